@@ -1,0 +1,40 @@
+/* An asynchronous block device: submit, then poll until the request is done.
+ * The caller owns the request and its buffer until `done` is set. */
+#ifndef INGOT_BOARD_BLOCK_DEVICE_H
+#define INGOT_BOARD_BLOCK_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/err.h"
+
+enum { SECTOR_BYTES = 512 };
+
+struct block_request {
+    uint64_t sector;    /* first sector */
+    uint32_t n_sectors; /* 1 .. device max_sectors */
+    void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device writes it by DMA */
+    enum err status;    /* valid once done: ERR_OK, ERR_IO, ERR_TIMEOUT, ERR_RANGE */
+    bool done;          /* set by poll, or by submit where a device completes at once */
+    uint16_t slot;      /* the driver's own */
+};
+
+struct block_device {
+    const char *name;     /* for messages: "virtio-blk at 0xa003e00" */
+    uint64_t n_sectors;
+    uint32_t max_sectors; /* the largest request */
+    uint32_t queue_depth; /* requests that may be in flight */
+    const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
+
+    /* Start a read. ERR_BUSY: queue full, poll first. ERR_RANGE: beyond the device.
+     * ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done` follows by poll. */
+    enum err (*submit)(struct block_device *dev, struct block_request *req);
+
+    /* Collect finished requests, marking each `done`; never blocks.
+     * ERR_OK, or ERR_TIMEOUT / ERR_IO when the device itself is dead. */
+    enum err (*poll)(struct block_device *dev);
+
+    void *driver; /* the driver's own state */
+};
+
+#endif

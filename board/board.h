@@ -1,0 +1,66 @@
+/* What a board is to the rest of Ingot: one struct, defined once per board with a strong
+ * symbol. A new board is a copied folder and four files (docs/PORTING.md). */
+#ifndef INGOT_BOARD_BOARD_H
+#define INGOT_BOARD_BOARD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+
+enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 4, BOARD_MAX_BLOCK = 4, BOARD_ARGS_BYTES = 2048 };
+
+struct memory_range {
+    uint8_t *base;
+    size_t bytes;
+};
+
+/* What the firmware and the device tree told us; filled by boot (or by the host program)
+ * before the runtime starts, constant afterwards. */
+struct machine {
+    struct memory_range ram[BOARD_MAX_RAM]; /* free RAM after the image; [0] is the arena */
+    unsigned n_ram;
+    size_t ram_bytes;                       /* all RAM of the machine, for messages */
+    unsigned n_cores;                       /* cores present, 1 .. BOARD_MAX_CORES */
+    uint32_t cpu_features;                  /* bits of enum cpu_feature (kernels/kernels.h) */
+    const char *cpu_name;                   /* "Cortex-A72", "rv64gcv, VLEN 128" */
+    struct memory_range initrd;             /* bytes == 0: none */
+    char args[BOARD_ARGS_BYTES];            /* boot arguments, NUL-terminated */
+    uint64_t entry_ticks;                   /* board.ticks() at the first instruction of C */
+};
+
+struct board {
+    const char *name;
+
+    /* Console and everything else that needs no device tree node. dtb as the firmware
+     * passed it (may be NULL on the host). Runs on core 0 before the MMU is on. */
+    void (*early_init)(const void *dtb);
+
+    void (*putc)(char c);           /* blocks while the transmitter is full */
+    int (*getc)(void);              /* next received byte, or -1 when there is none */
+
+    uint64_t (*ticks)(void);        /* monotonic counter, same on every core */
+    uint64_t (*ticks_hz)(void);
+
+    /* Start core (1 .. n_cores-1) in entry(arg) on a stack of its own with MMU, caches
+     * and FPU on. ERR_NO_DEVICE: firmware refused. */
+    enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
+
+    /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
+    void (*wait)(const _Atomic uint32_t *word, uint32_t old);
+    /* Wake every core that waits on *word; called after *word was changed. */
+    void (*wake)(const _Atomic uint32_t *word);
+
+    /* Find storage. Fills devices[], returns how many (0 .. BOARD_MAX_BLOCK), cards before
+     * flash. Called once on core 0, after the MMU is on. */
+    unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
+
+    noreturn void (*power_off)(int status); /* status 0: fine; seen by the host program only */
+};
+
+extern const struct board board;
+
+#endif

@@ -1,0 +1,175 @@
+/* The .ingot file, version 1, as C structures. FORMAT.md beside this file is the specification;
+ * where the two differ, this is wrong. Little-endian; every structure is naturally aligned. */
+#ifndef INGOT_FLASH_IMAGE_FORMAT_H
+#define INGOT_FLASH_IMAGE_FORMAT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
+
+enum {
+    INGOT_VERSION = 1,
+    INGOT_PAGE = 4096,        /* header size, and alignment of sections and extents */
+    INGOT_TENSOR_ALIGN = 64,  /* of a tensor inside its extent */
+    INGOT_INTERLEAVE = 8,     /* rows of a quantized group */
+    INGOT_CHUNK = 4,          /* consecutive columns of a row inside a group */
+    INGOT_NO_LAYER = 0xffff,
+
+    /* Bounds that every reader enforces before it multiplies anything. */
+    INGOT_MAX_LAYERS = 256,
+    INGOT_MAX_HEADS = 256,
+    INGOT_MAX_DIM = 65536,
+    INGOT_MAX_HIDDEN = 262144,
+    INGOT_MAX_VOCAB = 1048576,
+    INGOT_MAX_CONTEXT = 1048576,
+    INGOT_MAX_TENSORS = 16384,
+};
+
+enum ingot_type { INGOT_F32 = 0, INGOT_F16 = 1, INGOT_Q8_0 = 2, INGOT_Q4_0 = 3 };
+enum ingot_family { INGOT_LLAMA = 1 };
+enum ingot_rope { INGOT_ROPE_PAIRS = 0, INGOT_ROPE_HALVES = 1 }; /* (2i, 2i+1) or (i, i+d/2) */
+enum ingot_extent_kind { INGOT_EXTENT_EMBEDDING = 0, INGOT_EXTENT_LAYER = 1, INGOT_EXTENT_HEAD = 2 };
+
+enum ingot_role {
+    INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim) */
+    INGOT_ATTN_NORM = 1,       /* (1, dim), always F32, as all norms */
+    INGOT_ATTN_Q = 2,          /* (n_heads * head_dim, dim) */
+    INGOT_ATTN_K = 3,          /* (n_kv_heads * head_dim, dim) */
+    INGOT_ATTN_V = 4,
+    INGOT_ATTN_OUT = 5,        /* (dim, n_heads * head_dim) */
+    INGOT_FFN_NORM = 6,
+    INGOT_FFN_GATE = 7,        /* (hidden, dim) */
+    INGOT_FFN_UP = 8,          /* (hidden, dim) */
+    INGOT_FFN_DOWN = 9,        /* (dim, hidden) */
+    INGOT_OUTPUT_NORM = 10,
+    INGOT_OUTPUT = 11,         /* (vocab, dim); tied: names the embedding's bytes again */
+    INGOT_N_ROLES = 12
+};
+
+struct ingot_params {
+    uint32_t family;     /* enum ingot_family */
+    uint32_t dim;
+    uint32_t hidden;
+    uint32_t n_layers;
+    uint32_t n_heads;
+    uint32_t n_kv_heads; /* divides n_heads */
+    uint32_t head_dim;   /* even */
+    uint32_t vocab;
+    uint32_t context;    /* trained context length, tokens */
+    uint32_t rope;       /* enum ingot_rope */
+    uint32_t tied;       /* 1: INGOT_OUTPUT is the token embedding */
+    float rope_base;
+    float norm_eps;
+    uint32_t reserved[19]; /* zero */
+};
+static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
+
+struct ingot_section {
+    uint64_t offset; /* from the start of the file, a multiple of 4096 */
+    uint64_t bytes;  /* without the padding to the next multiple of 4096 */
+    uint32_t crc32c; /* of these bytes */
+    uint32_t count;  /* entries of a table, else 0 */
+};
+static_assert(sizeof(struct ingot_section) == 24, "a section reference is 24 bytes");
+
+struct ingot_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_crc32c; /* of the 4096 bytes with this field zero */
+    uint64_t file_bytes;    /* the whole file, a multiple of 4096 */
+    char name[64];          /* NUL-terminated, UTF-8 */
+    struct ingot_params params;
+    struct ingot_section tokenizer;
+    struct ingot_section chat;    /* struct ingot_chat */
+    struct ingot_section tensors; /* struct ingot_tensor[count] */
+    struct ingot_section extents; /* struct ingot_extent[count]: embedding, layers, head */
+    uint8_t reserved[4096 - 312]; /* zero */
+};
+static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
+
+/* Extent 0 is the embedding, 1 .. n_layers the layers in order, n_layers + 1 the head. */
+struct ingot_extent {
+    uint64_t offset; /* from the start of the file, a multiple of 4096 */
+    uint64_t bytes;  /* a multiple of 4096, zero padding included, and covered by the CRC */
+    uint32_t crc32c;
+    uint16_t kind;   /* enum ingot_extent_kind */
+    uint16_t layer;  /* INGOT_NO_LAYER for embedding and head */
+    uint32_t reserved[2];
+};
+static_assert(sizeof(struct ingot_extent) == 32, "an extent entry is 32 bytes");
+
+struct ingot_tensor {
+    uint16_t role;        /* enum ingot_role */
+    uint16_t layer;       /* INGOT_NO_LAYER outside the layers */
+    uint8_t type;         /* enum ingot_type */
+    uint8_t interleave;   /* rows of a group: 8 for Q8_0 and Q4_0, 1 for F32 */
+    uint8_t chunk;        /* columns of a chunk: 4 for Q8_0 and Q4_0, 0 for F32 */
+    uint8_t reserved0;
+    uint32_t rows;
+    uint32_t cols;
+    uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0) or 16 (F32), zeros */
+    uint32_t extent;      /* index into the extent table */
+    uint64_t offset;      /* from the start of the extent, a multiple of 64 */
+    uint64_t bytes;       /* rows up to a multiple of interleave, times the bytes of a row */
+    uint64_t reserved[3];
+};
+static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
+
+/* Eight rows, 32 columns. Element (r, c) of the group is q[c/4 * 32 + r*4 + c%4]. */
+struct ingot_q8x8 {
+    uint16_t d[8]; /* fp16 scale of each row; finite */
+    int8_t q[256];
+};
+static_assert(sizeof(struct ingot_q8x8) == 272, "8 rows of Q8_0");
+
+/* Eight rows, 32 columns. Element (r, c), c < 16, is the low nibble of q[c/4 * 32 + r*4 + c%4],
+ * element (r, c + 16) the high nibble of the same byte; value = d * (nibble - 8). */
+struct ingot_q4x8 {
+    uint16_t d[8];
+    uint8_t q[128];
+};
+static_assert(sizeof(struct ingot_q4x8) == 144, "8 rows of Q4_0");
+
+enum ingot_tokenizer_kind { INGOT_TOKENIZER_SPM = 1 };
+enum ingot_tokenizer_flags { INGOT_ADD_BOS = 1, INGOT_ADD_SPACE_PREFIX = 2 };
+enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
+    INGOT_TOKEN_NORMAL = 1, INGOT_TOKEN_UNKNOWN = 2, INGOT_TOKEN_CONTROL = 3,
+    INGOT_TOKEN_USER = 4, INGOT_TOKEN_UNUSED = 5, INGOT_TOKEN_BYTE = 6
+};
+#define INGOT_NO_TOKEN 0xffffffffu
+
+/* The tokenizer section: this, then the arrays at the offsets it names (from the section's
+ * start, each a multiple of 4), so that it is used where it lies. */
+struct ingot_tokenizer {
+    uint32_t kind;
+    uint32_t flags;
+    uint32_t n_tokens;        /* == params.vocab */
+    uint32_t bos, eos, unk;   /* token ids, or INGOT_NO_TOKEN */
+    uint32_t eot;             /* end of a chat turn, or INGOT_NO_TOKEN */
+    uint32_t max_token_bytes; /* of the longest text */
+    uint32_t n_sorted;        /* entries of sorted[] */
+    uint32_t text_offsets;    /* u32[n_tokens + 1], ascending, into the text */
+    uint32_t scores;          /* f32[n_tokens], finite */
+    uint32_t types;           /* u8[n_tokens], enum ingot_token_type */
+    uint32_t sorted;          /* u32[n_sorted]: ids of NORMAL and USER tokens by bytes of text,
+                                 of equal texts the lowest id only */
+    uint32_t byte_tokens;     /* u32[256]: id of <0xXX>, or INGOT_NO_TOKEN */
+    uint32_t text;            /* bytes; U+2581 is stored as a space */
+    uint32_t text_bytes;
+};
+static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 bytes");
+
+/* The chat section: this, then the bytes of the strings in order, not terminated.
+ * All lengths 0: the model has no template and continues the text as it stands. */
+enum ingot_chat_string {
+    INGOT_CHAT_SYSTEM_PREFIX, INGOT_CHAT_SYSTEM_SUFFIX, INGOT_CHAT_USER_PREFIX,
+    INGOT_CHAT_USER_SUFFIX, INGOT_CHAT_REPLY_PREFIX, INGOT_CHAT_REPLY_SUFFIX, INGOT_CHAT_STRINGS
+};
+struct ingot_chat {
+    uint32_t bytes[INGOT_CHAT_STRINGS];
+    uint32_t reserved[2];
+};
+static_assert(sizeof(struct ingot_chat) == 32, "the chat header is 32 bytes");
+
+#endif

@@ -1,0 +1,96 @@
+/* Scalar pieces that several references share: the 16-lane sum, exp, fp16. */
+#ifndef INGOT_KERNELS_REF_SCALAR_H
+#define INGOT_KERNELS_REF_SCALAR_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t f32_bits(float f)
+{
+    uint32_t u;
+
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+static inline float f32_from_bits(uint32_t u)
+{
+    float f;
+
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+/* Fold 16 lanes to one: upper half onto lower, 16, 8, 4, 2, 1. Destroys lane[]. */
+static inline float fold16(float lane[16])
+{
+    for (int half = 8; half >= 1; half /= 2) {
+        for (int i = 0; i < half; i++) {
+            lane[i] += lane[i + half];
+        }
+    }
+    return lane[0];
+}
+
+/* Exact. The multiplication by 2^112 rebiases the exponent and normalizes subnormals. */
+static inline float f32_from_f16(uint16_t h)
+{
+    uint32_t magnitude = (uint32_t)(h & 0x7fffu) << 13;
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
+
+    if (magnitude >= 0x7c00u << 13) { /* infinity and NaN keep an all-ones exponent */
+        return f32_from_bits(sign | magnitude | 0x7f800000u);
+    }
+    return f32_from_bits(sign | f32_bits(f32_from_bits(magnitude) * 0x1p112f));
+}
+
+/* Nearest even; too large becomes infinity; NaN stays a quiet NaN. */
+static inline uint16_t f16_from_f32(float f)
+{
+    uint32_t bits = f32_bits(f);
+    uint32_t sign = bits >> 16 & 0x8000u;
+    uint32_t a = bits & 0x7fffffffu;
+
+    if (a > 0x7f800000u) {
+        return (uint16_t)(sign | 0x7e00u);
+    }
+    if (a >= 0x477ff000u) { /* 65520 and above round to infinity */
+        return (uint16_t)(sign | 0x7c00u);
+    }
+    if (a < 0x38800000u) { /* below 2^-14: adding 0.5 leaves the subnormal in the low bits */
+        return (uint16_t)(sign | (f32_bits(f32_from_bits(a) + 0.5f) - 0x3f000000u));
+    }
+    a += 0xfffu + (a >> 13 & 1u);
+    return (uint16_t)(sign | ((a - 0x38000000u) >> 13));
+}
+
+/* e^x, at most 2 ulp (tests/unit measures it), 0 below -104, infinity above 88.73, NaN
+ * counts as -104. x = n ln 2 + r; e^r = 1 + r + r^2 q(r), q by interpolation at the
+ * Chebyshev nodes of [-ln2/2, ln2/2]; 2^n in two steps so that subnormals round once. */
+static inline float exp_f32(float x)
+{
+    const float magic = 12582912.0f; /* 1.5 * 2^23: leaves the nearest integer in the low bits */
+    float z, n, r, q;
+    int32_t i, half;
+
+    x = x > -104.0f ? x : -104.0f;
+    x = x < 89.0f ? x : 89.0f;
+    z = fmaf(x, 0x1.715476p+0f, magic);
+    i = (int32_t)(f32_bits(z) - f32_bits(magic));
+    n = z - magic;
+    r = fmaf(n, -0x1.62e430p-1f, x);
+    r = fmaf(n, 0x1.05c610p-29f, r);
+    q = 0x1.6d113cp-10f;
+    q = fmaf(q, r, 0x1.120ba2p-7f);
+    q = fmaf(q, r, 0x1.55551ap-5f);
+    q = fmaf(q, r, 0x1.5554dcp-3f);
+    q = fmaf(q, r, 0.5f);
+    q = fmaf(q, r * r, r);
+    q = q + 1.0f;
+    half = i >> 1;
+    q = q * f32_from_bits((uint32_t)(half + 127) << 23);
+    return q * f32_from_bits((uint32_t)(i - half + 127) << 23);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* TAP for the unit tests, which are one C file each: OK() per check, tap_done() from main. */
+#ifndef INGOT_TESTS_UNIT_TAP_H
+#define INGOT_TESTS_UNIT_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int tap_count;
+static int tap_failed;
+
+__attribute__((format(printf, 4, 5)))
+static inline bool tap_ok(bool good, const char *file, int line, const char *format, ...)
+{
+    va_list args;
+
+    printf("%sok %d - ", good ? "" : "not ", ++tap_count);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+    if (!good) {
+        tap_failed++;
+        printf("# failed at %s:%d\n", file, line);
+    }
+    fflush(stdout);
+    return good;
+}
+
+#define OK(condition, ...) tap_ok((condition), __FILE__, __LINE__, __VA_ARGS__)
+
+static inline int tap_done(void)
+{
+    printf("1..%d\n", tap_count);
+    return tap_failed != 0;
+}
+
+#endif
