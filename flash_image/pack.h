@@ -1,0 +1,37 @@
+/* The packer: GGUF and llama2.c files in, .ingot out. Host only. */
+#ifndef INGOT_FLASH_IMAGE_PACK_H
+#define INGOT_FLASH_IMAGE_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+
+struct pack_options {
+    const char *input;     /* .gguf or llama2.c .bin, told apart by content */
+    const char *output;    /* written as OUTPUT.tmp, renamed when complete */
+    const char *tokenizer; /* llama2.c tokenizer, NULL: tok<vocab>.bin or tokenizer.bin beside */
+    enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
+    bool type_given;       /* false: as in the input, F16 becomes Q8_0 */
+    bool quiet;            /* no progress on standard error */
+};
+
+/* Pack. Equal inputs give equal bytes. Constant memory: one group of rows at a time.
+ * On an error the output is left as it was and problem holds one sentence.
+ * Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes);
+
+/* The same into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output is not
+ * looked at. The caller opens path and unlinks it; on an error there is no file. */
+enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,
+                        char *problem, size_t problem_bytes);
+
+/* The file's first bytes say that it is an .ingot file (true) or anything else. Sets *e to
+ * ERR_NOT_FOUND or ERR_IO where it cannot be read. */
+bool pack_is_ingot(const char *path, enum err *e);
+
+/* "f32", "q8_0", "q4_0" to the type; false for any other. */
+bool pack_parse_type(const char *name, enum ingot_type *type);
+
+#endif

@@ -1,0 +1,13 @@
+/* CRC-32C: the checksum of the .ingot file. */
+#ifndef INGOT_RUNTIME_CRC32C_H
+#define INGOT_RUNTIME_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The CRC of everything that gave `crc` followed by data[0..bytes). Start with 0; the pieces
+ * may be cut anywhere. data has any alignment, and may be NULL where bytes is 0. Errors: none.
+ * Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out (RFC 3720, 12.1). */
+uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,71 @@
+/* The reader of .ingot files (flash_image/FORMAT.md) over memory: no I/O, no allocation. The
+ * caller brings the bytes in three steps, each checked completely before the next is used:
+ *
+ *   header page         -> image_check_header
+ *   image_meta_bytes()  -> image_check_meta     tokenizer, chat, tensor and extent tables
+ *   each extent         -> image_check_extent   the CRC of weights as they arrive
+ *
+ * Nothing is copied: header and meta must stay where they are as long as the image is used. */
+#ifndef INGOT_RUNTIME_IMAGE_H
+#define INGOT_RUNTIME_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+
+struct image {
+    const struct ingot_header *header;
+    const uint8_t *tokenizer;            /* struct ingot_tokenizer and its arrays */
+    const struct ingot_chat *chat;       /* and its strings */
+    const struct ingot_tensor *tensors;  /* 9 * n_layers + 3, in the file's fixed order */
+    const struct ingot_extent *extents;  /* n_layers + 2: embedding, layers, head */
+    char problem[96];                    /* after an error: a sentence naming the field */
+};
+
+/* Check the header page of a file of file_bytes bytes: magic, version, CRC, every parameter in
+ * bounds, sections aligned, in order, without gaps and inside the file. h is 8-byte aligned.
+ * Clears *img and sets img->header. Errors: ERR_TRUNCATED, ERR_BAD_MAGIC, ERR_BAD_VERSION,
+ * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->problem says what. */
+enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
+
+/* Bytes of the file from offset 4096 to the first extent: the four sections with their padding,
+ * a multiple of 4096. h has passed image_check_header. */
+uint64_t image_meta_bytes(const struct ingot_header *h);
+
+/* Check the image_meta_bytes() bytes at file offset 4096, which lie at meta (8-byte aligned):
+ * section CRCs, extent table, tensor table, tokenizer, chat. Sets the pointers of *img into
+ * meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+enum err image_check_meta(struct image *img, const uint8_t *meta);
+
+/* The table entry of a tensor: layer < n_layers for the roles of a layer, INGOT_NO_LAYER for
+ * the others. Never NULL after image_check_meta. */
+const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
+                                        unsigned layer);
+
+/* Compare the CRC-32C of extent number `extent` as read with the table. ERR_BAD_CHECKSUM: the
+ * problem names "embedding", "layer 3" or "head". */
+enum err image_check_extent(struct image *img, unsigned extent, uint32_t crc);
+
+/* "embedding", "layer 3" or "head" into text, NUL-terminated. */
+void image_extent_name(const struct image *img, unsigned extent, char *text, size_t text_bytes);
+
+/* "f32", "f16", "q8_0", "q4_0", or "unknown". */
+const char *image_type_name(unsigned type);
+
+/* Rows of a group, columns of a block's padding, and bytes of one row of cols_padded columns
+ * (of an eighth of a group where rows are interleaved). 0 for a type that cannot be stored. */
+uint32_t image_type_interleave(unsigned type);
+uint32_t image_type_padding(unsigned type);
+size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
+
+/* The tensor's shape as the parameters demand it: rows and cols. */
+void image_role_shape(const struct ingot_params *p, enum ingot_role role, uint32_t *rows,
+                      uint32_t *cols);
+
+/* A chat string of *bytes bytes, not terminated. */
+const char *image_chat_string(const struct image *img, enum ingot_chat_string which,
+                              uint32_t *bytes);
+
+#endif
