@@ -34,6 +34,11 @@ struct block_device {
      * ERR_OK, or ERR_TIMEOUT / ERR_IO when the device itself is dead. */
     enum err (*poll)(struct block_device *dev);
 
+    /* Stop every transfer and start afresh: each request in flight is marked `done` with
+     * ERR_TIMEOUT and its buffer is the caller's again. ERR_TIMEOUT: the device stays dead, the
+     * transfers have stopped all the same. NULL where transfers cannot be stopped. */
+    enum err (*reset)(struct block_device *dev);
+
     void *driver; /* the driver's own state */
 };
 

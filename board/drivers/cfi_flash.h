@@ -1,0 +1,25 @@
+/* Parallel NOR flash with a Common Flash Interface (JESD68.01), used in place. Two 16-bit chips
+ * side by side on a 32-bit bus, as on QEMU's virt machines. Read only. */
+#ifndef INGOT_BOARD_DRIVERS_CFI_FLASH_H
+#define INGOT_BOARD_DRIVERS_CFI_FLASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+
+struct cfi_flash {
+    uintptr_t base;
+    uint64_t bytes; /* of the bank, as the chips answer */
+    char name[40];
+};
+
+/* Query the bank at base, whose address window has `bytes` bytes, and fill out; out->memory is
+ * base. The window must be mapped as device memory or uncached for the query: the caller may
+ * map it cached afterwards. ERR_NO_DEVICE: no CFI answer, or the chips are empty or larger than
+ * the window in a way that makes them unreadable. */
+enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
+                         struct block_device *out);
+
+#endif

@@ -1,0 +1,41 @@
+/* A file of the host as a block device: one I/O thread reads into the caller's buffers, so
+ * that transfers overlap computing as they do with DMA. */
+#ifndef INGOT_BOARD_HOST_FILE_DEVICE_H
+#define INGOT_BOARD_HOST_FILE_DEVICE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+
+enum { FILE_DEVICE_DEPTH = 16, FILE_DEVICE_MAX_SECTORS = 2048, FILE_DEVICE_TEXT = 512 };
+
+struct file_device {
+    int fd;
+    uint64_t bytes;            /* of the file; the last sector's rest reads as zeros */
+    uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
+    pthread_t thread;
+    pthread_mutex_t lock;      /* guards everything below */
+    pthread_cond_t work;
+    bool stop;
+    struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: read by the thread, then */
+    uint32_t submitted;                             /* ... marked done by poll, in order */
+    uint32_t finished;
+    uint32_t collected;
+    uint64_t due_ns;           /* when the paced card is free again */
+    char name[FILE_DEVICE_TEXT]; /* the path */
+    char why[FILE_DEVICE_TEXT];  /* after an error: a sentence with the path, else empty */
+};
+
+/* Open path and fill out; state stays in place until file_device_close. ERR_NOT_FOUND,
+ * ERR_IO (cannot open or read), ERR_UNSUPPORTED (a directory or a pipe); state->why names the
+ * file. A file without bytes opens as a device without sectors. */
+enum err file_device_open(struct file_device *state, const char *path, uint64_t rate_bytes_per_s,
+                          struct block_device *out);
+
+/* Finish what is in flight, end the thread and close the file. */
+void file_device_close(struct file_device *state);
+
+#endif

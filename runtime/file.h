@@ -1,0 +1,94 @@
+/* A file as extents on a block device, and asynchronous reads of byte ranges of it. */
+#ifndef INGOT_RUNTIME_FILE_H
+#define INGOT_RUNTIME_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+
+enum {
+    FILE_MAX_EXTENTS = 2048,
+    FILE_NAME_BYTES = 256,
+    FILE_READ_DEPTH = 4,   /* requests that one read keeps in flight */
+    FILE_READ_RETRIES = 3, /* of one request, before the read fails */
+};
+
+/* How long a device may stay silent. ticks == NULL: no limit. */
+struct file_timeout {
+    uint64_t (*ticks)(void);
+    uint64_t limit_ticks; /* without a single answer, while something is in flight */
+};
+
+struct file_extent {
+    uint64_t sector; /* first sector on the device */
+    uint64_t n_sectors;
+};
+
+struct file {
+    struct block_device *device;
+    struct file_timeout timeout;
+    char name[FILE_NAME_BYTES]; /* UTF-8, NUL-terminated; for messages */
+    uint64_t bytes;
+    uint32_t n_extents;
+    struct file_extent extents[FILE_MAX_EXTENTS]; /* in file order, covering `bytes` */
+};
+
+enum file_slot_state { FILE_SLOT_FREE, FILE_SLOT_WAITING, FILE_SLOT_IN_FLIGHT, FILE_SLOT_DONE };
+
+struct file_slot {
+    struct block_request request;
+    enum file_slot_state state;
+    uint32_t tries;   /* failures so far */
+    uint32_t backoff; /* polls to wait before the next try */
+};
+
+/* One read in progress. Its fields are for reading; r must stay in place until it ends. */
+struct file_read {
+    const struct file *file;
+    uint8_t *buffer;
+    uint64_t offset;
+    uint64_t bytes;
+    uint64_t bytes_done;    /* contiguous prefix of buffer that has arrived */
+    uint64_t bytes_issued;
+    uint32_t extent;        /* where the next request starts */
+    uint64_t extent_sector; /* sectors into that extent */
+    struct file_slot slots[FILE_READ_DEPTH]; /* a ring in file order */
+    uint32_t first;         /* oldest slot in use */
+    uint32_t n_slots;       /* slots in use */
+    uint64_t last_progress; /* ticks */
+    enum err status;        /* ERR_BUSY, ERR_OK, or why it failed */
+    enum err failure;       /* first failure while the rest drains, else ERR_OK */
+    uint64_t failed_sector; /* device sector where the request that failed began */
+    uint32_t n_retries;     /* for figures */
+};
+
+/* Start reading file bytes [offset, offset + bytes) to buffer (16-byte aligned; `bytes` long).
+ * offset and bytes are multiples of 512; the end may lie up to 511 bytes after the file's end,
+ * and those bytes arrive as zeros. Several reads may be in flight on one device.
+ * ERR_RANGE: unaligned or beyond the file. Other failures come from file_read_poll. */
+enum err file_read_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
+                         size_t bytes);
+
+/* Drive the device and the read. ERR_BUSY: in progress. ERR_OK: all there. ERR_IO, ERR_TIMEOUT:
+ * failed after the retries, r->failed_sector says where; the buffer is the caller's again (after
+ * ERR_TIMEOUT only if the device has a reset, see block_device.h). Stable once ended. */
+enum err file_read_poll(struct file_read *r);
+
+/* Start r and poll until it ends; bounded by the file's timeout. */
+enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
+                       size_t bytes);
+
+/* The file's bytes where they lie, or NULL: device not addressable, range beyond the file, or
+ * not contiguous. */
+const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);
+
+/* The whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is
+ * the size of the contents, at most the device's; 0: all of it. timeout may be NULL.
+ * ERR_NO_DEVICE: the device is empty. ERR_RANGE: bytes is beyond it. */
+enum err file_open_device(struct file *f, struct block_device *device, uint64_t bytes,
+                          const struct file_timeout *timeout);
+
+#endif
