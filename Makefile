@@ -1,0 +1,235 @@
+# Ingot. One entry point; `make help` lists what it does. A board is described by
+# board/<name>/board.mk (ISA, DRIVERS, QEMU, ...); sources are found by folder.
+
+BOARD ?= virt-arm64
+O ?= build
+ASSETS ?= $(or $(INGOT_ASSETS),../shared/models)
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+HOST_CC ?= gcc
+# fma in hardware; a host without it (before 2013) builds with HOST_MARCH=x86-64
+HOST_MARCH ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3)
+JOBS ?= $(shell nproc)
+
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+endif
+say = @printf '  %-8s%s\n' $(1) '$(2)'
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+VERSION := 0.1
+
+# ---- flags -----------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
+            -Wconversion -Werror
+# No contraction and no fast-math: the numerical contract. Paths stay out of the objects.
+COMMON := -std=c11 -O2 -g $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
+          -fno-omit-frame-pointer -I. -I$(O)/gen -ffile-prefix-map=$(CURDIR)/= \
+          -DINGOT_VERSION_TEXT='"$(VERSION)"' -MMD -MP
+
+# ---- the image of one board ------------------------------------------------------------------
+
+BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
+DRIVERS :=
+BOARD_CFLAGS :=
+QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
+-include board/$(BOARD)/board.mk
+
+ifeq ($(ISA),arm64)
+CROSS_COMPILE ?= aarch64-linux-gnu-
+NEWLIB_TARGET := aarch64-none-elf
+NEWLIB_CFLAGS := -mno-outline-atomics
+ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align
+else ifeq ($(ISA),riscv64)
+CROSS_COMPILE ?= riscv64-unknown-elf-
+NEWLIB_TARGET := riscv64-unknown-elf
+NEWLIB_CFLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany
+ISA_CFLAGS := $(NEWLIB_CFLAGS) -mno-relax
+endif
+
+# A toolchain that brings newlib (the Arm GNU toolchain's aarch64-none-elf-) uses its own.
+NEWLIB := $(O)/newlib/$(ISA)
+ifneq ($(filter %-none-elf-,$(CROSS_COMPILE)),)
+NEWLIB_READY :=
+NEWLIB_INCLUDE :=
+NEWLIB_LIBS := -lm -lc
+else
+NEWLIB_READY := $(NEWLIB)/lib/libc.a
+NEWLIB_INCLUDE := -nostdinc -isystem $(NEWLIB)/include \
+                  -isystem $(shell $(CROSS_COMPILE)gcc -print-file-name=include 2>/dev/null)
+NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
+endif
+
+B := $(O)/$(BOARD)
+IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -ffreestanding -fno-builtin-printf -fno-pie -fno-pic \
+               -fno-stack-protector -fno-common -ffunction-sections -fdata-sections \
+               -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(BOARD_CFLAGS)
+IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
+                 -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
+
+IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
+            $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c kernels/*.c kernels/ref/*.c \
+            kernels/$(ISA)/*.S kernels/$(ISA)/*.c)
+IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
+
+$(B)/obj/%.c.o: %.c | $(NEWLIB_READY)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
+
+$(B)/obj/%.S.o: %.S | $(NEWLIB_READY)
+	$(call say,AS,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
+
+$(B)/image.ld: linker/image.ld.S $(wildcard board/$(BOARD)/memory.h) | $(NEWLIB_READY)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS_COMPILE)gcc -E -P -x assembler-with-cpp -D__LINKER__ -I. -Iboard/$(BOARD) -MMD -MP -MT $@ -MF $@.d $< -o $@
+
+$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/image.ld
+	$(call say,LD,$@)
+	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
+	    $(IMAGE_OBJ) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	$(Q)$(CROSS_COMPILE)objdump -d $@ >$(B)/ingot.dis
+
+$(B)/ingot.bin: $(B)/ingot.elf
+	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
+
+$(O)/newlib/%/lib/libc.a:
+	$(Q)toolchain/newlib.sh $(NEWLIB_TARGET) $(CROSS_COMPILE) "$(NEWLIB_CFLAGS)" $(O)/newlib/$*
+
+-include $(IMAGE_OBJ:.o=.d) $(B)/image.ld.d
+
+# ---- the Linux program -----------------------------------------------------------------------
+
+H := $(O)/host
+HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
+HOST_SRC = board/err.c board/device_tree.c $(wildcard board/host/*.c flash_image/*.c runtime/*.c kernels/*.c \
+           kernels/ref/*.c kernels/$(HOST_ISA)/*.S)
+HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+
+HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
+ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
+
+$(H)/obj/%.o: %
+	$(call say,HOSTCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
+
+$(O)/asan/obj/%.o: %
+	$(call say,ASAN,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
+
+$(H)/ingot: $(HOST_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(HOST_CC) -pthread $^ -lm -o $@
+
+$(O)/asan/ingot: $(ASAN_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ -lm -o $@
+
+-include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
+
+# ---- tests -----------------------------------------------------------------------------------
+
+UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*_test.c))
+FUZZ := $(patsubst tests/fuzz/%_fuzz.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+# Everything but main() of the program, so that a test can reach any room.
+ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/board/host/main.c.o,$(ASAN_OBJ))
+
+$(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
+	$(Q)rm -f $@
+	$(Q)ar rcsD $@ $^
+
+$(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h $(O)/asan/libingot.a
+	$(call say,TEST,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(O)/asan/libingot.a -lm -o $@
+
+$(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
+	$(call say,FUZZ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a -lm -o $@
+
+-include $(UNIT:.t=.d) $(FUZZ:%=%.d)
+
+include tests/tests.mk
+
+# ---- what people call ------------------------------------------------------------------------
+
+.PHONY: help setup newlib image host all run card size layers disasm debug clean distclean
+
+help: ## this list
+	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+	    awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+setup: ## install the packages (Debian, Ubuntu) and build newlib for both targets, once
+	$(Q)toolchain/setup.sh
+	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-arm64
+	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-riscv64
+
+newlib: $(NEWLIB_READY)
+
+image: $(B)/ingot.bin ## build/<board>/: ingot.elf, ingot.bin, .map and .dis
+	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
+
+host: $(H)/ingot ## build/host/ingot, the Linux program
+
+all: host ## the Linux program and the images of every board
+	$(Q)for b in $(BOARDS); do $(MAKE) --no-print-directory image BOARD=$$b || exit 1; done
+
+# The model of `make run` and `make card`: MODEL=, else the demo model, else the smallest asset.
+DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
+MODEL ?= $(or $(DEMO),$(ASSETS)/gguf/stories260K.gguf)
+MODEL_NAME := $(basename $(notdir $(MODEL)))
+MODEL_IMAGE := $(if $(filter %.ingot,$(MODEL)),$(MODEL),$(O)/models/$(MODEL_NAME).ingot)
+
+$(O)/models/%.ingot: $(MODEL) $(H)/ingot
+	@mkdir -p $(@D)
+	$(Q)$(H)/ingot pack $(MODEL) -o $@
+
+$(B)/card.img: $(MODEL_IMAGE) flash_image/card.sh $(B)/card.model
+	$(Q)flash_image/card.sh $@ $(MODEL_IMAGE)
+
+# Remembers which model the card holds, so that another MODEL= makes it anew.
+$(B)/card.model: FORCE
+	@mkdir -p $(@D)
+	@echo '$(MODEL_IMAGE)' | cmp -s - $@ || echo '$(MODEL_IMAGE)' >$@
+FORCE:
+
+card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf
+
+CORES ?= 4
+run: $(B)/ingot.bin $(B)/card.img ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
+	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(CORES) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
+	    $(call QEMU_CARD,$(B)/card.img)
+
+debug: $(B)/ingot.bin $(B)/card.img ## as run, halted, waiting for gdb on localhost:1234
+	@echo "gdb-multiarch $(B)/ingot.elf -ex 'target remote localhost:1234'"
+	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(CORES) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
+	    $(call QEMU_CARD,$(B)/card.img) -S -gdb tcp:127.0.0.1:1234
+
+disasm: $(B)/ingot.elf ## disassembly of the image with its source lines
+	$(Q)$(CROSS_COMPILE)objdump -dS $<
+
+size: $(B)/ingot.bin ## text, data, bss and stacks of the image, and its largest functions
+	$(Q)$(PYTHON) toolchain/size.py $(CROSS_COMPILE) $(B) linker/size-$(BOARD).txt
+
+layers: ## check that includes point one way and kernel names follow the grammar
+	$(Q)$(PYTHON) toolchain/layers.py
+
+clean: ## remove what was built, newlib excepted
+	rm -rf $(filter-out $(O)/newlib,$(wildcard $(O)/*))
+
+distclean: ## remove everything that was built
+	rm -rf $(O)
