@@ -1,0 +1,76 @@
+/* The console: output, log lines, a progress line, and lines of input with editing. One per
+ * machine, used by core 0 only. Device access is passed in, so that tests can play the terminal. */
+#ifndef INGOT_RUNTIME_CONSOLE_H
+#define INGOT_RUNTIME_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+
+enum {
+    CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
+    CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
+    CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
+    CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
+};
+
+struct console_port {
+    void (*putc)(char c);         /* blocks while the transmitter is full */
+    int (*getc)(void);            /* 0 .. 255, CONSOLE_NO_BYTE or CONSOLE_CLOSED */
+    uint64_t (*ticks)(void);
+    uint64_t (*ticks_hz)(void);
+    void (*idle)(void);           /* sleep a little while waiting for input; NULL: none better */
+    uint64_t start_ticks;         /* log lines count from here */
+    bool serial;                  /* send CR before LF */
+    bool echo;                    /* the far end does not echo by itself */
+};
+
+/* Start with an empty ring. The port is copied. */
+void console_init(const struct console_port *port);
+
+/* text (bytes), LF as CR LF on a serial line. */
+void console_write(const char *text, size_t bytes);
+
+/* The write of a struct utf8_writer; context unused. */
+void console_write_to(void *context, const char *text, size_t bytes);
+
+/* format_text() to the console; what is beyond CONSOLE_PRINT_BYTES is cut. */
+__attribute__((format(printf, 1, 2)))
+void console_printf(const char *format, ...);
+
+/* One log line: "[    0.123] " (seconds since start_ticks), the text, a newline. Starts on a
+ * line of its own. */
+__attribute__((format(printf, 1, 2)))
+void console_log(const char *format, ...);
+
+/* Thousandths of a second since start_ticks. */
+uint64_t console_millis(void);
+
+/* Tell that `done` of `total` bytes are there. Nothing is drawn in the first half second; then
+ * one line is drawn over itself ten times a second at most. */
+void console_progress(const char *label, uint64_t done, uint64_t total);
+
+/* The wait is over, well or not. The line, if one was drawn, gets its newline. */
+void console_progress_end(void);
+
+/* Move what has arrived into the ring; never waits. Call it at least every few milliseconds
+ * while working. A full ring leaves the rest with the device. */
+void console_poll(void);
+
+/* Polls; true once Ctrl-C has arrived since the last console_read_line() began. Such a Ctrl-C is
+ * taken out of the input; what was typed around it stays. */
+bool console_aborted(void);
+
+/* True when a byte waits in the ring. */
+bool console_has_input(void);
+
+/* Read one line into line (max bytes, max >= 1), NUL-terminated, *bytes without the NUL, valid
+ * UTF-8: what is not becomes U+FFFD. CR, LF and CR LF end a line. Backspace and DEL take back a
+ * character, Ctrl-W a word, Ctrl-U all; other control bytes and escape sequences are dropped.
+ * Errors: ERR_TOO_LONG (consumed to its end, *bytes 0), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
+ * of input: Ctrl-D on an empty line, or the port is closed). */
+enum err console_read_line(char *line, size_t max, size_t *bytes);
+
+#endif

@@ -1,0 +1,31 @@
+/* Text from integers and strings into fixed buffers: no allocation, no locks, no floating point,
+ * which newlib's printf family cannot promise. */
+#ifndef INGOT_RUNTIME_FORMAT_TEXT_H
+#define INGOT_RUNTIME_FORMAT_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* As snprintf for: % - 0 width .precision (numbers or *), h hh l ll z t, and d i u x X c s p %.
+ * A conversion that it does not know is copied as it stands. Returns the length that the whole
+ * text has; buffer (bytes) holds as much as fits and is always terminated when bytes > 0. */
+__attribute__((format(printf, 3, 4)))
+size_t format_text(char *buffer, size_t bytes, const char *format, ...);
+__attribute__((format(printf, 3, 0)))
+size_t format_text_args(char *buffer, size_t bytes, const char *format, va_list args);
+
+enum { FORMAT_NUMBER_BYTES = 32 }; /* enough for every function below, with the NUL */
+
+/* A number in thousandths as text with `decimals` (0 .. 3), rounded half up: (12345, 2) gives
+ * "12.35". Returns buffer, so that it can stand in an argument list. */
+const char *format_milli(char buffer[FORMAT_NUMBER_BYTES], uint64_t milli, unsigned decimals);
+
+/* a / b with `decimals` (0 .. 3); "-" when b is 0. */
+const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t b,
+                         unsigned decimals);
+
+/* A size for people: "512 B", "12.0 KiB", "1.46 GiB". */
+const char *format_bytes(char buffer[FORMAT_NUMBER_BYTES], uint64_t bytes);
+
+#endif

@@ -1,0 +1,92 @@
+/* Boot arguments, and the host program's command line: words `name=value` and flags. */
+#ifndef INGOT_RUNTIME_OPTIONS_H
+#define INGOT_RUNTIME_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/sampler.h"
+
+enum {
+    OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the two below */
+    OPTIONS_MODEL_BYTES = 256,
+    OPTIONS_ISA_BYTES = 16,
+    OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
+};
+
+enum option {
+    OPTION_MODEL,    /* model=PATH, a file on the card (host: any file) */
+    OPTION_PROMPT,   /* prompt="TEXT": generate once and power off */
+    OPTION_N,        /* n=COUNT of tokens to generate */
+    OPTION_TEMP,     /* temp=0.8 */
+    OPTION_TOP_P,    /* top_p=0.95 */
+    OPTION_TOP_K,    /* top_k=40 */
+    OPTION_MIN_P,    /* min_p=0.05 */
+    OPTION_REPEAT,   /* repeat=1.0 */
+    OPTION_SEED,     /* seed=NUMBER, 64 bits */
+    OPTION_CTX,      /* ctx=TOKENS */
+    OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
+    OPTION_CORES,    /* cores=1..8 */
+    OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
+    OPTION_BAUD,     /* baud=115200 */
+    OPTION_SELFTEST, /* selftest: check the kernels at start */
+    OPTION_IDS,      /* ids: print token ids and the hash of the logits */
+    OPTION_COUNT
+};
+
+struct options {
+    uint32_t given; /* bit 1 << enum option; ask options_given() */
+    char model[OPTIONS_MODEL_BYTES];
+    char prompt[OPTIONS_PROMPT_BYTES]; /* UTF-8 as given, may be empty although given */
+    size_t prompt_bytes;               /* without the NUL */
+    uint32_t n;                        /* 0: until the model ends or the context is full */
+    struct sampler_params sampler;     /* seed: 0 unless given; the caller takes ticks then */
+    uint32_t ctx;                      /* 0: the model's own */
+    uint64_t mem;                      /* 0: all that is left */
+    uint32_t cores;                    /* 0: all */
+    char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */
+    uint32_t baud;                     /* 0: the board's */
+    bool selftest;
+    bool ids;
+};
+
+/* Where sentences go. fatal: a malformed value; otherwise an unknown word, which is passed over.
+ * A sentence has no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
+struct options_report {
+    void (*say)(void *context, bool fatal, const char *sentence);
+    void *context;
+};
+
+/* Nothing given, the defaults of the fields above. */
+void options_init(struct options *o);
+
+static inline bool options_given(const struct options *o, enum option which)
+{
+    return (o->given >> which) & 1;
+}
+
+/* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are
+ * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
+ * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, quiet ...) are
+ * passed over without a sentence. The later of two equal words counts. A malformed value leaves
+ * its option as it was, and the words after it are still read.
+ * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
+ * first error is returned. */
+enum err options_parse(struct options *o, const char *args, const struct options_report *report);
+
+/* Set one option from its name ("temp") and value, both NUL-terminated and without quotes: for
+ * argv. value is NULL for a flag. Errors as above; an unknown name is ERR_NOT_FOUND and silent. */
+enum err options_set(struct options *o, const char *name, const char *value,
+                     const struct options_report *report);
+
+/* Decimal, 12 or 0.125 or 1e-3, to the nearest f32 for up to 19 digits and a quotient that one
+ * division gives; otherwise within 2 ulp. False: not a number, or beyond f32. */
+bool options_read_float(const char *text, float *value);
+
+/* Decimal or 0x hexadecimal to 64 bits; with `sizes` one of K, M, G (either case, with or without
+ * iB or B after it) multiplies by a power of 1024. False: not a number, or beyond 64 bits. */
+bool options_read_u64(const char *text, bool sizes, uint64_t *value);
+
+#endif

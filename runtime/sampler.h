@@ -1,0 +1,47 @@
+/* Picks the next token from logits. The same pick on every ISA: only + - * / on f32 and the
+ * kernels, no libm. */
+#ifndef INGOT_RUNTIME_SAMPLER_H
+#define INGOT_RUNTIME_SAMPLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+enum { SAMPLER_REPEAT_WINDOW = 64 };
+#define SAMPLER_NO_TOKEN 0xffffffffu
+
+struct sampler_params {
+    float temp;     /* 0: greedy, the other filters unused */
+    float top_p;    /* keep the likeliest that hold this mass; 1: off */
+    float min_p;    /* drop what is below min_p times the likeliest; 0: off */
+    float repeat;   /* penalty on tokens of the last 64; 1: off; > 0 */
+    uint32_t top_k; /* keep the k likeliest; 0: off */
+    uint64_t seed;
+};
+
+struct sampler {
+    struct sampler_params params;
+    uint64_t state; /* xorshift64*, never 0 */
+    uint64_t n_nan; /* NaN logits passed over since sampler_init; worth a report when not 0 */
+};
+
+/* temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0 (the caller sets one). */
+void sampler_params_default(struct sampler_params *p);
+
+/* Equal params give equal picks from equal logits. Any seed, 0 too. */
+void sampler_init(struct sampler *s, const struct sampler_params *params);
+
+/* Bytes of scratch for sampler_pick: vocab (logit, id) pairs. */
+size_t sampler_scratch_bytes(uint32_t vocab);
+
+/* The next token. logits (vocab) f32, 16-byte aligned, destroyed. recent (n_recent): the tokens
+ * before, oldest first, of which the last 64 count for `repeat`. scratch:
+ * sampler_scratch_bytes(vocab), 8-byte aligned; unused at temp 0.
+ * Order: repeat, top_k, top_p, min_p, temp, as llama.cpp's default chain. Equal logits: the
+ * lower id first. NaN is passed over and counted, infinity counts as the largest finite number.
+ * SAMPLER_NO_TOKEN when every logit is NaN or minus infinity: the model is damaged. */
+uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                      size_t n_recent, const struct kernels *k, void *scratch);
+
+#endif

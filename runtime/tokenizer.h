@@ -1,0 +1,92 @@
+/* SentencePiece BPE by score over the tokenizer section of an .ingot file, used where it lies.
+ * Source: docs/ALGORITHMS, section 9, and flash_image/FORMAT.md. */
+#ifndef INGOT_RUNTIME_TOKENIZER_H
+#define INGOT_RUNTIME_TOKENIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+
+/* A view of the section and two sets of first bytes; nothing in it is ever freed. */
+struct tokenizer {
+    const struct ingot_tokenizer *head;
+    const uint32_t *text_offsets; /* (n_tokens + 1) */
+    const float *scores;          /* (n_tokens) */
+    const uint8_t *types;         /* (n_tokens), enum ingot_token_type */
+    const uint32_t *sorted;       /* (n_sorted) ids by bytes of text */
+    const uint32_t *byte_tokens;  /* (256) */
+    const char *text;
+    uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
+    uint32_t control_first[8];       /* bit b: some control token begins with byte b */
+    uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
+};
+
+enum tokenizer_flags {
+    TOKENIZER_PLAIN = 0,
+    TOKENIZER_BOS = 1,      /* BOS first, where the model wants one and the text has none */
+    TOKENIZER_CONTINUE = 2, /* the text goes on after other tokens: no space in front of it */
+};
+
+/* A stretch of text. Control tokens are recognized only inside trusted parts, so that user text
+ * cannot form one. Ordinary text merges across the borders of parts. */
+struct tokenizer_part {
+    const char *text; /* `bytes` bytes, not terminated; may be NULL when bytes == 0 */
+    size_t bytes;
+    bool trusted; /* from the model's chat template */
+};
+
+/* Open over a section that the image reader has validated. section: 4-byte aligned, must stay
+ * in place. Errors: none. */
+void tokenizer_open(struct tokenizer *t, const uint8_t *section);
+
+/* Bytes of scratch that an encode of text_bytes bytes (of all parts) needs. SIZE_MAX when
+ * text_bytes is beyond what can be encoded (1 GiB). */
+size_t tokenizer_scratch_bytes(size_t text_bytes);
+
+/* How many bytes of text scratch_bytes of scratch suffice for. */
+size_t tokenizer_text_limit(size_t scratch_bytes);
+
+/* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
+ * bytes: those that are not UTF-8 become byte tokens one by one. U+2581 counts as a space.
+ * scratch: 8-byte aligned, not kept. *n_ids is set on every return, 0 on an error.
+ * Errors: ERR_TOO_LONG (the ids do not fit max_ids), ERR_NO_SPACE (scratch too small),
+ * ERR_BAD_TOKENIZER (a character has neither byte tokens nor an unknown token to stand for it). */
+enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
+                                size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
+                                size_t *n_ids, void *scratch, size_t scratch_bytes);
+
+/* The same for one untrusted text. */
+enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes,
+                          unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
+                          void *scratch, size_t scratch_bytes);
+
+/* The same for one trusted text: control tokens are matched first, longest first. */
+enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, size_t bytes,
+                                   unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
+                                   void *scratch, size_t scratch_bytes);
+
+/* The bytes that token id prints after token previous (INGOT_NO_TOKEN: none), *bytes of them,
+ * not terminated: a byte token gives its byte, a control or unused token nothing, and after BOS
+ * the first space of a piece falls away where the model puts one in front of a text. Never NULL;
+ * an id outside the vocabulary gives nothing. */
+const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t previous,
+                            size_t *bytes);
+
+/* Passes text on in whole UTF-8 characters. Set write and context, zero the rest. */
+struct utf8_writer {
+    void (*write)(void *context, const char *text, size_t bytes);
+    void *context;
+    uint8_t held[4]; /* the begun character */
+    uint8_t n_held;
+};
+
+/* Append bytes; bytes that cannot be part of a character come out as U+FFFD. */
+void utf8_writer_put(struct utf8_writer *w, const char *text, size_t bytes);
+
+/* End of the text: a character that was begun comes out as one U+FFFD. */
+void utf8_writer_flush(struct utf8_writer *w);
+
+#endif
