@@ -16,9 +16,8 @@ struct cfi_flash {
 };
 
 /* Query the bank at base, whose address window has `bytes` bytes, and fill out; out->memory is
- * base. The window must be mapped as device memory or uncached for the query: the caller may
- * map it cached afterwards. ERR_NO_DEVICE: no CFI answer, or the chips are empty or larger than
- * the window in a way that makes them unreadable. */
+ * base. The window must be mapped writable for the query, as device memory on real hardware;
+ * afterwards it is read only. ERR_NO_DEVICE: the chips do not answer as CFI says. */
 enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
                          struct block_device *out);
 

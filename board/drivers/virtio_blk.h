@@ -3,6 +3,7 @@
 #ifndef INGOT_BOARD_DRIVERS_VIRTIO_BLK_H
 #define INGOT_BOARD_DRIVERS_VIRTIO_BLK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "board/block_device.h"
@@ -58,6 +59,7 @@ struct virtio_blk {
     uint32_t queue_size;
     uint32_t in_flight;
     uint32_t most_in_flight; /* high-water mark, for figures and tests */
+    uint32_t idle_polls;   /* since the last answer */
     uint16_t used_seen;
     bool dead;
     const char *why; /* a sentence when probe refused a device that is there, else NULL */
