@@ -1,0 +1,100 @@
+/* The kernel tester as a Linux program: options, fences, TAP on stdout.
+ *     kernels_test [--seed N] [--features all|ref|neon|rv64gc|rvv|avx2] */
+#include "tests/kernels/tester.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__aarch64__)
+static uint32_t cpu_features(void)
+{
+    return CPU_ARM64_NEON; /* every ARMv8-A Linux has it */
+}
+#elif defined(__riscv)
+static uint32_t cpu_features(void)
+{
+    uint32_t vector = getauxval(AT_HWCAP) & 1ul << ('v' - 'a') ? CPU_RV64_V : 0;
+
+    return CPU_RV64_GC | vector;
+}
+#elif defined(__x86_64__)
+static uint32_t cpu_features(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? CPU_X86_AVX2 : 0;
+}
+#endif
+
+static void print_line(const char *line)
+{
+    puts(line);
+    fflush(stdout);
+}
+
+static void protect(void *page, size_t bytes)
+{
+    if (mprotect(page, bytes, PROT_NONE) != 0) {
+        puts("Bail out! cannot protect the fences");
+        exit(1);
+    }
+}
+
+static void unprotect(void *page, size_t bytes)
+{
+    (void)mprotect(page, bytes, PROT_READ | PROT_WRITE);
+}
+
+/* The TAP line of the row is missing then, so prove fails too. */
+static void on_fault(int number)
+{
+    static const char text[] = "# trap: the next row's kernel touched memory beyond a buffer\n"
+                               "Bail out! kernel trapped\n";
+
+    (void)number;
+    (void)!write(1, text, sizeof text - 1);
+    _exit(1);
+}
+
+static int usage(void)
+{
+    fputs("usage: kernels_test [--seed N] [--features all|ref|neon|rv64gc|rvv|avx2]\n", stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t features = cpu_features();
+    uint64_t seed = (uint64_t)time(NULL);
+    int number = 0;
+    int failed;
+
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc) {
+            return usage();
+        }
+        if (strcmp(argv[i], "--seed") == 0) {
+            seed = strtoull(argv[i + 1], NULL, 0);
+        } else if (strcmp(argv[i], "--features") != 0) {
+            return usage();
+        } else if (strcmp(argv[i + 1], "all") != 0 &&
+                   !kernels_force(features, argv[i + 1], &features)) {
+            return usage();
+        }
+    }
+    printf("# seed %llu, features %s\n", (unsigned long long)seed,
+           kernels_features_text(features));
+    signal(SIGSEGV, on_fault);
+    signal(SIGBUS, on_fault);
+    signal(SIGILL, on_fault);
+    tester_visit_fences(protect);
+    failed = tester_test_itself(seed, print_line, &number);
+    failed += kernels_test(features, seed, print_line, &number);
+    tester_visit_fences(unprotect); /* the leak checker reads all of memory */
+    printf("1..%d\n", number);
+    return failed != 0;
+}

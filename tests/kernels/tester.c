@@ -1,0 +1,369 @@
+#include "tests/kernels/tester.h"
+
+#include <string.h>
+
+struct room {
+    _Alignas(TESTER_PAGE) uint8_t bytes[TESTER_ROOM];
+    uint8_t fence[TESTER_PAGE];
+};
+
+/* The tester's only state. Sources hold what a call is given, expected what the reference made
+ * of it, rooms are where both calls work. */
+static struct {
+    struct room room[TESTER_SLOTS];
+    _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
+    _Alignas(64) uint8_t expected[TESTER_SLOTS][TESTER_ROOM];
+} bench;
+
+static const char *const fault_names[] = {
+    "wrong value", "wrote beside an output", "changed an input", "callee-saved register lost",
+    "callee-saved float register lost", "stack pointer moved", "floating-point mode changed",
+    "platform register changed",
+};
+
+void tester_put_text(char *line, size_t bytes, const char *text)
+{
+    size_t at = strlen(line);
+
+    while (*text && at + 1 < bytes) {
+        line[at++] = *text++;
+    }
+    line[at] = 0;
+}
+
+void tester_put_number(char *line, size_t bytes, uint64_t number, unsigned base)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+
+    digits[--at] = 0;
+    do {
+        digits[--at] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number);
+    tester_put_text(line, bytes, &digits[at]);
+}
+
+void tester_faults_text(uint32_t faults, char *out, size_t bytes)
+{
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof fault_names / sizeof fault_names[0]; i++) {
+        if (faults & 1u << i) {
+            tester_put_text(out, bytes, out[0] ? ", " : "");
+            tester_put_text(out, bytes, fault_names[i]);
+        }
+    }
+}
+
+/* splitmix64 */
+uint64_t tester_random(struct tester *t)
+{
+    uint64_t z = t->random += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+void tester_visit_fences(void (*protect)(void *page, size_t bytes))
+{
+    for (size_t i = 0; i < TESTER_SLOTS; i++) {
+        protect(bench.room[i].fence, TESTER_PAGE);
+    }
+}
+
+void *tester_source(size_t slot)
+{
+    return bench.source[slot];
+}
+
+/* Value i of a slot with every NaN made the same. */
+static uint32_t value_at(const uint8_t *bytes, size_t i, enum tester_type type)
+{
+    uint32_t word = 0;
+    uint16_t half;
+
+    switch (type) {
+    case TESTER_F32:
+        memcpy(&word, bytes + 4 * i, 4);
+        return (word & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : word;
+    case TESTER_F16:
+        memcpy(&half, bytes + 2 * i, 2);
+        return (half & 0x7fffu) > 0x7c00u ? 0x7e00u : half;
+    case TESTER_BYTES:
+    default:
+        return bytes[i];
+    }
+}
+
+static size_t size_of(enum tester_type type)
+{
+    return type == TESTER_F32 ? 4 : type == TESTER_F16 ? 2 : 1;
+}
+
+static void report_fault(struct tester *t, const struct tester_case *c, unsigned placement,
+                         uint32_t fault)
+{
+    char line[240] = "# ";
+
+    t->faults |= fault;
+    if (!t->report || t->n_reported++ >= 4) {
+        return;
+    }
+    tester_put_text(line, sizeof line, t->symbol);
+    tester_put_text(line, sizeof line, ":");
+    for (size_t i = 0; i < c->n_sizes; i++) {
+        tester_put_text(line, sizeof line, i ? " x " : " size ");
+        tester_put_number(line, sizeof line, c->size[i], 10);
+    }
+    tester_put_text(line, sizeof line, ", data ");
+    tester_put_number(line, sizeof line, c->data, 10);
+    tester_put_text(line, sizeof line, placement ? ", least alignment: " : ", at the fence: ");
+    tester_faults_text(fault, line + strlen(line), sizeof line - strlen(line));
+    t->report(line);
+}
+
+static void report_value(struct tester *t, size_t at, uint32_t got, uint32_t wanted)
+{
+    char line[120] = "#   value ";
+
+    if (!t->report || t->n_reported > 4) {
+        return;
+    }
+    tester_put_number(line, sizeof line, at, 10);
+    tester_put_text(line, sizeof line, " is 0x");
+    tester_put_number(line, sizeof line, got, 16);
+    tester_put_text(line, sizeof line, ", the reference has 0x");
+    tester_put_number(line, sizeof line, wanted, 16);
+    t->report(line);
+}
+
+/* Where slot s starts. Inputs may touch the fence; outputs keep a guard before it. */
+static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
+{
+    const struct tester_slot *slot = &c->slot[s];
+    uint8_t *room = bench.room[s].bytes;
+    size_t room_end = TESTER_ROOM - (slot->use == TESTER_IN ? 0u : (size_t)TESTER_GUARD);
+
+    if (placement == 0) {
+        return room + (room_end - slot->bytes) / slot->align * slot->align;
+    }
+    return room + 2 * TESTER_GUARD + slot->align;
+}
+
+/* Guards differ from byte to byte, so that a copied guard shows. As floats they are NaNs. */
+static uint8_t guard_byte(const uint8_t *at)
+{
+    return (uint8_t)(0xf0u | ((uintptr_t)at * 7u & 15u));
+}
+
+static size_t guard_before(const uint8_t *start, const uint8_t *room)
+{
+    size_t available = (size_t)(start - room);
+
+    return available < TESTER_GUARD ? available : TESTER_GUARD;
+}
+
+static size_t guard_after(const uint8_t *end, const uint8_t *room)
+{
+    size_t available = (size_t)(room + TESTER_ROOM - end);
+
+    return available < TESTER_GUARD ? available : TESTER_GUARD;
+}
+
+static void fill_slot(const struct tester_case *c, size_t s, uint8_t *start)
+{
+    const struct tester_slot *slot = &c->slot[s];
+    const uint8_t *room = bench.room[s].bytes;
+    uint8_t *end = start + slot->bytes;
+
+    for (uint8_t *p = start - guard_before(start, room); p < end + guard_after(end, room); p++) {
+        *p = guard_byte(p);
+    }
+    if (slot->use != TESTER_OUT) {
+        memcpy(start, bench.source[s], slot->bytes);
+    }
+}
+
+static bool guards_hold(size_t s, const uint8_t *start, size_t bytes)
+{
+    const uint8_t *room = bench.room[s].bytes;
+    const uint8_t *end = start + bytes;
+
+    for (const uint8_t *p = start - guard_before(start, room); p < start; p++) {
+        if (*p != guard_byte(p)) {
+            return false;
+        }
+    }
+    for (const uint8_t *p = end; p < end + guard_after(end, room); p++) {
+        if (*p != guard_byte(p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void call(struct kernel_call *call, const struct tester_case *c, uint8_t *const start[])
+{
+    for (size_t i = 0; i < c->n_pointers; i++) {
+        call->integer[i] = (uint64_t)(uintptr_t)start[c->pointer[i]];
+    }
+    for (size_t i = 0; i < c->n_sizes; i++) {
+        call->integer[c->n_pointers + i] = c->size[i];
+    }
+    for (size_t i = c->n_pointers + c->n_sizes; i < 6; i++) {
+        call->integer[i] = 0xdeadbeef00badbadu + i;
+    }
+    call->scalar = c->scalar;
+    kernel_call_checked(call);
+}
+
+static void add_to_digest(struct tester *t, uint32_t value)
+{
+    t->digest = (t->digest ^ value) * 0x100000001b3u;
+}
+
+static uint32_t returned_value(const struct kernel_call *call)
+{
+    uint32_t word = value_at((const uint8_t *)&call->result, 0, TESTER_F32);
+
+    return word == 0x80000000u ? 0 : word;
+}
+
+static void keep_expected(struct tester *t, const struct tester_case *c, uint8_t *const start[])
+{
+    for (size_t s = 0; s < c->n_slots; s++) {
+        const struct tester_slot *slot = &c->slot[s];
+
+        if (slot->use == TESTER_IN) {
+            continue;
+        }
+        memcpy(bench.expected[s], start[s], slot->bytes);
+        for (size_t i = 0; i < slot->bytes / size_of(slot->type); i++) {
+            add_to_digest(t, value_at(start[s], i, slot->type));
+        }
+    }
+}
+
+static void compare_slot(struct tester *t, const struct tester_case *c, size_t s,
+                         unsigned placement, const uint8_t *start)
+{
+    const struct tester_slot *slot = &c->slot[s];
+
+    if (slot->use == TESTER_IN) {
+        if (memcmp(start, bench.source[s], slot->bytes) != 0) {
+            report_fault(t, c, placement, TESTER_INPUT);
+        }
+        return;
+    }
+    if (!guards_hold(s, start, slot->bytes)) {
+        report_fault(t, c, placement, TESTER_GUARD_HIT);
+    }
+    for (size_t i = 0; i < slot->bytes / size_of(slot->type); i++) {
+        uint32_t got = value_at(start, i, slot->type);
+        uint32_t wanted = value_at(bench.expected[s], i, slot->type);
+
+        if (got != wanted) {
+            report_fault(t, c, placement, TESTER_VALUE);
+            report_value(t, i, got, wanted);
+            return;
+        }
+    }
+}
+
+static void run_placed(struct tester *t, const struct tester_case *c, unsigned placement)
+{
+    uint8_t *start[TESTER_SLOTS];
+    struct kernel_call of_reference = { .function = t->reference, .vector = t->vector };
+    struct kernel_call of_kernel = { .function = t->function, .vector = t->vector };
+
+    for (size_t s = 0; s < c->n_slots; s++) {
+        start[s] = place(c, s, placement);
+        fill_slot(c, s, start[s]);
+    }
+    call(&of_reference, c, start);
+    keep_expected(t, c, start);
+    for (size_t s = 0; s < c->n_slots; s++) {
+        fill_slot(c, s, start[s]);
+    }
+    call(&of_kernel, c, start);
+    if (of_kernel.damage & ~t->ignored) {
+        report_fault(t, c, placement, of_kernel.damage & ~t->ignored);
+    }
+    for (size_t s = 0; s < c->n_slots; s++) {
+        compare_slot(t, c, s, placement, start[s]);
+    }
+    if (c->returns_float) {
+        add_to_digest(t, returned_value(&of_reference));
+        if (returned_value(&of_kernel) != returned_value(&of_reference)) {
+            report_fault(t, c, placement, TESTER_VALUE);
+            report_value(t, 0, returned_value(&of_kernel), returned_value(&of_reference));
+        }
+    }
+}
+
+void tester_run(struct tester *t, const struct tester_case *c)
+{
+    for (size_t s = 0; s < c->n_slots; s++) {
+        assert(c->slot[s].bytes + 4 * TESTER_GUARD <= TESTER_ROOM);
+    }
+    run_placed(t, c, 0);
+    run_placed(t, c, 1);
+    t->n_cases += 2;
+}
+
+static const struct kernel_row *reference_of(enum kernel_op op)
+{
+    for (size_t i = 0; i < kernel_n_rows; i++) {
+        if (kernel_rows[i].op == op && kernel_rows[i].features == CPU_ANY) {
+            return &kernel_rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* One TAP line. A reference is run against itself: that shows its registers and edges, and its
+ * digest says whether every ISA and compiler makes the same of the contract. */
+static bool test_row(const struct kernel_row *row, uint32_t features, uint64_t seed,
+                     void (*report)(const char *line), int number)
+{
+    const struct kernel_row *reference = reference_of(row->op);
+    struct tester t = { .report = report, .function = row->function, .symbol = row->symbol,
+                        .random = seed + (uint64_t)row->op * 0x10001, .digest = 0xcbf29ce484222325u,
+                        .vector = features & CPU_RV64_V,
+                        .ignored = row->features == CPU_ANY ? TESTER_PLATFORM : 0 };
+    bool run = reference && (row->features & ~features) == 0;
+    char line[160] = "";
+
+    if (run) {
+        t.reference = reference->function;
+        tester_run_op(&t, row->op);
+    }
+    tester_put_text(line, sizeof line, reference && t.faults == 0 ? "ok " : "not ok ");
+    tester_put_number(line, sizeof line, (uint64_t)number, 10);
+    tester_put_text(line, sizeof line, " - ");
+    tester_put_text(line, sizeof line, row->symbol);
+    if (!run) {
+        tester_put_text(line, sizeof line, reference ? " # SKIP needs " : " has no reference");
+        tester_put_text(line, sizeof line, reference ? kernels_features_text(row->features) : "");
+        report(line);
+        return reference != NULL;
+    }
+    tester_put_text(line, sizeof line, ", cases ");
+    tester_put_number(line, sizeof line, t.n_cases, 10);
+    tester_put_text(line, sizeof line, ", digest ");
+    tester_put_number(line, sizeof line, t.digest, 16);
+    report(line);
+    return t.faults == 0;
+}
+
+int kernels_test(uint32_t features, uint64_t seed, void (*report)(const char *line),
+                 int *tap_number)
+{
+    int failed = 0;
+
+    for (size_t i = 0; i < kernel_n_rows; i++) {
+        failed += !test_row(&kernel_rows[i], features, seed, report, ++*tap_number);
+    }
+    return failed;
+}

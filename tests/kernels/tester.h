@@ -1,0 +1,114 @@
+/* The kernel tester: every row of kernels.inc that the CPU supports against the _ref of its op,
+ * bit for bit. Free of files and of allocation, so that it runs in a booted image as well. */
+#ifndef INGOT_TESTS_KERNELS_TESTER_H
+#define INGOT_TESTS_KERNELS_TESTER_H
+
+#include "kernels/kernels.h"
+
+#include <stdbool.h>
+
+enum {
+    TESTER_SLOTS = 3,          /* buffers of one call */
+    TESTER_PAGE = 4096,        /* the fence behind each room, which a host may protect */
+    TESTER_ROOM = 20 * 4096,   /* bytes for one buffer and its guards */
+    TESTER_GUARD = 128,        /* bytes watched on either side of an output */
+};
+
+/* What a kernel did wrong. */
+enum tester_fault {
+    TESTER_VALUE = 1 << 0,    /* an output differs from the reference's */
+    TESTER_GUARD_HIT = 1 << 1, /* bytes beside an output changed */
+    TESTER_INPUT = 1 << 2,    /* an input changed */
+    TESTER_SAVED = 1 << 3,    /* a callee-saved integer register changed */
+    TESTER_SAVED_FLOAT = 1 << 4,
+    TESTER_STACK = 1 << 5,    /* the stack pointer changed */
+    TESTER_CONTROL = 1 << 6,  /* rounding or another mode of the FPU changed */
+    TESTER_PLATFORM = 1 << 7, /* x18, or gp or tp, changed */
+};
+
+/* One call through the trampoline of call_<isa>.S. The assembly relies on the offsets. */
+struct kernel_call {
+    void (*function)(void);
+    uint64_t integer[6]; /* pointers, then sizes */
+    float scalar;        /* the floating-point argument, passed whether or not there is one */
+    float result;
+    uint32_t vector;     /* poison the RVV state too */
+    uint32_t damage;     /* out: bits of enum tester_fault, SAVED and above */
+    uint64_t saved[40];  /* the trampoline's own registers */
+};
+static_assert(offsetof(struct kernel_call, scalar) == 56, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, result) == 60, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, vector) == 64, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, damage) == 68, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, saved) == 72, "call_<isa>.S relies on this");
+
+/* Call with every other register poisoned, see what comes back. Not reentrant. */
+void kernel_call_checked(struct kernel_call *call);
+
+enum tester_use { TESTER_IN, TESTER_OUT, TESTER_INOUT };
+enum tester_type { TESTER_F32, TESTER_F16, TESTER_BYTES }; /* any NaN equals any NaN */
+
+struct tester_slot {
+    enum tester_use use;
+    enum tester_type type;
+    size_t bytes;
+    size_t align; /* the least that the contract promises */
+};
+
+/* One call: pointers come first in every op, then sizes, then at most one float. */
+struct tester_case {
+    struct tester_slot slot[TESTER_SLOTS];
+    size_t n_slots;
+    size_t pointer[TESTER_SLOTS]; /* the slot of each pointer argument: equal where aliased */
+    size_t n_pointers;
+    size_t size[2];
+    size_t n_sizes;
+    float scalar;
+    bool returns_float; /* compared too, and zeros of either sign are equal there */
+    unsigned data;      /* what the sources were filled with, for the report */
+};
+
+struct tester {
+    void (*report)(const char *line);
+    void (*function)(void);  /* under test */
+    void (*reference)(void);
+    const char *symbol;
+    uint64_t random;
+    uint64_t digest;         /* of everything the reference answered */
+    uint32_t vector;
+    uint32_t ignored;        /* faults that do not count: a compiler may use x18 */
+    uint32_t faults;         /* bits of enum tester_fault */
+    uint32_t n_cases;
+    uint32_t n_reported;
+};
+
+/* A host calls `protect` for the fence behind each room, so that a read past an input traps. */
+void tester_visit_fences(void (*protect)(void *page, size_t bytes));
+
+/* Where a case puts the contents of slot i before tester_run; TESTER_ROOM bytes at most. */
+void *tester_source(size_t slot);
+
+/* Run the case at both placements: ends at the fence; least alignment. */
+void tester_run(struct tester *t, const struct tester_case *c);
+
+uint64_t tester_random(struct tester *t);
+
+/* All cases of an op (cases.c). */
+void tester_run_op(struct tester *t, enum kernel_op op);
+
+/* Text of a fault mask into out[bytes]. */
+void tester_faults_text(uint32_t faults, char *out, size_t bytes);
+
+/* Append to the NUL-terminated line[bytes]; what does not fit is cut. */
+void tester_put_text(char *line, size_t bytes, const char *text);
+void tester_put_number(char *line, size_t bytes, uint64_t number, unsigned base);
+
+/* Kernels that are wrong on purpose must each be caught. Returns the number that were not. */
+int tester_test_itself(uint64_t seed, void (*report)(const char *line), int *tap_number);
+
+/* Test every row that `features` allows; TAP lines without the plan go to report, numbered on
+ * from *tap_number. Returns the number of rows that failed. */
+int kernels_test(uint32_t features, uint64_t seed, void (*report)(const char *line),
+                 int *tap_number);
+
+#endif
