@@ -12,12 +12,11 @@
 
 enum {
     FAT32_NAME_BYTES = 768,  /* 255 UTF-16 units in UTF-8, and a NUL */
-    FAT32_BUFFER_SECTORS = 32,
+    FAT32_NAME_UNITS = 260,    /* 20 directory entries of 13 UTF-16 units */
+    FAT32_BUFFER_SECTORS = 32, /* what is read of the FAT at once: 4096 clusters */
 };
 
 struct fat32 {
-    struct block_device *device;
-    struct file_timeout timeout;
     const char *why;            /* after an error: what is wrong, one sentence; else NULL */
     uint64_t first_sector;      /* of the volume */
     uint64_t fat_sector;        /* of the FAT in use */
@@ -26,8 +25,11 @@ struct fat32 {
     uint32_t n_clusters;        /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
+    struct file device;         /* the whole device, for reading sectors of it */
+    struct file_read read;
     uint64_t buffer_sector;     /* first sector that buffer holds */
     uint32_t buffer_sectors;    /* how many; 0: none */
+    uint16_t long_name[FAT32_NAME_UNITS]; /* of the directory entry being read */
     _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
 };
 
@@ -44,7 +46,7 @@ struct fat32_directory {
     struct fat32 *fs;
     uint32_t cluster;
     uint32_t index;      /* of the next 32-byte entry in the cluster */
-    uint32_t n_clusters; /* walked so far, bounds a cyclic chain */
+    uint64_t n_entries;  /* seen so far, bounds a cyclic chain */
     bool ended;
 };
 
@@ -61,10 +63,11 @@ enum err fat32_open_directory(struct fat32 *fs, const char *path, struct fat32_d
 /* The next entry, without deleted ones, labels, "." and "..". ERR_NOT_FOUND: no more. */
 enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 
-/* The file or directory at path from the root. */
+/* The file or directory at path from the root, case-insensitive. ERR_NOT_FOUND. */
 enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out);
 
-/* How many models/<name>.ingot there are. No folder "models" counts as none. */
+/* How many models/<name>.ingot there are ("._name" of macOS is none). No folder "models" counts
+ * as no model. */
 enum err fat32_count_models(struct fat32 *fs, unsigned *out);
 
 /* The index-th of them (order of the directory). ERR_NOT_FOUND: beyond the last. */
@@ -74,7 +77,7 @@ enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *o
  * ERR_NOT_FOUND: fs->why says where it was looked for. */
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
 
-/* Resolve a file to extents. ERR_BAD_FILESYSTEM: its chain is shorter than its size, cyclic or
+/* Resolve a file to extents; a chain longer than the file (space held for it) is fine. ERR_BAD_FILESYSTEM: its chain is shorter than its size, cyclic or
  * leaves the volume. ERR_TOO_FRAGMENTED: more than FILE_MAX_EXTENTS. ERR_TRUNCATED: the card is
  * shorter than the volume says and the file lies beyond its end. ERR_NOT_FOUND: a directory. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry, struct file *out);

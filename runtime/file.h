@@ -19,7 +19,7 @@ enum {
 /* How long a device may stay silent. ticks == NULL: no limit. */
 struct file_timeout {
     uint64_t (*ticks)(void);
-    uint64_t limit_ticks; /* without a single answer, while something is in flight */
+    uint64_t limit_ticks; /* without an answer to a read that waits for one: seconds */
 };
 
 struct file_extent {
@@ -58,7 +58,9 @@ struct file_read {
     struct file_slot slots[FILE_READ_DEPTH]; /* a ring in file order */
     uint32_t first;         /* oldest slot in use */
     uint32_t n_slots;       /* slots in use */
-    uint64_t last_progress; /* ticks */
+    uint64_t polled_at;     /* ticks at the last poll */
+    uint64_t silent_ticks;  /* without an answer */
+    uint32_t n_timeouts;    /* resets of the device so far */
     enum err status;        /* ERR_BUSY, ERR_OK, or why it failed */
     enum err failure;       /* first failure while the rest drains, else ERR_OK */
     uint64_t failed_sector; /* device sector where the request that failed began */
@@ -84,6 +86,9 @@ enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offse
 /* The file's bytes where they lie, or NULL: device not addressable, range beyond the file, or
  * not contiguous. */
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);
+
+/* Set the name that messages use, cut at a character boundary where it is too long. */
+void file_set_name(struct file *f, const char *name);
 
 /* The whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is
  * the size of the contents, at most the device's; 0: all of it. timeout may be NULL.
