@@ -9,8 +9,9 @@
 
 #include "board/err.h"
 #include "flash_image/format.h"
+#include "runtime/utf8.h" /* struct utf8_writer, for what tokenizer_piece() gives */
 
-/* A view of the section and two sets of first bytes; nothing in it is ever freed. */
+/* A view of the section, sets of first bytes, and the bytes themselves; about 400 bytes. */
 struct tokenizer {
     const struct ingot_tokenizer *head;
     const uint32_t *text_offsets; /* (n_tokens + 1) */
@@ -22,7 +23,19 @@ struct tokenizer {
     uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
     uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
+    uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
+
+/* The text of token id < n_tokens, not terminated, U+2581 stored as a space. */
+static inline const char *tokenizer_text(const struct tokenizer *t, uint32_t id)
+{
+    return t->text + t->text_offsets[id];
+}
+
+static inline size_t tokenizer_text_bytes(const struct tokenizer *t, uint32_t id)
+{
+    return t->text_offsets[id + 1] - t->text_offsets[id];
+}
 
 enum tokenizer_flags {
     TOKENIZER_PLAIN = 0,
@@ -74,19 +87,5 @@ enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, 
  * an id outside the vocabulary gives nothing. */
 const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes);
-
-/* Passes text on in whole UTF-8 characters. Set write and context, zero the rest. */
-struct utf8_writer {
-    void (*write)(void *context, const char *text, size_t bytes);
-    void *context;
-    uint8_t held[4]; /* the begun character */
-    uint8_t n_held;
-};
-
-/* Append bytes; bytes that cannot be part of a character come out as U+FFFD. */
-void utf8_writer_put(struct utf8_writer *w, const char *text, size_t bytes);
-
-/* End of the text: a character that was begun comes out as one U+FFFD. */
-void utf8_writer_flush(struct utf8_writer *w);
 
 #endif

@@ -1,0 +1,33 @@
+/* UTF-8 as the console and the tokenizer need it: is this a character, and output in whole ones.
+ * Source: RFC 3629 and Unicode, table 3-7 (no overlong forms, no surrogates, up to U+10FFFF). */
+#ifndef INGOT_RUNTIME_UTF8_H
+#define INGOT_RUNTIME_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* What s (n >= 1 bytes) begins with: 1 .. 4, a character of so many bytes; 0, the beginning of a
+ * character whose rest is not there; -1, something that is not UTF-8. */
+int utf8_check(const uint8_t *s, size_t n);
+
+/* The code point of a character that utf8_check() found to have `bytes` bytes. */
+uint32_t utf8_decode(const uint8_t *s, int bytes);
+
+/* Passes text on in whole characters. Set write and context, zero the rest. */
+struct utf8_writer {
+    void (*write)(void *context, const char *text, size_t bytes);
+    void *context;
+    uint8_t held[4]; /* the character that has begun */
+    uint8_t n_held;
+};
+
+/* Append bytes; those that cannot be part of a character come out as U+FFFD, one for each
+ * maximal beginning of a character, as Unicode recommends. */
+void utf8_writer_put(struct utf8_writer *w, const char *text, size_t bytes);
+
+/* End of the text: a character that has begun comes out as one U+FFFD. */
+void utf8_writer_flush(struct utf8_writer *w);
+
+#endif
