@@ -1,0 +1,42 @@
+/* What boot/<isa>/ offers to boards: memory mapping and cores. Implemented once per ISA; the host
+ * program has none of it. */
+#ifndef INGOT_BOARD_ISA_H
+#define INGOT_BOARD_ISA_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+
+enum mapping {
+    MAP_CODE,     /* read, execute */
+    MAP_RODATA,   /* read */
+    MAP_DATA,     /* read, write; cached */
+    MAP_DEVICE,   /* read, write; in order, no speculation, naturally aligned accesses only */
+    MAP_UNCACHED, /* read, write; uncached memory, any alignment: flash */
+};
+
+/* Map [base, base + bytes) to itself in the largest blocks, rounded outward to 4 KiB pages. Core 0
+ * only; other cores see it at once. Mapping a page again with the same attributes does nothing.
+ * ERR_BAD_ARGUMENT: some page is mapped with other attributes; ERR_RANGE: beyond the address space
+ * that the ISA maps; ERR_NO_SPACE: the table pages are used up. */
+enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping);
+
+/* The id by which firmware and device tree know the calling core: MPIDR affinity, hart id. */
+uint64_t core_hardware_id(void);
+
+/* Note that `core` (1 .. BOARD_MAX_CORES - 1) is to run entry(arg), and return the physical address
+ * at which firmware must start it, MMU off, with the core number as its argument (arm64 x0: PSCI
+ * context_id; riscv64 a1: SBI opaque). entry gets a stack of its own, MMU, caches and FPU on; if
+ * it returns, the core sleeps for good. */
+uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg);
+
+/* board.wait and board.wake by WFE and SEV, or what the ISA has instead. */
+void core_wait(const _Atomic uint32_t *word, uint32_t old);
+void core_wake(const _Atomic uint32_t *word);
+
+/* Sleep for good: where a machine cannot be switched off. */
+void core_halt(void) __attribute__((noreturn));
+
+#endif

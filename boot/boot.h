@@ -1,0 +1,68 @@
+/* The way from the first instruction to image_main, on core 0:
+ *
+ *   boot/<isa>/start.S  privilege level, FPU, traps, stack, BSS cleared; MMU off
+ *   mmu_init()          boot/<isa>: the image's own pages, then MMU and caches on
+ *   boot_start()        boot/boot.c: device tree, board, RAM -> struct machine
+ *   image_main()        boot/main.c: everything else
+ */
+#ifndef INGOT_BOOT_BOOT_H
+#define INGOT_BOOT_BOOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/board.h"
+#include "board/isa.h"
+#include "boot/stacks.h"
+
+_Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
+
+/* From linker/image.ld.S; all on 4 KiB boundaries. */
+extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
+extern uint8_t data_start[], data_end[]; /* data, then BSS */
+extern uint8_t stacks_start[], stacks_end[], image_end[];
+/* Where the firmware leaves the device tree when it passes no address; 0: nowhere. */
+extern const uint64_t boot_device_tree_address;
+
+/* Called by start.S on core 0: stack set, BSS cleared, traps reported, FPU on in its reset state
+ * of core_init, MMU and caches on, only the image mapped. dtb as the firmware passed it. */
+void boot_start(const void *dtb) __attribute__((noreturn));
+
+/* The program. The machine is constant from here on. */
+void image_main(const struct machine *machine) __attribute__((noreturn));
+
+/* ---- what each ISA provides besides board/isa.h ------------------------------------------- */
+
+/* Map text RX, rodata R, data RW and every stack RW, the guard pages nothing; called with the MMU
+ * off, before anything else is mapped. Panics when the tables do not suffice: a build error. */
+void mmu_init(void);
+
+/* Per core, before any floating point: round to nearest even, subnormals kept, NaN payloads as the
+ * ISA makes them, no traps, flags clear. */
+void core_fp_init(void);
+
+/* The calling core's number, 0 .. BOARD_MAX_CORES - 1. */
+unsigned core_number(void);
+
+/* Bits of enum cpu_feature that this core has, and its name, "Cortex-A72". Needs board.early_init
+ * and the tree of the machine, which may be NULL. The text lives as long as the image. */
+struct device_tree;
+uint32_t cpu_features_detect(const struct device_tree *tree, const char **name);
+
+/* One step of a backtrace: *frame is a frame pointer within the caller's bounds, 16-byte aligned;
+ * gives the return address and the caller's frame pointer. */
+void backtrace_step(uintptr_t *frame, uintptr_t *return_address);
+
+/* The lowest usable byte of a core's stack, and of its trap stack. */
+static inline uint8_t *stack_bottom(unsigned core)
+{
+    return stacks_start + STACK_OFFSET(core);
+}
+
+static inline uint8_t *stack_trap_bottom(unsigned core)
+{
+    return stacks_start + STACK_TRAP_OFFSET(core);
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* The end of the road: dead hardware, a trap, a failed assertion. Everything here writes with
+ * board.putc alone and needs a few hundred bytes of stack, no C library. */
+#ifndef INGOT_BOOT_PANIC_H
+#define INGOT_BOOT_PANIC_H
+
+#include <stdint.h>
+
+/* "panic: <message>", the core, a backtrace from here, then power off as failed. The format knows
+ * %s %c %% %d %u %x %p and the lengths l, z. The second core to panic is silent. */
+void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* ---- for the trap handlers ---------------------------------------------------------------- */
+
+/* Take the console for a report, once per machine: any other core that comes here stays here. A
+ * trap inside a report (same core) powers off at once. */
+void panic_begin(void);
+
+/* Print to the console; only between panic_begin and panic_end. */
+void panic_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print the address of the code and the backtrace from a frame pointer, say how to turn addresses
+ * into lines, and power off as failed. */
+void panic_end(uintptr_t pc, uintptr_t frame) __attribute__((noreturn));
+
+#endif

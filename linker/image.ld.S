@@ -1,0 +1,112 @@
+/* The image of any board, preprocessed with its memory.h, which defines
+ *
+ *   BOARD_LOAD_ADDRESS         where firmware puts the image; a multiple of 2 MiB
+ *   BOARD_RAM_BASE             arm64: what the Image header's text_offset counts from
+ *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
+ *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 256 KiB
+ *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
+ *
+ * Memory map, low to high, every section on its own 4 KiB pages:
+ *
+ *   image_start  text      read, execute     header and entry first
+ *                rodata    read              constants, strings, tables
+ *                data      read, write       initialised; the end of what is loaded
+ *                bss       read, write       cleared by start.S; page tables are here
+ *                stacks    read, write       guard page below each, layout in boot/stacks.h
+ *   image_end    free RAM: the arena
+ */
+#include "boot/stacks.h"
+#include "memory.h"
+
+#ifndef BOARD_IMAGE_FILE_BYTES
+#define BOARD_IMAGE_FILE_BYTES (256 * 1024)
+#endif
+#ifndef BOARD_IMAGE_RAM_BYTES
+#define BOARD_IMAGE_RAM_BYTES (16 * 1024 * 1024)
+#endif
+#define PAGE 4096
+
+ENTRY(_start)
+
+PHDRS
+{
+    text PT_LOAD FLAGS(5);
+    rodata PT_LOAD FLAGS(4);
+    data PT_LOAD FLAGS(6);
+}
+
+SECTIONS
+{
+    . = BOARD_LOAD_ADDRESS;
+    image_start = .;
+
+    .text : {
+        text_start = .;
+        KEEP(*(.head))
+        *(.text .text.*)
+        . = ALIGN(PAGE);
+        text_end = .;
+    } :text
+
+    .rodata : ALIGN(PAGE) {
+        rodata_start = .;
+        boot_device_tree_address = .;
+        QUAD(BOARD_DEVICE_TREE_ADDRESS)
+        *(.rodata .rodata.* .srodata .srodata.*)
+        *(.got .got.plt .igot .igot.plt)
+        . = ALIGN(PAGE);
+        rodata_end = .;
+    } :rodata
+
+    .data : ALIGN(PAGE) {
+        data_start = .;
+        *(.data .data.*)
+        . = ALIGN(16);
+        __global_pointer$ = . + 0x800;
+        *(.sdata .sdata.*)
+        . = ALIGN(64);
+        image_file_end = .;
+    } :data
+
+    .bss (NOLOAD) : ALIGN(64) {
+        bss_start = .;
+        *(.sbss .sbss.*)
+        *(.bss .bss.* COMMON)
+        . = ALIGN(PAGE);
+        bss_end = .;
+        data_end = .;
+    } :data
+
+    .stacks (NOLOAD) : ALIGN(PAGE) {
+        stacks_start = .;
+        . += STACKS_BYTES;
+        stacks_end = .;
+    } :data
+    image_end = .;
+
+    /* arm64 Image header (Linux Documentation/arm64/booting): counted from the RAM base, and all
+     * that the firmware must leave free. */
+#ifdef BOARD_RAM_BASE
+    image_text_offset = BOARD_LOAD_ADDRESS - BOARD_RAM_BASE;
+#endif
+    image_header_bytes = image_end - image_start;
+
+    /* Constructors and exit handlers would never run: whoever needs one must not link. */
+    .init_array : { *(.preinit_array .init_array .init_array.* .ctors .fini_array .dtors) }
+
+    /DISCARD/ : {
+        *(.comment .note .note.* .eh_frame .eh_frame_hdr .riscv.attributes.*)
+        *(.interp .dynamic .dynsym .dynstr .hash .gnu.hash .rela.* .rel.*)
+    }
+}
+
+ASSERT(BOARD_LOAD_ADDRESS % 0x200000 == 0, "memory.h: BOARD_LOAD_ADDRESS is no multiple of 2 MiB")
+ASSERT(_start == image_start, "the entry must be the first byte of the image: section .head")
+ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 0 &&
+       data_start % PAGE == 0 && data_end % PAGE == 0 && stacks_start % PAGE == 0,
+       "a section does not begin or end on a page")
+ASSERT(SIZEOF(.init_array) == 0, "the image has constructors, which nobody calls")
+ASSERT(image_file_end - image_start <= BOARD_IMAGE_FILE_BYTES,
+       "the image file is larger than BOARD_IMAGE_FILE_BYTES (make size shows what grew)")
+ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,
+       "the image takes more RAM than BOARD_IMAGE_RAM_BYTES")
