@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdnoreturn.h>
 
 #include "board/block_device.h"
 #include "board/err.h"
@@ -58,7 +57,8 @@ struct board {
      * flash. Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
 
-    noreturn void (*power_off)(int status); /* status 0: fine; seen by the host program only */
+    /* Never returns. status 0: fine, else failed; only the host program and SBI pass it on. */
+    void (*power_off)(int status) __attribute__((noreturn));
 };
 
 extern const struct board board;

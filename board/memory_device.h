@@ -1,0 +1,15 @@
+/* Memory that is addressable as a whole, as a block device: flash in place, an initrd, a mapped
+ * file. Reads are copies that are done at once. */
+#ifndef INGOT_BOARD_MEMORY_DEVICE_H
+#define INGOT_BOARD_MEMORY_DEVICE_H
+
+#include <stdint.h>
+
+#include "board/block_device.h"
+
+/* Fill *out over base[0 .. bytes), of which whole sectors count. base: 16-byte aligned; name and
+ * memory must outlive the device. */
+void memory_device_open(struct block_device *out, const char *name, const uint8_t *base,
+                        uint64_t bytes);
+
+#endif
