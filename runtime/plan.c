@@ -1,0 +1,293 @@
+#include "runtime/plan.h"
+
+#include <string.h>
+
+#include "board/block_device.h"
+#include "runtime/activations.h"
+#include "runtime/arena.h"
+#include "runtime/format_text.h"
+#include "runtime/kv_cache.h"
+
+/* A tile is read from the sector before it to the sector after, the last one with the padding
+ * of its extent. */
+enum { TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
+
+/* Sizes of outside data meet here: everything is 64 bits wide and the reader bounds each
+ * dimension, so no product below can wrap. */
+
+struct weights {
+    const struct image *image;
+    uint32_t n_layers;
+    uint64_t total;         /* all extents */
+    uint64_t largest_layer;
+    uint64_t embedding;     /* extent 0 */
+    uint64_t head;          /* the last extent */
+    uint32_t head_extent;   /* the extent that holds the output matrix */
+    bool tied;
+};
+
+static uint64_t page_up(uint64_t n)
+{
+    return (n + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
+}
+
+static void weigh(struct weights *w, const struct image *image)
+{
+    uint32_t n = image->header->params.n_layers;
+
+    memset(w, 0, sizeof *w);
+    w->image = image;
+    w->n_layers = n;
+    w->tied = image->header->params.tied != 0;
+    w->embedding = image->extents[0].bytes;
+    w->head = image->extents[n + 1].bytes;
+    w->head_extent = w->tied ? 0 : n + 1;
+    for (uint32_t i = 0; i < n + 2; i++) {
+        uint64_t bytes = image->extents[i].bytes;
+
+        w->total += bytes;
+        if (i >= 1 && i <= n && bytes > w->largest_layer) {
+            w->largest_layer = bytes;
+        }
+    }
+}
+
+/* The same for every token, so that the bytes of a token can be planned: whole sectors, one
+ * more where a group does not begin at one. */
+static size_t embedding_row_bytes(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+    size_t group = image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
+
+    if (group % SECTOR_BYTES == 0 && t->offset % SECTOR_BYTES == 0) {
+        return group;
+    }
+    return (group + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
+}
+
+void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
+                          size_t *bytes)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+    uint64_t group = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)t->interleave;
+    uint64_t first = image->extents[t->extent].offset + t->offset + token / t->interleave * group;
+
+    *offset = first / SECTOR_BYTES * SECTOR_BYTES;
+    *bytes = embedding_row_bytes(image);
+}
+
+void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
+                    struct plan_tile *tile)
+{
+    uint32_t vocab = image->header->params.vocab;
+    uint64_t first, last;
+
+    tile->first_row = i * plan->tile_rows;
+    tile->n_rows = vocab - tile->first_row < plan->tile_rows ? vocab - tile->first_row
+                                                             : plan->tile_rows;
+    first = plan->tile_base + tile->first_row / plan->group_rows * plan->group_bytes;
+    last = first + (tile->n_rows + plan->group_rows - 1) / plan->group_rows * plan->group_bytes;
+    if (i == plan->n_tiles - 1) {
+        last = plan->tile_end; /* the padding too: the extent's CRC covers it */
+    }
+    tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
+    tile->skip = (size_t)(first - tile->offset);
+    tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
+}
+
+/* Cut the output matrix into tiles of at most slot_bytes, whole groups of rows. */
+static void plan_tiles(struct plan *plan, const struct weights *w)
+{
+    const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
+    uint64_t groups;
+    struct plan_tile tile;
+
+    plan->tiled_head = true;
+    plan->tile_base = w->image->extents[t->extent].offset + t->offset;
+    plan->tile_end = w->image->extents[t->extent].offset + w->image->extents[t->extent].bytes;
+    plan->group_rows = t->interleave == 1 ? 8 : t->interleave;
+    plan->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)plan->group_rows;
+    groups = (plan->slot_bytes - TILE_SLACK) / plan->group_bytes;
+    plan->tile_rows = (uint32_t)(groups > t->rows ? t->rows : groups) * plan->group_rows;
+    plan->n_tiles = (t->rows + plan->tile_rows - 1) / plan->tile_rows;
+    for (uint32_t i = 0; i < plan->n_tiles; i++) {
+        plan_head_tile(plan, w->image, i, &tile);
+        plan->head_read += tile.bytes;
+    }
+}
+
+/* The least slot: the largest layer, and a few groups of the head when it is tiled. */
+static uint64_t slot_bytes(const struct weights *w, bool tiled)
+{
+    const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
+    uint64_t group = image_type_row_bytes(t->type, t->cols_padded) * 8u;
+    uint64_t tile = page_up(group + TILE_SLACK);
+
+    return tiled && tile > w->largest_layer ? tile : w->largest_layer;
+}
+
+/* Spread `pinned` of n layers evenly: while a pinned layer computes, the next streamed one
+ * arrives, so no two transfers need to hide behind one layer. */
+static void pin_layers(struct plan *plan, const struct weights *w, uint32_t pinned)
+{
+    for (uint32_t i = 0; i < w->n_layers; i++) {
+        bool pin = (i + 1) * (uint64_t)pinned / w->n_layers > i * (uint64_t)pinned / w->n_layers;
+        uint64_t bytes = w->image->extents[i + 1].bytes;
+
+        plan->pinned[i + 1] = pin;
+        if (pin) {
+            plan->pinned_bytes += (size_t)bytes;
+        } else {
+            plan->layer_read += bytes;
+        }
+    }
+    plan->n_pinned_layers = pinned;
+    plan->n_streamed_layers = w->n_layers - pinned;
+}
+
+static void pin_extent(struct plan *plan, const struct weights *w, uint32_t extent)
+{
+    plan->pinned[extent] = true;
+    plan->pinned_bytes += (size_t)w->image->extents[extent].bytes;
+}
+
+/* Everything in memory but, where the room ends just there, an untied embedding. */
+static bool try_resident(struct plan *plan, const struct weights *w, uint64_t limit)
+{
+    uint64_t without_embedding = w->total - w->embedding;
+
+    if (w->total > limit && (w->tied || without_embedding + embedding_row_bytes(w->image) > limit)) {
+        return false;
+    }
+    plan->residency = w->total <= limit ? PLAN_RESIDENT : PLAN_STREAMED;
+    pin_layers(plan, w, w->n_layers);
+    pin_extent(plan, w, w->n_layers + 1);
+    if (w->total <= limit) {
+        pin_extent(plan, w, 0);
+    } else {
+        plan->row_bytes = embedding_row_bytes(w->image);
+    }
+    return true;
+}
+
+/* Two slots, then the head, then as many layers as fit; every streamed byte costs the same
+ * per token, and a pinned head spares the tiles. The final norm lies in the head's extent:
+ * an untied head that is tiled keeps only that (see stream.c), one page. */
+static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t limit)
+{
+    uint64_t row = embedding_row_bytes(w->image);
+    bool tied = w->tied;
+    uint64_t head = tied ? w->embedding : w->head;
+    uint64_t fixed = tied ? w->head : row; /* the norm's page, or the embedding row */
+    bool tiled = fixed + 2 * slot_bytes(w, false) + head > limit;
+    uint64_t slot = slot_bytes(w, tiled);
+    uint64_t norm = page_up((uint64_t)w->image->header->params.dim * sizeof(float));
+    uint64_t used;
+
+    if (tiled) {
+        used = 2 * slot + row + (tied ? w->head : norm);
+    } else {
+        used = 2 * slot + fixed + head;
+    }
+    if (used > limit) {
+        return false;
+    }
+    plan->residency = PLAN_STREAMED;
+    plan->slot_bytes = (size_t)slot;
+    plan->row_bytes = tiled || !tied ? (size_t)row : 0;
+    if (tied || !tiled) {
+        pin_extent(plan, w, w->n_layers + 1);
+    } else {
+        plan->pinned_bytes += (size_t)norm;
+    }
+    if (tied && !tiled) {
+        pin_extent(plan, w, 0);
+    }
+    pin_layers(plan, w, (uint32_t)((limit - used) / w->largest_layer < w->n_layers - 1
+                                       ? (limit - used) / w->largest_layer
+                                       : w->n_layers - 1));
+    if (tiled) {
+        plan_tiles(plan, w);
+    }
+    return true;
+}
+
+static void refuse(struct plan *plan, const struct plan_request *r, const struct weights *w,
+                   uint64_t rest, uint64_t limit)
+{
+    uint64_t least = 2 * slot_bytes(w, true) + embedding_row_bytes(w->image) +
+                     (w->tied ? w->head : page_up(r->image->header->params.dim * sizeof(float)));
+    const char *cure = r->weight_limit != 0 && r->weight_limit == limit
+                           ? "raise mem= to at least that"
+                           : "use a smaller type (ingot pack --type q4_0) or a shorter ctx=";
+
+    format_text(plan->problem, sizeof plan->problem,
+             "the weights need at least %lu KiB (two layers) beside %lu KiB for context %u and "
+             "work space, and may take %lu KiB: %s",
+             (unsigned long)((least + 1023) / 1024), (unsigned long)((rest + 1023) / 1024),
+             (unsigned)plan->context, (unsigned long)(limit / 1024), cure);
+}
+
+static enum err choose_context(struct plan *plan, const struct plan_request *r)
+{
+    uint32_t most = r->image->header->params.context;
+
+    plan->context = r->context;
+    if (r->context == 0) {
+        plan->context = most < PLAN_DEFAULT_CONTEXT ? most : PLAN_DEFAULT_CONTEXT;
+    }
+    if (plan->context > most) {
+        format_text(plan->problem, sizeof plan->problem,
+                    "ctx=%u is more than the %u tokens the model was trained for: lower ctx=",
+                 (unsigned)r->context, (unsigned)most);
+        return ERR_BAD_ARGUMENT;
+    }
+    plan->chunk = r->chunk != 0 ? r->chunk : PLAN_DEFAULT_CHUNK;
+    plan->chunk = plan->chunk < plan->context ? plan->chunk : plan->context;
+    return ERR_OK;
+}
+
+enum err plan_make(struct plan *plan, const struct plan_request *r)
+{
+    const struct ingot_params *p = &r->image->header->params;
+    struct weights w;
+    uint64_t rest, limit;
+
+    memset(plan, 0, sizeof *plan);
+    weigh(&w, r->image);
+    if (choose_context(plan, r) != ERR_OK) {
+        return ERR_BAD_ARGUMENT;
+    }
+    plan->kv_bytes = kv_cache_bytes(p, plan->context);
+    plan->scratch_bytes = activations_bytes(p, plan->chunk) +
+                          arena_take_bytes(plan->context * sizeof(uint32_t)) + r->extra_scratch;
+    rest = page_up(plan->kv_bytes) + page_up(plan->scratch_bytes);
+    if (rest > r->arena_bytes) {
+        refuse(plan, r, &w, rest, 0);
+        return ERR_NO_SPACE;
+    }
+    limit = r->arena_bytes - rest;
+    limit = limit > INGOT_PAGE ? limit - INGOT_PAGE : 0; /* rounding of the io region */
+    if (r->weight_limit != 0 && r->weight_limit < limit) {
+        limit = r->weight_limit;
+    }
+    if (r->in_place && r->weight_limit == 0) {
+        plan->residency = PLAN_IN_PLACE;
+        plan->n_pinned_layers = w.n_layers;
+        return ERR_OK;
+    }
+    if (!try_resident(plan, &w, limit) && !try_streamed(plan, &w, limit)) {
+        refuse(plan, r, &w, rest, limit);
+        return ERR_NO_SPACE;
+    }
+    plan->io_bytes = PLAN_SLOTS * plan->slot_bytes + plan->row_bytes;
+    plan->load_read = plan->pinned_bytes;
+    return ERR_OK;
+}
+
+const char *plan_residency_text(enum plan_residency r)
+{
+    static const char *const text[] = { "resident", "in place", "streamed" };
+
+    return text[r];
+}

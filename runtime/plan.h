@@ -1,0 +1,88 @@
+/* The planner: from a model's header and tables, the context length and the memory at hand,
+ * every region's size and which weights stay in memory, before any of them is read. */
+#ifndef INGOT_RUNTIME_PLAN_H
+#define INGOT_RUNTIME_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/image.h"
+
+enum {
+    PLAN_SLOTS = 2,             /* one computes while the other fills */
+    PLAN_DEFAULT_CHUNK = 32,    /* prompt tokens that pass the layers together */
+    PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
+    PLAN_PROBLEM_BYTES = 256,
+};
+
+enum plan_residency {
+    PLAN_RESIDENT, /* all weights read once into the arena */
+    PLAN_IN_PLACE, /* used where they lie: flash, initrd, a mapped file */
+    PLAN_STREAMED, /* some weights arrive anew for every pass */
+};
+
+struct plan_request {
+    const struct image *image;
+    size_t arena_bytes;    /* left for everything below */
+    size_t weight_limit;   /* mem=: pinned and slots together; 0: all that is left */
+    uint32_t context;      /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
+    uint32_t chunk;        /* 0: PLAN_DEFAULT_CHUNK */
+    bool in_place;         /* the whole file is addressable */
+    size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
+};
+
+struct plan {
+    enum plan_residency residency;
+    uint32_t context;
+    uint32_t chunk;
+    bool pinned[INGOT_MAX_LAYERS + 2]; /* by extent */
+    bool tiled_head;      /* the output matrix passes in row tiles through the slots */
+    uint32_t tile_rows;   /* of a full tile, a multiple of 8 */
+    uint32_t n_tiles;
+    uint64_t tile_base;   /* file offset of the output matrix */
+    uint64_t tile_end;    /* file offset of the end of its extent */
+    uint64_t group_bytes; /* of `group_rows` rows of the output matrix */
+    uint32_t group_rows;
+    uint32_t n_pinned_layers;
+    uint32_t n_streamed_layers;
+
+    size_t pinned_bytes;  /* region weights: extents read once */
+    size_t slot_bytes;    /* of one slot; 0: none needed */
+    size_t io_bytes;      /* region io: slots and the embedding row's buffer */
+    size_t row_bytes;     /* of that buffer; 0: the embedding is in memory */
+    size_t kv_bytes;      /* region kv */
+    size_t scratch_bytes; /* region scratch */
+
+    uint64_t layer_read;  /* bytes read per pass for the layers */
+    uint64_t head_read;   /* and for the head, in passes that need logits */
+    uint64_t load_read;   /* bytes read once at start */
+
+    char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */
+};
+
+/* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->problem.
+ * ERR_BAD_ARGUMENT: a context beyond the model's. */
+enum err plan_make(struct plan *plan, const struct plan_request *request);
+
+/* "resident", "in place", "streamed". */
+const char *plan_residency_text(enum plan_residency r);
+
+/* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
+void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
+                          size_t *bytes);
+
+/* Head tile number i: its rows, and the sector-aligned file range that holds them; *skip bytes
+ * of it lie before the first row. */
+struct plan_tile {
+    uint32_t first_row;
+    uint32_t n_rows;
+    uint64_t offset;
+    size_t bytes;
+    size_t skip;
+};
+void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
+                    struct plan_tile *tile);
+
+#endif
