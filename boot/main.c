@@ -1,0 +1,168 @@
+/* The image from the first log line to the prompt: everything that was found is put together
+ * here and nowhere else. All state lies in one struct. */
+#include "boot/boot.h"
+
+#include <string.h>
+
+#include "board/board.h"
+#include "kernels/kernels.h"
+#include "runtime/chat.h"
+#include "runtime/console.h"
+#include "runtime/engine.h"
+#include "runtime/format_text.h"
+#include "runtime/options.h"
+#include "runtime/report.h"
+#include "runtime/storage.h"
+#include "runtime/team.h"
+
+static struct main_state {
+    struct options options;
+    struct kernels kernels;
+    struct team team;
+    struct storage storage;
+    struct engine engine;
+    struct chat chat;
+    bool bad_options;
+} state;
+
+static noreturn void stop(int status)
+{
+    console_log("power off");
+    board.power_off(status);
+}
+
+static noreturn void give_up(const char *problem)
+{
+    console_log("error: %s", problem);
+    stop(1);
+}
+
+static void open_console(const struct machine *machine)
+{
+    struct console_port port = {
+        .putc = board.putc,
+        .getc = board.getc,
+        .ticks = board.ticks,
+        .ticks_hz = board.ticks_hz,
+        .start_ticks = machine->entry_ticks,
+        .serial = true,
+        .echo = true,
+    };
+
+    console_init(&port);
+}
+
+static void say_option(void *context, bool fatal, const char *sentence)
+{
+    (void)context;
+    state.bad_options = state.bad_options || fatal;
+    console_log("%s: %s", fatal ? "error" : "warning", sentence);
+}
+
+static void read_options(const struct machine *machine)
+{
+    struct options_report report = { say_option, NULL };
+
+    options_init(&state.options);
+    (void)options_parse(&state.options, machine->args, &report);
+    if (state.bad_options) {
+        give_up("correct the boot arguments (QEMU -append, or cmdline.txt on the card)");
+    }
+    if (!options_given(&state.options, OPTION_SEED)) {
+        state.options.sampler.seed = board.ticks();
+    }
+}
+
+static void choose_kernels(const struct machine *machine)
+{
+    uint32_t features = machine->cpu_features;
+
+    if (state.options.isa[0] != '\0' &&
+        !kernels_force(machine->cpu_features, state.options.isa, &features)) {
+        console_log("warning: isa=%s is not to be had on this CPU: using %s", state.options.isa,
+                    kernels_features_text(features));
+    }
+    kernels_select(&state.kernels, features);
+    console_log("kernels: %s", kernels_features_text(features));
+}
+
+static void start_team(const struct machine *machine)
+{
+    unsigned n = machine->n_cores;
+
+    if (state.options.cores != 0 && state.options.cores < n) {
+        n = state.options.cores;
+    }
+    team_start(&state.team, n);
+    console_log("cores: %u of %u at work", state.team.n_cores, machine->n_cores);
+    if (options_given(&state.options, OPTION_CORES) && state.team.n_cores < state.options.cores) {
+        console_log("warning: cores=%u, and this machine has %u", (unsigned)state.options.cores,
+                    state.team.n_cores);
+    }
+}
+
+static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context;
+    console_progress(label, done, total);
+    console_poll();
+}
+
+static void open_model(const struct machine *machine)
+{
+    struct engine_setup setup = {
+        .ram = machine->ram[0],
+        .file = &state.storage.file,
+        .team = &state.team,
+        .kernels = &state.kernels,
+        .weight_limit = (size_t)state.options.mem,
+        .context = state.options.ctx,
+    };
+    uint64_t start;
+    uint64_t load_millis;
+    enum err e;
+
+    storage_open(&state.storage, machine);
+    if (storage_find_model(&state.storage, state.options.model) != ERR_OK) {
+        give_up(state.storage.problem);
+    }
+    if (engine_open(&state.engine, &setup) != ERR_OK) {
+        give_up(state.engine.problem);
+    }
+    report_model(&state.engine);
+    report_plan(&state.engine);
+    start = console_millis();
+    e = engine_load(&state.engine, &setup, show_progress, NULL);
+    console_progress_end();
+    if (e != ERR_OK) {
+        give_up(state.engine.problem);
+    }
+    load_millis = console_millis() - start;
+    console_log("ready: entry to prompt %lu ms, and %lu ms of loading",
+                (unsigned long)(console_millis() - load_millis), (unsigned long)load_millis);
+}
+
+noreturn void image_main(const struct machine *machine)
+{
+    char ram[FORMAT_NUMBER_BYTES];
+
+    open_console(machine);
+    console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
+                machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
+    read_options(machine);
+    choose_kernels(machine);
+    start_team(machine);
+    open_model(machine);
+    chat_open(&state.chat, &state.engine, &state.options);
+    if (options_given(&state.options, OPTION_PROMPT)) {
+        enum err e = chat_reply(&state.chat, state.options.prompt, state.options.prompt_bytes,
+                                true);
+
+        report_high_water(&state.engine);
+        stop(e != ERR_OK);
+    }
+    console_printf("Type a line and press Enter; Ctrl-C stops a reply.\n");
+    chat_loop(&state.chat);
+    report_high_water(&state.engine);
+    stop(0);
+}

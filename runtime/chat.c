@@ -1,0 +1,247 @@
+#include "runtime/chat.h"
+
+#include <string.h>
+
+#include "runtime/console.h"
+#include "runtime/report.h"
+
+void chat_open(struct chat *c, struct engine *engine, const struct options *options)
+{
+    const struct ingot_tokenizer *t = engine->tokenizer.head;
+
+    memset(c, 0, sizeof *c);
+    c->engine = engine;
+    c->options = options;
+    c->end_token = t->eot != INGOT_NO_TOKEN ? t->eot : t->eos;
+    sampler_init(&c->sampler, &options->sampler);
+}
+
+static struct tokenizer_part chat_part(const struct chat *c, enum ingot_chat_string which)
+{
+    uint32_t bytes;
+    const char *text = image_chat_string(&c->engine->image, which, &bytes);
+    struct tokenizer_part part = { text, bytes, true };
+
+    return part;
+}
+
+static bool has_template(const struct chat *c)
+{
+    return chat_part(c, INGOT_CHAT_USER_PREFIX).bytes != 0;
+}
+
+/* The tokens of one turn (or of a plain text) into the engine's id buffer behind what the cache
+ * holds. A turn after the first closes the reply before it. */
+static enum err encode(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t *n)
+{
+    struct engine *e = c->engine;
+    struct tokenizer_part plain = { text, bytes, false };
+    struct tokenizer_part parts[4];
+    size_t n_parts = 0;
+    unsigned flags = c->started ? TOKENIZER_CONTINUE : TOKENIZER_BOS;
+
+    if (as_turn) {
+        if (c->started) {
+            parts[n_parts++] = chat_part(c, INGOT_CHAT_REPLY_SUFFIX);
+        }
+        parts[n_parts++] = chat_part(c, INGOT_CHAT_USER_PREFIX);
+        parts[n_parts++] = plain;
+        parts[n_parts++] = chat_part(c, INGOT_CHAT_USER_SUFFIX);
+    } else {
+        parts[n_parts++] = plain;
+    }
+    return tokenizer_encode_parts(&e->tokenizer, parts, n_parts, flags, e->ids + e->kv.length,
+                                  e->kv.context - e->kv.length, n, e->scratch, e->scratch_bytes);
+}
+
+static bool stop_requested(void *context)
+{
+    (void)context;
+    return console_aborted();
+}
+
+static bool is_end(const struct chat *c, uint32_t id)
+{
+    const struct ingot_tokenizer *t = c->engine->tokenizer.head;
+
+    return id == c->end_token || id == t->eos || id == t->bos;
+}
+
+struct reply {
+    struct report_reply figures;
+    struct utf8_writer writer;
+    uint32_t previous;
+    uint32_t first_new; /* index in the cache of the first new token */
+};
+
+static void print_token(const struct chat *c, struct reply *r, uint32_t id)
+{
+    size_t bytes;
+    const char *text = tokenizer_piece(&c->engine->tokenizer, id, r->previous, &bytes);
+
+    utf8_writer_put(&r->writer, text, bytes);
+    r->previous = id;
+}
+
+static uint32_t pick(struct chat *c)
+{
+    struct engine *e = c->engine;
+
+    return sampler_pick(&c->sampler, e->logits, e->image.header->params.vocab, e->ids,
+                        e->kv.length, e->kernels, e->scratch);
+}
+
+/* Sample, print and append until an end. */
+static enum err decode(struct chat *c, struct reply *r)
+{
+    struct engine *e = c->engine;
+    uint32_t limit = c->options->n != 0 ? c->options->n : UINT32_MAX;
+
+    for (;;) {
+        uint64_t before = e->stream.figures.bytes_streamed;
+        uint32_t id = pick(c);
+        enum err error;
+
+        if (r->figures.new_tokens == 0) {
+            r->figures.first = board.ticks();
+        }
+        if (id == SAMPLER_NO_TOKEN) {
+            console_printf("\nerror: the model gave no usable logits: check it with `ingot verify`");
+            return ERR_BAD_MODEL;
+        }
+        if (is_end(c, id)) {
+            return ERR_OK;
+        }
+        print_token(c, r, id);
+        r->figures.new_tokens++;
+        r->figures.end = board.ticks();
+        if (e->kv.length == e->kv.context) {
+            console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
+            return ERR_OK;
+        }
+        if (r->figures.new_tokens == limit) {
+            e->ids[e->kv.length] = id; /* chosen, not in the cache: shown by `ids` */
+            return ERR_OK;
+        }
+        if (console_aborted()) {
+            return ERR_ABORTED;
+        }
+        error = engine_append(e, &id, 1, stop_requested, NULL);
+        if (error != ERR_OK) {
+            return error;
+        }
+        r->figures.passes++;
+        r->figures.decode_bytes += e->stream.figures.bytes_streamed - before;
+    }
+}
+
+static void print_ids(const struct chat *c, const struct reply *r)
+{
+    const struct engine *e = c->engine;
+
+    console_printf("ids:");
+    for (uint32_t i = 0; i < r->figures.new_tokens; i++) {
+        console_printf(" %u", (unsigned)e->ids[r->first_new + i]);
+    }
+    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)e->logits_hash,
+                   (unsigned)e->n_hashed);
+}
+
+static void print_error(const struct chat *c, enum err error)
+{
+    if (error == ERR_ABORTED) {
+        console_printf("\n(stopped)\n");
+    } else if (error != ERR_OK) {
+        console_printf("\nerror: %s\n", c->engine->problem[0] != '\0' ? c->engine->problem
+                                                                      : err_text(error));
+    }
+}
+
+static void close_reply(struct chat *c, struct reply *r, enum err error)
+{
+    utf8_writer_flush(&r->writer);
+    if (r->figures.first == 0) { /* stopped or failed before the first token */
+        print_error(c, error);
+        return;
+    }
+    print_error(c, error);
+    if (error == ERR_OK) {
+        console_printf("\n");
+    }
+    if (r->figures.end == 0) {
+        r->figures.end = r->figures.first;
+    }
+    report_figures(c->engine, &r->figures);
+    if (c->options->ids) {
+        print_ids(c, r);
+    }
+}
+
+static enum err refuse_prompt(struct chat *c, enum err error)
+{
+    if (error == ERR_TOO_LONG) {
+        console_printf("error: the prompt does not fit the context: room for %u of %u tokens; "
+                       "shorten it, or raise ctx=\n",
+                       (unsigned)(c->engine->kv.context - c->engine->kv.length),
+                       (unsigned)c->engine->kv.context);
+    } else if (error == ERR_NO_SPACE) {
+        console_printf("error: the prompt is longer than %u bytes: shorten it\n",
+                       (unsigned)ENGINE_TEXT_BYTES);
+    } else {
+        console_printf("error: %s\n", err_text(error));
+    }
+    return error;
+}
+
+enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
+{
+    struct engine *e = c->engine;
+    struct reply r = { .writer = { .write = console_write_to } };
+    size_t n = 0;
+    enum err error;
+
+    as_turn = as_turn && has_template(c);
+    if (!as_turn) {
+        engine_clear(e);
+        c->started = false;
+    }
+    e->problem[0] = '\0';
+    error = encode(c, text, bytes, as_turn, &n);
+    if (error != ERR_OK) {
+        return refuse_prompt(c, error);
+    }
+    r.figures.prompt_tokens = (uint32_t)n;
+    r.figures.before = e->stream.figures;
+    r.figures.start = board.ticks();
+    r.first_new = e->kv.length + (uint32_t)n;
+    r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
+    error = engine_append(e, e->ids + e->kv.length, n, stop_requested, NULL);
+    if (error == ERR_OK) {
+        c->started = true;
+        error = decode(c, &r);
+    } else {
+        e->kv.length = r.first_new - (uint32_t)n; /* as if the turn had never begun */
+    }
+    close_reply(c, &r, error);
+    return error;
+}
+
+void chat_loop(struct chat *c)
+{
+    for (;;) {
+        size_t bytes;
+        enum err error;
+
+        console_printf("> ");
+        error = console_read_line(c->line, sizeof c->line, &bytes);
+        if (error == ERR_NO_DEVICE) {
+            return;
+        }
+        if (error == ERR_TOO_LONG) {
+            console_printf("error: a line may have %u bytes: shorten it\n",
+                           (unsigned)(sizeof c->line - 1));
+        } else if (error == ERR_OK && bytes != 0) {
+            (void)chat_reply(c, c->line, bytes, true);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+#include "runtime/engine.h"
+
+#include <string.h>
+
+#include "runtime/format_text.h"
+#include "runtime/sampler.h"
+
+static enum err refuse(struct engine *e, enum err error, const char *sentence)
+{
+    format_text(e->problem, sizeof e->problem, "%.100s: %.280s", e->file->name,
+                sentence[0] != '\0' ? sentence : err_text(error));
+    return error;
+}
+
+/* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
+static enum err fetch(struct engine *e, uint64_t offset, size_t bytes, const void **out)
+{
+    const void *at = file_memory(e->file, offset, bytes);
+    struct file_read *read = &e->stream.slots[0].read; /* the stream is opened later */
+    void *copy;
+    enum err error;
+
+    if (at != NULL) {
+        *out = at;
+        return ERR_OK;
+    }
+    copy = arena_take(&e->arena, ARENA_META, bytes);
+    error = file_read_now(read, e->file, offset, copy, bytes);
+    *out = copy;
+    return error == ERR_OK ? ERR_OK : refuse(e, error, "");
+}
+
+/* The header lies at the arena's start, the tables right behind it: one region, whose size is
+ * known only once the header is read, so it is cut twice with the same beginning. */
+static enum err open_image(struct engine *e)
+{
+    const void *at;
+    uint64_t meta_bytes;
+    enum err error;
+
+    if (e->file->bytes < INGOT_PAGE) {
+        return refuse(e, ERR_TRUNCATED, "");
+    }
+    if (arena_reserve(&e->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
+        return refuse(e, ERR_NO_SPACE, "");
+    }
+    error = fetch(e, 0, INGOT_PAGE, &at);
+    if (error == ERR_OK) {
+        error = image_check_header(&e->image, at, e->file->bytes);
+        if (error != ERR_OK) {
+            return refuse(e, error, e->image.problem);
+        }
+        meta_bytes = image_meta_bytes(e->image.header);
+        arena_reset(&e->arena);
+        if (meta_bytes + INGOT_PAGE > arena_left(&e->arena) ||
+            arena_reserve(&e->arena, ARENA_META, (size_t)meta_bytes + INGOT_PAGE) != ERR_OK) {
+            return refuse(e, ERR_NO_SPACE, "");
+        }
+        if (file_memory(e->file, 0, INGOT_PAGE) == NULL) {
+            (void)arena_take(&e->arena, ARENA_META, INGOT_PAGE);
+        }
+        error = fetch(e, INGOT_PAGE, (size_t)meta_bytes, &at);
+    }
+    if (error != ERR_OK) {
+        return error;
+    }
+    error = image_check_meta(&e->image, at);
+    return error == ERR_OK ? ERR_OK : refuse(e, error, e->image.problem);
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+enum err engine_open(struct engine *e, const struct engine_setup *setup)
+{
+    struct plan_request request = { 0 };
+    const struct ingot_header *h;
+    enum err error;
+
+    memset(e, 0, sizeof *e);
+    e->file = setup->file;
+    e->kernels = setup->kernels;
+    arena_init(&e->arena, setup->ram.base, setup->ram.bytes);
+    error = open_image(e);
+    if (error != ERR_OK) {
+        return error;
+    }
+    h = e->image.header;
+    tokenizer_open(&e->tokenizer, e->image.tokenizer);
+    e->scratch_bytes = larger(tokenizer_scratch_bytes(ENGINE_TEXT_BYTES),
+                              sampler_scratch_bytes(h->params.vocab));
+    request.image = &e->image;
+    request.arena_bytes = arena_left(&e->arena);
+    request.weight_limit = setup->weight_limit;
+    request.context = setup->context;
+    request.chunk = setup->chunk;
+    request.in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
+    request.extra_scratch = arena_take_bytes(e->scratch_bytes);
+    error = plan_make(&e->plan, &request);
+    return error == ERR_OK ? ERR_OK : refuse(e, error, e->plan.problem);
+}
+
+static enum err reserve_all(struct engine *e)
+{
+    const struct plan *p = &e->plan;
+    enum err error = arena_reserve(&e->arena, ARENA_WEIGHTS, p->pinned_bytes);
+
+    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_IO, p->io_bytes) : error;
+    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_KV, p->kv_bytes) : error;
+    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_SCRATCH, p->scratch_bytes) : error;
+    return error;
+}
+
+enum err engine_load(struct engine *e, const struct engine_setup *setup,
+                     stream_progress_fn *progress, void *context)
+{
+    const struct ingot_params *p = &e->image.header->params;
+    enum err error = reserve_all(e);
+
+    if (error != ERR_OK) {
+        return refuse(e, error, "");
+    }
+    stream_open(&e->stream, e->file, &e->image, &e->plan, &e->arena);
+    kv_cache_open(&e->kv, p, e->plan.context, arena_take(&e->arena, ARENA_KV, e->plan.kv_bytes));
+    transformer_open(&e->transformer, &e->image, e->kernels, setup->team, &e->stream, &e->kv,
+                     e->plan.chunk, &e->arena);
+    e->ids = arena_take(&e->arena, ARENA_SCRATCH, e->plan.context * sizeof(uint32_t));
+    e->scratch = arena_take(&e->arena, ARENA_SCRATCH, e->scratch_bytes);
+    error = stream_load(&e->stream, progress, context);
+    if (error != ERR_OK) {
+        format_text(e->problem, sizeof e->problem, "%s", e->stream.problem);
+        return error;
+    }
+    engine_clear(e);
+    return ERR_OK;
+}
+
+void engine_clear(struct engine *e)
+{
+    e->kv.length = 0;
+    e->logits = NULL;
+    e->logits_hash = 0xcbf29ce484222325u;
+    e->n_hashed = 0;
+}
+
+static void hash_logits(struct engine *e)
+{
+    const uint8_t *bytes = (const uint8_t *)e->logits;
+    size_t n = e->image.header->params.vocab * sizeof(float);
+
+    if (e->n_hashed == ENGINE_HASHED_ROWS) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        e->logits_hash = (e->logits_hash ^ bytes[i]) * 0x100000001b3u;
+    }
+    e->n_hashed++;
+}
+
+static enum err stream_failed(struct engine *e, enum err error)
+{
+    e->logits = NULL;
+    if (error != ERR_ABORTED) {
+        format_text(e->problem, sizeof e->problem, "%s", e->stream.problem);
+    }
+    return error;
+}
+
+static enum err check_room(struct engine *e, size_t n)
+{
+    if (n > e->kv.context - e->kv.length) {
+        format_text(e->problem, sizeof e->problem,
+                    "the text has %lu tokens and the context has room for %u of %u: shorten it, "
+                    "or raise ctx=",
+                    (unsigned long)n, (unsigned)(e->kv.context - e->kv.length),
+                    (unsigned)e->kv.context);
+        return ERR_TOO_LONG;
+    }
+    return ERR_OK;
+}
+
+enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
+                       bool (*should_stop)(void *), void *context)
+{
+    enum err error = check_room(e, n);
+
+    if (error != ERR_OK) {
+        return error;
+    }
+    if (n == 0) {
+        return refuse(e, ERR_BAD_ARGUMENT, "an empty text, and the model has no BOS to begin with");
+    }
+    for (size_t at = 0; at < n;) {
+        uint32_t m = n - at < e->plan.chunk ? (uint32_t)(n - at) : e->plan.chunk;
+        bool last = at + m == n;
+
+        memmove(e->ids + e->kv.length, ids + at, m * sizeof *ids); /* often there already */
+        error = transformer_pass(&e->transformer, ids + at, m, last, should_stop, context);
+        if (error != ERR_OK) {
+            return stream_failed(e, error);
+        }
+        at += m;
+        if (last) {
+            error = transformer_logits(&e->transformer, m - 1, &e->logits);
+        }
+        if (error != ERR_OK) {
+            e->kv.length -= m; /* without its logits the last chunk is of no use */
+            return stream_failed(e, error);
+        }
+    }
+    hash_logits(e);
+    return ERR_OK;
+}
+
+enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
+                             engine_visit_fn *visit, void *context)
+{
+    uint32_t chunk = e->plan.tiled_head ? 1 : e->plan.chunk;
+    enum err error = check_room(e, n);
+
+    for (size_t at = 0; at < n && error == ERR_OK;) {
+        uint32_t m = n - at < chunk ? (uint32_t)(n - at) : chunk;
+        uint32_t position = e->kv.length;
+
+        memcpy(e->ids + position, ids + at, m * sizeof *ids);
+        error = transformer_pass(&e->transformer, ids + at, m, true, NULL, NULL);
+        for (uint32_t i = 0; i < m && error == ERR_OK; i++) {
+            error = transformer_logits(&e->transformer, i, &e->logits);
+            if (error == ERR_OK) {
+                hash_logits(e);
+                visit(context, position + i, e->logits);
+            }
+        }
+        if (error != ERR_OK) {
+            return stream_failed(e, error);
+        }
+        at += m;
+    }
+    return error;
+}
+
+uint64_t engine_planned_bytes(const struct engine *e)
+{
+    size_t row = 0;
+    uint64_t offset;
+
+    if (e->plan.residency != PLAN_STREAMED) {
+        return 0;
+    }
+    if (e->plan.row_bytes != 0) {
+        plan_embedding_range(&e->image, 0, &offset, &row);
+    }
+    return e->plan.layer_read + e->plan.head_read + row;
+}

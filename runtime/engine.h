@@ -1,0 +1,85 @@
+/* A model ready to run: opened from a file, planned into the arena, its weights loaded or
+ * streaming, its tokens so far in the KV cache. */
+#ifndef INGOT_RUNTIME_ENGINE_H
+#define INGOT_RUNTIME_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/board.h"
+#include "board/err.h"
+#include "kernels/kernels.h"
+#include "runtime/arena.h"
+#include "runtime/file.h"
+#include "runtime/image.h"
+#include "runtime/kv_cache.h"
+#include "runtime/options.h"
+#include "runtime/plan.h"
+#include "runtime/stream.h"
+#include "runtime/team.h"
+#include "runtime/tokenizer.h"
+#include "runtime/transformer.h"
+
+enum {
+    ENGINE_PROBLEM_BYTES = 400,
+    ENGINE_TEXT_BYTES = 16384, /* longest text that is tokenized at once: a line with its template */
+    ENGINE_HASHED_ROWS = 32,   /* positions whose logits enter the hash */
+};
+
+struct engine_setup {
+    struct memory_range ram;  /* the arena */
+    const struct file *file;  /* must outlive the engine */
+    struct team *team;        /* started */
+    const struct kernels *kernels;
+    size_t weight_limit;      /* mem=; 0: none */
+    uint32_t context;         /* ctx=; 0: the model's */
+    uint32_t chunk;           /* 0: default */
+};
+
+struct engine {
+    struct arena arena;
+    struct image image;
+    struct plan plan;
+    struct stream stream;
+    struct kv_cache kv;
+    struct transformer transformer;
+    struct tokenizer tokenizer;
+    const struct kernels *kernels;
+    const struct file *file;
+    uint32_t *ids;        /* (context) every token in the cache, in order */
+    void *scratch;        /* tokenizer or sampler, one at a time */
+    size_t scratch_bytes;
+    float *logits;        /* (vocab) after the last token of the cache; NULL: none yet */
+    uint64_t logits_hash; /* FNV-1a 64 of the first ENGINE_HASHED_ROWS rows since engine_clear */
+    uint32_t n_hashed;
+    char problem[ENGINE_PROBLEM_BYTES]; /* after an error: a sentence for the user */
+};
+
+/* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
+ * be shown first. Errors: those of image.h, file.h and plan.h; e->problem says which. */
+enum err engine_open(struct engine *e, const struct engine_setup *setup);
+
+/* Load the weights; then the engine is ready. */
+enum err engine_load(struct engine *e, const struct engine_setup *setup,
+                     stream_progress_fn *progress, void *context);
+
+/* Forget all tokens. */
+void engine_clear(struct engine *e);
+
+/* Append n tokens to the cache, in chunks; the logits after the last one are in e->logits.
+ * ERR_TOO_LONG: the context is full (nothing was appended). ERR_ABORTED: should_stop said so
+ * (whole chunks before it stay). Errors of the stream: e->problem. After an error the cache is
+ * valid up to e->kv.length and e->logits is NULL. */
+enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
+                       bool (*should_stop)(void *), void *context);
+
+/* Append n tokens and give every position's logits to `visit`: for perplexity and `logits`. */
+typedef void engine_visit_fn(void *context, uint32_t position, const float *logits);
+enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
+                             engine_visit_fn *visit, void *context);
+
+/* Bytes read for one more token as planned: layers, head and the embedding's row. */
+uint64_t engine_planned_bytes(const struct engine *e);
+
+#endif

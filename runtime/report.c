@@ -1,0 +1,138 @@
+#include "runtime/report.h"
+
+#include "runtime/console.h"
+#include "runtime/format_text.h"
+
+void report_model(const struct engine *e)
+{
+    const struct ingot_header *h = e->image.header;
+    const struct ingot_params *p = &h->params;
+    const struct ingot_tensor *w = image_tensor(&e->image, INGOT_FFN_GATE, 0);
+    char size[FORMAT_NUMBER_BYTES];
+
+    console_log("model %.63s: llama, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary "
+                "%u, context %u, %s, %s",
+                h->name, (unsigned)p->n_layers, (unsigned)p->dim, (unsigned)p->n_heads,
+                (unsigned)p->n_kv_heads, (unsigned)p->hidden, (unsigned)p->vocab,
+                (unsigned)p->context, image_type_name(w->type),
+                format_bytes(size, h->file_bytes));
+}
+
+static void row(const char *region, size_t bytes, const char *what)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    console_log("  %-8s %10s  %s", region, format_bytes(size, bytes), what);
+}
+
+static void weights_text(const struct engine *e, char *text, size_t bytes)
+{
+    const struct plan *p = &e->plan;
+    uint32_t n = e->image.header->params.n_layers;
+
+    if (p->residency == PLAN_RESIDENT) {
+        format_text(text, bytes, "resident: all %u layers, embedding and head, read once",
+                    (unsigned)n);
+    } else if (p->residency == PLAN_IN_PLACE) {
+        format_text(text, bytes, "in place: all %u layers used where they lie",
+                    (unsigned)n);
+    } else {
+        format_text(text, bytes, "streamed: pinned %u of %u layers%s%s", (unsigned)p->n_pinned_layers,
+                    (unsigned)n, p->pinned[0] ? ", embedding" : "",
+                    p->tiled_head ? "" : ", head");
+    }
+}
+
+static void io_text(const struct engine *e, char *text, size_t bytes)
+{
+    const struct plan *p = &e->plan;
+    char slot[FORMAT_NUMBER_BYTES];
+    char pass[FORMAT_NUMBER_BYTES];
+
+    if (p->residency != PLAN_STREAMED) {
+        format_text(text, bytes, "no streaming");
+        return;
+    }
+    format_text(text, bytes, "%u slots of %s for %u layers%s; %s read per token",
+                p->slot_bytes != 0 ? (unsigned)PLAN_SLOTS : 0, format_bytes(slot, p->slot_bytes),
+                (unsigned)p->n_streamed_layers, p->tiled_head ? " and the head in tiles" : "",
+                format_bytes(pass, engine_planned_bytes(e)));
+}
+
+void report_plan(const struct engine *e)
+{
+    const struct plan *p = &e->plan;
+    char text[128];
+    char left[FORMAT_NUMBER_BYTES];
+    size_t used = e->arena.regions[ARENA_META].bytes + p->pinned_bytes + p->io_bytes +
+                  p->kv_bytes + p->scratch_bytes;
+
+    console_log("plan: %s, context %u, prompt chunk %u", plan_residency_text(p->residency),
+                (unsigned)p->context, (unsigned)p->chunk);
+    row("meta", e->arena.regions[ARENA_META].bytes, "header, tables, tokenizer");
+    weights_text(e, text, sizeof text);
+    row("weights", p->pinned_bytes, text);
+    io_text(e, text, sizeof text);
+    row("io", p->io_bytes, text);
+    row("kv", p->kv_bytes, "keys and values, f16");
+    row("scratch", p->scratch_bytes, "activations, logits, work space");
+    format_text(text, sizeof text, "of %s", format_bytes(left, e->arena.bytes));
+    row("total", used, text);
+}
+
+void report_high_water(const struct engine *e)
+{
+    char mark[FORMAT_NUMBER_BYTES];
+    char size[FORMAT_NUMBER_BYTES];
+
+    for (int i = 0; i < ARENA_N_REGIONS; i++) {
+        const struct arena_region *r = &e->arena.regions[i];
+
+        console_log("  %-8s used %s of %s", arena_region_text((enum arena_region_name)i),
+                    format_bytes(mark, r->high_water), format_bytes(size, r->bytes));
+    }
+}
+
+static void print_stream_figures(const struct engine *e, const struct report_reply *r)
+{
+    const struct stream_figures *now = &e->stream.figures;
+    char per_token[FORMAT_NUMBER_BYTES];
+    char planned[FORMAT_NUMBER_BYTES];
+
+    if (e->plan.residency != PLAN_STREAMED) {
+        return;
+    }
+    console_printf(", read %s a token (planned %s), waited for %lu units (%lu after a start)",
+                   format_bytes(per_token, r->passes != 0 ? r->decode_bytes / r->passes : 0),
+                   format_bytes(planned, engine_planned_bytes(e)),
+                   (unsigned long)(now->stalls - r->before.stalls),
+                   (unsigned long)(now->first_stalls - r->before.first_stalls));
+    if (now->retries != r->before.retries || now->reread != r->before.reread) {
+        console_printf(", %lu retries",
+                       (unsigned long)(now->retries - r->before.retries + now->reread -
+                                       r->before.reread));
+    }
+}
+
+/* Tokens per second of `tokens` in `ticks`. */
+static const char *rate(char text[FORMAT_NUMBER_BYTES], uint32_t tokens, uint64_t ticks)
+{
+    return format_ratio(text, (uint64_t)tokens * board.ticks_hz(), ticks, 1);
+}
+
+void report_figures(const struct engine *e, const struct report_reply *r)
+{
+    char prefill[FORMAT_NUMBER_BYTES];
+    char decode[FORMAT_NUMBER_BYTES];
+    char first[FORMAT_NUMBER_BYTES];
+
+    console_printf("[%u prompt + %u new tokens, prefill %s tok/s, decode %s tok/s, first token "
+                   "%s s, %s",
+                   (unsigned)r->prompt_tokens, (unsigned)r->new_tokens,
+                   rate(prefill, r->prompt_tokens, r->first - r->start),
+                   rate(decode, r->new_tokens != 0 ? r->new_tokens - 1 : 0, r->end - r->first),
+                   format_ratio(first, r->first - r->start, board.ticks_hz(), 3),
+                   plan_residency_text(e->plan.residency));
+    print_stream_figures(e, r);
+    console_printf("]\n");
+}

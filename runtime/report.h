@@ -1,0 +1,30 @@
+/* What a person reads about a model: its line, the plan's table, the figures of a reply. */
+#ifndef INGOT_RUNTIME_REPORT_H
+#define INGOT_RUNTIME_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/engine.h"
+
+/* Log the model's line and the plan's table: region, bytes, what is in it. */
+void report_model(const struct engine *e);
+void report_plan(const struct engine *e);
+
+/* Log the most that was ever used of each region. */
+void report_high_water(const struct engine *e);
+
+/* The stream's counters now, to subtract later. */
+struct report_reply {
+    uint32_t prompt_tokens;
+    uint32_t new_tokens;
+    uint64_t start, first, end; /* ticks: prompt in, first token out, last token out */
+    struct stream_figures before;
+    uint32_t passes;            /* decode passes, each of which reads the planned bytes */
+    uint64_t decode_bytes;      /* streamed by these */
+};
+
+/* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]". */
+void report_figures(const struct engine *e, const struct report_reply *r);
+
+#endif

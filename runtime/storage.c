@@ -1,0 +1,128 @@
+#include "runtime/storage.h"
+
+#include <string.h>
+
+#include "board/memory_device.h"
+#include "flash_image/format.h"
+#include "runtime/console.h"
+#include "runtime/format_text.h"
+
+enum { TIMEOUT_SECONDS = 5 }; /* of silence; a healthy card answers within 0.25 s */
+
+static void log_device(const struct block_device *d)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    console_log("storage: %s, %s%s", d->name, format_bytes(size, d->n_sectors * SECTOR_BYTES),
+                d->memory != NULL ? ", used in place" : "");
+}
+
+void storage_open(struct storage *s, const struct machine *machine)
+{
+    memset(s, 0, sizeof *s);
+    if (machine->initrd.bytes >= SECTOR_BYTES) {
+        memory_device_open(&s->initrd, "initrd", machine->initrd.base, machine->initrd.bytes);
+        log_device(&s->initrd);
+    }
+    s->n_devices = board.find_storage(s->devices);
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        log_device(s->devices[i]);
+    }
+}
+
+static struct file_timeout timeout(void)
+{
+    struct file_timeout t = { board.ticks, TIMEOUT_SECONDS * board.ticks_hz() };
+
+    return t;
+}
+
+/* A raw .ingot begins with its magic; its header says how long it is. */
+static enum err open_raw(struct storage *s, struct block_device *device)
+{
+    const struct ingot_header *h = (const void *)device->memory;
+    struct file_timeout t = timeout();
+    uint64_t device_bytes = device->n_sectors * SECTOR_BYTES;
+
+    if (device_bytes < sizeof *h || memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) != 0) {
+        format_text(s->problem, sizeof s->problem,
+                    "%s holds no .ingot file: write one to its first byte", device->name);
+        return ERR_BAD_MAGIC;
+    }
+    return file_open_device(&s->file, device,
+                            h->file_bytes < device_bytes ? h->file_bytes : device_bytes, &t);
+}
+
+static enum err card_problem(struct storage *s, const struct block_device *device, enum err e)
+{
+    format_text(s->problem, sizeof s->problem, "%s: %s%s%s", device->name,
+                s->fs.why != NULL ? s->fs.why : "", s->fs.why != NULL ? ": " : "", err_text(e));
+    return e;
+}
+
+static void log_models(struct storage *s, unsigned n)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    for (unsigned i = 0; i < n && n > 1; i++) {
+        if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
+            console_log("  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
+        }
+    }
+}
+
+static enum err open_on_card(struct storage *s, struct block_device *device, const char *name)
+{
+    struct file_timeout t = timeout();
+    enum err e = fat32_mount(&s->fs, device, &t);
+    unsigned n = 0;
+
+    if (e == ERR_OK && name[0] != '\0') {
+        e = fat32_find_model(&s->fs, name, &s->entry);
+    } else if (e == ERR_OK) {
+        e = fat32_count_models(&s->fs, &n);
+        if (e == ERR_OK) {
+            log_models(s, n);
+            e = fat32_get_model(&s->fs, 0, &s->entry);
+        }
+    }
+    e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, &s->file) : e;
+    return e == ERR_OK ? ERR_OK : card_problem(s, device, e);
+}
+
+static bool wanted(const char *name, const char *word)
+{
+    return name[0] == '\0' || strcmp(name, word) == 0;
+}
+
+enum err storage_find_model(struct storage *s, const char *name)
+{
+    enum err e = ERR_NO_DEVICE;
+
+    if (s->initrd.memory != NULL && wanted(name, "initrd")) {
+        return open_raw(s, &s->initrd);
+    }
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        struct block_device *d = s->devices[i];
+        enum err tried = ERR_NOT_FOUND;
+
+        if (d->memory == NULL && strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0) {
+            tried = open_on_card(s, d, name);
+        } else if (d->memory != NULL && wanted(name, "flash")) {
+            tried = open_raw(s, d);
+        } else {
+            continue;
+        }
+        if (tried == ERR_OK) {
+            return ERR_OK;
+        }
+        e = e == ERR_NO_DEVICE || d->memory == NULL ? tried : e; /* a card's reason tells more */
+    }
+    if (e == ERR_NO_DEVICE) {
+        format_text(s->problem, sizeof s->problem,
+                    "no %s found: attach a card made with `make card`, or write an .ingot file to "
+                    "flash",
+                    name[0] != '\0' ? name : "card, flash or initrd");
+    }
+    return e;
+}

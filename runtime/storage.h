@@ -1,0 +1,31 @@
+/* Where models are: the firmware's initrd, cards with FAT32, flash that holds an .ingot raw. */
+#ifndef INGOT_RUNTIME_STORAGE_H
+#define INGOT_RUNTIME_STORAGE_H
+
+#include "board/board.h"
+#include "board/err.h"
+#include "runtime/fat32.h"
+#include "runtime/file.h"
+
+enum { STORAGE_PROBLEM_BYTES = 256 };
+
+struct storage {
+    struct block_device *devices[BOARD_MAX_BLOCK];
+    unsigned n_devices;
+    struct block_device initrd; /* memory, as a device */
+    struct fat32 fs;            /* the card in use */
+    struct fat32_entry entry;
+    struct file file;           /* the model */
+    char problem[STORAGE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+};
+
+/* Find the board's devices and log them. Once. */
+void storage_open(struct storage *s, const struct machine *machine);
+
+/* Resolve a model to s->file. name: "" the first there is (initrd, then cards, then flash),
+ * "initrd", "flash", or a name or path on the card. The first model of a card is the first of its
+ * directory; the others are logged. ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of
+ * fat32.h: s->problem. */
+enum err storage_find_model(struct storage *s, const char *name);
+
+#endif
