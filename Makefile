@@ -111,7 +111,7 @@ $(O)/newlib/%/lib/libc.a:
 
 H := $(O)/host
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
-HOST_SRC = board/err.c board/device_tree.c $(wildcard board/host/*.c flash_image/*.c runtime/*.c kernels/*.c \
+HOST_SRC = $(wildcard board/*.c board/host/*.c flash_image/*.c runtime/*.c kernels/*.c \
            kernels/ref/*.c kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all

@@ -1,0 +1,328 @@
+/* `ingot tokenize`, `perplexity` and `logits`: what a model makes of a text, position by
+ * position. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/host/commands.h"
+#include "board/host/host_board.h"
+#include "board/host/host_model.h"
+#include "runtime/console.h"
+
+static struct host_model model;
+
+/* The one place where these commands allocate: a text, its tokens and the tokenizer's work
+ * space. */
+struct text {
+    char *bytes;
+    size_t n_bytes;
+    uint32_t *ids;
+    size_t n_ids;
+};
+
+static void text_free(struct text *t)
+{
+    free(t->bytes);
+    free(t->ids);
+}
+
+static bool text_read(struct text *t, FILE *in, const char *name)
+{
+    size_t room = 1 << 16;
+
+    t->bytes = malloc(room);
+    while (t->bytes != NULL) {
+        t->n_bytes += fread(t->bytes + t->n_bytes, 1, room - t->n_bytes, in);
+        if (t->n_bytes < room) {
+            break;
+        }
+        room *= 2;
+        t->bytes = realloc(t->bytes, room);
+    }
+    if (t->bytes == NULL || ferror(in)) {
+        fprintf(stderr, "ingot: %s: cannot be read\n", name);
+        return false;
+    }
+    return true;
+}
+
+static bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, bool bos)
+{
+    size_t scratch_bytes = tokenizer_scratch_bytes(t->n_bytes);
+    void *scratch = scratch_bytes != SIZE_MAX ? malloc(scratch_bytes) : NULL;
+    size_t most = t->n_bytes + 2; /* a token stands for a byte at least; BOS and a space */
+    enum err e = ERR_NO_SPACE;
+
+    t->ids = malloc(most * sizeof *t->ids);
+    if (scratch != NULL && t->ids != NULL) {
+        e = tokenizer_encode(tokenizer, t->bytes, t->n_bytes,
+                             bos ? TOKENIZER_BOS : TOKENIZER_PLAIN, t->ids, most, &t->n_ids,
+                             scratch, scratch_bytes);
+    }
+    free(scratch);
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: the text cannot be tokenized: %s\n", err_text(e));
+    }
+    return e == ERR_OK;
+}
+
+/* Parse, or answer --help and mistakes: then *status is the exit status and false returned. */
+static bool begin(struct host_args *args, int argc, char **argv, const char *help, int *status)
+{
+    *status = EXIT_USAGE;
+    if (!host_args_parse(args, argc, argv)) {
+        return false;
+    }
+    if (args->help) {
+        puts(help);
+        *status = EXIT_FINE;
+        return false;
+    }
+    if (args->model == NULL) {
+        fprintf(stderr, "ingot: which model?\n%s\n", help);
+        return false;
+    }
+    host_console_open(false);
+    *status = EXIT_FAILED;
+    return true;
+}
+
+/* ---- tokenize ------------------------------------------------------------------------------ */
+
+static void print_tokens(const struct text *t, bool ids_only)
+{
+    const struct tokenizer *tokenizer = &model.engine.tokenizer;
+
+    for (size_t i = 0; i < t->n_ids; i++) {
+        if (ids_only) {
+            printf("%s%u", i != 0 ? " " : "", (unsigned)t->ids[i]);
+        } else {
+            size_t bytes;
+            const char *piece = tokenizer_piece(tokenizer, t->ids[i], INGOT_NO_TOKEN, &bytes);
+
+            printf("%6u '%.*s'\n", (unsigned)t->ids[i], (int)bytes, piece);
+        }
+    }
+    if (ids_only) {
+        printf("\n");
+    }
+}
+
+int cmd_tokenize(int argc, char **argv)
+{
+    static struct host_args args;
+    struct text text = { 0 };
+    int status;
+
+    if (!begin(&args, argc, argv,
+               "usage: ingot tokenize MODEL [--ids] [--no-bos] <TEXT\n"
+               "Prints a token a line, or with --ids their numbers on one line.",
+               &status)) {
+        return status;
+    }
+    if (host_model_open(&model, &args) && text_read(&text, stdin, "standard input") &&
+        text_tokenize(&text, &model.engine.tokenizer, !args.no_bos)) {
+        print_tokens(&text, args.options.ids);
+        status = EXIT_FINE;
+    }
+    text_free(&text);
+    return status;
+}
+
+/* ---- perplexity ---------------------------------------------------------------------------- */
+
+struct perplexity {
+    const uint32_t *window; /* ids of the window at work */
+    uint32_t n;             /* its length */
+    uint32_t vocab;
+    double sum;             /* of -ln p */
+    double sum_squares;
+    uint64_t count;
+};
+
+/* The second half of a window counts, as llama.cpp counts it. */
+static void score_position(void *context, uint32_t position, const float *logits)
+{
+    struct perplexity *p = context;
+    double max = logits[0];
+    double total = 0.0;
+    double loss;
+
+    if (position < p->n / 2 || position + 1 >= p->n) {
+        return;
+    }
+    for (uint32_t i = 1; i < p->vocab; i++) {
+        max = logits[i] > max ? logits[i] : max;
+    }
+    for (uint32_t i = 0; i < p->vocab; i++) {
+        total += exp(logits[i] - max);
+    }
+    loss = log(total) + max - logits[p->window[position + 1]];
+    p->sum += loss;
+    p->sum_squares += loss * loss;
+    p->count++;
+}
+
+static bool measure(struct text *t, uint32_t window, struct perplexity *p)
+{
+    struct engine *e = &model.engine;
+    size_t n_windows = t->n_ids / window;
+
+    if (n_windows == 0) {
+        fprintf(stderr, "ingot: the text has %zu tokens, and a window needs %u: take a longer text "
+                "or a smaller --ctx\n", t->n_ids, (unsigned)window);
+        return false;
+    }
+    host_console_to(2);
+    for (size_t i = 0; i < n_windows; i++) {
+        t->ids[i * window] = e->tokenizer.head->bos;
+        p->window = t->ids + i * window;
+        engine_clear(e);
+        if (engine_append_visit(e, p->window, window, score_position, p) != ERR_OK) {
+            fprintf(stderr, "ingot: %s\n", e->problem);
+            return false;
+        }
+        console_progress("perplexity", i + 1, n_windows);
+    }
+    console_progress_end();
+    host_console_to(1);
+    return true;
+}
+
+static bool perplexity_of(struct host_args *args, struct text *t)
+{
+    struct perplexity p = { 0 };
+    FILE *in = fopen(args->file, "rb");
+    bool good = in != NULL && text_read(t, in, args->file);
+    double mean, deviation;
+
+    if (in == NULL) {
+        fprintf(stderr, "ingot: %s: cannot be opened\n", args->file);
+        return false;
+    }
+    fclose(in);
+    p.n = args->options.ctx != 0 ? args->options.ctx : 256;
+    args->options.ctx = p.n;
+    good = good && host_model_open(&model, args) && host_model_load(&model, args) &&
+           text_tokenize(t, &model.engine.tokenizer, true);
+    p.vocab = good ? model.engine.image.header->params.vocab : 0;
+    if (!good || !measure(t, p.n, &p)) {
+        return false;
+    }
+    mean = p.sum / (double)p.count;
+    deviation = sqrt((p.sum_squares / (double)p.count - mean * mean) / (double)(p.count - 1));
+    printf("perplexity %.4f +- %.4f over %llu tokens in windows of %u\n", exp(mean),
+           exp(mean) * deviation, (unsigned long long)p.count, (unsigned)p.n);
+    return true;
+}
+
+int cmd_perplexity(int argc, char **argv)
+{
+    static struct host_args args;
+    struct text text = { 0 };
+    int status;
+
+    if (!begin(&args, argc, argv,
+               "usage: ingot perplexity MODEL -f TEXT [-c 256]\n"
+               "Windows of CTX tokens that begin with BOS; the second half of each is scored.",
+               &status)) {
+        return status;
+    }
+    if (args.file == NULL) {
+        fprintf(stderr, "ingot: which text? give -f FILE\n");
+        return EXIT_USAGE;
+    }
+    status = perplexity_of(&args, &text) ? EXIT_FINE : EXIT_FAILED;
+    text_free(&text);
+    return status;
+}
+
+/* ---- logits -------------------------------------------------------------------------------- */
+
+struct dump {
+    FILE *out;
+    uint32_t vocab;
+    bool failed;
+};
+
+static void dump_position(void *context, uint32_t position, const float *logits)
+{
+    struct dump *d = context;
+
+    (void)position;
+    d->failed = d->failed || fwrite(logits, sizeof *logits, d->vocab, d->out) != d->vocab;
+}
+
+static uint32_t likeliest(const float *logits, uint32_t n)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < n; i++) {
+        best = logits[i] > logits[best] ? i : best;
+    }
+    return best;
+}
+
+static bool dump_all(const struct host_args *args, const struct text *t, struct dump *d)
+{
+    struct engine *e = &model.engine;
+    enum err error = engine_append_visit(e, t->ids, t->n_ids, dump_position, d);
+
+    for (uint32_t i = 0; i < args->options.n && error == ERR_OK; i++) {
+        uint32_t next = likeliest(e->logits, d->vocab);
+
+        error = engine_append_visit(e, &next, 1, dump_position, d);
+    }
+    if (error != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", e->problem);
+    }
+    return error == ERR_OK;
+}
+
+static bool logits_of(const struct host_args *args)
+{
+    struct text t = { .bytes = strdup(args->options.prompt),
+                      .n_bytes = args->options.prompt_bytes };
+    struct dump d = { .out = fopen(args->output, "wb") };
+    bool good = d.out != NULL;
+
+    if (!good) {
+        fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
+    }
+    good = good && text_tokenize(&t, &model.engine.tokenizer, !args->no_bos);
+    d.vocab = model.engine.image.header->params.vocab;
+    good = good && dump_all(args, &t, &d);
+    if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {
+        fprintf(stderr, "ingot: %s: could not be written completely\n", args->output);
+        good = false;
+    }
+    if (good) {
+        printf("%u rows of %u f32 in %s\n", (unsigned)model.engine.kv.length, (unsigned)d.vocab,
+               args->output);
+    }
+    text_free(&t);
+    return good;
+}
+
+int cmd_logits(int argc, char **argv)
+{
+    static struct host_args args;
+    int status;
+
+    if (!begin(&args, argc, argv,
+               "usage: ingot logits MODEL -p TEXT -o FILE [-n N]\n"
+               "Writes little-endian f32, a row of the vocabulary's length for every position of "
+               "the\nprompt and of N more tokens chosen greedily.",
+               &status)) {
+        return status;
+    }
+    if (args.output == NULL) {
+        fprintf(stderr, "ingot: where to? give -o FILE\n");
+        return EXIT_USAGE;
+    }
+    if (!host_model_open(&model, &args) || !host_model_load(&model, &args)) {
+        return EXIT_FAILED;
+    }
+    return logits_of(&args) ? EXIT_FINE : EXIT_FAILED;
+}

@@ -1,0 +1,150 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "board/host/host_model.h"
+
+/* llama.cpp's names for the options that Ingot's boot arguments have too. */
+static const struct alias {
+    const char *flag;
+    const char *option;
+} aliases[] = {
+    { "-p", "prompt" },          { "--prompt", "prompt" },   { "-n", "n" },
+    { "--predict", "n" },        { "--n-predict", "n" },     { "--temp", "temp" },
+    { "--temperature", "temp" }, { "--top-p", "top_p" },     { "--top-k", "top_k" },
+    { "--min-p", "min_p" },      { "--repeat", "repeat" },   { "--repeat-penalty", "repeat" },
+    { "-s", "seed" },            { "--seed", "seed" },       { "-c", "ctx" },
+    { "--ctx", "ctx" },          { "--ctx-size", "ctx" },    { "--mem", "mem" },
+    { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
+};
+
+void host_args_help(void)
+{
+    puts("options:\n"
+         "  -p, --prompt TEXT      text to continue, or the user's turn\n"
+         "  -n, --predict N        tokens to generate (default: until the model ends)\n"
+         "  --temp T               0: greedy (default 0.8)\n"
+         "  --top-p P  --top-k K  --min-p P  --repeat R\n"
+         "                         0.95, 40, 0.05, 1.0 by default\n"
+         "  -s, --seed S           of the sampler (default: the time)\n"
+         "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
+         "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
+         "  --mmap                 use the file where it lies, as from flash\n"
+         "  --card RATE            read the file at this pace, bytes a second, K M G\n"
+         "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
+         "  --chunk N              prompt tokens that pass the layers together (default 32)\n"
+         "  -t, --threads N        threads (default: all cores)\n"
+         "  --isa NAME             ref, neon, rv64gc, rvv, avx2 (default: the best)\n"
+         "  --ids                  print token ids and the hash of the logits\n"
+         "  -f, --file FILE        text to read\n"
+         "  -o, --output FILE      file to write\n"
+         "  --tokenizer FILE       of a llama2.c model\n"
+         "  --no-bos               do not begin with the BOS token\n"
+         "  -q, --quiet            no log lines\n"
+         "  -h, --help             this text");
+}
+
+static void say(void *context, bool fatal, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "ingot: %s%s\n", fatal ? "" : "warning: ", sentence);
+}
+
+static bool set_flag(struct host_args *a, const char *word)
+{
+    if (strcmp(word, "--ids") == 0) {
+        a->options.ids = true;
+    } else if (strcmp(word, "--no-bos") == 0) {
+        a->no_bos = true;
+    } else if (strcmp(word, "--mmap") == 0) {
+        a->in_place = true;
+    } else if (strcmp(word, "-q") == 0 || strcmp(word, "--quiet") == 0) {
+        a->quiet = true;
+    } else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+        a->help = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool refuse(const char *word, const char *why)
+{
+    fprintf(stderr, "ingot: %s: %s; see `ingot --help`\n", word, why);
+    return false;
+}
+
+static bool set_size(const char *word, const char *value, uint64_t *out)
+{
+    return options_read_u64(value, true, out) ? true : refuse(word, "wants a size such as 64M");
+}
+
+/* An option with a value that the boot arguments do not have. *known: it is one. */
+static bool set_own(struct host_args *a, const char *word, const char *value, bool *known)
+{
+    uint64_t number;
+
+    *known = true;
+    if (strcmp(word, "-f") == 0 || strcmp(word, "--file") == 0) {
+        a->file = value;
+    } else if (strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0) {
+        a->output = value;
+    } else if (strcmp(word, "--tokenizer") == 0) {
+        a->tokenizer = value;
+    } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {
+        a->model = value;
+    } else if (strcmp(word, "--card") == 0) {
+        return set_size(word, value, &a->card_rate);
+    } else if (strcmp(word, "--ram") == 0) {
+        return set_size(word, value, &a->ram);
+    } else if (strcmp(word, "--chunk") == 0) {
+        if (!options_read_u64(value, false, &number) || number < 1 || number > 4096) {
+            return refuse(word, "wants a number from 1 to 4096");
+        }
+        a->chunk = (uint32_t)number;
+    } else {
+        *known = false;
+    }
+    return true;
+}
+
+static bool set_option(struct host_args *a, const char *word, const char *value)
+{
+    struct options_report report = { say, NULL };
+    bool known;
+
+    if (value == NULL) {
+        return refuse(word, "unknown, or its value is missing");
+    }
+    if (!set_own(a, word, value, &known)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0] && !known; i++) {
+        if (strcmp(word, aliases[i].flag) == 0) {
+            return options_set(&a->options, aliases[i].option, value, &report) == ERR_OK;
+        }
+    }
+    return known ? true : refuse(word, "unknown option");
+}
+
+bool host_args_parse(struct host_args *a, int argc, char **argv)
+{
+    memset(a, 0, sizeof *a);
+    a->command = argv[0];
+    options_init(&a->options);
+    for (int i = 1; i < argc; i++) {
+        if (set_flag(a, argv[i])) {
+            continue;
+        }
+        if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!set_option(a, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+                return false;
+            }
+            i++;
+        } else if (a->model == NULL) {
+            a->model = argv[i];
+        } else {
+            return refuse(argv[i], "one model at a time");
+        }
+    }
+    return true;
+}

@@ -1,0 +1,248 @@
+#include "board/host/host_board.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/kernels.h"
+#include "runtime/console.h"
+
+enum { OUT_BYTES = 4096, CTRL_C = 3 };
+
+static struct host_state {
+    int out;
+    char buffer[OUT_BYTES];
+    size_t n;
+    bool interactive;
+    bool closed;
+    volatile sig_atomic_t interrupted;
+} host = { .out = 1 };
+
+/* ---- console ------------------------------------------------------------------------------- */
+
+void host_console_flush(void)
+{
+    size_t at = 0;
+
+    while (at < host.n) {
+        ssize_t n = write(host.out, host.buffer + at, host.n - at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            break; /* the reader is gone: there is nobody to tell */
+        }
+        at += (size_t)n;
+    }
+    host.n = 0;
+}
+
+void host_console_to(int to)
+{
+    host_console_flush();
+    host.out = to;
+}
+
+static void host_putc(char c)
+{
+    host.buffer[host.n++] = c;
+    if (host.n == OUT_BYTES) {
+        host_console_flush();
+    }
+}
+
+/* Looked at between tokens, which is when what was written should be seen. */
+static int host_getc(void)
+{
+    struct pollfd in = { .fd = 0, .events = POLLIN };
+    unsigned char c;
+
+    host_console_flush();
+    if (host.interrupted) {
+        host.interrupted = 0;
+        return CTRL_C;
+    }
+    if (!host.interactive) {
+        return CONSOLE_NO_BYTE;
+    }
+    if (host.closed) {
+        return CONSOLE_CLOSED;
+    }
+    if (poll(&in, 1, 0) <= 0) {
+        return CONSOLE_NO_BYTE;
+    }
+    if (read(0, &c, 1) == 1) {
+        return c;
+    }
+    host.closed = true;
+    return CONSOLE_CLOSED;
+}
+
+static void host_idle(void)
+{
+    struct pollfd in = { .fd = 0, .events = POLLIN };
+
+    host_console_flush();
+    (void)poll(&in, 1, 100);
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (host.interrupted) {
+        _exit(130); /* a second Ctrl-C while the first is unanswered */
+    }
+    host.interrupted = 1;
+}
+
+static uint64_t host_ticks(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t host_ticks_hz(void)
+{
+    return 1000000000u;
+}
+
+void host_console_open(bool interactive)
+{
+    struct console_port port = {
+        .putc = host_putc,
+        .getc = host_getc,
+        .ticks = host_ticks,
+        .ticks_hz = host_ticks_hz,
+        .idle = host_idle,
+        .start_ticks = host_ticks(),
+    };
+    struct sigaction action = { .sa_handler = on_interrupt };
+
+    host.interactive = interactive;
+    sigaction(SIGINT, &action, NULL);
+    console_init(&port);
+}
+
+/* ---- cores --------------------------------------------------------------------------------- */
+
+struct host_core {
+    void (*entry)(void *arg);
+    void *arg;
+};
+
+static void *core_main(void *arg)
+{
+    struct host_core *core = arg;
+
+    core->entry(core->arg);
+    return NULL;
+}
+
+static enum err host_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    static struct host_core cores[BOARD_MAX_CORES];
+    pthread_t thread;
+
+    cores[core].entry = entry;
+    cores[core].arg = arg;
+    if (pthread_create(&thread, NULL, core_main, &cores[core]) != 0) {
+        return ERR_NO_DEVICE;
+    }
+    pthread_detach(thread);
+    return ERR_OK;
+}
+
+static void host_wait(const _Atomic uint32_t *word, uint32_t old)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+}
+
+static void host_wake(const _Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, BOARD_MAX_CORES, NULL, NULL, 0);
+}
+
+static void host_early_init(const void *dtb)
+{
+    (void)dtb;
+}
+
+/* The model's file is opened by name, not found. */
+static unsigned host_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    (void)devices;
+    return 0;
+}
+
+static void __attribute__((noreturn)) host_power_off(int status)
+{
+    host_console_flush();
+    exit(status);
+}
+
+const struct board board = {
+    .name = "host",
+    .early_init = host_early_init,
+    .putc = host_putc,
+    .getc = host_getc,
+    .ticks = host_ticks,
+    .ticks_hz = host_ticks_hz,
+    .start_core = host_start_core,
+    .wait = host_wait,
+    .wake = host_wake,
+    .find_storage = host_find_storage,
+    .power_off = host_power_off,
+};
+
+/* ---- the machine --------------------------------------------------------------------------- */
+
+static uint32_t cpu_features(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return CPU_X86_AVX2;
+    }
+    return CPU_ANY;
+#elif defined(__aarch64__)
+    return CPU_ARM64_NEON;
+#elif defined(__riscv)
+    return CPU_RV64_GC; /* V is used where the program is told so: --isa rvv */
+#else
+    return CPU_ANY;
+#endif
+}
+
+bool host_machine(struct machine *m)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    memset(m, 0, sizeof *m);
+    if (base == MAP_FAILED) {
+        fprintf(stderr, "ingot: cannot reserve %zu bytes of memory: %s\n", bytes, strerror(errno));
+        return false;
+    }
+    m->ram[0].base = base;
+    m->ram[0].bytes = bytes;
+    m->n_ram = 1;
+    m->ram_bytes = bytes;
+    m->n_cores = cores < 1 ? 1 : cores > BOARD_MAX_CORES ? BOARD_MAX_CORES : (unsigned)cores;
+    m->cpu_features = cpu_features();
+    m->cpu_name = "host CPU";
+    m->entry_ticks = host_ticks();
+    return true;
+}

@@ -1,0 +1,59 @@
+/* What the host's commands share: their options, and a model opened from a path. */
+#ifndef INGOT_BOARD_HOST_HOST_MODEL_H
+#define INGOT_BOARD_HOST_HOST_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/board.h"
+#include "board/host/file_device.h"
+#include "runtime/engine.h"
+#include "runtime/file.h"
+#include "runtime/options.h"
+#include "runtime/team.h"
+
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct host_args {
+    const char *command;
+    const char *model;    /* the one word without a dash; NULL: none */
+    const char *file;     /* -f, --file */
+    const char *output;   /* -o, --output */
+    const char *tokenizer;
+    uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
+    uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
+    uint32_t chunk;       /* --chunk; 0: default */
+    bool in_place;        /* --mmap: map the file and use it where it lies */
+    bool no_bos;
+    bool quiet;           /* no log lines */
+    bool help;
+    struct options options;
+};
+
+/* Read argv[1..] of a command. False: a sentence was said on standard error. */
+bool host_args_parse(struct host_args *args, int argc, char **argv);
+
+/* Options of all commands, for --help. */
+void host_args_help(void);
+
+struct host_model {
+    struct machine machine;
+    struct file_device device_state;
+    struct block_device device;
+    struct file file;
+    struct team team;
+    struct kernels kernels;
+    struct engine_setup setup;
+    struct engine engine;
+    const uint8_t *mapped; /* --mmap */
+};
+
+/* Open args->model (an .ingot; a GGUF or llama2.c file is packed to a temporary file first) up
+ * to the plan. The model is one static struct. False: said on standard error. */
+bool host_model_open(struct host_model *m, const struct host_args *args);
+
+/* Start the threads and load the weights. */
+bool host_model_load(struct host_model *m, const struct host_args *args);
+
+#endif
