@@ -60,6 +60,7 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
+        r->silent_ticks = 0; /* this wait is ours, and bounded by the retries */
         return;
     }
     slot->request.done = false;

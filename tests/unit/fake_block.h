@@ -1,0 +1,115 @@
+/* A block device over memory whose order, failures and silence a test chooses. */
+#ifndef INGOT_TESTS_UNIT_FAKE_BLOCK_H
+#define INGOT_TESTS_UNIT_FAKE_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "board/block_device.h"
+
+enum { FAKE_DEPTH = 8, NO_SECTOR = -1 };
+
+struct fake_block {
+    struct block_device dev;
+    const uint8_t *data;
+    void (*make)(uint64_t sector, uint8_t *out); /* instead of data: contents by rule */
+    struct block_request *pending[FAKE_DEPTH];
+    unsigned n_pending;
+    unsigned most_pending;
+    unsigned n_submits;
+    unsigned n_reads;
+    unsigned n_resets;
+    bool newest_first;   /* complete out of order */
+    unsigned busy_every; /* every n-th submit answers ERR_BUSY */
+    long fail_sector;    /* requests that hold it fail ... */
+    unsigned fail_times; /* ... so often */
+    bool silent;         /* never completes; reset ends that if it is allowed to */
+    bool reset_helps;
+};
+
+static inline bool fake_fails(struct fake_block *f, const struct block_request *r)
+{
+    if (f->fail_sector < 0 || f->fail_times == 0)
+        return false;
+    if ((uint64_t)f->fail_sector < r->sector || (uint64_t)f->fail_sector >= r->sector + r->n_sectors)
+        return false;
+    f->fail_times--;
+    return true;
+}
+
+static inline enum err fake_submit(struct block_device *dev, struct block_request *r)
+{
+    struct fake_block *f = dev->driver;
+
+    f->n_submits++;
+    if (r->n_sectors == 0 || r->n_sectors > dev->max_sectors || r->sector > dev->n_sectors ||
+        r->n_sectors > dev->n_sectors - r->sector)
+        return ERR_RANGE;
+    if (f->n_pending == dev->queue_depth)
+        return ERR_BUSY;
+    if (f->busy_every != 0 && f->n_submits % f->busy_every == 0)
+        return ERR_BUSY;
+    r->done = false;
+    f->pending[f->n_pending++] = r;
+    if (f->n_pending > f->most_pending)
+        f->most_pending = f->n_pending;
+    return ERR_OK;
+}
+
+/* One request a poll, so that a test sees reads in progress. */
+static inline enum err fake_poll(struct block_device *dev)
+{
+    struct fake_block *f = dev->driver;
+    unsigned at = f->newest_first ? f->n_pending - 1 : 0;
+    struct block_request *r;
+
+    if (f->n_pending == 0 || f->silent)
+        return ERR_OK;
+    r = f->pending[at];
+    memmove(f->pending + at, f->pending + at + 1, (f->n_pending - at - 1) * sizeof f->pending[0]);
+    f->n_pending--;
+    f->n_reads++;
+    r->status = fake_fails(f, r) ? ERR_IO : ERR_OK;
+    for (uint32_t i = 0; r->status == ERR_OK && i < r->n_sectors; i++) {
+        uint8_t *out = (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES;
+        if (f->make != NULL)
+            f->make(r->sector + i, out);
+        else
+            memcpy(out, f->data + (r->sector + i) * SECTOR_BYTES, SECTOR_BYTES);
+    }
+    r->done = true;
+    return ERR_OK;
+}
+
+static inline enum err fake_reset(struct block_device *dev)
+{
+    struct fake_block *f = dev->driver;
+
+    f->n_resets++;
+    for (unsigned i = 0; i < f->n_pending; i++) {
+        f->pending[i]->status = ERR_TIMEOUT;
+        f->pending[i]->done = true;
+    }
+    f->n_pending = 0;
+    if (f->reset_helps)
+        f->silent = false;
+    return f->reset_helps ? ERR_OK : ERR_TIMEOUT;
+}
+
+static inline void fake_init(struct fake_block *f, const uint8_t *data, uint64_t n_sectors)
+{
+    memset(f, 0, sizeof *f);
+    f->data = data;
+    f->fail_sector = NO_SECTOR;
+    f->dev.name = "a fake device";
+    f->dev.n_sectors = n_sectors;
+    f->dev.max_sectors = 64;
+    f->dev.queue_depth = FAKE_DEPTH;
+    f->dev.submit = fake_submit;
+    f->dev.poll = fake_poll;
+    f->dev.reset = fake_reset;
+    f->dev.driver = f;
+}
+
+#endif
