@@ -39,6 +39,11 @@ uint64_t image_meta_bytes(const struct ingot_header *h);
  * meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_meta(struct image *img, const uint8_t *meta);
 
+/* The check of the tokenizer section alone, bytes bytes at section (4-byte aligned), for a model
+ * of vocab tokens; part of image_check_meta. Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
+                               uint32_t vocab);
+
 /* The table entry of a tensor: layer < n_layers for the roles of a layer, INGOT_NO_LAYER for
  * the others. Never NULL after image_check_meta. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
@@ -51,6 +56,9 @@ enum err image_check_extent(struct image *img, unsigned extent, uint32_t crc);
 /* "embedding", "layer 3" or "head" into text, NUL-terminated. */
 void image_extent_name(const struct image *img, unsigned extent, char *text, size_t text_bytes);
 
+/* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
+const char *image_role_name(unsigned role);
+
 /* "f32", "f16", "q8_0", "q4_0", or "unknown". */
 const char *image_type_name(unsigned type);
 
@@ -59,6 +67,10 @@ const char *image_type_name(unsigned type);
 uint32_t image_type_interleave(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
+
+/* Bytes of a tensor as it is stored, padding of rows and columns included. 0 for a type that
+ * cannot be stored or dimensions beyond the bounds of format.h. */
+uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 
 /* The tensor's shape as the parameters demand it: rows and cols. */
 void image_role_shape(const struct ingot_params *p, enum ingot_role role, uint32_t *rows,

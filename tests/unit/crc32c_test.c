@@ -1,0 +1,84 @@
+/* CRC-32C against published values (RFC 3720, B.4) and against one shift per bit. */
+#include <string.h>
+
+#include "runtime/crc32c.h"
+#include "tests/unit/tap.h"
+
+static uint32_t crc_by_bits(uint32_t crc, const uint8_t *p, size_t n)
+{
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= p[i];
+        for (int bit = 0; bit < 8; bit++) {
+            crc = (crc & 1) != 0 ? crc >> 1 ^ 0x82f63b78u : crc >> 1;
+        }
+    }
+    return ~crc;
+}
+
+static void test_published(void)
+{
+    uint8_t b[32];
+
+    OK(crc32c(0, "123456789", 9) == 0xe3069283u, "check value of \"123456789\"");
+    memset(b, 0, sizeof b);
+    OK(crc32c(0, b, 32) == 0x8a9136aau, "32 bytes of zeros");
+    memset(b, 0xff, sizeof b);
+    OK(crc32c(0, b, 32) == 0x62a8ab43u, "32 bytes of ones");
+    for (uint8_t i = 0; i < 32; i++) {
+        b[i] = i;
+    }
+    OK(crc32c(0, b, 32) == 0x46dd794eu, "32 incrementing bytes");
+    for (uint8_t i = 0; i < 32; i++) {
+        b[i] = (uint8_t)(31 - i);
+    }
+    OK(crc32c(0, b, 32) == 0x113fdb5cu, "32 decrementing bytes");
+    OK(crc32c(0, NULL, 0) == 0 && crc32c(7, b, 0) == 7, "no bytes change nothing");
+}
+
+static void test_against_bits(void)
+{
+    static uint8_t b[512];
+    uint32_t seed = 1;
+    bool equal = true;
+    bool pieces = true;
+
+    for (size_t i = 0; i < sizeof b; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        b[i] = (uint8_t)(seed >> 24);
+    }
+    for (size_t start = 0; start < 9; start++) {
+        for (size_t n = 0; n <= 300; n++) {
+            equal = equal && crc32c(seed, b + start, n) == crc_by_bits(seed, b + start, n);
+        }
+    }
+    OK(equal, "every length to 300 at 9 alignments equals the shifts");
+    for (size_t cut = 0; cut <= sizeof b; cut++) {
+        uint32_t first = crc32c(0, b, cut);
+
+        pieces = pieces && crc32c(first, b + cut, sizeof b - cut) == crc32c(0, b, sizeof b);
+    }
+    OK(pieces, "any cut into two pieces gives the same");
+}
+
+/* One message per single bit: every table entry that counts takes part. */
+static void test_each_bit(void)
+{
+    bool equal = true;
+
+    for (size_t bit = 0; bit < 128; bit++) {
+        uint8_t b[16] = { 0 };
+
+        b[bit / 8] = (uint8_t)(1u << bit % 8);
+        equal = equal && crc32c(0xffffffffu, b, 16) == crc_by_bits(0xffffffffu, b, 16);
+    }
+    OK(equal, "each single bit of 16 bytes");
+}
+
+int main(void)
+{
+    test_published();
+    test_against_bits();
+    test_each_bit();
+    return tap_done();
+}
