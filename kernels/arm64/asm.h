@@ -1,13 +1,21 @@
 // Macros that the arm64 kernels share: functions, and pieces that several kernels are made of.
+//
+// Loads and stores of vectors are ld1 and st1 with the element size of the data, never ldr q:
+// with alignment checking on they only ask for the element's alignment, as the contracts do.
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H
 
-// func name ... endfunc name: a global function in its own section, with CFI.
-.macro func name
+// func name ... endfunc name: a global function in its own section, with CFI. Baseline
+// ARMv8.0-A; a kernel that needs more passes the extension, which holds up to endfunc.
+.macro func name, extension
     .section .text.\name, "ax", %progbits
     .balign 16
     .globl  \name
     .type   \name, %function
+    .arch   armv8-a
+.ifnb \extension
+    .arch_extension \extension
+.endif
 \name:
     .cfi_startproc
 .endm
@@ -15,11 +23,93 @@
 .macro endfunc name
     .cfi_endproc
     .size   \name, . - \name
+    .arch   armv8-a
 .endm
 
-#if defined(__linux__) && defined(__ELF__)
-    .pushsection .note.GNU-stack, "", %progbits
-    .popsection
+// The halves of v8-v15 that the caller owns.
+.macro save_vectors
+    sub     sp, sp, #64
+    .cfi_adjust_cfa_offset 64
+    stp     d8, d9, [sp]
+    stp     d10, d11, [sp, #16]
+    stp     d12, d13, [sp, #32]
+    stp     d14, d15, [sp, #48]
+.endm
+
+.macro restore_vectors
+    ldp     d8, d9, [sp]
+    ldp     d10, d11, [sp, #16]
+    ldp     d12, d13, [sp, #32]
+    ldp     d14, d15, [sp, #48]
+    add     sp, sp, #64
+    .cfi_adjust_cfa_offset -64
+.endm
+
+// reg = a 32-bit constant
+.macro mov_word reg, value
+    movz    \reg, #(\value) & 0xffff
+    movk    \reg, #(\value) >> 16, lsl #16
+.endm
+
+// Store the first `count` (1 to 7) of the eight floats low, high. Destroys low and out.
+.macro store_ragged low, high, out, count
+    tbz     \count, #2, 8001f
+    st1     {\low\().4s}, [\out], #16
+    mov     \low\().16b, \high\().16b
+8001:
+    tbz     \count, #1, 8002f
+    st1     {\low\().2s}, [\out], #8
+    ext     \low\().16b, \low\().16b, \low\().16b, #8
+8002:
+    tbz     \count, #0, 8003f
+    st1     {\low\().s}[0], [\out]
+8003:
+.endm
+
+// Copy `count` >= 1 words; from, to, count and the word register are destroyed.
+.macro copy_words to, from, count, word
+8004:
+    ldr     \word, [\from], #4
+    subs    \count, \count, #1
+    str     \word, [\to], #4
+    b.ne    8004b
+.endm
+
+// Fold 16 lanes in four registers to sum.s[0], upper half onto lower. Destroys a to d.
+.macro fold_lanes a, b, c, d
+    fadd    \a\().4s, \a\().4s, \c\().4s
+    fadd    \b\().4s, \b\().4s, \d\().4s
+    fadd    \a\().4s, \a\().4s, \b\().4s
+    ext     \b\().16b, \a\().16b, \a\().16b, #8
+    fadd    \a\().2s, \a\().2s, \b\().2s
+    faddp   \a\().2s, \a\().2s, \a\().2s
+.endm
+
+// Four times 16 lanes, v16-v31 in order of rows, to v16.4s = the four sums. Destroys v16-v31.
+.macro fold_four_rows
+    fadd    v16.4s, v16.4s, v18.4s
+    fadd    v17.4s, v17.4s, v19.4s
+    fadd    v20.4s, v20.4s, v22.4s
+    fadd    v21.4s, v21.4s, v23.4s
+    fadd    v24.4s, v24.4s, v26.4s
+    fadd    v25.4s, v25.4s, v27.4s
+    fadd    v28.4s, v28.4s, v30.4s
+    fadd    v29.4s, v29.4s, v31.4s
+    fadd    v16.4s, v16.4s, v17.4s
+    fadd    v20.4s, v20.4s, v21.4s
+    fadd    v24.4s, v24.4s, v25.4s
+    fadd    v28.4s, v28.4s, v29.4s
+    zip1    v17.2d, v16.2d, v20.2d  // lanes 0, 1 of rows 0 and 1
+    zip2    v18.2d, v16.2d, v20.2d  // lanes 2, 3
+    zip1    v25.2d, v24.2d, v28.2d
+    zip2    v26.2d, v24.2d, v28.2d
+    fadd    v17.4s, v17.4s, v18.4s
+    fadd    v25.4s, v25.4s, v26.4s
+    faddp   v16.4s, v17.4s, v25.4s
+.endm
+
+#ifdef __linux__
+    .section .note.GNU-stack, "", %progbits
 #endif
 
 #endif

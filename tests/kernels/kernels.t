@@ -2,12 +2,12 @@
 # Runs the built kernel testers on every CPU they are meant for and joins their TAP, one line a
 # row and CPU. Builds nothing. A program or emulator that is missing is skipped by name.
 #
-#   KERNELS_TEST_DIR  where kernels_test.<isa> lie; default build/tests/kernels
+#   KERNELS_TEST_DIR  where kernels_test.<isa> lie; default $INGOT_BUILD/tests/kernels
 #   KERNELS_TEST_SEED repeats a run; the references' digests must agree between all of them
 use strict;
 use warnings;
 
-my $dir = $ENV{KERNELS_TEST_DIR} // 'build/tests/kernels';
+my $dir = $ENV{KERNELS_TEST_DIR} // ($ENV{INGOT_BUILD} // 'build') . '/tests/kernels';
 my $seed = $ENV{KERNELS_TEST_SEED} // time;
 
 my @runs = (

@@ -1,0 +1,144 @@
+// void gemv_f32_q8x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
+//                            size_t cols)
+//
+// x0 y  x1 w  x2 x  x3 rows  x4 cols
+// v0-v7 x, each register 4 columns four times over; v16-v23 weights
+// v24-v27 products in int16 of rows 01, 23, 45, 67; v8-v11 their sums in int32
+// v28, v29 y of 8 rows; v30 scales; v12 scale of x's block
+// Clobbers x0-x6, v0-v7, v16-v31; d8-d15 are saved.
+//
+// Eight rows at a time. Two products fit an int16 unless both are -128 * -128, so smull and smlal
+// take two chunks of 4 columns before sadalp widens. x decides whether that can happen: without
+// a -128 in x the largest sum is 2 * 128 * 127. x is searched once per call; quantize_q8_f32 never
+// makes a -128, and where one is found every product is widened by itself.
+// 256 weights take 32 multiplications, 16 widening adds and about 25 others: aims at 75 cycles
+// on a core with one 128-bit vector pipe (Cortex-A53), 3.6 bytes a cycle.
+#include "kernels/arm64/asm.h"
+
+#define out x0
+#define weights x1
+#define blocks x2
+#define n_rows x3
+#define n_blocks x4
+#define block x5
+#define left x6
+#define least w5
+
+#define dots01 v8
+#define dots23 v9
+#define dots45 v10
+#define dots67 v11
+#define x_scale v12
+#define x_sum v13
+#define acc_low v28
+#define acc_high v29
+#define scales v30
+#define minimum v31
+
+// Products of one chunk of 8 rows.
+.macro products rows0123, rows4567, x_chunk, multiply
+    \multiply   v24.8h, \rows0123\().8b, \x_chunk\().8b
+    \multiply\()2 v25.8h, \rows0123\().16b, \x_chunk\().16b
+    \multiply   v26.8h, \rows4567\().8b, \x_chunk\().8b
+    \multiply\()2 v27.8h, \rows4567\().16b, \x_chunk\().16b
+.endm
+
+.macro widen pairwise
+    \pairwise   dots01.4s, v24.8h
+    \pairwise   dots23.4s, v25.8h
+    \pairwise   dots45.4s, v26.8h
+    \pairwise   dots67.4s, v27.8h
+.endm
+
+// Two chunks; `exact` widens between them, `pairwise` begins or continues the sums.
+.macro two_chunks first, second, third, fourth, x_first, x_second, pairwise, exact
+    products \first, \second, \x_first, smull
+.if \exact
+    widen   \pairwise
+    products \third, \fourth, \x_second, smull
+    widen   sadalp
+.else
+    products \third, \fourth, \x_second, smlal
+    widen   \pairwise
+.endif
+.endm
+
+// acc_low, acc_high += one group of 8 rows over all blocks
+.macro group exact
+    mov     block, blocks
+    mov     left, n_blocks
+    cbz     n_blocks, 202f
+201:
+    ld1     {scales.8h}, [weights], #16
+    ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], #16
+    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
+    ld4r    {v4.4s, v5.4s, v6.4s, v7.4s}, [block], #16
+    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
+    two_chunks v16, v17, v18, v19, v0, v1, saddlp, \exact
+    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
+    two_chunks v20, v21, v22, v23, v2, v3, sadalp, \exact
+    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
+    ld2r    {x_scale.4s, x_sum.4s}, [block], #8
+    two_chunks v16, v17, v18, v19, v4, v5, sadalp, \exact
+    fcvtl   v16.4s, scales.4h
+    fcvtl2  v17.4s, scales.8h
+    subs    left, left, #1
+    two_chunks v20, v21, v22, v23, v6, v7, sadalp, \exact
+    fmul    v16.4s, v16.4s, x_scale.4s
+    fmul    v17.4s, v17.4s, x_scale.4s
+    addp    dots01.4s, dots01.4s, dots23.4s
+    addp    dots45.4s, dots45.4s, dots67.4s
+    scvtf   dots01.4s, dots01.4s
+    scvtf   dots45.4s, dots45.4s
+    fmla    acc_low.4s, dots01.4s, v16.4s
+    fmla    acc_high.4s, dots45.4s, v17.4s
+    b.ne    201b
+202:
+.endm
+
+func gemv_f32_q8x8_q8_neon
+    cbz     n_rows, 7f
+    save_vectors
+    lsr     n_blocks, n_blocks, #5
+
+    movi    minimum.16b, #0
+    mov     block, blocks
+    mov     left, n_blocks
+    cbz     n_blocks, 2f
+1:
+    ld1     {v0.16b, v1.16b}, [block], #32
+    subs    left, left, #1
+    add     block, block, #8
+    smin    minimum.16b, minimum.16b, v0.16b
+    smin    minimum.16b, minimum.16b, v1.16b
+    b.ne    1b
+2:
+    sminv   b0, minimum.16b
+    smov    least, v0.b[0]
+    cmn     least, #128
+    b.eq    5f
+
+3:
+    movi    acc_low.4s, #0
+    movi    acc_high.4s, #0
+    group   0
+    subs    n_rows, n_rows, #8
+    b.lo    6f
+    st1     {acc_low.4s, acc_high.4s}, [out], #32
+    b.ne    3b
+    b       6f
+
+5:
+    movi    acc_low.4s, #0
+    movi    acc_high.4s, #0
+    group   1
+    subs    n_rows, n_rows, #8
+    b.lo    6f
+    st1     {acc_low.4s, acc_high.4s}, [out], #32
+    b.ne    5b
+6:
+    store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
+    restore_vectors
+7:
+    ret
+endfunc gemv_f32_q8x8_q8_neon

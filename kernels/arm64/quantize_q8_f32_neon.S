@@ -1,0 +1,88 @@
+// void quantize_q8_f32_neon(struct block_q8 *y, const float *x, size_t n)
+//
+// x0 y  x1 x  x2 n, then blocks left
+// v0-v7 a block, v16-v23 its magnitudes, v24 max, v25 inverse, v26 127, v27 2^-100
+// Clobbers x0-x2, x9, v0-v7, v16-v27.
+//
+// fcvtns rounds to the nearest even integer as the reference's two additions do. A block takes
+// 8 magnitudes, 8 maxima, 2 divisions of one number, 8 products, 8 conversions and 12
+// narrowings: aims at 90 cycles for 32 elements on Cortex-A53.
+#include "kernels/arm64/asm.h"
+
+#define out x0
+#define vector x1
+#define left x2
+#define max s24
+#define inverse s25
+
+func quantize_q8_f32_neon
+    lsr     left, left, #5
+    cbz     left, 2f
+    mov_word w9, 0x42fe0000         // 127
+    fmov    s26, w9
+    mov_word w9, 0x0d800000         // 2^-100: below it a block is zero
+    fmov    s27, w9
+1:
+    ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [vector], #64
+    ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [vector], #64
+    subs    left, left, #1
+    fabs    v16.4s, v0.4s
+    fabs    v17.4s, v1.4s
+    fabs    v18.4s, v2.4s
+    fabs    v19.4s, v3.4s
+    fabs    v20.4s, v4.4s
+    fabs    v21.4s, v5.4s
+    fabs    v22.4s, v6.4s
+    fabs    v23.4s, v7.4s
+    fmax    v16.4s, v16.4s, v17.4s
+    fmax    v18.4s, v18.4s, v19.4s
+    fmax    v20.4s, v20.4s, v21.4s
+    fmax    v22.4s, v22.4s, v23.4s
+    fmax    v16.4s, v16.4s, v18.4s
+    fmax    v20.4s, v20.4s, v22.4s
+    fmax    v16.4s, v16.4s, v20.4s
+    fmaxv   max, v16.4s
+    fcmge   s18, max, s27           // all ones where the block counts
+    fdiv    inverse, s26, max
+    and     v24.8b, v24.8b, v18.8b
+    and     v25.8b, v25.8b, v18.8b
+    fdiv    max, max, s26
+    fmul    v0.4s, v0.4s, v25.s[0]
+    fmul    v1.4s, v1.4s, v25.s[0]
+    fmul    v2.4s, v2.4s, v25.s[0]
+    fmul    v3.4s, v3.4s, v25.s[0]
+    fmul    v4.4s, v4.4s, v25.s[0]
+    fmul    v5.4s, v5.4s, v25.s[0]
+    fmul    v6.4s, v6.4s, v25.s[0]
+    fmul    v7.4s, v7.4s, v25.s[0]
+    fcvtns  v0.4s, v0.4s
+    fcvtns  v1.4s, v1.4s
+    fcvtns  v2.4s, v2.4s
+    fcvtns  v3.4s, v3.4s
+    fcvtns  v4.4s, v4.4s
+    fcvtns  v5.4s, v5.4s
+    fcvtns  v6.4s, v6.4s
+    fcvtns  v7.4s, v7.4s
+    xtn     v0.4h, v0.4s
+    xtn     v2.4h, v2.4s
+    xtn     v4.4h, v4.4s
+    xtn     v6.4h, v6.4s
+    xtn2    v0.8h, v1.4s
+    xtn2    v2.8h, v3.4s
+    xtn2    v4.8h, v5.4s
+    xtn2    v6.8h, v7.4s
+    xtn     v16.8b, v0.8h
+    xtn     v17.8b, v4.8h
+    add     v0.8h, v0.8h, v4.8h
+    xtn2    v16.16b, v2.8h
+    xtn2    v17.16b, v6.8h
+    add     v2.8h, v2.8h, v6.8h
+    add     v0.8h, v0.8h, v2.8h     // at most 4 * 127 each
+    saddlv  s0, v0.8h
+    st1     {v16.16b, v17.16b}, [out], #32
+    st1     {v24.s}[0], [out], #4
+    st1     {v0.s}[0], [out], #4
+    b.ne    1b
+2:
+    ret
+endfunc quantize_q8_f32_neon

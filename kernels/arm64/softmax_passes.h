@@ -1,0 +1,96 @@
+// The passes of softmax, each a kernel by itself too.
+#ifndef INGOT_KERNELS_ARM64_SOFTMAX_PASSES_H
+#define INGOT_KERNELS_ARM64_SOFTMAX_PASSES_H
+
+#include "kernels/arm64/asm.h"
+#include "kernels/arm64/exp.h"
+
+// s0 = max of `left` >= 1 floats from cursor on; destroys both, v0-v7 and v16-v19. NaNs are passed
+// over by comparing, because fmaxnm lets a signalling one through.
+.macro max_pass cursor, left
+    mvni    v0.4s, #0x7f, msl #16   // 0xff800000: minus infinity
+    mov     v1.16b, v0.16b
+    mov     v2.16b, v0.16b
+    mov     v3.16b, v0.16b
+    subs    \left, \left, #16
+    b.lo    8102f
+8101:
+    ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [\cursor], #64
+    subs    \left, \left, #16
+    fcmgt   v16.4s, v4.4s, v0.4s
+    fcmgt   v17.4s, v5.4s, v1.4s
+    fcmgt   v18.4s, v6.4s, v2.4s
+    fcmgt   v19.4s, v7.4s, v3.4s
+    bit     v0.16b, v4.16b, v16.16b
+    bit     v1.16b, v5.16b, v17.16b
+    bit     v2.16b, v6.16b, v18.16b
+    bit     v3.16b, v7.16b, v19.16b
+    b.hs    8101b
+8102:
+    fmax    v0.4s, v0.4s, v2.4s
+    fmax    v1.4s, v1.4s, v3.4s
+    fmax    v0.4s, v0.4s, v1.4s
+    fmaxv   s0, v0.4s
+    adds    \left, \left, #16
+    b.eq    8104f
+8103:
+    ldr     s1, [\cursor], #4
+    sub     \left, \left, #1
+    fcmp    s1, s0
+    fcsel   s0, s1, s0, gt
+    cbnz    \left, 8103b
+8104:
+.endm
+
+// x = e^(x - max) for `left` floats from cursor on; the sum in s8. Takes max in all of v30 and
+// exp_constants. Destroys cursor, left, tail, x10-x12, v0-v11, v16-v23; 64 bytes of stack.
+// A tail is worked on in the stack, filled up with NaNs: they become 0 and leave the sum.
+.macro exp_sum_pass cursor, left, tail
+    sub     sp, sp, #64
+    .cfi_adjust_cfa_offset 64
+    movi    v8.4s, #0
+    movi    v9.4s, #0
+    movi    v10.4s, #0
+    movi    v11.4s, #0
+    mov     \tail, #0
+8201:
+    subs    \left, \left, #16
+    b.lo    8203f
+8202:
+    ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [\cursor]
+    fsub    v0.4s, v0.4s, v30.4s
+    fsub    v1.4s, v1.4s, v30.4s
+    fsub    v2.4s, v2.4s, v30.4s
+    fsub    v3.4s, v3.4s, v30.4s
+    exp_sixteen
+    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [\cursor], #64
+    fadd    v8.4s, v8.4s, v0.4s
+    fadd    v9.4s, v9.4s, v1.4s
+    fadd    v10.4s, v10.4s, v2.4s
+    fadd    v11.4s, v11.4s, v3.4s
+    cbz     \tail, 8201b
+    mov     x10, sp
+    sub     x11, x12, \tail, lsl #2
+    copy_words x11, x10, \tail, w9
+    b       8204f
+8203:
+    adds    \tail, \left, #16
+    b.eq    8204f
+    movi    v0.16b, #0xff
+    mov     v1.16b, v0.16b
+    mov     v2.16b, v0.16b
+    mov     v3.16b, v0.16b
+    mov     x10, sp
+    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [x10]
+    mov     x12, \cursor
+    mov     x11, \tail
+    copy_words x10, x12, x11, w9    // leaves x12 at the end of x
+    mov     \cursor, sp
+    b       8202b
+8204:
+    fold_lanes v8, v9, v10, v11
+    add     sp, sp, #64
+    .cfi_adjust_cfa_offset -64
+.endm
+
+#endif
