@@ -21,7 +21,7 @@ enum { FORMAT_NUMBER_BYTES = 32 }; /* enough for every function below, with the 
  * "12.35". Returns buffer, so that it can stand in an argument list. */
 const char *format_milli(char buffer[FORMAT_NUMBER_BYTES], uint64_t milli, unsigned decimals);
 
-/* a / b with `decimals` (0 .. 3); "-" when b is 0. */
+/* a / b with `decimals` (0 .. 3), rounded half up below 3; "-" when b is 0. */
 const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t b,
                          unsigned decimals);
 

@@ -1,0 +1,325 @@
+/* The console against a terminal played here: a script of input that arrives in portions, a
+ * clock that the test turns, and everything written kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/console.h"
+#include "tests/unit/tap.h"
+
+enum { OUT_BYTES = 1 << 20, IDLE_LIMIT = 1000000 };
+
+static struct {
+    const char *in;
+    size_t in_bytes, at;
+    size_t portion; /* bytes that arrive between two sleeps */
+    size_t arrived;
+    bool closes;    /* at the end of the script the far end hangs up */
+    uint64_t ticks;
+    unsigned idles;
+    char out[OUT_BYTES];
+    size_t out_bytes;
+} terminal;
+
+static void fake_putc(char c)
+{
+    if (terminal.out_bytes == OUT_BYTES) {
+        abort();
+    }
+    terminal.out[terminal.out_bytes++] = c;
+}
+
+static int fake_getc(void)
+{
+    if (terminal.at < terminal.in_bytes && terminal.at < terminal.arrived) {
+        return (unsigned char)terminal.in[terminal.at++];
+    }
+    return terminal.at == terminal.in_bytes && terminal.closes ? CONSOLE_CLOSED : CONSOLE_NO_BYTE;
+}
+
+static uint64_t fake_ticks(void)
+{
+    return terminal.ticks;
+}
+
+static uint64_t fake_ticks_hz(void)
+{
+    return 1000000;
+}
+
+/* Input that never comes would hang the test: stop it instead. */
+static void fake_idle(void)
+{
+    terminal.arrived += terminal.portion;
+    if (++terminal.idles > IDLE_LIMIT) {
+        printf("Bail out! waits for input that does not come\n");
+        exit(1);
+    }
+}
+
+static void plug_in(const char *in, size_t bytes, size_t portion, bool serial)
+{
+    struct console_port port = { fake_putc, fake_getc, fake_ticks, fake_ticks_hz, fake_idle,
+                                 500000, serial, true };
+
+    memset(&terminal, 0, sizeof terminal);
+    terminal.in = in;
+    terminal.in_bytes = bytes;
+    terminal.portion = terminal.arrived = portion;
+    terminal.ticks = 500000;
+    terminal.closes = true;
+    console_init(&port);
+}
+
+static bool wrote(const char *expected)
+{
+    bool same = terminal.out_bytes == strlen(expected) &&
+                memcmp(terminal.out, expected, terminal.out_bytes) == 0;
+
+    if (!same) {
+        printf("# wrote \"");
+        for (size_t i = 0; i < terminal.out_bytes && i < 400; i++) {
+            unsigned char c = (unsigned char)terminal.out[i];
+
+            printf(c >= 32 && c < 127 ? "%c" : "\\x%02x", c);
+        }
+        printf("\"\n");
+    }
+    terminal.out_bytes = 0;
+    return same;
+}
+
+/* ---- output ---- */
+
+static void test_output(void)
+{
+    plug_in("", 0, 0, true);
+    console_write("a\nb", 3);
+    OK(wrote("a\r\nb"), "LF as CR LF on a serial line");
+    console_printf("%s=%d\n", "x", -7);
+    OK(wrote("x=-7\r\n"), "printf");
+    terminal.ticks = 500000 + 1234567;
+    console_log("card of %u MiB", 64u);
+    OK(wrote("[    1.234] card of 64 MiB\r\n"), "a log line");
+    console_write("> ", 2);
+    console_log("late");
+    OK(wrote("> \r\n[    1.234] late\r\n"), "a log line starts on a line of its own");
+    terminal.ticks += UINT64_C(123456) * 1000000;
+    console_log("old");
+    OK(wrote("[123457.234] old\r\n"), "large times widen the stamp");
+    plug_in("", 0, 0, false);
+    console_write("a\n", 2);
+    OK(wrote("a\n"), "LF alone on a terminal that is not serial");
+    {
+        static char text[3 * CONSOLE_PRINT_BYTES];
+
+        memset(text, 'x', sizeof text - 1);
+        console_printf("%s", text);
+        OK(terminal.out_bytes == CONSOLE_PRINT_BYTES - 1, "a text too long is cut");
+    }
+}
+
+static void test_progress(void)
+{
+    plug_in("", 0, 0, true);
+    console_progress("loading", 0, 1 << 20);
+    terminal.ticks += 499000;
+    console_progress("loading", 1 << 19, 1 << 20);
+    OK(wrote(""), "no progress line in the first half second");
+    terminal.ticks += 1000;
+    console_progress("loading", 1 << 19, 1 << 20);
+    OK(wrote("\r[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB"), "then one");
+    terminal.ticks += 99000;
+    console_progress("loading", 600 << 10, 1 << 20);
+    OK(wrote(""), "not sooner than 100 ms after the one before");
+    terminal.ticks += 1000;
+    console_progress("loading", 1000000, 1 << 20);
+    OK(wrote("\r[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB"), "over the old one");
+    console_progress("loading", 1 << 20, 1 << 20);
+    console_progress_end();
+    OK(wrote("\r[    0.600] loading 100 %, 1.00 MiB of 1.00 MiB\r\n"), "its end");
+    console_progress_end();
+    OK(wrote(""), "and no second end");
+    console_progress("loading", 0, 0);
+    terminal.ticks += 600000;
+    console_progress("loading", 0, 0);
+    OK(wrote("\r[    1.200] loading 100 %, 0 B of 0 B"), "nothing to load is no division by zero");
+    console_log("interrupted");
+    OK(wrote("\r\n[    1.200] interrupted\r\n"), "a log line ends the progress line");
+    terminal.ticks += 100000;
+    console_progress("x", 5, 1000);
+    OK(wrote("\r[    1.300] x 0 %, 5 B of 1000 B"), "which goes on below");
+    terminal.ticks += 100000;
+    console_progress("x", 5, 9);
+    OK(wrote("\r[    1.400] x 55 %, 5 B of 9 B  "), "a shorter line covers the longer");
+    console_progress_end();
+}
+
+/* ---- lines ---- */
+
+struct reading {
+    char line[64];
+    size_t bytes;
+    enum err err;
+};
+
+static struct reading next_line(size_t max)
+{
+    struct reading r;
+
+    memset(&r, '#', sizeof r);
+    r.err = console_read_line(r.line, max, &r.bytes);
+    return r;
+}
+
+static bool is(struct reading r, const char *expected)
+{
+    bool same = r.err == ERR_OK && r.bytes == strlen(expected) && strcmp(r.line, expected) == 0;
+
+    if (!same) {
+        printf("# read %d \"%s\"\n", r.err, r.line);
+    }
+    return same;
+}
+
+/* The first line of the input, whether it arrives at once or byte by byte. */
+static bool reads(const char *in, const char *expected)
+{
+    bool same = true;
+
+    for (size_t portion = 1; portion <= 64; portion += 63) {
+        plug_in(in, strlen(in), portion, true);
+        same = is(next_line(sizeof((struct reading *)0)->line), expected) && same;
+    }
+    return same;
+}
+
+static void test_lines(void)
+{
+    plug_in("one\ntwo\rthree\r\nfour\n\r\nend", 26, 3, true);
+    OK(is(next_line(64), "one") && is(next_line(64), "two") && is(next_line(64), "three") &&
+       is(next_line(64), "four") && is(next_line(64), ""), "LF, CR and CR LF each end a line");
+    OK(is(next_line(64), "end"), "as does the end of input");
+    OK(next_line(64).err == ERR_NO_DEVICE, "after which nothing comes");
+    OK(wrote("one\r\ntwo\r\nthree\r\nfour\r\n\r\nend"), "what was typed is echoed");
+    OK(terminal.idles > 0, "waiting sleeps");
+    plug_in("x\n", 2, 64, true);
+    {
+        struct console_port port = { fake_putc, fake_getc, fake_ticks, fake_ticks_hz, fake_idle,
+                                     0, true, false };
+        console_init(&port);
+        OK(is(next_line(64), "x") && wrote(""), "no echo where the far end has its own");
+    }
+}
+
+static void test_editing(void)
+{
+    OK(reads("ax\bb\n", "ab"), "backspace");
+    OK(reads("ax\x7f" "b\n", "ab"), "DEL");
+    plug_in("ax\b\n", 4, 64, true);
+    next_line(64);
+    OK(wrote("ax\b \b\r\n"), "on the screen too");
+    OK(reads("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\b\b\bb\n", "ab"), "over whole characters");
+    plug_in("\xe4\xb8\xad\b\n", 5, 64, true);
+    next_line(64);
+    OK(wrote("\xe4\xb8\xad\b \b\b \b\r\n"), "a wide character takes two columns");
+    OK(reads("\b\x7f" "a\b\b\bb\n", "b"), "not beyond the beginning");
+    OK(reads("one two\x15three\n", "three"), "Ctrl-U");
+    OK(reads("one two  \x17" "2\n", "one 2"), "Ctrl-W");
+    OK(reads("\x17one\x17\x17" "b\n", "b"), "Ctrl-W at the beginning");
+    OK(reads("a\tb\x01\x02\x07\x0c\x1f" "c\n", "abc"), "other control bytes are dropped");
+    plug_in("a\0b\n", 4, 64, true);
+    OK(is(next_line(64), "ab"), "NUL too");
+    OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"), "escape sequences are swallowed");
+    OK(reads("a\x1b[12\nb", "a"), "but not the end of the line");
+    OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "nor a character");
+    OK(reads("a\xc2\x9b" "b\n", "ab"), "C1 controls are dropped");
+    OK(reads("a\xff" "b\xe2\x82\n", "a\xef\xbf\xbd" "b\xef\xbf\xbd"), "invalid UTF-8 as U+FFFD");
+    OK(reads("\xe2\x82\b\xac" "x\n", "\xef\xbf\xbdx"), "backspace in the middle of a character");
+    OK(reads("a\x04" "b\n", "ab"), "Ctrl-D does nothing in a line");
+    plug_in("\x04z\n", 3, 64, true);
+    OK(next_line(64).err == ERR_NO_DEVICE && is(next_line(64), "z"), "and ends an empty one");
+    plug_in("abc\x03" "def\n", 8, 64, true);
+    {
+        struct reading r = next_line(64);
+
+        OK(r.err == ERR_ABORTED && r.bytes == 0 && r.line[0] == '\0' && wrote("abc^C\r\n") &&
+           is(next_line(64), "def"), "Ctrl-C abandons the line, and no more");
+    }
+}
+
+static void test_long_lines(void)
+{
+    enum { LONG = 100000 };
+    char *in = malloc(LONG + 32);
+    struct reading r;
+
+    plug_in("abc\nabcd\nab\xc3\xbc\n\n", 15, 64, true);
+    OK(is(next_line(4), "abc"), "three bytes and a NUL fit four");
+    OK(next_line(4).err == ERR_TOO_LONG, "four do not");
+    OK(next_line(4).err == ERR_TOO_LONG, "nor a character that crosses the end");
+    r = next_line(1);
+    OK(is(r, "") && r.line[1] == '#', "nothing fits one, and nothing is written behind it");
+    plug_in("abcdefgh\x15" "ab\nabcdef\b\b\b\b\n", 22, 64, true);
+    OK(is(next_line(4), "ab"), "Ctrl-U starts a line again that was too long");
+    OK(next_line(4).err == ERR_TOO_LONG, "backspace does not");
+
+    memset(in, 'y', LONG);
+    memcpy(in + LONG, "\nnext\n", 6);
+    for (size_t portion = 7; portion < 200000; portion *= 100) {
+        plug_in(in, LONG + 6, portion, true);
+        r = next_line(64);
+        OK(r.err == ERR_TOO_LONG && r.bytes == 0 && r.line[0] == '\0' && is(next_line(64), "next"),
+           "100 kB in portions of %zu: too long, and the next line is whole", portion);
+    }
+    plug_in(in, LONG, 1000, true);
+    OK(next_line(64).err == ERR_TOO_LONG && next_line(64).err == ERR_NO_DEVICE,
+       "the same without an end");
+    free(in);
+}
+
+/* ---- while the machine works ---- */
+
+static void test_typed_ahead(void)
+{
+    static char in[3 * CONSOLE_RING_BYTES];
+    size_t lines = 0;
+
+    plug_in("first\nsecond\n\x03third\n", 20, 6, true);
+    OK(is(next_line(64), "first") && !console_aborted(), "no Ctrl-C yet");
+    terminal.arrived = 64;
+    OK(console_aborted() && console_aborted(), "Ctrl-C is noticed at work");
+    OK(console_has_input(), "what was typed waits");
+    OK(is(next_line(64), "second") && is(next_line(64), "third"), "and none of it is lost");
+    OK(!console_aborted(), "a new line forgets the Ctrl-C");
+    OK(!console_has_input(), "nothing waits at the end");
+    plug_in("go\nmore\x03\n", 9, 64, true);
+    OK(is(next_line(64), "go") && console_aborted() && is(next_line(64), "more"),
+       "Ctrl-C that came with the line stops what the line starts");
+    for (size_t i = 0; i < sizeof in; i++) {
+        in[i] = i % 32 == 31 ? '\n' : 'q';
+    }
+    plug_in(in, sizeof in, sizeof in, true);
+    console_poll();
+    console_poll();
+    OK(terminal.at == CONSOLE_RING_BYTES, "a full ring leaves the rest with the device");
+    while (next_line(64).bytes == 31) {
+        lines++;
+    }
+    OK(lines == sizeof in / 32, "and all of it is read in the end");
+    plug_in("no\n", 3, 1, true);
+    terminal.closes = false;
+    OK(is(next_line(64), "no"), "a slow typist");
+}
+
+int main(void)
+{
+    console_write("early", 5);
+    OK(console_millis() == 0 && !console_aborted(), "before console_init() nothing breaks");
+    test_output();
+    test_progress();
+    test_lines();
+    test_editing();
+    test_long_lines();
+    test_typed_ahead();
+    return tap_done();
+}
