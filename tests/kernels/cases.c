@@ -19,6 +19,7 @@ enum block_fill {
     BLOCK_LEAST,    /* -128 everywhere, nibbles 15: the largest sums; 2 * 128 * 128 is not an int16 */
     BLOCK_GREATEST, /* 127 against -128 */
     BLOCK_MIXED,    /* random picks of -128, 127, 0 */
+    BLOCK_PAIR,     /* -128 in two columns of x a chunk apart, and in all weights */
     BLOCK_SCALES,   /* odd scales: 0, subnormal, huge */
     BLOCK_KINDS
 };
@@ -95,6 +96,7 @@ static int8_t pick_weight(struct tester *t, enum block_fill fill, int8_t greates
 
     switch (fill) {
     case BLOCK_LEAST:
+    case BLOCK_PAIR:
         return -128;
     case BLOCK_GREATEST:
         return greatest;
@@ -146,7 +148,15 @@ static void fill_activations(struct tester *t, size_t slot, size_t n, enum block
     for (size_t b = 0; b < n; b++) {
         out[b].sum = 0;
         for (size_t i = 0; i < 32; i++) {
-            out[b].q[i] = pick_weight(t, fill, -128);
+            out[b].q[i] = fill == BLOCK_PAIR ? 127 : pick_weight(t, fill, -128);
+        }
+        if (fill == BLOCK_PAIR && b == n - 1) {
+            size_t at = tester_random(t) % 32;
+
+            out[b].q[at] = -128;
+            out[b].q[at ^ 4] = -128;
+        }
+        for (size_t i = 0; i < 32; i++) {
             out[b].sum += out[b].q[i];
         }
         out[b].d = fill == BLOCK_SCALES ? fabsf(pick_float(t, FILL_FINITE))

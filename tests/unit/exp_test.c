@@ -1,0 +1,139 @@
+/* The arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp of the exact
+ * value over its range, fp16 exact in one direction and nearest even in the other. */
+#include "kernels/ref/scalar.h"
+#include "tests/unit/tap.h"
+
+/* Distance of one ulp of a float near `exact`; that of the subnormals below 2^-126. */
+static long double ulp_at(long double exact)
+{
+    int exponent;
+
+    (void)frexpl(exact, &exponent);
+    return ldexpl(1.0L, (exponent < -125 ? -125 : exponent) - 24);
+}
+
+static long double error_of_exp(float x)
+{
+    long double exact = expl((long double)x);
+
+    return fabsl((long double)exp_f32(x) - exact) / ulp_at(exact);
+}
+
+/* Every 101st float between two of one sign: bit patterns order floats by magnitude. */
+static void sweep(const char *name, float from, float to)
+{
+    long double worst = 0;
+    float worst_at = from;
+    uint32_t n = 0;
+
+    for (uint32_t bits = f32_bits(from); bits <= f32_bits(to); bits += 101, n++) {
+        float x = f32_from_bits(bits);
+        long double error = error_of_exp(x);
+
+        if (error > worst) {
+            worst = error;
+            worst_at = x;
+        }
+    }
+    OK(n > 1000 && worst <= 2, "exp of %s is within 2 ulp: %.3Lf at %a, of %u values", name, worst,
+       (double)worst_at, n);
+}
+
+static void test_exp_edges(void)
+{
+    OK(exp_f32(0.0f) == 1.0f && exp_f32(-0.0f) == 1.0f, "exp(0) is 1");
+    OK(exp_f32(-104.0f) == 0.0f && exp_f32(-INFINITY) == 0.0f && exp_f32(-1e30f) == 0.0f,
+       "exp underflows to 0");
+    OK(exp_f32(NAN) == 0.0f, "exp of NaN counts as exp(-104)");
+    OK(isinf(exp_f32(88.73f)) && isinf(exp_f32(INFINITY)) && isinf(exp_f32(1e30f)),
+       "exp overflows to infinity");
+    OK(isfinite(exp_f32(88.72f)), "exp(88.72) is finite");
+    OK(f32_bits(exp_f32(-103.0f)) == 1, "exp(-103) is the least subnormal");
+}
+
+/* Value of a finite fp16, from the definition. */
+static double value_of_f16(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    double fraction = (double)(h & 0x3ff);
+    double magnitude = exponent == 0 ? ldexp(fraction, -24)
+                                     : ldexp(fraction + 1024.0, exponent - 25);
+
+    return h & 0x8000 ? -magnitude : magnitude;
+}
+
+static bool widens_right(uint16_t h)
+{
+    float f = f32_from_f16(h);
+
+    if ((h & 0x7fff) > 0x7c00) {
+        return isnan(f);
+    }
+    if ((h & 0x7fff) == 0x7c00) {
+        return isinf(f) && !!signbit(f) == !!(h & 0x8000);
+    }
+    return (double)f == value_of_f16(h) && !!signbit(f) == !!(h & 0x8000);
+}
+
+static void test_f16_widening(void)
+{
+    uint32_t wrong = 0;
+    uint32_t lost = 0;
+
+    for (uint32_t h = 0; h < 65536; h++) {
+        uint16_t back = f16_from_f32(f32_from_f16((uint16_t)h));
+
+        wrong += !widens_right((uint16_t)h);
+        lost += (h & 0x7fff) > 0x7c00 ? (back & 0x7fff) != 0x7e00 : back != h;
+    }
+    OK(wrong == 0, "all 65536 fp16 widen exactly (%u do not)", wrong);
+    OK(lost == 0, "all 65536 fp16 come back from f32 (%u do not)", lost);
+}
+
+/* Between neighbours h and h + 1 of either sign: the middle goes to the even one, a float on
+ * either side of it to the nearer one. 0x7bff's upper neighbour is infinity, at 65536. */
+static void test_f16_rounding(void)
+{
+    uint32_t wrong = 0;
+
+    for (uint32_t h = 0; h < 0x7c00; h++) {
+        double above = h == 0x7bff ? 65536.0 : value_of_f16((uint16_t)(h + 1));
+        float middle = (float)((value_of_f16((uint16_t)h) + above) / 2);
+        uint32_t bits = f32_bits(middle);
+
+        wrong += f16_from_f32(middle) != (h & 1 ? h + 1 : h);
+        wrong += f16_from_f32(f32_from_bits(bits - 1)) != h;
+        wrong += f16_from_f32(f32_from_bits(bits + 1)) != h + 1;
+        wrong += f16_from_f32(-middle) != ((h & 1 ? h + 1 : h) | 0x8000);
+    }
+    OK(wrong == 0, "ties of fp16 go to even, their neighbours to the nearer (%u do not)", wrong);
+    OK(f16_from_f32(1e30f) == 0x7c00 && f16_from_f32(-INFINITY) == 0xfc00, "fp16 overflows");
+    OK(f16_from_f32(1e-30f) == 0 && f16_from_f32(-1e-30f) == 0x8000, "fp16 underflows to a zero");
+    OK((f16_from_f32(f32_from_bits(0x7f800001)) & 0x7fff) > 0x7c00, "NaN stays NaN as fp16");
+}
+
+static void test_fold(void)
+{
+    float lane[16] = { 0 };
+
+    /* Only in the contract's order do the large ones cancel before the small ones are lost. */
+    lane[0] = 0x1p30f;
+    lane[8] = -0x1p30f;
+    lane[1] = 1.0f;
+    lane[6] = 0x1p-20f;
+    OK(fold16(lane) == 1.0f + 0x1p-20f, "16 lanes fold upper half onto lower");
+}
+
+int main(void)
+{
+    sweep("[2^-30, 1]", 0x1p-30f, 1.0f);
+    sweep("[1, 88.72]", 1.0f, 88.72f);
+    sweep("[-1, -2^-30]", -0x1p-30f, -1.0f);
+    sweep("[-87.3, -1]", -1.0f, -87.3f);
+    sweep("[-103.9, -87.3], subnormal", -87.3f, -103.9f);
+    test_exp_edges();
+    test_f16_widening();
+    test_f16_rounding();
+    test_fold();
+    return tap_done();
+}
