@@ -30,9 +30,9 @@ struct fake_block {
 
 static inline bool fake_fails(struct fake_block *f, const struct block_request *r)
 {
-    if (f->fail_sector < 0 || f->fail_times == 0)
-        return false;
-    if ((uint64_t)f->fail_sector < r->sector || (uint64_t)f->fail_sector >= r->sector + r->n_sectors)
+    uint64_t sector = (uint64_t)f->fail_sector; /* NO_SECTOR is beyond every device */
+
+    if (f->fail_times == 0 || sector < r->sector || sector >= r->sector + r->n_sectors)
         return false;
     f->fail_times--;
     return true;

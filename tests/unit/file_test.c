@@ -36,6 +36,11 @@ static void start_over(void)
         abort();
 }
 
+static bool all_equal(void)
+{
+    return memcmp(buffer, disk, BYTES) == 0;
+}
+
 /* Three pieces of the disk in an order of their own, 300 sectors in all. */
 static void make_pieces(void)
 {
@@ -147,11 +152,11 @@ static void test_failures(void)
 
     start_over();
     fake.busy_every = 2;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && memcmp(buffer, disk, BYTES) == 0,
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "a device that is often busy");
     start_over();
     fake.dev.queue_depth = 1;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && memcmp(buffer, disk, BYTES) == 0,
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "a device that takes one request at a time");
 }
 
@@ -179,14 +184,14 @@ static void test_silence(void)
     file.timeout = soon;
     fake.silent = true;
     fake.reset_helps = true;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && memcmp(buffer, disk, BYTES) == 0,
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "a device that falls silent is reset, and the read goes on");
     OK(fake.n_resets == 1, "by one reset");
 
     start_over();
     file.timeout = soon;
     fake.silent = true;
-    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_TIMEOUT, "a dead one ends in an error");
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_TIMEOUT, "a dead one ends");
     OK(fake.n_resets <= FILE_READ_RETRIES + 1 && fake.n_pending == 0, "after %u resets",
        fake.n_resets);
 
@@ -201,7 +206,7 @@ static void test_silence(void)
     file_read_start(&read_a, &file, 0, buffer, BYTES);
     for (int i = 0; i < 200 && file_read_poll(&read_a) == ERR_BUSY; i++)
         fake_time += 5000; /* the caller computes much longer than the limit */
-    OK(file_read_poll(&read_a) == ERR_OK && fake.n_resets == 0, "a slow caller is no silent device");
+    OK(file_read_poll(&read_a) == ERR_OK && fake.n_resets == 0, "a slow caller is no silence");
 }
 
 static void test_memory(void)
