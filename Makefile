@@ -166,7 +166,7 @@ include tests/tests.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup newlib image host all run card size layers disasm debug clean distclean
+.PHONY: help setup newlib image host all run card size layers disasm debug clean distclean qemu-command
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
@@ -213,6 +213,10 @@ CORES ?= 4
 run: $(B)/ingot.bin $(B)/card.img ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
 	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(CORES) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
 	    $(call QEMU_CARD,$(B)/card.img)
+
+# For the tests: what `run` would start, without what differs from run to run.
+qemu-command:
+	@echo $(QEMU) $(QEMU_MACHINE)
 
 debug: $(B)/ingot.bin $(B)/card.img ## as run, halted, waiting for gdb on localhost:1234
 	@echo "gdb-multiarch $(B)/ingot.elf -ex 'target remote localhost:1234'"

@@ -1,9 +1,47 @@
 # The suites. Each is a folder of TAP programs run by prove; `make test` runs them all.
 
-PROVE := prove --timer -j$(JOBS)
+PROVE := prove --timer --exec ''
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON)
+FUZZ_SECONDS ?= 3
 
-.PHONY: test test-unit
+.PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz test-images
 
-test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
-	$(Q)$(TEST_ENV) $(PROVE) $(sort $(UNIT))
+test-images: $(H)/ingot
+	$(Q)for b in virt-arm64 virt-riscv64; do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
+
+test-unit: $(UNIT) $(H)/ingot ## unit tests, hosted, under ASan and UBSan
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
+
+test-golden: test-images ## one model, every machine and residency: the same ids and logits
+	$(Q)$(TEST_ENV) $(PROVE) tests/golden/table.t
+
+# ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
+
+KT := $(O)/tests/kernels
+KT_SRC = $(wildcard kernels/*.c kernels/ref/*.c tests/kernels/*.c)
+KT_FLAGS = $(filter-out -MMD -MP,$(COMMON)) -D_GNU_SOURCE -pthread -static
+KT_DEPS = $(KT_SRC) $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h tests/kernels/*.h tests/tests.mk)
+
+$(KT)/kernels_test.x86_64: $(KT_DEPS) $(wildcard kernels/x86_64/* tests/kernels/*_x86_64.S)
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(filter-out -static,$(KT_FLAGS)) $(HOST_MARCH:%=-march=%) $(SANITIZE) $(KT_SRC) \
+	    $(wildcard kernels/x86_64/*.S) tests/kernels/call_x86_64.S tests/kernels/broken_x86_64.S -lm -o $@
+
+$(KT)/kernels_test.arm64: $(KT_DEPS) $(wildcard kernels/arm64/* tests/kernels/*_arm64.S)
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)aarch64-linux-gnu-gcc $(KT_FLAGS) -march=armv8-a $(KT_SRC) $(wildcard kernels/arm64/*.S) \
+	    tests/kernels/call_arm64.S tests/kernels/broken_arm64.S -lm -o $@
+
+$(KT)/kernels_test.riscv64: $(KT_DEPS) $(wildcard kernels/riscv64/* tests/kernels/*_riscv64.S)
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)riscv64-linux-gnu-gcc $(KT_FLAGS) -march=rv64gc -mabi=lp64d $(KT_SRC) $(wildcard kernels/riscv64/*.S) \
+	    tests/kernels/call_riscv64.S tests/kernels/broken_riscv64.S -lm -o $@
+
+KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
+
+test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its reference on every ISA's emulator
+	$(Q)$(TEST_ENV) $(PROVE) tests/kernels/kernels.t

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+"""Bad cards, bad images and bad boot arguments: the image answers each with a sentence and
+powers off (or goes on), never with a trap, and never hangs."""
+
+import os
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, extents, make_card)
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+GOOD = os.path.join(WORK, "faults-good.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", GOOD], check=True,
+               capture_output=True, timeout=60)
+with open(GOOD, "rb") as f:
+    BYTES = f.read()
+
+
+def crc32c(data):
+    table = crc32c.table
+    crc = 0xffffffff
+    for byte in data:
+        crc = table[(crc ^ byte) & 0xff] ^ (crc >> 8)
+    return crc ^ 0xffffffff
+
+
+crc32c.table = []
+for index in range(256):
+    for _ in range(8):
+        index = (index >> 1) ^ (0x82f63b78 if index & 1 else 0)
+    crc32c.table.append(index)
+
+
+def variant(name, change, fix_header=False):
+    """A card with a changed copy of the good model; the header's CRC made right on request, so
+    that the field itself is what is refused."""
+    data = bytearray(BYTES)
+    data = change(data) or data
+    if fix_header:
+        data[12:16] = bytes(4)
+        data[12:16] = struct.pack("<I", crc32c(bytes(data[:4096])))
+    path = os.path.join(WORK, f"fault-{name}.ingot")
+    with open(path, "wb") as out:
+        out.write(data)
+    return make_card(f"fault-{name}.img", path)
+
+
+def flip(offset):
+    def change(data):
+        data[offset] ^= 0x10
+    return change
+
+
+def put(offset, fmt, *values):
+    def change(data):
+        struct.pack_into(fmt, data, offset, *values)
+    return change
+
+
+SECTION = {name: struct.unpack_from("<Q", BYTES, 216 + 24 * i)[0]
+           for i, name in enumerate(["tokenizer", "chat", "tensors", "extents"])}
+EXTENTS = extents(GOOD)
+N = len(EXTENTS)
+PARAM = 88  # of struct ingot_params in the header
+
+# name, card (None: no drive), boot words, what the console must say
+rows = [
+    ("no card", None, "", ["no card, flash or initrd found", "make card"]),
+    ("empty card", make_card("fault-empty.img", "--size", "40"), "", ["models/"]),
+    ("no file system", "blank", "", ["no FAT32 partition", "make card"]),
+    ("no such model", make_card("fault-good.img", GOOD), "model=nothing", ["nothing", "models/"]),
+    ("cut short", variant("short", lambda d: d[:len(d) // 2]), "", ["shorter than its header"]),
+    ("cut in the header", variant("tiny", lambda d: d[:700]), "", ["shorter"]),
+    ("not an ingot", variant("magic", flip(0)), "", ["not an .ingot file"]),
+    ("flipped header", variant("header", flip(100)), "", ["header"]),
+    ("unknown version", variant("version", put(8, "<I", 99), True), "", ["version"]),
+    ("dim overflows", variant("dim", put(PARAM + 4, "<I", 0xffffffff), True), "", ["dim"]),
+    ("layers overflow", variant("layers", put(PARAM + 12, "<I", 0x80000001), True), "",
+     ["n_layers"]),
+    ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["header"]),
+    ("too big for RAM", make_card("fault-good.img", GOOD), "mem=64K", ["raise mem="]),
+    ("context too long", make_card("fault-good.img", GOOD), "ctx=99999999", ["ctx="]),
+    ("malformed option", make_card("fault-good.img", GOOD), "temp=hot", ["temp", "error"]),
+]
+rows += [(f"flipped {name}", variant(name, flip(at + 3)), "", [name])
+         for name, at in SECTION.items()]
+for index, (offset, size) in enumerate(EXTENTS):
+    part = "embedding" if index == 0 else "head" if index == N - 1 else f"layer {index - 1}"
+    card = variant(f"extent{index}", flip(offset + size // 3))
+    rows.append((f"flipped {part}, resident", card, 'prompt="a" n=1', [part, "checksum"]))
+    rows.append((f"flipped {part}, streamed", card, 'prompt="a" n=1 mem=STREAM',
+                 [part, "checksum"]))
+
+blank = os.path.join(WORK, "fault-blank.img")
+with open(blank, "wb") as out:
+    out.truncate(1 << 20)
+STREAM = 2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096
+
+
+def boot(case):
+    (name, card, words, expected), machine = case
+    card = blank if card == "blank" else card
+    drives = card_arguments(card) if card else []
+    return machine.run(words.replace("STREAM", str(STREAM)), 2, drives, timeout=60)
+
+
+cases = [(row, ARM64) for row in rows] + [(row, RISCV64_V) for row in rows[::3]]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    results = list(pool.map(boot, cases))
+for ((name, _, _, expected), machine), (status, console) in zip(cases, results):
+    good = (status is not None and "trap:" not in console and "panic" not in console and
+            all(word in console for word in expected))
+    tap.ok(good, f"{machine.board}: {name}: says " + ", ".join(f"'{w}'" for w in expected),
+           f"status {status}\n{console}")
+
+# What goes on: a warning, then the work.
+good_card = card_arguments(make_card("fault-good.img", GOOD))
+for words, expected in [
+        ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),
+        ('prompt="' + "word " * 700 + '" n=2 temp=0 ctx=64', ["room for", "64"]),
+        ("isa=sse9 prompt=a n=2", ["isa=sse9"]),
+        ("cores=7 prompt=a n=2", ["cores=7"])]:
+    status, console = ARM64.run(words, 2, good_card, timeout=60)
+    tap.ok(status is not None and "power off" in console and
+           all(word in console for word in expected),
+           f"boot words {words[:40]!r} are answered", console)
+tap.done()

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""One model, every machine, core count and residency: the same ids and the same logits.
+
+Prints the table and fails for every cell that differs from the host's resident cell. The host's
+F32 cell in turn must continue as the reference outputs of other engines do."""
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, ASSETS, BUILD, FLASH_BYTES, HOST, RISCV64, RISCV64_V, Reply, Tap,
+                     card_arguments, extents, flash_arguments, make_card, make_flash, pack, run)
+
+MACHINES = [ARM64, RISCV64_V, RISCV64]
+TYPES = ["f32", "q8_0", "q4_0"]
+TOKENS = {"f32": 128, "q8_0": 48, "q4_0": 48}
+MODES = ["resident", "streamed", "in place"]
+
+tap = Tap()
+SOURCE = os.path.join(ASSETS, "llama2c/stories260K.bin")
+if not os.path.exists(SOURCE):
+    tap.skip("the golden table", "no " + SOURCE + " (set INGOT_ASSETS)")
+    tap.done()
+
+
+def two_layers(path):
+    """A limit for two layers and the pages that must stay: everything else streams."""
+    return 2 * max(size for _, size in extents(path)[1:-1]) + 2 * 4096
+
+
+models = {t: pack(SOURCE, t, f"stories260K-{t}.ingot") for t in TYPES}
+limits = {t: two_layers(models[t]) for t in TYPES}
+card = make_card("golden-card.img", *models.values())
+flashes = {(t, m.board): make_flash(models[t], FLASH_BYTES[m.board], f"flash-{t}-{m.board}.img")
+           for t in TYPES for m in (ARM64, RISCV64)}
+
+
+def host_cell(kind, cores, mode):
+    command = [HOST, "run", models[kind], "-p", "", "-n", str(TOKENS[kind]), "--temp", "0",
+               "--ids", "--threads", str(cores)]
+    if mode == "streamed":
+        command += ["--mem", str(limits[kind])]
+    elif mode == "in place":
+        command += ["--mmap"]
+    return run(command)
+
+
+def image_cell(machine, kind, cores, mode):
+    words = f'prompt="" temp=0 n={TOKENS[kind]} ids cores={cores}'
+    if mode == "in place":
+        return machine.run(words + " model=flash", cores,
+                           flash_arguments(flashes[kind, machine.board]))
+    if mode == "streamed":
+        words += f" mem={limits[kind]}"
+    return machine.run(words + f" model=stories260K-{kind}", cores, card_arguments(card))
+
+
+def cell(key):
+    machine, kind, cores, mode = key
+    status, console = (host_cell(kind, cores, mode) if machine == "host"
+                       else image_cell(machine, kind, cores, mode))
+    reply = Reply(console)
+    reply.status = status
+    return reply
+
+
+keys = [(m, t, c, mode) for t in TYPES for m in ["host"] + MACHINES for c in (1, 4)
+        for mode in MODES]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    cells = dict(zip(keys, pool.map(cell, keys)))
+
+
+def label(key):
+    machine, kind, cores, mode = key
+    name = machine if machine == "host" else machine.label
+    return f"{kind:5} {name:18} {cores} core{'s' if cores > 1 else ' '} {mode:9}"
+
+
+def digest(ids):
+    """Ids as one short word for the table; equality is tested on the ids themselves."""
+    total = 0
+    for i in ids or []:
+        total = (total * 31 + i + 1) & 0xffffffff
+    return f"{total:08x}"
+
+
+tap.note("type  machine            cores   residency  tokens ids       logits of 32 positions")
+for key, reply in cells.items():
+    tap.note(f"{label(key)} {len(reply.ids or []):6} {digest(reply.ids)}  {reply.hash}")
+
+for key, reply in cells.items():
+    machine, kind, cores, mode = key
+    expected = cells["host", kind, 1, "resident"]
+    good = (reply.ids is not None and reply.ids == expected.ids and
+            len(reply.ids) == TOKENS[kind] and reply.positions == 32 and
+            reply.hash == expected.hash)
+    tap.ok(good, label(key) + " agrees", reply.console)
+    if mode != "resident":
+        words = {"streamed": "streamed", "in place": "in place"}[mode]
+        tap.ok(f", {words}" in reply.figures, label(key) + " was " + words, reply.console)
+    if mode == "streamed":
+        read = reply.figure(r"read ([\d.]+ \w+) a token")
+        tap.ok(read is not None and read == reply.figure(r"planned ([\d.]+ \w+)\)"),
+               label(key) + " reads the planned bytes", reply.figures)
+
+with open(os.path.join(ASSETS, "refs/llama2c/stories260K.t0.n256.txt"), encoding="utf-8") as f:
+    reference = f.read()
+text = cells["host", "f32", 1, "resident"].text
+tap.ok(len(text) > 200 and reference.startswith(text.strip("\n")),
+       "f32 continues as llama2.c does, 128 tokens", text)
+
+with open(os.path.join(ASSETS, "refs/llama.cpp/stories260K.txt"), encoding="utf-8") as f:
+    greedy = next(l for l in f if l.startswith("greedy_tokens:")).split()[1:]
+_, console = run([HOST, "run", models["f32"], "-p", "Once upon a time", "-n", str(len(greedy)),
+                  "--temp", "0", "--ids"])
+tap.ok(Reply(console).ids == [int(i) for i in greedy], "f32 gives llama.cpp's greedy ids", console)
+tap.done()

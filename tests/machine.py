@@ -1,0 +1,169 @@
+"""Running images in QEMU and the host program, for the suites; every run is bounded in time."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.environ.get("INGOT_BUILD", os.path.join(ROOT, "build"))
+ASSETS = os.environ.get("INGOT_ASSETS", os.path.join(ROOT, "../shared/models"))
+HOST = os.path.join(BUILD, "host/ingot")
+WORK = os.path.join(BUILD, "tests/work")
+
+_commands = {}
+
+
+def qemu_command(board):
+    """The board's QEMU command line without -smp, -kernel, -append and drives."""
+    if board not in _commands:
+        out = subprocess.run(
+            ["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
+             "qemu-command"], check=True, capture_output=True, text=True, timeout=60)
+        _commands[board] = out.stdout.split()
+    return list(_commands[board])
+
+
+def card_arguments(card, extra=""):
+    return ["-drive", f"if=none,id=card,format=raw,cache=unsafe,file={card}{extra}",
+            "-device", "virtio-blk-device,drive=card"]
+
+
+def flash_arguments(flash):
+    """The second bank; the first is the firmware's."""
+    return ["-drive", f"if=pflash,unit=1,format=raw,readonly=on,file={flash}"]
+
+
+class Machine:
+    """One board as QEMU emulates it: board name, a label, and arguments that override."""
+
+    def __init__(self, board, label=None, extra=()):
+        self.board = board
+        self.label = label or board
+        self.extra = list(extra)
+
+    def command(self, words, cores=1, drives=(), kernel=None):
+        kernel = kernel or os.path.join(BUILD, self.board, "ingot.bin")
+        return (qemu_command(self.board) + self.extra +
+                ["-smp", str(cores), "-no-reboot", "-kernel", kernel, "-append", words] +
+                list(drives))
+
+    def run(self, words, cores=1, drives=(), kernel=None, timeout=120, stdin=None):
+        """Boot, wait for the power-off, return (status, console text). Status None: timed out."""
+        return run(self.command(words, cores, drives, kernel), timeout, stdin)
+
+
+ARM64 = Machine("virt-arm64")
+RISCV64_V = Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128"])
+RISCV64 = Machine("virt-riscv64", "virt-riscv64 no V", ["-cpu", "rv64,v=false"])
+
+
+def run(command, timeout=120, stdin=None):
+    try:
+        done = subprocess.run(command, input=stdin, stdin=None if stdin else subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    except subprocess.TimeoutExpired as late:
+        return None, text_of(late.stdout or b"")
+    return done.returncode, text_of(done.stdout)
+
+
+def text_of(raw):
+    return raw.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+class Reply:
+    """What a reply with `ids` printed: text, ids, hash of the logits, the line of figures."""
+
+    def __init__(self, console):
+        ids = re.search(r"^ids:((?: \d+)*)$", console, re.M)
+        logits = re.search(r"^logits: ([0-9a-f]{16}) over (\d+) positions$", console, re.M)
+        figures = re.search(r"^\[\d+ prompt .*\]$", console, re.M)
+        self.console = console
+        self.ids = [int(i) for i in ids.group(1).split()] if ids else None
+        self.hash = logits.group(1) if logits else None
+        self.positions = int(logits.group(2)) if logits else 0
+        self.figures = figures.group(0) if figures else ""
+        self.text = reply_text(console)
+
+    def figure(self, pattern):
+        found = re.search(pattern, self.figures)
+        return found.group(1) if found else None
+
+
+def reply_text(console):
+    """The lines between the last log line before the figures and the figures."""
+    before = re.split(r"^\[\d+ prompt ", console, maxsplit=1, flags=re.M)[0]
+    lines = before.split("\n")
+    while lines and not re.match(r"\[ *\d+\.\d{3}\] ", lines[-1]):
+        lines.pop()
+    return before[len("\n".join(lines)) + 1 if lines else 0:].rstrip("\n")
+
+
+def pack(source, kind, name, *options):
+    """Pack `source` into the work folder, once; returns the path."""
+    os.makedirs(WORK, exist_ok=True)
+    out = os.path.join(WORK, name)
+    subprocess.run([HOST, "pack", source, "-o", out, "--type", kind, *options], check=True,
+                   capture_output=True, timeout=120)
+    return out
+
+
+def make_card(name, *arguments):
+    out = os.path.join(WORK, name)
+    subprocess.run([os.path.join(ROOT, "flash_image/card.sh"), out, *arguments], check=True,
+                   capture_output=True, timeout=120)
+    return out
+
+
+def make_flash(ingot, bank_bytes, name):
+    """The file at the start of a bank of flash, as QEMU wants it: the bank's full size."""
+    out = os.path.join(WORK, name)
+    with open(ingot, "rb") as source, open(out, "wb") as flash:
+        flash.write(source.read())
+        flash.truncate(bank_bytes)
+    return out
+
+
+FLASH_BYTES = {"virt-arm64": 64 << 20, "virt-riscv64": 32 << 20}
+
+EXTENT = struct.Struct("<QQIHHII")
+
+
+def extents(path):
+    """(offset, bytes) of every extent of an .ingot: embedding, layers, head."""
+    with open(path, "rb") as f:
+        header = f.read(4096)
+        # four sections of 24 bytes follow magic, version, CRC, size, name and parameters
+        offset, _, _, count = struct.unpack_from("<QQII", header, 88 + 128 + 3 * 24)
+        f.seek(offset)
+        return [EXTENT.unpack(f.read(EXTENT.size))[:2] for _ in range(count)]
+
+
+class Tap:
+    """TAP lines for prove, and a status for the shell."""
+
+    def __init__(self):
+        self.n = 0
+        self.failed = 0
+
+    def ok(self, good, what, detail=""):
+        self.n += 1
+        print(f"{'' if good else 'not '}ok {self.n} - {what}", flush=True)
+        if not good:
+            self.failed += 1
+            for line in str(detail).split("\n")[-40:]:
+                print("#   " + line, flush=True)
+        return good
+
+    def skip(self, what, why):
+        self.n += 1
+        print(f"ok {self.n} - {what} # SKIP {why}", flush=True)
+
+    def note(self, text):
+        for line in text.split("\n"):
+            print("# " + line, flush=True)
+
+    def done(self):
+        print(f"1..{self.n}", flush=True)
+        sys.exit(1 if self.failed else 0)

@@ -1,0 +1,81 @@
+/* Every core takes its share exactly once, and a barrier separates what is before from after. */
+#include "runtime/team.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+enum { ITEMS = 1000, ROUNDS = 300 };
+
+struct work {
+    uint32_t count[ITEMS];   /* how often each item was taken */
+    uint32_t sums[BOARD_MAX_CORES];
+    _Atomic uint32_t wrong; /* cores that saw an unfinished sum behind the barrier */
+};
+
+static void take_share(void *arg, struct team *team, unsigned core)
+{
+    struct work *w = arg;
+    size_t first, last;
+    uint32_t total = 0;
+
+    team_share(team, core, ITEMS, 8, &first, &last);
+    w->sums[core] = 0;
+    for (size_t i = first; i < last; i++) {
+        w->count[i]++;
+        w->sums[core]++;
+    }
+    team_barrier(team);
+    for (unsigned i = 0; i < team->n_cores; i++) {
+        total += w->sums[i];
+    }
+    if (total != ITEMS) {
+        atomic_fetch_add(&w->wrong, 1);
+    }
+    team_barrier(team);
+}
+
+static void test_cores(unsigned n)
+{
+    static struct team teams[BOARD_MAX_CORES]; /* workers live on after the test */
+    static struct work w;
+    struct team *team = &teams[n - 1];
+    uint32_t uneven = 0;
+
+    memset(&w, 0, sizeof w);
+    team_start(team, n);
+    OK(team->n_cores == n, "%u cores answer", n);
+    for (int round = 0; round < ROUNDS; round++) {
+        team_run(team, take_share, &w);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        uneven += w.count[i] != ROUNDS;
+    }
+    OK(uneven == 0, "%u cores: every item once a round", n);
+    OK(w.wrong == 0, "%u cores: the barrier holds", n);
+}
+
+static void test_share(void)
+{
+    struct team team = { .n_cores = 3 };
+    size_t first, last, end = 0;
+
+    for (unsigned core = 0; core < 3; core++) {
+        team_share(&team, core, 20, 8, &first, &last);
+        OK(first == end && (last % 8 == 0 || last == 20), "core %u has rows %zu to %zu of 20",
+           core, first, last);
+        end = last;
+    }
+    OK(end == 20, "shares end at the end");
+    team_share(&team, 2, 0, 8, &first, &last);
+    OK(first == 0 && last == 0, "nothing is shared as nothing");
+}
+
+int main(void)
+{
+    test_share();
+    for (unsigned n = 1; n <= 4; n++) {
+        test_cores(n);
+    }
+    return tap_done();
+}

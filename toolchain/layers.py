@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""Check that includes point one way and that kernel names follow the grammar.
+
+The rooms are docs/DESIGN.md's; the grammar is the table in kernels/README.md."""
+
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# Room -> what it may include besides itself. board/*.h is the ground that everybody stands on.
+GROUND = {"board/board.h", "board/block_device.h", "board/err.h", "board/device_tree.h",
+          "board/memory_device.h", "board/isa.h"}
+ALLOWED = {
+    "boot": {"runtime", "kernels", "ground", "memory.h"},
+    "board/drivers": {"ground"},
+    "board": {"ground"},
+    "runtime": {"kernels", "flash_image/format.h", "ground"},
+    "kernels": set(),
+    "flash_image": {"kernels", "runtime", "ground"},
+    "board/host": {"runtime", "kernels", "flash_image", "ground"},
+}
+BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
+ISAS = {"ref", "neon", "rvv", "rv64gc", "avx2"}
+TYPES = {"f32", "f16", "q8", "q8x8", "q4x8"}
+
+
+def room_of(path):
+    parts = path.split("/")
+    if parts[0] == "board" and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0]
+
+
+def allowed(room, target):
+    may = ALLOWED.get(room, BOARD if room.startswith("board/") else None)
+    if may is None:
+        return True
+    if target in may or room_of(target) == room or room_of(target) in may:
+        return True
+    return "ground" in may and target in GROUND
+
+
+def sources():
+    for folder in ("boot", "board", "runtime", "kernels", "flash_image"):
+        for where, _, names in os.walk(os.path.join(ROOT, folder)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h", ".S", ".inc")):
+                    yield os.path.relpath(os.path.join(where, name), ROOT)
+
+
+def check_includes(path, text, problems):
+    for line, target in re.findall(r'^(\s*#\s*include\s+"([^"]+)")', text, re.M):
+        if "/" not in target and os.path.exists(os.path.join(ROOT, os.path.dirname(path), target)):
+            problems.append(f"{path}: include from the root: {line.strip()}")
+        elif not allowed(room_of(path), target):
+            problems.append(f"{path}: {room_of(path)} may not include {target}")
+
+
+def check_kernel_names(problems):
+    row = re.compile(r"^KERNEL\((\w+), (\w+), (\w+)\)", re.M)
+    for where in ("", "arm64/", "riscv64/", "x86_64/"):
+        path = f"kernels/{where}kernels.inc"
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            rows = row.findall(f.read())
+        for op, symbol, _ in rows:
+            suffix = symbol[len(op) + 1:] if symbol.startswith(op + "_") else ""
+            if suffix.split("_")[0] not in ISAS or len(symbol) > 40:
+                problems.append(f"{path}: {symbol} is not {op}_<isa>, or longer than 40")
+            if not set(op.split("_")) & TYPES:
+                problems.append(f"{path}: {op} names no type of the grammar")
+            file = f"kernels/{where}{symbol}.S"
+            if where and not os.path.exists(os.path.join(ROOT, file)):
+                problems.append(f"{path}: {symbol} is not in a file of its name, {file}")
+
+
+def main():
+    problems = []
+    count = 0
+    for path in sources():
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            check_includes(path, f.read(), problems)
+        count += 1
+    check_kernel_names(problems)
+    for problem in problems:
+        print(problem)
+    print(f"layers: {count} files, {len(problems)} wrong")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
