@@ -1,0 +1,132 @@
+/* exp of a vector: the sequence of operations of exp_f32 in ref/scalar.h. */
+#ifndef INGOT_KERNELS_RISCV64_EXP_H
+#define INGOT_KERNELS_RISCV64_EXP_H
+
+#include "kernels/riscv64/vector.h"
+
+/* Registers that exp_constants sets and exp_lanes reads. The caller keeps to fa0-fa2 and
+ * ft10-ft11, and leaves exp_rebias to it. */
+#define exp_lowest ft0    /* -104 */
+#define exp_highest ft1   /* 89 */
+#define exp_magic ft2     /* 1.5 * 2^23 */
+#define exp_log2e ft3     /* 1 / ln 2 */
+#define exp_ln2_high ft4  /* -ln 2 in two parts */
+#define exp_ln2_low ft5
+#define exp_c5 ft6        /* q(r), highest power first */
+#define exp_c4 ft7
+#define exp_c3 fa3
+#define exp_c2 fa4
+#define exp_half fa5
+#define exp_one fa6
+#define exp_rebias t6     /* 254 - the bits of magic: bits of z to n + 2 * 127 */
+
+/* Each user carries the table; it is read once a call. */
+.section .rodata.exp_table, "a", @progbits
+    .balign 4
+.Lexp_table:
+    .word 0xc2d00000, 0x42b20000, 0x4b400000 /* -104, 89, 1.5 * 2^23 */
+    .word 0x3fb8aa3b, 0xbf317218, 0x3102e308 /* 1/ln 2; -0x1.62e430p-1, 0x1.05c610p-29 */
+    .word 0x3ab6889e, 0x3c0905d1             /* 0x1.6d113cp-10, 0x1.120ba2p-7 */
+    .word 0x3d2aaa8d, 0x3e2aaa6e             /* 0x1.55551ap-5, 0x1.5554dcp-3 */
+    .word 0x3f000000, 0x3f800000             /* 0.5, 1 */
+
+.macro exp_constants temp
+    lla \temp, .Lexp_table
+    flw exp_lowest, 0(\temp)
+    flw exp_highest, 4(\temp)
+    flw exp_magic, 8(\temp)
+    flw exp_log2e, 12(\temp)
+    flw exp_ln2_high, 16(\temp)
+    flw exp_ln2_low, 20(\temp)
+    flw exp_c5, 24(\temp)
+    flw exp_c4, 28(\temp)
+    flw exp_c3, 32(\temp)
+    flw exp_c2, 36(\temp)
+    flw exp_half, 40(\temp)
+    flw exp_one, 44(\temp)
+    li exp_rebias, 254 - F32_MAGIC
+.endm
+
+/* \out = exp(\val), 25 instructions; \val, \whole and \temp are destroyed. */
+.macro exp_lanes out, val, whole, temp
+    vfmax.vf \val, \val, exp_lowest    /* a NaN becomes -104 */
+    vfmin.vf \val, \val, exp_highest
+    vfmv.v.f \whole, exp_magic
+    vfmacc.vf \whole, exp_log2e, \val  /* z: the nearest integer n in its low bits */
+    vfsub.vf \temp, \whole, exp_magic  /* n */
+    vadd.vx \whole, \whole, exp_rebias /* n + 254 as an integer */
+    vfmacc.vf \val, exp_ln2_high, \temp
+    vfmacc.vf \val, exp_ln2_low, \temp /* r = x - n ln 2 */
+    vfmv.v.f \out, exp_c4
+    vfmacc.vf \out, exp_c5, \val
+    vfmv.v.f \temp, exp_c3
+    vfmacc.vv \temp, \out, \val
+    vfmv.v.f \out, exp_c2
+    vfmacc.vv \out, \temp, \val
+    vfmv.v.f \temp, exp_half
+    vfmacc.vv \temp, \out, \val        /* q(r) */
+    vfmul.vv \out, \val, \val
+    vfmadd.vv \out, \temp, \val        /* r^2 q(r) + r */
+    vfadd.vf \out, \out, exp_one
+    vsra.vi \temp, \whole, 1           /* floor(n / 2) + 127 */
+    vsub.vv \whole, \whole, \temp      /* the rest of n, + 127 */
+    vsll.vi \temp, \temp, 23           /* both as powers of two */
+    vsll.vi \whole, \whole, 23
+    vfmul.vv \out, \out, \temp
+    vfmul.vv \out, \out, \whole
+.endm
+
+/* \result = max of count floats at \at, -infinity for none. Clobbers \at, \count, \taken,
+ * \bytes, v0-v15. */
+.macro max_of result, at, count, taken, bytes
+    load_float \result, 0xff800000, \taken
+    vsetvli \taken, zero, e32, m8, tu, ma
+    vfmv.v.f v0, \result
+.Lmax_step\@:
+    vsetvli \taken, \count, e32, m8, tu, ma
+    vle32.v v8, (\at)
+    slli \bytes, \taken, 2
+    sub \count, \count, \taken
+    add \at, \at, \bytes
+    vfmax.vv v0, v0, v8                /* passes over NaNs; a tail leaves the other lanes */
+    bnez \count, .Lmax_step\@
+    vsetvli \taken, zero, e32, m8, ta, ma
+    vfmv.s.f v8, \result
+    vfredmax.vs v8, v0, v8
+    vfmv.f.s \result, v8
+.endm
+
+/* One step of exp_sum over vl lanes at \at: x = exp(x - \max), added to v0. */
+.macro exp_sum_step at, max
+    vle32.v v4, (\at)
+    vfsub.vf v4, v4, \max
+    exp_lanes v8, v4, v12, v16
+    vse32.v v8, (\at)
+    vfadd.vv v0, v0, v8
+.endm
+
+/* x = exp(x - \max) for \count floats at \at (none is fine); \result = their sum in 16 lanes.
+ * Clobbers \at, \count, \end, \vtype, \temp, v0-v19. */
+.macro exp_sum_of result, at, count, max, end, vtype, temp
+    set_16_lanes \vtype, \temp
+    vmv.v.i v0, 0
+    andi \temp, \count, -16
+    andi \count, \count, 15
+    slli \temp, \temp, 2
+    add \end, \at, \temp
+    beq \at, \end, .Lexp_tail\@
+.Lexp_step\@:
+    exp_sum_step \at, \max
+    addi \at, \at, 64
+    bne \at, \end, .Lexp_step\@
+.Lexp_tail\@:
+    beqz \count, .Lexp_fold\@
+    vsetvl zero, \count, \vtype
+    exp_sum_step \at, \max
+    li \temp, 16
+    vsetvl zero, \temp, \vtype
+.Lexp_fold\@:
+    fold_16_lanes \result, v0, v4
+.endm
+
+#endif

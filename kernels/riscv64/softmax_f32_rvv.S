@@ -1,0 +1,40 @@
+/* void softmax_f32_rvv(float *x, size_t n)
+ *
+ * a0 x, a1 n >= 1. Clobbers a0-a4, t0-t1, t6, ft0-ft7, fa0, fa3-fa6, v0-v19.
+ * Three passes: the maximum, exp and its sum, the product with 1 / sum. The second counts: 31
+ * instructions for 16 elements. */
+#include "kernels/riscv64/exp.h"
+
+#define values a0
+#define count a1
+#define position a2
+#define left a3
+#define values_end a4
+#define vtype_16 t0
+#define temp t1
+#define taken t0
+#define bytes t1
+#define result fa0     /* the maximum, the sum, its inverse */
+
+func softmax_f32_rvv, v
+    mv position, values
+    mv left, count
+    max_of result, position, left, taken, bytes
+
+    exp_constants temp
+    mv position, values
+    mv left, count
+    exp_sum_of result, position, left, result, values_end, vtype_16, temp
+
+    fdiv.s result, exp_one, result
+.Lscale:
+    vsetvli taken, count, e32, m8, ta, ma
+    vle32.v v0, (values)
+    slli bytes, taken, 2
+    sub count, count, taken
+    vfmul.vf v0, v0, result
+    vse32.v v0, (values)
+    add values, values, bytes
+    bnez count, .Lscale
+    ret
+endfunc
