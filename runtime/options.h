@@ -50,6 +50,7 @@ struct options {
     uint32_t baud;                     /* 0: the board's */
     bool selftest;
     bool ids;
+    char value[OPTIONS_PROMPT_BYTES];  /* where options_parse() unquotes a word */
 };
 
 /* Where sentences go. fatal: a malformed value; otherwise an unknown word, which is passed over.
@@ -81,12 +82,13 @@ enum err options_parse(struct options *o, const char *args, const struct options
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
-/* Decimal, 12 or 0.125 or 1e-3, to the nearest f32 for up to 19 digits and a quotient that one
- * division gives; otherwise within 2 ulp. False: not a number, or beyond f32. */
+/* Decimal, such as 12, -0.125 or 1e-3, as the nearest f64 (up to 15 digits and 10^22; a few ulp
+ * of f64 beyond) rounded to f32. False: not a number, or beyond f32; *value is left alone. */
 bool options_read_float(const char *text, float *value);
 
 /* Decimal or 0x hexadecimal to 64 bits; with `sizes` one of K, M, G (either case, with or without
- * iB or B after it) multiplies by a power of 1024. False: not a number, or beyond 64 bits. */
+ * iB or B after it) multiplies by a power of 1024. False: not a number, or beyond 64 bits; *value
+ * is left alone. */
 bool options_read_u64(const char *text, bool sizes, uint64_t *value);
 
 #endif

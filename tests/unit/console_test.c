@@ -229,7 +229,8 @@ static void test_editing(void)
     OK(reads("a\tb\x01\x02\x07\x0c\x1f" "c\n", "abc"), "other control bytes are dropped");
     plug_in("a\0b\n", 4, 64, true);
     OK(is(next_line(64), "ab"), "NUL too");
-    OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"), "escape sequences are swallowed");
+    OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"),
+       "escape sequences are swallowed");
     OK(reads("a\x1b[12\nb", "a"), "but not the end of the line");
     OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "nor a character");
     OK(reads("a\xc2\x9b" "b\n", "ab"), "C1 controls are dropped");
