@@ -38,7 +38,7 @@
 /* f32 from fp16, exact, infinities and NaNs included, as in ref/scalar.h. In e32: \half holds
  * fp16 in half the registers of \out. \scale_up = 2^112, \sign_magnitude = F16_SIGN_MAGNITUDE,
  * \largest = 0xf7ffffff (the largest finite fp16 shifted left by 17, with all below set),
- * \exponent = 0x7f800000. Clobbers v0 and \temp. */
+ * \exponent = 0x7f800000. Needs mask undisturbed (mu). Clobbers v0 and \temp. */
 .macro widen_f16 out, half, temp, scale_up, sign_magnitude, largest, exponent
     vsext.vf2 \temp, \half
     vsll.vi \out, \temp, 13

@@ -1,0 +1,75 @@
+/* void quantize_q8_f32_rvv(struct block_q8 *restrict y, const float *restrict x, size_t n)
+ *
+ * a0 y, a1 x, a2 n (a multiple of 32). Clobbers a0-a1, t0-t4, ft0-ft5, v0-v25.
+ *
+ * A block is one group of 8 registers. After the addition of 1.5 * 2^23 the low byte of each
+ * float is q, so that two narrowing shifts store it, and the sum of the 32 words less 32 times
+ * the constant's bits is the sum of q. 24 instructions a block. */
+#include "kernels/riscv64/asm.h"
+
+#define dst a0
+#define src a1
+#define src_end t0
+#define lanes t1
+#define tiny t2
+#define sum t3
+#define temp t4
+#define largest ft0
+#define inverse ft1
+#define magic ft2
+#define limit ft3      /* 127 */
+#define smallest ft4   /* 2^-100: below, a block counts as zero */
+#define scale ft5
+
+#define values v0      /* m8 */
+#define rounded v8     /* m8; first the magnitudes */
+#define halves v16     /* m4 */
+#define bytes v20      /* m2 */
+#define reduced v22
+#define zeros v24      /* where the reductions start: 0 */
+#define sum_start v25  /* and -32 * the bits of magic */
+
+func quantize_q8_f32_rvv, v
+    slli src_end, a2, 2
+    add src_end, src_end, src
+    load_float magic, F32_MAGIC, temp
+    load_float limit, 0x42fe0000, temp
+    load_float smallest, 0x0d800000, temp
+    li lanes, 32
+    li temp, -32 * F32_MAGIC
+    vsetvli zero, lanes, e32, m8, ta, ma
+    vmv.s.x zeros, zero
+    vmv.s.x sum_start, temp
+    beq src, src_end, .Ldone
+.Lblock:
+    vsetvli zero, lanes, e32, m8, ta, ma
+    vle32.v values, (src)
+    addi src, src, 128
+    vfabs.v rounded, values
+    vfredmax.vs reduced, rounded, zeros
+    fmv.w.x inverse, zero
+    vfmv.f.s largest, reduced
+    flt.s tiny, largest, smallest
+    bnez tiny, .Lzero
+    fdiv.s inverse, limit, largest
+    j .Lround
+.Lzero:
+    fmv.w.x largest, zero
+.Lround:
+    vfmul.vf rounded, values, inverse
+    fdiv.s scale, largest, limit
+    vfadd.vf rounded, rounded, magic
+    vredsum.vs reduced, rounded, sum_start
+    vmv.x.s sum, reduced
+    vsetvli zero, lanes, e16, m4, ta, ma
+    vnsrl.wi halves, rounded, 0
+    vsetvli zero, lanes, e8, m2, ta, ma
+    vnsrl.wi bytes, halves, 0
+    vse8.v bytes, (dst)
+    fsw scale, 32(dst)
+    sw sum, 36(dst)
+    addi dst, dst, 40
+    bne src, src_end, .Lblock
+.Ldone:
+    ret
+endfunc
