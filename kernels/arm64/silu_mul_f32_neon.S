@@ -5,8 +5,9 @@
 // Clobbers x0-x5, x9-x12, v0-v7, v16-v29; 128 bytes of stack.
 //
 // Sixteen elements a step, each read before y is written, so that y may be gate or up. A tail
-// is worked on in the stack. 16 elements take 108 instructions for e^-gate, 4 divisions and 20
-// others: aims at 180 cycles for them on Cortex-A53.
+// is worked on in the stack; what lies beyond it there is computed in vain. 16 elements take 108
+// instructions for e^-gate, 4 divisions and 20 others: aims at 180 cycles for them on
+// Cortex-A53.
 #include "kernels/arm64/asm.h"
 #include "kernels/arm64/exp.h"
 
@@ -54,11 +55,6 @@ func silu_mul_f32_neon
 3:
     adds    tail, left, #16
     b.eq    4f
-    movi    v0.4s, #0
-    mov     x10, sp
-.rept 8
-    st1     {v0.4s}, [x10], #16
-.endr
     mov     x10, sp
     mov     x11, tail
     copy_words x10, gate, x11, w9

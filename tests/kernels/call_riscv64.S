@@ -94,7 +94,10 @@ kernel_call_checked:
     .set    at, at + 1
 .endr
     # boxed NaNs: read as f32 they are NaN, too
-.irp reg, ft0, ft1, ft2, ft3, ft4, ft5, ft6, ft7, ft8, ft9, ft10, ft11, fa1, fa2, fa3, fa4, fa5, fa6, fa7
+.irp reg, ft0, ft1, ft2, ft3, ft4, ft5, ft6, ft7, ft8, ft9, ft10, ft11
+    fmv.d.x \reg, t0
+.endr
+.irp reg, fa1, fa2, fa3, fa4, fa5, fa6, fa7
     fmv.d.x \reg, t0
 .endr
     flw     fa0, CALL_SCALAR(a0)

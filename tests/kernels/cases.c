@@ -16,10 +16,10 @@ enum fill {
 /* How integer blocks are filled. */
 enum block_fill {
     BLOCK_RANDOM,
-    BLOCK_LEAST,    /* -128 everywhere, nibbles 15: the largest sums; 2 * 128 * 128 is not an int16 */
+    BLOCK_LEAST,    /* -128 everywhere, nibbles 15: the largest sums */
     BLOCK_GREATEST, /* 127 against -128 */
     BLOCK_MIXED,    /* random picks of -128, 127, 0 */
-    BLOCK_PAIR,     /* -128 in two columns of x a chunk apart, and in all weights */
+    BLOCK_PAIR,     /* -128 * -128 twice, a chunk apart: the sum of the two is no int16 */
     BLOCK_SCALES,   /* odd scales: 0, subnormal, huge */
     BLOCK_KINDS
 };
@@ -37,7 +37,10 @@ static const uint16_t odd_halves[] = {
     0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff, 0x3c00, 0xbc01,
     0x7c00, 0xfc00, 0x7e00, 0xfd55, /* not finite */
 };
-enum { N_ODD_HALVES = sizeof odd_halves / sizeof odd_halves[0], N_HALVES_FINITE = N_ODD_HALVES - 4 };
+enum {
+    N_ODD_HALVES = sizeof odd_halves / sizeof odd_halves[0],
+    N_HALVES_FINITE = N_ODD_HALVES - 4,
+};
 
 static float uniform(struct tester *t)
 {
@@ -341,8 +344,9 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
         for (unsigned fill = 0; fill < FILL_KINDS; fill++) {
             size_t n = length(i);
             float *x = tester_source(0);
+            enum tester_use use = op == KERNEL_max_f32 ? TESTER_IN : TESTER_INOUT;
             struct tester_case c = {
-                .slot = { { op == KERNEL_max_f32 ? TESTER_IN : TESTER_INOUT, TESTER_F32, 4 * n, 4 } },
+                .slot = { { use, TESTER_F32, 4 * n, 4 } },
                 .n_slots = 1, .pointer = { 0 }, .n_pointers = 1, .size = { n }, .n_sizes = 1,
                 .scalar = fill == FILL_WIDE ? 3.5f : fill == FILL_SPECIAL ? 20.0f : 0.25f,
                 .returns_float = op != KERNEL_softmax_f32, .data = fill,

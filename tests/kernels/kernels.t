@@ -15,7 +15,7 @@ my @runs = (
     ['arm64', 'cortex-a53', 'qemu-aarch64 -cpu cortex-a53'],
     ['arm64', 'arm64 max', 'qemu-aarch64 -cpu max'],
     ['riscv64', 'rv64gc', 'qemu-riscv64 -cpu rv64,v=false'],
-    map { ['riscv64', "rv64gcv vlen $_", "qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0,vlen=$_,elen=64"] }
+    map { ['riscv64', "rv64gcv vlen $_", "qemu-riscv64 -cpu rv64,v=true,vlen=$_,elen=64"] }
         128, 256, 512,
 );
 
