@@ -284,8 +284,8 @@ enum err fat32_mount(struct fat32 *fs, struct block_device *device,
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* A chain that enters a cluster it has already visited is cyclic; a chain without a jump back
- * cannot be, so it is enough to look when an extent starts. */
+/* A chain that enters a visited cluster stays among the visited ones for good: it is enough to
+ * look once, at its end or where the table of extents is full. */
 static bool fat32_is_visited(const struct fat32 *fs, const struct file *f, uint32_t cluster)
 {
     uint64_t sector = fat32_cluster_sector(fs, cluster);
@@ -306,7 +306,7 @@ static enum err fat32_add_cluster(struct fat32 *fs, struct file *f, uint32_t clu
     if (last != NULL && last->sector + last->n_sectors == sector) {
         last->n_sectors += fs->cluster_sectors;
     } else {
-        if (fat32_is_visited(fs, f, cluster))
+        if (f->n_extents == FILE_MAX_EXTENTS && fat32_is_visited(fs, f, cluster))
             return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
         if (f->n_extents == FILE_MAX_EXTENTS)
             return fat32_fail(fs, ERR_TOO_FRAGMENTED,

@@ -23,7 +23,8 @@ struct fake_block {
     bool newest_first;   /* complete out of order */
     unsigned busy_every; /* every n-th submit answers ERR_BUSY */
     long fail_sector;    /* requests that hold it fail ... */
-    unsigned fail_times; /* ... so often */
+    unsigned fail_times; /* ... so often ... */
+    enum err fail_status; /* ... with this */
     bool silent;         /* never completes; reset ends that if it is allowed to */
     bool reset_helps;
 };
@@ -70,7 +71,7 @@ static inline enum err fake_poll(struct block_device *dev)
     memmove(f->pending + at, f->pending + at + 1, (f->n_pending - at - 1) * sizeof f->pending[0]);
     f->n_pending--;
     f->n_reads++;
-    r->status = fake_fails(f, r) ? ERR_IO : ERR_OK;
+    r->status = fake_fails(f, r) ? f->fail_status : ERR_OK;
     for (uint32_t i = 0; r->status == ERR_OK && i < r->n_sectors; i++) {
         uint8_t *out = (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES;
         if (f->make != NULL)
@@ -102,6 +103,7 @@ static inline void fake_init(struct fake_block *f, const uint8_t *data, uint64_t
     memset(f, 0, sizeof *f);
     f->data = data;
     f->fail_sector = NO_SECTOR;
+    f->fail_status = ERR_IO;
     f->dev.name = "a fake device";
     f->dev.n_sectors = n_sectors;
     f->dev.max_sectors = 64;

@@ -59,7 +59,7 @@ static void test_fields(void)
         { "BPB_TotSec32", 32, 4, 0xffffffff, ERR_BAD_FILESYSTEM },
         { "BPB_FATSz32", 36, 4, 0, ERR_BAD_FILESYSTEM },
         { "BPB_FATSz32", 36, 4, 0xffffffff, ERR_BAD_FILESYSTEM },
-        { "BPB_FATSz32", 36, 4, 10, ERR_BAD_FILESYSTEM },
+        { "BPB_FATSz32", 36, 4, 78, ERR_BAD_FILESYSTEM },
         { "BPB_ExtFlags", 40, 2, 0x81, ERR_BAD_FILESYSTEM },
         { "BPB_FSVer", 42, 2, 1, ERR_BAD_FILESYSTEM },
         { "BPB_RootClus", 44, 4, 1, ERR_BAD_FILESYSTEM },
@@ -167,6 +167,13 @@ static void test_chains(void)
     CHECK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle inside the file");
     volume_link(5, 5);
     CHECK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cluster that follows itself");
+    put_le(volume_cluster(2) + 28, 9000 * 512, 4);
+    CHECK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "the same in a long file");
+    put_le(volume_cluster(2) + 28, 4 * 512, 4);
+    volume_link(5, 11);
+    put_le(volume_cluster(2) + 28, 9000 * 512, 4);
+    CHECK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "more turns than extents");
+    put_le(volume_cluster(2) + 28, 4 * 512, 4);
     volume_link(5, 100);
     volume_link(100, 10);
     CHECK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle from the last cluster");
@@ -274,6 +281,16 @@ static void test_names(void)
     memmove(volume_cluster(2), volume_cluster(2) + 32, 32); /* the first piece is lost */
     volume_add("SHORT~1 ING", 0x20, 0, 0);
     CHECK(strcmp(first_name(), "SHORT~1.ING") == 0, "pieces out of order are nobody's");
+    volume_format();
+    for (unsigned i = 0; i < 52; i++)
+        units[i] = (uint16_t)('a' + i / 13);
+    volume_add_long(units, 52, sum);
+    uint8_t swap[32];
+    memcpy(swap, volume_cluster(2) + 32, 32);
+    memcpy(volume_cluster(2) + 32, volume_cluster(2) + 64, 32);
+    memcpy(volume_cluster(2) + 64, swap, 32);
+    volume_add("SHORT~1 ING", 0x20, 0, 0);
+    CHECK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor pieces that changed places");
     volume_format();
     volume_add("\x05" "B\x81     TXT", 0x20, 0, 0)[12] = 0x18;
     CHECK(strcmp(first_name(), "_b_.txt") == 0, "DOS characters and lower case: %s", entry.name);

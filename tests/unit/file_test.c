@@ -151,6 +151,14 @@ static void test_failures(void)
     OK(file_read_poll(&read_a) == ERR_IO, "the error stays");
 
     start_over();
+    fake.fail_sector = 0;
+    fake.fail_times = 1;
+    fake.fail_status = ERR_RANGE;
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_RANGE && fake.n_reads == 4,
+       "what no retry can mend ends the read, once the other requests are back");
+    OK(fake.n_pending == 0, "so that nobody writes to its buffer any more");
+
+    start_over();
     fake.busy_every = 2;
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "a device that is often busy");
@@ -244,7 +252,7 @@ static void test_host(void)
            strstr(state.why, "/nowhere/at/all"), "a missing file is named: %s", state.why);
     OK(file_device_open(&state, "/tmp", 0, &dev) == ERR_UNSUPPORTED, "%s", state.why);
     OK(file_device_open(&state, path, 0, &dev) == ERR_OK && dev.n_sectors == SECTORS - 1, "opens");
-    file_open_device(&file, &dev, state.bytes, NULL);
+    file_open_device(&file, &dev, 0, NULL);
     memset(buffer, 0xee, sizeof buffer);
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES - 512) == ERR_OK &&
            memcmp(buffer, disk, BYTES - 700) == 0, "a file of the host, read by its thread");
