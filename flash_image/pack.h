@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "board/err.h"
 #include "flash_image/format.h"
@@ -26,6 +27,11 @@ enum err pack_file(const struct pack_options *o, char *problem, size_t problem_b
  * looked at. The caller opens path and unlinks it; on an error there is no file. */
 enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,
                         char *problem, size_t problem_bytes);
+
+/* The tokenizer section alone, as FORMAT.md has it, of a GGUF (one with a vocabulary only, too)
+ * or a llama2.c model: *section (*bytes, allocated, the caller frees it) for *vocab tokens. */
+enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
+                        uint32_t *vocab, char *problem, size_t problem_bytes);
 
 /* The file's first bytes say that it is an .ingot file (true) or anything else. Sets *e to
  * ERR_NOT_FOUND or ERR_IO where it cannot be read. */

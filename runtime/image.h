@@ -30,6 +30,10 @@ struct image {
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->problem says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
+/* The parameters alone, part of the check above: for a packer before it multiplies them.
+ * Errors: ERR_BAD_HEADER. */
+enum err image_check_params(struct image *img, const struct ingot_params *p);
+
 /* Bytes of the file from offset 4096 to the first extent: the four sections with their padding,
  * a multiple of 4096. h has passed image_check_header. */
 uint64_t image_meta_bytes(const struct ingot_header *h);

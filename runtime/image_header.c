@@ -31,7 +31,7 @@ static bool name_is_clean(const char *name, size_t bytes)
     return false;
 }
 
-static enum err check_params(struct image *img, const struct ingot_params *p)
+enum err image_check_params(struct image *img, const struct ingot_params *p)
 {
     const struct {
         const char *name;
@@ -170,6 +170,6 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
         return REFUSE(img, ERR_BAD_HEADER, "header: reserved bytes are not zero");
     }
     img->header = h;
-    e = check_params(img, &h->params);
+    e = image_check_params(img, &h->params);
     return e == ERR_OK ? check_sections(img, h) : e;
 }

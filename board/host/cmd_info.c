@@ -1,0 +1,226 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/host/commands.h"
+#include "flash_image/ingot_file.h"
+#include "flash_image/pack.h"
+#include "runtime/format_text.h"
+
+enum { FINE = 0, FAILED = 1, USAGE = 2 };
+
+static void help(void)
+{
+    puts("usage: ingot info FILE [--tensors] [--tokenizer FILE]\n"
+         "What a model is and how large its parts are. FILE is an .ingot, or a GGUF or llama2.c\n"
+         "file, which is packed into a temporary file first.\n"
+         "\n"
+         "  --tensors         list every tensor\n"
+         "  --tokenizer FILE  of a llama2.c checkpoint");
+}
+
+static void print_params(const struct ingot_params *p)
+{
+    printf("family      llama, %s\n",
+           p->rope == INGOT_ROPE_PAIRS ? "rope over pairs" : "rope over halves");
+    printf("width       %u, hidden %u, %u layers\n", p->dim, p->hidden, p->n_layers);
+    printf("attention   %u heads of %u, %u for keys and values\n", p->n_heads, p->head_dim,
+           p->n_kv_heads);
+    printf("vocabulary  %u, output %s\n", p->vocab,
+           p->tied ? "is the embedding" : "is a matrix of its own");
+    printf("context     %u tokens, rope base %g, norm epsilon %g\n", p->context,
+           (double)p->rope_base, (double)p->norm_eps);
+}
+
+/* Weights without padding, the tied output once. */
+static uint64_t count_weights(const struct image *img, uint64_t by_type[4])
+{
+    uint32_t n = img->header->tensors.count - (img->header->params.tied ? 1 : 0);
+    uint64_t all = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ingot_tensor *t = &img->tensors[i];
+
+        by_type[t->type] += (uint64_t)t->rows * t->cols;
+        all += (uint64_t)t->rows * t->cols;
+    }
+    return all;
+}
+
+static void print_weights(const struct image *img)
+{
+    uint64_t by_type[4] = { 0 };
+    uint64_t all = count_weights(img, by_type);
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < img->header->extents.count; i++) {
+        bytes += img->extents[i].bytes;
+    }
+    printf("weights     %llu:", (unsigned long long)all);
+    for (unsigned type = 0; type < 4; type++) {
+        if (by_type[type] != 0) {
+            printf(" %llu %s", (unsigned long long)by_type[type], image_type_name(type));
+        }
+    }
+    printf("; %.2f bits each\n", (double)bytes * 8 / (double)all);
+}
+
+static void print_token(const struct image *img, const char *name, uint32_t id)
+{
+    const struct ingot_tokenizer *t = (const void *)img->tokenizer;
+    const uint32_t *offsets = (const void *)(img->tokenizer + t->text_offsets);
+
+    if (id == INGOT_NO_TOKEN) {
+        return;
+    }
+    printf(", %s %u \"", name, id);
+    for (uint32_t i = offsets[id]; i < offsets[id + 1]; i++) {
+        uint8_t c = img->tokenizer[t->text + i];
+
+        if (c < 32 || c == 127) {
+            printf("\\x%02x", c);
+        } else {
+            putchar(c);
+        }
+    }
+    putchar('"');
+}
+
+static void print_tokenizer(const struct image *img)
+{
+    const struct ingot_tokenizer *t = (const void *)img->tokenizer;
+
+    printf("tokenizer   SentencePiece, %u texts%s%s", t->n_sorted,
+           (t->flags & INGOT_ADD_BOS) != 0 ? ", begins with bos" : "",
+           (t->flags & INGOT_ADD_SPACE_PREFIX) != 0 ? ", a space in front" : "");
+    print_token(img, "bos", t->bos);
+    print_token(img, "eos", t->eos);
+    print_token(img, "unk", t->unk);
+    print_token(img, "eot", t->eot);
+    putchar('\n');
+}
+
+static void print_chat(const struct image *img)
+{
+    uint32_t bytes;
+    const char *text = image_chat_string(img, INGOT_CHAT_USER_PREFIX, &bytes);
+
+    if (bytes == 0) {
+        puts("chat        no template: continues the text as it stands");
+        return;
+    }
+    printf("chat        a turn begins with \"");
+    for (uint32_t i = 0; i < bytes; i++) {
+        if (text[i] == '\n') {
+            printf("\\n");
+        } else {
+            putchar((unsigned char)text[i] < 32 ? '?' : text[i]);
+        }
+    }
+    puts("\"");
+}
+
+static void print_extents(const struct image *img)
+{
+    char size[FORMAT_NUMBER_BYTES];
+    char name[32];
+
+    printf("\n%-12s %14s %12s\n", "part", "offset", "size");
+    printf("%-12s %14u %12s\n", "sections", 0,
+           format_bytes(size, INGOT_PAGE + image_meta_bytes(img->header)));
+    for (uint32_t i = 0; i < img->header->extents.count; i++) {
+        image_extent_name(img, i, name, sizeof name);
+        printf("%-12s %14llu %12s\n", name, (unsigned long long)img->extents[i].offset,
+               format_bytes(size, img->extents[i].bytes));
+    }
+    printf("%-12s %14s %12s\n", "file", "", format_bytes(size, img->header->file_bytes));
+}
+
+static void print_tensors(const struct image *img)
+{
+    printf("\n%-16s %5s %-5s %8s %8s %8s %14s %12s\n", "tensor", "layer", "type", "rows", "cols",
+           "padded", "offset", "bytes");
+    for (uint32_t i = 0; i < img->header->tensors.count; i++) {
+        const struct ingot_tensor *t = &img->tensors[i];
+        char layer[8] = "-";
+
+        if (t->layer != INGOT_NO_LAYER) {
+            snprintf(layer, sizeof layer, "%u", t->layer);
+        }
+        printf("%-16s %5s %-5s %8u %8u %8u %14llu %12llu\n", image_role_name(t->role), layer,
+               image_type_name(t->type), t->rows, t->cols, t->cols_padded,
+               (unsigned long long)(img->extents[t->extent].offset + t->offset),
+               (unsigned long long)t->bytes);
+    }
+}
+
+static bool print_file(const char *path, const char *shown, bool tensors)
+{
+    struct ingot_file f;
+    char problem[512];
+
+    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    printf("file        %s\nname        %s\n", shown, f.image.header->name);
+    print_params(&f.image.header->params);
+    print_weights(&f.image);
+    print_tokenizer(&f.image);
+    print_chat(&f.image);
+    print_extents(&f.image);
+    if (tensors) {
+        print_tensors(&f.image);
+    }
+    ingot_file_close(&f);
+    return true;
+}
+
+static bool print_any(const struct pack_options *o, bool tensors)
+{
+    char path[512];
+    char problem[512];
+    enum err e;
+    bool good;
+
+    if (pack_is_ingot(o->input, &e)) {
+        return print_file(o->input, o->input, tensors);
+    }
+    if (pack_temporary(o, path, sizeof path, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    good = print_file(path, o->input, tensors);
+    unlink(path);
+    return good;
+}
+
+int cmd_info(int argc, char **argv)
+{
+    struct pack_options o = { .input = NULL };
+    bool tensors = false;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
+            help();
+            return FINE;
+        }
+        if (strcmp(argv[i], "--tensors") == 0) {
+            tensors = true;
+        } else if (strcmp(argv[i], "--tokenizer") == 0 && i + 1 < argc) {
+            o.tokenizer = argv[++i];
+        } else if (argv[i][0] == '-' || o.input != NULL) {
+            fprintf(stderr, "ingot: %s: unknown, or one too many; see `ingot info --help`\n",
+                    argv[i]);
+            return USAGE;
+        } else {
+            o.input = argv[i];
+        }
+    }
+    if (o.input == NULL) {
+        fprintf(stderr, "ingot: info: which file? see `ingot info --help`\n");
+        return USAGE;
+    }
+    return print_any(&o, tensors) ? FINE : FAILED;
+}

@@ -1,0 +1,99 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "board/host/commands.h"
+#include "flash_image/pack.h"
+
+enum { FINE = 0, FAILED = 1, USAGE = 2 };
+
+static void help(void)
+{
+    puts("usage: ingot pack IN -o OUT [--type f32|q8_0|q4_0] [--tokenizer FILE]\n"
+         "Make an .ingot file from a GGUF file (llama architecture; F32, F16, Q8_0, Q4_0) or a\n"
+         "llama2.c checkpoint (versions 0, 1 and 2).\n"
+         "\n"
+         "  -o, --output FILE  the .ingot file to write\n"
+         "  --type TYPE        of the weights (default: as in IN; F16 becomes q8_0)\n"
+         "  --tokenizer FILE   of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
+         "                     tokenizer.bin beside it)\n"
+         "  -q, --quiet        no progress\n"
+         "  -h, --help         this text");
+}
+
+static bool refuse(const char *word, const char *why)
+{
+    fprintf(stderr, "ingot: %s: %s; see `ingot pack --help`\n", word, why);
+    return false;
+}
+
+/* A word with a value; false: said why. */
+static bool set_value(struct pack_options *o, const char *word, const char *value)
+{
+    bool output = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
+    bool type = strcmp(word, "--type") == 0;
+    bool tokenizer = strcmp(word, "--tokenizer") == 0;
+
+    if (!output && !type && !tokenizer) {
+        return refuse(word, "unknown option");
+    }
+    if (value == NULL) {
+        return refuse(word, "its value is missing");
+    }
+    if (output) {
+        o->output = value;
+    } else if (tokenizer) {
+        o->tokenizer = value;
+    } else {
+        o->type_given = true;
+        if (!pack_parse_type(value, &o->type)) {
+            return refuse(value, "no such type; f32, q8_0 and q4_0 can be packed");
+        }
+    }
+    return true;
+}
+
+static bool parse(struct pack_options *o, int argc, char **argv, bool *wants_help)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
+            *wants_help = true;
+            return true;
+        }
+        if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) {
+            o->quiet = true;
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!set_value(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+                return false;
+            }
+            i++;
+        } else if (o->input != NULL) {
+            return refuse(argv[i], "one input is enough");
+        } else {
+            o->input = argv[i];
+        }
+    }
+    if (o->input == NULL) {
+        return refuse("pack", "which file? name a GGUF or llama2.c file");
+    }
+    return o->output != NULL ? true : refuse("pack", "where to? name the file with -o OUT.ingot");
+}
+
+int cmd_pack(int argc, char **argv)
+{
+    struct pack_options o = { .input = NULL };
+    char problem[512];
+    bool wants_help = false;
+
+    if (!parse(&o, argc, argv, &wants_help)) {
+        return USAGE;
+    }
+    if (wants_help) {
+        help();
+        return FINE;
+    }
+    if (pack_file(&o, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return FAILED;
+    }
+    return FINE;
+}

@@ -1,0 +1,23 @@
+/* An .ingot file of the host, mapped and checked up to its tables: for tools that look at one. */
+#ifndef INGOT_FLASH_IMAGE_INGOT_FILE_H
+#define INGOT_FLASH_IMAGE_INGOT_FILE_H
+
+#include "runtime/image.h"
+
+struct ingot_file {
+    const uint8_t *data;
+    size_t bytes;
+    struct image image;
+};
+
+/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or what runtime/image.h says;
+ * problem holds one sentence with the path. Nothing stays open on an error. */
+enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
+                         size_t problem_bytes);
+
+/* Compare the CRC of an extent's bytes with the table: as image_check_extent. */
+enum err ingot_file_check_extent(struct ingot_file *f, unsigned extent);
+
+void ingot_file_close(struct ingot_file *f);
+
+#endif

@@ -1,0 +1,492 @@
+/* Layout first (header, tables, sizes of everything), then the weights from start to end, then
+ * header and sections in front of them with the checksums. The result is read back by the
+ * reader's own checks, so that nothing leaves the packer that a board would refuse. */
+#include "flash_image/pack_write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flash_image/rows.h"
+#include "flash_image/tokenizer_section.h"
+#include "runtime/crc32c.h"
+#include "runtime/image.h"
+
+enum {
+    OUT_BUFFER = 1 << 20,
+    RELEASE_BYTES = 32 << 20, /* of input that has been read and need not stay in memory */
+    N_MEMORY = 6,
+};
+
+struct writer {
+    struct source *s;
+    const struct pack_options *options;
+    const char *path;
+    int fd;
+    struct ingot_header *header;
+    uint8_t *meta;
+    uint64_t meta_bytes;
+    struct ingot_tensor *tensors; /* in meta, as the two below */
+    struct ingot_extent *extents;
+    struct rows_buffers rows;
+    uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
+    size_t out_used;
+    uint64_t at; /* of the file: where the next byte goes */
+    uint32_t crc; /* of the extent so far */
+    time_t started;
+    bool progress_shown;
+    void *memory[N_MEMORY];
+    size_t n_memory;
+};
+
+/* All memory of the writer, freed together. Zeroed. */
+static void *take_memory(struct writer *w, size_t bytes)
+{
+    void *p = w->n_memory < N_MEMORY ? calloc(1, bytes) : NULL;
+
+    if (p != NULL) {
+        w->memory[w->n_memory++] = p;
+    }
+    return p;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+static time_t seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static bool is_norm(enum ingot_role role)
+{
+    return role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM || role == INGOT_OUTPUT_NORM;
+}
+
+/* The type a tensor is stored in: as asked for, else the nearest to its own. */
+static enum ingot_type choose_type(const struct writer *w, enum ingot_role role,
+                                   const struct source_tensor *t)
+{
+    if (is_norm(role)) {
+        return INGOT_F32;
+    }
+    if (w->options->type_given) {
+        return w->options->type;
+    }
+    switch (t->type) {
+    case SOURCE_F32:
+        return INGOT_F32;
+    case SOURCE_Q4_0:
+        return INGOT_Q4_0;
+    case SOURCE_GROUPED: /* short groups know more than a block of 32 can keep */
+        return t->group % 32 == 0 ? INGOT_Q8_0 : INGOT_F32;
+    default:
+        return INGOT_Q8_0;
+    }
+}
+
+/* One tensor at the end of its extent, whose size so far is in extent->bytes. */
+static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_role role,
+                       unsigned layer, uint32_t extent)
+{
+    const struct source_tensor *t = source_tensor(w->s, role, layer);
+    struct ingot_extent *x = &w->extents[extent];
+    enum ingot_type type = choose_type(w, role, t);
+    struct ingot_tensor *entry = (*next)++;
+
+    *entry = (struct ingot_tensor){
+        .role = (uint16_t)role,
+        .layer = (uint16_t)layer,
+        .type = (uint8_t)type,
+        .interleave = (uint8_t)image_type_interleave(type),
+        .chunk = type == INGOT_F32 ? 0 : INGOT_CHUNK,
+        .rows = t->rows,
+        .cols = t->cols,
+        .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
+        .extent = extent,
+        .offset = round_up(x->bytes, INGOT_TENSOR_ALIGN),
+        .bytes = image_tensor_bytes(type, t->rows, t->cols),
+    };
+    x->bytes = entry->offset + entry->bytes;
+}
+
+static void lay_tensors(struct writer *w)
+{
+    struct ingot_tensor *next = w->tensors;
+    uint32_t n_layers = w->s->params.n_layers;
+
+    lay_tensor(w, &next, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0);
+    for (unsigned layer = 0; layer < n_layers; layer++) {
+        for (int role = INGOT_ATTN_NORM; role <= INGOT_FFN_DOWN; role++) {
+            lay_tensor(w, &next, (enum ingot_role)role, layer, layer + 1);
+        }
+    }
+    lay_tensor(w, &next, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n_layers + 1);
+    if (!w->s->params.tied) {
+        lay_tensor(w, &next, INGOT_OUTPUT, INGOT_NO_LAYER, n_layers + 1);
+        return;
+    }
+    *next = w->tensors[0]; /* the embedding again, under another role */
+    next->role = INGOT_OUTPUT;
+}
+
+static void lay_extents(struct writer *w)
+{
+    uint32_t n_layers = w->s->params.n_layers;
+    uint64_t at = INGOT_PAGE + w->meta_bytes;
+
+    for (uint32_t i = 0; i < n_layers + 2; i++) {
+        struct ingot_extent *x = &w->extents[i];
+        bool layer = i > 0 && i <= n_layers;
+
+        x->kind = layer ? INGOT_EXTENT_LAYER : i == 0 ? INGOT_EXTENT_EMBEDDING : INGOT_EXTENT_HEAD;
+        x->layer = layer ? (uint16_t)(i - 1) : INGOT_NO_LAYER;
+        x->offset = at;
+        x->bytes = round_up(x->bytes, INGOT_PAGE);
+        at += x->bytes;
+    }
+    w->header->file_bytes = at;
+}
+
+/* Control characters become '_', and so does what is not UTF-8 when any of it is not. */
+static void clean_name(char name[64])
+{
+    bool utf8 = true;
+    unsigned follow = 0;
+    size_t whole = 0; /* bytes up to the last whole character */
+
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (follow != 0) {
+            utf8 = utf8 && (c & 0xc0) == 0x80;
+            follow--;
+        } else if (c >= 0x80) {
+            follow = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
+            utf8 = utf8 && c >= 0xc2 && c <= 0xf4;
+        }
+        whole = follow == 0 ? i + 1 : whole;
+    }
+    name[whole] = '\0';
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (c < 32 || c == 127 || (c >= 128 && !utf8)) {
+            name[i] = '_';
+        }
+    }
+}
+
+/* The model's own name, else the file's without folder and ending. */
+static void set_name(const struct source *s, char name[64])
+{
+    const char *base = strrchr(s->path, '/') != NULL ? strrchr(s->path, '/') + 1 : s->path;
+    const char *dot = strrchr(base, '.');
+    struct source_text text = s->name;
+
+    if (text.bytes == 0) {
+        text.data = (const uint8_t *)base;
+        text.bytes = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+    }
+    memcpy(name, text.data, text.bytes < 63 ? text.bytes : 63);
+    clean_name(name);
+}
+
+static void lay_section(struct ingot_section *s, uint64_t bytes, uint32_t count, uint64_t *at)
+{
+    s->offset = *at;
+    s->bytes = bytes;
+    s->count = count;
+    *at = round_up(*at + bytes, INGOT_PAGE);
+}
+
+/* Sections in the order of the header, and the memory that holds them. The tokenizer's exact
+ * size is known only when it has been built: it goes into memory of its own first. */
+static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_t tokenizer_bytes,
+                             const uint8_t *chat, size_t chat_bytes)
+{
+    struct ingot_header *h = w->header;
+    uint32_t n_tensors = SOURCE_ROLES_PER_LAYER * w->s->params.n_layers + 3;
+    uint32_t n_extents = w->s->params.n_layers + 2;
+    uint64_t at = INGOT_PAGE;
+
+    lay_section(&h->tokenizer, tokenizer_bytes, 0, &at);
+    lay_section(&h->chat, chat_bytes, 0, &at);
+    lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
+    lay_section(&h->extents, n_extents * sizeof(struct ingot_extent), n_extents, &at);
+    w->meta_bytes = at - INGOT_PAGE;
+    w->meta = take_memory(w, (size_t)w->meta_bytes);
+    if (w->meta == NULL) {
+        return source_refuse(w->s, ERR_NO_SPACE, "out of memory");
+    }
+    memcpy(w->meta + (h->tokenizer.offset - INGOT_PAGE), tokenizer, (size_t)tokenizer_bytes);
+    memcpy(w->meta + (h->chat.offset - INGOT_PAGE), chat, chat_bytes);
+    w->tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE));
+    w->extents = (void *)(w->meta + (h->extents.offset - INGOT_PAGE));
+    return ERR_OK;
+}
+
+static uint32_t widest(const struct ingot_params *p)
+{
+    uint32_t attention = p->n_heads * p->head_dim;
+    uint32_t most = p->dim > p->hidden ? p->dim : p->hidden;
+
+    return most > attention ? most : attention;
+}
+
+static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t **tokenizer)
+{
+    struct rows_sizes sizes = rows_buffer_bytes(widest(&w->s->params));
+
+    w->header = take_memory(w, sizeof *w->header);
+    w->rows.row = take_memory(w, sizes.row);
+    w->rows.blocks = take_memory(w, sizes.blocks);
+    w->rows.group = take_memory(w, sizes.group + OUT_BUFFER);
+    w->out = w->rows.group != NULL ? w->rows.group + sizes.group : NULL;
+    *tokenizer = take_memory(w, (size_t)tokenizer_bytes);
+    if (w->header == NULL || w->rows.row == NULL || w->rows.blocks == NULL || w->out == NULL ||
+        *tokenizer == NULL) {
+        return source_refuse(w->s, ERR_NO_SPACE, "out of memory");
+    }
+    return ERR_OK;
+}
+
+static enum err lay_out(struct writer *w)
+{
+    struct tokenizer_size size = { 0 };
+    uint8_t chat[CHAT_MOST_BYTES];
+    size_t chat_bytes;
+    uint8_t *tokenizer;
+    enum err e = tokenizer_measure(w->s, &size);
+
+    if (e == ERR_OK && size.n_tokens != w->s->params.vocab) {
+        e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u tokens, the model %u",
+                          size.n_tokens, w->s->params.vocab);
+    }
+    if (e == ERR_OK) {
+        e = take_buffers(w, size.bytes, &tokenizer);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    memcpy(w->header->magic, INGOT_MAGIC, sizeof w->header->magic);
+    w->header->version = INGOT_VERSION;
+    w->header->params = w->s->params;
+    set_name(w->s, w->header->name);
+    chat_bytes = chat_build(w->s, chat, &w->s->vocab.eot);
+    e = lay_sections(w, tokenizer, tokenizer_build(w->s, &size, tokenizer), chat, chat_bytes);
+    if (e == ERR_OK) {
+        lay_tensors(w);
+        lay_extents(w);
+    }
+    return e;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static enum err write_all(struct writer *w, const uint8_t *data, size_t bytes, uint64_t at)
+{
+    while (bytes > 0) {
+        ssize_t n = pwrite(w->fd, data, bytes, (off_t)at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            snprintf(w->s->problem, sizeof w->s->problem, "%.160s: cannot be written: %s", w->path,
+                     n < 0 ? strerror(errno) : "no space left");
+            return ERR_IO;
+        }
+        data += n;
+        bytes -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return ERR_OK;
+}
+
+static enum err flush(struct writer *w)
+{
+    enum err e = write_all(w, w->out, w->out_used, w->at - w->out_used);
+
+    w->out_used = 0;
+    return e;
+}
+
+/* Append to the extent; data NULL: zeros. */
+static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
+{
+    while (bytes > 0) {
+        size_t room = OUT_BUFFER - w->out_used;
+        size_t n = bytes < room ? (size_t)bytes : room;
+        uint8_t *to = w->out + w->out_used;
+
+        if (data != NULL) {
+            memcpy(to, data, n);
+            data += n;
+        } else {
+            memset(to, 0, n);
+        }
+        w->crc = crc32c(w->crc, to, n);
+        w->out_used += n;
+        w->at += n;
+        bytes -= n;
+        if (w->out_used == OUT_BUFFER && flush(w) != ERR_OK) {
+            return ERR_IO;
+        }
+    }
+    return ERR_OK;
+}
+
+/* Let go of the pages from *from to `to`, in large steps, so that a model larger than memory
+ * does not push everything else out. */
+static void release_input(const uint8_t **from, const uint8_t *to, bool last)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = (size_t)(to - *from);
+    uintptr_t start = (uintptr_t)*from / page * page;
+
+    if (bytes < RELEASE_BYTES && !last) {
+        return;
+    }
+    madvise((void *)start, ((uintptr_t)to - start) / page * page, MADV_DONTNEED);
+    *from = to;
+}
+
+static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
+{
+    const struct source_tensor *t = source_tensor(w->s, (enum ingot_role)entry->role, entry->layer);
+    const uint8_t *kept = t->data;
+    const char *problem = NULL;
+
+    for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
+        size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
+        uint64_t done = (uint64_t)(t->rows - row > entry->interleave ? row + entry->interleave
+                                                                     : t->rows) * t->cols;
+
+        if (n == 0) {
+            char place[32] = "";
+
+            if (entry->layer != INGOT_NO_LAYER) {
+                snprintf(place, sizeof place, " of layer %u", entry->layer);
+            }
+            return source_refuse(w->s, ERR_BAD_MODEL, "the tensor %s%s %s",
+                                 image_role_name(entry->role), place, problem);
+        }
+        if (append(w, w->rows.group, n) != ERR_OK) {
+            return ERR_IO;
+        }
+        release_input(&kept, t->data + source_type_bytes(t->type, done), false);
+    }
+    release_input(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols), true);
+    return ERR_OK;
+}
+
+/* On standard error, once a second has passed. */
+static void show_progress(struct writer *w, uint32_t extent)
+{
+    if (w->options->quiet || seconds_now() - w->started < 1) {
+        return;
+    }
+    fprintf(stderr, "\rpacking part %u of %u", extent + 1, w->header->extents.count);
+    fflush(stderr);
+    w->progress_shown = true;
+}
+
+static enum err write_extents(struct writer *w)
+{
+    const struct ingot_tensor *t = w->tensors;
+    const struct ingot_tensor *end = t + w->header->tensors.count - (w->s->params.tied ? 1 : 0);
+    enum err e = ERR_OK;
+
+    w->at = INGOT_PAGE + w->meta_bytes;
+    for (uint32_t i = 0; e == ERR_OK && i < w->header->extents.count; i++) {
+        struct ingot_extent *x = &w->extents[i];
+
+        w->crc = 0;
+        show_progress(w, i);
+        for (; e == ERR_OK && t < end && t->extent == i; t++) {
+            e = append(w, NULL, x->offset + t->offset - w->at);
+            if (e == ERR_OK) {
+                e = write_tensor(w, t);
+            }
+        }
+        if (e == ERR_OK) {
+            e = append(w, NULL, x->offset + x->bytes - w->at);
+        }
+        x->crc32c = w->crc;
+    }
+    if (w->progress_shown) {
+        fputc('\n', stderr);
+    }
+    return e == ERR_OK ? flush(w) : e;
+}
+
+static void seal_section(struct writer *w, struct ingot_section *s)
+{
+    s->crc32c = crc32c(0, w->meta + (s->offset - INGOT_PAGE), (size_t)s->bytes);
+}
+
+static enum err write_front(struct writer *w)
+{
+    struct ingot_header *h = w->header;
+    struct image img;
+    enum err e;
+
+    seal_section(w, &h->tokenizer);
+    seal_section(w, &h->chat);
+    seal_section(w, &h->tensors);
+    seal_section(w, &h->extents);
+    h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */
+    e = image_check_header(&img, h, h->file_bytes);
+    if (e == ERR_OK) {
+        e = image_check_meta(&img, w->meta);
+    }
+    if (e != ERR_OK) {
+        return source_refuse(w->s, e, "%s", img.problem);
+    }
+    e = write_all(w, w->meta, (size_t)w->meta_bytes, INGOT_PAGE);
+    return e == ERR_OK ? write_all(w, (const uint8_t *)h, sizeof *h, 0) : e;
+}
+
+/* What the user did not ask for and gets all the same. */
+static void tell_type(const struct writer *w)
+{
+    const struct source_tensor *t = source_tensor(w->s, INGOT_ATTN_Q, 0);
+    enum ingot_type type = choose_type(w, INGOT_ATTN_Q, t);
+
+    if (!w->options->quiet && !w->options->type_given &&
+        (t->type == SOURCE_F16 || t->type == SOURCE_GROUPED)) {
+        fprintf(stderr, "%s: %s weights are stored as %s; --type chooses another\n", w->s->path,
+                source_type_name(t->type), image_type_name(type));
+    }
+}
+
+enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
+{
+    struct writer w = { .s = s, .options = o, .path = path, .fd = fd, .started = seconds_now() };
+    enum err e;
+
+    tell_type(&w);
+    e = lay_out(&w);
+    if (e == ERR_OK) {
+        e = write_extents(&w);
+    }
+    if (e == ERR_OK) {
+        e = write_front(&w);
+    }
+    for (size_t i = 0; i < w.n_memory; i++) {
+        free(w.memory[i]);
+    }
+    return e;
+}

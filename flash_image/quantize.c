@@ -1,0 +1,181 @@
+#include "flash_image/quantize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/ref/scalar.h"
+
+static const float f16_most = 65504.0f;
+
+static void store_f16(uint8_t *p, uint16_t h)
+{
+    p[0] = (uint8_t)h;
+    p[1] = (uint8_t)(h >> 8);
+}
+
+/* Nearest even, kept within the quantized range. */
+static int nearest(float x, int low, int high)
+{
+    if (!(x > (float)low)) { /* a NaN, of 0 / 0, too */
+        return low;
+    }
+    return x >= (float)high ? high : (int)rintf(x);
+}
+
+bool quantize_block_q8(const float *w, uint8_t *block)
+{
+    float most = 0.0f;
+    uint16_t half;
+    float d;
+
+    for (size_t i = 0; i < 32; i++) {
+        most = fmaxf(most, fabsf(w[i]));
+    }
+    if (most / 127.0f > f16_most) {
+        return false;
+    }
+    half = f16_from_f32(most / 127.0f);
+    d = f32_from_f16(half);
+    store_f16(block, half);
+    for (size_t i = 0; i < 32; i++) {
+        int q = d > 0.0f ? nearest(w[i] / d, -127, 127) : 0;
+
+        block[2 + i] = (uint8_t)(int8_t)q;
+    }
+    return true;
+}
+
+/* A way to write a block: its scale as stored and its nibbles less 8. */
+struct candidate {
+    uint16_t half;
+    int8_t q[32];
+    double error; /* squared, summed */
+};
+
+static void measure(struct candidate *c, const float *w)
+{
+    double d = (double)f32_from_f16(c->half);
+
+    c->error = 0;
+    for (size_t i = 0; i < 32; i++) {
+        double miss = (double)w[i] - d * c->q[i];
+
+        c->error += miss * miss;
+    }
+}
+
+static void choose_nearest(struct candidate *c, const float *w)
+{
+    float d = f32_from_f16(c->half);
+    float inverse = d != 0.0f ? 1.0f / d : 0.0f;
+
+    for (size_t i = 0; i < 32; i++) {
+        c->q[i] = (int8_t)nearest(w[i] * inverse, -8, 7);
+    }
+    measure(c, w);
+}
+
+/* The scale that fits the nibbles best: least squares. */
+static float best_scale(const struct candidate *c, const float *w)
+{
+    double wq = 0, qq = 0;
+
+    for (size_t i = 0; i < 32; i++) {
+        wq += (double)w[i] * c->q[i];
+        qq += (double)(c->q[i] * c->q[i]);
+    }
+    return qq > 0 ? (float)(wq / qq) : 0.0f;
+}
+
+/* As GGML does it: nibbles from the exact scale, rounded half up, then the scale to fp16. */
+static void plain_rule(struct candidate *c, const float *w, float d)
+{
+    float inverse = d != 0.0f ? 1.0f / d : 0.0f;
+
+    c->half = f16_from_f32(d);
+    for (size_t i = 0; i < 32; i++) {
+        float x = w[i] * inverse + 8.5f;
+
+        c->q[i] = (int8_t)((x > 0.0f ? (x < 15.0f ? (int)x : 15) : 0) - 8);
+    }
+    measure(c, w);
+}
+
+static void keep_better(struct candidate *best, const struct candidate *c)
+{
+    if (c->error < best->error) {
+        *best = *c;
+    }
+}
+
+/* Around the plain rule: divisors of the largest element that put it near either end of the
+ * range, each followed by one step of least squares. */
+static void search(struct candidate *best, const float *w, float extreme)
+{
+    static const float divisors[] = { -8.75f, -8.375f, -8.0f, -7.625f, -7.25f, 7.0f, 7.5f };
+    struct candidate c;
+
+    for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++) {
+        c.half = f16_from_f32(extreme / divisors[i]);
+        choose_nearest(&c, w);
+        keep_better(best, &c);
+        c.half = f16_from_f32(best_scale(&c, w));
+        choose_nearest(&c, w);
+        keep_better(best, &c);
+    }
+}
+
+bool quantize_block_q4(const float *w, uint8_t *block)
+{
+    struct candidate best;
+    float extreme = 0.0f;
+
+    for (size_t i = 0; i < 32; i++) {
+        extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
+    }
+    if (fabsf(extreme) / 7.0f > f16_most) { /* the widest scale that the search tries */
+        return false;
+    }
+    plain_rule(&best, w, extreme / -8.0f);
+    search(&best, w, extreme);
+    store_f16(block, best.half);
+    for (size_t i = 0; i < 16; i++) {
+        block[2 + i] = (uint8_t)((best.q[i] + 8) | (best.q[i + 16] + 8) << 4);
+    }
+    return true;
+}
+
+/* Byte of row r, column c inside a group (flash_image/format.h). */
+static size_t place(size_t r, size_t c)
+{
+    return c / INGOT_CHUNK * (INGOT_INTERLEAVE * INGOT_CHUNK) + r * INGOT_CHUNK + c % INGOT_CHUNK;
+}
+
+static uint16_t block_scale(const uint8_t *block)
+{
+    if (block == NULL) {
+        return 0;
+    }
+    return (uint16_t)(block[0] | block[1] << 8);
+}
+
+void interleave_q8(const uint8_t *const blocks[8], struct ingot_q8x8 *group)
+{
+    for (size_t r = 0; r < 8; r++) {
+        group->d[r] = block_scale(blocks[r]);
+        for (size_t c = 0; c < 32; c++) {
+            group->q[place(r, c)] = blocks[r] != NULL ? (int8_t)blocks[r][2 + c] : 0;
+        }
+    }
+}
+
+void interleave_q4(const uint8_t *const blocks[8], struct ingot_q4x8 *group)
+{
+    for (size_t r = 0; r < 8; r++) {
+        group->d[r] = block_scale(blocks[r]);
+        for (size_t c = 0; c < 16; c++) {
+            /* A padding row's nibbles are 8: its value is 0 by the nibble as by the scale. */
+            group->q[place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* Rows of a source tensor, group by group, in the layout of an .ingot tensor. */
+#ifndef INGOT_FLASH_IMAGE_ROWS_H
+#define INGOT_FLASH_IMAGE_ROWS_H
+
+#include "flash_image/source.h"
+
+/* Buffers for one group, for the widest tensor of the model. */
+struct rows_buffers {
+    float *row;      /* cols_padded */
+    uint8_t *blocks; /* 8 rows of cols_padded / 32 GGML blocks */
+    uint8_t *group;  /* the result */
+};
+
+/* Bytes of each buffer for tensors of at most most_cols columns. */
+struct rows_sizes {
+    size_t row, blocks, group;
+};
+struct rows_sizes rows_buffer_bytes(uint32_t most_cols);
+
+/* Pack the rows from first_row on (one for F32, eight for Q8_0 and Q4_0, those beyond the last
+ * as zeros) into b->group, columns padded with zeros. Returns the bytes, or 0 with *problem set:
+ * a weight is not finite, or does not fit a scale of 16 bits. */
+size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
+                       const struct rows_buffers *b, const char **problem);
+
+#endif

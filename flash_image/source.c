@@ -1,0 +1,227 @@
+#include "flash_image/source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/ref/scalar.h"
+#include "runtime/image.h"
+
+enum err source_refuse(struct source *s, enum err e, const char *format, ...)
+{
+    int n = snprintf(s->problem, sizeof s->problem, "%.160s: ", s->path);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(s->problem + n, sizeof s->problem - (size_t)n, format, args);
+    va_end(args);
+    return e;
+}
+
+float load_f32(const uint8_t *p)
+{
+    return f32_from_bits(load_u32(p));
+}
+
+float load_f16(const uint8_t *p)
+{
+    return f32_from_f16(load_u16(p));
+}
+
+struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer)
+{
+    switch (role) {
+    case INGOT_TOKEN_EMBEDDING:
+        return &s->tensors[0];
+    case INGOT_OUTPUT_NORM:
+        return &s->tensors[1];
+    case INGOT_OUTPUT:
+        return &s->tensors[2];
+    default:
+        return &s->tensors[3 + layer * SOURCE_ROLES_PER_LAYER + (unsigned)(role - INGOT_ATTN_NORM)];
+    }
+}
+
+uint64_t source_type_bytes(enum source_type type, uint64_t elements)
+{
+    switch (type) {
+    case SOURCE_F32:
+        return 4 * elements;
+    case SOURCE_F16:
+        return 2 * elements;
+    case SOURCE_Q8_0:
+        return elements / 32 * 34;
+    case SOURCE_Q4_0:
+        return elements / 32 * 18;
+    default:
+        return elements;
+    }
+}
+
+const char *source_type_name(enum source_type type)
+{
+    static const char *const names[] = { "F32", "F16", "Q8_0", "Q4_0", "int8" };
+
+    return names[type];
+}
+
+enum err source_check_params(struct source *s)
+{
+    struct image img;
+
+    if (image_check_params(&img, &s->params) == ERR_OK) {
+        return ERR_OK;
+    }
+    /* The reader says "header: dim is ..."; here the header is the model's. */
+    return source_refuse(s, ERR_UNSUPPORTED, "the model's %s", img.problem);
+}
+
+static enum err check_tensor(struct source *s, enum ingot_role role, unsigned layer)
+{
+    const struct source_tensor *t = source_tensor(s, role, layer);
+    uint32_t rows, cols;
+    char place[32] = "";
+
+    if (layer != INGOT_NO_LAYER) {
+        snprintf(place, sizeof place, " of layer %u", layer);
+    }
+    if (t->data == NULL) {
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s is missing: the file is cut short "
+                             "or not a whole llama model", image_role_name(role), place);
+    }
+    image_role_shape(&s->params, role, &rows, &cols);
+    if (t->rows != rows || t->cols != cols) {
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s has %u rows of %u, the parameters "
+                             "demand %u of %u", image_role_name(role), place, t->rows, t->cols,
+                             rows, cols);
+    }
+    return ERR_OK;
+}
+
+enum err source_check_tensors(struct source *s)
+{
+    enum err e = check_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+
+    for (unsigned layer = 0; e == ERR_OK && layer < s->params.n_layers; layer++) {
+        for (int role = INGOT_ATTN_NORM; e == ERR_OK && role <= INGOT_FFN_DOWN; role++) {
+            e = check_tensor(s, (enum ingot_role)role, layer);
+        }
+    }
+    if (e == ERR_OK) {
+        e = check_tensor(s, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
+    }
+    if (e == ERR_OK && !s->params.tied) {
+        e = check_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
+    }
+    for (unsigned i = 3 + s->params.n_layers * SOURCE_ROLES_PER_LAYER;
+         e == ERR_OK && i < SOURCE_MAX_TENSORS; i++) {
+        if (s->tensors[i].data != NULL) {
+            e = source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u layers",
+                              (i - 3) / SOURCE_ROLES_PER_LAYER, s->params.n_layers);
+        }
+    }
+    return e;
+}
+
+static bool is_byte_text(const uint8_t *text, uint32_t bytes)
+{
+    return bytes == 6 && memcmp(text, "<0x", 3) == 0 && text[5] == '>';
+}
+
+/* llama2.c has no types: 0, 1, 2 are unk, bos, eos, and the <0xXX> after them bytes. */
+static uint32_t llama2c_type(uint32_t id, const struct source_token *t)
+{
+    if (id == 0) {
+        return INGOT_TOKEN_UNKNOWN;
+    }
+    if (id <= 2) {
+        return INGOT_TOKEN_CONTROL;
+    }
+    return id < 259 && is_byte_text(t->text, t->bytes) ? INGOT_TOKEN_BYTE : INGOT_TOKEN_NORMAL;
+}
+
+bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
+                       struct source_token *t)
+{
+    size_t id = c->id;
+
+    if (c->id >= v->n_tokens) {
+        return false;
+    }
+    if (c->at == NULL) {
+        c->at = v->texts;
+    }
+    t->text = c->at + 8;
+    if (v->layout == SOURCE_GGUF_VOCAB) {
+        t->bytes = (uint32_t)load_u64(c->at);
+        t->score = v->scores != NULL ? load_f32(v->scores + 4 * id) : 0.0f;
+        t->type = v->types != NULL ? load_u32(v->types + 4 * id) : INGOT_TOKEN_NORMAL;
+    } else {
+        t->score = load_f32(c->at);
+        t->bytes = load_u32(c->at + 4);
+        t->type = llama2c_type(c->id, t);
+    }
+    c->at = t->text + t->bytes;
+    c->id++;
+    return true;
+}
+
+static void read_q8_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (size_t i = 0; i < 32; i++) {
+        out[i] = d * (float)(int8_t)block[2 + i];
+    }
+}
+
+static void read_q4_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (size_t i = 0; i < 16; i++) {
+        out[i] = d * (float)((block[2 + i] & 15) - 8);
+        out[i + 16] = d * (float)((block[2 + i] >> 4) - 8);
+    }
+}
+
+static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
+{
+    for (size_t c = 0; c < t->cols; c++) {
+        float scale = load_f32(t->scales + 4 * ((first + c) / t->group));
+
+        out[c] = scale * (float)(int8_t)t->data[first + c];
+    }
+}
+
+void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
+{
+    uint64_t first = (uint64_t)row * t->cols;
+    const uint8_t *in = t->data + source_type_bytes(t->type, first);
+
+    switch (t->type) {
+    case SOURCE_F32:
+        for (size_t c = 0; c < t->cols; c++) {
+            out[c] = load_f32(in + 4 * c);
+        }
+        return;
+    case SOURCE_F16:
+        for (size_t c = 0; c < t->cols; c++) {
+            out[c] = load_f16(in + 2 * c);
+        }
+        return;
+    case SOURCE_Q8_0:
+        for (size_t c = 0; c < t->cols; c += 32) {
+            read_q8_0(in + c / 32 * 34, out + c);
+        }
+        return;
+    case SOURCE_Q4_0:
+        for (size_t c = 0; c < t->cols; c += 32) {
+            read_q4_0(in + c / 32 * 18, out + c);
+        }
+        return;
+    default:
+        read_grouped(t, first, out);
+        return;
+    }
+}

@@ -1,0 +1,130 @@
+/* A model file of another format, parsed and found in bounds, still lying in memory: what the
+ * GGUF and llama2.c readers give and the packer takes. Nothing is copied or allocated: tensors
+ * and vocabulary point into the file. */
+#ifndef INGOT_FLASH_IMAGE_SOURCE_H
+#define INGOT_FLASH_IMAGE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+
+enum {
+    SOURCE_ROLES_PER_LAYER = INGOT_FFN_DOWN - INGOT_ATTN_NORM + 1,
+    SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + 3,
+};
+
+enum source_type {
+    SOURCE_F32,
+    SOURCE_F16,
+    SOURCE_Q8_0,    /* GGML blocks of 32: fp16 d, int8 q[32] */
+    SOURCE_Q4_0,    /* GGML blocks of 32: fp16 d, u8 q[16] */
+    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
+};
+
+struct source_tensor {
+    const uint8_t *data;   /* NULL: the file has none; unaligned */
+    const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned */
+    uint32_t rows, cols;
+    uint32_t group;        /* SOURCE_GROUPED: elements a scale, divides cols */
+    enum source_type type;
+};
+
+enum source_layout { SOURCE_NO_VOCAB, SOURCE_GGUF_VOCAB, SOURCE_LLAMA2C_VOCAB };
+
+struct source_vocab {
+    enum source_layout layout;
+    uint32_t n_tokens;
+    const uint8_t *texts, *texts_end; /* GGUF: u64 length, bytes; llama2.c: f32, i32, bytes */
+    const uint8_t *scores;            /* GGUF: f32[n_tokens] */
+    const uint8_t *types;             /* GGUF: i32[n_tokens], NULL: all normal */
+    uint32_t bos, eos, unk, eot;      /* or INGOT_NO_TOKEN */
+    uint32_t flags;                   /* enum ingot_tokenizer_flags */
+};
+
+struct source_text {
+    const uint8_t *data; /* NULL: none */
+    size_t bytes;
+};
+
+struct source {
+    const char *path; /* for sentences */
+    struct ingot_params params;
+    struct source_text name;
+    struct source_text chat_template; /* Jinja, as Hugging Face writes it */
+    struct source_vocab vocab;
+    bool params_known; /* false: a GGUF with a vocabulary only */
+    struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
+    char problem[320];
+};
+
+/* One token of the vocabulary, in order of ids. */
+struct source_token {
+    const uint8_t *text;
+    uint32_t bytes;
+    float score;
+    uint32_t type; /* enum ingot_token_type, or whatever else the file says */
+};
+
+struct source_cursor {
+    const uint8_t *at;
+    uint32_t id; /* of the token that comes next */
+};
+
+/* Set s->problem to "PATH: SENTENCE" and return e. */
+__attribute__((format(printf, 3, 4)))
+enum err source_refuse(struct source *s, enum err e, const char *format, ...);
+
+/* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
+struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
+
+/* Bytes of n elements of the type from the start of a block; SOURCE_GROUPED: the int8 only. */
+uint64_t source_type_bytes(enum source_type type, uint64_t elements);
+const char *source_type_name(enum source_type type);
+
+/* Parameters within the reader's bounds (ERR_UNSUPPORTED), and then every tensor that they
+ * demand present in its shape, and no layer beyond (ERR_BAD_MODEL). */
+enum err source_check_params(struct source *s);
+enum err source_check_tensors(struct source *s);
+
+/* Next token; false at the end. The parsers have checked that all lie in the file. */
+bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
+                       struct source_token *t);
+
+/* Row `row` of t as floats to out (t->cols). */
+void source_read_row(const struct source_tensor *t, uint32_t row, float *out);
+
+/* Parse the file's bytes bytes at data into *s, whose path is set and whose rest is zero.
+ * vocab_only: stop when the vocabulary is known.
+ * Errors: ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->problem says what. */
+bool gguf_is(const uint8_t *data, size_t bytes);
+enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
+enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes);
+
+/* The llama2.c tokenizer file of bytes bytes at data for a model of n_tokens tokens; path is for
+ * sentences. Errors: ERR_BAD_TOKENIZER. */
+enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *data, size_t bytes,
+                             uint32_t n_tokens);
+
+/* Little-endian, any alignment. */
+static inline uint32_t load_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint16_t load_u16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint64_t load_u64(const uint8_t *p)
+{
+    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
+}
+
+float load_f32(const uint8_t *p);
+float load_f16(const uint8_t *p);
+
+#endif

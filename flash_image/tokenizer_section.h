@@ -1,0 +1,27 @@
+/* The tokenizer and chat sections of an .ingot file from a model's vocabulary and template. */
+#ifndef INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
+#define INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
+
+#include "flash_image/source.h"
+
+/* What the section of a vocabulary measures. */
+struct tokenizer_size {
+    uint32_t n_tokens, n_sorted_most, text_bytes;
+    uint64_t bytes; /* of the section, at most; zeros beyond what is used */
+};
+
+/* Measure, and check texts, scores and types. ERR_BAD_TOKENIZER. */
+enum err tokenizer_measure(struct source *s, struct tokenizer_size *size);
+
+/* Build the section in section (size->bytes, zero, 8-byte aligned). Returns its exact bytes.
+ * The vocabulary has passed tokenizer_measure. */
+uint64_t tokenizer_build(const struct source *s, const struct tokenizer_size *size,
+                         uint8_t *section);
+
+/* Recognize the model's chat template (ChatML; Zephyr and TinyLlama) and write the section: at
+ * most CHAT_MOST_BYTES. Returns its bytes; all lengths are zero where none was recognized. *eot
+ * becomes the token that ends a turn where the vocabulary names none and the template does. */
+enum { CHAT_MOST_BYTES = 1024 };
+size_t chat_build(const struct source *s, uint8_t section[CHAT_MOST_BYTES], uint32_t *eot);
+
+#endif
