@@ -54,15 +54,21 @@ uint32_t cpu_features_detect(const struct device_tree *tree, const char **name);
  * gives the return address and the caller's frame pointer. */
 void backtrace_step(uintptr_t *frame, uintptr_t *return_address);
 
-/* The lowest usable byte of a core's stack, and of its trap stack. */
+static inline size_t stack_bytes(unsigned core)
+{
+    return core == 0 ? STACK_CORE0 : STACK_OTHER;
+}
+
+/* The lowest usable byte of a core's stack, and of its trap stack; the guard page is below. */
 static inline uint8_t *stack_bottom(unsigned core)
 {
-    return stacks_start + STACK_OFFSET(core);
+    return stacks_start + (core == 0 ? STACK_CORE0_TOP : STACK_OTHER_TOP(core)) -
+           stack_bytes(core);
 }
 
 static inline uint8_t *stack_trap_bottom(unsigned core)
 {
-    return stacks_start + STACK_TRAP_OFFSET(core);
+    return stacks_start + STACK_TRAP_TOP(core) - STACK_TRAP;
 }
 
 #endif

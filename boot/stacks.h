@@ -11,17 +11,15 @@
 #define STACK_TRAP  4096
 #define STACK_CORES 8 /* BOARD_MAX_CORES */
 
-/* Offset from stacks_start of the stack's lowest usable byte. */
-#define STACK_OFFSET(core)                                                                        \
-    ((core) == 0 ? STACK_GUARD                                                                    \
-                 : 2 * STACK_GUARD + STACK_CORE0 + ((core)-1) * (STACK_GUARD + STACK_OTHER))
-#define STACK_BYTES(core) ((core) == 0 ? STACK_CORE0 : STACK_OTHER)
-
-/* The same of trap stacks. */
+/* Offsets from stacks_start of the slots of the other cores and of the trap stacks. */
+#define STACK_OTHERS_START (STACK_GUARD + STACK_CORE0)
 #define STACK_TRAPS_START                                                                         \
-    (STACK_GUARD + STACK_CORE0 + (STACK_CORES - 1) * (STACK_GUARD + STACK_OTHER))
-#define STACK_TRAP_OFFSET(core) (STACK_TRAPS_START + STACK_GUARD + (core) * (STACK_GUARD + STACK_TRAP))
-
+    (STACK_OTHERS_START + (STACK_CORES - 1) * (STACK_GUARD + STACK_OTHER))
 #define STACKS_BYTES (STACK_TRAPS_START + STACK_CORES * (STACK_GUARD + STACK_TRAP))
+
+/* Offsets of the ends, where an empty stack's pointer stands, for core >= 1 and for any core. */
+#define STACK_CORE0_TOP       STACK_OTHERS_START
+#define STACK_OTHER_TOP(core) (STACK_OTHERS_START + (core) * (STACK_GUARD + STACK_OTHER))
+#define STACK_TRAP_TOP(core)  (STACK_TRAPS_START + ((core) + 1) * (STACK_GUARD + STACK_TRAP))
 
 #endif

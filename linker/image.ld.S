@@ -95,7 +95,7 @@ SECTIONS
     .init_array : { *(.preinit_array .init_array .init_array.* .ctors .fini_array .dtors) }
 
     /DISCARD/ : {
-        *(.comment .note .note.* .eh_frame .eh_frame_hdr .riscv.attributes.*)
+        *(.comment .note .note.* .eh_frame .eh_frame_hdr)
         *(.interp .dynamic .dynsym .dynstr .hash .gnu.hash .rela.* .rel.*)
     }
 }

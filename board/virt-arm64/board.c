@@ -1,0 +1,179 @@
+/* QEMU's `virt` machine for arm64. Addresses come from its device tree. */
+#include "board/board.h"
+
+#include "board/device_tree.h"
+#include "board/drivers/cfi_flash.h"
+#include "board/drivers/generic_timer.h"
+#include "board/drivers/pl011.h"
+#include "board/drivers/psci.h"
+#include "board/drivers/virtio_blk.h"
+#include "board/isa.h"
+#include "memory.h"
+
+enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200, UART_BYTES = 0x1000 };
+
+static struct board_state {
+    struct device_tree tree; /* blob NULL: none */
+    struct pl011 uart;
+    struct psci psci;
+    uint64_t core_ids[BOARD_MAX_CORES];
+    unsigned n_cores;
+    struct virtio_blk cards[BOARD_MAX_BLOCK];
+    struct cfi_flash banks[BOARD_MAX_BLOCK];
+    struct block_device devices[BOARD_MAX_BLOCK];
+    unsigned n_devices;
+} state;
+
+/* The UART of stdout-path if it is a PL011, else the first one. */
+static uintptr_t find_uart(const struct device_tree *tree, uint32_t *baud)
+{
+    struct device_tree_node node;
+    uint64_t base;
+
+    if (!device_tree_console(tree, &node, baud) ||
+        !device_tree_lists(tree, &node, "compatible", "arm,pl011")) {
+        device_tree_begin(&node);
+        if (!device_tree_next_compatible(tree, &node, "arm,pl011"))
+            return BOARD_UART_ADDRESS;
+    }
+    return device_tree_reg(tree, &node, 0, &base, NULL) ? (uintptr_t)base : BOARD_UART_ADDRESS;
+}
+
+static void virt_early_init(const void *dtb)
+{
+    uintptr_t uart = BOARD_UART_ADDRESS;
+    uint32_t baud = 0;
+
+    if (dtb != NULL &&
+        device_tree_open(&state.tree, dtb, device_tree_bytes(dtb)) == ERR_OK) {
+        uart = find_uart(&state.tree, &baud);
+        /* Without PSCI there is one core, or the cores wait in the pen of start.S. */
+        (void)psci_init(&state.psci, &state.tree);
+        state.n_cores = device_tree_cpus(&state.tree, core_hardware_id(), state.core_ids,
+                                         BOARD_MAX_CORES);
+    }
+    if (mmu_map(uart, UART_BYTES, MAP_DEVICE) == ERR_OK)
+        pl011_init(&state.uart, uart, 0, 0); /* emulated: any rate will do */
+}
+
+static void virt_putc(char c)
+{
+    pl011_putc(&state.uart, c);
+}
+
+static int virt_getc(void)
+{
+    return pl011_getc(&state.uart);
+}
+
+static enum err virt_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    uintptr_t start;
+
+    if (core == 0 || core >= state.n_cores)
+        return ERR_NO_DEVICE;
+    start = core_prepare(core, entry, arg);
+    if (state.psci.conduit == PSCI_NONE)
+        return ERR_OK;
+    return psci_core_on(&state.psci, state.core_ids[core], start, core);
+}
+
+static void add_card(uintptr_t mmio)
+{
+    struct block_device *device = &state.devices[state.n_devices];
+
+    if (mmu_map(mmio, VIRTIO_BYTES, MAP_DEVICE) == ERR_OK &&
+        virtio_blk_probe(&state.cards[state.n_devices], mmio, device) == ERR_OK)
+        state.n_devices++;
+}
+
+/* QEMU fills the slots from the highest address down, in the order of its command line, while the
+ * tree may list them either way: so the next one is always the highest below the last. */
+static void find_cards(const struct device_tree *tree)
+{
+    uint64_t last = UINT64_MAX;
+
+    for (unsigned slot = 0; slot < MAX_SLOTS && state.n_devices < BOARD_MAX_BLOCK; slot++) {
+        struct device_tree_node node;
+        uint64_t base, best = 0;
+
+        device_tree_begin(&node);
+        while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
+            if (device_tree_reg(tree, &node, 0, &base, NULL) && base < last && base > best)
+                best = base;
+        if (best == 0)
+            return;
+        add_card((uintptr_t)best);
+        last = best;
+    }
+}
+
+static void add_bank(uint64_t base, uint64_t bytes)
+{
+    struct block_device *device = &state.devices[state.n_devices];
+
+    /* Uncached normal memory, where unaligned and vector loads work. */
+    if (mmu_map((uintptr_t)base, (size_t)bytes, MAP_UNCACHED) == ERR_OK &&
+        cfi_flash_probe(&state.banks[state.n_devices], (uintptr_t)base, (size_t)bytes, device) ==
+            ERR_OK)
+        state.n_devices++;
+}
+
+static void find_flash(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base, bytes;
+
+    device_tree_begin(&node);
+    while (device_tree_next_compatible(tree, &node, "cfi-flash"))
+        for (unsigned bank = 0; device_tree_reg(tree, &node, bank, &base, &bytes) &&
+                                state.n_devices < BOARD_MAX_BLOCK;
+             bank++)
+            if (base != 0) /* bank 0 is for firmware, and NULL stays unmapped */
+                add_bank(base, bytes);
+}
+
+static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    state.n_devices = 0;
+    if (state.tree.blob != NULL) {
+        find_cards(&state.tree);
+        find_flash(&state.tree);
+    }
+    for (unsigned i = 0; i < state.n_devices; i++)
+        devices[i] = &state.devices[i];
+    return state.n_devices;
+}
+
+/* Entered at EL3 there is no PSCI, and we are in the secure world that owns this pin: direction
+ * out, then data through the address mask of pin 0 (PL061, DDI 0190, section 3.3). */
+static void secure_off(void)
+{
+    if (mmu_map(BOARD_SECURE_GPIO, 0x1000, MAP_DEVICE) != ERR_OK)
+        return;
+    *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + 0x400) = 1;
+    *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + (1 << 2)) = 1;
+}
+
+static _Noreturn void virt_power_off(int status)
+{
+    (void)status; /* neither way has room for it */
+    pl011_drain(&state.uart);
+    psci_system_off(&state.psci);
+    secure_off();
+    core_halt();
+}
+
+const struct board board = {
+    .name = "virt-arm64",
+    .early_init = virt_early_init,
+    .putc = virt_putc,
+    .getc = virt_getc,
+    .ticks = generic_timer_ticks,
+    .ticks_hz = generic_timer_hz,
+    .start_core = virt_start_core,
+    .wait = core_wait,
+    .wake = core_wake,
+    .find_storage = virt_find_storage,
+    .power_off = virt_power_off,
+};

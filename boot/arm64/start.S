@@ -1,0 +1,224 @@
+/* Reset to C. Section numbers are of the Arm ARM, DDI 0487.
+ *
+ * C runs at EL1 on SP_EL0, so that a trap arrives on SP_EL1, the core's trap stack, even when the
+ * trap is that the stack overflowed. */
+#include "boot/stacks.h"
+
+#define SCTLR_OFF     0x30d00800        /* EL1, all RES1 bits of v8.0, MMU and caches off */
+#define SCTLR_ON      (SCTLR_OFF | 1 << 0 | 1 << 2 | 1 << 3 | 1 << 12 | 1 << 19) /* M C SA I WXN */
+#define SPSR_EL1T     0x3c4             /* EL1 on SP_EL0; debug, SError, IRQ, FIQ masked */
+#define HCR_RW        (1 << 31)         /* EL1 is AArch64 */
+#define SCR_SECURE    (1 << 10 | 3 << 4 | 1 << 8) /* RW, RES1, HCE; NS clear */
+#define CPTR_EL2_NONE 0x32ff            /* RES1 bits: nothing traps, SVE included */
+#define CNTHCTL_EL1   3                 /* EL1 may read the physical counter and timer */
+#define CPACR_FP      (3 << 20)
+
+/* Attributes 0 to 2 as mmu.c numbers them: normal write-back, normal uncached, device nGnRE. */
+#define MAIR          0x0444ff
+/* T0SZ 25: 39 bits; walks write-back, inner shareable; 4 KiB granule; no TTBR1 (D17.2.131). */
+#define TCR           (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23)
+
+.macro func name
+    .section .text.\name, "ax"
+    .globl \name
+    .type \name, %function
+    .balign 16
+\name:
+.endm
+
+.macro endfunc name
+    .size \name, . - \name
+.endm
+
+/* ---- the Image header (Linux Documentation/arch/arm64/booting.rst) ------------------------- */
+
+    .section .head, "ax"
+    .globl _start
+_start:
+    b       start_primary
+    .long   0
+    .quad   image_text_offset           // from the RAM base to _start
+    .quad   image_header_bytes          // RAM that the image needs, BSS and stacks included
+    .quad   2                           // little-endian, 4 KiB pages, at text_offset exactly
+    .quad   0, 0, 0
+    .ascii  "ARM\x64"
+    .long   0
+
+/* x0: the device tree, or 0. At EL3 there is no firmware that could hold the other cores. */
+func start_primary
+    msr     daifset, #15
+    mov     x20, x0
+    mrs     x9, CurrentEL
+    cmp     x9, #(3 << 2)
+    b.ne    1f
+    mrs     x10, mpidr_el1
+    ands    x10, x10, #0xffffff
+    b.ne    start_pen
+1:  bl      el1_enter
+    mov     x0, #0
+    bl      core_enter
+    bl      image_clean
+    adrp    x9, bss_start
+    add     x9, x9, :lo12:bss_start
+    adrp    x10, bss_end                // both multiples of 64: linker script
+2:  stp     xzr, xzr, [x9], #16
+    cmp     x9, x10
+    b.lo    2b
+    bl      core_fp_init
+    bl      mmu_init
+    bl      mmu_enable
+    mov     x0, x20
+    mov     x29, #0                     // a backtrace ends here
+    mov     x30, #0
+    b       boot_start
+endfunc start_primary
+
+/* x10: affinity of a core that came here with core 0. Waits for core_prepare to name it; the MMU
+ * is off, so the loads see memory, to which core_prepare cleans. */
+func start_pen
+    and     x21, x10, #7
+    adrp    x22, core_pen
+    add     x22, x22, :lo12:core_pen
+1:  wfe
+    ldr     x9, [x22, x21, lsl #3]
+    cbz     x9, 1b
+    mov     x0, x21
+    b       start_secondary
+endfunc start_pen
+
+/* x0: the core's number, PSCI's context_id. Everything in memory may be newer in core 0's cache:
+ * nothing is loaded before the MMU is on. */
+func start_secondary
+    msr     daifset, #15
+    mov     x21, x0
+    bl      el1_enter
+    bl      mmu_enable
+    mov     x0, x21
+    bl      core_enter
+    mov     x0, x21
+    mov     x29, #0
+    mov     x30, #0
+    b       core_start
+endfunc start_secondary
+
+/* From EL3, EL2 or EL1 to EL1, back to the caller. Clobbers x9 to x11. From EL3 we stay secure:
+ * without firmware below, that is the state in which every device answers. */
+func el1_enter
+    ldr     x9, =SCTLR_OFF
+    msr     sctlr_el1, x9
+    isb
+    mov     x10, #SPSR_EL1T
+    mrs     x11, CurrentEL
+    cmp     x11, #(2 << 2)
+    b.eq    2f
+    b.lo    1f
+    mov     x9, #SCR_SECURE
+    msr     scr_el3, x9
+    msr     cptr_el3, xzr               // FP traps nowhere
+    msr     spsr_el3, x10
+    msr     elr_el3, x30
+    isb
+    eret
+2:  mov     x9, #HCR_RW
+    msr     hcr_el2, x9
+    mov     x9, #CNTHCTL_EL1
+    msr     cnthctl_el2, x9
+    msr     cntvoff_el2, xzr            // virtual counter = physical counter, on every core
+    mov     x9, #CPTR_EL2_NONE
+    msr     cptr_el2, x9
+    msr     hstr_el2, xzr
+    mrs     x9, midr_el1
+    msr     vpidr_el2, x9
+    mrs     x9, mpidr_el1
+    msr     vmpidr_el2, x9
+    msr     spsr_el2, x10
+    msr     elr_el2, x30
+    isb
+    eret
+1:  msr     spsel, #0
+    ret
+endfunc el1_enter
+
+/* x0: number. FPU, vectors, core number in TPIDR_EL1, both stacks. Clobbers x9 to x11. */
+func core_enter
+    mov     x9, #CPACR_FP
+    msr     cpacr_el1, x9
+    adrp    x9, trap_vectors
+    add     x9, x9, :lo12:trap_vectors
+    msr     vbar_el1, x9
+    msr     tpidr_el1, x0
+    msr     mdscr_el1, xzr
+    isb
+
+    adrp    x9, stacks_start
+    mov     x10, #(STACK_GUARD + STACK_TRAP)
+    ldr     x11, =STACK_TRAP_TOP(0)
+    madd    x10, x0, x10, x11
+    add     x10, x9, x10
+    msr     spsel, #1
+    mov     sp, x10
+    msr     spsel, #0
+
+    mov     x10, #(STACK_GUARD + STACK_OTHER)
+    ldr     x11, =STACK_OTHER_TOP(0)
+    madd    x10, x0, x10, x11
+    ldr     x11, =STACK_CORE0_TOP
+    cmp     x0, #0
+    csel    x10, x11, x10, eq
+    add     x10, x9, x10
+    mov     sp, x10
+    ret
+endfunc core_enter
+
+/* Write back and drop what caches hold of the image: until the MMU is on, stores go to memory
+ * past the caches, and a stale line would hide them afterwards. Clobbers x9 to x12. */
+func image_clean
+    mrs     x9, ctr_el0                 // DminLine, log2 of words (D17.2.34)
+    ubfx    x9, x9, #16, #4
+    mov     x10, #4
+    lsl     x9, x10, x9
+    adrp    x10, image_start
+    adrp    x11, image_end
+1:  dc      civac, x10
+    add     x10, x10, x9
+    cmp     x10, x11
+    b.lo    1b
+    dsb     sy
+    ret
+endfunc image_clean
+
+/* Turn on MMU and caches with the tables of mmu.c; registers and constants alone. Clobbers x9 to
+ * x11. */
+func mmu_enable
+    ldr     x9, =MAIR
+    msr     mair_el1, x9
+    ldr     x9, =TCR
+    mrs     x10, id_aa64mmfr0_el1
+    and     x10, x10, #15               // PARange, at most 48 bits with this granule
+    mov     x11, #5
+    cmp     x10, x11
+    csel    x10, x10, x11, lo
+    bfi     x9, x10, #32, #3            // IPS
+    msr     tcr_el1, x9
+    adrp    x9, mmu_root
+    msr     ttbr0_el1, x9
+    dsb     sy
+    tlbi    vmalle1
+    ic      iallu
+    dsb     sy
+    isb
+    ldr     x9, =SCTLR_ON
+    msr     sctlr_el1, x9
+    isb
+    ret
+endfunc mmu_enable
+
+/* Where core_prepare leaves a number other than 0 for a core in the pen. Data, not BSS: the cores
+ * look before core 0 has cleared BSS. */
+    .section .data.core_pen, "aw"
+    .globl core_pen
+    .balign 64
+core_pen:
+    .fill   STACK_CORES, 8, 0
+
+    .section .note.GNU-stack, "", %progbits

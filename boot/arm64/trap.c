@@ -1,0 +1,118 @@
+/* A trap in words. Encodings: Arm ARM, DDI 0487, D17.2.37 (ESR_EL1). */
+#include "boot/arm64/trap_frame.h"
+#include "boot/boot.h"
+#include "boot/panic.h"
+
+void trap_report(unsigned vector, const struct trap_frame *frame) __attribute__((noreturn));
+
+static const char *class_text(uint64_t class)
+{
+    switch (class) {
+    case 0x00: return "undefined instruction";
+    case 0x07: return "floating point or SIMD is switched off";
+    case 0x0e: return "illegal execution state";
+    case 0x15: return "SVC instruction";
+    case 0x16: return "HVC instruction";
+    case 0x17: return "SMC instruction";
+    case 0x18: return "system register not accessible";
+    case 0x19: return "SVE is switched off";
+    case 0x20:
+    case 0x21: return "instruction fetch";
+    case 0x22: return "PC not aligned";
+    case 0x24:
+    case 0x25: return "data access";
+    case 0x26: return "stack pointer not aligned to 16";
+    case 0x2c: return "floating-point exception";
+    case 0x2f: return "SError";
+    case 0x3c: return "BRK instruction";
+    default: return "exception of a rare class";
+    }
+}
+
+/* Fault status of instruction and data aborts; bits 0 and 1 are the level where there is one. */
+static const char *fault_text(uint64_t status)
+{
+    switch (status & 0x3c) {
+    case 0x00: return "address size fault";
+    case 0x04: return "nothing is mapped there";
+    case 0x08: return "access flag fault";
+    case 0x0c: return "not permitted there";
+    case 0x10: return "external abort, no device answers";
+    case 0x14: return "external abort on a table walk";
+    case 0x18:
+    case 0x1c: return "parity or ECC error";
+    case 0x20: return "address not aligned";
+    case 0x30: return "conflict in the TLB";
+    case 0x34: return "exclusive or atomic access to such memory";
+    default: return "fault of a rare kind";
+    }
+}
+
+/* Which core's guard page holds the address, or -1. */
+static int guard_core(uint64_t address)
+{
+    for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
+        if (address - ((uintptr_t)stack_bottom(core) - STACK_GUARD) < STACK_GUARD ||
+            address - ((uintptr_t)stack_trap_bottom(core) - STACK_GUARD) < STACK_GUARD)
+            return (int)core;
+    return -1;
+}
+
+static void print_abort(const struct trap_frame *frame, bool fetch)
+{
+    uint64_t status = frame->esr & 0x3f;
+    bool write = (frame->esr >> 6 & 1) != 0, far_valid = (frame->esr >> 10 & 1) == 0;
+    int guard = guard_core(frame->far);
+
+    panic_print(": %s", fetch ? "execute" : write ? "write" : "read");
+    if (far_valid)
+        panic_print(" at %lx", (unsigned long)frame->far);
+    panic_print(": %s", fault_text(status));
+    if (far_valid && guard >= 0)
+        panic_print(" (stack overflow: the guard page of core %d)", guard);
+}
+
+static void print_cause(unsigned vector, const struct trap_frame *frame)
+{
+    static const char *const kinds[4] = { "", "IRQ, which nobody enabled", "FIQ, which nobody enabled",
+                                          "SError: a device or memory failed" };
+    uint64_t class = frame->esr >> 26 & 0x3f;
+
+    panic_print("trap: ");
+    if (vector % 4 != 0) {
+        panic_print("%s", kinds[vector % 4]);
+    } else {
+        panic_print("%s", class_text(class));
+        if (class == 0x20 || class == 0x21 || class == 0x24 || class == 0x25)
+            print_abort(frame, class < 0x24);
+    }
+    if (vector >= 8)
+        panic_print(", from a lower exception level");
+    panic_print("\n");
+}
+
+static void print_registers(const struct trap_frame *frame)
+{
+    uint64_t pstate = frame->spsr;
+
+    for (unsigned i = 0; i < 31; i++)
+        panic_print("%sx%u%s %lx", i % 4 == 0 ? "\n  " : "  ", i, i < 10 ? " " : "",
+                    (unsigned long)frame->x[i]);
+    panic_print("  sp  %lx\n", (unsigned long)frame->sp);
+    panic_print("  pstate %lx: EL%u%s%s%s%s%s%s%s%s%s\n", (unsigned long)pstate,
+                (unsigned)(pstate >> 2 & 3), pstate & 1 ? "h" : "t", pstate >> 31 & 1 ? " N" : "",
+                pstate >> 30 & 1 ? " Z" : "", pstate >> 29 & 1 ? " C" : "",
+                pstate >> 28 & 1 ? " V" : "", pstate >> 9 & 1 ? ", D masked" : "",
+                pstate >> 8 & 1 ? ", A masked" : "", pstate >> 7 & 1 ? ", I masked" : "",
+                pstate >> 6 & 1 ? ", F masked" : "");
+}
+
+void trap_report(unsigned vector, const struct trap_frame *frame)
+{
+    panic_begin();
+    print_cause(vector, frame);
+    panic_print("  core %u  esr %lx  elr %lx  far %lx", core_number(), (unsigned long)frame->esr,
+                (unsigned long)frame->elr, (unsigned long)frame->far);
+    print_registers(frame);
+    panic_end((uintptr_t)frame->elr, (uintptr_t)frame->x[29]);
+}

@@ -1,0 +1,217 @@
+/* From the device tree to struct machine. The MMU is on and maps the image alone; everything
+ * else is mapped here or by the board's early_init. */
+#include "boot/boot.h"
+
+#include <string.h>
+
+#include "board/device_tree.h"
+#include "boot/panic.h"
+
+enum { PAGE = 4096, MAX_FREE = 32 };
+
+/* Free RAM while it is carved; ends are exclusive and cannot wrap: see range_add. */
+struct span {
+    uint64_t start, end;
+};
+
+static struct boot_state {
+    struct machine machine;
+    struct device_tree tree;
+    struct span free[MAX_FREE];
+    unsigned n_free;
+} state;
+
+static uint64_t page_floor(uint64_t address)
+{
+    return address & ~(uint64_t)(PAGE - 1);
+}
+
+/* Saturates at the last page, which is never RAM. */
+static uint64_t page_ceil(uint64_t address)
+{
+    return address > UINT64_MAX - PAGE ? page_floor(UINT64_MAX) : page_floor(address + PAGE - 1);
+}
+
+static uint64_t range_end(uint64_t base, uint64_t bytes)
+{
+    return bytes > UINT64_MAX - base ? UINT64_MAX : base + bytes;
+}
+
+/* Free RAM holds whole pages only. */
+static void free_add(uint64_t start, uint64_t end)
+{
+    start = page_ceil(start);
+    end = page_floor(end);
+    if (start < end && state.n_free < MAX_FREE)
+        state.free[state.n_free++] = (struct span){ start, end };
+}
+
+/* Take [base, base + bytes), rounded outward to pages, from the free RAM. A hole inside a range
+ * splits it; when the table is full the upper part is given up, which is safe. */
+static void free_remove(uint64_t base, uint64_t bytes)
+{
+    uint64_t start = page_floor(base), end = page_ceil(range_end(base, bytes));
+
+    for (unsigned i = 0; bytes != 0 && i < state.n_free; i++) {
+        struct span *span = &state.free[i];
+        uint64_t old_end = span->end;
+
+        if (end <= span->start || start >= span->end)
+            continue;
+        if (start <= span->start) {
+            span->start = end < span->end ? end : span->end;
+            continue;
+        }
+        span->end = start;
+        free_add(end, old_end);
+    }
+}
+
+static void map_or_panic(uint64_t base, uint64_t bytes, enum mapping mapping, const char *what)
+{
+    enum err e = mmu_map((uintptr_t)base, (size_t)bytes, mapping);
+
+    if (e != ERR_OK)
+        panic("cannot map the %s at %lx, %lu bytes: %s", what, (unsigned long)base,
+              (unsigned long)bytes, err_text(e));
+}
+
+static const void *open_tree(const void *dtb)
+{
+    uintptr_t base = dtb != NULL ? (uintptr_t)dtb : (uintptr_t)boot_device_tree_address;
+    size_t bytes;
+
+    if (base == 0 || base % 4 != 0)
+        return NULL;
+    /* The header first: it says how much there is. */
+    if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_RODATA) != ERR_OK)
+        return NULL;
+    bytes = device_tree_bytes((const void *)base);
+    if (bytes == 0 || mmu_map(base, bytes, MAP_RODATA) != ERR_OK ||
+        device_tree_open(&state.tree, (const void *)base, bytes) != ERR_OK)
+        return NULL;
+    return (const void *)base;
+}
+
+static void read_memory(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base, bytes;
+
+    device_tree_begin(&node);
+    while (device_tree_next_type(tree, &node, "memory")) {
+        for (unsigned i = 0; device_tree_reg(tree, &node, i, &base, &bytes); i++) {
+            state.machine.ram_bytes += (size_t)bytes;
+            free_remove(base, bytes); /* nodes that overlap do not give a page twice */
+            free_add(base, range_end(base, bytes));
+        }
+    }
+}
+
+static void remove_reserved(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base, bytes;
+    int depth;
+
+    for (unsigned i = 0; device_tree_reservation(tree, i, &base, &bytes); i++)
+        free_remove(base, bytes);
+    if (!device_tree_find(tree, &node, "/reserved-memory"))
+        return;
+    depth = node.depth;
+    while (device_tree_next(tree, &node) && node.depth > depth) {
+        if (!device_tree_available(tree, &node))
+            continue;
+        for (unsigned i = 0; device_tree_reg(tree, &node, i, &base, &bytes); i++)
+            free_remove(base, bytes);
+    }
+}
+
+/* A preloaded model: kept only where it lies in RAM as a whole, not over the image. */
+static void read_initrd(const struct device_tree *tree)
+{
+    uint64_t base, bytes;
+
+    if (!device_tree_initrd(tree, &base, &bytes))
+        return;
+    for (unsigned i = 0; i < state.n_free; i++) {
+        if (base < state.free[i].start || base >= state.free[i].end ||
+            bytes > state.free[i].end - base)
+            continue;
+        map_or_panic(base, bytes, MAP_RODATA, "initrd");
+        state.machine.initrd.base = (uint8_t *)(uintptr_t)base;
+        state.machine.initrd.bytes = (size_t)bytes;
+        free_remove(base, bytes);
+        return;
+    }
+}
+
+/* Move the largest free ranges to machine.ram, largest first, and map them. One that the MMU
+ * cannot reach is left out. */
+static void take_ram(void)
+{
+    struct machine *machine = &state.machine;
+
+    while (machine->n_ram < BOARD_MAX_RAM) {
+        struct span *best = &state.free[0];
+        struct memory_range *range = &machine->ram[machine->n_ram];
+
+        for (unsigned i = 1; i < state.n_free; i++)
+            if (state.free[i].end - state.free[i].start > best->end - best->start)
+                best = &state.free[i];
+        if (state.n_free == 0 || best->end == best->start)
+            return;
+        range->base = (uint8_t *)(uintptr_t)best->start;
+        range->bytes = (size_t)(best->end - best->start);
+        best->start = best->end;
+        if (mmu_map((uintptr_t)range->base, range->bytes, MAP_DATA) == ERR_OK)
+            machine->n_ram++;
+    }
+}
+
+static void read_arguments(const struct device_tree *tree)
+{
+    const char *text = device_tree_bootargs(tree);
+    size_t length = strlen(text);
+
+    if (length >= sizeof state.machine.args)
+        panic("%lu bytes of boot arguments, and %u are the limit: shorten -append or cmdline.txt",
+              (unsigned long)length, BOARD_ARGS_BYTES - 1);
+    memcpy(state.machine.args, text, length + 1);
+}
+
+static void read_cores(const struct device_tree *tree)
+{
+    uint64_t ids[BOARD_MAX_CORES];
+    unsigned n = device_tree_cpus(tree, core_hardware_id(), ids, BOARD_MAX_CORES);
+
+    state.machine.n_cores = n > 0 ? n : 1;
+    state.machine.cpu_features = cpu_features_detect(tree, &state.machine.cpu_name);
+}
+
+void boot_start(const void *dtb)
+{
+    uint64_t entry_ticks = board.ticks();
+    const struct device_tree *tree = &state.tree;
+
+    dtb = open_tree(dtb);
+    board.early_init(dtb);
+    if (dtb == NULL)
+        panic("no valid device tree: the firmware must pass its address (QEMU does for -kernel)");
+    state.machine.entry_ticks = entry_ticks;
+    read_memory(tree);
+    if (state.n_free == 0)
+        panic("the device tree describes no memory");
+    free_remove(0, PAGE); /* NULL stays unmapped */
+    free_remove((uintptr_t)image_start, (size_t)(image_end - image_start));
+    free_remove((uintptr_t)dtb, tree->total_bytes);
+    remove_reserved(tree);
+    read_initrd(tree);
+    take_ram();
+    if (state.machine.n_ram == 0)
+        panic("no RAM is left after the image, of %lu bytes",
+              (unsigned long)state.machine.ram_bytes);
+    read_arguments(tree);
+    read_cores(tree);
+    image_main(&state.machine);
+}
