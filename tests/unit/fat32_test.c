@@ -381,7 +381,7 @@ static void test_big(void)
 
 /* ---- cards by mkfs.vfat and mtools --------------------------------------------------------- */
 
-static char folder[] = "/tmp/ingot-fat32-XXXXXX";
+static char folder[256];
 
 /* Run a shell command in the folder; $CARD is the script. */
 static bool shell(const char *command)
@@ -446,6 +446,9 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
 
 static void test_cards(void)
 {
+    const char *base = getenv("TMPDIR");
+
+    snprintf(folder, sizeof folder, "%s/ingot-fat32-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(folder) == NULL || !shell("command -v mcopy && command -v mkfs.vfat")) {
         CHECK(true, "cards by mtools # SKIP mtools or dosfstools is not installed");
         return;
