@@ -193,6 +193,24 @@ enum err device_tree_open(struct device_tree *tree, const void *blob, size_t byt
     return structure_check(tree);
 }
 
+enum err device_tree_copy(const struct device_tree *tree, void *to, size_t bytes)
+{
+    uint8_t *copy = to;
+    uint32_t used = tree->reservations;
+
+    while (read_u64(tree->blob + used) != 0 || read_u64(tree->blob + used + 8) != 0)
+        used += 16;
+    used += 16;
+    used = used > tree->structure_end ? used : tree->structure_end;
+    used = used > tree->strings_end ? used : tree->strings_end;
+    if (used > bytes)
+        return ERR_NO_SPACE;
+    memcpy(copy, tree->blob, used);
+    for (unsigned i = 0; i < 4; i++)
+        copy[FDT_OFFSET_TOTAL + i] = (uint8_t)(used >> (24 - 8 * i));
+    return ERR_OK;
+}
+
 /* ---- nodes ------------------------------------------------------------------------------- */
 
 void device_tree_begin(struct device_tree_node *node)

@@ -46,6 +46,10 @@ size_t device_tree_bytes(const void *blob);
  * or any token is out of bounds, or the tree too deep. */
 enum err device_tree_open(struct device_tree *tree, const void *blob, size_t bytes);
 
+/* Copy what is used of the blob, without the room that firmware leaves at its end, to `to`, which
+ * has `bytes` bytes and may not overlap it; the copy is a valid blob of that size. ERR_NO_SPACE. */
+enum err device_tree_copy(const struct device_tree *tree, void *to, size_t bytes);
+
 /* Put the cursor before the root. */
 void device_tree_begin(struct device_tree_node *node);
 

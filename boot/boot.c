@@ -7,7 +7,7 @@
 #include "board/device_tree.h"
 #include "boot/panic.h"
 
-enum { PAGE = 4096, MAX_FREE = 32 };
+enum { PAGE = 4096, MAX_FREE = 32, TREE_BYTES = 96 * 1024 };
 
 /* Free RAM while it is carved; ends are exclusive and cannot wrap: see range_add. */
 struct span {
@@ -19,6 +19,7 @@ static struct boot_state {
     struct device_tree tree;
     struct span free[MAX_FREE];
     unsigned n_free;
+    _Alignas(8) uint8_t blob[TREE_BYTES];
 } state;
 
 static uint64_t page_floor(uint64_t address)
@@ -76,6 +77,16 @@ static void map_or_panic(uint64_t base, uint64_t bytes, enum mapping mapping, co
               (unsigned long)bytes, err_text(e));
 }
 
+/* Firmware puts the tree wherever it likes, often in the middle of RAM: it is copied, so that the
+ * arena stays in one piece. A tree that is too large for that stays where it is. */
+static const void *copy_tree(void)
+{
+    if (device_tree_copy(&state.tree, state.blob, sizeof state.blob) != ERR_OK ||
+        device_tree_open(&state.tree, state.blob, sizeof state.blob) != ERR_OK)
+        return state.tree.blob;
+    return state.blob;
+}
+
 static const void *open_tree(const void *dtb)
 {
     uintptr_t base = dtb != NULL ? (uintptr_t)dtb : (uintptr_t)boot_device_tree_address;
@@ -83,14 +94,14 @@ static const void *open_tree(const void *dtb)
 
     if (base == 0 || base % 4 != 0)
         return NULL;
-    /* The header first: it says how much there is. */
-    if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_RODATA) != ERR_OK)
+    /* The header first: it says how much there is. Mapped as the RAM that it becomes later. */
+    if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_DATA) != ERR_OK)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
-    if (bytes == 0 || mmu_map(base, bytes, MAP_RODATA) != ERR_OK ||
+    if (bytes == 0 || mmu_map(base, bytes, MAP_DATA) != ERR_OK ||
         device_tree_open(&state.tree, (const void *)base, bytes) != ERR_OK)
         return NULL;
-    return (const void *)base;
+    return copy_tree();
 }
 
 static void read_memory(const struct device_tree *tree)
@@ -204,7 +215,7 @@ void boot_start(const void *dtb)
         panic("the device tree describes no memory");
     free_remove(0, PAGE); /* NULL stays unmapped */
     free_remove((uintptr_t)image_start, (size_t)(image_end - image_start));
-    free_remove((uintptr_t)dtb, tree->total_bytes);
+    free_remove((uintptr_t)dtb, tree->total_bytes); /* a copy lies in the image: no effect */
     remove_reserved(tree);
     read_initrd(tree);
     take_ram();
