@@ -1,0 +1,128 @@
+/* void gemv_f32_q4x8_q8_rv64gc(float *restrict y, const void *restrict w,
+ *                              const struct block_q8 *restrict x, size_t rows, size_t cols)
+ *
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft9, fa0-fa7; keeps
+ * s0-s11 on the stack.
+ *
+ * One multiplication makes four products. A doubleword holds 4 columns of two rows, a byte each;
+ * masked to 15 in every other byte it is the number a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16, of
+ * columns 0 and 2 of rows a and b. Times x2 + x0 B, modulo 2^64, the coefficient of B is
+ * a0 x0 + a2 x2 and that of B^3 is b0 x0 + b2 x2; those of 1 and B^2 are by-products.
+ * 16 columns keep every coefficient within 16 * 15 * 128 = 30720, so products of the low
+ * nibbles of a block add up in one register a pair of rows, those of the high nibbles in
+ * another. 2^15 and 2^47 added once make the parts below B and B^3 positive, so that shifts read
+ * the coefficients exactly. Instructions per 32 weights: 53. */
+#include "kernels/riscv64/gemv_rv64gc.h"
+
+#define mask a7        /* 15 in each B */
+#define start t0       /* 2^47 + 2^15 */
+#define bias t1        /* 8 * x.sum */
+#define low_even t2    /* x2 + x0 B of a chunk */
+#define low_odd t3     /* x3 + x1 B */
+#define high_even t4   /* the same of columns 16 further on */
+#define high_odd t5
+#define word0 t6
+#define word1 s8
+#define part1 s9
+#define part2 s10
+#define part3 s11
+/* s0-s7: low and high sums of the pairs of rows. */
+
+#define BLOCK_BYTES 144
+
+.macro act_pair out, temp, column
+    lb \out, \column(act)
+    lb \temp, \column + 2(act)
+    slli \out, \out, 16
+    add \out, \out, \temp
+.endm
+
+/* Products of a doubleword, added to those of the pair of rows. */
+.macro pair word, low, high, low_before, high_before
+    srli part1, \word, 8
+    srli part2, \word, 4
+    srli part3, \word, 12
+    and \word, \word, mask
+    and part1, part1, mask
+    and part2, part2, mask
+    and part3, part3, mask
+    mul \word, \word, low_even
+    mul part1, part1, low_odd
+    mul part2, part2, high_even
+    mul part3, part3, high_odd
+    add \low, \low_before, \word
+    add \low, \low, part1
+    add \high, \high_before, part2
+    add \high, \high, part3
+.endm
+
+.macro chunk index, first
+    act_pair low_even, part1, 4*\index
+    act_pair low_odd, part2, 4*\index + 1
+    act_pair high_even, part1, 4*\index + 16
+    act_pair high_odd, part2, 4*\index + 17
+    ld word0, 32*\index + 16(block)
+    ld word1, 32*\index + 24(block)
+    .ifnb \first
+    pair word0, s0, s1, start, start
+    ld word0, 32*\index + 32(block)
+    pair word1, s2, s3, start, start
+    ld word1, 32*\index + 40(block)
+    pair word0, s4, s5, start, start
+    pair word1, s6, s7, start, start
+    .else
+    pair word0, s0, s1, s0, s1
+    ld word0, 32*\index + 32(block)
+    pair word1, s2, s3, s2, s3
+    ld word1, 32*\index + 40(block)
+    pair word0, s4, s5, s4, s5
+    pair word1, s6, s7, s6, s7
+    .endif
+.endm
+
+/* The dots of two rows from their packed sums: of the first to \low, of the second to \high. */
+.macro unpack low, high
+    sraiw part1, \low, 16
+    sraiw part2, \high, 16
+    srai \low, \low, 48
+    srai \high, \high, 48
+    add part1, part1, part2
+    add \high, \high, \low
+    sub \low, part1, bias
+    sub \high, \high, bias
+.endm
+
+func gemv_f32_q4x8_q8_rv64gc
+    save_registers
+    start_rows part1, part2
+    li mask, 0x000f000f000f000f
+    li start, (1 << 47) + (1 << 15)
+    beqz rows_left, .Ldone
+.Lgroup:
+    clear_sums
+    mv act, act_start
+    beq act, act_end, .Lstore
+.Lblock:
+    chunk 0, first
+    chunk 1
+    chunk 2
+    chunk 3
+    lw bias, 36(act)
+    flw act_scale, 32(act)
+    slli bias, bias, 3
+    unpack s0, s1
+    unpack s2, s3
+    unpack s4, s5
+    unpack s6, s7
+    finish_rows 0, s0, s1, s2, s3, fa0, fa1, fa2, fa3, word0, word1, part1, part2
+    finish_rows 4, s4, s5, s6, s7, fa4, fa5, fa6, fa7, word0, word1, part1, part2
+    addi block, block, BLOCK_BYTES
+    addi act, act, ACT_BYTES
+    bne act, act_end, .Lblock
+.Lstore:
+    store_sums .Ldone
+    j .Lgroup
+.Ldone:
+    restore_registers
+    ret
+endfunc
