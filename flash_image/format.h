@@ -29,7 +29,11 @@ enum {
 enum ingot_type { INGOT_F32 = 0, INGOT_F16 = 1, INGOT_Q8_0 = 2, INGOT_Q4_0 = 3 };
 enum ingot_family { INGOT_LLAMA = 1 };
 enum ingot_rope { INGOT_ROPE_PAIRS = 0, INGOT_ROPE_HALVES = 1 }; /* (2i, 2i+1) or (i, i+d/2) */
-enum ingot_extent_kind { INGOT_EXTENT_EMBEDDING = 0, INGOT_EXTENT_LAYER = 1, INGOT_EXTENT_HEAD = 2 };
+enum ingot_extent_kind {
+    INGOT_EXTENT_EMBEDDING = 0,
+    INGOT_EXTENT_LAYER = 1,
+    INGOT_EXTENT_HEAD = 2
+};
 
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim) */
@@ -82,7 +86,7 @@ struct ingot_header {
     struct ingot_params params;
     struct ingot_section tokenizer;
     struct ingot_section chat;    /* struct ingot_chat */
-    struct ingot_section tensors; /* struct ingot_tensor[count] */
+    struct ingot_section tensors; /* struct ingot_tensor[9 * n_layers + 3], FORMAT.md's order */
     struct ingot_section extents; /* struct ingot_extent[count]: embedding, layers, head */
     uint8_t reserved[4096 - 312]; /* zero */
 };
@@ -153,7 +157,7 @@ struct ingot_tokenizer {
     uint32_t scores;          /* f32[n_tokens], finite */
     uint32_t types;           /* u8[n_tokens], enum ingot_token_type */
     uint32_t sorted;          /* u32[n_sorted]: ids of NORMAL and USER tokens by bytes of text,
-                                 of equal texts the lowest id only */
+                                 of equal texts the lowest id only, empty ones left out */
     uint32_t byte_tokens;     /* u32[256]: id of <0xXX>, or INGOT_NO_TOKEN */
     uint32_t text;            /* bytes; U+2581 is stored as a space */
     uint32_t text_bytes;

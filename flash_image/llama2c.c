@@ -233,7 +233,6 @@ enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *
         .layout = SOURCE_LLAMA2C_VOCAB,
         .n_tokens = n,
         .texts = data + 4,
-        .texts_end = data + bytes,
         .bos = n > 1 ? 1 : INGOT_NO_TOKEN,
         .eos = n > 2 ? 2 : INGOT_NO_TOKEN,
         .unk = 0,

@@ -37,11 +37,11 @@ enum source_layout { SOURCE_NO_VOCAB, SOURCE_GGUF_VOCAB, SOURCE_LLAMA2C_VOCAB };
 struct source_vocab {
     enum source_layout layout;
     uint32_t n_tokens;
-    const uint8_t *texts, *texts_end; /* GGUF: u64 length, bytes; llama2.c: f32, i32, bytes */
-    const uint8_t *scores;            /* GGUF: f32[n_tokens] */
-    const uint8_t *types;             /* GGUF: i32[n_tokens], NULL: all normal */
-    uint32_t bos, eos, unk, eot;      /* or INGOT_NO_TOKEN */
-    uint32_t flags;                   /* enum ingot_tokenizer_flags */
+    const uint8_t *texts;  /* GGUF: u64 length, bytes; llama2.c: f32, i32, bytes */
+    const uint8_t *scores; /* GGUF: f32[n_tokens] */
+    const uint8_t *types;  /* GGUF: i32[n_tokens], NULL: all normal */
+    uint32_t bos, eos, unk, eot; /* or INGOT_NO_TOKEN */
+    uint32_t flags; /* enum ingot_tokenizer_flags */
 };
 
 struct source_text {
