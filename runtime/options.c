@@ -139,7 +139,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Levenshtein distance; both shorter than NAME_BYTES. Case does not count. */
+/* Levenshtein distance; b shorter than NAME_BYTES. Case does not count. */
 static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     unsigned row[NAME_BYTES];
