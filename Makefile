@@ -62,13 +62,14 @@ NEWLIB_INCLUDE :=
 NEWLIB_LIBS := -lm -lc
 else
 NEWLIB_READY := $(NEWLIB)/lib/libc.a
-NEWLIB_INCLUDE := -nostdinc -isystem $(NEWLIB)/include \
-                  -isystem $(shell $(CROSS_COMPILE)gcc -print-file-name=include 2>/dev/null)
+# The compiler's own headers first: newlib's stdatomic.h is for other compilers.
+NEWLIB_INCLUDE := -nostdinc -isystem $(shell $(CROSS_COMPILE)gcc -print-file-name=include 2>/dev/null) \
+                  -isystem $(NEWLIB)/include
 NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
 B := $(O)/$(BOARD)
-IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -ffreestanding -fno-builtin-printf -fno-pie -fno-pic \
+IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -fno-stack-protector -fno-common -ffunction-sections -fdata-sections \
                -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(BOARD_CFLAGS)
 IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \

@@ -25,13 +25,13 @@ static struct main_state {
     bool bad_options;
 } state;
 
-static noreturn void stop(int status)
+static void __attribute__((noreturn)) stop(int status)
 {
     console_log("power off");
     board.power_off(status);
 }
 
-static noreturn void give_up(const char *problem)
+static void __attribute__((noreturn)) give_up(const char *problem)
 {
     console_log("error: %s", problem);
     stop(1);
@@ -142,7 +142,7 @@ static void open_model(const struct machine *machine)
                 (unsigned long)(console_millis() - load_millis), (unsigned long)load_millis);
 }
 
-noreturn void image_main(const struct machine *machine)
+void image_main(const struct machine *machine)
 {
     char ram[FORMAT_NUMBER_BYTES];
 

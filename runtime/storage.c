@@ -37,6 +37,12 @@ static struct file_timeout timeout(void)
     return t;
 }
 
+static bool holds_ingot(const struct block_device *d)
+{
+    return d->memory != NULL && d->n_sectors * SECTOR_BYTES >= sizeof(struct ingot_header) &&
+           memcmp(d->memory, INGOT_MAGIC, sizeof INGOT_MAGIC - 1) == 0;
+}
+
 /* A raw .ingot begins with its magic; its header says how long it is. */
 static enum err open_raw(struct storage *s, struct block_device *device)
 {
@@ -44,7 +50,7 @@ static enum err open_raw(struct storage *s, struct block_device *device)
     struct file_timeout t = timeout();
     uint64_t device_bytes = device->n_sectors * SECTOR_BYTES;
 
-    if (device_bytes < sizeof *h || memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) != 0) {
+    if (!holds_ingot(device)) {
         format_text(s->problem, sizeof s->problem,
                     "%s holds no .ingot file: write one to its first byte", device->name);
         return ERR_BAD_MAGIC;
@@ -90,33 +96,28 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     return e == ERR_OK ? ERR_OK : card_problem(s, device, e);
 }
 
-static bool wanted(const char *name, const char *word)
+/* Erased flash is no flash, unless it was asked for by name. */
+static bool is_candidate(const struct block_device *d, const char *name)
 {
-    return name[0] == '\0' || strcmp(name, word) == 0;
+    if (d->memory == NULL) {
+        return strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0;
+    }
+    return strcmp(name, "flash") == 0 || (name[0] == '\0' && holds_ingot(d));
 }
 
 enum err storage_find_model(struct storage *s, const char *name)
 {
     enum err e = ERR_NO_DEVICE;
 
-    if (s->initrd.memory != NULL && wanted(name, "initrd")) {
+    if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
         return open_raw(s, &s->initrd);
     }
-    for (unsigned i = 0; i < s->n_devices; i++) {
+    for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
-        enum err tried = ERR_NOT_FOUND;
 
-        if (d->memory == NULL && strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0) {
-            tried = open_on_card(s, d, name);
-        } else if (d->memory != NULL && wanted(name, "flash")) {
-            tried = open_raw(s, d);
-        } else {
-            continue;
+        if (is_candidate(d, name)) {
+            e = d->memory != NULL ? open_raw(s, d) : open_on_card(s, d, name);
         }
-        if (tried == ERR_OK) {
-            return ERR_OK;
-        }
-        e = e == ERR_NO_DEVICE || d->memory == NULL ? tried : e; /* a card's reason tells more */
     }
     if (e == ERR_NO_DEVICE) {
         format_text(s->problem, sizeof s->problem,

@@ -9,8 +9,13 @@ source=$(ls /usr/src/newlib/newlib-*.tar.xz 2>/dev/null | tail -n 1)
 [ -n "$source" ] || { echo "newlib: /usr/src/newlib/newlib-*.tar.xz is missing: run 'make setup'" >&2; exit 1; }
 
 mkdir -p "$prefix"
-work=$(cd "$prefix" && pwd)/build
+prefix=$(cd "$prefix" && pwd)
+work=$prefix/build
 log=$work/log
+# Two makes at once: the second waits, and finds it done.
+exec 9>"$prefix.lock"
+flock 9
+[ ! -f "$prefix/lib/libc.a" ] || exit 0
 rm -rf "$work"
 mkdir -p "$work/src" "$work/obj"
 echo "newlib: building for $target (about a minute), log in $log"
@@ -37,6 +42,7 @@ mkdir -p "$prefix/include" "$prefix/lib"
 cp -r "$work/obj/$target/newlib/targ-include/." "$prefix/include/"
 cp -r "$work/src/newlib/libc/include/." "$prefix/include/"
 cp "$work/obj/$target/newlib/targ-include/newlib.h" "$prefix/include/newlib.h"
-cp "$work/obj/$target/newlib/libc.a" "$work/obj/$target/newlib/libm.a" "$prefix/lib/"
+cp "$work/obj/$target/newlib/libm.a" "$prefix/lib/"
+cp "$work/obj/$target/newlib/libc.a" "$prefix/lib/" # last: make looks for this one
 rm -rf "$work"
 echo "newlib: $prefix/lib/libc.a is ready"

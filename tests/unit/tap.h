@@ -8,6 +8,7 @@
 
 static int tap_count;
 static int tap_failed;
+static bool tap_good;
 
 __attribute__((format(printf, 4, 5)))
 static inline bool tap_ok(bool good, const char *file, int line, const char *format, ...)
@@ -27,7 +28,8 @@ static inline bool tap_ok(bool good, const char *file, int line, const char *for
     return good;
 }
 
-#define OK(condition, ...) tap_ok((condition), __FILE__, __LINE__, __VA_ARGS__)
+/* The condition is evaluated before the arguments of the message, which may show its effects. */
+#define OK(condition, ...) (tap_good = (condition), tap_ok(tap_good, __FILE__, __LINE__, __VA_ARGS__))
 
 static inline int tap_done(void)
 {
