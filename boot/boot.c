@@ -38,11 +38,20 @@ static uint64_t range_end(uint64_t base, uint64_t bytes)
     return bytes > UINT64_MAX - base ? UINT64_MAX : base + bytes;
 }
 
-/* Free RAM holds whole pages only. */
+/* Free RAM holds whole pages only. Neighbours (the nodes of a NUMA machine) become one. */
 static void free_add(uint64_t start, uint64_t end)
 {
     start = page_ceil(start);
     end = page_floor(end);
+    for (unsigned i = 0; start < end && i < state.n_free; i++) {
+        if (state.free[i].start != end && state.free[i].end != start)
+            continue;
+        if (state.free[i].start == end)
+            state.free[i].start = start;
+        else
+            state.free[i].end = end;
+        return;
+    }
     if (start < end && state.n_free < MAX_FREE)
         state.free[state.n_free++] = (struct span){ start, end };
 }

@@ -1,0 +1,475 @@
+/* The device tree reader against a tree made by hand, damaged in every way that a byte can be, and
+ * against the trees of QEMU's machines where QEMU is there. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/device_tree.h"
+#include "tests/unit/tap.h"
+
+/* ---- a writer of blobs --------------------------------------------------------------------- */
+
+enum { ROOM = 8192 };
+
+struct writer {
+    uint8_t structure[ROOM], strings[ROOM], blob[2 * ROOM];
+    uint32_t n_structure, n_strings, n_blob;
+};
+
+static void put_u32(uint8_t *p, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+static void put_token(struct writer *w, uint32_t value)
+{
+    put_u32(w->structure + w->n_structure, value);
+    w->n_structure += 4;
+}
+
+static void put_bytes(struct writer *w, const void *data, uint32_t bytes)
+{
+    memcpy(w->structure + w->n_structure, data, bytes);
+    w->n_structure = (w->n_structure + bytes + 3) & ~3u;
+}
+
+static void begin(struct writer *w, const char *name)
+{
+    put_token(w, 1);
+    put_bytes(w, name, (uint32_t)strlen(name) + 1);
+}
+
+static void end(struct writer *w)
+{
+    put_token(w, 2);
+}
+
+static void property(struct writer *w, const char *name, const void *data, uint32_t bytes)
+{
+    put_token(w, 3);
+    put_token(w, bytes);
+    put_token(w, w->n_strings);
+    put_bytes(w, data, bytes);
+    memcpy(w->strings + w->n_strings, name, strlen(name) + 1);
+    w->n_strings += (uint32_t)strlen(name) + 1;
+}
+
+static void text(struct writer *w, const char *name, const char *value)
+{
+    property(w, name, value, (uint32_t)strlen(value) + 1);
+}
+
+static void cells(struct writer *w, const char *name, unsigned n, const uint32_t *values)
+{
+    uint8_t data[64];
+
+    for (unsigned i = 0; i < n; i++)
+        put_u32(data + 4 * i, values[i]);
+    property(w, name, data, 4 * n);
+}
+
+#define CELLS(w, name, ...)                                                                       \
+    cells(w, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4, (const uint32_t[]){ __VA_ARGS__ })
+
+/* Header, one reservation, structure, strings, and `slack` unused bytes. */
+static void finish(struct writer *w, uint32_t slack)
+{
+    uint32_t structure = 40 + 32, strings = structure + w->n_structure + 4;
+    uint32_t total = strings + w->n_strings + slack;
+    const uint32_t header[10] = { 0xd00dfeed, total, structure, strings, 40, 17, 16, 0,
+                                  w->n_strings, w->n_structure + 4 };
+
+    put_token(w, 9);
+    memset(w->blob, 0, sizeof w->blob);
+    for (int i = 0; i < 10; i++)
+        put_u32(w->blob + 4 * i, header[i]);
+    put_u32(w->blob + 40 + 4, 0x80000000);
+    put_u32(w->blob + 40 + 12, 0x1000);
+    memcpy(w->blob + structure, w->structure, w->n_structure);
+    memcpy(w->blob + strings, w->strings, w->n_strings);
+    w->n_blob = total;
+}
+
+static void cpu(struct writer *w, const char *name, uint32_t id, const char *status)
+{
+    begin(w, name);
+    text(w, "device_type", "cpu");
+    CELLS(w, "reg", id);
+    if (status != NULL)
+        text(w, "status", status);
+    property(w, "riscv,isa-extensions", "i\0m\0v", 6);
+    end(w);
+}
+
+static void make_soc(struct writer *w)
+{
+    begin(w, "soc");
+    CELLS(w, "#address-cells", 1);
+    CELLS(w, "#size-cells", 1);
+    CELLS(w, "ranges", 0x7c000000, 0, 0xfc000000, 0x03800000, 0x40000000, 4, 0, 0x800000);
+    begin(w, "serial@7e201000");
+    property(w, "compatible", "brcm,uart\0arm,pl011", 20);
+    CELLS(w, "reg", 0x7e201000, 0x200, 0x40000010, 0x10, 0x7f700000, 0x200000, 0x10, 0x10);
+    end(w);
+    begin(w, "bus");
+    begin(w, "hidden@0"); /* a bus without ranges */
+    CELLS(w, "reg", 0, 0, 16);
+    end(w);
+    end(w);
+    end(w);
+}
+
+static void make_tree(struct writer *w)
+{
+    memset(w, 0, sizeof *w);
+    begin(w, "");
+    CELLS(w, "#address-cells", 2);
+    CELLS(w, "#size-cells", 1);
+    put_token(w, 4); /* NOP */
+    begin(w, "aliases");
+    text(w, "serial0", "/soc/serial@7e201000");
+    end(w);
+    begin(w, "chosen");
+    text(w, "bootargs", "model=a.ingot n=32");
+    text(w, "stdout-path", "serial0:115200n8");
+    CELLS(w, "linux,initrd-start", 0x48000000);
+    CELLS(w, "linux,initrd-end", 0, 0x48001234);
+    end(w);
+    begin(w, "memory@40000000");
+    text(w, "device_type", "memory");
+    CELLS(w, "reg", 0, 0x40000000, 0x20000000, 1, 0, 0x1000);
+    end(w);
+    begin(w, "cpus");
+    CELLS(w, "#address-cells", 1);
+    CELLS(w, "#size-cells", 0);
+    CELLS(w, "timebase-frequency", 10000000);
+    cpu(w, "cpu@0", 0, "disabled");
+    cpu(w, "cpu@1", 1, "okay");
+    cpu(w, "cpu@2", 2, NULL);
+    cpu(w, "cpu@3", 3, "ok");
+    end(w);
+    make_soc(w);
+    end(w);
+    finish(w, 100);
+}
+
+/* ---- the tree by hand ------------------------------------------------------------------------ */
+
+static void test_nodes(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    unsigned n = 0;
+
+    device_tree_begin(&node);
+    while (device_tree_next(tree, &node))
+        n++;
+    OK(n == 13, "13 nodes walked (%u)", n);
+    OK(!device_tree_next(tree, &node), "the end stays the end");
+    OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");
+    OK(device_tree_find(tree, &node, "/memory") && strcmp(node.name, "memory@40000000") == 0,
+       "a path without unit address");
+    OK(device_tree_find(tree, &node, "/soc/serial@7e201000"), "a path with unit address");
+    OK(!device_tree_find(tree, &node, "/soc/serial@7e201001"), "another unit address");
+    OK(!device_tree_find(tree, &node, "/soc/serial@7e20100"), "a prefix of a unit address");
+    OK(!device_tree_find(tree, &node, "/cpus/serial"), "a child of another node");
+    OK(!device_tree_find(tree, &node, "soc") && !device_tree_find(tree, &node, ""),
+       "relative and empty paths");
+    OK(device_tree_find(tree, &node, "/cpus/cpu@2") &&
+           device_tree_lists(tree, &node, "riscv,isa-extensions", "v") &&
+           !device_tree_lists(tree, &node, "riscv,isa-extensions", "vv"),
+       "entries of a list of strings");
+    device_tree_begin(&node);
+    OK(device_tree_next_compatible(tree, &node, "arm,pl011") && node.depth == 2,
+       "the second compatible string");
+    OK(!device_tree_next_compatible(tree, &node, "arm,pl011"), "and no other such node");
+}
+
+static void test_ranges(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base = 0, bytes = 0;
+
+    device_tree_find(tree, &node, "/memory");
+    OK(device_tree_reg(tree, &node, 0, &base, &bytes) && base == 0x40000000 && bytes == 0x20000000,
+       "memory, first range");
+    OK(device_tree_reg(tree, &node, 1, &base, &bytes) && base == 0x100000000 && bytes == 0x1000,
+       "memory above 4 GiB");
+    OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "no third range");
+    device_tree_find(tree, &node, "/soc/serial");
+    OK(device_tree_reg(tree, &node, 0, &base, &bytes) && base == 0xfe201000 && bytes == 0x200,
+       "reg through ranges");
+    OK(device_tree_reg(tree, &node, 1, &base, NULL) && base == 0x400000010,
+       "reg through the second row of ranges");
+    OK(!device_tree_reg(tree, &node, 2, &base, &bytes), "a reg that leaves its window");
+    OK(!device_tree_reg(tree, &node, 3, &base, &bytes), "a reg that no window has");
+    device_tree_find(tree, &node, "/soc/bus/hidden");
+    OK(!device_tree_reg(tree, &node, 0, &base, &bytes), "a bus that the CPU cannot see");
+    OK(device_tree_reservation(tree, 0, &base, &bytes) && base == 0x80000000 && bytes == 0x1000 &&
+           !device_tree_reservation(tree, 1, &base, &bytes),
+       "the memory reservation");
+}
+
+static void test_questions(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base = 0, bytes = 0, ids[4];
+    uint32_t baud = 0;
+
+    OK(strcmp(device_tree_bootargs(tree), "model=a.ingot n=32") == 0, "bootargs");
+    OK(device_tree_initrd(tree, &base, &bytes) && base == 0x48000000 && bytes == 0x1234,
+       "initrd, 32 and 64 bits mixed");
+    OK(device_tree_console(tree, &node, &baud) && baud == 115200 &&
+           strcmp(node.name, "serial@7e201000") == 0,
+       "stdout-path by alias, with a rate (%u)", baud);
+    OK(device_tree_cpus(tree, 1, ids, 4) == 3 && ids[0] == 1 && ids[1] == 2 && ids[2] == 3,
+       "the disabled core is left out");
+    OK(device_tree_cpus(tree, 3, ids, 4) == 3 && ids[0] == 3 && ids[1] == 1 && ids[2] == 2,
+       "the booting core comes first");
+    OK(device_tree_cpus(tree, 3, ids, 2) == 2 && ids[0] == 3 && ids[1] == 1,
+       "the booting core is never the one left out");
+    OK(device_tree_timebase(tree) == 10000000, "timebase");
+}
+
+static void test_copy(const struct device_tree *tree)
+{
+    static uint8_t copy[2 * ROOM];
+    struct device_tree copied;
+    uint32_t used = tree->total_bytes - 100;
+
+    OK(device_tree_copy(tree, copy, used - 1) == ERR_NO_SPACE, "a copy that does not fit");
+    OK(device_tree_copy(tree, copy, used) == ERR_OK && device_tree_bytes(copy) == used,
+       "a copy without the slack");
+    OK(device_tree_open(&copied, copy, used) == ERR_OK, "the copy is a tree");
+    test_questions(&copied);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+/* Open a blob in a buffer of exactly its size, walk what opens; ASan watches the edges. */
+static enum err open_exact(const uint8_t *data, size_t bytes)
+{
+    uint8_t *blob = malloc(bytes);
+    struct device_tree tree;
+    struct device_tree_node node;
+    uint64_t base, size, ids[2];
+    uint32_t baud;
+    enum err e;
+
+    if (blob == NULL)
+        abort();
+    memcpy(blob, data, bytes);
+    e = device_tree_open(&tree, blob, bytes);
+    device_tree_begin(&node);
+    while (e == ERR_OK && device_tree_next(&tree, &node))
+        for (unsigned i = 0; device_tree_reg(&tree, &node, i, &base, &size); i++)
+            continue;
+    if (e == ERR_OK) {
+        (void)device_tree_console(&tree, &node, &baud);
+        (void)device_tree_cpus(&tree, 0, ids, 2);
+        (void)device_tree_initrd(&tree, &base, &size);
+    }
+    free(blob);
+    return e;
+}
+
+static void test_damage(struct writer *w)
+{
+    static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+    unsigned short_ok = 0, refused = 0;
+
+    for (uint32_t n = 1; n < w->n_blob; n++)
+        short_ok += open_exact(w->blob, n) == ERR_OK;
+    OK(short_ok == 0, "every truncation is refused");
+    for (uint32_t at = 0; at < w->n_blob; at++) {
+        uint8_t old = w->blob[at];
+
+        for (unsigned i = 0; i < sizeof values; i++) {
+            w->blob[at] = values[i];
+            refused += open_exact(w->blob, w->n_blob) != ERR_OK;
+        }
+        w->blob[at] = old;
+    }
+    OK(refused > 100, "every byte changed: refused %u times, never a step out of bounds", refused);
+}
+
+static void test_header(struct writer *w)
+{
+    static const struct {
+        uint32_t offset, value;
+        enum err e;
+        const char *what;
+    } rows[] = {
+        { 0, 0xd00dfeee, ERR_BAD_MAGIC, "magic" },
+        { 4, 39, ERR_BAD_HEADER, "total smaller than the header" },
+        { 4, 0xffffffff, ERR_BAD_HEADER, "total over the maximum" },
+        { 4, 0x100000, ERR_TRUNCATED, "total over the bytes there are" },
+        { 8, 0xfffffffc, ERR_BAD_HEADER, "structure offset" },
+        { 8, 73, ERR_BAD_HEADER, "structure not aligned" },
+        { 12, 0xffffffff, ERR_BAD_HEADER, "strings offset" },
+        { 16, 0xfffffff8, ERR_BAD_HEADER, "reservations offset" },
+        { 20, 16, ERR_BAD_VERSION, "version 16" },
+        { 24, 18, ERR_BAD_VERSION, "compatible with 18 only" },
+        { 32, 0xffffffff, ERR_BAD_HEADER, "strings size" },
+        { 32, 1, ERR_BAD_HEADER, "strings too short for their names" },
+        { 36, 0xfffffffc, ERR_BAD_HEADER, "structure size" },
+        { 36, 4, ERR_BAD_HEADER, "structure cut off" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t old[4];
+        enum err e;
+
+        memcpy(old, w->blob + rows[i].offset, 4);
+        put_u32(w->blob + rows[i].offset, rows[i].value);
+        e = open_exact(w->blob, w->n_blob);
+        OK(e == rows[i].e, "header: %s: %d", rows[i].what, e);
+        memcpy(w->blob + rows[i].offset, old, 4);
+    }
+}
+
+static enum err open_nested(struct writer *w, int depth)
+{
+    memset(w, 0, sizeof *w);
+    for (int i = 0; i < depth; i++)
+        begin(w, i == 0 ? "" : "n");
+    for (int i = 0; i < depth; i++)
+        end(w);
+    finish(w, 0);
+    return open_exact(w->blob, w->n_blob);
+}
+
+static void test_structure(struct writer *w)
+{
+    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH) == ERR_OK, "the deepest tree");
+    OK(open_nested(w, DEVICE_TREE_MAX_DEPTH + 1) == ERR_BAD_HEADER, "one level deeper");
+    OK(open_nested(w, 0) == ERR_BAD_HEADER, "no root");
+
+    memset(w, 0, sizeof *w);
+    begin(w, "");
+    finish(w, 0);
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a node left open");
+
+    memset(w, 0, sizeof *w);
+    begin(w, "");
+    end(w);
+    begin(w, "");
+    end(w);
+    finish(w, 0);
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "two roots");
+
+    memset(w, 0, sizeof *w);
+    begin(w, "");
+    begin(w, "n");
+    end(w);
+    text(w, "late", "x");
+    end(w);
+    finish(w, 0);
+    OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a property behind a child");
+}
+
+/* ---- QEMU's trees ------------------------------------------------------------------------------ */
+
+/* Dump the tree of a machine to `data`; 0: that QEMU is not there. */
+static size_t qemu_tree(const char *emulator, const char *machine, uint8_t *data, size_t room)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[256], command[1024] = "";
+    size_t bytes = 0;
+    int file;
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/device_tree_test.XXXXXX", folder != NULL ? folder : ".");
+    file = mkstemp(path);
+    if (file < 0)
+        return 0;
+    (void)!write(file, command, 64); /* the kernel: anything, only -append asks for one */
+    close(file);
+    snprintf(command, sizeof command,
+             "command -v %s >/dev/null && %s -M %s,dumpdtb=%s -m 512M -smp 4 -nic none -nographic "
+             "-append 'n=32 temp=0' -kernel %s >/dev/null 2>&1 </dev/null",
+             emulator, emulator, machine, path, path);
+    (void)!system(command);
+    in = fopen(path, "rb");
+    if (in != NULL) {
+        bytes = fread(data, 1, room, in);
+        if (bytes <= 64) /* still the kernel: no tree was dumped */
+            bytes = 0;
+        fclose(in);
+    }
+    unlink(path);
+    return bytes;
+}
+
+static void test_qemu_machine(const struct device_tree *tree, uint64_t ram, const char *uart,
+                              unsigned n_virtio)
+{
+    struct device_tree_node node;
+    uint64_t base = 0, bytes = 0, ids[8];
+    uint32_t baud;
+    unsigned n = 0;
+
+    device_tree_begin(&node);
+    OK(device_tree_next_type(tree, &node, "memory") &&
+           device_tree_reg(tree, &node, 0, &base, &bytes) && base == ram && bytes == 512u << 20,
+       "512 MiB where RAM begins");
+    OK(device_tree_cpus(tree, 0, ids, 8) == 4 && ids[0] == 0 && ids[3] == 3, "4 cores");
+    OK(device_tree_console(tree, &node, &baud) &&
+           device_tree_lists(tree, &node, "compatible", uart),
+       "the console is a %s", uart);
+    device_tree_begin(&node);
+    while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
+        n += device_tree_reg(tree, &node, 0, &base, &bytes) && bytes >= 0x200;
+    OK(n == n_virtio, "%u virtio slots", n);
+    device_tree_begin(&node);
+    OK(device_tree_next_compatible(tree, &node, "cfi-flash") &&
+           device_tree_reg(tree, &node, 1, &base, &bytes) && bytes >= 32u << 20,
+       "the second bank of flash");
+}
+
+static void test_qemu(void)
+{
+    static uint8_t data[DEVICE_TREE_MAX_BYTES], copy[96 * 1024];
+    struct device_tree tree;
+    struct device_tree_node node;
+    const char *method;
+    size_t bytes = qemu_tree("qemu-system-aarch64", "virt", data, sizeof data);
+
+    if (bytes == 0) {
+        OK(true, "QEMU for arm64 # SKIP qemu-system-aarch64 is not installed");
+    } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK, "QEMU's arm64 virt")) {
+        test_qemu_machine(&tree, 0x40000000, "arm,pl011", 32);
+        method = device_tree_find(&tree, &node, "/psci")
+                     ? device_tree_string(&tree, &node, "method") : NULL;
+        OK(method != NULL && strcmp(method, "hvc") == 0, "PSCI by hvc");
+        OK(device_tree_copy(&tree, copy, sizeof copy) == ERR_OK, "boot's copy has room");
+    }
+    bytes = qemu_tree("qemu-system-riscv64", "virt", data, sizeof data);
+    if (bytes == 0) {
+        OK(true, "QEMU for riscv64 # SKIP qemu-system-riscv64 is not installed");
+    } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK, "QEMU's riscv64 virt")) {
+        test_qemu_machine(&tree, 0x80000000, "ns16550a", 8);
+        OK(device_tree_timebase(&tree) == 10000000, "timebase of 10 MHz");
+        OK(strcmp(device_tree_bootargs(&tree), "n=32 temp=0") == 0, "bootargs");
+    }
+}
+
+int main(void)
+{
+    static struct writer w;
+    struct device_tree tree;
+
+    make_tree(&w);
+    if (OK(device_tree_open(&tree, w.blob, w.n_blob) == ERR_OK, "the tree opens")) {
+        test_nodes(&tree);
+        test_ranges(&tree);
+        test_questions(&tree);
+        test_copy(&tree);
+    }
+    test_damage(&w);
+    test_header(&w);
+    test_structure(&w);
+    test_qemu();
+    return tap_done();
+}
