@@ -80,12 +80,12 @@ IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/
             kernels/$(ISA)/*.S kernels/$(ISA)/*.c)
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
-$(B)/obj/%.c.o: %.c | $(NEWLIB_READY)
+$(B)/obj/%.c.o: %.c Makefile | $(NEWLIB_READY)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
 
-$(B)/obj/%.S.o: %.S | $(NEWLIB_READY)
+$(B)/obj/%.S.o: %.S Makefile | $(NEWLIB_READY)
 	$(call say,AS,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
@@ -120,12 +120,12 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 
-$(H)/obj/%.o: %
+$(H)/obj/%.o: % Makefile
 	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
 
-$(O)/asan/obj/%.o: %
+$(O)/asan/obj/%.o: % Makefile
 	$(call say,ASAN,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
