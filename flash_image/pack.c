@@ -160,20 +160,9 @@ static void close_job(struct job *j)
     free(j->source);
 }
 
-static enum err write_to(struct job *j, int fd, const char *path, char *problem,
-                         size_t problem_bytes)
-{
-    enum err e = pack_write(j->source, j->options, fd, path);
-
-    if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", j->source->problem);
-    }
-    return e;
-}
-
 /* Write into path, which fd (or -1, and then errno) has open, and close it; unlink on an error. */
-static enum err write_and_close(struct job *j, int fd, const char *path, char *problem,
-                                size_t problem_bytes)
+static enum err write_and_close(struct source *s, const struct pack_options *o, int fd,
+                                const char *path, char *problem, size_t problem_bytes)
 {
     enum err e;
 
@@ -181,7 +170,10 @@ static enum err write_and_close(struct job *j, int fd, const char *path, char *p
         snprintf(problem, problem_bytes, "%s: cannot be written: %s", path, reason(errno));
         return ERR_IO;
     }
-    e = write_to(j, fd, path, problem, problem_bytes);
+    e = pack_write(s, o, fd, path);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", s->problem);
+    }
     if (close(fd) != 0 && e == ERR_OK) {
         snprintf(problem, problem_bytes, "%s: %s", path, reason(errno));
         e = ERR_IO;
@@ -192,10 +184,10 @@ static enum err write_and_close(struct job *j, int fd, const char *path, char *p
     return e;
 }
 
-enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes)
+enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
+                     size_t problem_bytes)
 {
     char temporary[1024];
-    struct job j;
     enum err e;
     int fd;
 
@@ -203,17 +195,25 @@ enum err pack_file(const struct pack_options *o, char *problem, size_t problem_b
         snprintf(problem, problem_bytes, "the name of the output is too long");
         return ERR_TOO_LONG;
     }
-    e = open_job(&j, o, false, problem, problem_bytes);
-    if (e == ERR_OK) {
-        fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        e = write_and_close(&j, fd, temporary, problem, problem_bytes);
-    }
-    close_job(&j);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    e = write_and_close(s, o, fd, temporary, problem, problem_bytes);
     if (e == ERR_OK && rename(temporary, o->output) != 0) {
         snprintf(problem, problem_bytes, "%s: cannot be written: %s", o->output, reason(errno));
         unlink(temporary);
         e = ERR_IO;
     }
+    return e;
+}
+
+enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes)
+{
+    struct job j;
+    enum err e = open_job(&j, o, false, problem, problem_bytes);
+
+    if (e == ERR_OK) {
+        e = pack_source(j.source, o, problem, problem_bytes);
+    }
+    close_job(&j);
     return e;
 }
 
@@ -233,7 +233,7 @@ enum err pack_temporary(const struct pack_options *o, char *path, size_t path_by
     }
     e = open_job(&j, o, false, problem, problem_bytes);
     if (e == ERR_OK) {
-        e = write_and_close(&j, mkstemp(path), path, problem, problem_bytes);
+        e = write_and_close(j.source, o, mkstemp(path), path, problem, problem_bytes);
     }
     close_job(&j);
     return e;

@@ -23,6 +23,17 @@ struct pack_options {
  * Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes);
 
+/* Write a model that is parsed (or made up) already: the second half of pack_file. */
+struct source;
+enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
+                     size_t problem_bytes);
+
+/* Make up a model of a named shape with random weights and write it as pack_file does; o->input
+ * is the shape's name. Equal shapes, types and seeds give equal bytes. A shape that does not
+ * exist: ERR_NOT_FOUND, and problem lists those that do. */
+enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
+                    size_t problem_bytes);
+
 /* The same into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output is not
  * looked at. The caller opens path and unlinks it; on an error there is no file. */
 enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,

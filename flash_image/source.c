@@ -53,6 +53,8 @@ uint64_t source_type_bytes(enum source_type type, uint64_t elements)
         return elements / 32 * 34;
     case SOURCE_Q4_0:
         return elements / 32 * 18;
+    case SOURCE_SYNTH: /* lies nowhere */
+        return 0;
     default:
         return elements;
     }
@@ -60,7 +62,7 @@ uint64_t source_type_bytes(enum source_type type, uint64_t elements)
 
 const char *source_type_name(enum source_type type)
 {
-    static const char *const names[] = { "F32", "F16", "Q8_0", "Q4_0", "int8" };
+    static const char *const names[] = { "F32", "F16", "Q8_0", "Q4_0", "int8", "made up" };
 
     return names[type];
 }
@@ -219,6 +221,9 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
         for (size_t c = 0; c < t->cols; c += 32) {
             read_q4_0(in + c / 32 * 18, out + c);
         }
+        return;
+    case SOURCE_SYNTH:
+        synth_read_row(t, row, out);
         return;
     default:
         read_grouped(t, first, out);

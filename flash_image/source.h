@@ -22,6 +22,7 @@ enum source_type {
     SOURCE_Q8_0,    /* GGML blocks of 32: fp16 d, int8 q[32] */
     SOURCE_Q4_0,    /* GGML blocks of 32: fp16 d, u8 q[16] */
     SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
+    SOURCE_SYNTH,   /* made up as it is read: synth.c; `group` is the seed, data any address */
 };
 
 struct source_tensor {
@@ -95,6 +96,9 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
 
 /* Row `row` of t as floats to out (t->cols). */
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);
+
+/* Row `row` of a SOURCE_SYNTH tensor: equal seeds and shapes give equal rows. */
+void synth_read_row(const struct source_tensor *t, uint32_t row, float *out);
 
 /* Parse the file's bytes bytes at data into *s, whose path is set and whose rest is zero.
  * vocab_only: stop when the vocabulary is known.

@@ -15,6 +15,7 @@ static const struct command {
     { "pack", cmd_pack, "make an .ingot from a GGUF or llama2.c file" },
     { "info", cmd_info, "what a model is and how large its parts are" },
     { "verify", cmd_verify, "check every checksum of an .ingot" },
+    { "synth", cmd_synth, "make up a model of a real shape with random weights" },
     { "plan", cmd_plan, "which memory a model would take, without loading it" },
     { "tokenize", cmd_tokenize, "standard input to tokens" },
     { "perplexity", cmd_perplexity, "of a model on a text" },
