@@ -23,6 +23,9 @@ enum mapping {
  * that the ISA maps; ERR_NO_SPACE: the table pages are used up. */
 enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping);
 
+/* The calling core's number, 0 .. BOARD_MAX_CORES - 1. */
+unsigned core_number(void);
+
 /* The id by which firmware and device tree know the calling core: MPIDR affinity, hart id. */
 uint64_t core_hardware_id(void);
 

@@ -42,9 +42,6 @@ void mmu_init(void);
  * ISA makes them, no traps, flags clear. */
 void core_fp_init(void);
 
-/* The calling core's number, 0 .. BOARD_MAX_CORES - 1. */
-unsigned core_number(void);
-
 /* Bits of enum cpu_feature that this core has, and its name, "Cortex-A72". Needs board.early_init
  * and the tree of the machine, which may be NULL. The text lives as long as the image. */
 struct device_tree;

@@ -4,6 +4,7 @@
 #include "board/device_tree.h"
 #include "board/drivers/cfi_flash.h"
 #include "board/drivers/generic_timer.h"
+#include "board/drivers/gic_v2.h"
 #include "board/drivers/pl011.h"
 #include "board/drivers/psci.h"
 #include "board/drivers/virtio_blk.h"
@@ -16,6 +17,8 @@ static struct board_state {
     struct device_tree tree; /* blob NULL: none */
     struct pl011 uart;
     struct psci psci;
+    struct gic_v2 gic;
+    bool listens[BOARD_MAX_CORES]; /* each written by its own core */
     uint64_t core_ids[BOARD_MAX_CORES];
     unsigned n_cores;
     struct virtio_blk cards[BOARD_MAX_BLOCK];
@@ -39,6 +42,19 @@ static uintptr_t find_uart(const struct device_tree *tree, uint32_t *baud)
     return device_tree_reg(tree, &node, 0, &base, NULL) ? (uintptr_t)base : BOARD_UART_ADDRESS;
 }
 
+static void find_gic(void)
+{
+    struct gic_v2 *gic = &state.gic;
+
+    if (gic_v2_find(gic, &state.tree) != ERR_OK)
+        return;
+    if (mmu_map(gic->distributor, GIC_V2_DISTRIBUTOR_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map(gic->interface, GIC_V2_INTERFACE_BYTES, MAP_DEVICE) != ERR_OK)
+        gic->distributor = 0;
+    else
+        gic_v2_init(gic);
+}
+
 static void virt_early_init(const void *dtb)
 {
     uintptr_t uart = BOARD_UART_ADDRESS;
@@ -49,6 +65,7 @@ static void virt_early_init(const void *dtb)
         uart = find_uart(&state.tree, &baud);
         /* Without PSCI there is one core, or the cores wait in the pen of start.S. */
         (void)psci_init(&state.psci, &state.tree);
+        find_gic();
         state.n_cores = device_tree_cpus(&state.tree, core_hardware_id(), state.core_ids,
                                          BOARD_MAX_CORES);
     }
@@ -76,6 +93,32 @@ static enum err virt_start_core(unsigned core, void (*entry)(void *arg), void *a
     if (state.psci.conduit == PSCI_NONE)
         return ERR_OK;
     return psci_core_on(&state.psci, state.core_ids[core], start, core);
+}
+
+/* QEMU's WFE does not sleep: with fewer processors than cores, waiting cores would take the time
+ * of those that work. WFI does; without a GICv2 (-M gic-version=3) WFE has to do. */
+static void virt_wait(const _Atomic uint32_t *word, uint32_t old)
+{
+    bool *listens = &state.listens[core_number()];
+
+    if (state.gic.distributor == 0) {
+        core_wait(word, old);
+        return;
+    }
+    if (!*listens)
+        gic_v2_listen(&state.gic);
+    *listens = true;
+    /* A change after this look sends a wake-up, which then ends the sleep at once. */
+    if (atomic_load(word) == old)
+        gic_v2_sleep(&state.gic);
+}
+
+static void virt_wake(const _Atomic uint32_t *word)
+{
+    if (state.gic.distributor == 0)
+        core_wake(word);
+    else
+        gic_v2_wake_others(&state.gic);
 }
 
 static void add_card(uintptr_t mmio)
@@ -172,8 +215,8 @@ const struct board board = {
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,
     .start_core = virt_start_core,
-    .wait = core_wait,
-    .wake = core_wake,
+    .wait = virt_wait,
+    .wake = virt_wake,
     .find_storage = virt_find_storage,
     .power_off = virt_power_off,
 };

@@ -1,0 +1,69 @@
+#include "board/drivers/gic_v2.h"
+
+/* Section 4.1.2 (distributor) and 4.1.3 (CPU interface), byte offsets. */
+enum { GICD_CTLR = 0x000, GICD_ISENABLER0 = 0x100, GICD_SGIR = 0xf00 };
+enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
+
+enum {
+    SGI_ENABLE_ALL = 0xffff,
+    SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */
+    IAR_NUMBER = 0x3ff,
+    IAR_NONE = 1020, /* 1020 and above: nothing is pending for us */
+};
+
+static volatile uint32_t *reg(uintptr_t base, unsigned offset)
+{
+    return (volatile uint32_t *)(base + offset);
+}
+
+enum err gic_v2_find(struct gic_v2 *gic, const struct device_tree *tree)
+{
+    static const char *const names[] = { "arm,cortex-a15-gic", "arm,gic-400" };
+    struct device_tree_node node;
+    uint64_t distributor, interface;
+
+    gic->distributor = gic->interface = 0;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        device_tree_begin(&node);
+        if (!device_tree_next_compatible(tree, &node, names[i]) ||
+            !device_tree_reg(tree, &node, 0, &distributor, NULL) ||
+            !device_tree_reg(tree, &node, 1, &interface, NULL))
+            continue;
+        gic->distributor = (uintptr_t)distributor;
+        gic->interface = (uintptr_t)interface;
+        return ERR_OK;
+    }
+    return ERR_NO_DEVICE;
+}
+
+void gic_v2_init(const struct gic_v2 *gic)
+{
+    *reg(gic->distributor, GICD_CTLR) = 1;
+}
+
+void gic_v2_listen(const struct gic_v2 *gic)
+{
+    *reg(gic->distributor, GICD_ISENABLER0) = SGI_ENABLE_ALL; /* banked per core */
+    *reg(gic->interface, GICC_PMR) = 0xff;                    /* every priority */
+    *reg(gic->interface, GICC_CTLR) = 1;
+}
+
+void gic_v2_wake_others(const struct gic_v2 *gic)
+{
+    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: B2.3.12 of DDI 0487 */
+    *reg(gic->distributor, GICD_SGIR) = SGI_ALL_BUT_SELF;
+}
+
+void gic_v2_sleep(const struct gic_v2 *gic)
+{
+    uint32_t taken;
+
+    __asm__ volatile("dsb sy\n\twfi" ::: "memory");
+    for (;;) {
+        taken = *reg(gic->interface, GICC_IAR);
+        if ((taken & IAR_NUMBER) >= IAR_NONE)
+            break;
+        *reg(gic->interface, GICC_EOIR) = taken;
+    }
+    __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
+}
