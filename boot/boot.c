@@ -96,9 +96,12 @@ static const void *copy_tree(void)
     return state.blob;
 }
 
+/* Loaded, not computed: a PC-relative address need not reach that far. */
+static const volatile uintptr_t default_tree = (uintptr_t)image_device_tree_address;
+
 static const void *open_tree(const void *dtb)
 {
-    uintptr_t base = dtb != NULL ? (uintptr_t)dtb : (uintptr_t)boot_device_tree_address;
+    uintptr_t base = dtb != NULL ? (uintptr_t)dtb : default_tree;
     size_t bytes;
 
     if (base == 0 || base % 4 != 0)

@@ -22,8 +22,8 @@ _Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
 extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern uint8_t data_start[], data_end[]; /* data, then BSS */
 extern uint8_t stacks_start[], stacks_end[], image_end[];
-/* Where the firmware leaves the device tree when it passes no address; 0: nowhere. */
-extern const uint64_t boot_device_tree_address;
+/* Its address is where the firmware leaves the device tree when it passes none; 0: nowhere. */
+extern uint8_t image_device_tree_address[];
 
 /* Called by start.S on core 0: stack set, BSS cleared, traps reported, FPU on in its reset state
  * of core_init, MMU and caches on, only the image mapped. dtb as the firmware passed it. */

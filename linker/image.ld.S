@@ -50,10 +50,7 @@ SECTIONS
 
     .rodata : ALIGN(PAGE) {
         rodata_start = .;
-        boot_device_tree_address = .;
-        QUAD(BOARD_DEVICE_TREE_ADDRESS)
         *(.rodata .rodata.* .srodata .srodata.*)
-        *(.got .got.plt .igot .igot.plt)
         . = ALIGN(PAGE);
         rodata_end = .;
     } :rodata
@@ -61,6 +58,7 @@ SECTIONS
     .data : ALIGN(PAGE) {
         data_start = .;
         *(.data .data.*)
+        *(.got .got.plt .igot .igot.plt) /* empty; in rodata they would mark it writable */
         . = ALIGN(16);
         __global_pointer$ = . + 0x800;
         *(.sdata .sdata.*)
@@ -90,6 +88,8 @@ SECTIONS
     image_text_offset = BOARD_LOAD_ADDRESS - BOARD_RAM_BASE;
 #endif
     image_header_bytes = image_end - image_start;
+
+    image_device_tree_address = BOARD_DEVICE_TREE_ADDRESS;
 
     /* Constructors and exit handlers would never run: whoever needs one must not link. */
     .init_array : { *(.preinit_array .init_array .init_array.* .ctors .fini_array .dtors) }

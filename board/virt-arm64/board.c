@@ -188,11 +188,13 @@ static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return state.n_devices;
 }
 
-/* Entered at EL3 there is no PSCI, and we are in the secure world that owns this pin: direction
- * out, then data through the address mask of pin 0 (PL061, DDI 0190, section 3.3). */
+/* A tree without PSCI means that we were entered at EL3 and are in the secure world, which owns
+ * this pin: direction out, then data through the address mask of pin 0 (PL061, DDI 0190,
+ * section 3.3). */
 static void secure_off(void)
 {
-    if (mmu_map(BOARD_SECURE_GPIO, 0x1000, MAP_DEVICE) != ERR_OK)
+    if (state.tree.blob == NULL || state.psci.conduit != PSCI_NONE ||
+        mmu_map(BOARD_SECURE_GPIO, 0x1000, MAP_DEVICE) != ERR_OK)
         return;
     *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + 0x400) = 1;
     *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + (1 << 2)) = 1;

@@ -70,6 +70,7 @@ func start_primary
     mov     x0, x20
     mov     x29, #0                     // a backtrace ends here
     mov     x30, #0
+    msr     daifclr, #4                 // SError: a device that fails is reported
     b       boot_start
 endfunc start_primary
 
@@ -98,6 +99,7 @@ func start_secondary
     mov     x0, x21
     mov     x29, #0
     mov     x30, #0
+    msr     daifclr, #4
     b       core_start
 endfunc start_secondary
 

@@ -74,8 +74,10 @@ static void print_abort(const struct trap_frame *frame, bool fetch)
 
 static void print_cause(unsigned vector, const struct trap_frame *frame)
 {
-    static const char *const kinds[4] = { "", "IRQ, which nobody enabled", "FIQ, which nobody enabled",
-                                          "SError: a device or memory failed" };
+    static const char *const kinds[4] = {
+        "", "IRQ, which nobody enabled", "FIQ, which nobody enabled",
+        "SError: a device or memory failed",
+    };
     uint64_t class = frame->esr >> 26 & 0x3f;
 
     panic_print("trap: ");
