@@ -34,8 +34,9 @@ struct machine {
 struct board {
     const char *name;
 
-    /* Console and everything else that needs no device tree node. dtb as the firmware
-     * passed it (may be NULL on the host). Runs on core 0 before the MMU is on. */
+    /* Console, cores, whatever answers before storage; maps its devices (board/isa.h). dtb: a
+     * checked device tree that stays readable for good, or NULL where there is none. Runs on core
+     * 0 with the MMU on and nothing but the image mapped. */
     void (*early_init)(const void *dtb);
 
     void (*putc)(char c);           /* blocks while the transmitter is full */
