@@ -1,0 +1,82 @@
+/* The GGUF parser over arbitrary bytes; what it lets pass is read as the packer reads it. The
+ * bytes are tried as they are, and again with zeros after them, so that a short seed's tensors
+ * find their data. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/source.h"
+#include "flash_image/tokenizer_section.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROW_FLOATS = INGOT_MAX_HIDDEN, LONGEST = 3 << 20 };
+
+static struct source source;
+
+static void use_tensors(void)
+{
+    static float row[ROW_FLOATS];
+
+    for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
+        const struct source_tensor *t = &source.tensors[i];
+
+        if (t->data != NULL && source.params_known) {
+            source_read_row(t, 0, row);
+            source_read_row(t, t->rows - 1, row);
+        }
+    }
+}
+
+static void use_vocab(void)
+{
+    uint8_t chat[CHAT_MOST_BYTES];
+    struct tokenizer_size size;
+    uint8_t *section;
+
+    if (tokenizer_measure(&source, &size) != ERR_OK) {
+        return;
+    }
+    section = calloc(1, (size_t)size.bytes);
+    if (section == NULL) {
+        return;
+    }
+    if (chat_build(&source, chat, &source.vocab.eot) > CHAT_MOST_BYTES ||
+        tokenizer_build(&source, &size, section) > size.bytes) {
+        abort();
+    }
+    free(section);
+}
+
+static void parse(const uint8_t *data, size_t size, bool vocab_only)
+{
+    memset(&source, 0, sizeof source);
+    source.path = "fuzz";
+    if (gguf_parse(&source, data, size, vocab_only) != ERR_OK) {
+        if (source.problem[0] == '\0') {
+            abort(); /* every refusal has a sentence */
+        }
+        return;
+    }
+    use_vocab();
+    use_tensors();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t longer[LONGEST];
+    static size_t used;
+
+    parse(data, size, false);
+    if (size > LONGEST) {
+        return 0;
+    }
+    memcpy(longer, data, size);
+    if (used > size) {
+        memset(longer + size, 0, used - size);
+    }
+    used = size;
+    parse(longer, sizeof longer, false);
+    parse(data, size, true);
+    return 0;
+}

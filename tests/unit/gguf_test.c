@@ -1,0 +1,383 @@
+/* GGUF: a small file written here packs as it should, and every change that the packer does not
+ * know, every cut and every absurd number is refused by a sentence. */
+#include "flash_image/ingot_file.h"
+#include "flash_image/pack.h"
+#include "flash_image/source.h"
+#include "tests/unit/model_files.h"
+#include "tests/unit/tap.h"
+
+static char problem[512];
+
+/* small.gguf, with its own types, to `packed`. */
+static enum err pack_small(void)
+{
+    struct pack_options o = { .quiet = true };
+
+    o.input = folder_path("small.gguf");
+    o.output = folder_path("packed");
+    problem[0] = '\0';
+    return pack_file(&o, problem, sizeof problem);
+}
+
+enum { GGUF_U32 = 4, GGUF_F32 = 6, GGUF_STRING = 8, GGUF_ARRAY = 9, GGUF_I32 = 5 };
+
+static void add_u32(struct bytes *b, const char *key, uint32_t value)
+{
+    bytes_text(b, key);
+    bytes_u32(b, GGUF_U32);
+    bytes_u32(b, value);
+}
+
+static void add_string(struct bytes *b, const char *key, const char *value)
+{
+    bytes_text(b, key);
+    bytes_u32(b, GGUF_STRING);
+    bytes_text(b, value);
+}
+
+static void add_array(struct bytes *b, const char *key, uint32_t element, uint64_t n)
+{
+    bytes_text(b, key);
+    bytes_u32(b, GGUF_ARRAY);
+    bytes_u32(b, element);
+    bytes_u64(b, n);
+}
+
+static void add_tensor(struct bytes *b, const char *name, uint64_t cols, uint64_t rows,
+                       uint32_t type, uint64_t offset)
+{
+    bytes_text(b, name);
+    bytes_u32(b, rows == 0 ? 1 : 2);
+    bytes_u64(b, cols);
+    if (rows != 0) {
+        bytes_u64(b, rows);
+    }
+    bytes_u32(b, type);
+    bytes_u64(b, offset);
+}
+
+/* What a made GGUF may have otherwise. */
+struct change {
+    const char *extra_key; /* a u32 more, NULL: none */
+    uint32_t extra_value;
+    const char *architecture, *chat_template, *scaling;
+    uint32_t matrix_type;
+    const char *extra_tensor;
+};
+
+static void add_vocab(struct bytes *b)
+{
+    static const char *const texts[] = { "<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>",
+                                         "<0x0A>", "\xe2\x96\x81" "a", "b", "b", "" };
+    static const uint32_t types[] = { 2, 3, 3, 3, 4, 6, 1, 1, 1, 1 };
+
+    add_string(b, "tokenizer.ggml.model", "llama");
+    add_array(b, "tokenizer.ggml.tokens", GGUF_STRING, 10);
+    for (size_t i = 0; i < 10; i++) {
+        bytes_text(b, texts[i]);
+    }
+    add_array(b, "tokenizer.ggml.scores", GGUF_F32, 10);
+    for (size_t i = 0; i < 10; i++) {
+        bytes_f32(b, -(float)i);
+    }
+    add_array(b, "tokenizer.ggml.token_type", GGUF_I32, 10);
+    bytes_add(b, types, sizeof types);
+    add_u32(b, "tokenizer.ggml.bos_token_id", 1);
+    add_u32(b, "tokenizer.ggml.eos_token_id", 2);
+}
+
+/* What the tensors share: 1280 bytes of floats, and 32 rows of 32 of the matrices' type. */
+static void add_data(struct bytes *b, uint32_t type)
+{
+    size_t block = type == 8 ? 34 : 18;
+    uint32_t seed = 11;
+
+    for (size_t i = 0; i < (type == 0 ? 320 + 1024 : 320); i++) {
+        bytes_f32(b, next_weight(&seed));
+    }
+    for (size_t row = 0; type != 0 && row < 32; row++) {
+        uint8_t bytes[34] = { (uint8_t)row, 0x2c }; /* fp16 scales from 2^-4 */
+
+        for (size_t i = 2; i < block; i++) {
+            bytes[i] = (uint8_t)(next_weight(&seed) * 128.0f);
+        }
+        bytes_add(b, bytes, block);
+    }
+}
+
+/* A llama of one layer: width 32, hidden 32, 2 heads, 10 tokens, tied. */
+static struct bytes gguf_make(const struct change *c)
+{
+    static const char *const names[] = { "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate",
+                                         "ffn_up", "ffn_down" };
+    struct bytes b = { NULL, 0, 0 };
+    uint64_t values = 13u + (c->extra_key != NULL) + (c->chat_template != NULL) +
+                      (c->scaling != NULL);
+
+    bytes_add(&b, "GGUF", 4);
+    bytes_u32(&b, 3);
+    bytes_u64(&b, 11u + (c->extra_tensor != NULL));
+    bytes_u64(&b, values);
+    add_vocab(&b);
+    add_string(&b, "general.architecture", c->architecture != NULL ? c->architecture : "llama");
+    add_u32(&b, "llama.context_length", 64);
+    add_u32(&b, "llama.embedding_length", 32);
+    add_u32(&b, "llama.block_count", 1);
+    add_u32(&b, "llama.feed_forward_length", 32);
+    add_u32(&b, "llama.attention.head_count", 2);
+    bytes_text(&b, "llama.attention.layer_norm_rms_epsilon");
+    bytes_u32(&b, GGUF_F32);
+    bytes_f32(&b, 1e-5f);
+    if (c->extra_key != NULL) {
+        add_u32(&b, c->extra_key, c->extra_value);
+    }
+    if (c->chat_template != NULL) {
+        add_string(&b, "tokenizer.chat_template", c->chat_template);
+    }
+    if (c->scaling != NULL) {
+        add_string(&b, "llama.rope.scaling.type", c->scaling);
+    }
+    add_tensor(&b, "token_embd.weight", 32, 10, 0, 0);
+    add_tensor(&b, "output_norm.weight", 32, 0, 0, 0);
+    add_tensor(&b, "blk.0.attn_norm.weight", 32, 0, 0, 128);
+    add_tensor(&b, "blk.0.ffn_norm.weight", 32, 0, 0, 256);
+    for (size_t i = 0; i < 7; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "blk.0.%s.weight", names[i]);
+        add_tensor(&b, name, 32, 32, c->matrix_type, 1280);
+    }
+    if (c->extra_tensor != NULL) {
+        add_tensor(&b, c->extra_tensor, 32, 0, 0, 0);
+    }
+    while (b.n % 32 != 0) {
+        bytes_add(&b, "", 1);
+    }
+    add_data(&b, c->matrix_type);
+    return b;
+}
+
+static void refuse_gguf(struct change c, enum err expected, const char *words)
+{
+    enum err e;
+
+    save("small.gguf", gguf_make(&c));
+    e = pack_small();
+    OK(e == expected && strstr(problem, words) != NULL, "refused (%d): %s", (int)e, problem);
+}
+
+static void refuse_value(const char *key, uint32_t value, enum err expected, const char *words)
+{
+    refuse_gguf((struct change){ .extra_key = key, .extra_value = value }, expected, words);
+}
+
+static void test_gguf_refused(void)
+{
+    refuse_gguf((struct change){ .architecture = "qwen2" }, ERR_UNSUPPORTED, "\"qwen2\"");
+    refuse_gguf((struct change){ .scaling = "yarn" }, ERR_UNSUPPORTED, "rope scaling \"yarn\"");
+    refuse_gguf((struct change){ .matrix_type = 14 }, ERR_UNSUPPORTED, "is Q6_K (type 14)");
+    refuse_gguf((struct change){ .matrix_type = 30 }, ERR_UNSUPPORTED, "is BF16 (type 30)");
+    refuse_gguf((struct change){ .matrix_type = 99 }, ERR_UNSUPPORTED, "is unknown (type 99)");
+    refuse_gguf((struct change){ .extra_tensor = "rope_freqs.weight" }, ERR_UNSUPPORTED,
+                "rope_freqs.weight");
+    refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q.bias" }, ERR_UNSUPPORTED,
+                "attn_q.bias");
+    refuse_gguf((struct change){ .extra_tensor = "blk.1.ffn_norm.weight" }, ERR_BAD_MODEL,
+                "layer 1 in a model of 1");
+    refuse_gguf((struct change){ .extra_tensor = "blk.0.ffn_norm.weight" }, ERR_BAD_MODEL,
+                "comes twice");
+    refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_count");
+    refuse_value("llama.rope.dimension_count", 8, ERR_UNSUPPORTED, "rope over 8");
+    refuse_value("llama.attention.head_count", 3, ERR_BAD_MODEL, "3 heads");
+    refuse_value("llama.attention.head_count", 0, ERR_BAD_MODEL, "0 heads");
+    refuse_value("llama.block_count", 0xffffffff, ERR_UNSUPPORTED, "n_layers");
+    refuse_value("llama.block_count", 2, ERR_BAD_MODEL,
+                "attn_norm of layer 1 is missing");
+    refuse_value("llama.feed_forward_length", 64, ERR_BAD_MODEL,
+                "ffn_gate of layer 0 has 32 rows of 32");
+    refuse_value("general.alignment", 24, ERR_BAD_MODEL, "general.alignment");
+    refuse_value("general.name", 1, ERR_UNSUPPORTED, "general.name is not a text");
+}
+
+/* Every cut, from a copy of just that size, so that ASan sees a step beyond it. */
+static void test_gguf_cut(void)
+{
+    static struct source s;
+    const struct change none = { .extra_key = NULL };
+    struct bytes b = gguf_make(&none);
+    unsigned passed = 0;
+
+    for (size_t n = 0; n < b.n; n += n < 2500 ? 1 : 211) {
+        uint8_t *copy = malloc(n != 0 ? n : 1);
+
+        if (copy == NULL) {
+            abort();
+        }
+        memcpy(copy, b.data, n);
+        memset(&s, 0, sizeof s);
+        s.path = "cut";
+        passed += gguf_parse(&s, copy, n, false) == ERR_OK || s.problem[0] == '\0';
+        free(copy);
+    }
+    OK(passed == 0, "a GGUF cut at any length is refused");
+    memset(&s, 0, sizeof s);
+    s.path = "whole";
+    OK(gguf_parse(&s, b.data, b.n, false) == ERR_OK, "the whole one is not %s", s.problem);
+    bytes_free(&b);
+}
+
+/* 2^63 and others in place of every eight bytes of the file's front. Some fall on text or scores,
+ * where they are harmless; none may crash. */
+static void test_gguf_huge(void)
+{
+    static const uint64_t huge[] = { 1ull << 63, UINT64_MAX, 1ull << 32 };
+    static struct source s;
+    const struct change none = { .extra_key = NULL };
+    struct bytes b = gguf_make(&none);
+    unsigned refused = 0;
+
+    for (size_t at = 0; at + 8 <= b.n && at < 2200; at++) {
+        for (size_t i = 0; i < 3; i++) {
+            uint8_t kept[8];
+
+            memcpy(kept, b.data + at, 8);
+            memcpy(b.data + at, &huge[i], 8);
+            memset(&s, 0, sizeof s);
+            s.path = "huge";
+            refused += gguf_parse(&s, b.data, b.n, false) != ERR_OK;
+            memcpy(b.data + at, kept, 8);
+        }
+    }
+    OK(refused > 3000, "2^63, 2^64-1 and 2^32 at every place: %u refused", refused);
+    bytes_free(&b);
+}
+
+static void test_gguf_counts(void)
+{
+    static const struct {
+        size_t at;
+        const char *words;
+    } counts[] = {
+        { 8, "counts" }, { 16, "counts" }, { 24, "value 0" },
+    };
+    const struct change none = { .extra_key = NULL };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct bytes b = gguf_make(&none);
+        uint64_t huge = 1ull << 63;
+        enum err e;
+
+        memcpy(b.data + counts[i].at, &huge, 8);
+        save("small.gguf", b);
+        e = pack_small();
+        OK(e == ERR_BAD_MODEL && strstr(problem, counts[i].words) != NULL, "refused: %s", problem);
+    }
+}
+
+/* Quantized weights keep every bit: FORMAT.md's places against the file's own blocks. */
+static void test_copied(uint32_t type, size_t block_bytes)
+{
+    struct change c = { .matrix_type = type };
+    struct bytes model = gguf_make(&c);
+    const uint8_t *blocks = model.data + model.n - 32 * block_bytes;
+    const struct ingot_tensor *t;
+    const uint8_t *w;
+    struct ingot_file f;
+    bool equal = true;
+
+    bytes_save(&model, folder_path("small.gguf"));
+    if (!OK(pack_small() == ERR_OK &&
+            ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
+            "packed with GGML type %u %s", type, problem)) {
+        bytes_free(&model);
+        return;
+    }
+    t = image_tensor(&f.image, INGOT_FFN_UP, 0);
+    w = f.data + f.image.extents[1].offset + t->offset;
+    for (size_t row = 0; row < 32; row++) {
+        const uint8_t *group = w + row / 8 * 8 * block_bytes;
+        const uint8_t *block = blocks + row * block_bytes;
+
+        equal = equal && memcmp(group + row % 8 * 2, block, 2) == 0;
+        for (size_t i = 0; i < block_bytes - 2; i++) {
+            equal = equal && group[16 + i / 4 * 32 + row % 8 * 4 + i % 4] == block[2 + i];
+        }
+    }
+    OK(equal && t->bytes == 32 * block_bytes, "scales and quants are the same bits");
+    ingot_file_close(&f);
+    model.data[model.n - block_bytes + 1] = 0x7c; /* an infinite scale */
+    save("small.gguf", model);
+    OK(pack_small() == ERR_BAD_MODEL && strstr(problem, "not finite") != NULL, "refused: %s",
+       problem);
+}
+
+static const struct ingot_tokenizer *tokenizer_of(const struct ingot_file *f)
+{
+    return (const void *)f->image.tokenizer;
+}
+
+static void test_gguf_vocab(const struct ingot_file *f)
+{
+    const struct ingot_tokenizer *t = tokenizer_of(f);
+    const uint32_t *sorted = (const void *)(f->image.tokenizer + t->sorted);
+    const uint32_t *byte_tokens = (const void *)(f->image.tokenizer + t->byte_tokens);
+    const uint32_t *offsets = (const void *)(f->image.tokenizer + t->text_offsets);
+
+    OK(t->bos == 1 && t->eos == 2 && t->unk == INGOT_NO_TOKEN && t->flags == 3, "special tokens");
+    OK(byte_tokens[10] == 5 && byte_tokens[11] == INGOT_NO_TOKEN, "byte tokens");
+    OK(offsets[7] - offsets[6] == 2 &&
+       memcmp(f->image.tokenizer + t->text + offsets[6], " a", 2) == 0, "U+2581 is a space");
+    /* " a" (6), "<|im_end|>" (4, user), "b" (7; 8 is equal, 9 empty) */
+    OK(t->n_sorted == 3 && sorted[0] == 6 && sorted[1] == 4 && sorted[2] == 7, "sorted texts");
+}
+
+static void test_chat_template(const char *jinja, const char *user_prefix, uint32_t eot)
+{
+    struct change c = { .chat_template = jinja };
+    struct ingot_file f;
+    uint32_t bytes = 0;
+    const char *text;
+
+    save("small.gguf", gguf_make(&c));
+    if (!OK(pack_small() == ERR_OK &&
+            ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
+            "a small GGUF is packed %s", problem)) {
+        return;
+    }
+    text = image_chat_string(&f.image, INGOT_CHAT_USER_PREFIX, &bytes);
+    OK(bytes == strlen(user_prefix) && memcmp(text, user_prefix, bytes) == 0,
+       "its template's user prefix has %u bytes", bytes);
+    OK(tokenizer_of(&f)->eot == eot, "and a turn ends with token %d", (int)eot);
+    if (eot == INGOT_NO_TOKEN && bytes == 0) {
+        test_gguf_vocab(&f);
+        OK(f.image.header->params.tied == 1, "an absent output is tied");
+    }
+    ingot_file_close(&f);
+}
+
+static void test_chat_templates(void)
+{
+    test_chat_template("{{ messages }}", "", INGOT_NO_TOKEN);
+    test_chat_template("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>",
+                       "<|im_start|>user\n", 4);
+    test_chat_template("{% if user %}{{ '<|user|>\n' + m['content'] + eos_token }}<|assistant|>",
+                       "<|user|>\n", INGOT_NO_TOKEN);
+}
+
+int main(void)
+{
+    static const char *const names[] = { "small.gguf", "packed", NULL };
+
+    if (!OK(folder_make(), "a folder for files")) {
+        return tap_done();
+    }
+    test_chat_templates();
+    test_copied(2, 18);
+    test_copied(8, 34);
+    test_gguf_refused();
+    test_gguf_counts();
+    test_gguf_cut();
+    test_gguf_huge();
+    folder_remove(names);
+    return tap_done();
+}
