@@ -1,54 +1,45 @@
 #include "board/drivers/sbi.h"
 
-/* Extensions and functions, SBI 1.0 chapters 4, 5, 9 and 10. */
 enum {
-    SBI_LEGACY_SHUTDOWN = 0x08,
-    SBI_BASE = 0x10,
-    SBI_BASE_PROBE = 3,
-    SBI_HSM = 0x48534d,
-    SBI_HSM_START = 0,
-    SBI_SRST = 0x53525354,
-    SBI_SRST_RESET = 0,
-};
-enum { SRST_SHUTDOWN = 0, SRST_NO_REASON = 0, SRST_SYSTEM_FAILURE = 1 };
-
-struct sbi_result {
-    int64_t error; /* 0: fine */
-    uint64_t value;
+    EID_IPI = 0x735049,
+    EID_HSM = 0x48534d,
+    EID_RESET = 0x53525354,
+    EID_LEGACY_SHUTDOWN = 8,
+    FID_SEND_IPI = 0,
+    FID_HART_START = 0,
+    FID_RESET = 0,
+    RESET_SHUTDOWN = 0,
+    REASON_NONE = 0,
+    REASON_FAILURE = 1,
 };
 
-/* All registers but a0 and a1 are preserved (chapter 3). */
-static struct sbi_result sbi_call(uint64_t extension, uint64_t function, uint64_t x, uint64_t y,
-                                  uint64_t z)
+/* Chapter 3: a7 extension, a6 function; a0 comes back as the error, all but a0 and a1 stay. */
+static int64_t sbi_call(uint64_t extension, uint64_t function, uint64_t arg0, uint64_t arg1,
+                        uint64_t arg2)
 {
-    register uint64_t a0 __asm__("a0") = x;
-    register uint64_t a1 __asm__("a1") = y;
-    register uint64_t a2 __asm__("a2") = z;
+    register uint64_t a0 __asm__("a0") = arg0;
+    register uint64_t a1 __asm__("a1") = arg1;
+    register uint64_t a2 __asm__("a2") = arg2;
     register uint64_t a6 __asm__("a6") = function;
     register uint64_t a7 __asm__("a7") = extension;
 
     __asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : "r"(a2), "r"(a6), "r"(a7) : "memory");
-    return (struct sbi_result){ (int64_t)a0, a1 };
+    return (int64_t)a0;
 }
 
-static bool sbi_has(uint64_t extension)
+enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)
 {
-    struct sbi_result probe = sbi_call(SBI_BASE, SBI_BASE_PROBE, extension, 0, 0);
-
-    return probe.error == 0 && probe.value != 0;
+    return sbi_call(EID_HSM, FID_HART_START, id, start, opaque) == 0 ? ERR_OK : ERR_NO_DEVICE;
 }
 
-enum err sbi_hart_start(uint64_t hart, uintptr_t entry, uint64_t opaque)
+void sbi_send_ipi(uint64_t mask)
 {
-    if (!sbi_has(SBI_HSM) || sbi_call(SBI_HSM, SBI_HSM_START, hart, entry, opaque).error != 0)
-        return ERR_NO_DEVICE;
-    return ERR_OK;
+    if (mask != 0)
+        (void)sbi_call(EID_IPI, FID_SEND_IPI, mask, 0, 0);
 }
 
-void sbi_shutdown(bool failed)
+void sbi_power_off(int failed)
 {
-    if (sbi_has(SBI_SRST))
-        (void)sbi_call(SBI_SRST, SBI_SRST_RESET, SRST_SHUTDOWN,
-                       failed ? SRST_SYSTEM_FAILURE : SRST_NO_REASON, 0);
-    (void)sbi_call(SBI_LEGACY_SHUTDOWN, 0, 0, 0, 0);
+    (void)sbi_call(EID_RESET, FID_RESET, RESET_SHUTDOWN, failed ? REASON_FAILURE : REASON_NONE, 0);
+    (void)sbi_call(EID_LEGACY_SHUTDOWN, 0, 0, 0, 0);
 }

@@ -1,18 +1,20 @@
-/* RISC-V Supervisor Binary Interface 1.0: harts on, machine off, through the firmware below. */
+/* Calls into the firmware below S-mode: RISC-V Supervisor Binary Interface 2.0. */
 #ifndef INGOT_BOARD_DRIVERS_SBI_H
 #define INGOT_BOARD_DRIVERS_SBI_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "board/err.h"
 
-/* Start the hart at a physical address in S-mode, MMU off, with the hart id in a0 and `opaque` in
- * a1 (extension HSM). ERR_NO_DEVICE: no such hart, it runs already, or the firmware refused. */
-enum err sbi_hart_start(uint64_t hart, uintptr_t entry, uint64_t opaque);
+/* Start hart `id` in S-mode, MMU off, at physical address `start` with a0 = id, a1 = opaque
+ * (chapter 9). ERR_NO_DEVICE: no such hart, it runs already, or firmware has no HSM. */
+enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
-/* Switch the machine off, noting whether it failed (extension SRST, else the legacy call). Returns
- * where the firmware cannot. */
-void sbi_shutdown(bool failed);
+/* Make a software interrupt pending on the harts of mask, bit n being hart n (chapter 7). */
+void sbi_send_ipi(uint64_t mask);
+
+/* Switch the machine off, by SRST (chapter 10) or the legacy shutdown (5.9). failed: the reason
+ * is a system failure, which QEMU turns into its exit status. Returns only where neither works. */
+void sbi_power_off(int failed);
 
 #endif

@@ -4,13 +4,12 @@
 #include "board/device_tree.h"
 #include "board/drivers/cfi_flash.h"
 #include "board/drivers/ns16550.h"
-#include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
 #include "board/drivers/virtio_blk.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200, UART_REGISTERS = 8, TIMEBASE_HZ = 10000000 };
+enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200, UART_BYTES = 0x100, TIMEBASE_HZ = 10000000 };
 
 static struct board_state {
     struct device_tree tree; /* blob NULL: none */
@@ -24,25 +23,34 @@ static struct board_state {
     unsigned n_devices;
 } state;
 
-/* The UART of stdout-path if it is a 16550, else the first one. */
-static bool find_uart(const struct device_tree *tree, struct ns16550 *uart)
+/* The node of stdout-path if it is a 16550, else the first one. */
+static bool find_uart(const struct device_tree *tree, struct device_tree_node *node)
+{
+    uint32_t baud;
+
+    if (device_tree_console(tree, node, &baud) &&
+        device_tree_lists(tree, node, "compatible", "ns16550a"))
+        return true;
+    device_tree_begin(node);
+    return device_tree_next_compatible(tree, node, "ns16550a");
+}
+
+static void open_uart(void)
 {
     struct device_tree_node node;
-    uint32_t baud = 0;
+    uint64_t base = BOARD_UART_ADDRESS, shift = 0, width = 1;
 
-    if (!device_tree_console(tree, &node, &baud) ||
-        !device_tree_lists(tree, &node, "compatible", "ns16550a")) {
-        device_tree_begin(&node);
-        if (!device_tree_next_compatible(tree, &node, "ns16550a"))
-            return false;
+    if (state.tree.blob != NULL && find_uart(&state.tree, &node)) {
+        (void)device_tree_reg(&state.tree, &node, 0, &base, NULL);
+        (void)device_tree_number(&state.tree, &node, "reg-shift", &shift);
+        (void)device_tree_number(&state.tree, &node, "reg-io-width", &width);
     }
-    return ns16550_read_node(uart, tree, &node);
+    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) == ERR_OK)
+        ns16550_init(&state.uart, (uintptr_t)base, (unsigned)(shift & 3), (unsigned)width);
 }
 
 static void virt_early_init(const void *dtb)
 {
-    struct ns16550 uart = { 0 };
-
     state.ticks_hz = TIMEBASE_HZ;
     if (dtb != NULL && device_tree_open(&state.tree, dtb, device_tree_bytes(dtb)) == ERR_OK) {
         uint64_t hz = device_tree_timebase(&state.tree);
@@ -51,12 +59,16 @@ static void virt_early_init(const void *dtb)
         state.n_cores = device_tree_cpus(&state.tree, core_hardware_id(), state.harts,
                                          BOARD_MAX_CORES);
     }
-    if (state.tree.blob == NULL || !find_uart(&state.tree, &uart))
-        uart = (struct ns16550){ .base = BOARD_UART_ADDRESS, .io_width = 1 };
-    if (mmu_map(uart.base, (size_t)UART_REGISTERS << uart.reg_shift, MAP_DEVICE) != ERR_OK)
-        return;
-    state.uart = uart;
-    ns16550_init(&state.uart);
+    open_uart();
+}
+
+/* The time CSR: the same count on every hart (RISC-V unprivileged ISA, Zicntr). */
+static uint64_t virt_ticks(void)
+{
+    uint64_t ticks;
+
+    __asm__ volatile("rdtime %0" : "=r"(ticks));
+    return ticks;
 }
 
 static void virt_putc(char c)
@@ -90,21 +102,21 @@ static void add_card(uintptr_t mmio)
         state.n_devices++;
 }
 
-/* QEMU fills the slots from the lowest address up, in the order of its command line, while the
- * tree lists them from the highest down: so the next one is always the lowest above the last. */
+/* QEMU fills the slots from the highest address down, in the order of its command line, while the
+ * tree may list them either way: so the next one is always the highest below the last. */
 static void find_cards(const struct device_tree *tree)
 {
-    uint64_t last = 0;
+    uint64_t last = UINT64_MAX;
 
     for (unsigned slot = 0; slot < MAX_SLOTS && state.n_devices < BOARD_MAX_BLOCK; slot++) {
         struct device_tree_node node;
-        uint64_t base, best = UINT64_MAX;
+        uint64_t base, best = 0;
 
         device_tree_begin(&node);
         while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
-            if (device_tree_reg(tree, &node, 0, &base, NULL) && base > last && base < best)
+            if (device_tree_reg(tree, &node, 0, &base, NULL) && base < last && base > best)
                 best = base;
-        if (best == UINT64_MAX)
+        if (best == 0)
             return;
         add_card((uintptr_t)best);
         last = best;
@@ -150,7 +162,7 @@ static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 static _Noreturn void virt_power_off(int status)
 {
     ns16550_drain(&state.uart);
-    sbi_shutdown(status != 0);
+    sbi_power_off(status != 0);
     core_halt();
 }
 
@@ -159,7 +171,7 @@ const struct board board = {
     .early_init = virt_early_init,
     .putc = virt_putc,
     .getc = virt_getc,
-    .ticks = riscv_timer_ticks,
+    .ticks = virt_ticks,
     .ticks_hz = virt_ticks_hz,
     .start_core = virt_start_core,
     .wait = core_wait,

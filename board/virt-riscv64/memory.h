@@ -1,10 +1,9 @@
-/* Addresses of QEMU's `virt` machine that are needed before the device tree can be read
- * (QEMU docs/system/riscv/virt). */
+/* Addresses of QEMU's `virt` machine that are needed before the device tree can be read (QEMU
+ * docs/system/riscv/virt). OpenSBI lies in the first 2 MiB of RAM. */
 #ifndef INGOT_BOARD_VIRT_RISCV64_MEMORY_H
 #define INGOT_BOARD_VIRT_RISCV64_MEMORY_H
 
 #define BOARD_RAM_BASE            0x80000000
-/* OpenSBI keeps the first 2 MiB of RAM and jumps here. */
 #define BOARD_LOAD_ADDRESS        0x80200000
 /* SBI always passes the tree in a1. */
 #define BOARD_DEVICE_TREE_ADDRESS 0

@@ -1,15 +1,16 @@
-/* Entry to C in S-mode under SBI. "Privileged" is the RISC-V privileged specification 1.12.
+/* From firmware to C. We are in S-mode under SBI with the MMU off (RISC-V SBI 2.0, chapter 9; RISC-V
+ * privileged architecture 20211203, chapter 4).
  *
- * The image is built without linker relaxation (-mno-relax), so nothing addresses memory through
- * gp; it is set all the same, for a library that was built otherwise. tp holds the core's number
- * and sscratch, outside the trap handler, the top of the core's trap stack. */
+ * tp is the core's number; sscratch is the end of its trap stack, so that a trap can report even
+ * when it is that the stack overflowed. gp is set once and never used: the image is not relaxed. */
+#include "boot/riscv64/trap_frame.h"
 #include "boot/stacks.h"
 
-#define SSTATUS_SIE       (1 << 1)
-#define SSTATUS_FS_VS     (1 << 13 | 1 << 9)  /* both Initial; VS stays 0 where there is no V */
-#define SATP_SV39         8
-#define SATP_MODE_SHIFT   60
-#define PAGE_SHIFT        12
+#define SSTATUS_SIE  (1 << 1)
+#define SSTATUS_VS   (1 << 9)           /* vector unit: initial; without V the bits stay 0 */
+#define SSTATUS_FS   (1 << 13)          /* FPU: initial */
+#define SSTATUS_UNIT (3 << 13 | 3 << 9)
+#define SATP_SV39    8                  /* mode, bits 63..60 */
 
 .macro func name
     .section .text.\name, "ax"
@@ -23,30 +24,28 @@
     .size \name, . - \name
 .endm
 
-/* ---- the Image header (Linux Documentation/arch/riscv/boot-image-header.rst) --------------- */
+/* ---- the Image header (Linux Documentation/arch/riscv/boot-image-header.rst) ---------------- */
 
     .section .head, "ax"
     .globl _start
     .option push
-    .option norvc                       // code0 and code1 have 4 bytes each
+    .option norvc                       // the first two words are one instruction each
 _start:
     j       start_primary
-    .word   0
+    nop
+    .option pop
     .quad   image_text_offset           // from the RAM base to _start
     .quad   image_header_bytes          // RAM that the image needs, BSS and stacks included
     .quad   0                           // little-endian
-    .word   2                           // header version 0.2
-    .word   0
+    .long   2                           // version 0.2
+    .long   0
     .quad   0
     .ascii  "RISCV\0\0\0"
     .ascii  "RSC\x05"
-    .word   0
-    .option pop
+    .long   0
 
-/* a0: hart id, a1: the device tree. SBI starts one hart here and keeps the others. */
+/* a0: hart id, a1: the device tree. The others wait in firmware. */
 func start_primary
-    csrw    sie, zero
-    csrci   sstatus, SSTATUS_SIE
     mv      s1, a0
     mv      s2, a1
     la      t0, bss_start
@@ -54,87 +53,109 @@ func start_primary
 1:  sd      zero, (t0)
     addi    t0, t0, 8
     bltu    t0, t1, 1b
-    la      t0, core_harts
-    sd      s1, (t0)
     li      a0, 0
     call    core_enter
+    la      t0, core_hart
+    sd      s1, (t0)
     call    core_fp_init
     call    mmu_init
     call    mmu_enable
-    beqz    a0, 2f
     mv      a0, s2
-    li      s0, 0
-    li      ra, 0                       // a backtrace ends here
+    li      s0, 0                       // a backtrace ends here
+    li      ra, 0
     tail    boot_start
-2:  mv      a0, s2
-    tail    mmu_refused
 endfunc start_primary
 
-/* a0: hart id, a1: the core's number, SBI's opaque. */
+/* a0: hart id, a1: core number, SBI's opaque. */
 func start_secondary
-    csrw    sie, zero
-    csrci   sstatus, SSTATUS_SIE
     mv      s1, a0
     mv      s2, a1
     mv      a0, a1
     call    core_enter
     call    mmu_enable
-    beqz    a0, 1f
+    la      t0, core_hart
+    slli    t1, s2, 3
+    add     t0, t0, t1
+    sd      s1, (t0)
     mv      a0, s2
-    mv      a1, s1
     li      s0, 0
     li      ra, 0
     tail    core_start
-1:  tail    mmu_refused                 // a0 is 0: the console is open already
 endfunc start_secondary
 
-/* a0: the core's number. Sets gp, tp, sp, the traps and turns on FPU and V. Clobbers t0 to t2.
- * The stack starts 16 bytes below its top, so that every frame pointer lies within it. */
+/* a0: number. Interrupts off, units on, trap vector, both stacks. Clobbers t0 to t2. */
 func core_enter
+    csrw    sie, zero
+    li      t0, SSTATUS_SIE | SSTATUS_UNIT
+    csrc    sstatus, t0
+    li      t0, SSTATUS_FS | SSTATUS_VS
+    csrs    sstatus, t0
+    .option push
+    .option norelax
     la      gp, __global_pointer$
+    .option pop
     mv      tp, a0
-    la      t2, stacks_start
-
-    li      t0, STACK_TRAP_TOP(1) - STACK_TRAP_TOP(0)
-    mul     t0, t0, tp
-    li      t1, STACK_TRAP_TOP(0)
-    add     t0, t0, t1
-    add     t0, t0, t2
-    csrw    sscratch, t0
     la      t0, trap_entry
     csrw    stvec, t0
 
-    li      t0, STACK_OTHER_TOP(1) - STACK_OTHER_TOP(0)
-    mul     t0, t0, tp
-    li      t1, STACK_OTHER_TOP(0)
-    add     t0, t0, t1
-    bnez    tp, 1f
-    li      t0, STACK_CORE0_TOP
-1:  add     sp, t0, t2
-    addi    sp, sp, -16
-    sd      zero, 0(sp)
-    sd      zero, 8(sp)
+    la      t0, stacks_start
+    li      t1, STACK_GUARD + STACK_TRAP
+    mul     t1, t1, a0
+    li      t2, STACK_TRAP_TOP(0)
+    add     t1, t1, t2
+    add     t1, t0, t1
+    csrw    sscratch, t1
 
-    li      t0, SSTATUS_FS_VS
-    csrs    sstatus, t0
+    li      t2, STACK_CORE0_TOP
+    beqz    a0, 1f
+    li      t1, STACK_GUARD + STACK_OTHER
+    mul     t1, t1, a0
+    li      t2, STACK_OTHER_TOP(0)
+    add     t2, t1, t2
+1:  add     sp, t0, t2
     ret
 endfunc core_enter
 
-/* Turn on Sv39 with the tables of mmu.c. a0: is it on? A mode that a hart lacks leaves satp as it
- * was (Privileged 4.1.11). Clobbers t0, t1. */
+/* Turn on the MMU with the tables of mmu.c. A mode that the hart lacks leaves satp as it was
+ * (4.1.11): mmu_refused says so. Clobbers t0 to t2. */
 func mmu_enable
     la      t0, mmu_root
-    srli    t0, t0, PAGE_SHIFT
+    srli    t0, t0, 12
     li      t1, SATP_SV39
-    slli    t1, t1, SATP_MODE_SHIFT
+    slli    t1, t1, 60
     or      t0, t0, t1
     sfence.vma
     csrw    satp, t0
     sfence.vma
     csrr    t1, satp
-    xor     t0, t0, t1
-    seqz    a0, t0
+    bne     t0, t1, 1f
     ret
+1:  tail    mmu_refused
 endfunc mmu_enable
+
+/* Any trap. Saves what was, then C on the trap stack; nothing returns from here. */
+func trap_entry
+    csrrw   sp, sscratch, sp            // sscratch: the stack pointer of the trap
+    addi    sp, sp, -TRAP_FRAME_BYTES
+    sd      zero, 0(sp)
+    sd      x1, 8(sp)
+    .irp    n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    sd      x\n, 8 * \n(sp)
+    .endr
+    addi    t0, sp, TRAP_FRAME_BYTES
+    csrrw   t1, sscratch, t0            // a trap inside the report finds a stack, too
+    sd      t1, 16(sp)
+    csrr    t0, sepc
+    sd      t0, TRAP_FRAME_SEPC(sp)
+    csrr    t0, scause
+    sd      t0, TRAP_FRAME_SCAUSE(sp)
+    csrr    t0, stval
+    sd      t0, TRAP_FRAME_STVAL(sp)
+    csrr    t0, sstatus
+    sd      t0, TRAP_FRAME_STATUS(sp)
+    mv      a0, sp
+    li      ra, 0
+    tail    trap_report
+endfunc trap_entry
 
     .section .note.GNU-stack, "", %progbits

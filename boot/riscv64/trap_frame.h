@@ -1,13 +1,12 @@
-/* What a trap saves, for vectors.S and trap.c. */
+/* What a trap saves, for start.S and trap.c. */
 #ifndef INGOT_BOOT_RISCV64_TRAP_FRAME_H
 #define INGOT_BOOT_RISCV64_TRAP_FRAME_H
 
 #define TRAP_FRAME_BYTES  288
-#define TRAP_FRAME_SP     16 /* x2 */
-#define TRAP_FRAME_EPC    256
-#define TRAP_FRAME_STATUS 264
-#define TRAP_FRAME_CAUSE  272
-#define TRAP_FRAME_VALUE  280
+#define TRAP_FRAME_SEPC   256
+#define TRAP_FRAME_SCAUSE 264
+#define TRAP_FRAME_STVAL  272
+#define TRAP_FRAME_STATUS 280
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
@@ -15,15 +14,14 @@
 
 struct trap_frame {
     uint64_t x[32]; /* x[0] is 0 */
-    uint64_t epc, status, cause, value;
+    uint64_t sepc, scause, stval, sstatus;
 };
 _Static_assert(sizeof(struct trap_frame) == TRAP_FRAME_BYTES &&
-                   offsetof(struct trap_frame, x[2]) == TRAP_FRAME_SP &&
-                   offsetof(struct trap_frame, epc) == TRAP_FRAME_EPC &&
-                   offsetof(struct trap_frame, status) == TRAP_FRAME_STATUS &&
-                   offsetof(struct trap_frame, cause) == TRAP_FRAME_CAUSE &&
-                   offsetof(struct trap_frame, value) == TRAP_FRAME_VALUE,
-               "vectors.S relies on this layout");
+                   offsetof(struct trap_frame, sepc) == TRAP_FRAME_SEPC &&
+                   offsetof(struct trap_frame, scause) == TRAP_FRAME_SCAUSE &&
+                   offsetof(struct trap_frame, stval) == TRAP_FRAME_STVAL &&
+                   offsetof(struct trap_frame, sstatus) == TRAP_FRAME_STATUS,
+               "start.S relies on this layout");
 #endif
 
 #endif
