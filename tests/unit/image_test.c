@@ -171,6 +171,18 @@ static void test_header(void)
     refuse_u32(HEADER(extents.count), 3, "extents.count is 3, must be 4");
 }
 
+/* A medium that is longer than the file, whose header claims a page of it. */
+static void test_bytes_behind(void)
+{
+    struct image img;
+
+    restore(&good);
+    header()->file_bytes += INGOT_PAGE;
+    seal(good.n);
+    OK(check(&img, good.n + INGOT_PAGE) == ERR_BAD_HEADER &&
+       strstr(img.problem, "the last ends at") != NULL, "refused: %s", img.problem);
+}
+
 /* Without putting checksums right: no byte of the header can change unseen. */
 static void test_header_bytes(void)
 {
@@ -417,6 +429,7 @@ int main(void)
     test_good(&tied, INGOT_Q4_0);
     test_params();
     test_header();
+    test_bytes_behind();
     test_header_bytes();
     test_truncated();
     test_damaged();

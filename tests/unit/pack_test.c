@@ -350,6 +350,31 @@ static void test_interleave(void)
 
 /* ---- small files ----------------------------------------------------------------------------- */
 
+/* A vocabulary without weights gives its tokenizer section and no model. */
+static void test_tokenizer_alone(void)
+{
+    struct pack_options o = { .quiet = true };
+    uint8_t *section = NULL;
+    struct image img;
+    uint64_t bytes = 0;
+    uint32_t vocab = 0;
+
+    problem[0] = '\0';
+    if (have_asset("vocab/ggml-vocab-llama-spm.gguf")) {
+        o.input = asset("vocab/ggml-vocab-llama-spm.gguf");
+        OK(pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) == ERR_OK &&
+           vocab == 32000 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
+           "a section for %u tokens %s", vocab, problem);
+        free(section);
+    }
+    if (have_asset("vocab/ggml-vocab-gpt-2.gguf")) {
+        o.input = asset("vocab/ggml-vocab-gpt-2.gguf");
+        OK(pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) ==
+               ERR_UNSUPPORTED && section == NULL && strstr(problem, "\"gpt2\"") != NULL,
+           "refused: %s", problem);
+    }
+}
+
 static void test_llama2c(void)
 {
     struct bytes whole = llama2c_make(&small_shape, true, 0.5f);
@@ -445,6 +470,7 @@ int main(void)
     test_interleave();
     test_assets();
     test_refused_assets();
+    test_tokenizer_alone();
     test_llama2c();
     test_failure_keeps_output();
     test_tokenizer_files();
