@@ -199,6 +199,22 @@ static void test_gguf_refused(void)
     refuse_value("general.name", 1, ERR_UNSUPPORTED, "general.name is not a text");
 }
 
+/* An array of 2^62 numbers of four bytes: the product is 2^64, which must not pass as nothing. */
+static void test_gguf_array_count(void)
+{
+    static const char key[] = "tokenizer.ggml.token_type";
+    const struct change none = { .extra_key = NULL };
+    struct bytes b = gguf_make(&none);
+    uint8_t *at = memmem(b.data, b.n, key, sizeof key - 1);
+    uint64_t huge = 1ull << 62;
+    enum err e;
+
+    memcpy(at + sizeof key - 1 + 8, &huge, 8); /* behind the types of value and element */
+    save("small.gguf", b);
+    e = pack_small();
+    OK(e == ERR_BAD_MODEL && strstr(problem, key) != NULL, "refused (%d): %s", (int)e, problem);
+}
+
 /* Every cut, from a copy of just that size, so that ASan sees a step beyond it. */
 static void test_gguf_cut(void)
 {
@@ -376,6 +392,7 @@ int main(void)
     test_copied(8, 34);
     test_gguf_refused();
     test_gguf_counts();
+    test_gguf_array_count();
     test_gguf_cut();
     test_gguf_huge();
     folder_remove(names);

@@ -401,6 +401,10 @@ static void test_llama2c(void)
         refused = refused && e == ERR_BAD_MODEL && problem[0] != '\0';
     }
     OK(refused, "a checkpoint cut at any length is refused");
+    bytes_add(&whole, "", 1);
+    bytes_save(&whole, folder_path("small.bin"));
+    OK(pack(folder_path("small.bin"), folder_path("b"), NULL) == ERR_BAD_MODEL &&
+       strstr(problem, "header demands") != NULL, "refused: %s", problem);
     bytes_free(&whole);
 }
 
