@@ -10,7 +10,7 @@
 #include "board/block_device.h"
 #include "board/err.h"
 
-enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 4, BOARD_MAX_BLOCK = 4, BOARD_ARGS_BYTES = 2048 };
+enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 4, BOARD_MAX_BLOCK = 4, BOARD_ARGS_BYTES = 8192 };
 
 struct memory_range {
     uint8_t *base;
@@ -28,6 +28,7 @@ struct machine {
     const char *cpu_name;                   /* "Cortex-A72", "rv64gcv, VLEN 128" */
     struct memory_range initrd;             /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];            /* boot arguments, NUL-terminated */
+    size_t args_bytes;                      /* their length; args is empty if they do not fit */
     uint64_t entry_ticks;                   /* board.ticks() at the first instruction of C */
 };
 

@@ -197,9 +197,9 @@ static void read_arguments(const struct device_tree *tree)
     const char *text = device_tree_bootargs(tree);
     size_t length = strlen(text);
 
+    state.machine.args_bytes = length;
     if (length >= sizeof state.machine.args)
-        panic("%lu bytes of boot arguments, and %u are the limit: shorten -append or cmdline.txt",
-              (unsigned long)length, BOARD_ARGS_BYTES - 1);
+        return; /* image_main can say so in better words */
     memcpy(state.machine.args, text, length + 1);
 }
 

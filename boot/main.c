@@ -64,7 +64,12 @@ static void read_options(const struct machine *machine)
     struct options_report report = { say_option, NULL };
 
     options_init(&state.options);
-    (void)options_parse(&state.options, machine->args, &report);
+    if (machine->args_bytes >= sizeof machine->args) {
+        console_log("error: %lu bytes of boot arguments, and %u are the limit",
+                    (unsigned long)machine->args_bytes, BOARD_ARGS_BYTES - 1);
+        state.bad_options = true;
+    }
+    (void)options_parse(&state.options, machine->args, &report); /* said by say_option */
     if (state.bad_options) {
         give_up("correct the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }

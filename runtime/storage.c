@@ -92,6 +92,12 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
             e = fat32_get_model(&s->fs, 0, &s->entry);
         }
     }
+    if (e == ERR_NOT_FOUND) {
+        format_text(s->problem, sizeof s->problem,
+                    "the card has no model%s%.100s: put an .ingot file into its folder models/",
+                    name[0] != '\0' ? " " : "", name);
+        return e;
+    }
     e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, &s->file) : e;
     return e == ERR_OK ? ERR_OK : card_problem(s, device, e);
 }

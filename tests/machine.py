@@ -26,7 +26,7 @@ def qemu_command(board):
 
 
 def card_arguments(card, extra=""):
-    return ["-drive", f"if=none,id=card,format=raw,cache=unsafe,file={card}{extra}",
+    return ["-drive", f"if=none,id=card,format=raw,readonly=on,file={card}{extra}",
             "-device", "virtio-blk-device,drive=card"]
 
 

@@ -1,20 +1,16 @@
-# The suites. Each is a folder of TAP programs run by prove; `make test` runs them all.
+# The suites. Each is a folder of TAP programs run by prove; `make test` runs them all at once.
 
 PROVE := prove --timer --exec ''
-TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON)
+TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
+           FUZZ_SECONDS=$(FUZZ_SECONDS)
 FUZZ_SECONDS ?= 3
 
-.PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz test-images
+.PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+        test-parts test-images
 
-test-images: $(H)/ingot
-	$(Q)for b in virt-arm64 virt-riscv64; do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
-
-test-unit: $(UNIT) $(H)/ingot ## unit tests, hosted, under ASan and UBSan
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
-
-test-golden: test-images ## one model, every machine and residency: the same ids and logits
-	$(Q)$(TEST_ENV) $(PROVE) tests/golden/table.t
+GOLDEN := tests/golden/table.t tests/golden/perplexity.t
+BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t
+FAULTS := tests/faults/image.t tests/faults/host.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
 
@@ -45,3 +41,36 @@ KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 
 test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its reference on every ISA's emulator
 	$(Q)$(TEST_ENV) $(PROVE) tests/kernels/kernels.t
+
+# ---- the suites ------------------------------------------------------------------------------
+
+test-images: $(H)/ingot
+	$(Q)for b in virt-arm64 virt-riscv64; do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
+
+# What all suites need. The long ones go first, so that the others fill the gaps.
+test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
+
+test: test-parts layers ## all suites, under 10 minutes on 2 cores
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
+	    tests/kernels/kernels.t $(sort $(UNIT))
+
+test-long: FUZZ_SECONDS = 60
+test-long: test-parts layers ## the same with a minute for each fuzz target
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
+	    tests/kernels/kernels.t $(sort $(UNIT))
+
+test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
+
+test-golden: test-images ## one model, every machine and residency: the same ids and logits
+	$(Q)$(TEST_ENV) $(PROVE) $(GOLDEN)
+
+test-boot: test-images ## CPUs, exception levels, cores, traps; a person at the serial line
+	$(Q)$(TEST_ENV) $(PROVE) $(BOOT)
+
+test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
+	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)
+
+test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=3 each
+	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "board/host/commands.h"
 #include "board/host/host_board.h"
 #include "board/host/host_model.h"
-#include "runtime/console.h"
 
 static struct host_model model;
 
@@ -164,7 +164,7 @@ static void score_position(void *context, uint32_t position, const float *logits
     p->count++;
 }
 
-static bool measure(struct text *t, uint32_t window, struct perplexity *p)
+static bool measure(struct text *t, uint32_t window, struct perplexity *p, bool quiet)
 {
     struct engine *e = &model.engine;
     size_t n_windows = t->n_ids / window;
@@ -174,7 +174,6 @@ static bool measure(struct text *t, uint32_t window, struct perplexity *p)
                 "or a smaller --ctx\n", t->n_ids, (unsigned)window);
         return false;
     }
-    host_console_to(2);
     for (size_t i = 0; i < n_windows; i++) {
         t->ids[i * window] = e->tokenizer.head->bos;
         p->window = t->ids + i * window;
@@ -183,10 +182,13 @@ static bool measure(struct text *t, uint32_t window, struct perplexity *p)
             fprintf(stderr, "ingot: %s\n", e->problem);
             return false;
         }
-        console_progress("perplexity", i + 1, n_windows);
+        if (!quiet && isatty(2)) {
+            fprintf(stderr, "\rperplexity: window %zu of %zu ", i + 1, n_windows);
+        }
     }
-    console_progress_end();
-    host_console_to(1);
+    if (!quiet && isatty(2)) {
+        fputs("\n", stderr);
+    }
     return true;
 }
 
@@ -207,7 +209,7 @@ static bool perplexity_of(struct host_args *args, struct text *t)
     good = good && host_model_open(&model, args) && host_model_load(&model, args) &&
            text_tokenize(t, &model.engine.tokenizer, true);
     p.vocab = good ? model.engine.image.header->params.vocab : 0;
-    if (!good || !measure(t, p.n, &p)) {
+    if (!good || !measure(t, p.n, &p, args->quiet)) {
         return false;
     }
     mean = p.sum / (double)p.count;

@@ -18,7 +18,7 @@ MODEL = os.path.join(WORK, "chat-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q4_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD = make_card("chat-card.img", MODEL)
-FIGURES = r"\[\d+ prompt \+ (\d+) new tokens, prefill [^\]]*\]\r\n"
+FIGURES = r"\[\d+ prompt \+ (\d+) new tokens, prefill [^\]]*\]\r+\n"
 
 
 def prompt(console):
@@ -86,7 +86,7 @@ def stop(machine):
     try:
         prompt(console)
         console.send("Tell me a long story\r")
-        console.expect(r"story\r\n.", timeout=60)
+        console.expect(r"story\r+\n.", timeout=60)
         console.send("\x03")
         console.expect(r"\(stopped\)")
         console.expect(FIGURES)
@@ -94,7 +94,7 @@ def stop(machine):
         prompt(console)
         tap.ok(True, f"{machine.board}: Ctrl-C stops a reply (after {before} tokens)")
         console.send("Again\r")
-        console.expect(r"Again\r\n.", timeout=60)
+        console.expect(r"Again\r+\n.", timeout=60)
         tap.ok(True, f"{machine.board}: and the next reply begins")
     except (pexpect.TIMEOUT, pexpect.EOF) as error:
         tap.ok(False, f"{machine.board}: Ctrl-C stops a reply", f"{type(error).__name__}\n" +

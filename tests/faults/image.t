@@ -73,15 +73,15 @@ rows = [
     ("empty card", make_card("fault-empty.img", "--size", "40"), "", ["models/"]),
     ("no file system", "blank", "", ["no FAT32 partition", "make card"]),
     ("no such model", make_card("fault-good.img", GOOD), "model=nothing", ["nothing", "models/"]),
-    ("cut short", variant("short", lambda d: d[:len(d) // 2]), "", ["shorter than its header"]),
-    ("cut in the header", variant("tiny", lambda d: d[:700]), "", ["shorter"]),
-    ("not an ingot", variant("magic", flip(0)), "", ["not an .ingot file"]),
+    ("cut short", variant("short", lambda d: d[:len(d) // 2]), "", ["cut short", "copy it again"]),
+    ("cut in the header", variant("tiny", lambda d: d[:700]), "", ["shorter", "copy it again"]),
+    ("not an ingot", variant("magic", flip(0)), "", ["not an .ingot file", "ingot pack"]),
     ("flipped header", variant("header", flip(100)), "", ["header"]),
     ("unknown version", variant("version", put(8, "<I", 99), True), "", ["version"]),
     ("dim overflows", variant("dim", put(PARAM + 4, "<I", 0xffffffff), True), "", ["dim"]),
     ("layers overflow", variant("layers", put(PARAM + 12, "<I", 0x80000001), True), "",
      ["n_layers"]),
-    ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["header"]),
+    ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["cut short"]),
     ("too big for RAM", make_card("fault-good.img", GOOD), "mem=64K", ["raise mem="]),
     ("context too long", make_card("fault-good.img", GOOD), "ctx=99999999", ["ctx="]),
     ("malformed option", make_card("fault-good.img", GOOD), "temp=hot", ["temp", "error"]),
@@ -122,6 +122,7 @@ good_card = card_arguments(make_card("fault-good.img", GOOD))
 for words, expected in [
         ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),
         ('prompt="' + "word " * 700 + '" n=2 temp=0 ctx=64', ["room for", "64"]),
+        ('prompt="' + "word " * 2000 + '"', ["boot arguments, and", "correct the boot"]),
         ("isa=sse9 prompt=a n=2", ["isa=sse9"]),
         ("cores=7 prompt=a n=2", ["cores=7"])]:
     status, console = ARM64.run(words, 2, good_card, timeout=60)

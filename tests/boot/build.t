@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+"""The build itself: equal sources give equal bytes wherever they lie, includes point one way, the
+image stays small, and the commands that people call exist."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, ROOT, WORK, Tap
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def make(*words, cwd=ROOT, timeout=300):
+    done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True,
+                          text=True, timeout=timeout)
+    return done.returncode, done.stdout + done.stderr
+
+
+def build_elsewhere(name, board, out):
+    """Copy the sources to another folder (with another length of path) and build the image."""
+    folder = os.path.join(WORK, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT, folder, symlinks=True,
+                    ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    newlib = os.path.join(folder, out, "newlib")
+    os.makedirs(os.path.dirname(newlib), exist_ok=True)
+    os.symlink(os.path.join(BUILD, "newlib"), newlib)
+    status, text = make(f"O={out}", f"BOARD={board}", f"{out}/{board}/ingot.bin", cwd=folder)
+    image = os.path.join(folder, out, board, "ingot.bin")
+    if status != 0 or not os.path.exists(image):
+        return None, text
+    with open(image, "rb") as f:
+        return f.read(), text
+
+
+for board in ("virt-arm64", "virt-riscv64"):
+    first, log = build_elsewhere("one", board, "build")
+    second, log2 = build_elsewhere("another-folder", board, "out")
+    tap.ok(first is not None and first == second,
+           f"{board}: equal bytes from two folders ({len(first or b'')})", log + log2)
+    with open(os.path.join(BUILD, board, "ingot.bin"), "rb") as f:
+        tap.ok(f.read() == first, f"{board}: and from this one")
+    status, text = make("size", f"BOARD={board}", "O=" + BUILD)
+    tap.ok(status == 0 and "image without weights" in text, f"{board}: make size", text)
+
+status, text = make("layers")
+tap.ok(status == 0, "make layers: includes point one way", text)
+status, text = make("help")
+tap.ok(status == 0 and all(f"\n  {word} " in text for word in
+                           ("setup", "run", "host", "image", "test", "card", "size", "layers")),
+       "make help lists what people call", text)
+for name in ("one", "another-folder"):
+    shutil.rmtree(os.path.join(WORK, name), ignore_errors=True)
+tap.done()

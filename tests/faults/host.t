@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""The Linux program under ASan and UBSan against damaged files and bad input: a sentence and an
+exit status, never a crash."""
+
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, HOST, WORK, Tap, extents
+
+ASAN = os.path.join(BUILD, "asan/ingot")
+SEED = int(os.environ.get("FAULTS_SEED", "1"))
+tap = Tap()
+tap.note(f"seed {SEED}")
+random.seed(SEED)
+os.makedirs(WORK, exist_ok=True)
+
+
+def synth(shape, kind):
+    out = os.path.join(WORK, f"host-faults-{shape}-{kind}.ingot")
+    subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o", out], check=True,
+                   timeout=60)
+    return out
+
+
+def ingot(*words, stdin=b"", timeout=60):
+    done = subprocess.run([ASAN, *words], input=stdin, capture_output=True, timeout=timeout)
+    return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+def crashed(status, text):
+    return status not in (0, 1, 2) or "Sanitizer" in text or "runtime error" in text
+
+
+GOOD = synth("tiny", "q8_0")
+with open(GOOD, "rb") as f:
+    BYTES = f.read()
+RUN = ["-q", "-n", "2", "--temp", "0", "-t", "1", "-p", "Hello"]
+
+
+def damaged(name, data):
+    path = os.path.join(WORK, f"host-faults-{name}.ingot")
+    with open(path, "wb") as out:
+        out.write(data)
+    return path
+
+
+# Every length that matters: sections, extents, and the bytes around them.
+cuts = {0, 1, 511, 512, 4095, 4096, 4097, len(BYTES) - 1, len(BYTES) - 4096}
+cuts |= {at + d for at, size in extents(GOOD) for d in (-1, 0, 1, size // 2)}
+cuts |= {random.randrange(len(BYTES)) for _ in range(20)}
+bad = []
+for cut in sorted(c for c in cuts if 0 <= c < len(BYTES)):
+    status, text = ingot("run", damaged("cut", BYTES[:cut]), *RUN)
+    if crashed(status, text) or status != 1 or len(text.strip().split("\n")) != 1:
+        bad.append(f"{cut} bytes: status {status}: {text[-500:]}")
+tap.ok(not bad, f"{len(cuts)} lengths of a file cut short: one sentence each", "\n".join(bad))
+
+# A flipped bit anywhere is found, resident and streamed, and verify names the part.
+least = 2 * max(size for _, size in extents(GOOD)[1:-1]) + 4 * 4096
+bad = []
+places = sorted(random.sample(range(len(BYTES)), 40))
+for at in places:
+    data = bytearray(BYTES)
+    data[at] ^= 1 << random.randrange(8)
+    path = damaged("flip", data)
+    for words in (["run", path, *RUN], ["run", path, *RUN, "--mem", str(least)], ["verify", path]):
+        status, text = ingot(*words)
+        if crashed(status, text) or status != 1:
+            bad.append(f"byte {at}: {words[0]}: status {status}: {text[-500:]}")
+tap.ok(not bad, f"{len(places)} flipped bits: refused by run, by streaming, by verify",
+       "\n".join(bad))
+
+data = bytearray(BYTES)
+offset, size = extents(GOOD)[2]
+data[offset + size // 2] ^= 1
+status, text = ingot("verify", damaged("layer", data))
+tap.ok(status == 1 and "layer 1" in text, "verify names the damaged layer", text)
+
+rows = [
+    ("a prompt longer than the context", ["run", GOOD, "-q", "-c", "16", "-p", "word " * 100], 1,
+     "16"),
+    ("invalid UTF-8 in the prompt", ["run", GOOD, *RUN[:-1], b"caf\xc3\xa9 \xff\xfe\xc3("], 0, "["),
+    ("an unknown option", ["run", GOOD, "--colour", "red"], 2, "--colour"),
+    ("a malformed value", ["run", GOOD, "--temp", "hot"], 2, "hot"),
+    ("no model", ["run"], 2, "which model"),
+    ("a model that is not there", ["run", "/nowhere.ingot"], 1, "no such file"),
+    ("a folder for a model", ["run", WORK], 1, WORK),
+    ("no command", [], 2, "usage"),
+    ("an unknown command", ["dance"], 2, "dance"),
+    ("too little memory", ["run", GOOD, *RUN, "--mem", "4K"], 1, "raise mem="),
+    ("too small an arena", ["run", GOOD, *RUN, "--ram", "64K"], 1, "KiB"),
+    ("an ISA that is not here", ["run", GOOD, *RUN, "--isa", "sse9"], 1, "sse9"),
+]
+for what, words, expected, word in rows:
+    status, text = ingot(*words)
+    tap.ok(not crashed(status, text) and status == expected and word in text,
+           f"{what}: status {expected}, says '{word}'", f"status {status}: {text[-1000:]}")
+
+# The console: a line of 100 kB, bytes that are no text, many lines at once.
+lines = b"x" * 100000 + b"\n" + b"\xff\xfe\x80 \xc3(\n" + b"hello\n" * 3
+status, text = ingot("chat", GOOD, "-q", "-n", "3", "--temp", "0", "-t", "1", stdin=lines)
+tap.ok(not crashed(status, text) and status == 0 and "a line may have" in text and
+       text.count(" new tokens,") == 4,
+       "a line of 100 kB is refused, and the four lines behind it are answered", text[-1500:])
+
+status, text = ingot("tokenize", GOOD, "--ids", stdin=bytes(random.randrange(256)
+                                                             for _ in range(100000)))
+tap.ok(not crashed(status, text) and status == 0 and len(text.split()) > 50000,
+       "100 kB of random bytes are tokenized", text[-500:])
+tap.done()

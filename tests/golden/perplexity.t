@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""Perplexity of stories260K on the given text: F32 as llama.cpp has it, Q8_0 within 1 % of that;
+and logits against llama.cpp's, position by position."""
+
+import os
+import re
+import struct
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ASSETS, HOST, WORK, Tap, pack, run
+
+REFERENCE = 9.7709  # llama.cpp, F32, -c 256, the same windows
+
+tap = Tap()
+SOURCE = os.path.join(ASSETS, "gguf/stories260K.gguf")
+TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
+if not os.path.exists(SOURCE) or not os.path.exists(TEXT):
+    tap.skip("perplexity and logits", f"no {SOURCE} or {TEXT} (set INGOT_ASSETS)")
+    tap.done()
+
+
+def perplexity(kind):
+    model = pack(SOURCE, kind, f"perplexity-{kind}.ingot")
+    status, out = run([HOST, "perplexity", model, "-f", TEXT, "-q", "-t", "1"], timeout=300)
+    found = re.search(r"^perplexity ([\d.]+) ", out, re.M)
+    return float(found.group(1)) if status == 0 and found else float("nan")
+
+
+def rows_of(path, vocab):
+    with open(path, "rb") as f:
+        raw = f.read()
+    values = struct.unpack(f"<{len(raw) // 4}f", raw)
+    return [values[i:i + vocab] for i in range(0, len(values), vocab)]
+
+
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    figures = dict(zip(["f32", "q8_0", "q4_0"], pool.map(perplexity, ["f32", "q8_0", "q4_0"])))
+for kind, figure in figures.items():
+    tap.note(f"{kind:5} perplexity {figure:.4f}")
+tap.ok(abs(figures["f32"] / REFERENCE - 1) < 0.005, "F32 within 0.5 % of llama.cpp's",
+       f"{figures['f32']} against {REFERENCE}")
+tap.ok(abs(figures["q8_0"] / figures["f32"] - 1) < 0.01, "Q8_0 within 1 % of F32",
+       f"{figures['q8_0']} against {figures['f32']}")
+tap.ok(figures["q4_0"] > figures["f32"] and figures["q4_0"] / figures["f32"] < 1.15,
+       "Q4_0 costs less than 15 %", figures["q4_0"])
+
+for name, vocab in (("stories260K", 512), ("tiny-random-llama", 32000)):
+    out = os.path.join(WORK, name + ".logits")
+    model = pack(os.path.join(ASSETS, f"gguf/{name}.gguf"), "f32", f"logits-{name}.ingot")
+    status, console = run([HOST, "logits", model, "-p", "Once upon a time", "-n", "16", "-o", out,
+                           "-q"])
+    if not tap.ok(status == 0, f"{name}: logits are written", console):
+        continue
+    ours = rows_of(out, vocab)
+    theirs = rows_of(os.path.join(ASSETS, f"refs/llama.cpp/{name}.logits.f32"), vocab)
+    worst = max(abs(a - b) for x, y in zip(ours, theirs) for a, b in zip(x, y))
+    tap.ok(len(ours) == len(theirs) == 21 and worst < 0.02,
+           f"{name}: 21 rows of logits within 0.02 of llama.cpp's (largest difference {worst:.5f}; "
+           "its KV cache is F16 as ours, its sums have another order)")
+tap.done()
