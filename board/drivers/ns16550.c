@@ -6,7 +6,7 @@ enum {
     REG_INTERRUPTS = 1,
     REG_FIFO = 2,
     REG_LINE_STATUS = 5,
-    FIFO_ON_AND_CLEAR = 0x07,
+    FIFO_ON = 1 << 0,
     STATUS_RECEIVED = 1 << 0,
     STATUS_TRANSMIT_READY = 1 << 5,
     STATUS_TRANSMIT_IDLE = 1 << 6,
@@ -38,7 +38,8 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
     uart->stride = 1u << reg_shift;
     uart->width = reg_io_width == 4 ? 4 : 1;
     write_register(uart, REG_INTERRUPTS, 0);
-    write_register(uart, REG_FIFO, FIFO_ON_AND_CLEAR);
+    /* Not cleared: what somebody typed while the firmware ran is meant for us. */
+    write_register(uart, REG_FIFO, FIFO_ON);
 }
 
 void ns16550_putc(const struct ns16550 *uart, char c)

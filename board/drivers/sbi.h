@@ -10,8 +10,11 @@
  * (chapter 9). ERR_NO_DEVICE: no such hart, it runs already, or firmware has no HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
-/* Make a software interrupt pending on the harts of mask, bit n being hart n (chapter 7). */
-void sbi_send_ipi(uint64_t mask);
+/* Make a software interrupt pending on the harts of mask, bit n being hart base + n (chapter 7). */
+void sbi_send_ipi(uint64_t mask, uint64_t base);
+
+/* Have those harts drop what their TLBs hold of [start, start + bytes) (chapter 8). */
+void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes);
 
 /* Switch the machine off, by SRST (chapter 10) or the legacy shutdown (5.9). failed: the reason
  * is a system failure, which QEMU turns into its exit status. Returns only where neither works. */

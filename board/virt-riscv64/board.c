@@ -4,6 +4,7 @@
 #include "board/device_tree.h"
 #include "board/drivers/cfi_flash.h"
 #include "board/drivers/ns16550.h"
+#include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
 #include "board/drivers/virtio_blk.h"
 #include "board/isa.h"
@@ -60,15 +61,6 @@ static void virt_early_init(const void *dtb)
                                          BOARD_MAX_CORES);
     }
     open_uart();
-}
-
-/* The time CSR: the same count on every hart (RISC-V unprivileged ISA, Zicntr). */
-static uint64_t virt_ticks(void)
-{
-    uint64_t ticks;
-
-    __asm__ volatile("rdtime %0" : "=r"(ticks));
-    return ticks;
 }
 
 static void virt_putc(char c)
@@ -133,7 +125,7 @@ static void add_bank(uint64_t base, uint64_t bytes)
         state.n_devices++;
 }
 
-/* Both banks are free for models: firmware comes by -bios, and S-mode does not boot from flash. */
+/* An erased bank is a device, too: a model is looked for in each. */
 static void find_flash(const struct device_tree *tree)
 {
     struct device_tree_node node;
@@ -171,7 +163,7 @@ const struct board board = {
     .early_init = virt_early_init,
     .putc = virt_putc,
     .getc = virt_getc,
-    .ticks = virt_ticks,
+    .ticks = riscv_timer_ticks,
     .ticks_hz = virt_ticks_hz,
     .start_core = virt_start_core,
     .wait = core_wait,

@@ -4,6 +4,7 @@
 
 #include "board/device_tree.h"
 #include "board/drivers/sbi.h"
+#include "boot/riscv64/core.h"
 #include "kernels/kernels.h"
 
 enum { SIE_SOFTWARE = 1 << 1, MIN_VLEN_BYTES = 16 };
@@ -19,6 +20,8 @@ static struct core_state {
         void (*entry)(void *arg);
         void *arg;
     } jobs[BOARD_MAX_CORES];
+    _Atomic uint32_t started; /* bit n: core n has its MMU on; core_hart[n] is valid */
+    _Atomic uint32_t asleep;  /* bit n: core n sleeps, or is about to */
     char name[40];
 } state;
 
@@ -53,6 +56,9 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 void core_start(unsigned core)
 {
     core_fp_init();
+    atomic_fetch_or(&state.started, (uint32_t)1 << core);
+    /* For what was mapped since mmu_enable: from here on core_flush_tlbs sees this core. */
+    __asm__ volatile("sfence.vma" ::: "memory");
     state.jobs[core].entry(state.jobs[core].arg);
     core_halt();
 }
@@ -64,27 +70,77 @@ void core_halt(void)
         __asm__ volatile("wfi");
 }
 
-/* WFI ends when a software interrupt is pending and enabled in sie, although sstatus.SIE keeps it
- * from being taken (3.3.3). It is cleared before the word is looked at, so one that comes
- * between the look and the WFI ends the WFI at once. */
-void core_wait(const _Atomic uint32_t *word, uint32_t old)
-{
-    __asm__ volatile("csrs sie, %0\n\tcsrc sip, %0" ::"r"(SIE_SOFTWARE) : "memory");
-    if (atomic_load(word) == old)
-        __asm__ volatile("wfi" ::: "memory");
-}
+/* ---- other harts --------------------------------------------------------------------------- */
 
-void core_wake(const _Atomic uint32_t *word)
+/* SBI takes windows of 64 hart ids, and ids may lie far apart: takes the lowest hart of *cores and
+ * all within its window out of it. */
+static uint64_t take_window(uint32_t *cores, uint64_t *base)
 {
-    unsigned self = core_number();
     uint64_t mask = 0;
 
-    (void)word;
+    *base = UINT64_MAX;
     for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
-        if (core != self && (core == 0 || state.jobs[core].entry != NULL) && core_hart[core] < 64)
-            mask |= (uint64_t)1 << core_hart[core];
-    sbi_send_ipi(mask);
+        if ((*cores >> core & 1) != 0 && core_hart[core] < *base)
+            *base = core_hart[core];
+    for (unsigned core = 0; core < BOARD_MAX_CORES; core++) {
+        if ((*cores >> core & 1) == 0 || core_hart[core] - *base >= 64)
+            continue;
+        mask |= (uint64_t)1 << (core_hart[core] - *base);
+        *cores &= ~((uint32_t)1 << core);
+    }
+    return mask;
 }
+
+static uint32_t but_this_core(uint32_t cores)
+{
+    return cores & ~((uint32_t)1 << core_number());
+}
+
+void core_flush_tlbs(uintptr_t start, uint64_t bytes)
+{
+    uint32_t cores = but_this_core(atomic_load(&state.started));
+    uint64_t base, mask;
+
+    while (cores != 0) {
+        mask = take_window(&cores, &base);
+        sbi_flush_tlb(mask, base, start, bytes);
+    }
+}
+
+/* WFI ends when a software interrupt is pending and enabled in sie, although sstatus.SIE keeps it
+ * from being taken (3.3.3).
+ *
+ * No wake-up is lost. The waker changes *word, then looks who sleeps, then interrupts them. Here we
+ * say that we sleep, clear the interrupt, then look at *word. However these interleave, either
+ * we see the change, or the interrupt comes after it was cleared and ends the WFI at once. */
+void core_wait(const _Atomic uint32_t *word, uint32_t old)
+{
+    uint32_t self = (uint32_t)1 << core_number();
+
+    __asm__ volatile("csrs sie, %0" ::"r"(SIE_SOFTWARE) : "memory");
+    atomic_fetch_or(&state.asleep, self);
+    __asm__ volatile("csrc sip, %0\n\tfence iorw, iorw" ::"r"(SIE_SOFTWARE) : "memory");
+    if (atomic_load(word) == old)
+        __asm__ volatile("wfi" ::: "memory");
+    atomic_fetch_and(&state.asleep, ~self);
+}
+
+/* An interrupt costs its target a trap to firmware: only sleepers get one. */
+void core_wake(const _Atomic uint32_t *word)
+{
+    uint64_t base, mask;
+    uint32_t cores;
+
+    (void)word;
+    __asm__ volatile("fence iorw, iorw" ::: "memory");
+    cores = but_this_core(atomic_load(&state.asleep));
+    while (cores != 0) {
+        mask = take_window(&cores, &base);
+        sbi_send_ipi(mask, base);
+    }
+}
+
+/* ---- backtrace and features ---------------------------------------------------------------- */
 
 /* The frame pointer stands above both: return address at -8, caller's frame pointer at -16
  * (RISC-V ELF psABI, frame pointer convention). */

@@ -4,6 +4,7 @@
  * platform's PMAs say. */
 #include "boot/boot.h"
 #include "boot/panic.h"
+#include "boot/riscv64/core.h"
 
 enum { ENTRIES = 512, PAGE_BITS = 12, LEVEL_BITS = 9, ADDRESS_BITS = 38, MAX_TABLES = 24 };
 
@@ -15,6 +16,8 @@ enum {
     ENTRY_GLOBAL = 1 << 5,
     ENTRY_ACCESSED = 1 << 6, /* set beforehand: a hart may fault instead of setting them */
     ENTRY_DIRTY = 1 << 7,
+    ENTRY_NOTE_DEVICE = 1 << 8, /* bits for software: mappings that differ stay different, so */
+    ENTRY_NOTE_UNCACHED = 1 << 9, /* that mmu_map refuses here what it refuses elsewhere */
     ENTRY_LEAF = ENTRY_READ | ENTRY_WRITE | ENTRY_EXECUTE,
     ENTRY_PAGE_SHIFT = 10,   /* of the physical page number */
 };
@@ -23,16 +26,23 @@ enum {
 extern uint64_t mmu_root[ENTRIES];
 _Alignas(4096) uint64_t mmu_root[ENTRIES];
 
-void mmu_refused(void) __attribute__((noreturn));
+/* start.S: dtb as the firmware passed it, or NULL on a core that another one started. */
+void mmu_refused(const void *dtb) __attribute__((noreturn));
 
 static struct mmu_state {
     _Alignas(4096) uint64_t tables[MAX_TABLES][ENTRIES]; /* zero: nothing mapped */
     unsigned used;
 } state;
 
-void mmu_refused(void)
+/* With the MMU off addresses are what the identity map would make of them, so the console can be
+ * opened to say why this is the end. On another core than the first it is open. */
+void mmu_refused(const void *dtb)
 {
-    panic("core %u has no Sv39 page tables: this board is not supported", core_number());
+    if (core_number() == 0)
+        board.early_init(dtb);
+    panic("core %u, hart %lu, has no Sv39 address translation: use a CPU with an MMU (QEMU: "
+          "-cpu rv64)",
+          core_number(), (unsigned long)core_hardware_id());
 }
 
 static uint64_t entry_flags(enum mapping mapping)
@@ -45,10 +55,12 @@ static uint64_t entry_flags(enum mapping mapping)
     case MAP_RODATA:
         return flags;
     case MAP_DATA:
+        return flags | ENTRY_WRITE | ENTRY_DIRTY;
     case MAP_UNCACHED:
+        return flags | ENTRY_WRITE | ENTRY_DIRTY | ENTRY_NOTE_UNCACHED;
     case MAP_DEVICE:
     default:
-        return flags | ENTRY_WRITE | ENTRY_DIRTY;
+        return flags | ENTRY_WRITE | ENTRY_DIRTY | ENTRY_NOTE_DEVICE;
     }
 }
 
@@ -103,7 +115,7 @@ static enum err block_map(uint64_t *at, uint64_t end, uint64_t flags)
 enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
 {
     const uint64_t limit = (uint64_t)1 << ADDRESS_BITS, page = 1 << PAGE_BITS;
-    uint64_t at = base & ~(page - 1), end;
+    uint64_t start = base & ~(page - 1), at = start, end;
     enum err e = ERR_OK;
 
     if (bytes == 0)
@@ -113,9 +125,10 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
     end = (base + bytes + page - 1) & ~(page - 1);
     while (e == ERR_OK && at < end)
         e = block_map(&at, end, entry_flags(mapping));
-    /* A hart may keep an invalid entry, too (4.2.1). The others fence when they start, and what
-     * is mapped later is a device, which core 0 alone touches. */
+    /* A hart may keep an invalid entry, too (4.2.1), and flash, which all cores read in place, is
+     * mapped after they started. */
     __asm__ volatile("sfence.vma" ::: "memory");
+    core_flush_tlbs(start, end - start);
     return e;
 }
 

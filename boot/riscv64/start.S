@@ -1,5 +1,5 @@
-/* From firmware to C. We are in S-mode under SBI with the MMU off (RISC-V SBI 2.0, chapter 9; RISC-V
- * privileged architecture 20211203, chapter 4).
+/* From firmware to C. We are in S-mode under SBI with the MMU off (RISC-V SBI 2.0, chapter 9;
+ * RISC-V privileged architecture 20211203, chapter 4).
  *
  * tp is the core's number; sscratch is the end of its trap stack, so that a trap can report even
  * when it is that the stack overflowed. gp is set once and never used: the image is not relaxed. */
@@ -60,10 +60,13 @@ func start_primary
     call    core_fp_init
     call    mmu_init
     call    mmu_enable
+    mv      t0, a0
     mv      a0, s2
     li      s0, 0                       // a backtrace ends here
     li      ra, 0
+    beqz    t0, 2f
     tail    boot_start
+2:  tail    mmu_refused
 endfunc start_primary
 
 /* a0: hart id, a1: core number, SBI's opaque. */
@@ -72,15 +75,19 @@ func start_secondary
     mv      s2, a1
     mv      a0, a1
     call    core_enter
-    call    mmu_enable
     la      t0, core_hart
     slli    t1, s2, 3
     add     t0, t0, t1
     sd      s1, (t0)
+    call    mmu_enable
+    mv      t0, a0
     mv      a0, s2
     li      s0, 0
     li      ra, 0
+    beqz    t0, 1f
     tail    core_start
+1:  li      a0, 0
+    tail    mmu_refused
 endfunc start_secondary
 
 /* a0: number. Interrupts off, units on, trap vector, both stacks. Clobbers t0 to t2. */
@@ -116,8 +123,8 @@ func core_enter
     ret
 endfunc core_enter
 
-/* Turn on the MMU with the tables of mmu.c. A mode that the hart lacks leaves satp as it was
- * (4.1.11): mmu_refused says so. Clobbers t0 to t2. */
+/* Turn on the MMU with the tables of mmu.c. a0: is it on? A mode that the hart lacks leaves satp as
+ * it was (4.1.11). Clobbers t0, t1. */
 func mmu_enable
     la      t0, mmu_root
     srli    t0, t0, 12
@@ -128,9 +135,9 @@ func mmu_enable
     csrw    satp, t0
     sfence.vma
     csrr    t1, satp
-    bne     t0, t1, 1f
+    xor     t0, t0, t1
+    seqz    a0, t0
     ret
-1:  tail    mmu_refused
 endfunc mmu_enable
 
 /* Any trap. Saves what was, then C on the trap stack; nothing returns from here. */
@@ -139,7 +146,8 @@ func trap_entry
     addi    sp, sp, -TRAP_FRAME_BYTES
     sd      zero, 0(sp)
     sd      x1, 8(sp)
-    .irp    n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    .irp    n, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, \
+               18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
     sd      x\n, 8 * \n(sp)
     .endr
     addi    t0, sp, TRAP_FRAME_BYTES

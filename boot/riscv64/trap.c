@@ -68,6 +68,34 @@ static void print_registers(const struct trap_frame *frame)
     panic_print("\n");
 }
 
+static bool in_own_stack(uint64_t address)
+{
+    uint64_t bottom = (uintptr_t)stack_bottom(core_number());
+
+    return address % 16 == 0 && address >= bottom + 16 &&
+           address < bottom + stack_bytes(core_number());
+}
+
+/* Where the backtrace begins. Usually the frame pointer; but a leaf function saves nothing except
+ * its caller's frame pointer, where others have the return address, and a jump to nowhere has no
+ * frame at all. Both get the record that a call would have left, below the stack pointer, where
+ * nothing lives. */
+static uint64_t first_frame(const struct trap_frame *frame)
+{
+    uint64_t ra = frame->x[1], sp = frame->x[2], fp = frame->x[8], saved;
+    bool fetch = frame->scause == 0 || frame->scause == 1 || frame->scause == 12;
+    uint64_t *record = (uint64_t *)(uintptr_t)sp;
+
+    if (!in_own_stack(sp) || !in_own_stack(fp))
+        return fp;
+    saved = ((const uint64_t *)(uintptr_t)fp)[-1];
+    if (!fetch && saved - (uintptr_t)text_start < (uintptr_t)(text_end - text_start))
+        return fp;
+    record[-1] = ra;
+    record[-2] = fetch ? fp : saved;
+    return sp;
+}
+
 void trap_report(const struct trap_frame *frame)
 {
     panic_begin();
@@ -76,5 +104,5 @@ void trap_report(const struct trap_frame *frame)
                 (unsigned long)frame->scause, (unsigned long)frame->sepc,
                 (unsigned long)frame->stval, (unsigned long)frame->sstatus);
     print_registers(frame);
-    panic_end((uintptr_t)frame->sepc, (uintptr_t)frame->x[8]);
+    panic_end((uintptr_t)frame->sepc, (uintptr_t)first_frame(frame));
 }
