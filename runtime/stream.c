@@ -5,6 +5,7 @@
 
 #include "runtime/crc32c.h"
 #include "runtime/format_text.h"
+#include "runtime/stream_private.h"
 
 enum { CRC_STEP = 64 * 1024 }; /* bytes checked per poll, so that a poll stays short */
 
@@ -23,8 +24,7 @@ static uint32_t tile_extent(const struct stream *s)
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->extent;
 }
 
-/* "NAME: layer 3, sector 1234 of DEVICE: the device failed a transfer ..." */
-static enum err name_problem(struct stream *s, unsigned extent, const struct file_read *read,
+enum err stream_name_problem(struct stream *s, unsigned extent, const struct file_read *read,
                              enum err e)
 {
     char part[32];
@@ -33,10 +33,10 @@ static enum err name_problem(struct stream *s, unsigned extent, const struct fil
     image_extent_name(s->image, extent, part, sizeof part);
     if (read != NULL && (e == ERR_IO || e == ERR_TIMEOUT)) {
         format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
-                 s->file->device->name);
+                    s->file->device->name);
     }
     format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", s->file->name, part, where,
-             err_text(e));
+                err_text(e));
     return e;
 }
 
@@ -75,159 +75,6 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     }
 }
 
-/* ---- loading ------------------------------------------------------------------------------ */
-
-struct loading {
-    stream_progress_fn *progress;
-    void *context;
-    uint64_t done;
-    uint64_t total;
-};
-
-static void show(struct loading *l, const char *label, uint64_t arrived)
-{
-    if (l->progress != NULL) {
-        l->progress(l->context, label, l->done + arrived, l->total);
-    }
-}
-
-/* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer. */
-static enum err read_checked(struct stream *s, struct loading *l, unsigned extent,
-                             uint64_t offset, uint8_t *buffer, size_t bytes, uint32_t *crc)
-{
-    struct file_read *read = &s->slots[0].read;
-    enum err e = file_read_start(read, s->file, offset, buffer, bytes);
-    uint64_t checked = 0;
-
-    while (e == ERR_OK || e == ERR_BUSY) {
-        e = file_read_poll(read);
-        *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
-        checked = read->bytes_done;
-        show(l, "loading", checked);
-        if (e == ERR_OK) {
-            s->figures.retries += read->n_retries;
-            l->done += bytes;
-            return ERR_OK;
-        }
-    }
-    return name_problem(s, extent, read, e);
-}
-
-static enum err check(struct stream *s, unsigned extent, uint32_t crc)
-{
-    if (image_check_extent(s->image, extent, crc) == ERR_OK) {
-        return ERR_OK;
-    }
-    return name_problem(s, extent, NULL, ERR_BAD_CHECKSUM);
-}
-
-static enum err load_pinned(struct stream *s, struct loading *l, unsigned extent)
-{
-    const struct ingot_extent *x = &s->image->extents[extent];
-    uint32_t crc = 0;
-    /* The slot's memory is the arena's: pinned extents are written here once. */
-    enum err e = read_checked(s, l, extent, x->offset, (uint8_t *)(uintptr_t)s->extents[extent],
-                              (size_t)x->bytes, &crc);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    s->figures.bytes_loaded += x->bytes;
-    return check(s, extent, crc);
-}
-
-static enum err check_in_place(struct stream *s, struct loading *l, unsigned extent)
-{
-    const struct ingot_extent *x = &s->image->extents[extent];
-    uint32_t crc = 0;
-
-    for (uint64_t at = 0; at < x->bytes; at += CRC_STEP) {
-        size_t n = (size_t)(x->bytes - at < CRC_STEP ? x->bytes - at : CRC_STEP);
-
-        crc = crc32c(crc, s->extents[extent] + at, n);
-        show(l, "checking", at + n);
-    }
-    l->done += x->bytes;
-    return check(s, extent, crc);
-}
-
-/* Read an extent that does not stay through a slot (or the row buffer where there are no
- * slots) for its CRC alone, and keep the final norm and the CRC before the matrix. */
-static enum err read_through(struct stream *s, struct loading *l, unsigned extent)
-{
-    const struct ingot_extent *x = &s->image->extents[extent];
-    bool slots = s->plan->slot_bytes != 0;
-    uint8_t *buffer = slots ? s->slots[0].buffer : s->row;
-    size_t step = (slots ? s->plan->slot_bytes : s->plan->row_bytes) / SECTOR_BYTES * SECTOR_BYTES;
-    uint32_t crc = 0;
-
-    for (uint64_t at = 0; at < x->bytes; at += step) {
-        size_t n = (size_t)(x->bytes - at < step ? x->bytes - at : step);
-        enum err e = read_checked(s, l, extent, x->offset + at, buffer, n, &crc);
-
-        if (e != ERR_OK) {
-            return e;
-        }
-    }
-    return check(s, extent, crc);
-}
-
-/* An untied head in tiles: copy its norm, and remember the CRC of what precedes the matrix. */
-static enum err keep_norm(struct stream *s, struct loading *l)
-{
-    const struct ingot_tensor *norm = image_tensor(s->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
-    const struct ingot_tensor *head = image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER);
-    const struct ingot_extent *x = &s->image->extents[head->extent];
-    size_t before = (size_t)(head->offset + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
-    uint32_t crc = 0;
-    enum err e;
-
-    if (norm->offset > head->offset || before > s->plan->slot_bytes) {
-        return name_problem(s, head->extent, NULL, ERR_BAD_HEADER);
-    }
-    e = read_checked(s, l, head->extent, x->offset, s->slots[0].buffer, before, &crc);
-    if (e == ERR_OK) {
-        memcpy((uint8_t *)(uintptr_t)s->output_norm, s->slots[0].buffer + norm->offset,
-               s->image->header->params.dim * sizeof(float));
-        s->tile_crc_before = crc32c(0, s->slots[0].buffer, (size_t)head->offset);
-    }
-    return e;
-}
-
-static uint64_t load_total(const struct stream *s)
-{
-    uint64_t total = 0;
-    uint32_t n = s->image->header->params.n_layers;
-
-    for (uint32_t i = 0; i < n + 2; i++) {
-        if (s->extents[i] != NULL || i == 0 || i == n + 1) {
-            total += s->image->extents[i].bytes;
-        }
-    }
-    return total;
-}
-
-enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context)
-{
-    struct loading l = { progress, context, 0, load_total(s) };
-    uint32_t n = s->image->header->params.n_layers;
-    enum err e = ERR_OK;
-
-    for (uint32_t i = 0; i < n + 2 && e == ERR_OK; i++) {
-        if (s->plan->residency == PLAN_IN_PLACE) {
-            e = check_in_place(s, &l, i);
-        } else if (s->extents[i] != NULL) {
-            e = load_pinned(s, &l, i);
-        } else if (i == 0 || i == n + 1) {
-            e = read_through(s, &l, i);
-        }
-    }
-    if (e == ERR_OK && s->output_norm != NULL) {
-        e = keep_norm(s, &l);
-    }
-    return e;
-}
-
 /* ---- the ring ----------------------------------------------------------------------------- */
 
 static struct stream_slot *slot_of(struct stream *s, uint32_t index)
@@ -243,19 +90,22 @@ static struct stream_slot *slot_of(struct stream *s, uint32_t index)
     return NULL;
 }
 
-static enum err start_read(struct stream *s, struct stream_slot *slot)
+/* A refusal stays in the read's status and is seen when the unit is wanted. */
+static void start_read(const struct stream *s, struct stream_slot *slot)
 {
     struct plan_tile tile;
     const struct ingot_extent *x;
 
+    slot->state = STREAM_LOADING;
     slot->crc = 0;
     slot->crc_bytes = 0;
     if (is_tile(s, slot->unit.index)) {
         plan_head_tile(s->plan, s->image, slot->unit.index - s->n_layers, &tile);
-        return file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
+        (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
+        return;
     }
     x = layer_extent(s, slot->unit.index);
-    return file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
+    (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
 }
 
 /* Of the next pass only the layers are certain: whether it wants the head, and what follows
@@ -292,11 +142,7 @@ static void request_ahead(struct stream *s)
             continue;
         }
         slot->unit = s->next;
-        slot->state = STREAM_LOADING;
-        slot->read.status = start_read(s, slot); /* a refusal is seen when the unit is wanted */
-        if (slot->read.status == ERR_OK) {
-            slot->read.status = ERR_BUSY;
-        }
+        start_read(s, slot);
         advance_next(s);
     }
 }
@@ -320,9 +166,7 @@ void stream_poll(struct stream *s)
         struct stream_slot *slot = &s->slots[i];
 
         if (slot->state == STREAM_LOADING) {
-            if (slot->read.status == ERR_BUSY) {
-                (void)file_read_poll(&slot->read); /* its status stays in the read */
-            }
+            (void)file_read_poll(&slot->read); /* its status stays in the read */
             check_ahead(s, slot, CRC_STEP);
         }
     }
@@ -333,8 +177,8 @@ void stream_reset(struct stream *s)
     for (uint32_t i = 0; i < PLAN_SLOTS; i++) {
         struct stream_slot *slot = &s->slots[i];
 
-        while (slot->state == STREAM_LOADING && slot->read.status == ERR_BUSY) {
-            (void)file_read_poll(&slot->read); /* the device writes the buffer until it ends */
+        while (slot->state == STREAM_LOADING && file_read_poll(&slot->read) == ERR_BUSY) {
+            /* the device writes the buffer until it ends */
         }
         slot->state = STREAM_EMPTY;
     }
@@ -365,29 +209,24 @@ void stream_begin(struct stream *s, bool want_head)
     request_ahead(s);
 }
 
-static void count_stall(struct stream *s, uint64_t ticks)
+static uint64_t ticks_now(const struct stream *s)
 {
-    s->figures.stalls++;
-    s->figures.stall_ticks += ticks;
-    if (!s->started) {
-        s->figures.first_stalls++;
-    }
+    return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
 }
 
 /* Wait for the slot's transfer. Its error, if any, is the read's. */
 static enum err wait_arrival(struct stream *s, struct stream_slot *slot)
 {
-    uint64_t start = 0;
-
     stream_poll(s);
-    if (slot->read.status == ERR_BUSY && s->file->timeout.ticks != NULL) {
-        start = s->file->timeout.ticks();
-    }
     if (slot->read.status == ERR_BUSY) {
+        uint64_t start = ticks_now(s);
+
         while (slot->read.status == ERR_BUSY) {
             stream_poll(s);
         }
-        count_stall(s, start != 0 ? s->file->timeout.ticks() - start : 0);
+        s->figures.stalls++;
+        s->figures.first_stalls += s->started ? 0 : 1;
+        s->figures.stall_ticks += ticks_now(s) - start;
     }
     s->started = true;
     s->figures.retries += slot->read.n_retries;
@@ -396,7 +235,7 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot)
 
 static enum err fail(struct stream *s, unsigned extent, struct stream_slot *slot, enum err e)
 {
-    (void)name_problem(s, extent, &slot->read, e);
+    (void)stream_name_problem(s, extent, &slot->read, e);
     stream_reset(s);
     return e;
 }
@@ -413,12 +252,10 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
             return ERR_BAD_CHECKSUM;
         }
         s->figures.reread++;
-        slot->read.status = start_read(s, slot);
-        while (slot->read.status == ERR_OK || slot->read.status == ERR_BUSY) {
-            if (file_read_poll(&slot->read) == ERR_OK) {
-                break;
-            }
+        start_read(s, slot);
+        while (file_read_poll(&slot->read) == ERR_BUSY) {
         }
+        s->figures.retries += slot->read.n_retries;
         if (slot->read.status != ERR_OK) {
             return slot->read.status;
         }
@@ -522,8 +359,9 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
     }
     plan_embedding_range(s->image, token, &offset, &bytes);
     e = file_read_now(&read, s->file, offset, s->row, bytes);
+    s->figures.retries += read.n_retries;
     if (e != ERR_OK) {
-        (void)name_problem(s, 0, &read, e);
+        (void)stream_name_problem(s, 0, &read, e);
         stream_reset(s);
         return e;
     }
