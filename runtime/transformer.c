@@ -5,7 +5,10 @@
 #include "runtime/attention.h"
 #include "runtime/rope_table.h"
 
-enum { ROW_STEP = 8 }; /* rows are shared out in whole interleaved groups */
+enum {
+    ROW_STEP = 8,   /* rows are shared out in whole interleaved groups */
+    POLL_ROWS = 64, /* rows between two looks at the card, well under a millisecond */
+};
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct team *team, struct stream *stream,
@@ -27,36 +30,56 @@ static const struct ingot_params *params(const struct transformer *t)
 
 /* ---- pieces that every core runs on its share ---------------------------------------------- */
 
-/* Rows [first, last) of y = W x for every token of the chunk. `rows` points at row 0 of W (or
- * of the tile). Row tiles outside, tokens inside: a tile is read from memory once. */
-static void multiply(const struct transformer *t, const struct ingot_tensor *w,
-                     const uint8_t *rows, const float *x, size_t x_stride,
-                     const struct block_q8 *blocks, float *y, size_t y_stride, uint32_t n_tokens,
-                     size_t first, size_t last)
+/* y = W x for the tokens of a chunk. */
+struct product {
+    const struct ingot_tensor *w;
+    const uint8_t *rows;           /* row 0 of W, or of the tile */
+    const float *x;                /* what F32 matrices take */
+    size_t x_stride;
+    const struct block_q8 *blocks; /* what the others take */
+    float *y;
+    size_t y_stride;
+    uint32_t n_tokens;
+};
+
+static void multiply_rows(const struct transformer *t, const struct product *p, size_t first,
+                          size_t n)
 {
     const struct kernels *k = t->kernels;
-    size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
+    const struct ingot_tensor *w = p->w;
+    const void *rows = p->rows + first * image_type_row_bytes(w->type, w->cols_padded);
 
-    for (size_t r = first; r < last; r += ROW_STEP) {
-        size_t n = last - r < ROW_STEP ? last - r : ROW_STEP;
-        const void *at = rows + r * row_bytes;
+    for (uint32_t i = 0; i < p->n_tokens; i++) {
+        const struct block_q8 *b = p->blocks + i * t->act.block_stride;
+        float *y = p->y + i * p->y_stride + first;
 
-        for (uint32_t i = 0; i < n_tokens; i++) {
-            const struct block_q8 *b = blocks + i * t->act.block_stride;
-            float *out = y + i * y_stride + r;
-
-            if (w->type == INGOT_F32) {
-                k->gemv_f32_f32_f32(out, at, x + i * x_stride, n, w->cols_padded);
-            } else if (w->type == INGOT_Q8_0) {
-                k->gemv_f32_q8x8_q8(out, at, b, n, w->cols_padded);
-            } else {
-                k->gemv_f32_q4x8_q8(out, at, b, n, w->cols_padded);
-            }
+        if (w->type == INGOT_F32) {
+            k->gemv_f32_f32_f32(y, rows, p->x + i * p->x_stride, n, w->cols_padded);
+        } else if (w->type == INGOT_Q8_0) {
+            k->gemv_f32_q8x8_q8(y, rows, b, n, w->cols_padded);
+        } else {
+            k->gemv_f32_q4x8_q8(y, rows, b, n, w->cols_padded);
         }
     }
 }
 
-struct operand { /* the input of a matrix, as floats and as blocks */
+/* This core's rows. Row tiles outside, tokens inside: a tile is read from memory once. Core 0
+ * keeps the card busy: a large matrix takes longer than what is in flight. */
+static void multiply(const struct transformer *t, unsigned core, const struct product *p,
+                     size_t n_rows)
+{
+    size_t first, last;
+
+    team_share(t->team, core, n_rows, ROW_STEP, &first, &last);
+    for (size_t r = first; r < last; r += ROW_STEP) {
+        multiply_rows(t, p, r, last - r < ROW_STEP ? last - r : ROW_STEP);
+        if (core == 0 && (r - first) % POLL_ROWS == POLL_ROWS - ROW_STEP) {
+            stream_poll(t->stream);
+        }
+    }
+}
+
+struct operand { /* the input of a matrix as floats; its blocks are in act.blocks */
     const float *x;
     size_t stride;
 };
@@ -66,20 +89,23 @@ static void layer_gemv(const struct transformer *t, unsigned core, enum ingot_ro
                        struct operand in, float *y, size_t y_stride)
 {
     const struct ingot_tensor *w = image_tensor(t->image, role, t->layer);
-    size_t first, last;
+    struct product p = { w, t->extent + w->offset, in.x, in.stride, t->act.blocks, y, y_stride,
+                         t->n_tokens };
 
-    team_share(t->team, core, w->rows, ROW_STEP, &first, &last);
-    multiply(t, w, t->extent + w->offset, in.x, in.stride, t->act.blocks, y, y_stride,
-             t->n_tokens, first, last);
+    multiply(t, core, &p, w->rows);
 }
 
-/* Integer kernels want their input as blocks; F32 matrices take it as it is. */
-static void quantize(const struct transformer *t, enum ingot_role role, const float *x,
-                     size_t stride, uint32_t token)
+/* Integer kernels want their input as blocks; F32 matrices take it as it is. The matrices of a
+ * layer may differ in type: `from` .. `to` are those that read this input. */
+static void quantize(const struct transformer *t, enum ingot_role from, enum ingot_role to,
+                     const float *x, size_t stride, uint32_t token)
 {
-    const struct ingot_tensor *w = image_tensor(t->image, role, t->layer);
+    bool wanted = false;
 
-    if (w->type != INGOT_F32) {
+    for (int role = (int)from; role <= (int)to; role++) {
+        wanted = wanted || image_tensor(t->image, (enum ingot_role)role, t->layer)->type != INGOT_F32;
+    }
+    if (wanted) {
         t->kernels->quantize_q8_f32(t->act.blocks + token * t->act.block_stride,
                                     x + token * stride, stride);
     }
@@ -96,9 +122,9 @@ static void share_tokens(const struct transformer *t, unsigned core, size_t *fir
     team_share(t->team, core, t->n_tokens, 1, first, last);
 }
 
-/* Norm and quantize this core's tokens; `role` is the first matrix that reads them. */
+/* Norm and quantize this core's tokens for the matrices `from` .. `to`. */
 static void norm_tokens(const struct transformer *t, unsigned core, enum ingot_role norm,
-                        enum ingot_role role)
+                        enum ingot_role from, enum ingot_role to)
 {
     const struct activations *a = &t->act;
     size_t first, last;
@@ -107,7 +133,7 @@ static void norm_tokens(const struct transformer *t, unsigned core, enum ingot_r
     for (size_t i = first; i < last; i++) {
         t->kernels->rmsnorm_f32(a->norm + i * a->dim_stride, a->x + i * a->dim_stride,
                                 norm_weights(t, norm), params(t)->dim, params(t)->norm_eps);
-        quantize(t, role, a->norm, a->dim_stride, (uint32_t)i);
+        quantize(t, from, to, a->norm, a->dim_stride, (uint32_t)i);
     }
 }
 
@@ -118,7 +144,7 @@ static void quantize_tokens(const struct transformer *t, unsigned core, enum ing
 
     share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
-        quantize(t, role, x, stride, (uint32_t)i);
+        quantize(t, role, role, x, stride, (uint32_t)i);
     }
 }
 
@@ -200,7 +226,7 @@ static void attention_block(const struct transformer *t, unsigned core)
     struct operand attended = { a->attended, a->q_stride };
     size_t first, last;
 
-    norm_tokens(t, core, INGOT_ATTN_NORM, INGOT_ATTN_Q);
+    norm_tokens(t, core, INGOT_ATTN_NORM, INGOT_ATTN_Q, INGOT_ATTN_V);
     step(t, core);
     layer_gemv(t, core, INGOT_ATTN_Q, normed, a->q, a->q_stride);
     layer_gemv(t, core, INGOT_ATTN_K, normed, a->k, a->kv_stride);
@@ -242,7 +268,7 @@ static void feed_forward_block(const struct transformer *t, unsigned core)
     struct operand normed = { a->norm, a->dim_stride };
     struct operand gated = { a->gate, a->hidden_stride };
 
-    norm_tokens(t, core, INGOT_FFN_NORM, INGOT_FFN_GATE);
+    norm_tokens(t, core, INGOT_FFN_NORM, INGOT_FFN_GATE, INGOT_FFN_UP);
     step(t, core);
     layer_gemv(t, core, INGOT_FFN_GATE, normed, a->gate, a->hidden_stride);
     layer_gemv(t, core, INGOT_FFN_UP, normed, a->up, a->hidden_stride);
@@ -328,12 +354,11 @@ static void head_work(void *arg, struct team *team, unsigned core)
 {
     const struct transformer *t = arg;
     const struct activations *a = &t->act;
-    const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
-    size_t first, last;
+    struct product p = { image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows, a->norm,
+                         a->dim_stride, a->blocks, a->logits + t->first_row, 0, 1 };
 
-    team_share(team, core, t->n_rows, ROW_STEP, &first, &last);
-    multiply(t, w, t->rows, a->norm, a->dim_stride, a->blocks, a->logits + t->first_row, 0, 1,
-             first, last);
+    (void)team;
+    multiply(t, core, &p, t->n_rows);
 }
 
 static const float *output_norm(const struct transformer *t)

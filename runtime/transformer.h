@@ -28,11 +28,10 @@ struct transformer {
     uint32_t layer;
     uint32_t n_tokens;
     uint32_t position; /* of the chunk's first token */
-    /* And a matrix of the head. */
+    /* And of the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
     uint32_t n_rows;
-    uint32_t token; /* of the chunk, whose logits are wanted */
 };
 
 /* Take the activations from ARENA_SCRATCH; everything else must outlive t. */
