@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/console.h"
+#include "runtime/format_text.h"
 #include "runtime/report.h"
 
 void chat_open(struct chat *c, struct engine *engine, const struct options *options)
@@ -30,13 +31,14 @@ static bool has_template(const struct chat *c)
     return chat_part(c, INGOT_CHAT_USER_PREFIX).bytes != 0;
 }
 
-/* The tokens of one turn (or of a plain text) into the engine's id buffer behind what the cache
- * holds. A turn after the first closes the reply before it. */
+/* The tokens of one turn (or of a plain text) into the engine's id buffer, behind what the cache
+ * holds and the pending token. A turn after the first closes the reply before it. */
 static enum err encode(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t *n)
 {
     struct engine *e = c->engine;
     struct tokenizer_part plain = { text, bytes, false };
-    struct tokenizer_part parts[4];
+    struct tokenizer_part parts[5];
+    uint32_t at = e->kv.length + (c->pending ? 1 : 0);
     size_t n_parts = 0;
     unsigned flags = c->started ? TOKENIZER_CONTINUE : TOKENIZER_BOS;
 
@@ -47,11 +49,12 @@ static enum err encode(struct chat *c, const char *text, size_t bytes, bool as_t
         parts[n_parts++] = chat_part(c, INGOT_CHAT_USER_PREFIX);
         parts[n_parts++] = plain;
         parts[n_parts++] = chat_part(c, INGOT_CHAT_USER_SUFFIX);
+        parts[n_parts++] = chat_part(c, INGOT_CHAT_REPLY_PREFIX);
     } else {
         parts[n_parts++] = plain;
     }
-    return tokenizer_encode_parts(&e->tokenizer, parts, n_parts, flags, e->ids + e->kv.length,
-                                  e->kv.context - e->kv.length, n, e->scratch, e->scratch_bytes);
+    return tokenizer_encode_parts(&e->tokenizer, parts, n_parts, flags, e->ids + at,
+                                  e->kv.context - at, n, e->scratch, e->scratch_bytes);
 }
 
 static bool stop_requested(void *context)
@@ -91,22 +94,27 @@ static uint32_t pick(struct chat *c)
                         e->kv.length, e->kernels, e->scratch);
 }
 
-/* Sample, print and append until an end. */
+/* Sample, print and append until an end. What was printed last and not appended is pending: the
+ * next turn begins with it, so that no pass is spent on a token that may be the last. */
 static enum err decode(struct chat *c, struct reply *r)
 {
     struct engine *e = c->engine;
     uint32_t limit = c->options->n != 0 ? c->options->n : UINT32_MAX;
 
+    r->figures.first = board.ticks();
     for (;;) {
         uint64_t before = e->stream.figures.bytes_streamed;
-        uint32_t id = pick(c);
+        uint32_t id;
         enum err error;
 
-        if (r->figures.new_tokens == 0) {
-            r->figures.first = board.ticks();
+        if (e->kv.length == e->kv.context) {
+            console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
+            return ERR_OK;
         }
+        id = pick(c);
         if (id == SAMPLER_NO_TOKEN) {
-            console_printf("\nerror: the model gave no usable logits: check it with `ingot verify`");
+            format_text(e->problem, sizeof e->problem,
+                        "the model gave no usable logits: check it with `ingot verify`");
             return ERR_BAD_MODEL;
         }
         if (is_end(c, id)) {
@@ -115,12 +123,9 @@ static enum err decode(struct chat *c, struct reply *r)
         print_token(c, r, id);
         r->figures.new_tokens++;
         r->figures.end = board.ticks();
-        if (e->kv.length == e->kv.context) {
-            console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
-            return ERR_OK;
-        }
+        e->ids[e->kv.length] = id;
+        c->pending = true;
         if (r->figures.new_tokens == limit) {
-            e->ids[e->kv.length] = id; /* chosen, not in the cache: shown by `ids` */
             return ERR_OK;
         }
         if (console_aborted()) {
@@ -130,6 +135,7 @@ static enum err decode(struct chat *c, struct reply *r)
         if (error != ERR_OK) {
             return error;
         }
+        c->pending = false;
         r->figures.passes++;
         r->figures.decode_bytes += e->stream.figures.bytes_streamed - before;
     }
@@ -160,11 +166,10 @@ static void print_error(const struct chat *c, enum err error)
 static void close_reply(struct chat *c, struct reply *r, enum err error)
 {
     utf8_writer_flush(&r->writer);
+    print_error(c, error);
     if (r->figures.first == 0) { /* stopped or failed before the first token */
-        print_error(c, error);
         return;
     }
-    print_error(c, error);
     if (error == ERR_OK) {
         console_printf("\n");
     }
@@ -197,6 +202,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
 {
     struct engine *e = c->engine;
     struct reply r = { .writer = { .write = console_write_to } };
+    uint32_t start;
     size_t n = 0;
     enum err error;
 
@@ -204,23 +210,27 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     if (!as_turn) {
         engine_clear(e);
         c->started = false;
+        c->pending = false;
     }
     e->problem[0] = '\0';
     error = encode(c, text, bytes, as_turn, &n);
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
+    n += c->pending ? 1 : 0;
+    start = e->kv.length;
     r.figures.prompt_tokens = (uint32_t)n;
     r.figures.before = e->stream.figures;
     r.figures.start = board.ticks();
-    r.first_new = e->kv.length + (uint32_t)n;
+    r.first_new = start + (uint32_t)n;
     r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
-    error = engine_append(e, e->ids + e->kv.length, n, stop_requested, NULL);
+    error = engine_append(e, e->ids + start, n, stop_requested, NULL);
     if (error == ERR_OK) {
         c->started = true;
+        c->pending = false;
         error = decode(c, &r);
     } else {
-        e->kv.length = r.first_new - (uint32_t)n; /* as if the turn had never begun */
+        e->kv.length = start; /* as if the turn had never begun */
     }
     close_reply(c, &r, error);
     return error;

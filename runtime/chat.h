@@ -19,6 +19,7 @@ struct chat {
     struct sampler sampler;
     uint32_t end_token; /* of a turn or text; INGOT_NO_TOKEN: none */
     bool started;       /* a turn is in the cache */
+    bool pending;       /* the last token of the reply is not yet: it lies behind it in ids */
     char line[CHAT_LINE_BYTES];
 };
 
@@ -28,8 +29,8 @@ void chat_open(struct chat *c, struct engine *engine, const struct options *opti
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a
  * model without one, or as_turn false, continues the text as it stands from an empty context.
- * ERR_OK; ERR_ABORTED by Ctrl-C (the reply so far stays in the cache); ERR_TOO_LONG and the
- * stream's errors are printed, and the conversation can go on. */
+ * ERR_OK; ERR_ABORTED by Ctrl-C (the reply so far stays in the conversation); ERR_TOO_LONG and
+ * the stream's errors are printed, and the conversation can go on. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
 /* Prompt, read, reply, until the input ends. */

@@ -14,12 +14,12 @@ void report_plan(const struct engine *e);
 /* Log the most that was ever used of each region. */
 void report_high_water(const struct engine *e);
 
-/* The stream's counters now, to subtract later. */
+/* What was counted during a reply. */
 struct report_reply {
-    uint32_t prompt_tokens;
+    uint32_t prompt_tokens;     /* that passed the model, template included */
     uint32_t new_tokens;
     uint64_t start, first, end; /* ticks: prompt in, first token out, last token out */
-    struct stream_figures before;
+    struct stream_figures before; /* the stream's counters at `start` */
     uint32_t passes;            /* decode passes, each of which reads the planned bytes */
     uint64_t decode_bytes;      /* streamed by these */
 };
