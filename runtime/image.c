@@ -295,24 +295,42 @@ static enum err check_tensor(struct image *img, enum ingot_role role, unsigned l
     return ERR_OK;
 }
 
+/* Nothing but the padding of a page follows an extent's last tensor, which ends at `end`: the
+ * planner's buffers count on it. */
+static enum err check_extent_end(struct image *img, unsigned extent, uint64_t end)
+{
+    char place[PLACE_BYTES];
+
+    if (img->extents[extent].bytes == image_round_up(end, INGOT_PAGE)) {
+        return ERR_OK;
+    }
+    image_extent_name(img, extent, place, sizeof place);
+    return REFUSE(img, ERR_BAD_HEADER, "extents: %s: bytes is %llu, the tensors end at %llu", place,
+                  (unsigned long long)img->extents[extent].bytes, (unsigned long long)end);
+}
+
 static enum err check_tensors(struct image *img)
 {
     uint32_t n_layers = img->header->params.n_layers;
     uint64_t end = 0;
     enum err e = check_tensor(img, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0, &end);
 
+    e = e == ERR_OK ? check_extent_end(img, 0, end) : e;
+
     for (unsigned layer = 0; e == ERR_OK && layer < n_layers; layer++) {
         end = 0;
         for (int role = INGOT_ATTN_NORM; e == ERR_OK && role <= INGOT_FFN_DOWN; role++) {
             e = check_tensor(img, (enum ingot_role)role, layer, layer + 1, &end);
         }
+        e = e == ERR_OK ? check_extent_end(img, layer + 1, end) : e;
     }
     if (e != ERR_OK) {
         return e;
     }
     end = 0;
     e = check_tensor(img, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n_layers + 1, &end);
-    return e == ERR_OK ? check_tensor(img, INGOT_OUTPUT, INGOT_NO_LAYER, n_layers + 1, &end) : e;
+    e = e == ERR_OK ? check_tensor(img, INGOT_OUTPUT, INGOT_NO_LAYER, n_layers + 1, &end) : e;
+    return e == ERR_OK ? check_extent_end(img, n_layers + 1, end) : e;
 }
 
 static enum err check_chat(struct image *img)

@@ -170,62 +170,84 @@ static bool try_resident(struct plan *plan, const struct weights *w, uint64_t li
     return true;
 }
 
-/* Two slots, then the head, then as many layers as fit; every streamed byte costs the same
- * per token, and a pinned head spares the tiles. The final norm lies in the head's extent:
- * an untied head that is tiled keeps only that (see stream.c), one page. */
-static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t limit)
+/* The final norm of an untied head in tiles. */
+static uint64_t norm_bytes(const struct weights *w)
+{
+    return page_up((uint64_t)w->image->header->params.dim * sizeof(float));
+}
+
+/* What streaming takes with no layer pinned. The final norm lies in the head's extent: tied,
+ * that is a page; an untied head in tiles keeps only the norm (see stream_load.c). */
+static uint64_t streamed_bytes(const struct weights *w, bool tiled)
 {
     uint64_t row = embedding_row_bytes(w->image);
-    bool tied = w->tied;
-    uint64_t head = tied ? w->embedding : w->head;
-    uint64_t fixed = tied ? w->head : row; /* the norm's page, or the embedding row */
-    bool tiled = fixed + 2 * slot_bytes(w, false) + head > limit;
-    uint64_t slot = slot_bytes(w, tiled);
-    uint64_t norm = page_up((uint64_t)w->image->header->params.dim * sizeof(float));
-    uint64_t used;
+    uint64_t slots = PLAN_SLOTS * slot_bytes(w, tiled);
 
-    if (tiled) {
-        used = 2 * slot + row + (tied ? w->head : norm);
-    } else {
-        used = 2 * slot + fixed + head;
+    if (w->tied) {
+        return slots + w->head + (tiled ? row : w->embedding);
     }
+    return slots + row + (tiled ? norm_bytes(w) : w->head);
+}
+
+/* Two slots, then the head, then as many layers as fit; every streamed byte costs the same
+ * per token, and a pinned head spares the tiles. */
+static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t limit)
+{
+    bool tiled = streamed_bytes(w, false) > limit;
+    uint64_t used = streamed_bytes(w, tiled);
+    uint64_t room;
+
     if (used > limit) {
         return false;
     }
     plan->residency = PLAN_STREAMED;
-    plan->slot_bytes = (size_t)slot;
-    plan->row_bytes = tiled || !tied ? (size_t)row : 0;
-    if (tied || !tiled) {
+    plan->slot_bytes = (size_t)slot_bytes(w, tiled);
+    plan->row_bytes = tiled || !w->tied ? embedding_row_bytes(w->image) : 0;
+    if (w->tied || !tiled) {
         pin_extent(plan, w, w->n_layers + 1);
     } else {
-        plan->pinned_bytes += (size_t)norm;
+        plan->pinned_bytes += (size_t)norm_bytes(w);
     }
-    if (tied && !tiled) {
+    if (w->tied && !tiled) {
         pin_extent(plan, w, 0);
     }
-    pin_layers(plan, w, (uint32_t)((limit - used) / w->largest_layer < w->n_layers - 1
-                                       ? (limit - used) / w->largest_layer
-                                       : w->n_layers - 1));
+    room = (limit - used) / w->largest_layer;
+    pin_layers(plan, w, room < w->n_layers - 1 ? (uint32_t)room : w->n_layers - 1);
     if (tiled) {
         plan_tiles(plan, w);
     }
     return true;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Small models may take less whole than in two slots. */
+static uint64_t least_bytes(const struct weights *w)
+{
+    uint64_t resident = w->total;
+
+    if (!w->tied) {
+        resident = smaller(resident, w->total - w->embedding + embedding_row_bytes(w->image));
+    }
+    return smaller(resident, smaller(streamed_bytes(w, true), streamed_bytes(w, false)));
+}
+
 static void refuse(struct plan *plan, const struct plan_request *r, const struct weights *w,
                    uint64_t rest, uint64_t limit)
 {
-    uint64_t least = 2 * slot_bytes(w, true) + embedding_row_bytes(w->image) +
-                     (w->tied ? w->head : page_up(r->image->header->params.dim * sizeof(float)));
     const char *cure = r->weight_limit != 0 && r->weight_limit == limit
                            ? "raise mem= to at least that"
                            : "use a smaller type (ingot pack --type q4_0) or a shorter ctx=";
 
     format_text(plan->problem, sizeof plan->problem,
-             "the weights need at least %lu KiB (two layers) beside %lu KiB for context %u and "
-             "work space, and may take %lu KiB: %s",
-             (unsigned long)((least + 1023) / 1024), (unsigned long)((rest + 1023) / 1024),
-             (unsigned)plan->context, (unsigned long)(limit / 1024), cure);
+                "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
+                "and may take %lu KiB: %s",
+                (unsigned long)((least_bytes(w) + 1023) / 1024),
+                (unsigned long)((rest + 1023) / 1024), (unsigned)plan->context,
+                (unsigned long)(limit / 1024), cure);
 }
 
 static enum err choose_context(struct plan *plan, const struct plan_request *r)
@@ -239,7 +261,7 @@ static enum err choose_context(struct plan *plan, const struct plan_request *r)
     if (plan->context > most) {
         format_text(plan->problem, sizeof plan->problem,
                     "ctx=%u is more than the %u tokens the model was trained for: lower ctx=",
-                 (unsigned)r->context, (unsigned)most);
+                    (unsigned)r->context, (unsigned)most);
         return ERR_BAD_ARGUMENT;
     }
     plan->chunk = r->chunk != 0 ? r->chunk : PLAN_DEFAULT_CHUNK;
@@ -281,7 +303,6 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
         return ERR_NO_SPACE;
     }
     plan->io_bytes = PLAN_SLOTS * plan->slot_bytes + plan->row_bytes;
-    plan->load_read = plan->pinned_bytes;
     return ERR_OK;
 }
 

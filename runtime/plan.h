@@ -48,7 +48,7 @@ struct plan {
     uint32_t n_pinned_layers;
     uint32_t n_streamed_layers;
 
-    size_t pinned_bytes;  /* region weights: extents read once */
+    size_t pinned_bytes;  /* region weights: extents read once, the norm of a head in tiles */
     size_t slot_bytes;    /* of one slot; 0: none needed */
     size_t io_bytes;      /* region io: slots and the embedding row's buffer */
     size_t row_bytes;     /* of that buffer; 0: the embedding is in memory */
@@ -57,7 +57,6 @@ struct plan {
 
     uint64_t layer_read;  /* bytes read per pass for the layers */
     uint64_t head_read;   /* and for the head, in passes that need logits */
-    uint64_t load_read;   /* bytes read once at start */
 
     char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */
 };
