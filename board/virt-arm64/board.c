@@ -4,7 +4,7 @@
 #include "board/device_tree.h"
 #include "board/drivers/cfi_flash.h"
 #include "board/drivers/generic_timer.h"
-#include "board/drivers/gic_v2.h"
+#include "board/drivers/gic.h"
 #include "board/drivers/pl011.h"
 #include "board/drivers/psci.h"
 #include "board/drivers/virtio_blk.h"
@@ -17,8 +17,13 @@ static struct board_state {
     struct device_tree tree; /* blob NULL: none */
     struct pl011 uart;
     struct psci psci;
-    struct gic_v2 gic;
-    bool listens[BOARD_MAX_CORES]; /* each written by its own core */
+    struct gic gic;
+    struct {
+        void (*entry)(void *arg);
+        void *arg;
+        bool listens; /* written by the core itself */
+    } cores[BOARD_MAX_CORES];
+    atomic_bool deaf; /* some core does not listen: nobody sleeps in WFI */
     uint64_t core_ids[BOARD_MAX_CORES];
     unsigned n_cores;
     struct virtio_blk cards[BOARD_MAX_BLOCK];
@@ -42,17 +47,25 @@ static uintptr_t find_uart(const struct device_tree *tree, uint32_t *baud)
     return device_tree_reg(tree, &node, 0, &base, NULL) ? (uintptr_t)base : BOARD_UART_ADDRESS;
 }
 
-static void find_gic(void)
+static enum err find_gic(struct gic *gic)
 {
-    struct gic_v2 *gic = &state.gic;
+    uintptr_t base;
+    size_t bytes;
+    enum err e = gic_find(gic, &state.tree);
 
-    if (gic_v2_find(gic, &state.tree) != ERR_OK)
-        return;
-    if (mmu_map(gic->distributor, GIC_V2_DISTRIBUTOR_BYTES, MAP_DEVICE) != ERR_OK ||
-        mmu_map(gic->interface, GIC_V2_INTERFACE_BYTES, MAP_DEVICE) != ERR_OK)
-        gic->distributor = 0;
-    else
-        gic_v2_init(gic);
+    for (unsigned i = 0; e == ERR_OK && gic_registers(gic, i, &base, &bytes); i++)
+        e = mmu_map(base, bytes, MAP_DEVICE);
+    return e == ERR_OK ? gic_init(gic) : e;
+}
+
+/* On each core, before it waits or wakes. */
+static void listen(void)
+{
+    bool *listens = &state.cores[core_number()].listens;
+
+    *listens = gic_listen(&state.gic, core_hardware_id()) == ERR_OK;
+    if (!*listens)
+        atomic_store(&state.deaf, true);
 }
 
 static void virt_early_init(const void *dtb)
@@ -65,10 +78,12 @@ static void virt_early_init(const void *dtb)
         uart = find_uart(&state.tree, &baud);
         /* Without PSCI there is one core, or the cores wait in the pen of start.S. */
         (void)psci_init(&state.psci, &state.tree);
-        find_gic();
+        if (find_gic(&state.gic) != ERR_OK)
+            state.gic.version = GIC_NONE;
         state.n_cores = device_tree_cpus(&state.tree, core_hardware_id(), state.core_ids,
                                          BOARD_MAX_CORES);
     }
+    listen();
     if (mmu_map(uart, UART_BYTES, MAP_DEVICE) == ERR_OK)
         pl011_init(&state.uart, uart, 0, 0); /* emulated: any rate will do */
 }
@@ -83,42 +98,45 @@ static int virt_getc(void)
     return pl011_getc(&state.uart);
 }
 
+static void core_main(void *arg)
+{
+    unsigned core = core_number();
+
+    (void)arg;
+    listen();
+    state.cores[core].entry(state.cores[core].arg);
+}
+
 static enum err virt_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
     uintptr_t start;
 
     if (core == 0 || core >= state.n_cores)
         return ERR_NO_DEVICE;
-    start = core_prepare(core, entry, arg);
+    state.cores[core].entry = entry;
+    state.cores[core].arg = arg;
+    start = core_prepare(core, core_main, NULL);
     if (state.psci.conduit == PSCI_NONE)
         return ERR_OK;
     return psci_core_on(&state.psci, state.core_ids[core], start, core);
 }
 
 /* QEMU's WFE does not sleep: with fewer processors than cores, waiting cores would take the time
- * of those that work. WFI does; without a GICv2 (-M gic-version=3) WFE has to do. */
+ * of those that work. WFI does, where a GIC can end it. */
 static void virt_wait(const _Atomic uint32_t *word, uint32_t old)
 {
-    bool *listens = &state.listens[core_number()];
-
-    if (state.gic.distributor == 0) {
+    if (atomic_load(&state.deaf))
         core_wait(word, old);
-        return;
-    }
-    if (!*listens)
-        gic_v2_listen(&state.gic);
-    *listens = true;
-    /* A change after this look sends a wake-up, which then ends the sleep at once. */
-    if (atomic_load(word) == old)
-        gic_v2_sleep(&state.gic);
+    else if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
+        gic_sleep(&state.gic);
 }
 
+/* Both: a core may sleep in WFI from before another one turned out deaf, which waits by WFE. */
 static void virt_wake(const _Atomic uint32_t *word)
 {
-    if (state.gic.distributor == 0)
-        core_wake(word);
-    else
-        gic_v2_wake_others(&state.gic);
+    core_wake(word);
+    if (state.cores[core_number()].listens)
+        gic_wake_others(&state.gic);
 }
 
 static void add_card(uintptr_t mmio)

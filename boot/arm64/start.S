@@ -12,6 +12,7 @@
 #define CPTR_EL2_NONE 0x32ff            /* RES1 bits: nothing traps, SVE included */
 #define CNTHCTL_EL1   3                 /* EL1 may read the physical counter and timer */
 #define CPACR_FP      (3 << 20)
+#define ICC_SRE       15                /* SRE, bypass off, EL1 may too (IHI 0069, 12.2) */
 
 /* Attributes 0 to 2 as mmu.c numbers them: normal write-back, normal uncached, device nGnRE. */
 #define MAIR          0x0444ff
@@ -117,6 +118,12 @@ func el1_enter
     mov     x9, #SCR_SECURE
     msr     scr_el3, x9
     msr     cptr_el3, xzr               // FP traps nowhere
+    mrs     x9, id_aa64pfr0_el1
+    ubfx    x9, x9, #24, #4             // GIC: 0 where the registers below do not exist
+    cbz     x9, 3f
+    mov     x9, #ICC_SRE
+    msr     icc_sre_el3, x9
+3:
     msr     spsr_el3, x10
     msr     elr_el3, x30
     isb
@@ -129,6 +136,16 @@ func el1_enter
     mov     x9, #CPTR_EL2_NONE
     msr     cptr_el2, x9
     msr     hstr_el2, xzr
+    mrs     x9, id_aa64pfr0_el1
+    ubfx    x9, x9, #24, #4
+    cbz     x9, 4f
+    mov     x9, #ICC_SRE
+    msr     icc_sre_el2, x9
+    isb
+    mrs     x9, icc_sre_el2
+    tbz     x9, #0, 4f                  // EL3 keeps the interface in memory
+    msr     ich_hcr_el2, xzr            // traps of ICC registers off
+4:
     mrs     x9, midr_el1
     msr     vpidr_el2, x9
     mrs     x9, mpidr_el1
