@@ -1,0 +1,194 @@
+/* An engine over a made-up model on a block device that misbehaves when told to: what the tests
+ * of the runtime share. One rig is one static struct; rig_open again starts over. */
+#ifndef INGOT_TESTS_UNIT_RIG_H
+#define INGOT_TESTS_UNIT_RIG_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flash_image/pack.h"
+#include "runtime/engine.h"
+#include "tests/unit/fake_block.h"
+#include "tests/unit/tap.h"
+
+enum { RIG_RAM = 24 << 20, RIG_MOST_BYTES = 8 << 20 };
+
+enum rig_pace {
+    RIG_STEADY,  /* one request a poll */
+    RIG_INSTANT, /* done when it is submitted */
+    RIG_SLOW,    /* one request every 40 polls */
+};
+
+static struct rig {
+    uint8_t *model; /* the .ingot, whole */
+    size_t model_bytes;
+    struct fake_block fake;
+    enum rig_pace pace;
+    unsigned n_polls;
+    uint16_t *reads;        /* of each sector */
+    long flip_sector;       /* arrives with a flipped bit ... */
+    unsigned flip_times;    /* ... so often */
+    struct file file;
+    struct kernels kernels;
+    struct team *team;
+    struct engine_setup setup;
+    struct engine engine;
+    uint8_t *ram;
+} rig;
+
+__attribute__((noreturn, unused))
+static void rig_die(const char *why)
+{
+    printf("Bail out! %s\n", why);
+    exit(1);
+}
+
+__attribute__((unused))
+static void rig_make_model(const char *shape, enum ingot_type type)
+{
+    const char *base = getenv("TMPDIR");
+    char path[256], problem[256];
+    struct pack_options o = { .input = shape, .output = path, .type = type, .type_given = true,
+                              .quiet = true };
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/ingot-rig-%ld.ingot", base != NULL ? base : "/tmp",
+             (long)getpid());
+    if (pack_synth(&o, 1, problem, sizeof problem) != ERR_OK)
+        rig_die(problem);
+    in = fopen(path, "rb");
+    if (in == NULL)
+        rig_die("the made-up model cannot be opened");
+    free(rig.model);
+    rig.model = aligned_alloc(4096, RIG_MOST_BYTES);
+    if (rig.model == NULL)
+        rig_die("no memory");
+    rig.model_bytes = fread(rig.model, 1, RIG_MOST_BYTES, in);
+    fclose(in);
+    unlink(path);
+    free(rig.reads);
+    rig.reads = calloc(RIG_MOST_BYTES / SECTOR_BYTES, sizeof *rig.reads);
+}
+
+static void rig_sector(uint64_t sector, uint8_t *out)
+{
+    memcpy(out, rig.model + sector * SECTOR_BYTES, SECTOR_BYTES);
+    rig.reads[sector]++;
+    if ((long)sector == rig.flip_sector && rig.flip_times > 0) {
+        rig.flip_times--;
+        out[77] ^= 0x10;
+    }
+}
+
+static enum err rig_submit(struct block_device *dev, struct block_request *r)
+{
+    enum err e = fake_submit(dev, r);
+
+    while (e == ERR_OK && rig.pace == RIG_INSTANT && rig.fake.n_pending > 0)
+        fake_poll(dev);
+    return e;
+}
+
+static enum err rig_poll(struct block_device *dev)
+{
+    rig.n_polls++;
+    return rig.pace == RIG_SLOW && rig.n_polls % 40 != 0 ? ERR_OK : fake_poll(dev);
+}
+
+static uint64_t rig_time;
+static uint64_t rig_ticks(void)
+{
+    return ++rig_time;
+}
+
+/* An engine that is opened, not loaded. limit: mem=, 0 none. */
+__attribute__((unused))
+static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
+{
+    static const struct file_timeout timeout = { rig_ticks, 1u << 30 };
+
+    fake_init(&rig.fake, NULL, rig.model_bytes / SECTOR_BYTES);
+    rig.fake.make = rig_sector;
+    rig.fake.dev.submit = rig_submit;
+    rig.fake.dev.poll = rig_poll;
+    rig.fake.dev.memory = in_place ? rig.model : NULL;
+    rig.flip_sector = NO_SECTOR;
+    rig.flip_times = 0;
+    rig.pace = RIG_STEADY;
+    memset(rig.reads, 0, RIG_MOST_BYTES / SECTOR_BYTES * sizeof *rig.reads);
+    if (file_open_device(&rig.file, &rig.fake.dev, rig.model_bytes, &timeout) != ERR_OK)
+        rig_die("the fake device does not open");
+    file_set_name(&rig.file, "models/made-up.ingot");
+    kernels_select(&rig.kernels, CPU_ANY);
+    if (rig.ram == NULL)
+        rig.ram = aligned_alloc(4096, RIG_RAM);
+    rig.setup = (struct engine_setup){ .ram = { rig.ram, RIG_RAM }, .file = &rig.file,
+                                       .team = rig.team, .kernels = &rig.kernels,
+                                       .weight_limit = limit, .chunk = chunk };
+    return engine_open(&rig.engine, &rig.setup);
+}
+
+__attribute__((unused))
+static enum err rig_start(size_t limit, uint32_t chunk, bool in_place)
+{
+    enum err e = rig_open(limit, chunk, in_place);
+
+    return e == ERR_OK ? engine_load(&rig.engine, &rig.setup, NULL, NULL) : e;
+}
+
+/* The limits at which a plan takes each of its forms. */
+struct rig_limits {
+    size_t least;   /* two slots, all else streams, the head in tiles */
+    size_t untiled; /* two slots and the head */
+    size_t all;     /* everything */
+};
+
+__attribute__((unused))
+static struct rig_limits rig_limits(void)
+{
+    struct rig_limits l = { 0 };
+
+    for (size_t limit = SECTOR_BYTES; l.all == 0; limit += SECTOR_BYTES) {
+        if (rig_open(limit, 0, false) != ERR_OK)
+            continue;
+        if (l.least == 0)
+            l.least = limit;
+        if (l.untiled == 0 && !rig.engine.plan.tiled_head)
+            l.untiled = limit;
+        if (rig.engine.plan.residency == PLAN_RESIDENT)
+            l.all = limit;
+    }
+    return l;
+}
+
+/* Some ids of a text, the same ones always; 3 .. vocab-1. */
+__attribute__((unused))
+static void rig_ids(uint32_t *ids, size_t n)
+{
+    uint32_t random = 7;
+
+    for (size_t i = 0; i < n; i++) {
+        random = random * 1664525u + 1013904223u;
+        ids[i] = 3 + (random >> 8) % (rig.engine.image.header->params.vocab - 3);
+    }
+}
+
+__attribute__((unused))
+static size_t rig_logits_bytes(void)
+{
+    return rig.engine.image.header->params.vocab * sizeof(float);
+}
+
+/* One core that is this thread, for tests where cores do not matter. */
+__attribute__((unused))
+static void rig_alone(void)
+{
+    static struct team team;
+
+    team_start(&team, 1);
+    rig.team = &team;
+}
+
+#endif

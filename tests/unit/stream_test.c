@@ -1,0 +1,416 @@
+/* Weights through two slots: what is read, how often, ahead of what, and what happens when the
+ * card fails in every place where it can. */
+#include "runtime/stream.h"
+
+#include "tests/unit/rig.h"
+
+enum { N_TOKENS = 6, MOST_VOCAB = 640 };
+
+static const char *const shapes[] = { "tiny", "untied" };
+static const enum ingot_type types[] = { INGOT_F32, INGOT_Q8_0, INGOT_Q4_0 };
+static float expected[N_TOKENS][MOST_VOCAB]; /* logits after each token, undisturbed */
+static uint32_t ids[N_TOKENS];
+
+static bool append(uint32_t i)
+{
+    return engine_append(&rig.engine, &ids[i], 1, NULL, NULL) == ERR_OK &&
+           memcmp(rig.engine.logits, expected[i], rig_logits_bytes()) == 0;
+}
+
+/* The run that all others must equal: everything in memory. */
+static void set_expected(void)
+{
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    rig_ids(ids, N_TOKENS);
+    for (uint32_t i = 0; i < N_TOKENS; i++) {
+        if (engine_append(&rig.engine, &ids[i], 1, NULL, NULL) != ERR_OK)
+            rig_die(rig.engine.problem);
+        memcpy(expected[i], rig.engine.logits, rig_logits_bytes());
+    }
+}
+
+static uint64_t sectors_read(void)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = 0; i < rig.model_bytes / SECTOR_BYTES; i++)
+        n += rig.reads[i];
+    return n;
+}
+
+/* How often the sectors of an extent were read: the least and the most. */
+static void extent_reads(uint32_t extent, unsigned *least, unsigned *most)
+{
+    const struct ingot_extent *x = &rig.engine.image.extents[extent];
+
+    *least = 65535;
+    *most = 0;
+    for (uint64_t s = x->offset / SECTOR_BYTES; s < (x->offset + x->bytes) / SECTOR_BYTES; s++) {
+        *least = rig.reads[s] < *least ? rig.reads[s] : *least;
+        *most = rig.reads[s] > *most ? rig.reads[s] : *most;
+    }
+}
+
+/* Requests already out for units that nobody has used. */
+static uint64_t sectors_ahead(void)
+{
+    uint64_t n = 0;
+
+    stream_reset(&rig.engine.stream); /* waits for them */
+    for (int i = 0; i < PLAN_SLOTS; i++)
+        n += rig.engine.stream.slots[i].read.bytes / SECTOR_BYTES;
+    return n;
+}
+
+static bool pinned_once(void)
+{
+    uint32_t n = rig.engine.image.header->params.n_layers;
+
+    for (uint32_t i = 0; i < n + 2; i++) {
+        unsigned least, most;
+
+        extent_reads(i, &least, &most);
+        if (rig.engine.plan.pinned[i] && (least != 1 || most != 1))
+            return false;
+    }
+    return true;
+}
+
+static void test_figures(size_t limit, const char *form)
+{
+    const struct stream_figures *f = &rig.engine.stream.figures;
+    uint64_t planned, at_load;
+    bool equal = true, exact = true;
+
+    if (!OK(rig_start(limit, 0, false) == ERR_OK, "%s: loads with mem=%d", form, (int)limit))
+        return;
+    planned = engine_planned_bytes(&rig.engine);
+    at_load = sectors_read();
+    for (uint32_t i = 0; i < N_TOKENS; i++) {
+        uint64_t before = f->bytes_streamed;
+
+        equal = append(i) && equal;
+        exact = exact && f->bytes_streamed - before == planned;
+    }
+    OK(equal, "%s: the logits are those of the weights in memory", form);
+    OK(exact, "%s: every token reads the %d bytes planned", form, (int)planned);
+    OK(pinned_once(), "%s: what is pinned was read once", form);
+    OK(f->retries == 0 && f->reread == 0, "%s: nothing was read twice", form);
+    for (int i = 0; i < PLAN_SLOTS; i++) { /* only the reads that are ahead count below */
+        if (rig.engine.stream.slots[i].state != STREAM_LOADING)
+            rig.engine.stream.slots[i].read.bytes = 0;
+    }
+    uint64_t ahead = sectors_ahead();
+    OK(sectors_read() - at_load == N_TOKENS * planned / SECTOR_BYTES + ahead,
+       "%s: the card delivered these and %d sectors ahead, no more", form, (int)ahead);
+}
+
+static void test_in_place(void)
+{
+    bool equal = true;
+
+    OK(rig_start(0, 0, true) == ERR_OK && rig.engine.plan.residency == PLAN_IN_PLACE, "in place");
+    for (uint32_t i = 0; i < N_TOKENS; i++)
+        equal = append(i) && equal;
+    OK(equal && sectors_read() == 0 && engine_planned_bytes(&rig.engine) == 0,
+       "in place: the same logits, and not a sector was copied");
+    for (uint32_t i = 0; i < rig.engine.image.header->params.n_layers + 2; i++) {
+        uint8_t *byte = rig.model + rig.engine.image.extents[i].offset + 1000;
+        char part[32];
+
+        image_extent_name(&rig.engine.image, i, part, sizeof part);
+        *byte ^= 1;
+        OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM && strstr(rig.engine.problem, part) != NULL,
+           "in place: %s", rig.engine.problem);
+        *byte ^= 1;
+    }
+}
+
+/* The next unit is on its way while this one is in use. */
+static void test_ahead(size_t limit)
+{
+    struct stream *s = &rig.engine.stream;
+    uint32_t n;
+    bool ahead = true;
+
+    rig_start(limit, 0, false);
+    n = rig.engine.image.header->params.n_layers;
+    rig.pace = RIG_SLOW; /* so that what was asked for is still in flight */
+    for (int pass = 0; pass < 3; pass++) {
+        stream_begin(s, false);
+        for (uint32_t layer = 0; layer < n; layer++) {
+            const uint8_t *extent;
+            unsigned loading = 0;
+
+            if (stream_layer(s, layer, &extent) != ERR_OK)
+                rig_die(s->problem);
+            for (int i = 0; i < PLAN_SLOTS; i++)
+                loading += s->slots[i].state == STREAM_LOADING;
+            ahead = ahead && (s->extents[layer + 1] != NULL ||
+                              (loading == 1 && rig.fake.n_pending > 0));
+            stream_layer_done(s, layer);
+        }
+    }
+    OK(ahead, "whenever a layer is handed over, the next one is in flight, across passes too");
+    stream_reset(s);
+    OK(rig.fake.n_pending == 0, "a reset leaves nothing in flight");
+}
+
+/* A place that streams: the part's name and a sector of it. */
+struct place {
+    char name[32];
+    long sector;
+    bool row; /* read without a checksum of its own */
+};
+
+static unsigned streamed_places(struct place *places)
+{
+    const struct engine *e = &rig.engine;
+    uint32_t n = e->image.header->params.n_layers;
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < n + 2; i++) {
+        struct place *p = &places[count];
+        bool tiles = e->plan.tiled_head && i == (e->image.header->params.tied ? 0 : n + 1);
+
+        image_extent_name(&e->image, i, p->name, sizeof p->name);
+        p->row = i == 0 && !tiles;
+        if (p->row && !e->plan.pinned[0]) {
+            uint64_t offset;
+            size_t bytes;
+
+            plan_embedding_range(&e->image, ids[2], &offset, &bytes);
+            p->sector = (long)(offset / SECTOR_BYTES);
+            count++;
+        } else if (!e->plan.pinned[i]) {
+            uint64_t middle = e->image.extents[i].offset + e->image.extents[i].bytes / 2;
+
+            p->sector = (long)(middle / SECTOR_BYTES);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Fail at token 2; the cache stays, and the same engine goes on as if nothing had been. */
+static void test_failure(const struct place *p, bool flip, const char *form)
+{
+    struct engine *e = &rig.engine;
+    enum err error;
+
+    if (flip) {
+        rig.flip_sector = p->sector;
+        rig.flip_times = 1000;
+    } else {
+        rig.fake.fail_sector = p->sector;
+        rig.fake.fail_times = 1000;
+    }
+    error = engine_append(e, &ids[2], 1, NULL, NULL);
+    if (error == ERR_OK) { /* this pass's unit was there already: the next one meets the fault */
+        e->kv.length--;
+        error = engine_append(e, &ids[2], 1, NULL, NULL);
+    }
+    OK(error == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && e->kv.length == 2 && e->logits == NULL &&
+           rig.fake.n_pending == 0,
+       "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name, error);
+    OK(strstr(e->problem, "models/made-up.ingot: ") == e->problem &&
+           strstr(e->problem, p->name) != NULL &&
+           (flip || strstr(e->problem, "sector ") != NULL),
+       "%s", e->problem);
+    rig.fake.fail_times = 0;
+    rig.flip_times = 0;
+}
+
+static void test_failures(size_t limit, const char *form)
+{
+    struct place places[16];
+    unsigned n;
+
+    rig_start(limit, 0, false);
+    n = streamed_places(places);
+    for (unsigned i = 0; i < 2 * n; i++) {
+        const struct place *p = &places[i / 2];
+        bool equal, flip = i % 2 != 0;
+
+        if (flip && p->row)
+            continue; /* found when loading alone, see test_load */
+        rig_start(limit, 0, false);
+        equal = append(0) && append(1);
+        test_failure(p, flip, form);
+        for (uint32_t j = 2; j < N_TOKENS; j++)
+            equal = append(j) && equal;
+        OK(equal, "%s: once it is well again the logits are those of an undisturbed run", form);
+    }
+}
+
+/* Faults that pass: tried again, unseen but for the counters. */
+static void test_transient(size_t limit, const char *form)
+{
+    struct place places[16];
+    unsigned n;
+
+    rig_start(limit, 0, false);
+    n = streamed_places(places);
+    for (unsigned i = 0; i < n; i++) {
+        bool equal;
+
+        rig_start(limit, 0, false);
+        rig.fake.fail_sector = places[i].sector;
+        equal = append(0) && append(1);
+        rig.fake.fail_times = 2;
+        for (uint32_t j = 2; j < N_TOKENS; j++)
+            equal = append(j) && equal;
+        OK(equal && rig.engine.stream.figures.retries == 2, "%s, %s fails twice: %d retries", form,
+           places[i].name, (int)rig.engine.stream.figures.retries);
+        if (strncmp(places[i].name, "layer", 5) != 0)
+            continue;
+        rig_start(limit, 0, false);
+        equal = append(0) && append(1);
+        rig.flip_sector = places[i].sector;
+        rig.flip_times = 1;
+        for (uint32_t j = 2; j < N_TOKENS; j++)
+            equal = append(j) && equal;
+        OK(equal && rig.engine.stream.figures.reread == 1 && rig.flip_times == 0,
+           "%s, a bit of %s flips on the way: read again, %d times", form, places[i].name,
+           (int)rig.engine.stream.figures.reread);
+    }
+}
+
+/* Every extent that loading reads, failing, flipped for good, and flipped once. */
+static void test_load(size_t limit, const char *form)
+{
+    uint32_t n;
+
+    rig_start(limit, 0, false);
+    n = rig.engine.image.header->params.n_layers + 2;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t sector = rig.engine.image.extents[i].offset / SECTOR_BYTES + 3;
+        bool read = rig.engine.plan.pinned[i] || i == 0 || i == n - 1;
+        char part[32];
+
+        image_extent_name(&rig.engine.image, i, part, sizeof part);
+        rig_open(limit, 0, false);
+        rig.fake.fail_sector = (long)sector;
+        rig.fake.fail_times = 1000;
+        enum err e = engine_load(&rig.engine, &rig.setup, NULL, NULL);
+        OK(read ? e == ERR_IO && strstr(rig.engine.problem, part) != NULL &&
+                      strstr(rig.engine.problem, "sector ") != NULL
+                : e == ERR_OK,
+           "%s, loading with %s failing: %s", form, part, read ? rig.engine.problem : "not read");
+        for (unsigned times = 1; times <= 2; times++) {
+            rig_open(limit, 0, false);
+            rig.flip_sector = (long)sector;
+            rig.flip_times = times;
+            e = engine_load(&rig.engine, &rig.setup, NULL, NULL);
+            OK(e == (read && times == 2 ? ERR_BAD_CHECKSUM : ERR_OK) &&
+                   rig.engine.stream.figures.reread == (read ? 1 : 0) &&
+                   (e == ERR_OK || strstr(rig.engine.problem, part) != NULL),
+               "%s, loading with %s flipped %s: %s", form, part, times == 1 ? "once" : "for good",
+               e == ERR_OK ? "fine" : rig.engine.problem);
+        }
+    }
+}
+
+static uint64_t progress_done, progress_total;
+static bool progress_good;
+static void progress(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)label;
+    progress_good = progress_good && done >= progress_done && done <= total;
+    progress_done = done;
+    progress_total = total;
+}
+
+static void test_progress(size_t limit, bool in_place, const char *form)
+{
+    progress_good = true;
+    progress_done = 0;
+    rig_open(limit, 0, in_place);
+    OK(engine_load(&rig.engine, &rig.setup, progress, NULL) == ERR_OK && progress_good &&
+           progress_done == progress_total && progress_total > 0,
+       "%s: progress ascends to its total, %d bytes", form, (int)progress_total);
+}
+
+/* The largest request that makes a layer take n polls even of a card that answers at once. */
+static uint32_t sectors_for_polls(uint64_t n)
+{
+    uint64_t sectors = rig.engine.image.extents[1].bytes / SECTOR_BYTES / FILE_READ_DEPTH / n;
+
+    return sectors > 0 ? (uint32_t)sectors : 1;
+}
+
+static void test_stalls(size_t limit)
+{
+    const struct stream_figures *f = &rig.engine.stream.figures;
+    uint64_t units;
+    bool equal = true;
+
+    rig_start(limit, 0, false);
+    rig.pace = RIG_INSTANT;
+    rig.fake.dev.max_sectors = sectors_for_polls(12); /* more than the steps of a layer */
+    for (uint32_t i = 0; i < N_TOKENS; i++)
+        equal = append(i) && equal;
+    OK(equal && f->stalls <= 1 && f->stalls == f->first_stalls,
+       "a card faster than the cores: %d stalls, %d of them the first unit", (int)f->stalls,
+       (int)f->first_stalls);
+    rig.fake.fail_times = 1000;
+    rig.fake.fail_sector = (long)(rig.engine.image.extents[2].offset / SECTOR_BYTES);
+    rig.engine.kv.length = 3;
+    while (engine_append(&rig.engine, &ids[3], 1, NULL, NULL) == ERR_OK)
+        rig.engine.kv.length = 3;
+    rig.fake.fail_times = 0;
+    for (uint32_t i = 3; i < N_TOKENS; i++)
+        equal = append(i) && equal;
+    OK(equal && f->stalls <= 4 && f->first_stalls <= 2,
+       "after a failure the first unit may wait again: %d, %d first", (int)f->stalls,
+       (int)f->first_stalls);
+
+    rig_start(limit, 0, false);
+    rig.pace = RIG_SLOW;
+    rig.fake.dev.max_sectors = sectors_for_polls(12);
+    for (uint32_t i = 0; i < N_TOKENS; i++)
+        equal = append(i) && equal;
+    units = N_TOKENS * (rig.engine.plan.n_streamed_layers + rig.engine.plan.n_tiles);
+    /* Where an embedding row is read first, a layer may have come meanwhile. */
+    OK(equal && f->stalls <= units && f->stalls + N_TOKENS >= units && f->first_stalls <= 1 &&
+           f->stall_ticks > 100 * units,
+       "a slow card: %d of %d units stall, %d ticks", (int)f->stalls, (int)units,
+       (int)f->stall_ticks);
+}
+
+static void test_model(const char *shape, enum ingot_type type)
+{
+    struct rig_limits l;
+    static const char *const forms[] = { "least", "head pinned", "a sector short", "resident" };
+
+    printf("# %s, %s\n", shape, image_type_name(type));
+    rig_make_model(shape, type);
+    l = rig_limits();
+    set_expected();
+    for (int i = 0; i < 4; i++) {
+        size_t limits[] = { l.least, l.untiled, l.all - SECTOR_BYTES, l.all };
+
+        test_figures(limits[i], forms[i]);
+        test_failures(limits[i], forms[i]);
+        test_transient(limits[i], forms[i]);
+        test_load(limits[i], forms[i]);
+        test_progress(limits[i], false, forms[i]);
+    }
+    test_progress(0, true, "in place");
+    test_in_place();
+    test_ahead(l.least);
+    test_ahead(l.untiled);
+    test_stalls(l.untiled);
+}
+
+int main(void)
+{
+    rig_alone();
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 3; j++)
+            test_model(shapes[i], types[j]);
+    }
+    return tap_done();
+}
