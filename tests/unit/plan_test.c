@@ -274,6 +274,31 @@ static void test_shapes(void)
     }
 }
 
+/* Many lengths of the matrix and of its last tile, in the smallest slots. */
+static void test_tiles(void)
+{
+    static const uint32_t dims[] = { 16, 32, 64, 96, 160, 288 };
+    unsigned n = 0, n_tiled = 0, good = 0;
+
+    for (uint32_t vocab = 1; vocab < 4000; vocab += 13) {
+        for (uint32_t i = 0; i < 6 * 3 * 2; i++) {
+            static const enum ingot_type types[] = { INGOT_F32, INGOT_Q8_0, INGOT_Q4_0 };
+
+            set_params(dims[i % 6], 32, 2, 2, 2, vocab, 16, i / 18 != 0);
+            make_image(types[i / 6 % 3], 64 * (vocab % 3));
+            (void)plan_with(1);
+            n++;
+            if (plan_with(named_bytes()) != ERR_OK || !plan.tiled_head) {
+                continue;
+            }
+            n_tiled++;
+            good += tiles_cover();
+        }
+    }
+    OK(n_tiled > n / 3 && good == n_tiled, "%u of %u models have their head in tiles, %u well",
+       n_tiled, n, good);
+}
+
 /* Without mem= the arena is the limit, and every region is cut in pages. */
 static void test_arena(void)
 {
@@ -380,6 +405,7 @@ static void test_spread(void)
 int main(void)
 {
     test_shapes();
+    test_tiles();
     test_arena();
     test_context();
     test_bounds();
