@@ -17,6 +17,7 @@ static enum err fetch(struct engine *e, uint64_t offset, size_t bytes, const voi
 {
     const void *at = file_memory(e->file, offset, bytes);
     struct file_read *read = &e->stream.slots[0].read; /* the stream is opened later */
+    char sentence[200] = "";
     void *copy;
     enum err error;
 
@@ -27,7 +28,11 @@ static enum err fetch(struct engine *e, uint64_t offset, size_t bytes, const voi
     copy = arena_take(&e->arena, ARENA_META, bytes);
     error = file_read_now(read, e->file, offset, copy, bytes);
     *out = copy;
-    return error == ERR_OK ? ERR_OK : refuse(e, error, "");
+    if (error == ERR_IO || error == ERR_TIMEOUT) {
+        format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
+                    (unsigned long)read->failed_sector, e->file->device->name, err_text(error));
+    }
+    return error == ERR_OK ? ERR_OK : refuse(e, error, sentence);
 }
 
 /* The header lies at the arena's start, the tables right behind it: one region, whose size is
