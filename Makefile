@@ -46,7 +46,7 @@ ifeq ($(ISA),arm64)
 CROSS_COMPILE ?= aarch64-linux-gnu-
 NEWLIB_TARGET := aarch64-none-elf
 NEWLIB_CFLAGS := -mno-outline-atomics
-ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align
+ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer
 else ifeq ($(ISA),riscv64)
 CROSS_COMPILE ?= riscv64-unknown-elf-
 NEWLIB_TARGET := riscv64-unknown-elf

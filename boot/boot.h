@@ -48,8 +48,9 @@ struct device_tree;
 uint32_t cpu_features_detect(const struct device_tree *tree, const char **name);
 
 /* One step of a backtrace: *frame is a frame pointer within the caller's bounds, 16-byte aligned;
- * gives the return address and the caller's frame pointer. */
-void backtrace_step(uintptr_t *frame, uintptr_t *return_address);
+ * gives an address within the call instruction (the return address may be in the next function), 0
+ * where there is no caller, and the caller's frame pointer. */
+void backtrace_step(uintptr_t *frame, uintptr_t *call);
 
 static inline size_t stack_bytes(unsigned core)
 {

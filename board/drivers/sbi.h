@@ -17,7 +17,7 @@ void sbi_send_ipi(uint64_t mask, uint64_t base);
 void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes);
 
 /* Switch the machine off, by SRST (chapter 10) or the legacy shutdown (5.9). failed: the reason
- * is a system failure, which QEMU turns into its exit status. Returns only where neither works. */
+ * is a system failure, which firmware may record. Returns only where neither works. */
 void sbi_power_off(int failed);
 
 #endif

@@ -84,11 +84,11 @@ void core_wake(const _Atomic uint32_t *word)
 }
 
 /* A frame record is the caller's frame pointer, then the return address (AAPCS64, 6.4.6). */
-void backtrace_step(uintptr_t *frame, uintptr_t *return_address)
+void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {
     const uintptr_t *record = (const uintptr_t *)*frame;
 
-    *return_address = record[1];
+    *call = record[1] != 0 ? record[1] - 4 : 0;
     *frame = record[0];
 }
 

@@ -109,6 +109,22 @@ static void print_registers(const struct trap_frame *frame)
                 pstate >> 6 & 1 ? ", F masked" : "");
 }
 
+/* Where the backtrace begins: at the frame pointer; but a jump to nowhere has no frame of its own.
+ * It gets the record that a call would have left, below the stack pointer, where nothing lives. */
+static uintptr_t first_frame(const struct trap_frame *frame)
+{
+    uint64_t bottom = (uintptr_t)stack_bottom(core_number()), class = frame->esr >> 26 & 0x3f;
+    uint64_t *record = (uint64_t *)(uintptr_t)(frame->sp - 16);
+    bool fetch = class >= 0x20 && class <= 0x22;
+
+    if (!fetch || frame->sp % 16 != 0 || frame->sp < bottom + 32 ||
+        frame->sp > bottom + stack_bytes(core_number()))
+        return (uintptr_t)frame->x[29];
+    record[0] = frame->x[29];
+    record[1] = frame->x[30];
+    return (uintptr_t)record;
+}
+
 void trap_report(unsigned vector, const struct trap_frame *frame)
 {
     panic_begin();
@@ -116,5 +132,5 @@ void trap_report(unsigned vector, const struct trap_frame *frame)
     panic_print("  core %u  esr %lx  elr %lx  far %lx", core_number(), (unsigned long)frame->esr,
                 (unsigned long)frame->elr, (unsigned long)frame->far);
     print_registers(frame);
-    panic_end((uintptr_t)frame->elr, (uintptr_t)frame->x[29]);
+    panic_end((uintptr_t)frame->elr, first_frame(frame));
 }

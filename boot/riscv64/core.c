@@ -144,11 +144,11 @@ void core_wake(const _Atomic uint32_t *word)
 
 /* The frame pointer stands above both: return address at -8, caller's frame pointer at -16
  * (RISC-V ELF psABI, frame pointer convention). */
-void backtrace_step(uintptr_t *frame, uintptr_t *return_address)
+void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {
     const uintptr_t *record = (const uintptr_t *)*frame;
 
-    *return_address = record[-1];
+    *call = record[-1] != 0 ? record[-1] - 2 : 0; /* 2: a compressed call, or the half of another */
     *frame = record[-2];
 }
 
