@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 3
         test-parts test-images
 
 GOLDEN := tests/golden/table.t tests/golden/perplexity.t
-BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t
+BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t
 FAULTS := tests/faults/image.t tests/faults/host.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
@@ -46,7 +46,20 @@ test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its refe
 
 test-images: $(H)/ingot
 	$(Q)for b in virt-arm64 virt-riscv64; do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
+
+# The image of BOARD= with another image_main, which traps as it is told.
+TRAPS_OBJ = $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(B)/obj/tests/boot/traps_main.c.o
+
+$(B)/traps.elf: $(TRAPS_OBJ) $(B)/image.ld
+	$(call say,LD,$@)
+	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(IMAGE_LDFLAGS) -T $(B)/image.ld $(TRAPS_OBJ) \
+	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+
+$(B)/traps.bin: $(B)/traps.elf
+	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
+
+-include $(B)/obj/tests/boot/traps_main.c.d
 
 # What all suites need. The long ones go first, so that the others fill the gaps.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
