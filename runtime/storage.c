@@ -121,9 +121,13 @@ enum err storage_find_model(struct storage *s, const char *name)
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
 
-        if (is_candidate(d, name)) {
-            e = d->memory != NULL ? open_raw(s, d) : open_on_card(s, d, name);
+        if (!is_candidate(d, name)) {
+            continue;
         }
+        if (e != ERR_NO_DEVICE) {
+            console_log("%s", s->problem); /* of the device before: the next one may have it */
+        }
+        e = d->memory != NULL ? open_raw(s, d) : open_on_card(s, d, name);
     }
     if (e == ERR_NO_DEVICE) {
         format_text(s->problem, sizeof s->problem,
