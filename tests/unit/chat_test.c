@@ -1,0 +1,209 @@
+/* A conversation over a made-up model with a template: what is in the cache turn after turn. */
+#include "runtime/chat.h"
+
+#include "runtime/console.h"
+#include "runtime/crc32c.h"
+#include "tests/unit/rig.h"
+
+static struct options options;
+static struct chat chat;
+
+static char text[1 << 16];
+static size_t text_bytes;
+static int stop_after = -1; /* characters until Ctrl-C; -1: never */
+
+static void keep_char(char c)
+{
+    if (text_bytes + 1 < sizeof text) {
+        text[text_bytes++] = c;
+        text[text_bytes] = '\0';
+    }
+    stop_after -= stop_after > 0;
+}
+
+static int ctrl_c(void)
+{
+    if (stop_after != 0)
+        return CONSOLE_NO_BYTE;
+    stop_after = -1;
+    return 3;
+}
+
+static uint64_t thousand(void)
+{
+    return 1000;
+}
+
+/* The strings fit the padding of the section's page, so that nothing moves. */
+static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    char *at = (char *)(c + 1);
+
+    for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
+        c->bytes[i] = (uint32_t)strlen(strings[i]);
+        memcpy(at, strings[i], c->bytes[i]);
+        at += c->bytes[i];
+    }
+    h->chat.bytes = (uint64_t)(at - (char *)c);
+    h->chat.crc32c = crc32c(0, c, (size_t)h->chat.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+}
+
+static void start_over(uint32_t n)
+{
+    struct console_port port = { .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks,
+                                 .ticks_hz = thousand };
+
+    console_init(&port);
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    options_init(&options);
+    options.sampler.temp = 0.0f;
+    options.n = n;
+    options.ids = true;
+    stop_after = -1;
+    chat_open(&chat, &rig.engine, &options);
+}
+
+static enum err say(const char *line, bool as_turn)
+{
+    text_bytes = 0;
+    text[0] = '\0';
+    return chat_reply(&chat, line, strlen(line), as_turn);
+}
+
+/* The ids that the reply printed. */
+static unsigned printed_ids(uint32_t *ids, unsigned most)
+{
+    const char *at = strstr(text, "ids:");
+    unsigned n = 0;
+
+    for (at = at != NULL ? at + 4 : ""; *at == ' ' && n < most;)
+        ids[n++] = (uint32_t)strtoul(at, (char **)(uintptr_t)&at, 10);
+    return n;
+}
+
+/* The tokens of a text as the template's part, trusted or not, in the middle of others. */
+static size_t tokens_of(const char *a, const char *b, const char *c, unsigned flags, uint32_t *ids)
+{
+    struct tokenizer_part parts[3] = { { a, strlen(a), true }, { b, strlen(b), false },
+                                       { c, strlen(c), true } };
+    size_t n = 0;
+
+    if (tokenizer_encode_parts(&rig.engine.tokenizer, parts, 3, flags, ids, 256, &n,
+                               rig.engine.scratch, rig.engine.scratch_bytes) != ERR_OK)
+        rig_die("the text cannot be tokenized");
+    return n;
+}
+
+/* Two turns as the template has them, and the first reply whole between them. */
+static void test_conversation(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t first[8], second[8], wanted[256], again[8];
+    size_t n;
+
+    start_over(5);
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5, "five tokens, as n= says");
+    OK(chat.pending, "the fifth is not in the cache yet");
+    OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn");
+    n = tokens_of("[U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+    memcpy(wanted + n, first, 5 * sizeof *first);
+    n += 5;
+    n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
+    memcpy(wanted + n, second, 5 * sizeof *second);
+    n += 5;
+    OK(e->kv.length + 1 == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+       "the cache holds both turns as the template has them, and the first reply whole");
+    start_over(5);
+    OK(engine_append(e, wanted, n - 5, NULL, NULL) == ERR_OK, "the same tokens at once");
+    for (int i = 0; i < 5; i++) {
+        again[i] = sampler_pick(&chat.sampler, e->logits, e->image.header->params.vocab, e->ids,
+                                e->kv.length, e->kernels, e->scratch);
+        engine_append(e, &again[i], 1, NULL, NULL);
+    }
+    OK(memcmp(again, second, 5 * sizeof *second) == 0,
+       "go on as the second reply did");
+}
+
+static void test_stopped(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t first[64], n, length;
+
+    start_over(60);
+    stop_after = 20;
+    OK(say("bade", true) == ERR_ABORTED && strstr(text, "(stopped)") != NULL, "Ctrl-C stops");
+    n = printed_ids(first, 64);
+    length = e->kv.length + 1;
+    OK(n > 2 && n < 60 && chat.pending && e->ids[length - 1] == first[n - 1],
+       "after %u tokens, the last one pending", n);
+    OK(say("gogo", true) != ERR_NO_SPACE && memcmp(e->ids + length - n, first, n * 4) == 0,
+       "and the next turn goes on behind it");
+}
+
+static void test_full(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t ids[300];
+    char line[600];
+    unsigned n;
+
+    start_over(0);
+    OK(say("bade", true) == ERR_OK, "a reply without n=");
+    n = printed_ids(ids, 300);
+    if (strstr(text, "the context of 256 tokens is full") != NULL)
+        OK(e->kv.length == 256 && memcmp(e->ids + 256 - n, ids, n * 4) == 0 && !chat.pending,
+           "goes on to the context's end: %u tokens, all in the cache", n);
+    else
+        OK(e->kv.length < 256, "ends by itself after %u tokens", n);
+    memset(line, '$', sizeof line);
+    line[sizeof line - 1] = '\0';
+    start_over(0);
+    OK(say(line, true) == ERR_TOO_LONG && strstr(text, "does not fit the context") != NULL &&
+           e->kv.length == 0, "a prompt beyond the context: %.60s", text);
+    OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0, "a plain text after it");
+    start_over(3);
+    OK(say("bade", false) == ERR_OK && say("bade", false) == ERR_OK &&
+           e->kv.length + 1 == tokens_of("", "bade", "", TOKENIZER_BOS, ids) + 3,
+       "each plain text begins an empty context");
+}
+
+/* A stream that fails in a prompt leaves the conversation as it was. */
+static void test_failure(void)
+{
+    struct engine *e = &rig.engine;
+    struct rig_limits l = rig_limits();
+    uint32_t length;
+
+    start_over(3);
+    rig_start(l.least, 0, false);
+    chat_open(&chat, e, &options);
+    say("bade", true);
+    length = e->kv.length;
+    rig.fake.fail_sector = (long)(e->image.extents[3].offset / SECTOR_BYTES);
+    rig.fake.fail_times = 1000000;
+    while (say("gogo", true) == ERR_OK) /* what is ahead may hide it for a pass */
+        length = e->kv.length;
+    OK(strstr(text, "error: models/made-up.ingot: layer 2, sector ") != NULL, "%.120s",
+       text + strspn(text, "\n"));
+    rig.fake.fail_times = 0;
+    OK(e->kv.length >= length && say("gogo", true) == ERR_OK, "and the conversation goes on");
+}
+
+int main(void)
+{
+    static const char *const strings[INGOT_CHAT_STRINGS] = { "", "", "[U]", "[/U]", "[R]", "[/R]" };
+
+    rig_alone();
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(strings);
+    test_conversation();
+    test_stopped();
+    test_full();
+    test_failure();
+    return tap_done();
+}
