@@ -211,7 +211,8 @@ const struct board board = {
 static uint32_t cpu_features(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("f16c")) {
         return CPU_X86_AVX2;
     }
     return CPU_ANY;

@@ -26,7 +26,11 @@ static uint32_t cpu_features(void)
 #elif defined(__x86_64__)
 static uint32_t cpu_features(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? CPU_X86_AVX2 : 0;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("f16c")) {
+        return CPU_X86_AVX2;
+    }
+    return CPU_ANY;
 }
 #endif
 

@@ -1,0 +1,127 @@
+// Macros that the x86-64 kernels share. Intel syntax, destination first. AVX2, FMA and F16C are
+// taken for granted; the System V ABI's red zone is used where said.
+//
+// Two ymm registers hold the contract's 16 lanes: 0-7 and 8-15. Registers are passed to macros
+// by number, because a macro needs the xmm and the ymm of the same one.
+#ifndef INGOT_KERNELS_X86_64_ASM_H
+#define INGOT_KERNELS_X86_64_ASM_H
+
+    .intel_syntax noprefix
+
+// func name ... endfunc name: a global function in its own section, with CFI. endfunc leaves
+// the upper halves clean, so that SSE code behind it does not wait for them.
+.macro func name
+    .section .text.\name, "ax", @progbits
+    .p2align 5
+    .globl  \name
+    .type   \name, @function
+\name:
+    .cfi_startproc
+.endm
+
+.macro endfunc name
+    vzeroupper
+    ret
+    .cfi_endproc
+    .size   \name, . - \name
+.endm
+
+// 16 words of ones, then 16 of zeros: a window of 16 beginning at 16 - n is a mask of n lanes.
+// One copy is kept in the program, however many files have it.
+    .section .rodata.kernels_lane_masks, "aG", @progbits, kernels_lane_masks, comdat
+    .p2align 6
+    .weak   kernels_lane_masks
+    .hidden kernels_lane_masks
+    .type   kernels_lane_masks, @object
+kernels_lane_masks:
+    .fill   16, 4, -1
+    .fill   16, 4, 0
+    .size   kernels_lane_masks, . - kernels_lane_masks
+
+// ymm low, high = masks of the first `count` (0 to 16) of 16 lanes. Destroys count and rax.
+.macro lane_masks low, high, count
+    lea     rax, [rip + kernels_lane_masks + 64]
+    shl     \count, 2
+    sub     rax, \count
+    vmovups ymm\low, [rax]
+    vmovups ymm\high, [rax + 32]
+.endm
+
+// The same of 8 lanes; count 0 to 8.
+.macro lane_mask mask, count
+    lea     rax, [rip + kernels_lane_masks + 64]
+    shl     \count, 2
+    sub     rax, \count
+    vmovups ymm\mask, [rax]
+.endm
+
+// Every word of ymm reg = a 32-bit constant. Destroys eax.
+.macro broadcast_word reg, value
+    mov     eax, \value
+    vmovd   xmm\reg, eax
+    vpbroadcastd ymm\reg, xmm\reg
+.endm
+
+// Fold 16 lanes to word 0 of xmm low, upper half onto lower. Destroys both.
+.macro fold_lanes low, high
+    vaddps  ymm\low, ymm\low, ymm\high
+    vextractf128 xmm\high, ymm\low, 1
+    vaddps  xmm\low, xmm\low, xmm\high
+    vmovhlps xmm\high, xmm\low, xmm\low
+    vaddps  xmm\low, xmm\low, xmm\high
+    vmovshdup xmm\high, xmm\low
+    vaddss  xmm\low, xmm\low, xmm\high
+.endm
+
+// 16 lanes, ymm low and high, to four of them in xmm low.
+.macro fold_to_four low, high
+    vaddps  ymm\low, ymm\low, ymm\high
+    vextractf128 xmm\high, ymm\low, 1
+    vaddps  xmm\low, xmm\low, xmm\high
+.endm
+
+// Four times 16 lanes, ymm0-ymm7 in order of rows, to xmm0 = the four sums. Destroys ymm0-ymm7.
+.macro fold_four_rows
+    fold_to_four 0, 1
+    fold_to_four 2, 3
+    fold_to_four 4, 5
+    fold_to_four 6, 7
+    vunpcklpd xmm1, xmm0, xmm2      // lanes 0, 1 of rows 0 and 1
+    vunpckhpd xmm3, xmm0, xmm2      // lanes 2, 3
+    vunpcklpd xmm5, xmm4, xmm6
+    vunpckhpd xmm7, xmm4, xmm6
+    vaddps  xmm1, xmm1, xmm3
+    vaddps  xmm5, xmm5, xmm7
+    vshufps xmm0, xmm1, xmm5, 0x88  // lane 0 of the four rows
+    vshufps xmm2, xmm1, xmm5, 0xdd  // lane 1
+    vaddps  xmm0, xmm0, xmm2
+.endm
+
+// xmm reg = the first `count` % 8 fp16 at `from`, zeros behind; nothing else is read. count and
+// from are 32 and 64 bits wide. Destroys rax.
+.macro load_ragged_halves reg, from, count
+    vpxor   xmm\reg, xmm\reg, xmm\reg
+    test    \count, 1
+    jz      801f
+    mov     eax, \count
+    and     eax, 6
+    movzx   eax, word ptr [\from + 2*rax]
+    vmovd   xmm\reg, eax
+801:
+    test    \count, 2
+    jz      802f
+    mov     eax, \count
+    and     eax, 4
+    vpslldq xmm\reg, xmm\reg, 4
+    vpinsrd xmm\reg, xmm\reg, dword ptr [\from + 2*rax], 0
+802:
+    test    \count, 4
+    jz      803f
+    vpslldq xmm\reg, xmm\reg, 8
+    vpinsrq xmm\reg, xmm\reg, qword ptr [\from], 0
+803:
+.endm
+
+    .section .note.GNU-stack, "", @progbits
+
+#endif
