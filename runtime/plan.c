@@ -154,9 +154,9 @@ static void pin_extent(struct plan *plan, const struct weights *w, uint32_t exte
 /* Everything in memory but, where the room ends just there, an untied embedding. */
 static bool try_resident(struct plan *plan, const struct weights *w, uint64_t limit)
 {
-    uint64_t without_embedding = w->total - w->embedding;
+    uint64_t by_rows = w->total - w->embedding + embedding_row_bytes(w->image);
 
-    if (w->total > limit && (w->tied || without_embedding + embedding_row_bytes(w->image) > limit)) {
+    if (w->total > limit && (w->tied || by_rows > limit)) {
         return false;
     }
     plan->residency = w->total <= limit ? PLAN_RESIDENT : PLAN_STREAMED;

@@ -37,8 +37,8 @@ static void weights_text(const struct engine *e, char *text, size_t bytes)
         format_text(text, bytes, "in place: all %u layers used where they lie",
                     (unsigned)n);
     } else {
-        format_text(text, bytes, "streamed: pinned %u of %u layers%s%s", (unsigned)p->n_pinned_layers,
-                    (unsigned)n, p->pinned[0] ? ", embedding" : "",
+        format_text(text, bytes, "streamed: pinned %u of %u layers%s%s",
+                    (unsigned)p->n_pinned_layers, (unsigned)n, p->pinned[0] ? ", embedding" : "",
                     p->tiled_head ? "" : ", head");
     }
 }

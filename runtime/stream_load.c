@@ -52,7 +52,8 @@ static enum err check(struct stream *s, unsigned extent, uint32_t crc)
 static enum err load_pinned(struct stream *s, struct loading *l, unsigned extent)
 {
     const struct ingot_extent *x = &s->image->extents[extent];
-    uint8_t *memory = (uint8_t *)(uintptr_t)s->extents[extent]; /* the arena's, written here alone */
+    /* The arena's, written here alone. */
+    uint8_t *memory = (uint8_t *)(uintptr_t)s->extents[extent];
 
     for (int tries = 0; ; tries++) {
         uint32_t crc = 0;

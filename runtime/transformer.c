@@ -103,7 +103,7 @@ static void quantize(const struct transformer *t, enum ingot_role from, enum ing
     bool wanted = false;
 
     for (int role = (int)from; role <= (int)to; role++) {
-        wanted = wanted || image_tensor(t->image, (enum ingot_role)role, t->layer)->type != INGOT_F32;
+        wanted |= image_tensor(t->image, (enum ingot_role)role, t->layer)->type != INGOT_F32;
     }
     if (wanted) {
         t->kernels->quantize_q8_f32(t->act.blocks + token * t->act.block_stride,

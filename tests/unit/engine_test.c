@@ -94,7 +94,8 @@ static void test_full_context(struct rig_limits l)
            e->logits_hash == hash && memcmp(e->ids, ids, sizeof ids) == 0,
        "one more is refused and changes nothing: %s", e->problem);
     engine_clear(e);
-    OK(append(0, 0) == ERR_BAD_ARGUMENT && e->logits == NULL && e->kv.length == 0, "%s", e->problem);
+    OK(append(0, 0) == ERR_BAD_ARGUMENT && e->logits == NULL && e->kv.length == 0, "%s",
+       e->problem);
     OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && e->kv.length == 200,
        "%s", e->problem);
     OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "what fits still fits");
@@ -322,13 +323,33 @@ static void test_memory(void)
        loaded);
 }
 
+/* A head that goes on behind its matrix: the last tile would not fit its slot. */
+static void test_long_head(void)
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_extent *x = (struct ingot_extent *)(void *)(rig.model + h->extents.offset) +
+                             h->params.n_layers + 1;
+
+    memset(rig.model + rig.model_bytes, 0, 1 << 20);
+    rig.model_bytes += 1 << 20;
+    x->bytes += 1 << 20;
+    place_extent(x, rig.model, x->offset, x->offset + x->bytes);
+    h->file_bytes = rig.model_bytes;
+    h->extents.crc32c = crc32c(0, rig.model + h->extents.offset, (size_t)h->extents.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+    OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.engine.problem, "head: bytes is"),
+       "%s", rig.engine.problem);
+}
+
 static void test_open(void)
 {
     uint8_t kept = rig.model[3];
 
     rig.model[3] ^= 1;
     OK(rig_open(0, 0, false) == ERR_BAD_MAGIC &&
-           strncmp(rig.engine.problem, "models/made-up.ingot: ", 22) == 0, "%s", rig.engine.problem);
+           strncmp(rig.engine.problem, "models/made-up.ingot: ", 22) == 0, "%s",
+       rig.engine.problem);
     rig.model[3] = kept;
     rig_open(0, 0, false);
     rig.file.bytes = 4000;
@@ -365,6 +386,7 @@ int main(void)
         test_visit(l);
         test_memory();
         test_open();
+        test_long_head();
     }
     test_mixed_types();
     return tap_done();

@@ -181,7 +181,8 @@ static void test_raw(void)
 
 static bool file_is(uint32_t cluster, uint64_t bytes)
 {
-    return storage.file.bytes == bytes && storage.file.extents[0].sector == VOLUME_DATA + cluster - 2;
+    return storage.file.bytes == bytes &&
+           storage.file.extents[0].sector == VOLUME_DATA + cluster - 2;
 }
 
 static void test_card(void)

@@ -213,7 +213,8 @@ static void test_failure(const struct place *p, bool flip, const char *form)
     }
     OK(error == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && e->kv.length == 2 && e->logits == NULL &&
            rig.fake.n_pending == 0,
-       "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name, error);
+       "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name,
+       error);
     OK(strstr(e->problem, "models/made-up.ingot: ") == e->problem &&
            strstr(e->problem, p->name) != NULL &&
            (flip || strstr(e->problem, "sector ") != NULL),
