@@ -15,27 +15,28 @@ FAULTS := tests/faults/image.t tests/faults/host.t
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
 
 KT := $(O)/tests/kernels
-KT_SRC = $(wildcard kernels/*.c kernels/ref/*.c tests/kernels/*.c)
+KT_SRC = $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c tests/kernels/*.c)
 KT_FLAGS = $(filter-out -MMD -MP,$(COMMON)) -D_GNU_SOURCE -pthread -static
-KT_DEPS = $(KT_SRC) $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h tests/kernels/*.h tests/tests.mk)
+KT_DEPS = $(KT_SRC) $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h kernels/selftest/*.h tests/kernels/*.h \
+          tests/tests.mk)
 
-$(KT)/kernels_test.x86_64: $(KT_DEPS) $(wildcard kernels/x86_64/* tests/kernels/*_x86_64.S)
+$(KT)/kernels_test.x86_64: $(KT_DEPS) $(wildcard kernels/x86_64/* kernels/selftest/*_x86_64.S tests/kernels/*_x86_64.S)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out -static,$(KT_FLAGS)) $(HOST_MARCH:%=-march=%) $(SANITIZE) $(KT_SRC) \
-	    $(wildcard kernels/x86_64/*.S) tests/kernels/call_x86_64.S tests/kernels/broken_x86_64.S -lm -o $@
+	    $(wildcard kernels/x86_64/*.S) kernels/selftest/call_x86_64.S tests/kernels/broken_x86_64.S -lm -o $@
 
-$(KT)/kernels_test.arm64: $(KT_DEPS) $(wildcard kernels/arm64/* tests/kernels/*_arm64.S)
+$(KT)/kernels_test.arm64: $(KT_DEPS) $(wildcard kernels/arm64/* kernels/selftest/*_arm64.S tests/kernels/*_arm64.S)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)aarch64-linux-gnu-gcc $(KT_FLAGS) -march=armv8-a $(KT_SRC) $(wildcard kernels/arm64/*.S) \
-	    tests/kernels/call_arm64.S tests/kernels/broken_arm64.S -lm -o $@
+	    kernels/selftest/call_arm64.S tests/kernels/broken_arm64.S -lm -o $@
 
-$(KT)/kernels_test.riscv64: $(KT_DEPS) $(wildcard kernels/riscv64/* tests/kernels/*_riscv64.S)
+$(KT)/kernels_test.riscv64: $(KT_DEPS) $(wildcard kernels/riscv64/* kernels/selftest/*_riscv64.S tests/kernels/*_riscv64.S)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)riscv64-linux-gnu-gcc $(KT_FLAGS) -march=rv64gc -mabi=lp64d $(KT_SRC) $(wildcard kernels/riscv64/*.S) \
-	    tests/kernels/call_riscv64.S tests/kernels/broken_riscv64.S -lm -o $@
+	    kernels/selftest/call_riscv64.S tests/kernels/broken_riscv64.S -lm -o $@
 
 KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 

@@ -1,7 +1,8 @@
 /* The kernel tester: every row of kernels.inc that the CPU supports against the _ref of its op,
- * bit for bit. Free of files and of allocation, so that it runs in a booted image as well. */
-#ifndef INGOT_TESTS_KERNELS_TESTER_H
-#define INGOT_TESTS_KERNELS_TESTER_H
+ * bit for bit. Free of files and of allocation: the boot word `selftest` runs it in the image, and
+ * tests/kernels on every ISA's emulator. */
+#ifndef INGOT_KERNELS_SELFTEST_TESTER_H
+#define INGOT_KERNELS_SELFTEST_TESTER_H
 
 #include "kernels/kernels.h"
 
@@ -12,6 +13,7 @@ enum {
     TESTER_PAGE = 4096,        /* the fence behind each room, which a host may protect */
     TESTER_ROOM = 20 * 4096,   /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,        /* bytes watched on either side of an output */
+    TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE), /* of tester_open() */
 };
 
 /* What a kernel did wrong. */
@@ -24,6 +26,7 @@ enum tester_fault {
     TESTER_STACK = 1 << 5,    /* the stack pointer changed */
     TESTER_CONTROL = 1 << 6,  /* rounding or another mode of the FPU changed */
     TESTER_PLATFORM = 1 << 7, /* x18, or gp or tp, changed */
+    TESTER_UNKNOWN = 1 << 8,  /* the op has no reference or no cases */
 };
 
 /* One call through the trampoline of call_<isa>.S. The assembly relies on the offsets. */
@@ -69,7 +72,7 @@ struct tester_case {
 };
 
 struct tester {
-    void (*report)(const char *line);
+    void (*report)(const char *line); /* the first faults in words; may be NULL */
     void (*function)(void);  /* under test */
     void (*reference)(void);
     const char *symbol;
@@ -81,6 +84,10 @@ struct tester {
     uint32_t n_cases;
     uint32_t n_reported;
 };
+
+/* Give the tester its work space: TESTER_WORK_BYTES at a multiple of TESTER_PAGE, to be kept until the
+ * last call. */
+void tester_open(void *memory);
 
 /* A host calls `protect` for the fence behind each room, so that a read past an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
@@ -99,16 +106,10 @@ void tester_run_op(struct tester *t, enum kernel_op op);
 /* Text of a fault mask into out[bytes]. */
 void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
-/* Append to the NUL-terminated line[bytes]; what does not fit is cut. */
-void tester_put_text(char *line, size_t bytes, const char *text);
-void tester_put_number(char *line, size_t bytes, uint64_t number, unsigned base);
-
-/* Kernels that are wrong on purpose must each be caught. Returns the number that were not. */
-int tester_test_itself(uint64_t seed, void (*report)(const char *line), int *tap_number);
-
-/* Test every row that `features` allows; TAP lines without the plan go to report, numbered on
- * from *tap_number. Returns the number of rows that failed. */
-int kernels_test(uint32_t features, uint64_t seed, void (*report)(const char *line),
-                 int *tap_number);
+/* Run all cases of a row against the reference of its op, which the CPU's features allow; *t gets
+ * faults, n_cases and digest. A reference runs against itself: that shows its registers and edges,
+ * and its digest says whether every ISA and compiler makes the same of the contract. */
+void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
+                    uint64_t seed, void (*report)(const char *line));
 
 #endif

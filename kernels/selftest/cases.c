@@ -1,7 +1,7 @@
 /* Shapes and contents for every op. A model's shapes (columns 64, 192, 576, 2048) are among
  * them, and every ragged edge up to two blocks. */
 #include "kernels/ref/scalar.h"
-#include "tests/kernels/tester.h"
+#include "kernels/selftest/tester.h"
 
 /* How a buffer of floats is filled. */
 enum fill {
@@ -485,5 +485,5 @@ void tester_run_op(struct tester *t, enum kernel_op op)
     case KERNEL_convert_f16_f32: test_convert(t); return;
     case KERNEL_N_OPS: break;
     }
-    t->faults |= TESTER_VALUE; /* an op without cases must not pass */
+    t->faults |= TESTER_UNKNOWN; /* an op without cases must not pass */
 }
