@@ -36,6 +36,8 @@ TRAPS = [
      RISCV_WRITE + " at {}"),
     ("execute-data", "data", "instruction fetch: execute at {}: not permitted there",
      "execute: nothing executable is mapped there at {}"),
+    ("execute-rodata", "constant", "instruction fetch: execute at {}: not permitted there",
+     "execute: nothing executable is mapped there at {}"),
     ("read-null", 8, ARM_READ + " at {}: nothing is mapped there", RISCV_READ + " at {}"),
     ("read-unmapped", UNMAPPED, ARM_READ + " at {}: nothing is mapped there",
      RISCV_READ + " at {}"),
@@ -131,7 +133,7 @@ def check_trap(bench, row, core):
              f"  core {core}  ", "power off\n"]
     function = "trap_" + name.replace("-", "_")
     callers = [function] + above(core)
-    if name == "execute-data":
+    if name.startswith("execute-"):
         callers.insert(0, hex(address))
     console = bench.check(words, "cause, address and core", lines, callers, core)
     values = registers(console)
@@ -167,6 +169,12 @@ def check_rest(bench):
         bench.check(words, "a trap inside a trap's report is one more line",
                     ["trap: ", "  core 50000  ", "\npanic: another trap inside this report\n"],
                     None)
+    for words, first in (("panic all", "panic: as asked"), ("read-null all", "trap: ")):
+        console = bench.check(words, "the first of four cores reports",
+                              [first, "backtrace of core ", "power off\n"], None)
+        tap.ok(console.count(first) == 1 and console.count("backtrace of core ") == 1 and
+               "another trap" not in console,
+               f"{bench.board}, {words}: the others are silent", console)
     bench.check("malloc", "newlib's malloc gives NULL", ["malloc: NULL and ENOMEM\n"], None)
 
 
@@ -174,7 +182,8 @@ NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "assert", "panic", "in-pa
 benches = [Bench("virt-arm64"), Bench("virt-riscv64")]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     for bench in benches:
-        for words in NAMES + [name + " 1" for name in NAMES] + ["malloc"]:
+        for words in NAMES + [name + " 1" for name in NAMES] + ["panic all", "read-null all",
+                                                                      "malloc"]:
             bench.start(pool, words)
     for bench in benches:
         for core in (0, 1):

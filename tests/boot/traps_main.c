@@ -1,5 +1,5 @@
 /* An image that does one forbidden thing: "NAME" as the boot arguments does it on core 0, "NAME 1"
- * on core 1 while the other cores work. traps.t reads what is reported. */
+ * on core 1 while the other cores work, "NAME all" on all at once. traps.t reads the report. */
 #include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -10,14 +10,15 @@
 #include "boot/boot.h"
 #include "boot/panic.h"
 
-enum { UNMAPPED = 28u, GIB_SHIFT = 30, FAR_CORE = 50000 };
+enum { UNMAPPED = 28u, GIB_SHIFT = 30, FAR_CORE = 50000, CORES = 4 };
 
 static const uint32_t constant[4] = { 1, 2, 3, 4 };
 static uint32_t data[16];
 
 static struct traps_state {
     void (*volatile trap)(void);
-    _Atomic uint32_t at_work; /* cores that count */
+    bool all;
+    _Atomic uint32_t at_work; /* cores that count, or are about to trap with the others */
     _Atomic uint32_t counts[BOARD_MAX_CORES];
 } state;
 
@@ -51,6 +52,12 @@ static void trap_write_rodata(void)
 static void trap_execute_data(void)
 {
     ((void (*)(void))hidden((uintptr_t)data))();
+    (void)hidden(0);
+}
+
+static void trap_execute_rodata(void)
+{
+    ((void (*)(void))hidden((uintptr_t)constant))();
     (void)hidden(0);
 }
 
@@ -117,15 +124,16 @@ static void trap_in_panic(void)
 }
 
 /* On the trap stack, the backtrace of a core that does not exist follows a frame pointer to where
- * that core's stack would be. */
+ * that core's stack would be. Nor is there a stack of C left for the second trap. */
 static void trap_in_trap(void)
 {
     uintptr_t frame = (uintptr_t)stack_bottom(FAR_CORE) + 1024, core = FAR_CORE;
 
 #ifdef __aarch64__
-    __asm__ volatile("msr tpidr_el1, %0\n\tmov x29, %1\n\tbrk #7" ::"r"(core), "r"(frame));
+    __asm__ volatile("msr tpidr_el1, %0\n\tmov x29, %1\n\tmov sp, %2\n\tbrk #7" ::"r"(core),
+                     "r"(frame), "r"(hidden(0)));
 #else
-    __asm__ volatile("mv tp, %0\n\tmv s0, %1\n\tebreak" ::"r"(core), "r"(frame));
+    __asm__ volatile("mv tp, %0\n\tmv s0, %1\n\tmv sp, zero\n\tebreak" ::"r"(core), "r"(frame));
 #endif
 }
 
@@ -158,6 +166,7 @@ static const struct {
     { "write-code", trap_write_code },
     { "write-rodata", trap_write_rodata },
     { "execute-data", trap_execute_data },
+    { "execute-rodata", trap_execute_rodata },
     { "read-null", trap_read_null },
     { "read-unmapped", trap_read_unmapped },
     { "stack-overflow", trap_stack_overflow },
@@ -183,7 +192,9 @@ static void core_main(void *arg)
     bool springs = *(const bool *)arg;
 
     if (springs) {
-        while (atomic_load(&state.at_work) + 1 < BOARD_MAX_CORES / 2) {
+        if (state.all)
+            atomic_fetch_add(&state.at_work, 1);
+        while (atomic_load(&state.at_work) + (state.all ? 0 : 1) < CORES) {
         }
         spring();
         say("nothing happened\n");
@@ -198,14 +209,15 @@ static void start_others(void)
 {
     static const bool yes = true, no = false;
 
-    for (unsigned core = 1; core < BOARD_MAX_CORES / 2; core++) {
-        if (board.start_core(core, core_main, (void *)(uintptr_t)(core == 1 ? &yes : &no)) ==
-            ERR_OK)
+    for (unsigned core = 1; core < CORES; core++) {
+        const bool *springs = core == 1 || state.all ? &yes : &no;
+
+        if (board.start_core(core, core_main, (void *)(uintptr_t)springs) == ERR_OK)
             continue;
         say("a core does not start\n");
         board.power_off(1);
     }
-    core_main((void *)(uintptr_t)&no);
+    core_main((void *)(uintptr_t)(state.all ? &yes : &no));
 }
 
 void image_main(const struct machine *machine)
@@ -216,6 +228,7 @@ void image_main(const struct machine *machine)
     for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++)
         if (strlen(traps[i].name) == length && memcmp(traps[i].name, machine->args, length) == 0)
             state.trap = traps[i].trap;
+    state.all = end != NULL && strcmp(end, " all") == 0;
     if (state.trap != NULL && end != NULL)
         start_others();
     if (state.trap != NULL)
