@@ -77,7 +77,7 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
 
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
             $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c kernels/*.c kernels/ref/*.c \
-            kernels/$(ISA)/*.S kernels/$(ISA)/*.c)
+            kernels/selftest/*.c kernels/selftest/call_$(ISA).S kernels/$(ISA)/*.S kernels/$(ISA)/*.c)
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
 $(B)/obj/%.c.o: %.c Makefile | $(NEWLIB_READY)
@@ -113,7 +113,8 @@ $(O)/newlib/%/lib/libc.a:
 H := $(O)/host
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
 HOST_SRC = $(wildcard board/*.c board/host/*.c flash_image/*.c runtime/*.c kernels/*.c \
-           kernels/ref/*.c kernels/$(HOST_ISA)/*.S)
+           kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
+           kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 

@@ -43,6 +43,8 @@ struct board {
     void (*putc)(char c);           /* blocks while the transmitter is full */
     int (*getc)(void);              /* next received byte, or -1 when there is none */
 
+    void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or means nothing */
+
     uint64_t (*ticks)(void);        /* monotonic counter, same on every core */
     uint64_t (*ticks_hz)(void);
 

@@ -12,6 +12,7 @@
 #include "runtime/format_text.h"
 #include "runtime/options.h"
 #include "runtime/report.h"
+#include "runtime/selftest.h"
 #include "runtime/storage.h"
 #include "runtime/team.h"
 
@@ -59,6 +60,16 @@ static void say_option(void *context, bool fatal, const char *sentence)
     console_log("%s: %s", fatal ? "error" : "warning", sentence);
 }
 
+static void set_baud(uint32_t baud)
+{
+    if (board.set_baud == NULL) {
+        console_log("warning: baud=%u has no effect on %s", (unsigned)baud, board.name);
+        return;
+    }
+    console_log("the console goes on at %u baud", (unsigned)baud);
+    board.set_baud(baud);
+}
+
 static void read_options(const struct machine *machine)
 {
     struct options_report report = { say_option, NULL };
@@ -76,6 +87,9 @@ static void read_options(const struct machine *machine)
     if (!options_given(&state.options, OPTION_SEED)) {
         state.options.sampler.seed = board.ticks();
     }
+    if (options_given(&state.options, OPTION_BAUD)) {
+        set_baud(state.options.baud);
+    }
 }
 
 static void choose_kernels(const struct machine *machine)
@@ -89,6 +103,12 @@ static void choose_kernels(const struct machine *machine)
     }
     kernels_select(&state.kernels, features);
     console_log("kernels: %s", kernels_features_text(features));
+    /* All that the CPU has, whatever isa= chose; the arena is still empty. */
+    if (state.options.selftest &&
+        !selftest_run(&state.kernels, machine->cpu_features, state.options.sampler.seed,
+                      machine->ram[0].base, machine->ram[0].bytes)) {
+        give_up("the self-test cannot vouch for this machine; start without `selftest` to go on");
+    }
 }
 
 static void start_team(const struct machine *machine)

@@ -21,6 +21,16 @@ void kernels_select(struct kernels *k, uint32_t features)
 #undef KERNEL
 }
 
+void kernels_use_reference(struct kernels *k, enum kernel_op op)
+{
+    switch (op) {
+#define KERNEL_REFERENCE(op, ret, args) case KERNEL_##op: k->op = op##_ref; return;
+    KERNEL_OPS(KERNEL_REFERENCE)
+#undef KERNEL_REFERENCE
+    case KERNEL_N_OPS: return;
+    }
+}
+
 /* In ascending order: forcing one allows it and those of the same ISA above it. */
 static const struct feature_name {
     const char *name;

@@ -125,6 +125,9 @@ extern const size_t kernel_n_rows;
 /* Fill *k with the last row of each op whose features are all in `features`. */
 void kernels_select(struct kernels *k, uint32_t features);
 
+/* Put the reference of op in its place in *k. */
+void kernels_use_reference(struct kernels *k, enum kernel_op op);
+
 /* Name of the highest of `features` as isa= takes it ("neon", "rvv"), "ref" for none. */
 const char *kernels_features_text(uint32_t features);
 

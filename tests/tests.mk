@@ -9,7 +9,8 @@ FUZZ_SECONDS ?= 3
         test-parts test-images
 
 GOLDEN := tests/golden/table.t tests/golden/perplexity.t
-BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t
+BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
+        tests/boot/selftest.t
 FAULTS := tests/faults/image.t tests/faults/host.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------

@@ -34,6 +34,7 @@ void host_args_help(void)
          "  --chunk N              prompt tokens that pass the layers together (default 32)\n"
          "  -t, --threads N        threads (default: all cores)\n"
          "  --isa NAME             ref, neon, rv64gc, rvv, avx2 (default: the best)\n"
+         "  --selftest             check the kernels on this CPU first\n"
          "  --ids                  print token ids and the hash of the logits\n"
          "  -f, --file FILE        text to read\n"
          "  -o, --output FILE      file to write\n"
@@ -53,6 +54,8 @@ static bool set_flag(struct host_args *a, const char *word)
 {
     if (strcmp(word, "--ids") == 0) {
         a->options.ids = true;
+    } else if (strcmp(word, "--selftest") == 0) {
+        a->options.selftest = true;
     } else if (strcmp(word, "--no-bos") == 0) {
         a->no_bos = true;
     } else if (strcmp(word, "--mmap") == 0) {

@@ -13,6 +13,7 @@
 #include "flash_image/pack.h"
 #include "runtime/console.h"
 #include "runtime/report.h"
+#include "runtime/selftest.h"
 
 static bool fail(const char *path, const char *sentence)
 {
@@ -85,6 +86,18 @@ static bool open_any(struct host_model *m, const struct host_args *args)
     return opened;
 }
 
+/* In the arena, which is still empty. */
+static bool test_kernels(struct host_model *m, const struct host_args *args)
+{
+    bool trusted;
+
+    host_console_to(2);
+    trusted = selftest_run(&m->kernels, m->machine.cpu_features, args->options.sampler.seed,
+                           m->machine.ram[0].base, m->machine.ram[0].bytes);
+    host_console_to(1);
+    return trusted;
+}
+
 static bool choose_kernels(struct host_model *m, const struct host_args *args)
 {
     uint32_t features = m->machine.cpu_features;
@@ -95,7 +108,7 @@ static bool choose_kernels(struct host_model *m, const struct host_args *args)
         return false;
     }
     kernels_select(&m->kernels, features);
-    return true;
+    return !args->options.selftest || test_kernels(m, args);
 }
 
 bool host_model_open(struct host_model *m, const struct host_args *args)

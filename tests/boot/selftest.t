@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""The boot word `selftest`: every row of kernels.inc that the CPU supports is checked in the image
+and in the Linux program. A kernel that is damaged in a copy of the image is named, and its reference
+answers in its place; a damaged reference stops the machine."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, BUILD, HOST, RISCV64, RISCV64_V, ROOT, WORK, Reply, Tap,
+                     card_arguments, make_card, run)
+
+SEED = 20240229
+WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids"
+IMAGE_MS = 10000  # of guest time, which under QEMU is the clock on the wall
+# One more than the caller's x27, s11; return.
+LOSE_REGISTER = {"virt-arm64": struct.pack("<II", 0x9100077b, 0xd65f03c0),
+                 "virt-riscv64": struct.pack("<HH", 0x0d85, 0x8082)}
+RETURN = {"virt-arm64": struct.pack("<I", 0xd65f03c0), "virt-riscv64": struct.pack("<H", 0x8082)}
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "selftest-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
+               capture_output=True, timeout=60)
+CARD = make_card("selftest-card.img", MODEL)
+
+
+def rows(isa, without=()):
+    """The symbols of kernels.inc that need none of the features `without`."""
+    found = []
+    for path in ("kernels/kernels.inc", f"kernels/{isa}/kernels.inc"):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            found += re.findall(r"^KERNEL\(\w+, (\w+), ([^)]*)\)", f.read(), re.M)
+    return [symbol for symbol, needs in found if not set(re.findall(r"\w+", needs)) & set(without)]
+
+
+def passed(console):
+    return re.findall(r"selftest: (\w+) ok, [1-9]\d* cases$", console, re.M)
+
+
+def damage(board, symbol, code):
+    """A copy of the image in which `code` is the first of the function; returns its path."""
+    with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
+        functions = {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) <(.+)>:$",
+                                                                 f.read(), re.M)}
+    with open(os.path.join(BUILD, board, "ingot.bin"), "rb") as f:
+        image = bytearray(f.read())
+    at = functions[symbol] - min(functions.values())
+    image[at:at + len(code)] = code
+    path = os.path.join(WORK, f"selftest-{board}-{symbol}.bin")
+    with open(path, "wb") as f:
+        f.write(image)
+    return path
+
+
+def boot(machine, words=WORDS, kernel=None):
+    return machine.run(words, 2, card_arguments(CARD), kernel, 60)
+
+
+def check_all(machine, expected):
+    status, console = boot(machine)
+    tap.ok(status == 0 and expected and passed(console) == expected and
+           f"selftest: all {len(expected)} kernels equal their references" in console,
+           f"{machine.label}: all {len(expected)} rows of kernels.inc pass", console)
+    tap.ok(f"selftest: seed={SEED}" in console, f"{machine.label}: the seed is printed", console)
+    ready = re.search(r"ready: entry to prompt (\d+) ms", console)
+    tap.ok(ready and int(ready.group(1)) < IMAGE_MS,
+           f"{machine.label}: within {IMAGE_MS} ms, prompt included", console)
+    return Reply(console)
+
+
+def check_damage(machine, symbol, n_rows, healthy):
+    kernel = damage(machine.board, symbol, RETURN[machine.board])
+    status, console = boot(machine, kernel=kernel)
+    reply = Reply(console)
+    tap.ok(re.findall(r"selftest: (\w+) FAILED, \d+ cases: .*wrong value", console) == [symbol] and
+           f"selftest: 1 of {n_rows} kernels FAILED" in console,
+           f"{machine.label}: a damaged {symbol} is named, and no other", console)
+    tap.ok(status == 0 and reply.hash is not None and
+           (reply.ids, reply.hash) == (healthy.ids, healthy.hash),
+           f"{machine.label}: its reference takes over, with the same logits", console)
+    _, console = boot(machine, WORDS.replace("selftest ", ""), kernel)
+    tap.ok(Reply(console).hash not in (None, healthy.hash),
+           f"{machine.label}: without the self-test the logits of that image differ", console)
+
+
+def check_reference(machine):
+    symbol = "max_f32_ref"
+    kernel = damage(machine.board, symbol, LOSE_REGISTER[machine.board])
+    status, console = boot(machine, kernel=kernel)
+    tap.ok(f"selftest: {symbol} FAILED" in console and "callee-saved register lost" in console and
+           "error: the self-test cannot vouch for this machine" in console and
+           status is not None and Reply(console).ids is None and "power off" in console,
+           f"{machine.label}: a damaged reference stops the machine", console)
+
+
+MACHINES = [(ARM64, rows("arm64"), "add_f32_neon"),
+            (RISCV64_V, rows("riscv64"), "add_f32_rvv"),
+            (RISCV64, rows("riscv64", ["CPU_RV64_V"]), "gemv_f32_q8x8_q8_rv64gc")]
+REFERENCES = [symbol for symbol in rows("arm64") if symbol.endswith("_ref")]
+first = None
+for machine, expected, damaged in MACHINES:
+    reply = check_all(machine, expected)
+    first = first or reply
+    tap.ok(reply.hash is not None and reply.hash == first.hash,
+           f"{machine.label}: the arena serves the model afterwards", reply.console)
+    check_damage(machine, damaged, len(expected), first)
+for machine in (ARM64, RISCV64):
+    check_reference(machine)
+
+for machine in (ARM64, RISCV64):
+    _, console = boot(machine, "baud=9600 prompt=Hello n=1 temp=0")
+    tap.ok(f"warning: baud=9600 has no effect on {machine.board}" in console,
+           f"{machine.label}: baud= where no rate can be set is answered", console)
+
+status, text = run([HOST, "run", MODEL, "-p", "Hello", "-n", "4", "--temp", "0", "--ids",
+                    "--selftest", "--seed", str(SEED)], 60)
+count = re.search(r"selftest: all (\d+) kernels equal their references", text)
+tap.ok(status == 0 and count and len(passed(text)) == int(count.group(1)) and
+       set(passed(text)) >= set(REFERENCES) and Reply(text).hash == first.hash,
+       "the Linux program: --selftest passes, same logits", text)
+tap.done()
