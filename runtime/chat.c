@@ -14,6 +14,7 @@ void chat_open(struct chat *c, struct engine *engine, const struct options *opti
     c->engine = engine;
     c->options = options;
     c->end_token = t->eot != INGOT_NO_TOKEN ? t->eot : t->eos;
+    engine->hashes = options->ids;
     sampler_init(&c->sampler, &options->sampler);
 }
 
@@ -153,6 +154,15 @@ static void print_ids(const struct chat *c, const struct reply *r)
                    (unsigned)e->n_hashed);
 }
 
+/* For `make bench`: the figures before they are rounded. */
+static void print_ticks(const struct reply *r)
+{
+    console_printf("ticks: prefill %llu decode %llu of %llu per second\n",
+                   (unsigned long long)(r->figures.first - r->figures.start),
+                   (unsigned long long)(r->figures.end - r->figures.first),
+                   (unsigned long long)board.ticks_hz());
+}
+
 static void print_error(const struct chat *c, enum err error)
 {
     if (error == ERR_ABORTED) {
@@ -179,6 +189,9 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
     report_figures(c->engine, &r->figures);
     if (c->options->ids) {
         print_ids(c, r);
+    }
+    if (c->options->ticks) {
+        print_ticks(r);
     }
 }
 

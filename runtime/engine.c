@@ -85,6 +85,7 @@ enum err engine_open(struct engine *e, const struct engine_setup *setup)
     enum err error;
 
     memset(e, 0, sizeof *e);
+    e->hashes = true;
     e->file = setup->file;
     e->kernels = setup->kernels;
     arena_init(&e->arena, setup->ram.base, setup->ram.bytes);
@@ -155,7 +156,7 @@ static void hash_logits(struct engine *e)
     const uint8_t *bytes = (const uint8_t *)e->logits;
     size_t n = e->image.header->params.vocab * sizeof(float);
 
-    if (e->n_hashed == ENGINE_HASHED_ROWS) {
+    if (!e->hashes || e->n_hashed == ENGINE_HASHED_ROWS) {
         return;
     }
     for (size_t i = 0; i < n; i++) {

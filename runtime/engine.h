@@ -53,6 +53,7 @@ struct engine {
     float *logits;        /* (vocab) after the last token of the cache; NULL: none yet */
     uint64_t logits_hash; /* FNV-1a 64 of the first ENGINE_HASHED_ROWS rows since engine_clear */
     uint32_t n_hashed;
+    bool hashes;          /* true from engine_open on; false saves the time */
     char problem[ENGINE_PROBLEM_BYTES]; /* after an error: a sentence for the user */
 };
 

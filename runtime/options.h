@@ -33,6 +33,7 @@ enum option {
     OPTION_BAUD,     /* baud=115200 */
     OPTION_SELFTEST, /* selftest: check the kernels at start */
     OPTION_IDS,      /* ids: print token ids and the hash of the logits */
+    OPTION_TICKS,    /* ticks: print how far the board's counter went */
     OPTION_COUNT
 };
 
@@ -50,6 +51,7 @@ struct options {
     uint32_t baud;                     /* 0: the board's */
     bool selftest;
     bool ids;
+    bool ticks;
     char value[OPTIONS_PROMPT_BYTES];  /* where options_parse() unquotes a word */
 };
 

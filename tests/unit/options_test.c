@@ -35,7 +35,7 @@ static void test_all_words(void)
 {
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-                         "isa=neon baud=115200 selftest ids ");
+                         "isa=neon baud=115200 selftest ids ticks ");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
@@ -46,7 +46,7 @@ static void test_all_words(void)
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
        near(o.sampler.repeat, 1.1f), "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
-    OK(o.selftest && o.ids, "flags");
+    OK(o.selftest && o.ids && o.ticks, "flags");
 }
 
 static void test_defaults(void)
