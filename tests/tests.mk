@@ -6,7 +6,7 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 3
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images
+        test-parts test-images bench bench-kernels bench-images
 
 GOLDEN := tests/golden/table.t tests/golden/perplexity.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
@@ -50,18 +50,20 @@ test-images: $(H)/ingot
 	$(Q)for b in virt-arm64 virt-riscv64; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
 
-# The image of BOARD= with another image_main, which traps as it is told.
-TRAPS_OBJ = $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(B)/obj/tests/boot/traps_main.c.o
+# The image of BOARD= with another image_main: $(1).bin from $(2).
+define image_with_main
+$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(B)/obj/$(2).o $(B)/image.ld
+	$$(call say,LD,$$@)
+	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o,$$^) \
+	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
 
-$(B)/traps.elf: $(TRAPS_OBJ) $(B)/image.ld
-	$(call say,LD,$@)
-	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(IMAGE_LDFLAGS) -T $(B)/image.ld $(TRAPS_OBJ) \
-	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+$(B)/$(1).bin: $(B)/$(1).elf
+	$$(Q)$(CROSS_COMPILE)objcopy -O binary $$< $$@
 
-$(B)/traps.bin: $(B)/traps.elf
-	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
-
--include $(B)/obj/tests/boot/traps_main.c.d
+-include $(B)/obj/$(2).d
+endef
+$(eval $(call image_with_main,traps,tests/boot/traps_main.c))
+$(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c))
 
 # What all suites need. The long ones go first, so that the others fill the gaps.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
@@ -89,3 +91,18 @@ test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: ea
 
 test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=3 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
+
+# ---- figures ---------------------------------------------------------------------------------
+
+# One board if BOARD= was given, else all that QEMU's counter is exact on.
+BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv64 host,$(BOARD))
+
+bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes one, host too; minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
+
+bench-images:
+	$(Q)for b in virt-arm64 virt-riscv64; do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/kernels-bench.bin BOARD=$$b || exit 1; done
+
+bench-kernels: bench-images ## instructions per weight or element of every kernel, and build/bench-kernels.csv
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kernels.py

@@ -51,7 +51,8 @@ status, text = make("layers")
 tap.ok(status == 0, "make layers: includes point one way", text)
 status, text = make("help")
 tap.ok(status == 0 and all(f"\n  {word} " in text for word in
-                           ("setup", "run", "host", "image", "test", "card", "size", "layers")),
+                           ("setup", "run", "host", "image", "test", "card", "size", "layers",
+                            "bench", "bench-kernels")),
        "make help lists what people call", text)
 for name in ("one", "another-folder"):
     shutil.rmtree(os.path.join(WORK, name), ignore_errors=True)

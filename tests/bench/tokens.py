@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""What a token costs: instructions on the emulated boards, seconds on this computer.
+
+usage: tokens.py virt-arm64|virt-riscv64|host ..."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from figures import COUNTED, ICOUNT, print_table, text, write_csv
+from machine import (ASSETS, HOST, RISCV64, WORK, Machine, card_arguments,
+                     make_card, pack, reply_text, run)
+
+MACHINES = {"virt-arm64": [Machine("virt-arm64", "virt-arm64 cortex-a72")],
+            "virt-riscv64": [Machine("virt-riscv64", f"virt-riscv64 VLEN {n}",
+                                     ["-cpu", f"rv64,v=true,vlen={n}"]) for n in (128, 256)] +
+                            [RISCV64]}
+SHAPES = ["smol135", "s15m"]  # the slow ones first
+TYPES = ["q4_0", "q8_0"]
+STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
+
+SHORT, LONG = 16, 48  # tokens of the prompts; prefill is their difference, one whole chunk
+FEW, MANY = 8, 24     # new tokens behind the short one; decode is their difference
+NATIVE_TOKENS, NATIVE_RUNS = 96, 3
+SECONDS = 280         # for one run
+
+
+class Model:
+    def __init__(self, name, path):
+        self.name = name
+        self.path = path
+        self.card = make_card(f"bench-{name}.img", path)
+        self.short = make_prompt(path, SHORT)
+        self.long = make_prompt(path, LONG)
+
+
+def make_models():
+    os.makedirs(WORK, exist_ok=True)
+    for shape in SHAPES:
+        for kind in TYPES:
+            path = os.path.join(WORK, f"bench-{shape}-{kind}.ingot")
+            if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(HOST):
+                subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o", path],
+                               check=True, capture_output=True, timeout=120)
+            yield Model(f"{shape} {kind}", path)
+    if not os.path.exists(STORIES):
+        print(f"skipped: stories260K, {STORIES} is not there")
+        return
+    for kind in TYPES:
+        yield Model(f"stories260K {kind}", pack(STORIES, kind, f"bench-stories260K-{kind}.ingot"))
+
+
+def count_tokens(path, prompt):
+    done = subprocess.run([HOST, "tokenize", path, "--ids"], input=prompt, text=True, check=True,
+                          capture_output=True, timeout=60)
+    return len(done.stdout.split())
+
+
+def make_prompt(path, n):
+    """A text of exactly n tokens, BOS included."""
+    prompt, count = "Once", 0
+    while count != n:
+        for more in (" upon a time there was a", " little", " a", " x", "7"):
+            count = count_tokens(path, prompt + more)
+            if count <= n:
+                prompt += more
+                break
+        else:
+            sys.exit(f"{path}: no prompt of {n} tokens was found")
+    return prompt
+
+
+def count_run(machine, model, prompt, n):
+    """(instructions of prefill, of decode, the reply) of one boot on one core."""
+    status, console = machine.run(f'prompt="{prompt}" n={n} temp=0 ticks', 1,
+                                  card_arguments(model.card) + ICOUNT, None, SECONDS)
+    ticks = re.search(r"^ticks: prefill (\d+) decode (\d+) of (\d+) per second$", console, re.M)
+    size = re.search(r"^\[(\d+) prompt \+ (\d+) new tokens", console, re.M)
+    if status != 0 or not ticks or not size:
+        sys.exit(f"{machine.label}, {model.name}: status {status}\n{console[-2000:]}")
+    if [int(i) for i in size.groups()] != [LONG if prompt == model.long else SHORT, n]:
+        sys.exit(f"{machine.label}, {model.name}: the reply ended early: {size.group(0)}")
+    prefill, decode, hz = (int(i) for i in ticks.groups())
+    return prefill * 10**9 / hz, decode * 10**9 / hz, reply_text(console)
+
+
+def count_all(machines, models):
+    """{(machine label, model name): (prefill, decode, reply)} in instructions per token."""
+    jobs = [(machine, model, prompt, n) for model in models for machine in machines
+            for prompt, n in ((model.long, 1), (model.short, MANY), (model.short, FEW))]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = iter(list(pool.map(lambda job: count_run(*job), jobs)))
+    found = {}
+    for model in models:
+        for machine in machines:
+            long, many, few = next(runs), next(runs), next(runs)
+            found[machine.label, model.name] = ((long[0] - many[0]) / (LONG - SHORT),
+                                                (many[1] - few[1]) / (MANY - FEW), many[2])
+    return found
+
+
+def show_counted(machines, models):
+    found = count_all(machines, models)
+    rows, lines = [], []
+    for model in models:
+        replies = set()
+        for machine in machines:
+            prefill, decode, reply = found[machine.label, model.name]
+            replies.add(reply)
+            rows.append([model.name, machine.label, text(decode), text(prefill)])
+            lines += [(machine.label, model.name, figure, round(value), "instructions/token",
+                       COUNTED) for figure, value in (("decode", decode), ("prefill", prefill))]
+        if len(replies) != 1:
+            sys.exit(f"{model.name}: the machines do not agree: {replies}")
+    print_table(f"Instructions per token, {COUNTED}: no board's speed",
+                ["model", "machine", "decode", "prefill"], rows)
+    return lines
+
+
+def native_run(model, threads):
+    status, console = run([HOST, "run", model.path, "-p", model.long, "-n", str(NATIVE_TOKENS),
+                           "--temp", "0", "-t", str(threads), "-q"], 120)
+    found = re.search(r"prefill ([\d.]+) tok/s, decode ([\d.]+) tok/s", console)
+    if status != 0 or not found:
+        sys.exit(f"native, {model.name}: status {status}\n{console[-2000:]}")
+    return float(found.group(2)), float(found.group(1))
+
+
+def show_native(models):
+    how = f"native, median of {NATIVE_RUNS}, noisy"
+    rows, lines = [], []
+    for model in models:
+        for threads in (1, 2):
+            runs = [native_run(model, threads) for _ in range(NATIVE_RUNS)]
+            decode, prefill = (statistics.median(column) for column in zip(*runs))
+            rows.append([model.name, threads, text(decode), text(prefill)])
+            lines += [(f"host, {threads} threads", model.name, figure, value, "tokens/second", how)
+                      for figure, value in (("decode", decode), ("prefill", prefill))]
+    print_table(f"Tokens per second on this computer ({cpu_name()}), {how}",
+                ["model", "threads", "decode", "prefill"], rows)
+    return lines
+
+
+def cpu_name():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        found = re.search(r"^model name\s*: (.*)$", f.read(), re.M)
+    return found.group(1) if found else os.uname().machine
+
+
+def main():
+    wanted = sys.argv[1:]
+    unknown = [name for name in wanted if name != "host" and name not in MACHINES]
+    if unknown or not wanted:
+        sys.exit(f"no figures of {' '.join(unknown) or 'nothing'}: QEMU counts exactly on "
+                 f"{', '.join(MACHINES)}; and there is host")
+    models = list(make_models())
+    machines = [machine for name in wanted if name in MACHINES for machine in MACHINES[name]]
+    lines = show_native(models) if "host" in wanted else []
+    if machines:
+        lines += show_counted(machines, models)
+    write_csv("bench.csv", lines)
+
+
+if __name__ == "__main__":
+    main()
