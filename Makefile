@@ -192,13 +192,20 @@ all: host ## the Linux program and the images of every board
 
 # The model of `make run` and `make card`: MODEL=, else the demo model, else the smallest asset.
 DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
-MODEL ?= $(or $(DEMO),$(ASSETS)/gguf/stories260K.gguf)
+SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
+MODEL ?= $(or $(DEMO),$(SMALLEST),$(O)/models/made-up.ingot)
 MODEL_NAME := $(basename $(notdir $(MODEL)))
 MODEL_IMAGE := $(if $(filter %.ingot,$(MODEL)),$(MODEL),$(O)/models/$(MODEL_NAME).ingot)
 
 $(O)/models/%.ingot: $(MODEL) $(H)/ingot
 	@mkdir -p $(@D)
 	$(Q)$(H)/ingot pack $(MODEL) -o $@
+
+# Neither a demo model nor assets: random weights boot all the same, and talk nonsense.
+$(O)/models/made-up.ingot: $(H)/ingot
+	@mkdir -p $(@D)
+	@echo "no model under $(ASSETS): making one up, which talks nonsense; give MODEL=x.gguf"
+	$(Q)$(H)/ingot synth --shape tiny --type q8_0 -o $@
 
 $(B)/card.img: $(MODEL_IMAGE) flash_image/card.sh $(B)/card.model
 	$(Q)flash_image/card.sh $@ $(MODEL_IMAGE)
