@@ -3,15 +3,18 @@
 // x0  call; kept in a static variable over the call, as nothing else can be trusted
 //
 // Fills x19-x29, x18 and the low halves of v8-v15 with known values, every other register with
-// garbage, calls, and compares. The own registers are kept in call->saved, not on the stack,
-// so that a kernel that moves sp cannot hurt.
+// garbage, those of SVE too if call->features has it, calls, and compares. The own registers are kept in call->saved, not on the stack,
+// so that a kernel that moves sp cannot hurt; the kernel gets the stack at call->stack.
 #include "kernels/arm64/asm.h"
 
 #define CALL_INTEGER 8
 #define CALL_SCALAR 56
-#define CALL_RESULT 60
-#define CALL_DAMAGE 68
-#define CALL_SAVED 72
+#define CALL_RESULT 64
+#define CALL_FEATURES 68
+#define CALL_DAMAGE 72
+#define CALL_STACK 80
+#define CALL_SAVED 88
+#define FEATURE_SVE 6               // the bit number of CPU_ARM64_SVE
 #define SAVED_FLOATS (CALL_SAVED + 14 * 8)
 
 #define FAULT_SAVED (1 << 3)
@@ -64,20 +67,44 @@ func kernel_call_checked
     str     x11, [x9]
 
     // Vectors: NaN garbage everywhere, then the patterns in the halves that must survive.
-    movi    v0.16b, #0xff
-    mov     v1.16b, v0.16b
-.irp n, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-    mov     v\n\().16b, v0.16b
+.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    movi    v\n\().16b, #0xff
 .endr
-.irp n, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-    mov     v\n\().16b, v0.16b
+.irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    movi    v\n\().16b, #0xff
 .endr
 .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     pattern x9, \n
     ins     v\n\().d[0], x9
 .endr
-    ldr     w9, [x0, #CALL_SCALAR]
+    ldp     w9, w10, [x0, #CALL_SCALAR]
     ins     v0.s[0], w9
+    ins     v1.s[0], w10
+    ldr     w11, [x0, #CALL_FEATURES]
+    tbz     w11, #FEATURE_SVE, 1f
+    // The same again where vectors are longer than V, which writes to V clear: garbage above the
+    // low 64 bits of all Z; in every P the first three bytes, a pattern that no kernel wants.
+    .arch_extension sve
+.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    dup     z\n\().b, #-1
+.endr
+.irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    dup     z\n\().b, #-1
+.endr
+    ptrue   p0.s, vl1
+    mov     z0.s, p0/m, w9
+    mov     z1.s, p0/m, w10
+    ptrue   p0.d, vl1
+.irp n, 8, 9, 10, 11, 12, 13, 14, 15
+    pattern x9, \n
+    mov     z\n\().d, p0/m, x9
+.endr
+.irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    ptrue   p\n\().b, vl3
+.endr
+1:
+    ldr     x9, [x0, #CALL_STACK]
+    mov     sp, x9
 .irp n, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
     pattern x\n, \n
 .endr
@@ -106,7 +133,7 @@ func kernel_call_checked
     expect  x13, \n, FAULT_SAVED_FLOAT
 .endr
     mov     x13, sp
-    expect_equal x13, CALL_SAVED + 13 * 8, FAULT_STACK
+    expect_equal x13, CALL_STACK, FAULT_STACK
     mrs     x13, fpcr
     expect_equal x13, SAVED_FLOATS + 64, FAULT_CONTROL
     str     w9, [x12, #CALL_DAMAGE]

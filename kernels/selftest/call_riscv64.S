@@ -3,16 +3,17 @@
 # a0  call; kept in a static variable over the call, as nothing else can be trusted
 #
 # Fills s0-s11 and fs0-fs11 with known values, every other register but gp, tp and sp with
-# garbage, the vector registers, vl, vtype and vxrm too if call->vector, calls, and compares.
+# garbage, the vector registers, vl, vtype and vxrm too if call->features has V, calls, and compares.
 # The own registers are kept in call->saved, not on the stack, so that a kernel that moves sp
-# cannot hurt.
+# cannot hurt; the kernel gets the stack at call->stack.
 
 .equ CALL_INTEGER, 8
 .equ CALL_SCALAR, 56
-.equ CALL_RESULT, 60
-.equ CALL_VECTOR, 64
-.equ CALL_DAMAGE, 68
-.equ CALL_SAVED, 72
+.equ CALL_RESULT, 64
+.equ CALL_FEATURES, 68
+.equ CALL_DAMAGE, 72
+.equ CALL_STACK, 80
+.equ CALL_SAVED, 88
 .equ SAVED_RA, CALL_SAVED + 12 * 8
 .equ SAVED_SP, SAVED_RA + 8
 .equ SAVED_GP, SAVED_RA + 16
@@ -20,6 +21,7 @@
 .equ SAVED_FRM, SAVED_RA + 32
 .equ SAVED_FLOATS, SAVED_RA + 40
 
+.equ FEATURE_V, 1 << 2              # CPU_RV64_V
 .equ FAULT_SAVED, 1 << 3
 .equ FAULT_SAVED_FLOAT, 1 << 4
 .equ FAULT_STACK, 1 << 5
@@ -68,7 +70,8 @@ kernel_call_checked:
 .endr
 
     li      t0, -1
-    lwu     t1, CALL_VECTOR(a0)
+    lwu     t1, CALL_FEATURES(a0)
+    andi    t1, t1, FEATURE_V
     beqz    t1, 1f
     .option push
     .option arch, +v
@@ -97,10 +100,12 @@ kernel_call_checked:
 .irp reg, ft0, ft1, ft2, ft3, ft4, ft5, ft6, ft7, ft8, ft9, ft10, ft11
     fmv.d.x \reg, t0
 .endr
-.irp reg, fa1, fa2, fa3, fa4, fa5, fa6, fa7
+.irp reg, fa2, fa3, fa4, fa5, fa6, fa7
     fmv.d.x \reg, t0
 .endr
     flw     fa0, CALL_SCALAR(a0)
+    flw     fa1, CALL_SCALAR + 4(a0)
+    ld      sp, CALL_STACK(a0)
     ld      t6, 0(a0)
     ld      a1, CALL_INTEGER + 8(a0)
     ld      a2, CALL_INTEGER + 16(a0)
@@ -135,7 +140,7 @@ kernel_call_checked:
     expect  t3, t5, FAULT_SAVED_FLOAT
     .set    at, at + 1
 .endr
-    expect_kept sp, SAVED_SP, FAULT_STACK
+    expect_kept sp, CALL_STACK, FAULT_STACK
     expect_kept gp, SAVED_GP, FAULT_PLATFORM
     expect_kept tp, SAVED_TP, FAULT_PLATFORM
     frrm    t3

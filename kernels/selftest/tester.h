@@ -9,11 +9,14 @@
 #include <stdbool.h>
 
 enum {
-    TESTER_SLOTS = 3,          /* buffers of one call */
+    TESTER_SLOTS = 4,          /* buffers of one call */
     TESTER_PAGE = 4096,        /* the fence behind each room, which a host may protect */
     TESTER_ROOM = 20 * 4096,   /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,        /* bytes watched on either side of an output */
-    TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE), /* of tester_open() */
+    TESTER_STACK_BYTES = 2 * 4096, /* bytes of stack that a kernel may use */
+    TESTER_STACK_GUARD = 2048, /* bytes watched on either side of it */
+    TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
+                        2 * TESTER_STACK_GUARD, /* of tester_open() */
 };
 
 /* What a kernel did wrong. */
@@ -27,23 +30,30 @@ enum tester_fault {
     TESTER_CONTROL = 1 << 6,  /* rounding or another mode of the FPU changed */
     TESTER_PLATFORM = 1 << 7, /* x18, or gp or tp, changed */
     TESTER_UNKNOWN = 1 << 8,  /* the op has no reference or no cases */
+    TESTER_STACK_HIT = 1 << 9, /* the caller's frame changed, or more than TESTER_STACK_BYTES */
+    TESTER_DIRTY = 1 << 10,   /* x86-64: upper halves of vectors in use, vzeroupper is missing */
 };
 
 /* One call through the trampoline of call_<isa>.S. The assembly relies on the offsets. */
 struct kernel_call {
     void (*function)(void);
     uint64_t integer[6]; /* pointers, then sizes */
-    float scalar;        /* the floating-point argument, passed whether or not there is one */
+    float scalar[2];     /* the floating-point arguments, passed whether or not there are any */
     float result;
-    uint32_t vector;     /* poison the RVV state too */
+    uint32_t features;   /* of the CPU: which further registers to poison */
     uint32_t damage;     /* out: bits of enum tester_fault, SAVED and above */
+    uint32_t reserved;
+    uint8_t *stack;      /* where the kernel's stack pointer starts, 16-byte aligned */
     uint64_t saved[40];  /* the trampoline's own registers */
 };
 static_assert(offsetof(struct kernel_call, scalar) == 56, "call_<isa>.S relies on this");
-static_assert(offsetof(struct kernel_call, result) == 60, "call_<isa>.S relies on this");
-static_assert(offsetof(struct kernel_call, vector) == 64, "call_<isa>.S relies on this");
-static_assert(offsetof(struct kernel_call, damage) == 68, "call_<isa>.S relies on this");
-static_assert(offsetof(struct kernel_call, saved) == 72, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, result) == 64, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, features) == 68, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, damage) == 72, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, stack) == 80, "call_<isa>.S relies on this");
+static_assert(offsetof(struct kernel_call, saved) == 88, "call_<isa>.S relies on this");
+static_assert(CPU_RV64_V == 1 << 2 && CPU_X86_AVX2 == 1 << 3 && CPU_ARM64_SVE == 1 << 6 &&
+              CPU_X86_AVX512 == 1 << 8, "call_<isa>.S relies on these");
 
 /* Call with every other register poisoned, see what comes back. Not reentrant. */
 void kernel_call_checked(struct kernel_call *call);
@@ -58,15 +68,16 @@ struct tester_slot {
     size_t align; /* the least that the contract promises */
 };
 
-/* One call: pointers come first in every op, then sizes, then at most one float. */
+/* One call: pointers come first in every op, then sizes, then at most two floats. */
 struct tester_case {
     struct tester_slot slot[TESTER_SLOTS];
     size_t n_slots;
     size_t pointer[TESTER_SLOTS]; /* the slot of each pointer argument: equal where aliased */
     size_t n_pointers;
-    size_t size[2];
+    size_t size[3];
     size_t n_sizes;
-    float scalar;
+    bool sizes_in_slot; /* size[] is for the report only: a slot holds it as struct gemm_shape */
+    float scalar[2];
     bool returns_float; /* compared too, and zeros of either sign are equal there */
     unsigned data;      /* what the sources were filled with, for the report */
 };
@@ -78,7 +89,7 @@ struct tester {
     const char *symbol;
     uint64_t random;
     uint64_t digest;         /* of everything the reference answered */
-    uint32_t vector;
+    uint32_t features;       /* of the CPU */
     uint32_t ignored;        /* faults that do not count: a compiler may use x18 */
     uint32_t faults;         /* bits of enum tester_fault */
     uint32_t n_cases;

@@ -16,23 +16,27 @@ void broken_platform(void);
 #endif
 
 static void gemv_misses_last_row(float *restrict y, const void *restrict w,
-                                 const struct block_q8 *restrict x, size_t rows, size_t cols)
+                                 const struct block_q8 *restrict x, size_t rows, size_t cols,
+                                 size_t ahead)
 {
-    gemv_f32_q4x8_q8_ref(y, w, x, rows ? rows - 1 : 0, cols);
+    gemv_f32_q4x8_q8_ref(y, w, x, rows ? rows - 1 : 0, cols, ahead);
 }
 
 static void gemv_writes_whole_groups(float *restrict y, const void *restrict w,
-                                     const struct block_q8 *restrict x, size_t rows, size_t cols)
+                                     const struct block_q8 *restrict x, size_t rows, size_t cols,
+                                     size_t ahead)
 {
-    gemv_f32_q4x8_q8_ref(y, w, x, (rows + 7) / 8 * 8, cols);
+    gemv_f32_q4x8_q8_ref(y, w, x, (rows + 7) / 8 * 8, cols, ahead);
 }
 
 /* Pairs of products in 16 bits: right until both are -128 * -128. */
 static void gemv_wraps_pairs(float *restrict y, const void *restrict w,
-                             const struct block_q8 *restrict x, size_t rows, size_t cols)
+                             const struct block_q8 *restrict x, size_t rows, size_t cols,
+                             size_t ahead)
 {
     const uint8_t *groups = w;
 
+    (void)ahead;
     for (size_t r = 0; r < rows; r++) {
         float acc = 0.0f;
 
@@ -58,10 +62,11 @@ static void gemv_wraps_pairs(float *restrict y, const void *restrict w,
 
 /* One sum in order where the contract has 16 lanes. */
 static void gemv_sums_in_order(float *restrict y, const void *restrict w, const float *restrict x,
-                               size_t rows, size_t cols)
+                               size_t rows, size_t cols, size_t ahead)
 {
     const float *row = w;
 
+    (void)ahead;
     for (size_t r = 0; r < rows; r++, row += cols) {
         y[r] = 0.0f;
         for (size_t c = 0; c < cols; c++) {
@@ -71,12 +76,15 @@ static void gemv_sums_in_order(float *restrict y, const void *restrict w, const 
 }
 
 /* Multiply and add, each rounded, where the contract has fma. */
-static void accumulate_rounds_twice(float *restrict o, const float *restrict p,
-                                    const uint16_t *restrict v, size_t n, size_t d)
+static void accumulate_rounds_twice(float *restrict o, const struct score_row *restrict s,
+                                    const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {
-    for (size_t j = 0; j < n; j++, v += d) {
+    for (size_t a = 0; a < n_q; a++, o += d) {
         for (size_t i = 0; i < d; i++) {
-            o[i] += p[j] * f32_from_f16(v[i]);
+            o[i] *= s[a].factor;
+            for (size_t j = 0; j < n; j++) {
+                o[i] += s[a].s[j] * f32_from_f16(v[j * d + i]);
+            }
         }
     }
 }

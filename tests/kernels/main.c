@@ -1,5 +1,6 @@
 /* The kernel tester as a Linux program: options, fences, TAP on stdout.
- *     kernels_test [--seed N] [--features all|ref|neon|rv64gc|rvv|avx2] */
+ *     kernels_test [--seed N] [--features all|NAME] [--row TEXT]
+ * NAME as isa= takes it; TEXT: only rows whose symbols contain it, and no broken kernels. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,25 +17,45 @@
 static _Alignas(TESTER_PAGE) uint8_t work_space[TESTER_WORK_BYTES];
 
 #if defined(__aarch64__)
+/* Bits of AT_HWCAP and AT_HWCAP2, Linux's Documentation/arch/arm64/elf_hwcaps.rst. */
 static uint32_t cpu_features(void)
 {
-    return CPU_ARM64_NEON; /* every ARMv8-A Linux has it */
+    unsigned long first = getauxval(AT_HWCAP);
+    unsigned long second = getauxval(AT_HWCAP2);
+
+    return CPU_ARM64_NEON | /* every ARMv8-A Linux has it */
+           (first & 1ul << 20 ? CPU_ARM64_DOTPROD : 0u) |
+           (first & 1ul << 22 ? CPU_ARM64_SVE : 0u) | (second & 1ul << 13 ? CPU_ARM64_I8MM : 0u);
 }
 #elif defined(__riscv)
+/* riscv_hwprobe, Linux's Documentation/arch/riscv/hwprobe.rst; AT_HWCAP knows single letters. */
 static uint32_t cpu_features(void)
 {
+    enum { SYS_HWPROBE = 258, KEY_IMA_EXT_0 = 4 };
+    struct {
+        int64_t key;
+        uint64_t value;
+    } probe = { .key = KEY_IMA_EXT_0 };
     uint32_t vector = getauxval(AT_HWCAP) & 1ul << ('v' - 'a') ? CPU_RV64_V : 0;
+    bool known = syscall(SYS_HWPROBE, &probe, 1, 0, NULL, 0) == 0 && probe.key == KEY_IMA_EXT_0;
+    bool halves = known && probe.value >> 30 & 3; /* Zvfh, Zvfhmin */
 
-    return CPU_RV64_GC | vector;
+    return CPU_RV64_GC | vector | (vector && halves ? CPU_RV64_ZVFH : 0u);
 }
 #elif defined(__x86_64__)
+/* These ask the operating system too. */
 static uint32_t cpu_features(void)
 {
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c")) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("f16c")) {
+        return CPU_ANY;
+    }
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
         return CPU_X86_AVX2;
     }
-    return CPU_ANY;
+    return CPU_X86_AVX2 | CPU_X86_AVX512 |
+           (__builtin_cpu_supports("avx512vnni") ? CPU_X86_VNNI : 0u);
 }
 #endif
 
@@ -83,43 +104,73 @@ static void on_fault(int number)
     _exit(1);
 }
 
+/* On a stack of their own: the kernel's may be what is broken. */
+static void catch_traps(void)
+{
+    static uint8_t memory[1 << 16];
+    stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory };
+    struct sigaction action = { .sa_handler = on_fault, .sa_flags = SA_ONSTACK };
+
+    sigaltstack(&stack, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGILL, &action, NULL);
+}
+
 static int usage(void)
 {
-    fputs("usage: kernels_test [--seed N] [--features all|ref|neon|rv64gc|rvv|avx2]\n", stderr);
+    fputs("usage: kernels_test [--seed N] [--features all|NAME] [--row TEXT]\n", stderr);
     return 2;
+}
+
+struct arguments {
+    uint32_t features;
+    uint64_t seed;
+    const char *row;
+};
+
+static bool read_arguments(struct arguments *a, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc) {
+            return false;
+        }
+        if (strcmp(argv[i], "--seed") == 0) {
+            a->seed = strtoull(argv[i + 1], NULL, 0);
+        } else if (strcmp(argv[i], "--row") == 0) {
+            a->row = argv[i + 1];
+        } else if (strcmp(argv[i], "--features") != 0) {
+            return false;
+        } else if (strcmp(argv[i + 1], "all") != 0 &&
+                   !kernels_force(a->features, argv[i + 1], &a->features)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    uint32_t features = cpu_features();
-    uint64_t seed = (uint64_t)time(NULL);
+    struct arguments arguments = { .features = cpu_features(), .seed = (uint64_t)time(NULL) };
     int number = 0;
     int failed = 0;
 
-    for (int i = 1; i < argc; i += 2) {
-        if (i + 1 == argc) {
-            return usage();
-        }
-        if (strcmp(argv[i], "--seed") == 0) {
-            seed = strtoull(argv[i + 1], NULL, 0);
-        } else if (strcmp(argv[i], "--features") != 0) {
-            return usage();
-        } else if (strcmp(argv[i + 1], "all") != 0 &&
-                   !kernels_force(features, argv[i + 1], &features)) {
-            return usage();
-        }
+    if (!read_arguments(&arguments, argc, argv)) {
+        return usage();
     }
     setvbuf(stdout, NULL, _IOLBF, 0); /* a trap ends us without a flush */
-    printf("# seed %llu, features %s\n", (unsigned long long)seed,
-           kernels_features_text(features));
-    signal(SIGSEGV, on_fault);
-    signal(SIGBUS, on_fault);
-    signal(SIGILL, on_fault);
+    printf("# seed %llu, features %s\n", (unsigned long long)arguments.seed,
+           kernels_features_text(arguments.features));
+    catch_traps();
     tester_open(work_space);
     tester_visit_fences(protect);
-    failed += broken_test(seed, &number);
+    if (arguments.row == NULL) {
+        failed += broken_test(arguments.seed, &number);
+    }
     for (size_t i = 0; i < kernel_n_rows; i++) {
-        failed += !test_row(&kernel_rows[i], features, seed, ++number);
+        if (arguments.row == NULL || strstr(kernel_rows[i].symbol, arguments.row) != NULL) {
+            failed += !test_row(&kernel_rows[i], arguments.features, arguments.seed, ++number);
+        }
     }
     tester_visit_fences(unprotect); /* the leak checker reads all of memory */
     printf("1..%d\n", number);

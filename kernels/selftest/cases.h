@@ -1,0 +1,63 @@
+/* What the cases of all ops share: how buffers are filled, and the lists of each topic. */
+#ifndef INGOT_KERNELS_SELFTEST_CASES_H
+#define INGOT_KERNELS_SELFTEST_CASES_H
+
+#include "kernels/selftest/tester.h"
+
+/* How a buffer of floats is filled. */
+enum fill {
+    FILL_UNIFORM, /* +-1 */
+    FILL_WIDE,    /* exponents from -40 to 40 */
+    FILL_FINITE,  /* zeros, subnormals, extremes between ordinary values */
+    FILL_SPECIAL, /* the same with infinities and NaNs */
+    FILL_EQUAL,   /* one value, so that maxima tie and sums round alike */
+    FILL_KINDS
+};
+
+/* How integer blocks are filled. */
+enum block_fill {
+    BLOCK_RANDOM,
+    BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: the largest sums */
+    BLOCK_GREATEST, /* 127 against -128 */
+    BLOCK_MIXED,    /* random picks of -128, 127, 0 */
+    BLOCK_PAIR,     /* -128 * -128 twice, a chunk apart: the sum of the two is no int16 */
+    BLOCK_SCALES,   /* odd scales: 0, subnormal, huge */
+    BLOCK_KINDS
+};
+
+/* The weight formats, in the order of fill.c's table. */
+enum weights { WEIGHTS_Q8, WEIGHTS_Q4, WEIGHTS_Q4K, WEIGHTS_Q6K, WEIGHTS_F32, WEIGHTS_F16 };
+
+/* Columns of a block, and bytes of a group of 8 rows; of a float format: 16 and 32 columns of one
+ * row. */
+size_t weights_block_cols(enum weights type);
+size_t weights_group_bytes(enum weights type);
+
+/* Bytes of rows x cols of a format as a kernel takes them, rows padded to whole groups. */
+size_t weights_bytes(enum weights type, size_t rows, size_t cols);
+
+/* +-1 */
+float fill_uniform(struct tester *t);
+
+/* Contents of a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
+void fill_floats(struct tester *t, size_t slot, size_t n, enum fill fill);
+void fill_halves(struct tester *t, size_t slot, size_t n, enum fill fill);
+void fill_random_bytes(struct tester *t, size_t slot, size_t n);
+void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows, size_t cols,
+                  unsigned fill);
+
+/* One block of activations as quantize makes it, and with -128 too. `last` is that of its row. */
+void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last);
+void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fill, bool last);
+
+/* Lengths of the vector ops: 0 to 70, then a model's, then beside them. */
+enum { N_LENGTHS = 77 };
+size_t case_length(size_t i);
+
+/* All cases of an op; false if the op is of another topic. */
+bool tester_run_matrix(struct tester *t, enum kernel_op op);
+bool tester_run_quantize(struct tester *t, enum kernel_op op);
+bool tester_run_vector(struct tester *t, enum kernel_op op);
+bool tester_run_attention(struct tester *t, enum kernel_op op);
+
+#endif

@@ -1,0 +1,244 @@
+/* gemv and gemm of every weight format: every ragged edge up to two groups of rows, tokens and
+ * blocks, and a model's widths. */
+#include <string.h>
+
+#include "kernels/ref/scalar.h"
+#include "kernels/selftest/cases.h"
+
+static bool is_float(enum weights type)
+{
+    return type == WEIGHTS_F32 || type == WEIGHTS_F16;
+}
+
+static bool is_k(enum weights type)
+{
+    return type == WEIGHTS_Q4K || type == WEIGHTS_Q6K;
+}
+
+static unsigned n_fills(enum weights type)
+{
+    return is_float(type) ? FILL_KINDS : BLOCK_KINDS;
+}
+
+/* Float activations: NaN against NaN weights would say nothing. */
+static unsigned fill_of_x(unsigned fill)
+{
+    return fill == FILL_SPECIAL ? FILL_UNIFORM : fill;
+}
+
+static size_t vector_bytes(enum weights type, size_t cols)
+{
+    return is_float(type) ? 4 * cols
+           : is_k(type)   ? cols / 256 * sizeof(struct block_q8k)
+                          : cols / 32 * sizeof(struct block_q8);
+}
+
+static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t cols,
+                        unsigned fill)
+{
+    void *out = tester_source(slot);
+    struct block_q8 *q8 = out;
+    struct block_q8k *q8k = out;
+
+    if (is_float(type)) {
+        fill_floats(t, slot, cols, fill_of_x(fill));
+        return;
+    }
+    for (size_t b = 0; b < cols / weights_block_cols(type); b++) {
+        bool last = b == cols / weights_block_cols(type) - 1;
+
+        if (is_k(type)) {
+            fill_block_q8k(t, &q8k[b], fill, last);
+        } else {
+            fill_block_q8(t, &q8[b], fill, last);
+        }
+    }
+}
+
+static void run_gemv(struct tester *t, enum weights type, size_t rows, size_t cols, unsigned fill)
+{
+    static const size_t ahead[] = { 0, 64, 256, 1024 };
+    size_t x_align = is_float(type) || is_k(type) ? 16 : 8;
+    struct tester_case c = {
+        .slot = { { TESTER_OUT, TESTER_F32, 4 * rows, 4 },
+                  { TESTER_IN, TESTER_BYTES, weights_bytes(type, rows, cols),
+                    is_float(type) ? 64 : 16 },
+                  { TESTER_IN, TESTER_BYTES, vector_bytes(type, cols), x_align } },
+        .n_slots = 3, .pointer = { 0, 1, 2 }, .n_pointers = 3,
+        .size = { rows, cols, ahead[t->n_cases / 2 % 4] }, .n_sizes = 3, .data = fill,
+    };
+
+    fill_weights(t, 1, type, rows, cols, fill);
+    fill_vector(t, 2, type, cols, fill);
+    tester_run(t, &c);
+}
+
+static void test_gemv(struct tester *t, enum weights type)
+{
+    static const size_t wide[] = { 512, 576, 1536, 2048 };
+    static const size_t some_rows[] = { 1, 5, 8, 9 };
+    size_t step = weights_block_cols(type);
+
+    for (size_t rows = 0; rows <= 17; rows++) {
+        for (size_t blocks = 0; blocks <= (is_float(type) ? 5u : 3u); blocks++) {
+            for (unsigned fill = 0; fill < n_fills(type); fill++) {
+                if (!is_k(type) || (rows + blocks + fill) % 3 == 0) {
+                    run_gemv(t, type, rows, blocks * step, fill);
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < 16; i++) {
+        if (wide[i / 4] % step == 0) {
+            run_gemv(t, type, some_rows[i % 4], wide[i / 4], (unsigned)i % n_fills(type));
+        }
+    }
+    if (!is_float(type)) {
+        run_gemv(t, type, 24, 2048, BLOCK_RANDOM);
+    }
+}
+
+static void put_token_q8(struct block_q8x4 *out, size_t lane, const struct block_q8 *token)
+{
+    for (size_t c = 0; c < 32; c++) {
+        out->q[c / 4][lane][c % 4] = token->q[c];
+    }
+    out->d[lane] = token->d;
+    out->sum[lane] = token->sum;
+}
+
+static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct block_q8k *token)
+{
+    for (size_t c = 0; c < 256; c++) {
+        out->q[c / 4][lane][c % 4] = token->q[c];
+    }
+    for (size_t j = 0; j < 16; j++) {
+        out->sum[j][lane] = token->sum[j];
+    }
+    out->d[lane] = token->d;
+}
+
+/* Block b of token i; of a lane without a token: zeros as interleave writes them, or garbage. */
+static void fill_lane(struct tester *t, enum weights type, const struct gemm_shape *shape, size_t i,
+                      size_t b, unsigned fill)
+{
+    void *out = tester_source(2);
+    size_t n_blocks = shape->cols / weights_block_cols(type);
+    size_t at = i / 4 * n_blocks + b;
+    bool unused = i >= shape->n_tokens;
+    bool garbage = unused && fill % 2 == 0;
+
+    if (is_k(type)) {
+        struct block_q8k token = { .d = 0.0f };
+
+        if (garbage || !unused) {
+            fill_block_q8k(t, &token, fill, b == n_blocks - 1);
+        }
+        token.d = garbage ? NAN : token.d;
+        put_token_q8k((struct block_q8kx4 *)out + at, i % 4, &token);
+    } else {
+        struct block_q8 token = { .d = 0.0f };
+
+        if (garbage || !unused) {
+            fill_block_q8(t, &token, fill, b == n_blocks - 1);
+        }
+        token.d = garbage ? NAN : token.d;
+        put_token_q8((struct block_q8x4 *)out + at, i % 4, &token);
+    }
+}
+
+/* Fills slot 2; returns its bytes. Between float rows lies garbage. */
+static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm_shape *shape,
+                          unsigned fill)
+{
+    size_t n_blocks = shape->cols / weights_block_cols(type);
+    size_t groups = (shape->n_tokens + 3) / 4;
+
+    if (is_float(type)) {
+        size_t n = shape->n_tokens == 0 ? 0
+                                        : (shape->n_tokens - 1) * shape->x_stride + shape->cols;
+        float *x = tester_source(2);
+
+        fill_floats(t, 2, n, fill_of_x(fill));
+        for (size_t i = 0; i < n; i++) {
+            x[i] = i % (shape->x_stride + !shape->x_stride) < shape->cols ? x[i] : NAN;
+        }
+        return 4 * n;
+    }
+    for (size_t i = 0; i < 4 * groups; i++) {
+        for (size_t b = 0; b < n_blocks; b++) {
+            fill_lane(t, type, shape, i, b, fill);
+        }
+    }
+    return groups * n_blocks *
+           (is_k(type) ? sizeof(struct block_q8kx4) : sizeof(struct block_q8x4));
+}
+
+static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t cols, size_t n_tokens,
+                     unsigned fill)
+{
+    struct gemm_shape shape = { .rows = rows, .cols = cols, .n_tokens = n_tokens,
+                                .y_stride = rows + t->n_cases / 2 % 3 * 5,
+                                .x_stride = is_float(type) ? cols + t->n_cases / 2 % 4 * 4 : 0 };
+    size_t y_values = n_tokens == 0 ? 0 : (n_tokens - 1) * shape.y_stride + rows;
+    struct tester_case c = {
+        .slot = { { TESTER_INOUT, TESTER_F32, 4 * y_values, 4 },
+                  { TESTER_IN, TESTER_BYTES, weights_bytes(type, rows, cols),
+                    is_float(type) ? 64 : 16 },
+                  { TESTER_IN, TESTER_BYTES, fill_matrix(t, type, &shape, fill), 16 },
+                  { TESTER_IN, TESTER_BYTES, sizeof shape, 8 } },
+        .n_slots = 4, .pointer = { 0, 1, 2, 3 }, .n_pointers = 4,
+        .size = { rows, cols, n_tokens }, .n_sizes = 3, .sizes_in_slot = true, .data = fill,
+    };
+
+    fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: what lies between rows must stay */
+    fill_weights(t, 1, type, rows, cols, fill);
+    memcpy(tester_source(3), &shape, sizeof shape);
+    tester_run(t, &c);
+}
+
+/* Every number of rows against every number of tokens, blocks and contents in turn. */
+static void test_gemm(struct tester *t, enum weights type)
+{
+    static const size_t tokens[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17 };
+    static const struct {
+        size_t rows, cols, n_tokens;
+    } wide[] = { { 8, 576, 8 }, { 9, 576, 5 }, { 17, 512, 4 }, { 8, 1536, 4 }, { 5, 2048, 3 } };
+    size_t step = weights_block_cols(type);
+    unsigned fill = (unsigned)tester_random(t) % n_fills(type);
+
+    for (size_t rows = 0; rows <= 17; rows++) {
+        for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+            size_t blocks = (rows + i + i / 4) % 4;
+
+            run_gemm(t, type, rows, blocks * step, tokens[i], fill++ % n_fills(type));
+            if (!is_k(type)) {
+                run_gemm(t, type, rows, (blocks + 1) % 4 * step, tokens[i], fill++ % n_fills(type));
+            }
+        }
+    }
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        if (wide[i].cols % step == 0) {
+            run_gemm(t, type, wide[i].rows, wide[i].cols, wide[i].n_tokens, fill++ % n_fills(type));
+        }
+    }
+}
+
+bool tester_run_matrix(struct tester *t, enum kernel_op op)
+{
+    switch ((int)op) {
+    case KERNEL_gemv_f32_f32_f32: test_gemv(t, WEIGHTS_F32); return true;
+    case KERNEL_gemv_f32_f16_f32: test_gemv(t, WEIGHTS_F16); return true;
+    case KERNEL_gemv_f32_q8x8_q8: test_gemv(t, WEIGHTS_Q8); return true;
+    case KERNEL_gemv_f32_q4x8_q8: test_gemv(t, WEIGHTS_Q4); return true;
+    case KERNEL_gemv_f32_q4kx8_q8k: test_gemv(t, WEIGHTS_Q4K); return true;
+    case KERNEL_gemv_f32_q6kx8_q8k: test_gemv(t, WEIGHTS_Q6K); return true;
+    case KERNEL_gemm_f32_f32_f32: test_gemm(t, WEIGHTS_F32); return true;
+    case KERNEL_gemm_f32_f16_f32: test_gemm(t, WEIGHTS_F16); return true;
+    case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;
+    case KERNEL_gemm_f32_q4x8_q8x4: test_gemm(t, WEIGHTS_Q4); return true;
+    case KERNEL_gemm_f32_q4kx8_q8kx4: test_gemm(t, WEIGHTS_Q4K); return true;
+    case KERNEL_gemm_f32_q6kx8_q8kx4: test_gemm(t, WEIGHTS_Q6K); return true;
+    default: return false;
+    }
+}

@@ -1,0 +1,262 @@
+/* Contents of the buffers: ordinary values, and those at which kernels go wrong. */
+#include <string.h>
+
+#include "kernels/ref/blocks.h"
+#include "kernels/selftest/cases.h"
+
+static const uint32_t odd_floats[] = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800001, 0x33800000,
+    0x3f7fffff, 0x3f800001, 0x477fe000, 0x477ff000, 0x477fefff, 0x38800000, 0x387fffff, 0x33000000,
+    0x33000001, 0xc2d00000, 0x42b17218, 0x42b20000, 0xc2aeac50, 0x7f7fffff, 0xff7fffff, 0x5f000000,
+    /* from here on not finite */
+    0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f800001,
+};
+enum { N_ODD = sizeof odd_floats / sizeof odd_floats[0], N_ODD_FINITE = N_ODD - 5 };
+
+static const uint16_t odd_halves[] = {
+    0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff, 0x3c00, 0xbc01,
+    0x7c00, 0xfc00, 0x7e00, 0xfd55, /* not finite */
+};
+enum {
+    N_ODD_HALVES = sizeof odd_halves / sizeof odd_halves[0],
+    N_HALVES_FINITE = N_ODD_HALVES - 4,
+};
+
+size_t weights_block_cols(enum weights type)
+{
+    static const size_t cols[] = { 32, 32, 256, 256, 16, 32 };
+
+    return cols[type];
+}
+
+size_t weights_group_bytes(enum weights type)
+{
+    static const size_t bytes[] = { sizeof(struct q8x8), sizeof(struct q4x8), sizeof(struct q4kx8),
+                                    sizeof(struct q6kx8), 64, 64 };
+
+    return bytes[type];
+}
+
+size_t weights_bytes(enum weights type, size_t rows, size_t cols)
+{
+    size_t groups = type >= WEIGHTS_F32 ? rows : (rows + 7) / 8;
+
+    return groups * (cols / weights_block_cols(type)) * weights_group_bytes(type);
+}
+
+size_t case_length(size_t i)
+{
+    static const size_t more[] = { 192, 576, 2048, 2047, 575, 1000 };
+
+    return i <= 70 ? i : more[i - 71];
+}
+
+float fill_uniform(struct tester *t)
+{
+    return (float)(int32_t)(tester_random(t) >> 32) * 0x1p-31f;
+}
+
+static float pick_float(struct tester *t, enum fill fill)
+{
+    uint64_t r = tester_random(t);
+    size_t n = fill == FILL_SPECIAL ? N_ODD : N_ODD_FINITE;
+
+    switch (fill) {
+    case FILL_WIDE:
+        return fill_uniform(t) * f32_from_bits((uint32_t)(127 - 40 + (int)(r % 81)) << 23);
+    case FILL_FINITE:
+    case FILL_SPECIAL:
+        return r & 3 ? fill_uniform(t) * 8.0f : f32_from_bits(odd_floats[(r >> 8) % n]);
+    case FILL_EQUAL:
+        return 0.7f;
+    case FILL_UNIFORM:
+    case FILL_KINDS:
+    default:
+        return fill_uniform(t);
+    }
+}
+
+void fill_floats(struct tester *t, size_t slot, size_t n, enum fill fill)
+{
+    float *out = tester_source(slot);
+
+    for (size_t i = 0; i < n; i++) {
+        out[i] = pick_float(t, fill);
+    }
+}
+
+void fill_halves(struct tester *t, size_t slot, size_t n, enum fill fill)
+{
+    uint16_t *out = tester_source(slot);
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t r = tester_random(t);
+        size_t n_odd = fill == FILL_SPECIAL ? N_ODD_HALVES : N_HALVES_FINITE;
+        uint32_t exponent = fill == FILL_UNIFORM ? 10 : (uint32_t)(r >> 20) % 31;
+
+        out[i] = (uint16_t)((r & 0x83ffu) | exponent << 10);
+        if (fill >= FILL_FINITE && (r >> 40 & 3) == 0) {
+            out[i] = odd_halves[(r >> 44) % n_odd];
+        }
+    }
+}
+
+void fill_random_bytes(struct tester *t, size_t slot, size_t n)
+{
+    uint8_t *out = tester_source(slot);
+
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t r = tester_random(t);
+
+        memcpy(out + i, &r, n - i < 8 ? n - i : 8);
+    }
+}
+
+static int8_t pick_value(struct tester *t, enum block_fill fill, int8_t greatest)
+{
+    static const int8_t mixed[4] = { -128, 127, -128, 0 };
+    uint64_t r = tester_random(t);
+
+    switch (fill) {
+    case BLOCK_LEAST:
+    case BLOCK_PAIR:
+        return -128;
+    case BLOCK_GREATEST:
+        return greatest;
+    case BLOCK_MIXED:
+        return mixed[r >> 10 & 3];
+    case BLOCK_RANDOM:
+    case BLOCK_SCALES:
+    case BLOCK_KINDS:
+    default:
+        return (int8_t)((int)(r >> 32 & 255) - 128);
+    }
+}
+
+/* fp16 scales are finite by contract. */
+static void fill_scales(struct tester *t, uint16_t out[8], enum block_fill fill)
+{
+    for (size_t r = 0; r < 8; r++) {
+        uint64_t word = tester_random(t);
+
+        out[r] = fill == BLOCK_SCALES ? odd_halves[word % N_HALVES_FINITE]
+                                      : (uint16_t)(0x1800u + (word & 0x0fffu)); /* 0.002 to 0.03 */
+    }
+}
+
+/* Packed fields: all ones where int8 has its extremes, so that nibbles are 15, scales 63. */
+static void fill_packed(struct tester *t, uint8_t *out, size_t n, enum block_fill fill)
+{
+    for (size_t i = 0; i < n; i++) {
+        int8_t q = pick_value(t, fill, 127);
+
+        out[i] = (uint8_t)(fill != BLOCK_RANDOM && q < 0 ? 255 : q);
+    }
+}
+
+static void fill_signed(struct tester *t, int8_t *out, size_t n, enum block_fill fill)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i] = pick_value(t, fill, 127);
+    }
+}
+
+static void fill_q6k(struct tester *t, struct q6kx8 *out, enum block_fill fill)
+{
+    fill_scales(t, out->d, fill);
+    fill_signed(t, &out->scales[0][0], sizeof out->scales, fill);
+    fill_packed(t, out->low, sizeof out->low, fill);
+    fill_packed(t, out->high, sizeof out->high, fill);
+    if (fill == BLOCK_LEAST) { /* -32, whose sums are larger than those of 31 */
+        memset(out->low, 0, sizeof out->low);
+        memset(out->high, 0, sizeof out->high);
+    }
+}
+
+static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
+{
+    struct q8x8 *q8 = out;
+    struct q4x8 *q4 = out;
+    struct q4kx8 *q4k = out;
+
+    switch (type) {
+    case WEIGHTS_Q8:
+        fill_scales(t, q8->d, fill);
+        fill_signed(t, q8->q, sizeof q8->q, fill);
+        return;
+    case WEIGHTS_Q4:
+        fill_scales(t, q4->d, fill);
+        fill_packed(t, q4->q, sizeof q4->q, fill);
+        return;
+    case WEIGHTS_Q4K:
+        fill_scales(t, q4k->d, fill);
+        fill_scales(t, q4k->dmin, fill);
+        fill_packed(t, &q4k->scales[0][0], sizeof *q4k - offsetof(struct q4kx8, scales), fill);
+        return;
+    case WEIGHTS_Q6K:
+        fill_q6k(t, out, fill);
+        return;
+    case WEIGHTS_F32:
+    case WEIGHTS_F16:
+    default:
+        return;
+    }
+}
+
+void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows, size_t cols,
+                  unsigned fill)
+{
+    size_t bytes = weights_bytes(type, rows, cols);
+    uint8_t *out = tester_source(slot);
+
+    if (type == WEIGHTS_F32) {
+        fill_floats(t, slot, rows * cols, fill);
+        return;
+    }
+    if (type == WEIGHTS_F16) {
+        fill_halves(t, slot, rows * cols, fill);
+        return;
+    }
+    for (size_t at = 0; at < bytes; at += weights_group_bytes(type)) {
+        fill_group(t, out + at, type, fill);
+    }
+}
+
+/* n values; PAIR has its two -128 in the last block. */
+static void fill_values(struct tester *t, int8_t *q, size_t n, enum block_fill fill, bool last)
+{
+    for (size_t i = 0; i < n; i++) {
+        q[i] = fill == BLOCK_PAIR ? 127 : pick_value(t, fill, -128);
+    }
+    if (fill == BLOCK_PAIR && last) {
+        size_t at = tester_random(t) % n;
+
+        q[at] = -128;
+        q[at ^ 4] = -128;
+    }
+}
+
+static float pick_activation_scale(struct tester *t, enum block_fill fill)
+{
+    return fill == BLOCK_SCALES ? fabsf(pick_float(t, FILL_FINITE)) : fabsf(fill_uniform(t)) * 0.1f;
+}
+
+void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last)
+{
+    fill_values(t, out->q, 32, fill, last);
+    out->sum = 0;
+    for (size_t i = 0; i < 32; i++) {
+        out->sum += out->q[i];
+    }
+    out->d = pick_activation_scale(t, fill);
+}
+
+void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fill, bool last)
+{
+    memset(out, 0, sizeof *out);
+    fill_values(t, out->q, 256, fill, last);
+    for (size_t i = 0; i < 256; i++) {
+        out->sum[i / 16] = (int16_t)(out->sum[i / 16] + out->q[i]);
+    }
+    out->d = pick_activation_scale(t, fill);
+}
