@@ -142,6 +142,7 @@ static void open_model(const struct machine *machine)
         .kernels = &state.kernels,
         .weight_limit = (size_t)state.options.mem,
         .context = state.options.ctx,
+        .kv_type = (enum kv_type)state.options.kv,
     };
     uint64_t start;
     uint64_t load_millis;

@@ -26,7 +26,15 @@ enum {
     INGOT_MAX_TENSORS = 16384,
 };
 
-enum ingot_type { INGOT_F32 = 0, INGOT_F16 = 1, INGOT_Q8_0 = 2, INGOT_Q4_0 = 3 };
+enum ingot_type {
+    INGOT_F32 = 0,
+    INGOT_F16 = 1,
+    INGOT_Q8_0 = 2,
+    INGOT_Q4_0 = 3,
+    INGOT_Q4_K = 4,
+    INGOT_Q6_K = 5,
+    INGOT_N_TYPES = 6
+};
 enum ingot_family { INGOT_LLAMA = 1 };
 enum ingot_rope { INGOT_ROPE_PAIRS = 0, INGOT_ROPE_HALVES = 1 }; /* (2i, 2i+1) or (i, i+d/2) */
 enum ingot_extent_kind {
@@ -107,12 +115,13 @@ struct ingot_tensor {
     uint16_t role;        /* enum ingot_role */
     uint16_t layer;       /* INGOT_NO_LAYER outside the layers */
     uint8_t type;         /* enum ingot_type */
-    uint8_t interleave;   /* rows of a group: 8 for Q8_0 and Q4_0, 1 for F32 */
-    uint8_t chunk;        /* columns of a chunk: 4 for Q8_0 and Q4_0, 0 for F32 */
+    uint8_t interleave;   /* rows of a group: 8 for quantized types, 1 for F32 and F16 */
+    uint8_t chunk;        /* columns of a chunk: 4 for quantized types, 0 for F32 and F16 */
     uint8_t reserved0;
     uint32_t rows;
     uint32_t cols;
-    uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0) or 16 (F32), zeros */
+    uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
+                             zeros; Q4_K and Q6_K: cols, a multiple of 256 */
     uint32_t extent;      /* index into the extent table */
     uint64_t offset;      /* from the start of the extent, a multiple of 64 */
     uint64_t bytes;       /* rows up to a multiple of interleave, times the bytes of a row */
@@ -134,6 +143,31 @@ struct ingot_q4x8 {
     uint8_t q[128];
 };
 static_assert(sizeof(struct ingot_q4x8) == 144, "8 rows of Q4_0");
+
+/* Eight rows, 256 columns in 8 sub-blocks of 32. value = d * scale * nibble - dmin * min.
+ * scale of sub-block j: scales[j][r] & 63. Its 6-bit min: low 2 bits are scales[j][r] >> 6, high
+ * 4 bits the low (j < 4) or high (j >= 4) nibble of mins[j % 4][r].
+ * Element (r, c) with p = c / 64, l = c % 32: q[p * 256 + l/4 * 32 + r*4 + l%4], its low nibble
+ * for c % 64 < 32, else its high one. */
+struct ingot_q4kx8 {
+    uint16_t d[8];    /* fp16, finite, as dmin */
+    uint16_t dmin[8];
+    uint8_t scales[8][8];
+    uint8_t mins[4][8];
+    uint8_t q[1024];
+};
+static_assert(sizeof(struct ingot_q4kx8) == 1152, "8 rows of Q4_K");
+
+/* Eight rows, 256 columns in 16 sub-blocks of 16. value = d * scale * (q - 32).
+ * Low 4 bits of element (r, c): as in ingot_q4kx8, in low[]. High 2 bits, with h = c / 128,
+ * s = c / 32 % 4, l = c % 32: high[h * 256 + l/4 * 32 + r*4 + l%4] >> 2 * s & 3. */
+struct ingot_q6kx8 {
+    uint16_t d[8];        /* fp16, finite */
+    int8_t scales[16][8];
+    uint8_t low[1024];
+    uint8_t high[512];
+};
+static_assert(sizeof(struct ingot_q6kx8) == 1680, "8 rows of Q6_K");
 
 enum ingot_tokenizer_kind { INGOT_TOKENIZER_SPM = 1 };
 enum ingot_tokenizer_flags { INGOT_ADD_BOS = 1, INGOT_ADD_SPACE_PREFIX = 2 };

@@ -1,5 +1,5 @@
-/* The work space of a forward pass over up to `chunk` tokens. Every row is padded with zeros
- * to a multiple of 32, so that the integer kernels see whole blocks. */
+/* The work space of a forward pass over up to `chunk` tokens. Every row of floats is padded with
+ * zeros to a multiple of 32, so that the integer kernels see whole blocks. */
 #ifndef INGOT_RUNTIME_ACTIVATIONS_H
 #define INGOT_RUNTIME_ACTIVATIONS_H
 
@@ -10,8 +10,7 @@
 #include "flash_image/format.h"
 #include "kernels/kernels.h"
 #include "runtime/arena.h"
-
-enum { ATTENTION_TILE = 64 }; /* positions; aligned at position 0, part of the contract */
+#include "runtime/attention.h"
 
 struct activations {
     uint32_t chunk;
@@ -19,7 +18,6 @@ struct activations {
     size_t q_stride;      /* n_heads * head_dim, padded */
     size_t kv_stride;
     size_t hidden_stride;
-    size_t block_stride;  /* blocks from one token's quantized row to the next */
     float *x;             /* (chunk, dim) residual stream */
     float *norm;          /* (chunk, dim) */
     float *q;             /* (chunk, n_heads * head_dim) */
@@ -28,18 +26,31 @@ struct activations {
     float *attended;      /* (chunk, n_heads * head_dim) */
     float *gate;          /* (chunk, hidden) */
     float *up;
-    struct block_q8 *blocks; /* (chunk, widest row / 32): the quantized input of a gemv */
+    /* The quantized input of a matrix, for the types that the model has: tokens one by one, and
+     * in groups of four for a gemm. Rows follow each other without a gap. */
+    struct block_q8 *q8;
+    struct block_q8x4 *q8x4;
+    struct block_q8k *q8k;
+    struct block_q8kx4 *q8kx4;
     float *cos_sin;       /* (chunk, head_dim) */
-    float *scores;        /* (BOARD_MAX_CORES, ATTENTION_TILE) */
+    float *cos_sin_query; /* the same times 1 / sqrt(head_dim) */
+    struct attention_work attention[BOARD_MAX_CORES];
     float *logits;        /* (vocab) */
+};
+
+/* What decides how much is taken. */
+struct activations_request {
+    const struct ingot_params *params;
+    uint32_t chunk; /* >= 1 */
+    uint32_t types; /* bit 1 << enum ingot_type of every matrix of the model */
 };
 
 /* What activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader, so
  * nothing overflows 64 bits. */
-size_t activations_bytes(const struct ingot_params *p, uint32_t chunk);
+size_t activations_bytes(const struct activations_request *r);
 
 /* Take and zero them. */
-void activations_take(struct activations *a, const struct ingot_params *p, uint32_t chunk,
+void activations_take(struct activations *a, const struct activations_request *r,
                       struct arena *arena);
 
 #endif

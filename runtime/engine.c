@@ -102,6 +102,7 @@ enum err engine_open(struct engine *e, const struct engine_setup *setup)
     request.weight_limit = setup->weight_limit;
     request.context = setup->context;
     request.chunk = setup->chunk;
+    request.kv_type = setup->kv_type;
     request.in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
     request.extra_scratch = arena_take_bytes(e->scratch_bytes);
     error = plan_make(&e->plan, &request);
@@ -129,7 +130,8 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup,
         return refuse(e, error, "");
     }
     stream_open(&e->stream, e->file, &e->image, &e->plan, &e->arena);
-    kv_cache_open(&e->kv, p, e->plan.context, arena_take(&e->arena, ARENA_KV, e->plan.kv_bytes));
+    kv_cache_open(&e->kv, p, e->plan.context, setup->kv_type,
+                  arena_take(&e->arena, ARENA_KV, e->plan.kv_bytes));
     transformer_open(&e->transformer, &e->image, e->kernels, setup->team, &e->stream, &e->kv,
                      e->plan.chunk, &e->arena);
     e->ids = arena_take(&e->arena, ARENA_SCRATCH, e->plan.context * sizeof(uint32_t));

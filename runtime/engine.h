@@ -35,6 +35,7 @@ struct engine_setup {
     size_t weight_limit;      /* mem=; 0: none */
     uint32_t context;         /* ctx=; 0: the model's */
     uint32_t chunk;           /* 0: default */
+    enum kv_type kv_type;     /* kv= */
 };
 
 struct engine {

@@ -12,25 +12,28 @@ static const char *const role_names[INGOT_N_ROLES] = {
     "ffn_norm",        "ffn_gate",  "ffn_up",   "ffn_down", "output_norm", "output",
 };
 
-/* What each storable type demands; F16 is numbered for later versions and has no layout here. */
+/* What each type demands. */
 static const struct type_rule {
     const char *name;
     uint32_t interleave;
     uint32_t chunk;
     uint32_t padding;     /* columns come in multiples of this */
     uint32_t block_bytes; /* of `padding` columns of one row */
-} type_rules[] = {
-    [INGOT_F32] = { "f32", 1, 0, 16, 64 },
-    [INGOT_F16] = { "f16", 0, 0, 0, 0 },
-    [INGOT_Q8_0] = { "q8_0", INGOT_INTERLEAVE, INGOT_CHUNK, 32, 34 },
-    [INGOT_Q4_0] = { "q4_0", INGOT_INTERLEAVE, INGOT_CHUNK, 32, 18 },
+    bool whole_blocks;    /* other columns are refused: they cannot be padded */
+} type_rules[INGOT_N_TYPES] = {
+    [INGOT_F32] = { "f32", 1, 0, 16, 64, false },
+    [INGOT_F16] = { "f16", 1, 0, 32, 64, false },
+    [INGOT_Q8_0] = { "q8_0", INGOT_INTERLEAVE, INGOT_CHUNK, 32, 34, false },
+    [INGOT_Q4_0] = { "q4_0", INGOT_INTERLEAVE, INGOT_CHUNK, 32, 18, false },
+    [INGOT_Q4_K] = { "q4_k", INGOT_INTERLEAVE, INGOT_CHUNK, 256, 144, true },
+    [INGOT_Q6_K] = { "q6_k", INGOT_INTERLEAVE, INGOT_CHUNK, 256, 210, true },
 };
 
 static const struct type_rule *type_rule(unsigned type)
 {
-    static const struct type_rule unknown = { "unknown", 0, 0, 0, 0 };
+    static const struct type_rule unknown = { "unknown", 0, 0, 0, 0, false };
 
-    return type < sizeof type_rules / sizeof type_rules[0] ? &type_rules[type] : &unknown;
+    return type < INGOT_N_TYPES ? &type_rules[type] : &unknown;
 }
 
 const char *image_type_name(unsigned type)
@@ -48,9 +51,21 @@ uint32_t image_type_interleave(unsigned type)
     return type_rule(type)->interleave;
 }
 
+uint32_t image_type_chunk(unsigned type)
+{
+    return type_rule(type)->chunk;
+}
+
 uint32_t image_type_padding(unsigned type)
 {
     return type_rule(type)->padding;
+}
+
+bool image_type_takes(unsigned type, uint32_t cols)
+{
+    const struct type_rule *rule = type_rule(type);
+
+    return rule->padding != 0 && !(rule->whole_blocks && cols % rule->padding != 0);
 }
 
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)
@@ -99,7 +114,7 @@ uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)
     const struct type_rule *rule = type_rule(type);
     uint32_t padded;
 
-    if (rule->padding == 0 || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_HIDDEN) {
+    if (!image_type_takes(type, cols) || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_HIDDEN) {
         return 0;
     }
     padded = (uint32_t)image_round_up(cols, rule->padding);
@@ -197,6 +212,17 @@ const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role
     return &img->tensors[tensor_index(img->header->params.n_layers, role, layer)];
 }
 
+uint32_t image_types(const struct image *img)
+{
+    size_t n = tensor_index(img->header->params.n_layers, INGOT_OUTPUT, INGOT_NO_LAYER) + 1;
+    uint32_t types = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        types |= 1u << img->tensors[i].type;
+    }
+    return types;
+}
+
 static bool is_norm(enum ingot_role role)
 {
     return role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM || role == INGOT_OUTPUT_NORM;
@@ -216,11 +242,19 @@ static enum err check_tensor_shape(struct image *img, const struct ingot_tensor 
     const struct type_rule *rule = type_rule(t->type);
     uint32_t rows, cols;
 
-    if (rule->padding == 0 || (is_norm(role) && t->type != INGOT_F32)) {
-        return REFUSE(img, ERR_UNSUPPORTED, "tensors: %s: type is %u (%s), %s", place, t->type,
-                      rule->name, is_norm(role) ? "a norm is f32" : "must be f32, q8_0 or q4_0");
+    if (is_norm(role) && t->type != INGOT_F32) {
+        return REFUSE(img, ERR_UNSUPPORTED, "tensors: %s: type is %u (%s), a norm is f32", place,
+                      t->type, rule->name);
+    }
+    if (rule->padding == 0) {
+        return REFUSE(img, ERR_UNSUPPORTED, "tensors: %s: type is %u, this program knows 0 to %u",
+                      place, t->type, (unsigned)INGOT_N_TYPES - 1);
     }
     image_role_shape(&img->header->params, role, &rows, &cols);
+    if (!image_type_takes(t->type, cols)) {
+        return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: cols is %u, %s demands a multiple of %u",
+                      place, cols, rule->name, rule->padding);
+    }
     const struct {
         const char *name;
         uint64_t value, right;

@@ -9,6 +9,7 @@
 #ifndef INGOT_RUNTIME_IMAGE_H
 #define INGOT_RUNTIME_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,9 @@ enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
+/* The types of the model's tensors, as bits 1 << enum ingot_type. */
+uint32_t image_types(const struct image *img);
+
 /* Compare the CRC-32C of extent number `extent` as read with the table. ERR_BAD_CHECKSUM: the
  * problem names "embedding", "layer 3" or "head". */
 enum err image_check_extent(struct image *img, unsigned extent, uint32_t crc);
@@ -63,17 +67,23 @@ void image_extent_name(const struct image *img, unsigned extent, char *text, siz
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
 const char *image_role_name(unsigned role);
 
-/* "f32", "f16", "q8_0", "q4_0", or "unknown". */
+/* "f32", "f16", "q8_0", "q4_0", "q4_k", "q6_k", or "unknown". */
 const char *image_type_name(unsigned type);
 
-/* Rows of a group, columns of a block's padding, and bytes of one row of cols_padded columns
- * (of an eighth of a group where rows are interleaved). 0 for a type that cannot be stored. */
+/* Rows of a group, columns of a chunk, columns of a block (cols_padded is a multiple of it), and
+ * bytes of one row of cols_padded columns (of an eighth of a group where rows are interleaved).
+ * 0 for a type that does not exist, and the chunk of one without groups. */
 uint32_t image_type_interleave(unsigned type);
+uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
+/* A matrix of cols columns can have the type: Q4_K and Q6_K demand whole blocks of 256, the
+ * others are padded. */
+bool image_type_takes(unsigned type, uint32_t cols);
+
 /* Bytes of a tensor as it is stored, padding of rows and columns included. 0 for a type that
- * cannot be stored or dimensions beyond the bounds of format.h. */
+ * does not take the columns and for dimensions beyond the bounds of format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 
 /* The tensor's shape as the parameters demand it: rows and cols. */

@@ -6,10 +6,11 @@
 #include "board/board.h"
 #include "flash_image/format.h"
 #include "runtime/format_text.h"
+#include "runtime/kv_cache.h"
 
 enum { SHOWN_BYTES = 40, NAME_BYTES = 16, VALUE_BYTES = OPTIONS_MODEL_BYTES };
 
-enum kind { KIND_TEXT, KIND_COUNT, KIND_SIZE, KIND_SEED, KIND_NUMBER, KIND_FLAG };
+enum kind { KIND_TEXT, KIND_CHOICE, KIND_COUNT, KIND_SIZE, KIND_SEED, KIND_NUMBER, KIND_FLAG };
 
 struct rule {
     const char *name;
@@ -43,6 +44,7 @@ static const struct rule rules[OPTION_COUNT] = {
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
+    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0, "f16 or q8" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(mem), 0, 0, 0,
                      "a size of at least 1, such as mem=64M (K, M and G are known)" },
     [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(cores), 0, 1, BOARD_MAX_CORES,
@@ -232,6 +234,20 @@ static enum err set_text(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
+/* The number of the type of the KV cache. */
+static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
+{
+    static const char *const choices[KV_N_TYPES] = { [KV_F16] = "f16", [KV_Q8] = "q8" };
+
+    for (uint32_t i = 0; i < KV_N_TYPES; i++) {
+        if (strcmp(value, choices[i]) == 0) {
+            memcpy((char *)o + rule->field, &i, sizeof i);
+            return ERR_OK;
+        }
+    }
+    return ERR_BAD_ARGUMENT;
+}
+
 static enum err set_count(struct options *o, const struct rule *rule, const char *value)
 {
     uint64_t n;
@@ -285,6 +301,9 @@ static enum err set_option(struct options *o, enum option which, const char *val
     switch (rule->kind) {
     case KIND_TEXT:
         err = set_text(o, rule, value);
+        break;
+    case KIND_CHOICE:
+        err = set_choice(o, rule, value);
         break;
     case KIND_COUNT:
         err = set_count(o, rule, value);

@@ -27,6 +27,7 @@ enum option {
     OPTION_REPEAT,   /* repeat=1.0 */
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
+    OPTION_KV,       /* kv=f16 or q8: the type of keys and values */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
@@ -45,6 +46,7 @@ struct options {
     uint32_t n;                        /* 0: until the model ends or the context is full */
     struct sampler_params sampler;     /* seed: 0 unless given; the caller takes ticks then */
     uint32_t ctx;                      /* 0: the model's own */
+    uint32_t kv;                       /* enum kv_type */
     uint64_t mem;                      /* 0: all that is left */
     uint32_t cores;                    /* 0: all */
     char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */

@@ -264,6 +264,12 @@ static enum err choose_context(struct plan *plan, const struct plan_request *r)
                     (unsigned)r->context, (unsigned)most);
         return ERR_BAD_ARGUMENT;
     }
+    if (r->kv_type == KV_Q8 && r->image->header->params.head_dim % 32 != 0) {
+        format_text(plan->problem, sizeof plan->problem,
+                    "kv=q8 needs heads of a multiple of 32 dimensions and this model has %u: use "
+                    "kv=f16", (unsigned)r->image->header->params.head_dim);
+        return ERR_BAD_ARGUMENT;
+    }
     plan->chunk = r->chunk != 0 ? r->chunk : PLAN_DEFAULT_CHUNK;
     plan->chunk = plan->chunk < plan->context ? plan->chunk : plan->context;
     return ERR_OK;
@@ -280,8 +286,9 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
     if (choose_context(plan, r) != ERR_OK) {
         return ERR_BAD_ARGUMENT;
     }
-    plan->kv_bytes = kv_cache_bytes(p, plan->context);
-    plan->scratch_bytes = activations_bytes(p, plan->chunk) +
+    plan->kv_bytes = kv_cache_bytes(p, plan->context, r->kv_type);
+    plan->scratch_bytes = activations_bytes(&(struct activations_request){
+                              p, plan->chunk, image_types(r->image) }) +
                           arena_take_bytes(plan->context * sizeof(uint32_t)) + r->extra_scratch;
     rest = page_up(plan->kv_bytes) + page_up(plan->scratch_bytes);
     if (rest > r->arena_bytes) {

@@ -9,10 +9,11 @@
 
 #include "board/err.h"
 #include "runtime/image.h"
+#include "runtime/kv_cache.h"
 
 enum {
     PLAN_SLOTS = 2,             /* one computes while the other fills */
-    PLAN_DEFAULT_CHUNK = 32,    /* prompt tokens that pass the layers together */
+    PLAN_DEFAULT_CHUNK = 64,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_PROBLEM_BYTES = 256,
 };
@@ -29,6 +30,7 @@ struct plan_request {
     size_t weight_limit;   /* mem=: pinned and slots together; 0: all that is left */
     uint32_t context;      /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
     uint32_t chunk;        /* 0: PLAN_DEFAULT_CHUNK */
+    enum kv_type kv_type;  /* of the KV cache */
     bool in_place;         /* the whole file is addressable */
     size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
 };

@@ -1,13 +1,15 @@
 #include "runtime/transformer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "runtime/attention.h"
+#include "runtime/linear.h"
 #include "runtime/rope_table.h"
 
 enum {
     ROW_STEP = 8,   /* rows are shared out in whole interleaved groups */
-    POLL_ROWS = 64, /* rows between two looks at the card, well under a millisecond */
+    POLL_ROWS = 64, /* rows between two looks at the card, a few milliseconds at the most */
 };
 
 void transformer_open(struct transformer *t, const struct image *image,
@@ -20,7 +22,8 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->team = team;
     t->stream = stream;
     t->kv = kv;
-    activations_take(&t->act, &image->header->params, chunk, arena);
+    activations_take(&t->act, &(struct activations_request){ &image->header->params, chunk,
+                     image_types(image) }, arena);
 }
 
 static const struct ingot_params *params(const struct transformer *t)
@@ -30,85 +33,42 @@ static const struct ingot_params *params(const struct transformer *t)
 
 /* ---- pieces that every core runs on its share ---------------------------------------------- */
 
-/* y = W x for the tokens of a chunk. */
-struct product {
-    const struct ingot_tensor *w;
-    const uint8_t *rows;           /* row 0 of W, or of the tile */
-    const float *x;                /* what F32 matrices take */
-    size_t x_stride;
-    const struct block_q8 *blocks; /* what the others take */
-    float *y;
-    size_t y_stride;
-    uint32_t n_tokens;
-};
-
-static void multiply_rows(const struct transformer *t, const struct product *p, size_t first,
-                          size_t n)
-{
-    const struct kernels *k = t->kernels;
-    const struct ingot_tensor *w = p->w;
-    const void *rows = p->rows + first * image_type_row_bytes(w->type, w->cols_padded);
-
-    for (uint32_t i = 0; i < p->n_tokens; i++) {
-        const struct block_q8 *b = p->blocks + i * t->act.block_stride;
-        float *y = p->y + i * p->y_stride + first;
-
-        if (w->type == INGOT_F32) {
-            k->gemv_f32_f32_f32(y, rows, p->x + i * p->x_stride, n, w->cols_padded);
-        } else if (w->type == INGOT_Q8_0) {
-            k->gemv_f32_q8x8_q8(y, rows, b, n, w->cols_padded);
-        } else {
-            k->gemv_f32_q4x8_q8(y, rows, b, n, w->cols_padded);
-        }
-    }
-}
-
-/* This core's rows. Row tiles outside, tokens inside: a tile is read from memory once. Core 0
- * keeps the card busy: a large matrix takes longer than what is in flight. */
-static void multiply(const struct transformer *t, unsigned core, const struct product *p,
-                     size_t n_rows)
+/* This core's rows of w: y = W x for the tokens of the input. Core 0 keeps the card busy: a large
+ * matrix takes longer than what is in flight. */
+static void multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
+                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
+                     size_t y_stride)
 {
     size_t first, last;
 
     team_share(t->team, core, n_rows, ROW_STEP, &first, &last);
-    for (size_t r = first; r < last; r += ROW_STEP) {
-        multiply_rows(t, p, r, last - r < ROW_STEP ? last - r : ROW_STEP);
-        if (core == 0 && (r - first) % POLL_ROWS == POLL_ROWS - ROW_STEP) {
+    for (size_t r = first; r < last; r += POLL_ROWS) {
+        linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r,
+                    last - r < POLL_ROWS ? last - r : POLL_ROWS);
+        if (core == 0) {
             stream_poll(t->stream);
         }
     }
 }
 
-struct operand { /* the input of a matrix as floats; its blocks are in act.blocks */
-    const float *x;
-    size_t stride;
-};
-
 /* This core's rows of a layer's matrix. */
-static void layer_gemv(const struct transformer *t, unsigned core, enum ingot_role role,
-                       struct operand in, float *y, size_t y_stride)
+static void layer_multiply(const struct transformer *t, unsigned core, enum ingot_role role,
+                           const struct linear_input *in, float *y, size_t y_stride)
 {
     const struct ingot_tensor *w = image_tensor(t->image, role, t->layer);
-    struct product p = { w, t->extent + w->offset, in.x, in.stride, t->act.blocks, y, y_stride,
-                         t->n_tokens };
 
-    multiply(t, core, &p, w->rows);
+    multiply(t, core, w, t->extent + w->offset, w->rows, in, y, y_stride);
 }
 
-/* Integer kernels want their input as blocks; F32 matrices take it as it is. The matrices of a
- * layer may differ in type: `from` .. `to` are those that read this input. */
-static void quantize(const struct transformer *t, enum ingot_role from, enum ingot_role to,
-                     const float *x, size_t stride, uint32_t token)
+/* The types of a layer's matrices `from` .. `to`, which read the same input. */
+static uint32_t types_of(const struct transformer *t, enum ingot_role from, enum ingot_role to)
 {
-    bool wanted = false;
+    uint32_t types = 0;
 
     for (int role = (int)from; role <= (int)to; role++) {
-        wanted |= image_tensor(t->image, (enum ingot_role)role, t->layer)->type != INGOT_F32;
+        types |= 1u << image_tensor(t->image, (enum ingot_role)role, t->layer)->type;
     }
-    if (wanted) {
-        t->kernels->quantize_q8_f32(t->act.blocks + token * t->act.block_stride,
-                                    x + token * stride, stride);
-    }
+    return types;
 }
 
 static const float *norm_weights(const struct transformer *t, enum ingot_role role)
@@ -119,7 +79,7 @@ static const float *norm_weights(const struct transformer *t, enum ingot_role ro
 
 static void share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last)
 {
-    team_share(t->team, core, t->n_tokens, 1, first, last);
+    team_share(t->team, core, t->n_tokens, LINEAR_GROUP, first, last);
 }
 
 /* Norm and quantize this core's tokens for the matrices `from` .. `to`. */
@@ -127,31 +87,28 @@ static void norm_tokens(const struct transformer *t, unsigned core, enum ingot_r
                         enum ingot_role from, enum ingot_role to)
 {
     const struct activations *a = &t->act;
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
     size_t first, last;
 
     share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
         t->kernels->rmsnorm_f32(a->norm + i * a->dim_stride, a->x + i * a->dim_stride,
-                                norm_weights(t, norm), params(t)->dim, params(t)->norm_eps);
-        quantize(t, from, to, a->norm, a->dim_stride, (uint32_t)i);
+                                norm_weights(t, norm), params(t)->dim, params(t)->norm_eps, 0.0f);
     }
+    linear_prepare(t->kernels, a, types_of(t, from, to), &normed, first, last);
 }
 
 static void quantize_tokens(const struct transformer *t, unsigned core, enum ingot_role role,
-                            const float *x, size_t stride)
+                            const struct linear_input *in)
 {
     size_t first, last;
 
     share_tokens(t, core, &first, &last);
-    for (size_t i = first; i < last; i++) {
-        quantize(t, role, role, x, stride, (uint32_t)i);
-    }
+    linear_prepare(t->kernels, &t->act, types_of(t, role, role), in, first, last);
 }
 
-static void rotate(const struct transformer *t, float *head, uint32_t token)
+static void rotate(const struct transformer *t, float *head, const float *cos_sin)
 {
-    const float *cos_sin = t->act.cos_sin + (size_t)token * params(t)->head_dim;
-
     if (params(t)->rope == INGOT_ROPE_PAIRS) {
         t->kernels->rope_f32_pairs(head, cos_sin, params(t)->head_dim);
     } else {
@@ -159,38 +116,103 @@ static void rotate(const struct transformer *t, float *head, uint32_t token)
     }
 }
 
-/* Rotate and append one kv head of the whole chunk. */
-static void append_kv(const struct transformer *t, uint32_t head)
+/* Rotate and append this core's share of the chunk's keys and values. */
+static void append_kv(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    uint32_t d = params(t)->head_dim;
-    uint16_t *keys = kv_cache_keys(t->kv, t->layer, head) + (size_t)t->position * d;
-    uint16_t *values = kv_cache_values(t->kv, t->layer, head) + (size_t)t->position * d;
+    size_t d = params(t)->head_dim;
+    size_t first, last;
 
-    for (uint32_t i = 0; i < t->n_tokens; i++) {
-        float *k = a->k + i * a->kv_stride + (size_t)head * d;
+    team_share(t->team, core, (size_t)params(t)->n_kv_heads * t->n_tokens, 1, &first, &last);
+    for (size_t item = first; item < last; item++) {
+        uint32_t head = (uint32_t)(item / t->n_tokens);
+        uint32_t i = (uint32_t)(item % t->n_tokens);
+        float *k = a->k + i * a->kv_stride + head * d;
 
-        rotate(t, k, i);
-        t->kernels->convert_f16_f32(keys + (size_t)i * d, k, d);
-        t->kernels->convert_f16_f32(values + (size_t)i * d,
-                                    a->v + i * a->kv_stride + (size_t)head * d, d);
+        rotate(t, k, a->cos_sin + i * d);
+        kv_cache_put(t->kv, t->kernels, t->layer, head, t->position + i, k,
+                     a->v + i * a->kv_stride + head * d);
     }
 }
 
-static void attend_head(const struct transformer *t, unsigned core, uint32_t head)
+/* The chunk's query rows as blocks: of one kv head, `heads` query heads, `tokens` tokens. */
+struct attention_split {
+    uint32_t group;       /* query heads of a kv head */
+    uint32_t heads;       /* of a block */
+    uint32_t tokens;
+    uint32_t head_pieces; /* blocks per group */
+    uint32_t token_pieces;
+};
+
+static uint32_t pieces(uint32_t n, uint32_t step)
+{
+    return (n + step - 1) / step;
+}
+
+/* Smaller blocks where there would not be one for every core; which rows share a block changes
+ * no bit. */
+static struct attention_split split_attention(const struct transformer *t)
+{
+    struct attention_split s = { .group = params(t)->n_heads / params(t)->n_kv_heads };
+
+    s.heads = s.group < ATTENTION_ROWS ? s.group : ATTENTION_ROWS;
+    s.tokens = ATTENTION_ROWS / s.heads;
+    s.tokens = s.tokens < t->n_tokens ? s.tokens : t->n_tokens;
+    s.token_pieces = pieces(t->n_tokens, s.tokens);
+    while (s.heads > 1 && params(t)->n_kv_heads * pieces(s.group, s.heads) * s.token_pieces <
+                              t->team->n_cores) {
+        s.heads = (s.heads + 1) / 2;
+    }
+    s.head_pieces = pieces(s.group, s.heads);
+    return s;
+}
+
+/* Query heads head .. head + heads of tokens token .. token + tokens. */
+static void attend_block(const struct transformer *t, unsigned core, uint32_t head, uint32_t heads,
+                         uint32_t token, uint32_t tokens)
 {
     const struct activations *a = &t->act;
-    uint32_t d = params(t)->head_dim;
-    uint32_t kv_head = head / (params(t)->n_heads / params(t)->n_kv_heads);
+    const struct attention_work *work = &a->attention[core];
+    size_t d = params(t)->head_dim;
+    struct attention_block b = { t->kv, t->layer,
+                                 head / (params(t)->n_heads / params(t)->n_kv_heads),
+                                 t->position + token, tokens, heads };
+    uint32_t row = 0;
 
-    for (uint32_t i = 0; i < t->n_tokens; i++) {
-        float *q = a->q + i * a->q_stride + (size_t)head * d;
+    for (uint32_t i = token; i < token + tokens; i++) {
+        for (uint32_t h = head; h < head + heads; h++, row++) {
+            float *q = work->q + row * d;
 
-        rotate(t, q, i);
-        attention_head(t->kernels, a->attended + i * a->q_stride + (size_t)head * d, q,
-                       kv_cache_keys(t->kv, t->layer, kv_head),
-                       kv_cache_values(t->kv, t->layer, kv_head), t->position + i + 1, d,
-                       a->scores + (size_t)core * ATTENTION_TILE);
+            memcpy(q, a->q + i * a->q_stride + h * d, d * sizeof *q);
+            rotate(t, q, a->cos_sin_query + i * d);
+        }
+    }
+    attention_run(t->kernels, &b, work);
+    row = 0;
+    for (uint32_t i = token; i < token + tokens; i++) {
+        for (uint32_t h = head; h < head + heads; h++, row++) {
+            t->kernels->scale_f32(a->attended + i * a->q_stride + h * d, work->out + row * d, d,
+                                  1.0f / work->scores[row].sum);
+        }
+    }
+}
+
+/* This core's share of the blocks. */
+static void attend(const struct transformer *t, unsigned core)
+{
+    struct attention_split s = split_attention(t);
+    size_t first, last;
+
+    team_share(t->team, core, (size_t)params(t)->n_kv_heads * s.head_pieces * s.token_pieces, 1,
+               &first, &last);
+    for (size_t item = first; item < last; item++) {
+        uint32_t token = (uint32_t)(item % s.token_pieces) * s.tokens;
+        uint32_t piece = (uint32_t)(item / s.token_pieces);
+        uint32_t within = piece % s.head_pieces * s.heads;
+        uint32_t heads = s.group - within < s.heads ? s.group - within : s.heads;
+
+        attend_block(t, core, piece / s.head_pieces * s.group + within, heads, token,
+                     t->n_tokens - token < s.tokens ? t->n_tokens - token : s.tokens);
     }
 }
 
@@ -219,32 +241,25 @@ static void step(const struct transformer *t, unsigned core)
 
 /* ---- one layer ----------------------------------------------------------------------------- */
 
-static void attention_block(const struct transformer *t, unsigned core)
+static void attention_layer(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct operand normed = { a->norm, a->dim_stride };
-    struct operand attended = { a->attended, a->q_stride };
-    size_t first, last;
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
+    struct linear_input attended = { a->attended, a->q_stride, t->n_tokens };
 
     norm_tokens(t, core, INGOT_ATTN_NORM, INGOT_ATTN_Q, INGOT_ATTN_V);
     step(t, core);
-    layer_gemv(t, core, INGOT_ATTN_Q, normed, a->q, a->q_stride);
-    layer_gemv(t, core, INGOT_ATTN_K, normed, a->k, a->kv_stride);
-    layer_gemv(t, core, INGOT_ATTN_V, normed, a->v, a->kv_stride);
+    layer_multiply(t, core, INGOT_ATTN_Q, &normed, a->q, a->q_stride);
+    layer_multiply(t, core, INGOT_ATTN_K, &normed, a->k, a->kv_stride);
+    layer_multiply(t, core, INGOT_ATTN_V, &normed, a->v, a->kv_stride);
     step(t, core);
-    team_share(t->team, core, params(t)->n_kv_heads, 1, &first, &last);
-    for (size_t h = first; h < last; h++) {
-        append_kv(t, (uint32_t)h);
-    }
+    append_kv(t, core);
     step(t, core);
-    team_share(t->team, core, params(t)->n_heads, 1, &first, &last);
-    for (size_t h = first; h < last; h++) {
-        attend_head(t, core, (uint32_t)h);
-    }
+    attend(t, core);
     step(t, core);
-    quantize_tokens(t, core, INGOT_ATTN_OUT, a->attended, a->q_stride);
+    quantize_tokens(t, core, INGOT_ATTN_OUT, &attended);
     step(t, core);
-    layer_gemv(t, core, INGOT_ATTN_OUT, attended, a->norm, a->dim_stride);
+    layer_multiply(t, core, INGOT_ATTN_OUT, &attended, a->norm, a->dim_stride);
     add_residual(t, core, a->norm, a->dim_stride);
     step(t, core);
 }
@@ -262,21 +277,21 @@ static void gate_rows(const struct transformer *t, unsigned core)
     }
 }
 
-static void feed_forward_block(const struct transformer *t, unsigned core)
+static void feed_forward_layer(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct operand normed = { a->norm, a->dim_stride };
-    struct operand gated = { a->gate, a->hidden_stride };
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
+    struct linear_input gated = { a->gate, a->hidden_stride, t->n_tokens };
 
     norm_tokens(t, core, INGOT_FFN_NORM, INGOT_FFN_GATE, INGOT_FFN_UP);
     step(t, core);
-    layer_gemv(t, core, INGOT_FFN_GATE, normed, a->gate, a->hidden_stride);
-    layer_gemv(t, core, INGOT_FFN_UP, normed, a->up, a->hidden_stride);
+    layer_multiply(t, core, INGOT_FFN_GATE, &normed, a->gate, a->hidden_stride);
+    layer_multiply(t, core, INGOT_FFN_UP, &normed, a->up, a->hidden_stride);
     gate_rows(t, core);
     step(t, core);
-    quantize_tokens(t, core, INGOT_FFN_DOWN, a->gate, a->hidden_stride);
+    quantize_tokens(t, core, INGOT_FFN_DOWN, &gated);
     step(t, core);
-    layer_gemv(t, core, INGOT_FFN_DOWN, gated, a->norm, a->dim_stride);
+    layer_multiply(t, core, INGOT_FFN_DOWN, &gated, a->norm, a->dim_stride);
     add_residual(t, core, a->norm, a->dim_stride);
 }
 
@@ -285,11 +300,26 @@ static void layer_work(void *arg, struct team *team, unsigned core)
     const struct transformer *t = arg;
 
     (void)team;
-    attention_block(t, core);
-    feed_forward_block(t, core);
+    attention_layer(t, core);
+    feed_forward_layer(t, core);
 }
 
 /* ---- the whole pass ------------------------------------------------------------------------ */
+
+/* Row `row` of the group of rows at `group`, as floats. */
+static void dequantize_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
+                           const void *group, uint32_t row)
+{
+    switch ((enum ingot_type)w->type) {
+    case INGOT_F32: memcpy(x, group, w->cols * sizeof(float)); return;
+    case INGOT_F16: k->convert_f32_f16(x, group, w->cols); return;
+    case INGOT_Q8_0: k->dequantize_f32_q8x8(x, group, row, w->cols_padded); return;
+    case INGOT_Q4_0: k->dequantize_f32_q4x8(x, group, row, w->cols_padded); return;
+    case INGOT_Q4_K: k->dequantize_f32_q4kx8(x, group, row, w->cols_padded); return;
+    case INGOT_Q6_K: k->dequantize_f32_q6kx8(x, group, row, w->cols_padded); return;
+    case INGOT_N_TYPES: return;
+    }
+}
 
 static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
 {
@@ -304,17 +334,24 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
         if (e != ERR_OK) {
             return e;
         }
-        if (w->type == INGOT_Q8_0) {
-            t->kernels->dequantize_f32_q8x8(x, group, row, w->cols_padded);
-        } else if (w->type == INGOT_Q4_0) {
-            t->kernels->dequantize_f32_q4x8(x, group, row, w->cols_padded);
-        } else {
-            memcpy(x, group, w->cols * sizeof(float));
-        }
+        dequantize_row(t->kernels, w, x, group, row);
         memcpy(t->act.x + i * t->act.dim_stride, x, w->cols * sizeof(float));
     }
     memset(t->act.norm, 0, t->act.dim_stride * sizeof(float));
     return ERR_OK;
+}
+
+/* The scale of the scores goes into the rotation of the queries. */
+static void make_rope_tables(const struct transformer *t)
+{
+    size_t d = params(t)->head_dim;
+    float scale = 1.0f / sqrtf((float)d);
+
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        rope_table_row(t->act.cos_sin + i * d, t->position + i, (uint32_t)d,
+                       params(t)->rope_base);
+    }
+    t->kernels->scale_f32(t->act.cos_sin_query, t->act.cos_sin, t->n_tokens * d, scale);
 }
 
 enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n,
@@ -327,10 +364,7 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
     t->position = t->kv->length;
     stream_begin(t->stream, want_head);
     e = embed(t, tokens, n);
-    for (uint32_t i = 0; i < n; i++) {
-        rope_table_row(t->act.cos_sin + (size_t)i * p->head_dim, t->position + i, p->head_dim,
-                       p->rope_base);
-    }
+    make_rope_tables(t);
     for (uint32_t layer = 0; layer < p->n_layers && e == ERR_OK; layer++) {
         if (should_stop != NULL && should_stop(context)) {
             stream_reset(t->stream);
@@ -353,12 +387,11 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
 static void head_work(void *arg, struct team *team, unsigned core)
 {
     const struct transformer *t = arg;
-    const struct activations *a = &t->act;
-    struct product p = { image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows, a->norm,
-                         a->dim_stride, a->blocks, a->logits + t->first_row, 0, 1 };
+    struct linear_input in = { t->act.norm, t->act.dim_stride, 1 };
 
     (void)team;
-    multiply(t, core, &p, t->n_rows);
+    multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows, t->n_rows,
+             &in, t->act.logits + t->first_row, 0);
 }
 
 static const float *output_norm(const struct transformer *t)
@@ -391,12 +424,11 @@ enum err transformer_logits(struct transformer *t, uint32_t i, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
     const struct activations *a = &t->act;
+    struct linear_input in = { a->norm, a->dim_stride, 1 };
 
     t->kernels->rmsnorm_f32(a->norm, a->x + i * a->dim_stride, output_norm(t), params(t)->dim,
-                            params(t)->norm_eps);
-    if (w->type != INGOT_F32) {
-        t->kernels->quantize_q8_f32(a->blocks, a->norm, a->dim_stride);
-    }
+                            params(t)->norm_eps, 0.0f);
+    linear_prepare(t->kernels, a, 1u << w->type, &in, 0, 1);
     *logits = a->logits;
     if (t->stream->plan->tiled_head) {
         return tiled_head(t);

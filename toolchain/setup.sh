@@ -6,6 +6,8 @@ set -eu
 packages="build-essential git perl python3 python3-pexpect mtools dosfstools xz-utils
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-riscv64-unknown-elf newlib-source"
+# For `make bench-kernels` alone: skipped where a release has none.
+bench_packages="llvm-19"
 qemu_packages="qemu-system-arm qemu-system-misc qemu-user"
 
 sudo=
@@ -37,6 +39,9 @@ install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-
 
 # shellcheck disable=SC2086 # lists of words on purpose
 need=$(missing $packages)
+for p in $bench_packages; do
+    [ -z "$(missing "$p")" ] || ! apt-cache show "$p" >/dev/null 2>&1 || need="$need $p"
+done
 if [ -z "$need" ] && ! qemu_is_old && [ -z "$(missing $qemu_packages)" ]; then
     echo "setup: all packages are installed"
     exit 0

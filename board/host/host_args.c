@@ -15,6 +15,7 @@ static const struct alias {
     { "-s", "seed" },            { "--seed", "seed" },       { "-c", "ctx" },
     { "--ctx", "ctx" },          { "--ctx-size", "ctx" },    { "--mem", "mem" },
     { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
+    { "--kv", "kv" },
 };
 
 void host_args_help(void)
@@ -27,13 +28,15 @@ void host_args_help(void)
          "                         0.95, 40, 0.05, 1.0 by default\n"
          "  -s, --seed S           of the sampler (default: the time)\n"
          "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
+         "  --kv TYPE              f16 or q8: keys and values of the context (default f16)\n"
          "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
          "  --mmap                 use the file where it lies, as from flash\n"
          "  --card RATE            read the file at this pace, bytes a second, K M G\n"
          "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
-         "  --chunk N              prompt tokens that pass the layers together (default 32)\n"
+         "  --chunk N              prompt tokens that pass the layers together (default 64)\n"
          "  -t, --threads N        threads (default: all cores)\n"
-         "  --isa NAME             ref, neon, rv64gc, rvv, avx2 (default: the best)\n"
+         "  --isa NAME             that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
+         "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
          "  --selftest             check the kernels on this CPU first\n"
          "  --ids                  print token ids and the hash of the logits\n"
          "  -f, --file FILE        text to read\n"

@@ -131,6 +131,7 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
     m->setup.weight_limit = (size_t)args->options.mem;
     m->setup.context = args->options.ctx;
     m->setup.chunk = args->chunk;
+    m->setup.kv_type = (enum kv_type)args->options.kv;
     if (engine_open(&m->engine, &m->setup) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", m->engine.problem);
         return false;

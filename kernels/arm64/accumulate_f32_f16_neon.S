@@ -1,103 +1,97 @@
-// void accumulate_f32_f16_neon(float *o, const float *p, const uint16_t *v, size_t n, size_t d)
+// void accumulate_f32_f16_neon(float *o, const struct score_row *s, const uint16_t *v, size_t n_q,
+//                              size_t n, size_t d)
 //
-// x0 o  x1 p  x2 v  x3 n  x4 d, then columns left
-// x5 bytes of a row, x6 cursor of p, x7 cursor of v, x8 rows left
-// v16-v23 the columns of o at hand, v0-v3 v, v4-v7 v converted, v24 p
-// Clobbers x0, x2, x4-x8, v0-v7, v16-v24.
+// x0 o, from a strip's first dimension on  x1 s  x2 v, from a strip's first dimension on  x3 n_q
+// x4 n  x5 dimensions left; the rest as panel.h says
+// Clobbers x0-x17, v0-v7, v16-v31; 4.1 KiB of stack.
 //
-// Columns stay in registers over all rows: 32 at a time, then 8, then one. 32 products take 8
-// fma, 8 conversions and 2 loads: aims at 22 cycles for them on Cortex-A53.
-#include "kernels/arm64/asm.h"
+// Strips of 16 dimensions, whose accumulators stay in registers for the whole tile; dimensions
+// beyond the last strip one by one. The cost is score_f32_f16's.
+#include "kernels/arm64/panel.h"
 
-#define out x0
-#define factors x1
-#define matrix x2
-#define n_rows x3
-#define left x4
-#define row_bytes x5
-#define factor x6
-#define row x7
-#define rows_left x8
+#define outputs x0
+#define weights x1
+#define values x2
+#define positions x4
+#define left x5
+#define FACTOR 264              /* in struct score_row */
 
-.macro begin_columns
-    mov     factor, factors
-    mov     row, matrix
+.macro load_source
+    load_halves
+.endm
+
+.macro start_row mult, a, b, c, e
+    ldr     s7, [\mult, #FACTOR]
+    ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
+    fmul    \a\().4s, \a\().4s, v7.s[0]
+    fmul    \b\().4s, \b\().4s, v7.s[0]
+    fmul    \c\().4s, \c\().4s, v7.s[0]
+    fmul    \e\().4s, \e\().4s, v7.s[0]
+.endm
+
+// The dimension at outputs and values, for all rows.
+.macro lone_dimension
+    mov     mult_row, weights
+    mov     out_row, outputs
     mov     rows_left, n_rows
+8501:
+    ldr     s0, [mult_row, #FACTOR]
+    ldr     s16, [out_row]
+    fmul    s16, s16, s0
+    mov     mult0, mult_row
+    mov     source, values
+    mov     count, depth
+    cbz     count, 8503f
+8502:
+    ldr     h0, [source]
+    ldr     s4, [mult0], #4
+    add     source, source, source_stride
+    subs    count, count, #1
+    fcvt    s0, h0
+    fmadd   s16, s4, s0, s16
+    b.ne    8502b
+8503:
+    str     s16, [out_row]
+    add     out_row, out_row, out_stride
+    add     mult_row, mult_row, mult_stride
+    subs    rows_left, rows_left, #1
+    b.ne    8501b
 .endm
 
 func accumulate_f32_f16_neon
-    cbz     n_rows, 9f
-    lsl     row_bytes, left, #1
-    subs    left, left, #32
-    b.lo    3f
+    cbz     n_rows, 5f
+    save_panel_registers
+    sub     sp, sp, #PANEL_KEPT
+    .cfi_adjust_cfa_offset PANEL_KEPT
+    lsl     source_stride, left, #1
+    lsl     out_stride, left, #2
+    mov     mult_stride, #320
+    mov     depth, positions
+    subs    left, left, #16
+    b.lo    2f
 1:
-    begin_columns
-    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [out], #64
-    ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [out]
-    sub     out, out, #64
-2:
-    ld1     {v0.8h, v1.8h, v2.8h, v3.8h}, [row], row_bytes
-    ld1r    {v24.4s}, [factor], #4
-    subs    rows_left, rows_left, #1
-    fcvtl   v4.4s, v0.4h
-    fcvtl2  v5.4s, v0.8h
-    fcvtl   v6.4s, v1.4h
-    fcvtl2  v7.4s, v1.8h
-    fmla    v16.4s, v24.4s, v4.4s
-    fmla    v17.4s, v24.4s, v5.4s
-    fmla    v18.4s, v24.4s, v6.4s
-    fmla    v19.4s, v24.4s, v7.4s
-    fcvtl   v4.4s, v2.4h
-    fcvtl2  v5.4s, v2.8h
-    fcvtl   v6.4s, v3.4h
-    fcvtl2  v7.4s, v3.8h
-    fmla    v20.4s, v24.4s, v4.4s
-    fmla    v21.4s, v24.4s, v5.4s
-    fmla    v22.4s, v24.4s, v6.4s
-    fmla    v23.4s, v24.4s, v7.4s
-    b.ne    2b
-    st1     {v16.4s, v17.4s, v18.4s, v19.4s}, [out], #64
-    st1     {v20.4s, v21.4s, v22.4s, v23.4s}, [out], #64
-    add     matrix, matrix, #64
-    subs    left, left, #32
+    mov     source, values
+    mov     mult_row, weights
+    mov     out_row, outputs
+    mov     start, outputs
+    panel_rows
+    add     outputs, outputs, #64
+    add     values, values, #32
+    subs    left, left, #16
     b.hs    1b
+2:
+    adds    left, left, #16
+    b.eq    4f
 3:
-    adds    left, left, #24         // 32 back, 8 ahead
-    b.mi    6f
-4:
-    begin_columns
-    ld1     {v16.4s, v17.4s}, [out]
-5:
-    ld1     {v0.8h}, [row], row_bytes
-    ld1r    {v24.4s}, [factor], #4
-    subs    rows_left, rows_left, #1
-    fcvtl   v4.4s, v0.4h
-    fcvtl2  v5.4s, v0.8h
-    fmla    v16.4s, v24.4s, v4.4s
-    fmla    v17.4s, v24.4s, v5.4s
-    b.ne    5b
-    st1     {v16.4s, v17.4s}, [out], #32
-    add     matrix, matrix, #16
-    subs    left, left, #8
-    b.pl    4b
-6:
-    adds    left, left, #8
-    b.eq    9f
-7:
-    begin_columns
-    ldr     s16, [out]
-8:
-    ldr     h0, [row]
-    ldr     s24, [factor], #4
-    add     row, row, row_bytes
-    subs    rows_left, rows_left, #1
-    fcvt    s0, h0
-    fmadd   s16, s24, s0, s16
-    b.ne    8b
-    str     s16, [out], #4
-    add     matrix, matrix, #2
+    lone_dimension
+    add     outputs, outputs, #4
+    add     values, values, #2
     subs    left, left, #1
-    b.ne    7b
-9:
+    b.ne    3b
+4:
+    add     sp, sp, #PANEL_KEPT
+    .cfi_adjust_cfa_offset -PANEL_KEPT
+    restore_panel_registers
+5:
     ret
 endfunc accumulate_f32_f16_neon

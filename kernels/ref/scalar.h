@@ -65,10 +65,10 @@ static inline uint16_t f16_from_f32(float f)
     return (uint16_t)(sign | ((a - 0x38000000u) >> 13));
 }
 
-/* e^x, at most 2 ulp (tests/unit measures it), 0 below -104, infinity above 88.73, NaN
- * counts as -104. x = n ln 2 + r; e^r = 1 + r + r^2 q(r), q by interpolation at the
+/* e^(x + low), |low| far below an ulp of x: at most 2 ulp (tests/unit measures it), 0 below -104,
+ * infinity above 88.73, NaN counts as -104. x = n ln 2 + r; e^r = 1 + r + r^2 q(r), q by interpolation at the
  * Chebyshev nodes of [-ln2/2, ln2/2]; 2^n in two steps so that subnormals round once. */
-static inline float exp_f32(float x)
+static inline float exp_sum2_f32(float x, float low)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23: leaves the nearest integer in the low bits */
     float z, n, r, q;
@@ -81,6 +81,7 @@ static inline float exp_f32(float x)
     n = z - magic;
     r = fmaf(n, -0x1.62e430p-1f, x);
     r = fmaf(n, 0x1.05c610p-29f, r);
+    r = r + low; /* a low of +0 or -0 changes nothing: exp_f32 leaves this step out */
     q = 0x1.6d113cp-10f;
     q = fmaf(q, r, 0x1.120ba2p-7f);
     q = fmaf(q, r, 0x1.55551ap-5f);
@@ -91,6 +92,37 @@ static inline float exp_f32(float x)
     half = i >> 1;
     q = q * f32_from_bits((uint32_t)(half + 127) << 23);
     return q * f32_from_bits((uint32_t)(i - half + 127) << 23);
+}
+
+static inline float exp_f32(float x)
+{
+    return exp_sum2_f32(x, 0.0f);
+}
+
+/* The tanh form of GELU, x / (1 + exp(-u)), u = x (c1 + c3 x^2), c1 = 2 sqrt(2 / pi), c3 =
+ * 0.044715 c1. exp turns an absolute error of u into a relative one of the result, so u is carried
+ * as high + low: at most 3 ulp (tests/unit measures it) wherever the result is above 2^-124. */
+static inline float gelu_tanh_f32(float x)
+{
+    const float c1 = 0x1.988454p+0f, c1_low = -0x1.857936p-25f;
+    const float c3 = 0x1.2444f2p-4f, c3_low = 0x1.49b16ap-29f;
+    float v = x > -16.0f ? x : -16.0f; /* e is 0 or infinity beyond, and nothing overflows */
+    float square, cubic, factor, rest, low, u, e;
+
+    v = v < 16.0f ? v : 16.0f;
+    square = v * v;
+    cubic = c3 * square;
+    factor = c1 + cubic;
+    rest = factor - c1; /* two-sum: either term may be the larger */
+    low = (c1 - (factor - rest)) + (cubic - rest);
+    low = low + fmaf(c3, square, -cubic);
+    low = fmaf(c3, fmaf(v, v, -square), low);
+    low = fmaf(c3_low, square, low);
+    low = low + c1_low;
+    u = v * factor;
+    low = fmaf(v, low, fmaf(v, factor, -u));
+    e = exp_sum2_f32(-u, -low);
+    return x / (1.0f + e);
 }
 
 #endif

@@ -1,8 +1,9 @@
-/* References of the kernels over vectors: norm, rope, softmax, gate, attention pieces. */
+/* References of the kernels over vectors: norms, rope, softmax, gates, conversions. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
-void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps)
+void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps,
+                     float offset)
 {
     float lane[16] = { 0 };
     float scale;
@@ -12,7 +13,29 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
     }
     scale = 1.0f / sqrtf(fold16(lane) / (float)n + eps);
     for (size_t i = 0; i < n; i++) {
-        y[i] = (x[i] * scale) * w[i];
+        y[i] = (x[i] * scale) * (offset + w[i]);
+    }
+}
+
+void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const float *restrict b,
+                       size_t n, float eps)
+{
+    float lane[16] = { 0 };
+    float square[16] = { 0 };
+    float mean, scale;
+
+    for (size_t i = 0; i < n; i++) {
+        lane[i % 16] += x[i];
+    }
+    mean = fold16(lane) / (float)n;
+    for (size_t i = 0; i < n; i++) {
+        float centred = x[i] - mean;
+
+        square[i % 16] = fmaf(centred, centred, square[i % 16]);
+    }
+    scale = 1.0f / sqrtf(fold16(square) / (float)n + eps);
+    for (size_t i = 0; i < n; i++) {
+        y[i] = fmaf((x[i] - mean) * scale, w[i], b[i]);
     }
 }
 
@@ -76,6 +99,20 @@ void silu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
     }
 }
 
+void gelu_f32_ref(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = gelu_tanh_f32(x[i]);
+    }
+}
+
+void gelu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = gelu_tanh_f32(gate[i]) * up[i];
+    }
+}
+
 void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -83,26 +120,10 @@ void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
     }
 }
 
-void score_f32_f16_ref(float *restrict y, const float *restrict q, const uint16_t *restrict k,
-                       size_t n, size_t d, float scale)
+void scale_f32_ref(float *y, const float *x, size_t n, float factor)
 {
-    for (size_t j = 0; j < n; j++, k += d) {
-        float lane[16] = { 0 };
-
-        for (size_t i = 0; i < d; i++) {
-            lane[i % 16] = fmaf(q[i], f32_from_f16(k[i]), lane[i % 16]);
-        }
-        y[j] = fold16(lane) * scale;
-    }
-}
-
-void accumulate_f32_f16_ref(float *restrict o, const float *restrict p, const uint16_t *restrict v,
-                            size_t n, size_t d)
-{
-    for (size_t j = 0; j < n; j++, v += d) {
-        for (size_t i = 0; i < d; i++) {
-            o[i] = fmaf(p[j], f32_from_f16(v[i]), o[i]);
-        }
+    for (size_t i = 0; i < n; i++) {
+        y[i] = x[i] * factor;
     }
 }
 
@@ -110,5 +131,12 @@ void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n
 {
     for (size_t i = 0; i < n; i++) {
         y[i] = f16_from_f32(x[i]);
+    }
+}
+
+void convert_f32_f16_ref(float *restrict y, const uint16_t *restrict x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = f32_from_f16(x[i]);
     }
 }

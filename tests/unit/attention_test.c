@@ -1,18 +1,22 @@
-/* Attention by tiles against the softmax as books write it, in double precision. */
+/* Attention by tiles against the softmax as books write it, in double precision, over a cache of
+ * either type; and what may not matter for a bit: which rows share a block, stale memory. */
 #include "runtime/attention.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kernels/kernels.h"
-#include "runtime/activations.h"
 #include "tests/unit/tap.h"
 
-enum { MOST_N = 200, MOST_D = 80 };
+enum { MOST_N = 200, MOST_D = 96, HEADS = 3, TOKENS = 10 };
 
-static _Alignas(64) float q[MOST_D], out[MOST_D + 1], again[MOST_D], floats[MOST_N * MOST_D];
-static _Alignas(64) float scores[ATTENTION_TILE];
-static _Alignas(64) uint16_t keys[MOST_N * MOST_D], values[MOST_N * MOST_D];
+static struct ingot_params params = { .n_layers = 2, .n_heads = 6, .n_kv_heads = 2 };
+static struct kv_cache kv;
+static _Alignas(64) uint8_t memory[2 * 2 * 2 * 256 * MOST_D * 4];
+static _Alignas(64) struct score_row scores[ATTENTION_ROWS];
+static _Alignas(64) float queries[ATTENTION_ROWS * MOST_D], out[ATTENTION_ROWS * MOST_D + 1];
+static struct block_q8 blocks[ATTENTION_ROWS * MOST_D / 32];
+static float keys[MOST_N][MOST_D], values[MOST_N][MOST_D];
+static const struct attention_work work = { scores, queries, out, blocks };
 static uint32_t state = 1;
 
 static float uniform(float scale)
@@ -21,33 +25,45 @@ static float uniform(float scale)
     return scale * ((float)(int32_t)(state >> 8) - 8388608.0f) / 8388608.0f;
 }
 
-static double half(uint16_t h)
+/* A number that fp16 holds, so that the cache of that type loses nothing. */
+static float representable(void)
 {
-    int exponent = h >> 10 & 31;
-    double m = exponent == 0 ? (h & 1023) / 1024.0 : 1.0 + (h & 1023) / 1024.0;
-
-    return ldexp((h & 0x8000) != 0 ? -m : m, exponent == 0 ? -14 : exponent - 15);
+    return (float)(int)uniform(1024.0f) / 1024.0f;
 }
 
-static void fill(const struct kernels *k, uint16_t *to, float scale)
+/* A cache of n positions in layer 1, head 1, and what was put in. */
+static void fill(const struct kernels *k, uint32_t n, uint32_t d, enum kv_type type)
 {
-    for (size_t i = 0; i < MOST_N * MOST_D; i++) {
-        floats[i] = uniform(scale);
+    params.head_dim = d;
+    memset(memory, 0xff, sizeof memory); /* NaN wherever nothing is written */
+    kv_cache_open(&kv, &params, MOST_N, type, memory);
+    for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t i = 0; i < d; i++) {
+            keys[j][i] = representable();
+            values[j][i] = representable();
+        }
+        kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j]);
     }
-    k->convert_f16_f32(to, floats, MOST_N * MOST_D);
 }
 
-/* The largest difference to the plain computation, relative to the largest |value| = 1. */
-static double difference(uint32_t n, uint32_t d)
+static void ask(uint32_t n_rows, float scale)
+{
+    for (uint32_t i = 0; i < n_rows * kv.head_dim; i++) {
+        queries[i] = uniform(scale) / sqrtf((float)kv.head_dim);
+    }
+}
+
+/* The largest difference of row r to the plain computation over n positions. */
+static double difference(uint32_t r, uint32_t n)
 {
     double p[MOST_N], max = -INFINITY, sum = 0, worst = 0;
+    uint32_t d = kv.head_dim;
 
     for (uint32_t j = 0; j < n; j++) {
         p[j] = 0;
         for (uint32_t i = 0; i < d; i++) {
-            p[j] += (double)q[i] * half(keys[j * d + i]);
+            p[j] += (double)queries[r * d + i] * (double)keys[j][i];
         }
-        p[j] /= sqrt(d);
         max = p[j] > max ? p[j] : max;
     }
     for (uint32_t j = 0; j < n; j++) {
@@ -58,75 +74,108 @@ static double difference(uint32_t n, uint32_t d)
         double o = 0;
 
         for (uint32_t j = 0; j < n; j++) {
-            o += p[j] / sum * half(values[j * d + i]);
+            o += p[j] / sum * (double)values[j][i];
         }
-        worst = fmax(worst, fabs(o - (double)out[i]));
+        worst = fmax(worst, fabs(o - (double)(out[r * d + i] / scores[r].sum)));
     }
     return worst;
 }
 
-static void test_against_softmax(const struct kernels *k)
+static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t heads)
 {
-    static const uint32_t lengths[] = { 1, 2, 63, 64, 65, 127, 128, 129, 200 };
-    static const uint32_t sizes[] = { 2, 8, 64, 80 };
-    static const float query_scales[] = { 0.01f, 1.0f, 30.0f };
+    return (struct attention_block){ &kv, 1, 1, first, tokens, heads };
+}
 
-    for (size_t s = 0; s < 3; s++) {
-        double worst = 0;
+static void test_against_softmax(const struct kernels *k, enum kv_type type, double bound)
+{
+    static const uint32_t lengths[] = { 1, 2, 15, 16, 63, 64, 65, 127, 128, 129, 200 };
+    static const uint32_t sizes[] = { 2, 8, 64, 80, 96 };
+    double worst = 0;
 
-        for (size_t c = 0; c < 4; c++) {
-            for (size_t l = 0; l < 9; l++) {
-                for (uint32_t i = 0; i < sizes[c]; i++) {
-                    q[i] = uniform(query_scales[s]);
-                }
-                attention_head(k, out, q, keys, values, lengths[l], sizes[c], scores);
-                worst = fmax(worst, difference(lengths[l], sizes[c]));
+    for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
+        if (type == KV_Q8 && sizes[c] % 32 != 0) {
+            continue;
+        }
+        for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+            struct attention_block b = block(lengths[l] - 1, 1, HEADS);
+
+            fill(k, lengths[l], sizes[c], type);
+            ask(HEADS, l % 3 == 0 ? 0.01f : l % 3 == 1 ? 1.0f : 30.0f);
+            attention_run(k, &b, &work);
+            for (uint32_t r = 0; r < HEADS; r++) {
+                worst = fmax(worst, difference(r, lengths[l]));
             }
         }
-        OK(worst < 3e-6, "9 lengths, 4 head sizes, queries up to %d/100: off by %d e-9 at most",
-           (int)(100 * query_scales[s]), (int)(worst * 1e9));
     }
+    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", type == KV_Q8 ? "q8" : "f16",
+       (int)ceil(worst * 1e6), (int)ceil(bound * 1e6));
 }
 
 /* The tiles' maxima ascend, so that every tile rescales what was there; then descend. */
 static void test_rescaling(const struct kernels *k)
 {
     for (int up = 0; up < 2; up++) {
+        struct attention_block b = block(MOST_N - 1, 1, 1);
+
+        fill(k, MOST_N, 8, KV_F16);
         for (uint32_t i = 0; i < 8; i++) {
-            q[i] = 20.0f;
+            queries[i] = 60.0f;
         }
         for (uint32_t j = 0; j < MOST_N; j++) {
             for (uint32_t i = 0; i < 8; i++) {
-                floats[j * 8 + i] = 0.01f * (float)(up ? j : MOST_N - j);
+                keys[j][i] = 0.0009765625f * (float)(up ? j : MOST_N - j);
             }
+            kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j]);
         }
-        k->convert_f16_f32(keys, floats, MOST_N * 8);
-        attention_head(k, out, q, keys, values, MOST_N, 8, scores);
-        OK(difference(MOST_N, 8) < 3e-6, "scores that %s over four tiles: off by %d e-9",
-           up ? "ascend" : "descend", (int)(difference(MOST_N, 8) * 1e9));
+        attention_run(k, &b, &work);
+        OK(difference(0, MOST_N) < 5e-6, "scores that %s over four tiles: off by %d e-6",
+           up ? "ascend" : "descend", (int)(difference(0, MOST_N) * 1e6));
     }
 }
 
-static void test_bits(const struct kernels *k)
+/* A chunk of tokens over a tile's border is each of its rows alone, bit for bit. */
+static void test_blocks(const struct kernels *k, enum kv_type type)
 {
+    static float whole[ATTENTION_ROWS * MOST_D], asked[ATTENTION_ROWS * MOST_D];
+    static float sums[ATTENTION_ROWS];
+    struct attention_block b = block(58, TOKENS, HEADS);
+    uint32_t wrong = 0;
+
+    fill(k, 58 + TOKENS, 64, type);
+    ask(TOKENS * HEADS, 3.0f);
+    out[TOKENS * HEADS * 64] = 77.0f;
+    attention_run(k, &b, &work);
+    OK(out[TOKENS * HEADS * 64] == 77.0f, "nothing is written behind the last row");
+    memcpy(whole, out, sizeof whole);
+    memcpy(asked, queries, sizeof asked);
+    for (uint32_t r = 0; r < TOKENS * HEADS; r++) {
+        sums[r] = scores[r].sum;
+    }
+    for (uint32_t r = 0; r < TOKENS * HEADS; r++) {
+        struct attention_block alone = block(58 + r / HEADS, 1, 1);
+
+        memset(scores, 0xff, sizeof scores);
+        memset(out, 0xff, sizeof out);
+        memcpy(queries, asked + r * 64, 64 * sizeof *asked);
+        attention_run(k, &alone, &work);
+        wrong += memcmp(out, whole + r * 64, 64 * sizeof *out) != 0 || scores[0].sum != sums[r];
+    }
+    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", type == KV_Q8 ? "q8" : "f16",
+       wrong, TOKENS * HEADS);
+}
+
+static void test_one_position(const struct kernels *k)
+{
+    struct attention_block b = block(0, 1, 1);
+
+    fill(k, 1, 8, KV_F16);
     for (uint32_t i = 0; i < 8; i++) {
-        q[i] = 0.0f;
+        values[0][i] = 0.25f * (float)i;
     }
-    out[8] = 77.0f;
-    attention_head(k, out, q, keys, values, 1, 8, scores);
-    OK(difference(1, 8) == 0, "one position is its value, exactly");
-    OK(out[8] == 77.0f, "nothing is written behind the head");
-    for (uint32_t i = 0; i < MOST_D; i++) {
-        q[i] = uniform(2.0f);
-    }
-    attention_head(k, out, q, keys, values, 150, 64, scores);
-    memset(scores, 0xff, sizeof scores);
-    memset(again, 0xff, sizeof again);
-    memset(keys + 150 * 64, 0xff, 64 * sizeof *keys); /* NaN in the next position */
-    memset(values + 150 * 64, 0xff, 64 * sizeof *values);
-    attention_head(k, again, q, keys, values, 150, 64, scores);
-    OK(memcmp(out, again, 64 * sizeof(float)) == 0,
-       "what work space, output and later positions held does not matter");
+    kv_cache_put(&kv, k, 1, 1, 0, keys[0], values[0]);
+    ask(1, 0.0f);
+    attention_run(k, &b, &work);
+    OK(difference(0, 1) == 0, "one position is its value, exactly");
 }
 
 int main(void)
@@ -134,11 +183,11 @@ int main(void)
     struct kernels k;
 
     kernels_select(&k, CPU_ANY);
-    fill(&k, keys, 1.0f);
-    fill(&k, values, 1.0f);
-    test_against_softmax(&k);
+    test_against_softmax(&k, KV_F16, 5e-6);
+    test_against_softmax(&k, KV_Q8, 6e-2);
     test_rescaling(&k);
-    fill(&k, keys, 1.0f);
-    test_bits(&k);
+    test_blocks(&k, KV_F16);
+    test_blocks(&k, KV_Q8);
+    test_one_position(&k);
     return tap_done();
 }

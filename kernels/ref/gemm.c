@@ -1,0 +1,75 @@
+/* References of the matrix-matrix kernels: each token is what its gemv would give. */
+#include "kernels/kernels.h"
+#include "kernels/ref/blocks.h"
+
+void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
+                          const struct gemm_shape *restrict shape)
+{
+    for (size_t t = 0; t < shape->n_tokens; t++) {
+        gemv_f32_f32_f32_ref(y + t * shape->y_stride, w, x + t * shape->x_stride, shape->rows,
+                             shape->cols, 0);
+    }
+}
+
+void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
+                          const struct gemm_shape *restrict shape)
+{
+    for (size_t t = 0; t < shape->n_tokens; t++) {
+        gemv_f32_f16_f32_ref(y + t * shape->y_stride, w, x + t * shape->x_stride, shape->rows,
+                             shape->cols, 0);
+    }
+}
+
+/* Token t (0 .. 3) of a group. */
+static struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
+{
+    struct block_q8 token = { .d = x->d[t], .sum = x->sum[t] };
+
+    for (size_t c = 0; c < 32; c++) {
+        token.q[c] = x->q[c / 4][t][c % 4];
+    }
+    return token;
+}
+
+static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
+{
+    struct block_q8k token = { .d = x->d[t] };
+
+    for (size_t c = 0; c < 256; c++) {
+        token.q[c] = x->q[c / 4][t][c % 4];
+    }
+    for (size_t j = 0; j < 16; j++) {
+        token.sum[j] = x->sum[j][t];
+    }
+    return token;
+}
+
+#define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols)                \
+    void name(float *restrict y, const void *restrict w, const struct group *restrict x,        \
+              const struct gemm_shape *restrict shape)                                          \
+    {                                                                                           \
+        size_t n_blocks = shape->cols / (block_cols);                                           \
+                                                                                                \
+        assert(shape->cols % (block_cols) == 0);                                                \
+        for (size_t t = 0; t < shape->n_tokens; t++) {                                          \
+            float *out = y + t * shape->y_stride;                                               \
+                                                                                                \
+            for (size_t r = 0; r < shape->rows; r++) {                                          \
+                out[r] = 0.0f;                                                                  \
+            }                                                                                   \
+            for (size_t b = 0; b < n_blocks; b++) {                                             \
+                struct activations token = token_of(&x[t / 4 * n_blocks + b], t % 4);           \
+                                                                                                \
+                for (size_t r = 0; r < shape->rows; r++) {                                      \
+                    const struct layout *block = (const struct layout *)w + r / 8 * n_blocks;   \
+                                                                                                \
+                    out[r] = add(out[r], &block[b], &token, r % 8);                             \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+GEMM_BLOCKS(gemm_f32_q8x8_q8x4_ref, q8x8, block_q8x4, block_q8, token_q8, add_q8, 32)
+GEMM_BLOCKS(gemm_f32_q4x8_q8x4_ref, q4x8, block_q8x4, block_q8, token_q8, add_q4, 32)
+GEMM_BLOCKS(gemm_f32_q4kx8_q8kx4_ref, q4kx8, block_q8kx4, block_q8k, token_q8k, add_q4k, 256)
+GEMM_BLOCKS(gemm_f32_q6kx8_q8kx4_ref, q6kx8, block_q8kx4, block_q8k, token_q8k, add_q6k, 256)
