@@ -12,8 +12,10 @@
     .balign 16
     .globl  \name
     .type   \name, %function
+.ifb \extension
     .arch   armv8-a
-.ifnb \extension
+.else
+    .arch   armv8.2-a                   // which assemblers want beneath dotprod, i8mm and SVE
     .arch_extension \extension
 .endif
 \name:

@@ -1,0 +1,267 @@
+// What the quantized gemms with the dot product share: the loops around a tile of 8 rows and 4
+// tokens, and the pieces of a tile.
+//
+// Eight rows of W are prepared for a slice of several blocks: decoded to int8 and to f32 or int32
+// scales in scratch on the stack, which stays in the first level cache. Then the tokens go over
+// the slice four at a time, with y of the tile in registers. Between slices y waits in memory.
+// Where rows or tokens are ragged, y of the tile is a copy on the stack. Frame and scratch stay
+// within 8 KiB.
+#ifndef INGOT_KERNELS_ARM64_GEMM_DOTPROD_H
+#define INGOT_KERNELS_ARM64_GEMM_DOTPROD_H
+
+#include "kernels/arm64/asm.h"
+
+// Arguments, and what the loops keep. Of the tile, y of token t is in v(24 + 2t) (rows 0 to 3) and
+// v(25 + 2t). Preparing and multiplying may use x10-x17 but zeros, and all other vectors.
+#define out x0                  // y of the group of rows
+#define weights x1              // the next block to prepare
+#define tokens x2               // x
+#define shape x3
+#define n_rows x3               // rows left
+#define n_blocks x4             // of a row of W
+#define n_tokens x5
+#define stride x6               // bytes of a row of y
+#define slice x7                // blocks of this slice
+#define done x8                 // blocks of the slices before
+#define x_stride x9             // bytes from 4 tokens of x to the next 4
+#define x_block x10             // tile: x
+#define w_block x11             // tile: prepared weights
+#define w_scale x12             // tile: prepared scales
+#define count x13               // tile: blocks left
+#define temp x14
+#define step x15                // tile: a constant
+#define last_step x16           // tile: a constant
+#define word w16
+#define zeros x17               // 64 bytes of zero
+#define x_tile x19              // x of the tile's tokens at this slice
+#define y_tile x20              // y of the tile's first token
+#define left x21                // tokens left
+#define y_at x22                // y of the tile, or its copy
+#define y_step x23
+#define quants x24              // prepared weights
+#define factors x25             // prepared scales
+
+// From sp: zeros, the copy of a ragged tile, room for the tile, the scratch.
+#define FRAME_COPY 64
+#define FRAME_TILE 192
+#define FRAME_SCRATCH 320
+#define FRAME_SAVED 128
+
+// Every page is touched, so that a guard page is not stepped over.
+.macro open_frame scratch
+    stp     x19, x20, [sp, #-FRAME_SAVED]!
+    .cfi_adjust_cfa_offset FRAME_SAVED
+    stp     x21, x22, [sp, #16]
+    stp     x23, x24, [sp, #32]
+    str     x25, [sp, #48]
+    stp     d8, d9, [sp, #64]
+    stp     d10, d11, [sp, #80]
+    stp     d12, d13, [sp, #96]
+    stp     d14, d15, [sp, #112]
+.rept (FRAME_SCRATCH + \scratch) / 4096
+    sub     sp, sp, #4096
+    .cfi_adjust_cfa_offset 4096
+    str     xzr, [sp]
+.endr
+    sub     sp, sp, #(FRAME_SCRATCH + \scratch) % 4096
+    .cfi_adjust_cfa_offset (FRAME_SCRATCH + \scratch) % 4096
+    mov     zeros, sp
+    stp     xzr, xzr, [zeros]
+    stp     xzr, xzr, [zeros, #16]
+    stp     xzr, xzr, [zeros, #32]
+    stp     xzr, xzr, [zeros, #48]
+.endm
+
+.macro close_frame scratch
+    add     sp, sp, #(FRAME_SCRATCH + \scratch) % 4096
+    .cfi_adjust_cfa_offset -((FRAME_SCRATCH + \scratch) % 4096)
+.rept (FRAME_SCRATCH + \scratch) / 4096
+    add     sp, sp, #4096
+    .cfi_adjust_cfa_offset -4096
+.endr
+    ldp     x21, x22, [sp, #16]
+    ldp     x23, x24, [sp, #32]
+    ldr     x25, [sp, #48]
+    ldp     d8, d9, [sp, #64]
+    ldp     d10, d11, [sp, #80]
+    ldp     d12, d13, [sp, #96]
+    ldp     d14, d15, [sp, #112]
+    ldp     x19, x20, [sp], #FRAME_SAVED
+    .cfi_adjust_cfa_offset -FRAME_SAVED
+.endm
+
+// The valid part of a ragged tile between y and its copy; from and to are x10 and x11 as y and
+// copy, or the reverse.
+.macro copy_tile from, to
+    mov     x10, y_tile
+    add     x11, sp, #FRAME_COPY
+    mov     x12, #4
+    cmp     left, #4
+    csel    x12, left, x12, lo
+8101:
+    mov     x13, #8
+    cmp     n_rows, #8
+    csel    x13, n_rows, x13, lo
+8102:
+    sub     x13, x13, #1
+    ldr     word, [\from, x13, lsl #2]
+    str     word, [\to, x13, lsl #2]
+    cbnz    x13, 8102b
+    add     x10, x10, stride
+    add     x11, x11, #32
+    subs    x12, x12, #1
+    b.ne    8101b
+.endm
+
+// Body of a gemm. A block is 1 << block_bits columns and x_bytes of x for 4 tokens; slices of
+// slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
+// which it moves on; `multiply` adds their products with x_block on to y of the tile.
+.macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
+    ldp     n_tokens, stride, [shape, #16]
+    ldp     n_rows, n_blocks, [shape]
+    cbz     n_rows, 209f
+    cbz     n_tokens, 209f
+    open_frame \scratch
+    lsr     n_blocks, n_blocks, #\block_bits
+    lsl     stride, stride, #2
+    mov     temp, #\x_bytes
+    mul     x_stride, n_blocks, temp
+201:
+    mov     done, #0
+202:
+    mov     slice, #\slice_blocks
+    sub     temp, n_blocks, done
+    cmp     temp, slice
+    csel    slice, temp, slice, lo
+    cbz     slice, 203f
+    \prepare
+203:
+    mov     temp, #\x_bytes
+    madd    x_tile, done, temp, tokens
+    mov     y_tile, out
+    mov     left, n_tokens
+204:
+    cmp     left, #4
+    ccmp    n_rows, #8, #0, hs          // lower if either is ragged
+    mov     y_at, y_tile
+    mov     y_step, stride
+    b.lo    211f
+205:
+    cbz     done, 206f
+    mov     temp, y_at
+    ld1     {v24.4s, v25.4s}, [temp], y_step
+    ld1     {v26.4s, v27.4s}, [temp], y_step
+    ld1     {v28.4s, v29.4s}, [temp], y_step
+    ld1     {v30.4s, v31.4s}, [temp]
+    b       207f
+206:
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
+    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
+    cbz     slice, 208f
+207:
+    mov     x_block, x_tile
+    mov     count, slice
+    \multiply
+208:
+    cmp     left, #4
+    ccmp    n_rows, #8, #0, hs
+    st1     {v24.4s, v25.4s}, [y_at], y_step
+    st1     {v26.4s, v27.4s}, [y_at], y_step
+    st1     {v28.4s, v29.4s}, [y_at], y_step
+    st1     {v30.4s, v31.4s}, [y_at]
+    b.lo    212f
+213:
+    add     x_tile, x_tile, x_stride
+    add     y_tile, y_tile, stride, lsl #2
+    subs    left, left, #4
+    b.hi    204b
+    add     done, done, slice
+    cmp     done, n_blocks
+    b.lo    202b
+    add     out, out, #32
+    subs    n_rows, n_rows, #8
+    b.hi    201b
+    close_frame \scratch
+209:
+    ret
+
+211:
+    .cfi_adjust_cfa_offset FRAME_SAVED + FRAME_SCRATCH + \scratch
+    cbz     done, 214f
+    copy_tile x10, x11
+214:
+    add     y_at, sp, #FRAME_COPY
+    mov     y_step, #32
+    b       205b
+212:
+    copy_tile x11, x10
+    b       213b
+.endm
+
+// v16-v23 = 0, by the load unit, which has less to do than the vector pipes.
+.macro clear_sums
+    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [zeros]
+    ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [zeros]
+.endm
+
+// Sums of token t in v(16 + 2t) and v(17 + 2t) += 4 columns of 8 rows by 4 columns of 4 tokens.
+.macro dot_chunk low, high, x_chunk
+    sdot    v16.4s, \low\().16b, \x_chunk\().4b[0]
+    sdot    v17.4s, \high\().16b, \x_chunk\().4b[0]
+    sdot    v18.4s, \low\().16b, \x_chunk\().4b[1]
+    sdot    v19.4s, \high\().16b, \x_chunk\().4b[1]
+    sdot    v20.4s, \low\().16b, \x_chunk\().4b[2]
+    sdot    v21.4s, \high\().16b, \x_chunk\().4b[2]
+    sdot    v22.4s, \low\().16b, \x_chunk\().4b[3]
+    sdot    v23.4s, \high\().16b, \x_chunk\().4b[3]
+.endm
+
+// 32 columns; the last load moves w_block on by w_last.
+.macro dot_32_columns w_last
+    clear_sums
+    ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
+    ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], #64
+    dot_chunk v0, v1, v8
+    dot_chunk v2, v3, v9
+    ld1     {v12.16b, v13.16b, v14.16b, v15.16b}, [x_block], #64
+    ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
+    dot_chunk v4, v5, v10
+    dot_chunk v6, v7, v11
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], \w_last
+    dot_chunk v0, v1, v12
+    dot_chunk v2, v3, v13
+    dot_chunk v4, v5, v14
+    dot_chunk v6, v7, v15
+.endm
+
+// y of token t += sums of token t, with `fraction` fraction bits, times the scales v8, v9 of the
+// rows and v10[t]. Destroys v0-v7.
+.macro add_scaled fraction:vararg
+    fmul    v0.4s, v8.4s, v10.s[0]
+    fmul    v1.4s, v9.4s, v10.s[0]
+    fmul    v2.4s, v8.4s, v10.s[1]
+    fmul    v3.4s, v9.4s, v10.s[1]
+    scvtf   v16.4s, v16.4s \fraction
+    scvtf   v17.4s, v17.4s \fraction
+    fmul    v4.4s, v8.4s, v10.s[2]
+    fmul    v5.4s, v9.4s, v10.s[2]
+    scvtf   v18.4s, v18.4s \fraction
+    scvtf   v19.4s, v19.4s \fraction
+    fmul    v6.4s, v8.4s, v10.s[3]
+    fmul    v7.4s, v9.4s, v10.s[3]
+    scvtf   v20.4s, v20.4s \fraction
+    scvtf   v21.4s, v21.4s \fraction
+    scvtf   v22.4s, v22.4s \fraction
+    scvtf   v23.4s, v23.4s \fraction
+    fmla    v24.4s, v16.4s, v0.4s
+    fmla    v25.4s, v17.4s, v1.4s
+    fmla    v26.4s, v18.4s, v2.4s
+    fmla    v27.4s, v19.4s, v3.4s
+    fmla    v28.4s, v20.4s, v4.4s
+    fmla    v29.4s, v21.4s, v5.4s
+    fmla    v30.4s, v22.4s, v6.4s
+    fmla    v31.4s, v23.4s, v7.4s
+.endm
+
+#endif
