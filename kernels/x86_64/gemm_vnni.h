@@ -1,0 +1,224 @@
+// The gemm of Q4_0 and Q8_0 by AVX-512 VNNI: 16 rows by 8 tokens, and by 4 where no more are left.
+//
+// rdi y  rsi w  rdx x  rcx shape, then scratch
+// r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
+// rbx group a  rbp group b: where the loop over blocks is in w
+// r11 y of the tokens at work  r12 x of four tokens  r13 x of the four after them
+// r14 tokens left  r15 blocks left  rax scratch
+// zmm0-zmm7 y of 16 rows by 8 tokens  zmm8-zmm15 integer sums  zmm16-zmm23 weights of a block
+// zmm24 their scales  zmm25, zmm26 scratch  zmm27 mask or flip  zmm28 zero  k1 rows to store
+// 32 bytes of stack: what each token's integer sum begins with
+//
+// Per block, 16 rows and token: 8 vpdpbusd and 4 others; the weights of a block are unpacked once
+// for 8 tokens. Aims at 8 vpdpbusd in 13 cycles on a core with one 512-bit multiplier.
+#ifndef INGOT_KERNELS_X86_64_GEMM_VNNI_H
+#define INGOT_KERNELS_X86_64_GEMM_VNNI_H
+
+#include "kernels/x86_64/vnni.h"
+
+#define out rdi
+#define weights rsi
+#define tokens rdx
+#define shape rcx
+#define n_rows r8
+#define n_blocks r9
+#define y_stride r10
+#define y_row r11
+#define x_first r12
+#define x_second r13
+#define tokens_left r14
+#define blocks_left r15
+
+#define X_BYTES 160
+#define X_SCALE 128
+#define X_SUM 144
+
+// Minus `bias` (a power of two, as a shift) times the sums of four tokens to the stack.
+.macro store_bias x, at, shift
+    vmovdqu32 xmm25, [\x + X_SUM]
+    vpslld  xmm25, xmm25, \shift
+    vpsubd  xmm25, xmm28, xmm25
+    vmovdqu32 [rsp + \at], xmm25
+.endm
+
+.macro multiply_chunk sum, weight, x, at
+    vpdpbusd zmm\sum, zmm\weight, dword ptr [\x + \at]{1to16}
+.endm
+
+// Chunk number `chunk` of the block by the tokens of one group of four, whose sums begin at
+// zmm `sum`.
+.macro multiply_four sum, chunk, x
+    multiply_chunk %(\sum + 0), %(16 + \chunk), \x, (16 * \chunk + 0)
+    multiply_chunk %(\sum + 1), %(16 + \chunk), \x, (16 * \chunk + 4)
+    multiply_chunk %(\sum + 2), %(16 + \chunk), \x, (16 * \chunk + 8)
+    multiply_chunk %(\sum + 3), %(16 + \chunk), \x, (16 * \chunk + 12)
+.endm
+
+.macro begin_sums sum, at
+    vpbroadcastd zmm\sum, dword ptr [rsp + \at]
+.endm
+
+// One token's block into its y.
+.macro add_block y, sum, x, at
+    vmulps  zmm25, zmm24, dword ptr [\x + X_SCALE + \at]{1to16}
+    vcvtdq2ps zmm\sum, zmm\sum
+    vfmadd231ps zmm\y, zmm\sum, zmm25
+.endm
+
+.macro store_token y
+    vmovups [rax]{k1}, zmm\y
+    add     rax, y_stride
+.endm
+
+// All tokens' y, as many as are left, `most` of them at zmm0 up. Leaves by label 8.
+.macro store_tokens most
+    mov     rax, y_row
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    .if \t < \most
+    .if \t
+    cmp     tokens_left, \t
+    jbe     8f
+    .endif
+    store_token \t
+    .endif
+    .endr
+.endm
+
+.macro gemm_vnni name, load, block_bytes, shift, constant
+func \name
+    push    rbx
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset rbx, 0
+    push    rbp
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset rbp, 0
+    push    r12
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset r12, 0
+    push    r13
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset r13, 0
+    push    r14
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset r14, 0
+    push    r15
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset r15, 0
+    sub     rsp, 56                 // shape, x, then the sums' beginnings
+    .cfi_adjust_cfa_offset 56
+    mov     [rsp + 32], shape
+    mov     n_rows, [shape]
+    mov     n_blocks, [shape + 8]
+    mov     y_stride, [shape + 24]
+    shl     y_stride, 2
+    shr     n_blocks, 5
+    mov     eax, \constant
+    vpbroadcastd zmm27, eax
+    vpxord  zmm28, zmm28, zmm28
+    test    n_rows, n_rows
+    jz      9f
+1:                                  // 16 rows, or the last 1 to 15
+    row_mask n_rows
+    mov     rax, [rsp + 32]
+    mov     tokens_left, [rax + 16]
+    mov     y_row, out
+    mov     x_first, tokens
+    test    tokens_left, tokens_left
+    jz      7f
+2:                                  // 8 tokens, or the last 1 to 4
+    imul    rax, n_blocks, \block_bytes
+    mov     group_a, weights
+    lea     group_b, [weights + rax]
+    cmp     n_rows, 8
+    cmovbe  group_b, group_a        // no second group: what its lanes give is not stored
+    mov     blocks_left, n_blocks
+    imul    rax, n_blocks, X_BYTES
+    lea     x_second, [x_first + rax]
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    vpxord  zmm\t, zmm\t, zmm\t
+    .endr
+    cmp     tokens_left, 4
+    jbe     5f
+    test    blocks_left, blocks_left
+    jz      4f
+3:
+    store_bias x_first, 0, \shift
+    store_bias x_second, 16, \shift
+    \load   16, 27
+    load_scales 24, 26
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    begin_sums %(8 + \t), (4 * \t)
+    .endr
+    .irp    chunk, 0, 1, 2, 3, 4, 5, 6, 7
+    multiply_four 8, \chunk, x_first
+    multiply_four 12, \chunk, x_second
+    .endr
+    .irp    t, 0, 1, 2, 3
+    add_block \t, %(8 + \t), x_first, (4 * \t)
+    .endr
+    .irp    t, 0, 1, 2, 3
+    add_block %(4 + \t), %(12 + \t), x_second, (4 * \t)
+    .endr
+    add     group_a, \block_bytes
+    add     group_b, \block_bytes
+    add     x_first, X_BYTES
+    add     x_second, X_BYTES
+    dec     blocks_left
+    jnz     3b
+4:
+    store_tokens 8
+8:
+    mov     x_first, x_second
+    lea     y_row, [y_row + 8*y_stride]
+    sub     tokens_left, 8
+    ja      2b
+    jmp     7f
+5:                                  // the last 1 to 4 tokens
+    test    blocks_left, blocks_left
+    jz      4f
+6:
+    store_bias x_first, 0, \shift
+    \load   16, 27
+    load_scales 24, 26
+    .irp    t, 0, 1, 2, 3
+    begin_sums %(8 + \t), (4 * \t)
+    .endr
+    .irp    chunk, 0, 1, 2, 3, 4, 5, 6, 7
+    multiply_four 8, \chunk, x_first
+    .endr
+    .irp    t, 0, 1, 2, 3
+    add_block \t, %(8 + \t), x_first, (4 * \t)
+    .endr
+    add     group_a, \block_bytes
+    add     group_b, \block_bytes
+    add     x_first, X_BYTES
+    dec     blocks_left
+    jnz     6b
+4:
+    store_tokens 4
+8:
+7:
+    imul    rax, n_blocks, 2 * \block_bytes
+    add     weights, rax
+    add     out, 64
+    sub     n_rows, 16
+    ja      1b
+9:
+    add     rsp, 56
+    .cfi_adjust_cfa_offset -56
+    pop     r15
+    .cfi_adjust_cfa_offset -8
+    pop     r14
+    .cfi_adjust_cfa_offset -8
+    pop     r13
+    .cfi_adjust_cfa_offset -8
+    pop     r12
+    .cfi_adjust_cfa_offset -8
+    pop     rbp
+    .cfi_adjust_cfa_offset -8
+    pop     rbx
+    .cfi_adjust_cfa_offset -8
+endfunc \name
+.endm
+
+#endif
