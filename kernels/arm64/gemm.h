@@ -1,0 +1,230 @@
+// What the int8 gemm kernels share: the loops around a tile of 8 rows and 4 tokens.
+//
+//     for up to 64 tokens at a time                        a pass: its y of 8 rows fits the stack
+//         for each group of 8 rows
+//             for each slice of columns
+//                 decode the weights of the slice          once for the pass
+//                 for each 4 tokens: tile                  x streams by, weights stay in L1
+//             copy y of the group from the stack
+//
+// Blocks of a row are met in ascending order, so that each token's sums are those of the gemv.
+#ifndef INGOT_KERNELS_ARM64_GEMM_H
+#define INGOT_KERNELS_ARM64_GEMM_H
+
+#include "kernels/arm64/asm.h"
+
+#define out x0          // y of the pass
+#define weights x1      // of the group of rows, from the slice on
+#define acts x2         // x of the pass
+#define shape x3
+#define left_rows x4
+#define n_blocks x5     // of a row
+#define left_blocks x6
+#define slice x7        // blocks in it
+#define left_tokens x8
+#define slice_acts x9   // x of the slice and the pass' first tokens
+#define left_groups x10
+#define tile_acts x11   // what a tile walks through: x,
+#define tile_weights x12 // decoded weights,
+#define tile_scales x13 // and their scales
+#define count x14
+#define tile_out x15    // y of the tile: 4 times 8 floats
+#define group_bytes x16 // of x, from 4 tokens to the next 4
+#define group_out x17   // y of the group of rows
+
+#define SHAPE_ROWS 0
+#define SHAPE_COLS 8
+#define SHAPE_TOKENS 16
+#define SHAPE_Y_STRIDE 24
+
+#define PASS_TOKENS 64
+#define FRAME_W 0       // on the stack: w,
+#define FRAME_SKIP 8    // bytes of x from the end of a slice to its begin for the next 4 tokens,
+#define FRAME_OUT 16    // y of the pass, and then what the kernel decodes
+#define FRAME_SCRATCH (FRAME_OUT + PASS_TOKENS * 32)
+
+// Leave for 8009 if there is nothing to do, else make the frame. Blocks have 1 << cols_log2
+// columns and x_bytes for 4 tokens.
+.macro gemm_begin scratch_bytes, cols_log2, x_bytes
+    ldp     left_rows, n_blocks, [shape, #SHAPE_ROWS]
+    ldr     left_tokens, [shape, #SHAPE_TOKENS]
+    cbz     left_rows, 8009f
+    cbz     left_tokens, 8009f
+    save_vectors
+    sub     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
+    sub     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
+    .cfi_adjust_cfa_offset FRAME_SCRATCH + \scratch_bytes
+    lsr     n_blocks, n_blocks, #\cols_log2
+    mov     group_bytes, #\x_bytes
+    mul     group_bytes, group_bytes, n_blocks
+    str     weights, [sp, #FRAME_W]
+.endm
+
+.macro gemm_end scratch_bytes
+    add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
+    add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
+    .cfi_adjust_cfa_offset -(FRAME_SCRATCH + \scratch_bytes)
+    restore_vectors
+8009:
+    ret
+.endm
+
+// count = tokens of this pass
+.macro pass_tokens
+    mov     count, #PASS_TOKENS
+    cmp     left_tokens, count
+    csel    count, left_tokens, count, lo
+.endm
+
+// decode: `slice` blocks from weights to sp + FRAME_SCRATCH. tile: the same blocks by x at
+// tile_acts, into the y of tile_out. decode, or slice_end, moves weights over the slice. All may use count, tile_weights,
+// tile_scales and all vectors; tile moves tile_acts over the slice and tile_out to the next tile.
+.macro gemm_loops decode, tile, x_bytes, slice_blocks, slice_end
+8010:
+    ldr     left_rows, [shape, #SHAPE_ROWS]
+    ldr     weights, [sp, #FRAME_W]
+    mov     group_out, out
+8011:
+    pass_tokens
+    add     tile_out, sp, #FRAME_OUT
+    movi    v0.16b, #0
+    movi    v1.16b, #0
+8012:
+    subs    count, count, #1
+    st1     {v0.4s, v1.4s}, [tile_out], #32
+    b.ne    8012b
+    mov     slice_acts, acts
+    mov     left_blocks, n_blocks
+    cbz     n_blocks, 8015f
+8013:
+    mov     slice, #\slice_blocks
+    cmp     left_blocks, slice
+    csel    slice, left_blocks, slice, lo
+    mov     count, #\x_bytes
+    msub    count, slice, count, group_bytes
+    str     count, [sp, #FRAME_SKIP]
+    \decode
+    pass_tokens
+    add     left_groups, count, #3
+    lsr     left_groups, left_groups, #2
+    mov     tile_acts, slice_acts
+    add     tile_out, sp, #FRAME_OUT
+8014:
+    \tile
+    ldr     count, [sp, #FRAME_SKIP]
+    subs    left_groups, left_groups, #1
+    add     tile_acts, tile_acts, count
+    b.ne    8014b
+    \slice_end
+    mov     count, #\x_bytes
+    madd    slice_acts, slice, count, slice_acts
+    subs    left_blocks, left_blocks, slice
+    b.ne    8013b
+8015:
+    pass_tokens
+    ldr     tile_weights, [shape, #SHAPE_Y_STRIDE]
+    add     tile_out, sp, #FRAME_OUT
+    mov     tile_acts, group_out
+    lsl     tile_weights, tile_weights, #2
+    subs    left_rows, left_rows, #8
+    b.lo    8017f
+8016:
+    ld1     {v0.4s, v1.4s}, [tile_out], #32
+    subs    count, count, #1
+    st1     {v0.4s, v1.4s}, [tile_acts], tile_weights
+    b.ne    8016b
+    add     group_out, group_out, #32
+    cbnz    left_rows, 8011b
+    b       8019f
+8017:
+    ld1     {v0.4s, v1.4s}, [tile_out], #32
+    mov     tile_scales, tile_acts
+    subs    count, count, #1
+    store_ragged v0, v1, tile_scales, left_rows
+    add     tile_acts, tile_acts, tile_weights
+    b.ne    8017b
+8019:
+    subs    left_tokens, left_tokens, #PASS_TOKENS
+    b.ls    8020f
+    add     out, out, tile_weights, lsl #6
+    add     acts, acts, group_bytes, lsl #4
+    b       8010b
+8020:
+.endm
+
+// sums of token: rows 01, 23, 45, 67 in 8 lanes of int16 each, (+)= 4 columns
+.macro token_products rows01, rows23, rows45, rows67, x_chunk, w_low, w_high, multiply
+    \multiply   \rows01\().8h, \w_low\().8b, \x_chunk\().8b
+    \multiply\()2 \rows23\().8h, \w_low\().16b, \x_chunk\().16b
+    \multiply   \rows45\().8h, \w_high\().8b, \x_chunk\().8b
+    \multiply\()2 \rows67\().8h, \w_high\().16b, \x_chunk\().16b
+.endm
+
+// The sums of 4 tokens, v16-v31 in order, (+)= 4 columns of them in v0-v3
+.macro chunk_products w_low, w_high, multiply
+    token_products v16, v17, v18, v19, v0, \w_low, \w_high, \multiply
+    token_products v20, v21, v22, v23, v1, \w_low, \w_high, \multiply
+    token_products v24, v25, v26, v27, v2, \w_low, \w_high, \multiply
+    token_products v28, v29, v30, v31, v3, \w_low, \w_high, \multiply
+.endm
+
+// Two chunks of 4 columns from tile_weights and tile_acts: v16-v31 as above. Destroys v0-v7.
+.macro two_chunk_products multiply
+    ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [tile_acts], #16
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [tile_weights], #64
+    chunk_products v4, v5, \multiply
+    ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [tile_acts], #16
+    chunk_products v6, v7, smlal
+.endm
+
+// An operation on rows 0-3 and 4-7 of 4 tokens: v16, v18 .. v30. The tokens alternate with each
+// step, not after all steps, because a core that issues in order would wait for each result.
+.macro each_sum operation, bits
+    \operation v16.4s, v16.\bits
+    \operation v18.4s, v18.\bits
+    \operation v20.4s, v20.\bits
+    \operation v22.4s, v22.\bits
+    \operation v24.4s, v24.\bits
+    \operation v26.4s, v26.\bits
+    \operation v28.4s, v28.\bits
+    \operation v30.4s, v30.\bits
+.endm
+
+// v16, v18 .. v30 = the sums in int32; two lanes of int16 before must fit one.
+.macro fold_sums
+    addp    v16.8h, v16.8h, v17.8h
+    addp    v18.8h, v18.8h, v19.8h
+    addp    v20.8h, v20.8h, v21.8h
+    addp    v22.8h, v22.8h, v23.8h
+    addp    v24.8h, v24.8h, v25.8h
+    addp    v26.8h, v26.8h, v27.8h
+    addp    v28.8h, v28.8h, v29.8h
+    addp    v30.8h, v30.8h, v31.8h
+    each_sum saddlp, 8h
+.endm
+
+// v17, v19 .. v31 = scales of rows 0-3 and 4-7 in low and high, each times x_scale.s[token]
+.macro scale_tokens low, high, x_scale
+    fmul    v17.4s, \low\().4s, \x_scale\().s[0]
+    fmul    v19.4s, \high\().4s, \x_scale\().s[0]
+    fmul    v21.4s, \low\().4s, \x_scale\().s[1]
+    fmul    v23.4s, \high\().4s, \x_scale\().s[1]
+    fmul    v25.4s, \low\().4s, \x_scale\().s[2]
+    fmul    v27.4s, \high\().4s, \x_scale\().s[2]
+    fmul    v29.4s, \low\().4s, \x_scale\().s[3]
+    fmul    v31.4s, \high\().4s, \x_scale\().s[3]
+.endm
+
+// y of 4 tokens in a to h, 2 registers each: add = fmla or fmls the sums times the scales
+.macro add_tokens add, a, b, c, d, e, f, g, h
+    \add    \a\().4s, v16.4s, v17.4s
+    \add    \b\().4s, v18.4s, v19.4s
+    \add    \c\().4s, v20.4s, v21.4s
+    \add    \d\().4s, v22.4s, v23.4s
+    \add    \e\().4s, v24.4s, v25.4s
+    \add    \f\().4s, v26.4s, v27.4s
+    \add    \g\().4s, v28.4s, v29.4s
+    \add    \h\().4s, v30.4s, v31.4s
+.endm
+
+#endif
