@@ -68,10 +68,11 @@ static void print_fault(const char *line)
 static bool test_row(const struct kernel_row *row, uint32_t features, uint64_t seed, int number)
 {
     struct tester t;
+    char names[KERNELS_TEXT_BYTES];
 
     if (row->features & ~features) {
         printf("ok %d - %s # SKIP needs %s\n", number, row->symbol,
-               kernels_features_text(row->features));
+               kernels_features_text(names, row->features));
         return true;
     }
     tester_run_row(&t, row, features, seed, print_fault);
@@ -152,6 +153,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct arguments arguments = { .features = cpu_features(), .seed = (uint64_t)time(NULL) };
+    char names[KERNELS_TEXT_BYTES];
     int number = 0;
     int failed = 0;
 
@@ -160,12 +162,12 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0); /* a trap ends us without a flush */
     printf("# seed %llu, features %s\n", (unsigned long long)arguments.seed,
-           kernels_features_text(arguments.features));
+           kernels_features_text(names, arguments.features));
     catch_traps();
     tester_open(work_space);
     tester_visit_fences(protect);
     if (arguments.row == NULL) {
-        failed += broken_test(arguments.seed, &number);
+        failed += broken_test(arguments.seed, arguments.features, &number);
     }
     for (size_t i = 0; i < kernel_n_rows; i++) {
         if (arguments.row == NULL || strstr(kernel_rows[i].symbol, arguments.row) != NULL) {
