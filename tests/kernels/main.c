@@ -1,12 +1,16 @@
 /* The kernel tester as a Linux program: options, fences, TAP on stdout.
- *     kernels_test [--seed N] [--features all|NAME] [--row TEXT]
- * NAME as isa= takes it; TEXT: only rows whose symbols contain it, and no broken kernels. */
+ *     kernels_test [--seed N] [--features all|NAME] [--row TEXT] [--rows all|kernels]
+ * NAME as isa= takes it; TEXT: only rows whose symbols contain it; kernels: without references.
+ * With either the broken kernels are left out. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#if defined(__aarch64__)
+#include <sys/prctl.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +20,21 @@
 /* In pages of its own, so that the fences can be protected. */
 static _Alignas(TESTER_PAGE) uint8_t work_space[TESTER_WORK_BYTES];
 
+static void print_bytes(unsigned long bytes)
+{
+    printf("# vectors of %lu bits\n", 8 * bytes);
+}
+
 #if defined(__aarch64__)
+static void print_vector_length(uint32_t features)
+{
+    int length = prctl(51 /* PR_SVE_GET_VL */);
+
+    if (features & CPU_ARM64_SVE && length > 0) {
+        print_bytes((unsigned long)length & 0xffff);
+    }
+}
+
 /* Bits of AT_HWCAP and AT_HWCAP2, Linux's Documentation/arch/arm64/elf_hwcaps.rst. */
 static uint32_t cpu_features(void)
 {
@@ -28,6 +46,16 @@ static uint32_t cpu_features(void)
            (first & 1ul << 22 ? CPU_ARM64_SVE : 0u) | (second & 1ul << 13 ? CPU_ARM64_I8MM : 0u);
 }
 #elif defined(__riscv)
+static void print_vector_length(uint32_t features)
+{
+    unsigned long bytes;
+
+    if (features & CPU_RV64_V) {
+        __asm__("csrr %0, 0xc22" : "=r"(bytes)); /* vlenb */
+        print_bytes(bytes);
+    }
+}
+
 /* riscv_hwprobe, Linux's Documentation/arch/riscv/hwprobe.rst; AT_HWCAP knows single letters. */
 static uint32_t cpu_features(void)
 {
@@ -43,6 +71,13 @@ static uint32_t cpu_features(void)
     return CPU_RV64_GC | vector | (vector && halves ? CPU_RV64_ZVFH : 0u);
 }
 #elif defined(__x86_64__)
+static void print_vector_length(uint32_t features)
+{
+    if (features & CPU_X86_AVX2) {
+        print_bytes(features & CPU_X86_AVX512 ? 64 : 32);
+    }
+}
+
 /* These ask the operating system too. */
 static uint32_t cpu_features(void)
 {
@@ -120,14 +155,16 @@ static void catch_traps(void)
 
 static int usage(void)
 {
-    fputs("usage: kernels_test [--seed N] [--features all|NAME] [--row TEXT]\n", stderr);
+    fputs("usage: kernels_test [--seed N] [--features all|NAME] [--row TEXT] "
+          "[--rows all|kernels]\n", stderr);
     return 2;
 }
 
 struct arguments {
     uint32_t features;
     uint64_t seed;
-    const char *row;
+    const char *row;   /* NULL: all */
+    bool kernels_only; /* no references */
 };
 
 static bool read_arguments(struct arguments *a, int argc, char **argv)
@@ -140,6 +177,8 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
             a->seed = strtoull(argv[i + 1], NULL, 0);
         } else if (strcmp(argv[i], "--row") == 0) {
             a->row = argv[i + 1];
+        } else if (strcmp(argv[i], "--rows") == 0) {
+            a->kernels_only = strcmp(argv[i + 1], "kernels") == 0;
         } else if (strcmp(argv[i], "--features") != 0) {
             return false;
         } else if (strcmp(argv[i + 1], "all") != 0 &&
@@ -148,6 +187,12 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
         }
     }
     return true;
+}
+
+static bool is_wanted(const struct arguments *a, const struct kernel_row *row)
+{
+    return (a->row == NULL || strstr(row->symbol, a->row) != NULL) &&
+           !(a->kernels_only && row->features == CPU_ANY);
 }
 
 int main(int argc, char **argv)
@@ -163,14 +208,15 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0); /* a trap ends us without a flush */
     printf("# seed %llu, features %s\n", (unsigned long long)arguments.seed,
            kernels_features_text(names, arguments.features));
+    print_vector_length(arguments.features);
     catch_traps();
     tester_open(work_space);
     tester_visit_fences(protect);
-    if (arguments.row == NULL) {
+    if (arguments.row == NULL && !arguments.kernels_only) {
         failed += broken_test(arguments.seed, arguments.features, &number);
     }
     for (size_t i = 0; i < kernel_n_rows; i++) {
-        if (arguments.row == NULL || strstr(kernel_rows[i].symbol, arguments.row) != NULL) {
+        if (is_wanted(&arguments, &kernel_rows[i])) {
             failed += !test_row(&kernel_rows[i], arguments.features, arguments.seed, ++number);
         }
     }
