@@ -12,27 +12,25 @@ static const char *const ggml_types[] = {
 static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t type,
                                enum source_type *out)
 {
+    static const struct {
+        uint32_t type;
+        enum source_type to;
+    } readable[] = {
+        { 0, SOURCE_F32 },   { 1, SOURCE_F16 },   { 2, SOURCE_Q4_0 },  { 8, SOURCE_Q8_0 },
+        { 12, SOURCE_Q4_K }, { 14, SOURCE_Q6_K }, { 30, SOURCE_BF16 },
+    };
     bool known = type < sizeof ggml_types / sizeof ggml_types[0];
 
-    switch (type) {
-    case 0:
-        *out = SOURCE_F32;
-        return ERR_OK;
-    case 1:
-        *out = SOURCE_F16;
-        return ERR_OK;
-    case 2:
-        *out = SOURCE_Q4_0;
-        return ERR_OK;
-    case 8:
-        *out = SOURCE_Q8_0;
-        return ERR_OK;
-    default:
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "the tensor %.*s is %s (type %u); F32, F16, Q8_0 and Q4_0 can be "
-                             "packed",
-                             GGUF_SHOW(name), known ? ggml_types[type] : "unknown", type);
+    for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
+        if (readable[i].type == type) {
+            *out = readable[i].to;
+            return ERR_OK;
+        }
     }
+    return source_refuse(g->s, ERR_UNSUPPORTED,
+                         "the tensor %.*s is %s (type %u); F32, F16, BF16, Q8_0, Q4_0, Q4_K and "
+                         "Q6_K can be packed",
+                         GGUF_SHOW(name), known ? ggml_types[type] : "unknown", type);
 }
 
 /* "blk.12.attn_q.weight" to 12 and the rest; false: no such name. */
@@ -140,10 +138,11 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, con
         return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s has impossible dimensions",
                              GGUF_SHOW(info->name));
     }
-    if ((t->type == SOURCE_Q8_0 || t->type == SOURCE_Q4_0) && info->dims[0] % 32 != 0) {
+    if (info->dims[0] % source_type_block(t->type) != 0) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "the tensor %.*s has %llu columns, no multiple of 32",
-                             GGUF_SHOW(info->name), (unsigned long long)info->dims[0]);
+                             "the tensor %.*s has %llu columns, no multiple of %u",
+                             GGUF_SHOW(info->name), (unsigned long long)info->dims[0],
+                             source_type_block(t->type));
     }
     size = source_type_bytes(t->type, info->dims[0] * info->dims[1]);
     if (info->offset % alignment != 0 || info->offset > data_bytes ||

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -281,20 +280,4 @@ bool pack_is_ingot(const char *path, enum err *e)
         close(fd);
     }
     return n == (ssize_t)sizeof magic && memcmp(magic, INGOT_MAGIC, sizeof magic) == 0;
-}
-
-bool pack_parse_type(const char *name, enum ingot_type *type)
-{
-    static const struct {
-        const char *name;
-        enum ingot_type type;
-    } types[] = { { "f32", INGOT_F32 }, { "q8_0", INGOT_Q8_0 }, { "q4_0", INGOT_Q4_0 } };
-
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcasecmp(name, types[i].name) == 0) {
-            *type = types[i].type;
-            return true;
-        }
-    }
-    return false;
 }

@@ -14,7 +14,8 @@ struct pack_options {
     const char *output;    /* written as OUTPUT.tmp, renamed when complete */
     const char *tokenizer; /* llama2.c tokenizer, NULL: tok<vocab>.bin or tokenizer.bin beside */
     enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
-    bool type_given;       /* false: as in the input, F16 becomes Q8_0 */
+    bool type_given;       /* false: as in the input, see pack_types.h */
+    bool mixed;            /* with type Q4_K: Q4_K_M, that is Q6_K where it matters most */
     bool quiet;            /* no progress on standard error */
 };
 
@@ -48,7 +49,8 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
  * ERR_NOT_FOUND or ERR_IO where it cannot be read. */
 bool pack_is_ingot(const char *path, enum err *e);
 
-/* "f32", "q8_0", "q4_0" to the type; false for any other. */
-bool pack_parse_type(const char *name, enum ingot_type *type);
+/* "f32", "f16", "q8_0", "q4_0", "q4_k", "q6_k" or "q4_k_m" to o->type, type_given and mixed; false
+ * for any other. */
+bool pack_parse_type(const char *name, struct pack_options *o);
 
 #endif

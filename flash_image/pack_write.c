@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "flash_image/pack_types.h"
 #include "flash_image/rows.h"
 #include "flash_image/tokenizer_section.h"
 #include "runtime/crc32c.h"
@@ -69,40 +70,13 @@ static time_t seconds_now(void)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-static bool is_norm(enum ingot_role role)
-{
-    return role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM || role == INGOT_OUTPUT_NORM;
-}
-
-/* The type a tensor is stored in: as asked for, else the nearest to its own. */
-static enum ingot_type choose_type(const struct writer *w, enum ingot_role role,
-                                   const struct source_tensor *t)
-{
-    if (is_norm(role)) {
-        return INGOT_F32;
-    }
-    if (w->options->type_given) {
-        return w->options->type;
-    }
-    switch (t->type) {
-    case SOURCE_F32:
-        return INGOT_F32;
-    case SOURCE_Q4_0:
-        return INGOT_Q4_0;
-    case SOURCE_GROUPED: /* short groups know more than a block of 32 can keep */
-        return t->group % 32 == 0 ? INGOT_Q8_0 : INGOT_F32;
-    default:
-        return INGOT_Q8_0;
-    }
-}
-
 /* One tensor at the end of its extent, whose size so far is in extent->bytes. */
 static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_role role,
                        unsigned layer, uint32_t extent)
 {
     const struct source_tensor *t = source_tensor(w->s, role, layer);
     struct ingot_extent *x = &w->extents[extent];
-    enum ingot_type type = choose_type(w, role, t);
+    enum ingot_type type = pack_choose_type(w->options, w->s, role, layer);
     struct ingot_tensor *entry = (*next)++;
 
     *entry = (struct ingot_tensor){
@@ -110,7 +84,7 @@ static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_
         .layer = (uint16_t)layer,
         .type = (uint8_t)type,
         .interleave = (uint8_t)image_type_interleave(type),
-        .chunk = type == INGOT_F32 ? 0 : INGOT_CHUNK,
+        .chunk = (uint8_t)image_type_chunk(type),
         .rows = t->rows,
         .cols = t->cols,
         .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
@@ -459,25 +433,12 @@ static enum err write_front(struct writer *w)
     return e == ERR_OK ? write_all(w, (const uint8_t *)h, sizeof *h, 0) : e;
 }
 
-/* What the user did not ask for and gets all the same. */
-static void tell_type(const struct writer *w)
-{
-    const struct source_tensor *t = source_tensor(w->s, INGOT_ATTN_Q, 0);
-    enum ingot_type type = choose_type(w, INGOT_ATTN_Q, t);
-
-    if (!w->options->quiet && !w->options->type_given &&
-        (t->type == SOURCE_F16 || t->type == SOURCE_GROUPED)) {
-        fprintf(stderr, "%s: %s weights are stored as %s; --type chooses another\n", w->s->path,
-                source_type_name(t->type), image_type_name(type));
-    }
-}
-
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
 {
     struct writer w = { .s = s, .options = o, .path = path, .fd = fd, .started = seconds_now() };
     enum err e;
 
-    tell_type(&w);
+    pack_tell_types(o, s);
     e = lay_out(&w);
     if (e == ERR_OK) {
         e = write_extents(&w);

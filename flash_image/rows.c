@@ -4,21 +4,48 @@
 #include <string.h>
 
 #include "flash_image/quantize.h"
+#include "kernels/ref/scalar.h"
 #include "runtime/image.h"
 
-enum { Q8_BLOCK = 34, Q4_BLOCK = 18, BLOCK_COLS = 32 };
+enum { MOST_PADDING = 256, WIDEST_BLOCK = 34, WIDEST_BLOCK_COLS = 32 };
 
 static const char *const not_finite = "has a weight that is not finite";
 static const char *const too_large = "has weights too large for the 16-bit scales of this type; "
                                      "pack it with --type f32";
+static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
+
+/* A quantized type: its GGML block, and the group of eight rows of blocks. */
+struct packing {
+    enum source_type source; /* whose blocks are taken as they are */
+    size_t cols, block_bytes, group_bytes;
+    size_t scales[2]; /* offsets of the block's fp16 scales */
+    bool (*quantize)(const float *w, uint8_t *block);
+    void (*interleave)(const uint8_t *const blocks[8], void *group);
+};
+
+static const struct packing *packing_of(enum ingot_type type)
+{
+    static const struct packing packings[INGOT_N_TYPES] = {
+        [INGOT_Q8_0] = { SOURCE_Q8_0, 32, 34, sizeof(struct ingot_q8x8), { 0, 0 },
+                         quantize_block_q8, interleave_q8 },
+        [INGOT_Q4_0] = { SOURCE_Q4_0, 32, 18, sizeof(struct ingot_q4x8), { 0, 0 },
+                         quantize_block_q4, interleave_q4 },
+        [INGOT_Q4_K] = { SOURCE_Q4_K, 256, 144, sizeof(struct ingot_q4kx8), { 0, 2 },
+                         quantize_block_q4k, interleave_q4k },
+        [INGOT_Q6_K] = { SOURCE_Q6_K, 256, 210, sizeof(struct ingot_q6kx8), { 208, 208 },
+                         quantize_block_q6k, interleave_q6k },
+    };
+
+    return &packings[type];
+}
 
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols)
 {
-    size_t cols = ((size_t)most_cols + BLOCK_COLS - 1) / BLOCK_COLS * BLOCK_COLS;
+    size_t cols = ((size_t)most_cols + MOST_PADDING - 1) / MOST_PADDING * MOST_PADDING;
 
     return (struct rows_sizes){
         .row = cols * sizeof(float),
-        .blocks = INGOT_INTERLEAVE * (cols / BLOCK_COLS) * Q8_BLOCK,
+        .blocks = INGOT_INTERLEAVE * (cols / WIDEST_BLOCK_COLS) * WIDEST_BLOCK,
         .group = INGOT_INTERLEAVE * cols * sizeof(float),
     };
 }
@@ -43,51 +70,64 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
     return true;
 }
 
-static size_t pack_f32(const struct source_tensor *t, uint32_t row, const struct rows_buffers *b,
-                       const char **problem)
+/* F32 and F16: a row is a group. */
+static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, uint32_t row,
+                         const struct rows_buffers *b, const char **problem)
 {
-    uint32_t cols = pad_cols(t->cols, INGOT_F32);
+    uint32_t cols = pad_cols(t->cols, type);
 
     if (!read_row(t, row, cols, b->row)) {
         *problem = not_finite;
         return 0;
     }
-    for (uint32_t c = 0; c < cols; c++) {
-        memcpy(b->group + 4 * (size_t)c, &b->row[c], 4);
+    if (type == INGOT_F32) {
+        memcpy(b->group, b->row, cols * sizeof(float));
+        return cols * sizeof(float);
     }
-    return cols * sizeof(float);
+    for (uint32_t c = 0; c < cols; c++) {
+        uint16_t half = f16_from_f32(b->row[c]); /* exact for what was fp16 before */
+
+        if ((half & 0x7c00) == 0x7c00) {
+            *problem = beyond_f16;
+            return 0;
+        }
+        memcpy(b->group + 2 * (size_t)c, &half, 2);
+    }
+    return cols * sizeof(uint16_t);
+}
+
+static bool scale_is_finite(const uint8_t *scale)
+{
+    return (load_u16(scale) & 0x7c00) != 0x7c00;
 }
 
 /* The blocks of a row as they stand in the file; NULL: a scale is not finite. */
-static const uint8_t *copy_blocks(const struct source_tensor *t, uint32_t row, size_t block_bytes)
+static const uint8_t *copy_blocks(const struct source_tensor *t, uint32_t row,
+                                  const struct packing *p)
 {
-    size_t n = t->cols / BLOCK_COLS;
-    const uint8_t *blocks = t->data + row * n * block_bytes;
+    size_t n = t->cols / p->cols;
+    const uint8_t *blocks = t->data + row * n * p->block_bytes;
 
     for (size_t i = 0; i < n; i++) {
-        if ((load_u16(blocks + i * block_bytes) & 0x7c00) == 0x7c00) {
+        const uint8_t *block = blocks + i * p->block_bytes;
+
+        if (!scale_is_finite(block + p->scales[0]) || !scale_is_finite(block + p->scales[1])) {
             return NULL;
         }
     }
     return blocks;
 }
 
-static const uint8_t *quantize_row(const struct source_tensor *t, enum ingot_type type,
-                                   uint32_t row, const struct rows_buffers *b, uint8_t *blocks,
-                                   const char **problem)
+static const uint8_t *quantize_row(const struct source_tensor *t, const struct packing *p,
+                                   uint32_t row, uint32_t cols, const struct rows_buffers *b,
+                                   uint8_t *blocks, const char **problem)
 {
-    uint32_t cols = pad_cols(t->cols, type);
-
     if (!read_row(t, row, cols, b->row)) {
         *problem = not_finite;
         return NULL;
     }
-    for (size_t i = 0; i < cols / BLOCK_COLS; i++) {
-        const float *w = b->row + i * BLOCK_COLS;
-        bool fits = type == INGOT_Q8_0 ? quantize_block_q8(w, blocks + i * Q8_BLOCK)
-                                       : quantize_block_q4(w, blocks + i * Q4_BLOCK);
-
-        if (!fits) {
+    for (size_t i = 0; i < cols / p->cols; i++) {
+        if (!p->quantize(b->row + i * p->cols, blocks + i * p->block_bytes)) {
             *problem = too_large;
             return NULL;
         }
@@ -95,51 +135,36 @@ static const uint8_t *quantize_row(const struct source_tensor *t, enum ingot_typ
     return blocks;
 }
 
-/* Row `row` as GGML blocks of the type asked for. */
-static const uint8_t *row_blocks(const struct source_tensor *t, enum ingot_type type, uint32_t row,
-                                 const struct rows_buffers *b, uint8_t *space,
-                                 const char **problem)
-{
-    const uint8_t *blocks;
-
-    if (!((t->type == SOURCE_Q8_0 && type == INGOT_Q8_0) ||
-          (t->type == SOURCE_Q4_0 && type == INGOT_Q4_0))) {
-        return quantize_row(t, type, row, b, space, problem);
-    }
-    blocks = copy_blocks(t, row, type == INGOT_Q8_0 ? Q8_BLOCK : Q4_BLOCK);
-    if (blocks == NULL) {
-        *problem = not_finite;
-    }
-    return blocks;
-}
-
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
                        const struct rows_buffers *b, const char **problem)
 {
-    size_t block_bytes = type == INGOT_Q8_0 ? Q8_BLOCK : Q4_BLOCK;
-    size_t n = pad_cols(t->cols, type) / BLOCK_COLS;
+    const struct packing *p = packing_of(type);
     const uint8_t *rows[INGOT_INTERLEAVE] = { NULL };
+    uint32_t cols = pad_cols(t->cols, type);
 
-    if (type == INGOT_F32) {
-        return pack_f32(t, first_row, b, problem);
+    if (p->cols == 0) {
+        return pack_plain(t, type, first_row, b, problem);
     }
     for (uint32_t r = 0; r < INGOT_INTERLEAVE && first_row + r < t->rows; r++) {
-        rows[r] = row_blocks(t, type, first_row + r, b, b->blocks + r * n * block_bytes, problem);
+        uint8_t *space = b->blocks + r * (cols / p->cols) * p->block_bytes;
+
+        if (t->type == p->source) {
+            rows[r] = copy_blocks(t, first_row + r, p);
+            *problem = not_finite;
+        } else {
+            rows[r] = quantize_row(t, p, first_row + r, cols, b, space, problem);
+        }
         if (rows[r] == NULL) {
             return 0;
         }
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < cols / p->cols; i++) {
         const uint8_t *blocks[INGOT_INTERLEAVE];
 
         for (size_t r = 0; r < INGOT_INTERLEAVE; r++) {
-            blocks[r] = rows[r] != NULL ? rows[r] + i * block_bytes : NULL;
+            blocks[r] = rows[r] != NULL ? rows[r] + i * p->block_bytes : NULL;
         }
-        if (type == INGOT_Q8_0) {
-            interleave_q8(blocks, (struct ingot_q8x8 *)(void *)b->group + i);
-        } else {
-            interleave_q4(blocks, (struct ingot_q4x8 *)(void *)b->group + i);
-        }
+        p->interleave(blocks, b->group + i * p->group_bytes);
     }
-    return n * (type == INGOT_Q8_0 ? sizeof(struct ingot_q8x8) : sizeof(struct ingot_q4x8));
+    return cols / p->cols * p->group_bytes;
 }

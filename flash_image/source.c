@@ -1,5 +1,6 @@
 #include "flash_image/source.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,11 @@ float load_f16(const uint8_t *p)
     return f32_from_f16(load_u16(p));
 }
 
+float load_bf16(const uint8_t *p)
+{
+    return f32_from_bits((uint32_t)load_u16(p) << 16);
+}
+
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer)
 {
     switch (role) {
@@ -42,29 +48,31 @@ struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsi
     }
 }
 
+/* Made-up weights lie nowhere: 0 bytes. */
+static const struct {
+    const char *name;
+    uint32_t elements, bytes; /* of a block */
+} types[] = {
+    [SOURCE_F32] = { "F32", 1, 4 },       [SOURCE_F16] = { "F16", 1, 2 },
+    [SOURCE_Q8_0] = { "Q8_0", 32, 34 },   [SOURCE_Q4_0] = { "Q4_0", 32, 18 },
+    [SOURCE_BF16] = { "BF16", 1, 2 },     [SOURCE_Q4_K] = { "Q4_K", 256, 144 },
+    [SOURCE_Q6_K] = { "Q6_K", 256, 210 }, [SOURCE_GROUPED] = { "int8", 1, 1 },
+    [SOURCE_SYNTH] = { "made up", 1, 0 },
+};
+
+uint32_t source_type_block(enum source_type type)
+{
+    return types[type].elements;
+}
+
 uint64_t source_type_bytes(enum source_type type, uint64_t elements)
 {
-    switch (type) {
-    case SOURCE_F32:
-        return 4 * elements;
-    case SOURCE_F16:
-        return 2 * elements;
-    case SOURCE_Q8_0:
-        return elements / 32 * 34;
-    case SOURCE_Q4_0:
-        return elements / 32 * 18;
-    case SOURCE_SYNTH: /* lies nowhere */
-        return 0;
-    default:
-        return elements;
-    }
+    return elements / types[type].elements * types[type].bytes;
 }
 
 const char *source_type_name(enum source_type type)
 {
-    static const char *const names[] = { "F32", "F16", "Q8_0", "Q4_0", "int8", "made up" };
-
-    return names[type];
+    return types[type].name;
 }
 
 enum err source_check_params(struct source *s)
@@ -187,12 +195,63 @@ static void read_q4_0(const uint8_t *block, float *out)
     }
 }
 
+/* Part j of 32 has a scale and a min of 6 bits each in the 12 bytes after d and dmin. */
+static void read_q4_k(const uint8_t *block, float *out)
+{
+    float d = load_f16(block), dmin = load_f16(block + 2);
+    const uint8_t *s = block + 4, *q = block + 16;
+
+    for (size_t j = 0; j < 8; j++) {
+        int scale = j < 4 ? s[j] & 63 : (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
+        int min = j < 4 ? s[j + 4] & 63 : s[j + 4] >> 4 | s[j] >> 6 << 4;
+
+        for (size_t i = 0; i < 32; i++) {
+            int value = q[j / 2 * 32 + i] >> (j % 2 * 4) & 15;
+
+            out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
+        }
+    }
+}
+
+static void read_q6_k(const uint8_t *block, float *out)
+{
+    const int8_t *scales = (const int8_t *)block + 192;
+    float d = load_f16(block + 208);
+
+    for (size_t c = 0; c < 256; c++) {
+        size_t half = c / 128, quarter = c % 128 / 32, l = c % 32;
+        int low = block[half * 64 + quarter % 2 * 32 + l] >> quarter / 2 * 4 & 15;
+        int high = block[128 + half * 32 + l] >> quarter * 2 & 3;
+
+        out[c] = (float)(scales[c / 16] * ((low | high << 4) - 32)) * d;
+    }
+}
+
 static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
 {
     for (size_t c = 0; c < t->cols; c++) {
         float scale = load_f32(t->scales + 4 * ((first + c) / t->group));
 
         out[c] = scale * (float)(int8_t)t->data[first + c];
+    }
+}
+
+static void read_floats(const struct source_tensor *t, const uint8_t *in, float *out)
+{
+    for (size_t c = 0; c < t->cols; c++) {
+        out[c] = t->type == SOURCE_F32   ? load_f32(in + 4 * c)
+                 : t->type == SOURCE_F16 ? load_f16(in + 2 * c)
+                                         : load_bf16(in + 2 * c);
+    }
+}
+
+static void read_blocks(const struct source_tensor *t, const uint8_t *in, float *out,
+                        void (*read)(const uint8_t *block, float *out))
+{
+    uint32_t n = source_type_block(t->type);
+
+    for (size_t c = 0; c < t->cols; c += n) {
+        read(in + source_type_bytes(t->type, c), out + c);
     }
 }
 
@@ -203,24 +262,21 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
 
     switch (t->type) {
     case SOURCE_F32:
-        for (size_t c = 0; c < t->cols; c++) {
-            out[c] = load_f32(in + 4 * c);
-        }
-        return;
     case SOURCE_F16:
-        for (size_t c = 0; c < t->cols; c++) {
-            out[c] = load_f16(in + 2 * c);
-        }
+    case SOURCE_BF16:
+        read_floats(t, in, out);
         return;
     case SOURCE_Q8_0:
-        for (size_t c = 0; c < t->cols; c += 32) {
-            read_q8_0(in + c / 32 * 34, out + c);
-        }
+        read_blocks(t, in, out, read_q8_0);
         return;
     case SOURCE_Q4_0:
-        for (size_t c = 0; c < t->cols; c += 32) {
-            read_q4_0(in + c / 32 * 18, out + c);
-        }
+        read_blocks(t, in, out, read_q4_0);
+        return;
+    case SOURCE_Q4_K:
+        read_blocks(t, in, out, read_q4_k);
+        return;
+    case SOURCE_Q6_K:
+        read_blocks(t, in, out, read_q6_k);
         return;
     case SOURCE_SYNTH:
         synth_read_row(t, row, out);

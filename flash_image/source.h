@@ -21,6 +21,9 @@ enum source_type {
     SOURCE_F16,
     SOURCE_Q8_0,    /* GGML blocks of 32: fp16 d, int8 q[32] */
     SOURCE_Q4_0,    /* GGML blocks of 32: fp16 d, u8 q[16] */
+    SOURCE_BF16,
+    SOURCE_Q4_K,    /* GGML blocks of 256: fp16 d, dmin, u8 scales[12], u8 q[128] */
+    SOURCE_Q6_K,    /* GGML blocks of 256: u8 low[128], high[64], int8 scales[16], fp16 d */
     SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
     SOURCE_SYNTH,   /* made up as it is read: synth.c; `group` is the seed, data any address */
 };
@@ -81,7 +84,8 @@ enum err source_refuse(struct source *s, enum err e, const char *format, ...);
 /* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
 
-/* Bytes of n elements of the type from the start of a block; SOURCE_GROUPED: the int8 only. */
+/* Elements of a block; bytes of n elements, whole blocks, SOURCE_GROUPED: the int8 only. */
+uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);
 
@@ -130,5 +134,6 @@ static inline uint64_t load_u64(const uint8_t *p)
 
 float load_f32(const uint8_t *p);
 float load_f16(const uint8_t *p);
+float load_bf16(const uint8_t *p);
 
 #endif

@@ -33,37 +33,62 @@ static void print_params(const struct ingot_params *p)
            (double)p->rope_base, (double)p->norm_eps);
 }
 
-/* Weights without padding, the tied output once. */
-static uint64_t count_weights(const struct image *img, uint64_t by_type[4])
+/* Weights without padding, and the bytes they take with it. */
+struct sum {
+    uint64_t weights, bytes;
+};
+
+/* Of the tensors of a role (INGOT_N_ROLES: of any) and type (INGOT_N_TYPES: of any), the tied
+ * output once. */
+static struct sum sum_tensors(const struct image *img, unsigned role, unsigned type)
 {
     uint32_t n = img->header->tensors.count - (img->header->params.tied ? 1 : 0);
-    uint64_t all = 0;
+    struct sum sum = { 0, 0 };
 
     for (uint32_t i = 0; i < n; i++) {
         const struct ingot_tensor *t = &img->tensors[i];
 
-        by_type[t->type] += (uint64_t)t->rows * t->cols;
-        all += (uint64_t)t->rows * t->cols;
+        if ((role == INGOT_N_ROLES || role == t->role) &&
+            (type == INGOT_N_TYPES || type == t->type)) {
+            sum.weights += (uint64_t)t->rows * t->cols;
+            sum.bytes += t->bytes;
+        }
     }
-    return all;
+    return sum;
 }
 
 static void print_weights(const struct image *img)
 {
-    uint64_t by_type[4] = { 0 };
-    uint64_t all = count_weights(img, by_type);
-    uint64_t bytes = 0;
+    struct sum all = sum_tensors(img, INGOT_N_ROLES, INGOT_N_TYPES);
 
-    for (uint32_t i = 0; i < img->header->extents.count; i++) {
-        bytes += img->extents[i].bytes;
-    }
-    printf("weights     %llu:", (unsigned long long)all);
-    for (unsigned type = 0; type < 4; type++) {
-        if (by_type[type] != 0) {
-            printf(" %llu %s", (unsigned long long)by_type[type], image_type_name(type));
+    printf("weights     %llu:", (unsigned long long)all.weights);
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        struct sum sum = sum_tensors(img, INGOT_N_ROLES, type);
+
+        if (sum.weights != 0) {
+            printf(" %llu %s", (unsigned long long)sum.weights, image_type_name(type));
         }
     }
-    printf("; %.2f bits each\n", (double)bytes * 8 / (double)all);
+    printf("; %.2f bits each\n", (double)all.bytes * 8 / (double)all.weights);
+}
+
+/* A line for each kind of tensor, and for each of its types where layers differ. */
+static void print_classes(const struct image *img)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    printf("\n%-16s %-5s %14s %12s %6s\n", "tensors", "type", "weights", "size", "bits");
+    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
+        for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+            struct sum sum = sum_tensors(img, role, type);
+
+            if (sum.weights != 0) {
+                printf("%-16s %-5s %14llu %12s %6.2f\n", image_role_name(role),
+                       image_type_name(type), (unsigned long long)sum.weights,
+                       format_bytes(size, sum.bytes), (double)sum.bytes * 8 / (double)sum.weights);
+            }
+        }
+    }
 }
 
 static void print_token(const struct image *img, const char *name, uint32_t id)
@@ -169,6 +194,7 @@ static bool print_file(const char *path, const char *shown, bool tensors)
     print_weights(&f.image);
     print_tokenizer(&f.image);
     print_chat(&f.image);
+    print_classes(&f.image);
     print_extents(&f.image);
     if (tensors) {
         print_tensors(&f.image);

@@ -8,12 +8,13 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: ingot pack IN -o OUT [--type f32|q8_0|q4_0] [--tokenizer FILE]\n"
-         "Make an .ingot file from a GGUF file (llama architecture; F32, F16, Q8_0, Q4_0) or a\n"
-         "llama2.c checkpoint (versions 0, 1 and 2).\n"
+    puts("usage: ingot pack IN -o OUT [--type TYPE] [--tokenizer FILE]\n"
+         "Make an .ingot file from a GGUF file (llama architecture; F32, F16, BF16, Q8_0, Q4_0,\n"
+         "Q4_K, Q6_K) or a llama2.c checkpoint (versions 0, 1 and 2).\n"
          "\n"
          "  -o, --output FILE  the .ingot file to write\n"
-         "  --type TYPE        of the weights (default: as in IN; F16 becomes q8_0)\n"
+         "  --type TYPE        of the weights: f32, f16, q8_0, q4_0, q4_k, q6_k, or q4_k_m, which\n"
+         "                     is q4_k with q6_k where it matters most (default: as in IN)\n"
          "  --tokenizer FILE   of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
          "                     tokenizer.bin beside it)\n"
          "  -q, --quiet        no progress\n"
@@ -43,11 +44,8 @@ static bool set_value(struct pack_options *o, const char *word, const char *valu
         o->output = value;
     } else if (tokenizer) {
         o->tokenizer = value;
-    } else {
-        o->type_given = true;
-        if (!pack_parse_type(value, &o->type)) {
-            return refuse(value, "no such type; f32, q8_0 and q4_0 can be packed");
-        }
+    } else if (!pack_parse_type(value, o)) {
+        return refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m can be packed");
     }
     return true;
 }

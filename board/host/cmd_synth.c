@@ -9,9 +9,10 @@
 
 static int usage(FILE *to)
 {
-    fputs("usage: ingot synth --shape NAME -o OUT [--type f32|q8_0|q4_0] [--seed N]\n"
+    fputs("usage: ingot synth --shape NAME -o OUT [--type TYPE] [--seed N]\n"
           "Writes a model of a real shape with random weights, the same every time: for tests and\n"
-          "figures. Shapes: tiny untied s15m smol135 tl2 tinyllama\n",
+          "figures. Shapes: tiny untied s15m smol135 tl2 tinyllama. Types: f32 f16 q8_0 (unless said)\n"
+          "q4_0 q4_k q6_k q4_k_m\n",
           to);
     return to == stdout ? EXIT_FINE : EXIT_USAGE;
 }
@@ -37,7 +38,7 @@ int cmd_synth(int argc, char **argv)
             o.output = value;
         } else if (strcmp(argv[i], "--seed") == 0) {
             seed = (uint32_t)strtoul(value, NULL, 0);
-        } else if (strcmp(argv[i], "--type") != 0 || !pack_parse_type(value, &o.type)) {
+        } else if (strcmp(argv[i], "--type") != 0 || !pack_parse_type(value, &o)) {
             return usage(stderr);
         }
     }

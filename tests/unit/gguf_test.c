@@ -175,8 +175,8 @@ static void test_gguf_refused(void)
 {
     refuse_gguf((struct change){ .architecture = "qwen2" }, ERR_UNSUPPORTED, "\"qwen2\"");
     refuse_gguf((struct change){ .scaling = "yarn" }, ERR_UNSUPPORTED, "rope scaling \"yarn\"");
-    refuse_gguf((struct change){ .matrix_type = 14 }, ERR_UNSUPPORTED, "is Q6_K (type 14)");
-    refuse_gguf((struct change){ .matrix_type = 30 }, ERR_UNSUPPORTED, "is BF16 (type 30)");
+    refuse_gguf((struct change){ .matrix_type = 13 }, ERR_UNSUPPORTED, "is Q5_K (type 13)");
+    refuse_gguf((struct change){ .matrix_type = 14 }, ERR_BAD_MODEL, "32 columns, no multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 99 }, ERR_UNSUPPORTED, "is unknown (type 99)");
     refuse_gguf((struct change){ .extra_tensor = "rope_freqs.weight" }, ERR_UNSUPPORTED,
                 "rope_freqs.weight");

@@ -289,8 +289,12 @@ static void test_tensor_table(void)
 #define TENSOR(field) (offsetof(struct ingot_tensor, field))
     refuse(&good, q + TENSOR(role), "\3\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
     refuse(&good, q + TENSOR(layer), "\1\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
-    refuse(&good, q + TENSOR(type), "\1", 1, ERR_UNSUPPORTED, "attn_q: type is 1 (f16)");
-    refuse(&good, q + TENSOR(type), "\77", 1, ERR_UNSUPPORTED, "attn_q: type is 63");
+    refuse(&good, q + TENSOR(type), "\1", 1, ERR_BAD_HEADER, "attn_q: interleave is 8, must be 1");
+    refuse(&good, q + TENSOR(type), "\4", 1, ERR_BAD_HEADER,
+           "attn_q: cols is 24, q4_k demands a multiple of 256");
+    refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
+    refuse(&good, q + TENSOR(type), "\6", 1, ERR_UNSUPPORTED, "attn_q: type is 6, this program");
+    refuse(&good, q + TENSOR(type), "\377", 1, ERR_UNSUPPORTED, "attn_q: type is 255");
     refuse(&good, q + TENSOR(type), "\3", 1, ERR_BAD_HEADER, "attn_q: bytes");
     refuse(&good, norm + TENSOR(type), "\2", 1, ERR_UNSUPPORTED, "a norm is f32");
     refuse(&good, q + TENSOR(interleave), "\4", 1, ERR_BAD_HEADER, "interleave is 4, must be 8");

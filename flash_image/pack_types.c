@@ -1,0 +1,156 @@
+#include "flash_image/pack_types.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "kernels/ref/scalar.h"
+#include "runtime/image.h"
+
+static bool is_norm(enum ingot_role role)
+{
+    return role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM || role == INGOT_OUTPUT_NORM;
+}
+
+static bool fits_f16(const struct source_tensor *t)
+{
+    uint64_t n = (uint64_t)t->rows * t->cols;
+
+    for (uint64_t i = 0; i < n; i++) {
+        float x = load_bf16(t->data + 2 * i);
+        uint16_t half = f16_from_f32(x);
+
+        if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The nearest to the source's type that loses nothing, or next to nothing. */
+static enum ingot_type own_type(const struct source_tensor *t)
+{
+    switch (t->type) {
+    case SOURCE_F32:
+        return INGOT_F32;
+    case SOURCE_F16:
+        return INGOT_F16;
+    case SOURCE_BF16:
+        return fits_f16(t) ? INGOT_F16 : INGOT_F32;
+    case SOURCE_Q4_0:
+        return INGOT_Q4_0;
+    case SOURCE_Q4_K:
+        return INGOT_Q4_K;
+    case SOURCE_Q6_K:
+        return INGOT_Q6_K;
+    case SOURCE_GROUPED: /* short groups know more than a block of 32 can keep */
+        return t->group % 32 == 0 ? INGOT_Q8_0 : INGOT_F32;
+    default:
+        return INGOT_Q8_0;
+    }
+}
+
+/* Q4_K_M as GGUF files have it: Q6_K for the output matrix, and in the first and last eighth of
+ * the layers and every third between for the two matrices that lose most by fewer bits. */
+static enum ingot_type mixed_type(const struct ingot_params *p, enum ingot_role role,
+                                  unsigned layer)
+{
+    unsigned n = p->n_layers;
+
+    switch (role) {
+    case INGOT_TOKEN_EMBEDDING:
+        return p->tied ? INGOT_Q6_K : INGOT_Q4_K;
+    case INGOT_OUTPUT:
+        return INGOT_Q6_K;
+    case INGOT_ATTN_V:
+    case INGOT_FFN_DOWN:
+        return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2 ? INGOT_Q6_K
+                                                                               : INGOT_Q4_K;
+    default:
+        return INGOT_Q4_K;
+    }
+}
+
+/* Before what the columns forbid. */
+static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
+                                   enum ingot_role role, unsigned layer)
+{
+    if (is_norm(role)) {
+        return INGOT_F32;
+    }
+    if (!o->type_given) {
+        return own_type(source_tensor(s, role, layer));
+    }
+    return o->mixed ? mixed_type(&s->params, role, layer) : o->type;
+}
+
+enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
+                                 enum ingot_role role, unsigned layer)
+{
+    enum ingot_type type = wanted_type(o, s, role, layer);
+
+    return image_type_takes(type, source_tensor(s, role, layer)->cols) ? type : INGOT_Q8_0;
+}
+
+/* A made-up or quantized source keeps its type without a word; these are another's. */
+static void tell_own_type(const struct pack_options *o, struct source *s)
+{
+    const struct source_tensor *t = source_tensor(s, INGOT_ATTN_Q, 0);
+
+    if (!o->type_given && (t->type == SOURCE_BF16 || t->type == SOURCE_GROUPED)) {
+        fprintf(stderr, "%s: %s weights are stored as %s; --type chooses another\n", s->path,
+                source_type_name(t->type),
+                image_type_name(pack_choose_type(o, s, INGOT_ATTN_Q, 0)));
+    }
+}
+
+/* The matrices that the wanted type cannot hold, by name: a role has the same columns in every
+ * layer. */
+static void tell_columns(const struct pack_options *o, struct source *s)
+{
+    char names[INGOT_N_ROLES * 20] = "";
+    size_t used = 0;
+
+    for (int role = 0; role < INGOT_N_ROLES; role++) {
+        enum ingot_type wanted = wanted_type(o, s, (enum ingot_role)role, 0);
+        uint32_t cols = source_tensor(s, (enum ingot_role)role, 0)->cols;
+
+        if (cols != 0 && !image_type_takes(wanted, cols)) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used != 0 ? ", " : "", image_role_name((unsigned)role));
+        }
+    }
+    if (used != 0) {
+        fprintf(stderr, "%s: stored as q8_0, for their columns are no multiple of 256: %s\n",
+                s->path, names);
+    }
+}
+
+void pack_tell_types(const struct pack_options *o, struct source *s)
+{
+    if (o->quiet) {
+        return;
+    }
+    tell_own_type(o, s);
+    if (o->type_given) {
+        tell_columns(o, s);
+    }
+}
+
+bool pack_parse_type(const char *name, struct pack_options *o)
+{
+    if (strcasecmp(name, "q4_k_m") == 0) {
+        o->type = INGOT_Q4_K;
+        o->type_given = o->mixed = true;
+        return true;
+    }
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        if (strcasecmp(name, image_type_name(type)) == 0) {
+            o->type = (enum ingot_type)type;
+            o->type_given = true;
+            o->mixed = false;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,178 @@
+/* Which type the packer gives a tensor: as asked, mixed as Q4_K_M, another where the columns do
+ * not allow it, and BF16, which is no type of the file. */
+#include "flash_image/ingot_file.h"
+#include "flash_image/pack.h"
+#include "flash_image/pack_types.h"
+#include "tests/unit/model_files.h"
+#include "tests/unit/tap.h"
+
+static struct source source; /* parameters and shapes alone: choosing reads nothing else */
+
+static void set_tensor(enum ingot_role role, unsigned layer, enum source_type type)
+{
+    struct source_tensor *t = source_tensor(&source, role, layer);
+
+    t->type = type;
+    image_role_shape(&source.params, role, &t->rows, &t->cols);
+}
+
+static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool tied,
+                       enum source_type type)
+{
+    memset(&source, 0, sizeof source);
+    source.params = (struct ingot_params){ .dim = dim, .hidden = hidden, .n_layers = n_layers,
+                                           .n_heads = 4, .n_kv_heads = 2, .head_dim = dim / 4,
+                                           .vocab = 300, .tied = tied };
+    set_tensor(INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, type);
+    set_tensor(INGOT_OUTPUT_NORM, INGOT_NO_LAYER, SOURCE_F32);
+    if (!tied) {
+        set_tensor(INGOT_OUTPUT, INGOT_NO_LAYER, type);
+    }
+    for (unsigned layer = 0; layer < n_layers; layer++) {
+        for (int role = INGOT_ATTN_NORM; role <= INGOT_FFN_DOWN; role++) {
+            set_tensor((enum ingot_role)role, layer, type);
+        }
+    }
+}
+
+static enum ingot_type chosen(const char *type, enum ingot_role role, unsigned layer)
+{
+    struct pack_options o = { .quiet = true };
+
+    if (type != NULL && !pack_parse_type(type, &o)) {
+        return INGOT_N_TYPES;
+    }
+    return pack_choose_type(&o, &source, role, layer);
+}
+
+/* '6' for each layer whose matrix of the role is Q6_K, '4' for Q4_K. */
+static bool mix_is(enum ingot_role role, const char *expected)
+{
+    bool equal = strlen(expected) == source.params.n_layers;
+
+    for (unsigned layer = 0; equal && layer < source.params.n_layers; layer++) {
+        enum ingot_type type = chosen("q4_k_m", role, layer);
+
+        equal = type == (expected[layer] == '6' ? INGOT_Q6_K : INGOT_Q4_K);
+    }
+    return equal;
+}
+
+static void test_mix(void)
+{
+    set_source(256, 512, 22, false, SOURCE_F32); /* as many layers as TinyLlama */
+    OK(mix_is(INGOT_ATTN_V, "6644644644644644644666") &&
+       mix_is(INGOT_FFN_DOWN, "6644644644644644644666"), "Q4_K_M: Q6_K in the layers that GGUF has");
+    OK(mix_is(INGOT_ATTN_K, "4444444444444444444444") &&
+       mix_is(INGOT_FFN_UP, "4444444444444444444444"), "and Q4_K in the other matrices");
+    OK(chosen("q4_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
+       chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K, "output Q6_K");
+    set_source(256, 512, 2, true, SOURCE_F32);
+    OK(chosen("Q4_K_M", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q6_K,
+       "a tied embedding is the output: Q6_K");
+    OK(mix_is(INGOT_ATTN_V, "46"), "two layers");
+    OK(chosen("q4_k", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K &&
+       chosen("q4_k", INGOT_FFN_DOWN, 1) == INGOT_Q4_K, "Q4_K alone is not mixed");
+    OK(chosen("q4_k_m", INGOT_FFN_NORM, 1) == INGOT_F32, "a norm is F32 in every mix");
+    OK(chosen("q5_k", INGOT_FFN_UP, 0) == INGOT_N_TYPES, "no such type");
+}
+
+static void test_columns(void)
+{
+    set_source(576, 1536, 30, true, SOURCE_F32);
+    OK(chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q8_0 &&
+       chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 && chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
+       "576 columns are no multiple of 256: Q8_0");
+    OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K && chosen("q4_k_m", INGOT_FFN_DOWN, 0) ==
+       INGOT_Q6_K, "1536 are one");
+    OK(chosen("q4_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0, "Q4_0 pads them");
+}
+
+static void test_own_types(void)
+{
+    static const struct {
+        enum source_type from;
+        enum ingot_type to;
+    } pairs[] = { { SOURCE_F32, INGOT_F32 },   { SOURCE_F16, INGOT_F16 },
+                  { SOURCE_Q8_0, INGOT_Q8_0 }, { SOURCE_Q4_0, INGOT_Q4_0 },
+                  { SOURCE_Q4_K, INGOT_Q4_K }, { SOURCE_Q6_K, INGOT_Q6_K } };
+    bool equal = true;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        set_source(256, 512, 1, true, pairs[i].from);
+        equal = equal && chosen(NULL, INGOT_ATTN_Q, 0) == pairs[i].to;
+    }
+    OK(equal, "without a type a tensor keeps its own");
+}
+
+/* 0x3f80 is 1; 0x3300 is 2^-25, below fp16's smallest; 0x4780 is 65536, beyond its largest. */
+static void test_bf16(void)
+{
+    static uint8_t data[2 * 256 * 512];
+    static const struct {
+        uint16_t weight;
+        enum ingot_type type;
+    } pairs[] = { { 0xbf81, INGOT_F16 }, { 0x3380, INGOT_F16 }, { 0x3300, INGOT_F32 },
+                  { 0x4780, INGOT_F32 }, { 0x7f80, INGOT_F32 } };
+    struct source_tensor *t;
+    float row[256];
+
+    set_source(256, 512, 1, true, SOURCE_BF16);
+    t = source_tensor(&source, INGOT_ATTN_Q, 0);
+    t->data = data;
+    for (size_t i = 0; i < sizeof data / 2; i++) {
+        data[2 * i] = 0x80, data[2 * i + 1] = 0x3f;
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        data[2 * 256 * 255] = (uint8_t)pairs[i].weight; /* in the last row */
+        data[2 * 256 * 255 + 1] = (uint8_t)(pairs[i].weight >> 8);
+        OK(chosen(NULL, INGOT_ATTN_Q, 0) == pairs[i].type, "BF16 with %04x is %s",
+           pairs[i].weight, image_type_name(pairs[i].type));
+    }
+    source_read_row(t, 0, row);
+    OK(row[0] == 1.0f && row[255] == 1.0f, "BF16 is read");
+    OK(chosen("q4_k", INGOT_ATTN_Q, 0) == INGOT_Q4_K, "and packed as asked");
+}
+
+/* The whole way, with a made-up model: the file's tables say what was chosen. */
+static void test_synth(const char *shape, const char *type, enum ingot_type down,
+                       enum ingot_type query)
+{
+    struct pack_options o = { .input = shape, .output = folder_path("synth"), .quiet = true };
+    char problem[512] = "";
+    struct ingot_file f;
+    bool good = true;
+
+    if (!OK(pack_parse_type(type, &o) && pack_synth(&o, 1, problem, sizeof problem) == ERR_OK &&
+            ingot_file_open(&f, o.output, problem, sizeof problem) == ERR_OK,
+            "%s as %s %s", shape, type, problem)) {
+        return;
+    }
+    for (uint32_t i = 0; i < f.image.header->extents.count; i++) {
+        good = good && ingot_file_check_extent(&f, i) == ERR_OK;
+    }
+    OK(good && image_tensor(&f.image, INGOT_FFN_DOWN, 0)->type == down &&
+       image_tensor(&f.image, INGOT_ATTN_Q, 0)->type == query, "ffn_down is %s, attn_q %s",
+       image_type_name(down), image_type_name(query));
+    ingot_file_close(&f);
+}
+
+int main(void)
+{
+    static const char *const names[] = { "synth", NULL };
+
+    if (!OK(folder_make(), "a folder for files")) {
+        return tap_done();
+    }
+    test_mix();
+    test_columns();
+    test_own_types();
+    test_bf16();
+    test_synth("untied", "f16", INGOT_F16, INGOT_F16);
+    test_synth("untied", "q4_k", INGOT_Q4_K, INGOT_Q8_0); /* hidden 256, width 96 */
+    test_synth("untied", "q6_k", INGOT_Q6_K, INGOT_Q8_0);
+    test_synth("untied", "q4_k_m", INGOT_Q4_K, INGOT_Q8_0);
+    test_synth("tiny", "q4_k", INGOT_Q8_0, INGOT_Q8_0);
+    folder_remove(names);
+    return tap_done();
+}

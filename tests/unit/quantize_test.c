@@ -1,0 +1,143 @@
+/* Q8_0 and Q4_0: quantization against GGML's plain rule, and FORMAT.md's worked example. */
+#include <math.h>
+
+#include "flash_image/quantize.h"
+#include "flash_image/source.h"
+#include "kernels/ref/scalar.h"
+#include "tests/unit/model_files.h"
+#include "tests/unit/tap.h"
+
+static double block_error(const float *w, const uint8_t *block, bool q4)
+{
+    double d = (double)load_f16(block);
+    double error = 0;
+
+    for (size_t i = 0; i < 32; i++) {
+        int q = q4 ? (i < 16 ? block[2 + i] & 15 : block[2 + i - 16] >> 4) - 8
+                   : (int8_t)block[2 + i];
+        double miss = (double)w[i] - d * q;
+
+        error += miss * miss;
+    }
+    return error;
+}
+
+/* GGML's own rule, written again. */
+static void plain_q4(const float *w, uint8_t *block)
+{
+    float extreme = 0, d, inverse;
+    uint16_t half;
+    int q[32];
+
+    for (size_t i = 0; i < 32; i++) {
+        extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
+    }
+    d = extreme / -8;
+    inverse = d != 0 ? 1 / d : 0;
+    half = f16_from_f32(d);
+    memcpy(block, &half, 2);
+    for (size_t i = 0; i < 32; i++) {
+        q[i] = (int)(w[i] * inverse + 8.5f);
+        q[i] = q[i] > 15 ? 15 : q[i];
+    }
+    for (size_t i = 0; i < 16; i++) {
+        block[2 + i] = (uint8_t)(q[i] | q[i + 16] << 4);
+    }
+}
+
+static void test_q4_blocks(void)
+{
+    double plain_sum = 0, sum = 0;
+    bool never_worse = true;
+    uint32_t seed = 3;
+
+    for (int n = 0; n < 3000; n++) {
+        float scale = ldexpf(1.0f, n % 20 - 12);
+        uint8_t plain[18], block[18];
+        float w[32];
+
+        for (size_t i = 0; i < 32; i++) { /* a sum of four is near enough to a bell */
+            w[i] = scale * (next_weight(&seed) + next_weight(&seed) + next_weight(&seed) +
+                            next_weight(&seed));
+        }
+        plain_q4(w, plain);
+        never_worse = quantize_block_q4(w, block) && never_worse &&
+                      block_error(w, block, true) <= block_error(w, plain, true) * 1.000001;
+        plain_sum += block_error(w, plain, true) / (double)(scale * scale);
+        sum += block_error(w, block, true) / (double)(scale * scale);
+    }
+    OK(never_worse, "no Q4_0 block is worse than by the plain rule");
+    OK(sum < 0.9 * plain_sum, "and together they are %.0f %% better",
+       100 * (1 - sum / plain_sum));
+}
+
+static void test_q8_blocks(void)
+{
+    bool near = true;
+    uint32_t seed = 5;
+    uint8_t block[34];
+    float w[32];
+
+    for (int n = 0; n < 3000; n++) {
+        double d;
+
+        for (size_t i = 0; i < 32; i++) {
+            w[i] = ldexpf(next_weight(&seed), n % 16 - 8);
+        }
+        near = quantize_block_q8(w, block) && near;
+        d = (double)load_f16(block);
+        for (size_t i = 0; i < 32; i++) {
+            int q = (int8_t)block[2 + i];
+            double miss = fabs((double)w[i] - d * q);
+
+            /* Half a step, or the clipped end that the rounded scale just misses. */
+            near = near && q >= -127 && (miss <= 0.5001 * d || (abs(q) == 127 && miss <= 0.6 * d));
+        }
+    }
+    OK(near, "every Q8_0 weight is the nearest to its scale as stored");
+    memset(w, 0, sizeof w);
+    OK(quantize_block_q8(w, block) && block_error(w, block, false) == 0, "a block of zeros, Q8_0");
+    OK(quantize_block_q4(w, block) && block_error(w, block, true) == 0, "a block of zeros, Q4_0");
+    w[3] = 1e9f;
+    OK(!quantize_block_q8(w, block) && !quantize_block_q4(w, block), "a scale beyond fp16");
+}
+
+/* FORMAT.md's worked example: 10 rows of 40 columns, element (9, 37), and (9, 53) of Q4_0. */
+static void test_interleave(void)
+{
+    struct ingot_q8x8 q8[2][2];
+    struct ingot_q4x8 q4[2][2];
+    uint8_t row8[16][2][34], row4[16][2][18];
+    const uint8_t *bytes;
+
+    memset(row8, 0, sizeof row8);
+    memset(row4, 0, sizeof row4);
+    row8[9][1][0] = 0x34, row8[9][1][1] = 0x12, row8[9][1][2 + 5] = 77;
+    row4[9][1][0] = 0x78, row4[9][1][1] = 0x56, row4[9][1][2 + 5] = 0xb3;
+    for (size_t g = 0; g < 2; g++) {
+        for (size_t b = 0; b < 2; b++) {
+            const uint8_t *in8[8], *in4[8];
+
+            for (size_t r = 0; r < 8; r++) {
+                in8[r] = 8 * g + r < 10 ? row8[8 * g + r][b] : NULL;
+                in4[r] = 8 * g + r < 10 ? row4[8 * g + r][b] : NULL;
+            }
+            interleave_q8(in8, &q8[g][b]);
+            interleave_q4(in4, &q4[g][b]);
+        }
+    }
+    bytes = (const void *)q8;
+    OK(sizeof q8 == 1088 && bytes[818] == 0x34 && bytes[819] == 0x12 && bytes[869] == 77,
+       "the worked example of FORMAT.md, Q8_0");
+    bytes = (const void *)q4;
+    OK(sizeof q4 == 576 && bytes[434] == 0x78 && bytes[435] == 0x56 && bytes[485] == 0xb3,
+       "the worked example of FORMAT.md, Q4_0");
+}
+
+int main(void)
+{
+    test_q8_blocks();
+    test_q4_blocks();
+    test_interleave();
+    return tap_done();
+}
