@@ -227,4 +227,63 @@
     \add    \h\().4s, v30.4s, v31.4s
 .endm
 
+// For the K formats. Totals of 4 tokens over 256 columns, int32, rows 0-3 and 4-7: v8-v15.
+.macro zero_totals
+    movi    v8.4s, #0
+    movi    v9.4s, #0
+    movi    v10.4s, #0
+    movi    v11.4s, #0
+    movi    v12.4s, #0
+    movi    v13.4s, #0
+    movi    v14.4s, #0
+    movi    v15.4s, #0
+.endm
+
+// totals mla or mls the folded sums times the scales of a sub-block
+.macro scale_sums multiply, low, high
+    \multiply     v8.4s, v16.4s, \low\().4s
+    \multiply     v9.4s, v18.4s, \high\().4s
+    \multiply     v10.4s, v20.4s, \low\().4s
+    \multiply     v11.4s, v22.4s, \high\().4s
+    \multiply     v12.4s, v24.4s, \low\().4s
+    \multiply     v13.4s, v26.4s, \high\().4s
+    \multiply     v14.4s, v28.4s, \low\().4s
+    \multiply     v15.4s, v30.4s, \high\().4s
+.endm
+
+.macro totals_to_f32
+    scvtf   v8.4s, v8.4s
+    scvtf   v9.4s, v9.4s
+    scvtf   v10.4s, v10.4s
+    scvtf   v11.4s, v11.4s
+    scvtf   v12.4s, v12.4s
+    scvtf   v13.4s, v13.4s
+    scvtf   v14.4s, v14.4s
+    scvtf   v15.4s, v15.4s
+.endm
+
+// v24-v31 = scales of rows 0-3 and 4-7 in low and high, each times x_scale.s[token]
+.macro scale_totals low, high, x_scale
+    fmul    v24.4s, \low\().4s, \x_scale\().s[0]
+    fmul    v25.4s, \high\().4s, \x_scale\().s[0]
+    fmul    v26.4s, \low\().4s, \x_scale\().s[1]
+    fmul    v27.4s, \high\().4s, \x_scale\().s[1]
+    fmul    v28.4s, \low\().4s, \x_scale\().s[2]
+    fmul    v29.4s, \high\().4s, \x_scale\().s[2]
+    fmul    v30.4s, \low\().4s, \x_scale\().s[3]
+    fmul    v31.4s, \high\().4s, \x_scale\().s[3]
+.endm
+
+// y of 4 tokens in v16-v23: add = fmla or fmls the totals times v24-v31
+.macro add_totals add
+    \add    v16.4s, v8.4s, v24.4s
+    \add    v17.4s, v9.4s, v25.4s
+    \add    v18.4s, v10.4s, v26.4s
+    \add    v19.4s, v11.4s, v27.4s
+    \add    v20.4s, v12.4s, v28.4s
+    \add    v21.4s, v13.4s, v29.4s
+    \add    v22.4s, v14.4s, v30.4s
+    \add    v23.4s, v15.4s, v31.4s
+.endm
+
 #endif
