@@ -197,29 +197,32 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     tester_run(t, &c);
 }
 
-/* Every number of rows against every number of tokens, blocks and contents in turn. */
+/* Every number of rows against every number of tokens up to two tiles of either; blocks from 0 to 3
+ * and contents in turn. */
 static void test_gemm(struct tester *t, enum weights type)
 {
-    static const size_t tokens[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17 };
+    static const size_t rows[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+                                   24, 25 };
+    static const size_t tokens[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 24 };
     static const struct {
         size_t rows, cols, n_tokens;
     } wide[] = { { 8, 576, 8 }, { 9, 576, 5 }, { 17, 512, 4 }, { 8, 1536, 4 }, { 5, 2048, 3 } };
     size_t step = weights_block_cols(type);
-    unsigned fill = (unsigned)tester_random(t) % n_fills(type);
+    unsigned fill = (unsigned)(tester_random(t) % n_fills(type));
+    unsigned each = is_k(type) ? 2 : 3; /* of the four numbers of blocks */
 
-    for (size_t rows = 0; rows <= 17; rows++) {
-        for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
-            size_t blocks = (rows + i + i / 4) % 4;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t j = 0; j < sizeof tokens / sizeof tokens[0]; j++) {
+            for (size_t k = 0; k < each; k++, fill++) {
+                size_t blocks = (i + j + j / 4 + k) % 4;
 
-            run_gemm(t, type, rows, blocks * step, tokens[i], fill++ % n_fills(type));
-            if (!is_k(type)) {
-                run_gemm(t, type, rows, (blocks + 1) % 4 * step, tokens[i], fill++ % n_fills(type));
+                run_gemm(t, type, rows[i], blocks * step, tokens[j], fill % n_fills(type));
             }
         }
     }
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++, fill++) {
         if (wide[i].cols % step == 0) {
-            run_gemm(t, type, wide[i].rows, wide[i].cols, wide[i].n_tokens, fill++ % n_fills(type));
+            run_gemm(t, type, wide[i].rows, wide[i].cols, wide[i].n_tokens, fill % n_fills(type));
         }
     }
 }

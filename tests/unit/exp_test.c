@@ -1,5 +1,6 @@
-/* The arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp of the exact
- * value over its range, fp16 exact in one direction and nearest even in the other. */
+/* The arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp and GELU within
+ * 3 ulp of the exact value over their range, fp16 exact in one direction and nearest even in the
+ * other. */
 #include "kernels/ref/scalar.h"
 #include "tests/unit/tap.h"
 
@@ -19,8 +20,21 @@ static long double error_of_exp(float x)
     return fabsl((long double)exp_f32(x) - exact) / ulp_at(exact);
 }
 
+/* The tanh form by its definition; below -1 by the identity, as 1 + tanh would cancel. */
+static long double error_of_gelu(float x)
+{
+    long double sqrt_2_pi = sqrtl(2.0L / 3.14159265358979323846264338327950288L);
+    long double wide = (long double)x;
+    long double u = sqrt_2_pi * (wide + 0.044715L * wide * wide * wide);
+    long double exact = u < -1.0L ? wide / (1.0L + expl(-2.0L * u))
+                                  : 0.5L * wide * (1.0L + tanhl(u));
+
+    return fabsl((long double)gelu_tanh_f32(x) - exact) / ulp_at(exact);
+}
+
 /* Every 101st float between two of one sign: bit patterns order floats by magnitude. */
-static void sweep(const char *name, float from, float to)
+static void sweep(const char *name, float from, float to, long double (*error_of)(float),
+                  long double bound)
 {
     long double worst = 0;
     float worst_at = from;
@@ -28,15 +42,41 @@ static void sweep(const char *name, float from, float to)
 
     for (uint32_t bits = f32_bits(from); bits <= f32_bits(to); bits += 101, n++) {
         float x = f32_from_bits(bits);
-        long double error = error_of_exp(x);
+        long double error = error_of(x);
 
         if (error > worst) {
             worst = error;
             worst_at = x;
         }
     }
-    OK(n > 1000 && worst <= 2, "exp of %s is within 2 ulp: %.3Lf at %a, of %u values", name, worst,
-       (double)worst_at, n);
+    OK(n > 1000 && worst <= bound, "%s is within %.0Lf ulp: %.3Lf at %a, of %u values", name, bound,
+       worst, (double)worst_at, n);
+}
+
+/* Where the result leaves the normal range: still no NaN, no wrong sign, no jump. */
+static void test_gelu_edges(void)
+{
+    static const float zeros[] = { -16.0f, -40.0f, -1e30f };
+    uint32_t wrong = 0;
+
+    OK(f32_bits(gelu_tanh_f32(0.0f)) == 0 && f32_bits(gelu_tanh_f32(-0.0f)) == 0x80000000u,
+       "gelu keeps zeros");
+    OK(gelu_tanh_f32(16.0f) == 16.0f && gelu_tanh_f32(1e30f) == 1e30f &&
+       isinf(gelu_tanh_f32(INFINITY)), "gelu of a large value is the value");
+    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++) {
+        float y = gelu_tanh_f32(zeros[i]);
+
+        wrong += y > 0.0f || y < -0x1p-100f;
+    }
+    OK(wrong == 0, "gelu of a very negative value vanishes");
+    OK(isnan(gelu_tanh_f32(NAN)), "gelu of NaN is NaN");
+    wrong = 0;
+    for (uint32_t bits = f32_bits(-8.0f); bits <= f32_bits(-20.0f); bits += 10001) {
+        float y = gelu_tanh_f32(f32_from_bits(bits));
+
+        wrong += !(y <= 0.0f && y > -0x1p-40f);
+    }
+    OK(wrong == 0, "gelu stays small and negative from -8 to -20 (%u do not)", wrong);
 }
 
 static void test_exp_edges(void)
@@ -126,11 +166,16 @@ static void test_fold(void)
 
 int main(void)
 {
-    sweep("[2^-30, 1]", 0x1p-30f, 1.0f);
-    sweep("[1, 88.72]", 1.0f, 88.72f);
-    sweep("[-1, -2^-30]", -0x1p-30f, -1.0f);
-    sweep("[-87.3, -1]", -1.0f, -87.3f);
-    sweep("[-103.9, -87.3], subnormal", -87.3f, -103.9f);
+    sweep("exp of [2^-30, 1]", 0x1p-30f, 1.0f, error_of_exp, 2);
+    sweep("exp of [1, 88.72]", 1.0f, 88.72f, error_of_exp, 2);
+    sweep("exp of [-1, -2^-30]", -0x1p-30f, -1.0f, error_of_exp, 2);
+    sweep("exp of [-87.3, -1]", -1.0f, -87.3f, error_of_exp, 2);
+    sweep("exp of [-103.9, -87.3], subnormal", -87.3f, -103.9f, error_of_exp, 2);
+    sweep("gelu of [2^-30, 1]", 0x1p-30f, 1.0f, error_of_gelu, 3);
+    sweep("gelu of [1, 20]", 1.0f, 20.0f, error_of_gelu, 3);
+    sweep("gelu of [-1, -2^-30]", -0x1p-30f, -1.0f, error_of_gelu, 3);
+    sweep("gelu of [-9.2, -1]", -1.0f, -9.2f, error_of_gelu, 3); /* to 2^-124 */
+    test_gelu_edges();
     test_exp_edges();
     test_f16_widening();
     test_f16_rounding();

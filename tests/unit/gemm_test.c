@@ -1,0 +1,107 @@
+/* The contract's promise about prompts: a gemm gives each token what the gemv gives it, bit for bit,
+ * however many tokens are taken at once. The references are held to it here, every kernel to its
+ * reference in tests/kernels. */
+#include <string.h>
+
+#include "kernels/ref/blocks.h"
+#include "tests/unit/tap.h"
+
+enum { ROWS = 19, COLS = 512, TOKENS = 7, STRIDE = 23 };
+
+static struct {
+    _Alignas(64) uint8_t weights[(ROWS + 7) / 8 * 8 * COLS * 4];
+    _Alignas(16) float x[TOKENS][COLS + 4];
+    struct block_q8 q8[TOKENS][COLS / 32];
+    struct block_q8x4 q8x4[2][COLS / 32];
+    _Alignas(16) struct block_q8k q8k[TOKENS][COLS / 256];
+    _Alignas(16) struct block_q8kx4 q8kx4[2][COLS / 256];
+    float one_by_one[TOKENS][STRIDE];
+    float at_once[TOKENS][STRIDE];
+} data;
+
+static uint32_t random_word(void)
+{
+    static uint32_t state = 12345;
+
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+/* Any byte is a weight, save that the high bytes of floats keep them ordinary: there are n_floats of
+ * float_bytes at the start of each group. */
+static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats)
+{
+    for (size_t i = 0; i < sizeof data.weights; i++) {
+        data.weights[i] = (uint8_t)random_word();
+    }
+    for (size_t at = 0; at + group_bytes <= sizeof data.weights; at += group_bytes) {
+        for (size_t i = 1; i <= n_floats; i++) {
+            data.weights[at + i * float_bytes - 1] = (uint8_t)(0x30 + random_word() % 16);
+        }
+    }
+}
+
+static void fill_activations(void)
+{
+    for (size_t t = 0; t < TOKENS; t++) {
+        for (size_t c = 0; c < COLS; c++) {
+            data.x[t][c] = (float)random_word() * 0x1p-23f - 1.0f;
+        }
+        quantize_q8_f32_ref(data.q8[t], data.x[t], COLS);
+        quantize_q8k_f32_ref(data.q8k[t], data.x[t], COLS);
+    }
+    interleave_q8x4_q8_ref(data.q8x4[0], data.q8[0], TOKENS, COLS);
+    interleave_q8kx4_q8k_ref(data.q8kx4[0], data.q8k[0], TOKENS, COLS);
+}
+
+static void compare(const char *name)
+{
+    size_t wrong = 0;
+    size_t zeros = 0;
+
+    for (size_t t = 0; t < TOKENS; t++) {
+        for (size_t r = 0; r < STRIDE; r++) {
+            wrong += f32_bits(data.one_by_one[t][r]) != f32_bits(data.at_once[t][r]);
+            zeros += r < ROWS && data.one_by_one[t][r] == 0.0f;
+        }
+    }
+    OK(wrong == 0 && zeros < TOKENS, "%s equals its gemv for %d tokens of %d rows (%zu differ)", name,
+       TOKENS, ROWS, wrong);
+}
+
+/* Both results start alike, so that what lies between rows is compared too. */
+#define TEST(gemm, gemv, group_bytes, float_bytes, n_floats, x_many, x_of)     \
+    static void test_##gemm(void)                                              \
+    {                                                                          \
+        struct gemm_shape shape = { ROWS, COLS, TOKENS, STRIDE, COLS + 4 };    \
+                                                                               \
+        fill_weights(group_bytes, float_bytes, n_floats);                      \
+        memset(data.one_by_one, 0x11, sizeof data.one_by_one);                 \
+        memset(data.at_once, 0x11, sizeof data.at_once);                       \
+        gemm##_ref(data.at_once[0], data.weights, x_many, &shape);             \
+        for (size_t t = 0; t < TOKENS; t++) {                                  \
+            gemv##_ref(data.one_by_one[t], data.weights, x_of, ROWS, COLS, 0); \
+        }                                                                      \
+        compare(#gemm);                                                        \
+    }
+
+TEST(gemm_f32_f32_f32, gemv_f32_f32_f32, 4, 4, 1, data.x[0], data.x[t])
+TEST(gemm_f32_f16_f32, gemv_f32_f16_f32, 2, 2, 1, data.x[0], data.x[t])
+TEST(gemm_f32_q8x8_q8x4, gemv_f32_q8x8_q8, sizeof(struct q8x8), 2, 8, data.q8x4[0], data.q8[t])
+TEST(gemm_f32_q4x8_q8x4, gemv_f32_q4x8_q8, sizeof(struct q4x8), 2, 8, data.q8x4[0], data.q8[t])
+TEST(gemm_f32_q4kx8_q8kx4, gemv_f32_q4kx8_q8k, sizeof(struct q4kx8), 2, 16, data.q8kx4[0],
+     data.q8k[t])
+TEST(gemm_f32_q6kx8_q8kx4, gemv_f32_q6kx8_q8k, sizeof(struct q6kx8), 2, 8, data.q8kx4[0],
+     data.q8k[t])
+
+int main(void)
+{
+    fill_activations();
+    test_gemm_f32_f32_f32();
+    test_gemm_f32_f16_f32();
+    test_gemm_f32_q8x8_q8x4();
+    test_gemm_f32_q4x8_q8x4();
+    test_gemm_f32_q4kx8_q8kx4();
+    test_gemm_f32_q6kx8_q8kx4();
+    return tap_done();
+}
