@@ -1,0 +1,100 @@
+// What the quantized gemvs with the dot product share: the loop over pairs of groups of 8 rows, so
+// that 16 rows share x. Of a last odd group both halves of the pair compute the same rows.
+//
+// Where a block's sums stay below 2^22 they begin, as integers, at the bits of the float 3 * 2^22,
+// whose last bit counts 1: they end as the bits of 3 * 2^22 + sum, and a subtraction, one operation
+// where a conversion is two, leaves the sum as a float, exactly.
+#ifndef INGOT_KERNELS_ARM64_GEMV_DOTPROD_H
+#define INGOT_KERNELS_ARM64_GEMV_DOTPROD_H
+
+#include "kernels/arm64/asm.h"
+
+// Arguments, and what the loop keeps. v28-v31 are y of the 16 rows; the blocks of a pair may use
+// x7-x17 and all other registers of vectors.
+#define out x0
+#define weights x1              // the next pair
+#define vector x2               // x
+#define n_rows x3               // rows left
+#define n_blocks x4             // of a row
+#define ahead x5                // bytes to prefetch before their use
+#define group_bytes x6
+#define first x7                // weights of the pair's groups
+#define second x8
+#define block x9                // x
+#define left x10                // blocks left
+#define seeds x17               // 64 bytes of what sums begin at
+
+#define MAGIC 0x4b400000        // the bits of 3 * 2^22
+
+// Body of a gemv. A block is 1 << block_bits columns and block_bytes of 8 rows; `blocks` adds
+// `left` >= 1 of them to y, from first, second and block on. `seed` is what sums begin at.
+.macro gemv_pairs blocks, block_bits, block_bytes, seed
+    cbz     n_rows, 209f
+    save_vectors
+    sub     sp, sp, #64
+    .cfi_adjust_cfa_offset 64
+    mov     seeds, sp
+    mov_word w16, \seed
+    dup     v0.4s, w16
+    mov     v1.16b, v0.16b
+    st1     {v0.4s, v1.4s}, [seeds], #32
+    st1     {v0.4s, v1.4s}, [seeds]
+    mov     seeds, sp
+    lsr     n_blocks, n_blocks, #\block_bits
+    mov     group_bytes, #\block_bytes
+    mul     group_bytes, group_bytes, n_blocks
+201:
+    cmp     n_rows, #8
+    mov     first, weights
+    add     second, weights, group_bytes
+    csel    second, second, first, hi
+    mov     block, vector
+    mov     left, n_blocks
+    movi    v28.4s, #0
+    movi    v29.4s, #0
+    movi    v30.4s, #0
+    movi    v31.4s, #0
+    cbz     n_blocks, 202f
+    \blocks
+202:
+    add     weights, weights, group_bytes, lsl #1
+    subs    n_rows, n_rows, #16
+    b.lo    203f
+    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [out], #64
+    b.ne    201b
+203:
+    tbz     n_rows, #3, 204f            // rows mod 16: nothing after whole pairs
+    st1     {v28.4s, v29.4s}, [out], #32
+    mov     v28.16b, v30.16b
+    mov     v29.16b, v31.16b
+204:
+    store_ragged v28, v29, out, n_rows
+    add     sp, sp, #64
+    .cfi_adjust_cfa_offset -64
+    restore_vectors
+209:
+    ret
+.endm
+
+// y of 16 rows += (the sums v24-v27, as floats, - offset) times the fp16 scales of the two groups by
+// x_scale, an element. Destroys v18-v21.
+.macro add_scaled_pair first_scales, second_scales, x_scale, offset
+    fcvtl   v18.4s, \first_scales\().4h
+    fcvtl2  v19.4s, \first_scales\().8h
+    fcvtl   v20.4s, \second_scales\().4h
+    fcvtl2  v21.4s, \second_scales\().8h
+    fsub    v24.4s, v24.4s, \offset\().4s
+    fsub    v25.4s, v25.4s, \offset\().4s
+    fmul    v18.4s, v18.4s, \x_scale
+    fmul    v19.4s, v19.4s, \x_scale
+    fsub    v26.4s, v26.4s, \offset\().4s
+    fsub    v27.4s, v27.4s, \offset\().4s
+    fmul    v20.4s, v20.4s, \x_scale
+    fmul    v21.4s, v21.4s, \x_scale
+    fmla    v28.4s, v24.4s, v18.4s
+    fmla    v29.4s, v25.4s, v19.4s
+    fmla    v30.4s, v26.4s, v20.4s
+    fmla    v31.4s, v27.4s, v21.4s
+.endm
+
+#endif
