@@ -42,10 +42,10 @@
 8104:
 .endm
 
-// x = e^(x - max) for `left` floats from cursor on; the sum in s8. Takes max in all of v30 and
-// exp_constants. Destroys cursor, left, tail, x10-x12, v0-v11, v16-v23; 64 bytes of stack.
-// A tail is worked on in the stack, filled up with NaNs: they become 0 and leave the sum.
-.macro exp_sum_pass cursor, left, tail
+// x = e^(x - max) for `left` floats from cursor on by the macro `exp`; the sum in s8. Takes max in all
+// of v30 and exp_constants. Destroys cursor, left, tail, w8, x15, x16, x17, v0-v11, v16-v23; 64 bytes of
+// stack. A tail is worked on in the stack, filled up with NaNs: they become 0 and leave the sum.
+.macro exp_sum_pass exp, cursor, left, tail
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
     movi    v8.4s, #0
@@ -58,20 +58,17 @@
     b.lo    8203f
 8202:
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [\cursor]
-    fsub    v0.4s, v0.4s, v30.4s
-    fsub    v1.4s, v1.4s, v30.4s
-    fsub    v2.4s, v2.4s, v30.4s
-    fsub    v3.4s, v3.4s, v30.4s
-    exp_sixteen
+    four_by fsub, exp_x, exp_x, v30.4s
+    \exp
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [\cursor], #64
     fadd    v8.4s, v8.4s, v0.4s
     fadd    v9.4s, v9.4s, v1.4s
     fadd    v10.4s, v10.4s, v2.4s
     fadd    v11.4s, v11.4s, v3.4s
     cbz     \tail, 8201b
-    mov     x10, sp
-    sub     x11, x12, \tail, lsl #2
-    copy_words x11, x10, \tail, w9
+    mov     x15, sp
+    sub     x16, x17, \tail, lsl #2
+    copy_words x16, x15, \tail, w8
     b       8204f
 8203:
     adds    \tail, \left, #16
@@ -80,11 +77,11 @@
     mov     v1.16b, v0.16b
     mov     v2.16b, v0.16b
     mov     v3.16b, v0.16b
-    mov     x10, sp
-    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [x10]
-    mov     x12, \cursor
-    mov     x11, \tail
-    copy_words x10, x12, x11, w9    // leaves x12 at the end of x
+    mov     x15, sp
+    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [x15]
+    mov     x17, \cursor
+    mov     x16, \tail
+    copy_words x15, x17, x16, w8    // leaves x17 at the end of x
     mov     \cursor, sp
     b       8202b
 8204:
