@@ -16,26 +16,27 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
 
-def seed_of(name):
-    """A valid input to mutate, or None: the target then starts from random bytes."""
+def seeds_of(name):
+    """Valid inputs to mutate; none: the target then starts from random bytes."""
     out = os.path.join(WORK, f"seed-{name}")
     script = os.path.join(ROOT, f"tests/fuzz/{name}_seed.py")
     if os.path.exists(script):
         subprocess.run([sys.executable, script, out], check=True, timeout=60)
-        return out
+        return [out]
     if name == "image":
-        subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", out], check=True,
-                       timeout=60)
-        return out
-    return None
+        models = [("tiny", "q8_0"), ("untied", "q4_k_m"), ("tiny", "f16")]
+        for shape, kind in models:
+            subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o",
+                            f"{out}-{kind}"], check=True, capture_output=True, timeout=60)
+        return [f"{out}-{kind}" for _, kind in models]
+    return []
 
 
 for target in sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/*_fuzz.c"))):
     name = os.path.basename(target)[:-len("_fuzz.c")]
-    seed = seed_of(name)
     command = [os.path.join(BUILD, "tests/fuzz", name), "--seconds", SECONDS]
     command += ["--seed", SEED] if SEED else []
-    command += [seed] if seed else []
+    command += seeds_of(name)
     done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                           timeout=60 + 4 * float(SECONDS))
     lines = done.stdout.strip().split("\n")

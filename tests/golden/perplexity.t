@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Perplexity of stories260K on the given text: F32 as llama.cpp has it, Q8_0 within 1 % of that;
-and logits against llama.cpp's, position by position."""
+and logits against llama.cpp's, position by position, of quantized files as well."""
 
 import os
 import re
@@ -35,12 +35,15 @@ def rows_of(path, vocab):
     return [values[i:i + vocab] for i in range(0, len(values), vocab)]
 
 
+TYPES = ["f32", "f16", "q8_0", "q4_0"]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
-    figures = dict(zip(["f32", "q8_0", "q4_0"], pool.map(perplexity, ["f32", "q8_0", "q4_0"])))
+    figures = dict(zip(TYPES, pool.map(perplexity, TYPES)))
 for kind, figure in figures.items():
     tap.note(f"{kind:5} perplexity {figure:.4f}")
 tap.ok(abs(figures["f32"] / REFERENCE - 1) < 0.005, "F32 within 0.5 % of llama.cpp's",
        f"{figures['f32']} against {REFERENCE}")
+tap.ok(abs(figures["f16"] / figures["f32"] - 1) < 0.0005, "F16 within 0.05 % of F32",
+       f"{figures['f16']} against {figures['f32']}")
 tap.ok(abs(figures["q8_0"] / figures["f32"] - 1) < 0.01, "Q8_0 within 1 % of F32",
        f"{figures['q8_0']} against {figures['f32']}")
 tap.ok(figures["q4_0"] > figures["f32"] and figures["q4_0"] / figures["f32"] < 1.15,
@@ -59,4 +62,36 @@ for name, vocab in (("stories260K", 512), ("tiny-random-llama", 32000)):
     tap.ok(len(ours) == len(theirs) == 21 and worst < 0.02,
            f"{name}: 21 rows of logits within 0.02 of llama.cpp's (largest difference {worst:.5f}; "
            "its KV cache is F16 as ours, its sums have another order)")
+
+
+def nmse(ours, theirs):
+    pairs = [(a, b) for x, y in zip(ours, theirs) for a, b in zip(x, y)]
+    return sum((a - b) ** 2 for a, b in pairs) / sum(b * b for _, b in pairs)
+
+
+def prompt_logits(gguf, kind, positions):
+    """The rows of the prompt only: what is chosen after it differs with the rounding."""
+    out = os.path.join(WORK, f"synthetic-{kind}")
+    model = pack(gguf, kind, f"synthetic-{kind}.ingot")
+    status, console = run([HOST, "logits", model, "-p", "Once upon a time", "-n", "1", "-o", out,
+                           "-q"])
+    tap.ok(status == 0, f"{os.path.basename(gguf)} as {kind}: logits are written", console)
+    return rows_of(out, 2048)[:positions]
+
+
+# GGUF files in their own types against the same weights multiplied as floats.
+for name, kind in (("Q8_0", "q8_0"), ("Q4_K_M", "q4_k_m"), ("Q6_K", "q6_k")):
+    stem = f"synthetic-llama-d256-{name}"
+    gguf = os.path.join(ASSETS, f"synthetic/{stem}.gguf")
+    if not os.path.exists(gguf):
+        tap.skip(name, f"no {gguf}")
+        continue
+    exact = rows_of(os.path.join(ASSETS, f"refs/llama.cpp-float-activations/{stem}.logits.f32"),
+                    2048)[:6]
+    theirs = nmse(rows_of(os.path.join(ASSETS, f"refs/llama.cpp/{stem}.logits.f32"), 2048), exact)
+    floats = nmse(prompt_logits(gguf, "f32", 6), exact)
+    ours = nmse(prompt_logits(gguf, kind, 6), exact)
+    tap.ok(floats < 1e-5, f"{name} as floats: NMSE {floats:.2g} against llama.cpp's floats")
+    tap.ok(ours < 1.3 * theirs, f"{name} with int8 activations: NMSE {ours:.3g}, llama.cpp's own "
+           f"{theirs:.3g}")
 tap.done()
