@@ -9,29 +9,30 @@
 #include <stdbool.h>
 
 enum {
-    TESTER_SLOTS = 4,          /* buffers of one call */
-    TESTER_PAGE = 4096,        /* the fence behind each room, which a host may protect */
-    TESTER_ROOM = 20 * 4096,   /* bytes for one buffer and its guards */
-    TESTER_GUARD = 128,        /* bytes watched on either side of an output */
-    TESTER_STACK_BYTES = 2 * 4096, /* bytes of stack that a kernel may use */
-    TESTER_STACK_GUARD = 2048, /* bytes watched on either side of it */
+    TESTER_SLOTS = 4,              /* buffers of one call */
+    TESTER_PAGE = 4096,            /* the fence behind each room, which a host may protect */
+    TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
+    TESTER_GUARD = 128,            /* bytes watched on either side of an output */
+    TESTER_STACK_BYTES = 2 * 4096, /* of stack that a kernel may use */
+    TESTER_STACK_GUARD = 2048,     /* bytes watched on either side of it */
+    /* of tester_open() */
     TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
-                        2 * TESTER_STACK_GUARD, /* of tester_open() */
+                        2 * TESTER_STACK_GUARD,
 };
 
 /* What a kernel did wrong. */
 enum tester_fault {
-    TESTER_VALUE = 1 << 0,    /* an output differs from the reference's */
+    TESTER_VALUE = 1 << 0,     /* an output differs from the reference's */
     TESTER_GUARD_HIT = 1 << 1, /* bytes beside an output changed */
-    TESTER_INPUT = 1 << 2,    /* an input changed */
-    TESTER_SAVED = 1 << 3,    /* a callee-saved integer register changed */
+    TESTER_INPUT = 1 << 2,     /* an input changed */
+    TESTER_SAVED = 1 << 3,     /* a callee-saved integer register changed */
     TESTER_SAVED_FLOAT = 1 << 4,
-    TESTER_STACK = 1 << 5,    /* the stack pointer changed */
-    TESTER_CONTROL = 1 << 6,  /* rounding or another mode of the FPU changed */
-    TESTER_PLATFORM = 1 << 7, /* x18, or gp or tp, changed */
-    TESTER_UNKNOWN = 1 << 8,  /* the op has no reference or no cases */
+    TESTER_STACK = 1 << 5,     /* the stack pointer changed */
+    TESTER_CONTROL = 1 << 6,   /* rounding or another mode of the FPU changed */
+    TESTER_PLATFORM = 1 << 7,  /* x18, or gp or tp, changed */
+    TESTER_UNKNOWN = 1 << 8,   /* the op has no reference or no cases */
     TESTER_STACK_HIT = 1 << 9, /* the caller's frame changed, or more than TESTER_STACK_BYTES */
-    TESTER_DIRTY = 1 << 10,   /* x86-64: upper halves of vectors in use, vzeroupper is missing */
+    TESTER_DIRTY = 1 << 10,    /* x86-64: upper halves of vectors in use, vzeroupper is missing */
 };
 
 /* One call through the trampoline of call_<isa>.S. The assembly relies on the offsets. */
