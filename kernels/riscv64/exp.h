@@ -5,7 +5,7 @@
 #include "kernels/riscv64/vector.h"
 
 /* Registers that exp_constants sets and exp_lanes reads. The caller keeps to fa0-fa2 and
- * ft10-ft11, and leaves exp_rebias to it. */
+ * ft8-ft11, and leaves exp_rebias to it. */
 #define exp_lowest ft0    /* -104 */
 #define exp_highest ft1   /* 89 */
 #define exp_magic ft2     /* 1.5 * 2^23 */
@@ -20,6 +20,10 @@
 #define exp_one fa6
 #define exp_rebias t6     /* 254 - the bits of magic: bits of z to n + 2 * 127 */
 
+#define exp_gate_lowest ft0  /* -89 */
+#define exp_gate_highest fa7 /* 32 */
+#define exp_back ft1      /* of the shorter forms below: what undoes their power of two */
+
 /* Each user carries the table; it is read once a call. */
 .section .rodata.exp_table, "a", @progbits
     .balign 4
@@ -29,12 +33,12 @@
     .word 0x3ab6889e, 0x3c0905d1             /* 0x1.6d113cp-10, 0x1.120ba2p-7 */
     .word 0x3d2aaa8d, 0x3e2aaa6e             /* 0x1.55551ap-5, 0x1.5554dcp-3 */
     .word 0x3f000000, 0x3f800000             /* 0.5, 1 */
+    .word 0x4b400040, 0x1f800000             /* 1.5 * 2^23 + 64, 2^-64 */
+    .word 0x4b3fffc0, 0x5f800000             /* 1.5 * 2^23 - 64, 2^64 */
+    .word 0xc2b20000, 0x42000000             /* -89, 32 */
 
-.macro exp_constants temp
+.macro exp_coefficients temp
     lla \temp, .Lexp_table
-    flw exp_lowest, 0(\temp)
-    flw exp_highest, 4(\temp)
-    flw exp_magic, 8(\temp)
     flw exp_log2e, 12(\temp)
     flw exp_ln2_high, 16(\temp)
     flw exp_ln2_low, 20(\temp)
@@ -44,7 +48,31 @@
     flw exp_c2, 36(\temp)
     flw exp_half, 40(\temp)
     flw exp_one, 44(\temp)
+.endm
+
+.macro exp_constants temp
+    exp_coefficients \temp
+    flw exp_lowest, 0(\temp)
+    flw exp_highest, 4(\temp)
+    flw exp_magic, 8(\temp)
     li exp_rebias, 254 - F32_MAGIC
+.endm
+
+/* For exp_of_fall. */
+.macro exp_fall_constants temp
+    exp_coefficients \temp
+    flw exp_lowest, 0(\temp)
+    flw exp_magic, 48(\temp)
+    flw exp_back, 52(\temp)
+.endm
+
+/* For exp_of_gate. */
+.macro exp_gate_constants temp
+    exp_coefficients \temp
+    flw exp_magic, 56(\temp)
+    flw exp_back, 60(\temp)
+    flw exp_gate_lowest, 64(\temp)
+    flw exp_gate_highest, 68(\temp)
 .endm
 
 /* \out = exp(\val), 25 instructions; \val, \whole and \temp are destroyed. */
@@ -76,6 +104,58 @@
     vfmul.vv \out, \out, \whole
 .endm
 
+/* \out = exp(\val) for \val <= 0 or NaN, 20 instructions: n + 64 is within the exponents of
+ * normal numbers, so that one product with 2^-64 does what two powers of two do above. */
+.macro exp_of_fall out, val, whole, temp
+    vfmax.vf \val, \val, exp_lowest
+    vfmv.v.f \whole, exp_magic         /* 64 more: it stays even, so ties go the same way */
+    vfmacc.vf \whole, exp_log2e, \val  /* n + 64 in its low bits */
+    vfsub.vf \temp, \whole, exp_magic
+    vfmacc.vf \val, exp_ln2_high, \temp
+    vfmacc.vf \val, exp_ln2_low, \temp
+    vfmv.v.f \out, exp_c4
+    vfmacc.vf \out, exp_c5, \val
+    vfmv.v.f \temp, exp_c3
+    vfmacc.vv \temp, \out, \val
+    vfmv.v.f \out, exp_c2
+    vfmacc.vv \out, \temp, \val
+    vfmv.v.f \temp, exp_half
+    vfmacc.vv \temp, \out, \val
+    vfmul.vv \out, \val, \val
+    vfmadd.vv \out, \temp, \val
+    vfadd.vf \out, \out, exp_one
+    vsll.vi \whole, \whole, 23
+    vadd.vv \out, \out, \whole         /* times 2^(n + 64), into the exponent */
+    vfmul.vf \out, \out, exp_back
+.endm
+
+/* \out = 1 + exp(-\gate), 22 instructions. Beyond 32 it is 1, so that n - 64 is within the
+ * exponents too; \gate is never negated: it becomes -r, and what multiplies it subtracts. */
+.macro exp_of_gate out, gate, whole, temp
+    vfmax.vf \gate, \gate, exp_gate_lowest
+    vfmin.vf \gate, \gate, exp_gate_highest
+    vfmv.v.f \whole, exp_magic
+    vfnmsac.vf \whole, exp_log2e, \gate
+    vfsub.vf \temp, \whole, exp_magic
+    vfnmsac.vf \gate, exp_ln2_high, \temp
+    vfnmsac.vf \gate, exp_ln2_low, \temp
+    vfmv.v.f \out, exp_c4
+    vfnmsac.vf \out, exp_c5, \gate
+    vfmv.v.f \temp, exp_c3
+    vfnmsac.vv \temp, \out, \gate
+    vfmv.v.f \out, exp_c2
+    vfnmsac.vv \out, \temp, \gate
+    vfmv.v.f \temp, exp_half
+    vfnmsac.vv \temp, \out, \gate
+    vfmul.vv \out, \gate, \gate
+    vfmsub.vv \out, \temp, \gate
+    vfadd.vf \out, \out, exp_one
+    vsll.vi \whole, \whole, 23
+    vadd.vv \out, \out, \whole
+    vfmul.vf \out, \out, exp_back
+    vfadd.vf \out, \out, exp_one
+.endm
+
 /* \result = max of count floats at \at, -infinity for none. Clobbers \at, \count, \taken,
  * \bytes, v0-v15. */
 .macro max_of result, at, count, taken, bytes
@@ -96,36 +176,46 @@
     vfmv.f.s \result, v8
 .endm
 
-/* One step of exp_sum over vl lanes at \at: x = exp(x - \max), added to v0. */
-.macro exp_sum_step at, max
-    vle32.v v4, (\at)
-    vfsub.vf v4, v4, \max
-    exp_lanes v8, v4, v12, v16
-    vse32.v v8, (\at)
-    vfadd.vv v0, v0, v8
+/* x = exp(x - \max) for \count floats at \at (none is fine), by the macro \exp. Clobbers \at,
+ * \count, \taken, \bytes, v0-v31. */
+.macro exp_all at, count, max, exp, taken, bytes
+    beqz \count, .Lexp_end\@
+.Lexp_step\@:
+    vsetvli \taken, \count, e32, m8, ta, ma
+    vle32.v v0, (\at)
+    slli \bytes, \taken, 2
+    sub \count, \count, \taken
+    vfsub.vf v0, v0, \max
+    \exp v24, v0, v8, v16
+    vse32.v v24, (\at)
+    add \at, \at, \bytes
+    bnez \count, .Lexp_step\@
+.Lexp_end\@:
 .endm
 
-/* x = exp(x - \max) for \count floats at \at (none is fine); \result = their sum in 16 lanes.
- * Clobbers \at, \count, \end, \vtype, \temp, v0-v19. */
-.macro exp_sum_of result, at, count, max, end, vtype, temp
+/* \result = the sum of \count floats at \at in 16 lanes, by adding. Clobbers \at, \count, \end,
+ * \vtype, \temp, v0-v7. */
+.macro sum_16_lanes result, at, count, end, vtype, temp
     set_16_lanes \vtype, \temp
     vmv.v.i v0, 0
     andi \temp, \count, -16
     andi \count, \count, 15
     slli \temp, \temp, 2
     add \end, \at, \temp
-    beq \at, \end, .Lexp_tail\@
-.Lexp_step\@:
-    exp_sum_step \at, \max
+    beq \at, \end, .Lsum_tail\@
+.Lsum_step\@:
+    vle32.v v4, (\at)
     addi \at, \at, 64
-    bne \at, \end, .Lexp_step\@
-.Lexp_tail\@:
-    beqz \count, .Lexp_fold\@
+    vfadd.vv v0, v0, v4
+    bne \at, \end, .Lsum_step\@
+.Lsum_tail\@:
+    beqz \count, .Lsum_fold\@
     vsetvl zero, \count, \vtype
-    exp_sum_step \at, \max
+    vle32.v v4, (\at)
+    vfadd.vv v0, v0, v4
     li \temp, 16
     vsetvl zero, \temp, \vtype
-.Lexp_fold\@:
+.Lsum_fold\@:
     fold_16_lanes \result, v0, v4
 .endm
 

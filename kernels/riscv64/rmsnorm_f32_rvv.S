@@ -1,9 +1,10 @@
-/* void rmsnorm_f32_rvv(float *y, const float *x, const float *restrict w, size_t n, float eps)
+/* void rmsnorm_f32_rvv(float *y, const float *x, const float *restrict w, size_t n, float eps,
+ *                      float offset)
  *
- * a0 y (may be x), a1 x, a2 w, a3 n >= 1, fa0 eps. Clobbers a0-a5, t0-t3, ft0-ft1, v0-v23.
+ * a0 y (may be x), a1 x, a2 w, a3 n >= 1, fa0 eps, fa1 offset. Clobbers a0-a5, t0-t3, ft0-ft1, v0-v23.
  *
  * The sum of squares in 16 lanes, a tail into its lanes only: 4 instructions for 16 elements.
- * Then y = (x * s) * w in groups of 8 registers, 12 instructions each. */
+ * Then y = (x * s) * (offset + w) in groups of 8 registers, 13 instructions each. */
 #include "kernels/riscv64/vector.h"
 
 #define dst a0
@@ -17,6 +18,7 @@
 #define bytes t2
 #define position t3
 #define eps fa0
+#define offset fa1
 #define sum ft0
 #define one ft1
 
@@ -59,6 +61,7 @@ func rmsnorm_f32_rvv, v
     vle32.v values, (src)
     vle32.v gains, (weights)
     vfmul.vf values, values, sum
+    vfadd.vf gains, gains, offset
     slli bytes, temp, 2
     sub count, count, temp
     add src, src, bytes

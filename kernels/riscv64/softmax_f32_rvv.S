@@ -1,8 +1,8 @@
 /* void softmax_f32_rvv(float *x, size_t n)
  *
- * a0 x, a1 n >= 1. Clobbers a0-a4, t0-t1, t6, ft0-ft7, fa0, fa3-fa6, v0-v19.
- * Three passes: the maximum, exp and its sum, the product with 1 / sum. The second counts: 31
- * instructions for 16 elements. */
+ * a0 x, a1 n >= 1. Clobbers a0-a4, t0-t1, ft0-ft7, fa0, fa3-fa6, v0-v31.
+ * Passes: the maximum, exp, the sum, the product with 1 / sum; 7, 28 and 8 instructions for 8
+ * registers, the sum 4 for 16 lanes. */
 #include "kernels/riscv64/exp.h"
 
 #define values a0
@@ -21,10 +21,13 @@ func softmax_f32_rvv, v
     mv left, count
     max_of result, position, left, taken, bytes
 
-    exp_constants temp
+    exp_fall_constants temp            /* nothing is above the maximum */
     mv position, values
     mv left, count
-    exp_sum_of result, position, left, result, values_end, vtype_16, temp
+    exp_all position, left, result, exp_of_fall, taken, bytes
+    mv position, values
+    mv left, count
+    sum_16_lanes result, position, left, values_end, vtype_16, temp
 
     fdiv.s result, exp_one, result
 .Lscale:
