@@ -1,0 +1,8 @@
+/* score_f32_f16 of score_f16.h: 12 instructions for 8 registers of positions, one dimension and
+ * three queries. */
+#include "kernels/riscv64/score_f16.h"
+
+func score_f32_f16_rvv_zvfh, v
+    score_f32_f16 1
+    ret
+endfunc
