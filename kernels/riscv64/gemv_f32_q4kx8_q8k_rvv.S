@@ -1,0 +1,329 @@
+/* void gemv_f32_q4kx8_q8k_rvv(float *restrict y, const void *restrict w,
+ *                             const struct block_q8k *restrict x, size_t rows, size_t cols,
+ *                             size_t ahead)
+ *
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a7, t0-t6, ft0-ft1, every vector
+ * register.
+ *
+ * A chunk of 32 bytes holds 4 columns of 8 rows of a sub-block (low nibbles) and of the next one
+ * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows
+ * of one or two groups. A lane's products of a sub-block stay in int16: 8 * 15 * 128 = 15360; the
+ * two sub-blocks then lie behind each other in one register group, so that one fold by narrowing
+ * shifts serves both: first in int16 (30720), then times the sub-blocks' scales, widening. y
+ * carries the sums from one block of 256 columns to the next.
+ *
+ * The mins: lanes (sub-block, row) of 6-bit mins times the sums of the sub-blocks' activations,
+ * which are spread over the lanes once for both groups.
+ *
+ * VLEN 128 takes one chunk a step. VLEN >= 256 takes two, lanes 32 and up hold the next chunk.
+ * Instructions per 8 rows and 32 columns, for 16 rows or more: 53 at VLEN 128, 44 from 256 on. */
+#include "kernels/riscv64/asm.h"
+#include "kernels/riscv64/prefetch.h"
+
+#define dst a0
+#define next_group a1
+#define act_start a2
+#define rows_left a3
+#define row_bytes a4   /* of one group of 8 rows */
+#define ahead a5
+#define act_end a6
+#define act a7
+#define quants0 t0     /* of each group: the next 64 columns */
+#define quants1 t1
+#define scales0 t2     /* and their two rows of scales */
+#define scales1 t3
+#define parts_left t4  /* 64 columns each */
+#define rows scales1   /* of a single group */
+#define temp t5
+#define temp_1 t6
+#define step_vl s0     /* bytes a step */
+#define join_vl s1     /* 32, int16 lanes of a sub-block once joined */
+#define scale_up ft0   /* 2^112 */
+#define act_scale ft1
+
+#define low0 v0        /* m4, int16: dots of group 0, sub-block of the low nibbles */
+#define high0 v4       /* m4: of the high ones */
+#define low1 v8
+#define high1 v12
+#define act_low v16    /* m2 */
+#define act_high v18
+#define packed v20     /* m2 */
+#define nibbles v22    /* m2 */
+#define isum0 v24      /* m4, int32: 8 rows of the even sub-blocks, then of the odd ones */
+#define isum1 v28
+
+#define BLOCK_BYTES 1152
+#define ACT_BYTES 304
+#define SCALES_AT 32   /* in a block; mins follow, then quants */
+#define MINS_AT 96
+#define QUANTS_AT 128
+
+/* One chunk a step: words \k and 8 + \k of x to all lanes. */
+.macro take_act_1 k
+    vsetivli zero, 8, e32, m2, ta, ma
+    lw temp, 4*(\k)(act)
+    lw temp_1, 32 + 4*(\k)(act)
+    vmv.v.x act_low, temp
+    vmv.v.x act_high, temp_1
+.endm
+
+/* Two: also the words that follow these, to lanes 8-15. */
+.macro take_act_2 k
+    vsetivli zero, 16, e32, m2, ta, ma
+    lw temp, 4*(\k) + 4(act)
+    lw temp_1, 32 + 4*(\k) + 4(act)
+    vmv.v.x act_low, temp
+    vmv.v.x act_high, temp_1
+    lw temp, 4*(\k)(act)
+    lw temp_1, 32 + 4*(\k)(act)
+    vsetivli zero, 8, e32, m2, tu, ma
+    vmv.v.x act_low, temp
+    vmv.v.x act_high, temp_1
+.endm
+
+.macro multiply quants, k, low, high
+    addi temp, \quants, 32*(\k)
+    vle8.v packed, (temp)
+    vand.vi nibbles, packed, 15
+    vsrl.vi packed, packed, 4
+    .if \k == 0
+    vwmulsu.vv \low, act_low, nibbles
+    vwmulsu.vv \high, act_high, packed
+    .else
+    vwmaccsu.vv \low, act_low, nibbles
+    vwmaccsu.vv \high, act_high, packed
+    .endif
+.endm
+
+.macro step chunks, groups, k
+    take_act_\chunks \k
+    vsetvli zero, step_vl, e8, m2, ta, ma
+    multiply quants0, \k, low0, high0
+    .if \groups == 2
+    multiply quants1, \k, low1, high1
+    .endif
+.endm
+
+/* Dots of both sub-blocks side by side, 32 lanes each. At VLEN 128 they are, in m8. */
+.macro join_1 low, high
+    vsetvli zero, join_vl, e16, m4, ta, ma
+.endm
+
+.macro join_2 low, high
+    vsetvli zero, join_vl, e16, m4, ta, ma
+    vslidedown.vx v16, \low, join_vl   /* the second chunk's half */
+    vslidedown.vx v20, \high, join_vl
+    vadd.vv \low, \low, v16
+    vadd.vv \high, \high, v20
+    vsetvli zero, step_vl, e16, m4, ta, ma
+    vslideup.vx \low, \high, join_vl
+    vsetvli zero, join_vl, e16, m4, ta, ma
+.endm
+
+/* isum += scales * dots, for both sub-blocks. */
+.macro fold chunks, low, high, isum, scales
+    join_\chunks \low, \high
+    li temp, 63
+    vnsrl.wi v16, \low, 0              /* columns 0 and 2 */
+    vnsrl.wi v20, \low, 16             /* columns 1 and 3 */
+    vadd.vv v16, v16, v20
+    vsetivli zero, 16, e8, m1, ta, ma
+    vle8.v v20, (\scales)
+    addi \scales, \scales, 16
+    vand.vx v20, v20, temp
+    vsetvli zero, zero, e16, m2, ta, ma
+    vzext.vf2 v22, v20
+    vnsrl.wi v20, v16, 16
+    vnsrl.wi v16, v16, 0
+    vwmacc.vv \isum, v20, v22
+    vwmacc.vv \isum, v16, v22
+.endm
+
+/* v8, v12 (m4, int16) = the sums of the sub-blocks' activations, lanes (sub-block, row). */
+.macro spread_sums
+    vsetivli zero, 8, e32, m2, ta, ma
+    vle32.v v4, (act)                  /* two sums of 16 each */
+    vsetvli zero, zero, e16, m1, ta, ma
+    vnsrl.wi v0, v4, 0
+    vnsrl.wi v1, v4, 16
+    vadd.vv v0, v0, v1
+    vsetvli zero, join_vl, e16, m4, ta, ma
+    vid.v v4
+    vsrl.vi v4, v4, 3
+    vrgather.vv v8, v0, v4
+    vadd.vi v4, v4, 4
+    vrgather.vv v12, v0, v4
+.endm
+
+/* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), 8
+ * rows if there are two groups, `rows` of one. \mins points to the group's mins. */
+.macro finish isum, mins, y, groups
+    addi temp, \mins, SCALES_AT - MINS_AT
+    vsetvli zero, join_vl, e8, m2, ta, ma
+    vle8.v v0, (temp)
+    addi temp, temp, 32
+    vle8.v v2, (temp)
+    vle8.v v4, (\mins)
+    vsrl.vi v0, v0, 6
+    vsrl.vi v2, v2, 6
+    vand.vi v6, v4, 15
+    vsrl.vi v4, v4, 4
+    vsll.vi v6, v6, 2
+    vsll.vi v4, v4, 2
+    vor.vv v0, v0, v6                  /* mins of sub-blocks 0-3 */
+    vor.vv v2, v2, v4                  /* 4-7 */
+    vsetvli zero, zero, e16, m4, ta, ma
+    vzext.vf2 v4, v0
+    vzext.vf2 v0, v2
+    vwmul.vv v16, v4, v8
+    vwmacc.vv v16, v0, v12
+    vsetivli zero, 16, e32, m8, ta, ma
+    vslidedown.vi v0, v16, 16
+    vadd.vv v16, v16, v0
+    vsetivli zero, 8, e32, m4, ta, ma
+    vslidedown.vi v0, v16, 8
+    vslidedown.vi v4, \isum, 8
+    vadd.vv v16, v16, v0
+    vadd.vv v20, \isum, v4
+    addi temp, \mins, -MINS_AT
+    vsetivli zero, 16, e16, m2, ta, ma
+    vle16.v v4, (temp)                 /* d and dmin */
+    li temp, 1 << 13
+    vwmul.vx v0, v4, temp              /* sign-extended and shifted left by 13 */
+    vsetvli zero, zero, e32, m4, ta, ma
+    li temp, F16_SIGN_MAGNITUDE
+    vand.vx v0, v0, temp
+    vfmul.vf v0, v0, scale_up
+    vfmul.vf v0, v0, act_scale
+    vslidedown.vi v4, v0, 8
+    .if \groups == 2
+    vsetivli zero, 8, e32, m2, ta, ma
+    .else
+    vsetvli zero, rows, e32, m2, ta, ma
+    .endif
+    vle32.v v6, (\y)
+    vfcvt.f.x.v v20, v20
+    vfcvt.f.x.v v16, v16
+    vfmacc.vv v6, v20, v0
+    vfnmsac.vv v6, v16, v4
+    vse32.v v6, (\y)
+.endm
+
+/* One block of 256 columns of one or two groups. */
+.macro block chunks, groups
+    vsetivli zero, 16, e32, m4, ta, ma
+    vmv.v.i isum0, 0
+    .if \groups == 2
+    vmv.v.i isum1, 0
+    .endif
+    li parts_left, 4
+.Lpart_\chunks\()_\groups:
+    beqz ahead, .Lno_prefetch_\chunks\()_\groups
+    prefetch_lines quants0, ahead, 256, temp
+    .if \groups == 2
+    prefetch_lines quants1, ahead, 256, temp
+    .endif
+.Lno_prefetch_\chunks\()_\groups:
+    .if \chunks == 1
+    .irp k, 0, 1, 2, 3, 4, 5, 6, 7
+    step 1, \groups, \k
+    .endr
+    .else
+    .irp k, 0, 2, 4, 6
+    step 2, \groups, \k
+    .endr
+    .endif
+    fold \chunks, low0, high0, isum0, scales0
+    addi quants0, quants0, 256
+    .if \groups == 2
+    fold \chunks, low1, high1, isum1, scales1
+    addi quants1, quants1, 256
+    .endif
+    addi act, act, 64
+    addi parts_left, parts_left, -1
+    bnez parts_left, .Lpart_\chunks\()_\groups
+    flw act_scale, 32(act)
+    spread_sums
+    finish isum0, scales0, dst, \groups
+    addi scales0, quants0, SCALES_AT   /* quants point to the next block */
+    addi quants0, quants0, QUANTS_AT
+    .if \groups == 2
+    addi dst, dst, 32
+    finish isum1, scales1, dst, \groups
+    addi dst, dst, -32
+    addi scales1, quants1, SCALES_AT
+    addi quants1, quants1, QUANTS_AT
+    .endif
+    addi act, act, ACT_BYTES - 256
+.endm
+
+/* All rows: groups by two, then the last one with 1 to 8 rows. */
+.macro all_rows chunks
+.Lgroups_\chunks:
+    beqz rows_left, .Ldone
+    mv act, act_start
+    addi quants0, next_group, QUANTS_AT
+    addi scales0, next_group, SCALES_AT
+    add next_group, next_group, row_bytes
+    li temp, 16
+    bltu rows_left, temp, .Lone_group_\chunks
+    addi quants1, next_group, QUANTS_AT
+    addi scales1, next_group, SCALES_AT
+    add next_group, next_group, row_bytes
+    vsetivli zero, 16, e32, m4, ta, ma
+    vmv.v.i v0, 0
+    vse32.v v0, (dst)
+    beq act, act_end, .Lnext_two_\chunks
+.Lblock_two_\chunks:
+    block \chunks, 2
+    bne act, act_end, .Lblock_two_\chunks
+.Lnext_two_\chunks:
+    addi dst, dst, 64
+    addi rows_left, rows_left, -16
+    j .Lgroups_\chunks
+
+.Lone_group_\chunks:
+    li rows, 8
+    bgeu rows_left, rows, .Lrows_\chunks
+    mv rows, rows_left
+.Lrows_\chunks:
+    vsetvli zero, rows, e32, m2, ta, ma
+    vmv.v.i v0, 0
+    vse32.v v0, (dst)
+    beq act, act_end, .Lnext_one_\chunks
+.Lblock_one_\chunks:
+    block \chunks, 1
+    bne act, act_end, .Lblock_one_\chunks
+.Lnext_one_\chunks:
+    addi dst, dst, 32
+    sub rows_left, rows_left, rows
+    j .Lgroups_\chunks
+.endm
+
+func gemv_f32_q4kx8_q8k_rvv, v
+    addi sp, sp, -16
+    .cfi_def_cfa_offset 16
+    sd s0, 0(sp)
+    sd s1, 8(sp)
+    srli temp, a4, 8                   /* blocks of a row */
+    li act_end, ACT_BYTES
+    mul act_end, act_end, temp
+    add act_end, act_end, act_start
+    li row_bytes, BLOCK_BYTES
+    mul row_bytes, row_bytes, temp
+    load_float scale_up, F32_2P112, temp
+    li step_vl, 32
+    li join_vl, 32
+    csrr temp, vlenb
+    bgeu temp, join_vl, .Lwide
+    all_rows 1
+.Lwide:
+    slli step_vl, step_vl, 1
+    all_rows 2
+.Ldone:
+    ld s0, 0(sp)
+    ld s1, 8(sp)
+    addi sp, sp, 16
+    .cfi_def_cfa_offset 0
+    ret
+endfunc

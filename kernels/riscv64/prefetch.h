@@ -1,0 +1,18 @@
+/* Prefetch of weights, a hint of Zicbop: on a core without it `ori zero, ...`, which does nothing. */
+#ifndef INGOT_KERNELS_RISCV64_PREFETCH_H
+#define INGOT_KERNELS_RISCV64_PREFETCH_H
+
+/* The 64-byte lines from \base + \ahead on that hold \bytes. */
+.macro prefetch_lines base, ahead, bytes, temp
+    .option push
+    .option arch, +zicbop
+    add \temp, \base, \ahead
+    .set offset, 0
+    .rept (\bytes + 63) / 64
+    prefetch.r offset(\temp)
+    .set offset, offset + 64
+    .endr
+    .option pop
+.endm
+
+#endif
