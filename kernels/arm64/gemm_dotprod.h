@@ -198,10 +198,27 @@
     b       213b
 .endm
 
-// v16-v23 = 0, by the load unit, which has less to do than the vector pipes.
-.macro clear_sums
-    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [zeros]
-    ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [zeros]
+// v16-v23 = four vectors at `from`: the load unit has less to do than the vector pipes.
+.macro begin_sums from
+    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\from]
+    ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [\from]
+.endm
+
+// Sums of a block of 32 columns begin, as integers, at the bits of a float 3 * 2^22 (or, where they
+// are 16 times too large, 3 * 2^18): they end as the bits of it + sum, and a subtraction, one operation
+// where a conversion is two, leaves the sum as a float, exactly. FRAME_TILE holds 64 bytes of it.
+#define MAGIC 0x4b400000
+#define MAGIC_16 0x49400000
+
+// FRAME_TILE and v3 = magic
+.macro place_magic magic
+    mov_word word, \magic
+    add     temp, sp, #FRAME_TILE
+    dup     v3.4s, word
+    st1     {v3.4s}, [temp], #16
+    st1     {v3.4s}, [temp], #16
+    st1     {v3.4s}, [temp], #16
+    st1     {v3.4s}, [temp], #16
 .endm
 
 // Sums of token t in v(16 + 2t) and v(17 + 2t) += 4 columns of 8 rows by 4 columns of 4 tokens.
@@ -216,9 +233,9 @@
     sdot    v23.4s, \high\().16b, \x_chunk\().4b[3]
 .endm
 
-// 32 columns; the last load moves w_block on by w_last.
-.macro dot_32_columns w_last
-    clear_sums
+// 32 columns; sums begin at 64 bytes at `from`; the last load moves w_block on by w_last.
+.macro dot_32_columns from, w_last
+    begin_sums \from
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], #64
@@ -235,25 +252,25 @@
     dot_chunk v6, v7, v15
 .endm
 
-// y of token t += sums of token t, with `fraction` fraction bits, times the scales v8, v9 of the
-// rows and v10[t]. Destroys v0-v7.
-.macro add_scaled fraction:vararg
-    fmul    v0.4s, v8.4s, v10.s[0]
-    fmul    v1.4s, v9.4s, v10.s[0]
-    fmul    v2.4s, v8.4s, v10.s[1]
-    fmul    v3.4s, v9.4s, v10.s[1]
-    scvtf   v16.4s, v16.4s \fraction
-    scvtf   v17.4s, v17.4s \fraction
-    fmul    v4.4s, v8.4s, v10.s[2]
-    fmul    v5.4s, v9.4s, v10.s[2]
-    scvtf   v18.4s, v18.4s \fraction
-    scvtf   v19.4s, v19.4s \fraction
-    fmul    v6.4s, v8.4s, v10.s[3]
-    fmul    v7.4s, v9.4s, v10.s[3]
-    scvtf   v20.4s, v20.4s \fraction
-    scvtf   v21.4s, v21.4s \fraction
-    scvtf   v22.4s, v22.4s \fraction
-    scvtf   v23.4s, v23.4s \fraction
+// y of token t += (sums of token t, as floats, - v10) times the scales v8, v9 of the rows and v11[t].
+// Destroys v0-v7.
+.macro add_scaled
+    fmul    v0.4s, v8.4s, v11.s[0]
+    fmul    v1.4s, v9.4s, v11.s[0]
+    fmul    v2.4s, v8.4s, v11.s[1]
+    fmul    v3.4s, v9.4s, v11.s[1]
+    fsub    v16.4s, v16.4s, v10.4s
+    fsub    v17.4s, v17.4s, v10.4s
+    fmul    v4.4s, v8.4s, v11.s[2]
+    fmul    v5.4s, v9.4s, v11.s[2]
+    fsub    v18.4s, v18.4s, v10.4s
+    fsub    v19.4s, v19.4s, v10.4s
+    fmul    v6.4s, v8.4s, v11.s[3]
+    fmul    v7.4s, v9.4s, v11.s[3]
+    fsub    v20.4s, v20.4s, v10.4s
+    fsub    v21.4s, v21.4s, v10.4s
+    fsub    v22.4s, v22.4s, v10.4s
+    fsub    v23.4s, v23.4s, v10.4s
     fmla    v24.4s, v16.4s, v0.4s
     fmla    v25.4s, v17.4s, v1.4s
     fmla    v26.4s, v18.4s, v2.4s

@@ -180,10 +180,10 @@
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
 401:
-    dot_32_columns #64
+    dot_32_columns zeros, #64
     add_sub_block mul
 .rept 7
-    dot_32_columns #64
+    dot_32_columns zeros, #64
     add_sub_block mla
 .endr
     add_minima

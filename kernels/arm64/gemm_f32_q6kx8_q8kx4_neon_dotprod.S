@@ -106,7 +106,7 @@
 
 // 16 columns with x in four registers, of which the first two then take the scales.
 .macro dot_16_columns x0, x1, x2, x3, multiply
-    clear_sums
+    begin_sums zeros
     ld1     {\x0\().16b, \x1\().16b, \x2\().16b, \x3\().16b}, [x_block], #64
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], #64

@@ -11,13 +11,14 @@
 #include "kernels/arm64/gemm_dotprod.h"
 
 #define SLICE_BLOCKS 48
-#define SCRATCH_BYTES (SLICE_BLOCKS * 32)
+#define SCRATCH_BYTES (SLICE_BLOCKS * 48)
 #define BLOCK_BYTES 272
 
 .macro prepare_q8
     add     quants, weights, #16
     add     factors, sp, #FRAME_SCRATCH
     mov     w_scale, factors
+    place_magic MAGIC
     mov     step, #BLOCK_BYTES
     mov     count, slice
 301:
@@ -25,14 +26,14 @@
     subs    count, count, #1
     fcvtl   v1.4s, v0.4h
     fcvtl2  v2.4s, v0.8h
-    st1     {v1.4s, v2.4s}, [w_scale], #32
+    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #48
     b.ne    301b
 .endm
 
 .macro block_q8
-    dot_32_columns last_step
-    ld1     {v8.4s, v9.4s}, [w_scale], #32
-    ld1     {v10.4s}, [x_block], step
+    dot_32_columns temp, last_step
+    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #48
+    ld1     {v11.4s}, [x_block], step
     add_scaled
 .endm
 
@@ -41,6 +42,7 @@
     mov     w_block, quants
     mov     w_scale, factors
     mov     step, #32                   // over d and sum
+    add     temp, sp, #FRAME_TILE
     mov     last_step, #64 + 16         // over the scales of the next block
     tbz     count, #0, 401f
     add     count, count, #1
