@@ -3,24 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/ref/scalar.h"
-
-static const float f16_most = 65504.0f;
-
-static void store_f16(uint8_t *p, uint16_t h)
-{
-    p[0] = (uint8_t)h;
-    p[1] = (uint8_t)(h >> 8);
-}
-
-/* Nearest even, kept within the quantized range. */
-static int nearest(float x, int low, int high)
-{
-    if (!(x > (float)low)) { /* a NaN, of 0 / 0, too */
-        return low;
-    }
-    return x >= (float)high ? high : (int)rintf(x);
-}
+#include "flash_image/least_squares.h"
 
 bool quantize_block_q8(const float *w, uint8_t *block)
 {
@@ -31,14 +14,14 @@ bool quantize_block_q8(const float *w, uint8_t *block)
     for (size_t i = 0; i < 32; i++) {
         most = fmaxf(most, fabsf(w[i]));
     }
-    if (most / 127.0f > f16_most) {
+    if (most / 127.0f > FIT_F16_MOST) {
         return false;
     }
     half = f16_from_f32(most / 127.0f);
     d = f32_from_f16(half);
-    store_f16(block, half);
+    fit_store_f16(block, half);
     for (size_t i = 0; i < 32; i++) {
-        int q = d > 0.0f ? nearest(w[i] / d, -127, 127) : 0;
+        int q = d > 0.0f ? fit_nearest(w[i] / d, -127, 127) : 0;
 
         block[2 + i] = (uint8_t)(int8_t)q;
     }
@@ -48,7 +31,7 @@ bool quantize_block_q8(const float *w, uint8_t *block)
 /* A way to write a block: its scale as stored and its nibbles less 8. */
 struct candidate {
     uint16_t half;
-    int8_t q[32];
+    int32_t q[32];
     double error; /* squared, summed */
 };
 
@@ -64,29 +47,6 @@ static void measure(struct candidate *c, const float *w)
     }
 }
 
-static void choose_nearest(struct candidate *c, const float *w)
-{
-    float d = f32_from_f16(c->half);
-    float inverse = d != 0.0f ? 1.0f / d : 0.0f;
-
-    for (size_t i = 0; i < 32; i++) {
-        c->q[i] = (int8_t)nearest(w[i] * inverse, -8, 7);
-    }
-    measure(c, w);
-}
-
-/* The scale that fits the nibbles best: least squares. */
-static float best_scale(const struct candidate *c, const float *w)
-{
-    double wq = 0, qq = 0;
-
-    for (size_t i = 0; i < 32; i++) {
-        wq += (double)w[i] * c->q[i];
-        qq += (double)(c->q[i] * c->q[i]);
-    }
-    return qq > 0 ? (float)(wq / qq) : 0.0f;
-}
-
 /* As GGML does it: nibbles from the exact scale, rounded half up, then the scale to fp16. */
 static void plain_rule(struct candidate *c, const float *w, float d)
 {
@@ -96,49 +56,72 @@ static void plain_rule(struct candidate *c, const float *w, float d)
     for (size_t i = 0; i < 32; i++) {
         float x = w[i] * inverse + 8.5f;
 
-        c->q[i] = (int8_t)((x > 0.0f ? (x < 15.0f ? (int)x : 15) : 0) - 8);
+        c->q[i] = (x > 0.0f ? (x < 15.0f ? (int)x : 15) : 0) - 8;
     }
     measure(c, w);
 }
 
-static void keep_better(struct candidate *best, const struct candidate *c)
+static struct fit_sums assign(int32_t q[32], const float *restrict w, uint16_t half)
 {
-    if (c->error < best->error) {
-        *best = *c;
+    float inverse = fit_inverse(f32_from_f16(half));
+
+    for (size_t i = 0; i < 32; i++) {
+        q[i] = fit_nearest(w[i] * inverse, -8, 7);
     }
+    return fit_sum(w, q, 32);
+}
+
+/* The error, less sum w^2, which all choices share. */
+static double relative_error(const struct fit_sums *s, uint16_t half)
+{
+    double d = (double)f32_from_f16(half);
+
+    return d * (d * s->qq - 2 * (double)s->xq);
 }
 
 /* Around the plain rule: divisors of the largest element that put it near either end of the
- * range, each followed by one step of least squares. */
-static void search(struct candidate *best, const float *w, float extreme)
+ * range, each followed by one step of least squares. The best scale of all. */
+static uint16_t search(const float *w, float extreme)
 {
     static const float divisors[] = { -8.75f, -8.375f, -8.0f, -7.625f, -7.25f, 7.0f, 7.5f };
-    struct candidate c;
+    uint16_t best_half = 0;
+    double best = 0;
 
     for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++) {
-        c.half = f16_from_f32(extreme / divisors[i]);
-        choose_nearest(&c, w);
-        keep_better(best, &c);
-        c.half = f16_from_f32(best_scale(&c, w));
-        choose_nearest(&c, w);
-        keep_better(best, &c);
+        uint16_t half = f16_from_f32(extreme / divisors[i]);
+
+        for (int round = 0; round < 2; round++) {
+            int32_t q[32];
+            struct fit_sums s = assign(q, w, half);
+            double error = relative_error(&s, half);
+
+            if (error < best) {
+                best = error;
+                best_half = half;
+            }
+            half = f16_from_f32(s.qq > 0 ? s.xq / (float)s.qq : 0.0f);
+        }
     }
+    return best_half;
 }
 
 bool quantize_block_q4(const float *w, uint8_t *block)
 {
-    struct candidate best;
+    struct candidate best, found;
     float extreme = 0.0f;
 
     for (size_t i = 0; i < 32; i++) {
         extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
     }
-    if (fabsf(extreme) / 7.0f > f16_most) { /* the widest scale that the search tries */
+    if (fabsf(extreme) / 7.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
         return false;
     }
     plain_rule(&best, w, extreme / -8.0f);
-    search(&best, w, extreme);
-    store_f16(block, best.half);
+    found.half = search(w, extreme);
+    assign(found.q, w, found.half);
+    measure(&found, w);
+    best = found.error < best.error ? found : best;
+    fit_store_f16(block, best.half);
     for (size_t i = 0; i < 16; i++) {
         block[2 + i] = (uint8_t)((best.q[i] + 8) | (best.q[i + 16] + 8) << 4);
     }

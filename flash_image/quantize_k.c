@@ -1,26 +1,15 @@
 /* Floats to the K formats. A super-block's parts are fitted one by one, then their scales are
  * rounded to the few bits they are stored in, tried again around that rounding, and the fp16
  * scale of all is fitted last. Every choice is by least squares over the weights as they are:
- * nothing here knows the activations, so no weight counts more than another.
- *
- * Sums are carried in LANES partial sums of a fixed order: vectors for the compiler, and the
- * same bits on every machine. */
+ * nothing here knows the activations, so no weight counts more than another. */
 #include "flash_image/quantize.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kernels/ref/scalar.h"
+#include "flash_image/least_squares.h"
 
-enum { LANES = 8, SUPER = 256, Q4_PART = 32, Q4_PARTS = 8, Q6_PART = 16, Q6_PARTS = 16 };
-
-static const float f16_most = 65504.0f;
-
-static void store_f16(uint8_t *p, uint16_t h)
-{
-    p[0] = (uint8_t)h;
-    p[1] = (uint8_t)(h >> 8);
-}
+enum { SUPER = 256, Q4_PART = 32, Q4_PARTS = 8, Q6_PART = 16, Q6_PARTS = 16 };
 
 static float at_most(float x, float limit)
 {
@@ -30,30 +19,6 @@ static float at_most(float x, float limit)
 static float at_least(float x, float limit)
 {
     return x > limit ? x : limit;
-}
-
-/* Nearest even of low .. high. The sum's bits count integers up from magic's, and the bits of
- * anything larger or smaller still compare as they should; without a branch it is one vector. */
-static inline int32_t nearest(float x, int32_t low, int32_t high)
-{
-    const int32_t magic = 0x4b400000; /* 1.5 * 2^23 */
-    int32_t z = (int32_t)f32_bits(x + 12582912.0f); /* no NaN: factors are finite */
-
-    z = z > magic + low ? z : magic + low;
-    z = z < magic + high ? z : magic + high;
-    return z - magic;
-}
-
-/* Of a step; 0, that is q = 0, where a step is none or beyond what fp16 scales can say. */
-static float inverse_of(float step)
-{
-    return fabsf(step) > 0x1p-60f ? 1.0f / step : 0.0f;
-}
-
-static float fold(const float lane[LANES])
-{
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 /* The fp16 scale whose `steps` steps reach `most`: rounded up where fp16 is too coarse to round
@@ -68,41 +33,16 @@ static uint16_t scale_for(float most, float steps)
     return half;
 }
 
-/* What a choice of q means for the least squares of a part. */
-struct sums {
-    int32_t q, qq;
-    float xq;
-};
-
-/* n is a constant where this is inlined, a multiple of LANES. */
-static inline struct sums sum_q(const float *restrict x, const int32_t *restrict q, size_t n)
-{
-    struct sums s = { 0, 0, 0.0f };
-    float lane[LANES] = { 0 };
-
-    for (size_t i = 0; i < n; i++) {
-        s.q += q[i];
-        s.qq += q[i] * q[i];
-    }
-    for (size_t i = 0; i < n; i += LANES) {
-        for (size_t j = 0; j < LANES; j++) {
-            lane[j] += x[i + j] * (float)q[i + j];
-        }
-    }
-    s.xq = fold(lane);
-    return s;
-}
-
 /* ---- Q4_K: x ~ scale * q - min, q of 0 .. 15, scale and min not negative --------------------- */
 
-static struct sums assign_q4(const float *restrict x, float inverse, float min)
+static struct fit_sums assign_q4(const float *restrict x, float inverse, float min)
 {
     int32_t q[Q4_PART];
 
     for (size_t i = 0; i < Q4_PART; i++) {
-        q[i] = nearest((x[i] + min) * inverse, 0, 15);
+        q[i] = fit_nearest((x[i] + min) * inverse, 0, 15);
     }
-    return sum_q(x, q, Q4_PART);
+    return fit_sum(x, q, Q4_PART);
 }
 
 /* A part, and the least squared error of it so far, less sum x^2, which all choices share. */
@@ -114,7 +54,7 @@ struct q4_part {
 };
 
 /* The error, less sum x^2, of scale and min with the q of s. */
-static double error_q4(const struct q4_part *p, const struct sums *s, float scale, float min)
+static double error_q4(const struct q4_part *p, const struct fit_sums *s, float scale, float min)
 {
     double a = (double)scale, m = (double)min;
 
@@ -123,7 +63,7 @@ static double error_q4(const struct q4_part *p, const struct sums *s, float scal
 }
 
 /* The best scale and min for the q of s; a min below 0 cannot be stored. */
-static void solve_q4(const struct q4_part *p, const struct sums *s, float *scale, float *min)
+static void solve_q4(const struct q4_part *p, const struct fit_sums *s, float *scale, float *min)
 {
     double n = Q4_PART, q = s->q, qq = s->qq, xq = (double)s->xq;
     double x = (double)p->sum_x, det = n * qq - q * q;
@@ -168,7 +108,7 @@ static void fit_q4(struct q4_part *p)
 
         min = at_least(min, 0.0f);
         for (int round = 0; round < 2; round++) {
-            struct sums s = assign_q4(p->x, inverse_of(scale), min);
+            struct fit_sums s = assign_q4(p->x, fit_inverse(scale), min);
             double error;
 
             solve_q4(p, &s, &scale, &min);
@@ -185,7 +125,7 @@ static void fit_q4(struct q4_part *p)
 /* The stored numbers of a part, what q they lead to, and the error. */
 struct q4_choice {
     int scale, min; /* 0 .. 63 */
-    struct sums sums;
+    struct fit_sums sums;
     double error;
 };
 
@@ -201,7 +141,7 @@ static struct q4_choice measure_q4(const struct q4_block *b, const struct q4_par
     float step = f32_from_f16(b->d) * (float)scale, low = f32_from_f16(b->dmin) * (float)min;
     struct q4_choice c = { .scale = scale, .min = min };
 
-    c.sums = assign_q4(p->x, inverse_of(step), low);
+    c.sums = assign_q4(p->x, fit_inverse(step), low);
     c.error = error_q4(p, &c.sums, step, low);
     return c;
 }
@@ -210,8 +150,8 @@ static struct q4_choice measure_q4(const struct q4_block *b, const struct q4_par
 static struct q4_choice round_q4(const struct q4_block *b, const struct q4_part *p)
 {
     float d = f32_from_f16(b->d), dmin = f32_from_f16(b->dmin);
-    int scale = d > 0.0f ? nearest(p->scale / d, 0, 63) : 0;
-    int min = dmin > 0.0f ? nearest(p->min / dmin, 0, 63) : 0;
+    int scale = d > 0.0f ? fit_nearest(p->scale / d, 0, 63) : 0;
+    int min = dmin > 0.0f ? fit_nearest(p->min / dmin, 0, 63) : 0;
     struct q4_choice best = measure_q4(b, p, scale, min);
 
     for (int i = 0; i < 9; i++) {
@@ -245,7 +185,7 @@ static void refit_q4(struct q4_block *b, const struct q4_part *parts)
     det = qq * mm - mq * mq;
     d = det > 0 ? (xq * mm - xm * mq) / det : qq > 0 ? xq / qq : 0;
     dmin = det > 0 ? (xq * mq - xm * qq) / det : mm > 0 ? -xm / mm : 0;
-    if (!(d >= 0 && d <= (double)f16_most && dmin >= 0 && dmin <= (double)f16_most)) {
+    if (!(d >= 0 && d <= (double)FIT_F16_MOST && dmin >= 0 && dmin <= (double)FIT_F16_MOST)) {
         return;
     }
     fitted.d = f16_from_f32((float)d);
@@ -271,18 +211,18 @@ static void store_scales_q4(const struct q4_block *b, uint8_t *s)
 
 static void store_q4(const struct q4_block *b, const struct q4_part *parts, uint8_t *block)
 {
-    store_f16(block, b->d);
-    store_f16(block + 2, b->dmin);
+    fit_store_f16(block, b->d);
+    fit_store_f16(block + 2, b->dmin);
     store_scales_q4(b, block + 4);
     memset(block + 16, 0, SUPER / 2);
     for (size_t j = 0; j < Q4_PARTS; j++) {
         float step = f32_from_f16(b->d) * (float)b->part[j].scale;
         float low = f32_from_f16(b->dmin) * (float)b->part[j].min;
-        float inverse = inverse_of(step);
+        float inverse = fit_inverse(step);
         uint8_t *q = block + 16 + j / 2 * Q4_PART; /* even parts in the low nibbles */
 
         for (size_t i = 0; i < Q4_PART; i++) {
-            unsigned value = (unsigned)nearest((parts[j].x[i] + low) * inverse, 0, 15);
+            unsigned value = (unsigned)fit_nearest((parts[j].x[i] + low) * inverse, 0, 15);
 
             q[i] = (uint8_t)(q[i] | value << (j % 2 * 4));
         }
@@ -297,15 +237,15 @@ bool quantize_block_q4k(const float *w, uint8_t *block)
 
     for (size_t j = 0; j < Q4_PARTS; j++) {
         open_q4(&parts[j], w + j * Q4_PART);
-        if (parts[j].most > f16_most * 63.0f * 15.0f || -parts[j].least > f16_most * 63.0f) {
+        if (parts[j].most > FIT_F16_MOST * 63.0f * 15.0f || -parts[j].least > FIT_F16_MOST * 63.0f) {
             return false;
         }
         fit_q4(&parts[j]);
         scale = at_least(parts[j].scale, scale);
         min = at_least(parts[j].min, min);
     }
-    scale = at_most(scale, f16_most * 63.0f); /* the search may step just over the edge */
-    min = at_most(min, f16_most * 63.0f);
+    scale = at_most(scale, FIT_F16_MOST * 63.0f); /* the search may step just over the edge */
+    min = at_most(min, FIT_F16_MOST * 63.0f);
     b.d = scale_for(scale, 63.0f);
     b.dmin = scale_for(min, 63.0f);
     for (size_t j = 0; j < Q4_PARTS; j++) {
@@ -319,18 +259,18 @@ bool quantize_block_q4k(const float *w, uint8_t *block)
 
 /* ---- Q6_K: x ~ scale * q, q of -32 .. 31, scale of either sign ------------------------------- */
 
-static struct sums assign_q6(const float *restrict x, float inverse)
+static struct fit_sums assign_q6(const float *restrict x, float inverse)
 {
     int32_t q[Q6_PART];
 
     for (size_t i = 0; i < Q6_PART; i++) {
-        q[i] = nearest(x[i] * inverse, -32, 31);
+        q[i] = fit_nearest(x[i] * inverse, -32, 31);
     }
-    return sum_q(x, q, Q6_PART);
+    return fit_sum(x, q, Q6_PART);
 }
 
 /* The error, less sum x^2, of scale with the q of s. */
-static double error_q6(const struct sums *s, double scale)
+static double error_q6(const struct fit_sums *s, double scale)
 {
     return scale * (scale * s->qq - 2 * (double)s->xq);
 }
@@ -348,7 +288,7 @@ static float fit_q6(const float *x)
         extreme = fabsf(x[i]) > fabsf(extreme) ? x[i] : extreme;
     }
     for (size_t i = 0; extreme != 0.0f && i < sizeof steps / sizeof steps[0]; i++) {
-        struct sums s = assign_q6(x, steps[i] * inverse_of(extreme));
+        struct fit_sums s = assign_q6(x, steps[i] * fit_inverse(extreme));
         float scale = s.qq > 0 ? s.xq / (float)s.qq : 0.0f;
         double error = error_q6(&s, (double)scale);
 
@@ -362,7 +302,7 @@ static float fit_q6(const float *x)
 
 struct q6_choice {
     int scale; /* -127 .. 127 */
-    struct sums sums;
+    struct fit_sums sums;
     double error;
 };
 
@@ -377,7 +317,7 @@ static struct q6_choice measure_q6(uint16_t d, const float *x, int scale)
     float step = f32_from_f16(d) * (float)scale;
     struct q6_choice c = { .scale = scale };
 
-    c.sums = assign_q6(x, inverse_of(step));
+    c.sums = assign_q6(x, fit_inverse(step));
     c.error = error_q6(&c.sums, (double)step);
     return c;
 }
@@ -385,7 +325,7 @@ static struct q6_choice measure_q6(uint16_t d, const float *x, int scale)
 static struct q6_choice round_q6(uint16_t d, const float *x, float wanted)
 {
     float unit = f32_from_f16(d);
-    int scale = unit > 0.0f ? nearest(wanted / unit, -127, 127) : 0;
+    int scale = unit > 0.0f ? fit_nearest(wanted / unit, -127, 127) : 0;
     struct q6_choice best = measure_q6(d, x, scale);
 
     for (int a = scale - 1; a <= scale + 1; a += 2) {
@@ -410,7 +350,7 @@ static void refit_q6(struct q6_block *b, const float *w)
         qq += (double)c->scale * c->scale * c->sums.qq;
         xq += (double)c->scale * (double)c->sums.xq;
     }
-    if (!(qq > 0 && xq >= 0 && xq / qq <= (double)f16_most)) {
+    if (!(qq > 0 && xq >= 0 && xq / qq <= (double)FIT_F16_MOST)) {
         return;
     }
     fitted.d = f16_from_f32((float)(xq / qq));
@@ -428,10 +368,10 @@ static void store_q6(const struct q6_block *b, const float *w, uint8_t *block)
     memset(block, 0, 192);
     for (size_t j = 0; j < Q6_PARTS; j++) {
         float step = f32_from_f16(b->d) * (float)b->part[j].scale;
-        float inverse = inverse_of(step);
+        float inverse = fit_inverse(step);
 
         for (size_t c = j * Q6_PART; c < (j + 1) * Q6_PART; c++) {
-            int value = nearest(w[c] * inverse, -32, 31) + 32;
+            int value = fit_nearest(w[c] * inverse, -32, 31) + 32;
             size_t half = c / 128, quarter = c % 128 / 32, l = c % 32;
             uint8_t *low = block + half * 64 + quarter % 2 * 32 + l;
             uint8_t *high = block + 128 + half * 32 + l;
@@ -441,7 +381,7 @@ static void store_q6(const struct q6_block *b, const float *w, uint8_t *block)
         }
         block[192 + j] = (uint8_t)(int8_t)b->part[j].scale;
     }
-    store_f16(block + 208, b->d);
+    fit_store_f16(block + 208, b->d);
 }
 
 bool quantize_block_q6k(const float *w, uint8_t *block)
@@ -451,7 +391,7 @@ bool quantize_block_q6k(const float *w, uint8_t *block)
     float most = 0.0f;
 
     for (size_t i = 0; i < SUPER; i++) {
-        if (fabsf(w[i]) > f16_most * 127.0f * 31.0f) {
+        if (fabsf(w[i]) > FIT_F16_MOST * 127.0f * 31.0f) {
             return false;
         }
     }
@@ -459,7 +399,7 @@ bool quantize_block_q6k(const float *w, uint8_t *block)
         scales[j] = fit_q6(w + j * Q6_PART);
         most = at_least(fabsf(scales[j]), most);
     }
-    most = at_most(most, f16_most * 127.0f);
+    most = at_most(most, FIT_F16_MOST * 127.0f);
     b.d = scale_for(most, 127.0f);
     for (size_t j = 0; j < Q6_PARTS; j++) {
         b.part[j] = round_q6(b.d, w + j * Q6_PART, scales[j]);

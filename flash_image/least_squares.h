@@ -1,0 +1,72 @@
+/* What the quantizers share: rounding to a few bits and the sums of a least-squares fit, without
+ * branches and in FIT_LANES partial sums of a fixed order: vectors for the compiler, and the same
+ * bits on every machine. */
+#ifndef INGOT_FLASH_IMAGE_LEAST_SQUARES_H
+#define INGOT_FLASH_IMAGE_LEAST_SQUARES_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/ref/scalar.h"
+
+enum { FIT_LANES = 8 };
+
+#define FIT_F16_MOST 65504.0f
+
+static inline void fit_store_f16(uint8_t *p, uint16_t h)
+{
+    p[0] = (uint8_t)h;
+    p[1] = (uint8_t)(h >> 8);
+}
+
+/* Nearest even of low .. high. The sum's bits count integers up from magic's, and the bits of
+ * anything larger or smaller still compare as they should; without a branch it is one vector. */
+static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
+{
+    const int32_t magic = 0x4b400000; /* 1.5 * 2^23 */
+    int32_t z = (int32_t)f32_bits(x + 12582912.0f); /* no NaN: factors are finite */
+
+    z = z > magic + low ? z : magic + low;
+    z = z < magic + high ? z : magic + high;
+    return z - magic;
+}
+
+/* Of a step; 0, that is q = 0, where a step is none or beyond what fp16 scales can say. */
+static inline float fit_inverse(float step)
+{
+    return fabsf(step) > 0x1p-60f ? 1.0f / step : 0.0f;
+}
+
+static inline float fit_fold(const float lane[FIT_LANES])
+{
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+/* What a choice of q means for the least squares of a part. */
+struct fit_sums {
+    int32_t q, qq;
+    float xq;
+};
+
+/* n is a constant where this is inlined, a multiple of FIT_LANES. */
+static inline struct fit_sums fit_sum(const float *restrict x, const int32_t *restrict q, size_t n)
+{
+    struct fit_sums s = { 0, 0, 0.0f };
+    float lane[FIT_LANES] = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        s.q += q[i];
+        s.qq += q[i] * q[i];
+    }
+    for (size_t i = 0; i < n; i += FIT_LANES) {
+        for (size_t j = 0; j < FIT_LANES; j++) {
+            lane[j] += x[i + j] * (float)q[i + j];
+        }
+    }
+    s.xq = fit_fold(lane);
+    return s;
+}
+
+#endif
