@@ -22,17 +22,18 @@
 #define second x8
 #define block x9                // x
 #define left x10                // blocks left
-#define seeds x17               // 64 bytes of what sums begin at
+#define seeds x17               // 64 bytes of what sums begin at, then 64 for y of the pair
 
 #define MAGIC 0x4b400000        // the bits of 3 * 2^22
 
 // Body of a gemv. A block is 1 << block_bits columns and block_bytes of 8 rows; `blocks` adds
-// `left` >= 1 of them to y, from first, second and block on. `seed` is what sums begin at.
+// `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is what sums begin at.
 .macro gemv_pairs blocks, block_bits, block_bytes, seed
     cbz     n_rows, 209f
     save_vectors
-    sub     sp, sp, #64
-    .cfi_adjust_cfa_offset 64
+    sub     sp, sp, #144
+    .cfi_adjust_cfa_offset 144
+    stp     x19, x20, [sp, #128]
     mov     seeds, sp
     mov_word w16, \seed
     dup     v0.4s, w16
@@ -69,8 +70,9 @@
     mov     v29.16b, v31.16b
 204:
     store_ragged v28, v29, out, n_rows
-    add     sp, sp, #64
-    .cfi_adjust_cfa_offset -64
+    ldp     x19, x20, [sp, #128]
+    add     sp, sp, #144
+    .cfi_adjust_cfa_offset -144
     restore_vectors
 209:
     ret
