@@ -77,8 +77,9 @@
 .endm
 
 // decode: `slice` blocks from weights to sp + FRAME_SCRATCH. tile: the same blocks by x at
-// tile_acts, into the y of tile_out. decode, or slice_end, moves weights over the slice. All may use count, tile_weights,
-// tile_scales and all vectors; tile moves tile_acts over the slice and tile_out to the next tile.
+// tile_acts, into the y of tile_out; moves tile_acts over the slice and tile_out to the next
+// tile. decode, or slice_end, moves weights over the slice. All may use count, tile_weights,
+// tile_scales and all vectors, decode also what the tiles walk through.
 .macro gemm_loops decode, tile, x_bytes, slice_blocks, slice_end
 8010:
     ldr     left_rows, [shape, #SHAPE_ROWS]

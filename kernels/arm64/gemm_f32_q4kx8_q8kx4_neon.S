@@ -10,7 +10,8 @@
 // Nibbles, scales and mins are spread to int8, int32 and int16 once for 64 tokens, 256 columns at a
 // time. A nibble's product with x lies within 15 * 128 = 1920, 8 of them fall to an int16 lane in
 // a sub-block and 16 to a lane after the pairwise add: 30720. A sub-block and token take 32
-// multiplications, 6 operations to fold and scale, 4 others, and an eighth of 35 for mins and y: 47.
+// multiplications, 6 operations to fold and scale, 4 others, and an eighth of 35 for mins and y:
+// 47.
 // Aims at 60 cycles a sub-block and token on a core with one 128-bit vector pipe (Cortex-A53).
 #include "kernels/arm64/gemm.h"
 

@@ -10,7 +10,8 @@
 // weights as 32 - q: its product with x lies from -32 * 128 to 32 * 127 or 31 * 128, so that the 8
 // that meet in an int16 lane after the pairwise add reach -32768 and no further than 32512, where
 // q - 32 would reach 32768. The sums are then subtracted.
-// 32 columns and a token take 32 multiplications, 12 operations to fold and scale, and 6 others: 50.
+// 32 columns and a token take 32 multiplications, 12 operations to fold and scale, and 6 others:
+// 50.
 // Aims at 65 cycles on a core with one 128-bit vector pipe (Cortex-A53).
 #include "kernels/arm64/gemm.h"
 

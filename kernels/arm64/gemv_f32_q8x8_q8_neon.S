@@ -1,11 +1,11 @@
 // void gemv_f32_q8x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
-//                            size_t cols)
+//                            size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead
 // v0-v7 x, each register 4 columns four times over; v16-v23 weights
 // v24-v27 products in int16 of rows 01, 23, 45, 67; v8-v11 their sums in int32
 // v28, v29 y of 8 rows; v30 scales; v12 scale of x's block
-// Clobbers x0-x6, v0-v7, v16-v31; d8-d15 are saved.
+// Clobbers x0-x8, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Eight rows at a time. Two products fit an int16 unless both are -128 * -128, so smull and smlal
 // take two chunks of 4 columns before sadalp widens. x decides whether that can happen: without
@@ -20,9 +20,11 @@
 #define blocks x2
 #define n_rows x3
 #define n_blocks x4
-#define block x5
-#define left x6
-#define least w5
+#define ahead x5
+#define block x6
+#define left x7
+#define later x8                // what is to be fetched
+#define least w8
 
 #define dots01 v8
 #define dots23 v9
@@ -69,14 +71,20 @@
     mov     left, n_blocks
     cbz     n_blocks, 202f
 201:
+    add     later, weights, ahead
     ld1     {scales.8h}, [weights], #16
+    prfm    pldl1strm, [later]
+    prfm    pldl1strm, [later, #64]
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], #16
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld4r    {v4.4s, v5.4s, v6.4s, v7.4s}, [block], #16
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
+    prfm    pldl1strm, [later, #128]
     two_chunks v16, v17, v18, v19, v0, v1, saddlp, \exact
+    prfm    pldl1strm, [later, #192]
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     two_chunks v20, v21, v22, v23, v2, v3, sadalp, \exact
+    prfm    pldl1strm, [later, #256]
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
     ld2r    {x_scale.4s, x_sum.4s}, [block], #8
     two_chunks v16, v17, v18, v19, v4, v5, sadalp, \exact
