@@ -67,9 +67,9 @@ kernel_call_checked:
 .irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
     vmovdqa64 zmm\n, zmm0
 .endr
-    mov     eax, 0x5a5a5a5a
+    movabs  rax, 0x5a5a5a5a5a5a5a5a
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    kmovd   k\n, eax
+    kmovq   k\n, rax
 .endr
 1:
     movss   xmm0, dword ptr [rdi + CALL_SCALAR] # clears only what is left of V: SSE on purpose
