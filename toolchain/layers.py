@@ -22,8 +22,9 @@ ALLOWED = {
     "board/host": {"runtime", "kernels", "flash_image", "ground"},
 }
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
-ISAS = {"ref", "neon", "rvv", "rv64gc", "avx2"}
-TYPES = {"f32", "f16", "q8", "q8x8", "q4x8"}
+ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
+FEATURES = {"dotprod", "i8mm", "zvfh", "vnni"}
+TYPES = {"f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q4kx8", "q6kx8"}
 
 
 def room_of(path):
@@ -59,15 +60,17 @@ def check_includes(path, text, problems):
 
 
 def check_kernel_names(problems):
-    row = re.compile(r"^KERNEL\((\w+), (\w+), (\w+)\)", re.M)
+    row = re.compile(r"^KERNEL\((\w+), (\w+), ([^)]+)\)", re.M)
     for where in ("", "arm64/", "riscv64/", "x86_64/"):
         path = f"kernels/{where}kernels.inc"
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             rows = row.findall(f.read())
         for op, symbol, _ in rows:
             suffix = symbol[len(op) + 1:] if symbol.startswith(op + "_") else ""
-            if suffix.split("_")[0] not in ISAS or len(symbol) > 40:
-                problems.append(f"{path}: {symbol} is not {op}_<isa>, or longer than 40")
+            isa, *features = suffix.split("_")
+            if isa not in ISAS or not set(features) <= FEATURES or len(symbol) > 40:
+                problems.append(f"{path}: {symbol} is not {op}_<isa>[_<feature>], or longer "
+                                "than 40")
             if not set(op.split("_")) & TYPES:
                 problems.append(f"{path}: {op} names no type of the grammar")
             file = f"kernels/{where}{symbol}.S"
