@@ -1,0 +1,255 @@
+/* What the scalar gemms over interleaved blocks share: the loops, with 8 rows and 4 tokens of sums
+ * in the frame, so that the integer registers belong to one block. */
+#ifndef INGOT_KERNELS_RISCV64_GEMM_RV64GC_H
+#define INGOT_KERNELS_RISCV64_GEMM_RV64GC_H
+
+#include "kernels/riscv64/asm.h"
+
+#define block a1
+#define act a2
+#define mask a3        /* as the kernel sets it */
+/* a4-a7: activations of the 4 tokens. t0-t2, a0: words and products. */
+#define word t0
+#define product0 t1
+#define product1 t2
+#define product2 a0
+/* Packed dots of pair of rows p and token t. */
+#define dots00 s0
+#define dots01 s1
+#define dots02 s2
+#define dots03 s3
+#define dots10 s4
+#define dots11 s5
+#define dots12 s6
+#define dots13 s7
+#define dots20 s8
+#define dots21 s9
+#define dots22 s10
+#define dots23 s11
+#define dots30 t3
+#define dots31 t4
+#define dots32 t5
+#define dots33 t6
+/* ft0-ft7: scales of the rows. fa0-fa3: of the tokens. */
+#define scale_up fa7   /* 2^112 */
+
+/* The frame: sums[token][row], the state of the loops, s0-s11. */
+#define FRAME_Y 128      /* of this group of rows */
+#define FRAME_W 136
+#define FRAME_X 144
+#define FRAME_ROWS 152   /* left */
+#define FRAME_SHAPE 160
+#define FRAME_OUT 168    /* y of this group of tokens */
+#define FRAME_TOKENS 176 /* left */
+#define FRAME_X_END 184
+#define FRAME_SAVED 192
+#define FRAME_RA 288       /* for a kernel that needs one register more */
+#define FRAME_BYTES 304
+
+#define SHAPE_COLS 8
+#define SHAPE_TOKENS 16
+#define SHAPE_Y_STRIDE 24
+
+.macro open_frame
+    addi sp, sp, -FRAME_BYTES
+    .cfi_adjust_cfa_offset FRAME_BYTES
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+    sd s\n, FRAME_SAVED + 8*\n(sp)
+    .cfi_rel_offset s\n, FRAME_SAVED + 8*\n
+    .endr
+.endm
+
+.macro close_frame
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+    ld s\n, FRAME_SAVED + 8*\n(sp)
+    .cfi_restore s\n
+    .endr
+    addi sp, sp, FRAME_BYTES
+    .cfi_adjust_cfa_offset -FRAME_BYTES
+.endm
+
+/* \macro with the dots of pair \pair, token by token, then \more. */
+.macro of_pair pair, macro, more:vararg
+    .if \pair == 0
+    \macro dots00, dots01, dots02, dots03, \more
+    .elseif \pair == 1
+    \macro dots10, dots11, dots12, dots13, \more
+    .elseif \pair == 2
+    \macro dots20, dots21, dots22, dots23, \more
+    .else
+    \macro dots30, dots31, dots32, dots33, \more
+    .endif
+.endm
+
+.macro of_pairs macro, more:vararg
+    of_pair 0, \macro, \more
+    of_pair 1, \macro, \more
+    of_pair 2, \macro, \more
+    of_pair 3, \macro, \more
+.endm
+
+.macro set_dots dots0, dots1, dots2, dots3, value0, value1, value2, value3
+    mv \dots0, \value0
+    mv \dots1, \value1
+    mv \dots2, \value2
+    mv \dots3, \value3
+.endm
+
+/* The four products of word with a4-a7, which \op (add, sub) takes to the dots. */
+.macro four_tokens dots0, dots1, dots2, dots3, op
+    mul product0, word, a4
+    mul product1, word, a5
+    mul product2, word, a6
+    mul word, word, a7
+    \op \dots0, \dots0, product0
+    \op \dots1, \dots1, product1
+    \op \dots2, \dots2, product2
+    \op \dots3, \dots3, word
+.endm
+
+/* ft0-ft7 = the 8 fp16 scales at \offset(block), finite; \bits and word are clobbered. */
+.macro load_row_scales offset, bits
+    li \bits, F16_SIGN_MAGNITUDE
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    lh word, \offset + 2*\n(block)
+    slli word, word, 13
+    and word, word, \bits
+    fmv.w.x ft\n, word
+    .endr
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    fmul.s ft\n, ft\n, scale_up
+    .endr
+.endm
+
+/* \macro for the four tokens of a pair of rows from \row on. */
+.macro finish_tokens dots0, dots1, dots2, dots3, macro, row, scale0, scale1
+    \macro \dots0, \row, \scale0, \scale1, 0
+    \macro \dots1, \row, \scale0, \scale1, 1
+    \macro \dots2, \row, \scale0, \scale1, 2
+    \macro \dots3, \row, \scale0, \scale1, 3
+.endm
+
+.macro finish_rows macro
+    of_pair 0, finish_tokens, \macro, 0, ft0, ft1
+    of_pair 1, finish_tokens, \macro, 2, ft2, ft3
+    of_pair 2, finish_tokens, \macro, 4, ft4, ft5
+    of_pair 3, finish_tokens, \macro, 6, ft6, ft7
+.endm
+
+/* sum = \fma((float)dot, scale * x.d, sum) for \first and \second: the dots of rows \row and
+ * \row + 1, whose scales are \scale0 and \scale1, and token \token. */
+.macro finish_pair fma, first, second, row, scale0, scale1, token
+    fcvt.s.w fa4, \first
+    fcvt.s.w fa5, \second
+    flw ft10, 32*\token + 4*\row(sp)
+    flw ft11, 32*\token + 4*\row + 4(sp)
+    fmul.s ft8, \scale0, fa\token
+    fmul.s ft9, \scale1, fa\token
+    \fma ft10, fa4, ft8, ft10
+    \fma ft11, fa5, ft9, ft11
+    fsw ft10, 32*\token + 4*\row(sp)
+    fsw ft11, 32*\token + 4*\row + 4(sp)
+.endm
+
+/* All rows by 8 and tokens by 4; \block_macro takes one block of each to the sums. a0-a3: the
+ * arguments of a gemm; \block_macro finds block and act, and may clobber all but sp and mask. */
+.macro gemm_loops block_macro, block_bytes, act_bytes, cols_shift
+    sd a3, FRAME_SHAPE(sp)
+    ld t0, 0(a3)
+    ld t1, SHAPE_TOKENS(a3)
+    sd a0, FRAME_Y(sp)
+    sd a1, FRAME_W(sp)
+    sd a2, FRAME_X(sp)
+    sd t0, FRAME_ROWS(sp)
+    beqz t0, .Ldone
+    beqz t1, .Ldone
+    start
+.Lrows:
+    ld act, FRAME_X(sp)
+    ld t0, FRAME_Y(sp)
+    ld t1, FRAME_SHAPE(sp)
+    ld t1, SHAPE_TOKENS(t1)
+    sd t0, FRAME_OUT(sp)
+    sd t1, FRAME_TOKENS(sp)
+.Ltokens:
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    sd zero, 8*\n(sp)
+    .endr
+    ld block, FRAME_W(sp)
+    ld t0, FRAME_SHAPE(sp)
+    ld t0, SHAPE_COLS(t0)
+    srli t0, t0, \cols_shift
+    li t1, \act_bytes
+    mul t0, t0, t1
+    add t0, t0, act
+    sd t0, FRAME_X_END(sp)
+    beq act, t0, .Lstore
+.Lblock:
+    \block_macro
+    addi block, block, \block_bytes
+    addi act, act, \act_bytes
+    ld t0, FRAME_X_END(sp)
+    bne act, t0, .Lblock
+.Lstore:
+    store_group
+    ld t0, FRAME_TOKENS(sp)
+    bnez t0, .Ltokens
+    ld t0, FRAME_Y(sp)
+    ld t1, FRAME_ROWS(sp)
+    addi t0, t0, 32
+    addi t1, t1, -8
+    sd block, FRAME_W(sp)
+    sd t0, FRAME_Y(sp)
+    sd t1, FRAME_ROWS(sp)
+    bgtz t1, .Lrows
+.Ldone:
+.endm
+
+#define out s0
+#define tokens s1      /* to store now, of those left */
+#define y_bytes s2
+#define rows s3
+#define from s4
+#define left s5
+#define out_row s6
+#define from_row s7
+
+/* The sums of the rows and tokens that exist; FRAME_OUT and FRAME_TOKENS move on. */
+.macro store_group
+    ld out, FRAME_OUT(sp)
+    ld tokens, FRAME_TOKENS(sp)
+    ld y_bytes, FRAME_SHAPE(sp)
+    ld y_bytes, SHAPE_Y_STRIDE(y_bytes)
+    ld rows, FRAME_ROWS(sp)
+    slli y_bytes, y_bytes, 2
+    li t0, 8
+    bleu rows, t0, .Lrows_known
+    mv rows, t0
+.Lrows_known:
+    li t0, 4
+    mv t1, tokens
+    bleu tokens, t0, .Ltokens_known
+    mv tokens, t0
+.Ltokens_known:
+    sub t1, t1, tokens
+    sd t1, FRAME_TOKENS(sp)
+    mv from, sp
+.Lstore_token:
+    mv out_row, out
+    mv from_row, from
+    mv left, rows
+.Lstore_row:
+    flw ft0, 0(from_row)
+    fsw ft0, 0(out_row)
+    addi from_row, from_row, 4
+    addi out_row, out_row, 4
+    addi left, left, -1
+    bnez left, .Lstore_row
+    add out, out, y_bytes
+    addi from, from, 32
+    addi tokens, tokens, -1
+    bnez tokens, .Lstore_token
+    sd out, FRAME_OUT(sp)
+.endm
+
+#endif
