@@ -17,6 +17,8 @@ struct memory_range {
     size_t bytes;
 };
 
+struct kernel_tuning;
+
 /* What the firmware and the device tree told us; filled by boot (or by the host program)
  * before the runtime starts, constant afterwards. */
 struct machine {
@@ -24,8 +26,9 @@ struct machine {
     unsigned n_ram;
     size_t ram_bytes;                       /* all RAM of the machine, for messages */
     unsigned n_cores;                       /* cores present, 1 .. BOARD_MAX_CORES */
-    uint32_t cpu_features;                  /* bits of enum cpu_feature (kernels/kernels.h) */
+    uint32_t cpu_features;                  /* of core 0: bits of enum cpu_feature (kernels/) */
     const char *cpu_name;                   /* "Cortex-A72", "rv64gcv, VLEN 128" */
+    const struct kernel_tuning *tuning;     /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;             /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];            /* boot arguments, NUL-terminated */
     size_t args_bytes;                      /* their length; args is empty if they do not fit */
@@ -51,6 +54,11 @@ struct board {
     /* Start core (1 .. n_cores-1) in entry(arg) on a stack of its own with MMU, caches
      * and FPU on. ERR_NO_DEVICE: firmware refused. */
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
+
+    /* How long a core of a team looks at its word before it sleeps (runtime/team.c): longer than
+     * a wake-up takes, where every core has a processor of its own; 0 where they share. */
+    uint32_t spin_micros;
+    void (*yield)(void); /* between looks, for whoever else wants the processor; NULL: nobody */
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
     void (*wait)(const _Atomic uint32_t *word, uint32_t old);

@@ -209,7 +209,7 @@ static void read_cores(const struct device_tree *tree)
     unsigned n = device_tree_cpus(tree, core_hardware_id(), ids, BOARD_MAX_CORES);
 
     state.machine.n_cores = n > 0 ? n : 1;
-    state.machine.cpu_features = cpu_features_detect(tree, &state.machine.cpu_name);
+    cpu_detect(tree, &state.machine);
 }
 
 void boot_start(const void *dtb)

@@ -42,10 +42,14 @@ void mmu_init(void);
  * ISA makes them, no traps, flags clear. */
 void core_fp_init(void);
 
-/* Bits of enum cpu_feature that this core has, and its name, "Cortex-A72". Needs board.early_init
- * and the tree of the machine, which may be NULL. The text lives as long as the image. */
+/* Fill machine->cpu_features, cpu_name ("Cortex-A72") and tuning for this core, core 0. Needs
+ * board.early_init and the tree of the machine, which may be NULL. The text lives as long as the
+ * image. */
 struct device_tree;
-uint32_t cpu_features_detect(const struct device_tree *tree, const char **name);
+void cpu_detect(const struct device_tree *tree, struct machine *machine);
+
+/* Features that the cores 0 .. n_cores - 1 have in common, all of which run. */
+uint32_t cpu_features_common(unsigned n_cores);
 
 /* One step of a backtrace: *frame is a frame pointer within the caller's bounds, 16-byte aligned;
  * gives an address within the call instruction (the return address may be in the next function), 0

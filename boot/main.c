@@ -6,6 +6,7 @@
 
 #include "board/board.h"
 #include "kernels/kernels.h"
+#include "kernels/tuning.h"
 #include "runtime/chat.h"
 #include "runtime/console.h"
 #include "runtime/engine.h"
@@ -92,25 +93,6 @@ static void read_options(const struct machine *machine)
     }
 }
 
-static void choose_kernels(const struct machine *machine)
-{
-    uint32_t features = machine->cpu_features;
-
-    if (state.options.isa[0] != '\0' &&
-        !kernels_force(machine->cpu_features, state.options.isa, &features)) {
-        console_log("warning: isa=%s is not to be had on this CPU: using %s", state.options.isa,
-                    kernels_features_text(features));
-    }
-    kernels_select(&state.kernels, features);
-    console_log("kernels: %s", kernels_features_text(features));
-    /* All that the CPU has, whatever isa= chose; the arena is still empty. */
-    if (state.options.selftest &&
-        !selftest_run(&state.kernels, machine->cpu_features, state.options.sampler.seed,
-                      machine->ram[0].base, machine->ram[0].bytes)) {
-        give_up("the self-test cannot vouch for this machine; start without `selftest` to go on");
-    }
-}
-
 static void start_team(const struct machine *machine)
 {
     unsigned n = machine->n_cores;
@@ -123,6 +105,28 @@ static void start_team(const struct machine *machine)
     if (options_given(&state.options, OPTION_CORES) && state.team.n_cores < state.options.cores) {
         console_log("warning: cores=%u, and this machine has %u", (unsigned)state.options.cores,
                     state.team.n_cores);
+    }
+}
+
+/* After start_team: cores that are not at work have no say. */
+static void choose_kernels(const struct machine *machine)
+{
+    uint32_t present = cpu_features_common(state.team.n_cores), features = present;
+    char names[KERNELS_TEXT_BYTES];
+
+    if (state.options.isa[0] != '\0' &&
+        !kernels_force(present, state.options.isa, &features)) {
+        console_log("warning: isa=%s is not to be had on this CPU, which has %s, or ref: using "
+                    "the best", state.options.isa, kernels_features_text(names, present));
+    }
+    kernels_select(&state.kernels, features);
+    state.kernels.ahead = machine->tuning->ahead;
+    report_kernels(features, state.kernels.ahead);
+    /* All that the CPU has, whatever isa= chose; the arena is still empty. */
+    if (state.options.selftest &&
+        !selftest_run(&state.kernels, present, state.options.sampler.seed, machine->ram[0].base,
+                      machine->ram[0].bytes)) {
+        give_up("the self-test cannot vouch for this machine; start without `selftest` to go on");
     }
 }
 
@@ -176,8 +180,8 @@ void image_main(const struct machine *machine)
     console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
     read_options(machine);
-    choose_kernels(machine);
     start_team(machine);
+    choose_kernels(machine);
     open_model(machine);
     chat_open(&state.chat, &state.engine, &state.options);
     if (options_given(&state.options, OPTION_PROMPT)) {

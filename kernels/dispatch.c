@@ -13,6 +13,7 @@ const size_t kernel_n_rows = sizeof kernel_rows / sizeof kernel_rows[0];
 
 void kernels_select(struct kernels *k, uint32_t features)
 {
+    k->ahead = 0;
 #define KERNEL(op, symbol, needs)              \
     if (((uint32_t)(needs) & ~features) == 0) { \
         k->op = (symbol);                       \
@@ -31,27 +32,54 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
     }
 }
 
-/* In ascending order: forcing one allows it and those of the same ISA above it. */
+/* In ascending order of each ISA: forcing one allows it and those before it. A CPU may lack one
+ * in the middle (the A64FX has SVE and no dot product), so `allows` is no promise. */
+enum {
+    ARM64_DOTPROD = CPU_ARM64_NEON | CPU_ARM64_DOTPROD,
+    ARM64_I8MM = ARM64_DOTPROD | CPU_ARM64_I8MM,
+    RV64_V = CPU_RV64_GC | CPU_RV64_V,
+    X86_AVX512 = CPU_X86_AVX2 | CPU_X86_AVX512,
+};
+
 static const struct feature_name {
     const char *name;
     uint32_t bit;
     uint32_t allows;
 } names[] = {
     { "neon", CPU_ARM64_NEON, CPU_ARM64_NEON },
+    { "dotprod", CPU_ARM64_DOTPROD, ARM64_DOTPROD },
+    { "i8mm", CPU_ARM64_I8MM, ARM64_I8MM },
+    { "sve", CPU_ARM64_SVE, ARM64_I8MM | CPU_ARM64_SVE },
     { "rv64gc", CPU_RV64_GC, CPU_RV64_GC },
-    { "rvv", CPU_RV64_V, CPU_RV64_GC | CPU_RV64_V },
+    { "rvv", CPU_RV64_V, RV64_V },
+    { "zvfh", CPU_RV64_ZVFH, RV64_V | CPU_RV64_ZVFH },
     { "avx2", CPU_X86_AVX2, CPU_X86_AVX2 },
+    { "avx512", CPU_X86_AVX512, X86_AVX512 },
+    { "vnni", CPU_X86_VNNI, X86_AVX512 | CPU_X86_VNNI },
 };
 
-const char *kernels_features_text(uint32_t features)
+const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features)
 {
-    const char *text = "ref";
+    size_t at = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (features & names[i].bit) {
-            text = names[i].name;
+        size_t bytes = strlen(names[i].name);
+
+        if ((features & names[i].bit) == 0) {
+            continue;
         }
+        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* all of them take 59 */
+        if (at > 0) {
+            text[at++] = ' ';
+        }
+        memcpy(text + at, names[i].name, bytes);
+        at += bytes;
     }
+    if (at == 0) {
+        memcpy(text, "ref", 3);
+        at = 3;
+    }
+    text[at] = '\0';
     return text;
 }
 

@@ -1,7 +1,20 @@
 #include "runtime/report.h"
 
+#include "kernels/kernels.h"
 #include "runtime/console.h"
 #include "runtime/format_text.h"
+
+void report_kernels(uint32_t features, size_t ahead)
+{
+    char names[KERNELS_TEXT_BYTES];
+
+    kernels_features_text(names, features);
+    if (ahead != 0) {
+        console_log("kernels: %s, prefetch %lu B", names, (unsigned long)ahead);
+    } else {
+        console_log("kernels: %s, no prefetch", names);
+    }
+}
 
 void report_model(const struct engine *e)
 {

@@ -7,6 +7,9 @@
 
 #include "runtime/engine.h"
 
+/* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
+void report_kernels(uint32_t features, size_t ahead);
+
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
 void report_model(const struct engine *e);
 void report_plan(const struct engine *e);

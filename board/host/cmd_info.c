@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "board/host/commands.h"
+#include "board/host/host_cpu.h"
 #include "flash_image/ingot_file.h"
 #include "flash_image/pack.h"
+#include "kernels/kernels.h"
 #include "runtime/format_text.h"
 
 enum { FINE = 0, FAILED = 1, USAGE = 2 };
@@ -180,6 +182,20 @@ static void print_tensors(const struct image *img)
     }
 }
 
+/* Of this computer: what `run` would use. */
+static void print_kernels(void)
+{
+    char names[KERNELS_TEXT_BYTES];
+    size_t ahead = host_cpu_tuning()->ahead;
+
+    printf("\nkernels here %s", kernels_features_text(names, host_cpu_features()));
+    if (ahead != 0) {
+        printf(", prefetch %zu B\n", ahead);
+    } else {
+        puts(", no prefetch");
+    }
+}
+
 static bool print_file(const char *path, const char *shown, bool tensors)
 {
     struct ingot_file f;
@@ -199,6 +215,7 @@ static bool print_file(const char *path, const char *shown, bool tensors)
     if (tensors) {
         print_tensors(&f.image);
     }
+    print_kernels();
     ingot_file_close(&f);
     return true;
 }

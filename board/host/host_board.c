@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernels/kernels.h"
+#include "board/host/host_cpu.h"
+#include "kernels/tuning.h"
 #include "runtime/console.h"
 
 enum { OUT_BYTES = 4096, CTRL_C = 3 };
@@ -164,6 +166,12 @@ static enum err host_start_core(unsigned core, void (*entry)(void *arg), void *a
     return ERR_OK;
 }
 
+/* More threads than processors, or other programs: they get on meanwhile. */
+static void host_yield(void)
+{
+    sched_yield();
+}
+
 static void host_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
@@ -200,6 +208,8 @@ const struct board board = {
     .ticks = host_ticks,
     .ticks_hz = host_ticks_hz,
     .start_core = host_start_core,
+    .spin_micros = 50,
+    .yield = host_yield,
     .wait = host_wait,
     .wake = host_wake,
     .find_storage = host_find_storage,
@@ -207,23 +217,6 @@ const struct board board = {
 };
 
 /* ---- the machine --------------------------------------------------------------------------- */
-
-static uint32_t cpu_features(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c")) {
-        return CPU_X86_AVX2;
-    }
-    return CPU_ANY;
-#elif defined(__aarch64__)
-    return CPU_ARM64_NEON;
-#elif defined(__riscv)
-    return CPU_RV64_GC; /* V is used where the program is told so: --isa rvv */
-#else
-    return CPU_ANY;
-#endif
-}
 
 bool host_machine(struct machine *m)
 {
@@ -242,8 +235,9 @@ bool host_machine(struct machine *m)
     m->n_ram = 1;
     m->ram_bytes = bytes;
     m->n_cores = cores < 1 ? 1 : cores > BOARD_MAX_CORES ? BOARD_MAX_CORES : (unsigned)cores;
-    m->cpu_features = cpu_features();
-    m->cpu_name = "host CPU";
+    m->cpu_features = host_cpu_features();
+    m->tuning = host_cpu_tuning();
+    m->cpu_name = m->tuning->core != NULL ? m->tuning->core : "host CPU";
     m->entry_ticks = host_ticks();
     return true;
 }

@@ -11,6 +11,7 @@
 #include "board/host/host_board.h"
 #include "board/memory_device.h"
 #include "flash_image/pack.h"
+#include "kernels/tuning.h"
 #include "runtime/console.h"
 #include "runtime/report.h"
 #include "runtime/selftest.h"
@@ -101,13 +102,17 @@ static bool test_kernels(struct host_model *m, const struct host_args *args)
 static bool choose_kernels(struct host_model *m, const struct host_args *args)
 {
     uint32_t features = m->machine.cpu_features;
+    char names[KERNELS_TEXT_BYTES];
 
     if (args->options.isa[0] != '\0' &&
         !kernels_force(m->machine.cpu_features, args->options.isa, &features)) {
-        fprintf(stderr, "ingot: --isa %s is not to be had on this CPU\n", args->options.isa);
+        fprintf(stderr, "ingot: --isa %s is not to be had on this CPU, which has %s, or ref\n",
+                args->options.isa, kernels_features_text(names, m->machine.cpu_features));
         return false;
     }
     kernels_select(&m->kernels, features);
+    m->kernels.ahead = m->machine.tuning->ahead;
+    m->features = features;
     return !args->options.selftest || test_kernels(m, args);
 }
 
@@ -159,6 +164,7 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
 
     host_console_to(2);
     if (!args->quiet) {
+        report_kernels(m->features, m->kernels.ahead);
         report_model(&m->engine);
         report_plan(&m->engine);
     }

@@ -44,6 +44,7 @@ struct host_model {
     struct file file;
     struct team team;
     struct kernels kernels;
+    uint32_t features; /* that the kernels were chosen by */
     struct engine_setup setup;
     struct engine engine;
     const uint8_t *mapped; /* --mmap */

@@ -1,19 +1,29 @@
 /* What a core is: number, floating-point environment, features, name, start and sleep. Sections
  * are of the Arm ARM, DDI 0487. */
 #include "boot/boot.h"
+
+#include <string.h>
+
 #include "kernels/kernels.h"
+#include "kernels/tuning.h"
 
 /* start.S. */
 extern uint64_t core_pen[BOARD_MAX_CORES];
 void start_secondary(void);
 void core_start(unsigned core) __attribute__((noreturn));
 
+static void features_note(void);
+
 static struct core_state {
     struct {
         void (*entry)(void *arg);
         void *arg;
     } jobs[BOARD_MAX_CORES];
-    char name[40];
+    struct {
+        uint32_t features;
+        uint64_t vector_bytes; /* of SVE; 0: none */
+    } cpus[BOARD_MAX_CORES];   /* each core fills its own */
+    char name[48]; /* BSS: empty until cpu_detect */
 } state;
 
 unsigned core_number(void)
@@ -52,6 +62,7 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 void core_start(unsigned core)
 {
     core_fp_init();
+    features_note();
     state.jobs[core].entry(state.jobs[core].arg);
     core_halt();
 }
@@ -92,47 +103,97 @@ void backtrace_step(uintptr_t *frame, uintptr_t *call)
     *frame = record[0];
 }
 
-/* Implementer and part number of MIDR_EL1 (D17.2.100). */
-static const struct {
-    uint8_t implementer;
-    uint16_t part;
-    const char *name;
-} core_names[] = {
-    { 0x41, 0xd03, "Cortex-A53" },   { 0x41, 0xd04, "Cortex-A35" },
-    { 0x41, 0xd05, "Cortex-A55" },   { 0x41, 0xd07, "Cortex-A57" },
-    { 0x41, 0xd08, "Cortex-A72" },   { 0x41, 0xd09, "Cortex-A73" },
-    { 0x41, 0xd0a, "Cortex-A75" },   { 0x41, 0xd0b, "Cortex-A76" },
-    { 0x41, 0xd0c, "Neoverse-N1" },  { 0x41, 0xd40, "Neoverse-V1" },
-    { 0x41, 0xd41, "Cortex-A78" },   { 0x41, 0xd47, "Cortex-A710" },
-    { 0x41, 0xd49, "Neoverse-N2" },  { 0x41, 0xd4f, "Neoverse-V2" },
-    { 0x00, 0x051, "QEMU max CPU" },
-};
+/* ---- features ------------------------------------------------------------------------------ */
 
-/* A core that the table lacks is named by its MIDR. */
-static const char *core_name(uint64_t midr)
+/* Fields of the ID registers are 4 bits that count up from 0, absent; only AdvSIMD has 15 for it
+ * (D17.2.61, 64, 66). */
+static bool has_field(uint64_t id, unsigned shift)
 {
-    static const char prefix[] = "ARMv8-A, MIDR 0x";
-    size_t at = 0;
-
-    for (size_t i = 0; i < sizeof core_names / sizeof core_names[0]; i++)
-        if (core_names[i].implementer == (midr >> 24 & 0xff) &&
-            core_names[i].part == (midr >> 4 & 0xfff))
-            return core_names[i].name;
-    for (; prefix[at] != '\0'; at++)
-        state.name[at] = prefix[at];
-    for (int shift = 28; shift >= 0; shift -= 4)
-        state.name[at++] = "0123456789abcdef"[midr >> shift & 15];
-    state.name[at] = '\0';
-    return state.name;
+    return (id >> shift & 15) != 0;
 }
 
-uint32_t cpu_features_detect(const struct device_tree *tree, const char **name)
+static uint32_t features_read(void)
 {
-    uint64_t midr, pfr0;
+    uint64_t pfr0, isar0, isar1;
+    uint32_t features = CPU_ARM64_NEON;
+
+    __asm__ volatile("mrs %0, id_aa64pfr0_el1" : "=r"(pfr0));
+    __asm__ volatile("mrs %0, id_aa64isar0_el1" : "=r"(isar0));
+    __asm__ volatile("mrs %0, id_aa64isar1_el1" : "=r"(isar1));
+    if ((pfr0 >> 20 & 15) == 15) /* AdvSIMD */
+        return CPU_ANY;
+    if (has_field(isar0, 44)) /* DP */
+        features |= CPU_ARM64_DOTPROD;
+    if (has_field(isar1, 52)) /* I8MM */
+        features |= CPU_ARM64_I8MM;
+    if (has_field(pfr0, 32)) /* SVE */
+        features |= CPU_ARM64_SVE;
+    return features;
+}
+
+/* start.S has enabled SVE and asked for the longest vectors. */
+static void features_note(void)
+{
+    unsigned core = core_number();
+    uint64_t bytes = 0;
+
+    state.cpus[core].features = features_read();
+    if (state.cpus[core].features & CPU_ARM64_SVE)
+        __asm__ volatile(".arch_extension sve\n\t"
+                         "rdvl %0, #1\n\t"
+                         ".arch_extension nosve"
+                         : "=r"(bytes));
+    state.cpus[core].vector_bytes = bytes;
+}
+
+static void name_append(const char *text)
+{
+    size_t at = strlen(state.name);
+
+    for (; *text != '\0' && at + 1 < sizeof state.name; text++)
+        state.name[at++] = *text;
+}
+
+/* A core that the table of tuning.c lacks is named by its MIDR. */
+static void name_make(const char *core, uint64_t midr, unsigned vector_bits)
+{
+    char digits[] = "00000000", bits[] = "0000";
+
+    for (unsigned i = 0; i < 8; i++)
+        digits[i] = "0123456789abcdef"[midr >> (28 - 4 * i) & 15];
+    for (unsigned i = 0, rest = vector_bits; i < 4; i++, rest /= 10)
+        bits[3 - i] = (char)('0' + rest % 10);
+    name_append(core != NULL ? core : "ARMv8-A, MIDR 0x");
+    name_append(core != NULL ? "" : digits);
+    if (vector_bits != 0) {
+        name_append(", SVE ");
+        name_append(vector_bits < 1000 ? bits + 1 : bits); /* 128 to 2048 */
+    }
+}
+
+void cpu_detect(const struct device_tree *tree, struct machine *machine)
+{
+    uint64_t midr;
 
     (void)tree; /* the registers say it all */
     __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
-    __asm__ volatile("mrs %0, id_aa64pfr0_el1" : "=r"(pfr0));
-    *name = core_name(midr);
-    return (pfr0 >> 20 & 15) != 15 ? CPU_ARM64_NEON : CPU_ANY; /* AdvSIMD; 15: none */
+    features_note();
+    machine->cpu_features = state.cpus[0].features;
+    machine->tuning = kernel_tuning_arm64(midr);
+    name_make(machine->tuning->core, midr, (unsigned)(8 * state.cpus[0].vector_bytes));
+    machine->cpu_name = state.name;
+}
+
+/* Cores of one machine may differ (big.LITTLE), and only a core itself can read what it has. SVE
+ * is for cores that agree on the length of a vector. */
+uint32_t cpu_features_common(unsigned n_cores)
+{
+    uint32_t common = state.cpus[0].features;
+
+    for (unsigned core = 1; core < n_cores; core++) {
+        common &= state.cpus[core].features;
+        if (state.cpus[core].vector_bytes != state.cpus[0].vector_bytes)
+            common &= ~(uint32_t)CPU_ARM64_SVE;
+    }
+    return common;
 }

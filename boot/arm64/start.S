@@ -9,9 +9,12 @@
 #define SPSR_EL1T     0x3c4             /* EL1 on SP_EL0; debug, SError, IRQ, FIQ masked */
 #define HCR_RW        (1 << 31)         /* EL1 is AArch64 */
 #define SCR_SECURE    (1 << 10 | 3 << 4 | 1 << 8) /* RW, RES1, HCE; NS clear */
-#define CPTR_EL2_NONE 0x32ff            /* RES1 bits: nothing traps, SVE included */
+#define CPTR_EL3_EZ   (1 << 8)          /* SVE traps nowhere; FP and SIMD neither */
+#define CPTR_EL2_NONE 0x32ff            /* RES1 bits: nothing traps, SVE included (HCR.E2H 0) */
+#define ZCR_LONGEST   15                /* LEN: 2048 bits, or what there is (D17.2.161) */
 #define CNTHCTL_EL1   3                 /* EL1 may read the physical counter and timer */
 #define CPACR_FP      (3 << 20)
+#define CPACR_SVE     (3 << 16)         /* ZEN; RES0 without SVE */
 #define ICC_SRE       15                /* SRE, bypass off, EL1 may too (IHI 0069, 12.2) */
 
 /* Attributes 0 to 2 as mmu.c numbers them: normal write-back, normal uncached, device nGnRE. */
@@ -104,20 +107,42 @@ func start_secondary
     b       core_start
 endfunc start_secondary
 
+/* Where there is SVE: its vectors as long as they get, as far as this level decides. Traps of
+ * this and lower levels are off already. Clobbers x9. */
+.macro sve_longest level
+    .arch_extension sve
+    isb
+    mrs     x9, id_aa64pfr0_el1
+    ubfx    x9, x9, #32, #4             // SVE
+    cbz     x9, 9f
+    mov     x9, #ZCR_LONGEST
+    msr     zcr_\level, x9
+    isb
+9:
+    .arch_extension nosve
+.endm
+
 /* From EL3, EL2 or EL1 to EL1, back to the caller. Clobbers x9 to x11. From EL3 we stay secure:
  * without firmware below, that is the state in which every device answers. */
 func el1_enter
-    ldr     x9, =SCTLR_OFF
-    msr     sctlr_el1, x9
-    isb
     mov     x10, #SPSR_EL1T
     mrs     x11, CurrentEL
+    cmp     x11, #(2 << 2)
+    b.ne    0f
+    mov     x9, #HCR_RW                 // E2H clear: EL1's registers have their own names, CPTR
+    msr     hcr_el2, x9                 // and CNTHCTL the form that is meant below
+    isb
+0:  ldr     x9, =SCTLR_OFF
+    msr     sctlr_el1, x9
+    isb
     cmp     x11, #(2 << 2)
     b.eq    2f
     b.lo    1f
     mov     x9, #SCR_SECURE
     msr     scr_el3, x9
-    msr     cptr_el3, xzr               // FP traps nowhere
+    mov     x9, #CPTR_EL3_EZ
+    msr     cptr_el3, x9
+    sve_longest el3
     mrs     x9, id_aa64pfr0_el1
     ubfx    x9, x9, #24, #4             // GIC: 0 where the registers below do not exist
     cbz     x9, 3f
@@ -128,13 +153,12 @@ func el1_enter
     msr     elr_el3, x30
     isb
     eret
-2:  mov     x9, #HCR_RW
-    msr     hcr_el2, x9
-    mov     x9, #CNTHCTL_EL1
+2:  mov     x9, #CNTHCTL_EL1
     msr     cnthctl_el2, x9
     msr     cntvoff_el2, xzr            // virtual counter = physical counter, on every core
     mov     x9, #CPTR_EL2_NONE
     msr     cptr_el2, x9
+    sve_longest el2
     msr     hstr_el2, xzr
     mrs     x9, id_aa64pfr0_el1
     ubfx    x9, x9, #24, #4
@@ -160,8 +184,9 @@ endfunc el1_enter
 
 /* x0: number. FPU, vectors, core number in TPIDR_EL1, both stacks. Clobbers x9 to x11. */
 func core_enter
-    mov     x9, #CPACR_FP
+    mov     x9, #(CPACR_FP | CPACR_SVE)
     msr     cpacr_el1, x9
+    sve_longest el1
     adrp    x9, trap_vectors
     add     x9, x9, :lo12:trap_vectors
     msr     vbar_el1, x9

@@ -2,10 +2,13 @@
  * are of the RISC-V privileged architecture 20211203 unless said otherwise. */
 #include "boot/boot.h"
 
+#include <string.h>
+
 #include "board/device_tree.h"
 #include "board/drivers/sbi.h"
 #include "boot/riscv64/core.h"
 #include "kernels/kernels.h"
+#include "kernels/tuning.h"
 
 enum { SIE_SOFTWARE = 1 << 1, MIN_VLEN_BYTES = 16 };
 
@@ -22,6 +25,7 @@ static struct core_state {
     } jobs[BOARD_MAX_CORES];
     _Atomic uint32_t started; /* bit n: core n has its MMU on; core_hart[n] is valid */
     _Atomic uint32_t asleep;  /* bit n: core n sleeps, or is about to */
+    uint32_t features;
     char name[40];
 } state;
 
@@ -152,68 +156,114 @@ void backtrace_step(uintptr_t *frame, uintptr_t *call)
     *frame = record[-2];
 }
 
-/* Single letters stand between "rv64" and the first underscore or longer name. */
-static bool isa_has_letter(const char *isa, char letter)
+/* In "rv64imafdcv_zicsr_zvfh1p0" single letters, then longer names that begin with z, s or x; a
+ * version may follow each (unprivileged ISA, chapter 27). */
+static bool isa_names(const char *isa, const char *name)
 {
-    for (isa += 4; *isa != '\0' && *isa != '_' && *isa != 'z' && *isa != 's' && *isa != 'x'; isa++)
-        if (*isa == letter)
+    size_t bytes = strlen(name);
+
+    if (strncmp(isa, "rv64", 4) != 0)
+        return false;
+    for (isa += 4; *isa != '\0'; isa++) {
+        bool longer = strchr("zsx", *isa) != NULL;
+
+        if (strncmp(isa, name, bytes) == 0 &&
+            (!longer || isa[bytes] == '_' || isa[bytes] == '\0' ||
+             (isa[bytes] >= '0' && isa[bytes] <= '9')))
             return true;
+        while (longer && isa[1] != '_' && isa[1] != '\0')
+            isa++;
+    }
     return false;
 }
 
-static bool node_has_vector(const struct device_tree *tree, const struct device_tree_node *node)
+static bool node_names(const struct device_tree *tree, const struct device_tree_node *node,
+                       const char *name)
 {
     const char *isa = device_tree_string(tree, node, "riscv,isa");
 
-    if (device_tree_lists(tree, node, "riscv,isa-extensions", "v"))
-        return true;
-    return isa != NULL && isa[0] == 'r' && isa[1] == 'v' && isa[2] == '6' && isa[3] == '4' &&
-           isa_has_letter(isa, 'v');
+    return device_tree_lists(tree, node, "riscv,isa-extensions", name) ||
+           (isa != NULL && isa_names(isa, name));
+}
+
+static const struct kernel_tuning *node_tuning(const struct device_tree *tree,
+                                               const struct device_tree_node *node)
+{
+    return kernel_tuning_riscv64(device_tree_string(tree, node, "compatible"));
+}
+
+static uint32_t node_features(const struct device_tree *tree, const struct device_tree_node *node)
+{
+    uint32_t features = CPU_RV64_GC;
+
+    if (node_names(tree, node, "v")) {
+        features |= CPU_RV64_V;
+        if (node_names(tree, node, "zvfh") || node_names(tree, node, "zvfhmin"))
+            features |= CPU_RV64_ZVFH;
+    }
+    return features & ~node_tuning(tree, node)->without;
 }
 
 /* Work is split over all cores: what one of them lacks, none uses. */
-static bool all_have_vector(const struct device_tree *tree)
+static void read_tree(const struct device_tree *tree, struct machine *machine)
 {
     struct device_tree_node node;
-    unsigned n = 0;
+    uint32_t common = UINT32_MAX;
+    uint64_t id;
 
-    if (tree == NULL)
-        return false;
     device_tree_begin(&node);
     while (device_tree_next_type(tree, &node, "cpu")) {
-        if (!node_has_vector(tree, &node))
-            return false;
-        n++;
+        common &= node_features(tree, &node);
+        if (device_tree_reg(tree, &node, 0, &id, NULL) && id == core_hardware_id())
+            machine->tuning = node_tuning(tree, &node);
     }
-    return n > 0;
+    if (common != UINT32_MAX)
+        state.features = common;
 }
 
-static const char *vector_name(unsigned bits)
+/* "rv64gc", "rv64gcv, VLEN 128", "SpacemiT X60, VLEN 256". */
+static const char *core_name(const char *core, unsigned vector_bits)
 {
-    static const char prefix[] = "rv64gcv, VLEN ";
+    const char *parts[] = { core, ", VLEN " };
     char digits[8];
     size_t at = 0, n = 0;
 
-    for (; prefix[at] != '\0'; at++)
-        state.name[at] = prefix[at];
-    for (; bits != 0; bits /= 10)
-        digits[n++] = (char)('0' + bits % 10);
+    for (size_t i = 0; i < (vector_bits != 0 ? 2 : 1); i++)
+        for (const char *c = parts[i]; *c != '\0' && at + sizeof digits < sizeof state.name; c++)
+            state.name[at++] = *c;
+    for (; vector_bits != 0; vector_bits /= 10)
+        digits[n++] = (char)('0' + vector_bits % 10);
     while (n > 0)
         state.name[at++] = digits[--n];
     state.name[at] = '\0';
     return state.name;
 }
 
-uint32_t cpu_features_detect(const struct device_tree *tree, const char **name)
+void cpu_detect(const struct device_tree *tree, struct machine *machine)
 {
-    uint64_t vlen_bytes;
+    uint64_t vlen_bytes = 0;
+    const char *core;
 
-    *name = "rv64gc";
-    if (!all_have_vector(tree))
-        return CPU_RV64_GC;
-    __asm__ volatile("csrr %0, 0xc22" : "=r"(vlen_bytes)); /* vlenb (V 1.0, 3.8) */
-    if (vlen_bytes < MIN_VLEN_BYTES)
-        return CPU_RV64_GC;
-    *name = vector_name((unsigned)(8 * vlen_bytes));
-    return CPU_RV64_GC | CPU_RV64_V;
+    state.features = CPU_RV64_GC;
+    machine->tuning = kernel_tuning_riscv64(NULL);
+    if (tree != NULL)
+        read_tree(tree, machine);
+    if (state.features & CPU_RV64_V)
+        __asm__ volatile("csrr %0, 0xc22" : "=r"(vlen_bytes)); /* vlenb (V 1.0, 3.8) */
+    if (vlen_bytes < MIN_VLEN_BYTES) {
+        state.features &= CPU_RV64_GC;
+        vlen_bytes = 0;
+    }
+    core = machine->tuning->core;
+    if (core == NULL)
+        core = vlen_bytes != 0 ? "rv64gcv" : "rv64gc";
+    machine->cpu_features = state.features;
+    machine->cpu_name = core_name(core, (unsigned)(8 * vlen_bytes));
+}
+
+/* The tree has described all of them. */
+uint32_t cpu_features_common(unsigned n_cores)
+{
+    (void)n_cores;
+    return state.features;
 }

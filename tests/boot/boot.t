@@ -9,7 +9,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, make_card
+from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, make_card,
+                     qemu_command)
 
 PROMPT_LIMIT_MS = 500          # guest time from entry to the prompt, loading excluded
 IMAGE_LIMIT_BYTES = 256 * 1024  # without weights
@@ -22,24 +23,76 @@ subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL]
 CARD = make_card("boot-card.img", MODEL)
 
 ELF = os.path.join(BUILD, "virt-arm64/ingot.elf")
-machines = [(Machine("virt-arm64", f"virt-arm64 {cpu}", ["-cpu", cpu]), 4, None)
-            for cpu in ("cortex-a53", "cortex-a72", "cortex-a76", "max")]
-machines += [
-    (Machine("virt-arm64", "virt-arm64 from EL2", ["-M", "virt,virtualization=on"]), 4, None),
-    (Machine("virt-arm64", "virt-arm64 from EL3", ["-M", "virt,secure=on"]), 1, ELF),
-    (Machine("virt-arm64", "virt-arm64 GICv3", ["-M", "virt,gic-version=3"]), 8, None),
-    (Machine("virt-arm64", "virt-arm64 4 GiB", ["-m", "4G"]), 2, None),
+SVE = "neon dotprod i8mm sve"
+
+
+def arm64(label, cores, extra, name="Cortex-A72", kernels="neon", kernel=None):
+    return Machine("virt-arm64", "virt-arm64 " + label, extra), cores, kernel, name, kernels
+
+
+def riscv64(label, cores, extra, name="rv64gcv, VLEN 128", kernels="rv64gc rvv"):
+    return Machine("virt-riscv64", "virt-riscv64 " + label, extra), cores, None, name, kernels
+
+
+def device_tree(name, cpu, cores, changes):
+    """The machine's own device tree with some bytes changed, as another firmware might write it."""
+    path = os.path.join(WORK, name)
+    subprocess.run(qemu_command("virt-riscv64") + ["-M", "virt,dumpdtb=" + path, "-cpu", cpu,
+                                                   "-smp", str(cores)],
+                   check=True, capture_output=True, timeout=60)
+    with open(path, "rb") as f:
+        tree = f.read()
+    for old, new in changes:
+        if old not in tree or len(old) != len(new):
+            raise SystemExit(f"Bail out! {name}: QEMU's tree has no {old}")
+        tree = tree.replace(old, new)
+    with open(path, "wb") as f:
+        f.write(tree)
+    return ["-cpu", cpu, "-dtb", path]
+
+
+# machine, cores, kernel, name of the CPU, what the kernels may use
+machines = [
+    arm64("cortex-a53", 4, ["-cpu", "cortex-a53"], "Cortex-A53"),
+    arm64("cortex-a72", 4, ["-cpu", "cortex-a72"]),
+    arm64("cortex-a76", 4, ["-cpu", "cortex-a76"], "Cortex-A76", "neon dotprod"),
+    arm64("neoverse-v1", 4, ["-cpu", "neoverse-v1"], "Neoverse-V1, SVE 256", SVE),
+    arm64("max", 4, ["-cpu", "max"], "QEMU max CPU, SVE 2048", SVE),
+    arm64("no I8MM, SVE 512", 2, ["-cpu", "a64fx"], "ARMv8-A, MIDR 0x461f0010, SVE 512",
+          "neon sve"),
+    arm64("from EL2", 4, ["-M", "virt,virtualization=on"]),
+    arm64("from EL2, SVE", 2, ["-M", "virt,virtualization=on", "-cpu", "neoverse-v1"],
+          "Neoverse-V1, SVE 256", SVE),
+    arm64("from EL3", 1, ["-M", "virt,secure=on"], kernel=ELF),
+    arm64("from EL3, SVE", 2, ["-M", "virt,secure=on", "-cpu", "neoverse-v1"],
+          "Neoverse-V1, SVE 256", SVE, ELF),
+    arm64("GICv3", 8, ["-M", "virt,gic-version=3"]),
+    arm64("4 GiB", 2, ["-m", "4G"]),
 ]
-machines += [(Machine("virt-riscv64", f"virt-riscv64 VLEN {n}",
-                      ["-cpu", f"rv64,v=true,vlen={n}"]), 4, None) for n in (128, 256, 512, 1024)]
+machines += [riscv64(f"VLEN {n}", 4, ["-cpu", f"rv64,v=true,vlen={n}"], f"rv64gcv, VLEN {n}")
+             for n in (128, 256, 512, 1024)]
 machines += [
-    (Machine("virt-riscv64", "virt-riscv64 no V", ["-cpu", "rv64,v=false"]), 8, None),
-    (Machine("virt-riscv64", "virt-riscv64 4 GiB", ["-m", "4G"]), 1, None),
+    riscv64("no V", 8, ["-cpu", "rv64,v=false"], "rv64gc", "rv64gc"),
+    riscv64("4 GiB", 1, ["-m", "4G"]),
+    riscv64("Zvfh", 2, ["-cpu", "rv64,v=true,vlen=256,zvfh=true"], "rv64gcv, VLEN 256",
+            "rv64gc rvv zvfh"),
+]
+ZVFH = "rv64,v=true,vlen=128,zvfh=true"
+NO_LIST = (b"\0riscv,isa-extensions\0", b"\0riscv,isa-extensionz\0")
+NO_STRING = [(b"rv64imafdcvh_", b"rv64imafdch__"), (b"_zvfh_zvfhmin_", b"_zvfq_zvfhmiq_")]
+machines += [
+    riscv64("Zvfh by riscv,isa", 2, device_tree("isa.dtb", ZVFH, 2, [NO_LIST]),
+            kernels="rv64gc rvv zvfh"),
+    riscv64("Zvfh by riscv,isa-extensions", 2, device_tree("list.dtb", ZVFH, 2, NO_STRING),
+            kernels="rv64gc rvv zvfh"),
+    riscv64("Zvfh unsaid", 2, device_tree("unsaid.dtb", ZVFH, 2, [NO_LIST, NO_STRING[1]])),
+    riscv64("V unsaid", 2, device_tree("none.dtb", ZVFH, 2, [NO_LIST, NO_STRING[0]]), "rv64gc",
+            "rv64gc"),
 ]
 
 
 def boot(row):
-    machine, cores, kernel = row
+    machine, cores, kernel = row[:3]
     return machine.run("prompt=Hello n=4 temp=0 ids", cores, card_arguments(CARD), kernel, 90)
 
 
@@ -51,13 +104,16 @@ def time_to_prompt(console):
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(boot, machines))
 first = None
-for (machine, cores, kernel), (status, console) in zip(machines, results):
+for (machine, cores, kernel, name, kernels), (status, console) in zip(machines, results):
     reply = Reply(console)
     first = first or reply.ids
     tap.ok(status == 0 and "power off" in console and reply.ids is not None and
            reply.ids == first, f"{machine.label}: boots, answers, powers off", console)
     tap.ok(f"cores: {cores} of {cores} at work" in console,
            f"{machine.label}: {cores} cores at work", console)
+    tap.ok(f": {cores} x {name}, " in console and
+           re.search(rf"\] kernels: {kernels}, (no prefetch|prefetch [1-9]\d* B)\n", console),
+           f"{machine.label}: is {name}, kernels for {kernels}", console)
     took = time_to_prompt(console)
     for _ in range(4):  # guest time goes on while other tests have the processors
         if took is None or took < PROMPT_LIMIT_MS:
@@ -66,6 +122,16 @@ for (machine, cores, kernel), (status, console) in zip(machines, results):
     tap.ok(took is not None and took < PROMPT_LIMIT_MS,
            f"{machine.label}: entry to prompt in {took} ms of guest time, under "
            f"{PROMPT_LIMIT_MS}", console)
+
+machine = Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max"])
+for isa, kernels in (("ref", "ref"), ("neon", "neon"), ("i8mm", "neon dotprod i8mm"),
+                     ("rvv", SVE), ("sve2", SVE)):
+    status, console = machine.run(f"prompt=Hello n=4 temp=0 ids isa={isa}", 1,
+                                  card_arguments(CARD), timeout=90)
+    tap.ok(status == 0 and Reply(console).ids == first and f"] kernels: {kernels}, " in console,
+           f"{machine.label}: isa={isa} chooses {kernels}, same ids", console)
+    tap.ok((f"isa={isa} is not to be had on this CPU, which has {SVE}, or ref" in console) ==
+           (kernels == SVE), f"{machine.label}: isa={isa} is answered where it is absent", console)
 
 for board in ("virt-arm64", "virt-riscv64"):
     size = os.path.getsize(os.path.join(BUILD, board, "ingot.bin"))

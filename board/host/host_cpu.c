@@ -1,0 +1,104 @@
+#include "board/host/host_cpu.h"
+
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernels/kernels.h"
+
+#if defined(__x86_64__)
+
+/* The compiler's runtime asks cpuid, and xgetbv whether the system saves these registers. */
+uint32_t host_cpu_features(void)
+{
+    uint32_t features = CPU_ANY;
+
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("f16c")) {
+        features |= CPU_X86_AVX2;
+    }
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        features |= CPU_X86_AVX512;
+        if (__builtin_cpu_supports("avx512vnni")) {
+            features |= CPU_X86_VNNI;
+        }
+    }
+    return features;
+}
+
+const struct kernel_tuning *host_cpu_tuning(void)
+{
+    return kernel_tuning_x86_64();
+}
+
+#elif defined(__aarch64__)
+
+/* Bits of AT_HWCAP and AT_HWCAP2 (Linux Documentation/arch/arm64/elf_hwcaps.rst). */
+enum { CAP_CPUID = 1 << 11, CAP_ASIMDDP = 1 << 20, CAP_SVE = 1 << 22, CAP2_I8MM = 1 << 13 };
+
+uint32_t host_cpu_features(void)
+{
+    unsigned long cap = getauxval(AT_HWCAP), cap2 = getauxval(AT_HWCAP2);
+    uint32_t features = CPU_ARM64_NEON; /* every ARMv8-A Linux has it */
+
+    if (cap & CAP_ASIMDDP) {
+        features |= CPU_ARM64_DOTPROD;
+    }
+    if (cap2 & CAP2_I8MM) {
+        features |= CPU_ARM64_I8MM;
+    }
+    if (cap & CAP_SVE) {
+        features |= CPU_ARM64_SVE;
+    }
+    return features;
+}
+
+const struct kernel_tuning *host_cpu_tuning(void)
+{
+    uint64_t midr = 0;
+
+    if (getauxval(AT_HWCAP) & CAP_CPUID) { /* the system answers in the register's place */
+        __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
+    }
+    return kernel_tuning_arm64(midr);
+}
+
+#elif defined(__riscv)
+
+/* riscv_hwprobe, since Linux 6.4 (Documentation/arch/riscv/hwprobe.rst). */
+enum { HWPROBE = 258, KEY_IMA_EXT_0 = 4 };
+#define EXT_V       ((uint64_t)1 << 2)
+#define EXT_ZVFH    ((uint64_t)1 << 30)
+#define EXT_ZVFHMIN ((uint64_t)1 << 31)
+
+uint32_t host_cpu_features(void)
+{
+    struct {
+        int64_t key;
+        uint64_t value;
+    } pair = { KEY_IMA_EXT_0, 0 };
+    uint32_t features = CPU_RV64_GC;
+
+    if (syscall(HWPROBE, &pair, (size_t)1, (size_t)0, NULL, 0u) != 0 || pair.key < 0) {
+        return CPU_RV64_GC; /* an older system does not say whether its V is 1.0 */
+    }
+    if (pair.value & EXT_V) {
+        features |= CPU_RV64_V;
+        if (pair.value & (EXT_ZVFH | EXT_ZVFHMIN)) {
+            features |= CPU_RV64_ZVFH;
+        }
+    }
+    return features;
+}
+
+/* A program does not see the device tree. */
+const struct kernel_tuning *host_cpu_tuning(void)
+{
+    return kernel_tuning_riscv64(NULL);
+}
+
+#else
+#error "the Linux program is for x86-64, arm64 and riscv64"
+#endif

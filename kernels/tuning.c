@@ -1,0 +1,85 @@
+#include "kernels/tuning.h"
+
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+/* `ahead` is latency times bandwidth, that is, what the core reads of the weights while one line
+ * is on its way, rounded up to whole lines and, where the core has a prefetcher of its own, to
+ * twice that: the prefetcher then has found the stream, and a hint only helps it over the page's
+ * end. Computed from published figures, measured on no hardware.
+ *
+ *   core     ns to DRAM  GHz  cycles  bytes a cycle             product
+ *   A53      140         1.2  170     0.9 the kernel's, in order     150   3 lines in flight
+ *   A55      130         1.8  230     1.2                            280
+ *   A72      140         1.5  210     0.7 from memory                150   has a prefetcher
+ *   A76      120         2.4  290     1.2                            350   has a prefetcher
+ *   N1, V1   100         2.6  260     4                             1040   has a prefetcher
+ *   X60      200         1.6  320     1                              320   in order
+ *
+ * An A53 drops no hint: it waits when its three line fills are taken, so more than 256 only moves
+ * the wait. What is far ahead may also be evicted again from a small L1; 1 KiB is a thirtieth. */
+static const struct midr_row {
+    uint8_t implementer;
+    uint16_t part;
+    struct kernel_tuning tuning;
+} midr_rows[] = {
+    { 0x41, 0xd03, { "Cortex-A53", 256, 0 } },   { 0x41, 0xd04, { "Cortex-A35", 256, 0 } },
+    { 0x41, 0xd05, { "Cortex-A55", 384, 0 } },   { 0x41, 0xd07, { "Cortex-A57", 384, 0 } },
+    { 0x41, 0xd08, { "Cortex-A72", 384, 0 } },   { 0x41, 0xd09, { "Cortex-A73", 384, 0 } },
+    { 0x41, 0xd0a, { "Cortex-A75", 512, 0 } },   { 0x41, 0xd0b, { "Cortex-A76", 768, 0 } },
+    { 0x41, 0xd0c, { "Neoverse-N1", 1024, 0 } }, { 0x41, 0xd40, { "Neoverse-V1", 1024, 0 } },
+    { 0x41, 0xd41, { "Cortex-A78", 768, 0 } },   { 0x41, 0xd47, { "Cortex-A710", 768, 0 } },
+    { 0x41, 0xd49, { "Neoverse-N2", 1024, 0 } }, { 0x41, 0xd4f, { "Neoverse-V2", 1024, 0 } },
+    { 0x00, 0x051, { "QEMU max CPU", 512, 0 } },
+};
+
+/* A prefetch is a hint of Zicbop, and takes an issue slot for nothing on the cores without it: U74
+ * and T-Head's. The latter's V is draft 0.7.1, whose encodings mean other things, and some
+ * device trees name it nevertheless. */
+static const struct name_row {
+    const char *compatible;
+    struct kernel_tuning tuning;
+} name_rows[] = {
+    { "sifive,u74", { "SiFive U74", 0, 0 } },
+    { "sifive,u74-mc", { "SiFive U74", 0, 0 } },
+    { "sifive,p670", { "SiFive P670", 1024, 0 } },
+    { "thead,c906", { "T-Head C906", 0, CPU_RV64_V | CPU_RV64_ZVFH } },
+    { "thead,c910", { "T-Head C910", 0, CPU_RV64_V | CPU_RV64_ZVFH } },
+    { "thead,c920", { "T-Head C920", 0, CPU_RV64_V | CPU_RV64_ZVFH } },
+    { "spacemit,x60", { "SpacemiT X60", 384, 0 } },
+};
+
+const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr)
+{
+    static const struct kernel_tuning other = { NULL, 512, 0 };
+
+    for (size_t i = 0; i < sizeof midr_rows / sizeof midr_rows[0]; i++) {
+        if (midr_rows[i].implementer == (midr >> 24 & 0xff) &&
+            midr_rows[i].part == (midr >> 4 & 0xfff)) {
+            return &midr_rows[i].tuning;
+        }
+    }
+    return &other;
+}
+
+/* Others may lack Zicbop. */
+const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
+{
+    static const struct kernel_tuning other = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < sizeof name_rows / sizeof name_rows[0] && compatible != NULL; i++) {
+        if (strcmp(name_rows[i].compatible, compatible) == 0) {
+            return &name_rows[i].tuning;
+        }
+    }
+    return &other;
+}
+
+/* The prefetchers of these cores need no hint: gemv lost 5 to 30 % with one at any distance. */
+const struct kernel_tuning *kernel_tuning_x86_64(void)
+{
+    static const struct kernel_tuning any = { NULL, 0, 0 };
+
+    return &any;
+}

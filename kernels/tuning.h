@@ -1,0 +1,20 @@
+/* What differs from core to core of one ISA, as data: nothing here changes a result. */
+#ifndef INGOT_KERNELS_TUNING_H
+#define INGOT_KERNELS_TUNING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_tuning {
+    const char *core; /* "Cortex-A72"; NULL: a core that the table lacks */
+    size_t ahead;     /* how many bytes of weights before their use a gemv prefetches; 0: never */
+    uint32_t without; /* bits of enum cpu_feature that the core's firmware claims wrongly */
+};
+
+/* By MIDR_EL1 (implementer and part number), by the first word of `compatible` of the core's node
+ * in the device tree ("spacemit,x60"; may be NULL), and for an x86-64 core. Never NULL. */
+const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
+const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
+const struct kernel_tuning *kernel_tuning_x86_64(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* Features by name, what forcing one of them leaves, and what is known of single cores. */
+#include "kernels/kernels.h"
+#include "kernels/tuning.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+enum {
+    V1 = CPU_ARM64_NEON | CPU_ARM64_DOTPROD | CPU_ARM64_I8MM | CPU_ARM64_SVE,
+    A64FX = CPU_ARM64_NEON | CPU_ARM64_SVE,
+    ZEN4 = CPU_X86_AVX2 | CPU_X86_AVX512 | CPU_X86_VNNI,
+    RVA23 = CPU_RV64_GC | CPU_RV64_V | CPU_RV64_ZVFH,
+    EVERYTHING = V1 | ZEN4 | RVA23,
+};
+
+static void test_text(void)
+{
+    char text[KERNELS_TEXT_BYTES];
+
+    OK(strcmp(kernels_features_text(text, CPU_ANY), "ref") == 0, "none is ref");
+    OK(strcmp(kernels_features_text(text, V1), "neon dotprod i8mm sve") == 0, "arm64: %s", text);
+    OK(strcmp(kernels_features_text(text, RVA23), "rv64gc rvv zvfh") == 0, "riscv64: %s", text);
+    OK(strcmp(kernels_features_text(text, ZEN4), "avx2 avx512 vnni") == 0, "x86-64: %s", text);
+    OK(strlen(kernels_features_text(text, EVERYTHING)) < sizeof text, "all fit: %s", text);
+}
+
+static void check_force(uint32_t present, const char *name, uint32_t expected)
+{
+    char before[KERNELS_TEXT_BYTES], after[KERNELS_TEXT_BYTES];
+    uint32_t out = 0;
+    int known = kernels_force(present, name, &out);
+
+    OK(known && out == expected, "%s of %s leaves %s", name,
+       kernels_features_text(before, present), kernels_features_text(after, out));
+}
+
+static void test_force(void)
+{
+    static const char *const unknown[] = { "", "NEON", "neo", "neonx", "avx512", "rvv", "i8mm" };
+    uint32_t out = 4711;
+
+    check_force(V1, "ref", CPU_ANY);
+    check_force(V1, "neon", CPU_ARM64_NEON);
+    check_force(V1, "dotprod", CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
+    check_force(V1, "i8mm", V1 & ~(uint32_t)CPU_ARM64_SVE);
+    check_force(V1, "sve", V1);
+    check_force(A64FX, "sve", A64FX);
+    check_force(RVA23, "rv64gc", CPU_RV64_GC);
+    check_force(RVA23, "rvv", CPU_RV64_GC | CPU_RV64_V);
+    check_force(RVA23, "zvfh", RVA23);
+    check_force(ZEN4, "avx2", CPU_X86_AVX2);
+    check_force(ZEN4, "avx512", CPU_X86_AVX2 | CPU_X86_AVX512);
+    check_force(ZEN4, "vnni", ZEN4);
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711,
+           "\"%s\" is not to be had there", unknown[i]);
+    }
+}
+
+/* Every op has a function whatever the CPU, and the distance is the caller's to set. */
+static void test_select(void)
+{
+    struct kernels k;
+
+    memset(&k, 0, sizeof k);
+    k.ahead = 64;
+    kernels_select(&k, CPU_ANY);
+    OK(k.ahead == 0, "no prefetch unless it is asked for");
+#define CHECK_REFERENCE(op, ret, args) OK(k.op == op##_ref, #op " without features is its reference");
+    KERNEL_OPS(CHECK_REFERENCE)
+#undef CHECK_REFERENCE
+}
+
+static void check_tuning(const struct kernel_tuning *t, const char *core)
+{
+    OK(core == NULL ? t->core == NULL : t->core != NULL && strcmp(t->core, core) == 0,
+       "%s: found as %s, %zu bytes ahead", core != NULL ? core : "unknown",
+       t->core != NULL ? t->core : "unknown", t->ahead);
+    OK(t->ahead % 64 == 0 && t->ahead <= 4096, "whole lines, within a page");
+}
+
+static void test_tuning(void)
+{
+    check_tuning(kernel_tuning_arm64(0x410fd034), "Cortex-A53"); /* Pi 3 */
+    check_tuning(kernel_tuning_arm64(0x410fd083), "Cortex-A72"); /* Pi 4 */
+    check_tuning(kernel_tuning_arm64(0x414fd0b1), "Cortex-A76"); /* Pi 5 */
+    check_tuning(kernel_tuning_arm64(0x411fd401), "Neoverse-V1");
+    check_tuning(kernel_tuning_arm64(0x610fd034), NULL); /* the part of another implementer */
+    check_tuning(kernel_tuning_riscv64("sifive,u74-mc"), "SiFive U74");
+    check_tuning(kernel_tuning_riscv64("spacemit,x60"), "SpacemiT X60");
+    check_tuning(kernel_tuning_riscv64("riscv"), NULL);
+    check_tuning(kernel_tuning_riscv64(NULL), NULL);
+    OK(kernel_tuning_riscv64("thead,c910")->without & CPU_RV64_V, "the V of a C910 is a draft");
+    OK(kernel_tuning_riscv64("thead,c906")->ahead == 0, "no prefetch without Zicbop");
+    OK(kernel_tuning_x86_64()->ahead == 0, "no prefetch on x86-64");
+}
+
+int main(void)
+{
+    test_text();
+    test_force();
+    test_select();
+    test_tuning();
+    return tap_done();
+}
