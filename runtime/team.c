@@ -2,19 +2,49 @@
 
 #include <string.h>
 
-/* Looks at the word before sleeping. A step of a small model takes microseconds, a wake-up
- * through firmware (SBI) about as long; hosted and emulated cores share processors and
- * should rather sleep at once. */
-enum { SPINS = 200 };
+enum { LOOKS = 200 }; /* at the word, before the clock is read */
+
+static int look(const _Atomic uint32_t *word, uint32_t old)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if (atomic_load_explicit(word, memory_order_acquire) != old) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times as
+ * long: cores that have a processor each meet at a barrier without sleep. The bound is time, since
+ * that is what a wake-up costs. */
+static int spin_change(const struct team *team, const _Atomic uint32_t *word, uint32_t old)
+{
+    uint64_t start;
+
+    if (look(word, old)) {
+        return 1;
+    }
+    if (team->spin_ticks == 0) {
+        return 0;
+    }
+    start = board.ticks();
+    do {
+        if (board.yield != NULL) {
+            board.yield();
+        }
+        if (look(word, old)) {
+            return 1;
+        }
+    } while (board.ticks() - start < team->spin_ticks);
+    return 0;
+}
 
 /* Sleepers are counted before the last look at the word, and the waker changes the word before
  * it looks at the count, both sequentially consistent: one of the two sees the other. */
 static void wait_change(struct team *team, const _Atomic uint32_t *word, uint32_t old)
 {
-    for (int i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(word, memory_order_acquire) != old) {
-            return;
-        }
+    if (spin_change(team, word, old)) {
+        return;
     }
     atomic_fetch_add(&team->sleepers, 1);
     while (atomic_load(word) == old) {
@@ -81,6 +111,7 @@ void team_start(struct team *team, unsigned n_cores)
 {
     memset(team, 0, sizeof *team);
     team->n_cores = 1;
+    team->spin_ticks = board.ticks_hz() * board.spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
         struct team_member *m = &team->members[core];
 

@@ -20,6 +20,7 @@ struct team_member {
 
 struct team {
     unsigned n_cores;
+    uint64_t spin_ticks;        /* board.spin_micros */
     team_fn *work;
     void *arg;
     _Atomic uint32_t ready;     /* cores that have arrived at their first wait */
