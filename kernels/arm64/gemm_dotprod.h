@@ -53,7 +53,7 @@
     .cfi_adjust_cfa_offset FRAME_SAVED
     stp     x21, x22, [sp, #16]
     stp     x23, x24, [sp, #32]
-    str     x25, [sp, #48]
+    stp     x25, x26, [sp, #48]
     stp     d8, d9, [sp, #64]
     stp     d10, d11, [sp, #80]
     stp     d12, d13, [sp, #96]
@@ -81,7 +81,7 @@
 .endr
     ldp     x21, x22, [sp, #16]
     ldp     x23, x24, [sp, #32]
-    ldr     x25, [sp, #48]
+    ldp     x25, x26, [sp, #48]
     ldp     d8, d9, [sp, #64]
     ldp     d10, d11, [sp, #80]
     ldp     d12, d13, [sp, #96]

@@ -10,107 +10,7 @@
 // 8 rows takes a token 16 sdot and 2 mla; its minima 2 smlal by the sum of x, which is of 32 columns
 // after an addition. 24.2 instructions in all, the 1/8 of what comes once in 256 columns included:
 // aims at 11 cycles where there are two vector pipes (Cortex-A76).
-#include "kernels/arm64/gemm_dotprod.h"
-
-#define SLICE_BLOCKS 3
-#define SCALES_BYTES (256 + 128 + 64)   // scales, minima, d and dmin of a block
-#define SCRATCH_BYTES (SLICE_BLOCKS * (2048 + SCALES_BYTES))
-
-// Two sub-blocks' 6-bit scales, the low bits of `packed`, as int32.
-.macro widen_scales packed
-    and     v16.16b, \packed\().16b, v31.16b
-    ushll   v17.8h, v16.8b, #0
-    ushll2  v18.8h, v16.16b, #0
-    ushll   v20.4s, v17.4h, #0
-    ushll2  v21.4s, v17.8h, #0
-    ushll   v22.4s, v18.4h, #0
-    ushll2  v23.4s, v18.8h, #0
-    st1     {v20.4s, v21.4s, v22.4s, v23.4s}, [w_scale], #64
-.endm
-
-.macro prepare_scales
-    ld1     {v0.8h, v1.8h}, [weights], #32
-    ld1     {v2.16b, v3.16b, v4.16b, v5.16b}, [weights], #64
-    ld1     {v6.16b, v7.16b}, [weights], #32
-    movi    v31.16b, #63
-    widen_scales v2
-    widen_scales v3
-    widen_scales v4
-    widen_scales v5
-    ushr    v2.16b, v2.16b, #6          // low bits of the minima, two sub-blocks in each
-    ushr    v3.16b, v3.16b, #6
-    ushr    v4.16b, v4.16b, #6
-    ushr    v5.16b, v5.16b, #6
-    ushr    v16.16b, v6.16b, #4
-    ushr    v17.16b, v7.16b, #4
-    sli     v2.16b, v6.16b, #2
-    sli     v3.16b, v7.16b, #2
-    sli     v4.16b, v16.16b, #2
-    sli     v5.16b, v17.16b, #2
-    and     v2.16b, v2.16b, v31.16b
-    and     v3.16b, v3.16b, v31.16b
-    ushll   v16.8h, v2.8b, #0
-    ushll2  v17.8h, v2.16b, #0
-    ushll   v18.8h, v3.8b, #0
-    ushll2  v19.8h, v3.16b, #0
-    ushll   v20.8h, v4.8b, #0
-    ushll2  v21.8h, v4.16b, #0
-    ushll   v22.8h, v5.8b, #0
-    ushll2  v23.8h, v5.16b, #0
-    st1     {v16.8h, v17.8h, v18.8h, v19.8h}, [w_scale], #64
-    fcvtl   v24.4s, v0.4h
-    fcvtl2  v25.4s, v0.8h
-    st1     {v20.8h, v21.8h, v22.8h, v23.8h}, [w_scale], #64
-    fcvtl   v26.4s, v1.4h
-    fcvtl2  v27.4s, v1.8h
-    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [w_scale], #64
-.endm
-
-// Low nibbles of a register to `low`; the register keeps the high ones.
-.macro part low, quad
-    and     \low\().16b, \quad\().16b, v15.16b
-    ushr    \quad\().16b, \quad\().16b, #4
-.endm
-
-// Half of 64 columns, of which the low nibbles are the first 32.
-.macro prepare_nibbles
-    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
-    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
-    part    v0, v16
-    part    v1, v17
-    part    v2, v18
-    part    v3, v19
-    st1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
-    part    v4, v20
-    part    v5, v21
-    part    v6, v22
-    part    v7, v23
-    st1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], #64
-    st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [x_block], #64
-    st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
-.endm
-
-// The scales of all blocks, then their nibbles.
-.macro prepare_q4k
-    add     factors, sp, #FRAME_SCRATCH
-    add     quants, factors, #SLICE_BLOCKS * SCALES_BYTES
-    mov     w_scale, factors
-    mov     w_block, quants
-    movi    v15.16b, #15
-    mov     count, slice
-301:
-    prepare_scales
-    mov     temp, #4
-302:
-    add     x_block, w_block, #256      // of the high nibbles
-    prepare_nibbles
-    prepare_nibbles
-    add     w_block, w_block, #256
-    subs    temp, temp, #1
-    b.ne    302b
-    subs    count, count, #1
-    b.ne    301b
-.endm
+#include "kernels/arm64/gemm_prepare.h"
 
 // v24-v31 (= or) += v16-v23 by the scales of the rows.
 .macro add_sub_block multiply
@@ -204,5 +104,5 @@
 .endm
 
 func gemm_f32_q4kx8_q8kx4_neon_dotprod, dotprod
-    gemm_tiles prepare_q4k, multiply_q4k, 8, 1168, SLICE_BLOCKS, SCRATCH_BYTES
+    gemm_tiles prepare_q4k, multiply_q4k, 8, 1168, Q4K_SLICE, Q4K_SCRATCH
 endfunc gemm_f32_q4kx8_q8kx4_neon_dotprod

@@ -8,27 +8,7 @@
 // The weights are used where they lie; only the scales of a slice are prepared, as f32. A block
 // of 8 rows takes a token 16 sdot and 6 others in the vector pipes, 24.8 instructions in all: aims
 // at 11 cycles where there are two pipes (Cortex-A76), 75 % of the peak of sdot.
-#include "kernels/arm64/gemm_dotprod.h"
-
-#define SLICE_BLOCKS 48
-#define SCRATCH_BYTES (SLICE_BLOCKS * 48)
-#define BLOCK_BYTES 272
-
-.macro prepare_q8
-    add     quants, weights, #16
-    add     factors, sp, #FRAME_SCRATCH
-    mov     w_scale, factors
-    place_magic MAGIC
-    mov     step, #BLOCK_BYTES
-    mov     count, slice
-301:
-    ld1     {v0.8h}, [weights], step
-    subs    count, count, #1
-    fcvtl   v1.4s, v0.4h
-    fcvtl2  v2.4s, v0.8h
-    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #48
-    b.ne    301b
-.endm
+#include "kernels/arm64/gemm_prepare.h"
 
 .macro block_q8
     dot_32_columns temp, last_step
@@ -56,5 +36,5 @@
 .endm
 
 func gemm_f32_q8x8_q8x4_neon_dotprod, dotprod
-    gemm_tiles prepare_q8, multiply_q8, 5, 160, SLICE_BLOCKS, SCRATCH_BYTES
+    gemm_tiles prepare_q8, multiply_q8, 5, 160, Q8_SLICE, Q8_SCRATCH
 endfunc gemm_f32_q8x8_q8x4_neon_dotprod
