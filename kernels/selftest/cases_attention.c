@@ -56,10 +56,18 @@ static void run_score(struct tester *t, bool is_q8, size_t n_q, size_t n, size_t
     tester_run(t, &c);
 }
 
+/* Queries of a prompt: several tokens times the heads that share keys. */
+static const size_t many[] = { 12, 17, 33, 66 };
+enum { N_MANY = sizeof many / sizeof many[0] };
+
 static void test_score(struct tester *t, bool is_q8)
 {
     static const size_t heads[] = { 48, 64, 80, 96, 128, 256 };
     unsigned fill = 0;
+
+    for (size_t i = 0; i < N_MANY; i++) {
+        run_score(t, is_q8, many[i], 16 * (i + 1), 64, fill++ % FILL_KINDS);
+    }
 
     for (size_t n_q = 0; n_q <= 9; n_q++) {
         for (size_t n = 0; n <= KV_TILE; n += 16) {
@@ -111,6 +119,10 @@ static void test_accumulate(struct tester *t, bool is_q8)
     static const size_t heads[] = { 48, 64, 80, 96, 128, 256 };
     unsigned fill = 0;
 
+    for (size_t i = 0; i < N_MANY; i++) {
+        run_accumulate(t, is_q8, many[i], 13 * (i + 1), 64, fill++ % FILL_KINDS);
+    }
+
     for (size_t n = 0; n <= KV_TILE; n++) {
         run_accumulate(t, is_q8, n % 10, n, is_q8 ? 32 * (n % 3) : n * 3 % 36, fill++ % FILL_KINDS);
     }
@@ -142,6 +154,7 @@ static void run_online_softmax(struct tester *t, size_t n_q, size_t n, unsigned 
     fill_floats(t, 0, n_values, fill);
     for (size_t i = 0; i < n_values; i++) {
         values[i] = values[i] == 0.0f ? 0.0f : values[i] * (fill == FILL_UNIFORM ? 30.0f : 1.0f);
+        values[i] = n % 4 == 1 ? -1.0f - fabsf(values[i]) : values[i]; /* a lane of zeros would win */
     }
     for (size_t a = 0; a < n_q; a++) {
         bool first = (a + n) % 3 == 0;

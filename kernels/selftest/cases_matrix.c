@@ -1,5 +1,5 @@
 /* gemv and gemm of every weight format: every ragged edge up to two groups of rows, tokens and
- * blocks, and a model's widths. */
+ * blocks, beyond what a kernel may take at once, and a model's widths. */
 #include <string.h>
 
 #include "kernels/ref/scalar.h"
@@ -14,6 +14,15 @@ static bool is_k(enum weights type)
 {
     return type == WEIGHTS_Q4K || type == WEIGHTS_Q6K;
 }
+
+/* More than a kernel takes in one turn, with a remainder; columns in blocks. */
+static const struct {
+    size_t rows, blocks, n_tokens;
+} large[] = {
+    { 33, 1, 5 }, { 40, 2, 13 }, { 72, 1, 4 }, { 8, 2, 33 }, { 9, 1, 65 },
+    { 17, 2, 66 }, { 8, 1, 130 }, { 9, 9, 9 }, { 4, 17, 6 }, { 65, 3, 2 },
+};
+enum { N_LARGE = sizeof large / sizeof large[0] };
 
 static unsigned n_fills(enum weights type)
 {
@@ -93,8 +102,13 @@ static void test_gemv(struct tester *t, enum weights type)
             run_gemv(t, type, some_rows[i % 4], wide[i / 4], (unsigned)i % n_fills(type));
         }
     }
-    if (!is_float(type)) {
-        run_gemv(t, type, 24, 2048, BLOCK_RANDOM);
+    for (size_t i = 0; i < N_LARGE; i++) {
+        run_gemv(t, type, large[i].rows, large[i].blocks * step, (unsigned)i % n_fills(type));
+    }
+    if (type == WEIGHTS_F16) { /* of one row, 16 columns more keep the alignment of rows */
+        for (size_t cols = 16; cols <= 80; cols += 32) {
+            run_gemv(t, type, 1, cols, FILL_WIDE);
+        }
     }
 }
 
@@ -209,7 +223,7 @@ static void test_gemm(struct tester *t, enum weights type)
     } wide[] = { { 8, 576, 8 }, { 9, 576, 5 }, { 17, 512, 4 }, { 8, 1536, 4 }, { 5, 2048, 3 } };
     size_t step = weights_block_cols(type);
     unsigned fill = (unsigned)(tester_random(t) % n_fills(type));
-    unsigned each = is_k(type) ? 1 : 3; /* of the four numbers of blocks */
+    unsigned each = is_k(type) ? 1 : is_float(type) ? 2 : 3; /* of the four numbers of blocks */
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t j = 0; j < sizeof tokens / sizeof tokens[0]; j++) {
@@ -219,6 +233,13 @@ static void test_gemm(struct tester *t, enum weights type)
                 run_gemm(t, type, rows[i], blocks * step, tokens[j], fill % n_fills(type));
             }
         }
+    }
+    for (size_t i = 0; i < N_LARGE; i++, fill++) {
+        run_gemm(t, type, large[i].rows, large[i].blocks * step, large[i].n_tokens,
+                 fill % n_fills(type));
+    }
+    for (size_t i = 0; i < 10 && type == WEIGHTS_F16; i++) { /* as in test_gemv() */
+        run_gemm(t, type, 1, 16 + i % 3 * 32, i, FILL_WIDE);
     }
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++, fill++) {
         if (wide[i].cols % step == 0) {

@@ -74,7 +74,8 @@ static void test_rope(struct tester *t)
     }
 }
 
-/* max, exp_sum and softmax: one vector, which all but max change. */
+/* max, exp_sum and softmax: one vector, which all but max change. Some are all negative, so that a
+ * lane of zeros would win. */
 static void test_softmax_parts(struct tester *t, enum kernel_op op)
 {
     size_t first = op == KERNEL_exp_sum_f32 ? 0 : FILL_KINDS;
@@ -94,6 +95,7 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
         fill_floats(t, 0, n, fill);
         for (size_t j = 0; j < n; j++) {
             x[j] *= fill == FILL_UNIFORM ? 20.0f : 1.0f;
+            x[j] = i % 4 == 1 ? -1.0f - fabsf(x[j]) : x[j];
         }
         tester_run(t, &c);
     }

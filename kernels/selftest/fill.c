@@ -39,8 +39,11 @@ size_t weights_group_bytes(enum weights type)
 
 size_t weights_bytes(enum weights type, size_t rows, size_t cols)
 {
-    size_t groups = type >= WEIGHTS_F32 ? rows : (rows + 7) / 8;
+    size_t groups = (rows + 7) / 8;
 
+    if (type == WEIGHTS_F32 || type == WEIGHTS_F16) {
+        return rows * cols * (type == WEIGHTS_F32 ? 4 : 2);
+    }
     return groups * (cols / weights_block_cols(type)) * weights_group_bytes(type);
 }
 
