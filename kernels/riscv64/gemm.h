@@ -48,4 +48,19 @@
 1:
 .endm
 
+/* 128 bytes in v16, four chunks, parted by column: lane 8k + r of v0, v2, v4, v6 (m2) is row r of
+ * column 4k, 4k + 1, 4k + 2, 4k + 3. Leaves e8, m2, vl = 32. Clobbers v8-v15. A load by vlseg4e8
+ * does it in one instruction, which the sifive-p670 takes for 140 cycles against 8. */
+.macro part_columns temp
+    li \temp, 32
+    vsetvli zero, \temp, e16, m4, ta, ma
+    vnsrl.wi v8, v16, 0
+    vnsrl.wi v12, v16, 16
+    vsetvli zero, zero, e8, m2, ta, ma
+    vnsrl.wi v0, v8, 0
+    vnsrl.wi v2, v8, 8
+    vnsrl.wi v4, v12, 0
+    vnsrl.wi v6, v12, 8
+.endm
+
 #endif

@@ -62,16 +62,16 @@
 #define SPILL_AT (SCALES_AT + 4 * TILE)
 #define LOCALS (SPILL_AT + 2 * TILE)
 
-/* The block of one group of 8 rows at temp_1, to its place at column_at in the scratch. A segment
- * load parts the four columns of a chunk: lane 8k + r of field f is row r of column 4k + f. */
+/* The block of one group of 8 rows at temp_1, to its place at column_at in the scratch. */
 .macro decode_group scale_out
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v24, (temp_1)
     addi temp_1, temp_1, 16
     li temp, 32
-    vsetvli zero, temp, e8, m2, ta, ma
-    vlseg4e8.v v0, (temp_1)
-    vsetvli temp, zero, e8, m8, ta, ma /* all four fields at once */
+    vsetvli zero, temp, e32, m8, ta, ma
+    vle32.v v16, (temp_1)
+    part_columns temp
+    vsetvli temp, zero, e8, m8, ta, ma /* all four columns at once */
     vand.vi v8, v0, 15
     vsrl.vi v16, v0, 4
     vrsub.vi v8, v8, 8

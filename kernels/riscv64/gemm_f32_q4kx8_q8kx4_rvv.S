@@ -1,0 +1,440 @@
+/* void gemm_f32_q4kx8_q8kx4_rvv(float *restrict y, const void *restrict w,
+ *                               const struct block_q8kx4 *restrict x,
+ *                               const struct gemm_shape *restrict shape)
+ *
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 8.0 KiB
+ * of stack.
+ *
+ * As gemm.h says, with tiles of 64 rows, a sub-block of 32 columns at a time. The scratch holds
+ * nibble - 7: 32 products of -7 .. 8 and -128 .. 127 lie in -32768 .. 32512, so that a sub-block
+ * sums in int16, and 7 times the sum of its activations is missing. It goes with the sub-block's
+ * scale into the int32 sums of 16 tokens, which wait in the scratch for the next sub-block; after
+ * 8 of them come the mins and y.
+ *
+ * For 8 rows, 32 columns and a token: 22 instructions at VLEN 128, 19 at 256, of which decoding
+ * is 3.5. */
+#include "kernels/riscv64/gemm.h"
+
+#define dst a0         /* the tile's first row, token 0 */
+#define weights a1     /* the tile's first group, block 0 */
+#define act_start a2   /* block 0 */
+#define rows_left a3
+#define n_tokens a4
+#define y_stride a5    /* bytes */
+#define row_bytes a6   /* of one group of 8 rows */
+#define group_bytes a7 /* of four tokens */
+#define scale_at s0    /* SCALE_AT in the scratch */
+#define group_at s1    /* the block of the tile's first group */
+#define act_block s2   /* the block of the first tokens */
+#define rows s3        /* of the tile */
+#define rows_low s4    /* as many of them as 8 registers hold in 32 bits ... */
+#define rows_high s5   /* ... and the rest */
+#define chunk_left s6  /* tokens from this chunk of 16 on */
+#define chunk_act s7   /* its first tokens' block */
+#define chunk_out s8   /* its first token's y */
+#define sub_block s9
+#define chunk_tokens s10
+#define acc s11        /* int32 sums of a token */
+#define act t0
+#define out t1         /* most often where the activations' sums are */
+#define tokens_left t2
+#define step t3        /* from this pair of tokens to the next */
+#define column_at t4
+#define temp t5
+#define temp_1 t6
+#define scale_up ft0   /* 2^112 */
+#define act_scale ft1
+
+#define dots_a v0      /* m8, int16: first token */
+#define dots_b v8
+#define column_0 v16   /* m4, int8 */
+#define column_1 v20
+
+#define TILE 64        /* rows */
+#define TOKENS 16
+#define BLOCK_BYTES 1152
+#define BLOCK_SCALES 32
+#define BLOCK_MINS 96
+#define BLOCK_QUANTS 128
+#define ACT_BYTES 1168
+#define ACT_SUMS 1024
+#define ACT_SCALES 1152
+/* The scratch, from sp on. */
+#define ACC_AT (32 * TILE)                   /* int32 [TOKENS][TILE], behind int8 [32][TILE] */
+#define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16 [TILE], of this sub-block */
+#define SCALES_AT (SCALE_AT + 2 * TILE)      /* uint8 [8][TILE] */
+#define MINS_AT (SCALES_AT + 8 * TILE)       /* uint8 [8][TILE] */
+#define D_AT (MINS_AT + 8 * TILE)            /* float [TILE] */
+#define DMIN_AT (D_AT + 4 * TILE)            /* float [TILE] */
+#define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS / 2][8][2]: of activations */
+#define LOCALS (SUMS_AT + 16 * TOKENS)
+
+.macro scratch reg, offset
+    li \reg, \offset
+    add \reg, \reg, sp
+.endm
+
+/* Scales, mins, d and dmin of the tile's block. */
+.macro decode_scales
+    mv act, group_at
+    mv tokens_left, rows
+    scratch out, SCALES_AT
+    scratch step, D_AT
+1:  li temp, 32
+    vsetvli zero, temp, e8, m2, ta, ma
+    addi temp_1, act, BLOCK_SCALES
+    vle8.v v0, (temp_1)                /* sub-blocks 0-3 */
+    addi temp_1, temp_1, 32
+    vle8.v v2, (temp_1)                /* 4-7 */
+    addi temp_1, temp_1, 32
+    vle8.v v4, (temp_1)
+    li temp, 63
+    vand.vi v6, v4, 15
+    vsrl.vi v4, v4, 4
+    vsll.vi v6, v6, 2
+    vsll.vi v4, v4, 2
+    vsrl.vi v8, v0, 6
+    vsrl.vi v10, v2, 6
+    vor.vv v8, v8, v6
+    vor.vv v10, v10, v4
+    vand.vx v0, v0, temp
+    vand.vx v2, v2, temp
+    li temp, TILE
+    vsetivli zero, 4, e64, m2, ta, ma
+    vsse64.v v0, (out), temp
+    addi temp_1, out, 4 * TILE
+    vsse64.v v2, (temp_1), temp
+    addi temp_1, out, MINS_AT - SCALES_AT
+    vsse64.v v8, (temp_1), temp
+    addi temp_1, temp_1, 4 * TILE
+    vsse64.v v10, (temp_1), temp
+    addi out, out, 8
+    vsetivli zero, 16, e16, m2, ta, ma
+    vle16.v v0, (act)                  /* d and dmin */
+    li temp, 1 << 13
+    vwmul.vx v4, v0, temp              /* sign-extended and shifted left by 13 */
+    li temp, F16_SIGN_MAGNITUDE
+    vsetvli zero, zero, e32, m4, ta, ma
+    vand.vx v4, v4, temp
+    vfmul.vf v4, v4, scale_up
+    vslidedown.vi v0, v4, 8
+    vsetivli zero, 8, e32, m4, ta, ma
+    vse32.v v4, (step)
+    addi temp_1, step, DMIN_AT - D_AT
+    vse32.v v0, (temp_1)
+    addi step, step, 32
+    add act, act, row_bytes
+    addi tokens_left, tokens_left, -8
+    bgtz tokens_left, 1b
+.endm
+
+/* Half of a sub-block, 16 columns from act on, of one group to column_at. temp_1 shifts the
+ * nibbles down. */
+.macro decode_half
+    li temp, 128
+    vsetvli zero, temp, e8, m8, ta, ma
+    vle8.v v16, (act)
+    vsrl.vx v16, v16, temp_1
+    vand.vi v16, v16, 15
+    vadd.vi v16, v16, -7
+    part_columns temp
+    li temp, 4 * TILE
+    vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
+    vsse64.v v0, (column_at), temp
+    addi column_at, column_at, TILE
+    vsse64.v v2, (column_at), temp
+    addi column_at, column_at, TILE
+    vsse64.v v4, (column_at), temp
+    addi column_at, column_at, TILE
+    vsse64.v v6, (column_at), temp
+.endm
+
+/* Weights of the tile's sub-block, and its scales as int16. */
+.macro decode_sub_block
+    srli temp, sub_block, 1
+    slli temp, temp, 8
+    add act, group_at, temp
+    addi act, act, BLOCK_QUANTS
+    andi temp_1, sub_block, 1
+    slli temp_1, temp_1, 2
+    mv out, sp
+    mv tokens_left, rows
+1:  mv column_at, out
+    decode_half
+    addi act, act, 128
+    addi column_at, column_at, 13 * TILE
+    decode_half
+    addi act, act, -128
+    add act, act, row_bytes
+    addi out, out, 8
+    addi tokens_left, tokens_left, -8
+    bgtz tokens_left, 1b
+    slli temp_1, sub_block, 6          /* TILE */
+    scratch temp, SCALES_AT
+    add temp_1, temp_1, temp
+    vsetvli zero, rows, e16, m8, ta, ma
+    vle8.v v0, (temp_1)
+    vzext.vf2 v8, v0
+    vse16.v v8, (scale_at)
+.endm
+
+/* The chunk's sums of activations by 32, and zeros to its int32 sums. */
+.macro begin_chunk
+    addi act, chunk_act, ACT_SUMS
+    scratch out, SUMS_AT
+    li temp, 16
+    mv tokens_left, chunk_tokens
+1:  vsetivli zero, 8, e64, m4, ta, ma
+    vlse64.v v0, (act), temp           /* of 16 columns, four tokens; then of the next 16 */
+    addi temp_1, act, 8
+    vlse64.v v4, (temp_1), temp
+    li temp_1, 32
+    vsetvli zero, temp_1, e16, m4, ta, ma
+    vadd.vv v0, v0, v4
+    vsetivli zero, 8, e32, m2, ta, ma
+    vnsrl.wi v4, v0, 0
+    vnsrl.wx v6, v0, temp_1
+    vse32.v v4, (out)
+    addi out, out, 32
+    vse32.v v6, (out)
+    addi out, out, 32
+    add act, act, group_bytes
+    addi tokens_left, tokens_left, -4
+    bgtz tokens_left, 1b
+    li temp, TILE
+    vsetvli temp, temp, e32, m8, ta, ma /* divides TILE */
+    vmv.v.i v0, 0
+    slli temp, temp, 2
+    scratch out, ACC_AT
+    li tokens_left, 4 * TILE * TOKENS
+1:  vse32.v v0, (out)
+    add out, out, temp
+    sub tokens_left, tokens_left, temp
+    bnez tokens_left, 1b
+.endm
+
+/* Column \c of the scratch, in \reg, times the activations of both tokens. */
+.macro column c, reg
+    vle8.v \reg, (column_at)
+    lb temp, (\c) / 4 * 16 + (\c) % 4(act)
+    lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
+    addi column_at, column_at, TILE
+    .if \c == 0
+    vwmul.vx dots_a, \reg, temp
+    vwmul.vx dots_b, \reg, temp_1
+    .else
+    vwmacc.vx dots_a, temp, \reg
+    vwmacc.vx dots_b, temp_1, \reg
+    .endif
+.endm
+
+.macro four_columns c
+    column (\c), column_0
+    column (\c) + 1, column_1
+    column (\c) + 2, column_0
+    column (\c) + 3, column_1
+.endm
+
+/* acc += scale * (dots + 7 * sum), at temp, for half of the tile's rows; temp_1 has 7 * sum,
+ * column_at points to the scales. */
+.macro combine_half dots, half_rows
+    vsetvli zero, \half_rows, e16, m4, ta, ma
+    vle16.v v24, (column_at)
+    vle32.v v16, (temp)
+    vwmacc.vv v16, \dots, v24
+    vwmacc.vx v16, temp_1, v24
+    vse32.v v16, (temp)
+.endm
+
+/* dots_high is the second half of \dots; \token 0 or 1 of the pair. */
+.macro combine dots, dots_high, token
+    lh temp, 2*\token(out)
+    mv column_at, scale_at
+    slli temp_1, temp, 3
+    sub temp_1, temp_1, temp
+    addi temp, acc, 4 * TILE * \token
+    combine_half \dots, rows_low
+    beqz rows_high, 1f
+    slli column_at, rows_low, 2
+    add temp, temp, column_at
+    srli column_at, column_at, 1
+    add column_at, column_at, scale_at
+    combine_half \dots_high, rows_high
+1:
+.endm
+
+/* y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)) for the half of the rows that begins at row
+ * temp; y is at chunk_out. */
+.macro finish_half token, half_rows
+    scratch column_at, MINS_AT
+    add column_at, column_at, temp
+    slli temp, temp, 2
+    vsetvli zero, \half_rows, e16, m4, ta, ma
+    .irp j, 0, 1, 2, 3, 4, 5, 6, 7
+    vle8.v v24, (column_at)
+    lh temp_1, 4*\j + 2*\token(out)
+    addi column_at, column_at, TILE
+    vzext.vf2 v28, v24
+    .if \j == 0
+    vwmul.vx v0, v28, temp_1
+    .else
+    vwmacc.vx v0, temp_1, v28
+    .endif
+    .endr
+    vsetvli zero, zero, e32, m8, ta, ma
+    scratch column_at, D_AT
+    add column_at, column_at, temp
+    add temp_1, acc, temp
+    add temp, temp, chunk_out
+    vle32.v v8, (temp_1)
+    vle32.v v16, (column_at)
+    vle32.v v24, (temp)
+    vfcvt.f.x.v v8, v8
+    vfmul.vf v16, v16, act_scale
+    vfcvt.f.x.v v0, v0
+    vfmacc.vv v24, v8, v16
+    addi column_at, column_at, DMIN_AT - D_AT
+    vle32.v v16, (column_at)
+    vfmul.vf v16, v16, act_scale
+    vfnmsac.vv v24, v0, v16
+    vse32.v v24, (temp)
+.endm
+
+.macro finish token
+    flw act_scale, 4*\token(act)
+    li temp, 0
+    finish_half \token, rows_low
+    beqz rows_high, 1f
+    mv temp, rows_low
+    finish_half \token, rows_high
+1:  addi acc, acc, 4 * TILE
+    add chunk_out, chunk_out, y_stride
+.endm
+
+/* Zeros to the tile's y of every token. */
+.macro clear_tile
+    mv out, dst
+    mv tokens_left, n_tokens
+    slli temp_1, rows_low, 2
+    add temp_1, temp_1, dst
+    vsetvli zero, rows_low, e32, m8, ta, ma
+    vmv.v.i v0, 0
+1:  beqz tokens_left, 2f
+    vsetvli zero, rows_low, e32, m8, ta, ma
+    vse32.v v0, (out)
+    vsetvli zero, rows_high, e32, m8, ta, ma
+    vse32.v v0, (temp_1)
+    add out, out, y_stride
+    add temp_1, temp_1, y_stride
+    addi tokens_left, tokens_left, -1
+    j 1b
+2:
+.endm
+
+func gemm_f32_q4kx8_q8kx4_rvv, v
+    enter_frame LOCALS
+    scratch scale_at, SCALE_AT
+    ld temp, SHAPE_COLS(a3)
+    ld n_tokens, SHAPE_TOKENS(a3)
+    ld y_stride, SHAPE_Y_STRIDE(a3)
+    ld rows_left, SHAPE_ROWS(a3)
+    slli y_stride, y_stride, 2
+    srli temp, temp, 8                 /* blocks of a row */
+    li row_bytes, BLOCK_BYTES
+    mul row_bytes, row_bytes, temp
+    li group_bytes, ACT_BYTES
+    mul group_bytes, group_bytes, temp
+    load_float scale_up, F32_2P112, temp
+    beqz rows_left, .Ldone
+.Ltile:
+    csrr rows_low, vlenb
+    slli rows, rows_low, 2             /* as int16 in 8 registers */
+    slli rows_low, rows_low, 1
+    li temp, TILE
+    at_most rows, temp
+    at_most rows, rows_left
+    at_most rows_low, rows
+    sub rows_high, rows, rows_low
+    clear_tile
+    beqz n_tokens, .Lnext_tile
+    beqz group_bytes, .Lnext_tile
+    mv group_at, weights
+    mv act_block, act_start
+.Lblock:
+    decode_scales
+    mv chunk_act, act_block
+    mv chunk_out, dst
+    mv chunk_left, n_tokens
+.Lchunk:
+    li chunk_tokens, TOKENS
+    at_most chunk_tokens, chunk_left
+    begin_chunk
+    li sub_block, 0
+.Lsub_block:
+    decode_sub_block
+    slli act, sub_block, 7
+    add act, act, chunk_act
+    scratch acc, ACC_AT
+    scratch out, SUMS_AT
+    slli temp, sub_block, 2
+    add out, out, temp
+    mv tokens_left, chunk_tokens
+    li step, 8
+.Lpair:
+    mv column_at, sp
+    vsetvli zero, rows, e8, m4, ta, ma
+    four_columns 0
+    four_columns 4
+    four_columns 8
+    four_columns 12
+    four_columns 16
+    four_columns 20
+    four_columns 24
+    four_columns 28
+    combine dots_a, v4, 0
+    combine dots_b, v12, 1
+    addi acc, acc, 8 * TILE
+    addi out, out, 32
+    add act, act, step
+    sub step, group_bytes, step
+    addi tokens_left, tokens_left, -2
+    bgtz tokens_left, .Lpair
+    addi sub_block, sub_block, 1
+    li temp, 8
+    bne sub_block, temp, .Lsub_block
+
+    addi act, chunk_act, ACT_SCALES
+    scratch acc, ACC_AT
+    scratch out, SUMS_AT
+    mv tokens_left, chunk_tokens
+    li step, 8
+.Lfinish_pair:
+    finish 0
+    addi tokens_left, tokens_left, -2
+    bltz tokens_left, .Lnext_block     /* there is no second token */
+    finish 1
+    addi out, out, 32
+    add act, act, step
+    sub step, group_bytes, step
+    bnez tokens_left, .Lfinish_pair
+    slli temp, group_bytes, 2
+    add chunk_act, chunk_act, temp
+    sub chunk_left, chunk_left, chunk_tokens
+    bnez chunk_left, .Lchunk
+.Lnext_block:
+    addi act_block, act_block, ACT_BYTES
+    addi group_at, group_at, BLOCK_BYTES
+    add temp, act_start, group_bytes
+    bne act_block, temp, .Lblock
+.Lnext_tile:
+    sub rows_left, rows_left, rows
+    slli temp, rows, 2
+    add dst, dst, temp
+    srli temp, rows, 3                 /* only the last tile is no multiple of 8 */
+    mul temp, temp, row_bytes
+    add weights, weights, temp
+    bnez rows_left, .Ltile
+.Ldone:
+    leave_frame LOCALS
+    ret
+endfunc
