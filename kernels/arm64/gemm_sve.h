@@ -221,4 +221,45 @@
     b.ne    301b
 .endm
 
+// z24-z31 += the sums of a sub-block by the scales of the rows.
+.macro add_sub_block_sve wide
+    ld1w    {z12.s}, all_words/z, [w_scale]
+    add     w_scale, w_scale, #32
+    mla     z24.s, all_words/m, z16.s, z12.s
+    mla     z25.s, all_words/m, z17.s, z12.s
+    mla     z26.s, all_words/m, z18.s, z12.s
+    mla     z27.s, all_words/m, z19.s, z12.s
+.if \wide
+    mla     z28.s, all_words/m, z20.s, z12.s
+    mla     z29.s, all_words/m, z21.s, z12.s
+    mla     z30.s, all_words/m, z22.s, z12.s
+    mla     z31.s, all_words/m, z23.s, z12.s
+.endif
+.endm
+
+// z24-z31 to y_room, and back. Bytes, as the offsets count bytes.
+.macro keep_y wide
+    move_four st1b, all_bytes, z24, z25, z26, z27
+.if \wide
+    add     y_room, y_room, #4 * Y_BYTES
+    move_four st1b, all_bytes, z28, z29, z30, z31
+    sub     y_room, y_room, #4 * Y_BYTES
+.endif
+.endm
+
+.macro take_y wide
+    move_four ld1b, all_bytes/z, z24, z25, z26, z27
+.if \wide
+    add     y_room, y_room, #4 * Y_BYTES
+    move_four ld1b, all_bytes/z, z28, z29, z30, z31
+.endif
+.endm
+
+.macro move_four move, predicate, a, b, c, d
+    \move   {\a\().b}, \predicate, [y_room]
+    \move   {\b\().b}, \predicate, [y_room, at_32]
+    \move   {\c\().b}, \predicate, [y_room, at_64]
+    \move   {\d\().b}, \predicate, [y_room, at_96]
+.endm
+
 #endif
