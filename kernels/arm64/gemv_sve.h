@@ -1,0 +1,67 @@
+// What the quantized gemvs with SVE share: the loop over pairs of groups of 8 rows, as in
+// gemv_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits and the low part of one
+// beyond that. At 128 bits a Z register is a V register and the NEON kernel takes over; rows of
+// kernels.inc that name these kernels ask for the dot product of both.
+#ifndef INGOT_KERNELS_ARM64_GEMV_SVE_H
+#define INGOT_KERNELS_ARM64_GEMV_SVE_H
+
+#include "kernels/arm64/gemv_dotprod.h"
+
+// Registers as in gemv_dotprod.h, but: z28 and z29 are y of the two groups. The blocks of a pair may
+// use x11-x17, x19-x22 and all other vectors.
+// p0 32 bytes, p1 8 words, p2 those of the 8 words that are rows of W.
+#define all_bytes p0
+#define all_words p1
+#define row_words p2
+
+// Body of a gemv, as gemv_pairs.
+.macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes
+    cntb    x16
+    cmp     x16, #32
+    b.lo    \neon_kernel
+    cbz     n_rows, 209f
+    save_vectors
+    stp     x19, x20, [sp, #-32]!
+    .cfi_adjust_cfa_offset 32
+    stp     x21, x22, [sp, #16]
+    ptrue   all_bytes.b, vl32
+    ptrue   all_words.s, vl8
+    lsr     n_blocks, n_blocks, #\block_bits
+    mov     group_bytes, #\block_bytes
+    mul     group_bytes, group_bytes, n_blocks
+201:
+    cmp     n_rows, #8
+    mov     first, weights
+    add     second, weights, group_bytes
+    csel    second, second, first, hi
+    mov     block, vector
+    mov     left, n_blocks
+    dup     z28.s, #0
+    dup     z29.s, #0
+    cbz     n_blocks, 202f
+    \blocks
+202:
+    store_rows z28
+    b.ls    203f
+    store_rows z29
+    add     weights, weights, group_bytes, lsl #1
+    b.hi    201b
+203:
+    ldp     x21, x22, [sp, #16]
+    ldp     x19, x20, [sp], #32
+    .cfi_adjust_cfa_offset -32
+    restore_vectors
+209:
+    ret
+.endm
+
+// The next up to 8 rows of y; higher if there are more.
+.macro store_rows vector
+    whilelo row_words.s, xzr, n_rows
+    and     row_words.b, all_words/z, row_words.b, row_words.b
+    st1w    {\vector\().s}, row_words, [out]
+    add     out, out, #32
+    subs    n_rows, n_rows, #8
+.endm
+
+#endif
