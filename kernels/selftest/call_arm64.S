@@ -3,8 +3,9 @@
 // x0  call; kept in a static variable over the call, as nothing else can be trusted
 //
 // Fills x19-x29, x18 and the low halves of v8-v15 with known values, every other register with
-// garbage, those of SVE too if call->features has it, calls, and compares. The own registers are kept in call->saved, not on the stack,
-// so that a kernel that moves sp cannot hurt; the kernel gets the stack at call->stack.
+// garbage, those of SVE too if call->features has it, calls, and compares. The own registers are
+// kept in call->saved, not on the stack, so that a kernel that moves sp cannot hurt; the kernel
+// gets the stack at call->stack.
 #include "kernels/arm64/asm.h"
 
 #define CALL_INTEGER 8

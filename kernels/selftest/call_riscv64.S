@@ -3,9 +3,9 @@
 # a0  call; kept in a static variable over the call, as nothing else can be trusted
 #
 # Fills s0-s11 and fs0-fs11 with known values, every other register but gp, tp and sp with
-# garbage, the vector registers, vl, vtype and vxrm too if call->features has V, calls, and compares.
-# The own registers are kept in call->saved, not on the stack, so that a kernel that moves sp
-# cannot hurt; the kernel gets the stack at call->stack.
+# garbage, the vector registers, vl, vtype and vxrm too if call->features has V, calls, and
+# compares. The own registers are kept in call->saved, not on the stack, so that a kernel that
+# moves sp cannot hurt; the kernel gets the stack at call->stack.
 
 .equ CALL_INTEGER, 8
 .equ CALL_SCALAR, 56

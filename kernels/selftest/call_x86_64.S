@@ -135,9 +135,9 @@ kernel_call_checked:
     .cfi_endproc
     .size   kernel_call_checked, . - kernel_call_checked
 
-# edi = FAULT_DIRTY if the upper half of ymm0-15 (three quarters of zmm0-15) holds other than zero or
-# the poison: a kernel touched it and did not end with vzeroupper. rcx call. A word is either if it
-# equals its own sign spread out. Leaves the upper halves zero.
+# edi = FAULT_DIRTY if the upper half of ymm0-15 (three quarters of zmm0-15) holds other than zero
+# or the poison: a kernel touched it and did not end with vzeroupper. rcx call. A word is either if
+# it equals its own sign spread out. Leaves the upper halves zero.
 find_dirty:
     .cfi_startproc
     xor     edi, edi

@@ -154,7 +154,9 @@ static void run_online_softmax(struct tester *t, size_t n_q, size_t n, unsigned 
     fill_floats(t, 0, n_values, fill);
     for (size_t i = 0; i < n_values; i++) {
         values[i] = values[i] == 0.0f ? 0.0f : values[i] * (fill == FILL_UNIFORM ? 30.0f : 1.0f);
-        values[i] = n % 4 == 1 ? -1.0f - fabsf(values[i]) : values[i]; /* a lane of zeros would win */
+        if (n % 4 == 1) { /* so that a lane of zeros would win */
+            values[i] = -1.0f - fabsf(values[i]);
+        }
     }
     for (size_t a = 0; a < n_q; a++) {
         bool first = (a + n) % 3 == 0;

@@ -97,8 +97,8 @@ struct tester {
     uint32_t n_reported;
 };
 
-/* Give the tester its work space: TESTER_WORK_BYTES at a multiple of TESTER_PAGE, to be kept until the
- * last call. */
+/* Give the tester its work space: TESTER_WORK_BYTES at a multiple of TESTER_PAGE, to be kept until
+ * the last call. */
 void tester_open(void *memory);
 
 /* A host calls `protect` for the fence behind each room, so that a read past an input traps. */

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The boot word `selftest`: every row of kernels.inc that the CPU supports is checked in the image
-and in the Linux program. A kernel that is damaged in a copy of the image is named, and its reference
-answers in its place; a damaged reference stops the machine."""
+and in the Linux program. A kernel that is damaged in a copy of the image is named, and its
+reference answers in its place; a damaged reference stops the machine."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-/* The contract's promise about prompts: a gemm gives each token what the gemv gives it, bit for bit,
- * however many tokens are taken at once. The references are held to it here, every kernel to its
- * reference in tests/kernels. */
+/* The contract's promise about prompts: a gemm gives each token what the gemv gives it, bit for
+ * bit, however many tokens are taken at once. The references are held to it here, every kernel to
+ * its reference in tests/kernels. */
 #include <string.h>
 
 #include "kernels/ref/blocks.h"
@@ -27,8 +27,8 @@ static uint32_t random_word(void)
     return state >> 8;
 }
 
-/* Any byte is a weight, save that the high bytes of floats keep them ordinary: there are n_floats of
- * float_bytes at the start of each group. */
+/* Any byte is a weight, save that the high bytes of floats keep them ordinary: there are n_floats
+ * of float_bytes at the start of each group. */
 static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats)
 {
     for (size_t i = 0; i < sizeof data.weights; i++) {
@@ -65,8 +65,8 @@ static void compare(const char *name)
             zeros += r < ROWS && data.one_by_one[t][r] == 0.0f;
         }
     }
-    OK(wrong == 0 && zeros < TOKENS, "%s equals its gemv for %d tokens of %d rows (%zu differ)", name,
-       TOKENS, ROWS, wrong);
+    OK(wrong == 0 && zeros < TOKENS, "%s equals its gemv for %d tokens of %d rows (%zu differ)",
+       name, TOKENS, ROWS, wrong);
 }
 
 /* Both results start alike, so that what lies between rows is compared too. */
