@@ -1,59 +1,59 @@
 /* void gemv_f32_q4x8_q8_rvv(float *restrict y, const void *restrict w,
- *                           const struct block_q8 *restrict x, size_t rows, size_t cols)
+ *                           const struct block_q8 *restrict x, size_t rows, size_t cols,
+ *                           size_t ahead)
  *
- * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft1, every vector register.
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft1, every
+ * vector register.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on
- * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows;
- * the 8 broadcasts of a block serve four groups (32 rows) before the next block is taken.
- * Nibbles stay unsigned and the products of a lane stay in int16 for the whole block:
- * 8 * 15 * 128 = 15360. The four lanes of a row then fold by narrowing shifts, first in int16
- * (30720), then widening; the bias 8 of the nibbles is taken off as 8 * x.sum.
+ * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the
+ * 8 broadcasts of a block serve up to 8 groups (a tile of 64 rows), and y carries the sums from
+ * block to block. Nibbles stay unsigned and the products of a lane stay in int16 for the whole
+ * block: 8 * 15 * 128 = 15360. The dots of a set of groups lie behind each other in 8 registers
+ * and their lanes, four to a row, fold at once by narrowing shifts, first in int16 (30720), then
+ * widening; the bias 8 of the nibbles is taken off as 8 * x.sum.
  *
- * VLEN 128 takes one chunk a step. VLEN >= 256 takes two: lanes 32 and up hold the next chunk,
- * a lane has half the products, and the halves are folded last.
- * Instructions per 32 weights, for 32 rows or more: 6.2 at VLEN 128, 5.1 from 256 on. */
-#include "kernels/riscv64/vector.h"
+ * A set is what fills 8 registers: at VLEN 128 two groups, each multiplied 32 bytes at a time; at
+ * 256 four, each multiplied whole. Longer vectors and the last groups take one chunk and one group
+ * at a time.
+ * Instructions for 8 rows and 32 columns, in tiles of 8 groups: 37 at VLEN 128, 22 at 256;
+ * a group alone: 68. */
+#include "kernels/riscv64/asm.h"
+#include "kernels/riscv64/prefetch.h"
 
 #define dst a0
+#define next_group a1  /* the argument w */
 #define act_start a2
 #define rows_left a3
 #define row_bytes a4   /* of one group of 8 rows */
-#define act a5
+#define ahead a5
 #define act_end a6
-#define group0 t0      /* next block of each group */
-#define group1 t1
-#define group2 t2
-#define group3 a1      /* the argument w: ends up where the next groups begin */
+#define act a7
+#define group t0
+#define tile_block t1  /* the block of the tile's first group */
+#define out t2
 #define bias t3        /* 8 * x.sum */
-#define step_vl t4     /* bytes a step */
+#define sets_left t4
 #define temp t5
 #define sign_bits t6   /* F16_SIGN_MAGNITUDE */
-#define half_vl a7     /* int16 lanes after the first fold, two chunks a step */
+#define n_sets s0      /* of the tile */
+#define set_rows s1
+#define shift_up s2    /* 2^13 */
+#define set_at s3      /* a set's first group */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
-/* v0-v15: broadcasts of m2, low columns then high. */
-#define sums0 v16      /* the rows' results, 8 lanes of f32 */
-#define sums1 v18
-#define sums2 v20
-#define sums3 v22
-#define dots v24       /* m4, int16; later m2, int32 */
-#define scales v26     /* m2, the upper half of dots when that is done */
-#define packed v28     /* m2 */
-#define nibbles v30    /* m2 */
-#define nibbles_1 v31
-
 #define BLOCK_BYTES 144
 #define ACT_BYTES 40
+#define TILE 64        /* rows */
 
 .macro broadcast reg, word
-    lw temp, 4*\word(act)
+    lw temp, 4*(\word)(act)
     vmv.v.x \reg, temp
 .endm
 
-/* One chunk a step: word k of x to all lanes of v(2k). */
-.macro take_act_1
+/* Word k of x to all lanes of the k-th group of registers from v0 on: of m2, or of m1. */
+.macro take_act_m2
     vsetivli zero, 8, e32, m2, ta, ma
     broadcast v0, 0
     broadcast v2, 1
@@ -63,25 +63,151 @@
     broadcast v10, 5
     broadcast v12, 6
     broadcast v14, 7
+    take_act_sums
 .endm
 
-/* Two chunks a step: word 2k to lanes 0-7 of v(2k), word 2k + 1 to lanes 8-15. */
-.macro take_act_2
-    vsetivli zero, 16, e32, m2, ta, ma
-    broadcast v0, 1
-    broadcast v2, 3
-    broadcast v4, 5
-    broadcast v6, 7
-    vsetivli zero, 8, e32, m2, tu, ma
+.macro take_act_m1
+    vsetivli zero, 8, e32, m1, ta, ma
     broadcast v0, 0
+    broadcast v1, 1
     broadcast v2, 2
+    broadcast v3, 3
     broadcast v4, 4
+    broadcast v5, 5
     broadcast v6, 6
+    broadcast v7, 7
+    take_act_sums
 .endm
 
-/* dots (op)= x[low] * low nibbles + x[high] * high nibbles of the bytes at \offset. */
-.macro step group, offset, low, high, first
-    addi temp, \group, 16 + \offset
+.macro take_act_sums
+    lw bias, 36(act)
+    flw act_scale, 32(act)
+    slli bias, bias, 3
+.endm
+
+/* ---- VLEN 128, a set of two groups: x in v0-v15, dots in v16-v23 ---- */
+
+/* 64 bytes at \offset with the activations of its columns. At VLEN 128 a whole register group
+ * of m4 is 64 bytes, one of m2 is 32. */
+.macro half_group_128 dots, offset, low0, low1, high0, high1, first
+    vsetvli temp, zero, e8, m4, ta, ma
+    addi temp, group, 16 + \offset
+    vle8.v v24, (temp)
+    vand.vi v28, v24, 15
+    vsrl.vi v24, v24, 4
+    vsetvli temp, zero, e8, m2, ta, ma
+    .ifnb \first
+    vwmulsu.vv \dots, \low0, v28
+    .else
+    vwmaccsu.vv \dots, \low0, v28
+    .endif
+    vwmaccsu.vv \dots, \low1, v30
+    vwmaccsu.vv \dots, \high0, v24
+    vwmaccsu.vv \dots, \high1, v26
+.endm
+
+.macro group_128 dots
+    half_group_128 \dots, 0, v0, v2, v8, v10, first
+    half_group_128 \dots, 64, v4, v6, v12, v14
+.endm
+
+/* y += (float)(dots - bias) * (scales * x.d) for the set at group; on to the next. */
+.macro set_128
+    group_128 v16
+    add group, group, row_bytes
+    group_128 v20
+    vsetvli temp, zero, e16, m4, ta, ma
+    vnsrl.wi v24, v16, 0               /* columns 0 and 2 */
+    vnsrl.wi v28, v16, 16              /* columns 1 and 3 */
+    sub temp, group, row_bytes
+    vl1re16.v v20, (temp)              /* 8 scales are 128 bits */
+    vl1re16.v v21, (group)
+    vadd.vv v24, v24, v28
+    vsetivli zero, 16, e16, m2, ta, ma
+    vnsrl.wi v16, v24, 0
+    vnsrl.wi v18, v24, 16
+    vwmul.vx v28, v20, shift_up        /* sign-extended and shifted left by 13 */
+    vwadd.vv v24, v16, v18
+    vsetvli zero, zero, e32, m4, ta, ma
+    finish v24, v28, v16
+    addi out, out, 64
+    add group, group, row_bytes
+.endm
+
+.macro finish dots, scales, sums
+    vle32.v \sums, (out)
+    vand.vx \scales, \scales, sign_bits
+    vsub.vx \dots, \dots, bias
+    vfmul.vf \scales, \scales, scale_up
+    vfcvt.f.x.v \dots, \dots
+    vfmul.vf \scales, \scales, act_scale
+    vfmacc.vv \sums, \dots, \scales
+    vse32.v \sums, (out)
+.endm
+
+/* ---- VLEN 256, a set of four groups: x in v0-v7, dots in v8-v15 ---- */
+
+.macro group_256 dots
+    vsetvli temp, zero, e8, m4, ta, ma /* 128 bytes */
+    addi temp, group, 16
+    vle8.v v16, (temp)
+    add group, group, row_bytes
+    vand.vi v20, v16, 15
+    vsrl.vi v16, v16, 4
+    vwmulsu.vv v24, v0, v20
+    vwmaccsu.vv v24, v4, v16
+    vsetvli temp, zero, e16, m4, ta, ma
+    vadd.vv v24, v24, v28              /* four chunks to two, */
+    vsetvli temp, zero, e16, m2, ta, ma
+    vadd.vv \dots, v24, v26            /* two to one */
+.endm
+
+.macro set_256
+    mv set_at, group
+    group_256 v8
+    group_256 v10
+    group_256 v12
+    group_256 v14
+    vsetvli temp, zero, e16, m4, ta, ma
+    vnsrl.wi v16, v8, 0                /* columns 0 and 2 */
+    vnsrl.wi v20, v8, 16               /* columns 1 and 3 */
+    vadd.vv v16, v16, v20
+    vsetivli zero, 8, e64, m2, ta, ma
+    vle32.v v20, (sp)
+    vluxei32.v v30, (set_at), v20      /* scales, four at a time */
+    vsetvli temp, zero, e16, m2, ta, ma
+    vnsrl.wi v24, v16, 0
+    vnsrl.wi v26, v16, 16
+    vwmul.vx v20, v30, shift_up        /* sign-extended and shifted left by 13 */
+    vwadd.vv v16, v24, v26
+    vsetvli zero, zero, e32, m4, ta, ma
+    finish v16, v20, v24
+    addi out, out, 128
+.endm
+
+/* Where the eight halves of a set's scales are: at sp. */
+.macro find_scales
+    vsetivli zero, 8, e32, m1, ta, ma
+    vid.v v0
+    vand.vi v1, v0, 1
+    vsrl.vi v0, v0, 1
+    vsll.vi v1, v1, 3
+    vmul.vx v0, v0, row_bytes
+    vadd.vv v0, v0, v1
+    vse32.v v0, (sp)
+.endm
+
+/* ---- any VLEN, one group: x in v0-v15 ---- */
+
+#define sums v16       /* m2 */
+#define dots v24       /* m4, int16; later m2, int32 */
+#define scales v26     /* m2, the upper half of dots when that is done */
+#define packed v28     /* m2 */
+#define nibbles v30    /* m2 */
+#define nibbles_1 v31
+
+.macro chunk offset, low, high, first
+    addi temp, group, 16 + \offset
     vle8.v packed, (temp)
     vand.vi nibbles, packed, 15
     vsrl.vi packed, packed, 4
@@ -93,8 +219,13 @@
     vwmaccsu.vv dots, \high, packed
 .endm
 
-/* int16 lanes (row, column) to int32 lanes (row), and the scales half widened. */
-.macro fold_1 group
+.macro single_group
+    li temp, 32
+    vsetvli zero, temp, e8, m2, ta, ma
+    chunk 0, v0, v8, first
+    chunk 32, v2, v10
+    chunk 64, v4, v12
+    chunk 96, v6, v14
     vsetivli zero, 16, e16, m2, ta, ma
     vnsrl.wi packed, dots, 0           /* columns 0 and 2 */
     vnsrl.wi nibbles, dots, 16         /* columns 1 and 3 */
@@ -102,120 +233,85 @@
     vsetivli zero, 8, e16, m1, ta, ma
     vnsrl.wi nibbles, packed, 0
     vnsrl.wi nibbles_1, packed, 16
-    vle16.v packed, (\group)
+    vle16.v packed, (group)
     vwadd.vv dots, nibbles, nibbles_1
-    vwmul.vx scales, packed, temp      /* sign-extended and shifted left by 13 */
-    vsetivli zero, 8, e32, m2, ta, ma
-.endm
-
-.macro fold_2 group
-    vsetvli zero, half_vl, e16, m2, ta, ma
-    vnsrl.wi packed, dots, 0
-    vnsrl.wi nibbles, dots, 16
-    vadd.vv packed, packed, nibbles
-    vsetivli zero, 16, e16, m1, ta, ma
-    vnsrl.wi nibbles, packed, 0
-    vnsrl.wi nibbles_1, packed, 16
-    vadd.vv nibbles, nibbles, nibbles_1
-    vslidedown.vi nibbles_1, nibbles, 8 /* the second chunk's half */
-    vsetivli zero, 8, e16, mf2, ta, ma
-    vle16.v packed, (\group)
-    vwadd.vv dots, nibbles, nibbles_1
-    vwmul.vx scales, packed, temp
-    vsetivli zero, 8, e32, m1, ta, ma
-.endm
-
-/* One block of one group into its sums: fma((float)(dot - bias), scale * x.d, sums). */
-.macro block group, sums, chunks
-    vsetvli zero, step_vl, e8, m2, ta, ma
-    .if \chunks == 1
-    step \group, 0, v0, v8, first
-    step \group, 32, v2, v10
-    step \group, 64, v4, v12
-    step \group, 96, v6, v14
-    .else
-    step \group, 0, v0, v4, first
-    step \group, 64, v2, v6
-    .endif
-    li temp, 1 << 13
-    fold_\chunks \group
-    vsub.vx dots, dots, bias
+    vwmul.vx scales, packed, shift_up
+    vsetvli zero, zero, e32, m2, ta, ma
     vand.vx scales, scales, sign_bits
-    vfcvt.f.x.v dots, dots
+    vsub.vx dots, dots, bias
     vfmul.vf scales, scales, scale_up
-    addi \group, \group, BLOCK_BYTES
+    vfcvt.f.x.v dots, dots
     vfmul.vf scales, scales, act_scale
-    vfmacc.vv \sums, dots, scales
+    vfmacc.vv sums, dots, scales
 .endm
 
-.macro take_act chunks
-    take_act_\chunks
-    lw bias, 36(act)
-    flw act_scale, 32(act)
-    slli bias, bias, 3
-.endm
+/* ---- the loops ---- */
 
-/* All rows: groups by four, then one by one, the last with 1 to 8 rows. */
-.macro all_rows chunks
-.Lfour_groups_\chunks:
-    li temp, 32
-    bltu rows_left, temp, .Lone_group_\chunks
-    mv group0, group3
-    add group1, group0, row_bytes
-    add group2, group1, row_bytes
-    add group3, group2, row_bytes
-    mv act, act_start
-    vsetivli zero, 8, e32, m2, ta, ma
-    vmv.v.i sums0, 0
-    vmv.v.i sums1, 0
-    vmv.v.i sums2, 0
-    vmv.v.i sums3, 0
-    beq act, act_end, .Lstore_four_\chunks
-.Lblock_four_\chunks:
-    take_act \chunks
-    block group0, sums0, \chunks
-    block group1, sums1, \chunks
-    block group2, sums2, \chunks
-    block group3, sums3, \chunks
-    addi act, act, ACT_BYTES
-    bne act, act_end, .Lblock_four_\chunks
-.Lstore_four_\chunks:
-    vsetivli zero, 8, e32, m2, ta, ma
-    vse32.v sums0, (dst)
-    addi dst, dst, 32
-    vse32.v sums1, (dst)
-    addi dst, dst, 32
-    vse32.v sums2, (dst)
-    addi dst, dst, 32
-    vse32.v sums3, (dst)
-    addi dst, dst, 32
-    addi rows_left, rows_left, -32
-    j .Lfour_groups_\chunks
-
-.Lone_group_\chunks:
-    beqz rows_left, .Ldone
-    mv act, act_start
-    vsetivli zero, 8, e32, m2, ta, ma
-    vmv.v.i sums0, 0
-    beq act, act_end, .Lstore_one_\chunks
-.Lblock_one_\chunks:
-    take_act \chunks
-    block group3, sums0, \chunks
-    addi act, act, ACT_BYTES
-    bne act, act_end, .Lblock_one_\chunks
-.Lstore_one_\chunks:
-    li temp, 8
-    bgeu rows_left, temp, .Lstore_rows_\chunks
+/* Tiles of up to 64 rows in whole sets of \rows_of_set. */
+.macro tiles vlen, words, rows_of_set
+    li set_rows, \rows_of_set
+.Ltile_\vlen:
+    bltu rows_left, set_rows, .Lone_group
+    li temp, TILE
+    bleu temp, rows_left, .Lwhole_tile_\vlen
     mv temp, rows_left
-.Lstore_rows_\chunks:
-    vsetvli zero, temp, e32, m2, ta, ma
-    vse32.v sums0, (dst)
-    addi dst, dst, 32
+.Lwhole_tile_\vlen:
+    divu n_sets, temp, set_rows
+    mv act, act_start
+    mv tile_block, next_group
+    mv out, dst
+    mv sets_left, n_sets
+    vsetvli zero, set_rows, e32, m4, ta, ma
+    vmv.v.i v16, 0
+.Lclear_\vlen:
+    vse32.v v16, (out)
+    addi out, out, 4 * \rows_of_set
+    addi sets_left, sets_left, -1
+    bnez sets_left, .Lclear_\vlen
+    beq act, act_end, .Lnext_tile_\vlen
+.Lblock_\vlen:
+    take_act_\words
+    mv group, tile_block
+    mv out, dst
+    mv sets_left, n_sets
+    bnez ahead, .Lprefetch_\vlen
+.Lset_\vlen:
+    set_\vlen
+    addi sets_left, sets_left, -1
+    bnez sets_left, .Lset_\vlen
+    addi act, act, ACT_BYTES
+    addi tile_block, tile_block, BLOCK_BYTES
+    bne act, act_end, .Lblock_\vlen
+.Lnext_tile_\vlen:
+    mul temp, n_sets, set_rows
     sub rows_left, rows_left, temp
-    j .Lone_group_\chunks
+    slli out, temp, 2
+    add dst, dst, out
+    srli temp, temp, 3
+    mul temp, temp, row_bytes
+    add next_group, next_group, temp
+    j .Ltile_\vlen
+
+.Lprefetch_\vlen:
+    srli temp, set_rows, 3
+    mul sets_left, n_sets, temp        /* groups now */
+.Lprefetch_group_\vlen:
+    prefetch_lines group, ahead, BLOCK_BYTES, temp
+    add group, group, row_bytes
+    addi sets_left, sets_left, -1
+    bnez sets_left, .Lprefetch_group_\vlen
+    mv group, tile_block
+    mv sets_left, n_sets
+    j .Lset_\vlen
 .endm
 
 func gemv_f32_q4x8_q8_rvv, v
+    addi sp, sp, -64
+    .cfi_def_cfa_offset 64
+    sd s0, 32(sp)
+    sd s1, 40(sp)
+    sd s2, 48(sp)
+    sd s3, 56(sp)
     srli temp, a4, 5                   /* blocks of a row */
     li act_end, ACT_BYTES
     mul act_end, act_end, temp
@@ -224,14 +320,50 @@ func gemv_f32_q4x8_q8_rvv, v
     mul row_bytes, row_bytes, temp
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
-    li step_vl, 32
-    li half_vl, 32
+    li shift_up, 1 << 13
     csrr temp, vlenb
-    bgeu temp, half_vl, .Lwide
-    all_rows 1
-.Lwide:
-    slli step_vl, step_vl, 1
-    all_rows 2
+    addi temp, temp, -16
+    beqz temp, .Ltiles_128
+    addi temp, temp, -16
+    bnez temp, .Lone_group
+    find_scales
+    tiles 256, m1, 32
+.Ltiles_128:
+    tiles 128, m2, 16
+
+.Lone_group:
+    beqz rows_left, .Ldone
+    mv act, act_start
+    mv group, next_group
+    add next_group, next_group, row_bytes
+    vsetivli zero, 8, e32, m2, ta, ma
+    vmv.v.i sums, 0
+    beq act, act_end, .Lstore_one
+.Lblock_one:
+    take_act_m2
+    single_group
+    beqz ahead, .Lno_prefetch
+    prefetch_lines group, ahead, BLOCK_BYTES, temp
+.Lno_prefetch:
+    addi group, group, BLOCK_BYTES
+    addi act, act, ACT_BYTES
+    bne act, act_end, .Lblock_one
+.Lstore_one:
+    li temp, 8
+    bgeu rows_left, temp, .Lstore_rows
+    mv temp, rows_left
+.Lstore_rows:
+    vsetvli zero, temp, e32, m2, ta, ma
+    vse32.v sums, (dst)
+    addi dst, dst, 32
+    sub rows_left, rows_left, temp
+    j .Lone_group
 .Ldone:
+    ld s0, 32(sp)
+    ld s1, 40(sp)
+    ld s2, 48(sp)
+    ld s3, 56(sp)
+    addi sp, sp, 64
+    .cfi_def_cfa_offset 0
     ret
 endfunc
