@@ -205,8 +205,9 @@
 .endm
 
 // Sums of a block of 32 columns begin, as integers, at the bits of a float 3 * 2^22 (or, where they
-// are 16 times too large, 3 * 2^18): they end as the bits of it + sum, and a subtraction, one operation
-// where a conversion is two, leaves the sum as a float, exactly. FRAME_TILE holds 64 bytes of it.
+// are 16 times too large, 3 * 2^18): they end as the bits of it + sum, and a subtraction, one
+// operation where a conversion is two, leaves the sum as a float, exactly. FRAME_TILE holds 64
+// bytes of it.
 #define MAGIC 0x4b400000
 #define MAGIC_16 0x49400000
 
@@ -252,8 +253,8 @@
     dot_chunk v6, v7, v15
 .endm
 
-// y of token t += (sums of token t, as floats, - v10) times the scales v8, v9 of the rows and v11[t].
-// Destroys v0-v7.
+// y of token t += (sums of token t, as floats, - v10) times the scales v8, v9 of the rows and
+// v11[t]. Destroys v0-v7.
 .macro add_scaled
     fmul    v0.4s, v8.4s, v11.s[0]
     fmul    v1.4s, v9.4s, v11.s[0]

@@ -7,9 +7,9 @@
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x25 and d8-d15 are saved.
 //
 // Prepared are nibbles as int8, scales as int32, minima as int16, d and dmin as f32. A sub-block of
-// 8 rows takes a token 16 sdot and 2 mla; its minima 2 smlal by the sum of x, which is of 32 columns
-// after an addition. 24.2 instructions in all, the 1/8 of what comes once in 256 columns included:
-// aims at 11 cycles where there are two vector pipes (Cortex-A76).
+// 8 rows takes a token 16 sdot and 2 mla; its minima 2 smlal by the sum of x, which is of 32
+// columns after an addition. 24.2 instructions in all, the 1/8 of what comes once in 256 columns
+// included: aims at 13 cycles where there are two vector pipes (Cortex-A76).
 #include "kernels/arm64/gemm_prepare.h"
 
 // v24-v31 (= or) += v16-v23 by the scales of the rows.

@@ -2,7 +2,8 @@
 //                                     const struct gemm_shape *shape)
 //
 // x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_dotprod.h
-// v24-v31 integers of 8 rows and 4 tokens over 256 columns, v16-v23 over 32, at the end their minima;
+// v24-v31 integers of 8 rows and 4 tokens over 256 columns, v16-v23 over 32, at the end their
+// minima;
 // v0-v7 weights, v8-v15 x; y is in the frame meanwhile
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x26 and d8-d15 are saved.
 //
@@ -25,8 +26,8 @@
     b.ne    321b
 .endm
 
-// Sums of 32 x, v0 sub-blocks 0 and 2 of four tokens, v2 1 and 3, v4 4 and 6, v6 5 and 7, to bytes of
-// all 8: the high parts of the pairs of tokens to v8, v9, the low ones to v10, v11.
+// Sums of 32 x, v0 sub-blocks 0 and 2 of four tokens, v2 1 and 3, v4 4 and 6, v6 5 and 7, to bytes
+// of all 8: the high parts of the pairs of tokens to v8, v9, the low ones to v10, v11.
 .macro split_sums
     movi    v12.8h, #127
     sshr    v8.8h, v0.8h, #7

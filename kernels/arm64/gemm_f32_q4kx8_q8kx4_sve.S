@@ -2,19 +2,21 @@
 //                               const struct gemm_shape *shape)
 //
 // x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_sve.h
-// z24-z31 integers of 8 rows and 8 tokens over 256 columns, z16-z23 over 32; z8-z12 weights, scales,
+// z24-z31 integers of 8 rows and 8 tokens over 256 columns, z16-z23 over 32; z8-z12 weights,
+// scales,
 // z0-z7 x; z15 zero; y is in the frame meanwhile
 // Clobbers x0-x17, z0-z7, z16-z31, the high parts of z8-z15, p0-p2; x19-x26 and d8-d15 are saved.
 //
 // As the NEON kernel, but for the minima: a sum of 32 x is 128 high + low, both int8, so that four
-// sub-blocks' minima of 8 rows take two sdot. 8 rows x 32 columns take a token 16.5 instructions at 256
-// bits: aims at 6 cycles where there are two pipes of 256 bits (Neoverse V1).
+// sub-blocks' minima of 8 rows take two sdot. 8 rows x 32 columns take a token 16.5 instructions
+// at 256 bits: aims at 6 cycles where there are two pipes of 256 bits (Neoverse V1).
 #include "kernels/arm64/gemm_sve.h"
 
 #define parts_left w_step
 
 // Four sub-blocks' sums of four tokens: 16-bit lanes [even: j, j + 2][token], odd: j + 1, j + 3; to
-// bytes [token][j to j + 3], the high part and the low one, in every quadword. v12 is 127 everywhere.
+// bytes [token][j to j + 3], the high part and the low one, in every quadword. v12 is 127
+// everywhere.
 .macro split_sums even, odd, high, low
     sshr    v13.8h, \even\().8h, #7
     sshr    v14.8h, \odd\().8h, #7
@@ -30,8 +32,8 @@
     dup     \low\().q, \low\().q[0]
 .endm
 
-// The sums at `at` of four tokens, split: high0, high1 of sub-blocks 0-3, 4-7, and low. The names are
-// numbers; low0 and low1 are where the even sums come first.
+// The sums at `at` of four tokens, split: high0, high1 of sub-blocks 0-3, 4-7, and low. The names
+// are numbers; low0 and low1 are where the even sums come first.
 .macro load_sums at, high0, high1, low0, low1
     ld4     {v8.2d, v9.2d, v10.2d, v11.2d}, [\at], #64
     ld4     {v16.2d, v17.2d, v18.2d, v19.2d}, [\at], #64
@@ -129,6 +131,6 @@
 .endm
 
 func gemm_f32_q4kx8_q8kx4_sve, sve
-    gemm_sve_tiles gemm_f32_q4kx8_q8kx4_neon_dotprod, prepare_q4k_quads, multiply_q4k_sve, 8, 1168, \
-                   Q4K_SLICE, Q4K_SCRATCH
+    gemm_sve_tiles gemm_f32_q4kx8_q8kx4_neon_dotprod, prepare_q4k_quads, multiply_q4k_sve, 8, \
+                   1168, Q4K_SLICE, Q4K_SCRATCH
 endfunc gemm_f32_q4kx8_q8kx4_sve

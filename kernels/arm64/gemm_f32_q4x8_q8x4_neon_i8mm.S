@@ -5,8 +5,8 @@
 // v24-v31 y of 8 rows and 4 tokens, v16-v23 their sums, v0-v7 weights, v8-v15 x
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x26 and d8-d15 are saved.
 //
-// A block of 8 rows takes a token 8 smmla, 2 zip and 6 others in the vector pipes, 19.5 instructions
-// in all: aims at 8.5 cycles where there are two pipes.
+// A block of 8 rows takes a token 8 smmla, 2 zip and 6 others in the vector pipes, 19.5
+// instructions in all: aims at 8.5 cycles where there are two pipes.
 #include "kernels/arm64/gemm_i8mm.h"
 
 .macro prepare_q4_pairs

@@ -6,11 +6,11 @@
 // v8-v15 x; y is in the frame meanwhile.
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x25 and d8-d15 are saved.
 //
-// Prepared weights are 4 (q - 32), the 6 bits on top of a byte: a shift puts the high bits there and
-// sri the low ones under them; the exclusive or that makes them signed serves four at once. The
-// sums stay below 2^30, and the conversion to float divides by 4, which is exact. Scales are prepared
-// as int32. 32 columns of 8 rows take a token 16 sdot, 4 mla and 24 instructions in all: aims at
-// 11 cycles where there are two vector pipes (Cortex-A76).
+// Prepared weights are 4 (q - 32), the 6 bits on top of a byte: a shift puts the high bits there
+// and sri the low ones under them; the exclusive or that makes them signed serves four at once.
+// The sums stay below 2^30, and the conversion to float divides by 4, which is exact. Scales are
+// prepared as int32. 32 columns of 8 rows take a token 16 sdot, 4 mla and 24 instructions in all:
+// aims at 13 cycles where there are two vector pipes (Cortex-A76).
 #include "kernels/arm64/gemm_prepare.h"
 
 // 16 columns with x in four registers, of which the first two then take the scales.

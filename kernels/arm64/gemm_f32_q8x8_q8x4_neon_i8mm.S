@@ -6,8 +6,8 @@
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x26 and d8-d15 are saved.
 //
 // Unlike the kernel with the dot product this one copies the weights, as pairs of rows. A block of
-// 8 rows takes a token 8 smmla, 2 zip and 6 others in the vector pipes, 19.5 instructions in all: aims
-// at 8.5 cycles where there are two pipes.
+// 8 rows takes a token 8 smmla, 2 zip and 6 others in the vector pipes, 19.5 instructions in all:
+// aims at 8.5 cycles where there are two pipes.
 #include "kernels/arm64/gemm_i8mm.h"
 
 #define SLICE_BLOCKS 24

@@ -1,9 +1,9 @@
 // What the quantized gemms with int8 matrix multiplication share. The loops and the preparation are
-// those of gemm_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so prepared
-// weights are turned to pairs of rows once more, and x to pairs of tokens in the tile.
+// those of gemm_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so
+// prepared weights are turned to pairs of rows once more, and x to pairs of tokens in the tile.
 //
-// y and sums of a tile are pairs too: [token 2p, row 2r], [2p, 2r + 1], [2p + 1, 2r], [2p + 1, 2r + 1]
-// in v(24 + 4p + r) and v(16 + 4p + r).
+// y and sums of a tile are pairs too: [token 2p, row 2r], [2p, 2r + 1], [2p + 1, 2r], [2p + 1, 2r
+// + 1] in v(24 + 4p + r) and v(16 + 4p + r).
 #ifndef INGOT_KERNELS_ARM64_GEMM_I8MM_H
 #define INGOT_KERNELS_ARM64_GEMM_I8MM_H
 
@@ -86,7 +86,8 @@
     multiply_pairs v4, v5, v6, v7, v14, v15
 .endm
 
-// A block of 32 columns; sums begin at what temp points at, and magic follows the scales of the rows.
+// A block of 32 columns; sums begin at what temp points at, and magic follows the scales of the
+// rows.
 .macro pairs_block
     begin_sums temp
     pairs_16_columns

@@ -23,7 +23,8 @@
     \operation v23.16b, v23.16b, \constant\().16b
 .endm
 
-// The scales and the magic of all blocks, then per block 8 rows x 32 columns in chunks of 4 columns.
+// The scales and the magic of all blocks, then per block 8 rows x 32 columns in chunks of 4
+// columns.
 .macro prepare_q4
     add     w_scale, sp, #FRAME_SCRATCH
     add     w_block, w_scale, #Q4_SLICE * 48
@@ -84,7 +85,7 @@
 
 #define Q4K_SLICE 3
 #define Q4K_SCALES 448                  // scales 256, minima 128, d and dmin 64, of a block
-#define Q4K_SCALES_QUADS 384            // with the minima as bytes, of a row's four sub-blocks together
+#define Q4K_SCALES_QUADS 384            // with minima as bytes, four sub-blocks' of a row together
 #define Q4K_SCRATCH (Q4K_SLICE * (2048 + Q4K_SCALES))
 
 // Two sub-blocks' 6-bit scales, the low bits of `packed`, as int32.

@@ -1,7 +1,7 @@
 // What the quantized gemms with SVE share: the loops around a tile of 8 rows and 8 tokens. Weights
-// are prepared as for gemm_dotprod.h, where 4 columns of 8 rows are 32 bytes: one vector at 256 bits
-// and the low part of one beyond that. At 128 bits a Z register is a V register and the NEON kernel
-// takes over; rows of kernels.inc that name these kernels ask for the dot product of both.
+// are prepared as for gemm_dotprod.h, where 4 columns of 8 rows are 32 bytes: one vector at 256
+// bits and the low part of one beyond that. At 128 bits a Z register is a V register and the NEON
+// kernel takes over; rows of kernels.inc that name these kernels ask for the dot product of both.
 #ifndef INGOT_KERNELS_ARM64_GEMM_SVE_H
 #define INGOT_KERNELS_ARM64_GEMM_SVE_H
 
@@ -205,8 +205,8 @@
     fmla    \y3\().s, all_words/m, \s3\().s, z12.s
 .endm
 
-// `count` blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to the next
-// block; of prepared scales, magic follows the 8 of the rows.
+// `count` blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to the
+// next block; of prepared scales, magic follows the 8 of the rows.
 .macro multiply_32 wide
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
 301:

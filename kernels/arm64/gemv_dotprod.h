@@ -27,7 +27,8 @@
 #define MAGIC 0x4b400000        // the bits of 3 * 2^22
 
 // Body of a gemv. A block is 1 << block_bits columns and block_bytes of 8 rows; `blocks` adds
-// `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is what sums begin at.
+// `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is
+// what sums begin at.
 .macro gemv_pairs blocks, block_bits, block_bytes, seed
     cbz     n_rows, 209f
     save_vectors
@@ -78,8 +79,8 @@
     ret
 .endm
 
-// y of 16 rows += (the sums v24-v27, as floats, - offset) times the fp16 scales of the two groups by
-// x_scale, an element. Destroys v18-v21.
+// y of 16 rows += (the sums v24-v27, as floats, - offset) times the fp16 scales of the two groups
+// by x_scale, an element. Destroys v18-v21.
 .macro add_scaled_pair first_scales, second_scales, x_scale, offset
     fcvtl   v18.4s, \first_scales\().4h
     fcvtl2  v19.4s, \first_scales\().8h

@@ -8,9 +8,10 @@
 // Clobbers x0-x17, v0-v7, v16-v31; x19, x20 and d8-d15 are saved.
 //
 // 64 columns of one group after the other, so that the sub-block of the low nibbles and that of the
-// high ones collect together; a table lookup widens four scales at a time. At the end of 256 columns
-// the minima follow, by the sums of x. 8 rows x 32 columns take 16 sdot, 16 to part the nibbles and
-// 49.6 instructions in all: aims at 22 cycles where there are two vector pipes (Cortex-A76).
+// high ones collect together; a table lookup widens four scales at a time. At the end of 256
+// columns the minima follow, by the sums of x. 8 rows x 32 columns take 16 sdot, 16 to part the
+// nibbles and 49.6 instructions in all: aims at 22 cycles where there are two vector pipes
+// (Cortex-A76).
 #include "kernels/arm64/gemv_dotprod.h"
 
 #define GROUP_BYTES 1152

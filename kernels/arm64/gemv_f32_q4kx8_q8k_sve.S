@@ -3,7 +3,8 @@
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_sve.h
 // z0-z3 x of 64 columns, z4-z7 weights, z20, z21 low nibbles; z16, z17 sums of its two sub-blocks,
-// z22, z23 the sums of x there; z24, z25 integers of the groups over 256 columns, z26, z27 their minima
+// z22, z23 the sums of x there; z24, z25 integers of the groups over 256 columns, z26, z27 their
+// minima
 // z30 mask
 // Clobbers x0-x17, z0-z7, z16-z31, p0-p2; x19-x22 and d8-d15 are saved.
 //

@@ -2,8 +2,8 @@
 //                           size_t cols, size_t ahead)
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_sve.h
-// z0, z1 x of 32 columns, z2, z3 its scale and sum; z8-z15 weights of the two groups, z4-z7 their low
-// nibbles; z16-z19 sums; z24 mask, z25 MAGIC
+// z0, z1 x of 32 columns, z2, z3 its scale and sum; z8-z15 weights of the two groups, z4-z7 their
+// low nibbles; z16-z19 sums; z24 mask, z25 MAGIC
 // Clobbers x0-x17, z0-z7, z16-z31, the high parts of z8-z15, p0-p2; x19-x22 and d8-d15 are saved.
 //
 // As the NEON kernel; low and high nibbles collect apart, for four independent chains. 8 rows x

@@ -17,8 +17,8 @@
 #define META_BYTES (16 + 128)   // d, scales
 #define LOW_BYTES 1024
 
-// From 64 bytes of low bits of the first two sub-blocks to those of the others, from these to the high
-// bits, and from there to the next 64 bytes, in the first 128 columns and in the second.
+// From 64 bytes of low bits of the first two sub-blocks to those of the others, from these to the
+// high bits, and from there to the next 64 bytes, in the first 128 columns and in the second.
 #define LOW_STEP 256
 #define HIGH_STEP(second) (LOW_BYTES - LOW_STEP - 256 * (second))
 #define BACK_STEP(second) (64 - LOW_BYTES + 256 * (second))
@@ -78,7 +78,8 @@
     mla     \total4567\().4s, \sum4567\().4s, v13.4s
 .endm
 
-// Four sub-blocks of a group; `widen` takes the scales of the even ones (sshll of 8b) or of the odd.
+// Four sub-blocks of a group; `widen` takes the scales of the even ones (sshll of 8b) or of the
+// odd.
 .macro group_part group, scale, total0123, total4567, widen, bytes
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [seeds]
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [seeds]

@@ -2,9 +2,9 @@
 //                             size_t cols, size_t ahead)
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_sve.h
-// z0-z3 x of 16 columns each, 32 apart, z20-z23 -32 times its sums; z4, z5 low bits of the first two of
-// these sub-blocks and of the others, z6 high bits of all; z16-z19 sums; z24, z25 integers of the
-// groups over 256 columns; z26, z27, z30 masks
+// z0-z3 x of 16 columns each, 32 apart, z20-z23 -32 times its sums; z4, z5 low bits of the first
+// two of these sub-blocks and of the others, z6 high bits of all; z16-z19 sums; z24, z25 integers
+// of the groups over 256 columns; z26, z27, z30 masks
 // Clobbers x0-x17, z0-z7, z16-z31, p0-p2; x19-x22 and d8-d15 are saved.
 //
 // Weights stay unsigned: the sums begin at -32 sum(x). A load widens the scales. 8 rows x 32

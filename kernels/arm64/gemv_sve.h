@@ -7,8 +7,8 @@
 
 #include "kernels/arm64/gemv_dotprod.h"
 
-// Registers as in gemv_dotprod.h, but: z28 and z29 are y of the two groups. The blocks of a pair may
-// use x11-x17, x19-x22 and all other vectors.
+// Registers as in gemv_dotprod.h, but: z28 and z29 are y of the two groups. The blocks of a pair
+// may use x11-x17, x19-x22 and all other vectors.
 // p0 32 bytes, p1 8 words, p2 those of the 8 words that are rows of W.
 #define all_bytes p0
 #define all_words p1

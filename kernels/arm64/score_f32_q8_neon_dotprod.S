@@ -7,8 +7,8 @@
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Two queries share the keys of 16 positions; of an odd last query both are the same. The keys
-// lie four dimensions of a position together, as sdot takes them. Sums begin at the bits of 3 * 2^22,
-// so that a subtraction makes floats of them. 32 dimensions of 16 positions take a query 53
+// lie four dimensions of a position together, as sdot takes them. Sums begin at the bits of 3 *
+// 2^22, so that a subtraction makes floats of them. 32 dimensions of 16 positions take a query 53
 // instructions, 44 of them in the vector pipes.
 #include "kernels/arm64/asm.h"
 
