@@ -26,6 +26,23 @@
     .size   \name, . - \name
 .endm
 
+// Registers the ABI wants back, with CFI; popped in the opposite order.
+.macro push_saved regs:vararg
+    .irp    reg, \regs
+    push    \reg
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset \reg, 0
+    .endr
+.endm
+
+.macro pop_saved regs:vararg
+    .irp    reg, \regs
+    pop     \reg
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore \reg
+    .endr
+.endm
+
 // 16 words of ones, then 16 of zeros: a window of 16 beginning at 16 - n is a mask of n lanes.
 // One copy is kept in the program, however many files have it.
     .section .rodata.kernels_lane_masks, "aG", @progbits, kernels_lane_masks, comdat

@@ -1,13 +1,15 @@
-// void rmsnorm_f32_avx2(float *y, const float *x, const float *w, size_t n, float eps)
+// void rmsnorm_f32_avx2(float *y, const float *x, const float *w, size_t n, float eps,
+//                       float offset)
 //
-// rdi y  rsi x  rdx w  rcx n  xmm0 eps
+// rdi y  rsi x  rdx w  rcx n  xmm0 eps  xmm1 offset
 // r8 elements in whole sixteens, r9 index, r10 elements of the tail, rax scratch
-// ymm1, ymm2 16 lanes, then scale; ymm3, ymm4 values; ymm5, ymm6 masks of the tail
-// Clobbers rax, r8-r11, ymm0-ymm6.
+// ymm1, ymm2 16 lanes, then scale; ymm3, ymm4 values; ymm5, ymm6 masks of the tail; ymm7 offset;
+// ymm8, ymm9 w
+// Clobbers rax, r8-r11, ymm0-ymm9.
 //
 // Two passes, 16 elements a step; the second reads before it writes, so that y may be x. The
 // zeros behind a masked load leave a lane as it is: it is a sum of squares, never -0. Aims at 4
-// cycles for 16 elements in the first pass, the latency of fma, and 2 in the second.
+// cycles for 16 elements in the first pass, the latency of fma, and 3 in the second.
 #include "kernels/x86_64/asm.h"
 
 #define out rdi
@@ -21,6 +23,7 @@
 #define mask_high ymm6
 
 func rmsnorm_f32_avx2
+    vbroadcastss ymm7, xmm1
     vxorps  xmm1, xmm1, xmm1
     vxorps  xmm2, xmm2, xmm2
     mov     n_whole, length
@@ -61,8 +64,10 @@ func rmsnorm_f32_avx2
 3:
     vmulps  ymm3, ymm1, [vector + 4*index]
     vmulps  ymm4, ymm1, [vector + 4*index + 32]
-    vmulps  ymm3, ymm3, [factors + 4*index]
-    vmulps  ymm4, ymm4, [factors + 4*index + 32]
+    vaddps  ymm8, ymm7, [factors + 4*index]
+    vaddps  ymm9, ymm7, [factors + 4*index + 32]
+    vmulps  ymm3, ymm3, ymm8
+    vmulps  ymm4, ymm4, ymm9
     vmovups [out + 4*index], ymm3
     vmovups [out + 4*index + 32], ymm4
     add     index, 16
@@ -75,10 +80,12 @@ func rmsnorm_f32_avx2
     vmaskmovps ymm4, mask_high, [vector + 4*index + 32]
     vmulps  ymm3, ymm3, ymm1
     vmulps  ymm4, ymm4, ymm1
-    vmaskmovps ymm0, mask_low, [factors + 4*index]
-    vmaskmovps ymm2, mask_high, [factors + 4*index + 32]
-    vmulps  ymm3, ymm3, ymm0
-    vmulps  ymm4, ymm4, ymm2
+    vmaskmovps ymm8, mask_low, [factors + 4*index]
+    vmaskmovps ymm9, mask_high, [factors + 4*index + 32]
+    vaddps  ymm8, ymm8, ymm7
+    vaddps  ymm9, ymm9, ymm7
+    vmulps  ymm3, ymm3, ymm8
+    vmulps  ymm4, ymm4, ymm9
     vmaskmovps [out + 4*index], mask_low, ymm3
     vmaskmovps [out + 4*index + 32], mask_high, ymm4
 5:

@@ -1,0 +1,97 @@
+// What the attention kernels share: struct score_row and rows of several queries.
+#ifndef INGOT_KERNELS_X86_64_ATTENTION_H
+#define INGOT_KERNELS_X86_64_ATTENTION_H
+
+#include "kernels/x86_64/asm.h"
+
+    .altmacro                       // %(register number) in the arguments of macros
+
+// struct score_row
+#define ROW_BYTES 320
+#define ROW_MAX 256
+#define ROW_SUM 260
+#define ROW_FACTOR 264
+
+// Bytes of one dimension of a tile of fp16 keys, KV_TILE positions.
+#define KEY_BYTES 128
+
+// body n: what n queries take, n_q in all; 4, 3, 2 or 1 at a time. The body leaves its pointers at
+// the next query; first_most 8 takes 8 as long as there are as many.
+.macro for_queries n_q, first_most, body
+    .if \first_most == 8
+    sub     \n_q, 8
+    jb      902f
+901:
+    \body   8
+    sub     \n_q, 8
+    jae     901b
+902:
+    add     \n_q, 8
+    .endif
+    sub     \n_q, 4
+    jb      904f
+903:
+    \body   4
+    sub     \n_q, 4
+    jae     903b
+904:
+    add     \n_q, 4
+    jz      909f
+    cmp     \n_q, 2
+    je      907f
+    ja      908f
+    \body   1
+    jmp     909f
+907:
+    \body   2
+    jmp     909f
+908:
+    \body   3
+909:
+.endm
+
+// Rows of queries or outputs, `stride` bytes apart; d (r9) is the last argument of these kernels.
+#define stride r9
+#define stride3 r12
+#define stride5 r13
+#define stride7 r14
+
+// stride = 4 d bytes, and its multiples.
+.macro prepare_strides
+    shl     stride, 2
+    lea     stride3, [stride + 2*stride]
+    lea     stride5, [stride + 4*stride]
+    lea     stride7, [stride + 2*stride3]
+.endm
+
+// op [row a (0 to 7) from base on, at bytes into it] after: op is what stands before the address.
+.macro at_row op, a, base, at=0, after
+    .if \a == 0
+    \op     [\base + \at] \after
+    .elseif \a == 1
+    \op     [\base + stride + \at] \after
+    .elseif \a == 2
+    \op     [\base + 2*stride + \at] \after
+    .elseif \a == 3
+    \op     [\base + stride3 + \at] \after
+    .elseif \a == 4
+    \op     [\base + 4*stride + \at] \after
+    .elseif \a == 5
+    \op     [\base + stride5 + \at] \after
+    .elseif \a == 6
+    \op     [\base + 2*stride3 + \at] \after
+    .else
+    \op     [\base + stride7 + \at] \after
+    .endif
+.endm
+
+// base += n rows; n is 1, 2, 3, 4 or 8.
+.macro next_rows base, n
+    .if \n == 3
+    add     \base, stride3
+    .else
+    lea     \base, [\base + \n*stride]
+    .endif
+.endm
+
+#endif

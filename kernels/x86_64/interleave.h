@@ -1,0 +1,74 @@
+// What the two kernels that interleave four tokens share.
+#ifndef INGOT_KERNELS_X86_64_INTERLEAVE_H
+#define INGOT_KERNELS_X86_64_INTERLEAVE_H
+
+#include "kernels/x86_64/asm.h"
+
+// rdi y  rsi x  rdx tokens left  rcx blocks of a token
+// r8 blocks left  r9-r11 bytes from the first token of four to the others, 0 where there is none
+// ymm13-ymm15 of tokens 1 to 3: all ones, zeros where there is none
+#define out rdi
+#define tokens rsi
+#define tokens_left rdx
+#define n_blocks rcx
+#define blocks_left r8
+#define second r9
+#define third r10
+#define fourth r11
+
+// Tokens at 0, `bytes`, 2 and 3 `bytes`; rax = bytes. Those that are missing are read where the
+// first one is, and cleared.
+.macro find_tokens block_bytes
+    imul    rax, n_blocks, \block_bytes
+    find_token second, 13, 1
+    find_token third, 14, 2
+    find_token fourth, 15, 3
+.endm
+
+.macro find_token offset, mask, number
+    imul    \offset, rax, \number
+    vpcmpeqd ymm\mask, ymm\mask, ymm\mask
+    cmp     tokens_left, \number
+    ja      801f
+    xor     \offset, \offset
+    vpxor   ymm\mask, ymm\mask, ymm\mask
+801:
+.endm
+
+// ymm0-ymm3 = 32 bytes of four tokens at `at`.
+.macro load_tokens at
+    vmovdqu ymm0, [tokens + \at]
+    vpand   ymm1, ymm13, [tokens + second + \at]
+    vpand   ymm2, ymm14, [tokens + third + \at]
+    vpand   ymm3, ymm15, [tokens + fourth + \at]
+.endm
+
+// ymm4-ymm7, in the order of the tokens, 128 bytes from `at` on: low halves, then high halves.
+.macro store_halves at
+    vmovdqu [out + \at], xmm4
+    vmovdqu [out + \at + 16], xmm5
+    vmovdqu [out + \at + 32], xmm6
+    vmovdqu [out + \at + 48], xmm7
+    vextracti128 [out + \at + 64], ymm4, 1
+    vextracti128 [out + \at + 80], ymm5, 1
+    vextracti128 [out + \at + 96], ymm6, 1
+    vextracti128 [out + \at + 112], ymm7, 1
+.endm
+
+// 32 columns of four tokens from `at`, by fours, to `to`. Destroys ymm0-ymm7.
+.macro interleave_columns at, to
+    load_tokens \at
+    vpunpckldq ymm4, ymm0, ymm1
+    vpunpckhdq ymm6, ymm0, ymm1
+    vpunpckldq ymm5, ymm2, ymm3
+    vpunpckhdq ymm7, ymm2, ymm3
+    vpunpckhqdq ymm1, ymm4, ymm5
+    vpunpcklqdq ymm4, ymm4, ymm5
+    vpunpckhqdq ymm3, ymm6, ymm7
+    vpunpcklqdq ymm6, ymm6, ymm7
+    vmovdqa ymm5, ymm1
+    vmovdqa ymm7, ymm3
+    store_halves \to
+.endm
+
+#endif

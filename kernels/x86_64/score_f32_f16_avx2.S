@@ -1,0 +1,89 @@
+// void score_f32_f16_avx2(struct score_row *s, const float *q, const uint16_t *k, size_t n_q,
+//                         size_t n, size_t d)
+//
+// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of fp16  r9 d, then bytes of a query
+// rax bytes of fp16 into a row of k  r10 k  r11 q  rbx end of the first query
+// r12-r14 multiples of r9
+// ymm0-ymm7 16 scores of four queries, ymm8 and ymm9 keys, ymm10 one dimension of a query
+// Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
+//
+// 4 queries (3, 2, 1 at the end) by 16 positions: a dimension's keys are converted once for all.
+// 8 fma, 4 broadcasts and 2 conversions a dimension: aims at 4.5 cycles, the chains' latency
+// hidden by each other.
+#include "kernels/x86_64/attention.h"
+
+#define scores rdi
+#define queries rsi
+#define keys rdx
+#define n_queries rcx
+#define n_bytes r8
+#define position rax
+#define key r10
+#define query r11
+#define query_end rbx
+
+.macro zero_pair low, high
+    vxorps  xmm\low, xmm\low, xmm\low
+    vxorps  xmm\high, xmm\high, xmm\high
+.endm
+
+.macro multiply_query a, low, high
+    at_row  <vbroadcastss ymm10,>, \a, query
+    vfmadd231ps ymm\low, ymm8, ymm10
+    vfmadd231ps ymm\high, ymm9, ymm10
+.endm
+
+.macro store_pair row, low, high
+    vmovups [scores + 2*position + \row], ymm\low
+    vmovups [scores + 2*position + \row + 32], ymm\high
+.endm
+
+// The next n_q queries over all positions.
+.macro score_queries n_q
+    xor     eax, eax
+1:
+    lea     key, [keys + position]
+    mov     query, queries
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    zero_pair %(2 * \a), %(2 * \a + 1)
+    .endif
+    .endr
+    cmp     query, query_end
+    je      3f
+2:
+    vcvtph2ps ymm8, [key]
+    vcvtph2ps ymm9, [key + 16]
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    multiply_query \a, %(2 * \a), %(2 * \a + 1)
+    .endif
+    .endr
+    add     query, 4
+    add     key, KEY_BYTES
+    cmp     query, query_end
+    jne     2b
+3:
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    store_pair (ROW_BYTES * \a), %(2 * \a), %(2 * \a + 1)
+    .endif
+    .endr
+    add     position, 32
+    cmp     position, n_bytes
+    jb      1b
+    add     scores, \n_q * ROW_BYTES
+    next_rows queries, \n_q
+    next_rows query_end, \n_q
+.endm
+
+func score_f32_f16_avx2
+    push_saved rbx, r12, r13, r14
+    prepare_strides
+    lea     query_end, [queries + stride]
+    add     n_bytes, n_bytes
+    jz      9f
+    for_queries n_queries, 4, score_queries
+9:
+    pop_saved r14, r13, r12, rbx
+endfunc score_f32_f16_avx2
