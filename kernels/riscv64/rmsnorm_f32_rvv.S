@@ -1,7 +1,8 @@
 /* void rmsnorm_f32_rvv(float *y, const float *x, const float *restrict w, size_t n, float eps,
  *                      float offset)
  *
- * a0 y (may be x), a1 x, a2 w, a3 n >= 1, fa0 eps, fa1 offset. Clobbers a0-a5, t0-t3, ft0-ft1, v0-v23.
+ * a0 y (may be x), a1 x, a2 w, a3 n >= 1, fa0 eps, fa1 offset. Clobbers a0-a5, t0-t3, ft0-ft1,
+ * v0-v23.
  *
  * The sum of squares in 16 lanes, a tail into its lanes only: 4 instructions for 16 elements.
  * Then y = (x * s) * (offset + w) in groups of 8 registers, 13 instructions each. */
