@@ -1,0 +1,108 @@
+// void score_f32_q8_neon(struct score_row *s, const struct block_q8 *q, const void *k, size_t n_q,
+//                        size_t n, size_t d)
+//
+// x0 row of s  x1 its query  x2 scales, then x6 keys  x3 rows left  x4 n  x5 blocks of 32 dimensions
+// x7 scores left of n, x8 score, x9 query, x10 scale, x11 key of a strip, x12 blocks left
+// x13 scales and x14 keys of a strip, x15 256, bytes from a dimension or a scale to the next
+// v16-v19 scores of 16 positions, v20-v27 their integers in pairs, v0-v3 keys, v4 query, v5, v6
+// products
+// Clobbers x0-x15, v0-v7, v16-v27.
+//
+// Four dimensions of four positions are a vector of keys, against them four dimensions of the query
+// four times. Two products of -128 by -128 are more than an int16, so each is widened by itself: 18
+// instructions for 64 products. Aims at 180 cycles for 16 positions and 32 dimensions on Cortex-A53.
+#include "kernels/arm64/asm.h"
+
+#define row x0
+#define query x1
+#define scales x2
+#define rows_left x3
+#define length x4
+#define n_blocks x5
+#define keys x6
+#define left x7
+#define score x8
+#define q_at x9
+#define scale_at x10
+#define key_at x11
+#define blocks_left x12
+#define strip_scales x13
+#define strip_keys x14
+#define tile_stride x15
+#define ROW_BYTES 320
+#define BLOCK_Q8 40
+
+.macro four_positions key, low, high
+    smull   v5.8h, \key\().8b, v4.8b
+    smull2  v6.8h, \key\().16b, v4.16b
+    sadalp  \low\().4s, v5.8h
+    sadalp  \high\().4s, v6.8h
+.endm
+
+// acc += (float)(pairs low, high) * v
+.macro add_block acc, low, high, v
+    addp    \low\().4s, \low\().4s, \high\().4s
+    fmul    \v\().4s, \v\().4s, v7.s[0]
+    scvtf   \low\().4s, \low\().4s
+    fmla    \acc\().4s, \low\().4s, \v\().4s
+.endm
+
+func score_f32_q8_neon
+    cbz     rows_left, 9f
+    cbz     length, 9f
+    add     keys, scales, n_blocks, lsl #3      // d / 32 * 256 bytes
+    lsr     n_blocks, n_blocks, #5
+    mov     tile_stride, #256
+1:
+    mov     score, row
+    mov     left, length
+    mov     strip_scales, scales
+    mov     strip_keys, keys
+2:
+    movi    v16.4s, #0
+    movi    v17.4s, #0
+    movi    v18.4s, #0
+    movi    v19.4s, #0
+    mov     q_at, query
+    mov     scale_at, strip_scales
+    mov     key_at, strip_keys
+    mov     blocks_left, n_blocks
+    cbz     n_blocks, 4f
+3:
+    movi    v20.4s, #0
+    movi    v21.4s, #0
+    movi    v22.4s, #0
+    movi    v23.4s, #0
+    movi    v24.4s, #0
+    movi    v25.4s, #0
+    movi    v26.4s, #0
+    movi    v27.4s, #0
+.rept 8
+    ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [key_at], tile_stride
+    ld1r    {v4.4s}, [q_at], #4
+    four_positions v0, v20, v21
+    four_positions v1, v22, v23
+    four_positions v2, v24, v25
+    four_positions v3, v26, v27
+.endr
+    ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [scale_at], tile_stride
+    ldr     s7, [q_at], #(BLOCK_Q8 - 32)
+    sub     blocks_left, blocks_left, #1
+    add_block v16, v20, v21, v0
+    add_block v17, v22, v23, v1
+    add_block v18, v24, v25, v2
+    add_block v19, v26, v27, v3
+    cbnz    blocks_left, 3b
+4:
+    st1     {v16.4s, v17.4s, v18.4s, v19.4s}, [score], #64
+    add     strip_scales, strip_scales, #64
+    add     strip_keys, strip_keys, #64
+    subs    left, left, #16
+    b.ne    2b
+    mov     query, q_at
+    add     row, row, #ROW_BYTES
+    subs    rows_left, rows_left, #1
+    b.ne    1b
+9:
+    ret
+endfunc score_f32_q8_neon
