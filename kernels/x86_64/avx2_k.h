@@ -1,0 +1,423 @@
+// Q4_K and Q6_K by AVX2: 8 rows by 4 tokens (gemm) or by 1 (gemv), from one body.
+//
+// rdi y  rsi w  rcx group: where the loop over blocks is in w  r8 rows left  r9 blocks of a row
+// r10 bytes from one row of y to the next  r11 y of the tokens at work  rdx x
+// r12 x of the block at work  r13 blocks left  r14 tokens left  rbx tokens  rax scratch
+// ymm0-ymm3 y of 8 rows by 4 tokens  ymm4-ymm7 scaled sums of a block
+// ymm8-ymm11 sums of a sub-block in int16, then those of minimums  ymm12 weights
+// ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles
+//
+// Weights stay unsigned for vpmaddubsw, which saturates at 16 bits: a pair of nibbles lies within
+// 2 * 15 * 128 = 3840, and an int16 collects the 8 chunks of a sub-block of Q4_K: 30720. A pair of
+// six bits lies within 16128: an int16 collects two of the four chunks of Q6_K's: 32256.
+// vpmaddwd by the sub-block's scale in both halves of a lane makes them 32 bits. What the
+// minimums, or the 32 that unsigned weights have too much, come to is one vpmaddwd for two
+// sub-blocks.
+#ifndef INGOT_KERNELS_X86_64_AVX2_K_H
+#define INGOT_KERNELS_X86_64_AVX2_K_H
+
+#include "kernels/x86_64/asm.h"
+
+    .altmacro                       // %(register number) in the arguments of macros
+
+#define out rdi
+#define weights rsi
+#define group rcx
+#define tokens rdx
+#define n_rows r8
+#define n_blocks r9
+#define y_stride r10
+#define y_row r11
+#define block r12
+#define blocks_left r13
+#define tokens_left r14
+#define n_tokens rbx
+
+// The frame: sums of pairs of sub-blocks, a dword each.
+#define FRAME 136
+
+// struct block_q8k and struct block_q8kx4
+#define X1_BYTES 304
+#define X1_SUM 256
+#define X1_SCALE 288
+#define X4_BYTES 1168
+#define X4_SUM 1024
+#define X4_SCALE 1152
+
+// Patterns of vpshufb: 128 is a zero byte. A lane of 128 bits is 4 rows.
+    .section .rodata.kernels_avx2_k, "aG", @progbits, kernels_avx2_k, comdat
+    .p2align 5
+    .weak   kernels_avx2_k
+    .hidden kernels_avx2_k
+    .type   kernels_avx2_k, @object
+kernels_avx2_k:                     // a byte of each row to both int16 of its lane
+    .byte   0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3, 128
+    .byte   4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7, 128
+    // the same to the high bytes, so that vpsraw gives them a sign
+    .byte   128, 0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3
+    .byte   128, 4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7
+    // bytes r and r + 8 to the two int16 of row r
+    .byte   0, 128, 8, 128, 1, 128, 9, 128, 2, 128, 10, 128, 3, 128, 11, 128
+    .byte   4, 128, 12, 128, 5, 128, 13, 128, 6, 128, 14, 128, 7, 128, 15, 128
+    .byte   128, 0, 128, 8, 128, 1, 128, 9, 128, 2, 128, 10, 128, 3, 128, 11
+    .byte   128, 4, 128, 12, 128, 5, 128, 13, 128, 6, 128, 14, 128, 7, 128, 15
+    // int16 t and t + 4 side by side
+    .byte   0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15
+    .byte   0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15
+    .fill   32, 1, 63
+    .fill   32, 1, 3
+    .fill   32, 1, 0x30
+    .size   kernels_avx2_k, . - kernels_avx2_k
+
+#define SPREAD [rip + kernels_avx2_k]
+#define SPREAD_SIGNED [rip + kernels_avx2_k + 32]
+#define SPREAD_PAIR [rip + kernels_avx2_k + 64]
+#define SPREAD_PAIR_SIGNED [rip + kernels_avx2_k + 96]
+#define PAIR_SUMS [rip + kernels_avx2_k + 128]
+#define SIX_BITS [rip + kernels_avx2_k + 160]
+#define TWO_BITS [rip + kernels_avx2_k + 192]
+#define BITS_4_5 [rip + kernels_avx2_k + 224]
+
+// Sum of one token += ymm12 by its 4 columns at `at`, or the sum begins with it.
+.macro multiply_token sum, at, begin
+    vpbroadcastd ymm14, dword ptr [block + \at]
+    .if \begin
+    vpmaddubsw ymm\sum, ymm12, ymm14
+    .else
+    vpmaddubsw ymm14, ymm12, ymm14
+    vpaddw  ymm\sum, ymm\sum, ymm14
+    .endif
+.endm
+
+// Chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one token and
+// 16 for four.
+.macro multiply_tokens n, chunk, begin
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    multiply_token %(8 + \t), (4 * (\chunk) * \n + 4 * \t), \begin
+    .endif
+    .endr
+.endm
+
+.macro scale_token sum, total, begin
+    .if \begin
+    vpmaddwd ymm\total, ymm\sum, ymm13
+    .else
+    vpmaddwd ymm\sum, ymm\sum, ymm13
+    vpaddd  ymm\total, ymm\total, ymm\sum
+    .endif
+.endm
+
+// The sums in int16 times ymm13 onto the block's.
+.macro scale_tokens n, begin
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    scale_token %(8 + \t), %(4 + \t), \begin
+    .endif
+    .endr
+.endm
+
+// Sums number 2p and 2p + 1 of each token, by ymm13, onto ymm8-ymm11.
+.macro multiply_sums n, p, from, begin
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    multiply_sum %(8 + \t), (4 * (\p) * \n + 4 * \t), <\from>, \begin
+    .endif
+    .endr
+.endm
+
+.macro multiply_sum sum, at, from, begin
+    vpbroadcastd ymm14, dword ptr [\from + \at]
+    .if \begin
+    vpmaddwd ymm\sum, ymm13, ymm14
+    .else
+    vpmaddwd ymm14, ymm13, ymm14
+    vpaddd  ymm\sum, ymm\sum, ymm14
+    .endif
+.endm
+
+// ---- Q4_K -----------------------------------------------------------------------------------
+
+#define Q4K_BYTES 1152
+#define Q4K_SCALES 32
+#define Q4K_MINS 96
+#define Q4K_QUANTS 128
+
+// Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at 4 p
+// (one token) or 16 p + 4 t.
+.macro prepare_sums_q4k n
+    .if \n == 1
+    vmovdqu xmm8, [block + X1_SUM]
+    vphaddw xmm8, xmm8, [block + X1_SUM + 16]
+    vmovdqu [rsp], xmm8
+    .else
+    .irp    i, 0, 1
+    vmovdqu ymm8, [block + X4_SUM + 64 * \i]
+    vmovdqu ymm9, [block + X4_SUM + 64 * \i + 32]
+    vpunpcklqdq ymm10, ymm8, ymm9
+    vpunpckhqdq ymm8, ymm8, ymm9
+    vpaddw  ymm8, ymm8, ymm10       // of sub-blocks 4i, 4i + 2, 4i + 1, 4i + 3
+    vextracti128 xmm9, ymm8, 1
+    vpunpcklwd xmm10, xmm8, xmm9
+    vpunpckhwd xmm8, xmm8, xmm9
+    vmovdqu [rsp + 32 * \i], xmm10
+    vmovdqu [rsp + 32 * \i + 16], xmm8
+    .endr
+    .endif
+.endm
+
+.macro chunk_q4k n, p, high, c
+    vmovdqu ymm12, [group + Q4K_QUANTS + 256 * \p + 32 * \c]
+    .if \high
+    vpsrlw  ymm12, ymm12, 4
+    .endif
+    vpand   ymm12, ymm12, ymm15
+    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c == 0)
+.endm
+
+.macro sub_block_q4k n, p, high
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    chunk_q4k \n, \p, \high, \c
+    .endr
+    vpbroadcastq ymm13, [group + Q4K_SCALES + 16 * \p + 8 * \high]
+    vpand   ymm13, ymm13, SIX_BITS
+    vpshufb ymm13, ymm13, SPREAD
+    scale_tokens \n, (\p + \high == 0)
+.endm
+
+.macro mins_q4k n, p
+    vbroadcasti128 ymm13, [group + Q4K_SCALES + 16 * \p]
+    vbroadcasti128 ymm12, [group + Q4K_MINS + 16 * (\p % 2)]
+    vpsrlw  ymm13, ymm13, 6
+    .if \p >= 2
+    vpsrlw  ymm12, ymm12, 4
+    .endif
+    vpand   ymm13, ymm13, TWO_BITS
+    vpand   ymm12, ymm12, ymm15
+    vpsllw  ymm12, ymm12, 2
+    vpor    ymm13, ymm13, ymm12
+    vpshufb ymm13, ymm13, SPREAD_PAIR
+    multiply_sums \n, \p, <rsp>, (\p == 0)
+.endm
+
+.macro add_block_q4k t, sum, min, scale
+    vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
+    vcvtdq2ps ymm\sum, ymm\sum
+    vcvtdq2ps ymm\min, ymm\min
+    vmulps  ymm15, ymm12, ymm14
+    vmulps  ymm14, ymm13, ymm14
+    vfmadd231ps ymm\t, ymm\sum, ymm15
+    vfnmadd231ps ymm\t, ymm\min, ymm14
+.endm
+
+.macro block_q4k n, scale
+    broadcast_word 15, 0x0f0f0f0f
+    prepare_sums_q4k \n
+    .irp    p, 0, 1, 2, 3
+    sub_block_q4k \n, \p, 0
+    sub_block_q4k \n, \p, 1
+    .endr
+    .irp    p, 0, 1, 2, 3
+    mins_q4k \n, \p
+    .endr
+    vcvtph2ps ymm12, [group]
+    vcvtph2ps ymm13, [group + 16]
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    add_block_q4k \t, %(4 + \t), %(8 + \t), \scale
+    .endif
+    .endr
+.endm
+
+// ---- Q6_K -----------------------------------------------------------------------------------
+
+#define Q6K_BYTES 1680
+#define Q6K_SCALES 16
+#define Q6K_LOW 144
+#define Q6K_HIGH 1168
+
+// Sums of 16 columns as pairs, as above; one token's lie in pairs already.
+.macro prepare_sums_q6k n
+    .if \n == 4
+    vmovdqu ymm12, PAIR_SUMS
+    .irp    i, 0, 1, 2, 3
+    vmovdqu ymm8, [block + X4_SUM + 32 * \i]
+    vpshufb ymm8, ymm8, ymm12
+    vmovdqu [rsp + 32 * \i], ymm8
+    .endr
+    .endif
+.endm
+
+// Chunk c (0 to 7) of 32 columns number 4 half + s: six bits, unsigned.
+.macro chunk_q6k n, half, s, c
+    vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
+    vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
+    .if \s % 2
+    vpsrlw  ymm12, ymm12, 4
+    .endif
+    .if \s < 2
+    vpsllw  ymm14, ymm14, 4 - 2 * \s
+    .elseif \s == 3
+    vpsrlw  ymm14, ymm14, 2
+    .endif
+    vpand   ymm12, ymm12, ymm15
+    vpand   ymm14, ymm14, BITS_4_5
+    vpor    ymm12, ymm12, ymm14
+    multiply_tokens \n, (32 * \half + 8 * \s + \c), (\c % 2 == 0)
+.endm
+
+// Sub-block 2 (4 half + s) + odd, two chunks at a time.
+.macro sub_block_q6k n, half, s, odd
+    vpbroadcastq ymm13, [group + Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
+    vpshufb ymm13, ymm13, SPREAD_SIGNED
+    vpsraw  ymm13, ymm13, 8
+    .irp    c, 0, 1
+    chunk_q6k \n, \half, \s, %(4 * \odd + \c)
+    .endr
+    scale_tokens \n, (\half + \s + \odd == 0)
+    .irp    c, 2, 3
+    chunk_q6k \n, \half, \s, %(4 * \odd + \c)
+    .endr
+    scale_tokens \n, 0
+.endm
+
+.macro biases_q6k n, p
+    vbroadcasti128 ymm13, [group + Q6K_SCALES + 16 * \p]
+    vpshufb ymm13, ymm13, SPREAD_PAIR_SIGNED
+    vpsraw  ymm13, ymm13, 8
+    .if \n == 1
+    multiply_sums \n, \p, <block + X1_SUM>, (\p == 0)
+    .else
+    multiply_sums \n, \p, <rsp>, (\p == 0)
+    .endif
+.endm
+
+.macro add_block_q6k t, sum, bias, scale
+    vpslld  ymm\bias, ymm\bias, 5
+    vpsubd  ymm\sum, ymm\sum, ymm\bias
+    vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
+    vcvtdq2ps ymm\sum, ymm\sum
+    vmulps  ymm14, ymm12, ymm14
+    vfmadd231ps ymm\t, ymm\sum, ymm14
+.endm
+
+.macro block_q6k n, scale
+    broadcast_word 15, 0x0f0f0f0f
+    prepare_sums_q6k \n
+    .irp    half, 0, 1
+    .irp    s, 0, 1, 2, 3
+    sub_block_q6k \n, \half, \s, 0
+    sub_block_q6k \n, \half, \s, 1
+    .endr
+    .endr
+    .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
+    biases_q6k \n, \p
+    .endr
+    vcvtph2ps ymm12, [group]
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    add_block_q6k \t, %(4 + \t), %(8 + \t), \scale
+    .endif
+    .endr
+.endm
+
+// ---- the loops over rows, tokens and blocks -------------------------------------------------
+
+.macro enter_k
+    .irp    reg, rbx, r12, r13, r14
+    push    \reg
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset \reg, 0
+    .endr
+    sub     rsp, FRAME
+    .cfi_adjust_cfa_offset FRAME
+.endm
+
+.macro leave_k
+    add     rsp, FRAME
+    .cfi_adjust_cfa_offset -FRAME
+    .irp    reg, r14, r13, r12, rbx
+    pop     \reg
+    .cfi_adjust_cfa_offset -8
+    .endr
+.endm
+
+// n: tokens at a time.
+.macro loops_k n, body, block_bytes, x_bytes, scale
+    test    n_rows, n_rows
+    jz      9f
+1:                                  // 8 rows, or the last 1 to 7
+    mov     block, tokens
+    mov     y_row, out
+    mov     tokens_left, n_tokens
+    test    tokens_left, tokens_left
+    jz      7f
+2:
+    mov     group, weights
+    mov     blocks_left, n_blocks
+    .irp    t, 0, 1, 2, 3
+    vpxor   xmm\t, xmm\t, xmm\t
+    .endr
+    test    blocks_left, blocks_left
+    jz      4f
+3:
+    \body   \n, \scale
+    add     group, \block_bytes
+    add     block, \x_bytes
+    dec     blocks_left
+    jnz     3b
+4:
+    mov     ecx, 8
+    cmp     n_rows, 8
+    cmovb   ecx, r8d                // n_rows; group is done
+    lane_mask 4, rcx
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    .if \t
+    cmp     tokens_left, \t
+    jbe     8f
+    .endif
+    vmaskmovps [y_row], ymm4, ymm\t
+    add     y_row, y_stride
+    .endif
+    .endr
+8:
+    sub     tokens_left, \n
+    ja      2b
+7:
+    imul    rax, n_blocks, \block_bytes
+    add     weights, rax
+    add     out, 32
+    sub     n_rows, 8
+    ja      1b
+9:
+.endm
+
+.macro gemm_k name, body, block_bytes
+func \name
+    enter_k
+    mov     n_rows, [rcx]
+    mov     n_blocks, [rcx + 8]
+    mov     n_tokens, [rcx + 16]
+    mov     y_stride, [rcx + 24]
+    shl     y_stride, 2
+    shr     n_blocks, 8
+    loops_k 4, \body, \block_bytes, X4_BYTES, X4_SCALE
+    leave_k
+endfunc \name
+.endm
+
+// `ahead` is not used, see gemv_vnni.h.
+.macro gemv_k name, body, block_bytes
+func \name
+    enter_k
+    mov     n_tokens, 1
+    mov     n_blocks, r8
+    mov     n_rows, rcx
+    shr     n_blocks, 8
+    loops_k 1, \body, \block_bytes, X1_BYTES, X1_SCALE
+    leave_k
+endfunc \name
+.endm
+
+#endif
