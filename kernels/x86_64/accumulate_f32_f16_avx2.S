@@ -153,6 +153,10 @@ func accumulate_f32_f16_avx2
     lea     value_bytes, [stride + stride]
     shl     stride, 2
     lea     stride3, [stride + 2*stride]
+    mov     value, n_positions
+    imul    value, value_bytes
+    add     value, values
+    fetch_tile values, value
     test    n_queries, n_queries
     jz      99f
     and     tail, 15

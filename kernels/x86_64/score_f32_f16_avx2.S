@@ -83,6 +83,10 @@ func score_f32_f16_avx2
     lea     query_end, [queries + stride]
     add     n_bytes, n_bytes
     jz      9f
+    mov     key, stride
+    shl     key, 5                  // 128 bytes of keys for 4 of a query
+    add     key, keys
+    fetch_tile keys, key
     for_queries n_queries, 4, score_queries
 9:
     pop_saved r14, r13, r12, rbx
