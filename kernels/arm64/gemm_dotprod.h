@@ -12,7 +12,8 @@
 #include "kernels/arm64/asm.h"
 
 // Arguments, and what the loops keep. Of the tile, y of token t is in v(24 + 2t) (rows 0 to 3) and
-// v(25 + 2t). Preparing and multiplying may use x10-x17 but zeros, and all other vectors.
+// v(25 + 2t). Preparing may
+// use x10-x16, a tile x11-x14 and x16, and all other vectors; step holds from one to the other.
 #define out x0                  // y of the group of rows
 #define weights x1              // the next block to prepare
 #define tokens x2               // x
@@ -23,8 +24,8 @@
 #define stride x6               // bytes of a row of y
 #define slice x7                // blocks of this slice
 #define done x8                 // blocks of the slices before
-#define x_stride x9             // bytes from 4 tokens of x to the next 4
-#define x_block x10             // tile: x
+#define x_skip x9               // bytes of x from the end of a tile's slice to the next 4 tokens
+#define x_block x10             // x, as the tile takes it
 #define w_block x11             // tile: prepared weights
 #define w_scale x12             // tile: prepared scales
 #define count x13               // tile: blocks left
@@ -33,13 +34,14 @@
 #define last_step x16           // tile: a constant
 #define word w16
 #define zeros x17               // 64 bytes of zero
-#define x_tile x19              // x of the tile's tokens at this slice
-#define y_tile x20              // y of the tile's first token
+#define other x19               // preparing: a second pointer to weights
+#define y_tile x20              // y of a ragged tile, which y_at then is a copy of; else 0
 #define left x21                // tokens left
-#define y_at x22                // y of the tile, or its copy
-#define y_step x23
+#define y_at x22                // y of the tile
+#define y_step x23              // bytes to its next token
 #define quants x24              // prepared weights
 #define factors x25             // prepared scales
+#define seeds x26               // 64 bytes of what sums begin at, if not zero
 
 // From sp: zeros, the copy of a ragged tile, room for the tile, the scratch.
 #define FRAME_COPY 64
@@ -90,10 +92,10 @@
     .cfi_adjust_cfa_offset -FRAME_SAVED
 .endm
 
-// The valid part of a ragged tile between y and its copy; from and to are x10 and x11 as y and
+// The valid part of a ragged tile between y and its copy; `from` and `to` are x14 and x11 as y and
 // copy, or the reverse.
 .macro copy_tile from, to
-    mov     x10, y_tile
+    mov     x14, y_tile
     add     x11, sp, #FRAME_COPY
     mov     x12, #4
     cmp     left, #4
@@ -107,7 +109,7 @@
     ldr     word, [\from, x13, lsl #2]
     str     word, [\to, x13, lsl #2]
     cbnz    x13, 8102b
-    add     x10, x10, stride
+    add     x14, x14, stride
     add     x11, x11, #32
     subs    x12, x12, #1
     b.ne    8101b
@@ -115,17 +117,16 @@
 
 // Body of a gemm. A block is 1 << block_bits columns and x_bytes of x for 4 tokens; slices of
 // slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
-// which it moves on; `multiply` adds their products with x_block on to y of the tile.
+// which it moves on; `multiply` adds their products with x, which it moves on, to y of the tile.
 .macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     ldp     n_tokens, stride, [shape, #16]
     ldp     n_rows, n_blocks, [shape]
     cbz     n_rows, 209f
     cbz     n_tokens, 209f
-    open_frame \scratch
-    lsr     n_blocks, n_blocks, #\block_bits
     lsl     stride, stride, #2
-    mov     temp, #\x_bytes
-    mul     x_stride, n_blocks, temp
+    lsr     n_blocks, n_blocks, #\block_bits
+    cbz     n_blocks, 210f
+    open_frame \scratch
 201:
     mov     done, #0
 202:
@@ -133,18 +134,18 @@
     sub     temp, n_blocks, done
     cmp     temp, slice
     csel    slice, temp, slice, lo
-    cbz     slice, 203f
     \prepare
-203:
     mov     temp, #\x_bytes
-    madd    x_tile, done, temp, tokens
-    mov     y_tile, out
+    madd    x_block, done, temp, tokens
+    sub     x_skip, n_blocks, slice
+    mul     x_skip, x_skip, temp
     mov     left, n_tokens
+    mov     y_at, out
+    mov     y_step, stride
+    mov     y_tile, #0
 204:
     cmp     left, #4
     ccmp    n_rows, #8, #0, hs          // lower if either is ragged
-    mov     y_at, y_tile
-    mov     y_step, stride
     b.lo    211f
 205:
     cbz     done, 206f
@@ -157,22 +158,18 @@
 206:
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
-    cbz     slice, 208f
 207:
-    mov     x_block, x_tile
+    mov     w_block, quants
+    mov     w_scale, factors
     mov     count, slice
     \multiply
-208:
-    cmp     left, #4
-    ccmp    n_rows, #8, #0, hs
     st1     {v24.4s, v25.4s}, [y_at], y_step
     st1     {v26.4s, v27.4s}, [y_at], y_step
     st1     {v28.4s, v29.4s}, [y_at], y_step
-    st1     {v30.4s, v31.4s}, [y_at]
-    b.lo    212f
-213:
-    add     x_tile, x_tile, x_stride
-    add     y_tile, y_tile, stride, lsl #2
+    st1     {v30.4s, v31.4s}, [y_at], y_step
+    cbnz    y_tile, 212f
+208:
+    add     x_block, x_block, x_skip
     subs    left, left, #4
     b.hi    204b
     add     done, done, slice
@@ -185,17 +182,32 @@
 209:
     ret
 
+210:                                    // no columns: y = 0
+    mov     temp, n_rows
+214:
+    sub     temp, temp, #1
+    str     wzr, [out, temp, lsl #2]
+    cbnz    temp, 214b
+    add     out, out, stride
+    subs    n_tokens, n_tokens, #1
+    b.ne    210b
+    b       209b
+
 211:
     .cfi_adjust_cfa_offset FRAME_SAVED + FRAME_SCRATCH + \scratch
-    cbz     done, 214f
-    copy_tile x10, x11
-214:
+    mov     y_tile, y_at
+    cbz     done, 213f
+    copy_tile x14, x11
+213:
     add     y_at, sp, #FRAME_COPY
     mov     y_step, #32
     b       205b
 212:
-    copy_tile x11, x10
-    b       213b
+    copy_tile x11, x14
+    add     y_at, y_tile, stride, lsl #2
+    mov     y_step, stride
+    mov     y_tile, #0
+    b       208b
 .endm
 
 // v16-v23 = four vectors at `from`: the load unit has less to do than the vector pipes.
@@ -206,15 +218,15 @@
 
 // Sums of a block of 32 columns begin, as integers, at the bits of a float 3 * 2^22 (or, where they
 // are 16 times too large, 3 * 2^18): they end as the bits of it + sum, and a subtraction, one
-// operation where a conversion is two, leaves the sum as a float, exactly. FRAME_TILE holds 64
-// bytes of it.
+// operation where a conversion is two, leaves the sum as a float, exactly.
 #define MAGIC 0x4b400000
 #define MAGIC_16 0x49400000
 
-// FRAME_TILE and v3 = magic
+// v3 and what is at seeds = magic
 .macro place_magic magic
     mov_word word, \magic
-    add     temp, sp, #FRAME_TILE
+    add     seeds, sp, #FRAME_TILE
+    mov     temp, seeds
     dup     v3.4s, word
     st1     {v3.4s}, [temp], #16
     st1     {v3.4s}, [temp], #16

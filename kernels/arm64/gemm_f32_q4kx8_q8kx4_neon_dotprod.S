@@ -73,8 +73,6 @@
 .endm
 
 .macro multiply_q4k
-    mov     w_block, quants
-    mov     w_scale, factors
     add     temp, sp, #FRAME_TILE
     add     step, sp, #FRAME_TILE + 64
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]

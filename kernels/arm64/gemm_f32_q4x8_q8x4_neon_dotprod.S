@@ -12,7 +12,7 @@
 #include "kernels/arm64/gemm_prepare.h"
 
 .macro block_q4
-    dot_32_columns temp, #64
+    dot_32_columns seeds, #64
     ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #48
     ld1     {v11.4s}, [x_block], step
     add_scaled
@@ -20,10 +20,6 @@
 
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_q4
-    mov     w_block, quants
-    mov     w_scale, factors
-    mov     step, #32                   // over d and sum
-    add     temp, sp, #FRAME_TILE
     tbz     count, #0, 401f
     add     count, count, #1
     b       402f

@@ -11,7 +11,7 @@
 #include "kernels/arm64/gemm_prepare.h"
 
 .macro block_q8
-    dot_32_columns temp, last_step
+    dot_32_columns seeds, last_step
     ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #48
     ld1     {v11.4s}, [x_block], step
     add_scaled
@@ -19,10 +19,6 @@
 
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_q8
-    mov     w_block, quants
-    mov     w_scale, factors
-    mov     step, #32                   // over d and sum
-    add     temp, sp, #FRAME_TILE
     mov     last_step, #64 + 16         // over the scales of the next block
     tbz     count, #0, 401f
     add     count, count, #1

@@ -32,6 +32,7 @@
     subs    count, count, #1
     pair_rows weights, w_block, #64, #64
     b.ne    301b
+    mov     step, #32                   // for the tile: over d and sum
 .endm
 
 func gemm_f32_q8x8_q8x4_neon_i8mm, i8mm

@@ -86,10 +86,10 @@
     multiply_pairs v4, v5, v6, v7, v14, v15
 .endm
 
-// A block of 32 columns; sums begin at what temp points at, and magic follows the scales of the
+// A block of 32 columns; its sums begin at seeds, and magic follows the scales of the
 // rows.
 .macro pairs_block
-    begin_sums temp
+    begin_sums seeds
     pairs_16_columns
     pairs_16_columns
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // scales of a pair of rows, twice
@@ -126,10 +126,6 @@
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_pairs_32
     rows_to_pairs
-    mov     w_block, quants
-    mov     w_scale, factors
-    mov     step, #32                   // over d and sum
-    add     temp, sp, #FRAME_TILE
     tbz     count, #0, 401f
     add     count, count, #1
     b       402f

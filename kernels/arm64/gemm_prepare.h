@@ -57,6 +57,7 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    301b
+    mov     step, #32                   // for the tile: over d and sum
 .endm
 
 // ---- Q8_0 ------------------------------------------------------------
@@ -79,6 +80,7 @@
     fcvtl2  v2.4s, v0.8h
     st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #48
     b.ne    301b
+    mov     step, #32                   // for the tile: over d and sum
 .endm
 
 // ---- Q4_K ------------------------------------------------------------
@@ -233,7 +235,7 @@
 .macro prepare_columns
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
-    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [x_tile], #64
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [other], #64
     place   v20, v0, v4, v8, v12, v16
     place   v21, v1, v5, v9, v13, v17
     place   v22, v2, v6, v10, v14, v18
@@ -260,7 +262,7 @@
     sri     \high\().16b, v27.16b, #2
 .endm
 
-// The scales of all blocks, then their weights. x_tile is not in use yet.
+// The scales of all blocks, then their weights.
 .macro prepare_q6k
     add     factors, sp, #FRAME_SCRATCH
     add     quants, factors, #Q6K_SLICE * Q6K_SCALES
@@ -283,7 +285,7 @@
     add     x_block, weights, #1024     // high bits
     mov     temp, #2
 302:
-    add     x_tile, weights, #256       // low bits of the third and fourth sub-block
+    add     other, weights, #256       // low bits of the third and fourth sub-block
     prepare_columns
     prepare_columns
     prepare_columns

@@ -7,7 +7,10 @@
 
 #include "kernels/arm64/gemm_prepare.h"
 
-// Registers as in gemm_dotprod.h, but: of the tile, y of token t is z(24 + t), its sums z(16 + t).
+// Registers as in gemm_dotprod.h, but y_tile is y of the tile's first token, and of the tile y of
+// token t is z(24 + t), its sums z(16 + t).
+#define x_stride x9             // bytes from 4 tokens of x to the next 4
+#define x_tile x19              // x of the tile's tokens at this slice
 #define at_32 x14               // offsets from w_block
 #define at_64 x15
 #define at_96 x16
