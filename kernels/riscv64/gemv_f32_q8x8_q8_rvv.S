@@ -1,8 +1,9 @@
 /* void gemv_f32_q8x8_q8_rvv(float *restrict y, const void *restrict w,
- *                           const struct block_q8 *restrict x, size_t rows, size_t cols)
+ *                           const struct block_q8 *restrict x, size_t rows, size_t cols,
+ *                           size_t ahead)
  *
- * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0, a1, a3-a7, t0-t4, ft0-ft1, every vector
- * register.
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0, a1, a3, a4, a6, a7, t0-t5, ft0-ft1,
+ * every vector register.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows; the 4 activations are one 32-bit word,
  * broadcast over the 8 rows. Two products of -128 and -128 overflow int16, so weights and
@@ -14,6 +15,7 @@
  * VLEN 128 takes one chunk a step, VLEN >= 256 two: lanes 32 and up hold the next chunk, and
  * the halves are folded last. Instructions per 32 weights, for 16 rows or more: 8.3 at
  * VLEN 128, 6.4 from 256 on. */
+#include "kernels/riscv64/prefetch.h"
 #include "kernels/riscv64/vector.h"
 
 #define dst a0
@@ -21,7 +23,7 @@
 #define act_start a2
 #define rows_left a3
 #define row_bytes a4   /* of one group of 8 rows */
-#define act a5
+#define ahead a5
 #define act_end a6
 #define half_vl a7     /* int32 lanes after the first fold, two chunks a step */
 #define group0 t0
@@ -29,6 +31,7 @@
 #define word_bits t2   /* 32, a shift too long for an immediate */
 #define sign_bits t3   /* F16_SIGN_MAGNITUDE */
 #define temp t4
+#define act t5
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
@@ -141,6 +144,12 @@
 
 .macro block chunks, groups
     flw act_scale, 32(act)
+    beqz ahead, 1f
+    prefetch_lines group0, ahead, BLOCK_BYTES, temp
+    .if \groups == 2
+    prefetch_lines group1, ahead, BLOCK_BYTES, temp
+    .endif
+1:
     two_steps \chunks, \groups, 0, first
     .if \chunks == 1
     two_steps \chunks, \groups, 2
