@@ -12,8 +12,8 @@
 #include "kernels/arm64/asm.h"
 
 // Arguments, and what the loops keep. Of the tile, y of token t is in v(24 + 2t) (rows 0 to 3) and
-// v(25 + 2t). Preparing may
-// use x10-x16, a tile x11-x14 and x16, and all other vectors; step holds from one to the other.
+// v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and all other vectors; step holds
+// from one to the other.
 #define out x0                  // y of the group of rows
 #define weights x1              // the next block to prepare
 #define tokens x2               // x
