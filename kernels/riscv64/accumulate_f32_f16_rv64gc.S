@@ -159,7 +159,7 @@
 .endm
 
 func accumulate_f32_f16_rv64gc
-    save_four
+    push 32, s0, s1, s2, s3
     widen_start t0
     slli value_bytes, out_bytes, 1
     slli out_bytes, out_bytes, 2
@@ -177,6 +177,6 @@ func accumulate_f32_f16_rv64gc
     beqz queries_left, .Ldone
     accumulate_queries 1
 .Ldone:
-    restore_four
+    pop 32, s0, s1, s2, s3
     ret
 endfunc

@@ -25,6 +25,29 @@
 \name:
 .endm
 
+/* Keep these registers in \bytes of stack (a multiple of 16), and give them back. */
+.macro push bytes, registers:vararg
+    addi sp, sp, -(\bytes)
+    .cfi_adjust_cfa_offset \bytes
+    .set push_at, 0
+    .irp register, \registers
+    sd \register, push_at(sp)
+    .cfi_rel_offset \register, push_at
+    .set push_at, push_at + 8
+    .endr
+.endm
+
+.macro pop bytes, registers:vararg
+    .set push_at, 0
+    .irp register, \registers
+    ld \register, push_at(sp)
+    .cfi_restore \register
+    .set push_at, push_at + 8
+    .endr
+    addi sp, sp, \bytes
+    .cfi_adjust_cfa_offset -(\bytes)
+.endm
+
 /* The float with these bits. */
 .macro load_float reg, bits, temp
     li \temp, \bits

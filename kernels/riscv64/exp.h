@@ -129,9 +129,10 @@
     vfmul.vf \out, \out, exp_back
 .endm
 
-/* \out = 1 + exp(-\gate), 22 instructions. Beyond 32 it is 1, so that n - 64 is within the
- * exponents too; \gate is never negated: it becomes -r, and what multiplies it subtracts. */
-.macro exp_of_gate out, gate, whole, temp
+/* \out = 1 + exp(-\gate), 22 instructions, or 1 + exp(-(\gate + \low)) for a tiny \low. It is 1
+ * beyond 32, so that n - 64 is within the exponents too; \gate is never negated: it becomes -r,
+ * and what multiplies it subtracts. */
+.macro exp_of_gate out, gate, whole, temp, low
     vfmax.vf \gate, \gate, exp_gate_lowest
     vfmin.vf \gate, \gate, exp_gate_highest
     vfmv.v.f \whole, exp_magic
@@ -139,6 +140,9 @@
     vfsub.vf \temp, \whole, exp_magic
     vfnmsac.vf \gate, exp_ln2_high, \temp
     vfnmsac.vf \gate, exp_ln2_low, \temp
+    .ifnb \low
+    vfadd.vv \gate, \gate, \low
+    .endif
     vfmv.v.f \out, exp_c4
     vfnmsac.vf \out, exp_c5, \gate
     vfmv.v.f \temp, exp_c3
@@ -191,32 +195,6 @@
     add \at, \at, \bytes
     bnez \count, .Lexp_step\@
 .Lexp_end\@:
-.endm
-
-/* \result = the sum of \count floats at \at in 16 lanes, by adding. Clobbers \at, \count, \end,
- * \vtype, \temp, v0-v7. */
-.macro sum_16_lanes result, at, count, end, vtype, temp
-    set_16_lanes \vtype, \temp
-    vmv.v.i v0, 0
-    andi \temp, \count, -16
-    andi \count, \count, 15
-    slli \temp, \temp, 2
-    add \end, \at, \temp
-    beq \at, \end, .Lsum_tail\@
-.Lsum_step\@:
-    vle32.v v4, (\at)
-    addi \at, \at, 64
-    vfadd.vv v0, v0, v4
-    bne \at, \end, .Lsum_step\@
-.Lsum_tail\@:
-    beqz \count, .Lsum_fold\@
-    vsetvl zero, \count, \vtype
-    vle32.v v4, (\at)
-    vfadd.vv v0, v0, v4
-    li \temp, 16
-    vsetvl zero, \temp, \vtype
-.Lsum_fold\@:
-    fold_16_lanes \result, v0, v4
 .endm
 
 #endif

@@ -95,23 +95,4 @@
     fmul.s ft0, ft0, scale_up
 .endm
 
-/* s0-s3 to the stack and back. */
-.macro save_four
-    addi sp, sp, -32
-    .cfi_adjust_cfa_offset 32
-    .irp n, 0, 1, 2, 3
-    sd s\n, 8*\n(sp)
-    .cfi_rel_offset s\n, 8*\n
-    .endr
-.endm
-
-.macro restore_four
-    .irp n, 0, 1, 2, 3
-    ld s\n, 8*\n(sp)
-    .cfi_restore s\n
-    .endr
-    addi sp, sp, 32
-    .cfi_adjust_cfa_offset -32
-.endm
-
 #endif

@@ -26,24 +26,6 @@
 #define first_act s4   /* of these tokens */
 #define slow_left s5
 
-.macro save_six
-    addi sp, sp, -48
-    .cfi_adjust_cfa_offset 48
-    .irp n, 0, 1, 2, 3, 4, 5
-    sd s\n, 8*\n(sp)
-    .cfi_rel_offset s\n, 8*\n
-    .endr
-.endm
-
-.macro restore_six
-    .irp n, 0, 1, 2, 3, 4, 5
-    ld s\n, 8*\n(sp)
-    .cfi_restore s\n
-    .endr
-    addi sp, sp, 48
-    .cfi_adjust_cfa_offset -48
-.endm
-
 .macro token_step slices, act, sum
     vl8re32.v acts, (\act)
     addi \act, \act, 64*\slices
@@ -164,7 +146,7 @@
 .endm
 
 .macro gemm type
-    save_six
+    push 48, s0, s1, s2, s3, s4, s5
     widen_constants \type
     ld temp, 8(rows_left)              /* cols */
     ld n_tokens, 16(rows_left)
@@ -187,7 +169,7 @@
 .Lvlen_256:
     all_rows \type, 4
 .Ldone:
-    restore_six
+    pop 48, s0, s1, s2, s3, s4, s5
 .endm
 
 #endif

@@ -133,7 +133,7 @@
 .endm
 
 func score_f32_f16_rv64gc
-    save_four
+    push 32, s0, s1, s2, s3
     widen_start t0
     slli query_bytes, query_bytes, 2
     beqz n, .Ldone
@@ -150,6 +150,6 @@ func score_f32_f16_rv64gc
     beqz queries_left, .Ldone
     score_queries 1
 .Ldone:
-    restore_four
+    pop 32, s0, s1, s2, s3
     ret
 endfunc

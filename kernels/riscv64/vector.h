@@ -35,25 +35,30 @@
     vfmv.f.s \result, \lanes
 .endm
 
-/* f32 from fp16, exact, infinities and NaNs included, as in ref/scalar.h. In e32: \half holds
- * fp16 in half the registers of \out. \scale_up = 2^112, \sign_magnitude = F16_SIGN_MAGNITUDE,
- * \largest = 0xf7ffffff (the largest finite fp16 shifted left by 17, with all below set),
- * \exponent = 0x7f800000. Needs mask undisturbed (mu). Clobbers v0 and \temp. */
-.macro widen_f16 out, half, temp, scale_up, sign_magnitude, largest, exponent
-    vsext.vf2 \temp, \half
-    vsll.vi \out, \temp, 13
-    vsll.vi \temp, \temp, 17           /* exponent and fraction alone, at the top */
-    vand.vx \out, \out, \sign_magnitude
-    vmsgtu.vx v0, \temp, \largest      /* infinity or NaN */
-    vfmul.vf \out, \out, \scale_up
-    vor.vx \out, \out, \exponent, v0.t
-.endm
-
-.macro widen_f16_constants scale_up, sign_magnitude, largest, exponent, temp
-    load_float \scale_up, F32_2P112, \temp
-    li \sign_magnitude, F16_SIGN_MAGNITUDE
-    li \largest, 0xf7ffffff
-    li \exponent, 0x7f800000
+/* \result = the sum of \count floats at \at in 16 lanes, by adding. Clobbers \at, \count, \end,
+ * \vtype, \temp, v0-v7. */
+.macro sum_16_lanes result, at, count, end, vtype, temp
+    set_16_lanes \vtype, \temp
+    vmv.v.i v0, 0
+    andi \temp, \count, -16
+    andi \count, \count, 15
+    slli \temp, \temp, 2
+    add \end, \at, \temp
+    beq \at, \end, .Lsum_tail\@
+.Lsum_step\@:
+    vle32.v v4, (\at)
+    addi \at, \at, 64
+    vfadd.vv v0, v0, v4
+    bne \at, \end, .Lsum_step\@
+.Lsum_tail\@:
+    beqz \count, .Lsum_fold\@
+    vsetvl zero, \count, \vtype
+    vle32.v v4, (\at)
+    vfadd.vv v0, v0, v4
+    li \temp, 16
+    vsetvl zero, \temp, \vtype
+.Lsum_fold\@:
+    fold_16_lanes \result, v0, v4
 .endm
 
 #endif
