@@ -3,13 +3,14 @@
 //
 // rdi o  rsi s  rdx v  rcx n_q  r8 n  r9 d, then bytes of a row of o
 // rax dimensions left, scratch  r10 v of a position  r11 s of a position  rbx positions left
-// rbp bytes of a row of v  r12 three times r9  r13 dimensions of the tail  r14 v  r15 o
+// rbp bytes of a row of v  r12 three times r9  r13 dimensions of the tail, bytes of the tile  r14 v  r15 o
 // ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 mask
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted once for all.
 // 8 fma, 4 broadcasts and 2 conversions a position: aims at 4.5 cycles. d % 16 dimensions, which
-// models do not have, go by eights for one query after the other.
+// models do not have, go by eights for one query after the other. The next tile is asked for on the way, as in
+// score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention.h"
 
 #define outs rdi
@@ -23,6 +24,7 @@
 #define left rbx
 #define value_bytes rbp
 #define column r14
+#define tile_bytes r13
 #define tail r13
 #define tail_32 r13d
 #define count rax
@@ -65,6 +67,7 @@
     test    left, left
     jz      3f
 2:
+    prefetcht1 [value + tile_bytes]
     vcvtph2ps ymm8, [value]
     vcvtph2ps ymm9, [value + 16]
     .irp    a, 0, 1, 2, 3
@@ -153,10 +156,6 @@ func accumulate_f32_f16_avx2
     lea     value_bytes, [stride + stride]
     shl     stride, 2
     lea     stride3, [stride + 2*stride]
-    mov     value, n_positions
-    imul    value, value_bytes
-    add     value, values
-    fetch_tile values, value
     test    n_queries, n_queries
     jz      99f
     and     tail, 15
@@ -168,6 +167,8 @@ func accumulate_f32_f16_avx2
     jnz     10b
     pop_saved n_queries, rows, outs
 11:
+    mov     tile_bytes, value_bytes
+    shl     tile_bytes, 6
     for_queries n_queries, 4, accumulate_queries
 99:
     pop_saved r15, r14, r13, r12, rbp, rbx

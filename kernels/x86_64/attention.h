@@ -15,18 +15,6 @@
 // Bytes of one dimension of a tile of fp16 keys, KV_TILE positions.
 #define KEY_BYTES 128
 
-// Fetch what lies from base to end, a tile that the first queries would walk through in strides
-// that prefetching by hardware does not follow. Destroys rax.
-.macro fetch_tile base, end
-    mov     rax, \base
-911:
-    prefetcht0 [rax]
-    prefetcht0 [rax + 64]
-    add     rax, 128
-    cmp     rax, \end
-    jb      911b
-.endm
-
 // body n: what n queries take, n_q in all; 4, 3, 2 or 1 at a time. The body leaves its pointers at
 // the next query; first_most 8 takes 8 as long as there are as many.
 .macro for_queries n_q, first_most, body
