@@ -3,7 +3,7 @@
  *                             size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, every
- * vector register.
+ * vector register; 576 bytes of stack.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows in its low nibbles and the 4 columns 32 further
  * on in the high ones; two chunks are completed by their upper bits at a time, as 32 - q: -31 to
@@ -15,10 +15,12 @@
  * each other, so that one fold by narrowing shifts serves both: first in int16, then times the
  * sub-blocks' scales, widening.
  *
- * VLEN 128 takes one chunk a register group. VLEN >= 256 takes two, lanes 32 and up hold the next.
- * One group of rows at a time: with two, only one chunk at once can be completed, and that costs
- * more than a second broadcast. Instructions per 8 rows and 32 columns: 75 at VLEN 128, 64 from
- * 256 on. */
+ * VLEN 128 takes one chunk a register group, longer vectors two, lanes 32 and up hold the next; one
+ * group of rows at a time: with two, only one chunk at once can be completed, and that costs more
+ * than a second broadcast. VLEN 256 has the registers to multiply four chunks whole, and 8
+ * broadcasts serve up to 8 groups, whose integer sums wait on the stack, and the others in y.
+ * Instructions per 8 rows and 32 columns: 76 at VLEN 128, 50 at 256 in tiles of 8 groups, else
+ * 64. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/prefetch.h"
 
@@ -34,7 +36,7 @@
 #define low_at t0
 #define high_at t1
 #define scales_at t2
-#define step_vl t3     /* bytes of a register group */
+#define step_vl t3     /* bytes of a register group; one group at a time */
 #define thirty_two t4  /* also the int16 lanes of a sub-block once joined */
 #define temp t5
 #define temp_1 t6
@@ -90,13 +92,8 @@
     take_act_1 \k + 2, act_low_1, act_high_1
 .endm
 
-/* packed and values from the bytes of two steps; \part even or odd 64 columns. */
-.macro complete part, k
-    addi temp, low_at, 256*\part + 32*(\k)
-    vsetvli zero, two_steps_vl, e8, m4, ta, ma
-    vle8.v packed, (temp)
-    addi temp, high_at, 32*(\k)
-    vle8.v upper, (temp)
+/* packed and values from packed and upper; \part even or odd 64 columns. */
+.macro combine_bits part
     vand.vi values, packed, 15
     vsrl.vi packed, packed, 4
     .if \part == 0
@@ -112,6 +109,16 @@
     vor.vv packed, packed, upper
     vrsub.vx values, values, thirty_two
     vrsub.vx packed, packed, thirty_two
+.endm
+
+/* The bytes of two steps. */
+.macro complete part, k
+    addi temp, low_at, 256*\part + 32*(\k)
+    vsetvli zero, two_steps_vl, e8, m4, ta, ma
+    vle8.v packed, (temp)
+    addi temp, high_at, 32*(\k)
+    vle8.v upper, (temp)
+    combine_bits \part
 .endm
 
 /* Two steps from chunk \k on. */
@@ -180,7 +187,21 @@
     fold \chunks, \part, \half
 .endm
 
-/* One block: sums = fma((float)isum, d * x.d, sums). */
+/* sums = fma((float)isum, d * x.d, sums), d being 8 halves. */
+.macro finish_rows isum, d, scales, sums, half_lmul, lmul
+    li temp, 1 << 13
+    vsetvli zero, zero, e16, \half_lmul, ta, ma
+    vwmul.vx \scales, \d, temp         /* sign-extended and shifted left by 13 */
+    li temp, F16_SIGN_MAGNITUDE
+    vsetvli zero, zero, e32, \lmul, ta, ma
+    vfcvt.f.x.v \isum, \isum
+    vand.vx \scales, \scales, temp
+    vfmul.vf \scales, \scales, scale_up
+    vfmul.vf \scales, \scales, act_scale
+    vfmacc.vv \sums, \isum, \scales
+.endm
+
+/* One block of a group alone. */
 .macro block chunks
     addi low_at, group, LOW_AT
     addi high_at, group, HIGH_AT
@@ -206,19 +227,10 @@
     vsetivli zero, 8, e32, m4, ta, ma
     vslidedown.vi v0, isum, 8
     vadd.vv isum, isum, v0
-    vsetvli zero, zero, e16, m2, ta, ma
     vle16.v v4, (group)
-    li temp, 1 << 13
-    vwmul.vx v0, v4, temp              /* sign-extended and shifted left by 13 */
-    vsetvli zero, zero, e32, m4, ta, ma
-    li temp, F16_SIGN_MAGNITUDE
-    vfcvt.f.x.v isum, isum
-    vand.vx v0, v0, temp
-    vfmul.vf v0, v0, scale_up
+    finish_rows isum, v4, v0, sums, m2, m4
     addi group, group, BLOCK_BYTES
     addi act, act, ACT_BYTES - 256
-    vfmul.vf v0, v0, act_scale
-    vfmacc.vv sums, isum, v0
 .endm
 
 .macro all_rows chunks
@@ -242,37 +254,213 @@
     bnez rows_left, .Lgroup_\chunks
 .endm
 
-func gemv_f32_q6kx8_q8k_rvv, v
-    addi sp, sp, -32
-    .cfi_def_cfa_offset 32
-    sd s0, 0(sp)
-    sd s1, 8(sp)
-    sd s2, 16(sp)
+/* ---- VLEN 256, up to 8 groups: x in v0-v7 ---- */
+
+#define n_groups s3    /* of the tile */
+#define tile_block s4  /* the block of the tile's first group */
+#define row_bytes s5   /* of a group */
+#define group_at t0
+#define low_from t1    /* from the group's block */
+#define high_from t2
+#define scales_from t3
+#define groups_left s6
+#define isum_at s7     /* int32 [n_groups][16] from sp on: two sub-blocks by 8 rows */
+#define TILE_GROUPS 8
+#define ISUM_BYTES (64 * TILE_GROUPS)
+#define FRAME_BYTES (ISUM_BYTES + 64)
+
+.macro broadcast reg, word
+    lw temp, 4*(\word)(act)
+    vmv.v.x \reg, temp
+.endm
+
+/* Words \k to \k + 3 of x, and 8 to 11 behind these. */
+.macro take_tile_acts k
+    vsetivli zero, 8, e32, m1, ta, ma
+    broadcast v0, \k
+    broadcast v1, \k + 1
+    broadcast v2, \k + 2
+    broadcast v3, \k + 3
+    broadcast v4, \k + 8
+    broadcast v5, \k + 9
+    broadcast v6, \k + 10
+    broadcast v7, \k + 11
+.endm
+
+/* Sub-blocks 4 * \part + \half and 2 after it, of every group. Register groups of m4 of bytes
+ * are 128 bytes long, four chunks. */
+.macro tile_sub_blocks part, half
+    take_tile_acts 16*\part + 4*\half
+    mv group_at, tile_block
+    mv groups_left, n_groups
+    mv isum_at, sp
+2:  vsetvli temp, zero, e8, m4, ta, ma
+    add temp, group_at, low_from
+    vle8.v packed, (temp)
+    beqz ahead, 1f
+    prefetch_lines temp, ahead, 128, temp
+1:  add temp, group_at, high_from
+    vle8.v upper, (temp)
+    .if \part == 1
+    beqz ahead, 1f
+    prefetch_lines temp, ahead, 128, temp
+1:
+    .endif
+    combine_bits \part
+    vwmul.vv v16, values, v0
+    vwmul.vv v24, packed, v4
+    add temp, group_at, scales_from
+    vsetvli temp_1, zero, e16, m4, ta, ma
+    vadd.vv v16, v16, v20              /* four chunks to two, */
+    vadd.vv v24, v24, v28
+    vsetvli temp_1, zero, e16, m2, ta, ma
+    vadd.vv v16, v16, v18              /* two to one; and the sub-blocks side by side */
+    vadd.vv v18, v24, v26
+    vnsrl.wi v20, v16, 0               /* columns 0 and 2 */
+    vnsrl.wi v22, v16, 16              /* columns 1 and 3 */
+    vadd.vv v20, v20, v22
+    vsetivli zero, 2, e64, m1, ta, ma
+    vlse64.v v24, (temp), scales_stride
+    vsetivli zero, 16, e16, m1, ta, ma
+    vsext.vf2 v25, v24
+    vle32.v v28, (isum_at)
+    vnsrl.wi v26, v20, 0
+    vnsrl.wi v27, v20, 16
+    vwmacc.vv v28, v26, v25
+    vwmacc.vv v28, v27, v25
+    vse32.v v28, (isum_at)
+    addi isum_at, isum_at, 64
+    add group_at, group_at, row_bytes
+    addi groups_left, groups_left, -1
+    bnez groups_left, 2b
+    addi low_from, low_from, 128
+    .if \half == 0
+    addi high_from, high_from, 128
+    addi scales_from, scales_from, 8
+    .elseif \part == 0
+    addi high_from, high_from, -128
+    addi scales_from, scales_from, 24
+    .else
+    addi high_from, high_from, 128
+    addi scales_from, scales_from, 24
+    .endif
+.endm
+
+.macro tile_block_256
+    mv groups_left, n_groups
+    mv isum_at, sp
+    vsetivli zero, 16, e32, m2, ta, ma
+    vmv.v.i v0, 0
+1:  vse32.v v0, (isum_at)
+    addi isum_at, isum_at, 64
+    addi groups_left, groups_left, -1
+    bnez groups_left, 1b
+    li low_from, LOW_AT
+    li high_from, HIGH_AT
+    li scales_from, SCALES_AT
+.Ltile_half:
+    tile_sub_blocks 0, 0
+    tile_sub_blocks 0, 1
+    tile_sub_blocks 1, 0
+    tile_sub_blocks 1, 1
+    addi act, act, 128
+    li temp, HIGH_AT                   /* where the low bits end */
+    bne low_from, temp, .Ltile_half
+    flw act_scale, 32(act)
+    mv group_at, tile_block
+    mv groups_left, n_groups
+    mv isum_at, sp
+    mv temp_1, dst
+1:  vsetivli zero, 16, e32, m2, ta, ma
+    vle32.v v4, (isum_at)
+    vslidedown.vi v0, v4, 8
+    vsetivli zero, 8, e32, m1, ta, ma
+    vadd.vv v0, v0, v4
+    vle32.v v6, (temp_1)
+    vle16.v v2, (group_at)
+    finish_rows v0, v2, v4, v6, mf2, m1
+    vse32.v v6, (temp_1)
+    addi temp_1, temp_1, 32
+    addi isum_at, isum_at, 64
+    add group_at, group_at, row_bytes
+    addi groups_left, groups_left, -1
+    bnez groups_left, 1b
+    addi act, act, ACT_BYTES - 256
+    addi tile_block, tile_block, BLOCK_BYTES
+.endm
+
+/* Tiles of 8 groups, the last of fewer, as long as there are 8 rows; then a rest of 1 to 7. */
+.macro tiles_256
+.Ltile:
+    srli n_groups, rows_left, 3
+    beqz n_groups, .Lrest
+    li temp, TILE_GROUPS
+    bleu n_groups, temp, .Lsome_groups
+    mv n_groups, temp
+.Lsome_groups:
+    mv act, act_start
+    mv tile_block, group
+    mv groups_left, n_groups
+    mv temp, dst
+    vsetivli zero, 8, e32, m1, ta, ma
+    vmv.v.i v0, 0
+.Lclear:
+    vse32.v v0, (temp)
+    addi temp, temp, 32
+    addi groups_left, groups_left, -1
+    bnez groups_left, .Lclear
+    beq act, act_end, .Lnext_tile
+.Ltile_block:
+    tile_block_256
+    bne act, act_end, .Ltile_block
+.Lnext_tile:
+    mul temp, n_groups, row_bytes
+    add group, group, temp
+    slli temp, n_groups, 3
+    sub rows_left, rows_left, temp
+    slli temp, temp, 2
+    add dst, dst, temp
+    j .Ltile
+.Lrest:
     beqz rows_left, .Ldone
-    srli temp, cols, 8                 /* blocks of a row */
+.endm
+
+func gemv_f32_q6kx8_q8k_rvv, v
+    addi sp, sp, -FRAME_BYTES
+    .cfi_def_cfa_offset FRAME_BYTES
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    sd s\n, ISUM_BYTES + 8*\n(sp)
+    .endr
+    srli temp_1, cols, 8               /* blocks of a row */
     li act_end, ACT_BYTES
-    mul act_end, act_end, temp
+    mul act_end, act_end, temp_1
     add act_end, act_end, act_start
     load_float scale_up, F32_MINUS_2P112, temp
     li upper_bits, 0x30
     li scales_stride, 16
+    li thirty_two, 32
+    beqz rows_left, .Ldone
+    csrr temp, vlenb
+    bltu temp, thirty_two, .Lnarrow
+    sltu long_vectors, thirty_two, temp
+    bnez long_vectors, .Lwide
+    li row_bytes, BLOCK_BYTES
+    mul row_bytes, row_bytes, temp_1
+    tiles_256
+.Lwide:
+    li step_vl, 64
+    li two_steps_vl, 128
+    all_rows 2
+    j .Ldone
+.Lnarrow:
     li step_vl, 32
     li two_steps_vl, 64
-    li thirty_two, 32
-    csrr temp, vlenb
-    bgeu temp, thirty_two, .Lwide
     all_rows 1
-    j .Ldone
-.Lwide:
-    sltu long_vectors, thirty_two, temp
-    slli step_vl, step_vl, 1
-    slli two_steps_vl, two_steps_vl, 1
-    all_rows 2
 .Ldone:
-    ld s0, 0(sp)
-    ld s1, 8(sp)
-    ld s2, 16(sp)
-    addi sp, sp, 32
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    ld s\n, ISUM_BYTES + 8*\n(sp)
+    .endr
+    addi sp, sp, FRAME_BYTES
     .cfi_def_cfa_offset 0
     ret
 endfunc
