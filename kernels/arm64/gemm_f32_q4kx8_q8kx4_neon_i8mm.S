@@ -87,11 +87,11 @@
     fmls    \y_pair\().4s, \minimum\().4s, v15.4s
 .endm
 
-.macro sub_block multiply
+.macro sub_block
     begin_sums zeros
     pairs_16_columns
     pairs_16_columns
-    add_sub_block_pairs \multiply
+    add_sub_block_pairs
 .endm
 
 .macro multiply_q4k_pairs
@@ -101,10 +101,14 @@
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
 401:
-    sub_block mul
-.rept 7
-    sub_block mla
+    clear_totals
+    mov     last_step, #4
+402:
+.rept 2
+    sub_block
 .endr
+    subs    last_step, last_step, #1
+    b.ne    402b
     add_minima
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // d
     ld4r    {v4.2d, v5.2d, v6.2d, v7.2d}, [w_scale], #32    // dmin

@@ -66,52 +66,47 @@
     st1b    {z2.b}, all_bytes, [y_room\place]
 .endm
 
-.macro sub_block wide
-    begin_sums_sve \wide, z15
-    dot_16_columns_sve \wide, 0, #128
-    dot_16_columns_sve \wide, 16, #128
-    move_x  \wide, 128
-    add_sub_block_sve \wide
+.macro sub_block
+    begin_sums_sve z15
+    dot_16_columns_sve 0, #128
+    dot_16_columns_sve 16, #128
+    move_x  128
+    add_sub_block_sve
 .endm
 
-.macro multiply_q4k_sve wide
-    keep_y  \wide
+.macro multiply_q4k_sve
+    keep_y
 301:
     dup     z15.s, #0
     clear_eight z24, z25, z26, z27, z28, z29, z30, z31
     mov     parts_left, #4
 302:
-    sub_block \wide
-    sub_block \wide
+    sub_block
+    sub_block
     subs    parts_left, parts_left, #1
     b.ne    302b
     movi    v12.8h, #127
     load_sums x_block, 0, 1, 2, 3
-.if \wide
     load_sums x_second, 4, 5, 6, 7
-.endif
     ld1b    {z9.b}, all_bytes/z, [w_scale]
     ld1b    {z10.b}, all_bytes/z, [w_scale, at_32]
     ld1b    {z11.b}, all_bytes/z, [w_scale, at_64]
     ld1b    {z12.b}, all_bytes/z, [w_scale, at_96]
     add     w_scale, w_scale, #128
-    begin_sums_sve \wide, z15
+    begin_sums_sve z15
     token_minima z16, z0, z1, z2, z3, 0
     token_minima z17, z0, z1, z2, z3, 1
     token_minima z18, z0, z1, z2, z3, 2
     token_minima z19, z0, z1, z2, z3, 3
-.if \wide
     token_minima z20, z4, z5, z6, z7, 0
     token_minima z21, z4, z5, z6, z7, 1
     token_minima z22, z4, z5, z6, z7, 2
     token_minima z23, z4, z5, z6, z7, 3
-.endif
     ld1rqw  {z0.s}, all_words/z, [x_block]
     finish_token z24, z16, z0, 0
     finish_token z25, z17, z0, 1, , at_32
     finish_token z26, z18, z0, 2, , at_64
     finish_token z27, z19, z0, 3, , at_96
-.if \wide
     ld1rqw  {z1.s}, all_words/z, [x_second]
     add     y_room, y_room, #4 * Y_BYTES
     finish_token z28, z20, z1, 0
@@ -119,11 +114,10 @@
     finish_token z30, z22, z1, 2, , at_64
     finish_token z31, z23, z1, 3, , at_96
     sub     y_room, y_room, #4 * Y_BYTES
-.endif
-    move_x  \wide, 16
+    move_x  16
     subs    count, count, #1
     b.ne    301b
-    take_y  \wide
+    take_y
 .endm
 
 .macro prepare_q4k_quads

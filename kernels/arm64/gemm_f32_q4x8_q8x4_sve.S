@@ -9,9 +9,9 @@
 // instructions in all: aims at 6 cycles where there are two pipes of 256 bits (Neoverse V1).
 #include "kernels/arm64/gemm_sve.h"
 
-.macro multiply_q4_sve wide
+.macro multiply_q4_sve
     mov     w_step, #128
-    multiply_32 \wide
+    multiply_32
 .endm
 
 func gemm_f32_q4x8_q8x4_sve, sve

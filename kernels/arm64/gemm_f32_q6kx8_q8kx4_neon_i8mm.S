@@ -31,10 +31,10 @@
     fmla    v7.4s, \t3\().4s, v19.4s
 .endm
 
-.macro sub_block multiply
+.macro sub_block
     begin_sums zeros
     pairs_16_columns
-    add_sub_block_pairs \multiply
+    add_sub_block_pairs
 .endm
 
 .macro multiply_q6k_pairs
@@ -44,10 +44,14 @@
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
 401:
-    sub_block mul
-.rept 15
-    sub_block mla
+    clear_totals
+    mov     last_step, #4
+402:
+.rept 4
+    sub_block
 .endr
+    subs    last_step, last_step, #1
+    b.ne    402b
     add     x_block, x_block, #128      // over the sums
     ld1     {v10.8h}, [w_scale], #16
     ld1     {v12.4s}, [x_block], #16

@@ -25,28 +25,28 @@
 .endm
 
 // Two sub-blocks.
-.macro sub_blocks wide
-    begin_sums_sve \wide, z15
-    dot_16_columns_sve \wide, 0, #128
-    add_sub_block_sve \wide
-    begin_sums_sve \wide, z15
-    dot_16_columns_sve \wide, 16, #128
-    move_x  \wide, 128
-    add_sub_block_sve \wide
+.macro sub_blocks
+    begin_sums_sve z15
+    dot_16_columns_sve 0, #128
+    add_sub_block_sve
+    begin_sums_sve z15
+    dot_16_columns_sve 16, #128
+    move_x  128
+    add_sub_block_sve
 .endm
 
-.macro multiply_q6k_sve wide
-    keep_y  \wide
+.macro multiply_q6k_sve
+    keep_y
     dup     z15.s, #0
     fmov    z14.s, #0.25
 301:
     clear_eight z24, z25, z26, z27, z28, z29, z30, z31
     mov     parts_left, #8
 302:
-    sub_blocks \wide
+    sub_blocks
     subs    parts_left, parts_left, #1
     b.ne    302b
-    move_x  \wide, 128 + 16             // over the sums, to the end
+    move_x  128 + 16             // over the sums, to the end
     ld1h    {z11.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #16
     fcvt    z11.s, all_words/m, z11.h
@@ -55,7 +55,6 @@
     finish_token z25, z0, 1, , at_32
     finish_token z26, z0, 2, , at_64
     finish_token z27, z0, 3, , at_96
-.if \wide
     ld1rqw  {z1.s}, all_words/z, [x_second, #-16]
     add     y_room, y_room, #4 * Y_BYTES
     finish_token z28, z1, 0
@@ -63,10 +62,9 @@
     finish_token z30, z1, 2, , at_64
     finish_token z31, z1, 3, , at_96
     sub     y_room, y_room, #4 * Y_BYTES
-.endif
     subs    count, count, #1
     b.ne    301b
-    take_y  \wide
+    take_y
 .endm
 
 func gemm_f32_q6kx8_q8kx4_sve, sve

@@ -10,9 +10,9 @@
 // 256 bits (Neoverse V1).
 #include "kernels/arm64/gemm_sve.h"
 
-.macro multiply_q8_sve wide
+.macro multiply_q8_sve
     mov     w_step, #128 + 16           // over the scales of the next block
-    multiply_32 \wide
+    multiply_32
 .endm
 
 func gemm_f32_q8x8_q8x4_sve, sve

@@ -138,17 +138,22 @@
     pairs_to_rows
 .endm
 
-// Totals v24-v31 (= or) += sums by the int32 scales of the rows, at w_scale.
-.macro add_sub_block_pairs multiply
+.macro clear_totals
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
+    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
+.endm
+
+// Totals v24-v31 += sums by the int32 scales of the rows, at w_scale.
+.macro add_sub_block_pairs
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32
-    \multiply v24.4s, v16.4s, v0.4s
-    \multiply v25.4s, v17.4s, v1.4s
-    \multiply v26.4s, v18.4s, v2.4s
-    \multiply v27.4s, v19.4s, v3.4s
-    \multiply v28.4s, v20.4s, v0.4s
-    \multiply v29.4s, v21.4s, v1.4s
-    \multiply v30.4s, v22.4s, v2.4s
-    \multiply v31.4s, v23.4s, v3.4s
+    mla     v24.4s, v16.4s, v0.4s
+    mla     v25.4s, v17.4s, v1.4s
+    mla     v26.4s, v18.4s, v2.4s
+    mla     v27.4s, v19.4s, v3.4s
+    mla     v28.4s, v20.4s, v0.4s
+    mla     v29.4s, v21.4s, v1.4s
+    mla     v30.4s, v22.4s, v2.4s
+    mla     v31.4s, v23.4s, v3.4s
 .endm
 
 #endif

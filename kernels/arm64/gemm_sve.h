@@ -47,7 +47,8 @@
     \move   {\vector\().s}, \predicate, [temp]
 .endm
 
-// Body of a gemm, as gemm_tiles; `multiply` takes 1 for 8 tokens, 0 for 4.
+// Body of a gemm, as gemm_tiles. Where 4 tokens or fewer are left the others are the same again,
+// and not stored.
 .macro gemm_sve_tiles neon_kernel, prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     cntb    temp
     cmp     temp, #32
@@ -87,6 +88,8 @@
     cbz     slice, 207f
     mov     x_block, x_tile
     add     x_second, x_tile, x_stride
+    cmp     left, #4
+    csel    x_second, x_second, x_tile, hi
     mov     w_block, quants
     mov     w_scale, factors
     mov     at_32, #32
@@ -94,12 +97,7 @@
     mov     at_96, #96
     add     y_room, sp, #FRAME_Y
     mov     count, slice
-    cmp     left, #4
-    b.ls    206f
-    \multiply 1
-    b       207f
-206:
-    \multiply 0
+    \multiply
 207:
     move_y  st1w, row_words
     add     x_tile, x_tile, x_stride, lsl #1
@@ -129,17 +127,15 @@
 .endm
 
 // The sums = what a vector holds.
-.macro begin_sums_sve wide, vector
+.macro begin_sums_sve vector
     mov     z16.d, \vector\().d
     mov     z17.d, \vector\().d
     mov     z18.d, \vector\().d
     mov     z19.d, \vector\().d
-.if \wide
     mov     z20.d, \vector\().d
     mov     z21.d, \vector\().d
     mov     z22.d, \vector\().d
     mov     z23.d, \vector\().d
-.endif
 .endm
 
 // Sums of 4 tokens += 4 columns of 8 rows by their x.
@@ -151,46 +147,36 @@
 .endm
 
 // 4 columns: weights at w_block + place (", offset" or nothing), x at `column` times 4 bytes.
-.macro dot_columns wide, weight, x_low, x_high, column, place:vararg
+.macro dot_columns weight, x_low, x_high, column, place:vararg
     ld1b    {\weight\().b}, all_bytes/z, [w_block\place]
     ld1rqb  {\x_low\().b}, all_bytes/z, [x_block, #4 * (\column)]
-.if \wide
     ld1rqb  {\x_high\().b}, all_bytes/z, [x_second, #4 * (\column)]
-.endif
     dot_four \weight, \x_low, z16, z17, z18, z19
-.if \wide
     dot_four \weight, \x_high, z20, z21, z22, z23
-.endif
 .endm
 
 // 16 columns from `column` on (0 or 16 of what x_block points at), then w_block += step.
-.macro dot_16_columns_sve wide, column, step
-    dot_columns \wide, z8, z0, z4, \column
-    dot_columns \wide, z9, z1, z5, \column + 4, , at_32
-    dot_columns \wide, z10, z2, z6, \column + 8, , at_64
-    dot_columns \wide, z11, z3, z7, \column + 12, , at_96
+.macro dot_16_columns_sve column, step
+    dot_columns z8, z0, z4, \column
+    dot_columns z9, z1, z5, \column + 4, , at_32
+    dot_columns z10, z2, z6, \column + 8, , at_64
+    dot_columns z11, z3, z7, \column + 12, , at_96
     add     w_block, w_block, \step
 .endm
 
 // x_block and x_second += bytes
-.macro move_x wide, step
+.macro move_x step
     add     x_block, x_block, #\step
-.if \wide
     add     x_second, x_second, #\step
-.endif
 .endm
 
 // A block of block_q8x4: x_block has moved to its end. y += (sums as floats - z14) times the scales
 // of the rows z8 by those of the tokens. Destroys z0, z1, z9-z13.
-.macro add_scaled_sve wide
+.macro add_scaled_sve
     ld1rqw  {z0.s}, all_words/z, [x_block, #-32]
-.if \wide
     ld1rqw  {z1.s}, all_words/z, [x_second, #-32]
-.endif
     add_scaled_four z0, z16, z17, z18, z19, z24, z25, z26, z27
-.if \wide
     add_scaled_four z1, z20, z21, z22, z23, z28, z29, z30, z31
-.endif
 .endm
 
 .macro add_scaled_four own, s0, s1, s2, s3, y0, y1, y2, y3
@@ -210,52 +196,46 @@
 
 // `count` blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to the
 // next block; of prepared scales, magic follows the 8 of the rows.
-.macro multiply_32 wide
+.macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
 301:
-    begin_sums_sve \wide, z14
-    dot_16_columns_sve \wide, 0, #128
-    dot_16_columns_sve \wide, 16, w_step
-    move_x  \wide, 160
+    begin_sums_sve z14
+    dot_16_columns_sve 0, #128
+    dot_16_columns_sve 16, w_step
+    move_x  160
     ld1w    {z8.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #48
     subs    count, count, #1
-    add_scaled_sve \wide
+    add_scaled_sve
     b.ne    301b
 .endm
 
 // z24-z31 += the sums of a sub-block by the scales of the rows.
-.macro add_sub_block_sve wide
+.macro add_sub_block_sve
     ld1w    {z12.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #32
     mla     z24.s, all_words/m, z16.s, z12.s
     mla     z25.s, all_words/m, z17.s, z12.s
     mla     z26.s, all_words/m, z18.s, z12.s
     mla     z27.s, all_words/m, z19.s, z12.s
-.if \wide
     mla     z28.s, all_words/m, z20.s, z12.s
     mla     z29.s, all_words/m, z21.s, z12.s
     mla     z30.s, all_words/m, z22.s, z12.s
     mla     z31.s, all_words/m, z23.s, z12.s
-.endif
 .endm
 
 // z24-z31 to y_room, and back. Bytes, as the offsets count bytes.
-.macro keep_y wide
+.macro keep_y
     move_four st1b, all_bytes, z24, z25, z26, z27
-.if \wide
     add     y_room, y_room, #4 * Y_BYTES
     move_four st1b, all_bytes, z28, z29, z30, z31
     sub     y_room, y_room, #4 * Y_BYTES
-.endif
 .endm
 
-.macro take_y wide
+.macro take_y
     move_four ld1b, all_bytes/z, z24, z25, z26, z27
-.if \wide
     add     y_room, y_room, #4 * Y_BYTES
     move_four ld1b, all_bytes/z, z28, z29, z30, z31
-.endif
 .endm
 
 .macro move_four move, predicate, a, b, c, d
