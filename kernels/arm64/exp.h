@@ -1,10 +1,11 @@
-// e^x of sixteen floats, the operations of exp_f32 in kernels/ref/scalar.h in their order, fewer where
-// that leaves every bit.
+// e^x of sixteen floats, the operations of exp_f32 in kernels/ref/scalar.h in their order, fewer
+// where that leaves every bit.
 //
-// A vector fma overwrites its addend, here mostly a constant: one ld1 of four registers from a table
-// replaces four moves, on ports that arithmetic leaves idle. z = x log2 e + magic has the integer n + k
-// in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step, whatever stands above
-// them; a kernel's k keeps that a normal number and a last multiplication by 2^-k rounds once.
+// A vector fma overwrites its addend, here mostly a constant: one ld1 of four registers from a
+// table replaces four moves, on ports that arithmetic leaves idle. z = x log2 e + magic has the
+// integer n + k in its low bits, so that mla by 2^23 scales a float by 2^(n + k) in one step,
+// whatever stands above them; a kernel's k keeps that a normal number and a last multiplication by
+// 2^-k rounds once.
 #ifndef INGOT_KERNELS_ARM64_EXP_H
 #define INGOT_KERNELS_ARM64_EXP_H
 
@@ -32,7 +33,7 @@ exp_q3 .req v23
 #define exp_magic v28
 #define exp_greatest v29
 
-// Where rows of the table are, x9-x15 belong to it from exp_constants on.
+// Where rows of the table are, x9-x14 belong to it from exp_constants on.
 #define exp_ones x9
 #define exp_second x10          /* coefficient */
 #define exp_third x11
@@ -88,7 +89,8 @@ exp_table:
     ld1r    {exp_magic.4s}, [exp_magics]
 .endm
 
-// One operation on four registers: of groups d, a, b; of d, a and a constant; of d, a constant and a.
+// One operation on four registers: of groups d, a, b; of d, a and a constant; of d, a constant
+// and a.
 .macro four op, d, a, b
     \op     \d\()0.4s, \a\()0.4s, \b\()0.4s
     \op     \d\()1.4s, \a\()1.4s, \b\()1.4s
@@ -110,8 +112,8 @@ exp_table:
     \op     \d\()3.4s, \constant, \a\()3.4s
 .endm
 
-// v0-v3 = r of x, in which low bits of z is n + k. With fma = fmls and -x, -r. Four registers go side
-// by side, because each step waits for the one before.
+// v0-v3 = r of x, and v4-v7 = z. With fma = fmls and -x, -r. Four registers go
+// side by side, because each step waits for the one before.
 .macro exp_reduce fma
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [exp_magics]
     four_by \fma, exp_z, exp_x, exp_factors.s[0]

@@ -1,9 +1,9 @@
 // gemv and gemm over rows of f32 or fp16 for SVE of any vector length.
 //
 // The sixteen lanes of a dot product are one predicated vector at 512 bits and above, two below,
-// and at 128 bits four, which are NEON's: there floats.h does it, with four registers a load. Lengths
-// between powers of two leave the rest of a vector idle. Columns are reached by index, so that rows
-// and tokens keep their pointers.
+// and at 128 bits four, which are NEON's: there floats.h does it, with four registers a load.
+// Lengths between powers of two leave the rest of a vector idle. Columns are reached by index, so
+// that rows and tokens keep their pointers.
 //
 // Beside what floats.h asks for a kernel defines
 //     load_weight z, row, index   z.s = the weights there as f32, under p0

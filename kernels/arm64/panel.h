@@ -1,9 +1,10 @@
-// out[r][0..16) += sum over k of mult[r][k] * source[k][0..16), k ascending by fma, for any number of
-// rows r: what score and accumulate are made of, a strip of 16 columns and a depth up to 64 at a time.
+// out[r][0..16) += sum over k of mult[r][k] * source[k][0..16), k ascending by fma, for any number
+// of rows r: what score and accumulate are made of, a strip of 16 columns and a depth up to 64 at
+// a time.
 //
-// Four rows at once share each row of the source: 16 accumulators, multipliers by element. With more
-// rows than four the first group keeps the source as f32 in the stack, 4 KiB from sp on, and the
-// others take it from there: 74 instructions instead of 90 for 64 fma.
+// Four rows at once share each row of the source: 16 accumulators, multipliers by element. With
+// more rows than four the first group keeps the source as f32 in the stack, 4 KiB from sp on, and
+// the others take it from there: 74 instructions instead of 90 for 64 fma.
 //
 // A kernel that includes this defines
 //     load_source                 v0-v3 = the next 16 columns as f32

@@ -9,8 +9,9 @@
 // is worked on in the stack; what lies beyond it there is computed in vain.
 // Below e^-40 nothing is left of 1 + e^-gate but 1, so gate is held in [-89, 40], where 2^-64
 // e^-gate is a normal number; a NaN comes back through the division. 16 elements take 57
-// instructions for that, 5 for 1 + e^-gate, 4 divisions and 13 others: aims at 100 cycles for them
-// on Cortex-A53, 50 on Cortex-A76.
+// instructions for that, 5 for 1 + e^-gate, 4 divisions and 13 others: 225
+// cycles in the model of Cortex-A53, 157 in that of Cortex-A72, 52 in that of Neoverse N1, which
+// stands for Cortex-A76 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 #include "kernels/arm64/exp.h"
 

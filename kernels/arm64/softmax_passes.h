@@ -42,9 +42,10 @@
 8104:
 .endm
 
-// x = e^(x - max) for `left` floats from cursor on by the macro `exp`; the sum in s8. Takes max in all
-// of v30 and exp_constants. Destroys cursor, left, tail, w8, x15, x16, x17, v0-v11, v16-v23; 64 bytes of
-// stack. A tail is worked on in the stack, filled up with NaNs: they become 0 and leave the sum.
+// x = e^(x - max) for `left` floats from cursor on by the macro `exp`; the sum in s8. Takes max in
+// all of v30 and exp_constants. Destroys cursor, left, tail, w8, x15, x16, x17, v0-v11, v16-v23;
+// 64 bytes of stack. A tail is worked on in the stack, filled up with NaNs: they become 0 and
+// leave the sum.
 .macro exp_sum_pass exp, cursor, left, tail
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
