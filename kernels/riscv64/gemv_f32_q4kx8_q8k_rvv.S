@@ -3,7 +3,7 @@
  *                             size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a7, t0-t6, ft0-ft1, every vector
- * register.
+ * register; 576 bytes of stack.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows of a sub-block (low nibbles) and of the next one
  * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows
@@ -15,8 +15,11 @@
  * The mins: lanes (sub-block, row) of 6-bit mins times the sums of the sub-blocks' activations,
  * which are spread over the lanes once for both groups.
  *
- * VLEN 128 takes one chunk a step. VLEN >= 256 takes two, lanes 32 and up hold the next chunk.
- * Instructions per 8 rows and 32 columns, for 16 rows or more: 53 at VLEN 128, 44 from 256 on. */
+ * VLEN 128 takes one chunk a step, longer vectors two, lanes 32 and up hold the next chunk. At VLEN
+ * 256 the broadcasts of 64 columns fit 16 registers and serve up to 8 groups, whose integer sums
+ * wait on the stack.
+ * Instructions per 8 rows and 32 columns: 53 at VLEN 128 for 16 rows or more, 32 at 256 in tiles of
+ * 8 groups, else 44. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/prefetch.h"
 
@@ -257,6 +260,163 @@
     addi act, act, ACT_BYTES - 256
 .endm
 
+/* ---- VLEN 256, up to 8 groups: x in v0-v15 ---- */
+
+#define group_at quants0
+#define quants_from quants1 /* from the group's block */
+#define scales_from scales0
+#define mins_at scales1
+#define n_groups s2    /* of the tile */
+#define tile_block s3  /* the block of the tile's first group */
+#define isum_at s4     /* int32 [n_groups][16] from sp on: two sub-blocks by 8 rows */
+#define groups_left s5
+#define y_at s6
+#define mask s7        /* 63 */
+#define TILE_GROUPS 8
+#define ISUM_BYTES (64 * TILE_GROUPS)
+#define FRAME_BYTES (ISUM_BYTES + 64)
+
+/* Word \word of x to all lanes of \reg. */
+.macro broadcast reg, word
+    lw temp, 4*(\word)(act)
+    vmv.v.x \reg, temp
+.endm
+
+.macro take_tile_acts
+    vsetivli zero, 8, e32, m1, ta, ma
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    broadcast v\n, \n
+    .endr
+.endm
+
+/* Four chunks at temp: at VLEN 256 a register group of m4 is 128 bytes, one of m2 is 64. */
+.macro four_chunks op, low0, low1, high0, high1
+    vsetvli temp_1, zero, e8, m4, ta, ma
+    vle8.v v16, (temp)
+    vand.vi v20, v16, 15
+    vsrl.vi v16, v16, 4
+    vsetvli temp_1, zero, e8, m2, ta, ma
+    \op v24, \low0, v20
+    vwmaccsu.vv v24, \low1, v22
+    \op v28, \high0, v16
+    vwmaccsu.vv v28, \high1, v18
+.endm
+
+/* The two sub-blocks at quants_from of the group, into its integer sums; on to the next. */
+.macro tile_sub_blocks
+    add temp, group_at, quants_from
+    four_chunks vwmulsu.vv, v0, v2, v8, v10
+    addi temp, temp, 128
+    four_chunks vwmaccsu.vv, v4, v6, v12, v14
+    add temp, group_at, scales_from
+    vsetvli temp_1, zero, e16, m2, ta, ma
+    vadd.vv v24, v24, v26              /* two chunks to one; and the sub-blocks side by side */
+    vadd.vv v26, v28, v30
+    vnsrl.wi v16, v24, 0               /* columns 0 and 2 */
+    vnsrl.wi v18, v24, 16              /* columns 1 and 3 */
+    vadd.vv v16, v16, v18
+    vsetivli zero, 16, e16, m1, ta, ma
+    vle8.v v20, (temp)
+    vle32.v v28, (isum_at)
+    vzext.vf2 v21, v20
+    vnsrl.wi v22, v16, 0
+    vand.vx v21, v21, mask
+    vnsrl.wi v23, v16, 16
+    vwmacc.vv v28, v22, v21
+    vwmacc.vv v28, v23, v21
+    vse32.v v28, (isum_at)
+    addi isum_at, isum_at, 64
+    add group_at, group_at, row_bytes
+.endm
+
+.macro begin_groups
+    mv group_at, tile_block
+    mv groups_left, n_groups
+    mv isum_at, sp
+.endm
+
+.macro tile_block_256
+    begin_groups
+    vsetivli zero, 16, e32, m2, ta, ma
+    vmv.v.i v0, 0
+1:  vse32.v v0, (isum_at)
+    addi isum_at, isum_at, 64
+    addi groups_left, groups_left, -1
+    bnez groups_left, 1b
+    li quants_from, QUANTS_AT
+    li scales_from, SCALES_AT
+.Ltile_part:
+    take_tile_acts
+    begin_groups
+.Ltile_group:
+    beqz ahead, .Lno_tile_prefetch
+    add temp, group_at, quants_from
+    prefetch_lines temp, ahead, 256, temp
+.Lno_tile_prefetch:
+    tile_sub_blocks
+    addi groups_left, groups_left, -1
+    bnez groups_left, .Ltile_group
+    addi quants_from, quants_from, 256
+    addi scales_from, scales_from, 16
+    addi act, act, 64
+    li temp, MINS_AT
+    bne scales_from, temp, .Ltile_part
+    flw act_scale, 32(act)
+    spread_sums
+    begin_groups
+    mv y_at, dst
+.Lfinish_group:
+    vsetivli zero, 16, e32, m4, ta, ma
+    vle32.v isum0, (isum_at)
+    addi mins_at, group_at, MINS_AT
+    finish isum0, mins_at, y_at, 2
+    addi y_at, y_at, 32
+    addi isum_at, isum_at, 64
+    add group_at, group_at, row_bytes
+    addi groups_left, groups_left, -1
+    bnez groups_left, .Lfinish_group
+    addi act, act, ACT_BYTES - 256
+    addi tile_block, tile_block, BLOCK_BYTES
+.endm
+
+/* Tiles of 8 groups, the last of fewer, as long as there are 8 rows; then a rest of 1 to 7. */
+.macro tiles_256
+    li mask, 63
+.Ltile:
+    srli n_groups, rows_left, 3
+    beqz n_groups, .Lrest
+    li temp, TILE_GROUPS
+    bleu n_groups, temp, .Lsome_groups
+    mv n_groups, temp
+.Lsome_groups:
+    mv act, act_start
+    mv tile_block, next_group
+    mv groups_left, n_groups
+    mv y_at, dst
+    vsetivli zero, 8, e32, m1, ta, ma
+    vmv.v.i v0, 0
+.Lclear:
+    vse32.v v0, (y_at)
+    addi y_at, y_at, 32
+    addi groups_left, groups_left, -1
+    bnez groups_left, .Lclear
+    beq act, act_end, .Lnext_tile
+.Ltile_block:
+    tile_block_256
+    bne act, act_end, .Ltile_block
+.Lnext_tile:
+    mul temp, n_groups, row_bytes
+    add next_group, next_group, temp
+    slli temp, n_groups, 3
+    sub rows_left, rows_left, temp
+    slli temp, temp, 2
+    add dst, dst, temp
+    j .Ltile
+.Lrest:
+.endm
+
+/* ---- any VLEN ---- */
+
 /* All rows: groups by two, then the last one with 1 to 8 rows. */
 .macro all_rows chunks
 .Lgroups_\chunks:
@@ -301,10 +461,11 @@
 .endm
 
 func gemv_f32_q4kx8_q8k_rvv, v
-    addi sp, sp, -16
-    .cfi_def_cfa_offset 16
-    sd s0, 0(sp)
-    sd s1, 8(sp)
+    addi sp, sp, -FRAME_BYTES
+    .cfi_def_cfa_offset FRAME_BYTES
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    sd s\n, ISUM_BYTES + 8*\n(sp)
+    .endr
     srli temp, a4, 8                   /* blocks of a row */
     li act_end, ACT_BYTES
     mul act_end, act_end, temp
@@ -315,15 +476,19 @@ func gemv_f32_q4kx8_q8k_rvv, v
     li step_vl, 32
     li join_vl, 32
     csrr temp, vlenb
-    bgeu temp, join_vl, .Lwide
-    all_rows 1
+    bltu temp, join_vl, .Lnarrow
+    bne temp, join_vl, .Lwide
+    tiles_256
 .Lwide:
-    slli step_vl, step_vl, 1
+    li step_vl, 64
     all_rows 2
+.Lnarrow:
+    all_rows 1
 .Ldone:
-    ld s0, 0(sp)
-    ld s1, 8(sp)
-    addi sp, sp, 16
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    ld s\n, ISUM_BYTES + 8*\n(sp)
+    .endr
+    addi sp, sp, FRAME_BYTES
     .cfi_def_cfa_offset 0
     ret
 endfunc

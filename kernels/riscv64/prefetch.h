@@ -1,4 +1,5 @@
-/* Prefetch of weights, a hint of Zicbop: on a core without it `ori zero, ...`, which does nothing. */
+/* Prefetch of weights, a hint of Zicbop: on a core without it `ori zero, ...`, which does
+ * nothing. */
 #ifndef INGOT_KERNELS_RISCV64_PREFETCH_H
 #define INGOT_KERNELS_RISCV64_PREFETCH_H
 

@@ -2,8 +2,8 @@
  *
  * a0 y, a1 x, a2 n (a multiple of 256). Clobbers a0-a3, t0-t6, ft0-ft5, v0-v25.
  *
- * The largest magnitude in one pass, then 16 numbers at a time. After the addition of 1.5 * 2^23 the
- * low byte of each float is q, so that two narrowing shifts store it, and the sum of the 16
+ * The largest magnitude in one pass, then 16 numbers at a time. After the addition of 1.5 * 2^23
+ * the low byte of each float is q, so that two narrowing shifts store it, and the sum of the 16
  * words less 16 times the constant's bits is the sum of q. */
 #include "kernels/riscv64/asm.h"
 
