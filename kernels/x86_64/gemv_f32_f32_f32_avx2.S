@@ -1,6 +1,7 @@
-// void gemv_f32_f32_f32_avx2(float *y, const void *w, const float *x, size_t rows, size_t cols)
+// void gemv_f32_f32_f32_avx2(float *y, const void *w, const float *x, size_t rows, size_t cols,
+//                            size_t ahead)
 //
-// rdi y  rsi w  rdx x  rcx rows  r8 cols, then bytes of a row
+// rdi y  rsi w  rdx x  rcx rows  r8 cols, then bytes of a row  r9 ahead, not used
 // rax bytes into a row
 // ymm0 and ymm1 16 lanes, ymm2 and ymm3 x
 // Clobbers rax, rcx, rdi, rsi, r8, ymm0-ymm3.
