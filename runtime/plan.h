@@ -13,7 +13,7 @@
 
 enum {
     PLAN_SLOTS = 2,             /* one computes while the other fills */
-    PLAN_DEFAULT_CHUNK = 64,    /* prompt tokens that pass the layers together */
+    PLAN_DEFAULT_CHUNK = 128,   /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_PROBLEM_BYTES = 256,
 };

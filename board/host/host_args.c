@@ -33,7 +33,7 @@ void host_args_help(void)
          "  --mmap                 use the file where it lies, as from flash\n"
          "  --card RATE            read the file at this pace, bytes a second, K M G\n"
          "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
-         "  --chunk N              prompt tokens that pass the layers together (default 64)\n"
+         "  --chunk N              prompt tokens that pass the layers together (default 128)\n"
          "  -t, --threads N        threads (default: all cores)\n"
          "  --isa NAME             that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
          "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
