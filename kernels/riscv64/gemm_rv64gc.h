@@ -44,7 +44,9 @@
 #define FRAME_X_END 184
 #define FRAME_SAVED 192
 #define FRAME_RA 288       /* for a kernel that needs one register more */
+#ifndef FRAME_BYTES
 #define FRAME_BYTES 304
+#endif
 
 #define SHAPE_COLS 8
 #define SHAPE_TOKENS 16

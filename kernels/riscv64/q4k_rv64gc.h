@@ -1,0 +1,265 @@
+/* gemv and gemm of Q4_K without vectors: TOKENS (1 or 4) at a time.
+ *
+ * A sub-block of 32 columns gives what a block of Q4_0 gives in gemm_f32_q4x8_q8x4_rv64gc.S:
+ * the negated dots of nibble - 8, int16, two rows in one register. From 8 times the sum of the
+ * activations they are taken off, which leaves the dots of the nibbles; these times their scales
+ * add up in the frame over the 8 sub-blocks. The mins follow at the end of a block. */
+#ifndef INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
+#define INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
+
+#define FRAME_ISUM 304      /* int32[4 tokens][8 rows] */
+#define FRAME_ACT_SUMS 432  /* int32[8 sub-blocks][4 tokens] */
+#define FRAME_SUMS_AT 560   /* those of the next sub-block */
+#define FRAME_SCALES_AT 568
+#define FRAME_LEFT 576      /* bytes of act */
+#define FRAME_GEMV 584      /* struct gemm_shape */
+#define FRAME_BYTES 624
+
+#include "kernels/riscv64/gemm_rv64gc.h"
+
+#define BLOCK_BYTES 1152
+#define SCALES_AT 32
+#define MINS_AT 96
+#define QUANTS_AT 128
+#define CHUNK (4 * TOKENS)      /* bytes of 4 columns of x */
+#define ACT_SUM (256 * TOKENS)
+#define spare ra
+
+.macro start
+    load_float scale_up, F32_2P112, t0
+    li mask, 0x000f000f000f000f
+.endm
+
+/* \macro for every token, with its activation register. */
+.macro of_tokens macro, more:vararg
+    \macro a4, 0, \more
+    .if TOKENS == 4
+    \macro a5, 1, \more
+    \macro a6, 2, \more
+    \macro a7, 3, \more
+    .endif
+.endm
+
+.macro load_act_sum out, token
+    lw \out, 4*\token(word)
+    slli \out, \out, 3
+.endm
+
+.macro start_dots out, token
+    mul \out, \out, product0
+    add \out, \out, product1
+.endm
+
+.macro act_pair out, token, offset
+    lb \out, \offset + 4*\token(act)
+    lb word, \offset + 4*\token + 2(act)
+    slli \out, \out, 16
+    add \out, \out, word
+.endm
+
+.macro products dots0, dots1, dots2, dots3
+    .if TOKENS == 4
+    four_tokens \dots0, \dots1, \dots2, \dots3, sub
+    .else
+    mul word, word, a4
+    sub \dots0, \dots0, word
+    .endif
+.endm
+
+.macro part chunk, act_chunk, odd, shift
+    of_tokens act_pair, CHUNK*(\act_chunk) + \odd
+    .irp pair, 0, 1, 2, 3
+    ld word, QUANTS_AT + 32*\chunk + 8*\pair(block)
+    .if \shift
+    srli word, word, \shift
+    .endif
+    and word, word, mask
+    of_pair \pair, products
+    .endr
+.endm
+
+/* isum += scale (8 sum - N) for both rows of a token. */
+.macro scale_token dots, row, token, eight_sums
+    sraiw word, \dots, 16
+    lw spare, FRAME_ISUM + 32*\token + 4*\row(sp)
+    sub word, \eight_sums, word
+    mul word, word, product0
+    srai \dots, \dots, 48
+    sub \dots, \eight_sums, \dots
+    mul \dots, \dots, product1
+    add word, word, spare
+    lw spare, FRAME_ISUM + 32*\token + 4*\row + 4(sp)
+    sw word, FRAME_ISUM + 32*\token + 4*\row(sp)
+    add spare, spare, \dots
+    sw spare, FRAME_ISUM + 32*\token + 4*\row + 4(sp)
+.endm
+
+.macro scale_pair dots0, dots1, dots2, dots3, row
+    lbu product0, \row(product2)
+    lbu product1, \row + 1(product2)
+    andi product0, product0, 63
+    andi product1, product1, 63
+    scale_token \dots0, \row, 0, a4
+    .if TOKENS == 4
+    scale_token \dots1, \row, 1, a5
+    scale_token \dots2, \row, 2, a6
+    scale_token \dots3, \row, 3, a7
+    .endif
+.endm
+
+/* The low (\high = 0) or high nibbles of 64 columns. */
+.macro sub_block high
+    ld word, FRAME_SUMS_AT(sp)
+    li product0, 0x0001000100010000
+    li product1, (1 << 47) + (1 << 32) + (1 << 15)
+    of_tokens load_act_sum
+    of_tokens start_dots
+    of_pairs set_dots, a4, a5, a6, a7
+    .irp chunk, 0, 1, 2, 3, 4, 5, 6, 7
+    part \chunk, \chunk + 8*\high, 0, 4*\high
+    part \chunk, \chunk + 8*\high, 1, 4*\high + 8
+    .endr
+    ld word, FRAME_SUMS_AT(sp)
+    ld product2, FRAME_SCALES_AT(sp)
+    of_tokens load_act_sum
+    addi word, word, 16
+    sd word, FRAME_SUMS_AT(sp)
+    of_pair 0, scale_pair, 0
+    of_pair 1, scale_pair, 2
+    of_pair 2, scale_pair, 4
+    of_pair 3, scale_pair, 6
+    addi product2, product2, 8
+    sd product2, FRAME_SCALES_AT(sp)
+.endm
+
+.macro sum_activations out, token, index
+    lh word, ACT_SUM + 4*TOKENS*\index + 2*\token(act)
+    lh \out, ACT_SUM + 4*TOKENS*\index + 2*TOKENS + 2*\token(act)
+    add \out, \out, word
+    sw \out, FRAME_ACT_SUMS + 16*\index + 4*\token(sp)
+.endm
+
+.macro add_isum row, scale0, scale1, token
+    lw word, FRAME_ISUM + 32*\token + 4*\row(sp)
+    lw product0, FRAME_ISUM + 32*\token + 4*\row + 4(sp)
+    finish_pair fmadd.s, word, product0, \row, \scale0, \scale1, \token
+.endm
+
+.macro load_min out, row, index
+    lbu \out, SCALES_AT + 8*\index + \row(block)
+    lbu word, MINS_AT + 8*(\index % 4) + \row(block)
+    srli \out, \out, 6
+    .if \index < 4
+    andi word, word, 15
+    .else
+    srli word, word, 4
+    .endif
+    slli word, word, 2
+    or \out, \out, word
+.endm
+
+.macro load_mins row, min0, min1, min2, min3, min4, min5, min6, min7
+    load_min \min0, \row, 0
+    load_min \min1, \row, 1
+    load_min \min2, \row, 2
+    load_min \min3, \row, 3
+    load_min \min4, \row, 4
+    load_min \min5, \row, 5
+    load_min \min6, \row, 6
+    load_min \min7, \row, 7
+.endm
+
+/* One sub-block's part of the mins of two rows, which add up in a4 and a5. */
+.macro add_min index, token, min0, min1
+    lw word, FRAME_ACT_SUMS + 16*\index + 4*\token(sp)
+    mul product0, word, \min0
+    mul product1, word, \min1
+    .if \index == 0
+    mv a4, product0
+    mv a5, product1
+    .else
+    add a4, a4, product0
+    add a5, a5, product1
+    .endif
+.endm
+
+.macro add_imin row, scale0, scale1, token
+    add_min 0, \token, dots00, dots20
+    add_min 1, \token, dots01, dots21
+    add_min 2, \token, dots02, dots22
+    add_min 3, \token, dots03, dots23
+    add_min 4, \token, dots10, dots30
+    add_min 5, \token, dots11, dots31
+    add_min 6, \token, dots12, dots32
+    add_min 7, \token, dots13, dots33
+    finish_pair fnmsub.s, a4, a5, \row, \scale0, \scale1, \token
+.endm
+
+/* \macro for two rows from \row on and all tokens. */
+.macro of_rows macro, row, scale0, scale1
+    \macro \row, \scale0, \scale1, 0
+    .if TOKENS == 4
+    \macro \row, \scale0, \scale1, 1
+    \macro \row, \scale0, \scale1, 2
+    \macro \row, \scale0, \scale1, 3
+    .endif
+.endm
+
+.macro subtract_mins row, scale0, scale1
+    load_mins \row, dots00, dots01, dots02, dots03, dots10, dots11, dots12, dots13
+    load_mins \row + 1, dots20, dots21, dots22, dots23, dots30, dots31, dots32, dots33
+    of_rows add_imin, \row, \scale0, \scale1
+.endm
+
+.macro q4k_block
+    .irp index, 0, 1, 2, 3, 4, 5, 6, 7
+    of_tokens sum_activations, \index
+    .endr
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    .if \n < 4*TOKENS
+    sd zero, FRAME_ISUM + 8*\n(sp)
+    .endif
+    .endr
+    addi t0, sp, FRAME_ACT_SUMS
+    addi t1, block, SCALES_AT
+    li t2, 4
+    sd t0, FRAME_SUMS_AT(sp)
+    sd t1, FRAME_SCALES_AT(sp)
+    sd t2, FRAME_LEFT(sp)
+.Lcolumns:
+    sub_block 0
+    sub_block 1
+    ld t0, FRAME_LEFT(sp)
+    addi block, block, 256
+    addi act, act, 16*CHUNK
+    addi t0, t0, -1
+    sd t0, FRAME_LEFT(sp)
+    bnez t0, .Lcolumns
+    addi block, block, -1024
+    addi act, act, -64*CHUNK
+    .irp token, 0, 1, 2, 3
+    .if \token < TOKENS
+    flw fa\token, ACT_D + 4*\token(act)
+    .endif
+    .endr
+    load_row_scales 0, product0
+    of_rows add_isum, 0, ft0, ft1
+    of_rows add_isum, 2, ft2, ft3
+    of_rows add_isum, 4, ft4, ft5
+    of_rows add_isum, 6, ft6, ft7
+    load_row_scales 16, product0
+    subtract_mins 0, ft0, ft1
+    subtract_mins 2, ft2, ft3
+    subtract_mins 4, ft4, ft5
+    subtract_mins 6, ft6, ft7
+.endm
+
+.macro q4k_matrix
+    sd ra, FRAME_RA(sp)
+    .cfi_rel_offset ra, FRAME_RA
+    gemm_loops q4k_block, BLOCK_BYTES, ACT_BYTES, 8
+    ld ra, FRAME_RA(sp)
+    .cfi_restore ra
+.endm
+
+#endif
