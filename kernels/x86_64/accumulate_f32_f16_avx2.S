@@ -29,22 +29,10 @@
 #define tail_32 r13d
 #define count rax
 
-// o times the factor of its row.
-.macro begin_query a, low, high
-    vbroadcastss ymm10, dword ptr [rows + ROW_BYTES * \a + ROW_FACTOR]
-    at_row  <vmulps ymm\low, ymm10,>, \a, out
-    at_row  <vmulps ymm\high, ymm10,>, \a, out, 32
-.endm
-
 .macro add_value a, low, high
     vbroadcastss ymm10, dword ptr [weight + ROW_BYTES * \a]
     vfmadd231ps ymm\low, ymm8, ymm10
     vfmadd231ps ymm\high, ymm9, ymm10
-.endm
-
-.macro end_query a, low, high
-    at_row  <vmovups>, \a, out, 0, <, ymm\low>
-    at_row  <vmovups>, \a, out, 32, <, ymm\high>
 .endm
 
 // Dimensions d - d % 16 of the next n_q queries.
@@ -58,7 +46,7 @@
 1:
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q
-    begin_query \a, %(2 * \a), %(2 * \a + 1)
+    begin_output \a, %(2 * \a), %(2 * \a + 1), rows, out
     .endif
     .endr
     mov     value, column
@@ -82,7 +70,7 @@
 3:
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q
-    end_query \a, %(2 * \a), %(2 * \a + 1)
+    end_output \a, %(2 * \a), %(2 * \a + 1), out
     .endif
     .endr
     add     out, 64

@@ -85,6 +85,18 @@
     .endif
 .endm
 
+// ymm low, high = 16 floats of output a at out times the factor of its row. Destroys ymm10.
+.macro begin_output a, low, high, rows, out
+    vbroadcastss ymm10, dword ptr [\rows + ROW_BYTES * \a + ROW_FACTOR]
+    at_row  <vmulps ymm\low, ymm10,>, \a, \out
+    at_row  <vmulps ymm\high, ymm10,>, \a, \out, 32
+.endm
+
+.macro end_output a, low, high, out
+    at_row  <vmovups>, \a, \out, 0, <, ymm\low>
+    at_row  <vmovups>, \a, \out, 32, <, ymm\high>
+.endm
+
 // base += n rows; n is 1, 2, 3, 4 or 8.
 .macro next_rows base, n
     .if \n == 3

@@ -1,4 +1,4 @@
-// e^x of eight floats, the operations of exp_f32 in kernels/ref/scalar.h in their order.
+// e^x of eight or sixteen floats, the operations of exp_f32 in kernels/ref/scalar.h in their order.
 #ifndef INGOT_KERNELS_X86_64_EXP_H
 #define INGOT_KERNELS_X86_64_EXP_H
 
@@ -41,8 +41,9 @@ kernels_exp_table:
 #define exp_sign        [rip + kernels_exp_table + 384]
 
 // ymm x = e^x; int, tmp and sum are scratch. The second operand of max and min is the result
-// where the first is NaN: x comes first, so that NaN counts as -104. 28 instructions.
-.macro exp_eight x, int, tmp, sum
+// where the first is NaN: x comes first, so that NaN counts as -104. 28 instructions. With ymm rest
+// it is e^(x - rest) as exp_sum2_f32 has it.
+.macro exp_eight x, int, tmp, sum, rest
     vmaxps  ymm\x, ymm\x, exp_least
     vminps  ymm\x, ymm\x, exp_greatest
     vmovaps ymm\int, exp_magic
@@ -52,6 +53,9 @@ kernels_exp_table:
     vpsubd  ymm\int, ymm\int, exp_magic
     vfmadd231ps ymm\x, ymm\tmp, exp_ln2_high
     vfmadd231ps ymm\x, ymm\tmp, exp_ln2_low     // r
+    .ifnb \rest
+    vsubps  ymm\x, ymm\x, ymm\rest
+    .endif
     vfmadd213ps ymm\sum, ymm\x, exp_q3
     vfmadd213ps ymm\sum, ymm\x, exp_q2
     vfmadd213ps ymm\sum, ymm\x, exp_q1
