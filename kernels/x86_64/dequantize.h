@@ -5,10 +5,10 @@
 #include "kernels/x86_64/asm.h"
 
 // weights = the first group of row's eight rows, groups of group_bytes each; row = its number
-// among them; cols = blocks. Destroys rax.
-.macro find_row weights, row, cols, group_bytes
+// among them; cols = blocks of 2^shift. Destroys rax.
+.macro find_row weights, row, cols, group_bytes, shift=5
     mov     rax, \row
-    shr     \cols, 5
+    shr     \cols, \shift
     shr     rax, 3
     and     \row, 7
     imul    rax, \cols
