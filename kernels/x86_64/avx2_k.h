@@ -78,13 +78,13 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 #define TWO_BITS [rip + kernels_avx2_k + 192]
 #define BITS_4_5 [rip + kernels_avx2_k + 224]
 
-// Sum of one token += ymm12 by its 4 columns at `at`, or the sum begins with it.
-.macro multiply_token sum, at, begin
+// Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
+.macro multiply_token sum, weight, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
     .if \begin
-    vpmaddubsw ymm\sum, ymm12, ymm14
+    vpmaddubsw ymm\sum, ymm\weight, ymm14
     .else
-    vpmaddubsw ymm14, ymm12, ymm14
+    vpmaddubsw ymm14, ymm\weight, ymm14
     vpaddw  ymm\sum, ymm\sum, ymm14
     .endif
 .endm
@@ -94,7 +94,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 .macro multiply_tokens n, chunk, begin
     .irp    t, 0, 1, 2, 3
     .if \t < \n
-    multiply_token %(8 + \t), (4 * (\chunk) * \n + 4 * \t), \begin
+    multiply_token %(8 + \t), 12, (4 * (\chunk) * \n + 4 * \t), \begin
     .endif
     .endr
 .endm
@@ -248,8 +248,8 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-// Chunk c (0 to 7) of 32 columns number 4 half + s: six bits, unsigned.
-.macro chunk_q6k n, half, s, c
+// Four tokens. Chunk c (0 to 7) of 32 columns number 4 half + s: six bits, unsigned.
+.macro chunk_q6k half, s, c
     vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
     vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
     .if \s % 2
@@ -263,22 +263,87 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpand   ymm12, ymm12, ymm15
     vpand   ymm14, ymm14, BITS_4_5
     vpor    ymm12, ymm12, ymm14
-    multiply_tokens \n, (32 * \half + 8 * \s + \c), (\c % 2 == 0)
+    multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % 2 == 0)
 .endm
 
 // Sub-block 2 (4 half + s) + odd, two chunks at a time.
-.macro sub_block_q6k n, half, s, odd
+.macro sub_block_q6k half, s, odd
     vpbroadcastq ymm13, [group + Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
     vpshufb ymm13, ymm13, SPREAD_SIGNED
     vpsraw  ymm13, ymm13, 8
     .irp    c, 0, 1
-    chunk_q6k \n, \half, \s, %(4 * \odd + \c)
+    chunk_q6k \half, \s, %(4 * \odd + \c)
     .endr
-    scale_tokens \n, (\half + \s + \odd == 0)
+    scale_tokens 4, (\half + \s + \odd == 0)
     .irp    c, 2, 3
-    chunk_q6k \n, \half, \s, %(4 * \odd + \c)
+    chunk_q6k \half, \s, %(4 * \odd + \c)
     .endr
-    scale_tokens \n, 0
+    scale_tokens 4, 0
+.endm
+
+// One token has registers to spare: what is loaded is unpacked for all four times 32 columns of a
+// half that it is a part of. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
+.macro part_one_q6k half, s, c
+    .if \s % 2
+    vpsrlw  ymm2, ymm12, 4
+    vpand   ymm2, ymm2, ymm15
+    .else
+    vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 128 * \s + 32 * \c]
+    vpand   ymm2, ymm12, ymm15
+    .endif
+    .if \s < 2
+    vpsllw  ymm3, ymm1, 4 - 2 * \s
+    vpand   ymm3, ymm3, ymm13
+    .elseif \s == 2
+    vpand   ymm3, ymm1, ymm13
+    .else
+    vpsrlw  ymm3, ymm1, 2
+    vpand   ymm3, ymm3, ymm13
+    .endif
+    vpor    ymm2, ymm2, ymm3
+    multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % 2 == 0)
+.endm
+
+// Chunk c, and two lines of a later block, without which memory is half as fast: gemv_vnni_k.h.
+.macro chunk_one_q6k half, c
+    prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]
+    prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c + 1)]
+    vmovdqu ymm1, [group + Q6K_HIGH + 256 * \half + 32 * \c]
+    .irp    s, 0, 1, 2, 3
+    part_one_q6k \half, \s, \c
+    .endr
+.endm
+
+.macro scale_one_q6k half, s, odd, sum, total, begin
+    vpbroadcastq ymm2, [group + Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
+    vpshufb ymm2, ymm2, SPREAD_SIGNED
+    vpsraw  ymm2, ymm2, 8
+    vpmaddwd ymm\sum, ymm\sum, ymm2
+    .if \begin
+    vmovdqa ymm\total, ymm\sum
+    .else
+    vpaddd  ymm\total, ymm\total, ymm\sum
+    .endif
+.endm
+
+.macro two_chunks_q6k half, c
+    chunk_one_q6k \half, \c
+    chunk_one_q6k \half, %(\c + 1)
+    .irp    s, 0, 1, 2, 3
+    scale_one_q6k \half, \s, %(\c / 4), %(8 + \s), %(4 + \s), (\half + \c == 0)
+    .endr
+.endm
+
+.macro block_one_q6k
+    vmovdqu ymm13, BITS_4_5
+    .irp    half, 0, 1
+    .irp    c, 0, 2, 4, 6
+    two_chunks_q6k \half, \c
+    .endr
+    .endr
+    vpaddd  ymm4, ymm4, ymm5
+    vpaddd  ymm6, ymm6, ymm7
+    vpaddd  ymm4, ymm4, ymm6
 .endm
 
 .macro biases_q6k n, p
@@ -304,12 +369,16 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 .macro block_q6k n, scale
     broadcast_word 15, 0x0f0f0f0f
     prepare_sums_q6k \n
+    .if \n == 1
+    block_one_q6k
+    .else
     .irp    half, 0, 1
     .irp    s, 0, 1, 2, 3
-    sub_block_q6k \n, \half, \s, 0
-    sub_block_q6k \n, \half, \s, 1
+    sub_block_q6k \half, \s, 0
+    sub_block_q6k \half, \s, 1
     .endr
     .endr
+    .endif
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     biases_q6k \n, \p
     .endr
