@@ -3,7 +3,7 @@
  *                                size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft11, fa0, fa4, fa5, fa7; keeps
- * s0-s11 and ra in a frame of 624 bytes. q4k_rv64gc.h, a gemm of one token. Instructions per 32
+ * s0-s11 and ra in a frame of 640 bytes. q4k_rv64gc.h, a gemm of one token. Instructions per 32
  * weights: 71. */
 #define TOKENS 1
 #define ACT_BYTES 304
@@ -12,13 +12,8 @@
 
 func gemv_f32_q4kx8_q8k_rv64gc
     open_frame
-    li t0, 1
-    sd a3, FRAME_GEMV(sp)
-    sd a4, FRAME_GEMV + SHAPE_COLS(sp)
-    sd t0, FRAME_GEMV + SHAPE_TOKENS(sp)
-    sd zero, FRAME_GEMV + SHAPE_Y_STRIDE(sp)
-    addi a3, sp, FRAME_GEMV
-    q4k_matrix
+    shape_of_gemv
+    matrix q4k_block, BLOCK_BYTES
     close_frame
     ret
 endfunc

@@ -7,63 +7,22 @@
 #ifndef INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 
-#define FRAME_ISUM 304      /* int32[4 tokens][8 rows] */
-#define FRAME_ACT_SUMS 432  /* int32[8 sub-blocks][4 tokens] */
-#define FRAME_SUMS_AT 560   /* those of the next sub-block */
-#define FRAME_SCALES_AT 568
-#define FRAME_LEFT 576      /* bytes of act */
-#define FRAME_GEMV 584      /* struct gemm_shape */
-#define FRAME_BYTES 624
-
-#include "kernels/riscv64/gemm_rv64gc.h"
+#include "kernels/riscv64/k_rv64gc.h"
 
 #define BLOCK_BYTES 1152
 #define SCALES_AT 32
 #define MINS_AT 96
 #define QUANTS_AT 128
-#define CHUNK (4 * TOKENS)      /* bytes of 4 columns of x */
 #define ACT_SUM (256 * TOKENS)
-#define spare ra
 
 .macro start
     load_float scale_up, F32_2P112, t0
     li mask, 0x000f000f000f000f
 .endm
 
-/* \macro for every token, with its activation register. */
-.macro of_tokens macro, more:vararg
-    \macro a4, 0, \more
-    .if TOKENS == 4
-    \macro a5, 1, \more
-    \macro a6, 2, \more
-    \macro a7, 3, \more
-    .endif
-.endm
-
 .macro load_act_sum out, token
     lw \out, 4*\token(word)
     slli \out, \out, 3
-.endm
-
-.macro start_dots out, token
-    mul \out, \out, product0
-    add \out, \out, product1
-.endm
-
-.macro act_pair out, token, offset
-    lb \out, \offset + 4*\token(act)
-    lb word, \offset + 4*\token + 2(act)
-    slli \out, \out, 16
-    add \out, \out, word
-.endm
-
-.macro products dots0, dots1, dots2, dots3
-    .if TOKENS == 4
-    four_tokens \dots0, \dots1, \dots2, \dots3, sub
-    .else
-    mul word, word, a4
-    sub \dots0, \dots0, word
-    .endif
 .endm
 
 .macro part chunk, act_chunk, odd, shift
@@ -139,12 +98,6 @@
     sw \out, FRAME_ACT_SUMS + 16*\index + 4*\token(sp)
 .endm
 
-.macro add_isum row, scale0, scale1, token
-    lw word, FRAME_ISUM + 32*\token + 4*\row(sp)
-    lw product0, FRAME_ISUM + 32*\token + 4*\row + 4(sp)
-    finish_pair fmadd.s, word, product0, \row, \scale0, \scale1, \token
-.endm
-
 .macro load_min out, row, index
     lbu \out, SCALES_AT + 8*\index + \row(block)
     lbu word, MINS_AT + 8*(\index % 4) + \row(block)
@@ -195,16 +148,6 @@
     finish_pair fnmsub.s, a4, a5, \row, \scale0, \scale1, \token
 .endm
 
-/* \macro for two rows from \row on and all tokens. */
-.macro of_rows macro, row, scale0, scale1
-    \macro \row, \scale0, \scale1, 0
-    .if TOKENS == 4
-    \macro \row, \scale0, \scale1, 1
-    \macro \row, \scale0, \scale1, 2
-    \macro \row, \scale0, \scale1, 3
-    .endif
-.endm
-
 .macro subtract_mins row, scale0, scale1
     load_mins \row, dots00, dots01, dots02, dots03, dots10, dots11, dots12, dots13
     load_mins \row + 1, dots20, dots21, dots22, dots23, dots30, dots31, dots32, dots33
@@ -215,11 +158,7 @@
     .irp index, 0, 1, 2, 3, 4, 5, 6, 7
     of_tokens sum_activations, \index
     .endr
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-    .if \n < 4*TOKENS
-    sd zero, FRAME_ISUM + 8*\n(sp)
-    .endif
-    .endr
+    clear_isum
     addi t0, sp, FRAME_ACT_SUMS
     addi t1, block, SCALES_AT
     li t2, 4
@@ -237,29 +176,12 @@
     bnez t0, .Lcolumns
     addi block, block, -1024
     addi act, act, -64*CHUNK
-    .irp token, 0, 1, 2, 3
-    .if \token < TOKENS
-    flw fa\token, ACT_D + 4*\token(act)
-    .endif
-    .endr
-    load_row_scales 0, product0
-    of_rows add_isum, 0, ft0, ft1
-    of_rows add_isum, 2, ft2, ft3
-    of_rows add_isum, 4, ft4, ft5
-    of_rows add_isum, 6, ft6, ft7
+    add_isums
     load_row_scales 16, product0
     subtract_mins 0, ft0, ft1
     subtract_mins 2, ft2, ft3
     subtract_mins 4, ft4, ft5
     subtract_mins 6, ft6, ft7
-.endm
-
-.macro q4k_matrix
-    sd ra, FRAME_RA(sp)
-    .cfi_rel_offset ra, FRAME_RA
-    gemm_loops q4k_block, BLOCK_BYTES, ACT_BYTES, 8
-    ld ra, FRAME_RA(sp)
-    .cfi_restore ra
 .endm
 
 #endif

@@ -1,0 +1,163 @@
+/* gemv and gemm of Q6_K without vectors: TOKENS (1 or 4) at a time.
+ *
+ * As in q4k_rv64gc.h, but 8 columns at a time: -sum (q - 32) x of so many is an int16, at most
+ * 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is within 63 * 128 * 4 = 32256.
+ * The start has 32 times the sum of these 8 activations. */
+#ifndef INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
+#define INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
+
+#include "kernels/riscv64/k_rv64gc.h"
+
+#define BLOCK_BYTES 1680
+#define SCALES_AT 16
+#define LOW_AT 144
+#define HIGH_AT 1168
+#define mask_high a0   /* 0x30 in each B */
+
+.macro start
+    load_float scale_up, F32_2P112, t0
+    li mask, 0x000f000f000f000f
+    li mask_high, 0x0030003000300030
+.endm
+
+/* The sum of 8 columns of x. */
+.macro sum_eight out, token
+    lb \out, 4*\token(act)
+    .irp offset, 1, 2, 3, CHUNK, CHUNK + 1, CHUNK + 2, CHUNK + 3
+    lb word, 4*\token + \offset(act)
+    add \out, \out, word
+    .endr
+.endm
+
+.macro products_6 dots0, dots1, dots2, dots3
+    mul product0, word, a4
+    .if TOKENS == 4
+    mul product1, word, a5
+    sub \dots0, \dots0, product0
+    mul product0, word, a6
+    sub \dots1, \dots1, product1
+    mul word, word, a7
+    sub \dots2, \dots2, product0
+    sub \dots3, \dots3, word
+    .else
+    sub \dots0, \dots0, product0
+    .endif
+.endm
+
+/* Right by \by, or left by what it is below zero. */
+.macro shift register, by
+    .if \by > 0
+    srli \register, \register, \by
+    .elseif \by < 0
+    slli \register, \register, -(\by)
+    .endif
+.endm
+
+/* Bytes \odd and \odd + 2 of a chunk: 4 bits from \low_shift on, 2 from \high_shift on. */
+.macro part chunk, odd, low_shift, high_shift
+    of_tokens act_pair, CHUNK*\chunk + \odd
+    .irp pair, 0, 1, 2, 3
+    ld word, 32*\chunk + 8*\pair(block)
+    ld product0, 32*\chunk + 8*\pair(spare)
+    shift word, \low_shift + 8*\odd
+    shift product0, \high_shift + 8*\odd - 4
+    and word, word, mask
+    and product0, product0, mask_high
+    or word, word, product0
+    of_pair \pair, products_6
+    .endr
+.endm
+
+/* isum -= scale N for both rows of a token. */
+.macro scale_token dots, row, token
+    sraiw word, \dots, 16
+    lw spare, FRAME_ISUM + 32*\token + 4*\row(sp)
+    mul word, word, product0
+    srai \dots, \dots, 48
+    mul \dots, \dots, product1
+    sub word, spare, word
+    lw spare, FRAME_ISUM + 32*\token + 4*\row + 4(sp)
+    sw word, FRAME_ISUM + 32*\token + 4*\row(sp)
+    sub spare, spare, \dots
+    sw spare, FRAME_ISUM + 32*\token + 4*\row + 4(sp)
+.endm
+
+.macro scale_pair dots0, dots1, dots2, dots3, row
+    lb product0, \row(a4)
+    lb product1, \row + 1(a4)
+    scale_token \dots0, \row, 0
+    .if TOKENS == 4
+    scale_token \dots1, \row, 1
+    scale_token \dots2, \row, 2
+    scale_token \dots3, \row, 3
+    .endif
+.endm
+
+/* 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both move on, as does act. */
+.macro unit low_shift, high_shift
+    of_tokens sum_eight
+    li product0, 0x0020002000200000
+    li product1, (1 << 47) + (1 << 32) + (1 << 15)
+    of_tokens start_dots
+    of_pairs set_dots, a4, a5, a6, a7
+    ld spare, FRAME_HIGH_AT(sp)
+    part 0, 0, \low_shift, \high_shift
+    part 0, 1, \low_shift, \high_shift
+    part 1, 0, \low_shift, \high_shift
+    part 1, 1, \low_shift, \high_shift
+    ld a4, FRAME_SCALES_AT(sp)
+    addi spare, spare, 64
+    sd spare, FRAME_HIGH_AT(sp)
+    addi a5, a4, 4                     /* a row of 8 scales serves two units */
+    andi a4, a4, -8
+    sd a5, FRAME_SCALES_AT(sp)
+    of_pair 0, scale_pair, 0
+    of_pair 1, scale_pair, 2
+    of_pair 2, scale_pair, 4
+    of_pair 3, scale_pair, 6
+    addi block, block, 64
+    addi act, act, 2*CHUNK
+.endm
+
+/* 32 columns; then block moves by \low_next and the high bits by \high_next more. */
+.macro group low_shift, high_shift, low_next, high_next
+    li t0, 4
+.Lunit_\high_shift:
+    sd t0, FRAME_UNITS(sp)
+    unit \low_shift, \high_shift
+    ld t0, FRAME_UNITS(sp)
+    addi t0, t0, -1
+    bnez t0, .Lunit_\high_shift
+    .if \low_next
+    addi block, block, \low_next
+    .endif
+    .if \high_next
+    ld t0, FRAME_HIGH_AT(sp)
+    addi t0, t0, \high_next
+    sd t0, FRAME_HIGH_AT(sp)
+    .endif
+.endm
+
+.macro q6k_block
+    clear_isum
+    addi t0, block, SCALES_AT
+    addi t1, block, HIGH_AT
+    li t2, 2
+    sd t0, FRAME_SCALES_AT(sp)
+    sd t1, FRAME_HIGH_AT(sp)
+    addi block, block, LOW_AT
+.Lhalf:
+    sd t2, FRAME_LEFT(sp)
+    group 0, 0, -256, -256
+    group 4, 2, 0, -256
+    group 0, 4, -256, -256
+    group 4, 6, 0, 0
+    ld t2, FRAME_LEFT(sp)
+    addi t2, t2, -1
+    bnez t2, .Lhalf
+    addi block, block, -1024 - LOW_AT
+    addi act, act, -64*CHUNK
+    add_isums
+.endm
+
+#endif
