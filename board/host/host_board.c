@@ -230,6 +230,7 @@ bool host_machine(struct machine *m)
         fprintf(stderr, "ingot: cannot reserve %zu bytes of memory: %s\n", bytes, strerror(errno));
         return false;
     }
+    (void)madvise(base, bytes, MADV_HUGEPAGE); /* pages of 2 MiB: fewer walks; may be refused */
     m->ram[0].base = base;
     m->ram[0].bytes = bytes;
     m->n_ram = 1;
