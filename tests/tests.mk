@@ -97,6 +97,19 @@ test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=3 each
 # One board if BOARD= was given, else all that QEMU's counter is exact on.
 BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv64 host,$(BOARD))
 
+# This computer's share of its own memory and multipliers, where it is an x86-64.
+NATIVE := $(O)/tests/bench/native
+NATIVE_OBJ = $(filter-out $(H)/obj/board/host/main.c.o,$(HOST_OBJ)) \
+             $(H)/obj/tests/bench/native_main.c.o $(H)/obj/tests/bench/native_x86_64.S.o
+
+$(NATIVE): $(NATIVE_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -pthread $^ -lm -o $@
+
+-include $(H)/obj/tests/bench/native_main.c.d $(H)/obj/tests/bench/native_x86_64.S.d
+
+bench: $(if $(filter x86_64,$(HOST_ISA)),$(NATIVE))
 bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes one, host too; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from figures import COUNTED, ICOUNT, print_table, text, write_csv
-from machine import (ASSETS, HOST, RISCV64, WORK, Machine, card_arguments,
+from machine import (ASSETS, BUILD, HOST, RISCV64, WORK, Machine, card_arguments,
                      make_card, pack, reply_text, run)
 
 MACHINES = {"virt-arm64": [Machine("virt-arm64", f"virt-arm64 {cpu}", ["-cpu", cpu])
@@ -28,6 +28,7 @@ STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
 SHORT, LONG = 16, 80  # tokens of the prompts; prefill is their difference
 FEW, MANY = 8, 24     # new tokens behind the short one; decode is their difference
 NATIVE_TOKENS, NATIVE_RUNS = 96, 3
+NATIVE = os.path.join(BUILD, "tests/bench/native") # x86-64 alone
 SECONDS = 280         # for one run
 
 
@@ -146,6 +147,41 @@ def show_native(models):
     return lines
 
 
+def native_shares(threads):
+    """{"read" or "peak ISA": work per second}, {(kernel, shape): (work per second, percent)}"""
+    status, console = run([NATIVE, "--threads", str(threads)], 120)
+    if status != 0:
+        sys.exit(f"{NATIVE}: status {status}\n{console[-2000:]}")
+    words = [line.split() for line in console.splitlines()]
+    limits = {" ".join(line[:-1]): float(line[-1]) for line in words if line[0] in ("read", "peak")}
+    return limits, {(line[1], f"{line[2]} x {line[3]}"): (float(line[4]), float(line[5]))
+                    for line in words if line[0] in ("gemv", "gemm")}
+
+
+def show_shares():
+    """A gemv's share of what memory delivers, a gemm's of what the multipliers do."""
+    if not os.path.exists(NATIVE):
+        print("skipped: shares of memory and multipliers, known for x86-64 alone")
+        return []
+    how = "native, best of 100 turns"
+    rows, lines, found = [], [], {threads: native_shares(threads) for threads in (1, 2)}
+    for name in found[1][0]:
+        rates = [found[threads][0][name] / 1e9 for threads in (1, 2)]
+        rows.append([name, "", f"{rates[0]:.1f}", "", f"{rates[1]:.1f}", ""])
+        lines += [(f"host, {i + 1} threads", name, "limit", rate * 1e9, "1/second", how)
+                  for i, rate in enumerate(rates)]
+    for kernel, shape in found[1][1]:
+        cells = [found[threads][1][kernel, shape] for threads in (1, 2)]
+        rows.append([kernel, shape] + [cell for rate, percent in cells
+                                       for cell in (f"{rate / 1e9:.1f}", f"{percent:.0f} %")])
+        lines += [(f"host, {i + 1} threads", kernel, f"share of {shape}", percent, "percent", how)
+                  for i, (_, percent) in enumerate(cells)]
+    print_table("Of one or two threads: GB of weights per second read, and by each gemv, whose share "
+                f"is of\nthe first; G multiply-adds per second at most, and by each gemm ({how})",
+                ["limit or kernel", "shape", "1 thread", "share", "2 threads", "share"], rows)
+    return lines
+
+
 def cpu_name():
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         found = re.search(r"^model name\s*: (.*)$", f.read(), re.M)
@@ -160,7 +196,7 @@ def main():
                  f"{', '.join(MACHINES)}; and there is host")
     models = list(make_models())
     machines = [machine for name in wanted if name in MACHINES for machine in MACHINES[name]]
-    lines = show_native(models) if "host" in wanted else []
+    lines = show_native(models) + show_shares() if "host" in wanted else []
     if machines:
         lines += show_counted(machines, models)
     write_csv("bench.csv", lines)
