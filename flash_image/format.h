@@ -1,4 +1,4 @@
-/* The .ingot file, version 1, as C structures. FORMAT.md beside this file is the specification;
+/* The .ingot file, version 2, as C structures. FORMAT.md beside this file is the specification;
  * where the two differ, this is wrong. Little-endian; every structure is naturally aligned. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_H
 #define INGOT_FLASH_IMAGE_FORMAT_H
@@ -9,7 +9,7 @@
 #define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
 
 enum {
-    INGOT_VERSION = 1,
+    INGOT_VERSION = 2,
     INGOT_PAGE = 4096,        /* header size, and alignment of sections and extents */
     INGOT_TENSOR_ALIGN = 64,  /* of a tensor inside its extent */
     INGOT_INTERLEAVE = 8,     /* rows of a quantized group */
@@ -35,32 +35,76 @@ enum ingot_type {
     INGOT_Q6_K = 5,
     INGOT_N_TYPES = 6
 };
-enum ingot_family { INGOT_LLAMA = 1 };
-enum ingot_rope { INGOT_ROPE_PAIRS = 0, INGOT_ROPE_HALVES = 1 }; /* (2i, 2i+1) or (i, i+d/2) */
+enum ingot_family { /* for a person to read: what to compute is said by the parameters alone */
+    INGOT_LLAMA = 1,
+    INGOT_MISTRAL = 2,
+    INGOT_QWEN2 = 3,
+    INGOT_QWEN3 = 4,
+    INGOT_GEMMA = 5,
+    INGOT_GEMMA2 = 6,
+    INGOT_GEMMA3 = 7,
+    INGOT_PHI3 = 8,
+    INGOT_GPT2 = 9,
+    INGOT_LAST_FAMILY = INGOT_GPT2
+};
+enum ingot_rope { /* (2i, 2i+1), (i, i+d/2), or no rotation */
+    INGOT_ROPE_PAIRS = 0,
+    INGOT_ROPE_HALVES = 1,
+    INGOT_ROPE_NONE = 2
+};
+enum ingot_feature { /* bits of params.features; each brings the tensors named */
+    INGOT_LAYER_NORM = 1 << 0,  /* layer norms with biases in place of RMS norms: ..._NORM_BIAS */
+    INGOT_GELU = 1 << 1,        /* GELU (tanh form) in place of SiLU */
+    INGOT_UNGATED = 1 << 2,     /* down(act(up)) in place of down(act(gate) * up): no FFN_GATE */
+    INGOT_QKV_BIAS = 1 << 3,    /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
+    INGOT_OUT_BIAS = 1 << 4,    /* ATTN_OUT_BIAS */
+    INGOT_FFN_BIAS = 1 << 5,    /* FFN_UP_BIAS, FFN_DOWN_BIAS */
+    INGOT_QK_NORM = 1 << 6,     /* each head's query and key normed: ATTN_Q_NORM, ATTN_K_NORM */
+    INGOT_POST_NORMS = 1 << 7,  /* norms after both blocks: ATTN_POST_NORM, FFN_POST_NORM */
+    INGOT_POSITIONS = 1 << 8,   /* learned positions: POSITION_EMBEDDING */
+    INGOT_ALL_FEATURES = (1 << 9) - 1
+};
 enum ingot_extent_kind {
     INGOT_EXTENT_EMBEDDING = 0,
     INGOT_EXTENT_LAYER = 1,
     INGOT_EXTENT_HEAD = 2
 };
 
+/* In the order of the tensor table and of the bytes of an extent. Norms and biases are (1, n) F32.
+ * params.features say which are there. */
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim) */
-    INGOT_ATTN_NORM = 1,       /* (1, dim), always F32, as all norms */
-    INGOT_ATTN_Q = 2,          /* (n_heads * head_dim, dim) */
-    INGOT_ATTN_K = 3,          /* (n_kv_heads * head_dim, dim) */
-    INGOT_ATTN_V = 4,
-    INGOT_ATTN_OUT = 5,        /* (dim, n_heads * head_dim) */
-    INGOT_FFN_NORM = 6,
-    INGOT_FFN_GATE = 7,        /* (hidden, dim) */
-    INGOT_FFN_UP = 8,          /* (hidden, dim) */
-    INGOT_FFN_DOWN = 9,        /* (dim, hidden) */
-    INGOT_OUTPUT_NORM = 10,
-    INGOT_OUTPUT = 11,         /* (vocab, dim); tied: names the embedding's bytes again */
-    INGOT_N_ROLES = 12
+    INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16, at the start of layer 0's extent */
+    INGOT_ATTN_NORM,           /* (1, dim); here the roles of a layer begin */
+    INGOT_ATTN_NORM_BIAS,
+    INGOT_ATTN_Q,              /* (n_heads * head_dim, dim) */
+    INGOT_ATTN_K,              /* (n_kv_heads * head_dim, dim) */
+    INGOT_ATTN_V,
+    INGOT_ATTN_Q_BIAS,
+    INGOT_ATTN_K_BIAS,
+    INGOT_ATTN_V_BIAS,
+    INGOT_ATTN_Q_NORM,         /* (1, head_dim) */
+    INGOT_ATTN_K_NORM,
+    INGOT_ATTN_OUT,            /* (dim, n_heads * head_dim) */
+    INGOT_ATTN_OUT_BIAS,
+    INGOT_ATTN_POST_NORM,      /* of the block's result, before it is added */
+    INGOT_FFN_NORM,
+    INGOT_FFN_NORM_BIAS,
+    INGOT_FFN_GATE,            /* (hidden, dim) */
+    INGOT_FFN_UP,              /* (hidden, dim) */
+    INGOT_FFN_UP_BIAS,
+    INGOT_FFN_DOWN,            /* (dim, hidden) */
+    INGOT_FFN_DOWN_BIAS,
+    INGOT_FFN_POST_NORM,
+    INGOT_OUTPUT_NORM,         /* here they end */
+    INGOT_OUTPUT_NORM_BIAS,
+    INGOT_OUTPUT,              /* (vocab, dim); tied: names the embedding's bytes again */
+    INGOT_N_ROLES
 };
 
 struct ingot_params {
     uint32_t family;     /* enum ingot_family */
+    uint32_t features;   /* bits of enum ingot_feature */
     uint32_t dim;
     uint32_t hidden;
     uint32_t n_layers;
@@ -72,8 +116,18 @@ struct ingot_params {
     uint32_t rope;       /* enum ingot_rope */
     uint32_t tied;       /* 1: INGOT_OUTPUT is the token embedding */
     float rope_base;
+    float rope_base_local;   /* of local layers, where window != 0; else 0 */
+    float rope_magnitude;    /* cosines and sines are multiplied by it; usually 1 */
+    uint32_t rope_dims;      /* of each head, the first ones; even, up to head_dim */
+    uint32_t rope_context;   /* contexts beyond it take the long factors; 0: there are none */
+    uint32_t window;         /* positions that a local layer sees, its own included; 0: all */
+    uint32_t global_every;   /* of this many layers the last one is global; 0: none is */
     float norm_eps;
-    uint32_t reserved[19]; /* zero */
+    float attn_scale;        /* of the scores; 1 / sqrt(head_dim) but for some families */
+    float attn_softcap;      /* scores become cap * tanh(score / cap); 0: as they are */
+    float final_softcap;     /* the same of the logits */
+    float embedding_scale;   /* of the token embedding; usually 1 */
+    uint32_t reserved[8];    /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
 
@@ -94,11 +148,16 @@ struct ingot_header {
     struct ingot_params params;
     struct ingot_section tokenizer;
     struct ingot_section chat;    /* struct ingot_chat */
-    struct ingot_section tensors; /* struct ingot_tensor[9 * n_layers + 3], FORMAT.md's order */
+    struct ingot_section rope;    /* float[INGOT_ROPE_SETS][rope_dims / 2], or empty */
+    struct ingot_section tensors; /* struct ingot_tensor[count], the order of enum ingot_role */
     struct ingot_section extents; /* struct ingot_extent[count]: embedding, layers, head */
-    uint8_t reserved[4096 - 312]; /* zero */
+    uint8_t reserved[4096 - 336]; /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
+
+/* What the frequencies of rotation are divided by: of global layers, of global layers in a
+ * context beyond rope_context, of local layers. An empty section: 1 throughout. */
+enum ingot_rope_set { INGOT_ROPE_GLOBAL, INGOT_ROPE_LONG, INGOT_ROPE_LOCAL, INGOT_ROPE_SETS };
 
 /* Extent 0 is the embedding, 1 .. n_layers the layers in order, n_layers + 1 the head. */
 struct ingot_extent {

@@ -363,6 +363,7 @@ static enum err read_params(struct gguf *g)
         .rope_base = g->has_real[R_ROPE_BASE] ? (float)g->real[R_ROPE_BASE] : 10000.0f,
         .norm_eps = (float)g->real[R_EPS],
     };
+    source_default_params(p);
     e = source_check_params(g->s);
     g->s->params_known = e == ERR_OK;
     return e == ERR_OK ? check_rope(g) : e;

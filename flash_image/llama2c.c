@@ -136,6 +136,7 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
                              "latter, %d heads would share a width of %d)", n[3], n[0]);
     }
     s->params.head_dim = s->params.dim / s->params.n_heads;
+    source_default_params(&s->params);
     return source_check_params(s);
 }
 

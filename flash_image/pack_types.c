@@ -7,11 +7,6 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/image.h"
 
-static bool is_norm(enum ingot_role role)
-{
-    return role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM || role == INGOT_OUTPUT_NORM;
-}
-
 static bool fits_f16(const struct source_tensor *t)
 {
     uint64_t n = (uint64_t)t->rows * t->cols;
@@ -75,7 +70,7 @@ static enum ingot_type mixed_type(const struct ingot_params *p, enum ingot_role 
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
 {
-    if (is_norm(role)) {
+    if (!image_role_is_matrix(role)) {
         return INGOT_F32;
     }
     if (!o->type_given) {

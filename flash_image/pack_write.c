@@ -95,24 +95,33 @@ static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_
     x->bytes = entry->offset + entry->bytes;
 }
 
+/* Those of the roles [first, last) that the model has. */
+static void lay_roles(struct writer *w, struct ingot_tensor **next, unsigned first, unsigned last,
+                      unsigned layer, uint32_t extent)
+{
+    for (unsigned role = first; role < last; role++) {
+        if (image_has_role(&w->s->params, (enum ingot_role)role)) {
+            lay_tensor(w, next, (enum ingot_role)role, layer, extent);
+        }
+    }
+}
+
 static void lay_tensors(struct writer *w)
 {
     struct ingot_tensor *next = w->tensors;
     uint32_t n_layers = w->s->params.n_layers;
 
-    lay_tensor(w, &next, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0);
+    lay_roles(w, &next, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER, 0);
+    lay_roles(w, &next, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER, 1);
     for (unsigned layer = 0; layer < n_layers; layer++) {
-        for (int role = INGOT_ATTN_NORM; role <= INGOT_FFN_DOWN; role++) {
-            lay_tensor(w, &next, (enum ingot_role)role, layer, layer + 1);
-        }
+        lay_roles(w, &next, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, layer, layer + 1);
     }
-    lay_tensor(w, &next, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n_layers + 1);
-    if (!w->s->params.tied) {
-        lay_tensor(w, &next, INGOT_OUTPUT, INGOT_NO_LAYER, n_layers + 1);
-        return;
+    lay_roles(w, &next, INGOT_OUTPUT_NORM, w->s->params.tied ? INGOT_OUTPUT : INGOT_N_ROLES,
+              INGOT_NO_LAYER, n_layers + 1);
+    if (w->s->params.tied) {
+        *next = w->tensors[0]; /* the embedding again, under another role */
+        next->role = INGOT_OUTPUT;
     }
-    *next = w->tensors[0]; /* the embedding again, under another role */
-    next->role = INGOT_OUTPUT;
 }
 
 static void lay_extents(struct writer *w)
@@ -191,12 +200,14 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
                              const uint8_t *chat, size_t chat_bytes)
 {
     struct ingot_header *h = w->header;
-    uint32_t n_tensors = SOURCE_ROLES_PER_LAYER * w->s->params.n_layers + 3;
+    uint32_t n_tensors = image_tensor_count(&w->s->params);
+    uint32_t n_factors = w->s->rope == NULL ? 0 : INGOT_ROPE_SETS * (w->s->params.rope_dims / 2);
     uint32_t n_extents = w->s->params.n_layers + 2;
     uint64_t at = INGOT_PAGE;
 
     lay_section(&h->tokenizer, tokenizer_bytes, 0, &at);
     lay_section(&h->chat, chat_bytes, 0, &at);
+    lay_section(&h->rope, n_factors * sizeof(float), n_factors, &at);
     lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
     lay_section(&h->extents, n_extents * sizeof(struct ingot_extent), n_extents, &at);
     w->meta_bytes = at - INGOT_PAGE;
@@ -206,6 +217,9 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     }
     memcpy(w->meta + (h->tokenizer.offset - INGOT_PAGE), tokenizer, (size_t)tokenizer_bytes);
     memcpy(w->meta + (h->chat.offset - INGOT_PAGE), chat, chat_bytes);
+    if (n_factors != 0) {
+        memcpy(w->meta + (h->rope.offset - INGOT_PAGE), w->s->rope, n_factors * sizeof(float));
+    }
     w->tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE));
     w->extents = (void *)(w->meta + (h->extents.offset - INGOT_PAGE));
     return ERR_OK;
@@ -419,6 +433,7 @@ static enum err write_front(struct writer *w)
 
     seal_section(w, &h->tokenizer);
     seal_section(w, &h->chat);
+    seal_section(w, &h->rope);
     seal_section(w, &h->tensors);
     seal_section(w, &h->extents);
     h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */

@@ -34,18 +34,24 @@ float load_bf16(const uint8_t *p)
     return f32_from_bits((uint32_t)load_u16(p) << 16);
 }
 
+void source_default_params(struct ingot_params *p)
+{
+    p->rope_dims = p->head_dim;
+    p->rope_magnitude = 1.0f;
+    p->attn_scale = 1.0f / sqrtf((float)p->head_dim);
+    p->embedding_scale = 1.0f;
+}
+
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer)
 {
-    switch (role) {
-    case INGOT_TOKEN_EMBEDDING:
-        return &s->tensors[0];
-    case INGOT_OUTPUT_NORM:
-        return &s->tensors[1];
-    case INGOT_OUTPUT:
-        return &s->tensors[2];
-    default:
-        return &s->tensors[3 + layer * SOURCE_ROLES_PER_LAYER + (unsigned)(role - INGOT_ATTN_NORM)];
+    if (role < INGOT_ATTN_NORM) {
+        return &s->tensors[role];
     }
+    if (role >= INGOT_OUTPUT_NORM) {
+        return &s->tensors[role - SOURCE_ROLES_PER_LAYER];
+    }
+    return &s->tensors[SOURCE_ROLES_OUTSIDE + layer * SOURCE_ROLES_PER_LAYER +
+                       (unsigned)(role - INGOT_ATTN_NORM)];
 }
 
 /* Made-up weights lie nowhere: 0 bytes. */
@@ -97,7 +103,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     }
     if (t->data == NULL) {
         return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s is missing: the file is cut short "
-                             "or not a whole llama model", image_role_name(role), place);
+                             "or not a whole model", image_role_name(role), place);
     }
     image_role_shape(&s->params, role, &rows, &cols);
     if (t->rows != rows || t->cols != cols) {
@@ -108,26 +114,43 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
+/* A tied output is the embedding, whatever lies in its slot. */
+static bool wants(const struct source *s, enum ingot_role role)
+{
+    return image_has_role(&s->params, role) && !(role == INGOT_OUTPUT && s->params.tied);
+}
+
+/* A role that the parameters do not have: what a file brings in its place is not understood. */
+static enum err check_absent(struct source *s, enum ingot_role role, unsigned layer)
+{
+    if (role == INGOT_OUTPUT || source_tensor(s, role, layer)->data == NULL) {
+        return ERR_OK;
+    }
+    return source_refuse(s, ERR_UNSUPPORTED, "there is a tensor %s, which this family does not have",
+                         image_role_name(role));
+}
+
 enum err source_check_tensors(struct source *s)
 {
-    enum err e = check_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+    enum err e = ERR_OK;
 
-    for (unsigned layer = 0; e == ERR_OK && layer < s->params.n_layers; layer++) {
-        for (int role = INGOT_ATTN_NORM; e == ERR_OK && role <= INGOT_FFN_DOWN; role++) {
-            e = check_tensor(s, (enum ingot_role)role, layer);
+    for (unsigned role = 0; e == ERR_OK && role < INGOT_N_ROLES; role++) {
+        bool of_layer = image_role_is_layer((enum ingot_role)role);
+        unsigned n = of_layer ? s->params.n_layers : 1;
+
+        for (unsigned i = 0; e == ERR_OK && i < n; i++) {
+            unsigned layer = of_layer ? i : INGOT_NO_LAYER;
+
+            e = wants(s, (enum ingot_role)role) ? check_tensor(s, (enum ingot_role)role, layer)
+                                                : check_absent(s, (enum ingot_role)role, layer);
         }
     }
-    if (e == ERR_OK) {
-        e = check_tensor(s, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
-    }
-    if (e == ERR_OK && !s->params.tied) {
-        e = check_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
-    }
-    for (unsigned i = 3 + s->params.n_layers * SOURCE_ROLES_PER_LAYER;
+    for (unsigned i = SOURCE_ROLES_OUTSIDE + s->params.n_layers * SOURCE_ROLES_PER_LAYER;
          e == ERR_OK && i < SOURCE_MAX_TENSORS; i++) {
         if (s->tensors[i].data != NULL) {
             e = source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u layers",
-                              (i - 3) / SOURCE_ROLES_PER_LAYER, s->params.n_layers);
+                              (i - SOURCE_ROLES_OUTSIDE) / SOURCE_ROLES_PER_LAYER,
+                              s->params.n_layers);
         }
     }
     return e;

@@ -12,8 +12,9 @@
 #include "flash_image/format.h"
 
 enum {
-    SOURCE_ROLES_PER_LAYER = INGOT_FFN_DOWN - INGOT_ATTN_NORM + 1,
-    SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + 3,
+    SOURCE_ROLES_PER_LAYER = INGOT_OUTPUT_NORM - INGOT_ATTN_NORM,
+    SOURCE_ROLES_OUTSIDE = INGOT_N_ROLES - SOURCE_ROLES_PER_LAYER,
+    SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
 enum source_type {
@@ -56,6 +57,7 @@ struct source_text {
 struct source {
     const char *path; /* for sentences */
     struct ingot_params params;
+    float *rope; /* (INGOT_ROPE_SETS, rope_dims / 2), the caller's; NULL: no factors */
     struct source_text name;
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;
@@ -80,6 +82,10 @@ struct source_cursor {
 /* Set s->problem to "PATH: SENTENCE" and return e. */
 __attribute__((format(printf, 3, 4)))
 enum err source_refuse(struct source *s, enum err e, const char *format, ...);
+
+/* What follows from the other parameters in most families: rope_dims, attn_scale, and factors of
+ * one. */
+void source_default_params(struct ingot_params *p);
 
 /* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);

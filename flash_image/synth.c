@@ -160,6 +160,7 @@ static void set_params(struct source *s, const struct shape *shape)
     p->tied = shape->tied;
     p->rope_base = 10000.0f;
     p->norm_eps = 1e-5f;
+    source_default_params(p);
     s->params_known = true;
 }
 
@@ -176,14 +177,16 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
 
 static void set_tensors(struct source *s, uint32_t seed)
 {
-    set_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, seed);
-    set_tensor(s, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, seed);
-    if (!s->params.tied) {
-        set_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER, seed);
-    }
-    for (unsigned layer = 0; layer < s->params.n_layers; layer++) {
-        for (int role = INGOT_ATTN_NORM; role <= INGOT_FFN_DOWN; role++) {
-            set_tensor(s, (enum ingot_role)role, layer, seed);
+    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
+        bool of_layer = image_role_is_layer((enum ingot_role)role);
+        unsigned n = of_layer ? s->params.n_layers : 1;
+
+        if (!image_has_role(&s->params, (enum ingot_role)role) ||
+            (role == INGOT_OUTPUT && s->params.tied)) {
+            continue;
+        }
+        for (unsigned i = 0; i < n; i++) {
+            set_tensor(s, (enum ingot_role)role, of_layer ? i : INGOT_NO_LAYER, seed);
         }
     }
 }

@@ -203,6 +203,8 @@ enum cpu_feature {
     OP(add_f32, void, (float *restrict y, const float *restrict x, size_t n))                     \
     /* y = x * factor; n any. y may be x. */                                                      \
     OP(scale_f32, void, (float *y, const float *x, size_t n, float factor))                       \
+    /* x = cap * tanh(x / cap) in place, tanh by exp (kernels/ref/scalar.h); cap > 0, n any. */   \
+    OP(softcap_f32, void, (float *x, size_t n, float cap))                                        \
     /* Attention over one tile of the cache, n positions of KV_TILE, for n_q queries of one kv    \
      * head; s (n_q), 64-byte aligned rows; q, o (n_q, d) f32, 4-byte aligned.                    \
      *                                                                                            \

@@ -93,8 +93,14 @@ static void take_all(struct activations *a, const struct activations_request *r,
     a->gate = take(t, n * a->hidden_stride, sizeof(float));
     a->up = take(t, n * a->hidden_stride, sizeof(float));
     take_blocks(a, r, t);
-    a->cos_sin = take(t, n * r->params->head_dim, sizeof(float));
-    a->cos_sin_query = take(t, n * r->params->head_dim, sizeof(float));
+    for (size_t i = 0; i < (r->params->window != 0 ? 2 : 1); i++) {
+        a->cos_sin[i] = take(t, n * r->params->head_dim, sizeof(float));
+        a->cos_sin_query[i] = take(t, n * r->params->head_dim, sizeof(float));
+    }
+    if (r->params->window == 0) {
+        a->cos_sin[1] = a->cos_sin[0];
+        a->cos_sin_query[1] = a->cos_sin_query[0];
+    }
     take_attention(a, r->params, t);
     a->logits = take(t, r->params->vocab, sizeof(float));
 }

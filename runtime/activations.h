@@ -32,8 +32,8 @@ struct activations {
     struct block_q8x4 *q8x4;
     struct block_q8k *q8k;
     struct block_q8kx4 *q8kx4;
-    float *cos_sin;       /* (chunk, head_dim) */
-    float *cos_sin_query; /* the same times 1 / sqrt(head_dim) */
+    float *cos_sin[2];    /* (chunk, head_dim) of global and of local layers; equal where the */
+    float *cos_sin_query[2]; /* model has no local ones; the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
     float *logits;        /* (vocab) */
 };

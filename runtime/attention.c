@@ -1,6 +1,7 @@
 #include "runtime/attention.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { LANES = 16 }; /* positions that score kernels take at a time */
@@ -25,19 +26,27 @@ static void begin(const struct kernels *k, const struct attention_block *b,
     }
 }
 
-/* How many of a tile's positions token t of the block sees. */
-static uint32_t visible(const struct attention_block *b, uint32_t tile, uint32_t t)
+/* Positions [from, to) of a tile that token t of the block sees. */
+struct span {
+    uint32_t from, to;
+};
+
+static struct span visible(const struct attention_block *b, uint32_t tile, uint32_t t)
 {
     uint32_t end = b->first_position + t + 1;
+    uint32_t begin = b->window != 0 && end > b->window ? end - b->window : 0;
     uint32_t start = tile * KV_TILE;
+    struct span s = { 0, 0 };
 
-    if (end <= start) {
-        return 0;
+    if (end <= start || begin >= start + KV_TILE) {
+        return s;
     }
-    return end - start < KV_TILE ? end - start : KV_TILE;
+    s.from = begin > start ? begin - start : 0;
+    s.to = end - start < KV_TILE ? end - start : KV_TILE;
+    return s;
 }
 
-/* Rows that do not reach this tile keep what they have: factor 1, weights 0. */
+/* Rows that see nothing of this tile keep what they have: factor 1, weights 0. */
 static void leave_rows(struct score_row *rows, uint32_t n)
 {
     for (uint32_t r = 0; r < n; r++) {
@@ -46,22 +55,35 @@ static void leave_rows(struct score_row *rows, uint32_t n)
     }
 }
 
+/* The rows of one token. What lies before its window counts as minus infinity, whose
+ * exponential is 0. */
+static void softmax_token(const struct kernels *k, const struct attention_block *b,
+                          struct score_row *rows, struct span span)
+{
+    if (span.to == 0) {
+        leave_rows(rows, b->rows_per_token);
+        return;
+    }
+    for (uint32_t r = 0; r < b->rows_per_token; r++) {
+        for (uint32_t j = 0; j < span.from; j++) {
+            rows[r].s[j] = -INFINITY;
+        }
+    }
+    k->online_softmax_f32(rows, b->rows_per_token, span.to);
+}
+
 static void softmax_rows(const struct kernels *k, const struct attention_block *b,
                          const struct attention_work *work, uint32_t tile)
 {
-    if (visible(b, tile, 0) == KV_TILE || b->n_tokens == 1) {
-        k->online_softmax_f32(work->scores, n_rows(b), visible(b, tile, 0));
+    struct span first = visible(b, tile, 0);
+    struct span last = visible(b, tile, b->n_tokens - 1);
+
+    if (first.to == KV_TILE && last.from == 0 && last.to == KV_TILE) {
+        k->online_softmax_f32(work->scores, n_rows(b), KV_TILE);
         return;
     }
     for (uint32_t t = 0; t < b->n_tokens; t++) {
-        struct score_row *rows = work->scores + t * b->rows_per_token;
-        uint32_t n = visible(b, tile, t);
-
-        if (n == 0) {
-            leave_rows(rows, b->rows_per_token);
-        } else {
-            k->online_softmax_f32(rows, b->rows_per_token, n);
-        }
+        softmax_token(k, b, work->scores + t * b->rows_per_token, visible(b, tile, t));
     }
 }
 
@@ -70,17 +92,24 @@ static void run_tile(const struct kernels *k, const struct attention_block *b,
 {
     const void *keys = kv_cache_keys(b->kv, b->layer, b->kv_head, tile);
     const void *values = kv_cache_values(b->kv, b->layer, b->kv_head, tile);
-    uint32_t n = visible(b, tile, b->n_tokens - 1);
+    uint32_t end = b->first_position + b->n_tokens - tile * KV_TILE;
+    uint32_t n = end < KV_TILE ? end : KV_TILE;
     uint32_t lanes = (n + LANES - 1) / LANES * LANES;
     uint32_t d = b->kv->head_dim;
+    bool q8 = b->kv->type == KV_Q8;
 
-    if (b->kv->type == KV_Q8) {
+    if (q8) {
         k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), lanes, d);
-        softmax_rows(k, b, work, tile);
-        k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d);
     } else {
         k->score_f32_f16(work->scores, work->q, keys, n_rows(b), lanes, d);
-        softmax_rows(k, b, work, tile);
+    }
+    for (uint32_t r = 0; r < n_rows(b) && b->softcap != 0.0f; r++) {
+        k->softcap_f32(work->scores[r].s, n, b->softcap);
+    }
+    softmax_rows(k, b, work, tile);
+    if (q8) {
+        k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d);
+    } else {
         k->accumulate_f32_f16(work->out, work->scores, values, n_rows(b), n, d);
     }
 }
@@ -89,9 +118,11 @@ void attention_run(const struct kernels *k, const struct attention_block *b,
                    const struct attention_work *work)
 {
     uint32_t last = b->first_position + b->n_tokens - 1;
+    uint32_t end = b->first_position + 1;
+    uint32_t first = b->window != 0 && end > b->window ? end - b->window : 0;
 
     begin(k, b, work);
-    for (uint32_t tile = 0; tile <= last / KV_TILE; tile++) {
+    for (uint32_t tile = first / KV_TILE; tile <= last / KV_TILE; tile++) {
         run_tile(k, b, work, tile);
     }
 }

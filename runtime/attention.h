@@ -21,7 +21,7 @@ struct attention_work {
 };
 
 /* A block of queries: n_tokens tokens, rows_per_token heads of each, at most ATTENTION_ROWS
- * together. Row t * rows_per_token + h sees positions 0 .. first_position + t. */
+ * together. Row t * rows_per_token + h sees positions up to first_position + t. */
 struct attention_block {
     const struct kv_cache *kv;
     uint32_t layer;
@@ -29,9 +29,11 @@ struct attention_block {
     uint32_t first_position; /* of the block's first token */
     uint32_t n_tokens;
     uint32_t rows_per_token;
+    uint32_t window; /* positions that a row sees, its own included; 0: all */
+    float softcap;   /* of the scores; 0: none */
 };
 
-/* work->q holds the queries, rotated and scaled by 1 / sqrt(head_dim). Then row r of the result
+/* work->q holds the queries, rotated and scaled. Then row r of the result
  * is work->out[r] / work->scores[r].sum. */
 void attention_run(const struct kernels *k, const struct attention_block *b,
                    const struct attention_work *work);

@@ -7,11 +7,6 @@
 
 enum { PLACE_BYTES = 32 };
 
-static const char *const role_names[INGOT_N_ROLES] = {
-    "token_embedding", "attn_norm", "attn_q",   "attn_k",   "attn_v",      "attn_out",
-    "ffn_norm",        "ffn_gate",  "ffn_up",   "ffn_down", "output_norm", "output",
-};
-
 /* What each type demands. */
 static const struct type_rule {
     const char *name;
@@ -41,11 +36,6 @@ const char *image_type_name(unsigned type)
     return type_rule(type)->name;
 }
 
-const char *image_role_name(unsigned role)
-{
-    return role < INGOT_N_ROLES ? role_names[role] : "unknown";
-}
-
 uint32_t image_type_interleave(unsigned type)
 {
     return type_rule(type)->interleave;
@@ -73,40 +63,6 @@ size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)
     const struct type_rule *rule = type_rule(type);
 
     return rule->padding == 0 ? 0 : (size_t)(cols_padded / rule->padding) * rule->block_bytes;
-}
-
-void image_role_shape(const struct ingot_params *p, enum ingot_role role, uint32_t *rows,
-                      uint32_t *cols)
-{
-    *cols = p->dim;
-    switch (role) {
-    case INGOT_TOKEN_EMBEDDING:
-    case INGOT_OUTPUT:
-        *rows = p->vocab;
-        return;
-    case INGOT_ATTN_Q:
-        *rows = p->n_heads * p->head_dim;
-        return;
-    case INGOT_ATTN_K:
-    case INGOT_ATTN_V:
-        *rows = p->n_kv_heads * p->head_dim;
-        return;
-    case INGOT_ATTN_OUT:
-        *rows = p->dim;
-        *cols = p->n_heads * p->head_dim;
-        return;
-    case INGOT_FFN_GATE:
-    case INGOT_FFN_UP:
-        *rows = p->hidden;
-        return;
-    case INGOT_FFN_DOWN:
-        *rows = p->dim;
-        *cols = p->hidden;
-        return;
-    default: /* the norms */
-        *rows = 1;
-        return;
-    }
 }
 
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)
@@ -192,42 +148,6 @@ static enum err check_extents(struct image *img)
     return ERR_OK;
 }
 
-static size_t tensor_index(unsigned n_layers, enum ingot_role role, unsigned layer)
-{
-    switch (role) {
-    case INGOT_TOKEN_EMBEDDING:
-        return 0;
-    case INGOT_OUTPUT_NORM:
-        return 1 + (size_t)IMAGE_ROLES_PER_LAYER * n_layers;
-    case INGOT_OUTPUT:
-        return 2 + (size_t)IMAGE_ROLES_PER_LAYER * n_layers;
-    default:
-        return 1 + (size_t)IMAGE_ROLES_PER_LAYER * layer + (size_t)(role - INGOT_ATTN_NORM);
-    }
-}
-
-const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
-                                        unsigned layer)
-{
-    return &img->tensors[tensor_index(img->header->params.n_layers, role, layer)];
-}
-
-uint32_t image_types(const struct image *img)
-{
-    size_t n = tensor_index(img->header->params.n_layers, INGOT_OUTPUT, INGOT_NO_LAYER) + 1;
-    uint32_t types = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        types |= 1u << img->tensors[i].type;
-    }
-    return types;
-}
-
-static bool is_norm(enum ingot_role role)
-{
-    return role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM || role == INGOT_OUTPUT_NORM;
-}
-
 static enum err refuse_field(struct image *img, const char *place, const char *field,
                              uint64_t value, uint64_t right)
 {
@@ -242,8 +162,9 @@ static enum err check_tensor_shape(struct image *img, const struct ingot_tensor 
     const struct type_rule *rule = type_rule(t->type);
     uint32_t rows, cols;
 
-    if (is_norm(role) && t->type != INGOT_F32) {
-        return REFUSE(img, ERR_UNSUPPORTED, "tensors: %s: type is %u (%s), a norm is f32", place,
+    if (!image_role_is_matrix(role) && t->type != INGOT_F32 &&
+        !(role == INGOT_POSITION_EMBEDDING && t->type == INGOT_F16)) {
+        return REFUSE(img, ERR_UNSUPPORTED, "tensors: %s: type is %u (%s), it must be f32", place,
                       t->type, rule->name);
     }
     if (rule->padding == 0) {
@@ -308,9 +229,9 @@ static enum err check_tensor(struct image *img, enum ingot_role role, unsigned l
     enum err e;
 
     if (layer == INGOT_NO_LAYER) {
-        format_text(place, sizeof place, "%s", role_names[role]);
+        format_text(place, sizeof place, "%s", image_role_name(role));
     } else {
-        format_text(place, sizeof place, "layer %u %s", layer, role_names[role]);
+        format_text(place, sizeof place, "layer %u %s", layer, image_role_name(role));
     }
     if (t->role != role || t->layer != layer) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: in place of %s stands role %u of layer %u",
@@ -343,28 +264,54 @@ static enum err check_extent_end(struct image *img, unsigned extent, uint64_t en
                   (unsigned long long)img->extents[extent].bytes, (unsigned long long)end);
 }
 
+/* Those of the roles [first, last) that are there. */
+static enum err check_roles(struct image *img, unsigned first, unsigned last, unsigned layer,
+                            uint32_t extent, uint64_t *end)
+{
+    enum err e = ERR_OK;
+
+    for (unsigned role = first; e == ERR_OK && role < last; role++) {
+        if (image_has_role(&img->header->params, (enum ingot_role)role)) {
+            e = check_tensor(img, (enum ingot_role)role, layer, extent, end);
+        }
+    }
+    return e;
+}
+
 static enum err check_tensors(struct image *img)
 {
     uint32_t n_layers = img->header->params.n_layers;
     uint64_t end = 0;
-    enum err e = check_tensor(img, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0, &end);
+    enum err e = check_roles(img, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER,
+                             0, &end);
 
     e = e == ERR_OK ? check_extent_end(img, 0, end) : e;
-
-    for (unsigned layer = 0; e == ERR_OK && layer < n_layers; layer++) {
-        end = 0;
-        for (int role = INGOT_ATTN_NORM; e == ERR_OK && role <= INGOT_FFN_DOWN; role++) {
-            e = check_tensor(img, (enum ingot_role)role, layer, layer + 1, &end);
-        }
-        e = e == ERR_OK ? check_extent_end(img, layer + 1, end) : e;
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
     end = 0;
-    e = check_tensor(img, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n_layers + 1, &end);
-    e = e == ERR_OK ? check_tensor(img, INGOT_OUTPUT, INGOT_NO_LAYER, n_layers + 1, &end) : e;
+    if (e == ERR_OK) { /* at the start of layer 0's extent, where they are added */
+        e = check_roles(img, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER, 1, &end);
+    }
+    for (unsigned layer = 0; e == ERR_OK && layer < n_layers; layer++) {
+        e = check_roles(img, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, layer, layer + 1, &end);
+        e = e == ERR_OK ? check_extent_end(img, layer + 1, end) : e;
+        end = 0;
+    }
+    if (e == ERR_OK) {
+        e = check_roles(img, INGOT_OUTPUT_NORM, INGOT_N_ROLES, INGOT_NO_LAYER, n_layers + 1, &end);
+    }
     return e == ERR_OK ? check_extent_end(img, n_layers + 1, end) : e;
+}
+
+/* Positive and finite; a NaN fails both comparisons. */
+static enum err check_rope(struct image *img)
+{
+    uint32_t n = img->header->rope.count;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(img->rope[i] >= 0.5f && img->rope[i] <= 1e6f)) {
+            return REFUSE(img, ERR_BAD_HEADER, "rope: factor %u is not between 0.5 and 1e6", i);
+        }
+    }
+    return ERR_OK;
 }
 
 static enum err check_chat(struct image *img)
@@ -405,6 +352,7 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     } sections[] = {
         { "tokenizer", &h->tokenizer },
         { "chat", &h->chat },
+        { "rope", &h->rope },
         { "tensors", &h->tensors },
         { "extents", &h->extents },
     };
@@ -418,6 +366,7 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     }
     img->tokenizer = meta + (h->tokenizer.offset - INGOT_PAGE);
     img->chat = (const void *)(meta + (h->chat.offset - INGOT_PAGE));
+    img->rope = h->rope.count == 0 ? NULL : (const void *)(meta + (h->rope.offset - INGOT_PAGE));
     img->tensors = (const void *)(meta + (h->tensors.offset - INGOT_PAGE));
     img->extents = (const void *)(meta + (h->extents.offset - INGOT_PAGE));
     e = check_extents(img);
@@ -427,6 +376,7 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     if (e == ERR_OK) {
         e = image_check_tokenizer(img, img->tokenizer, h->tokenizer.bytes, h->params.vocab);
     }
+    e = e == ERR_OK ? check_rope(img) : e;
     return e == ERR_OK ? check_chat(img) : e;
 }
 

@@ -20,7 +20,8 @@ struct image {
     const struct ingot_header *header;
     const uint8_t *tokenizer;            /* struct ingot_tokenizer and its arrays */
     const struct ingot_chat *chat;       /* and its strings */
-    const struct ingot_tensor *tensors;  /* 9 * n_layers + 3, in the file's fixed order */
+    const float *rope;                   /* (INGOT_ROPE_SETS, rope_dims / 2), or NULL */
+    const struct ingot_tensor *tensors;  /* those that the parameters demand, in order of roles */
     const struct ingot_extent *extents;  /* n_layers + 2: embedding, layers, head */
     char problem[96];                    /* after an error: a sentence naming the field */
 };
@@ -49,8 +50,18 @@ enum err image_check_meta(struct image *img, const uint8_t *meta);
 enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
                                uint32_t vocab);
 
+/* Whether the parameters demand the tensor; image_role_is_layer: whether every layer has one. */
+bool image_has_role(const struct ingot_params *p, enum ingot_role role);
+bool image_role_is_layer(enum ingot_role role);
+
+/* A matrix is quantized and multiplied; the others are norms and biases (F32) and positions. */
+bool image_role_is_matrix(enum ingot_role role);
+
+/* Entries of the tensor table. */
+uint32_t image_tensor_count(const struct ingot_params *p);
+
 /* The table entry of a tensor: layer < n_layers for the roles of a layer, INGOT_NO_LAYER for
- * the others. Never NULL after image_check_meta. */
+ * the others. NULL only where the parameters do not demand it. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 

@@ -7,8 +7,6 @@
 #include "runtime/format_text.h"
 #include "runtime/image.h"
 
-enum { IMAGE_ROLES_PER_LAYER = INGOT_FFN_DOWN - INGOT_ATTN_NORM + 1 };
-
 /* The sentence goes to img->problem; the value is e. */
 #define REFUSE(img, e, ...) \
     (format_text((img)->problem, sizeof (img)->problem, __VA_ARGS__), (e))

@@ -45,8 +45,28 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         { "head_dim", p->head_dim, 2, INGOT_MAX_DIM },
         { "vocab", p->vocab, 1, INGOT_MAX_VOCAB },
         { "context", p->context, 1, INGOT_MAX_CONTEXT },
-        { "rope", p->rope, INGOT_ROPE_PAIRS, INGOT_ROPE_HALVES },
+        { "rope", p->rope, INGOT_ROPE_PAIRS, INGOT_ROPE_NONE },
+        { "rope_dims", p->rope_dims, 2, INGOT_MAX_DIM },
+        { "rope_context", p->rope_context, 0, INGOT_MAX_CONTEXT },
+        { "window", p->window, 0, INGOT_MAX_CONTEXT },
+        { "global_every", p->global_every, 0, INGOT_MAX_LAYERS },
+        { "features", p->features, 0, INGOT_ALL_FEATURES },
         { "tied", p->tied, 0, 1 },
+    };
+    /* Each must lie in its range; written so that a NaN fails too. */
+    const struct {
+        const char *name;
+        float value;
+        float low, high;
+    } ranges[] = {
+        { "rope_base", p->rope_base, 1.0f, 1e12f },
+        { "rope_base_local", p->rope_base_local, p->window != 0 ? 1.0f : 0.0f, 1e12f },
+        { "rope_magnitude", p->rope_magnitude, 1e-3f, 1e3f },
+        { "norm_eps", p->norm_eps, 1e-30f, 0.99f },
+        { "attn_scale", p->attn_scale, 1e-6f, 1e3f },
+        { "attn_softcap", p->attn_softcap, 0.0f, 1e6f },
+        { "final_softcap", p->final_softcap, 0.0f, 1e6f },
+        { "embedding_scale", p->embedding_scale, 1e-6f, 1e6f },
     };
 
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
@@ -67,12 +87,18 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         return REFUSE(img, ERR_BAD_HEADER, "header: head_dim is %u, must be even and at most %u",
                       p->head_dim, INGOT_MAX_DIM / p->n_heads);
     }
-    /* Written so that a NaN fails too. */
-    if (!(p->rope_base >= 1.0f && p->rope_base <= 1e12f)) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: rope_base is not between 1 and 10^12");
+    if ((p->features & INGOT_UNGATED) != 0 && (p->features & INGOT_GELU) == 0) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: features ask for an ungated SiLU, which no "
+                      "family has");
     }
-    if (!(p->norm_eps > 0.0f && p->norm_eps < 1.0f)) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: norm_eps is not between 0 and 1");
+    if (p->rope_dims % 2 != 0 || p->rope_dims > p->head_dim) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: rope_dims is %u, must be even and at most %u",
+                      p->rope_dims, p->head_dim);
+    }
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high)) {
+            return REFUSE(img, ERR_BAD_HEADER, "header: %s is out of its range", ranges[i].name);
+        }
     }
     return ERR_OK;
 }
@@ -108,7 +134,8 @@ static enum err check_section(struct image *img, const char *name, const struct 
 
 static enum err check_sections(struct image *img, const struct ingot_header *h)
 {
-    uint32_t n_tensors = IMAGE_ROLES_PER_LAYER * h->params.n_layers + 3;
+    uint32_t n_tensors = image_tensor_count(&h->params);
+    uint32_t n_factors = INGOT_ROPE_SETS * (h->params.rope_dims / 2);
     uint32_t n_extents = h->params.n_layers + 2;
     uint64_t end = INGOT_PAGE;
     enum err e;
@@ -118,6 +145,11 @@ static enum err check_sections(struct image *img, const struct ingot_header *h)
         return e;
     }
     e = check_section(img, "chat", &h->chat, sizeof(struct ingot_chat), 0, &end);
+    if (e != ERR_OK) {
+        return e;
+    }
+    n_factors = h->rope.bytes == 0 ? 0 : n_factors;
+    e = check_section(img, "rope", &h->rope, n_factors * sizeof(float), n_factors, &end);
     if (e != ERR_OK) {
         return e;
     }
@@ -143,15 +175,15 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
         return REFUSE(img, ERR_BAD_MAGIC, "not an .ingot file (its magic is another): make one with `ingot pack`");
     }
     if (h->version != INGOT_VERSION) {
-        return REFUSE(img, ERR_BAD_VERSION, "header: version is %u, this program reads %u",
-                      h->version, (unsigned)INGOT_VERSION);
+        return REFUSE(img, ERR_BAD_VERSION, "header: version is %u, this program reads %u: pack "
+                      "the model again", h->version, (unsigned)INGOT_VERSION);
     }
     if (header_crc(h) != h->header_crc32c) {
         return REFUSE(img, ERR_BAD_CHECKSUM, "the header is damaged: its CRC does not match");
     }
-    if (h->params.family != INGOT_LLAMA) {
-        return REFUSE(img, ERR_UNSUPPORTED, "header: family is %u, this program knows %u (llama)",
-                      h->params.family, (unsigned)INGOT_LLAMA);
+    if (h->params.family < INGOT_LLAMA || h->params.family > INGOT_LAST_FAMILY) {
+        return REFUSE(img, ERR_UNSUPPORTED, "header: family is %u, this program knows 1 to %u",
+                      h->params.family, (unsigned)INGOT_LAST_FAMILY);
     }
     if (h->file_bytes > file_bytes) {
         return REFUSE(img, ERR_TRUNCATED, "the file has %llu bytes of %llu: it is cut short, copy it again",

@@ -1,5 +1,7 @@
 #include "runtime/linear.h"
 
+#include <string.h>
+
 #include "runtime/image.h"
 
 enum { Q8_COLS = 32, K_COLS = 256 };
@@ -87,5 +89,21 @@ void linear_rows(const struct kernels *k, const struct activations *a,
         struct gemm_shape shape = { n, w->cols_padded, in->n_tokens, y_stride, in->stride };
 
         gemm(k, a, w, part, in->x, y + first, &shape);
+    }
+}
+
+void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
+                size_t row)
+{
+    size_t cols = w->cols_padded;
+
+    switch ((enum ingot_type)w->type) {
+    case INGOT_F32: memcpy(x, (const float *)rows + row * cols, w->cols * sizeof(float)); return;
+    case INGOT_F16: k->convert_f32_f16(x, (const uint16_t *)rows + row * cols, w->cols); return;
+    case INGOT_Q8_0: k->dequantize_f32_q8x8(x, rows, row, cols); return;
+    case INGOT_Q4_0: k->dequantize_f32_q4x8(x, rows, row, cols); return;
+    case INGOT_Q4_K: k->dequantize_f32_q4kx8(x, rows, row, cols); return;
+    case INGOT_Q6_K: k->dequantize_f32_q6kx8(x, rows, row, cols); return;
+    case INGOT_N_TYPES: return;
     }
 }

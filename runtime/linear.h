@@ -30,4 +30,8 @@ void linear_rows(const struct kernels *k, const struct activations *a,
                  const struct ingot_tensor *w, const uint8_t *rows, const struct linear_input *in,
                  float *y, size_t y_stride, size_t first, size_t n);
 
+/* Row `row` of the rows at `rows` (whole interleaved groups) as floats to x (w->cols_padded). */
+void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
+                size_t row);
+
 #endif

@@ -170,10 +170,18 @@ static bool try_resident(struct plan *plan, const struct weights *w, uint64_t li
     return true;
 }
 
+size_t plan_output_norm_bytes(const struct image *image)
+{
+    const struct ingot_tensor *norm = image_tensor(image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
+    const struct ingot_tensor *head = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
+
+    return (size_t)(head->offset - norm->offset);
+}
+
 /* The final norm of an untied head in tiles. */
 static uint64_t norm_bytes(const struct weights *w)
 {
-    return page_up((uint64_t)w->image->header->params.dim * sizeof(float));
+    return page_up(plan_output_norm_bytes(w->image));
 }
 
 /* What streaming takes with no layer pinned. The final norm lies in the head's extent: tied,

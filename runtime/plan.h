@@ -70,6 +70,10 @@ enum err plan_make(struct plan *plan, const struct plan_request *request);
 /* "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);
 
+/* What precedes the output matrix in the extent of an untied head: the final norm, and its bias
+ * where there is one. */
+size_t plan_output_norm_bytes(const struct image *image);
+
 /* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);

@@ -70,7 +70,7 @@ static void sine_cosine(double x, double *sine, double *cosine)
     *cosine = quadrant == 0 ? c : quadrant == 1 ? -s : quadrant == 2 ? -c : s;
 }
 
-void rope_table_row(float *out, uint32_t position, uint32_t d, float base)
+void rope_table_row(float *out, uint32_t position, uint32_t d, float base, const float *factors)
 {
     double log_base = natural_log((double)base);
 
@@ -78,6 +78,9 @@ void rope_table_row(float *out, uint32_t position, uint32_t d, float base)
         double frequency = exponential(-log_base * (double)(2 * i) / (double)d);
         double sine, cosine;
 
+        if (factors != NULL) {
+            frequency /= (double)factors[i];
+        }
         sine_cosine((double)position * frequency, &sine, &cosine);
         out[2 * i] = (float)cosine;
         out[2 * i + 1] = (float)sine;

@@ -64,8 +64,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
         }
     }
     if (s->extents[n + 1] == NULL) { /* an untied head in tiles: only its norm stays */
-        s->output_norm = arena_take(arena, ARENA_WEIGHTS,
-                                    image->header->params.dim * sizeof(float));
+        s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
     }
     for (uint32_t i = 0; i < PLAN_SLOTS && plan->slot_bytes != 0; i++) {
         s->slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);

@@ -140,9 +140,9 @@ static enum err keep_before_matrix(struct stream *s)
         return e;
     }
     s->tile_crc_before = crc32c(0, s->slots[0].buffer, (size_t)head->offset);
-    if (s->output_norm != NULL) {
+    if (s->output_norm != NULL) { /* and its bias, which lies behind it */
         memcpy((uint8_t *)(uintptr_t)s->output_norm, s->slots[0].buffer + norm->offset,
-               s->image->header->params.dim * sizeof(float));
+               (size_t)(head->offset - norm->offset));
     }
     return ERR_OK;
 }

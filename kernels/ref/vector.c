@@ -127,6 +127,13 @@ void scale_f32_ref(float *y, const float *x, size_t n, float factor)
     }
 }
 
+void softcap_f32_ref(float *x, size_t n, float cap)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[i] = cap * tanh_f32(x[i] / cap);
+    }
+}
+
 void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -89,7 +89,7 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
             .slot = { { use, TESTER_F32, 4 * n, 4 } },
             .n_slots = 1, .pointer = { 0 }, .n_pointers = 1, .size = { n }, .n_sizes = 1,
             .scalar = { fill == FILL_WIDE ? 3.5f : fill == FILL_SPECIAL ? 20.0f : 0.25f },
-            .returns_float = op != KERNEL_softmax_f32, .data = fill,
+            .returns_float = op == KERNEL_max_f32 || op == KERNEL_exp_sum_f32, .data = fill,
         };
 
         fill_floats(t, 0, n, fill);
@@ -178,6 +178,7 @@ bool tester_run_vector(struct tester *t, enum kernel_op op)
     case KERNEL_rope_f32_halves: test_rope(t); return true;
     case KERNEL_max_f32:
     case KERNEL_exp_sum_f32:
+    case KERNEL_softcap_f32:
     case KERNEL_softmax_f32: test_softmax_parts(t, op); return true;
     case KERNEL_silu_mul_f32: test_gate(t, 100.0f); return true;
     case KERNEL_gelu_mul_f32: test_gate(t, 20.0f); return true;

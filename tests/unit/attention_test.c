@@ -53,27 +53,28 @@ static void ask(uint32_t n_rows, float scale)
     }
 }
 
-/* The largest difference of row r to the plain computation over n positions. */
-static double difference(uint32_t r, uint32_t n)
+/* The largest difference of row r to the plain computation over positions [from, n). */
+static double difference_from(uint32_t r, uint32_t from, uint32_t n, double softcap)
 {
     double p[MOST_N], max = -INFINITY, sum = 0, worst = 0;
     uint32_t d = kv.head_dim;
 
-    for (uint32_t j = 0; j < n; j++) {
+    for (uint32_t j = from; j < n; j++) {
         p[j] = 0;
         for (uint32_t i = 0; i < d; i++) {
             p[j] += (double)queries[r * d + i] * (double)keys[j][i];
         }
+        p[j] = softcap != 0 ? softcap * tanh(p[j] / softcap) : p[j];
         max = p[j] > max ? p[j] : max;
     }
-    for (uint32_t j = 0; j < n; j++) {
+    for (uint32_t j = from; j < n; j++) {
         p[j] = exp(p[j] - max);
         sum += p[j];
     }
     for (uint32_t i = 0; i < d; i++) {
         double o = 0;
 
-        for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t j = from; j < n; j++) {
             o += p[j] / sum * (double)values[j][i];
         }
         worst = fmax(worst, fabs(o - (double)(out[r * d + i] / scores[r].sum)));
@@ -81,9 +82,14 @@ static double difference(uint32_t r, uint32_t n)
     return worst;
 }
 
+static double difference(uint32_t r, uint32_t n)
+{
+    return difference_from(r, 0, n, 0);
+}
+
 static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t heads)
 {
-    return (struct attention_block){ &kv, 1, 1, first, tokens, heads };
+    return (struct attention_block){ &kv, 1, 1, first, tokens, heads, 0, 0.0f };
 }
 
 static void test_against_softmax(const struct kernels *k, enum kv_type type, double bound)
@@ -164,6 +170,29 @@ static void test_blocks(const struct kernels *k, enum kv_type type)
        wrong, TOKENS * HEADS);
 }
 
+/* Windows that begin inside a tile, at one, and beyond the first; scores that are capped. */
+static void test_windows(const struct kernels *k)
+{
+    static const uint32_t windows[] = { 1, 7, 63, 64, 65, 100, 199, 500 };
+    struct attention_block b = block(190, TOKENS, HEADS);
+    double worst = 0;
+
+    fill(k, 200, 64, KV_F16);
+    b.softcap = 2.0f;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        ask(TOKENS * HEADS, 5.0f);
+        b.window = windows[i];
+        attention_run(k, &b, &work);
+        for (uint32_t r = 0; r < TOKENS * HEADS; r++) {
+            uint32_t end = 190 + r / HEADS + 1;
+            uint32_t from = end > windows[i] ? end - windows[i] : 0;
+
+            worst = fmax(worst, difference_from(r, from, end, 2.0));
+        }
+    }
+    OK(worst < 5e-6, "8 windows, scores capped at 2: off by %d e-6 at most", (int)ceil(worst * 1e6));
+}
+
 static void test_one_position(const struct kernels *k)
 {
     struct attention_block b = block(0, 1, 1);
@@ -188,6 +217,7 @@ int main(void)
     test_rescaling(&k);
     test_blocks(&k, KV_F16);
     test_blocks(&k, KV_Q8);
+    test_windows(&k);
     test_one_position(&k);
     return tap_done();
 }

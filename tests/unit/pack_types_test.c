@@ -29,8 +29,10 @@ static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool ti
         set_tensor(INGOT_OUTPUT, INGOT_NO_LAYER, type);
     }
     for (unsigned layer = 0; layer < n_layers; layer++) {
-        for (int role = INGOT_ATTN_NORM; role <= INGOT_FFN_DOWN; role++) {
-            set_tensor((enum ingot_role)role, layer, type);
+        for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
+            if (image_has_role(&source.params, (enum ingot_role)role)) {
+                set_tensor((enum ingot_role)role, layer, type);
+            }
         }
     }
 }

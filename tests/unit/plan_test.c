@@ -52,17 +52,20 @@ static void make_image(enum ingot_type type, uint64_t gap)
     extents[0].bytes = gap;
     put_tensor(t++, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0, type);
     for (uint32_t layer = 0; layer < n; layer++) {
-        for (int role = INGOT_ATTN_NORM; role <= INGOT_FFN_DOWN; role++) {
-            bool norm = role == INGOT_ATTN_NORM || role == INGOT_FFN_NORM;
+        for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
+            if (image_has_role(&header.params, (enum ingot_role)role)) {
+                bool matrix = image_role_is_matrix((enum ingot_role)role);
 
-            put_tensor(t++, (enum ingot_role)role, layer, layer + 1, norm ? INGOT_F32 : type);
+                put_tensor(t++, (enum ingot_role)role, layer, layer + 1,
+                           matrix ? type : INGOT_F32);
+            }
         }
     }
     put_tensor(t++, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n + 1, INGOT_F32);
     extents[n + 1].bytes += header.params.tied ? 0 : gap;
     put_tensor(t, INGOT_OUTPUT, INGOT_NO_LAYER, n + 1, type);
     if (header.params.tied) {
-        extents[n + 1].bytes = tensors[9 * n + 1].bytes;
+        extents[n + 1].bytes = t[-1].bytes;
         *t = tensors[0];
         t->role = INGOT_OUTPUT;
     }

@@ -10,7 +10,7 @@ static double worst_error(uint32_t position, uint32_t d, float base)
     float row[512];
     double worst = 0.0;
 
-    rope_table_row(row, position, d, base);
+    rope_table_row(row, position, d, base, NULL);
     for (uint32_t i = 0; i < d / 2; i++) {
         double angle = (double)position * pow((double)base, -2.0 * i / (double)d);
         double c = fabs((double)row[2 * i] - cos(angle));
