@@ -125,12 +125,12 @@ static inline float gelu_tanh_f32(float x)
     return x / (1.0f + e);
 }
 
-/* (1 - e) / (1 + e), e = exp(-2 |x|), with the sign of x: off by 2^-23 at most. */
+/* (1 - e) / (1 + e), e = exp(-2 |x|), with the sign of x: off by 2^-23 at most. NaN stays NaN. */
 static inline float tanh_f32(float x)
 {
     float e = exp_f32(-2.0f * fabsf(x));
 
-    return copysignf((1.0f - e) / (1.0f + e), x);
+    return x != x ? x : copysignf((1.0f - e) / (1.0f + e), x);
 }
 
 #endif
