@@ -1,0 +1,141 @@
+// void score_f32_q8_avx512_vnni(struct score_row *s, const struct block_q8 *q, const void *k,
+//                               size_t n_q, size_t n, size_t d)
+//
+// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of n floats  r9 d, then bytes of a query
+// rax bytes of the positions done, of scores as of a chunk of k  r10 scales  r11 k  rbx block of q
+// rbp bytes of the tile  r12 three times r9  r13 bytes of scales in a tile  r14 end of the blocks
+// zmm0-zmm7 sums of a block, zmm8-zmm15 scores, zmm16 and zmm17 keys, zmm18 top bits of bytes,
+// zmm19 scratch, zmm20 and zmm21 scales
+// Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm21.
+//
+// 4 queries (3, 2, 1 at the end) by 32 positions. A lane is a position; vpdpbusd multiplies 4 of its
+// dimensions, made unsigned by flipping the top bit, by those of a query, and a sum begins at -128
+// times that of the query's block. What is computed beyond n is not stored. Aims at 9 cycles for
+// 8 vpdpbusd. The next tile is asked for on the way, as in score_f32_f16_avx2.S.
+#include "kernels/x86_64/attention.h"
+
+#define scores rdi
+#define queries rsi
+#define scales rdx
+#define n_queries rcx
+#define n_bytes r8
+#define position rax
+#define scale r10
+#define key r11
+#define block rbx
+#define tile_bytes rbp
+#define scale_bytes r13
+#define blocks_end r14
+
+#define X_BYTES 40
+#define X_SCALE 32
+#define X_SUM 36
+#define CHUNK_BYTES 256
+
+.macro begin_block a, low, high
+    at_row  <vpbroadcastd zmm19, dword ptr>, \a, block, X_SUM
+    vpxord  zmm\low, zmm\low, zmm\low
+    vpslld  zmm19, zmm19, 7
+    vpsubd  zmm\low, zmm\low, zmm19
+    vmovdqa64 zmm\high, zmm\low
+.endm
+
+.macro multiply_chunk a, c, low, high
+    at_row  <vpdpbusd zmm\low, zmm16, dword ptr>, \a, block, (4 * \c), <{1to16}>
+    at_row  <vpdpbusd zmm\high, zmm17, dword ptr>, \a, block, (4 * \c), <{1to16}>
+.endm
+
+.macro add_vector a, sum, score, scales
+    at_row  <vmulps zmm19, zmm\scales, dword ptr>, \a, block, X_SCALE, <{1to16}>
+    vcvtdq2ps zmm\sum, zmm\sum
+    vfmadd231ps zmm\score, zmm\sum, zmm19
+.endm
+
+.macro end_block a, low, high
+    add_vector \a, \low, %(8 + \low), 20
+    add_vector \a, \high, %(8 + \high), 21
+.endm
+
+.macro zero_pair a, low, high
+    vpxord  zmm\low, zmm\low, zmm\low
+    vpxord  zmm\high, zmm\high, zmm\high
+.endm
+
+.macro store_low a, low, high
+    vmovups [scores + position + ROW_BYTES * \a], zmm\low
+.endm
+
+.macro store_high a, low, high
+    vmovups [scores + position + ROW_BYTES * \a + 64], zmm\high
+.endm
+
+// op a, chunk if given, zmm of its 32 positions from zmm first on: for n_q queries.
+.macro for_pairs n_q, first, op, chunk
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    .ifb \chunk
+    \op     \a, %(\first + 2 * \a), %(\first + 2 * \a + 1)
+    .else
+    \op     \a, \chunk, %(\first + 2 * \a), %(\first + 2 * \a + 1)
+    .endif
+    .endif
+    .endr
+.endm
+
+// The next n_q queries over all positions.
+.macro score_queries n_q
+    xor     eax, eax
+    lea     blocks_end, [queries + stride]
+1:
+    lea     scale, [scales + position]
+    lea     key, [scale + scale_bytes]
+    mov     block, queries
+    for_pairs \n_q, 8, zero_pair
+    cmp     block, blocks_end
+    je      3f
+2:
+    for_pairs \n_q, 0, begin_block
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    prefetcht1 [key + tile_bytes + CHUNK_BYTES * \c]
+    prefetcht1 [key + tile_bytes + CHUNK_BYTES * \c + 64]
+    vpxord  zmm16, zmm18, [key + CHUNK_BYTES * \c]
+    vpxord  zmm17, zmm18, [key + CHUNK_BYTES * \c + 64]
+    for_pairs \n_q, 0, multiply_chunk, \c
+    .endr
+    vmovups zmm20, [scale]
+    vmovups zmm21, [scale + 64]
+    for_pairs \n_q, 0, end_block
+    add     scale, 4 * 64
+    add     key, 8 * CHUNK_BYTES
+    add     block, X_BYTES
+    cmp     block, blocks_end
+    jne     2b
+3:
+    for_pairs \n_q, 8, store_low
+    lea     key, [position + 64]
+    cmp     key, n_bytes
+    jae     4f
+    for_pairs \n_q, 8, store_high
+4:
+    add     position, 128
+    cmp     position, n_bytes
+    jb      1b
+    add     scores, \n_q * ROW_BYTES
+    next_rows queries, \n_q
+.endm
+
+func score_f32_q8_avx512_vnni
+    push_saved rbx, rbp, r12, r13, r14
+    lea     scale_bytes, [8*stride] // 64 floats for 32 dimensions
+    imul    tile_bytes, stride, 72
+    shr     stride, 5
+    imul    stride, stride, X_BYTES
+    lea     stride3, [stride + 2*stride]
+    mov     eax, 0x80808080
+    vpbroadcastd zmm18, eax
+    shl     n_bytes, 2
+    jz      9f
+    for_queries n_queries, 4, score_queries
+9:
+    pop_saved r14, r13, r12, rbp, rbx
+endfunc score_f32_q8_avx512_vnni
