@@ -73,4 +73,28 @@ kernels_exp_table:
     vmulps  ymm\x, ymm\sum, ymm\int
 .endm
 
+// The same of zmm x; tmp, sum and other are scratch. vscalefps multiplies by 2^n with one rounding, as the
+// two steps above do, the first of which is exact. 16 instructions.
+.macro exp_sixteen x, tmp, sum, other, rest
+    vmaxps  zmm\x, zmm\x, dword ptr exp_least{1to16}
+    vminps  zmm\x, zmm\x, dword ptr exp_greatest{1to16}
+    vbroadcastss zmm\tmp, dword ptr exp_magic
+    vbroadcastss zmm\sum, dword ptr exp_q4
+    vfmadd231ps zmm\tmp, zmm\x, dword ptr exp_log2_e{1to16}
+    vsubps  zmm\tmp, zmm\tmp, dword ptr exp_magic{1to16}
+    vfmadd231ps zmm\x, zmm\tmp, dword ptr exp_ln2_high{1to16}
+    vfmadd231ps zmm\x, zmm\tmp, dword ptr exp_ln2_low{1to16}  // r
+    .ifnb \rest
+    vsubps  zmm\x, zmm\x, zmm\rest
+    .endif
+    vfmadd213ps zmm\sum, zmm\x, dword ptr exp_q3{1to16}
+    vfmadd213ps zmm\sum, zmm\x, dword ptr exp_q2{1to16}
+    vfmadd213ps zmm\sum, zmm\x, dword ptr exp_q1{1to16}
+    vfmadd213ps zmm\sum, zmm\x, dword ptr exp_half{1to16}     // q(r)
+    vmulps  zmm\other, zmm\x, zmm\x
+    vfmadd213ps zmm\sum, zmm\other, zmm\x
+    vaddps  zmm\sum, zmm\sum, dword ptr exp_one{1to16}
+    vscalefps zmm\x, zmm\sum, zmm\tmp
+.endm
+
 #endif

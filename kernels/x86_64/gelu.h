@@ -1,4 +1,4 @@
-// gelu of eight floats, the operations of gelu_tanh_f32 in kernels/ref/scalar.h in their order.
+// gelu of eight or sixteen floats, the operations of gelu_tanh_f32 in kernels/ref/scalar.h in their order.
 #ifndef INGOT_KERNELS_X86_64_GELU_H
 #define INGOT_KERNELS_X86_64_GELU_H
 
@@ -54,6 +54,37 @@ kernels_gelu_table:
     exp_eight 0, 1, 2, 3, 5
     vaddps  ymm0, ymm0, exp_one
     vdivps  ymm0, ymm4, ymm0
+.endm
+
+// The same of sixteen: zmm0 = gelu of zmm4.
+.macro gelu_sixteen
+    vmaxps  zmm0, zmm4, dword ptr gelu_least{1to16}
+    vbroadcastss zmm7, dword ptr gelu_c1
+    vbroadcastss zmm16, dword ptr gelu_c3
+    vminps  zmm0, zmm0, dword ptr gelu_greatest{1to16}  // v
+    vmulps  zmm1, zmm0, zmm0        // square
+    vmulps  zmm2, zmm1, zmm16       // cubic
+    vaddps  zmm3, zmm2, zmm7        // factor
+    vsubps  zmm5, zmm3, zmm7        // rest
+    vsubps  zmm6, zmm3, zmm5
+    vsubps  zmm5, zmm2, zmm5
+    vsubps  zmm6, zmm7, zmm6
+    vfmsub231ps zmm2, zmm1, zmm16
+    vaddps  zmm5, zmm6, zmm5        // low
+    vmovaps zmm6, zmm1
+    vfmsub231ps zmm6, zmm0, zmm0
+    vaddps  zmm5, zmm5, zmm2
+    vfmadd231ps zmm5, zmm6, zmm16
+    vfmadd231ps zmm5, zmm1, dword ptr gelu_c3_low{1to16}
+    vaddps  zmm5, zmm5, dword ptr gelu_c1_low{1to16}
+    vmulps  zmm1, zmm0, zmm3        // u
+    vmovaps zmm2, zmm1
+    vfmsub231ps zmm2, zmm0, zmm3
+    vfmadd213ps zmm5, zmm0, zmm2
+    vxorps  zmm0, zmm1, dword ptr exp_sign{1to16}
+    exp_sixteen 0, 1, 2, 3, 5
+    vaddps  zmm0, zmm0, dword ptr exp_one{1to16}
+    vdivps  zmm0, zmm4, zmm0
 .endm
 
 #endif

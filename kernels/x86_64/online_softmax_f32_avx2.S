@@ -24,7 +24,7 @@
 .endm
 
 // e^x of 16 scores in ymm0 and ymm1 back to where they came from, and onto the sum.
-.macro exp_sixteen at
+.macro exp_pair at
     vsubps  ymm0, ymm0, ymm10
     vsubps  ymm1, ymm1, ymm10
     exp_eight 0, 2, 3, 4
@@ -82,13 +82,13 @@ func online_softmax_f32_avx2
 4:
     vmovaps ymm0, [row + position]
     vmovaps ymm1, [row + position + 32]
-    exp_sixteen position
+    exp_pair position
     add     position, 64
     cmp     position, whole
     jb      4b
 5:
     load_last
-    exp_sixteen whole
+    exp_pair whole
     fold_lanes 8, 9
     vsubps  xmm0, xmm14, xmm10
     exp_eight 0, 2, 3, 4
