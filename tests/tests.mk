@@ -50,9 +50,9 @@ test-images: $(H)/ingot
 	$(Q)for b in virt-arm64 virt-riscv64; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
 
-# The image of BOARD= with another image_main: $(1).bin from $(2).
+# The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
-$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(B)/obj/$(2).o $(B)/image.ld
+$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/image.ld
 	$$(call say,LD,$$@)
 	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o,$$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
@@ -60,10 +60,10 @@ $(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(B)/obj/$(2).o $(B)/i
 $(B)/$(1).bin: $(B)/$(1).elf
 	$$(Q)$(CROSS_COMPILE)objcopy -O binary $$< $$@
 
--include $(B)/obj/$(2).d
+-include $(2:%=$(B)/obj/%.d)
 endef
 $(eval $(call image_with_main,traps,tests/boot/traps_main.c))
-$(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c))
+$(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/bench/kernel_calls.c))
 
 # What all suites need. The long ones go first, so that the others fill the gaps.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
@@ -117,5 +117,17 @@ bench-images:
 	$(Q)for b in virt-arm64 virt-riscv64; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/kernels-bench.bin BOARD=$$b || exit 1; done
 
-bench-kernels: bench-images ## instructions per weight or element of every kernel, and build/bench-kernels.csv
+# Every kernel of this computer's ISA, natively.
+NATIVE_KERNELS := $(O)/tests/bench/native_kernels
+NATIVE_KERNELS_OBJ = $(filter $(H)/obj/kernels/% $(H)/obj/board/host/host_cpu.c.o,$(HOST_OBJ)) \
+                     $(H)/obj/tests/bench/native_kernels.c.o $(H)/obj/tests/bench/kernel_calls.c.o
+
+$(NATIVE_KERNELS): $(NATIVE_KERNELS_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -pthread $^ -lm -o $@
+
+-include $(NATIVE_KERNELS_OBJ:.o=.d)
+
+bench-kernels: bench-images $(NATIVE_KERNELS) ## every kernel: instructions, llvm-mca's cycles, native time; build/bench-kernels.csv
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kernels.py

@@ -1,110 +1,155 @@
 #!/usr/bin/python3
-"""Instructions per weight or element of every kernel, reference against assembly, from the image of
-kernels_main.c; and llvm-mca's cycles for the hot loops of arm64, where it is installed."""
+"""What a weight or element costs every kernel: instructions counted in the image of kernels_main.c,
+llvm-mca's cycles of several cores, and time on this computer."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from figures import COUNTED, ICOUNT, print_table, write_csv
-from machine import ARM64, BUILD, RISCV64_V, Machine
+from machine import BUILD, RISCV64, Machine
+import static_cycles
 
-MACHINES = [("arm64", ARM64),
-            ("riscv64 VLEN 128", RISCV64_V),
-            ("riscv64 VLEN 256", Machine("virt-riscv64", None, ["-cpu", "rv64,v=true,vlen=256"]))]
-SUFFIXES = ("ref", "neon", "rv64gc", "rvv")
-CORES = ("cortex-a53", "cortex-a72")
-MCA = next((name for name in ("llvm-mca", "llvm-mca-14") if shutil.which(name)), None)
+NATIVE = os.path.join(BUILD, "tests/bench/native_kernels")
+
+def arm64(name, cpu):
+    return name, Machine("virt-arm64", "virt-arm64 " + name, ["-cpu", cpu])
 
 
-def count(machine):
-    """{symbol: (shape, instructions per item)}, call and return left out."""
+def riscv64(vlen):
+    return f"VLEN {vlen}", Machine("virt-riscv64", f"virt-riscv64 VLEN {vlen}",
+                                   ["-cpu", f"rv64,v=true,vlen={vlen},zvfh=true"])
+
+
+MACHINES = {"arm64": [arm64("cortex-a72", "cortex-a72"), arm64("cortex-a76", "cortex-a76"),
+                      arm64("SVE 128", "max,sve128=on,sve256=off"),
+                      arm64("SVE 256", "max,sve256=on")],
+            "riscv64": [("no V", RISCV64), riscv64(128), riscv64(256)]}
+# Name, suffix of the symbol, machine.
+COLUMNS = {"arm64": [("ref", "ref", "cortex-a72"), ("neon", "neon", "cortex-a72"),
+                     ("neon_dotprod", "neon_dotprod", "cortex-a76"),
+                     ("neon_i8mm", "neon_i8mm", "SVE 128"),
+                     ("sve 128", "sve", "SVE 128"), ("sve 256", "sve", "SVE 256")],
+           "riscv64": [("ref", "ref", "no V"), ("rv64gc", "rv64gc", "no V"),
+                       ("rvv 128", "rvv", "VLEN 128"), ("rvv_zvfh 128", "rvv_zvfh", "VLEN 128"),
+                       ("rvv 256", "rvv", "VLEN 256"), ("rvv_zvfh 256", "rvv_zvfh", "VLEN 256")]}
+SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_dotprod|neon_i8mm|sve|rv64gc|rvv|rvv_zvfh|avx2|"
+                    r"avx512|avx512_vnni)$")
+
+Call = namedtuple("Call", "rows cols tokens bytes")
+
+
+def items(call):
+    return call.rows * call.cols * call.tokens
+
+
+def shape(call):
+    sizes = [call.rows, call.cols] if call.rows > 1 else [call.cols]
+    return " x ".join(str(n) for n in sizes + [call.tokens] * (call.tokens > 1))
+
+
+def parse(console):
+    """[(symbol, Call, the numbers after it)]"""
+    return [(symbol, Call(*(int(n) for n in numbers.split()[:4])),
+             [float(n) for n in numbers.split()[4:]])
+            for symbol, numbers in re.findall(r"^kernel: (\w+) ([\d. ]+)$", console, re.M)]
+
+
+def count(machine, words):
+    """[(symbol, Call, instructions per item)], call and return left out."""
     kernel = os.path.join(BUILD, machine.board, "kernels-bench.bin")
-    status, console = machine.run("", 1, ICOUNT, kernel, 120)
-    found = {}
-    for symbol, *numbers in re.findall(r"^kernel: (\w+)" + r" (\d+)" * 7 + "$", console, re.M):
-        rows, cols, items, calls, ticks, empty, hz = (int(n) for n in numbers)
-        shape = f"{rows} x {cols}" if rows > 1 else str(cols)
-        found[symbol] = (shape, (ticks - empty) * 10**9 / hz / calls / items)
+    status, console = machine.run(words, 1, ICOUNT, kernel, 280)
+    found = parse(console)
     if status != 0 or not found:
         sys.exit(f"{machine.label}: status {status}\n{console[-2000:]}")
-    return found
+    return [(symbol, call, (ticks - empty) * 10**9 / hz / n / items(call))
+            for symbol, call, (n, ticks, empty, hz) in found]
 
 
-def split(symbol):
-    op, _, suffix = symbol.rpartition("_")
-    return op, suffix
+def count_all(machines):
+    """[(column's machine, its label, symbol, Call, instructions per item)]; references once."""
+    jobs = [(*machines[0], "ref")] + [(*machine, "count") for machine in machines]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda job: count(job[1], job[2]), jobs))
+    return [(short, machine.label, *row) for (short, machine, _), rows in zip(jobs, found)
+            for row in rows]
 
 
-def loops(disassembly, symbol):
-    """Instructions of every innermost loop of a function."""
-    body = re.search(rf"^[0-9a-f]+ <{symbol}>:\n((?:.+\n)+)", disassembly, re.M).group(1)
-    code = [(int(at, 16), text.split("//")[0].strip()) for at, text in
-            re.findall(r"^ *([0-9a-f]+):\t[0-9a-f]{8} \t(.*)$", body, re.M)]
-    spans = []
-    for i, (at, text) in enumerate(code):
-        branch = re.match(r"(?:b|b\.\w+|cbn?z|tbn?z)\t(?:.*, )?([0-9a-f]+) <", text)
-        target = int(branch.group(1), 16) if branch else at + 1
-        start = next((j for j, (where, _) in enumerate(code) if where == target), None)
-        if start is not None and start <= i:
-            spans.append((start, i))
-    inner = [s for s in spans if not any(o != s and s[0] <= o[0] and o[1] <= s[1] for o in spans)]
-    return [[text for _, text in code[a:b + 1]] for a, b in inner]
-
-
-def static_cycles(loop, core):
-    """Of one iteration in a long run, every load hitting the first cache."""
-    lines = [re.sub(r"[0-9a-f]+ <[^>]*>$", "1b", text) for text in loop]
-    done = subprocess.run([MCA, "-mtriple=aarch64", f"-mcpu={core}", "-iterations=200"],
-                          input="1:\n" + "\n".join(lines) + "\n", capture_output=True, text=True,
-                          timeout=60)
-    total = re.search(r"^Total Cycles:\s+(\d+)", done.stdout, re.M)
-    return int(total.group(1)) / 200 if total else None
-
-
-def show_counted():
-    rows, lines = [], []
-    for label, machine in MACHINES:
-        found = count(machine)
-        for op in sorted({split(symbol)[0] for symbol in found}):
-            cells = [found.get(f"{op}_{suffix}") for suffix in SUFFIXES]
-            best = min(cell[1] for cell in cells if cell)
-            rows.append([op, cells[0][0], label] + [f"{c[1]:.3f}" if c else "" for c in cells] +
-                        [f"{cells[0][1] / best:.1f}"])
-        lines += [(label, symbol, "kernel " + shape, f"{value:.4f}", "instructions/item", COUNTED)
-                  for symbol, (shape, value) in found.items()]
-    rows.sort(key=lambda row: (row[0], row[2]))
-    print_table(f"Instructions per weight or element, {COUNTED}: no board's speed",
-                ["op", "shape", "machine", *SUFFIXES, "ref/best"], rows)
+def show_counted(isa):
+    lines, cells, sizes = [], {}, {}
+    for short, label, symbol, call, value in count_all(MACHINES[isa]):
+        op, suffix = SUFFIX.match(symbol).groups()
+        cells[op, shape(call), suffix, short] = value
+        sizes.setdefault(op, {})[shape(call)] = True
+        lines.append((label, symbol, "kernel " + shape(call), f"{value:.4f}", "instructions/item",
+                      COUNTED))
+    rows = []
+    for op, size in ((op, size) for op in sorted(sizes) for size in sizes[op]):
+        found = [cells.get((op, size, suffix, short)) for _, suffix, short in COLUMNS[isa]]
+        rows.append([op, size] + [f"{value:.3f}" if value else "" for value in found])
+    print_table(f"{isa}: instructions per weight (gemm: and token) or element, {COUNTED}: "
+                "no board's speed", ["op", "shape"] + [name for name, _, _ in COLUMNS[isa]], rows)
     return lines
 
 
+def unit_of(symbol, call):
+    """(what the cycles are divided by, how it is called)."""
+    if not symbol.startswith(("gemv", "gemm")):
+        return items(call), "element"
+    cols = 256 if "kx8" in symbol else 32
+    name = f"block of 8 x {cols}" + (" and token" if call.tokens > 1 else "")
+    return items(call) / 8 / cols, name
+
+
 def show_static():
-    if MCA is None:
-        print("\nskipped: static cycles, llvm-mca is not installed")
+    mca, *rest = static_cycles.tools()
+    if mca is None:
+        print(f"\nskipped: {rest[0]}")
         return []
-    print("\nskipped: static cycles of riscv64, llvm-mca has no model of a core with V")
-    with open(os.path.join(BUILD, "virt-arm64/ingot.dis"), encoding="utf-8") as f:
-        disassembly = f.read()
-    how = subprocess.run([MCA, "--version"], capture_output=True, text=True).stdout
-    how = "static, llvm-mca " + re.search(r"version (\S+)", how).group(1)
+    how = f"static, llvm-mca {rest[1]}"
+    cores = [core for _, _, names in static_cycles.TRACED for core in names]
+    speeds, costs, lines = [], [], []
+    for symbol, call, instructions, found in static_cycles.measure(mca, rest[0], parse):
+        n, unit = unit_of(symbol, call)
+        costs.append([symbol, shape(call), unit, f"{instructions / n:.2f}"] +
+                     [f"{found[core] / n:.2f}" if core in found else "" for core in cores])
+        figures = [(core, f"{total / n:.3f}", "cycles/" + unit) for core, total in found.items()]
+        if symbol.startswith("gemv"):
+            speeds.append([symbol] + [f"{call.bytes / found[core]:.2f}" if core in found else ""
+                                      for core in cores])
+            figures += [(core, f"{call.bytes / total:.3f}", "bytes of weights/cycle")
+                        for core, total in found.items()]
+        lines += [(core, symbol, "kernel " + shape(call), value, name, how)
+                  for core, value, name in figures]
+    what = "whole call, every load in the first cache: a model, no measurement"
+    print_table(f"Bytes of weights per cycle, {how}, {what}", ["gemv", *cores], sorted(speeds))
+    print_table(f"Cycles, {how}, {what}", ["kernel", "shape", "per", "instructions", *cores],
+                sorted(costs))
+    return lines
+
+
+def show_native():
+    done = subprocess.run([NATIVE], check=True, capture_output=True, text=True, timeout=280)
+    clock = "cycles" if "cycles: core" in done.stdout else "TSC cycles"
     rows, lines = [], []
-    for symbol in sorted(set(re.findall(r"^[0-9a-f]+ <(\w+_neon)>:$", disassembly, re.M))):
-        loop = max(loops(disassembly, symbol), key=len, default=None)
-        if loop is None:
-            rows.append([symbol, "no loop"] + [""] * len(CORES))
-            continue
-        cycles = [static_cycles(loop, core) for core in CORES]
-        rows.append([symbol, len(loop)] + [f"{c:.1f}" if c else "unknown" for c in cycles])
-        lines += [(core, symbol, f"longest inner loop, {len(loop)} instructions", f"{c:.1f}",
-                   "cycles/iteration", how) for core, c in zip(CORES, cycles) if c]
-    print_table(f"Cycles of one iteration of the longest inner loop, {how}: a model, no measurement",
-                ["kernel", "instructions", *CORES], rows)
+    for symbol, call, (nanoseconds, cycles) in parse(done.stdout):
+        n, unit = unit_of(symbol, call)
+        rate = f"{call.bytes / nanoseconds:.1f}" if symbol.startswith("gemv") else ""
+        rows.append([symbol, shape(call), unit, f"{nanoseconds / n:.3f}", f"{cycles / n:.2f}",
+                     rate])
+        lines += [("native", symbol, "kernel " + shape(call), f"{value / n:.4f}",
+                   f"{name}/{unit}", "native, least of 15, noisy")
+                  for name, value in (("nanoseconds", nanoseconds), (clock, cycles))]
+    print_table("Native, the least of 15 turns, weights in the second cache, noisy",
+                ["kernel", "shape", "per", "ns", clock, "bytes/ns"],
+                [row for row in sorted(rows) if not row[0].endswith("_ref")])
     return lines
 
 
 if __name__ == "__main__":
-    write_csv("bench-kernels.csv", show_counted() + show_static())
+    write_csv("bench-kernels.csv",
+              show_counted("arm64") + show_counted("riscv64") + show_static() + show_native())
