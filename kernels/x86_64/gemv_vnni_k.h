@@ -6,9 +6,9 @@
 // ymm16-ymm26 weights and scratch  ymm27-ymm29 masks  k1 rows to store
 // 64 bytes of red zone: what the sums of x contribute
 //
-// w is read as one stream, for the reason gemv_vnni.h gives; `ahead` is not used. Weights stay unsigned for vpdpbusd,
-// whose sum of a sub-block vpmulld scales. What is loaded is unpacked for all sub-blocks that have
-// a part in it: two of Q4_K, four of Q6_K.
+// w is read as one stream, for the reason gemv_vnni.h gives; `ahead` is not used. Weights stay
+// unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. What is loaded is unpacked for
+// all sub-blocks that have a part in it: two of Q4_K, four of Q6_K.
 #ifndef INGOT_KERNELS_X86_64_GEMV_VNNI_K_H
 #define INGOT_KERNELS_X86_64_GEMV_VNNI_K_H
 

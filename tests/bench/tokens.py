@@ -176,7 +176,7 @@ def show_shares():
                                        for cell in (f"{rate / 1e9:.1f}", f"{percent:.0f} %")])
         lines += [(f"host, {i + 1} threads", kernel, f"share of {shape}", percent, "percent", how)
                   for i, (_, percent) in enumerate(cells)]
-    print_table("Of one or two threads: GB of weights per second read, and by each gemv, whose share "
+    print_table("Of one or two threads: GB of weights per second read, and by each gemv, whose "
                 f"is of\nthe first; G multiply-adds per second at most, and by each gemm ({how})",
                 ["limit or kernel", "shape", "1 thread", "share", "2 threads", "share"], rows)
     return lines
