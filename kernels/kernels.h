@@ -95,7 +95,8 @@ enum cpu_feature {
  * each token what the gemv gives it, bit for bit. */
 #define KERNEL_OPS(OP)                                                                            \
     /* y = W x. W (rows, cols) f32 or fp16, row-major, 64-byte aligned rows; x (cols) f32,        \
-     * 16-byte aligned; y (rows). cols % 16 == 0, rows any. Each dot product in 16 lanes. */      \
+     * 16-byte aligned; y (rows). cols % 16 == 0 (f32) or % 32 == 0 (fp16), rows any. Each dot    \
+     * product in 16 lanes. */                                                                    \
     OP(gemv_f32_f32_f32, void,                                                                    \
        (float *restrict y, const void *restrict w, const float *restrict x, size_t rows,          \
         size_t cols, size_t ahead))                                                               \

@@ -8,7 +8,7 @@
 
 enum {
     ROW_STEP = 8,   /* rows are shared out in whole interleaved groups */
-    POLL_ROWS = 64, /* rows between two looks at the card, a few milliseconds at the most */
+    POLL_ROWS = 128, /* rows between two looks at the card, and what a gemm of RVV takes at once */
 };
 
 static inline const struct ingot_params *params(const struct transformer *t)

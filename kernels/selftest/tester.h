@@ -13,7 +13,7 @@ enum {
     TESTER_PAGE = 4096,            /* the fence behind each room, which a host may protect */
     TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */
-    TESTER_STACK_BYTES = 2 * 4096, /* of stack that a kernel may use */
+    TESTER_STACK_BYTES = 3 * 4096, /* of stack that a kernel may use */
     TESTER_STACK_GUARD = 2048,     /* bytes watched on either side of it */
     /* of tester_open() */
     TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
