@@ -163,7 +163,7 @@ def show_shares():
     if not os.path.exists(NATIVE):
         print("skipped: shares of memory and multipliers, known for x86-64 alone")
         return []
-    how = "native, best of 100 turns"
+    how = "native, 95th percentile of 100 turns"
     rows, lines, found = [], [], {threads: native_shares(threads) for threads in (1, 2)}
     for name in found[1][0]:
         rates = [found[threads][0][name] / 1e9 for threads in (1, 2)]
