@@ -1,0 +1,231 @@
+// The gemv and gemm of f32 and fp16 weights by AVX-512: a zmm holds the 16 lanes of a dot product.
+#ifndef INGOT_KERNELS_X86_64_FLOATS_AVX512_H
+#define INGOT_KERNELS_X86_64_FLOATS_AVX512_H
+
+#include "kernels/x86_64/avx512.h"
+
+.macro load_f32 reg, at:vararg
+    vmovups zmm\reg, [\at]
+.endm
+
+.macro load_f16 reg, at:vararg
+    vcvtph2ps zmm\reg, [\at]
+.endm
+
+// gemm: rdi y  rsi w  rdx x  rcx shape, then bytes from one row of y to the next
+// r8 rows left  r9 bytes of a row of w  r10 tokens left  r11 y at work
+// rbx w at work  rbp end of its first row  r12 x at work  r13 three rows of w  r14 three of x
+// r15 bytes from one row of x to the next  rax x of the first token at work
+// [rsp] tokens
+// zmm0-zmm7 scratch of the folding, zmm8-zmm23 16 lanes of token t, row r in 8 + 4 t + r,
+// zmm24-zmm27 weights, zmm28 x
+//
+// 4 rows by 4 tokens, 1 where no more are left of either: 16 fma for 8 loads. Four rows stay in
+// the first levels of cache for all tokens. Aims at one fma a cycle.
+#define out rdi
+#define weights rsi
+#define tokens rdx
+#define shape rcx
+#define y_stride rcx
+#define n_rows r8
+#define row_bytes r9
+#define tokens_left r10
+#define y_token r11
+#define weight rbx
+#define weight_end rbp
+#define vector r12
+#define row_bytes3 r13
+#define x_stride3 r14
+#define x_stride r15
+#define x_first rax
+
+.macro load_row load, r, reg
+    .if \r == 0
+    \load   \reg, weight
+    .elseif \r == 1
+    \load   \reg, weight + row_bytes
+    .elseif \r == 2
+    \load   \reg, weight + 2*row_bytes
+    .else
+    \load   \reg, weight + row_bytes3
+    .endif
+.endm
+
+.macro load_token t
+    .if \t == 0
+    vmovups zmm28, [vector]
+    .elseif \t == 1
+    vmovups zmm28, [vector + x_stride]
+    .elseif \t == 2
+    vmovups zmm28, [vector + 2*x_stride]
+    .else
+    vmovups zmm28, [vector + x_stride3]
+    .endif
+.endm
+
+.macro zero acc
+    vpxord  zmm\acc, zmm\acc, zmm\acc
+.endm
+
+.macro multiply acc, weights
+    vfmadd231ps zmm\acc, zmm\weights, zmm28
+.endm
+
+// ymm low, high = the halves of zmm from, low with more above it.
+.macro part_lanes low, high, from
+    vmovaps zmm\low, zmm\from
+    vextractf64x4 ymm\high, zmm\from, 1
+.endm
+
+// The sums of token t to its row of y, at y_token. r: rows.
+.macro store_token t, r
+    .if \r == 1
+    part_lanes 0, 1, %(8 + 4 * \t)
+    fold_lanes 0, 1
+    vmovss  dword ptr [y_token], xmm0
+    .else
+    part_lanes 0, 1, %(8 + 4 * \t)
+    part_lanes 2, 3, %(9 + 4 * \t)
+    part_lanes 4, 5, %(10 + 4 * \t)
+    part_lanes 6, 7, %(11 + 4 * \t)
+    fold_four_rows
+    vmovups [y_token], xmm0
+    .endif
+    add     y_token, y_stride
+.endm
+
+// n_r rows by n_t tokens, columns from the first to the last.
+.macro multiply_block load, weight_bytes, n_r, n_t
+    .irp    t, 0, 1, 2, 3
+    .irp    r, 0, 1, 2, 3
+    .if (\t < \n_t) && (\r < \n_r)
+    zero    %(8 + 4 * \t + \r)
+    .endif
+    .endr
+    .endr
+    mov     weight, weights
+    mov     vector, x_first
+    cmp     weight, weight_end
+    je      814f
+813:
+    .irp    r, 0, 1, 2, 3
+    .if \r < \n_r
+    load_row \load, \r, %(24 + \r)
+    .endif
+    .endr
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n_t
+    load_token \t
+    .irp    r, 0, 1, 2, 3
+    .if \r < \n_r
+    multiply %(8 + 4 * \t + \r), %(24 + \r)
+    .endif
+    .endr
+    .endif
+    .endr
+    add     weight, 16 * \weight_bytes
+    add     vector, 64
+    cmp     weight, weight_end
+    jne     813b
+814:
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n_t
+    store_token \t, \n_r
+    .endif
+    .endr
+.endm
+
+// The next n_r rows by all tokens.
+.macro multiply_rows load, weight_bytes, n_r
+    mov     tokens_left, [rsp]
+    mov     y_token, out
+    mov     x_first, tokens
+    lea     weight_end, [weights + row_bytes]
+    sub     tokens_left, 4
+    jb      816f
+815:
+    multiply_block \load, \weight_bytes, \n_r, 4
+    lea     x_first, [x_first + 4*x_stride]
+    sub     tokens_left, 4
+    jae     815b
+816:
+    add     tokens_left, 4
+    jz      818f
+817:
+    multiply_block \load, \weight_bytes, \n_r, 1
+    add     x_first, x_stride
+    dec     tokens_left
+    jnz     817b
+818:
+    lea     weights, [weights + \n_r*row_bytes]
+    add     out, 4 * \n_r
+.endm
+
+.macro gemm_floats name, load, weight_bytes
+func \name
+    push_saved rbx, rbp, r12, r13, r14, r15
+    push    [shape + 16]            // tokens
+    .cfi_adjust_cfa_offset 8
+    mov     n_rows, [shape]
+    mov     row_bytes, [shape + 8]
+    mov     x_stride, [shape + 32]
+    mov     y_stride, [shape + 24]
+    imul    row_bytes, row_bytes, \weight_bytes
+    shl     x_stride, 2
+    shl     y_stride, 2
+    lea     row_bytes3, [row_bytes + 2*row_bytes]
+    lea     x_stride3, [x_stride + 2*x_stride]
+    sub     n_rows, 4
+    jb      2f
+1:
+    multiply_rows \load, \weight_bytes, 4
+    sub     n_rows, 4
+    jae     1b
+2:
+    add     n_rows, 4
+    jz      4f
+3:
+    multiply_rows \load, \weight_bytes, 1
+    dec     n_rows
+    jnz     3b
+4:
+    add     rsp, 8
+    .cfi_adjust_cfa_offset -8
+    pop_saved r15, r14, r13, r12, rbp, rbx
+endfunc \name
+.endm
+
+// gemv: rdi y  rsi w  rdx x  rcx rows  r8 columns, then bytes of a row  r9 ahead, not used
+// rax bytes into a row  zmm0 16 lanes, zmm1 weights
+//
+// One row after the other, so that w is one stream: see gemv_f32_f32_f32_avx2.S. A row's chain of
+// fma takes 4 cycles for 16 columns; the next row's overlaps with it, as far as the core looks
+// ahead.
+.macro gemv_floats name, load, weight_bytes
+func \name
+    test    rcx, rcx
+    jz      4f
+    imul    r8, r8, \weight_bytes
+1:
+    vxorps  xmm0, xmm0, xmm0
+    xor     eax, eax
+    test    r8, r8
+    jz      3f
+2:
+    \load   1, rsi + rax
+    vfmadd231ps zmm0, zmm1, [rdx + rax*(4 / \weight_bytes)]
+    add     rax, 16 * \weight_bytes
+    cmp     rax, r8
+    jb      2b
+    add     rsi, r8
+3:
+    fold_zmm 0, 1
+    vmovss  dword ptr [rdi], xmm0
+    add     rdi, 4
+    dec     rcx
+    jnz     1b
+4:
+endfunc \name
+.endm
+
+#endif
