@@ -2,7 +2,8 @@
 //
 // rdi y  rsi w  rcx group: where the loop over blocks is in w  r8 rows left  r9 blocks of a row
 // r10 bytes from one row of y to the next  r11 y of the tokens at work  rdx x
-// r12 x of the block at work  r13 blocks left  r14 tokens left  rbx tokens  rax scratch
+// r12 x of the block at work  r13 blocks left  r14 tokens left  rbx tokens  r15 sums
+// rax scratch
 // ymm0-ymm3 y of 8 rows by 4 tokens  ymm4-ymm7 scaled sums of a block
 // ymm8-ymm11 sums of a sub-block in int16, then those of minimums  ymm12 weights
 // ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles
@@ -32,9 +33,11 @@
 #define blocks_left r13
 #define tokens_left r14
 #define n_tokens rbx
+#define sums r15
 
-// The frame: sums of pairs of sub-blocks, a dword each.
-#define FRAME 136
+// The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
+// lines is not forwarded to loads.
+#define FRAME 160
 
 // struct block_q8k and struct block_q8kx4
 #define X1_BYTES 304
@@ -149,7 +152,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .if \n == 1
     vmovdqu xmm8, [block + X1_SUM]
     vphaddw xmm8, xmm8, [block + X1_SUM + 16]
-    vmovdqu [rsp], xmm8
+    vmovdqu [sums], xmm8
     .else
     .irp    i, 0, 1
     vmovdqu ymm8, [block + X4_SUM + 64 * \i]
@@ -160,8 +163,8 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vextracti128 xmm9, ymm8, 1
     vpunpcklwd xmm10, xmm8, xmm9
     vpunpckhwd xmm8, xmm8, xmm9
-    vmovdqu [rsp + 32 * \i], xmm10
-    vmovdqu [rsp + 32 * \i + 16], xmm8
+    vmovdqu [sums + 32 * \i], xmm10
+    vmovdqu [sums + 32 * \i + 16], xmm8
     .endr
     .endif
 .endm
@@ -197,7 +200,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpsllw  ymm12, ymm12, 2
     vpor    ymm13, ymm13, ymm12
     vpshufb ymm13, ymm13, SPREAD_PAIR
-    multiply_sums \n, \p, <rsp>, (\p == 0)
+    multiply_sums \n, \p, <sums>, (\p == 0)
 .endm
 
 .macro add_block_q4k t, sum, min, scale
@@ -243,7 +246,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .irp    i, 0, 1, 2, 3
     vmovdqu ymm8, [block + X4_SUM + 32 * \i]
     vpshufb ymm8, ymm8, ymm12
-    vmovdqu [rsp + 32 * \i], ymm8
+    vmovdqu [sums + 32 * \i], ymm8
     .endr
     .endif
 .endm
@@ -353,7 +356,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .if \n == 1
     multiply_sums \n, \p, <block + X1_SUM>, (\p == 0)
     .else
-    multiply_sums \n, \p, <rsp>, (\p == 0)
+    multiply_sums \n, \p, <sums>, (\p == 0)
     .endif
 .endm
 
@@ -393,19 +396,21 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 // ---- the loops over rows, tokens and blocks -------------------------------------------------
 
 .macro enter_k
-    .irp    reg, rbx, r12, r13, r14
+    .irp    reg, rbx, r12, r13, r14, r15
     push    \reg
     .cfi_adjust_cfa_offset 8
     .cfi_rel_offset \reg, 0
     .endr
     sub     rsp, FRAME
     .cfi_adjust_cfa_offset FRAME
+    lea     sums, [rsp + 31]
+    and     sums, -32
 .endm
 
 .macro leave_k
     add     rsp, FRAME
     .cfi_adjust_cfa_offset -FRAME
-    .irp    reg, r14, r13, r12, rbx
+    .irp    reg, r15, r14, r13, r12, rbx
     pop     \reg
     .cfi_adjust_cfa_offset -8
     .endr

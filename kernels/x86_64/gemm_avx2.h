@@ -5,7 +5,7 @@
 // r11 y of the tokens at work  r12 block of x  r13 blocks left  r14 tokens left  rbx tokens
 // rax scratch
 // ymm0-ymm3 y of 8 rows by 4 tokens  ymm4-ymm7 their sums in int16, ymm8-ymm11 those of high
-// nibbles (Q8_0)  ymm12, ymm13 weights  ymm14, ymm15 scratch; 128 bytes of red zone: constants
+// nibbles (Q8_0)  ymm12, ymm13 weights  ymm14, ymm15 scratch
 //
 // 32 bytes are 8 rows by 4 columns, so that a lane of 32 bits is a row. vpmaddubsw takes unsigned
 // by signed bytes and saturates at 16 bits: nibbles by any x give a pair within 2 * 15 * 128 =
@@ -39,10 +39,22 @@
 #define X_SCALE 128
 #define X_SUM 144
 
-#define nibble rsp - 32
-#define flip rsp - 64
-#define ones rsp - 96
-#define sixteens rsp - 128
+    .section .rodata.kernels_gemm_avx2, "aG", @progbits, kernels_gemm_avx2, comdat
+    .p2align 5
+    .weak   kernels_gemm_avx2
+    .hidden kernels_gemm_avx2
+    .type   kernels_gemm_avx2, @object
+kernels_gemm_avx2:
+    .fill   32, 1, 0x0f
+    .fill   32, 1, 0x80
+    .fill   16, 2, 1
+    .fill   16, 2, 16
+    .size   kernels_gemm_avx2, . - kernels_gemm_avx2
+
+#define NIBBLE [rip + kernels_gemm_avx2]
+#define FLIP [rip + kernels_gemm_avx2 + 32]
+#define ONES [rip + kernels_gemm_avx2 + 64]
+#define SIXTEENS [rip + kernels_gemm_avx2 + 96]
 
 // Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
 .macro multiply_token sum, weight, at, begin
@@ -66,15 +78,15 @@
     .irp    c, 0, 1, 2, 3
     vmovdqu ymm12, [group + 16 + 32 * \c]
     vpsrlw  ymm13, ymm12, 4
-    vpand   ymm12, ymm12, [nibble]
-    vpand   ymm13, ymm13, [nibble]
+    vpand   ymm12, ymm12, NIBBLE
+    vpand   ymm13, ymm13, NIBBLE
     multiply_four 12, \c, (\c == 0)
     multiply_four 13, (\c + 4), 0
     .endr
 .endm
 
 .macro finish_q4 sum, high
-    vpmaddwd ymm\sum, ymm\sum, [ones]
+    vpmaddwd ymm\sum, ymm\sum, ONES
 .endm
 
 .macro multiply_both low, high, at, begin
@@ -93,10 +105,10 @@
 .macro block_q8
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     vmovdqu ymm12, [group + 16 + 32 * \c]
-    vpxor   ymm12, ymm12, [flip]
+    vpxor   ymm12, ymm12, FLIP
     vpsrlw  ymm13, ymm12, 4
-    vpand   ymm12, ymm12, [nibble]
-    vpand   ymm13, ymm13, [nibble]
+    vpand   ymm12, ymm12, NIBBLE
+    vpand   ymm13, ymm13, NIBBLE
     .irp    t, 0, 1, 2, 3
     multiply_both %(4 + \t), %(8 + \t), (16 * \c + 4 * \t), (\c == 0)
     .endr
@@ -104,8 +116,8 @@
 .endm
 
 .macro finish_q8 sum, high
-    vpmaddwd ymm\sum, ymm\sum, [ones]
-    vpmaddwd ymm\high, ymm\high, [sixteens]
+    vpmaddwd ymm\sum, ymm\sum, ONES
+    vpmaddwd ymm\high, ymm\high, SIXTEENS
     vpaddd  ymm\sum, ymm\sum, ymm\high
 .endm
 
@@ -119,12 +131,6 @@
     vmulps  ymm13, ymm12, ymm13
     vcvtdq2ps ymm\sum, ymm\sum
     vfmadd231ps ymm\y, ymm\sum, ymm13
-.endm
-
-// Constant `value` in all words at `at`. Destroys eax and ymm0.
-.macro keep_constant at:req, value:req
-    broadcast_word 0, \value
-    vmovdqu [\at], ymm0
 .endm
 
 // `shift`: 2 to the shift is what was added to make a weight unsigned.
@@ -141,10 +147,6 @@ func \name
     mov     y_stride, [rcx + 24]
     shl     y_stride, 2
     shr     n_blocks, 5
-    keep_constant <nibble>, 0x0f0f0f0f
-    keep_constant <flip>, 0x80808080
-    keep_constant <ones>, 0x00010001
-    keep_constant <sixteens>, 0x00100010
     test    n_rows, n_rows
     jz      9f
 1:                                  // 8 rows, or the last 1 to 7

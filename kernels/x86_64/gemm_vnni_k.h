@@ -2,7 +2,7 @@
 //
 // rdi y  rsi w  r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
 // rbx group a  rbp group b  r11 y of the tokens at work  rdx x  r12 x of the block at work
-// r14 tokens left  r15 blocks left  rax scratch
+// r13 frame  r14 tokens left  r15 blocks left  rax scratch
 // zmm0-zmm3 y of 16 rows by 4 tokens  zmm4-zmm7 scaled sums of a block  zmm8-zmm15 (Q4_K) or
 // zmm8-zmm23 (Q6_K) sums of sub-blocks, four tokens each  zmm16-zmm19 sums of minimums (Q4_K)
 // zmm20-zmm29 (Q6_K: from zmm24) weights and scratch  zmm30, zmm31 masks  k1 rows to store
@@ -27,15 +27,17 @@
 #define y_stride r10
 #define y_row r11
 #define block r12
-#define n_tokens r13
+#define frame r13
 #define tokens_left r14
 #define blocks_left r15
 
-// The frame: scales (128 or 256 bytes), minimums (128), what a token's sums contribute (256).
+// The frame, 64-byte aligned, as a store across two cache lines is not forwarded to loads: scales
+// (128 or 256 bytes), minimums (128), what a token's sums contribute (256), tokens.
 #define SCALES 0
 #define MINS 256
 #define SUMS 384
-#define FRAME 648
+#define N_TOKENS 640
+#define FRAME 712
 
 // struct block_q8kx4
 #define X_BYTES 1168
@@ -46,8 +48,8 @@
 .macro store_pairs at, a, b, other
     vpunpcklqdq zmm\other, zmm\a, zmm\b
     vpunpckhqdq zmm\a, zmm\a, zmm\b
-    vmovdqu32 [rsp + \at], zmm\other
-    vmovdqu32 [rsp + \at + 64], zmm\a
+    vmovdqu32 [frame + \at], zmm\other
+    vmovdqu32 [frame + \at + 64], zmm\a
 .endm
 
 // Chunk `chunk` by each token, onto zmm `first` ... first + 3.
@@ -129,15 +131,15 @@
     vpunpckhwd xmm13, xmm8, xmm9
     vpunpcklwd xmm14, xmm10, xmm11
     vpunpckhwd xmm15, xmm10, xmm11
-    vmovdqu [rsp + SUMS], xmm12
-    vmovdqu [rsp + SUMS + 16], xmm14
-    vmovdqu [rsp + SUMS + 32], xmm13
-    vmovdqu [rsp + SUMS + 48], xmm15
+    vmovdqu [frame + SUMS], xmm12
+    vmovdqu [frame + SUMS + 16], xmm14
+    vmovdqu [frame + SUMS + 32], xmm13
+    vmovdqu [frame + SUMS + 48], xmm15
 .endm
 
 .macro add_mins_q4k p
-    vpmovzxbd zmm25, [rsp + MINS + 16 * \p]
-    vpmovzxbd zmm26, [rsp + MINS + 64 + 16 * \p]
+    vpmovzxbd zmm25, [frame + MINS + 16 * \p]
+    vpmovzxbd zmm26, [frame + MINS + 64 + 16 * \p]
     vpslld  zmm26, zmm26, 16
     vpord   zmm25, zmm25, zmm26
     .irp    t, 0, 1, 2, 3
@@ -146,7 +148,7 @@
 .endm
 
 .macro add_min_q4k sum, at
-    vpdpwssd zmm\sum, zmm25, dword ptr [rsp + SUMS + \at]{1to16}
+    vpdpwssd zmm\sum, zmm25, dword ptr [frame + SUMS + \at]{1to16}
 .endm
 
 // Chunk c of sub-blocks 2p and 2p + 1.
@@ -164,8 +166,8 @@
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     chunk_q4k \p, \c, %(20 + \c % 2), %(22 + \c % 2)
     .endr
-    vpmovzxbd zmm24, [rsp + SCALES + 16 * \p]
-    vpmovzxbd zmm27, [rsp + SCALES + 64 + 16 * \p]
+    vpmovzxbd zmm24, [frame + SCALES + 16 * \p]
+    vpmovzxbd zmm27, [frame + SCALES + 64 + 16 * \p]
     scale_tokens 8, 24
     scale_tokens 12, 27
 .endm
@@ -230,7 +232,7 @@
     vpmovsxwd zmm8, [block + X_SUM + 32 * \i]
     vpslld  zmm8, zmm8, 5
     vpsubd  zmm8, zmm9, zmm8
-    vmovdqu32 [rsp + SUMS + 64 * \i], zmm8
+    vmovdqu32 [frame + SUMS + 64 * \i], zmm8
     .endr
 .endm
 
@@ -268,7 +270,7 @@
 .endm
 
 .macro begin_q6k sum, at
-    vpbroadcastd zmm\sum, dword ptr [rsp + SUMS + \at]
+    vpbroadcastd zmm\sum, dword ptr [frame + SUMS + \at]
 .endm
 
 // Sub-blocks 8 half + odd and every second one behind it, s = 0 to 3.
@@ -282,7 +284,7 @@
     chunk_q6k \half, %(4 * \odd + \c)
     .endr
     .irp    s, 0, 1, 2, 3
-    vpmovsxbd zmm24, [rsp + SCALES + 128 * \half + 64 * \odd + 16 * \s]
+    vpmovsxbd zmm24, [frame + SCALES + 128 * \half + 64 * \odd + 16 * \s]
     scale_tokens %(8 + 4 * \s), 24
     .endr
 .endm
@@ -329,7 +331,10 @@ func \name
     .cfi_adjust_cfa_offset FRAME
     mov     n_rows, [rcx]
     mov     n_blocks, [rcx + 8]
-    mov     n_tokens, [rcx + 16]
+    lea     frame, [rsp + 63]
+    and     frame, -64
+    mov     rax, [rcx + 16]
+    mov     [frame + N_TOKENS], rax
     mov     y_stride, [rcx + 24]
     shl     y_stride, 2
     shr     n_blocks, 8
@@ -338,7 +343,7 @@ func \name
     jz      9f
 1:                                  // 16 rows, or the last 1 to 15
     row_mask n_rows
-    mov     tokens_left, n_tokens
+    mov     tokens_left, [frame + N_TOKENS]
     mov     y_row, out
     mov     block, tokens
     test    tokens_left, tokens_left

@@ -2,17 +2,19 @@
 //                            size_t cols)
 //
 // rdi y  rsi w  rdx x  rcx rows  r8 cols, then blocks of a row
-// r9 block of x, r10 blocks left, rax scratch
+// r9 block of x, r10 blocks left, r11 h and l of a block, rax scratch
 // ymm0 y of 8 rows, ymm1-ymm3 sums in int16, ymm4-ymm7 weights, x and scratch, ymm11 16 in every
 // int16, ymm12 ones, ymm13 sign of bytes, ymm14 eights, ymm15 low nibbles
-// Clobbers rax, rcx, rdi, rsi, r8-r10, ymm0-ymm7, ymm11-ymm15; 64 bytes of red zone.
+// Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm7, ymm11-ymm15; 127 bytes of red
+// zone.
 //
 // vpmaddubsw takes unsigned by signed bytes and saturates at 16 bits, which 255 * 127 twice would
 // pass. So w becomes w + 128, unsigned, and x = 16 h + l is split, h in -8..7 and l in 0..15:
 // a pair with h lies within 2 * 255 * 8 = 4080 and an int16 collects the 8 of a block: 32640; a
 // pair with l is at most 7650 and an int16 collects 4: 30600. The sum is exact for every byte:
 // sum w x = 16 sum (w + 128) h + sum (w + 128) l - 128 sum x.
-// h and l of a block go through the red zone, as only memory is broadcast by fours for nothing.
+// h and l of a block go through the red zone, as only memory is broadcast by fours for nothing,
+// in one cache line: a store across two is not forwarded to loads, which took three times as long.
 // A block of 272 bytes takes 16 multiplications and about 45 other vector operations: aims at
 // 20 cycles, so that memory is what one waits for.
 #include "kernels/x86_64/asm.h"
@@ -36,8 +38,8 @@
 #define eights ymm14
 #define nibble ymm15
 
-#define x_low rsp - 32
-#define x_high rsp - 64
+#define x_low r11
+#define x_high r11 + 32
 
 // One chunk of 8 rows by 4 columns; begin_low and begin_high say whose sums it begins.
 .macro chunk at, sums_low, begin_low=0, begin_high=0
@@ -62,6 +64,8 @@ func gemv_f32_q8x8_q8_avx2
     test    n_rows, n_rows
     jz      5f
     shr     n_blocks, 5
+    lea     r11, [rsp - 64]
+    and     r11, -64
     broadcast_word 15, 0x0f0f0f0f
     broadcast_word 14, 0x08080808
     broadcast_word 13, 0x80808080

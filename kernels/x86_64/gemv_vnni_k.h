@@ -1,10 +1,10 @@
 // The gemv of Q4_K and Q6_K by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
 // rdi y  rsi w  rdx x  rcx rows left  r8 cols, then blocks of a row  r9 ahead
-// r10 block of x  r11 blocks left
+// r10 block of x  r11 blocks left  then r9 sums
 // ymm0 y of 8 rows  ymm1 scaled sum of a block  ymm2 sum of minimums  ymm4-ymm7 sums of sub-blocks
 // ymm16-ymm26 weights and scratch  ymm27-ymm29 masks  k1 rows to store
-// 64 bytes of red zone: what the sums of x contribute
+// 127 bytes of red zone: what the sums of x contribute, in one cache line
 //
 // w is read as one stream, for the reason gemv_vnni.h gives; `ahead` is not used. Weights stay
 // unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. What is loaded is unpacked for
@@ -23,7 +23,7 @@
 #define n_blocks r8
 #define block r10
 #define blocks_left r11
-#define sums rsp - 64
+#define sums r9
 
 #define X_BYTES 304
 #define X_SUM 256
@@ -191,6 +191,8 @@
 .macro gemv_vnni_k name, body, block_bytes
 func \name
     shr     n_blocks, 8
+    lea     sums, [rsp - 64]
+    and     sums, -64
     mask_bytes 27, 0x0f0f0f0f
     mask_bytes 28, 0x3f3f3f3f
     mask_bytes 29, 0x03030303
