@@ -2,7 +2,7 @@
  * is compared with the bytes that are left before it is believed; nothing recurses. */
 #include "flash_image/gguf.h"
 
-enum { MAX_VALUES = 65536, MAX_TOKEN_BYTES = 65536 };
+enum { MAX_VALUES = 65536 };
 
 static const uint8_t value_bytes[VALUE_TYPES] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
@@ -22,6 +22,7 @@ static const char *const numbers[N_NUMBERS] = {
     [N_UNK] = "tokenizer.ggml.unknown_token_id",
     [N_EOT] = "tokenizer.ggml.eot_token_id",
     [N_ADD_BOS] = "tokenizer.ggml.add_bos_token",
+    [N_ADD_EOS] = "tokenizer.ggml.add_eos_token",
     [N_ADD_SPACE] = "tokenizer.ggml.add_space_prefix",
 };
 
@@ -176,6 +177,7 @@ static enum err keep_text(struct gguf *g, struct source_text key, const struct g
         { "general.architecture", &g->architecture },
         { "general.name", &g->s->name },
         { "tokenizer.ggml.model", &g->tokenizer },
+        { "tokenizer.ggml.pre", &g->pre },
         { "tokenizer.chat_template", &g->s->chat_template },
         { "llama.rope.scaling.type", &g->rope_scaling },
     };
@@ -200,6 +202,7 @@ static enum err keep_array(struct gguf *g, struct source_text key, const struct 
         { "tokenizer.ggml.tokens", &g->tokens, &g->has_tokens, VALUE_STRING },
         { "tokenizer.ggml.scores", &g->scores, &g->has_scores, VALUE_F32 },
         { "tokenizer.ggml.token_type", &g->types, &g->has_types, VALUE_I32 },
+        { "tokenizer.ggml.merges", &g->merges, &g->has_merges, VALUE_STRING },
     };
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
@@ -233,64 +236,6 @@ static enum err read_values(struct gguf *g)
         }
     }
     return ERR_OK;
-}
-
-static uint32_t token_id(const struct gguf *g, enum gguf_number which)
-{
-    return g->has_number[which] && g->number[which] < g->tokens.count
-               ? (uint32_t)g->number[which] : INGOT_NO_TOKEN;
-}
-
-/* The lengths of texts are 64 bits wide in the file; the packer goes on with 32. */
-static enum err check_token_lengths(struct gguf *g)
-{
-    struct gguf_reader r = { g->tokens.data.data, g->tokens.data.bytes, false };
-
-    for (uint64_t i = 0; i < g->tokens.count; i++) {
-        if (gguf_take_text(&r).bytes > MAX_TOKEN_BYTES) {
-            return source_refuse(g->s, ERR_BAD_TOKENIZER, "token %llu has more than %u bytes",
-                                 (unsigned long long)i, MAX_TOKEN_BYTES);
-        }
-    }
-    return ERR_OK;
-}
-
-static enum err read_vocab(struct gguf *g)
-{
-    struct source *s = g->s;
-    bool add_bos = !g->has_number[N_ADD_BOS] || g->number[N_ADD_BOS] != 0;
-    bool add_space = !g->has_number[N_ADD_SPACE] || g->number[N_ADD_SPACE] != 0;
-
-    if (!gguf_text_is(g->tokenizer, "llama")) {
-        return source_refuse(s, ERR_UNSUPPORTED,
-                             "the tokenizer is of kind \"%.*s\"; only \"llama\" (SentencePiece) "
-                             "can be packed",
-                             GGUF_SHOW(g->tokenizer));
-    }
-    if (!g->has_tokens || g->tokens.count == 0 || g->tokens.count > INGOT_MAX_VOCAB) {
-        return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "tokenizer.ggml.tokens has %llu entries, must be 1 to %u",
-                             (unsigned long long)g->tokens.count, INGOT_MAX_VOCAB);
-    }
-    if (!g->has_scores || g->scores.count != g->tokens.count ||
-        (g->has_types && g->types.count != g->tokens.count)) {
-        return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "tokens, scores and types of the tokenizer differ in number");
-    }
-    s->vocab = (struct source_vocab){
-        .layout = SOURCE_GGUF_VOCAB,
-        .n_tokens = (uint32_t)g->tokens.count,
-        .texts = g->tokens.data.data,
-        .scores = g->scores.data.data,
-        .types = g->has_types ? g->types.data.data : NULL,
-        .bos = token_id(g, N_BOS),
-        .eos = token_id(g, N_EOS),
-        .unk = token_id(g, N_UNK),
-        .eot = token_id(g, N_EOT),
-        .flags = add_space ? INGOT_ADD_SPACE_PREFIX : 0,
-    };
-    s->vocab.flags |= add_bos && s->vocab.bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0;
-    return check_token_lengths(g);
 }
 
 /* Numbers beyond 32 bits become the largest, which no bound lets pass. */
@@ -417,7 +362,7 @@ enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vo
         e = read_params(&g); /* which says so, before the tokenizer complains */
     }
     if (e == ERR_OK) {
-        e = read_vocab(&g);
+        e = gguf_read_vocab(&g);
     }
     if (e != ERR_OK || vocab_only) {
         return e;

@@ -1,4 +1,4 @@
-/* What the two halves of the GGUF reader share; nobody else includes it. */
+/* What the parts of the GGUF reader share; nobody else includes it. */
 #ifndef INGOT_FLASH_IMAGE_GGUF_H
 #define INGOT_FLASH_IMAGE_GGUF_H
 
@@ -28,7 +28,8 @@ struct gguf_value {
 /* The numbers that parameters are made of. */
 enum gguf_number {
     N_CONTEXT, N_DIM, N_LAYERS, N_HIDDEN, N_HEADS, N_KV_HEADS, N_KEY_LENGTH, N_VALUE_LENGTH,
-    N_ROPE_DIMS, N_ALIGNMENT, N_BOS, N_EOS, N_UNK, N_EOT, N_ADD_BOS, N_ADD_SPACE, N_NUMBERS
+    N_ROPE_DIMS, N_ALIGNMENT, N_BOS, N_EOS, N_UNK, N_EOT, N_ADD_BOS, N_ADD_EOS, N_ADD_SPACE,
+    N_NUMBERS
 };
 enum gguf_real { R_EPS, R_ROPE_BASE, R_ROPE_FACTOR, R_ROPE_LINEAR, N_REALS };
 
@@ -42,9 +43,9 @@ struct gguf {
     bool has_number[N_NUMBERS];
     double real[N_REALS];
     bool has_real[N_REALS];
-    struct source_text architecture, tokenizer, rope_scaling;
-    struct gguf_value tokens, scores, types;
-    bool has_tokens, has_scores, has_types;
+    struct source_text architecture, tokenizer, pre, rope_scaling;
+    struct gguf_value tokens, scores, types, merges;
+    bool has_tokens, has_scores, has_types, has_merges;
 };
 
 static inline const uint8_t *gguf_take(struct gguf_reader *r, uint64_t bytes)
@@ -87,6 +88,10 @@ static inline bool gguf_text_is(struct source_text t, const char *text)
 
 /* For "%.*s": at most 60 bytes of what the file says. */
 #define GGUF_SHOW(t) ((t).bytes < 60 ? (int)(t).bytes : 60), (const char *)(t).data
+
+/* The tokenizer from the values that have been read, into g->s->vocab.
+ * Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+enum err gguf_read_vocab(struct gguf *g);
 
 /* The tensor table, at which g->r stands: every tensor into its slot of g->s, inside the file.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */

@@ -5,65 +5,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "flash_image/hf.h"
+#include "flash_image/map_file.h"
 #include "flash_image/pack_write.h"
 #include "flash_image/source.h"
 #include "flash_image/tokenizer_section.h"
-
-/* A file of the caller's, mapped for reading. */
-struct mapping {
-    uint8_t *data;
-    size_t bytes;
-};
 
 struct job {
     const struct pack_options *options;
     struct source *source;
     struct mapping model;
     struct mapping tokenizer;
+    struct hf_model *hf; /* NULL: another format */
 };
 
 static const char *reason(int error)
 {
     return error == ENOENT ? "no such file" : strerror(error);
-}
-
-/* Map path. On an error a sentence goes to the source. */
-static enum err map_file(struct source *s, const char *path, struct mapping *m)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    enum err e = ERR_OK;
-
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        e = source_refuse(s, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", reason(errno));
-    } else if (S_ISDIR(st.st_mode)) {
-        e = source_refuse(s, ERR_UNSUPPORTED, "this is a folder; GGUF and llama2.c files can be "
-                          "packed");
-    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        e = source_refuse(s, ERR_BAD_MODEL, "this is no file, or an empty one");
-    } else {
-        m->bytes = (size_t)st.st_size;
-        m->data = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (m->data == MAP_FAILED) {
-            m->data = NULL;
-            e = source_refuse(s, ERR_IO, "cannot be mapped: %s", reason(errno));
-        }
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return e;
-}
-
-static void unmap(struct mapping *m)
-{
-    if (m->data != NULL) {
-        munmap(m->data, m->bytes);
-    }
 }
 
 /* "DIR/of/input/NAME" into path; false: too long. */
@@ -114,8 +74,16 @@ static enum err read_llama2c_tokenizer(struct job *j)
 static enum err parse(struct job *j, bool vocab_only)
 {
     struct source *s = j->source;
-    enum err e = map_file(s, j->options->input, &j->model);
+    enum err e;
 
+    if (hf_is(j->options->input)) {
+        if (j->options->tokenizer != NULL) {
+            return source_refuse(s, ERR_BAD_ARGUMENT, "a Hugging Face folder brings its own "
+                                 "tokenizer; leave --tokenizer away");
+        }
+        return hf_open(&j->hf, s, vocab_only);
+    }
+    e = map_file(s, j->options->input, &j->model);
     if (e != ERR_OK) {
         return e;
     }
@@ -154,8 +122,9 @@ static enum err open_job(struct job *j, const struct pack_options *o, bool vocab
 
 static void close_job(struct job *j)
 {
-    unmap(&j->model);
-    unmap(&j->tokenizer);
+    unmap_file(&j->model);
+    unmap_file(&j->tokenizer);
+    hf_close(j->hf);
     free(j->source);
 }
 
@@ -262,8 +231,13 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
     }
     if (e == ERR_OK) {
         chat_build(j.source, chat, &j.source->vocab.eot);
-        *bytes = tokenizer_build(j.source, &size, *section);
         *vocab = size.n_tokens;
+        e = tokenizer_build(j.source, &size, *section, bytes);
+        if (e != ERR_OK) {
+            snprintf(problem, problem_bytes, "%s", j.source->problem);
+            free(*section);
+            *section = NULL;
+        }
     }
     close_job(&j);
     return e;
@@ -275,7 +249,8 @@ bool pack_is_ingot(const char *path, enum err *e)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, magic, sizeof magic);
 
-    *e = n >= 0 ? ERR_OK : errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
+    /* A folder is no .ingot file: whoever packs it says more. */
+    *e = n >= 0 || errno == EISDIR ? ERR_OK : errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
     if (fd >= 0) {
         close(fd);
     }

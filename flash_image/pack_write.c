@@ -256,6 +256,7 @@ static enum err lay_out(struct writer *w)
     uint8_t chat[CHAT_MOST_BYTES];
     size_t chat_bytes;
     uint8_t *tokenizer;
+    uint64_t tokenizer_bytes;
     enum err e = tokenizer_measure(w->s, &size);
 
     if (e == ERR_OK && size.n_tokens != w->s->params.vocab) {
@@ -273,7 +274,10 @@ static enum err lay_out(struct writer *w)
     w->header->params = w->s->params;
     set_name(w->s, w->header->name);
     chat_bytes = chat_build(w->s, chat, &w->s->vocab.eot);
-    e = lay_sections(w, tokenizer, tokenizer_build(w->s, &size, tokenizer), chat, chat_bytes);
+    e = tokenizer_build(w->s, &size, tokenizer, &tokenizer_bytes);
+    if (e == ERR_OK) {
+        e = lay_sections(w, tokenizer, tokenizer_bytes, chat, chat_bytes);
+    }
     if (e == ERR_OK) {
         lay_tensors(w);
         lay_extents(w);
@@ -374,9 +378,14 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
         if (append(w, w->rows.group, n) != ERR_OK) {
             return ERR_IO;
         }
-        release_input(&kept, t->data + source_type_bytes(t->type, done), false);
+        if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */
+            release_input(&kept, t->data + source_type_bytes(t->type, done), false);
+        }
     }
-    release_input(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols), true);
+    if (t->stride == 0) {
+        release_input(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols),
+                      true);
+    }
     return ERR_OK;
 }
 

@@ -34,24 +34,52 @@ struct source_tensor {
     const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned */
     uint32_t rows, cols;
     uint32_t group;        /* SOURCE_GROUPED: elements a scale, divides cols */
+    uint32_t stride;       /* not 0: it lies transposed, element (r, c) is number c * stride + r;
+                              F32, F16 and BF16 only */
+    float add;             /* to every element; F32, F16 and BF16 only */
     enum source_type type;
-};
-
-enum source_layout { SOURCE_NO_VOCAB, SOURCE_GGUF_VOCAB, SOURCE_LLAMA2C_VOCAB };
-
-struct source_vocab {
-    enum source_layout layout;
-    uint32_t n_tokens;
-    const uint8_t *texts;  /* GGUF: u64 length, bytes; llama2.c: f32, i32, bytes */
-    const uint8_t *scores; /* GGUF: f32[n_tokens] */
-    const uint8_t *types;  /* GGUF: i32[n_tokens], NULL: all normal */
-    uint32_t bos, eos, unk, eot; /* or INGOT_NO_TOKEN */
-    uint32_t flags; /* enum ingot_tokenizer_flags */
 };
 
 struct source_text {
     const uint8_t *data; /* NULL: none */
     size_t bytes;
+};
+
+/* SOURCE_LISTED_VOCAB: as arrays that the reader of the file has allocated. */
+enum source_layout {
+    SOURCE_NO_VOCAB, SOURCE_GGUF_VOCAB, SOURCE_LLAMA2C_VOCAB, SOURCE_LISTED_VOCAB
+};
+
+/* One token of the vocabulary. Texts are spelled as files spell them: U+2581 for a space, and in
+ * byte-level BPE a NORMAL token's bytes as GPT-2's printable characters; tokens that were added
+ * to the vocabulary are literal. */
+struct source_token {
+    const uint8_t *text;
+    uint32_t bytes;
+    float score;
+    uint32_t type; /* enum ingot_token_type, or whatever else the file says */
+    bool lstrip, rstrip; /* white space on that side belongs to it; CONTROL and USER only */
+};
+
+struct source_merge {
+    struct source_text left, right; /* spelled as tokens are */
+};
+
+struct source_vocab {
+    enum source_layout layout;
+    enum ingot_tokenizer_kind kind; /* 0 is INGOT_TOKENIZER_SPM */
+    enum ingot_pre pre;             /* of INGOT_TOKENIZER_BPE */
+    uint32_t n_tokens;
+    uint32_t n_merges;
+    const uint8_t *texts;  /* GGUF: u64 length, bytes; llama2.c: f32, i32, bytes */
+    const uint8_t *scores; /* GGUF: f32[n_tokens], NULL: all 0 */
+    const uint8_t *types;  /* GGUF: i32[n_tokens], NULL: all normal */
+    const uint8_t *merges; /* GGUF: u64 length, "left right", by rank */
+    const struct source_token *listed_tokens;
+    const struct source_merge *listed_merges; /* by rank */
+    bool strip_after_control; /* GGUF of Phi-3: white space after a control token belongs to it */
+    uint32_t bos, eos, unk, eot; /* or INGOT_NO_TOKEN */
+    uint32_t flags; /* enum ingot_tokenizer_flags */
 };
 
 struct source {
@@ -63,20 +91,12 @@ struct source {
     struct source_vocab vocab;
     bool params_known; /* false: a GGUF with a vocabulary only */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
-    char problem[320];
-};
-
-/* One token of the vocabulary, in order of ids. */
-struct source_token {
-    const uint8_t *text;
-    uint32_t bytes;
-    float score;
-    uint32_t type; /* enum ingot_token_type, or whatever else the file says */
+    char problem[512];
 };
 
 struct source_cursor {
     const uint8_t *at;
-    uint32_t id; /* of the token that comes next */
+    uint32_t id; /* of the token, or rank of the merge, that comes next */
 };
 
 /* Set s->problem to "PATH: SENTENCE" and return e. */
@@ -89,6 +109,10 @@ void source_default_params(struct ingot_params *p);
 
 /* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
+
+/* Rows first .. first + n of a matrix, or such elements of a vector (rows 1): a part of a fused
+ * tensor. Whole blocks, inside *t. */
+struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
 /* Elements of a block; bytes of n elements, whole blocks, SOURCE_GROUPED: the int8 only. */
 uint32_t source_type_block(enum source_type type);
@@ -104,7 +128,13 @@ enum err source_check_tensors(struct source *s);
 bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
                        struct source_token *t);
 
-/* Row `row` of t as floats to out (t->cols). */
+/* Next merge, in order of rank; false at the end. A GGUF merge without a space between two texts
+ * has an empty right one. */
+bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
+                       struct source_merge *m);
+
+/* Row `row` of t as floats to out (t->cols). source_read_plain: one element of F32, F16, BF16. */
+float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);
 
 /* Row `row` of a SOURCE_SYNTH tensor: equal seeds and shapes give equal rows. */

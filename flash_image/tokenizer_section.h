@@ -6,17 +6,17 @@
 
 /* What the section of a vocabulary measures. */
 struct tokenizer_size {
-    uint32_t n_tokens, n_sorted_most, text_bytes;
+    uint32_t n_tokens;
     uint64_t bytes; /* of the section, at most; zeros beyond what is used */
 };
 
 /* Measure, and check texts, scores and types. ERR_BAD_TOKENIZER. */
 enum err tokenizer_measure(struct source *s, struct tokenizer_size *size);
 
-/* Build the section in section (size->bytes, zero, 8-byte aligned). Returns its exact bytes.
- * The vocabulary has passed tokenizer_measure. */
-uint64_t tokenizer_build(const struct source *s, const struct tokenizer_size *size,
-                         uint8_t *section);
+/* Build the section in section (size->bytes, zero, 8-byte aligned); *bytes: its exact size. The
+ * vocabulary has passed tokenizer_measure. Errors: ERR_BAD_TOKENIZER (a merge of no tokens). */
+enum err tokenizer_build(struct source *s, const struct tokenizer_size *size, uint8_t *section,
+                         uint64_t *bytes);
 
 /* Recognize the model's chat template (ChatML; Zephyr and TinyLlama) and write the section: at
  * most CHAT_MOST_BYTES. Returns its bytes; all lengths are zero where none was recognized. *eot

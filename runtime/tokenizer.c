@@ -1,35 +1,15 @@
-/* One encode walks its parts once: special tokens cut the text into runs, and each run is merged
- * for itself. A run is a linked list of pieces, named by the position of their first byte, and a
- * heap of the adjacent pairs that form a token, the best score on top. */
+/* One encode walks its parts once: special tokens cut the text into runs, byte-level BPE cuts runs
+ * into words, and each is merged for itself. */
 #include "runtime/tokenizer.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { NODE_NONE = 0xffffffff, TEXT_LIMIT = 1 << 30 };
+#include "runtime/tokenizer_encode.h"
+#include "runtime/tokenizer_split.h"
+#include "runtime/unicode_class.h"
 
-/* A pair of adjacent pieces: bytes [left, left + bytes) of the text. Stale when no two live
- * pieces span exactly these bytes any more. */
-struct pair {
-    float score;
-    uint32_t left;
-    uint32_t bytes;
-};
-
-struct encoder {
-    const struct tokenizer *t;
-    char *text;         /* [0] is room for the space in front, the parts follow */
-    uint32_t end;       /* of the text so far */
-    uint32_t run_start; /* text before it has become ids */
-    uint32_t *next;     /* by position: the next piece, 0 where no live piece starts */
-    uint32_t *prev;
-    struct pair *heap;
-    size_t n_heap;
-    bool add_space; /* in front of a run */
-    bool add_bos;   /* still to come, unless the text brings its own */
-    uint32_t *ids;
-    size_t n_ids, max_ids;
-};
+enum { TEXT_LIMIT = 1 << 30 };
 
 static void set_add(uint32_t set[8], uint8_t byte)
 {
@@ -48,9 +28,9 @@ static void note_special_tokens(struct tokenizer *t)
         if (tokenizer_text_bytes(t, id) == 0) {
             continue;
         }
-        if (t->types[id] == INGOT_TOKEN_USER) {
+        if (tokenizer_type(t, id) == INGOT_TOKEN_USER) {
             set_add(t->user_first, (uint8_t)*tokenizer_text(t, id));
-        } else if (t->types[id] == INGOT_TOKEN_CONTROL) {
+        } else if (tokenizer_type(t, id) == INGOT_TOKEN_CONTROL) {
             set_add(t->control_first, (uint8_t)*tokenizer_text(t, id));
             t->control_lo = id < t->control_lo ? id : t->control_lo;
             t->control_hi = id + 1;
@@ -75,6 +55,11 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section)
     for (unsigned i = 0; i < 256; i++) {
         t->bytes[i] = (uint8_t)i;
     }
+    if (head->kind != INGOT_TOKENIZER_SPM) {
+        t->merges = (const void *)(head + 1);
+        t->merge_rows = (const void *)(section + t->merges->rows);
+        t->merge_entries = (const void *)(section + t->merges->entries);
+    }
     note_special_tokens(t);
 }
 
@@ -87,8 +72,7 @@ static int compare_token(const struct tokenizer *t, uint32_t id, const char *s, 
     return order != 0 ? order : bytes < n ? -1 : bytes > n;
 }
 
-/* The token that s (n) spells, or INGOT_NO_TOKEN. */
-static uint32_t find_token(const struct tokenizer *t, const char *s, size_t n)
+uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n)
 {
     uint32_t low = 0;
     uint32_t high = t->head->n_sorted;
@@ -147,7 +131,7 @@ static uint32_t match_user(const struct tokenizer *t, const char *s, size_t n)
             break;
         }
         if (tokenizer_text_bytes(t, t->sorted[low]) == depth + 1 &&
-            t->types[t->sorted[low]] == INGOT_TOKEN_USER) {
+            tokenizer_type(t, t->sorted[low]) == INGOT_TOKEN_USER) {
             found = t->sorted[low];
         }
     }
@@ -167,7 +151,7 @@ static uint32_t match_control(const struct tokenizer *t, const char *s, size_t n
     for (uint32_t id = t->control_lo; id < t->control_hi; id++) {
         size_t bytes = tokenizer_text_bytes(t, id);
 
-        if (t->types[id] == INGOT_TOKEN_CONTROL && bytes > longest && bytes <= n &&
+        if (tokenizer_type(t, id) == INGOT_TOKEN_CONTROL && bytes > longest && bytes <= n &&
             memcmp(tokenizer_text(t, id), s, bytes) == 0) {
             found = id;
             longest = bytes;
@@ -176,7 +160,7 @@ static uint32_t match_control(const struct tokenizer *t, const char *s, size_t n
     return found;
 }
 
-static enum err emit(struct encoder *e, uint32_t id)
+enum err tokenizer_emit(struct encoder *e, uint32_t id)
 {
     uint32_t bos = e->t->head->bos;
 
@@ -196,122 +180,23 @@ static enum err emit(struct encoder *e, uint32_t id)
     return ERR_OK;
 }
 
-/* A character that is no token: its byte tokens, or one unknown token where one is missing. */
-static enum err emit_bytes(struct encoder *e, const char *s, size_t n)
+static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (e->t->byte_tokens[(uint8_t)s[i]] == INGOT_NO_TOKEN) {
-            return e->t->head->unk == INGOT_NO_TOKEN ? ERR_BAD_TOKENIZER
-                                                     : emit(e, e->t->head->unk);
-        }
+    bool whole = (e->t->head->flags & INGOT_IGNORE_MERGES) != 0;
+    struct splitter words;
+    enum err err = ERR_OK;
+
+    split_begin(&words, (enum ingot_pre)e->t->merges->pre, (const uint8_t *)e->text, start, end);
+    while (start < end && err == ERR_OK) {
+        uint32_t to = split_next(&words, start);
+        uint32_t id = whole ? tokenizer_find_token(e->t, e->text + start, to - start)
+                            : INGOT_NO_TOKEN;
+
+        err = id != INGOT_NO_TOKEN ? tokenizer_emit(e, id)
+                                   : tokenizer_merge_run(e, e->text + start, to - start);
+        start = to;
     }
-    for (size_t i = 0; i < n; i++) {
-        enum err err = emit(e, e->t->byte_tokens[(uint8_t)s[i]]);
-
-        if (err != ERR_OK) {
-            return err;
-        }
-    }
-    return ERR_OK;
-}
-
-/* Equal scores: the leftmost pair first, as SentencePiece does. */
-static bool pair_before(const struct pair *a, const struct pair *b)
-{
-    return a->score > b->score || (a->score == b->score && a->left < b->left);
-}
-
-static void heap_push(struct encoder *e, struct pair pair)
-{
-    size_t i = e->n_heap++;
-
-    while (i > 0 && pair_before(&pair, &e->heap[(i - 1) / 2])) {
-        e->heap[i] = e->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    e->heap[i] = pair;
-}
-
-static struct pair heap_pop(struct encoder *e)
-{
-    struct pair top = e->heap[0];
-    struct pair last = e->heap[--e->n_heap];
-    size_t i = 0;
-
-    while (2 * i + 1 < e->n_heap) {
-        size_t child = 2 * i + 1;
-
-        if (child + 1 < e->n_heap && pair_before(&e->heap[child + 1], &e->heap[child])) {
-            child++;
-        }
-        if (!pair_before(&e->heap[child], &last)) {
-            break;
-        }
-        e->heap[i] = e->heap[child];
-        i = child;
-    }
-    e->heap[i] = last;
-    return top;
-}
-
-/* Offer the pair of the piece at `left` and the next one, if together they are a token. */
-static void offer_pair(struct encoder *e, uint32_t left, uint32_t end)
-{
-    uint32_t middle = e->next[left];
-    uint32_t bytes;
-    uint32_t id;
-
-    if (middle == end) {
-        return;
-    }
-    bytes = e->next[middle] - left;
-    id = find_token(e->t, e->text + left, bytes);
-    if (id != INGOT_NO_TOKEN) {
-        heap_push(e, (struct pair) { e->t->scores[id], left, bytes });
-    }
-}
-
-/* Pieces of one character each; a byte that is not UTF-8 is a piece of its own. */
-static void split_run(struct encoder *e, uint32_t start, uint32_t end)
-{
-    uint32_t before = NODE_NONE;
-
-    memset(&e->next[start], 0, (end - start) * sizeof e->next[0]);
-    for (uint32_t i = start; i < end;) {
-        int bytes = utf8_check((const uint8_t *)e->text + i, end - i);
-
-        e->prev[i] = before;
-        e->next[i] = i + (bytes > 0 ? (uint32_t)bytes : 1);
-        before = i;
-        i = e->next[i];
-    }
-    e->n_heap = 0;
-    for (uint32_t i = start; i < end; i = e->next[i]) {
-        offer_pair(e, i, end);
-    }
-}
-
-/* Each merge removes a piece and offers at most two pairs, so that the heap never holds more
- * than two pairs for each byte. */
-static void merge_run(struct encoder *e, uint32_t end)
-{
-    while (e->n_heap > 0) {
-        struct pair pair = heap_pop(e);
-        uint32_t middle = e->next[pair.left];
-
-        if (middle == 0 || middle == end || e->next[middle] != pair.left + pair.bytes) {
-            continue;
-        }
-        e->next[pair.left] = e->next[middle];
-        e->next[middle] = 0;
-        if (e->next[pair.left] != end) {
-            e->prev[e->next[pair.left]] = pair.left;
-        }
-        offer_pair(e, pair.left, end);
-        if (e->prev[pair.left] != NODE_NONE) {
-            offer_pair(e, e->prev[pair.left], end);
-        }
-    }
+    return err;
 }
 
 /* The text from run_start to end as ids. The byte before run_start is free: it is [0], or the
@@ -326,23 +211,46 @@ static enum err encode_run(struct encoder *e, uint32_t end)
     if (e->add_space) {
         e->text[--start] = ' ';
     }
-    split_run(e, start, end);
-    merge_run(e, end);
-    for (uint32_t i = start; i < end; i = e->next[i]) {
-        uint32_t id = find_token(e->t, e->text + i, e->next[i] - i);
-        enum err err = id != INGOT_NO_TOKEN ? emit(e, id)
-                                            : emit_bytes(e, e->text + i, e->next[i] - i);
-
-        if (err != ERR_OK) {
-            return err;
-        }
+    if (e->t->head->kind == INGOT_TOKENIZER_BPE) {
+        return encode_words(e, start, end);
     }
-    return ERR_OK;
+    return tokenizer_merge_run(e, e->text + start, end - start);
 }
 
-/* Append the text of a part, U+2581 as a space: the image stores tokens like that. */
+/* Bytes of the white space that s (n >= 1) begins with: one character, or 0. */
+static uint32_t space_bytes(const char *s, size_t n)
+{
+    int bytes = utf8_check((const uint8_t *)s, n);
+
+    return bytes > 0 && unicode_class(utf8_decode((const uint8_t *)s, bytes)) == UNICODE_SPACE
+               ? (uint32_t)bytes : 0;
+}
+
+/* Where the white space begins that ends the text before `end`. */
+static uint32_t before_spaces(const struct encoder *e, uint32_t end)
+{
+    uint32_t start = end;
+
+    for (uint32_t back = 1; back <= 3 && back <= start - e->run_start;) {
+        if (space_bytes(e->text + start - back, back) == back) {
+            start -= back;
+            back = 1;
+        } else {
+            back++;
+        }
+    }
+    return start;
+}
+
+/* Append the text of a part; for SentencePiece with U+2581 as a space, which is how the image
+ * stores tokens. */
 static void append_part(struct encoder *e, const struct tokenizer_part *part)
 {
+    if (e->t->head->kind == INGOT_TOKENIZER_BPE && part->bytes != 0) {
+        memcpy(e->text + e->end, part->text, part->bytes);
+        e->end += (uint32_t)part->bytes;
+        return;
+    }
     for (size_t i = 0; i < part->bytes; i++) {
         if (part->bytes - i >= 3 && memcmp(part->text + i, "\xe2\x96\x81", 3) == 0) {
             e->text[e->end++] = ' ';
@@ -353,34 +261,58 @@ static void append_part(struct encoder *e, const struct tokenizer_part *part)
     }
 }
 
+/* The special token that the text at `at` begins with, the longest one; or INGOT_NO_TOKEN. */
+static uint32_t match_special(const struct encoder *e, uint32_t at, bool trusted)
+{
+    const struct tokenizer *t = e->t;
+    uint32_t user = match_user(t, e->text + at, e->end - at);
+    uint32_t control = trusted ? match_control(t, e->text + at, e->end - at) : INGOT_NO_TOKEN;
+
+    if (user == INGOT_NO_TOKEN || control == INGOT_NO_TOKEN) {
+        return user == INGOT_NO_TOKEN ? control : user;
+    }
+    return tokenizer_text_bytes(t, user) > tokenizer_text_bytes(t, control) ? user : control;
+}
+
+/* The run before `at`, and the special token there. Returns where the text goes on. */
+static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
+{
+    uint8_t type = e->t->types[id];
+    enum err err = encode_run(e, type & INGOT_TOKEN_LSTRIP ? before_spaces(e, *at) : *at);
+
+    err = err == ERR_OK ? tokenizer_emit(e, id) : err;
+    *at += (uint32_t)tokenizer_text_bytes(e->t, id);
+    e->run_start = *at;
+    e->add_space = (e->t->head->flags & INGOT_ADD_SPACE_PREFIX) != 0;
+    e->skip_space = (type & INGOT_TOKEN_RSTRIP) != 0;
+    return err;
+}
+
 static enum err encode_part(struct encoder *e, const struct tokenizer_part *part)
 {
     uint32_t at = e->end;
 
     append_part(e, part);
     while (at < e->end) {
-        const char *s = e->text + at;
-        uint32_t user = match_user(e->t, s, e->end - at);
-        uint32_t control = part->trusted ? match_control(e->t, s, e->end - at) : INGOT_NO_TOKEN;
-        uint32_t id = control == INGOT_NO_TOKEN ? user : control;
+        uint32_t skip = e->skip_space ? space_bytes(e->text + at, e->end - at) : 0;
+        uint32_t id;
         enum err err;
 
+        if (skip != 0) {
+            at += skip;
+            e->run_start = at;
+            continue;
+        }
+        e->skip_space = false;
+        id = match_special(e, at, part->trusted);
         if (id == INGOT_NO_TOKEN) {
             at++;
             continue;
         }
-        if (user != INGOT_NO_TOKEN &&
-            tokenizer_text_bytes(e->t, user) > tokenizer_text_bytes(e->t, id)) {
-            id = user;
-        }
-        err = encode_run(e, at);
-        err = err == ERR_OK ? emit(e, id) : err;
+        err = encode_special(e, &at, id);
         if (err != ERR_OK) {
             return err;
         }
-        at += (uint32_t)tokenizer_text_bytes(e->t, id);
-        e->run_start = at;
-        e->add_space = (e->t->head->flags & INGOT_ADD_SPACE_PREFIX) != 0;
     }
     return ERR_OK;
 }
@@ -391,7 +323,7 @@ static size_t positions(size_t bytes)
     return (bytes + 2 + 7) & ~(size_t)7;
 }
 
-enum { BYTES_PER_POSITION = 1 + 2 * sizeof(uint32_t) + 2 * sizeof(struct pair) };
+enum { BYTES_PER_POSITION = 1 + 3 * sizeof(uint32_t) + 2 * sizeof(struct pair) };
 
 size_t tokenizer_scratch_bytes(size_t text_bytes)
 {
@@ -413,7 +345,8 @@ static void encoder_place(struct encoder *e, void *scratch, size_t text_bytes)
     e->text = scratch;
     e->next = (uint32_t *)(void *)(e->text + n);
     e->prev = e->next + n;
-    e->heap = (struct pair *)(void *)(e->prev + n);
+    e->id = e->prev + n;
+    e->heap = (struct pair *)(void *)(e->id + n);
     e->end = e->run_start = 1;
 }
 
@@ -445,7 +378,10 @@ enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenize
     }
     err = err == ERR_OK ? encode_run(&e, e.end) : err;
     if (err == ERR_OK && e.add_bos) {
-        err = emit(&e, t->head->bos);
+        err = tokenizer_emit(&e, t->head->bos);
+    }
+    if (err == ERR_OK && (flags & TOKENIZER_EOS) && (t->head->flags & INGOT_ADD_EOS)) {
+        err = tokenizer_emit(&e, t->head->eos);
     }
     *n_ids = err == ERR_OK ? e.n_ids : 0;
     return err;

@@ -1,5 +1,6 @@
-/* SentencePiece BPE by score over the tokenizer section of an .ingot file, used where it lies.
- * Source: docs/ALGORITHMS, section 9, and flash_image/FORMAT.md. */
+/* SentencePiece BPE by score, and byte-level BPE by rank of merges, over the tokenizer section of
+ * an .ingot file, used where it lies. Source: docs/ALGORITHMS, section 9, and
+ * flash_image/FORMAT.md. */
 #ifndef INGOT_RUNTIME_TOKENIZER_H
 #define INGOT_RUNTIME_TOKENIZER_H
 
@@ -11,22 +12,30 @@
 #include "flash_image/format.h"
 #include "runtime/utf8.h" /* struct utf8_writer, for what tokenizer_piece() gives */
 
-/* A view of the section, sets of first bytes, and the bytes themselves; about 400 bytes. */
+/* A view of the section, sets of first bytes, and the bytes themselves; about 450 bytes. */
 struct tokenizer {
     const struct ingot_tokenizer *head;
     const uint32_t *text_offsets; /* (n_tokens + 1) */
-    const float *scores;          /* (n_tokens) */
-    const uint8_t *types;         /* (n_tokens), enum ingot_token_type */
+    const float *scores;          /* (n_tokens), only where merges is NULL */
+    const uint8_t *types;         /* (n_tokens), see tokenizer_type() */
     const uint32_t *sorted;       /* (n_sorted) ids by bytes of text */
     const uint32_t *byte_tokens;  /* (256) */
     const char *text;
+    const struct ingot_merges *merges; /* NULL: by score */
+    const uint32_t *merge_rows;        /* (n_tokens + 1) */
+    const struct ingot_merge *merge_entries;
     uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
     uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
     uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
 
-/* The text of token id < n_tokens, not terminated, U+2581 stored as a space. */
+static inline enum ingot_token_type tokenizer_type(const struct tokenizer *t, uint32_t id)
+{
+    return (enum ingot_token_type)(t->types[id] & INGOT_TOKEN_TYPE);
+}
+
+/* The text of token id < n_tokens as it prints, not terminated. */
 static inline const char *tokenizer_text(const struct tokenizer *t, uint32_t id)
 {
     return t->text + t->text_offsets[id];
@@ -41,6 +50,7 @@ enum tokenizer_flags {
     TOKENIZER_PLAIN = 0,
     TOKENIZER_BOS = 1,      /* BOS first, where the model wants one and the text has none */
     TOKENIZER_CONTINUE = 2, /* the text goes on after other tokens: no space in front of it */
+    TOKENIZER_EOS = 4,      /* EOS last, where the model wants one */
 };
 
 /* A stretch of text. Control tokens are recognized only inside trusted parts, so that user text
@@ -63,7 +73,8 @@ size_t tokenizer_scratch_bytes(size_t text_bytes);
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
 /* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
- * bytes: those that are not UTF-8 become byte tokens one by one. U+2581 counts as a space.
+ * bytes: those that are not UTF-8 become byte tokens one by one. In SentencePiece U+2581 counts as
+ * a space; in byte-level BPE a byte that the vocabulary lacks is left out.
  * scratch: 8-byte aligned, not kept. *n_ids is set on every return, 0 on an error.
  * Errors: ERR_TOO_LONG (the ids do not fit max_ids), ERR_NO_SPACE (scratch too small),
  * ERR_BAD_TOKENIZER (a character has neither byte tokens nor an unknown token to stand for it). */

@@ -32,13 +32,13 @@ const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t pre
     int byte;
 
     *bytes = 0;
-    if (id >= t->head->n_tokens || t->types[id] == INGOT_TOKEN_CONTROL ||
-        t->types[id] == INGOT_TOKEN_UNUSED) {
+    if (id >= t->head->n_tokens || tokenizer_type(t, id) == INGOT_TOKEN_CONTROL ||
+        tokenizer_type(t, id) == INGOT_TOKEN_UNUSED) {
         return "";
     }
     text = tokenizer_text(t, id);
     *bytes = tokenizer_text_bytes(t, id);
-    byte = t->types[id] == INGOT_TOKEN_BYTE ? byte_value(text, *bytes) : -1;
+    byte = tokenizer_type(t, id) == INGOT_TOKEN_BYTE ? byte_value(text, *bytes) : -1;
     if (byte >= 0) {
         *bytes = 1;
         return (const char *)&t->bytes[byte];

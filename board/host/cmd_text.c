@@ -9,6 +9,8 @@
 #include "board/host/commands.h"
 #include "board/host/host_board.h"
 #include "board/host/host_model.h"
+#include "flash_image/pack.h"
+#include "runtime/image.h"
 
 static struct host_model model;
 
@@ -47,17 +49,17 @@ static bool text_read(struct text *t, FILE *in, const char *name)
     return true;
 }
 
-static bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, bool bos)
+static bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags)
 {
     size_t scratch_bytes = tokenizer_scratch_bytes(t->n_bytes);
     void *scratch = scratch_bytes != SIZE_MAX ? malloc(scratch_bytes) : NULL;
-    size_t most = t->n_bytes + 2; /* a token stands for a byte at least; BOS and a space */
+    /* A token stands for a byte at least, a space may come after a special one; BOS, EOS. */
+    size_t most = 2 * t->n_bytes + 3;
     enum err e = ERR_NO_SPACE;
 
     t->ids = malloc(most * sizeof *t->ids);
     if (scratch != NULL && t->ids != NULL) {
-        e = tokenizer_encode(tokenizer, t->bytes, t->n_bytes,
-                             bos ? TOKENIZER_BOS : TOKENIZER_PLAIN, t->ids, most, &t->n_ids,
+        e = tokenizer_encode(tokenizer, t->bytes, t->n_bytes, flags, t->ids, most, &t->n_ids,
                              scratch, scratch_bytes);
     }
     free(scratch);
@@ -90,10 +92,43 @@ static bool begin(struct host_args *args, int argc, char **argv, const char *hel
 
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
-static void print_tokens(const struct text *t, bool ids_only)
+/* The tokenizer alone, of a model file that may have nothing else: *section is the caller's. */
+static bool open_tokenizer(const struct host_args *args, struct tokenizer *t, uint8_t **section)
 {
-    const struct tokenizer *tokenizer = &model.engine.tokenizer;
+    struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer };
+    struct image image;
+    char problem[512];
+    uint64_t bytes;
+    uint32_t vocab;
+    enum err e;
 
+    *section = NULL;
+    if (pack_is_ingot(args->model, &e)) {
+        if (!host_model_open(&model, args)) {
+            return false;
+        }
+        *t = model.engine.tokenizer;
+        return true;
+    }
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s: %s\n", args->model,
+                e == ERR_NOT_FOUND ? "no such file" : err_text(e));
+        return false;
+    }
+    if (pack_tokenizer(&pack, section, &bytes, &vocab, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    if (image_check_tokenizer(&image, *section, bytes, vocab) != ERR_OK) {
+        fprintf(stderr, "ingot: %s: %s\n", args->model, image.problem);
+        return false;
+    }
+    tokenizer_open(t, *section);
+    return true;
+}
+
+static void print_tokens(const struct tokenizer *tokenizer, const struct text *t, bool ids_only)
+{
     for (size_t i = 0; i < t->n_ids; i++) {
         if (ids_only) {
             printf("%s%u", i != 0 ? " " : "", (unsigned)t->ids[i]);
@@ -113,20 +148,26 @@ int cmd_tokenize(int argc, char **argv)
 {
     static struct host_args args;
     struct text text = { 0 };
+    struct tokenizer tokenizer;
+    uint8_t *section = NULL;
     int status;
 
     if (!begin(&args, argc, argv,
                "usage: ingot tokenize MODEL [--ids] [--no-bos] <TEXT\n"
-               "Prints a token a line, or with --ids their numbers on one line.",
+               "Prints a token a line, or with --ids their numbers on one line. MODEL may be a "
+               "GGUF\nwith a vocabulary only.",
                &status)) {
         return status;
     }
-    if (host_model_open(&model, &args) && text_read(&text, stdin, "standard input") &&
-        text_tokenize(&text, &model.engine.tokenizer, !args.no_bos)) {
-        print_tokens(&text, args.options.ids);
+    if (open_tokenizer(&args, &tokenizer, &section) &&
+        text_read(&text, stdin, "standard input") &&
+        text_tokenize(&text, &tokenizer,
+                      args.no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS | TOKENIZER_EOS)) {
+        print_tokens(&tokenizer, &text, args.options.ids);
         status = EXIT_FINE;
     }
     text_free(&text);
+    free(section);
     return status;
 }
 
@@ -207,7 +248,7 @@ static bool perplexity_of(struct host_args *args, struct text *t)
     p.n = args->options.ctx != 0 ? args->options.ctx : 256;
     args->options.ctx = p.n;
     good = good && host_model_open(&model, args) && host_model_load(&model, args) &&
-           text_tokenize(t, &model.engine.tokenizer, true);
+           text_tokenize(t, &model.engine.tokenizer, TOKENIZER_BOS);
     p.vocab = good ? model.engine.image.header->params.vocab : 0;
     if (!good || !measure(t, p.n, &p, args->quiet)) {
         return false;
@@ -292,7 +333,8 @@ static bool logits_of(const struct host_args *args)
     if (!good) {
         fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
     }
-    good = good && text_tokenize(&t, &model.engine.tokenizer, !args->no_bos);
+    good = good && text_tokenize(&t, &model.engine.tokenizer,
+                                 args->no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS);
     d.vocab = model.engine.image.header->params.vocab;
     good = good && dump_all(args, &t, &d);
     if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {

@@ -343,8 +343,10 @@ static void test_gguf_vocab(const struct ingot_file *f)
     OK(byte_tokens[10] == 5 && byte_tokens[11] == INGOT_NO_TOKEN, "byte tokens");
     OK(offsets[7] - offsets[6] == 2 &&
        memcmp(f->image.tokenizer + t->text + offsets[6], " a", 2) == 0, "U+2581 is a space");
-    /* " a" (6), "<|im_end|>" (4, user), "b" (7; 8 is equal, 9 empty) */
-    OK(t->n_sorted == 3 && sorted[0] == 6 && sorted[1] == 4 && sorted[2] == 7, "sorted texts");
+    /* " a" (6), "b" (7; 8 is equal, 9 empty); "<|im_end|>" (4, user) became a control token */
+    OK(t->n_sorted == 2 && sorted[0] == 6 && sorted[1] == 7, "sorted texts");
+    OK(f->image.tokenizer[t->types + 4] == INGOT_TOKEN_CONTROL,
+       "what ends a turn is a control token, whatever the file calls it");
 }
 
 static void test_chat_template(const char *jinja, const char *user_prefix, uint32_t eot)
