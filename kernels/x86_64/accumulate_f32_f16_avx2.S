@@ -3,14 +3,15 @@
 //
 // rdi o  rsi s  rdx v  rcx n_q  r8 n  r9 d, then bytes of a row of o
 // rax dimensions left, scratch  r10 v of a position  r11 s of a position  rbx positions left
-// rbp bytes of a row of v  r12 three times r9  r13 dimensions of the tail, bytes of the tile  r14 v  r15 o
+// rbp bytes of a row of v  r12 three times r9  r13 dimensions of the tail, bytes of the tile
+// r14 v  r15 o
 // ymm0-ymm7 16 dimensions of four queries, ymm8 and ymm9 values, ymm10 a weight, ymm11 mask
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // 4 queries (3, 2, 1 at the end) by 16 dimensions: a position's values are converted once for all.
 // 8 fma, 4 broadcasts and 2 conversions a position: aims at 4.5 cycles. d % 16 dimensions, which
-// models do not have, go by eights for one query after the other. The next tile is asked for on the way, as in
-// score_f32_f16_avx2.S.
+// models do not have, go by eights for one query after the other. The next tile is asked for on
+// the way, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention.h"
 
 #define outs rdi

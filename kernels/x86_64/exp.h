@@ -73,8 +73,8 @@ kernels_exp_table:
     vmulps  ymm\x, ymm\sum, ymm\int
 .endm
 
-// The same of zmm x; tmp, sum and other are scratch. vscalefps multiplies by 2^n with one rounding, as the
-// two steps above do, the first of which is exact. 16 instructions.
+// The same of zmm x; tmp, sum and other are scratch. vscalefps multiplies by 2^n with one rounding,
+// as the two steps above do, the first of which is exact. 16 instructions.
 .macro exp_sixteen x, tmp, sum, other, rest
     vmaxps  zmm\x, zmm\x, dword ptr exp_least{1to16}
     vminps  zmm\x, zmm\x, dword ptr exp_greatest{1to16}

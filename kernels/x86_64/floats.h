@@ -15,24 +15,24 @@
     vcvtph2ps ymm9, [\weights + 2*\position + 16]
 .endm
 
-// gemm: rdi y  rsi w  rdx x  rcx shape, then bytes from one row of y to the next
-// r8 rows left  r9 columns  r10 tokens left  r11 y of the tokens at work
+// gemm: rdi y of the tokens at work  rsi w  rdx w at work  rcx bytes from one row of y to the next
+// r8 rows left  r9 columns  r10 tokens left  r11 y at work
 // rbx, rbp, r12, r13 x of four tokens  r14 column  r15 bytes from one row of x to the next
-// rax scratch  [rsp] tokens
+// rax scratch  [rsp] rows
 // ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights
 //
-// One row after the other by four tokens at a time, so that w comes from memory once and in one
-// stream, and the first level of cache has the row for the other tokens. 8 fma with x from memory
-// for 16 columns: aims at 5 cycles. A token missing from the last four is the first of them.
+// All rows by four tokens, then by the next four: their x stays in the first level of cache, and
+// the rows, a part of the matrix, in the second. One row after the other: 8 fma with x from memory
+// for 16 columns, aims at 5 cycles. A token missing from the last four is the first of them.
 #define out rdi
 #define weights rsi
-#define tokens rdx
+#define weight rdx
 #define shape rcx
 #define y_stride rcx
 #define n_rows r8
 #define n_cols r9
 #define tokens_left r10
-#define y_token r11
+#define y_row r11
 #define x_first rbx
 #define x_second rbp
 #define x_third r12
@@ -43,23 +43,20 @@
 .macro gemm_floats name, load, weight_bytes
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
-    push    [shape + 16]            // tokens
+    push    [shape]                 // rows
     .cfi_adjust_cfa_offset 8
-    mov     n_rows, [shape]
+    mov     x_first, rdx
     mov     n_cols, [shape + 8]
+    mov     tokens_left, [shape + 16]
     mov     x_stride, [shape + 32]
     mov     y_stride, [shape + 24]
     shl     x_stride, 2
     shl     y_stride, 2
-    test    n_rows, n_rows
-    jz      9f
     cmp     qword ptr [rsp], 0
     je      9f
-1:                                  // a row
-    mov     tokens_left, [rsp]
-    mov     y_token, out
-    mov     x_first, tokens
-2:                                  // four tokens, or the last 1 to 3
+    test    tokens_left, tokens_left
+    jz      9f
+1:                                  // four tokens, or the last 1 to 3
     lea     x_second, [x_first + x_stride]
     lea     x_third, [x_first + 2*x_stride]
     lea     x_fourth, [x_second + 2*x_stride]
@@ -68,6 +65,10 @@ func \name
     cmovbe  x_third, x_first
     cmp     tokens_left, 3
     cmovbe  x_fourth, x_first
+    mov     n_rows, [rsp]
+    mov     weight, weights
+    mov     y_row, out
+2:                                  // a row
     .irp    reg, 0, 1, 2, 3, 4, 5, 6, 7
     vxorps  xmm\reg, xmm\reg, xmm\reg
     .endr
@@ -75,7 +76,7 @@ func \name
     test    n_cols, n_cols
     jz      4f
 3:
-    \load   weights, position
+    \load   weight, position
     vfmadd231ps ymm0, ymm8, [x_first + 4*position]
     vfmadd231ps ymm1, ymm9, [x_first + 4*position + 32]
     vfmadd231ps ymm2, ymm8, [x_second + 4*position]
@@ -89,25 +90,25 @@ func \name
     jb      3b
 4:
     fold_four_rows                  // of tokens here
-    vmovss  dword ptr [y_token], xmm0
+    vmovss  dword ptr [y_row], xmm0
     cmp     tokens_left, 2
     jb      5f
-    vextractps [y_token + y_stride], xmm0, 1
+    vextractps [y_row + y_stride], xmm0, 1
     je      5f
-    lea     y_token, [y_token + 2*y_stride]
-    vextractps [y_token], xmm0, 2
+    lea     rax, [y_row + y_stride]
+    vextractps [y_row + 2*y_stride], xmm0, 2
     cmp     tokens_left, 4
     jb      5f
-    vextractps [y_token + y_stride], xmm0, 3
-    lea     y_token, [y_token + 2*y_stride]
+    vextractps [rax + 2*y_stride], xmm0, 3
+5:
+    add     y_row, 4
+    lea     weight, [weight + \weight_bytes*n_cols]
+    dec     n_rows
+    jnz     2b
+    lea     out, [out + 4*y_stride]
     lea     x_first, [x_first + 4*x_stride]
     sub     tokens_left, 4
-    jnz     2b
-5:
-    add     out, 4
-    lea     weights, [weights + \weight_bytes*n_cols]
-    dec     n_rows
-    jnz     1b
+    ja      1b
 9:
     add     rsp, 8
     .cfi_adjust_cfa_offset -8

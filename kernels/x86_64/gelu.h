@@ -1,4 +1,5 @@
-// gelu of eight or sixteen floats, the operations of gelu_tanh_f32 in kernels/ref/scalar.h in their order.
+// gelu of eight or sixteen floats, the operations of gelu_tanh_f32 in kernels/ref/scalar.h in their
+// order.
 #ifndef INGOT_KERNELS_X86_64_GELU_H
 #define INGOT_KERNELS_X86_64_GELU_H
 
