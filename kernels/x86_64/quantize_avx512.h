@@ -35,11 +35,11 @@ kernels_quantize_places:
     vrangeps zmm\to, zmm\a, zmm\b, GREATER_MAGNITUDE
 .endm
 
-// zmm max = d and zmm inverse = 127 / max of each lane's max; 0 where max is below 2^-100.
-.macro find_scales max, inverse
-    vcmpps  k1, zmm\max, zmm28, 0x1d // not less, quietly
-    vdivps  zmm\inverse{k1}{z}, zmm29, zmm\max
-    vdivps  zmm\max{k1}{z}, zmm\max, zmm29
+// v max = d and v inverse = 127 / max of each lane's max, v zmm or xmm; 0 where max is below 2^-100.
+.macro find_scales v, max, inverse
+    vcmpps  k1, \v\max, \v\()28, 0x1d // not less, quietly
+    vdivps  \v\inverse{k1}{z}, \v\()29, \v\max
+    vdivps  \v\max{k1}{z}, \v\max, \v\()29
 .endm
 
 // zmm a = 64 bytes from 16 values each in zmm a to d, times the inverses; zmm sums = their sums by

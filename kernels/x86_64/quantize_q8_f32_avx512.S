@@ -40,7 +40,7 @@
     vmaxps  zmm4, zmm4, zmm5
     vpermilps zmm5, zmm4, 0xb1
     vmaxps  zmm4, zmm4, zmm5        // max of a block in all of its half
-    find_scales 4, 5
+    find_scales zmm, 4, 5
     vshuff64x2 zmm6, zmm5, zmm5, 0x00
     vshuff64x2 zmm7, zmm5, zmm5, 0xff
     quantize_four 0, 1, 2, 3, 6, 7, 5

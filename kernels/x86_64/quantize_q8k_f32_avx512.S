@@ -59,15 +59,16 @@ func quantize_q8k_f32_avx512
     take_magnitude 16, 16, 17
     take_magnitude 18, 18, 19
     take_magnitude 16, 16, 18
-    vshuff64x2 zmm17, zmm16, zmm16, 0x4e
-    vmaxps  zmm16, zmm16, zmm17
-    vshuff64x2 zmm17, zmm16, zmm16, 0xb1
-    vmaxps  zmm16, zmm16, zmm17
-    vpermilps zmm17, zmm16, 0x4e
-    vmaxps  zmm16, zmm16, zmm17
-    vpermilps zmm17, zmm16, 0xb1
-    vmaxps  zmm16, zmm16, zmm17     // max in every word
-    find_scales 16, 17
+    vextractf64x4 ymm17, zmm16, 1
+    vmaxps  ymm16, ymm16, ymm17
+    vextractf32x4 xmm17, ymm16, 1
+    vmaxps  xmm16, xmm16, xmm17
+    vpermilps xmm17, xmm16, 0x4e
+    vmaxps  xmm16, xmm16, xmm17
+    vpermilps xmm17, xmm16, 0xb1
+    vmaxps  xmm16, xmm16, xmm17     // max in every word
+    find_scales xmm, 16, 17
+    vbroadcastss zmm17, xmm17
     vinsertps xmm16, xmm16, xmm16, 0x0e // zeros behind it
     vmovups [out + SCALE], xmm16
     quantize_four 0, 1, 2, 3, 17, 17, 20
