@@ -22,8 +22,8 @@ MACHINES = {"virt-arm64": [Machine("virt-arm64", f"virt-arm64 {cpu}", ["-cpu", c
                             [RISCV64]}
 MODELS = [("smol135", "q4_0"), ("smol135", "q8_0"), ("tl2", "q4_k_m"), # the slow ones first
           ("s15m", "q4_0"), ("s15m", "q8_0")]
-STORIES_TYPES = ["q4_0", "q8_0"]
-STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
+REAL = [("gguf/stories260K.gguf", "stories260K", ["q4_0", "q8_0"]), # under INGOT_ASSETS
+        ("synthetic/synthetic-llama-d256-Q4_K_M.gguf", "d256", ["q4_k_m"])]
 
 SHORT, LONG = 16, 80  # tokens of the prompts; prefill is their difference
 FEW, MANY = 8, 24     # new tokens behind the short one; decode is their difference
@@ -49,11 +49,13 @@ def make_models():
             subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o", path],
                            check=True, capture_output=True, timeout=120)
         yield Model(f"{shape} {kind}", path)
-    if not os.path.exists(STORIES):
-        print(f"skipped: stories260K, {STORIES} is not there")
-        return
-    for kind in STORIES_TYPES:
-        yield Model(f"stories260K {kind}", pack(STORIES, kind, f"bench-stories260K-{kind}.ingot"))
+    for source, name, kinds in REAL:
+        source = os.path.join(ASSETS, source)
+        if not os.path.exists(source):
+            print(f"skipped: {name}, {source} is not there")
+            continue
+        for kind in kinds:
+            yield Model(f"{name} {kind}", pack(source, kind, f"bench-{name}-{kind}.ingot"))
 
 
 def count_tokens(path, prompt):
