@@ -33,7 +33,7 @@ func broken_frame
 endfunc broken_frame
 
 func broken_depth
-    sub     x9, sp, #2, lsl #12
+    sub     x9, sp, #3, lsl #12
     sub     x9, x9, #1000
     str     xzr, [x9]
     ret

@@ -33,7 +33,7 @@ broken broken_frame
     ret
 
 broken broken_depth
-    li      t0, 8192 + 1000
+    li      t0, 12288 + 1000
     sub     t0, sp, t0
     sd      zero, 0(t0)
     ret

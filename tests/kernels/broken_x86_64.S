@@ -28,7 +28,7 @@ broken broken_frame
     ret
 
 broken broken_depth
-    mov     qword ptr [rsp - 9000], 0
+    mov     qword ptr [rsp - 13000], 0
     ret
 
 broken broken_direction
