@@ -90,15 +90,16 @@ size_t kernel_call_weight_bytes(const struct kernel_call *call)
     return (call->rows + 7) / 8 * (call->cols / weights.cols) * weights.bytes;
 }
 
-/* A whole tile of the widest kernel, 64 rows; a gemm is as long with 16. */
+/* Whole tiles, of 64 rows at most; 32 tokens share what a gemm decodes nearly as well as 64 do. */
 struct kernel_call kernel_call_small(const struct kernel_call *call)
 {
     struct kernel_call small = *call;
     size_t block = weights_of(call->op).cols;
 
     if (block != 0 && call->rows > 1) {
-        small.rows = call->tokens > 1 ? 16 : 64;
-        small.cols = call->tokens == 1 || block == 256 ? 512 : block == 32 ? 256 : 128;
+        small.rows = 64;
+        small.cols = call->tokens == 1 ? 512 : block == 1 ? 128 : 256;
+        small.tokens = call->tokens == 1 ? 1 : 32;
     }
     return small;
 }

@@ -144,7 +144,7 @@ def show_native():
         lines += [("native", symbol, "kernel " + shape(call), f"{value / n:.4f}",
                    f"{name}/{unit}", "native, least of 15, noisy")
                   for name, value in (("nanoseconds", nanoseconds), (clock, cycles))]
-    print_table("Native, the least of 15 turns, weights in the second cache, noisy",
+    print_table("Native, the least of 15 turns, weights in the caches, noisy",
                 ["kernel", "shape", "per", "ns", clock, "bytes/ns"],
                 [row for row in sorted(rows) if not row[0].endswith("_ref")])
     return lines

@@ -23,7 +23,7 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
           (Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128,zvfh=true"]),
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zicbop"}
-ASSEMBLY = re.compile(r"_(?:neon|sve|rv64gc|rvv)(?:_\w+)?$")
+ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
 
 
 def tools():
@@ -97,7 +97,7 @@ def measure(mca, objdump, parse):
         executed, console = trace(machine, functions(elf))
         text = disassemble(objdump, elf, triple)
         calls = [(symbol, call, ".Lthere:\n" + "\n".join(text[at] for at in executed[symbol][:-1]))
-                 for symbol, call, _ in parse(console)] # but for the return
+                 for symbol, call, _ in parse(console) if symbol in executed] # but for the return
         jobs = [(core, code) for _, _, code in calls for core in cores]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             totals = iter(list(pool.map(lambda job: cycles(mca, triple, *job), jobs)))
