@@ -116,6 +116,7 @@ HOST_SRC = $(wildcard board/*.c board/host/*.c flash_image/*.c runtime/*.c kerne
            kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
            kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
+HOST_LIBS := -lcjson -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
@@ -133,11 +134,11 @@ $(O)/asan/obj/%.o: % Makefile
 
 $(H)/ingot: $(HOST_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(HOST_CC) -pthread $^ -lm -o $@
+	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@
 
 $(O)/asan/ingot: $(ASAN_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ -lm -o $@
+	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ $(HOST_LIBS) -o $@
 
 -include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
 
@@ -155,12 +156,12 @@ $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 $(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h $(O)/asan/libingot.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(O)/asan/libingot.a -lm -o $@
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
 $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a -lm -o $@
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
 -include $(UNIT:.t=.d) $(FUZZ:%=%.d)
 

@@ -9,14 +9,14 @@
 
 static bool fits_f16(const struct source_tensor *t)
 {
-    uint64_t n = (uint64_t)t->rows * t->cols;
+    for (uint32_t r = 0; r < t->rows; r++) {
+        for (uint32_t c = 0; c < t->cols; c++) {
+            float x = source_read_plain(t, r, c);
+            uint16_t half = f16_from_f32(x);
 
-    for (uint64_t i = 0; i < n; i++) {
-        float x = load_bf16(t->data + 2 * i);
-        uint16_t half = f16_from_f32(x);
-
-        if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
-            return false;
+            if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
+                return false;
+            }
         }
     }
     return true;

@@ -198,6 +198,11 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
         *t = v->listed_tokens[c->id++];
         return true;
     }
+    if (v->layout == SOURCE_NO_VOCAB) {
+        *t = (struct source_token){ .text = (const uint8_t *)"", .type = INGOT_TOKEN_UNUSED };
+        c->id++;
+        return true;
+    }
     t->text = (c->at == NULL ? v->texts : c->at) + 8;
     if (v->layout == SOURCE_GGUF_VOCAB) {
         next_gguf_token(v, c->id, t);

@@ -14,6 +14,7 @@
 enum {
     SOURCE_ROLES_PER_LAYER = INGOT_OUTPUT_NORM - INGOT_ATTN_NORM,
     SOURCE_ROLES_OUTSIDE = INGOT_N_ROLES - SOURCE_ROLES_PER_LAYER,
+    SOURCE_MAX_FACTORS = 512, /* of a set of factors of rotation: heads of 1024 */
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
@@ -45,7 +46,8 @@ struct source_text {
     size_t bytes;
 };
 
-/* SOURCE_LISTED_VOCAB: as arrays that the reader of the file has allocated. */
+/* SOURCE_NO_VOCAB: n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: as arrays that the
+ * reader of the file has allocated. */
 enum source_layout {
     SOURCE_NO_VOCAB, SOURCE_GGUF_VOCAB, SOURCE_LLAMA2C_VOCAB, SOURCE_LISTED_VOCAB
 };
@@ -85,7 +87,8 @@ struct source_vocab {
 struct source {
     const char *path; /* for sentences */
     struct ingot_params params;
-    float *rope; /* (INGOT_ROPE_SETS, rope_dims / 2), the caller's; NULL: no factors */
+    float *rope; /* (INGOT_ROPE_SETS, rope_dims / 2), see rope_factors.h; NULL: no factors */
+    float factors[INGOT_ROPE_SETS * SOURCE_MAX_FACTORS]; /* where rope points to */
     struct source_text name;
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;

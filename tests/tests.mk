@@ -105,7 +105,7 @@ NATIVE_OBJ = $(filter-out $(H)/obj/board/host/main.c.o,$(HOST_OBJ)) \
 $(NATIVE): $(NATIVE_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -pthread $^ -lm -o $@
+	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@
 
 -include $(H)/obj/tests/bench/native_main.c.d $(H)/obj/tests/bench/native_x86_64.S.d
 

@@ -323,6 +323,25 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     return error == ERR_OK;
 }
 
+/* Ids of --tokens, apart by spaces or commas. */
+static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
+{
+    t->ids = malloc((strlen(ids) + 1) * sizeof *t->ids);
+    while (t->ids != NULL && ids[strspn(ids, " ,")] != '\0') {
+        char *end;
+        unsigned long id = strtoul(ids, &end, 10);
+
+        if (end == ids || strchr(" ,", *end) == NULL || id >= vocab) {
+            fprintf(stderr, "ingot: --tokens: \"%.20s\" does not begin with an id below %u\n", ids,
+                    (unsigned)vocab);
+            return false;
+        }
+        t->ids[t->n_ids++] = (uint32_t)id;
+        ids = end + strspn(end, " ,");
+    }
+    return t->ids != NULL;
+}
+
 static bool logits_of(const struct host_args *args)
 {
     struct text t = { .bytes = strdup(args->options.prompt),
@@ -333,9 +352,13 @@ static bool logits_of(const struct host_args *args)
     if (!good) {
         fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
     }
-    good = good && text_tokenize(&t, &model.engine.tokenizer,
-                                 args->no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS);
     d.vocab = model.engine.image.header->params.vocab;
+    if (args->tokens != NULL) {
+        good = good && text_read_ids(&t, args->tokens, d.vocab);
+    } else {
+        good = good && text_tokenize(&t, &model.engine.tokenizer,
+                                     args->no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS);
+    }
     good = good && dump_all(args, &t, &d);
     if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {
         fprintf(stderr, "ingot: %s: could not be written completely\n", args->output);
@@ -355,7 +378,7 @@ int cmd_logits(int argc, char **argv)
     int status;
 
     if (!begin(&args, argc, argv,
-               "usage: ingot logits MODEL -p TEXT -o FILE [-n N]\n"
+               "usage: ingot logits MODEL -p TEXT|--tokens \"ID ID ...\" -o FILE [-n N]\n"
                "Writes little-endian f32, a row of the vocabulary's length for every position of "
                "the\nprompt and of N more tokens chosen greedily.",
                &status)) {

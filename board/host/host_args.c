@@ -42,6 +42,7 @@ void host_args_help(void)
          "  -f, --file FILE        text to read\n"
          "  -o, --output FILE      file to write\n"
          "  --tokenizer FILE       of a llama2.c model\n"
+         "  --tokens \"ID ID ...\"   in place of a prompt (ingot logits)\n"
          "  --no-bos               do not begin with the BOS token\n"
          "  -q, --quiet            no log lines\n"
          "  -h, --help             this text");
@@ -96,6 +97,8 @@ static bool set_own(struct host_args *a, const char *word, const char *value, bo
         a->output = value;
     } else if (strcmp(word, "--tokenizer") == 0) {
         a->tokenizer = value;
+    } else if (strcmp(word, "--tokens") == 0) {
+        a->tokens = value;
     } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {
         a->model = value;
     } else if (strcmp(word, "--card") == 0) {

@@ -1,0 +1,105 @@
+#include "flash_image/hf_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cJSON reads up to a NUL: the text is copied so that one stands behind it whatever the file. */
+cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
+{
+    char *copy = malloc(bytes + 1);
+    const char *end = NULL;
+    cJSON *root;
+
+    if (copy == NULL) {
+        *e = source_refuse(s, ERR_NO_SPACE, "out of memory");
+        return NULL;
+    }
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    root = cJSON_ParseWithLengthOpts(copy, bytes + 1, &end, true);
+    *e = ERR_OK;
+    if (!cJSON_IsObject(root)) {
+        *e = source_refuse(s, ERR_BAD_MODEL, "no JSON object: it is damaged at byte %td of %zu",
+                           end != NULL ? end - copy : 0, bytes);
+        cJSON_Delete(root);
+        root = NULL;
+    }
+    free(copy);
+    return root;
+}
+
+const cJSON *hf_json_get(const cJSON *object, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    return cJSON_IsNull(value) ? NULL : value;
+}
+
+bool hf_json_whole(const cJSON *n, double most)
+{
+    return cJSON_IsNumber(n) && n->valuedouble >= 0.0 && n->valuedouble <= most &&
+           n->valuedouble == floor(n->valuedouble);
+}
+
+static void refuse(struct hf_json *j, const char *key, const char *what)
+{
+    j->e = source_refuse(j->s, ERR_BAD_MODEL, "the field \"%s\" is %s", key, what);
+}
+
+uint32_t hf_json_u32(struct hf_json *j, const char *key, uint32_t otherwise)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK) {
+        return otherwise;
+    }
+    if (value == NULL && otherwise == HF_NEEDED) {
+        refuse(j, key, "missing, and the model cannot be understood without it");
+    } else if (value != NULL && !hf_json_whole(value, UINT32_MAX - 1.0)) {
+        refuse(j, key, "no whole number, or out of any bounds");
+    }
+    return value == NULL || j->e != ERR_OK ? otherwise : (uint32_t)value->valuedouble;
+}
+
+float hf_json_float(struct hf_json *j, const char *key, float otherwise)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK || value == NULL) {
+        return otherwise;
+    }
+    if (!cJSON_IsNumber(value) || !(fabs(value->valuedouble) <= 1e30)) {
+        refuse(j, key, "no number, or out of any bounds");
+        return otherwise;
+    }
+    return (float)value->valuedouble;
+}
+
+bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK || value == NULL) {
+        return otherwise;
+    }
+    if (!cJSON_IsBool(value)) {
+        refuse(j, key, "neither true nor false");
+        return otherwise;
+    }
+    return cJSON_IsTrue(value);
+}
+
+const char *hf_json_text(struct hf_json *j, const char *key)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK || value == NULL) {
+        return NULL;
+    }
+    if (!cJSON_IsString(value)) {
+        refuse(j, key, "no text");
+        return NULL;
+    }
+    return value->valuestring;
+}

@@ -1,0 +1,19 @@
+/* A file of the caller's, mapped for reading. */
+#ifndef INGOT_FLASH_IMAGE_MAP_FILE_H
+#define INGOT_FLASH_IMAGE_MAP_FILE_H
+
+#include "flash_image/source.h"
+
+struct mapping {
+    uint8_t *data; /* NULL: none */
+    size_t bytes;
+};
+
+/* Map path. On an error a sentence that begins with s->path goes to the source.
+ * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (no file, or an empty one). */
+enum err map_file(struct source *s, const char *path, struct mapping *m);
+
+/* Does nothing where there is no mapping. */
+void unmap_file(struct mapping *m);
+
+#endif
