@@ -1,21 +1,25 @@
-/* GGUF versions 2 and 3 (ggml, docs/gguf.md) of the llama architecture, from memory. Every count
- * is compared with the bytes that are left before it is believed; nothing recurses. */
+/* GGUF versions 2 and 3 (ggml, docs/gguf.md), from memory. Every count is compared with the bytes
+ * that are left before it is believed; nothing recurses. */
 #include "flash_image/gguf.h"
 
-enum { MAX_VALUES = 65536 };
+enum { MAX_VALUES = 65536, MAX_TEXT_BYTES = 16 << 20 };
 
 static const uint8_t value_bytes[VALUE_TYPES] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
+/* A name that begins with a dot follows the architecture's: "llama.context_length". */
 static const char *const numbers[N_NUMBERS] = {
-    [N_CONTEXT] = "llama.context_length",
-    [N_DIM] = "llama.embedding_length",
-    [N_LAYERS] = "llama.block_count",
-    [N_HIDDEN] = "llama.feed_forward_length",
-    [N_HEADS] = "llama.attention.head_count",
-    [N_KV_HEADS] = "llama.attention.head_count_kv",
-    [N_KEY_LENGTH] = "llama.attention.key_length",
-    [N_VALUE_LENGTH] = "llama.attention.value_length",
-    [N_ROPE_DIMS] = "llama.rope.dimension_count",
+    [N_CONTEXT] = ".context_length",
+    [N_DIM] = ".embedding_length",
+    [N_LAYERS] = ".block_count",
+    [N_HIDDEN] = ".feed_forward_length",
+    [N_HEADS] = ".attention.head_count",
+    [N_KV_HEADS] = ".attention.head_count_kv",
+    [N_KEY_LENGTH] = ".attention.key_length",
+    [N_VALUE_LENGTH] = ".attention.value_length",
+    [N_ROPE_DIMS] = ".rope.dimension_count",
+    [N_ROPE_CONTEXT] = ".rope.scaling.original_context_length",
+    [N_WINDOW] = ".attention.sliding_window",
+    [N_CAUSAL] = ".attention.causal",
     [N_ALIGNMENT] = "general.alignment",
     [N_BOS] = "tokenizer.ggml.bos_token_id",
     [N_EOS] = "tokenizer.ggml.eos_token_id",
@@ -27,23 +31,43 @@ static const char *const numbers[N_NUMBERS] = {
 };
 
 static const char *const reals[N_REALS] = {
-    [R_EPS] = "llama.attention.layer_norm_rms_epsilon",
-    [R_ROPE_BASE] = "llama.rope.freq_base",
-    [R_ROPE_FACTOR] = "llama.rope.scaling.factor",
-    [R_ROPE_LINEAR] = "llama.rope.scale_linear",
+    [R_RMS_EPS] = ".attention.layer_norm_rms_epsilon",
+    [R_LAYER_EPS] = ".attention.layer_norm_epsilon",
+    [R_ROPE_BASE] = ".rope.freq_base",
+    [R_ROPE_BASE_LOCAL] = ".rope.freq_base_swa",
+    [R_ROPE_FACTOR] = ".rope.scaling.factor",
+    [R_ROPE_LINEAR] = ".rope.scale_linear",
+    [R_ROPE_MAGNITUDE] = ".rope.scaling.attn_factor",
+    [R_BETA_FAST] = ".rope.scaling.yarn_beta_fast",
+    [R_BETA_SLOW] = ".rope.scaling.yarn_beta_slow",
+    [R_ATTN_SCALE] = ".attention.scale",
+    [R_ATTN_SOFTCAP] = ".attn_logit_softcapping",
+    [R_FINAL_SOFTCAP] = ".final_logit_softcapping",
 };
 
-/* Models with these compute something else than this packer's llama. Zero or false is fine. */
-static const char *const foreign[] = {
-    "llama.expert_count",
-    "llama.logit_scale",
-    "llama.residual_scale",
-    "llama.embedding_scale",
-    "llama.attention.scale",
-    "llama.attention.clamp_kqv",
-    "llama.attention.sliding_window",
-    "llama.attention.max_alibi_bias",
+/* Of the architecture's other values these change nothing that is computed. */
+static const char *const idle[] = {
+    ".vocab_size", ".tensor_data_layout", ".rope.scaling.finetuned", ".expert_used_count",
 };
+
+const char *gguf_number_name(enum gguf_number which)
+{
+    return numbers[which];
+}
+
+const char *gguf_real_name(enum gguf_real which)
+{
+    return reals[which];
+}
+
+static bool key_is(const struct gguf *g, struct source_text key, const char *name)
+{
+    size_t before = name[0] == '.' ? g->architecture.bytes : 0;
+
+    return key.bytes == before + strlen(name) &&
+           memcmp(key.data, g->architecture.data, before) == 0 &&
+           memcmp(key.data + before, name, key.bytes - before) == 0;
+}
 
 static bool take_array(struct gguf_reader *r, struct gguf_value *v)
 {
@@ -83,7 +107,6 @@ static bool take_value(struct gguf_reader *r, struct gguf_value *v)
     return !r->bad;
 }
 
-/* A whole number; negative ones become huge. False: not one number. */
 static bool value_to_u64(const struct gguf_value *v, uint64_t *out)
 {
     const uint8_t *p = v->data.data;
@@ -117,6 +140,22 @@ static bool value_to_u64(const struct gguf_value *v, uint64_t *out)
     }
 }
 
+bool gguf_value_number(const struct gguf_value *v, uint64_t *out)
+{
+    struct gguf_value one = { v->element, VALUE_U8, 0, { v->data.data, 0 } };
+    size_t bytes = v->type == VALUE_ARRAY ? value_bytes[v->element] : 0;
+
+    if (v->type != VALUE_ARRAY) {
+        return value_to_u64(v, out);
+    }
+    for (uint64_t i = 1; bytes != 0 && i < v->count; i++) {
+        if (memcmp(v->data.data, v->data.data + i * bytes, bytes) != 0) {
+            return false;
+        }
+    }
+    return v->count != 0 && bytes != 0 && value_to_u64(&one, out);
+}
+
 static bool value_to_real(const struct gguf_value *v, double *out)
 {
     uint64_t bits;
@@ -139,33 +178,54 @@ static enum err refuse_kind(struct gguf *g, struct source_text key, const char *
                          kind);
 }
 
+/* Zero, false or empty: a feature that is not there. */
+static bool is_nothing(const struct gguf_value *v)
+{
+    uint64_t whole = 1;
+    double real = 1;
+
+    return (value_to_u64(v, &whole) && whole == 0) || (value_to_real(v, &real) && real == 0) ||
+           (v->type == VALUE_STRING && v->data.bytes == 0);
+}
+
+/* A value of the architecture that nobody here knows: it may change what is computed. */
+static enum err keep_unknown(struct gguf *g, struct source_text key, const struct gguf_value *v)
+{
+    size_t before = g->architecture.bytes;
+
+    if (g->family == NULL || key.bytes <= before || key.data[before] != '.' ||
+        memcmp(key.data, g->architecture.data, before) != 0 || is_nothing(v)) {
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+        if (key_is(g, key, idle[i])) {
+            return ERR_OK;
+        }
+    }
+    return source_refuse(g->s, ERR_UNSUPPORTED, "the model sets %.*s, which is not supported",
+                         GGUF_SHOW(key));
+}
+
 static enum err keep_number(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     for (size_t i = 0; i < N_NUMBERS; i++) {
-        if (gguf_text_is(key, numbers[i])) {
-            g->has_number[i] = value_to_u64(v, &g->number[i]);
+        if (key_is(g, key, numbers[i])) {
+            g->has_number[i] = gguf_value_number(v, &g->number[i]);
             return g->has_number[i] ? ERR_OK : refuse_kind(g, key, "one whole number");
         }
     }
     for (size_t i = 0; i < N_REALS; i++) {
-        if (gguf_text_is(key, reals[i])) {
+        if (key_is(g, key, reals[i])) {
             g->has_real[i] = value_to_real(v, &g->real[i]);
             return g->has_real[i] ? ERR_OK : refuse_kind(g, key, "a floating-point number");
         }
     }
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-        uint64_t whole = 0;
-        double real = 0;
-
-        if (gguf_text_is(key, foreign[i]) &&
-            ((value_to_u64(v, &whole) && whole != 0) || (value_to_real(v, &real) && real != 0) ||
-             v->type == VALUE_ARRAY)) {
-            return source_refuse(g->s, ERR_UNSUPPORTED,
-                                 "the model sets %.*s, which cannot be packed yet",
-                                 GGUF_SHOW(key));
-        }
+    if (key_is(g, key, ".attention.sliding_window_pattern")) {
+        g->pattern = *v;
+        g->has_pattern = true;
+        return ERR_OK;
     }
-    return ERR_OK;
+    return keep_unknown(g, key, v);
 }
 
 static enum err keep_text(struct gguf *g, struct source_text key, const struct gguf_value *v)
@@ -174,16 +234,15 @@ static enum err keep_text(struct gguf *g, struct source_text key, const struct g
         const char *key;
         struct source_text *to;
     } texts[] = {
-        { "general.architecture", &g->architecture },
         { "general.name", &g->s->name },
         { "tokenizer.ggml.model", &g->tokenizer },
         { "tokenizer.ggml.pre", &g->pre },
         { "tokenizer.chat_template", &g->s->chat_template },
-        { "llama.rope.scaling.type", &g->rope_scaling },
+        { ".rope.scaling.type", &g->rope_scaling },
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (gguf_text_is(key, texts[i].key)) {
+        if (key_is(g, key, texts[i].key)) {
             *texts[i].to = v->data;
             return v->type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");
         }
@@ -218,6 +277,34 @@ static enum err keep_array(struct gguf *g, struct source_text key, const struct 
     return keep_text(g, key, v);
 }
 
+static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
+{
+    return source_refuse(g->s, ERR_BAD_MODEL,
+                         "the GGUF is cut short or damaged in its value %llu (%.*s)",
+                         (unsigned long long)i, GGUF_SHOW(key));
+}
+
+/* Before all others: their names begin with it. */
+static enum err read_architecture(struct gguf *g)
+{
+    struct gguf_reader walk = g->r;
+
+    for (uint64_t i = 0; i < g->n_values; i++) {
+        struct gguf_value v = { VALUE_U8, VALUE_U8, 0, { NULL, 0 } };
+        struct source_text key = gguf_take_text(&walk);
+
+        if (!take_value(&walk, &v)) {
+            return refuse_cut(g, i, key);
+        }
+        if (gguf_text_is(key, "general.architecture")) {
+            g->architecture = v.data;
+            g->family = v.type == VALUE_STRING ? family_of_gguf(v.data) : NULL;
+            return v.type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");
+        }
+    }
+    return source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
+}
+
 static enum err read_values(struct gguf *g)
 {
     for (uint64_t i = 0; i < g->n_values; i++) {
@@ -226,9 +313,11 @@ static enum err read_values(struct gguf *g)
         enum err e;
 
         if (!take_value(&g->r, &v)) {
-            return source_refuse(g->s, ERR_BAD_MODEL,
-                                 "the GGUF is cut short or damaged in its value %llu (%.*s)",
-                                 (unsigned long long)i, GGUF_SHOW(key));
+            return refuse_cut(g, i, key);
+        }
+        if (v.type == VALUE_STRING && v.data.bytes > MAX_TEXT_BYTES) {
+            return source_refuse(g->s, ERR_BAD_MODEL, "the text of %.*s has %llu bytes, at most %u",
+                                 GGUF_SHOW(key), (unsigned long long)v.data.bytes, MAX_TEXT_BYTES);
         }
         e = keep_array(g, key, &v);
         if (e != ERR_OK) {
@@ -236,82 +325,6 @@ static enum err read_values(struct gguf *g)
         }
     }
     return ERR_OK;
-}
-
-/* Numbers beyond 32 bits become the largest, which no bound lets pass. */
-static uint32_t narrow(uint64_t n)
-{
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-static enum err check_rope(struct gguf *g)
-{
-    uint64_t head_dim = g->s->params.head_dim;
-
-    if (g->has_number[N_VALUE_LENGTH] && g->number[N_VALUE_LENGTH] != head_dim) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "value heads of another width than key heads cannot be packed");
-    }
-    if (g->has_number[N_ROPE_DIMS] && g->number[N_ROPE_DIMS] != head_dim) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "rope over %llu of a head's %llu dimensions cannot be packed",
-                             (unsigned long long)g->number[N_ROPE_DIMS],
-                             (unsigned long long)head_dim);
-    }
-    if (g->rope_scaling.bytes != 0 && !gguf_text_is(g->rope_scaling, "none") &&
-        !(gguf_text_is(g->rope_scaling, "linear") && g->real[R_ROPE_FACTOR] == 1.0)) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "rope scaling \"%.*s\" cannot be packed",
-                             GGUF_SHOW(g->rope_scaling));
-    }
-    if (g->has_real[R_ROPE_LINEAR] && g->real[R_ROPE_LINEAR] != 1.0) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "llama.rope.scale_linear is not 1");
-    }
-    return ERR_OK;
-}
-
-static enum err read_params(struct gguf *g)
-{
-    static const enum gguf_number needed[] = { N_CONTEXT, N_DIM, N_LAYERS, N_HIDDEN, N_HEADS };
-    struct ingot_params *p = &g->s->params;
-    uint64_t heads = g->number[N_HEADS];
-    enum err e;
-
-    if (!gguf_text_is(g->architecture, "llama")) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "the architecture is \"%.*s\"; only \"llama\" can be packed",
-                             GGUF_SHOW(g->architecture));
-    }
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (!g->has_number[needed[i]]) {
-            return source_refuse(g->s, ERR_BAD_MODEL, "%s is missing", numbers[needed[i]]);
-        }
-    }
-    if (!g->has_real[R_EPS]) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "%s is missing", reals[R_EPS]);
-    }
-    if (heads == 0 || (!g->has_number[N_KEY_LENGTH] && g->number[N_DIM] % heads != 0)) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "%llu heads do not divide a width of %llu",
-                             (unsigned long long)heads, (unsigned long long)g->number[N_DIM]);
-    }
-    *p = (struct ingot_params){
-        .family = INGOT_LLAMA,
-        .dim = narrow(g->number[N_DIM]),
-        .hidden = narrow(g->number[N_HIDDEN]),
-        .n_layers = narrow(g->number[N_LAYERS]),
-        .n_heads = narrow(heads),
-        .n_kv_heads = narrow(g->has_number[N_KV_HEADS] ? g->number[N_KV_HEADS] : heads),
-        .head_dim = narrow(g->has_number[N_KEY_LENGTH] ? g->number[N_KEY_LENGTH]
-                                                       : g->number[N_DIM] / heads),
-        .vocab = g->s->vocab.n_tokens,
-        .context = narrow(g->number[N_CONTEXT]),
-        .rope = INGOT_ROPE_PAIRS, /* q and k of llama come permuted to pairs */
-        .rope_base = g->has_real[R_ROPE_BASE] ? (float)g->real[R_ROPE_BASE] : 10000.0f,
-        .norm_eps = (float)g->real[R_EPS],
-    };
-    source_default_params(p);
-    e = source_check_params(g->s);
-    g->s->params_known = e == ERR_OK;
-    return e == ERR_OK ? check_rope(g) : e;
 }
 
 /* An output matrix that is the embedding again, byte for byte, needs no second place. */
@@ -357,9 +370,12 @@ enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vo
                              "has",
                              (unsigned long long)g.n_values, (unsigned long long)g.n_tensors);
     }
-    e = read_values(&g);
-    if (e == ERR_OK && !vocab_only && !gguf_text_is(g.architecture, "llama")) {
-        e = read_params(&g); /* which says so, before the tokenizer complains */
+    e = read_architecture(&g);
+    if (e == ERR_OK && g.family == NULL && !vocab_only) {
+        e = family_refuse(s, (const char *)g.architecture.data, g.architecture.bytes);
+    }
+    if (e == ERR_OK) {
+        e = read_values(&g);
     }
     if (e == ERR_OK) {
         e = gguf_read_vocab(&g);
@@ -367,12 +383,15 @@ enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vo
     if (e != ERR_OK || vocab_only) {
         return e;
     }
-    e = read_params(&g);
+    e = gguf_read_params(&g);
     if (e == ERR_OK && g.n_tensors == 0) {
         e = source_refuse(s, ERR_BAD_MODEL, "the GGUF holds a vocabulary and no weights");
     }
     if (e == ERR_OK) {
         e = gguf_read_tensors(&g);
+    }
+    if (e == ERR_OK) {
+        e = gguf_finish_params(&g);
     }
     if (e != ERR_OK) {
         return e;

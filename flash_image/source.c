@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flash_image/dequantize.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image.h"
 
@@ -59,10 +60,14 @@ static const struct {
     const char *name;
     uint32_t elements, bytes; /* of a block */
 } types[] = {
-    [SOURCE_F32] = { "F32", 1, 4 },       [SOURCE_F16] = { "F16", 1, 2 },
-    [SOURCE_Q8_0] = { "Q8_0", 32, 34 },   [SOURCE_Q4_0] = { "Q4_0", 32, 18 },
-    [SOURCE_BF16] = { "BF16", 1, 2 },     [SOURCE_Q4_K] = { "Q4_K", 256, 144 },
-    [SOURCE_Q6_K] = { "Q6_K", 256, 210 }, [SOURCE_GROUPED] = { "int8", 1, 1 },
+    [SOURCE_F32] = { "F32", 1, 4 },          [SOURCE_F16] = { "F16", 1, 2 },
+    [SOURCE_BF16] = { "BF16", 1, 2 },        [SOURCE_Q8_0] = { "Q8_0", 32, 34 },
+    [SOURCE_Q4_0] = { "Q4_0", 32, 18 },      [SOURCE_Q4_1] = { "Q4_1", 32, 20 },
+    [SOURCE_Q5_0] = { "Q5_0", 32, 22 },      [SOURCE_Q5_1] = { "Q5_1", 32, 24 },
+    [SOURCE_Q2_K] = { "Q2_K", 256, 84 },     [SOURCE_Q3_K] = { "Q3_K", 256, 110 },
+    [SOURCE_Q4_K] = { "Q4_K", 256, 144 },    [SOURCE_Q5_K] = { "Q5_K", 256, 176 },
+    [SOURCE_Q6_K] = { "Q6_K", 256, 210 },    [SOURCE_IQ4_NL] = { "IQ4_NL", 32, 18 },
+    [SOURCE_IQ4_XS] = { "IQ4_XS", 256, 136 }, [SOURCE_GROUPED] = { "int8", 1, 1 },
     [SOURCE_SYNTH] = { "made up", 1, 0 },
 };
 
@@ -248,57 +253,6 @@ bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
     return true;
 }
 
-static void read_q8_0(const uint8_t *block, float *out)
-{
-    float d = load_f16(block);
-
-    for (size_t i = 0; i < 32; i++) {
-        out[i] = d * (float)(int8_t)block[2 + i];
-    }
-}
-
-static void read_q4_0(const uint8_t *block, float *out)
-{
-    float d = load_f16(block);
-
-    for (size_t i = 0; i < 16; i++) {
-        out[i] = d * (float)((block[2 + i] & 15) - 8);
-        out[i + 16] = d * (float)((block[2 + i] >> 4) - 8);
-    }
-}
-
-/* Part j of 32 has a scale and a min of 6 bits each in the 12 bytes after d and dmin. */
-static void read_q4_k(const uint8_t *block, float *out)
-{
-    float d = load_f16(block), dmin = load_f16(block + 2);
-    const uint8_t *s = block + 4, *q = block + 16;
-
-    for (size_t j = 0; j < 8; j++) {
-        int scale = j < 4 ? s[j] & 63 : (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
-        int min = j < 4 ? s[j + 4] & 63 : s[j + 4] >> 4 | s[j] >> 6 << 4;
-
-        for (size_t i = 0; i < 32; i++) {
-            int value = q[j / 2 * 32 + i] >> (j % 2 * 4) & 15;
-
-            out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
-        }
-    }
-}
-
-static void read_q6_k(const uint8_t *block, float *out)
-{
-    const int8_t *scales = (const int8_t *)block + 192;
-    float d = load_f16(block + 208);
-
-    for (size_t c = 0; c < 256; c++) {
-        size_t half = c / 128, quarter = c % 128 / 32, l = c % 32;
-        int low = block[half * 64 + quarter % 2 * 32 + l] >> quarter / 2 * 4 & 15;
-        int high = block[128 + half * 32 + l] >> quarter * 2 & 3;
-
-        out[c] = (float)(scales[c / 16] * ((low | high << 4) - 32)) * d;
-    }
-}
-
 static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
 {
     for (size_t c = 0; c < t->cols; c++) {
@@ -335,9 +289,9 @@ static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
     }
 }
 
-static void read_blocks(const struct source_tensor *t, const uint8_t *in, float *out,
-                        void (*read)(const uint8_t *block, float *out))
+static void read_blocks(const struct source_tensor *t, const uint8_t *in, float *out)
 {
+    dequantize_block_fn *read = dequantize_of(t->type);
     uint32_t n = source_type_block(t->type);
 
     for (size_t c = 0; c < t->cols; c += n) {
@@ -356,23 +310,14 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
     case SOURCE_BF16:
         read_floats(t, row, out);
         return;
-    case SOURCE_Q8_0:
-        read_blocks(t, in, out, read_q8_0);
-        return;
-    case SOURCE_Q4_0:
-        read_blocks(t, in, out, read_q4_0);
-        return;
-    case SOURCE_Q4_K:
-        read_blocks(t, in, out, read_q4_k);
-        return;
-    case SOURCE_Q6_K:
-        read_blocks(t, in, out, read_q6_k);
-        return;
     case SOURCE_SYNTH:
         synth_read_row(t, row, out);
         return;
-    default:
+    case SOURCE_GROUPED:
         read_grouped(t, first, out);
+        return;
+    default:
+        read_blocks(t, in, out);
         return;
     }
 }

@@ -18,14 +18,22 @@ enum {
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
-enum source_type {
+enum source_type { /* the blocks from Q8_0 to IQ4_XS are GGML's: dequantize.c */
     SOURCE_F32,
     SOURCE_F16,
-    SOURCE_Q8_0,    /* GGML blocks of 32: fp16 d, int8 q[32] */
-    SOURCE_Q4_0,    /* GGML blocks of 32: fp16 d, u8 q[16] */
     SOURCE_BF16,
-    SOURCE_Q4_K,    /* GGML blocks of 256: fp16 d, dmin, u8 scales[12], u8 q[128] */
-    SOURCE_Q6_K,    /* GGML blocks of 256: u8 low[128], high[64], int8 scales[16], fp16 d */
+    SOURCE_Q8_0,
+    SOURCE_Q4_0,
+    SOURCE_Q4_1,
+    SOURCE_Q5_0,
+    SOURCE_Q5_1,
+    SOURCE_Q2_K,
+    SOURCE_Q3_K,
+    SOURCE_Q4_K,
+    SOURCE_Q5_K,
+    SOURCE_Q6_K,
+    SOURCE_IQ4_NL,
+    SOURCE_IQ4_XS,
     SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
     SOURCE_SYNTH,   /* made up as it is read: synth.c; `group` is the seed, data any address */
 };
@@ -81,6 +89,8 @@ struct source_vocab {
     const struct source_merge *listed_merges; /* by rank */
     bool strip_after_control; /* GGUF of Phi-3: white space after a control token belongs to it */
     uint32_t bos, eos, unk, eot; /* or INGOT_NO_TOKEN */
+    uint32_t stops[INGOT_MAX_STOPS]; /* more tokens that end a reply: generation_config.json */
+    uint32_t n_stops;
     uint32_t flags; /* enum ingot_tokenizer_flags */
 };
 

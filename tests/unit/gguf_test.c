@@ -86,22 +86,36 @@ static void add_vocab(struct bytes *b)
     add_u32(b, "tokenizer.ggml.eos_token_id", 2);
 }
 
-/* What the tensors share: 1280 bytes of floats, and 32 rows of 32 of the matrices' type. */
-static void add_data(struct bytes *b, uint32_t type)
+enum { MATRICES = 1664 }; /* where they begin: behind the embedding and three norms */
+
+/* Bytes of 32 rows of 32 columns. */
+static size_t matrix_bytes(uint32_t type)
 {
-    size_t block = type == 8 ? 34 : 18;
+    return type == 8 ? 32 * 34 : type == 0 ? 32 * 32 * 4 : 32 * 18;
+}
+
+/* The embedding and norms as floats, seven matrices, and a row of floats for one tensor more. */
+static void add_data(struct bytes *b, uint32_t type, bool extra)
+{
     uint32_t seed = 11;
 
-    for (size_t i = 0; i < (type == 0 ? 320 + 1024 : 320); i++) {
+    for (size_t i = 0; i < MATRICES / 4; i++) {
         bytes_f32(b, next_weight(&seed));
     }
-    for (size_t row = 0; type != 0 && row < 32; row++) {
+    for (size_t i = 0; type == 0 && i < 7 * 32 * 32; i++) {
+        bytes_f32(b, next_weight(&seed));
+    }
+    for (size_t row = 0; type != 0 && row < 7 * 32; row++) {
+        size_t block = matrix_bytes(type) / 32;
         uint8_t bytes[34] = { (uint8_t)row, 0x2c }; /* fp16 scales from 2^-4 */
 
         for (size_t i = 2; i < block; i++) {
             bytes[i] = (uint8_t)(next_weight(&seed) * 128.0f);
         }
         bytes_add(b, bytes, block);
+    }
+    for (size_t i = 0; extra && i < 32; i++) {
+        bytes_f32(b, 1.0f);
     }
 }
 
@@ -138,22 +152,22 @@ static struct bytes gguf_make(const struct change *c)
         add_string(&b, "llama.rope.scaling.type", c->scaling);
     }
     add_tensor(&b, "token_embd.weight", 32, 10, 0, 0);
-    add_tensor(&b, "output_norm.weight", 32, 0, 0, 0);
-    add_tensor(&b, "blk.0.attn_norm.weight", 32, 0, 0, 128);
-    add_tensor(&b, "blk.0.ffn_norm.weight", 32, 0, 0, 256);
+    add_tensor(&b, "output_norm.weight", 32, 0, 0, 1280);
+    add_tensor(&b, "blk.0.attn_norm.weight", 32, 0, 0, 1408);
+    add_tensor(&b, "blk.0.ffn_norm.weight", 32, 0, 0, 1536);
     for (size_t i = 0; i < 7; i++) {
         char name[64];
 
         snprintf(name, sizeof name, "blk.0.%s.weight", names[i]);
-        add_tensor(&b, name, 32, 32, c->matrix_type, 1280);
+        add_tensor(&b, name, 32, 32, c->matrix_type, MATRICES + i * matrix_bytes(c->matrix_type));
     }
     if (c->extra_tensor != NULL) {
-        add_tensor(&b, c->extra_tensor, 32, 0, 0, 0);
+        add_tensor(&b, c->extra_tensor, 32, 0, 0, MATRICES + 7 * matrix_bytes(c->matrix_type));
     }
     while (b.n % 32 != 0) {
         bytes_add(&b, "", 1);
     }
-    add_data(&b, c->matrix_type);
+    add_data(&b, c->matrix_type, c->extra_tensor != NULL);
     return b;
 }
 
@@ -173,23 +187,34 @@ static void refuse_value(const char *key, uint32_t value, enum err expected, con
 
 static void test_gguf_refused(void)
 {
-    refuse_gguf((struct change){ .architecture = "qwen2" }, ERR_UNSUPPORTED, "\"qwen2\"");
-    refuse_gguf((struct change){ .scaling = "yarn" }, ERR_UNSUPPORTED, "rope scaling \"yarn\"");
-    refuse_gguf((struct change){ .matrix_type = 13 }, ERR_UNSUPPORTED, "is Q5_K (type 13)");
-    refuse_gguf((struct change){ .matrix_type = 14 }, ERR_BAD_MODEL, "32 columns, no multiple of 256");
+    refuse_gguf((struct change){ .architecture = "mamba" }, ERR_UNSUPPORTED,
+                "architecture 'mamba' is not supported; supported: llama, ");
+    refuse_gguf((struct change){ .scaling = "su" }, ERR_UNSUPPORTED, "rope scaling 'su'");
+    refuse_gguf((struct change){ .matrix_type = 9 }, ERR_UNSUPPORTED, "is Q8_1 (type 9)");
+    refuse_gguf((struct change){ .matrix_type = 14 }, ERR_BAD_MODEL,
+                "32 columns, no multiple of 256");
     refuse_gguf((struct change){ .matrix_type = 99 }, ERR_UNSUPPORTED, "is unknown (type 99)");
-    refuse_gguf((struct change){ .extra_tensor = "rope_freqs.weight" }, ERR_UNSUPPORTED,
-                "rope_freqs.weight");
-    refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q.bias" }, ERR_UNSUPPORTED,
-                "attn_q.bias");
+    refuse_gguf((struct change){ .extra_tensor = "rope_freqs.weight" }, ERR_BAD_MODEL,
+                "factors of rope scaling are 32, must be 8");
+    refuse_gguf((struct change){ .extra_tensor = "rope_factors_long.weight" }, ERR_BAD_MODEL,
+                "one is missing");
+    refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q.bias" }, ERR_BAD_MODEL,
+                "attn_k_bias of layer 0 is missing");
+    refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q_norm.weight" }, ERR_UNSUPPORTED,
+                "attn_q_norm");
+    refuse_gguf((struct change){ .extra_tensor = "blk.0.ssm_a" }, ERR_UNSUPPORTED,
+                "the tensor blk.0.ssm_a is none that the architecture 'llama' has");
     refuse_gguf((struct change){ .extra_tensor = "blk.1.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "layer 1 in a model of 1");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "comes twice");
     refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_count");
-    refuse_value("llama.rope.dimension_count", 8, ERR_UNSUPPORTED, "rope over 8");
-    refuse_value("llama.attention.head_count", 3, ERR_BAD_MODEL, "3 heads");
-    refuse_value("llama.attention.head_count", 0, ERR_BAD_MODEL, "0 heads");
+    refuse_value("llama.rope.dimension_count", 18, ERR_UNSUPPORTED, "rope_dims is 18");
+    refuse_value("llama.attention.causal", 0, ERR_UNSUPPORTED, "does not generate");
+    refuse_value("llama.attention.value_length", 8, ERR_UNSUPPORTED, "value_length is 8");
+    refuse_value("llama.some.feature", 1, ERR_UNSUPPORTED, "sets llama.some.feature");
+    refuse_value("llama.attention.head_count", 3, ERR_BAD_MODEL, "head_count is 3");
+    refuse_value("llama.attention.head_count", 0, ERR_BAD_MODEL, "head_count is 0");
     refuse_value("llama.block_count", 0xffffffff, ERR_UNSUPPORTED, "n_layers");
     refuse_value("llama.block_count", 2, ERR_BAD_MODEL,
                 "attn_norm of layer 1 is missing");
@@ -308,7 +333,7 @@ static void test_copied(uint32_t type, size_t block_bytes)
         bytes_free(&model);
         return;
     }
-    t = image_tensor(&f.image, INGOT_FFN_UP, 0);
+    t = image_tensor(&f.image, INGOT_FFN_DOWN, 0);
     w = f.data + f.image.extents[1].offset + t->offset;
     for (size_t row = 0; row < 32; row++) {
         const uint8_t *group = w + row / 8 * 8 * block_bytes;

@@ -1,0 +1,224 @@
+"""GGUF files for the suites: a writer, and the micro-models of hf/tiny through it as the usual
+converters would write them, so that the same weights come in by both doors."""
+
+import array
+import json
+import math
+import os
+import struct
+
+from machine import ASSETS
+
+U32, I32, F32, BOOL, STRING, ARRAY, U64 = 4, 5, 6, 7, 8, 9, 10
+TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10,
+         "Q3_K": 11, "Q4_K": 12, "Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30}
+
+
+def text(s):
+    raw = s if isinstance(s, bytes) else s.encode()
+    return struct.pack("<Q", len(raw)) + raw
+
+
+class Gguf:
+    """Values and tensors in order; anything can be changed before it is written."""
+
+    def __init__(self, architecture):
+        self.architecture = architecture
+        self.values = []   # (key, kind, raw)
+        self.tensors = []  # [name, dims (columns first), type number, raw]
+        self.alignment = 32
+        self.string("general.architecture", architecture)
+
+    def add(self, key, kind, raw):
+        key = self.architecture + key if key.startswith(".") else key
+        self.values = [v for v in self.values if v[0] != key] + [(key, kind, raw)]
+
+    def string(self, key, value):
+        self.add(key, STRING, text(value))
+
+    def u32(self, key, value):
+        self.add(key, U32, struct.pack("<I", value))
+
+    def f32(self, key, value):
+        self.add(key, F32, struct.pack("<f", value))
+
+    def flag(self, key, value):
+        self.add(key, BOOL, struct.pack("<?", value))
+
+    def array(self, key, kind, items):
+        self.add(key, ARRAY, struct.pack("<IQ", kind, len(items)) + b"".join(items))
+
+    def tensor(self, name, dims, kind, raw):
+        self.tensors.append([name, list(dims), TYPES.get(kind, kind), raw])
+
+    def floats(self, name, shape, values):
+        """Rows of floats, as F32; shape as Hugging Face has it."""
+        self.tensor(name, shape[::-1], "F32", array.array("f", values).tobytes())
+
+    def letters(self, n):
+        """A vocabulary of n letters that no merge joins: a prompt of letters is a list of ids."""
+        self.string("tokenizer.ggml.model", "llama")
+        self.array("tokenizer.ggml.tokens", STRING, [text(letter(i)) for i in range(n)])
+        self.array("tokenizer.ggml.scores", F32, [struct.pack("<f", 0)] * n)
+        self.array("tokenizer.ggml.token_type", I32, [struct.pack("<i", 1)] * n)
+        self.flag("tokenizer.ggml.add_bos_token", False)
+        self.flag("tokenizer.ggml.add_space_prefix", False)
+
+    def parts(self):
+        """Header, values, tensor table, padding and data, as a list of bytes."""
+        values = b"".join(text(k) + struct.pack("<I", kind) + raw for k, kind, raw in self.values)
+        table, data = b"", b""
+        for name, dims, kind, raw in self.tensors:
+            data += bytes(-len(data) % self.alignment)
+            table += (text(name) + struct.pack("<I", len(dims)) +
+                      b"".join(struct.pack("<Q", d) for d in dims) +
+                      struct.pack("<IQ", kind, len(data)))
+            data += raw
+        head = struct.pack("<4sIQQ", b"GGUF", 3, len(self.tensors), len(self.values))
+        front = head + values + table
+        return [head, values, table, bytes(-len(front) % self.alignment), data]
+
+    def write(self, path):
+        with open(path, "wb") as out:
+            out.write(b"".join(self.parts()))
+
+
+def letter(i):
+    return chr(ord("a") + i) if i < 26 else chr(ord("A") + i - 26)
+
+
+def load_safetensors(path):
+    """name -> (shape, floats); F32 only."""
+    with open(path, "rb") as f:
+        raw = f.read()
+    size = struct.unpack_from("<Q", raw)[0]
+    out = {}
+    for name, entry in json.loads(raw[8:8 + size]).items():
+        if name != "__metadata__" and entry["dtype"] == "F32":
+            start, end = entry["data_offsets"]
+            values = array.array("f")
+            values.frombytes(raw[8 + size + start:8 + size + end])
+            out[name] = (entry["shape"], values)
+    return out
+
+
+def transpose(shape, values):
+    rows, cols = shape
+    return [cols, rows], [values[r * cols + c] for c in range(cols) for r in range(rows)]
+
+
+def permute(shape, values, heads):
+    """Halves to pairs: row i of a head's first half becomes row 2i, of its second row 2i + 1."""
+    rows = shape[0]
+    cols = len(values) // rows
+    half = rows // heads // 2
+    order = [h * 2 * half + part * half + i for h in range(heads) for i in range(half)
+             for part in (0, 1)]
+    return shape, [values[r * cols + c] for r in order for c in range(cols)]
+
+
+LLAMA_NAMES = {
+    "model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
+    "lm_head.weight": "output.weight", "input_layernorm.weight": "attn_norm.weight",
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "self_attn.qkv_proj": "attn_qkv",
+    "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
+    "post_attention_layernorm.weight": "ffn_norm.weight", "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+}
+GEMMA_NAMES = dict(LLAMA_NAMES)
+GEMMA_NAMES.update({
+    "post_attention_layernorm.weight": "post_attention_norm.weight",
+    "pre_feedforward_layernorm.weight": "ffn_norm.weight",
+    "post_feedforward_layernorm.weight": "post_ffw_norm.weight",
+})
+GPT2_NAMES = {
+    "wte.weight": "token_embd.weight", "wpe.weight": "position_embd.weight",
+    "ln_f": "output_norm", "ln_1": "attn_norm", "attn.c_attn": "attn_qkv",
+    "attn.c_proj": "attn_output", "ln_2": "ffn_norm", "mlp.c_fc": "ffn_up",
+    "mlp.c_proj": "ffn_down",
+}
+
+
+def gguf_name(name, names):
+    for prefix, layer in (("model.layers.", True), ("h.", True), ("", False)):
+        if name.startswith(prefix):
+            rest = name[len(prefix):]
+            number, _, rest = rest.partition(".") if layer else ("", "", rest)
+            for theirs, ours in names.items():
+                if rest.startswith(theirs):
+                    start = f"blk.{number}." if layer else ""
+                    return start + ours + rest[len(theirs):]
+    return None
+
+
+def tiny(family, source=None):
+    """(Gguf, sequences, logits) of a micro-model of hf/tiny."""
+    folder = os.path.join(ASSETS, "hf/tiny")
+    stem = os.path.join(folder, f"tiny_{family}")
+    with open(stem + "_logits.json") as f:
+        expected = json.load(f)
+    if os.path.exists(stem + "_config.json"):
+        with open(stem + "_config.json") as f:
+            config = json.load(f)
+    else:
+        config = expected["config"]
+    g = Gguf(family)
+    set_params(g, family, config)
+    weights = load_safetensors(source or stem + ".safetensors")
+    names = GPT2_NAMES if family == "gpt2" else \
+        GEMMA_NAMES if family.startswith("gemma") else LLAMA_NAMES
+    for name, (shape, values) in weights.items():
+        out = gguf_name(name, names)
+        if out is None or name.endswith("inv_freq") or name.endswith(".attn.bias"):
+            continue
+        if out == "output.weight" and config.get("tie_word_embeddings"):
+            continue
+        if family == "gpt2" and len(shape) == 2 and name.startswith("h."):
+            shape, values = transpose(shape, values)
+        if family == "llama" and "attn_q." in out:
+            shape, values = permute(shape, values, config["num_attention_heads"])
+        if family == "llama" and "attn_k." in out:
+            shape, values = permute(shape, values, config["num_key_value_heads"])
+        if family.startswith("gemma") and len(shape) == 1:
+            values = [1.0 + v for v in values]
+        g.floats(out, shape, values)
+    return g, expected["sequences"], expected["logits"]
+
+
+def set_params(g, family, c):
+    if family == "gpt2":
+        g.letters(c["vocab"])
+        g.u32(".context_length", c["n_ctx"])
+        g.u32(".embedding_length", c["n_embd"])
+        g.u32(".block_count", c["n_layer"])
+        g.u32(".feed_forward_length", 4 * c["n_embd"])
+        g.u32(".attention.head_count", c["n_head"])
+        g.f32(".attention.layer_norm_epsilon", 1e-5)
+        return
+    head_dim = c.get("head_dim", c["hidden_size"] // c["num_attention_heads"])
+    g.letters(c["vocab_size"])
+    g.u32(".context_length", c["max_position_embeddings"])
+    g.u32(".embedding_length", c["hidden_size"])
+    g.u32(".block_count", c["num_hidden_layers"])
+    g.u32(".feed_forward_length", c["intermediate_size"])
+    g.u32(".attention.head_count", c["num_attention_heads"])
+    g.u32(".attention.head_count_kv", c["num_key_value_heads"])
+    g.f32(".attention.layer_norm_rms_epsilon", c["rms_norm_eps"])
+    g.f32(".rope.freq_base", c["rope_theta"])
+    g.u32(".rope.dimension_count", int(head_dim * c.get("partial_rotary_factor", 1)))
+    if "head_dim" in c:
+        g.u32(".attention.key_length", head_dim)
+        g.u32(".attention.value_length", head_dim)
+    if c.get("sliding_window"):
+        g.u32(".attention.sliding_window", c["sliding_window"])
+    if c.get("sliding_window_pattern"):
+        g.u32(".attention.sliding_window_pattern", c["sliding_window_pattern"])
+    if c.get("rope_local_base_freq"):
+        g.f32(".rope.freq_base_swa", c["rope_local_base_freq"])
+    if c.get("query_pre_attn_scalar"):
+        g.f32(".attention.scale", 1 / math.sqrt(c["query_pre_attn_scalar"]))
+    if c.get("attn_logit_softcapping"):
+        g.f32(".attn_logit_softcapping", c["attn_logit_softcapping"])
+    if c.get("final_logit_softcapping"):
+        g.f32(".final_logit_softcapping", c["final_logit_softcapping"])

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+"""The micro-models of hf/tiny as GGUF files of every architecture: the logits that Transformers
+computed, position by position."""
+
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ASSETS, HOST, WORK, Tap, run
+from gguf_files import letter, tiny
+
+# The KV cache is F16: of the largest logit, what its rounding may move.
+WORST = 2e-3
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+if not os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
+    tap.skip("families of GGUF", "no hf/tiny (set INGOT_ASSETS)")
+    tap.done()
+
+
+def logits_of(path, ids):
+    out = os.path.join(WORK, "family.logits")
+    status, console = run([HOST, "logits", path, "-p", "".join(letter(i) for i in ids), "-n", "0",
+                           "--no-bos", "-o", out, "-q", "-t", "1"])
+    if status != 0:
+        return None, console
+    with open(out, "rb") as f:
+        raw = f.read()
+    return struct.unpack(f"<{len(raw) // 4}f", raw), console
+
+
+for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2"):
+    model, sequences, expected = tiny(family)
+    path = os.path.join(WORK, f"tiny-{family}.gguf")
+    model.write(path)
+    worst, scale, problem = 0.0, 0.0, ""
+    for ids, rows in zip(sequences, expected):
+        ours, problem = logits_of(path, ids)
+        flat = [x for row in rows for x in row]
+        if ours is None or len(ours) != len(flat):
+            worst = float("inf")
+            break
+        worst = max(worst, max(abs(a - b) for a, b in zip(ours, flat)))
+        scale = max(scale, max(abs(b) for b in flat))
+    tap.ok(worst < WORST * scale, f"{family}: logits within {worst:.2g} of Transformers', "
+           f"the largest being {scale:.2g}", problem)
+tap.done()
