@@ -94,7 +94,7 @@ const char *pre_tokenizer_name(enum ingot_pre pre)
 
 const char *pre_tokenizer_names(void)
 {
-    return "gpt-2, llama-bpe, qwen2, qwen35, smollm, starcoder, refact, command-r, falcon, default, "
-           "gpt-4o, tekken, deepseek-llm, deepseek-coder, deepseek-v3, mpt, olmo, dbrx, stablelm2, "
-           "bloom, viking, seed-coder and others that share a pattern with these";
+    return "gpt-2, llama-bpe, qwen2, qwen35, smollm, starcoder, refact, command-r, falcon, "
+           "default, gpt-4o, tekken, deepseek-llm, deepseek-coder, deepseek-v3, mpt, olmo, dbrx, "
+           "stablelm2, bloom, viking, seed-coder and others that share a pattern with these";
 }

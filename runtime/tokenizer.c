@@ -38,6 +38,21 @@ static void note_special_tokens(struct tokenizer *t)
     }
 }
 
+/* Bytes between which and a space no merge reaches: there a run may be cut. */
+static void note_spaces(struct tokenizer *t)
+{
+    for (uint32_t i = 0; i < t->head->n_sorted; i++) {
+        const char *text = tokenizer_text(t, t->sorted[i]);
+        size_t bytes = tokenizer_text_bytes(t, t->sorted[i]);
+
+        for (size_t at = 1; at < bytes; at++) {
+            if (text[at] == ' ') {
+                set_add(t->before_space, (uint8_t)text[at - 1]);
+            }
+        }
+    }
+}
+
 void tokenizer_open(struct tokenizer *t, const uint8_t *section)
 {
     const struct ingot_tokenizer *head = (const void *)section;
@@ -59,6 +74,9 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section)
         t->merges = (const void *)(head + 1);
         t->merge_rows = (const void *)(section + t->merges->rows);
         t->merge_entries = (const void *)(section + t->merges->entries);
+    }
+    if (head->kind != INGOT_TOKENIZER_BPE) {
+        note_spaces(t);
     }
     note_special_tokens(t);
 }
@@ -199,6 +217,26 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return err;
 }
 
+/* A run as a whole means the same as its pieces between which no token reaches, but these are
+ * short, and so is the heap then. */
+static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
+{
+    enum err err = ERR_OK;
+
+    e->after_unk = false;
+    while (start < end && err == ERR_OK) {
+        uint32_t to = start + 1;
+
+        while (to < end && (e->text[to] != ' ' ||
+                            set_has(e->t->before_space, (uint8_t)e->text[to - 1]))) {
+            to++;
+        }
+        err = tokenizer_merge_run(e, e->text + start, to - start);
+        start = to;
+    }
+    return err;
+}
+
 /* The text from run_start to end as ids. The byte before run_start is free: it is [0], or the
  * last one of a special token that has been emitted. */
 static enum err encode_run(struct encoder *e, uint32_t end)
@@ -211,10 +249,8 @@ static enum err encode_run(struct encoder *e, uint32_t end)
     if (e->add_space) {
         e->text[--start] = ' ';
     }
-    if (e->t->head->kind == INGOT_TOKENIZER_BPE) {
-        return encode_words(e, start, end);
-    }
-    return tokenizer_merge_run(e, e->text + start, end - start);
+    return e->t->head->kind == INGOT_TOKENIZER_BPE ? encode_words(e, start, end)
+                                                   : encode_characters(e, start, end);
 }
 
 /* Bytes of the white space that s (n >= 1) begins with: one character, or 0. */

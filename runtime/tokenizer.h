@@ -12,7 +12,7 @@
 #include "flash_image/format.h"
 #include "runtime/utf8.h" /* struct utf8_writer, for what tokenizer_piece() gives */
 
-/* A view of the section, sets of first bytes, and the bytes themselves; about 450 bytes. */
+/* A view of the section, sets of first bytes, and the bytes themselves; about 500 bytes. */
 struct tokenizer {
     const struct ingot_tokenizer *head;
     const uint32_t *text_offsets; /* (n_tokens + 1) */
@@ -27,6 +27,7 @@ struct tokenizer {
     uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
     uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
+    uint32_t before_space[8];        /* bytes that some token has a space after */
     uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
 

@@ -29,7 +29,7 @@ static bool is_newline(uint32_t code)
 }
 
 uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set,
-                         uint32_t most)
+                        uint32_t most)
 {
     for (uint32_t n = 0; n < most; n++) {
         struct symbol s = match_symbol_at(text, at, end);

@@ -22,7 +22,8 @@ struct symbol {
 struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end);
 
 /* [set]{0,most} */
-uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set, uint32_t most);
+uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set,
+                        uint32_t most);
 
 /* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ ; no rule */
 matcher match_gpt2;

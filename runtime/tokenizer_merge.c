@@ -210,7 +210,6 @@ enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n)
     enum err err = ERR_OK;
 
     e->n_heap = 0;
-    e->after_unk = false;
     for (uint32_t i = first; i < n; i = e->next[i]) {
         offer_pair(e, s, i, n);
     }

@@ -5,9 +5,14 @@
 
 #include "runtime/tokenizer_match.h"
 
+/* How far to go on where nothing matches: a character; a byte, for matchers of bytes; or over all
+ * the white space there, which fails as a whole or not at all. */
+enum step { STEP_CHARACTER, STEP_BYTE, STEP_SPACES };
+
 struct split_stage {
     matcher *match;
     const void *rule;
+    enum step step;
 };
 
 static const struct range deepseek_letters[] = {
@@ -101,14 +106,15 @@ static const struct split_stage stages[INGOT_N_PRES][SPLIT_MOST_STAGES] = {
     [INGOT_PRE_QWEN2] = { { match_words, &qwen2 } },
     [INGOT_PRE_DIGITS] = { { match_run, &digit }, { match_gpt2, NULL } },
     [INGOT_PRE_FALCON] = { { match_run, &falcon_marks }, { match_gpt2, NULL },
-                           { match_byte_digits, NULL }, { match_three_digits, NULL } },
+                           { match_byte_digits, NULL, STEP_BYTE },
+                           { match_three_digits, NULL, STEP_BYTE } },
     [INGOT_PRE_DEFAULT] = { { match_run, &default_marks }, { match_gpt2, NULL },
-                            { match_run, &digits }, { match_three_digits, NULL } },
+                            { match_run, &digits }, { match_three_digits, NULL, STEP_BYTE } },
     [INGOT_PRE_GPT4O] = { { match_words, &gpt4o } },
     [INGOT_PRE_TEKKEN] = { { match_words, &tekken } },
     [INGOT_PRE_DEEPSEEK_LLM] = { { match_run, &newline }, { match_run, &spaced_deepseek_letters },
                                  { match_run, &spaced_deepseek_marks },
-                                 { match_last_spaces, NULL }, { match_run, &cjk_run },
+                                 { match_last_spaces, NULL, STEP_SPACES }, { match_run, &cjk_run },
                                  { match_run, &digits } },
     [INGOT_PRE_DEEPSEEK_CODER] = { { match_run, &newline }, { match_run, &spaced_letters },
                                    { match_run, &spaced_marks }, { match_run, &cjk_run },
@@ -133,9 +139,9 @@ static uint32_t cut(const struct split_stage *stage, const uint8_t *text, uint32
     }
     do {
         s = match_symbol_at(text, at, end);
-        at += s.bytes;
-        if (stage->match == match_last_spaces && (s.set & UNICODE_IS_SPACE)) {
-            at = match_skip_set(text, at, end, UNICODE_IS_SPACE, UINT32_MAX); /* a run fails as a whole */
+        at += stage->step == STEP_BYTE ? 1 : s.bytes;
+        if (stage->step == STEP_SPACES && (s.set & UNICODE_IS_SPACE)) {
+            at = match_skip_set(text, at, end, UNICODE_IS_SPACE, UINT32_MAX);
         }
     } while (at < end && stage->match(text, at, end, stage->rule) == at);
     return at < end ? at : end;
