@@ -87,6 +87,72 @@ static void softmax_rows(const struct kernels *k, const struct attention_block *
     }
 }
 
+/* kernels.h's score_f32_f16 and accumulate_f32_f16 over floats: in C, for this type is for
+ * comparisons alone. */
+static void score_f32(struct score_row *s, const float *q, const float *keys, size_t n_q, size_t n,
+                      size_t d)
+{
+    for (size_t a = 0; a < n_q; a++, q += d) {
+        memset(s[a].s, 0, sizeof s[a].s);
+        for (size_t i = 0; i < d; i++) {
+            for (size_t j = 0; j < n; j++) {
+                s[a].s[j] = fmaf(q[i], keys[i * KV_TILE + j], s[a].s[j]);
+            }
+        }
+    }
+}
+
+static void accumulate_f32(float *o, const struct score_row *s, const float *values, size_t n_q,
+                           size_t n, size_t d)
+{
+    for (size_t a = 0; a < n_q; a++, o += d) {
+        for (size_t i = 0; i < d; i++) {
+            o[i] *= s[a].factor;
+        }
+        for (size_t j = 0; j < n; j++) {
+            for (size_t i = 0; i < d; i++) {
+                o[i] = fmaf(s[a].s[j], values[j * d + i], o[i]);
+            }
+        }
+    }
+}
+
+static void score(const struct kernels *k, const struct attention_block *b,
+                  const struct attention_work *work, const void *keys, uint32_t n)
+{
+    uint32_t d = b->kv->head_dim;
+
+    switch (b->kv->type) {
+    case KV_Q8:
+        k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), n, d);
+        return;
+    case KV_F32:
+        score_f32(work->scores, work->q, keys, n_rows(b), n, d);
+        return;
+    default:
+        k->score_f32_f16(work->scores, work->q, keys, n_rows(b), n, d);
+        return;
+    }
+}
+
+static void accumulate(const struct kernels *k, const struct attention_block *b,
+                       const struct attention_work *work, const void *values, uint32_t n)
+{
+    uint32_t d = b->kv->head_dim;
+
+    switch (b->kv->type) {
+    case KV_Q8:
+        k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d);
+        return;
+    case KV_F32:
+        accumulate_f32(work->out, work->scores, values, n_rows(b), n, d);
+        return;
+    default:
+        k->accumulate_f32_f16(work->out, work->scores, values, n_rows(b), n, d);
+        return;
+    }
+}
+
 static void run_tile(const struct kernels *k, const struct attention_block *b,
                      const struct attention_work *work, uint32_t tile)
 {
@@ -95,23 +161,13 @@ static void run_tile(const struct kernels *k, const struct attention_block *b,
     uint32_t end = b->first_position + b->n_tokens - tile * KV_TILE;
     uint32_t n = end < KV_TILE ? end : KV_TILE;
     uint32_t lanes = (n + LANES - 1) / LANES * LANES;
-    uint32_t d = b->kv->head_dim;
-    bool q8 = b->kv->type == KV_Q8;
 
-    if (q8) {
-        k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), lanes, d);
-    } else {
-        k->score_f32_f16(work->scores, work->q, keys, n_rows(b), lanes, d);
-    }
+    score(k, b, work, keys, lanes);
     for (uint32_t r = 0; r < n_rows(b) && b->softcap != 0.0f; r++) {
         k->softcap_f32(work->scores[r].s, n, b->softcap);
     }
     softmax_rows(k, b, work, tile);
-    if (q8) {
-        k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d);
-    } else {
-        k->accumulate_f32_f16(work->out, work->scores, values, n_rows(b), n, d);
-    }
+    accumulate(k, b, work, values, n);
 }
 
 void attention_run(const struct kernels *k, const struct attention_block *b,

@@ -9,8 +9,9 @@ enum {
 
 static size_t tile_bytes(uint32_t head_dim, enum kv_type type)
 {
-    size_t bytes = type == KV_Q8 ? head_dim + head_dim / BLOCK * sizeof(float)
-                                 : head_dim * sizeof(uint16_t);
+    size_t bytes = type == KV_Q8    ? head_dim + head_dim / BLOCK * sizeof(float)
+                   : type == KV_F32 ? head_dim * sizeof(float)
+                                    : head_dim * sizeof(uint16_t);
 
     return KV_TILE * bytes;
 }
@@ -72,6 +73,16 @@ static void put_f16(const struct kv_cache *c, const struct kernels *k, uint16_t 
     k->convert_f16_f32(values + (size_t)j * c->head_dim, value, c->head_dim);
 }
 
+/* In the places of put_f16. */
+static void put_f32(const struct kv_cache *c, float *keys, float *values, uint32_t j,
+                    const float *key, const float *value)
+{
+    for (uint32_t i = 0; i < c->head_dim; i++) {
+        keys[(size_t)i * KV_TILE + j] = key[i];
+    }
+    memcpy(values + (size_t)j * c->head_dim, value, c->head_dim * sizeof *value);
+}
+
 static void put_key_q8(const struct kv_cache *c, const struct kernels *k, uint8_t *tile,
                        uint32_t j, const float *key)
 {
@@ -117,6 +128,8 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     if (c->type == KV_Q8) {
         put_key_q8(c, k, keys, j, key);
         put_value_q8(c, k, values, j, value);
+    } else if (c->type == KV_F32) {
+        put_f32(c, (float *)(void *)keys, (float *)(void *)values, j, key, value);
     } else {
         put_f16(c, k, (uint16_t *)(void *)keys, (uint16_t *)(void *)values, j, key, value);
     }

@@ -12,7 +12,8 @@
 
 enum kv_type {
     KV_F16,
-    KV_Q8, /* int8, one scale per position and 32 dimensions; head_dim % 32 == 0 */
+    KV_Q8,  /* int8, one scale per position and 32 dimensions; head_dim % 32 == 0 */
+    KV_F32, /* nothing is rounded: for comparisons with other engines, in plain C */
     KV_N_TYPES
 };
 

@@ -44,7 +44,7 @@ static const struct rule rules[OPTION_COUNT] = {
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
-    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0, "f16 or q8" },
+    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0, "f16, q8 or f32" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(mem), 0, 0, 0,
                      "a size of at least 1, such as mem=64M (K, M and G are known)" },
     [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(cores), 0, 1, BOARD_MAX_CORES,
@@ -237,7 +237,8 @@ static enum err set_text(struct options *o, const struct rule *rule, const char 
 /* The number of the type of the KV cache. */
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
 {
-    static const char *const choices[KV_N_TYPES] = { [KV_F16] = "f16", [KV_Q8] = "q8" };
+    static const char *const choices[KV_N_TYPES] = { [KV_F16] = "f16", [KV_Q8] = "q8",
+                                                         [KV_F32] = "f32" };
 
     for (uint32_t i = 0; i < KV_N_TYPES; i++) {
         if (strcmp(value, choices[i]) == 0) {

@@ -27,7 +27,7 @@ enum option {
     OPTION_REPEAT,   /* repeat=1.0 */
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
-    OPTION_KV,       /* kv=f16 or q8: the type of keys and values */
+    OPTION_KV,       /* kv=f16, q8 or f32: the type of keys and values */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */

@@ -28,7 +28,7 @@ void host_args_help(void)
          "                         0.95, 40, 0.05, 1.0 by default\n"
          "  -s, --seed S           of the sampler (default: the time)\n"
          "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
-         "  --kv TYPE              f16 or q8: keys and values of the context (default f16)\n"
+         "  --kv TYPE              f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
          "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
          "  --mmap                 use the file where it lies, as from flash\n"
          "  --card RATE            read the file at this pace, bytes a second, K M G\n"

@@ -39,8 +39,8 @@ static void fill(const struct kernels *k, uint32_t n, uint32_t d, enum kv_type t
     kv_cache_open(&kv, &params, MOST_N, type, memory);
     for (uint32_t j = 0; j < n; j++) {
         for (uint32_t i = 0; i < d; i++) {
-            keys[j][i] = representable();
-            values[j][i] = representable();
+            keys[j][i] = type == KV_F32 ? uniform(1.0f) : representable();
+            values[j][i] = type == KV_F32 ? uniform(1.0f) : representable();
         }
         kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j]);
     }
@@ -87,6 +87,13 @@ static double difference(uint32_t r, uint32_t n)
     return difference_from(r, 0, n, 0);
 }
 
+static const char *name_of(enum kv_type type)
+{
+    static const char *const names[KV_N_TYPES] = { "f16", "q8", "f32" };
+
+    return names[type];
+}
+
 static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t heads)
 {
     return (struct attention_block){ &kv, 1, 1, first, tokens, heads, 0, 0.0f };
@@ -113,7 +120,7 @@ static void test_against_softmax(const struct kernels *k, enum kv_type type, dou
             }
         }
     }
-    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", type == KV_Q8 ? "q8" : "f16",
+    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", name_of(type),
        (int)ceil(worst * 1e6), (int)ceil(bound * 1e6));
 }
 
@@ -166,7 +173,7 @@ static void test_blocks(const struct kernels *k, enum kv_type type)
         attention_run(k, &alone, &work);
         wrong += memcmp(out, whole + r * 64, 64 * sizeof *out) != 0 || scores[0].sum != sums[r];
     }
-    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", type == KV_Q8 ? "q8" : "f16",
+    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", name_of(type),
        wrong, TOKENS * HEADS);
 }
 
@@ -214,9 +221,11 @@ int main(void)
     kernels_select(&k, CPU_ANY);
     test_against_softmax(&k, KV_F16, 5e-6);
     test_against_softmax(&k, KV_Q8, 6e-2);
+    test_against_softmax(&k, KV_F32, 5e-6);
     test_rescaling(&k);
     test_blocks(&k, KV_F16);
     test_blocks(&k, KV_Q8);
+    test_blocks(&k, KV_F32);
     test_windows(&k);
     test_one_position(&k);
     return tap_done();

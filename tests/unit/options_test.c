@@ -49,8 +49,8 @@ static void test_all_words(void)
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
     OK(o.selftest && o.ids && o.ticks, "flags");
     OK(o.kv == KV_Q8, "a choice");
-    OK(parse("kv=f32") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
-       strstr(said, "kv takes f16 or q8") != NULL, "none of the choices: %s", said);
+    OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
+       strstr(said, "kv takes f16, q8 or f32") != NULL, "none of the choices: %s", said);
 }
 
 static void test_defaults(void)
