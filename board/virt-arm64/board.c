@@ -2,16 +2,15 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/cfi_flash.h"
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/gic.h"
 #include "board/drivers/pl011.h"
 #include "board/drivers/psci.h"
-#include "board/drivers/virtio_blk.h"
+#include "board/drivers/tree_storage.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200, UART_BYTES = 0x1000 };
+enum { UART_BYTES = 0x1000 };
 
 static struct board_state {
     struct device_tree tree; /* blob NULL: none */
@@ -26,10 +25,7 @@ static struct board_state {
     atomic_bool deaf; /* some core does not listen: nobody sleeps in WFI */
     uint64_t core_ids[BOARD_MAX_CORES];
     unsigned n_cores;
-    struct virtio_blk cards[BOARD_MAX_BLOCK];
-    struct cfi_flash banks[BOARD_MAX_BLOCK];
-    struct block_device devices[BOARD_MAX_BLOCK];
-    unsigned n_devices;
+    struct tree_storage storage;
 } state;
 
 /* The UART of stdout-path if it is a PL011, else the first one. */
@@ -139,71 +135,9 @@ static void virt_wake(const _Atomic uint32_t *word)
         gic_wake_others(&state.gic);
 }
 
-static void add_card(uintptr_t mmio)
-{
-    struct block_device *device = &state.devices[state.n_devices];
-
-    if (mmu_map(mmio, VIRTIO_BYTES, MAP_DEVICE) == ERR_OK &&
-        virtio_blk_probe(&state.cards[state.n_devices], mmio, device) == ERR_OK)
-        state.n_devices++;
-}
-
-/* QEMU fills the slots from the highest address down, in the order of its command line, while the
- * tree may list them either way: so the next one is always the highest below the last. */
-static void find_cards(const struct device_tree *tree)
-{
-    uint64_t last = UINT64_MAX;
-
-    for (unsigned slot = 0; slot < MAX_SLOTS && state.n_devices < BOARD_MAX_BLOCK; slot++) {
-        struct device_tree_node node;
-        uint64_t base, best = 0;
-
-        device_tree_begin(&node);
-        while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
-            if (device_tree_reg(tree, &node, 0, &base, NULL) && base < last && base > best)
-                best = base;
-        if (best == 0)
-            return;
-        add_card((uintptr_t)best);
-        last = best;
-    }
-}
-
-static void add_bank(uint64_t base, uint64_t bytes)
-{
-    struct block_device *device = &state.devices[state.n_devices];
-
-    /* Uncached normal memory, where unaligned and vector loads work. */
-    if (mmu_map((uintptr_t)base, (size_t)bytes, MAP_UNCACHED) == ERR_OK &&
-        cfi_flash_probe(&state.banks[state.n_devices], (uintptr_t)base, (size_t)bytes, device) ==
-            ERR_OK)
-        state.n_devices++;
-}
-
-static void find_flash(const struct device_tree *tree)
-{
-    struct device_tree_node node;
-    uint64_t base, bytes;
-
-    device_tree_begin(&node);
-    while (device_tree_next_compatible(tree, &node, "cfi-flash"))
-        for (unsigned bank = 0; device_tree_reg(tree, &node, bank, &base, &bytes) &&
-                                state.n_devices < BOARD_MAX_BLOCK;
-             bank++)
-            if (base != 0) /* bank 0 is for firmware, and NULL stays unmapped */
-                add_bank(base, bytes);
-}
-
 static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    state.n_devices = 0;
-    if (state.tree.blob != NULL) {
-        find_cards(&state.tree);
-        find_flash(&state.tree);
-    }
-    for (unsigned i = 0; i < state.n_devices; i++)
-        devices[i] = &state.devices[i];
-    return state.n_devices;
+    return state.tree.blob != NULL ? tree_storage_find(&state.storage, &state.tree, devices) : 0;
 }
 
 /* A tree without PSCI means that we were entered at EL3 and are in the secure world, which owns

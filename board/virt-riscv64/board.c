@@ -2,15 +2,14 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/cfi_flash.h"
 #include "board/drivers/ns16550.h"
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
-#include "board/drivers/virtio_blk.h"
+#include "board/drivers/tree_storage.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200, UART_BYTES = 0x100, TIMEBASE_HZ = 10000000 };
+enum { UART_BYTES = 0x100, TIMEBASE_HZ = 10000000 };
 
 static struct board_state {
     struct device_tree tree; /* blob NULL: none */
@@ -18,10 +17,7 @@ static struct board_state {
     uint64_t ticks_hz;
     uint64_t harts[BOARD_MAX_CORES]; /* by core number: the boot hart is core 0 */
     unsigned n_cores;
-    struct virtio_blk cards[BOARD_MAX_BLOCK];
-    struct cfi_flash banks[BOARD_MAX_BLOCK];
-    struct block_device devices[BOARD_MAX_BLOCK];
-    unsigned n_devices;
+    struct tree_storage storage;
 } state;
 
 /* The node of stdout-path if it is a 16550, else the first one. */
@@ -85,70 +81,9 @@ static enum err virt_start_core(unsigned core, void (*entry)(void *arg), void *a
     return sbi_hart_start(state.harts[core], core_prepare(core, entry, arg), core);
 }
 
-static void add_card(uintptr_t mmio)
-{
-    struct block_device *device = &state.devices[state.n_devices];
-
-    if (mmu_map(mmio, VIRTIO_BYTES, MAP_DEVICE) == ERR_OK &&
-        virtio_blk_probe(&state.cards[state.n_devices], mmio, device) == ERR_OK)
-        state.n_devices++;
-}
-
-/* QEMU fills the slots from the highest address down, in the order of its command line, while the
- * tree may list them either way: so the next one is always the highest below the last. */
-static void find_cards(const struct device_tree *tree)
-{
-    uint64_t last = UINT64_MAX;
-
-    for (unsigned slot = 0; slot < MAX_SLOTS && state.n_devices < BOARD_MAX_BLOCK; slot++) {
-        struct device_tree_node node;
-        uint64_t base, best = 0;
-
-        device_tree_begin(&node);
-        while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
-            if (device_tree_reg(tree, &node, 0, &base, NULL) && base < last && base > best)
-                best = base;
-        if (best == 0)
-            return;
-        add_card((uintptr_t)best);
-        last = best;
-    }
-}
-
-static void add_bank(uint64_t base, uint64_t bytes)
-{
-    struct block_device *device = &state.devices[state.n_devices];
-
-    if (mmu_map((uintptr_t)base, (size_t)bytes, MAP_UNCACHED) == ERR_OK &&
-        cfi_flash_probe(&state.banks[state.n_devices], (uintptr_t)base, (size_t)bytes, device) ==
-            ERR_OK)
-        state.n_devices++;
-}
-
-/* An erased bank is a device, too: a model is looked for in each. */
-static void find_flash(const struct device_tree *tree)
-{
-    struct device_tree_node node;
-    uint64_t base, bytes;
-
-    device_tree_begin(&node);
-    while (device_tree_next_compatible(tree, &node, "cfi-flash"))
-        for (unsigned bank = 0; state.n_devices < BOARD_MAX_BLOCK &&
-                                device_tree_reg(tree, &node, bank, &base, &bytes);
-             bank++)
-            add_bank(base, bytes);
-}
-
 static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    state.n_devices = 0;
-    if (state.tree.blob != NULL) {
-        find_cards(&state.tree);
-        find_flash(&state.tree);
-    }
-    for (unsigned i = 0; i < state.n_devices; i++)
-        devices[i] = &state.devices[i];
-    return state.n_devices;
+    return state.tree.blob != NULL ? tree_storage_find(&state.storage, &state.tree, devices) : 0;
 }
 
 static _Noreturn void virt_power_off(int status)
