@@ -14,14 +14,13 @@
 #define values x2
 #define positions x4
 #define left x5
-#define FACTOR 264              /* in struct score_row */
 
 .macro load_source
     load_halves
 .endm
 
 .macro start_row mult, a, b, c, e
-    ldr     s7, [\mult, #FACTOR]
+    ldr     s7, [\mult, #ROW_FACTOR]
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
     fmul    \a\().4s, \a\().4s, v7.s[0]
     fmul    \b\().4s, \b\().4s, v7.s[0]
@@ -35,7 +34,7 @@
     mov     out_row, outputs
     mov     rows_left, n_rows
 8501:
-    ldr     s0, [mult_row, #FACTOR]
+    ldr     s0, [mult_row, #ROW_FACTOR]
     ldr     s16, [out_row]
     fmul    s16, s16, s0
     mov     mult0, mult_row
@@ -65,7 +64,7 @@ func accumulate_f32_f16_neon
     .cfi_adjust_cfa_offset PANEL_KEPT
     lsl     source_stride, left, #1
     lsl     out_stride, left, #2
-    mov     mult_stride, #320
+    mov     mult_stride, #ROW_BYTES
     mov     depth, positions
     subs    left, left, #16
     b.lo    2f

@@ -14,13 +14,14 @@
 #define outputs x0
 #define weights x1
 #define scales x2
+#define positions x4            /* n, until values takes its place */
 #define values x4
 #define left x5
 #define blocks x20
 #define scale_at x22
 #define weight_at x23
-#define FACTOR 264              /* in struct score_row */
-#define ROOM 1280               /* scales and multipliers */
+#define SCALES_BYTES (4 * KV_TILE)
+#define ROOM (5 * SCALES_BYTES) /* scales, and multipliers of four rows */
 
 .macro load_source
     ld1     {v0.16b}, [source], source_stride
@@ -38,7 +39,7 @@
 
 // Also makes the row's multipliers and leads `mult` to them.
 .macro start_row mult, a, b, c, e
-    ldr     s7, [\mult, #FACTOR]
+    ldr     s7, [\mult, #ROW_FACTOR]
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
     fmul    \a\().4s, \a\().4s, v7.s[0]
     fmul    \b\().4s, \b\().4s, v7.s[0]
@@ -46,7 +47,7 @@
     fmul    \e\().4s, \e\().4s, v7.s[0]
     add     scale_at, sp, #PANEL_KEPT
 .ifc \mult, mult0
-    add     weight_at, scale_at, #256
+    add     weight_at, scale_at, #SCALES_BYTES
 .endif
     mov     count, blocks
     cbz     count, 8702f
@@ -89,12 +90,12 @@ func accumulate_f32_q8_neon
     sub     sp, sp, #PANEL_KEPT
     sub     sp, sp, #ROOM
     .cfi_adjust_cfa_offset PANEL_KEPT + ROOM
-    mov     depth, x4
+    mov     depth, positions
     add     blocks, depth, #15
     lsr     blocks, blocks, #4
     mov     source_stride, left
     lsl     out_stride, left, #2
-    mov     mult_stride, #320
+    mov     mult_stride, #ROW_BYTES
     add     values, scales, left, lsl #3        // KV_TILE * d / 32 floats
 1:
     tbnz    left, #4, 2f                        // the second strip of a block

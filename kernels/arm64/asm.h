@@ -5,6 +5,8 @@
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H
 
+#include "kernels/layout.h"
+
 // func name ... endfunc name: a global function in its own section, with CFI. Baseline
 // ARMv8.0-A; a kernel that needs more passes the extension, which holds up to endfunc.
 .macro func name, extension
@@ -28,24 +30,65 @@
     .arch   armv8-a
 .endm
 
+// Two registers that belong to the caller, at `offset` of the stack and back.
+.macro save_pair first, second, offset
+    stp     \first, \second, [sp, #\offset]
+    .cfi_rel_offset \first, \offset
+    .cfi_rel_offset \second, \offset + 8
+.endm
+
+.macro restore_pair first, second, offset
+    ldp     \first, \second, [sp, #\offset]
+    .cfi_restore \first
+    .cfi_restore \second
+.endm
+
+// The same of the first pair, which makes and gives back all `bytes` of room.
+.macro push_pair first, second, bytes
+    stp     \first, \second, [sp, #-(\bytes)]!
+    .cfi_adjust_cfa_offset \bytes
+    .cfi_rel_offset \first, 0
+    .cfi_rel_offset \second, 8
+.endm
+
+.macro pop_pair first, second, bytes
+    ldp     \first, \second, [sp], #\bytes
+    .cfi_adjust_cfa_offset -(\bytes)
+    .cfi_restore \first
+    .cfi_restore \second
+.endm
+
 // The halves of v8-v15 that the caller owns.
 .macro save_vectors
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
-    stp     d8, d9, [sp]
-    stp     d10, d11, [sp, #16]
-    stp     d12, d13, [sp, #32]
-    stp     d14, d15, [sp, #48]
+    save_pair d8, d9, 0
+    save_pair d10, d11, 16
+    save_pair d12, d13, 32
+    save_pair d14, d15, 48
 .endm
 
 .macro restore_vectors
-    ldp     d8, d9, [sp]
-    ldp     d10, d11, [sp, #16]
-    ldp     d12, d13, [sp, #32]
-    ldp     d14, d15, [sp, #48]
+    restore_pair d8, d9, 0
+    restore_pair d10, d11, 16
+    restore_pair d12, d13, 32
+    restore_pair d14, d15, 48
     add     sp, sp, #64
     .cfi_adjust_cfa_offset -64
 .endm
+
+// The bits of floats.
+#define F32_127 0x42fe0000
+#define F32_2M100 0x0d800000    /* 2^-100: what is smaller a quantized block counts as zero */
+#define F32_89 0x42b20000
+#define F32_MINUS_89 0xc2b20000
+#define F32_40 0x42200000
+
+// Sums of integers that stay below 2^22 begin, as integers, at the bits of the float 3 * 2^22,
+// whose last bit counts 1: they end as the bits of 3 * 2^22 + sum, and a subtraction, one operation
+// where a conversion is two, leaves the sum as a float, exactly.
+#define MAGIC 0x4b400000
+#define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times too large */
 
 // reg = a 32-bit constant
 .macro mov_word reg, value

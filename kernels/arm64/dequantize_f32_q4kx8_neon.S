@@ -21,6 +21,7 @@
 #define scale_bits w12
 #define min_bits w13
 #define scale w14
+#define shift_bits w8
 #define temp x12
 #define other x13
 
@@ -29,7 +30,7 @@
     ldrb    scale_bits, [scales], #8
     ldrb    min_bits, [mins], #8
     and     scale, scale_bits, #63
-    lsr     min_bits, min_bits, w8
+    lsr     min_bits, min_bits, shift_bits
     lsr     scale_bits, scale_bits, #6
     and     min_bits, min_bits, #15
     orr     min_bits, scale_bits, min_bits, lsl #2
@@ -55,19 +56,19 @@
 .endm
 
 func dequantize_f32_q4kx8_neon
-    row_begin_k weights, row, left, 1152, temp, other
+    row_begin_k weights, row, left, Q4K_BYTES, temp, other
     mov     step, #32
     movi    v16.16b, #15
     cbz     left, 3f
 1:
     add     quants, weights, row, lsl #1
     ldr     h4, [quants]
-    ldr     h5, [quants, #16]
+    ldr     h5, [quants, #Q4K_DMIN]
     add     scales, weights, row
-    add     mins, scales, #96
-    add     scales, scales, #32
+    add     mins, scales, #Q4K_MINS
+    add     scales, scales, #Q4K_SCALES
     add     quants, weights, row, lsl #2
-    add     quants, quants, #128
+    add     quants, quants, #Q4K_QUANTS
     fcvt    s4, h4
     fcvt    s5, h5
     mov     shift, #0
@@ -86,7 +87,7 @@ func dequantize_f32_q4kx8_neon
     mov     shift, #4               // after four mins the same bytes again, now the high nibbles
     sub     mins, mins, #32
     cbnz    count, 2b
-    add     weights, weights, #1152
+    add     weights, weights, #Q4K_BYTES
     subs    left, left, #1
     b.ne    1b
 3:

@@ -17,7 +17,7 @@
 #define chunk_bytes x6
 
 func dequantize_f32_q4x8_neon
-    row_begin weights, row, left, scale, quants, 144
+    row_begin weights, row, left, scale, quants, Q4X8_BYTES
     mov     chunk_bytes, #32
     movi    v6.16b, #8
     cbz     left, 2f
@@ -28,8 +28,8 @@ func dequantize_f32_q4x8_neon
     ld1     {v5.s}[2], [quants], chunk_bytes
     ld1     {v5.s}[3], [quants], chunk_bytes
     fcvt    s7, h7
-    add     scale, scale, #144
-    add     quants, quants, #16     // over the next group's scales
+    add     scale, scale, #Q4X8_BYTES
+    add     quants, quants, #QUANTS     // over the next group's scales
     subs    left, left, #1
     movi    v0.16b, #15
     and     v0.16b, v0.16b, v5.16b

@@ -18,13 +18,14 @@
 #define high x6
 #define scales x7
 #define count x8
+#define scale w12
 #define temp x12
 #define other x13
 
 // 16 columns in q
 .macro sub_block q
-    ldrsb   w12, [scales], #8
-    fmov    s6, w12
+    ldrsb   scale, [scales], #8
+    fmov    s6, scale
     scaled_sixteen \q, v6
     fmul    v0.4s, v0.4s, v4.s[0]
     fmul    v1.4s, v1.4s, v4.s[0]
@@ -58,7 +59,7 @@
 .endm
 
 func dequantize_f32_q6kx8_neon
-    row_begin_k weights, row, left, 1680, temp, other
+    row_begin_k weights, row, left, Q6K_BYTES, temp, other
     mov     step, #32
     movi    v16.16b, #0x0f
     movi    v17.16b, #0xaa
@@ -67,11 +68,11 @@ func dequantize_f32_q6kx8_neon
     add     low, weights, row, lsl #1
     ldr     h4, [low]
     add     scales, weights, row
-    add     scales, scales, #16
+    add     scales, scales, #Q6K_SCALES
     add     low, weights, row, lsl #2
-    add     high, low, #1168
-    add     low, low, #144
-    add     weights, weights, #1680
+    add     high, low, #Q6K_HIGH
+    add     low, low, #Q6K_LOW
+    add     weights, weights, #Q6K_BYTES
     fcvt    s4, h4
     mov     count, #2               // of 128 columns
 2:

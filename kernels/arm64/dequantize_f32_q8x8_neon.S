@@ -17,7 +17,7 @@
 #define chunk_bytes x6
 
 func dequantize_f32_q8x8_neon
-    row_begin weights, row, left, scale, quants, 272
+    row_begin weights, row, left, scale, quants, Q8X8_BYTES
     mov     chunk_bytes, #32
     cbz     left, 2f
 1:
@@ -31,8 +31,8 @@ func dequantize_f32_q8x8_neon
     ld1     {v5.s}[2], [quants], chunk_bytes
     ld1     {v5.s}[3], [quants], chunk_bytes
     fcvt    s7, h7
-    add     scale, scale, #272
-    add     quants, quants, #16     // over the next group's scales
+    add     scale, scale, #Q8X8_BYTES
+    add     quants, quants, #QUANTS     // over the next group's scales
     subs    left, left, #1
     scale_sixteen out
     mov     v0.16b, v5.16b

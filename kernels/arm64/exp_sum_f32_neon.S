@@ -11,13 +11,14 @@
 #define vector x0
 #define length x1
 #define tail x2
+#define word w8
 
 func exp_sum_f32_neon
     save_vectors
     dup     v30.4s, v0.s[0]
     exp_constants EXP_K_ZERO
-    mov_word w8, 0x42b20000         // 89
-    dup     exp_greatest.4s, w8
+    mov_word word, F32_89
+    dup     exp_greatest.4s, word
     exp_sum_pass exp_sixteen, vector, length, tail
     fmov    s0, s8
     restore_vectors

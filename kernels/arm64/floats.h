@@ -148,6 +148,8 @@
 #define gemm_out_group x20
 #define gemm_group x19
 
+#define BLOCK_ROWS 16
+
 .macro gemm_columns
     load_weights gemm_weight
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [gemm_token0], #64
@@ -177,24 +179,19 @@
 .endm
 
 .macro gemm_floats
-    stp     x19, x20, [sp, #-32]!
-    .cfi_adjust_cfa_offset 32
-    stp     x21, x22, [sp, #16]
-    .cfi_rel_offset x19, 0
-    .cfi_rel_offset x20, 8
-    .cfi_rel_offset x21, 16
-    .cfi_rel_offset x22, 24
-    ldp     gemm_out_stride, gemm_vector_stride, [gemm_shape, #24]
-    ldr     gemm_n_tokens, [gemm_shape, #16]
-    ldp     gemm_rows, gemm_cols, [gemm_shape]
+    push_pair x19, x20, 32
+    save_pair x21, x22, 16
+    ldp     gemm_out_stride, gemm_vector_stride, [gemm_shape, #SHAPE_Y_STRIDE]
+    ldr     gemm_n_tokens, [gemm_shape, #SHAPE_TOKENS]
+    ldp     gemm_rows, gemm_cols, [gemm_shape, #SHAPE_ROWS]
     lsl     gemm_out_stride, gemm_out_stride, #2
     lsl     gemm_vector_stride, gemm_vector_stride, #2
     lsl     gemm_vector_bytes, gemm_cols, #2
     cbz     gemm_n_tokens, 9f
     cbz     gemm_rows, 9f
 1:
-    cmp     gemm_rows, #16
-    mov     gemm_block_rows, #16
+    cmp     gemm_rows, #BLOCK_ROWS
+    mov     gemm_block_rows, #BLOCK_ROWS
     csel    gemm_block_rows, gemm_rows, gemm_block_rows, lo
     mov     gemm_group, gemm_vectors
     mov     gemm_out_group, gemm_out
@@ -242,13 +239,8 @@
     subs    gemm_rows, gemm_rows, gemm_block_rows
     b.ne    1b
 9:
-    ldp     x21, x22, [sp, #16]
-    ldp     x19, x20, [sp], #32
-    .cfi_adjust_cfa_offset -32
-    .cfi_restore x19
-    .cfi_restore x20
-    .cfi_restore x21
-    .cfi_restore x22
+    restore_pair x21, x22, 16
+    pop_pair x19, x20, 32
     ret
 .endm
 

@@ -231,22 +231,13 @@
 .endm
 
 .macro gemm_floats_sve vectors
-    stp     x19, x20, [sp, #-64]!
-    .cfi_adjust_cfa_offset 64
-    stp     x21, x22, [sp, #16]
-    stp     x23, x24, [sp, #32]
-    stp     x25, x26, [sp, #48]
-    .cfi_rel_offset x19, 0
-    .cfi_rel_offset x20, 8
-    .cfi_rel_offset x21, 16
-    .cfi_rel_offset x22, 24
-    .cfi_rel_offset x23, 32
-    .cfi_rel_offset x24, 40
-    .cfi_rel_offset x25, 48
-    .cfi_rel_offset x26, 56
-    ldp     gemm_out_stride, gemm_vector_stride, [gemm_shape, #24]
-    ldr     gemm_n_tokens, [gemm_shape, #16]
-    ldp     gemm_rows, gemm_cols, [gemm_shape]
+    push_pair x19, x20, 64
+    save_pair x21, x22, 16
+    save_pair x23, x24, 32
+    save_pair x25, x26, 48
+    ldp     gemm_out_stride, gemm_vector_stride, [gemm_shape, #SHAPE_Y_STRIDE]
+    ldr     gemm_n_tokens, [gemm_shape, #SHAPE_TOKENS]
+    ldp     gemm_rows, gemm_cols, [gemm_shape, #SHAPE_ROWS]
     lsl     gemm_out_stride, gemm_out_stride, #2
     lsl     gemm_vector_stride, gemm_vector_stride, #2
     lsl     gemm_row_bytes, gemm_cols, #WEIGHT_SHIFT
@@ -258,8 +249,8 @@
     cbz     gemm_n_tokens, 9f
     cbz     gemm_rows, 9f
 1:
-    cmp     gemm_rows, #16
-    mov     gemm_block_rows, #16
+    cmp     gemm_rows, #BLOCK_ROWS
+    mov     gemm_block_rows, #BLOCK_ROWS
     csel    gemm_block_rows, gemm_rows, gemm_block_rows, lo
     mov     gemm_group, gemm_vectors
     mov     gemm_out_group, gemm_out
@@ -332,19 +323,10 @@
     subs    gemm_rows, gemm_rows, gemm_block_rows
     b.ne    1b
 9:
-    ldp     x21, x22, [sp, #16]
-    ldp     x23, x24, [sp, #32]
-    ldp     x25, x26, [sp, #48]
-    ldp     x19, x20, [sp], #64
-    .cfi_adjust_cfa_offset -64
-    .cfi_restore x19
-    .cfi_restore x20
-    .cfi_restore x21
-    .cfi_restore x22
-    .cfi_restore x23
-    .cfi_restore x24
-    .cfi_restore x25
-    .cfi_restore x26
+    restore_pair x21, x22, 16
+    restore_pair x23, x24, 32
+    restore_pair x25, x26, 48
+    pop_pair x19, x20, 64
     ret
 .endm
 

@@ -32,11 +32,6 @@
 #define group_bytes x16 // of x, from 4 tokens to the next 4
 #define group_out x17   // y of the group of rows
 
-#define SHAPE_ROWS 0
-#define SHAPE_COLS 8
-#define SHAPE_TOKENS 16
-#define SHAPE_Y_STRIDE 24
-
 #define PASS_TOKENS 64
 #define FRAME_W 0       // on the stack: w,
 #define FRAME_SKIP 8    // bytes of x from the end of a slice to its begin for the next 4 tokens,

@@ -51,15 +51,14 @@
 
 // Every page is touched, so that a guard page is not stepped over.
 .macro open_frame scratch
-    stp     x19, x20, [sp, #-FRAME_SAVED]!
-    .cfi_adjust_cfa_offset FRAME_SAVED
-    stp     x21, x22, [sp, #16]
-    stp     x23, x24, [sp, #32]
-    stp     x25, x26, [sp, #48]
-    stp     d8, d9, [sp, #64]
-    stp     d10, d11, [sp, #80]
-    stp     d12, d13, [sp, #96]
-    stp     d14, d15, [sp, #112]
+    push_pair x19, x20, FRAME_SAVED
+    save_pair x21, x22, 16
+    save_pair x23, x24, 32
+    save_pair x25, x26, 48
+    save_pair d8, d9, 64
+    save_pair d10, d11, 80
+    save_pair d12, d13, 96
+    save_pair d14, d15, 112
 .rept (FRAME_SCRATCH + \scratch) / 4096
     sub     sp, sp, #4096
     .cfi_adjust_cfa_offset 4096
@@ -81,37 +80,41 @@
     add     sp, sp, #4096
     .cfi_adjust_cfa_offset -4096
 .endr
-    ldp     x21, x22, [sp, #16]
-    ldp     x23, x24, [sp, #32]
-    ldp     x25, x26, [sp, #48]
-    ldp     d8, d9, [sp, #64]
-    ldp     d10, d11, [sp, #80]
-    ldp     d12, d13, [sp, #96]
-    ldp     d14, d15, [sp, #112]
-    ldp     x19, x20, [sp], #FRAME_SAVED
-    .cfi_adjust_cfa_offset -FRAME_SAVED
+    restore_pair x21, x22, 16
+    restore_pair x23, x24, 32
+    restore_pair x25, x26, 48
+    restore_pair d8, d9, 64
+    restore_pair d10, d11, 80
+    restore_pair d12, d13, 96
+    restore_pair d14, d15, 112
+    pop_pair x19, x20, FRAME_SAVED
 .endm
 
-// The valid part of a ragged tile between y and its copy; `from` and `to` are x14 and x11 as y and
-// copy, or the reverse.
-.macro copy_tile from, to
-    mov     x14, y_tile
-    add     x11, sp, #FRAME_COPY
-    mov     x12, #4
+// The valid part of a ragged tile from y to its copy, or back: `from` and `into` are y_row and
+// tile_row.
+#define tile_row x11
+#define tile_tokens x12
+#define tile_words x13
+#define y_row x14
+
+.macro copy_tile from, into
+    mov     y_row, y_tile
+    add     tile_row, sp, #FRAME_COPY
+    mov     tile_tokens, #4
     cmp     left, #4
-    csel    x12, left, x12, lo
+    csel    tile_tokens, left, tile_tokens, lo
 8101:
-    mov     x13, #8
+    mov     tile_words, #8
     cmp     n_rows, #8
-    csel    x13, n_rows, x13, lo
+    csel    tile_words, n_rows, tile_words, lo
 8102:
-    sub     x13, x13, #1
-    ldr     word, [\from, x13, lsl #2]
-    str     word, [\to, x13, lsl #2]
-    cbnz    x13, 8102b
-    add     x14, x14, stride
-    add     x11, x11, #32
-    subs    x12, x12, #1
+    sub     tile_words, tile_words, #1
+    ldr     word, [\from, tile_words, lsl #2]
+    str     word, [\into, tile_words, lsl #2]
+    cbnz    tile_words, 8102b
+    add     y_row, y_row, stride
+    add     tile_row, tile_row, #32
+    subs    tile_tokens, tile_tokens, #1
     b.ne    8101b
 .endm
 
@@ -119,8 +122,8 @@
 // slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
 // which it moves on; `multiply` adds their products with x, which it moves on, to y of the tile.
 .macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
-    ldp     n_tokens, stride, [shape, #16]
-    ldp     n_rows, n_blocks, [shape]
+    ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
+    ldp     n_rows, n_blocks, [shape, #SHAPE_ROWS]
     cbz     n_rows, 209f
     cbz     n_tokens, 209f
     lsl     stride, stride, #2
@@ -178,6 +181,7 @@
     add     out, out, #32
     subs    n_rows, n_rows, #8
     b.hi    201b
+    .cfi_remember_state
     close_frame \scratch
 209:
     ret
@@ -194,16 +198,16 @@
     b       209b
 
 211:
-    .cfi_adjust_cfa_offset FRAME_SAVED + FRAME_SCRATCH + \scratch
+    .cfi_restore_state                  // the frame is still there
     mov     y_tile, y_at
     cbz     done, 213f
-    copy_tile x14, x11
+    copy_tile y_row, tile_row
 213:
     add     y_at, sp, #FRAME_COPY
     mov     y_step, #32
     b       205b
 212:
-    copy_tile x11, x14
+    copy_tile tile_row, y_row
     add     y_at, y_tile, stride, lsl #2
     mov     y_step, stride
     mov     y_tile, #0
@@ -216,13 +220,7 @@
     ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [\from]
 .endm
 
-// Sums of a block of 32 columns begin, as integers, at the bits of a float 3 * 2^22 (or, where they
-// are 16 times too large, 3 * 2^18): they end as the bits of it + sum, and a subtraction, one
-// operation where a conversion is two, leaves the sum as a float, exactly.
-#define MAGIC 0x4b400000
-#define MAGIC_16 0x49400000
-
-// v3 and what is at seeds = magic
+// v3 and what is at seeds = magic, MAGIC or MAGIC_16
 .macro place_magic magic
     mov_word word, \magic
     add     seeds, sp, #FRAME_TILE

@@ -177,7 +177,7 @@
 .endm
 
 func gemm_f32_q4kx8_q8kx4_neon
-    gemm_begin SCRATCH_BYTES, 8, 1168
-    gemm_loops decode, tile, 1168, 1, slice_end
+    gemm_begin SCRATCH_BYTES, COLS_K_LOG2, Q8KX4_BYTES
+    gemm_loops decode, tile, Q8KX4_BYTES, 1, slice_end
     gemm_end SCRATCH_BYTES
 endfunc gemm_f32_q4kx8_q8kx4_neon

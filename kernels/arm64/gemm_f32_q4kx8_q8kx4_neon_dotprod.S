@@ -102,5 +102,5 @@
 .endm
 
 func gemm_f32_q4kx8_q8kx4_neon_dotprod, dotprod
-    gemm_tiles prepare_q4k, multiply_q4k, 8, 1168, Q4K_SLICE, Q4K_SCRATCH
+    gemm_tiles prepare_q4k, multiply_q4k, COLS_K_LOG2, Q8KX4_BYTES, Q4K_SLICE, Q4K_SCRATCH
 endfunc gemm_f32_q4kx8_q8kx4_neon_dotprod

@@ -17,7 +17,7 @@
     prepare_q4k 1
     pair_quants 5
     add     w_scale, factors, #256
-    mov     step, #Q4K_SCALES_QUADS
+    mov     step, #Q4K_PREPARED_QUADS
     mov     count, slice
 321:
     mov     temp, w_scale
@@ -135,5 +135,6 @@
 .endm
 
 func gemm_f32_q4kx8_q8kx4_neon_i8mm, i8mm
-    gemm_tiles prepare_q4k_pairs, multiply_q4k_pairs, 8, 1168, Q4K_SLICE, Q4K_SCRATCH
+    gemm_tiles prepare_q4k_pairs, multiply_q4k_pairs, COLS_K_LOG2, Q8KX4_BYTES, Q4K_SLICE, \
+               Q4K_SCRATCH
 endfunc gemm_f32_q4kx8_q8kx4_neon_i8mm

@@ -125,6 +125,6 @@
 .endm
 
 func gemm_f32_q4kx8_q8kx4_sve, sve
-    gemm_sve_tiles gemm_f32_q4kx8_q8kx4_neon_dotprod, prepare_q4k_quads, multiply_q4k_sve, 8, \
-                   1168, Q4K_SLICE, Q4K_SCRATCH
+    gemm_sve_tiles gemm_f32_q4kx8_q8kx4_neon_dotprod, prepare_q4k_quads, multiply_q4k_sve, \
+                   COLS_K_LOG2, Q8KX4_BYTES, Q4K_SLICE, Q4K_SCRATCH
 endfunc gemm_f32_q4kx8_q8kx4_sve

@@ -92,7 +92,7 @@
 .endm
 
 func gemm_f32_q4x8_q8x4_neon
-    gemm_begin SCRATCH_BYTES, 5, 160
-    gemm_loops decode, tile, 160, SLICE_BLOCKS
+    gemm_begin SCRATCH_BYTES, COLS_LOG2, Q8X4_BYTES
+    gemm_loops decode, tile, Q8X4_BYTES, SLICE_BLOCKS
     gemm_end SCRATCH_BYTES
 endfunc gemm_f32_q4x8_q8x4_neon

@@ -13,7 +13,7 @@
 
 .macro block_q4
     dot_32_columns seeds, #64
-    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #48
+    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES
     ld1     {v11.4s}, [x_block], step
     add_scaled
 .endm
@@ -32,5 +32,5 @@
 .endm
 
 func gemm_f32_q4x8_q8x4_neon_dotprod, dotprod
-    gemm_tiles prepare_q4, multiply_q4, 5, 160, Q4_SLICE, Q4_SCRATCH
+    gemm_tiles prepare_q4, multiply_q4, COLS_LOG2, Q8X4_BYTES, Q4_SLICE, Q4_SCRATCH
 endfunc gemm_f32_q4x8_q8x4_neon_dotprod

@@ -15,5 +15,5 @@
 .endm
 
 func gemm_f32_q4x8_q8x4_neon_i8mm, i8mm
-    gemm_tiles prepare_q4_pairs, multiply_pairs_32, 5, 160, Q4_SLICE, Q4_SCRATCH
+    gemm_tiles prepare_q4_pairs, multiply_pairs_32, COLS_LOG2, Q8X4_BYTES, Q4_SLICE, Q4_SCRATCH
 endfunc gemm_f32_q4x8_q8x4_neon_i8mm

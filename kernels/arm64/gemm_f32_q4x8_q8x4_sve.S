@@ -15,6 +15,6 @@
 .endm
 
 func gemm_f32_q4x8_q8x4_sve, sve
-    gemm_sve_tiles gemm_f32_q4x8_q8x4_neon_dotprod, prepare_q4, multiply_q4_sve, 5, 160, Q4_SLICE, \
-                   Q4_SCRATCH
+    gemm_sve_tiles gemm_f32_q4x8_q8x4_neon_dotprod, prepare_q4, multiply_q4_sve, COLS_LOG2, \
+                   Q8X4_BYTES, Q4_SLICE, Q4_SCRATCH
 endfunc gemm_f32_q4x8_q8x4_sve

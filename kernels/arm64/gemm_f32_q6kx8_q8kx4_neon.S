@@ -88,7 +88,7 @@
     st1     {v9.4s, v10.4s}, [tile_scales]
     add     tile_weights, sp, #SCRATCH_WEIGHTS
     add     low_odd, weights, #256
-    add     high, weights, #1024
+    add     high, weights, #Q6K_HIGH - Q6K_LOW
     movi    v20.16b, #0x30
     movi    v21.16b, #0x0f
     movi    v22.16b, #32
@@ -151,7 +151,7 @@
 .endm
 
 func gemm_f32_q6kx8_q8kx4_neon
-    gemm_begin SCRATCH_BYTES, 8, 1168
-    gemm_loops decode, tile, 1168, 1, slice_end
+    gemm_begin SCRATCH_BYTES, COLS_K_LOG2, Q8KX4_BYTES
+    gemm_loops decode, tile, Q8KX4_BYTES, 1, slice_end
     gemm_end SCRATCH_BYTES
 endfunc gemm_f32_q6kx8_q8kx4_neon

@@ -56,7 +56,7 @@
     dot_16_columns v8, v9, v10, v11, mla
     dot_16_columns v12, v13, v14, v15, mla
 .endr
-    add     x_block, x_block, #128      // over the sums
+    add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // over the sums
     ld1     {v10.8h}, [w_scale], #16
     ld1     {v12.4s}, [x_block], #16
     fcvtl   v8.4s, v10.4h
@@ -76,5 +76,5 @@
 .endm
 
 func gemm_f32_q6kx8_q8kx4_neon_dotprod, dotprod
-    gemm_tiles prepare_q6k, multiply_q6k, 8, 1168, Q6K_SLICE, Q6K_SCRATCH
+    gemm_tiles prepare_q6k, multiply_q6k, COLS_K_LOG2, Q8KX4_BYTES, Q6K_SLICE, Q6K_SCRATCH
 endfunc gemm_f32_q6kx8_q8kx4_neon_dotprod

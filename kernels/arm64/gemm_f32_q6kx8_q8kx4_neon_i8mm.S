@@ -52,7 +52,7 @@
 .endr
     subs    last_step, last_step, #1
     b.ne    402b
-    add     x_block, x_block, #128      // over the sums
+    add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // over the sums
     ld1     {v10.8h}, [w_scale], #16
     ld1     {v12.4s}, [x_block], #16
     fcvtl   v8.4s, v10.4h
@@ -77,5 +77,6 @@
 .endm
 
 func gemm_f32_q6kx8_q8kx4_neon_i8mm, i8mm
-    gemm_tiles prepare_q6k_pairs, multiply_q6k_pairs, 8, 1168, Q6K_SLICE, Q6K_SCRATCH
+    gemm_tiles prepare_q6k_pairs, multiply_q6k_pairs, COLS_K_LOG2, Q8KX4_BYTES, Q6K_SLICE, \
+               Q6K_SCRATCH
 endfunc gemm_f32_q6kx8_q8kx4_neon_i8mm

@@ -68,6 +68,6 @@
 .endm
 
 func gemm_f32_q6kx8_q8kx4_sve, sve
-    gemm_sve_tiles gemm_f32_q6kx8_q8kx4_neon_dotprod, prepare_q6k, multiply_q6k_sve, 8, 1168, \
-                   Q6K_SLICE, Q6K_SCRATCH
+    gemm_sve_tiles gemm_f32_q6kx8_q8kx4_neon_dotprod, prepare_q6k, multiply_q6k_sve, COLS_K_LOG2, \
+                   Q8KX4_BYTES, Q6K_SLICE, Q6K_SCRATCH
 endfunc gemm_f32_q6kx8_q8kx4_sve

@@ -79,9 +79,9 @@
     mov     count, slice
     mov     tile_weights, weights
 202:
-    add     tile_weights, tile_weights, #16
+    add     tile_weights, tile_weights, #QUANTS
     \sums
-    sub     tile_scales, tile_weights, #272
+    sub     tile_scales, tile_weights, #Q8X8_BYTES
     ld1     {v0.4s, v1.4s}, [tile_acts], #32 // d and sum
     ld1     {v2.8h}, [tile_scales]
     addp    v16.4s, v16.4s, v17.4s
@@ -118,12 +118,12 @@
 
 // Past the slice, whose weights every tile read where they lie
 .macro slice_end
-    mov     count, #272
+    mov     count, #Q8X8_BYTES
     madd    weights, slice, count, weights
 .endm
 
 func gemm_f32_q8x8_q8x4_neon
-    gemm_begin 0, 5, 160
+    gemm_begin 0, COLS_LOG2, Q8X4_BYTES
 
     add     count, left_tokens, #3
     lsr     count, count, #2
@@ -152,10 +152,10 @@ func gemm_f32_q8x8_q8x4_neon
     smov    least, v16.b[0]
     cmn     least, #128
     b.eq    3f
-    gemm_loops decode, tile_wrapping, 160, SLICE_BLOCKS, slice_end
+    gemm_loops decode, tile_wrapping, Q8X4_BYTES, SLICE_BLOCKS, slice_end
     b       4f
 3:
-    gemm_loops decode, tile_exact, 160, SLICE_BLOCKS, slice_end
+    gemm_loops decode, tile_exact, Q8X4_BYTES, SLICE_BLOCKS, slice_end
 4:
     gemm_end 0
 endfunc gemm_f32_q8x8_q8x4_neon

@@ -12,14 +12,14 @@
 
 .macro block_q8
     dot_32_columns seeds, last_step
-    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #48
+    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES
     ld1     {v11.4s}, [x_block], step
     add_scaled
 .endm
 
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_q8
-    mov     last_step, #64 + 16         // over the scales of the next block
+    mov     last_step, #64 + QUANTS         // over the scales of the next block
     tbz     count, #0, 401f
     add     count, count, #1
     b       402f
@@ -32,5 +32,5 @@
 .endm
 
 func gemm_f32_q8x8_q8x4_neon_dotprod, dotprod
-    gemm_tiles prepare_q8, multiply_q8, 5, 160, Q8_SLICE, Q8_SCRATCH
+    gemm_tiles prepare_q8, multiply_q8, COLS_LOG2, Q8X4_BYTES, Q8_SLICE, Q8_SCRATCH
 endfunc gemm_f32_q8x8_q8x4_neon_dotprod

@@ -11,11 +11,11 @@
 #include "kernels/arm64/gemm_i8mm.h"
 
 #define SLICE_BLOCKS 24
-#define SCRATCH_BYTES (SLICE_BLOCKS * (256 + 48))
+#define SCRATCH_BYTES (SLICE_BLOCKS * (256 + PREPARED_SCALES))
 
 .macro prepare_q8_pairs
     add     factors, sp, #FRAME_SCRATCH
-    add     quants, factors, #SLICE_BLOCKS * 48
+    add     quants, factors, #SLICE_BLOCKS * PREPARED_SCALES
     mov     w_scale, factors
     mov     w_block, quants
     place_magic MAGIC
@@ -25,16 +25,17 @@
     ld1     {v0.8h}, [weights], #16
     fcvtl   v16.4s, v0.4h
     fcvtl2  v17.4s, v0.8h
-    st1     {v16.4s, v17.4s, v18.4s}, [w_scale], #48
+    st1     {v16.4s, v17.4s, v18.4s}, [w_scale], #PREPARED_SCALES
     pair_rows weights, w_block, #64, #64
     pair_rows weights, w_block, #64, #64
     pair_rows weights, w_block, #64, #64
     subs    count, count, #1
     pair_rows weights, w_block, #64, #64
     b.ne    301b
-    mov     step, #32                   // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
 func gemm_f32_q8x8_q8x4_neon_i8mm, i8mm
-    gemm_tiles prepare_q8_pairs, multiply_pairs_32, 5, 160, SLICE_BLOCKS, SCRATCH_BYTES
+    gemm_tiles prepare_q8_pairs, multiply_pairs_32, COLS_LOG2, Q8X4_BYTES, SLICE_BLOCKS, \
+               SCRATCH_BYTES
 endfunc gemm_f32_q8x8_q8x4_neon_i8mm

@@ -11,11 +11,11 @@
 #include "kernels/arm64/gemm_sve.h"
 
 .macro multiply_q8_sve
-    mov     w_step, #128 + 16           // over the scales of the next block
+    mov     w_step, #128 + QUANTS           // over the scales of the next block
     multiply_32
 .endm
 
 func gemm_f32_q8x8_q8x4_sve, sve
-    gemm_sve_tiles gemm_f32_q8x8_q8x4_neon_dotprod, prepare_q8, multiply_q8_sve, 5, 160, Q8_SLICE, \
-                   Q8_SCRATCH
+    gemm_sve_tiles gemm_f32_q8x8_q8x4_neon_dotprod, prepare_q8, multiply_q8_sve, COLS_LOG2, \
+                   Q8X4_BYTES, Q8_SLICE, Q8_SCRATCH
 endfunc gemm_f32_q8x8_q8x4_sve

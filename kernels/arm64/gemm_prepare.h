@@ -9,7 +9,8 @@
 // ---- Q4_0 ------------------------------------------------------------
 
 #define Q4_SLICE 24
-#define Q4_SCRATCH (Q4_SLICE * (256 + 48))
+#define PREPARED_SCALES 48              // of a block: 8 scales and the magic, f32
+#define Q4_SCRATCH (Q4_SLICE * (256 + PREPARED_SCALES))
 
 // v16-v23 with a constant
 .macro bytes_with operation, constant
@@ -27,7 +28,7 @@
 // columns.
 .macro prepare_q4
     add     w_scale, sp, #FRAME_SCRATCH
-    add     w_block, w_scale, #Q4_SLICE * 48
+    add     w_block, w_scale, #Q4_SLICE * PREPARED_SCALES
     mov     quants, w_block
     mov     factors, w_scale
     place_magic MAGIC_16
@@ -41,7 +42,7 @@
     fcvtl   v1.4s, v0.4h
     fcvtl2  v2.4s, v0.8h
     bytes_with eor, v7
-    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #48
+    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     shl     v24.16b, v16.16b, #4        // columns 0-15
     shl     v25.16b, v17.16b, #4
     shl     v26.16b, v18.16b, #4
@@ -57,38 +58,37 @@
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
     b.ne    301b
-    mov     step, #32                   // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
 // ---- Q8_0 ------------------------------------------------------------
 
 #define Q8_SLICE 48
-#define Q8_SCRATCH (Q8_SLICE * 48)
-#define Q8_BYTES 272
+#define Q8_SCRATCH (Q8_SLICE * PREPARED_SCALES)
 
 .macro prepare_q8
-    add     quants, weights, #16
+    add     quants, weights, #QUANTS
     add     factors, sp, #FRAME_SCRATCH
     mov     w_scale, factors
     place_magic MAGIC
-    mov     step, #Q8_BYTES
+    mov     step, #Q8X8_BYTES
     mov     count, slice
 301:
     ld1     {v0.8h}, [weights], step
     subs    count, count, #1
     fcvtl   v1.4s, v0.4h
     fcvtl2  v2.4s, v0.8h
-    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #48
+    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     b.ne    301b
-    mov     step, #32                   // for the tile: over d and sum
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
 // ---- Q4_K ------------------------------------------------------------
 
 #define Q4K_SLICE 3
-#define Q4K_SCALES 448                  // scales 256, minima 128, d and dmin 64, of a block
-#define Q4K_SCALES_QUADS 384            // with minima as bytes, four sub-blocks' of a row together
-#define Q4K_SCRATCH (Q4K_SLICE * (2048 + Q4K_SCALES))
+#define Q4K_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
+#define Q4K_PREPARED_QUADS 384          // with minima as bytes, four sub-blocks' of a row together
+#define Q4K_SCRATCH (Q4K_SLICE * (2048 + Q4K_PREPARED))
 
 // Two sub-blocks' 6-bit scales, the low bits of `packed`, as int32.
 .macro widen_q4k packed
@@ -187,7 +187,7 @@
 // The scales of all blocks, then their nibbles.
 .macro prepare_q4k quads=0
     add     factors, sp, #FRAME_SCRATCH
-    add     quants, factors, #Q4K_SLICE * Q4K_SCALES
+    add     quants, factors, #Q4K_SLICE * Q4K_PREPARED
     mov     w_scale, factors
     mov     w_block, quants
     movi    v15.16b, #15
@@ -209,8 +209,8 @@
 // ---- Q6_K ------------------------------------------------------------
 
 #define Q6K_SLICE 3
-#define Q6K_SCALES (512 + 16)         // scales, and d as it is in the weights
-#define Q6K_SCRATCH (Q6K_SLICE * (2048 + Q6K_SCALES))
+#define Q6K_PREPARED (512 + 16)         // scales, and d as it is in the weights
+#define Q6K_SCRATCH (Q6K_SLICE * (2048 + Q6K_PREPARED))
 
 // Four sub-blocks' scales as int32.
 .macro widen_q6k first, second
@@ -265,7 +265,7 @@
 // The scales of all blocks, then their weights.
 .macro prepare_q6k
     add     factors, sp, #FRAME_SCRATCH
-    add     quants, factors, #Q6K_SLICE * Q6K_SCALES
+    add     quants, factors, #Q6K_SLICE * Q6K_PREPARED
     mov     w_scale, factors
     mov     w_block, quants
     movi    v30.16b, #0xaa
@@ -282,7 +282,7 @@
     widen_q6k v4, v5
     widen_q6k v6, v7
     st1     {v28.16b}, [w_scale], #16
-    add     x_block, weights, #1024     // high bits
+    add     x_block, weights, #Q6K_HIGH - Q6K_LOW     // high bits
     mov     temp, #2
 302:
     add     other, weights, #256       // low bits of the third and fourth sub-block

@@ -53,8 +53,8 @@
     cntb    temp
     cmp     temp, #32
     b.lo    \neon_kernel
-    ldp     n_tokens, stride, [shape, #16]
-    ldp     n_rows, n_blocks, [shape]
+    ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
+    ldp     n_rows, n_blocks, [shape, #SHAPE_ROWS]
     cbz     n_rows, 209f
     cbz     n_tokens, 209f
     open_frame \scratch
@@ -173,8 +173,8 @@
 // A block of block_q8x4: x_block has moved to its end. y += (sums as floats - z14) times the scales
 // of the rows z8 by those of the tokens. Destroys z0, z1, z9-z13.
 .macro add_scaled_sve
-    ld1rqw  {z0.s}, all_words/z, [x_block, #-32]
-    ld1rqw  {z1.s}, all_words/z, [x_second, #-32]
+    ld1rqw  {z0.s}, all_words/z, [x_block, #Q8X4_SCALE - Q8X4_BYTES]
+    ld1rqw  {z1.s}, all_words/z, [x_second, #Q8X4_SCALE - Q8X4_BYTES]
     add_scaled_four z0, z16, z17, z18, z19, z24, z25, z26, z27
     add_scaled_four z1, z20, z21, z22, z23, z28, z29, z30, z31
 .endm
@@ -202,7 +202,7 @@
     begin_sums_sve z14
     dot_16_columns_sve 0, #128
     dot_16_columns_sve 16, w_step
-    move_x  160
+    move_x  Q8X4_BYTES
     ld1w    {z8.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #48
     subs    count, count, #1

@@ -1,9 +1,5 @@
 // What the quantized gemvs with the dot product share: the loop over pairs of groups of 8 rows, so
 // that 16 rows share x. Of a last odd group both halves of the pair compute the same rows.
-//
-// Where a block's sums stay below 2^22 they begin, as integers, at the bits of the float 3 * 2^22,
-// whose last bit counts 1: they end as the bits of 3 * 2^22 + sum, and a subtraction, one operation
-// where a conversion is two, leaves the sum as a float, exactly.
 #ifndef INGOT_KERNELS_ARM64_GEMV_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_DOTPROD_H
 
@@ -22,9 +18,11 @@
 #define second x8
 #define block x9                // x
 #define left x10                // blocks left
+#define seed_word w16
 #define seeds x17               // 64 bytes of what sums begin at, then 64 for y of the pair
 
-#define MAGIC 0x4b400000        // the bits of 3 * 2^22
+#define FRAME_SAVED 128         // x19, x20 after the seeds and y
+#define FRAME_BYTES 144
 
 // Body of a gemv. A block is 1 << block_bits columns and block_bytes of 8 rows; `blocks` adds
 // `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is
@@ -32,12 +30,12 @@
 .macro gemv_pairs blocks, block_bits, block_bytes, seed
     cbz     n_rows, 209f
     save_vectors
-    sub     sp, sp, #144
-    .cfi_adjust_cfa_offset 144
-    stp     x19, x20, [sp, #128]
+    sub     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset FRAME_BYTES
+    save_pair x19, x20, FRAME_SAVED
     mov     seeds, sp
-    mov_word w16, \seed
-    dup     v0.4s, w16
+    mov_word seed_word, \seed
+    dup     v0.4s, seed_word
     mov     v1.16b, v0.16b
     st1     {v0.4s, v1.4s}, [seeds], #32
     st1     {v0.4s, v1.4s}, [seeds]
@@ -71,9 +69,9 @@
     mov     v29.16b, v31.16b
 204:
     store_ragged v28, v29, out, n_rows
-    ldp     x19, x20, [sp, #128]
-    add     sp, sp, #144
-    .cfi_adjust_cfa_offset -144
+    restore_pair x19, x20, FRAME_SAVED
+    add     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors
 209:
     ret

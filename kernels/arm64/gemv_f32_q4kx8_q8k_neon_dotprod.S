@@ -14,15 +14,13 @@
 // (Cortex-A76).
 #include "kernels/arm64/gemv_dotprod.h"
 
-#define GROUP_BYTES 1152
-#define META_BYTES 128          // d, dmin, scales, mins
-
 #define first_meta x11
 #define second_meta x12
 #define first_scale x13
 #define second_scale x14
 #define part_left x15
 #define meta_step x16
+#define spread w16
 
 #define low_mask v4
 #define six_bits v5
@@ -124,24 +122,24 @@
     mov     second_meta, second
     movi    low_mask.16b, #15
     movi    six_bits.16b, #63
-    mov_word w16, 0xffffff00            // words of byte 0; 0xff gives zero
-    dup     v16.4s, w16
-    add     w16, w16, #1
-    ins     v16.s[1], w16
-    add     w16, w16, #1
-    ins     v16.s[2], w16
-    add     w16, w16, #1
-    ins     v16.s[3], w16
+    mov_word spread, 0xffffff00            // words of byte 0; 0xff gives zero
+    dup     v16.4s, spread
+    add     spread, spread, #1
+    ins     v16.s[1], spread
+    add     spread, spread, #1
+    ins     v16.s[2], spread
+    add     spread, spread, #1
+    ins     v16.s[3], spread
     movi    v19.4s, #4
     add     v17.4s, v16.4s, v19.4s
     add     v18.4s, v17.4s, v19.4s
     add     v19.4s, v18.4s, v19.4s
-    mov     meta_step, #GROUP_BYTES - 96
+    mov     meta_step, #Q4K_BYTES - Q4K_MINS
 301:
-    add     first_scale, first_meta, #32
-    add     second_scale, second_meta, #32
-    add     first, first_meta, #META_BYTES
-    add     second, second_meta, #META_BYTES
+    add     first_scale, first_meta, #Q4K_SCALES
+    add     second_scale, second_meta, #Q4K_SCALES
+    add     first, first_meta, #Q4K_QUANTS
+    add     second, second_meta, #Q4K_QUANTS
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
     mov     part_left, #4
 302:
@@ -160,5 +158,5 @@
 .endm
 
 func gemv_f32_q4kx8_q8k_neon_dotprod, dotprod
-    gemv_pairs blocks_q4k, 8, GROUP_BYTES, 0
+    gemv_pairs blocks_q4k, COLS_K_LOG2, Q4K_BYTES, 0
 endfunc gemv_f32_q4kx8_q8k_neon_dotprod

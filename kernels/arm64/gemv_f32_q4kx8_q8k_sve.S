@@ -19,9 +19,6 @@
 #define second_scale x15
 #define x_sums x16
 
-#define GROUP_BYTES 1152
-#define META_BYTES 128          // d, dmin, scales, mins
-
 .macro chunk weight, low, x_low, x_high, column
     and     \low\().d, \weight\().d, z30.d
     lsr     \weight\().b, \weight\().b, #4
@@ -72,7 +69,7 @@
 .macro pair_part nibbles, shift
     ld1rqb  {z0.b}, all_bytes/z, [block]
     ld1rqb  {z1.b}, all_bytes/z, [block, #16]
-    ld1rqb  {z2.b}, all_bytes/z, [block, #32]
+    ld1rqb  {z2.b}, all_bytes/z, [block, #Q8K_SCALE - Q8K_SUM]
     ld1rqb  {z3.b}, all_bytes/z, [block, #48]
     ld1rsh  {z22.s}, all_words/z, [x_sums]
     ld1rsh  {z18.s}, all_words/z, [x_sums, #2]
@@ -89,9 +86,9 @@
 // y of a group += its integers and minima; z0 is the scale of x. `scale` stands 96 bytes into the
 // block, `group` at its end.
 .macro finish_group scale, total, minimum, y_group
-    sub     \scale, \scale, #96
+    sub     \scale, \scale, #Q4K_MINS
     ld1h    {z4.s}, all_words/z, [\scale]
-    add     \scale, \scale, #16
+    add     \scale, \scale, #Q4K_DMIN
     ld1h    {z5.s}, all_words/z, [\scale]
     fcvt    z4.s, all_words/m, z4.h
     fcvt    z5.s, all_words/m, z5.h
@@ -109,11 +106,11 @@
     mov     at_96, #96
     dup     z30.b, #15
 301:
-    add     first_scale, first, #32
-    add     second_scale, second, #32
-    add     first, first, #META_BYTES
-    add     second, second, #META_BYTES
-    add     x_sums, block, #256
+    add     first_scale, first, #Q4K_SCALES
+    add     second_scale, second, #Q4K_SCALES
+    add     first, first, #Q4K_QUANTS
+    add     second, second, #Q4K_QUANTS
+    add     x_sums, block, #Q8K_SUM
     dup     z24.s, #0
     dup     z25.s, #0
     dup     z26.s, #0
@@ -122,8 +119,8 @@
     pair_part at_64, lsl
     pair_part at_32, lsr
     pair_part at_32, lsr
-    ld1rw   {z0.s}, all_words/z, [block, #32]
-    add     block, block, #48
+    ld1rw   {z0.s}, all_words/z, [block, #Q8K_SCALE - Q8K_SUM]
+    add     block, block, #Q8K_BYTES - Q8K_SUM
     finish_group first_scale, z24, z26, z28
     finish_group second_scale, z25, z27, z29
     subs    left, left, #1
@@ -131,5 +128,5 @@
 .endm
 
 func gemv_f32_q4kx8_q8k_sve, sve
-    gemv_sve_pairs gemv_f32_q4kx8_q8k_neon_dotprod, blocks_q4k, 8, GROUP_BYTES
+    gemv_sve_pairs gemv_f32_q4kx8_q8k_neon_dotprod, blocks_q4k, COLS_K_LOG2, Q4K_BYTES
 endfunc gemv_f32_q4kx8_q8k_sve

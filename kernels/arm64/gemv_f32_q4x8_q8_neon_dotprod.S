@@ -35,10 +35,10 @@
 .macro blocks_q4
     mov     first_scale, first
     mov     second_scale, second
-    add     first, first, #16
-    add     second, second, #16
-    mov     block_step, #144
-    mov     last_step, #64 + 16         // over the scales of the next block
+    add     first, first, #QUANTS
+    add     second, second, #QUANTS
+    mov     block_step, #Q4X8_BYTES
+    mov     last_step, #64 + QUANTS         // over the scales of the next block
     movi    mask.16b, #15
     movi    eight.4s, #8
     ld1     {magic.4s}, [seeds]
@@ -72,5 +72,5 @@
 .endm
 
 func gemv_f32_q4x8_q8_neon_dotprod, dotprod
-    gemv_pairs blocks_q4, 5, 144, MAGIC
+    gemv_pairs blocks_q4, COLS_LOG2, Q4X8_BYTES, MAGIC
 endfunc gemv_f32_q4x8_q8_neon_dotprod

@@ -10,11 +10,10 @@
 // 32 columns take 35 instructions at 256 bits, bound by memory.
 #include "kernels/arm64/gemv_sve.h"
 
-#define at_16 x11
+#define at_16 x11               // of the first 4 columns, and on
 #define at_48 x12
 #define at_80 x13
 #define at_112 x14
-#define GROUP_BYTES 144
 
 .macro chunk weight, low, sum_low, sum_high, column
     and     \low\().d, \weight\().d, z24.d
@@ -41,7 +40,7 @@
 .macro add_group group, sum_low, sum_high, y_group
     ld1h    {z20.s}, all_words/z, [\group]
     add     \sum_low\().s, \sum_low\().s, \sum_high\().s
-    add     \group, \group, #GROUP_BYTES
+    add     \group, \group, #Q4X8_BYTES
     fcvt    z20.s, all_words/m, z20.h
     prfm    pldl1keep, [\group, ahead]
     fsub    \sum_low\().s, \sum_low\().s, z3.s
@@ -54,18 +53,18 @@
     mov     at_48, #48
     mov     at_80, #80
     mov     at_112, #112
-    mov_word w16, MAGIC
+    mov_word seed_word, MAGIC
     dup     z24.b, #15
-    dup     z25.s, w16
+    dup     z25.s, seed_word
 301:
     ld1rqb  {z0.b}, all_bytes/z, [block]
     ld1rqb  {z1.b}, all_bytes/z, [block, #16]
-    ld1rw   {z2.s}, all_words/z, [block, #32]
-    ld1rw   {z3.s}, all_words/z, [block, #36]
+    ld1rw   {z2.s}, all_words/z, [block, #Q8_SCALE]
+    ld1rw   {z3.s}, all_words/z, [block, #Q8_SUM]
     group_sums first, z8, z9, z10, z11, z4, z5, z16, z17
     group_sums second, z12, z13, z14, z15, z6, z7, z18, z19
     lsl     z3.s, z3.s, #3
-    add     block, block, #40
+    add     block, block, #Q8_BYTES
     add     z3.s, z3.s, z25.s
     subs    left, left, #1
     add_group first, z16, z17, z28
@@ -74,5 +73,5 @@
 .endm
 
 func gemv_f32_q4x8_q8_sve, sve
-    gemv_sve_pairs gemv_f32_q4x8_q8_neon_dotprod, blocks_q4, 5, GROUP_BYTES
+    gemv_sve_pairs gemv_f32_q4x8_q8_neon_dotprod, blocks_q4, COLS_LOG2, Q4X8_BYTES
 endfunc gemv_f32_q4x8_q8_sve

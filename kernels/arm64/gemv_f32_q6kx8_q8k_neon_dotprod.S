@@ -13,9 +13,7 @@
 // 8 rows x 32 columns take 16 sdot, 48 to assemble the weights and 84 instructions in all.
 #include "kernels/arm64/gemv_dotprod.h"
 
-#define GROUP_BYTES 1680
-#define META_BYTES (16 + 128)   // d, scales
-#define LOW_BYTES 1024
+#define LOW_BYTES (Q6K_HIGH - Q6K_LOW)
 
 // From 64 bytes of low bits of the first two sub-blocks to those of the others, from these to the
 // high bits, and from there to the next 64 bytes, in the first 128 columns and in the second.
@@ -122,10 +120,10 @@
     mov     low_step, #LOW_STEP
     mov     x_step, #32
 301:
-    add     first_scale, first, #16
-    add     second_scale, second, #16
-    add     first, first, #META_BYTES
-    add     second, second, #META_BYTES
+    add     first_scale, first, #Q6K_SCALES
+    add     second_scale, second, #Q6K_SCALES
+    add     first, first, #Q6K_LOW
+    add     second, second, #Q6K_LOW
     mov     high_step, #HIGH_STEP(0)
     mov     back_step, #BACK_STEP(0)
     mov     x_even, block
@@ -139,16 +137,16 @@
     mov     high_step, #HIGH_STEP(1)
     mov     back_step, #BACK_STEP(1)
     b.ne    302b
-    add     block, block, #288
-    sub     first_scale, first_scale, #META_BYTES
-    sub     second_scale, second_scale, #META_BYTES
+    add     block, block, #Q8K_SCALE
+    sub     first_scale, first_scale, #Q6K_LOW
+    sub     second_scale, second_scale, #Q6K_LOW
     ld1     {v0.4s}, [block], #16
     ld1     {v1.8h}, [first_scale]
     ld1     {v2.8h}, [second_scale]
     add     y_room, seeds, #64
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [y_room]
-    add     first, first_scale, #GROUP_BYTES
-    add     second, second_scale, #GROUP_BYTES
+    add     first, first_scale, #Q6K_BYTES
+    add     second, second_scale, #Q6K_BYTES
     fcvtl   v4.4s, v1.4h
     fcvtl2  v5.4s, v1.8h
     fcvtl   v6.4s, v2.4h
@@ -172,5 +170,5 @@
 .endm
 
 func gemv_f32_q6kx8_q8k_neon_dotprod, dotprod
-    gemv_pairs blocks_q6k, 8, GROUP_BYTES, 0
+    gemv_pairs blocks_q6k, COLS_K_LOG2, Q6K_BYTES, 0
 endfunc gemv_f32_q6kx8_q8k_neon_dotprod

@@ -23,9 +23,6 @@
 #define x_at x21
 #define parts_left x22
 
-#define GROUP_BYTES 1680
-#define META_BYTES (16 + 128)   // d, scales
-
 // 4 columns of four sub-blocks; `place` is an offset (", register") or nothing.
 .macro columns group, low, high, column, place:vararg
     ld1b    {z4.b}, all_bytes/z, [\group\place]
@@ -52,7 +49,7 @@
     sdot    z19.s, z5.b, z3.b[\column]
 .endm
 
-// Integers of a group += a sub-block; `place` is the offset of its scales.
+// Integers of a group += a sub-block; on to the scales of the next but one.
 .macro add_sub_block scale, total, sum
     ld1sb   {z7.s}, all_words/z, [\scale]
     add     \scale, \scale, #16
@@ -103,11 +100,11 @@
 
 // y of a group += its integers; z0 is the scale of x. `group` is where the high bits begin.
 .macro finish_group group, total, y_group
-    sub     \group, \group, #META_BYTES + 1024
+    sub     \group, \group, #Q6K_HIGH
     ld1h    {z4.s}, all_words/z, [\group]
     scvtf   \total\().s, all_words/m, \total\().s
     fcvt    z4.s, all_words/m, z4.h
-    add     \group, \group, #GROUP_BYTES
+    add     \group, \group, #Q6K_BYTES
     fmul    z4.s, z4.s, z0.s
     fmla    \y_group\().s, all_words/m, \total\().s, z4.s
 .endm
@@ -119,14 +116,14 @@
     dup     z26.b, #0x30
     dup     z30.b, #15
 301:
-    add     first_scale, first, #16
-    add     second_scale, second, #16
-    add     first, first, #META_BYTES
-    add     second, second, #META_BYTES
-    add     first_high, first, #1024
-    add     second_high, second, #1024
+    add     first_scale, first, #Q6K_SCALES
+    add     second_scale, second, #Q6K_SCALES
+    add     first, first, #Q6K_LOW
+    add     second, second, #Q6K_LOW
+    add     first_high, first, #Q6K_HIGH - Q6K_LOW
+    add     second_high, second, #Q6K_HIGH - Q6K_LOW
     mov     x_at, block
-    add     block, block, #256          // its sums
+    add     block, block, #Q8K_SUM          // its sums
     dup     z24.s, #0
     dup     z25.s, #0
     mov     parts_left, #2
@@ -154,5 +151,5 @@
 .endm
 
 func gemv_f32_q6kx8_q8k_sve, sve
-    gemv_sve_pairs gemv_f32_q6kx8_q8k_neon_dotprod, blocks_q6k, 8, GROUP_BYTES
+    gemv_sve_pairs gemv_f32_q6kx8_q8k_neon_dotprod, blocks_q6k, COLS_K_LOG2, Q6K_BYTES
 endfunc gemv_f32_q6kx8_q8k_sve

@@ -42,5 +42,5 @@
 .endm
 
 func gemv_f32_q8x8_q8_neon_dotprod, dotprod
-    gemv_pairs blocks_q8, 5, 272, MAGIC
+    gemv_pairs blocks_q8, COLS_LOG2, Q8X8_BYTES, MAGIC
 endfunc gemv_f32_q8x8_q8_neon_dotprod

@@ -9,7 +9,7 @@
 // 32 columns take 33 instructions at 256 bits, bound by memory.
 #include "kernels/arm64/gemv_sve.h"
 
-#define at_16 x11
+#define at_16 x11               // of the first 4 columns, and on
 #define at_48 x12
 #define at_80 x13
 #define at_112 x14
@@ -43,12 +43,12 @@
     mov     at_48, #48
     mov     at_80, #80
     mov     at_112, #112
-    mov_word w16, MAGIC
-    dup     z25.s, w16
+    mov_word seed_word, MAGIC
+    dup     z25.s, seed_word
 301:
     ld1rqb  {z0.b}, all_bytes/z, [block]
     ld1rqb  {z1.b}, all_bytes/z, [block, #16]
-    ld1rw   {z2.s}, all_words/z, [block, #32]
+    ld1rw   {z2.s}, all_words/z, [block, #Q8_SCALE]
     ld1h    {z20.s}, all_words/z, [first]
     ld1h    {z21.s}, all_words/z, [second]
     mov     z16.d, z25.d
@@ -57,9 +57,9 @@
     dup     z19.s, #0
     half    first, z0, z16, z4, z5, z6, z7, 128
     half    second, z0, z18, z8, z9, z10, z11, 128
-    half    first, z1, z17, z4, z5, z6, z7, 144
-    half    second, z1, z19, z8, z9, z10, z11, 144
-    add     block, block, #40
+    half    first, z1, z17, z4, z5, z6, z7, Q8X8_BYTES - 128
+    half    second, z1, z19, z8, z9, z10, z11, Q8X8_BYTES - 128
+    add     block, block, #Q8_BYTES
     subs    left, left, #1
     add_group z20, z16, z17, z28
     add_group z21, z18, z19, z29
@@ -67,5 +67,5 @@
 .endm
 
 func gemv_f32_q8x8_q8_sve, sve
-    gemv_sve_pairs gemv_f32_q8x8_q8_neon_dotprod, blocks_q8, 5, 272
+    gemv_sve_pairs gemv_f32_q8x8_q8_neon_dotprod, blocks_q8, COLS_LOG2, Q8X8_BYTES
 endfunc gemv_f32_q8x8_q8_sve

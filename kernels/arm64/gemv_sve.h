@@ -10,20 +10,20 @@
 // Registers as in gemv_dotprod.h, but: z28 and z29 are y of the two groups. The blocks of a pair
 // may use x11-x17, x19-x22 and all other vectors.
 // p0 32 bytes, p1 8 words, p2 those of the 8 words that are rows of W.
+#define vector_bytes x16
 #define all_bytes p0
 #define all_words p1
 #define row_words p2
 
 // Body of a gemv, as gemv_pairs.
 .macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes
-    cntb    x16
-    cmp     x16, #32
+    cntb    vector_bytes
+    cmp     vector_bytes, #32
     b.lo    \neon_kernel
     cbz     n_rows, 209f
     save_vectors
-    stp     x19, x20, [sp, #-32]!
-    .cfi_adjust_cfa_offset 32
-    stp     x21, x22, [sp, #16]
+    push_pair x19, x20, 32
+    save_pair x21, x22, 16
     ptrue   all_bytes.b, vl32
     ptrue   all_words.s, vl8
     lsr     n_blocks, n_blocks, #\block_bits
@@ -47,9 +47,8 @@
     add     weights, weights, group_bytes, lsl #1
     b.hi    201b
 203:
-    ldp     x21, x22, [sp, #16]
-    ldp     x19, x20, [sp], #32
-    .cfi_adjust_cfa_offset -32
+    restore_pair x21, x22, 16
+    pop_pair x19, x20, 32
     restore_vectors
 209:
     ret

@@ -18,7 +18,7 @@
 #define token_bytes x8
 #define step x9                 // 16: in y, from a token's word to its next
 #define sum_step x10            // 8: from its sum to its next
-#define to x11
+#define target x11
 #define shift x12               // from word to sum of the token in y: 2 bytes a token
 #define count x13
 
@@ -32,14 +32,14 @@
 
 .macro eight_sums from
 .irp lane, 0, 1, 2, 3, 4, 5, 6, 7
-    st1     {\from}[\lane], [to], sum_step
+    st1     {\from}[\lane], [target], sum_step
 .endr
 .endm
 
 func interleave_q8kx4_q8k_neon
     lsr     n_blocks, n_blocks, #8
     cbz     n_blocks, 9f
-    mov     token_bytes, #304
+    mov     token_bytes, #Q8K_BYTES
     mul     token_bytes, token_bytes, n_blocks
     mov     step, #16
     subs    n_tokens, n_tokens, #4
@@ -74,36 +74,36 @@ func interleave_q8kx4_q8k_neon
     adds    n_tokens, n_tokens, #4
     b.eq    9f
     movi    v0.16b, #0
-    mov     to, out
-    mov     count, #73                  // a block is so many times 16 bytes
+    mov     target, out
+    mov     count, #Q8KX4_BYTES / 16
     mul     count, count, n_blocks
 5:
-    st1     {v0.4s}, [to], #16
+    st1     {v0.4s}, [target], #16
     subs    count, count, #1
     b.ne    5b
     mov     sum_step, #8
     mov     shift, #0
 6:
-    mov     to, out
+    mov     target, out
     mov     left, n_blocks
 7:
     mov     count, #16
 8:
     ld1     {v0.4s}, [tokens], #16
     subs    count, count, #1
-    st1     {v0.s}[0], [to], step
-    st1     {v0.s}[1], [to], step
-    st1     {v0.s}[2], [to], step
-    st1     {v0.s}[3], [to], step
+    st1     {v0.s}[0], [target], step
+    st1     {v0.s}[1], [target], step
+    st1     {v0.s}[2], [target], step
+    st1     {v0.s}[3], [target], step
     b.ne    8b
     ld1     {v0.8h, v1.8h}, [tokens], #32
     ld1     {v2.s}[0], [tokens], step
-    sub     to, to, shift
+    sub     target, target, shift
     eight_sums v0.h
     eight_sums v1.h
-    add     to, to, shift
+    add     target, target, shift
     subs    left, left, #1
-    st1     {v2.s}[0], [to], step
+    st1     {v2.s}[0], [target], step
     b.ne    7b
     add     out, out, #4
     add     shift, shift, #2

@@ -18,7 +18,7 @@
 #define left x7
 #define token_bytes x8
 #define step x9                 // 16: in y, from a token's word to its next
-#define to x10
+#define target x10
 
 func interleave_q8x4_q8_neon
     lsr     n_blocks, n_blocks, #5
@@ -60,34 +60,34 @@ func interleave_q8x4_q8_neon
     b.eq    9f
     movi    v0.16b, #0
     movi    v1.16b, #0
-    mov     to, out
+    mov     target, out
     mov     left, n_blocks
 4:
-    st1     {v0.4s, v1.4s}, [to], #32
-    st1     {v0.4s, v1.4s}, [to], #32
-    st1     {v0.4s, v1.4s}, [to], #32
-    st1     {v0.4s, v1.4s}, [to], #32
-    st1     {v0.4s, v1.4s}, [to], #32
+    st1     {v0.4s, v1.4s}, [target], #32
+    st1     {v0.4s, v1.4s}, [target], #32
+    st1     {v0.4s, v1.4s}, [target], #32
+    st1     {v0.4s, v1.4s}, [target], #32
+    st1     {v0.4s, v1.4s}, [target], #32
     subs    left, left, #1
     b.ne    4b
     mov     step, #16
 5:
-    mov     to, out
+    mov     target, out
     mov     left, n_blocks
 6:
     ld1     {v0.4s, v1.4s}, [tokens], #32
     ld1     {v2.2s}, [tokens], #8
     subs    left, left, #1
-    st1     {v0.s}[0], [to], step
-    st1     {v0.s}[1], [to], step
-    st1     {v0.s}[2], [to], step
-    st1     {v0.s}[3], [to], step
-    st1     {v1.s}[0], [to], step
-    st1     {v1.s}[1], [to], step
-    st1     {v1.s}[2], [to], step
-    st1     {v1.s}[3], [to], step
-    st1     {v2.s}[0], [to], step
-    st1     {v2.s}[1], [to], step
+    st1     {v0.s}[0], [target], step
+    st1     {v0.s}[1], [target], step
+    st1     {v0.s}[2], [target], step
+    st1     {v0.s}[3], [target], step
+    st1     {v1.s}[0], [target], step
+    st1     {v1.s}[1], [target], step
+    st1     {v1.s}[2], [target], step
+    st1     {v1.s}[3], [target], step
+    st1     {v2.s}[0], [target], step
+    st1     {v2.s}[1], [target], step
     b.ne    6b
     add     out, out, #4
     subs    n_tokens, n_tokens, #1

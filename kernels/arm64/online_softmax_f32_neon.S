@@ -21,16 +21,12 @@
 #define left x4
 #define blocks x5
 #define ragged x6
+#define ragged_word w6
 #define state x7
+#define word w8
 #define last x15
 #define old_max v29
 #define new_max v30
-
-#define KV_TILE 64              /* struct score_row */
-#define ROW_MAX 256
-#define ROW_SUM 260
-#define ROW_FACTOR 264
-#define ROW_BYTES 320
 
 ones0 .req v12
 ones1 .req v13
@@ -92,12 +88,12 @@ func online_softmax_f32_neon
     lsr     blocks, blocks, #4
     ands    ragged, length, #15
     b.eq    1f
-    mov_word w8, 0x03020100
-    fmov    s0, w8
+    mov_word word, 0x03020100
+    fmov    s0, word
     sxtl    v0.8h, v0.8b
     sxtl    v0.4s, v0.4h            // 0, 1, 2, 3
     movi    v1.4s, #4
-    dup     v2.4s, w6
+    dup     v2.4s, ragged_word
     add     v3.4s, v0.4s, v1.4s
     cmhs    v12.4s, v0.4s, v2.4s
     add     v0.4s, v3.4s, v1.4s

@@ -32,33 +32,19 @@
 #define out_stride x21
 #define rows_left x24
 
-#define PANEL_KEPT 4096  /* bytes */
 #define PANEL_DEPTH 64
+#define PANEL_KEPT (64 * PANEL_DEPTH) /* bytes: 16 columns of f32 */
 
 .macro save_panel_registers
-    stp     x19, x20, [sp, #-48]!
-    .cfi_adjust_cfa_offset 48
-    stp     x21, x22, [sp, #16]
-    stp     x23, x24, [sp, #32]
-    .cfi_rel_offset x19, 0
-    .cfi_rel_offset x20, 8
-    .cfi_rel_offset x21, 16
-    .cfi_rel_offset x22, 24
-    .cfi_rel_offset x23, 32
-    .cfi_rel_offset x24, 40
+    push_pair x19, x20, 48
+    save_pair x21, x22, 16
+    save_pair x23, x24, 32
 .endm
 
 .macro restore_panel_registers
-    ldp     x21, x22, [sp, #16]
-    ldp     x23, x24, [sp, #32]
-    ldp     x19, x20, [sp], #48
-    .cfi_adjust_cfa_offset -48
-    .cfi_restore x19
-    .cfi_restore x20
-    .cfi_restore x21
-    .cfi_restore x22
-    .cfi_restore x23
-    .cfi_restore x24
+    restore_pair x21, x22, 16
+    restore_pair x23, x24, 32
+    pop_pair x19, x20, 48
 .endm
 
 // v0-v3 = 16 fp16 of the source

@@ -14,14 +14,17 @@
 #define left x2
 #define max s24
 #define inverse s25
+#define limit s26
+#define smallest s27
+#define word w9
 
 func quantize_q8_f32_neon
     lsr     left, left, #5
     cbz     left, 2f
-    mov_word w9, 0x42fe0000         // 127
-    fmov    s26, w9
-    mov_word w9, 0x0d800000         // 2^-100: below it a block is zero
-    fmov    s27, w9
+    mov_word word, F32_127
+    fmov    limit, word
+    mov_word word, F32_2M100
+    fmov    smallest, word
 1:
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [vector], #64
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [vector], #64
@@ -42,11 +45,11 @@ func quantize_q8_f32_neon
     fmax    v20.4s, v20.4s, v22.4s
     fmax    v16.4s, v16.4s, v20.4s
     fmaxv   max, v16.4s
-    fcmge   s18, max, s27           // all ones where the block counts
-    fdiv    inverse, s26, max
+    fcmge   s18, max, smallest           // all ones where the block counts
+    fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b
-    fdiv    max, max, s26
+    fdiv    max, max, limit
     fmul    v0.4s, v0.4s, v25.s[0]
     fmul    v1.4s, v1.4s, v25.s[0]
     fmul    v2.4s, v2.4s, v25.s[0]

@@ -17,6 +17,9 @@
 #define again x4
 #define max s24
 #define inverse s25
+#define limit s26
+#define smallest s27
+#define word w9
 
 // v28, v29: maxima of them and of 16 magnitudes
 .macro magnitudes a, b, c, d
@@ -71,10 +74,10 @@
 func quantize_q8k_f32_neon
     lsr     left, left, #8
     cbz     left, 3f
-    mov_word w9, 0x42fe0000         // 127
-    fmov    s26, w9
-    mov_word w9, 0x0d800000         // 2^-100: below it a block is zero
-    fmov    s27, w9
+    mov_word word, F32_127
+    fmov    limit, word
+    mov_word word, F32_2M100
+    fmov    smallest, word
 1:
     mov     again, vector
     mov     count, #8
@@ -89,11 +92,11 @@ func quantize_q8k_f32_neon
     b.ne    2b
     fmax    v28.4s, v28.4s, v29.4s
     fmaxv   max, v28.4s
-    fcmge   s18, max, s27           // all ones where the block counts
-    fdiv    inverse, s26, max
+    fcmge   s18, max, smallest           // all ones where the block counts
+    fdiv    inverse, limit, max
     and     v24.8b, v24.8b, v18.8b
     and     v25.8b, v25.8b, v18.8b
-    fdiv    max, max, s26           // clears the other lanes: reserved[] is zero
+    fdiv    max, max, limit         // clears the other lanes: reserved[] is zero
     dup     v25.4s, v25.s[0]
     sixty_four v28
     sixty_four v29

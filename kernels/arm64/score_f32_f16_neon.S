@@ -22,6 +22,7 @@
 #define start_stride x20
 #define dims_left x22
 #define mult_chunk x23
+#define ZEROS_BYTES 64          /* what the scores of a strip start from */
 
 .macro load_source
     load_halves
@@ -36,16 +37,16 @@ func score_f32_f16_neon
     cbz     left, 4f
     save_panel_registers
     sub     sp, sp, #PANEL_KEPT
-    sub     sp, sp, #64
-    .cfi_adjust_cfa_offset PANEL_KEPT + 64
+    sub     sp, sp, #ZEROS_BYTES
+    .cfi_adjust_cfa_offset PANEL_KEPT + ZEROS_BYTES
     movi    v0.4s, #0
     movi    v1.4s, #0
     add     start, sp, #PANEL_KEPT
     st1     {v0.4s, v1.4s}, [start], #32
     st1     {v0.4s, v1.4s}, [start]
     lsl     mult_stride, dim, #2
-    mov     source_stride, #128
-    mov     out_stride, #320
+    mov     source_stride, #2 * KV_TILE
+    mov     out_stride, #ROW_BYTES
 1:
     mov     mult_chunk, queries
     mov     source, keys
@@ -71,8 +72,8 @@ func score_f32_f16_neon
     subs    left, left, #16
     b.ne    1b
     add     sp, sp, #PANEL_KEPT
-    add     sp, sp, #64
-    .cfi_adjust_cfa_offset -(PANEL_KEPT + 64)
+    add     sp, sp, #ZEROS_BYTES
+    .cfi_adjust_cfa_offset -(PANEL_KEPT + ZEROS_BYTES)
     restore_panel_registers
 4:
     ret

@@ -3,7 +3,7 @@
 //
 // x0 row of s  x1 its query  x2 scales, and x6 keys  x3 rows left  x4 n  x5 blocks of 32 dimensions
 // x7 scores left of n, x8 score, x9 query, x10 scale, x11 key of a strip, x12 blocks left
-// x13 scales and x14 keys of a strip, x15 256, bytes from a dimension or a scale to the next
+// x13 scales and x14 keys of a strip, x15 bytes from a dimension or a scale to the next
 // v16-v19 scores of 16 positions, v20-v27 their integers in pairs, v0-v3 keys, v4 query, v5, v6
 // products
 // Clobbers x0-x15, v0-v7, v16-v27.
@@ -30,8 +30,6 @@
 #define strip_scales x13
 #define strip_keys x14
 #define tile_stride x15
-#define ROW_BYTES 320
-#define BLOCK_Q8 40
 
 .macro four_positions key, low, high
     smull   v5.8h, \key\().8b, v4.8b
@@ -53,7 +51,7 @@ func score_f32_q8_neon
     cbz     length, 9f
     add     keys, scales, n_blocks, lsl #3      // d / 32 * 256 bytes
     lsr     n_blocks, n_blocks, #5
-    mov     tile_stride, #256
+    mov     tile_stride, #4 * KV_TILE
 1:
     mov     score, row
     mov     left, length
@@ -87,7 +85,7 @@ func score_f32_q8_neon
     four_positions v3, v26, v27
 .endr
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [scale_at], tile_stride
-    ldr     s7, [q_at], #(BLOCK_Q8 - 32)
+    ldr     s7, [q_at], #(Q8_BYTES - Q8_SCALE)
     sub     blocks_left, blocks_left, #1
     add_block v16, v20, v21, v0
     add_block v17, v22, v23, v1

@@ -29,11 +29,10 @@
 #define blocks_left x14
 #define step x15                // bytes from 4 dimensions, or 32 dimensions' scales, to the next
 #define other_score x16
-#define seeds x17
+#define seed_word w16
+#define seeds x17               // 64 bytes of what sums begin at
 #define place x10               // after the keys
 
-#define MAGIC 0x4b400000
-#define ROW_BYTES 320
 #define magic v6
 
 // Four dimensions; dimension 4 * `column` of the first and second query's registers.
@@ -78,13 +77,13 @@ func score_f32_q8_neon_dotprod, dotprod
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
     mov     seeds, sp
-    mov_word w16, MAGIC
-    dup     magic.4s, w16
+    mov_word seed_word, MAGIC
+    dup     magic.4s, seed_word
     mov     v7.16b, magic.16b
     st1     {magic.4s, v7.4s}, [seeds], #32
     st1     {magic.4s, v7.4s}, [seeds]
     mov     seeds, sp
-    mov     step, #256
+    mov     step, #4 * KV_TILE
     lsr     n_blocks, n_blocks, #5
     add     keys, scales, n_blocks, lsl #8
     add     query_bytes, n_blocks, n_blocks, lsl #2
