@@ -42,7 +42,7 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(rmsnorm_f32, DIM), VECTOR(layernorm_f32, DIM), VECTOR(rope_f32_pairs, HEAD),
     VECTOR(rope_f32_halves, HEAD), VECTOR(max_f32, 128), VECTOR(exp_sum_f32, 128),
     VECTOR(softmax_f32, 128), VECTOR(silu_mul_f32, HIDDEN), VECTOR(gelu_f32, HIDDEN),
-    VECTOR(gelu_mul_f32, HIDDEN), VECTOR(add_f32, DIM), VECTOR(scale_f32, DIM),
+    VECTOR(gelu_mul_f32, HIDDEN), VECTOR(softcap_f32, HIDDEN), VECTOR(add_f32, DIM), VECTOR(scale_f32, DIM),
     VECTOR(convert_f16_f32, DIM), VECTOR(convert_f32_f16, DIM),
 };
 const size_t kernel_n_calls = sizeof kernel_calls / sizeof kernel_calls[0];
@@ -337,6 +337,7 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     case KERNEL_silu_mul_f32: AS(silu_mul_f32)(y, x, w, n); return;
     case KERNEL_gelu_f32: AS(gelu_f32)(y, x, n); return;
     case KERNEL_gelu_mul_f32: AS(gelu_mul_f32)(y, x, w, n); return;
+    case KERNEL_softcap_f32: AS(softcap_f32)(y, n, 30.0f); return;
     case KERNEL_add_f32: AS(add_f32)(y, x, n); return;
     case KERNEL_scale_f32: AS(scale_f32)(y, x, n, 0.5f); return;
     case KERNEL_convert_f16_f32: AS(convert_f16_f32)((uint16_t *)y, x, n); return;

@@ -64,7 +64,7 @@ def count(machine, words):
     kernel = os.path.join(BUILD, machine.board, "kernels-bench.bin")
     status, console = machine.run(words, 1, ICOUNT, kernel, 280)
     found = parse(console)
-    if status != 0 or not found:
+    if status != 0 or not found or "panic:" in console:
         sys.exit(f"{machine.label}: status {status}\n{console[-2000:]}")
     return [(symbol, call, (ticks - empty) * 10**9 / hz / n / items(call))
             for symbol, call, (n, ticks, empty, hz) in found]

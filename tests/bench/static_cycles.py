@@ -56,7 +56,7 @@ def trace(machine, kernels):
     status, console = machine.run(
         "trace", 1, ["-accel", "tcg,one-insn-per-tb=on", "-d", "exec,nochain", "-dfilter", where,
                      "-D", log], os.path.join(BUILD, machine.board, "kernels-bench.bin"), 280)
-    if status != 0:
+    if status != 0 or "panic:" in console:
         raise RuntimeError(f"{machine.label}: status {status}\n{console[-2000:]}")
     starts = [at for at, _, _ in kernels]
     executed = {symbol: [] for _, _, symbol in kernels}
