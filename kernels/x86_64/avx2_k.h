@@ -1,51 +1,24 @@
 // Q4_K and Q6_K by AVX2: 8 rows by 4 tokens (gemm) or by 1 (gemv), from one body.
 //
-// rdi y  rsi w  rcx group: where the loop over blocks is in w  r8 rows left  r9 blocks of a row
-// r10 bytes from one row of y to the next  r11 y of the tokens at work  rdx x
-// r12 x of the block at work  r13 blocks left  r14 tokens left  rbx tokens  r15 sums
-// rax scratch
-// ymm0-ymm3 y of 8 rows by 4 tokens  ymm4-ymm7 scaled sums of a block
-// ymm8-ymm11 sums of a sub-block in int16, then those of minimums  ymm12 weights
-// ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles
+// Registers and loops: tiles_avx2.h; r15 sums.
+// ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block in int16, then those of minimums
+// ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles
 //
-// Weights stay unsigned for vpmaddubsw, which saturates at 16 bits: a pair of nibbles lies within
-// 2 * 15 * 128 = 3840, and an int16 collects the 8 chunks of a sub-block of Q4_K: 30720. A pair of
-// six bits lies within 16128: an int16 collects two of the four chunks of Q6_K's: 32256.
+// Weights stay unsigned for vpmaddubsw. An int16 collects the 8 chunks of a sub-block of Q4_K. A
+// pair of six bits lies within 16128: an int16 collects two of the four chunks of Q6_K's: 32256.
 // vpmaddwd by the sub-block's scale in both halves of a lane makes them 32 bits. What the
 // minimums, or the 32 that unsigned weights have too much, come to is one vpmaddwd for two
 // sub-blocks.
 #ifndef INGOT_KERNELS_X86_64_AVX2_K_H
 #define INGOT_KERNELS_X86_64_AVX2_K_H
 
-#include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/tiles_avx2.h"
 
-    .altmacro                       // %(register number) in the arguments of macros
-
-#define out rdi
-#define weights rsi
-#define group rcx
-#define tokens rdx
-#define n_rows r8
-#define n_blocks r9
-#define y_stride r10
-#define y_row r11
-#define block r12
-#define blocks_left r13
-#define tokens_left r14
-#define n_tokens rbx
 #define sums r15
 
 // The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
 // lines is not forwarded to loads.
 #define FRAME 160
-
-// struct block_q8k and struct block_q8kx4
-#define X1_BYTES 304
-#define X1_SUM 256
-#define X1_SCALE 288
-#define X4_BYTES 1168
-#define X4_SUM 1024
-#define X4_SCALE 1152
 
 // Patterns of vpshufb: 128 is a zero byte. A lane of 128 bits is 4 rows.
     .section .rodata.kernels_avx2_k, "aG", @progbits, kernels_avx2_k, comdat
@@ -80,17 +53,6 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 #define SIX_BITS [rip + kernels_avx2_k + 160]
 #define TWO_BITS [rip + kernels_avx2_k + 192]
 #define BITS_4_5 [rip + kernels_avx2_k + 224]
-
-// Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
-.macro multiply_token sum, weight, at, begin
-    vpbroadcastd ymm14, dword ptr [block + \at]
-    .if \begin
-    vpmaddubsw ymm\sum, ymm\weight, ymm14
-    .else
-    vpmaddubsw ymm14, ymm\weight, ymm14
-    vpaddw  ymm\sum, ymm\sum, ymm14
-    .endif
-.endm
 
 // Chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one token and
 // 16 for four.
@@ -141,22 +103,17 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 // ---- Q4_K -----------------------------------------------------------------------------------
 
-#define Q4K_BYTES 1152
-#define Q4K_SCALES 32
-#define Q4K_MINS 96
-#define Q4K_QUANTS 128
-
 // Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at 4 p
 // (one token) or 16 p + 4 t.
 .macro prepare_sums_q4k n
     .if \n == 1
-    vmovdqu xmm8, [block + X1_SUM]
-    vphaddw xmm8, xmm8, [block + X1_SUM + 16]
+    vmovdqu xmm8, [block + Q8K_SUM]
+    vphaddw xmm8, xmm8, [block + Q8K_SUM + 16]
     vmovdqu [sums], xmm8
     .else
     .irp    i, 0, 1
-    vmovdqu ymm8, [block + X4_SUM + 64 * \i]
-    vmovdqu ymm9, [block + X4_SUM + 64 * \i + 32]
+    vmovdqu ymm8, [block + Q8KX4_SUM + 64 * \i]
+    vmovdqu ymm9, [block + Q8KX4_SUM + 64 * \i + 32]
     vpunpcklqdq ymm10, ymm8, ymm9
     vpunpckhqdq ymm8, ymm8, ymm9
     vpaddw  ymm8, ymm8, ymm10       // of sub-blocks 4i, 4i + 2, 4i + 1, 4i + 3
@@ -224,7 +181,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     mins_q4k \n, \p
     .endr
     vcvtph2ps ymm12, [group]
-    vcvtph2ps ymm13, [group + 16]
+    vcvtph2ps ymm13, [group + Q4K_DMIN]
     .irp    t, 0, 1, 2, 3
     .if \t < \n
     add_block_q4k \t, %(4 + \t), %(8 + \t), \scale
@@ -234,17 +191,12 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 // ---- Q6_K -----------------------------------------------------------------------------------
 
-#define Q6K_BYTES 1680
-#define Q6K_SCALES 16
-#define Q6K_LOW 144
-#define Q6K_HIGH 1168
-
 // Sums of 16 columns as pairs, as above; one token's lie in pairs already.
 .macro prepare_sums_q6k n
     .if \n == 4
     vmovdqu ymm12, PAIR_SUMS
     .irp    i, 0, 1, 2, 3
-    vmovdqu ymm8, [block + X4_SUM + 32 * \i]
+    vmovdqu ymm8, [block + Q8KX4_SUM + 32 * \i]
     vpshufb ymm8, ymm8, ymm12
     vmovdqu [sums + 32 * \i], ymm8
     .endr
@@ -354,7 +306,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpshufb ymm13, ymm13, SPREAD_PAIR_SIGNED
     vpsraw  ymm13, ymm13, 8
     .if \n == 1
-    multiply_sums \n, \p, <block + X1_SUM>, (\p == 0)
+    multiply_sums \n, \p, <block + Q8K_SUM>, (\p == 0)
     .else
     multiply_sums \n, \p, <sums>, (\p == 0)
     .endif
@@ -393,104 +345,22 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
 .endm
 
-// ---- the loops over rows, tokens and blocks -------------------------------------------------
-
-.macro enter_k
-    .irp    reg, rbx, r12, r13, r14, r15
-    push    \reg
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset \reg, 0
-    .endr
-    sub     rsp, FRAME
-    .cfi_adjust_cfa_offset FRAME
-    lea     sums, [rsp + 31]
-    and     sums, -32
-.endm
-
-.macro leave_k
-    add     rsp, FRAME
-    .cfi_adjust_cfa_offset -FRAME
-    .irp    reg, r15, r14, r13, r12, rbx
-    pop     \reg
-    .cfi_adjust_cfa_offset -8
-    .endr
-.endm
-
-// n: tokens at a time.
-.macro loops_k n, body, block_bytes, x_bytes, scale
-    test    n_rows, n_rows
-    jz      9f
-1:                                  // 8 rows, or the last 1 to 7
-    mov     block, tokens
-    mov     y_row, out
-    mov     tokens_left, n_tokens
-    test    tokens_left, tokens_left
-    jz      7f
-2:
-    mov     group, weights
-    mov     blocks_left, n_blocks
-    .irp    t, 0, 1, 2, 3
-    vpxor   xmm\t, xmm\t, xmm\t
-    .endr
-    test    blocks_left, blocks_left
-    jz      4f
-3:
-    \body   \n, \scale
-    add     group, \block_bytes
-    add     block, \x_bytes
-    dec     blocks_left
-    jnz     3b
-4:
-    mov     ecx, 8
-    cmp     n_rows, 8
-    cmovb   ecx, r8d                // n_rows; group is done
-    lane_mask 4, rcx
-    .irp    t, 0, 1, 2, 3
-    .if \t < \n
-    .if \t
-    cmp     tokens_left, \t
-    jbe     8f
-    .endif
-    vmaskmovps [y_row], ymm4, ymm\t
-    add     y_row, y_stride
-    .endif
-    .endr
-8:
-    sub     tokens_left, \n
-    ja      2b
-7:
-    imul    rax, n_blocks, \block_bytes
-    add     weights, rax
-    add     out, 32
-    sub     n_rows, 8
-    ja      1b
-9:
-.endm
+// ---- the kernels ----------------------------------------------------------------------------
 
 .macro gemm_k name, body, block_bytes
-func \name
-    enter_k
-    mov     n_rows, [rcx]
-    mov     n_blocks, [rcx + 8]
-    mov     n_tokens, [rcx + 16]
-    mov     y_stride, [rcx + 24]
-    shl     y_stride, 2
-    shr     n_blocks, 8
-    loops_k 4, \body, \block_bytes, X4_BYTES, X4_SCALE
-    leave_k
-endfunc \name
+    gemm_tiles \name, <\body 4, Q8KX4_SCALE>, 8, \block_bytes, Q8KX4_BYTES, FRAME
 .endm
 
-// `ahead` is not used, see gemv_vnni.h.
+// One token is a gemm of one. `ahead` is not used: gemv_rows.h.
 .macro gemv_k name, body, block_bytes
 func \name
-    enter_k
+    enter_tiles FRAME
     mov     n_tokens, 1
-    mov     n_blocks, r8
+    mov     n_blocks, r8            // columns; r8 will be the rows
     mov     n_rows, rcx
     shr     n_blocks, 8
-    loops_k 1, \body, \block_bytes, X1_BYTES, X1_SCALE
-    leave_k
+    multiply_tiles 1, <\body 1, Q8K_SCALE>, \block_bytes, Q8K_BYTES
+    leave_tiles FRAME
 endfunc \name
 .endm
 

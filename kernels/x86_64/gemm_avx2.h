@@ -1,43 +1,17 @@
-// The gemm of Q4_0 and Q8_0 by AVX2: 8 rows by 4 tokens.
+// The gemm of Q4_0 and Q8_0 by AVX2.
 //
-// rdi y  rsi w  rdx x  rcx group: where the loop over blocks is in w (first the shape)
-// r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
-// r11 y of the tokens at work  r12 block of x  r13 blocks left  r14 tokens left  rbx tokens
-// rax scratch
-// ymm0-ymm3 y of 8 rows by 4 tokens  ymm4-ymm7 their sums in int16, ymm8-ymm11 those of high
-// nibbles (Q8_0)  ymm12, ymm13 weights  ymm14, ymm15 scratch
+// Registers and loops: tiles_avx2.h.
+// ymm4-ymm7 sums of four tokens in int16, ymm8-ymm11 those of high nibbles (Q8_0)  ymm12, ymm13
+// weights  ymm14, ymm15 scratch
 //
-// 32 bytes are 8 rows by 4 columns, so that a lane of 32 bits is a row. vpmaddubsw takes unsigned
-// by signed bytes and saturates at 16 bits: nibbles by any x give a pair within 2 * 15 * 128 =
-// 3840, and an int16 collects the 8 chunks of a block: 30720. A byte of Q8_0 plus 128 is two
-// nibbles, so that its sum is exact for every byte: sum w x = 16 sum high x + sum low x - 128 sum
-// x. The weights of a block are unpacked once for 4 tokens.
-//
-// Per block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, and as many additions, 32
-// broadcasts, and about 60 others: 36 and 62 cycles on Zen 4, four vector operations a cycle.
+// A byte of Q8_0 plus 128 is two nibbles, so that its sum is exact for every byte: sum w x =
+// 16 sum high x + sum low x - 128 sum x. The weights of a block are unpacked once for 4 tokens.
+// Per block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, as many additions, 32 broadcasts and
+// about 60 others: 36 and 62 cycles on Zen 4, four vector operations a cycle.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
-#include "kernels/x86_64/asm.h"
-
-    .altmacro                       // %(register number) in the arguments of macros
-
-#define out rdi
-#define weights rsi
-#define tokens rdx
-#define group rcx
-#define n_rows r8
-#define n_blocks r9
-#define y_stride r10
-#define y_row r11
-#define block r12
-#define blocks_left r13
-#define tokens_left r14
-#define n_tokens rbx
-
-#define X_BYTES 160
-#define X_SCALE 128
-#define X_SUM 144
+#include "kernels/x86_64/tiles_avx2.h"
 
     .section .rodata.kernels_gemm_avx2, "aG", @progbits, kernels_gemm_avx2, comdat
     .p2align 5
@@ -56,17 +30,6 @@ kernels_gemm_avx2:
 #define ONES [rip + kernels_gemm_avx2 + 64]
 #define SIXTEENS [rip + kernels_gemm_avx2 + 96]
 
-// Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
-.macro multiply_token sum, weight, at, begin
-    vpbroadcastd ymm14, dword ptr [block + \at]
-    .if \begin
-    vpmaddubsw ymm\sum, ymm\weight, ymm14
-    .else
-    vpmaddubsw ymm14, ymm\weight, ymm14
-    vpaddw  ymm\sum, ymm\sum, ymm14
-    .endif
-.endm
-
 .macro multiply_four weight, chunk, begin
     .irp    t, 0, 1, 2, 3
     multiply_token %(4 + \t), \weight, (16 * \chunk + 4 * \t), \begin
@@ -76,7 +39,7 @@ kernels_gemm_avx2:
 // Q4_0: 32 bytes are the chunks c and c + 4.
 .macro block_q4
     .irp    c, 0, 1, 2, 3
-    vmovdqu ymm12, [group + 16 + 32 * \c]
+    vmovdqu ymm12, [group + QUANTS + 32 * \c]
     vpsrlw  ymm13, ymm12, 4
     vpand   ymm12, ymm12, NIBBLE
     vpand   ymm13, ymm13, NIBBLE
@@ -104,7 +67,7 @@ kernels_gemm_avx2:
 
 .macro block_q8
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    vmovdqu ymm12, [group + 16 + 32 * \c]
+    vmovdqu ymm12, [group + QUANTS + 32 * \c]
     vpxor   ymm12, ymm12, FLIP
     vpsrlw  ymm13, ymm12, 4
     vpand   ymm12, ymm12, NIBBLE
@@ -124,8 +87,8 @@ kernels_gemm_avx2:
 // One token's block into its y; ymm12: scales of the rows.
 .macro add_block y, sum, high, finish, at, shift
     \finish \sum, \high
-    vpbroadcastd ymm14, dword ptr [block + X_SUM + \at]
-    vbroadcastss ymm13, dword ptr [block + X_SCALE + \at]
+    vpbroadcastd ymm14, dword ptr [block + Q8X4_SUM + \at]
+    vbroadcastss ymm13, dword ptr [block + Q8X4_SCALE + \at]
     vpslld  ymm14, ymm14, \shift
     vpsubd  ymm\sum, ymm\sum, ymm14
     vmulps  ymm13, ymm12, ymm13
@@ -133,75 +96,18 @@ kernels_gemm_avx2:
     vfmadd231ps ymm\y, ymm\sum, ymm13
 .endm
 
-// `shift`: 2 to the shift is what was added to make a weight unsigned.
-.macro gemm_avx2 name, body, finish, block_bytes, shift
-func \name
-    .irp    reg, rbx, r12, r13, r14
-    push    \reg
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset \reg, 0
-    .endr
-    mov     n_rows, [rcx]
-    mov     n_blocks, [rcx + 8]
-    mov     n_tokens, [rcx + 16]
-    mov     y_stride, [rcx + 24]
-    shl     y_stride, 2
-    shr     n_blocks, 5
-    test    n_rows, n_rows
-    jz      9f
-1:                                  // 8 rows, or the last 1 to 7
-    mov     block, tokens
-    mov     y_row, out
-    mov     tokens_left, n_tokens
-    test    tokens_left, tokens_left
-    jz      7f
-2:                                  // 4 tokens, or the last 1 to 3
-    mov     group, weights
-    mov     blocks_left, n_blocks
-    .irp    t, 0, 1, 2, 3
-    vpxor   xmm\t, xmm\t, xmm\t
-    .endr
-    test    blocks_left, blocks_left
-    jz      4f
-3:
-    \body
+// columns: the products of a block. shift: 2 to the shift is what was added to make a weight
+// unsigned.
+.macro block_avx2 columns, finish, shift
+    \columns
     vcvtph2ps ymm12, [group]
     .irp    t, 0, 1, 2, 3
     add_block \t, %(4 + \t), %(8 + \t), \finish, (4 * \t), \shift
     .endr
-    add     group, \block_bytes
-    add     block, X_BYTES
-    dec     blocks_left
-    jnz     3b
-4:
-    mov     eax, 8
-    cmp     n_rows, 8
-    cmovb   eax, r8d                // n_rows
-    mov     ecx, eax
-    lane_mask 4, rcx                // group is done
-    .irp    t, 0, 1, 2, 3
-    .if \t
-    cmp     tokens_left, \t
-    jbe     8f
-    .endif
-    vmaskmovps [y_row], ymm4, ymm\t
-    add     y_row, y_stride
-    .endr
-8:
-    sub     tokens_left, 4
-    ja      2b
-7:
-    imul    rax, n_blocks, \block_bytes
-    add     weights, rax
-    add     out, 32
-    sub     n_rows, 8
-    ja      1b
-9:
-    .irp    reg, r14, r13, r12, rbx
-    pop     \reg
-    .cfi_adjust_cfa_offset -8
-    .endr
-endfunc \name
+.endm
+
+.macro gemm_avx2 name, columns, finish, block_bytes, shift
+    gemm_tiles \name, <block_avx2 \columns, \finish, \shift>, 5, \block_bytes, Q8X4_BYTES
 .endm
 
 #endif

@@ -4,4 +4,4 @@
 // Registers and algorithm: gemm_vnni_k.h.
 #include "kernels/x86_64/gemm_vnni_k.h"
 
-gemm_vnni_k gemm_f32_q4kx8_q8kx4_avx512_vnni, constants_q4k, block_q4k, Q4K_BYTES
+gemm_vnni_k gemm_f32_q4kx8_q8kx4_avx512_vnni, block_q4k, Q4K_BYTES

@@ -5,4 +5,4 @@
 // off, because nibbles stay unsigned.
 #include "kernels/x86_64/gemm_avx2.h"
 
-gemm_avx2 gemm_f32_q4x8_q8x4_avx2, block_q4, finish_q4, 144, 3
+gemm_avx2 gemm_f32_q4x8_q8x4_avx2, block_q4, finish_q4, Q4X8_BYTES, 3

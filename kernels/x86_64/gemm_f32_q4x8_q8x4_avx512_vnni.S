@@ -5,4 +5,4 @@
 // -8 * sum(x), because nibbles stay unsigned.
 #include "kernels/x86_64/gemm_vnni.h"
 
-gemm_vnni gemm_f32_q4x8_q8x4_avx512_vnni, load_q4, 144, 3, 0x0f0f0f0f
+gemm_vnni gemm_f32_q4x8_q8x4_avx512_vnni, load_q4, Q4X8_BYTES, 3, 0x0f0f0f0f

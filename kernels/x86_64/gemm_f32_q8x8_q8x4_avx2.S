@@ -5,4 +5,4 @@
 // off, because a weight is made unsigned by flipping its top bit.
 #include "kernels/x86_64/gemm_avx2.h"
 
-gemm_avx2 gemm_f32_q8x8_q8x4_avx2, block_q8, finish_q8, 272, 7
+gemm_avx2 gemm_f32_q8x8_q8x4_avx2, block_q8, finish_q8, Q8X8_BYTES, 7

@@ -5,4 +5,4 @@
 // -128 * sum(x), because a weight is made unsigned by flipping its top bit.
 #include "kernels/x86_64/gemm_vnni.h"
 
-gemm_vnni gemm_f32_q8x8_q8x4_avx512_vnni, load_q8, 272, 7, 0x80808080
+gemm_vnni gemm_f32_q8x8_q8x4_avx512_vnni, load_q8, Q8X8_BYTES, 7, 0x80808080

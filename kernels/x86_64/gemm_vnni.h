@@ -7,7 +7,7 @@
 // r14 tokens left  r15 blocks left  rax scratch
 // zmm0-zmm7 y of 16 rows by 8 tokens  zmm8-zmm15 integer sums  zmm16-zmm23 weights of a block
 // zmm24 their scales  zmm25, zmm26 scratch  zmm27 mask or flip  zmm28 zero  k1 rows to store
-// 32 bytes of stack: what each token's integer sum begins with
+// Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm28, k1.
 //
 // Per block, 16 rows and token: 8 vpdpbusd, a multiplication and an fma of float, and 2 others; the
 // weights of a block are unpacked once for 8 tokens. The first ten share one 512-bit multiplier on
@@ -18,30 +18,21 @@
 
 #include "kernels/x86_64/vnni.h"
 
-#define out rdi
-#define weights rsi
-#define tokens rdx
-#define shape rcx
 #define later rcx
-#define n_rows r8
-#define n_blocks r9
-#define y_stride r10
-#define y_row r11
 #define x_first r12
 #define x_second r13
-#define tokens_left r14
-#define blocks_left r15
 
-#define X_BYTES 160
-#define X_SCALE 128
-#define X_SUM 144
+// The frame: what each token's integer sum begins with, then the shape.
+#define SUMS 0
+#define SHAPE 32
+#define FRAME 56
 
 // Minus `bias` (a power of two, as a shift) times the sums of four tokens to the stack.
 .macro store_bias x, at, shift
-    vmovdqu32 xmm25, [\x + X_SUM]
+    vmovdqu32 xmm25, [\x + Q8X4_SUM]
     vpslld  xmm25, xmm25, \shift
     vpsubd  xmm25, xmm28, xmm25
-    vmovdqu32 [rsp + \at], xmm25
+    vmovdqu32 [rsp + SUMS + \at], xmm25
 .endm
 
 .macro multiply_chunk sum, weight, x, at
@@ -58,12 +49,12 @@
 .endm
 
 .macro begin_sums sum, at
-    vpbroadcastd zmm\sum, dword ptr [rsp + \at]
+    vpbroadcastd zmm\sum, dword ptr [rsp + SUMS + \at]
 .endm
 
 // One token's block into its y.
 .macro add_block y, sum, x, at
-    vmulps  zmm25, zmm24, dword ptr [\x + X_SCALE + \at]{1to16}
+    vmulps  zmm25, zmm24, dword ptr [\x + Q8X4_SCALE + \at]{1to16}
     vcvtdq2ps zmm\sum, zmm\sum
     vfmadd231ps zmm\y, zmm\sum, zmm25
 .endm
@@ -87,32 +78,17 @@
     .endr
 .endm
 
+// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x. constant:
+// the mask or flip, as a word.
 .macro gemm_vnni name, load, block_bytes, shift, constant
 func \name
-    push    rbx
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset rbx, 0
-    push    rbp
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset rbp, 0
-    push    r12
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r12, 0
-    push    r13
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r13, 0
-    push    r14
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r14, 0
-    push    r15
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset r15, 0
-    sub     rsp, 56                 // shape, x, then the sums' beginnings
-    .cfi_adjust_cfa_offset 56
-    mov     [rsp + 32], shape
-    mov     n_rows, [shape]
-    mov     n_blocks, [shape + 8]
-    mov     y_stride, [shape + 24]
+    push_saved rbx, rbp, r12, r13, r14, r15
+    sub     rsp, FRAME
+    .cfi_adjust_cfa_offset FRAME
+    mov     [rsp + SHAPE], shape
+    mov     n_rows, [shape + SHAPE_ROWS]
+    mov     n_blocks, [shape + SHAPE_COLS]
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
     shl     y_stride, 2
     shr     n_blocks, 5
     mov     eax, \constant
@@ -122,20 +98,16 @@ func \name
     jz      9f
 1:                                  // 16 rows, or the last 1 to 15
     row_mask n_rows
-    mov     rax, [rsp + 32]
-    mov     tokens_left, [rax + 16]
+    mov     rax, [rsp + SHAPE]
+    mov     tokens_left, [rax + SHAPE_TOKENS]
     mov     y_row, out
     mov     x_first, tokens
     test    tokens_left, tokens_left
     jz      7f
 2:                                  // 8 tokens, or the last 1 to 4
-    imul    rax, n_blocks, \block_bytes
-    mov     group_a, weights
-    lea     group_b, [weights + rax]
-    cmp     n_rows, 8
-    cmovbe  group_b, group_a        // no second group: what its lanes give is not stored
+    find_groups \block_bytes
     mov     blocks_left, n_blocks
-    imul    rax, n_blocks, X_BYTES
+    imul    rax, n_blocks, Q8X4_BYTES
     lea     x_second, [x_first + rax]
     imul    rax, n_blocks, 2 * \block_bytes
     add     rax, weights
@@ -175,8 +147,8 @@ func \name
     .endr
     add     group_a, \block_bytes
     add     group_b, \block_bytes
-    add     x_first, X_BYTES
-    add     x_second, X_BYTES
+    add     x_first, Q8X4_BYTES
+    add     x_second, Q8X4_BYTES
     dec     blocks_left
     jnz     3b
 4:
@@ -205,7 +177,7 @@ func \name
     .endr
     add     group_a, \block_bytes
     add     group_b, \block_bytes
-    add     x_first, X_BYTES
+    add     x_first, Q8X4_BYTES
     dec     blocks_left
     jnz     6b
 4:
@@ -218,20 +190,9 @@ func \name
     sub     n_rows, 16
     ja      1b
 9:
-    add     rsp, 56
-    .cfi_adjust_cfa_offset -56
-    pop     r15
-    .cfi_adjust_cfa_offset -8
-    pop     r14
-    .cfi_adjust_cfa_offset -8
-    pop     r13
-    .cfi_adjust_cfa_offset -8
-    pop     r12
-    .cfi_adjust_cfa_offset -8
-    pop     rbp
-    .cfi_adjust_cfa_offset -8
-    pop     rbx
-    .cfi_adjust_cfa_offset -8
+    add     rsp, FRAME
+    .cfi_adjust_cfa_offset -FRAME
+    pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name
 .endm
 

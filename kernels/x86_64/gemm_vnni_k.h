@@ -1,11 +1,13 @@
 // The gemm of Q4_K and Q6_K by AVX-512 VNNI: 16 rows by 4 tokens.
 //
-// rdi y  rsi w  r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
-// rbx group a  rbp group b  r11 y of the tokens at work  rdx x  r12 x of the block at work
+// rdi y  rsi w  rdx x  rcx shape  r8 rows left  r9 blocks of a row
+// r10 bytes from one row of y to the next
+// rbx group a  rbp group b  r11 y of the tokens at work  r12 x of the block at work
 // r13 frame  r14 tokens left  r15 blocks left  rax scratch
 // zmm0-zmm3 y of 16 rows by 4 tokens  zmm4-zmm7 scaled sums of a block  zmm8-zmm15 (Q4_K) or
 // zmm8-zmm23 (Q6_K) sums of sub-blocks, four tokens each  zmm16-zmm19 sums of minimums (Q4_K)
 // zmm20-zmm29 (Q6_K: from zmm24) weights and scratch  zmm30, zmm31 masks  k1 rows to store
+// Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1.
 //
 // A sub-block's sum is vpdpbusd as in vnni.h; vpmulld by the sub-block's scale adds it to the
 // block's. What is loaded is unpacked for all sub-blocks that have a part in it, two of Q4_K and
@@ -19,17 +21,8 @@
 
 #include "kernels/x86_64/vnni.h"
 
-#define out rdi
-#define weights rsi
-#define tokens rdx
-#define n_rows r8
-#define n_blocks r9
-#define y_stride r10
-#define y_row r11
 #define block r12
 #define frame r13
-#define tokens_left r14
-#define blocks_left r15
 
 // The frame, 64-byte aligned, as a store across two cache lines is not forwarded to loads: scales
 // (128 or 256 bytes), minimums (128), what a token's sums contribute (256), tokens.
@@ -38,11 +31,6 @@
 #define SUMS 384
 #define N_TOKENS 640
 #define FRAME 712
-
-// struct block_q8kx4
-#define X_BYTES 1168
-#define X_SUM 1024
-#define X_SCALE 1152
 
 // Stack <- bytes of eight sub-blocks by 8 rows of zmm a and zmm b: even ones, then odd ones.
 .macro store_pairs at, a, b, other
@@ -83,11 +71,6 @@
 
 // ---- Q4_K -----------------------------------------------------------------------------------
 
-#define Q4K_BYTES 1152
-#define Q4K_SCALES 32
-#define Q4K_MINS 96
-#define Q4K_QUANTS 128
-
 // 6-bit scales and minimums of both groups to the stack.
 .macro prepare_weights_q4k
     vmovdqu32 zmm16, [group_a + Q4K_SCALES]
@@ -119,8 +102,8 @@
 // Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at
 // 16 p + 4 t.
 .macro prepare_sums_q4k
-    vmovdqu32 zmm8, [block + X_SUM]
-    vmovdqu32 zmm9, [block + X_SUM + 64]
+    vmovdqu32 zmm8, [block + Q8KX4_SUM]
+    vmovdqu32 zmm9, [block + Q8KX4_SUM + 64]
     vpunpcklqdq zmm10, zmm8, zmm9
     vpunpckhqdq zmm8, zmm8, zmm9
     vpaddw  zmm8, zmm8, zmm10       // of sub-blocks 0 4, 1 5, 2 6, 3 7, four tokens each
@@ -173,8 +156,8 @@
 .endm
 
 .macro add_block_q4k t, sum, min
-    vmulps  zmm27, zmm25, dword ptr [block + X_SCALE + 4 * \t]{1to16}
-    vmulps  zmm28, zmm26, dword ptr [block + X_SCALE + 4 * \t]{1to16}
+    vmulps  zmm27, zmm25, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
+    vmulps  zmm28, zmm26, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
     vcvtdq2ps zmm\sum, zmm\sum
     vcvtdq2ps zmm\min, zmm\min
     vfmadd231ps zmm\t, zmm\sum, zmm27
@@ -190,9 +173,9 @@
     add_mins_q4k \p
     .endr
     vcvtph2ps ymm25, [group_a]
-    vcvtph2ps ymm26, [group_a + 16]
+    vcvtph2ps ymm26, [group_a + Q4K_DMIN]
     vcvtph2ps ymm27, [group_b]
-    vcvtph2ps ymm28, [group_b + 16]
+    vcvtph2ps ymm28, [group_b + Q4K_DMIN]
     vinsertf64x4 zmm25, zmm25, ymm27, 1
     vinsertf64x4 zmm26, zmm26, ymm28, 1
     .irp    t, 0, 1, 2, 3
@@ -202,19 +185,7 @@
     add     group_b, Q4K_BYTES
 .endm
 
-.macro constants_q4k
-    mov     eax, 0x0f0f0f0f
-    vpbroadcastd zmm30, eax
-    mov     eax, 0x3f3f3f3f
-    vpbroadcastd zmm31, eax
-.endm
-
 // ---- Q6_K -----------------------------------------------------------------------------------
-
-#define Q6K_BYTES 1680
-#define Q6K_SCALES 16
-#define Q6K_LOW 144
-#define Q6K_HIGH 1168
 
 .macro prepare_weights_q6k
     vmovdqu32 zmm16, [group_a + Q6K_SCALES]
@@ -229,7 +200,7 @@
 .macro prepare_sums_q6k
     clear   9
     .irp    i, 0, 1, 2, 3
-    vpmovsxwd zmm8, [block + X_SUM + 32 * \i]
+    vpmovsxwd zmm8, [block + Q8KX4_SUM + 32 * \i]
     vpslld  zmm8, zmm8, 5
     vpsubd  zmm8, zmm9, zmm8
     vmovdqu32 [frame + SUMS + 64 * \i], zmm8
@@ -290,7 +261,7 @@
 .endm
 
 .macro add_block_q6k t, sum
-    vmulps  zmm27, zmm25, dword ptr [block + X_SCALE + 4 * \t]{1to16}
+    vmulps  zmm27, zmm25, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
     vcvtdq2ps zmm\sum, zmm\sum
     vfmadd231ps zmm\t, zmm\sum, zmm27
 .endm
@@ -311,34 +282,26 @@
     add     group_b, Q6K_BYTES
 .endm
 
-.macro constants_q6k
+// ---- the loops over rows, tokens and blocks -------------------------------------------------
+
+.macro gemm_vnni_k name, body, block_bytes
+func \name
+    push_saved rbx, rbp, r12, r13, r14, r15
+    sub     rsp, FRAME
+    .cfi_adjust_cfa_offset FRAME
+    mov     n_rows, [shape + SHAPE_ROWS]
+    mov     n_blocks, [shape + SHAPE_COLS]
+    lea     frame, [rsp + 63]
+    and     frame, -64
+    mov     rax, [shape + SHAPE_TOKENS]
+    mov     [frame + N_TOKENS], rax
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
+    shl     y_stride, 2
+    shr     n_blocks, 8
     mov     eax, 0x0f0f0f0f
     vpbroadcastd zmm30, eax
     mov     eax, 0x3f3f3f3f
     vpbroadcastd zmm31, eax
-.endm
-
-// ---- the loops over rows, tokens and blocks -------------------------------------------------
-
-.macro gemm_vnni_k name, constants, body, block_bytes
-func \name
-    .irp    reg, rbx, rbp, r12, r13, r14, r15
-    push    \reg
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset \reg, 0
-    .endr
-    sub     rsp, FRAME
-    .cfi_adjust_cfa_offset FRAME
-    mov     n_rows, [rcx]
-    mov     n_blocks, [rcx + 8]
-    lea     frame, [rsp + 63]
-    and     frame, -64
-    mov     rax, [rcx + 16]
-    mov     [frame + N_TOKENS], rax
-    mov     y_stride, [rcx + 24]
-    shl     y_stride, 2
-    shr     n_blocks, 8
-    \constants
     test    n_rows, n_rows
     jz      9f
 1:                                  // 16 rows, or the last 1 to 15
@@ -349,18 +312,14 @@ func \name
     test    tokens_left, tokens_left
     jz      7f
 2:                                  // 4 tokens, or the last 1 to 3
-    imul    rax, n_blocks, \block_bytes
-    mov     group_a, weights
-    lea     group_b, [weights + rax]
-    cmp     n_rows, 8
-    cmovbe  group_b, group_a        // no second group: what its lanes give is not stored
+    find_groups \block_bytes
     mov     blocks_left, n_blocks
     clear   0, 1, 2, 3
     test    blocks_left, blocks_left
     jz      4f
 3:
     \body
-    add     block, X_BYTES
+    add     block, Q8KX4_BYTES
     dec     blocks_left
     jnz     3b
 4:
@@ -384,10 +343,7 @@ func \name
 9:
     add     rsp, FRAME
     .cfi_adjust_cfa_offset -FRAME
-    .irp    reg, r15, r14, r13, r12, rbp, rbx
-    pop     \reg
-    .cfi_adjust_cfa_offset -8
-    .endr
+    pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name
 .endm
 

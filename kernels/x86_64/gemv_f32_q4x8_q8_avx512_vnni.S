@@ -5,4 +5,4 @@
 // -8 * sum(x), because nibbles stay unsigned.
 #include "kernels/x86_64/gemv_vnni.h"
 
-gemv_vnni gemv_f32_q4x8_q8_avx512_vnni, unpack_q4, 144, 3, 0x0f0f0f0f
+gemv_vnni gemv_f32_q4x8_q8_avx512_vnni, unpack_q4, Q4X8_BYTES, 3, 0x0f0f0f0f

@@ -1,12 +1,10 @@
 // void gemv_f32_q8x8_q8_avx2(float *y, const void *w, const struct block_q8 *x, size_t rows,
-//                            size_t cols)
+//                            size_t cols, size_t ahead)
 //
-// rdi y  rsi w  rdx x  rcx rows  r8 cols, then blocks of a row
-// r9 block of x, r10 blocks left, r11 h and l of a block, rax scratch
-// ymm0 y of 8 rows, ymm1-ymm3 sums in int16, ymm4-ymm7 weights, x and scratch, ymm11 16 in every
-// int16, ymm12 ones, ymm13 sign of bytes, ymm14 eights, ymm15 low nibbles
-// Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm7, ymm11-ymm15; 127 bytes of red
-// zone.
+// Registers of the loops: gemv_rows.h; r9 h and l of a block.
+// ymm1-ymm3 sums in int16  ymm4-ymm7 weights, x and scratch  ymm11 16 in every int16  ymm12 ones
+// ymm13 sign of bytes  ymm14 eights  ymm15 low nibbles
+// Clobbers what gemv_rows.h does, r9, ymm2-ymm7, ymm11-ymm15; 127 bytes of red zone.
 //
 // vpmaddubsw takes unsigned by signed bytes and saturates at 16 bits, which 255 * 127 twice would
 // pass. So w becomes w + 128, unsigned, and x = 16 h + l is split, h in -8..7 and l in 0..15:
@@ -15,17 +13,8 @@
 // sum w x = 16 sum (w + 128) h + sum (w + 128) l - 128 sum x.
 // h and l of a block go through the red zone, as only memory is broadcast by fours for nothing,
 // in one cache line: a store across two is not forwarded to loads, which took three times as long.
-// A block of 272 bytes takes 16 multiplications and about 45 other vector operations: aims at
-// 20 cycles, so that memory is what one waits for.
-#include "kernels/x86_64/asm.h"
-
-#define out rdi
-#define weights rsi
-#define blocks rdx
-#define n_rows rcx
-#define n_blocks r8
-#define block r9
-#define left r10
+// 16 multiplications and about 45 other vector operations for 272 bytes.
+#include "kernels/x86_64/gemv_rows.h"
 
 #define acc ymm0
 #define sums_first ymm1
@@ -38,46 +27,30 @@
 #define eights ymm14
 #define nibble ymm15
 
-#define x_low r11
-#define x_high r11 + 32
+#define split r9
+#define x_low split
+#define x_high split + 32
 
 // One chunk of 8 rows by 4 columns; begin_low and begin_high say whose sums it begins.
 .macro chunk at, sums_low, begin_low=0, begin_high=0
-    vpxor   biased, sign, [weights + 16 + 32*\at]
+    vpxor   biased, sign, [weights + QUANTS + 32*\at]
     vpbroadcastd ymm5, dword ptr [x_low + 4*\at]
     vpbroadcastd ymm6, dword ptr [x_high + 4*\at]
-.if \begin_low
+    .if \begin_low
     vpmaddubsw \sums_low, biased, ymm5
-.else
+    .else
     vpmaddubsw ymm5, biased, ymm5
     vpaddw  \sums_low, \sums_low, ymm5
-.endif
-.if \begin_high
+    .endif
+    .if \begin_high
     vpmaddubsw sums_high, biased, ymm6
-.else
+    .else
     vpmaddubsw ymm6, biased, ymm6
     vpaddw  sums_high, sums_high, ymm6
-.endif
+    .endif
 .endm
 
-func gemv_f32_q8x8_q8_avx2
-    test    n_rows, n_rows
-    jz      5f
-    shr     n_blocks, 5
-    lea     r11, [rsp - 64]
-    and     r11, -64
-    broadcast_word 15, 0x0f0f0f0f
-    broadcast_word 14, 0x08080808
-    broadcast_word 13, 0x80808080
-    broadcast_word 12, 0x00010001
-    vpsllw  sixteens, ones, 4
-1:
-    vpxor   xmm0, xmm0, xmm0
-    mov     block, blocks
-    mov     left, n_blocks
-    test    left, left
-    jz      3f
-2:
+.macro block_q8
     vmovdqu ymm5, [block]
     vpsrlw  ymm6, ymm5, 4
     vpand   ymm5, ymm5, nibble
@@ -94,33 +67,28 @@ func gemv_f32_q8x8_q8_avx2
     chunk   5, sums_second
     chunk   6, sums_second
     chunk   7, sums_second
-    vpbroadcastd ymm7, dword ptr [block + 36]
+    vpbroadcastd ymm7, dword ptr [block + Q8_SUM]
     vpmaddwd sums_first, sums_first, ones
     vpmaddwd sums_second, sums_second, ones
     vpmaddwd sums_high, sums_high, sixteens
     vpslld  ymm7, ymm7, 7           // 128 * sum of x
     vcvtph2ps ymm5, [weights]
-    vbroadcastss ymm6, dword ptr [block + 32]
+    vbroadcastss ymm6, dword ptr [block + Q8_SCALE]
     vpaddd  sums_first, sums_first, sums_second
     vpsubd  sums_high, sums_high, ymm7
     vpaddd  sums_first, sums_first, sums_high
     vmulps  ymm5, ymm5, ymm6        // scale of a row and of x
     vcvtdq2ps sums_first, sums_first
     vfmadd231ps acc, sums_first, ymm5
-    add     weights, 272
-    add     block, 40
-    dec     left
-    jnz     2b
-3:
-    sub     n_rows, 8
-    jb      4f
-    vmovups [out], acc
-    lea     out, [out + 32]         // leaves the flags
-    jnz     1b
-    jmp     5f
-4:
-    add     n_rows, 8
-    lane_mask 1, n_rows
-    vmaskmovps [out], ymm1, acc
-5:
+.endm
+
+func gemv_f32_q8x8_q8_avx2
+    lea     split, [rsp - 64]
+    and     split, -64
+    broadcast_word 15, 0x0f0f0f0f
+    broadcast_word 14, 0x08080808
+    broadcast_word 13, 0x80808080
+    broadcast_word 12, 0x00010001
+    vpsllw  sixteens, ones, 4
+    gemv_rows block_q8, 5, Q8X8_BYTES, Q8_BYTES
 endfunc gemv_f32_q8x8_q8_avx2

@@ -5,4 +5,4 @@
 // -128 * sum(x), because a weight is made unsigned by flipping its top bit.
 #include "kernels/x86_64/gemv_vnni.h"
 
-gemv_vnni gemv_f32_q8x8_q8_avx512_vnni, unpack_q8, 272, 7, 0x80808080
+gemv_vnni gemv_f32_q8x8_q8_avx512_vnni, unpack_q8, Q8X8_BYTES, 7, 0x80808080

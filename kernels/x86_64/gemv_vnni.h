@@ -1,31 +1,17 @@
 // The gemv of Q4_0 and Q8_0 by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
-// rdi y  rsi w  rdx x  rcx rows left  r8 cols, then blocks of a row  r9 ahead
-// r10 block of x  r11 blocks left
-// ymm0 y of 8 rows  ymm1, ymm2 integer sums  ymm16-ymm23 weights of a block  ymm24 their scales
-// ymm25 what a sum begins with  ymm27 mask or flip  k1 rows to store
+// Registers of the loops: gemv_rows.h.
+// ymm1, ymm2 integer sums  ymm16-ymm23 weights of a block  ymm24 their scales  ymm25 what a sum
+// begins with  ymm27 mask or flip
+// Clobbers what gemv_rows.h does, ymm2, ymm16-ymm25, ymm27.
 //
-// w is read as one stream from end to end. 16 rows at a time, which zmm registers would hold, are
-// two streams of a few kilobytes each, at which the hardware's prefetching falls behind: half the
-// speed on Zen 4. Two chains of vpdpbusd a block; blocks do not depend on each other but for the
-// last fma, so that several are under way at once and memory is what one waits for. Prefetching
-// by instruction has cost 5 to 30 % on such cores (docs/EXPERIMENTS.md): `ahead` is not used.
+// A block is 8 vpdpbusd in two chains; the first factor is unsigned as vnni.h says.
 #ifndef INGOT_KERNELS_X86_64_GEMV_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_VNNI_H
 
-#include "kernels/x86_64/vnni.h"
+#include "kernels/x86_64/gemv_rows.h"
 
-#define out rdi
-#define weights rsi
-#define blocks rdx
-#define n_rows rcx
-#define n_blocks r8
-#define block r10
-#define blocks_left r11
-
-#define X_BYTES 40
-#define X_SCALE 32
-#define X_SUM 36
+    .altmacro                       // %(register number) in the arguments of macros
 
 .macro multiply_two low, high, at
     vpdpbusd ymm1, ymm\low, dword ptr [block + \at]{1to8}
@@ -40,7 +26,7 @@
 .endm
 
 .macro unpack_nibbles c, low, high
-    vmovdqu32 ymm\low, [weights + 16 + 32 * \c]
+    vmovdqu32 ymm\low, [weights + QUANTS + 32 * \c]
     vpsrlw  ymm\high, ymm\low, 4
     vpandd  ymm\low, ymm\low, ymm27
     vpandd  ymm\high, ymm\high, ymm27
@@ -53,30 +39,17 @@
 .endm
 
 .macro unpack_bytes c, reg
-    vpxord  ymm\reg, ymm27, [weights + 16 + 32 * \c]
+    vpxord  ymm\reg, ymm27, [weights + QUANTS + 32 * \c]
 .endm
 
-.macro gemv_vnni name, unpack, block_bytes, shift, constant
-func \name
-    shr     n_blocks, 5
-    mov     eax, \constant
-    vpbroadcastd ymm27, eax
-    test    n_rows, n_rows
-    jz      5f
-1:
-    vpxor   xmm0, xmm0, xmm0
-    mov     block, blocks
-    mov     blocks_left, n_blocks
-    test    blocks_left, blocks_left
-    jz      3f
-2:
-    vpbroadcastd ymm25, dword ptr [block + X_SUM]
+.macro block_vnni unpack, shift
+    vpbroadcastd ymm25, dword ptr [block + Q8_SUM]
     \unpack
     vpxor   xmm1, xmm1, xmm1
     vpslld  ymm25, ymm25, \shift
     vpsubd  ymm2, ymm1, ymm25
     vcvtph2ps ymm24, [weights]
-    vmulps  ymm24, ymm24, dword ptr [block + X_SCALE]{1to8}
+    vmulps  ymm24, ymm24, dword ptr [block + Q8_SCALE]{1to8}
     multiply_two 16, 20, 0
     multiply_two 17, 21, 4
     multiply_two 18, 22, 8
@@ -84,24 +57,15 @@ func \name
     vpaddd  ymm1, ymm1, ymm2
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm24
-    add     weights, \block_bytes
-    add     block, X_BYTES
-    dec     blocks_left
-    jnz     2b
-3:
-    sub     n_rows, 8
-    jb      4f
-    vmovups [out], ymm0
-    lea     out, [out + 32]         // leaves the flags
-    jnz     1b
-    jmp     5f
-4:
-    lea     rax, [n_rows + 8]
-    mov     ecx, -1
-    bzhi    eax, ecx, eax
-    kmovw   k1, eax
-    vmovups [out]{k1}, ymm0
-5:
+.endm
+
+// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sum of x. constant:
+// the mask or flip, as a word.
+.macro gemv_vnni name, unpack, block_bytes, shift, constant
+func \name
+    mov     eax, \constant
+    vpbroadcastd ymm27, eax
+    gemv_rows <block_vnni \unpack, \shift>, 5, \block_bytes, Q8_BYTES
 endfunc \name
 .endm
 

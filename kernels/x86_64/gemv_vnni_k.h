@@ -1,33 +1,21 @@
 // The gemv of Q4_K and Q6_K by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
-// rdi y  rsi w  rdx x  rcx rows left  r8 cols, then blocks of a row  r9 ahead
-// r10 block of x  r11 blocks left  then r9 sums
-// ymm0 y of 8 rows  ymm1 scaled sum of a block  ymm2 sum of minimums  ymm4-ymm7 sums of sub-blocks
-// ymm16-ymm26 weights and scratch  ymm27-ymm29 masks  k1 rows to store
-// 127 bytes of red zone: what the sums of x contribute, in one cache line
+// Registers of the loops: gemv_rows.h; r9 sums.
+// ymm1 scaled sum of a block  ymm2 sum of minimums  ymm4-ymm7 sums of sub-blocks  ymm16-ymm23
+// weights and scratch  ymm27-ymm29 masks
+// Clobbers what gemv_rows.h does, r9, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of
+// red zone: what the sums of x contribute, in one cache line.
 //
-// w is read as one stream, for the reason gemv_vnni.h gives; `ahead` is not used. Weights stay
-// unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. What is loaded is unpacked for
-// all sub-blocks that have a part in it: two of Q4_K, four of Q6_K.
+// Weights stay unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. What is loaded is
+// unpacked for all sub-blocks that have a part in it: two of Q4_K, four of Q6_K.
 #ifndef INGOT_KERNELS_X86_64_GEMV_VNNI_K_H
 #define INGOT_KERNELS_X86_64_GEMV_VNNI_K_H
 
-#include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/gemv_rows.h"
 
     .altmacro                       // %(register number) in the arguments of macros
 
-#define out rdi
-#define weights rsi
-#define blocks rdx
-#define n_rows rcx
-#define n_blocks r8
-#define block r10
-#define blocks_left r11
 #define sums r9
-
-#define X_BYTES 304
-#define X_SUM 256
-#define X_SCALE 288
 
 .macro multiply sum, weight, chunk
     vpdpbusd ymm\sum, ymm\weight, dword ptr [block + 4 * (\chunk)]{1to8}
@@ -40,11 +28,6 @@
 .endm
 
 // ---- Q4_K -----------------------------------------------------------------------------------
-
-#define Q4K_BYTES 1152
-#define Q4K_SCALES 32
-#define Q4K_MINS 96
-#define Q4K_QUANTS 128
 
 // Chunk c of sub-blocks 2p and 2p + 1.
 .macro chunk_q4k p, c, low, high
@@ -81,8 +64,8 @@
 .endm
 
 .macro block_q4k
-    vmovdqu xmm4, [block + X_SUM]
-    vphaddw xmm4, xmm4, [block + X_SUM + 16]
+    vmovdqu xmm4, [block + Q8K_SUM]
+    vphaddw xmm4, xmm4, [block + Q8K_SUM + 16]
     vmovdqu [sums], xmm4            // of 8 sub-blocks
     vpxor   xmm1, xmm1, xmm1
     vpxor   xmm2, xmm2, xmm2
@@ -96,9 +79,9 @@
     scale_q4k (2 * \p + 1), 5
     mins_q4k \p
     .endr
-    vbroadcastss ymm16, dword ptr [block + X_SCALE]
+    vbroadcastss ymm16, dword ptr [block + Q8K_SCALE]
     vcvtph2ps ymm17, [weights]
-    vcvtph2ps ymm18, [weights + 16]
+    vcvtph2ps ymm18, [weights + Q4K_DMIN]
     vmulps  ymm17, ymm17, ymm16
     vmulps  ymm18, ymm18, ymm16
     vcvtdq2ps ymm1, ymm1
@@ -108,11 +91,6 @@
 .endm
 
 // ---- Q6_K -----------------------------------------------------------------------------------
-
-#define Q6K_BYTES 1680
-#define Q6K_SCALES 16
-#define Q6K_LOW 144
-#define Q6K_HIGH 1168
 
 // A block of Q6_K is read at three places at once, which the hardware's prefetching does not
 // follow: 9 GB/s of 39 without this distance, 36 with it; 4 to 16 KiB do within 5 % of each other.
@@ -167,7 +145,7 @@
 
 .macro block_q6k
     vpxor   xmm1, xmm1, xmm1
-    vpmovsxwd zmm4, [block + X_SUM]
+    vpmovsxwd zmm4, [block + Q8K_SUM]
     vpslld  zmm4, zmm4, 5
     vpsubd  zmm4, zmm1, zmm4
     vmovdqu32 [sums], zmm4          // -32 times those of 16 sub-blocks
@@ -176,12 +154,12 @@
     sub_blocks_q6k 1, 0
     sub_blocks_q6k 1, 1
     vcvtph2ps ymm16, [weights]
-    vmulps  ymm16, ymm16, dword ptr [block + X_SCALE]{1to8}
+    vmulps  ymm16, ymm16, dword ptr [block + Q8K_SCALE]{1to8}
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm16
 .endm
 
-// ---- the loops over rows and blocks ---------------------------------------------------------
+// ---- the kernel -----------------------------------------------------------------------------
 
 .macro mask_bytes reg, value
     mov     eax, \value
@@ -190,40 +168,12 @@
 
 .macro gemv_vnni_k name, body, block_bytes
 func \name
-    shr     n_blocks, 8
     lea     sums, [rsp - 64]
     and     sums, -64
     mask_bytes 27, 0x0f0f0f0f
     mask_bytes 28, 0x3f3f3f3f
     mask_bytes 29, 0x03030303
-    test    n_rows, n_rows
-    jz      5f
-1:
-    vpxor   xmm0, xmm0, xmm0
-    mov     block, blocks
-    mov     blocks_left, n_blocks
-    test    blocks_left, blocks_left
-    jz      3f
-2:
-    \body
-    add     weights, \block_bytes
-    add     block, X_BYTES
-    dec     blocks_left
-    jnz     2b
-3:
-    sub     n_rows, 8
-    jb      4f
-    vmovups [out], ymm0
-    lea     out, [out + 32]         // leaves the flags
-    jnz     1b
-    jmp     5f
-4:
-    lea     rax, [n_rows + 8]
-    mov     ecx, -1
-    bzhi    eax, ecx, eax
-    kmovw   k1, eax
-    vmovups [out]{k1}, ymm0
-5:
+    gemv_rows \body, 8, \block_bytes, Q8K_BYTES
 endfunc \name
 .endm
 

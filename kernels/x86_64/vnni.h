@@ -1,4 +1,4 @@
-// What the AVX-512 VNNI kernels share. Sixteen rows at a time: a zmm holds a chunk (8 rows by 4
+// What the gemm by AVX-512 VNNI share. Sixteen rows at a time: a zmm holds a chunk (8 rows by 4
 // columns) of one group below the same chunk of the next, so that a lane of 32 bits is a row and
 // vpdpbusd multiplies it by 4 columns of a token, broadcast from memory. Its first factor is
 // unsigned: nibbles are, bytes are made so by adding 128; what that adds comes off with the
@@ -7,11 +7,32 @@
 #define INGOT_KERNELS_X86_64_VNNI_H
 
 #include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
 
     .altmacro                       // %(register number) in the arguments of macros
 
+#define out rdi
+#define weights rsi
+#define tokens rdx
+#define shape rcx
+#define n_rows r8
+#define n_blocks r9
+#define y_stride r10
+#define y_row r11
+#define tokens_left r14
+#define blocks_left r15
 #define group_a rbx
 #define group_b rbp
+
+// The two groups of 8 rows at weights. Where there is no second one it is the first: what its
+// lanes give is not stored. Destroys rax.
+.macro find_groups block_bytes
+    imul    rax, n_blocks, \block_bytes
+    mov     group_a, weights
+    lea     group_b, [weights + rax]
+    cmp     n_rows, 8
+    cmovbe  group_b, group_a
+.endm
 
 // k1 = the first min(count, 16) of 16 lanes. Destroys eax and ecx; count is not ecx.
 .macro row_mask count
@@ -40,10 +61,10 @@
 // zmm first ... first + 7 = the 8 chunks of a block of 32 columns, unsigned. Q4_0: zmm nibble
 // masks the low nibbles.
 .macro load_q4 first, nibble
-    load_pair %(\first + 0), 16
-    load_pair %(\first + 1), 48
-    load_pair %(\first + 2), 80
-    load_pair %(\first + 3), 112
+    load_pair %(\first + 0), (QUANTS + 0)
+    load_pair %(\first + 1), (QUANTS + 32)
+    load_pair %(\first + 2), (QUANTS + 64)
+    load_pair %(\first + 3), (QUANTS + 96)
     part_nibbles %(\first + 0), %(\first + 4), \nibble
     part_nibbles %(\first + 1), %(\first + 5), \nibble
     part_nibbles %(\first + 2), %(\first + 6), \nibble
@@ -58,14 +79,14 @@
 
 // Q8_0: zmm flip has the top bit of every byte.
 .macro load_q8 first, flip
-    load_flipped %(\first + 0), 16, \flip
-    load_flipped %(\first + 1), 48, \flip
-    load_flipped %(\first + 2), 80, \flip
-    load_flipped %(\first + 3), 112, \flip
-    load_flipped %(\first + 4), 144, \flip
-    load_flipped %(\first + 5), 176, \flip
-    load_flipped %(\first + 6), 208, \flip
-    load_flipped %(\first + 7), 240, \flip
+    load_flipped %(\first + 0), (QUANTS + 0), \flip
+    load_flipped %(\first + 1), (QUANTS + 32), \flip
+    load_flipped %(\first + 2), (QUANTS + 64), \flip
+    load_flipped %(\first + 3), (QUANTS + 96), \flip
+    load_flipped %(\first + 4), (QUANTS + 128), \flip
+    load_flipped %(\first + 5), (QUANTS + 160), \flip
+    load_flipped %(\first + 6), (QUANTS + 192), \flip
+    load_flipped %(\first + 7), (QUANTS + 224), \flip
 .endm
 
 .macro load_flipped reg, at, flip

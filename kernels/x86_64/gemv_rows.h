@@ -1,0 +1,60 @@
+// The loops over rows and blocks of the gemv of integers, 8 rows at a time.
+//
+// rdi y  rsi w  rdx x  rcx rows left  r8 columns, then blocks of a row  r9 `ahead`, free for the
+// body  r10 block of x  r11 blocks left  rax scratch
+// ymm0 y of 8 rows  ymm1 mask of the last 1 to 7
+// Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body does.
+//
+// w is read as one stream from end to end. More rows at a time, which the registers would hold,
+// are as many streams of a few kilobytes each, at which the hardware's prefetching falls behind:
+// half the speed on Zen 4 (docs/EXPERIMENTS.md). Blocks do not depend on each other but for their
+// last fma, so that several are under way at once and memory is what one waits for. Prefetching by
+// instruction has cost 5 to 30 % where the weights are one stream, so no kernel of this folder
+// uses `ahead`; Q6_K, whose blocks are read at three places at once, has a distance of its own.
+#ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
+#define INGOT_KERNELS_X86_64_GEMV_ROWS_H
+
+#include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
+
+#define out rdi
+#define weights rsi
+#define blocks rdx
+#define n_rows rcx
+#define n_blocks r8
+#define block r10
+#define blocks_left r11
+
+// body: a block of 8 rows at weights by the one at block, onto ymm0. columns: of a block, as a
+// shift.
+.macro gemv_rows body, columns, block_bytes, x_bytes
+    shr     n_blocks, \columns
+    test    n_rows, n_rows
+    jz      5f
+1:
+    vpxor   xmm0, xmm0, xmm0
+    mov     block, blocks
+    mov     blocks_left, n_blocks
+    test    blocks_left, blocks_left
+    jz      3f
+2:
+    \body
+    add     weights, \block_bytes
+    add     block, \x_bytes
+    dec     blocks_left
+    jnz     2b
+3:
+    sub     n_rows, 8
+    jb      4f
+    vmovups [out], ymm0
+    lea     out, [out + 32]         // leaves the flags
+    jnz     1b
+    jmp     5f
+4:
+    add     n_rows, 8
+    lane_mask 1, n_rows
+    vmaskmovps [out], ymm1, ymm0
+5:
+.endm
+
+#endif

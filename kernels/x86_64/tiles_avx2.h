@@ -1,0 +1,140 @@
+// The loops of the gemm of integers by AVX2, 8 rows by 4 tokens, and of the gemv of the K formats,
+// by 1.
+//
+// rdi y  rsi w  rdx x  rcx group: where the loop over blocks is in w (first the shape)
+// r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
+// r11 y of the tokens at work  r12 x of the block at work  r13 blocks left  r14 tokens left
+// rbx tokens  r15 frame  rax scratch
+// ymm0-ymm3 y of 8 rows by 4 tokens  ymm4 mask of rows  ymm14 scratch
+// Clobbers rax, rcx, rsi, rdi, r8-r11 and, with the bodies, ymm0-ymm15.
+//
+// 32 bytes of weights are 8 rows by 4 columns, so that a lane of 32 bits is a row and 4 columns of
+// a token are broadcast to it. All tokens by 8 rows, then by the next 8. vpmaddubsw takes unsigned
+// by signed bytes and adds pairs, which saturate at 16 bits: a nibble by any x gives a pair within
+// 2 * 15 * 128 = 3840, so that an int16 collects 8 of them: 30720.
+#ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
+#define INGOT_KERNELS_X86_64_TILES_AVX2_H
+
+#include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
+
+    .altmacro                       // %(register number) in the arguments of macros
+
+#define out rdi
+#define weights rsi
+#define tokens rdx
+#define shape rcx
+#define group rcx
+#define n_rows r8
+#define n_rows_32 r8d
+#define n_blocks r9
+#define y_stride r10
+#define y_row r11
+#define block r12
+#define blocks_left r13
+#define tokens_left r14
+#define n_tokens rbx
+#define frame r15
+
+// Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
+.macro multiply_token sum, weight, at, begin
+    vpbroadcastd ymm14, dword ptr [block + \at]
+    .if \begin
+    vpmaddubsw ymm\sum, ymm\weight, ymm14
+    .else
+    vpmaddubsw ymm14, ymm\weight, ymm14
+    vpaddw  ymm\sum, ymm\sum, ymm14
+    .endif
+.endm
+
+// frame_bytes of stack, 31 of which may go to begin at a multiple of 32.
+.macro enter_tiles frame_bytes
+    push_saved rbx, r12, r13, r14, r15
+    .if \frame_bytes
+    sub     rsp, \frame_bytes
+    .cfi_adjust_cfa_offset \frame_bytes
+    lea     frame, [rsp + 31]
+    and     frame, -32
+    .endif
+.endm
+
+.macro leave_tiles frame_bytes
+    .if \frame_bytes
+    add     rsp, \frame_bytes
+    .cfi_adjust_cfa_offset -\frame_bytes
+    .endif
+    pop_saved r15, r14, r13, r12, rbx
+.endm
+
+// y of the n tokens or of those that are left; leaves by label 8.
+.macro store_tokens n
+    mov     ecx, 8                  // group is done
+    cmp     n_rows, 8
+    cmovb   ecx, n_rows_32
+    lane_mask 4, rcx
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    .if \t
+    cmp     tokens_left, \t
+    jbe     8f
+    .endif
+    vmaskmovps [y_row], ymm4, ymm\t
+    add     y_row, y_stride
+    .endif
+    .endr
+.endm
+
+// body: a block of 8 rows at group by those of n tokens at block, onto ymm0-ymm3.
+.macro multiply_tiles n, body, block_bytes, x_bytes
+    test    n_rows, n_rows
+    jz      9f
+1:                                  // 8 rows, or the last 1 to 7
+    mov     block, tokens
+    mov     y_row, out
+    mov     tokens_left, n_tokens
+    test    tokens_left, tokens_left
+    jz      7f
+2:                                  // n tokens, or the last ones
+    mov     group, weights
+    mov     blocks_left, n_blocks
+    .irp    t, 0, 1, 2, 3
+    vpxor   xmm\t, xmm\t, xmm\t
+    .endr
+    test    blocks_left, blocks_left
+    jz      4f
+3:
+    \body
+    add     group, \block_bytes
+    add     block, \x_bytes
+    dec     blocks_left
+    jnz     3b
+4:
+    store_tokens \n
+8:
+    sub     tokens_left, \n
+    ja      2b
+7:
+    imul    rax, n_blocks, \block_bytes
+    add     weights, rax
+    add     out, 32
+    sub     n_rows, 8
+    ja      1b
+9:
+.endm
+
+// columns: of a block, as a shift.
+.macro gemm_tiles name, body, columns, block_bytes, x_bytes, frame_bytes=0
+func \name
+    enter_tiles \frame_bytes
+    mov     n_rows, [shape + SHAPE_ROWS]
+    mov     n_blocks, [shape + SHAPE_COLS]
+    mov     n_tokens, [shape + SHAPE_TOKENS]
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
+    shl     y_stride, 2
+    shr     n_blocks, \columns
+    multiply_tiles 4, <\body>, \block_bytes, \x_bytes
+    leave_tiles \frame_bytes
+endfunc \name
+.endm
+
+#endif
