@@ -183,7 +183,7 @@ void image_main(const struct machine *machine)
     start_team(machine);
     choose_kernels(machine);
     open_model(machine);
-    chat_open(&state.chat, &state.engine, &state.options);
+    chat_open(&state.chat, &state.engine, &state.options, NULL);
     if (options_given(&state.options, OPTION_PROMPT)) {
         enum err e = chat_reply(&state.chat, state.options.prompt, state.options.prompt_bytes,
                                 true);

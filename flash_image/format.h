@@ -296,16 +296,34 @@ struct ingot_merge {
 };
 static_assert(sizeof(struct ingot_merge) == 12, "a merge is 12 bytes");
 
-/* The chat section: this, then the bytes of the strings in order, not terminated.
- * All lengths 0: the model has no template and continues the text as it stands. */
+/* The chat section: this, then the bytes of the strings in order, not terminated. FORMAT.md says
+ * how a conversation is put together. All lengths 0: the model has no template and continues the
+ * text as it stands. */
 enum ingot_chat_string {
-    INGOT_CHAT_SYSTEM_PREFIX, INGOT_CHAT_SYSTEM_SUFFIX, INGOT_CHAT_USER_PREFIX,
-    INGOT_CHAT_USER_SUFFIX, INGOT_CHAT_REPLY_PREFIX, INGOT_CHAT_REPLY_SUFFIX, INGOT_CHAT_STRINGS
+    INGOT_CHAT_NAME,          /* of the template, for a person to read */
+    INGOT_CHAT_OPENING,       /* in front of a conversation */
+    INGOT_CHAT_SYSTEM_PREFIX, INGOT_CHAT_SYSTEM_SUFFIX,
+    INGOT_CHAT_USER_PREFIX, INGOT_CHAT_USER_SUFFIX,
+    INGOT_CHAT_REPLY_PREFIX, INGOT_CHAT_REPLY_SUFFIX,
+    INGOT_CHAT_NO_THINKING,   /* behind the reply prefix, for a reply without thoughts */
+    INGOT_CHAT_THINK_END,     /* a reply's thoughts end with it; the next turn leaves them out */
+    INGOT_CHAT_SYSTEM,        /* the system prompt where none is given */
+    INGOT_CHAT_STRINGS
 };
+enum ingot_chat_flags {
+    INGOT_CHAT_SYSTEM_IN_USER = 1, /* the system block follows the first user prefix */
+    INGOT_CHAT_SYSTEM_ALWAYS = 2,  /* the system block is there with an empty prompt as well */
+    INGOT_CHAT_TRIM = 4,           /* white space around system prompt and user's text is left out */
+    INGOT_ALL_CHAT_FLAGS = 7
+};
+enum { INGOT_MAX_STOPS = 8 };
 struct ingot_chat {
     uint32_t bytes[INGOT_CHAT_STRINGS];
-    uint32_t reserved[2];
+    uint32_t flags;
+    uint32_t n_stops;                /* a reply ends with any of these tokens, */
+    uint32_t stops[INGOT_MAX_STOPS]; /* each below n_tokens; zero beyond n_stops */
+    uint32_t reserved[3];            /* zero */
 };
-static_assert(sizeof(struct ingot_chat) == 32, "the chat header is 32 bytes");
+static_assert(sizeof(struct ingot_chat) == 96, "the chat header is 96 bytes");
 
 #endif

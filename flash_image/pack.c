@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,8 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
                         uint32_t *vocab, char *problem, size_t problem_bytes)
 {
     struct tokenizer_size size;
-    uint8_t chat[CHAT_MOST_BYTES];
+    alignas(struct ingot_chat) uint8_t chat[CHAT_MOST_BYTES];
+    size_t chat_bytes;
     struct job j;
     enum err e = open_job(&j, o, true, problem, problem_bytes);
 
@@ -230,9 +232,9 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
         }
     }
     if (e == ERR_OK) {
-        chat_build(j.source, chat, &j.source->vocab.eot);
         *vocab = size.n_tokens;
         e = tokenizer_build(j.source, &size, *section, bytes);
+        e = e == ERR_OK ? pack_chat(j.source, o, *section, chat, &chat_bytes) : e;
         if (e != ERR_OK) {
             snprintf(problem, problem_bytes, "%s", j.source->problem);
             free(*section);

@@ -13,10 +13,17 @@ struct pack_options {
     const char *input;     /* .gguf or llama2.c .bin, told apart by content */
     const char *output;    /* written as OUTPUT.tmp, renamed when complete */
     const char *tokenizer; /* llama2.c tokenizer, NULL: tok<vocab>.bin or tokenizer.bin beside */
+    const char *template;  /* chat template by name, "none", or NULL: as the model's */
     enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
     bool type_given;       /* false: as in the input, see pack_types.h */
     bool mixed;            /* with type Q4_K: Q4_K_M, that is Q6_K where it matters most */
+    enum ingot_type head;  /* of the output matrix, where head_given */
+    bool head_given;
+    bool report;           /* a line for every matrix on standard output, with its NMSE */
     bool quiet;            /* no progress on standard error */
+    /* How much each column of a matrix counts (quantize.h), cols of them; NULL: all alike. */
+    const float *(*importance)(void *context, enum ingot_role role, unsigned layer);
+    void *importance_context;
 };
 
 /* Pack. Equal inputs give equal bytes. Constant memory: one group of rows at a time.
@@ -52,5 +59,8 @@ bool pack_is_ingot(const char *path, enum err *e);
 /* "f32", "f16", "q8_0", "q4_0", "q4_k", "q6_k" or "q4_k_m" to o->type, type_given and mixed; false
  * for any other. */
 bool pack_parse_type(const char *name, struct pack_options *o);
+
+/* The first six of them to o->head and head_given. */
+bool pack_parse_head(const char *name, struct pack_options *o);
 
 #endif

@@ -4,6 +4,7 @@
 #include "flash_image/pack_write.h"
 
 #include <errno.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,10 +251,29 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
     return ERR_OK;
 }
 
+enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *tokenizer,
+                   uint8_t chat[CHAT_MOST_BYTES], size_t *bytes)
+{
+    struct chat_request request = { .name = o->template, .jinja = s->chat_template,
+                                    .stops = s->vocab.stops, .n_stops = s->vocab.n_stops,
+                                    .tokenizer = tokenizer };
+    char sentence[CHAT_SENTENCE_BYTES];
+    enum err e = chat_template_build(&request, chat, bytes, sentence);
+
+    if (e != ERR_OK) {
+        return source_refuse(s, e, "%s", sentence);
+    }
+    if (sentence[0] != '\0' && !o->quiet) {
+        fprintf(stderr, "%s: %s\n", s->path, sentence);
+    }
+    chat_template_claim(chat, tokenizer);
+    return ERR_OK;
+}
+
 static enum err lay_out(struct writer *w)
 {
     struct tokenizer_size size = { 0 };
-    uint8_t chat[CHAT_MOST_BYTES];
+    alignas(struct ingot_chat) uint8_t chat[CHAT_MOST_BYTES];
     size_t chat_bytes;
     uint8_t *tokenizer;
     uint64_t tokenizer_bytes;
@@ -273,8 +293,10 @@ static enum err lay_out(struct writer *w)
     w->header->version = INGOT_VERSION;
     w->header->params = w->s->params;
     set_name(w->s, w->header->name);
-    chat_bytes = chat_build(w->s, chat, &w->s->vocab.eot);
     e = tokenizer_build(w->s, &size, tokenizer, &tokenizer_bytes);
+    if (e == ERR_OK) {
+        e = pack_chat(w->s, w->options, tokenizer, chat, &chat_bytes);
+    }
     if (e == ERR_OK) {
         e = lay_sections(w, tokenizer, tokenizer_bytes, chat, chat_bytes);
     }

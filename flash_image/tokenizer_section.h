@@ -1,4 +1,4 @@
-/* The tokenizer and chat sections of an .ingot file from a model's vocabulary and template. */
+/* The tokenizer section of an .ingot file from a model's vocabulary. */
 #ifndef INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
 #define INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
 
@@ -17,11 +17,5 @@ enum err tokenizer_measure(struct source *s, struct tokenizer_size *size);
  * vocabulary has passed tokenizer_measure. Errors: ERR_BAD_TOKENIZER (a merge of no tokens). */
 enum err tokenizer_build(struct source *s, const struct tokenizer_size *size, uint8_t *section,
                          uint64_t *bytes);
-
-/* Recognize the model's chat template (ChatML; Zephyr and TinyLlama) and write the section: at
- * most CHAT_MOST_BYTES. Returns its bytes; all lengths are zero where none was recognized. *eot
- * becomes the token that ends a turn where the vocabulary names none and the template does. */
-enum { CHAT_MOST_BYTES = 1024 };
-size_t chat_build(const struct source *s, uint8_t section[CHAT_MOST_BYTES], uint32_t *eot);
 
 #endif

@@ -2,60 +2,108 @@
 
 #include <string.h>
 
+#include "runtime/chat_turn.h"
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/report.h"
 
-void chat_open(struct chat *c, struct engine *engine, const struct options *options)
+/* The one token of a text of the template, or INGOT_NO_TOKEN. */
+static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
-    const struct ingot_tokenizer *t = engine->tokenizer.head;
+    struct engine *e = c->engine;
+    uint32_t bytes, id;
+    const char *text = image_chat_text(c->template, which, &bytes);
+    size_t n;
 
+    return bytes != 0 &&
+                   tokenizer_encode_template(&e->tokenizer, text, bytes, TOKENIZER_CONTINUE, &id, 1,
+                                             &n, e->scratch, e->scratch_bytes) == ERR_OK && n == 1
+               ? id : INGOT_NO_TOKEN;
+}
+
+static void warn_options(const struct chat *c)
+{
+    if (options_given(c->options, OPTION_SYSTEM) && !chat_has_template(c->template)) {
+        console_log("warning: system= has no effect, for the model has no chat template");
+    }
+    if (c->options->think == THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] == 0) {
+        console_log("warning: think=off has no effect, for the model's chat template does not "
+                    "know it");
+    }
+}
+
+void chat_open(struct chat *c, struct engine *engine, const struct options *options,
+               const struct ingot_chat *template)
+{
     memset(c, 0, sizeof *c);
     c->engine = engine;
     c->options = options;
-    c->end_token = t->eot != INGOT_NO_TOKEN ? t->eot : t->eos;
+    c->template = template != NULL ? template : engine->image.chat;
+    c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     engine->hashes = options->ids;
     sampler_init(&c->sampler, &options->sampler);
-}
-
-static struct tokenizer_part chat_part(const struct chat *c, enum ingot_chat_string which)
-{
-    uint32_t bytes;
-    const char *text = image_chat_string(&c->engine->image, which, &bytes);
-    struct tokenizer_part part = { text, bytes, true };
-
-    return part;
-}
-
-static bool has_template(const struct chat *c)
-{
-    return chat_part(c, INGOT_CHAT_USER_PREFIX).bytes != 0;
+    warn_options(c);
 }
 
 /* The tokens of one turn (or of a plain text) into the engine's id buffer, behind what the cache
- * holds and the pending token. A turn after the first closes the reply before it. */
+ * holds and the pending ones. A turn after the first closes the reply before it. */
 static enum err encode(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t *n)
 {
     struct engine *e = c->engine;
-    struct tokenizer_part plain = { text, bytes, false };
-    struct tokenizer_part parts[5];
-    uint32_t at = e->kv.length + (c->pending ? 1 : 0);
-    size_t n_parts = 0;
-    unsigned flags = c->started ? TOKENIZER_CONTINUE : TOKENIZER_BOS;
+    const struct options *o = c->options;
+    struct chat_turn turn = { text, bytes, !c->started, o->think == THINK_OFF, NULL, 0 };
+    struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
+    uint32_t at = e->kv.length + c->pending;
+    size_t n_parts = 1;
 
-    if (as_turn) {
-        if (c->started) {
-            parts[n_parts++] = chat_part(c, INGOT_CHAT_REPLY_SUFFIX);
-        }
-        parts[n_parts++] = chat_part(c, INGOT_CHAT_USER_PREFIX);
-        parts[n_parts++] = plain;
-        parts[n_parts++] = chat_part(c, INGOT_CHAT_USER_SUFFIX);
-        parts[n_parts++] = chat_part(c, INGOT_CHAT_REPLY_PREFIX);
-    } else {
-        parts[n_parts++] = plain;
+    if (options_given(o, OPTION_SYSTEM)) {
+        turn.system = o->system;
+        turn.system_bytes = o->system_bytes;
     }
-    return tokenizer_encode_parts(&e->tokenizer, parts, n_parts, flags, e->ids + at,
+    if (as_turn) {
+        n_parts = chat_turn_parts(c->template, &turn, parts);
+    }
+    return tokenizer_encode_parts(&e->tokenizer, parts, n_parts,
+                                  c->started ? TOKENIZER_CONTINUE : TOKENIZER_BOS, e->ids + at,
                                   e->kv.context - at, n, e->scratch, e->scratch_bytes);
+}
+
+static bool is_line_feeds(const struct chat *c, uint32_t id)
+{
+    size_t bytes;
+    const char *text = tokenizer_piece(&c->engine->tokenizer, id, INGOT_NO_TOKEN, &bytes);
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] != '\n') {
+            return false;
+        }
+    }
+    return bytes != 0;
+}
+
+/* Thoughts are not part of the conversation: the cache goes back to where the last reply began,
+ * and what it says behind them is pending. */
+static void forget_thoughts(struct chat *c)
+{
+    struct engine *e = c->engine;
+    uint32_t end = e->kv.length + c->pending;
+    uint32_t from = c->reply_start;
+
+    if (c->think_end == INGOT_NO_TOKEN || !c->started) {
+        return;
+    }
+    for (uint32_t i = c->reply_start; i < end; i++) {
+        from = e->ids[i] == c->think_end ? i + 1 : from;
+    }
+    if (from == c->reply_start) {
+        return;
+    }
+    while (from < end && is_line_feeds(c, e->ids[from])) {
+        from++;
+    }
+    memmove(e->ids + c->reply_start, e->ids + from, (end - from) * sizeof *e->ids);
+    e->kv.length = c->reply_start;
+    c->pending = end - from;
 }
 
 static bool stop_requested(void *context)
@@ -66,9 +114,7 @@ static bool stop_requested(void *context)
 
 static bool is_end(const struct chat *c, uint32_t id)
 {
-    const struct ingot_tokenizer *t = c->engine->tokenizer.head;
-
-    return id == c->end_token || id == t->eos || id == t->bos;
+    return chat_is_stop(c->template, id) || id == c->engine->tokenizer.head->bos;
 }
 
 struct reply {
@@ -125,7 +171,7 @@ static enum err decode(struct chat *c, struct reply *r)
         r->figures.new_tokens++;
         r->figures.end = board.ticks();
         e->ids[e->kv.length] = id;
-        c->pending = true;
+        c->pending = 1;
         if (r->figures.new_tokens == limit) {
             return ERR_OK;
         }
@@ -136,7 +182,7 @@ static enum err decode(struct chat *c, struct reply *r)
         if (error != ERR_OK) {
             return error;
         }
-        c->pending = false;
+        c->pending = 0;
         r->figures.passes++;
         r->figures.decode_bytes += e->stream.figures.bytes_streamed - before;
     }
@@ -219,18 +265,20 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     size_t n = 0;
     enum err error;
 
-    as_turn = as_turn && has_template(c);
-    if (!as_turn) {
+    as_turn = as_turn && chat_has_template(c->template);
+    if (as_turn) {
+        forget_thoughts(c);
+    } else {
         engine_clear(e);
         c->started = false;
-        c->pending = false;
+        c->pending = 0;
     }
     e->problem[0] = '\0';
     error = encode(c, text, bytes, as_turn, &n);
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
-    n += c->pending ? 1 : 0;
+    n += c->pending;
     start = e->kv.length;
     r.figures.prompt_tokens = (uint32_t)n;
     r.figures.before = e->stream.figures;
@@ -240,7 +288,8 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     error = engine_append(e, e->ids + start, n, stop_requested, NULL);
     if (error == ERR_OK) {
         c->started = true;
-        c->pending = false;
+        c->pending = 0;
+        c->reply_start = r.first_new;
         error = decode(c, &r);
     } else {
         e->kv.length = start; /* as if the turn had never begun */

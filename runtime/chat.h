@@ -17,14 +17,18 @@ struct chat {
     struct engine *engine;
     const struct options *options;
     struct sampler sampler;
-    uint32_t end_token; /* of a turn or text; INGOT_NO_TOKEN: none */
-    bool started;       /* a turn is in the cache */
-    bool pending;       /* the last token of the reply is not yet: it lies behind it in ids */
+    const struct ingot_chat *template; /* and its strings */
+    uint32_t think_end;   /* the token that ends thoughts, or INGOT_NO_TOKEN */
+    uint32_t reply_start; /* of the last reply, in ids */
+    uint32_t pending;     /* its last tokens that are not in the cache: they lie behind it in ids */
+    bool started;         /* a turn is in the cache */
     char line[CHAT_LINE_BYTES];
 };
 
-/* engine is loaded; all must outlive the chat. */
-void chat_open(struct chat *c, struct engine *engine, const struct options *options);
+/* engine is loaded; template: another chat section than the image's, checked, or NULL. All must
+ * outlive the chat. Options that the template cannot obey are warned of. */
+void chat_open(struct chat *c, struct engine *engine, const struct options *options,
+               const struct ingot_chat *template);
 
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a

@@ -314,6 +314,30 @@ static enum err check_rope(struct image *img)
     return ERR_OK;
 }
 
+static enum err check_chat_numbers(struct image *img)
+{
+    const struct ingot_chat *chat = img->chat;
+    uint32_t n_tokens = img->header->params.vocab;
+
+    if ((chat->flags & ~(uint32_t)INGOT_ALL_CHAT_FLAGS) != 0) {
+        return REFUSE(img, ERR_BAD_HEADER, "chat: flags are %u, this program knows %u",
+                      chat->flags, (unsigned)INGOT_ALL_CHAT_FLAGS);
+    }
+    if (chat->n_stops > INGOT_MAX_STOPS) {
+        return REFUSE(img, ERR_BAD_HEADER, "chat: n_stops is %u, more than %u", chat->n_stops,
+                      (unsigned)INGOT_MAX_STOPS);
+    }
+    for (uint32_t i = 0; i < INGOT_MAX_STOPS; i++) {
+        if (i < chat->n_stops ? chat->stops[i] >= n_tokens : chat->stops[i] != 0) {
+            return REFUSE(img, ERR_BAD_HEADER, "chat: stops[%u] is %u, with %u of %u tokens", i,
+                          chat->stops[i], chat->n_stops, n_tokens);
+        }
+    }
+    return image_all_zero(chat->reserved, sizeof chat->reserved)
+               ? ERR_OK
+               : REFUSE(img, ERR_BAD_HEADER, "chat: reserved is not zero");
+}
+
 static enum err check_chat(struct image *img)
 {
     uint64_t left = img->header->chat.bytes - sizeof *img->chat;
@@ -325,22 +349,28 @@ static enum err check_chat(struct image *img)
         }
         left -= img->chat->bytes[i];
     }
-    if (left != 0 || !image_all_zero(img->chat->reserved, sizeof img->chat->reserved)) {
-        return REFUSE(img, ERR_BAD_HEADER, "chat: bytes after the strings, or reserved not zero");
+    if (left != 0) {
+        return REFUSE(img, ERR_BAD_HEADER, "chat: bytes after the strings");
     }
-    return ERR_OK;
+    return check_chat_numbers(img);
+}
+
+const char *image_chat_text(const struct ingot_chat *chat, enum ingot_chat_string which,
+                            uint32_t *bytes)
+{
+    const char *text = (const char *)(chat + 1);
+
+    for (unsigned i = 0; i < (unsigned)which; i++) {
+        text += chat->bytes[i];
+    }
+    *bytes = chat->bytes[which];
+    return text;
 }
 
 const char *image_chat_string(const struct image *img, enum ingot_chat_string which,
                               uint32_t *bytes)
 {
-    const char *text = (const char *)(img->chat + 1);
-
-    for (unsigned i = 0; i < (unsigned)which; i++) {
-        text += img->chat->bytes[i];
-    }
-    *bytes = img->chat->bytes[which];
-    return text;
+    return image_chat_text(img->chat, which, bytes);
 }
 
 enum err image_check_meta(struct image *img, const uint8_t *meta)

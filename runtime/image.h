@@ -101,7 +101,9 @@ uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 void image_role_shape(const struct ingot_params *p, enum ingot_role role, uint32_t *rows,
                       uint32_t *cols);
 
-/* A chat string of *bytes bytes, not terminated. */
+/* A chat string of *bytes bytes, not terminated; of the image, or of a section by itself. */
+const char *image_chat_text(const struct ingot_chat *chat, enum ingot_chat_string which,
+                            uint32_t *bytes);
 const char *image_chat_string(const struct image *img, enum ingot_chat_string which,
                               uint32_t *bytes);
 

@@ -28,6 +28,9 @@ static const struct rule rules[OPTION_COUNT] = {
                        "a file name of up to 255 bytes, such as model=demo.ingot" },
     [OPTION_PROMPT] = { "prompt", KIND_TEXT, FIELD(prompt), OPTIONS_PROMPT_BYTES, 0, 0,
                         "a text of up to 4095 bytes, such as prompt=\"Once upon a time\"" },
+    [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(system), OPTIONS_SYSTEM_BYTES, 0, 0,
+                        "a text of up to 2047 bytes, such as system=\"Answer briefly.\"" },
+    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0, "on or off" },
     [OPTION_N] = { "n", KIND_COUNT, FIELD(n), 0, 0, INGOT_MAX_CONTEXT,
                    "a count of tokens up to 1048576, such as n=128; 0 means until the end" },
     [OPTION_TEMP] = { "temp", KIND_NUMBER, FIELD(sampler.temp), 0, 0, 100,
@@ -224,23 +227,27 @@ static enum err set_text(struct options *o, const struct rule *rule, const char 
     if (bytes >= rule->bytes) {
         return ERR_TOO_LONG;
     }
-    if (bytes == 0 && rule->field != FIELD(prompt)) {
+    if (bytes == 0 && rule->field != FIELD(prompt) && rule->field != FIELD(system)) {
         return ERR_BAD_ARGUMENT;
     }
     memcpy((char *)o + rule->field, value, bytes + 1);
     if (rule->field == FIELD(prompt)) {
         o->prompt_bytes = bytes;
+    } else if (rule->field == FIELD(system)) {
+        o->system_bytes = bytes;
     }
     return ERR_OK;
 }
 
-/* The number of the type of the KV cache. */
+/* Of several choices the number. */
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
 {
-    static const char *const choices[KV_N_TYPES] = { [KV_F16] = "f16", [KV_Q8] = "q8",
-                                                         [KV_F32] = "f32" };
+    static const char *const kv[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32",
+                                      [KV_N_TYPES] = NULL };
+    static const char *const think[] = { [THINK_ON] = "on", [THINK_OFF] = "off", NULL };
+    const char *const *choices = rule->field == FIELD(kv) ? kv : think;
 
-    for (uint32_t i = 0; i < KV_N_TYPES; i++) {
+    for (uint32_t i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0) {
             memcpy((char *)o + rule->field, &i, sizeof i);
             return ERR_OK;

@@ -10,8 +10,9 @@
 #include "runtime/sampler.h"
 
 enum {
-    OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the two below */
+    OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the three below */
     OPTIONS_MODEL_BYTES = 256,
+    OPTIONS_SYSTEM_BYTES = 2048,
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
@@ -19,6 +20,8 @@ enum {
 enum option {
     OPTION_MODEL,    /* model=PATH, a file on the card (host: any file) */
     OPTION_PROMPT,   /* prompt="TEXT": generate once and power off */
+    OPTION_SYSTEM,   /* system="TEXT": the system prompt; empty: none, not even the model's own */
+    OPTION_THINK,    /* think=on or off, where the model's template knows it */
     OPTION_N,        /* n=COUNT of tokens to generate */
     OPTION_TEMP,     /* temp=0.8 */
     OPTION_TOP_P,    /* top_p=0.95 */
@@ -38,11 +41,16 @@ enum option {
     OPTION_COUNT
 };
 
+enum option_think { THINK_ON, THINK_OFF };
+
 struct options {
     uint32_t given; /* bit 1 << enum option; ask options_given() */
     char model[OPTIONS_MODEL_BYTES];
     char prompt[OPTIONS_PROMPT_BYTES]; /* UTF-8 as given, may be empty although given */
     size_t prompt_bytes;               /* without the NUL */
+    char system[OPTIONS_SYSTEM_BYTES]; /* as the prompt */
+    size_t system_bytes;
+    uint32_t think;                    /* enum option_think */
     uint32_t n;                        /* 0: until the model ends or the context is full */
     struct sampler_params sampler;     /* seed: 0 unless given; the caller takes ticks then */
     uint32_t ctx;                      /* 0: the model's own */

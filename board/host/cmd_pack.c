@@ -2,13 +2,14 @@
 #include <string.h>
 
 #include "board/host/commands.h"
+#include "board/host/host_model.h"
 #include "flash_image/pack.h"
 
 enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: ingot pack IN -o OUT [--type TYPE] [--tokenizer FILE]\n"
+    puts("usage: ingot pack IN -o OUT [--type TYPE] [--template NAME] [--tokenizer FILE]\n"
          "Make an .ingot file from a GGUF file (llama architecture; F32, F16, BF16, Q8_0, Q4_0,\n"
          "Q4_K, Q6_K) or a llama2.c checkpoint (versions 0, 1 and 2).\n"
          "\n"
@@ -17,6 +18,8 @@ static void help(void)
          "                     is q4_k with q6_k where it matters most (default: as in IN)\n"
          "  --tokenizer FILE   of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
          "                     tokenizer.bin beside it)\n"
+         "  --template NAME    chat template in place of the model's own; list: shows them; none:\n"
+         "                     the model continues text\n"
          "  -q, --quiet        no progress\n"
          "  -h, --help         this text");
 }
@@ -33,8 +36,9 @@ static bool set_value(struct pack_options *o, const char *word, const char *valu
     bool output = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
     bool type = strcmp(word, "--type") == 0;
     bool tokenizer = strcmp(word, "--tokenizer") == 0;
+    bool template = strcmp(word, "--template") == 0;
 
-    if (!output && !type && !tokenizer) {
+    if (!output && !type && !tokenizer && !template) {
         return refuse(word, "unknown option");
     }
     if (value == NULL) {
@@ -44,6 +48,8 @@ static bool set_value(struct pack_options *o, const char *word, const char *valu
         o->output = value;
     } else if (tokenizer) {
         o->tokenizer = value;
+    } else if (template) {
+        o->template = value;
     } else if (!pack_parse_type(value, o)) {
         return refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m can be packed");
     }
@@ -70,6 +76,9 @@ static bool parse(struct pack_options *o, int argc, char **argv, bool *wants_hel
             o->input = argv[i];
         }
     }
+    if (host_args_wants_templates(o->template)) {
+        return true;
+    }
     if (o->input == NULL) {
         return refuse("pack", "which file? name a GGUF or llama2.c file");
     }
@@ -87,6 +96,10 @@ int cmd_pack(int argc, char **argv)
     }
     if (wants_help) {
         help();
+        return FINE;
+    }
+    if (host_args_wants_templates(o.template)) {
+        host_args_list_templates();
         return FINE;
     }
     if (pack_file(&o, problem, sizeof problem) != ERR_OK) {

@@ -1,19 +1,46 @@
 /* `ingot run` and `ingot chat`. */
+#include <stdalign.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "board/host/commands.h"
 #include "board/host/host_board.h"
 #include "board/host/host_model.h"
+#include "flash_image/chat_template.h"
 #include "runtime/chat.h"
 #include "runtime/console.h"
 
 static struct host_model model;
 static struct chat chat;
 
+/* --template over that of the file. */
+static bool choose_template(const struct host_args *args, const struct ingot_chat **template)
+{
+    static alignas(struct ingot_chat) uint8_t section[CHAT_MOST_BYTES];
+    const struct ingot_chat *own = model.engine.image.chat;
+    struct chat_request request = { .name = args->template, .stops = own->stops,
+                                    .n_stops = own->n_stops,
+                                    .tokenizer = model.engine.image.tokenizer };
+    char sentence[CHAT_SENTENCE_BYTES];
+    size_t bytes;
+
+    *template = NULL;
+    if (args->template == NULL) {
+        return true;
+    }
+    if (chat_template_build(&request, section, &bytes, sentence) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", sentence);
+        return false;
+    }
+    *template = (const void *)section;
+    return true;
+}
+
 /* Opened, loaded and ready, or an exit status other than 0 in *status. */
 static bool prepare(struct host_args *args, int argc, char **argv, bool interactive, int *status)
 {
+    const struct ingot_chat *template;
+
     *status = EXIT_USAGE;
     if (!host_args_parse(args, argc, argv)) {
         return false;
@@ -21,6 +48,11 @@ static bool prepare(struct host_args *args, int argc, char **argv, bool interact
     if (args->help) {
         printf("usage: ingot %s MODEL [options]\n", argv[0]);
         host_args_help();
+        *status = EXIT_FINE;
+        return false;
+    }
+    if (host_args_wants_templates(args->template)) {
+        host_args_list_templates();
         *status = EXIT_FINE;
         return false;
     }
@@ -33,10 +65,13 @@ static bool prepare(struct host_args *args, int argc, char **argv, bool interact
     }
     host_console_open(interactive);
     *status = EXIT_FAILED;
-    if (!host_model_open(&model, args) || !host_model_load(&model, args)) {
+    if (!host_model_open(&model, args) || !choose_template(args, &template) ||
+        !host_model_load(&model, args)) {
         return false;
     }
-    chat_open(&chat, &model.engine, &args->options);
+    host_console_to(2);
+    chat_open(&chat, &model.engine, &args->options, template);
+    host_console_to(1);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "board/host/host_model.h"
+#include "flash_image/chat_template.h"
 
 /* llama.cpp's names for the options that Ingot's boot arguments have too. */
 static const struct alias {
@@ -15,13 +16,16 @@ static const struct alias {
     { "-s", "seed" },            { "--seed", "seed" },       { "-c", "ctx" },
     { "--ctx", "ctx" },          { "--ctx-size", "ctx" },    { "--mem", "mem" },
     { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
-    { "--kv", "kv" },
+    { "--kv", "kv" },             { "--system", "system" },  { "--think", "think" },
 };
 
 void host_args_help(void)
 {
     puts("options:\n"
          "  -p, --prompt TEXT      text to continue, or the user's turn\n"
+         "  --system TEXT          the system prompt (default: the model's own)\n"
+         "  --template NAME        chat template; list: shows them; none: continue text\n"
+         "  --think on|off         where the template knows it (Qwen3)\n"
          "  -n, --predict N        tokens to generate (default: until the model ends)\n"
          "  --temp T               0: greedy (default 0.8)\n"
          "  --top-p P  --top-k K  --min-p P  --repeat R\n"
@@ -46,6 +50,22 @@ void host_args_help(void)
          "  --no-bos               do not begin with the BOS token\n"
          "  -q, --quiet            no log lines\n"
          "  -h, --help             this text");
+}
+
+void host_args_list_templates(void)
+{
+    size_t n;
+    const struct chat_form *forms = chat_forms(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        printf("%-18s %s\n", forms[i].name, forms[i].models);
+    }
+    printf("%-18s %s\n", CHAT_NONE, "no template: text is continued as it stands");
+}
+
+bool host_args_wants_templates(const char *name)
+{
+    return name != NULL && strcmp(name, "list") == 0;
 }
 
 static void say(void *context, bool fatal, const char *sentence)
@@ -97,6 +117,8 @@ static bool set_own(struct host_args *a, const char *word, const char *value, bo
         a->output = value;
     } else if (strcmp(word, "--tokenizer") == 0) {
         a->tokenizer = value;
+    } else if (strcmp(word, "--template") == 0) {
+        a->template = value;
     } else if (strcmp(word, "--tokens") == 0) {
         a->tokens = value;
     } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {

@@ -66,6 +66,7 @@ static bool open_file(struct host_model *m, const struct host_args *args, const 
 static bool open_any(struct host_model *m, const struct host_args *args)
 {
     struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer,
+                                 .template = args->template,
                                  .quiet = args->quiet };
     char path[512];
     char problem[512];

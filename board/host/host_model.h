@@ -21,6 +21,7 @@ struct host_args {
     const char *file;     /* -f, --file */
     const char *output;   /* -o, --output */
     const char *tokenizer;
+    const char *template; /* --template; NULL: the model's */
     const char *tokens;   /* --tokens: ids in place of a prompt */
     uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
@@ -37,6 +38,10 @@ bool host_args_parse(struct host_args *args, int argc, char **argv);
 
 /* Options of all commands, for --help. */
 void host_args_help(void);
+
+/* --template list: whether name asks for it; and the list. */
+bool host_args_wants_templates(const char *name);
+void host_args_list_templates(void);
 
 struct host_model {
     struct machine machine;

@@ -42,8 +42,8 @@ static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
     char *at = (char *)(c + 1);
 
     for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
-        c->bytes[i] = (uint32_t)strlen(strings[i]);
-        memcpy(at, strings[i], c->bytes[i]);
+        c->bytes[i] = strings[i] != NULL ? (uint32_t)strlen(strings[i]) : 0;
+        memcpy(at, strings[i] != NULL ? strings[i] : "", c->bytes[i]);
         at += c->bytes[i];
     }
     h->chat.bytes = (uint64_t)(at - (char *)c);
@@ -65,7 +65,7 @@ static void start_over(uint32_t n)
     options.n = n;
     options.ids = true;
     stop_after = -1;
-    chat_open(&chat, &rig.engine, &options);
+    chat_open(&chat, &rig.engine, &options, NULL);
 }
 
 static enum err say(const char *line, bool as_turn)
@@ -108,9 +108,9 @@ static void test_conversation(void)
 
     start_over(5);
     OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5, "five tokens, as n= says");
-    OK(chat.pending, "the fifth is not in the cache yet");
+    OK(chat.pending == 1, "the fifth is not in the cache yet");
     OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn");
-    n = tokens_of("[U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+    n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
     memcpy(wanted + n, first, 5 * sizeof *first);
     n += 5;
     n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
@@ -139,7 +139,7 @@ static void test_stopped(void)
     OK(say("bade", true) == ERR_ABORTED && strstr(text, "(stopped)") != NULL, "Ctrl-C stops");
     n = printed_ids(first, 64);
     length = e->kv.length + 1;
-    OK(n > 2 && n < 60 && chat.pending && e->ids[length - 1] == first[n - 1],
+    OK(n > 2 && n < 60 && chat.pending == 1 && e->ids[length - 1] == first[n - 1],
        "after %u tokens, the last one pending", n);
     OK(say("gogo", true) != ERR_NO_SPACE && memcmp(e->ids + length - n, first, n * 4) == 0,
        "and the next turn goes on behind it");
@@ -156,7 +156,7 @@ static void test_full(void)
     OK(say("bade", true) == ERR_OK, "a reply without n=");
     n = printed_ids(ids, 300);
     if (strstr(text, "the context of 256 tokens is full") != NULL)
-        OK(e->kv.length == 256 && memcmp(e->ids + 256 - n, ids, n * 4) == 0 && !chat.pending,
+        OK(e->kv.length == 256 && memcmp(e->ids + 256 - n, ids, n * 4) == 0 && chat.pending == 0,
            "goes on to the context's end: %u tokens, all in the cache", n);
     else
         OK(e->kv.length < 256, "ends by itself after %u tokens", n);
@@ -181,7 +181,7 @@ static void test_failure(void)
 
     start_over(3);
     rig_start(l.least, 0, false);
-    chat_open(&chat, e, &options);
+    chat_open(&chat, e, &options, NULL);
     say("bade", true);
     length = e->kv.length;
     rig.fake.fail_sector = (long)(e->image.extents[3].offset / SECTOR_BYTES);
@@ -196,7 +196,13 @@ static void test_failure(void)
 
 int main(void)
 {
-    static const char *const strings[INGOT_CHAT_STRINGS] = { "", "", "[U]", "[/U]", "[R]", "[/R]" };
+    static const char *const strings[INGOT_CHAT_STRINGS] = {
+        [INGOT_CHAT_NAME] = "test", [INGOT_CHAT_OPENING] = "[O]",
+        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
+        [INGOT_CHAT_USER_PREFIX] = "[U]", [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+        [INGOT_CHAT_REPLY_PREFIX] = "[R]", [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+        [INGOT_CHAT_SYSTEM] = "fine",
+    };
 
     rig_alone();
     rig_make_model("tiny", INGOT_Q8_0);
