@@ -122,6 +122,18 @@ void panic_begin(void)
     put('\n');
 }
 
+static bool in_guard(uint64_t address, const uint8_t *bottom)
+{
+    return address - ((uintptr_t)bottom - STACK_GUARD) < STACK_GUARD;
+}
+
+void panic_print_guard(uint64_t address)
+{
+    for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
+        if (in_guard(address, stack_bottom(core)) || in_guard(address, stack_trap_bottom(core)))
+            panic_print(" (stack overflow: the guard page of core %u)", core);
+}
+
 static bool on_stack(uintptr_t frame, const uint8_t *bottom, size_t bytes)
 {
     return frame >= (uintptr_t)bottom && frame < (uintptr_t)bottom + bytes;

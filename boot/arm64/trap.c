@@ -48,28 +48,17 @@ static const char *fault_text(uint64_t status)
     }
 }
 
-/* Which core's guard page holds the address, or -1. */
-static int guard_core(uint64_t address)
-{
-    for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
-        if (address - ((uintptr_t)stack_bottom(core) - STACK_GUARD) < STACK_GUARD ||
-            address - ((uintptr_t)stack_trap_bottom(core) - STACK_GUARD) < STACK_GUARD)
-            return (int)core;
-    return -1;
-}
-
 static void print_abort(const struct trap_frame *frame, bool fetch)
 {
     uint64_t status = frame->esr & 0x3f;
     bool write = (frame->esr >> 6 & 1) != 0, far_valid = (frame->esr >> 10 & 1) == 0;
-    int guard = guard_core(frame->far);
 
     panic_print(": %s", fetch ? "execute" : write ? "write" : "read");
     if (far_valid)
         panic_print(" at %lx", (unsigned long)frame->far);
     panic_print(": %s", fault_text(status));
-    if (far_valid && guard >= 0)
-        panic_print(" (stack overflow: the guard page of core %d)", guard);
+    if (far_valid)
+        panic_print_guard(frame->far);
 }
 
 static void print_cause(unsigned vector, const struct trap_frame *frame)

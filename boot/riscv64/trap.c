@@ -31,25 +31,12 @@ static bool has_address(uint64_t cause)
            (cause <= 1 || (cause >= 4 && cause <= 7) || (cause >= 12 && cause <= 15));
 }
 
-/* Which core's guard page holds the address, or -1. */
-static int guard_core(uint64_t address)
-{
-    for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
-        if (address - ((uintptr_t)stack_bottom(core) - STACK_GUARD) < STACK_GUARD ||
-            address - ((uintptr_t)stack_trap_bottom(core) - STACK_GUARD) < STACK_GUARD)
-            return (int)core;
-    return -1;
-}
-
 static void print_cause(const struct trap_frame *frame)
 {
-    int guard = guard_core(frame->stval);
-
     panic_print("trap: %s", cause_text(frame->scause));
     if (has_address(frame->scause)) {
         panic_print(" at %lx", (unsigned long)frame->stval);
-        if (guard >= 0)
-            panic_print(" (stack overflow: the guard page of core %d)", guard);
+        panic_print_guard(frame->stval);
     }
     panic_print("\n");
 }
