@@ -4,42 +4,60 @@
 #ifndef INGOT_BOARD_DRIVERS_GIC_H
 #define INGOT_BOARD_DRIVERS_GIC_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "board/device_tree.h"
-#include "board/drivers/gic_v2.h"
-#include "board/drivers/gic_v3.h"
 #include "board/err.h"
 
-enum gic_version { GIC_NONE, GIC_V2, GIC_V3 };
+enum { GIC_MAX_RANGES = 5 };
 
 struct gic {
-    enum gic_version version;
-    struct gic_v2 v2;
-    struct gic_v3 v3;
+    const struct gic_version *version; /* NULL: none that can be used */
+    /* Registers, which the board maps as device memory between gic_find and gic_init: the
+     * distributor, then version 2's CPU interface or version 3's regions of redistributors. */
+    struct gic_range {
+        uintptr_t base;
+        size_t bytes;
+    } ranges[GIC_MAX_RANGES];
+    unsigned n_ranges;
+    size_t stride; /* version 3: between redistributors; 0: as each one says */
 };
 
-/* Find the controller; touches no register of it. version is GIC_NONE unless ERR_OK.
- * ERR_NO_DEVICE: there is none; ERR_UNSUPPORTED: none that can be used. */
+/* Find the controller; touches no register of it. version is NULL unless ERR_OK. ERR_NO_DEVICE:
+ * there is none; ERR_UNSUPPORTED: its description is incomplete, or the cores have no registers
+ * for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Register range `index`, which the board must map as device memory; false: no more. */
-bool gic_registers(const struct gic *gic, unsigned index, uintptr_t *base, size_t *bytes);
-
-/* Once, on any core, after mapping. ERR_TIMEOUT: the controller does not answer. */
+/* Forward interrupts at all: once, on any core, after mapping. ERR_TIMEOUT: the controller does not
+ * answer. */
 enum err gic_init(const struct gic *gic);
 
-/* Once on each core, before it wakes others or sleeps; affinity is its MPIDR's. After an error
- * (gic_v3_listen) the core may do neither. */
+/* Let wake-ups reach the calling core, whose MPIDR affinity that is (Aff3 in bits 39 to 32): once
+ * on each, before it wakes others or sleeps; after an error it may do neither. ERR_NO_DEVICE: no
+ * controller, or no redistributor for this core; ERR_TIMEOUT: the redistributor, or a wake-up
+ * that the core sent itself, does not come; ERR_UNSUPPORTED: firmware keeps the controller for
+ * itself. */
 enum err gic_listen(const struct gic *gic, uint64_t affinity);
 
-/* Wake every other core that listens. What was stored before is seen by who wakes. */
+/* Make a wake-up pending at every other core that listens. What was stored before is seen by who
+ * wakes. */
 void gic_wake_others(const struct gic *gic);
 
-/* Sleep until woken; returns at once if that happened since the last sleep. Look at the word that
- * is waited for before and after. */
+/* WFI until a wake-up is pending, and take it: one that came since the last sleep ends this one at
+ * once, so that none is lost. Look at the word that is waited for before and after. */
 void gic_sleep(const struct gic *gic);
+
+/* ---- for gic.c: the functions above, as one version does them ------------------------------- */
+
+struct gic_version {
+    enum err (*find)(struct gic *gic, const struct device_tree *tree);
+    enum err (*init)(const struct gic *gic);
+    enum err (*listen)(const struct gic *gic, uint64_t affinity);
+    void (*wake_others)(const struct gic *gic);
+    void (*sleep)(const struct gic *gic);
+};
+
+extern const struct gic_version gic_v2, gic_v3;
 
 #endif

@@ -1,4 +1,7 @@
-#include "board/drivers/gic_v2.h"
+/* Version 2 (IHI 0048). */
+#include "board/drivers/gic.h"
+
+enum { DISTRIBUTOR, INTERFACE, N_RANGES, RANGE_BYTES = 0x1000 };
 
 /* Section 4.1.2 (distributor) and 4.1.3 (CPU interface), byte offsets. */
 enum { GICD_CTLR = 0x000, GICD_ISENABLER0 = 0x100, GICD_SGIR = 0xf00 };
@@ -11,59 +14,70 @@ enum {
     IAR_NONE = 1020, /* 1020 and above: nothing is pending for us */
 };
 
-static volatile uint32_t *reg(uintptr_t base, unsigned offset)
+static volatile uint32_t *reg(const struct gic *gic, unsigned range, unsigned offset)
 {
-    return (volatile uint32_t *)(base + offset);
+    return (volatile uint32_t *)(gic->ranges[range].base + offset);
 }
 
-enum err gic_v2_find(struct gic_v2 *gic, const struct device_tree *tree)
+static enum err gic_v2_find(struct gic *gic, const struct device_tree *tree)
 {
     static const char *const names[] = { "arm,cortex-a15-gic", "arm,gic-400" };
     struct device_tree_node node;
     uint64_t distributor, interface;
 
-    gic->distributor = gic->interface = 0;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         device_tree_begin(&node);
         if (!device_tree_next_compatible(tree, &node, names[i]) ||
             !device_tree_reg(tree, &node, 0, &distributor, NULL) ||
             !device_tree_reg(tree, &node, 1, &interface, NULL))
             continue;
-        gic->distributor = (uintptr_t)distributor;
-        gic->interface = (uintptr_t)interface;
+        gic->ranges[DISTRIBUTOR] = (struct gic_range){ (uintptr_t)distributor, RANGE_BYTES };
+        gic->ranges[INTERFACE] = (struct gic_range){ (uintptr_t)interface, RANGE_BYTES };
+        gic->n_ranges = N_RANGES;
         return ERR_OK;
     }
     return ERR_NO_DEVICE;
 }
 
-void gic_v2_init(const struct gic_v2 *gic)
+static enum err gic_v2_init(const struct gic *gic)
 {
-    *reg(gic->distributor, GICD_CTLR) = 1;
+    *reg(gic, DISTRIBUTOR, GICD_CTLR) = 1;
+    return ERR_OK;
 }
 
-void gic_v2_listen(const struct gic_v2 *gic)
+static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 {
-    *reg(gic->distributor, GICD_ISENABLER0) = SGI_ENABLE_ALL; /* banked per core */
-    *reg(gic->interface, GICC_PMR) = 0xff;                    /* every priority */
-    *reg(gic->interface, GICC_CTLR) = 1;
+    (void)affinity; /* what a core sees of the registers is its own */
+    *reg(gic, DISTRIBUTOR, GICD_ISENABLER0) = SGI_ENABLE_ALL;
+    *reg(gic, INTERFACE, GICC_PMR) = 0xff; /* every priority */
+    *reg(gic, INTERFACE, GICC_CTLR) = 1;
+    return ERR_OK;
 }
 
-void gic_v2_wake_others(const struct gic_v2 *gic)
+static void gic_v2_wake_others(const struct gic *gic)
 {
     __asm__ volatile("dsb ish" ::: "memory"); /* stores first: B2.3.12 of DDI 0487 */
-    *reg(gic->distributor, GICD_SGIR) = SGI_ALL_BUT_SELF;
+    *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 
-void gic_v2_sleep(const struct gic_v2 *gic)
+static void gic_v2_sleep(const struct gic *gic)
 {
     uint32_t taken;
 
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
     for (;;) {
-        taken = *reg(gic->interface, GICC_IAR);
+        taken = *reg(gic, INTERFACE, GICC_IAR);
         if ((taken & IAR_NUMBER) >= IAR_NONE)
             break;
-        *reg(gic->interface, GICC_EOIR) = taken;
+        *reg(gic, INTERFACE, GICC_EOIR) = taken;
     }
     __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
 }
+
+const struct gic_version gic_v2 = {
+    .find = gic_v2_find,
+    .init = gic_v2_init,
+    .listen = gic_v2_listen,
+    .wake_others = gic_v2_wake_others,
+    .sleep = gic_v2_sleep,
+};

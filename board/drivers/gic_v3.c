@@ -1,6 +1,9 @@
-#include "board/drivers/gic_v3.h"
+/* Versions 3 and 4 (IHI 0069). */
+#include "board/drivers/gic.h"
 
 #include <stdbool.h>
+
+enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
 
 /* Byte offsets; section 12.9 describes the distributor's registers. */
 enum { GICD_CTLR = 0x0000 };
@@ -58,10 +61,11 @@ static enum err wait_clear(volatile uint32_t *at, uint32_t mask)
     return ERR_TIMEOUT;
 }
 
-enum err gic_v3_find(struct gic_v3 *gic, const struct device_tree *tree)
+static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
 {
     struct device_tree_node node;
     uint64_t base, bytes, regions = 1, stride = 0;
+    unsigned i;
 
     device_tree_begin(&node);
     if (!device_tree_next_compatible(tree, &node, "arm,gic-v3"))
@@ -73,20 +77,19 @@ enum err gic_v3_find(struct gic_v3 *gic, const struct device_tree *tree)
     (void)device_tree_number(tree, &node, "redistributor-stride", &stride);
     if (!device_tree_reg(tree, &node, 0, &base, NULL) || stride % FRAMES_V3 != 0)
         return ERR_UNSUPPORTED;
-    gic->distributor = (uintptr_t)base;
+    gic->ranges[DISTRIBUTOR] = (struct gic_range){ (uintptr_t)base, DISTRIBUTOR_BYTES };
     gic->stride = (size_t)stride;
-    gic->n_regions = 0;
-    while (gic->n_regions < regions && gic->n_regions < GIC_V3_MAX_REGIONS &&
-           device_tree_reg(tree, &node, gic->n_regions + 1, &base, &bytes)) {
-        gic->regions[gic->n_regions].base = (uintptr_t)base;
-        gic->regions[gic->n_regions++].bytes = (size_t)bytes;
-    }
-    return gic->n_regions != 0 ? ERR_OK : ERR_UNSUPPORTED;
+    for (i = 0; i < regions && FIRST_REGION + i < GIC_MAX_RANGES &&
+                device_tree_reg(tree, &node, 1 + i, &base, &bytes);
+         i++)
+        gic->ranges[FIRST_REGION + i] = (struct gic_range){ (uintptr_t)base, (size_t)bytes };
+    gic->n_ranges = FIRST_REGION + i;
+    return i != 0 ? ERR_OK : ERR_UNSUPPORTED;
 }
 
-enum err gic_v3_init(const struct gic_v3 *gic)
+static enum err gic_v3_init(const struct gic *gic)
 {
-    volatile uint32_t *ctlr = reg(gic->distributor, GICD_CTLR);
+    volatile uint32_t *ctlr = reg(gic->ranges[DISTRIBUTOR].base, GICD_CTLR);
 
     /* Affinity routing may change only while all groups are disabled (12.9, GICD_CTLR). */
     if ((*ctlr & CTLR_ARE) == 0) {
@@ -102,21 +105,22 @@ enum err gic_v3_init(const struct gic_v3 *gic)
 }
 
 /* The redistributor that names this affinity (12.11, GICR_TYPER); 0: none. */
-static uintptr_t find_redistributor(const struct gic_v3 *gic, uint32_t affinity)
+static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 {
-    for (unsigned i = 0; i < gic->n_regions; i++) {
+    for (unsigned i = FIRST_REGION; i < gic->n_ranges; i++) {
+        const struct gic_range *region = &gic->ranges[i];
         size_t at = 0, step = FRAMES_V3;
         bool last = false;
 
-        while (!last && gic->regions[i].bytes - at >= step) {
-            uintptr_t base = gic->regions[i].base + at;
+        while (!last && region->bytes - at >= step) {
+            uintptr_t base = region->base + at;
             uint32_t typer = *reg(base, GICR_TYPER);
 
             if (*reg(base, GICR_TYPER + 4) == affinity)
                 return base;
             step = gic->stride != 0 ? gic->stride
                    : typer & TYPER_VLPIS ? FRAMES_V4 : FRAMES_V3;
-            last = (typer & TYPER_LAST) != 0 || step > gic->regions[i].bytes - at;
+            last = (typer & TYPER_LAST) != 0 || step > region->bytes - at;
             at += last ? 0 : step;
         }
     }
@@ -190,10 +194,11 @@ static enum err try_self(uint64_t affinity)
     return ERR_TIMEOUT;
 }
 
-enum err gic_v3_listen(const struct gic_v3 *gic, uint64_t affinity)
+static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
 {
     uint32_t name = (uint32_t)((affinity >> 32 & 0xff) << 24 | (affinity & 0xffffff));
     uintptr_t redistributor = find_redistributor(gic, name);
+    volatile uint32_t *ctlr = reg(gic->ranges[DISTRIBUTOR].base, GICD_CTLR);
     enum err e;
 
     if (redistributor == 0)
@@ -201,21 +206,31 @@ enum err gic_v3_listen(const struct gic_v3 *gic, uint64_t affinity)
     *reg(redistributor, GICR_WAKER) &= ~WAKER_SLEEP;
     e = wait_clear(reg(redistributor, GICR_WAKER), WAKER_ASLEEP);
     if (e == ERR_OK)
-        e = enable_sgi(redistributor, (*reg(gic->distributor, GICD_CTLR) & CTLR_DS) != 0);
+        e = enable_sgi(redistributor, (*ctlr & CTLR_DS) != 0);
     if (e == ERR_OK)
         e = enable_interface();
     return e == ERR_OK ? try_self(affinity) : e;
 }
 
-void gic_v3_wake_others(void)
+static void gic_v3_wake_others(const struct gic *gic)
 {
+    (void)gic; /* the cores have registers for it */
     __asm__ volatile("dsb ish" ::: "memory"); /* stores first: a register write may overtake them */
     WRITE_SYSTEM(icc_sgi1r_el1, SGI_ALL_BUT_SELF);
     __asm__ volatile("isb" ::: "memory");
 }
 
-void gic_v3_sleep(void)
+static void gic_v3_sleep(const struct gic *gic)
 {
+    (void)gic;
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
     (void)take(); /* what comes in between ends the next sleep */
 }
+
+const struct gic_version gic_v3 = {
+    .find = gic_v3_find,
+    .init = gic_v3_init,
+    .listen = gic_v3_listen,
+    .wake_others = gic_v3_wake_others,
+    .sleep = gic_v3_sleep,
+};

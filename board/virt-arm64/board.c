@@ -45,12 +45,10 @@ static uintptr_t find_uart(const struct device_tree *tree, uint32_t *baud)
 
 static enum err find_gic(struct gic *gic)
 {
-    uintptr_t base;
-    size_t bytes;
     enum err e = gic_find(gic, &state.tree);
 
-    for (unsigned i = 0; e == ERR_OK && gic_registers(gic, i, &base, &bytes); i++)
-        e = mmu_map(base, bytes, MAP_DEVICE);
+    for (unsigned i = 0; e == ERR_OK && i < gic->n_ranges; i++)
+        e = mmu_map(gic->ranges[i].base, gic->ranges[i].bytes, MAP_DEVICE);
     return e == ERR_OK ? gic_init(gic) : e;
 }
 
@@ -75,7 +73,7 @@ static void virt_early_init(const void *dtb)
         /* Without PSCI there is one core, or the cores wait in the pen of start.S. */
         (void)psci_init(&state.psci, &state.tree);
         if (find_gic(&state.gic) != ERR_OK)
-            state.gic.version = GIC_NONE;
+            state.gic.version = NULL;
         state.n_cores = device_tree_cpus(&state.tree, core_hardware_id(), state.core_ids,
                                          BOARD_MAX_CORES);
     }
