@@ -6,7 +6,7 @@
 enum {
     DIM = 576, HIDDEN = 1536, HEAD = 64,  /* of smol135 */
     K_ROWS = 512, K_COLS = 2048,          /* columns of tl2: the K formats need a multiple of 256 */
-    TOKENS = 64, GEMM_ROWS = 64, GEMM_K_COLS = 512,
+    TOKENS = 64, GEMM_ROWS = 128, GEMM_K_COLS = 512, /* rows as the runtime deals them */
     FEW_QUERIES = 3, FEW_POSITIONS = 48,  /* decode: the queries of one kv head */
     MANY_QUERIES = 30,                    /* prefill */
     SPACE = 1 << 20,                      /* of y, of x and of what x is made from; w has two */
