@@ -1,19 +1,14 @@
-// What the attention kernels share: struct score_row and rows of several queries.
+// What the attention kernels share: rows of several queries.
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_H
 #define INGOT_KERNELS_X86_64_ATTENTION_H
 
 #include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
 
     .altmacro                       // %(register number) in the arguments of macros
 
-// struct score_row
-#define ROW_BYTES 320
-#define ROW_MAX 256
-#define ROW_SUM 260
-#define ROW_FACTOR 264
-
-// Bytes of one dimension of a tile of fp16 keys, KV_TILE positions.
-#define KEY_BYTES 128
+// Bytes of one dimension of a tile of fp16 keys.
+#define KEY_BYTES (2 * KV_TILE)
 
 // body n: what n queries take, n_q in all; 4, 3, 2 or 1 at a time. The body leaves its pointers at
 // the next query; first_most 8 takes 8 as long as there are as many.

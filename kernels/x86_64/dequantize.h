@@ -3,6 +3,7 @@
 #define INGOT_KERNELS_X86_64_DEQUANTIZE_H
 
 #include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
 
 // weights = the first group of row's eight rows, groups of group_bytes each; row = its number
 // among them; cols = blocks of 2^shift. Destroys rax.
@@ -14,6 +15,14 @@
     imul    rax, \cols
     imul    rax, rax, \group_bytes
     add     \weights, rax
+.endm
+
+// ymm reg = the fp16 at `from`. Destroys eax.
+.macro broadcast_half reg, from:vararg
+    movzx   eax, word ptr [\from]
+    vmovd   xmm\reg, eax
+    vcvtph2ps xmm\reg, xmm\reg
+    vbroadcastss ymm\reg, xmm\reg
 .endm
 
 // xmm reg = 16 bytes: four chunks, 32 bytes apart, of the row at `from`.

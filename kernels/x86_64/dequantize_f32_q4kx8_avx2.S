@@ -19,24 +19,10 @@
 #define scale_32 eax
 #define min_32 r10d
 
-#define BYTES 1152
-#define D 0
-#define DMIN 16
-#define SCALES 32
-#define MINS 96
-#define QUANTS 128
-
-.macro broadcast_half reg, at
-    movzx   eax, word ptr [\at]
-    vmovd   xmm\reg, eax
-    vcvtph2ps xmm\reg, xmm\reg
-    vbroadcastss ymm\reg, xmm\reg
-.endm
-
 // ymm6 = (float)scale, ymm7 = dmin * (float)minimum of sub-block j.
 .macro load_scales j
-    movzx   scale_32, byte ptr [weights + SCALES + 8 * (\j)]
-    movzx   min_32, byte ptr [weights + MINS + 8 * ((\j) % 4)]
+    movzx   scale_32, byte ptr [weights + Q4K_SCALES + 8 * (\j)]
+    movzx   min_32, byte ptr [weights + Q4K_MINS + 8 * ((\j) % 4)]
     .if (\j) < 4
     and     min_32, 15
     .else
@@ -72,16 +58,16 @@
 .endm
 
 func dequantize_f32_q4kx8_avx2
-    find_row weights, number, left, BYTES, 8
+    find_row weights, number, left, Q4K_BYTES, 8
     test    left, left
     jz      2f
-    lea     quants, [weights + 4*number + QUANTS]
+    lea     quants, [weights + 4*number + Q4K_QUANTS]
     lea     halves, [weights + 2*number]
     add     weights, number
     broadcast_word 8, 0x0f0f0f0f
 1:
-    broadcast_half 4, halves+D
-    broadcast_half 5, halves+DMIN
+    broadcast_half 4, halves
+    broadcast_half 5, halves + Q4K_DMIN
     .irp    p, 0, 1, 2, 3
     load_scales 2*\p
     gather_row 0, quants + 256 * \p
@@ -98,9 +84,9 @@ func dequantize_f32_q4kx8_avx2
     put_sixteen_k 256*\p+128, 0
     put_sixteen_k 256*\p+192, 1
     .endr
-    add     weights, BYTES
-    add     halves, BYTES
-    add     quants, BYTES
+    add     weights, Q4K_BYTES
+    add     halves, Q4K_BYTES
+    add     quants, Q4K_BYTES
     add     out, 1024
     dec     left
     jnz     1b

@@ -19,18 +19,15 @@
 #define nibble xmm5
 
 func dequantize_f32_q4x8_avx2
-    find_row weights, number, left, 144
+    find_row weights, number, left, Q4X8_BYTES
     test    left, left
     jz      2f
-    lea     quants, [weights + 16 + 4*number]
+    lea     quants, [weights + QUANTS + 4*number]
     lea     weights, [weights + 2*number]
     broadcast_word 4, 0x08080808
     broadcast_word 5, 0x0f0f0f0f
 1:
-    movzx   eax, word ptr [weights]
-    vmovd   xmm3, eax
-    vcvtph2ps xmm3, xmm3
-    vbroadcastss scale, xmm3
+    broadcast_half 3, weights
     gather_row 0, quants
     vpsrlw  xmm1, xmm0, 4
     vpand   xmm0, xmm0, nibble
@@ -39,8 +36,8 @@ func dequantize_f32_q4x8_avx2
     vpsubb  xmm1, xmm1, eights
     put_sixteen out, 0, 0, 2, scale
     put_sixteen out, 64, 1, 2, scale
-    add     weights, 144
-    add     quants, 144
+    add     weights, Q4X8_BYTES
+    add     quants, Q4X8_BYTES
     add     out, 128
     dec     left
     jnz     1b

@@ -18,11 +18,6 @@
 #define quants r8
 #define halves r9
 
-#define BYTES 1680
-#define SCALES 16
-#define LOW 144
-#define HIGH 1168
-
 .macro put_eight at
     vpmovsxbd ymm7, xmm5
     vpmulld ymm7, ymm7, ymm6
@@ -47,7 +42,7 @@
     vpand   xmm7, xmm7, xmm9
     vpor    xmm5, xmm5, xmm7
     vpsubb  xmm5, xmm5, xmm10
-    movsx   eax, byte ptr [weights + SCALES + 8 * (\j)]
+    movsx   eax, byte ptr [weights + Q6K_SCALES + 8 * (\j)]
     vmovd   xmm6, eax
     vpbroadcastd ymm6, xmm6
     put_eight 64*(\j)
@@ -56,7 +51,7 @@
 .endm
 
 func dequantize_f32_q6kx8_avx2
-    find_row weights, number, left, BYTES, 8
+    find_row weights, number, left, Q6K_BYTES, 8
     test    left, left
     jz      2f
     lea     quants, [weights + 4*number]
@@ -66,25 +61,22 @@ func dequantize_f32_q6kx8_avx2
     broadcast_word 9, 0x30303030
     broadcast_word 10, 0x20202020
 1:
-    movzx   eax, word ptr [halves]
-    vmovd   xmm4, eax
-    vcvtph2ps xmm4, xmm4
-    vbroadcastss ymm4, xmm4
+    broadcast_half 4, halves
     .irp    half, 0, 1
-    gather_row 2, quants + HIGH + 256 * \half
-    gather_row 3, quants + HIGH + 256 * \half + 128
+    gather_row 2, quants + Q6K_HIGH + 256 * \half
+    gather_row 3, quants + Q6K_HIGH + 256 * \half + 128
     .irp    pair, 0, 1
-    gather_row 0, quants + LOW + 512 * \half + 256 * \pair
-    gather_row 1, quants + LOW + 512 * \half + 256 * \pair + 128
+    gather_row 0, quants + Q6K_LOW + 512 * \half + 256 * \pair
+    gather_row 1, quants + Q6K_LOW + 512 * \half + 256 * \pair + 128
     .irp    odd, 0, 1
     put_sub_block 8*\half+4*\pair+2*\odd, 2*\pair+\odd, 0, 2
     put_sub_block 8*\half+4*\pair+2*\odd+1, 2*\pair+\odd, 1, 3
     .endr
     .endr
     .endr
-    add     weights, BYTES
-    add     halves, BYTES
-    add     quants, BYTES
+    add     weights, Q6K_BYTES
+    add     halves, Q6K_BYTES
+    add     quants, Q6K_BYTES
     add     out, 1024
     dec     left
     jnz     1b

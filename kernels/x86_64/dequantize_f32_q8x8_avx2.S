@@ -17,22 +17,19 @@
 #define scale ymm3
 
 func dequantize_f32_q8x8_avx2
-    find_row weights, number, left, 272
+    find_row weights, number, left, Q8X8_BYTES
     test    left, left
     jz      2f
-    lea     quants, [weights + 16 + 4*number]
+    lea     quants, [weights + QUANTS + 4*number]
     lea     weights, [weights + 2*number]
 1:
-    movzx   eax, word ptr [weights]
-    vmovd   xmm3, eax
-    vcvtph2ps xmm3, xmm3
-    vbroadcastss scale, xmm3
+    broadcast_half 3, weights
     gather_row 0, quants
     gather_row 1, quants + 128
     put_sixteen out, 0, 0, 2, scale
     put_sixteen out, 64, 1, 2, scale
-    add     weights, 272
-    add     quants, 272
+    add     weights, Q8X8_BYTES
+    add     quants, Q8X8_BYTES
     add     out, 128
     dec     left
     jnz     1b

@@ -1,12 +1,15 @@
-// What the two kernels that interleave four tokens share.
+// What the two kernels that interleave four tokens share: one block of four tokens a step.
 #ifndef INGOT_KERNELS_X86_64_INTERLEAVE_H
 #define INGOT_KERNELS_X86_64_INTERLEAVE_H
 
 #include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
 
-// rdi y  rsi x  rdx tokens left  rcx blocks of a token
+// rdi y  rsi x  rdx tokens left  rcx columns, then blocks of a token  rax scratch
 // r8 blocks left  r9-r11 bytes from the first token of four to the others, 0 where there is none
-// ymm13-ymm15 of tokens 1 to 3: all ones, zeros where there is none
+// ymm0-ymm7 columns, sums and scales  ymm13-ymm15 of tokens 1 to 3: all ones, zeros where there is
+// none
+// Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm7, ymm13-ymm15.
 #define out rdi
 #define tokens rsi
 #define tokens_left rdx
@@ -69,6 +72,44 @@
     vmovdqa ymm5, ymm1
     vmovdqa ymm7, ymm3
     store_halves \to
+.endm
+
+// xmm0 = the first words of tokens 0 and 1 at `at`, then the second ones if mov takes two; xmm2 of
+// tokens 2 and 3. Destroys xmm1, xmm3.
+.macro interleave_words mov, size, at
+    \mov    xmm0, \size ptr [tokens + \at]
+    \mov    xmm1, \size ptr [tokens + second + \at]
+    \mov    xmm2, \size ptr [tokens + third + \at]
+    \mov    xmm3, \size ptr [tokens + fourth + \at]
+    vpand   xmm1, xmm1, xmm13
+    vpand   xmm2, xmm2, xmm14
+    vpand   xmm3, xmm3, xmm15
+    vpunpckldq xmm0, xmm0, xmm1
+    vpunpckldq xmm2, xmm2, xmm3
+.endm
+
+// body: a block. columns: of a block, as a shift.
+.macro interleave name, body, columns, x_bytes, y_bytes
+func \name
+    shr     n_blocks, \columns
+    jz      4f
+    test    tokens_left, tokens_left
+    jz      4f
+1:
+    find_tokens \x_bytes
+    mov     blocks_left, n_blocks
+2:
+    \body
+    add     tokens, \x_bytes
+    add     out, \y_bytes
+    dec     blocks_left
+    jnz     2b
+    imul    rax, n_blocks, 3 * \x_bytes
+    add     tokens, rax             // the next four
+    sub     tokens_left, 4
+    ja      1b
+4:
+endfunc \name
 .endm
 
 #endif

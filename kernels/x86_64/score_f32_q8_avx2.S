@@ -28,9 +28,7 @@
 #define scale_bytes r13
 #define blocks_end r14
 
-#define X_BYTES 40
-#define X_SCALE 32
-#define CHUNK_BYTES 256
+#define CHUNK_BYTES (4 * KV_TILE)
 
 // Bytes of ymm from to words: even ones to ymm even, odd ones in place.
 .macro part_bytes from, even
@@ -57,7 +55,7 @@
 .endm
 
 .macro end_block a, score
-    at_row  <vbroadcastss ymm10, dword ptr>, \a, block, X_SCALE
+    at_row  <vbroadcastss ymm10, dword ptr>, \a, block, Q8_SCALE
     vmulps  ymm10, ymm10, ymm8
     vcvtdq2ps ymm\a, ymm\a
     vfmadd231ps ymm\score, ymm\a, ymm10
@@ -108,9 +106,9 @@
     end_block \a, %(4 + \a)
     .endif
     .endr
-    add     scale, 4 * 64
+    add     scale, 4 * KV_TILE
     add     key, 8 * CHUNK_BYTES
-    add     block, X_BYTES
+    add     block, Q8_BYTES
     cmp     block, blocks_end
     jne     2b
 3:
@@ -133,7 +131,7 @@ func score_f32_q8_avx2
     lea     scale_bytes, [8*stride] // 64 floats for 32 dimensions
     imul    tile_bytes, stride, 72
     shr     stride, 5
-    imul    stride, stride, X_BYTES
+    imul    stride, stride, Q8_BYTES
     lea     stride3, [stride + 2*stride]
     shl     n_bytes, 2
     jz      9f

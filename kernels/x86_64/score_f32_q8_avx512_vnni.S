@@ -27,13 +27,10 @@
 #define scale_bytes r13
 #define blocks_end r14
 
-#define X_BYTES 40
-#define X_SCALE 32
-#define X_SUM 36
-#define CHUNK_BYTES 256
+#define CHUNK_BYTES (4 * KV_TILE)
 
 .macro begin_block a, low, high
-    at_row  <vpbroadcastd zmm19, dword ptr>, \a, block, X_SUM
+    at_row  <vpbroadcastd zmm19, dword ptr>, \a, block, Q8_SUM
     vpxord  zmm\low, zmm\low, zmm\low
     vpslld  zmm19, zmm19, 7
     vpsubd  zmm\low, zmm\low, zmm19
@@ -46,7 +43,7 @@
 .endm
 
 .macro add_vector a, sum, score, scales
-    at_row  <vmulps zmm19, zmm\scales, dword ptr>, \a, block, X_SCALE, <{1to16}>
+    at_row  <vmulps zmm19, zmm\scales, dword ptr>, \a, block, Q8_SCALE, <{1to16}>
     vcvtdq2ps zmm\sum, zmm\sum
     vfmadd231ps zmm\score, zmm\sum, zmm19
 .endm
@@ -105,9 +102,9 @@
     vmovups zmm20, [scale]
     vmovups zmm21, [scale + 64]
     for_pairs \n_q, 0, end_block
-    add     scale, 4 * 64
+    add     scale, 4 * KV_TILE
     add     key, 8 * CHUNK_BYTES
-    add     block, X_BYTES
+    add     block, Q8_BYTES
     cmp     block, blocks_end
     jne     2b
 3:
@@ -129,7 +126,7 @@ func score_f32_q8_avx512_vnni
     lea     scale_bytes, [8*stride] // 64 floats for 32 dimensions
     imul    tile_bytes, stride, 72
     shr     stride, 5
-    imul    stride, stride, X_BYTES
+    imul    stride, stride, Q8_BYTES
     lea     stride3, [stride + 2*stride]
     mov     eax, 0x80808080
     vpbroadcastd zmm18, eax

@@ -1,31 +1,25 @@
-// The gemv and gemm of f32 and fp16 weights by AVX2. Two ymm hold the 16 lanes of a dot product.
-#ifndef INGOT_KERNELS_X86_64_FLOATS_H
-#define INGOT_KERNELS_X86_64_FLOATS_H
-
-#include "kernels/x86_64/asm.h"
-
-// ymm8, ymm9 = 16 weights from column `position` on.
-.macro load_weights_f32 weights, position
-    vmovups ymm8, [\weights + 4*\position]
-    vmovups ymm9, [\weights + 4*\position + 32]
-.endm
-
-.macro load_weights_f16 weights, position
-    vcvtph2ps ymm8, [\weights + 2*\position]
-    vcvtph2ps ymm9, [\weights + 2*\position + 16]
-.endm
-
-// gemm: rdi y of the tokens at work  rsi w  rdx w at work  rcx bytes from one row of y to the next
+// The gemm of f32 and fp16 weights by AVX2: two ymm hold the 16 lanes of a dot product.
+//
+// rdi y of the tokens at work  rsi w  rdx x, then w at work  rcx shape, then bytes
+// from one row of y to the next
 // r8 rows left  r9 columns  r10 tokens left  r11 y at work
 // rbx, rbp, r12, r13 x of four tokens  r14 column  r15 bytes from one row of x to the next
 // rax scratch  [rsp] rows
 // ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights
+// Clobbers rax, rcx, rdx, rsi, rdi, r8-r11, ymm0-ymm9.
 //
 // All rows by four tokens, then by the next four: their x stays in the first level of cache, and
 // the rows, a part of the matrix, in the second. One row after the other: 8 fma with x from memory
 // for 16 columns, aims at 5 cycles. A token missing from the last four is the first of them.
+#ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
+#define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
+
+#include "kernels/x86_64/asm.h"
+#include "kernels/x86_64/layout.h"
+
 #define out rdi
 #define weights rsi
+#define tokens rdx
 #define weight rdx
 #define shape rcx
 #define y_stride rcx
@@ -38,18 +32,30 @@
 #define x_third r12
 #define x_fourth r13
 #define position r14
+#define position_32 r14d
 #define x_stride r15
+
+// ymm8, ymm9 = 16 weights from the column on.
+.macro load_f32
+    vmovups ymm8, [weight + 4*position]
+    vmovups ymm9, [weight + 4*position + 32]
+.endm
+
+.macro load_f16
+    vcvtph2ps ymm8, [weight + 2*position]
+    vcvtph2ps ymm9, [weight + 2*position + 16]
+.endm
 
 .macro gemm_floats name, load, weight_bytes
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
-    push    [shape]                 // rows
+    push    [shape + SHAPE_ROWS]
     .cfi_adjust_cfa_offset 8
-    mov     x_first, rdx
-    mov     n_cols, [shape + 8]
-    mov     tokens_left, [shape + 16]
-    mov     x_stride, [shape + 32]
-    mov     y_stride, [shape + 24]
+    mov     x_first, tokens
+    mov     n_cols, [shape + SHAPE_COLS]
+    mov     tokens_left, [shape + SHAPE_TOKENS]
+    mov     x_stride, [shape + SHAPE_X_STRIDE]
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
     shl     x_stride, 2
     shl     y_stride, 2
     cmp     qword ptr [rsp], 0
@@ -72,11 +78,11 @@ func \name
     .irp    reg, 0, 1, 2, 3, 4, 5, 6, 7
     vxorps  xmm\reg, xmm\reg, xmm\reg
     .endr
-    xor     r14d, r14d
+    xor     position_32, position_32
     test    n_cols, n_cols
     jz      4f
 3:
-    \load   weight, position
+    \load
     vfmadd231ps ymm0, ymm8, [x_first + 4*position]
     vfmadd231ps ymm1, ymm9, [x_first + 4*position + 32]
     vfmadd231ps ymm2, ymm8, [x_second + 4*position]

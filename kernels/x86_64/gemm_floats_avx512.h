@@ -1,27 +1,22 @@
-// The gemv and gemm of f32 and fp16 weights by AVX-512: a zmm holds the 16 lanes of a dot product.
-#ifndef INGOT_KERNELS_X86_64_FLOATS_AVX512_H
-#define INGOT_KERNELS_X86_64_FLOATS_AVX512_H
-
-#include "kernels/x86_64/avx512.h"
-
-.macro load_f32 reg, at:vararg
-    vmovups zmm\reg, [\at]
-.endm
-
-.macro load_f16 reg, at:vararg
-    vcvtph2ps zmm\reg, [\at]
-.endm
-
-// gemm: rdi y  rsi w  rdx x  rcx shape, then bytes from one row of y to the next
+// The gemm of f32 and fp16 weights by AVX-512: a zmm holds the 16 lanes of a dot product.
+//
+// rdi y  rsi w  rdx x  rcx shape, then bytes from one row of y to the next
 // r8 rows left  r9 bytes of a row of w  r10 tokens left  r11 y at work
 // rbx w at work  rbp end of its first row  r12 x at work  r13 three rows of w  r14 three of x
 // r15 bytes from one row of x to the next  rax x of the first token at work
 // [rsp] tokens
 // zmm0-zmm7 scratch of the folding, zmm8-zmm23 16 lanes of token t, row r in 8 + 4 t + r,
 // zmm24-zmm27 weights, zmm28 x
+// Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm28.
 //
 // 4 rows by 4 tokens, 1 where no more are left of either: 16 fma for 8 loads. Four rows stay in
 // the first levels of cache for all tokens. Aims at one fma a cycle.
+#ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
+#define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX512_H
+
+#include "kernels/x86_64/avx512.h"
+#include "kernels/x86_64/layout.h"
+
 #define out rdi
 #define weights rsi
 #define tokens rdx
@@ -38,6 +33,14 @@
 #define x_stride3 r14
 #define x_stride r15
 #define x_first rax
+
+.macro load_f32 reg, at:vararg
+    vmovups zmm\reg, [\at]
+.endm
+
+.macro load_f16 reg, at:vararg
+    vcvtph2ps zmm\reg, [\at]
+.endm
 
 .macro load_row load, r, reg
     .if \r == 0
@@ -67,8 +70,8 @@
     vpxord  zmm\acc, zmm\acc, zmm\acc
 .endm
 
-.macro multiply acc, weights
-    vfmadd231ps zmm\acc, zmm\weights, zmm28
+.macro multiply acc, row
+    vfmadd231ps zmm\acc, zmm\row, zmm28
 .endm
 
 // ymm low, high = the halves of zmm from, low with more above it.
@@ -164,12 +167,12 @@
 .macro gemm_floats name, load, weight_bytes
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
-    push    [shape + 16]            // tokens
+    push    [shape + SHAPE_TOKENS]
     .cfi_adjust_cfa_offset 8
-    mov     n_rows, [shape]
-    mov     row_bytes, [shape + 8]
-    mov     x_stride, [shape + 32]
-    mov     y_stride, [shape + 24]
+    mov     n_rows, [shape + SHAPE_ROWS]
+    mov     row_bytes, [shape + SHAPE_COLS]
+    mov     x_stride, [shape + SHAPE_X_STRIDE]
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
     imul    row_bytes, row_bytes, \weight_bytes
     shl     x_stride, 2
     shl     y_stride, 2
@@ -192,39 +195,6 @@ func \name
     add     rsp, 8
     .cfi_adjust_cfa_offset -8
     pop_saved r15, r14, r13, r12, rbp, rbx
-endfunc \name
-.endm
-
-// gemv: rdi y  rsi w  rdx x  rcx rows  r8 columns, then bytes of a row  r9 ahead, not used
-// rax bytes into a row  zmm0 16 lanes, zmm1 weights
-//
-// One row after the other, so that w is one stream: see gemv_f32_f32_f32_avx2.S. A row's chain of
-// fma takes 4 cycles for 16 columns; the next row's overlaps with it, as far as the core looks
-// ahead.
-.macro gemv_floats name, load, weight_bytes
-func \name
-    test    rcx, rcx
-    jz      4f
-    imul    r8, r8, \weight_bytes
-1:
-    vxorps  xmm0, xmm0, xmm0
-    xor     eax, eax
-    test    r8, r8
-    jz      3f
-2:
-    \load   1, rsi + rax
-    vfmadd231ps zmm0, zmm1, [rdx + rax*(4 / \weight_bytes)]
-    add     rax, 16 * \weight_bytes
-    cmp     rax, r8
-    jb      2b
-    add     rsi, r8
-3:
-    fold_zmm 0, 1
-    vmovss  dword ptr [rdi], xmm0
-    add     rdi, 4
-    dec     rcx
-    jnz     1b
-4:
 endfunc \name
 .endm
 
