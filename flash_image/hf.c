@@ -9,6 +9,7 @@
 #include "flash_image/hf_config.h"
 #include "flash_image/hf_json.h"
 #include "flash_image/hf_tensors.h"
+#include "flash_image/hf_tokenizer.h"
 #include "flash_image/map_file.h"
 
 enum { MOST_FILES = 1024, PATH_BYTES = 1024 };
@@ -23,6 +24,8 @@ struct hf_model {
     struct hf_config config;
     struct mapping files[MOST_FILES]; /* of weights */
     size_t n_files;
+    struct hf_tokenizer tokenizer;
+    struct mapping pieces, chat_template; /* tokenizer.model, chat_template.jinja */
     char *whole_path; /* of the folder, allocated: its last part is the model's name */
 };
 
@@ -208,27 +211,103 @@ static enum err read_all_weights(struct hf_model *m)
     return e == ERR_OK ? hf_finish_tensors(m->s, m->config.tied_known) : e;
 }
 
+/* ---- tokenizer ------------------------------------------------------------------------------- */
+
+/* What reads a file of the tokenizer. */
+typedef enum err tokenizer_reader(struct source *s, const uint8_t *data, size_t bytes,
+                                  struct hf_tokenizer *t);
+
+static enum err read_special_ids(struct source *s, const uint8_t *data, size_t bytes,
+                                 struct hf_tokenizer *t)
+{
+    (void)t;
+    return hf_special_ids_read(s, data, bytes);
+}
+
+/* A file that there is; *map keeps it. */
+static enum err read_file(struct hf_model *m, const char *name, tokenizer_reader *read,
+                          struct mapping *map)
+{
+    enum err e = work_on(m, name);
+
+    e = e == ERR_OK ? map_file(m->s, m->path, map) : e;
+    return e == ERR_OK ? read(m->s, map->data, map->bytes, &m->tokenizer) : e;
+}
+
+/* A file that may be missing, and of which nothing is kept. */
+static enum err read_optional(struct hf_model *m, const char *name, tokenizer_reader *read)
+{
+    struct mapping map = { NULL, 0 };
+    enum err e = has_file(m, name) ? read_file(m, name, read, &map) : ERR_OK;
+
+    unmap_file(&map);
+    return e;
+}
+
+/* Newer folders have the template in a file of its own. */
+static enum err read_template_file(struct hf_model *m)
+{
+    enum err e;
+
+    if (!has_file(m, "chat_template.jinja")) {
+        return ERR_OK;
+    }
+    e = map_file(m->s, m->path, &m->chat_template);
+    if (e == ERR_OK) {
+        m->s->chat_template = (struct source_text){ m->chat_template.data,
+                                                    m->chat_template.bytes };
+    }
+    return e;
+}
+
+/* Without a tokenizer the model takes ids and no text. */
+static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
+{
+    m->s->path = m->input;
+    if (vocab_only) {
+        return source_refuse(m->s, ERR_NOT_FOUND, "neither tokenizer.json nor tokenizer.model lies "
+                             "in this folder: fetch one of them");
+    }
+    fprintf(stderr, "%s: neither tokenizer.json nor tokenizer.model lies in this folder: the model "
+            "will take token ids and no text\n", m->input);
+    m->s->vocab = (struct source_vocab){
+        .n_tokens = m->s->params.vocab, .bos = INGOT_NO_TOKEN, .eos = INGOT_NO_TOKEN,
+        .unk = INGOT_NO_TOKEN, .eot = INGOT_NO_TOKEN,
+    };
+    return ERR_OK;
+}
+
+static enum err read_tokenizer_files(struct hf_model *m, bool vocab_only)
+{
+    enum err e;
+
+    if (has_file(m, "tokenizer.json")) {
+        e = read_optional(m, "tokenizer.json", hf_tokenizer_read);
+    } else if (has_file(m, "tokenizer.model")) {
+        e = read_file(m, "tokenizer.model", hf_sentencepiece_read, &m->pieces);
+    } else {
+        return leave_vocab_empty(m, vocab_only);
+    }
+    e = e == ERR_OK ? read_optional(m, "tokenizer_config.json", hf_tokenizer_config_read) : e;
+    e = e == ERR_OK ? read_optional(m, "generation_config.json", read_special_ids) : e;
+    e = e == ERR_OK ? read_optional(m, "config.json", read_special_ids) : e;
+    e = e == ERR_OK ? read_template_file(m) : e;
+    m->s->path = e == ERR_OK ? m->input : m->s->path;
+    return e;
+}
+
 /* ---- together -------------------------------------------------------------------------------- */
 
 static enum err read_model(struct hf_model *m, bool vocab_only)
 {
     enum err e = set_folder(m);
 
-    (void)vocab_only;
-    if (e == ERR_OK) {
+    if (e == ERR_OK && !vocab_only) {
         set_name(m);
         e = read_config(m);
+        e = e == ERR_OK ? read_all_weights(m) : e;
     }
-    if (e == ERR_OK) {
-        e = read_all_weights(m);
-    }
-    if (e == ERR_OK) {
-        m->s->vocab = (struct source_vocab){
-            .n_tokens = m->s->params.vocab, .bos = INGOT_NO_TOKEN, .eos = INGOT_NO_TOKEN,
-            .unk = INGOT_NO_TOKEN, .eot = INGOT_NO_TOKEN,
-        };
-    }
-    return e;
+    return e == ERR_OK ? read_tokenizer_files(m, vocab_only) : e;
 }
 
 enum err hf_open(struct hf_model **model, struct source *s, bool vocab_only)
@@ -250,6 +329,9 @@ void hf_close(struct hf_model *m)
         unmap_file(&m->files[i]);
     }
     if (m != NULL) {
+        hf_tokenizer_free(&m->tokenizer);
+        unmap_file(&m->pieces);
+        unmap_file(&m->chat_template);
         free(m->whole_path);
     }
     free(m);
