@@ -44,29 +44,36 @@ static inline float fit_fold(const float lane[FIT_LANES])
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* What a choice of q means for the least squares of a part. */
+/* Where no weight counts more than another. */
+static const float fit_ones[256] = {
+#define FIT_1 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, \
+              1.0f, 1.0f
+    FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1,
+    FIT_1, FIT_1, FIT_1
+#undef FIT_1
+};
+
+/* What a choice of q means for the least squares of a part, each element's square counted h. */
 struct fit_sums {
-    int32_t q, qq;
-    float xq;
+    float q, qq, xq; /* sums of h q, h q^2, h x q */
 };
 
 /* n is a constant where this is inlined, a multiple of FIT_LANES. */
-static inline struct fit_sums fit_sum(const float *restrict x, const int32_t *restrict q, size_t n)
+static inline struct fit_sums fit_sum(const float *restrict x, const float *restrict h,
+                                      const int32_t *restrict q, size_t n)
 {
-    struct fit_sums s = { 0, 0, 0.0f };
-    float lane[FIT_LANES] = { 0 };
+    float lane_q[FIT_LANES] = { 0 }, lane_qq[FIT_LANES] = { 0 }, lane_xq[FIT_LANES] = { 0 };
 
-    for (size_t i = 0; i < n; i++) {
-        s.q += q[i];
-        s.qq += q[i] * q[i];
-    }
     for (size_t i = 0; i < n; i += FIT_LANES) {
         for (size_t j = 0; j < FIT_LANES; j++) {
-            lane[j] += x[i + j] * (float)q[i + j];
+            float value = (float)q[i + j], part = h[i + j] * value;
+
+            lane_q[j] += part;
+            lane_qq[j] += part * value;
+            lane_xq[j] += part * x[i + j];
         }
     }
-    s.xq = fit_fold(lane);
-    return s;
+    return (struct fit_sums){ fit_fold(lane_q), fit_fold(lane_qq), fit_fold(lane_xq) };
 }
 
 #endif

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "flash_image/pack_report.h"
 #include "flash_image/pack_types.h"
 #include "flash_image/rows.h"
 #include "flash_image/tokenizer_section.h"
@@ -21,7 +21,7 @@
 enum {
     OUT_BUFFER = 1 << 20,
     RELEASE_BYTES = 32 << 20, /* of input that has been read and need not stay in memory */
-    N_MEMORY = 6,
+    N_MEMORY = 7,
 };
 
 struct writer {
@@ -39,8 +39,8 @@ struct writer {
     size_t out_used;
     uint64_t at; /* of the file: where the next byte goes */
     uint32_t crc; /* of the extent so far */
-    time_t started;
-    bool progress_shown;
+    struct pack_report report;
+    float *importance; /* of the tensor at work, padded */
     void *memory[N_MEMORY];
     size_t n_memory;
 };
@@ -59,14 +59,6 @@ static void *take_memory(struct writer *w, size_t bytes)
 static uint64_t round_up(uint64_t n, uint64_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;
-}
-
-static time_t seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -240,12 +232,13 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
 
     w->header = take_memory(w, sizeof *w->header);
     w->rows.row = take_memory(w, sizes.row);
+    w->importance = take_memory(w, sizes.row);
     w->rows.blocks = take_memory(w, sizes.blocks);
     w->rows.group = take_memory(w, sizes.group + OUT_BUFFER);
     w->out = w->rows.group != NULL ? w->rows.group + sizes.group : NULL;
     *tokenizer = take_memory(w, (size_t)tokenizer_bytes);
-    if (w->header == NULL || w->rows.row == NULL || w->rows.blocks == NULL || w->out == NULL ||
-        *tokenizer == NULL) {
+    if (w->header == NULL || w->rows.row == NULL || w->importance == NULL ||
+        w->rows.blocks == NULL || w->out == NULL || *tokenizer == NULL) {
         return source_refuse(w->s, ERR_NO_SPACE, "out of memory");
     }
     return ERR_OK;
@@ -377,12 +370,29 @@ static void release_input(const uint8_t **from, const uint8_t *to, bool last)
     *from = to;
 }
 
+/* What the columns of a tensor count, or NULL. */
+static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
+{
+    const struct pack_options *o = w->options;
+    const float *of_columns =
+        o->importance == NULL || !image_role_is_matrix((enum ingot_role)entry->role)
+            ? NULL : o->importance(o->importance_context, (enum ingot_role)entry->role,
+                                   entry->layer);
+
+    for (uint32_t c = 0; of_columns != NULL && c < entry->cols_padded; c++) {
+        w->importance[c] = c < entry->cols ? of_columns[c] : of_columns[0];
+    }
+    return of_columns != NULL ? w->importance : NULL;
+}
+
 static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
 {
     const struct source_tensor *t = source_tensor(w->s, (enum ingot_role)entry->role, entry->layer);
     const uint8_t *kept = t->data;
     const char *problem = NULL;
 
+    w->rows.importance = find_importance(w, entry);
+    w->rows.loss = pack_report_loss(&w->report);
     for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
         size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
         uint64_t done = (uint64_t)(t->rows - row > entry->interleave ? row + entry->interleave
@@ -400,6 +410,7 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
         if (append(w, w->rows.group, n) != ERR_OK) {
             return ERR_IO;
         }
+        pack_report_progress(&w->report, w->at);
         if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */
             release_input(&kept, t->data + source_type_bytes(t->type, done), false);
         }
@@ -411,17 +422,6 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
     return ERR_OK;
 }
 
-/* On standard error, once a second has passed. */
-static void show_progress(struct writer *w, uint32_t extent)
-{
-    if (w->options->quiet || seconds_now() - w->started < 1) {
-        return;
-    }
-    fprintf(stderr, "\rpacking part %u of %u", extent + 1, w->header->extents.count);
-    fflush(stderr);
-    w->progress_shown = true;
-}
-
 static enum err write_extents(struct writer *w)
 {
     const struct ingot_tensor *t = w->tensors;
@@ -429,15 +429,17 @@ static enum err write_extents(struct writer *w)
     enum err e = ERR_OK;
 
     w->at = INGOT_PAGE + w->meta_bytes;
+    pack_report_begin(&w->report, w->options, w->header->file_bytes);
     for (uint32_t i = 0; e == ERR_OK && i < w->header->extents.count; i++) {
         struct ingot_extent *x = &w->extents[i];
 
         w->crc = 0;
-        show_progress(w, i);
         for (; e == ERR_OK && t < end && t->extent == i; t++) {
             e = append(w, NULL, x->offset + t->offset - w->at);
             if (e == ERR_OK) {
                 e = write_tensor(w, t);
+                pack_report_tensor(&w->report, source_tensor(w->s, (enum ingot_role)t->role,
+                                                             t->layer), t);
             }
         }
         if (e == ERR_OK) {
@@ -445,9 +447,7 @@ static enum err write_extents(struct writer *w)
         }
         x->crc32c = w->crc;
     }
-    if (w->progress_shown) {
-        fputc('\n', stderr);
-    }
+    pack_report_end(&w->report);
     return e == ERR_OK ? flush(w) : e;
 }
 
@@ -481,7 +481,7 @@ static enum err write_front(struct writer *w)
 
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
 {
-    struct writer w = { .s = s, .options = o, .path = path, .fd = fd, .started = seconds_now() };
+    struct writer w = { .s = s, .options = o, .path = path, .fd = fd };
     enum err e;
 
     pack_tell_types(o, s);

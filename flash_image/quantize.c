@@ -5,37 +5,38 @@
 
 #include "flash_image/least_squares.h"
 
-bool quantize_block_q8(const float *w, uint8_t *block)
+/* The two types of 32 elements and one scale: what q is from and to. */
+struct range {
+    int32_t low, high;
+};
+
+static struct fit_sums assign(int32_t q[32], const float *restrict w, const float *restrict h,
+                              uint16_t half, struct range r)
 {
-    float most = 0.0f;
-    uint16_t half;
-    float d;
+    float inverse = fit_inverse(f32_from_f16(half));
 
     for (size_t i = 0; i < 32; i++) {
-        most = fmaxf(most, fabsf(w[i]));
+        q[i] = fit_nearest(w[i] * inverse, r.low, r.high);
     }
-    if (most / 127.0f > FIT_F16_MOST) {
-        return false;
-    }
-    half = f16_from_f32(most / 127.0f);
-    d = f32_from_f16(half);
-    fit_store_f16(block, half);
-    for (size_t i = 0; i < 32; i++) {
-        int q = d > 0.0f ? fit_nearest(w[i] / d, -127, 127) : 0;
-
-        block[2 + i] = (uint8_t)(int8_t)q;
-    }
-    return true;
+    return fit_sum(w, h, q, 32);
 }
 
-/* A way to write a block: its scale as stored and its nibbles less 8. */
+/* The error, less sum h w^2, which all choices share. */
+static double relative_error(const struct fit_sums *s, uint16_t half)
+{
+    double d = (double)f32_from_f16(half);
+
+    return d * (d * (double)s->qq - 2 * (double)s->xq);
+}
+
+/* A way to write a block: its scale as stored and its q. */
 struct candidate {
     uint16_t half;
     int32_t q[32];
     double error; /* squared, summed */
 };
 
-static void measure(struct candidate *c, const float *w)
+static void measure(struct candidate *c, const float *w, const float *h)
 {
     double d = (double)f32_from_f16(c->half);
 
@@ -43,12 +44,71 @@ static void measure(struct candidate *c, const float *w)
     for (size_t i = 0; i < 32; i++) {
         double miss = (double)w[i] - d * c->q[i];
 
-        c->error += miss * miss;
+        c->error += (double)h[i] * miss * miss;
     }
 }
 
+/* Divisors of the largest element that put it near an end of the range, each followed by a step
+ * of least squares: the better of the best and of *plain to *plain. */
+static void search(struct candidate *plain, const float *w, const float *h, float extreme,
+                   const float *divisors, size_t n, struct range r)
+{
+    struct candidate found = { .half = 0 };
+    double best = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint16_t half = f16_from_f32(extreme / divisors[i]);
+
+        for (int round = 0; round < 2; round++) {
+            int32_t q[32];
+            struct fit_sums s = assign(q, w, h, half, r);
+            double error = relative_error(&s, half);
+
+            if (error < best) {
+                best = error;
+                found.half = half;
+            }
+            half = f16_from_f32(s.qq > 0 ? s.xq / s.qq : 0.0f);
+        }
+    }
+    assign(found.q, w, h, found.half, r);
+    measure(&found, w, h);
+    *plain = found.error < plain->error ? found : *plain;
+}
+
+static float extreme_of(const float *w)
+{
+    float extreme = 0.0f;
+
+    for (size_t i = 0; i < 32; i++) {
+        extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
+    }
+    return extreme;
+}
+
+bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
+{
+    static const float divisors[] = { 127.0f, 127.4f, 126.0f, 125.0f, 123.5f, 121.0f };
+    const struct range range = { -127, 127 };
+    float extreme = fabsf(extreme_of(w));
+    struct candidate best;
+
+    if (extreme / 121.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
+        return false;
+    }
+    best.half = f16_from_f32(extreme / 127.0f);
+    assign(best.q, w, h, best.half, range);
+    measure(&best, w, h);
+    search(&best, w, h, extreme, divisors, sizeof divisors / sizeof divisors[0], range);
+    fit_store_f16(block, best.half);
+    for (size_t i = 0; i < 32; i++) {
+        block[2 + i] = (uint8_t)(int8_t)best.q[i];
+    }
+    return true;
+}
+
 /* As GGML does it: nibbles from the exact scale, rounded half up, then the scale to fp16. */
-static void plain_rule(struct candidate *c, const float *w, float d)
+static void plain_q4(struct candidate *c, const float *w, const float *h, float d)
 {
     float inverse = d != 0.0f ? 1.0f / d : 0.0f;
 
@@ -58,69 +118,21 @@ static void plain_rule(struct candidate *c, const float *w, float d)
 
         c->q[i] = (x > 0.0f ? (x < 15.0f ? (int)x : 15) : 0) - 8;
     }
-    measure(c, w);
+    measure(c, w, h);
 }
 
-static struct fit_sums assign(int32_t q[32], const float *restrict w, uint16_t half)
-{
-    float inverse = fit_inverse(f32_from_f16(half));
-
-    for (size_t i = 0; i < 32; i++) {
-        q[i] = fit_nearest(w[i] * inverse, -8, 7);
-    }
-    return fit_sum(w, q, 32);
-}
-
-/* The error, less sum w^2, which all choices share. */
-static double relative_error(const struct fit_sums *s, uint16_t half)
-{
-    double d = (double)f32_from_f16(half);
-
-    return d * (d * s->qq - 2 * (double)s->xq);
-}
-
-/* Around the plain rule: divisors of the largest element that put it near either end of the
- * range, each followed by one step of least squares. The best scale of all. */
-static uint16_t search(const float *w, float extreme)
+bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
 {
     static const float divisors[] = { -8.75f, -8.375f, -8.0f, -7.625f, -7.25f, 7.0f, 7.5f };
-    uint16_t best_half = 0;
-    double best = 0;
+    const struct range range = { -8, 7 };
+    float extreme = extreme_of(w);
+    struct candidate best;
 
-    for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++) {
-        uint16_t half = f16_from_f32(extreme / divisors[i]);
-
-        for (int round = 0; round < 2; round++) {
-            int32_t q[32];
-            struct fit_sums s = assign(q, w, half);
-            double error = relative_error(&s, half);
-
-            if (error < best) {
-                best = error;
-                best_half = half;
-            }
-            half = f16_from_f32(s.qq > 0 ? s.xq / (float)s.qq : 0.0f);
-        }
-    }
-    return best_half;
-}
-
-bool quantize_block_q4(const float *w, uint8_t *block)
-{
-    struct candidate best, found;
-    float extreme = 0.0f;
-
-    for (size_t i = 0; i < 32; i++) {
-        extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
-    }
-    if (fabsf(extreme) / 7.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
+    if (fabsf(extreme) / 7.0f > FIT_F16_MOST) {
         return false;
     }
-    plain_rule(&best, w, extreme / -8.0f);
-    found.half = search(w, extreme);
-    assign(found.q, w, found.half);
-    measure(&found, w);
-    best = found.error < best.error ? found : best;
+    plain_q4(&best, w, h, extreme / -8.0f);
+    search(&best, w, h, extreme, divisors, sizeof divisors / sizeof divisors[0], range);
     fit_store_f16(block, best.half);
     for (size_t i = 0; i < 16; i++) {
         block[2 + i] = (uint8_t)((best.q[i] + 8) | (best.q[i + 16] + 8) << 4);

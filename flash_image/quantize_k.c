@@ -1,7 +1,7 @@
 /* Floats to the K formats. A super-block's parts are fitted one by one, then their scales are
  * rounded to the few bits they are stored in, tried again around that rounding, and the fp16
- * scale of all is fitted last. Every choice is by least squares over the weights as they are:
- * nothing here knows the activations, so no weight counts more than another. */
+ * scale of all is fitted last. Every choice is by least squares, in which an element counts
+ * as much as h says. */
 #include "flash_image/quantize.h"
 
 #include <math.h>
@@ -35,42 +35,43 @@ static uint16_t scale_for(float most, float steps)
 
 /* ---- Q4_K: x ~ scale * q - min, q of 0 .. 15, scale and min not negative --------------------- */
 
-static struct fit_sums assign_q4(const float *restrict x, float inverse, float min)
+static struct fit_sums assign_q4(const float *restrict x, const float *restrict h, float inverse,
+                                 float min)
 {
     int32_t q[Q4_PART];
 
     for (size_t i = 0; i < Q4_PART; i++) {
         q[i] = fit_nearest((x[i] + min) * inverse, 0, 15);
     }
-    return fit_sum(x, q, Q4_PART);
+    return fit_sum(x, h, q, Q4_PART);
 }
 
-/* A part, and the least squared error of it so far, less sum x^2, which all choices share. */
+/* A part, and the least squared error of it so far, less sum h x^2, which all choices share. */
 struct q4_part {
-    const float *x;
-    float sum_x, least, most;
+    const float *x, *h;
+    float sum_h, sum_x, least, most; /* sums of h, h x */
     double error;
     float scale, min;
 };
 
-/* The error, less sum x^2, of scale and min with the q of s. */
+/* The error, less sum h x^2, of scale and min with the q of s. */
 static double error_q4(const struct q4_part *p, const struct fit_sums *s, float scale, float min)
 {
     double a = (double)scale, m = (double)min;
 
-    return a * a * s->qq - 2 * a * (double)s->xq - 2 * a * m * s->q +
-           2 * m * (double)p->sum_x + Q4_PART * m * m;
+    return a * a * (double)s->qq - 2 * a * (double)s->xq - 2 * a * m * (double)s->q +
+           2 * m * (double)p->sum_x + (double)p->sum_h * m * m;
 }
 
 /* The best scale and min for the q of s; a min below 0 cannot be stored. */
 static void solve_q4(const struct q4_part *p, const struct fit_sums *s, float *scale, float *min)
 {
-    double n = Q4_PART, q = s->q, qq = s->qq, xq = (double)s->xq;
+    double n = (double)p->sum_h, q = (double)s->q, qq = (double)s->qq, xq = (double)s->xq;
     double x = (double)p->sum_x, det = n * qq - q * q;
 
     *scale = 0.0f;
     *min = (float)(-x / n); /* where every q is the same */
-    if (det > 0) {
+    if (det > 1e-6 * n * qq) { /* else rounding alone makes it more than 0 */
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
     }
@@ -81,11 +82,12 @@ static void solve_q4(const struct q4_part *p, const struct fit_sums *s, float *s
     *scale = at_least(*scale, 0.0f);
 }
 
-static void open_q4(struct q4_part *p, const float *x)
+static void open_q4(struct q4_part *p, const float *x, const float *h)
 {
-    *p = (struct q4_part){ .x = x, .least = x[0], .most = x[0] };
+    *p = (struct q4_part){ .x = x, .h = h, .least = x[0], .most = x[0] };
     for (size_t i = 0; i < Q4_PART; i++) {
-        p->sum_x += x[i];
+        p->sum_h += h[i];
+        p->sum_x += h[i] * x[i];
         p->least = at_most(p->least, x[i]);
         p->most = at_least(p->most, x[i]);
     }
@@ -108,7 +110,7 @@ static void fit_q4(struct q4_part *p)
 
         min = at_least(min, 0.0f);
         for (int round = 0; round < 2; round++) {
-            struct fit_sums s = assign_q4(p->x, fit_inverse(scale), min);
+            struct fit_sums s = assign_q4(p->x, p->h, fit_inverse(scale), min);
             double error;
 
             solve_q4(p, &s, &scale, &min);
@@ -141,7 +143,7 @@ static struct q4_choice measure_q4(const struct q4_block *b, const struct q4_par
     float step = f32_from_f16(b->d) * (float)scale, low = f32_from_f16(b->dmin) * (float)min;
     struct q4_choice c = { .scale = scale, .min = min };
 
-    c.sums = assign_q4(p->x, fit_inverse(step), low);
+    c.sums = assign_q4(p->x, p->h, fit_inverse(step), low);
     c.error = error_q4(p, &c.sums, step, low);
     return c;
 }
@@ -176,9 +178,9 @@ static void refit_q4(struct q4_block *b, const struct q4_part *parts)
         const struct q4_choice *c = &b->part[j];
         double scale = c->scale, min = c->min;
 
-        qq += scale * scale * c->sums.qq;
-        mq += scale * min * c->sums.q;
-        mm += Q4_PART * min * min;
+        qq += scale * scale * (double)c->sums.qq;
+        mq += scale * min * (double)c->sums.q;
+        mm += (double)parts[j].sum_h * min * min;
         xq += scale * (double)c->sums.xq;
         xm += min * (double)parts[j].sum_x;
     }
@@ -229,14 +231,14 @@ static void store_q4(const struct q4_block *b, const struct q4_part *parts, uint
     }
 }
 
-bool quantize_block_q4k(const float *w, uint8_t *block)
+bool quantize_block_q4k(const float *w, const float *h, uint8_t *block)
 {
     struct q4_part parts[Q4_PARTS];
     struct q4_block b = { .error = 0 };
     float scale = 0.0f, min = 0.0f;
 
     for (size_t j = 0; j < Q4_PARTS; j++) {
-        open_q4(&parts[j], w + j * Q4_PART);
+        open_q4(&parts[j], w + j * Q4_PART, h + j * Q4_PART);
         if (parts[j].most > FIT_F16_MOST * 63.0f * 15.0f || -parts[j].least > FIT_F16_MOST * 63.0f) {
             return false;
         }
@@ -259,25 +261,26 @@ bool quantize_block_q4k(const float *w, uint8_t *block)
 
 /* ---- Q6_K: x ~ scale * q, q of -32 .. 31, scale of either sign ------------------------------- */
 
-static struct fit_sums assign_q6(const float *restrict x, float inverse)
+static struct fit_sums assign_q6(const float *restrict x, const float *restrict h,
+                                 float inverse)
 {
     int32_t q[Q6_PART];
 
     for (size_t i = 0; i < Q6_PART; i++) {
         q[i] = fit_nearest(x[i] * inverse, -32, 31);
     }
-    return fit_sum(x, q, Q6_PART);
+    return fit_sum(x, h, q, Q6_PART);
 }
 
-/* The error, less sum x^2, of scale with the q of s. */
+/* The error, less sum h x^2, of scale with the q of s. */
 static double error_q6(const struct fit_sums *s, double scale)
 {
-    return scale * (scale * s->qq - 2 * (double)s->xq);
+    return scale * (scale * (double)s->qq - 2 * (double)s->xq);
 }
 
 /* The element farthest from 0 to either end of the range or a little beyond, and the best scale
  * for the q that this gives. */
-static float fit_q6(const float *x)
+static float fit_q6(const float *x, const float *h)
 {
     static const float steps[] = { -30.0f, -31.0f, -32.0f, -33.0f,
                                    30.0f, 31.0f, 32.0f, 33.0f };
@@ -288,8 +291,8 @@ static float fit_q6(const float *x)
         extreme = fabsf(x[i]) > fabsf(extreme) ? x[i] : extreme;
     }
     for (size_t i = 0; extreme != 0.0f && i < sizeof steps / sizeof steps[0]; i++) {
-        struct fit_sums s = assign_q6(x, steps[i] * fit_inverse(extreme));
-        float scale = s.qq > 0 ? s.xq / (float)s.qq : 0.0f;
+        struct fit_sums s = assign_q6(x, h, steps[i] * fit_inverse(extreme));
+        float scale = s.qq > 0 ? s.xq / s.qq : 0.0f;
         double error = error_q6(&s, (double)scale);
 
         if (error < best) {
@@ -312,25 +315,25 @@ struct q6_block {
     double error;
 };
 
-static struct q6_choice measure_q6(uint16_t d, const float *x, int scale)
+static struct q6_choice measure_q6(uint16_t d, const float *x, const float *h, int scale)
 {
     float step = f32_from_f16(d) * (float)scale;
     struct q6_choice c = { .scale = scale };
 
-    c.sums = assign_q6(x, fit_inverse(step));
+    c.sums = assign_q6(x, h, fit_inverse(step));
     c.error = error_q6(&c.sums, (double)step);
     return c;
 }
 
-static struct q6_choice round_q6(uint16_t d, const float *x, float wanted)
+static struct q6_choice round_q6(uint16_t d, const float *x, const float *h, float wanted)
 {
     float unit = f32_from_f16(d);
     int scale = unit > 0.0f ? fit_nearest(wanted / unit, -127, 127) : 0;
-    struct q6_choice best = measure_q6(d, x, scale);
+    struct q6_choice best = measure_q6(d, x, h, scale);
 
     for (int a = scale - 1; a <= scale + 1; a += 2) {
         if (a >= -127 && a <= 127) {
-            struct q6_choice c = measure_q6(d, x, a);
+            struct q6_choice c = measure_q6(d, x, h, a);
 
             best = c.error < best.error ? c : best;
         }
@@ -339,7 +342,7 @@ static struct q6_choice round_q6(uint16_t d, const float *x, float wanted)
 }
 
 /* As refit_q4. */
-static void refit_q6(struct q6_block *b, const float *w)
+static void refit_q6(struct q6_block *b, const float *w, const float *h)
 {
     double qq = 0, xq = 0;
     struct q6_block fitted = { .error = 0 };
@@ -347,7 +350,7 @@ static void refit_q6(struct q6_block *b, const float *w)
     for (size_t j = 0; j < Q6_PARTS; j++) {
         const struct q6_choice *c = &b->part[j];
 
-        qq += (double)c->scale * c->scale * c->sums.qq;
+        qq += (double)c->scale * c->scale * (double)c->sums.qq;
         xq += (double)c->scale * (double)c->sums.xq;
     }
     if (!(qq > 0 && xq >= 0 && xq / qq <= (double)FIT_F16_MOST)) {
@@ -355,7 +358,8 @@ static void refit_q6(struct q6_block *b, const float *w)
     }
     fitted.d = f16_from_f32((float)(xq / qq));
     for (size_t j = 0; j < Q6_PARTS; j++) {
-        fitted.part[j] = measure_q6(fitted.d, w + j * Q6_PART, b->part[j].scale);
+        fitted.part[j] = measure_q6(fitted.d, w + j * Q6_PART, h + j * Q6_PART,
+                                    b->part[j].scale);
         fitted.error += fitted.part[j].error;
     }
     *b = fitted.error < b->error ? fitted : *b;
@@ -384,7 +388,7 @@ static void store_q6(const struct q6_block *b, const float *w, uint8_t *block)
     fit_store_f16(block + 208, b->d);
 }
 
-bool quantize_block_q6k(const float *w, uint8_t *block)
+bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
 {
     struct q6_block b = { .error = 0 };
     float scales[Q6_PARTS];
@@ -396,16 +400,16 @@ bool quantize_block_q6k(const float *w, uint8_t *block)
         }
     }
     for (size_t j = 0; j < Q6_PARTS; j++) {
-        scales[j] = fit_q6(w + j * Q6_PART);
+        scales[j] = fit_q6(w + j * Q6_PART, h + j * Q6_PART);
         most = at_least(fabsf(scales[j]), most);
     }
     most = at_most(most, FIT_F16_MOST * 127.0f);
     b.d = scale_for(most, 127.0f);
     for (size_t j = 0; j < Q6_PARTS; j++) {
-        b.part[j] = round_q6(b.d, w + j * Q6_PART, scales[j]);
+        b.part[j] = round_q6(b.d, w + j * Q6_PART, h + j * Q6_PART, scales[j]);
         b.error += b.part[j].error;
     }
-    refit_q6(&b, w);
+    refit_q6(&b, w, h);
     store_q6(&b, w, block);
     return true;
 }

@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "flash_image/dequantize.h"
+#include "flash_image/least_squares.h"
 #include "flash_image/quantize.h"
+#include "flash_image/requantize.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image.h"
 
@@ -19,7 +22,7 @@ struct packing {
     enum source_type source; /* whose blocks are taken as they are */
     size_t cols, block_bytes, group_bytes;
     size_t scales[2]; /* offsets of the block's fp16 scales */
-    bool (*quantize)(const float *w, uint8_t *block);
+    quantize_block_fn *quantize;
     void (*interleave)(const uint8_t *const blocks[8], void *group);
 };
 
@@ -37,6 +40,19 @@ static const struct packing *packing_of(enum ingot_type type)
     };
 
     return &packings[type];
+}
+
+enum rows_way rows_way(enum source_type from, enum ingot_type to)
+{
+    const struct packing *p = packing_of(to);
+
+    if (p->cols != 0) {
+        return p->source == from                 ? ROWS_COPIED
+               : requantize_of(from, to) != NULL ? ROWS_REQUANTIZED
+                                                 : ROWS_QUANTIZED;
+    }
+    return (to == INGOT_F32 && from == SOURCE_F32) || (to == INGOT_F16 && from == SOURCE_F16)
+               ? ROWS_COPIED : ROWS_QUANTIZED;
 }
 
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols)
@@ -70,6 +86,16 @@ static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_
     return true;
 }
 
+static void add_loss(struct rows_loss *loss, const float *w, const float *stored, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double miss = (double)stored[i] - (double)w[i];
+
+        loss->squares += (double)w[i] * (double)w[i];
+        loss->errors += miss * miss;
+    }
+}
+
 /* F32 and F16: a row is a group. */
 static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                          const struct rows_buffers *b, const char **problem)
@@ -92,6 +118,11 @@ static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, ui
             return 0;
         }
         memcpy(b->group + 2 * (size_t)c, &half, 2);
+        if (b->loss != NULL) {
+            float stored = f32_from_f16(half);
+
+            add_loss(b->loss, b->row + c, &stored, 1);
+        }
     }
     return cols * sizeof(uint16_t);
 }
@@ -101,38 +132,73 @@ static bool scale_is_finite(const uint8_t *scale)
     return (load_u16(scale) & 0x7c00) != 0x7c00;
 }
 
-/* The blocks of a row as they stand in the file; NULL: a scale is not finite. */
-static const uint8_t *copy_blocks(const struct source_tensor *t, uint32_t row,
-                                  const struct packing *p)
+static bool scales_are_finite(const uint8_t *blocks, size_t n, const struct packing *p)
 {
-    size_t n = t->cols / p->cols;
-    const uint8_t *blocks = t->data + row * n * p->block_bytes;
-
     for (size_t i = 0; i < n; i++) {
         const uint8_t *block = blocks + i * p->block_bytes;
 
         if (!scale_is_finite(block + p->scales[0]) || !scale_is_finite(block + p->scales[1])) {
-            return NULL;
+            return false;
         }
     }
-    return blocks;
+    return true;
 }
 
-static const uint8_t *quantize_row(const struct source_tensor *t, const struct packing *p,
-                                   uint32_t row, uint32_t cols, const struct rows_buffers *b,
-                                   uint8_t *blocks, const char **problem)
+/* The row's blocks with other blocks' values. */
+static void requantize_row(const struct source_tensor *t, requantize_block_fn *requantize,
+                           const struct packing *p, uint32_t row, uint8_t *blocks)
 {
-    if (!read_row(t, row, cols, b->row)) {
-        *problem = not_finite;
-        return NULL;
+    uint32_t step = source_type_block(t->type);
+    const uint8_t *in = t->data + source_type_bytes(t->type, (uint64_t)row * t->cols);
+
+    for (uint32_t c = 0; c < t->cols; c += step) {
+        requantize(in + source_type_bytes(t->type, c), blocks + c / p->cols * p->block_bytes);
     }
+}
+
+static const char *quantize_row(const struct packing *p, uint32_t cols,
+                                const struct rows_buffers *b, uint8_t *blocks)
+{
+    dequantize_block_fn *read = dequantize_of(p->source);
+
     for (size_t i = 0; i < cols / p->cols; i++) {
-        if (!p->quantize(b->row + i * p->cols, blocks + i * p->block_bytes)) {
-            *problem = too_large;
-            return NULL;
+        const float *w = b->row + i * p->cols;
+        uint8_t *block = blocks + i * p->block_bytes;
+        float stored[256];
+
+        if (!p->quantize(w, b->importance != NULL ? b->importance + i * p->cols : fit_ones,
+                         block)) {
+            return too_large;
+        }
+        if (b->loss != NULL) {
+            read(block, stored);
+            add_loss(b->loss, w, stored, p->cols);
         }
     }
-    return blocks;
+    return NULL;
+}
+
+/* The blocks of a row, in the file or in `space`; NULL: *problem says why not. */
+static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
+                               const struct rows_buffers *b, uint8_t *space, const char **problem)
+{
+    const struct packing *p = packing_of(type);
+    enum rows_way way = rows_way(t->type, type);
+    uint32_t cols = pad_cols(t->cols, type);
+    const uint8_t *blocks = space;
+
+    *problem = not_finite;
+    if (way == ROWS_COPIED) {
+        blocks = t->data + source_type_bytes(t->type, (uint64_t)row * t->cols);
+    } else if (way == ROWS_REQUANTIZED) {
+        requantize_row(t, requantize_of(t->type, type), p, row, space);
+    } else if (read_row(t, row, cols, b->row)) {
+        *problem = quantize_row(p, cols, b, space);
+        return *problem == NULL ? space : NULL;
+    } else {
+        return NULL;
+    }
+    return scales_are_finite(blocks, t->cols / p->cols, p) ? blocks : NULL;
 }
 
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
@@ -148,12 +214,7 @@ size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint
     for (uint32_t r = 0; r < INGOT_INTERLEAVE && first_row + r < t->rows; r++) {
         uint8_t *space = b->blocks + r * (cols / p->cols) * p->block_bytes;
 
-        if (t->type == p->source) {
-            rows[r] = copy_blocks(t, first_row + r, p);
-            *problem = not_finite;
-        } else {
-            rows[r] = quantize_row(t, p, first_row + r, cols, b, space, problem);
-        }
+        rows[r] = pack_row(t, type, first_row + r, b, space, problem);
         if (rows[r] == NULL) {
             return 0;
         }

@@ -9,7 +9,23 @@ struct rows_buffers {
     float *row;      /* cols_padded */
     uint8_t *blocks; /* 8 rows of GGML blocks */
     uint8_t *group;  /* the result */
+    const float *importance; /* cols_padded, of the columns: see quantize.h; NULL: all alike */
+    struct rows_loss *loss;  /* NULL: not measured, which takes time */
 };
+
+/* What packing changed, summed over all rows so far: their ratio is the NMSE. */
+struct rows_loss {
+    double squares; /* of the weights */
+    double errors;  /* of what is stored less the weights, squared */
+};
+
+/* How a tensor's weights become those of a type. */
+enum rows_way {
+    ROWS_COPIED,      /* as they stand in the file */
+    ROWS_REQUANTIZED, /* other blocks, the same values (requantize.h) */
+    ROWS_QUANTIZED,   /* by the nearest that the type has */
+};
+enum rows_way rows_way(enum source_type from, enum ingot_type to);
 
 /* Bytes of each buffer for tensors of at most most_cols columns. */
 struct rows_sizes {

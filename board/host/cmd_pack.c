@@ -10,8 +10,9 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 static void help(void)
 {
     puts("usage: ingot pack IN -o OUT [--type TYPE] [--template NAME] [--tokenizer FILE]\n"
-         "Make an .ingot file from a GGUF file (llama architecture; F32, F16, BF16, Q8_0, Q4_0,\n"
-         "Q4_K, Q6_K) or a llama2.c checkpoint (versions 0, 1 and 2).\n"
+         "Make an .ingot file from a GGUF file, a Hugging Face folder, or a llama2.c checkpoint\n"
+         "(versions 0, 1 and 2). Types that no kernel multiplies are stored as another, which is\n"
+         "said.\n"
          "\n"
          "  -o, --output FILE  the .ingot file to write\n"
          "  --type TYPE        of the weights: f32, f16, q8_0, q4_0, q4_k, q6_k, or q4_k_m, which\n"
@@ -20,6 +21,8 @@ static void help(void)
          "                     tokenizer.bin beside it)\n"
          "  --template NAME    chat template in place of the model's own; list: shows them; none:\n"
          "                     the model continues text\n"
+         "  --head TYPE        of the output matrix, which is the embedding where they are tied\n"
+         "  --report           a line for every matrix: from what, to what, and the error (NMSE)\n"
          "  -q, --quiet        no progress\n"
          "  -h, --help         this text");
 }
@@ -37,8 +40,9 @@ static bool set_value(struct pack_options *o, const char *word, const char *valu
     bool type = strcmp(word, "--type") == 0;
     bool tokenizer = strcmp(word, "--tokenizer") == 0;
     bool template = strcmp(word, "--template") == 0;
+    bool head = strcmp(word, "--head") == 0;
 
-    if (!output && !type && !tokenizer && !template) {
+    if (!output && !type && !tokenizer && !template && !head) {
         return refuse(word, "unknown option");
     }
     if (value == NULL) {
@@ -50,6 +54,9 @@ static bool set_value(struct pack_options *o, const char *word, const char *valu
         o->tokenizer = value;
     } else if (template) {
         o->template = value;
+    } else if (head) {
+        return pack_parse_head(value, o) ||
+               refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k can be packed");
     } else if (!pack_parse_type(value, o)) {
         return refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m can be packed");
     }
@@ -65,6 +72,8 @@ static bool parse(struct pack_options *o, int argc, char **argv, bool *wants_hel
         }
         if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) {
             o->quiet = true;
+        } else if (strcmp(argv[i], "--report") == 0) {
+            o->report = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
             if (!set_value(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
                 return false;

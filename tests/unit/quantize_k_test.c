@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "flash_image/format.h"
+#include "flash_image/least_squares.h"
 #include "flash_image/quantize.h"
 #include "flash_image/source.h"
 #include "kernels/kernels.h"
@@ -170,7 +171,8 @@ static double block_error(const float w[256], bool four)
     float out[256];
     double error = 0;
 
-    if (!(four ? quantize_block_q4k(w, block) : quantize_block_q6k(w, block))) {
+    if (!(four ? quantize_block_q4k(w, fit_ones, block)
+                : quantize_block_q6k(w, fit_ones, block))) {
         return (double)NAN;
     }
     read_block(block, four, out);

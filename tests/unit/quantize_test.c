@@ -1,6 +1,8 @@
 /* Q8_0 and Q4_0: quantization against GGML's plain rule, and FORMAT.md's worked example. */
 #include <math.h>
 
+#include "flash_image/dequantize.h"
+#include "flash_image/least_squares.h"
 #include "flash_image/quantize.h"
 #include "flash_image/source.h"
 #include "kernels/ref/scalar.h"
@@ -61,7 +63,7 @@ static void test_q4_blocks(void)
                             next_weight(&seed));
         }
         plain_q4(w, plain);
-        never_worse = quantize_block_q4(w, block) && never_worse &&
+        never_worse = quantize_block_q4(w, fit_ones, block) && never_worse &&
                       block_error(w, block, true) <= block_error(w, plain, true) * 1.000001;
         plain_sum += block_error(w, plain, true) / (double)(scale * scale);
         sum += block_error(w, block, true) / (double)(scale * scale);
@@ -71,11 +73,30 @@ static void test_q4_blocks(void)
        100 * (1 - sum / plain_sum));
 }
 
+/* The largest element / 127, and the nearest to that. */
+static void plain_q8(const float *w, uint8_t *block)
+{
+    float most = 0;
+    uint16_t half;
+
+    for (size_t i = 0; i < 32; i++) {
+        most = fmaxf(most, fabsf(w[i]));
+    }
+    half = f16_from_f32(most / 127);
+    memcpy(block, &half, 2);
+    for (size_t i = 0; i < 32; i++) {
+        double q = nearbyint((double)w[i] / (double)f32_from_f16(half));
+
+        block[2 + i] = (uint8_t)(int8_t)fmin(fmax(q, -127), 127);
+    }
+}
+
 static void test_q8_blocks(void)
 {
-    bool near = true;
+    double plain_sum = 0, sum = 0;
+    bool near = true, never_worse = true;
     uint32_t seed = 5;
-    uint8_t block[34];
+    uint8_t block[34], plain[34];
     float w[32];
 
     for (int n = 0; n < 3000; n++) {
@@ -84,22 +105,62 @@ static void test_q8_blocks(void)
         for (size_t i = 0; i < 32; i++) {
             w[i] = ldexpf(next_weight(&seed), n % 16 - 8);
         }
-        near = quantize_block_q8(w, block) && near;
+        near = quantize_block_q8(w, fit_ones, block) && near;
+        plain_q8(w, plain);
+        never_worse = never_worse &&
+                      block_error(w, block, false) <= block_error(w, plain, false) * 1.000001;
+        plain_sum += ldexp(block_error(w, plain, false), 16 - 2 * (n % 16));
+        sum += ldexp(block_error(w, block, false), 16 - 2 * (n % 16));
         d = (double)load_f16(block);
         for (size_t i = 0; i < 32; i++) {
             int q = (int8_t)block[2 + i];
             double miss = fabs((double)w[i] - d * q);
 
-            /* Half a step, or the clipped end that the rounded scale just misses. */
-            near = near && q >= -127 && (miss <= 0.5001 * d || (abs(q) == 127 && miss <= 0.6 * d));
+            near = near && q >= -127 && (miss <= 0.5001 * d || abs(q) == 127);
         }
     }
     OK(near, "every Q8_0 weight is the nearest to its scale as stored");
+    OK(never_worse, "no Q8_0 block is worse than by the plain rule");
+    OK(sum < 0.97 * plain_sum, "and together they are %.1f %% better",
+       100 * (1 - sum / plain_sum));
     memset(w, 0, sizeof w);
-    OK(quantize_block_q8(w, block) && block_error(w, block, false) == 0, "a block of zeros, Q8_0");
-    OK(quantize_block_q4(w, block) && block_error(w, block, true) == 0, "a block of zeros, Q4_0");
+    OK(quantize_block_q8(w, fit_ones, block) && block_error(w, block, false) == 0,
+       "a block of zeros, Q8_0");
+    OK(quantize_block_q4(w, fit_ones, block) && block_error(w, block, true) == 0,
+       "a block of zeros, Q4_0");
     w[3] = 1e9f;
-    OK(!quantize_block_q8(w, block) && !quantize_block_q4(w, block), "a scale beyond fp16");
+    OK(!quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
+       "a scale beyond fp16");
+}
+
+/* Where some columns count a hundred times as much, they are kept better than without saying so. */
+static void test_importance(quantize_block_fn *quantize, enum source_type type, const char *name)
+{
+    dequantize_block_fn *read = dequantize_of(type);
+    uint32_t n = source_type_block(type);
+    double with = 0, without = 0;
+    uint32_t seed = 9;
+
+    for (int round = 0; round < 300; round++) {
+        float w[256], h[256], out[256];
+        uint8_t block[256];
+
+        for (uint32_t i = 0; i < n; i++) {
+            w[i] = next_weight(&seed) + next_weight(&seed) + next_weight(&seed);
+            h[i] = i % 8 == (unsigned)round % 8 ? 100.0f : 1.0f;
+        }
+        for (int weighed = 0; weighed < 2; weighed++) {
+            quantize(w, weighed ? h : fit_ones, block);
+            read(block, out);
+            for (uint32_t i = 0; i < n; i++) {
+                double miss = (double)out[i] - (double)w[i];
+
+                *(weighed ? &with : &without) += (double)h[i] * miss * miss;
+            }
+        }
+    }
+    OK(with < 0.95 * without, "%s: importance lowers the weighted error by %.0f %%", name,
+       100 * (1 - with / without));
 }
 
 /* FORMAT.md's worked example: 10 rows of 40 columns, element (9, 37), and (9, 53) of Q4_0. */
@@ -137,6 +198,10 @@ static void test_interleave(void)
 int main(void)
 {
     test_q8_blocks();
+    test_importance(quantize_block_q8, SOURCE_Q8_0, "Q8_0");
+    test_importance(quantize_block_q4, SOURCE_Q4_0, "Q4_0");
+    test_importance(quantize_block_q4k, SOURCE_Q4_K, "Q4_K");
+    test_importance(quantize_block_q6k, SOURCE_Q6_K, "Q6_K");
     test_q4_blocks();
     test_interleave();
     return tap_done();

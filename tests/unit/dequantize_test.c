@@ -1,0 +1,217 @@
+/* GGML's types as floats: a file of four K types beside the floats that ggml made of them, and for
+ * the others blocks of random bytes beside the definition, written again element by element. */
+#include <math.h>
+
+#include "flash_image/dequantize.h"
+#include "flash_image/requantize.h"
+#include "tests/unit/model_files.h"
+#include "tests/unit/tap.h"
+
+enum { ELEMENTS = 1024 };
+
+/* The numbers behind "key": [ in a text; 0: none. */
+static size_t json_floats(const struct bytes *b, const char *key, float *out)
+{
+    const char *at = memmem(b->data, b->n, key, strlen(key));
+    size_t n = 0;
+
+    at = at != NULL ? strchr(at, '[') : NULL;
+    while (at != NULL && *at != ']' && n < ELEMENTS) {
+        char *end;
+
+        out[n++] = strtof(at + 1, &end);
+        at = end;
+    }
+    return n;
+}
+
+static void test_fixture(const char *assets)
+{
+    static const struct {
+        const char *key;
+        enum source_type type;
+        size_t offset; /* of its data, which begins at byte 352 */
+    } tensors[] = {
+        { "\"Q4_K\"", SOURCE_Q4_K, 4096 }, { "\"Q5_K\"", SOURCE_Q5_K, 4672 },
+        { "\"Q6_K\"", SOURCE_Q6_K, 5376 }, { "\"Q2_K\"", SOURCE_Q2_K, 6240 },
+    };
+    char path[512];
+    struct bytes file, json;
+
+    snprintf(path, sizeof path, "%s/hf/tiny/tiny_kquant.gguf", assets);
+    file = bytes_load(path);
+    snprintf(path, sizeof path, "%s/hf/tiny/tiny_kquant_ref.json", assets);
+    json = bytes_load(path);
+    bytes_add(&json, "", 1);
+    for (size_t i = 0; file.n == 6944 && i < sizeof tensors / sizeof tensors[0]; i++) {
+        static float expected[ELEMENTS], ours[ELEMENTS];
+        double worst = 0;
+
+        for (size_t at = 0; at < ELEMENTS; at += 256) {
+            dequantize_of(tensors[i].type)(file.data + 352 + tensors[i].offset +
+                                           source_type_bytes(tensors[i].type, at), ours + at);
+        }
+        if (!OK(json_floats(&json, tensors[i].key, expected) == ELEMENTS, "%s: a reference",
+                tensors[i].key)) {
+            continue;
+        }
+        for (size_t at = 0; at < ELEMENTS; at++) {
+            worst = fmax(worst, (double)fabsf(ours[at] - expected[at]));
+        }
+        OK(worst < 1e-6, "%s: within %.2g of ggml's %d floats", tensors[i].key, worst, ELEMENTS);
+    }
+    bytes_free(&file);
+    bytes_free(&json);
+}
+
+/* ---- the definitions once more: element c of a block ------------------------------------------- */
+
+static double half(const uint8_t *p)
+{
+    return (double)load_f16(p);
+}
+
+static int five_bits(const uint8_t *high, const uint8_t *low, unsigned c)
+{
+    uint32_t bits = load_u32(high);
+    int nibble = c < 16 ? low[c] % 16 : low[c - 16] / 16;
+
+    return nibble + ((bits >> c) % 2 != 0 ? 16 : 0);
+}
+
+static double define_q4_1(const uint8_t *b, unsigned c)
+{
+    return half(b) * (c < 16 ? b[4 + c] % 16 : b[4 + c - 16] / 16) + half(b + 2);
+}
+
+static double define_q5_0(const uint8_t *b, unsigned c)
+{
+    return half(b) * (five_bits(b + 2, b + 6, c) - 16);
+}
+
+static double define_q5_1(const uint8_t *b, unsigned c)
+{
+    return half(b) * five_bits(b + 4, b + 8, c) + half(b + 2);
+}
+
+static double define_iq4_nl(const uint8_t *b, unsigned c)
+{
+    static const int values[] = { -127, -104, -83, -65, -49, -35, -22, -10,
+                                  1, 13, 25, 38, 53, 69, 89, 113 };
+
+    return half(b) * values[c < 16 ? b[2 + c] % 16 : b[2 + c - 16] / 16];
+}
+
+/* Each half of 128 reads its 32 bytes four times, two bits further each time. */
+static double define_q2_k(const uint8_t *b, unsigned c)
+{
+    unsigned part = c / 16, which = c / 128, turn = c / 32 % 4;
+    unsigned q = (unsigned)b[16 + 32 * which + c % 32] >> 2 * turn;
+
+    return half(b + 80) * (b[part] % 16) * (double)(q % 4) - half(b + 82) * (b[part] / 16);
+}
+
+static double define_q3_k(const uint8_t *b, unsigned c)
+{
+    unsigned part = c / 16, which = c / 128, turn = c / 32 % 4;
+    unsigned q = ((unsigned)b[32 + 32 * which + c % 32] >> 2 * turn) % 4;
+    unsigned mask = 1u << (4 * which + turn);
+    unsigned low = part < 8 ? b[96 + part] % 16u : b[96 + part - 8] / 16u;
+    unsigned high = ((unsigned)b[104 + part % 4] >> 2 * (part / 4)) % 4;
+    int scale = (int)(low + 16 * high) - 32;
+
+    return half(b + 108) * scale * ((int)q - ((b[c % 32] & mask) != 0 ? 0 : 4));
+}
+
+static void random_block(uint8_t *block, size_t n, uint32_t *seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        next_weight(seed);
+        block[i] = (uint8_t)(*seed >> 24);
+    }
+}
+
+/* The fp16 scales at these offsets become finite ones. */
+static void tame(uint8_t *block, const size_t scales[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        block[scales[i] + 1] = (uint8_t)((block[scales[i] + 1] & 0x83) | 0x28);
+    }
+}
+
+static void test_definitions(void)
+{
+    static const struct {
+        enum source_type type;
+        size_t scales[2];
+        double (*define)(const uint8_t *block, unsigned c);
+    } rows[] = {
+        { SOURCE_Q4_1, { 0, 2 }, define_q4_1 },    { SOURCE_Q5_0, { 0, 0 }, define_q5_0 },
+        { SOURCE_Q5_1, { 0, 2 }, define_q5_1 },    { SOURCE_Q2_K, { 80, 82 }, define_q2_k },
+        { SOURCE_Q3_K, { 108, 108 }, define_q3_k }, { SOURCE_IQ4_NL, { 0, 0 }, define_iq4_nl },
+    };
+    uint32_t seed = 21;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t n = source_type_block(rows[i].type);
+        double worst = 0;
+
+        for (int round = 0; round < 50; round++) {
+            uint8_t block[256];
+            float out[256];
+
+            random_block(block, source_type_bytes(rows[i].type, n), &seed);
+            tame(block, rows[i].scales);
+            dequantize_of(rows[i].type)(block, out);
+            for (unsigned c = 0; c < n; c++) {
+                double exact = rows[i].define(block, c);
+
+                worst = fmax(worst, fabs((double)out[c] - exact) / fmax(fabs(exact), 1.0));
+            }
+        }
+        OK(worst < 1e-6, "%s: within %.2g of its definition", source_type_name(rows[i].type),
+           worst);
+    }
+}
+
+/* What a block becomes without loss means the same. */
+static void test_requantized(enum source_type from, enum ingot_type to, enum source_type as,
+                             const size_t scales[2], double tolerance)
+{
+    uint32_t n = source_type_block(from), step = source_type_block(as);
+    double errors = 0, squares = 0;
+    uint32_t seed = 33;
+
+    for (int round = 0; round < 50; round++) {
+        uint8_t block[256], blocks[512];
+        float before[256], after[256];
+
+        random_block(block, source_type_bytes(from, n), &seed);
+        tame(block, scales);
+        dequantize_of(from)(block, before);
+        requantize_of(from, to)(block, blocks);
+        for (uint32_t c = 0; c < n; c += step) {
+            dequantize_of(as)(blocks + source_type_bytes(as, c), after + c);
+        }
+        for (uint32_t c = 0; c < n; c++) {
+            errors += pow((double)after[c] - (double)before[c], 2);
+            squares += pow((double)before[c], 2);
+        }
+    }
+    OK(errors <= tolerance * squares, "%s as %s: NMSE %.2g", source_type_name(from),
+       source_type_name(as), errors / squares);
+}
+
+int main(void)
+{
+    static const size_t first[] = { 0, 0 }, q3_k[] = { 108, 108 };
+    const char *assets = getenv("INGOT_ASSETS");
+
+    test_fixture(assets != NULL ? assets : "../shared/models");
+    test_definitions();
+    test_requantized(SOURCE_Q5_0, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
+    test_requantized(SOURCE_IQ4_NL, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
+    test_requantized(SOURCE_IQ4_XS, INGOT_Q8_0, SOURCE_Q8_0, first, 1e-7);
+    test_requantized(SOURCE_Q3_K, INGOT_Q6_K, SOURCE_Q6_K, q3_k, 1e-13);
+    return tap_done();
+}
