@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/chat_template.h"
 #include "flash_image/source.h"
 #include "flash_image/tokenizer_section.h"
+#include "runtime/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,10 +30,33 @@ static void use_tensors(void)
     }
 }
 
+static void must(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+/* What the packer builds, the reader takes. */
+static void use_section(uint8_t *section, uint64_t bytes)
+{
+    uint8_t chat[CHAT_MOST_BYTES] __attribute__((aligned(8)));
+    char sentence[CHAT_SENTENCE_BYTES];
+    struct chat_request r = { .jinja = source.chat_template, .tokenizer = section };
+    struct image image;
+    size_t chat_bytes = 0;
+
+    must(image_check_tokenizer(&image, section, bytes, source.vocab.n_tokens) == ERR_OK);
+    if (chat_template_build(&r, chat, &chat_bytes, sentence) == ERR_OK) {
+        must(chat_bytes <= CHAT_MOST_BYTES);
+        chat_template_claim(chat, section);
+    }
+}
+
 static void use_vocab(void)
 {
-    uint8_t chat[CHAT_MOST_BYTES];
     struct tokenizer_size size;
+    uint64_t bytes;
     uint8_t *section;
 
     if (tokenizer_measure(&source, &size) != ERR_OK) {
@@ -41,9 +66,11 @@ static void use_vocab(void)
     if (section == NULL) {
         return;
     }
-    if (chat_build(&source, chat, &source.vocab.eot) > CHAT_MOST_BYTES ||
-        tokenizer_build(&source, &size, section) > size.bytes) {
-        abort();
+    if (tokenizer_build(&source, &size, section, &bytes) == ERR_OK) {
+        must(bytes <= size.bytes);
+        use_section(section, bytes);
+    } else {
+        must(source.problem[0] != '\0');
     }
     free(section);
 }

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Write a seed for vocab_fuzz: a GGUF of a byte-level vocabulary, a few merges and special tokens,
+and text of them behind it. usage: vocab_seed.py OUT"""
+import struct
+import sys
+
+STRING, ARRAY, I32, BOOL = 8, 9, 5, 7
+
+
+def text(s):
+    raw = s.encode()
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def value(key, kind, raw):
+    return text(key) + struct.pack("<I", kind) + raw
+
+
+def array(key, kind, items):
+    return value(key, ARRAY, struct.pack("<IQ", kind, len(items)) + b"".join(items))
+
+
+letters = [chr(b) for b in range(33, 127)] + ["\u0120", "\u010a", "\u00e9", "\u00c3", "\u00a9"]
+merges = ["a b", "ab ab", "\u0120 a", "\u0120a b", "h e", "l l", "he ll", "< s", "1 2",
+          "\u00c3 \u00a9"]
+tokens = letters + [m.replace(" ", "") for m in merges] + ["<s>", "</s>", "<b>", "<|x|>",
+                                                             "two words"]
+types = [1] * (len(letters) + len(merges)) + [3, 3, 4, 4, 1]
+values = [
+    value("general.architecture", STRING, text("gpt2")),
+    value("tokenizer.ggml.model", STRING, text("gpt2")),
+    value("tokenizer.ggml.pre", STRING, text("gpt-2")),
+    array("tokenizer.ggml.tokens", STRING, [text(t) for t in tokens]),
+    array("tokenizer.ggml.token_type", I32, [struct.pack("<i", t) for t in types]),
+    array("tokenizer.ggml.merges", STRING, [text(m) for m in merges]),
+    value("tokenizer.ggml.bos_token_id", 4, struct.pack("<I", tokens.index("<s>"))),
+    value("tokenizer.ggml.eos_token_id", 4, struct.pack("<I", tokens.index("</s>"))),
+    value("tokenizer.ggml.add_bos_token", BOOL, b"\x01"),
+    value("tokenizer.ggml.add_eos_token", BOOL, b"\x01"),
+]
+with open(sys.argv[1], "wb") as f:
+    f.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(values)) + b"".join(values) +
+            "abab ab<s>hell <b>12 \n</s>a <|x|>\u00e9 two words abababab".encode())
