@@ -194,9 +194,102 @@ static void test_failure(void)
     OK(e->kv.length >= length && say("gogo", true) == ERR_OK, "and the conversation goes on");
 }
 
+/* system= in place of the model's own, and no block where it is empty. */
+static void test_system(void)
+{
+    static const char *const given[] = { "bobo", "" };
+    static const char *const fronts[] = { "[O][S]bobo[/S][U]", "[O][U]" };
+    uint32_t wanted[256];
+
+    for (int i = 0; i < 2; i++) {
+        size_t n;
+
+        start_over(1);
+        options_set(&options, "system", given[i], NULL);
+        OK(say("bade", true) == ERR_OK, "a turn with system=\"%s\"", given[i]);
+        n = tokens_of(fronts[i], "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+        OK(rig.engine.kv.length == n && memcmp(rig.engine.ids, wanted, n * sizeof *wanted) == 0,
+           "the cache begins with %s", fronts[i]);
+    }
+}
+
+/* A token of the first reply, not its last, that its own text encodes to; its index, or 0. */
+static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
+{
+    const struct tokenizer *t = &rig.engine.tokenizer;
+
+    for (unsigned i = 1; i + 1 < n; i++) {
+        uint32_t id[256];
+
+        snprintf(marker, 64, "%.*s", (int)tokenizer_text_bytes(t, reply[i]),
+                 tokenizer_text(t, reply[i]));
+        if (reply[i - 1] != reply[i] && reply[i + 1] != reply[i] &&
+            tokens_of(marker, "", "", TOKENIZER_CONTINUE, id) == 1 && id[0] == reply[i])
+            return i;
+    }
+    return 0;
+}
+
+/* What a reply says up to the end of its thoughts is not in the next turn's cache. */
+static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
+{
+    struct engine *e = &rig.engine;
+    uint32_t first[16], wanted[256];
+    char marker[64];
+    unsigned at, last;
+    size_t n;
+
+    start_over(12);
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 16) == 12, "a reply of twelve tokens");
+    at = find_marker(first, 12, marker);
+    if (!OK(at != 0, "whose token %u, \"%s\", shall end its thoughts", at, marker))
+        return;
+    for (last = at + 1; last < 12; last++)
+        at = first[last] == first[at] ? last : at; /* the last one counts */
+    strings[INGOT_CHAT_THINK_END] = marker;
+    strings[INGOT_CHAT_NO_THINKING] = "[N]";
+    put_template(strings);
+    start_over(12);
+    OK(chat.think_end == first[at], "it is known");
+    say("bade", true);
+    options.n = 3;
+    OK(say("gogo", true) == ERR_OK, "a second turn");
+    n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+    memcpy(wanted + n, first + at + 1, (11 - at) * sizeof *first);
+    n += 11 - at;
+    n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
+    OK(e->kv.length == n + 2 && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+       "has only the %u tokens behind it", 11 - at);
+    OK(chat.reply_start == n, "and its own reply begins there");
+    start_over(2);
+    options_set(&options, "think", "off", NULL);
+    OK(say("bade", true) == ERR_OK, "think=off");
+    n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R][N]", TOKENIZER_BOS, wanted);
+    OK(chat.reply_start == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+       "puts its mark in front of the reply");
+}
+
+/* Several stop tokens: whatever the model would say first is one of them. */
+static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    uint32_t first[8];
+
+    start_over(3);
+    say("bade", true);
+    printed_ids(first, 8);
+    c->n_stops = 2;
+    c->stops[0] = first[0] == 5 ? 6 : 5;
+    c->stops[1] = first[0];
+    put_template(strings);
+    start_over(3);
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 0, "the second stop token stops");
+}
+
 int main(void)
 {
-    static const char *const strings[INGOT_CHAT_STRINGS] = {
+    static const char *strings[INGOT_CHAT_STRINGS] = {
         [INGOT_CHAT_NAME] = "test", [INGOT_CHAT_OPENING] = "[O]",
         [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
         [INGOT_CHAT_USER_PREFIX] = "[U]", [INGOT_CHAT_USER_SUFFIX] = "[/U]",
@@ -211,5 +304,8 @@ int main(void)
     test_stopped();
     test_full();
     test_failure();
+    test_system();
+    test_thoughts(strings);
+    test_stops(strings);
     return tap_done();
 }
