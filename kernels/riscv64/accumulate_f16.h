@@ -31,9 +31,6 @@
 #define sum1 v16
 #define sum2 v24
 
-#define ROW_BYTES 320
-#define ROW_FACTOR 264
-
 .macro accumulate_position count, offset, zvfh
     widen_halves value, \zvfh
     flw ft1, \offset(weight)

@@ -19,12 +19,9 @@
 #define weight t0
 #define weight_end t1
 #define column s0      /* the first value of these dimensions */
-#define to s1
-#define to_end s2
+#define sums_at s1
+#define sums_end s2
 #define index s3
-
-#define ROW_BYTES 320
-#define ROW_FACTOR 264
 
 .macro step count, lanes
     widen_lanes \lanes, value
@@ -80,7 +77,7 @@
     slli bits0, value, 2
     slli value, value, 1
     add value, value, column
-    add bits3, weight_end, to
+    add bits3, weight_end, sums_at
     add bits3, bits3, bits0
     flw fa0, 0(bits3)
     add weight_end, weight, weight_bytes
@@ -101,7 +98,7 @@
 
 /* \lanes dimensions of \count queries. */
 .macro accumulate_lanes count, lanes
-    mv value, to
+    mv value, sums_at
     load_sums \lanes, 0, value, fa0, fa1, fa2, fa3
     .if \count > 1
     load_sums \lanes, 1, value, fa4, fa5, fa6, fa7
@@ -122,7 +119,7 @@
     beqz weight, .Lstore_\count\()_\lanes
     slowly \count, \lanes
 .Lstore_\count\()_\lanes:
-    mv value, to
+    mv value, sums_at
     store_sums \lanes, value, fa0, fa1, fa2, fa3
     .if \count > 1
     store_sums \lanes, value, fa4, fa5, fa6, fa7
@@ -131,23 +128,23 @@
     store_sums \lanes, value, ft8, ft9, ft10, ft11
     .endif
 .Lnext_\count\()_\lanes:
-    addi to, to, 4*\lanes
+    addi sums_at, sums_at, 4*\lanes
     addi column, column, 2*\lanes
 .endm
 
 /* All dimensions of \count queries. */
 .macro accumulate_queries count
-    mv to, out
-    add to_end, out, out_bytes
+    mv sums_at, out
+    add sums_end, out, out_bytes
     mv column, values
 .Lfours_\count:
-    sub weight, to_end, to
+    sub weight, sums_end, sums_at
     li weight_end, 16
     bltu weight, weight_end, .Lones_\count
     accumulate_lanes \count, 4
     j .Lfours_\count
 .Lones_\count:
-    beq to, to_end, .Lend_\count
+    beq sums_at, sums_end, .Lend_\count
     accumulate_lanes \count, 1
     j .Lones_\count
 .Lend_\count:

@@ -33,9 +33,6 @@
 #define sum1 v16
 #define sum2 v24
 
-#define ROW_BYTES 320
-#define ROW_FACTOR 264
-
 .macro add_query offset, weight_scaled, sum
     flw \weight_scaled, \offset(weight)
     fmul.s \weight_scaled, \weight_scaled, ft0

@@ -4,6 +4,8 @@
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 
+#include "kernels/layout.h"
+
 /* func name [extension]: own section (the linker drops what nobody calls), CFI, and the
  * extension (v) for the assembler inside this function only. */
 .macro func name, extension
@@ -25,28 +27,40 @@
 \name:
 .endm
 
-/* Keep these registers in \bytes of stack (a multiple of 16), and give them back. */
-.macro push bytes, registers:vararg
+/* Make \bytes of stack (a multiple of 16) and keep these registers in it, from \offset on; and give
+ * them back. */
+.macro push_at offset, bytes, registers:vararg
     addi sp, sp, -(\bytes)
     .cfi_adjust_cfa_offset \bytes
-    .set push_at, 0
+    .set saved_at, \offset
     .irp register, \registers
-    sd \register, push_at(sp)
-    .cfi_rel_offset \register, push_at
-    .set push_at, push_at + 8
+    sd \register, saved_at(sp)
+    .cfi_rel_offset \register, saved_at
+    .set saved_at, saved_at + 8
     .endr
 .endm
 
-.macro pop bytes, registers:vararg
-    .set push_at, 0
+.macro pop_at offset, bytes, registers:vararg
+    .set saved_at, \offset
     .irp register, \registers
-    ld \register, push_at(sp)
+    ld \register, saved_at(sp)
     .cfi_restore \register
-    .set push_at, push_at + 8
+    .set saved_at, saved_at + 8
     .endr
     addi sp, sp, \bytes
     .cfi_adjust_cfa_offset -(\bytes)
 .endm
+
+.macro push bytes, registers:vararg
+    push_at 0, \bytes, \registers
+.endm
+
+.macro pop bytes, registers:vararg
+    pop_at 0, \bytes, \registers
+.endm
+
+#define ALL_SAVED s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11
+#define ALL_SAVED_BYTES 96
 
 /* The float with these bits. */
 .macro load_float reg, bits, temp
@@ -55,8 +69,15 @@
 .endm
 
 #define F32_ONE 0x3f800000
+#define F32_127 0x42fe0000
+#define F32_INFINITY 0x7f800000
+#define F32_MINUS_INFINITY 0xff800000
+#define F32_2M100 0x0d800000     /* 2^-100: what is smaller a quantized block counts as zero */
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
+#define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
 #define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to the nearest even integer */
 #define F16_SIGN_MAGNITUDE 0x8fffe000 /* what stays of a sign-extended fp16 shifted left by 13 */
+#define F16_LARGEST 0xf7ffffff   /* the largest finite one, shifted left by 17 and all below set */
+#define FLAG_OVERFLOW 4          /* of fflags */
 
 #endif

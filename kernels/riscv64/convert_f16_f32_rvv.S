@@ -35,7 +35,7 @@ func convert_f16_f32_rvv, v
     li below_normal, 0x38800000        /* 2^-14 */
     li half_bits, 0x3f000000
     fmv.w.x half, half_bits
-    li f32_infinity, 0x7f800000
+    li f32_infinity, F32_INFINITY
     li quiet_nan, 0x7e00
     li sign_bit, 0x8000
 .Lstep:

@@ -4,7 +4,6 @@
  *
  * A strided load gathers the row's 8 words of 64 columns: 32 columns in the low nibbles, then 32
  * in the high ones. 32 instructions for 32 columns. */
-#include "kernels/riscv64/asm.h"
 
 #define dst a0
 #define group a1       /* of the row, a block */
@@ -21,7 +20,7 @@
 #define temp_1 t4
 #define min t5
 #define next_min t6
-#define d ft0
+#define scale ft0
 #define dmin ft1
 #define scale_up ft2   /* 2^112 */
 #define offset ft3     /* dmin * min of a sub-block, negated */
@@ -32,18 +31,7 @@
 #define floats v8      /* m8 */
 #define values v16     /* m8 */
 
-#define BLOCK_BYTES 1152
-#define BLOCK_SCALES 32
-#define BLOCK_MINS 96
-#define BLOCK_QUANTS 128
-
-.macro load_scale reg, at, bytes
-    lh temp, \bytes(\at)
-    slli temp, temp, 13
-    and temp, temp, sign_bits
-    fmv.w.x \reg, temp
-    fmul.s \reg, \reg, scale_up
-.endm
+#include "kernels/riscv64/dequantize.h"
 
 /* 32 columns; \upper has the upper 4 bits of the sub-block's min. */
 .macro sub_block quants, upper
@@ -63,35 +51,28 @@
     vfwcvt.f.x.v floats, products
     vsetvli zero, zero, e32, m8, ta, ma
     vfmv.v.f values, offset
-    vfmacc.vf values, d, floats
+    vfmacc.vf values, scale, floats
     vse32.v values, (dst)
     addi dst, dst, 128
 .endm
 
 func dequantize_f32_q4kx8_rvv, v
-    srli blocks_left, blocks_left, 8
-    beqz blocks_left, .Ldone
-    li temp, BLOCK_BYTES
-    mul temp, temp, blocks_left
-    srli temp_1, row, 3
-    mul temp, temp, temp_1
-    add group, group, temp
-    andi row, row, 7
+    find_row group, row, blocks_left, COLS_K_LOG2, Q4K_BYTES, temp, temp_1, .Ldone
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
     li lanes, 32
-    li stride, 32
+    li stride, ROW_STRIDE
 .Lblock:
     slli temp_1, row, 1
     add temp_1, temp_1, group
-    load_scale d, temp_1, 0
-    load_scale dmin, temp_1, 16
+    load_scale scale, temp_1, 0, temp
+    load_scale dmin, temp_1, Q4K_DMIN, temp
     add scales_at, group, row
-    addi mins_at, scales_at, BLOCK_MINS
-    addi scales_at, scales_at, BLOCK_SCALES
+    addi mins_at, scales_at, Q4K_MINS
+    addi scales_at, scales_at, Q4K_SCALES
     slli words_at, row, 2
     add words_at, words_at, group
-    addi words_at, words_at, BLOCK_QUANTS
+    addi words_at, words_at, Q4K_QUANTS
     li part, 0
 .Lpart:
     vsetivli zero, 8, e32, m2, ta, ma
@@ -114,7 +95,7 @@ func dequantize_f32_q4kx8_rvv, v
     addi part, part, 1
     li temp, 4
     bne part, temp, .Lpart
-    addi group, group, BLOCK_BYTES
+    addi group, group, Q4K_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lblock
 .Ldone:

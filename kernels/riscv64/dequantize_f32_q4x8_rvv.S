@@ -4,7 +4,6 @@
  *
  * A strided load gathers the row's 4 words of a block: 4 columns each in the low nibbles, 4 in
  * the high ones. 27 instructions for 32 columns. */
-#include "kernels/riscv64/asm.h"
 
 #define dst a0
 #define words_at a1    /* the row's first word of a block */
@@ -24,33 +23,22 @@
 #define low_values v8  /* m4 */
 #define high_values v12
 
-#define BLOCK_BYTES 144
+#include "kernels/riscv64/dequantize.h"
 
 func dequantize_f32_q4x8_rvv, v
-    srli blocks_left, blocks_left, 5
-    beqz blocks_left, .Ldone
-    li temp, BLOCK_BYTES
-    mul temp, temp, blocks_left
-    srli bits, row, 3
-    mul temp, temp, bits
-    add words_at, words_at, temp       /* the group of the row */
-    andi row, row, 7
+    find_row words_at, row, blocks_left, COLS_LOG2, Q4X8_BYTES, temp, bits, .Ldone
     slli temp, row, 1
     add scale_at, words_at, temp
     slli temp, row, 2
     add words_at, words_at, temp
-    addi words_at, words_at, 16
+    addi words_at, words_at, QUANTS
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
-    li stride, 32
+    li stride, ROW_STRIDE
 .Lblock:
     vsetivli zero, 4, e32, m1, ta, ma
     vlse32.v packed, (words_at), stride
-    lh bits, 0(scale_at)
-    slli bits, bits, 13
-    and bits, bits, sign_bits
-    fmv.w.x scale, bits
-    fmul.s scale, scale, scale_up
+    load_scale scale, scale_at, 0, bits
     vsetivli zero, 16, e8, m1, ta, ma
     vand.vi low, packed, 15
     vsrl.vi high, packed, 4
@@ -59,10 +47,10 @@ func dequantize_f32_q4x8_rvv, v
     vsetivli zero, 16, e32, m4, ta, ma
     vsext.vf4 low_values, low
     vsext.vf4 high_values, high
-    addi words_at, words_at, BLOCK_BYTES
+    addi words_at, words_at, Q4X8_BYTES
     vfcvt.f.x.v low_values, low_values
     vfcvt.f.x.v high_values, high_values
-    addi scale_at, scale_at, BLOCK_BYTES
+    addi scale_at, scale_at, Q4X8_BYTES
     vfmul.vf low_values, low_values, scale
     vfmul.vf high_values, high_values, scale
     vse32.v low_values, (dst)

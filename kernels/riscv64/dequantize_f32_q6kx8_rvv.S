@@ -4,7 +4,6 @@
  *
  * Strided loads gather the row's 8 words of 32 columns, one of low and one of high bits. 30
  * instructions for 32 columns. */
-#include "kernels/riscv64/asm.h"
 
 #define dst a0
 #define group a1       /* of the row, a block */
@@ -20,7 +19,7 @@
 #define temp t3
 #define temp_1 t4
 #define upper_bits t5  /* 0x30 */
-#define d ft0
+#define scale ft0
 #define scale_up ft1   /* 2^112 */
 
 #define low v0         /* m2 */
@@ -28,39 +27,25 @@
 #define products v4    /* m4, int16: of 16 columns, then of 16 more */
 #define floats v8      /* m8 */
 
-#define BLOCK_BYTES 1680
-#define BLOCK_SCALES 16
-#define BLOCK_LOW 144
-#define BLOCK_HIGH 1168
+#include "kernels/riscv64/dequantize.h"
 
 func dequantize_f32_q6kx8_rvv, v
-    srli blocks_left, blocks_left, 8
-    beqz blocks_left, .Ldone
-    li temp, BLOCK_BYTES
-    mul temp, temp, blocks_left
-    srli temp_1, row, 3
-    mul temp, temp, temp_1
-    add group, group, temp
-    andi row, row, 7
+    find_row group, row, blocks_left, COLS_K_LOG2, Q6K_BYTES, temp, temp_1, .Ldone
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
     li upper_bits, 0x30
     li lanes, 32
-    li stride, 32
+    li stride, ROW_STRIDE
 .Lblock:
     slli temp_1, row, 1
     add temp_1, temp_1, group
-    lh temp, 0(temp_1)
-    slli temp, temp, 13
-    and temp, temp, sign_bits
-    fmv.w.x d, temp
-    fmul.s d, d, scale_up
+    load_scale scale, temp_1, 0, temp
     add scales_at, group, row
-    addi scales_at, scales_at, BLOCK_SCALES
+    addi scales_at, scales_at, Q6K_SCALES
     slli low_at, row, 2
     add low_at, low_at, group
-    addi high_at, low_at, BLOCK_HIGH
-    addi low_at, low_at, BLOCK_LOW
+    addi high_at, low_at, Q6K_HIGH
+    addi low_at, low_at, Q6K_LOW
     li part, 0
 .Lpart:
     vsetivli zero, 8, e32, m2, ta, ma
@@ -90,7 +75,7 @@ func dequantize_f32_q6kx8_rvv, v
     slli temp, temp, 8
     add low_at, low_at, temp
     addi part, part, 1
-    vfmul.vf floats, floats, d
+    vfmul.vf floats, floats, scale
     vse32.v floats, (dst)
     addi dst, dst, 128
     li temp, 4
@@ -99,7 +84,7 @@ func dequantize_f32_q6kx8_rvv, v
 .Lsame_high:
     li temp, 8
     bne part, temp, .Lpart
-    addi group, group, BLOCK_BYTES
+    addi group, group, Q6K_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lblock
 .Ldone:

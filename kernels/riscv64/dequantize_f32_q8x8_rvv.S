@@ -4,7 +4,6 @@
  *
  * A strided load gathers the row's 8 words (4 columns each) of a block. 17 instructions for 32
  * columns. */
-#include "kernels/riscv64/asm.h"
 
 #define dst a0
 #define words_at a1    /* the row's first word of a block */
@@ -22,39 +21,28 @@
 #define packed v0      /* m2 */
 #define values v8      /* m8 */
 
-#define BLOCK_BYTES 272
+#include "kernels/riscv64/dequantize.h"
 
 func dequantize_f32_q8x8_rvv, v
-    srli blocks_left, blocks_left, 5
-    beqz blocks_left, .Ldone
-    li temp, BLOCK_BYTES
-    mul temp, temp, blocks_left
-    srli bits, row, 3
-    mul temp, temp, bits
-    add words_at, words_at, temp       /* the group of the row */
-    andi row, row, 7
+    find_row words_at, row, blocks_left, COLS_LOG2, Q8X8_BYTES, temp, bits, .Ldone
     slli temp, row, 1
     add scale_at, words_at, temp
     slli temp, row, 2
     add words_at, words_at, temp
-    addi words_at, words_at, 16
+    addi words_at, words_at, QUANTS
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
     li lanes, 32
-    li stride, 32
+    li stride, ROW_STRIDE
 .Lblock:
     vsetivli zero, 8, e32, m2, ta, ma
     vlse32.v packed, (words_at), stride
-    lh bits, 0(scale_at)
-    slli bits, bits, 13
-    and bits, bits, sign_bits
-    fmv.w.x scale, bits
-    fmul.s scale, scale, scale_up
+    load_scale scale, scale_at, 0, bits
     vsetvli zero, lanes, e32, m8, ta, ma
     vsext.vf4 values, packed
-    addi words_at, words_at, BLOCK_BYTES
+    addi words_at, words_at, Q8X8_BYTES
     vfcvt.f.x.v values, values
-    addi scale_at, scale_at, BLOCK_BYTES
+    addi scale_at, scale_at, Q8X8_BYTES
     vfmul.vf values, values, scale
     addi blocks_left, blocks_left, -1
     vse32.v values, (dst)

@@ -11,8 +11,6 @@
 
 #include "kernels/riscv64/vector.h"
 
-#define FLAG_OVERFLOW 4
-
 #define sign_bits t6   /* F16_SIGN_MAGNITUDE */
 #define temp t5
 #define scale_up ft0   /* 2^112 */
@@ -158,7 +156,7 @@
     vsll.vi v4, v12, 13
     vsll.vi v12, v12, 17               /* exponent and fraction alone, at the top */
     vand.vx v4, v4, sign_bits
-    li temp, 0xf7ffffff                /* the largest finite one, all below set */
+    li temp, F16_LARGEST 
     vmsgtu.vx v0, v12, temp
     lui temp, 0x7f800
     vfmul.vf v4, v4, scale_up
@@ -175,6 +173,21 @@
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
     .endif
+.endm
+
+/* The kernel's `all_rows type, slices` for the CPU's VLEN; each ends at .Ldone, which follows. */
+.macro all_rows_by_vlen type
+    csrr temp, vlenb
+    addi temp, temp, -16
+    beqz temp, .Lvlen_128
+    addi temp, temp, -16
+    beqz temp, .Lvlen_256
+    all_rows \type, 1
+.Lvlen_128:
+    all_rows \type, 2
+.Lvlen_256:
+    all_rows \type, 4
+.Ldone:
 .endm
 
 #endif

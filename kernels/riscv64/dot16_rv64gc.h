@@ -215,11 +215,11 @@
 .endm
 
 .macro load_shape
-    ld row_bytes, 8(rows_left)
-    ld n_tokens, 16(rows_left)
-    ld y_bytes, 24(rows_left)
-    ld x_bytes, 32(rows_left)
-    ld rows_left, 0(rows_left)
+    ld row_bytes, SHAPE_COLS(rows_left)
+    ld n_tokens, SHAPE_TOKENS(rows_left)
+    ld y_bytes, SHAPE_Y_STRIDE(rows_left)
+    ld x_bytes, SHAPE_X_STRIDE(rows_left)
+    ld rows_left, SHAPE_ROWS(rows_left)
 .endm
 
 #endif

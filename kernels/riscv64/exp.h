@@ -163,7 +163,7 @@
 /* \result = max of count floats at \at, -infinity for none. Clobbers \at, \count, \taken,
  * \bytes, v0-v15. */
 .macro max_of result, at, count, taken, bytes
-    load_float \result, 0xff800000, \taken
+    load_float \result, F32_MINUS_INFINITY, \taken
     vsetvli \taken, zero, e32, m8, tu, ma
     vfmv.v.f v0, \result
 .Lmax_step\@:

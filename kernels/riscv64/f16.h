@@ -8,8 +8,6 @@
 
 #include "kernels/riscv64/asm.h"
 
-#define FLAG_OVERFLOW 4
-
 #define scale_up ft0   /* 2^112 */
 #define sign_bits t2   /* F16_SIGN_MAGNITUDE */
 
@@ -54,7 +52,7 @@
     vsll.vi slow_wide, slow_bits, 13
     vsll.vi slow_bits, slow_bits, 17   /* exponent and fraction alone, at the top */
     vand.vx slow_wide, slow_wide, sign_bits
-    li \temp, 0xf7ffffff               /* the largest finite one, all below set */
+    li \temp, F16_LARGEST
     vmsgtu.vx v0, slow_bits, \temp
     lui \temp, 0x7f800
     vfmul.vf slow_wide, slow_wide, scale_up

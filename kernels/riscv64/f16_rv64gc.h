@@ -7,8 +7,6 @@
 
 #include "kernels/riscv64/asm.h"
 
-#define FLAG_OVERFLOW 4
-
 #define sign_bits t2   /* F16_SIGN_MAGNITUDE */
 #define bits0 t3
 #define bits1 t4

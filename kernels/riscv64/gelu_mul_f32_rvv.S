@@ -6,7 +6,7 @@
 
 #define dst a0
 #define gate a1
-#define up a2
+#define up_at a2
 #define left a3
 #define taken t0
 #define bytes t1
@@ -25,10 +25,10 @@ func gelu_mul_f32_rvv, v
     sub left, left, taken
     gelu_divisor divisors, gates, v4, v8, v12, v16
     vle32.v gates, (gate)
-    vle32.v ups, (up)
+    vle32.v ups, (up_at)
     vfdiv.vv gates, gates, divisors
     add gate, gate, bytes
-    add up, up, bytes
+    add up_at, up_at, bytes
     vfmul.vv gates, gates, ups
     vse32.v gates, (dst)
     add dst, dst, bytes

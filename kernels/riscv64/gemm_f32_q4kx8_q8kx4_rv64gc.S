@@ -5,13 +5,13 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; keeps s0-s11 and ra
  * in a frame of 640 bytes. q4k_rv64gc.h. Instructions per 32 weights and token: 44. */
 #define TOKENS 4
-#define ACT_BYTES 1168
-#define ACT_D 1152
+#define ACT_BYTES Q8KX4_BYTES
+#define ACT_D Q8KX4_SCALE
 #include "kernels/riscv64/q4k_rv64gc.h"
 
 func gemm_f32_q4kx8_q8kx4_rv64gc
     open_frame
-    matrix q4k_block, BLOCK_BYTES
+    matrix q4k_block, Q4K_BYTES
     close_frame
     ret
 endfunc

@@ -13,66 +13,22 @@
  *
  * For 8 rows, 32 columns and a token: 22 instructions at VLEN 128, 19 at 256, of which decoding
  * is 3.5. */
-#include "kernels/riscv64/gemm.h"
+#define TILE 64           /* rows */
+#define COLUMN_BYTES TILE
+#define load_column vle8.v
+#define SUM_COLUMNS 32    /* that are summed up before they are folded */
+#include "kernels/riscv64/gemm_k.h"
 
-#define dst a0         /* the tile's first row, token 0 */
-#define weights a1     /* the tile's first group, block 0 */
-#define act_start a2   /* block 0 */
-#define rows_left a3
-#define n_tokens a4
-#define y_stride a5    /* bytes */
-#define row_bytes a6   /* of one group of 8 rows */
-#define group_bytes a7 /* of four tokens */
-#define scale_at s0    /* SCALE_AT in the scratch */
-#define group_at s1    /* the block of the tile's first group */
-#define act_block s2   /* the block of the first tokens */
-#define rows s3        /* of the tile */
-#define rows_low s4    /* as many of them as 8 registers hold in 32 bits ... */
-#define rows_high s5   /* ... and the rest */
-#define chunk_left s6  /* tokens from this chunk of 16 on */
-#define chunk_act s7   /* its first tokens' block */
-#define chunk_out s8   /* its first token's y */
 #define sub_block s9
-#define chunk_tokens s10
-#define acc s11        /* int32 sums of a token */
-#define act t0
-#define out t1         /* most often where the activations' sums are */
-#define tokens_left t2
-#define step t3        /* from this pair of tokens to the next */
-#define column_at t4
-#define temp t5
-#define temp_1 t6
 #define scale_up ft0   /* 2^112 */
-#define act_scale ft1
 
-#define dots_a v0      /* m8, int16: first token */
-#define dots_b v8
-#define column_0 v16   /* m4, int8 */
-#define column_1 v20
-
-#define TILE 64        /* rows */
-#define TOKENS 16
-#define BLOCK_BYTES 1152
-#define BLOCK_SCALES 32
-#define BLOCK_MINS 96
-#define BLOCK_QUANTS 128
-#define ACT_BYTES 1168
-#define ACT_SUMS 1024
-#define ACT_SCALES 1152
-/* The scratch, from sp on. */
-#define ACC_AT (32 * TILE)                   /* int32 [TOKENS][TILE], behind int8 [32][TILE] */
-#define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16 [TILE], of this sub-block */
+/* The scratch, from SCALE_AT on: the scales of these columns, int16 [TILE]; then */
 #define SCALES_AT (SCALE_AT + 2 * TILE)      /* uint8 [8][TILE] */
 #define MINS_AT (SCALES_AT + 8 * TILE)       /* uint8 [8][TILE] */
 #define D_AT (MINS_AT + 8 * TILE)            /* float [TILE] */
 #define DMIN_AT (D_AT + 4 * TILE)            /* float [TILE] */
 #define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS / 2][8][2]: of activations */
 #define LOCALS (SUMS_AT + 16 * TOKENS)
-
-.macro scratch reg, offset
-    li \reg, \offset
-    add \reg, \reg, sp
-.endm
 
 /* Scales, mins, d and dmin of the tile's block. */
 .macro decode_scales
@@ -82,7 +38,7 @@
     scratch step, D_AT
 1:  li temp, 32
     vsetvli zero, temp, e8, m2, ta, ma
-    addi temp_1, act, BLOCK_SCALES
+    addi temp_1, act, Q4K_SCALES
     vle8.v v0, (temp_1)                /* sub-blocks 0-3 */
     addi temp_1, temp_1, 32
     vle8.v v2, (temp_1)                /* 4-7 */
@@ -140,13 +96,7 @@
     part_columns temp
     li temp, 4 * TILE
     vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
-    vsse64.v v0, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v2, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v4, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v6, (column_at), temp
+    store_columns v0, v2, v4, v6
 .endm
 
 /* Weights of the tile's sub-block, and its scales as int16. */
@@ -154,7 +104,7 @@
     srli temp, sub_block, 1
     slli temp, temp, 8
     add act, group_at, temp
-    addi act, act, BLOCK_QUANTS
+    addi act, act, Q4K_QUANTS
     andi temp_1, sub_block, 1
     slli temp_1, temp_1, 2
     mv out, sp
@@ -180,7 +130,7 @@
 
 /* The chunk's sums of activations by 32, and zeros to its int32 sums. */
 .macro begin_chunk
-    addi act, chunk_act, ACT_SUMS
+    addi act, chunk_act, Q8KX4_SUM
     scratch out, SUMS_AT
     li temp, 16
     mv tokens_left, chunk_tokens
@@ -201,38 +151,7 @@
     add act, act, group_bytes
     addi tokens_left, tokens_left, -4
     bgtz tokens_left, 1b
-    li temp, TILE
-    vsetvli temp, temp, e32, m8, ta, ma /* divides TILE */
-    vmv.v.i v0, 0
-    slli temp, temp, 2
-    scratch out, ACC_AT
-    li tokens_left, 4 * TILE * TOKENS
-1:  vse32.v v0, (out)
-    add out, out, temp
-    sub tokens_left, tokens_left, temp
-    bnez tokens_left, 1b
-.endm
-
-/* Column \c of the scratch, in \reg, times the activations of both tokens. */
-.macro column c, reg
-    vle8.v \reg, (column_at)
-    lb temp, (\c) / 4 * 16 + (\c) % 4(act)
-    lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
-    addi column_at, column_at, TILE
-    .if \c == 0
-    vwmul.vx dots_a, \reg, temp
-    vwmul.vx dots_b, \reg, temp_1
-    .else
-    vwmacc.vx dots_a, temp, \reg
-    vwmacc.vx dots_b, temp_1, \reg
-    .endif
-.endm
-
-.macro four_columns c
-    column (\c), column_0
-    column (\c) + 1, column_1
-    column (\c) + 2, column_0
-    column (\c) + 3, column_1
+    clear_sums
 .endm
 
 /* acc += scale * (dots + 7 * sum), at temp, for half of the tile's rows; temp_1 has 7 * sum,
@@ -311,50 +230,14 @@
     add chunk_out, chunk_out, y_stride
 .endm
 
-/* Zeros to the tile's y of every token. */
-.macro clear_tile
-    mv out, dst
-    mv tokens_left, n_tokens
-    slli temp_1, rows_low, 2
-    add temp_1, temp_1, dst
-    vsetvli zero, rows_low, e32, m8, ta, ma
-    vmv.v.i v0, 0
-1:  beqz tokens_left, 2f
-    vsetvli zero, rows_low, e32, m8, ta, ma
-    vse32.v v0, (out)
-    vsetvli zero, rows_high, e32, m8, ta, ma
-    vse32.v v0, (temp_1)
-    add out, out, y_stride
-    add temp_1, temp_1, y_stride
-    addi tokens_left, tokens_left, -1
-    j 1b
-2:
-.endm
-
 func gemm_f32_q4kx8_q8kx4_rvv, v
     enter_frame LOCALS
     scratch scale_at, SCALE_AT
-    ld temp, SHAPE_COLS(a3)
-    ld n_tokens, SHAPE_TOKENS(a3)
-    ld y_stride, SHAPE_Y_STRIDE(a3)
-    ld rows_left, SHAPE_ROWS(a3)
-    slli y_stride, y_stride, 2
-    srli temp, temp, 8                 /* blocks of a row */
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    li group_bytes, ACT_BYTES
-    mul group_bytes, group_bytes, temp
+    load_shape COLS_K_LOG2, Q4K_BYTES, Q8KX4_BYTES
     load_float scale_up, F32_2P112, temp
     beqz rows_left, .Ldone
 .Ltile:
-    csrr rows_low, vlenb
-    slli rows, rows_low, 2             /* as int16 in 8 registers */
-    slli rows_low, rows_low, 1
-    li temp, TILE
-    at_most rows, temp
-    at_most rows, rows_left
-    at_most rows_low, rows
-    sub rows_high, rows, rows_low
+    take_tile_rows
     clear_tile
     beqz n_tokens, .Lnext_tile
     beqz group_bytes, .Lnext_tile
@@ -383,14 +266,9 @@ func gemm_f32_q4kx8_q8kx4_rvv, v
 .Lpair:
     mv column_at, sp
     vsetvli zero, rows, e8, m4, ta, ma
-    four_columns 0
-    four_columns 4
-    four_columns 8
-    four_columns 12
-    four_columns 16
-    four_columns 20
-    four_columns 24
-    four_columns 28
+    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
+    four_columns \first
+    .endr
     combine dots_a, v4, 0
     combine dots_b, v12, 1
     addi acc, acc, 8 * TILE
@@ -403,7 +281,7 @@ func gemm_f32_q4kx8_q8kx4_rvv, v
     li temp, 8
     bne sub_block, temp, .Lsub_block
 
-    addi act, chunk_act, ACT_SCALES
+    addi act, chunk_act, Q8KX4_SCALE
     scratch acc, ACC_AT
     scratch out, SUMS_AT
     mv tokens_left, chunk_tokens
@@ -422,18 +300,12 @@ func gemm_f32_q4kx8_q8kx4_rvv, v
     sub chunk_left, chunk_left, chunk_tokens
     bnez chunk_left, .Lchunk
 .Lnext_block:
-    addi act_block, act_block, ACT_BYTES
-    addi group_at, group_at, BLOCK_BYTES
+    addi act_block, act_block, Q8KX4_BYTES
+    addi group_at, group_at, Q4K_BYTES
     add temp, act_start, group_bytes
     bne act_block, temp, .Lblock
 .Lnext_tile:
-    sub rows_left, rows_left, rows
-    slli temp, rows, 2
-    add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile is no multiple of 8 */
-    mul temp, temp, row_bytes
-    add weights, weights, temp
-    bnez rows_left, .Ltile
+    next_tile
 .Ldone:
     leave_frame LOCALS
     ret

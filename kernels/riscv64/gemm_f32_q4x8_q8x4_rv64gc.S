@@ -13,18 +13,13 @@
  * B^3. Nibbles are masked once for four tokens. Instructions per 32 weights and token: 38. */
 #include "kernels/riscv64/gemm_rv64gc.h"
 
-#define BLOCK_BYTES 144
-#define ACT_BYTES 160
-#define ACT_D 128
-#define ACT_SUM 144
-
 .macro start
     load_float scale_up, F32_2P112, t0
     li mask, 0x000f000f000f000f
 .endm
 
 .macro start_dots out, token
-    lw \out, ACT_SUM + 4*\token(act)
+    lw \out, Q8X4_SUM + 4*\token(act)
     slli \out, \out, 3
     mul \out, \out, product0
     add \out, \out, product1
@@ -46,7 +41,7 @@
     act_pair a6, 16*(\act_chunk) + \odd + 8
     act_pair a7, 16*(\act_chunk) + \odd + 12
     .irp pair, 0, 1, 2, 3
-    ld word, 16 + 32*\chunk + 8*\pair(block)
+    ld word, QUANTS + 32*\chunk + 8*\pair(block)
     .if \shift
     srli word, word, \shift
     .endif
@@ -77,14 +72,14 @@
     .endr
     load_row_scales 0, product0
     .irp token, 0, 1, 2, 3
-    flw fa\token, ACT_D + 4*\token(act)
+    flw fa\token, Q8X4_SCALE + 4*\token(act)
     .endr
     finish_rows finish
 .endm
 
 func gemm_f32_q4x8_q8x4_rv64gc
     open_frame
-    gemm_loops q4_block, BLOCK_BYTES, ACT_BYTES, 5
+    gemm_loops q4_block, Q4X8_BYTES, Q8X4_BYTES, 5
     close_frame
     ret
 endfunc

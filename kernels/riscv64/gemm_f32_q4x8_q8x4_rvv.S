@@ -13,51 +13,25 @@
  * For 8 rows, 32 columns and a token: 16 instructions at VLEN 128, 8.5 at 256, of which decoding
  * is 0.6 for 64 tokens. Two tokens a step in registers of m8 against four in m4: 12
  * instructions instead of 20 for the columns. */
+#define TILE 128           /* rows */
+#define COLUMN_BYTES TILE
+#define load_column vle8.v
+#define SUM_COLUMNS 32    /* that are summed up before they are folded */
 #include "kernels/riscv64/gemm.h"
 
-#define dst a0         /* the tile's first row, token 0 */
-#define weights a1     /* the tile's first group, block 0 */
-#define act_start a2
-#define rows_left a3
-#define n_tokens a4
-#define y_stride a5    /* bytes */
-#define row_bytes a6   /* of one group of 8 rows */
-#define group_bytes a7 /* of four tokens */
 #define act_end s0
-#define group_at s1    /* the block of the tile's first group */
-#define act_block s2   /* the block of the first tokens */
-#define rows s3        /* of the tile */
-#define rows_low s4    /* as many of them as a group of 8 registers holds in f32 ... */
-#define rows_high s5   /* ... and the rest */
 #define low_bytes s6   /* of rows_low floats */
 #define scratch s7     /* int8 [32][TILE] */
 #define scales s8      /* float [TILE] */
 #define spill s9       /* int16 [TILE] */
-#define tile_max s10
 #define sign_bits s11  /* F16_SIGN_MAGNITUDE */
-#define act t0
-#define out t1
-#define tokens_left t2
-#define step t3        /* from this pair of tokens to the next */
-#define column_at t4
-#define temp t5
-#define temp_1 t6
 #define scale_up ft0   /* -2^112 */
-#define act_scale ft1
 
-#define dots_a v0      /* m8, int16: first token */
 #define dots_a_high v4
-#define dots_b v8      /* m8: second */
-#define column_0 v16   /* m4, int8 */
-#define column_1 v20
 #define floats v8      /* m8, when a token is finished */
 #define products v16
 #define sums v24
 
-#define TILE 128       /* rows */
-#define BLOCK_BYTES 144
-#define ACT_BYTES 160
-#define ACT_SCALES 128
 #define SCALES_AT (32 * TILE)
 #define SPILL_AT (SCALES_AT + 4 * TILE)
 #define LOCALS (SPILL_AT + 2 * TILE)
@@ -66,7 +40,7 @@
 .macro decode_group scale_out
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v24, (temp_1)
-    addi temp_1, temp_1, 16
+    addi temp_1, temp_1, QUANTS
     li temp, 32
     vsetvli zero, temp, e32, m8, ta, ma
     vle32.v v16, (temp_1)
@@ -78,21 +52,9 @@
     vrsub.vi v16, v16, 8
     li temp, 4 * TILE
     vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
-    vsse64.v v8, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v10, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v12, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v14, (column_at), temp
+    store_columns v8, v10, v12, v14
     addi column_at, column_at, 13 * TILE
-    vsse64.v v16, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v18, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v20, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v22, (column_at), temp
+    store_columns v16, v18, v20, v22
     vsetivli zero, 8, e16, m1, ta, ma
     li temp, 1 << 13
     vwmul.vx v26, v24, temp            /* sign-extended and shifted left by 13 */
@@ -100,28 +62,6 @@
     vand.vx v26, v26, sign_bits
     vfmul.vf v26, v26, scale_up
     vse32.v v26, (\scale_out)
-.endm
-
-/* Column \c of the scratch, in \reg, times the activations of both tokens. */
-.macro column c, reg
-    vle8.v \reg, (column_at)
-    lb temp, (\c) / 4 * 16 + (\c) % 4(act)
-    lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
-    addi column_at, column_at, TILE
-    .if \c == 0
-    vwmul.vx dots_a, \reg, temp
-    vwmul.vx dots_b, \reg, temp_1
-    .else
-    vwmacc.vx dots_a, temp, \reg
-    vwmacc.vx dots_b, temp_1, \reg
-    .endif
-.endm
-
-.macro four_columns c
-    column (\c), column_0
-    column (\c) + 1, column_1
-    column (\c) + 2, column_0
-    column (\c) + 3, column_1
 .endm
 
 /* y += (float)dots * (scales * act_scale) for half of the tile's rows, y at \y. */
@@ -187,29 +127,13 @@ func gemm_f32_q4x8_q8x4_rvv, v
     add scales, sp, temp
     li temp, SPILL_AT
     add spill, sp, temp
-    ld temp, SHAPE_COLS(a3)
-    ld n_tokens, SHAPE_TOKENS(a3)
-    ld y_stride, SHAPE_Y_STRIDE(a3)
-    ld rows_left, SHAPE_ROWS(a3)
-    slli y_stride, y_stride, 2
-    srli temp, temp, 5                 /* blocks of a row */
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    li group_bytes, ACT_BYTES
-    mul group_bytes, group_bytes, temp
+    load_shape COLS_LOG2, Q4X8_BYTES, Q8X4_BYTES
     add act_end, act_start, group_bytes
     load_float scale_up, F32_MINUS_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
     beqz rows_left, .Ldone
 .Ltile:
-    csrr rows_low, vlenb
-    slli rows, rows_low, 2             /* as int16 in 8 registers */
-    slli rows_low, rows_low, 1
-    li temp, TILE
-    at_most rows, temp
-    at_most rows, rows_left
-    at_most rows_low, rows
-    sub rows_high, rows, rows_low
+    take_tile_rows
     slli low_bytes, rows_low, 2
     clear_tile
     mv group_at, weights
@@ -225,21 +149,16 @@ func gemm_f32_q4x8_q8x4_rvv, v
 .Lpair:
     mv column_at, scratch
     vsetvli zero, rows, e8, m4, ta, ma
-    four_columns 0
-    four_columns 4
-    four_columns 8
-    four_columns 12
-    four_columns 16
-    four_columns 20
-    four_columns 24
-    four_columns 28
-    flw act_scale, ACT_SCALES(act)
+    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
+    four_columns \first
+    .endr
+    flw act_scale, Q8X4_SCALE(act)
     vsetvli zero, zero, e16, m8, ta, ma
     vse16.v dots_b, (spill)
     finish
     addi tokens_left, tokens_left, -2
     bltz tokens_left, .Lnext_block     /* there is no second token */
-    flw act_scale, ACT_SCALES + 4(act)
+    flw act_scale, Q8X4_SCALE + 4(act)
     vsetvli zero, rows, e16, m8, ta, ma
     vle16.v dots_a, (spill)
     add out, out, y_stride
@@ -249,17 +168,11 @@ func gemm_f32_q4x8_q8x4_rvv, v
     sub step, group_bytes, step
     bnez tokens_left, .Lpair
 .Lnext_block:
-    addi act_block, act_block, ACT_BYTES
-    addi group_at, group_at, BLOCK_BYTES
+    addi act_block, act_block, Q8X4_BYTES
+    addi group_at, group_at, Q4X8_BYTES
     bne act_block, act_end, .Lblock
 .Lnext_tile:
-    sub rows_left, rows_left, rows
-    slli temp, rows, 2
-    add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile is no multiple of 8 */
-    mul temp, temp, row_bytes
-    add weights, weights, temp
-    bnez rows_left, .Ltile
+    next_tile
 .Ldone:
     leave_frame LOCALS
     ret

@@ -13,62 +13,19 @@
  *
  * For 8 rows, 32 columns and a token: 27 instructions at VLEN 128, 22.5 at 256, of which decoding
  * is 4. */
-#include "kernels/riscv64/gemm.h"
+#define TILE 64           /* rows */
+#define COLUMN_BYTES TILE
+#define load_column vle8.v
+#define SUM_COLUMNS 8    /* that are summed up before they are folded */
+#include "kernels/riscv64/gemm_k.h"
 
-#define dst a0         /* the tile's first row, token 0 */
-#define weights a1     /* the tile's first group, block 0 */
-#define act_start a2   /* block 0 */
-#define rows_left a3
-#define n_tokens a4
-#define y_stride a5    /* bytes */
-#define row_bytes a6   /* of one group of 8 rows */
-#define group_bytes a7 /* of four tokens */
-#define scale_at s0    /* SCALE_AT in the scratch */
-#define group_at s1    /* the block of the tile's first group */
-#define act_block s2   /* the block of the first tokens */
-#define rows s3        /* of the tile */
-#define rows_low s4    /* as many of them as 8 registers hold in 32 bits ... */
-#define rows_high s5   /* ... and the rest */
-#define chunk_left s6  /* tokens from this chunk of 16 on */
-#define chunk_act s7   /* its first tokens' block */
-#define chunk_out s8   /* its first token's y */
 #define part s9        /* 32 columns */
-#define chunk_tokens s10
-#define acc s11        /* int32 sums of a token */
-#define act t0
-#define out t1
-#define tokens_left t2
-#define step t3        /* from this pair of tokens to the next */
-#define column_at t4
-#define temp t5
-#define temp_1 t6
 #define scale_up ft0   /* -2^112 */
-#define act_scale ft1
 
-#define dots_a v0      /* m8, int16: first token */
-#define dots_b v8
-#define column_0 v16   /* m4, int8 */
-#define column_1 v20
-
-#define TILE 64        /* rows */
-#define TOKENS 16
-#define BLOCK_BYTES 1680
-#define BLOCK_SCALES 16
-#define BLOCK_LOW 144
-#define BLOCK_HIGH 1168
-#define ACT_BYTES 1168
-#define ACT_SCALES 1152
-/* The scratch, from sp on. */
-#define ACC_AT (32 * TILE)                   /* int32 [TOKENS][TILE], behind int8 [32][TILE] */
-#define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16 [2][TILE], of these sub-blocks */
+/* The scratch, from SCALE_AT on: the scales of these columns, int16 [2][TILE]; then */
 #define SCALES_AT (SCALE_AT + 4 * TILE)      /* int8 [16][TILE] */
 #define D_AT (SCALES_AT + 16 * TILE)         /* float [TILE] */
 #define LOCALS (D_AT + 4 * TILE)
-
-.macro scratch reg, offset
-    li \reg, \offset
-    add \reg, \reg, sp
-.endm
 
 /* Scales and d of the tile's block. */
 .macro decode_scales
@@ -76,7 +33,7 @@
     mv tokens_left, rows
     scratch out, SCALES_AT
     scratch step, D_AT
-1:  addi temp_1, act, BLOCK_SCALES
+1:  addi temp_1, act, Q6K_SCALES
     li temp, TILE
     vsetivli zero, 16, e64, m8, ta, ma
     vle64.v v0, (temp_1)
@@ -118,13 +75,7 @@
     part_columns temp
     li temp, 4 * TILE
     vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
-    vsse64.v v0, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v2, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v4, (column_at), temp
-    addi column_at, column_at, TILE
-    vsse64.v v6, (column_at), temp
+    store_columns v0, v2, v4, v6
 .endm
 
 /* Weights of 32 columns of the tile, and the scales of their two sub-blocks as int16. */
@@ -135,8 +86,8 @@
     slli temp_1, temp_1, 8
     add act, group_at, temp
     sub step, temp_1, temp
-    addi act, act, BLOCK_LOW
-    addi step, step, BLOCK_HIGH - BLOCK_LOW
+    addi act, act, Q6K_LOW
+    addi step, step, Q6K_HIGH - Q6K_LOW
     mv out, sp
     mv tokens_left, rows
 1:  mv column_at, out
@@ -163,45 +114,10 @@
     vse16.v v16, (temp)
 .endm
 
-/* Zeros to the chunk's int32 sums. */
-.macro begin_chunk
-    li temp, TILE
-    vsetvli temp, temp, e32, m8, ta, ma /* divides TILE */
-    vmv.v.i v0, 0
-    slli temp, temp, 2
-    scratch out, ACC_AT
-    li tokens_left, 4 * TILE * TOKENS
-1:  vse32.v v0, (out)
-    add out, out, temp
-    sub tokens_left, tokens_left, temp
-    bnez tokens_left, 1b
-.endm
-
-/* Column \c of the scratch, in \reg, times the activations of both tokens. */
-.macro column c, reg
-    vle8.v \reg, (column_at)
-    lb temp, (\c) / 4 * 16 + (\c) % 4(act)
-    lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
-    addi column_at, column_at, TILE
-    .if (\c) % 8 == 0
-    vwmul.vx dots_a, \reg, temp
-    vwmul.vx dots_b, \reg, temp_1
-    .else
-    vwmacc.vx dots_a, temp, \reg
-    vwmacc.vx dots_b, temp_1, \reg
-    .endif
-.endm
-
 .macro eight_columns c
     vsetvli zero, rows, e8, m4, ta, ma
-    column (\c), column_0
-    column (\c) + 1, column_1
-    column (\c) + 2, column_0
-    column (\c) + 3, column_1
-    column (\c) + 4, column_0
-    column (\c) + 5, column_1
-    column (\c) + 6, column_0
-    column (\c) + 7, column_1
+    four_columns \c
+    four_columns (\c) + 4
     addi out, scale_at, (\c) / 16 * 2 * TILE
     combine dots_a, v4, 0
     combine dots_b, v12, 1
@@ -258,50 +174,14 @@
     add chunk_out, chunk_out, y_stride
 .endm
 
-/* Zeros to the tile's y of every token. */
-.macro clear_tile
-    mv out, dst
-    mv tokens_left, n_tokens
-    slli temp_1, rows_low, 2
-    add temp_1, temp_1, dst
-    vsetvli zero, rows_low, e32, m8, ta, ma
-    vmv.v.i v0, 0
-1:  beqz tokens_left, 2f
-    vsetvli zero, rows_low, e32, m8, ta, ma
-    vse32.v v0, (out)
-    vsetvli zero, rows_high, e32, m8, ta, ma
-    vse32.v v0, (temp_1)
-    add out, out, y_stride
-    add temp_1, temp_1, y_stride
-    addi tokens_left, tokens_left, -1
-    j 1b
-2:
-.endm
-
 func gemm_f32_q6kx8_q8kx4_rvv, v
     enter_frame LOCALS
     scratch scale_at, SCALE_AT
-    ld temp, SHAPE_COLS(a3)
-    ld n_tokens, SHAPE_TOKENS(a3)
-    ld y_stride, SHAPE_Y_STRIDE(a3)
-    ld rows_left, SHAPE_ROWS(a3)
-    slli y_stride, y_stride, 2
-    srli temp, temp, 8                 /* blocks of a row */
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    li group_bytes, ACT_BYTES
-    mul group_bytes, group_bytes, temp
+    load_shape COLS_K_LOG2, Q6K_BYTES, Q8KX4_BYTES
     load_float scale_up, F32_MINUS_2P112, temp
     beqz rows_left, .Ldone
 .Ltile:
-    csrr rows_low, vlenb
-    slli rows, rows_low, 2             /* as int16 in 8 registers */
-    slli rows_low, rows_low, 1
-    li temp, TILE
-    at_most rows, temp
-    at_most rows, rows_left
-    at_most rows_low, rows
-    sub rows_high, rows, rows_low
+    take_tile_rows
     clear_tile
     beqz n_tokens, .Lnext_tile
     beqz group_bytes, .Lnext_tile
@@ -315,7 +195,7 @@ func gemm_f32_q6kx8_q8kx4_rvv, v
 .Lchunk:
     li chunk_tokens, TOKENS
     at_most chunk_tokens, chunk_left
-    begin_chunk
+    clear_sums
     li part, 0
 .Lpart:
     decode_part
@@ -339,7 +219,7 @@ func gemm_f32_q6kx8_q8kx4_rvv, v
     li temp, 8
     bne part, temp, .Lpart
 
-    addi act, chunk_act, ACT_SCALES
+    addi act, chunk_act, Q8KX4_SCALE
     scratch acc, ACC_AT
     mv tokens_left, chunk_tokens
     li step, 8
@@ -356,18 +236,12 @@ func gemm_f32_q6kx8_q8kx4_rvv, v
     sub chunk_left, chunk_left, chunk_tokens
     bnez chunk_left, .Lchunk
 .Lnext_block:
-    addi act_block, act_block, ACT_BYTES
-    addi group_at, group_at, BLOCK_BYTES
+    addi act_block, act_block, Q8KX4_BYTES
+    addi group_at, group_at, Q6K_BYTES
     add temp, act_start, group_bytes
     bne act_block, temp, .Lblock
 .Lnext_tile:
-    sub rows_left, rows_left, rows
-    slli temp, rows, 2
-    add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile is no multiple of 8 */
-    mul temp, temp, row_bytes
-    add weights, weights, temp
-    bnez rows_left, .Ltile
+    next_tile
 .Ldone:
     leave_frame LOCALS
     ret

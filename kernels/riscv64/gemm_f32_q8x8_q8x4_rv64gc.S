@@ -11,10 +11,6 @@
  * weights and token: 60. */
 #include "kernels/riscv64/gemm_rv64gc.h"
 
-#define BLOCK_BYTES 272
-#define ACT_BYTES 160
-#define ACT_D 128
-#define ACT_SUM 144
 #define sign_flip ra   /* 0x80 in every byte */
 
 .macro start
@@ -23,7 +19,7 @@
 .endm
 
 .macro start_dots out, token
-    lw word, ACT_SUM + 4*\token(act)
+    lw word, Q8X4_SUM + 4*\token(act)
     slli word, word, 7
     slli product0, word, 32
     sub \out, product1, word
@@ -36,7 +32,7 @@
     lb a6, 16*\chunk + \index + 8(act)
     lb a7, 16*\chunk + \index + 12(act)
     .irp pair, 0, 1, 2, 3
-    ld word, 16 + 32*\chunk + 8*\pair(block)
+    ld word, QUANTS + 32*\chunk + 8*\pair(block)
     xor word, word, sign_flip
     .if \index
     srli word, word, 8*\index
@@ -68,7 +64,7 @@
     load_row_scales 0, product0
     li product0, 1 << 31
     .irp token, 0, 1, 2, 3
-    flw fa\token, ACT_D + 4*\token(act)
+    flw fa\token, Q8X4_SCALE + 4*\token(act)
     .endr
     finish_rows finish
 .endm
@@ -78,7 +74,7 @@ func gemm_f32_q8x8_q8x4_rv64gc
     sd ra, FRAME_RA(sp)
     .cfi_rel_offset ra, FRAME_RA
     li sign_flip, 0x8080808080808080
-    gemm_loops q8_block, BLOCK_BYTES, ACT_BYTES, 5
+    gemm_loops q8_block, Q8X8_BYTES, Q8X4_BYTES, 5
     ld ra, FRAME_RA(sp)
     .cfi_restore ra
     close_frame

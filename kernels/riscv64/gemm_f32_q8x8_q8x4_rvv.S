@@ -10,46 +10,23 @@
  *
  * For 8 rows, 32 columns and a token: 27 instructions at VLEN 128, 13.5 at 256; decoding adds 0.6
  * for 64 tokens. */
+#define TILE 64           /* rows */
+#define COLUMN_BYTES (2 * TILE)
+#define load_column vle16.v
+#define SUM_COLUMNS 32    /* that are summed up before they are folded */
 #include "kernels/riscv64/gemm.h"
 
-#define dst a0         /* the tile's first row, token 0 */
-#define weights a1     /* the tile's first group, block 0 */
-#define act_start a2
-#define rows_left a3
-#define n_tokens a4
-#define y_stride a5    /* bytes */
-#define row_bytes a6   /* of one group of 8 rows */
-#define group_bytes a7 /* of four tokens */
 #define act_end s0
-#define group_at s1    /* the block of the tile's first group */
-#define act_block s2   /* the block of the first tokens */
-#define rows s3        /* of the tile */
-#define scratch s4     /* int16 [32][TILE] */
-#define scales s5      /* float [TILE] */
-#define word_offsets s6  /* uint32_t [TILE]: of the first chunk of each row, from group_at + 16 */
-#define scale_offsets s7 /* uint32_t [TILE]: of its scale, from group_at */
-#define sign_bits s8   /* F16_SIGN_MAGNITUDE */
-#define act t0
-#define out t1
-#define tokens_left t2
-#define step t3        /* from this pair of tokens to the next */
-#define column_at t4
-#define temp t5
-#define temp_1 t6
+#define scratch s7     /* int16 [32][TILE] */
+#define scales s8      /* float [TILE] */
+#define word_offsets s9   /* uint32_t [TILE]: of each row's first chunk, from group_at + QUANTS */
+#define scale_offsets s10 /* uint32_t [TILE]: of its scale, from group_at */
+#define sign_bits s11  /* F16_SIGN_MAGNITUDE */
 #define scale_up ft0   /* 2^112 */
-#define act_scale ft1
 
-#define dots_a v0      /* m8, int32: first token */
-#define dots_b v8      /* m8: second */
-#define column_0 v16   /* m4, int16 */
-#define column_1 v20
 #define products v16   /* m8, when a token is finished */
 #define sums v24
 
-#define TILE 64        /* rows */
-#define BLOCK_BYTES 272
-#define ACT_BYTES 160
-#define ACT_SCALES 128
 #define SCALES_AT (64 * TILE)
 #define WORD_OFFSETS_AT (SCALES_AT + 4 * TILE)
 #define SCALE_OFFSETS_AT (WORD_OFFSETS_AT + 4 * TILE)
@@ -87,7 +64,7 @@
     vfmul.vf v24, v24, scale_up
     vse32.v v24, (scales)
     mv column_at, scratch
-    addi temp, group_at, 16
+    addi temp, group_at, QUANTS
     li tokens_left, 8                  /* chunks */
 1:  vsetvli zero, zero, e32, m8, ta, ma
     vluxei32.v v0, (temp), v8
@@ -108,28 +85,6 @@
     addi temp, temp, 32
     addi tokens_left, tokens_left, -1
     bnez tokens_left, 1b
-.endm
-
-/* Column \c of the scratch, in \reg, times the activations of both tokens. */
-.macro column c, reg
-    vle16.v \reg, (column_at)
-    lb temp, (\c) / 4 * 16 + (\c) % 4(act)
-    lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
-    addi column_at, column_at, 2 * TILE
-    .if \c == 0
-    vwmul.vx dots_a, \reg, temp
-    vwmul.vx dots_b, \reg, temp_1
-    .else
-    vwmacc.vx dots_a, temp, \reg
-    vwmacc.vx dots_b, temp_1, \reg
-    .endif
-.endm
-
-.macro four_columns c
-    column (\c), column_0
-    column (\c) + 1, column_1
-    column (\c) + 2, column_0
-    column (\c) + 3, column_1
 .endm
 
 /* y += (float)dots * (scales * act_scale), y at out. */
@@ -163,16 +118,7 @@ func gemm_f32_q8x8_q8x4_rvv, v
     add scales, sp, temp
     addi word_offsets, scales, WORD_OFFSETS_AT - SCALES_AT
     addi scale_offsets, scales, SCALE_OFFSETS_AT - SCALES_AT
-    ld temp, SHAPE_COLS(a3)
-    ld n_tokens, SHAPE_TOKENS(a3)
-    ld y_stride, SHAPE_Y_STRIDE(a3)
-    ld rows_left, SHAPE_ROWS(a3)
-    slli y_stride, y_stride, 2
-    srli temp, temp, 5                 /* blocks of a row */
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    li group_bytes, ACT_BYTES
-    mul group_bytes, group_bytes, temp
+    load_shape COLS_LOG2, Q8X8_BYTES, Q8X4_BYTES
     add act_end, act_start, group_bytes
     load_float scale_up, F32_2P112, temp
     li sign_bits, F16_SIGN_MAGNITUDE
@@ -198,20 +144,15 @@ func gemm_f32_q8x8_q8x4_rvv, v
 .Lpair:
     mv column_at, scratch
     vsetvli zero, rows, e16, m4, ta, ma
-    four_columns 0
-    four_columns 4
-    four_columns 8
-    four_columns 12
-    four_columns 16
-    four_columns 20
-    four_columns 24
-    four_columns 28
-    flw act_scale, ACT_SCALES(act)
+    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
+    four_columns \first
+    .endr
+    flw act_scale, Q8X4_SCALE(act)
     vsetvli zero, zero, e32, m8, ta, ma
     finish dots_a
     addi tokens_left, tokens_left, -2
     bltz tokens_left, .Lnext_block     /* there is no second token */
-    flw act_scale, ACT_SCALES + 4(act)
+    flw act_scale, Q8X4_SCALE + 4(act)
     add out, out, y_stride
     finish dots_b
     add out, out, y_stride
@@ -219,17 +160,11 @@ func gemm_f32_q8x8_q8x4_rvv, v
     sub step, group_bytes, step
     bnez tokens_left, .Lpair
 .Lnext_block:
-    addi act_block, act_block, ACT_BYTES
-    addi group_at, group_at, BLOCK_BYTES
+    addi act_block, act_block, Q8X4_BYTES
+    addi group_at, group_at, Q8X8_BYTES
     bne act_block, act_end, .Lblock
 .Lnext_tile:
-    sub rows_left, rows_left, rows
-    slli temp, rows, 2
-    add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile is no multiple of 8 */
-    mul temp, temp, row_bytes
-    add weights, weights, temp
-    bnez rows_left, .Ltile
+    next_tile
 .Ldone:
     leave_frame LOCALS
     ret

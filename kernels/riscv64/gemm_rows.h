@@ -148,27 +148,17 @@
 .macro gemm type
     push 48, s0, s1, s2, s3, s4, s5
     widen_constants \type
-    ld temp, 8(rows_left)              /* cols */
-    ld n_tokens, 16(rows_left)
-    ld y_bytes, 24(rows_left)
-    ld x_bytes, 32(rows_left)
-    ld rows_left, 0(rows_left)
+    ld temp, SHAPE_COLS(rows_left)     /* cols */
+    ld n_tokens, SHAPE_TOKENS(rows_left)
+    ld y_bytes, SHAPE_Y_STRIDE(rows_left)
+    ld x_bytes, SHAPE_X_STRIDE(rows_left)
+    ld rows_left, SHAPE_ROWS(rows_left)
     li row_bytes, WEIGHT_BYTES
     mul row_bytes, row_bytes, temp
     slli y_bytes, y_bytes, 2
     slli x_bytes, x_bytes, 2
     beqz rows_left, .Ldone
-    csrr temp, vlenb
-    addi temp, temp, -16
-    beqz temp, .Lvlen_128
-    addi temp, temp, -16
-    beqz temp, .Lvlen_256
-    all_rows \type, 1
-.Lvlen_128:
-    all_rows \type, 2
-.Lvlen_256:
-    all_rows \type, 4
-.Ldone:
+    all_rows_by_vlen \type
     pop 48, s0, s1, s2, s3, s4, s5
 .endm
 

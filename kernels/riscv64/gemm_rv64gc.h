@@ -48,10 +48,6 @@
 #define FRAME_BYTES 304
 #endif
 
-#define SHAPE_COLS 8
-#define SHAPE_TOKENS 16
-#define SHAPE_Y_STRIDE 24
-
 .macro open_frame
     addi sp, sp, -FRAME_BYTES
     .cfi_adjust_cfa_offset FRAME_BYTES

@@ -6,14 +6,14 @@
  * s0-s11 and ra in a frame of 640 bytes. q4k_rv64gc.h, a gemm of one token. Instructions per 32
  * weights: 71. */
 #define TOKENS 1
-#define ACT_BYTES 304
-#define ACT_D 288
+#define ACT_BYTES Q8K_BYTES
+#define ACT_D Q8K_SCALE
 #include "kernels/riscv64/q4k_rv64gc.h"
 
 func gemv_f32_q4kx8_q8k_rv64gc
     open_frame
     shape_of_gemv
-    matrix q4k_block, BLOCK_BYTES
+    matrix q4k_block, Q4K_BYTES
     close_frame
     ret
 endfunc

@@ -20,14 +20,13 @@
  * wait on the stack.
  * Instructions per 8 rows and 32 columns: 53 at VLEN 128 for 16 rows or more, 32 at 256 in tiles of
  * 8 groups, else 44. */
-#include "kernels/riscv64/asm.h"
-#include "kernels/riscv64/prefetch.h"
 
 #define dst a0
 #define next_group a1
 #define act_start a2
 #define rows_left a3
-#define row_bytes a4   /* of one group of 8 rows */
+#define cols a4
+#define row_bytes a4   /* of one group of 8 rows; when cols is done with */
 #define ahead a5
 #define act_end a6
 #define act a7
@@ -55,11 +54,19 @@
 #define isum0 v24      /* m4, int32: 8 rows of the even sub-blocks, then of the odd ones */
 #define isum1 v28
 
-#define BLOCK_BYTES 1152
-#define ACT_BYTES 304
-#define SCALES_AT 32   /* in a block; mins follow, then quants */
-#define MINS_AT 96
-#define QUANTS_AT 128
+/* Of a tile at VLEN 256, up to 8 groups. */
+#define group_at quants0
+#define quants_from quants1 /* from the group's block */
+#define scales_from scales0
+#define mins_at scales1
+#define n_groups s2    /* of the tile */
+#define tile_block s3  /* the block of the tile's first group */
+#define isum_at s4
+#define groups_left s5
+#define y_at s6
+#define mask s7        /* 63 */
+
+#include "kernels/riscv64/gemv_k.h"
 
 /* One chunk a step: words \k and 8 + \k of x to all lanes. */
 .macro take_act_1 k
@@ -161,7 +168,7 @@
 /* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), 8
  * rows if there are two groups, `rows` of one. \mins points to the group's mins. */
 .macro finish isum, mins, y, groups
-    addi temp, \mins, SCALES_AT - MINS_AT
+    addi temp, \mins, Q4K_SCALES - Q4K_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma
     vle8.v v0, (temp)
     addi temp, temp, 32
@@ -188,7 +195,7 @@
     vslidedown.vi v4, \isum, 8
     vadd.vv v16, v16, v0
     vadd.vv v20, \isum, v4
-    addi temp, \mins, -MINS_AT
+    addi temp, \mins, -Q4K_MINS
     vsetivli zero, 16, e16, m2, ta, ma
     vle16.v v4, (temp)                 /* d and dmin */
     li temp, 1 << 13
@@ -245,42 +252,22 @@
     addi act, act, 64
     addi parts_left, parts_left, -1
     bnez parts_left, .Lpart_\chunks\()_\groups
-    flw act_scale, 32(act)
+    flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     spread_sums
     finish isum0, scales0, dst, \groups
-    addi scales0, quants0, SCALES_AT   /* quants point to the next block */
-    addi quants0, quants0, QUANTS_AT
+    addi scales0, quants0, Q4K_SCALES  /* quants point to the next block */
+    addi quants0, quants0, Q4K_QUANTS
     .if \groups == 2
     addi dst, dst, 32
     finish isum1, scales1, dst, \groups
     addi dst, dst, -32
-    addi scales1, quants1, SCALES_AT
-    addi quants1, quants1, QUANTS_AT
+    addi scales1, quants1, Q4K_SCALES
+    addi quants1, quants1, Q4K_QUANTS
     .endif
-    addi act, act, ACT_BYTES - 256
+    addi act, act, Q8K_BYTES - Q8K_SUM
 .endm
 
 /* ---- VLEN 256, up to 8 groups: x in v0-v15 ---- */
-
-#define group_at quants0
-#define quants_from quants1 /* from the group's block */
-#define scales_from scales0
-#define mins_at scales1
-#define n_groups s2    /* of the tile */
-#define tile_block s3  /* the block of the tile's first group */
-#define isum_at s4     /* int32 [n_groups][16] from sp on: two sub-blocks by 8 rows */
-#define groups_left s5
-#define y_at s6
-#define mask s7        /* 63 */
-#define TILE_GROUPS 8
-#define ISUM_BYTES (64 * TILE_GROUPS)
-#define FRAME_BYTES (ISUM_BYTES + 64)
-
-/* Word \word of x to all lanes of \reg. */
-.macro broadcast reg, word
-    lw temp, 4*(\word)(act)
-    vmv.v.x \reg, temp
-.endm
 
 .macro take_tile_acts
     vsetivli zero, 8, e32, m1, ta, ma
@@ -337,14 +324,9 @@
 
 .macro tile_block_256
     begin_groups
-    vsetivli zero, 16, e32, m2, ta, ma
-    vmv.v.i v0, 0
-1:  vse32.v v0, (isum_at)
-    addi isum_at, isum_at, 64
-    addi groups_left, groups_left, -1
-    bnez groups_left, 1b
-    li quants_from, QUANTS_AT
-    li scales_from, SCALES_AT
+    clear_isums
+    li quants_from, Q4K_QUANTS
+    li scales_from, Q4K_SCALES
 .Ltile_part:
     take_tile_acts
     begin_groups
@@ -359,60 +341,24 @@
     addi quants_from, quants_from, 256
     addi scales_from, scales_from, 16
     addi act, act, 64
-    li temp, MINS_AT
+    li temp, Q4K_MINS
     bne scales_from, temp, .Ltile_part
-    flw act_scale, 32(act)
+    flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     spread_sums
     begin_groups
     mv y_at, dst
 .Lfinish_group:
     vsetivli zero, 16, e32, m4, ta, ma
     vle32.v isum0, (isum_at)
-    addi mins_at, group_at, MINS_AT
+    addi mins_at, group_at, Q4K_MINS
     finish isum0, mins_at, y_at, 2
     addi y_at, y_at, 32
     addi isum_at, isum_at, 64
     add group_at, group_at, row_bytes
     addi groups_left, groups_left, -1
     bnez groups_left, .Lfinish_group
-    addi act, act, ACT_BYTES - 256
-    addi tile_block, tile_block, BLOCK_BYTES
-.endm
-
-/* Tiles of 8 groups, the last of fewer, as long as there are 8 rows; then a rest of 1 to 7. */
-.macro tiles_256
-    li mask, 63
-.Ltile:
-    srli n_groups, rows_left, 3
-    beqz n_groups, .Lrest
-    li temp, TILE_GROUPS
-    bleu n_groups, temp, .Lsome_groups
-    mv n_groups, temp
-.Lsome_groups:
-    mv act, act_start
-    mv tile_block, next_group
-    mv groups_left, n_groups
-    mv y_at, dst
-    vsetivli zero, 8, e32, m1, ta, ma
-    vmv.v.i v0, 0
-.Lclear:
-    vse32.v v0, (y_at)
-    addi y_at, y_at, 32
-    addi groups_left, groups_left, -1
-    bnez groups_left, .Lclear
-    beq act, act_end, .Lnext_tile
-.Ltile_block:
-    tile_block_256
-    bne act, act_end, .Ltile_block
-.Lnext_tile:
-    mul temp, n_groups, row_bytes
-    add next_group, next_group, temp
-    slli temp, n_groups, 3
-    sub rows_left, rows_left, temp
-    slli temp, temp, 2
-    add dst, dst, temp
-    j .Ltile
-.Lrest:
+    addi act, act, Q8K_BYTES - Q8K_SUM
+    addi tile_block, tile_block, Q4K_BYTES
 .endm
 
 /* ---- any VLEN ---- */
@@ -422,13 +368,13 @@
 .Lgroups_\chunks:
     beqz rows_left, .Ldone
     mv act, act_start
-    addi quants0, next_group, QUANTS_AT
-    addi scales0, next_group, SCALES_AT
+    addi quants0, next_group, Q4K_QUANTS
+    addi scales0, next_group, Q4K_SCALES
     add next_group, next_group, row_bytes
     li temp, 16
     bltu rows_left, temp, .Lone_group_\chunks
-    addi quants1, next_group, QUANTS_AT
-    addi scales1, next_group, SCALES_AT
+    addi quants1, next_group, Q4K_QUANTS
+    addi scales1, next_group, Q4K_SCALES
     add next_group, next_group, row_bytes
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.v.i v0, 0
@@ -461,34 +407,21 @@
 .endm
 
 func gemv_f32_q4kx8_q8k_rvv, v
-    addi sp, sp, -FRAME_BYTES
-    .cfi_def_cfa_offset FRAME_BYTES
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    sd s\n, ISUM_BYTES + 8*\n(sp)
-    .endr
-    srli temp, a4, 8                   /* blocks of a row */
-    li act_end, ACT_BYTES
-    mul act_end, act_end, temp
-    add act_end, act_end, act_start
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    load_float scale_up, F32_2P112, temp
+    enter_frame
+    measure_rows COLS_K_LOG2, Q8K_BYTES, Q4K_BYTES
     li step_vl, 32
     li join_vl, 32
     csrr temp, vlenb
     bltu temp, join_vl, .Lnarrow
     bne temp, join_vl, .Lwide
-    tiles_256
+    li mask, 63
+    tiles_256 next_group, y_at
 .Lwide:
     li step_vl, 64
     all_rows 2
 .Lnarrow:
     all_rows 1
 .Ldone:
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    ld s\n, ISUM_BYTES + 8*\n(sp)
-    .endr
-    addi sp, sp, FRAME_BYTES
-    .cfi_def_cfa_offset 0
+    leave_frame
     ret
 endfunc

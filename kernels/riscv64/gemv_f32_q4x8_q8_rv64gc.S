@@ -1,5 +1,6 @@
 /* void gemv_f32_q4x8_q8_rv64gc(float *restrict y, const void *restrict w,
- *                              const struct block_q8 *restrict x, size_t rows, size_t cols)
+ *                              const struct block_q8 *restrict x, size_t rows, size_t cols,
+ *                              size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft9, fa0-fa7; keeps
  * s0-s11 on the stack.
@@ -27,8 +28,6 @@
 #define part2 s10
 #define part3 s11
 /* s0-s7: low and high sums of the pairs of rows. */
-
-#define BLOCK_BYTES 144
 
 .macro act_pair out, temp, column
     lb \out, \column(act)
@@ -61,20 +60,20 @@
     act_pair low_odd, part2, 4*\index + 1
     act_pair high_even, part1, 4*\index + 16
     act_pair high_odd, part2, 4*\index + 17
-    ld word0, 32*\index + 16(block)
-    ld word1, 32*\index + 24(block)
+    ld word0, 32*\index + QUANTS(block)
+    ld word1, 32*\index + QUANTS + 8(block)
     .ifnb \first
     pair word0, s0, s1, start, start
-    ld word0, 32*\index + 32(block)
+    ld word0, 32*\index + QUANTS + 16(block)
     pair word1, s2, s3, start, start
-    ld word1, 32*\index + 40(block)
+    ld word1, 32*\index + QUANTS + 24(block)
     pair word0, s4, s5, start, start
     pair word1, s6, s7, start, start
     .else
     pair word0, s0, s1, s0, s1
-    ld word0, 32*\index + 32(block)
+    ld word0, 32*\index + QUANTS + 16(block)
     pair word1, s2, s3, s2, s3
-    ld word1, 32*\index + 40(block)
+    ld word1, 32*\index + QUANTS + 24(block)
     pair word0, s4, s5, s4, s5
     pair word1, s6, s7, s6, s7
     .endif
@@ -107,8 +106,8 @@ func gemv_f32_q4x8_q8_rv64gc
     chunk 1
     chunk 2
     chunk 3
-    lw bias, 36(act)
-    flw act_scale, 32(act)
+    lw bias, Q8_SUM(act)
+    flw act_scale, Q8_SCALE(act)
     slli bias, bias, 3
     unpack s0, s1
     unpack s2, s3
@@ -116,8 +115,8 @@ func gemv_f32_q4x8_q8_rv64gc
     unpack s6, s7
     finish_rows 0, s0, s1, s2, s3, fa0, fa1, fa2, fa3, word0, word1, part1, part2
     finish_rows 4, s4, s5, s6, s7, fa4, fa5, fa6, fa7, word0, word1, part1, part2
-    addi block, block, BLOCK_BYTES
-    addi act, act, ACT_BYTES
+    addi block, block, Q4X8_BYTES
+    addi act, act, Q8_BYTES
     bne act, act_end, .Lblock
 .Lstore:
     store_sums .Ldone

@@ -18,14 +18,13 @@
  * at a time.
  * Instructions for 8 rows and 32 columns, in tiles of 8 groups: 37 at VLEN 128, 22 at 256;
  * a group alone: 68. */
-#include "kernels/riscv64/asm.h"
-#include "kernels/riscv64/prefetch.h"
 
 #define dst a0
 #define next_group a1  /* the argument w */
 #define act_start a2
 #define rows_left a3
-#define row_bytes a4   /* of one group of 8 rows */
+#define cols a4
+#define row_bytes a4   /* of one group of 8 rows; when cols is done with */
 #define ahead a5
 #define act_end a6
 #define act a7
@@ -43,14 +42,11 @@
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
-#define BLOCK_BYTES 144
-#define ACT_BYTES 40
 #define TILE 64        /* rows */
+#define SCALES_BYTES 32 /* offsets of a set's scales, then what is saved */
+#define FRAME_BYTES (SCALES_BYTES + 32)
 
-.macro broadcast reg, word
-    lw temp, 4*(\word)(act)
-    vmv.v.x \reg, temp
-.endm
+#include "kernels/riscv64/gemv.h"
 
 /* Word k of x to all lanes of the k-th group of registers from v0 on: of m2, or of m1. */
 .macro take_act_m2
@@ -80,8 +76,8 @@
 .endm
 
 .macro take_act_sums
-    lw bias, 36(act)
-    flw act_scale, 32(act)
+    lw bias, Q8_SUM(act)
+    flw act_scale, Q8_SCALE(act)
     slli bias, bias, 3
 .endm
 
@@ -91,7 +87,7 @@
  * of m4 is 64 bytes, one of m2 is 32. */
 .macro half_group_128 dots, offset, low0, low1, high0, high1, first
     vsetvli temp, zero, e8, m4, ta, ma
-    addi temp, group, 16 + \offset
+    addi temp, group, QUANTS + \offset
     vle8.v v24, (temp)
     vand.vi v28, v24, 15
     vsrl.vi v24, v24, 4
@@ -149,7 +145,7 @@
 
 .macro group_256 dots
     vsetvli temp, zero, e8, m4, ta, ma /* 128 bytes */
-    addi temp, group, 16
+    addi temp, group, QUANTS
     vle8.v v16, (temp)
     add group, group, row_bytes
     vand.vi v20, v16, 15
@@ -185,18 +181,6 @@
     addi out, out, 128
 .endm
 
-/* Where the eight halves of a set's scales are: at sp. */
-.macro find_scales
-    vsetivli zero, 8, e32, m1, ta, ma
-    vid.v v0
-    vand.vi v1, v0, 1
-    vsrl.vi v0, v0, 1
-    vsll.vi v1, v1, 3
-    vmul.vx v0, v0, row_bytes
-    vadd.vv v0, v0, v1
-    vse32.v v0, (sp)
-.endm
-
 /* ---- any VLEN, one group: x in v0-v15 ---- */
 
 #define sums v16       /* m2 */
@@ -207,7 +191,7 @@
 #define nibbles_1 v31
 
 .macro chunk offset, low, high, first
-    addi temp, group, 16 + \offset
+    addi temp, group, QUANTS + \offset
     vle8.v packed, (temp)
     vand.vi nibbles, packed, 15
     vsrl.vi packed, packed, 4
@@ -279,8 +263,8 @@
     set_\vlen
     addi sets_left, sets_left, -1
     bnez sets_left, .Lset_\vlen
-    addi act, act, ACT_BYTES
-    addi tile_block, tile_block, BLOCK_BYTES
+    addi act, act, Q8_BYTES
+    addi tile_block, tile_block, Q4X8_BYTES
     bne act, act_end, .Lblock_\vlen
 .Lnext_tile_\vlen:
     mul temp, n_sets, set_rows
@@ -296,7 +280,7 @@
     srli temp, set_rows, 3
     mul sets_left, n_sets, temp        /* groups now */
 .Lprefetch_group_\vlen:
-    prefetch_lines group, ahead, BLOCK_BYTES, temp
+    prefetch_lines group, ahead, Q4X8_BYTES, temp
     add group, group, row_bytes
     addi sets_left, sets_left, -1
     bnez sets_left, .Lprefetch_group_\vlen
@@ -306,19 +290,8 @@
 .endm
 
 func gemv_f32_q4x8_q8_rvv, v
-    addi sp, sp, -64
-    .cfi_def_cfa_offset 64
-    sd s0, 32(sp)
-    sd s1, 40(sp)
-    sd s2, 48(sp)
-    sd s3, 56(sp)
-    srli temp, a4, 5                   /* blocks of a row */
-    li act_end, ACT_BYTES
-    mul act_end, act_end, temp
-    add act_end, act_end, act_start
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    load_float scale_up, F32_2P112, temp
+    push_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3
+    measure_rows COLS_LOG2, Q8_BYTES, Q4X8_BYTES
     li sign_bits, F16_SIGN_MAGNITUDE
     li shift_up, 1 << 13
     csrr temp, vlenb
@@ -326,7 +299,7 @@ func gemv_f32_q4x8_q8_rvv, v
     beqz temp, .Ltiles_128
     addi temp, temp, -16
     bnez temp, .Lone_group
-    find_scales
+    find_scales 8
     tiles 256, m1, 32
 .Ltiles_128:
     tiles 128, m2, 16
@@ -343,10 +316,10 @@ func gemv_f32_q4x8_q8_rvv, v
     take_act_m2
     single_group
     beqz ahead, .Lno_prefetch
-    prefetch_lines group, ahead, BLOCK_BYTES, temp
+    prefetch_lines group, ahead, Q4X8_BYTES, temp
 .Lno_prefetch:
-    addi group, group, BLOCK_BYTES
-    addi act, act, ACT_BYTES
+    addi group, group, Q4X8_BYTES
+    addi act, act, Q8_BYTES
     bne act, act_end, .Lblock_one
 .Lstore_one:
     li temp, 8
@@ -359,11 +332,6 @@ func gemv_f32_q4x8_q8_rvv, v
     sub rows_left, rows_left, temp
     j .Lone_group
 .Ldone:
-    ld s0, 32(sp)
-    ld s1, 40(sp)
-    ld s2, 48(sp)
-    ld s3, 56(sp)
-    addi sp, sp, 64
-    .cfi_def_cfa_offset 0
+    pop_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3
     ret
 endfunc

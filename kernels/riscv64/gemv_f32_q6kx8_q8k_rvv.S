@@ -21,8 +21,6 @@
  * broadcasts serve up to 8 groups, whose integer sums wait on the stack, and the others in y.
  * Instructions per 8 rows and 32 columns: 76 at VLEN 128, 50 at 256 in tiles of 8 groups, else
  * 64. */
-#include "kernels/riscv64/asm.h"
-#include "kernels/riscv64/prefetch.h"
 
 #define dst a0
 #define group a1       /* the argument w */
@@ -61,12 +59,18 @@
 #define isum v24       /* m4, int32: 8 rows of the sub-blocks in low nibbles, then in high ones */
 #define sums v28       /* m2, f32 */
 
-#define F32_MINUS_2P112 0xf7800000
-#define BLOCK_BYTES 1680
-#define ACT_BYTES 304
-#define SCALES_AT 16   /* in a block */
-#define LOW_AT 144
-#define HIGH_AT 1168
+/* Of a tile at VLEN 256, up to 8 groups. */
+#define n_groups s3    /* of the tile */
+#define tile_block s4  /* the block of the tile's first group */
+#define row_bytes s5   /* of a group */
+#define group_at t0
+#define low_from t1    /* from the group's block */
+#define high_from t2
+#define scales_from t3
+#define groups_left s6
+#define isum_at s7
+
+#include "kernels/riscv64/gemv_k.h"
 
 /* Words \k and 8 + \k of x to \low and \high. */
 .macro take_act_1 k, low, high
@@ -203,9 +207,9 @@
 
 /* One block of a group alone. */
 .macro block chunks
-    addi low_at, group, LOW_AT
-    addi high_at, group, HIGH_AT
-    addi scales_at, group, SCALES_AT
+    addi low_at, group, Q6K_LOW
+    addi high_at, group, Q6K_HIGH
+    addi scales_at, group, Q6K_SCALES
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.v.i isum, 0
 .Lhalf_\chunks:
@@ -221,16 +225,16 @@
     addi high_at, high_at, 256
     addi scales_at, scales_at, 64
     addi act, act, 128
-    addi temp, group, HIGH_AT          /* where the low bits end */
+    addi temp, group, Q6K_HIGH         /* where the low bits end */
     bne low_at, temp, .Lhalf_\chunks
-    flw act_scale, 32(act)
+    flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     vsetivli zero, 8, e32, m4, ta, ma
     vslidedown.vi v0, isum, 8
     vadd.vv isum, isum, v0
     vle16.v v4, (group)
     finish_rows isum, v4, v0, sums, m2, m4
-    addi group, group, BLOCK_BYTES
-    addi act, act, ACT_BYTES - 256
+    addi group, group, Q6K_BYTES
+    addi act, act, Q8K_BYTES - Q8K_SUM
 .endm
 
 .macro all_rows chunks
@@ -255,24 +259,6 @@
 .endm
 
 /* ---- VLEN 256, up to 8 groups: x in v0-v7 ---- */
-
-#define n_groups s3    /* of the tile */
-#define tile_block s4  /* the block of the tile's first group */
-#define row_bytes s5   /* of a group */
-#define group_at t0
-#define low_from t1    /* from the group's block */
-#define high_from t2
-#define scales_from t3
-#define groups_left s6
-#define isum_at s7     /* int32 [n_groups][16] from sp on: two sub-blocks by 8 rows */
-#define TILE_GROUPS 8
-#define ISUM_BYTES (64 * TILE_GROUPS)
-#define FRAME_BYTES (ISUM_BYTES + 64)
-
-.macro broadcast reg, word
-    lw temp, 4*(\word)(act)
-    vmv.v.x \reg, temp
-.endm
 
 /* Words \k to \k + 3 of x, and 8 to 11 behind these. */
 .macro take_tile_acts k
@@ -349,24 +335,19 @@
 .macro tile_block_256
     mv groups_left, n_groups
     mv isum_at, sp
-    vsetivli zero, 16, e32, m2, ta, ma
-    vmv.v.i v0, 0
-1:  vse32.v v0, (isum_at)
-    addi isum_at, isum_at, 64
-    addi groups_left, groups_left, -1
-    bnez groups_left, 1b
-    li low_from, LOW_AT
-    li high_from, HIGH_AT
-    li scales_from, SCALES_AT
+    clear_isums
+    li low_from, Q6K_LOW
+    li high_from, Q6K_HIGH
+    li scales_from, Q6K_SCALES
 .Ltile_half:
     tile_sub_blocks 0, 0
     tile_sub_blocks 0, 1
     tile_sub_blocks 1, 0
     tile_sub_blocks 1, 1
     addi act, act, 128
-    li temp, HIGH_AT                   /* where the low bits end */
+    li temp, Q6K_HIGH                  /* where the low bits end */
     bne low_from, temp, .Ltile_half
-    flw act_scale, 32(act)
+    flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     mv group_at, tile_block
     mv groups_left, n_groups
     mv isum_at, sp
@@ -385,54 +366,14 @@
     add group_at, group_at, row_bytes
     addi groups_left, groups_left, -1
     bnez groups_left, 1b
-    addi act, act, ACT_BYTES - 256
-    addi tile_block, tile_block, BLOCK_BYTES
-.endm
-
-/* Tiles of 8 groups, the last of fewer, as long as there are 8 rows; then a rest of 1 to 7. */
-.macro tiles_256
-.Ltile:
-    srli n_groups, rows_left, 3
-    beqz n_groups, .Lrest
-    li temp, TILE_GROUPS
-    bleu n_groups, temp, .Lsome_groups
-    mv n_groups, temp
-.Lsome_groups:
-    mv act, act_start
-    mv tile_block, group
-    mv groups_left, n_groups
-    mv temp, dst
-    vsetivli zero, 8, e32, m1, ta, ma
-    vmv.v.i v0, 0
-.Lclear:
-    vse32.v v0, (temp)
-    addi temp, temp, 32
-    addi groups_left, groups_left, -1
-    bnez groups_left, .Lclear
-    beq act, act_end, .Lnext_tile
-.Ltile_block:
-    tile_block_256
-    bne act, act_end, .Ltile_block
-.Lnext_tile:
-    mul temp, n_groups, row_bytes
-    add group, group, temp
-    slli temp, n_groups, 3
-    sub rows_left, rows_left, temp
-    slli temp, temp, 2
-    add dst, dst, temp
-    j .Ltile
-.Lrest:
-    beqz rows_left, .Ldone
+    addi act, act, Q8K_BYTES - Q8K_SUM
+    addi tile_block, tile_block, Q6K_BYTES
 .endm
 
 func gemv_f32_q6kx8_q8k_rvv, v
-    addi sp, sp, -FRAME_BYTES
-    .cfi_def_cfa_offset FRAME_BYTES
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    sd s\n, ISUM_BYTES + 8*\n(sp)
-    .endr
+    enter_frame
     srli temp_1, cols, 8               /* blocks of a row */
-    li act_end, ACT_BYTES
+    li act_end, Q8K_BYTES
     mul act_end, act_end, temp_1
     add act_end, act_end, act_start
     load_float scale_up, F32_MINUS_2P112, temp
@@ -444,9 +385,10 @@ func gemv_f32_q6kx8_q8k_rvv, v
     bltu temp, thirty_two, .Lnarrow
     sltu long_vectors, thirty_two, temp
     bnez long_vectors, .Lwide
-    li row_bytes, BLOCK_BYTES
+    li row_bytes, Q6K_BYTES
     mul row_bytes, row_bytes, temp_1
-    tiles_256
+    tiles_256 group, temp
+    beqz rows_left, .Ldone
 .Lwide:
     li step_vl, 64
     li two_steps_vl, 128
@@ -457,10 +399,6 @@ func gemv_f32_q6kx8_q8k_rvv, v
     li two_steps_vl, 64
     all_rows 1
 .Ldone:
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    ld s\n, ISUM_BYTES + 8*\n(sp)
-    .endr
-    addi sp, sp, FRAME_BYTES
-    .cfi_def_cfa_offset 0
+    leave_frame
     ret
 endfunc

@@ -1,5 +1,6 @@
 /* void gemv_f32_q8x8_q8_rv64gc(float *restrict y, const void *restrict w,
- *                              const struct block_q8 *restrict x, size_t rows, size_t cols)
+ *                              const struct block_q8 *restrict x, size_t rows, size_t cols,
+ *                              size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft9, fa0-fa7; keeps
  * s0-s11 on the stack.
@@ -31,8 +32,6 @@
 #define upper0 s9
 #define upper1 s10
 
-#define BLOCK_BYTES 272
-
 .macro pair word, sum, sum_before
     xor \word, \word, sign_flip
     srli part1, \word, 8
@@ -53,24 +52,24 @@
 .endm
 
 .macro chunk index, first
-    ld word0, 32*\index + 16(block)
+    ld word0, 32*\index + QUANTS(block)
     lb act0, 4*\index(act)
     lb act1, 4*\index + 1(act)
     lb act2, 4*\index + 2(act)
     lb act3, 4*\index + 3(act)
-    ld word1, 32*\index + 24(block)
+    ld word1, 32*\index + QUANTS + 8(block)
     .ifnb \first
     pair word0, pair0, before
-    ld word0, 32*\index + 32(block)
+    ld word0, 32*\index + QUANTS + 16(block)
     pair word1, pair1, before
-    ld word1, 32*\index + 40(block)
+    ld word1, 32*\index + QUANTS + 24(block)
     pair word0, pair2, before
     pair word1, pair3, before
     .else
     pair word0, pair0, pair0
-    ld word0, 32*\index + 32(block)
+    ld word0, 32*\index + QUANTS + 16(block)
     pair word1, pair1, pair1
-    ld word1, 32*\index + 40(block)
+    ld word1, 32*\index + QUANTS + 24(block)
     pair word0, pair2, pair2
     pair word1, pair3, pair3
     .endif
@@ -94,8 +93,8 @@ func gemv_f32_q8x8_q8_rv64gc
     mv act, act_start
     beq act, act_end, .Lstore
 .Lblock:
-    lw part1, 36(act)
-    flw act_scale, 32(act)
+    lw part1, Q8_SUM(act)
+    flw act_scale, Q8_SCALE(act)
     slli part1, part1, 7
     slli part2, part1, 32
     sub before, start, part1
@@ -114,8 +113,8 @@ func gemv_f32_q8x8_q8_rv64gc
     unpack pair2, upper0
     unpack pair3, upper1
     finish_rows 4, pair2, upper0, pair3, upper1, fa4, fa5, fa6, fa7, word0, word1, part1, part2
-    addi block, block, BLOCK_BYTES
-    addi act, act, ACT_BYTES
+    addi block, block, Q8X8_BYTES
+    addi act, act, Q8_BYTES
     bne act, act_end, .Lblock
 .Lstore:
     store_sums .Ldone

@@ -19,14 +19,13 @@
  * at -1 lie in -32513 .. 32767. 8 broadcasts of activations serve up to 8 groups, y carries their
  * sums, two groups fold together.
  * Instructions for 8 rows and 32 columns: 69 at VLEN 128, 31 at 256, 53 above. */
-#include "kernels/riscv64/prefetch.h"
-#include "kernels/riscv64/vector.h"
 
 #define dst a0
 #define group1 a1      /* the argument w: ends up where the next groups begin */
 #define act_start a2
 #define rows_left a3
-#define row_bytes a4   /* of one group of 8 rows */
+#define cols a4
+#define row_bytes a4   /* of one group of 8 rows; when cols is done with */
 #define ahead a5
 #define act_end a6
 #define half_vl a7     /* int32 lanes after the first fold, two chunks a step */
@@ -54,14 +53,11 @@
 #define scales v24     /* m2 */
 #define scales_f16 v26 /* m1 */
 
-#define BLOCK_BYTES 272
-#define ACT_BYTES 40
 #define TILE 64        /* rows, at VLEN 256 */
+#define SCALES_BYTES 16 /* offsets of a set's scales, then what is saved */
+#define FRAME_BYTES (SCALES_BYTES + 64)
 
-.macro broadcast reg, word
-    lw temp, 4*(\word)(act)
-    vmv.v.x \reg, temp
-.endm
+#include "kernels/riscv64/gemv.h"
 
 /* Activations of two steps from word \word of x on, as int16. */
 .macro take_act_1 word
@@ -86,7 +82,7 @@
 .endm
 
 .macro step group, dots, offset, act16, first
-    addi temp, \group, 16 + \offset
+    addi temp, \group, QUANTS + \offset
     vle8.v packed, (temp)
     vsext.vf2 wide, packed
     .ifnb \first
@@ -142,17 +138,17 @@
     vsll.vi scales, scales, 13
     vand.vx scales, scales, sign_bits
     vfmul.vf scales, scales, scale_up
-    addi \group, \group, BLOCK_BYTES
+    addi \group, \group, Q8X8_BYTES
     vfmul.vf scales, scales, act_scale
     vfmacc.vv \sums, folded, scales
 .endm
 
 .macro block chunks, groups
-    flw act_scale, 32(act)
+    flw act_scale, Q8_SCALE(act)
     beqz ahead, 1f
-    prefetch_lines group0, ahead, BLOCK_BYTES, temp
+    prefetch_lines group0, ahead, Q8X8_BYTES, temp
     .if \groups == 2
-    prefetch_lines group1, ahead, BLOCK_BYTES, temp
+    prefetch_lines group1, ahead, Q8X8_BYTES, temp
     .endif
 1:
     two_steps \chunks, \groups, 0, first
@@ -167,7 +163,7 @@
     .if \groups == 2
     finish \chunks, group1, dots1, sums1
     .endif
-    addi act, act, ACT_BYTES
+    addi act, act, Q8_BYTES
 .endm
 
 /* ---- VLEN 256, sets of two groups: x in v0-v7 ---- */
@@ -190,9 +186,9 @@
 /* The dots of a group, 32 lanes of int32; on to the next. Register groups of m4 are 128 bytes. */
 .macro tile_group dots
     vsetvli temp, zero, e8, m4, ta, ma
-    addi temp, group, 16
+    addi temp, group, QUANTS
     vle8.v v8, (temp)
-    addi temp, group, 16 + 128
+    addi temp, group, QUANTS + 128
     vle8.v v12, (temp)
     vmv.v.i v16, -1
     vmv.v.i v20, -1
@@ -232,16 +228,9 @@
     addi out, out, 64
 .endm
 
-/* Tiles of up to 64 rows in whole sets. At sp is where the four quarters of a set's scales are. */
+/* Tiles of up to 64 rows in whole sets. */
 .macro tiles_256
-    vsetivli zero, 4, e32, m1, ta, ma
-    vid.v v0
-    vand.vi v1, v0, 1
-    vsrl.vi v0, v0, 1
-    vsll.vi v1, v1, 3
-    vmul.vx v0, v0, row_bytes
-    vadd.vv v0, v0, v1
-    vse32.v v0, (sp)
+    find_scales 4
     li shift_up, 1 << 13
     li offset, 16
 .Ltile:
@@ -268,21 +257,21 @@
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7
     tile_broadcast \n
     .endr
-    flw act_scale, 32(act)
+    flw act_scale, Q8_SCALE(act)
     mv group, tile_block
     mv out, dst
     mv sets_left, n_sets
 .Ltile_set:
     beqz ahead, .Lno_prefetch
-    prefetch_lines group, ahead, BLOCK_BYTES, temp
+    prefetch_lines group, ahead, Q8X8_BYTES, temp
     add temp, group, row_bytes
-    prefetch_lines temp, ahead, BLOCK_BYTES, temp
+    prefetch_lines temp, ahead, Q8X8_BYTES, temp
 .Lno_prefetch:
     tile_set
     addi sets_left, sets_left, -1
     bnez sets_left, .Ltile_set
-    addi act, act, ACT_BYTES
-    addi tile_block, tile_block, BLOCK_BYTES
+    addi act, act, Q8_BYTES
+    addi tile_block, tile_block, Q8X8_BYTES
     bne act, act_end, .Ltile_block
 .Lnext_tile:
     slli temp, n_sets, 4
@@ -342,18 +331,8 @@
 .endm
 
 func gemv_f32_q8x8_q8_rvv, v
-    addi sp, sp, -80
-    .cfi_def_cfa_offset 80
-    .irp n, 0, 1, 2, 3, 4, 5, 6
-    sd s\n, 16 + 8*\n(sp)
-    .endr
-    srli temp, a4, 5                   /* blocks of a row */
-    li act_end, ACT_BYTES
-    mul act_end, act_end, temp
-    add act_end, act_end, act_start
-    li row_bytes, BLOCK_BYTES
-    mul row_bytes, row_bytes, temp
-    load_float scale_up, F32_2P112, temp
+    push_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3, s4, s5, s6
+    measure_rows COLS_LOG2, Q8_BYTES, Q8X8_BYTES
     li sign_bits, F16_SIGN_MAGNITUDE
     li word_bits, 32
     li step_vl, 32
@@ -368,10 +347,6 @@ func gemv_f32_q8x8_q8_rvv, v
 .Lnarrow:
     all_rows 1
 .Ldone:
-    .irp n, 0, 1, 2, 3, 4, 5, 6
-    ld s\n, 16 + 8*\n(sp)
-    .endr
-    addi sp, sp, 80
-    .cfi_def_cfa_offset 0
+    pop_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3, s4, s5, s6
     ret
 endfunc

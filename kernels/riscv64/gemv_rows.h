@@ -125,17 +125,7 @@
     widen_constants \type
     li row_bytes, WEIGHT_BYTES
     mul row_bytes, row_bytes, act_end
-    csrr temp, vlenb
-    addi temp, temp, -16
-    beqz temp, .Lvlen_128
-    addi temp, temp, -16
-    beqz temp, .Lvlen_256
-    all_rows \type, 1
-.Lvlen_128:
-    all_rows \type, 2
-.Lvlen_256:
-    all_rows \type, 4
-.Ldone:
+    all_rows_by_vlen \type
 .endm
 
 #endif

@@ -34,12 +34,10 @@
 #define act_scale ft9
 /* fa0-fa7: the sums of the 8 rows. */
 
-#define ACT_BYTES 40
-
 /* Constants and the end of x; \temp and \bytes are free registers. */
 .macro start_rows temp, bytes
     srli act_end, act_end, 5
-    li \bytes, ACT_BYTES
+    li \bytes, Q8_BYTES
     mul act_end, act_end, \bytes
     add act_end, act_end, act_start
     load_float scale_up, F32_2P112, \temp

@@ -19,7 +19,7 @@
 #define half_stride t1 /* 8 */
 #define group_bytes t2
 #define sums_offset t3 /* from token_dst */
-#define vl t4
+#define taken t4
 #define temp t5
 #define scale t6
 
@@ -27,44 +27,39 @@
 #define sums v8        /* m2 */
 
 #define BLOCK_WORDS 64
-#define BLOCK_BYTES 304
-#define SUMS_BYTES 32
-#define GROUP_BYTES 1168
-#define GROUP_SUMS 1024
-#define GROUP_SCALES 1152
 
 /* One token's blocks: of zeros unless \present. */
 .macro token_blocks present
 1:  li words_left, BLOCK_WORDS
     mv temp, token_dst
-2:  vsetvli vl, words_left, e32, m8, ta, ma
+2:  vsetvli taken, words_left, e32, m8, ta, ma
     .if \present
     vle32.v words, (src)
     .else
     vmv.v.i words, 0
     .endif
-    sub words_left, words_left, vl
-    slli vl, vl, 2
+    sub words_left, words_left, taken
+    slli taken, taken, 2
     vsse32.v words, (temp), word_stride
     .if \present
-    add src, src, vl
+    add src, src, taken
     .endif
-    slli vl, vl, 2
-    add temp, temp, vl
+    slli taken, taken, 2
+    add temp, temp, taken
     bnez words_left, 2b
     vsetivli zero, 16, e16, m2, ta, ma
     .if \present
     vle16.v sums, (src)
-    lw scale, SUMS_BYTES(src)
-    addi src, src, BLOCK_BYTES - 4 * BLOCK_WORDS
+    lw scale, Q8K_SCALE - Q8K_SUM(src)
+    addi src, src, Q8K_BYTES - Q8K_SUM
     .else
     vmv.v.i sums, 0
     li scale, 0
     .endif
     add temp, token_dst, sums_offset
     vsse16.v sums, (temp), half_stride
-    sw scale, GROUP_SCALES(token_dst)
-    addi token_dst, token_dst, GROUP_BYTES
+    sw scale, Q8KX4_SCALE(token_dst)
+    addi token_dst, token_dst, Q8KX4_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, 1b
 .endm
@@ -74,12 +69,12 @@ func interleave_q8kx4_q8k_rvv, v
     beqz n_blocks, .Ldone
     li word_stride, 16
     li half_stride, 8
-    li group_bytes, GROUP_BYTES
+    li group_bytes, Q8KX4_BYTES
     mul group_bytes, group_bytes, n_blocks
 .Lgroup:
     beqz n_tokens, .Ldone
     li tokens_left, 4
-    li sums_offset, GROUP_SUMS
+    li sums_offset, Q8KX4_SUM
 .Ltoken:
     mv token_dst, dst
     mv blocks_left, n_blocks

@@ -19,16 +19,13 @@
 
 #define words v0       /* m4 */
 
-#define BLOCK_BYTES 40
-#define GROUP_BYTES 160
-
 func interleave_q8x4_q8_rvv, v
     srli n_blocks, n_blocks, 5
     beqz n_blocks, .Ldone
     li word_stride, 16
-    li group_bytes, GROUP_BYTES
+    li group_bytes, Q8X4_BYTES
     mul group_bytes, group_bytes, n_blocks
-    vsetivli zero, 10, e32, m4, ta, ma
+    vsetivli zero, Q8_BYTES / 4, e32, m4, ta, ma
 .Lgroup:
     beqz n_tokens, .Ldone
     li tokens_left, 4
@@ -39,9 +36,9 @@ func interleave_q8x4_q8_rvv, v
     addi n_tokens, n_tokens, -1
 .Lblock:
     vle32.v words, (src)
-    addi src, src, BLOCK_BYTES
+    addi src, src, Q8_BYTES
     vsse32.v words, (token_dst), word_stride
-    addi token_dst, token_dst, GROUP_BYTES
+    addi token_dst, token_dst, Q8X4_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lblock
 .Lnext_token:
@@ -56,7 +53,7 @@ func interleave_q8x4_q8_rvv, v
     vmv.v.i words, 0
 .Lzero_block:
     vsse32.v words, (token_dst), word_stride
-    addi token_dst, token_dst, GROUP_BYTES
+    addi token_dst, token_dst, Q8X4_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lzero_block
     j .Lnext_token

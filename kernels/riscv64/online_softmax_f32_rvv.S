@@ -10,7 +10,7 @@
 #define row a0
 #define rows_left a1
 #define count a2
-#define at a3
+#define position a3
 #define left a4
 #define vtype_16 a5
 #define taken t0
@@ -20,40 +20,34 @@
 #define new_max fa2
 #define sum ft8
 
-#define ROW_BYTES 320
-#define ROW_MAX 256
-#define ROW_SUM 260
-#define ROW_FACTOR 264
-#define ROW_LANES 64
-
 func online_softmax_f32_rvv, v
     exp_fall_constants temp
     set_16_lanes vtype_16, temp
     beqz rows_left, .Ldone
 .Lrow:
-    mv at, row
+    mv position, row
     mv left, count
-    max_of tile_max, at, left, taken, temp
+    max_of tile_max, position, left, taken, temp
     flw old_max, ROW_MAX(row)
     fmv.s new_max, old_max
     flt.s temp, old_max, tile_max
     beqz temp, .Lexp
     fmv.s new_max, tile_max
 .Lexp:
-    mv at, row
+    mv position, row
     mv left, count
-    exp_all at, left, new_max, exp_of_fall, taken, temp
+    exp_all position, left, new_max, exp_of_fall, taken, temp
 
-    li left, ROW_LANES
+    li left, KV_TILE
     sub left, left, count
     beqz left, .Lfactor
 .Lzero:
     vsetvli taken, left, e32, m8, ta, ma
     vmv.v.i v0, 0
     slli temp, taken, 2
-    vse32.v v0, (at)
+    vse32.v v0, (position)
     sub left, left, taken
-    add at, at, temp
+    add position, position, temp
     bnez left, .Lzero
 .Lfactor:
     fsub.s old_max, old_max, new_max
@@ -65,12 +59,12 @@ func online_softmax_f32_rvv, v
     li temp, 16
     vsetvl zero, temp, vtype_16
     vle32.v v0, (row)
-    addi at, row, 64
-    vle32.v v4, (at)
-    addi at, row, 128
-    vle32.v v8, (at)
-    addi at, row, 192
-    vle32.v v12, (at)
+    addi position, row, 64
+    vle32.v v4, (position)
+    addi position, row, 128
+    vle32.v v8, (position)
+    addi position, row, 192
+    vle32.v v12, (position)
     vfadd.vv v0, v0, v4
     vfadd.vv v0, v0, v8
     vfadd.vv v0, v0, v12

@@ -9,11 +9,7 @@
 
 #include "kernels/riscv64/k_rv64gc.h"
 
-#define BLOCK_BYTES 1152
-#define SCALES_AT 32
-#define MINS_AT 96
-#define QUANTS_AT 128
-#define ACT_SUM (256 * TOKENS)
+#define ACT_SUM (Q8K_SUM * TOKENS)
 
 .macro start
     load_float scale_up, F32_2P112, t0
@@ -28,7 +24,7 @@
 .macro part chunk, act_chunk, odd, shift
     of_tokens act_pair, CHUNK*(\act_chunk) + \odd
     .irp pair, 0, 1, 2, 3
-    ld word, QUANTS_AT + 32*\chunk + 8*\pair(block)
+    ld word, Q4K_QUANTS + 32*\chunk + 8*\pair(block)
     .if \shift
     srli word, word, \shift
     .endif
@@ -99,8 +95,8 @@
 .endm
 
 .macro load_min out, row, index
-    lbu \out, SCALES_AT + 8*\index + \row(block)
-    lbu word, MINS_AT + 8*(\index % 4) + \row(block)
+    lbu \out, Q4K_SCALES + 8*\index + \row(block)
+    lbu word, Q4K_MINS + 8*(\index % 4) + \row(block)
     srli \out, \out, 6
     .if \index < 4
     andi word, word, 15
@@ -160,7 +156,7 @@
     .endr
     clear_isum
     addi t0, sp, FRAME_ACT_SUMS
-    addi t1, block, SCALES_AT
+    addi t1, block, Q4K_SCALES
     li t2, 4
     sd t0, FRAME_SUMS_AT(sp)
     sd t1, FRAME_SCALES_AT(sp)
@@ -174,10 +170,10 @@
     addi t0, t0, -1
     sd t0, FRAME_LEFT(sp)
     bnez t0, .Lcolumns
-    addi block, block, -1024
+    addi block, block, Q4K_QUANTS - Q4K_BYTES
     addi act, act, -64*CHUNK
     add_isums
-    load_row_scales 16, product0
+    load_row_scales Q4K_DMIN, product0
     subtract_mins 0, ft0, ft1
     subtract_mins 2, ft2, ft3
     subtract_mins 4, ft4, ft5

@@ -8,10 +8,6 @@
 
 #include "kernels/riscv64/k_rv64gc.h"
 
-#define BLOCK_BYTES 1680
-#define SCALES_AT 16
-#define LOW_AT 144
-#define HIGH_AT 1168
 #define mask_high a0   /* 0x30 in each B */
 
 .macro start
@@ -140,12 +136,12 @@
 
 .macro q6k_block
     clear_isum
-    addi t0, block, SCALES_AT
-    addi t1, block, HIGH_AT
+    addi t0, block, Q6K_SCALES
+    addi t1, block, Q6K_HIGH
     li t2, 2
     sd t0, FRAME_SCALES_AT(sp)
     sd t1, FRAME_HIGH_AT(sp)
-    addi block, block, LOW_AT
+    addi block, block, Q6K_LOW
 .Lhalf:
     sd t2, FRAME_LEFT(sp)
     group 0, 0, -256, -256
@@ -155,7 +151,7 @@
     ld t2, FRAME_LEFT(sp)
     addi t2, t2, -1
     bnez t2, .Lhalf
-    addi block, block, -1024 - LOW_AT
+    addi block, block, -Q6K_HIGH
     addi act, act, -64*CHUNK
     add_isums
 .endm

@@ -33,8 +33,8 @@ func quantize_q8_f32_rvv, v
     slli src_end, a2, 2
     add src_end, src_end, src
     load_float magic, F32_MAGIC, temp
-    load_float limit, 0x42fe0000, temp
-    load_float smallest, 0x0d800000, temp
+    load_float limit, F32_127, temp
+    load_float smallest, F32_2M100, temp
     li lanes, 32
     li temp, -32 * F32_MAGIC
     vsetvli zero, lanes, e32, m8, ta, ma
@@ -66,9 +66,9 @@ func quantize_q8_f32_rvv, v
     vsetvli zero, lanes, e8, m2, ta, ma
     vnsrl.wi bytes, halves, 0
     vse8.v bytes, (dst)
-    fsw scale, 32(dst)
-    sw sum, 36(dst)
-    addi dst, dst, 40
+    fsw scale, Q8_SCALE(dst)
+    sw sum, Q8_SUM(dst)
+    addi dst, dst, Q8_BYTES
     bne src, src_end, .Lblock
 .Ldone:
     ret

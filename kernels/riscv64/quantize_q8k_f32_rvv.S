@@ -1,6 +1,6 @@
 /* void quantize_q8k_f32_rvv(struct block_q8k *restrict y, const float *restrict x, size_t n)
  *
- * a0 y, a1 x, a2 n (a multiple of 256). Clobbers a0-a3, t0-t6, ft0-ft5, v0-v25.
+ * a0 y, a1 x, a2 n (a multiple of 256). Clobbers a0-a3, t0-t5, ft0-ft5, v0-v25.
  *
  * The largest magnitude in one pass, then 16 numbers at a time. After the addition of 1.5 * 2^23
  * the low byte of each float is q, so that two narrowing shifts store it, and the sum of the 16
@@ -16,8 +16,7 @@
 #define tiny t2
 #define sum t3
 #define temp t4
-#define vl t5
-#define at t6
+#define position t5
 #define largest ft0
 #define inverse ft1
 #define magic ft2
@@ -34,30 +33,26 @@
 #define zeros v24      /* where the reductions start: 0 */
 #define sum_start v25  /* and -16 * the bits of magic */
 
-#define BLOCK_BYTES 304
-#define BLOCK_SUMS 256
-#define BLOCK_SCALE 288
-
 func quantize_q8k_f32_rvv, v
     slli src_end, a2, 2
     add src_end, src_end, src
     load_float magic, F32_MAGIC, temp
-    load_float limit, 0x42fe0000, temp
-    load_float smallest, 0x0d800000, temp
+    load_float limit, F32_127, temp
+    load_float smallest, F32_2M100, temp
     beq src, src_end, .Ldone
 .Lblock:
     li lanes, 32                       /* fits m8, divides the block */
     addi block_end, src, 1024
-    mv at, src
+    mv position, src
     vsetvli zero, lanes, e32, m8, ta, ma
     vmv.v.i maxima, 0
     vmv.s.x zeros, zero
 .Lmaximum:
-    vle32.v values, (at)
-    addi at, at, 128
+    vle32.v values, (position)
+    addi position, position, 128
     vfabs.v magnitudes, values
     vfmax.vv maxima, maxima, magnitudes
-    bne at, block_end, .Lmaximum
+    bne position, block_end, .Lmaximum
     vfredmax.vs reduced, maxima, zeros
     fmv.w.x inverse, zero
     vfmv.f.s largest, reduced
@@ -69,7 +64,7 @@ func quantize_q8k_f32_rvv, v
     fmv.w.x largest, zero
 .Lround:
     fdiv.s scale, largest, limit
-    addi sum_dst, dst, BLOCK_SUMS
+    addi sum_dst, dst, Q8K_SUM
     li temp, -16 * F32_MAGIC
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.s.x sum_start, temp
@@ -90,10 +85,10 @@ func quantize_q8k_f32_rvv, v
     vse8.v bytes, (dst)
     addi dst, dst, 16
     bne src, block_end, .Lsixteen
-    fsw scale, BLOCK_SCALE - 256(dst)
-    sw zero, BLOCK_SCALE - 252(dst)
-    sd zero, BLOCK_SCALE - 248(dst)
-    addi dst, dst, BLOCK_BYTES - 256
+    fsw scale, Q8K_SCALE - Q8K_SUM(dst)
+    sw zero, Q8K_SCALE + 4 - Q8K_SUM(dst)
+    sd zero, Q8K_SCALE + 8 - Q8K_SUM(dst)
+    addi dst, dst, Q8K_BYTES - Q8K_SUM
     bne src, src_end, .Lblock
 .Ldone:
     ret

@@ -31,8 +31,7 @@
 #define score1 v16
 #define score2 v24
 
-#define KEY_BYTES 128  /* from a dimension to the next */
-#define ROW_BYTES 320
+#define KEY_BYTES (2 * KV_TILE)  /* from a dimension to the next */
 
 .macro score_dimension count, offset, zvfh
     widen_halves key, \zvfh

@@ -12,7 +12,7 @@
 #define query_start a1
 #define keys a2
 #define queries_left a3
-#define n a4
+#define n_positions a4
 #define query_bytes a5 /* first the argument d */
 #define key a6
 #define query_end a7
@@ -21,10 +21,9 @@
 #define query2 s0
 #define key_start s1
 #define left s2        /* positions */
-#define to s3
+#define scores_at s3
 
-#define KEY_BYTES 128
-#define ROW_BYTES 320
+#define KEY_BYTES (2 * KV_TILE)
 
 .macro step count
     widen_lanes 4, key
@@ -43,10 +42,10 @@
 .endm
 
 .macro store_four offset, sum0, sum1, sum2, sum3
-    fsw \sum0, \offset(to)
-    fsw \sum1, \offset + 4(to)
-    fsw \sum2, \offset + 8(to)
-    fsw \sum3, \offset + 12(to)
+    fsw \sum0, \offset(scores_at)
+    fsw \sum1, \offset + 4(scores_at)
+    fsw \sum2, \offset + 8(scores_at)
+    fsw \sum3, \offset + 12(scores_at)
 .endm
 
 /* The same four positions of \count queries once more, one sum at a time. */
@@ -74,22 +73,22 @@
     andi query0, left, 3
     slli query0, query0, 2
     add query1, query1, query0
-    add query1, query1, to
+    add query1, query1, scores_at
     fsw fa0, 0(query1)
     addi left, left, 1
     li query1, 4*\count
     bne left, query1, .Lslow_\count
-    sub left, to, row                  /* what is left, from where we are */
+    sub left, scores_at, row           /* what is left, from where we are */
     srli left, left, 2
-    sub left, n, left
+    sub left, n_positions, left
     j .Lnext_\count
 .endm
 
 /* All positions of \count queries. */
 .macro score_queries count
-    mv to, row
+    mv scores_at, row
     mv key_start, keys
-    mv left, n
+    mv left, n_positions
 .Lfour_\count:
     .irp sum, fa0, fa1, fa2, fa3, fa4, fa5, fa6, fa7, ft8, ft9, ft10, ft11
     fmv.w.x \sum, zero
@@ -121,7 +120,7 @@
     store_four 2*ROW_BYTES, ft8, ft9, ft10, ft11
     .endif
 .Lnext_\count:
-    addi to, to, 16
+    addi scores_at, scores_at, 16
     addi key_start, key_start, 8
     addi left, left, -4
     bnez left, .Lfour_\count
@@ -136,7 +135,7 @@ func score_f32_f16_rv64gc
     push 32, s0, s1, s2, s3
     widen_start t0
     slli query_bytes, query_bytes, 2
-    beqz n, .Ldone
+    beqz n_positions, .Ldone
 .Lthree:
     li t0, 3
     bltu queries_left, t0, .Ltwo

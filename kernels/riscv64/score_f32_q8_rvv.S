@@ -20,7 +20,7 @@
 #define scale a7
 #define taken t0
 #define temp t1
-#define q0 t2          /* elements of the queries */
+#define element0 t2          /* elements of the queries */
 #define query0 t3
 #define query1 t4
 #define query2 t5
@@ -28,8 +28,8 @@
 #define queries_left s0
 #define keys s1        /* as rows */
 #define query_end s2
-#define q1 s3
-#define q2 s4
+#define element1 s3
+#define element2 s4
 #define key_end s5     /* of a block */
 #define query_scale ft0
 
@@ -45,24 +45,22 @@
 #define both_scales v4
 #define sums v8
 
-#define KEY_BYTES 256  /* 4 dimensions of all positions */
-#define ROW_BYTES 320
-#define BLOCK_BYTES 40
+#define KEY_BYTES (4 * KV_TILE) /* 4 dimensions of all positions */
 
 .macro dimension count, index, field
-    lb q0, \index(query0)
+    lb element0, \index(query0)
     .if \count > 1
-    lb q1, \index(query1)
+    lb element1, \index(query1)
     .endif
     .if \count > 2
-    lb q2, \index(query2)
+    lb element2, \index(query2)
     .endif
-    vwmacc.vx dots0, q0, \field
+    vwmacc.vx dots0, element0, \field
     .if \count > 1
-    vwmacc.vx dots1, q1, \field
+    vwmacc.vx dots1, element1, \field
     .endif
     .if \count > 2
-    vwmacc.vx dots2, q2, \field
+    vwmacc.vx dots2, element2, \field
     .endif
 .endm
 
@@ -141,7 +139,7 @@
     .if \count > 2
     finish query2, dots2, 2*ROW_BYTES
     .endif
-    next_queries \count, BLOCK_BYTES - 32
+    next_queries \count, Q8_BYTES - Q8_SCALE
     bne query0, query_end, .Lblock_\count
 .Lnext_\count:
     .if \count > 1
@@ -157,7 +155,7 @@
 func score_f32_q8_rvv, v
     push 48, s0, s1, s2, s3, s4, s5
     srli temp, query_bytes, 5          /* blocks */
-    li query_bytes, BLOCK_BYTES
+    li query_bytes, Q8_BYTES
     mul query_bytes, query_bytes, temp
     slli keys, temp, 8
     add keys, keys, scales

@@ -7,7 +7,7 @@
 
 #define dst a0
 #define gate a1
-#define up a2
+#define up_at a2
 #define left a3
 #define taken t0
 #define bytes t1
@@ -28,10 +28,10 @@ func silu_mul_f32_rvv, v
     sub left, left, taken
     exp_of_gate result, gates, whole, scratch
     vle32.v gates, (gate)
-    vle32.v ups, (up)
+    vle32.v ups, (up_at)
     vfdiv.vv result, gates, result
     add gate, gate, bytes
-    add up, up, bytes
+    add up_at, up_at, bytes
     vfmul.vv result, result, ups
     vse32.v result, (dst)
     add dst, dst, bytes
