@@ -134,8 +134,8 @@ def extents(path):
     """(offset, bytes) of every extent of an .ingot: embedding, layers, head."""
     with open(path, "rb") as f:
         header = f.read(4096)
-        # four sections of 24 bytes follow magic, version, CRC, size, name and parameters
-        offset, _, _, count = struct.unpack_from("<QQII", header, 88 + 128 + 3 * 24)
+        # five sections of 24 bytes follow magic, version, CRC, size, name and parameters
+        offset, _, _, count = struct.unpack_from("<QQII", header, 88 + 128 + 4 * 24)
         f.seek(offset)
         return [EXTENT.unpack(f.read(EXTENT.size))[:2] for _ in range(count)]
 
