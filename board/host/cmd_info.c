@@ -5,8 +5,10 @@
 
 #include "board/host/commands.h"
 #include "board/host/host_cpu.h"
+#include "board/host/info.h"
 #include "flash_image/ingot_file.h"
 #include "flash_image/pack.h"
+#include "flash_image/pre_tokenizer.h"
 #include "kernels/kernels.h"
 #include "runtime/format_text.h"
 
@@ -14,25 +16,14 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: ingot info FILE [--tensors] [--tokenizer FILE]\n"
-         "What a model is and how large its parts are. FILE is an .ingot, or a GGUF or llama2.c\n"
-         "file, which is packed into a temporary file first.\n"
+    puts("usage: ingot info FILE [--tensors] [--template NAME] [--tokenizer FILE]\n"
+         "What a model is, how large its parts are and which boards it fits. FILE is an .ingot, or\n"
+         "a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary file\n"
+         "first.\n"
          "\n"
-         "  --tensors         list every tensor\n"
+         "  --tensors         list every part of the file and every tensor\n"
+         "  --template NAME   as `ingot pack` takes it; not of an .ingot\n"
          "  --tokenizer FILE  of a llama2.c checkpoint");
-}
-
-static void print_params(const struct ingot_params *p)
-{
-    printf("family      llama, %s\n",
-           p->rope == INGOT_ROPE_PAIRS ? "rope over pairs" : "rope over halves");
-    printf("width       %u, hidden %u, %u layers\n", p->dim, p->hidden, p->n_layers);
-    printf("attention   %u heads of %u, %u for keys and values\n", p->n_heads, p->head_dim,
-           p->n_kv_heads);
-    printf("vocabulary  %u, output %s\n", p->vocab,
-           p->tied ? "is the embedding" : "is a matrix of its own");
-    printf("context     %u tokens, rope base %g, norm epsilon %g\n", p->context,
-           (double)p->rope_base, (double)p->norm_eps);
 }
 
 /* Weights without padding, and the bytes they take with it. */
@@ -63,7 +54,7 @@ static void print_weights(const struct image *img)
 {
     struct sum all = sum_tensors(img, INGOT_N_ROLES, INGOT_N_TYPES);
 
-    printf("weights     %llu:", (unsigned long long)all.weights);
+    printf("parameters  %llu:", (unsigned long long)all.weights);
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
         struct sum sum = sum_tensors(img, INGOT_N_ROLES, type);
 
@@ -91,61 +82,6 @@ static void print_classes(const struct image *img)
             }
         }
     }
-}
-
-static void print_token(const struct image *img, const char *name, uint32_t id)
-{
-    const struct ingot_tokenizer *t = (const void *)img->tokenizer;
-    const uint32_t *offsets = (const void *)(img->tokenizer + t->text_offsets);
-
-    if (id == INGOT_NO_TOKEN) {
-        return;
-    }
-    printf(", %s %u \"", name, id);
-    for (uint32_t i = offsets[id]; i < offsets[id + 1]; i++) {
-        uint8_t c = img->tokenizer[t->text + i];
-
-        if (c < 32 || c == 127) {
-            printf("\\x%02x", c);
-        } else {
-            putchar(c);
-        }
-    }
-    putchar('"');
-}
-
-static void print_tokenizer(const struct image *img)
-{
-    const struct ingot_tokenizer *t = (const void *)img->tokenizer;
-
-    printf("tokenizer   SentencePiece, %u texts%s%s", t->n_sorted,
-           (t->flags & INGOT_ADD_BOS) != 0 ? ", begins with bos" : "",
-           (t->flags & INGOT_ADD_SPACE_PREFIX) != 0 ? ", a space in front" : "");
-    print_token(img, "bos", t->bos);
-    print_token(img, "eos", t->eos);
-    print_token(img, "unk", t->unk);
-    print_token(img, "eot", t->eot);
-    putchar('\n');
-}
-
-static void print_chat(const struct image *img)
-{
-    uint32_t bytes;
-    const char *text = image_chat_string(img, INGOT_CHAT_USER_PREFIX, &bytes);
-
-    if (bytes == 0) {
-        puts("chat        no template: continues the text as it stands");
-        return;
-    }
-    printf("chat        a turn begins with \"");
-    for (uint32_t i = 0; i < bytes; i++) {
-        if (text[i] == '\n') {
-            printf("\\n");
-        } else {
-            putchar((unsigned char)text[i] < 32 ? '?' : text[i]);
-        }
-    }
-    puts("\"");
 }
 
 static void print_extents(const struct image *img)
@@ -205,14 +141,16 @@ static bool print_file(const char *path, const char *shown, bool tensors)
         fprintf(stderr, "ingot: %s\n", problem);
         return false;
     }
-    printf("file        %s\nname        %s\n", shown, f.image.header->name);
-    print_params(&f.image.header->params);
+    printf("model       %s\nname        %s\n", shown, f.image.header->name);
+    info_print_params(&f.image.header->params);
+    puts(f.image.rope != NULL ? ", with factors" : "");
     print_weights(&f.image);
-    print_tokenizer(&f.image);
-    print_chat(&f.image);
+    info_print_tokenizer(&f.image);
+    info_print_chat(&f.image);
     print_classes(&f.image);
-    print_extents(&f.image);
+    info_print_sizes(&f.image);
     if (tensors) {
+        print_extents(&f.image);
         print_tensors(&f.image);
     }
     print_kernels();
@@ -253,6 +191,8 @@ int cmd_info(int argc, char **argv)
             tensors = true;
         } else if (strcmp(argv[i], "--tokenizer") == 0 && i + 1 < argc) {
             o.tokenizer = argv[++i];
+        } else if (strcmp(argv[i], "--template") == 0 && i + 1 < argc) {
+            o.template = argv[++i];
         } else if (argv[i][0] == '-' || o.input != NULL) {
             fprintf(stderr, "ingot: %s: unknown, or one too many; see `ingot info --help`\n",
                     argv[i]);
