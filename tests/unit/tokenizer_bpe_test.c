@@ -347,18 +347,62 @@ static bool comes_back(const char *text, size_t n)
     return at == n && memcmp(back, text, n) == 0;
 }
 
-static void test_round_trips(const char *name)
+__attribute__((format(printf, 1, 0)))
+static const char *asset(const char *format, const char *name)
 {
     const char *assets = getenv("INGOT_ASSETS");
+    static char path[512];
+    int n = snprintf(path, sizeof path, "%s/", assets != NULL ? assets : "../shared/models");
+
+    snprintf(path + n, sizeof path - (size_t)n, format, name);
+    return path;
+}
+
+/* A text of the assets as a whole, as one run of words. */
+static void test_file(const char *name, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    size_t most = 4 << 20;
+    size_t scratch_bytes = tokenizer_scratch_bytes(most);
+    char *text = malloc(most), *back = malloc(most);
+    uint32_t *ids = malloc(most * sizeof *ids);
+    void *scratch = malloc(scratch_bytes);
+    size_t bytes = f != NULL ? fread(text, 1, most, f) : 0;
+    size_t n = 0, at = 0;
+    enum err e = tokenizer_encode(&t, text, bytes, TOKENIZER_PLAIN, ids, most, &n, scratch,
+                                  scratch_bytes);
+
+    for (size_t i = 0; i < n; i++) {
+        size_t piece_bytes;
+        const char *piece = tokenizer_piece(&t, ids[i], INGOT_NO_TOKEN, &piece_bytes);
+
+        if (piece_bytes > most - at) {
+            break;
+        }
+        memcpy(back + at, piece, piece_bytes);
+        at += piece_bytes;
+    }
+    OK(e == ERR_OK && bytes > 0 && at == bytes && memcmp(text, back, bytes) == 0,
+       "%s: %zu bytes of %s come "
+       "back from %zu ids", name, bytes, strrchr(path, '/') + 1, n);
+    free(text);
+    free(back);
+    free(ids);
+    free(scratch);
+    if (f != NULL) {
+        fclose(f);
+    }
+}
+
+static void test_round_trips(const char *name)
+{
     struct pack_options o = { .quiet = true };
-    char path[512], problem[512] = "", text[MOST_TEXT];
+    char problem[512] = "", text[MOST_TEXT];
     uint32_t vocab;
     unsigned wrong = 0;
     struct image image;
 
-    snprintf(path, sizeof path, "%s/vocab/ggml-vocab-%s.gguf",
-             assets != NULL ? assets : "../shared/models", name);
-    o.input = path;
+    o.input = asset("vocab/ggml-vocab-%s.gguf", name);
     free(section);
     if (pack_tokenizer(&o, &section, &section_bytes, &vocab, problem, sizeof problem) != ERR_OK) {
         section = NULL;
@@ -376,6 +420,9 @@ static void test_round_trips(const char *name)
             printf("# round %u\n", i);
         }
     }
+    test_file(name, asset("vocab/ggml-vocab-%s.gguf.inp", name));
+    test_file(name, asset("text/%s", "wikitext2_test.raw.txt"));
+    test_file(name, asset("text/%s", "tinystories-eval-64K.txt"));
     OK(wrong == 0, "%s: %d random texts come back, half of them UTF-8", name, ROUNDS);
 }
 
