@@ -6,7 +6,7 @@
 //
 // Once per token, for its embedding: one row of eight, 4 of every 32 bytes. A scale times a
 // nibble is at most 63 * 15. Aims at 120 cycles a sub-block of 32 on Cortex-A53.
-#include "kernels/arm64/dequantize_k.h"
+#include "kernels/arm64/dequantize.h"
 
 #define out x0
 #define weights x1
@@ -56,7 +56,7 @@
 .endm
 
 func dequantize_f32_q4kx8_neon
-    row_begin_k weights, row, left, Q4K_BYTES, temp, other
+    find_row weights, row, left, COLS_K_LOG2, Q4K_BYTES, temp, other
     mov     step, #32
     movi    v16.16b, #15
     cbz     left, 3f

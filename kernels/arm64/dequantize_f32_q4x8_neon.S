@@ -17,7 +17,7 @@
 #define chunk_bytes x6
 
 func dequantize_f32_q4x8_neon
-    row_begin weights, row, left, scale, quants, Q4X8_BYTES
+    find_row_32 weights, row, left, scale, quants, Q4X8_BYTES
     mov     chunk_bytes, #32
     movi    v6.16b, #8
     cbz     left, 2f

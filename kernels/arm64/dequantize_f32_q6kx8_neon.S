@@ -7,7 +7,7 @@
 //
 // Once per token, for its embedding: one row of eight, 4 of every 32 bytes. The bits are joined as
 // in gemv_f32_q6kx8_q8k. Aims at 110 cycles for 32 columns on Cortex-A53.
-#include "kernels/arm64/dequantize_k.h"
+#include "kernels/arm64/dequantize.h"
 
 #define out x0
 #define weights x1
@@ -59,7 +59,7 @@
 .endm
 
 func dequantize_f32_q6kx8_neon
-    row_begin_k weights, row, left, Q6K_BYTES, temp, other
+    find_row weights, row, left, COLS_K_LOG2, Q6K_BYTES, temp, other
     mov     step, #32
     movi    v16.16b, #0x0f
     movi    v17.16b, #0xaa

@@ -17,7 +17,7 @@
 #define chunk_bytes x6
 
 func dequantize_f32_q8x8_neon
-    row_begin weights, row, left, scale, quants, Q8X8_BYTES
+    find_row_32 weights, row, left, scale, quants, Q8X8_BYTES
     mov     chunk_bytes, #32
     cbz     left, 2f
 1:

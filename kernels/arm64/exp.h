@@ -77,15 +77,15 @@ exp_table:
 
 // Load the constants; k is one of EXP_K. Clobbers x9-x14.
 .macro exp_constants k
-    adrp    x9, exp_table
-    add     x9, x9, :lo12:exp_table
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [x9]
-    add     exp_magics, x9, #\k
-    add     exp_second, x9, #256
-    add     exp_third, x9, #320
-    add     exp_fourth, x9, #384
-    add     exp_half, x9, #448
-    add     exp_ones, x9, #512
+    adrp    exp_ones, exp_table
+    add     exp_ones, exp_ones, :lo12:exp_table
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [exp_ones]
+    add     exp_magics, exp_ones, #\k
+    add     exp_second, exp_ones, #256
+    add     exp_third, exp_ones, #320
+    add     exp_fourth, exp_ones, #384
+    add     exp_half, exp_ones, #448
+    add     exp_ones, exp_ones, #512
     ld1r    {exp_magic.4s}, [exp_magics]
 .endm
 

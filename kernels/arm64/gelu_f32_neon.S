@@ -1,20 +1,18 @@
 // void gelu_f32_neon(float *y, const float *x, size_t n)
 //
 // x0 y  x1 x  x2 n
-// x4 tail, x5 y of the tail, w8, x6, x7, x17 for copying, x9-x15 and v24-v31 constants
-// Clobbers x0-x2, x4-x17, v0-v31; d8-d15 are saved; 128 bytes of stack.
+// x4-x8 as in tail.h, x9-x15 and v24-v31 constants
+// Clobbers x0-x2, x4-x15, v0-v31; d8-d15 are saved; 128 bytes of stack.
 //
-// Sixteen elements a step, each read before y is written, so that y may be x. A tail
-// is worked on in the stack; what lies beyond it there is computed in vain. 16 elements take about
-// 165 instructions, 4 divisions among them: 371 cycles in the model of Cortex-A53, 293 in that of
-// Cortex-A72 (llvm-mca 19).
+// Sixteen elements a step, each read before y is written, so that y may be x. 16 elements take
+// about 165 instructions, 4 divisions among them: 371 cycles in the model of Cortex-A53, 293 in
+// that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/gelu.h"
+#include "kernels/arm64/tail.h"
 
 #define out x0
 #define vector x1
 #define left x2
-#define tail x4
-#define tail_out x5
 
 func gelu_f32_neon
     save_vectors
@@ -30,15 +28,12 @@ func gelu_f32_neon
     gelu_sixteen vector
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [out], #64
     cbz     tail, 1b
-    mov     x6, sp
-    copy_words tail_out, x6, tail, w8
+    store_tail
     b       4f
 3:
     adds    tail, left, #16
     b.eq    4f
-    mov     x6, sp
-    mov     x7, tail
-    copy_words x6, vector, x7, w8
+    load_tail vector, 0
     mov     tail_out, out
     mov     vector, sp
     mov     out, sp

@@ -1,21 +1,19 @@
 // void gelu_mul_f32_neon(float *y, const float *gate, const float *up, size_t n)
 //
 // x0 y  x1 gate  x2 up  x3 n
-// x4 tail, x5 y of the tail, w8, x6, x7, x17 for copying, x9-x15 and v24-v31 constants
-// Clobbers x0-x3, x4-x17, v0-v31; d8-d15 are saved; 192 bytes of stack.
+// x4-x8 as in tail.h, x9-x15 and v24-v31 constants
+// Clobbers x0-x15, v0-v31; d8-d15 are saved; 192 bytes of stack.
 //
-// Sixteen elements a step, each read before y is written, so that y may be gate or up. A tail
-// is worked on in the stack; what lies beyond it there is computed in vain. 16 elements take about
-// 170 instructions, 4 divisions among them: 387 cycles in the model of Cortex-A53, 298 in that of
-// Cortex-A72 (llvm-mca 19).
+// Sixteen elements a step, each read before y is written, so that y may be gate or up. 16
+// elements take about 170 instructions, 4 divisions among them: 387 cycles in the model of
+// Cortex-A53, 298 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/gelu.h"
+#include "kernels/arm64/tail.h"
 
 #define out x0
 #define vector x1
-#define up x2
+#define up_at x2
 #define left x3
-#define tail x4
-#define tail_out x5
 
 ups0 .req v16
 ups1 .req v17
@@ -34,25 +32,20 @@ func gelu_mul_f32_neon
 2:
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [vector]
     gelu_sixteen vector
-    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [up], #64
+    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [up_at], #64
     four    fmul, exp_x, exp_x, ups
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [out], #64
     cbz     tail, 1b
-    mov     x6, sp
-    copy_words tail_out, x6, tail, w8
+    store_tail
     b       4f
 3:
     adds    tail, left, #16
     b.eq    4f
-    mov     x6, sp
-    mov     x7, tail
-    copy_words x6, vector, x7, w8
-    add     x17, sp, #64
-    mov     x7, tail
-    copy_words x17, up, x7, w8
+    load_tail vector, 0
+    load_tail up_at, 64
     mov     tail_out, out
     mov     vector, sp
-    add     up, sp, #64
+    add     up_at, sp, #64
     mov     out, sp
     b       2b
 4:

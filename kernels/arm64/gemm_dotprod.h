@@ -232,6 +232,35 @@
     st1     {v3.4s}, [temp], #16
 .endm
 
+// For the K formats, whose totals take the registers of y: temp and step = where y of the tile is
+// in the frame, 64 bytes each.
+.macro locate_tile
+    add     temp, sp, #FRAME_TILE
+    add     step, sp, #FRAME_TILE + 64
+.endm
+
+.macro keep_tile
+    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
+    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+.endm
+
+.macro take_tile
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
+    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+.endm
+
+// Totals v24-v31 (= or) += the sums of a sub-block by its scales of rows 0-3 and 4-7.
+.macro scale_sums multiply, low, high
+    \multiply v24.4s, v16.4s, \low\().4s
+    \multiply v25.4s, v17.4s, \high\().4s
+    \multiply v26.4s, v18.4s, \low\().4s
+    \multiply v27.4s, v19.4s, \high\().4s
+    \multiply v28.4s, v20.4s, \low\().4s
+    \multiply v29.4s, v21.4s, \high\().4s
+    \multiply v30.4s, v22.4s, \low\().4s
+    \multiply v31.4s, v23.4s, \high\().4s
+.endm
+
 // Sums of token t in v(16 + 2t) and v(17 + 2t) += 4 columns of 8 rows by 4 columns of 4 tokens.
 .macro dot_chunk low, high, x_chunk
     sdot    v16.4s, \low\().16b, \x_chunk\().4b[0]

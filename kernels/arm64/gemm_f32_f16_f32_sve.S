@@ -1,5 +1,5 @@
 // void gemm_f32_f16_f32_sve(float *y, const void *w, const float *x,
-//                              const struct gemm_shape *shape)
+//                           const struct gemm_shape *shape)
 //
 // gemm_floats_any of floats_sve.h: for 4 tokens and 16 columns 31 instructions for 4 rows at 512
 // bits, 36 for 2 rows at 256.

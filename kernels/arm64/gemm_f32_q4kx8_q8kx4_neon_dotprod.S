@@ -15,14 +15,7 @@
 // v24-v31 (= or) += v16-v23 by the scales of the rows.
 .macro add_sub_block multiply
     ld1     {v8.4s, v9.4s}, [w_scale], #32
-    \multiply v24.4s, v16.4s, v8.4s
-    \multiply v25.4s, v17.4s, v9.4s
-    \multiply v26.4s, v18.4s, v8.4s
-    \multiply v27.4s, v19.4s, v9.4s
-    \multiply v28.4s, v20.4s, v8.4s
-    \multiply v29.4s, v21.4s, v9.4s
-    \multiply v30.4s, v22.4s, v8.4s
-    \multiply v31.4s, v23.4s, v9.4s
+    scale_sums \multiply, v8, v9
 .endm
 
 // One sub-block's minima by the sums of 4 tokens, elements `first` on of sums.
@@ -38,14 +31,9 @@
 .endm
 
 .macro add_minima
-    ld4     {v0.2d, v1.2d, v2.2d, v3.2d}, [x_block], #64    // sums of 16: 0 and 4, 1 and 5, ...
-    ld4     {v4.2d, v5.2d, v6.2d, v7.2d}, [x_block], #64    // 8 and 12, ...
     ld1     {v8.8h, v9.8h, v10.8h, v11.8h}, [w_scale], #64
     ld1     {v12.8h, v13.8h, v14.8h, v15.8h}, [w_scale], #64
-    add     v0.8h, v0.8h, v1.8h         // sub-blocks 0 and 2
-    add     v2.8h, v2.8h, v3.8h         // 1 and 3
-    add     v4.8h, v4.8h, v5.8h         // 4 and 6
-    add     v6.8h, v6.8h, v7.8h         // 5 and 7
+    load_sums_q4k
     minima  v8, v0, 0, smull
     minima  v9, v2, 0, smlal
     minima  v10, v0, 4, smlal
@@ -73,10 +61,8 @@
 .endm
 
 .macro multiply_q4k
-    add     temp, sp, #FRAME_TILE
-    add     step, sp, #FRAME_TILE + 64
-    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    locate_tile
+    keep_tile
 401:
     dot_32_columns zeros, #64
     add_sub_block mul
@@ -97,8 +83,7 @@
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
     subs    count, count, #1
     b.ne    401b
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    take_tile
 .endm
 
 func gemm_f32_q4kx8_q8kx4_neon_dotprod, dotprod

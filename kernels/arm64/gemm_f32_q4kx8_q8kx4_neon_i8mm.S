@@ -26,8 +26,8 @@
     b.ne    321b
 .endm
 
-// Sums of 32 x, v0 sub-blocks 0 and 2 of four tokens, v2 1 and 3, v4 4 and 6, v6 5 and 7, to bytes
-// of all 8: the high parts of the pairs of tokens to v8, v9, the low ones to v10, v11.
+// The sums of load_sums_q4k to bytes of all 8 sub-blocks: the high parts of the pairs of tokens to
+// v8, v9, the low ones to v10, v11.
 .macro split_sums
     movi    v12.8h, #127
     sshr    v8.8h, v0.8h, #7
@@ -56,12 +56,7 @@
 .endm
 
 .macro add_minima
-    ld4     {v0.2d, v1.2d, v2.2d, v3.2d}, [x_block], #64    // sums of 16: 0 and 4, 1 and 5, ...
-    ld4     {v4.2d, v5.2d, v6.2d, v7.2d}, [x_block], #64    // 8 and 12, ...
-    add     v0.8h, v0.8h, v1.8h
-    add     v2.8h, v2.8h, v3.8h
-    add     v4.8h, v4.8h, v5.8h
-    add     v6.8h, v6.8h, v7.8h
+    load_sums_q4k
     begin_sums zeros
     split_sums
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_scale], #64
@@ -96,10 +91,8 @@
 
 .macro multiply_q4k_pairs
     rows_to_pairs
-    add     temp, sp, #FRAME_TILE
-    add     step, sp, #FRAME_TILE + 64
-    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    locate_tile
+    keep_tile
 401:
     clear_totals
     mov     last_step, #4
@@ -129,8 +122,7 @@
     st1     {v10.4s, v11.4s, v12.4s, v13.4s}, [step]
     subs    count, count, #1
     b.ne    401b
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    take_tile
     pairs_to_rows
 .endm
 

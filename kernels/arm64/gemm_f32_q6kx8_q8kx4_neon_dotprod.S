@@ -24,14 +24,7 @@
     ld1     {\x0\().4s, \x1\().4s}, [w_scale], #32
     dot_chunk v4, v5, \x2
     dot_chunk v6, v7, \x3
-    \multiply v24.4s, v16.4s, \x0\().4s
-    \multiply v25.4s, v17.4s, \x1\().4s
-    \multiply v26.4s, v18.4s, \x0\().4s
-    \multiply v27.4s, v19.4s, \x1\().4s
-    \multiply v28.4s, v20.4s, \x0\().4s
-    \multiply v29.4s, v21.4s, \x1\().4s
-    \multiply v30.4s, v22.4s, \x0\().4s
-    \multiply v31.4s, v23.4s, \x1\().4s
+    scale_sums \multiply, \x0, \x1
 .endm
 
 // y of a token += sums times d, of 4 rows each.
@@ -45,10 +38,8 @@
 .endm
 
 .macro multiply_q6k
-    add     temp, sp, #FRAME_TILE
-    add     step, sp, #FRAME_TILE + 64
-    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    locate_tile
+    keep_tile
 401:
     dot_16_columns v8, v9, v10, v11, mul
     dot_16_columns v12, v13, v14, v15, mla
@@ -71,8 +62,7 @@
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
     subs    count, count, #1
     b.ne    401b
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    take_tile
 .endm
 
 func gemm_f32_q6kx8_q8kx4_neon_dotprod, dotprod

@@ -39,10 +39,8 @@
 
 .macro multiply_q6k_pairs
     rows_to_pairs
-    add     temp, sp, #FRAME_TILE
-    add     step, sp, #FRAME_TILE + 64
-    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    locate_tile
+    keep_tile
 401:
     clear_totals
     mov     last_step, #4
@@ -71,8 +69,7 @@
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
     subs    count, count, #1
     b.ne    401b
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [temp]
-    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [step]
+    take_tile
     pairs_to_rows
 .endm
 

@@ -206,6 +206,17 @@
     b.ne    301b
 .endm
 
+// Sums of x over 32 columns, of four tokens: v0 sub-blocks 0 and 2, v2 1 and 3, v4 4 and 6, v6 5
+// and 7, from those over 16 at x_block. Destroys v1, v3, v5, v7.
+.macro load_sums_q4k
+    ld4     {v0.2d, v1.2d, v2.2d, v3.2d}, [x_block], #64    // 0 and 4, 1 and 5, ...
+    ld4     {v4.2d, v5.2d, v6.2d, v7.2d}, [x_block], #64    // 8 and 12, ...
+    add     v0.8h, v0.8h, v1.8h
+    add     v2.8h, v2.8h, v3.8h
+    add     v4.8h, v4.8h, v5.8h
+    add     v6.8h, v6.8h, v7.8h
+.endm
+
 // ---- Q6_K ------------------------------------------------------------
 
 #define Q6K_SLICE 3

@@ -1,5 +1,5 @@
 // void gemv_f32_f16_f32_sve(float *y, const void *w, const float *x, size_t rows, size_t cols,
-//                              size_t ahead)
+//                           size_t ahead)
 //
 // gemv_floats_any of floats_sve.h: bound by 2 bytes a weight from memory.
 #define WEIGHT_SHIFT 1

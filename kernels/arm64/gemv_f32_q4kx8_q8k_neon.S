@@ -1,10 +1,10 @@
 // void gemv_f32_q4kx8_q8k_neon(float *y, const void *w, const struct block_q8k *x, size_t rows,
 //                              size_t cols, size_t ahead)
 //
-// x0-x13 as named below. v0-v3 x of 16 columns of an even sub-block, v4-v7 of the odd one after it,
-// each 4 columns four times over; v16-v23 weights; v24-v27 and v28-v31 their sums in int16 of rows
-// 01, 23, 45, 67; v8-v11 sums in int32 of rows 01, 23, 45, 67; v12 mask, v13 low nibbles;
-// v14, v15 y of 8 rows
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
+// v0-v3 x of 16 columns of an even sub-block, v4-v7 of the odd one after it, each 4 columns four
+// times over; v16-v23 weights; v24-v27 and v28-v31 their sums in int16 of rows 01, 23, 45, 67;
+// v8-v11 sums in int32 of rows 01, 23, 45, 67; v12 mask, v13 low nibbles; v14, v15 y of 8 rows
 // Clobbers x0-x13, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Eight rows at a time. A nibble's product with x lies within 15 * 128 = 1920, 8 of them fall to
@@ -13,16 +13,8 @@
 // 64 columns take 64 multiplications, 32 operations to part the nibbles and about 38 others,
 // 256 columns 80 more: 247 cycles for 64 columns in the model of Cortex-A53, 1.2 bytes a cycle,
 // and 73 in that of Cortex-A72, 3.9 (llvm-mca 19).
-#include "kernels/arm64/asm.h"
+#include "kernels/arm64/gemv.h"
 
-#define out x0
-#define weights x1
-#define blocks x2
-#define n_rows x3
-#define n_blocks x4
-#define ahead x5
-#define block x6
-#define left x7
 #define scales x8
 #define quants x9
 #define count x10
@@ -81,22 +73,10 @@
     \multiply\()2 v27.4s, v21.8h, v0.h[\from + 1]
 .endm
 
-func gemv_f32_q4kx8_q8k_neon
-    cbz     n_rows, 6f
-    save_vectors
-    lsr     n_blocks, n_blocks, #8
-    mov     forth, #32
-    mov     back, #-16
-    movi    mask.16b, #15
-1:
-    movi    acc_low.4s, #0
-    movi    acc_high.4s, #0
-    mov     block, blocks
-    mov     left, n_blocks
-    cbz     n_blocks, 4f
-2:
-    add     scales, weights, #32
-    add     quants, weights, #128
+.macro blocks_q4k
+201:
+    add     scales, weights, #Q4K_SCALES
+    add     quants, weights, #Q4K_QUANTS
     add     later, weights, ahead
     prfm    pldl1strm, [later]
     prfm    pldl1strm, [later, #64]
@@ -105,7 +85,7 @@ func gemv_f32_q4kx8_q8k_neon
     movi    sums45.4s, #0
     movi    sums67.4s, #0
     mov     count, #4
-3:
+202:
     add     later, quants, ahead
     prfm    pldl1strm, [later]
     prfm    pldl1strm, [later, #64]
@@ -135,7 +115,7 @@ func gemv_f32_q4kx8_q8k_neon
     smlal2  sums23.4s, v28.8h, v6.8h
     smlal   sums45.4s, v30.4h, v7.4h
     smlal2  sums67.4s, v30.8h, v7.8h
-    b.ne    3b
+    b.ne    202b
 
     sub     scales, scales, #64
     ld1     {v0.8h, v1.8h}, [block], #32
@@ -183,15 +163,20 @@ func gemv_f32_q4kx8_q8k_neon
     add     block, block, #16
     fmls    acc_low.4s, v24.4s, v6.4s
     fmls    acc_high.4s, v25.4s, v7.4s
-    b.ne    2b
-4:
-    subs    n_rows, n_rows, #8
-    b.lo    5f
-    st1     {acc_low.4s, acc_high.4s}, [out], #32
-    b.ne    1b
-5:
+    b.ne    201b
+.endm
+
+func gemv_f32_q4kx8_q8k_neon
+    cbz     n_rows, 2f
+    save_vectors
+    lsr     n_blocks, n_blocks, #COLS_K_LOG2
+    mov     forth, #32
+    mov     back, #-16
+    movi    mask.16b, #15
+    gemv_groups blocks_q4k, acc_low, acc_high, 1f
+1:
     store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
     restore_vectors
-6:
+2:
     ret
 endfunc gemv_f32_q4kx8_q8k_neon

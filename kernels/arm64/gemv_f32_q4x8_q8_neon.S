@@ -1,7 +1,7 @@
 // void gemv_f32_q4x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
 //                            size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
 // v0-v3 x of columns 0-15, v4-v7 x of columns 16-31, each 4 columns four times over
 // v16-v23 weights, v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows
 // v8, v9 scale and sum of x's block; v10 scales of the rows; v11-v14 low nibbles; v30 mask
@@ -15,16 +15,8 @@
 // 256 weights take 32 multiplications, 16 operations to part the nibbles and about 30 others:
 // 127 cycles in the model of Cortex-A53, 1.1 bytes a cycle, and 41 in that of Cortex-A72, 3.5
 // (llvm-mca 19), where 32 is the floor, one multiplication a cycle.
-#include "kernels/arm64/asm.h"
+#include "kernels/arm64/gemv.h"
 
-#define out x0
-#define weights x1
-#define blocks x2
-#define n_rows x3
-#define n_blocks x4
-#define ahead x5
-#define block x6
-#define left x7
 #define later x8                // what is to be fetched
 
 #define scales v10
@@ -57,18 +49,8 @@
     \multiply\()2 sums67.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-func gemv_f32_q4x8_q8_neon
-    cbz     n_rows, 5f
-    save_vectors
-    lsr     n_blocks, n_blocks, #5
-    movi    mask.16b, #15
-1:
-    movi    acc_low.4s, #0
-    movi    acc_high.4s, #0
-    mov     block, blocks
-    mov     left, n_blocks
-    cbz     n_blocks, 3f
-2:
+.macro blocks_q4
+201:
     add     later, weights, ahead
     ld1     {scales.8h}, [weights], #16
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
@@ -111,15 +93,18 @@ func gemv_f32_q4x8_q8_neon
     scvtf   sums45.4s, sums45.4s
     fmla    acc_low.4s, sums01.4s, v17.4s
     fmla    acc_high.4s, sums45.4s, v18.4s
-    b.ne    2b
-3:
-    subs    n_rows, n_rows, #8
-    b.lo    4f
-    st1     {acc_low.4s, acc_high.4s}, [out], #32
-    b.ne    1b
-4:
+    b.ne    201b
+.endm
+
+func gemv_f32_q4x8_q8_neon
+    cbz     n_rows, 2f
+    save_vectors
+    lsr     n_blocks, n_blocks, #COLS_LOG2
+    movi    mask.16b, #15
+    gemv_groups blocks_q4, acc_low, acc_high, 1f
+1:
     store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
     restore_vectors
-5:
+2:
     ret
 endfunc gemv_f32_q4x8_q8_neon

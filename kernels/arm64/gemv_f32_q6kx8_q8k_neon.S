@@ -1,8 +1,9 @@
 // void gemv_f32_q6kx8_q8k_neon(float *y, const void *w, const struct block_q8k *x, size_t rows,
 //                              size_t cols, size_t ahead)
 //
-// x0-x17 as named below. v0-v3 x of a sub-block of 16 columns, each 4 columns four times over;
-// v4-v7 weights; v8, v9 sums of 8 rows in int32; v10 low mask; v11 high bits to be inverted;
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
+// v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
+// of 8 rows in int32; v10 low mask; v11 high bits to be inverted;
 // v12, v13 y of 8 rows; v16-v23 high bits of 16 columns l, for sub-blocks of columns l, l + 32,
 // l + 64, l + 96; v24-v27 low bits; v28-v31 sums in int16 of rows 01, 23, 45, 67
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
@@ -13,16 +14,8 @@
 // 16 columns take 16 multiplications, 22 operations to join the bits and about 17 others: 97
 // cycles for two sub-blocks in the model of Cortex-A53, 1.1 bytes a cycle, and 27 in that of
 // Cortex-A72, 3.9 (llvm-mca 19).
-#include "kernels/arm64/asm.h"
+#include "kernels/arm64/gemv.h"
 
-#define out x0
-#define weights x1
-#define blocks x2
-#define n_rows x3
-#define n_blocks x4
-#define ahead x5
-#define block x6
-#define left x7
 #define scales x8
 #define low x9
 #define high x10
@@ -110,27 +103,12 @@
     mla     sums4567.4s, v30.4s, v2.4s
 .endm
 
-func gemv_f32_q6kx8_q8k_neon
-    cbz     n_rows, 6f
-    save_vectors
-    lsr     n_blocks, n_blocks, #8
-    mov     again, #-64
-    mov     beyond, #192
-    mov     x_step, #32
-    mov     scale_step, #16
-    movi    low_mask.16b, #0x0f
-    movi    invert.16b, #0xaa
-1:
-    movi    acc_low.4s, #0
-    movi    acc_high.4s, #0
-    mov     block, blocks
-    mov     left, n_blocks
-    cbz     n_blocks, 4f
-2:
+.macro blocks_q6k
+201:
     add     later, weights, ahead
-    add     scales, weights, #16
-    add     low, weights, #144
-    add     high, weights, #1168
+    add     scales, weights, #Q6K_SCALES
+    add     low, weights, #Q6K_LOW
+    add     high, weights, #Q6K_HIGH
     prfm    pldl1strm, [later]
     prfm    pldl1strm, [later, #64]
     prfm    pldl1strm, [later, #128]
@@ -138,9 +116,9 @@ func gemv_f32_q6kx8_q8k_neon
     movi    sums0123.4s, #0
     movi    sums4567.4s, #0
     mov     half, #2
-3:
+202:
     mov     part, #2
-30:
+203:
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [high], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [high], beyond
     prfm    pldl1strm, [later]
@@ -158,17 +136,17 @@ func gemv_f32_q6kx8_q8k_neon
     sub_block 1, 4, beyond
     sub_block 0, 2, again
     sub_block 1, 0, beyond
-    b.ne    30b
+    b.ne    203b
     subs    half, half, #1
     sub     low, low, #896
     sub     high, high, #384
     sub     scales, scales, #120
     sub     block, block, #240
-    b.ne    3b
+    b.ne    202b
 
     ld1     {v0.8h}, [weights]
     add     block, block, #256          // x.d: 288 in the block, of which 32 are behind
-    add     weights, weights, #1680
+    add     weights, weights, #Q6K_BYTES
     ld1r    {v1.4s}, [block]
     fcvtl   v2.4s, v0.4h
     fcvtl2  v3.4s, v0.8h
@@ -180,15 +158,23 @@ func gemv_f32_q6kx8_q8k_neon
     add     block, block, #16
     fmla    acc_low.4s, sums0123.4s, v2.4s
     fmla    acc_high.4s, sums4567.4s, v3.4s
-    b.ne    2b
-4:
-    subs    n_rows, n_rows, #8
-    b.lo    5f
-    st1     {acc_low.4s, acc_high.4s}, [out], #32
-    b.ne    1b
-5:
+    b.ne    201b
+.endm
+
+func gemv_f32_q6kx8_q8k_neon
+    cbz     n_rows, 2f
+    save_vectors
+    lsr     n_blocks, n_blocks, #COLS_K_LOG2
+    mov     again, #-64
+    mov     beyond, #192
+    mov     x_step, #32
+    mov     scale_step, #16
+    movi    low_mask.16b, #0x0f
+    movi    invert.16b, #0xaa
+    gemv_groups blocks_q6k, acc_low, acc_high, 1f
+1:
     store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
     restore_vectors
-6:
+2:
     ret
 endfunc gemv_f32_q6kx8_q8k_neon

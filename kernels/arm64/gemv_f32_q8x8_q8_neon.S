@@ -1,7 +1,7 @@
 // void gemv_f32_q8x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
 //                            size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
 // v0-v7 x, each register 4 columns four times over; v16-v23 weights
 // v24-v27 products in int16 of rows 01, 23, 45, 67; v8-v11 their sums in int32
 // v28, v29 y of 8 rows; v30 scales; v12 scale of x's block
@@ -13,16 +13,8 @@
 // makes a -128, and where one is found every product is widened by itself.
 // 256 weights take 32 multiplications, 16 widening adds and about 30 others: 143 cycles
 // in the model of Cortex-A53, 1.9 bytes a cycle, and 43 in that of Cortex-A72, 6.3 (llvm-mca 19).
-#include "kernels/arm64/asm.h"
+#include "kernels/arm64/gemv.h"
 
-#define out x0
-#define weights x1
-#define blocks x2
-#define n_rows x3
-#define n_blocks x4
-#define ahead x5
-#define block x6
-#define left x7
 #define later x8                // what is to be fetched
 #define least w8
 
@@ -65,11 +57,7 @@
 .endif
 .endm
 
-// acc_low, acc_high += one group of 8 rows over all blocks
-.macro group exact
-    mov     block, blocks
-    mov     left, n_blocks
-    cbz     n_blocks, 202f
+.macro blocks_q8 exact
 201:
     add     later, weights, ahead
     ld1     {scales.8h}, [weights], #16
@@ -101,16 +89,22 @@
     fmla    acc_low.4s, dots01.4s, v16.4s
     fmla    acc_high.4s, dots45.4s, v17.4s
     b.ne    201b
-202:
+.endm
+
+.macro blocks_wrapping
+    blocks_q8 0
+.endm
+
+.macro blocks_exact
+    blocks_q8 1
 .endm
 
 func gemv_f32_q8x8_q8_neon
-    cbz     n_rows, 7f
+    cbz     n_rows, 5f
     save_vectors
-    lsr     n_blocks, n_blocks, #5
-
+    lsr     n_blocks, n_blocks, #COLS_LOG2
     movi    minimum.16b, #0
-    mov     block, blocks
+    mov     block, vector
     mov     left, n_blocks
     cbz     n_blocks, 2f
 1:
@@ -124,29 +118,14 @@ func gemv_f32_q8x8_q8_neon
     sminv   b0, minimum.16b
     smov    least, v0.b[0]
     cmn     least, #128
-    b.eq    5f
-
+    b.eq    3f
+    gemv_groups blocks_wrapping, acc_low, acc_high, 4f
+    b       4f
 3:
-    movi    acc_low.4s, #0
-    movi    acc_high.4s, #0
-    group   0
-    subs    n_rows, n_rows, #8
-    b.lo    6f
-    st1     {acc_low.4s, acc_high.4s}, [out], #32
-    b.ne    3b
-    b       6f
-
-5:
-    movi    acc_low.4s, #0
-    movi    acc_high.4s, #0
-    group   1
-    subs    n_rows, n_rows, #8
-    b.lo    6f
-    st1     {acc_low.4s, acc_high.4s}, [out], #32
-    b.ne    5b
-6:
+    gemv_groups blocks_exact, acc_low, acc_high, 4f
+4:
     store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
     restore_vectors
-7:
+5:
     ret
 endfunc gemv_f32_q8x8_q8_neon

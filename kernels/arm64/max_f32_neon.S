@@ -7,7 +7,10 @@
 // cycles for them on Cortex-A53.
 #include "kernels/arm64/softmax_passes.h"
 
+#define cursor x0
+#define left x1
+
 func max_f32_neon
-    max_pass x0, x1
+    max_pass cursor, left
     ret
 endfunc max_f32_neon

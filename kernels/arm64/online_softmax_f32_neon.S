@@ -28,10 +28,6 @@
 #define old_max v29
 #define new_max v30
 
-ones0 .req v12
-ones1 .req v13
-ones2 .req v14
-ones3 .req v15
 sum0 .req v8
 sum1 .req v9
 sum2 .req v10

@@ -42,8 +42,13 @@
 8104:
 .endm
 
+#define tail_word w8
+#define tail_at x15             /* in the stack */
+#define tail_from x16
+#define tail_end x17            /* of x */
+
 // x = e^(x - max) for `left` floats from cursor on by the macro `exp`; the sum in s8. Takes max in
-// all of v30 and exp_constants. Destroys cursor, left, tail, w8, x15, x16, x17, v0-v11, v16-v23;
+// all of v30 and exp_constants. Destroys cursor, left, tail, x8, x15-x17, v0-v11, v16-v23;
 // 64 bytes of stack. A tail is worked on in the stack, filled up with NaNs: they become 0 and
 // leave the sum.
 .macro exp_sum_pass exp, cursor, left, tail
@@ -67,9 +72,9 @@
     fadd    v10.4s, v10.4s, v2.4s
     fadd    v11.4s, v11.4s, v3.4s
     cbz     \tail, 8201b
-    mov     x15, sp
-    sub     x16, x17, \tail, lsl #2
-    copy_words x16, x15, \tail, w8
+    mov     tail_at, sp
+    sub     tail_from, tail_end, \tail, lsl #2
+    copy_words tail_from, tail_at, \tail, tail_word
     b       8204f
 8203:
     adds    \tail, \left, #16
@@ -78,11 +83,11 @@
     mov     v1.16b, v0.16b
     mov     v2.16b, v0.16b
     mov     v3.16b, v0.16b
-    mov     x15, sp
-    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [x15]
-    mov     x17, \cursor
-    mov     x16, \tail
-    copy_words x15, x17, x16, w8    // leaves x17 at the end of x
+    mov     tail_at, sp
+    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [tail_at]
+    mov     tail_end, \cursor
+    mov     tail_from, \tail
+    copy_words tail_at, tail_end, tail_from, tail_word    // leaves tail_end at the end of x
     mov     \cursor, sp
     b       8202b
 8204:

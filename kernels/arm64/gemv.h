@@ -1,0 +1,33 @@
+// What the quantized gemvs without the dot product share: the loop over groups of 8 rows.
+#ifndef INGOT_KERNELS_ARM64_GEMV_H
+#define INGOT_KERNELS_ARM64_GEMV_H
+
+#include "kernels/arm64/asm.h"
+
+#define out x0
+#define weights x1              // the next block
+#define vector x2               // x
+#define n_rows x3               // rows left
+#define n_blocks x4             // of a row
+#define ahead x5                // bytes to prefetch before their use
+#define block x6                // x
+#define left x7                 // blocks left
+
+// y of all rows: `blocks` adds `left` >= 1 blocks of a group to acc_low and acc_high. Goes to
+// `ragged` where a last group has fewer rows, else falls through, with n_rows 0.
+.macro gemv_groups blocks, acc_low, acc_high, ragged
+101:
+    movi    \acc_low\().4s, #0
+    movi    \acc_high\().4s, #0
+    mov     block, vector
+    mov     left, n_blocks
+    cbz     n_blocks, 102f
+    \blocks
+102:
+    subs    n_rows, n_rows, #8
+    b.lo    \ragged
+    st1     {\acc_low\().4s, \acc_high\().4s}, [out], #32
+    b.ne    101b
+.endm
+
+#endif
