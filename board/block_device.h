@@ -42,4 +42,12 @@ struct block_device {
     void *driver; /* the driver's own state */
 };
 
+/* Whether the request is one that submit takes: not empty, not too large, within the device. */
+static inline bool block_request_fits(const struct block_device *dev,
+                                      const struct block_request *req)
+{
+    return req->n_sectors != 0 && req->n_sectors <= dev->max_sectors &&
+           req->sector < dev->n_sectors && req->n_sectors <= dev->n_sectors - req->sector;
+}
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "board/drivers/device_name.h"
 #include "board/drivers/dma.h"
+#include "board/memory_device.h"
 
 enum {
     BANK_BYTES = 4,           /* bus width: a chip's word n lies at byte 4 n of the bank */
@@ -56,24 +57,6 @@ static enum err cfi_query_size(const struct cfi_flash *flash, uint64_t *bytes)
     return ERR_OK;
 }
 
-static enum err cfi_flash_submit(struct block_device *dev, struct block_request *req)
-{
-    if (req->n_sectors == 0 || req->n_sectors > dev->max_sectors ||
-        req->sector >= dev->n_sectors || req->n_sectors > dev->n_sectors - req->sector)
-        return ERR_RANGE;
-    memcpy(req->buffer, dev->memory + req->sector * SECTOR_BYTES,
-           (size_t)req->n_sectors * SECTOR_BYTES);
-    req->status = ERR_OK;
-    req->done = true;
-    return ERR_OK;
-}
-
-static enum err cfi_flash_poll(struct block_device *dev)
-{
-    (void)dev; /* submit leaves nothing to collect */
-    return ERR_OK;
-}
-
 enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
                          struct block_device *out)
 {
@@ -92,15 +75,6 @@ enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
         return e;
     if (state->bytes > bytes)
         state->bytes = bytes; /* the part of the chips that the window shows */
-
-    memset(out, 0, sizeof *out);
-    out->name = state->name;
-    out->n_sectors = state->bytes / SECTOR_BYTES;
-    out->max_sectors = 2048;
-    out->queue_depth = 1;
-    out->memory = (const uint8_t *)base;
-    out->submit = cfi_flash_submit;
-    out->poll = cfi_flash_poll;
-    out->driver = state;
+    memory_device_open(out, state->name, (const uint8_t *)base, state->bytes);
     return ERR_OK;
 }

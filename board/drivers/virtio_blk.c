@@ -277,8 +277,7 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
 
     if (v->dead)
         return ERR_IO;
-    if (req->n_sectors == 0 || req->n_sectors > dev->max_sectors ||
-        req->sector >= dev->n_sectors || req->n_sectors > dev->n_sectors - req->sector)
+    if (!block_request_fits(dev, req))
         return ERR_RANGE;
     if (v->in_flight == v->depth)
         return ERR_BUSY;

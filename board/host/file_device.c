@@ -100,8 +100,7 @@ static enum err file_device_submit(struct block_device *dev, struct block_reques
     struct file_device *d = dev->driver;
     enum err e = ERR_OK;
 
-    if (req->n_sectors == 0 || req->n_sectors > dev->max_sectors ||
-        req->sector >= dev->n_sectors || req->n_sectors > dev->n_sectors - req->sector)
+    if (!block_request_fits(dev, req))
         return ERR_RANGE;
     pthread_mutex_lock(&d->lock);
     if (d->submitted - d->collected == FILE_DEVICE_DEPTH) {
