@@ -2,6 +2,7 @@
  *
  * C runs at EL1 on SP_EL0, so that a trap arrives on SP_EL1, the core's trap stack, even when the
  * trap is that the stack overflowed. */
+#include "boot/asm.h"
 #include "boot/stacks.h"
 
 #define SCTLR_OFF     0x30d00800        /* EL1, all RES1 bits of v8.0, MMU and caches off */
@@ -21,18 +22,6 @@
 #define MAIR          0x0444ff
 /* T0SZ 25: 39 bits; walks write-back, inner shareable; 4 KiB granule; no TTBR1 (D17.2.131). */
 #define TCR           (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23)
-
-.macro func name
-    .section .text.\name, "ax"
-    .globl \name
-    .type \name, %function
-    .balign 16
-\name:
-.endm
-
-.macro endfunc name
-    .size \name, . - \name
-.endm
 
 /* ---- the Image header (Linux Documentation/arch/arm64/booting.rst) ------------------------- */
 

@@ -3,6 +3,7 @@
  *
  * tp is the core's number; sscratch is the end of its trap stack, so that a trap can report even
  * when it is that the stack overflowed. gp is set once and never used: the image is not relaxed. */
+#include "boot/asm.h"
 #include "boot/riscv64/trap_frame.h"
 #include "boot/stacks.h"
 
@@ -11,18 +12,6 @@
 #define SSTATUS_FS   (1 << 13)          /* FPU: initial */
 #define SSTATUS_UNIT (3 << 13 | 3 << 9)
 #define SATP_SV39    8                  /* mode, bits 63..60 */
-
-.macro func name
-    .section .text.\name, "ax"
-    .globl \name
-    .type \name, %function
-    .balign 16
-\name:
-.endm
-
-.macro endfunc name
-    .size \name, . - \name
-.endm
 
 /* ---- the Image header (Linux Documentation/arch/riscv/boot-image-header.rst) ---------------- */
 
