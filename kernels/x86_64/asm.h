@@ -1,7 +1,7 @@
 // Macros that the x86-64 kernels share. Intel syntax, destination first. AVX2, FMA and F16C are
 // taken for granted; the System V ABI's red zone is used where said.
 //
-// Two ymm registers hold the contract's 16 lanes: 0-7 and 8-15. Registers are passed to macros
+// Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Registers are passed to macros
 // by number, because a macro needs the xmm and the ymm of the same one.
 #ifndef INGOT_KERNELS_X86_64_ASM_H
 #define INGOT_KERNELS_X86_64_ASM_H
@@ -88,6 +88,12 @@ kernels_lane_masks:
     vaddps  xmm\low, xmm\low, xmm\high
     vmovshdup xmm\high, xmm\low
     vaddss  xmm\low, xmm\low, xmm\high
+.endm
+
+// The same of zmm reg, to word 0 of xmm reg. Destroys ymm other.
+.macro fold_zmm reg, other
+    vextractf64x4 ymm\other, zmm\reg, 1
+    fold_lanes \reg, \other
 .endm
 
 // 16 lanes, ymm low and high, to four of them in xmm low.

@@ -4,7 +4,7 @@
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
 // 16 elements a step, rounded to nearest even by the instruction's own field, whatever MXCSR says.
-#include "kernels/x86_64/avx512.h"
+#include "kernels/x86_64/vectors.h"
 
 #define out rdi
 #define vector rsi
@@ -12,13 +12,17 @@
 #define left_32 edx
 #define NEAREST_EVEN 0
 
-.macro convert_sixteen k, z
-    vmovups zmm0\k\z, [vector]
+.macro convert_sixteen v, tail
+    load    zmm, 0, vector, \tail
     add     vector, 64
-    vcvtps2ph ymmword ptr [out]\k, zmm0, NEAREST_EVEN
+    .ifb \tail
+    vcvtps2ph ymmword ptr [out], zmm0, NEAREST_EVEN
+    .else
+    vcvtps2ph ymmword ptr [out]{k1}, zmm0, NEAREST_EVEN
+    .endif
     add     out, 32
 .endm
 
 func convert_f16_f32_avx512
-    for_sixteens left, left_32, convert_sixteen
+    for_vectors zmm, left, left_32, convert_sixteen
 endfunc convert_f16_f32_avx512

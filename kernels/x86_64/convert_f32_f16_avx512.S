@@ -3,21 +3,25 @@
 // rdi y  rsi x  rdx n; all are used up  zmm0 values
 // Clobbers rax, rdx, rdi, rsi, zmm0, k1.
 //
-// 16 elements a step: aims at 2 cycles.
-#include "kernels/x86_64/avx512.h"
+// 16 elements a step.
+#include "kernels/x86_64/vectors.h"
 
 #define out rdi
 #define vector rsi
 #define left rdx
 #define left_32 edx
 
-.macro convert_sixteen k, z
-    vcvtph2ps zmm0\k\z, [vector]
+.macro convert_sixteen v, tail
+    .ifb \tail
+    vcvtph2ps zmm0, [vector]
+    .else
+    vcvtph2ps zmm0{k1}{z}, [vector]
+    .endif
     add     vector, 32
-    vmovups [out]\k, zmm0
+    store   zmm, 0, out, \tail
     add     out, 64
 .endm
 
 func convert_f32_f16_avx512
-    for_sixteens left, left_32, convert_sixteen
+    for_vectors zmm, left, left_32, convert_sixteen
 endfunc convert_f32_f16_avx512

@@ -12,7 +12,7 @@
 #ifndef INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 #define INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 
-#include "kernels/x86_64/avx512.h"
+#include "kernels/x86_64/asm.h"
 
 #define out rdi
 #define weights rsi

@@ -1,132 +1,76 @@
 // void layernorm_f32_avx2(float *y, const float *x, const float *w, const float *b, size_t n,
 //                         float eps)
 //
-// rdi y  rsi x  rdx w  rcx b  r8 n  xmm0 eps
-// r9 elements in whole sixteens, r10 index, r11 elements of the tail, rax scratch
-// ymm1, ymm2 16 lanes, then scale in ymm1; ymm3, ymm4 values; ymm5, ymm6 masks of the tail; ymm7
-// mean; ymm8 n as f32; ymm9, ymm10 scratch
-// Clobbers rax, r9-r11, ymm0-ymm10.
+// rdi y  rsi x  rdx w  rcx b  r8 n; all are used up  xmm0 eps
+// r9 x of the first two passes  r10 n left of a pass  rax scratch
+// ymm1, ymm2 16 lanes, then scale in ymm1  ymm3, ymm4 values  ymm5, ymm6 w  ymm7 mean  ymm8 n
+// ymm13-ymm15 as vectors.h says
+// Clobbers rax, rcx, rdx, rsi, rdi, r8-r10, ymm0-ymm8, ymm13-ymm15.
 //
 // Three passes, 16 elements a step; the last reads before it writes, so that y may be x. A lane
-// beyond the tail adds +0, which leaves it as it is: no lane is ever -0. Aims at 4 cycles for 16
-// elements in the first two passes, the latency of a sum, and 4 in the third.
-#include "kernels/x86_64/asm.h"
+// beyond the tail adds +0, which leaves it as it is: no lane is ever -0. The latency of a sum or
+// fma bounds the first two, 3 or 4 cycles a step.
+#include "kernels/x86_64/vectors.h"
 
 #define out rdi
 #define vector rsi
 #define factors rdx
 #define offsets rcx
 #define length r8
-#define n_whole r9
-#define index r10
-#define tail r11
-#define mask_low ymm5
-#define mask_high ymm6
-#define mean ymm7
+#define again r9
+#define left r10
 
-// ymm3, ymm4 = (x - mean) * scale.
-.macro centre_sixteen
-    vsubps  ymm3, ymm3, mean
-    vsubps  ymm4, ymm4, mean
-    vmulps  ymm3, ymm3, ymm1
-    vmulps  ymm4, ymm4, ymm1
+.macro add_values tail
+    apply_lanes vaddps, 1, 2, 1, 2, again, \tail
+    add     again, 64
 .endm
 
-// xmm1 = the sum of the lanes / n. Destroys ymm2.
-.macro divide_sum
+.macro add_squares tail
+    load_lanes 3, 4, again, \tail
+    add     again, 64
+    vsubps  ymm3, ymm3, ymm7
+    vsubps  ymm4, ymm4, ymm7
+    .ifnb \tail
+    vandps  ymm3, ymm3, ymm14
+    vandps  ymm4, ymm4, ymm15
+    .endif
+    vfmadd231ps ymm1, ymm3, ymm3
+    vfmadd231ps ymm2, ymm4, ymm4
+.endm
+
+.macro scale_sixteen tail
+    load_lanes 3, 4, vector, \tail
+    load_lanes 5, 6, factors, \tail
+    vsubps  ymm3, ymm3, ymm7
+    vsubps  ymm4, ymm4, ymm7
+    vmulps  ymm3, ymm3, ymm1
+    vmulps  ymm4, ymm4, ymm1
+    apply_lanes vfmadd213ps, 3, 4, 5, 6, offsets, \tail
+    add     vector, 64
+    add     factors, 64
+    add     offsets, 64
+    store_lanes 3, 4, out, \tail
+    add     out, 64
+.endm
+
+// xmm1 = the sum of the lanes of a pass over x.
+.macro sum_of body
+    vxorps  xmm1, xmm1, xmm1
+    vxorps  xmm2, xmm2, xmm2
+    mov     again, vector
+    mov     left, length
+    for_lanes left, \body
     fold_lanes 1, 2
-    vdivss  xmm1, xmm1, xmm8
 .endm
 
 func layernorm_f32_avx2
     vxorps  xmm8, xmm8, xmm8
     vcvtsi2ss xmm8, xmm8, length
-    vxorps  xmm1, xmm1, xmm1
-    vxorps  xmm2, xmm2, xmm2
-    mov     n_whole, length
-    mov     tail, length
-    and     n_whole, -16
-    and     tail, 15
-    mov     index, tail
-    lane_masks 5, 6, index
-    xor     r10d, r10d
-    test    n_whole, n_whole
-    jz      2f
-1:
-    vaddps  ymm1, ymm1, [vector + 4*index]
-    vaddps  ymm2, ymm2, [vector + 4*index + 32]
-    add     index, 16
-    cmp     index, n_whole
-    jb      1b
-2:
-    vmaskmovps ymm3, mask_low, [vector + 4*index]
-    vmaskmovps ymm4, mask_high, [vector + 4*index + 32]
-    vaddps  ymm1, ymm1, ymm3
-    vaddps  ymm2, ymm2, ymm4
-    divide_sum
-    vbroadcastss mean, xmm1
-
-    vxorps  xmm1, xmm1, xmm1
-    vxorps  xmm2, xmm2, xmm2
-    xor     r10d, r10d
-    test    n_whole, n_whole
-    jz      4f
-3:
-    vmovups ymm3, [vector + 4*index]
-    vmovups ymm4, [vector + 4*index + 32]
-    vsubps  ymm3, ymm3, mean
-    vsubps  ymm4, ymm4, mean
-    add     index, 16
-    vfmadd231ps ymm1, ymm3, ymm3
-    vfmadd231ps ymm2, ymm4, ymm4
-    cmp     index, n_whole
-    jb      3b
-4:
-    vmaskmovps ymm3, mask_low, [vector + 4*index]
-    vmaskmovps ymm4, mask_high, [vector + 4*index + 32]
-    vsubps  ymm3, ymm3, mean
-    vsubps  ymm4, ymm4, mean
-    vandps  ymm3, ymm3, mask_low
-    vandps  ymm4, ymm4, mask_high
-    vfmadd231ps ymm1, ymm3, ymm3
-    vfmadd231ps ymm2, ymm4, ymm4
-    divide_sum
-    vaddss  xmm1, xmm1, xmm0
-    mov     eax, 0x3f800000         // 1
-    vsqrtss xmm1, xmm1, xmm1
-    vmovd   xmm2, eax
-    vdivss  xmm1, xmm2, xmm1
+    sum_of  add_values
+    vdivss  xmm1, xmm1, xmm8
+    vbroadcastss ymm7, xmm1
+    sum_of  add_squares
+    inverse_root 1, 8, 0, 2
     vbroadcastss ymm1, xmm1
-
-    xor     r10d, r10d
-    test    n_whole, n_whole
-    jz      6f
-5:
-    vmovups ymm3, [vector + 4*index]
-    vmovups ymm4, [vector + 4*index + 32]
-    centre_sixteen
-    vmovups ymm9, [factors + 4*index]
-    vmovups ymm10, [factors + 4*index + 32]
-    vfmadd213ps ymm3, ymm9, [offsets + 4*index]
-    vfmadd213ps ymm4, ymm10, [offsets + 4*index + 32]
-    vmovups [out + 4*index], ymm3
-    vmovups [out + 4*index + 32], ymm4
-    add     index, 16
-    cmp     index, n_whole
-    jb      5b
-6:
-    test    tail, tail
-    jz      7f
-    vmaskmovps ymm3, mask_low, [vector + 4*index]
-    vmaskmovps ymm4, mask_high, [vector + 4*index + 32]
-    centre_sixteen
-    vmaskmovps ymm9, mask_low, [factors + 4*index]
-    vmaskmovps ymm10, mask_high, [factors + 4*index + 32]
-    vmaskmovps ymm0, mask_low, [offsets + 4*index]
-    vmaskmovps ymm2, mask_high, [offsets + 4*index + 32]
-    vfmadd213ps ymm3, ymm9, ymm0
-    vfmadd213ps ymm4, ymm10, ymm2
-    vmaskmovps [out + 4*index], mask_low, ymm3
-    vmaskmovps [out + 4*index + 32], mask_high, ymm4
-7:
+    for_lanes length, scale_sixteen
 endfunc layernorm_f32_avx2

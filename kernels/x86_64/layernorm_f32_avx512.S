@@ -2,14 +2,12 @@
 //                           float eps)
 //
 // rdi y  rsi x  rdx w  rcx b  r8 n; all are used up  xmm0 eps
-// r9 x of the first two passes  r10 n left of a pass
-// zmm1 mean, zmm2 16 lanes, then scale; zmm3, zmm4 values; zmm5 n as f32
-// Clobbers rax, rcx, rdx, rdi, rsi, r8-r10, zmm0-zmm5, k1.
+// r9 x of the first two passes  r10 n left of a pass  rax scratch
+// zmm1 mean  zmm2 16 lanes, then scale  zmm3 values  zmm4 w  zmm5 n  k1 mask of the tail
+// Clobbers rax, rcx, rdx, rsi, rdi, r8-r10, zmm0-zmm5, k1.
 //
-// Three passes, 16 elements a step; the last reads before it writes, so that y may be x. A lane
-// beyond the tail adds +0, which leaves it as it is: no lane is ever -0. Aims at 4 cycles for 16
-// elements in the first two passes, the latency of a sum, and 5 in the third.
-#include "kernels/x86_64/avx512.h"
+// Three passes, as layernorm_f32_avx2.S.
+#include "kernels/x86_64/vectors.h"
 
 #define out rdi
 #define vector rsi
@@ -21,56 +19,54 @@
 #define left r10
 #define left_32 r10d
 
-.macro add_values k, z
-    vaddps  zmm2\k, zmm2, [again]
+.macro add_values v, tail
+    .ifb \tail
+    vaddps  zmm2, zmm2, [again]
+    .else
+    vaddps  zmm2{k1}, zmm2, [again]
+    .endif
     add     again, 64
 .endm
 
-.macro add_squares k, z
-    vmovups zmm3\k\z, [again]
+.macro add_squares v, tail
+    load    zmm, 3, again, \tail
     add     again, 64
-    vsubps  zmm3\k\z, zmm3, zmm1
+    .ifb \tail
+    vsubps  zmm3, zmm3, zmm1
+    .else
+    vsubps  zmm3{k1}{z}, zmm3, zmm1
+    .endif
     vfmadd231ps zmm2, zmm3, zmm3
 .endm
 
-.macro scale_sixteen k, z
-    vmovups zmm3\k\z, [vector]
-    vmovups zmm4\k\z, [factors]
-    add     vector, 64
-    add     factors, 64
+.macro scale_sixteen v, tail
+    load    zmm, 3, vector, \tail
+    load    zmm, 4, factors, \tail
     vsubps  zmm3, zmm3, zmm1
     vmulps  zmm3, zmm3, zmm2
-    vfmadd213ps zmm3\k\z, zmm4, [offsets]
-    add     offsets, 64
-    vmovups [out]\k, zmm3
+    apply   vfmadd213ps, zmm, 3, 4, offsets, \tail
+    advance zmm, vector, factors, offsets
+    store   zmm, 3, out, \tail
     add     out, 64
 .endm
 
-// xmm2 = the sum of its lanes / n.
-.macro divide_sum
+// xmm2 = the sum of the lanes of a pass over x.
+.macro sum_of body
+    vxorps  xmm2, xmm2, xmm2
+    mov     again, vector
+    mov     left, length
+    for_vectors zmm, left, left_32, \body
     fold_zmm 2, 3
-    vdivss  xmm2, xmm2, xmm5
 .endm
 
 func layernorm_f32_avx512
-    vxorps  xmm2, xmm2, xmm2
     vxorps  xmm5, xmm5, xmm5
     vcvtsi2ss xmm5, xmm5, length
-    mov     again, vector
-    mov     left, length
-    for_sixteens left, left_32, add_values
-    divide_sum
+    sum_of  add_values
+    vdivss  xmm2, xmm2, xmm5
     vbroadcastss zmm1, xmm2
-    vxorps  xmm2, xmm2, xmm2
-    mov     again, vector
-    mov     left, length
-    for_sixteens left, left_32, add_squares
-    divide_sum
-    vaddss  xmm2, xmm2, xmm0
-    mov     eax, 0x3f800000         // 1
-    vsqrtss xmm2, xmm2, xmm2
-    vmovd   xmm3, eax
-    vdivss  xmm2, xmm3, xmm2
+    sum_of  add_squares
+    inverse_root 2, 5, 0, 3
     vbroadcastss zmm2, xmm2
-    for_sixteens length, length_32, scale_sixteen
+    for_vectors zmm, length, length_32, scale_sixteen
 endfunc layernorm_f32_avx512

@@ -1,11 +1,9 @@
 // float max_f32_avx512(const float *x, size_t n)
 //
-// rdi x  rsi n, at least 1; both are used up
-// Clobbers rax, rdi, rsi, zmm0, zmm1, k1; returns in xmm0.
-//
-// 16 elements a step, aims at 4 cycles for them, the latency of max.
-#include "kernels/x86_64/softmax_avx512.h"
+// Registers and algorithm: softmax.h; n at least 1, returns in xmm0.
+// Clobbers rax, rdi, rsi, zmm0, zmm1, k1.
+#include "kernels/x86_64/softmax.h"
 
 func max_f32_avx512
-    max_pass
+    max_pass_avx512
 endfunc max_f32_avx512

@@ -9,13 +9,14 @@
 // +0, which adds nothing and is what belongs there; steps beyond n store zeros. Aims at 20 cycles
 // for 16 scores and 60 a row.
 #include "kernels/x86_64/attention.h"
-#include "kernels/x86_64/exp.h"
+#include "kernels/x86_64/softmax.h"
 
 #define row rdi
 #define n_rows rsi
 #define last rdx
 #define whole rcx
 #define position r8
+#define position_32 r8d
 
 // ymm0, ymm1 = the last 16 scores, minus infinity beyond n.
 .macro load_last
@@ -23,12 +24,9 @@
     vblendvps ymm1, ymm13, [row + whole + 32], ymm12
 .endm
 
-// e^x of 16 scores in ymm0 and ymm1 back to where they came from, and onto the sum.
-.macro exp_pair at
-    vsubps  ymm0, ymm0, ymm10
-    vsubps  ymm1, ymm1, ymm10
-    exp_eight 0, 2, 3, 4
-    exp_eight 1, 5, 6, 7
+// e^(x - max) of 16 scores in ymm0 and ymm1 back to where they came from, and onto the sum.
+.macro put_exp at
+    exp_pair
     vmovaps [row + \at], ymm0
     vmovaps [row + \at + 32], ymm1
     vaddps  ymm8, ymm8, ymm0
@@ -38,16 +36,16 @@
 func online_softmax_f32_avx2
     test    n_rows, n_rows
     jz      9f
-    lea     whole, [rdx - 1]
+    lea     whole, [last - 1]
     and     whole, -16
     sub     last, whole
     shl     whole, 2
     lane_masks 11, 12, last
-    broadcast_word 13, 0xff800000
+    broadcast_word 13, MINUS_INFINITY
 1:
     vmovaps ymm8, ymm13
     vmovaps ymm9, ymm13
-    xor     r8d, r8d
+    xor     position_32, position_32
     test    whole, whole
     jz      3f
 2:                                  // the first operand of vmaxps may be NaN, the second not
@@ -63,35 +61,30 @@ func online_softmax_f32_avx2
     vmaxps  ymm8, ymm0, ymm8
     vmaxps  ymm9, ymm1, ymm9
     vmaxps  ymm8, ymm8, ymm9
-    vextractf128 xmm9, ymm8, 1
-    vmaxps  xmm8, xmm8, xmm9
-    vmovhlps xmm9, xmm8, xmm8
-    vmaxps  xmm8, xmm8, xmm9
-    vmovshdup xmm9, xmm8
     vmovss  xmm14, dword ptr [row + ROW_MAX]
-    vmaxss  xmm8, xmm8, xmm9
+    fold_max ymm, 8, 9
     vmaxss  xmm8, xmm8, xmm14       // the old one if it is NaN
     vmovss  dword ptr [row + ROW_MAX], xmm8
     vbroadcastss ymm10, xmm8
 
     vxorps  xmm8, xmm8, xmm8
     vxorps  xmm9, xmm9, xmm9
-    xor     r8d, r8d
+    xor     position_32, position_32
     test    whole, whole
     jz      5f
 4:
     vmovaps ymm0, [row + position]
     vmovaps ymm1, [row + position + 32]
-    exp_pair position
+    put_exp position
     add     position, 64
     cmp     position, whole
     jb      4b
 5:
     load_last
-    exp_pair whole
+    put_exp whole
     fold_lanes 8, 9
     vsubps  xmm0, xmm14, xmm10
-    exp_eight 0, 2, 3, 4
+    exp_lanes ymm, 0, 2, 3, 4
     vmovss  dword ptr [row + ROW_FACTOR], xmm0
     vfmadd132ss xmm0, xmm8, dword ptr [row + ROW_SUM]
     vmovss  dword ptr [row + ROW_SUM], xmm0

@@ -8,24 +8,24 @@
 // A row at a time, all in registers. What lies beyond n counts as minus infinity: its e^x is +0,
 // which adds nothing and is what belongs there. 120 instructions a row, aims at 90 cycles.
 #include "kernels/x86_64/attention.h"
-#include "kernels/x86_64/softmax_avx512.h"
+#include "kernels/x86_64/softmax.h"
 
 #define row rdi
 #define n_rows rsi
-#define n_positions rdx
+#define n_positions_32 edx
 
 func online_softmax_f32_avx512
     test    n_rows, n_rows
     jz      9f
     mov     rax, -1
-    mov     ecx, 64
-    sub     ecx, edx
+    mov     ecx, KV_TILE
+    sub     ecx, n_positions_32
     shr     rax, cl
     kmovq   k1, rax
     kshiftrq k2, k1, 16
     kshiftrq k3, k1, 32
     kshiftrq k4, k1, 48
-    mov     eax, 0xff800000
+    mov     eax, MINUS_INFINITY
     vpbroadcastd zmm9, eax
 1:
     vblendmps zmm0{k1}, zmm9, [row]
@@ -38,7 +38,7 @@ func online_softmax_f32_avx512
     vmaxps  zmm4, zmm2, zmm4
     vmaxps  zmm5, zmm3, zmm5
     vmaxps  zmm4, zmm4, zmm5
-    fold_max 4, 5
+    fold_max zmm, 4, 5
     vmaxss  xmm7, xmm4, xmm8        // the old one if it is NaN
     vmovss  dword ptr [row + ROW_MAX], xmm7
     vsubss  xmm8, xmm8, xmm7
@@ -48,7 +48,7 @@ func online_softmax_f32_avx512
     vsubps  zmm2, zmm2, zmm7
     vsubps  zmm3, zmm3, zmm7
     .irp    reg, 0, 1, 2, 3, 8
-    exp_sixteen \reg, 4, 5, 6
+    exp_lanes zmm, \reg, 4, 5, 6
     .endr
     vmovaps [row], zmm0
     vmovaps [row + 64], zmm1

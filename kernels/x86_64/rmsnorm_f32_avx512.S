@@ -2,14 +2,12 @@
 //                         float offset)
 //
 // rdi y  rsi x  rdx w  rcx n; all are used up  xmm0 eps  xmm1 offset
-// r8 x of the second pass  r9 n of the second pass
-// zmm1 offset, zmm2 16 lanes, then scale; zmm3, zmm4 values
+// r8 x of the first pass  r9 n of the second  rax scratch
+// zmm1 offset  zmm2 16 lanes, then scale  zmm3 values  zmm4 n, then w
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, r9, zmm0-zmm4, k1.
 //
-// Two passes, 16 elements a step; the second reads before it writes, so that y may be x. The zeros
-// behind a masked load leave a lane as it is: it is a sum of squares, never -0. Aims at 4 cycles
-// for 16 elements in the first pass, the latency of fma, and 4 in the second.
-#include "kernels/x86_64/avx512.h"
+// Two passes, as rmsnorm_f32_avx2.S.
+#include "kernels/x86_64/vectors.h"
 
 #define out rdi
 #define vector rsi
@@ -20,19 +18,18 @@
 #define length r9
 #define length_32 r9d
 
-.macro add_squares k, z
-    vmovups zmm3\k\z, [again]
+.macro add_squares v, tail
+    load    zmm, 3, again, \tail
     add     again, 64
     vfmadd231ps zmm2, zmm3, zmm3
 .endm
 
-.macro scale_sixteen k, z
-    vmulps  zmm3\k\z, zmm2, [vector]
-    vaddps  zmm4\k\z, zmm1, [factors]
-    add     vector, 64
-    add     factors, 64
+.macro scale_sixteen v, tail
+    apply   vmulps, zmm, 3, 2, vector, \tail
+    apply   vaddps, zmm, 4, 1, factors, \tail
+    advance zmm, vector, factors
     vmulps  zmm3, zmm3, zmm4
-    vmovups [out]\k, zmm3
+    store   zmm, 3, out, \tail
     add     out, 64
 .endm
 
@@ -43,14 +40,9 @@ func rmsnorm_f32_avx512
     mov     again, vector
     mov     length, left
     vcvtsi2ss xmm4, xmm4, length
-    for_sixteens left, left_32, add_squares
+    for_vectors zmm, left, left_32, add_squares
     fold_zmm 2, 3
-    vdivss  xmm2, xmm2, xmm4
-    vaddss  xmm2, xmm2, xmm0
-    mov     eax, 0x3f800000         // 1
-    vsqrtss xmm2, xmm2, xmm2
-    vmovd   xmm3, eax
-    vdivss  xmm2, xmm3, xmm2
+    inverse_root 2, 4, 0, 3
     vbroadcastss zmm2, xmm2
-    for_sixteens length, length_32, scale_sixteen
+    for_vectors zmm, length, length_32, scale_sixteen
 endfunc rmsnorm_f32_avx512

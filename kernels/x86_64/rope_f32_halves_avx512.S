@@ -6,7 +6,7 @@
 //
 // 16 pairs a step; cos and sin come alternating and are parted by a permutation each. Aims at 10
 // cycles for 16 pairs.
-#include "kernels/x86_64/avx512.h"
+#include "kernels/x86_64/vectors.h"
 
     .section .rodata.rope_f32_halves_avx512, "a", @progbits
     .p2align 6
@@ -20,14 +20,13 @@ cos_places:
 #define left_32 edx
 #define second rcx
 
-// The turns' masks are k2 and k3, as k and z say.
-.macro turn_sixteen k, z
-    vmovups zmm0\k\z, [first]
-    vmovups zmm1\k\z, [second]
-    .ifb \z
+.macro turn_sixteen v, tail
+    load    zmm, 0, first, \tail
+    load    zmm, 1, second, \tail
+    .ifb \tail
     vmovups zmm2, [turns]
     vmovups zmm3, [turns + 64]
-    .else
+    .else                           // two turns for each of left: 32 lanes
     add     left_32, left_32
     mov     eax, -1
     bzhi    rax, rax, left
@@ -44,8 +43,8 @@ cos_places:
     vmulps  zmm3, zmm0, zmm5
     vfnmadd231ps zmm2, zmm1, zmm5
     vfmadd231ps zmm3, zmm1, zmm4
-    vmovups [first]\k, zmm2
-    vmovups [second]\k, zmm3
+    store   zmm, 2, first, \tail
+    store   zmm, 3, second, \tail
     add     first, 64
     add     second, 64
     add     turns, 128
@@ -58,5 +57,5 @@ func rope_f32_halves_avx512
     vpmovzxbd zmm6, [rip + cos_places]
     vpbroadcastd zmm7, eax
     vpaddd  zmm7, zmm7, zmm6
-    for_sixteens left, left_32, turn_sixteen
+    for_vectors zmm, left, left_32, turn_sixteen
 endfunc rope_f32_halves_avx512

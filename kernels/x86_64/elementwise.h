@@ -1,0 +1,46 @@
+// Kernels of one operation on each element, one body for AVX2 and AVX-512.
+//
+// rdi y  rsi x  rdx n; all are used up  rax scratch
+// ymm or zmm: 0 y  8 factor of scale  4 x and 1-3, 5-7 scratch of gelu  masks as vectors.h says
+// Clobbers rax, rdx, rsi, rdi, ymm0-ymm8, ymm13, ymm15 (AVX2), zmm0-zmm8, k1 (AVX-512).
+//
+// A step reads before it writes, so that y may be x. Steps do not depend on each other and overlap
+// in the core.
+#ifndef INGOT_KERNELS_X86_64_ELEMENTWISE_H
+#define INGOT_KERNELS_X86_64_ELEMENTWISE_H
+
+#include "kernels/x86_64/gelu.h"
+#include "kernels/x86_64/vectors.h"
+
+#define out rdi
+#define vector rsi
+#define left rdx
+#define left_32 edx
+
+.macro add_step v, tail, y=0
+    load    \v, \y, out, \tail
+    apply   vaddps, \v, \y, \y, vector, \tail
+    store   \v, \y, out, \tail
+    advance \v, vector, out
+.endm
+
+.macro scale_step v, tail, y=0, factor=8
+    apply   vmulps, \v, \y, \factor, vector, \tail
+    store   \v, \y, out, \tail
+    advance \v, vector, out
+.endm
+
+.macro gelu_step v, tail, y=0, x=4
+    load    \v, \x, vector, \tail
+    gelu_lanes \v
+    store   \v, \y, out, \tail
+    advance \v, vector, out
+.endm
+
+.macro elementwise name, v, step
+func \name
+    for_vectors \v, left, left_32, \step
+endfunc \name
+.endm
+
+#endif
