@@ -12,7 +12,7 @@
 // a sub-block and 16 to a lane after the pairwise add: 30720. A sub-block and token take 32
 // multiplications, 6 operations to fold and scale, 4 others, and an eighth of 35 for mins and y:
 // 47.
-// 67 cycles in the model of Cortex-A53, 37 in that of Cortex-A72 (llvm-mca 19), mins left out.
+// 78 cycles in the model of Cortex-A53, 42 in that of Cortex-A72 (llvm-mca 19).
 #include "kernels/arm64/gemm.h"
 
 #define SCRATCH_SCALES FRAME_SCRATCH            // int32 [8][8]

@@ -6,7 +6,7 @@
 // Clobbers x0-x17, z0-z7, z16-z31, the high parts of z8-z15, p0-p2; x19-x26 and d8-d15 are saved.
 //
 // A block of 8 rows takes a token 8 sdot and 3 others in the vector pipes at 256 bits, 16.3
-// instructions in all: aims at 6 cycles where there are two pipes of 256 bits (Neoverse V1).
+// instructions in all: 6.4 cycles in the model of Neoverse V1 (llvm-mca 19).
 #include "kernels/arm64/gemm_sve.h"
 
 .macro multiply_q4_sve

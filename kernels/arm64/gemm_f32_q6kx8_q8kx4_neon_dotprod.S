@@ -10,7 +10,7 @@
 // and sri the low ones under them; the exclusive or that makes them signed serves four at once.
 // The sums stay below 2^30, and the conversion to float divides by 4, which is exact. Scales are
 // prepared as int32. 32 columns of 8 rows take a token 16 sdot, 4 mla and 24 instructions in all:
-// aims at 13 cycles where there are two vector pipes (Cortex-A76).
+// 14.6 cycles in the model of Neoverse N1, which stands for Cortex-A76 (llvm-mca 19).
 #include "kernels/arm64/gemm_prepare.h"
 
 // 16 columns with x in four registers, of which the first two then take the scales.

@@ -2,14 +2,13 @@
 //                               const struct gemm_shape *shape)
 //
 // x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_sve.h
-// z24-z31 integers of 8 rows and 8 tokens over 256 columns, z16-z23 over 16; z8-z12 weights,
-// scales,
-// z0-z7 x; z15 zero; y is in the frame meanwhile
+// z24-z31 integers of 8 rows and 8 tokens over 256 columns, z16-z23 over 16; z8-z12 weights
+// and scales, z0-z7 x; z15 zero; y is in the frame meanwhile
 // Clobbers x0-x17, z0-z7, z16-z31, the high parts of z8-z15, p0-p2; x19-x26 and d8-d15 are saved.
 //
 // As the NEON kernel: weights are 4 (q - 32), and the integers, as floats, are divided by 4. 8
-// rows x 32 columns take a token 16 instructions at 256 bits: aims at 6 cycles where there are two
-// pipes of 256 bits (Neoverse V1).
+// rows x 32 columns take a token 16 instructions at 256 bits: 7.2 cycles in the model of Neoverse
+// V1 (llvm-mca 19).
 #include "kernels/arm64/gemm_sve.h"
 
 #define parts_left w_step

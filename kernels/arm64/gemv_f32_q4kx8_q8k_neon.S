@@ -11,8 +11,8 @@
 // an int16 lane in a sub-block and 16 to a lane after the pairwise add: 30720. That lane is
 // multiplied by its sub-block's scale into int32. The mins come off once for 256 columns.
 // 64 columns take 64 multiplications, 32 operations to part the nibbles and about 38 others,
-// 256 columns 80 more: 247 cycles for 64 columns in the model of Cortex-A53, 1.2 bytes a cycle,
-// and 73 in that of Cortex-A72, 3.9 (llvm-mca 19).
+// 256 columns 80 more: 1115 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes a cycle,
+// and 321 in that of Cortex-A72, 3.6 (llvm-mca 19).
 #include "kernels/arm64/gemv.h"
 
 #define scales x8

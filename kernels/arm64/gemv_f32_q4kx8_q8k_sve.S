@@ -9,7 +9,8 @@
 // Clobbers x0-x17, z0-z7, z16-z31, p0-p2; x19-x22 and d8-d15 are saved.
 //
 // A load widens the bytes of scales and minima to words. 8 rows x 32 columns take 8 sdot, 8 to part
-// the nibbles and 36 instructions in all at 256 bits.
+// the nibbles and 36 instructions in all at 256 bits: 13.4 cycles in the model of Neoverse V1
+// (llvm-mca 19); the kernel with the dot product takes 50 and 12.
 #include "kernels/arm64/gemv_sve.h"
 
 #define at_32 x11

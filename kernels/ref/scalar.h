@@ -66,8 +66,9 @@ static inline uint16_t f16_from_f32(float f)
 }
 
 /* e^(x + low), |low| far below an ulp of x: at most 2 ulp (tests/unit measures it), 0 below -104,
- * infinity above 88.73, NaN counts as -104. x = n ln 2 + r; e^r = 1 + r + r^2 q(r), q by interpolation at the
- * Chebyshev nodes of [-ln2/2, ln2/2]; 2^n in two steps so that subnormals round once. */
+ * infinity above 88.73, NaN counts as -104. x = n ln 2 + r; e^r = 1 + r + r^2 q(r), q by
+ * interpolation at the Chebyshev nodes of [-ln2/2, ln2/2]; 2^n in two steps so that subnormals
+ * round once. */
 static inline float exp_sum2_f32(float x, float low)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23: leaves the nearest integer in the low bits */

@@ -2,7 +2,7 @@
  *                             const struct block_q8x4 *restrict x,
  *                             const struct gemm_shape *restrict shape)
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 5.2 KiB of
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 4.9 KiB of
  * stack.
  *
  * As gemm.h says, with tiles of 64 rows at VLEN 128 and 128 above. The scratch holds 8 - nibble,

@@ -2,8 +2,8 @@
  *                             const struct block_q8x4 *restrict x,
  *                             const struct gemm_shape *restrict shape)
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 5 KiB of
- * stack.
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 4.9 KiB
+ * of stack.
  *
  * As gemm.h says, with tiles of 32 rows at VLEN 128 and 64 above. Two products of -128 and -128
  * overflow int16, so the scratch holds int16 and a block sums in int32.
