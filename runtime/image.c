@@ -36,6 +36,18 @@ const char *image_type_name(unsigned type)
     return type_rule(type)->name;
 }
 
+const char *image_family_name(unsigned family)
+{
+    static const char *const names[INGOT_LAST_FAMILY + 1] = {
+        [0] = "unknown",         [INGOT_LLAMA] = "llama",   [INGOT_MISTRAL] = "mistral",
+        [INGOT_QWEN2] = "qwen2", [INGOT_QWEN3] = "qwen3",   [INGOT_GEMMA] = "gemma",
+        [INGOT_GEMMA2] = "gemma2", [INGOT_GEMMA3] = "gemma3", [INGOT_PHI3] = "phi3",
+        [INGOT_GPT2] = "gpt2",
+    };
+
+    return names[family <= INGOT_LAST_FAMILY ? family : 0];
+}
+
 uint32_t image_type_interleave(unsigned type)
 {
     return type_rule(type)->interleave;

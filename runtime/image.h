@@ -78,6 +78,9 @@ void image_extent_name(const struct image *img, unsigned extent, char *text, siz
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
 const char *image_role_name(unsigned role);
 
+/* "llama", "mistral", ..., or "unknown". */
+const char *image_family_name(unsigned family);
+
 /* "f32", "f16", "q8_0", "q4_0", "q4_k", "q6_k", or "unknown". */
 const char *image_type_name(unsigned type);
 

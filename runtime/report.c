@@ -20,14 +20,14 @@ void report_model(const struct engine *e)
 {
     const struct ingot_header *h = e->image.header;
     const struct ingot_params *p = &h->params;
-    const struct ingot_tensor *w = image_tensor(&e->image, INGOT_FFN_GATE, 0);
+    const struct ingot_tensor *w = image_tensor(&e->image, INGOT_FFN_UP, 0);
     char size[FORMAT_NUMBER_BYTES];
 
-    console_log("model %.63s: llama, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary "
-                "%u, context %u, %s, %s",
-                h->name, (unsigned)p->n_layers, (unsigned)p->dim, (unsigned)p->n_heads,
-                (unsigned)p->n_kv_heads, (unsigned)p->hidden, (unsigned)p->vocab,
-                (unsigned)p->context, image_type_name(w->type),
+    console_log("model %.63s: %s, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary %u, "
+                "context %u, %s, %s",
+                h->name, image_family_name(p->family), (unsigned)p->n_layers, (unsigned)p->dim,
+                (unsigned)p->n_heads, (unsigned)p->n_kv_heads, (unsigned)p->hidden,
+                (unsigned)p->vocab, (unsigned)p->context, image_type_name(w->type),
                 format_bytes(size, h->file_bytes));
 }
 

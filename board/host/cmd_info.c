@@ -70,13 +70,13 @@ static void print_classes(const struct image *img)
 {
     char size[FORMAT_NUMBER_BYTES];
 
-    printf("\n%-16s %-5s %14s %12s %6s\n", "tensors", "type", "weights", "size", "bits");
+    printf("\n%-18s %-5s %14s %12s %6s\n", "tensors", "type", "weights", "size", "bits");
     for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
         for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
             struct sum sum = sum_tensors(img, role, type);
 
             if (sum.weights != 0) {
-                printf("%-16s %-5s %14llu %12s %6.2f\n", image_role_name(role),
+                printf("%-18s %-5s %14llu %12s %6.2f\n", image_role_name(role),
                        image_type_name(type), (unsigned long long)sum.weights,
                        format_bytes(size, sum.bytes), (double)sum.bytes * 8 / (double)sum.weights);
             }
@@ -102,7 +102,7 @@ static void print_extents(const struct image *img)
 
 static void print_tensors(const struct image *img)
 {
-    printf("\n%-16s %5s %-5s %8s %8s %8s %14s %12s\n", "tensor", "layer", "type", "rows", "cols",
+    printf("\n%-18s %5s %-5s %8s %8s %8s %14s %12s\n", "tensor", "layer", "type", "rows", "cols",
            "padded", "offset", "bytes");
     for (uint32_t i = 0; i < img->header->tensors.count; i++) {
         const struct ingot_tensor *t = &img->tensors[i];
@@ -111,7 +111,7 @@ static void print_tensors(const struct image *img)
         if (t->layer != INGOT_NO_LAYER) {
             snprintf(layer, sizeof layer, "%u", t->layer);
         }
-        printf("%-16s %5s %-5s %8u %8u %8u %14llu %12llu\n", image_role_name(t->role), layer,
+        printf("%-18s %5s %-5s %8u %8u %8u %14llu %12llu\n", image_role_name(t->role), layer,
                image_type_name(t->type), t->rows, t->cols, t->cols_padded,
                (unsigned long long)(img->extents[t->extent].offset + t->offset),
                (unsigned long long)t->bytes);

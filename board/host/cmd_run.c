@@ -1,6 +1,8 @@
 /* `ingot run` and `ingot chat`. */
 #include <stdalign.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "board/host/commands.h"
@@ -13,7 +15,8 @@
 static struct host_model model;
 static struct chat chat;
 
-/* --template over that of the file. */
+/* --template over that of the file. The vocabulary is copied, for the template makes control
+ * tokens of its markers, and the file's stays as it is. */
 static bool choose_template(const struct host_args *args, const struct ingot_chat **template)
 {
     static alignas(struct ingot_chat) uint8_t section[CHAT_MOST_BYTES];
@@ -21,7 +24,9 @@ static bool choose_template(const struct host_args *args, const struct ingot_cha
     struct chat_request request = { .name = args->template, .stops = own->stops,
                                     .n_stops = own->n_stops,
                                     .tokenizer = model.engine.image.tokenizer };
+    size_t vocabulary_bytes = (size_t)model.engine.image.header->tokenizer.bytes;
     char sentence[CHAT_SENTENCE_BYTES];
+    uint8_t *vocabulary;
     size_t bytes;
 
     *template = NULL;
@@ -32,6 +37,14 @@ static bool choose_template(const struct host_args *args, const struct ingot_cha
         fprintf(stderr, "ingot: %s\n", sentence);
         return false;
     }
+    vocabulary = malloc(vocabulary_bytes); /* to the end of the program */
+    if (vocabulary == NULL) {
+        fprintf(stderr, "ingot: out of memory\n");
+        return false;
+    }
+    memcpy(vocabulary, model.engine.image.tokenizer, vocabulary_bytes);
+    chat_template_claim(section, vocabulary);
+    tokenizer_open(&model.engine.tokenizer, vocabulary);
     *template = (const void *)section;
     return true;
 }

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""A GGUF's chat template from the file to `ingot info` and to the tokens of a turn; and what info
+says of boards against what the planner says when it is asked."""
+
+import os
+import re
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ASSETS, HOST, WORK, Reply, Tap, run
+
+STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
+ZEPHYR = ("{% for message in messages %}\n{% if message['role'] == 'user' %}\n"
+          "{{ '<|user|>\n' + message['content'] + eos_token }}\n"
+          "{% elif message['role'] == 'assistant' %}\n"
+          "{{ '<|assistant|>\n'  + message['content'] + eos_token }}\n{% endif %}\n{% endfor %}")
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def with_template(jinja, name):
+    """stories260K.gguf with one more key in front; its tensors lie at multiples of 32."""
+    raw = open(STORIES, "rb").read()
+    magic, version, tensors, keys = struct.unpack_from("<4sIQQ", raw)
+    key, value = b"tokenizer.chat_template", jinja.encode()
+    fixed = 8 + len(key) + 4 + 8
+    value += b" " * (-(fixed + len(value)) % 32)  # so that the tensors stay aligned
+    extra = struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, len(value)) + value
+    path = os.path.join(WORK, name)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<4sIQQ", magic, version, tensors, keys + 1) + extra + raw[24:])
+    return path
+
+
+def host(*words):
+    return run([HOST, *words])
+
+
+def ids(*words):
+    status, console = host("run", *words, "-p", "Hello", "-n", "8", "--temp", "0", "--ids")
+    return (Reply(console).ids, Reply(console).figures.split(" + ")[0], console)
+
+
+status, names = host("run", "--template", "list")
+tap.ok(status == 0 and re.search(r"^zephyr +Zephyr, TinyLlama$", names, re.M) and
+       re.search(r"^none ", names, re.M), "--template list", names)
+
+if not os.path.exists(STORIES):
+    tap.skip("a GGUF's template", f"no {STORIES} (set INGOT_ASSETS)")
+else:
+    model = with_template(ZEPHYR, "zephyr.gguf")
+    status, text = host("info", model)
+    tap.ok(status == 0, "info of a GGUF with a template", text)
+    for line in (r"template    zephyr", r'            user +"<\|user\|>\\n"',
+                 r'            reply +"<\|assistant\|>\\n"', r'              ends +"</s>\\n"',
+                 r'stops at    2 "</s>"', r"family      llama",
+                 r"attention   8 heads of 8, 4 for keys and values"):
+        tap.ok(re.search(f"^{line}$", text, re.M), f"says {line}", text)
+
+    packed = os.path.join(WORK, "no-template.ingot")
+    status, text = host("pack", with_template("{{ '<|im_start|>' }}", "odd.gguf"), "-o", packed)
+    tap.ok(status == 0 and "the nearest is chatml" in text and "--template NAME" in text,
+           "an unknown template is told with the nearest", text)
+    tap.ok(ids(packed)[0] == ids(STORIES)[0] is not None, "and then text is continued")
+    tap.ok(ids(packed, "--template", "zephyr")[:2] == ids(model)[:2] and ids(model)[0],
+           "--template on an .ingot gives the same turn as the GGUF's own template")
+    tap.ok(ids(model, "--template", "none")[:2] == ids(STORIES)[:2], "and none continues text")
+    tap.ok(ids(model, "--system", "Be brief.")[1] != ids(model)[1] != ids(STORIES)[1],
+           "system= makes the prompt longer, as the template does")
+    console = ids(STORIES, "--system", "x")[2]
+    tap.ok("system= has no effect" in console, "and without a template is warned of", console)
+    status, text = host("run", model, "--template", "nonesuch", "-p", "x")
+    tap.ok(status == 1 and "there is no template 'nonesuch'" in text, "no such template", text)
+
+for shape, kind in (("untied", "f32"), ("s15m", "q8_0")):
+    model = os.path.join(WORK, f"info-{shape}.ingot")
+    host("synth", "--shape", shape, "-o", model, "--type", kind)
+    status, text = host("info", model)
+    rows = re.findall(r"^(Raspberry Pi Zero 2 W|VisionFive 2) +([\d.]+) ([MG])iB +(\w+) +(\d+) +"
+                      r"([\d.]+ \w+)", text, re.M)
+    tap.ok(len(rows) == 3, f"{shape}: rows of boards", text)
+    for name, ram, unit, residency, context, memory in rows:
+        size = int(float(ram)) << (20 if unit == "M" else 30)
+        status, plan = host("plan", model, "--ram", str(size - (64 << 20)), "-c", context)
+        tap.ok(f"plan: {residency}, context {context}" in plan and
+               re.search(rf"total +{re.escape(memory)}\b", plan),
+               f"{shape} on {name} with {ram} {unit}iB: {residency}, {memory}, as planned", plan)
+    os.unlink(model)
+tap.done()
