@@ -34,8 +34,8 @@ struct rows_sizes {
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols);
 
 /* Pack the rows from first_row on (one for F32 and F16, eight for the others, those beyond the
- * last as zeros) into b->group, columns padded with zeros. Returns the bytes, or 0 with *problem set:
- * a weight is not finite, or does not fit a scale of 16 bits. */
+ * last as zeros) into b->group, columns padded with zeros. Returns the bytes, or 0 with *problem
+ * set: a weight is not finite, or does not fit a scale of 16 bits. */
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
                        const struct rows_buffers *b, const char **problem);
 

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "board/host/calibrate.h"
 #include "board/host/commands.h"
 #include "board/host/host_model.h"
 #include "flash_image/pack.h"
@@ -22,6 +23,8 @@ static void help(void)
          "  --template NAME    chat template in place of the model's own; list: shows them; none:\n"
          "                     the model continues text\n"
          "  --head TYPE        of the output matrix, which is the embedding where they are tied\n"
+         "  --calibrate FILE   run the model over a text first, so that weights multiplied by more\n"
+         "                     are kept better, and tell its perplexity before and after\n"
          "  --report           a line for every matrix: from what, to what, and the error (NMSE)\n"
          "  -q, --quiet        no progress\n"
          "  -h, --help         this text");
@@ -33,49 +36,78 @@ static bool refuse(const char *word, const char *why)
     return false;
 }
 
-/* A word with a value; false: said why. */
-static bool set_value(struct pack_options *o, const char *word, const char *value)
-{
-    bool output = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
-    bool type = strcmp(word, "--type") == 0;
-    bool tokenizer = strcmp(word, "--tokenizer") == 0;
-    bool template = strcmp(word, "--template") == 0;
-    bool head = strcmp(word, "--head") == 0;
+/* The command line: what the packer takes, and what happens around it. */
+struct words {
+    struct pack_options pack;
+    const char *text; /* --calibrate; NULL: none */
+    bool help;
+};
 
-    if (!output && !type && !tokenizer && !template && !head) {
-        return refuse(word, "unknown option");
-    }
-    if (value == NULL) {
-        return refuse(word, "its value is missing");
-    }
-    if (output) {
-        o->output = value;
-    } else if (tokenizer) {
-        o->tokenizer = value;
-    } else if (template) {
-        o->template = value;
-    } else if (head) {
-        return pack_parse_head(value, o) ||
-               refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k can be packed");
-    } else if (!pack_parse_type(value, o)) {
-        return refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m can be packed");
-    }
-    return true;
+static bool set_type(struct pack_options *o, const char *value)
+{
+    return pack_parse_type(value, o) ||
+           refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m can be packed");
 }
 
-static bool parse(struct pack_options *o, int argc, char **argv, bool *wants_help)
+static bool set_head(struct pack_options *o, const char *value)
 {
+    return pack_parse_head(value, o) ||
+           refuse(value, "no such type; f32, f16, q8_0, q4_0, q4_k, q6_k can be packed");
+}
+
+/* A word with a value; false: said why. */
+static bool set_value(struct words *w, const char *word, const char *value)
+{
+    const struct {
+        const char *word, *other;
+        const char **to;                                             /* or: */
+        bool (*set)(struct pack_options *o, const char *value);
+    } options[] = {
+        { "-o", "--output", &w->pack.output, NULL },
+        { "--tokenizer", NULL, &w->pack.tokenizer, NULL },
+        { "--template", NULL, &w->pack.template, NULL },
+        { "--calibrate", NULL, &w->text, NULL },
+        { "--type", NULL, NULL, set_type },
+        { "--head", NULL, NULL, set_head },
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strcmp(word, options[i].word) != 0 &&
+            (options[i].other == NULL || strcmp(word, options[i].other) != 0)) {
+            continue;
+        }
+        if (value == NULL) {
+            return refuse(word, "its value is missing");
+        }
+        if (options[i].set != NULL) {
+            return options[i].set(&w->pack, value);
+        }
+        *options[i].to = value;
+        return true;
+    }
+    return refuse(word, "unknown option");
+}
+
+static bool is(const char *word, const char *name, const char *other)
+{
+    return strcmp(word, name) == 0 || strcmp(word, other) == 0;
+}
+
+static bool parse(struct words *w, int argc, char **argv)
+{
+    struct pack_options *o = &w->pack;
+
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            *wants_help = true;
+        if (is(argv[i], "-h", "--help")) {
+            w->help = true;
             return true;
         }
-        if (strcmp(argv[i], "-q") == 0 || strcmp(argv[i], "--quiet") == 0) {
+        if (is(argv[i], "-q", "--quiet")) {
             o->quiet = true;
         } else if (strcmp(argv[i], "--report") == 0) {
             o->report = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!set_value(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+            if (!set_value(w, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
                 return false;
             }
             i++;
@@ -89,31 +121,58 @@ static bool parse(struct pack_options *o, int argc, char **argv, bool *wants_hel
         return true;
     }
     if (o->input == NULL) {
-        return refuse("pack", "which file? name a GGUF or llama2.c file");
+        return refuse("pack", "which file? name a GGUF or llama2.c file, or a folder");
     }
     return o->output != NULL ? true : refuse("pack", "where to? name the file with -o OUT.ingot");
 }
 
-int cmd_pack(int argc, char **argv)
+static int pack(const struct pack_options *o)
 {
-    struct pack_options o = { .input = NULL };
     char problem[512];
-    bool wants_help = false;
 
-    if (!parse(&o, argc, argv, &wants_help)) {
-        return USAGE;
-    }
-    if (wants_help) {
-        help();
-        return FINE;
-    }
-    if (host_args_wants_templates(o.template)) {
-        host_args_list_templates();
-        return FINE;
-    }
-    if (pack_file(&o, problem, sizeof problem) != ERR_OK) {
+    if (pack_file(o, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
         return FAILED;
     }
     return FINE;
+}
+
+static int pack_calibrated(struct words *w)
+{
+    struct calibration c;
+    double after;
+    int status = FAILED;
+
+    if (calibrate_run(&c, &w->pack, w->text)) {
+        w->pack.importance = calibrate_importance;
+        w->pack.importance_context = &c;
+        status = pack(&w->pack);
+    }
+    if (status == FINE) {
+        status = calibrate_perplexity(w->pack.output, w->text, &after) ? FINE : FAILED;
+    }
+    if (status == FINE) {
+        printf("perplexity on %s: %.4f before, %.4f after (%+.2f %%)\n", w->text, c.perplexity,
+               after, 100 * (after / c.perplexity - 1));
+    }
+    calibrate_free(&c);
+    return status;
+}
+
+int cmd_pack(int argc, char **argv)
+{
+    struct words w = { .text = NULL };
+
+    if (!parse(&w, argc, argv)) {
+        return USAGE;
+    }
+    if (w.help) {
+        help();
+        return FINE;
+    }
+    if (host_args_wants_templates(w.pack.template)) {
+        host_args_list_templates();
+        return FINE;
+    }
+    return w.text != NULL ? pack_calibrated(&w) : pack(&w.pack);
 }

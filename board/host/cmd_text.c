@@ -1,73 +1,18 @@
 /* `ingot tokenize`, `perplexity` and `logits`: what a model makes of a text, position by
  * position. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "board/host/commands.h"
 #include "board/host/host_board.h"
 #include "board/host/host_model.h"
+#include "board/host/host_text.h"
+#include "board/host/perplexity.h"
 #include "flash_image/pack.h"
 #include "runtime/image.h"
 
 static struct host_model model;
-
-/* The one place where these commands allocate: a text, its tokens and the tokenizer's work
- * space. */
-struct text {
-    char *bytes;
-    size_t n_bytes;
-    uint32_t *ids;
-    size_t n_ids;
-};
-
-static void text_free(struct text *t)
-{
-    free(t->bytes);
-    free(t->ids);
-}
-
-static bool text_read(struct text *t, FILE *in, const char *name)
-{
-    size_t room = 1 << 16;
-
-    t->bytes = malloc(room);
-    while (t->bytes != NULL) {
-        t->n_bytes += fread(t->bytes + t->n_bytes, 1, room - t->n_bytes, in);
-        if (t->n_bytes < room) {
-            break;
-        }
-        room *= 2;
-        t->bytes = realloc(t->bytes, room);
-    }
-    if (t->bytes == NULL || ferror(in)) {
-        fprintf(stderr, "ingot: %s: cannot be read\n", name);
-        return false;
-    }
-    return true;
-}
-
-static bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags)
-{
-    size_t scratch_bytes = tokenizer_scratch_bytes(t->n_bytes);
-    void *scratch = scratch_bytes != SIZE_MAX ? malloc(scratch_bytes) : NULL;
-    /* A token stands for a byte at least, a space may come after a special one; BOS, EOS. */
-    size_t most = 2 * t->n_bytes + 3;
-    enum err e = ERR_NO_SPACE;
-
-    t->ids = malloc(most * sizeof *t->ids);
-    if (scratch != NULL && t->ids != NULL) {
-        e = tokenizer_encode(tokenizer, t->bytes, t->n_bytes, flags, t->ids, most, &t->n_ids,
-                             scratch, scratch_bytes);
-    }
-    free(scratch);
-    if (e != ERR_OK) {
-        fprintf(stderr, "ingot: the text cannot be tokenized: %s\n", err_text(e));
-    }
-    return e == ERR_OK;
-}
 
 /* Parse, or answer --help and mistakes: then *status is the exit status and false returned. */
 static bool begin(struct host_args *args, int argc, char **argv, const char *help, int *status)
@@ -173,97 +118,25 @@ int cmd_tokenize(int argc, char **argv)
 
 /* ---- perplexity ---------------------------------------------------------------------------- */
 
-struct perplexity {
-    const uint32_t *window; /* ids of the window at work */
-    uint32_t n;             /* its length */
-    uint32_t vocab;
-    double sum;             /* of -ln p */
-    double sum_squares;
-    uint64_t count;
-};
-
-/* The second half of a window counts, as llama.cpp counts it. */
-static void score_position(void *context, uint32_t position, const float *logits)
+static bool perplexity_of(struct host_args *args)
 {
-    struct perplexity *p = context;
-    double max = logits[0];
-    double total = 0.0;
-    double loss;
+    struct perplexity p = { .n = args->options.ctx != 0 ? args->options.ctx : 256 };
+    double deviation, value;
 
-    if (position < p->n / 2 || position + 1 >= p->n) {
-        return;
-    }
-    for (uint32_t i = 1; i < p->vocab; i++) {
-        max = logits[i] > max ? logits[i] : max;
-    }
-    for (uint32_t i = 0; i < p->vocab; i++) {
-        total += exp(logits[i] - max);
-    }
-    loss = log(total) + max - logits[p->window[position + 1]];
-    p->sum += loss;
-    p->sum_squares += loss * loss;
-    p->count++;
-}
-
-static bool measure(struct text *t, uint32_t window, struct perplexity *p, bool quiet)
-{
-    struct engine *e = &model.engine;
-    size_t n_windows = t->n_ids / window;
-
-    if (n_windows == 0) {
-        fprintf(stderr, "ingot: the text has %zu tokens, and a window needs %u: take a longer text "
-                "or a smaller --ctx\n", t->n_ids, (unsigned)window);
-        return false;
-    }
-    for (size_t i = 0; i < n_windows; i++) {
-        t->ids[i * window] = e->tokenizer.head->bos;
-        p->window = t->ids + i * window;
-        engine_clear(e);
-        if (engine_append_visit(e, p->window, window, score_position, p) != ERR_OK) {
-            fprintf(stderr, "ingot: %s\n", e->problem);
-            return false;
-        }
-        if (!quiet && isatty(2)) {
-            fprintf(stderr, "\rperplexity: window %zu of %zu ", i + 1, n_windows);
-        }
-    }
-    if (!quiet && isatty(2)) {
-        fputs("\n", stderr);
-    }
-    return true;
-}
-
-static bool perplexity_of(struct host_args *args, struct text *t)
-{
-    struct perplexity p = { 0 };
-    FILE *in = fopen(args->file, "rb");
-    bool good = in != NULL && text_read(t, in, args->file);
-    double mean, deviation;
-
-    if (in == NULL) {
-        fprintf(stderr, "ingot: %s: cannot be opened\n", args->file);
-        return false;
-    }
-    fclose(in);
-    p.n = args->options.ctx != 0 ? args->options.ctx : 256;
     args->options.ctx = p.n;
-    good = good && host_model_open(&model, args) && host_model_load(&model, args) &&
-           text_tokenize(t, &model.engine.tokenizer, TOKENIZER_BOS);
-    p.vocab = good ? model.engine.image.header->params.vocab : 0;
-    if (!good || !measure(t, p.n, &p, args->quiet)) {
+    if (!host_model_open(&model, args) || !host_model_load(&model, args) ||
+        !perplexity_measure(&p, &model.engine, args->file, args->quiet)) {
         return false;
     }
-    mean = p.sum / (double)p.count;
-    deviation = sqrt((p.sum_squares / (double)p.count - mean * mean) / (double)(p.count - 1));
-    printf("perplexity %.4f +- %.4f over %llu tokens in windows of %u\n", exp(mean),
-           exp(mean) * deviation, (unsigned long long)p.count, (unsigned)p.n);
+    value = perplexity_value(&p, &deviation);
+    printf("perplexity %.4f +- %.4f over %llu tokens in windows of %u\n", value, deviation,
+           (unsigned long long)p.count, (unsigned)p.n);
     return true;
 }
 
 int cmd_perplexity(int argc, char **argv)
 {
     static struct host_args args;
-    struct text text = { 0 };
     int status;
 
     if (!begin(&args, argc, argv,
@@ -276,8 +149,7 @@ int cmd_perplexity(int argc, char **argv)
         fprintf(stderr, "ingot: which text? give -f FILE\n");
         return EXIT_USAGE;
     }
-    status = perplexity_of(&args, &text) ? EXIT_FINE : EXIT_FAILED;
-    text_free(&text);
+    status = perplexity_of(&args) ? EXIT_FINE : EXIT_FAILED;
     return status;
 }
 

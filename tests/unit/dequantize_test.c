@@ -64,7 +64,7 @@ static void test_fixture(const char *assets)
     bytes_free(&json);
 }
 
-/* ---- the definitions once more: element c of a block ------------------------------------------- */
+/* ---- the definitions once more: element c of a block ----------------------------------------- */
 
 static double half(const uint8_t *p)
 {

@@ -1,0 +1,26 @@
+/* What the columns of a model's matrices are multiplied by: their mean squares over a text, which
+ * tell the quantizer where an error costs most. The model runs in a process of its own. */
+#ifndef INGOT_BOARD_HOST_CALIBRATE_H
+#define INGOT_BOARD_HOST_CALIBRATE_H
+
+#include "flash_image/pack.h"
+
+enum { CALIBRATE_WINDOW = 256 };
+
+struct calibration {
+    struct ingot_params params;
+    float *columns;    /* of all inputs, normed to a mean of 1: see calibrate.c; allocated */
+    double perplexity; /* of the weights as 16-bit floats, on the same text */
+};
+
+/* Run the model that o->input names over the file `text`. False: said on standard error. */
+bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text);
+void calibrate_free(struct calibration *c);
+
+/* For pack_options.importance, with the calibration as its context. */
+const float *calibrate_importance(void *calibration, enum ingot_role role, unsigned layer);
+
+/* Perplexity of an .ingot on the text. False: said on standard error. */
+bool calibrate_perplexity(const char *path, const char *text, double *perplexity);
+
+#endif

@@ -1,0 +1,25 @@
+/* A text of the user's, whole in memory, and its tokens. */
+#ifndef INGOT_BOARD_HOST_HOST_TEXT_H
+#define INGOT_BOARD_HOST_HOST_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "runtime/tokenizer.h"
+
+struct text {
+    char *bytes;
+    size_t n_bytes;
+    uint32_t *ids;
+    size_t n_ids;
+};
+
+/* All of `in`, whose name is for a sentence; the tokens, by flags of tokenizer_encode. False: said
+ * on standard error. text_free in any case; *t was zero. */
+bool text_read(struct text *t, FILE *in, const char *name);
+bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);
+void text_free(struct text *t);
+
+#endif

@@ -1,0 +1,27 @@
+/* Perplexity of a model on a text, as llama.cpp measures it: windows that begin with BOS, of each
+ * the second half is scored. */
+#ifndef INGOT_BOARD_HOST_PERPLEXITY_H
+#define INGOT_BOARD_HOST_PERPLEXITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/engine.h"
+
+struct perplexity {
+    uint32_t n;             /* tokens of a window, set by the caller */
+    const uint32_t *window; /* ids of the window at work */
+    uint32_t vocab;
+    double sum;             /* of -ln p */
+    double sum_squares;
+    uint64_t count;
+};
+
+/* The file at path through e, which is loaded with a context of p->n. False: said on standard
+ * error. */
+bool perplexity_measure(struct perplexity *p, struct engine *e, const char *path, bool quiet);
+
+/* And its standard deviation. */
+double perplexity_value(const struct perplexity *p, double *deviation);
+
+#endif
