@@ -17,6 +17,7 @@
 #define value a6
 #define value_bytes a7
 #define weight t0
+#define temp t0        /* between queries */
 #define weight_end t1
 #define column s0      /* the first value of these dimensions */
 #define sums_at s1
@@ -157,18 +158,18 @@
 
 func accumulate_f32_f16_rv64gc
     push 32, s0, s1, s2, s3
-    widen_start t0
+    widen_start temp
     slli value_bytes, out_bytes, 1
     slli out_bytes, out_bytes, 2
     slli weight_bytes, weight_bytes, 2
 .Lthree:
-    li t0, 3
-    bltu queries_left, t0, .Ltwo
+    li temp, 3
+    bltu queries_left, temp, .Ltwo
     accumulate_queries 3
     j .Lthree
 .Ltwo:
-    li t0, 2
-    bltu queries_left, t0, .Lone
+    li temp, 2
+    bltu queries_left, temp, .Lone
     accumulate_queries 2
 .Lone:
     beqz queries_left, .Ldone

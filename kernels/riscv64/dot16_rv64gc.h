@@ -17,6 +17,7 @@
 #define y_bytes a6     /* from a token to the next */
 #define x_bytes a7
 #define weight t0
+#define temp t0        /* between tokens */
 #define weight_end t1
 #define act0 s0
 #define act1 s1
@@ -183,9 +184,9 @@
     push 80, s0, s1, s2, s3, s4, s5, s6, s7, s8
     addi sp, sp, -LANES_BYTES
     .cfi_adjust_cfa_offset LANES_BYTES
-    widen_start t0
-    li t0, WEIGHT_BYTES
-    mul row_bytes, row_bytes, t0
+    widen_start temp
+    li temp, WEIGHT_BYTES
+    mul row_bytes, row_bytes, temp
     slli y_bytes, y_bytes, 2
     slli x_bytes, x_bytes, 2
     beqz rows_left, .Ldone
@@ -195,8 +196,8 @@
     mv first_act, act_start
     mv out, dst
 .Lthree:
-    li t0, 3
-    bltu tokens_left, t0, .Lone
+    li temp, 3
+    bltu tokens_left, temp, .Lone
     dot_tokens 3, \type
     j .Lthree
 .Lone:

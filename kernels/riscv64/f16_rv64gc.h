@@ -28,13 +28,13 @@
     lh bits1, 2(\at)
     lh bits2, 4(\at)
     lh bits3, 6(\at)
-    .irp bits, t3, t4, t5, t6
+    .irp bits, bits0, bits1, bits2, bits3
     widen_shift \bits
     .endr
-    fmv.w.x ft0, t3
-    fmv.w.x ft1, t4
-    fmv.w.x ft2, t5
-    fmv.w.x ft3, t6
+    fmv.w.x ft0, bits0
+    fmv.w.x ft1, bits1
+    fmv.w.x ft2, bits2
+    fmv.w.x ft3, bits3
     fmul.s ft0, ft0, scale_up
     fmul.s ft1, ft1, scale_up
     fmul.s ft2, ft2, scale_up

@@ -44,14 +44,14 @@
 /* s0 to s11 are saved, then sp points to \bytes (a multiple of 16) for the kernel. */
 .macro enter_frame bytes
     push ALL_SAVED_BYTES, ALL_SAVED
-    li t0, \bytes
-    sub sp, sp, t0
+    li temp, \bytes
+    sub sp, sp, temp
     .cfi_adjust_cfa_offset \bytes
 .endm
 
 .macro leave_frame bytes
-    li t0, \bytes
-    add sp, sp, t0
+    li temp, \bytes
+    add sp, sp, temp
     .cfi_adjust_cfa_offset -(\bytes)
     pop ALL_SAVED_BYTES, ALL_SAVED
 .endm

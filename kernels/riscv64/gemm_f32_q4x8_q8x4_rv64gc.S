@@ -14,7 +14,7 @@
 #include "kernels/riscv64/gemm_rv64gc.h"
 
 .macro start
-    load_float scale_up, F32_2P112, t0
+    load_float scale_up, F32_2P112, temp
     li mask, 0x000f000f000f000f
 .endm
 
@@ -36,10 +36,10 @@
 /* The nibbles \shift and every 16 bits further up, of 4 bytes of each row: \chunk of the weights
  * with bytes \odd and \odd + 2 of chunk \act_chunk of x. */
 .macro part chunk, act_chunk, odd, shift
-    act_pair a4, 16*(\act_chunk) + \odd
-    act_pair a5, 16*(\act_chunk) + \odd + 4
-    act_pair a6, 16*(\act_chunk) + \odd + 8
-    act_pair a7, 16*(\act_chunk) + \odd + 12
+    act_pair act0, 16*(\act_chunk) + \odd
+    act_pair act1, 16*(\act_chunk) + \odd + 4
+    act_pair act2, 16*(\act_chunk) + \odd + 8
+    act_pair act3, 16*(\act_chunk) + \odd + 12
     .irp pair, 0, 1, 2, 3
     ld word, QUANTS + 32*\chunk + 8*\pair(block)
     .if \shift
@@ -59,11 +59,11 @@
 .macro q4_block
     li product0, 0x0001000100010000
     li product1, (1 << 47) + (1 << 32) + (1 << 15)
-    start_dots a4, 0
-    start_dots a5, 1
-    start_dots a6, 2
-    start_dots a7, 3
-    of_pairs set_dots, a4, a5, a6, a7
+    start_dots act0, 0
+    start_dots act1, 1
+    start_dots act2, 2
+    start_dots act3, 3
+    of_pairs set_dots, act0, act1, act2, act3
     .irp chunk, 0, 1, 2, 3
     part \chunk, \chunk, 0, 0
     part \chunk, \chunk, 1, 8

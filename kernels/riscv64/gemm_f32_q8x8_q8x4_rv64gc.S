@@ -14,7 +14,7 @@
 #define sign_flip ra   /* 0x80 in every byte */
 
 .macro start
-    load_float scale_up, F32_2P112, t0
+    load_float scale_up, F32_2P112, temp
     li mask, 0x000000ff000000ff
 .endm
 
@@ -27,10 +27,10 @@
 .endm
 
 .macro column chunk, index
-    lb a4, 16*\chunk + \index(act)
-    lb a5, 16*\chunk + \index + 4(act)
-    lb a6, 16*\chunk + \index + 8(act)
-    lb a7, 16*\chunk + \index + 12(act)
+    lb act0, 16*\chunk + \index(act)
+    lb act1, 16*\chunk + \index + 4(act)
+    lb act2, 16*\chunk + \index + 8(act)
+    lb act3, 16*\chunk + \index + 12(act)
     .irp pair, 0, 1, 2, 3
     ld word, QUANTS + 32*\chunk + 8*\pair(block)
     xor word, word, sign_flip
@@ -50,11 +50,11 @@
 
 .macro q8_block
     li product1, 1 << 31
-    start_dots a4, 0
-    start_dots a5, 1
-    start_dots a6, 2
-    start_dots a7, 3
-    of_pairs set_dots, a4, a5, a6, a7
+    start_dots act0, 0
+    start_dots act1, 1
+    start_dots act2, 2
+    start_dots act3, 3
+    of_pairs set_dots, act0, act1, act2, act3
     .irp chunk, 0, 1, 2, 3, 4, 5, 6, 7
     column \chunk, 0
     column \chunk, 1

@@ -8,7 +8,15 @@
 #define block a1
 #define act a2
 #define mask a3        /* as the kernel sets it */
-/* a4-a7: activations of the 4 tokens. t0-t2, a0: words and products. */
+#define dst a0         /* arguments, until the loops begin */
+#define shape a3
+#define act0 a4        /* activations of the 4 tokens */
+#define act1 a5
+#define act2 a6
+#define act3 a7
+#define temp t0        /* between blocks */
+#define temp_1 t1
+#define temp_2 t2
 #define word t0
 #define product0 t1
 #define product1 t2
@@ -49,21 +57,11 @@
 #endif
 
 .macro open_frame
-    addi sp, sp, -FRAME_BYTES
-    .cfi_adjust_cfa_offset FRAME_BYTES
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-    sd s\n, FRAME_SAVED + 8*\n(sp)
-    .cfi_rel_offset s\n, FRAME_SAVED + 8*\n
-    .endr
+    push_at FRAME_SAVED, FRAME_BYTES, ALL_SAVED
 .endm
 
 .macro close_frame
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-    ld s\n, FRAME_SAVED + 8*\n(sp)
-    .cfi_restore s\n
-    .endr
-    addi sp, sp, FRAME_BYTES
-    .cfi_adjust_cfa_offset -FRAME_BYTES
+    pop_at FRAME_SAVED, FRAME_BYTES, ALL_SAVED
 .endm
 
 /* \macro with the dots of pair \pair, token by token, then \more. */
@@ -95,10 +93,10 @@
 
 /* The four products of word with a4-a7, which \op (add, sub) takes to the dots. */
 .macro four_tokens dots0, dots1, dots2, dots3, op
-    mul product0, word, a4
-    mul product1, word, a5
-    mul product2, word, a6
-    mul word, word, a7
+    mul product0, word, act0
+    mul product1, word, act1
+    mul product2, word, act2
+    mul word, word, act3
     \op \dots0, \dots0, product0
     \op \dots1, \dots1, product1
     \op \dots2, \dots2, product2
@@ -152,54 +150,54 @@
 /* All rows by 8 and tokens by 4; \block_macro takes one block of each to the sums. a0-a3: the
  * arguments of a gemm; \block_macro finds block and act, and may clobber all but sp and mask. */
 .macro gemm_loops block_macro, block_bytes, act_bytes, cols_shift
-    sd a3, FRAME_SHAPE(sp)
-    ld t0, 0(a3)
-    ld t1, SHAPE_TOKENS(a3)
-    sd a0, FRAME_Y(sp)
-    sd a1, FRAME_W(sp)
-    sd a2, FRAME_X(sp)
-    sd t0, FRAME_ROWS(sp)
-    beqz t0, .Ldone
-    beqz t1, .Ldone
+    sd shape, FRAME_SHAPE(sp)
+    ld temp, SHAPE_ROWS(shape)
+    ld temp_1, SHAPE_TOKENS(shape)
+    sd dst, FRAME_Y(sp)
+    sd block, FRAME_W(sp)
+    sd act, FRAME_X(sp)
+    sd temp, FRAME_ROWS(sp)
+    beqz temp, .Ldone
+    beqz temp_1, .Ldone
     start
 .Lrows:
     ld act, FRAME_X(sp)
-    ld t0, FRAME_Y(sp)
-    ld t1, FRAME_SHAPE(sp)
-    ld t1, SHAPE_TOKENS(t1)
-    sd t0, FRAME_OUT(sp)
-    sd t1, FRAME_TOKENS(sp)
+    ld temp, FRAME_Y(sp)
+    ld temp_1, FRAME_SHAPE(sp)
+    ld temp_1, SHAPE_TOKENS(temp_1)
+    sd temp, FRAME_OUT(sp)
+    sd temp_1, FRAME_TOKENS(sp)
 .Ltokens:
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
     sd zero, 8*\n(sp)
     .endr
     ld block, FRAME_W(sp)
-    ld t0, FRAME_SHAPE(sp)
-    ld t0, SHAPE_COLS(t0)
-    srli t0, t0, \cols_shift
-    li t1, \act_bytes
-    mul t0, t0, t1
-    add t0, t0, act
-    sd t0, FRAME_X_END(sp)
-    beq act, t0, .Lstore
+    ld temp, FRAME_SHAPE(sp)
+    ld temp, SHAPE_COLS(temp)
+    srli temp, temp, \cols_shift
+    li temp_1, \act_bytes
+    mul temp, temp, temp_1
+    add temp, temp, act
+    sd temp, FRAME_X_END(sp)
+    beq act, temp, .Lstore
 .Lblock:
     \block_macro
     addi block, block, \block_bytes
     addi act, act, \act_bytes
-    ld t0, FRAME_X_END(sp)
-    bne act, t0, .Lblock
+    ld temp, FRAME_X_END(sp)
+    bne act, temp, .Lblock
 .Lstore:
     store_group
-    ld t0, FRAME_TOKENS(sp)
-    bnez t0, .Ltokens
-    ld t0, FRAME_Y(sp)
-    ld t1, FRAME_ROWS(sp)
-    addi t0, t0, 32
-    addi t1, t1, -8
+    ld temp, FRAME_TOKENS(sp)
+    bnez temp, .Ltokens
+    ld temp, FRAME_Y(sp)
+    ld temp_1, FRAME_ROWS(sp)
+    addi temp, temp, 32
+    addi temp_1, temp_1, -8
     sd block, FRAME_W(sp)
-    sd t0, FRAME_Y(sp)
-    sd t1, FRAME_ROWS(sp)
-    bgtz t1, .Lrows
+    sd temp, FRAME_Y(sp)
+    sd temp_1, FRAME_ROWS(sp)
+    bgtz temp_1, .Lrows
 .Ldone:
 .endm
 
@@ -220,17 +218,17 @@
     ld y_bytes, SHAPE_Y_STRIDE(y_bytes)
     ld rows, FRAME_ROWS(sp)
     slli y_bytes, y_bytes, 2
-    li t0, 8
-    bleu rows, t0, .Lrows_known
-    mv rows, t0
+    li temp, 8
+    bleu rows, temp, .Lrows_known
+    mv rows, temp
 .Lrows_known:
-    li t0, 4
-    mv t1, tokens
-    bleu tokens, t0, .Ltokens_known
-    mv tokens, t0
+    li temp, 4
+    mv temp_1, tokens
+    bleu tokens, temp, .Ltokens_known
+    mv tokens, temp
 .Ltokens_known:
-    sub t1, t1, tokens
-    sd t1, FRAME_TOKENS(sp)
+    sub temp_1, temp_1, tokens
+    sd temp_1, FRAME_TOKENS(sp)
     mv from, sp
 .Lstore_token:
     mv out_row, out

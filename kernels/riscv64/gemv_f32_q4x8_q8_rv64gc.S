@@ -27,7 +27,14 @@
 #define part1 s9
 #define part2 s10
 #define part3 s11
-/* s0-s7: low and high sums of the pairs of rows. */
+#define low0 s0        /* sums of the pairs of rows, of low and high nibbles */
+#define high0 s1
+#define low1 s2
+#define high1 s3
+#define low2 s4
+#define high2 s5
+#define low3 s6
+#define high3 s7
 
 .macro act_pair out, temp, column
     lb \out, \column(act)
@@ -63,19 +70,19 @@
     ld word0, 32*\index + QUANTS(block)
     ld word1, 32*\index + QUANTS + 8(block)
     .ifnb \first
-    pair word0, s0, s1, start, start
+    pair word0, low0, high0, start, start
     ld word0, 32*\index + QUANTS + 16(block)
-    pair word1, s2, s3, start, start
+    pair word1, low1, high1, start, start
     ld word1, 32*\index + QUANTS + 24(block)
-    pair word0, s4, s5, start, start
-    pair word1, s6, s7, start, start
+    pair word0, low2, high2, start, start
+    pair word1, low3, high3, start, start
     .else
-    pair word0, s0, s1, s0, s1
+    pair word0, low0, high0, low0, high0
     ld word0, 32*\index + QUANTS + 16(block)
-    pair word1, s2, s3, s2, s3
+    pair word1, low1, high1, low1, high1
     ld word1, 32*\index + QUANTS + 24(block)
-    pair word0, s4, s5, s4, s5
-    pair word1, s6, s7, s6, s7
+    pair word0, low2, high2, low2, high2
+    pair word1, low3, high3, low3, high3
     .endif
 .endm
 
@@ -92,7 +99,7 @@
 .endm
 
 func gemv_f32_q4x8_q8_rv64gc
-    save_registers
+    push ALL_SAVED_BYTES, ALL_SAVED
     start_rows part1, part2
     li mask, 0x000f000f000f000f
     li start, (1 << 47) + (1 << 15)
@@ -109,12 +116,12 @@ func gemv_f32_q4x8_q8_rv64gc
     lw bias, Q8_SUM(act)
     flw act_scale, Q8_SCALE(act)
     slli bias, bias, 3
-    unpack s0, s1
-    unpack s2, s3
-    unpack s4, s5
-    unpack s6, s7
-    finish_rows 0, s0, s1, s2, s3, fa0, fa1, fa2, fa3, word0, word1, part1, part2
-    finish_rows 4, s4, s5, s6, s7, fa4, fa5, fa6, fa7, word0, word1, part1, part2
+    unpack low0, high0
+    unpack low1, high1
+    unpack low2, high2
+    unpack low3, high3
+    finish_rows 0, low0, high0, low1, high1, fa0, fa1, fa2, fa3, word0, word1, part1, part2
+    finish_rows 4, low2, high2, low3, high3, fa4, fa5, fa6, fa7, word0, word1, part1, part2
     addi block, block, Q4X8_BYTES
     addi act, act, Q8_BYTES
     bne act, act_end, .Lblock
@@ -122,6 +129,6 @@ func gemv_f32_q4x8_q8_rv64gc
     store_sums .Ldone
     j .Lgroup
 .Ldone:
-    restore_registers
+    pop ALL_SAVED_BYTES, ALL_SAVED
     ret
 endfunc

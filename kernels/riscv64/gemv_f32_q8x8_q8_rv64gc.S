@@ -82,7 +82,7 @@
 .endm
 
 func gemv_f32_q8x8_q8_rv64gc
-    save_registers
+    push ALL_SAVED_BYTES, ALL_SAVED
     start_rows part1, part2
     li column_mask, 0x000000ff000000ff
     li sign_flip, 0x8080808080808080
@@ -120,6 +120,6 @@ func gemv_f32_q8x8_q8_rv64gc
     store_sums .Ldone
     j .Lgroup
 .Ldone:
-    restore_registers
+    pop ALL_SAVED_BYTES, ALL_SAVED
     ret
 endfunc

@@ -4,24 +4,6 @@
 
 #include "kernels/riscv64/asm.h"
 
-.macro save_registers
-    addi sp, sp, -96
-    .cfi_adjust_cfa_offset 96
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-    sd s\n, 8*\n(sp)
-    .cfi_rel_offset s\n, 8*\n
-    .endr
-.endm
-
-.macro restore_registers
-    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-    ld s\n, 8*\n(sp)
-    .cfi_restore s\n
-    .endr
-    addi sp, sp, 96
-    .cfi_adjust_cfa_offset -96
-.endm
-
 #define dst a0
 #define block a1       /* groups follow each other without a gap, and so do their blocks */
 #define act_start a2

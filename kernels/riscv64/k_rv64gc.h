@@ -20,11 +20,11 @@
 
 /* \macro for every token, with its activation register. */
 .macro of_tokens macro, more:vararg
-    \macro a4, 0, \more
+    \macro act0, 0, \more
     .if TOKENS == 4
-    \macro a5, 1, \more
-    \macro a6, 2, \more
-    \macro a7, 3, \more
+    \macro act1, 1, \more
+    \macro act2, 2, \more
+    \macro act3, 3, \more
     .endif
 .endm
 
@@ -44,7 +44,7 @@
     .if TOKENS == 4
     four_tokens \dots0, \dots1, \dots2, \dots3, sub
     .else
-    mul word, word, a4
+    mul word, word, act0
     sub \dots0, \dots0, word
     .endif
 .endm
@@ -97,12 +97,12 @@
 
 /* rows in a3, cols in a4: a3 = a shape of one token in the frame. */
 .macro shape_of_gemv
-    li t0, 1
-    sd a3, FRAME_GEMV(sp)
-    sd a4, FRAME_GEMV + SHAPE_COLS(sp)
-    sd t0, FRAME_GEMV + SHAPE_TOKENS(sp)
+    li temp, 1
+    sd shape, FRAME_GEMV + SHAPE_ROWS(sp)
+    sd act0, FRAME_GEMV + SHAPE_COLS(sp)
+    sd temp, FRAME_GEMV + SHAPE_TOKENS(sp)
     sd zero, FRAME_GEMV + SHAPE_Y_STRIDE(sp)
-    addi a3, sp, FRAME_GEMV
+    addi shape, sp, FRAME_GEMV
 .endm
 
 #endif

@@ -12,7 +12,7 @@
 #define ACT_SUM (Q8K_SUM * TOKENS)
 
 .macro start
-    load_float scale_up, F32_2P112, t0
+    load_float scale_up, F32_2P112, temp
     li mask, 0x000f000f000f000f
 .endm
 
@@ -54,11 +54,11 @@
     lbu product1, \row + 1(product2)
     andi product0, product0, 63
     andi product1, product1, 63
-    scale_token \dots0, \row, 0, a4
+    scale_token \dots0, \row, 0, act0
     .if TOKENS == 4
-    scale_token \dots1, \row, 1, a5
-    scale_token \dots2, \row, 2, a6
-    scale_token \dots3, \row, 3, a7
+    scale_token \dots1, \row, 1, act1
+    scale_token \dots2, \row, 2, act2
+    scale_token \dots3, \row, 3, act3
     .endif
 .endm
 
@@ -69,7 +69,7 @@
     li product1, (1 << 47) + (1 << 32) + (1 << 15)
     of_tokens load_act_sum
     of_tokens start_dots
-    of_pairs set_dots, a4, a5, a6, a7
+    of_pairs set_dots, act0, act1, act2, act3
     .irp chunk, 0, 1, 2, 3, 4, 5, 6, 7
     part \chunk, \chunk + 8*\high, 0, 4*\high
     part \chunk, \chunk + 8*\high, 1, 4*\high + 8
@@ -124,11 +124,11 @@
     mul product0, word, \min0
     mul product1, word, \min1
     .if \index == 0
-    mv a4, product0
-    mv a5, product1
+    mv act0, product0
+    mv act1, product1
     .else
-    add a4, a4, product0
-    add a5, a5, product1
+    add act0, act0, product0
+    add act1, act1, product1
     .endif
 .endm
 
@@ -141,7 +141,7 @@
     add_min 5, \token, dots11, dots31
     add_min 6, \token, dots12, dots32
     add_min 7, \token, dots13, dots33
-    finish_pair fnmsub.s, a4, a5, \row, \scale0, \scale1, \token
+    finish_pair fnmsub.s, act0, act1, \row, \scale0, \scale1, \token
 .endm
 
 .macro subtract_mins row, scale0, scale1
@@ -155,21 +155,21 @@
     of_tokens sum_activations, \index
     .endr
     clear_isum
-    addi t0, sp, FRAME_ACT_SUMS
-    addi t1, block, Q4K_SCALES
-    li t2, 4
-    sd t0, FRAME_SUMS_AT(sp)
-    sd t1, FRAME_SCALES_AT(sp)
-    sd t2, FRAME_LEFT(sp)
+    addi temp, sp, FRAME_ACT_SUMS
+    addi temp_1, block, Q4K_SCALES
+    li temp_2, 4
+    sd temp, FRAME_SUMS_AT(sp)
+    sd temp_1, FRAME_SCALES_AT(sp)
+    sd temp_2, FRAME_LEFT(sp)
 .Lcolumns:
     sub_block 0
     sub_block 1
-    ld t0, FRAME_LEFT(sp)
+    ld temp, FRAME_LEFT(sp)
     addi block, block, 256
     addi act, act, 16*CHUNK
-    addi t0, t0, -1
-    sd t0, FRAME_LEFT(sp)
-    bnez t0, .Lcolumns
+    addi temp, temp, -1
+    sd temp, FRAME_LEFT(sp)
+    bnez temp, .Lcolumns
     addi block, block, Q4K_QUANTS - Q4K_BYTES
     addi act, act, -64*CHUNK
     add_isums

@@ -11,7 +11,7 @@
 #define mask_high a0   /* 0x30 in each B */
 
 .macro start
-    load_float scale_up, F32_2P112, t0
+    load_float scale_up, F32_2P112, temp
     li mask, 0x000f000f000f000f
     li mask_high, 0x0030003000300030
 .endm
@@ -26,13 +26,13 @@
 .endm
 
 .macro products_6 dots0, dots1, dots2, dots3
-    mul product0, word, a4
+    mul product0, word, act0
     .if TOKENS == 4
-    mul product1, word, a5
+    mul product1, word, act1
     sub \dots0, \dots0, product0
-    mul product0, word, a6
+    mul product0, word, act2
     sub \dots1, \dots1, product1
-    mul word, word, a7
+    mul word, word, act3
     sub \dots2, \dots2, product0
     sub \dots3, \dots3, word
     .else
@@ -79,8 +79,8 @@
 .endm
 
 .macro scale_pair dots0, dots1, dots2, dots3, row
-    lb product0, \row(a4)
-    lb product1, \row + 1(a4)
+    lb product0, \row(act0)
+    lb product1, \row + 1(act0)
     scale_token \dots0, \row, 0
     .if TOKENS == 4
     scale_token \dots1, \row, 1
@@ -95,18 +95,18 @@
     li product0, 0x0020002000200000
     li product1, (1 << 47) + (1 << 32) + (1 << 15)
     of_tokens start_dots
-    of_pairs set_dots, a4, a5, a6, a7
+    of_pairs set_dots, act0, act1, act2, act3
     ld spare, FRAME_HIGH_AT(sp)
     part 0, 0, \low_shift, \high_shift
     part 0, 1, \low_shift, \high_shift
     part 1, 0, \low_shift, \high_shift
     part 1, 1, \low_shift, \high_shift
-    ld a4, FRAME_SCALES_AT(sp)
+    ld act0, FRAME_SCALES_AT(sp)
     addi spare, spare, 64
     sd spare, FRAME_HIGH_AT(sp)
-    addi a5, a4, 4                     /* a row of 8 scales serves two units */
-    andi a4, a4, -8
-    sd a5, FRAME_SCALES_AT(sp)
+    addi act1, act0, 4                     /* a row of 8 scales serves two units */
+    andi act0, act0, -8
+    sd act1, FRAME_SCALES_AT(sp)
     of_pair 0, scale_pair, 0
     of_pair 1, scale_pair, 2
     of_pair 2, scale_pair, 4
@@ -117,40 +117,40 @@
 
 /* 32 columns; then block moves by \low_next and the high bits by \high_next more. */
 .macro group low_shift, high_shift, low_next, high_next
-    li t0, 4
+    li temp, 4
 .Lunit_\high_shift:
-    sd t0, FRAME_UNITS(sp)
+    sd temp, FRAME_UNITS(sp)
     unit \low_shift, \high_shift
-    ld t0, FRAME_UNITS(sp)
-    addi t0, t0, -1
-    bnez t0, .Lunit_\high_shift
+    ld temp, FRAME_UNITS(sp)
+    addi temp, temp, -1
+    bnez temp, .Lunit_\high_shift
     .if \low_next
     addi block, block, \low_next
     .endif
     .if \high_next
-    ld t0, FRAME_HIGH_AT(sp)
-    addi t0, t0, \high_next
-    sd t0, FRAME_HIGH_AT(sp)
+    ld temp, FRAME_HIGH_AT(sp)
+    addi temp, temp, \high_next
+    sd temp, FRAME_HIGH_AT(sp)
     .endif
 .endm
 
 .macro q6k_block
     clear_isum
-    addi t0, block, Q6K_SCALES
-    addi t1, block, Q6K_HIGH
-    li t2, 2
-    sd t0, FRAME_SCALES_AT(sp)
-    sd t1, FRAME_HIGH_AT(sp)
+    addi temp, block, Q6K_SCALES
+    addi temp_1, block, Q6K_HIGH
+    li temp_2, 2
+    sd temp, FRAME_SCALES_AT(sp)
+    sd temp_1, FRAME_HIGH_AT(sp)
     addi block, block, Q6K_LOW
 .Lhalf:
-    sd t2, FRAME_LEFT(sp)
+    sd temp_2, FRAME_LEFT(sp)
     group 0, 0, -256, -256
     group 4, 2, 0, -256
     group 0, 4, -256, -256
     group 4, 6, 0, 0
-    ld t2, FRAME_LEFT(sp)
-    addi t2, t2, -1
-    bnez t2, .Lhalf
+    ld temp_2, FRAME_LEFT(sp)
+    addi temp_2, temp_2, -1
+    bnez temp_2, .Lhalf
     addi block, block, -Q6K_HIGH
     addi act, act, -64*CHUNK
     add_isums

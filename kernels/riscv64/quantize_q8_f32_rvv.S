@@ -9,6 +9,7 @@
 
 #define dst a0
 #define src a1
+#define count a2
 #define src_end t0
 #define lanes t1
 #define tiny t2
@@ -30,7 +31,7 @@
 #define sum_start v25  /* and -32 * the bits of magic */
 
 func quantize_q8_f32_rvv, v
-    slli src_end, a2, 2
+    slli src_end, count, 2
     add src_end, src_end, src
     load_float magic, F32_MAGIC, temp
     load_float limit, F32_127, temp

@@ -9,6 +9,7 @@
 
 #define dst a0
 #define src a1
+#define count a2
 #define src_end a2
 #define sum_dst a3
 #define block_end t0
@@ -34,7 +35,7 @@
 #define sum_start v25  /* and -16 * the bits of magic */
 
 func quantize_q8k_f32_rvv, v
-    slli src_end, a2, 2
+    slli src_end, count, 2
     add src_end, src_end, src
     load_float magic, F32_MAGIC, temp
     load_float limit, F32_127, temp

@@ -17,6 +17,7 @@
 #define key a6
 #define query_end a7
 #define query0 t0
+#define temp t0        /* between queries */
 #define query1 t1
 #define query2 s0
 #define key_start s1
@@ -133,17 +134,17 @@
 
 func score_f32_f16_rv64gc
     push 32, s0, s1, s2, s3
-    widen_start t0
+    widen_start temp
     slli query_bytes, query_bytes, 2
     beqz n_positions, .Ldone
 .Lthree:
-    li t0, 3
-    bltu queries_left, t0, .Ltwo
+    li temp, 3
+    bltu queries_left, temp, .Ltwo
     score_queries 3
     j .Lthree
 .Ltwo:
-    li t0, 2
-    bltu queries_left, t0, .Lone
+    li temp, 2
+    bltu queries_left, temp, .Lone
     score_queries 2
 .Lone:
     beqz queries_left, .Ldone
