@@ -182,8 +182,8 @@ static bool is_local(const struct ingot_params *p, uint32_t layer)
                                                            p->global_every - 1);
 }
 
-/* The layer types demand what params say. */
-static void check_layer_types(struct hf_json *j, const cJSON *types)
+/* The layer types demand what params say. Layers may be called local where no window counts. */
+static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t window)
 {
     const struct ingot_params *p = &j->s->params;
     const cJSON *type;
@@ -192,7 +192,8 @@ static void check_layer_types(struct hf_json *j, const cJSON *types)
     cJSON_ArrayForEach(type, types) {
         const char *expected = is_local(p, layer) ? "sliding_attention" : "full_attention";
         const char *name = cJSON_IsString(type) ? type->valuestring : "no text";
-        bool wide = p->window == 0 && strcmp(name, "sliding_attention") == 0;
+        bool wide = (window == 0 || window >= p->context) && p->window == 0 &&
+                    strcmp(name, "sliding_attention") == 0;
 
         if (strcmp(name, expected) != 0 && !wide) {
             j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"layer_types\" makes layer %u "
@@ -247,15 +248,14 @@ static void read_window(struct hf_json *j, const struct family *f)
 
     if (types != NULL) {
         every = global_every(types);
-        window = every == 1 ? 0 : window;
     } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3) {
         window = qwen_window(j, window);
     }
     if (j->e == ERR_OK) {
-        j->e = family_set_window(j->s, f, window, every);
+        j->e = family_set_window(j->s, f, every == 1 ? 0 : window, every);
     }
     if (j->e == ERR_OK && types != NULL) {
-        check_layer_types(j, types);
+        check_layer_types(j, types, window);
     }
 }
 

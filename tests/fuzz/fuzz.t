@@ -17,12 +17,12 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def seeds_of(name):
-    """Valid inputs to mutate; none: the target then starts from random bytes."""
+    """Valid inputs to mutate, OUT and OUT-... of the script; none: the target then starts from random bytes."""
     out = os.path.join(WORK, f"seed-{name}")
     script = os.path.join(ROOT, f"tests/fuzz/{name}_seed.py")
     if os.path.exists(script):
         subprocess.run([sys.executable, script, out], check=True, timeout=60)
-        return [out]
+        return sorted(glob.glob(out) + glob.glob(out + "-*"))
     if name == "image":
         models = [("tiny", "q8_0"), ("untied", "q4_k_m"), ("tiny", "f16")]
         for shape, kind in models:

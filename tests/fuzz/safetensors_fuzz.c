@@ -1,0 +1,65 @@
+/* safetensors files over arbitrary bytes: what passes lies in the file, and is placed as the
+ * tensors of a model of each style of names. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/hf_tensors.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct source source;
+
+/* A family with sizes that the seed's tensors have. */
+static void begin(enum ingot_family family)
+{
+    memset(&source, 0, sizeof source);
+    source.path = "fuzz";
+    source.params = (struct ingot_params){ .dim = 8, .hidden = 12, .n_layers = 2, .n_heads = 2,
+                                           .n_kv_heads = 2, .head_dim = 4, .vocab = 11,
+                                           .context = 16 };
+    family_set_params(&source, family_find(family), false);
+}
+
+static void read_ends(const struct source_tensor *t)
+{
+    static float row[INGOT_MAX_VOCAB];
+
+    if (t->data != NULL) {
+        source_read_row(t, 0, row);
+        source_read_row(t, t->rows - 1, row);
+    }
+}
+
+static void place(const struct safetensors *f, enum ingot_family family)
+{
+    enum err e;
+
+    begin(family);
+    e = hf_place_tensors(&source, family_find(family), f);
+    e = e == ERR_OK ? hf_finish_tensors(&source, false) : e;
+    if (e != ERR_OK && source.problem[0] == '\0') {
+        abort(); /* every refusal has a sentence */
+    }
+    for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
+        read_ends(&source.tensors[i]);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct safetensors f;
+
+    begin(INGOT_LLAMA);
+    if (safetensors_parse(&source, data, size, &f) != ERR_OK) {
+        if (source.problem[0] == '\0') {
+            abort();
+        }
+    } else {
+        place(&f, INGOT_LLAMA);
+        place(&f, INGOT_GEMMA2);
+        place(&f, INGOT_GPT2);
+    }
+    safetensors_free(&f);
+    return 0;
+}

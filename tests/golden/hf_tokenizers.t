@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+"""The vocabularies of the assets as Hugging Face folders (tokenizer.json, tokenizer.model): the
+same test texts have the same ids by this door. And what is refused, by the name of its field."""
+
+import os
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hf_files import (PRE_TOKENIZERS, byte_level, folder, sentencepiece, tokenizer_json,
+                      write_json)
+from machine import ASSETS, HOST, Tap
+
+SEPARATOR = b"\n__ggml_vocab_test__\n"
+SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+tap = Tap()
+
+
+class Values:
+    """The values of a GGUF, by key; arrays of texts and numbers as lists."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.raw = f.read()
+        self.at = 24
+        self.by_key = {}
+        for _ in range(struct.unpack_from("<Q", self.raw, 16)[0]):
+            key = self.text().decode()
+            self.by_key[key] = self.value(self.number("<I"))
+
+    def number(self, form):
+        value = struct.unpack_from(form, self.raw, self.at)[0]
+        self.at += struct.calcsize(form)
+        return value
+
+    def text(self):
+        n = self.number("<Q")
+        self.at += n
+        return self.raw[self.at - n:self.at]
+
+    def value(self, kind):
+        if kind == 8:
+            return self.text()
+        if kind == 9:
+            element, count = self.number("<I"), self.number("<Q")
+            if element == 8:
+                return [self.text() for _ in range(count)]
+            form = {5: "i", 6: "f"}.get(element, f"{SIZES[element]}s")
+            return [self.number("<" + form) for _ in range(count)]
+        return self.number({6: "<f", 12: "<d"}.get(kind, {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
+                                                   [SIZES[kind]]))
+
+
+def tokenize(model, text, *options):
+    done = subprocess.run([HOST, "tokenize", model, "--ids", *options], input=text,
+                          capture_output=True, timeout=120)
+    return done.returncode, done.stdout.split(), done.stderr.decode(errors="replace")
+
+
+def test_texts(name, where, step=1):
+    """Every `step`-th text: tokenizers.t has them all, and reading large JSON takes its time."""
+    source = os.path.join(ASSETS, f"vocab/ggml-vocab-{name}.gguf")
+    with open(source + ".inp", "rb") as f:
+        texts = f.read().split(SEPARATOR)
+    with open(source + ".out", "rb") as f:
+        expected = [line.split() for line in f.read().split(b"\n")]
+    wrong = []
+    picked = list(enumerate(zip(texts, expected)))[1 if step > 1 else 0::step]
+    for i, (text, ids) in picked:
+        status, got, said = tokenize(where, text, "--no-bos")
+        if status != 0 or got != ids:
+            wrong.append(f"text {i} {text[:40]!r}: {got[:20]} for {ids[:20]} {said}")
+    tap.ok(not wrong and len(texts) == len(expected) >= 46,
+           f"{os.path.basename(where)}: {len(picked)} texts have the right ids",
+           "\n".join(wrong[:5]))
+
+
+def values_of(name):
+    """(tokens, types, the rest)"""
+    v = Values(os.path.join(ASSETS, f"vocab/ggml-vocab-{name}.gguf")).by_key
+    return v["tokenizer.ggml.tokens"], v["tokenizer.ggml.token_type"], v
+
+
+def test_byte_level():
+    for name, pre_tokenizer in PRE_TOKENIZERS.items():
+        tokens, types, v = values_of(name)
+        where = folder("hf-" + name)
+        whole = tokenizer_json([t.decode() for t in tokens], types,
+                               [m.decode() for m in v["tokenizer.ggml.merges"]], pre_tokenizer,
+                               merges_as_pairs=name == "qwen2")  # as newer files have them
+        if name == "llama-bpe":
+            whole["model"]["ignore_merges"] = True
+            whole["post_processor"] = {"type": "TemplateProcessing", "single": [
+                {"SpecialToken": {"id": "<|begin_of_text|>"}}, {"Sequence": {"id": "A"}}]}
+        write_json(where, "tokenizer.json", whole)
+        test_texts(name, where, 3)
+        if name == "llama-bpe":
+            status, ids, said = tokenize(where, b"a")
+            tap.ok(status == 0 and ids[0] == b"128000", "the post-processor's BOS comes first", said)
+            write_json(where, "tokenizer_config.json", {"add_bos_token": False})
+            status, ids, said = tokenize(where, b"a")
+            tap.ok(status == 0 and ids == [b"64"], "unless add_bos_token is false", said)
+
+
+def test_sentencepiece():
+    for name in ("llama-spm", "phi-3"):
+        tokens, types, v = values_of(name)
+        where = folder("hf-" + name)
+        with open(os.path.join(where, "tokenizer.model"), "wb") as f:
+            f.write(sentencepiece(tokens, v["tokenizer.ggml.scores"], types))
+        test_texts(name, where)
+        status, ids, said = tokenize(where, b"Hello")
+        tap.ok(status == 0 and ids == [b"1", b"15043"], f"{name}: BOS comes first", said)
+
+
+# ---- refused ----------------------------------------------------------------------------------
+
+TOKENS = ["a", "b", "ab"]
+
+
+def small(**changes):
+    return {**tokenizer_json(TOKENS, [1, 1, 1], ["a b"], byte_level(True)), **changes}
+
+
+def refused(what, tokenizer, *words):
+    where = folder("hf-refused")
+    if isinstance(tokenizer, bytes):
+        with open(os.path.join(where, "tokenizer.model"), "wb") as f:
+            f.write(tokenizer)
+    else:
+        write_json(where, "tokenizer.json", tokenizer)
+    status, _, said = tokenize(where, b"ab")
+    tap.ok(status == 1 and all(w in said for w in words) and said.count("\n") == 1,
+           f"{what}: refused", said)
+
+
+def test_refused():
+    where = folder("hf-small")
+    write_json(where, "tokenizer.json", small())
+    status, ids, said = tokenize(where, b"ab")
+    tap.ok(status == 0 and ids == [b"2"], "a small tokenizer.json", said)
+    model = small()["model"]
+    refused("unigram", small(model={**model, "type": "Unigram"}), "'Unigram' is not supported")
+    refused("no vocabulary", small(model={**model, "vocab": None}), '"model.vocab"')
+    refused("no merges", small(model={**model, "merges": None}), '"model.merges"')
+    refused("half a merge", small(model={**model, "merges": ["ab"]}), "merge 0")
+    refused("an unknown merge", small(model={**model, "merges": ["a c"]}), "merge 0")
+    refused("an id twice", small(model={**model, "vocab": {"a": 0, "b": 0}}), "the same id")
+    refused("a huge id", small(model={**model, "vocab": {"a": 2 ** 40}}), "must be 1 to")
+    refused("a negative id", small(model={**model, "vocab": {"a": 0, "b": -1}}), '"b" has no id')
+    refused("no content", small(added_tokens=[{"id": 1}]), '"added_tokens"', '"content"')
+    refused("another pattern", small(pre_tokenizer={
+        "type": "Split", "pattern": {"Regex": r"\w+"}, "behavior": "Isolated"}),
+        '"pre_tokenizer"')
+    refused("a space in front", small(pre_tokenizer={**byte_level(True), "add_prefix_space": True}),
+            '"pre_tokenizer"', "behind a space")
+    refused("another normalizer", small(normalizer={"type": "Lowercase"}), '"normalizer"')
+    pieces = ([b"<unk>", b"<s>", b"</s>", b"a"], [0.0] * 4, [2, 3, 3, 1])
+    refused("a unigram model", sentencepiece(*pieces, model_type=1), '"model_type"')
+    refused("squeezed spaces", sentencepiece(*pieces, squeezed=1), '"remove_extra_whitespaces"')
+    whole = sentencepiece(*pieces)
+    refused("a cut model", whole[:-3], "damaged")
+    refused("no model", b"\xff" * 64, "damaged")
+    refused("a piece of 2^63 bytes", b"\x0a" + b"\xff" * 8 + b"\x7f" + whole, "damaged")
+
+
+test_refused()
+if os.path.isdir(os.path.join(ASSETS, "vocab")):
+    test_byte_level()
+    test_sentencepiece()
+else:
+    tap.skip("published tokenizers", f"no {ASSETS}/vocab (set INGOT_ASSETS)")
+tap.done()
