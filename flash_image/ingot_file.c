@@ -1,55 +1,34 @@
 #include "flash_image/ingot_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "flash_image/map_file.h"
 #include "runtime/crc32c.h"
 
 enum { STEP_BYTES = 16 << 20 }; /* checked at once, then let go of */
 
-static enum err map_file(struct ingot_file *f, const char *path, char *problem,
-                         size_t problem_bytes)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    enum err e = ERR_IO;
-
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        e = errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
-        snprintf(problem, problem_bytes, "%s: %s", path,
-                 e == ERR_NOT_FOUND ? "no such file" : strerror(errno));
-    } else if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(struct ingot_header)) {
-        e = ERR_TRUNCATED;
-        snprintf(problem, problem_bytes, "%s: no file, or too short to be an .ingot file", path);
-    } else {
-        f->bytes = (size_t)st.st_size;
-        f->data = mmap(NULL, f->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        e = f->data == MAP_FAILED ? ERR_IO : ERR_OK;
-        if (e != ERR_OK) {
-            f->data = NULL;
-            snprintf(problem, problem_bytes, "%s: cannot be mapped: %s", path, strerror(errno));
-        }
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return e;
-}
-
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
                          size_t problem_bytes)
 {
+    struct mapping file;
+    char why[128];
     enum err e;
 
     memset(f, 0, sizeof *f);
-    e = map_file(f, path, problem, problem_bytes);
+    e = mapping_open(&file, path, why, sizeof why);
     if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s: %s", path, why);
         return e;
+    }
+    f->data = file.data;
+    f->bytes = file.bytes;
+    if (f->bytes < sizeof(struct ingot_header)) {
+        snprintf(problem, problem_bytes, "%s: too short to be an .ingot file", path);
+        ingot_file_close(f);
+        return ERR_TRUNCATED;
     }
     e = image_check_header(&f->image, (const void *)f->data, f->bytes);
     if (e == ERR_OK) {

@@ -2,40 +2,56 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum err map_open(struct source *s, int fd, struct mapping *m)
+static enum err map_open(struct mapping *m, int fd, char *problem, size_t problem_bytes)
 {
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0) {
-        return errno == ENOENT ? source_refuse(s, ERR_NOT_FOUND, "no such file")
-                               : source_refuse(s, ERR_IO, "%s", strerror(errno));
+        enum err e = errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
+
+        snprintf(problem, problem_bytes, "%s",
+                 e == ERR_NOT_FOUND ? "no such file" : strerror(errno));
+        return e;
     }
     if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        return source_refuse(s, ERR_BAD_MODEL, "this is no file, or an empty one");
+        snprintf(problem, problem_bytes, "this is no file, or an empty one");
+        return ERR_BAD_MODEL;
     }
     m->bytes = (size_t)st.st_size;
     m->data = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (m->data == MAP_FAILED) {
         m->data = NULL;
-        return source_refuse(s, ERR_IO, "cannot be mapped: %s", strerror(errno));
+        snprintf(problem, problem_bytes, "cannot be mapped: %s", strerror(errno));
+        return ERR_IO;
     }
     return ERR_OK;
 }
 
-enum err map_file(struct source *s, const char *path, struct mapping *m)
+enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    enum err e = map_open(s, fd, m);
+    enum err e;
 
+    m->data = NULL;
+    e = map_open(m, fd, problem, problem_bytes);
     if (fd >= 0) {
         close(fd);
     }
     return e;
+}
+
+enum err map_file(struct source *s, const char *path, struct mapping *m)
+{
+    char problem[128];
+    enum err e = mapping_open(m, path, problem, sizeof problem);
+
+    return e == ERR_OK ? ERR_OK : source_refuse(s, e, "%s", problem);
 }
 
 void unmap_file(struct mapping *m)

@@ -9,8 +9,11 @@ struct mapping {
     size_t bytes;
 };
 
-/* Map path. On an error a sentence that begins with s->path goes to the source.
+/* Map path. On an error m has no mapping, and problem a sentence without the path.
  * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (no file, or an empty one). */
+enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes);
+
+/* The same for a source, which gets the sentence behind s->path. */
 enum err map_file(struct source *s, const char *path, struct mapping *m);
 
 /* Does nothing where there is no mapping. */

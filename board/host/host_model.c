@@ -1,15 +1,14 @@
 #include "board/host/host_model.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "board/host/host_board.h"
 #include "board/memory_device.h"
+#include "flash_image/map_file.h"
 #include "flash_image/pack.h"
 #include "kernels/tuning.h"
 #include "runtime/console.h"
@@ -23,20 +22,19 @@ static bool fail(const char *path, const char *sentence)
 }
 
 /* --mmap: the file as flash would be, addressable. */
-static bool map_file(struct host_model *m, const char *path)
+static bool map_model(struct host_model *m, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
+    struct mapping file;
+    char problem[128];
 
-    if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < SECTOR_BYTES) {
-        return fail(path, "cannot be read, or is empty");
+    if (mapping_open(&file, path, problem, sizeof problem) != ERR_OK) {
+        return fail(path, problem);
     }
-    m->mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (m->mapped == MAP_FAILED) {
-        return fail(path, "cannot be mapped");
+    if (file.bytes < SECTOR_BYTES) {
+        return fail(path, "too short to be an .ingot file");
     }
-    memory_device_open(&m->device, "mapped file", m->mapped, (uint64_t)st.st_size);
+    m->mapped = file.data;
+    memory_device_open(&m->device, "mapped file", file.data, file.bytes);
     return true;
 }
 
@@ -47,7 +45,7 @@ static bool open_file(struct host_model *m, const struct host_args *args, const 
     enum err e;
 
     if (args->in_place) {
-        if (!map_file(m, path)) {
+        if (!map_model(m, path)) {
             return false;
         }
     } else if (file_device_open(&m->device_state, path, args->card_rate, &m->device) != ERR_OK) {
