@@ -63,6 +63,7 @@ void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
 void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict s,
                             const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {
+    assert(n <= KV_TILE);
     for (size_t a = 0; a < n_q; a++, o += d) {
         for (size_t i = 0; i < d; i++) {
             o[i] *= s[a].factor;
@@ -79,7 +80,7 @@ void accumulate_f32_q8_ref(float *restrict o, const struct score_row *restrict s
     const float *scale = v;
     const int8_t *values = (const int8_t *)(scale + d / 32 * KV_TILE);
 
-    assert(d % 32 == 0);
+    assert(n <= KV_TILE && d % 32 == 0);
     for (size_t a = 0; a < n_q; a++, o += d) {
         for (size_t i = 0; i < d; i++) {
             o[i] *= s[a].factor;

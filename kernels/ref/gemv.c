@@ -25,7 +25,7 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     const uint16_t *row = w;
 
     (void)ahead;
-    assert(cols % 16 == 0);
+    assert(cols % 16 == 0); /* of more rows than one the contract's 32 keep the alignment */
     for (size_t r = 0; r < rows; r++, row += cols) {
         float lane[16] = { 0 };
 

@@ -8,6 +8,7 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
     float lane[16] = { 0 };
     float scale;
 
+    assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] = fmaf(x[i], x[i], lane[i % 16]);
     }
@@ -24,6 +25,7 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     float square[16] = { 0 };
     float mean, scale;
 
+    assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] += x[i];
     }
@@ -50,6 +52,7 @@ static void rotate(float *x0, float *x1, const float *cos_sin)
 
 void rope_f32_pairs_ref(float *restrict x, const float *restrict cos_sin, size_t d)
 {
+    assert(d % 2 == 0);
     for (size_t i = 0; i < d / 2; i++) {
         rotate(&x[2 * i], &x[2 * i + 1], &cos_sin[2 * i]);
     }
@@ -57,6 +60,7 @@ void rope_f32_pairs_ref(float *restrict x, const float *restrict cos_sin, size_t
 
 void rope_f32_halves_ref(float *restrict x, const float *restrict cos_sin, size_t d)
 {
+    assert(d % 2 == 0);
     for (size_t i = 0; i < d / 2; i++) {
         rotate(&x[i], &x[i + d / 2], &cos_sin[2 * i]);
     }
@@ -66,6 +70,7 @@ float max_f32_ref(const float *x, size_t n)
 {
     float max = -INFINITY;
 
+    assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
         max = x[i] > max ? x[i] : max;
     }
@@ -129,6 +134,7 @@ void scale_f32_ref(float *y, const float *x, size_t n, float factor)
 
 void softcap_f32_ref(float *x, size_t n, float cap)
 {
+    assert(cap > 0.0f);
     for (size_t i = 0; i < n; i++) {
         x[i] = cap * tanh_f32(x[i] / cap);
     }
