@@ -7,6 +7,13 @@ enum {
     PIECE = 64, /* dimensions of a key converted at a time */
 };
 
+const char *kv_type_name(enum kv_type type)
+{
+    static const char *const names[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32" };
+
+    return type < KV_N_TYPES ? names[type] : "unknown";
+}
+
 static size_t tile_bytes(uint32_t head_dim, enum kv_type type)
 {
     size_t bytes = type == KV_Q8    ? head_dim + head_dim / BLOCK * sizeof(float)

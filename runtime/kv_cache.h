@@ -29,6 +29,9 @@ struct kv_cache {
     uint32_t length;     /* positions that are valid in every layer */
 };
 
+/* "f16", "q8" or "f32". */
+const char *kv_type_name(enum kv_type type);
+
 /* context is rounded up to whole tiles. type suits p->head_dim. */
 size_t kv_cache_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type);
 

@@ -294,6 +294,7 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
     if (choose_context(plan, r) != ERR_OK) {
         return ERR_BAD_ARGUMENT;
     }
+    plan->kv_type = r->kv_type;
     plan->kv_bytes = kv_cache_bytes(p, plan->context, r->kv_type);
     plan->scratch_bytes = activations_bytes(&(struct activations_request){
                               p, plan->chunk, image_types(r->image) }) +

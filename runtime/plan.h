@@ -55,6 +55,7 @@ struct plan {
     size_t io_bytes;      /* region io: slots and the embedding row's buffer */
     size_t row_bytes;     /* of that buffer; 0: the embedding is in memory */
     size_t kv_bytes;      /* region kv */
+    enum kv_type kv_type; /* as asked for */
     size_t scratch_bytes; /* region scratch */
 
     uint64_t layer_read;  /* bytes read per pass for the layers */

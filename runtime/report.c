@@ -87,7 +87,8 @@ void report_plan(const struct engine *e)
     row("weights", p->pinned_bytes, text);
     io_text(e, text, sizeof text);
     row("io", p->io_bytes, text);
-    row("kv", p->kv_bytes, "keys and values, f16");
+    format_text(text, sizeof text, "keys and values, %s", kv_type_name(p->kv_type));
+    row("kv", p->kv_bytes, text);
     row("scratch", p->scratch_bytes, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, e->arena.bytes));
     row("total", used, text);
