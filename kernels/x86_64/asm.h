@@ -1,8 +1,8 @@
 // Macros that the x86-64 kernels share. Intel syntax, destination first. AVX2, FMA and F16C are
 // taken for granted; the System V ABI's red zone is used where said.
 //
-// Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Registers are passed to macros
-// by number, because a macro needs the xmm and the ymm of the same one.
+// Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Vector registers are
+// passed to macros by number, because a macro needs the xmm and the ymm of the same one.
 #ifndef INGOT_KERNELS_X86_64_ASM_H
 #define INGOT_KERNELS_X86_64_ASM_H
 

@@ -2,8 +2,8 @@
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_H
 #define INGOT_KERNELS_X86_64_ATTENTION_H
 
+#include "kernels/layout.h"
 #include "kernels/x86_64/asm.h"
-#include "kernels/x86_64/layout.h"
 
     .altmacro                       // %(register number) in the arguments of macros
 

@@ -2,8 +2,8 @@
 #ifndef INGOT_KERNELS_X86_64_DEQUANTIZE_H
 #define INGOT_KERNELS_X86_64_DEQUANTIZE_H
 
+#include "kernels/layout.h"
 #include "kernels/x86_64/asm.h"
-#include "kernels/x86_64/layout.h"
 
 // weights = the first group of row's eight rows, groups of group_bytes each; row = its number
 // among them; cols = blocks of 2^shift. Destroys rax.

@@ -52,8 +52,8 @@ kernels_exp_table:
 
 // v x = e^x, v ymm or zmm; int, tmp and sum are scratch. The second operand of max and min is the
 // result where the first is NaN: x comes first, so that NaN counts as -104. With `rest` it is
-// e^(x - rest) as exp_sum2_f32 has it. 28 instructions of ymm; 16 of zmm, whose vscalefps multiplies
-// by 2^n with one rounding, as the two steps of ymm do, the first of which is exact.
+// e^(x - rest) as exp_sum2_f32 has it. 28 instructions of ymm; 16 of zmm, whose vscalefps
+// multiplies by 2^n with one rounding, as the two steps of ymm do, the first of which is exact.
 .macro exp_lanes v, x, int, tmp, sum, rest
     op_constant vmaxps, \v, \x, \x, exp_least
     op_constant vminps, \v, \x, \x, exp_greatest

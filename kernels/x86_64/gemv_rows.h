@@ -14,8 +14,8 @@
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 
+#include "kernels/layout.h"
 #include "kernels/x86_64/asm.h"
-#include "kernels/x86_64/layout.h"
 
 #define out rdi
 #define weights rsi

@@ -2,8 +2,8 @@
 #ifndef INGOT_KERNELS_X86_64_INTERLEAVE_H
 #define INGOT_KERNELS_X86_64_INTERLEAVE_H
 
+#include "kernels/layout.h"
 #include "kernels/x86_64/asm.h"
-#include "kernels/x86_64/layout.h"
 
 // rdi y  rsi x  rdx tokens left  rcx columns, then blocks of a token  rax scratch
 // r8 blocks left  r9-r11 bytes from the first token of four to the others, 0 where there is none

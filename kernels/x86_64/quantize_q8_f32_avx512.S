@@ -2,21 +2,12 @@
 //
 // rdi y  rsi x  rdx n, then blocks left; all are used up  eax scratch
 // zmm0-zmm3 values, zmm4 max, then d, zmm5 127 / max, zmm6, zmm7 scratch, zmm26 4 * 1024,
-// zmm27-zmm31 as quantize_avx512.h says, k1
+// zmm27-zmm31 as quantize.h says, k1
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm7, zmm26-zmm31, k1.
 //
-// Two blocks of 32 a step, the low and the high half of a vector; the arithmetic is that of
-// quantize_q8_f32_avx2.S. Sums are taken by vpsadbw of bytes made unsigned. 50 instructions for
-// two blocks: aims at 40 cycles.
-#include "kernels/x86_64/quantize_avx512.h"
-
-#define out rdi
-#define vector rsi
-#define left rdx
-
-#define BYTES 40
-#define SCALE 32
-#define SUM 36
+// Two blocks of 32 a step, the low and the high half of a vector. Sums are taken by vpsadbw of bytes
+// made unsigned. 96 ns for 576 elements on Zen 4.
+#include "kernels/x86_64/quantize.h"
 
 // n: blocks, 2 or 1.
 .macro quantize_blocks n
@@ -40,29 +31,29 @@
     vmaxps  zmm4, zmm4, zmm5
     vpermilps zmm5, zmm4, 0xb1
     vmaxps  zmm4, zmm4, zmm5        // max of a block in all of its half
-    find_scales zmm, 4, 5
+    find_scales_avx512 zmm, 4, 5
     vshuff64x2 zmm6, zmm5, zmm5, 0x00
     vshuff64x2 zmm7, zmm5, zmm5, 0xff
     quantize_four 0, 1, 2, 3, 6, 7, 5
     vmovdqu [out], ymm0
-    vmovss  dword ptr [out + SCALE], xmm4
+    vmovss  dword ptr [out + Q8_SCALE], xmm4
     vpshufd zmm6, zmm5, 0x4e
     vpaddd  zmm5, zmm5, zmm6
     vshufi64x2 zmm6, zmm5, zmm5, 0xb1
     vpaddd  zmm5, zmm5, zmm6
     vpsubd  zmm5, zmm5, zmm26
-    vmovd   dword ptr [out + SUM], xmm5
+    vmovd   dword ptr [out + Q8_SUM], xmm5
     .if \n == 2
-    vextracti64x4 [out + BYTES], zmm0, 1
+    vextracti64x4 [out + Q8_BYTES], zmm0, 1
     vextractf32x4 xmm4, zmm4, 2
     vextracti32x4 xmm5, zmm5, 2
-    vmovss  dword ptr [out + BYTES + SCALE], xmm4
-    vmovd   dword ptr [out + BYTES + SUM], xmm5
+    vmovss  dword ptr [out + Q8_BYTES + Q8_SCALE], xmm4
+    vmovd   dword ptr [out + Q8_BYTES + Q8_SUM], xmm5
     .endif
 .endm
 
 func quantize_q8_f32_avx512
-    prepare_quantize
+    prepare_avx512
     mov     eax, 4 * 1024
     vpbroadcastd zmm26, eax
     shr     left, 5
@@ -71,7 +62,7 @@ func quantize_q8_f32_avx512
 1:
     quantize_blocks 2
     add     vector, 256
-    add     out, 2 * BYTES
+    add     out, 2 * Q8_BYTES
     sub     left, 2
     jae     1b
 2:

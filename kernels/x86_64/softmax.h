@@ -1,7 +1,8 @@
 // Softmax and its passes, each a kernel by itself too, for AVX2 and AVX-512.
 //
 // rdi x at work  rsi n left, both used up by each pass  rdx x  rcx n  rax scratch
-// AVX2: ymm0-ymm7 as exp.h says  ymm8, ymm9 16 lanes of the sum  ymm10 max  ymm13-ymm15 as vectors.h says
+// AVX2: ymm0-ymm7 as exp.h says  ymm8, ymm9 16 lanes of the sum  ymm10 max  ymm13-ymm15 as
+// vectors.h says
 // AVX-512: zmm0-zmm3 as exp.h says  zmm8 the sum  ymm9 scratch  zmm10 max  k1 mask
 #ifndef INGOT_KERNELS_X86_64_SOFTMAX_H
 #define INGOT_KERNELS_X86_64_SOFTMAX_H
