@@ -206,16 +206,27 @@ static enum err keep_unknown(struct gguf *g, struct source_text key, const struc
                          GGUF_SHOW(key));
 }
 
+static enum err refuse_twice(struct gguf *g, struct source_text key)
+{
+    return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s comes twice", GGUF_SHOW(key));
+}
+
 static enum err keep_number(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     for (size_t i = 0; i < N_NUMBERS; i++) {
         if (key_is(g, key, numbers[i])) {
+            if (g->has_number[i]) {
+                return refuse_twice(g, key);
+            }
             g->has_number[i] = gguf_value_number(v, &g->number[i]);
             return g->has_number[i] ? ERR_OK : refuse_kind(g, key, "one whole number");
         }
     }
     for (size_t i = 0; i < N_REALS; i++) {
         if (key_is(g, key, reals[i])) {
+            if (g->has_real[i]) {
+                return refuse_twice(g, key);
+            }
             g->has_real[i] = value_to_real(v, &g->real[i]);
             return g->has_real[i] ? ERR_OK : refuse_kind(g, key, "a floating-point number");
         }
@@ -243,6 +254,9 @@ static enum err keep_text(struct gguf *g, struct source_text key, const struct g
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (key_is(g, key, texts[i].key)) {
+            if (texts[i].to->data != NULL) {
+                return refuse_twice(g, key);
+            }
             *texts[i].to = v->data;
             return v->type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");
         }
@@ -266,6 +280,9 @@ static enum err keep_array(struct gguf *g, struct source_text key, const struct 
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         if (gguf_text_is(key, arrays[i].key)) {
+            if (*arrays[i].has) {
+                return refuse_twice(g, key);
+            }
             if (v->type != VALUE_ARRAY || v->element != arrays[i].element) {
                 return refuse_kind(g, key, "an array of the right type");
             }
@@ -296,7 +313,7 @@ static enum err read_architecture(struct gguf *g)
         if (!take_value(&walk, &v)) {
             return refuse_cut(g, i, key);
         }
-        if (gguf_text_is(key, "general.architecture")) {
+        if (gguf_text_is(key, "general.architecture") && v.data.bytes <= MAX_TEXT_BYTES) {
             g->architecture = v.data;
             g->family = v.type == VALUE_STRING ? family_of_gguf(v.data) : NULL;
             return v.type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");

@@ -17,6 +17,9 @@ enum err source_refuse(struct source *s, enum err e, const char *format, ...)
     va_start(args, format);
     vsnprintf(s->problem + n, sizeof s->problem - (size_t)n, format, args);
     va_end(args);
+    for (char *c = s->problem; *c != '\0'; c++) { /* names in a file may hold anything */
+        *c = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
+    }
     return e;
 }
 

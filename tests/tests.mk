@@ -8,11 +8,12 @@ FUZZ_SECONDS ?= 3
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-kernels bench-images
 
-GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/hf_tokenizers.t \
+GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t \
+          tests/golden/hf_tokenizers.t \
           tests/golden/info.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
         tests/boot/selftest.t
-FAULTS := tests/faults/image.t tests/faults/host.t
+FAULTS := tests/faults/image.t tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
 

@@ -119,13 +119,38 @@ static void add_data(struct bytes *b, uint32_t type, bool extra)
     }
 }
 
+static const struct {
+    const char *key;
+    uint32_t value;
+} sizes[] = {
+    { "llama.context_length", 64 },     { "llama.embedding_length", 32 },
+    { "llama.block_count", 1 },         { "llama.feed_forward_length", 32 },
+    { "llama.attention.head_count", 2 },
+};
+enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+
+/* All but the one that the change brings otherwise; how many that are. */
+static uint32_t add_sizes(struct bytes *b, const struct change *c)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < N_SIZES; i++) {
+        if (c->extra_key == NULL || strcmp(c->extra_key, sizes[i].key) != 0) {
+            add_u32(b, sizes[i].key, sizes[i].value);
+            n++;
+        }
+    }
+    return n;
+}
+
 /* A llama of one layer: width 32, hidden 32, 2 heads, 10 tokens, tied. */
 static struct bytes gguf_make(const struct change *c)
 {
     static const char *const names[] = { "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate",
                                          "ffn_up", "ffn_down" };
     struct bytes b = { NULL, 0, 0 };
-    uint64_t values = 13u + (c->extra_key != NULL) + (c->chat_template != NULL) +
+    struct bytes added = { NULL, 0, 0 };
+    uint64_t values = 8u + add_sizes(&added, c) + (c->extra_key != NULL) + (c->chat_template != NULL) +
                       (c->scaling != NULL);
 
     bytes_add(&b, "GGUF", 4);
@@ -134,11 +159,8 @@ static struct bytes gguf_make(const struct change *c)
     bytes_u64(&b, values);
     add_vocab(&b);
     add_string(&b, "general.architecture", c->architecture != NULL ? c->architecture : "llama");
-    add_u32(&b, "llama.context_length", 64);
-    add_u32(&b, "llama.embedding_length", 32);
-    add_u32(&b, "llama.block_count", 1);
-    add_u32(&b, "llama.feed_forward_length", 32);
-    add_u32(&b, "llama.attention.head_count", 2);
+    bytes_add(&b, added.data, added.n);
+    bytes_free(&added);
     bytes_text(&b, "llama.attention.layer_norm_rms_epsilon");
     bytes_u32(&b, GGUF_F32);
     bytes_f32(&b, 1e-5f);

@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+"""Hostile GGUF files, made here: each is refused by one sentence that names the field, with exit
+status 1, within seconds, by the program under ASan and UBSan."""
+
+import os
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, WORK, Tap
+from gguf_files import BOOL, F32, I32, STRING, U32, Gguf, text
+
+SECONDS = 30
+INGOT = os.path.join(BUILD, "asan/ingot")
+NAN = struct.pack("<f", float("nan"))
+HUGE = struct.pack("<Q", 1 << 63)
+OUT = os.path.join(WORK, "hostile.ingot")
+SHAPES = [("token_embd.weight", (256, 12)), ("output_norm.weight", (256,)),
+          ("blk.0.attn_norm.weight", (256,)), ("blk.0.ffn_norm.weight", (256,)),
+          ("blk.0.attn_q.weight", (256, 256)), ("blk.0.attn_k.weight", (256, 256)),
+          ("blk.0.attn_v.weight", (256, 256)), ("blk.0.attn_output.weight", (256, 256)),
+          ("blk.0.ffn_gate.weight", (256, 32)), ("blk.0.ffn_up.weight", (256, 32)),
+          ("blk.0.ffn_down.weight", (32, 256))]
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def good():
+    """A llama of one layer whose weights are all zero."""
+    g = Gguf("llama")
+    g.letters(12)
+    for key, value in (("context_length", 64), ("embedding_length", 256), ("block_count", 1),
+                       ("feed_forward_length", 32), ("attention.head_count", 4)):
+        g.u32("." + key, value)
+    g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
+    for name, dims in SHAPES:
+        elements = dims[0] * (dims[1] if len(dims) > 1 else 1)
+        g.tensor(name, dims, "F32", bytes(4 * elements))
+    return g
+
+
+def tensor_of(g, name):
+    return next(t for t in g.tensors if t[0] == name)
+
+
+def value(key, kind, raw):
+    return lambda g: g.add(key, kind, raw)
+
+
+def real(key, number):
+    return lambda g: g.f32(key, number)
+
+
+def whole(key, number):
+    return lambda g: g.u32(key, number)
+
+
+def dims(name, *new):
+    def change(g):
+        tensor_of(g, name)[1] = list(new)
+    return change
+
+
+def kind(name, number, raw):
+    """Another type, and as many blocks of raw as the first row needs and zeros for the rest."""
+    def change(g):
+        entry = tensor_of(g, name)
+        entry[2] = number
+        entry[3] = raw + bytes(len(entry[3]) - len(raw))
+    return change
+
+
+def data(name, raw, at=0):
+    def change(g):
+        entry = tensor_of(g, name)
+        entry[3] = entry[3][:at] + raw + entry[3][at + len(raw):]
+    return change
+
+
+def more(name, shape, raw):
+    return lambda g: g.tensor(name, shape, "F32", raw)
+
+
+def again(g):
+    """A key a second time."""
+    g.values.append(("llama.block_count", U32, struct.pack("<I", 1)))
+
+
+def without(key):
+    def change(g):
+        g.values = [v for v in g.values if v[0] != key]
+    return change
+
+
+def patch(find, at, raw):
+    """Bytes of the finished file, `at` bytes behind the end of `find`."""
+    def change(whole_file):
+        start = whole_file.index(find) + len(find) + at
+        return whole_file[:start] + raw + whole_file[start + len(raw):]
+    return change
+
+
+def offset(name, number):
+    """The offset in a tensor's entry: behind dimension count, dimensions and type."""
+    count = len(dict(SHAPES)[name])
+    return patch(text(name), 4 + 8 * count + 4, struct.pack("<Q", number))
+
+
+TOKENS = "tokenizer.ggml.tokens"
+Q = "blk.0.attn_q.weight"
+# name, change of the model or None, change of the file's bytes or None, words of the sentence
+rows = [
+    ("2^63 tensors", None, lambda b: b[:8] + HUGE + b[16:], ["tensors"]),
+    ("2^63 values", None, lambda b: b[:16] + HUGE + b[24:], ["values"]),
+    ("2^63 bytes of a key", None, lambda b: b[:24] + HUGE + b[32:], ["value 0"]),
+    ("2^63 bytes of a text", None, patch(text("general.architecture"), 4, HUGE), ["value 0"]),
+    ("2^63 tokens", None, patch(text(TOKENS), 8, HUGE), [TOKENS]),
+    ("2^62 scores", None, patch(text("tokenizer.ggml.scores"), 8, struct.pack("<Q", 1 << 62)),
+     ["tokenizer.ggml.scores"]),
+    ("2^63 bytes of a token", None, patch(text(TOKENS), 16, HUGE), [TOKENS]),
+    ("2^63 columns", dims(Q, 1 << 63, 256), None, [Q, "dimensions"]),
+    ("2^32 rows", dims(Q, 256, 1 << 32), None, [Q, "dimensions"]),
+    ("no columns", dims(Q, 0, 256), None, [Q, "dimensions"]),
+    ("no rows", dims(Q, 256, 0), None, [Q, "dimensions"]),
+    ("no dimensions", dims(Q), None, [Q, "dimensions"]),
+    ("three dimensions", dims(Q, 256, 16, 16), None, [Q, "dimensions"]),
+    ("five dimensions", dims(Q, 256, 16, 16, 1, 1), None, [Q]),
+    ("an offset past the end", None, offset(Q, 1 << 40), [Q, "inside the file"]),
+    ("an offset of 2^64 - 32", None, offset(Q, (1 << 64) - 32), [Q, "inside the file"]),
+    ("an odd offset", None, offset(Q, 33), [Q, "offset", "alignment"]),
+    ("tensors that overlap", None, offset(Q, 0), [Q, "overlap"]),
+    ("a tensor twice", lambda g: g.tensors.append(list(tensor_of(g, Q))), None,
+     [Q, "comes twice"]),
+    ("a value twice", again, None, ["llama.block_count", "comes twice"]),
+    ("a tensor of layer 300", more("blk.300.attn_q.weight", (256,), bytes(1024)), None,
+     ["blk.300.attn_q.weight"]),
+    ("a tensor of layer 1", more("blk.1.attn_norm.weight", (256,), bytes(1024)), None, ["layer 1"]),
+    ("a tensor of mamba", more("blk.0.ssm_a", (256,), bytes(1024)), None, ["blk.0.ssm_a"]),
+    ("a bias without its fellows", more("blk.0.attn_q.bias", (256,), bytes(1024)), None,
+     ["attn_k_bias"]),
+    ("alignment 0", whole("general.alignment", 0), None, ["general.alignment"]),
+    ("alignment 24", whole("general.alignment", 24), None, ["general.alignment"]),
+    ("alignment 2^31", whole("general.alignment", 1 << 31), None, ["general.alignment"]),
+    ("type 99", kind(Q, 99, b""), None, [Q, "type 99"]),
+    ("Q8_1", kind(Q, 9, b""), None, [Q, "Q8_1"]),
+    ("Q4_K of 32 columns", kind("blk.0.ffn_down.weight", 12, b""), None,
+     ["blk.0.ffn_down.weight", "columns"]),
+    ("a NaN weight", data(Q, NAN, 4000), None, ["attn_q", "not finite"]),
+    ("an infinite norm", data("output_norm.weight", struct.pack("<f", float("inf"))), None,
+     ["output_norm", "not finite"]),
+    ("a NaN scale of Q8_0", kind(Q, 8, struct.pack("<H", 0x7e00)), None, ["attn_q", "not finite"]),
+    ("a NaN scale of Q4_0", kind(Q, 2, struct.pack("<H", 0xffff)), None, ["attn_q", "not finite"]),
+    ("a NaN scale of Q5_0", kind(Q, 6, struct.pack("<H", 0x7e00)), None, ["attn_q", "not finite"]),
+    ("an infinite min of Q4_K", kind(Q, 12, struct.pack("<HH", 0, 0x7c00)), None,
+     ["attn_q", "not finite"]),
+    ("a NaN scale of Q5_K", kind(Q, 13, struct.pack("<H", 0x7e00)), None,
+     ["attn_q", "not finite"]),
+    ("a NaN scale of Q6_K", kind(Q, 14, bytes(208) + struct.pack("<H", 0x7e00)), None,
+     ["attn_q", "not finite"]),
+    ("a NaN scale of Q3_K", kind(Q, 11, bytes(108) + struct.pack("<H", 0x7e00)), None,
+     ["attn_q", "not finite"]),
+    ("no architecture", without("general.architecture"), None, ["general.architecture"]),
+    ("mamba", lambda g: g.string("general.architecture", "mamba"), None,
+     ["architecture 'mamba' is not supported; supported: llama"]),
+    ("a name with escapes", lambda g: g.string("general.architecture", "x\x1b[2J"), None,
+     ["is not supported"]),
+    ("no width", without("llama.embedding_length"), None, ["llama.embedding_length"]),
+    ("a width of text", value("llama.embedding_length", STRING, text("8")), None,
+     ["llama.embedding_length"]),
+    ("a width of -8", value("llama.embedding_length", I32, struct.pack("<i", -8)), None, ["dim"]),
+    ("2^32 - 1 layers", whole("llama.block_count", 0xffffffff), None, ["n_layers"]),
+    ("no layers", whole("llama.block_count", 0), None, ["n_layers"]),
+    ("two layers", whole("llama.block_count", 2), None, ["attn_norm of layer 1"]),
+    ("no heads", whole("llama.attention.head_count", 0), None, ["head_count"]),
+    ("three heads", whole("llama.attention.head_count", 3), None, ["head_count"]),
+    ("three kv heads", whole("llama.attention.head_count_kv", 3), None, ["n_kv_heads"]),
+    ("no context", whole("llama.context_length", 0), None, ["context"]),
+    ("another hidden width", whole("llama.feed_forward_length", 64), None, ["ffn_gate"]),
+    ("a vocabulary that is larger", lambda g: g.letters(13), None, ["token_embedding"]),
+    ("epsilon NaN", real("llama.attention.layer_norm_rms_epsilon", float("nan")), None,
+     ["norm_eps"]),
+    ("epsilon 0", real("llama.attention.layer_norm_rms_epsilon", 0), None, ["norm_eps"]),
+    ("rope base NaN", real("llama.rope.freq_base", float("nan")), None, ["rope_base"]),
+    ("rope base infinite", real("llama.rope.freq_base", float("inf")), None, ["rope_base"]),
+    ("rope over 7 dimensions", whole("llama.rope.dimension_count", 7), None, ["rope_dims"]),
+    ("rope scaling of -1", real("llama.rope.scaling.factor", -1), None, ["rope scaling"]),
+    ("rope scaling NaN", real("llama.rope.scaling.factor", float("nan")), None, ["rope scaling"]),
+    ("rope scaling of a kind", value("llama.rope.scaling.type", STRING, text("bent")), None,
+     ["rope scaling 'bent'"]),
+    ("rope factors NaN", more("rope_freqs.weight", (32,), NAN * 32), None, ["rope scaling"]),
+    ("rope factors too few", more("rope_freqs.weight", (16,), NAN * 16), None, ["rope scaling"]),
+    ("long factors alone", more("rope_factors_long.weight", (32,), NAN * 32), None,
+     ["rope_factors_short"]),
+    ("experts", whole("llama.expert_count", 8), None, ["llama.expert_count"]),
+    ("a feature unheard of", value("llama.gate", BOOL, b"\1"), None, ["llama.gate"]),
+    ("a window in no pattern", lambda g: (g.u32(".attention.sliding_window", 8),
+                                          g.u32(".attention.sliding_window_pattern", 3)), None,
+     ["sliding_window_pattern"]),
+    ("scores of text", value("tokenizer.ggml.scores", STRING, text("0")), None,
+     ["tokenizer.ggml.scores"]),
+    ("too few scores", lambda g: g.array("tokenizer.ggml.scores", F32, [bytes(4)]), None,
+     ["scores"]),
+    ("an array of arrays", value("llama.list", 9, struct.pack("<IQ", 9, 1) + bytes(12)), None,
+     ["llama.list"]),
+    ("a value of type 77", value("llama.list", 77, bytes(8)), None, ["llama.list"]),
+    ("version 1", None, lambda b: b[:4] + struct.pack("<I", 1) + b[8:], ["version 1"]),
+    ("big-endian", None, lambda b: b[:4] + struct.pack(">I", 3) + b[8:], ["version"]),
+]
+
+
+def sections():
+    """Cuts at the edges of the parts and between them."""
+    parts = good().parts()
+    names = ["header", "values", "tensor table", "padding", "data"]
+    start = 0
+    for name, part in zip(names, parts):
+        for share in (0, 1, len(part) // 2, len(part) - 1):
+            if 8 <= start + share and share < len(part):
+                yield (f"cut {share} bytes into the {name}", start + share)
+        start += len(part)
+
+
+rows += [(name, None, lambda b, at=at: b[:at], []) for name, at in sections()]
+
+
+def run(row):
+    number, (name, change, patched, words) = row
+    g = good()
+    if change is not None:
+        change(g)
+    whole_file = b"".join(g.parts())
+    path = os.path.join(WORK, f"hostile-{number}.gguf")
+    with open(path, "wb") as out:
+        out.write(patched(whole_file) if patched is not None else whole_file)
+    result = pack(path)
+    os.unlink(path)
+    return result
+
+
+def pack(path):
+    try:
+        done = subprocess.run([INGOT, "pack", path, "-o", f"{path}.ingot", "-q"],
+                              capture_output=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return None, "it takes too long"
+    return done.returncode, done.stderr.decode("utf-8", "replace")
+
+
+def check(name, words, status, said):
+    sentence = said.split(": ", 2)[-1]
+    tap.ok(status == 1 and said.count("\n") == 1 and all(word in sentence for word in words) and
+           len(sentence) > 20 and all(c.isprintable() or c == "\n" for c in said),
+           f"{name}: {sentence.strip()[:90]}", f"status {status}, wanted {words}\n{said[-2000:]}")
+
+
+path = os.path.join(WORK, "hostile-good.gguf")
+good().write(path)
+status, said = pack(path)
+tap.ok(status == 0, "the file that all are made of is packed", said)
+
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    for (name, _, _, words), (status, said) in zip(rows, pool.map(run, enumerate(rows))):
+        check(name, words, status, said)
+
+# Texts of 2 GB, in files that are mostly holes.
+for key in ("general.name", "tokenizer.chat_template", "general.architecture", "a key of its own"):
+    g = good()
+    g.values.insert(1, (key, STRING, struct.pack("<Q", 1 << 31)))
+    front = struct.pack("<4sIQQ", b"GGUF", 3, 0, len(g.values))
+    first = b"".join(text(k) + struct.pack("<I", n) + raw for k, n, raw in g.values[:2])
+    rest = b"".join(text(k) + struct.pack("<I", n) + raw for k, n, raw in g.values[2:])
+    path = os.path.join(WORK, "hostile-large.gguf")
+    with open(path, "wb") as out:
+        out.write(front + first)
+        out.seek(1 << 31, os.SEEK_CUR)
+        out.write(rest)
+    status, said = pack(path)
+    os.unlink(path)
+    check(f"2 GB of {key}", [key] if key != "general.architecture" else [], status, said)
+tap.done()
