@@ -178,35 +178,49 @@
 8601:
 .endm
 
-.macro gemm_floats
-    push_pair x19, x20, 32
-    save_pair x21, x22, 16
+.macro load_shape
     ldp     gemm_out_stride, gemm_vector_stride, [gemm_shape, #SHAPE_Y_STRIDE]
     ldr     gemm_n_tokens, [gemm_shape, #SHAPE_TOKENS]
     ldp     gemm_rows, gemm_cols, [gemm_shape, #SHAPE_ROWS]
     lsl     gemm_out_stride, gemm_out_stride, #2
     lsl     gemm_vector_stride, gemm_vector_stride, #2
-    lsl     gemm_vector_bytes, gemm_cols, #2
-    cbz     gemm_n_tokens, 9f
-    cbz     gemm_rows, 9f
-1:
+.endm
+
+// The next block of rows, with all tokens before it.
+.macro take_block
     cmp     gemm_rows, #BLOCK_ROWS
     mov     gemm_block_rows, #BLOCK_ROWS
     csel    gemm_block_rows, gemm_rows, gemm_block_rows, lo
     mov     gemm_group, gemm_vectors
     mov     gemm_out_group, gemm_out
     mov     gemm_tokens_left, gemm_n_tokens
-2:
+.endm
+
+// The next group of tokens; those beyond the last are copies of its first.
+.macro take_tokens
     add     gemm_token1, gemm_group, gemm_vector_stride
     add     gemm_token2, gemm_token1, gemm_vector_stride
     add     gemm_token3, gemm_token2, gemm_vector_stride
     mov     gemm_token0, gemm_group
-    add     gemm_group, gemm_token3, gemm_vector_stride            // the next group
+    add     gemm_group, gemm_token3, gemm_vector_stride
     cmp     gemm_tokens_left, #2
     csel    gemm_token1, gemm_token0, gemm_token1, lo
     csel    gemm_token2, gemm_token0, gemm_token2, ls
     cmp     gemm_tokens_left, #4
     csel    gemm_token3, gemm_token0, gemm_token3, lo
+.endm
+
+.macro gemm_floats
+    push_pair x19, x20, 32
+    save_pair x21, x22, 16
+    load_shape
+    lsl     gemm_vector_bytes, gemm_cols, #2
+    cbz     gemm_n_tokens, 9f
+    cbz     gemm_rows, 9f
+1:
+    take_block
+2:
+    take_tokens
     mov     gemm_weight, gemm_block
     mov     gemm_out_row, gemm_out_group
     mov     gemm_block_left, gemm_block_rows

@@ -118,6 +118,12 @@
     b.ne    8101b
 .endm
 
+// y of the tile, or the totals that are in its place, = 0.
+.macro clear_tile
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
+    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
+.endm
+
 // Body of a gemm. A block is 1 << block_bits columns and x_bytes of x for 4 tokens; slices of
 // slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
 // which it moves on; `multiply` adds their products with x, which it moves on, to y of the tile.
@@ -159,8 +165,7 @@
     ld1     {v30.4s, v31.4s}, [temp]
     b       207f
 206:
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
-    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
+    clear_tile
 207:
     mov     w_block, quants
     mov     w_scale, factors

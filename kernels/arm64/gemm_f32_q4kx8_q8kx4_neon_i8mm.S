@@ -93,7 +93,7 @@
     locate_tile
     keep_tile
 401:
-    clear_totals
+    clear_tile
     mov     last_step, #4
 402:
 .rept 2

@@ -138,11 +138,6 @@
     pairs_to_rows
 .endm
 
-.macro clear_totals
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [zeros]
-    ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
-.endm
-
 // Totals v24-v31 += sums by the int32 scales of the rows, at w_scale.
 .macro add_sub_block_pairs
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32

@@ -24,6 +24,16 @@
 #define FRAME_SAVED 128         // x19, x20 after the seeds and y
 #define FRAME_BYTES 144
 
+// The next pair of groups; the second of a last odd one is the first again.
+.macro take_pair
+    cmp     n_rows, #8
+    mov     first, weights
+    add     second, weights, group_bytes
+    csel    second, second, first, hi
+    mov     block, vector
+    mov     left, n_blocks
+.endm
+
 // Body of a gemv. A block is 1 << block_bits columns and block_bytes of 8 rows; `blocks` adds
 // `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is
 // what sums begin at.
@@ -44,12 +54,7 @@
     mov     group_bytes, #\block_bytes
     mul     group_bytes, group_bytes, n_blocks
 201:
-    cmp     n_rows, #8
-    mov     first, weights
-    add     second, weights, group_bytes
-    csel    second, second, first, hi
-    mov     block, vector
-    mov     left, n_blocks
+    take_pair
     movi    v28.4s, #0
     movi    v29.4s, #0
     movi    v30.4s, #0

@@ -30,12 +30,7 @@
     mov     group_bytes, #\block_bytes
     mul     group_bytes, group_bytes, n_blocks
 201:
-    cmp     n_rows, #8
-    mov     first, weights
-    add     second, weights, group_bytes
-    csel    second, second, first, hi
-    mov     block, vector
-    mov     left, n_blocks
+    take_pair
     dup     z28.s, #0
     dup     z29.s, #0
     cbz     n_blocks, 202f

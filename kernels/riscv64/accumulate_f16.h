@@ -11,6 +11,7 @@
 #define INGOT_KERNELS_RISCV64_ACCUMULATE_F16_H
 
 #include "kernels/riscv64/f16.h"
+#include "kernels/riscv64/queries.h"
 
 #define outs a0        /* o, at the first dimension of these lanes */
 #define rows a1
@@ -153,18 +154,7 @@
     mv out0, outs
     mv row, rows
     mv queries_left, n_queries
-.Lthree:
-    li temp, 3
-    bltu queries_left, temp, .Ltwo
-    accumulate_queries 3, \zvfh
-    j .Lthree
-.Ltwo:
-    li temp, 2
-    bltu queries_left, temp, .Lone
-    accumulate_queries 2, \zvfh
-.Lone:
-    beqz queries_left, .Lnext_dimensions
-    accumulate_queries 1, \zvfh
+    by_threes accumulate_queries, queries_left, temp, .Lnext_dimensions, \zvfh
 .Lnext_dimensions:
     csrr taken, vl
     sub dims_left, dims_left, taken

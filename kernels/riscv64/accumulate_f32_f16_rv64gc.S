@@ -7,6 +7,7 @@
  * Four dimensions are widened once for three queries: 42 instructions for their 12 products. An
  * infinite or NaN value makes these 12 sums go the slow way. */
 #include "kernels/riscv64/f16_rv64gc.h"
+#include "kernels/riscv64/queries.h"
 
 #define out a0         /* of the first of these queries */
 #define row a1
@@ -162,18 +163,7 @@ func accumulate_f32_f16_rv64gc
     slli value_bytes, out_bytes, 1
     slli out_bytes, out_bytes, 2
     slli weight_bytes, weight_bytes, 2
-.Lthree:
-    li temp, 3
-    bltu queries_left, temp, .Ltwo
-    accumulate_queries 3
-    j .Lthree
-.Ltwo:
-    li temp, 2
-    bltu queries_left, temp, .Lone
-    accumulate_queries 2
-.Lone:
-    beqz queries_left, .Ldone
-    accumulate_queries 1
+    by_threes accumulate_queries, queries_left, temp, .Ldone
 .Ldone:
     pop 32, s0, s1, s2, s3
     ret

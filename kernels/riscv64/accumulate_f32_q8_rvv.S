@@ -7,6 +7,7 @@
  * A lane is a dimension, 32 of them, which share a scale: values are widened once for three
  * queries. 17 instructions for a position, 32 dimensions and three queries. */
 #include "kernels/riscv64/asm.h"
+#include "kernels/riscv64/queries.h"
 
 #define outs a0        /* o, at these dimensions */
 #define rows a1
@@ -110,18 +111,7 @@ func accumulate_f32_q8_rvv, v
     mv out0, outs
     mv row, rows
     mv queries_left, n_queries
-.Lthree:
-    li temp, 3
-    bltu queries_left, temp, .Ltwo
-    accumulate_queries 3
-    j .Lthree
-.Ltwo:
-    li temp, 2
-    bltu queries_left, temp, .Lone
-    accumulate_queries 2
-.Lone:
-    beqz queries_left, .Lnext
-    accumulate_queries 1
+    by_threes accumulate_queries, queries_left, temp, .Lnext
 .Lnext:
     addi outs, outs, 128
     addi scales, scales, 4

@@ -75,6 +75,22 @@
     flw exp_gate_highest, 68(\temp)
 .endm
 
+/* \out = e^r of \rest = r, by vfmacc and vfmadd, or of \rest = -r by vfnmsac and vfmsub. Destroys
+ * \temp. */
+.macro exp_polynomial out, rest, temp, add_product, add_square
+    vfmv.v.f \out, exp_c4
+    \add_product\().vf \out, exp_c5, \rest
+    vfmv.v.f \temp, exp_c3
+    \add_product\().vv \temp, \out, \rest
+    vfmv.v.f \out, exp_c2
+    \add_product\().vv \out, \temp, \rest
+    vfmv.v.f \temp, exp_half
+    \add_product\().vv \temp, \out, \rest /* q(r) */
+    vfmul.vv \out, \rest, \rest
+    \add_square\().vv \out, \temp, \rest /* r^2 q(r) + r */
+    vfadd.vf \out, \out, exp_one
+.endm
+
 /* \out = exp(\val), 25 instructions; \val, \whole and \temp are destroyed. */
 .macro exp_lanes out, val, whole, temp
     vfmax.vf \val, \val, exp_lowest    /* a NaN becomes -104 */
@@ -85,17 +101,7 @@
     vadd.vx \whole, \whole, exp_rebias /* n + 254 as an integer */
     vfmacc.vf \val, exp_ln2_high, \temp
     vfmacc.vf \val, exp_ln2_low, \temp /* r = x - n ln 2 */
-    vfmv.v.f \out, exp_c4
-    vfmacc.vf \out, exp_c5, \val
-    vfmv.v.f \temp, exp_c3
-    vfmacc.vv \temp, \out, \val
-    vfmv.v.f \out, exp_c2
-    vfmacc.vv \out, \temp, \val
-    vfmv.v.f \temp, exp_half
-    vfmacc.vv \temp, \out, \val        /* q(r) */
-    vfmul.vv \out, \val, \val
-    vfmadd.vv \out, \temp, \val        /* r^2 q(r) + r */
-    vfadd.vf \out, \out, exp_one
+    exp_polynomial \out, \val, \temp, vfmacc, vfmadd
     vsra.vi \temp, \whole, 1           /* floor(n / 2) + 127 */
     vsub.vv \whole, \whole, \temp      /* the rest of n, + 127 */
     vsll.vi \temp, \temp, 23           /* both as powers of two */
@@ -113,17 +119,7 @@
     vfsub.vf \temp, \whole, exp_magic
     vfmacc.vf \val, exp_ln2_high, \temp
     vfmacc.vf \val, exp_ln2_low, \temp
-    vfmv.v.f \out, exp_c4
-    vfmacc.vf \out, exp_c5, \val
-    vfmv.v.f \temp, exp_c3
-    vfmacc.vv \temp, \out, \val
-    vfmv.v.f \out, exp_c2
-    vfmacc.vv \out, \temp, \val
-    vfmv.v.f \temp, exp_half
-    vfmacc.vv \temp, \out, \val
-    vfmul.vv \out, \val, \val
-    vfmadd.vv \out, \temp, \val
-    vfadd.vf \out, \out, exp_one
+    exp_polynomial \out, \val, \temp, vfmacc, vfmadd
     vsll.vi \whole, \whole, 23
     vadd.vv \out, \out, \whole         /* times 2^(n + 64), into the exponent */
     vfmul.vf \out, \out, exp_back
@@ -143,17 +139,7 @@
     .ifnb \low
     vfadd.vv \gate, \gate, \low
     .endif
-    vfmv.v.f \out, exp_c4
-    vfnmsac.vf \out, exp_c5, \gate
-    vfmv.v.f \temp, exp_c3
-    vfnmsac.vv \temp, \out, \gate
-    vfmv.v.f \out, exp_c2
-    vfnmsac.vv \out, \temp, \gate
-    vfmv.v.f \temp, exp_half
-    vfnmsac.vv \temp, \out, \gate
-    vfmul.vv \out, \gate, \gate
-    vfmsub.vv \out, \temp, \gate
-    vfadd.vf \out, \out, exp_one
+    exp_polynomial \out, \gate, \temp, vfnmsac, vfmsub
     vsll.vi \whole, \whole, 23
     vadd.vv \out, \out, \whole
     vfmul.vf \out, \out, exp_back

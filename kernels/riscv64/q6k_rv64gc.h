@@ -104,7 +104,7 @@
     ld act0, FRAME_SCALES_AT(sp)
     addi spare, spare, 64
     sd spare, FRAME_HIGH_AT(sp)
-    addi act1, act0, 4                     /* a row of 8 scales serves two units */
+    addi act1, act0, 4                 /* a row of 8 scales serves two units */
     andi act0, act0, -8
     sd act1, FRAME_SCALES_AT(sp)
     of_pair 0, scale_pair, 0

@@ -5,7 +5,7 @@
  * A block is one group of 8 registers. After the addition of 1.5 * 2^23 the low byte of each
  * float is q, so that two narrowing shifts store it, and the sum of the 32 words less 32 times
  * the constant's bits is the sum of q. 24 instructions a block. */
-#include "kernels/riscv64/asm.h"
+#include "kernels/riscv64/quantize.h"
 
 #define dst a0
 #define src a1
@@ -15,12 +15,6 @@
 #define tiny t2
 #define sum t3
 #define temp t4
-#define largest ft0
-#define inverse ft1
-#define magic ft2
-#define limit ft3      /* 127 */
-#define smallest ft4   /* 2^-100: below, a block counts as zero */
-#define scale ft5
 
 #define values v0      /* m8 */
 #define rounded v8     /* m8; first the magnitudes */
@@ -33,9 +27,7 @@
 func quantize_q8_f32_rvv, v
     slli src_end, count, 2
     add src_end, src_end, src
-    load_float magic, F32_MAGIC, temp
-    load_float limit, F32_127, temp
-    load_float smallest, F32_2M100, temp
+    quantize_constants temp
     li lanes, 32
     li temp, -32 * F32_MAGIC
     vsetvli zero, lanes, e32, m8, ta, ma
@@ -48,15 +40,7 @@ func quantize_q8_f32_rvv, v
     addi src, src, 128
     vfabs.v rounded, values
     vfredmax.vs reduced, rounded, zeros
-    fmv.w.x inverse, zero
-    vfmv.f.s largest, reduced
-    flt.s tiny, largest, smallest
-    bnez tiny, .Lzero
-    fdiv.s inverse, limit, largest
-    j .Lround
-.Lzero:
-    fmv.w.x largest, zero
-.Lround:
+    invert_largest reduced, tiny
     vfmul.vf rounded, values, inverse
     fdiv.s scale, largest, limit
     vfadd.vf rounded, rounded, magic

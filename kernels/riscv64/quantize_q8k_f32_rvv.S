@@ -5,7 +5,7 @@
  * The largest magnitude in one pass, then 16 numbers at a time. After the addition of 1.5 * 2^23
  * the low byte of each float is q, so that two narrowing shifts store it, and the sum of the 16
  * words less 16 times the constant's bits is the sum of q. */
-#include "kernels/riscv64/asm.h"
+#include "kernels/riscv64/quantize.h"
 
 #define dst a0
 #define src a1
@@ -18,12 +18,6 @@
 #define sum t3
 #define temp t4
 #define position t5
-#define largest ft0
-#define inverse ft1
-#define magic ft2
-#define limit ft3      /* 127 */
-#define smallest ft4   /* 2^-100: below, a block counts as zero */
-#define scale ft5
 
 #define values v0      /* m8 */
 #define magnitudes v8  /* m8; then, m4: rounded */
@@ -37,9 +31,7 @@
 func quantize_q8k_f32_rvv, v
     slli src_end, count, 2
     add src_end, src_end, src
-    load_float magic, F32_MAGIC, temp
-    load_float limit, F32_127, temp
-    load_float smallest, F32_2M100, temp
+    quantize_constants temp
     beq src, src_end, .Ldone
 .Lblock:
     li lanes, 32                       /* fits m8, divides the block */
@@ -55,15 +47,7 @@ func quantize_q8k_f32_rvv, v
     vfmax.vv maxima, maxima, magnitudes
     bne position, block_end, .Lmaximum
     vfredmax.vs reduced, maxima, zeros
-    fmv.w.x inverse, zero
-    vfmv.f.s largest, reduced
-    flt.s tiny, largest, smallest
-    bnez tiny, .Lzero
-    fdiv.s inverse, limit, largest
-    j .Lround
-.Lzero:
-    fmv.w.x largest, zero
-.Lround:
+    invert_largest reduced, tiny
     fdiv.s scale, largest, limit
     addi sum_dst, dst, Q8K_SUM
     li temp, -16 * F32_MAGIC

@@ -11,6 +11,7 @@
 #define INGOT_KERNELS_RISCV64_SCORE_F16_H
 
 #include "kernels/riscv64/f16.h"
+#include "kernels/riscv64/queries.h"
 
 #define rows a0        /* s, at the first position of these lanes */
 #define queries a1
@@ -141,18 +142,7 @@
     mv query0, queries
     mv queries_left, n_queries
     fsflagsi 0
-.Lthree:
-    li temp, 3
-    bltu queries_left, temp, .Ltwo
-    score_queries 3, \zvfh
-    j .Lthree
-.Ltwo:
-    li temp, 2
-    bltu queries_left, temp, .Lone
-    score_queries 2, \zvfh
-.Lone:
-    beqz queries_left, .Lchecked
-    score_queries 1, \zvfh
+    by_threes score_queries, queries_left, temp, .Lchecked, \zvfh
 .Lchecked:
     .if \zvfh == 0
     frflags temp

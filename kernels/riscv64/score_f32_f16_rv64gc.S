@@ -7,6 +7,7 @@
  * Four positions are widened once for three queries: 44 instructions for their 12 products. An
  * infinite or NaN key makes these 12 sums go the slow way. */
 #include "kernels/riscv64/f16_rv64gc.h"
+#include "kernels/riscv64/queries.h"
 
 #define row a0         /* of the first of these queries, at its first position */
 #define query_start a1
@@ -137,18 +138,7 @@ func score_f32_f16_rv64gc
     widen_start temp
     slli query_bytes, query_bytes, 2
     beqz n_positions, .Ldone
-.Lthree:
-    li temp, 3
-    bltu queries_left, temp, .Ltwo
-    score_queries 3
-    j .Lthree
-.Ltwo:
-    li temp, 2
-    bltu queries_left, temp, .Lone
-    score_queries 2
-.Lone:
-    beqz queries_left, .Ldone
-    score_queries 1
+    by_threes score_queries, queries_left, temp, .Ldone
 .Ldone:
     pop 32, s0, s1, s2, s3
     ret

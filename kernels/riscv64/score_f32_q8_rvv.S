@@ -9,6 +9,7 @@
  * from one block of 32 dimensions to the next. Instructions per 4 dimensions of 4 registers of
  * positions and three queries: 33. */
 #include "kernels/riscv64/asm.h"
+#include "kernels/riscv64/queries.h"
 
 #define rows a0        /* s, at the first position of these lanes */
 #define queries a1
@@ -165,18 +166,7 @@ func score_f32_q8_rvv, v
     mv row, rows
     mv query0, queries
     mv queries_left, n_queries
-.Lthree:
-    li temp, 3
-    bltu queries_left, temp, .Ltwo
-    score_queries 3
-    j .Lthree
-.Ltwo:
-    li temp, 2
-    bltu queries_left, temp, .Lone
-    score_queries 2
-.Lone:
-    beqz queries_left, .Lnext
-    score_queries 1
+    by_threes score_queries, queries_left, temp, .Lnext
 .Lnext:
     slli temp, taken, 2
     add rows, rows, temp

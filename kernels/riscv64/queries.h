@@ -1,0 +1,22 @@
+/* How the attention kernels take their queries: three at a time, as what is loaded and widened for
+ * one then serves three, then the two or the one that are left. */
+#ifndef INGOT_KERNELS_RISCV64_QUERIES_H
+#define INGOT_KERNELS_RISCV64_QUERIES_H
+
+/* \macro count[, \more] until \left, which it lowers, is 0; then to \done. */
+.macro by_threes macro, left, temp, done, more:vararg
+.Lthree:
+    li \temp, 3
+    bltu \left, \temp, .Ltwo
+    \macro 3, \more
+    j .Lthree
+.Ltwo:
+    li \temp, 2
+    bltu \left, \temp, .Lone
+    \macro 2, \more
+.Lone:
+    beqz \left, \done
+    \macro 1, \more
+.endm
+
+#endif
