@@ -14,8 +14,6 @@
 
 #include "kernels/x86_64/attention.h"
 
-#define outs rdi
-#define rows rsi
 #define values rdx
 #define n_queries rcx
 #define tile_bytes r8
@@ -25,7 +23,6 @@
 #define weight r11
 #define left rbx
 #define value_bytes rbp
-#define out r15
 
 // The frame: n, dimensions left, v and scales of the dimensions at work, scales of a position.
 #define N_POSITIONS 0

@@ -14,15 +14,13 @@
 // the way, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention.h"
 
-#define outs rdi
-#define rows rsi
 #define values rdx
 #define n_queries rcx
 #define n_positions r8
-#define out r15
 #define value r10
 #define weight r11
 #define left rbx
+#define left_32 ebx
 #define value_bytes rbp
 #define column r14
 #define tile_bytes r13
@@ -45,11 +43,7 @@
     sub     count, 16
     jb      4f
 1:
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    begin_output \a, %(2 * \a), %(2 * \a + 1), rows, out
-    .endif
-    .endr
+    for_pairs \n_q, 0, begin_output
     mov     value, column
     mov     weight, rows
     mov     left, n_positions
@@ -59,21 +53,13 @@
     prefetcht1 [value + tile_bytes]
     vcvtph2ps ymm8, [value]
     vcvtph2ps ymm9, [value + 16]
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    add_value \a, %(2 * \a), %(2 * \a + 1)
-    .endif
-    .endr
+    for_pairs \n_q, 0, add_value
     add     value, value_bytes
     add     weight, 4
     dec     left
     jnz     2b
 3:
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    end_output \a, %(2 * \a), %(2 * \a + 1), out
-    .endif
-    .endr
+    for_pairs \n_q, 0, end_output
     add     out, 64
     add     column, 32
     sub     count, 16
@@ -130,9 +116,9 @@
 7:
     test    tail_32, 7
     jz      8f
-    mov     ebx, tail_32
-    and     ebx, 7
-    lane_mask 11, rbx
+    mov     left_32, tail_32
+    and     left_32, 7
+    lane_mask 11, left
     accumulate_eight load_ragged
 8:
     add     rows, ROW_BYTES

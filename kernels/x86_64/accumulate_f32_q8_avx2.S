@@ -12,8 +12,6 @@
 // scale and 5 operations for the values: aims at 6 cycles a position.
 #include "kernels/x86_64/attention.h"
 
-#define outs rdi
-#define rows rsi
 #define scales rdx
 #define n_queries rcx
 #define n_positions r8
@@ -24,7 +22,7 @@
 #define value_bytes rbp
 #define scale r13
 #define column r14
-#define out r15
+#define column_32 r14d
 
 .macro add_value a, low, high
     vbroadcastss ymm10, dword ptr [weight + ROW_BYTES * \a]
@@ -35,7 +33,7 @@
 
 // All dimensions of the next n_q queries.
 .macro accumulate_queries n_q
-    xor     r14d, r14d
+    xor     column_32, column_32
     mov     out, outs
 1:
     mov     scale, column
@@ -45,11 +43,7 @@
     add     value, column
     mov     weight, rows
     mov     left, n_positions
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    begin_output \a, %(2 * \a), %(2 * \a + 1), rows, out
-    .endif
-    .endr
+    for_pairs \n_q, 0, begin_output
     test    left, left
     jz      3f
 2:
@@ -59,22 +53,14 @@
     vbroadcastss ymm11, dword ptr [scale]
     vcvtdq2ps ymm8, ymm8
     vcvtdq2ps ymm9, ymm9
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    add_value \a, %(2 * \a), %(2 * \a + 1)
-    .endif
-    .endr
+    for_pairs \n_q, 0, add_value
     add     value, value_bytes
     add     scale, [rsp]
     add     weight, 4
     dec     left
     jnz     2b
 3:
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    end_output \a, %(2 * \a), %(2 * \a + 1), out
-    .endif
-    .endr
+    for_pairs \n_q, 0, end_output
     add     out, 64
     add     column, 16
     cmp     column, value_bytes
@@ -87,8 +73,8 @@ func accumulate_f32_q8_avx2
     push_saved rbx, rbp, r12, r13, r14, r15
     mov     value_bytes, stride
     imul    tile_bytes, stride, 72
-    shr     r9, 3
-    push    r9
+    shr     stride, 3               // floats of a position's scales, as bytes
+    push    stride
     .cfi_adjust_cfa_offset 8
     lea     stride, [4*value_bytes]
     lea     stride3, [stride + 2*stride]

@@ -80,16 +80,34 @@
     .endif
 .endm
 
-// ymm low, high = 16 floats of output a at out times the factor of its row. Destroys ymm10.
-.macro begin_output a, low, high, rows, out
-    vbroadcastss ymm10, dword ptr [\rows + ROW_BYTES * \a + ROW_FACTOR]
-    at_row  <vmulps ymm\low, ymm10,>, \a, \out
-    at_row  <vmulps ymm\high, ymm10,>, \a, \out, 32
+// op a, chunk if given, the registers of its pair from `first` on: for n_q queries.
+.macro for_pairs n_q, first, op, chunk
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    .ifb \chunk
+    \op     \a, %(\first + 2 * \a), %(\first + 2 * \a + 1)
+    .else
+    \op     \a, \chunk, %(\first + 2 * \a), %(\first + 2 * \a + 1)
+    .endif
+    .endif
+    .endr
 .endm
 
-.macro end_output a, low, high, out
-    at_row  <vmovups>, \a, \out, 0, <, ymm\low>
-    at_row  <vmovups>, \a, \out, 32, <, ymm\high>
+// What the accumulating kernels name alike: o, o at work, s.
+#define outs rdi
+#define out r15
+#define rows rsi
+
+// ymm low, high = 16 floats of output a at out times the factor of its row. Destroys ymm10.
+.macro begin_output a, low, high
+    vbroadcastss ymm10, dword ptr [rows + ROW_BYTES * \a + ROW_FACTOR]
+    at_row  <vmulps ymm\low, ymm10,>, \a, out
+    at_row  <vmulps ymm\high, ymm10,>, \a, out, 32
+.endm
+
+.macro end_output a, low, high
+    at_row  <vmovups>, \a, out, 0, <, ymm\low>
+    at_row  <vmovups>, \a, out, 32, <, ymm\high>
 .endm
 
 // base += n rows; n is 1, 2, 3, 4 or 8.

@@ -5,8 +5,8 @@
 // zmm27-zmm31 as quantize.h says, k1
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm7, zmm26-zmm31, k1.
 //
-// Two blocks of 32 a step, the low and the high half of a vector. Sums are taken by vpsadbw of bytes
-// made unsigned. 96 ns for 576 elements on Zen 4.
+// Two blocks of 32 a step, the low and the high half of a vector. Sums are taken by vpsadbw of
+// bytes made unsigned. 96 ns for 576 elements on Zen 4.
 #include "kernels/x86_64/quantize.h"
 
 // n: blocks, 2 or 1.

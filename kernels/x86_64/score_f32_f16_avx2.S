@@ -21,12 +21,13 @@
 #define n_queries rcx
 #define n_bytes r8
 #define position rax
+#define position_32 eax
 #define key r10
 #define query r11
 #define query_end rbx
 #define tile_bytes rbp
 
-.macro zero_pair low, high
+.macro zero_pair a, low, high
     vxorps  xmm\low, xmm\low, xmm\low
     vxorps  xmm\high, xmm\high, xmm\high
 .endm
@@ -37,43 +38,31 @@
     vfmadd231ps ymm\high, ymm9, ymm10
 .endm
 
-.macro store_pair row, low, high
-    vmovups [scores + 2*position + \row], ymm\low
-    vmovups [scores + 2*position + \row + 32], ymm\high
+.macro store_pair a, low, high
+    vmovups [scores + 2*position + ROW_BYTES * \a], ymm\low
+    vmovups [scores + 2*position + ROW_BYTES * \a + 32], ymm\high
 .endm
 
 // The next n_q queries over all positions.
 .macro score_queries n_q
-    xor     eax, eax
+    xor     position_32, position_32
 1:
     lea     key, [keys + position]
     mov     query, queries
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    zero_pair %(2 * \a), %(2 * \a + 1)
-    .endif
-    .endr
+    for_pairs \n_q, 0, zero_pair
     cmp     query, query_end
     je      3f
 2:
     prefetcht1 [key + tile_bytes]
     vcvtph2ps ymm8, [key]
     vcvtph2ps ymm9, [key + 16]
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    multiply_query \a, %(2 * \a), %(2 * \a + 1)
-    .endif
-    .endr
+    for_pairs \n_q, 0, multiply_query
     add     query, 4
     add     key, KEY_BYTES
     cmp     query, query_end
     jne     2b
 3:
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    store_pair (ROW_BYTES * \a), %(2 * \a), %(2 * \a + 1)
-    .endif
-    .endr
+    for_pairs \n_q, 0, store_pair
     add     position, 32
     cmp     position, n_bytes
     jb      1b

@@ -18,6 +18,7 @@
 #define n_queries rcx
 #define n_bytes r8
 #define position rax
+#define position_32 eax
 #define key r10
 #define query r11
 #define query_end rbx
@@ -64,7 +65,7 @@
 
 // The next n_q queries over all positions, n_v vectors at a time.
 .macro score_vectors n_q, n_v
-    xor     eax, eax
+    xor     position_32, position_32
 1:
     lea     key, [keys + position]
     mov     query, queries

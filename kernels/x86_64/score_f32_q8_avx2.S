@@ -21,6 +21,7 @@
 #define n_queries rcx
 #define n_bytes r8
 #define position rax
+#define position_32 eax
 #define scale r10
 #define key r11
 #define block rbx
@@ -71,7 +72,7 @@
 
 // The next n_q queries over all positions.
 .macro score_queries n_q
-    xor     eax, eax
+    xor     position_32, position_32
     lea     blocks_end, [queries + stride]
 1:
     lea     scale, [scales + position]

@@ -20,6 +20,7 @@
 #define n_queries rcx
 #define n_bytes r8
 #define position rax
+#define position_32 eax
 #define scale r10
 #define key r11
 #define block rbx
@@ -66,22 +67,9 @@
     vmovups [scores + position + ROW_BYTES * \a + 64], zmm\high
 .endm
 
-// op a, chunk if given, zmm of its 32 positions from zmm first on: for n_q queries.
-.macro for_pairs n_q, first, op, chunk
-    .irp    a, 0, 1, 2, 3
-    .if \a < \n_q
-    .ifb \chunk
-    \op     \a, %(\first + 2 * \a), %(\first + 2 * \a + 1)
-    .else
-    \op     \a, \chunk, %(\first + 2 * \a), %(\first + 2 * \a + 1)
-    .endif
-    .endif
-    .endr
-.endm
-
 // The next n_q queries over all positions.
 .macro score_queries n_q
-    xor     eax, eax
+    xor     position_32, position_32
     lea     blocks_end, [queries + stride]
 1:
     lea     scale, [scales + position]
