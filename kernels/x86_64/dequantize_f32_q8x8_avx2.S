@@ -5,8 +5,8 @@
 // ymm0 and ymm1 quants, ymm2 scratch, ymm3 scale
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm3.
 //
-// A row's 32 quants lie in 8 words, 32 bytes apart. Aims at 14 cycles a block: one row of the
-// embedding is read for a token, so the loads from memory outweigh that.
+// A row's 32 quants lie in 8 words, 32 bytes apart. 9 cycles a block: one row of the embedding is
+// read for a token, so the loads from memory outweigh that.
 #include "kernels/x86_64/dequantize.h"
 
 #define out rdi

@@ -11,8 +11,8 @@
 //
 // Per block, 16 rows and token: 8 vpdpbusd, a multiplication and an fma of float, and 2 others; the
 // weights of a block are unpacked once for 8 tokens. The first ten share one 512-bit multiplier on
-// Zen 4: 80 % of its peak is the limit. While the last tokens of 16 rows are at work, the weights
-// of the next 16 are prefetched.
+// Zen 4: 80 % of its peak is the limit, and reached. While the last tokens of 16 rows are at work,
+// the weights of the next 16 are prefetched.
 #ifndef INGOT_KERNELS_X86_64_GEMM_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_VNNI_H
 

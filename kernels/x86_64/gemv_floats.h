@@ -58,6 +58,7 @@ func \name
     xor     column_32, column_32
     test    n_cols, n_cols
     jz      3f
+    .p2align 5
 2:
     \multiply
     add     column, 16

