@@ -7,8 +7,9 @@
 // k1-k4 which of 64 dimensions there are
 //
 // 8 queries by 32 dimensions, and 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
-// masked. Of the one fma a cycle that Zen 4 has, a prompt reaches 0.99 with fp16 and 0.66 with int8,
-// whose weights take a product more. The next tile is asked for on the way, as in score_f32_f16_avx2.S.
+// masked. Of the one fma a cycle that Zen 4 has, a prompt reaches 0.99 with fp16 and 0.66 with
+// int8, whose weights take a product more. The next tile is asked for on the way, as in
+// score_f32_f16_avx2.S.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 #define INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H
 
@@ -184,12 +185,11 @@
 .macro accumulate_avx512 name, type
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
-    sub     rsp, FRAME
-    .cfi_adjust_cfa_offset FRAME
+    take_stack FRAME
     mov     [rsp + N_POSITIONS], r8
     .ifc \type, q8
     mov     value_bytes, stride
-    imul    tile_bytes, stride, 72
+    imul    tile_bytes, stride, KV_TILE + KV_TILE / 8
     mov     rax, stride
     shr     rax, 3
     mov     [rsp + SCALE_BYTES], rax
@@ -203,8 +203,7 @@ func \name
     jz      9f
     for_queries n_queries, 8, accumulate_queries_\type
 9:
-    add     rsp, FRAME
-    .cfi_adjust_cfa_offset -FRAME
+    give_stack FRAME
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name
 .endm

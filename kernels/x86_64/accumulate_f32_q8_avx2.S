@@ -72,7 +72,7 @@
 func accumulate_f32_q8_avx2
     push_saved rbx, rbp, r12, r13, r14, r15
     mov     value_bytes, stride
-    imul    tile_bytes, stride, 72
+    imul    tile_bytes, stride, KV_TILE + KV_TILE / 8
     shr     stride, 3               // floats of a position's scales, as bytes
     push    stride
     .cfi_adjust_cfa_offset 8
@@ -82,7 +82,6 @@ func accumulate_f32_q8_avx2
     jz      9f
     for_queries n_queries, 4, accumulate_queries
 9:
-    add     rsp, 8
-    .cfi_adjust_cfa_offset -8
+    give_stack 8
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc accumulate_f32_q8_avx2

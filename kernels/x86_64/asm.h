@@ -46,6 +46,17 @@
     .endr
 .endm
 
+// Bytes of the stack, with CFI.
+.macro take_stack bytes
+    sub     rsp, \bytes
+    .cfi_adjust_cfa_offset \bytes
+.endm
+
+.macro give_stack bytes
+    add     rsp, \bytes
+    .cfi_adjust_cfa_offset -\bytes
+.endm
+
 // 16 words of ones, then 16 of zeros: a window of 16 beginning at 16 - n is a mask of n lanes.
 // One copy is kept in the program, however many files have it.
     .section .rodata.kernels_lane_masks, "aG", @progbits, kernels_lane_masks, comdat

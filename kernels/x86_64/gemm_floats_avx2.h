@@ -116,8 +116,7 @@ func \name
     sub     tokens_left, 4
     ja      1b
 9:
-    add     rsp, 8
-    .cfi_adjust_cfa_offset -8
+    give_stack 8
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name
 .endm

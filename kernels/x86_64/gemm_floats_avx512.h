@@ -195,8 +195,7 @@ func \name
     dec     n_rows
     jnz     3b
 4:
-    add     rsp, 8
-    .cfi_adjust_cfa_offset -8
+    give_stack 8
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name
 .endm

@@ -83,8 +83,7 @@
 .macro gemm_vnni name, load, block_bytes, shift, constant
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
-    sub     rsp, FRAME
-    .cfi_adjust_cfa_offset FRAME
+    take_stack FRAME
     mov     [rsp + SHAPE], shape
     mov     n_rows, [shape + SHAPE_ROWS]
     mov     n_blocks, [shape + SHAPE_COLS]
@@ -190,8 +189,7 @@ func \name
     sub     n_rows, 16
     ja      1b
 9:
-    add     rsp, FRAME
-    .cfi_adjust_cfa_offset -FRAME
+    give_stack FRAME
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name
 .endm

@@ -1,9 +1,7 @@
 // void score_f32_q8_avx2(struct score_row *s, const struct block_q8 *q, const void *k, size_t n_q,
 //                        size_t n, size_t d)
 //
-// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of n floats  r9 d, then bytes of a query
-// rax bytes of the positions done, of scores as of a chunk of k  r10 scales  r11 k  rbx block of q
-// rbp bytes of the tile  r12 three times r9  r13 bytes of scales in a tile  r14 end of the blocks
+// Registers: score_q8.h.
 // ymm0-ymm3 sums of a block, ymm4-ymm7 scores, ymm8 and ymm9 keys, ymm10 scratch
 // 256 bytes of stack: a block of four queries as 16-bit words
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
@@ -13,23 +11,7 @@
 // gives each position its own sum: nothing is folded, nothing saturates. 24 operations and 4 for
 // the keys a chunk: 8.1 cycles for 128 products. The next tile is asked for on the way, as in
 // score_f32_f16_avx2.S.
-#include "kernels/x86_64/attention.h"
-
-#define scores rdi
-#define queries rsi
-#define scales rdx
-#define n_queries rcx
-#define n_bytes r8
-#define position rax
-#define position_32 eax
-#define scale r10
-#define key r11
-#define block rbx
-#define tile_bytes rbp
-#define scale_bytes r13
-#define blocks_end r14
-
-#define CHUNK_BYTES (4 * KV_TILE)
+#include "kernels/x86_64/score_q8.h"
 
 // Bytes of ymm from to words: even ones to ymm even, odd ones in place.
 .macro part_bytes from, even
@@ -127,18 +109,12 @@
 
 func score_f32_q8_avx2
     push_saved rbx, rbp, r12, r13, r14
-    sub     rsp, 256
-    .cfi_adjust_cfa_offset 256
-    lea     scale_bytes, [8*stride] // 64 floats for 32 dimensions
-    imul    tile_bytes, stride, 72
-    shr     stride, 5
-    imul    stride, stride, Q8_BYTES
-    lea     stride3, [stride + 2*stride]
+    take_stack 256
+    prepare_score_q8
     shl     n_bytes, 2
     jz      9f
     for_queries n_queries, 4, score_queries
 9:
-    add     rsp, 256
-    .cfi_adjust_cfa_offset -256
+    give_stack 256
     pop_saved r14, r13, r12, rbp, rbx
 endfunc score_f32_q8_avx2

@@ -1,9 +1,7 @@
 // void score_f32_q8_avx512_vnni(struct score_row *s, const struct block_q8 *q, const void *k,
 //                               size_t n_q, size_t n, size_t d)
 //
-// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of n floats  r9 d, then bytes of a query
-// rax bytes of the positions done, of scores as of a chunk of k  r10 scales  r11 k  rbx block of q
-// rbp bytes of the tile  r12 three times r9  r13 bytes of scales in a tile  r14 end of the blocks
+// Registers: score_q8.h.
 // zmm0-zmm7 sums of a block, zmm8-zmm15 scores, zmm16 and zmm17 keys, zmm18 top bits of bytes,
 // zmm19 scratch, zmm20 and zmm21 scales
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm21.
@@ -12,23 +10,7 @@
 // its dimensions, made unsigned by flipping the top bit, by those of a query, and a sum begins at
 // -128 times that of the query's block. What is computed beyond n is not stored. 10 cycles for
 // 8 vpdpbusd. The next tile is asked for on the way, as in score_f32_f16_avx2.S.
-#include "kernels/x86_64/attention.h"
-
-#define scores rdi
-#define queries rsi
-#define scales rdx
-#define n_queries rcx
-#define n_bytes r8
-#define position rax
-#define position_32 eax
-#define scale r10
-#define key r11
-#define block rbx
-#define tile_bytes rbp
-#define scale_bytes r13
-#define blocks_end r14
-
-#define CHUNK_BYTES (4 * KV_TILE)
+#include "kernels/x86_64/score_q8.h"
 
 .macro begin_block a, low, high
     at_row  <vpbroadcastd zmm19, dword ptr>, \a, block, Q8_SUM
@@ -111,11 +93,7 @@
 
 func score_f32_q8_avx512_vnni
     push_saved rbx, rbp, r12, r13, r14
-    lea     scale_bytes, [8*stride] // 64 floats for 32 dimensions
-    imul    tile_bytes, stride, 72
-    shr     stride, 5
-    imul    stride, stride, Q8_BYTES
-    lea     stride3, [stride + 2*stride]
+    prepare_score_q8
     mov     eax, 0x80808080
     vpbroadcastd zmm18, eax
     shl     n_bytes, 2

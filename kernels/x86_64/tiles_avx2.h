@@ -51,8 +51,7 @@
 .macro enter_tiles frame_bytes
     push_saved rbx, r12, r13, r14, r15
     .if \frame_bytes
-    sub     rsp, \frame_bytes
-    .cfi_adjust_cfa_offset \frame_bytes
+    take_stack \frame_bytes
     lea     frame, [rsp + 31]
     and     frame, -32
     .endif
@@ -60,8 +59,7 @@
 
 .macro leave_tiles frame_bytes
     .if \frame_bytes
-    add     rsp, \frame_bytes
-    .cfi_adjust_cfa_offset -\frame_bytes
+    give_stack \frame_bytes
     .endif
     pop_saved r15, r14, r13, r12, rbx
 .endm
