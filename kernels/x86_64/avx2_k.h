@@ -2,7 +2,7 @@
 //
 // Registers and loops: tiles_avx2.h; r15 sums.
 // ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block in int16, then those of minimums
-// ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles
+// ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles, then scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
 // Weights stay unsigned for vpmaddubsw. An int16 collects the 8 chunks of a sub-block of Q4_K. A
@@ -17,6 +17,7 @@
 #include "kernels/x86_64/tiles_avx2.h"
 
 #define sums r15
+#define low_nibbles ymm15
 
 // The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
 // lines is not forwarded to loads.
@@ -133,7 +134,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .if \high
     vpsrlw  ymm12, ymm12, 4
     .endif
-    vpand   ymm12, ymm12, ymm15
+    vpand   ymm12, ymm12, low_nibbles
     multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c == 0)
 .endm
 
@@ -155,7 +156,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpsrlw  ymm12, ymm12, 4
     .endif
     vpand   ymm13, ymm13, TWO_BITS
-    vpand   ymm12, ymm12, ymm15
+    vpand   ymm12, ymm12, low_nibbles
     vpsllw  ymm12, ymm12, 2
     vpor    ymm13, ymm13, ymm12
     vpshufb ymm13, ymm13, SPREAD_PAIR
@@ -217,7 +218,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .elseif \s == 3
     vpsrlw  ymm14, ymm14, 2
     .endif
-    vpand   ymm12, ymm12, ymm15
+    vpand   ymm12, ymm12, low_nibbles
     vpand   ymm14, ymm14, BITS_4_5
     vpor    ymm12, ymm12, ymm14
     multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % 2 == 0)
@@ -243,10 +244,10 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 .macro part_one_q6k half, s, c
     .if \s % 2
     vpsrlw  ymm2, ymm12, 4
-    vpand   ymm2, ymm2, ymm15
+    vpand   ymm2, ymm2, low_nibbles
     .else
     vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 128 * \s + 32 * \c]
-    vpand   ymm2, ymm12, ymm15
+    vpand   ymm2, ymm12, low_nibbles
     .endif
     .if \s < 2
     vpsllw  ymm3, ymm1, 4 - 2 * \s

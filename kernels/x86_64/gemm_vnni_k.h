@@ -23,6 +23,8 @@
 
 #define block r12
 #define frame r13
+#define low_nibbles zmm30
+#define six_bits zmm31
 
 // The frame, 64-byte aligned, as a store across two cache lines is not forwarded to loads: scales
 // (128 or 256 bytes), minimums (128), what a token's sums contribute (256), tokens.
@@ -83,15 +85,15 @@
     vpsrlw  zmm21, zmm17, 6
     vpandd  zmm20, zmm20, zmm26     // low bits of the minimums
     vpandd  zmm21, zmm21, zmm26
-    vpandd  zmm16, zmm16, zmm31
-    vpandd  zmm17, zmm17, zmm31
+    vpandd  zmm16, zmm16, six_bits
+    vpandd  zmm17, zmm17, six_bits
     store_pairs SCALES, 16, 17, 22
     vpsrlw  ymm22, ymm18, 4
     vpsrlw  ymm23, ymm19, 4
     vinserti64x4 zmm18, zmm18, ymm22, 1
     vinserti64x4 zmm19, zmm19, ymm23, 1
-    vpandd  zmm18, zmm18, zmm30
-    vpandd  zmm19, zmm19, zmm30
+    vpandd  zmm18, zmm18, low_nibbles
+    vpandd  zmm19, zmm19, low_nibbles
     vpsllw  zmm18, zmm18, 2
     vpsllw  zmm19, zmm19, 2
     vpord   zmm18, zmm18, zmm20
@@ -138,8 +140,8 @@
 .macro chunk_q4k p, c, low, high
     load_pair \low, (Q4K_QUANTS + 256 * \p + 32 * \c)
     vpsrlw  zmm\high, zmm\low, 4
-    vpandd  zmm\low, zmm\low, zmm30
-    vpandd  zmm\high, zmm\high, zmm30
+    vpandd  zmm\low, zmm\low, low_nibbles
+    vpandd  zmm\high, zmm\high, low_nibbles
     multiply_tokens 8, \low, (16 * \p + \c)
     multiply_tokens 12, \high, (16 * \p + 8 + \c)
 .endm
@@ -209,8 +211,8 @@
 
 // zmm low: its low nibbles and bits 4 and 5 of zmm high; by chunk of each token.
 .macro join_q6k low, high, first, chunk
-    vpternlogd zmm\low, zmm\high, zmm30, 0xe4 // low nibbles from zmm low, the others from high
-    vpandd  zmm\low, zmm\low, zmm31
+    vpternlogd zmm\low, zmm\high, low_nibbles, 0xe4 // low nibbles from low, the others from high
+    vpandd  zmm\low, zmm\low, six_bits
     multiply_tokens \first, \low, \chunk
 .endm
 
@@ -298,9 +300,9 @@ func \name
     shl     y_stride, 2
     shr     n_blocks, 8
     mov     eax, 0x0f0f0f0f
-    vpbroadcastd zmm30, eax
+    vpbroadcastd low_nibbles, eax
     mov     eax, 0x3f3f3f3f
-    vpbroadcastd zmm31, eax
+    vpbroadcastd six_bits, eax
     test    n_rows, n_rows
     jz      9f
 1:                                  // 16 rows, or the last 1 to 15

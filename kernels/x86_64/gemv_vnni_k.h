@@ -16,6 +16,10 @@
     .altmacro                       // %(register number) in the arguments of macros
 
 #define sums r9
+#define low_nibbles ymm27
+#define six_bits ymm28
+#define six_bits_128 xmm28
+#define two_bits_128 xmm29
 
 .macro multiply sum, weight, chunk
     vpdpbusd ymm\sum, ymm\weight, dword ptr [block + 4 * (\chunk)]{1to8}
@@ -33,15 +37,15 @@
 .macro chunk_q4k p, c, low, high
     vmovdqu32 ymm\low, [weights + Q4K_QUANTS + 256 * \p + 32 * \c]
     vpsrlw  ymm\high, ymm\low, 4
-    vpandd  ymm\low, ymm\low, ymm27
-    vpandd  ymm\high, ymm\high, ymm27
+    vpandd  ymm\low, ymm\low, low_nibbles
+    vpandd  ymm\high, ymm\high, low_nibbles
     multiply 4, \low, (16 * \p + \c)
     multiply 5, \high, (16 * \p + 8 + \c)
 .endm
 
 .macro scale_q4k j, sum
     vpmovzxbd ymm16, [weights + Q4K_SCALES + 8 * (\j)]
-    vpandd  ymm16, ymm16, ymm28
+    vpandd  ymm16, ymm16, six_bits
     add_scaled \sum
 .endm
 
@@ -55,8 +59,8 @@
     .else
     vpsrlw  xmm17, xmm17, 2
     .endif
-    vpternlogd xmm16, xmm17, xmm29, 0xe4 // low 2 bits from xmm16, the others from xmm17
-    vpandd  xmm16, xmm16, xmm28
+    vpternlogd xmm16, xmm17, two_bits_128, 0xe4 // low 2 bits from xmm16, the others from xmm17
+    vpandd  xmm16, xmm16, six_bits_128
     vpsrldq xmm17, xmm16, 8
     vpunpcklbw xmm16, xmm16, xmm17
     vpmovzxbw ymm16, xmm16
@@ -98,8 +102,8 @@
 
 // ymm low: nibbles to the left of `high`'s two bits, both in place; by what belongs to chunk.
 .macro join_q6k low, high, sum, chunk
-    vpternlogd ymm\low, ymm\high, ymm27, 0xe4 // low nibbles from ymm low, the others from high
-    vpandd  ymm\low, ymm\low, ymm28
+    vpternlogd ymm\low, ymm\high, low_nibbles, 0xe4 // low nibbles from low, the others from high
+    vpandd  ymm\low, ymm\low, six_bits
     multiply \sum, \low, \chunk
 .endm
 

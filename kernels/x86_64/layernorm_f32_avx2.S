@@ -19,6 +19,7 @@
 #define length r8
 #define again r9
 #define left r10
+#define mean ymm7
 
 .macro add_values tail
     apply_lanes vaddps, 1, 2, 1, 2, again, \tail
@@ -28,8 +29,8 @@
 .macro add_squares tail
     load_lanes 3, 4, again, \tail
     add     again, 64
-    vsubps  ymm3, ymm3, ymm7
-    vsubps  ymm4, ymm4, ymm7
+    vsubps  ymm3, ymm3, mean
+    vsubps  ymm4, ymm4, mean
     .ifnb \tail
     vandps  ymm3, ymm3, ymm14
     vandps  ymm4, ymm4, ymm15
@@ -41,8 +42,8 @@
 .macro scale_sixteen tail
     load_lanes 3, 4, vector, \tail
     load_lanes 5, 6, factors, \tail
-    vsubps  ymm3, ymm3, ymm7
-    vsubps  ymm4, ymm4, ymm7
+    vsubps  ymm3, ymm3, mean
+    vsubps  ymm4, ymm4, mean
     vmulps  ymm3, ymm3, ymm1
     vmulps  ymm4, ymm4, ymm1
     apply_lanes vfmadd213ps, 3, 4, 5, 6, offsets, \tail
@@ -68,7 +69,7 @@ func layernorm_f32_avx2
     vcvtsi2ss xmm8, xmm8, length
     sum_of  add_values
     vdivss  xmm1, xmm1, xmm8
-    vbroadcastss ymm7, xmm1
+    vbroadcastss mean, xmm1
     sum_of  add_squares
     inverse_root 1, 8, 0, 2
     vbroadcastss ymm1, xmm1

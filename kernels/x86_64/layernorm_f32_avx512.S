@@ -18,6 +18,7 @@
 #define again r9
 #define left r10
 #define left_32 r10d
+#define mean zmm1
 
 .macro add_values v, tail
     .ifb \tail
@@ -32,9 +33,9 @@
     load    zmm, 3, again, \tail
     add     again, 64
     .ifb \tail
-    vsubps  zmm3, zmm3, zmm1
+    vsubps  zmm3, zmm3, mean
     .else
-    vsubps  zmm3{k1}{z}, zmm3, zmm1
+    vsubps  zmm3{k1}{z}, zmm3, mean
     .endif
     vfmadd231ps zmm2, zmm3, zmm3
 .endm
@@ -42,7 +43,7 @@
 .macro scale_sixteen v, tail
     load    zmm, 3, vector, \tail
     load    zmm, 4, factors, \tail
-    vsubps  zmm3, zmm3, zmm1
+    vsubps  zmm3, zmm3, mean
     vmulps  zmm3, zmm3, zmm2
     apply   vfmadd213ps, zmm, 3, 4, offsets, \tail
     advance zmm, vector, factors, offsets
@@ -64,7 +65,7 @@ func layernorm_f32_avx512
     vcvtsi2ss xmm5, xmm5, length
     sum_of  add_values
     vdivss  xmm2, xmm2, xmm5
-    vbroadcastss zmm1, xmm2
+    vbroadcastss mean, xmm2
     sum_of  add_squares
     inverse_root 2, 5, 0, 3
     vbroadcastss zmm2, xmm2

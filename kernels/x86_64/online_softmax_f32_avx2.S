@@ -17,11 +17,14 @@
 #define whole rcx
 #define position r8
 #define position_32 r8d
+#define minus_infinity ymm13
+#define row_max ymm10
+#define max_before xmm14
 
 // ymm0, ymm1 = the last 16 scores, minus infinity beyond n.
 .macro load_last
-    vblendvps ymm0, ymm13, [row + whole], ymm11
-    vblendvps ymm1, ymm13, [row + whole + 32], ymm12
+    vblendvps ymm0, minus_infinity, [row + whole], ymm11
+    vblendvps ymm1, minus_infinity, [row + whole + 32], ymm12
 .endm
 
 // e^(x - max) of 16 scores in ymm0 and ymm1 back to where they came from, and onto the sum.
@@ -43,8 +46,8 @@ func online_softmax_f32_avx2
     lane_masks 11, 12, last
     broadcast_word 13, MINUS_INFINITY
 1:
-    vmovaps ymm8, ymm13
-    vmovaps ymm9, ymm13
+    vmovaps ymm8, minus_infinity
+    vmovaps ymm9, minus_infinity
     xor     position_32, position_32
     test    whole, whole
     jz      3f
@@ -61,11 +64,11 @@ func online_softmax_f32_avx2
     vmaxps  ymm8, ymm0, ymm8
     vmaxps  ymm9, ymm1, ymm9
     vmaxps  ymm8, ymm8, ymm9
-    vmovss  xmm14, dword ptr [row + ROW_MAX]
+    vmovss  max_before, dword ptr [row + ROW_MAX]
     fold_max ymm, 8, 9
-    vmaxss  xmm8, xmm8, xmm14       // the old one if it is NaN
+    vmaxss  xmm8, xmm8, max_before // the old one if it is NaN
     vmovss  dword ptr [row + ROW_MAX], xmm8
-    vbroadcastss ymm10, xmm8
+    vbroadcastss row_max, xmm8
 
     vxorps  xmm8, xmm8, xmm8
     vxorps  xmm9, xmm9, xmm9
@@ -83,7 +86,7 @@ func online_softmax_f32_avx2
     load_last
     put_exp whole
     fold_lanes 8, 9
-    vsubps  xmm0, xmm14, xmm10
+    vsubps  xmm0, max_before, xmm10
     exp_lanes ymm, 0, 2, 3, 4
     vmovss  dword ptr [row + ROW_FACTOR], xmm0
     vfmadd132ss xmm0, xmm8, dword ptr [row + ROW_SUM]

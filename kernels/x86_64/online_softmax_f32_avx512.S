@@ -13,6 +13,7 @@
 #define row rdi
 #define n_rows rsi
 #define n_positions_32 edx
+#define minus_infinity zmm9
 
 func online_softmax_f32_avx512
     test    n_rows, n_rows
@@ -26,15 +27,15 @@ func online_softmax_f32_avx512
     kshiftrq k3, k1, 32
     kshiftrq k4, k1, 48
     mov     eax, MINUS_INFINITY
-    vpbroadcastd zmm9, eax
+    vpbroadcastd minus_infinity, eax
 1:
-    vblendmps zmm0{k1}, zmm9, [row]
-    vblendmps zmm1{k2}, zmm9, [row + 64]
-    vblendmps zmm2{k3}, zmm9, [row + 128]
-    vblendmps zmm3{k4}, zmm9, [row + 192]
+    vblendmps zmm0{k1}, minus_infinity, [row]
+    vblendmps zmm1{k2}, minus_infinity, [row + 64]
+    vblendmps zmm2{k3}, minus_infinity, [row + 128]
+    vblendmps zmm3{k4}, minus_infinity, [row + 192]
     vmovss  xmm8, dword ptr [row + ROW_MAX]
-    vmaxps  zmm4, zmm0, zmm9        // NaN to minus infinity: the second operand is the result
-    vmaxps  zmm5, zmm1, zmm9
+    vmaxps  zmm4, zmm0, minus_infinity // NaN to minus infinity: the second operand is the result
+    vmaxps  zmm5, zmm1, minus_infinity
     vmaxps  zmm4, zmm2, zmm4
     vmaxps  zmm5, zmm3, zmm5
     vmaxps  zmm4, zmm4, zmm5

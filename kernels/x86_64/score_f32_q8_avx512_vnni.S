@@ -12,6 +12,8 @@
 // 8 vpdpbusd. The next tile is asked for on the way, as in score_f32_f16_avx2.S.
 #include "kernels/x86_64/score_q8.h"
 
+#define top_bits zmm18
+
 .macro begin_block a, low, high
     at_row  <vpbroadcastd zmm19, dword ptr>, \a, block, Q8_SUM
     vpxord  zmm\low, zmm\low, zmm\low
@@ -65,8 +67,8 @@
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     prefetcht1 [key + tile_bytes + CHUNK_BYTES * \c]
     prefetcht1 [key + tile_bytes + CHUNK_BYTES * \c + 64]
-    vpxord  zmm16, zmm18, [key + CHUNK_BYTES * \c]
-    vpxord  zmm17, zmm18, [key + CHUNK_BYTES * \c + 64]
+    vpxord  zmm16, top_bits, [key + CHUNK_BYTES * \c]
+    vpxord  zmm17, top_bits, [key + CHUNK_BYTES * \c + 64]
     for_pairs \n_q, 0, multiply_chunk, \c
     .endr
     vmovups zmm20, [scale]
@@ -95,7 +97,7 @@ func score_f32_q8_avx512_vnni
     push_saved rbx, rbp, r12, r13, r14
     prepare_score_q8
     mov     eax, 0x80808080
-    vpbroadcastd zmm18, eax
+    vpbroadcastd top_bits, eax
     shl     n_bytes, 2
     jz      9f
     for_queries n_queries, 4, score_queries
