@@ -21,7 +21,8 @@ static const char *const texts[ERR_COUNT] = {
     [-ERR_TOO_LONG] = "the text is too long: shorten it or raise ctx=",
     [-ERR_BAD_ARGUMENT] = "unknown or malformed option",
     [-ERR_ABORTED] = "stopped by Ctrl-C",
-    [-ERR_BAD_TOKENIZER] = "the tokenizer section is malformed: pack the model again",
+    [-ERR_BAD_TOKENIZER] = "the model has no token for a character of the text, nor one for the "
+                           "unknown: pack it again together with its tokenizer",
     [-ERR_BAD_MODEL] = "the model file is malformed: download it again",
 };
 

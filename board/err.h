@@ -24,7 +24,7 @@ enum err {
     ERR_TOO_LONG = -17,       /* prompt longer than the context, line longer than the buffer */
     ERR_BAD_ARGUMENT = -18,   /* unknown or malformed option */
     ERR_ABORTED = -19,        /* the user pressed Ctrl-C */
-    ERR_BAD_TOKENIZER = -20,  /* tokenizer section malformed */
+    ERR_BAD_TOKENIZER = -20,  /* tokenizer section malformed, or without a token for a text */
     ERR_BAD_MODEL = -21,      /* model file of another format malformed (GGUF, llama2.c) */
     ERR_COUNT = 22
 };

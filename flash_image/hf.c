@@ -268,8 +268,6 @@ static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
         return source_refuse(m->s, ERR_NOT_FOUND, "neither tokenizer.json nor tokenizer.model lies "
                              "in this folder: fetch one of them");
     }
-    fprintf(stderr, "%s: neither tokenizer.json nor tokenizer.model lies in this folder: the model "
-            "will take token ids and no text\n", m->input);
     m->s->vocab = (struct source_vocab){
         .n_tokens = m->s->params.vocab, .bos = INGOT_NO_TOKEN, .eos = INGOT_NO_TOKEN,
         .unk = INGOT_NO_TOKEN, .eot = INGOT_NO_TOKEN,

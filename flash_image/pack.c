@@ -82,7 +82,12 @@ static enum err parse(struct job *j, bool vocab_only)
             return source_refuse(s, ERR_BAD_ARGUMENT, "a Hugging Face folder brings its own "
                                  "tokenizer; leave --tokenizer away");
         }
-        return hf_open(&j->hf, s, vocab_only);
+        e = hf_open(&j->hf, s, vocab_only);
+        if (e == ERR_OK && s->vocab.layout == SOURCE_NO_VOCAB && !j->options->quiet) {
+            fprintf(stderr, "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
+                    "the model will take token ids and no text\n", s->path);
+        }
+        return e;
     }
     e = map_file(s, j->options->input, &j->model);
     if (e != ERR_OK) {

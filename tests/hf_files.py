@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import struct
 
@@ -98,3 +99,141 @@ def safetensors(path, tensors):
         f.write(struct.pack("<Q", len(text)) + text)
         for _, _, raw in tensors.values():
             f.write(raw)
+
+
+# ---- models with random weights ---------------------------------------------------------------
+
+# Sizes are odd on purpose: heads of 10, 12, 20 and 6 dimensions, widths that no vector divides.
+FAMILIES = {
+    "llama": {"architectures": ["LlamaForCausalLM"], "head_dim": 12, "rope_scaling": {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 16}},
+    "mistral": {"architectures": ["MistralForCausalLM"], "head_dim": 20, "sliding_window": 7},
+    "qwen2": {"architectures": ["Qwen2ForCausalLM"], "use_sliding_window": False},
+    "qwen3": {"architectures": ["Qwen3ForCausalLM"], "head_dim": 12},
+    "gemma": {"architectures": ["GemmaForCausalLM"], "head_dim": 20,
+              "hidden_act": "gelu_pytorch_tanh"},
+    "gemma2": {"architectures": ["Gemma2ForCausalLM"], "head_dim": 12, "sliding_window": 7,
+               "query_pre_attn_scalar": 24, "attn_logit_softcapping": 20.0,
+               "final_logit_softcapping": 10.0, "hidden_activation": "gelu_pytorch_tanh"},
+    "gemma3": {"architectures": ["Gemma3ForCausalLM"], "head_dim": 20, "sliding_window": 7,
+               "sliding_window_pattern": 2, "rope_theta": 1e5, "rope_local_base_freq": 100.0,
+               "query_pre_attn_scalar": 20, "hidden_activation": "gelu_pytorch_tanh"},
+    "phi3": {"architectures": ["Phi3ForCausalLM"], "head_dim": 20, "partial_rotary_factor": 0.5,
+             "original_max_position_embeddings": 16, "rope_scaling": {
+                 "type": "longrope", "short_factor": [1.0, 1.1, 1.2, 1.3, 1.4],
+                 "long_factor": [1.0, 2.0, 3.0, 4.0, 5.0]}},
+    "gpt2": {"architectures": ["GPT2LMHeadModel"], "activation_function": "gelu_new"},
+}
+DTYPES = {"mistral": "F16", "qwen3": "BF16"}  # the others are F32
+SIZES = {"hidden_size": 40, "intermediate_size": 52, "num_hidden_layers": 3,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96,
+         "max_position_embeddings": 64}
+
+
+def letters():
+    """tokenizer.json of characters: no merge joins them, and nothing ends a text."""
+    vocab = ["<unk>", "<s>", "\u2581"] + [chr(33 + i) for i in range(93)]
+    return {"added_tokens": [{"id": 1, "content": "<s>", "special": True}],
+            "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
+            "pre_tokenizer": None, "post_processor": {"type": "TemplateProcessing", "single": [
+                {"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}]},
+            "model": {"type": "BPE", "unk_token": "<unk>", "merges": [],
+                      "vocab": {t: i for i, t in enumerate(vocab)}}}
+
+
+def raw_floats(values, dtype):
+    if dtype == "F32":
+        return struct.pack(f"<{len(values)}f", *values)
+    if dtype == "F16":
+        return struct.pack(f"<{len(values)}e", *values)
+    return b"".join(struct.pack("<f", v)[2:] for v in values)
+
+
+class Random:
+    """Random tensors by name."""
+
+    def __init__(self, seed, dtype, norm):
+        self.random = random.Random(seed)
+        self.dtype = dtype
+        self.norm = norm  # about which the weights of norms lie
+        self.tensors = {}
+
+    def matrix(self, name, rows, cols, scale=2.0, without=None):
+        """without: a row of zeros, a token that is hardly ever the likeliest."""
+        scale /= cols ** 0.5
+        values = [self.random.gauss(0, scale) for _ in range(rows * cols)]
+        if without is not None:
+            values[without * cols:(without + 1) * cols] = [0.0] * cols
+        self.tensors[name] = (self.dtype, (rows, cols), raw_floats(values, self.dtype))
+
+    def vector(self, name, n, middle=0.0):
+        values = [middle + self.random.gauss(0, 0.2) for _ in range(n)]
+        self.tensors[name] = (self.dtype, (n,), raw_floats(values, self.dtype))
+
+    def norms(self, *names, n):
+        for name in names:
+            self.vector(name + ".weight", n, self.norm)
+
+
+def llama_layer(r, at, family, dim, hidden, q, kv):
+    norms = ["input_layernorm", "post_attention_layernorm"]
+    if family in ("gemma2", "gemma3"):
+        norms += ["pre_feedforward_layernorm", "post_feedforward_layernorm"]
+    r.norms(*(at + n for n in norms), n=dim)
+    if family == "phi3":
+        r.matrix(at + "self_attn.qkv_proj.weight", q + 2 * kv, dim)
+        r.matrix(at + "mlp.gate_up_proj.weight", 2 * hidden, dim)
+    else:
+        for name, rows in (("q", q), ("k", kv), ("v", kv)):
+            r.matrix(f"{at}self_attn.{name}_proj.weight", rows, dim)
+            if family == "qwen2":
+                r.vector(f"{at}self_attn.{name}_proj.bias", rows)
+        r.matrix(at + "mlp.gate_proj.weight", hidden, dim)
+        r.matrix(at + "mlp.up_proj.weight", hidden, dim)
+    if family in ("qwen3", "gemma3"):
+        r.norms(at + "self_attn.q_norm", at + "self_attn.k_norm", n=q // 4)
+    r.matrix(at + "self_attn.o_proj.weight", dim, q)
+    r.matrix(at + "mlp.down_proj.weight", dim, hidden)
+
+
+def gpt2_layer(r, at, dim):
+    for norm in ("ln_1", "ln_2"):
+        r.norms(at + norm, n=dim)
+        r.vector(f"{at}{norm}.bias", dim)
+    for name, rows, cols in (("attn.c_attn", dim, 3 * dim), ("attn.c_proj", dim, dim),
+                             ("mlp.c_fc", dim, 4 * dim), ("mlp.c_proj", 4 * dim, dim)):
+        r.matrix(f"{at}{name}.weight", rows, cols)
+        r.vector(f"{at}{name}.bias", cols)
+
+
+def random_model(family, name="random-", **changes):
+    """A folder with config.json, model.safetensors and tokenizer.json; returns its path. changes:
+    of config.json."""
+    config = {**SIZES, "model_type": family, **FAMILIES[family], **changes}
+    dim, layers = config["hidden_size"], config["num_hidden_layers"]
+    head_dim = config.get("head_dim", dim // config["num_attention_heads"])
+    r = Random(family, DTYPES.get(family, "F32"),
+               0.0 if family.startswith("gemma") else 1.0)
+    if family == "gpt2":
+        r.matrix("wte.weight", config["vocab_size"], dim, 0.1)
+        r.matrix("wpe.weight", config["max_position_embeddings"], dim)
+        for i in range(layers):
+            gpt2_layer(r, f"h.{i}.", dim)
+        r.norms("ln_f", n=dim)
+        r.vector("ln_f.bias", dim)
+        del config["intermediate_size"], config["num_key_value_heads"]
+    else:
+        # small, or a tied output matrix finds just the token again that went in
+        r.matrix("model.embed_tokens.weight", config["vocab_size"], dim, 0.1)
+        for i in range(layers):
+            llama_layer(r, f"model.layers.{i}.", family, dim, config["intermediate_size"],
+                        4 * head_dim, 2 * head_dim)
+        r.norms("model.norm", n=dim)
+        if not family.startswith("gemma"):
+            r.matrix("lm_head.weight", config["vocab_size"], dim, without=1)
+    where = folder(name + family)
+    write_json(where, "config.json", config)
+    write_json(where, "tokenizer.json", letters())
+    safetensors(os.path.join(where, "model.safetensors"), r.tensors)
+    return where

@@ -5,20 +5,21 @@ Transformers rounds no keys and values: the comparison is with kv=f32."""
 
 import json
 import os
+import re
 import shutil
 import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hf_files import FAMILIES, random_model
+from hf_reference import Model
 from machine import ASSETS, HOST, WORK, Tap, run
 
 TINY = os.path.join(ASSETS, "hf/tiny")
 TOLERANCE = 1e-4
 
 tap = Tap()
-if not os.path.exists(TINY):
-    tap.skip("the families", f"no {TINY} (set INGOT_ASSETS)")
-    tap.done()
+os.makedirs(WORK, exist_ok=True)
 
 
 def load(name):
@@ -54,16 +55,20 @@ def make_folder(family, sharded=False):
     return folder
 
 
+def rows_of(path, vocab):
+    with open(path, "rb") as f:
+        raw = f.read()
+    values = struct.unpack(f"<{len(raw) // 4}f", raw)
+    return [values[i:i + vocab] for i in range(0, len(values), vocab)]
+
+
 def logits(model, tokens, vocab, *options):
     out = os.path.join(WORK, "families.logits")
     status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, tokens)), "-o",
                            out, "-q", "--kv", "f32", *options])
     if status != 0:
         return None, console
-    with open(out, "rb") as f:
-        raw = f.read()
-    values = struct.unpack(f"<{len(raw) // 4}f", raw)
-    return [values[i:i + vocab] for i in range(0, len(values), vocab)], console
+    return rows_of(out, vocab), console
 
 
 def largest_difference(model, reference, *options):
@@ -78,7 +83,7 @@ def largest_difference(model, reference, *options):
 
 FIXTURES = [("llama", False), ("llama", True), ("qwen2", False), ("qwen3", False),
             ("gemma2", False), ("gemma3", False), ("phi3", False), ("gpt2", False)]
-for family, sharded in FIXTURES:
+for family, sharded in FIXTURES if os.path.exists(TINY) else []:
     name = family + (" in two files" if sharded else "")
     folder = make_folder(family, sharded)
     model = folder + ".ingot"
@@ -88,4 +93,70 @@ for family, sharded in FIXTURES:
     worst, console = largest_difference(model, load(f"tiny_{family}_logits.json"))
     tap.ok(worst <= TOLERANCE, f"{name}: logits within {TOLERANCE:g} of Transformers' (largest "
            f"difference {worst:.2g})", console)
+if not os.path.exists(TINY):
+    tap.skip("Transformers' logits", f"no {TINY} (set INGOT_ASSETS)")
+
+folder = random_model("llama", "silent-")
+os.remove(os.path.join(folder, "tokenizer.json"))
+model = folder + ".ingot"
+status, console = run([HOST, "pack", folder, "-o", model])
+tap.ok(status == 0 and "no text" in console, "a folder without a tokenizer is packed, and says so",
+       console)
+status, console = run([HOST, "run", model, "-p", "hi", "-n", "4", "-q"])
+tap.ok(status != 0 and "together with its tokenizer" in console, "it refuses text", console)
+rows, console = logits(model, [3, 1, 2], 96, "-n", "2")
+tap.ok(rows and len(rows) == 5, "and takes ids", console)
+for ids in ("3 96", "3 x", "-1", "3 4294967297"):
+    status, console = run([HOST, "logits", model, "--tokens", ids, "-o", os.devnull, "-q"])
+    tap.ok(status != 0 and "an id below 96" in console, f"--tokens \"{ids}\" is refused", console)
+
+# The fixtures against the oracle first, then the oracle for what has no fixture.
+for family, _ in FIXTURES[:1] + FIXTURES[2:] if os.path.exists(TINY) else []:
+    reference = load(f"tiny_{family}_logits.json")
+    rows = Model(make_folder(family)).forward(reference["sequences"][0])
+    worst = max(abs(a - b) for x, y in zip(rows, reference["logits"][0]) for a, b in zip(x, y))
+    tap.ok(worst < TOLERANCE, f"{family}: the oracle is within {worst:.2g} of Transformers'")
+
+# A trained model, against llama.cpp: it keeps keys and values in F16, and has the ids of this
+# folder's tokenizer.json in its reference.
+STORIES = os.path.join(ASSETS, "hf/TinyStories-656K")
+REFERENCE = os.path.join(ASSETS, "refs/llama.cpp/TinyStories-656K-F32")
+if os.path.exists(STORIES) and os.path.exists(REFERENCE + ".txt"):
+    with open(REFERENCE + ".txt", encoding="utf-8") as f:
+        expected_ids = re.search(r"^prompt_tokens: ([\d ]+)$", f.read(), re.M).group(1).split()
+    status, console = run([HOST, "tokenize", STORIES, "--ids"], stdin=b"Once upon a time")
+    tap.ok(status == 0 and console.split() == expected_ids, "TinyStories-656K: the prompt's ids",
+           console)
+    out = os.path.join(WORK, "stories.logits")
+    status, console = run([HOST, "logits", STORIES, "-p", "Once upon a time", "-n", "16", "-o",
+                           out, "-q"])
+    ours, theirs = rows_of(out, 2048), rows_of(REFERENCE + ".logits.f32", 2048)
+    worst = max(abs(a - b) for x, y in zip(ours, theirs) for a, b in zip(x, y))
+    greedy = [[row.index(max(row)) for row in rows] for rows in (ours, theirs)]
+    tap.ok(status == 0 and len(ours) == len(theirs) == 22 and greedy[0] == greedy[1] and
+           worst < 0.02, f"TinyStories-656K: llama.cpp's greedy ids, and its logits within "
+           f"{worst:.2g}", console)
+else:
+    tap.skip("TinyStories-656K", f"no {STORIES} (set INGOT_ASSETS)")
+
+TOKENS = [1, 2, 70, 35, 9, 88, 4, 4, 61, 17, 95, 23, 50, 3, 66, 12, 30, 81, 5, 42]
+LINEAR = {"rope_type": "linear", "factor": 4.0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+CASES = [(family, "", {}, []) for family in FAMILIES] + [
+    ("phi3", "in a short context", {}, ["--ctx", "16"]),
+    ("llama", "with linear scaling", {"rope_scaling": LINEAR}, []),
+    ("gemma3", "with linear scaling", {"rope_scaling": LINEAR}, []),
+    ("mistral", "with yarn", {"rope_scaling": YARN}, []),
+    ("llama", "tied", {"tie_word_embeddings": True}, []),
+]
+for family, what, changes, options in CASES:
+    folder = random_model(family, "oracle-", **changes)
+    tokens = TOKENS[:16] if options else TOKENS
+    expected = Model(folder).forward(tokens, int(options[1]) if options else None)
+    rows, console = logits(folder, tokens, len(expected[0]), *options)
+    scale = max(abs(a) for x in expected for a in x)
+    worst = (max(abs(a - b) for x, y in zip(rows, expected) for a, b in zip(x, y))
+             if rows and len(rows) == len(expected) else float("nan"))
+    tap.ok(worst <= 1e-5 * scale, f"{family} {what}: made up, logits within {worst:.2g} of the "
+           f"oracle's, the largest being {scale:.2g}", console)
 tap.done()
