@@ -47,11 +47,13 @@ CROSS_COMPILE ?= aarch64-linux-gnu-
 NEWLIB_TARGET := aarch64-none-elf
 NEWLIB_CFLAGS := -mno-outline-atomics
 ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer
+SMALL := -Os
 else ifeq ($(ISA),riscv64)
 CROSS_COMPILE ?= riscv64-unknown-elf-
 NEWLIB_TARGET := riscv64-unknown-elf
 NEWLIB_CFLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany
 ISA_CFLAGS := $(NEWLIB_CFLAGS) -mno-relax
+SMALL := -Os -msave-restore
 endif
 
 # A toolchain that brings newlib (the Arm GNU toolchain's aarch64-none-elf-) uses its own.
@@ -79,6 +81,11 @@ IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/
             $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c kernels/*.c kernels/ref/*.c \
             kernels/selftest/*.c kernels/selftest/call_$(ISA).S kernels/$(ISA)/*.S kernels/$(ISA)/*.c)
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
+
+# What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
+IMAGE_FAST := runtime/attention.c runtime/crc32c.c runtime/kv_cache.c runtime/layer.c \
+              runtime/linear.c runtime/rope_table.c runtime/sampler.c runtime/team.c
+$(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
 $(B)/obj/%.c.o: %.c Makefile | $(NEWLIB_READY)
 	$(call say,CC,$<)

@@ -4,7 +4,7 @@
 
 const struct kernel_row kernel_rows[] = {
 #define KERNEL(op, symbol, features) \
-    { KERNEL_##op, #op, #symbol, (features), (void (*)(void))(symbol) },
+    { KERNEL_##op, #symbol, (features), (void (*)(void))(symbol) },
 #include "kernels/kernels.inc"
 #undef KERNEL
 };

@@ -267,7 +267,6 @@ enum kernel_op {
 /* A row of kernels.inc as data, for the tester, the bench and the boot log. */
 struct kernel_row {
     enum kernel_op op;
-    const char *op_name;
     const char *symbol;
     uint32_t features;      /* bits of enum cpu_feature that all must be present */
     void (*function)(void); /* cast to the op's type before calling */
