@@ -10,7 +10,7 @@
 enum err rope_factors_take(struct source *s);
 
 /* Multiply a set, which rope_factors_take has made, by rope_dims / 2 numbers, or by one number.
- * Errors: ERR_BAD_MODEL, a number is not finite or not above 0. */
+ * Errors: ERR_BAD_MODEL, a factor leaves the bounds of FORMAT.md. */
 enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const float *by);
 enum err rope_factors_scale(struct source *s, enum ingot_rope_set set, float by);
 

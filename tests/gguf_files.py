@@ -222,3 +222,36 @@ def set_params(g, family, c):
         g.f32(".attn_logit_softcapping", c["attn_logit_softcapping"])
     if c.get("final_logit_softcapping"):
         g.f32(".final_logit_softcapping", c["final_logit_softcapping"])
+
+
+def tinystories_656k():
+    """hf/TinyStories-656K as the converter made it whose perplexities llama.cpp measured: its
+    vocabulary as SentencePiece's, all of one score."""
+    folder = os.path.join(ASSETS, "hf/TinyStories-656K")
+    with open(os.path.join(folder, "config.json")) as f:
+        config = json.load(f)
+    with open(os.path.join(folder, "tokenizer.json")) as f:
+        tokenizer = json.load(f)
+    tokens = sorted(tokenizer["model"]["vocab"], key=tokenizer["model"]["vocab"].get)
+    for added in tokenizer["added_tokens"]:
+        tokens[added["id"]] = added["content"]
+    n = len(tokens)
+    g = Gguf("llama")
+    set_params(g, "llama", config)
+    g.array("tokenizer.ggml.tokens", STRING, [text(t) for t in tokens])
+    g.array("tokenizer.ggml.scores", F32, [struct.pack("<f", -1000)] * n)
+    g.array("tokenizer.ggml.token_type", I32,
+            [struct.pack("<i", 2 if i == 0 else 3 if i < 3 else 1) for i in range(n)])
+    for key, value in (("bos", 1), ("eos", 2), ("unknown", 0)):
+        g.u32(f"tokenizer.ggml.{key}_token_id", value)
+    g.flag("tokenizer.ggml.add_bos_token", True)
+    g.flag("tokenizer.ggml.add_space_prefix", True)
+    heads = {"attn_q.": config["num_attention_heads"], "attn_k.": config["num_key_value_heads"]}
+    for name, (shape, values) in load_safetensors(os.path.join(folder,
+                                                               "model.safetensors")).items():
+        out = gguf_name(name, LLAMA_NAMES)
+        for part, count in heads.items():
+            if part in out:
+                shape, values = permute(shape, values, count)
+        g.floats("token_embd.weight" if out == "output.weight" else out, shape, values)
+    return g

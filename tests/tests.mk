@@ -6,9 +6,9 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 3
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-kernels bench-images
+        test-parts test-images bench bench-kernels bench-images fuzz-long
 
-GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t \
+GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t tests/golden/quantizer.t \
           tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
@@ -93,6 +93,33 @@ test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: ea
 
 test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=3 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
+
+# libFuzzer over the parsers of model files, FUZZ_SECONDS each, on top of the seeds and of
+# tests/fuzz/corpus; what it finds goes to build/libfuzzer. Needs clang; assembly stays gcc's.
+FUZZ_CC ?= clang
+LF := $(O)/libfuzzer
+LF_TARGETS ?= gguf image tokenizer bpe vocab safetensors hf_config hf_tokenizer
+LF_CFLAGS = $(filter-out -W%,$(HOST_CFLAGS)) -w $(SANITIZE) -fsanitize=fuzzer-no-link
+LF_OBJ = $(patsubst %,$(LF)/obj/%.o,$(filter-out board/host/%,$(filter %.c,$(wildcard $(HOST_SRC))))) \
+         $(filter %.S.o,$(HOST_OBJ))
+
+$(LF)/obj/%.c.o: %.c Makefile
+	$(call say,FUZZCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(LF_CFLAGS) -c $< -o $@
+
+$(LF)/libingot.a: $(LF_OBJ)
+	$(Q)rm -f $@
+	$(Q)ar rcsD $@ $^
+
+$(LF)/%: tests/fuzz/%_fuzz.c $(LF)/libingot.a
+	$(call say,FUZZ,$<)
+	$(Q)$(FUZZ_CC) $(LF_CFLAGS) -fsanitize=fuzzer $< $(LF)/libingot.a $(HOST_LIBS) -pthread -o $@
+
+-include $(LF_OBJ:.o=.d)
+
+fuzz-long: $(LF_TARGETS:%=$(LF)/%) $(H)/ingot ## libFuzzer over every parser of model files, FUZZ_SECONDS=600 each
+	$(Q)$(TEST_ENV) tests/fuzz/libfuzzer.py $(LF) $(LF_TARGETS)
 
 # ---- figures ---------------------------------------------------------------------------------
 

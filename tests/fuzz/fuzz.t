@@ -36,7 +36,7 @@ for target in sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/*_fuzz.c"))):
     name = os.path.basename(target)[:-len("_fuzz.c")]
     command = [os.path.join(BUILD, "tests/fuzz", name), "--seconds", SECONDS]
     command += ["--seed", SEED] if SEED else []
-    command += seeds_of(name)
+    command += seeds_of(name) + sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/corpus", name, "*")))
     done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                           timeout=60 + 4 * float(SECONDS))
     lines = done.stdout.strip().split("\n")

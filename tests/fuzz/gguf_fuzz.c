@@ -1,31 +1,64 @@
 /* The GGUF parser over arbitrary bytes; what it lets pass is read as the packer reads it. The
- * bytes are tried as they are, and again with zeros after them, so that a short seed's tensors
+ * bytes are tried as they are, and again with others after them, so that a short seed's tensors
  * find their data. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/chat_template.h"
+#include "flash_image/rows.h"
 #include "flash_image/source.h"
 #include "flash_image/tokenizer_section.h"
 #include "runtime/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ROW_FLOATS = INGOT_MAX_HIDDEN, LONGEST = 3 << 20 };
+enum { ROW_FLOATS = INGOT_MAX_HIDDEN, LONGEST = 3 << 20, FILLED = 0x3f };
 
 static struct source source;
 
-static void use_tensors(void)
+/* Memory for the widest row of a tensor, once. */
+static const struct rows_buffers *row_buffers(void)
+{
+    static struct rows_buffers b;
+    struct rows_sizes sizes = rows_buffer_bytes(INGOT_MAX_HIDDEN);
+
+    if (b.row == NULL) {
+        b.row = malloc(sizes.row);
+        b.blocks = malloc(sizes.blocks);
+        b.group = malloc(sizes.group);
+    }
+    if (b.row == NULL || b.blocks == NULL || b.group == NULL) {
+        abort();
+    }
+    return &b;
+}
+
+/* The first and the last row, and the first group in every type. */
+static void use_tensor(const struct source_tensor *t)
 {
     static float row[ROW_FLOATS];
 
+    source_read_row(t, 0, row);
+    source_read_row(t, t->rows - 1, row);
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        const char *problem = NULL;
+
+        if (image_type_takes(type, t->cols) &&
+            rows_pack_group(t, (enum ingot_type)type, 0, row_buffers(), &problem) == 0 &&
+            problem == NULL) {
+            abort(); /* every refusal has a sentence */
+        }
+    }
+}
+
+static void use_tensors(void)
+{
     for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
         const struct source_tensor *t = &source.tensors[i];
 
         if (t->data != NULL && source.params_known) {
-            source_read_row(t, 0, row);
-            source_read_row(t, t->rows - 1, row);
+            use_tensor(t);
         }
     }
 }
@@ -95,12 +128,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static size_t used;
 
     parse(data, size, false);
-    if (size > LONGEST) {
+    if (size >= LONGEST) {
         return 0;
+    }
+    if (longer[LONGEST - 1] == 0) {
+        memset(longer, FILLED, sizeof longer); /* floats of .75, scales of 1.8 */
     }
     memcpy(longer, data, size);
     if (used > size) {
-        memset(longer + size, 0, used - size);
+        memset(longer + size, FILLED, used - size);
     }
     used = size;
     parse(longer, sizeof longer, false);

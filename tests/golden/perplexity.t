@@ -72,7 +72,8 @@ def nmse(ours, theirs):
 def prompt_logits(gguf, kind, positions):
     """The rows of the prompt only: what is chosen after it differs with the rounding."""
     out = os.path.join(WORK, f"synthetic-{kind}")
-    model = pack(gguf, kind, f"synthetic-{kind}.ingot")
+    model = os.path.join(WORK, f"synthetic-{kind}.ingot")
+    run([HOST, "pack", gguf, "-o", model, "-q", *([] if kind == "own" else ["--type", kind])])
     status, console = run([HOST, "logits", model, "-p", "Once upon a time", "-n", "1", "-o", out,
                            "-q"])
     tap.ok(status == 0, f"{os.path.basename(gguf)} as {kind}: logits are written", console)
@@ -80,7 +81,8 @@ def prompt_logits(gguf, kind, positions):
 
 
 # GGUF files in their own types against the same weights multiplied as floats.
-for name, kind in (("Q8_0", "q8_0"), ("Q4_K_M", "q4_k_m"), ("Q6_K", "q6_k")):
+for name, kind in (("Q8_0", "q8_0"), ("Q4_K_M", "q4_k_m"), ("Q6_K", "q6_k"),
+                   ("Q5_K_M", "own")):
     stem = f"synthetic-llama-d256-{name}"
     gguf = os.path.join(ASSETS, f"synthetic/{stem}.gguf")
     if not os.path.exists(gguf):
