@@ -1,0 +1,56 @@
+/* Factors of rotation: YaRN's ramp with the numbers of Qwen2.5's published configuration, worked
+ * out by hand, and the bounds. */
+#include <math.h>
+
+#include "flash_image/rope_factors.h"
+#include "tests/unit/tap.h"
+
+static struct source s;
+
+static float factor(enum ingot_rope_set set, unsigned i)
+{
+    return s.rope[(unsigned)set * (s.params.rope_dims / 2) + i];
+}
+
+static bool near(float a, double b)
+{
+    return fabs((double)a - b) < 1e-5 * b;
+}
+
+static void test_yarn(void)
+{
+    const struct rope_yarn y = { 4.0, 32768, 32.0, 1.0 };
+
+    /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
+    OK(rope_factors_take(&s) == ERR_OK &&
+       rope_factors_yarn(&s, INGOT_ROPE_GLOBAL, &y) == ERR_OK, "yarn %s", s.problem);
+    OK(near(factor(INGOT_ROPE_GLOBAL, 0), 1.0) && near(factor(INGOT_ROPE_GLOBAL, 23), 1.0),
+       "fast pairs stay");
+    OK(near(factor(INGOT_ROPE_GLOBAL, 40), 4.0) && near(factor(INGOT_ROPE_GLOBAL, 63), 4.0),
+       "slow ones are stretched");
+    OK(near(factor(INGOT_ROPE_GLOBAL, 31), 1.0 / (9.0 / 17 + 8.0 / 17 / 4)), "a ramp between");
+    OK(near(factor(INGOT_ROPE_LOCAL, 63), 1.0), "another set is left alone");
+    OK(near((float)rope_yarn_magnitude(4.0), 1.1386294) && rope_yarn_magnitude(1.0) == 1.0,
+       "the magnitude");
+}
+
+static void test_bounds(void)
+{
+    OK(rope_factors_scale(&s, INGOT_ROPE_LONG, 8.0f) == ERR_OK &&
+       factor(INGOT_ROPE_LONG, 5) == 8.0f, "one factor for all");
+    OK(rope_factors_scale(&s, INGOT_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
+    OK(rope_factors_scale(&s, INGOT_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
+    OK(rope_factors_scale(&s, INGOT_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);
+    s.params.rope_dims = 2 * SOURCE_MAX_FACTORS + 2;
+    OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.problem);
+}
+
+int main(void)
+{
+    s.path = "test";
+    s.params.rope_dims = 128;
+    s.params.rope_base = 1e6f;
+    test_yarn();
+    test_bounds();
+    return tap_done();
+}
