@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { RELEASE_BYTES = 32 << 20 };
+
 static enum err map_open(struct mapping *m, int fd, char *problem, size_t problem_bytes)
 {
     struct stat st;
@@ -60,4 +62,17 @@ void unmap_file(struct mapping *m)
         munmap(m->data, m->bytes);
         m->data = NULL;
     }
+}
+
+void map_release(const uint8_t **from, const uint8_t *to, bool last)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = (size_t)(to - *from);
+    uintptr_t start = (uintptr_t)*from / page * page;
+
+    if (bytes < RELEASE_BYTES && !last) {
+        return;
+    }
+    madvise((void *)start, ((uintptr_t)to - start) / page * page, MADV_DONTNEED);
+    *from = to;
 }

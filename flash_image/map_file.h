@@ -19,4 +19,8 @@ enum err map_file(struct source *s, const char *path, struct mapping *m);
 /* Does nothing where there is no mapping. */
 void unmap_file(struct mapping *m);
 
+/* Let go of a mapping's pages from *from to `to`, in steps of 32 MiB unless these are the last, so
+ * that a model larger than memory does not push everything else out. *from moves along. */
+void map_release(const uint8_t **from, const uint8_t *to, bool last);
+
 #endif

@@ -4,23 +4,41 @@
 #include <string.h>
 #include <strings.h>
 
+#include "flash_image/map_file.h"
 #include "flash_image/rows.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image.h"
 
-static bool fits_f16(const struct source_tensor *t)
-{
-    for (uint32_t r = 0; r < t->rows; r++) {
-        for (uint32_t c = 0; c < t->cols; c++) {
-            float x = source_read_plain(t, r, c);
-            uint16_t half = f16_from_f32(x);
+enum { LARGE_BYTES = 1 << 20 };
 
-            if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
-                return false;
-            }
+static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
+{
+    for (uint32_t c = 0; c < t->cols; c++) {
+        float x = source_read_plain(t, row, c);
+        uint16_t half = f16_from_f32(x);
+
+        if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
+            return false;
         }
     }
     return true;
+}
+
+/* The pages of what has been read are let go of; a little memory need not be a mapping. */
+static bool fits_f16(const struct source_tensor *t)
+{
+    bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
+    const uint8_t *kept = t->data;
+    bool fits = true;
+
+    for (uint32_t r = 0; fits && r < t->rows; r++) {
+        fits = row_fits_f16(t, r);
+        if (large && t->stride == 0) {
+            map_release(&kept, t->data + source_type_bytes(t->type, (uint64_t)r * t->cols),
+                        !fits || r + 1 == t->rows);
+        }
+    }
+    return fits;
 }
 
 /* The nearest to the source's type that loses nothing, or next to nothing. */

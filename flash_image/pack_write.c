@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "flash_image/map_file.h"
 #include "flash_image/pack_report.h"
 #include "flash_image/pack_types.h"
 #include "flash_image/rows.h"
@@ -20,7 +20,6 @@
 
 enum {
     OUT_BUFFER = 1 << 20,
-    RELEASE_BYTES = 32 << 20, /* of input that has been read and need not stay in memory */
     N_MEMORY = 7,
 };
 
@@ -355,21 +354,6 @@ static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
     return ERR_OK;
 }
 
-/* Let go of the pages from *from to `to`, in large steps, so that a model larger than memory
- * does not push everything else out. */
-static void release_input(const uint8_t **from, const uint8_t *to, bool last)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t bytes = (size_t)(to - *from);
-    uintptr_t start = (uintptr_t)*from / page * page;
-
-    if (bytes < RELEASE_BYTES && !last) {
-        return;
-    }
-    madvise((void *)start, ((uintptr_t)to - start) / page * page, MADV_DONTNEED);
-    *from = to;
-}
-
 /* What the columns of a tensor count, or NULL. */
 static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
 {
@@ -412,12 +396,11 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
         }
         pack_report_progress(&w->report, w->at);
         if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */
-            release_input(&kept, t->data + source_type_bytes(t->type, done), false);
+            map_release(&kept, t->data + source_type_bytes(t->type, done), false);
         }
     }
     if (t->stride == 0) {
-        release_input(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols),
-                      true);
+        map_release(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols), true);
     }
     return ERR_OK;
 }

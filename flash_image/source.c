@@ -285,10 +285,26 @@ float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t co
                                    : load_bf16(t->data + 2 * i);
 }
 
+/* Models are read whole: a loop for each type. */
 static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
-    for (uint32_t c = 0; c < t->cols; c++) {
-        out[c] = source_read_plain(t, row, c) + t->add;
+    size_t step = t->stride != 0 ? t->stride : 1;
+    size_t width = (size_t)source_type_bytes(t->type, step);
+    const uint8_t *in = t->data + source_type_bytes(t->type, t->stride != 0 ? row
+                                                             : (uint64_t)row * t->cols);
+
+    if (t->type == SOURCE_F32) {
+        for (uint32_t c = 0; c < t->cols; c++) {
+            out[c] = load_f32(in + c * width) + t->add;
+        }
+    } else if (t->type == SOURCE_F16) {
+        for (uint32_t c = 0; c < t->cols; c++) {
+            out[c] = load_f16(in + c * width) + t->add;
+        }
+    } else {
+        for (uint32_t c = 0; c < t->cols; c++) {
+            out[c] = load_bf16(in + c * width) + t->add;
+        }
     }
 }
 
