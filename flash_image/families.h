@@ -21,7 +21,7 @@ enum family_trait {
     FAMILY_SCALE_EMBEDDING = 1 << 3, /* by sqrt(dim) */
     FAMILY_TIED = 1 << 4,        /* where config.json does not say */
     FAMILY_SOFTCAPS = 1 << 5,    /* may have them, of scores and logits */
-    FAMILY_QUERY_SCALE = 1 << 6, /* query_pre_attn_scalar in place of head_dim in the scores' scale */
+    FAMILY_QUERY_SCALE = 1 << 6, /* of scores: by query_pre_attn_scalar, not head_dim */
     FAMILY_PARTIAL_ROPE = 1 << 7, /* may rotate only the first dimensions of a head */
 };
 

@@ -152,8 +152,8 @@ static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON
         }
         token = &t->tokens[(uint32_t)entry->valuedouble];
         if (token->type != INGOT_TOKEN_UNUSED) {
-            return source_refuse(s, ERR_BAD_TOKENIZER, "the tokens \"%.40s\" and \"%.40s\" have the "
-                                 "same id", (const char *)token->text, entry->string);
+            return source_refuse(s, ERR_BAD_TOKENIZER, "the tokens \"%.40s\" and \"%.40s\" have "
+                                 "the same id", (const char *)token->text, entry->string);
         }
         token->text = (const uint8_t *)entry->string;
         token->bytes = (uint32_t)strlen(entry->string);
@@ -265,8 +265,8 @@ static enum err read_characters(struct source *s, const cJSON *root)
     read_steps(hf_json_get(root, "normalizer"), "normalizers", &spaces);
     read_steps(hf_json_get(root, "pre_tokenizer"), "pretokenizers", &spaces);
     if (spaces.other || !spaces.replaced) {
-        return refuse(s, ERR_UNSUPPORTED, "normalizer", "or \"pre_tokenizer\" is none that is known: "
-                      "spaces replaced by U+2581, byte-level");
+        return refuse(s, ERR_UNSUPPORTED, "normalizer", "or \"pre_tokenizer\" is none that is "
+                      "known: spaces replaced by U+2581, byte-level");
     }
     s->vocab.kind = INGOT_TOKENIZER_CHARACTERS;
     s->vocab.flags |= spaces.prefixed ? INGOT_ADD_SPACE_PREFIX : 0u;

@@ -97,7 +97,8 @@ def test_byte_level():
         test_texts(name, where, 3)
         if name == "llama-bpe":
             status, ids, said = tokenize(where, b"a")
-            tap.ok(status == 0 and ids[0] == b"128000", "the post-processor's BOS comes first", said)
+            tap.ok(status == 0 and ids[0] == b"128000", "the post-processor's BOS comes first",
+                   said)
             write_json(where, "tokenizer_config.json", {"add_bos_token": False})
             status, ids, said = tokenize(where, b"a")
             tap.ok(status == 0 and ids == [b"64"], "unless add_bos_token is false", said)

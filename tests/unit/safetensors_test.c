@@ -70,7 +70,8 @@ static void test_header(void)
 {
     static const char two[] = "{\"__metadata__\":{\"format\":\"pt\"},"
                               "\"b\":{\"dtype\":\"BF16\",\"shape\":[4],\"data_offsets\":[24,32]},"
-                              "\"a\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}  ";
+                              "\"a\":{\"dtype\":\"F32\",\"shape\":[2,3],"
+                              "\"data_offsets\":[0,24]}}  ";
     struct bytes b = file_of(two, 32);
     struct source_tensor t;
     struct safetensors f;
@@ -175,8 +176,10 @@ static void test_config_refused(void)
     refuse_config("\"architectures\":null,\"model_type\":null", ERR_BAD_MODEL, "\"model_type\"");
     refuse_config("\"num_local_experts\":8", ERR_UNSUPPORTED, "\"num_local_experts\"");
     refuse_config("\"attention_bias\":true", ERR_UNSUPPORTED, "\"attention_bias\"");
-    refuse_config("\"quantization_config\":{\"bits\":4}", ERR_UNSUPPORTED, "\"quantization_config\"");
-    refuse_config("\"final_logit_softcapping\":30.0", ERR_UNSUPPORTED, "\"final_logit_softcapping\"");
+    refuse_config("\"quantization_config\":{\"bits\":4}", ERR_UNSUPPORTED,
+                  "\"quantization_config\"");
+    refuse_config("\"final_logit_softcapping\":30.0", ERR_UNSUPPORTED,
+                  "\"final_logit_softcapping\"");
     refuse_config("\"hidden_act\":\"relu\"", ERR_UNSUPPORTED, "\"hidden_act\" is 'relu'");
     refuse_config("\"hidden_size\":null", ERR_BAD_MODEL, "\"hidden_size\" is missing");
     refuse_config("\"hidden_size\":\"x\"", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
@@ -217,7 +220,8 @@ static void test_scaling_refused(void)
                   SCALING("\"type\":\"longrope\",\"short_factor\":[1,1],\"long_factor\":[2]"),
                   ERR_BAD_MODEL, "2 numbers in \"short_factor\", 8 are needed");
     refuse_config(FAMILY("Phi3") ",\"original_max_position_embeddings\":16,\"sliding_window\":8,"
-                  SCALING("\"type\":\"longrope\""), ERR_UNSUPPORTED, "longrope with a sliding window");
+                  SCALING("\"type\":\"longrope\""), ERR_UNSUPPORTED,
+                  "longrope with a sliding window");
 }
 
 static bool near(float a, double b)
@@ -229,9 +233,9 @@ static void test_families(void)
 {
     const struct ingot_params *p = &source.params;
 
-    OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA && p->window == 0 &&
-       p->rope == INGOT_ROPE_HALVES && p->tied == 0 && near(p->attn_scale, 0.25) &&
-       p->head_dim == 16 && near(p->rope_base, 1e4), "a llama %s", source.problem);
+    OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
+       p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
+       near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4), "a llama %s", source.problem);
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
        p->global_every == 0 && near(p->rope_base_local, 1e4), "a mistral's window");
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
@@ -240,9 +244,9 @@ static void test_families(void)
        p->features == INGOT_QKV_BIAS, "qwen2 does not use its window unless told");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
             "\"max_window_layers\":0") == ERR_OK && p->window == 8, "and uses it when it is");
-    OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,\"query_pre_attn_scalar\":64,"
-            "\"attn_logit_softcapping\":50.0") == ERR_OK && p->global_every == 2 &&
-       near(p->attn_scale, 0.125) && near(p->embedding_scale, sqrt(32.0)) && p->tied == 1 &&
+    OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
+            "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") == ERR_OK &&
+       p->global_every == 2 && near(p->attn_scale, 0.125) && near(p->embedding_scale, sqrt(32.0)) && p->tied == 1 &&
        near(p->attn_softcap, 50), "gemma2's scales, window and caps");
     OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":512,\"rope_theta\":1e6,"
             "\"sliding_window_pattern\":2") == ERR_OK && p->window == 512 && p->global_every == 2 &&
@@ -250,8 +254,9 @@ static void test_families(void)
        "gemma3's local layers have a base of their own, however wide the window");
     OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":8,\"rope_parameters\":{"
             "\"full_attention\":{\"rope_type\":\"linear\",\"factor\":8,\"rope_theta\":5e5},"
-            "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":100}},\"layer_types\":["
-            "\"sliding_attention\",\"full_attention\",\"sliding_attention\",\"full_attention\"]")
+            "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":100}},"
+            "\"layer_types\":[\"sliding_attention\",\"full_attention\","
+            "\"sliding_attention\",\"full_attention\"]")
            == ERR_OK && p->global_every == 2 && near(p->rope_base, 5e5) &&
        near(p->rope_base_local, 100) && near(source.rope[0], 8) &&
        near(source.rope[8 * INGOT_ROPE_LOCAL], 1), "gemma3 as Transformers 5 writes it %s",
@@ -429,7 +434,7 @@ static void test_index(void)
     refuse_index("{}", ERR_BAD_MODEL, "\"weight_map\" is missing");
     refuse_index("{\"weight_map\":", ERR_BAD_MODEL, "no JSON object");
     unlink(folder_path("config.json"));
-    OK(open_folder() == ERR_NOT_FOUND && strstr(source.problem, "config.json: no such file") != NULL,
+    OK(open_folder() == ERR_NOT_FOUND && strstr(source.problem, "config.json: no such file"),
        "no config: %s", source.problem);
 }
 
