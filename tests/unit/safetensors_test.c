@@ -235,7 +235,8 @@ static void test_families(void)
 
     OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
        p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
-       near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4), "a llama %s", source.problem);
+       near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4),
+       "a llama %s", source.problem);
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
        p->global_every == 0 && near(p->rope_base_local, 1e4), "a mistral's window");
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
@@ -246,8 +247,8 @@ static void test_families(void)
             "\"max_window_layers\":0") == ERR_OK && p->window == 8, "and uses it when it is");
     OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
             "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") == ERR_OK &&
-       p->global_every == 2 && near(p->attn_scale, 0.125) && near(p->embedding_scale, sqrt(32.0)) && p->tied == 1 &&
-       near(p->attn_softcap, 50), "gemma2's scales, window and caps");
+       p->global_every == 2 && near(p->attn_scale, 0.125) && near(p->embedding_scale, sqrt(32.0)) &&
+       p->tied == 1 && near(p->attn_softcap, 50), "gemma2's scales, window and caps");
     OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":512,\"rope_theta\":1e6,"
             "\"sliding_window_pattern\":2") == ERR_OK && p->window == 512 && p->global_every == 2 &&
        near(p->rope_base, 1e6) && near(p->rope_base_local, 1e4),
