@@ -15,7 +15,7 @@ from machine import (ARM64, BUILD, HOST, RISCV64, RISCV64_V, ROOT, WORK, Machine
 
 SEED = 20240229
 WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids"
-IMAGE_MS = 20000  # of guest time, which under QEMU is the clock on the wall of a busy machine
+IMAGE_MS = 45000  # of guest time, which under QEMU is the clock on the wall of a busy machine
 # One more than the caller's x27, s11; return.
 LOSE_REGISTER = {"virt-arm64": struct.pack("<II", 0x9100077b, 0xd65f03c0),
                  "virt-riscv64": struct.pack("<HH", 0x0d85, 0x8082)}

@@ -62,7 +62,8 @@ def put(offset, fmt, *values):
 
 
 SECTION = {name: struct.unpack_from("<Q", BYTES, 216 + 24 * i)[0]
-           for i, name in enumerate(["tokenizer", "chat", "tensors", "extents"])}
+           for i, name in enumerate(["tokenizer", "chat", "rope", "tensors", "extents"])
+           if name != "rope"}  # which is empty here
 EXTENTS = extents(GOOD)
 N = len(EXTENTS)
 PARAM = 88  # of struct ingot_params in the header
@@ -78,8 +79,8 @@ rows = [
     ("not an ingot", variant("magic", flip(0)), "", ["not an .ingot file", "ingot pack"]),
     ("flipped header", variant("header", flip(100)), "", ["header"]),
     ("unknown version", variant("version", put(8, "<I", 99), True), "", ["version"]),
-    ("dim overflows", variant("dim", put(PARAM + 4, "<I", 0xffffffff), True), "", ["dim"]),
-    ("layers overflow", variant("layers", put(PARAM + 12, "<I", 0x80000001), True), "",
+    ("dim overflows", variant("dim", put(PARAM + 8, "<I", 0xffffffff), True), "", ["dim"]),
+    ("layers overflow", variant("layers", put(PARAM + 16, "<I", 0x80000001), True), "",
      ["n_layers"]),
     ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["cut short"]),
     ("too big for RAM", make_card("fault-good.img", GOOD), "mem=64K", ["raise mem="]),
