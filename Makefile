@@ -70,7 +70,8 @@ NEWLIB_INCLUDE := -nostdinc -isystem $(shell $(CROSS_COMPILE)gcc -print-file-nam
 NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
-B := $(O)/$(BOARD)
+# Never the host's folder: a rule for objects of an image would take those of the Linux program.
+B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -fno-stack-protector -fno-common -ffunction-sections -fdata-sections \
                -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(BOARD_CFLAGS)
