@@ -5,13 +5,33 @@
 
 #include "runtime/attention.h"
 
+/* What a gemm of RVV takes at once, and short enough between two looks at the card: a large matrix
+ * takes longer than what is in flight. */
+enum { POLL_ROWS = 128 };
+
+void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
+                    const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
+                    size_t y_stride)
+{
+    size_t first, last;
+
+    team_share(t->team, core, n_rows, ROW_STEP, &first, &last);
+    for (size_t r = first; r < last; r += POLL_ROWS) {
+        linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r,
+                    last - r < POLL_ROWS ? last - r : POLL_ROWS);
+        if (core == 0) {
+            stream_poll(t->stream);
+        }
+    }
+}
+
 /* This core's rows of a layer's matrix. */
-static void layer_multiply(const struct transformer *t, unsigned core, enum ingot_role role,
-                           const struct linear_input *in, float *y, size_t y_stride)
+static void multiply_role(const struct transformer *t, unsigned core, enum ingot_role role,
+                          const struct linear_input *in, float *y, size_t y_stride)
 {
     const struct ingot_tensor *w = image_tensor(t->image, role, t->layer);
 
-    multiply(t, core, w, t->extent + w->offset, w->rows, in, y, y_stride);
+    layer_multiply(t, core, w, t->extent + w->offset, w->rows, in, y, y_stride);
 }
 
 /* A norm's or bias' floats. */
@@ -286,7 +306,7 @@ static void leave_block(const struct transformer *t, unsigned core, enum ingot_r
 {
     const struct activations *a = &t->act;
 
-    layer_multiply(t, core, role, in, a->norm, a->dim_stride);
+    multiply_role(t, core, role, in, a->norm, a->dim_stride);
     if (bias) {
         add_bias(t, core, (enum ingot_role)(role + 1), params(t)->dim, a->norm, a->dim_stride);
     }
@@ -309,9 +329,9 @@ static void attention_layer(const struct transformer *t, unsigned core)
 
     norm_tokens(t, core, INGOT_ATTN_NORM, INGOT_ATTN_Q, INGOT_ATTN_V);
     step(t, core);
-    layer_multiply(t, core, INGOT_ATTN_Q, &normed, a->q, a->q_stride);
-    layer_multiply(t, core, INGOT_ATTN_K, &normed, a->k, a->kv_stride);
-    layer_multiply(t, core, INGOT_ATTN_V, &normed, a->v, a->kv_stride);
+    multiply_role(t, core, INGOT_ATTN_Q, &normed, a->q, a->q_stride);
+    multiply_role(t, core, INGOT_ATTN_K, &normed, a->k, a->kv_stride);
+    multiply_role(t, core, INGOT_ATTN_V, &normed, a->v, a->kv_stride);
     if (has(t, INGOT_QKV_BIAS)) {
         add_bias(t, core, INGOT_ATTN_Q_BIAS, n_q, a->q, a->q_stride);
         add_bias(t, core, INGOT_ATTN_K_BIAS, n_kv, a->k, a->kv_stride);
@@ -363,9 +383,9 @@ static void feed_forward_layer(const struct transformer *t, unsigned core)
     norm_tokens(t, core, INGOT_FFN_NORM, INGOT_FFN_GATE, INGOT_FFN_UP);
     step(t, core);
     if (!has(t, INGOT_UNGATED)) {
-        layer_multiply(t, core, INGOT_FFN_GATE, &normed, a->gate, a->hidden_stride);
+        multiply_role(t, core, INGOT_FFN_GATE, &normed, a->gate, a->hidden_stride);
     }
-    layer_multiply(t, core, INGOT_FFN_UP, &normed, a->up, a->hidden_stride);
+    multiply_role(t, core, INGOT_FFN_UP, &normed, a->up, a->hidden_stride);
     if (has(t, INGOT_FFN_BIAS)) {
         add_bias(t, core, INGOT_FFN_UP_BIAS, params(t)->hidden, a->up, a->hidden_stride);
     }

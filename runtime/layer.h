@@ -6,33 +6,19 @@
 #include "runtime/linear.h"
 #include "runtime/transformer.h"
 
-enum {
-    ROW_STEP = 8,   /* rows are shared out in whole interleaved groups */
-    POLL_ROWS = 128, /* rows between two looks at the card, and what a gemm of RVV takes at once */
-};
+enum { ROW_STEP = 8 }; /* rows are shared out in whole interleaved groups */
 
 static inline const struct ingot_params *params(const struct transformer *t)
 {
     return &t->image->header->params;
 }
 
-/* This core's rows of w: y = W x for the tokens of the input. Core 0 keeps the card busy: a large
- * matrix takes longer than what is in flight. */
-static inline void multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
-                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
-                     size_t y_stride)
-{
-    size_t first, last;
-
-    team_share(t->team, core, n_rows, ROW_STEP, &first, &last);
-    for (size_t r = first; r < last; r += POLL_ROWS) {
-        linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r,
-                    last - r < POLL_ROWS ? last - r : POLL_ROWS);
-        if (core == 0) {
-            stream_poll(t->stream);
-        }
-    }
-}
+/* This core's share of the n_rows rows of w at `rows` (whole interleaved groups): y = W x for the
+ * tokens of the input, which was prepared for w->type (linear.h); y (n_tokens, n_rows) f32, a
+ * token's row y_stride floats after the one before. Core 0 keeps the card busy meanwhile. */
+void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
+                    const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
+                    size_t y_stride);
 
 /* Run layer t->layer, whose weights lie at t->extent, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);

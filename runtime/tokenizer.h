@@ -1,6 +1,6 @@
 /* SentencePiece BPE by score, and byte-level BPE by rank of merges, over the tokenizer section of
- * an .ingot file, used where it lies. Source: docs/ALGORITHMS, section 9, and
- * flash_image/FORMAT.md. */
+ * an .ingot file, used where it lies. Source:
+ * flash_image/FORMAT.md, section 4. */
 #ifndef INGOT_RUNTIME_TOKENIZER_H
 #define INGOT_RUNTIME_TOKENIZER_H
 

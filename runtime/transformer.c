@@ -66,12 +66,12 @@ static void make_rope_tables(const struct transformer *t)
     bool is_long = p->rope_context != 0 && t->kv->context > p->rope_context;
     const float *set = t->image->rope;
     size_t n = p->rope_dims / 2;
+    size_t global = n * (is_long ? INGOT_ROPE_LONG : INGOT_ROPE_GLOBAL);
 
     if (p->rope == INGOT_ROPE_NONE) {
         return;
     }
-    make_rope_table(t, false, set == NULL ? NULL
-                                          : set + n * (is_long ? INGOT_ROPE_LONG : INGOT_ROPE_GLOBAL));
+    make_rope_table(t, false, set == NULL ? NULL : set + global);
     if (p->window != 0) {
         make_rope_table(t, true, set == NULL ? NULL : set + n * INGOT_ROPE_LOCAL);
     }
@@ -119,8 +119,8 @@ static void head_work(void *arg, struct team *team, unsigned core)
     struct linear_input in = { t->act.norm, t->act.dim_stride, 1 };
 
     (void)team;
-    multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows, t->n_rows,
-             &in, t->act.logits + t->first_row, 0);
+    layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
+                   t->n_rows, &in, t->act.logits + t->first_row, 0);
 }
 
 /* Final norm of one token into act.norm. */
@@ -133,8 +133,10 @@ static void output_norm(const struct transformer *t, const float *x)
     const float *weights = (const void *)at;
 
     if (b != NULL) {
-        t->kernels->layernorm_f32(t->act.norm, x, weights, (const void *)(at + (b->offset - w->offset)),
-                                  params(t)->dim, params(t)->norm_eps);
+        const float *bias = (const void *)(at + (b->offset - w->offset));
+
+        t->kernels->layernorm_f32(t->act.norm, x, weights, bias, params(t)->dim,
+                                  params(t)->norm_eps);
     } else {
         t->kernels->rmsnorm_f32(t->act.norm, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
     }
