@@ -3,7 +3,7 @@
  *   BOARD_LOAD_ADDRESS         where firmware puts the image; a multiple of 2 MiB
  *   BOARD_RAM_BASE             arm64: what the Image header's text_offset counts from
  *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
- *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 256 KiB
+ *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 352 KiB
  *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
  *
  * Memory map, low to high, every section on its own 4 KiB pages:
@@ -19,7 +19,7 @@
 #include "memory.h"
 
 #ifndef BOARD_IMAGE_FILE_BYTES
-#define BOARD_IMAGE_FILE_BYTES (256 * 1024)
+#define BOARD_IMAGE_FILE_BYTES (352 * 1024)
 #endif
 #ifndef BOARD_IMAGE_RAM_BYTES
 #define BOARD_IMAGE_RAM_BYTES (16 * 1024 * 1024)
