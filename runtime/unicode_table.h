@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
-extern const uint8_t unicode_pages[];
-extern const uint16_t unicode_blocks[];
-extern const uint8_t unicode_classes[];
+extern const uint8_t unicode_ascii[128];
+extern const unsigned unicode_n_starts;
+extern const uint32_t unicode_starts[];
+extern const uint16_t unicode_offsets[];
+extern const uint8_t unicode_runs[];
 
 #endif

@@ -8,10 +8,13 @@ import re
 import sys
 
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else "/usr/share/unicode"
-BLOCK, PAGE = 16, 32  # code points a block, blocks a page: the smallest of the sizes tried
+STEP = 16  # runs between two entries of the index
 # In the order of enum unicode_class.
 CLASSES = {"Lu": 2, "Ll": 3, "Lt": 4, "Lm": 5, "Lo": 6, "M": 7, "N": 8, "P": 9, "S": 10}
 SPACE = 1
+UPPER, LOWER = CLASSES["Lu"], CLASSES["Ll"]
+UPPER_FIRST, LOWER_FIRST = 11, 12  # runs whose code points alternate between the two
+SHORT, BYTE, LONG = 14, 14, 15  # a length up to SHORT lies in the first byte's low nibble
 
 
 def lines(name):
@@ -41,15 +44,38 @@ def version():
     return re.match(r"# PropList-([\d.]+)\.txt", lines("PropList.txt")[0])[1]
 
 
-def share(items):
-    """Equal items once: (the different ones in order of appearance, the number of each)."""
-    places = {}
-    numbers = [places.setdefault(item, len(places)) for item in items]
-    return list(places), numbers
+def runs(table):
+    """(length, class) of neighbours with one class."""
+    first = 0
+    for code in range(1, len(table) + 1):
+        if code == len(table) or table[code] != table[first]:
+            yield code - first, table[first]
+            first = code
 
 
-def cut(sequence, size):
-    return [tuple(sequence[i:i + size]) for i in range(0, len(sequence), size)]
+def alternating(pairs):
+    """Single upper and lower letters in turn, which is how most alphabets lie, become one run."""
+    at = 0
+    while at < len(pairs):
+        end = at
+        while (end < len(pairs) and pairs[end][0] == 1 and
+               pairs[end][1] == (pairs[at][1] if (end - at) % 2 == 0 else UPPER + LOWER - pairs[at][1])
+               and pairs[at][1] in (UPPER, LOWER)):
+            end += 1
+        if end - at > 2:
+            yield end - at, UPPER_FIRST if pairs[at][1] == UPPER else LOWER_FIRST
+            at = end
+        else:
+            yield pairs[at]
+            at += 1
+
+
+def packed(length, kind):
+    if length <= SHORT:
+        return bytes([kind << 4 | length - 1])
+    if length <= SHORT + 256:
+        return bytes([kind << 4 | BYTE, length - SHORT - 1])
+    return bytes([kind << 4 | LONG]) + length.to_bytes(3, "little")
 
 
 def show(kind, name, values):
@@ -63,13 +89,23 @@ def show(kind, name, values):
     print(line + "\n};")
 
 
-blocks, block_of = share(cut(classes(), BLOCK))
-pages, page_of = share(cut(block_of, PAGE))
+table = classes()
+stream, starts, offsets, code = b"", [], [], 0
+for i, (length, kind) in enumerate(alternating(list(runs(table)))):
+    if i % STEP == 0:
+        starts.append(code)
+        offsets.append(len(stream))
+    stream += packed(length, kind)
+    code += length
 print(f"""/* Unicode {version()}, general categories; toolchain/unicode_tables.py writes this.
- * Code point c: page unicode_pages[c / {BLOCK * PAGE}], block unicode_blocks[page][c / {BLOCK} % {PAGE}],
- * class a nibble of unicode_classes[block], the low one first. */
-#include "runtime/unicode_table.h\"""")
-show("uint8_t", "unicode_pages", page_of)
-show("uint16_t", "unicode_blocks", [b for page in pages for b in page])
-show("uint8_t", "unicode_classes",
-     [b[i] | b[i + 1] << 4 for b in blocks for i in range(0, BLOCK, 2)])
+ * unicode_runs: runs of code points of one class from U+0000 to U+10FFFF, the class in the high
+ * nibble of a byte. The low one: 0 to {SHORT - 1}, the length less 1; {BYTE}: a byte follows, the length less
+ * {SHORT + 1}; {LONG}: three bytes follow, the length. Class {UPPER_FIRST}: upper and lower letters in turn, {LOWER_FIRST}: lower and
+ * upper. Run {STEP} * i begins at unicode_starts[i], and at byte unicode_offsets[i] of the runs. */
+#include "runtime/unicode_table.h"
+
+const unsigned unicode_n_starts = {len(starts)};""")
+show("uint8_t", "unicode_ascii", table[:128])
+show("uint32_t", "unicode_starts", starts)
+show("uint16_t", "unicode_offsets", offsets)
+show("uint8_t", "unicode_runs", stream)
