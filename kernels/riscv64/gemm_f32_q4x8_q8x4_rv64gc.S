@@ -10,7 +10,7 @@
  * rows and a token are subtracted from one register, which starts with 8 x.sum in B, B^2 and B^3:
  * there it then has -sum (nibble - 8) x, at most 8 * 127 * 32 = 32512 and at least -32768, an
  * int16. 2^15 keeps the part below B positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below
- * B^3. Nibbles are masked once for four tokens. Instructions per 32 weights and token: 38. */
+ * B^3. Nibbles are masked once for four tokens. Instructions per 32 weights and token: 39. */
 #include "kernels/riscv64/gemm_rv64gc.h"
 
 .macro start
@@ -64,12 +64,16 @@
     start_dots act2, 2
     start_dots act3, 3
     of_pairs set_dots, act0, act1, act2, act3
-    .irp chunk, 0, 1, 2, 3
+    begin_chunks .Lchunks, 2
+    .irp chunk, 0, 1
     part \chunk, \chunk, 0, 0
     part \chunk, \chunk, 1, 8
     part \chunk, \chunk + 4, 0, 4
     part \chunk, \chunk + 4, 1, 12
     .endr
+    next_chunks .Lchunks, 64, 32
+    addi block, block, -128
+    addi act, act, -64
     load_row_scales 0, product0
     .irp token, 0, 1, 2, 3
     flw fa\token, Q8X4_SCALE + 4*\token(act)

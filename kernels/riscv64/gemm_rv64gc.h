@@ -52,6 +52,7 @@
 #define FRAME_X_END 184
 #define FRAME_SAVED 192
 #define FRAME_RA 288       /* for a kernel that needs one register more */
+#define FRAME_CHUNKS 296   /* turns left in a block */
 #ifndef FRAME_BYTES
 #define FRAME_BYTES 304
 #endif
@@ -101,6 +102,21 @@
     \op \dots1, \dots1, product1
     \op \dots2, \dots2, product2
     \op \dots3, \dots3, word
+.endm
+
+/* A loop of \turns over the chunks of a block, which moves block and act. */
+.macro begin_chunks label, turns
+    li word, \turns
+\label:
+    sd word, FRAME_CHUNKS(sp)
+.endm
+
+.macro next_chunks label, block_step, act_step
+    ld word, FRAME_CHUNKS(sp)
+    addi block, block, \block_step
+    addi act, act, \act_step
+    addi word, word, -1
+    bnez word, \label
 .endm
 
 /* ft0-ft7 = the 8 fp16 scales at \offset(block), finite; \bits and word are clobbered. */

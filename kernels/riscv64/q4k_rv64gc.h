@@ -11,6 +11,13 @@
 
 #define ACT_SUM (Q8K_SUM * TOKENS)
 
+/* Chunks of a turn of the loop: what keeps its cost near 3 % in few instructions. */
+#if TOKENS == 4
+#define CHUNKS 2
+#else
+#define CHUNKS 4
+#endif
+
 .macro start
     load_float scale_up, F32_2P112, temp
     li mask, 0x000f000f000f000f
@@ -62,7 +69,7 @@
     .endif
 .endm
 
-/* The low (\high = 0) or high nibbles of 64 columns. */
+/* The low (\high = 0) or high nibbles of 64 columns; block and act move on by 8 chunks. */
 .macro sub_block high
     ld word, FRAME_SUMS_AT(sp)
     li product0, 0x0001000100010000
@@ -70,10 +77,14 @@
     of_tokens load_act_sum
     of_tokens start_dots
     of_pairs set_dots, act0, act1, act2, act3
-    .irp chunk, 0, 1, 2, 3, 4, 5, 6, 7
-    part \chunk, \chunk + 8*\high, 0, 4*\high
-    part \chunk, \chunk + 8*\high, 1, 4*\high + 8
+    begin_chunks .Lchunks_\high, 8/CHUNKS
+    .irp chunk, 0, 1, 2, 3
+    .if \chunk < CHUNKS
+    part \chunk, \chunk, 0, 4*\high
+    part \chunk, \chunk, 1, 4*\high + 8
+    .endif
     .endr
+    next_chunks .Lchunks_\high, 32*CHUNKS, CHUNKS*CHUNK
     ld word, FRAME_SUMS_AT(sp)
     ld product2, FRAME_SCALES_AT(sp)
     of_tokens load_act_sum
@@ -163,10 +174,9 @@
     sd temp_2, FRAME_LEFT(sp)
 .Lcolumns:
     sub_block 0
+    addi block, block, -256
     sub_block 1
     ld temp, FRAME_LEFT(sp)
-    addi block, block, 256
-    addi act, act, 16*CHUNK
     addi temp, temp, -1
     sd temp, FRAME_LEFT(sp)
     bnez temp, .Lcolumns
