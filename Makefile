@@ -38,6 +38,8 @@ COMMON := -std=c11 -O2 -g $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-str
 
 BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
 DRIVERS :=
+# What a board with an SD controller lists besides the controller.
+SD_CARD := sd_card sd_host sd_facts sd_bus sd_emmc
 BOARD_CFLAGS :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
 -include board/$(BOARD)/board.mk

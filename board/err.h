@@ -26,7 +26,8 @@ enum err {
     ERR_ABORTED = -19,        /* the user pressed Ctrl-C */
     ERR_BAD_TOKENIZER = -20,  /* tokenizer section malformed, or without a token for a text */
     ERR_BAD_MODEL = -21,      /* model file of another format malformed (GGUF, llama2.c) */
-    ERR_COUNT = 22
+    ERR_REMOVED = -22,        /* the card was taken out, or another one is in its place */
+    ERR_COUNT = 23
 };
 
 /* One line of text for e, without a full stop or newline. Never NULL. */
