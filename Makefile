@@ -218,16 +218,30 @@ $(O)/models/made-up.ingot: $(H)/ingot
 	@echo "no model under $(ASSETS): making one up, which talks nonsense; give MODEL=x.gguf"
 	$(Q)$(H)/ingot synth --shape tiny --type q8_0 -o $@
 
-$(B)/card.img: $(MODEL_IMAGE) flash_image/card.sh $(B)/card.model
-	$(Q)flash_image/card.sh $@ $(MODEL_IMAGE)
+# What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none:
+# the card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside.
+# CMDLINE= replaces the words of board/<name>/card/words.
+FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
+CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt) \
+             flash_image/boot_files.sh flash_image/card_readme.txt
+CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
+CARD_MADE_OF = $(MODEL_IMAGE) $(if $(CARD_IMAGE),$(FIRMWARE) $(CMDLINE))
 
-# Remembers which model the card holds, so that another MODEL= makes it anew.
-$(B)/card.model: FORCE
+$(B)/card.img: $(MODEL_IMAGE) flash_image/card.sh $(B)/card.words $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
+ifneq ($(CARD_IMAGE),)
+	$(Q)flash_image/boot_files.sh $(B)/card --board $(BOARD) --image $(B)/ingot.bin=$(CARD_IMAGE) \
+	    --model '$(notdir $(MODEL_IMAGE))' --version '$(VERSION)' --firmware '$(FIRMWARE)' \
+	    --needs '$(CARD_FIRMWARE)' $(if $(CMDLINE),--words '$(CMDLINE)')
+endif
+	$(Q)flash_image/card.sh $@ $(CARD_SIZE) $(if $(CARD_IMAGE),--tree $(B)/card) $(MODEL_IMAGE)
+
+# Remembers what the card was made of, so that another MODEL=, CMDLINE= or FIRMWARE= makes it anew.
+$(B)/card.words: FORCE
 	@mkdir -p $(@D)
-	@echo '$(MODEL_IMAGE)' | cmp -s - $@ || echo '$(MODEL_IMAGE)' >$@
+	@echo '$(CARD_MADE_OF)' | cmp -s - $@ || echo '$(CARD_MADE_OF)' >$@
 FORCE:
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf
+card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf; FIRMWARE=folder, CMDLINE='words' go onto it
 
 CORES ?= 4
 run: $(B)/ingot.bin $(B)/card.img ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X

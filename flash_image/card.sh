@@ -8,6 +8,8 @@ usage() {
 usage: card.sh OUT.img [options] [file.ingot ...]
   --size MiB          size of the image; default: as the contents need, 40 at least
   --root FILE[:NAME]  put FILE into the root folder (as NAME, which may hold folders: a/b)
+  --tree FOLDER       put all that is in FOLDER into the root folder
+  --power-of-two      round the size up to a power of two, as QEMU wants an SD card's
   --fragment          cut the models into pieces on the card, for tests
   --help              this text
 The models go to models/. Write the image to a card with, for example,
@@ -30,8 +32,17 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1735689600}" TZ=UTC LC_ALL=C.UTF-
 export MTOOLSRC=/dev/null MTOOLS_SKIP_CHECK=0
 PATH="$PATH:/usr/sbin:/sbin"
 
-out= size_mib= fragment=no
+out= size_mib= fragment=no power_of_two=no
 models=() roots=()
+
+add_tree() {
+    local file
+    [ -d "$1" ] || fail "--tree $1 is no folder"
+    while IFS= read -r file; do
+        roots+=("$1/$file:$file")
+    done < <(cd "$1" && find . -type f -printf '%P\n' | sort)
+}
+
 while [ $# -gt 0 ]; do
     case "$1" in
         --help) usage; exit 0 ;;
@@ -39,6 +50,8 @@ while [ $# -gt 0 ]; do
         --size=*) size_mib=${1#*=} ;;
         --root) [ $# -gt 1 ] || fail "--root needs a file"; roots+=("$2"); shift ;;
         --root=*) roots+=("${1#*=}") ;;
+        --tree) [ $# -gt 1 ] || fail "--tree needs a folder"; add_tree "$2"; shift ;;
+        --power-of-two) power_of_two=yes ;;
         --fragment) fragment=yes ;;
         -*) fail "unknown option $1; --help lists them" ;;
         *) if [ -z "$out" ]; then out=$1; else models+=("$1"); fi ;;
@@ -95,6 +108,11 @@ room=$content
 needed_mib=$(((room + room / 32 + files * 32768) / MIB + 4))
 [ $needed_mib -ge 40 ] || needed_mib=40
 size_mib=${size_mib:-$needed_mib}
+if [ $power_of_two = yes ]; then
+    rounded=1
+    while [ $rounded -lt "$size_mib" ]; do rounded=$((rounded * 2)); done
+    size_mib=$rounded
+fi
 [ "$size_mib" -ge 36 ] || fail "--size $size_mib is too small: FAT32 begins at 36 MiB"
 [ "$size_mib" -le $((2048 * 1024)) ] || fail "--size $size_mib: an MBR ends at 2 TiB"
 partition_kib=$(((size_mib - 1) * 1024))
