@@ -35,6 +35,24 @@ struct machine {
     uint64_t entry_ticks;                   /* board.ticks() at the first instruction of C */
 };
 
+/* What slows a board's cores. */
+enum board_limit {
+    BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply gives too little */
+    BOARD_LIMIT_CLOCK = 1 << 1,     /* the firmware has capped the clock */
+    BOARD_LIMIT_THROTTLED = 1 << 2, /* too hot, or too little voltage: the lowest clock */
+    BOARD_LIMIT_HOT = 1 << 3,       /* the soft limit of temperature is reached */
+};
+
+enum { BOARD_NO_TEMPERATURE = INT32_MIN };
+
+struct board_health {
+    int32_t temperature;  /* thousandths of a degree Celsius, or BOARD_NO_TEMPERATURE */
+    uint32_t clock_hz;    /* of the cores; 0: unknown */
+    uint32_t limits;      /* bits of enum board_limit, at this moment */
+    uint32_t limits_past; /* those that have been reached since the board has power */
+};
+
+/* Members that say so are NULL where a board has nothing of the kind. */
 struct board {
     const char *name;
 
@@ -42,6 +60,11 @@ struct board {
      * checked device tree that stays readable for good, or NULL where there is none. Runs on core
      * 0 with the MMU on and nothing but the image mapped. */
     void (*early_init)(const void *dtb);
+
+    /* Where the firmware passed no device tree: fill ram[] with the machine's RAM, what lies in it
+     * included, and n_ram, n_cores and the arguments. Called on core 0 after early_init. NULL: a
+     * tree is needed. */
+    void (*describe)(struct machine *machine);
 
     void (*putc)(char c);           /* blocks while the transmitter is full */
     int (*getc)(void);              /* next received byte, or -1 when there is none */
@@ -68,6 +91,12 @@ struct board {
     /* Find storage. Fills devices[], returns how many (0 .. BOARD_MAX_BLOCK), cards before
      * flash. Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
+
+    /* The card is read, or rests: a lamp. Cheap, may be called for every request. May be NULL. */
+    void (*activity)(bool active);
+
+    /* What the board knows about its condition. Takes up to a few milliseconds. May be NULL. */
+    void (*health)(struct board_health *health);
 
     /* Never returns. status 0: fine, else failed; only the host program and SBI pass it on. */
     void (*power_off)(int status) __attribute__((noreturn));

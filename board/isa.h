@@ -35,6 +35,11 @@ uint64_t core_hardware_id(void);
  * it returns, the core sleeps for good. */
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg);
 
+/* arm64 only: the same for firmware whose cores poll a word of 8 bytes at `release`, a physical
+ * address that need not be mapped ("spin-table"): prepare the core, write its address there and
+ * wake it. The core takes its number from its affinity at level 0, which is `core`. */
+void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), void *arg);
+
 /* board.wait and board.wake by WFE and SEV, or what the ISA has instead. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old);
 void core_wake(const _Atomic uint32_t *word);

@@ -104,7 +104,7 @@ static const void *open_tree(const void *dtb)
     uintptr_t base = dtb != NULL ? (uintptr_t)dtb : default_tree;
     size_t bytes;
 
-    if (base == 0 || base % 4 != 0)
+    if (base < PAGE || base % 4 != 0) /* page 0 stays unmapped; there are ATAGs at most */
         return NULL;
     /* The header first: it says how much there is. Mapped as the RAM that it becomes later. */
     if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_DATA) != ERR_OK)
@@ -209,32 +209,59 @@ static void read_cores(const struct device_tree *tree)
     unsigned n = device_tree_cpus(tree, core_hardware_id(), ids, BOARD_MAX_CORES);
 
     state.machine.n_cores = n > 0 ? n : 1;
-    cpu_detect(tree, &state.machine);
+}
+
+static void remove_own(void)
+{
+    free_remove(0, PAGE); /* NULL stays unmapped */
+    free_remove((uintptr_t)image_start, (size_t)(image_end - image_start));
+}
+
+static void read_tree(const struct device_tree *tree)
+{
+    read_memory(tree);
+    remove_own();
+    free_remove((uintptr_t)tree->blob, tree->total_bytes); /* a copy lies in the image: no effect */
+    remove_reserved(tree);
+    read_initrd(tree);
+    read_arguments(tree);
+    read_cores(tree);
+}
+
+static void ask_board(void)
+{
+    struct machine *machine = &state.machine;
+
+    board.describe(machine);
+    for (unsigned i = 0; i < machine->n_ram; i++) {
+        uint64_t base = (uintptr_t)machine->ram[i].base;
+
+        machine->ram_bytes += machine->ram[i].bytes;
+        free_add(base, range_end(base, machine->ram[i].bytes));
+    }
+    machine->n_ram = 0; /* again, when it is known what is free */
+    remove_own();
 }
 
 void boot_start(const void *dtb)
 {
     uint64_t entry_ticks = board.ticks();
-    const struct device_tree *tree = &state.tree;
 
     dtb = open_tree(dtb);
     board.early_init(dtb);
-    if (dtb == NULL)
+    if (dtb == NULL && board.describe == NULL)
         panic("no valid device tree: the firmware must pass its address (QEMU does for -kernel)");
     state.machine.entry_ticks = entry_ticks;
-    read_memory(tree);
-    if (state.n_free == 0)
-        panic("the device tree describes no memory");
-    free_remove(0, PAGE); /* NULL stays unmapped */
-    free_remove((uintptr_t)image_start, (size_t)(image_end - image_start));
-    free_remove((uintptr_t)dtb, tree->total_bytes); /* a copy lies in the image: no effect */
-    remove_reserved(tree);
-    read_initrd(tree);
+    if (dtb != NULL)
+        read_tree(&state.tree);
+    else
+        ask_board();
+    if (state.machine.ram_bytes == 0)
+        panic("the firmware describes no memory");
     take_ram();
     if (state.machine.n_ram == 0)
         panic("no RAM is left after the image, of %lu bytes",
               (unsigned long)state.machine.ram_bytes);
-    read_arguments(tree);
-    read_cores(tree);
+    cpu_detect(dtb != NULL ? &state.tree : NULL, &state.machine);
     image_main(&state.machine);
 }

@@ -1,7 +1,8 @@
 /* The image of any board, preprocessed with its memory.h, which defines
  *
- *   BOARD_LOAD_ADDRESS         where firmware puts the image; a multiple of 2 MiB
- *   BOARD_RAM_BASE             arm64: what the Image header's text_offset counts from
+ *   BOARD_LOAD_ADDRESS         where firmware puts the image; a multiple of 4 KiB, on riscv64, whose
+ *                              Image header demands it, of 2 MiB
+ *   BOARD_RAM_BASE             what the Image header's text_offset counts from; a multiple of 2 MiB
  *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
  *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 352 KiB
  *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
@@ -100,7 +101,12 @@ SECTIONS
     }
 }
 
+#ifdef __aarch64__
+ASSERT(BOARD_RAM_BASE % 0x200000 == 0, "memory.h: BOARD_RAM_BASE is no multiple of 2 MiB")
+ASSERT(BOARD_LOAD_ADDRESS % PAGE == 0, "memory.h: BOARD_LOAD_ADDRESS is no multiple of 4 KiB")
+#else
 ASSERT(BOARD_LOAD_ADDRESS % 0x200000 == 0, "memory.h: BOARD_LOAD_ADDRESS is no multiple of 2 MiB")
+#endif
 ASSERT(_start == image_start, "the entry must be the first byte of the image: section .head")
 ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 0 &&
        data_start % PAGE == 0 && data_end % PAGE == 0 && stacks_start % PAGE == 0,

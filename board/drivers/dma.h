@@ -1,10 +1,12 @@
 /* Order between the cores' memory accesses and a bus master. C11 fences order memory between
  * cores only: on riscv64 they leave device accesses out, on arm64 they stop at the inner
- * shareable domain. */
+ * shareable domain. And caches, for a bus master that does not look into them. */
 #ifndef INGOT_BOARD_DRIVERS_DMA_H
 #define INGOT_BOARD_DRIVERS_DMA_H
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Every access to memory or a device before the call is seen before every one after it. */
 #if defined(__aarch64__)
@@ -23,5 +25,26 @@ static inline void dma_barrier(void)
     atomic_thread_fence(memory_order_seq_cst);
 }
 #endif
+
+/* Write back and drop every cache line of [at, at + bytes): before a bus master that is not
+ * coherent reads or writes there, and again after it wrote, since a core may have fetched a line
+ * meanwhile. Lines that the range shares with other data are not harmed. Nothing on riscv64, all
+ * of whose boards have coherent DMA. */
+static inline void dma_flush(const void *at, size_t bytes)
+{
+#if defined(__aarch64__)
+    uintptr_t line, end = (uintptr_t)at + bytes;
+    uint64_t type;
+
+    __asm__ volatile("mrs %0, ctr_el0" : "=r"(type));
+    line = (uintptr_t)4 << (type >> 16 & 15); /* DminLine, log2 of words (D17.2.34) */
+    for (uintptr_t p = (uintptr_t)at & ~(line - 1); p < end; p += line)
+        __asm__ volatile("dc civac, %0" ::"r"(p) : "memory");
+    __asm__ volatile("dsb sy" ::: "memory");
+#else
+    (void)at;
+    (void)bytes;
+#endif
+}
 
 #endif

@@ -10,6 +10,8 @@
 /* start.S. */
 extern uint64_t core_pen[BOARD_MAX_CORES];
 void start_secondary(void);
+void start_released(void);
+void core_store_physical(uintptr_t address, uint64_t value);
 void core_start(unsigned core) __attribute__((noreturn));
 
 static void features_note(void);
@@ -57,6 +59,12 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
     /* A core in the pen reads past its caches; the event wakes it. */
     __asm__ volatile("dsb sy\n\tdc cvac, %0\n\tdsb sy\n\tsev" ::"r"(&core_pen[core]) : "memory");
     return (uintptr_t)start_secondary;
+}
+
+void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), void *arg)
+{
+    (void)core_prepare(core, entry, arg);
+    core_store_physical(release, (uintptr_t)start_released);
 }
 
 void core_start(unsigned core)

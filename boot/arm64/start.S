@@ -80,6 +80,13 @@ func start_pen
     b       start_secondary
 endfunc start_pen
 
+/* From a spin table, where x0 says nothing. */
+func start_released
+    mrs     x0, mpidr_el1
+    and     x0, x0, #0xff
+    b       start_secondary
+endfunc start_released
+
 /* x0: the core's number, PSCI's context_id. Everything in memory may be newer in core 0's cache:
  * nothing is loaded before the MMU is on. */
 func start_secondary
@@ -219,6 +226,26 @@ func image_clean
     dsb     sy
     ret
 endfunc image_clean
+
+/* x0: physical address, x1: value. Store 8 bytes past MMU and caches, then send an event: to a
+ * page that stays unmapped because it is page 0. Code runs on, since its addresses are the
+ * physical ones; nothing but registers is touched meanwhile. Clobbers x9 to x11. */
+func core_store_physical
+    mrs     x9, daif
+    msr     daifset, #15
+    mrs     x10, sctlr_el1
+    bic     x11, x10, #1                // M
+    dsb     sy
+    msr     sctlr_el1, x11
+    isb
+    str     x1, [x0]
+    dsb     sy
+    msr     sctlr_el1, x10
+    isb
+    sev
+    msr     daif, x9
+    ret
+endfunc core_store_physical
 
 /* Turn on MMU and caches with the tables of mmu.c; registers and constants alone. Clobbers x9 to
  * x11. */

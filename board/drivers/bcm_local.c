@@ -1,0 +1,31 @@
+#include "board/drivers/bcm_local.h"
+
+/* Section 4.7, "Core mailboxes": the first of four for each core, 16 bytes from core to core; the
+ * control words 4 bytes. */
+enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
+enum { CONTROL_MAILBOX0_IRQ = 1, RING = 1 };
+
+static volatile uint32_t *reg(uintptr_t base, unsigned offset)
+{
+    return (volatile uint32_t *)(base + offset);
+}
+
+void bcm_local_listen(uintptr_t base, unsigned core)
+{
+    *reg(base, MAILBOX_CONTROL + 4 * core) = CONTROL_MAILBOX0_IRQ;
+}
+
+void bcm_local_wake_others(uintptr_t base, unsigned core)
+{
+    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: DDI 0487, B2.3.12 */
+    for (unsigned i = 0; i < BCM_LOCAL_CORES; i++)
+        if (i != core)
+            *reg(base, MAILBOX_SET + 16 * i) = RING;
+}
+
+void bcm_local_sleep(uintptr_t base, unsigned core)
+{
+    __asm__ volatile("dsb sy\n\twfi" ::: "memory");
+    *reg(base, MAILBOX_CLEAR + 16 * core) = RING;
+    __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
+}

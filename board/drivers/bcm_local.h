@@ -1,0 +1,22 @@
+/* The block beside the four cores of BCM2836 and BCM2837 (Broadcom QA7, "ARM Quad A7 core",
+ * revision 3.4), as a bell: a core sleeps in WFI until another one rings. As with gic.h, interrupts
+ * stay masked in the cores; a pending one ends WFI all the same. */
+#ifndef INGOT_BOARD_DRIVERS_BCM_LOCAL_H
+#define INGOT_BOARD_DRIVERS_BCM_LOCAL_H
+
+#include <stdint.h>
+
+enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4 };
+
+/* Let rings reach the calling core, number `core`: before others ring for it or it sleeps. The
+ * registers at `base` are mapped as device memory. */
+void bcm_local_listen(uintptr_t base, unsigned core);
+
+/* Ring for every core but `core`, the calling one. What was stored before is seen by who wakes. */
+void bcm_local_wake_others(uintptr_t base, unsigned core);
+
+/* WFI until there was a ring, and take it: one that came since the last sleep ends this one at
+ * once, so that none is lost. Look at the word that is waited for before and after. */
+void bcm_local_sleep(uintptr_t base, unsigned core);
+
+#endif

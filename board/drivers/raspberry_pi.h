@@ -1,0 +1,73 @@
+/* What the boards of the family have in common: console, mailbox, cores, health, power. A board
+ * says where things are and which pins it uses. */
+#ifndef INGOT_BOARD_DRIVERS_RASPBERRY_PI_H
+#define INGOT_BOARD_DRIVERS_RASPBERRY_PI_H
+
+#include "board/board.h"
+#include "board/device_tree.h"
+#include "board/drivers/bcm_gpio.h"
+#include "board/drivers/bcm_mailbox.h"
+#include "board/drivers/pl011.h"
+
+enum { RASPBERRY_PI_CORES = 4, RASPBERRY_PI_BAUD = 115200, RASPBERRY_PI_NO_LED = -1, RASPBERRY_PI_EXPANDER = 128 };
+
+struct raspberry_pi_places {
+    uintptr_t uart, mailbox, watchdog;
+    uintptr_t gpio; /* 0: the UART's pins are set already, and the LED is not ours */
+    enum bcm_pull_kind pull;
+    uint32_t uart_hz; /* wanted of the UART's clock; 0: leave it, and the rate with it */
+    void (*listen)(void); /* on each core, before it waits or wakes */
+};
+
+struct raspberry_pi {
+    const struct raspberry_pi_places *places;
+    struct device_tree tree; /* blob NULL: none */
+    struct bcm_mailbox mailbox;
+    struct pl011 uart;
+    uint32_t uart_hz;  /* 0: unknown, the firmware's rate stays */
+    uint32_t revision; /* of the board; 0: unknown */
+    int led;           /* pin; from RASPBERRY_PI_EXPANDER on a pin of the firmware's expander */
+    bool led_inverted;
+    bool emulated;     /* by QEMU, whose watchdog does not count: it restarts when it is armed */
+    bool lit;
+    uint64_t lit_ticks; /* when the LED was last changed */
+    struct raspberry_pi_core {
+        const struct raspberry_pi *pi;
+        void (*entry)(void *arg);
+        void *arg;
+    } cores[RASPBERRY_PI_CORES];
+};
+
+/* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
+ * cores' clock to what it allows. Registers are mapped here. */
+void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
+                       const void *dtb);
+
+/* Put the UART on GPIO 14 and 15, at RASPBERRY_PI_BAUD. */
+void raspberry_pi_open_console(struct raspberry_pi *pi);
+
+/* A rate that the UART's clock cannot give becomes the highest that it can. */
+void raspberry_pi_set_baud(struct raspberry_pi *pi, uint32_t baud);
+
+/* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
+void raspberry_pi_describe(struct raspberry_pi *pi, struct machine *machine);
+
+/* board.start_core for firmware whose cores poll a word: the tree's cpu-release-addr, or the words
+ * of the firmware's own start code, armstub8.S. */
+enum err raspberry_pi_release_core(struct raspberry_pi *pi, unsigned core,
+                                   void (*entry)(void *arg), void *arg);
+
+/* The model in bits 4 to 11 of the revision code. */
+static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
+{
+    return pi->revision >> 4 & 0xff;
+}
+
+/* board.activity, board.health, board.watchdog, board.restarted, board.restart, board.power_off. */
+void raspberry_pi_activity(struct raspberry_pi *pi, bool active);
+void raspberry_pi_health(struct raspberry_pi *pi, struct board_health *health);
+void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis);
+void raspberry_pi_restart(struct raspberry_pi *pi) __attribute__((noreturn));
+void raspberry_pi_power_off(struct raspberry_pi *pi) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,129 @@
+/* Raspberry Pi 3 and Zero 2 W: BCM2837, four Cortex-A53. */
+#include "board/board.h"
+
+#include "board/drivers/bcm_local.h"
+#include "board/drivers/generic_timer.h"
+#include "board/drivers/raspberry_pi.h"
+#include "board/isa.h"
+#include "memory.h"
+
+static void rpi3_listen(void)
+{
+    bcm_local_listen(BOARD_LOCAL, core_number());
+}
+
+/* 3 million baud need 16 times as much. */
+static const struct raspberry_pi_places places = {
+    .uart = BOARD_UART,
+    .mailbox = BOARD_MAILBOX,
+    .watchdog = BOARD_WATCHDOG,
+    .gpio = BOARD_GPIO,
+    .pull = BCM_PULL_CLOCKED,
+    .uart_hz = 48000000,
+    .listen = rpi3_listen,
+};
+
+/* Models by revision code, and the pin of the activity LED as their device trees have it. */
+static const struct {
+    uint8_t model, led;
+    bool inverted;
+} leds[] = {
+    { 0x08, RASPBERRY_PI_EXPANDER + 2, false }, /* 3B */
+    { 0x0d, 29, false },                        /* 3B+ */
+    { 0x0e, 29, false },                        /* 3A+ */
+    { 0x12, 29, true },                         /* Zero 2 W */
+};
+
+static struct raspberry_pi pi;
+
+static void rpi3_early_init(const void *dtb)
+{
+    (void)mmu_map(BOARD_LOCAL, BCM_LOCAL_BYTES, MAP_DEVICE);
+    raspberry_pi_init(&pi, &places, dtb);
+    raspberry_pi_open_console(&pi);
+    for (unsigned i = 0; i < sizeof leds / sizeof leds[0]; i++) {
+        if (leds[i].model != raspberry_pi_model(&pi))
+            continue;
+        pi.led = leds[i].led;
+        pi.led_inverted = leds[i].inverted;
+        if (pi.led < RASPBERRY_PI_EXPANDER)
+            bcm_gpio_function(places.gpio, (unsigned)pi.led, BCM_PIN_OUTPUT);
+    }
+}
+
+static void rpi3_putc(char c)
+{
+    pl011_putc(&pi.uart, c);
+}
+
+static int rpi3_getc(void)
+{
+    return pl011_getc(&pi.uart);
+}
+
+static void rpi3_set_baud(uint32_t baud)
+{
+    raspberry_pi_set_baud(&pi, baud);
+}
+
+static void rpi3_describe(struct machine *machine)
+{
+    raspberry_pi_describe(&pi, machine);
+}
+
+static enum err rpi3_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    return raspberry_pi_release_core(&pi, core, entry, arg);
+}
+
+static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
+{
+    if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
+        bcm_local_sleep(BOARD_LOCAL, core_number());
+}
+
+static void rpi3_wake(const _Atomic uint32_t *word)
+{
+    (void)word;
+    bcm_local_wake_others(BOARD_LOCAL, core_number());
+}
+
+static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    (void)devices;
+    return 0;
+}
+
+static void rpi3_activity(bool active)
+{
+    raspberry_pi_activity(&pi, active);
+}
+
+static void rpi3_health(struct board_health *health)
+{
+    raspberry_pi_health(&pi, health);
+}
+
+static _Noreturn void rpi3_power_off(int status)
+{
+    (void)status; /* nobody to tell */
+    raspberry_pi_power_off(&pi);
+}
+
+const struct board board = {
+    .name = "rpi3",
+    .early_init = rpi3_early_init,
+    .describe = rpi3_describe,
+    .putc = rpi3_putc,
+    .getc = rpi3_getc,
+    .set_baud = rpi3_set_baud,
+    .ticks = generic_timer_ticks,
+    .ticks_hz = generic_timer_hz,
+    .start_core = rpi3_start_core,
+    .wait = rpi3_wait,
+    .wake = rpi3_wake,
+    .find_storage = rpi3_find_storage,
+    .activity = rpi3_activity,
+    .health = rpi3_health,
+    .power_off = rpi3_power_off,
+};

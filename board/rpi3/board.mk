@@ -1,0 +1,5 @@
+ISA := arm64
+DRIVERS := raspberry_pi bcm_mailbox bcm_gpio bcm_local bcm_watchdog pl011 generic_timer
+QEMU ?= qemu-system-aarch64
+QEMU_MACHINE ?= -M raspi3b -nographic -nic none
+QEMU_CARD = -drive if=sd,format=raw,file=$(1)
