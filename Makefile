@@ -41,6 +41,9 @@ DRIVERS :=
 # What a board with an SD controller lists besides the controller.
 SD_CARD := sd_card sd_host sd_facts sd_bus sd_emmc
 BOARD_CFLAGS :=
+# Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
+QEMU_SMP ?= $(CORES)
+QEMU_NEEDS :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
 -include board/$(BOARD)/board.mk
 
@@ -244,17 +247,17 @@ FORCE:
 card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf; FIRMWARE=folder, CMDLINE='words' go onto it
 
 CORES ?= 4
-run: $(B)/ingot.bin $(B)/card.img ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
-	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(CORES) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
+run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
+	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
 	    $(call QEMU_CARD,$(B)/card.img)
 
 # For the tests: what `run` would start, without what differs from run to run.
-qemu-command:
-	@echo $(QEMU) $(QEMU_MACHINE)
+qemu-command: $(QEMU_NEEDS)
+	@echo $(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP)
 
-debug: $(B)/ingot.bin $(B)/card.img ## as run, halted, waiting for gdb on localhost:1234
+debug: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## as run, halted, waiting for gdb on localhost:1234
 	@echo "gdb-multiarch $(B)/ingot.elf -ex 'target remote localhost:1234'"
-	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(CORES) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
+	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
 	    $(call QEMU_CARD,$(B)/card.img) -S -gdb tcp:127.0.0.1:1234
 
 disasm: $(B)/ingot.elf ## disassembly of the image with its source lines

@@ -562,6 +562,24 @@ bool device_tree_console(const struct device_tree *tree, struct device_tree_node
     return path != NULL && device_tree_find(tree, node, path);
 }
 
+/* A RISC-V hart without mmu-type is a monitor core, without FPU as well (binding riscv/cpus). */
+static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
+{
+    const char *mmu = device_tree_string(tree, node, "mmu-type");
+    bool is_riscv = device_tree_string(tree, node, "riscv,isa") != NULL ||
+                    device_tree_string(tree, node, "riscv,isa-base") != NULL;
+
+    return !is_riscv || (mmu != NULL && strcmp(mmu, "riscv,none") != 0);
+}
+
+bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node)
+{
+    while (device_tree_next_type(tree, node, "cpu"))
+        if (cpu_can_work(tree, node))
+            return true;
+    return false;
+}
+
 unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
                           unsigned max)
 {
@@ -570,7 +588,7 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
     unsigned n = 0, front = 0;
 
     device_tree_begin(&node);
-    while (device_tree_next_type(tree, &node, "cpu")) {
+    while (device_tree_next_cpu(tree, &node)) {
         if (!device_tree_reg(tree, &node, 0, &id, NULL))
             continue;
         if (id == first)

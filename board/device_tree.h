@@ -106,7 +106,10 @@ bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t
 bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
                          uint32_t *baud);
 
-/* Hardware ids (MPIDR affinity, hart id) of the available cpu nodes, the one that equals `first`
+/* The next available cpu node that can work: a RISC-V hart without MMU is none. */
+bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node);
+
+/* Hardware ids (MPIDR affinity, hart id) of those cpu nodes, the one that equals `first`
  * in front, otherwise in the order of the blob. Returns how many of them are in ids[0 .. max). */
 unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
                           unsigned max);

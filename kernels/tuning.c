@@ -34,13 +34,15 @@ static const struct midr_row {
     { 0x00, 0x051, { "QEMU max CPU", 512, 0 } },
 };
 
-/* A prefetch is a hint of Zicbop, and takes an issue slot for nothing on the cores without it: U74
- * and T-Head's. The latter's V is draft 0.7.1, whose encodings mean other things, and some
+/* A prefetch is a hint of Zicbop, and takes an issue slot for nothing on the cores without it: U54,
+ * U74 and T-Head's. The latter's V is draft 0.7.1, whose encodings mean other things, and some
  * device trees name it nevertheless. */
 static const struct name_row {
     const char *compatible;
     struct kernel_tuning tuning;
 } name_rows[] = {
+    { "sifive,u54", { "SiFive U54", 0, 0 } },
+    { "sifive,u54-mc", { "SiFive U54", 0, 0 } },
     { "sifive,u74", { "SiFive U74", 0, 0 } },
     { "sifive,u74-mc", { "SiFive U74", 0, 0 } },
     { "sifive,p670", { "SiFive P670", 1024, 0 } },

@@ -15,14 +15,15 @@ WORK = os.path.join(BUILD, "tests/work")
 _commands = {}
 
 
-def qemu_command(board):
-    """The board's QEMU command line without -smp, -kernel, -append and drives."""
-    if board not in _commands:
+def qemu_command(board, cores=1):
+    """The board's QEMU command line for that many cores, without -kernel, -append and drives."""
+    if (board, cores) not in _commands:
         out = subprocess.run(
             ["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
-             "qemu-command"], check=True, capture_output=True, text=True, timeout=60)
-        _commands[board] = out.stdout.split()
-    return list(_commands[board])
+             f"CORES={cores}", "qemu-command"], check=True, capture_output=True, text=True,
+            timeout=60)
+        _commands[board, cores] = out.stdout.split()
+    return list(_commands[board, cores])
 
 
 def card_arguments(card, extra=""):
@@ -45,9 +46,8 @@ class Machine:
 
     def command(self, words, cores=1, drives=(), kernel=None):
         kernel = kernel or os.path.join(BUILD, self.board, "ingot.bin")
-        return (qemu_command(self.board) + self.extra +
-                ["-smp", str(cores), "-no-reboot", "-kernel", kernel, "-append", words] +
-                list(drives))
+        return (qemu_command(self.board, cores) + self.extra +
+                ["-no-reboot", "-kernel", kernel, "-append", words] + list(drives))
 
     def run(self, words, cores=1, drives=(), kernel=None, timeout=120, stdin=None):
         """Boot, wait for the power-off, return (status, console text). Status None: timed out."""

@@ -11,6 +11,7 @@ enum {
     FID_HART_START = 0,
     FID_RESET = 0,
     RESET_SHUTDOWN = 0,
+    RESET_COLD_REBOOT = 1,
     REASON_NONE = 0,
     REASON_FAILURE = 1,
 };
@@ -49,5 +50,15 @@ void sbi_power_off(int failed)
 {
     (void)sbi_call(EID_RESET, FID_RESET, RESET_SHUTDOWN, failed ? REASON_FAILURE : REASON_NONE, 0,
                    0);
+}
+
+void sbi_shutdown_legacy(void)
+{
     (void)sbi_call(EID_LEGACY_SHUTDOWN, 0, 0, 0, 0, 0);
+}
+
+void sbi_restart(int failed)
+{
+    (void)sbi_call(EID_RESET, FID_RESET, RESET_COLD_REBOOT,
+                   failed ? REASON_FAILURE : REASON_NONE, 0, 0);
 }

@@ -16,8 +16,14 @@ void sbi_send_ipi(uint64_t mask, uint64_t base);
 /* Have those harts drop what their TLBs hold of [start, start + bytes) (chapter 8). */
 void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes);
 
-/* Switch the machine off, by SRST (chapter 10) or the legacy shutdown (5.9). failed: the reason
- * is a system failure, which firmware may record. Returns only where neither works. */
+/* Switch the machine off, by SRST (chapter 10). failed: the reason is a system failure, which
+ * firmware may record. Returns only where the firmware has no such switch. */
 void sbi_power_off(int failed);
+
+/* The same for firmware without SRST (5.9). OpenSBI stops the hart where it has no switch. */
+void sbi_shutdown_legacy(void);
+
+/* Restart it, by SRST. Returns only where the firmware cannot. */
+void sbi_restart(int failed);
 
 #endif

@@ -90,6 +90,7 @@ static _Noreturn void virt_power_off(int status)
 {
     ns16550_drain(&state.uart);
     sbi_power_off(status != 0);
+    sbi_shutdown_legacy();
     core_halt();
 }
 

@@ -212,7 +212,7 @@ static void read_tree(const struct device_tree *tree, struct machine *machine)
     uint64_t id;
 
     device_tree_begin(&node);
-    while (device_tree_next_type(tree, &node, "cpu")) {
+    while (device_tree_next_cpu(tree, &node)) {
         common &= node_features(tree, &node);
         if (device_tree_reg(tree, &node, 0, &id, NULL) && id == core_hardware_id())
             machine->tuning = node_tuning(tree, &node);

@@ -37,8 +37,7 @@ def riscv64(label, cores, extra, name="rv64gcv, VLEN 128", kernels="rv64gc rvv")
 def device_tree(name, cpu, cores, changes):
     """The machine's own device tree with some bytes changed, as another firmware might write it."""
     path = os.path.join(WORK, name)
-    subprocess.run(qemu_command("virt-riscv64") + ["-M", "virt,dumpdtb=" + path, "-cpu", cpu,
-                                                   "-smp", str(cores)],
+    subprocess.run(qemu_command("virt-riscv64", cores) + ["-M", "virt,dumpdtb=" + path, "-cpu", cpu],
                    check=True, capture_output=True, timeout=60)
     with open(path, "rb") as f:
         tree = f.read()

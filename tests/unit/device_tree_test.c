@@ -103,6 +103,17 @@ static void cpu(struct writer *w, const char *name, uint32_t id, const char *sta
     end(w);
 }
 
+static void hart(struct writer *w, const char *name, uint32_t id, const char *mmu)
+{
+    begin(w, name);
+    text(w, "device_type", "cpu");
+    CELLS(w, "reg", id);
+    text(w, "riscv,isa", "rv64imac");
+    if (mmu != NULL)
+        text(w, "mmu-type", mmu);
+    end(w);
+}
+
 static void make_soc(struct writer *w)
 {
     begin(w, "soc");
@@ -149,6 +160,9 @@ static void make_tree(struct writer *w)
     cpu(w, "cpu@1", 1, "okay");
     cpu(w, "cpu@2", 2, NULL);
     cpu(w, "cpu@3", 3, "ok");
+    hart(w, "cpu@4", 4, NULL);
+    hart(w, "cpu@5", 5, "riscv,none");
+    hart(w, "cpu@6", 6, "riscv,sv39");
     end(w);
     make_soc(w);
     end(w);
@@ -165,7 +179,7 @@ static void test_nodes(const struct device_tree *tree)
     device_tree_begin(&node);
     while (device_tree_next(tree, &node))
         n++;
-    OK(n == 13, "13 nodes walked (%u)", n);
+    OK(n == 16, "16 nodes walked (%u)", n);
     OK(!device_tree_next(tree, &node), "the end stays the end");
     OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");
     OK(device_tree_find(tree, &node, "/memory") && strcmp(node.name, "memory@40000000") == 0,
@@ -214,7 +228,7 @@ static void test_ranges(const struct device_tree *tree)
 static void test_questions(const struct device_tree *tree)
 {
     struct device_tree_node node;
-    uint64_t base = 0, bytes = 0, ids[4];
+    uint64_t base = 0, bytes = 0, ids[6];
     uint32_t baud = 0;
 
     OK(strcmp(device_tree_bootargs(tree), "model=a.ingot n=32") == 0, "bootargs");
@@ -223,9 +237,10 @@ static void test_questions(const struct device_tree *tree)
     OK(device_tree_console(tree, &node, &baud) && baud == 115200 &&
            strcmp(node.name, "serial@7e201000") == 0,
        "stdout-path by alias, with a rate (%u)", baud);
-    OK(device_tree_cpus(tree, 1, ids, 4) == 3 && ids[0] == 1 && ids[1] == 2 && ids[2] == 3,
-       "the disabled core is left out");
-    OK(device_tree_cpus(tree, 3, ids, 4) == 3 && ids[0] == 3 && ids[1] == 1 && ids[2] == 2,
+    OK(device_tree_cpus(tree, 1, ids, 6) == 4 && ids[0] == 1 && ids[1] == 2 && ids[2] == 3 &&
+           ids[3] == 6,
+       "a disabled core and harts without MMU are left out");
+    OK(device_tree_cpus(tree, 3, ids, 6) == 4 && ids[0] == 3 && ids[1] == 1 && ids[2] == 2,
        "the booting core comes first");
     OK(device_tree_cpus(tree, 3, ids, 2) == 2 && ids[0] == 3 && ids[1] == 1,
        "the booting core is never the one left out");

@@ -1,0 +1,73 @@
+#include "board/drivers/sifive_uart.h"
+
+/* Registers and bits by the names of the manual. */
+enum {
+    REG_TXDATA = 0x00, /* bit 31: full */
+    REG_RXDATA = 0x04, /* bit 31: empty, and a read takes the byte */
+    REG_TXCTRL = 0x08,
+    REG_RXCTRL = 0x0c,
+    REG_IE = 0x10,
+    REG_IP = 0x14,
+    REG_DIV = 0x18,
+    CTRL_ENABLE = 1 << 0,
+    CTRL_MARK_SHIFT = 16, /* IP_TRANSMIT: fewer bytes than that in the FIFO */
+    IP_TRANSMIT = 1 << 0,
+    DIV_MAX = 0xffff,
+    DRAIN_POLLS = 1000000,
+};
+#define DATA_STATE (1u << 31)
+
+static uint32_t read_register(const struct sifive_uart *uart, unsigned offset)
+{
+    return *(volatile uint32_t *)(uart->base + offset);
+}
+
+static void write_register(const struct sifive_uart *uart, unsigned offset, uint32_t value)
+{
+    *(volatile uint32_t *)(uart->base + offset) = value;
+}
+
+void sifive_uart_init(struct sifive_uart *uart, uintptr_t base)
+{
+    uart->base = base;
+    write_register(uart, REG_IE, 0);
+    write_register(uart, REG_TXCTRL, CTRL_ENABLE | 1 << CTRL_MARK_SHIFT);
+    write_register(uart, REG_RXCTRL, CTRL_ENABLE);
+}
+
+/* Register div: f / (div + 1), rounded to the nearest. */
+void sifive_uart_set_baud(const struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud)
+{
+    uint64_t divisor = (clock_hz + baud / 2) / baud;
+
+    if (uart->base == 0 || divisor == 0 || divisor - 1 > DIV_MAX)
+        return;
+    sifive_uart_drain(uart);
+    write_register(uart, REG_DIV, (uint32_t)(divisor - 1));
+}
+
+void sifive_uart_putc(const struct sifive_uart *uart, char c)
+{
+    if (uart->base == 0)
+        return;
+    while ((read_register(uart, REG_TXDATA) & DATA_STATE) != 0) {
+    }
+    write_register(uart, REG_TXDATA, (uint8_t)c);
+}
+
+int sifive_uart_getc(const struct sifive_uart *uart)
+{
+    uint32_t data;
+
+    if (uart->base == 0)
+        return -1;
+    data = read_register(uart, REG_RXDATA);
+    return (data & DATA_STATE) != 0 ? -1 : (int)(data & 0xff);
+}
+
+void sifive_uart_drain(const struct sifive_uart *uart)
+{
+    for (int i = 0; uart->base != 0 && i < DRAIN_POLLS; i++)
+        if ((read_register(uart, REG_IP) & IP_TRANSMIT) != 0)
+            return;
+}

@@ -1,0 +1,87 @@
+/* Microchip PolarFire SoC Icicle Kit, after HSS and U-Boot or in QEMU's microchip-icicle-kit. "TRM"
+ * is the PolarFire SoC MSS Technical Reference Manual, DS60001702. */
+#include "board/board.h"
+
+#include "board/device_tree.h"
+#include "board/drivers/ns16550.h"
+#include "board/drivers/riscv_timer.h"
+#include "board/drivers/sbi.h"
+#include "board/drivers/sbi_harts.h"
+#include "board/drivers/semihosting.h"
+#include "board/isa.h"
+#include "memory.h"
+
+enum { UART_BYTES = 0x400, UART_SHIFT = 2, UART_WIDTH = 4 };
+
+static struct board_state {
+    struct sbi_harts harts;
+    struct ns16550 uart;
+} state;
+
+/* HSS talks on MMUART0; stdout-path of U-Boot's tree is MMUART1. */
+static void open_uart(void)
+{
+    struct device_tree_node node;
+    uint64_t base = BOARD_UART_ADDRESS;
+    uint32_t baud;
+
+    if (state.harts.tree.blob != NULL && device_tree_console(&state.harts.tree, &node, &baud) &&
+        device_tree_lists(&state.harts.tree, &node, "compatible", "ns16550a"))
+        (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
+    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) == ERR_OK)
+        ns16550_init(&state.uart, (uintptr_t)base, UART_SHIFT, UART_WIDTH);
+}
+
+static void icicle_early_init(const void *dtb)
+{
+    sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
+    open_uart();
+}
+
+static void icicle_putc(char c)
+{
+    ns16550_putc(&state.uart, c);
+}
+
+static int icicle_getc(void)
+{
+    return ns16550_getc(&state.uart);
+}
+
+static uint64_t icicle_ticks_hz(void)
+{
+    return state.harts.ticks_hz;
+}
+
+static enum err icicle_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    return sbi_harts_start(&state.harts, core, entry, arg);
+}
+
+static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    (void)devices;
+    return 0;
+}
+
+/* HSS has a power-off by SRST; OpenSBI in QEMU has none, and its machine no switch either. */
+static _Noreturn void icicle_power_off(int status)
+{
+    ns16550_drain(&state.uart);
+    sbi_power_off(status != 0);
+    semihosting_exit(status);
+}
+
+const struct board board = {
+    .name = "icicle",
+    .early_init = icicle_early_init,
+    .putc = icicle_putc,
+    .getc = icicle_getc,
+    .ticks = riscv_timer_ticks,
+    .ticks_hz = icicle_ticks_hz,
+    .start_core = icicle_start_core,
+    .wait = core_wait,
+    .wake = core_wake,
+    .find_storage = icicle_find_storage,
+    .power_off = icicle_power_off,
+};

@@ -1,0 +1,14 @@
+ISA := riscv64
+DRIVERS := ns16550 riscv_timer sbi sbi_harts semihosting
+QEMU ?= qemu-system-riscv64
+# QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.
+QEMU_MACHINE ?= -M microchip-icicle-kit -m 2G -dtb $(B)/icicle.dtb -nographic -nic none \
+                -serial null -serial mon:stdio -semihosting
+# As many as the device tree has; `cores=` takes fewer to work.
+QEMU_SMP := 5
+QEMU_NEEDS := $(O)/icicle/icicle.dtb
+QEMU_CARD = -drive if=sd,format=raw,file=$(1)
+
+$(O)/icicle/icicle.dtb: board/icicle/tree.py
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) $< $@

@@ -1,0 +1,14 @@
+/* Addresses of the PolarFire SoC that are needed before or without the device tree (TRM, "Memory
+ * Map"). OpenSBI lies in the first 2 MiB of RAM; HSS keeps to the L2 scratchpad. */
+#ifndef INGOT_BOARD_ICICLE_MEMORY_H
+#define INGOT_BOARD_ICICLE_MEMORY_H
+
+#define BOARD_RAM_BASE            0x80000000
+#define BOARD_LOAD_ADDRESS        0x80200000
+/* SBI always passes the tree in a1. */
+#define BOARD_DEVICE_TREE_ADDRESS 0
+
+#define BOARD_UART_ADDRESS        0x20100000
+#define BOARD_TIMEBASE_HZ         1000000
+
+#endif

@@ -1,0 +1,92 @@
+/* QEMU's `sifive_u`, a HiFive Unleashed: SiFive FU540-C000 ("manual": v1p3). */
+#include "board/board.h"
+
+#include "board/device_tree.h"
+#include "board/drivers/riscv_timer.h"
+#include "board/drivers/sbi.h"
+#include "board/drivers/sbi_harts.h"
+#include "board/drivers/sifive_prci.h"
+#include "board/drivers/sifive_uart.h"
+#include "board/isa.h"
+#include "memory.h"
+
+enum { UART_BYTES = 0x1000 };
+
+static struct board_state {
+    struct sbi_harts harts;
+    struct sifive_uart uart;
+} state;
+
+static void open_uart(void)
+{
+    struct device_tree_node node;
+    uint64_t base = BOARD_UART_ADDRESS;
+    uint32_t baud;
+
+    if (state.harts.tree.blob != NULL && device_tree_console(&state.harts.tree, &node, &baud) &&
+        device_tree_lists(&state.harts.tree, &node, "compatible", "sifive,uart0"))
+        (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
+    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) == ERR_OK)
+        sifive_uart_init(&state.uart, (uintptr_t)base);
+}
+
+static void sifive_u_early_init(const void *dtb)
+{
+    sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
+    open_uart();
+}
+
+static void sifive_u_putc(char c)
+{
+    sifive_uart_putc(&state.uart, c);
+}
+
+static int sifive_u_getc(void)
+{
+    return sifive_uart_getc(&state.uart);
+}
+
+static void sifive_u_set_baud(uint32_t baud)
+{
+    sifive_uart_set_baud(&state.uart, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), baud);
+}
+
+static uint64_t sifive_u_ticks_hz(void)
+{
+    return state.harts.ticks_hz;
+}
+
+static enum err sifive_u_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    return sbi_harts_start(&state.harts, core, entry, arg);
+}
+
+static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    (void)devices;
+    return 0;
+}
+
+/* OpenSBI knows no power switch here, but a reset: QEMU ends on it with -no-reboot. */
+static _Noreturn void sifive_u_power_off(int status)
+{
+    sifive_uart_drain(&state.uart);
+    sbi_power_off(status != 0);
+    sbi_restart(status != 0);
+    core_halt();
+}
+
+const struct board board = {
+    .name = "sifive_u",
+    .early_init = sifive_u_early_init,
+    .putc = sifive_u_putc,
+    .getc = sifive_u_getc,
+    .set_baud = sifive_u_set_baud,
+    .ticks = riscv_timer_ticks,
+    .ticks_hz = sifive_u_ticks_hz,
+    .start_core = sifive_u_start_core,
+    .wait = core_wait,
+    .wake = core_wake,
+    .find_storage = sifive_u_find_storage,
+    .power_off = sifive_u_power_off,
+};

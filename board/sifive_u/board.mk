@@ -1,0 +1,7 @@
+ISA := riscv64
+DRIVERS := riscv_timer sbi sbi_harts sifive_prci sifive_uart
+QEMU ?= qemu-system-riscv64
+QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
+# The E51, which does not work for us, is one more.
+QEMU_SMP = $(shell expr $(CORES) + 1)
+QEMU_CARD = -drive if=sd,format=raw,file=$(1)
