@@ -9,6 +9,6 @@ QEMU_SMP := 5
 QEMU_NEEDS := $(O)/icicle/icicle.dtb
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 
-$(O)/icicle/icicle.dtb: board/icicle/tree.py
+$(O)/icicle/icicle.dtb: board/icicle/tree.py tests/device_tree.py
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) $< $@
