@@ -85,6 +85,8 @@ static void take_all(struct activations *a, const struct activations_request *r,
     size_t n = a->chunk;
 
     a->x = take(t, n * a->dim_stride, sizeof(float));
+    a->saved = take(t, (n < ACTIVATIONS_SAVED ? n : ACTIVATIONS_SAVED) * a->dim_stride,
+                    sizeof(float));
     a->norm = take(t, n * a->dim_stride, sizeof(float));
     a->q = take(t, n * a->q_stride, sizeof(float));
     a->k = take(t, n * a->kv_stride, sizeof(float));

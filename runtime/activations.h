@@ -12,6 +12,8 @@
 #include "runtime/arena.h"
 #include "runtime/attention.h"
 
+enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
+
 struct activations {
     uint32_t chunk;
     size_t dim_stride;    /* floats from one token's row to the next, as all strides */
@@ -19,6 +21,7 @@ struct activations {
     size_t kv_stride;
     size_t hidden_stride;
     float *x;             /* (chunk, dim) residual stream */
+    float *saved;         /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
     float *norm;          /* (chunk, dim) */
     float *q;             /* (chunk, n_heads * head_dim) */
     float *k;             /* (chunk, n_kv_heads * head_dim) */

@@ -251,14 +251,5 @@ enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
 
 uint64_t engine_planned_bytes(const struct engine *e)
 {
-    size_t row = 0;
-    uint64_t offset;
-
-    if (e->plan.residency != PLAN_STREAMED) {
-        return 0;
-    }
-    if (e->plan.row_bytes != 0) {
-        plan_embedding_range(&e->image, 0, &offset, &row);
-    }
-    return e->plan.layer_read + e->plan.head_read + row;
+    return e->plan.layer_read + e->plan.head_read;
 }

@@ -81,7 +81,8 @@ typedef void engine_visit_fn(void *context, uint32_t position, const float *logi
 enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
                              engine_visit_fn *visit, void *context);
 
-/* Bytes read for one more token as planned: layers, head and the embedding's row. */
+/* Bytes read for one more token as planned: layers and head. A row of a streamed embedding comes
+ * to that, unless it is one of the latest. */
 uint64_t engine_planned_bytes(const struct engine *e);
 
 #endif

@@ -256,6 +256,16 @@ static void step(const struct transformer *t, unsigned core)
     team_barrier(t->team);
 }
 
+/* The same before a piece of the layer that may not be there yet. False: it will not come. */
+static bool step_to(const struct transformer *t, unsigned core, unsigned piece)
+{
+    if (core == 0) {
+        stream_need(t->stream, piece, plan_piece_end(t->image, t->layer, piece));
+    }
+    step(t, core);
+    return !t->stream->missing[piece];
+}
+
 /* Add a bias to the rows that this core has just computed. */
 static void add_bias(const struct transformer *t, unsigned core, enum ingot_role role, size_t n,
                      float *y, size_t stride)
@@ -319,7 +329,7 @@ static void leave_block(const struct transformer *t, unsigned core, enum ingot_r
 
 /* ---- one layer ----------------------------------------------------------------------------- */
 
-static void attention_layer(const struct transformer *t, unsigned core)
+static bool attention_layer(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
@@ -343,10 +353,12 @@ static void attention_layer(const struct transformer *t, unsigned core)
     attend(t, core);
     step(t, core);
     quantize_tokens(t, core, INGOT_ATTN_OUT, &attended);
-    step(t, core);
+    if (!step_to(t, core, 1)) {
+        return false;
+    }
     leave_block(t, core, INGOT_ATTN_OUT, &attended, has(t, INGOT_OUT_BIAS),
                 INGOT_ATTN_POST_NORM);
-    step(t, core);
+    return step_to(t, core, 2);
 }
 
 /* The activation of n elements: of gate times up, or of up alone, to gate. */
@@ -392,7 +404,9 @@ static void feed_forward_layer(const struct transformer *t, unsigned core)
     activate_rows(t, core);
     step(t, core);
     quantize_tokens(t, core, INGOT_FFN_DOWN, &gated);
-    step(t, core);
+    if (!step_to(t, core, 3)) {
+        return;
+    }
     leave_block(t, core, INGOT_FFN_DOWN, &gated, has(t, INGOT_FFN_BIAS), INGOT_FFN_POST_NORM);
 }
 
@@ -419,6 +433,7 @@ void layer_run(const struct transformer *t, unsigned core)
     if (t->layer == 0 && has(t, INGOT_POSITIONS)) {
         add_positions(t, core); /* each core its tokens, which it norms next: no barrier */
     }
-    attention_layer(t, core);
-    feed_forward_layer(t, core);
+    if (attention_layer(t, core)) {
+        feed_forward_layer(t, core);
+    }
 }

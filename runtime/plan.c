@@ -22,7 +22,6 @@ struct weights {
     uint64_t largest_layer;
     uint64_t embedding;     /* extent 0 */
     uint64_t head;          /* the last extent */
-    uint32_t head_extent;   /* the extent that holds the output matrix */
     bool tied;
 };
 
@@ -41,7 +40,6 @@ static void weigh(struct weights *w, const struct image *image)
     w->tied = image->header->params.tied != 0;
     w->embedding = image->extents[0].bytes;
     w->head = image->extents[n + 1].bytes;
-    w->head_extent = w->tied ? 0 : n + 1;
     for (uint32_t i = 0; i < n + 2; i++) {
         uint64_t bytes = image->extents[i].bytes;
 
@@ -74,6 +72,16 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 
     *offset = first / SECTOR_BYTES * SECTOR_BYTES;
     *bytes = embedding_row_bytes(image);
+}
+
+uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece)
+{
+    static const uint8_t next[PLAN_PIECES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM,
+                                                   INGOT_FFN_DOWN };
+
+    return piece < PLAN_PIECES - 1
+               ? image_tensor(image, (enum ingot_role)next[piece], layer)->offset
+               : image->extents[layer + 1].bytes;
 }
 
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
@@ -189,7 +197,7 @@ static uint64_t norm_bytes(const struct weights *w)
 static uint64_t streamed_bytes(const struct weights *w, bool tiled)
 {
     uint64_t row = embedding_row_bytes(w->image);
-    uint64_t slots = PLAN_SLOTS * slot_bytes(w, tiled);
+    uint64_t slots = PLAN_LEAST_SLOTS * slot_bytes(w, tiled);
 
     if (w->tied) {
         return slots + w->head + (tiled ? row : w->embedding);
@@ -209,6 +217,7 @@ static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t li
         return false;
     }
     plan->residency = PLAN_STREAMED;
+    plan->n_slots = PLAN_LEAST_SLOTS;
     plan->slot_bytes = (size_t)slot_bytes(w, tiled);
     plan->row_bytes = tiled || !w->tied ? embedding_row_bytes(w->image) : 0;
     if (w->tied || !tiled) {
@@ -225,6 +234,19 @@ static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t li
         plan_tiles(plan, w);
     }
     return true;
+}
+
+/* What is left keeps more than the one embedding row that a token needs. */
+static void keep_rows(struct plan *plan, uint64_t limit)
+{
+    uint64_t used = plan->pinned_bytes + (uint64_t)plan->n_slots * plan->slot_bytes;
+    uint64_t rows;
+
+    if (plan->row_bytes == 0) {
+        return;
+    }
+    rows = (limit - used) / plan->row_bytes;
+    plan->n_rows = rows < PLAN_MOST_ROWS ? (uint32_t)rows : PLAN_MOST_ROWS;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -318,7 +340,8 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
         refuse(plan, r, &w, rest, limit);
         return ERR_NO_SPACE;
     }
-    plan->io_bytes = PLAN_SLOTS * plan->slot_bytes + plan->row_bytes;
+    keep_rows(plan, limit);
+    plan->io_bytes = plan->n_slots * plan->slot_bytes + plan->n_rows * plan->row_bytes;
     return ERR_OK;
 }
 

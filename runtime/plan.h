@@ -12,7 +12,10 @@
 #include "runtime/kv_cache.h"
 
 enum {
-    PLAN_SLOTS = 2,             /* one computes while the other fills */
+    PLAN_LEAST_SLOTS = 2,       /* one computes while the other fills */
+    PLAN_MOST_SLOTS = 4,
+    PLAN_MOST_ROWS = 4,         /* embedding rows kept, where the embedding streams */
+    PLAN_PIECES = 4,            /* of a layer, see plan_piece_end */
     PLAN_DEFAULT_CHUNK = 128,   /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_PROBLEM_BYTES = 256,
@@ -51,9 +54,11 @@ struct plan {
     uint32_t n_streamed_layers;
 
     size_t pinned_bytes;  /* region weights: extents read once, the norm of a head in tiles */
-    size_t slot_bytes;    /* of one slot; 0: none needed */
-    size_t io_bytes;      /* region io: slots and the embedding row's buffer */
-    size_t row_bytes;     /* of that buffer; 0: the embedding is in memory */
+    uint32_t n_slots;     /* 0: none needed */
+    size_t slot_bytes;    /* of one slot */
+    size_t io_bytes;      /* region io: slots and embedding rows */
+    uint32_t n_rows;      /* embedding rows kept; 0: the embedding is in memory */
+    size_t row_bytes;     /* of one, else 0 */
     size_t kv_bytes;      /* region kv */
     enum kv_type kv_type; /* as asked for */
     size_t scratch_bytes; /* region scratch */
@@ -78,6 +83,10 @@ size_t plan_output_norm_bytes(const struct image *image);
 /* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
+
+/* A layer is computed in pieces, in the order of its tensors: norm, Q, K and V; the rest of
+ * attention; norm, gate and up; down. Bytes of the extent up to the end of piece `piece`. */
+uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece);
 
 /* Head tile number i: its rows, and the sector-aligned file range that holds them; *skip bytes
  * of it lie before the first row. */

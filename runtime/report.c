@@ -67,7 +67,7 @@ static void io_text(const struct engine *e, char *text, size_t bytes)
         return;
     }
     format_text(text, bytes, "%u slots of %s for %u layers%s; %s read per token",
-                p->slot_bytes != 0 ? (unsigned)PLAN_SLOTS : 0, format_bytes(slot, p->slot_bytes),
+                (unsigned)p->n_slots, format_bytes(slot, p->slot_bytes),
                 (unsigned)p->n_streamed_layers, p->tiled_head ? " and the head in tiles" : "",
                 format_bytes(pass, engine_planned_bytes(e)));
 }

@@ -66,11 +66,11 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     if (s->extents[n + 1] == NULL) { /* an untied head in tiles: only its norm stays */
         s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
     }
-    for (uint32_t i = 0; i < PLAN_SLOTS && plan->slot_bytes != 0; i++) {
+    for (uint32_t i = 0; i < plan->n_slots; i++) {
         s->slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
     }
     if (plan->row_bytes != 0) {
-        s->row = arena_take(arena, ARENA_IO, plan->row_bytes);
+        s->rows = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
     }
 }
 
@@ -78,7 +78,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
 
 static struct stream_slot *slot_of(struct stream *s, uint32_t index)
 {
-    for (uint32_t i = 0; i < PLAN_SLOTS; i++) {
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 
         if (slot->state != STREAM_EMPTY && slot->unit.pass == s->pass &&
@@ -95,7 +95,6 @@ static void start_read(const struct stream *s, struct stream_slot *slot)
     struct plan_tile tile;
     const struct ingot_extent *x;
 
-    slot->state = STREAM_LOADING;
     slot->crc = 0;
     slot->crc_bytes = 0;
     if (is_tile(s, slot->unit.index)) {
@@ -105,6 +104,43 @@ static void start_read(const struct stream *s, struct stream_slot *slot)
     }
     x = layer_extent(s, slot->unit.index);
     (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
+}
+
+static bool is_arriving(const struct stream_slot *slot)
+{
+    return (slot->state == STREAM_LOADING || slot->state == STREAM_IN_USE) &&
+           slot->read.status == ERR_BUSY;
+}
+
+/* The queued slot whose turn is next, or NULL: none, or the unit before has more to ask for. Two
+ * at once would share the card, and the one that is wanted first would come late. */
+static struct stream_slot *next_queued(struct stream *s)
+{
+    struct stream_slot *first = NULL;
+
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
+            return NULL;
+        }
+        if (slot->state == STREAM_QUEUED &&
+            (first == NULL || slot->unit.pass - s->pass < first->unit.pass - s->pass ||
+             (slot->unit.pass == first->unit.pass && slot->unit.index < first->unit.index))) {
+            first = slot;
+        }
+    }
+    return first;
+}
+
+static void start_queued(struct stream *s)
+{
+    struct stream_slot *slot;
+
+    while ((slot = next_queued(s)) != NULL) {
+        slot->state = STREAM_LOADING;
+        start_read(s, slot);
+    }
 }
 
 /* Of the next pass only the layers are certain: whether it wants the head, and what follows
@@ -134,16 +170,19 @@ static void advance_next(struct stream *s)
 
 static void request_ahead(struct stream *s)
 {
-    for (uint32_t i = 0; i < PLAN_SLOTS; i++) {
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 
         if (slot->state != STREAM_EMPTY || !next_is_known(s)) {
             continue;
         }
         slot->unit = s->next;
-        start_read(s, slot);
+        slot->state = STREAM_QUEUED;
+        slot->checked = false;
+        slot->stalled = false;
         advance_next(s);
     }
+    start_queued(s);
 }
 
 /* Carry the CRC of an arriving layer along; tiles are checked when they are used, in order. */
@@ -161,38 +200,54 @@ static void check_ahead(const struct stream *s, struct stream_slot *slot, uint64
 
 void stream_poll(struct stream *s)
 {
-    for (uint32_t i = 0; i < PLAN_SLOTS; i++) {
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 
-        if (slot->state == STREAM_LOADING) {
+        if (slot->state == STREAM_LOADING || (slot == s->early && slot->state == STREAM_IN_USE)) {
             (void)file_read_poll(&slot->read); /* its status stays in the read */
             check_ahead(s, slot, CRC_STEP);
         }
+    }
+    start_queued(s);
+}
+
+/* Wait for transfers in flight: the device writes the buffers until they end. */
+static void empty_slots(struct stream *s)
+{
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        while (is_arriving(slot)) {
+            (void)file_read_poll(&slot->read);
+        }
+        slot->state = STREAM_EMPTY;
     }
 }
 
 void stream_reset(struct stream *s)
 {
-    for (uint32_t i = 0; i < PLAN_SLOTS; i++) {
-        struct stream_slot *slot = &s->slots[i];
-
-        while (slot->state == STREAM_LOADING && file_read_poll(&slot->read) == ERR_BUSY) {
-            /* the device writes the buffer until it ends */
-        }
-        slot->state = STREAM_EMPTY;
-    }
+    empty_slots(s);
     s->pass++;
     s->next.pass = s->pass + 1;
     s->next.index = 0;
     s->started = false;
+    s->early = NULL;
+    s->failure = ERR_OK;
+    memset(s->missing, 0, sizeof s->missing);
+}
+
+static void begin_tiles(struct stream *s)
+{
+    s->tile_crc = s->tile_crc_before;
+    s->tile_crc_end = s->plan->tile_base;
 }
 
 void stream_begin(struct stream *s, bool want_head)
 {
     s->pass++;
     s->want_head = want_head && s->plan->tiled_head;
-    s->tile_crc = s->tile_crc_before;
-    s->tile_crc_end = s->plan->tile_base;
+    s->tiles_again = false;
+    begin_tiles(s);
     if (s->n_layers == 0) {
         return;
     }
@@ -213,23 +268,30 @@ static uint64_t ticks_now(const struct stream *s)
     return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
 }
 
-/* Wait for the slot's transfer. Its error, if any, is the read's. */
-static enum err wait_arrival(struct stream *s, struct stream_slot *slot)
+/* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
+static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
-    stream_poll(s);
-    if (slot->read.status == ERR_BUSY) {
-        uint64_t start = ticks_now(s);
+    uint64_t start;
 
-        while (slot->read.status == ERR_BUSY) {
+    if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
+        s->started = true;
+        return ERR_OK;
+    }
+    stream_poll(s);
+    if (slot->state == STREAM_QUEUED ||
+        (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY)) {
+        s->figures.stalls += slot->stalled ? 0 : 1;
+        s->figures.first_stalls += slot->stalled || s->started ? 0 : 1;
+        slot->stalled = true;
+        start = ticks_now(s);
+        do {
             stream_poll(s);
-        }
-        s->figures.stalls++;
-        s->figures.first_stalls += s->started ? 0 : 1;
+        } while (slot->state == STREAM_QUEUED ||
+                 (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));
         s->figures.stall_ticks += ticks_now(s) - start;
     }
     s->started = true;
-    s->figures.retries += slot->read.n_retries;
-    return slot->read.status;
+    return slot->read.status == ERR_BUSY ? ERR_OK : slot->read.status;
 }
 
 static enum err fail(struct stream *s, unsigned extent, struct stream_slot *slot, enum err e)
@@ -243,8 +305,13 @@ static enum err fail(struct stream *s, unsigned extent, struct stream_slot *slot
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned extent)
 {
     for (int tries = 0; ; tries++) {
+        s->figures.retries += slot->read.n_retries;
+        if (slot->read.status != ERR_OK) {
+            return slot->read.status;
+        }
         check_ahead(s, slot, UINT64_MAX);
         if (image_check_extent(s->image, extent, slot->crc) == ERR_OK) {
+            slot->checked = true;
             return ERR_OK;
         }
         if (tries == 1) {
@@ -254,42 +321,79 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
         start_read(s, slot);
         while (file_read_poll(&slot->read) == ERR_BUSY) {
         }
-        s->figures.retries += slot->read.n_retries;
-        if (slot->read.status != ERR_OK) {
-            return slot->read.status;
-        }
     }
 }
 
-enum err stream_layer(struct stream *s, uint32_t layer, const uint8_t **extent)
+static struct stream_slot *slot_of_layer(struct stream *s, uint32_t layer)
 {
     struct stream_slot *slot;
     uint32_t index = 0;
+
+    while (s->layers[index] != layer) {
+        index++;
+    }
+    slot = slot_of(s, index);
+    assert(slot != NULL);
+    return slot;
+}
+
+enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **extent)
+{
+    struct stream_slot *slot;
     enum err e;
 
     if (s->extents[layer + 1] != NULL) {
         *extent = s->extents[layer + 1];
         return ERR_OK;
     }
-    while (s->layers[index] != layer) {
-        index++;
+    slot = slot_of_layer(s, layer);
+    first = first < s->image->extents[layer + 1].bytes ? first
+                                                       : s->image->extents[layer + 1].bytes;
+    e = wait_arrival(s, slot, first);
+    slot->state = STREAM_IN_USE;
+    s->early = slot;
+    if (e == ERR_OK && slot->read.status == ERR_OK) {
+        e = check_layer(s, slot, layer + 1);
+        s->early = NULL;
     }
-    slot = slot_of(s, index);
-    assert(slot != NULL);
-    e = wait_arrival(s, slot);
-    e = e == ERR_OK ? check_layer(s, slot, layer + 1) : e;
     if (e != ERR_OK) {
         return fail(s, layer + 1, slot, e);
     }
-    slot->state = STREAM_IN_USE;
     *extent = slot->buffer;
     return ERR_OK;
 }
 
-static void give_back(struct stream *s, uint32_t index)
+void stream_need(struct stream *s, unsigned piece, uint64_t bytes)
 {
-    struct stream_slot *slot = slot_of(s, index);
+    if (s->early != NULL && s->failure == ERR_OK) {
+        s->failure = wait_arrival(s, s->early, bytes);
+        s->missing[piece] = s->failure != ERR_OK;
+    }
+}
 
+enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
+{
+    struct stream_slot *slot = s->early;
+    uint64_t reread = s->figures.reread;
+    enum err e;
+
+    *again = false;
+    if (slot == NULL) {
+        return ERR_OK;
+    }
+    e = s->failure;
+    e = e == ERR_OK ? wait_arrival(s, slot, slot->read.bytes) : e;
+    e = e == ERR_OK ? check_layer(s, slot, layer + 1) : e;
+    s->early = NULL;
+    if (e != ERR_OK) {
+        return fail(s, layer + 1, slot, e);
+    }
+    *again = s->figures.reread != reread;
+    return ERR_OK;
+}
+
+static void give_back(struct stream *s, struct stream_slot *slot)
+{
     assert(slot != NULL && slot->state == STREAM_IN_USE);
     s->figures.bytes_streamed += slot->read.bytes;
     slot->state = STREAM_EMPTY;
@@ -298,46 +402,84 @@ static void give_back(struct stream *s, uint32_t index)
 
 void stream_layer_done(struct stream *s, uint32_t layer)
 {
-    uint32_t index = 0;
-
-    if (s->extents[layer + 1] != NULL) {
-        return;
+    if (s->extents[layer + 1] == NULL) {
+        give_back(s, slot_of_layer(s, layer));
     }
-    while (s->layers[index] != layer) {
-        index++;
-    }
-    give_back(s, index);
 }
 
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows)
 {
     struct stream_slot *slot = slot_of(s, s->n_layers + i);
-    unsigned extent = tile_extent(s);
     uint64_t end;
     enum err e;
 
     assert(slot != NULL);
     plan_head_tile(s->plan, s->image, i, tile);
-    e = wait_arrival(s, slot);
+    e = wait_arrival(s, slot, tile->bytes);
+    slot->state = STREAM_IN_USE;
+    s->figures.retries += slot->read.n_retries;
     if (e != ERR_OK) {
-        return fail(s, extent, slot, e);
+        return fail(s, tile_extent(s), slot, e);
     }
     end = i + 1 == s->plan->n_tiles ? s->plan->tile_end : tile->offset + tile->bytes;
     s->tile_crc = crc32c(s->tile_crc, slot->buffer + (s->tile_crc_end - tile->offset),
                          (size_t)(end - s->tile_crc_end));
     s->tile_crc_end = end;
-    if (end == s->plan->tile_end &&
-        image_check_extent(s->image, extent, s->tile_crc) != ERR_OK) {
-        return fail(s, extent, slot, ERR_BAD_CHECKSUM);
-    }
-    slot->state = STREAM_IN_USE;
     *rows = slot->buffer + tile->skip;
     return ERR_OK;
 }
 
 void stream_tile_done(struct stream *s, uint32_t i)
 {
-    give_back(s, s->n_layers + i);
+    give_back(s, slot_of(s, s->n_layers + i));
+}
+
+enum err stream_head_check(struct stream *s, bool *again)
+{
+    enum err e = image_check_extent(s->image, tile_extent(s), s->tile_crc);
+
+    *again = e != ERR_OK && !s->tiles_again;
+    if (*again) {
+        s->tiles_again = true;
+        s->figures.reread++;
+        empty_slots(s);
+        s->next = (struct stream_unit){ s->pass, s->n_layers };
+        begin_tiles(s);
+        request_ahead(s);
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        (void)stream_name_problem(s, tile_extent(s), NULL, e);
+        stream_reset(s);
+    }
+    return e;
+}
+
+/* The row that begins at `offset` of the file, kept or read; NULL: *e. */
+static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, enum err *e)
+{
+    struct file_read read;
+    uint8_t *at;
+
+    for (uint32_t i = 0; i < s->plan->n_rows; i++) {
+        if (s->row_offsets[i] == offset) {
+            s->figures.rows_kept++;
+            return s->rows + i * bytes;
+        }
+    }
+    at = s->rows + s->next_row * bytes;
+    s->row_offsets[s->next_row] = 0;
+    *e = file_read_now(&read, s->file, offset, at, bytes);
+    s->figures.retries += read.n_retries;
+    if (*e != ERR_OK) {
+        (void)stream_name_problem(s, 0, &read, *e);
+        stream_reset(s);
+        return NULL;
+    }
+    s->figures.rows_read++;
+    s->row_offsets[s->next_row] = offset;
+    s->next_row = (s->next_row + 1) % s->plan->n_rows;
+    return at;
 }
 
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row)
@@ -346,10 +488,10 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
     uint64_t first = t->offset + token / t->interleave *
                                      (image_type_row_bytes(t->type, t->cols_padded) *
                                       (uint64_t)t->interleave);
-    struct file_read read;
+    const uint8_t *at;
     uint64_t offset;
     size_t bytes;
-    enum err e;
+    enum err e = ERR_OK;
 
     *row = token % t->interleave;
     if (s->extents[0] != NULL) {
@@ -357,14 +499,10 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
         return ERR_OK;
     }
     plan_embedding_range(s->image, token, &offset, &bytes);
-    e = file_read_now(&read, s->file, offset, s->row, bytes);
-    s->figures.retries += read.n_retries;
-    if (e != ERR_OK) {
-        (void)stream_name_problem(s, 0, &read, e);
-        stream_reset(s);
+    at = find_row(s, offset, bytes, &e);
+    if (at == NULL) {
         return e;
     }
-    s->figures.bytes_streamed += bytes;
-    *group = s->row + (s->image->extents[0].offset + first - offset);
+    *group = at + (s->image->extents[0].offset + first - offset);
     return ERR_OK;
 }

@@ -92,8 +92,8 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
                                   uint32_t *crc)
 {
     const struct ingot_extent *x = &s->image->extents[extent];
-    bool slots = s->plan->slot_bytes != 0;
-    uint8_t *buffer = slots ? s->slots[0].buffer : s->row;
+    bool slots = s->plan->n_slots != 0;
+    uint8_t *buffer = slots ? s->slots[0].buffer : s->rows;
     size_t step = (slots ? s->plan->slot_bytes : s->plan->row_bytes) / SECTOR_BYTES * SECTOR_BYTES;
     enum err e = ERR_OK;
 

@@ -77,10 +77,43 @@ static void make_rope_tables(const struct transformer *t)
     }
 }
 
+/* x as it was before the layer, in case the layer must be computed again. */
+static void copy_x(float *to, const float *from, const struct transformer *t)
+{
+    memcpy(to, from, t->n_tokens * t->act.dim_stride * sizeof(float));
+}
+
 static void layer_work(void *arg, struct team *team, unsigned core)
 {
     (void)team;
     layer_run(arg, core);
+}
+
+/* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
+ * takes the time. Its checksum comes behind, and what was computed of wrong bytes is undone. */
+static enum err run_layer(struct transformer *t, uint32_t layer)
+{
+    bool early = t->n_tokens <= ACTIVATIONS_SAVED, again = false;
+    uint64_t first = early ? plan_piece_end(t->image, layer, 0) : UINT64_MAX;
+    enum err e = stream_layer(t->stream, layer, first, &t->extent);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    t->layer = layer;
+    if (t->stream->early != NULL) {
+        copy_x(t->act.saved, t->act.x, t);
+    }
+    team_run(t->team, layer_work, t);
+    e = stream_layer_check(t->stream, layer, &again);
+    if (e == ERR_OK && again) {
+        copy_x(t->act.x, t->act.saved, t);
+        team_run(t->team, layer_work, t);
+    }
+    if (e == ERR_OK) {
+        stream_layer_done(t->stream, layer);
+    }
+    return e;
 }
 
 enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n,
@@ -99,13 +132,7 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
             stream_reset(t->stream);
             return ERR_ABORTED;
         }
-        e = stream_layer(t->stream, layer, &t->extent);
-        if (e != ERR_OK) {
-            return e;
-        }
-        t->layer = layer;
-        team_run(t->team, layer_work, t);
-        stream_layer_done(t->stream, layer);
+        e = run_layer(t, layer);
     }
     if (e == ERR_OK) {
         t->kv->length += n;
@@ -142,7 +169,7 @@ static void output_norm(const struct transformer *t, const float *x)
     }
 }
 
-static enum err tiled_head(struct transformer *t)
+static enum err run_tiles(struct transformer *t)
 {
     for (uint32_t i = 0; i < t->stream->plan->n_tiles; i++) {
         struct plan_tile tile;
@@ -157,6 +184,19 @@ static enum err tiled_head(struct transformer *t)
         stream_tile_done(t->stream, i);
     }
     return ERR_OK;
+}
+
+static enum err tiled_head(struct transformer *t)
+{
+    bool again;
+    enum err e;
+
+    do {
+        again = false;
+        e = run_tiles(t);
+        e = e == ERR_OK ? stream_head_check(t->stream, &again) : e;
+    } while (again);
+    return e;
 }
 
 enum err transformer_logits(struct transformer *t, uint32_t i, float **logits)
