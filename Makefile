@@ -39,7 +39,9 @@ COMMON := -std=c11 -O2 -g $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-str
 BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
 DRIVERS :=
 # What a board with an SD controller lists besides the controller.
-SD_CARD := sd_card sd_host sd_facts sd_bus sd_emmc
+SD_CARD := sd_card sd_host sd_facts sd_bus
+SD_EMMC := sd_emmc
+SDHCI := sdhci sdhci_speed sdhci_data
 BOARD_CFLAGS :=
 # Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)

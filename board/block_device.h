@@ -21,6 +21,8 @@ struct block_request {
 
 struct block_device {
     const char *name;     /* for messages: "virtio-blk at 0xa003e00" */
+    const char *problem;  /* not NULL: why nothing can be read, "there is no card in the slot"; then
+                           * the fields below are zero */
     uint64_t n_sectors;
     uint32_t max_sectors; /* the largest request */
     uint32_t queue_depth; /* requests that may be in flight */

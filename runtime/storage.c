@@ -13,6 +13,10 @@ static void log_device(const struct block_device *d)
 {
     char size[FORMAT_NUMBER_BYTES];
 
+    if (d->problem != NULL) {
+        console_log("storage: %s: %s", d->name, d->problem);
+        return;
+    }
     console_log("storage: %s, %s%s", d->name, format_bytes(size, d->n_sectors * SECTOR_BYTES),
                 d->memory != NULL ? ", used in place" : "");
 }
@@ -102,9 +106,12 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     return e == ERR_OK ? ERR_OK : card_problem(s, device, e);
 }
 
-/* Erased flash is no flash, unless it was asked for by name. */
+/* Erased flash is no flash, unless it was asked for by name, and an empty slot no card. */
 static bool is_candidate(const struct block_device *d, const char *name)
 {
+    if (d->problem != NULL) {
+        return false;
+    }
     if (d->memory == NULL) {
         return strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0;
     }

@@ -5,6 +5,7 @@
 #define INGOT_BOARD_DRIVERS_DMA_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,41 @@ static inline void dma_flush(const void *at, size_t bytes)
     (void)at;
     (void)bytes;
 #endif
+    dma_barrier();
+}
+
+/* How a bus master sees memory: the address of a core plus `offset` is the master's, for cores'
+ * addresses below `end`. Where it is not coherent, the cores' caches hide memory from it. */
+struct dma_window {
+    uint64_t offset;
+    uint64_t end;
+    bool coherent;
+};
+
+enum { DMA_LINE_BYTES = 64 }; /* of the caches of every core that we know of; a multiple does */
+
+/* Whether the master can write these bytes, and none beside them suffer: at a master that is not
+ * coherent a line of the cache must not hold other data, which a core may write meanwhile. */
+static inline bool dma_reaches(const struct dma_window *w, const void *buffer, size_t bytes)
+{
+    uint64_t start = (uintptr_t)buffer;
+
+    return start < w->end && bytes <= w->end - start &&
+           (w->coherent || (start % DMA_LINE_BYTES == 0 && bytes % DMA_LINE_BYTES == 0));
+}
+
+static inline uint64_t dma_address(const struct dma_window *w, const void *buffer)
+{
+    return (uintptr_t)buffer + w->offset;
+}
+
+/* dma_flush, where the master needs it, and order: before the master reads or writes these bytes,
+ * and again after it wrote them. */
+static inline void dma_sync(const struct dma_window *w, const void *buffer, size_t bytes)
+{
+    if (!w->coherent)
+        dma_flush(buffer, bytes);
+    dma_barrier();
 }
 
 #endif

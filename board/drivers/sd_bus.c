@@ -204,6 +204,7 @@ static enum err take(struct sd_host *host, struct sd_card *card, const struct ac
     sd_host_delay(host, 10); /* 4.3.10.1: 8 clocks */
     e = sd_bus_set(host, card, mode->hz, card->bits, (enum sd_timing)mode->timing);
     card->tune_index = tunes && host->ops->tune != NULL ? CMD_TUNE : 0;
+    card->tuned_at = host->ticks();
     return e == ERR_OK && card->tune_index != 0 ? host->ops->tune(host, CMD_TUNE) : e;
 }
 
@@ -253,8 +254,10 @@ enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
     memset(&card->facts, 0, sizeof card->facts);
     card->tune_index = 0;
     e = identify(host, card, want_1v8);
-    if (e == ERR_NO_DEVICE && (host->abilities & SD_IS_SOLDERED))
-        return sd_emmc_identify(host, card);
+    if (e == ERR_NO_DEVICE && host->identify_emmc != NULL)
+        e = host->identify_emmc(host, card);
+    if (e == ERR_NO_DEVICE)
+        card->why = "no card answers: put one in, and check its contacts";
     if (e == ERR_OK || e == ERR_NO_DEVICE || card->why != NULL)
         return e;
     /* What failed may have been the speed: once more from the start, slow and at 3.3 V. */

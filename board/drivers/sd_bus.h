@@ -16,7 +16,4 @@ enum err sd_bus_read(struct sd_host *host, unsigned index, uint32_t argument, ui
 enum err sd_bus_set(struct sd_host *host, struct sd_card *card, uint32_t hz, unsigned bits,
                     enum sd_timing timing);
 
-/* sd_bus_identify for what does not answer as an SD card. ERR_NO_DEVICE: nor as an eMMC. */
-enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card);
-
 #endif

@@ -100,13 +100,10 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
 {
     struct sd_command count = { .index = CMD_COUNT, .argument = n_blocks,
                                 .response = SD_RESPONSE_SHORT };
-    uint32_t abilities = card->host->abilities;
 
     if (n_blocks == 1)
         return SD_CLOSE_ITSELF;
-    if (card->facts.has_count && (abilities & SD_COUNTS))
-        return SD_CLOSE_COUNT;
-    if (abilities & SD_STOPS)
+    if (card->host->abilities & SD_STOPS)
         return SD_CLOSE_STOP;
     if (card->facts.has_count && sd_host_run(card->host, &count) == ERR_OK)
         return SD_CLOSE_ITSELF;
@@ -114,12 +111,30 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
     return SD_CLOSE_ITSELF;
 }
 
+/* Temperature moves the sampling point (host 2.2.24, re-tuning). */
+static enum err sd_card_keep_tuned(struct sd_card *card)
+{
+    struct sd_host *host = card->host;
+
+    if (card->tune_index == 0 ||
+        (!host->wants_tuning &&
+         (host->retune_ticks == 0 || host->ticks() - card->tuned_at < host->retune_ticks)))
+        return ERR_OK;
+    card->n_retunes++;
+    card->tuned_at = host->ticks();
+    card->command.fault = SD_FAULT_DATA;
+    return host->ops->tune(host, card->tune_index);
+}
+
 static enum err sd_card_read(struct sd_card *card)
 {
     const struct block_request *req = sd_card_request(card);
     uint64_t address = card->facts.by_sector ? req->sector : req->sector * SECTOR_BYTES;
     enum sd_closing closing;
+    enum err e = sd_card_keep_tuned(card);
 
+    if (e != ERR_OK)
+        return e;
     card->needs_stop = false;
     closing = sd_card_closing(card, req->n_sectors);
     card->command = (struct sd_command) {
@@ -165,6 +180,7 @@ static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
     }
     if (garbled && card->tune_index != 0) {
         card->n_retunes++;
+        card->tuned_at = card->host->ticks();
         return card->host->ops->tune(card->host, card->tune_index);
     }
     return ERR_OK;
@@ -325,19 +341,21 @@ static enum err sd_card_reset(struct block_device *dev)
     return ERR_OK;
 }
 
-enum err sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind,
-                      uintptr_t address, struct block_device *out)
+void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
+                  struct block_device *out)
 {
     enum err e;
 
     memset(card, 0, sizeof *card);
+    memset(out, 0, sizeof *out);
     card->host = host;
     device_name_set(card->name, kind, address);
-    e = sd_card_identify(card);
-    if (e != ERR_OK)
-        return e;
-    memset(out, 0, sizeof *out);
     out->name = card->name;
+    e = sd_card_identify(card);
+    if (e != ERR_OK) {
+        out->problem = card->why != NULL ? card->why : err_text(e);
+        return;
+    }
     out->n_sectors = card->facts.n_sectors;
     out->max_sectors = host->max_blocks < SD_CARD_MAX_SECTORS ? host->max_blocks
                                                               : SD_CARD_MAX_SECTORS;
@@ -346,5 +364,4 @@ enum err sd_card_open(struct sd_card *card, struct sd_host *host, const char *ki
     out->poll = sd_card_poll;
     out->reset = sd_card_reset;
     out->driver = card;
-    return ERR_OK;
 }

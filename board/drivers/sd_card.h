@@ -38,6 +38,7 @@ struct sd_card {
     unsigned bits;
     enum sd_timing timing;
     unsigned tune_index;           /* the tuning command of the timing in use; 0: none */
+    uint64_t tuned_at;
     bool needs_stop;               /* CMD12 follows the transfer in progress */
     bool slow;                     /* errors came at speed: stay with default timing */
     const char *why;               /* a sentence when a card that is there cannot be used */
@@ -46,13 +47,16 @@ struct sd_card {
 };
 
 /* Start the card on an open host and fill out. kind and address make its name, as of
- * device_name_set. ERR_NO_DEVICE: the slot is empty, or nothing answers. ERR_UNSUPPORTED, ERR_IO,
- * ERR_TIMEOUT: card->why says what is wrong. Blocks for up to a second, a card's start. */
-enum err sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind,
-                      uintptr_t address, struct block_device *out);
+ * device_name_set. Without a card that can be used out->problem says why. Blocks for up to two
+ * seconds, a card's start. */
+void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
+                  struct block_device *out);
 
-/* host->ops->identify for a controller with an SD bus: SD cards of any size and, where
- * SD_IS_SOLDERED, eMMC; brings the bus to the best speed that both sides know. */
+/* host->ops->identify for a controller with an SD bus: SD cards of any size; brings the bus to the
+ * best speed that both sides know. ERR_NO_DEVICE: nobody answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
+
+/* host->identify_emmc, likewise. */
+enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card);
 
 #endif

@@ -25,7 +25,6 @@ enum sd_response { /* Physical Layer 4.9 */
 enum sd_closing {    /* how a transfer of several blocks ends */
     SD_CLOSE_ITSELF, /* one block, or the card was told the number by CMD23 before */
     SD_CLOSE_STOP,   /* the controller sends CMD12 behind the last block */
-    SD_CLOSE_COUNT,  /* the controller sends CMD23 in front */
 };
 
 /* What went wrong on the wires, for a retry to choose its cure. */
@@ -71,9 +70,7 @@ enum sd_ability {
     SD_CAN_DDR50 = 1 << 6,
     SD_TUNES_SDR50 = 1 << 7,    /* SDR50 needs tuning, too */
     SD_STOPS = 1 << 8,          /* SD_CLOSE_STOP */
-    SD_COUNTS = 1 << 9,         /* SD_CLOSE_COUNT */
-    SD_IS_SOLDERED = 1 << 10,   /* what does not answer as an SD card may be an eMMC */
-    SD_IS_SPI = 1 << 11,        /* commands and data by the rules of SPI mode */
+    SD_IS_SPI = 1 << 9,        /* commands and data by the rules of SPI mode */
 };
 
 struct sd_host;
@@ -123,6 +120,10 @@ struct sd_host {
     uint32_t max_hz;           /* of the card's clock */
     uint32_t max_blocks;       /* of one command, at least 128 */
     uint32_t moved;            /* counts up with the data that a core has moved */
+    uint64_t retune_ticks;     /* tune again after so long; 0: only after errors */
+    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
+                                * what does not answer as an SD card; NULL: it will be none */
+    bool wants_tuning;         /* the controller asks for it; tune clears it */
 };
 
 /* Wait, for the microseconds that protocols ask for. */

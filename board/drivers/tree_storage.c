@@ -32,6 +32,42 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
     }
 }
 
+/* The machines with a tree and PCI Express are emulated ones: the bus is coherent, and reaches all
+ * of memory. */
+static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_t mmio)
+{
+    struct block_device *device = &s->devices[s->n_devices];
+    struct sdhci_setup setup = {
+        .mmio = mmio,
+        .window = { .offset = 0, .end = UINT64_MAX, .coherent = true },
+        .ticks = board.ticks,
+        .ticks_hz = board.ticks_hz(),
+    };
+
+    if (sdhci_open(&slot->host, &setup) == ERR_OK) {
+        sd_card_open(&slot->card, &slot->host.host, "SD card at ", mmio, device);
+        s->n_devices++;
+    }
+}
+
+static void find_slots(struct tree_storage *s, const struct device_tree *tree)
+{
+    enum { CLASS_SD_HOST = 0x0805 }; /* PCI Code and ID Assignment, base class 08h */
+    struct pci_ecam pci;
+    unsigned function = 0, n = 0;
+
+    if (pci_ecam_find(&pci, tree) != ERR_OK)
+        return;
+    for (; n < TREE_STORAGE_SLOTS && s->n_devices < BOARD_MAX_BLOCK &&
+           pci_ecam_next(&pci, &function, CLASS_SD_HOST);
+         function++) {
+        uintptr_t mmio = pci_ecam_enable(&pci, function);
+
+        if (mmio != 0)
+            add_slot(s, &s->slots[n++], mmio);
+    }
+}
+
 static void add_bank(struct tree_storage *s, uintptr_t base, size_t bytes)
 {
     struct block_device *device = &s->devices[s->n_devices];
@@ -61,6 +97,7 @@ unsigned tree_storage_find(struct tree_storage *storage, const struct device_tre
 {
     storage->n_devices = 0;
     find_cards(storage, tree);
+    find_slots(storage, tree);
     find_flash(storage, tree);
     for (unsigned i = 0; i < storage->n_devices; i++)
         devices[i] = &storage->devices[i];
