@@ -304,8 +304,7 @@ void chat_loop(struct chat *c)
         size_t bytes;
         enum err error;
 
-        console_printf("> ");
-        error = console_read_line(c->line, sizeof c->line, &bytes);
+        error = console_read_line("> ", c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE) {
             return;
         }

@@ -66,11 +66,11 @@ bool console_aborted(void);
 /* True when a byte waits in the ring. */
 bool console_has_input(void);
 
-/* Read one line into line (max bytes, max >= 1), NUL-terminated, *bytes without the NUL, valid
- * UTF-8: what is not becomes U+FFFD. CR, LF and CR LF end a line. Backspace and DEL take back a
- * character, Ctrl-W a word, Ctrl-U all; other control bytes and escape sequences are dropped.
+/* Write the prompt (ASCII, on a line of its own) and read one line into line (max bytes, max >= 1),
+ * NUL-terminated, *bytes without the NUL, valid UTF-8, edited as line_editor.h says. CR, LF and CR
+ * LF end a line; a bracketed paste may contain LF.
  * Errors: ERR_TOO_LONG (consumed to its end, *bytes 0), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
  * of input: Ctrl-D on an empty line, or the port is closed). */
-enum err console_read_line(char *line, size_t max, size_t *bytes);
+enum err console_read_line(const char *prompt, char *line, size_t max, size_t *bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Any bytes typed: every line is whole UTF-8 without control bytes and fits its buffer, and the
+/* Any bytes typed: every line is whole UTF-8 without control bytes but LF and fits its buffer, and the
  * lines do not depend on the portions in which the bytes arrive. */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void check_line(const char *line, size_t bytes)
     while (at < bytes) {
         int n = utf8_check((const uint8_t *)line + at, bytes - at);
 
-        must(n > 0 && (n > 1 || ((uint8_t)line[at] >= 32 && line[at] != 127)));
+        must(n > 0 && (n > 1 || line[at] == '\n' || ((uint8_t)line[at] >= 32 && line[at] != 127)));
         at += (size_t)n;
     }
 }
@@ -75,7 +75,7 @@ static uint64_t read_all(const uint8_t *data, size_t size, size_t portion, bool 
     console_init(&port);
     while (ended < 2 || terminal.at < terminal.bytes || console_has_input()) {
         size_t bytes;
-        enum err err = console_read_line(line, LINE_BYTES, &bytes);
+        enum err err = console_read_line("> ", line, LINE_BYTES, &bytes);
 
         must(err == ERR_OK || err == ERR_TOO_LONG || err == ERR_ABORTED || err == ERR_NO_DEVICE);
         check_line(line, bytes);
