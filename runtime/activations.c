@@ -28,6 +28,7 @@ static void set_strides(struct activations *a, const struct activations_request 
     a->q_stride = round_up((size_t)p->n_heads * p->head_dim, PADDING);
     a->kv_stride = round_up((size_t)p->n_kv_heads * p->head_dim, PADDING);
     a->hidden_stride = round_up(p->hidden, PADDING);
+    a->logits_stride = round_up(p->vocab, PADDING);
 }
 
 /* One list for both the size and the taking, so that they cannot differ. arena == NULL: only
@@ -104,7 +105,7 @@ static void take_all(struct activations *a, const struct activations_request *r,
         a->cos_sin_query[1] = a->cos_sin_query[0];
     }
     take_attention(a, r->params, t);
-    a->logits = take(t, r->params->vocab, sizeof(float));
+    a->logits = take(t, larger(r->logits_rows, 1) * a->logits_stride, sizeof(float));
 }
 
 size_t activations_bytes(const struct activations_request *r)

@@ -38,7 +38,8 @@ struct activations {
     float *cos_sin[2];    /* (chunk, head_dim) of global and of local layers; equal where the */
     float *cos_sin_query[2]; /* model has no local ones; the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
-    float *logits;        /* (vocab) */
+    size_t logits_stride;
+    float *logits;        /* (rows of logits, vocab) */
 };
 
 /* What decides how much is taken. */
@@ -46,6 +47,7 @@ struct activations_request {
     const struct ingot_params *params;
     uint32_t chunk; /* >= 1 */
     uint32_t types; /* bit 1 << enum ingot_type of every matrix of the model */
+    uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
 };
 
 /* What activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader, so

@@ -1,5 +1,6 @@
 #include "runtime/engine.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/format_text.h"
@@ -78,10 +79,68 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* A draft borrows the work space of the model it guesses for, and has nothing to tokenize. */
+static void request_plan(struct plan_request *r, struct engine *e,
+                         const struct engine_setup *setup)
+{
+    const struct ingot_header *h = e->image.header;
+    uint32_t most = h->params.context;
+
+    e->scratch_bytes = larger(tokenizer_scratch_bytes(ENGINE_TEXT_BYTES),
+                              sampler_scratch_bytes(h->params.vocab));
+    *r = (struct plan_request){ .image = &e->image, .arena_bytes = arena_left(&e->arena),
+                                .weight_limit = setup->weight_limit, .context = setup->context,
+                                .chunk = setup->chunk, .kv_type = setup->kv_type };
+    r->in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
+    r->logits_rows = setup->guesses == ENGINE_GUESSES ? 1 + ENGINE_MOST_GUESSES : 1;
+    if (setup->draft) {
+        e->scratch_bytes = 0;
+        r->chunk = ENGINE_DRAFT_CHUNK;
+        r->context = r->context < most ? r->context : most;
+    }
+    r->extra_scratch = arena_take_bytes(e->scratch_bytes);
+}
+
+static enum err reserve_all(struct engine *e)
+{
+    const struct plan *p = &e->plan;
+    enum err error = arena_reserve(&e->arena, ARENA_WEIGHTS, p->pinned_bytes);
+
+    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_IO, p->io_bytes) : error;
+    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_KV, p->kv_bytes) : error;
+    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_SCRATCH, p->scratch_bytes) : error;
+    return error == ERR_OK ? ERR_OK : refuse(e, error, "");
+}
+
+/* Whether weights stream is known after a plan; room for guesses may then ask for another, and
+ * where there is none it goes without. */
+static enum err make_plan(struct engine *e, const struct engine_setup *setup)
+{
+    struct plan_request request;
+    enum err error;
+
+    request_plan(&request, e, setup);
+    error = plan_make(&e->plan, &request);
+    if (error == ERR_OK && setup->guesses == ENGINE_GUESSES_IF_STREAMED &&
+        e->plan.residency == PLAN_STREAMED) {
+        request.logits_rows = 1 + ENGINE_MOST_GUESSES;
+        if (plan_make(&e->plan, &request) != ERR_OK) {
+            request.logits_rows = 1;
+            error = plan_make(&e->plan, &request);
+        }
+    }
+    if (error != ERR_OK) {
+        return refuse(e, error, e->plan.problem);
+    }
+    if (setup->draft && e->plan.residency == PLAN_STREAMED) {
+        return refuse(e, ERR_NO_SPACE, "a draft must lie in memory whole, and there is not enough: "
+                      "choose a smaller one, or a shorter ctx=");
+    }
+    return reserve_all(e);
+}
+
 enum err engine_open(struct engine *e, const struct engine_setup *setup)
 {
-    struct plan_request request = { 0 };
-    const struct ingot_header *h;
     enum err error;
 
     memset(e, 0, sizeof *e);
@@ -93,47 +152,26 @@ enum err engine_open(struct engine *e, const struct engine_setup *setup)
     if (error != ERR_OK) {
         return error;
     }
-    h = e->image.header;
     tokenizer_open(&e->tokenizer, e->image.tokenizer);
-    e->scratch_bytes = larger(tokenizer_scratch_bytes(ENGINE_TEXT_BYTES),
-                              sampler_scratch_bytes(h->params.vocab));
-    request.image = &e->image;
-    request.arena_bytes = arena_left(&e->arena);
-    request.weight_limit = setup->weight_limit;
-    request.context = setup->context;
-    request.chunk = setup->chunk;
-    request.kv_type = setup->kv_type;
-    request.in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
-    request.extra_scratch = arena_take_bytes(e->scratch_bytes);
-    error = plan_make(&e->plan, &request);
-    return error == ERR_OK ? ERR_OK : refuse(e, error, e->plan.problem);
+    return make_plan(e, setup);
 }
 
-static enum err reserve_all(struct engine *e)
+size_t engine_bytes(const struct engine *e)
 {
-    const struct plan *p = &e->plan;
-    enum err error = arena_reserve(&e->arena, ARENA_WEIGHTS, p->pinned_bytes);
-
-    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_IO, p->io_bytes) : error;
-    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_KV, p->kv_bytes) : error;
-    error = error == ERR_OK ? arena_reserve(&e->arena, ARENA_SCRATCH, p->scratch_bytes) : error;
-    return error;
+    return e->arena.bytes - arena_left(&e->arena);
 }
 
 enum err engine_load(struct engine *e, const struct engine_setup *setup,
                      stream_progress_fn *progress, void *context)
 {
     const struct ingot_params *p = &e->image.header->params;
-    enum err error = reserve_all(e);
+    enum err error;
 
-    if (error != ERR_OK) {
-        return refuse(e, error, "");
-    }
     stream_open(&e->stream, e->file, &e->image, &e->plan, &e->arena);
     kv_cache_open(&e->kv, p, e->plan.context, setup->kv_type,
                   arena_take(&e->arena, ARENA_KV, e->plan.kv_bytes));
     transformer_open(&e->transformer, &e->image, e->kernels, setup->team, &e->stream, &e->kv,
-                     e->plan.chunk, &e->arena);
+                     &e->plan, &e->arena);
     e->ids = arena_take(&e->arena, ARENA_SCRATCH, e->plan.context * sizeof(uint32_t));
     e->scratch = arena_take(&e->arena, ARENA_SCRATCH, e->scratch_bytes);
     error = stream_load(&e->stream, progress, context);
@@ -148,6 +186,7 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup,
 void engine_clear(struct engine *e)
 {
     e->kv.length = 0;
+    e->n_ahead = 0;
     e->logits = NULL;
     e->logits_hash = 0xcbf29ce484222325u;
     e->n_hashed = 0;
@@ -200,6 +239,7 @@ enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
     if (n == 0) {
         return refuse(e, ERR_BAD_ARGUMENT, "an empty text, and the model has no BOS to begin with");
     }
+    e->n_ahead = 0;
     for (size_t at = 0; at < n;) {
         uint32_t m = n - at < e->plan.chunk ? (uint32_t)(n - at) : e->plan.chunk;
         bool last = at + m == n;
@@ -211,7 +251,7 @@ enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
         }
         at += m;
         if (last) {
-            error = transformer_logits(&e->transformer, m - 1, &e->logits);
+            error = transformer_logits(&e->transformer, m - 1, 1, &e->logits);
         }
         if (error != ERR_OK) {
             e->kv.length -= m; /* without its logits the last chunk is of no use */
@@ -222,12 +262,59 @@ enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
     return ERR_OK;
 }
 
+uint32_t engine_most_guesses(const struct engine *e)
+{
+    return e->plan.logits_rows - 1;
+}
+
+enum err engine_append_guesses(struct engine *e, uint32_t n, bool (*should_stop)(void *),
+                               void *context)
+{
+    uint32_t at = e->kv.length;
+    enum err error = check_room(e, n + 1);
+
+    assert(n <= engine_most_guesses(e));
+    e->n_ahead = 0;
+    if (error != ERR_OK) {
+        return error;
+    }
+    error = transformer_pass(&e->transformer, e->ids + at, n + 1, true, should_stop, context);
+    error = error == ERR_OK ? transformer_logits(&e->transformer, 0, n + 1, &e->logits) : error;
+    e->kv.length = at; /* what lies behind the length is written again, or taken */
+    if (error != ERR_OK) {
+        return stream_failed(e, error);
+    }
+    e->kv.length++;
+    e->n_ahead = n;
+    hash_logits(e);
+    return ERR_OK;
+}
+
+bool engine_was_guessed(struct engine *e, uint32_t id)
+{
+    bool right = e->n_ahead != 0 && e->ids[e->kv.length] == id;
+
+    e->n_ahead = right ? e->n_ahead : 0;
+    e->ids[e->kv.length] = id;
+    return right;
+}
+
+void engine_take_guess(struct engine *e)
+{
+    assert(e->n_ahead != 0);
+    e->n_ahead--;
+    e->kv.length++;
+    e->logits += e->transformer.act.logits_stride;
+    hash_logits(e);
+}
+
 enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
                              engine_visit_fn *visit, void *context)
 {
     uint32_t chunk = e->plan.tiled_head ? 1 : e->plan.chunk;
     enum err error = check_room(e, n);
 
+    e->n_ahead = 0;
     for (size_t at = 0; at < n && error == ERR_OK;) {
         uint32_t m = n - at < chunk ? (uint32_t)(n - at) : chunk;
         uint32_t position = e->kv.length;
@@ -235,7 +322,7 @@ enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
         memcpy(e->ids + position, ids + at, m * sizeof *ids);
         error = transformer_pass(&e->transformer, ids + at, m, true, NULL, NULL);
         for (uint32_t i = 0; i < m && error == ERR_OK; i++) {
-            error = transformer_logits(&e->transformer, i, &e->logits);
+            error = transformer_logits(&e->transformer, i, 1, &e->logits);
             if (error == ERR_OK) {
                 hash_logits(e);
                 visit(context, position + i, e->logits);

@@ -25,7 +25,11 @@ enum {
     ENGINE_PROBLEM_BYTES = 400,
     ENGINE_TEXT_BYTES = 16384, /* longest text that is tokenized at once: a line with its template */
     ENGINE_HASHED_ROWS = 32,   /* positions whose logits enter the hash */
+    ENGINE_MOST_GUESSES = 8,   /* tokens that one pass may run ahead */
+    ENGINE_DRAFT_CHUNK = 32,   /* prompt tokens that pass a draft together */
 };
+
+enum engine_guesses { ENGINE_NO_GUESSES, ENGINE_GUESSES_IF_STREAMED, ENGINE_GUESSES };
 
 struct engine_setup {
     struct memory_range ram;  /* the arena */
@@ -36,6 +40,9 @@ struct engine_setup {
     uint32_t context;         /* ctx=; 0: the model's */
     uint32_t chunk;           /* 0: default */
     enum kv_type kv_type;     /* kv= */
+    enum engine_guesses guesses; /* whether room for logits ahead is planned */
+    bool draft;               /* whole in memory, no text of its own, a short chunk; a context
+                               * beyond the model's is cut */
 };
 
 struct engine {
@@ -52,6 +59,8 @@ struct engine {
     void *scratch;        /* tokenizer or sampler, one at a time */
     size_t scratch_bytes;
     float *logits;        /* (vocab) after the last token of the cache; NULL: none yet */
+    uint32_t n_ahead;     /* guesses behind the cache's length, ids[kv.length ...], whose keys,
+                           * values and logits are there should they turn out right */
     uint64_t logits_hash; /* FNV-1a 64 of the first ENGINE_HASHED_ROWS rows since engine_clear */
     uint32_t n_hashed;
     bool hashes;          /* true from engine_open on; false saves the time */
@@ -61,6 +70,9 @@ struct engine {
 /* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
  * be shown first. Errors: those of image.h, file.h and plan.h; e->problem says which. */
 enum err engine_open(struct engine *e, const struct engine_setup *setup);
+
+/* Bytes at the beginning of setup->ram that an open engine takes: another may have the rest. */
+size_t engine_bytes(const struct engine *e);
 
 /* Load the weights; then the engine is ready. */
 enum err engine_load(struct engine *e, const struct engine_setup *setup,
@@ -75,6 +87,20 @@ void engine_clear(struct engine *e);
  * valid up to e->kv.length and e->logits is NULL. */
 enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
                        bool (*should_stop)(void *), void *context);
+
+/* The most guesses that one pass takes; 0 where none were asked for. */
+uint32_t engine_most_guesses(const struct engine *e);
+
+/* Append one token and run n guesses (at most engine_most_guesses, and within the context) ahead
+ * of it in the same pass. They lie in ids[kv.length ...], the token first. The cache, the logits
+ * and the hash are then as engine_append of the one token leaves them; errors as there. */
+enum err engine_append_guesses(struct engine *e, uint32_t n, bool (*should_stop)(void *),
+                               void *context);
+
+/* What comes next is id, which is put behind the cache. True: it was guessed, and
+ * engine_take_guess appends it without a pass. False: the other guesses are forgotten. */
+bool engine_was_guessed(struct engine *e, uint32_t id);
+void engine_take_guess(struct engine *e);
 
 /* Append n tokens and give every position's logits to `visit`: for perplexity and `logits`. */
 typedef void engine_visit_fn(void *context, uint32_t position, const float *logits);

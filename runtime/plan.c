@@ -302,6 +302,8 @@ static enum err choose_context(struct plan *plan, const struct plan_request *r)
     }
     plan->chunk = r->chunk != 0 ? r->chunk : PLAN_DEFAULT_CHUNK;
     plan->chunk = plan->chunk < plan->context ? plan->chunk : plan->context;
+    plan->logits_rows = r->logits_rows < plan->chunk ? r->logits_rows : plan->chunk;
+    plan->logits_rows = plan->logits_rows == 0 ? 1 : plan->logits_rows;
     return ERR_OK;
 }
 
@@ -319,7 +321,7 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
     plan->kv_type = r->kv_type;
     plan->kv_bytes = kv_cache_bytes(p, plan->context, r->kv_type);
     plan->scratch_bytes = activations_bytes(&(struct activations_request){
-                              p, plan->chunk, image_types(r->image) }) +
+                              p, plan->chunk, image_types(r->image), plan->logits_rows }) +
                           arena_take_bytes(plan->context * sizeof(uint32_t)) + r->extra_scratch;
     rest = page_up(plan->kv_bytes) + page_up(plan->scratch_bytes);
     if (rest > r->arena_bytes) {

@@ -36,12 +36,14 @@ struct plan_request {
     enum kv_type kv_type;  /* of the KV cache */
     bool in_place;         /* the whole file is addressable */
     size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
+    uint32_t logits_rows;  /* tokens whose logits are computed together; 0: one */
 };
 
 struct plan {
     enum plan_residency residency;
     uint32_t context;
     uint32_t chunk;
+    uint32_t logits_rows; /* at least 1, at most chunk */
     bool pinned[INGOT_MAX_LAYERS + 2]; /* by extent */
     bool tiled_head;      /* the output matrix passes in row tiles through the slots */
     uint32_t tile_rows;   /* of a full tile, a multiple of 8 */

@@ -8,7 +8,7 @@
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct team *team, struct stream *stream,
-                      struct kv_cache *kv, uint32_t chunk, struct arena *arena)
+                      struct kv_cache *kv, const struct plan *plan, struct arena *arena)
 {
     memset(t, 0, sizeof *t);
     t->image = image;
@@ -16,8 +16,8 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->team = team;
     t->stream = stream;
     t->kv = kv;
-    activations_take(&t->act, &(struct activations_request){ &image->header->params, chunk,
-                     image_types(image) }, arena);
+    activations_take(&t->act, &(struct activations_request){ &image->header->params, plan->chunk,
+                     image_types(image), plan->logits_rows }, arena);
 }
 
 static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
@@ -143,15 +143,15 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
 static void head_work(void *arg, struct team *team, unsigned core)
 {
     const struct transformer *t = arg;
-    struct linear_input in = { t->act.norm, t->act.dim_stride, 1 };
+    struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens };
 
     (void)team;
     layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
-                   t->n_rows, &in, t->act.logits + t->first_row, 0);
+                   t->n_rows, &in, t->act.logits + t->first_row, t->act.logits_stride);
 }
 
-/* Final norm of one token into act.norm. */
-static void output_norm(const struct transformer *t, const float *x)
+/* Final norm of one token. */
+static void output_norm(const struct transformer *t, float *y, const float *x)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
     const struct ingot_tensor *b = image_tensor(t->image, INGOT_OUTPUT_NORM_BIAS, INGOT_NO_LAYER);
@@ -162,10 +162,9 @@ static void output_norm(const struct transformer *t, const float *x)
     if (b != NULL) {
         const float *bias = (const void *)(at + (b->offset - w->offset));
 
-        t->kernels->layernorm_f32(t->act.norm, x, weights, bias, params(t)->dim,
-                                  params(t)->norm_eps);
+        t->kernels->layernorm_f32(y, x, weights, bias, params(t)->dim, params(t)->norm_eps);
     } else {
-        t->kernels->rmsnorm_f32(t->act.norm, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
+        t->kernels->rmsnorm_f32(y, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
     }
 }
 
@@ -199,14 +198,17 @@ static enum err tiled_head(struct transformer *t)
     return e;
 }
 
-enum err transformer_logits(struct transformer *t, uint32_t i, float **logits)
+enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
     const struct activations *a = &t->act;
-    struct linear_input in = { a->norm, a->dim_stride, 1 };
+    struct linear_input in = { a->norm, a->dim_stride, n };
 
-    output_norm(t, a->x + i * a->dim_stride);
-    linear_prepare(t->kernels, a, 1u << w->type, &in, 0, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        output_norm(t, a->norm + i * a->dim_stride, a->x + (first + i) * a->dim_stride);
+    }
+    linear_prepare(t->kernels, a, 1u << w->type, &in, 0, n);
+    t->n_tokens = n;
     *logits = a->logits;
     if (t->stream->plan->tiled_head) {
         enum err e = tiled_head(t);
@@ -220,8 +222,9 @@ enum err transformer_logits(struct transformer *t, uint32_t i, float **logits)
         t->n_rows = w->rows;
         team_run(t->team, head_work, t);
     }
-    if (params(t)->final_softcap != 0.0f) {
-        t->kernels->softcap_f32(a->logits, w->rows, params(t)->final_softcap);
+    for (uint32_t i = 0; i < n && params(t)->final_softcap != 0.0f; i++) {
+        t->kernels->softcap_f32(a->logits + i * a->logits_stride, w->rows,
+                                params(t)->final_softcap);
     }
     return ERR_OK;
 }

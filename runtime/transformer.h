@@ -26,7 +26,7 @@ struct transformer {
     /* What the layer at work needs, set by core 0 before the team starts on it. */
     const uint8_t *extent;
     uint32_t layer;
-    uint32_t n_tokens;
+    uint32_t n_tokens; /* and of the head: whose logits are wanted */
     uint32_t position; /* of the chunk's first token */
     /* And of the head, whole or a tile. */
     const uint8_t *rows;
@@ -34,10 +34,10 @@ struct transformer {
     uint32_t n_rows;
 };
 
-/* Take the activations from ARENA_SCRATCH; everything else must outlive t. */
+/* Take the activations of the plan from ARENA_SCRATCH; everything else must outlive t. */
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct team *team, struct stream *stream,
-                      struct kv_cache *kv, uint32_t chunk, struct arena *arena);
+                      struct kv_cache *kv, const struct plan *plan, struct arena *arena);
 
 /* Run n tokens (1 .. chunk, ids below vocab) at positions kv->length .. through the layers and
  * append them to the cache. want_head: the pass goes on to transformer_logits.
@@ -46,8 +46,9 @@ void transformer_open(struct transformer *t, const struct image *image,
 enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n,
                           bool want_head, bool (*should_stop)(void *), void *context);
 
-/* Logits (vocab) f32 of token number i of the last pass, valid until the next call. With a
- * tiled head only once per pass. Errors of the stream. */
-enum err transformer_logits(struct transformer *t, uint32_t i, float **logits);
+/* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, act.logits_stride apart,
+ * valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.
+ * Errors of the stream. */
+enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
 #endif
