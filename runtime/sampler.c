@@ -190,35 +190,140 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits,
     return kept;
 }
 
+/* What may be picked: candidate number i is best[-i], its weight (not yet divided by the sum) lies
+ * in the place of logits[i]. */
+struct choice {
+    const struct candidate *best;
+    const float *weights;
+    size_t n; /* 0: nothing */
+    float sum;
+};
+
+static struct choice choose(struct sampler *s, const struct sampler_params *p, float *logits,
+                            uint32_t vocab, const struct kernels *k, struct candidate *c)
+{
+    struct choice choice = { .weights = logits };
+    size_t n = collect_candidates(c, logits, vocab);
+
+    assert((uintptr_t)c % 8 == 0);
+    if (n == 0) {
+        return choice;
+    }
+    heap_build(c, n);
+    choice.n = filter_candidates(p, logits, c, n, k);
+    choice.best = c + n - 1;
+    for (size_t i = 0; i < choice.n; i++) {
+        logits[i] = (choice.best[-(ptrdiff_t)i].logit - choice.best->logit) / s->params.temp;
+    }
+    choice.sum = k->exp_sum_f32(logits, choice.n, 0.0f);
+    return choice;
+}
+
+static uint32_t choice_id(const struct choice *c, size_t i)
+{
+    return c->best[-(ptrdiff_t)i].id;
+}
+
+static uint32_t pick_choice(struct sampler *s, const struct choice *c)
+{
+    float goal = next_random(s) * c->sum;
+
+    for (size_t i = 0; i + 1 < c->n; i++) {
+        goal -= c->weights[i];
+        if (goal < 0) {
+            return choice_id(c, i);
+        }
+    }
+    return choice_id(c, c->n - 1);
+}
+
+static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab,
+                           const uint32_t *recent, size_t n_recent)
+{
+    penalize_repeats(s, logits, vocab, recent, n_recent);
+    clean_logits(s, logits, vocab); /* after, since a penalty below 1 can overflow */
+}
+
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch)
 {
-    struct candidate *c = scratch;
-    size_t n, kept;
-    float sum, goal;
+    struct choice c;
 
-    penalize_repeats(s, logits, vocab, recent, n_recent);
-    clean_logits(s, logits, vocab); /* after, since a penalty below 1 can overflow */
+    prepare_logits(s, logits, vocab, recent, n_recent);
     if (!(s->params.temp > 0)) {
         return pick_greedy(logits, vocab);
     }
-    assert((uintptr_t)scratch % 8 == 0);
-    n = collect_candidates(c, logits, vocab);
-    if (n == 0) {
-        return SAMPLER_NO_TOKEN;
+    c = choose(s, &s->params, logits, vocab, k, scratch);
+    return c.n == 0 ? SAMPLER_NO_TOKEN : pick_choice(s, &c);
+}
+
+uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                       size_t n_recent, const struct kernels *k, void *scratch,
+                       struct sampler_guess *g)
+{
+    struct sampler_params p = s->params;
+    struct choice c;
+
+    prepare_logits(s, logits, vocab, recent, n_recent);
+    g->n = 0;
+    if (!(p.temp > 0)) {
+        return pick_greedy(logits, vocab);
     }
-    heap_build(c, n);
-    kept = filter_candidates(&s->params, logits, c, n, k);
-    for (size_t i = 0; i < kept; i++) {
-        logits[i] = (c[n - 1 - i].logit - c[n - 1].logit) / s->params.temp;
+    p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
+    c = choose(s, &p, logits, vocab, k, scratch);
+    for (; g->n < c.n; g->n++) {
+        g->ids[g->n] = choice_id(&c, g->n);
+        g->share[g->n] = c.weights[g->n] / c.sum;
     }
-    sum = k->exp_sum_f32(logits, kept, 0.0f);
-    goal = next_random(s) * sum;
-    for (size_t i = 0; i + 1 < kept; i++) {
-        goal -= logits[i];
-        if (goal < 0) {
-            return c[n - 1 - i].id;
+    return c.n == 0 ? SAMPLER_NO_TOKEN : pick_choice(s, &c);
+}
+
+static float guess_share(const struct sampler_guess *g, uint32_t id)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (g->ids[i] == id) {
+            return g->share[i];
         }
     }
-    return c[n - kept].id;
+    return 0;
+}
+
+/* One of what p has more than q. p and q alike but for rounding have nothing: then one of p. */
+static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
+                          const struct sampler_guess *g)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        float more = rest[i] / c->sum - guess_share(g, choice_id(c, i));
+
+        rest[i] = more > 0 ? more : 0;
+        sum += rest[i];
+    }
+    c->sum = sum;
+    while (c->n > 1 && rest[c->n - 1] == 0) {
+        c->n--; /* pick_choice's last one takes what rounding leaves */
+    }
+    return pick_choice(s, c);
+}
+
+uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                       size_t n_recent, const struct kernels *k, void *scratch,
+                       const struct sampler_guess *g, uint32_t id)
+{
+    struct choice c;
+    float p = 0;
+
+    if (g->n == 0 || !(s->params.temp > 0)) {
+        return sampler_pick(s, logits, vocab, recent, n_recent, k, scratch);
+    }
+    prepare_logits(s, logits, vocab, recent, n_recent);
+    c = choose(s, &s->params, logits, vocab, k, scratch);
+    if (c.n == 0) {
+        return SAMPLER_NO_TOKEN;
+    }
+    for (size_t i = 0; i < c.n && p == 0; i++) {
+        p = choice_id(&c, i) == id ? c.weights[i] / c.sum : 0;
+    }
+    return next_random(s) * guess_share(g, id) < p ? id : pick_rest(s, &c, logits, g);
 }

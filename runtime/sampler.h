@@ -8,7 +8,10 @@
 
 #include "kernels/kernels.h"
 
-enum { SAMPLER_REPEAT_WINDOW = 64 };
+enum {
+    SAMPLER_REPEAT_WINDOW = 64,
+    SAMPLER_GUESS_MOST = 64, /* candidates that a guess is drawn from */
+};
 #define SAMPLER_NO_TOKEN 0xffffffffu
 
 struct sampler_params {
@@ -43,5 +46,25 @@ size_t sampler_scratch_bytes(uint32_t vocab);
  * SAMPLER_NO_TOKEN when every logit is NaN or minus infinity: the model is damaged. */
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);
+
+/* What a guess was drawn from: q in speculative decoding (arXiv 2211.17192). */
+struct sampler_guess {
+    uint32_t n;                           /* 0: from nothing, as at temp 0 */
+    uint32_t ids[SAMPLER_GUESS_MOST];
+    float share[SAMPLER_GUESS_MOST];      /* sum 1 */
+};
+
+/* sampler_pick of a draft's logits that remembers what it picked from: the SAMPLER_GUESS_MOST
+ * likeliest of those that the filters leave. */
+uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                       size_t n_recent, const struct kernels *k, void *scratch,
+                       struct sampler_guess *g);
+
+/* The next token, distributed as by sampler_pick, given that id was drawn from g: id with
+ * probability min(1, p / q), else one from what p has more than q. Any other token than id means
+ * that the guess was wrong. Arguments and errors otherwise as sampler_pick; g->n 0: the same. */
+uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                       size_t n_recent, const struct kernels *k, void *scratch,
+                       const struct sampler_guess *g, uint32_t id);
 
 #endif
