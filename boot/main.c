@@ -14,6 +14,7 @@
 #include "runtime/options.h"
 #include "runtime/report.h"
 #include "runtime/selftest.h"
+#include "runtime/speculative.h"
 #include "runtime/storage.h"
 #include "runtime/team.h"
 
@@ -22,7 +23,9 @@ static struct main_state {
     struct kernels kernels;
     struct team team;
     struct storage storage;
+    struct file draft_file;
     struct engine engine;
+    struct engine draft;
     struct chat chat;
     bool bad_options;
 } state;
@@ -137,6 +140,31 @@ static void show_progress(void *context, const char *label, uint64_t done, uint6
     console_poll();
 }
 
+/* The draft takes its place in the arena before the model's is planned. */
+static void open_draft(struct engine_setup *setup, struct engine_setup *draft_setup)
+{
+    if (storage_find_model(&state.storage, state.options.draft) != ERR_OK) {
+        give_up(state.storage.problem);
+    }
+    state.draft_file = state.storage.file;
+    *draft_setup = speculative_draft_setup(setup, &state.draft_file);
+    if (engine_open(&state.draft, draft_setup) != ERR_OK) {
+        give_up(state.draft.problem);
+    }
+    speculative_leave(setup, &state.draft);
+    report_draft(&state.draft);
+}
+
+static void load(struct engine *engine, const struct engine_setup *setup)
+{
+    enum err e = engine_load(engine, setup, show_progress, NULL);
+
+    console_progress_end();
+    if (e != ERR_OK) {
+        give_up(engine->problem);
+    }
+}
+
 static void open_model(const struct machine *machine)
 {
     struct engine_setup setup = {
@@ -149,24 +177,31 @@ static void open_model(const struct machine *machine)
         .kv_type = (enum kv_type)state.options.kv,
     };
     uint64_t start;
+    struct engine_setup draft_setup = { 0 };
     uint64_t load_millis;
-    enum err e;
 
     storage_open(&state.storage, machine);
+    setup.guesses = speculative_room(&state.options);
+    if (state.options.draft[0] != '\0') {
+        open_draft(&setup, &draft_setup);
+    }
     if (storage_find_model(&state.storage, state.options.model) != ERR_OK) {
         give_up(state.storage.problem);
     }
     if (engine_open(&state.engine, &setup) != ERR_OK) {
         give_up(state.engine.problem);
     }
+    if (draft_setup.file != NULL &&
+        speculative_check(&state.draft, &state.engine) != ERR_OK) {
+        give_up(state.draft.problem);
+    }
     report_model(&state.engine);
     report_plan(&state.engine);
     start = console_millis();
-    e = engine_load(&state.engine, &setup, show_progress, NULL);
-    console_progress_end();
-    if (e != ERR_OK) {
-        give_up(state.engine.problem);
+    if (draft_setup.file != NULL) {
+        load(&state.draft, &draft_setup);
     }
+    load(&state.engine, &setup);
     load_millis = console_millis() - start;
     console_log("ready: entry to prompt %lu ms, and %lu ms of loading",
                 (unsigned long)(console_millis() - load_millis), (unsigned long)load_millis);
@@ -183,7 +218,8 @@ void image_main(const struct machine *machine)
     start_team(machine);
     choose_kernels(machine);
     open_model(machine);
-    chat_open(&state.chat, &state.engine, &state.options, NULL);
+    chat_open(&state.chat, &state.engine,
+              state.options.draft[0] != '\0' ? &state.draft : NULL, &state.options, NULL);
     if (options_given(&state.options, OPTION_PROMPT)) {
         enum err e = chat_reply(&state.chat, state.options.prompt, state.options.prompt_bytes,
                                 true);

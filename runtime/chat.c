@@ -32,8 +32,8 @@ static void warn_options(const struct chat *c)
     }
 }
 
-void chat_open(struct chat *c, struct engine *engine, const struct options *options,
-               const struct ingot_chat *template)
+void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
+               const struct options *options, const struct ingot_chat *template)
 {
     memset(c, 0, sizeof *c);
     c->engine = engine;
@@ -42,6 +42,7 @@ void chat_open(struct chat *c, struct engine *engine, const struct options *opti
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     engine->hashes = options->ids;
     sampler_init(&c->sampler, &options->sampler);
+    speculative_open(&c->speculative, engine, draft);
     warn_options(c);
 }
 
@@ -133,14 +134,6 @@ static void print_token(const struct chat *c, struct reply *r, uint32_t id)
     r->previous = id;
 }
 
-static uint32_t pick(struct chat *c)
-{
-    struct engine *e = c->engine;
-
-    return sampler_pick(&c->sampler, e->logits, e->image.header->params.vocab, e->ids,
-                        e->kv.length, e->kernels, e->scratch);
-}
-
 /* Sample, print and append until an end. What was printed last and not appended is pending: the
  * next turn begins with it, so that no pass is spent on a token that may be the last. */
 static enum err decode(struct chat *c, struct reply *r)
@@ -152,13 +145,14 @@ static enum err decode(struct chat *c, struct reply *r)
     for (;;) {
         uint64_t before = e->stream.figures.bytes_streamed;
         uint32_t id;
+        bool guessed;
         enum err error;
 
         if (e->kv.length == e->kv.context) {
             console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
             return ERR_OK;
         }
-        id = pick(c);
+        id = speculative_pick(&c->speculative, &c->sampler);
         if (id == SAMPLER_NO_TOKEN) {
             format_text(e->problem, sizeof e->problem,
                         "the model gave no usable logits: check it with `ingot verify`");
@@ -170,7 +164,7 @@ static enum err decode(struct chat *c, struct reply *r)
         print_token(c, r, id);
         r->figures.new_tokens++;
         r->figures.end = board.ticks();
-        e->ids[e->kv.length] = id;
+        guessed = engine_was_guessed(e, id);
         c->pending = 1;
         if (r->figures.new_tokens == limit) {
             return ERR_OK;
@@ -178,12 +172,13 @@ static enum err decode(struct chat *c, struct reply *r)
         if (console_aborted()) {
             return ERR_ABORTED;
         }
-        error = engine_append(e, &id, 1, stop_requested, NULL);
+        error = speculative_append(&c->speculative, &c->sampler, limit - r->figures.new_tokens,
+                                   stop_requested, NULL);
         if (error != ERR_OK) {
             return error;
         }
         c->pending = 0;
-        r->figures.passes++;
+        r->figures.passes += guessed ? 0 : 1;
         r->figures.decode_bytes += e->stream.figures.bytes_streamed - before;
     }
 }
@@ -232,6 +227,9 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
     if (r->figures.end == 0) {
         r->figures.end = r->figures.first;
     }
+    r->figures.speculates = c->speculative.on;
+    r->figures.guessed = c->speculative.figures.guessed;
+    r->figures.right = c->speculative.figures.right;
     report_figures(c->engine, &r->figures);
     if (c->options->ids) {
         print_ids(c, r);
@@ -282,6 +280,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     start = e->kv.length;
     r.figures.prompt_tokens = (uint32_t)n;
     r.figures.before = e->stream.figures;
+    c->speculative.figures = (struct speculative_figures){ 0 };
     r.figures.start = board.ticks();
     r.first_new = start + (uint32_t)n;
     r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
@@ -290,6 +289,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         c->started = true;
         c->pending = 0;
         c->reply_start = r.first_new;
+        speculative_follow(&c->speculative, stop_requested, NULL);
         error = decode(c, &r);
     } else {
         e->kv.length = start; /* as if the turn had never begun */

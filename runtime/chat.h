@@ -10,6 +10,7 @@
 #include "runtime/engine.h"
 #include "runtime/options.h"
 #include "runtime/sampler.h"
+#include "runtime/speculative.h"
 
 enum { CHAT_LINE_BYTES = 8192 };
 
@@ -17,6 +18,7 @@ struct chat {
     struct engine *engine;
     const struct options *options;
     struct sampler sampler;
+    struct speculative speculative;
     const struct ingot_chat *template; /* and its strings */
     uint32_t think_end;   /* the token that ends thoughts, or INGOT_NO_TOKEN */
     uint32_t reply_start; /* of the last reply, in ids */
@@ -25,10 +27,11 @@ struct chat {
     char line[CHAT_LINE_BYTES];
 };
 
-/* engine is loaded; template: another chat section than the image's, checked, or NULL. All must
- * outlive the chat. Options that the template cannot obey are warned of. */
-void chat_open(struct chat *c, struct engine *engine, const struct options *options,
-               const struct ingot_chat *template);
+/* engine is loaded, and so is draft, a model that guesses its tokens, or NULL; template: another
+ * chat section than the image's, checked, or NULL. All must outlive the chat. Options that the
+ * template cannot obey are warned of. */
+void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
+               const struct options *options, const struct ingot_chat *template);
 
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a

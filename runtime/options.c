@@ -48,6 +48,9 @@ static const struct rule rules[OPTION_COUNT] = {
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
     [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0, "f16, q8 or f32" },
+    [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(spec), 0, 0, 0, "auto, off or ngram" },
+    [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(draft), OPTIONS_MODEL_BYTES, 0, 0,
+                       "a file name of up to 255 bytes, such as draft=small.ingot" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(mem), 0, 0, 0,
                      "a size of at least 1, such as mem=64M (K, M and G are known)" },
     [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(cores), 0, 1, BOARD_MAX_CORES,
@@ -245,7 +248,11 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
     static const char *const kv[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32",
                                       [KV_N_TYPES] = NULL };
     static const char *const think[] = { [THINK_ON] = "on", [THINK_OFF] = "off", NULL };
-    const char *const *choices = rule->field == FIELD(kv) ? kv : think;
+    static const char *const spec[] = { [SPEC_AUTO] = "auto", [SPEC_OFF] = "off",
+                                        [SPEC_NGRAM] = "ngram", NULL };
+    const char *const *choices = rule->field == FIELD(kv)     ? kv
+                                 : rule->field == FIELD(spec) ? spec
+                                                              : think;
 
     for (uint32_t i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0) {

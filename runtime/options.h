@@ -31,6 +31,8 @@ enum option {
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
     OPTION_KV,       /* kv=f16, q8 or f32: the type of keys and values */
+    OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
+    OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
@@ -42,6 +44,7 @@ enum option {
 };
 
 enum option_think { THINK_ON, THINK_OFF };
+enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
 
 struct options {
     uint32_t given; /* bit 1 << enum option; ask options_given() */
@@ -55,6 +58,8 @@ struct options {
     struct sampler_params sampler;     /* seed: 0 unless given; the caller takes ticks then */
     uint32_t ctx;                      /* 0: the model's own */
     uint32_t kv;                       /* enum kv_type */
+    uint32_t spec;                     /* enum option_spec */
+    char draft[OPTIONS_MODEL_BYTES];   /* "": none */
     uint64_t mem;                      /* 0: all that is left */
     uint32_t cores;                    /* 0: all */
     char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */

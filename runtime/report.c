@@ -94,6 +94,15 @@ void report_plan(const struct engine *e)
     row("total", used, text);
 }
 
+void report_draft(const struct engine *e)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    console_log("draft %.63s: %s, context %u, takes %s", e->image.header->name,
+                plan_residency_text(e->plan.residency), (unsigned)e->plan.context,
+                format_bytes(size, engine_bytes(e)));
+}
+
 void report_high_water(const struct engine *e)
 {
     char mark[FORMAT_NUMBER_BYTES];
@@ -128,6 +137,21 @@ static void print_stream_figures(const struct engine *e, const struct report_rep
     }
 }
 
+static void print_guesses(const struct report_reply *r)
+{
+    char share[FORMAT_NUMBER_BYTES];
+    char gain[FORMAT_NUMBER_BYTES];
+
+    if (!r->speculates) {
+        return;
+    }
+    console_printf(", %u of %u guesses right (%s %%), %u passes, %s tokens a pass",
+                   (unsigned)r->right, (unsigned)r->guessed,
+                   format_ratio(share, (uint64_t)r->right * 100, r->guessed, 1),
+                   (unsigned)r->passes,
+                   format_ratio(gain, (uint64_t)r->passes + r->right, r->passes, 2));
+}
+
 /* Tokens per second of `tokens` in `ticks`. */
 static const char *rate(char text[FORMAT_NUMBER_BYTES], uint32_t tokens, uint64_t ticks)
 {
@@ -148,5 +172,6 @@ void report_figures(const struct engine *e, const struct report_reply *r)
                    format_ratio(first, r->first - r->start, board.ticks_hz(), 3),
                    plan_residency_text(e->plan.residency));
     print_stream_figures(e, r);
+    print_guesses(r);
     console_printf("]\n");
 }

@@ -2,6 +2,7 @@
 #ifndef INGOT_RUNTIME_REPORT_H
 #define INGOT_RUNTIME_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@ void report_kernels(uint32_t features, size_t ahead);
 void report_model(const struct engine *e);
 void report_plan(const struct engine *e);
 
+/* Log the line of a draft: what it takes of the RAM, before the model's plan. */
+void report_draft(const struct engine *e);
+
 /* Log the most that was ever used of each region. */
 void report_high_water(const struct engine *e);
 
@@ -25,6 +29,8 @@ struct report_reply {
     struct stream_figures before; /* the stream's counters at `start` */
     uint32_t passes;            /* decode passes, each of which reads the planned bytes */
     uint64_t decode_bytes;      /* streamed by these */
+    bool speculates;
+    uint32_t guessed, right;    /* tokens that passes ran ahead over, and that came next */
 };
 
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]". */

@@ -83,7 +83,7 @@ static bool prepare(struct host_args *args, int argc, char **argv, bool interact
         return false;
     }
     host_console_to(2);
-    chat_open(&chat, &model.engine, &args->options, template);
+    chat_open(&chat, &model.engine, model.draft, &args->options, template);
     host_console_to(1);
     return true;
 }

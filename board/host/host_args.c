@@ -17,6 +17,7 @@ static const struct alias {
     { "--ctx", "ctx" },          { "--ctx-size", "ctx" },    { "--mem", "mem" },
     { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
     { "--kv", "kv" },             { "--system", "system" },  { "--think", "think" },
+    { "--spec", "spec" },         { "--draft", "draft" },
 };
 
 void host_args_help(void)
@@ -33,6 +34,8 @@ void host_args_help(void)
          "  -s, --seed S           of the sampler (default: the time)\n"
          "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
          "  --kv TYPE              f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
+         "  --draft FILE           a smaller model of the same vocabulary that guesses tokens ahead\n"
+         "  --spec auto|off|ngram  ngram: guess tokens from what the text repeats\n"
          "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
          "  --mmap                 use the file where it lies, as from flash\n"
          "  --card RATE            read the file at this pace, bytes a second, K M G\n"

@@ -14,6 +14,7 @@
 #include "runtime/console.h"
 #include "runtime/report.h"
 #include "runtime/selftest.h"
+#include "runtime/speculative.h"
 
 static bool fail(const char *path, const char *sentence)
 {
@@ -22,7 +23,7 @@ static bool fail(const char *path, const char *sentence)
 }
 
 /* --mmap: the file as flash would be, addressable. */
-static bool map_model(struct host_model *m, const char *path)
+static bool map_model(struct host_file *f, const char *path)
 {
     struct mapping file;
     char problem[128];
@@ -33,37 +34,39 @@ static bool map_model(struct host_model *m, const char *path)
     if (file.bytes < SECTOR_BYTES) {
         return fail(path, "too short to be an .ingot file");
     }
-    m->mapped = file.data;
-    memory_device_open(&m->device, "mapped file", file.data, file.bytes);
+    f->mapped = file.data;
+    memory_device_open(&f->device, "mapped file", file.data, file.bytes);
     return true;
 }
 
-static bool open_file(struct host_model *m, const struct host_args *args, const char *path)
+/* name: for messages. */
+static bool open_file(struct host_file *f, const struct host_args *args, const char *path,
+                      const char *name)
 {
     struct file_timeout timeout = { board.ticks, 30 * board.ticks_hz() };
     struct stat st;
     enum err e;
 
     if (args->in_place) {
-        if (!map_model(m, path)) {
+        if (!map_model(f, path)) {
             return false;
         }
-    } else if (file_device_open(&m->device_state, path, args->card_rate, &m->device) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", m->device_state.why);
+    } else if (file_device_open(&f->device_state, path, args->card_rate, &f->device) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", f->device_state.why);
         return false;
     }
     if (stat(path, &st) != 0) {
         return fail(path, "cannot be read");
     }
-    e = file_open_device(&m->file, &m->device, (uint64_t)st.st_size, &timeout);
-    snprintf(m->file.name, sizeof m->file.name, "%.*s", (int)sizeof m->file.name - 1, args->model);
+    e = file_open_device(&f->file, &f->device, (uint64_t)st.st_size, &timeout);
+    snprintf(f->file.name, sizeof f->file.name, "%.*s", (int)sizeof f->file.name - 1, name);
     return e == ERR_OK ? true : fail(path, err_text(e));
 }
 
 /* Other formats are packed into a temporary file, which is gone once it is open. */
-static bool open_any(struct host_model *m, const struct host_args *args)
+static bool open_any(struct host_file *f, const struct host_args *args, const char *name)
 {
-    struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer,
+    struct pack_options pack = { .input = name, .tokenizer = args->tokenizer,
                                  .template = args->template,
                                  .quiet = args->quiet };
     char path[512];
@@ -71,17 +74,17 @@ static bool open_any(struct host_model *m, const struct host_args *args)
     enum err e = ERR_OK;
     bool opened;
 
-    if (pack_is_ingot(args->model, &e)) {
-        return open_file(m, args, args->model);
+    if (pack_is_ingot(name, &e)) {
+        return open_file(f, args, name, name);
     }
     if (e != ERR_OK) {
-        return fail(args->model, e == ERR_NOT_FOUND ? "no such file" : err_text(e));
+        return fail(name, e == ERR_NOT_FOUND ? "no such file" : err_text(e));
     }
     if (pack_temporary(&pack, path, sizeof path, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
         return false;
     }
-    opened = open_file(m, args, path);
+    opened = open_file(f, args, path, name);
     unlink(path);
     return opened;
 }
@@ -115,6 +118,29 @@ static bool choose_kernels(struct host_model *m, const struct host_args *args)
     return !args->options.selftest || test_kernels(m, args);
 }
 
+static bool said_fine(const struct engine *engine, enum err e)
+{
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", engine->problem);
+    }
+    return e == ERR_OK;
+}
+
+/* The draft first: it takes its place in the arena before the model's is planned. */
+static bool open_draft(struct host_model *m, const struct host_args *args)
+{
+    if (!open_any(&m->draft_source, args, args->options.draft)) {
+        return false;
+    }
+    m->draft = &m->draft_engine;
+    m->draft_setup = speculative_draft_setup(&m->setup, &m->draft_source.file);
+    if (!said_fine(m->draft, engine_open(m->draft, &m->draft_setup))) {
+        return false;
+    }
+    speculative_leave(&m->setup, m->draft);
+    return true;
+}
+
 bool host_model_open(struct host_model *m, const struct host_args *args)
 {
     if (args->model == NULL) {
@@ -122,25 +148,25 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
         return false;
     }
     memset(m, 0, sizeof *m);
-    if (!host_machine(&m->machine) || !choose_kernels(m, args) || !open_any(m, args)) {
+    if (!host_machine(&m->machine) || !choose_kernels(m, args) ||
+        !open_any(&m->source, args, args->model)) {
         return false;
     }
     m->setup.ram = m->machine.ram[0];
     if (args->ram != 0 && args->ram < m->setup.ram.bytes) {
         m->setup.ram.bytes = (size_t)args->ram;
     }
-    m->setup.file = &m->file;
+    m->setup.file = &m->source.file;
     m->setup.team = &m->team;
     m->setup.kernels = &m->kernels;
     m->setup.weight_limit = (size_t)args->options.mem;
     m->setup.context = args->options.ctx;
     m->setup.chunk = args->chunk;
     m->setup.kv_type = (enum kv_type)args->options.kv;
-    if (engine_open(&m->engine, &m->setup) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", m->engine.problem);
-        return false;
-    }
-    return true;
+    m->setup.guesses = speculative_room(&args->options);
+    return (args->options.draft[0] == '\0' || open_draft(m, args)) &&
+           said_fine(&m->engine, engine_open(&m->engine, &m->setup)) &&
+           (m->draft == NULL || said_fine(m->draft, speculative_check(m->draft, &m->engine)));
 }
 
 static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
@@ -152,28 +178,36 @@ static void show_progress(void *context, const char *label, uint64_t done, uint6
     }
 }
 
-bool host_model_load(struct host_model *m, const struct host_args *args)
+static bool load(struct engine *engine, const struct engine_setup *setup,
+                 const struct host_args *args)
 {
-    unsigned cores = args->options.cores != 0 ? args->options.cores : m->machine.n_cores;
     union {
         const void *in;
         void *out;
     } context = { .in = args };
-    enum err e;
+    enum err e = engine_load(engine, setup, show_progress, context.out);
+
+    console_progress_end();
+    return said_fine(engine, e);
+}
+
+bool host_model_load(struct host_model *m, const struct host_args *args)
+{
+    unsigned cores = args->options.cores != 0 ? args->options.cores : m->machine.n_cores;
+    bool loaded;
 
     host_console_to(2);
     if (!args->quiet) {
         report_kernels(m->features, m->kernels.ahead);
+        if (m->draft != NULL) {
+            report_draft(m->draft);
+        }
         report_model(&m->engine);
         report_plan(&m->engine);
     }
     team_start(&m->team, cores);
-    e = engine_load(&m->engine, &m->setup, show_progress, context.out);
-    console_progress_end();
+    loaded = (m->draft == NULL ||
+              load(m->draft, &m->draft_setup, args)) && load(&m->engine, &m->setup, args);
     host_console_to(1);
-    if (e != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", m->engine.problem);
-        return false;
-    }
-    return true;
+    return loaded;
 }

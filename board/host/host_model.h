@@ -43,17 +43,26 @@ void host_args_help(void);
 bool host_args_wants_templates(const char *name);
 void host_args_list_templates(void);
 
-struct host_model {
-    struct machine machine;
+/* A model file that is open: read, or mapped. */
+struct host_file {
     struct file_device device_state;
     struct block_device device;
     struct file file;
+    const uint8_t *mapped; /* --mmap */
+};
+
+struct host_model {
+    struct machine machine;
+    struct host_file source;
+    struct host_file draft_source;
     struct team team;
     struct kernels kernels;
     uint32_t features; /* that the kernels were chosen by */
     struct engine_setup setup;
     struct engine engine;
-    const uint8_t *mapped; /* --mmap */
+    struct engine_setup draft_setup;
+    struct engine draft_engine;
+    struct engine *draft; /* --draft: the engine above; else NULL */
 };
 
 /* Open args->model (an .ingot; a GGUF or llama2.c file is packed to a temporary file first) up

@@ -65,7 +65,7 @@ static void start_over(uint32_t n)
     options.n = n;
     options.ids = true;
     stop_after = -1;
-    chat_open(&chat, &rig.engine, &options, NULL);
+    chat_open(&chat, &rig.engine, NULL, &options, NULL);
 }
 
 static enum err say(const char *line, bool as_turn)
@@ -181,7 +181,7 @@ static void test_failure(void)
 
     start_over(3);
     rig_start(l.least, 0, false);
-    chat_open(&chat, e, &options, NULL);
+    chat_open(&chat, e, NULL, &options, NULL);
     say("bade", true);
     length = e->kv.length;
     rig.fake.fail_sector = (long)(e->image.extents[3].offset / SECTOR_BYTES);
@@ -235,7 +235,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
 {
     struct engine *e = &rig.engine;
     uint32_t first[16], wanted[256];
-    char marker[64];
+    static char marker[64]; /* strings points at it in the tests after this */
     unsigned at, last;
     size_t n;
 

@@ -36,11 +36,12 @@ static void test_all_words(void)
 {
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-                         "isa=neon kv=q8 baud=115200 selftest ids ticks system=\"Be brief.\" think=off");
+                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 selftest ids ticks system=\"Be brief.\" think=off");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
-    OK(strcmp(o.model, "models/a.ingot") == 0 && strcmp(o.isa, "neon") == 0, "texts");
+    OK(strcmp(o.model, "models/a.ingot") == 0 && strcmp(o.isa, "neon") == 0 &&
+       strcmp(o.draft, "small.ingot") == 0, "texts");
     OK(strcmp(o.prompt, "Once upon") == 0 && o.prompt_bytes == 9, "the prompt");
     OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200,
        "counts");
@@ -48,12 +49,14 @@ static void test_all_words(void)
        near(o.sampler.repeat, 1.1f), "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
     OK(o.selftest && o.ids && o.ticks, "flags");
-    OK(o.kv == KV_Q8 && o.think == THINK_OFF, "choices");
+    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM, "choices");
     OK(strcmp(o.system, "Be brief.") == 0 && o.system_bytes == 9, "the system prompt");
     OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) && o.system_bytes == 0,
        "an empty one is given");
     OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.think == THINK_ON &&
        strstr(said, "think takes on or off") != NULL, "think=: %s", said);
+    OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPEC_AUTO &&
+       strstr(said, "spec takes auto, off or ngram") != NULL, "spec=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
        strstr(said, "kv takes f16, q8 or f32") != NULL, "none of the choices: %s", said);
 }

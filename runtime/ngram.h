@@ -1,0 +1,15 @@
+/* Guesses the tokens that come next by looking for the end of the text earlier in it: no model,
+ * no memory, exact where a text repeats itself. */
+#ifndef INGOT_RUNTIME_NGRAM_H
+#define INGOT_RUNTIME_NGRAM_H
+
+#include <stdint.h>
+
+enum { NGRAM_LONGEST = 4 }; /* tokens that are compared; more tell no more */
+
+/* Behind ids[0 .. n) write up to `most` tokens that may follow: those behind the place where most
+ * of the last NGRAM_LONGEST tokens stand already, the latest of several. Returns how many: `most`,
+ * or 0 where not even the last `least` tokens stand anywhere. */
+uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t least, uint32_t most);
+
+#endif
