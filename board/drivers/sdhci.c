@@ -134,7 +134,7 @@ static uint32_t sdhci_abilities(const struct sdhci *s, uint32_t caps, uint32_t c
 
     if (quirks & SDHCI_8_BITS)
         abilities |= SD_CAN_8_BITS;
-    if ((caps & CAPABLE_HIGH_SPEED) && !(quirks & SDHCI_NO_HIGH_SPEED))
+    if (caps & CAPABLE_HIGH_SPEED)
         abilities |= SD_CAN_HIGH_SPEED;
     if (s->version < 2 || (quirks & SDHCI_NO_1V8))
         return abilities;
@@ -173,6 +173,8 @@ static void sdhci_read_capabilities(struct sdhci *s)
     uint32_t caps_2 = sdhci_read(s, SDHCI_CAPABILITIES + 4);
     uint32_t mhz = caps >> CAPABLE_BASE_MHZ_SHIFT & (s->version >= 2 ? 255 : 63);
 
+    if (caps == 0) /* the register is not there (BCM2835): what every controller can do */
+        caps = CAPABLE_3V3 | CAPABLE_HIGH_SPEED;
     s->base_hz = s->setup.base_hz != 0 ? s->setup.base_hz : mhz * MEGA;
     if (s->base_hz == 0)
         s->base_hz = 50 * MEGA; /* "by another way", and the board knows none: a cautious guess */

@@ -17,7 +17,8 @@ enum sdhci_quirk {
     SDHCI_NO_DETECT = 1 << 0,   /* the slot's switch is not wired to the controller */
     SDHCI_NO_DMA = 1 << 1,      /* whatever the capabilities say */
     SDHCI_NO_1V8 = 1 << 2,      /* the board cannot switch the card's signals */
-    SDHCI_NO_HIGH_SPEED = 1 << 3, /* the HISPD bit does harm */
+    SDHCI_NO_HIGH_BIT = 1 << 3, /* 50 MHz without the High Speed Enable bit, which does harm */
+    SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete is no sign that a card is busy no more */
     SDHCI_WRITE_GAP = 1 << 4,   /* two writes need two clocks of the card between them (BCM2835) */
     SDHCI_8_BITS = 1 << 5,      /* eight data lines are wired, to an eMMC */
 };

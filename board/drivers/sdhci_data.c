@@ -247,6 +247,14 @@ static void poll_data(struct sdhci *s, uint32_t status)
         poll_sdma(s, status);
 }
 
+/* 2.2.9: DAT0 is high again, and nothing is on the line. */
+static bool is_free(const struct sdhci *s)
+{
+    uint32_t present = sdhci_read(s, SDHCI_PRESENT);
+
+    return (present & PRESENT_DATA_0) && !(present & PRESENT_DATA_INHIBIT);
+}
+
 static enum err finish(struct sdhci *s)
 {
     struct sd_command *c = s->command;
@@ -272,6 +280,8 @@ enum err sdhci_poll(struct sd_host *host)
     if (status & s->waits_for & STATUS_COMMAND)
         take_response(s, c);
     s->waits_for &= ~status;
+    if (c->data == NULL && (s->setup.quirks & SDHCI_NO_BUSY_EVENT) && is_free(s))
+        s->waits_for &= ~(uint32_t)STATUS_TRANSFER;
     if (!(s->waits_for & STATUS_COMMAND))
         poll_data(s, status);
     if (c->fault != SD_FAULT_NONE)

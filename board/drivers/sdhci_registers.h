@@ -46,6 +46,7 @@ enum { /* SDHCI_PRESENT */
     PRESENT_READABLE = 1 << 11,
     PRESENT_INSERTED = 1 << 16,
     PRESENT_STABLE = 1 << 17,
+    PRESENT_DATA_0 = 1 << 20,
     PRESENT_DATA_LINES = 15 << 20,
 };
 

@@ -52,7 +52,7 @@ static void set_timing(struct sdhci *s, enum sd_timing timing)
     static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0, [SD_TIMING_HIGH] = 1,
                                      [SD_TIMING_SDR50] = 2, [SD_TIMING_SDR104] = 3,
                                      [SD_TIMING_DDR50] = 4 };
-    bool fast = timing != SD_TIMING_DEFAULT && !(s->setup.quirks & SDHCI_NO_HIGH_SPEED);
+    bool fast = timing != SD_TIMING_DEFAULT && !(s->setup.quirks & SDHCI_NO_HIGH_BIT);
 
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
     sdhci_change(s, SDHCI_CONTROL, CONTROL_HIGH_SPEED, fast ? CONTROL_HIGH_SPEED : 0);

@@ -3,6 +3,7 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
+#include "board/drivers/cadence_sd.h"
 #include "board/drivers/ns16550.h"
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
@@ -16,6 +17,8 @@ enum { UART_BYTES = 0x400, UART_SHIFT = 2, UART_WIDTH = 4 };
 static struct board_state {
     struct sbi_harts harts;
     struct ns16550 uart;
+    struct cadence_sd sd;
+    struct block_device card;
 } state;
 
 /* HSS talks on MMUART0; stdout-path of U-Boot's tree is MMUART1. */
@@ -58,10 +61,22 @@ static enum err icicle_start_core(unsigned core, void (*entry)(void *arg), void 
     return sbi_harts_start(&state.harts, core, entry, arg);
 }
 
+/* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
+ * it). HSS has set its clock. */
 static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    (void)devices;
-    return 0;
+    const struct sdhci_setup setup = {
+        .mmio = BOARD_SD,
+        .window = { .offset = 0, .end = UINT64_MAX, .coherent = true },
+        .ticks = riscv_timer_ticks,
+        .ticks_hz = state.harts.ticks_hz,
+    };
+
+    if (mmu_map(BOARD_SD, CADENCE_SD_BYTES, MAP_DEVICE) != ERR_OK ||
+        cadence_sd_open(&state.sd, &setup, &state.card) != ERR_OK)
+        return 0;
+    devices[0] = &state.card;
+    return 1;
 }
 
 /* HSS has a power-off by SRST; OpenSBI in QEMU has none, and its machine no switch either. */

@@ -2,6 +2,7 @@
 #include "board/board.h"
 
 #include "board/drivers/bcm_local.h"
+#include "board/drivers/bcm_sd.h"
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/raspberry_pi.h"
 #include "board/isa.h"
@@ -35,6 +36,11 @@ static const struct {
 };
 
 static struct raspberry_pi pi;
+
+static struct rpi3_storage {
+    struct bcm_sd sd;
+    struct block_device device;
+} storage;
 
 static void rpi3_early_init(const void *dtb)
 {
@@ -88,10 +94,26 @@ static void rpi3_wake(const _Atomic uint32_t *word)
     bcm_local_wake_others(BOARD_LOCAL, core_number());
 }
 
+/* RAM ends where the peripherals begin; the VideoCore's bus has it, past the caches, at
+ * 0xc0000000 (BCM2835 ARM Peripherals, 1.2.3). */
 static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    (void)devices;
-    return 0;
+    const struct bcm_sd_place place = {
+        .kind = BCM_SD_ARASAN,
+        .mmio = BOARD_ARASAN,
+        .dma = BOARD_DMA,
+        .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
+        .window = { .offset = 0xc0000000, .end = 0x3f000000, .coherent = false },
+        .ticks = generic_timer_ticks,
+        .ticks_hz = generic_timer_hz(),
+    };
+
+    if (mmu_map(BOARD_ARASAN, SDHCI_REGISTER_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) != ERR_OK ||
+        bcm_sd_open(&storage.sd, &place, &storage.device) != ERR_OK)
+        return 0;
+    devices[0] = &storage.device;
+    return 1;
 }
 
 static void rpi3_activity(bool active)
