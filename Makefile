@@ -95,6 +95,10 @@ IMAGE_FAST := runtime/attention.c runtime/crc32c.c runtime/kv_cache.c runtime/la
               runtime/linear.c runtime/rope_table.c runtime/sampler.c runtime/team.c
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
+# Interrupt handlers are among them: a register that they do not save may not be used. The compiler
+# for riscv64 has no such option; tests/boot/paste.t looks.
+$(filter $(B)/obj/board/%.c.o,$(IMAGE_OBJ)): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
+
 $(B)/obj/%.c.o: %.c Makefile | $(NEWLIB_READY)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

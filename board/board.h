@@ -4,6 +4,7 @@
 #define INGOT_BOARD_BOARD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,16 @@ struct board {
 
     void (*putc)(char c);           /* blocks while the transmitter is full */
     int (*getc)(void);              /* next received byte, or -1 when there is none */
+    /* Sleep until a byte may have arrived since getc had none; returns at once where nothing would
+     * end the sleep. NULL: never sleeps. */
+    void (*idle)(void);
+    /* True once for every Ctrl-C that has arrived and that getc has not given; getc leaves it out
+     * then. NULL: input arrives by getc alone. */
+    bool (*interrupted)(void);
+    uint32_t (*lost)(void);         /* bytes lost on the way in since it was last asked; or NULL */
+    /* XON/XOFF: pause the peer before input is lost, pause output where the peer asks. Off at the
+     * start. NULL: the line has other means. */
+    void (*flow_control)(bool on);
 
     void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or means nothing */
 

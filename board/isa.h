@@ -4,6 +4,7 @@
 #define INGOT_BOARD_ISA_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,23 @@ void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), vo
 /* board.wait and board.wake by WFE and SEV, or what the ISA has instead. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old);
 void core_wake(const _Atomic uint32_t *word);
+
+/* ---- interrupts ---------------------------------------------------------------------------- *
+ * Core 0 alone takes them. The handler may come in the middle of a kernel: it runs on the core's
+ * trap stack (4 KiB) with interrupts masked, all general registers saved, and no others: it and
+ * all it calls use no floating point and no vectors, which rules out memcpy. Everything under
+ * board/ is compiled so; tests/boot/paste.t looks at the instructions. */
+
+/* Call handler(context) at every interrupt, now that the controller passes them on. Core 0, once. */
+void core_interrupts_on(void (*handler)(void *context), void *context);
+
+/* Keep interrupts from the calling core; returns whether it took them. On other cores no effect. */
+bool core_interrupts_mask(void);
+void core_interrupts_restore(bool on);
+
+/* Sleep until an interrupt is pending, masked or not. What is waited for is looked at before, with
+ * interrupts masked: then it cannot be taken between the look and the sleep. */
+void core_idle(void);
 
 /* Sleep for good: where a machine cannot be switched off. */
 void core_halt(void) __attribute__((noreturn));

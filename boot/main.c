@@ -49,6 +49,9 @@ static void open_console(const struct machine *machine)
         .getc = board.getc,
         .ticks = board.ticks,
         .ticks_hz = board.ticks_hz,
+        .idle = board.idle,
+        .interrupted = board.interrupted,
+        .lost = board.lost,
         .start_ticks = machine->entry_ticks,
         .serial = true,
         .echo = true,
@@ -93,6 +96,9 @@ static void read_options(const struct machine *machine)
     }
     if (options_given(&state.options, OPTION_BAUD)) {
         set_baud(state.options.baud);
+    }
+    if (board.flow_control != NULL && state.options.flow == FLOW_ON) {
+        board.flow_control(true);
     }
 }
 

@@ -112,6 +112,7 @@ void panic_begin(void)
 {
     unsigned owner = NO_CORE, self = core_number() + 1;
 
+    (void)core_interrupts_mask();
     if (!atomic_compare_exchange_strong(&state.owner, &owner, self)) {
         if (owner != self || state.nested++ > 0)
             core_halt();
@@ -119,6 +120,8 @@ void panic_begin(void)
         panic_print("\npanic: another trap inside this report\n");
         board.power_off(1);
     }
+    if (board.flow_control != NULL)
+        board.flow_control(false); /* nothing holds a report back */
     put('\n');
 }
 

@@ -25,6 +25,8 @@ struct console_port {
     uint64_t start_ticks;         /* log lines count from here */
     bool serial;                  /* send CR before LF */
     bool echo;                    /* the far end does not echo by itself */
+    bool (*interrupted)(void);    /* Ctrl-C that getc has not given (board.h); or NULL */
+    uint32_t (*lost)(void);       /* bytes lost on the way in since the last call; or NULL */
 };
 
 /* Start with an empty ring. The port is copied. */

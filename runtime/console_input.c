@@ -13,6 +13,8 @@ static_assert((CONSOLE_RING_BYTES & (CONSOLE_RING_BYTES - 1)) == 0, "positions w
 static struct {
     int (*getc)(void);
     void (*idle)(void);
+    bool (*interrupted)(void);
+    uint32_t (*lost)(void);
     bool reading;  /* console_read_line() takes Ctrl-C in its turn */
     bool aborted;
     bool closed;
@@ -26,6 +28,8 @@ void console_input_init(const struct console_port *port)
     memset(&input, 0, sizeof input);
     input.getc = port->getc;
     input.idle = port->idle;
+    input.interrupted = port->interrupted;
+    input.lost = port->lost;
     input.editor.write = console_write_to;
     input.editor.echo = port->echo;
 }
@@ -50,6 +54,9 @@ void console_poll(void)
 bool console_aborted(void)
 {
     console_poll();
+    if (input.interrupted != NULL && input.interrupted()) {
+        input.aborted = true; /* behind more than the ring here holds */
+    }
     return input.aborted;
 }
 
@@ -90,6 +97,16 @@ static void take_interrupts(void)
     input.tail = kept;
 }
 
+static void report_lost(void)
+{
+    uint32_t bytes = input.lost != NULL ? input.lost() : 0;
+
+    if (bytes != 0) {
+        console_log("warning: %u bytes of input or more were lost: send slower, or use a terminal "
+                    "that obeys XON/XOFF", (unsigned)bytes);
+    }
+}
+
 static enum line_event edit_line(void)
 {
     enum line_event event = LINE_MORE;
@@ -118,6 +135,7 @@ enum err console_read_line(const char *prompt, char *line, size_t max, size_t *b
     result = results[edit_line()];
     input.reading = false;
     take_interrupts();
+    report_lost();
     *bytes = result == ERR_OK ? input.editor.n : 0;
     line[*bytes] = '\0';
     return result;

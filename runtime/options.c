@@ -59,6 +59,7 @@ static const struct rule rules[OPTION_COUNT] = {
                      "a name of up to 15 bytes: ref, neon, rv64gc, rvv or avx2" },
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
+    [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(flow), 0, 0, 0, "on or off" },
     [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, "no value" },
     [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, "no value" },
     [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, "no value" },
@@ -247,12 +248,12 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
 {
     static const char *const kv[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32",
                                       [KV_N_TYPES] = NULL };
-    static const char *const think[] = { [THINK_ON] = "on", [THINK_OFF] = "off", NULL };
+    static const char *const on_off[] = { "on", "off", NULL }; /* THINK_ON, FLOW_ON are 0 */
     static const char *const spec[] = { [SPEC_AUTO] = "auto", [SPEC_OFF] = "off",
                                         [SPEC_NGRAM] = "ngram", NULL };
     const char *const *choices = rule->field == FIELD(kv)     ? kv
                                  : rule->field == FIELD(spec) ? spec
-                                                              : think;
+                                                              : on_off;
 
     for (uint32_t i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0) {

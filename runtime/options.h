@@ -37,6 +37,7 @@ enum option {
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_BAUD,     /* baud=115200 */
+    OPTION_FLOW,     /* flow=on or off: XON/XOFF on the serial line */
     OPTION_SELFTEST, /* selftest: check the kernels at start */
     OPTION_IDS,      /* ids: print token ids and the hash of the logits */
     OPTION_TICKS,    /* ticks: print how far the board's counter went */
@@ -45,6 +46,7 @@ enum option {
 
 enum option_think { THINK_ON, THINK_OFF };
 enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
+enum option_flow { FLOW_ON, FLOW_OFF };
 
 struct options {
     uint32_t given; /* bit 1 << enum option; ask options_given() */
@@ -64,6 +66,7 @@ struct options {
     uint32_t cores;                    /* 0: all */
     char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */
     uint32_t baud;                     /* 0: the board's */
+    uint32_t flow;                     /* enum option_flow */
     bool selftest;
     bool ids;
     bool ticks;

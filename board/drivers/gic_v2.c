@@ -1,17 +1,24 @@
 /* Version 2 (IHI 0048). */
 #include "board/drivers/gic.h"
+#include "board/drivers/serial.h"
 
 enum { DISTRIBUTOR, INTERFACE, N_RANGES, RANGE_BYTES = 0x1000 };
 
 /* Section 4.1.2 (distributor) and 4.1.3 (CPU interface), byte offsets. */
-enum { GICD_CTLR = 0x000, GICD_ISENABLER0 = 0x100, GICD_SGIR = 0xf00 };
+enum {
+    GICD_CTLR = 0x000,
+    GICD_ISENABLER0 = 0x100,
+    GICD_IPRIORITYR0 = 0x400,
+    GICD_ITARGETSR0 = 0x800,
+    GICD_ICFGR0 = 0xc00,
+    GICD_SGIR = 0xf00,
+};
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
 
 enum {
     SGI_ENABLE_ALL = 0xffff,
     SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */
     IAR_NUMBER = 0x3ff,
-    IAR_NONE = 1020, /* 1020 and above: nothing is pending for us */
 };
 
 static volatile uint32_t *reg(const struct gic *gic, unsigned range, unsigned offset)
@@ -60,15 +67,34 @@ static void gic_v2_wake_others(const struct gic *gic)
     *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 
-static void gic_v2_sleep(const struct gic *gic)
+/* A core reads its own bit in the targets of its private interrupts (4.3.12). One core alone has
+ * none to choose from: they read as 0. */
+static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
-    uint32_t taken;
+    volatile uint8_t *targets = (volatile uint8_t *)reg(gic, DISTRIBUTOR, GICD_ITARGETSR0);
+    volatile uint8_t *priorities = (volatile uint8_t *)reg(gic, DISTRIBUTOR, GICD_IPRIORITYR0);
+    volatile uint32_t *config = reg(gic, DISTRIBUTOR, GICD_ICFGR0 + line / 16 * 4);
+    volatile uint32_t *enable = reg(gic, DISTRIBUTOR, GICD_ISENABLER0 + line / 32 * 4);
 
-    __asm__ volatile("dsb sy\n\twfi" ::: "memory");
+    (void)affinity;
+    *config &= ~(2u << line % 16 * 2); /* by level */
+    priorities[line] = 0;
+    targets[line] = targets[0];
+    *enable = 1u << line % 32;
+    return (*enable >> line % 32 & 1) != 0 ? ERR_OK : ERR_UNSUPPORTED;
+}
+
+static void gic_v2_serve(const struct gic *gic)
+{
+    uint32_t taken, line;
+
     for (;;) {
         taken = *reg(gic, INTERFACE, GICC_IAR);
-        if ((taken & IAR_NUMBER) >= IAR_NONE)
+        line = taken & IAR_NUMBER;
+        if (line >= GIC_SPECIAL)
             break;
+        if (line == gic->line && line != 0)
+            serial_receive();
         *reg(gic, INTERFACE, GICC_EOIR) = taken;
     }
     __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
@@ -79,5 +105,6 @@ const struct gic_version gic_v2 = {
     .init = gic_v2_init,
     .listen = gic_v2_listen,
     .wake_others = gic_v2_wake_others,
-    .sleep = gic_v2_sleep,
+    .enable = gic_v2_enable,
+    .serve = gic_v2_serve,
 };

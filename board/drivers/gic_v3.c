@@ -3,10 +3,20 @@
 
 #include <stdbool.h>
 
+#include "board/drivers/serial.h"
+
 enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
 
 /* Byte offsets; section 12.9 describes the distributor's registers. */
-enum { GICD_CTLR = 0x0000 };
+enum {
+    GICD_CTLR = 0x0000,
+    GICD_IGROUPR0 = 0x0080,
+    GICD_ISENABLER0 = 0x0100,
+    GICD_IPRIORITYR0 = 0x0400,
+    GICD_ICFGR0 = 0x0c00,
+    GICD_IGRPMODR0 = 0x0d00,
+    GICD_IROUTER0 = 0x6000,
+};
 
 /* Section 12.11, the redistributor; from 0x10000 on its second frame, for SGIs and PPIs. */
 enum {
@@ -36,7 +46,7 @@ enum {
 enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 10000 };
 
 #define SGI_ALL_BUT_SELF (UINT64_C(1) << 40) /* ICC_SGI1R_EL1.IRM; SGI number 0 */
-#define NONE             1020u               /* INTIDs from here on: nothing is pending */
+#define AFFINITY_MASK    UINT64_C(0xff00ffffff)
 
 #define READ_SYSTEM(name)                                                                         \
     ({                                                                                            \
@@ -127,23 +137,29 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
     return 0;
 }
 
-/* SGI 0 alone, in group 1 of the state we run in. In the secure state that is IGROUPR 0 with
- * IGRPMODR 1; in the non-secure one both ignore us and firmware has chosen (12.11). */
+/* Group 1 of the state we run in. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
+ * non-secure one both ignore us and firmware has chosen (12.11). */
+static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, uint32_t bit,
+                         bool single_state)
+{
+    if (single_state) {
+        *group |= bit;
+    } else {
+        *group &= ~bit;
+        *modifier |= bit;
+    }
+}
+
+/* SGI 0 alone. */
 static enum err enable_sgi(uintptr_t redistributor, bool single_state)
 {
-    volatile uint32_t *group = reg(redistributor, GICR_IGROUPR0);
-    volatile uint32_t *modifier = reg(redistributor, GICR_IGRPMODR0);
     volatile uint32_t *priority = reg(redistributor, GICR_IPRIORITYR0);
 
     *reg(redistributor, GICR_ICENABLER0) = ~0u;
     if (wait_clear(reg(redistributor, GICR_CTLR), GICR_CTLR_RWP) != ERR_OK)
         return ERR_TIMEOUT;
-    if (single_state) {
-        *group |= 1;
-    } else {
-        *group &= ~1u;
-        *modifier |= 1;
-    }
+    choose_group(reg(redistributor, GICR_IGROUPR0), reg(redistributor, GICR_IGRPMODR0), 1,
+                 single_state);
     *priority &= ~0xffu; /* the highest that we may give */
     *reg(redistributor, GICR_ISENABLER0) = 1;
     return ERR_OK;
@@ -164,15 +180,17 @@ static enum err enable_interface(void)
     return ERR_OK;
 }
 
-/* Take what is pending. The barriers: acknowledging has its effect, here and in memory order,
+/* Take one that is pending. The barriers: acknowledging has its effect, here and in memory order,
  * before anything after it (12.2, ICC_IAR1_EL1, asks for DSB). */
-static bool take(void)
+static bool take(const struct gic *gic)
 {
-    uint64_t taken = READ_SYSTEM(icc_iar1_el1);
+    uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
 
     __asm__ volatile("dsb sy" ::: "memory");
-    if ((taken & 0xffffff) >= NONE)
+    if (line >= GIC_SPECIAL)
         return false;
+    if (line == gic->line && line != 0)
+        serial_receive();
     WRITE_SYSTEM(icc_eoir1_el1, taken);
     __asm__ volatile("isb" ::: "memory");
     return true;
@@ -180,7 +198,7 @@ static bool take(void)
 
 /* Send ourselves a wake-up: a controller that firmware set up otherwise is found here, while
  * there is another way to wait. */
-static enum err try_self(uint64_t affinity)
+static enum err try_self(const struct gic *gic, uint64_t affinity)
 {
     uint64_t target = UINT64_C(1) << (affinity & 15) | (affinity & 0xf0) << (44 - 4) |
                       (affinity >> 8 & 0xff) << 16 | (affinity >> 16 & 0xff) << 32 |
@@ -189,7 +207,7 @@ static enum err try_self(uint64_t affinity)
     WRITE_SYSTEM(icc_sgi1r_el1, target);
     __asm__ volatile("isb" ::: "memory");
     for (unsigned i = 0; i < SELF_POLLS; i++)
-        if (take())
+        if (take(gic))
             return ERR_OK;
     return ERR_TIMEOUT;
 }
@@ -209,7 +227,7 @@ static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
         e = enable_sgi(redistributor, (*ctlr & CTLR_DS) != 0);
     if (e == ERR_OK)
         e = enable_interface();
-    return e == ERR_OK ? try_self(affinity) : e;
+    return e == ERR_OK ? try_self(gic, affinity) : e;
 }
 
 static void gic_v3_wake_others(const struct gic *gic)
@@ -220,11 +238,28 @@ static void gic_v3_wake_others(const struct gic *gic)
     __asm__ volatile("isb" ::: "memory");
 }
 
-static void gic_v3_sleep(const struct gic *gic)
+/* IROUTER names one core by its affinity (12.9). */
+static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
-    (void)gic;
-    __asm__ volatile("dsb sy\n\twfi" ::: "memory");
-    (void)take(); /* what comes in between ends the next sleep */
+    uintptr_t base = gic->ranges[DISTRIBUTOR].base;
+    bool single_state = (*reg(base, GICD_CTLR) & CTLR_DS) != 0;
+    volatile uint32_t *enable = reg(base, GICD_ISENABLER0 + line / 32 * 4);
+
+    choose_group(reg(base, GICD_IGROUPR0 + line / 32 * 4), reg(base, GICD_IGRPMODR0 + line / 32 * 4),
+                 1u << line % 32, single_state);
+    *reg(base, GICD_ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* by level */
+    ((volatile uint8_t *)reg(base, GICD_IPRIORITYR0))[line] = 0;
+    *(volatile uint64_t *)(base + GICD_IROUTER0 + line * UINT64_C(8)) = affinity & AFFINITY_MASK;
+    *enable = 1u << line % 32;
+    if ((*enable >> line % 32 & 1) == 0)
+        return ERR_UNSUPPORTED;
+    return wait_clear(reg(base, GICD_CTLR), CTLR_RWP);
+}
+
+static void gic_v3_serve(const struct gic *gic)
+{
+    while (take(gic)) {
+    }
 }
 
 const struct gic_version gic_v3 = {
@@ -232,5 +267,6 @@ const struct gic_version gic_v3 = {
     .init = gic_v3_init,
     .listen = gic_v3_listen,
     .wake_others = gic_v3_wake_others,
-    .sleep = gic_v3_sleep,
+    .enable = gic_v3_enable,
+    .serve = gic_v3_serve,
 };

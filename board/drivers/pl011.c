@@ -3,11 +3,13 @@
 /* Section 3.2, byte offsets. */
 enum {
     PL011_DR = 0x00,
+    PL011_ECR = 0x04,
     PL011_FR = 0x18,
     PL011_IBRD = 0x24,
     PL011_FBRD = 0x28,
     PL011_LCR_H = 0x2c,
     PL011_CR = 0x30,
+    PL011_IFLS = 0x34,
     PL011_IMSC = 0x38,
     PL011_ICR = 0x44,
 };
@@ -15,11 +17,20 @@ enum {
 enum { FR_BUSY = 1 << 3, FR_RX_EMPTY = 1 << 4, FR_TX_FULL = 1 << 5 };
 enum { LCR_FIFO = 1 << 4, LCR_8_BITS = 3 << 5 };
 enum { CR_ENABLE = 1 << 0, CR_TX = 1 << 8, CR_RX = 1 << 9 };
-enum { DR_ERRORS = 7 << 8 }; /* framing, parity, break; an overrun leaves this byte good */
+enum { DR_FRAMING_PARITY = 3 << 8, DR_BREAK = 1 << 10, DR_OVERRUN = 1 << 11 };
+enum { IFLS_RX_QUARTER = 1 << 3, INT_RX = 1 << 4, INT_RX_TIMEOUT = 1 << 6 };
 
 static volatile uint32_t *reg(const struct pl011 *uart, unsigned offset)
 {
     return (volatile uint32_t *)(uart->base + offset);
+}
+
+/* A quarter of the FIFO, which leaves 80 us at 3 Mbaud until it overflows, or a pause of 32 bits
+ * (3.3.9, 3.3.10). */
+static void enable_interrupts(const struct pl011 *uart)
+{
+    *reg(uart, PL011_IFLS) = IFLS_RX_QUARTER;
+    *reg(uart, PL011_IMSC) = INT_RX | INT_RX_TIMEOUT;
 }
 
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud)
@@ -40,26 +51,50 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
     }
     *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
+    if (uart->listens)
+        enable_interrupts(uart);
 }
 
-void pl011_putc(struct pl011 *uart, char c)
+static bool pl011_send(void *context, uint8_t byte)
 {
+    struct pl011 *uart = context;
+
     if (uart->base == 0)
-        return;
-    while (*reg(uart, PL011_FR) & FR_TX_FULL)
-        continue;
-    *reg(uart, PL011_DR) = (uint8_t)c;
+        return true;
+    if (*reg(uart, PL011_FR) & FR_TX_FULL)
+        return false;
+    *reg(uart, PL011_DR) = byte;
+    return true;
 }
 
-int pl011_getc(struct pl011 *uart)
+/* An overrun leaves this byte good: it is the one behind the FIFO's last that is gone. */
+static int pl011_receive(void *context)
 {
+    struct pl011 *uart = context;
     uint32_t data;
 
     if (uart->base == 0 || (*reg(uart, PL011_FR) & FR_RX_EMPTY))
-        return -1;
+        return SERIAL_NOTHING;
     data = *reg(uart, PL011_DR);
-    return data & DR_ERRORS ? -1 : (int)(data & 0xff);
+    if (data & DR_OVERRUN)
+        *reg(uart, PL011_ECR) = 0; /* or the next bytes would report it again (3.3.2) */
+    return (int)(data & 0xff) | (data & DR_FRAMING_PARITY ? SERIAL_DAMAGED : 0) |
+           (data & DR_OVERRUN ? SERIAL_OVERRUN : 0) | (data & DR_BREAK ? SERIAL_BREAK : 0);
 }
+
+static void pl011_listen(void *context)
+{
+    struct pl011 *uart = context;
+
+    uart->listens = true;
+    enable_interrupts(uart);
+}
+
+const struct serial_uart pl011_serial = {
+    .receive = pl011_receive,
+    .send = pl011_send,
+    .listen = pl011_listen,
+};
 
 void pl011_drain(struct pl011 *uart)
 {

@@ -1,22 +1,23 @@
-/* Arm PL011 UART (PrimeCell, DDI 0183), polled. */
+/* Arm PL011 UART (PrimeCell, DDI 0183). */
 #ifndef INGOT_BOARD_DRIVERS_PL011_H
 #define INGOT_BOARD_DRIVERS_PL011_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "board/drivers/serial.h"
 
 struct pl011 {
     uintptr_t base; /* 0: no UART, output is dropped */
+    bool listens;   /* interrupts when bytes have arrived; kept by pl011_init */
 };
 
-/* 8 data bits, no parity, FIFOs on, no interrupts. clock_hz or baud 0 keep the rate that the
+/* 8 data bits, no parity, FIFOs on. clock_hz or baud 0 keep the rate that the
  * firmware set. The registers are mapped as device memory. */
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
 
-/* Blocks while the transmitter is full. */
-void pl011_putc(struct pl011 *uart, char c);
-
-/* The next received byte; -1: none, or one with an error. */
-int pl011_getc(struct pl011 *uart);
+/* For serial_open(), with a struct pl011. A base of 0 swallows what is sent. */
+extern const struct serial_uart pl011_serial;
 
 /* Wait until the last bit has left. */
 void pl011_drain(struct pl011 *uart);

@@ -2,6 +2,7 @@
 
 #include "board/drivers/bcm_watchdog.h"
 #include "board/drivers/generic_timer.h"
+#include "board/drivers/serial.h"
 #include "board/isa.h"
 
 enum { UART_BYTES = 0x200, UART_TX_PIN = 14, UART_RX_PIN = 15 };
@@ -80,6 +81,7 @@ void raspberry_pi_open_console(struct raspberry_pi *pi)
     set_uart_clock(pi);
     pl011_init(&pi->uart, base, pi->uart_hz, RASPBERRY_PI_BAUD);
     route_uart(pi->places);
+    serial_open(&pl011_serial, &pi->uart);
 }
 
 void raspberry_pi_set_baud(struct raspberry_pi *pi, uint32_t baud)

@@ -43,7 +43,7 @@ struct raspberry_pi {
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb);
 
-/* Put the UART on GPIO 14 and 15, at RASPBERRY_PI_BAUD. */
+/* Put the UART on GPIO 14 and 15, at RASPBERRY_PI_BAUD, and make it the line of serial.h. */
 void raspberry_pi_open_console(struct raspberry_pi *pi);
 
 /* A rate that the UART's clock cannot give becomes the highest that it can. */

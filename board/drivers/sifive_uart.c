@@ -12,6 +12,7 @@ enum {
     CTRL_ENABLE = 1 << 0,
     CTRL_MARK_SHIFT = 16, /* IP_TRANSMIT: fewer bytes than that in the FIFO */
     IP_TRANSMIT = 1 << 0,
+    IP_RECEIVE = 1 << 1, /* more bytes than the mark */
     DIV_MAX = 0xffff,
     DRAIN_POLLS = 1000000,
 };
@@ -46,24 +47,43 @@ void sifive_uart_set_baud(const struct sifive_uart *uart, uint64_t clock_hz, uin
     write_register(uart, REG_DIV, (uint32_t)(divisor - 1));
 }
 
-void sifive_uart_putc(const struct sifive_uart *uart, char c)
+static bool sifive_uart_send(void *context, uint8_t byte)
 {
+    const struct sifive_uart *uart = context;
+
     if (uart->base == 0)
-        return;
-    while ((read_register(uart, REG_TXDATA) & DATA_STATE) != 0) {
-    }
-    write_register(uart, REG_TXDATA, (uint8_t)c);
+        return true;
+    if ((read_register(uart, REG_TXDATA) & DATA_STATE) != 0)
+        return false;
+    write_register(uart, REG_TXDATA, byte);
+    return true;
 }
 
-int sifive_uart_getc(const struct sifive_uart *uart)
+/* It tells no errors, of the line or of its FIFO of 8. */
+static int sifive_uart_receive(void *context)
 {
+    const struct sifive_uart *uart = context;
     uint32_t data;
 
     if (uart->base == 0)
-        return -1;
+        return SERIAL_NOTHING;
     data = read_register(uart, REG_RXDATA);
-    return (data & DATA_STATE) != 0 ? -1 : (int)(data & 0xff);
+    return (data & DATA_STATE) != 0 ? SERIAL_NOTHING : (int)(data & 0xff);
 }
+
+/* The mark in rxctrl is 0: at any byte, for it has no time-out. */
+static void sifive_uart_listen(void *context)
+{
+    const struct sifive_uart *uart = context;
+
+    write_register(uart, REG_IE, IP_RECEIVE);
+}
+
+const struct serial_uart sifive_uart_serial = {
+    .receive = sifive_uart_receive,
+    .send = sifive_uart_send,
+    .listen = sifive_uart_listen,
+};
 
 void sifive_uart_drain(const struct sifive_uart *uart)
 {

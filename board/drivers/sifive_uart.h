@@ -1,8 +1,10 @@
-/* The UART of SiFive's chips, 8N1, polled (FU540-C000 manual v1p3, chapter "UART"). */
+/* The UART of SiFive's chips, 8N1 (FU540-C000 manual v1p3, chapter "UART"). */
 #ifndef INGOT_BOARD_DRIVERS_SIFIVE_UART_H
 #define INGOT_BOARD_DRIVERS_SIFIVE_UART_H
 
 #include <stdint.h>
+
+#include "board/drivers/serial.h"
 
 struct sifive_uart {
     uintptr_t base;
@@ -14,11 +16,8 @@ void sifive_uart_init(struct sifive_uart *uart, uintptr_t base);
 /* Set the rate to what divides clock_hz best; waits for the last byte first. */
 void sifive_uart_set_baud(const struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud);
 
-/* Blocks while the transmitter is full. */
-void sifive_uart_putc(const struct sifive_uart *uart, char c);
-
-/* The next received byte, or -1. */
-int sifive_uart_getc(const struct sifive_uart *uart);
+/* For serial_open(), with a struct sifive_uart. A base of 0 swallows what is sent. */
+extern const struct serial_uart sifive_uart_serial;
 
 /* Wait until the transmit FIFO is empty, bounded: before the power goes. */
 void sifive_uart_drain(const struct sifive_uart *uart);

@@ -5,10 +5,12 @@
 #include "board/device_tree.h"
 #include "board/drivers/cadence_sd.h"
 #include "board/drivers/ns16550.h"
+#include "board/drivers/plic.h"
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
 #include "board/drivers/sbi_harts.h"
 #include "board/drivers/semihosting.h"
+#include "board/drivers/serial.h"
 #include "board/isa.h"
 #include "memory.h"
 
@@ -17,6 +19,7 @@ enum { UART_BYTES = 0x400, UART_SHIFT = 2, UART_WIDTH = 4 };
 static struct board_state {
     struct sbi_harts harts;
     struct ns16550 uart;
+    struct plic plic;
     struct cadence_sd sd;
     struct block_device card;
 } state;
@@ -27,28 +30,24 @@ static void open_uart(void)
     struct device_tree_node node;
     uint64_t base = BOARD_UART_ADDRESS;
     uint32_t baud;
+    bool found = state.harts.tree.blob != NULL &&
+                 device_tree_console(&state.harts.tree, &node, &baud) &&
+                 device_tree_lists(&state.harts.tree, &node, "compatible", "ns16550a");
 
-    if (state.harts.tree.blob != NULL && device_tree_console(&state.harts.tree, &node, &baud) &&
-        device_tree_lists(&state.harts.tree, &node, "compatible", "ns16550a"))
+    if (found)
         (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
-    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) == ERR_OK)
-        ns16550_init(&state.uart, (uintptr_t)base, UART_SHIFT, UART_WIDTH);
+    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    ns16550_init(&state.uart, (uintptr_t)base, UART_SHIFT, UART_WIDTH);
+    serial_open(&ns16550_serial, &state.uart);
+    if (found)
+        (void)plic_take_input(&state.plic, &state.harts.tree, &node); /* otherwise polled */
 }
 
 static void icicle_early_init(const void *dtb)
 {
     sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
     open_uart();
-}
-
-static void icicle_putc(char c)
-{
-    ns16550_putc(&state.uart, c);
-}
-
-static int icicle_getc(void)
-{
-    return ns16550_getc(&state.uart);
 }
 
 static uint64_t icicle_ticks_hz(void)
@@ -90,8 +89,12 @@ static _Noreturn void icicle_power_off(int status)
 const struct board board = {
     .name = "icicle",
     .early_init = icicle_early_init,
-    .putc = icicle_putc,
-    .getc = icicle_getc,
+    .putc = serial_putc,
+    .getc = serial_getc,
+    .idle = serial_idle,
+    .interrupted = serial_interrupted,
+    .lost = serial_lost,
+    .flow_control = serial_flow_control,
     .ticks = riscv_timer_ticks,
     .ticks_hz = icicle_ticks_hz,
     .start_core = icicle_start_core,

@@ -1,5 +1,5 @@
 ISA := riscv64
-DRIVERS := ns16550 riscv_timer sbi sbi_harts semihosting cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
+DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_harts semihosting cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
 QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.
 QEMU_MACHINE ?= -M microchip-icicle-kit -m 2G -dtb $(B)/icicle.dtb -nographic -nic none \

@@ -5,6 +5,7 @@
 #include "board/drivers/bcm_sd.h"
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/raspberry_pi.h"
+#include "board/drivers/serial.h"
 #include "board/isa.h"
 #include "memory.h"
 
@@ -55,16 +56,6 @@ static void rpi3_early_init(const void *dtb)
         if (pi.led < RASPBERRY_PI_EXPANDER)
             bcm_gpio_function(places.gpio, (unsigned)pi.led, BCM_PIN_OUTPUT);
     }
-}
-
-static void rpi3_putc(char c)
-{
-    pl011_putc(&pi.uart, c);
-}
-
-static int rpi3_getc(void)
-{
-    return pl011_getc(&pi.uart);
 }
 
 static void rpi3_set_baud(uint32_t baud)
@@ -136,8 +127,12 @@ const struct board board = {
     .name = "rpi3",
     .early_init = rpi3_early_init,
     .describe = rpi3_describe,
-    .putc = rpi3_putc,
-    .getc = rpi3_getc,
+    .putc = serial_putc,
+    .getc = serial_getc,
+    .idle = serial_idle,
+    .interrupted = serial_interrupted,
+    .lost = serial_lost,
+    .flow_control = serial_flow_control,
     .set_baud = rpi3_set_baud,
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,

@@ -1,5 +1,5 @@
 ISA := arm64
-DRIVERS := raspberry_pi bcm_mailbox bcm_gpio bcm_local bcm_watchdog pl011 generic_timer \
+DRIVERS := raspberry_pi bcm_mailbox bcm_gpio bcm_local bcm_watchdog pl011 serial receive_ring generic_timer \
            bcm_sd bcm_dma $(SDHCI) $(SD_CARD)
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi3b -nographic -nic none

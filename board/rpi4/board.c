@@ -4,11 +4,12 @@
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/gic.h"
 #include "board/drivers/raspberry_pi.h"
+#include "board/drivers/serial.h"
 #include "board/isa.h"
 #include "memory.h"
 
 /* GIC-400 (BCM2711 ARM Peripherals, section 6.5.1). */
-static const struct gic gic = {
+static struct gic gic = {
     .version = &gic_v2,
     .ranges = { { BOARD_GIC_DISTRIBUTOR, 0x1000 }, { BOARD_GIC_INTERFACE, 0x1000 } },
     .n_ranges = 2,
@@ -34,6 +35,9 @@ enum { LED_PIN = 42 };
 
 static struct raspberry_pi pi;
 
+/* VideoCore's interrupt 57 (BCM2711 ARM Peripherals, sections 6.2.4 and 6.3). */
+enum { LINE_UART = 96 + 57 };
+
 static void rpi4_early_init(const void *dtb)
 {
     for (unsigned i = 0; i < gic.n_ranges; i++)
@@ -41,18 +45,9 @@ static void rpi4_early_init(const void *dtb)
     (void)gic_init(&gic);
     raspberry_pi_init(&pi, &places, dtb);
     raspberry_pi_open_console(&pi);
+    (void)gic_take_input(&gic, LINE_UART);
     pi.led = LED_PIN;
     bcm_gpio_function(places.gpio, LED_PIN, BCM_PIN_OUTPUT);
-}
-
-static void rpi4_putc(char c)
-{
-    pl011_putc(&pi.uart, c);
-}
-
-static int rpi4_getc(void)
-{
-    return pl011_getc(&pi.uart);
 }
 
 static void rpi4_set_baud(uint32_t baud)
@@ -72,8 +67,11 @@ static enum err rpi4_start_core(unsigned core, void (*entry)(void *arg), void *a
 
 static void rpi4_wait(const _Atomic uint32_t *word, uint32_t old)
 {
+    bool on = core_interrupts_mask();
+
     if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
         gic_sleep(&gic);
+    core_interrupts_restore(on);
 }
 
 static void rpi4_wake(const _Atomic uint32_t *word)
@@ -108,8 +106,12 @@ const struct board board = {
     .name = "rpi4",
     .early_init = rpi4_early_init,
     .describe = rpi4_describe,
-    .putc = rpi4_putc,
-    .getc = rpi4_getc,
+    .putc = serial_putc,
+    .getc = serial_getc,
+    .idle = serial_idle,
+    .interrupted = serial_interrupted,
+    .lost = serial_lost,
+    .flow_control = serial_flow_control,
     .set_baud = rpi4_set_baud,
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,

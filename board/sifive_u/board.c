@@ -2,9 +2,11 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
+#include "board/drivers/plic.h"
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
 #include "board/drivers/sbi_harts.h"
+#include "board/drivers/serial.h"
 #include "board/drivers/sifive_prci.h"
 #include "board/drivers/sifive_uart.h"
 #include "board/isa.h"
@@ -15,6 +17,7 @@ enum { UART_BYTES = 0x1000 };
 static struct board_state {
     struct sbi_harts harts;
     struct sifive_uart uart;
+    struct plic plic;
 } state;
 
 static void open_uart(void)
@@ -22,28 +25,24 @@ static void open_uart(void)
     struct device_tree_node node;
     uint64_t base = BOARD_UART_ADDRESS;
     uint32_t baud;
+    bool found = state.harts.tree.blob != NULL &&
+                 device_tree_console(&state.harts.tree, &node, &baud) &&
+                 device_tree_lists(&state.harts.tree, &node, "compatible", "sifive,uart0");
 
-    if (state.harts.tree.blob != NULL && device_tree_console(&state.harts.tree, &node, &baud) &&
-        device_tree_lists(&state.harts.tree, &node, "compatible", "sifive,uart0"))
+    if (found)
         (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
-    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) == ERR_OK)
-        sifive_uart_init(&state.uart, (uintptr_t)base);
+    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    sifive_uart_init(&state.uart, (uintptr_t)base);
+    serial_open(&sifive_uart_serial, &state.uart);
+    if (found)
+        (void)plic_take_input(&state.plic, &state.harts.tree, &node); /* otherwise polled */
 }
 
 static void sifive_u_early_init(const void *dtb)
 {
     sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
     open_uart();
-}
-
-static void sifive_u_putc(char c)
-{
-    sifive_uart_putc(&state.uart, c);
-}
-
-static int sifive_u_getc(void)
-{
-    return sifive_uart_getc(&state.uart);
 }
 
 static void sifive_u_set_baud(uint32_t baud)
@@ -79,8 +78,12 @@ static _Noreturn void sifive_u_power_off(int status)
 const struct board board = {
     .name = "sifive_u",
     .early_init = sifive_u_early_init,
-    .putc = sifive_u_putc,
-    .getc = sifive_u_getc,
+    .putc = serial_putc,
+    .getc = serial_getc,
+    .idle = serial_idle,
+    .interrupted = serial_interrupted,
+    .lost = serial_lost,
+    .flow_control = serial_flow_control,
     .set_baud = sifive_u_set_baud,
     .ticks = riscv_timer_ticks,
     .ticks_hz = sifive_u_ticks_hz,

@@ -1,5 +1,5 @@
 ISA := riscv64
-DRIVERS := riscv_timer sbi sbi_harts sifive_prci sifive_uart
+DRIVERS := riscv_timer sbi sbi_harts sifive_prci sifive_uart serial receive_ring plic
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
 # The E51, which does not work for us, is one more.

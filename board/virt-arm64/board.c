@@ -6,6 +6,7 @@
 #include "board/drivers/gic.h"
 #include "board/drivers/pl011.h"
 #include "board/drivers/psci.h"
+#include "board/drivers/serial.h"
 #include "board/drivers/tree_storage.h"
 #include "board/isa.h"
 #include "memory.h"
@@ -28,18 +29,20 @@ static struct board_state {
     struct tree_storage storage;
 } state;
 
-/* The UART of stdout-path if it is a PL011, else the first one. */
-static uintptr_t find_uart(const struct device_tree *tree, uint32_t *baud)
+/* The UART of stdout-path if it is a PL011, else the first one; and its interrupt. */
+static uintptr_t find_uart(const struct device_tree *tree, uint32_t *line)
 {
     struct device_tree_node node;
+    uint32_t baud; /* emulated: any rate will do */
     uint64_t base;
 
-    if (!device_tree_console(tree, &node, baud) ||
+    if (!device_tree_console(tree, &node, &baud) ||
         !device_tree_lists(tree, &node, "compatible", "arm,pl011")) {
         device_tree_begin(&node);
         if (!device_tree_next_compatible(tree, &node, "arm,pl011"))
             return BOARD_UART_ADDRESS;
     }
+    *line = gic_device_line(tree, &node);
     return device_tree_reg(tree, &node, 0, &base, NULL) ? (uintptr_t)base : BOARD_UART_ADDRESS;
 }
 
@@ -65,11 +68,11 @@ static void listen(void)
 static void virt_early_init(const void *dtb)
 {
     uintptr_t uart = BOARD_UART_ADDRESS;
-    uint32_t baud = 0;
+    uint32_t line = 0;
 
     if (dtb != NULL &&
         device_tree_open(&state.tree, dtb, device_tree_bytes(dtb)) == ERR_OK) {
-        uart = find_uart(&state.tree, &baud);
+        uart = find_uart(&state.tree, &line);
         /* Without PSCI there is one core, or the cores wait in the pen of start.S. */
         (void)psci_init(&state.psci, &state.tree);
         if (find_gic(&state.gic) != ERR_OK)
@@ -78,18 +81,12 @@ static void virt_early_init(const void *dtb)
                                          BOARD_MAX_CORES);
     }
     listen();
-    if (mmu_map(uart, UART_BYTES, MAP_DEVICE) == ERR_OK)
-        pl011_init(&state.uart, uart, 0, 0); /* emulated: any rate will do */
-}
-
-static void virt_putc(char c)
-{
-    pl011_putc(&state.uart, c);
-}
-
-static int virt_getc(void)
-{
-    return pl011_getc(&state.uart);
+    if (mmu_map(uart, UART_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    pl011_init(&state.uart, uart, 0, 0);
+    serial_open(&pl011_serial, &state.uart);
+    if (state.cores[0].listens)
+        (void)gic_take_input(&state.gic, line); /* otherwise the line is polled */
 }
 
 static void core_main(void *arg)
@@ -119,10 +116,13 @@ static enum err virt_start_core(unsigned core, void (*entry)(void *arg), void *a
  * of those that work. WFI does, where a GIC can end it. */
 static void virt_wait(const _Atomic uint32_t *word, uint32_t old)
 {
+    bool on = core_interrupts_mask();
+
     if (atomic_load(&state.deaf))
         core_wait(word, old);
     else if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
         gic_sleep(&state.gic);
+    core_interrupts_restore(on);
 }
 
 /* Both: a core may sleep in WFI from before another one turned out deaf, which waits by WFE. */
@@ -162,8 +162,12 @@ static _Noreturn void virt_power_off(int status)
 const struct board board = {
     .name = "virt-arm64",
     .early_init = virt_early_init,
-    .putc = virt_putc,
-    .getc = virt_getc,
+    .putc = serial_putc,
+    .getc = serial_getc,
+    .idle = serial_idle,
+    .interrupted = serial_interrupted,
+    .lost = serial_lost,
+    .flow_control = serial_flow_control,
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,
     .start_core = virt_start_core,

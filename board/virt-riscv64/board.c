@@ -3,8 +3,10 @@
 
 #include "board/device_tree.h"
 #include "board/drivers/ns16550.h"
+#include "board/drivers/plic.h"
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
+#include "board/drivers/serial.h"
 #include "board/drivers/tree_storage.h"
 #include "board/isa.h"
 #include "memory.h"
@@ -14,6 +16,7 @@ enum { UART_BYTES = 0x100, TIMEBASE_HZ = 10000000 };
 static struct board_state {
     struct device_tree tree; /* blob NULL: none */
     struct ns16550 uart;
+    struct plic plic;
     uint64_t ticks_hz;
     uint64_t harts[BOARD_MAX_CORES]; /* by core number: the boot hart is core 0 */
     unsigned n_cores;
@@ -36,14 +39,19 @@ static void open_uart(void)
 {
     struct device_tree_node node;
     uint64_t base = BOARD_UART_ADDRESS, shift = 0, width = 1;
+    bool found = state.tree.blob != NULL && find_uart(&state.tree, &node);
 
-    if (state.tree.blob != NULL && find_uart(&state.tree, &node)) {
+    if (found) {
         (void)device_tree_reg(&state.tree, &node, 0, &base, NULL);
         (void)device_tree_number(&state.tree, &node, "reg-shift", &shift);
         (void)device_tree_number(&state.tree, &node, "reg-io-width", &width);
     }
-    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) == ERR_OK)
-        ns16550_init(&state.uart, (uintptr_t)base, (unsigned)(shift & 3), (unsigned)width);
+    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    ns16550_init(&state.uart, (uintptr_t)base, (unsigned)(shift & 3), (unsigned)width);
+    serial_open(&ns16550_serial, &state.uart);
+    if (found)
+        (void)plic_take_input(&state.plic, &state.tree, &node); /* otherwise the line is polled */
 }
 
 static void virt_early_init(const void *dtb)
@@ -57,16 +65,6 @@ static void virt_early_init(const void *dtb)
                                          BOARD_MAX_CORES);
     }
     open_uart();
-}
-
-static void virt_putc(char c)
-{
-    ns16550_putc(&state.uart, c);
-}
-
-static int virt_getc(void)
-{
-    return ns16550_getc(&state.uart);
 }
 
 static uint64_t virt_ticks_hz(void)
@@ -97,8 +95,12 @@ static _Noreturn void virt_power_off(int status)
 const struct board board = {
     .name = "virt-riscv64",
     .early_init = virt_early_init,
-    .putc = virt_putc,
-    .getc = virt_getc,
+    .putc = serial_putc,
+    .getc = serial_getc,
+    .idle = serial_idle,
+    .interrupted = serial_interrupted,
+    .lost = serial_lost,
+    .flow_control = serial_flow_control,
     .ticks = riscv_timer_ticks,
     .ticks_hz = virt_ticks_hz,
     .start_core = virt_start_core,

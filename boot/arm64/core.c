@@ -77,6 +77,7 @@ void core_start(unsigned core)
 
 void core_halt(void)
 {
+    (void)core_interrupts_mask();
     for (;;)
         __asm__ volatile("wfi");
 }
@@ -100,6 +101,42 @@ void core_wake(const _Atomic uint32_t *word)
 {
     (void)word;
     __asm__ volatile("dsb ish\n\tsev" ::: "memory");
+}
+
+/* ---- interrupts: vectors.S calls it by its offsets ---------------------------------------------- */
+
+extern struct core_interrupt core_interrupt;
+struct core_interrupt {
+    void (*handler)(void *context);
+    void *context;
+} core_interrupt;
+
+/* DAIF.I is bit 7; daifset and daifclr name it by bit 1 (C5.2.2). */
+enum { DAIF_I = 1 << 7 };
+
+void core_interrupts_on(void (*handler)(void *context), void *context)
+{
+    core_interrupt = (struct core_interrupt){ handler, context };
+    core_interrupts_restore(true);
+}
+
+bool core_interrupts_mask(void)
+{
+    uint64_t daif;
+
+    __asm__ volatile("mrs %0, daif\n\tmsr daifset, #2" : "=r"(daif)::"memory");
+    return (daif & DAIF_I) == 0;
+}
+
+void core_interrupts_restore(bool on)
+{
+    if (on)
+        __asm__ volatile("msr daifclr, #2" ::: "memory");
+}
+
+void core_idle(void)
+{
+    __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
 /* A frame record is the caller's frame pointer, then the return address (AAPCS64, 6.4.6). */

@@ -1,13 +1,16 @@
-/* All 16 exception vectors (Arm ARM D1.3.1.4): each saves the registers and reports. None returns:
- * Ingot takes no interrupts, so every trap is an error. */
+/* All 16 exception vectors (Arm ARM D1.3.1.4). One is meant to happen: an IRQ of core 0, which calls
+ * what core_interrupt says and goes back. The others save the registers and report. */
 #include "boot/arm64/trap_frame.h"
 
-/* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a trap handler
- * (entries 4 to 7) cannot trust that stack and takes the last one. */
+/* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
+ * (entries 4 to 7) cannot trust that stack and takes the last one. Nobody uses the registers of EL0
+ * at EL1. */
 .macro vector index
     .balign 0x80
     .if \index / 4 == 1
-    msr     tpidrro_el0, x0             // nobody uses this register at EL1
+    msr     tpidrro_el0, x0
+    mov     x0, sp
+    msr     tpidr_el0, x0
     adrp    x0, trap_last_stack_end
     mov     sp, x0
     mrs     x0, tpidrro_el0
@@ -23,7 +26,8 @@
     .balign 0x800
 trap_vectors:
     vector  0
-    vector  1
+    .balign 0x80
+    b       interrupt
     vector  2
     vector  3
     vector  4
@@ -58,7 +62,11 @@ trap_save:
     stp     x28, x29, [sp, #224]
     str     x30, [sp, #240]
     mrs     x2, sp_el0
-    str     x2, [sp, #TRAP_FRAME_SP]
+    lsr     x3, x0, #2
+    cmp     x3, #1                      // the handler's own
+    b.ne    1f
+    mrs     x2, tpidr_el0
+1:  str     x2, [sp, #TRAP_FRAME_SP]
     mrs     x2, elr_el1
     str     x2, [sp, #TRAP_FRAME_ELR]
     mrs     x2, spsr_el1
@@ -71,6 +79,44 @@ trap_save:
     mov     x29, #0
     mov     x30, #0
     b       trap_report
+
+/* What C preserves stays in its registers. The record at the end of the frame is for a backtrace,
+ * which then names what was interrupted. A trap in the handler never comes back, so ELR and SPSR
+ * keep. */
+interrupt:
+    sub     sp, sp, #TRAP_FRAME_BYTES
+    stp     x0, x1, [sp]
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x9, [sp, #64]
+    stp     x10, x11, [sp, #80]
+    stp     x12, x13, [sp, #96]
+    stp     x14, x15, [sp, #112]
+    stp     x16, x17, [sp, #128]
+    str     x18, [sp, #144]
+    stp     x29, x30, [sp, #232]
+    mrs     x0, elr_el1
+    add     x0, x0, #4                  // where a call would return to
+    stp     x29, x0, [sp, #TRAP_FRAME_BYTES - 16]
+    add     x29, sp, #TRAP_FRAME_BYTES - 16
+    adrp    x1, core_interrupt
+    add     x1, x1, :lo12:core_interrupt
+    ldp     x1, x0, [x1]                // handler, context
+    blr     x1
+    ldp     x29, x30, [sp, #232]
+    ldr     x18, [sp, #144]
+    ldp     x16, x17, [sp, #128]
+    ldp     x14, x15, [sp, #112]
+    ldp     x12, x13, [sp, #96]
+    ldp     x10, x11, [sp, #80]
+    ldp     x8, x9, [sp, #64]
+    ldp     x6, x7, [sp, #48]
+    ldp     x4, x5, [sp, #32]
+    ldp     x2, x3, [sp, #16]
+    ldp     x0, x1, [sp]
+    add     sp, sp, #TRAP_FRAME_BYTES
+    eret
 
     .section .bss.trap_last_stack, "aw", %nobits
     .balign 4096

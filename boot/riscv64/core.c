@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
 
-enum { SIE_SOFTWARE = 1 << 1, MIN_VLEN_BYTES = 16 };
+enum { SIE_SOFTWARE = 1 << 1, SIE_EXTERNAL = 1 << 9, SSTATUS_SIE = 1 << 1, MIN_VLEN_BYTES = 16 };
 
 /* start.S: hart id of each core. Alone, because assembly fills it. */
 extern uint64_t core_hart[BOARD_MAX_CORES];
@@ -120,6 +120,7 @@ void core_flush_tlbs(uintptr_t start, uint64_t bytes)
 void core_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     uint32_t self = (uint32_t)1 << core_number();
+    bool on = core_interrupts_mask();
 
     __asm__ volatile("csrs sie, %0" ::"r"(SIE_SOFTWARE) : "memory");
     atomic_fetch_or(&state.asleep, self);
@@ -127,6 +128,8 @@ void core_wait(const _Atomic uint32_t *word, uint32_t old)
     if (atomic_load(word) == old)
         __asm__ volatile("wfi" ::: "memory");
     atomic_fetch_and(&state.asleep, ~self);
+    __asm__ volatile("csrc sie, %0" ::"r"(SIE_SOFTWARE) : "memory"); /* it is never taken */
+    core_interrupts_restore(on);
 }
 
 /* An interrupt costs its target a trap to firmware: only sleepers get one. */
@@ -142,6 +145,40 @@ void core_wake(const _Atomic uint32_t *word)
         mask = take_window(&cores, &base);
         sbi_send_ipi(mask, base);
     }
+}
+
+/* ---- interrupts: start.S calls it by its offsets ------------------------------------------------ */
+
+extern struct core_interrupt core_interrupt;
+struct core_interrupt {
+    void (*handler)(void *context);
+    void *context;
+} core_interrupt;
+
+void core_interrupts_on(void (*handler)(void *context), void *context)
+{
+    core_interrupt = (struct core_interrupt){ handler, context };
+    __asm__ volatile("csrs sie, %0" ::"r"(SIE_EXTERNAL) : "memory");
+    core_interrupts_restore(true);
+}
+
+bool core_interrupts_mask(void)
+{
+    uint64_t status;
+
+    __asm__ volatile("csrrc %0, sstatus, %1" : "=r"(status) : "r"(SSTATUS_SIE) : "memory");
+    return (status & SSTATUS_SIE) != 0;
+}
+
+void core_interrupts_restore(bool on)
+{
+    if (on)
+        __asm__ volatile("csrs sstatus, %0" ::"r"(SSTATUS_SIE) : "memory");
+}
+
+void core_idle(void)
+{
+    __asm__ volatile("fence iorw, iorw\n\twfi" ::: "memory");
 }
 
 /* ---- backtrace and features ---------------------------------------------------------------- */

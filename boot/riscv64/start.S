@@ -12,6 +12,7 @@
 #define SSTATUS_FS   (1 << 13)          /* FPU: initial */
 #define SSTATUS_UNIT (3 << 13 | 3 << 9)
 #define SATP_SV39    8                  /* mode, bits 63..60 */
+#define CAUSE_EXTERNAL (1 << 63 | 9)   /* scause: the platform's controller (table 4.2) */
 
 /* ---- the Image header (Linux Documentation/arch/riscv/boot-image-header.rst) ---------------- */
 
@@ -129,7 +130,8 @@ func mmu_enable
     ret
 endfunc mmu_enable
 
-/* Any trap. Saves what was, then C on the trap stack; nothing returns from here. */
+/* Any trap. Saves what was, then C on the trap stack. Only from an interrupt it goes back; a trap
+ * in its handler may not write over the frame, and takes the last stack. */
 func trap_entry
     csrrw   sp, sscratch, sp            // sscratch: the stack pointer of the trap
     addi    sp, sp, -TRAP_FRAME_BYTES
@@ -150,9 +152,38 @@ func trap_entry
     sd      t0, TRAP_FRAME_STVAL(sp)
     csrr    t0, sstatus
     sd      t0, TRAP_FRAME_STATUS(sp)
+    ld      t1, TRAP_FRAME_SCAUSE(sp)
+    li      t2, CAUSE_EXTERNAL
+    beq     t1, t2, 1f
     mv      a0, sp
     li      ra, 0
     tail    trap_report
+
+1:  la      t0, trap_last_stack_end
+    csrw    sscratch, t0
+    csrr    t0, sepc                    // a frame record: a backtrace names what was interrupted
+    addi    t0, t0, 2                   // where a call would return to
+    addi    sp, sp, -16
+    sd      t0, 8(sp)
+    sd      zero, 0(sp)
+    addi    s0, sp, 16
+    la      t0, core_interrupt
+    ld      a0, 8(t0)                   // context
+    ld      t0, (t0)                    // handler
+    jalr    t0
+    addi    sp, sp, 16
+    addi    t0, sp, TRAP_FRAME_BYTES
+    csrw    sscratch, t0
+    .irp    n, 1, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31
+    ld      x\n, 8 * \n(sp)
+    .endr
+    ld      sp, 16(sp)
+    sret
 endfunc trap_entry
+
+    .section .bss.trap_last_stack, "aw", %nobits
+    .balign 4096
+    .skip   4096
+trap_last_stack_end:
 
     .section .note.GNU-stack, "", %progbits

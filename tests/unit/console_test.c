@@ -59,7 +59,7 @@ static void fake_idle(void)
 static void plug_in(const char *in, size_t bytes, size_t portion, bool serial)
 {
     struct console_port port = { fake_putc, fake_getc, fake_ticks, fake_ticks_hz, fake_idle,
-                                 500000, serial, true };
+                                 500000, serial, true, NULL, NULL };
 
     memset(&terminal, 0, sizeof terminal);
     terminal.in = in;
@@ -205,7 +205,7 @@ static void test_lines(void)
     plug_in("x\n", 2, 64, true);
     {
         struct console_port port = { fake_putc, fake_getc, fake_ticks, fake_ticks_hz, fake_idle,
-                                     0, true, false };
+                                     0, true, false, NULL, NULL };
         console_init(&port);
         OK(is(next_line(64), "x") && wrote(""), "no echo where the far end has its own");
     }

@@ -36,14 +36,16 @@ static void test_all_words(void)
 {
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 selftest ids ticks system=\"Be brief.\" think=off");
+                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off selftest ids "
+                         "ticks system=\"Be brief.\" think=off");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
     OK(strcmp(o.model, "models/a.ingot") == 0 && strcmp(o.isa, "neon") == 0 &&
        strcmp(o.draft, "small.ingot") == 0, "texts");
     OK(strcmp(o.prompt, "Once upon") == 0 && o.prompt_bytes == 9, "the prompt");
-    OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200,
+    OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200 &&
+       o.flow == FLOW_OFF,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
        near(o.sampler.repeat, 1.1f), "numbers");
