@@ -14,6 +14,7 @@ struct block_request {
     uint64_t sector;    /* first sector */
     uint32_t n_sectors; /* 1 .. device max_sectors */
     void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device writes it by DMA */
+    bool write;         /* the other way: the buffer goes to the device, which is `writable` */
     enum err status;    /* valid once done: ERR_OK, ERR_IO, ERR_TIMEOUT, ERR_RANGE */
     bool done;          /* set by poll, or by submit where a device completes at once */
     uint16_t slot;      /* the driver's own */
@@ -26,9 +27,10 @@ struct block_device {
     uint64_t n_sectors;
     uint32_t max_sectors; /* the largest request */
     uint32_t queue_depth; /* requests that may be in flight */
+    bool writable;        /* takes writes; done means that the power may go */
     const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
 
-    /* Start a read. ERR_BUSY: queue full, poll first. ERR_RANGE: beyond the device.
+    /* Start a transfer. ERR_UNSUPPORTED: a write where there is none. ERR_BUSY: queue full, poll first. ERR_RANGE: beyond the device.
      * ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done` follows by poll. */
     enum err (*submit)(struct block_device *dev, struct block_request *req);
 
@@ -50,6 +52,15 @@ static inline bool block_request_fits(const struct block_device *dev,
 {
     return req->n_sectors != 0 && req->n_sectors <= dev->max_sectors &&
            req->sector < dev->n_sectors && req->n_sectors <= dev->n_sectors - req->sector;
+}
+
+/* ERR_OK, or why submit refuses it. */
+static inline enum err block_request_check(const struct block_device *dev,
+                                           const struct block_request *req)
+{
+    if (req->write && !dev->writable)
+        return ERR_UNSUPPORTED;
+    return block_request_fits(dev, req) ? ERR_OK : ERR_RANGE;
 }
 
 #endif

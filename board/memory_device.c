@@ -6,8 +6,8 @@ enum { MAX_SECTORS = 2048 }; /* a megabyte: a submit copies, so it should not ta
 
 static enum err memory_submit(struct block_device *dev, struct block_request *req)
 {
-    if (!block_request_fits(dev, req))
-        return ERR_RANGE;
+    if (block_request_check(dev, req) != ERR_OK)
+        return block_request_check(dev, req);
     memcpy(req->buffer, dev->memory + req->sector * SECTOR_BYTES,
            (size_t)req->n_sectors * SECTOR_BYTES);
     req->status = ERR_OK;

@@ -112,6 +112,7 @@ static void file_issue_one(struct file_read *r)
     slot->request.sector = f->extents[r->extent].sector + r->extent_sector;
     slot->request.n_sectors = (uint32_t)sectors;
     slot->request.buffer = r->buffer + r->bytes_issued;
+    slot->request.write = r->write;
     slot->state = FILE_SLOT_WAITING;
     r->n_slots++;
     r->bytes_issued += sectors * SECTOR_BYTES;
@@ -192,7 +193,7 @@ static void file_conclude(struct file_read *r)
     }
     if (r->bytes_done < r->bytes)
         return;
-    if (end > r->file->bytes)
+    if (end > r->file->bytes && !r->write)
         memset(r->buffer + r->bytes - (end - r->file->bytes), 0,
                (size_t)(end - r->file->bytes));
     r->status = ERR_OK;
@@ -221,12 +222,13 @@ enum err file_read_poll(struct file_read *r)
     return r->status;
 }
 
-enum err file_read_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
-                         size_t bytes)
+static enum err file_start(struct file_read *r, const struct file *f, uint64_t offset,
+                           void *buffer, size_t bytes, bool write)
 {
     uint64_t end = file_end(f);
 
     memset(r, 0, sizeof *r);
+    r->write = write;
     r->file = f;
     r->status = ERR_RANGE; /* a poll of a read that did not start says so again */
     if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0)
@@ -245,17 +247,44 @@ enum err file_read_start(struct file_read *r, const struct file *f, uint64_t off
     return ERR_OK;
 }
 
+enum err file_read_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
+                         size_t bytes)
+{
+    return file_start(r, f, offset, buffer, bytes, false);
+}
+
+enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
+                          const void *buffer, size_t bytes)
+{
+    if (!f->device->writable)
+        return ERR_UNSUPPORTED;
+    return file_start(r, f, offset, (void *)(uintptr_t)buffer, bytes, true); /* it is only read */
+}
+
+static enum err file_wait(struct file_read *r)
+{
+    enum err e;
+
+    do
+        e = file_read_poll(r);
+    while (e == ERR_BUSY);
+    return e;
+}
+
+enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
+                        const void *buffer, size_t bytes)
+{
+    enum err e = file_write_start(r, f, offset, buffer, bytes);
+
+    return e == ERR_OK ? file_wait(r) : e;
+}
+
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                        size_t bytes)
 {
     enum err e = file_read_start(r, f, offset, buffer, bytes);
 
-    if (e != ERR_OK)
-        return e;
-    do
-        e = file_read_poll(r);
-    while (e == ERR_BUSY);
-    return e;
+    return e == ERR_OK ? file_wait(r) : e;
 }
 
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes)

@@ -49,6 +49,7 @@ struct file_slot {
 struct file_read {
     const struct file *file;
     uint8_t *buffer;
+    bool write;             /* the other way round: a file_write_start */
     uint64_t offset;
     uint64_t bytes;
     uint64_t bytes_done;    /* contiguous prefix of buffer that has arrived */
@@ -82,6 +83,14 @@ enum err file_read_poll(struct file_read *r);
 /* Start r and poll until it ends; bounded by the file's timeout. */
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                        size_t bytes);
+
+/* The same the other way round, over what the file has: its size and its place stay. The bytes
+ * behind the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the device takes
+ * no writes. */
+enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
+                          const void *buffer, size_t bytes);
+enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
+                        const void *buffer, size_t bytes);
 
 /* The file's bytes where they lie, or NULL: device not addressable, range beyond the file, or
  * not contiguous. */

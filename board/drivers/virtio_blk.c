@@ -34,10 +34,10 @@ enum { /* section 4.2.2, table 4.1 */
 enum { MAGIC = 0x74726976, DEVICE_BLOCK = 2, VERSION_MODERN = 2 };
 enum { STATUS_ACKNOWLEDGE = 1, STATUS_DRIVER = 2, STATUS_DRIVER_OK = 4, STATUS_FEATURES_OK = 8,
        STATUS_NEEDS_RESET = 0x40, STATUS_FAILED = 0x80 }; /* section 2.1 */
-enum { FEATURE_SIZE_MAX = 1u << 1, FEATURE_SEG_MAX = 1u << 2 }; /* section 5.2.3 */
+enum { FEATURE_SIZE_MAX = 1u << 1, FEATURE_SEG_MAX = 1u << 2, FEATURE_RO = 1u << 5 }; /* 5.2.3 */
 enum { FEATURE_HIGH_VERSION_1 = 1u << 0 };                      /* bit 32, section 6 */
 enum { DESC_NEXT = 1, DESC_WRITE = 2, AVAIL_NO_INTERRUPT = 1, USED_NO_NOTIFY = 1 };
-enum { REQUEST_IN = 0, REQUEST_OK = 0 };
+enum { REQUEST_IN = 0, REQUEST_OUT = 1, REQUEST_OK = 0 };
 
 enum {
     WANTED_BYTES = 128 * 1024,  /* of a request, where the device limits its segments */
@@ -102,7 +102,10 @@ static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
         return ERR_UNSUPPORTED;
     }
     virtio_write(v, REG_DEVICE_FEATURES_SEL, 0);
-    *limits = virtio_read(v, REG_DEVICE_FEATURES) & (FEATURE_SIZE_MAX | FEATURE_SEG_MAX);
+    /* Without VIRTIO_BLK_F_FLUSH the device writes through (5.2.6.2): a write done is durable. */
+    *limits = virtio_read(v, REG_DEVICE_FEATURES) &
+              (FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_RO);
+    v->read_only = (*limits & FEATURE_RO) != 0;
 
     virtio_write(v, REG_DRIVER_FEATURES_SEL, 0);
     virtio_write(v, REG_DRIVER_FEATURES, *limits);
@@ -241,14 +244,14 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     uint32_t left = req->n_sectors * SECTOR_BYTES;
     uint8_t *data = req->buffer;
 
-    v->headers[slot].type = REQUEST_IN;
+    v->headers[slot].type = req->write ? REQUEST_OUT : REQUEST_IN;
     v->headers[slot].reserved = 0;
     v->headers[slot].sector = req->sector;
     v->status[slot] = 0xff; /* no value of section 5.2.6: the device must write one */
     virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
     while (left > 0) {
         uint32_t bytes = left < v->segment_bytes ? left : v->segment_bytes;
-        virtio_set_desc(v, at++, data, bytes, DESC_NEXT | DESC_WRITE);
+        virtio_set_desc(v, at++, data, bytes, req->write ? DESC_NEXT : DESC_NEXT | DESC_WRITE);
         data += bytes;
         left -= bytes;
     }
@@ -277,8 +280,8 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
 
     if (v->dead)
         return ERR_IO;
-    if (!block_request_fits(dev, req))
-        return ERR_RANGE;
+    if (block_request_check(dev, req) != ERR_OK)
+        return block_request_check(dev, req);
     if (v->in_flight == v->depth)
         return ERR_BUSY;
     while (v->requests[slot] != NULL)
@@ -353,6 +356,7 @@ static void virtio_blk_fill(struct virtio_blk *v, struct block_device *out)
     out->n_sectors = virtio_read_capacity(v);
     out->max_sectors = sectors < VIRTIO_BLK_MAX_SECTORS ? sectors : VIRTIO_BLK_MAX_SECTORS;
     out->queue_depth = v->depth;
+    out->writable = !v->read_only;
     out->submit = virtio_blk_submit;
     out->poll = virtio_blk_poll;
     out->reset = virtio_blk_reset;

@@ -62,6 +62,7 @@ struct virtio_blk {
     uint32_t idle_polls;   /* since the last answer */
     uint16_t used_seen;
     bool dead;
+    bool read_only;
     const char *why; /* a sentence when probe refused a device that is there, else NULL */
     char name[40];
 };

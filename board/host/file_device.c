@@ -71,6 +71,30 @@ static enum err file_device_read(struct file_device *d, const struct block_reque
     return ERR_OK;
 }
 
+/* Through to the disk, as block_device.h promises. What is beyond the file's last byte is dropped:
+ * a file does not grow. */
+static enum err file_device_write(struct file_device *d, const struct block_request *req)
+{
+    uint64_t offset = req->sector * SECTOR_BYTES;
+    size_t bytes = (size_t)req->n_sectors * SECTOR_BYTES, at = 0;
+    size_t wanted = d->bytes - offset < bytes ? (size_t)(d->bytes - offset) : bytes;
+
+    while (at < wanted) {
+        ssize_t n = pwrite(d->fd, (const char *)req->buffer + at, wanted - at,
+                           (off_t)(offset + at));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            file_device_explain(d, "%.400s: cannot write at byte %llu: %s", d->name,
+                                (unsigned long long)(offset + at), strerror(errno));
+            return ERR_IO;
+        }
+        at += (size_t)n;
+    }
+    return fdatasync(d->fd) == 0 ? ERR_OK : ERR_IO;
+}
+
 static void *file_device_run(void *arg)
 {
     struct file_device *d = arg;
@@ -85,7 +109,7 @@ static void *file_device_run(void *arg)
             break; /* stop, and nothing left to read */
         req = d->queue[d->finished % FILE_DEVICE_DEPTH];
         pthread_mutex_unlock(&d->lock);
-        enum err e = file_device_read(d, req);
+        enum err e = req->write ? file_device_write(d, req) : file_device_read(d, req);
         file_device_pace(d, (uint64_t)req->n_sectors * SECTOR_BYTES);
         pthread_mutex_lock(&d->lock);
         req->status = e; /* `done` is the poller's to set: it may look without the lock */
@@ -100,8 +124,8 @@ static enum err file_device_submit(struct block_device *dev, struct block_reques
     struct file_device *d = dev->driver;
     enum err e = ERR_OK;
 
-    if (!block_request_fits(dev, req))
-        return ERR_RANGE;
+    if (block_request_check(dev, req) != ERR_OK)
+        return block_request_check(dev, req);
     pthread_mutex_lock(&d->lock);
     if (d->submitted - d->collected == FILE_DEVICE_DEPTH) {
         e = ERR_BUSY;
@@ -130,7 +154,7 @@ static enum err file_device_open_fd(struct file_device *d)
 {
     struct stat st;
 
-    d->fd = open(d->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    d->fd = open(d->name, (d->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (d->fd < 0) {
         enum err e = errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : ERR_IO;
         file_device_explain(d, "%.400s: cannot open: %s", d->name, strerror(errno));
@@ -165,13 +189,14 @@ static enum err file_device_start(struct file_device *d)
     return ERR_IO;
 }
 
-enum err file_device_open(struct file_device *state, const char *path, uint64_t rate_bytes_per_s,
-                          struct block_device *out)
+static enum err file_device_open_as(struct file_device *state, const char *path, bool writable,
+                                    uint64_t rate_bytes_per_s, struct block_device *out)
 {
     enum err e = ERR_OK;
 
     memset(state, 0, sizeof *state);
     state->fd = -1;
+    state->writable = writable;
     state->rate_bytes_per_s = rate_bytes_per_s;
     if (snprintf(state->name, sizeof state->name, "%s", path) >= (int)sizeof state->name) {
         file_device_explain(state, "%.400s...: the path is too long", path);
@@ -191,10 +216,23 @@ enum err file_device_open(struct file_device *state, const char *path, uint64_t 
     out->n_sectors = (state->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
     out->max_sectors = FILE_DEVICE_MAX_SECTORS;
     out->queue_depth = FILE_DEVICE_DEPTH;
+    out->writable = writable;
     out->submit = file_device_submit;
     out->poll = file_device_poll;
     out->driver = state;
     return ERR_OK;
+}
+
+enum err file_device_open(struct file_device *state, const char *path, uint64_t rate_bytes_per_s,
+                          struct block_device *out)
+{
+    return file_device_open_as(state, path, false, rate_bytes_per_s, out);
+}
+
+enum err file_device_open_writable(struct file_device *state, const char *path,
+                                   struct block_device *out)
+{
+    return file_device_open_as(state, path, true, 0, out);
 }
 
 void file_device_close(struct file_device *state)

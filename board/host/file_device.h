@@ -1,4 +1,4 @@
-/* A file of the host as a block device: one I/O thread reads into the caller's buffers, so
+/* A file of the host as a block device: one I/O thread fills the caller's buffers, so
  * that transfers overlap computing as they do with DMA. */
 #ifndef INGOT_BOARD_HOST_FILE_DEVICE_H
 #define INGOT_BOARD_HOST_FILE_DEVICE_H
@@ -14,6 +14,7 @@ enum { FILE_DEVICE_DEPTH = 16, FILE_DEVICE_MAX_SECTORS = 2048, FILE_DEVICE_TEXT 
 
 struct file_device {
     int fd;
+    bool writable;
     uint64_t bytes;            /* of the file; the last sector's rest reads as zeros */
     uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
     pthread_t thread;
@@ -34,6 +35,10 @@ struct file_device {
  * file. A file without bytes opens as a device without sectors. */
 enum err file_device_open(struct file_device *state, const char *path, uint64_t rate_bytes_per_s,
                           struct block_device *out);
+
+/* The same with writes, to a file that keeps its size. */
+enum err file_device_open_writable(struct file_device *state, const char *path,
+                                   struct block_device *out);
 
 /* Finish what is in flight, end the thread and close the file. */
 void file_device_close(struct file_device *state);

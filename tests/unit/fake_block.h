@@ -13,6 +13,7 @@ enum { FAKE_DEPTH = 8, NO_SECTOR = -1 };
 struct fake_block {
     struct block_device dev;
     const uint8_t *data;
+    uint8_t *written; /* where writes go; the device is writable when it is set */
     void (*make)(uint64_t sector, uint8_t *out); /* instead of data: contents by rule */
     struct block_request *pending[FAKE_DEPTH];
     unsigned n_pending;
@@ -44,6 +45,8 @@ static inline enum err fake_submit(struct block_device *dev, struct block_reques
     struct fake_block *f = dev->driver;
 
     f->n_submits++;
+    if (r->write && !dev->writable)
+        return ERR_UNSUPPORTED;
     if (r->n_sectors == 0 || r->n_sectors > dev->max_sectors || r->sector > dev->n_sectors ||
         r->n_sectors > dev->n_sectors - r->sector)
         return ERR_RANGE;
@@ -74,7 +77,9 @@ static inline enum err fake_poll(struct block_device *dev)
     r->status = fake_fails(f, r) ? f->fail_status : ERR_OK;
     for (uint32_t i = 0; r->status == ERR_OK && i < r->n_sectors; i++) {
         uint8_t *out = (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES;
-        if (f->make != NULL)
+        if (r->write)
+            memcpy(f->written + (r->sector + i) * SECTOR_BYTES, out, SECTOR_BYTES);
+        else if (f->make != NULL)
             f->make(r->sector + i, out);
         else
             memcpy(out, f->data + (r->sector + i) * SECTOR_BYTES, SECTOR_BYTES);

@@ -186,6 +186,46 @@ static void test_two_reads(void)
     OK(fake.most_pending == 5, "the queue was full: %u", fake.most_pending);
 }
 
+/* Writes lie where the file lies and nowhere else, also after failures; without them a device says
+ * so. */
+static void test_writes(void)
+{
+    static uint8_t image[BYTES];
+    uint8_t *text = second_buffer;
+    bool elsewhere = true;
+
+    start_over();
+    make_pieces();
+    OK(file_write_start(&read_a, &file, 0, text, SECTOR_BYTES) == ERR_UNSUPPORTED,
+       "a device that takes no writes says so");
+    fake.written = image;
+    fake.dev.writable = true;
+    fake.fail_sector = 10;
+    fake.fail_times = 2;
+    fake.fail_status = ERR_IO;
+    for (size_t i = 0; i < 300 * SECTOR_BYTES; i++)
+        text[i] = (uint8_t)(i * 7 + i / 251);
+    memset(image, 0xdd, sizeof image);
+    OK(file_write_now(&read_a, &file, 50 * SECTOR_BYTES, text, 100 * SECTOR_BYTES) == ERR_OK &&
+           read_a.n_retries == 2, "a write over three pieces, failing twice");
+    OK(memcmp(image + 1050 * SECTOR_BYTES, text, 50 * SECTOR_BYTES) == 0 &&
+           memcmp(image + 10 * SECTOR_BYTES, text + 50 * SECTOR_BYTES, SECTOR_BYTES) == 0 &&
+           memcmp(image + 2000 * SECTOR_BYTES, text + 51 * SECTOR_BYTES, 49 * SECTOR_BYTES) == 0,
+       "lies in each of them");
+    for (size_t i = 0; i < SECTORS; i++) {
+        bool ours = i == 10 || (i >= 1050 && i < 1100) || (i >= 2000 && i < 2049);
+
+        elsewhere = elsewhere && (ours || image[i * SECTOR_BYTES] == 0xdd);
+    }
+    OK(elsewhere, "and nowhere else");
+    OK(file_write_now(&read_a, &file, 299 * SECTOR_BYTES, text, 2 * SECTOR_BYTES) == ERR_RANGE &&
+           file_write_now(&read_a, &file, 1, text, SECTOR_BYTES) == ERR_RANGE,
+       "not beyond the file, and whole sectors");
+    fake.fail_times = 100;
+    OK(file_write_now(&read_a, &file, 100 * SECTOR_BYTES, text, SECTOR_BYTES) == ERR_IO &&
+           read_a.failed_sector == 10, "a write that keeps failing fails");
+}
+
 static void test_silence(void)
 {
     start_over();
@@ -278,6 +318,30 @@ static void test_host(void)
     unlink(path);
 }
 
+static void test_host_write(void)
+{
+    char path[] = "/tmp/file-test-XXXXXX";
+    int fd = mkstemp(path);
+    static struct file_device host;
+    struct block_device device;
+    bool same;
+
+    if (fd < 0 || ftruncate(fd, 10000) != 0)
+        abort();
+    for (size_t i = 0; i < 10240; i++)
+        second_buffer[i] = (uint8_t)(i * 13);
+    OK(file_device_open_writable(&host, path, &device) == ERR_OK && device.writable &&
+           file_open_device(&file, &device, 10000, NULL) == ERR_OK, "a file of the host to write");
+    OK(file_write_now(&read_a, &file, 512, second_buffer + 512, 10240 - 512) == ERR_OK,
+       "is written to its end");
+    same = pread(fd, buffer, sizeof buffer, 0) == 10000 && buffer[0] == 0 &&
+           memcmp(buffer + 512, second_buffer + 512, 10000 - 512) == 0;
+    OK(same, "and no further");
+    file_device_close(&host);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     uint32_t random = 1;
@@ -291,8 +355,10 @@ int main(void)
     test_ranges();
     test_failures();
     test_two_reads();
+    test_writes();
     test_silence();
     test_memory();
     test_host();
+    test_host_write();
     return tap_done();
 }
