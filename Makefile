@@ -46,6 +46,7 @@ BOARD_CFLAGS :=
 # Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
+KERNELS_WITHOUT :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
 -include board/$(BOARD)/board.mk
 
@@ -77,17 +78,24 @@ NEWLIB_INCLUDE := -nostdinc -isystem $(shell $(CROSS_COMPILE)gcc -print-file-nam
 NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
+# KERNELS_WITHOUT of a board.mk: features that no core of the board has (without dotprod or rvv also
+# those that build on it: sve, zvfh). kernels/<isa>/kernels.inc leaves their rows out, and the files
+# whose names end in them are not linked.
+KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
+
 # Never the host's folder: a rule for objects of an image would take those of the Linux program.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -fno-stack-protector -fno-common -ffunction-sections -fdata-sections \
-               -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(BOARD_CFLAGS)
+               -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(KERNEL_FLAGS) $(BOARD_CFLAGS)
 IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
             $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c kernels/*.c kernels/ref/*.c \
-            kernels/selftest/*.c kernels/selftest/call_$(ISA).S kernels/$(ISA)/*.S kernels/$(ISA)/*.c)
+            kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
+            $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
+                         $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.

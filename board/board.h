@@ -53,6 +53,20 @@ struct board_health {
     uint32_t limits_past; /* those that have been reached since the board has power */
 };
 
+enum { BOARD_DOING_BYTES = 32 };
+
+/* How the run before this one ended. */
+struct board_last_run {
+    enum {
+        BOARD_RUN_UNKNOWN,   /* power was off since, or it was switched off as it should */
+        BOARD_RUN_RESTARTED, /* by restart() */
+        BOARD_RUN_RESET,     /* by somebody outside */
+        BOARD_RUN_HUNG,      /* by the watchdog */
+    } end;
+    uint32_t alive_millis;         /* after its start: the last alive(); 0: not known */
+    char doing[BOARD_DOING_BYTES]; /* what it did then, "" where that is not known */
+};
+
 /* Members that say so are NULL where a board has nothing of the kind. */
 struct board {
     const char *name;
@@ -103,11 +117,26 @@ struct board {
      * flash. Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
 
-    /* The card is read, or rests: a lamp. Cheap, may be called for every request. May be NULL. */
+    /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
+     * Cheap. May be NULL. */
     void (*activity)(bool active);
 
     /* What the board knows about its condition. Takes up to a few milliseconds. May be NULL. */
     void (*health)(struct board_health *health);
+
+    /* Restart the machine unless alive() is called every so many milliseconds (at most 15000); 0:
+     * never. doing: a constant text for the next start's log, "loading the model". May be NULL. */
+    void (*watchdog)(uint32_t millis, const char *doing);
+    /* Core 0 came by. Called wherever it does so all the time: while it looks for input, waits for
+     * the card, or works on a layer. Cheap. NULL where watchdog is. */
+    void (*alive)(void);
+    /* How the last run ended; the same answer during the whole run. NULL where watchdog is. */
+    void (*last_run)(struct board_last_run *last);
+    /* Does an emulator run this, whose watchdog goes off at once? NULL where watchdog is. */
+    bool (*is_emulated)(void);
+
+    /* Never returns. Start again from the firmware on. May be NULL. */
+    void (*restart)(void) __attribute__((noreturn));
 
     /* Never returns. status 0: fine, else failed; only the host program and SBI pass it on. */
     void (*power_off)(int status) __attribute__((noreturn));

@@ -18,6 +18,8 @@
 #include "runtime/storage.h"
 #include "runtime/team.h"
 
+enum { WATCHDOG_SECONDS = 15 };
+
 static struct main_state {
     struct options options;
     struct kernels kernels;
@@ -27,6 +29,7 @@ static struct main_state {
     struct engine engine;
     struct engine draft;
     struct chat chat;
+    uint32_t watchdog_millis; /* 0: not armed */
     bool bad_options;
 } state;
 
@@ -42,6 +45,18 @@ static void __attribute__((noreturn)) give_up(const char *problem)
     stop(1);
 }
 
+/* Nothing feeds the watchdog while everybody sleeps. */
+static void idle(void)
+{
+    if (state.watchdog_millis != 0) {
+        board.watchdog(0, "waiting for input");
+    }
+    board.idle();
+    if (state.watchdog_millis != 0) {
+        board.watchdog(state.watchdog_millis, "talking");
+    }
+}
+
 static void open_console(const struct machine *machine)
 {
     struct console_port port = {
@@ -49,7 +64,7 @@ static void open_console(const struct machine *machine)
         .getc = board.getc,
         .ticks = board.ticks,
         .ticks_hz = board.ticks_hz,
-        .idle = board.idle,
+        .idle = board.idle != NULL ? idle : NULL,
         .interrupted = board.interrupted,
         .lost = board.lost,
         .start_ticks = machine->entry_ticks,
@@ -58,6 +73,43 @@ static void open_console(const struct machine *machine)
     };
 
     console_init(&port);
+}
+
+/* How the last run ended, if not as it should. */
+static void report_last_run(void)
+{
+    struct board_last_run last;
+    char seconds[FORMAT_NUMBER_BYTES];
+
+    if (board.last_run == NULL) {
+        return;
+    }
+    board.last_run(&last);
+    if (last.end != BOARD_RUN_HUNG && last.end != BOARD_RUN_RESET) {
+        return;
+    }
+    console_log("warning: %s the last run %s s after its start, while it was %s",
+                last.end == BOARD_RUN_HUNG ? "the watchdog ended" : "a reset cut off",
+                format_milli(seconds, last.alive_millis, 1),
+                last.doing[0] != '\0' ? last.doing : "doing nobody knows what");
+}
+
+/* Core 0 comes by many times a second: only a board that hangs restarts. Not by default in an
+ * emulator, whose watchdog goes off at once. */
+static void watch(const char *doing)
+{
+    uint32_t seconds = WATCHDOG_SECONDS;
+
+    if (board.watchdog == NULL) {
+        return;
+    }
+    if (options_given(&state.options, OPTION_WATCHDOG)) {
+        seconds = state.options.watchdog;
+    } else if (board.is_emulated()) {
+        seconds = 0;
+    }
+    state.watchdog_millis = seconds * 1000;
+    board.watchdog(state.watchdog_millis, doing);
 }
 
 static void say_option(void *context, bool fatal, const char *sentence)
@@ -220,10 +272,15 @@ void image_main(const struct machine *machine)
     open_console(machine);
     console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
+    report_health();
+    report_last_run();
     read_options(machine);
+    watch("starting");
     start_team(machine);
     choose_kernels(machine);
+    watch("loading the model");
     open_model(machine);
+    watch("talking");
     chat_open(&state.chat, &state.engine,
               state.options.draft[0] != '\0' ? &state.draft : NULL, &state.options, NULL);
     if (options_given(&state.options, OPTION_PROMPT)) {

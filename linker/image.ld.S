@@ -13,6 +13,7 @@
  *                rodata    read              constants, strings, tables
  *                data      read, write       initialised; the end of what is loaded
  *                bss       read, write       cleared by start.S; page tables are here
+ *                kept      the board maps it survives a reset: nobody clears it (last_run.h)
  *                stacks    read, write       guard page below each, layout in boot/stacks.h
  *   image_end    free RAM: the arena
  */
@@ -74,6 +75,11 @@ SECTIONS
         . = ALIGN(PAGE);
         bss_end = .;
         data_end = .;
+    } :data
+
+    .kept (NOLOAD) : ALIGN(PAGE) {
+        *(.kept)
+        . = ALIGN(PAGE);
     } :data
 
     .stacks (NOLOAD) : ALIGN(PAGE) {

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/board.h"
 #include "runtime/line_editor.h"
 
 enum { CTRL_C = 3 };
@@ -36,6 +37,9 @@ void console_input_init(const struct console_port *port)
 
 void console_poll(void)
 {
+    if (board.alive != NULL) {
+        board.alive();
+    }
     while (input.getc != NULL && !input.closed && input.tail - input.head < CONSOLE_RING_BYTES) {
         int c = input.getc();
 

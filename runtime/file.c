@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "board/board.h"
+
 enum {
     REQUEST_SECTORS = 512,   /* 256 KiB: large for a card, and bytes_done moves in small steps */
     BACKOFF_POLLS = 1000,    /* before the first retry; each further one waits as much longer */
@@ -182,6 +184,12 @@ static bool file_is_drained(struct file_read *r)
     return true;
 }
 
+static void show_activity(bool active)
+{
+    if (board.activity != NULL)
+        board.activity(active);
+}
+
 static void file_conclude(struct file_read *r)
 {
     uint64_t end = r->offset + r->bytes;
@@ -205,6 +213,8 @@ enum err file_read_poll(struct file_read *r)
 
     if (r->status != ERR_BUSY)
         return r->status;
+    if (board.alive != NULL)
+        board.alive();
     (void)dev->poll(dev); /* a dead device has marked its requests done */
     for (uint32_t i = 0; i < r->n_slots; i++) {
         struct file_slot *slot = file_slot(r, i);
@@ -219,6 +229,8 @@ enum err file_read_poll(struct file_read *r)
     if (r->n_slots > 0 && file_is_silent_too_long(r))
         file_time_out(r);
     file_conclude(r);
+    if (r->status != ERR_BUSY)
+        show_activity(false);
     return r->status;
 }
 
@@ -240,6 +252,8 @@ static enum err file_start(struct file_read *r, const struct file *f, uint64_t o
     r->bytes = bytes;
     r->failure = ERR_OK;
     r->status = bytes > 0 ? ERR_BUSY : ERR_OK;
+    if (bytes > 0)
+        show_activity(true);
     if (f->timeout.ticks != NULL)
         r->polled_at = f->timeout.ticks();
     file_seek(f, offset / SECTOR_BYTES, &r->extent, &r->extent_sector);

@@ -38,6 +38,7 @@ enum option {
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_FLOW,     /* flow=on or off: XON/XOFF on the serial line */
+    OPTION_WATCHDOG, /* watchdog=SECONDS; 0: none */
     OPTION_SELFTEST, /* selftest: check the kernels at start */
     OPTION_IDS,      /* ids: print token ids and the hash of the logits */
     OPTION_TICKS,    /* ticks: print how far the board's counter went */
@@ -67,6 +68,7 @@ struct options {
     char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */
     uint32_t baud;                     /* 0: the board's */
     uint32_t flow;                     /* enum option_flow */
+    uint32_t watchdog;                 /* seconds, if given */
     bool selftest;
     bool ids;
     bool ticks;

@@ -158,6 +158,55 @@ static const char *rate(char text[FORMAT_NUMBER_BYTES], uint32_t tokens, uint64_
     return format_ratio(text, (uint64_t)tokens * board.ticks_hz(), ticks, 1);
 }
 
+enum { CONDITION_BYTES = 128 };
+
+/* ", 61.2 C, under-voltage": temperature, what slows the cores now, and what did before. */
+static const char *condition(char text[CONDITION_BYTES], const struct board_health *h)
+{
+    static const char *const names[] = { "under-voltage", "capped clock", "throttled", "hot" };
+    uint32_t past = h->limits_past & ~h->limits;
+    int32_t heat = h->temperature;
+    char degrees[FORMAT_NUMBER_BYTES];
+    size_t at = 0;
+
+    text[0] = '\0';
+    if (heat != BOARD_NO_TEMPERATURE) {
+        at = format_text(text, CONDITION_BYTES, ", %s%s C", heat < 0 ? "-" : "",
+                         format_milli(degrees, (uint64_t)(heat < 0 ? -heat : heat), 1));
+    }
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if ((h->limits | past) >> i & 1) {
+            at += format_text(text + at, CONDITION_BYTES - at, ", %s%s", names[i],
+                              past >> i & 1 ? " before" : "");
+        }
+    }
+    return text;
+}
+
+void report_health(void)
+{
+    struct board_health health;
+    char text[CONDITION_BYTES];
+
+    if (board.health == NULL) {
+        return;
+    }
+    board.health(&health);
+    console_log("board: %lu MHz%s", (unsigned long)(health.clock_hz / 1000000),
+                condition(text, &health));
+}
+
+static void print_condition(void)
+{
+    struct board_health health;
+    char text[CONDITION_BYTES];
+
+    if (board.health != NULL) {
+        board.health(&health);
+        console_printf("%s", condition(text, &health));
+    }
+}
+
 void report_figures(const struct engine *e, const struct report_reply *r)
 {
     char prefill[FORMAT_NUMBER_BYTES];
@@ -173,5 +222,6 @@ void report_figures(const struct engine *e, const struct report_reply *r)
                    plan_residency_text(e->plan.residency));
     print_stream_figures(e, r);
     print_guesses(r);
+    print_condition();
     console_printf("]\n");
 }

@@ -11,6 +11,9 @@
 /* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
 void report_kernels(uint32_t features, size_t ahead);
 
+/* Log the clock, the temperature and what slows the cores, where the board knows. */
+void report_health(void);
+
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
 void report_model(const struct engine *e);
 void report_plan(const struct engine *e);
@@ -33,7 +36,8 @@ struct report_reply {
     uint32_t guessed, right;    /* tokens that passes ran ahead over, and that came next */
 };
 
-/* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]". */
+/* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
+ * temperature and what slows it, where the board knows. */
 void report_figures(const struct engine *e, const struct report_reply *r);
 
 #endif

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/board.h"
 #include "runtime/crc32c.h"
 #include "runtime/format_text.h"
 #include "runtime/stream_private.h"
@@ -200,6 +201,9 @@ static void check_ahead(const struct stream *s, struct stream_slot *slot, uint64
 
 void stream_poll(struct stream *s)
 {
+    if (board.alive != NULL) {
+        board.alive();
+    }
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 

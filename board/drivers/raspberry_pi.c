@@ -2,6 +2,7 @@
 
 #include "board/drivers/bcm_watchdog.h"
 #include "board/drivers/generic_timer.h"
+#include "board/drivers/last_run.h"
 #include "board/drivers/serial.h"
 #include "board/isa.h"
 
@@ -15,10 +16,23 @@ enum { RELEASE_ADDRESS = 0xd8, RELEASE_BYTES = 8 };
 /* QEMU gives a fixed number; the firmware its date, of 2012 or later. */
 enum { FIRST_FIRMWARE = 1325376000 };
 
-enum { GIB = 1 << 30, LED_MILLIS = 50 };
+enum { GIB = 1 << 30, FEED_MILLIS = 250 };
 
 /* Revision codes (Raspberry Pi documentation, "New-style revision codes"). */
 enum { REVISION_NEW = 1 << 23, REVISION_MEMORY_SHIFT = 20, REVISION_MEMORY_UNIT_SHIFT = 28 };
+
+/* The reset register knows the watchdog, and restart() uses it, too: the record tells them apart.
+ * QEMU forgets the register in a reset, and resets when the watchdog is armed. */
+static void open_last_run(struct raspberry_pi *pi)
+{
+    struct board_last_run *last = &pi->last_run;
+    bool armed;
+
+    last_run_open(last, &armed);
+    if (last->end != BOARD_RUN_RESTARTED &&
+        (bcm_watchdog_restarted(pi->places->watchdog) || (pi->emulated && armed)))
+        last->end = BOARD_RUN_HUNG;
+}
 
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb)
@@ -39,6 +53,8 @@ void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places
     pi->emulated = built < FIRST_FIRMWARE;
     if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_REVISION, &revision, 1) == ERR_OK)
         pi->revision = revision;
+    pi->start_ticks = generic_timer_ticks();
+    open_last_run(pi);
     fastest = bcm_mailbox_clock(&pi->mailbox, BCM_GET_MAX_CLOCK, BCM_CLOCK_ARM);
     if (fastest != 0)
         (void)bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_ARM, fastest);
@@ -153,22 +169,23 @@ enum err raspberry_pi_release_core(struct raspberry_pi *pi, unsigned core,
     return ERR_OK;
 }
 
-/* The expander is behind the firmware, a message away: the LED changes now and then, not with
- * every request. */
+/* The expander is behind the firmware, a message away; but reads overlap, so that the LED seldom
+ * changes while a model streams. */
 void raspberry_pi_activity(struct raspberry_pi *pi, bool active)
 {
-    uint64_t now = generic_timer_ticks();
-    uint32_t values[2] = { (uint32_t)pi->led, active != pi->led_inverted };
+    bool was_lit = pi->n_reads != 0, high;
+    uint32_t values[2];
 
-    if (pi->led == RASPBERRY_PI_NO_LED || active == pi->lit ||
-        now - pi->lit_ticks < generic_timer_hz() * LED_MILLIS / 1000)
+    pi->n_reads += active ? 1 : -1u;
+    if (pi->led == RASPBERRY_PI_NO_LED || was_lit == (pi->n_reads != 0))
         return;
-    pi->lit = active;
-    pi->lit_ticks = now;
+    high = was_lit == pi->led_inverted;
+    values[0] = (uint32_t)pi->led;
+    values[1] = high;
     if (pi->led >= RASPBERRY_PI_EXPANDER)
         (void)bcm_mailbox_ask(&pi->mailbox, BCM_SET_GPIO, values, 2);
     else
-        bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, active != pi->led_inverted);
+        bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, high);
 }
 
 void raspberry_pi_health(struct raspberry_pi *pi, struct board_health *health)
@@ -190,14 +207,30 @@ _Static_assert((int)BOARD_LIMIT_VOLTAGE == (int)BCM_UNDER_VOLTAGE &&
                (int)BOARD_LIMIT_THROTTLED == (int)BCM_THROTTLED &&
                (int)BOARD_LIMIT_HOT == (int)BCM_SOFT_LIMIT, "taken over bit by bit");
 
-void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis)
+void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis, const char *doing)
 {
-    bcm_watchdog_arm(pi->places->watchdog,
-                     millis < BCM_WATCHDOG_MAX_MILLIS ? millis : BCM_WATCHDOG_MAX_MILLIS);
+    pi->watchdog_millis = millis < BCM_WATCHDOG_MAX_MILLIS ? millis : BCM_WATCHDOG_MAX_MILLIS;
+    last_run_doing(doing, millis != 0);
+    pi->fed_ticks = generic_timer_ticks();
+    bcm_watchdog_arm(pi->places->watchdog, pi->watchdog_millis);
+}
+
+/* A few times a second is enough; the record's page is uncached and slow. */
+void raspberry_pi_alive(struct raspberry_pi *pi)
+{
+    uint64_t now = generic_timer_ticks(), hz = generic_timer_hz();
+
+    if (now - pi->fed_ticks < hz * FEED_MILLIS / 1000)
+        return;
+    pi->fed_ticks = now;
+    last_run_alive((uint32_t)((now - pi->start_ticks) * 1000 / hz));
+    if (pi->watchdog_millis != 0)
+        bcm_watchdog_arm(pi->places->watchdog, pi->watchdog_millis);
 }
 
 _Noreturn void raspberry_pi_restart(struct raspberry_pi *pi)
 {
+    last_run_close(true);
     pl011_drain(&pi->uart);
     bcm_watchdog_restart(pi->places->watchdog);
     core_halt();
@@ -205,6 +238,7 @@ _Noreturn void raspberry_pi_restart(struct raspberry_pi *pi)
 
 _Noreturn void raspberry_pi_power_off(struct raspberry_pi *pi)
 {
+    last_run_close(false);
     pl011_drain(&pi->uart);
     bcm_watchdog_halt(pi->places->watchdog);
     core_halt();

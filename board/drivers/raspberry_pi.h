@@ -29,8 +29,10 @@ struct raspberry_pi {
     int led;           /* pin; from RASPBERRY_PI_EXPANDER on a pin of the firmware's expander */
     bool led_inverted;
     bool emulated;     /* by QEMU, whose watchdog does not count: it restarts when it is armed */
-    bool lit;
-    uint64_t lit_ticks; /* when the LED was last changed */
+    unsigned n_reads;  /* of the card, in progress: the LED is lit */
+    uint32_t watchdog_millis; /* 0: not armed */
+    uint64_t start_ticks, fed_ticks;
+    struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
         void (*entry)(void *arg);
@@ -63,10 +65,11 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
     return pi->revision >> 4 & 0xff;
 }
 
-/* board.activity, board.health, board.watchdog, board.restarted, board.restart, board.power_off. */
+/* The members of struct board of these names. */
 void raspberry_pi_activity(struct raspberry_pi *pi, bool active);
 void raspberry_pi_health(struct raspberry_pi *pi, struct board_health *health);
-void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis);
+void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis, const char *doing);
+void raspberry_pi_alive(struct raspberry_pi *pi);
 void raspberry_pi_restart(struct raspberry_pi *pi) __attribute__((noreturn));
 void raspberry_pi_power_off(struct raspberry_pi *pi) __attribute__((noreturn));
 

@@ -117,6 +117,31 @@ static void rpi3_health(struct board_health *health)
     raspberry_pi_health(&pi, health);
 }
 
+static void rpi3_watchdog(uint32_t millis, const char *doing)
+{
+    raspberry_pi_watchdog(&pi, millis, doing);
+}
+
+static void rpi3_alive(void)
+{
+    raspberry_pi_alive(&pi);
+}
+
+static void rpi3_last_run(struct board_last_run *last)
+{
+    *last = pi.last_run;
+}
+
+static bool rpi3_is_emulated(void)
+{
+    return pi.emulated;
+}
+
+static _Noreturn void rpi3_restart(void)
+{
+    raspberry_pi_restart(&pi);
+}
+
 static _Noreturn void rpi3_power_off(int status)
 {
     (void)status; /* nobody to tell */
@@ -142,5 +167,10 @@ const struct board board = {
     .find_storage = rpi3_find_storage,
     .activity = rpi3_activity,
     .health = rpi3_health,
+    .watchdog = rpi3_watchdog,
+    .alive = rpi3_alive,
+    .last_run = rpi3_last_run,
+    .is_emulated = rpi3_is_emulated,
+    .restart = rpi3_restart,
     .power_off = rpi3_power_off,
 };

@@ -96,6 +96,31 @@ static void rpi4_health(struct board_health *health)
     raspberry_pi_health(&pi, health);
 }
 
+static void rpi4_watchdog(uint32_t millis, const char *doing)
+{
+    raspberry_pi_watchdog(&pi, millis, doing);
+}
+
+static void rpi4_alive(void)
+{
+    raspberry_pi_alive(&pi);
+}
+
+static void rpi4_last_run(struct board_last_run *last)
+{
+    *last = pi.last_run;
+}
+
+static bool rpi4_is_emulated(void)
+{
+    return pi.emulated;
+}
+
+static _Noreturn void rpi4_restart(void)
+{
+    raspberry_pi_restart(&pi);
+}
+
 static _Noreturn void rpi4_power_off(int status)
 {
     (void)status; /* nobody to tell */
@@ -121,5 +146,10 @@ const struct board board = {
     .find_storage = rpi4_find_storage,
     .activity = rpi4_activity,
     .health = rpi4_health,
+    .watchdog = rpi4_watchdog,
+    .alive = rpi4_alive,
+    .last_run = rpi4_last_run,
+    .is_emulated = rpi4_is_emulated,
+    .restart = rpi4_restart,
     .power_off = rpi4_power_off,
 };
