@@ -9,6 +9,7 @@ usage: card.sh OUT.img [options] [file.ingot ...]
   --size MiB          size of the image; default: as the contents need, 40 at least
   --root FILE[:NAME]  put FILE into the root folder (as NAME, which may hold folders: a/b)
   --tree FOLDER       put all that is in FOLDER into the root folder
+  --save MiB          room for a conversation: saves/chat.sav, which /save writes into
   --power-of-two      round the size up to a power of two, as QEMU wants an SD card's
   --fragment          cut the models into pieces on the card, for tests
   --help              this text
@@ -32,7 +33,7 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1735689600}" TZ=UTC LC_ALL=C.UTF-
 export MTOOLSRC=/dev/null MTOOLS_SKIP_CHECK=0
 PATH="$PATH:/usr/sbin:/sbin"
 
-out= size_mib= fragment=no power_of_two=no
+out= size_mib= fragment=no power_of_two=no save_mib=0
 models=() roots=()
 
 add_tree() {
@@ -51,6 +52,7 @@ while [ $# -gt 0 ]; do
         --root) [ $# -gt 1 ] || fail "--root needs a file"; roots+=("$2"); shift ;;
         --root=*) roots+=("${1#*=}") ;;
         --tree) [ $# -gt 1 ] || fail "--tree needs a folder"; add_tree "$2"; shift ;;
+        --save) [ $# -gt 1 ] || fail "--save needs a number of MiB"; save_mib=$2; shift ;;
         --power-of-two) power_of_two=yes ;;
         --fragment) fragment=yes ;;
         -*) fail "unknown option $1; --help lists them" ;;
@@ -65,6 +67,10 @@ done
 case "$size_mib" in
     *[!0-9]*) fail "--size $size_mib is no number of MiB" ;;
 esac
+case "$save_mib" in
+    ''|*[!0-9]*) fail "--save $save_mib is no number of MiB" ;;
+esac
+[ "$save_mib" -lt 4096 ] || fail "--save $save_mib: FAT32 holds files below 4 GiB only"
 
 # ---- what goes onto it -----------------------------------------------------------------------
 
@@ -73,7 +79,7 @@ bytes_of() {
     stat -L -c %s -- "$1"
 }
 
-content=0 largest=0 files=8
+content=$((save_mib * MIB)) largest=0 files=8
 for file in "${models[@]}"; do
     case "$file" in
         *.ingot) ;;
@@ -189,6 +195,11 @@ for root in "${roots[@]}"; do
     make_folders "$name"
     copy_in "$file" "$name"
 done
+if [ "$save_mib" != 0 ]; then
+    mmd -i "$drive" ::saves
+    truncate -s "${save_mib}M" "$work/chat.sav"
+    copy_in "$work/chat.sav" saves/chat.sav
+fi
 for file in "${models[@]}"; do copy_in "$file" "models/$(basename -- "$file")"; done
 [ $fragment = no ] || mdeltree -i "$drive" ::fill
 mv -- "$image" "$out"

@@ -1,0 +1,255 @@
+/* Conversations saved and loaded over a card whose power goes after any number of sectors. */
+#include "runtime/saved_chat.h"
+
+#include "tests/unit/rig.h"
+
+enum { FILE_BYTES = 1 << 20, ALL = 1 << 30 };
+
+static struct card {
+    struct block_device dev;
+    uint8_t data[FILE_BYTES];
+    long sectors_left; /* that are written before the power goes */
+} card;
+
+static struct file file;
+static struct saved_chat saved;
+
+static enum err card_submit(struct block_device *dev, struct block_request *r)
+{
+    enum err e = block_request_check(dev, r);
+
+    if (e != ERR_OK)
+        return e;
+    r->status = ERR_OK;
+    for (uint32_t i = 0; i < r->n_sectors; i++) {
+        uint8_t *memory = (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES;
+        uint8_t *place = card.data + (r->sector + i) * SECTOR_BYTES;
+
+        if (!r->write)
+            memcpy(memory, place, SECTOR_BYTES);
+        else if (card.sectors_left-- > 0)
+            memcpy(place, memory, SECTOR_BYTES);
+        else
+            r->status = ERR_IO;
+    }
+    r->done = true;
+    return ERR_OK;
+}
+
+static enum err card_poll(struct block_device *dev)
+{
+    (void)dev;
+    return ERR_OK;
+}
+
+static void insert_card(size_t bytes)
+{
+    card.dev = (struct block_device) { .name = "a card", .n_sectors = FILE_BYTES / SECTOR_BYTES,
+                                       .max_sectors = 16, .queue_depth = 4, .writable = true,
+                                       .submit = card_submit, .poll = card_poll };
+    card.sectors_left = ALL;
+    if (file_open_device(&file, &card.dev, bytes, NULL) != ERR_OK)
+        rig_die("the card does not open");
+    file_set_name(&file, "saves/chat.sav");
+}
+
+static struct saved_chat_state state_of(uint32_t n_ids)
+{
+    return (struct saved_chat_state) { &rig.engine.image, &rig.engine.kv, rig.engine.ids, n_ids,
+                                       n_ids / 2, true };
+}
+
+/* A conversation of n tokens, different for every seed. */
+static void talk(uint32_t seed, uint32_t n)
+{
+    uint32_t ids[200];
+
+    engine_clear(&rig.engine);
+    rig_ids(ids, n);
+    for (uint32_t i = 0; i < n; i++)
+        ids[i] = 3 + (ids[i] + seed) % (rig.engine.image.header->params.vocab - 3);
+    memcpy(rig.engine.ids, ids, n * sizeof *ids);
+    if (engine_append(&rig.engine, ids, n, NULL, NULL) != ERR_OK)
+        rig_die("the rig does not run");
+}
+
+/* The logits of one more token: they depend on every key and value. */
+static uint64_t next_hash(void)
+{
+    uint32_t id = 5; /* which then ends the reply and is not in the cache */
+    uint64_t hash = 14695981039346656037u;
+
+    if (engine_append(&rig.engine, &id, 1, NULL, NULL) != ERR_OK)
+        rig_die("the rig does not go on");
+    for (size_t i = 0; i < rig_logits_bytes(); i++)
+        hash = (hash ^ ((const uint8_t *)rig.engine.logits)[i]) * 1099511628211u;
+    rig.engine.kv.length--;
+    return hash;
+}
+
+static enum err save(uint32_t n_ids)
+{
+    struct saved_chat_state state = state_of(n_ids);
+
+    return saved_chat_write(&saved, &file, &state, NULL, NULL);
+}
+
+static enum err load(struct saved_chat_state *state)
+{
+    *state = state_of(0);
+    engine_clear(&rig.engine);
+    memset(rig.engine.kv.keys, 0x11, 1000); /* the old ones are gone */
+    return saved_chat_read(&saved, &file, state, NULL, NULL);
+}
+
+static void test_round_trip(void)
+{
+    struct saved_chat_state state;
+    uint64_t hash;
+
+    insert_card(FILE_BYTES);
+    OK(load(&state) == ERR_NOT_FOUND && strstr(saved.problem, "/save") != NULL,
+       "an empty file has nothing saved: %s", saved.problem);
+    talk(1, 100);
+    hash = next_hash();
+    OK(save(101) == ERR_OK, "a conversation is saved");
+    talk(2, 30);
+    OK(load(&state) == ERR_OK && rig.engine.kv.length == 100 && state.n_ids == 101 &&
+           state.reply_start == 50 && state.started && rig.engine.ids[100] == 5,
+       "and loaded over another");
+    OK(next_hash() == hash, "the next token's logits are the same bits");
+    talk(3, 70);
+    hash = next_hash();
+    OK(save(71) == ERR_OK && load(&state) == ERR_OK && state.n_ids == 71 && next_hash() == hash,
+       "a second one replaces it");
+    talk(4, 5);
+    hash = next_hash();
+    OK(save(5) == ERR_OK && load(&state) == ERR_OK && state.n_ids == 5 && next_hash() == hash,
+       "and a third one that");
+}
+
+/* At every sector: the old conversation or the new one. */
+static void test_power_cuts(void)
+{
+    struct saved_chat_state state;
+    uint64_t old_hash, new_hash;
+    unsigned olds = 0, news = 0, wrong = 0;
+    long sectors;
+    static uint8_t before[FILE_BYTES];
+
+    insert_card(FILE_BYTES);
+    memset(card.data, 0, sizeof card.data);
+    talk(9, 40);
+    if (save(40) != ERR_OK)
+        rig_die("no first save");
+    talk(1, 60);
+    old_hash = next_hash();
+    if (save(61) != ERR_OK)
+        rig_die("no second save");
+    memcpy(before, card.data, sizeof before);
+    talk(2, 90);
+    new_hash = next_hash();
+    if (save(91) != ERR_OK)
+        rig_die("no third save");
+    sectors = ALL - card.sectors_left;
+    card.sectors_left = ALL;
+    talk(2, 90);
+    if (save(91) != ERR_OK)
+        rig_die("no fourth save");
+    sectors = ALL - card.sectors_left;
+    for (long cut = 0; cut <= sectors; cut++) {
+        memcpy(card.data, before, sizeof before);
+        talk(2, 90);
+        card.sectors_left = cut;
+        (void)save(91);
+        card.sectors_left = ALL;
+        if (load(&state) != ERR_OK)
+            wrong++;
+        else if (state.n_ids == 61 && next_hash() == old_hash)
+            olds++;
+        else if (state.n_ids == 91 && next_hash() == new_hash)
+            news++;
+        else
+            wrong++;
+    }
+    OK(wrong == 0, "power lost after any of %ld sectors leaves a whole conversation (%u wrong)",
+       sectors, wrong);
+    OK(olds == (unsigned)sectors && news == 1, "the old one until the last sector, then the new "
+       "(%u, %u)", olds, news);
+}
+
+static void test_damage(void)
+{
+    struct saved_chat_state state;
+    uint64_t hash;
+    unsigned wrong = 0, older = 0, lost = 0;
+
+    insert_card(FILE_BYTES);
+    memset(card.data, 0, sizeof card.data);
+    talk(1, 60);
+    hash = next_hash();
+    if (save(60) != ERR_OK)
+        rig_die("no save");
+    talk(2, 60);
+    if (save(60) != ERR_OK)
+        rig_die("no save");
+    for (size_t at = 0; at < 20000; at += 197) { /* of the newer, the first half */
+        card.data[at] ^= 4;
+        if (load(&state) == ERR_OK) {
+            older += next_hash() == hash;
+            wrong += next_hash() != hash;
+        }
+        card.data[at] ^= 4;
+    }
+    OK(wrong == 0 && older > 90, "a flipped bit anywhere gives the older one (%u, %u wrong)",
+       older, wrong);
+    card.data[1000] ^= 1;
+    card.data[FILE_BYTES / 2 + 1000] ^= 1;
+    lost = load(&state) == ERR_BAD_CHECKSUM;
+    OK(lost == 1 && rig.engine.kv.length == 0, "both damaged: %s", saved.problem);
+}
+
+static void test_refusals(void)
+{
+    struct saved_chat_state state;
+
+    insert_card(8192);
+    talk(1, 100);
+    OK(save(100) == ERR_NO_SPACE && strstr(saved.problem, "SAVE=") != NULL, "too small: %s",
+       saved.problem);
+    insert_card(100);
+    OK(save(100) == ERR_NO_SPACE && load(&state) == ERR_NOT_FOUND, "smaller than its headers");
+    insert_card(FILE_BYTES);
+    memset(card.data, 0, sizeof card.data);
+    talk(1, 100);
+    card.dev.writable = false;
+    OK(save(100) == ERR_UNSUPPORTED, "no writes: %s", saved.problem);
+    card.dev.writable = true;
+    if (save(100) != ERR_OK)
+        rig_die("no save");
+    rig.engine.kv.type = KV_Q8;
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "kv=f16") != NULL, "kv=: %s",
+       saved.problem);
+    rig.engine.kv.type = KV_F16;
+    rig.engine.kv.context = 99;
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "ctx=") != NULL, "ctx=: %s",
+       saved.problem);
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die("the rig does not start");
+    ((struct ingot_header *)(uintptr_t)rig.engine.image.header)->header_crc32c ^= 1;
+    OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "another model") != NULL,
+       "another model: %s", saved.problem);
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_make_model("tiny", INGOT_Q8_0);
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    test_round_trip();
+    test_power_cuts();
+    test_damage();
+    test_refusals();
+    return tap_done();
+}
