@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "board/board.h"
 #include "board/drivers/receive_ring.h"
 #include "board/isa.h"
 
@@ -98,11 +99,13 @@ void serial_putc(char c)
         on = core_interrupts_mask();
         if (!atomic_load(&line.held))
             sent = line.driver->send(line.uart, (uint8_t)c);
-        else if (line.listens && on)
+        else if (line.listens && on && board.alive == NULL)
             core_idle();
         core_interrupts_restore(on);
         if (!sent)
             poll();
+        if (!sent && board.alive != NULL)
+            board.alive(); /* a peer that holds us is no reason for the watchdog */
     }
 }
 

@@ -36,6 +36,11 @@ static const struct {
     { 0x12, 29, true },                         /* Zero 2 W */
 };
 
+static const uintptr_t local = BOARD_LOCAL;
+
+/* BCM2835 ARM Peripherals, section 7.5. */
+enum { INTERRUPT_UART = 57 };
+
 static struct raspberry_pi pi;
 
 static struct rpi3_storage {
@@ -48,6 +53,8 @@ static void rpi3_early_init(const void *dtb)
     (void)mmu_map(BOARD_LOCAL, BCM_LOCAL_BYTES, MAP_DEVICE);
     raspberry_pi_init(&pi, &places, dtb);
     raspberry_pi_open_console(&pi);
+    if (mmu_map(BOARD_INTERRUPTS, BCM_INTERRUPTS_BYTES, MAP_DEVICE) == ERR_OK)
+        bcm_local_take_input(&local, BOARD_INTERRUPTS, INTERRUPT_UART);
     for (unsigned i = 0; i < sizeof leds / sizeof leds[0]; i++) {
         if (leds[i].model != raspberry_pi_model(&pi))
             continue;
@@ -75,14 +82,17 @@ static enum err rpi3_start_core(unsigned core, void (*entry)(void *arg), void *a
 
 static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
 {
+    bool on = core_interrupts_mask();
+
     if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
-        bcm_local_sleep(BOARD_LOCAL, core_number());
+        bcm_local_sleep(local, core_number());
+    core_interrupts_restore(on);
 }
 
 static void rpi3_wake(const _Atomic uint32_t *word)
 {
     (void)word;
-    bcm_local_wake_others(BOARD_LOCAL, core_number());
+    bcm_local_wake_others(local, core_number());
 }
 
 /* RAM ends where the peripherals begin; the VideoCore's bus has it, past the caches, at

@@ -1,6 +1,7 @@
 /* Raspberry Pi 4, 400 and CM4: BCM2711, four Cortex-A72. */
 #include "board/board.h"
 
+#include "board/drivers/bcm_sd.h"
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/gic.h"
 #include "board/drivers/raspberry_pi.h"
@@ -31,9 +32,14 @@ static const struct raspberry_pi_places places = {
     .listen = rpi4_listen,
 };
 
-enum { LED_PIN = 42 };
+enum { LED_PIN = 42, EXPANDER_SD_1V8 = 4, EXPANDER_SD_POWER = 6, MODEL_CM4 = 0x14, GIB = 1 << 30 };
 
 static struct raspberry_pi pi;
+
+static struct rpi4_storage {
+    struct bcm_sd sd;
+    struct block_device device;
+} storage;
 
 /* VideoCore's interrupt 57 (BCM2711 ARM Peripherals, sections 6.2.4 and 6.3). */
 enum { LINE_UART = 96 + 57 };
@@ -80,10 +86,86 @@ static void rpi4_wake(const _Atomic uint32_t *word)
     gic_wake_others(&gic);
 }
 
+/* The card's supply and that of its signals hang on the firmware's expander, as the device tree of
+ * the 4B has it. */
+static void set_expander(uint32_t pin, bool high)
+{
+    uint32_t values[2] = { RASPBERRY_PI_EXPANDER + pin, high };
+
+    (void)bcm_mailbox_ask(&pi.mailbox, BCM_SET_GPIO, values, 2);
+}
+
+static void switch_power(bool on)
+{
+    set_expander(EXPANDER_SD_POWER, on);
+}
+
+static enum err switch_1v8(bool on)
+{
+    set_expander(EXPANDER_SD_1V8, on);
+    return ERR_OK;
+}
+
+/* How EMMC2 sees memory depends on the chip's stepping, and the firmware writes it into the tree:
+ * dma-ranges of its bus, the bus's address, ours, and how much. Without it a core moves the data. */
+static struct dma_window emmc2_window(void)
+{
+    enum { CELLS = 5 };
+    struct dma_window window = { 0, 0, false };
+    struct device_tree_node node;
+    uint32_t cells[CELLS] = { 0 }, bytes = 0;
+    const uint8_t *ranges = NULL;
+
+    if (pi.tree.blob != NULL && device_tree_find(&pi.tree, &node, "/emmc2bus"))
+        ranges = device_tree_property(&pi.tree, &node, "dma-ranges", &bytes);
+    if (ranges == NULL || bytes != sizeof cells)
+        return window;
+    for (unsigned i = 0; i < sizeof cells; i++)
+        cells[i / 4] = cells[i / 4] << 8 | ranges[i];
+    if (cells[0] != 0 || cells[2] != 0 || cells[3] != 0)
+        return window; /* not RAM from 0 on within 4 GiB */
+    window.offset = cells[1];
+    window.end = cells[4];
+    return window;
+}
+
+static bool open_card(const struct bcm_sd_place *place)
+{
+    return mmu_map(place->mmio, SDHCI_REGISTER_BYTES, MAP_DEVICE) == ERR_OK &&
+           bcm_sd_open(&storage.sd, place, &storage.device) == ERR_OK;
+}
+
+/* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches the card to Arasan's.
+ * A Compute Module 4 has an eMMC there, which nothing switches. */
 static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    (void)devices;
-    return 0;
+    bool slot = raspberry_pi_model(&pi) != MODEL_CM4;
+    struct bcm_sd_place place = {
+        .kind = BCM_SD_EMMC2,
+        .mmio = BOARD_EMMC2,
+        .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC2),
+        .window = emmc2_window(),
+        .switch_power = slot ? switch_power : NULL,
+        .switch_1v8 = slot ? switch_1v8 : NULL,
+        .ticks = generic_timer_ticks,
+        .ticks_hz = generic_timer_hz(),
+    };
+    bool found;
+
+    if (!pi.emulated) {
+        found = open_card(&place);
+    } else {
+        place.kind = BCM_SD_ARASAN;
+        place.mmio = BOARD_ARASAN;
+        place.dma = mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) == ERR_OK ? BOARD_DMA : 0;
+        place.clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC);
+        place.window = (struct dma_window){ 0xc0000000, GIB, false };
+        place.switch_power = NULL;
+        place.switch_1v8 = NULL;
+        found = open_card(&place);
+    }
+    devices[0] = &storage.device;
+    return found ? 1 : 0;
 }
 
 static void rpi4_activity(bool active)

@@ -36,8 +36,8 @@ static void test_all_words(void)
 {
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off watchdog=9 selftest ids "
-                         "ticks system=\"Be brief.\" think=off");
+                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off "
+                         "watchdog=9 selftest ids ticks system=\"Be brief.\" think=off");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
