@@ -28,10 +28,12 @@ struct block_device {
     uint32_t max_sectors; /* the largest request */
     uint32_t queue_depth; /* requests that may be in flight */
     bool writable;        /* takes writes; done means that the power may go */
+    bool flash;           /* no card: one .ingot from the first byte on */
     const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
 
-    /* Start a transfer. ERR_UNSUPPORTED: a write where there is none. ERR_BUSY: queue full, poll first. ERR_RANGE: beyond the device.
-     * ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done` follows by poll. */
+    /* Start a transfer. ERR_UNSUPPORTED: a write where there is none. ERR_BUSY: queue full, poll
+     * first. ERR_RANGE: beyond the device. ERR_IO, ERR_TIMEOUT: dead. Otherwise ERR_OK, and `done`
+     * follows by poll. */
     enum err (*submit)(struct block_device *dev, struct block_request *req);
 
     /* Collect finished requests, marking each `done`; never blocks.

@@ -41,20 +41,49 @@ static struct file_timeout timeout(void)
     return t;
 }
 
-static bool holds_ingot(const struct block_device *d)
+/* What is not addressable is read, to s->sector. NULL: it cannot be. */
+static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
-    return d->memory != NULL && d->n_sectors * SECTOR_BYTES >= sizeof(struct ingot_header) &&
-           memcmp(d->memory, INGOT_MAGIC, sizeof INGOT_MAGIC - 1) == 0;
+    struct file_timeout t = timeout();
+    struct file_read read;
+    enum err e;
+
+    if (d->memory != NULL) {
+        return d->memory;
+    }
+    e = file_open_device(&s->file, d, SECTOR_BYTES, &t);
+    if (e == ERR_OK) {
+        e = file_read_start(&read, &s->file, 0, s->sector, SECTOR_BYTES);
+    }
+    while (e == ERR_OK || e == ERR_BUSY) {
+        e = file_read_poll(&read);
+        if (e == ERR_OK) {
+            return s->sector;
+        }
+    }
+    return NULL;
+}
+
+/* The header of a raw .ingot, of which the first sector can be read; NULL: none is there. */
+static const struct ingot_header *raw_header(struct storage *s, struct block_device *d)
+{
+    const uint8_t *sector = d->memory != NULL || d->flash ? first_sector(s, d) : NULL;
+
+    if (sector == NULL || d->n_sectors * SECTOR_BYTES < sizeof(struct ingot_header) ||
+        memcmp(sector, INGOT_MAGIC, sizeof INGOT_MAGIC - 1) != 0) {
+        return NULL;
+    }
+    return (const void *)sector;
 }
 
 /* A raw .ingot begins with its magic; its header says how long it is. */
 static enum err open_raw(struct storage *s, struct block_device *device)
 {
-    const struct ingot_header *h = (const void *)device->memory;
+    const struct ingot_header *h = raw_header(s, device);
     struct file_timeout t = timeout();
     uint64_t device_bytes = device->n_sectors * SECTOR_BYTES;
 
-    if (!holds_ingot(device)) {
+    if (h == NULL) {
         format_text(s->problem, sizeof s->problem,
                     "%s holds no .ingot file: write one to its first byte", device->name);
         return ERR_BAD_MAGIC;
@@ -107,15 +136,15 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
 }
 
 /* Erased flash is no flash, unless it was asked for by name, and an empty slot no card. */
-static bool is_candidate(const struct block_device *d, const char *name)
+static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
     if (d->problem != NULL) {
         return false;
     }
-    if (d->memory == NULL) {
+    if (d->memory == NULL && !d->flash) {
         return strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0;
     }
-    return strcmp(name, "flash") == 0 || (name[0] == '\0' && holds_ingot(d));
+    return strcmp(name, "flash") == 0 || (name[0] == '\0' && raw_header(s, d) != NULL);
 }
 
 enum err storage_find_model(struct storage *s, const char *name)
@@ -128,13 +157,13 @@ enum err storage_find_model(struct storage *s, const char *name)
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
         struct block_device *d = s->devices[i];
 
-        if (!is_candidate(d, name)) {
+        if (!is_candidate(s, d, name)) {
             continue;
         }
         if (e != ERR_NO_DEVICE) {
             console_log("%s", s->problem); /* of the device before: the next one may have it */
         }
-        e = d->memory != NULL ? open_raw(s, d) : open_on_card(s, d, name);
+        e = d->memory != NULL || d->flash ? open_raw(s, d) : open_on_card(s, d, name);
     }
     if (e == ERR_NO_DEVICE) {
         format_text(s->problem, sizeof s->problem,

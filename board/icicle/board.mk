@@ -1,8 +1,11 @@
 ISA := riscv64
-DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_harts semihosting cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
+DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_harts semihosting \
+           cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
+# A U54 has no vector unit.
+KERNELS_WITHOUT := rvv zvfh
 QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.
-QEMU_MACHINE ?= -M microchip-icicle-kit -m 2G -dtb $(B)/icicle.dtb -nographic -nic none \
+QEMU_MACHINE ?= -M microchip-icicle-kit -m 1537M -dtb $(B)/icicle.dtb -nographic -nic none \
                 -serial null -serial mon:stdio -semihosting
 # As many as the device tree has; `cores=` takes fewer to work.
 QEMU_SMP := 5

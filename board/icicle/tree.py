@@ -62,7 +62,7 @@ TREE = {
     "cpus": {"#address-cells": 1, "#size-cells": 0, "timebase-frequency": 1000000,
              **{f"cpu@{hart}": cpu(hart) for hart in range(N_HARTS)}},
     "memory@80000000": {"device_type": "memory", "reg": [0, 0x80000000, 0, 0x40000000]},
-    "memory@1000000000": {"device_type": "memory", "reg": [0x10, 0, 0, 0x40000000]},
+    "memory@1000000000": {"device_type": "memory", "reg": [0x10, 0, 0, 0x20100000]},
     "soc": SOC,
 }
 

@@ -6,18 +6,27 @@
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
 #include "board/drivers/sbi_harts.h"
+#include "board/drivers/sd_card.h"
+#include "board/drivers/sd_spi.h"
 #include "board/drivers/serial.h"
 #include "board/drivers/sifive_prci.h"
+#include "board/drivers/sifive_spi.h"
 #include "board/drivers/sifive_uart.h"
+#include "board/drivers/spi_nor.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { UART_BYTES = 0x1000 };
+enum { UART_BYTES = 0x1000, SPI_BYTES = 0x1000 };
 
 static struct board_state {
     struct sbi_harts harts;
     struct sifive_uart uart;
     struct plic plic;
+    struct sifive_spi card_bus, flash_bus;
+    struct sd_spi card_host;
+    struct sd_card card;
+    struct spi_nor flash;
+    struct block_device devices[2];
 } state;
 
 static void open_uart(void)
@@ -60,10 +69,48 @@ static enum err sifive_u_start_core(unsigned core, void (*entry)(void *arg), voi
     return sbi_harts_start(&state.harts, core, entry, arg);
 }
 
+/* The SPI controller above the first device of that kind, and how fast the device may be. */
+static bool open_spi(struct sifive_spi *spi, const char *device, uint64_t *hz)
+{
+    struct device_tree_node node;
+    uint64_t base;
+
+    if (state.harts.tree.blob == NULL)
+        return false;
+    device_tree_begin(&node);
+    if (!device_tree_next_compatible(&state.harts.tree, &node, device))
+        return false;
+    (void)device_tree_number(&state.harts.tree, &node, "spi-max-frequency", hz);
+    node.depth--; /* its parent */
+    if (!device_tree_lists(&state.harts.tree, &node, "compatible", "sifive,spi0") ||
+        !device_tree_reg(&state.harts.tree, &node, 0, &base, NULL) ||
+        mmu_map((uintptr_t)base, SPI_BYTES, MAP_DEVICE) != ERR_OK)
+        return false;
+    sifive_spi_init(spi, (uintptr_t)base, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS));
+    return true;
+}
+
 static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    (void)devices;
-    return 0;
+    uint64_t hz = BOARD_CARD_HZ;
+    unsigned n = 0;
+
+    if (open_spi(&state.card_bus, "mmc-spi-slot", &hz)) {
+        sd_spi_init(&state.card_host, &state.card_bus.bus, (uint32_t)hz, riscv_timer_ticks,
+                    state.harts.ticks_hz);
+        sd_card_open(&state.card, &state.card_host.host, "SD over SPI at ", state.card_bus.base,
+                     &state.devices[n]);
+        devices[n] = &state.devices[n];
+        n++;
+    }
+    hz = BOARD_FLASH_HZ;
+    if (open_spi(&state.flash_bus, "jedec,spi-nor", &hz) &&
+        spi_nor_probe(&state.flash, &state.flash_bus.bus, (uint32_t)hz, state.flash_bus.base,
+                      &state.devices[n]) == ERR_OK) {
+        devices[n] = &state.devices[n];
+        n++;
+    }
+    return n;
 }
 
 /* OpenSBI knows no power switch here, but a reset: QEMU ends on it with -no-reboot. */
