@@ -233,6 +233,7 @@ static void open_model(const struct machine *machine)
         .weight_limit = (size_t)state.options.mem,
         .context = state.options.ctx,
         .kv_type = (enum kv_type)state.options.kv,
+        .probe = true,
     };
     uint64_t start;
     struct engine_setup draft_setup = { 0 };

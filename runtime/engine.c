@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/format_text.h"
+#include "runtime/probe.h"
 #include "runtime/sampler.h"
 
 static enum err refuse(struct engine *e, enum err error, const char *sentence)
@@ -90,7 +91,8 @@ static void request_plan(struct plan_request *r, struct engine *e,
                               sampler_scratch_bytes(h->params.vocab));
     *r = (struct plan_request){ .image = &e->image, .arena_bytes = arena_left(&e->arena),
                                 .weight_limit = setup->weight_limit, .context = setup->context,
-                                .chunk = setup->chunk, .kv_type = setup->kv_type };
+                                .chunk = setup->chunk, .kv_type = setup->kv_type,
+                                .rates = setup->rates };
     r->in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
     r->logits_rows = setup->guesses == ENGINE_GUESSES ? 1 + ENGINE_MOST_GUESSES : 1;
     if (setup->draft) {
@@ -112,21 +114,36 @@ static enum err reserve_all(struct engine *e)
     return error == ERR_OK ? ERR_OK : refuse(e, error, "");
 }
 
+/* In the arena, which is empty but for the header and tables. */
+static void measure(struct engine *e, const struct engine_setup *setup)
+{
+    struct memory_range free = { e->arena.base + e->arena.reserved, arena_left(&e->arena) };
+
+    probe_cores(&e->request.rates, &e->image, e->kernels, setup->team, free);
+    if (e->plan.residency == PLAN_STREAMED) {
+        probe_card(&e->request.rates, e->file, free);
+    }
+}
+
 /* Whether weights stream is known after a plan; room for guesses may then ask for another, and
- * where there is none it goes without. */
+ * where there is none it goes without. So do the card's rate and what is foretold from it. */
 static enum err make_plan(struct engine *e, const struct engine_setup *setup)
 {
-    struct plan_request request;
+    struct plan_request *request = &e->request;
     enum err error;
 
-    request_plan(&request, e, setup);
-    error = plan_make(&e->plan, &request);
+    request_plan(request, e, setup);
+    error = plan_make(&e->plan, request);
+    if (error == ERR_OK && setup->probe && !setup->draft) {
+        measure(e, setup);
+        error = plan_make(&e->plan, request);
+    }
     if (error == ERR_OK && setup->guesses == ENGINE_GUESSES_IF_STREAMED &&
         e->plan.residency == PLAN_STREAMED) {
-        request.logits_rows = 1 + ENGINE_MOST_GUESSES;
-        if (plan_make(&e->plan, &request) != ERR_OK) {
-            request.logits_rows = 1;
-            error = plan_make(&e->plan, &request);
+        request->logits_rows = 1 + ENGINE_MOST_GUESSES;
+        if (plan_make(&e->plan, request) != ERR_OK) {
+            request->logits_rows = 1;
+            error = plan_make(&e->plan, request);
         }
     }
     if (error != ERR_OK) {

@@ -40,6 +40,8 @@ struct engine_setup {
     uint32_t context;         /* ctx=; 0: the model's */
     uint32_t chunk;           /* 0: default */
     enum kv_type kv_type;     /* kv= */
+    struct plan_rates rates;  /* of the machine, where they are known */
+    bool probe;               /* measure them, for the plan; never for a draft */
     enum engine_guesses guesses; /* whether room for logits ahead is planned */
     bool draft;               /* whole in memory, no text of its own, a short chunk; a context
                                * beyond the model's is cut */
@@ -48,6 +50,7 @@ struct engine_setup {
 struct engine {
     struct arena arena;
     struct image image;
+    struct plan_request request; /* that the plan answers */
     struct plan plan;
     struct stream stream;
     struct kv_cache kv;

@@ -197,7 +197,7 @@ static uint64_t norm_bytes(const struct weights *w)
 static uint64_t streamed_bytes(const struct weights *w, bool tiled)
 {
     uint64_t row = embedding_row_bytes(w->image);
-    uint64_t slots = PLAN_LEAST_SLOTS * slot_bytes(w, tiled);
+    uint64_t slots = PLAN_SLOTS * slot_bytes(w, tiled);
 
     if (w->tied) {
         return slots + w->head + (tiled ? row : w->embedding);
@@ -205,8 +205,9 @@ static uint64_t streamed_bytes(const struct weights *w, bool tiled)
     return slots + row + (tiled ? norm_bytes(w) : w->head);
 }
 
-/* Two slots, then the head, then as many layers as fit; every streamed byte costs the same
- * per token, and a pinned head spares the tiles. */
+/* The slots, then the head, then as many layers as fit. Every streamed byte costs the same per
+ * token, so bytes alone decide what is pinned; the head goes first, because a pinned one spares
+ * the tiles, and while it is computed the card runs ahead. */
 static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t limit)
 {
     bool tiled = streamed_bytes(w, false) > limit;
@@ -217,7 +218,7 @@ static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t li
         return false;
     }
     plan->residency = PLAN_STREAMED;
-    plan->n_slots = PLAN_LEAST_SLOTS;
+    plan->n_slots = PLAN_SLOTS;
     plan->slot_bytes = (size_t)slot_bytes(w, tiled);
     plan->row_bytes = tiled || !w->tied ? embedding_row_bytes(w->image) : 0;
     if (w->tied || !tiled) {
@@ -307,44 +308,146 @@ static enum err choose_context(struct plan *plan, const struct plan_request *r)
     return ERR_OK;
 }
 
+static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
+                              uint32_t context)
+{
+    struct activations_request a = { &r->image->header->params, plan->chunk,
+                                     image_types(r->image), plan->logits_rows };
+
+    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
+           r->extra_scratch;
+}
+
+/* Keys and values, work space, and the pages that regions are rounded to. */
+static uint64_t rest_bytes(const struct plan *plan, const struct plan_request *r,
+                           uint32_t context)
+{
+    return page_up(kv_cache_bytes(&r->image->header->params, context, r->kv_type)) +
+           page_up(scratch_bytes(plan, r, context)) + INGOT_PAGE;
+}
+
+uint64_t plan_bytes_as(const struct image *image, unsigned type)
+{
+    const struct ingot_params *p = &image->header->params;
+    uint64_t bytes = (p->n_layers + 2) * (uint64_t)INGOT_PAGE;
+
+    for (uint32_t i = 0; i < image_tensor_count(p); i++) {
+        const struct ingot_tensor *t = &image->tensors[i];
+        bool matrix = image_role_is_matrix((enum ingot_role)t->role);
+
+        if (t->role == INGOT_OUTPUT && p->tied) {
+            continue;
+        }
+        if (matrix && !image_type_takes(type, t->cols)) {
+            return 0;
+        }
+        bytes += matrix ? image_tensor_bytes(type, t->rows, t->cols) : t->bytes;
+    }
+    return bytes;
+}
+
+/* "resident with 41.0 MiB more, as q4_0 or with ctx=1024". */
+static void advise(struct plan *plan, const struct plan_request *r, const struct weights *w,
+                   uint64_t limit)
+{
+    static const enum ingot_type types[] = { INGOT_Q8_0, INGOT_Q4_0 };
+    char more[FORMAT_NUMBER_BYTES];
+    size_t n;
+
+    if (plan->residency != PLAN_STREAMED || plan->layer_read == 0) {
+        return;
+    }
+    n = format_text(plan->advice, sizeof plan->advice, "resident with %s more",
+                    format_bytes(more, w->total - limit));
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        uint64_t bytes = plan_bytes_as(r->image, types[i]);
+
+        if (bytes != 0 && bytes <= limit) {
+            n += format_text(plan->advice + n, sizeof plan->advice - n, ", as %s",
+                             image_type_name(types[i]));
+            break;
+        }
+    }
+    for (uint32_t context = plan->context / 2; context >= 128; context /= 2) {
+        uint64_t rest = rest_bytes(plan, r, context);
+
+        if (r->weight_limit == 0 && rest < r->arena_bytes && w->total <= r->arena_bytes - rest) {
+            (void)format_text(plan->advice + n, sizeof plan->advice - n, ", with ctx=%u",
+                              (unsigned)context);
+            return;
+        }
+    }
+}
+
+static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
+                                const struct weights *w)
+{
+    uint64_t rest = rest_bytes(plan, r, plan->context);
+    uint64_t limit;
+
+    plan->rates = r->rates;
+    plan->kv_type = r->kv_type;
+    plan->kv_bytes = kv_cache_bytes(&r->image->header->params, plan->context, r->kv_type);
+    plan->scratch_bytes = scratch_bytes(plan, r, plan->context);
+    limit = rest < r->arena_bytes ? r->arena_bytes - rest : 0;
+    if (r->weight_limit != 0 && r->weight_limit < limit) {
+        limit = r->weight_limit;
+    }
+    if (r->in_place && r->weight_limit == 0 && rest <= r->arena_bytes + INGOT_PAGE) {
+        plan->residency = PLAN_IN_PLACE;
+        plan->n_pinned_layers = w->n_layers;
+        plan_predict(plan, w->image);
+        return ERR_OK;
+    }
+    if (!try_resident(plan, w, limit) && !try_streamed(plan, w, limit)) {
+        refuse(plan, r, w, rest, limit);
+        return ERR_NO_SPACE;
+    }
+    keep_rows(plan, limit);
+    plan_predict(plan, w->image);
+    plan->io_bytes = plan->n_slots * plan->slot_bytes + plan->n_rows * plan->row_bytes;
+    advise(plan, r, w, limit);
+    return ERR_OK;
+}
+
+/* Half the chunk, and half of that, where it is in the way: of running at all, and of having
+ * every weight in memory, which is worth more. */
+static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
+                             const struct weights *w, const struct plan *start, enum err e)
+{
+    struct plan other;
+
+    for (uint32_t chunk = plan->chunk / 2; chunk >= PLAN_LEAST_CHUNK; chunk /= 2) {
+        enum err found;
+
+        other = *start;
+        other.chunk = chunk;
+        found = plan_with_chunk(&other, r, w);
+        if (found == ERR_OK && (e != ERR_OK || other.residency != PLAN_STREAMED)) {
+            *plan = other;
+            return ERR_OK;
+        }
+    }
+    return e;
+}
+
 enum err plan_make(struct plan *plan, const struct plan_request *r)
 {
-    const struct ingot_params *p = &r->image->header->params;
     struct weights w;
-    uint64_t rest, limit;
+    struct plan start;
+    enum err e;
 
     memset(plan, 0, sizeof *plan);
     weigh(&w, r->image);
     if (choose_context(plan, r) != ERR_OK) {
         return ERR_BAD_ARGUMENT;
     }
-    plan->kv_type = r->kv_type;
-    plan->kv_bytes = kv_cache_bytes(p, plan->context, r->kv_type);
-    plan->scratch_bytes = activations_bytes(&(struct activations_request){
-                              p, plan->chunk, image_types(r->image), plan->logits_rows }) +
-                          arena_take_bytes(plan->context * sizeof(uint32_t)) + r->extra_scratch;
-    rest = page_up(plan->kv_bytes) + page_up(plan->scratch_bytes);
-    if (rest > r->arena_bytes) {
-        refuse(plan, r, &w, rest, 0);
-        return ERR_NO_SPACE;
+    start = *plan;
+    e = plan_with_chunk(plan, r, &w);
+    if (r->chunk != 0 || (e == ERR_OK && plan->residency != PLAN_STREAMED)) {
+        return e;
     }
-    limit = r->arena_bytes - rest;
-    limit = limit > INGOT_PAGE ? limit - INGOT_PAGE : 0; /* rounding of the io region */
-    if (r->weight_limit != 0 && r->weight_limit < limit) {
-        limit = r->weight_limit;
-    }
-    if (r->in_place && r->weight_limit == 0) {
-        plan->residency = PLAN_IN_PLACE;
-        plan->n_pinned_layers = w.n_layers;
-        return ERR_OK;
-    }
-    if (!try_resident(plan, &w, limit) && !try_streamed(plan, &w, limit)) {
-        refuse(plan, r, &w, rest, limit);
-        return ERR_NO_SPACE;
-    }
-    keep_rows(plan, limit);
-    plan->io_bytes = plan->n_slots * plan->slot_bytes + plan->n_rows * plan->row_bytes;
-    return ERR_OK;
+    return shrink_chunk(plan, r, &w, &start, e);
 }
 
 const char *plan_residency_text(enum plan_residency r)

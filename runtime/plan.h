@@ -12,19 +12,28 @@
 #include "runtime/kv_cache.h"
 
 enum {
-    PLAN_LEAST_SLOTS = 2,       /* one computes while the other fills */
-    PLAN_MOST_SLOTS = 4,
+    PLAN_SLOTS = 2,             /* one computes while the other fills; a third would take the
+                                   place of a pinned layer, which spares a transfer in any case */
     PLAN_MOST_ROWS = 4,         /* embedding rows kept, where the embedding streams */
     PLAN_PIECES = 4,            /* of a layer, see plan_piece_end */
     PLAN_DEFAULT_CHUNK = 128,   /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
+    PLAN_LEAST_CHUNK = 16,      /* the chunk shrinks that far where memory is short */
     PLAN_PROBLEM_BYTES = 256,
+    PLAN_ADVICE_BYTES = 96,
 };
 
 enum plan_residency {
     PLAN_RESIDENT, /* all weights read once into the arena */
     PLAN_IN_PLACE, /* used where they lie: flash, initrd, a mapped file */
     PLAN_STREAMED, /* some weights arrive anew for every pass */
+};
+
+/* What card and cores can do; measured by runtime/probe.h, or told. 0: not known. */
+struct plan_rates {
+    uint64_t card;                    /* bytes a second */
+    uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
+    uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
 };
 
 struct plan_request {
@@ -35,6 +44,7 @@ struct plan_request {
     uint32_t chunk;        /* 0: PLAN_DEFAULT_CHUNK */
     enum kv_type kv_type;  /* of the KV cache */
     bool in_place;         /* the whole file is addressable */
+    struct plan_rates rates;
     size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
     uint32_t logits_rows;  /* tokens whose logits are computed together; 0: one */
 };
@@ -56,7 +66,7 @@ struct plan {
     uint32_t n_streamed_layers;
 
     size_t pinned_bytes;  /* region weights: extents read once, the norm of a head in tiles */
-    uint32_t n_slots;     /* 0: none needed */
+    uint32_t n_slots;     /* PLAN_SLOTS, or 0: none needed */
     size_t slot_bytes;    /* of one slot */
     size_t io_bytes;      /* region io: slots and embedding rows */
     uint32_t n_rows;      /* embedding rows kept; 0: the embedding is in memory */
@@ -65,15 +75,27 @@ struct plan {
     enum kv_type kv_type; /* as asked for */
     size_t scratch_bytes; /* region scratch */
 
+    struct plan_rates rates;
+    uint64_t decode_ns;  /* predicted, of a token in an empty context; 0: rates are not known */
+    uint64_t prefill_ns; /* of a full chunk */
+
     uint64_t layer_read;  /* bytes read per pass for the layers */
     uint64_t head_read;   /* and for the head, in passes that need logits */
 
+    char advice[PLAN_ADVICE_BYTES];   /* what would make it resident; empty: it is, or nothing */
     char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */
 };
 
 /* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->problem.
  * ERR_BAD_ARGUMENT: a context beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
+
+/* plan->decode_ns and prefill_ns, from its rates: a pass is gone through unit by unit, with card
+ * and cores at work side by side. */
+void plan_predict(struct plan *plan, const struct image *image);
+
+/* What all extents take with their matrices in `type`; 0: some matrix cannot have it. */
+uint64_t plan_bytes_as(const struct image *image, unsigned type);
 
 /* "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);

@@ -72,6 +72,34 @@ static void io_text(const struct engine *e, char *text, size_t bytes)
                 format_bytes(pass, engine_planned_bytes(e)));
 }
 
+static const char *per_second(char text[FORMAT_NUMBER_BYTES], uint64_t tokens, uint64_t ns)
+{
+    uint64_t milli = tokens * 1000000000000u / ns;
+
+    return format_milli(text, milli, milli < 10000 ? 3 : 1);
+}
+
+/* What the plan reckoned with, and what comes of it. */
+static void report_rates(const struct plan *p, unsigned type)
+{
+    uint32_t ps = p->rates.decode[type];
+    char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES];
+
+    if (ps != 0) {
+        console_log("rates: weights %s MB/s, card %s MB/s",
+                    format_ratio(weights, 1000000, ps, 1),
+                    format_ratio(card, p->rates.card, p->rates.card != 0 ? 1000000 : 0, 1));
+    }
+    if (p->decode_ns != 0) {
+        console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),
+                    p->prefill_ns != 0 ? ", prefill " : "",
+                    p->prefill_ns != 0 ? per_second(card, p->chunk, p->prefill_ns) : "");
+    }
+    if (p->advice[0] != '\0') {
+        console_log("%s", p->advice);
+    }
+}
+
 void report_plan(const struct engine *e)
 {
     const struct plan *p = &e->plan;
@@ -92,6 +120,7 @@ void report_plan(const struct engine *e)
     row("scratch", p->scratch_bytes, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, e->arena.bytes));
     row("total", used, text);
+    report_rates(p, image_tensor(&e->image, INGOT_FFN_UP, 0)->type);
 }
 
 void report_draft(const struct engine *e)

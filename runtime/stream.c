@@ -289,6 +289,9 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
         slot->stalled = true;
         start = ticks_now(s);
         do {
+            if (board.yield != NULL) {
+                board.yield();
+            }
             stream_poll(s);
         } while (slot->state == STREAM_QUEUED ||
                  (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));

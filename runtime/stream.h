@@ -63,7 +63,7 @@ struct stream {
     uint16_t layers[INGOT_MAX_LAYERS];            /* the streamed layers in order */
     uint32_t n_layers;                            /* how many */
     const uint8_t *output_norm;                   /* kept apart when the head is tiled */
-    struct stream_slot slots[PLAN_MOST_SLOTS]; /* the first plan->n_slots */
+    struct stream_slot slots[PLAN_SLOTS]; /* the first plan->n_slots */
     uint8_t *rows;            /* (plan->n_rows, plan->row_bytes) embedding rows, the latest */
     uint64_t row_offsets[PLAN_MOST_ROWS]; /* where in the file each began; 0: none */
     uint32_t next_row;        /* the oldest */

@@ -4,6 +4,7 @@
 #include "board/host/commands.h"
 #include "board/host/host_board.h"
 #include "board/host/host_model.h"
+#include "board/host/plan_fit.h"
 #include "runtime/report.h"
 
 int cmd_plan(int argc, char **argv)
@@ -15,8 +16,15 @@ int cmd_plan(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (args.help) {
-        puts("usage: ingot plan MODEL [--ram SIZE] [--mem SIZE] [-c CTX]\n"
-             "Prints which memory the model takes and which of its weights stay in it.");
+        puts("usage: ingot plan MODEL [--ram SIZE] [--mem SIZE] [-c CTX] [--fit]\n"
+             "                  [--card RATE] [--mem-bw RATE] [--macs RATE]\n"
+             "Prints which memory the model takes, which of its weights stay in it, and how fast\n"
+             "it will be: on this computer, which is measured, or with --mem-bw on another one.\n"
+             "  --ram 1G      memory that is free for the model\n"
+             "  --card 23M    bytes a second that its card delivers\n"
+             "  --mem-bw 2.4G bytes of weights a second that its cores get from memory\n"
+             "  --macs 8G     multiplications a second of its cores, for the prompt\n"
+             "  --fit         the same for other types, and which one to take");
         return EXIT_FINE;
     }
     if (args.model == NULL) {
@@ -30,5 +38,5 @@ int cmd_plan(int argc, char **argv)
     report_model(&model.engine);
     report_plan(&model.engine);
     host_console_flush();
-    return EXIT_FINE;
+    return !args.fit || plan_fit_print(&model) ? EXIT_FINE : EXIT_FAILED;
 }

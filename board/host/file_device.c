@@ -32,13 +32,10 @@ static uint64_t now_ns(void)
 /* Sleep until a card of the given rate would have delivered bytes more. */
 static void file_device_pace(struct file_device *d, uint64_t bytes)
 {
-    uint64_t now = now_ns();
     struct timespec t;
 
     if (d->rate_bytes_per_s == 0)
         return;
-    if (d->due_ns < now)
-        d->due_ns = now; /* an idle card saves no time up */
     d->due_ns += bytes * NS_PER_S / d->rate_bytes_per_s; /* bytes <= 1 MiB: no overflow */
     t.tv_sec = (time_t)(d->due_ns / NS_PER_S);
     t.tv_nsec = (long)(d->due_ns % NS_PER_S);
@@ -103,8 +100,12 @@ static void *file_device_run(void *arg)
     for (;;) {
         struct block_request *req;
 
-        while (d->finished == d->submitted && !d->stop)
-            pthread_cond_wait(&d->work, &d->lock);
+        if (d->finished == d->submitted && !d->stop) {
+            do
+                pthread_cond_wait(&d->work, &d->lock);
+            while (d->finished == d->submitted && !d->stop);
+            d->due_ns = now_ns(); /* an idle card saves no time up; a late thread does */
+        }
         if (d->finished == d->submitted)
             break; /* stop, and nothing left to read */
         req = d->queue[d->finished % FILE_DEVICE_DEPTH];
@@ -142,6 +143,8 @@ static enum err file_device_poll(struct block_device *dev)
 {
     struct file_device *d = dev->driver;
 
+    if (atomic_load(&d->finished) == d->collected)
+        return ERR_OK; /* without the lock: whoever polls in a loop would keep it from the thread */
     pthread_mutex_lock(&d->lock);
     while (d->collected != d->finished)
         d->queue[d->collected++ % FILE_DEVICE_DEPTH]->done = true;

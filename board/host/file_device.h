@@ -4,6 +4,7 @@
 #define INGOT_BOARD_HOST_FILE_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@ struct file_device {
     bool stop;
     struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: read by the thread, then */
     uint32_t submitted;                             /* ... marked done by poll, in order */
-    uint32_t finished;
+    _Atomic uint32_t finished;
     uint32_t collected;
     uint64_t due_ns;           /* when the paced card is free again */
     char name[FILE_DEVICE_TEXT]; /* the path */

@@ -38,7 +38,7 @@ void host_args_help(void)
          "  --spec auto|off|ngram  ngram: guess tokens from what the text repeats\n"
          "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
          "  --mmap                 use the file where it lies, as from flash\n"
-         "  --card RATE            read the file at this pace, bytes a second, K M G\n"
+         "  --card RATE            read the file at this pace, bytes a second; 20M: 20 million\n"
          "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
          "  --chunk N              prompt tokens that pass the layers together (default 128)\n"
          "  -t, --threads N        threads (default: all cores)\n"
@@ -85,6 +85,8 @@ static bool set_flag(struct host_args *a, const char *word)
         a->options.selftest = true;
     } else if (strcmp(word, "--no-bos") == 0) {
         a->no_bos = true;
+    } else if (strcmp(word, "--fit") == 0) {
+        a->fit = true;
     } else if (strcmp(word, "--mmap") == 0) {
         a->in_place = true;
     } else if (strcmp(word, "-q") == 0 || strcmp(word, "--quiet") == 0) {
@@ -108,6 +110,50 @@ static bool set_size(const char *word, const char *value, uint64_t *out)
     return options_read_u64(value, true, out) ? true : refuse(word, "wants a size such as 64M");
 }
 
+static bool read_rate(const char *word, const char *value, uint64_t *out)
+{
+    static const struct { char letter; double factor; } units[] = { { 'K', 1e3 }, { 'M', 1e6 },
+                                                                    { 'G', 1e9 } };
+    size_t n = strlen(value);
+    double factor = 1;
+    char digits[32];
+    float number;
+
+    for (size_t i = 0; i < 3 && n > 1; i++) {
+        if ((value[n - 1] & ~32) == units[i].letter) {
+            factor = units[i].factor;
+            n--;
+            break;
+        }
+    }
+    snprintf(digits, sizeof digits, "%.*s", (int)n, value);
+    if (!options_read_float(digits, &number) || number * factor < 1 || number * factor > 1e15) {
+        return refuse(word, "wants a rate per second such as 2.4G");
+    }
+    *out = (uint64_t)(number * factor);
+    return true;
+}
+
+/* Bytes of weights, or multiplications, a second; the planner counts the time of a byte. */
+static bool set_rate(struct host_args *a, const char *word, const char *value)
+{
+    bool decode = strcmp(word, "--mem-bw") == 0;
+    uint32_t *ps = decode ? a->rates.decode : a->rates.prefill;
+    uint64_t rate;
+
+    if (!read_rate(word, value, &rate)) {
+        return false;
+    }
+    a->foretell = true;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        /* weights of a byte: 32 of every row_bytes(32) */
+        double weights = decode ? 1 : 256.0 / (double)image_type_row_bytes(type, 256);
+
+        ps[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
+    }
+    return true;
+}
+
 /* An option with a value that the boot arguments do not have. *known: it is one. */
 static bool set_own(struct host_args *a, const char *word, const char *value, bool *known)
 {
@@ -127,9 +173,11 @@ static bool set_own(struct host_args *a, const char *word, const char *value, bo
     } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {
         a->model = value;
     } else if (strcmp(word, "--card") == 0) {
-        return set_size(word, value, &a->card_rate);
+        return read_rate(word, value, &a->card_rate);
     } else if (strcmp(word, "--ram") == 0) {
         return set_size(word, value, &a->ram);
+    } else if (strcmp(word, "--mem-bw") == 0 || strcmp(word, "--macs") == 0) {
+        return set_rate(a, word, value);
     } else if (strcmp(word, "--chunk") == 0) {
         if (!options_read_u64(value, false, &number) || number < 1 || number > 4096) {
             return refuse(word, "wants a number from 1 to 4096");

@@ -143,6 +143,8 @@ static bool open_draft(struct host_model *m, const struct host_args *args)
 
 bool host_model_open(struct host_model *m, const struct host_args *args)
 {
+    unsigned cores;
+
     if (args->model == NULL) {
         fprintf(stderr, "ingot: which model? give an .ingot or GGUF file; see `ingot --help`\n");
         return false;
@@ -152,6 +154,7 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
         !open_any(&m->source, args, args->model)) {
         return false;
     }
+    cores = args->options.cores != 0 ? args->options.cores : m->machine.n_cores;
     m->setup.ram = m->machine.ram[0];
     if (args->ram != 0 && args->ram < m->setup.ram.bytes) {
         m->setup.ram.bytes = (size_t)args->ram;
@@ -163,6 +166,10 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
     m->setup.context = args->options.ctx;
     m->setup.chunk = args->chunk;
     m->setup.kv_type = (enum kv_type)args->options.kv;
+    m->setup.rates = args->rates;
+    m->setup.rates.card = args->foretell ? args->card_rate : 0;
+    m->setup.probe = !args->foretell;
+    team_start(&m->team, cores);
     m->setup.guesses = speculative_room(&args->options);
     return (args->options.draft[0] == '\0' || open_draft(m, args)) &&
            said_fine(&m->engine, engine_open(&m->engine, &m->setup)) &&
@@ -193,7 +200,6 @@ static bool load(struct engine *engine, const struct engine_setup *setup,
 
 bool host_model_load(struct host_model *m, const struct host_args *args)
 {
-    unsigned cores = args->options.cores != 0 ? args->options.cores : m->machine.n_cores;
     bool loaded;
 
     host_console_to(2);
@@ -205,7 +211,6 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
         report_model(&m->engine);
         report_plan(&m->engine);
     }
-    team_start(&m->team, cores);
     loaded = (m->draft == NULL ||
               load(m->draft, &m->draft_setup, args)) && load(&m->engine, &m->setup, args);
     host_console_to(1);

@@ -26,6 +26,9 @@ struct host_args {
     uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
     uint32_t chunk;       /* --chunk; 0: default */
+    struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
+    bool foretell;        /* one of them, or --board: this computer is not measured */
+    bool fit;             /* --fit */
     bool in_place;        /* --mmap: map the file and use it where it lies */
     bool no_bos;
     bool quiet;           /* no log lines */

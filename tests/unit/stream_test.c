@@ -58,7 +58,7 @@ static uint64_t sectors_ahead(void)
     uint64_t n = 0;
 
     stream_reset(&rig.engine.stream); /* waits for them */
-    for (int i = 0; i < PLAN_MOST_SLOTS; i++)
+    for (int i = 0; i < PLAN_SLOTS; i++)
         n += rig.engine.stream.slots[i].read.bytes / SECTOR_BYTES;
     return n;
 }
@@ -100,7 +100,7 @@ static void test_figures(size_t limit, const char *form)
     OK(exact, "%s: every token reads the %d bytes planned", form, (int)planned);
     OK(pinned_once(), "%s: what is pinned was read once", form);
     OK(f->retries == 0 && f->reread == 0, "%s: nothing was read twice", form);
-    for (int i = 0; i < PLAN_MOST_SLOTS; i++) { /* only the reads that are ahead count below */
+    for (int i = 0; i < PLAN_SLOTS; i++) { /* only the reads that are ahead count below */
         if (rig.engine.stream.slots[i].state != STREAM_LOADING)
             rig.engine.stream.slots[i].read.bytes = 0;
     }
@@ -148,7 +148,7 @@ static void test_ahead(size_t limit)
 
             if (stream_layer(s, layer, UINT64_MAX, &extent) != ERR_OK)
                 rig_die(s->problem);
-            for (int i = 0; i < PLAN_MOST_SLOTS; i++)
+            for (int i = 0; i < PLAN_SLOTS; i++)
                 loading += s->slots[i].state == STREAM_LOADING;
             ahead = ahead && (s->extents[layer + 1] != NULL ||
                               (loading == 1 && rig.fake.n_pending > 0));
