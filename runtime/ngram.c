@@ -16,7 +16,7 @@ uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t least, uint32_t most)
     uint32_t longest = least - 1;
     uint32_t from = 0;
 
-    for (uint32_t end = n; --end > 0 && longest < NGRAM_LONGEST;) {
+    for (uint32_t end = n; end-- > 1 && longest < NGRAM_LONGEST;) {
         uint32_t length = match(ids, end, n);
 
         from = length > longest ? end : from;

@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 3
 
 GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t tests/golden/quantizer.t \
           tests/golden/hf_tokenizers.t tests/golden/machines.t \
-          tests/golden/info.t tests/golden/perplexity.t tests/golden/tokenizers.t
+          tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
         tests/boot/selftest.t
 FAULTS := tests/faults/image.t tests/faults/host.t tests/faults/models.t

@@ -36,6 +36,8 @@ static struct rig {
     struct engine_setup setup;
     struct engine engine;
     uint8_t *ram;
+    enum engine_guesses guesses; /* of the next rig_open */
+    enum kv_type kv_type;
 } rig;
 
 __attribute__((noreturn, unused))
@@ -126,7 +128,8 @@ static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
         rig.ram = aligned_alloc(4096, RIG_RAM);
     rig.setup = (struct engine_setup){ .ram = { rig.ram, RIG_RAM }, .file = &rig.file,
                                        .team = rig.team, .kernels = &rig.kernels,
-                                       .weight_limit = limit, .chunk = chunk };
+                                       .weight_limit = limit, .chunk = chunk,
+                                       .kv_type = rig.kv_type, .guesses = rig.guesses };
     return engine_open(&rig.engine, &rig.setup);
 }
 
