@@ -121,9 +121,56 @@ static void plain_q4(struct candidate *c, const float *w, const float *h, float 
     measure(c, w, h);
 }
 
+/* Inverse scales from where the largest element lies Q4_LEAST steps from 0 to where it lies
+ * Q4_MOST, in equal parts; and what a part adds to the sums of h q^2 and h x q, as elements step
+ * to the next q in it. */
+enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
+
+struct sweep {
+    double qq, xq; /* at the start */
+    float add_qq[Q4_PARTS], add_xq[Q4_PARTS];
+};
+
+/* sign: of the scale. */
+static void open_sweep(struct sweep *s, const float *w, const float *h, float sign, float extreme)
+{
+    float first = Q4_LEAST / extreme, parts = Q4_PARTS * extreme / (Q4_MOST - Q4_LEAST);
+
+    *s = (struct sweep){ .qq = 0 };
+    for (size_t i = 0; i < 32; i++) {
+        float size = fabsf(w[i]), step = parts / size; /* infinite for 0 */
+        float end = w[i] * sign > 0 ? 7 : 8, q = (float)fit_nearest(size * first, 0, (int32_t)end);
+        float at = (q + 0.5f) * step - first * parts;
+
+        s->qq += (double)(h[i] * q * q);
+        s->xq += (double)(h[i] * size * q);
+        for (; q < end && at < Q4_PARTS; q++, at += step) {
+            size_t part = at > 0 ? (size_t)at : 0;
+
+            s->add_qq[part] += h[i] * (2 * q + 1);
+            s->add_xq[part] += h[i] * size;
+        }
+    }
+}
+
+/* The scale of the least squared error: the best one for a q lowers it by xq^2 / qq. */
+static uint16_t sweep_q4(const struct sweep *s, float sign)
+{
+    double qq = s->qq, xq = s->xq, best_qq = qq, best_xq = xq;
+
+    for (size_t i = 0; i < Q4_PARTS; i++) {
+        qq += (double)s->add_qq[i];
+        xq += (double)s->add_xq[i];
+        if (xq * xq * best_qq > best_xq * best_xq * qq) {
+            best_qq = qq;
+            best_xq = xq;
+        }
+    }
+    return f16_from_f32((float)(best_xq / best_qq) * sign);
+}
+
 bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
 {
-    static const float divisors[] = { -8.75f, -8.375f, -8.0f, -7.625f, -7.25f, 7.0f, 7.5f };
     const struct range range = { -8, 7 };
     float extreme = extreme_of(w);
     struct candidate best;
@@ -132,7 +179,17 @@ bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
         return false;
     }
     plain_q4(&best, w, h, extreme / -8.0f);
-    search(&best, w, h, extreme, divisors, sizeof divisors / sizeof divisors[0], range);
+    /* A scale beyond fp16 makes the error infinite or NaN, which no comparison takes. */
+    for (int sign = -1; sign <= 1 && fabsf(extreme) > 0x1p-60f; sign += 2) {
+        struct candidate c;
+        struct sweep s;
+
+        open_sweep(&s, w, h, (float)sign, fabsf(extreme));
+        c.half = sweep_q4(&s, (float)sign);
+        assign(c.q, w, h, c.half, range);
+        measure(&c, w, h);
+        best = c.error < best.error ? c : best;
+    }
     fit_store_f16(block, best.half);
     for (size_t i = 0; i < 16; i++) {
         block[2 + i] = (uint8_t)((best.q[i] + 8) | (best.q[i + 16] + 8) << 4);

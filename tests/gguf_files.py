@@ -5,6 +5,7 @@ import array
 import json
 import math
 import os
+import random
 import struct
 
 from machine import ASSETS
@@ -184,6 +185,46 @@ def tiny(family, source=None):
             values = [1.0 + v for v in values]
         g.floats(out, shape, values)
     return g, expected["sequences"], expected["logits"]
+
+
+def shuffled(g, seed):
+    """The same Llama (F32) with its width and its hidden units in another order: it computes the
+    same, and a quantizer finds other neighbours in a block."""
+    chosen = random.Random(seed)
+    out = Gguf(g.architecture)
+    out.values = list(g.values)
+    orders = {}
+
+    def order(key, n):
+        if key not in orders:
+            orders[key] = chosen.sample(range(n), n)
+        return orders[key]
+
+    for name, dims, kind, raw in g.tensors:
+        cols, rows = dims[0], dims[1] if len(dims) > 1 else 1
+        layer, short = name.rsplit(".", 2)[0], name.split(".")[-2]
+        by_col, by_row = order("width", cols) if short != "attn_output" else range(cols), range(rows)
+        if short == "attn_output":
+            by_row = order("width", rows)
+        elif short in ("ffn_gate", "ffn_up"):
+            by_row = order(layer, rows)
+        elif short == "ffn_down":
+            by_col, by_row = order(layer, cols), order("width", rows)
+        values = array.array("f", raw)
+        out.tensor(name, dims, kind, array.array("f", [values[r * cols + c] for r in by_row
+                                                       for c in by_col]).tobytes())
+    return out
+
+
+def plain_q4_0(raw):
+    """F32 as Q4_0 by GGML's plain rule: the largest element becomes -8."""
+    values, out = array.array("f", raw), bytearray()
+    for i in range(0, len(values), 32):
+        block = values[i:i + 32]
+        d = max(block, key=abs) / -8
+        q = [min(15, int(x / d + 8.5)) if d else 8 for x in block]
+        out += struct.pack("<e", d) + bytes(q[j] | q[j + 16] << 4 for j in range(16))
+    return bytes(out)
 
 
 def set_params(g, family, c):

@@ -73,6 +73,49 @@ static void test_q4_blocks(void)
        100 * (1 - sum / plain_sum));
 }
 
+/* The least squared error of the nearest q to any of many scales of either sign. */
+static double least_q4_error(const float *w)
+{
+    float extreme = 0;
+    double least = 1e30;
+
+    for (size_t i = 0; i < 32; i++) {
+        extreme = fmaxf(extreme, fabsf(w[i]));
+    }
+    for (int n = -3000; n <= 3000; n++) {
+        double d = n != 0 ? (double)extreme / (n * 0.005) : 0, error = 0;
+
+        for (size_t i = 0; i < 32; i++) {
+            double q = d != 0 ? fmin(fmax(nearbyint((double)w[i] / d), -8), 7) : 0;
+
+            error += ((double)w[i] - d * q) * ((double)w[i] - d * q);
+        }
+        least = fmin(least, error);
+    }
+    return least;
+}
+
+static void test_q4_least(void)
+{
+    double worst = 0;
+    uint32_t seed = 11;
+
+    for (int n = 0; n < 200; n++) {
+        uint8_t block[18];
+        float w[32];
+
+        for (size_t i = 0; i < 32; i++) { /* flat, bells, and a few large ones among small ones */
+            w[i] = next_weight(&seed);
+            w[i] = n % 3 == 0 ? w[i] : n % 3 == 1 ? w[i] + next_weight(&seed) + next_weight(&seed)
+                                                  : w[i] * w[i] * w[i];
+        }
+        quantize_block_q4(w, fit_ones, block);
+        worst = fmax(worst, block_error(w, block, true) / least_q4_error(w));
+    }
+    OK(worst < 1.002, "no scale has an error that is %.3f %% less than Q4_0's",
+       100 * (1 - 1 / worst));
+}
+
 /* The largest element / 127, and the nearest to that. */
 static void plain_q8(const float *w, uint8_t *block)
 {
@@ -203,6 +246,7 @@ int main(void)
     test_importance(quantize_block_q4k, SOURCE_Q4_K, "Q4_K");
     test_importance(quantize_block_q6k, SOURCE_Q6_K, "Q6_K");
     test_q4_blocks();
+    test_q4_least();
     test_interleave();
     return tap_done();
 }
