@@ -28,6 +28,8 @@ static const char *const numbers[N_NUMBERS] = {
     [N_ADD_BOS] = "tokenizer.ggml.add_bos_token",
     [N_ADD_EOS] = "tokenizer.ggml.add_eos_token",
     [N_ADD_SPACE] = "tokenizer.ggml.add_space_prefix",
+    [N_SPLIT_PART] = "split.no",
+    [N_SPLIT_COUNT] = "split.count",
 };
 
 static const char *const reals[N_REALS] = {
@@ -301,6 +303,24 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, GGUF_SHOW(key));
 }
 
+/* A part of a model in several files; only the first has more values than this. */
+static enum err refuse_part(struct gguf *g)
+{
+    return source_refuse(g->s, ERR_UNSUPPORTED, "split.count and split.no say that this is part "
+                         "%llu of %llu of a GGUF: join them first (llama-gguf-split --merge)",
+                         (unsigned long long)g->number[N_SPLIT_PART] + 1,
+                         (unsigned long long)g->number[N_SPLIT_COUNT]);
+}
+
+static void look_for_split(struct gguf *g, struct source_text key, const struct gguf_value *v)
+{
+    if (gguf_text_is(key, numbers[N_SPLIT_PART])) {
+        gguf_value_number(v, &g->number[N_SPLIT_PART]);
+    } else if (gguf_text_is(key, numbers[N_SPLIT_COUNT])) {
+        gguf_value_number(v, &g->number[N_SPLIT_COUNT]);
+    }
+}
+
 /* Before all others: their names begin with it. */
 static enum err read_architecture(struct gguf *g)
 {
@@ -313,13 +333,16 @@ static enum err read_architecture(struct gguf *g)
         if (!take_value(&walk, &v)) {
             return refuse_cut(g, i, key);
         }
+        look_for_split(g, key, &v);
         if (gguf_text_is(key, "general.architecture") && v.data.bytes <= MAX_TEXT_BYTES) {
             g->architecture = v.data;
             g->family = v.type == VALUE_STRING ? family_of_gguf(v.data) : NULL;
             return v.type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");
         }
     }
-    return source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
+    return g->number[N_SPLIT_COUNT] > 1
+               ? refuse_part(g)
+               : source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
 }
 
 static enum err read_values(struct gguf *g)
@@ -341,7 +364,7 @@ static enum err read_values(struct gguf *g)
             return e;
         }
     }
-    return ERR_OK;
+    return g->number[N_SPLIT_COUNT] > 1 ? refuse_part(g) : ERR_OK;
 }
 
 /* An output matrix that is the embedding again, byte for byte, needs no second place. */
@@ -363,6 +386,16 @@ bool gguf_is(const uint8_t *data, size_t bytes)
     return bytes >= 4 && memcmp(data, "GGUF", 4) == 0;
 }
 
+static enum err refuse_version(struct source *s, uint32_t version)
+{
+    uint32_t swapped = __builtin_bswap32(version);
+    bool other = swapped >= 1 && swapped <= 3;
+
+    return source_refuse(s, ERR_UNSUPPORTED, "GGUF version %u%s; versions 2 and 3, little-endian, "
+                         "can be packed: convert the model again", other ? swapped : version,
+                         other ? ", big-endian" : "");
+}
+
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only)
 {
     struct gguf g = { .s = s, .r = { data, bytes, false }, .file = data, .bytes = bytes };
@@ -377,9 +410,7 @@ enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vo
         return source_refuse(s, ERR_BAD_MODEL, "the GGUF ends inside its header");
     }
     if (version != 2 && version != 3) {
-        return source_refuse(s, ERR_UNSUPPORTED,
-                             "GGUF version %u; versions 2 and 3, little-endian, can be packed",
-                             version);
+        return refuse_version(s, version);
     }
     if (g.n_values > MAX_VALUES || g.n_tensors > INGOT_MAX_TENSORS) {
         return source_refuse(s, ERR_BAD_MODEL,

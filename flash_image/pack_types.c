@@ -113,7 +113,28 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     return image_type_takes(type, source_tensor(s, role, layer)->cols) ? type : INGOT_Q8_0;
 }
 
-/* Once for every type that the user did not choose and that does not stay what it is. */
+static bool is_rounded(enum source_type type)
+{
+    return type != SOURCE_F32 && type != SOURCE_F16 && type != SOURCE_BF16;
+}
+
+/* What becomes of one type's weights, and what can be done about it. */
+static void tell_type(const struct pack_options *o, const struct source *s, enum source_type from,
+                      enum ingot_type to, enum rows_way way)
+{
+    bool again = o->type_given && way == ROWS_QUANTIZED;
+
+    if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
+        return; /* as asked for, and nothing is lost that need not be */
+    }
+    fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from),
+            again ? "quantized again" : "stored", image_type_name(to),
+            again                      ? "; a file of floats would lose less"
+            : way == ROWS_REQUANTIZED ? ", which has the same values in more bits"
+                                       : "; --type chooses another");
+}
+
+/* Once for every type that does not stay what it is. */
 static void tell_own_type(const struct pack_options *o, struct source *s,
                           const struct source_tensor *t, enum ingot_type to, uint32_t told[])
 {
@@ -124,12 +145,7 @@ static void tell_own_type(const struct pack_options *o, struct source *s,
         return;
     }
     told[t->type] |= 1u << to;
-    if (!o->type_given || way == ROWS_REQUANTIZED) {
-        fprintf(stderr, "%s: %s weights are stored as %s%s\n", s->path, source_type_name(t->type),
-                image_type_name(to),
-                way == ROWS_REQUANTIZED ? ", which has the same values in more bits"
-                                        : "; --type chooses another");
-    }
+    tell_type(o, s, t->type, to, way);
 }
 
 static void tell_own_types(const struct pack_options *o, struct source *s)

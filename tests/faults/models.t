@@ -95,6 +95,17 @@ def without(key):
     return change
 
 
+def split(g, number):
+    g.add("split.no", 2, struct.pack("<H", number))
+    g.add("split.count", 2, struct.pack("<H", 3))
+
+
+def last_part(g):
+    """Which has no values but those of the split."""
+    g.values = []
+    split(g, 2)
+
+
 def patch(find, at, raw):
     """Bytes of the finished file, `at` bytes behind the end of `find`."""
     def change(whole_file):
@@ -207,7 +218,11 @@ rows = [
      ["llama.list"]),
     ("a value of type 77", value("llama.list", 77, bytes(8)), None, ["llama.list"]),
     ("version 1", None, lambda b: b[:4] + struct.pack("<I", 1) + b[8:], ["version 1"]),
-    ("big-endian", None, lambda b: b[:4] + struct.pack(">I", 3) + b[8:], ["version"]),
+    ("big-endian", None, lambda b: b[:4] + struct.pack(">I", 3) + b[8:],
+     ["version 3, big-endian"]),
+    ("the first of three files", lambda g: split(g, 0), None, ["split.count", "part 1 of 3"]),
+    ("the last of three files", last_part, None, ["split.count", "part 3 of 3"]),
+    ("a split of text", value("split.count", STRING, text("3")), None, ["split.count"]),
 ]
 
 
