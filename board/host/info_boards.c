@@ -12,13 +12,25 @@
 
 enum { RESERVED_MIB = 64 }; /* firmware, the program, its stacks */
 
+/* By the names that BOARD= takes, with the sizes of RAM that they are sold with; of QEMU's machines
+ * the size that `make run` gives them. */
 static const struct {
     const char *name;
     unsigned ram_mib;
 } boards[] = {
-    { "Raspberry Pi Zero 2 W", 512 }, { "Raspberry Pi 3", 1024 }, { "Raspberry Pi 4", 2048 },
-    { "Raspberry Pi 4", 4096 },       { "Raspberry Pi 4", 8192 }, { "Raspberry Pi 5", 4096 },
-    { "Raspberry Pi 5", 8192 },       { "VisionFive 2", 4096 },   { "VisionFive 2", 8192 },
+    { "rpi3 (Pi Zero 2 W)", 512 },
+    { "rpi3", 1024 },
+    { "rpi4", 2048 },
+    { "rpi4", 4096 },
+    { "rpi4", 8192 },
+    { "rpi5", 4096 },
+    { "rpi5", 8192 },
+    { "visionfive2", 4096 },
+    { "visionfive2", 8192 },
+    { "icicle", 2048 },
+    { "sifive_u (QEMU)", 512 },
+    { "virt-arm64 (QEMU)", 512 },
+    { "virt-riscv64 (QEMU)", 512 },
 };
 
 /* What the engine asks of a machine with `ram` bytes, and what it plans (engine_open). */

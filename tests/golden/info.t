@@ -74,13 +74,15 @@ else:
     status, text = host("run", model, "--template", "nonesuch", "-p", "x")
     tap.ok(status == 1 and "there is no template 'nonesuch'" in text, "no such template", text)
 
+BOARDS = ["rpi3", "rpi4", "rpi5", "visionfive2", "icicle", "sifive_u", "virt-arm64", "virt-riscv64"]
 for shape, kind in (("untied", "f32"), ("s15m", "q8_0")):
     model = os.path.join(WORK, f"info-{shape}.ingot")
     host("synth", "--shape", shape, "-o", model, "--type", kind)
     status, text = host("info", model)
-    rows = re.findall(r"^(Raspberry Pi Zero 2 W|VisionFive 2) +([\d.]+) ([MG])iB +(\w+) +(\d+) +"
+    rows = re.findall(r"^(rpi3 \(Pi Zero 2 W\)|visionfive2) +([\d.]+) ([MG])iB +(\w+) +(\d+) +"
                       r"([\d.]+ \w+)", text, re.M)
-    tap.ok(len(rows) == 3, f"{shape}: rows of boards", text)
+    tap.ok(len(rows) == 3 and all(re.search(rf"^{b} .* [MG]iB ", text, re.M) for b in BOARDS),
+           f"{shape}: rows of all boards", text)
     for name, ram, unit, residency, context, memory in rows:
         size = int(float(ram)) << (20 if unit == "M" else 30)
         status, plan = host("plan", model, "--ram", str(size - (64 << 20)), "-c", context)
