@@ -1,115 +1,246 @@
-/* The .ingot reader over arbitrary bytes: header, then sections, and what the reader lets pass is
- * then used as the runtime uses it. Checksums are put right first, or no mutation would get
- * beyond them. */
+/* The .ingot reader over a compact spelling of header and sections, so that bytes matter: the 336
+ * bytes of the header that mean something, the sections without padding, and a text. What must
+ * follow from other bytes is put right first (checksums always, places and counts as the flags in
+ * the magic's stead say), or no mutation would get beyond it. What the reader lets pass is then
+ * used as the runtime uses it. */
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/crc32c.h"
 #include "runtime/image.h"
+#include "runtime/plan.h"
 #include "runtime/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void seal_section(struct ingot_section *s, const uint8_t *meta, size_t meta_bytes)
-{
-    uint64_t at = s->offset - INGOT_PAGE;
+enum {
+    HEAD = offsetof(struct ingot_header, reserved),
+    SECTIONS = 5,
+    KEEP_PLACES = 1,  /* flags: offsets of sections as they stand */
+    KEEP_EXTENTS = 2, /* offsets of extents and file_bytes */
+    KEEP_COUNTS = 4,
+    MOST_TEXT = 300,
+    MOST_IDS = 4 * MOST_TEXT + 3,
+};
 
-    if (s->offset >= INGOT_PAGE && at <= meta_bytes && s->bytes <= meta_bytes - at) {
-        s->crc32c = crc32c(0, meta + at, (size_t)s->bytes);
+static void must(bool condition)
+{
+    if (!condition) {
+        abort();
     }
 }
 
-static void seal(struct ingot_header *h, const uint8_t *meta, size_t meta_bytes)
+static uint64_t round_up(uint64_t n)
 {
-    memcpy(h->magic, INGOT_MAGIC, sizeof h->magic);
-    seal_section(&h->tokenizer, meta, meta_bytes);
-    seal_section(&h->chat, meta, meta_bytes);
-    seal_section(&h->tensors, meta, meta_bytes);
-    seal_section(&h->extents, meta, meta_bytes);
-    h->header_crc32c = 0;
-    h->header_crc32c = crc32c(0, h, sizeof *h);
+    return (n + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
 }
 
-static void use_tokenizer(const struct image *img)
+/* The file from its header on, as its sections lie: meta of meta_bytes behind the header. */
+struct file {
+    struct ingot_header header;
+    struct ingot_section *section[SECTIONS];
+    uint8_t *meta;
+    uint64_t meta_bytes;
+};
+
+static void lay_sections(struct file *f, unsigned flags, size_t size)
 {
-    static const char text[] = "Once upon a time\n\xe2\x96\x81 \xff\xc3\xa9<s>";
-    static uint64_t scratch[1 << 14];
+    uint64_t at = INGOT_PAGE;
+
+    for (unsigned i = 0; i < SECTIONS; i++) {
+        struct ingot_section *s = f->section[i];
+
+        s->bytes = s->bytes < size ? s->bytes : size;
+        size -= (size_t)s->bytes;
+        s->offset = (flags & KEEP_PLACES) == 0 ? at : s->offset;
+        at = round_up(at + s->bytes);
+    }
+    f->meta_bytes = at - INGOT_PAGE;
+    if ((flags & KEEP_COUNTS) == 0) {
+        f->header.rope.count = (uint32_t)(f->header.rope.bytes / sizeof(float));
+        f->header.tensors.count =
+            (uint32_t)(f->header.tensors.bytes / sizeof(struct ingot_tensor));
+        f->header.extents.count =
+            (uint32_t)(f->header.extents.bytes / sizeof(struct ingot_extent));
+    }
+}
+
+/* Copies the sections to their pages; returns what is left, a text. */
+static const uint8_t *fill_sections(struct file *f, const uint8_t *data)
+{
+    uint64_t at = 0;
+
+    for (unsigned i = 0; i < SECTIONS; i++) {
+        struct ingot_section *s = f->section[i];
+
+        memcpy(f->meta + at, data, (size_t)s->bytes);
+        data += s->bytes;
+        at = round_up(at + s->bytes);
+    }
+    return data;
+}
+
+static void lay_extents(struct file *f)
+{
+    uint8_t *table = f->meta + f->meta_bytes - round_up(f->header.extents.bytes);
+    uint64_t at = INGOT_PAGE + f->meta_bytes;
+
+    for (uint64_t i = 0; i < f->header.extents.bytes / sizeof(struct ingot_extent); i++) {
+        struct ingot_extent x;
+
+        memcpy(&x, table + i * sizeof x, sizeof x);
+        x.offset = at;
+        at += x.bytes;
+        memcpy(table + i * sizeof x, &x, sizeof x);
+    }
+    f->header.file_bytes = at;
+}
+
+static void seal(struct file *f)
+{
+    uint64_t at = 0;
+
+    for (unsigned i = 0; i < SECTIONS; i++) {
+        f->section[i]->crc32c = crc32c(0, f->meta + at, (size_t)f->section[i]->bytes);
+        at += round_up(f->section[i]->bytes);
+    }
+    f->header.header_crc32c = 0;
+    f->header.header_crc32c = crc32c(0, &f->header, sizeof f->header);
+}
+
+/* meta is of just its size, so that ASan sees a step beyond. */
+static const uint8_t *open_file(struct file *f, const uint8_t *data, size_t size)
+{
+    struct ingot_header *h = &f->header;
+    unsigned flags = data[0];
+
+    memset(f, 0, sizeof *f);
+    memcpy(h, data, HEAD);
+    memcpy(h->magic, INGOT_MAGIC, sizeof h->magic);
+    f->section[0] = &h->tokenizer;
+    f->section[1] = &h->chat;
+    f->section[2] = &h->rope;
+    f->section[3] = &h->tensors;
+    f->section[4] = &h->extents;
+    lay_sections(f, flags, size - HEAD);
+    f->meta = calloc(1, f->meta_bytes != 0 ? (size_t)f->meta_bytes : 1);
+    must(f->meta != NULL);
+    data = fill_sections(f, data + HEAD);
+    if ((flags & KEEP_EXTENTS) == 0) {
+        lay_extents(f);
+    }
+    seal(f);
+    return data;
+}
+
+static void encode(const struct tokenizer *t, const char *text, size_t bytes, bool trusted)
+{
+    static _Alignas(8) uint8_t scratch[1 << 16];
     static volatile char sink; /* so that the bytes are really read */
-    uint32_t ids[128];
-    struct tokenizer t;
+    struct tokenizer_part part = { text, bytes, trusted };
+    uint32_t ids[MOST_IDS];
     size_t n = 0;
 
-    tokenizer_open(&t, img->tokenizer);
-    (void)tokenizer_encode(&t, text, sizeof text - 1, TOKENIZER_BOS, ids, 128, &n, scratch,
-                           sizeof scratch);
-    for (uint32_t id = 0; id < t.head->n_tokens && id < 4096; id++) {
-        size_t bytes;
-        const char *piece = tokenizer_piece(&t, id, t.head->bos, &bytes);
+    must(tokenizer_scratch_bytes(bytes) <= sizeof scratch);
+    (void)tokenizer_encode_parts(t, &part, 1, TOKENIZER_BOS | TOKENIZER_EOS, ids, MOST_IDS, &n,
+                                 scratch, sizeof scratch);
+    for (size_t i = 0; i < n; i++) {
+        size_t piece_bytes;
+        const char *piece;
 
-        for (size_t i = 0; i < bytes; i++) {
-            sink ^= piece[i];
+        must(ids[i] < t->head->n_tokens);
+        must(trusted || tokenizer_type(t, ids[i]) != INGOT_TOKEN_CONTROL ||
+             (i == 0 && ids[i] == t->head->bos) || (i == n - 1 && ids[i] == t->head->eos) ||
+             ids[i] == t->head->unk);
+        piece = tokenizer_piece(t, ids[i], i != 0 ? ids[i - 1] : t->head->bos, &piece_bytes);
+        for (size_t j = 0; j < piece_bytes; j++) {
+            sink ^= piece[j];
         }
     }
 }
 
-/* Every tensor lies inside its extent, whatever the table says. */
+/* The text, each chat string, and every token's piece. */
+static void use_tokenizer(const struct image *img, const char *text, size_t bytes)
+{
+    struct tokenizer t;
+    uint32_t string_bytes;
+
+    tokenizer_open(&t, img->tokenizer);
+    encode(&t, text, bytes, false);
+    encode(&t, text, bytes, true);
+    for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
+        const char *s = image_chat_string(img, (enum ingot_chat_string)i, &string_bytes);
+
+        must((const uint8_t *)s + string_bytes <=
+             (const uint8_t *)img->chat + img->header->chat.bytes);
+        encode(&t, s, string_bytes < MOST_TEXT ? string_bytes : MOST_TEXT, true);
+    }
+}
+
+/* Every tensor lies inside its extent, every extent in the file. */
 static void use_tables(const struct image *img)
 {
-    uint32_t bytes;
-
     for (uint32_t i = 0; i < img->header->tensors.count; i++) {
         const struct ingot_tensor *t = &img->tensors[i];
         const struct ingot_extent *x = &img->extents[t->extent];
 
-        if (t->offset > x->bytes || t->bytes > x->bytes - t->offset ||
-            x->offset > img->header->file_bytes || x->bytes > img->header->file_bytes - x->offset) {
-            abort();
-        }
+        must(t->offset <= x->bytes && t->bytes <= x->bytes - t->offset);
+        must(x->offset <= img->header->file_bytes &&
+             x->bytes <= img->header->file_bytes - x->offset);
     }
-    for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
-        const char *text = image_chat_string(img, (enum ingot_chat_string)i, &bytes);
+}
 
-        if ((const uint8_t *)text + bytes > (const uint8_t *)img->chat + img->header->chat.bytes) {
-            abort();
+/* A plan fits the memory that it was made for, or says what does not. */
+static void use_plan(const struct image *img)
+{
+    static struct plan plan;
+
+    for (unsigned i = 0; i < 6; i++) {
+        struct plan_request r = {
+            .image = img, .arena_bytes = (size_t)1 << (20 + 4 * i), .in_place = i % 3 == 2,
+            .weight_limit = i % 2 != 0 ? (size_t)1 << (18 + 4 * i) : 0,
+        };
+
+        memset(&plan, 0, sizeof plan);
+        if (plan_make(&plan, &r) != ERR_OK) {
+            must(plan.problem[0] != '\0');
+            continue;
         }
+        must(plan.pinned_bytes <= r.arena_bytes && plan.io_bytes <= r.arena_bytes &&
+             plan.kv_bytes <= r.arena_bytes && plan.scratch_bytes <= r.arena_bytes);
+        must(plan.pinned_bytes + plan.io_bytes + plan.kv_bytes + plan.scratch_bytes <=
+             r.arena_bytes);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct ingot_header header;
+    static struct file f;
     struct image img;
-    uint64_t meta_bytes;
-    uint8_t *meta;
+    const uint8_t *text;
+    size_t text_bytes;
 
-    memset(&header, 0, sizeof header);
-    memcpy(&header, data, size < sizeof header ? size : sizeof header);
-    data += size < sizeof header ? size : sizeof header;
-    size -= size < sizeof header ? size : sizeof header;
-    seal(&header, data, size);
-    /* The weights are not needed here: as much file as the header says, if it brings sections. */
-    if (image_check_header(&img, &header, header.file_bytes) != ERR_OK) {
-        if (img.problem[0] == '\0') {
-            abort(); /* every refusal has a sentence */
+    if (size < HEAD) {
+        return 0;
+    }
+    text = open_file(&f, data, size);
+    text_bytes = size - (size_t)(text - data);
+    /* The weights are not needed here: as much file as the header says. */
+    if (image_check_header(&img, &f.header, f.header.file_bytes) != ERR_OK) {
+        must(img.problem[0] != '\0'); /* every refusal has a sentence */
+    } else {
+        must(image_meta_bytes(&f.header) == f.meta_bytes);
+        if (image_check_meta(&img, f.meta) == ERR_OK) {
+            use_tables(&img);
+            use_plan(&img);
+            use_tokenizer(&img, (const char *)text, text_bytes < MOST_TEXT ? text_bytes
+                                                                            : MOST_TEXT);
+        } else {
+            must(img.problem[0] != '\0');
         }
-        return 0;
     }
-    meta_bytes = image_meta_bytes(&header);
-    if (meta_bytes > size) {
-        return 0;
-    }
-    meta = malloc((size_t)meta_bytes); /* of just this size, so that ASan sees a step beyond */
-    if (meta == NULL) {
-        return 0;
-    }
-    memcpy(meta, data, (size_t)meta_bytes);
-    if (image_check_meta(&img, meta) == ERR_OK) {
-        use_tables(&img);
-        use_tokenizer(&img);
-    } else if (img.problem[0] == '\0') {
-        abort();
-    }
-    free(meta);
+    free(f.meta);
     return 0;
 }
