@@ -156,16 +156,28 @@ static void core_main(void *arg)
     struct raspberry_pi_core *core = arg;
 
     core->pi->places->listen();
+    while (atomic_load(&core->started) == 0)
+        board.wait(&core->started, 0);
     core->entry(core->arg);
 }
 
-enum err raspberry_pi_release_core(struct raspberry_pi *pi, unsigned core,
-                                   void (*entry)(void *arg), void *arg)
+void raspberry_pi_fetch_cores(struct raspberry_pi *pi)
+{
+    for (unsigned core = 1; core < RASPBERRY_PI_CORES; core++) {
+        pi->cores[core].pi = pi;
+        core_release(release_address(&pi->tree, core), core, core_main, &pi->cores[core]);
+    }
+}
+
+enum err raspberry_pi_start_core(struct raspberry_pi *pi, unsigned core,
+                                 void (*entry)(void *arg), void *arg)
 {
     if (core == 0 || core >= RASPBERRY_PI_CORES)
         return ERR_NO_DEVICE;
-    pi->cores[core] = (struct raspberry_pi_core){ pi, entry, arg };
-    core_release(release_address(&pi->tree, core), core, core_main, &pi->cores[core]);
+    pi->cores[core].entry = entry;
+    pi->cores[core].arg = arg;
+    atomic_store(&pi->cores[core].started, 1);
+    board.wake(&pi->cores[core].started);
     return ERR_OK;
 }
 

@@ -35,6 +35,7 @@ struct raspberry_pi {
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
+        _Atomic uint32_t started; /* the two below are set */
         void (*entry)(void *arg);
         void *arg;
     } cores[RASPBERRY_PI_CORES];
@@ -54,10 +55,14 @@ void raspberry_pi_set_baud(struct raspberry_pi *pi, uint32_t baud);
 /* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
 void raspberry_pi_describe(struct raspberry_pi *pi, struct machine *machine);
 
-/* board.start_core for firmware whose cores poll a word: the tree's cpu-release-addr, or the words
- * of the firmware's own start code, armstub8.S. */
-enum err raspberry_pi_release_core(struct raspberry_pi *pi, unsigned core,
-                                   void (*entry)(void *arg), void *arg);
+/* Fetch the other cores from where the firmware has them poll a word: the tree's cpu-release-addr,
+ * or the words of the firmware's own start code, armstub8.S. From then on they sleep in board.wait,
+ * also those that nobody starts: in QEMU the firmware's loop takes all of a processor. */
+void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
+
+/* board.start_core, for cores that were fetched. */
+enum err raspberry_pi_start_core(struct raspberry_pi *pi, unsigned core,
+                                 void (*entry)(void *arg), void *arg);
 
 /* The model in bits 4 to 11 of the revision code. */
 static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)

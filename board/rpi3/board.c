@@ -53,6 +53,7 @@ static void rpi3_early_init(const void *dtb)
     (void)mmu_map(BOARD_LOCAL, BCM_LOCAL_BYTES, MAP_DEVICE);
     raspberry_pi_init(&pi, &places, dtb);
     raspberry_pi_open_console(&pi);
+    raspberry_pi_fetch_cores(&pi);
     if (mmu_map(BOARD_INTERRUPTS, BCM_INTERRUPTS_BYTES, MAP_DEVICE) == ERR_OK)
         bcm_local_take_input(&local, BOARD_INTERRUPTS, INTERRUPT_UART);
     for (unsigned i = 0; i < sizeof leds / sizeof leds[0]; i++) {
@@ -77,7 +78,7 @@ static void rpi3_describe(struct machine *machine)
 
 static enum err rpi3_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
-    return raspberry_pi_release_core(&pi, core, entry, arg);
+    return raspberry_pi_start_core(&pi, core, entry, arg);
 }
 
 static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)

@@ -5,3 +5,5 @@ QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi3b -nographic -nic none
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 KERNELS_WITHOUT := dotprod i8mm sve
+CARD_IMAGE := kernel8.img
+CARD_FIRMWARE := bootcode.bin start.elf fixup.dat

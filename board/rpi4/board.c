@@ -51,6 +51,7 @@ static void rpi4_early_init(const void *dtb)
     (void)gic_init(&gic);
     raspberry_pi_init(&pi, &places, dtb);
     raspberry_pi_open_console(&pi);
+    raspberry_pi_fetch_cores(&pi);
     (void)gic_take_input(&gic, LINE_UART);
     pi.led = LED_PIN;
     bcm_gpio_function(places.gpio, LED_PIN, BCM_PIN_OUTPUT);
@@ -68,7 +69,7 @@ static void rpi4_describe(struct machine *machine)
 
 static enum err rpi4_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
-    return raspberry_pi_release_core(&pi, core, entry, arg);
+    return raspberry_pi_start_core(&pi, core, entry, arg);
 }
 
 static void rpi4_wait(const _Atomic uint32_t *word, uint32_t old)
