@@ -41,7 +41,7 @@ DRIVERS :=
 # What a board with an SD controller lists besides the controller.
 SD_CARD := sd_card sd_host sd_facts sd_bus
 SD_EMMC := sd_emmc
-SDHCI := sdhci sdhci_speed sdhci_data
+SDHCI := sdhci sdhci_mmio sdhci_speed sdhci_data
 BOARD_CFLAGS :=
 # Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
@@ -174,7 +174,10 @@ $(O)/asan/ingot: $(ASAN_OBJ)
 UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*_test.c))
 FUZZ := $(patsubst tests/fuzz/%_fuzz.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 # Everything but main() of the program, so that a test can reach any room.
-ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/board/host/main.c.o,$(ASAN_OBJ))
+ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/board/host/main.c.o,$(ASAN_OBJ)) \
+               $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
+# Drivers that need no machine: a test has their registers, or their host, in its hands.
+TESTED_DRIVERS = $(wildcard board/drivers/sd_*.c board/drivers/sdhci*.c)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@

@@ -66,6 +66,7 @@ $(B)/$(1).bin: $(B)/$(1).elf
 endef
 $(eval $(call image_with_main,traps,tests/boot/traps_main.c))
 $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/bench/kernel_calls.c))
+$(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # What all suites need. The long ones go first, so that the others fill the gaps.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot

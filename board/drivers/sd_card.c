@@ -6,11 +6,16 @@
 
 #include "board/drivers/device_name.h"
 
-enum { CMD_STOP = 12, CMD_STATUS = 13, CMD_READ_ONE = 17, CMD_READ_MANY = 18, CMD_COUNT = 23 };
+enum { CMD_STOP = 12, CMD_STATUS = 13, CMD_READ_ONE = 17, CMD_READ_MANY = 18, CMD_COUNT = 23,
+       CMD_WRITE_ONE = 24, CMD_WRITE_MANY = 25 };
 
 enum { /* card status, table 4-42 */
+    STATUS_STATE = 15 << 9,
+    STATUS_TRANSFER = 4 << 9,
+    STATUS_READY = 1 << 8,
     STATUS_OUT_OF_RANGE = 3u << 30, /* and ADDRESS_ERROR */
-    STATUS_FAILED = 1u << 29 | 1u << 21 | 1u << 20 | 1u << 19, /* length, ECC, controller, general */
+    STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* length, write
+                              * protection, ECC, controller, general */
 };
 
 enum {
@@ -126,7 +131,15 @@ static enum err sd_card_keep_tuned(struct sd_card *card)
     return host->ops->tune(host, card->tune_index);
 }
 
-static enum err sd_card_read(struct sd_card *card)
+/* 4.3.3, 4.3.4 */
+static unsigned sd_card_index(const struct block_request *req)
+{
+    if (req->write)
+        return req->n_sectors == 1 ? CMD_WRITE_ONE : CMD_WRITE_MANY;
+    return req->n_sectors == 1 ? CMD_READ_ONE : CMD_READ_MANY;
+}
+
+static enum err sd_card_move(struct sd_card *card)
 {
     const struct block_request *req = sd_card_request(card);
     uint64_t address = card->facts.by_sector ? req->sector : req->sector * SECTOR_BYTES;
@@ -138,15 +151,16 @@ static enum err sd_card_read(struct sd_card *card)
     card->needs_stop = false;
     closing = sd_card_closing(card, req->n_sectors);
     card->command = (struct sd_command) {
-        .index = req->n_sectors == 1 ? CMD_READ_ONE : CMD_READ_MANY, /* 4.3.3 */
+        .index = (uint8_t)sd_card_index(req),
         .argument = (uint32_t)address,
         .response = SD_RESPONSE_SHORT,
         .closing = closing,
+        .write = req->write,
         .data = req->buffer,
         .block_bytes = SECTOR_BYTES,
         .n_blocks = req->n_sectors,
     };
-    card->state = SD_CARD_READ;
+    card->state = SD_CARD_MOVE;
     card->silent_ticks = 0;
     card->polled_at = card->host->ticks();
     return card->host->ops->start(card->host, &card->command);
@@ -156,14 +170,13 @@ static enum err sd_card_read(struct sd_card *card)
  * already is there calls CMD12 illegal, which does no harm. */
 static bool sd_card_settle(struct sd_card *card)
 {
-    enum { STATE_SHIFT = 9, STATE_TRANSFER = 4 };
     struct sd_command stop = { .index = CMD_STOP, .response = SD_RESPONSE_SHORT_BUSY };
     struct sd_command status = { .index = CMD_STATUS, .argument = (uint32_t)card->rca << 16,
                                  .response = SD_RESPONSE_SHORT };
 
     (void)sd_host_run(card->host, &stop);
     return sd_host_run(card->host, &status) == ERR_OK &&
-           (status.reply[0] >> STATE_SHIFT & 15) == STATE_TRANSFER;
+           (status.reply[0] & STATUS_STATE) == STATUS_TRANSFER;
 }
 
 /* The cure before the next try: a better sampling point, then a slower and simpler bus, and a
@@ -222,29 +235,55 @@ static enum err sd_card_check_status(const struct sd_card *card)
     return status & STATUS_FAILED ? ERR_IO : ERR_OK;
 }
 
-/* The command in progress ended well. */
-static enum err sd_card_advance(struct sd_card *card)
+/* A read is over with its data, a write when the card has stored it: with the power gone before
+ * that it would be lost (4.3.4). */
+static enum err sd_card_conclude(struct sd_card *card)
 {
-    enum err e;
-
-    if (card->state == SD_CARD_STOP) {
+    if (!sd_card_request(card)->write) {
         sd_card_finish(card, ERR_OK);
         return ERR_OK;
     }
-    e = sd_card_check_status(card);
+    card->state = SD_CARD_STORE;
+    return sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
+}
+
+static enum err sd_card_moved(struct sd_card *card)
+{
+    enum err e = sd_card_check_status(card);
+
     if (e == ERR_RANGE) {
         (void)sd_card_settle(card);
         sd_card_finish(card, ERR_RANGE);
         return ERR_OK;
     }
-    if (e != ERR_OK)
-        return e;
-    if (!card->needs_stop) {
+    if (e != ERR_OK || !card->needs_stop)
+        return e == ERR_OK ? sd_card_conclude(card) : e;
+    card->state = SD_CARD_STOP;
+    return sd_card_send(card, CMD_STOP, 0, SD_RESPONSE_SHORT_BUSY);
+}
+
+static enum err sd_card_stored(struct sd_card *card)
+{
+    const uint32_t done = STATUS_TRANSFER | STATUS_READY;
+    uint32_t status = card->command.reply[0];
+    enum err e;
+
+    if (status & STATUS_FAILED)
+        return ERR_IO;
+    if ((status & (STATUS_STATE | STATUS_READY)) == done) {
         sd_card_finish(card, ERR_OK);
         return ERR_OK;
     }
-    card->state = SD_CARD_STOP;
-    return sd_card_send(card, CMD_STOP, 0, SD_RESPONSE_SHORT_BUSY);
+    e = sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
+    return e == ERR_OK ? ERR_BUSY : e; /* so that the caller gets on meanwhile */
+}
+
+/* The command in progress ended well. */
+static enum err sd_card_advance(struct sd_card *card)
+{
+    if (card->state == SD_CARD_MOVE)
+        return sd_card_moved(card);
+    return card->state == SD_CARD_STOP ? sd_card_conclude(card) : sd_card_stored(card);
 }
 
 /* Time without progress. A caller that computes between two polls is no silence of the card,
@@ -271,16 +310,17 @@ static enum err sd_card_step(struct sd_card *card)
 
     switch (card->state) {
     case SD_CARD_IDLE:
-        return card->n_queued > 0 ? sd_card_read(card) : ERR_BUSY;
+        return card->n_queued > 0 ? sd_card_move(card) : ERR_BUSY;
     case SD_CARD_WAIT:
         if (card->host->ticks() - card->polled_at < card->wait_ticks)
             return ERR_BUSY;
-        return sd_card_read(card);
-    case SD_CARD_READ:
+        return sd_card_move(card);
+    case SD_CARD_MOVE:
     case SD_CARD_STOP:
+    case SD_CARD_STORE:
         e = card->host->ops->poll(card->host);
         if (e == ERR_OK)
-            return sd_card_advance(card);
+            e = sd_card_advance(card);
         if (e == ERR_BUSY && sd_card_is_silent(card)) {
             card->command.fault = SD_FAULT_DATA_TIMEOUT;
             return ERR_TIMEOUT;
@@ -311,8 +351,9 @@ static enum err sd_card_submit(struct block_device *dev, struct block_request *r
     struct sd_card *card = dev->driver;
     enum err e;
 
-    if (!block_request_fits(dev, req))
-        return ERR_RANGE;
+    e = block_request_check(dev, req);
+    if (e != ERR_OK)
+        return e;
     if (card->n_queued == SD_CARD_DEPTH)
         return ERR_BUSY;
     if (card->state == SD_CARD_LOST) { /* it may be back */
@@ -360,6 +401,7 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
     out->max_sectors = host->max_blocks < SD_CARD_MAX_SECTORS ? host->max_blocks
                                                               : SD_CARD_MAX_SECTORS;
     out->queue_depth = SD_CARD_DEPTH;
+    out->writable = (host->abilities & SD_CAN_WRITE) && !card->facts.is_locked;
     out->submit = sd_card_submit;
     out->poll = sd_card_poll;
     out->reset = sd_card_reset;

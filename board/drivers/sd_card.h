@@ -1,5 +1,5 @@
 /* An SD card or eMMC as a block device: requests queue, one command moves one request, failed
- * ones are tried again. Whatever the bus is, struct sd_host knows. Read only. */
+ * ones are tried again. Whatever the bus is, struct sd_host knows. */
 #ifndef INGOT_BOARD_DRIVERS_SD_CARD_H
 #define INGOT_BOARD_DRIVERS_SD_CARD_H
 
@@ -15,8 +15,9 @@ enum { SD_CARD_DEPTH = 8, SD_CARD_MAX_SECTORS = 1024 };
 
 enum sd_card_state {
     SD_CARD_IDLE,
-    SD_CARD_READ,  /* CMD17 or CMD18 in progress */
+    SD_CARD_MOVE,  /* CMD17, 18, 24 or 25 in progress */
     SD_CARD_STOP,  /* CMD12 behind it */
+    SD_CARD_STORE, /* CMD13 behind a write, until the card has it */
     SD_CARD_WAIT,  /* between two tries */
     SD_CARD_LOST,  /* taken out, or silent for good: the next submit looks for it again */
 };

@@ -60,6 +60,7 @@ enum err sd_facts_csd(struct sd_facts *facts, const uint32_t csd[4])
                            : small_sectors(csd);
     facts->max_hz = sd_facts_tran_speed(sd_facts_bits(csd, 96, 8), false);
     facts->has_switch = (sd_facts_bits(csd, 84, 12) & CLASS_SWITCH) != 0;
+    facts->is_locked = sd_facts_bits(csd, 12, 2) != 0; /* TMP_, PERM_WRITE_PROTECT */
     return facts->n_sectors != 0 && facts->max_hz != 0 ? ERR_OK : ERR_IO;
 }
 
@@ -93,6 +94,7 @@ enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4])
 
     facts->n_sectors = small_sectors(csd);
     facts->max_hz = sd_facts_tran_speed(sd_facts_bits(csd, 96, 8), true);
+    facts->is_locked = sd_facts_bits(csd, 12, 2) != 0;
     facts->has_4_bits = facts->has_switch = facts->has_count =
         sd_facts_bits(csd, 122, 4) >= SPEC_WITH_EXT_CSD;
     return facts->n_sectors != 0 && facts->max_hz != 0 ? ERR_OK : ERR_IO;

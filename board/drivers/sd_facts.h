@@ -18,6 +18,7 @@ struct sd_facts {
     bool has_4_bits;     /* SCR; eMMC: always */
     bool has_count;      /* CMD23; eMMC: always */
     bool has_switch;     /* CMD6 */
+    bool is_locked;      /* the card itself refuses writes, for now or for good */
 };
 
 /* n_bits (1 to 32) from bit `low` of a 128-bit register in four words. */
@@ -27,7 +28,7 @@ uint32_t sd_facts_bits(const uint32_t reg[4], unsigned low, unsigned n_bits);
 void sd_facts_words(uint32_t reg[4], const uint8_t bytes[16]);
 
 /* CSD of an SD card, version 1 or 2 (Physical Layer 5.3): n_sectors, max_hz, by_sector,
- * has_switch. ERR_UNSUPPORTED: a later version; ERR_IO: not a CSD. */
+ * has_switch, is_locked. ERR_UNSUPPORTED: a later version; ERR_IO: not a CSD. */
 enum err sd_facts_csd(struct sd_facts *facts, const uint32_t csd[4]);
 
 /* SCR (Physical Layer 5.6): has_4_bits, has_count; has_switch needs version 1.10. */

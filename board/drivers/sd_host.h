@@ -44,6 +44,7 @@ struct sd_command {
     uint8_t index;
     enum sd_response response;
     enum sd_closing closing;  /* with data */
+    bool write;               /* data goes to the card */
     uint8_t *data;            /* read to here; NULL: no data. Aligned to 4 bytes */
     uint32_t block_bytes;     /* 8, 64, 512 */
     uint32_t n_blocks;
@@ -70,7 +71,8 @@ enum sd_ability {
     SD_CAN_DDR50 = 1 << 6,
     SD_TUNES_SDR50 = 1 << 7,    /* SDR50 needs tuning, too */
     SD_STOPS = 1 << 8,          /* SD_CLOSE_STOP */
-    SD_IS_SPI = 1 << 9,        /* commands and data by the rules of SPI mode */
+    SD_IS_SPI = 1 << 9,         /* commands and data by the rules of SPI mode */
+    SD_CAN_WRITE = 1 << 10,     /* commands with `write`, and the card's slide is open */
 };
 
 struct sd_host;

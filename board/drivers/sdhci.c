@@ -1,4 +1,4 @@
-/* Registers, reset and what a controller can do. Sections are those of the SD Host Controller
+/* Reset, power and what a controller can do. Sections are those of the SD Host Controller
  * Simplified Specification 4.20. */
 #include "board/drivers/sdhci.h"
 
@@ -14,25 +14,6 @@ enum {
     START_HZ = 400000,
     MEGA = 1000000,
 };
-
-uint32_t sdhci_read(const struct sdhci *s, unsigned reg)
-{
-    return *(const volatile uint32_t *)(s->setup.mmio + reg);
-}
-
-/* BCM2835: registers live in the domain of the card's clock, and a write that follows another
- * within two of its cycles is lost. */
-void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value)
-{
-    if (s->setup.quirks & SDHCI_WRITE_GAP) {
-        uint64_t gap = 2 * s->setup.ticks_hz / s->clock_hz + 2;
-
-        while (s->setup.ticks() - s->written_at < gap)
-            continue;
-        s->written_at = s->setup.ticks();
-    }
-    *(volatile uint32_t *)(s->setup.mmio + reg) = value;
-}
 
 void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value)
 {
@@ -95,6 +76,16 @@ static void sdhci_choose_width(struct sdhci *s)
         sdhci_change(s, SDHCI_CONTROL_2, wide, wide);
 }
 
+/* 2.2.9 */
+static void sdhci_look_at_slide(struct sdhci *s)
+{
+    bool open = (s->setup.quirks & SDHCI_NO_DETECT) ||
+                (sdhci_read(s, SDHCI_PRESENT) & PRESENT_UNLOCKED);
+
+    s->host.abilities &= ~(uint32_t)SD_CAN_WRITE;
+    s->host.abilities |= open ? SD_CAN_WRITE : 0;
+}
+
 static enum err sdhci_reset(struct sd_host *host)
 {
     struct sdhci *s = (struct sdhci *)host;
@@ -105,6 +96,7 @@ static enum err sdhci_reset(struct sd_host *host)
     e = sdhci_soft_reset(s, CLOCK_RESET_ALL);
     if (e != ERR_OK)
         return e;
+    sdhci_look_at_slide(s);
     sdhci_choose_width(s);
     sdhci_write(s, SDHCI_SIGNAL_ENABLE, 0); /* polled: no interrupt line is raised */
     sdhci_write(s, SDHCI_STATUS_ENABLE, STATUS_WANTED);

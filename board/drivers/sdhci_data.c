@@ -69,7 +69,7 @@ static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_comman
 
     if (c->block_bytes % 512 != 0)
         return SDHCI_PIO;
-    if (s->setup.mover != NULL)
+    if (s->setup.mover != NULL && !c->write)
         return SDHCI_MOVER;
     if (!dma_reaches(&s->setup.window, c->data, bytes))
         return SDHCI_PIO;
@@ -81,7 +81,7 @@ static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_comman
 /* 3.7.2.1, 3.7.2.3: registers of the transfer. Returns the transfer mode. */
 static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
 {
-    uint32_t mode = TRANSFER_READ;
+    uint32_t mode = c->write ? 0 : TRANSFER_READ;
 
     s->path = choose_path(s, c);
     s->blocks_left = c->n_blocks;
@@ -181,20 +181,21 @@ static void take_response(const struct sdhci *s, struct sd_command *c)
 
 static void move_block(const struct sdhci *s, struct sd_command *c)
 {
-    uint8_t *to = c->data + (size_t)(c->n_blocks - s->blocks_left) * c->block_bytes;
+    uint8_t *at = c->data + (size_t)(c->n_blocks - s->blocks_left) * c->block_bytes;
 
-    for (uint32_t i = 0; i < c->block_bytes; i += 4) {
-        uint32_t word = sdhci_read(s, SDHCI_DATA);
-
-        memcpy(to + i, &word, sizeof word);
-    }
+    if (c->write)
+        sdhci_write_port(s, (const uint32_t *)(const void *)at, c->block_bytes / 4);
+    else
+        sdhci_read_port(s, (uint32_t *)(void *)at, c->block_bytes / 4);
 }
 
-/* 3.7.2.1: a block waits in the buffer. */
+/* 3.7.2.1: a block waits in the buffer, or the buffer for a block. */
 static void poll_pio(struct sdhci *s)
 {
+    uint32_t ready = s->command->write ? PRESENT_WRITABLE : PRESENT_READABLE;
+
     for (unsigned n = 0; n < PIO_BLOCKS && s->blocks_left > 0; n++) {
-        if (!(sdhci_read(s, SDHCI_PRESENT) & PRESENT_READABLE))
+        if (!(sdhci_read(s, SDHCI_PRESENT) & ready))
             return;
         move_block(s, s->command);
         s->blocks_left--;

@@ -43,9 +43,11 @@ enum { /* SDHCI_TRANSFER */
 enum { /* SDHCI_PRESENT */
     PRESENT_COMMAND_INHIBIT = 1 << 0,
     PRESENT_DATA_INHIBIT = 1 << 1,
+    PRESENT_WRITABLE = 1 << 10,
     PRESENT_READABLE = 1 << 11,
     PRESENT_INSERTED = 1 << 16,
     PRESENT_STABLE = 1 << 17,
+    PRESENT_UNLOCKED = 1 << 19, /* the slide of the card is not at "lock" */
     PRESENT_DATA_0 = 1 << 20,
     PRESENT_DATA_LINES = 15 << 20,
 };
@@ -80,6 +82,7 @@ enum { /* SDHCI_STATUS */
     STATUS_COMMAND = 1u << 0,
     STATUS_TRANSFER = 1u << 1,
     STATUS_DMA = 1u << 3,
+    STATUS_WRITABLE = 1u << 4,
     STATUS_READABLE = 1u << 5,
     STATUS_RETUNE = 1u << 12,
     STATUS_ERROR = 1u << 15,
@@ -91,8 +94,8 @@ enum { /* SDHCI_STATUS */
     STATUS_DMA_WRONG = 1u << 25,
     STATUS_TUNING_WRONG = 1u << 26,
     STATUS_ERRORS = 0xffff0000u,
-    STATUS_WANTED = STATUS_COMMAND | STATUS_TRANSFER | STATUS_DMA | STATUS_READABLE |
-                    STATUS_RETUNE | 0x07ff0000u,
+    STATUS_WANTED = STATUS_COMMAND | STATUS_TRANSFER | STATUS_DMA | STATUS_WRITABLE |
+                    STATUS_READABLE | STATUS_RETUNE | 0x07ff0000u,
 };
 
 enum { /* SDHCI_CONTROL_2 */
@@ -126,6 +129,10 @@ enum { /* SDHCI_CAPABILITIES, second word */
 
 uint32_t sdhci_read(const struct sdhci *s, unsigned reg);
 void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value);
+
+/* Words from and to SDHCI_DATA, which is memory's pace and no register's. */
+void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words);
+void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t words);
 
 /* Change the bits of `mask` to those of value. */
 void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value);

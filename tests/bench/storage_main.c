@@ -1,0 +1,75 @@
+/* An image that reads every storage device from its start, as the loader does (runtime/file.h), in
+ * turns: one pass over each, then the next. A line a pass:
+ * "storage-bench: PASS BYTES TICKS HZ CRC NAME". */
+#include <string.h>
+
+#include "board/board.h"
+#include "boot/boot.h"
+#include "runtime/console.h"
+#include "runtime/crc32c.h"
+#include "runtime/file.h"
+
+enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 5 };
+
+static struct bench_state {
+    struct file file;
+    struct file_read read;
+    struct block_device *devices[BOARD_MAX_BLOCK];
+} state;
+
+static void __attribute__((noreturn)) give_up(const struct block_device *device, enum err e)
+{
+    console_printf("storage-bench: %s fails: %s\n", device->name, err_text(e));
+    board.power_off(1);
+}
+
+/* The time of reading alone; the sum is taken between. */
+static void read_all(const struct block_device *device, unsigned pass, uint8_t *buffer,
+                     uint64_t bytes)
+{
+    uint64_t ticks = 0;
+    uint32_t crc = 0;
+
+    for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        uint64_t start = board.ticks();
+        enum err e = file_read_now(&state.read, &state.file, at, buffer, PIECE_BYTES);
+
+        ticks += board.ticks() - start;
+        if (e != ERR_OK)
+            give_up(device, e);
+        crc = crc32c(crc, buffer, PIECE_BYTES);
+    }
+    console_printf("storage-bench: %u %llu %llu %llu %08x %s\n", pass, (unsigned long long)bytes,
+                   (unsigned long long)ticks, (unsigned long long)board.ticks_hz(), (unsigned)crc,
+                   device->name);
+}
+
+static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
+{
+    struct file_timeout timeout = { board.ticks, TIMEOUT_SECONDS * board.ticks_hz() };
+    uint64_t bytes = device->n_sectors * SECTOR_BYTES / PIECE_BYTES * PIECE_BYTES;
+    enum err e;
+
+    if (device->problem != NULL || device->memory != NULL || bytes == 0)
+        return;
+    e = file_open_device(&state.file, device, 0, &timeout);
+    if (e != ERR_OK)
+        give_up(device, e);
+    read_all(device, pass, buffer, bytes < MOST_BYTES ? bytes : MOST_BYTES);
+}
+
+void image_main(const struct machine *machine)
+{
+    struct console_port port = { .putc = board.putc, .getc = board.getc, .ticks = board.ticks,
+                                 .ticks_hz = board.ticks_hz, .serial = true };
+    uint8_t *buffer = machine->ram[0].base;
+    unsigned n;
+
+    console_init(&port);
+    n = board.find_storage(state.devices);
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        for (unsigned i = 0; i < n; i++)
+            measure(state.devices[i], pass, buffer);
+    }
+    board.power_off(0);
+}
