@@ -12,7 +12,7 @@ GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_familie
           tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
-        tests/boot/selftest.t
+        tests/boot/selftest.t tests/boot/rpi.t
 FAULTS := tests/faults/image.t tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
@@ -46,11 +46,16 @@ KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its reference on every ISA's emulator
 	$(Q)$(TEST_ENV) $(PROVE) tests/kernels/kernels.t
 
+# Boards with suites of their own beside the virt machines.
+TEST_BOARDS := rpi5
+
 # ---- the suites ------------------------------------------------------------------------------
 
 test-images: $(H)/ingot
-	$(Q)for b in virt-arm64 virt-riscv64; do \
+	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
+	$(Q)for b in $(TEST_BOARDS); do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main

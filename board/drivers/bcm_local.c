@@ -3,10 +3,10 @@
 #include "board/drivers/serial.h"
 #include "board/isa.h"
 
-/* Section 4.7, "Core mailboxes": the first of four for each core, 16 bytes from core to core; the
- * control words 4 bytes. */
+/* Sections 4.7 (control) and 4.8, core mailboxes: the first of four for each core, 16 bytes from
+ * core to core; the control words 4 bytes. */
 enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
-/* Section 4.3, "GPU interrupt routing": 0 is core 0's IRQ. */
+/* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. */
 enum { GPU_ROUTING = 0x0c, GPU_TO_CORE0_IRQ = 0 };
 /* BCM2835 ARM Peripherals, section 7.5: interrupts 32 to 63. */
 enum { ENABLE_2 = 0x14 };

@@ -63,14 +63,16 @@ void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places
 /* The UART must be idle while its clock changes (BCM2835 ARM Peripherals, section 13). */
 static void set_uart_clock(struct raspberry_pi *pi)
 {
-    uint32_t wanted = pi->places->uart_hz;
+    uint32_t wanted = pi->places->uart_hz, got = 0;
 
     if (wanted == 0)
         return;
     pl011_drain(&pi->uart);
     pi->uart_hz = bcm_mailbox_clock(&pi->mailbox, BCM_GET_CLOCK, BCM_CLOCK_UART);
-    if (pi->uart_hz != wanted && bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_UART, wanted) != 0)
-        pi->uart_hz = bcm_mailbox_clock(&pi->mailbox, BCM_GET_CLOCK, BCM_CLOCK_UART);
+    if (pi->uart_hz != wanted)
+        got = bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_UART, wanted);
+    if (got != 0)
+        pi->uart_hz = got;
 }
 
 static void route_uart(const struct raspberry_pi_places *places)

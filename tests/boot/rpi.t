@@ -1,0 +1,216 @@
+#!/usr/bin/python3
+"""Raspberry Pi 3 and 4 as QEMU has them: start from 0x80000, with and without the firmware's device
+tree, one core and four, a card by the board's own controller; clocks, watchdog, end. Pi 5: what can
+be said without an emulator."""
+
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from device_tree import make_tree, raspberry_pi_tree
+from machine import (ARM64, ASSETS, BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, extents,
+                     make_card, pack, text_of)
+
+STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
+PROMPT, N = "Once upon a time", 24
+CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
+COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
+# What QEMU's machines leave to the cores, without a tree; with one it counts the first GiB alone.
+RAM = {"rpi3": "960.0 MiB", "rpi4": "1.94 GiB"}
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+TINY = os.path.join(WORK, "rpi-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", TINY], check=True,
+               capture_output=True, timeout=60)
+models = {"tiny": TINY}
+if os.path.exists(STORIES):
+    models["stories"] = pack(STORIES, "q8_0", "rpi-stories.ingot")
+    tap.ok(True, "stories260K is there")
+else:
+    tap.skip("stories260K on the boards", "no " + STORIES + " (set INGOT_ASSETS)")
+card = make_card("rpi-card.img", "--power-of-two", *models.values())
+SD = ["-drive", f"if=sd,format=raw,snapshot=on,file={card}"]  # QEMU refuses readonly=on
+
+
+def tree_file(name, board, release=0xd8):
+    path = os.path.join(WORK, name)
+    with open(path, "wb") as f:
+        f.write(make_tree(raspberry_pi_tree(COMPATIBLE[board], release)))
+    return ["-dtb", path]
+
+
+def words_for(model, cores, mode):
+    words = f'prompt="{PROMPT}" temp=0 n={N} ids model={os.path.basename(models[model])[:-6]}'
+    words += f" cores={cores}" if cores else ""
+    if mode == "streamed":
+        words += f" mem={2 * max(size for _, size in extents(models[model])[1:-1]) + 2 * 4096}"
+    return words
+
+
+def cell(key):
+    model, board, cores, mode, tree = key
+    if board == "virt-arm64":
+        machine, drives = ARM64, card_arguments(card)
+    else:
+        machine, drives = Machine(board), SD + (tree_file(f"{board}.dtb", board) if tree else [])
+    status, console = machine.run(words_for(model, cores, mode), cores or 4, drives)
+    reply = Reply(console)
+    reply.status = status
+    return reply
+
+
+# ---- the same ids and logits as on virt-arm64 ------------------------------------------------
+
+keys = [(m, b, c, mode, tree) for m in models for b in CORES
+        for c, mode, tree in ((0, "resident", False), (1, "streamed", True), (1, "resident", True),
+                              (4, "streamed", False))]
+keys += [(m, "virt-arm64", 1, "resident", False) for m in models]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    replies = dict(zip(keys, pool.map(cell, keys)))
+for key, reply in replies.items():
+    model, board, cores, mode, tree = key
+    if board == "virt-arm64":
+        tap.note(f"{model}: {reply.hash}")
+        continue
+    expected = replies[model, "virt-arm64", 1, "resident", False]
+    console = reply.console
+    name = f"{board} {model}, {cores or 'all'} cores, {mode}, {'a' if tree else 'no'} tree"
+    tap.ok(reply.status == 0 and console.rstrip().endswith("power off"),
+           f"{name}: power off ends QEMU", console)
+    tap.ok(reply.ids and len(reply.ids) >= 4 and reply.ids == expected.ids and
+           reply.hash is not None and reply.hash == expected.hash,
+           f"{name}: ids and logits of virt-arm64", console)
+    tap.ok(f", {mode}" in reply.figures and "SD card at" in console, f"{name}: from the card",
+           console)
+    tap.ok(f"on {board}: 4 x {CORES[board]}, {'960.0 MiB' if tree else RAM[board]} RAM" in console
+           and f"cores: {cores or 4} of 4 at work" in console, f"{name}: RAM and cores", console)
+    tap.ok("board: 700 MHz, 25.0 C\n" in console and reply.figures.endswith(", 25.0 C]"),
+           f"{name}: clock and temperature", console)
+    tap.ok("warning" not in console and "kernels: neon, prefetch" in console,
+           f"{name}: no warning", console)
+
+# ---- addresses, clocks, pins, page 0 ---------------------------------------------------------
+
+
+def one_word(board, words, drives=(), kernel=None):
+    return Machine(board).run(words, 4, drives, kernel, timeout=60)
+
+
+for board in CORES:
+    # QEMU's cores poll the words at 0xd8 only: those of a tree that names others never come.
+    status, console = one_word(board, "", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
+    tap.ok(status == 0 and "cores: 1 of 4 at work" in console,
+           f"{board}: cores are fetched from the tree's cpu-release-addr", console)
+
+    trace = os.path.join(WORK, f"{board}-trace")
+    status, console = one_word(board, "baud=3000000", [
+        "-d", "trace:pl011_baudrate_change,trace:bcm2835_mbox_property", "-D", trace])
+    with open(trace, encoding="utf-8", errors="replace") as f:
+        events = f.read()
+    rates = [int(r) for r in re.findall(r"new baudrate (\d+)", events) if r != "0"]
+    if not events:
+        tap.skip(f"{board}: rate of the UART", "this QEMU has no such trace events")
+    else:
+        tap.ok(rates and all(abs(r - 115200) < 1152 for r in rates[:2]),
+               f"{board}: 115200 baud of the clock set by the mailbox", events)
+        tap.ok(rates and abs(rates[-1] - 3000000) < 30000, f"{board}: baud=3000000", events)
+        tap.ok(events.count("tag:0x00038002") == 2,
+               f"{board}: the clocks of UART and cores are set", events)
+    tap.ok("the console goes on at 3000000 baud" in console and "power off" in console,
+           f"{board}: the console goes on", console)
+
+    traps = os.path.join(BUILD, board, "traps.bin")
+    for words, says in (("read-null", "read at 0x8: nothing is mapped there"),
+                        ("stack-overflow 1", "stack overflow: the guard page of core 1")):
+        status, console = one_word(board, words, kernel=traps)
+        tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
+               f"{board}: {words} is reported", console)
+
+# ---- the watchdog, and what the next start says ----------------------------------------------
+
+
+def read_until(process, want, seconds=60):
+    text, end = b"", time.time() + seconds
+    os.set_blocking(process.stdout.fileno(), False)
+    while want.encode() not in text and time.time() < end:
+        text += process.stdout.read() or b""
+        time.sleep(0.02)
+    return text_of(text)
+
+
+def start(board, words, drives=()):
+    """Without -no-reboot: a reset starts the image again, and RAM stays as it was."""
+    command = [a for a in Machine(board).command(words, 4, drives) if a != "-no-reboot"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT)
+
+
+def reset(path):
+    """Somebody presses the button."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(20)
+        s.connect(path)
+        f = s.makefile("rw")
+        f.readline()
+        for command in ("qmp_capabilities", "system_reset"):
+            f.write(json.dumps({"execute": command}) + "\n")
+            f.flush()
+            f.readline()
+
+
+for board in CORES:
+    # QEMU's watchdog does not count: arming it is its going off.
+    process = start(board, "watchdog=15")
+    console = read_until(process, "while it was starting")
+    process.kill()
+    process.communicate()
+    first = console.split("Ingot ")[1] if console.count("Ingot ") > 1 else "warning"
+    tap.ok("warning" not in first and
+           "warning: the watchdog ended the last run 0.0 s after its start, while it was starting"
+           in console, f"{board}: the next start says that the watchdog ended the last run", console)
+
+    path = os.path.join(WORK, f"{board}.qmp")
+    process = start(board, "", SD + ["-qmp", f"unix:{path},server=on,wait=off"])
+    console = read_until(process, "\n> ")
+    time.sleep(0.6)
+    if "\n> " in console:
+        reset(path)
+        console += read_until(process, "cores: ")
+    process.kill()
+    process.communicate()
+    tap.ok(re.search(r"warning: a reset cut off the last run \d+\.\d s after its start, while it was "
+                     r"(talking|waiting for input)", console),
+           f"{board}: the next start says that a reset cut off the last run", console)
+
+# ---- what is linked ---------------------------------------------------------------------------
+
+
+def instructions(board):
+    with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
+        return set(re.findall(r"^\s*[0-9a-f]+:\s+[0-9a-f]{8}\s+(\S+)", f.read(), re.M))
+
+
+def size(board):
+    return os.path.getsize(os.path.join(BUILD, board, "ingot.bin"))
+
+
+lacks = {"rpi3": {"sdot", "smmla", "whilelo"}, "rpi4": {"sdot", "smmla", "whilelo"},
+         "rpi5": {"smmla", "whilelo"}}
+for board, missing in lacks.items():
+    used = instructions(board)
+    tap.ok(len(used) > 100 and not used & missing and size(board) < size("virt-arm64"),
+           f"{board}: no kernels for other CPUs ({size(board)} bytes)", sorted(used & missing))
+    with open(os.path.join(BUILD, board, "ingot.bin"), "rb") as f:
+        header = f.read(64)
+    tap.ok(struct.unpack_from("<Q", header, 8)[0] == 0x80000 and header[56:60] == b"ARM\x64",
+           f"{board}: the Image header asks for 0x80000")
+tap.ok("sdot" in instructions("rpi5"), "rpi5: the dot product is used")
+tap.done()
