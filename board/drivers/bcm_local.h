@@ -21,8 +21,8 @@ void bcm_local_wake_others(uintptr_t base, unsigned core);
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
 /* Have the interrupt `number` (32 .. 63) of the controller at `interrupts` arrive at core 0, the
- * calling one, and call serial_receive() there (serial.h). *base: of the block, where core 0's rings
- * are taken, too; stays. */
+ * calling one, and call serial_receive() there (serial.h). *base: of the block, where core 0's
+ * rings are taken, too; stays. */
 void bcm_local_take_input(const uintptr_t *base, uintptr_t interrupts, unsigned number);
 
 #endif

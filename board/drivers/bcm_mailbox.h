@@ -15,7 +15,7 @@ enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 8192 };
 enum bcm_tag {
     BCM_GET_FIRMWARE = 0x00000001,   /* -> seconds since 1970 of its build */
     BCM_GET_REVISION = 0x00010002,   /* -> revision code of the board */
-    BCM_GET_ARM_MEMORY = 0x00010005, /* -> base, bytes: what the VideoCore leaves of the first GiB */
+    BCM_GET_ARM_MEMORY = 0x00010005, /* -> base, bytes of the cores' part of the first GiB */
     BCM_GET_CLOCK = 0x00030002,      /* clock, 0 -> clock, Hz */
     BCM_GET_MAX_CLOCK = 0x00030004,  /* the same */
     BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */

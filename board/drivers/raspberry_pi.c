@@ -10,7 +10,7 @@ enum { UART_BYTES = 0x200, UART_TX_PIN = 14, UART_RX_PIN = 15 };
 /* BCM2837's other pair that the UART can be on: on a board with Bluetooth it is wired to that. */
 enum { BLUETOOTH_TX_PIN = 32, BLUETOOTH_RX_PIN = 33 };
 
-/* armstub8.S of the firmware: four words of 8 bytes, one a core. */
+/* The firmware's start code of arm64 (github.com/raspberrypi/tools): 8 bytes a core. */
 enum { RELEASE_ADDRESS = 0xd8, RELEASE_BYTES = 8 };
 
 /* QEMU gives a fixed number; the firmware its date, of 2012 or later. */
@@ -115,7 +115,8 @@ static uint64_t installed(const struct raspberry_pi *pi)
 {
     if (!(pi->revision & REVISION_NEW))
         return 0;
-    return (uint64_t)1 << (REVISION_MEMORY_UNIT_SHIFT + (pi->revision >> REVISION_MEMORY_SHIFT & 7));
+    return (uint64_t)1 << (REVISION_MEMORY_UNIT_SHIFT +
+                           (pi->revision >> REVISION_MEMORY_SHIFT & 7));
 }
 
 static void add_ram(struct machine *machine, uint64_t start, uint64_t end)

@@ -9,7 +9,12 @@
 #include "board/drivers/bcm_mailbox.h"
 #include "board/drivers/pl011.h"
 
-enum { RASPBERRY_PI_CORES = 4, RASPBERRY_PI_BAUD = 115200, RASPBERRY_PI_NO_LED = -1, RASPBERRY_PI_EXPANDER = 128 };
+enum {
+    RASPBERRY_PI_CORES = 4,
+    RASPBERRY_PI_BAUD = 115200,
+    RASPBERRY_PI_NO_LED = -1,
+    RASPBERRY_PI_EXPANDER = 128,
+};
 
 struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
@@ -56,8 +61,8 @@ void raspberry_pi_set_baud(struct raspberry_pi *pi, uint32_t baud);
 void raspberry_pi_describe(struct raspberry_pi *pi, struct machine *machine);
 
 /* Fetch the other cores from where the firmware has them poll a word: the tree's cpu-release-addr,
- * or the words of the firmware's own start code, armstub8.S. From then on they sleep in board.wait,
- * also those that nobody starts: in QEMU the firmware's loop takes all of a processor. */
+ * or the words of the firmware's own start code. From then on they sleep in board.wait, also those
+ * that nobody starts: in QEMU the firmware's loop takes all of a processor. */
 void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 
 /* board.start_core, for cores that were fetched. */

@@ -108,7 +108,7 @@ static enum err switch_1v8(bool on)
 }
 
 /* How EMMC2 sees memory depends on the chip's stepping, and the firmware writes it into the tree:
- * dma-ranges of its bus, the bus's address, ours, and how much. Without it a core moves the data. */
+ * dma-ranges of its bus, the bus's address, ours, and how much. Without it a core moves data. */
 static struct dma_window emmc2_window(void)
 {
     enum { CELLS = 5 };
@@ -136,12 +136,11 @@ static bool open_card(const struct bcm_sd_place *place)
            bcm_sd_open(&storage.sd, place, &storage.device) == ERR_OK;
 }
 
-/* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches the card to Arasan's.
- * A Compute Module 4 has an eMMC there, which nothing switches. */
-static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+/* A Compute Module 4 has an eMMC there, which nothing switches. */
+static bool open_emmc2(void)
 {
     bool slot = raspberry_pi_model(&pi) != MODEL_CM4;
-    struct bcm_sd_place place = {
+    const struct bcm_sd_place place = {
         .kind = BCM_SD_EMMC2,
         .mmio = BOARD_EMMC2,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC2),
@@ -151,22 +150,31 @@ static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),
     };
-    bool found;
 
-    if (!pi.emulated) {
-        found = open_card(&place);
-    } else {
-        place.kind = BCM_SD_ARASAN;
-        place.mmio = BOARD_ARASAN;
-        place.dma = mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) == ERR_OK ? BOARD_DMA : 0;
-        place.clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC);
-        place.window = (struct dma_window){ 0xc0000000, GIB, false };
-        place.switch_power = NULL;
-        place.switch_1v8 = NULL;
-        found = open_card(&place);
-    }
+    return open_card(&place);
+}
+
+static bool open_arasan(void)
+{
+    const struct bcm_sd_place place = {
+        .kind = BCM_SD_ARASAN,
+        .mmio = BOARD_ARASAN,
+        .dma = mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) == ERR_OK ? BOARD_DMA : 0,
+        .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
+        .window = { .offset = 0xc0000000, .end = GIB, .coherent = false },
+        .ticks = generic_timer_ticks,
+        .ticks_hz = generic_timer_hz(),
+    };
+
+    return open_card(&place) && storage.device.problem == NULL;
+}
+
+/* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches -drive if=sd to
+ * Arasan's. */
+static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
     devices[0] = &storage.device;
-    return found ? 1 : 0;
+    return (pi.emulated && open_arasan()) || open_emmc2() ? 1 : 0;
 }
 
 static void rpi4_activity(bool active)
