@@ -9,6 +9,7 @@
 #include "kernels/tuning.h"
 #include "runtime/chat.h"
 #include "runtime/console.h"
+#include "runtime/crc32c.h"
 #include "runtime/engine.h"
 #include "runtime/format_text.h"
 #include "runtime/options.h"
@@ -181,6 +182,7 @@ static void choose_kernels(const struct machine *machine)
                     "the best", state.options.isa, kernels_features_text(names, present));
     }
     kernels_select(&state.kernels, features);
+    crc32c_use(&state.kernels);
     state.kernels.ahead = machine->tuning->ahead;
     report_kernels(features, state.kernels.ahead);
     /* All that the CPU has, whatever isa= chose; the arena is still empty. */

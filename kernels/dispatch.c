@@ -35,9 +35,11 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
 /* In ascending order of each ISA: forcing one allows it and those before it. A CPU may lack one
  * in the middle (the A64FX has SVE and no dot product), so `allows` is no promise. */
 enum {
-    ARM64_DOTPROD = CPU_ARM64_NEON | CPU_ARM64_DOTPROD,
+    ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
+    ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_DOTPROD,
     ARM64_I8MM = ARM64_DOTPROD | CPU_ARM64_I8MM,
-    RV64_V = CPU_RV64_GC | CPU_RV64_V,
+    RV64_GC = CPU_RV64_GC | CPU_RV64_ZBC,
+    RV64_V = RV64_GC | CPU_RV64_V,
     X86_AVX512 = CPU_X86_AVX2 | CPU_X86_AVX512,
 };
 
@@ -46,11 +48,11 @@ static const struct feature_name {
     uint32_t bit;
     uint32_t allows;
 } names[] = {
-    { "neon", CPU_ARM64_NEON, CPU_ARM64_NEON },
+    { "neon", CPU_ARM64_NEON, ARM64_NEON },
     { "dotprod", CPU_ARM64_DOTPROD, ARM64_DOTPROD },
     { "i8mm", CPU_ARM64_I8MM, ARM64_I8MM },
     { "sve", CPU_ARM64_SVE, ARM64_I8MM | CPU_ARM64_SVE },
-    { "rv64gc", CPU_RV64_GC, CPU_RV64_GC },
+    { "rv64gc", CPU_RV64_GC, RV64_GC },
     { "rvv", CPU_RV64_V, RV64_V },
     { "zvfh", CPU_RV64_ZVFH, RV64_V | CPU_RV64_ZVFH },
     { "avx2", CPU_X86_AVX2, CPU_X86_AVX2 },

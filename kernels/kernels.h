@@ -88,6 +88,8 @@ enum cpu_feature {
     CPU_RV64_ZVFH = 1 << 7,     /* fp16 conversions in vectors: Zvfhmin, which Zvfh includes */
     CPU_X86_AVX512 = 1 << 8,    /* AVX-512 F, BW, DQ and VL */
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
+    CPU_ARM64_CRC = 1 << 10,    /* crc32cb and its kin; goes with every name of kernels_force */
+    CPU_RV64_ZBC = 1 << 11,     /* multiplication without carries; so does this */
 };
 
 /* OP(name, return type, arguments). In every gemv `ahead` is how many bytes of weights before
@@ -237,7 +239,10 @@ enum cpu_feature {
     /* y = x as fp16, nearest even, overflow to infinity; n any. */                               \
     OP(convert_f16_f32, void, (uint16_t *restrict y, const float *restrict x, size_t n))          \
     /* y = fp16 x as f32, exact; n any. */                                                        \
-    OP(convert_f32_f16, void, (float *restrict y, const uint16_t *restrict x, size_t n))
+    OP(convert_f32_f16, void, (float *restrict y, const uint16_t *restrict x, size_t n))          \
+    /* Carry the register of a CRC-32C (RFC 3720, 12.1; neither end inverted here) over data: any \
+     * alignment, any n. */                                                                       \
+    OP(crc32c_u8, void, (uint32_t *crc, const void *data, size_t n))
 
 /* Keys and values of a tile as int8; kv_cache.c writes them.
  *   keys    float scale[d/32][KV_TILE]; int8_t k[d/4][KV_TILE][4];   (dimension i of position j is

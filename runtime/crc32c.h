@@ -5,9 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/kernels.h"
+
 /* The CRC of everything that gave `crc` followed by data[0..bytes). Start with 0; the pieces
  * may be cut anywhere. data has any alignment, and may be NULL where bytes is 0. Errors: none.
  * Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
+
+/* Use the CPU's instruction for it from now on, where the kernels have one. */
+void crc32c_use(const struct kernels *k);
 
 #endif

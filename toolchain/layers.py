@@ -23,8 +23,8 @@ ALLOWED = {
 }
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
-FEATURES = {"dotprod", "i8mm", "zvfh", "vnni"}
-TYPES = {"f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q4kx8", "q6kx8"}
+FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "zbc"}
+TYPES = {"u8", "f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q4kx8", "q6kx8"}
 
 
 def room_of(path):

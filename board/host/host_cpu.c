@@ -36,13 +36,16 @@ const struct kernel_tuning *host_cpu_tuning(void)
 #elif defined(__aarch64__)
 
 /* Bits of AT_HWCAP and AT_HWCAP2 (Linux Documentation/arch/arm64/elf_hwcaps.rst). */
-enum { CAP_CPUID = 1 << 11, CAP_ASIMDDP = 1 << 20, CAP_SVE = 1 << 22, CAP2_I8MM = 1 << 13 };
+enum { CAP_CRC32 = 1 << 7, CAP_CPUID = 1 << 11, CAP_ASIMDDP = 1 << 20, CAP_SVE = 1 << 22, CAP2_I8MM = 1 << 13 };
 
 uint32_t host_cpu_features(void)
 {
     unsigned long cap = getauxval(AT_HWCAP), cap2 = getauxval(AT_HWCAP2);
     uint32_t features = CPU_ARM64_NEON; /* every ARMv8-A Linux has it */
 
+    if (cap & CAP_CRC32) {
+        features |= CPU_ARM64_CRC;
+    }
     if (cap & CAP_ASIMDDP) {
         features |= CPU_ARM64_DOTPROD;
     }

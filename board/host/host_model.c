@@ -12,6 +12,7 @@
 #include "flash_image/pack.h"
 #include "kernels/tuning.h"
 #include "runtime/console.h"
+#include "runtime/crc32c.h"
 #include "runtime/report.h"
 #include "runtime/selftest.h"
 #include "runtime/speculative.h"
@@ -113,6 +114,7 @@ static bool choose_kernels(struct host_model *m, const struct host_args *args)
         return false;
     }
     kernels_select(&m->kernels, features);
+    crc32c_use(&m->kernels);
     m->kernels.ahead = m->machine.tuning->ahead;
     m->features = features;
     return !args->options.selftest || test_kernels(m, args);

@@ -167,6 +167,8 @@ static uint32_t features_read(void)
     __asm__ volatile("mrs %0, id_aa64isar1_el1" : "=r"(isar1));
     if ((pfr0 >> 20 & 15) == 15) /* AdvSIMD */
         return CPU_ANY;
+    if (has_field(isar0, 16)) /* CRC32 */
+        features |= CPU_ARM64_CRC;
     if (has_field(isar0, 44)) /* DP */
         features |= CPU_ARM64_DOTPROD;
     if (has_field(isar1, 52)) /* I8MM */

@@ -169,6 +169,23 @@ static void test_add(struct tester *t)
     }
 }
 
+/* Every length and every alignment below 8. */
+static void test_crc32c(struct tester *t)
+{
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        size_t n = case_length(i);
+        struct tester_case c = {
+            .slot = { { TESTER_INOUT, TESTER_BYTES, 4, 4 }, { TESTER_IN, TESTER_BYTES, n, 1 } },
+            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
+            .size = { n }, .n_sizes = 1, .data = 0,
+        };
+
+        fill_random_bytes(t, 0, 4);
+        fill_random_bytes(t, 1, n);
+        tester_run(t, &c);
+    }
+}
+
 bool tester_run_vector(struct tester *t, enum kernel_op op)
 {
     switch ((int)op) {
@@ -185,6 +202,7 @@ bool tester_run_vector(struct tester *t, enum kernel_op op)
     case KERNEL_gelu_f32:
     case KERNEL_scale_f32: test_unary(t, op); return true;
     case KERNEL_add_f32: test_add(t); return true;
+    case KERNEL_crc32c_u8: test_crc32c(t); return true;
     default: return false;
     }
 }

@@ -42,7 +42,7 @@ static uint32_t cpu_features(void)
     unsigned long second = getauxval(AT_HWCAP2);
 
     return CPU_ARM64_NEON | /* every ARMv8-A Linux has it */
-           (first & 1ul << 20 ? CPU_ARM64_DOTPROD : 0u) |
+           (first & 1ul << 7 ? CPU_ARM64_CRC : 0u) | (first & 1ul << 20 ? CPU_ARM64_DOTPROD : 0u) |
            (first & 1ul << 22 ? CPU_ARM64_SVE : 0u) | (second & 1ul << 13 ? CPU_ARM64_I8MM : 0u);
 }
 #elif defined(__riscv)
@@ -66,9 +66,10 @@ static uint32_t cpu_features(void)
     } probe = { .key = KEY_IMA_EXT_0 };
     uint32_t vector = getauxval(AT_HWCAP) & 1ul << ('v' - 'a') ? CPU_RV64_V : 0;
     bool known = syscall(SYS_HWPROBE, &probe, 1, 0, NULL, 0) == 0 && probe.key == KEY_IMA_EXT_0;
+    bool carryless = known && probe.value >> 7 & 1; /* Zbc */
     bool halves = known && probe.value >> 30 & 3; /* Zvfh, Zvfhmin */
 
-    return CPU_RV64_GC | vector | (vector && halves ? CPU_RV64_ZVFH : 0u);
+    return CPU_RV64_GC | (carryless ? CPU_RV64_ZBC : 0u) | vector | (vector && halves ? CPU_RV64_ZVFH : 0u);
 }
 #elif defined(__x86_64__)
 static void print_vector_length(uint32_t features)

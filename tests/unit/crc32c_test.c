@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "runtime/crc32c.h"
+
+#include "board/host/host_cpu.h"
 #include "tests/unit/tap.h"
 
 static uint32_t crc_by_bits(uint32_t crc, const uint8_t *p, size_t n)
@@ -75,10 +77,22 @@ static void test_each_bit(void)
     OK(equal, "each single bit of 16 bytes");
 }
 
-int main(void)
+/* As the CPU does it, where it can; then by tables again, as an image without it. */
+static void test_all(const char *how, uint32_t features)
 {
+    static struct kernels k;
+
+    kernels_select(&k, features);
+    crc32c_use(&k);
+    printf("# by %s\n", k.crc32c_u8 == crc32c_u8_ref ? "tables" : how);
     test_published();
     test_against_bits();
     test_each_bit();
+}
+
+int main(void)
+{
+    test_all("the CPU", host_cpu_features());
+    test_all("", CPU_ANY);
     return tap_done();
 }
