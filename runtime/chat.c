@@ -42,7 +42,7 @@ void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     engine->hashes = options->ids;
     sampler_init(&c->sampler, &options->sampler);
-    speculative_open(&c->speculative, engine, draft);
+    speculative_open(&c->speculative, engine, draft, options);
     warn_options(c);
 }
 

@@ -11,9 +11,9 @@ static uint32_t match(const uint32_t *ids, uint32_t end, uint32_t n)
     return i;
 }
 
-uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t least, uint32_t most)
+uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most)
 {
-    uint32_t longest = least - 1;
+    uint32_t longest = 0;
     uint32_t from = 0;
 
     for (uint32_t end = n; end-- > 1 && longest < NGRAM_LONGEST;) {
@@ -22,11 +22,8 @@ uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t least, uint32_t most)
         from = length > longest ? end : from;
         longest = length > longest ? length : longest;
     }
-    if (from == 0) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < most; i++) {
+    for (uint32_t i = 0; i < most && longest != 0; i++) {
         ids[n + i] = ids[from + i]; /* a guess itself where the text ends: a period goes on */
     }
-    return most;
+    return longest;
 }

@@ -154,8 +154,9 @@ static void print_stream_figures(const struct engine *e, const struct report_rep
     if (e->plan.residency != PLAN_STREAMED) {
         return;
     }
-    console_printf(", read %s a token (planned %s), waited for %lu units (%lu after a start)",
+    console_printf(", read %s a %s (planned %s), waited for %lu units (%lu after a start)",
                    format_bytes(per_token, r->passes != 0 ? r->decode_bytes / r->passes : 0),
+                   r->speculates ? "pass" : "token",
                    format_bytes(planned, engine_planned_bytes(e)),
                    (unsigned long)(now->stalls - r->before.stalls),
                    (unsigned long)(now->first_stalls - r->before.first_stalls));

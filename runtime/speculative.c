@@ -6,12 +6,19 @@
 #include "runtime/format_text.h"
 #include "runtime/ngram.h"
 
+/* Before anything is measured. A speculation that was asked for saves passes of a slow card, beside
+ * which a guess costs little: see docs/EXPERIMENTS.md. */
+#define FIRST_RATE 0.7f
+#define FIRST_COST 0.1f
+#define ASKED_COST 0.03125f
+
 enum engine_guesses speculative_room(const struct options *o)
 {
     if (o->spec == SPEC_OFF) {
         return ENGINE_NO_GUESSES;
     }
-    return o->draft[0] != '\0' || o->spec == SPEC_NGRAM ? ENGINE_GUESSES : ENGINE_NO_GUESSES;
+    return o->draft[0] != '\0' || o->spec == SPEC_NGRAM ? ENGINE_GUESSES
+                                                       : ENGINE_GUESSES_IF_STREAMED;
 }
 
 struct engine_setup speculative_draft_setup(const struct engine_setup *target,
@@ -63,13 +70,18 @@ enum err speculative_check(struct engine *draft, const struct engine *engine)
     return ERR_UNSUPPORTED;
 }
 
-void speculative_open(struct speculative *s, struct engine *engine, struct engine *draft)
+void speculative_open(struct speculative *s, struct engine *engine, struct engine *draft,
+                      const struct options *o)
 {
     memset(s, 0, sizeof *s);
     s->engine = engine;
     s->draft = draft;
     s->on = engine_most_guesses(engine) != 0;
-    s->length = SPECULATIVE_LEAST;
+    s->timed = speculative_room(o) == ENGINE_GUESSES_IF_STREAMED;
+    s->cost = s->timed ? FIRST_COST : ASKED_COST;
+    for (uint32_t i = 0; i <= NGRAM_LONGEST; i++) {
+        s->rate[i] = FIRST_RATE;
+    }
     if (draft != NULL) {
         draft->hashes = false;
     }
@@ -148,18 +160,52 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* A run that came true whole may be longer next time, one that failed ends a little behind where
- * this one did. By counts alone, so that equal seeds give equal texts. */
-static void adapt_length(struct speculative *s)
+/* What the last run tells of its source. One that is not used comes slowly back to what it began
+ * with, so that it is tried again. */
+static void learn_rate(struct speculative *s)
 {
+    float *rate = &s->rate[s->source];
+
     if (s->n_guessed == 0) {
-        return;
+        *rate += (FIRST_RATE - *rate) / 64;
     }
-    if (s->n_right == s->n_guessed) {
-        s->length = least(s->length + 2, SPECULATIVE_MOST);
-    } else if (s->length > SPECULATIVE_LEAST) {
-        s->length--;
+    for (uint32_t i = 0; i < s->n_guessed && i <= s->n_right; i++) {
+        *rate += ((i < s->n_right ? 1.0f : 0.0f) - *rate) / 16;
     }
+}
+
+/* A round of n guesses took so long. */
+static void learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
+{
+    float t = (float)ticks, more;
+
+    if (n == 0) {
+        s->plain_ticks += s->plain_ticks == 0 ? t : (t - s->plain_ticks) / 8;
+    } else if (s->timed) {
+        more = (t - s->plain_ticks) / ((float)n * s->plain_ticks);
+        s->cost += ((more > 0 ? more : 0) - s->cost) / 8;
+    }
+}
+
+/* The length with the most tokens for the time: 1 + a + a^2 ... + a^n of them in a pass that costs
+ * 1 + n c. 0: guessing does not pay. */
+static uint32_t best_length(const struct speculative *s, float a)
+{
+    float tokens = 1 + a, power = a, best = 1;
+    uint32_t length = 0;
+
+    if (s->timed && s->plain_ticks == 0) {
+        return 0;
+    }
+    for (uint32_t n = SPECULATIVE_LEAST; n <= SPECULATIVE_MOST; n++) {
+        power *= a;
+        tokens += power;
+        if (tokens > best * (1 + (float)n * s->cost)) {
+            best = tokens / (1 + (float)n * s->cost);
+            length = n;
+        }
+    }
+    return length;
 }
 
 static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t most,
@@ -168,15 +214,14 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
     struct engine *e = s->engine;
     uint32_t n = e->kv.length + 1;
 
-    adapt_length(s);
-    most = least(most, s->length);
     most = least(most, engine_most_guesses(e));
     most = least(most, e->kv.context - n);
-    if (most == 0) {
-        return 0;
+    if (s->draft != NULL) {
+        most = least(most, best_length(s, s->rate[0]));
+        return most == 0 ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
-    return s->draft != NULL ? guess_by_draft(s, sampler, n, most, w)
-                            : ngram_guess(e->ids, n, SPECULATIVE_GRAM, most);
+    s->source = ngram_guess(e->ids, n, most);
+    return s->source == 0 ? 0 : least(most, best_length(s, s->rate[s->source]));
 }
 
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
@@ -197,6 +242,7 @@ enum err speculative_append(struct speculative *s, struct sampler *sampler, uint
 {
     struct engine *e = s->engine;
     struct waiting w = { s, should_stop, context };
+    uint64_t start;
     enum err error;
 
     if (e->n_ahead != 0) {
@@ -205,12 +251,19 @@ enum err speculative_append(struct speculative *s, struct sampler *sampler, uint
         s->figures.right++;
         return ERR_OK;
     }
-    s->n_guessed = s->on ? guess(s, sampler, most - 1, &w) : 0;
-    s->n_right = 0;
-    if (s->n_guessed == 0) {
+    if (!s->on) {
         return engine_append(e, e->ids + e->kv.length, 1, should_stop, context);
     }
+    learn_rate(s);
+    start = board.ticks();
+    s->n_right = 0;
+    s->n_guessed = guess(s, sampler, most - 1, &w);
     error = engine_append_guesses(e, s->n_guessed, should_stop, context);
-    s->figures.guessed += error == ERR_OK ? s->n_guessed : 0;
-    return error;
+    if (error != ERR_OK) {
+        s->n_guessed = 0;
+        return error;
+    }
+    learn_cost(s, s->n_guessed, board.ticks() - start);
+    s->figures.guessed += s->n_guessed;
+    return ERR_OK;
 }

@@ -10,10 +10,11 @@
 
 #include "board/err.h"
 #include "runtime/engine.h"
+#include "runtime/ngram.h"
 #include "runtime/options.h"
 #include "runtime/sampler.h"
 
-enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = ENGINE_MOST_GUESSES, SPECULATIVE_GRAM = 2 };
+enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = ENGINE_MOST_GUESSES };
 
 struct speculative_figures {
     uint32_t guessed; /* tokens that passes ran ahead over */
@@ -24,9 +25,14 @@ struct speculative {
     struct engine *engine;
     struct engine *draft;   /* NULL: n-gram lookup */
     bool on;
-    uint32_t length;        /* of the next run of guesses */
+    bool timed;             /* guess where that saves time; else, as it was asked for, where it saves
+                             * passes: the same ones on every machine */
     uint32_t n_guessed;     /* in the last run, and ... */
     uint32_t n_right;       /* ... how many came true */
+    uint32_t source;        /* of its guesses: 0 the draft, else the tokens that stood earlier */
+    float rate[NGRAM_LONGEST + 1]; /* probability that a guess of a source is right, measured */
+    float cost;             /* of a guess, in passes over one token */
+    float plain_ticks;      /* of such a pass; 0: not known yet */
     struct speculative_figures figures;
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* what each of the last run was drawn from */
 };
@@ -47,7 +53,8 @@ void speculative_leave(struct engine_setup *target, const struct engine *draft);
 enum err speculative_check(struct engine *draft, const struct engine *engine);
 
 /* engine is loaded; draft, too, or NULL. Both outlive s. */
-void speculative_open(struct speculative *s, struct engine *engine, struct engine *draft);
+void speculative_open(struct speculative *s, struct engine *engine, struct engine *draft,
+                      const struct options *o);
 
 /* The prompt has been appended to the engine: so it is to the draft. ERR_ABORTED and ERR_TOO_LONG
  * do no harm: the draft catches up when it can. */

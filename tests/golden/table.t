@@ -106,7 +106,7 @@ for key, reply in cells.items():
         words = {"streamed": "streamed", "in place": "in place"}[mode]
         tap.ok(f", {words}" in reply.figures, label(key) + " was " + words, reply.console)
     if mode == "streamed":
-        read = reply.figure(r"read ([\d.]+ \w+) a token")
+        read = reply.figure(r"read ([\d.]+ \w+) a \w+")
         tap.ok(read is not None and read == reply.figure(r"planned ([\d.]+ \w+)\)"),
                label(key) + " reads the planned bytes", reply.figures)
 

@@ -183,7 +183,7 @@ static int run_path(const struct tree *tree, struct speculative *s, struct sampl
 
     engine_clear(e);
     engine_append(e, front, n_front, NULL, NULL);
-    s->length = 4;
+    s->rate[0] = 0.7f;
     for (uint32_t d = 0; d < DEPTH; d++) {
         for (int i = 0; i < SPECULATIVE_MOST && wrong; i++) {
             for (uint32_t j = 0; j < s->guesses[i].n; j++)
@@ -208,11 +208,14 @@ static void test_model(void)
                                                   .top_k = WIDTH, .seed = 5 };
     static const uint32_t front[] = { 1, 300, 17 };
     static struct speculative s;
+    static struct options options;
     static struct tree tree;
     struct sampler sampler;
 
     start_with_draft(0);
-    speculative_open(&s, &rig.engine, &draft);
+    options_init(&options);
+    options.draft[0] = 'd';
+    speculative_open(&s, &rig.engine, &draft, &options);
     sampler_init(&sampler, &params);
     grow(&tree, &sampler, front, 3);
     for (int wrong = 0; wrong < 2; wrong++) {

@@ -12,13 +12,14 @@ enum { CONTEXT = 256, VOCAB = 512 };
 
 /* ---- n-grams --------------------------------------------------------------------------------- */
 
-static bool guesses_are(const char *ids, uint32_t least, const char *expected)
+/* The last `length` tokens stand earlier, and `expected` follows. */
+static bool guesses_are(const char *ids, uint32_t length, const char *expected)
 {
     uint32_t text[64], n = (uint32_t)strlen(ids), most = (uint32_t)strlen(expected);
 
     for (uint32_t i = 0; i < n; i++)
         text[i] = (uint32_t)ids[i];
-    if (ngram_guess(text, n, least, most != 0 ? most : 4) != most)
+    if (ngram_guess(text, n, most) != length)
         return false;
     for (uint32_t i = 0; i < most; i++) {
         if (text[n + i] != (uint32_t)expected[i])
@@ -29,15 +30,15 @@ static bool guesses_are(const char *ids, uint32_t least, const char *expected)
 
 static void test_ngram(void)
 {
-    OK(guesses_are("", 1, "") && guesses_are("a", 1, "") && guesses_are("abc", 1, ""),
+    OK(guesses_are("", 0, "") && guesses_are("a", 0, "") && guesses_are("abc", 0, ""),
        "nothing repeats, nothing is guessed");
     OK(guesses_are("abcdab", 2, "cdab"), "two tokens stand earlier");
-    OK(guesses_are("abcdxb", 2, ""), "one is too few where two are asked for");
-    OK(guesses_are("abcdxb", 1, "cd"), "and enough where one is");
-    OK(guesses_are("abcxbcyabc", 2, "xbc"), "the longer match before the later one");
+    OK(guesses_are("abcdxb", 1, "cd"), "or one");
+    OK(guesses_are("abcxbcyabc", 3, "xbc"), "the longer match before the later one");
     OK(guesses_are("abxabyab", 2, "yab"), "the later of two that are equally long");
+    OK(guesses_are("abcdefxabcdefyabcdef", 4, "yabc"), "four tokens tell as much as six");
     OK(guesses_are("abcab", 2, "cabcabca"), "a period goes on beyond the text");
-    OK(guesses_are("aaaa", 2, "aaaaaaaa"), "a run of one token");
+    OK(guesses_are("aaaa", 3, "aaaaaaaa"), "a run of one token");
 }
 
 /* ---- logits, cache and hash ------------------------------------------------------------------- */
@@ -190,6 +191,8 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
     options.sampler = *sampler;
     options.n = n;
     options.ids = true;
+    options.spec = mode == NGRAM ? SPEC_NGRAM : mode == PLAIN ? SPEC_OFF : SPEC_AUTO;
+    options.draft[0] = mode == DRAFT ? 'd' : '\0';
     stop_after = -1;
     chat_open(&chat, &rig.engine, mode == DRAFT ? &draft : NULL, &options, NULL);
 }
