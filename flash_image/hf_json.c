@@ -4,13 +4,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_BYTES = 256 << 20 }; /* the longest tokenizer.json has a seventh of it */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Which of two would count is for the reader to choose, so that none does. */
+static enum err check_keys(struct source *s, const cJSON *root)
+{
+    size_t n = (size_t)cJSON_GetArraySize(root), i = 0;
+    const char **keys = malloc((n + 1) * sizeof *keys);
+    const cJSON *member;
+    enum err e = ERR_OK;
+
+    if (keys == NULL) {
+        return source_refuse(s, ERR_NO_SPACE, "out of memory");
+    }
+    cJSON_ArrayForEach(member, root) {
+        keys[i++] = member->string;
+    }
+    qsort(keys, n, sizeof *keys, by_text);
+    for (i = 1; e == ERR_OK && i < n; i++) {
+        if (strcmp(keys[i - 1], keys[i]) == 0) {
+            e = source_refuse(s, ERR_BAD_MODEL, "the field %.120s comes twice", keys[i]);
+        }
+    }
+    free(keys);
+    return e;
+}
+
 /* cJSON reads up to a NUL: the text is copied so that one stands behind it whatever the file. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
 {
-    char *copy = malloc(bytes + 1);
+    char *copy = bytes <= MOST_BYTES ? malloc(bytes + 1) : NULL;
     const char *end = NULL;
     cJSON *root;
 
+    if (bytes > MOST_BYTES) {
+        *e = source_refuse(s, ERR_BAD_MODEL, "%zu bytes of JSON, at most %u are read", bytes,
+                           (unsigned)MOST_BYTES);
+        return NULL;
+    }
     if (copy == NULL) {
         *e = source_refuse(s, ERR_NO_SPACE, "out of memory");
         return NULL;
@@ -22,6 +58,10 @@ cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum e
     if (!cJSON_IsObject(root)) {
         *e = source_refuse(s, ERR_BAD_MODEL, "no JSON object: it is damaged at byte %td of %zu",
                            end != NULL ? end - copy : 0, bytes);
+    } else {
+        *e = check_keys(s, root);
+    }
+    if (*e != ERR_OK) {
         cJSON_Delete(root);
         root = NULL;
     }

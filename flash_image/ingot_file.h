@@ -18,6 +18,10 @@ enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
 /* Compare the CRC of an extent's bytes with the table: as image_check_extent. */
 enum err ingot_file_check_extent(struct ingot_file *f, unsigned extent);
 
+/* Whether all scales and floats of an extent's tensors are finite, which boards take for granted.
+ * ERR_BAD_MODEL: image.problem names the tensor. */
+enum err ingot_file_check_finite(struct ingot_file *f, unsigned extent);
+
 void ingot_file_close(struct ingot_file *f);
 
 #endif

@@ -10,7 +10,8 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 static void help(void)
 {
     puts("usage: ingot verify FILE.ingot\n"
-         "Check every checksum and every field of an .ingot file. Names each damaged part.\n"
+         "Check every checksum and every field of an .ingot file, and that no weight is infinite or\n"
+         "NaN. Names each damaged part.\n"
          "Exit status: 0 all is well, 1 something is damaged.");
 }
 
@@ -27,13 +28,14 @@ static int verify(const char *path)
     }
     n = f.image.header->extents.count;
     for (unsigned i = 0; i < n; i++) {
-        if (ingot_file_check_extent(&f, i) != ERR_OK) {
+        if (ingot_file_check_extent(&f, i) != ERR_OK ||
+            ingot_file_check_finite(&f, i) != ERR_OK) {
             fprintf(stderr, "ingot: %s: %s\n", path, f.image.problem);
             damaged++;
         }
     }
     if (damaged == 0) {
-        printf("%s: header, 4 sections and %u extents are as they were written\n", path, n);
+        printf("%s: header, 5 sections and %u extents are as they were written\n", path, n);
     }
     ingot_file_close(&f);
     return damaged == 0 ? FINE : FAILED;

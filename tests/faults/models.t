@@ -1,8 +1,11 @@
 #!/usr/bin/python3
-"""Hostile GGUF files, made here: each is refused by one sentence that names the field, with exit
-status 1, within seconds, by the program under ASan and UBSan."""
+"""Hostile GGUF files, folders of Hugging Face and .ingot files, made here: each is refused by one
+sentence that names the field, with exit status 1, within seconds, by the program under ASan and
+UBSan. (safetensors_test.c and image_test.c have many more of the latter two.)"""
 
+import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -11,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import BUILD, WORK, Tap
 from gguf_files import BOOL, F32, I32, STRING, U32, Gguf, text
+from hf_files import random_model
 
 SECONDS = 30
 INGOT = os.path.join(BUILD, "asan/ingot")
@@ -295,4 +299,211 @@ for key in ("general.name", "tokenizer.chat_template", "general.architecture", "
     status, said = pack(path)
     os.unlink(path)
     check(f"2 GB of {key}", [key] if key != "general.architecture" else [], status, said)
+
+# ---- folders ----------------------------------------------------------------------------------
+
+WEIGHTS = "model.safetensors"
+NORM = "model.layers.1.input_layernorm.weight"
+
+
+def rewrite(name, change):
+    """A file of the folder as bytes through `change`."""
+    def act(where):
+        path = os.path.join(where, name)
+        with open(path, "rb") as f:
+            raw = f.read()
+        with open(path, "wb") as f:
+            f.write(change(raw))
+    return act
+
+
+def header(change):
+    """The header of the weights as text, through `change`, its length put right."""
+    def act(raw):
+        size = struct.unpack_from("<Q", raw)[0]
+        new = change(raw[8:8 + size].decode()).encode()
+        return struct.pack("<Q", len(new)) + new + raw[8 + size:]
+    return rewrite(WEIGHTS, act)
+
+
+def entry(name, **fields):
+    def change(text):
+        whole = json.loads(text)
+        whole[name].update(fields)
+        return json.dumps(whole)
+    return header(change)
+
+
+def first_weight(name, raw):
+    def change(whole):
+        size = struct.unpack_from("<Q", whole)[0]
+        at = 8 + size + json.loads(whole[8:8 + size])[name]["data_offsets"][0]
+        return whole[:at] + raw + whole[at + len(raw):]
+    return rewrite(WEIGHTS, change)
+
+
+def config(text):
+    return rewrite("config.json", lambda raw: b"{" + text.encode() + b", " + raw.lstrip()[1:])
+
+
+def large(name, front):
+    """2 GB of a file, mostly a hole."""
+    def act(where):
+        with open(os.path.join(where, name), "wb") as f:
+            f.write(front)
+            f.truncate(1 << 31)
+    return act
+
+
+def index(text):
+    def act(where):
+        os.unlink(os.path.join(where, WEIGHTS))
+        with open(os.path.join(where, WEIGHTS + ".index.json"), "w") as f:
+            f.write(text)
+    return act
+
+
+def circle(where):
+    os.unlink(os.path.join(where, "config.json"))
+    os.symlink("config.json", os.path.join(where, "config.json"))
+
+
+def pieces(*tokens):
+    """tokenizer.model in place of tokenizer.json."""
+    def act(where):
+        os.unlink(os.path.join(where, "tokenizer.json"))
+        with open(os.path.join(where, "tokenizer.model"), "wb") as f:
+            f.write(b"".join(tokens))
+    return act
+
+
+FOLDERS = [
+    ("2^63 bytes of header", rewrite(WEIGHTS, lambda b: HUGE + b[8:]),
+     ["header wants 9223372036854775808 bytes"]),
+    ("2 GB of header", large(WEIGHTS, struct.pack("<Q", (1 << 31) - 8)), ["bytes of JSON"]),
+    ("2^63 rows", entry(NORM, shape=[1 << 63]), [NORM, "shape"]),
+    ("no rows", entry(NORM, shape=[0]), [NORM, "shape"]),
+    ("no dimensions", entry(NORM, shape=[], data_offsets=[0, 4]), [NORM]),
+    ("offsets past the end", entry(NORM, data_offsets=[1 << 40, (1 << 40) + 160]),
+     [NORM, "data_offsets"]),
+    ("offsets of 2^63", entry(NORM, data_offsets=[1 << 63, (1 << 63) + 160]),
+     [NORM, "data_offsets"]),
+    ("tensors that overlap", entry(NORM, data_offsets=[0, 160]), [NORM, "overlap"]),
+    ("a tensor twice", header(lambda t: t.rstrip()[:-1] + ', "' + NORM +
+                              '": {"dtype": "F32", "shape": [40], "data_offsets": [0, 160]}}'),
+     [NORM, "comes twice"]),
+    ("a NaN weight", first_weight("lm_head.weight", NAN), ["output", "not finite"]),
+    ("an infinite norm", first_weight(NORM, struct.pack("<f", float("inf"))),
+     ["attn_norm", "not finite"]),
+    ("an index that names itself", index('{"weight_map": {"x": "' + WEIGHTS + '.index.json"}}'),
+     ["header wants"]),
+    ("an index that leaves the folder", index('{"weight_map": {"x": "../x"}}'), ["weight_map"]),
+    ("a config that is a link to itself", circle, ["symbolic links"]),
+    ("a field twice", config('"hidden_size": 8'), ["hidden_size", "comes twice"]),
+    ("a width of 2^63", rewrite("config.json", lambda b: b.replace(
+        b'"hidden_size": 40', b'"hidden_size": 9223372036854775808')), ["hidden_size"]),
+    ("no layers", rewrite("config.json", lambda b: b.replace(
+        b'"num_hidden_layers": 3', b'"num_hidden_layers": 0')), ["n_layers"]),
+    ("2 GB of config.json", large("config.json", b"{"), ["bytes of JSON"]),
+    ("2 GB of tokenizer.json", large("tokenizer.json", b"{"), ["bytes of JSON"]),
+    ("a token of 2^63 bytes", pieces(b"\x0a" + b"\xff" * 8 + b"\x7f"), ["SentencePiece"]),
+    ("a piece of 2 GB", lambda where: (
+        pieces()(where), large("tokenizer.model", b"\x0a\xfa\xff\xff\xff\x07" +
+                               b"\x0a\xf4\xff\xff\xff\x07")(where)), ["SentencePiece"]),
+]
+
+
+def pack_folder(row):
+    number, (_, change, _) = row
+    where = random_model("llama", f"hostile-{number}-")
+    change(where)
+    result = pack(where)
+    shutil.rmtree(where)
+    return result
+
+
+where = random_model("llama", "hostile-")
+status, said = pack(where)
+tap.ok(status == 0, "the folder that all are made of is packed", said)
+shutil.rmtree(where)
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    for (name, _, words), (status, said) in zip(FOLDERS, pool.map(pack_folder,
+                                                                  enumerate(FOLDERS))):
+        check("folder: " + name, words, status, said)
+
+# ---- .ingot -----------------------------------------------------------------------------------
+
+TABLE = [n >> 1 ^ (0x82f63b78 if n & 1 else 0) for n in range(256)]
+for _ in range(7):
+    TABLE = [n >> 1 ^ (0x82f63b78 if n & 1 else 0) for n in TABLE]
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 0xff] ^ crc >> 8
+    return crc ^ 0xffffffff
+
+
+PACKED = os.path.join(WORK, "hostile-good.ingot")
+good().write(path := os.path.join(WORK, "hostile-good.gguf"))
+subprocess.run([INGOT, "pack", path, "-o", PACKED, "-q", "--type", "q8_0"], check=True,
+               timeout=SECONDS)
+with open(PACKED, "rb") as f:
+    INGOT_FILE = f.read()
+PARAMS, SECTIONS = 88, 216
+AT = [struct.unpack_from("<Q", INGOT_FILE, SECTIONS + 24 * i)[0] for i in range(5)]
+TOKENIZER, CHAT, _, TENSORS, EXTENTS = AT
+LAYER = EXTENTS + 32
+LAYER_AT = struct.unpack_from("<Q", INGOT_FILE, LAYER)[0]
+ATTN_Q = TENSORS + 2 * 64
+Q_AT = LAYER_AT + struct.unpack_from("<Q", INGOT_FILE, ATTN_Q + 24)[0]
+
+# name, where, what is put there, words of the sentence
+FILES = [
+    ("2^32 - 1 layers", PARAMS + 16, "<I", 0xffffffff, ["n_layers"]),
+    ("no width", PARAMS + 8, "<I", 0, ["dim is 0"]),
+    ("2^63 bytes", 16, "<Q", 1 << 63, ["cut short"]),
+    ("2^63 bytes of tokenizer", SECTIONS + 8, "<Q", 1 << 63, ["tokenizer.bytes"]),
+    ("sections that overlap", SECTIONS + 24, "<Q", 4096, ["chat.offset"]),
+    ("a section past the end", SECTIONS + 72, "<Q", 1 << 40, ["tensors.offset"]),
+    ("2^31 bytes of token texts", TOKENIZER + 60, "<I", 1 << 31, ["tokenizer: text"]),
+    ("2^32 - 1 tokens", TOKENIZER + 8, "<I", 0xffffffff, ["n_tokens"]),
+    ("a NaN score", TOKENIZER + 64, None, NAN, ["score", "not finite"]),
+    ("a string of 2 GB", CHAT + 8, "<I", 1 << 31, ["chat: string 2"]),
+    ("tensors that overlap", ATTN_Q + 64 + 24, "<Q", 1024, ["attn_k: offset"]),
+    ("an offset past the end", ATTN_Q + 24, "<Q", 1 << 40, ["attn_q: offset"]),
+    ("a tensor twice", ATTN_Q + 64, "<H", 4, ["attn_k", "role 4"]),
+    ("2^32 - 1 rows", ATTN_Q + 8, "<I", 0xffffffff, ["attn_q: rows"]),
+    ("extents that overlap", LAYER, "<Q", 4096, ["layer 0: offset"]),
+    ("a NaN scale", Q_AT, "<H", 0x7e00, ["layer 0: attn_q", "not finite"]),
+    ("an infinite norm", LAYER_AT, "<I", 0x7f800000, ["layer 0: attn_norm", "not finite"]),
+]
+
+
+def seal(raw):
+    """All checksums right, so that the field itself is what is refused."""
+    count, = struct.unpack_from("<I", INGOT_FILE, SECTIONS + 4 * 24 + 20)
+    for i in range(count):
+        at, size = struct.unpack_from("<QQ", INGOT_FILE, EXTENTS + 32 * i)
+        if raw[at:at + size] != INGOT_FILE[at:at + size]:
+            struct.pack_into("<I", raw, EXTENTS + 32 * i + 16, crc32c(raw[at:at + size]))
+    for i in range(5):
+        at, size = struct.unpack_from("<QQ", INGOT_FILE, SECTIONS + 24 * i)
+        struct.pack_into("<I", raw, SECTIONS + 24 * i + 16, crc32c(raw[at:at + size]))
+    struct.pack_into("<I", raw, 12, 0)
+    struct.pack_into("<I", raw, 12, crc32c(raw[:4096]))
+
+
+for name, at, form, value, words in FILES:
+    raw = bytearray(INGOT_FILE)
+    at = struct.unpack_from("<I", INGOT_FILE, TOKENIZER + 40)[0] + TOKENIZER if name == \
+        "a NaN score" else at
+    new = value if form is None else struct.pack(form, value)
+    raw[at:at + len(new)] = new
+    seal(raw)
+    with open(PACKED, "wb") as out:
+        out.write(raw)
+    done = subprocess.run([INGOT, "verify", PACKED], capture_output=True, timeout=SECONDS)
+    check(".ingot: " + name, words, done.returncode, done.stderr.decode("utf-8", "replace"))
 tap.done()

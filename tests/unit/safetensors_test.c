@@ -137,13 +137,27 @@ static void test_cut(void)
 
 static char config[4096];
 
-/* A llama with more fields in front of its own, which are then the second of their name. */
+/* A llama with other fields in place of its own or beside them. */
 static const char *config_of(const char *more)
 {
-    snprintf(config, sizeof config, "{%s%s\"architectures\":[\"LlamaForCausalLM\"],"
-             "\"model_type\":\"llama\",\"hidden_size\":32,\"intermediate_size\":12,"
-             "\"num_hidden_layers\":4,\"num_attention_heads\":2,\"num_key_value_heads\":1,"
-             "\"vocab_size\":11,\"max_position_embeddings\":64}", more, more[0] != '\0' ? "," : "");
+    static const char *const fields[] = {
+        "\"architectures\":[\"LlamaForCausalLM\"]", "\"model_type\":\"llama\"",
+        "\"hidden_size\":32", "\"intermediate_size\":12", "\"num_hidden_layers\":4",
+        "\"num_attention_heads\":2", "\"num_key_value_heads\":1", "\"vocab_size\":11",
+        "\"max_position_embeddings\":64",
+    };
+    size_t used = (size_t)snprintf(config, sizeof config, "{%s", more);
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        char key[64];
+
+        snprintf(key, sizeof key, "%.*s", (int)(strchr(fields[i], ':') - fields[i] + 1), fields[i]);
+        if (strstr(more, key) == NULL) { /* with both quotes and the colon */
+            used += (size_t)snprintf(config + used, sizeof config - used, "%s%s",
+                                     used > 1 ? "," : "", fields[i]);
+        }
+    }
+    snprintf(config + used, sizeof config - used, "}");
     return config;
 }
 
@@ -203,6 +217,12 @@ static void test_config_refused(void)
                   "\"layer_types\" makes layer 1 'sliding_attention'");
     refuse_config(FAMILY("Gemma3") ",\"sliding_window\":8,\"layer_types\":"
                   "[\"sliding_attention\"]", ERR_BAD_MODEL, "\"layer_types\" has 1 entries");
+}
+
+static void test_field_twice(void)
+{
+    refuse_config("\"rms_norm_eps\":1e-5,\"rms_norm_eps\":1e-6", ERR_BAD_MODEL,
+                  "the field rms_norm_eps comes twice");
 }
 
 static void test_scaling_refused(void)
@@ -448,6 +468,7 @@ int main(void)
     test_hostile();
     test_cut();
     test_config_refused();
+    test_field_twice();
     test_scaling_refused();
     test_families();
     test_scaling();
