@@ -2,7 +2,14 @@
  * that are left before it is believed; nothing recurses. */
 #include "flash_image/gguf.h"
 
-enum { MAX_VALUES = 65536, MAX_TEXT_BYTES = 16 << 20 };
+#include "flash_image/map_file.h"
+
+enum {
+    MAX_VALUES = 65536,
+    MAX_TEXT_BYTES = 16 << 20,
+    STEP_BYTES = 4 << 20,
+    LARGE_BYTES = 16 << 20,
+};
 
 static const uint8_t value_bytes[VALUE_TYPES] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
@@ -367,6 +374,24 @@ static enum err read_values(struct gguf *g)
     return g->number[N_SPLIT_COUNT] > 1 ? refuse_part(g) : ERR_OK;
 }
 
+/* Part by part; of large ones the pages are let go of, little memory need not be a mapping. */
+static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t n)
+{
+    const uint8_t *kept_a = a, *kept_b = b;
+    bool same = true;
+
+    for (size_t at = 0; same && at < n; at += STEP_BYTES) {
+        size_t end = n - at < STEP_BYTES ? n : at + STEP_BYTES;
+
+        same = memcmp(a + at, b + at, end - at) == 0;
+        if (n >= LARGE_BYTES) {
+            map_release(&kept_a, a + end, !same || end == n);
+            map_release(&kept_b, b + end, !same || end == n);
+        }
+    }
+    return same;
+}
+
 /* An output matrix that is the embedding again, byte for byte, needs no second place. */
 static bool output_is_embedding(struct source *s)
 {
@@ -377,8 +402,8 @@ static bool output_is_embedding(struct source *s)
         return true;
     }
     return e->data != NULL && o->type == e->type && o->rows == e->rows && o->cols == e->cols &&
-           memcmp(o->data, e->data,
-                  (size_t)source_type_bytes(e->type, (uint64_t)e->rows * e->cols)) == 0;
+           same_bytes(o->data, e->data,
+                      (size_t)source_type_bytes(e->type, (uint64_t)e->rows * e->cols));
 }
 
 bool gguf_is(const uint8_t *data, size_t bytes)
