@@ -6,7 +6,7 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 3
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-kernels bench-images fuzz-long
+        test-parts test-images bench bench-kernels bench-pack bench-images fuzz-long
 
 GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t tests/golden/quantizer.t \
           tests/golden/hf_tokenizers.t tests/golden/machines.t \
@@ -147,6 +147,9 @@ $(NATIVE): $(NATIVE_OBJ)
 bench: $(if $(filter x86_64,$(HOST_ISA)),$(NATIVE))
 bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes one, host too; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
+
+bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py
 
 bench-images:
 	$(Q)for b in virt-arm64 virt-riscv64; do \

@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""What the packer tells and takes: memory that does not grow with the model, types that it changes,
+progress on a terminal."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../bench")]
+from gguf_files import TYPES, Gguf
+from machine import ASSETS, HOST, WORK, Reply, Tap, run
+from pack_memory import SMALL, measure
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+few = {what: kilobytes for what, _, _, kilobytes, _, _ in measure(SMALL, "q4_k_m")}
+LAYERS = 32
+for what, total, status, kilobytes, _, said in measure({**SMALL, "layers": LAYERS}, "q4_k_m"):
+    tap.ok(status == 0 and kilobytes < few[what] + (total >> 10) // 16,
+           f"{what}: {kilobytes >> 10} MiB for {total >> 20} MiB of weights, {few[what] >> 10} for "
+           "a quarter", said)
+
+# Every type that GGUF files have, one at a time in the place of attn_q: what becomes of it is said.
+BECOMES = {"Q4_1": "q4_k", "Q5_0": "q8_0", "Q5_1": "q8_0", "Q2_K": "q6_k", "Q3_K": "q6_k",
+           "Q5_K": "q8_0", "IQ4_NL": "q8_0", "IQ4_XS": "q8_0"}
+BLOCKS = {"F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q4_0": (32, 18), "Q4_1": (32, 20),
+          "Q5_0": (32, 22), "Q5_1": (32, 24), "Q8_0": (32, 34), "Q2_K": (256, 84),
+          "Q3_K": (256, 110), "Q4_K": (256, 144), "Q5_K": (256, 176), "Q6_K": (256, 210),
+          "IQ4_NL": (32, 18), "IQ4_XS": (256, 136)}
+OUT = os.path.join(WORK, "pack-type.ingot")
+PATH = os.path.join(WORK, "pack-type.gguf")
+
+
+def model(kind):
+    g = Gguf("llama")
+    g.letters(12)
+    for key, value in (("context_length", 64), ("embedding_length", 256), ("block_count", 1),
+                       ("feed_forward_length", 256), ("attention.head_count", 4)):
+        g.u32("." + key, value)
+    g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
+    shapes = [("token_embd", (256, 12)), ("output_norm", (256,)), ("blk.0.attn_norm", (256,)),
+              ("blk.0.ffn_norm", (256,))]
+    shapes += [("blk.0." + n, (256, 256)) for n in ("attn_q", "attn_k", "attn_v", "attn_output",
+                                                    "ffn_gate", "ffn_up", "ffn_down")]
+    for name, dims in shapes:
+        elements = dims[0] * (dims[1] if len(dims) > 1 else 1)
+        of, size = BLOCKS[kind] if name == "blk.0.attn_q" else BLOCKS["F32"]
+        g.tensor(name + ".weight", dims, kind if name == "blk.0.attn_q" else "F32",
+                 bytes(elements // of * size))
+    g.write(PATH)
+
+
+for kind in TYPES:
+    model(kind)
+    status, said = run([HOST, "pack", PATH, "-o", OUT])
+    told = re.findall(r": (\S+) weights are stored as (\w+)", said)
+    to = BECOMES.get(kind)
+    wanted = [(kind, to)] if to else [(kind, "f16")] if kind == "BF16" else []
+    tap.ok(status == 0 and told == wanted,
+           f"{kind}: " + (f"becomes {to}, which is said" if to else "needs no other type"), said)
+model("Q6_K")
+status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0"])
+tap.ok(status == 0 and "Q6_K weights are quantized again as q4_0" in said,
+       "a type that was asked for and rounds once more is said too", said)
+status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0", "-q"])
+tap.ok(status == 0 and said == "", "-q: nothing is said", said)
+for word, wrong in (("--type", "q9"), ("--head", "q4_k_m"), ("--colour", "red")):
+    status, said = run([HOST, "pack", PATH, "-o", OUT, word, wrong])
+    tap.ok(status == 2 and said.count("\n") == 1 and "pack --help" in said,
+           f"{word} {wrong}: {said.strip()}", said)
+
+model("F32")
+with open(PATH, "rb") as f:
+    raw = f.read()
+run([HOST, "pack", PATH, "-o", OUT, "-q"])
+with open(OUT, "rb") as f:
+    three = f.read()
+with open(PATH, "wb") as f:
+    f.write(raw[:4] + b"\2" + raw[5:])
+status, said = run([HOST, "pack", PATH, "-o", OUT, "-q"])
+with open(OUT, "rb") as f:
+    tap.ok(status == 0 and f.read() == three, "GGUF version 2 is packed to the same bytes", said)
+
+# llama2.c's checkpoints against its own output; int8 in groups of 4 as the floats that they mean.
+LLAMA2C, REFS = (os.path.join(ASSETS, d) for d in ("llama2c", "refs/llama2c"))
+SHOGGOTH = "One day, Lily met a Shoggoth"
+for name, prompt, ref in (("stories260K.bin", SHOGGOTH, "stories260K.t0.n64.prompt-shoggoth"),
+                          ("stories260K.v1.bin", "", "stories260K.t0.n64"),
+                          ("stories260K-q8-group4.bin", "", "stories260K-q8-group4.t0.n64")):
+    if not os.path.exists(os.path.join(LLAMA2C, name)):
+        tap.skip(name, f"no {LLAMA2C} (set INGOT_ASSETS)")
+        continue
+    status, said = run([HOST, "run", os.path.join(LLAMA2C, name), "-p", prompt, "-n", "64",
+                        "--temp", "0", "-q"])
+    text = prompt + Reply(said).text if prompt else Reply(said).text
+    with open(os.path.join(REFS, ref + ".txt"), encoding="utf-8") as f:
+        wanted = f.read().strip("\n")
+    # its count of tokens includes the prompt's
+    tap.ok(status == 0 and len(wanted) > 100 and text.startswith(wanted),
+           f"{name}: {len(wanted)} characters as llama2.c has them", f"{text}\n{wanted}\n{said}")
+
+# Progress begins after a second of work: 135 million weights.
+master, slave = pty.openpty()
+child = subprocess.Popen([HOST, "synth", "--shape", "smol135", "--type", "q6_k", "-o", OUT],
+                         stderr=slave, stdout=slave, stdin=subprocess.DEVNULL)
+os.close(slave)
+shown = b""
+while True:
+    try:
+        piece = os.read(master, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    shown += piece
+child.wait(timeout=300)
+os.close(master)
+os.unlink(OUT)
+bars = re.findall(r"\rpacking \[([#.]{32})\] +(\d+) % of (\d+) MB, \d+ MB/s", shown.decode())
+tap.ok(child.returncode == 0 and (bars or len(shown) == 0) and
+       [int(b[1]) for b in bars] == sorted(int(b[1]) for b in bars) and
+       all(abs(b[0].count("#") - int(b[1]) * .32) < 1.5 for b in bars),
+       f"a bar that grows with the work, drawn {len(bars)} times", shown[-300:])
+tap.done()
