@@ -21,6 +21,8 @@ static union {
     uint8_t page[PAGE];
 } kept __attribute__((aligned(PAGE), section(".kept")));
 
+static bool usable; /* it is mapped */
+
 static uint32_t checksum(const struct record *record)
 {
     const uint8_t *bytes = (const uint8_t *)&record->state;
@@ -43,7 +45,8 @@ void last_run_open(struct board_last_run *last, bool *armed)
 
     *armed = false;
     memset(last, 0, sizeof *last);
-    if (mmu_map((uintptr_t)&kept, sizeof kept, MAP_UNCACHED) != ERR_OK)
+    usable = mmu_map((uintptr_t)&kept, sizeof kept, MAP_UNCACHED) == ERR_OK;
+    if (!usable)
         return;
     if (record->magic == RECORD_MAGIC && record->check == checksum(record) &&
         record->state != RECORD_ENDED) {
@@ -61,6 +64,8 @@ void last_run_open(struct board_last_run *last, bool *armed)
 
 void last_run_alive(uint32_t millis)
 {
+    if (!usable)
+        return;
     kept.record.millis = millis;
     seal();
 }
@@ -69,6 +74,8 @@ void last_run_doing(const char *doing, bool armed)
 {
     size_t bytes = strlen(doing);
 
+    if (!usable)
+        return;
     bytes = bytes < sizeof kept.record.doing ? bytes : sizeof kept.record.doing - 1;
     memset(kept.record.doing, 0, sizeof kept.record.doing);
     memcpy(kept.record.doing, doing, bytes);
@@ -78,6 +85,8 @@ void last_run_doing(const char *doing, bool armed)
 
 void last_run_close(bool restarting)
 {
+    if (!usable)
+        return;
     kept.record.state = restarting ? RECORD_RESTARTS : RECORD_ENDED;
     seal();
 }

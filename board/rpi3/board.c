@@ -41,6 +41,8 @@ static const uintptr_t local = BOARD_LOCAL;
 /* BCM2835 ARM Peripherals, section 7.5. */
 enum { INTERRUPT_UART = 57 };
 
+enum { RADIO_FIRST_PIN = 34, RADIO_LAST_PIN = 39, SD_CLOCK_PIN = 48, SD_LAST_PIN = 53 };
+
 static struct raspberry_pi pi;
 
 static struct rpi3_storage {
@@ -96,6 +98,18 @@ static void rpi3_wake(const _Atomic uint32_t *word)
     bcm_local_wake_others(local, core_number());
 }
 
+/* The slot's pins can be on either of two controllers, and Arasan's on the slot or on the radio
+ * (BCM2835 ARM Peripherals, section 6.2): the slot gets it. All but the clock are pulled up. */
+static void route_card(void)
+{
+    for (unsigned pin = RADIO_FIRST_PIN; pin <= RADIO_LAST_PIN; pin++)
+        bcm_gpio_function(places.gpio, pin, BCM_PIN_INPUT);
+    for (unsigned pin = SD_CLOCK_PIN; pin <= SD_LAST_PIN; pin++) {
+        bcm_gpio_pull(places.gpio, places.pull, pin, pin != SD_CLOCK_PIN);
+        bcm_gpio_function(places.gpio, pin, BCM_PIN_ALT3);
+    }
+}
+
 /* RAM ends where the peripherals begin; the VideoCore's bus has it, past the caches, at
  * 0xc0000000 (BCM2835 ARM Peripherals, 1.2.3). */
 static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
@@ -110,6 +124,7 @@ static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
         .ticks_hz = generic_timer_hz(),
     };
 
+    route_card();
     if (mmu_map(BOARD_ARASAN, SDHCI_REGISTER_BYTES, MAP_DEVICE) != ERR_OK ||
         mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) != ERR_OK ||
         bcm_sd_open(&storage.sd, &place, &storage.device) != ERR_OK)

@@ -134,6 +134,19 @@ for board in CORES:
         tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
                f"{board}: {words} is reported", console)
 
+# raspi3b is a 3B, whose light hangs on the firmware's expander.
+trace = os.path.join(WORK, "light-trace")
+status, console = one_word("rpi3", words_for("tiny", 1, "resident"),
+                           SD + ["-d", "trace:bcm2835_mbox_property", "-D", trace])
+with open(trace, encoding="utf-8", errors="replace") as f:
+    events = f.read()
+if not events:
+    tap.skip("rpi3: the light", "this QEMU has no such trace events")
+else:
+    changes = events.count("tag:0x00038041")
+    tap.ok(changes >= 2 and changes % 2 == 0,
+           "rpi3: the light goes on and off while the card is read", events[-2000:])
+
 # Where the slot of a real Pi 4 is: QEMU has the controller, without DMA, and no card in it.
 EMMC2 = ["-drive", f"if=none,id=card,format=raw,snapshot=on,file={card}",
          "-device", "sd-card,drive=card,bus=/generic-sdhci/sd-bus"]

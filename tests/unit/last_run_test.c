@@ -1,0 +1,149 @@
+/* The record of the last run in a page that survives, and the registers that end a run: the
+ * watchdog's, and the pins beside them. The test plays the page and the registers. */
+#include <string.h>
+
+#include "board/drivers/bcm_gpio.h"
+#include "board/drivers/bcm_watchdog.h"
+#include "board/drivers/last_run.h"
+#include "board/isa.h"
+#include "tests/unit/tap.h"
+
+enum { PM_RSTC = 0x1c / 4, PM_RSTS = 0x20 / 4, PM_WDOG = 0x24 / 4 };
+
+static uint8_t *page; /* where the record lies */
+static enum err map_says;
+static bool mapped_wrong;
+static uint32_t regs[64];
+
+enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
+{
+    if (mapping != MAP_UNCACHED || base % 4096 != 0 || bytes != 4096)
+        mapped_wrong = true;
+    page = (uint8_t *)base;
+    return map_says;
+}
+
+static struct board_last_run opened(bool *armed)
+{
+    struct board_last_run last;
+
+    last_run_open(&last, armed);
+    return last;
+}
+
+static void test_record(void)
+{
+    bool armed;
+    struct board_last_run last = opened(&armed);
+
+    OK(last.end == BOARD_RUN_UNKNOWN && !armed, "a cleared page says nothing");
+    last_run_alive(1234);
+    last_run_doing("loading the model", true);
+    last = opened(&armed);
+    OK(last.end == BOARD_RUN_RESET && armed && last.alive_millis == 1234 &&
+       strcmp(last.doing, "loading the model") == 0, "a run that was cut off");
+    last = opened(&armed);
+    OK(last.end == BOARD_RUN_RESET && !armed && last.alive_millis == 0 &&
+       strcmp(last.doing, "starting") == 0, "one that got nowhere");
+    last_run_close(true);
+    OK(opened(&armed).end == BOARD_RUN_RESTARTED, "one that restarted");
+    last_run_close(false);
+    OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "one that was switched off");
+}
+
+static void test_long_text(void)
+{
+    bool armed;
+    struct board_last_run last;
+
+    last_run_doing("a text that is a good deal longer than the record has room for", false);
+    last = opened(&armed);
+    OK(last.end == BOARD_RUN_RESET && strlen(last.doing) == BOARD_DOING_BYTES - 1 &&
+       strncmp(last.doing, "a text that is", 14) == 0, "a long text is cut: %s", last.doing);
+}
+
+/* RAM after a power cycle: any bit may be any. */
+static void test_decay(void)
+{
+    unsigned believed = 0;
+    bool armed;
+
+    for (unsigned byte = 0; byte < 20 + BOARD_DOING_BYTES; byte++) {
+        (void)opened(&armed);
+        last_run_alive(99);
+        page[byte] ^= (uint8_t)(1 << byte % 8);
+        believed += opened(&armed).end != BOARD_RUN_UNKNOWN;
+    }
+    OK(believed == 0, "no record with a flipped bit is believed");
+    memset(page, 0xff, 4096);
+    OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "nor ones");
+    map_says = ERR_NO_SPACE;
+    OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "nor anything that cannot be mapped");
+    memset(page, 0, 4096);
+    last_run_alive(5);
+    last_run_doing("nothing", true);
+    last_run_close(true);
+    OK(page[0] == 0 && memcmp(page, page + 1, 4095) == 0, "which is not written either");
+    map_says = ERR_OK;
+    OK(!mapped_wrong, "one page, uncached");
+}
+
+static void test_watchdog(void)
+{
+    uintptr_t base = (uintptr_t)regs;
+
+    regs[PM_RSTC] = 0x102;
+    bcm_watchdog_arm(base, 15000);
+    OK(regs[PM_WDOG] == (0x5a000000 | 15 * 65536), "15 s are %x", (unsigned)regs[PM_WDOG]);
+    OK(regs[PM_RSTC] == 0x5a000122, "a full reset, the other bits kept");
+    bcm_watchdog_arm(base, BCM_WATCHDOG_MAX_MILLIS);
+    OK((regs[PM_WDOG] & 0xffffff) <= 0xfffff, "the longest fits the counter");
+    regs[PM_RSTC] = 0x122;
+    bcm_watchdog_arm(base, 0);
+    OK(regs[PM_RSTC] == 0x5a000102, "off again");
+
+    regs[PM_RSTS] = 0x1000;
+    OK(!bcm_watchdog_restarted(base), "power-on is no restart");
+    regs[PM_RSTS] = 0x20;
+    OK(bcm_watchdog_restarted(base), "the watchdog is");
+    regs[PM_RSTS] = 0x1aaa;
+    bcm_watchdog_halt(base);
+    OK(regs[PM_RSTS] == (0x5a000000 | 0x1fff) && (regs[PM_RSTC] & 0x30) == 0x20 &&
+       (regs[PM_WDOG] & 0xffffff) == 10, "halt: partition 63, then a reset");
+    regs[PM_RSTS] = 0x1fff;
+    bcm_watchdog_restart(base);
+    OK(regs[PM_RSTS] == (0x5a000000 | 0x1aaa), "restart: partition 0");
+}
+
+static void test_pins(void)
+{
+    uintptr_t base = (uintptr_t)regs;
+
+    memset(regs, 0, sizeof regs);
+    regs[1] = 0xffffffff;
+    bcm_gpio_function(base, 14, BCM_PIN_ALT0);
+    bcm_gpio_function(base, 15, BCM_PIN_INPUT);
+    OK(regs[1] == (0xffffffff & ~(7u << 12) & ~(7u << 15)) + (4u << 12), "pins 14 and 15 alone");
+    bcm_gpio_function(base, 53, BCM_PIN_ALT3);
+    OK(regs[5] == 7u << 9, "pin 53");
+    bcm_gpio_write(base, 42, true);
+    bcm_gpio_write(base, 29, false);
+    OK(regs[0x20 / 4] == 1u << 10 && regs[0x28 / 4] == 1u << 29, "set and clear");
+    bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, true);
+    OK(regs[0xe4 / 4] == 1u << 30, "a pull of BCM2711");
+    bcm_gpio_pull(base, BCM_PULL_REGISTER, 15, false);
+    OK(regs[0xe4 / 4] == 0, "and none");
+    bcm_gpio_pull(base, BCM_PULL_CLOCKED, 50, true);
+    OK(regs[0x94 / 4] == 0 && regs[0x9c / 4] == 0 && regs[0xe4 / 4] == 0,
+       "the sequence of BCM2835 leaves its registers clear");
+}
+
+int main(void)
+{
+    test_record();
+    test_long_text();
+    test_decay();
+    test_watchdog();
+    test_pins();
+    return tap_done();
+}
