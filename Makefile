@@ -197,6 +197,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
 -include $(UNIT:.t=.d) $(FUZZ:%=%.d)
 
 include tests/tests.mk
+include models/demo.mk
 
 # ---- what people call ------------------------------------------------------------------------
 

@@ -1,0 +1,24 @@
+# The demo model: trained from nothing but the scripts in models/, packed from models/demo.
+
+TRAINED := $(O)/demo
+DEMO_THREADS ?= $(JOBS)
+
+.PHONY: train-demo pack-demo evaluate-demo
+
+# Rows are written once; training goes on where it stopped.
+train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up to an hour
+	$(Q)$(PYTHON) -c 'import numpy, torch' 2>/dev/null || { \
+	    echo "PyTorch is missing: apt-get install python3-torch libopenblas0-openmp," \
+	         "or give PYTHON= one that has it"; exit 1; }
+	$(Q)test -s $(TRAINED)/rows-512.bin || $(PYTHON) models/training/rows.py $(TRAINED)
+	$(Q)$(PYTHON) models/training/train.py $(TRAINED) --threads $(DEMO_THREADS)
+	$(Q)$(PYTHON) models/training/export.py $(TRAINED) models/demo
+	$(Q)$(MAKE) --no-print-directory pack-demo
+
+pack-demo: $(H)/ingot ## models/demo-q8_0.ingot and demo-q4_0.ingot from models/demo
+	$(Q)for t in q8_0 q4_0; do \
+	    $(H)/ingot pack models/demo -o models/demo-$$t.ingot --type $$t -q || exit 1; done
+	$(Q)ls -l models/demo-*.ingot
+
+evaluate-demo: $(H)/ingot ## ask the demo model 200 held-out prompts
+	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot

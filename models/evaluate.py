@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Examines a packed demo model: 200 prompts that it has not seen, answered greedily by the Linux
+program and judged by the generator's own checks.
+
+usage: evaluate.py [-v] MODEL.ingot...     INGOT_BUILD: where host/ingot is, default: build"""
+
+import collections
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "generator"))
+sys.path.insert(0, os.path.join(HERE, "training"))
+import held_out
+from checks import passes, recall, repeats
+from tokenizer import read_tokenizer
+
+BUILD = os.environ.get("INGOT_BUILD", os.path.join(HERE, "..", "build"))
+STORY_TOKENS = 100
+
+
+def answers(model, tokenizer, system, prompts):
+    """[(reply, its number of tokens)] of one conversation; the program says which ids it chose."""
+    command = [os.path.join(BUILD, "host/ingot"), "chat", model, "--temp", "0", "--ids", "-t", "1"]
+    command += ["--system", system] if system else []
+    typed = "".join(p + "\n" for p in prompts).encode()
+    done = subprocess.run(command, input=typed, capture_output=True, timeout=120)
+    said = done.stdout.decode(errors="replace").split("\n")
+    lines = [line.split()[1:] for line in said if line.startswith("ids:")]
+    if done.returncode != 0 or len(lines) != len(prompts):
+        raise RuntimeError(f"{len(lines)} replies to {prompts}: {done.stderr.decode()}")
+    return [(tokenizer.decode([int(i) for i in ids]), len(ids)) for ids in lines]
+
+
+def converse(model, tokenizer, system, exchanges):
+    """(exchange, what was asked, reply, tokens, right?) of each. A question about a story is made
+    from the model's own story, so the conversation is had again from its beginning after each."""
+    asked, facts, story = [], None, None
+    for e in exchanges:
+        asked.append(e.pattern.format(**facts) if facts and "{" in e.pattern else e.user)
+        if e.check == "story" or e is exchanges[-1]:
+            replies = answers(model, tokenizer, system, asked)
+            facts = recall(replies[-1][0])
+    for e, prompt, (reply, tokens) in zip(exchanges, asked, replies):
+        yield e, prompt, reply, tokens, passes(e, reply, recall(story))
+        story = reply if e.check == "story" else story
+
+
+class Result:
+    """Of one model: how many of each kind passed, how many stories are long and never repeat."""
+
+    def __init__(self):
+        self.passed, self.asked = collections.Counter(), collections.Counter()
+        self.good_stories, self.failures = 0, []
+
+    def add(self, exchange, prompt, reply, tokens, right):
+        self.asked[exchange.check] += 1
+        self.passed[exchange.check] += right
+        if exchange.check == "story":
+            self.good_stories += tokens >= STORY_TOKENS and not repeats(reply)
+        if not right:
+            self.failures.append((exchange.check, exchange.wanted, prompt, reply))
+
+    def share(self):
+        return sum(self.passed.values()) / sum(self.asked.values())
+
+    def story_share(self):
+        return self.good_stories / self.asked["story"]
+
+    def line(self):
+        kinds = ", ".join(f"{k} {self.passed[k]}/{n}" for k, n in sorted(self.asked.items()))
+        return (f"{sum(self.passed.values())} of {sum(self.asked.values())} right ({kinds}); "
+                f"{self.good_stories} of {self.asked['story']} stories have {STORY_TOKENS} tokens "
+                "and no sentence twice")
+
+
+def examine(model, tokenizer):
+    result = Result()
+    for system, exchanges in held_out.conversations():
+        for outcome in converse(model, tokenizer, system, exchanges):
+            result.add(*outcome)
+    return result
+
+
+def main(models):
+    verbose = "-v" in models
+    tokenizer = read_tokenizer(os.path.join(HERE, "demo", "tokenizer.json"))
+    for model in (m for m in models if m != "-v"):
+        result = examine(model, tokenizer)
+        print(f"{model}: {result.line()}", flush=True)
+        for failure in result.failures if verbose else []:
+            print("  ", *failure, sep=" | ")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

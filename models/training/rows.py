@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""Writes what the model learns from: the tokenizer, and rows of token ids of one length, each one
+long conversation from its beginning. Two bytes an id; the top bit marks what is learned: replies.
+
+usage: rows.py FOLDER"""
+
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../generator"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import generator
+import held_out
+from tokenizer import END, START, Tokenizer, train
+
+VOCABULARY = 2048
+TOKENIZER_SEED, ROWS_SEED = 1, 2
+LEARNED = 0x8000
+# (file, ids a row beside the first, rows, parts)
+FILES = [("rows-128.bin", 128, 4000, generator.FIRST),
+         ("rows-256.bin", 256, 26000, generator.MIXED),
+         ("rows-512.bin", 512, 3000, generator.MIXED)]
+
+
+def train_tokenizer(path):
+    rng = random.Random(TOKENIZER_SEED)
+    texts = []
+    for _ in range(30000):
+        texts += ["system", "user", "assistant", "\n"]
+        for e in generator.conversation(rng, 1, generator.MIXED)[1]:
+            texts += [e.user, e.reply]
+    texts += [str(n) for n in range(100)] * 1000
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(train(texts, VOCABULARY), f, ensure_ascii=False)
+
+
+def ids_of(tokenizer, system, exchanges):
+    """The conversation in ChatML; replies and their ends are to be learned."""
+    newline = tokenizer.encode("\n")
+    out = []
+    if system is not None:
+        out += [START] + tokenizer.encode("system\n" + system) + [END] + newline
+    for e in exchanges:
+        out += [START] + tokenizer.encode("user\n" + e.user) + [END] + newline
+        out += [START] + tokenizer.encode("assistant\n")
+        out += [i | LEARNED for i in tokenizer.encode(e.reply) + [END]] + newline
+    return out
+
+
+def row(rng, tokenizer, length, shares, banned):
+    """One conversation that is at least so long, none of whose prompts is held out."""
+    while True:
+        system, exchanges = generator.conversation(rng, length * 6, shares)
+        exchanges = [e for e in exchanges if e.user not in banned]
+        ids = ids_of(tokenizer, system, exchanges)
+        if len(ids) > length:
+            return ids[:length + 1]
+
+
+def main(folder):
+    import numpy
+
+    os.makedirs(folder, exist_ok=True)
+    merges = os.path.join(folder, "merges.json")
+    if not os.path.exists(merges):
+        print("tokenizer: training", flush=True)
+        train_tokenizer(merges)
+    with open(merges, encoding="utf-8") as f:
+        tokenizer = Tokenizer(json.load(f))
+    banned = held_out.first_prompts()
+    for name, length, count, shares in FILES:
+        rng = random.Random(ROWS_SEED + length)
+        rows = numpy.empty((count, length + 1), numpy.uint16)
+        for i in range(count):
+            rows[i] = row(rng, tokenizer, length, shares, banned)
+            if i % 10000 == 0:
+                print(f"{name}: {i} of {count} rows", flush=True)
+        rows.tofile(os.path.join(folder, name))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
