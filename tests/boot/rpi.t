@@ -204,12 +204,13 @@ for board in CORES:
     time.sleep(0.6)
     if "\n> " in console:
         reset(path)
-        console += read_until(process, "cores: ")
+        console += read_until(process, "of 4 at work")
     process.kill()
     process.communicate()
     tap.ok(re.search(r"warning: a reset cut off the last run \d+\.\d s after its start, "
                      r"while it was (talking|waiting for input)", console),
            f"{board}: the next start names the reset", console)
+    tap.ok(console.count("cores: 4 of 4 at work") == 2, f"{board}: and has all its cores", console)
 
 # ---- what is linked ---------------------------------------------------------------------------
 
