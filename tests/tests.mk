@@ -6,14 +6,14 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 3
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-kernels bench-pack bench-images fuzz-long
+        test-parts test-images bench bench-kernels bench-pack bench-images bench-storage fuzz-long
 
 GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t tests/golden/quantizer.t \
           tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
-        tests/boot/selftest.t tests/boot/rpi.t
-FAULTS := tests/faults/image.t tests/faults/host.t tests/faults/models.t
+        tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t
+FAULTS := tests/faults/image.t tests/faults/card.t tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
 
@@ -53,7 +53,8 @@ TEST_BOARDS := rpi5
 
 test-images: $(H)/ingot
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin \
+	        $(O)/$$b/storage-bench.bin BOARD=$$b || exit 1; done
 	$(Q)for b in $(TEST_BOARDS); do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
 
@@ -169,3 +170,6 @@ $(NATIVE_KERNELS): $(NATIVE_KERNELS_OBJ)
 
 bench-kernels: bench-images $(NATIVE_KERNELS) ## every kernel: instructions, llvm-mca's cycles, native time; build/bench-kernels.csv
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kernels.py
+
+bench-storage: test-images ## what reading a card costs on every way of an SD controller; build/bench-storage.csv; minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/storage.py

@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+"""A model from an SD card, on every way that a controller has for its data: what virtio-blk gives,
+bit for bit, in large commands, and with so few instructions that a card is never kept waiting."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, BUILD, HOST, RISCV64_V, SD_ADMA2, SD_ADMA2_64, SD_PIO, SD_SDMA, WORK,
+                     Reply, Tap, card_arguments, extents, make_card, sd_arguments)
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "sd-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
+               capture_output=True, timeout=60)
+CARD = make_card("sd-card.img", "--size", "64", MODEL)
+LARGE = make_card("sd-large.img", "--size", "64", MODEL)
+os.truncate(LARGE, 4 << 30)  # an SDHC card: addresses count sectors
+EXTENTS = extents(MODEL)
+STREAM = f" mem={2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096}"
+WORDS = 'prompt="Once upon" n=6 temp=0 ids'
+
+UHS = ",sd-spec-version=3,uhs=1"
+UHS_CAPABILITIES = 0x2007 << 32 | SD_ADMA2_64  # SDR50 with tuning, SDR104, DDR50
+WAYS = [("ADMA2", CARD, SD_ADMA2, ""), ("64-bit ADMA2", LARGE, SD_ADMA2_64, ""),
+        ("SDMA", CARD, SD_SDMA, ""), ("PIO", CARD, SD_PIO, ""),
+        ("a UHS-I controller", LARGE, UHS_CAPABILITIES, UHS)]
+TRACE = ["-trace", "sdcard_normal_command"]
+
+
+def boot(case):
+    machine, _, words, drives = case
+    return machine.run(words, 2, drives, timeout=120)
+
+
+cases = []
+for machine in (ARM64, RISCV64_V):
+    cases.append((machine, "virtio-blk", WORDS, card_arguments(CARD)))
+    for name, card, capabilities, more in WAYS:
+        drives = sd_arguments(card, capabilities, "", more)
+        cases.append((machine, name, WORDS, drives + TRACE))
+        cases.append((machine, name + ", streamed", WORDS + STREAM, drives))
+    cases.append((machine, "no card", WORDS, ["-device", "sdhci-pci"]))
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    results = list(pool.map(boot, cases))
+
+wanted = {machine.board: Reply(console) for (machine, name, _, _), (_, console)
+          in zip(cases, results) if name == "virtio-blk"}
+for (machine, name, _, _), (status, console) in zip(cases, results):
+    if name == "no card":
+        tap.ok("there is no card in the slot" in console and "power off" in console,
+               f"{machine.board}: an empty slot is answered with a sentence", console)
+        continue
+    reply = Reply(console)
+    want = wanted[machine.board]
+    storage = "virtio-blk at" if name == "virtio-blk" else "storage: SD card at"
+    tap.ok(status == 0 and storage in console and want.ids and reply.ids == want.ids and
+           reply.hash == want.hash, f"{machine.board}: {name}: the ids of virtio-blk", console)
+    if "streamed" in name:
+        tap.ok("streamed" in reply.figures, f"{machine.board}: {name}: and it is", reply.figures)
+tap.ok(wanted["virt-arm64"].hash == wanted["virt-riscv64"].hash, "both machines agree")
+
+# The file is one piece: its extents arrive by a command each, and a few for header and folders.
+for (machine, name, _, _), (_, console) in zip(cases, results):
+    if name in ("ADMA2", "PIO"):
+        many = len(re.findall(r"READ_MULTIPLE_BLOCK", console))
+        one = len(re.findall(r"READ_SINGLE_BLOCK", console))
+        tap.ok(0 < many <= len(EXTENTS) + 16 and one <= 8,
+               f"{machine.board}: {name}: {many} commands for many blocks, {one} for one, and "
+               f"{os.path.getsize(MODEL)} bytes of model", console[-1500:])
+
+
+# Instructions that the driver takes for a MiB, counted by QEMU's -icount: a transfer of the
+# emulated controller takes none. A card at its fastest, SDR104, takes 10 ms for it.
+def instructions(machine, capabilities):
+    command = machine.command("", 1, sd_arguments(CARD, capabilities) +
+                              ["-icount", "shift=0"],
+                              os.path.join(BUILD, machine.board, "storage-bench.bin"))
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    rows = re.findall(r"^storage-bench: \d+ (\d+) (\d+) (\d+) \w+ SD card",
+                      done.stdout.decode("utf-8", "replace"), re.M)
+    return [int(ticks) * 10**9 / int(hz) / (int(size) / 2**20) for size, ticks, hz in rows]
+
+
+for machine in (ARM64, RISCV64_V):
+    for name, capabilities, most in (("ADMA2", SD_ADMA2, 50000), ("SDMA", SD_SDMA, 50000),
+                                     ("PIO", SD_PIO, 4000000)):
+        counts = instructions(machine, capabilities)
+        middle = statistics.median(counts) if counts else 0
+        tap.ok(counts and 0 < middle < most,
+               f"{machine.board}: {name}: {middle:.0f} instructions a MiB, fewer than {most}",
+               counts)
+tap.done()
