@@ -178,7 +178,7 @@ ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/board/host/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
 # Drivers that need no machine: a test has their registers, or their host, in its hands.
 TESTED_DRIVERS = $(wildcard board/drivers/sd_*.c board/drivers/sdhci*.c board/drivers/last_run.c \
-                 board/drivers/bcm_gpio.c board/drivers/bcm_watchdog.c)
+                 board/drivers/bcm_gpio.c board/drivers/bcm_watchdog.c board/drivers/spi_nor.c)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@

@@ -12,7 +12,8 @@ GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_familie
           tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
-        tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t
+        tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t \
+        tests/boot/riscv_boards.t
 FAULTS := tests/faults/image.t tests/faults/card.t tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
@@ -47,7 +48,7 @@ test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its refe
 	$(Q)$(TEST_ENV) $(PROVE) tests/kernels/kernels.t
 
 # Boards with suites of their own beside the virt machines.
-TEST_BOARDS := rpi5
+TEST_BOARDS := rpi5 sifive_u icicle
 
 # ---- the suites ------------------------------------------------------------------------------
 

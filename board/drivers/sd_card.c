@@ -202,6 +202,7 @@ static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
 static void sd_card_fail(struct sd_card *card, enum err e)
 {
     enum sd_fault fault = card->command.fault;
+    enum err cured;
 
     card->host->ops->stop(card->host);
     card->n_errors++;
@@ -210,8 +211,9 @@ static void sd_card_fail(struct sd_card *card, enum err e)
         sd_card_lose(card, ERR_REMOVED);
         return;
     }
-    if (sd_card_cure(card, fault) != ERR_OK) {
-        sd_card_lose(card, sd_card_is_out(card) ? ERR_REMOVED : e);
+    cured = sd_card_cure(card, fault);
+    if (cured != ERR_OK) {
+        sd_card_lose(card, sd_card_is_out(card) || cured == ERR_REMOVED ? ERR_REMOVED : e);
         return;
     }
     if (card->tries > TRIES) {

@@ -5,7 +5,7 @@
 #include "board/drivers/sd_card.h"
 
 enum {
-    CMD_IDLE = 0, CMD_IF_COND = 8, CMD_CSD = 9, CMD_CID = 10, CMD_STOP = 12, CMD_STATUS = 13,
+    CMD_IDLE = 0, CMD_IF_COND = 8, CMD_CSD = 9, CMD_CID = 10, CMD_STOP = 12,
     CMD_BLOCK_LENGTH = 16, CMD_READ_ONE = 17, CMD_APP = 55, CMD_OCR = 58, CMD_CRC = 59,
     ACMD_OP_COND = 41,
 };
@@ -172,7 +172,7 @@ static enum err sd_spi_take_block(struct sd_spi *spi)
         sd_spi_release(spi);
         return ERR_OK;
     }
-    if ((sd_spi_send(spi, CMD_STOP, 0) & R1_NONE) != 0)
+    if ((sd_spi_send(spi, CMD_STOP, 0) & (R1_NONE | R1_ERRORS)) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND_TIMEOUT, ERR_TIMEOUT);
     spi->state = SD_SPI_BUSY;
     return ERR_BUSY;
@@ -282,7 +282,8 @@ static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned
 
     if (sd_host_run(&spi->host, &command) == ERR_OK)
         return true;
-    (void)sd_spi_short(spi, CMD_STATUS, 0, NULL); /* QEMU repeats the error in the next answer */
+    /* QEMU repeats the error in the next answer: of a command that changes nothing. */
+    (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
     return false;
 }
 
@@ -310,7 +311,7 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
     enum err e = ERR_OK;
 
     card->facts.by_sector = (ocr & OCR_HIGH_CAPACITY) != 0;
-    if (!card->facts.by_sector)
+    if (!card->facts.by_sector) /* of others it is fixed */
         (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
     if (sd_spi_read_block(spi, card, CMD_CSD, 0, REGISTER_BYTES)) {
         sd_facts_words(csd, card->scratch);

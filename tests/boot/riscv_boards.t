@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""sifive_u and icicle: each boots from its own SD controller, and from SPI NOR, with 1 and 4 cores,
+resident and streamed, and gives the host's ids and logits."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ASSETS, HOST, WORK, Machine, Reply, Tap, extents, make_card, make_flash, pack,
+                     run)
+
+STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
+TOKENS = 48
+NOR_BYTES = 32 << 20
+SIFIVE_U, ICICLE = Machine("sifive_u"), Machine("icicle")
+
+tap = Tap()
+if not os.path.exists(STORIES):
+    tap.skip("RISC-V boards", "no " + STORIES + " (set INGOT_ASSETS)")
+    tap.done()
+
+model = pack(STORIES, "q8_0", "riscv-boards-q8_0.ingot")
+limit = 2 * max(size for _, size in extents(model)[1:-1]) + 2 * 4096
+card = make_card("riscv-boards.img", "--power-of-two", model)
+nor = make_flash(model, NOR_BYTES, "riscv-boards-nor.img")
+
+
+def sd(extra=""):
+    return ["-drive", f"if=sd,format=raw,file={card},snapshot=on{extra}"]
+
+
+def words(*more):
+    return " ".join(['prompt=""', "temp=0", f"n={TOKENS}", "ids", *more])
+
+
+status, console = run([HOST, "run", model, "-p", "", "-n", str(TOKENS), "--temp", "0", "--ids"])
+expected = Reply(console)
+tap.ok(status == 0 and len(expected.ids or []) == TOKENS, "the host's reply", console)
+
+
+def agrees(label, machine, arguments, drives, cores, *expect):
+    status, console = machine.run(words(f"cores={cores}", *arguments), cores, drives, timeout=240)
+    reply = Reply(console)
+    tap.ok(status == 0 and reply.ids == expected.ids and reply.hash == expected.hash,
+           f"{label}: ends by itself, the same ids and logits", console)
+    for text in (f"cores: {cores} of ",) + expect:
+        tap.ok(text in console, f"{label}: says \"{text}\"", console)
+    return console
+
+
+def rate(label, console):
+    """What a person reads of the card: bytes by the log's own clock."""
+    loading = re.search(r"and (\d+) ms of loading", console)
+    weights = re.search(r"weights +([\d.]+) KiB", console)
+    if not tap.ok(loading and weights, f"{label}: the log times the loading", console):
+        return
+    seconds = max(int(loading.group(1)), 1) / 1000
+    tap.note(f"{label}: {float(weights.group(1)) / seconds:.0f} KiB/s in this emulator")
+
+
+for machine, name in ((SIFIVE_U, "SD over SPI at 0x10050000"), (ICICLE, "SD card at 0x20008000")):
+    for cores in (1, 4):
+        label = f"{machine.board}, {cores} cores, SD"
+        console = agrees(label, machine, [], sd(), cores, name, ", resident")
+        rate(label, console)
+    agrees(f"{machine.board}, 4 cores, SD streamed", machine, [f"mem={limit}"], sd(), 4,
+           ", streamed")
+    tap.ok(f"Ingot 0.1 on {machine.board}: 4 x SiFive U54" in console or
+           f"Ingot 0.1 on {machine.board}: 4 x rv64gc" in console,
+           f"{machine.board}: hart 0, the E51, has no number", console)
+
+flash = ["-drive", f"if=mtd,format=raw,readonly=on,file={nor}"]
+for cores in (1, 4):
+    console = agrees(f"sifive_u, {cores} cores, SPI NOR", SIFIVE_U, ["model=flash"], flash, cores,
+                     "SPI NOR flash at 0x10040000, 32.0 MiB", ", resident")
+rate("sifive_u, SPI NOR", console)
+agrees("sifive_u, SPI NOR streamed", SIFIVE_U, [f"mem={limit}"], flash, 4, ", streamed")
+
+for machine in (SIFIVE_U, ICICLE):
+    status, console = machine.run(words(), 1)
+    tap.ok("error: " in console and "attach a card" in console or "no card" in console,
+           f"{machine.board}: without a card it says so", console)
+    status, console = machine.run(words(), 1, ["-initrd", model])
+    tap.ok(status == 0 and Reply(console).hash == expected.hash and "in place" in console,
+           f"{machine.board}: from an initrd, in place", console)
+
+# A sector of the model that cannot be read, once and for good.
+CONFIG = """[inject-error]
+event = "read_aio"
+errno = "5"
+sector = "{sector}"
+once = "{once}"
+"""
+
+
+def model_sector():
+    """A sector of the card in the midst of the model's last layer."""
+    offset, _ = extents(model)[-2]
+    with open(model, "rb") as f:
+        f.seek(offset)
+        piece = f.read(512)
+    with open(card, "rb") as f:
+        return f.read().index(piece) // 512
+
+
+for machine in (SIFIVE_U, ICICLE):
+    for once in ("on", "off"):
+        config = os.path.join(WORK, f"riscv-blkdebug-{once}.cfg")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(CONFIG.format(sector=model_sector(), once=once))
+        drive = ["-drive", f"if=sd,format=raw,file.driver=blkdebug,file.config={config},"
+                           f"file.image.driver=file,file.image.filename={card}"]
+        status, console = machine.run(words(), 1, drive, timeout=240)
+        if once == "on":
+            tap.ok(Reply(console).hash == expected.hash, f"{machine.board}: one bad read is tried "
+                   "again", console)
+        else:
+            # QEMU's card does not tell: what it gives instead of the sector, the checksum finds.
+            tap.ok("layer 4: the checksum does not match" in console and "power off" in console,
+                   f"{machine.board}: a sector that is gone is found", console)
+tap.done()
