@@ -5,18 +5,15 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "boot/talk.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
-#include "runtime/chat.h"
 #include "runtime/console.h"
 #include "runtime/crc32c.h"
-#include "runtime/engine.h"
 #include "runtime/format_text.h"
 #include "runtime/options.h"
 #include "runtime/report.h"
 #include "runtime/selftest.h"
-#include "runtime/speculative.h"
-#include "runtime/storage.h"
 #include "runtime/team.h"
 
 enum { WATCHDOG_SECONDS = 15 };
@@ -25,11 +22,6 @@ static struct main_state {
     struct options options;
     struct kernels kernels;
     struct team team;
-    struct storage storage;
-    struct file draft_file;
-    struct engine engine;
-    struct engine draft;
-    struct chat chat;
     uint32_t watchdog_millis; /* 0: not armed */
     bool bad_options;
 } state;
@@ -193,83 +185,9 @@ static void choose_kernels(const struct machine *machine)
     }
 }
 
-static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
-{
-    (void)context;
-    console_progress(label, done, total);
-    console_poll();
-}
-
-/* The draft takes its place in the arena before the model's is planned. */
-static void open_draft(struct engine_setup *setup, struct engine_setup *draft_setup)
-{
-    if (storage_find_model(&state.storage, state.options.draft) != ERR_OK) {
-        give_up(state.storage.problem);
-    }
-    state.draft_file = state.storage.file;
-    *draft_setup = speculative_draft_setup(setup, &state.draft_file);
-    if (engine_open(&state.draft, draft_setup) != ERR_OK) {
-        give_up(state.draft.problem);
-    }
-    speculative_leave(setup, &state.draft);
-    report_draft(&state.draft);
-}
-
-static void load(struct engine *engine, const struct engine_setup *setup)
-{
-    enum err e = engine_load(engine, setup, show_progress, NULL);
-
-    console_progress_end();
-    if (e != ERR_OK) {
-        give_up(engine->problem);
-    }
-}
-
-static void open_model(const struct machine *machine)
-{
-    struct engine_setup setup = {
-        .ram = machine->ram[0],
-        .file = &state.storage.file,
-        .team = &state.team,
-        .kernels = &state.kernels,
-        .weight_limit = (size_t)state.options.mem,
-        .context = state.options.ctx,
-        .kv_type = (enum kv_type)state.options.kv,
-        .probe = true,
-    };
-    uint64_t start;
-    struct engine_setup draft_setup = { 0 };
-    uint64_t load_millis;
-
-    storage_open(&state.storage, machine);
-    setup.guesses = speculative_room(&state.options);
-    if (state.options.draft[0] != '\0') {
-        open_draft(&setup, &draft_setup);
-    }
-    if (storage_find_model(&state.storage, state.options.model) != ERR_OK) {
-        give_up(state.storage.problem);
-    }
-    if (engine_open(&state.engine, &setup) != ERR_OK) {
-        give_up(state.engine.problem);
-    }
-    if (draft_setup.file != NULL &&
-        speculative_check(&state.draft, &state.engine) != ERR_OK) {
-        give_up(state.draft.problem);
-    }
-    report_model(&state.engine);
-    report_plan(&state.engine);
-    start = console_millis();
-    if (draft_setup.file != NULL) {
-        load(&state.draft, &draft_setup);
-    }
-    load(&state.engine, &setup);
-    load_millis = console_millis() - start;
-    console_log("ready: entry to prompt %lu ms, and %lu ms of loading",
-                (unsigned long)(console_millis() - load_millis), (unsigned long)load_millis);
-}
-
 void image_main(const struct machine *machine)
 {
+    struct talk_setup setup = { machine, &state.options, &state.kernels, &state.team };
     char ram[FORMAT_NUMBER_BYTES];
 
     open_console(machine);
@@ -282,19 +200,9 @@ void image_main(const struct machine *machine)
     start_team(machine);
     choose_kernels(machine);
     watch("loading the model");
-    open_model(machine);
-    watch("talking");
-    chat_open(&state.chat, &state.engine,
-              state.options.draft[0] != '\0' ? &state.draft : NULL, &state.options, NULL);
-    if (options_given(&state.options, OPTION_PROMPT)) {
-        enum err e = chat_reply(&state.chat, state.options.prompt, state.options.prompt_bytes,
-                                true);
-
-        report_high_water(&state.engine);
-        stop(e != ERR_OK);
+    if (!talk_open(&setup)) {
+        give_up(talk_problem());
     }
-    console_printf("Type a line and press Enter; Ctrl-C stops a reply.\n");
-    chat_loop(&state.chat);
-    report_high_water(&state.engine);
-    stop(0);
+    watch("talking");
+    stop(talk());
 }

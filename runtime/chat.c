@@ -1,8 +1,9 @@
-#include "runtime/chat.h"
+#include "runtime/chat_private.h"
 
 #include <string.h>
 
 #include "runtime/chat_turn.h"
+#include "runtime/commands.h"
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/report.h"
@@ -33,7 +34,7 @@ static void warn_options(const struct chat *c)
 }
 
 void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
-               const struct options *options, const struct ingot_chat *template)
+               struct options *options, const struct ingot_chat *template)
 {
     memset(c, 0, sizeof *c);
     c->engine = engine;
@@ -46,15 +47,13 @@ void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
     warn_options(c);
 }
 
-/* The tokens of one turn (or of a plain text) into the engine's id buffer, behind what the cache
- * holds and the pending ones. A turn after the first closes the reply before it. */
-static enum err encode(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t *n)
+enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
+                     uint32_t at, uint32_t room, size_t *n)
 {
     struct engine *e = c->engine;
     const struct options *o = c->options;
-    struct chat_turn turn = { text, bytes, !c->started, o->think == THINK_OFF, NULL, 0 };
+    struct chat_turn turn = { text, bytes, first, o->think == THINK_OFF, NULL, 0 };
     struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
-    uint32_t at = e->kv.length + c->pending;
     size_t n_parts = 1;
 
     if (options_given(o, OPTION_SYSTEM)) {
@@ -65,8 +64,8 @@ static enum err encode(struct chat *c, const char *text, size_t bytes, bool as_t
         n_parts = chat_turn_parts(c->template, &turn, parts);
     }
     return tokenizer_encode_parts(&e->tokenizer, parts, n_parts,
-                                  c->started ? TOKENIZER_CONTINUE : TOKENIZER_BOS, e->ids + at,
-                                  e->kv.context - at, n, e->scratch, e->scratch_bytes);
+                                  first ? TOKENIZER_BOS : TOKENIZER_CONTINUE, e->ids + at, room, n,
+                                  e->scratch, e->scratch_bytes);
 }
 
 static bool is_line_feeds(const struct chat *c, uint32_t id)
@@ -134,6 +133,24 @@ static void print_token(const struct chat *c, struct reply *r, uint32_t id)
     r->previous = id;
 }
 
+/* The context is full in the middle of a reply, all of which is in the cache. ERR_NO_SPACE: it has
+ * no older turns to drop; told. Otherwise as engine_append. */
+static enum err make_room_for_reply(struct chat *c, struct reply *r)
+{
+    struct engine *e = c->engine;
+    uint32_t end = e->kv.length;
+    enum err error;
+
+    if (!chat_drop_oldest(c, 1)) {
+        console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
+        return ERR_NO_SPACE;
+    }
+    r->first_new -= end - c->pending;
+    error = engine_append(e, e->ids, c->pending, stop_requested, NULL);
+    c->pending -= error == ERR_OK ? c->pending : e->kv.length;
+    return error;
+}
+
 /* Sample, print and append until an end. What was printed last and not appended is pending: the
  * next turn begins with it, so that no pass is spent on a token that may be the last. */
 static enum err decode(struct chat *c, struct reply *r)
@@ -149,8 +166,10 @@ static enum err decode(struct chat *c, struct reply *r)
         enum err error;
 
         if (e->kv.length == e->kv.context) {
-            console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
-            return ERR_OK;
+            error = make_room_for_reply(c, r);
+            if (error != ERR_OK) {
+                return error == ERR_NO_SPACE ? ERR_OK : error;
+            }
         }
         id = speculative_pick(&c->speculative, &c->sampler);
         if (id == SAMPLER_NO_TOKEN) {
@@ -255,29 +274,52 @@ static enum err refuse_prompt(struct chat *c, enum err error)
     return error;
 }
 
+/* The turn's tokens behind the conversation, the oldest of which gives way. A quarter of the
+ * context is left for the reply where that is possible. */
+static enum err encode_turn(struct chat *c, const char *text, size_t bytes, size_t *n)
+{
+    struct engine *e = c->engine;
+    bool dropped = false;
+    enum err error;
+
+    for (;;) {
+        uint32_t at = e->kv.length + c->pending;
+
+        error = chat_encode(c, text, bytes, true, !c->started, at, e->kv.context - at, n);
+        if (error != ERR_TOO_LONG &&
+            (error != ERR_OK || dropped || at + *n <= e->kv.context / 4 * 3)) {
+            return error;
+        }
+        if (!chat_drop_oldest(c, 0)) {
+            return error;
+        }
+        dropped = true;
+    }
+}
+
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
     struct engine *e = c->engine;
     struct reply r = { .writer = { .write = console_write_to } };
-    uint32_t start;
+    uint32_t start, own;
     size_t n = 0;
     enum err error;
 
+    e->problem[0] = '\0';
     as_turn = as_turn && chat_has_template(c->template);
     if (as_turn) {
         forget_thoughts(c);
+        error = encode_turn(c, text, bytes, &n);
     } else {
-        engine_clear(e);
-        c->started = false;
-        c->pending = 0;
+        chat_clear(c);
+        error = chat_encode(c, text, bytes, false, true, 0, e->kv.context, &n);
     }
-    e->problem[0] = '\0';
-    error = encode(c, text, bytes, as_turn, &n);
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
-    n += c->pending;
     start = e->kv.length;
+    own = start + c->pending;
+    n += c->pending;
     r.figures.prompt_tokens = (uint32_t)n;
     r.figures.before = e->stream.figures;
     c->speculative.figures = (struct speculative_figures){ 0 };
@@ -289,30 +331,51 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         c->started = true;
         c->pending = 0;
         c->reply_start = r.first_new;
+        if (as_turn) {
+            turns_push(&c->turns, own, r.first_new, text, bytes);
+        }
         speculative_follow(&c->speculative, stop_requested, NULL);
         error = decode(c, &r);
     } else {
         e->kv.length = start; /* as if the turn had never begun */
     }
+    c->totals.turns++;
+    c->totals.prompt_tokens += r.figures.prompt_tokens;
+    c->totals.new_tokens += r.figures.new_tokens;
     close_reply(c, &r, error);
     return error;
 }
 
-void chat_loop(struct chat *c)
+/* True: the conversation ends here. */
+static bool take_line(struct chat *c, size_t bytes)
 {
+    if (commands_is_one(c->line, bytes)) {
+        return commands_run(c, c->line) == COMMAND_ENDS;
+    }
+    if (bytes > 1 && c->line[0] == '/' && c->line[1] == '/') {
+        (void)chat_reply(c, c->line + 1, bytes - 1, true);
+    } else if (bytes != 0) {
+        (void)chat_reply(c, c->line, bytes, true);
+    }
+    return false;
+}
+
+void chat_loop(struct chat *c, const struct chat_services *services)
+{
+    static const struct chat_services none;
+
     for (;;) {
         size_t bytes;
         enum err error;
 
+        c->services = services != NULL ? services : &none; /* /model opens the chat anew */
         error = console_read_line("> ", c->line, sizeof c->line, &bytes);
-        if (error == ERR_NO_DEVICE) {
+        if (error == ERR_NO_DEVICE || (error == ERR_OK && take_line(c, bytes))) {
             return;
         }
         if (error == ERR_TOO_LONG) {
             console_printf("error: a line may have %u bytes: shorten it\n",
                            (unsigned)(sizeof c->line - 1));
-        } else if (error == ERR_OK && bytes != 0) {
-            (void)chat_reply(c, c->line, bytes, true);
         }
     }
 }

@@ -19,6 +19,9 @@ static struct {
     uint64_t done, total;
     size_t drawn_width;
     const char *label;
+
+    char log[CONSOLE_LOG_BYTES];
+    size_t log_end; /* bytes logged so far */
 } console;
 
 void console_init(const struct console_port *port)
@@ -88,25 +91,45 @@ uint64_t console_millis(void)
     return ticks / hz * 1000 + ticks % hz * 1000 / hz;
 }
 
-static void print_stamp(void)
+/* What is printed is also kept. */
+static void log_text(const char *text, size_t bytes)
 {
-    uint64_t ms = console_millis();
-
-    console_printf("[%5llu.%03u] ", (unsigned long long)(ms / 1000), (unsigned)(ms % 1000));
+    for (size_t i = 0; i < bytes; i++) {
+        console.log[console.log_end++ % CONSOLE_LOG_BYTES] = text[i];
+    }
+    console_write(text, bytes);
 }
 
 void console_log(const char *format, ...)
 {
+    char text[CONSOLE_PRINT_BYTES];
+    uint64_t ms = console_millis();
     va_list args;
+    size_t n;
 
     if (console.in_line && !console.drawn) { /* the progress line is ended by console_write() */
         put_text("\n", 1);
     }
-    print_stamp();
+    log_text(text, format_text(text, sizeof text, "[%5llu.%03u] ",
+                               (unsigned long long)(ms / 1000), (unsigned)(ms % 1000)));
     va_start(args, format);
-    print_args(format, args);
+    n = format_text_args(text, sizeof text, format, args);
     va_end(args);
-    console_write("\n", 1);
+    log_text(text, n < sizeof text ? n : sizeof text - 1);
+    log_text("\n", 1);
+}
+
+void console_repeat_log(void)
+{
+    size_t at = console.log_end > CONSOLE_LOG_BYTES ? console.log_end - CONSOLE_LOG_BYTES : 0;
+
+    if (at != 0) { /* from the next whole line on */
+        while (at < console.log_end && console.log[at++ % CONSOLE_LOG_BYTES] != '\n') {
+        }
+    }
+    for (; at < console.log_end; at++) {
+        console_write(&console.log[at % CONSOLE_LOG_BYTES], 1);
+    }
 }
 
 static unsigned percent_of(uint64_t done, uint64_t total)

@@ -11,6 +11,7 @@
 
 enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
+    CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
     CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
     CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
     CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
@@ -46,6 +47,9 @@ void console_printf(const char *format, ...);
  * line of its own. */
 __attribute__((format(printf, 1, 2)))
 void console_log(const char *format, ...);
+
+/* Write the last CONSOLE_LOG_BYTES of log lines again, whole ones. */
+void console_repeat_log(void);
 
 /* Thousandths of a second since start_ticks. */
 uint64_t console_millis(void);

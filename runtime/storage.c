@@ -173,3 +173,91 @@ enum err storage_find_model(struct storage *s, const char *name)
     }
     return e;
 }
+
+/* The first device with a file system, mounted; NULL: s->problem. */
+static struct block_device *mount_card(struct storage *s)
+{
+    struct file_timeout t = timeout();
+    struct block_device *found = NULL;
+
+    format_text(s->problem, sizeof s->problem, "there is no card");
+    for (unsigned i = 0; i < s->n_devices && found == NULL; i++) {
+        struct block_device *d = s->devices[i];
+        enum err e;
+
+        if (d->problem != NULL || d->memory != NULL || d->flash) {
+            continue;
+        }
+        e = fat32_mount(&s->fs, d, &t);
+        if (e == ERR_OK) {
+            found = d;
+        } else {
+            (void)card_problem(s, d, e);
+        }
+    }
+    return found;
+}
+
+enum err storage_list_models(struct storage *s)
+{
+    struct block_device *card = mount_card(s);
+    char size[FORMAT_NUMBER_BYTES];
+    unsigned n = 0;
+    enum err e;
+
+    if (card == NULL) {
+        return ERR_NO_DEVICE;
+    }
+    e = fat32_count_models(&s->fs, &n);
+    for (unsigned i = 0; e == ERR_OK && i < n; i++) {
+        e = fat32_get_model(&s->fs, i, &s->entry);
+        if (e == ERR_OK) {
+            console_printf("  %-40s %s\n", s->entry.name, format_bytes(size, s->entry.bytes));
+        }
+    }
+    return e == ERR_OK ? ERR_OK : card_problem(s, card, e);
+}
+
+static bool is_plain_name(const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++) {
+        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                      (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+
+        if (!letter || c - name > 40) {
+            return false;
+        }
+    }
+    return name[0] != '\0';
+}
+
+enum err storage_find_save(struct storage *s, const char *name, struct file *out)
+{
+    char path[64];
+    struct block_device *card;
+    enum err e;
+
+    if (!is_plain_name(name)) {
+        format_text(s->problem, sizeof s->problem,
+                    "a name has up to 40 letters, digits, - and _ of ASCII");
+        return ERR_BAD_ARGUMENT;
+    }
+    card = mount_card(s);
+    if (card == NULL) {
+        return ERR_NO_DEVICE;
+    }
+    format_text(path, sizeof path, "saves/%s.sav", name);
+    e = fat32_find(&s->fs, path, &s->entry);
+    if (e == ERR_NOT_FOUND) {
+        format_text(s->problem, sizeof s->problem,
+                    "the card has no %s: make it with `make card SAVE=MiB`, or copy a file of "
+                    "zeros there", path);
+        return e;
+    }
+    e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, out) : e;
+    if (e != ERR_OK) {
+        return card_problem(s, card, e);
+    }
+    file_set_name(out, path);
+    return ERR_OK;
+}

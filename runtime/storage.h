@@ -29,4 +29,11 @@ void storage_open(struct storage *s, const struct machine *machine);
  * fat32.h: s->problem. */
 enum err storage_find_model(struct storage *s, const char *name);
 
+/* Print the models of the first card. ERR_NO_DEVICE, ERR_NOT_FOUND: s->problem. */
+enum err storage_list_models(struct storage *s);
+
+/* Resolve saves/NAME.sav of the first card to *out. name: "chat". Errors as above; ERR_BAD_ARGUMENT: a
+ * name with characters that do not belong into one. */
+enum err storage_find_save(struct storage *s, const char *name, struct file *out);
+
 #endif

@@ -111,9 +111,9 @@ int cmd_chat(int argc, char **argv)
         return status;
     }
     if (isatty(0)) {
-        console_printf("Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends.\n");
+        console_printf("Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help lists commands.\n");
     }
-    chat_loop(&chat);
+    chat_loop(&chat, NULL);
     host_console_flush();
     return EXIT_FINE;
 }

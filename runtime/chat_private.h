@@ -1,0 +1,18 @@
+/* What chat.c and chat_past.c share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
+#define INGOT_RUNTIME_CHAT_PRIVATE_H
+
+#include "runtime/chat.h"
+
+/* The tokens of one turn (or of a plain text) to the engine's ids + at, at most `room`. The first
+ * turn has the system prompt; another one closes the reply before it. Errors as
+ * tokenizer_encode_parts. */
+enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
+                     uint32_t at, uint32_t room, size_t *n);
+
+/* Make room by dropping the oldest turns, so that half of the context at most is taken, and say
+ * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending: the next append
+ * brings it into the cache. False: there is nothing to drop. */
+bool chat_drop_oldest(struct chat *c, unsigned keep);
+
+#endif

@@ -1,0 +1,224 @@
+#include "runtime/commands.h"
+
+#include <string.h>
+
+#include "board/board.h"
+#include "runtime/chat_turn.h"
+#include "runtime/commands_machine.h"
+#include "runtime/console.h"
+#include "runtime/format_text.h"
+#include "runtime/report.h"
+
+enum { MOST_NAME = 16 };
+
+struct command {
+    const char *name, *arguments, *help;
+    enum command_result (*run)(struct chat *c, char *argument);
+};
+
+/* ---- the conversation ---- */
+
+static enum command_result run_reset(struct chat *c, char *argument)
+{
+    (void)argument;
+    chat_clear(c);
+    console_printf("(a new conversation)\n");
+    return COMMAND_DONE;
+}
+
+static enum command_result run_undo(struct chat *c, char *argument)
+{
+    (void)argument;
+    if (chat_undo(c)) {
+        console_printf("(the last turn is taken back, %u are left)\n", c->turns.n);
+    } else {
+        console_printf("error: there is no turn to take back\n");
+    }
+    return COMMAND_DONE;
+}
+
+static enum command_result run_retry(struct chat *c, char *argument)
+{
+    (void)argument;
+    if (chat_retry(c) == ERR_NOT_FOUND) {
+        console_printf("error: there is no turn to answer again\n");
+    }
+    return COMMAND_DONE;
+}
+
+static void say_sentence(void *context, bool fatal, const char *sentence)
+{
+    (void)context;
+    console_printf("%s: %s\n", fatal ? "error" : "warning", sentence);
+}
+
+static const struct options_report to_console = { say_sentence, NULL };
+
+static enum command_result run_system(struct chat *c, char *argument)
+{
+    if (!chat_has_template(c->template)) {
+        console_printf("error: the model has no chat template, so a system prompt has no place\n");
+        return COMMAND_DONE;
+    }
+    if (options_set(c->options, "system", argument, &to_console) == ERR_OK) {
+        chat_clear(c);
+        console_printf("(a new conversation, %s)\n",
+                       argument[0] != '\0' ? "with that system prompt" : "without a system prompt");
+    }
+    return COMMAND_DONE;
+}
+
+/* The word and what follows it; *rest is "" where nothing does. */
+static char *cut_word(char *text, char **rest)
+{
+    char *end = text;
+
+    while (*end != ' ' && *end != '\0') {
+        end++;
+    }
+    while (*end == ' ') {
+        *end++ = '\0';
+    }
+    *rest = end;
+    return text;
+}
+
+static void show_settings(const struct chat *c)
+{
+    const struct sampler_params *p = &c->options->sampler;
+    char temp[FORMAT_NUMBER_BYTES], top_p[FORMAT_NUMBER_BYTES], min_p[FORMAT_NUMBER_BYTES],
+        repeat[FORMAT_NUMBER_BYTES];
+
+    console_printf("temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u\n",
+                   format_milli(temp, (uint64_t)(p->temp * 1000.0f + 0.5f), 3),
+                   format_milli(top_p, (uint64_t)(p->top_p * 1000.0f + 0.5f), 3),
+                   (unsigned)p->top_k, format_milli(min_p, (uint64_t)(p->min_p * 1000.0f + 0.5f), 3),
+                   format_milli(repeat, (uint64_t)(p->repeat * 1000.0f + 0.5f), 3),
+                   (unsigned long long)p->seed, (unsigned)c->options->n);
+}
+
+static enum command_result run_set(struct chat *c, char *argument)
+{
+    static const char *const names[] = { "temp", "top_p", "top_k", "min_p", "repeat", "seed", "n" };
+    char *value, *name = cut_word(argument, &value);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && name[0] != '\0'; i++) {
+        if (strcmp(names[i], name) != 0) {
+            continue;
+        }
+        if (options_set(c->options, name, value, &to_console) != ERR_OK) {
+            return COMMAND_DONE;
+        }
+        c->sampler.params = c->options->sampler;
+        if (strcmp(name, "seed") == 0) {
+            sampler_init(&c->sampler, &c->options->sampler);
+        }
+        show_settings(c);
+        return COMMAND_DONE;
+    }
+    if (name[0] != '\0') {
+        console_printf("error: /set knows temp, top_p, top_k, min_p, repeat, seed and n\n");
+    }
+    show_settings(c);
+    return COMMAND_DONE;
+}
+
+/* ---- the list ---- */
+
+static enum command_result run_help(struct chat *c, char *argument);
+
+static const struct command commands[] = {
+    { "help", "", "this list", run_help },
+    { "models", "", "the models on the card", command_models },
+    { "model", "NAME", "talk to another one", command_model },
+    { "system", "TEXT", "a new conversation under this system prompt", run_system },
+    { "set", "NAME VALUE", "temp, top_p, top_k, min_p, repeat, seed or n", run_set },
+    { "reset", "", "a new conversation", run_reset },
+    { "undo", "", "take the last turn back", run_undo },
+    { "retry", "", "answer it again", run_retry },
+    { "save", "[NAME]", "keep the conversation in saves/NAME.sav of the card", command_save },
+    { "load", "[NAME]", "go on with a conversation that was saved", command_load },
+    { "stats", "", "what was done, and how much memory it took", command_stats },
+    { "plan", "", "what lies where, and the speed to expect", command_plan },
+    { "bench", "", "measure the model's speed", command_bench },
+    { "selftest", "", "check every kernel against its reference", command_selftest },
+    { "log", "", "the latest log lines again", command_log },
+    { "reboot", "", "start the board again", command_reboot },
+    { "off", "", "switch off", command_off },
+};
+static const size_t n_commands = sizeof commands / sizeof commands[0];
+
+static enum command_result run_help(struct chat *c, char *argument)
+{
+    (void)c;
+    (void)argument;
+    for (size_t i = 0; i < n_commands; i++) {
+        char left[40];
+
+        format_text(left, sizeof left, "/%s %s", commands[i].name, commands[i].arguments);
+        console_printf("  %-24s %s\n", left, commands[i].help);
+    }
+    console_printf("A line that begins with // goes to the model with one slash less.\n");
+    return COMMAND_DONE;
+}
+
+/* Insertions, deletions and replacements that make b of a (Levenshtein), both short. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[MOST_NAME + 1];
+    size_t n = strlen(b);
+
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        unsigned before = row[0]++;
+
+        for (size_t j = 0; j < n; j++) {
+            unsigned replace = before + (a[i] != b[j]);
+            unsigned other = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+
+            before = row[j + 1];
+            row[j + 1] = replace < other ? replace : other;
+        }
+    }
+    return row[n];
+}
+
+static void suggest(const char *name)
+{
+    const struct command *nearest = commands;
+    unsigned least = MOST_NAME;
+
+    for (size_t i = 0; i < n_commands && strlen(name) < MOST_NAME; i++) {
+        unsigned d = distance(name, commands[i].name);
+
+        if (d < least) {
+            least = d;
+            nearest = &commands[i];
+        }
+    }
+    if (least <= 2) {
+        console_printf("error: there is no /%s; did you mean /%s?\n", name, nearest->name);
+    } else {
+        console_printf("error: there is no /%.40s; /help lists what there is\n", name);
+    }
+}
+
+bool commands_is_one(const char *line, size_t bytes)
+{
+    return bytes > 1 && line[0] == '/' && line[1] >= 'a' && line[1] <= 'z';
+}
+
+enum command_result commands_run(struct chat *c, char *line)
+{
+    char *argument, *name = cut_word(line + 1, &argument);
+
+    for (size_t i = 0; i < n_commands; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return commands[i].run(c, argument);
+        }
+    }
+    suggest(name);
+    return COMMAND_DONE;
+}

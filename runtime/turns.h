@@ -1,0 +1,37 @@
+/* Where the turns of a conversation begin among its tokens, and what was said: so that the last one
+ * can be taken back and the oldest ones can be dropped. No tokens and no cache here. */
+#ifndef INGOT_RUNTIME_TURNS_H
+#define INGOT_RUNTIME_TURNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TURNS_MOST = 64, TURNS_TEXT_BYTES = 32768 };
+
+struct turn {
+    uint32_t start;  /* index of its first token, the end of the reply before it included */
+    uint32_t reply;  /* index of its reply's first token */
+    uint32_t text;   /* offset in turns.text of what was said, bytes long */
+    uint32_t bytes;
+};
+
+/* Zeroed: no turn. */
+struct turns {
+    unsigned n;
+    struct turn list[TURNS_MOST]; /* the oldest first */
+    char text[TURNS_TEXT_BYTES];
+    uint32_t text_bytes;
+};
+
+/* Add a turn. The oldest are forgotten where there is no room: their tokens then count as the
+ * next one's, except that dropping that one drops them. text is at most TURNS_TEXT_BYTES. */
+void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *text, size_t bytes);
+
+/* Forget the newest one; t->n > 0. */
+void turns_pop(struct turns *t);
+
+/* The oldest `n` <= t->n are gone, and with them tokens: the reply of what is then the first turn
+ * moved to `reply`, all behind it as far. The first turn starts at 0. */
+void turns_drop(struct turns *t, unsigned n, uint32_t reply);
+
+#endif
