@@ -125,8 +125,9 @@ static void measure(struct engine *e, const struct engine_setup *setup)
     }
 }
 
-/* Whether weights stream is known after a plan; room for guesses may then ask for another, and
- * where there is none it goes without. So do the card's rate and what is foretold from it. */
+/* Whether weights stream is known after a plan; the card's rate and what is foretold from it, and
+ * room for guesses, then ask for another. Where there is none, or only in place of a part of the
+ * chunk, it goes without guesses. */
 static enum err make_plan(struct engine *e, const struct engine_setup *setup)
 {
     struct plan_request *request = &e->request;
@@ -140,8 +141,10 @@ static enum err make_plan(struct engine *e, const struct engine_setup *setup)
     }
     if (error == ERR_OK && setup->guesses == ENGINE_GUESSES_IF_STREAMED &&
         e->plan.residency == PLAN_STREAMED) {
+        uint32_t chunk = e->plan.chunk;
+
         request->logits_rows = 1 + ENGINE_MOST_GUESSES;
-        if (plan_make(&e->plan, request) != ERR_OK) {
+        if (plan_make(&e->plan, request) != ERR_OK || e->plan.chunk < chunk) {
             request->logits_rows = 1;
             error = plan_make(&e->plan, request);
         }

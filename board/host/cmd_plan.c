@@ -35,6 +35,9 @@ int cmd_plan(int argc, char **argv)
     if (!host_model_open(&model, &args)) {
         return EXIT_FAILED;
     }
+    if (model.draft != NULL) {
+        report_draft(model.draft);
+    }
     report_model(&model.engine);
     report_plan(&model.engine);
     host_console_flush();
