@@ -189,11 +189,24 @@ static enum err read_index(struct hf_model *m)
     return e;
 }
 
+/* "model-00002-of-00003.safetensors" */
+static bool is_one_of_several(const char *name)
+{
+    const char *of = strstr(name, "-of-");
+
+    return of != NULL && strtoul(of + strlen("-of-"), NULL, 10) > 1;
+}
+
 static enum err read_all_weights(struct hf_model *m)
 {
     const char *slash = strrchr(m->input, '/');
     enum err e;
 
+    if (!is_folder(m->input) && is_one_of_several(slash != NULL ? slash : m->input)) {
+        m->s->path = m->input;
+        return source_refuse(m->s, ERR_BAD_ARGUMENT, "one of several files: give the folder, in "
+                             "which model.safetensors.index.json names them all");
+    }
     if (!is_folder(m->input)) {
         e = work_on(m, slash != NULL ? slash + 1 : m->input);
         e = e == ERR_OK ? read_weights(m) : e;

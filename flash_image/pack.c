@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flash_image/hf.h"
@@ -72,6 +73,13 @@ static enum err read_llama2c_tokenizer(struct job *j)
     return llama2c_parse_vocab(s, path, j->tokenizer.data, j->tokenizer.bytes, s->params.vocab);
 }
 
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+
+    return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
 static enum err parse(struct job *j, bool vocab_only)
 {
     struct source *s = j->source;
@@ -88,6 +96,10 @@ static enum err parse(struct job *j, bool vocab_only)
                     "the model will take token ids and no text\n", s->path);
         }
         return e;
+    }
+    if (ends_with(j->options->input, ".json")) {
+        return source_refuse(s, ERR_BAD_ARGUMENT, "a part of a Hugging Face folder: give the "
+                             "folder");
     }
     e = map_file(s, j->options->input, &j->model);
     if (e != ERR_OK) {
@@ -158,13 +170,37 @@ static enum err write_and_close(struct source *s, const struct pack_options *o, 
     return e;
 }
 
+/* The output is renamed into place, which must not put away a device, a folder or the input. */
+static enum err check_output(const struct pack_options *o, char *problem, size_t problem_bytes)
+{
+    struct stat out, in;
+
+    if (stat(o->output, &out) != 0) {
+        return ERR_OK; /* there is none yet */
+    }
+    if (!S_ISREG(out.st_mode)) {
+        snprintf(problem, problem_bytes, "%s: cannot be written: it is no ordinary file; name a "
+                 "new one, such as model.ingot", o->output);
+        return ERR_BAD_ARGUMENT;
+    }
+    if (o->input != NULL && stat(o->input, &in) == 0 && in.st_dev == out.st_dev &&
+        in.st_ino == out.st_ino) {
+        snprintf(problem, problem_bytes, "%s: cannot be written: it is the input", o->output);
+        return ERR_BAD_ARGUMENT;
+    }
+    return ERR_OK;
+}
+
 enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
                      size_t problem_bytes)
 {
     char temporary[1024];
-    enum err e;
+    enum err e = check_output(o, problem, problem_bytes);
     int fd;
 
+    if (e != ERR_OK) {
+        return e;
+    }
     if (snprintf(temporary, sizeof temporary, "%s.tmp", o->output) >= (int)sizeof temporary) {
         snprintf(problem, problem_bytes, "the name of the output is too long");
         return ERR_TOO_LONG;

@@ -11,6 +11,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../bench")]
 from gguf_files import TYPES, Gguf
+from hf_files import random_model
 from machine import ASSETS, HOST, WORK, Reply, Tap, run
 from pack_memory import SMALL, measure
 
@@ -68,6 +69,26 @@ tap.ok(status == 0 and "Q6_K weights are quantized again as q4_0" in said,
        "a type that was asked for and rounds once more is said too", said)
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0", "-q"])
 tap.ok(status == 0 and said == "", "-q: nothing is said", said)
+PART = os.path.join(random_model("llama", "pack-"), "model-00001-of-00002.safetensors")
+os.rename(os.path.join(os.path.dirname(PART), "model.safetensors"), PART)
+for path in (PART, os.path.join(os.path.dirname(PART), "config.json")):
+    status, said = run([HOST, "pack", path, "-o", OUT])
+    tap.ok(status == 1 and said.count("\n") == 1 and "give the folder" in said,
+           f"{os.path.basename(path)} by itself: {said.strip().split(': ', 2)[-1]}", said)
+LINK, PIPE = os.path.join(WORK, "pack-link.gguf"), os.path.join(WORK, "pack-pipe")
+for path in (LINK, PIPE):
+    if os.path.lexists(path):
+        os.unlink(path)
+os.link(PATH, LINK)
+os.mkfifo(PIPE)
+for out, words in ((PATH, "it is the input"), (LINK, "it is the input"), (WORK, "no ordinary file"),
+                   (PIPE, "no ordinary file"), (OUT + "/x", "cannot be written")):
+    status, said = run([HOST, "pack", PATH, "-o", out])
+    tap.ok(status == 1 and said.count("\n") == 1 and words in said and
+           os.path.exists(out) == (out != OUT + "/x"),
+           f"-o {os.path.basename(out)}: {said.strip().split(': ', 2)[-1]}", said)
+with open(PATH, "rb") as f:
+    tap.ok(f.read(4) == b"GGUF" and not os.path.isfile(PIPE), "and all are as they were")
 for word, wrong in (("--type", "q9"), ("--head", "q4_k_m"), ("--colour", "red")):
     status, said = run([HOST, "pack", PATH, "-o", OUT, word, wrong])
     tap.ok(status == 2 and said.count("\n") == 1 and "pack --help" in said,
