@@ -167,7 +167,8 @@ $(O)/asan/ingot: $(ASAN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ $(HOST_LIBS) -o $@
 
--include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
+-include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d) \
+         $(patsubst %,$(O)/asan/obj/%.d,$(wildcard board/drivers/*.c))
 
 # ---- tests -----------------------------------------------------------------------------------
 

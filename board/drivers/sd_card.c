@@ -22,6 +22,7 @@ enum {
     TRIES = 3,              /* of a request, besides the first; the file layer adds its own */
     WAIT_MICROS = 1000,     /* before the first retry, doubled for each further one */
     SILENT_MICROS = 1000000, /* ten times what 4.6.2.1 allows for a read */
+    PAUSE_MICROS = 2000000, /* between two looks for a lost card */
     GAPS = 8,               /* time between two polls counts as at most this part of it */
 };
 
@@ -47,6 +48,8 @@ static void sd_card_lose(struct sd_card *card, enum err status)
     while (card->n_queued > 0)
         sd_card_finish(card, status);
     card->state = SD_CARD_LOST;
+    card->lost = status;
+    card->lost_at = card->host->ticks();
 }
 
 static bool sd_card_is_out(const struct sd_card *card)
@@ -348,6 +351,24 @@ static enum err sd_card_poll(struct block_device *dev)
     return ERR_OK;
 }
 
+/* It may be back. A card that is there and does not start takes seconds to say so, which the
+ * tries of one read are not to multiply. */
+static enum err sd_card_find_again(struct sd_card *card)
+{
+    uint64_t pause = sd_host_ticks(card->host, PAUSE_MICROS);
+
+    if (sd_card_is_out(card))
+        return ERR_REMOVED;
+    if (card->lost != ERR_REMOVED && card->host->ticks() - card->lost_at < pause)
+        return card->lost;
+    card->slow = false;
+    card->lost = sd_card_restart(card);
+    card->lost_at = card->host->ticks();
+    if (card->lost == ERR_OK)
+        card->state = SD_CARD_IDLE;
+    return card->lost;
+}
+
 static enum err sd_card_submit(struct block_device *dev, struct block_request *req)
 {
     struct sd_card *card = dev->driver;
@@ -358,13 +379,10 @@ static enum err sd_card_submit(struct block_device *dev, struct block_request *r
         return e;
     if (card->n_queued == SD_CARD_DEPTH)
         return ERR_BUSY;
-    if (card->state == SD_CARD_LOST) { /* it may be back */
-        card->slow = false;
-        e = sd_card_restart(card);
-        if (e != ERR_OK)
-            return e;
-        card->state = SD_CARD_IDLE;
-    }
+    if (card->state == SD_CARD_LOST)
+        e = sd_card_find_again(card);
+    if (e != ERR_OK)
+        return e;
     req->done = false;
     req->status = ERR_BUSY;
     card->queue[(card->first + card->n_queued) % SD_CARD_DEPTH] = req;

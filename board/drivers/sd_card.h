@@ -19,7 +19,7 @@ enum sd_card_state {
     SD_CARD_STOP,  /* CMD12 behind it */
     SD_CARD_STORE, /* CMD13 behind a write, until the card has it */
     SD_CARD_WAIT,  /* between two tries */
-    SD_CARD_LOST,  /* taken out, or silent for good: the next submit looks for it again */
+    SD_CARD_LOST,  /* taken out, or silent for good: a submit looks for it again */
 };
 
 struct sd_card {
@@ -39,7 +39,8 @@ struct sd_card {
     unsigned bits;
     enum sd_timing timing;
     unsigned tune_index;           /* the tuning command of the timing in use; 0: none */
-    uint64_t tuned_at;
+    uint64_t tuned_at, lost_at;
+    enum err lost;                 /* why */
     bool needs_stop;               /* CMD12 follows the transfer in progress */
     bool slow;                     /* errors came at speed: stay with default timing */
     const char *why;               /* a sentence when a card that is there cannot be used */

@@ -58,6 +58,9 @@ static void start_sdma(struct sdhci *s, const struct sd_command *c)
 
     s->next_address = (address | (SDMA_BOUNDARY - 1)) + 1;
     sdhci_change(s, SDHCI_CONTROL, CONTROL_DMA, 0);
+    /* A new address means "go on" where blocks are left (2.2.1), and some are, of a command whose
+     * blocks were not counted: QEMU 10 then moves them. */
+    sdhci_write(s, SDHCI_BLOCK, 0);
     sdhci_write(s, SDHCI_DMA_ADDRESS, (uint32_t)address);
 }
 

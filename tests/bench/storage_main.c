@@ -1,6 +1,7 @@
 /* An image that reads every storage device from its start, as the loader does (runtime/file.h), in
  * turns: one pass over each, then the next. A line a pass:
- * "storage-bench: PASS BYTES TICKS HZ CRC NAME". */
+ * "storage-bench: PASS BYTES TICKS HZ CRC NAME". With the boot argument "write" it writes instead, to
+ * the second MiB, one sector and then many, and reads them back: "storage-write: BYTES CRC NAME". */
 #include <string.h>
 
 #include "board/board.h"
@@ -58,16 +59,48 @@ static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
     read_all(device, pass, buffer, bytes < MOST_BYTES ? bytes : MOST_BYTES);
 }
 
+static void fill(uint8_t *buffer, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        buffer[i] = (uint8_t)(i * 7 + i / 512);
+}
+
+static void write_back(struct block_device *device, uint8_t *buffer)
+{
+    static const uint32_t sizes[] = { 512, 300 * 512 };
+    struct file_timeout timeout = { board.ticks, TIMEOUT_SECONDS * board.ticks_hz() };
+    uint64_t at = 1 << 20;
+    enum err e = file_open_device(&state.file, device, 0, &timeout);
+
+    for (unsigned i = 0; e == ERR_OK && i < 2; at += sizes[i++]) {
+        fill(buffer, sizes[i]);
+        e = file_write_now(&state.read, &state.file, at, buffer, sizes[i]);
+        memset(buffer, 0, sizes[i]);
+        if (e == ERR_OK)
+            e = file_read_now(&state.read, &state.file, at, buffer, sizes[i]);
+        if (e == ERR_OK)
+            console_printf("storage-write: %u %08x %s\n", (unsigned)sizes[i],
+                           (unsigned)crc32c(0, buffer, sizes[i]), device->name);
+    }
+    if (e != ERR_OK)
+        give_up(device, e);
+}
+
 void image_main(const struct machine *machine)
 {
     struct console_port port = { .putc = board.putc, .getc = board.getc, .ticks = board.ticks,
                                  .ticks_hz = board.ticks_hz, .serial = true };
     uint8_t *buffer = machine->ram[0].base;
+    bool writes = strcmp(machine->args, "write") == 0;
     unsigned n;
 
     console_init(&port);
     n = board.find_storage(state.devices);
-    for (unsigned pass = 0; pass < PASSES; pass++) {
+    for (unsigned i = 0; writes && i < n; i++) {
+        if (state.devices[i]->writable)
+            write_back(state.devices[i], buffer);
+    }
+    for (unsigned pass = 0; pass < PASSES && !writes; pass++) {
         for (unsigned i = 0; i < n; i++)
             measure(state.devices[i], pass, buffer);
     }

@@ -75,17 +75,38 @@ for (machine, name, _, _), (_, console) in zip(cases, results):
                f"{os.path.getsize(MODEL)} bytes of model", console[-1500:])
 
 
+def bench_image(machine):
+    return os.path.join(BUILD, machine.board, "storage-bench.bin")
+
+
 # Instructions that the driver takes for a MiB, counted by QEMU's -icount: a transfer of the
 # emulated controller takes none. A card at its fastest, SDR104, takes 10 ms for it.
 def instructions(machine, capabilities):
     command = machine.command("", 1, sd_arguments(CARD, capabilities) +
-                              ["-icount", "shift=0"],
-                              os.path.join(BUILD, machine.board, "storage-bench.bin"))
+                              ["-icount", "shift=0"], bench_image(machine))
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     rows = re.findall(r"^storage-bench: \d+ (\d+) (\d+) (\d+) \w+ SD card",
                       done.stdout.decode("utf-8", "replace"), re.M)
     return [int(ticks) * 10**9 / int(hz) / (int(size) / 2**20) for size, ticks, hz in rows]
 
+
+def writes(machine, name, capabilities):
+    """A sector and 300, written and read back by the image, and found in the card's file."""
+    card = os.path.join(WORK, f"sd-write-{machine.board}.img")
+    with open(card, "wb") as out:
+        out.truncate(4 << 20)
+    status, console = machine.run("write", 1, sd_arguments(card, capabilities), bench_image(machine))
+    with open(card, "rb") as image:
+        image.seek(1 << 20)
+        found = image.read(301 * 512)
+    want = bytes((i * 7 + i // 512) & 255 for i in range(300 * 512))
+    tap.ok(status == 0 and console.count("storage-write:") == 2 and
+           found == want[:512] + want, f"{machine.board}: {name}: writes", console)
+
+
+for machine in (ARM64, RISCV64_V):
+    for name, _, capabilities, more in WAYS[:4]:
+        writes(machine, name, capabilities)
 
 for machine in (ARM64, RISCV64_V):
     for name, capabilities, most in (("ADMA2", SD_ADMA2, 50000), ("SDMA", SD_SDMA, 50000),

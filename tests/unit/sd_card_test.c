@@ -396,8 +396,11 @@ static void test_retries(void)
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "and the card is there for the next request");
     h.dead = true;
     OK(read_at(3, 2) == ERR_TIMEOUT, "a controller that never ends a command: ERR_TIMEOUT");
+    h.n_resets = 0;
+    OK(read_at(3, 2) == ERR_TIMEOUT && h.n_resets == 0, "the next tries do not wait for it");
     h.dead = false;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "started again by the next request");
+    h.now += 3000000;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 1, "one some seconds later does");
 }
 
 static void test_removal(void)
