@@ -5,7 +5,14 @@ enum {
     REG_DATA = 0,
     REG_INTERRUPTS = 1,
     REG_FIFO = 2,
+    REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
+    REG_DIVISOR_LOW = 0,  /* with LINE_DIVISOR, as the next */
+    REG_DIVISOR_HIGH = 1,
+    REG_DW_STATUS = 31,   /* of Synopsys's: reading it ends the complaint about a write to a busy one */
+    LINE_8N1 = 3,
+    LINE_DIVISOR = 1 << 7,
+    LINE_TRIES = 1000,
     INTERRUPT_RECEIVED = 1 << 0, /* at the trigger level, or after a pause of 4 bytes */
     FIFO_ON = 1 << 0,
     FIFO_TRIGGER_8 = 2 << 6,
@@ -87,6 +94,7 @@ static void ns16550_listen(void *context)
 {
     struct ns16550 *uart = context;
 
+    uart->listens = true;
     write_register(uart, REG_FIFO, FIFO_ON | FIFO_TRIGGER_8);
     write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
 }
@@ -96,6 +104,38 @@ const struct serial_uart ns16550_serial = {
     .send = ns16550_send,
     .listen = ns16550_listen,
 };
+
+/* Synopsys's UART takes no write to this register while a byte is under way (DW_apb_uart databook,
+ * register LCR): received ones are given up until it does. */
+static bool set_line_control(struct ns16550 *uart, uint8_t value)
+{
+    for (int i = 0; i < LINE_TRIES; i++) {
+        write_register(uart, REG_LINE_CONTROL, value);
+        if ((read_register(uart, REG_LINE_CONTROL) & 0xff) == value)
+            return true;
+        (void)read_register(uart, REG_DATA);
+        if (uart->stride == 4)
+            (void)read_register(uart, REG_DW_STATUS);
+    }
+    return false;
+}
+
+void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
+{
+    uint64_t divisor = (clock_hz + 8 * (uint64_t)baud) / (16 * (uint64_t)baud);
+
+    if (uart->base == 0 || divisor == 0 || divisor > 0xffff)
+        return;
+    ns16550_drain(uart);
+    write_register(uart, REG_INTERRUPTS, 0);
+    if (set_line_control(uart, LINE_8N1 | LINE_DIVISOR)) {
+        write_register(uart, REG_DIVISOR_LOW, (uint8_t)divisor);
+        write_register(uart, REG_DIVISOR_HIGH, (uint8_t)(divisor >> 8));
+    }
+    (void)set_line_control(uart, LINE_8N1);
+    if (uart->listens)
+        write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
+}
 
 void ns16550_drain(struct ns16550 *uart)
 {

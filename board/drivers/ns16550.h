@@ -12,6 +12,7 @@ struct ns16550 {
     unsigned stride; /* bytes from one register to the next */
     unsigned width;  /* of an access: 1 or 4 bytes */
     bool overrun;    /* and not yet told */
+    bool listens;    /* by interrupt */
 };
 
 /* Take over a UART whose rate the firmware has set; base is mapped as device memory. reg_shift
@@ -20,6 +21,9 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
 
 /* For serial_open(), with a struct ns16550. A base of 0 swallows what is sent. */
 extern const struct serial_uart ns16550_serial;
+
+/* 8N1 at the rate that divides clock_hz best, after the last byte has left. */
+void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
 
 /* Wait until the last byte has left, bounded: before the power goes. */
 void ns16550_drain(struct ns16550 *uart);

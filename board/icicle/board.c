@@ -50,6 +50,11 @@ static void icicle_early_init(const void *dtb)
     open_uart();
 }
 
+static void icicle_set_baud(uint32_t baud)
+{
+    ns16550_set_baud(&state.uart, BOARD_UART_HZ, baud);
+}
+
 static uint64_t icicle_ticks_hz(void)
 {
     return state.harts.ticks_hz;
@@ -95,6 +100,7 @@ const struct board board = {
     .interrupted = serial_interrupted,
     .lost = serial_lost,
     .flow_control = serial_flow_control,
+    .set_baud = icicle_set_baud,
     .ticks = riscv_timer_ticks,
     .ticks_hz = icicle_ticks_hz,
     .start_core = icicle_start_core,

@@ -3,6 +3,7 @@ DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_harts semihostin
            cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
 # A U54 has no vector unit.
 KERNELS_WITHOUT := rvv zvfh
+CARD_IMAGE := ingot.bin
 QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.
 QEMU_MACHINE ?= -M microchip-icicle-kit -m 1537M -dtb $(B)/icicle.dtb -nographic -nic none \

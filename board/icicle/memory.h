@@ -10,6 +10,7 @@
 
 #define BOARD_SD                  0x20008000 /* TRM, MSS memory map: MMC */
 #define BOARD_UART_ADDRESS        0x20100000
+#define BOARD_UART_HZ             150000000 /* APB of the kit's design, as HSS sets it */
 #define BOARD_TIMEBASE_HZ         1000000
 
 #endif
