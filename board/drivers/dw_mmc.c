@@ -4,7 +4,7 @@
 
 #include "board/drivers/sd_card.h"
 
-/* Registers and bits by the names of the databook's chapter "Registers". */
+/* Registers and bits by the names of the databook. */
 enum {
     CTRL = 0x00, PWREN = 0x04, CLKDIV = 0x08, CLKSRC = 0x0c, CLKENA = 0x10, TMOUT = 0x14,
     CTYPE = 0x18, BLKSIZ = 0x1c, BYTCNT = 0x20, INTMASK = 0x24, CMDARG = 0x28, CMD = 0x2c,
@@ -47,7 +47,7 @@ enum { /* RINTSTS */
     INT_ALL = 0xffff,
 };
 
-/* Descriptors, chapter "Internal Direct Memory Access Controller": DES0. */
+/* Descriptors of the internal DMA controller: DES0. */
 #define DES_OWN   (1u << 31)
 #define DES_CHAIN (1u << 4)
 #define DES_FIRST (1u << 3)
