@@ -40,7 +40,7 @@ tap.ok(status == 0 and len(expected.ids or []) == TOKENS, "the host's reply", co
 
 
 def agrees(label, machine, arguments, drives, cores, *expect):
-    status, console = machine.run(words(f"cores={cores}", *arguments), cores, drives, timeout=240)
+    status, console = machine.run(words(f"cores={cores}", *arguments), cores, drives, timeout=600)
     reply = Reply(console)
     tap.ok(status == 0 and reply.ids == expected.ids and reply.hash == expected.hash,
            f"{label}: ends by itself, the same ids and logits", console)
@@ -111,7 +111,7 @@ for machine in (SIFIVE_U, ICICLE):
             f.write(CONFIG.format(sector=model_sector(), once=once))
         drive = ["-drive", f"if=sd,format=raw,file.driver=blkdebug,file.config={config},"
                            f"file.image.driver=file,file.image.filename={card}"]
-        status, console = machine.run(words(), 1, drive, timeout=240)
+        status, console = machine.run(words(), 1, drive, timeout=600)
         if once == "on":
             tap.ok(Reply(console).hash == expected.hash, f"{machine.board}: one bad read is tried "
                    "again", console)
