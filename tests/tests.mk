@@ -13,7 +13,7 @@ GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_familie
           tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
         tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t \
-        tests/boot/riscv_boards.t
+        tests/boot/riscv_boards.t tests/boot/paste.t
 FAULTS := tests/faults/image.t tests/faults/card.t tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
@@ -55,9 +55,9 @@ TEST_BOARDS := rpi5 sifive_u icicle
 test-images: $(H)/ingot
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin \
-	        $(O)/$$b/storage-bench.bin BOARD=$$b || exit 1; done
+	        $(O)/$$b/storage-bench.bin $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
 	$(Q)for b in $(TEST_BOARDS); do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
@@ -72,6 +72,7 @@ $(B)/$(1).bin: $(B)/$(1).elf
 -include $(2:%=$(B)/obj/%.d)
 endef
 $(eval $(call image_with_main,traps,tests/boot/traps_main.c))
+$(eval $(call image_with_main,paste,tests/boot/paste_main.c))
 $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/bench/kernel_calls.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 

@@ -57,7 +57,7 @@ static void take(int received)
         if (byte == RECEIVE_RING_CTRL_C)
             atomic_store(&line.held, false);
     }
-    if (!receive_ring_put(&line.ring, byte))
+    if (!receive_ring_put(&line.ring, byte) && byte != RECEIVE_RING_CTRL_C)
         atomic_fetch_add(&line.lost, 1);
 }
 

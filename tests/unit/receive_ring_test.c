@@ -1,0 +1,118 @@
+/* The ring between the UART's interrupt and the console: order, fullness, Ctrl-C, and two threads. */
+#include <pthread.h>
+#include <string.h>
+
+#include "board/drivers/receive_ring.c"
+#include "tests/unit/tap.h"
+
+enum { MANY = 1000000 };
+
+static struct receive_ring ring;
+
+static bool put_all(const char *text)
+{
+    bool kept = true;
+
+    for (; *text != '\0'; text++) {
+        kept = receive_ring_put(&ring, (uint8_t)*text) && kept;
+    }
+    return kept;
+}
+
+static bool gives(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (receive_ring_take(&ring) != *text) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void test_order(void)
+{
+    memset(&ring, 0, sizeof ring);
+    OK(receive_ring_take(&ring) == -1, "empty at first");
+    OK(put_all("abc") && receive_ring_held(&ring) == 3 && gives("abc") &&
+       receive_ring_take(&ring) == -1, "first in, first out");
+    receive_ring_put(&ring, 0);
+    receive_ring_put(&ring, 255);
+    OK(receive_ring_take(&ring) == 0 && receive_ring_take(&ring) == 255, "bytes of any value");
+}
+
+static void test_full(void)
+{
+    bool same = true;
+
+    memset(&ring, 0, sizeof ring);
+    put_all("xyz");
+    (void)gives("xyz"); /* so that it wraps */
+    for (unsigned i = 0; i < RECEIVE_RING_BYTES; i++) {
+        same = receive_ring_put(&ring, (uint8_t)(i % 251 + 4)) && same;
+    }
+    OK(same && receive_ring_held(&ring) == RECEIVE_RING_BYTES, "takes what it has room for");
+    OK(!put_all("!"), "and no more");
+    for (unsigned i = 0; i < RECEIVE_RING_BYTES; i++) {
+        same = receive_ring_take(&ring) == (int)(i % 251 + 4) && same;
+    }
+    OK(same && receive_ring_take(&ring) == -1, "what was kept is whole");
+}
+
+static void test_ctrl_c(void)
+{
+    memset(&ring, 0, sizeof ring);
+    put_all("ab");
+    OK(!receive_ring_take_ctrl_c(&ring), "no Ctrl-C");
+    put_all("\x03" "c\x03" "d");
+    OK(receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring), "several count once");
+    OK(gives("abcd") && receive_ring_take(&ring) == -1, "and what is around them stays");
+    put_all("\x03" "e");
+    OK(gives("\x03" "e") && !receive_ring_take_ctrl_c(&ring), "one that was given is no more");
+    put_all("f\x03");
+    (void)receive_ring_take_ctrl_c(&ring);
+    put_all("g\x03");
+    OK(gives("fg\x03"), "one that came after the question is given");
+    while (put_all("h")) {
+    }
+    OK(!put_all("\x03") && receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring),
+       "one that a full ring cannot keep is noted");
+    OK(gives("h") && put_all("\x03") && receive_ring_take_ctrl_c(&ring), "and the next one is, too");
+}
+
+static void *produce(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < MANY; i++) {
+        while (!receive_ring_put(&ring, (uint8_t)(i % 253))) {
+        }
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    pthread_t producer;
+    unsigned got = 0;
+    bool same = true;
+
+    memset(&ring, 0, sizeof ring);
+    pthread_create(&producer, NULL, produce, NULL);
+    while (got < MANY) {
+        int byte = receive_ring_take(&ring);
+
+        if (byte >= 0) {
+            same = byte == (int)(got++ % 253) && same;
+        }
+    }
+    pthread_join(producer, NULL);
+    OK(same, "%u bytes from another core, in order", got);
+}
+
+int main(void)
+{
+    test_order();
+    test_full();
+    test_ctrl_c();
+    test_threads();
+    return tap_done();
+}
