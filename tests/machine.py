@@ -1,5 +1,6 @@
 """Running images in QEMU and the host program, for the suites; every run is bounded in time."""
 
+import fcntl
 import os
 import re
 import struct
@@ -113,6 +114,14 @@ def reply_text(console):
     return before[len("\n".join(lines)) + 1 if lines else 0:].rstrip("\n")
 
 
+def digest(ids):
+    """Ids as one short word for a table; equality is tested on the ids themselves."""
+    total = 0
+    for i in ids or []:
+        total = (total * 31 + i + 1) & 0xffffffff
+    return f"{total:08x}"
+
+
 def pack(source, kind, name, *options):
     """Pack `source` into the work folder, once; returns the path."""
     os.makedirs(WORK, exist_ok=True)
@@ -127,6 +136,20 @@ def make_card(name, *arguments):
     subprocess.run([os.path.join(ROOT, "flash_image/card.sh"), out, *arguments], check=True,
                    capture_output=True, timeout=120)
     return out
+
+
+def make_board_card(board, name, **variables):
+    """What `make card` makes of BOARD= and the variables, moved to where it stays; its log."""
+    out = os.path.join(WORK, name)
+    os.makedirs(os.path.join(BUILD, board), exist_ok=True)
+    with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one card.img a board, and suites that run at a time
+        done = subprocess.run(
+            ["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
+             *(f"{key}={value}" for key, value in variables.items()), "card"], check=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        os.replace(os.path.join(BUILD, board, "card.img"), out)
+    return out, done.stdout
 
 
 def make_flash(ingot, bank_bytes, name):

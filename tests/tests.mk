@@ -8,8 +8,8 @@ FUZZ_SECONDS ?= 3
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-kernels bench-pack bench-images bench-storage fuzz-long
 
-GOLDEN := tests/golden/table.t tests/golden/families.t tests/golden/gguf_families.t tests/golden/quantizer.t \
-          tests/golden/hf_tokenizers.t tests/golden/machines.t \
+GOLDEN := tests/golden/table.t tests/golden/boards.t tests/golden/families.t tests/golden/gguf_families.t \
+          tests/golden/quantizer.t tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
         tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t \

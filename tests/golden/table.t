@@ -9,8 +9,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, ASSETS, BUILD, FLASH_BYTES, HOST, RISCV64, RISCV64_V, Reply, Tap,
-                     card_arguments, extents, flash_arguments, make_card, make_flash, pack, run)
+from machine import (ARM64, ASSETS, FLASH_BYTES, HOST, RISCV64, RISCV64_V, Reply, Tap,
+                     card_arguments, digest, extents, flash_arguments, make_card, make_flash, pack,
+                     run)
 
 MACHINES = [ARM64, RISCV64_V, RISCV64]
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -81,14 +82,6 @@ def label(key):
     machine, kind, cores, mode = key
     name = machine if machine == "host" else machine.label
     return f"{kind:6} {name:18} {cores} core{'s' if cores > 1 else ' '} {mode:9}"
-
-
-def digest(ids):
-    """Ids as one short word for the table; equality is tested on the ids themselves."""
-    total = 0
-    for i in ids or []:
-        total = (total * 31 + i + 1) & 0xffffffff
-    return f"{total:08x}"
 
 
 tap.note("type   machine            cores   residency  tokens ids       logits of 32 positions")

@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+"""The golden table on boards: the very card of `make card`, booted in QEMU by the board's own SD
+controller, with 1 and 4 cores, resident and streamed: the host's ids and logits in every cell."""
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ASSETS, HOST, Machine, Reply, Tap, digest, extents, make_board_card, pack, run)
+
+BOARDS = ["rpi3", "rpi4", "icicle", "sifive_u"]
+STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
+TYPES = ["f32", "q8_0", "q4_0"]
+# As in table.t; a streamed token reads the model once more, and QEMU's card goes byte by byte.
+TOKENS = {"f32": {"resident": 128, "streamed": 12}, "q8_0": {"resident": 48, "streamed": 32},
+          "q4_0": {"resident": 48, "streamed": 32}}
+CONTROLLER = {"rpi3": "SD card at 0x3f300000", "rpi4": "SD card at 0xfe300000",
+              "icicle": "SD card at 0x20008000", "sifive_u": "SD over SPI at 0x10050000"}
+
+tap = Tap()
+if not os.path.exists(STORIES):
+    tap.skip("the golden table on boards", "no " + STORIES + " (set INGOT_ASSETS)")
+    tap.done()
+models = {t: pack(STORIES, t, f"boards-{t}.ingot") for t in TYPES}
+
+
+cards = {(b, t): make_board_card(b, f"boards-{b}-{t}.img", MODEL=models[t])[0]
+         for b in BOARDS for t in TYPES}
+
+
+def limit(kind):
+    """For two layers and the pages that must stay: everything else streams."""
+    return 2 * max(size for _, size in extents(models[kind])[1:-1]) + 2 * 4096
+
+
+def host_cell(kind, mode):
+    return Reply(run([HOST, "run", models[kind], "-p", "", "-n", str(TOKENS[kind][mode]), "--temp",
+                      "0", "--ids"])[1])
+
+
+def cell(key):
+    board, kind, cores, mode = key
+    words = f'prompt="" temp=0 n={TOKENS[kind][mode]} ids cores={cores}'
+    words += f" mem={limit(kind)}" if mode == "streamed" else ""
+    # The card is shared by the cells that run at a time; QEMU wants to be able to write to it.
+    drive = ["-drive", f"if=sd,format=raw,file={cards[board, kind]},snapshot=on"]
+    status, console = Machine(board).run(words, cores, drives=drive, timeout=240)
+    reply = Reply(console)
+    reply.status = status
+    return reply
+
+
+wanted = {(t, mode): host_cell(t, mode) for t in TYPES for mode in ("resident", "streamed")}
+keys = [(b, t, c, mode) for t in TYPES for b in BOARDS for c in (1, 4)
+        for mode in ("resident", "streamed")]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    cells = dict(zip(keys, pool.map(cell, keys)))
+
+
+def label(key):
+    board, kind, cores, mode = key
+    return f"{kind:6} {board:9} {cores} core{'s' if cores > 1 else ' '} {mode:8}"
+
+
+tap.note("type   board     cores   residency  tokens ids      logits")
+for key, reply in cells.items():
+    tap.note(f"{label(key)}   {len(reply.ids or []):6} {digest(reply.ids)} {reply.hash}")
+for key, reply in cells.items():
+    board, kind, cores, mode = key
+    want = wanted[kind, mode]
+    tap.ok(reply.status == 0 and want.ids and reply.ids == want.ids and
+           len(reply.ids) == TOKENS[kind][mode] and
+           reply.positions == want.positions == min(32, TOKENS[kind][mode]) and
+           reply.hash == want.hash, label(key) + " agrees", reply.console)
+    tap.ok(f", {mode}" in reply.figures and CONTROLLER[board] in reply.console and
+           f"cores: {cores} of " in reply.console and "] warning" not in reply.console,
+           f"{label(key)} and {cores} at work, by {CONTROLLER[board]}", reply.console)
+    if mode == "streamed":
+        read = reply.figure(r"read ([\d.]+ \w+) a \w+")
+        tap.ok(read is not None and read == reply.figure(r"planned ([\d.]+ \w+)\)"),
+               label(key) + " reads the planned bytes", reply.figures)
+tap.done()
