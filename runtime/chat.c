@@ -8,6 +8,8 @@
 #include "runtime/format_text.h"
 #include "runtime/report.h"
 
+enum { PROMPT_SECONDS = 2 }; /* before its progress is shown */
+
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
@@ -109,6 +111,26 @@ static void forget_thoughts(struct chat *c)
 static bool stop_requested(void *context)
 {
     (void)context;
+    return console_aborted();
+}
+
+/* Of a prompt that somebody waits for, once that takes long; asked before every layer. */
+static bool prompt_stop_requested(void *context)
+{
+    struct chat *c = context;
+    const struct engine *e = c->engine;
+    uint32_t layers = e->image.header->params.n_layers;
+
+    if (c->talks && board.ticks() - c->prompt_ticks > PROMPT_SECONDS * board.ticks_hz()) {
+        uint32_t done = (e->transformer.layer + 1) % layers; /* of a chunk's: this one is next */
+
+        format_text(c->label, sizeof c->label, "prompt, layer %u of %u", (unsigned)done + 1,
+                    (unsigned)layers);
+        console_progress_share(c->label,
+                               (uint64_t)(e->kv.length - c->prompt_start) * layers +
+                                   (uint64_t)e->transformer.n_tokens * done,
+                               (uint64_t)c->prompt_tokens * layers);
+    }
     return console_aborted();
 }
 
@@ -326,7 +348,11 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     r.figures.start = board.ticks();
     r.first_new = start + (uint32_t)n;
     r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
-    error = engine_append(e, e->ids + start, n, stop_requested, NULL);
+    c->prompt_start = start;
+    c->prompt_tokens = (uint32_t)n;
+    c->prompt_ticks = r.figures.start;
+    error = engine_append(e, e->ids + start, n, prompt_stop_requested, c);
+    console_progress_end();
     if (error == ERR_OK) {
         c->started = true;
         c->pending = 0;
@@ -368,6 +394,7 @@ void chat_loop(struct chat *c, const struct chat_services *services)
         size_t bytes;
         enum err error;
 
+        c->talks = true;
         c->services = services != NULL ? services : &none; /* /model opens the chat anew */
         error = console_read_line("> ", c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE || (error == ERR_OK && take_line(c, bytes))) {

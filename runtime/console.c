@@ -7,7 +7,7 @@
 #include "runtime/console_input.h"
 #include "runtime/format_text.h"
 
-enum { PROGRESS_FIRST_MS = 500, PROGRESS_STEP_MS = 100, PROGRESS_BYTES = 100 };
+enum { PROGRESS_FIRST_MS = 500, PROGRESS_STEP_MS = 100, PROGRESS_BYTES = 120 };
 
 static struct {
     struct console_port port;
@@ -17,6 +17,7 @@ static struct {
     bool drawn;   /* the progress line is the current line */
     uint64_t wait_start_ms, drawn_ms;
     uint64_t done, total;
+    bool counts_bytes;
     size_t drawn_width;
     const char *label;
 
@@ -146,12 +147,23 @@ static void draw_progress(uint64_t ms)
     char done[FORMAT_NUMBER_BYTES];
     char total[FORMAT_NUMBER_BYTES];
     char line[PROGRESS_BYTES];
-    size_t width = format_text(line, sizeof line, "[%5llu.%03u] %.40s %u %%, %s of %s",
+    uint64_t waited = ms - console.wait_start_ms;
+    size_t width = format_text(line, sizeof line, "[%5llu.%03u] %.40s %u %%",
                                (unsigned long long)(ms / 1000), (unsigned)(ms % 1000),
-                               console.label, percent_of(console.done, console.total),
-                               format_bytes(done, console.done),
-                               format_bytes(total, console.total));
+                               console.label, percent_of(console.done, console.total));
 
+    if (console.counts_bytes) {
+        width += format_text(line + width, sizeof line - width, ", %s of %s",
+                             format_bytes(done, console.done),
+                             format_bytes(total, console.total));
+        width += format_text(line + width, sizeof line - width, ", %s MB/s",
+                             format_ratio(done, console.done, waited * 1000, 1));
+    }
+    if (console.done > 0 && console.done < console.total) {
+        width += format_text(line + width, sizeof line - width, ", %s s left",
+                             format_milli(done, waited * (console.total - console.done) /
+                                                    console.done, 0));
+    }
     if (console.in_line && !console.drawn) {
         put_text("\n", 1);
     }
@@ -165,7 +177,7 @@ static void draw_progress(uint64_t ms)
     console.drawn_ms = ms;
 }
 
-void console_progress(const char *label, uint64_t done, uint64_t total)
+static void show_progress(const char *label, uint64_t done, uint64_t total, bool counts_bytes)
 {
     uint64_t ms = console_millis();
 
@@ -177,10 +189,21 @@ void console_progress(const char *label, uint64_t done, uint64_t total)
     console.label = label;
     console.done = done;
     console.total = total;
+    console.counts_bytes = counts_bytes;
     if (ms - console.wait_start_ms >= PROGRESS_FIRST_MS &&
         ms - console.drawn_ms >= PROGRESS_STEP_MS) {
         draw_progress(ms);
     }
+}
+
+void console_progress(const char *label, uint64_t done, uint64_t total)
+{
+    show_progress(label, done, total, true);
+}
+
+void console_progress_share(const char *label, uint64_t done, uint64_t total)
+{
+    show_progress(label, done, total, false);
 }
 
 void console_progress_end(void)

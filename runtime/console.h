@@ -54,9 +54,12 @@ void console_repeat_log(void);
 /* Thousandths of a second since start_ticks. */
 uint64_t console_millis(void);
 
-/* Tell that `done` of `total` bytes are there. Nothing is drawn in the first half second; then
+/* Tell that `done` of `total` bytes are there, at which rate and how long the rest takes. Nothing is drawn in the first half second; then
  * one line is drawn over itself ten times a second at most. */
 void console_progress(const char *label, uint64_t done, uint64_t total);
+
+/* The same of anything else: no sizes and no rate. label must last to the end of the wait. */
+void console_progress_share(const char *label, uint64_t done, uint64_t total);
 
 /* The wait is over, well or not. The line, if one was drawn, gets its newline. */
 void console_progress_end(void);

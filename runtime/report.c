@@ -150,16 +150,21 @@ static void print_stream_figures(const struct engine *e, const struct report_rep
     const struct stream_figures *now = &e->stream.figures;
     char per_token[FORMAT_NUMBER_BYTES];
     char planned[FORMAT_NUMBER_BYTES];
+    uint64_t millions = (now->arrived - r->before.arrived) * board.ticks_hz() / 1000000;
 
     if (e->plan.residency != PLAN_STREAMED) {
         return;
     }
-    console_printf(", read %s a %s (planned %s), waited for %lu units (%lu after a start)",
+    console_printf(", read %s a %s (planned %s)",
                    format_bytes(per_token, r->passes != 0 ? r->decode_bytes / r->passes : 0),
                    r->speculates ? "pass" : "token",
-                   format_bytes(planned, engine_planned_bytes(e)),
-                   (unsigned long)(now->stalls - r->before.stalls),
-                   (unsigned long)(now->first_stalls - r->before.first_stalls));
+                   format_bytes(planned, engine_planned_bytes(e)));
+    console_printf(", %s in all", format_bytes(planned, now->bytes_streamed -
+                                                            r->before.bytes_streamed));
+    console_printf(" at %s MB/s, stalled %s %% of the time",
+                   format_ratio(per_token, millions, now->busy_ticks - r->before.busy_ticks, 1),
+                   format_ratio(planned, (now->stall_ticks - r->before.stall_ticks) * 100,
+                                r->end - r->start, 1));
     if (now->retries != r->before.retries || now->reread != r->before.reread) {
         console_printf(", %lu retries",
                        (unsigned long)(now->retries - r->before.retries + now->reread -

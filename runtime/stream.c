@@ -8,6 +8,7 @@
 #include "runtime/format_text.h"
 #include "runtime/stream_private.h"
 
+enum { REREADS = 3 }; /* of a unit whose checksum does not match, before it is an error */
 enum { CRC_STEP = 64 * 1024 }; /* bytes checked per poll, so that a poll stays short */
 
 static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
@@ -199,6 +200,32 @@ static void check_ahead(const struct stream *s, struct stream_slot *slot, uint64
     slot->crc_bytes += n;
 }
 
+static uint64_t ticks_now(const struct stream *s)
+{
+    return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
+}
+
+/* The card's share of the time: from poll to poll while a unit arrives. */
+static void count_busy(struct stream *s)
+{
+    uint64_t now = ticks_now(s);
+    uint64_t bytes = 0;
+    bool busy = false;
+
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        const struct stream_slot *slot = &s->slots[i];
+
+        busy = busy || is_arriving(slot);
+        bytes += slot->state == STREAM_LOADING || slot == s->early ? slot->read.bytes_done : 0;
+    }
+    if (s->polled_at != 0) {
+        s->figures.busy_ticks += now - s->polled_at;
+        s->figures.arrived += bytes > s->arriving_bytes ? bytes - s->arriving_bytes : 0;
+    }
+    s->polled_at = busy ? now : 0;
+    s->arriving_bytes = bytes;
+}
+
 void stream_poll(struct stream *s)
 {
     if (board.alive != NULL) {
@@ -213,6 +240,7 @@ void stream_poll(struct stream *s)
         }
     }
     start_queued(s);
+    count_busy(s);
 }
 
 /* Wait for transfers in flight: the device writes the buffers until they end. */
@@ -250,7 +278,7 @@ void stream_begin(struct stream *s, bool want_head)
 {
     s->pass++;
     s->want_head = want_head && s->plan->tiled_head;
-    s->tiles_again = false;
+    s->tiles_again = 0;
     begin_tiles(s);
     if (s->n_layers == 0) {
         return;
@@ -265,11 +293,6 @@ void stream_begin(struct stream *s, bool want_head)
         s->next.index = 0;
     }
     request_ahead(s);
-}
-
-static uint64_t ticks_now(const struct stream *s)
-{
-    return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
 }
 
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
@@ -321,7 +344,7 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
             slot->checked = true;
             return ERR_OK;
         }
-        if (tries == 1) {
+        if (tries == REREADS) {
             return ERR_BAD_CHECKSUM;
         }
         s->figures.reread++;
@@ -445,9 +468,9 @@ enum err stream_head_check(struct stream *s, bool *again)
 {
     enum err e = image_check_extent(s->image, tile_extent(s), s->tile_crc);
 
-    *again = e != ERR_OK && !s->tiles_again;
+    *again = e != ERR_OK && s->tiles_again < REREADS;
     if (*again) {
-        s->tiles_again = true;
+        s->tiles_again++;
         s->figures.reread++;
         empty_slots(s);
         s->next = (struct stream_unit){ s->pass, s->n_layers };

@@ -48,6 +48,8 @@ struct stream_figures {
     uint64_t stalls;         /* units that had not arrived when they were wanted */
     uint64_t first_stalls;   /* of these, the first unit after a start or a failure */
     uint64_t stall_ticks;
+    uint64_t busy_ticks;     /* with a unit arriving */
+    uint64_t arrived;        /* bytes of them meanwhile */
     uint64_t retries;        /* requests repeated after an error of the device */
     uint64_t reread;         /* units read again because their CRC did not match */
 };
@@ -78,7 +80,10 @@ struct stream {
     uint32_t tile_crc;        /* of the output matrix's extent so far in this pass */
     uint64_t tile_crc_end;    /* file offset up to which */
     uint32_t tile_crc_before; /* of what precedes the matrix in its extent */
-    bool tiles_again;         /* this pass reads them a second time */
+    uint32_t tiles_again;     /* times that this pass has read them again */
+    uint64_t polled_at;       /* ticks, while something arrives; else 0 */
+    uint64_t arriving_bytes;  /* then: of the units that arrive, so far */
+    char label[40];           /* of the progress while loading: "loading layer 3" */
     struct stream_figures figures;
     char problem[STREAM_PROBLEM_BYTES]; /* after an error: file, layer and sector */
 };
@@ -114,8 +119,8 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows);
 void stream_tile_done(struct stream *s, uint32_t i);
 
-/* After the last tile: the checksum of the head. *again: it was wrong, and the tiles come once
- * more from the first. */
+/* After the last tile: the checksum of the head. *again: it was wrong, and the tiles come again
+ * from the first. */
 enum err stream_head_check(struct stream *s, bool *again);
 
 /* The group of rows that holds token's embedding; *row is its row in there. */

@@ -2,7 +2,9 @@
  * later pass in pieces. */
 #include <string.h>
 
+#include "board/board.h"
 #include "runtime/crc32c.h"
+#include "runtime/format_text.h"
 #include "runtime/stream_private.h"
 
 enum { CHECK_STEP = 256 * 1024 }; /* bytes between two lines of progress, in place */
@@ -14,11 +16,19 @@ struct loading {
     uint64_t total;
 };
 
-static void show(const struct loading *l, const char *label, uint64_t arrived)
+static void show(const struct stream *s, const struct loading *l, uint64_t arrived)
 {
     if (l->progress != NULL) {
-        l->progress(l->context, label, l->done + arrived, l->total);
+        l->progress(l->context, s->label, l->done + arrived, l->total);
     }
+}
+
+static void name_progress(struct stream *s, const char *doing, unsigned extent)
+{
+    char part[32];
+
+    image_extent_name(s->image, extent, part, sizeof part);
+    format_text(s->label, sizeof s->label, "%s %s", doing, part);
 }
 
 /* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer. */
@@ -31,10 +41,13 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned exten
 
     (void)file_read_start(read, s->file, offset, buffer, bytes); /* a refusal shows in the poll */
     do {
+        if (board.yield != NULL) {
+            board.yield();
+        }
         e = file_read_poll(read);
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
-        show(l, "loading", checked);
+        show(s, l, checked);
     } while (e == ERR_BUSY);
     s->figures.retries += read->n_retries;
     l->done += bytes;
@@ -80,7 +93,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned ext
         size_t n = (size_t)(x->bytes - at < CHECK_STEP ? x->bytes - at : CHECK_STEP);
 
         crc = crc32c(crc, s->extents[extent] + at, n);
-        show(l, "checking", at + n);
+        show(s, l, at + n);
     }
     l->done += x->bytes;
     return check(s, extent, crc);
@@ -169,6 +182,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
         if (!is_loaded(s, i)) {
             continue;
         }
+        name_progress(s, s->plan->residency == PLAN_IN_PLACE ? "checking" : "loading", i);
         if (s->plan->residency == PLAN_IN_PLACE) {
             e = check_in_place(s, &l, i);
         } else if (s->extents[i] != NULL) {

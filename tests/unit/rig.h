@@ -30,6 +30,8 @@ static struct rig {
     uint16_t *reads;        /* of each sector */
     long flip_sector;       /* arrives with a flipped bit ... */
     unsigned flip_times;    /* ... so often */
+    unsigned fail_percent;  /* of requests fail, and as many arrive with a flipped bit */
+    uint32_t random;        /* which ones */
     struct file file;
     struct kernels kernels;
     struct team *team;
@@ -96,6 +98,12 @@ static enum err rig_submit(struct block_device *dev, struct block_request *r)
 static enum err rig_poll(struct block_device *dev)
 {
     rig.n_polls++;
+    if (rig.fail_percent != 0 && rig.fake.n_pending > 0) {
+        rig.random = rig.random * 1664525u + 1013904223u;
+        rig.fake.fail_sector = rig.flip_sector = (long)rig.fake.pending[0]->sector;
+        rig.fake.fail_times = (rig.random >> 8) % 100 < rig.fail_percent;
+        rig.flip_times = (rig.random >> 8) % 100 >= 100 - rig.fail_percent;
+    }
     return rig.pace == RIG_SLOW && rig.n_polls % 40 != 0 ? ERR_OK : fake_poll(dev);
 }
 
@@ -118,6 +126,7 @@ static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
     rig.fake.dev.memory = in_place ? rig.model : NULL;
     rig.flip_sector = NO_SECTOR;
     rig.flip_times = 0;
+    rig.fail_percent = 0;
     rig.pace = RIG_STEADY;
     memset(rig.reads, 0, RIG_MOST_BYTES / SECTOR_BYTES * sizeof *rig.reads);
     if (file_open_device(&rig.file, &rig.fake.dev, rig.model_bytes, &timeout) != ERR_OK)
