@@ -14,7 +14,7 @@ GOLDEN := tests/golden/table.t tests/golden/boards.t tests/golden/families.t tes
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
         tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t \
         tests/boot/riscv_boards.t tests/boot/paste.t
-FAULTS := tests/faults/image.t tests/faults/card.t tests/faults/host.t tests/faults/models.t
+FAULTS := tests/faults/stream.t tests/faults/image.t tests/faults/card.t tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
 
