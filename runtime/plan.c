@@ -63,6 +63,26 @@ static size_t embedding_row_bytes(const struct image *image)
     return (group + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
+size_t plan_row_group_bytes(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+
+    return image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
+}
+
+uint32_t plan_row_groups(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+
+    return (t->rows + t->interleave - 1) / t->interleave;
+}
+
+/* The file has one checksum for the whole embedding; a group of rows needs its own. */
+static size_t row_sums_bytes(const struct image *image)
+{
+    return plan_row_groups(image) * sizeof(uint32_t);
+}
+
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes)
 {
@@ -162,7 +182,8 @@ static void pin_extent(struct plan *plan, const struct weights *w, uint32_t exte
 /* Everything in memory but, where the room ends just there, an untied embedding. */
 static bool try_resident(struct plan *plan, const struct weights *w, uint64_t limit)
 {
-    uint64_t by_rows = w->total - w->embedding + embedding_row_bytes(w->image);
+    uint64_t by_rows = w->total - w->embedding + embedding_row_bytes(w->image) +
+                            row_sums_bytes(w->image);
 
     if (w->total > limit && (w->tied || by_rows > limit)) {
         return false;
@@ -196,7 +217,7 @@ static uint64_t norm_bytes(const struct weights *w)
  * that is a page; an untied head in tiles keeps only the norm (see stream_load.c). */
 static uint64_t streamed_bytes(const struct weights *w, bool tiled)
 {
-    uint64_t row = embedding_row_bytes(w->image);
+    uint64_t row = embedding_row_bytes(w->image) + row_sums_bytes(w->image);
     uint64_t slots = PLAN_SLOTS * slot_bytes(w, tiled);
 
     if (w->tied) {
@@ -238,7 +259,7 @@ static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t li
 }
 
 /* What is left keeps more than the one embedding row that a token needs. */
-static void keep_rows(struct plan *plan, uint64_t limit)
+static void keep_rows(struct plan *plan, const struct image *image, uint64_t limit)
 {
     uint64_t used = plan->pinned_bytes + (uint64_t)plan->n_slots * plan->slot_bytes;
     uint64_t rows;
@@ -246,6 +267,8 @@ static void keep_rows(struct plan *plan, uint64_t limit)
     if (plan->row_bytes == 0) {
         return;
     }
+    plan->row_sums_bytes = row_sums_bytes(image);
+    used += plan->row_sums_bytes;
     rows = (limit - used) / plan->row_bytes;
     plan->n_rows = rows < PLAN_MOST_ROWS ? (uint32_t)rows : PLAN_MOST_ROWS;
 }
@@ -261,7 +284,8 @@ static uint64_t least_bytes(const struct weights *w)
     uint64_t resident = w->total;
 
     if (!w->tied) {
-        resident = smaller(resident, w->total - w->embedding + embedding_row_bytes(w->image));
+        resident = smaller(resident, w->total - w->embedding + embedding_row_bytes(w->image) +
+                            row_sums_bytes(w->image));
     }
     return smaller(resident, smaller(streamed_bytes(w, true), streamed_bytes(w, false)));
 }
@@ -403,9 +427,10 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
         refuse(plan, r, w, rest, limit);
         return ERR_NO_SPACE;
     }
-    keep_rows(plan, limit);
+    keep_rows(plan, w->image, limit);
     plan_predict(plan, w->image);
-    plan->io_bytes = plan->n_slots * plan->slot_bytes + plan->n_rows * plan->row_bytes;
+    plan->io_bytes = plan->n_slots * plan->slot_bytes + plan->n_rows * plan->row_bytes +
+                     plan->row_sums_bytes;
     advise(plan, r, w, limit);
     return ERR_OK;
 }

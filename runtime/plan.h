@@ -68,9 +68,10 @@ struct plan {
     size_t pinned_bytes;  /* region weights: extents read once, the norm of a head in tiles */
     uint32_t n_slots;     /* PLAN_SLOTS, or 0: none needed */
     size_t slot_bytes;    /* of one slot */
-    size_t io_bytes;      /* region io: slots and embedding rows */
+    size_t io_bytes;      /* region io: slots, embedding rows and their checksums */
     uint32_t n_rows;      /* embedding rows kept; 0: the embedding is in memory */
     size_t row_bytes;     /* of one, else 0 */
+    size_t row_sums_bytes; /* checksums of all groups of rows, made while loading, else 0 */
     size_t kv_bytes;      /* region kv */
     enum kv_type kv_type; /* as asked for */
     size_t scratch_bytes; /* region scratch */
@@ -111,6 +112,10 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 /* A layer is computed in pieces, in the order of its tensors: norm, Q, K and V; the rest of
  * attention; norm, gate and up; down. Bytes of the extent up to the end of piece `piece`. */
 uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece);
+
+/* Rows of the embedding that are read and checked together, and how many such groups there are. */
+size_t plan_row_group_bytes(const struct image *image);
+uint32_t plan_row_groups(const struct image *image);
 
 /* Head tile number i: its rows, and the sector-aligned file range that holds them; *skip bytes
  * of it lie before the first row. */

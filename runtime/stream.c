@@ -73,6 +73,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     }
     if (plan->row_bytes != 0) {
         s->rows = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
+        s->row_sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
     }
 }
 
@@ -485,29 +486,48 @@ enum err stream_head_check(struct stream *s, bool *again)
     return e;
 }
 
-/* The row that begins at `offset` of the file, kept or read; NULL: *e. */
-static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, enum err *e)
+/* Read [offset, offset + bytes) to `at`, which holds group number `group` from `skip` on. */
+static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_t *at,
+                         uint32_t group, size_t skip)
 {
     struct file_read read;
+    enum err e;
+
+    for (int tries = 0; tries <= REREADS; tries++) {
+        s->figures.reread += tries != 0;
+        e = file_read_now(&read, s->file, offset, at, bytes);
+        s->figures.retries += read.n_retries;
+        if (e != ERR_OK) {
+            return stream_name_problem(s, 0, &read, e);
+        }
+        if (crc32c(0, at + skip, plan_row_group_bytes(s->image)) == s->row_sums[group]) {
+            return ERR_OK;
+        }
+    }
+    return stream_name_problem(s, 0, NULL, ERR_BAD_CHECKSUM);
+}
+
+/* Group number `group`, from `skip` on behind `offset` of the file, kept or read; NULL: *e. */
+static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, uint32_t group,
+                               size_t skip, enum err *e)
+{
     uint8_t *at;
 
     for (uint32_t i = 0; i < s->plan->n_rows; i++) {
-        if (s->row_offsets[i] == offset) {
+        if (s->row_offsets[i] == offset + skip) {
             s->figures.rows_kept++;
             return s->rows + i * bytes;
         }
     }
     at = s->rows + s->next_row * bytes;
     s->row_offsets[s->next_row] = 0;
-    *e = file_read_now(&read, s->file, offset, at, bytes);
-    s->figures.retries += read.n_retries;
+    *e = read_row(s, offset, bytes, at, group, skip);
     if (*e != ERR_OK) {
-        (void)stream_name_problem(s, 0, &read, *e);
         stream_reset(s);
         return NULL;
     }
     s->figures.rows_read++;
-    s->row_offsets[s->next_row] = offset;
+    s->row_offsets[s->next_row] = offset + skip;
     s->next_row = (s->next_row + 1) % s->plan->n_rows;
     return at;
 }
@@ -520,7 +540,7 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
                                       (uint64_t)t->interleave);
     const uint8_t *at;
     uint64_t offset;
-    size_t bytes;
+    size_t bytes, skip;
     enum err e = ERR_OK;
 
     *row = token % t->interleave;
@@ -529,10 +549,11 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
         return ERR_OK;
     }
     plan_embedding_range(s->image, token, &offset, &bytes);
-    at = find_row(s, offset, bytes, &e);
+    skip = (size_t)(s->image->extents[0].offset + first - offset);
+    at = find_row(s, offset, bytes, token / t->interleave, skip, &e);
     if (at == NULL) {
         return e;
     }
-    *group = at + (s->image->extents[0].offset + first - offset);
+    *group = at + skip;
     return ERR_OK;
 }

@@ -67,8 +67,9 @@ struct stream {
     const uint8_t *output_norm;                   /* kept apart when the head is tiled */
     struct stream_slot slots[PLAN_SLOTS]; /* the first plan->n_slots */
     uint8_t *rows;            /* (plan->n_rows, plan->row_bytes) embedding rows, the latest */
-    uint64_t row_offsets[PLAN_MOST_ROWS]; /* where in the file each began; 0: none */
+    uint64_t row_offsets[PLAN_MOST_ROWS]; /* where in the file its group begins; 0: none */
     uint32_t next_row;        /* the oldest */
+    uint32_t *row_sums;       /* (plan_row_groups) CRC-32C of each, set by stream_load */
     struct stream_slot *early; /* of the layer in use, while it is not checked; else NULL */
     enum err failure;         /* of the layer in use; for core 0 */
     bool missing[PLAN_PIECES]; /* this piece of it will not come: for all cores, behind a barrier;

@@ -99,6 +99,29 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned ext
     return check(s, extent, crc);
 }
 
+/* Carry the checksums of the embedding's groups of rows over bytes [at, at + n) of its extent. */
+static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t n)
+{
+    uint64_t first = image_tensor(s->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset;
+    size_t group = plan_row_group_bytes(s->image);
+    uint64_t end = first + (uint64_t)plan_row_groups(s->image) * group;
+
+    while (n != 0) {
+        uint64_t stop = at < first ? first : at >= end ? UINT64_MAX
+                                                       : at + (group - (at - first) % group);
+        size_t piece = stop - at < n ? (size_t)(stop - at) : n;
+
+        if (at >= first && at < end) {
+            uint32_t *sum = &s->row_sums[(at - first) / group];
+
+            *sum = crc32c((at - first) % group == 0 ? 0 : *sum, data, piece);
+        }
+        at += piece;
+        data += piece;
+        n -= piece;
+    }
+}
+
 /* The CRC of an extent that does not stay, piece by piece through a slot (or the row buffer
  * where there are no slots). */
 static enum err read_through_once(struct stream *s, struct loading *l, unsigned extent,
@@ -115,6 +138,9 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
         size_t n = (size_t)(x->bytes - at < step ? x->bytes - at : step);
 
         e = read_checked(s, l, extent, x->offset + at, buffer, n, crc);
+        if (extent == 0 && s->row_sums != NULL) {
+            sum_rows(s, at, buffer, n);
+        }
     }
     return e;
 }

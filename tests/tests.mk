@@ -6,7 +6,7 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
 FUZZ_SECONDS ?= 3
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-kernels bench-pack bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
 
 GOLDEN := tests/golden/table.t tests/golden/boards.t tests/golden/families.t tests/golden/gguf_families.t \
           tests/golden/quantizer.t tests/golden/hf_tokenizers.t tests/golden/machines.t \
@@ -153,6 +153,9 @@ bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes on
 
 bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py
+
+bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; minutes, on a computer at rest
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream.py
 
 bench-images:
 	$(Q)for b in virt-arm64 virt-riscv64; do \

@@ -46,6 +46,7 @@ void host_args_help(void)
          "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
          "  --selftest             check the kernels on this CPU first\n"
          "  --ids                  print token ids and the hash of the logits\n"
+         "  --ticks                print how long prompt and reply took, in nanoseconds\n"
          "  -f, --file FILE        text to read\n"
          "  -o, --output FILE      file to write\n"
          "  --tokenizer FILE       of a llama2.c model\n"
@@ -85,6 +86,8 @@ static bool set_flag(struct host_args *a, const char *word)
         a->options.selftest = true;
     } else if (strcmp(word, "--no-bos") == 0) {
         a->no_bos = true;
+    } else if (strcmp(word, "--ticks") == 0) {
+        a->options.ticks = true;
     } else if (strcmp(word, "--fit") == 0) {
         a->fit = true;
     } else if (strcmp(word, "--mmap") == 0) {

@@ -156,7 +156,8 @@ static bool sums_agree(void)
     }
     return plan.pinned_bytes == pinned && plan.layer_read == layers &&
            plan.n_pinned_layers == n_pinned && plan.n_streamed_layers == n - n_pinned &&
-           plan.io_bytes == plan.n_slots * plan.slot_bytes + plan.n_rows * plan.row_bytes &&
+           plan.io_bytes == plan.n_slots * plan.slot_bytes + plan.n_rows * plan.row_bytes +
+                                plan.row_sums_bytes &&
            (plan.residency == PLAN_RESIDENT) == (plan.io_bytes == 0) &&
            plan.pinned[n + 1] == !(plan.tiled_head && !header.params.tied) &&
            (plan.n_rows == 0) == plan.pinned[0] && (plan.n_tiles != 0) == plan.tiled_head;
