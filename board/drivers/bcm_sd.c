@@ -28,6 +28,7 @@ enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place,
         .mover = moves ? &sd->mover : NULL,
         .switch_power = place->switch_power,
         .switch_1v8 = place->switch_1v8,
+        .identify_emmc = place->identify_emmc,
         .ticks = place->ticks,
         .ticks_hz = place->ticks_hz,
     };

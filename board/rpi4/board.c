@@ -147,6 +147,7 @@ static bool open_emmc2(void)
         .window = emmc2_window(),
         .switch_power = slot ? switch_power : NULL,
         .switch_1v8 = slot ? switch_1v8 : NULL,
+        .identify_emmc = slot ? NULL : sd_emmc_identify,
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),
     };

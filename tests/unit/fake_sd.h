@@ -16,6 +16,7 @@ struct fake_sd {
     /* as the test sets it */
     bool is_version_1;     /* of the specification: no CMD8, bytes for addresses */
     bool is_silent;        /* answers nothing */
+    bool is_emmc;
     bool is_locked;        /* with a password */
     bool knows_1v8;
     bool knows_count;      /* CMD23 */
@@ -30,6 +31,7 @@ struct fake_sd {
     uint64_t n_sectors;
     /* what it does */
     unsigned state, width, mode;
+    uint8_t ext_csd[512];  /* eMMC */
     bool is_app;
     uint32_t counted;      /* by CMD23 */
     unsigned n_log;
@@ -89,6 +91,34 @@ static inline uint32_t fake_sd_status(const struct fake_sd *c)
     return c->state << 9 | 1u << 8 | (c->is_locked ? 1u << 25 : 0) | (c->is_app ? 1u << 5 : 0);
 }
 
+/* eMMC: JESD84-B51. */
+static inline bool fake_emmc_command(struct fake_sd *c, unsigned index, uint32_t argument,
+                                     uint32_t reply[4])
+{
+    switch (index) {
+    case 0: c->state = FAKE_IDLE; c->width = 1; c->ext_csd[185] = 0; return false;
+    case 1:
+        reply[0] = 0x00ff8080 | 1u << 30 | (c->asks == 0 ? 1u << 31 : 0);
+        c->asks -= c->asks > 0;
+        return true;
+    case 2: c->state = FAKE_IDENT; reply[1] = c->serial << 8; return true;
+    case 3: c->state = FAKE_STANDBY; return argument == 1 << 16;
+    case 9:
+        memset(reply, 0, 16);
+        fake_sd_put(reply, 122, 4, 4);
+        fake_sd_put(reply, 96, 8, 0x32);
+        fake_sd_put(reply, 80, 4, 9);
+        fake_sd_put(reply, 62, 12, 0xfff);
+        fake_sd_put(reply, 47, 3, 7);
+        return c->state == FAKE_STANDBY;
+    case 7: c->state = FAKE_TRANSFER; return argument == 1 << 16;
+    case 6: c->ext_csd[argument >> 16 & 255] = (uint8_t)(argument >> 8); return true;
+    case 8: return c->state == FAKE_TRANSFER;
+    case 12: case 13: case 17: case 18: return true;
+    default: return false;
+    }
+}
+
 /* Answer a command: false for silence. Data is for fake_sd_data. */
 static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t argument,
                                    uint32_t reply[4])
@@ -99,9 +129,11 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
         c->log[c->n_log++] = (uint8_t)(index | (app ? 0x80 : 0));
     if (c->is_silent)
         return false;
-    c->is_app = index == 55;
     memset(reply, 0, 16);
     reply[0] = fake_sd_status(c);
+    if (c->is_emmc)
+        return fake_emmc_command(c, index, argument, reply);
+    c->is_app = index == 55;
     switch (index | (app ? 0x80u : 0)) {
     case 0: c->state = FAKE_IDLE; c->width = 1; c->mode = 0; return false;
     case 8: reply[0] = argument & 0xfff; return !c->is_version_1;
@@ -167,6 +199,8 @@ static inline enum sd_fault fake_sd_data(struct fake_sd *c, unsigned index, uint
         data[0] = 2;
         data[1] = c->is_1_bit ? 1 : 5;
         data[3] = c->knows_count ? 2 : 0;
+    } else if (index == 8) {
+        memcpy(data, c->ext_csd, bytes);
     } else if (index == 6) {
         data[12] = (uint8_t)(c->modes >> 8);
         data[13] = (uint8_t)c->modes;

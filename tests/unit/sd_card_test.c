@@ -276,6 +276,28 @@ static void test_uhs(void)
        "a card that stays at 3.3 V gets high speed");
 }
 
+static void test_emmc(void)
+{
+    set_up(PLAIN | SD_CAN_8_BITS);
+    fake.is_emmc = true;
+    fake.ext_csd[196] = 7;    /* high speed at 26 and 52 MHz, and more */
+    fake.ext_csd[213] = 0x10; /* SEC_COUNT */
+    fake.ext_csd[215] = 0x01;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL,
+       "an eMMC is no SD card");
+    h.host.identify_emmc = sd_emmc_identify;
+    fake.asks = 2;
+    open_card();
+    OK(device.problem == NULL && device.n_sectors == 0x01001000, "and starts where one may be");
+    OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
+       fake.ext_csd[185] == 1, "eight bits at 52 MHz");
+    OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "and reads");
+    fake.garbled = 2;
+    OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.slow && h.hz == 26000000 &&
+       fake.ext_csd[185] == 0, "after errors slower");
+}
+
 static void test_no_start(void)
 {
     set_up(PLAIN);
@@ -447,6 +469,7 @@ int main(void)
     test_other_registers();
     test_start();
     test_uhs();
+    test_emmc();
     test_no_start();
     test_reads();
     test_queue();
