@@ -40,7 +40,7 @@ struct sdhci_setup {
     uint32_t max_hz;          /* of the card's; 0: no limit of the board's */
     struct dma_window window;
     const struct sdhci_mover *mover;            /* NULL: none */
-    void (*switch_power)(bool on);              /* the card's supply; NULL: by the controller alone */
+    void (*switch_power)(bool on);              /* the card's supply; NULL: by the controller */
     enum err (*switch_1v8)(bool on);            /* the signals' supply; NULL: likewise */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, or
                                                  * NULL: never an eMMC */

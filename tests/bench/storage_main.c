@@ -1,7 +1,7 @@
 /* An image that reads every storage device from its start, as the loader does (runtime/file.h), in
  * turns: one pass over each, then the next. A line a pass:
- * "storage-bench: PASS BYTES TICKS HZ CRC NAME". With the boot argument "write" it writes instead, to
- * the second MiB, one sector and then many, and reads them back: "storage-write: BYTES CRC NAME". */
+ * "storage-bench: PASS BYTES TICKS HZ CRC NAME". With the boot argument "write" it writes instead,
+ * to the second MiB, a sector and then many, and reads back: "storage-write: BYTES CRC NAME". */
 #include <string.h>
 
 #include "board/board.h"

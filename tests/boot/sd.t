@@ -96,7 +96,8 @@ def writes(machine, name, capabilities):
     card = os.path.join(WORK, f"sd-write-{machine.board}.img")
     with open(card, "wb") as out:
         out.truncate(4 << 20)
-    status, console = machine.run("write", 1, sd_arguments(card, capabilities), bench_image(machine))
+    status, console = machine.run("write", 1, sd_arguments(card, capabilities),
+                                  bench_image(machine))
     with open(card, "rb") as image:
         image.seek(1 << 20)
         found = image.read(301 * 512)

@@ -1,5 +1,6 @@
 /* The SD host controller's driver over registers that this test plays, with a card behind them.
- * Descriptors and addresses are followed as a controller would, in a small world of its own. */
+ * Descriptors and addresses are followed as a controller would, in a small world of its own. The
+ * controller is half of the file's length, and of no use to another test. */
 #include <stdlib.h>
 
 #include "board/drivers/sd_card.h"
