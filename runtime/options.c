@@ -75,7 +75,8 @@ static const char *const foreign[] = {
     "console", "earlycon", "earlyprintk", "quiet", "splash", "loglevel", "ignore_loglevel", "ro",
     "rw", "init", "initrd", "root*", "elevator", "coherent_pool", "cma", "video", "numa*",
     "maxcpus", "nr_cpus", "ip", "kgdboc", "cgroup_*", "snd_*", "vc_mem*", "bcm27*", "bcm28*",
-    "dwc_otg*", "smsc95xx*", "fsck*", "pci*", "BOOT_IMAGE", "panic", "nokaslr", "-", "--",
+    "dwc_otg*", "smsc95xx*", "fsck*", "pci*", "iommu*", "reboot", "BOOT_IMAGE", "panic",
+    "nokaslr", "-", "--",
 };
 
 void options_init(struct options *o)

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""What `make card` puts onto a card: the image, the board's own files with their words, firmware or
+what it lacks, a README; equal inputs give equal bytes. And what a Raspberry Pi's firmware makes of
+cmdline.txt is what Ingot reads."""
+
+import filecmp
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from device_tree import make_tree, raspberry_pi_tree
+from machine import BUILD, HOST, ROOT, WORK, Machine, Reply, Tap, make_board_card
+
+WORDS = 'prompt="Once upon" temp=0 n=6 ids'
+# What the firmware of a Pi 4 and of a Pi 5 puts in front of cmdline.txt.
+FIRMWARE_SAYS = {
+    "rpi4": "coherent_pool=1M 8250.nr_uarts=0 snd_bcm2835.enable_headphones=0 "
+            "cgroup_disable=memory numa_policy=interleave bcm2708_fb.fbwidth=0 bcm2708_fb.fbswap=1 "
+            "smsc95xx.macaddr=DC:A6:32:01:02:03 vc_mem.mem_base=0x3ec00000 "
+            "vc_mem.mem_size=0x40000000  ",
+    "rpi3": "reboot=w coherent_pool=1M 8250.nr_uarts=1 pci=pcie_bus_safe numa=fake=8 "
+            "nvme.max_host_mem_size_mb=0 system_heap.max_order=0 iommu_dma_numa_policy=interleave "
+            "smsc95xx.macaddr=D8:3A:DD:01:02:03 vc_mem.mem_base=0x3fc00000 "
+            "vc_mem.mem_size=0x40000000  "}
+COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "cards-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
+               capture_output=True, timeout=60)
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "MTOOLSRC": "/dev/null"}
+
+
+def mtools(*command):
+    return subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True,
+                          timeout=60).stdout
+
+
+def files_of(card):
+    """Every file on the card by its path, with its bytes."""
+    listed = mtools("mdir", "-i", card + "@@1M", "-/", "-b", "::").decode().split("\n")
+    names = [line[3:] for line in listed if line and not line.endswith("/")]
+    return {name: mtools("mtype", "-i", card + "@@1M", "::/" + name) for name in names}
+
+
+def makefile_value(board, name):
+    with open(os.path.join(ROOT, "board", board, "board.mk"), encoding="utf-8") as f:
+        found = re.search(rf"^{name} := (.*)$", f.read(), re.M)
+    return found.group(1) if found else None
+
+
+def bytes_of(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+boards = sorted(b for b in (os.path.basename(os.path.dirname(p))
+                            for p in glob.glob(os.path.join(ROOT, "board/*/board.mk")))
+                if makefile_value(b, "CARD_IMAGE"))
+tap.ok({"rpi3", "rpi4", "rpi5"} <= set(boards), "boards with files of their own: " +
+       " ".join(boards))
+
+for board in boards:
+    image = makefile_value(board, "CARD_IMAGE")
+    needs = (makefile_value(board, "CARD_FIRMWARE") or "").split()
+    card, log = make_board_card(board, f"cards-{board}.img", MODEL=MODEL, CMDLINE=WORDS,
+                                FIRMWARE="")
+    files = files_of(card)
+    readme = files.get("README.txt", b"").decode()
+    ingot = bytes_of(os.path.join(BUILD, board, "ingot.bin"))
+    tap.ok(files.get(image) == ingot and len(ingot) > 100000, f"{board}: {image} is the image",
+           sorted(files))
+    tap.ok(files.get("models/cards-tiny.ingot") == bytes_of(MODEL), f"{board}: the model is there")
+    source = os.path.join(ROOT, "board", board, "card")
+    own = [os.path.relpath(os.path.join(at, name), source)
+           for at, _, names in os.walk(source) for name in names]
+    text = "".join(files.get(name, b"@missing@").decode() for name in own)
+    tap.ok(own and WORDS in text and image in text and "@" not in text,
+           f"{board}: {', '.join(sorted(own))} with image and words", text)
+    lines = files["cmdline.txt"].decode().splitlines() if "cmdline.txt" in files else [WORDS]
+    tap.ok(lines == [WORDS], f"{board}: the words are one line, and nothing else", lines)
+    tap.ok(f"Ingot 0.1 for {board}" in readme and "115200" in readme and "\r\n" in readme and
+           "@" not in readme and "cards-tiny.ingot" in readme, f"{board}: README.txt", readme)
+    with open(os.path.join(ROOT, "board", board, "wiring.txt"), encoding="utf-8") as f:
+        wiring = f.read()
+    tap.ok(wiring.strip() in readme.replace("\r\n", "\n"), f"{board}: it has the wiring", readme)
+    tap.ok(all(n in readme and n in log for n in needs) and
+           ("FIRMWARE IS MISSING" in readme) == bool(needs),
+           f"{board}: README and make say which firmware is missing: {' '.join(needs)}", log)
+
+    again, _ = make_board_card(board, f"cards-{board}-again.img", MODEL=MODEL, CMDLINE=WORDS,
+                               FIRMWARE="")
+    tap.ok(filecmp.cmp(card, again, shallow=False), f"{board}: equal inputs give equal bytes")
+    plain, _ = make_board_card(board, f"cards-{board}-again.img", MODEL=MODEL, FIRMWARE="")
+    tap.ok(not filecmp.cmp(card, plain, shallow=False), f"{board}: other words, other bytes")
+
+    if not needs:
+        continue
+    folder = os.path.join(WORK, f"cards-firmware-{board}")
+    os.makedirs(folder, exist_ok=True)
+    given = {n.replace("*", "x"): f"firmware of {n}".encode() for n in needs}
+    for name, data in {**given, "unasked.bin": b"no"}.items():
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(data)
+    full, log = make_board_card(board, f"cards-{board}-full.img", MODEL=MODEL, FIRMWARE=folder)
+    files = files_of(full)
+    tap.ok(all(files.get(name) == data for name, data in given.items()) and
+           "unasked.bin" not in files, f"{board}: FIRMWARE= copies {' '.join(given)}",
+           sorted(files))
+    tap.ok("MISSING" not in files["README.txt"].decode() and "no firmware" not in log,
+           f"{board}: and nothing is missing", log)
+    if len(given) > 1:
+        gone = sorted(given)[0]
+        os.unlink(os.path.join(folder, gone))
+        part, log = make_board_card(board, f"cards-{board}-full.img", MODEL=MODEL, CMDLINE=WORDS,
+                                    FIRMWARE=folder)
+        pattern = next(n for n in needs if n.replace("*", "x") == gone)
+        tap.ok(pattern in files_of(part)["README.txt"].decode() and pattern in log,
+               f"{board}: a firmware file that is not there, {pattern}, is named", log)
+
+# ---- boot words, as a board's own firmware hands them over -------------------------------------
+
+for board, compatible in COMPATIBLE.items():
+    card = os.path.join(WORK, f"cards-{board}.img")
+    drive = ["-drive", f"if=sd,format=raw,snapshot=on,file={card}"]
+    cmdline = files_of(card)["cmdline.txt"].decode().splitlines()[0]
+    tree = raspberry_pi_tree(compatible)
+    tree["chosen"]["bootargs"] = FIRMWARE_SAYS[board] + cmdline
+    path = os.path.join(WORK, f"cards-{board}.dtb")
+    with open(path, "wb") as f:
+        f.write(make_tree(tree))
+    status, console = Machine(board).run("", 4, drive + ["-dtb", path])
+    reply = Reply(console)
+    want = Reply(Machine(board).run(WORDS, 4, drive)[1])
+    tap.ok(status == 0 and want.ids and len(want.ids) == 6 and reply.ids == want.ids and
+           reply.hash == want.hash,
+           f"{board}: cmdline.txt behind the firmware's own words is what -append says", console)
+    tap.ok("] warning" not in console, f"{board}: the firmware's words are passed over in silence",
+           console)
+tap.done()
