@@ -14,13 +14,16 @@ static const struct shape {
     const char *name;
     uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context;
     uint32_t tied;
+    bool sparse; /* of a layer's matrices only the first group of rows is not zeros */
 } shapes[] = {
-    { "tiny", 64, 172, 4, 8, 4, 512, 256, 1 },        /* ragged hidden, for tests */
-    { "untied", 96, 256, 3, 6, 2, 640, 256, 0 },      /* an output matrix of its own */
-    { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1 },     /* llama2.c's stories15M */
-    { "smol135", 576, 1536, 30, 9, 3, 49152, 2048, 1 }, /* SmolLM2-135M */
-    { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0 },  /* two layers of TinyLlama */
-    { "tinyllama", 2048, 5632, 22, 32, 4, 32000, 2048, 0 },
+    { "tiny", 64, 172, 4, 8, 4, 512, 256, 1, false },        /* ragged hidden, for tests */
+    { "untied", 96, 256, 3, 6, 2, 640, 256, 0, false },      /* an output matrix of its own */
+    { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1, false },     /* llama2.c's stories15M */
+    { "smol135", 576, 1536, 30, 9, 3, 49152, 2048, 1, false }, /* SmolLM2-135M */
+    { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false }, /* two layers of TinyLlama */
+    { "tinyllama", 2048, 5632, 22, 32, 4, 32000, 2048, 0, false },
+    /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
+    { "4g", 2048, 5632, 91, 32, 4, 15872, 2048, 1, true },
 };
 
 /* splitmix64: a good number from any counter, so that rows need no common state. */
@@ -32,6 +35,9 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* Where the data of made-up tensors seems to lie: told apart by address. */
+static const uint8_t dense_data, sparse_data;
+
 void synth_read_row(const struct source_tensor *t, uint32_t row, float *out)
 {
     bool norm = t->rows == 1;
@@ -39,6 +45,10 @@ void synth_read_row(const struct source_tensor *t, uint32_t row, float *out)
     float inverse = 3.0f / (float)t->cols;
     float scale = 1.0f;
 
+    if (t->data == &sparse_data && row >= INGOT_INTERLEAVE) {
+        memset(out, 0, t->cols * sizeof *out);
+        return;
+    }
     for (int i = 0; i < 40; i++) { /* Newton's square root: no libm, same bits everywhere */
         scale = 0.5f * (scale + inverse / scale);
     }
@@ -164,18 +174,18 @@ static void set_params(struct source *s, const struct shape *shape)
     s->params_known = true;
 }
 
-static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, uint32_t seed)
+static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, uint32_t seed,
+                       bool sparse)
 {
-    static const uint8_t nowhere;
     struct source_tensor *t = source_tensor(s, role, layer);
 
-    t->data = &nowhere;
+    t->data = sparse && layer != INGOT_NO_LAYER ? &sparse_data : &dense_data;
     t->type = SOURCE_SYNTH;
     t->group = (uint32_t)mix(mix((uint64_t)seed << 32 | role) + layer);
     image_role_shape(&s->params, role, &t->rows, &t->cols);
 }
 
-static void set_tensors(struct source *s, uint32_t seed)
+static void set_tensors(struct source *s, uint32_t seed, bool sparse)
 {
     for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
         bool of_layer = image_role_is_layer((enum ingot_role)role);
@@ -186,7 +196,7 @@ static void set_tensors(struct source *s, uint32_t seed)
             continue;
         }
         for (unsigned i = 0; i < n; i++) {
-            set_tensor(s, (enum ingot_role)role, of_layer ? i : INGOT_NO_LAYER, seed);
+            set_tensor(s, (enum ingot_role)role, of_layer ? i : INGOT_NO_LAYER, seed, sparse);
         }
     }
 }
@@ -229,7 +239,7 @@ enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
     if (s == NULL || !make_vocabulary(s, &v)) {
         snprintf(problem, problem_bytes, "out of memory");
     } else {
-        set_tensors(s, seed);
+        set_tensors(s, seed, shape->sparse);
         e = pack_source(s, o, problem, problem_bytes);
     }
     free(v.texts);

@@ -7,6 +7,7 @@
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/report.h"
+#include "runtime/trace.h"
 
 enum { PROMPT_SECONDS = 2 }; /* before its progress is shown */
 
@@ -278,6 +279,9 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
     if (c->options->ticks) {
         print_ticks(r);
     }
+    if (c->options->trace != 0) {
+        trace_print();
+    }
 }
 
 static enum err refuse_prompt(struct chat *c, enum err error)
@@ -348,6 +352,9 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     r.figures.start = board.ticks();
     r.first_new = start + (uint32_t)n;
     r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
+    if (c->options->trace != 0) {
+        trace_start();
+    }
     c->prompt_start = start;
     c->prompt_tokens = (uint32_t)n;
     c->prompt_ticks = r.figures.start;

@@ -3,6 +3,8 @@
  * core 0 checks sums. */
 #include "runtime/crc32c.h"
 
+#include <string.h>
+
 static struct {
     void (*update)(uint32_t *crc, const void *data, size_t n); /* NULL: tables */
     uint32_t table[8][256]; /* [k][b]: the register's byte b, pushed out by k + 1 bytes of zeros */
@@ -28,9 +30,9 @@ static void build_tables(void)
     }
 }
 
-static uint32_t load_le32(const uint8_t *p)
+static uint32_t add_byte(uint32_t crc, uint8_t byte)
 {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return crc >> 8 ^ state.table[0][(crc ^ byte) & 255];
 }
 
 void crc32c_use(const struct kernels *k)
@@ -52,16 +54,22 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
         build_tables();
     }
     crc = ~crc;
-    for (; bytes >= 8; bytes -= 8, p += 8) {
-        uint32_t low = crc ^ load_le32(p);
-        uint32_t high = load_le32(p + 4);
+    for (; bytes > 0 && (uintptr_t)p % 8 != 0; bytes--) {
+        crc = add_byte(crc, *p++);
+    }
+    for (; bytes >= 8; bytes -= 8, p += 8) { /* one load where a compiler may not read unaligned */
+        uint64_t word;
+        uint32_t low, high;
 
+        memcpy(&word, __builtin_assume_aligned(p, 8), sizeof word); /* little-endian, as all ISAs */
+        low = crc ^ (uint32_t)word;
+        high = (uint32_t)(word >> 32);
         crc = table[7][low & 255] ^ table[6][low >> 8 & 255] ^ table[5][low >> 16 & 255] ^
               table[4][low >> 24] ^ table[3][high & 255] ^ table[2][high >> 8 & 255] ^
               table[1][high >> 16 & 255] ^ table[0][high >> 24];
     }
-    for (; bytes > 0; bytes--, p++) {
-        crc = crc >> 8 ^ table[0][(crc ^ *p) & 255];
+    for (; bytes > 0; bytes--) {
+        crc = add_byte(crc, *p++);
     }
     return ~crc;
 }

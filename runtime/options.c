@@ -65,6 +65,7 @@ static const struct rule rules[OPTION_COUNT] = {
     [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, "no value" },
     [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, "no value" },
     [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, "no value" },
+    [OPTION_TRACE] = { "trace", KIND_COUNT, FIELD(trace), 0, 0, 1, "0 or 1" },
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");

@@ -42,6 +42,7 @@ enum option {
     OPTION_SELFTEST, /* selftest: check the kernels at start */
     OPTION_IDS,      /* ids: print token ids and the hash of the logits */
     OPTION_TICKS,    /* ticks: print how far the board's counter went */
+    OPTION_TRACE,    /* trace=1: print a Chrome trace after each reply */
     OPTION_COUNT
 };
 
@@ -72,6 +73,7 @@ struct options {
     bool selftest;
     bool ids;
     bool ticks;
+    uint32_t trace;                    /* 1: on */
     char value[OPTIONS_PROMPT_BYTES];  /* where options_parse() unquotes a word */
 };
 

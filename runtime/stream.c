@@ -7,6 +7,7 @@
 #include "runtime/crc32c.h"
 #include "runtime/format_text.h"
 #include "runtime/stream_private.h"
+#include "runtime/trace.h"
 
 enum { REREADS = 3 }; /* of a unit whose checksum does not match, before it is an error */
 enum { CRC_STEP = 64 * 1024 }; /* bytes checked per poll, so that a poll stays short */
@@ -142,7 +143,20 @@ static void start_queued(struct stream *s)
 
     while ((slot = next_queued(s)) != NULL) {
         slot->state = STREAM_LOADING;
+        slot->begun = trace_begin();
         start_read(s, slot);
+    }
+}
+
+static void trace_arrival(const struct stream *s, struct stream_slot *slot)
+{
+    bool tile = is_tile(s, slot->unit.index);
+
+    if (slot->begun != 0 && slot->read.status != ERR_BUSY) {
+        trace_end(tile ? TRACE_TILE : TRACE_LAYER,
+                  tile ? slot->unit.index - s->n_layers : s->layers[slot->unit.index], TRACE_CARD,
+                  slot->begun);
+        slot->begun = 0;
     }
 }
 
@@ -237,6 +251,7 @@ void stream_poll(struct stream *s)
 
         if (slot->state == STREAM_LOADING || (slot == s->early && slot->state == STREAM_IN_USE)) {
             (void)file_read_poll(&slot->read); /* its status stays in the read */
+            trace_arrival(s, slot);
             check_ahead(s, slot, CRC_STEP);
         }
     }
@@ -299,7 +314,7 @@ void stream_begin(struct stream *s, bool want_head)
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
 static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
-    uint64_t start;
+    uint64_t start, begin;
 
     if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
         s->started = true;
@@ -312,6 +327,7 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
         s->figures.first_stalls += slot->stalled || s->started ? 0 : 1;
         slot->stalled = true;
         start = ticks_now(s);
+        begin = trace_begin();
         do {
             if (board.yield != NULL) {
                 board.yield();
@@ -320,6 +336,7 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
         } while (slot->state == STREAM_QUEUED ||
                  (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));
         s->figures.stall_ticks += ticks_now(s) - start;
+        trace_end(TRACE_WAIT, slot->unit.index, 0, begin);
     }
     s->started = true;
     return slot->read.status == ERR_BUSY ? ERR_OK : slot->read.status;

@@ -38,6 +38,7 @@ struct stream_slot {
     uint64_t crc_bytes;
     bool checked;       /* that CRC was the whole layer's, and right */
     bool stalled;       /* somebody waited for it */
+    uint64_t begun;     /* of the trace; 0: none, or told */
 };
 
 struct stream_figures {

@@ -5,6 +5,7 @@
 
 #include "runtime/layer.h"
 #include "runtime/rope_table.h"
+#include "runtime/trace.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct team *team, struct stream *stream,
@@ -85,8 +86,12 @@ static void copy_x(float *to, const float *from, const struct transformer *t)
 
 static void layer_work(void *arg, struct team *team, unsigned core)
 {
+    const struct transformer *t = arg;
+    uint64_t begin = trace_begin();
+
     (void)team;
-    layer_run(arg, core);
+    layer_run(t, core);
+    trace_end(TRACE_LAYER, t->layer, core, begin);
 }
 
 /* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
@@ -144,10 +149,12 @@ static void head_work(void *arg, struct team *team, unsigned core)
 {
     const struct transformer *t = arg;
     struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens };
+    uint64_t begin = trace_begin();
 
     (void)team;
     layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
                    t->n_rows, &in, t->act.logits + t->first_row, t->act.logits_stride);
+    trace_end(TRACE_HEAD, t->first_row, core, begin);
 }
 
 /* Final norm of one token. */

@@ -1,4 +1,6 @@
 /* `ingot run` and `ingot chat`. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include "flash_image/chat_template.h"
 #include "runtime/chat.h"
 #include "runtime/console.h"
+#include "runtime/trace.h"
 
 static struct host_model model;
 static struct chat chat;
@@ -88,6 +91,21 @@ static bool prepare(struct host_args *args, int argc, char **argv, bool interact
     return true;
 }
 
+/* The trace of the reply to args->trace, as the console would have it. */
+static bool write_trace(const struct host_args *args)
+{
+    int to = open(args->trace, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    if (to < 0) {
+        fprintf(stderr, "ingot: %s: cannot be written: %s\n", args->trace, strerror(errno));
+        return false;
+    }
+    host_console_to(to);
+    trace_print();
+    host_console_to(1);
+    return close(to) == 0;
+}
+
 int cmd_run(int argc, char **argv)
 {
     static struct host_args args;
@@ -97,8 +115,14 @@ int cmd_run(int argc, char **argv)
     if (!prepare(&args, argc, argv, false, &status)) {
         return status;
     }
+    if (args.trace != NULL) {
+        trace_start();
+    }
     e = chat_reply(&chat, args.options.prompt, args.options.prompt_bytes, true);
     host_console_flush();
+    if (args.trace != NULL && !write_trace(&args)) {
+        return EXIT_FAILED;
+    }
     return e == ERR_OK || e == ERR_ABORTED ? EXIT_FINE : EXIT_FAILED;
 }
 

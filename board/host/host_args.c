@@ -46,6 +46,7 @@ void host_args_help(void)
          "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
          "  --selftest             check the kernels on this CPU first\n"
          "  --ids                  print token ids and the hash of the logits\n"
+         "  --trace FILE           what card and cores did, as a Chrome trace (ingot run)\n"
          "  --ticks                print how long prompt and reply took, in nanoseconds\n"
          "  -f, --file FILE        text to read\n"
          "  -o, --output FILE      file to write\n"
@@ -173,6 +174,8 @@ static bool set_own(struct host_args *a, const char *word, const char *value, bo
         a->template = value;
     } else if (strcmp(word, "--tokens") == 0) {
         a->tokens = value;
+    } else if (strcmp(word, "--trace") == 0) {
+        a->trace = value;
     } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {
         a->model = value;
     } else if (strcmp(word, "--card") == 0) {

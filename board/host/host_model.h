@@ -22,6 +22,7 @@ struct host_args {
     const char *output;   /* -o, --output */
     const char *tokenizer;
     const char *template; /* --template; NULL: the model's */
+    const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
     const char *tokens;   /* --tokens: ids in place of a prompt */
     uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */

@@ -13,7 +13,7 @@
 #include "tests/unit/fake_block.h"
 #include "tests/unit/tap.h"
 
-enum { RIG_RAM = 24 << 20, RIG_MOST_BYTES = 8 << 20 };
+enum { RIG_RAM = 24 << 20, RIG_MOST_BYTES = 8 << 20, RIG_FLIPPED_BYTE = 77 };
 
 enum rig_pace {
     RIG_STEADY,  /* one request a poll */
@@ -82,7 +82,7 @@ static void rig_sector(uint64_t sector, uint8_t *out)
     rig.reads[sector]++;
     if ((long)sector == rig.flip_sector && rig.flip_times > 0) {
         rig.flip_times--;
-        out[77] ^= 0x10;
+        out[RIG_FLIPPED_BYTE] ^= 0x10;
     }
 }
 

@@ -164,7 +164,8 @@ static void test_ahead(size_t limit)
 struct place {
     char name[32];
     long sector;
-    bool row; /* of the embedding */
+    bool row;   /* of the embedding */
+    bool flips; /* the bit that rig.h flips there is one of those that are used */
 };
 
 static unsigned streamed_places(struct place *places)
@@ -180,16 +181,20 @@ static unsigned streamed_places(struct place *places)
         image_extent_name(&e->image, i, p->name, sizeof p->name);
         p->row = i == 0 && !tiles;
         if (p->row && !e->plan.pinned[0]) {
-            uint64_t offset;
-            size_t bytes;
+            const struct ingot_tensor *t = &e->image.tensors[0];
+            size_t group = plan_row_group_bytes(&e->image);
+            uint64_t first = e->image.extents[0].offset + t->offset +
+                             ids[2] / t->interleave * (uint64_t)group;
+            uint64_t flip = (first + SECTOR_BYTES - 1 - RIG_FLIPPED_BYTE) / SECTOR_BYTES;
 
-            plan_embedding_range(&e->image, ids[2], &offset, &bytes);
-            p->sector = (long)(offset / SECTOR_BYTES);
+            p->flips = flip * SECTOR_BYTES + RIG_FLIPPED_BYTE < first + group;
+            p->sector = (long)(p->flips ? flip : first / SECTOR_BYTES);
             count++;
         } else if (!e->plan.pinned[i]) {
             uint64_t middle = e->image.extents[i].offset + e->image.extents[i].bytes / 2;
 
             p->sector = (long)(middle / SECTOR_BYTES);
+            p->flips = true;
             count++;
         }
     }
@@ -237,6 +242,8 @@ static void test_failures(size_t limit, const char *form)
         const struct place *p = &places[i / 2];
         bool equal, flip = i % 2 != 0;
 
+        if (flip && !p->flips)
+            continue;
         rig_start(limit, 0, false);
         equal = append(0) && append(1);
         test_failure(p, flip, form);
@@ -265,6 +272,8 @@ static void test_transient(size_t limit, const char *form)
             equal = append(j) && equal;
         OK(equal && rig.engine.stream.figures.retries == 2, "%s, %s fails twice: %d retries", form,
            places[i].name, (int)rig.engine.stream.figures.retries);
+        if (!places[i].flips)
+            continue;
         rig_start(limit, 0, false);
         equal = append(0) && append(1);
         rig.flip_sector = places[i].sector;
@@ -430,7 +439,7 @@ static void test_early(size_t limit, const char *form)
            "%s: the end of layer %u flips in every token: read %d times again, the same logits",
            form, i, (int)rig.engine.stream.figures.reread);
         for (int flip = 0; flip < 2; flip++) {
-            struct place p = { "", last_sector(i + 1), false };
+            struct place p = { "", last_sector(i + 1), false, true };
 
             start_slowly(limit);
             image_extent_name(&rig.engine.image, i + 1, p.name, sizeof p.name);
