@@ -13,7 +13,7 @@ GOLDEN := tests/golden/table.t tests/golden/boards.t tests/golden/families.t tes
           tests/golden/info.t tests/golden/speculative.t tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t \
         tests/boot/selftest.t tests/boot/rpi.t tests/boot/sd.t \
-        tests/boot/riscv_boards.t tests/boot/paste.t tests/boot/cards.t tests/boot/versal.t
+        tests/boot/riscv_boards.t tests/boot/paste.t tests/boot/cards.t tests/boot/porting.t
 FAULTS := tests/faults/stream.t tests/faults/image.t tests/faults/card.t tests/faults/card_files.t \
           tests/faults/host.t tests/faults/models.t
 
@@ -49,7 +49,7 @@ test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its refe
 	$(Q)$(TEST_ENV) $(PROVE) tests/kernels/kernels.t
 
 # Boards with suites of their own beside the virt machines.
-TEST_BOARDS := rpi5 sifive_u icicle versal
+TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
 
 # ---- the suites ------------------------------------------------------------------------------
 
