@@ -23,7 +23,7 @@ static const struct shape {
     { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false }, /* two layers of TinyLlama */
     { "tinyllama", 2048, 5632, 22, 32, 4, 32000, 2048, 0, false },
     /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
-    { "4g", 2048, 5632, 91, 32, 4, 15872, 2048, 1, true },
+    { "4g", 2048, 5632, 91, 32, 4, 16048, 2048, 1, true },
 };
 
 /* splitmix64: a good number from any counter, so that rows need no common state. */

@@ -85,8 +85,8 @@ test: test-parts layers ## all suites, under 10 minutes on 2 cores
 	    tests/kernels/kernels.t $(sort $(UNIT))
 
 test-long: FUZZ_SECONDS = 60
-test-long: test-parts layers ## the same with a minute for each fuzz target
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
+test-long: test-parts layers ## the same with a minute for each fuzz target, and a model of 4 GiB
+	$(Q)$(TEST_ENV) INGOT_LARGE=1 $(PROVE) -j$(JOBS) tests/golden/large.t $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
 	    tests/kernels/kernels.t $(sort $(UNIT))
 
 test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan

@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+"""A model just below 4 GiB through 256 MiB of memory: offsets beyond 2 and 4 GiB on the card, the
+same ids and logits on the host and in the image. Minutes, and 13 GB of disk: `make test-long`."""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, ROOT, WORK, Reply, Tap, card_arguments, run
+
+SECONDS = 3000
+tap = Tap()
+if not os.environ.get("INGOT_LARGE"):
+    tap.skip("a model of 4 GiB", "INGOT_LARGE is not set")
+    tap.done()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "large.ingot")
+CARD = os.path.join(WORK, "large.img")
+subprocess.run([HOST, "synth", "--shape", "4g", "-o", MODEL], check=True, capture_output=True,
+               timeout=SECONDS)
+size = os.path.getsize(MODEL)
+tap.ok((1 << 32) - (1 << 17) < size < (1 << 32), f"{size} bytes, the most that FAT32 holds")
+subprocess.run(["fallocate", "-d", MODEL], check=False)  # mostly zeros
+
+reference = Reply(run([HOST, "run", MODEL, "-p", "a", "-n", "2", "--temp", "0", "-c", "64", "--mem",
+                       "256M", "--spec", "off", "--ids"], SECONDS)[1])
+tap.ok(reference.ids is not None and len(reference.ids) == 2 and reference.hash is not None and
+       "streamed" in reference.figures, "streams on the host", reference.console)
+read = reference.figure(r"read ([\d.]+ \w+) a token")
+tap.ok(read is not None and read == reference.figure(r"planned ([\d.]+ \w+)\)"),
+       f"and reads the {read} planned", reference.figures)
+
+try:
+    subprocess.run([os.path.join(ROOT, "flash_image/card.sh"), CARD, MODEL], check=True,
+                   capture_output=True, timeout=SECONDS)
+    subprocess.run(["fallocate", "-d", CARD], check=False)
+    os.unlink(MODEL)
+    status, console = ARM64.run("prompt=a n=2 temp=0 ctx=64 mem=256M spec=off ids", 1,
+                                card_arguments(CARD), timeout=SECONDS)
+    reply = Reply(console)
+    tap.ok(reply.hash == reference.hash and reply.ids == reference.ids,
+           "virt-arm64 says the same", console)
+finally:
+    for path in (MODEL, CARD):
+        if os.path.exists(path):
+            os.unlink(path)
+tap.done()

@@ -1,0 +1,107 @@
+/* What takes long: loading, a long prompt at once, and a long text while the card errs. */
+#include "tests/unit/rig.h"
+
+static uint64_t progress_done, progress_total;
+static bool progress_good;
+static void progress(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)label;
+    progress_good = progress_good && done >= progress_done && done <= total;
+    progress_done = done;
+    progress_total = total;
+}
+
+static void test_progress(size_t limit, bool in_place, const char *form)
+{
+    progress_good = true;
+    progress_done = 0;
+    rig_open(limit, 0, in_place);
+    OK(engine_load(&rig.engine, &rig.setup, progress, NULL) == ERR_OK && progress_good &&
+           progress_done == progress_total && progress_total > 0,
+       "%s: progress ascends to its total, %d bytes", form, (int)progress_total);
+}
+
+/* A prompt of many tokens passes each layer once: the card is read once, not once a token. */
+static void test_prefill(size_t limit, const char *form)
+{
+    static uint32_t prompt[128];
+    const struct stream_figures *f = &rig.engine.stream.figures;
+    uint64_t rows;
+
+    rig_start(limit, 0, false);
+    rig_ids(prompt, 128);
+    OK(rig.engine.plan.chunk == 128 &&
+           engine_append(&rig.engine, prompt, 128, NULL, NULL) == ERR_OK &&
+           f->bytes_streamed == engine_planned_bytes(&rig.engine),
+       "%s: a prompt of 128 tokens reads the %d bytes of one", form, (int)f->bytes_streamed);
+    rows = f->rows_read + f->rows_kept;
+    OK(rows == (rig.engine.plan.n_rows != 0 ? 128 : 0), "%s: and %d rows of the embedding", form,
+       (int)rows);
+    if (rig.engine.plan.n_rows != 0) {
+        (void)engine_append(&rig.engine, &prompt[127], 1, NULL, NULL);
+        OK(f->rows_read + f->rows_kept == rows + 1 && f->rows_kept != 0,
+           "%s: a row that was just there is not read again", form);
+    }
+}
+
+/* The ids that greedy decoding gives, in contexts filled to the end, of `n` tokens. */
+static bool decode(uint16_t *out, unsigned n, bool compare)
+{
+    uint32_t id = 5;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (rig.engine.kv.length == rig.engine.kv.context)
+            engine_clear(&rig.engine);
+        if (engine_append(&rig.engine, &id, 1, NULL, NULL) != ERR_OK)
+            return false;
+        for (uint32_t v = 0, best = 0; v < rig.engine.image.header->params.vocab; v++) {
+            best = rig.engine.logits[v] > rig.engine.logits[best] ? v : best;
+            id = 3 + (best + i * 7) % 500; /* so that it does not run in circles */
+        }
+        if (compare && out[i] != id)
+            return false;
+        out[i] = (uint16_t)id;
+    }
+    return true;
+}
+
+/* One request in a hundred fails, and as many arrive with a flipped bit. */
+static void test_errors(unsigned n)
+{
+    static uint16_t expected_ids[10000];
+    const struct stream_figures *f = &rig.engine.stream.figures;
+    struct rig_limits l;
+
+    rig_make_model("tiny", INGOT_Q8_0);
+    l = rig_limits();
+    rig_start(l.all, 0, false);
+    if (!OK(decode(expected_ids, n, false), "%u tokens from memory", n))
+        return;
+    rig_start(l.least, 0, false);
+    rig.random = 1;
+    rig.fail_percent = 1;
+    OK(decode(expected_ids, n, true) && f->retries > n / 100 && f->reread > n / 100,
+       "the same %u streamed, after %d errors and %d flipped bits: %s", n, (int)f->retries,
+       (int)f->reread, rig.engine.problem);
+}
+
+int main(void)
+{
+    static const char *const shapes[] = { "tiny", "untied" };
+
+    rig_alone();
+    for (size_t i = 0; i < 2; i++) {
+        struct rig_limits l;
+
+        rig_make_model(shapes[i], INGOT_Q8_0);
+        l = rig_limits();
+        test_progress(l.least, false, "least");
+        test_progress(l.all, false, "resident");
+        test_progress(0, true, "in place");
+        test_prefill(l.least, "least");
+        test_prefill(l.untiled, "head pinned");
+    }
+    test_errors(10000);
+    return tap_done();
+}
