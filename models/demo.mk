@@ -10,7 +10,7 @@ train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up
 	$(Q)$(PYTHON) -c 'import numpy, torch' 2>/dev/null || { \
 	    echo "PyTorch is missing: apt-get install python3-torch libopenblas0-openmp," \
 	         "or give PYTHON= one that has it"; exit 1; }
-	$(Q)test -s $(TRAINED)/rows-512.bin || $(PYTHON) models/training/rows.py $(TRAINED)
+	$(Q)test -s $(TRAINED)/rows-last.bin || $(PYTHON) models/training/rows.py $(TRAINED)
 	$(Q)$(PYTHON) models/training/train.py $(TRAINED) --threads $(DEMO_THREADS)
 	$(Q)$(PYTHON) models/training/export.py $(TRAINED) models/demo
 	$(Q)$(MAKE) --no-print-directory pack-demo

@@ -46,6 +46,11 @@ def repeats(reply):
     return len(set(said)) != len(said)
 
 
+def contains(reply, words_wanted):
+    """Whether one of the words, which are apart by bars, occurs."""
+    return any(w.lower() in reply.lower() for w in words_wanted.split("|"))
+
+
 def passes(exchange, reply, before):
     """exchange: what was asked; before: recall() of the story that it is about, if any."""
     check, wanted = exchange.check, exchange.wanted
@@ -55,8 +60,7 @@ def passes(exchange, reply, before):
     if check == "exact":
         return reply.strip() == wanted["text"]
     if check == "story":
-        low = reply.lower()
-        named = all(any(m.lower() in low for m in must.split("|")) for must in wanted["must"])
+        named = all(contains(reply, must) for must in wanted["must"])
         return named and recall(reply) is not None and not repeats(reply)
     if check == "recall":
         right = before[wanted["which"]] if before else None

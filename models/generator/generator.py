@@ -92,13 +92,14 @@ def slip(text, rng):
 
 
 def subject(rng):
-    """(words of the prompt, a cast that obeys them, the words that must appear)"""
+    """(words of the prompt, a cast that obeys them, the words that must appear, and those that a
+    wish about the place or the plot would make appear)"""
     kind, thing = draw_kind(rng)
-    said, must, given = words.article(kind), [kind], {}
+    said, must, wishes, given = words.article(kind), [kind], [], {}
     which = rng.random()
     if which < 0.07 and not thing:
         name = rng.choice(NAMES)
-        return name, Cast(rng, "girl" if name in words.SHE else "boy", name=name), [name]
+        return name, Cast(rng, "girl" if name in words.SHE else "boy", name=name), [name], []
     if which < 0.14:
         form = rng.choice(("{}", "the {}", "my {}", "{}s", "some {}s"))
         said = form.replace("{}s", words.plural(kind)).format(kind)
@@ -120,41 +121,60 @@ def subject(rng):
         asked, mark = rng.choice(list(MADE_OF))
         given["plot"] = MADE_OF[asked, mark]
         said += " " + asked
-        must.append(mark)
+        wishes.append(mark)
     if rng.random() < 0.12 and "plot" not in given:
         given["place"] = rng.choice(words.PLACES)
         said += " " + " ".join(given["place"])
-        must.append(given["place"][1])
-    return said, Cast(rng, kind, thing, **given), must
+        wishes.append(given["place"][1])
+    return said, Cast(rng, kind, thing, **given), must, wishes
 
 
 def any_story(rng, prompts):
     """A story that nobody said anything about."""
     cast = Cast(rng, *draw_kind(rng))
-    return cast, Exchange(rough(rng.choice(prompts), rng), cast.tell(rng), "story", must=[])
+    prompt = rough(rng.choice(prompts), rng)
+    return cast, Exchange(prompt, cast.tell(rng), "story", must=[], wishes=[])
 
 
-def story(rng):
+def story(rng, share_followed=0.5):
     """A story, and often something that follows from it."""
     if rng.random() < 0.12:
         cast, told = any_story(rng, ASK_ANY)
     else:
-        said, cast, must = subject(rng)
+        said, cast, must, wishes = subject(rng)
         prompt = rng.choice(ASK_STORY).format(s=said)
         vague = prompt.startswith(("Tell me about", "I would love"))
         if vague and not said.startswith(("a ", "an ", "my ")):
             prompt = f"Tell me a story about {said}."
-        told = Exchange(rough(prompt, rng), cast.tell(rng), "story", must=must)
-    return [told] + (follow(rng, cast, told.wanted["must"][:1]) if rng.random() < 0.5 else [])
+        told = Exchange(rough(prompt, rng), cast.tell(rng), "story", must=must, wishes=wishes)
+    if rng.random() < share_followed:
+        return [told] + follow(rng, cast, told.wanted["must"][:1])
+    return [told]
 
 
-def follow(rng, cast, must):
-    """One exchange about the story that the cast has just played."""
-    g, which = cast.gaps, rng.random()
+def story_and_more(rng):
+    return story(rng, 1.0)
+
+
+def story_of_two(rng):
+    """A story about two animals, and two questions about it."""
+    kind, friend = rng.sample(words.ANIMALS, 2)
+    cast = Cast(rng, kind, friend=friend)
+    said = f"{words.article(kind)} and {words.article(friend)}"
+    prompt = rough(rng.choice(ASK_STORY).format(s=said), rng)
+    told = Exchange(prompt, cast.tell(rng), "story", must=[kind, friend], wishes=[])
+    return [told] + [q for _ in range(2) for q in follow(rng, cast, [kind], rng.uniform(0.5, 1))]
+
+
+def follow(rng, cast, must, which=None):
+    """One exchange about the story that the cast has just played; `which` from 0.5 on makes it a
+    question."""
+    g, which = cast.gaps, rng.random() if which is None else which
     if which < 0.25:
         prompt = rng.choice(AGAIN).replace("{s}", words.article(cast.kind))
         again = Cast(rng, cast.kind, cast.thing, name=cast.name if must == [cast.name] else None)
-        return [Exchange(rough(prompt, rng), again.tell(rng, cast.plot), "story", g, must=must)]
+        return [Exchange(rough(prompt, rng), again.tell(rng, cast.plot), "story", g, must=must,
+                         wishes=[])]
     if which < 0.5:
         return [Exchange(rough(rng.choice(MORE), rng), cast.sequel(rng), "recall", g, which="n")]
     if which < 0.65:
@@ -198,6 +218,11 @@ def numbers(rng):
     return out
 
 
+def count(rng):
+    prompt, reply = sums.counting(rng)
+    return [Exchange(rough(prompt, rng), reply, "exact", text=reply)]
+
+
 def names(rng):
     """The user's name: told, and then asked for."""
     ask = rng.choice(ASK_NAME)
@@ -233,10 +258,14 @@ def small_talk(rng):
     return listed(rng, talk.TALK)
 
 
-# Parts and their shares: of what is learned first, of all the rest, and of the examination.
+# Parts and their shares: of what is learned, from the first to the last, and of the examination.
 FIRST = {repeated: 0.5, names: 0.2, numbers: 0.2, small_talk: 0.1}
 MIXED = {story: 0.22, numbers: 0.20, about_itself: 0.20, refused: 0.15, small_talk: 0.15,
          names: 0.04, repeated: 0.04}
+THEN = {story_and_more: 0.35, story: 0.10, numbers: 0.20, about_itself: 0.10, refused: 0.08,
+        small_talk: 0.08, names: 0.05, repeated: 0.04}
+LAST = {story_of_two: 0.15, story_and_more: 0.25, count: 0.12, numbers: 0.12, about_itself: 0.10,
+        refused: 0.08, small_talk: 0.08, names: 0.06, repeated: 0.04}
 EXAM = {story: 0.42, numbers: 0.16, about_itself: 0.16, refused: 0.12, small_talk: 0.10,
         names: 0.03, repeated: 0.01}
 

@@ -1,13 +1,18 @@
-"""The conversations that the model is examined on: drawn with another seed, and their first prompts
+"""The conversations that the model is examined on: drawn with other seeds, and their first prompts
 never occur in what it learns from, word for word. The plain forms of the generator's own lists are
-not drawn here, for the model shall know "Hello"."""
+not drawn here, for the model shall know "Hello"; nor are stories about invented words, which are
+there to teach copying and nothing that anybody asks for."""
 
 import random
 
 import generator
 import talk
+import words
 
-SEED, PROMPTS = 20261, 200
+SEED, MORE_SEED, PROMPTS = 20261, 20263, 200
+# Longer prompts than this are hardly ever drawn twice.
+LONG = 50
+KINDS = set(words.ANIMALS + words.PEOPLE + words.THINGS + generator.NAMES)
 
 
 def plain_forms():
@@ -18,11 +23,18 @@ def plain_forms():
             for form in (p, p.lower(), p.rstrip(".?!"), p.lower().rstrip(".?!"))}
 
 
-def conversations():
-    """[(system, exchanges)], PROMPTS exchanges in all; every second one has more than one part."""
+def is_about_something(exchanges):
+    """Whether no story of the conversation is about an invented word."""
+    asked = [e.wanted["must"] for e in exchanges if e.check == "story"]
+    return all(not must or must[0] in KINDS for must in asked)
+
+
+def mixed():
+    """[(system, exchanges)]: PROMPTS exchanges of all kinds; every second one has several parts."""
     rng, plain, out, seen, left = random.Random(SEED), plain_forms(), [], set(), PROMPTS
     while left > 0:
-        system, exchanges = generator.conversation(rng, 250 if len(out) % 2 else 1, generator.EXAM)
+        least = 250 if len(out) % 2 else 1
+        system, exchanges = generator.conversation(rng, least, generator.EXAM)
         first = exchanges[0].user
         if first not in plain and first not in seen:
             out.append((system, exchanges[:left]))
@@ -31,5 +43,18 @@ def conversations():
     return out
 
 
+def conversations():
+    """Those of mixed() that are about something, and stories in place of the others."""
+    out = [c for c in mixed() if is_about_something(c[1])]
+    rng, left = random.Random(MORE_SEED), PROMPTS - sum(len(exchanges) for _, exchanges in out)
+    while left > 0:
+        exchanges = generator.story(rng)[:left]
+        if len(exchanges[0].user) > LONG and is_about_something(exchanges):
+            out.append((None, exchanges))
+            left -= len(exchanges)
+    return out
+
+
 def first_prompts():
-    return {exchanges[0].user for _, exchanges in conversations()}
+    """What learning passes over: of all that were drawn, asked or not."""
+    return {exchanges[0].user for _, exchanges in mixed() + conversations()}

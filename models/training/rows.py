@@ -19,9 +19,10 @@ VOCABULARY = 2048
 TOKENIZER_SEED, ROWS_SEED = 1, 2
 LEARNED = 0x8000
 # (file, ids a row beside the first, rows, parts)
-FILES = [("rows-128.bin", 128, 4000, generator.FIRST),
-         ("rows-256.bin", 256, 26000, generator.MIXED),
-         ("rows-512.bin", 512, 3000, generator.MIXED)]
+FILES = [("rows-128.bin", 128, 3200, generator.FIRST),
+         ("rows-256.bin", 256, 18000, generator.MIXED),
+         ("rows-512.bin", 512, 5200, generator.THEN),
+         ("rows-last.bin", 512, 3200, generator.LAST)]
 
 
 def train_tokenizer(path):

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""The demo model: its files are what its sources make, its tokens are those it learned from, and it
+answers the prompts that it never saw, in all three types."""
+
+import filecmp
+import os
+import random
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+sys.path.insert(0, os.path.join(HERE, "../../models"))
+from machine import HOST, ROOT, WORK, Tap
+import evaluate
+import generator
+import talk
+
+MODELS = os.path.join(ROOT, "models")
+FOLDER = os.path.join(MODELS, "demo")
+MOST_PACKED, MOST_CHECKPOINT = 4 << 20, 8 << 20
+AT_LEAST = 0.95
+tap = Tap()
+
+
+def pack(kind):
+    path = os.path.join(WORK, f"demo-{kind}.ingot")
+    done = subprocess.run([HOST, "pack", FOLDER, "-o", path, "--type", kind, "-q"],
+                          capture_output=True, text=True, timeout=120)
+    tap.ok(done.returncode == 0, f"models/demo is packed as {kind}", done.stderr)
+    return path
+
+
+def packed_files(made):
+    for kind in ("q8_0", "q4_0"):
+        committed = os.path.join(MODELS, f"demo-{kind}.ingot")
+        tap.ok(os.path.exists(committed) and filecmp.cmp(committed, made[kind], shallow=False),
+               f"models/demo-{kind}.ingot is what models/demo makes", "run `make pack-demo`")
+    sizes = [os.path.getsize(os.path.join(MODELS, f"demo-{k}.ingot")) for k in ("q8_0", "q4_0")]
+    checkpoint = os.path.getsize(os.path.join(FOLDER, "model.safetensors"))
+    tap.ok(sum(sizes) <= MOST_PACKED and checkpoint < MOST_CHECKPOINT,
+           f"both have {sum(sizes)} bytes together, the checkpoint {checkpoint}")
+
+
+def same_tokens(model, tokenizer):
+    """Texts as people type them, and what nobody would type."""
+    rng = random.Random(11)
+    talks = [generator.conversation(rng, 200, generator.MIXED)[1] for _ in range(15)]
+    texts = [e.user for t in talks for e in t] + [e.reply for t in talks[:5] for e in t]
+    texts += ["", " ", "  two  spaces ", "12345 + 6", "it's I'LL don't", "a\n\n b\t\tc \n",
+              "tr\u00e8s bien", "()!? ...", "a_b __c", "\u4f60\u597d"]
+    wrong = []
+    for text in texts:
+        done = subprocess.run([HOST, "tokenize", model, "--ids", "--no-bos"], input=text.encode(),
+                              capture_output=True, timeout=60)
+        if [int(i) for i in done.stdout.split()] != tokenizer.encode(text):
+            wrong.append(f"{text!r}: {done.stdout} for {tokenizer.encode(text)} {done.stderr}")
+    tap.ok(not wrong and len(texts) > 50,
+           f"{len(texts)} texts have the ids that the model learned from", "\n".join(wrong))
+
+
+def held_out_is_new():
+    """What rows.py passes over is what the examination asks, and none of it is a plain form."""
+    asked = [e[0].user for _, e in evaluate.held_out.conversations()]
+    count = sum(len(e) for _, e in evaluate.held_out.conversations())
+    plain = {p for table in (talk.SELF, talk.TALK) for _, prompts, _, _ in table for p in prompts}
+    banned = evaluate.held_out.first_prompts()
+    tap.ok(set(asked) <= banned and not plain & banned and count == 200,
+           f"{count} prompts in {len(asked)} conversations are held out")
+
+
+def checks_can_fail():
+    """Wrong answers to a sum, a story without its animal, a story that says one sentence twice."""
+    asked = generator.Exchange("3+4", "7.", "sum", total=7)
+    tale = ("There once was a fox called Tom, who lived near the sea. Tom met Mia the owl. "
+            "It was a fine day. And so it ended well.")
+    story = generator.Exchange("a fox", tale, "story", must=["fox"], wishes=[])
+    again = generator.Exchange("again", "", "recall", which="f")
+    passes = evaluate.passes
+    tap.ok(passes(asked, "3 plus 4 is 7.", None) and not passes(asked, "3 plus 4 is 8.", None) and
+           passes(story, tale, None) and not passes(story, tale.replace("fox", "bear"), None) and
+           not passes(story, tale + " It was a fine day.", None) and
+           passes(again, "Mia was an owl.", evaluate.recall(tale)) and
+           not passes(again, "Mia was a crab.", evaluate.recall(tale)),
+           "the checks tell right from wrong")
+
+
+def examined(kind, model, tokenizer):
+    result = evaluate.examine(model, tokenizer)
+    tap.ok(result.share() >= AT_LEAST, f"{kind}: {result.line()}",
+           "\n".join(str(f) for f in result.failures))
+    tap.ok(result.story_share() >= AT_LEAST,
+           f"{kind}: {100 * result.story_share():.0f} % of the stories are long and do not repeat",
+           "\n".join(str(f) for f in result.failures if f[0] == "story"))
+
+
+os.makedirs(WORK, exist_ok=True)
+made = {kind: pack(kind) for kind in ("f32", "q8_0", "q4_0")}
+vocabulary = evaluate.read_tokenizer(os.path.join(FOLDER, "tokenizer.json"))
+packed_files(made)
+same_tokens(made["f32"], vocabulary)
+held_out_is_new()
+checks_can_fail()
+for name, path in made.items():
+    examined(name, path, vocabulary)
+tap.done()
