@@ -12,6 +12,7 @@ BUILD = os.environ.get("INGOT_BUILD", os.path.join(ROOT, "build"))
 ASSETS = os.environ.get("INGOT_ASSETS", os.path.join(ROOT, "../shared/models"))
 HOST = os.path.join(BUILD, "host/ingot")
 WORK = os.path.join(BUILD, "tests/work")
+LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
 
 _commands = {}
 

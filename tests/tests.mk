@@ -2,7 +2,7 @@
 
 PROVE := prove --timer --exec ''
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
-           FUZZ_SECONDS=$(FUZZ_SECONDS)
+           FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG)
 FUZZ_SECONDS ?= 3
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
@@ -86,8 +86,9 @@ test: test-parts layers ## all suites, under 10 minutes on 2 cores
 	    tests/kernels/kernels.t $(sort $(UNIT))
 
 test-long: FUZZ_SECONDS = 60
-test-long: test-parts layers ## the same with a minute for each fuzz target, and a model of 4 GiB
-	$(Q)$(TEST_ENV) INGOT_LARGE=1 $(PROVE) -j$(JOBS) tests/golden/large.t $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
+test-long: LONG = 1
+test-long: test-parts layers ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/large.t $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
 	    tests/kernels/kernels.t $(sort $(UNIT))
 
 test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan

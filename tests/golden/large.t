@@ -11,8 +11,8 @@ from machine import ARM64, HOST, ROOT, WORK, Reply, Tap, card_arguments, run
 
 SECONDS = 3000
 tap = Tap()
-if not os.environ.get("INGOT_LARGE"):
-    tap.skip("a model of 4 GiB", "INGOT_LARGE is not set")
+if not os.environ.get("INGOT_LONG"):
+    tap.skip("a model of 4 GiB", "INGOT_LONG is not set")
     tap.done()
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "large.ingot")
