@@ -54,13 +54,14 @@ ifeq ($(ISA),arm64)
 CROSS_COMPILE ?= aarch64-linux-gnu-
 NEWLIB_TARGET := aarch64-none-elf
 NEWLIB_CFLAGS := -mno-outline-atomics
-ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer
+# tiny: everything up to the stacks lies within 1 MiB of the code (linker/image.ld.S looks).
+ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer -mcmodel=tiny
 SMALL := -Os
 else ifeq ($(ISA),riscv64)
 CROSS_COMPILE ?= riscv64-unknown-elf-
 NEWLIB_TARGET := riscv64-unknown-elf
 NEWLIB_CFLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany
-ISA_CFLAGS := $(NEWLIB_CFLAGS) -mno-relax
+ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os -msave-restore
 endif
 

@@ -214,7 +214,7 @@ static void read_cores(const struct device_tree *tree)
 static void remove_own(void)
 {
     free_remove(0, PAGE); /* NULL stays unmapped */
-    free_remove((uintptr_t)image_start, (size_t)(image_end - image_start));
+    free_remove((uintptr_t)image_start, (size_t)(stacks_start - image_start) + STACKS_BYTES);
 }
 
 static void read_tree(const struct device_tree *tree)

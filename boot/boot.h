@@ -21,7 +21,7 @@ _Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
 /* From linker/image.ld.S; all on 4 KiB boundaries. */
 extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern uint8_t data_start[], data_end[]; /* data, then BSS */
-extern uint8_t stacks_start[], stacks_end[], image_end[];
+extern uint8_t stacks_start[]; /* STACKS_BYTES, then free RAM, which no address of C reaches */
 /* Its address is where the firmware leaves the device tree when it passes none; 0: nowhere. */
 extern uint8_t image_device_tree_address[];
 

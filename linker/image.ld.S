@@ -62,7 +62,6 @@ SECTIONS
         *(.data .data.*)
         *(.got .got.plt .igot .igot.plt) /* empty; in rodata they would mark it writable */
         . = ALIGN(16);
-        __global_pointer$ = . + 0x800;
         *(.sdata .sdata.*)
         . = ALIGN(64);
         image_file_end = .;
@@ -117,6 +116,10 @@ ASSERT(_start == image_start, "the entry must be the first byte of the image: se
 ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 0 &&
        data_start % PAGE == 0 && data_end % PAGE == 0 && stacks_start % PAGE == 0,
        "a section does not begin or end on a page")
+#ifdef __aarch64__
+ASSERT(stacks_start - image_start <= 0x100000,
+       "C reaches 1 MiB: let the BSS shrink, or compile with -mcmodel=small, which takes 4 KB more")
+#endif
 ASSERT(SIZEOF(.init_array) == 0, "the image has constructors, which nobody calls")
 ASSERT(image_file_end - image_start <= BOARD_IMAGE_FILE_BYTES,
        "the image file is larger than BOARD_IMAGE_FILE_BYTES (make size shows what grew)")

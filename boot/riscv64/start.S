@@ -2,7 +2,8 @@
  * RISC-V privileged architecture 20211203, chapter 4).
  *
  * tp is the core's number; sscratch is the end of its trap stack, so that a trap can report even
- * when it is that the stack overflowed. gp is set once and never used: the image is not relaxed. */
+ * when it is that the stack overflowed.
+ * gp is unused: where no __global_pointer$ is, the linker relaxes calls only. */
 #include "boot/asm.h"
 #include "boot/riscv64/trap_frame.h"
 #include "boot/stacks.h"
@@ -87,10 +88,6 @@ func core_enter
     csrc    sstatus, t0
     li      t0, SSTATUS_FS | SSTATUS_VS
     csrs    sstatus, t0
-    .option push
-    .option norelax
-    la      gp, __global_pointer$
-    .option pop
     mv      tp, a0
     la      t0, trap_entry
     csrw    stvec, t0
