@@ -4,31 +4,32 @@
 
 const struct kernel_row kernel_rows[] = {
 #define KERNEL(op, symbol, features) \
-    { KERNEL_##op, #symbol, (features), (void (*)(void))(symbol) },
+    { KERNEL_##op, (features), #symbol, (void (*)(void))(symbol) },
 #include "kernels/kernels.inc"
 #undef KERNEL
 };
 
 const size_t kernel_n_rows = sizeof kernel_rows / sizeof kernel_rows[0];
 
+_Static_assert(sizeof(struct kernels) == sizeof(size_t) + KERNEL_N_OPS * sizeof(void (*)(void)),
+               "a function by name and by number is the same");
+
 void kernels_select(struct kernels *k, uint32_t features)
 {
     k->ahead = 0;
-#define KERNEL(op, symbol, needs)              \
-    if (((uint32_t)(needs) & ~features) == 0) { \
-        k->op = (symbol);                       \
+    for (size_t i = 0; i < kernel_n_rows; i++) {
+        if ((kernel_rows[i].features & ~features) == 0) {
+            k->function[kernel_rows[i].op] = kernel_rows[i].function;
+        }
     }
-#include "kernels/kernels.inc"
-#undef KERNEL
 }
 
 void kernels_use_reference(struct kernels *k, enum kernel_op op)
 {
-    switch (op) {
-#define KERNEL_REFERENCE(op, ret, args) case KERNEL_##op: k->op = op##_ref; return;
-    KERNEL_OPS(KERNEL_REFERENCE)
-#undef KERNEL_REFERENCE
-    case KERNEL_N_OPS: return;
+    for (size_t i = 0; i < kernel_n_rows; i++) {
+        if (kernel_rows[i].op == op && kernel_rows[i].features == CPU_ANY) {
+            k->function[op] = kernel_rows[i].function;
+        }
     }
 }
 

@@ -254,14 +254,6 @@ enum cpu_feature {
 KERNEL_OPS(KERNEL_TYPE)
 #undef KERNEL_TYPE
 
-/* One function per op, and how far a gemv prefetches on this core, in bytes. */
-struct kernels {
-    size_t ahead;
-#define KERNEL_MEMBER(op, ret, args) op##_fn *op;
-    KERNEL_OPS(KERNEL_MEMBER)
-#undef KERNEL_MEMBER
-};
-
 enum kernel_op {
 #define KERNEL_OP(op, ret, args) KERNEL_##op,
     KERNEL_OPS(KERNEL_OP)
@@ -269,11 +261,24 @@ enum kernel_op {
     KERNEL_N_OPS
 };
 
+/* One function per op, and how far a gemv prefetches on this core, in bytes. */
+struct kernels {
+    size_t ahead;
+    union {
+        struct {
+#define KERNEL_MEMBER(op, ret, args) op##_fn *op;
+            KERNEL_OPS(KERNEL_MEMBER)
+#undef KERNEL_MEMBER
+        };
+        void (*function[KERNEL_N_OPS])(void); /* the same by number */
+    };
+};
+
 /* A row of kernels.inc as data, for the tester, the bench and the boot log. */
 struct kernel_row {
     enum kernel_op op;
-    const char *symbol;
     uint32_t features;      /* bits of enum cpu_feature that all must be present */
+    const char *symbol;
     void (*function)(void); /* cast to the op's type before calling */
 };
 extern const struct kernel_row kernel_rows[];
