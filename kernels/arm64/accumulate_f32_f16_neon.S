@@ -15,19 +15,6 @@
 #define positions x4
 #define left x5
 
-.macro load_source
-    load_halves
-.endm
-
-.macro start_row mult, a, b, c, e
-    ldr     s7, [\mult, #ROW_FACTOR]
-    ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
-    fmul    \a\().4s, \a\().4s, v7.s[0]
-    fmul    \b\().4s, \b\().4s, v7.s[0]
-    fmul    \c\().4s, \c\().4s, v7.s[0]
-    fmul    \e\().4s, \e\().4s, v7.s[0]
-.endm
-
 // The dimension at outputs and values, for all rows.
 .macro lone_dimension
     mov     mult_row, weights
@@ -64,6 +51,8 @@ func accumulate_f32_f16_neon
     .cfi_adjust_cfa_offset PANEL_KEPT
     lsl     source_stride, left, #1
     lsl     out_stride, left, #2
+    mov     start_stride, out_stride
+    mov     start_factor, #ROW_FACTOR
     mov     mult_stride, #ROW_BYTES
     mov     depth, positions
     subs    left, left, #16
@@ -73,7 +62,7 @@ func accumulate_f32_f16_neon
     mov     mult_row, weights
     mov     out_row, outputs
     mov     start, outputs
-    panel_rows
+    bl      panel_f16_neon
     add     outputs, outputs, #64
     add     values, values, #32
     subs    left, left, #16

@@ -3,7 +3,7 @@
 //
 // x0 o, from a strip's first dimension on  x1 s  x2 scales of the block  x3 n_q  x4 v, from a
 // strip's first dimension on  x5 dimensions left
-// x20 blocks of 16 positions, x22, x23 scratch; the rest as panel.h says
+// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as panel.h says
 // Clobbers x0-x17, v0-v7, v16-v31; 5.3 KiB of stack.
 //
 // accumulate_f32_f16 over values that become floats, with multipliers s[j] * scale[j] made for four
@@ -20,6 +20,7 @@
 #define blocks x20
 #define scale_at x22
 #define weight_at x23
+#define row_at x25
 #define SCALES_BYTES (4 * KV_TILE)
 #define ROOM (5 * SCALES_BYTES) /* scales, and multipliers of four rows */
 
@@ -45,14 +46,22 @@
     fmul    \b\().4s, \b\().4s, v7.s[0]
     fmul    \c\().4s, \c\().4s, v7.s[0]
     fmul    \e\().4s, \e\().4s, v7.s[0]
-    add     scale_at, sp, #PANEL_KEPT
 .ifc \mult, mult0
-    add     weight_at, scale_at, #SCALES_BYTES
+    add     weight_at, sp, #PANEL_KEPT
+    add     weight_at, weight_at, #SCALES_BYTES
 .endif
+    bl      make_multipliers
+    sub     \mult, weight_at, blocks, lsl #6
+.endm
+
+// s[j] * scale[j] of the row at mult_row to weight_at and on. Clobbers x16, x25, v0-v7.
+.macro make_row_multipliers
+    mov     row_at, mult_row
+    add     scale_at, sp, #PANEL_KEPT
     mov     count, blocks
     cbz     count, 8702f
 8701:
-    ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [\mult], #64
+    ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [row_at], #64
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [scale_at], #64
     sub     count, count, #1
     fmul    v0.4s, v0.4s, v4.4s
@@ -62,7 +71,6 @@
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [weight_at], #64
     cbnz    count, 8701b
 8702:
-    sub     \mult, weight_at, blocks, lsl #6
 .endm
 
 // The block's scale of each position, in whole blocks of 16, which the tile holds, to the stack.
@@ -116,5 +124,8 @@ func accumulate_f32_q8_neon
     .cfi_adjust_cfa_offset -(PANEL_KEPT + ROOM)
     restore_panel_registers
 4:
+    ret
+make_multipliers:
+    make_row_multipliers
     ret
 endfunc accumulate_f32_q8_neon

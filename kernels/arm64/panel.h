@@ -29,22 +29,26 @@
 #define count x16
 #define depth x17
 #define start x19        /* what the accumulators of the first row start from */
+#define start_stride x20 /* of panel_f16_neon alone, as is start_factor */
 #define out_stride x21
 #define rows_left x24
+#define start_factor x25
 
 #define PANEL_DEPTH 64
 #define PANEL_KEPT (64 * PANEL_DEPTH) /* bytes: 16 columns of f32 */
 
 .macro save_panel_registers
-    push_pair x19, x20, 48
+    push_pair x19, x20, 64
     save_pair x21, x22, 16
     save_pair x23, x24, 32
+    save_pair x25, x30, 48
 .endm
 
 .macro restore_panel_registers
     restore_pair x21, x22, 16
     restore_pair x23, x24, 32
-    pop_pair x19, x20, 48
+    restore_pair x25, x30, 48
+    pop_pair x19, x20, 64
 .endm
 
 // v0-v3 = 16 fp16 of the source

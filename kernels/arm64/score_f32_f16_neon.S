@@ -3,8 +3,7 @@
 //
 // x0 s, from a strip's first score on  x1 q  x2 k, from a strip's first key on  x3 n_q
 // x4 scores left of n  x5 d
-// x20 start_stride, x22 dimensions left, x23 q from the chunk's first dimension on; the rest as
-// panel.h says
+// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as panel.h says
 // Clobbers x0-x17, v0-v7, v16-v31; 4.2 KiB of stack.
 //
 // Strips of 16 positions, and within them chunks of 64 dimensions, which is one for most models. A
@@ -19,18 +18,9 @@
 #define keys x2
 #define left x4
 #define dim x5
-#define start_stride x20
 #define dims_left x22
 #define mult_chunk x23
 #define ZEROS_BYTES 64          /* what the scores of a strip start from */
-
-.macro load_source
-    load_halves
-.endm
-
-.macro start_row mult, a, b, c, e
-    ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], start_stride
-.endm
 
 func score_f32_f16_neon
     cbz     n_rows, 4f
@@ -47,6 +37,7 @@ func score_f32_f16_neon
     lsl     mult_stride, dim, #2
     mov     source_stride, #2 * KV_TILE
     mov     out_stride, #ROW_BYTES
+    mov     start_factor, #0        // scores start as they are
 1:
     mov     mult_chunk, queries
     mov     source, keys
@@ -59,7 +50,7 @@ func score_f32_f16_neon
     csel    depth, dims_left, depth, lo
     mov     mult_row, mult_chunk
     mov     out_row, scores
-    panel_rows
+    bl      panel_f16_neon
     subs    dims_left, dims_left, depth
     b.eq    3f
     add     mult_chunk, mult_chunk, #(4 * PANEL_DEPTH)

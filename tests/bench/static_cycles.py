@@ -24,6 +24,7 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
+SHARED = "panel_f16_neon" # counts for the kernel that called it
 
 
 def tools():
@@ -60,11 +61,14 @@ def trace(machine, kernels):
         raise RuntimeError(f"{machine.label}: status {status}\n{console[-2000:]}")
     starts = [at for at, _, _ in kernels]
     executed = {symbol: [] for _, _, symbol in kernels}
+    symbol = SHARED
     with open(log, encoding="ascii", errors="replace") as lines:
         for line in lines:
             if line.startswith("Trace"):
                 address = int(line.split("/")[1], 16)
-                executed[kernels[bisect.bisect_right(starts, address) - 1][2]].append(address)
+                at = kernels[bisect.bisect_right(starts, address) - 1][2]
+                symbol = symbol if at == SHARED else at
+                executed[symbol].append(address)
     os.remove(log)
     return executed, console
 
