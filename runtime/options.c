@@ -15,11 +15,13 @@ enum kind { KIND_TEXT, KIND_CHOICE, KIND_COUNT, KIND_SIZE, KIND_SEED, KIND_NUMBE
 struct rule {
     const char *name;
     enum kind kind;
-    size_t field;        /* offset in struct options */
-    size_t bytes;        /* of a text field, with its NUL */
+    uint16_t field;      /* offset in struct options */
+    uint16_t bytes;      /* of a text field, with its NUL */
     double least, most;  /* of a number */
     const char *accepts; /* ends the sentence "NAME takes ..." */
 };
+
+_Static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
 
 #define FIELD(f) offsetof(struct options, f)
 
