@@ -4,7 +4,7 @@
  *                              Image header demands it, of 2 MiB
  *   BOARD_RAM_BASE             what the Image header's text_offset counts from; a multiple of 2 MiB
  *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
- *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 352 KiB
+ *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 256 KiB
  *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
  *
  * Memory map, low to high, every section on its own 4 KiB pages:
@@ -21,7 +21,7 @@
 #include "memory.h"
 
 #ifndef BOARD_IMAGE_FILE_BYTES
-#define BOARD_IMAGE_FILE_BYTES (352 * 1024)
+#define BOARD_IMAGE_FILE_BYTES (256 * 1024)
 #endif
 #ifndef BOARD_IMAGE_RAM_BYTES
 #define BOARD_IMAGE_RAM_BYTES (16 * 1024 * 1024)
@@ -94,6 +94,7 @@ SECTIONS
     image_text_offset = BOARD_LOAD_ADDRESS - BOARD_RAM_BASE;
 #endif
     image_header_bytes = image_end - image_start;
+    image_file_limit = BOARD_IMAGE_FILE_BYTES; /* for `make size` */
 
     image_device_tree_address = BOARD_DEVICE_TREE_ADDRESS;
 
