@@ -3,6 +3,8 @@
 
 BOARD ?= virt-arm64
 O ?= build
+# One spelling of the folder: make knows an object and what it depends on by the name alone.
+override O := $(patsubst $(CURDIR)/%,%,$(O))
 ASSETS ?= $(or $(INGOT_ASSETS),../shared/models)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 HOST_CC ?= gcc

@@ -98,7 +98,7 @@ test-golden: test-images ## one model, every machine and residency: the same ids
 	$(Q)$(TEST_ENV) $(PROVE) $(GOLDEN)
 
 test-boot: test-images ## CPUs, exception levels, cores, traps; a person at the serial line
-	$(Q)$(TEST_ENV) $(PROVE) $(BOOT)
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(BOOT)
 
 test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
 	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)

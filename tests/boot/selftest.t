@@ -112,7 +112,7 @@ SVE = NEON + ["CPU_ARM64_DOTPROD", "CPU_ARM64_I8MM", "CPU_ARM64_SVE"]
 RVV = ["CPU_RV64_GC", "CPU_RV64_ZBC", "CPU_RV64_V"]
 MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
             (RISCV64_V, rows("riscv64", RVV), "add_f32_rvv"),
-            (RISCV64, rows("riscv64", RVV[:2]), "gemv_f32_q8x8_q8_rv64gc"),
+            (RISCV64, rows("riscv64", RVV[:2]), None),
             (Machine("virt-arm64", "virt-arm64 neoverse-v1", ["-cpu", "neoverse-v1"]),
              rows("arm64", SVE), None),
             (Machine("virt-riscv64", "virt-riscv64 Zvfh",
