@@ -3,8 +3,9 @@
 #include <string.h>
 
 /* Function ids, DEN 0022, section 5.1. */
-#define PSCI_SYSTEM_OFF 0x84000008u
-#define PSCI_CPU_ON_64  0xc4000003u
+#define PSCI_SYSTEM_OFF   0x84000008u
+#define PSCI_SYSTEM_RESET 0x84000009u
+#define PSCI_CPU_ON_64    0xc4000003u
 
 /* SMC Calling Convention (DEN 0028): x0 to x17 are lost. */
 static int64_t psci_call(const struct psci *psci, uint64_t function, uint64_t a, uint64_t b,
@@ -56,4 +57,10 @@ void psci_system_off(const struct psci *psci)
 {
     if (psci->conduit != PSCI_NONE)
         (void)psci_call(psci, PSCI_SYSTEM_OFF, 0, 0, 0);
+}
+
+void psci_system_reset(const struct psci *psci)
+{
+    if (psci->conduit != PSCI_NONE)
+        (void)psci_call(psci, PSCI_SYSTEM_RESET, 0, 0, 0);
 }

@@ -25,4 +25,7 @@ enum err psci_core_on(const struct psci *psci, uint64_t mpidr, uintptr_t entry, 
 /* Switch the machine off; returns where the firmware cannot. */
 void psci_system_off(const struct psci *psci);
 
+/* Restart it; returns where the firmware cannot. */
+void psci_system_reset(const struct psci *psci);
+
 #endif

@@ -91,6 +91,13 @@ static _Noreturn void icicle_power_off(int status)
     semihosting_exit(status);
 }
 
+static _Noreturn void icicle_restart(void)
+{
+    ns16550_drain(&state.uart);
+    sbi_restart(0);
+    core_halt();
+}
+
 const struct board board = {
     .name = "icicle",
     .early_init = icicle_early_init,
@@ -107,5 +114,6 @@ const struct board board = {
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = icicle_find_storage,
+    .restart = icicle_restart,
     .power_off = icicle_power_off,
 };

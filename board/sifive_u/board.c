@@ -122,6 +122,13 @@ static _Noreturn void sifive_u_power_off(int status)
     core_halt();
 }
 
+static _Noreturn void sifive_u_restart(void)
+{
+    sifive_uart_drain(&state.uart);
+    sbi_restart(0);
+    core_halt();
+}
+
 const struct board board = {
     .name = "sifive_u",
     .early_init = sifive_u_early_init,
@@ -138,5 +145,6 @@ const struct board board = {
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = sifive_u_find_storage,
+    .restart = sifive_u_restart,
     .power_off = sifive_u_power_off,
 };

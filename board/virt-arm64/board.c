@@ -138,16 +138,20 @@ static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return state.tree.blob != NULL ? tree_storage_find(&state.storage, &state.tree, devices) : 0;
 }
 
+enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
+
 /* A tree without PSCI means that we were entered at EL3 and are in the secure world, which owns
- * this pin: direction out, then data through the address mask of pin 0 (PL061, DDI 0190,
+ * these pins: direction out, then data through the address mask of the pin (PL061, DDI 0190,
  * section 3.3). */
-static void secure_off(void)
+static void raise_secure_pin(enum secure_pin pin)
 {
+    uint8_t bit = (uint8_t)(1u << pin);
+
     if (state.tree.blob == NULL || state.psci.conduit != PSCI_NONE ||
         mmu_map(BOARD_SECURE_GPIO, 0x1000, MAP_DEVICE) != ERR_OK)
         return;
-    *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + 0x400) = 1;
-    *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + (1 << 2)) = 1;
+    *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + 0x400) = bit;
+    *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + (uintptr_t)(bit << 2)) = bit;
 }
 
 static _Noreturn void virt_power_off(int status)
@@ -155,7 +159,15 @@ static _Noreturn void virt_power_off(int status)
     (void)status; /* neither way has room for it */
     pl011_drain(&state.uart);
     psci_system_off(&state.psci);
-    secure_off();
+    raise_secure_pin(SECURE_PIN_OFF);
+    core_halt();
+}
+
+static _Noreturn void virt_restart(void)
+{
+    pl011_drain(&state.uart);
+    psci_system_reset(&state.psci);
+    raise_secure_pin(SECURE_PIN_RESET);
     core_halt();
 }
 
@@ -174,5 +186,6 @@ const struct board board = {
     .wait = virt_wait,
     .wake = virt_wake,
     .find_storage = virt_find_storage,
+    .restart = virt_restart,
     .power_off = virt_power_off,
 };

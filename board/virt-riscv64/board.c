@@ -92,6 +92,13 @@ static _Noreturn void virt_power_off(int status)
     core_halt();
 }
 
+static _Noreturn void virt_restart(void)
+{
+    ns16550_drain(&state.uart);
+    sbi_restart(0);
+    core_halt();
+}
+
 const struct board board = {
     .name = "virt-riscv64",
     .early_init = virt_early_init,
@@ -107,5 +114,6 @@ const struct board board = {
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = virt_find_storage,
+    .restart = virt_restart,
     .power_off = virt_power_off,
 };
