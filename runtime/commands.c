@@ -30,7 +30,7 @@ static enum command_result run_undo(struct chat *c, char *argument)
 {
     (void)argument;
     if (chat_undo(c)) {
-        console_printf("(the last turn is taken back, %u are left)\n", c->turns.n);
+        console_printf("(the last turn is taken back, %u left)\n", c->turns.n);
     } else {
         console_printf("error: there is no turn to take back\n");
     }

@@ -1,0 +1,304 @@
+#!/usr/bin/python3
+"""The console over a pty, on every kind of board: editing, history, pastes, every command, Ctrl-C
+at each stage, swaps of models, a conversation that goes on after a restart, a plain pipe."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+import pexpect
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, RISCV64_V, Machine, Tap, make_card, text_of
+from screen import Screen
+from talk import FIGURES, TURN, Console, make_model, own_copy, sd_drive
+
+BOARDS = [ARM64, RISCV64_V, Machine("rpi4")]
+MODELS = make_model("console-a", 1), make_model("console-b", 2, dim=96)
+CARD = make_card("console-card.img", "--power-of-two", "--save", "4", *MODELS)
+UP, DOWN, LEFT, HOME, END, DELETE = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[3~"
+WORD_LEFT, WORD_RIGHT = "\x1b[1;5D", "\x1b[1;5C"
+
+
+class Checks:
+    """One board's results, told when it is through: boards run side by side."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.board = machine.board
+        self.results = []
+        self.card = own_copy(CARD, f"console-{machine.board}.img")
+
+    def ok(self, good, what, detail=""):
+        self.results.append((bool(good), f"{self.board}: {what}", detail))
+
+    def console(self, words="", **more):
+        cores = 4 if self.board == "rpi4" else 1
+        return Console(self.machine, "temp=0 n=8 " + words, sd_drive(self.board, self.card), cores,
+                       **more)
+
+
+def edit(k, screen, keys, shown):
+    """Type, until the terminal shows it."""
+    k.send(keys)
+    try:
+        while screen.tail(shown.count("\n") + 1) != shown:
+            questions = screen.questions
+            screen.feed(k.child.read_nonblocking(4096, 20).decode("utf-8", "replace"))
+            if screen.questions > questions:
+                k.send(f"\x1b[1;{screen.columns}R")
+    except (pexpect.TIMEOUT, pexpect.EOF):
+        return False
+    return True
+
+
+EDITS = [
+    ("characters", "hello wrld", "> hello wrld"),
+    ("left and insert", LEFT * 3 + "o", "> hello world"),
+    ("home, delete", HOME + DELETE + "J", "> Jello world"),
+    ("Ctrl-A and Ctrl-E", "\x01\x01>\x05<", "> >Jello world<"),
+    ("backspace", "\x7f\x08", "> >Jello worl"),
+    ("words to the left", WORD_LEFT + "my ", "> >Jello my worl"),
+    ("words to the right", WORD_RIGHT + "d", "> >Jello my world"),
+    ("Alt-B, Alt-D", "\x1bb\x1bb\x1bd", "> >Jello  world"),
+    ("Ctrl-K", "\x0b", "> >Jello"),
+    ("Ctrl-W", "a b\x17", "> >Jello a"),
+    ("Ctrl-D", HOME + "\x04", "> Jello a"),
+    ("wide characters", END + "\u65e5\u672c" + LEFT + "\x7f!", "> Jello a !\u672c"),
+    ("combining characters", END + "e\u0301x", "> Jello a !\u672ce\u0301x"),
+    ("Ctrl-L", "\x0c", "> Jello a !\u672ce\u0301x"),
+    ("Ctrl-U", "\x15/aa", "> /aa"),
+    ("a row and more", "b" * 50, "> /aa" + "b" * 34 + "\n" + "b" * 16),
+    ("insert into it", HOME + "/", "> //aa" + "b" * 33 + "\n" + "b" * 17),
+    ("and take it back", DELETE + "\x05\x15", ">"),
+]
+
+
+def editing(c):
+    screen = Screen(40)
+    with c.console() as k:
+        k.prompt()
+        k.send(LEFT)
+        screen.put(">")
+        screen.put(" ")
+        for what, keys, shown in EDITS:
+            c.ok(edit(k, screen, keys, shown), f"editing: {what}",
+                 repr(screen.tail(4)) + " for " + repr(shown))
+        k.columns = 40
+        k.say("/first")
+        k.say("/second one")
+        screen = Screen(40)
+        for keys, shown in ((UP, "> /second one"), (UP, "> /first"), (UP, "> /first"),
+                            (DOWN, "> /second one"), (DOWN, ">"), (UP + UP + "s", "> /firsts")):
+            c.ok(edit(k, screen, keys, shown), f"history: {keys!r}", repr(screen.tail(4)))
+        c.ok("there is no /firsts" in k.say(""), "history: an old line, changed, is obeyed", k.seen)
+
+
+def turns(c):
+    """Ten turns; pastes; what Ctrl-C leaves."""
+    with c.console() as k:
+        first = k.prompt()
+        c.ok("ready: entry to prompt" in first and "\x1b" not in first.split("Ingot 0")[1],
+             "the log, then the prompt, and no escape to a pipe", first)
+        counts = [k.figures("turn %d" % i) for i in range(10)]
+        c.ok([n for n, _, _ in counts] == [TURN + 6] + 9 * [TURN + 6 + 3] and
+             all(new == 8 for _, new, _ in counts),
+             "ten turns: tokens prefilled are tokens new", [n for n, _, _ in counts])
+        stats = k.say("/stats")
+        total = 10 * (TURN + 6) + 9 * 3
+        c.ok(f"10 turns: {total} prompt and 80 new tokens" in stats and
+             f"{total + 71} of 1024 tokens" in stats, "and /stats adds them up", stats)
+
+        k.say("/reset")
+        lines = "one\ntwo\nthree " + "x" * 300
+        k.send("\x1b[200~" + lines.replace("\n", "\r") + "\x1b[201~")
+        n, _, out = k.figures("")
+        c.ok(n == TURN + len(lines), f"a paste of three lines is one turn ({n} tokens)", out)
+        many = k.say("/a\r/b\r/c")
+        while many.count("there is no") < 3:
+            many += k.prompt()
+        c.ok(many.index("no /a") < many.index("no /b") < many.index("no /c"),
+             "lines typed ahead are all taken, in turn", many)
+
+        k.say("/reset")
+        k.say("/set n 0")
+        before = k.say("/stats")
+        k.send("y" * 700 + "\r\x03")
+        out = k.prompt()
+        c.ok("(stopped)" in out and not re.search(FIGURES, out), "Ctrl-C stops a prefill", out)
+        c.ok("0 of 1024 tokens" in before and "0 of 1024 tokens" in k.say("/stats"),
+             "and the conversation is as before", before + k.seen)
+        k.send("z\r")
+        k.expect(r"z\r+\n[^\r\n]{3}")
+        k.send("\x03")
+        out = k.prompt()
+        c.ok("(stopped)" in out and re.search(FIGURES, out), "Ctrl-C stops a reply", out)
+        k.send("half a line\x03")
+        c.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
+        k.say("/set n 8")
+        n, new, out = k.figures("on")
+        c.ok(n == TURN + 2 + 3 and new == 8, "and the conversation goes on", out)
+        k.send("while")
+        k.send("it talks, more\r/zzz\r")
+        k.expect("there is no /zzz")
+        k.prompt()
+        c.ok(True, "what is typed during a reply waits")
+
+
+def commands(c):
+    with c.console() as k:
+        k.prompt()
+        shown = k.say("/help")
+        names = re.findall(r"^  /(\w+)", shown, re.M)
+        c.ok(len(names) >= 17 and all(n in names for n in
+             "models model system set stats plan reset undo retry save load bench selftest log "
+             "reboot off help".split()), "/help lists the commands", shown)
+        out = k.say("/models")
+        c.ok("console-a.ingot" in out and "console-b.ingot" in out, "/models", out)
+        _, _, greeting = k.figures("Hello")
+        c.ok("there is no /statz; did you mean /stats?" in k.say("/statz"), "the nearest", k.seen)
+        c.ok("/help lists what there is" in k.say("/xylophone"), "or none", k.seen)
+        n, _, out = k.figures("//help")
+        c.ok(n == TURN + 5 + 3, "// begins a line for the model", out)
+        c.ok("taken back, 1 left" in k.say("/undo"), "/undo", k.seen)
+        _, _, again = k.figures("//help")
+        c.ok(again.split("\n")[1] == out.split("\n")[1], "the same again after /undo", out + again)
+        out = k.say("/retry")
+        c.ok(out.split("\n")[1] == again.split("\n")[1] and f"[{TURN + 7} prompt" in out,
+             "/retry answers the same line", again + out)
+        c.ok("new conversation" in k.say("/reset") and "0 of 1024" in k.say("/stats"), "/reset",
+             k.seen)
+        c.ok("no turn" in k.say("/undo") and "no turn" in k.say("/retry"),
+             "nothing to take back is told", k.seen)
+        _, _, out = k.figures("Hello")
+        c.ok(out.split("\n")[1] == greeting.split("\n")[1], "as if it were the first", out)
+        k.say("/system Be brief.")
+        n, _, out = k.figures("Hello")
+        c.ok(n == TURN + 5 + 1 + 7 + 9 + 2, "/system is in front of the first turn", out)
+        k.say("/system")
+        n, _, out = k.figures("Hello")
+        c.ok(n == TURN + 5, "and nothing where there is none", out)
+        for name, value, shown in (("temp", "0.5", "temp 0.500"), ("top_p", "0.9", "top_p 0.900"),
+                                   ("top_k", "7", "top_k 7"), ("min_p", "0.1", "min_p 0.100"),
+                                   ("repeat", "1.1", "repeat 1.100"), ("seed", "5", "seed 5"),
+                                   ("n", "3", "n 3")):
+            c.ok(shown in k.say(f"/set {name} {value}"), f"/set {name}", k.seen)
+        k.say("/reset")
+        _, new, one = k.figures("Hello")
+        k.say("/reset")
+        k.say("/set seed 5")
+        _, _, two = k.figures("Hello")
+        c.ok(new == 3 and one.split("\n")[1] == two.split("\n")[1], "a seed and n are obeyed",
+             one + two)
+        c.ok("error" in k.say("/set temp hot") and "error" in k.say("/set colour red"),
+             "values that are none are refused", k.seen)
+        c.ok("plan: resident" in k.say("/plan"), "/plan", k.seen)
+        c.ok(re.search(r"prefill of 128 tokens: [\d.]+ tok/s; decode of 16", k.say("/bench")),
+             "/bench", k.seen)
+        c.ok("ready: entry to prompt" in k.say("/log"), "/log", k.seen)
+        out = k.say("/selftest", 300)
+        c.ok(re.search(r"selftest: .*(passed|0 failed|equal)", out) and "error" not in out,
+             "/selftest", out)
+        c.ok("which one" in k.say("/model"), "/model wants a name", k.seen)
+        c.ok("letters, digits" in k.say("/save a/b") and "no saves/none.sav" in k.say("/save none"),
+             "/save where no file is", k.seen)
+        k.send("/off\r")
+        k.expect("power off")
+        k.expect(pexpect.EOF)
+        c.ok(True, "/off")
+
+
+def marks_of(k):
+    return re.findall(r"(\w+) +used (\S+ \S+) of (\S+ \S+)", k.say("/stats"))
+
+
+def swaps(c):
+    with c.console("model=console-a") as k:
+        k.prompt()
+        marks = {}
+        good = True
+        for i in range(20):
+            name = "console-" + "ba"[i % 2]
+            out = k.say(f"/model {name}")
+            good = good and f"model {name}:" in out and "ready" in out
+            _, new, _ = k.figures("Hello")
+            good = good and new == 8
+            marks.setdefault(name, []).append(marks_of(k))
+        c.ok(good, "twenty swaps, a reply after each", k.seen)
+        c.ok(all(len(m) == 10 and len(m[0]) == 5 and all(x == m[0] for x in m)
+                 for m in marks.values()) and marks["console-a"][0] != marks["console-b"][0],
+             "the arena's marks are the same after each", marks)
+        k.send("/model console-b\r\x03\x03")
+        out = k.prompt()
+        c.ok("ready" in out and k.figures("Hello")[1] == 8, "Ctrl-C while loading harms nothing",
+             out)
+        out = k.say("/model console-c")
+        c.ok("no model" in out and "back to the model before" in out and
+             "model console-b:" in out and k.figures("Hello")[1] == 8,
+             "a model that is not there leaves the one before", out)
+
+
+def restarts(c):
+    """/save, /reboot, /load: the conversation goes on as if nothing had been."""
+    with c.console("ids", reboots=True) as k:
+        k.prompt()
+        c.ok("nothing is saved" in k.say("/load"), "/load of nothing is told", k.seen)
+        k.figures("Hello there")
+        k.figures("Second")
+        c.ok("tokens are saved in saves/chat.sav" in k.say("/save"), "/save", k.seen)
+        unbroken = k.figures("Third")
+        k.send("/reboot\r")
+        k.expect("Ingot 0", 120)
+        k.prompt()
+        c.ok("go on" in k.say("/load"), "/reboot, then /load", k.seen)
+        after = k.figures("Third")
+        c.ok(after[:2] == unbroken[:2] and
+             re.search(r"ids: .*", after[2])[0] == re.search(r"ids: .*", unbroken[2])[0],
+             "the conversation goes on with the same tokens", unbroken[2] + after[2])
+        k.say("/model console-b")
+        c.ok("belongs to another model" in k.say("/load") and k.figures("Hello")[1] == 8,
+             "another model's conversation is refused", k.seen)
+
+
+def pipe(c):
+    """No pty on the far end: lines in, text out, nothing to draw with."""
+    command = c.machine.command("temp=0 n=8", 4 if c.board == "rpi4" else 1,
+                                sd_drive(c.board, c.card))
+    out = b""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        watch = threading.Timer(120, child.kill)
+        watch.start()
+        while not out.endswith(b"\n> ") and (byte := child.stdout.read(1)):
+            out += byte
+        rest, _ = child.communicate(b"Hello\n/stats\n/off\n")
+        watch.cancel()
+    out = text_of(out + rest)
+    text = out[out.index("Ingot 0"):] if "Ingot 0" in out else out
+    c.ok(child.returncode == 0 and re.search(FIGURES, text) and "1 turns" in text and
+         "\x1b" not in text and text.rstrip().endswith("power off"),
+         "a plain pipe: no escape, the lines obeyed", out)
+
+
+PARTS = (editing, turns, commands, swaps, restarts, pipe)
+
+
+def all_parts(machine):
+    c = Checks(machine)
+    for part in PARTS if len(sys.argv) < 2 else [p for p in PARTS if p.__name__ in sys.argv[1:]]:
+        try:
+            part(c)
+        except Exception:  # a console that ends or does not answer is a failed test
+            c.ok(False, f"{part.__name__} goes through to its end", traceback.format_exc()[-3000:])
+    return c
+
+
+tap = Tap()
+with ThreadPoolExecutor(2) as pool:
+    for done in pool.map(all_parts, BOARDS):
+        for good, what, detail in done.results:
+            tap.ok(good, what, detail)
+tap.done()

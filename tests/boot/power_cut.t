@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""Power lost during /save: QEMU is killed at fifty places of the file (ten in `make test`), from
+its first sector to its header, and each time the next start finds the old conversation or the new
+one, whole.
+
+A card writes sector by sector and slowly; the kill comes when a chosen sector of the file has
+changed. What is loaded is told apart by what the model says next, and by its logits."""
+
+import os
+import re
+import sys
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, RISCV64_V, WORK, Machine, Tap, make_card
+from talk import Console, make_model, own_copy, sd_drive
+
+CUTS = 50 if os.environ.get("INGOT_LONG", "1") else 10  # ten in `make test`
+SECTOR = 512
+SAVE_MIB = 1
+TEXTS = ("One of two conversations. " * 5, "Another one, longer than that. " * 6)
+MODEL = make_model("cut-model", 3)
+CARD = make_card("cut-card.img", "--power-of-two", "--save", str(SAVE_MIB), MODEL)
+SLOW = ",throttling.iops-write=400"
+
+
+def find_file(card):
+    """Where saves/chat.sav begins: its first half gets its header with the second save."""
+    with open(card, "rb") as f:
+        image = f.read()
+    headers = [m.start() for m in re.finditer(b"INGOTSAV", image) if m.start() % SECTOR == 0]
+    half = SAVE_MIB * 2**20 // 2
+    return min(headers) if len(headers) == 2 and headers[1] - headers[0] == half else None
+
+
+def result(text):
+    found = re.search(r"^logits: (\w+)", text, re.M)
+    return found.group(1) if found else None
+
+
+def start(machine, card, more=""):
+    return Console(machine, "temp=0 n=2 ids spec=off", sd_drive(machine.board, card, more),
+                   4 if machine.board == "rpi4" else 1)
+
+
+def talk_about(k, which):
+    k.say("/reset")
+    return k.say(TEXTS[which])
+
+
+def prepare(machine, card):
+    """Save both; what a question after each is answered with, and the order of the halves."""
+    wanted = []
+    with start(machine, card) as k:
+        k.prompt()
+        for which in (0, 1):
+            talk_about(k, which)
+            assert "are saved" in k.say("/save"), k.seen
+            k.say("/reset")
+            k.say("/load")
+            wanted.append(result(k.say("And now?")))
+    return wanted
+
+
+def sectors_of(card, place, half):
+    """Sectors of a half's payload, from its header."""
+    with open(card, "rb") as f:
+        f.seek(place + half * SAVE_MIB * 2**19 + 24)
+        return (int.from_bytes(f.read(8), "little") + SECTOR - 1) // SECTOR
+
+
+def sequence_of(card, place, half):
+    with open(card, "rb") as f:
+        f.seek(place + half * SAVE_MIB * 2**19)
+        raw = f.read(24)
+    return int.from_bytes(raw[16:24], "little") if raw[:8] == b"INGOTSAV" else 0
+
+
+def cut(machine, card, place, at, wanted):
+    """Load, tell what it was; save the other one, killed when sector `at` has changed. Returns
+    (which was loaded, sectors that were written)."""
+    with start(machine, card, SLOW) as k:
+        k.prompt()
+        loaded = k.say("/load")
+        answer = result(k.say("And now?")) if "go on" in loaded else None
+        which = wanted.index(answer) if answer in wanted else None
+        if at is None or which is None:
+            return which, 0, loaded + k.seen
+        talk_about(k, 1 - which)
+        half = 0 if sequence_of(card, place, 0) < sequence_of(card, place, 1) else 1
+        begin = place + half * SAVE_MIB * 2**19
+        with open(card, "r+b", buffering=0) as f:
+            n = sectors_of(card, place, half) + 40
+            f.seek(begin + SECTOR)  # what lies there is of no use; now every write is a change
+            f.write(b"\xa5" * (n * SECTOR))
+            f.seek(begin)
+            before = f.read(SECTOR)
+            target = begin + SECTOR * (at + 1) if at >= 0 else begin
+            old = b"\xa5" * SECTOR if at >= 0 else before
+            k.send("/save\r")
+            late = time.monotonic() + 60
+            f.seek(target)
+            while f.read(SECTOR) == old and time.monotonic() < late:
+                f.seek(target)
+            k.kill()
+            f.seek(begin + SECTOR)
+            after = f.read(n * SECTOR)
+            f.seek(begin)
+            header = f.read(SECTOR) != before
+    blank = b"\xa5" * SECTOR
+    written = sum(after[i * SECTOR:(i + 1) * SECTOR] != blank for i in range(n))
+    return which, written + header, loaded + k.seen
+
+
+def all_cuts(machine):
+    results = []
+    card = own_copy(CARD, f"cut-{machine.board}.img")
+    try:
+        wanted = prepare(machine, card)
+        place = find_file(card)
+        n = min(sectors_of(card, place, 0), sectors_of(card, place, 1))
+        results.append((len(set(wanted)) == 2 and n > 60, f"{machine.board}: two conversations, "
+                        f"{n} sectors, told apart", wanted))
+        good, states, counts, seen = 0, set(), set(), ""
+        for i in range(CUTS + 1):
+            at = None if i == CUTS else -1 if i % 5 == 4 else i * (n - 1) // CUTS
+            which, written, text = cut(machine, card, place, at, wanted)
+            good += which is not None
+            seen = seen if which is not None else f"before cut {i}: {text}"
+            states.add(which)
+            counts.add(written)
+        results.append((good == CUTS + 1, f"{machine.board}: whole after each of {CUTS} cuts, at "
+                        f"{len(counts - {0})} places", seen))
+        results.append((states >= {0, 1} and len(counts) > CUTS // 3 and max(counts) > n,
+                        f"{machine.board}: the old one and the new one both came", sorted(counts)))
+    except Exception:  # a console that ends or does not answer is a failed test
+        results.append((False, f"{machine.board}: goes through to its end",
+                        traceback.format_exc()[-3000:]))
+    return results
+
+
+tap = Tap()
+with ThreadPoolExecutor(2) as pool:
+    for results in pool.map(all_cuts, (ARM64, RISCV64_V, Machine("rpi4"))):
+        for good, what, detail in results:
+            tap.ok(good, what, detail)
+tap.done()

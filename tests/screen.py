@@ -1,0 +1,106 @@
+"""What a terminal would show of the bytes it got: as much of ECMA-48 as the line editor uses."""
+
+import re
+import unicodedata
+
+SEQUENCE = re.compile(r"\x1b(?:([78])|\[([0-9;]*)([A-Za-z]))")
+
+
+def width_of(char):
+    if unicodedata.combining(char) or char == "\u200d":
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+class Screen:
+    """Rows without end, `columns` wide; the cursor waits behind the last column as a VT100's."""
+
+    def __init__(self, columns=80):
+        self.columns = columns
+        self.rows = [{}]
+        self.row = self.column = 0
+        self.saved = (0, 0)
+        self.colours = 0
+        self.questions = 0
+        self.rest = ""
+
+    def feed(self, text):
+        text, at = self.rest + text, 0
+        self.rest = ""
+        while at < len(text):
+            if text[at] != "\x1b":
+                self.put(text[at])
+                at += 1
+                continue
+            found = SEQUENCE.match(text, at)
+            if found is None:
+                self.rest = text[at:]
+                return
+            self.obey(found)
+            at = found.end()
+
+    def put(self, char):
+        if char == "\r":
+            self.column = 0
+        elif char == "\n":
+            self.down(1)
+        elif char == "\b":
+            self.column = max(0, self.column - 1)
+        elif char >= " ":
+            width = width_of(char)
+            if width == 0:
+                self.rows[self.row][max(0, self.column - 1)] += char
+                return
+            if self.column + width > self.columns:
+                self.down(1)
+                self.column = 0
+            self.rows[self.row][self.column] = char
+            for i in range(1, width):
+                self.rows[self.row][self.column + i] = ""
+            self.column += width
+
+    def down(self, n):
+        self.row += n
+        while len(self.rows) <= self.row:
+            self.rows.append({})
+
+    def obey(self, found):
+        mark, numbers, final = found.groups()
+        n = int(numbers) if numbers and numbers.isdigit() else 0
+        if mark == "7":
+            self.saved = (self.row, self.column)
+        elif mark == "8":
+            self.row, self.column = self.saved
+        elif final == "A":
+            self.row = max(0, self.row - max(n, 1))
+        elif final == "B":
+            self.down(max(n, 1))
+        elif final == "C":
+            self.column = min(self.columns - 1, self.column + max(n, 1))
+        elif final == "D":
+            self.column = max(0, self.column - max(n, 1))
+        elif final == "H":
+            self.row = self.column = 0
+        elif final == "J":
+            self.erase(n)
+        elif final == "m":
+            self.colours += 1
+        elif final == "n":
+            self.questions += 1
+
+    def erase(self, n):
+        if n == 2:
+            self.rows = [{}]
+            self.down(self.row)
+            return
+        del self.rows[self.row + 1:]
+        self.rows[self.row] = {c: t for c, t in self.rows[self.row].items() if c < self.column}
+
+    def line(self, row):
+        cells = self.rows[row]
+        return "".join(cells.get(c, " ") for c in range(max(cells, default=-1) + 1))
+
+    def tail(self, n=1):
+        """The last rows up to the lowest that holds something, as one text."""
+        last = max((i for i, cells in enumerate(self.rows) if cells), default=0)
+        return "\n".join(self.line(i).rstrip() for i in range(max(0, last - n + 1), last + 1))

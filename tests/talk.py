@@ -1,0 +1,144 @@
+"""A console under QEMU as pexpect sees it, and a small model that talks in ChatML turns: random
+weights, a token for every printable character, so that a test can count tokens."""
+
+import os
+import random
+import re
+import signal
+import struct
+import subprocess
+
+import pexpect
+
+from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
+from machine import HOST, WORK, make_card, sd_arguments
+
+FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens, [^\]\r\n]*\]"
+PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?> (?:\x1b\[0?m)?$"
+ROLE = {"user": len("user") + 1, "assistant": len("assistant") + 1}
+TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is said
+CONTROL, BYTE, NORMAL = 3, 6, 1
+
+
+def vocabulary():
+    tokens = [("<unk>", 2), ("<s>", CONTROL), ("</s>", CONTROL), ("<|im_start|>", CONTROL),
+              ("<|im_end|>", CONTROL), ("\u2581", NORMAL)]
+    tokens += [(chr(c), NORMAL) for c in range(33, 127)]
+    return tokens + [(f"<0x{b:02X}>", BYTE) for b in range(256)]
+
+
+def write_model(path, seed, dim=64, layers=2, context=1024):
+    """A Llama of two heads a key; what is printable has the large logits."""
+    chosen, tokens, hidden, heads = random.Random(seed), vocabulary(), 2 * dim, dim // 16
+    g = Gguf("llama")
+    g.string("general.name", os.path.basename(path)[:-5])
+    for key, value in (("context_length", context), ("embedding_length", dim),
+                       ("block_count", layers), ("feed_forward_length", hidden),
+                       ("attention.head_count", heads), ("attention.head_count_kv", heads // 2),
+                       ("rope.dimension_count", 16)):
+        g.u32("." + key, value)
+    g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
+    g.string("tokenizer.ggml.model", "llama")
+    g.array("tokenizer.ggml.tokens", STRING, [text(t) for t, _ in tokens])
+    g.array("tokenizer.ggml.scores", F32, [struct.pack("<f", 0)] * len(tokens))
+    g.array("tokenizer.ggml.token_type", I32, [struct.pack("<i", kind) for _, kind in tokens])
+    for key, value in (("bos", 1), ("eos", 4), ("unknown", 0)):
+        g.u32(f"tokenizer.ggml.{key}_token_id", value)
+    g.flag("tokenizer.ggml.add_bos_token", False)
+    g.flag("tokenizer.ggml.add_space_prefix", False)
+
+    def matrix(name, rows, cols, scale=1.0):
+        g.floats(name, [rows, cols], [chosen.gauss(0, scale / cols ** 0.5)
+                                      for _ in range(rows * cols)])
+
+    matrix("token_embd.weight", len(tokens), dim, dim ** 0.5)
+    g.floats("output_norm.weight", [dim], [1.0] * dim)
+    for i in range(layers):
+        for name, rows, cols in (("attn_q", dim, dim), ("attn_k", dim // 2, dim),
+                                 ("attn_v", dim // 2, dim), ("attn_output", dim, dim),
+                                 ("ffn_gate", hidden, dim), ("ffn_up", hidden, dim),
+                                 ("ffn_down", dim, hidden)):
+            matrix(f"blk.{i}.{name}.weight", rows, cols)
+        for name in ("attn_norm", "ffn_norm"):
+            g.floats(f"blk.{i}.{name}.weight", [dim], [1.0] * dim)
+    rows = [[chosen.gauss(0, 1) if kind == NORMAL else 0.0 for _ in range(dim)]
+            for _, kind in tokens]
+    g.floats("output.weight", [len(tokens), dim], [x for row in rows for x in row])
+    g.write(path)
+
+
+def make_model(name, seed, **shape):
+    """Packed as Q8_0 with the template; once."""
+    os.makedirs(WORK, exist_ok=True)
+    source, out = (os.path.join(WORK, name + end) for end in (".gguf", ".ingot"))
+    write_model(source, seed, **shape)
+    subprocess.run([HOST, "pack", source, "-o", out, "--type", "q8_0", "--template", "chatml",
+                    "--quiet"], check=True, capture_output=True, timeout=60)
+    return out
+
+
+def own_copy(card, name):
+    out = os.path.join(WORK, name)
+    subprocess.run(["cp", "--sparse=always", card, out], check=True, timeout=60)
+    return out
+
+
+def sd_drive(board, card, more=""):
+    """A card that can be written, in the board's slot."""
+    if board == "rpi4":
+        return ["-drive", f"if=sd,format=raw,cache=unsafe,file={card}{more}"]
+    return sd_arguments(card, drive=f"file={card}{more}")
+
+
+class Console:
+    """A spawned board, driven line by line. Lines come back without CR."""
+
+    def __init__(self, machine, words, drives, cores=1, reboots=False):
+        command = machine.command(words, cores, drives)
+        if reboots:
+            command.remove("-no-reboot")
+        self.child = pexpect.spawn(command[0], command[1:], timeout=60, echo=False,
+                                   maxread=65536)
+        self.child.delaybeforesend = None
+        self.seen = ""
+        self.columns = 80
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.close(force=True)
+
+    def kill(self):
+        """As the power goes: at once."""
+        os.kill(self.child.pid, signal.SIGKILL)
+        self.child.wait()
+
+    def send(self, keys):
+        self.child.send(keys)
+
+    def expect(self, pattern, timeout=60):
+        """Up to and with the pattern; the match."""
+        self.child.expect(pattern, timeout=timeout)
+        before = self.child.before + (self.child.after if isinstance(self.child.after, bytes)
+                                      else b"")
+        self.seen = before.decode("utf-8", "replace").replace("\r", "")
+        return self.child.match
+
+    def prompt(self, timeout=60):
+        """The text before the next prompt."""
+        self.expect(PROMPT, timeout)
+        if "\x1b[6n" in self.seen:  # it takes this for a terminal, and asks how wide it is
+            self.send(f"\x1b[1;{self.columns}R")
+        return self.seen
+
+    def say(self, line, timeout=60):
+        """Send a line; what came back before the next prompt, its echo included."""
+        self.send(line + "\r")
+        return self.prompt(timeout)
+
+    def figures(self, line):
+        """A turn: (prompt tokens, new tokens, everything)."""
+        out = self.say(line)
+        found = re.search(FIGURES, out)
+        return (int(found.group(1)), int(found.group(2)), out) if found else (0, 0, out)
