@@ -51,6 +51,9 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
     }
     *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
+    /* The FIFO is empty now. QEMU, which held input back while it was full, goes on at a read. */
+    if (*reg(uart, PL011_FR) & FR_RX_EMPTY)
+        (void)*reg(uart, PL011_DR);
     if (uart->listens)
         enable_interrupts(uart);
 }
