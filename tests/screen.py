@@ -1,5 +1,6 @@
 """What a terminal would show of the bytes it got: as much of ECMA-48 as the line editor uses."""
 
+import codecs
 import re
 import unicodedata
 
@@ -23,8 +24,12 @@ class Screen:
         self.colours = 0
         self.questions = 0
         self.rest = ""
+        self.utf8 = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, text):
+        """Bytes as they come, cut anywhere, or text."""
+        if isinstance(text, bytes):
+            text = self.utf8.decode(text)
         text, at = self.rest + text, 0
         self.rest = ""
         while at < len(text):

@@ -48,7 +48,7 @@ def edit(k, screen, keys, shown):
     try:
         while screen.tail(shown.count("\n") + 1) != shown:
             questions = screen.questions
-            screen.feed(k.child.read_nonblocking(4096, 20).decode("utf-8", "replace"))
+            screen.feed(k.child.read_nonblocking(4096, 20))
             if screen.questions > questions:
                 k.send(f"\x1b[1;{screen.columns}R")
     except (pexpect.TIMEOUT, pexpect.EOF):

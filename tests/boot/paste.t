@@ -17,7 +17,7 @@ import time
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, BUILD, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
+from machine import (ARM64, BUILD, HOST, LONG, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
                      card_arguments, make_card)
 
 SECONDS = 60
@@ -381,9 +381,12 @@ only = sys.argv[1:]
 for machine, cores, controller in MACHINES:
     if only and machine.label not in only:
         continue
-    whole = machine in (ARM64, RISCV64_V)
+    whole = machine is ARM64 or (LONG and machine is RISCV64_V)
     for profile in PROFILES if whole else ["921600 baud, in bursts"]:
         check_paste(machine, cores, controller, profile)
+    if machine is RISCV64_V and not LONG:
+        check_trap(machine)
+        check_instructions(machine.board)
     if machine.board.startswith("virt"):
         check_hash(machine, CARD)
     if whole:

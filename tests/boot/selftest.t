@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, BUILD, HOST, RISCV64, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
+from machine import (ARM64, BUILD, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
                      card_arguments, make_card, run)
 
 SEED = 20240229
@@ -120,7 +120,7 @@ MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
              rows("riscv64", RVV + ["CPU_RV64_ZVFH"]), None)]
 REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
-for machine, expected, damaged in MACHINES:
+for machine, expected, damaged in MACHINES if LONG else MACHINES[:3]: # kernels.t has those CPUs
     reply = check_all(machine, expected)
     first = first or reply
     tap.ok(reply.hash is not None and reply.hash == first.hash,
