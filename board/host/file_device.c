@@ -201,6 +201,7 @@ static enum err file_device_open_as(struct file_device *state, const char *path,
     state->fd = -1;
     state->writable = writable;
     state->rate_bytes_per_s = rate_bytes_per_s;
+    state->due_ns = now_ns(); /* the first request may be there before the thread looks */
     if (snprintf(state->name, sizeof state->name, "%s", path) >= (int)sizeof state->name) {
         file_device_explain(state, "%.400s...: the path is too long", path);
         return ERR_NOT_FOUND;
