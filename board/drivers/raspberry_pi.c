@@ -21,6 +21,8 @@ enum { GIB = 1 << 30, FEED_MILLIS = 250 };
 /* Revision codes (Raspberry Pi documentation, "New-style revision codes"). */
 enum { REVISION_NEW = 1 << 23, REVISION_MEMORY_SHIFT = 20, REVISION_MEMORY_UNIT_SHIFT = 28 };
 
+static struct raspberry_pi *the_pi; /* of raspberry_pi_init: a machine is one */
+
 /* The reset register knows the watchdog, and restart() uses it, too: the record tells them apart.
  * QEMU forgets the register in a reset, and resets when the watchdog is armed. */
 static void open_last_run(struct raspberry_pi *pi)
@@ -39,6 +41,7 @@ void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places
 {
     uint32_t built = FIRST_FIRMWARE, revision = 0, fastest;
 
+    the_pi = pi;
     pi->places = places;
     places->listen();
     pi->led = RASPBERRY_PI_NO_LED;
@@ -102,8 +105,9 @@ void raspberry_pi_open_console(struct raspberry_pi *pi)
     serial_open(&pl011_serial, &pi->uart);
 }
 
-void raspberry_pi_set_baud(struct raspberry_pi *pi, uint32_t baud)
+void raspberry_pi_set_baud(uint32_t baud)
 {
+    struct raspberry_pi *pi = the_pi;
     uint32_t most = pi->uart_hz / 16; /* a divisor below 1 does nothing (DDI 0183, 3.3.6) */
 
     pl011_drain(&pi->uart);
@@ -126,8 +130,9 @@ static void add_ram(struct machine *machine, uint64_t start, uint64_t end)
             (struct memory_range){ (uint8_t *)(uintptr_t)start, (size_t)(end - start) };
 }
 
-void raspberry_pi_describe(struct raspberry_pi *pi, struct machine *machine)
+void raspberry_pi_describe(struct machine *machine)
 {
+    struct raspberry_pi *pi = the_pi;
     const uint64_t peripherals = (uint64_t)0xfc000000, gib4 = (uint64_t)4 * GIB;
     uint64_t all = installed(pi);
     uint32_t low[2] = { 0, 0 };
@@ -172,9 +177,10 @@ void raspberry_pi_fetch_cores(struct raspberry_pi *pi)
     }
 }
 
-enum err raspberry_pi_start_core(struct raspberry_pi *pi, unsigned core,
-                                 void (*entry)(void *arg), void *arg)
+enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
+    struct raspberry_pi *pi = the_pi;
+
     if (core == 0 || core >= RASPBERRY_PI_CORES)
         return ERR_NO_DEVICE;
     pi->cores[core].entry = entry;
@@ -186,8 +192,9 @@ enum err raspberry_pi_start_core(struct raspberry_pi *pi, unsigned core,
 
 /* The expander is behind the firmware, a message away; but reads overlap, so that the LED seldom
  * changes while a model streams. */
-void raspberry_pi_activity(struct raspberry_pi *pi, bool active)
+void raspberry_pi_activity(bool active)
 {
+    struct raspberry_pi *pi = the_pi;
     bool was_lit = pi->n_reads != 0, high;
     uint32_t values[2];
 
@@ -203,8 +210,9 @@ void raspberry_pi_activity(struct raspberry_pi *pi, bool active)
         bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, high);
 }
 
-void raspberry_pi_health(struct raspberry_pi *pi, struct board_health *health)
+void raspberry_pi_health(struct board_health *health)
 {
+    struct raspberry_pi *pi = the_pi;
     uint32_t heat[2] = { 0, 0 }, limits = 0;
 
     health->temperature = BOARD_NO_TEMPERATURE;
@@ -222,8 +230,10 @@ _Static_assert((int)BOARD_LIMIT_VOLTAGE == (int)BCM_UNDER_VOLTAGE &&
                (int)BOARD_LIMIT_THROTTLED == (int)BCM_THROTTLED &&
                (int)BOARD_LIMIT_HOT == (int)BCM_SOFT_LIMIT, "taken over bit by bit");
 
-void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis, const char *doing)
+void raspberry_pi_watchdog(uint32_t millis, const char *doing)
 {
+    struct raspberry_pi *pi = the_pi;
+
     pi->watchdog_millis = millis < BCM_WATCHDOG_MAX_MILLIS ? millis : BCM_WATCHDOG_MAX_MILLIS;
     last_run_doing(doing, millis != 0);
     pi->fed_ticks = generic_timer_ticks();
@@ -231,8 +241,9 @@ void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis, const char 
 }
 
 /* A few times a second is enough; the record's page is uncached and slow. */
-void raspberry_pi_alive(struct raspberry_pi *pi)
+void raspberry_pi_alive(void)
 {
+    struct raspberry_pi *pi = the_pi;
     uint64_t now = generic_timer_ticks(), hz = generic_timer_hz();
 
     if (now - pi->fed_ticks < hz * FEED_MILLIS / 1000)
@@ -243,16 +254,31 @@ void raspberry_pi_alive(struct raspberry_pi *pi)
         bcm_watchdog_arm(pi->places->watchdog, pi->watchdog_millis);
 }
 
-_Noreturn void raspberry_pi_restart(struct raspberry_pi *pi)
+void raspberry_pi_last_run(struct board_last_run *last)
 {
+    *last = the_pi->last_run;
+}
+
+bool raspberry_pi_is_emulated(void)
+{
+    return the_pi->emulated;
+}
+
+_Noreturn void raspberry_pi_restart(void)
+{
+    struct raspberry_pi *pi = the_pi;
+
     last_run_close(true);
     pl011_drain(&pi->uart);
     bcm_watchdog_restart(pi->places->watchdog);
     core_halt();
 }
 
-_Noreturn void raspberry_pi_power_off(struct raspberry_pi *pi)
+_Noreturn void raspberry_pi_power_off(int status)
 {
+    struct raspberry_pi *pi = the_pi;
+
+    (void)status; /* nobody to tell */
     last_run_close(false);
     pl011_drain(&pi->uart);
     bcm_watchdog_halt(pi->places->watchdog);

@@ -1,5 +1,6 @@
 /* What the boards of the family have in common: console, mailbox, cores, health, power. A board
- * says where things are and which pins it uses. */
+ * says where things are and which pins it uses; a machine is one board, so that what needs no more
+ * stands in struct board as it is: .health = raspberry_pi_health. */
 #ifndef INGOT_BOARD_DRIVERS_RASPBERRY_PI_H
 #define INGOT_BOARD_DRIVERS_RASPBERRY_PI_H
 
@@ -54,11 +55,11 @@ void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places
 /* Put the UART on GPIO 14 and 15, at RASPBERRY_PI_BAUD, and make it the line of serial.h. */
 void raspberry_pi_open_console(struct raspberry_pi *pi);
 
-/* A rate that the UART's clock cannot give becomes the highest that it can. */
-void raspberry_pi_set_baud(struct raspberry_pi *pi, uint32_t baud);
+/* board.set_baud. A rate that the UART's clock cannot give becomes the highest that it can. */
+void raspberry_pi_set_baud(uint32_t baud);
 
 /* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
-void raspberry_pi_describe(struct raspberry_pi *pi, struct machine *machine);
+void raspberry_pi_describe(struct machine *machine);
 
 /* Fetch the other cores from where the firmware has them poll a word: the tree's cpu-release-addr,
  * or the words of the firmware's own start code. From then on they sleep in board.wait, also those
@@ -66,8 +67,7 @@ void raspberry_pi_describe(struct raspberry_pi *pi, struct machine *machine);
 void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 
 /* board.start_core, for cores that were fetched. */
-enum err raspberry_pi_start_core(struct raspberry_pi *pi, unsigned core,
-                                 void (*entry)(void *arg), void *arg);
+enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* The model in bits 4 to 11 of the revision code. */
 static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
@@ -76,11 +76,13 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
 }
 
 /* The members of struct board of these names. */
-void raspberry_pi_activity(struct raspberry_pi *pi, bool active);
-void raspberry_pi_health(struct raspberry_pi *pi, struct board_health *health);
-void raspberry_pi_watchdog(struct raspberry_pi *pi, uint32_t millis, const char *doing);
-void raspberry_pi_alive(struct raspberry_pi *pi);
-void raspberry_pi_restart(struct raspberry_pi *pi) __attribute__((noreturn));
-void raspberry_pi_power_off(struct raspberry_pi *pi) __attribute__((noreturn));
+void raspberry_pi_activity(bool active);
+void raspberry_pi_health(struct board_health *health);
+void raspberry_pi_watchdog(uint32_t millis, const char *doing);
+void raspberry_pi_alive(void);
+void raspberry_pi_last_run(struct board_last_run *last);
+bool raspberry_pi_is_emulated(void);
+void raspberry_pi_restart(void) __attribute__((noreturn));
+void raspberry_pi_power_off(int status) __attribute__((noreturn));
 
 #endif

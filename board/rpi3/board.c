@@ -68,21 +68,6 @@ static void rpi3_early_init(const void *dtb)
     }
 }
 
-static void rpi3_set_baud(uint32_t baud)
-{
-    raspberry_pi_set_baud(&pi, baud);
-}
-
-static void rpi3_describe(struct machine *machine)
-{
-    raspberry_pi_describe(&pi, machine);
-}
-
-static enum err rpi3_start_core(unsigned core, void (*entry)(void *arg), void *arg)
-{
-    return raspberry_pi_start_core(&pi, core, entry, arg);
-}
-
 static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     bool on = core_interrupts_mask();
@@ -133,70 +118,29 @@ static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return 1;
 }
 
-static void rpi3_activity(bool active)
-{
-    raspberry_pi_activity(&pi, active);
-}
-
-static void rpi3_health(struct board_health *health)
-{
-    raspberry_pi_health(&pi, health);
-}
-
-static void rpi3_watchdog(uint32_t millis, const char *doing)
-{
-    raspberry_pi_watchdog(&pi, millis, doing);
-}
-
-static void rpi3_alive(void)
-{
-    raspberry_pi_alive(&pi);
-}
-
-static void rpi3_last_run(struct board_last_run *last)
-{
-    *last = pi.last_run;
-}
-
-static bool rpi3_is_emulated(void)
-{
-    return pi.emulated;
-}
-
-static _Noreturn void rpi3_restart(void)
-{
-    raspberry_pi_restart(&pi);
-}
-
-static _Noreturn void rpi3_power_off(int status)
-{
-    (void)status; /* nobody to tell */
-    raspberry_pi_power_off(&pi);
-}
-
 const struct board board = {
     .name = "rpi3",
     .early_init = rpi3_early_init,
-    .describe = rpi3_describe,
+    .describe = raspberry_pi_describe,
     .putc = serial_putc,
     .getc = serial_getc,
     .idle = serial_idle,
     .interrupted = serial_interrupted,
     .lost = serial_lost,
     .flow_control = serial_flow_control,
-    .set_baud = rpi3_set_baud,
+    .set_baud = raspberry_pi_set_baud,
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,
-    .start_core = rpi3_start_core,
+    .start_core = raspberry_pi_start_core,
     .wait = rpi3_wait,
     .wake = rpi3_wake,
     .find_storage = rpi3_find_storage,
-    .activity = rpi3_activity,
-    .health = rpi3_health,
-    .watchdog = rpi3_watchdog,
-    .alive = rpi3_alive,
-    .last_run = rpi3_last_run,
-    .is_emulated = rpi3_is_emulated,
-    .restart = rpi3_restart,
-    .power_off = rpi3_power_off,
+    .activity = raspberry_pi_activity,
+    .health = raspberry_pi_health,
+    .watchdog = raspberry_pi_watchdog,
+    .alive = raspberry_pi_alive,
+    .last_run = raspberry_pi_last_run,
+    .is_emulated = raspberry_pi_is_emulated,
+    .restart = raspberry_pi_restart,
+    .power_off = raspberry_pi_power_off,
 };

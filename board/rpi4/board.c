@@ -57,21 +57,6 @@ static void rpi4_early_init(const void *dtb)
     bcm_gpio_function(places.gpio, LED_PIN, BCM_PIN_OUTPUT);
 }
 
-static void rpi4_set_baud(uint32_t baud)
-{
-    raspberry_pi_set_baud(&pi, baud);
-}
-
-static void rpi4_describe(struct machine *machine)
-{
-    raspberry_pi_describe(&pi, machine);
-}
-
-static enum err rpi4_start_core(unsigned core, void (*entry)(void *arg), void *arg)
-{
-    return raspberry_pi_start_core(&pi, core, entry, arg);
-}
-
 static void rpi4_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     bool on = core_interrupts_mask();
@@ -178,70 +163,29 @@ static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return (pi.emulated && open_arasan()) || open_emmc2() ? 1 : 0;
 }
 
-static void rpi4_activity(bool active)
-{
-    raspberry_pi_activity(&pi, active);
-}
-
-static void rpi4_health(struct board_health *health)
-{
-    raspberry_pi_health(&pi, health);
-}
-
-static void rpi4_watchdog(uint32_t millis, const char *doing)
-{
-    raspberry_pi_watchdog(&pi, millis, doing);
-}
-
-static void rpi4_alive(void)
-{
-    raspberry_pi_alive(&pi);
-}
-
-static void rpi4_last_run(struct board_last_run *last)
-{
-    *last = pi.last_run;
-}
-
-static bool rpi4_is_emulated(void)
-{
-    return pi.emulated;
-}
-
-static _Noreturn void rpi4_restart(void)
-{
-    raspberry_pi_restart(&pi);
-}
-
-static _Noreturn void rpi4_power_off(int status)
-{
-    (void)status; /* nobody to tell */
-    raspberry_pi_power_off(&pi);
-}
-
 const struct board board = {
     .name = "rpi4",
     .early_init = rpi4_early_init,
-    .describe = rpi4_describe,
+    .describe = raspberry_pi_describe,
     .putc = serial_putc,
     .getc = serial_getc,
     .idle = serial_idle,
     .interrupted = serial_interrupted,
     .lost = serial_lost,
     .flow_control = serial_flow_control,
-    .set_baud = rpi4_set_baud,
+    .set_baud = raspberry_pi_set_baud,
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,
-    .start_core = rpi4_start_core,
+    .start_core = raspberry_pi_start_core,
     .wait = rpi4_wait,
     .wake = rpi4_wake,
     .find_storage = rpi4_find_storage,
-    .activity = rpi4_activity,
-    .health = rpi4_health,
-    .watchdog = rpi4_watchdog,
-    .alive = rpi4_alive,
-    .last_run = rpi4_last_run,
-    .is_emulated = rpi4_is_emulated,
-    .restart = rpi4_restart,
-    .power_off = rpi4_power_off,
+    .activity = raspberry_pi_activity,
+    .health = raspberry_pi_health,
+    .watchdog = raspberry_pi_watchdog,
+    .alive = raspberry_pi_alive,
+    .last_run = raspberry_pi_last_run,
+    .is_emulated = raspberry_pi_is_emulated,
+    .restart = raspberry_pi_restart,
+    .power_off = raspberry_pi_power_off,
 };

@@ -110,42 +110,6 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return 1;
 }
 
-static void rpi5_health(struct board_health *health)
-{
-    raspberry_pi_health(&pi, health);
-}
-
-static void rpi5_watchdog(uint32_t millis, const char *doing)
-{
-    raspberry_pi_watchdog(&pi, millis, doing);
-}
-
-static void rpi5_alive(void)
-{
-    raspberry_pi_alive(&pi);
-}
-
-static void rpi5_last_run(struct board_last_run *last)
-{
-    *last = pi.last_run;
-}
-
-static bool rpi5_is_emulated(void)
-{
-    return pi.emulated;
-}
-
-static _Noreturn void rpi5_restart(void)
-{
-    raspberry_pi_restart(&pi);
-}
-
-static _Noreturn void rpi5_power_off(int status)
-{
-    (void)status; /* nobody to tell */
-    raspberry_pi_power_off(&pi);
-}
-
 const struct board board = {
     .name = "rpi5",
     .early_init = rpi5_early_init,
@@ -161,11 +125,11 @@ const struct board board = {
     .wait = rpi5_wait,
     .wake = rpi5_wake,
     .find_storage = rpi5_find_storage,
-    .health = rpi5_health,
-    .watchdog = rpi5_watchdog,
-    .alive = rpi5_alive,
-    .last_run = rpi5_last_run,
-    .is_emulated = rpi5_is_emulated,
-    .restart = rpi5_restart,
-    .power_off = rpi5_power_off,
+    .health = raspberry_pi_health,
+    .watchdog = raspberry_pi_watchdog,
+    .alive = raspberry_pi_alive,
+    .last_run = raspberry_pi_last_run,
+    .is_emulated = raspberry_pi_is_emulated,
+    .restart = raspberry_pi_restart,
+    .power_off = raspberry_pi_power_off,
 };
