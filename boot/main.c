@@ -68,6 +68,20 @@ static void open_console(const struct machine *machine)
     console_init(&port);
 }
 
+/* How to write stands in the words whose report is still to be written: they are read twice. At
+ * another rate than the board's own, and to somebody who waits for one reply, nothing is asked. */
+static void find_terminal(const struct machine *machine)
+{
+    const struct options *o = &state.options;
+
+    options_init(&state.options);
+    (void)options_parse(&state.options, machine->args, NULL);
+    if (o->term != CONSOLE_AUTO ||
+        !(options_given(o, OPTION_BAUD) || options_given(o, OPTION_PROMPT))) {
+        console_find_terminal((enum console_terminal)o->term);
+    }
+}
+
 /* How the last run ended, if not as it should. */
 static void report_last_run(void)
 {
@@ -116,10 +130,13 @@ static void set_baud(uint32_t baud)
 {
     if (board.set_baud == NULL) {
         console_log("warning: baud=%u has no effect on %s", (unsigned)baud, board.name);
-        return;
+    } else {
+        console_log("the console goes on at %u baud", (unsigned)baud);
+        board.set_baud(baud);
     }
-    console_log("the console goes on at %u baud", (unsigned)baud);
-    board.set_baud(baud);
+    if (!options_given(&state.options, OPTION_PROMPT)) {
+        console_find_terminal((enum console_terminal)state.options.term);
+    }
 }
 
 static void read_options(const struct machine *machine)
@@ -191,6 +208,7 @@ void image_main(const struct machine *machine)
     char ram[FORMAT_NUMBER_BYTES];
 
     open_console(machine);
+    find_terminal(machine);
     console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
     report_health();

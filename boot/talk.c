@@ -88,8 +88,12 @@ static bool plan_models(struct engine_setup *setup, struct engine_setup *draft_s
     if (has_draft() && speculative_check(&state.draft, &state.engine) != ERR_OK) {
         return fail(state.draft.problem);
     }
-    report_model(&state.engine);
-    report_plan(&state.engine);
+    if (o->verbose) {
+        report_model(&state.engine);
+        report_plan(&state.engine);
+    } else {
+        report_summary(&state.engine);
+    }
     return true;
 }
 
@@ -119,8 +123,7 @@ static bool open_model(void)
     }
     load_millis = console_millis() - start;
     chat_open(&state.chat, &state.engine, has_draft() ? &state.draft : NULL, o, NULL);
-    console_log("ready: entry to prompt %lu ms, and %lu ms of loading",
-                (unsigned long)(console_millis() - load_millis), (unsigned long)load_millis);
+    report_ready(&state.engine, load_millis);
     return true;
 }
 

@@ -259,6 +259,7 @@ static void print_error(const struct chat *c, enum err error)
 static void close_reply(struct chat *c, struct reply *r, enum err error)
 {
     utf8_writer_flush(&r->writer);
+    console_style(CONSOLE_NORMAL);
     print_error(c, error);
     if (r->figures.first == 0) { /* stopped or failed before the first token */
         return;
@@ -368,6 +369,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
             turns_push(&c->turns, own, r.first_new, text, bytes);
         }
         speculative_follow(&c->speculative, stop_requested, NULL);
+        console_style(CONSOLE_REPLY);
         error = decode(c, &r);
     } else {
         e->kv.length = start; /* as if the turn had never begun */

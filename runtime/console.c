@@ -7,14 +7,19 @@
 #include "runtime/console_input.h"
 #include "runtime/format_text.h"
 
-enum { PROGRESS_FIRST_MS = 500, PROGRESS_STEP_MS = 100, PROGRESS_BYTES = 120 };
+enum {
+    PROGRESS_FIRST_MS = 500, PROGRESS_STEP_MS = 100, PROGRESS_BYTES = 120, STAMP_BYTES = 32,
+    PLAIN_FIRST_MS = 1000, PLAIN_STEP_MS = 5000, PLAIN_STEP_PART = 8, /* of the time waited */
+};
 
 static struct {
     struct console_port port;
     bool in_line; /* something stands on the current line */
+    enum console_style style;
 
     bool waiting; /* between the first console_progress() and its end */
     bool drawn;   /* the progress line is the current line */
+    bool told;    /* where lines stay as they are: one was written of this wait */
     uint64_t wait_start_ms, drawn_ms;
     uint64_t done, total;
     bool counts_bytes;
@@ -43,8 +48,42 @@ static void put_text(const char *text, size_t bytes)
             console.port.putc('\r');
         }
         console.port.putc(text[i]);
-        console.in_line = text[i] != '\n';
+        console.in_line = text[i] != '\n' && text[i] != '\r';
     }
+}
+
+/* Select Graphic Rendition (ECMA-48, 8.3.117). What it takes no column for is not in_line. */
+static void put_style(const char *codes)
+{
+    for (; *codes != '\0' && console.port.putc != NULL; codes++) {
+        console.port.putc(*codes);
+    }
+}
+
+void console_style(enum console_style style)
+{
+    static const char *const codes[] = {
+        [CONSOLE_NORMAL] = "", [CONSOLE_DIM] = "\33[2m", [CONSOLE_STRONG] = "\33[1m",
+        [CONSOLE_REPLY] = "\33[36m", [CONSOLE_ERROR] = "\33[1;31m",
+    };
+
+    if (!console_is_terminal() || style == console.style) {
+        return;
+    }
+    put_style(console.style != CONSOLE_NORMAL ? "\33[0m" : "");
+    put_style(codes[style]);
+    console.style = style;
+}
+
+/* Of a text that begins so, else `other`. */
+static enum console_style style_of(const char *text, enum console_style other)
+{
+    static const char error[] = "error:", warning[] = "warning:";
+
+    text += *text == '\n';
+    return strncmp(text, error, sizeof error - 1) == 0       ? CONSOLE_ERROR
+           : strncmp(text, warning, sizeof warning - 1) == 0 ? CONSOLE_STRONG
+                                                             : other;
 }
 
 void console_write(const char *text, size_t bytes)
@@ -67,8 +106,11 @@ static void print_args(const char *format, va_list args)
 {
     char text[CONSOLE_PRINT_BYTES];
     size_t length = format_text_args(text, sizeof text, format, args);
+    enum console_style style = console.style;
 
+    console_style(style_of(text, style));
     console_write(text, length < sizeof text ? length : sizeof text - 1);
+    console_style(style);
 }
 
 void console_printf(const char *format, ...)
@@ -103,27 +145,32 @@ static void log_text(const char *text, size_t bytes)
 
 void console_log(const char *format, ...)
 {
-    char text[CONSOLE_PRINT_BYTES];
+    enum console_style style = console.style;
+    char stamp[STAMP_BYTES], text[CONSOLE_PRINT_BYTES];
     uint64_t ms = console_millis();
     va_list args;
     size_t n;
 
-    if (console.in_line && !console.drawn) { /* the progress line is ended by console_write() */
-        put_text("\n", 1);
-    }
-    log_text(text, format_text(text, sizeof text, "[%5llu.%03u] ",
-                               (unsigned long long)(ms / 1000), (unsigned)(ms % 1000)));
     va_start(args, format);
     n = format_text_args(text, sizeof text, format, args);
     va_end(args);
+    if (console.in_line && !console.drawn) { /* the progress line is ended by console_write() */
+        put_text("\n", 1);
+    }
+    console_style(style_of(text, CONSOLE_DIM));
+    log_text(stamp, format_text(stamp, sizeof stamp, "[%5llu.%03u] ",
+                                (unsigned long long)(ms / 1000), (unsigned)(ms % 1000)));
     log_text(text, n < sizeof text ? n : sizeof text - 1);
+    console_style(style);
     log_text("\n", 1);
 }
 
 void console_repeat_log(void)
 {
     size_t at = console.log_end > CONSOLE_LOG_BYTES ? console.log_end - CONSOLE_LOG_BYTES : 0;
+    enum console_style style = console.style;
 
+    console_style(CONSOLE_DIM);
     if (at != 0) { /* from the next whole line on */
         while (at < console.log_end && console.log[at++ % CONSOLE_LOG_BYTES] != '\n') {
         }
@@ -131,6 +178,7 @@ void console_repeat_log(void)
     for (; at < console.log_end; at++) {
         console_write(&console.log[at % CONSOLE_LOG_BYTES], 1);
     }
+    console_style(style);
 }
 
 static unsigned percent_of(uint64_t done, uint64_t total)
@@ -141,40 +189,64 @@ static unsigned percent_of(uint64_t done, uint64_t total)
     return (unsigned)(total < UINT64_MAX / 100 ? done * 100 / total : done / (total / 100));
 }
 
-/* Over the old text, with spaces where that was longer. */
-static void draw_progress(uint64_t ms)
+static size_t progress_text(char line[PROGRESS_BYTES], uint64_t ms)
 {
     char done[FORMAT_NUMBER_BYTES];
     char total[FORMAT_NUMBER_BYTES];
-    char line[PROGRESS_BYTES];
     uint64_t waited = ms - console.wait_start_ms;
-    size_t width = format_text(line, sizeof line, "[%5llu.%03u] %.40s %u %%",
+    size_t width = format_text(line, PROGRESS_BYTES, "[%5llu.%03u] %.40s %u %%",
                                (unsigned long long)(ms / 1000), (unsigned)(ms % 1000),
                                console.label, percent_of(console.done, console.total));
 
     if (console.counts_bytes) {
-        width += format_text(line + width, sizeof line - width, ", %s of %s",
+        width += format_text(line + width, PROGRESS_BYTES - width, ", %s of %s",
                              format_bytes(done, console.done),
                              format_bytes(total, console.total));
-        width += format_text(line + width, sizeof line - width, ", %s MB/s",
+        width += format_text(line + width, PROGRESS_BYTES - width, ", %s MB/s",
                              format_ratio(done, console.done, waited * 1000, 1));
     }
     if (console.done > 0 && console.done < console.total) {
-        width += format_text(line + width, sizeof line - width, ", %s s left",
+        width += format_text(line + width, PROGRESS_BYTES - width, ", %s s left",
                              format_milli(done, waited * (console.total - console.done) /
                                                     console.done, 0));
     }
+    return width;
+}
+
+/* Over the old text, with spaces where that was longer; where lines stay, as another one. */
+static void draw_progress(uint64_t ms)
+{
+    enum console_style style = console.style;
+    bool terminal = console_is_terminal();
+    char line[PROGRESS_BYTES];
+    size_t width = progress_text(line, ms);
+
     if (console.in_line && !console.drawn) {
         put_text("\n", 1);
     }
-    put_text("\r", 1);
+    console_style(CONSOLE_DIM);
+    put_text("\r", terminal);
     put_text(line, strlen(line));
     for (size_t i = width; i < console.drawn_width && console.drawn; i++) {
         put_text(" ", 1);
     }
-    console.drawn = true;
+    console_style(style);
+    put_text("\n", !terminal);
+    console.told = !terminal;
+    console.drawn = terminal;
     console.drawn_width = width;
     console.drawn_ms = ms;
+}
+
+static bool is_due(uint64_t ms)
+{
+    uint64_t waited = ms - console.wait_start_ms, step = waited / PLAIN_STEP_PART;
+
+    if (console_is_terminal()) {
+        return waited >= PROGRESS_FIRST_MS && ms - console.drawn_ms >= PROGRESS_STEP_MS;
+    }
+    return waited >= PLAIN_FIRST_MS &&
+           (!console.told || ms - console.drawn_ms >= (step > PLAIN_STEP_MS ? step : PLAIN_STEP_MS));
 }
 
 static void show_progress(const char *label, uint64_t done, uint64_t total, bool counts_bytes)
@@ -185,13 +257,13 @@ static void show_progress(const char *label, uint64_t done, uint64_t total, bool
         console.waiting = true;
         console.wait_start_ms = ms;
         console.drawn_ms = 0;
+        console.told = false;
     }
     console.label = label;
     console.done = done;
     console.total = total;
     console.counts_bytes = counts_bytes;
-    if (ms - console.wait_start_ms >= PROGRESS_FIRST_MS &&
-        ms - console.drawn_ms >= PROGRESS_STEP_MS) {
+    if (is_due(ms)) {
         draw_progress(ms);
     }
 }
@@ -208,10 +280,11 @@ void console_progress_share(const char *label, uint64_t done, uint64_t total)
 
 void console_progress_end(void)
 {
-    if (console.drawn) {
+    if (console.drawn || console.told) {
         draw_progress(console_millis());
-        console.drawn = false;
-        put_text("\n", 1);
+        put_text("\n", console.drawn);
     }
+    console.drawn = false;
+    console.told = false;
     console.waiting = false;
 }

@@ -13,6 +13,7 @@ enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
     CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
     CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
+    CONSOLE_ANSWER_MS = 150,    /* a terminal's, at 115200 baud and behind a USB adapter */
     CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
     CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
 };
@@ -30,8 +31,27 @@ struct console_port {
     uint32_t (*lost)(void);       /* bytes lost on the way in since the last call; or NULL */
 };
 
-/* Start with an empty ring. The port is copied. */
+/* What is at the far end. Only a terminal gets control sequences: colours, and lines drawn anew. */
+enum console_terminal {
+    CONSOLE_AUTO,  /* asked for; no terminal until it answers, or sends a key that only one has */
+    CONSOLE_PLAIN, /* none */
+    CONSOLE_VT,    /* one that obeys ECMA-48 */
+};
+
+enum console_style { CONSOLE_NORMAL, CONSOLE_DIM, CONSOLE_STRONG, CONSOLE_REPLY, CONSOLE_ERROR };
+
+/* Start with an empty ring and no terminal. The port is copied. */
 void console_init(const struct console_port *port);
+
+/* CONSOLE_AUTO asks how wide the terminal is, and waits for the answer, CONSOLE_ANSWER_MS at most.
+ * What else arrives meanwhile is input. On a line of its own. */
+void console_find_terminal(enum console_terminal kind);
+
+bool console_is_terminal(void);
+
+/* How the text from here on looks on a terminal. Log lines, and texts of console_printf that begin
+ * with "error:" or "warning:", have their own look and come back to this one. */
+void console_style(enum console_style style);
 
 /* text (bytes), LF as CR LF on a serial line. */
 void console_write(const char *text, size_t bytes);
@@ -54,8 +74,9 @@ void console_repeat_log(void);
 /* Thousandths of a second since start_ticks. */
 uint64_t console_millis(void);
 
-/* Tell that `done` of `total` bytes are there, at which rate and how long the rest takes. Nothing is drawn in the first half second; then
- * one line is drawn over itself ten times a second at most. */
+/* Tell that `done` of `total` bytes are there, at which rate and how long the rest takes. On a
+ * terminal nothing is drawn in the first half second; then one line is drawn over itself ten times
+ * a second at most. Elsewhere a line comes after a second, and more of them ever less often. */
 void console_progress(const char *label, uint64_t done, uint64_t total);
 
 /* The same of anything else: no sizes and no rate. label must last to the end of the wait. */

@@ -7,7 +7,7 @@
 #include "board/board.h"
 #include "runtime/line_editor.h"
 
-enum { CTRL_C = 3 };
+enum { CTRL_C = 3, ESCAPE = 27 };
 
 static_assert((CONSOLE_RING_BYTES & (CONSOLE_RING_BYTES - 1)) == 0, "positions wrap freely");
 
@@ -33,6 +33,11 @@ void console_input_init(const struct console_port *port)
     input.lost = port->lost;
     input.editor.write = console_write_to;
     input.editor.echo = port->echo;
+}
+
+bool console_is_terminal(void)
+{
+    return input.editor.terminal;
 }
 
 void console_poll(void)
@@ -68,6 +73,52 @@ bool console_has_input(void)
 {
     console_poll();
     return input.head != input.tail;
+}
+
+/* Find a terminal's answer anywhere in the ring, and take it out. */
+static bool take_answer(void)
+{
+    char text[LINE_SEQUENCE_BYTES];
+
+    for (unsigned from = input.head; from != input.tail; from++) {
+        unsigned at = from, n = 0;
+
+        if (input.ring[at++ % CONSOLE_RING_BYTES] != ESCAPE) {
+            continue;
+        }
+        while (at != input.tail && n + 1 < sizeof text) {
+            text[n] = (char)input.ring[at++ % CONSOLE_RING_BYTES];
+            if (text[n++] == 'R') {
+                break;
+            }
+        }
+        text[n] = '\0';
+        if (!line_editor_take_answer(&input.editor, text)) {
+            continue;
+        }
+        while (at != input.tail) {
+            input.ring[from++ % CONSOLE_RING_BYTES] = input.ring[at++ % CONSOLE_RING_BYTES];
+        }
+        input.tail = from;
+        return true;
+    }
+    return false;
+}
+
+void console_find_terminal(enum console_terminal kind)
+{
+    uint64_t start = console_millis();
+
+    input.editor.plain = kind == CONSOLE_PLAIN;
+    input.editor.terminal = kind == CONSOLE_VT;
+    if (kind != CONSOLE_AUTO || !input.editor.echo) {
+        return;
+    }
+    line_editor_ask_width(&input.editor);
+    do {
+        console_poll();
+    } while (!take_answer() && !input.closed && console_millis() - start < CONSOLE_ANSWER_MS);
+    console_write("\r", 1); /* over what shows of the question where nobody knows it */
 }
 
 /* The next byte, or CONSOLE_CLOSED. */
@@ -134,7 +185,9 @@ enum err console_read_line(const char *prompt, char *line, size_t max, size_t *b
 
     input.aborted = false;
     input.reading = true;
-    line_editor_ask_width(&input.editor); /* it may be another since the last line */
+    if (input.editor.terminal) {
+        line_editor_ask_width(&input.editor); /* it may be another since the last line */
+    }
     line_editor_begin(&input.editor, prompt, line, max);
     result = results[edit_line()];
     input.reading = false;

@@ -223,7 +223,10 @@ static void recall_newer(struct line_editor *e)
 /* Whoever moves about in the line has a terminal. */
 static void press(struct line_editor *e, enum key key)
 {
-    if (!e->terminal) {
+    if (e->plain && key != KEY_PASTE && key != KEY_PASTE_END) {
+        return;
+    }
+    if (!e->terminal && !e->plain) {
         e->terminal = true;
         line_screen_draw(e);
     }
@@ -243,8 +246,8 @@ static void press(struct line_editor *e, enum key key)
     }
 }
 
-/* "[row;columnR": where the cursor is (CPR, ECMA-48 8.3.14), the answer to line_editor_ask_width. */
-static bool take_width(struct line_editor *e, const char *text)
+/* "[row;columnR": where the cursor is (CPR, ECMA-48 8.3.14). */
+bool line_editor_take_answer(struct line_editor *e, const char *text)
 {
     uint32_t numbers[2] = { 0, 0 };
     unsigned which = 0;
@@ -264,7 +267,7 @@ static bool take_width(struct line_editor *e, const char *text)
     if (*text != 'R' || which != 1 || numbers[1] == 0) {
         return false;
     }
-    e->terminal = true;
+    e->terminal = !e->plain;
     e->columns = numbers[1];
     return true;
 }
@@ -273,7 +276,7 @@ static void take_sequence(struct line_editor *e)
 {
     const char *text = e->sequence;
 
-    if (take_width(e, text)) {
+    if (line_editor_take_answer(e, text)) {
         return;
     }
     for (size_t i = 0; i < sizeof key_sequences / sizeof key_sequences[0]; i++) {
@@ -395,7 +398,7 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
     e->row = 0;
     e->last_row = 0;
     e->last_column = (uint32_t)strlen(prompt);
-    line_screen_write(e, prompt, strlen(prompt));
+    line_screen_prompt(e);
 }
 
 enum line_event line_editor_close(struct line_editor *e)
@@ -406,6 +409,12 @@ enum line_event line_editor_close(struct line_editor *e)
 
 void line_editor_redraw(struct line_editor *e)
 {
+    if (e->plain) {
+        line_screen_write(e, "\n", 1);
+        line_screen_prompt(e);
+        line_screen_write(e, e->line, e->n);
+        return;
+    }
     e->terminal = true;
     line_editor_ask_width(e);
     line_screen_write(e, "\33[H\33[2J", 7); /* to the first row, erase all (CUP, ED) */
@@ -418,7 +427,5 @@ void line_editor_ask_width(struct line_editor *e)
 {
     static const char question[] = "\33" "7\33[999C\33[6n\33" "8";
 
-    if (e->terminal) {
-        line_screen_write(e, question, sizeof question - 1);
-    }
+    line_screen_write(e, question, sizeof question - 1);
 }

@@ -33,7 +33,8 @@ struct line_editor {
     void (*write)(void *context, const char *text, size_t bytes); /* LF starts a row at column 0 */
     void *context;
     bool echo;        /* the far end does not echo by itself; false: nothing is written */
-    bool terminal;    /* obeys control sequences; also set by the first key that only one has */
+    bool terminal;    /* obeys control sequences; also set by the first key that only one has ... */
+    bool plain;       /* ... unless it is known to be none: then such keys do nothing */
     uint32_t columns; /* of the terminal; 0: LINE_DEFAULT_COLUMNS */
 
     /* The line. */
@@ -61,7 +62,7 @@ struct line_editor {
     size_t recalled; /* offset in history of the line shown, history_bytes: the new one */
 };
 
-/* Set write, context, echo, terminal and columns of a zeroed struct; then for each line begin it,
+/* Set write, context, echo, terminal, plain and columns of a zeroed struct; then for each line begin it,
  * which writes the prompt, and take bytes until the event is not LINE_MORE. line has max >= 1
  * bytes; it is valid UTF-8 (what is not becomes U+FFFD) and ends with a NUL at every event. */
 void line_editor_begin(struct line_editor *e, const char *prompt, char *line, size_t max);
@@ -71,10 +72,14 @@ enum line_event line_editor_take(struct line_editor *e, int byte);
  * there is text, else LINE_END. */
 enum line_event line_editor_close(struct line_editor *e);
 
-/* Ctrl-L: clear the terminal's screen, and write prompt and line anew. */
+/* Ctrl-L: clear the terminal's screen, and write prompt and line anew; below, where there is none. */
 void line_editor_redraw(struct line_editor *e);
 
-/* Ask a terminal how wide it is; the answer comes as input. */
+/* Ask how wide the terminal is; the answer comes as input, and so does what tells that there is
+ * one. */
 void line_editor_ask_width(struct line_editor *e);
+
+/* text, NUL-terminated, is what followed an ESC: true, and taken, if it is the answer. */
+bool line_editor_take_answer(struct line_editor *e, const char *text);
 
 #endif

@@ -19,6 +19,17 @@ void line_screen_write(const struct line_editor *e, const char *text, size_t byt
     }
 }
 
+void line_screen_prompt(const struct line_editor *e)
+{
+    if (e->terminal && e->prompt[0] != '\0') {
+        line_screen_write(e, "\33[1m", 4); /* SGR: bold, and as before */
+    }
+    line_screen_write(e, e->prompt, strlen(e->prompt));
+    if (e->terminal && e->prompt[0] != '\0') {
+        line_screen_write(e, "\33[0m", 4);
+    }
+}
+
 /* ESC [ n final; nothing for n == 0. */
 static void write_sequence(const struct line_editor *e, uint32_t n, char final)
 {
@@ -118,7 +129,7 @@ void line_screen_draw(struct line_editor *e)
 
     write_sequence(e, e->row, 'A');
     line_screen_write(e, "\r\33[J", 4); /* erase to the end of the screen */
-    line_screen_write(e, e->prompt, strlen(e->prompt));
+    line_screen_prompt(e);
     end = write_text(e, first_place(e), 0, e->n, true);
     note_end(e, end);
     if (e->cursor != e->n) {

@@ -7,6 +7,9 @@
 /* Text as it is; nothing where there is no echo. */
 void line_screen_write(const struct line_editor *e, const char *text, size_t bytes);
 
+/* The prompt, which stands out on a terminal. */
+void line_screen_prompt(const struct line_editor *e);
+
 /* The line has changed anywhere: write it anew and put the cursor to its place. */
 void line_screen_draw(struct line_editor *e);
 

@@ -5,6 +5,7 @@
 
 #include "board/board.h"
 #include "flash_image/format.h"
+#include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/kv_cache.h"
 
@@ -62,8 +63,10 @@ static const struct rule rules[OPTION_COUNT] = {
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
     [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(flow), 0, 0, 0, "on or off" },
+    [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(term), 0, 0, 0, "auto, plain or vt" },
     [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(watchdog), 0, 0, 15,
                           "a count of seconds up to 15, such as watchdog=15; 0 means none" },
+    [OPTION_VERBOSE] = { "verbose", KIND_FLAG, FIELD(verbose), 0, 0, 0, "no value" },
     [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, "no value" },
     [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, "no value" },
     [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, "no value" },
@@ -257,8 +260,11 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
     static const char *const on_off[] = { "on", "off", NULL }; /* THINK_ON, FLOW_ON are 0 */
     static const char *const spec[] = { [SPEC_AUTO] = "auto", [SPEC_OFF] = "off",
                                         [SPEC_NGRAM] = "ngram", NULL };
+    static const char *const term[] = { [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain",
+                                        [CONSOLE_VT] = "vt", NULL };
     const char *const *choices = rule->field == FIELD(kv)     ? kv
                                  : rule->field == FIELD(spec) ? spec
+                                 : rule->field == FIELD(term) ? term
                                                               : on_off;
 
     for (uint32_t i = 0; choices[i] != NULL; i++) {

@@ -37,8 +37,10 @@ enum option {
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_BAUD,     /* baud=115200 */
+    OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
     OPTION_FLOW,     /* flow=on or off: XON/XOFF on the serial line */
     OPTION_WATCHDOG, /* watchdog=SECONDS; 0: none */
+    OPTION_VERBOSE,  /* verbose: all of the plan at start */
     OPTION_SELFTEST, /* selftest: check the kernels at start */
     OPTION_IDS,      /* ids: print token ids and the hash of the logits */
     OPTION_TICKS,    /* ticks: print how far the board's counter went */
@@ -69,7 +71,9 @@ struct options {
     char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */
     uint32_t baud;                     /* 0: the board's */
     uint32_t flow;                     /* enum option_flow */
+    uint32_t term;                     /* enum console_terminal */
     uint32_t watchdog;                 /* seconds, if given */
+    bool verbose;
     bool selftest;
     bool ids;
     bool ticks;

@@ -86,9 +86,10 @@ static void report_rates(const struct plan *p, unsigned type)
     char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES];
 
     if (ps != 0) {
-        console_log("rates: weights %s MB/s, card %s MB/s",
-                    format_ratio(weights, 1000000, ps, 1),
-                    format_ratio(card, p->rates.card, p->rates.card != 0 ? 1000000 : 0, 1));
+        console_log("rates: weights %s MB/s%s%s%s", format_ratio(weights, 1000000, ps, 1),
+                    p->rates.card != 0 ? ", card " : "",
+                    p->rates.card != 0 ? format_ratio(card, p->rates.card, 1000000, 1) : "",
+                    p->rates.card != 0 ? " MB/s" : "");
     }
     if (p->decode_ns != 0) {
         console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),
@@ -100,13 +101,40 @@ static void report_rates(const struct plan *p, unsigned type)
     }
 }
 
+static size_t planned_memory(const struct engine *e)
+{
+    const struct plan *p = &e->plan;
+
+    return e->arena.regions[ARENA_META].bytes + p->pinned_bytes + p->io_bytes + p->kv_bytes +
+           p->scratch_bytes;
+}
+
+void report_summary(const struct engine *e)
+{
+    const struct ingot_header *h = e->image.header;
+    const struct plan *p = &e->plan;
+    unsigned type = image_tensor(&e->image, INGOT_FFN_UP, 0)->type;
+    char text[128], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
+
+    console_log("model %.63s: %s, %u layers, dim %u, %s, %s", h->name,
+                image_family_name(h->params.family), (unsigned)h->params.n_layers,
+                (unsigned)h->params.dim, image_type_name(type),
+                format_bytes(size, h->file_bytes));
+    console_log("plan: %s, context %u, prompt chunk %u, %s of %s",
+                plan_residency_text(p->residency), (unsigned)p->context, (unsigned)p->chunk,
+                format_bytes(size, planned_memory(e)), format_bytes(left, e->arena.bytes));
+    if (p->residency == PLAN_STREAMED) {
+        weights_text(e, text, sizeof text);
+        console_log("%s, %s read per token", text, format_bytes(size, engine_planned_bytes(e)));
+    }
+    report_rates(p, type);
+}
+
 void report_plan(const struct engine *e)
 {
     const struct plan *p = &e->plan;
     char text[128];
     char left[FORMAT_NUMBER_BYTES];
-    size_t used = e->arena.regions[ARENA_META].bytes + p->pinned_bytes + p->io_bytes +
-                  p->kv_bytes + p->scratch_bytes;
 
     console_log("plan: %s, context %u, prompt chunk %u", plan_residency_text(p->residency),
                 (unsigned)p->context, (unsigned)p->chunk);
@@ -119,8 +147,20 @@ void report_plan(const struct engine *e)
     row("kv", p->kv_bytes, text);
     row("scratch", p->scratch_bytes, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, e->arena.bytes));
-    row("total", used, text);
+    row("total", planned_memory(e), text);
     report_rates(p, image_tensor(&e->image, INGOT_FFN_UP, 0)->type);
+}
+
+void report_ready(const struct engine *e, uint64_t load_millis)
+{
+    uint64_t bytes = e->stream.figures.bytes_loaded;
+    char size[FORMAT_NUMBER_BYTES], speed[FORMAT_NUMBER_BYTES];
+    bool read = bytes != 0 && load_millis != 0;
+
+    console_log("ready: entry to prompt %lu ms, and %lu ms of loading%s%s%s%s%s",
+                (unsigned long)(console_millis() - load_millis), (unsigned long)load_millis,
+                read ? ", " : "", read ? format_bytes(size, bytes) : "", read ? " at " : "",
+                read ? format_ratio(speed, bytes, load_millis * 1000, 1) : "", read ? " MB/s" : "");
 }
 
 void report_draft(const struct engine *e)
@@ -248,6 +288,7 @@ void report_figures(const struct engine *e, const struct report_reply *r)
     char decode[FORMAT_NUMBER_BYTES];
     char first[FORMAT_NUMBER_BYTES];
 
+    console_style(CONSOLE_DIM);
     console_printf("[%u prompt + %u new tokens, prefill %s tok/s, decode %s tok/s, first token "
                    "%s s, %s",
                    (unsigned)r->prompt_tokens, (unsigned)r->new_tokens,
@@ -259,4 +300,5 @@ void report_figures(const struct engine *e, const struct report_reply *r)
     print_guesses(r);
     print_condition();
     console_printf("]\n");
+    console_style(CONSOLE_NORMAL);
 }

@@ -14,9 +14,15 @@ void report_kernels(uint32_t features, size_t ahead);
 /* Log the clock, the temperature and what slows the cores, where the board knows. */
 void report_health(void);
 
+/* Log the model and the plan in a few lines, for the first screen. */
+void report_summary(const struct engine *e);
+
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
 void report_model(const struct engine *e);
 void report_plan(const struct engine *e);
+
+/* Log how long it took until the prompt, and the rate at which the card gave the weights. */
+void report_ready(const struct engine *e, uint64_t load_millis);
 
 /* Log the line of a draft: what it takes of the RAM, before the model's plan. */
 void report_draft(const struct engine *e);

@@ -7,7 +7,10 @@
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 
-enum { TIMEOUT_SECONDS = 5 }; /* of silence; a healthy card answers within 0.25 s */
+enum {
+    TIMEOUT_SECONDS = 5, /* of silence; a healthy card answers within 0.25 s */
+    LOGGED_MODELS = 4,   /* at start, so that they fit the first screen */
+};
 
 static void log_device(const struct block_device *d)
 {
@@ -103,10 +106,13 @@ static void log_models(struct storage *s, unsigned n)
 {
     char size[FORMAT_NUMBER_BYTES];
 
-    for (unsigned i = 0; i < n && n > 1; i++) {
+    for (unsigned i = 0; i < n && n > 1 && i < LOGGED_MODELS; i++) {
         if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
             console_log("  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
         }
+    }
+    if (n > LOGGED_MODELS) {
+        console_log("  and %u more: /models lists them", n - LOGGED_MODELS);
     }
 }
 

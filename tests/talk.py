@@ -128,9 +128,12 @@ class Console:
     def prompt(self, timeout=60):
         """The text before the next prompt."""
         self.expect(PROMPT, timeout)
-        if "\x1b[6n" in self.seen:  # it takes this for a terminal, and asks how wide it is
-            self.send(f"\x1b[1;{self.columns}R")
+        if re.search(r"\x1b\[6n\x1b8[^\r\n]*$", self.seen):
+            self.answer()  # it takes this for a terminal, and asks how wide it is
         return self.seen
+
+    def answer(self):
+        self.send(f"\x1b[1;{self.columns}R")
 
     def say(self, line, timeout=60):
         """Send a line; what came back before the next prompt, its echo included."""

@@ -135,6 +135,7 @@ void host_console_open(bool interactive)
     host.interactive = interactive;
     sigaction(SIGINT, &action, NULL);
     console_init(&port);
+    console_find_terminal(isatty(1) && isatty(2) ? CONSOLE_VT : CONSOLE_PLAIN);
 }
 
 /* ---- cores --------------------------------------------------------------------------------- */

@@ -51,12 +51,11 @@ def agrees(label, machine, arguments, drives, cores, *expect):
 
 def rate(label, console):
     """What a person reads of the card: bytes by the log's own clock."""
-    loading = re.search(r"and (\d+) ms of loading", console)
-    weights = re.search(r"weights +([\d.]+) KiB", console)
-    if not tap.ok(loading and weights, f"{label}: the log times the loading", console):
+    loading = re.search(r"and (\d+) ms of loading, ([\d.]+) KiB at", console)
+    if not tap.ok(loading, f"{label}: the log times the loading", console):
         return
     seconds = max(int(loading.group(1)), 1) / 1000
-    tap.note(f"{label}: {float(weights.group(1)) / seconds:.0f} KiB/s in this emulator")
+    tap.note(f"{label}: {float(loading.group(2)) / seconds:.0f} KiB/s in this emulator")
 
 
 for machine, name in ((SIFIVE_U, "SD over SPI at 0x10050000"), (ICICLE, "SD card at 0x20008000")):

@@ -14,7 +14,7 @@ static struct {
     size_t portion; /* bytes that arrive between two sleeps */
     size_t arrived;
     bool closes;    /* at the end of the script the far end hangs up */
-    uint64_t ticks;
+    uint64_t ticks, tick_step; /* time that passes whenever somebody looks */
     unsigned idles;
     char out[OUT_BYTES];
     size_t out_bytes;
@@ -38,6 +38,7 @@ static int fake_getc(void)
 
 static uint64_t fake_ticks(void)
 {
+    terminal.ticks += terminal.tick_step;
     return terminal.ticks;
 }
 
@@ -121,43 +122,73 @@ static void test_output(void)
 static void test_progress(void)
 {
     plug_in("", 0, 0, true);
+    console_find_terminal(CONSOLE_VT);
     console_progress("loading", 0, 1 << 20);
     terminal.ticks += 499000;
     console_progress("loading", 1 << 19, 1 << 20);
     OK(wrote(""), "no progress line in the first half second");
     terminal.ticks += 1000;
     console_progress("loading", 1 << 19, 1 << 20);
-    OK(wrote("\r[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left"), "then one");
+    OK(wrote("\33[2m\r[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"), "then one");
     terminal.ticks += 99000;
     console_progress("loading", 600 << 10, 1 << 20);
     OK(wrote(""), "not sooner than 100 ms after the one before");
     terminal.ticks += 1000;
     console_progress("loading", 1000000, 1 << 20);
-    OK(wrote("\r[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left"), "over the old one");
+    OK(wrote("\33[2m\r[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"), "over the old one");
     console_progress("loading", 1 << 20, 1 << 20);
     console_progress_end();
-    OK(wrote("\r[    0.600] loading 100 %, 1.00 MiB of 1.00 MiB, 1.7 MB/s          \r\n"), "its end");
+    OK(wrote("\33[2m\r[    0.600] loading 100 %, 1.00 MiB of 1.00 MiB, 1.7 MB/s          \33[0m\r\n"), "its end");
     console_progress_end();
     OK(wrote(""), "and no second end");
     console_progress("loading", 0, 0);
     terminal.ticks += 600000;
     console_progress("loading", 0, 0);
-    OK(wrote("\r[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s"), "nothing to load is no division by zero");
+    OK(wrote("\33[2m\r[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"), "nothing to load is no division by zero");
     console_log("interrupted");
-    OK(wrote("\r\n[    1.200] interrupted\r\n"), "a log line ends the progress line");
+    OK(wrote("\33[2m\r\n[    1.200] interrupted\33[0m\r\n"), "a log line ends the progress line");
     terminal.ticks += 100000;
     console_progress("x", 5, 1000);
-    OK(wrote("\r[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left"), "which goes on below");
+    OK(wrote("\33[2m\r[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"), "which goes on below");
     terminal.ticks += 100000;
     console_progress("x", 5, 9);
-    OK(wrote("\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left    "), "a shorter line covers the longer");
+    OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left    \33[0m"), "a shorter line covers the longer");
     console_progress_end();
-    OK(wrote("\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\r\n"), "and ends");
+    OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m\r\n"), "and ends");
     console_progress_share("prompt", 1, 4);
     terminal.ticks += 600000;
     console_progress_share("prompt", 2, 4);
-    OK(wrote("\r[    2.000] prompt 50 %, 1 s left"), "a share has no sizes");
+    OK(wrote("\33[2m\r[    2.000] prompt 50 %, 1 s left\33[0m"), "a share has no sizes");
     console_progress_end();
+}
+
+/* Where lines stay as they are: one after a second, then after five and after an eighth. */
+static void test_plain_progress(void)
+{
+    unsigned lines = 0;
+
+    plug_in("", 0, 0, true);
+    for (unsigned ms = 0; ms <= 1000; ms += 100, terminal.ticks += 100000) {
+        console_progress("loading", 10 + ms, 100000);
+    }
+    OK(wrote("[    1.000] loading 1 %, 1010 B of 97.7 KiB, 0.0 MB/s, 98 s left\r\n"),
+       "no terminal: a line after a second");
+    for (unsigned ms = 1100; ms <= 98000; ms += 100, terminal.ticks += 100000) {
+        console_progress("loading", 10 + ms, 100000);
+    }
+    for (size_t i = 0; i < terminal.out_bytes; i++) {
+        lines += terminal.out[i] == '\n';
+    }
+    OK(lines == 14 && memchr(terminal.out, 27, terminal.out_bytes) == NULL,
+       "and %u more in 97 seconds, without a control sequence", lines);
+    wrote("");
+    console_progress_end();
+    OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"), "and the end");
+    console_progress("short", 0, 2);
+    terminal.ticks += 900000;
+    console_progress("short", 1, 2);
+    console_progress_end();
+    OK(wrote(""), "nothing of a wait that is over within the second");
 }
 
 /* ---- lines ---- */
@@ -318,13 +349,91 @@ static void test_typed_ahead(void)
     OK(is(next_line(64), "no"), "a slow typist");
 }
 
+/* ---- a terminal or none ---- */
+
+#define QUESTION "\33" "7\33[999C\33[6n\33" "8"
+
+static bool finds(const char *in, size_t portion)
+{
+    plug_in(in, strlen(in), portion, true);
+    terminal.tick_step = 100; /* of a million in a second */
+    terminal.closes = false;
+    console_find_terminal(CONSOLE_AUTO);
+    return console_is_terminal();
+}
+
+static void test_terminal(void)
+{
+    static const char keys[] = "\33[1;40R\33[Aab\33[Dc\x01" "d\x0c\33[200~\re\33[201~\n";
+
+    OK(finds("\33[1;90R", 64) && wrote(QUESTION "\r") && !console_has_input() &&
+       terminal.ticks < 550000, "a terminal answers at once");
+    OK(finds("one\n\33[24;132Rtwo\n", 64) && is(next_line(64), "one") && is(next_line(64), "two"),
+       "and what was typed around its answer is input");
+    OK(!finds("one\n\33[Ax\33[5;Rtwo\33", 64) && terminal.ticks - 500000 >= 150000 &&
+       terminal.ticks - 500000 < 152000 && wrote(QUESTION "\r"), "no answer within 150 ms: none");
+    OK(is(next_line(64), "one"), "and nothing of the input is lost");
+    OK(!finds("", 0), "silence");
+    console_log("error: loud");
+    console_style(CONSOLE_REPLY);
+    console_printf("error: %d\n", 1);
+    console_style(CONSOLE_NORMAL);
+    OK(wrote(QUESTION "\r[    0.150] error: loud\r\nerror: 1\r\n"), "gets no colour");
+    plug_in("\33[1;40R\n", 9, 64, true);
+    OK(is(next_line(64), "") && console_is_terminal(), "a late answer counts as well");
+    plug_in(keys, sizeof keys - 1, 64, true);
+    console_find_terminal(CONSOLE_PLAIN);
+    OK(is(next_line(64), "abcd\ne") && !console_is_terminal() &&
+       memchr(terminal.out, 27, terminal.out_bytes) == NULL, "term=plain stays so, whatever comes");
+    wrote("");
+    plug_in("x\n", 2, 64, true);
+    console_find_terminal(CONSOLE_VT);
+    OK(wrote("") && console_is_terminal(), "term=vt is not asked");
+    plug_in("", 0, 0, true);
+    terminal.tick_step = 100;
+    console_find_terminal(CONSOLE_AUTO);
+    OK(!console_is_terminal() && terminal.ticks < 501000, "who has hung up is not waited for");
+}
+
+static void test_styles(void)
+{
+    plug_in("x\n", 2, 64, true);
+    console_find_terminal(CONSOLE_VT);
+    console_log("fine");
+    console_log("warning: hm");
+    OK(wrote("\33[2m[    0.000] fine\33[0m\r\n\33[1m[    0.000] warning: hm\33[0m\r\n"),
+       "log lines are dim, warnings are not");
+    console_style(CONSOLE_REPLY);
+    console_style(CONSOLE_REPLY);
+    console_write("Hel", 3);
+    console_log("x");
+    console_write("lo", 2);
+    console_printf("\nerror: y\n");
+    console_style(CONSOLE_NORMAL);
+    OK(wrote("\33[36mHel\r\n\33[0m\33[2m[    0.000] x\33[0m\33[36m\r\nlo\33[0m\33[1;31m\r\n"
+             "error: y\r\n\33[0m\33[36m\33[0m"), "and what they interrupt goes on as it was");
+    console_repeat_log();
+    OK(wrote("\33[2m[    0.000] fine\r\n[    0.000] warning: hm\r\n[    0.000] x\r\n\33[0m"),
+       "no colour is kept with the log");
+    {
+        char line[8];
+        size_t bytes;
+
+        (void)console_read_line("> ", line, sizeof line, &bytes);
+    }
+    OK(wrote(QUESTION "\33[1m> \33[0mx\r\n"), "the prompt stands out");
+}
+
 int main(void)
 {
     console_write("early", 5);
     OK(console_millis() == 0 && !console_aborted(), "before console_init() nothing breaks");
     test_output();
     test_progress();
+    test_plain_progress();
     test_lines();
+    test_terminal();
+    test_styles();
     test_editing();
     test_long_lines();
     test_typed_ahead();

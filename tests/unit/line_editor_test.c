@@ -53,6 +53,7 @@ static void obey(const char *sequence)
         break;
     case 'H': term.row = 0; term.column = 0; break;
     case 'J': clear_from(count == 2 ? 0 : term.row, count == 2 ? 0 : term.column); break;
+    case 'm': break; /* colours */
     case 'n': term.asked++; break;
     default: OK(false, "the terminal knows ESC %s", sequence);
     }

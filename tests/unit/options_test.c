@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/options.h"
+#include "runtime/console.h"
 #include "runtime/kv_cache.h"
 #include "tests/unit/tap.h"
 
@@ -37,7 +38,7 @@ static void test_all_words(void)
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
                          "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off "
-                         "watchdog=9 selftest ids ticks trace=1 system=\"Be brief.\" think=off");
+                         "term=vt watchdog=9 verbose selftest ids ticks trace=1 system=\"Be brief.\" think=off");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
@@ -50,8 +51,9 @@ static void test_all_words(void)
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
        near(o.sampler.repeat, 1.1f), "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
-    OK(o.selftest && o.ids && o.ticks && o.trace == 1, "flags");
-    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM, "choices");
+    OK(o.verbose && o.selftest && o.ids && o.ticks && o.trace == 1, "flags");
+    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM &&
+       o.term == CONSOLE_VT, "choices");
     OK(strcmp(o.system, "Be brief.") == 0 && o.system_bytes == 9, "the system prompt");
     OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) && o.system_bytes == 0,
        "an empty one is given");
