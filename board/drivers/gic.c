@@ -1,7 +1,14 @@
 #include "board/drivers/gic.h"
 
+#include "board/board.h"
 #include "board/drivers/serial.h"
 #include "board/isa.h"
+
+static struct gic_bell {
+    struct gic *gic;               /* NULL: none that can be used */
+    bool listens[BOARD_MAX_CORES]; /* a member is written by its core */
+    atomic_bool deaf;              /* some core does not listen: nobody sleeps in WFI */
+} bell;
 
 enum err gic_find(struct gic *gic, const struct device_tree *tree)
 {
@@ -19,27 +26,50 @@ enum err gic_find(struct gic *gic, const struct device_tree *tree)
     return e;
 }
 
-enum err gic_init(const struct gic *gic)
+enum err gic_init(struct gic *gic)
 {
-    return gic->version != NULL ? gic->version->init(gic) : ERR_NO_DEVICE;
+    enum err e = gic->version != NULL ? ERR_OK : ERR_NO_DEVICE;
+
+    for (unsigned i = 0; e == ERR_OK && i < gic->n_ranges; i++)
+        e = mmu_map(gic->ranges[i].base, gic->ranges[i].bytes, MAP_DEVICE);
+    if (e == ERR_OK)
+        e = gic->version->init(gic);
+    if (e == ERR_OK)
+        bell.gic = gic;
+    return e;
 }
 
-enum err gic_listen(const struct gic *gic, uint64_t affinity)
+void gic_listen(void)
 {
-    return gic->version != NULL ? gic->version->listen(gic, affinity) : ERR_NO_DEVICE;
+    bool listens = bell.gic != NULL &&
+                   bell.gic->version->listen(bell.gic, core_hardware_id()) == ERR_OK;
+
+    bell.listens[core_number()] = listens;
+    if (!listens)
+        atomic_store(&bell.deaf, true);
 }
 
-void gic_wake_others(const struct gic *gic)
+/* QEMU's WFE does not sleep: with fewer processors than cores, waiting cores would take the time
+ * of those that work. WFI does, where a GIC can end it. */
+void gic_wait(const _Atomic uint32_t *word, uint32_t old)
 {
-    if (gic->version != NULL)
-        gic->version->wake_others(gic);
+    bool on = core_interrupts_mask();
+
+    if (atomic_load(&bell.deaf)) {
+        core_wait(word, old);
+    } else if (atomic_load(word) == old) { /* a change after this look ends the sleep at once */
+        core_idle();
+        bell.gic->version->serve(bell.gic);
+    }
+    core_interrupts_restore(on);
 }
 
-void gic_sleep(const struct gic *gic)
+/* Both: a core may sleep in WFI from before another one turned out deaf, which waits by WFE. */
+void gic_wake(const _Atomic uint32_t *word)
 {
-    core_idle();
-    if (gic->version != NULL)
-        gic->version->serve(gic);
+    core_wake(word);
+    if (bell.listens[core_number()])
+        bell.gic->version->wake_others(bell.gic);
 }
 
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node)
@@ -62,11 +92,12 @@ static void serve(void *context)
     gic->version->serve(gic);
 }
 
-enum err gic_take_input(struct gic *gic, uint32_t line)
+enum err gic_take_input(uint32_t line)
 {
+    struct gic *gic = bell.gic;
     enum err e;
 
-    if (gic->version == NULL || line < GIC_FIRST_SHARED)
+    if (!bell.listens[0] || line < GIC_FIRST_SHARED)
         return ERR_NO_DEVICE;
     e = gic->version->enable(gic, line, core_hardware_id());
     if (e != ERR_OK)

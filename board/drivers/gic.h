@@ -4,6 +4,7 @@
 #ifndef INGOT_BOARD_DRIVERS_GIC_H
 #define INGOT_BOARD_DRIVERS_GIC_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,8 +15,8 @@ enum { GIC_MAX_RANGES = 5 };
 
 struct gic {
     const struct gic_version *version; /* NULL: none that can be used */
-    /* Registers, which the board maps as device memory between gic_find and gic_init: the
-     * distributor, then version 2's CPU interface or version 3's regions of redistributors. */
+    /* Registers: the distributor, then version 2's CPU interface or version 3's regions of
+     * redistributors. */
     struct gic_range {
         uintptr_t base;
         size_t bytes;
@@ -30,25 +31,19 @@ struct gic {
  * for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Forward interrupts at all: once, on any core, after mapping. ERR_TIMEOUT: the controller does not
- * answer. */
-enum err gic_init(const struct gic *gic);
+/* Map the registers and forward interrupts at all: once, on core 0. From here on it is the machine's
+ * controller; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not answer; or an
+ * error of mmu_map. */
+enum err gic_init(struct gic *gic);
 
-/* Let wake-ups reach the calling core, whose MPIDR affinity that is (Aff3 in bits 39 to 32): once
- * on each, before it wakes others or sleeps; after an error it may do neither. ERR_NO_DEVICE: no
- * controller, or no redistributor for this core; ERR_TIMEOUT: the redistributor, or a wake-up
- * that the core sent itself, does not come; ERR_UNSUPPORTED: firmware keeps the controller for
- * itself. */
-enum err gic_listen(const struct gic *gic, uint64_t affinity);
+/* Let wake-ups reach the calling core: once on each, before it waits or wakes. Where one cannot hear
+ * them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
+void gic_listen(void);
 
-/* Make a wake-up pending at every other core that listens. What was stored before is seen by who
- * wakes. */
-void gic_wake_others(const struct gic *gic);
-
-/* WFI until a wake-up or an interrupt is pending, and serve it. On a core that takes interrupts:
- * with them masked. A wake-up that came since the last sleep, or since they were masked, ends this
- * one at once, so that none is lost. Look at the word that is waited for before and after. */
-void gic_sleep(const struct gic *gic);
+/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at once, so
+ * that none is lost. board.wake: what was stored before is seen by who wakes. */
+void gic_wait(const _Atomic uint32_t *word, uint32_t old);
+void gic_wake(const _Atomic uint32_t *word);
 
 /* The INTID of a device's first interrupt, 0 where its node has none that is shared by the cores
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
@@ -56,21 +51,25 @@ uint32_t gic_device_line(const struct device_tree *tree, const struct device_tre
 
 /* Have core 0, which calls and listens, take the interrupt of the console's UART, at a level, by
  * serial.h; that line is open. ERR_NO_DEVICE: no controller, or no interrupt that cores share;
- * ERR_UNSUPPORTED: firmware keeps it for itself. */
-enum err gic_take_input(struct gic *gic, uint32_t line);
+ * ERR_UNSUPPORTED: firmware keeps it for itself. Then the line is polled. */
+enum err gic_take_input(uint32_t line);
 
 /* ---- for gic.c: the functions above, as one version does them ------------------------------- */
 
 struct gic_version {
     enum err (*find)(struct gic *gic, const struct device_tree *tree);
     enum err (*init)(const struct gic *gic);
+    /* For the calling core, of that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: no
+     * redistributor for it; ERR_TIMEOUT: the redistributor, or a wake-up that the core sent
+     * itself, does not come; ERR_UNSUPPORTED: firmware keeps the controller for itself. */
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);
     enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
     void (*serve)(const struct gic *gic); /* take what is pending for the calling core */
 };
 
-enum { GIC_FIRST_SHARED = 32, GIC_MAX_SHARED = 988, GIC_SPECIAL = 1020 }; /* INTIDs; both manuals 2.2 */
+/* INTIDs: section 2.2 of both manuals. */
+enum { GIC_FIRST_SHARED = 32, GIC_MAX_SHARED = 988, GIC_SPECIAL = 1020 };
 
 extern const struct gic_version gic_v2, gic_v3;
 

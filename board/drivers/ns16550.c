@@ -59,6 +59,8 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
     uart->base = base;
     uart->stride = 1u << reg_shift;
     uart->width = reg_io_width == 4 ? 4 : 1;
+    if (base == 0)
+        return;
     write_register(uart, REG_INTERRUPTS, 0);
     /* Not cleared: what somebody typed while the firmware ran is meant for us. */
     write_register(uart, REG_FIFO, FIFO_ON);
@@ -99,10 +101,21 @@ static void ns16550_listen(void *context)
     write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
 }
 
+/* Bounded. */
+static void ns16550_drain(void *context)
+{
+    struct ns16550 *uart = context;
+
+    for (int i = 0; uart->base != 0 && i < DRAIN_POLLS; i++)
+        if ((read_status(uart) & STATUS_TRANSMIT_IDLE) != 0)
+            return;
+}
+
 const struct serial_uart ns16550_serial = {
     .receive = ns16550_receive,
     .send = ns16550_send,
     .listen = ns16550_listen,
+    .drain = ns16550_drain,
 };
 
 /* Synopsys's UART takes no write to this register while a byte is under way (DW_apb_uart databook,
@@ -135,11 +148,4 @@ void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
     (void)set_line_control(uart, LINE_8N1);
     if (uart->listens)
         write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
-}
-
-void ns16550_drain(struct ns16550 *uart)
-{
-    for (int i = 0; uart->base != 0 && i < DRAIN_POLLS; i++)
-        if ((read_status(uart) & STATUS_TRANSMIT_IDLE) != 0)
-            return;
 }

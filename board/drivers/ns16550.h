@@ -15,8 +15,8 @@ struct ns16550 {
     bool listens;    /* by interrupt */
 };
 
-/* Take over a UART whose rate the firmware has set; base is mapped as device memory. reg_shift
- * and reg_io_width as the device tree has them (0 and 1 where it is silent). */
+/* Take over a UART whose rate the firmware has set; base is mapped as device memory, or 0: no UART.
+ * reg_shift and reg_io_width as the device tree has them (0 and 1 where it is silent). */
 void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsigned reg_io_width);
 
 /* For serial_open(), with a struct ns16550. A base of 0 swallows what is sent. */
@@ -24,8 +24,5 @@ extern const struct serial_uart ns16550_serial;
 
 /* 8N1 at the rate that divides clock_hz best, after the last byte has left. */
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
-
-/* Wait until the last byte has left, bounded: before the power goes. */
-void ns16550_drain(struct ns16550 *uart);
 
 #endif

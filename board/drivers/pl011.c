@@ -33,6 +33,14 @@ static void enable_interrupts(const struct pl011 *uart)
     *reg(uart, PL011_IMSC) = INT_RX | INT_RX_TIMEOUT;
 }
 
+static void pl011_drain(void *context)
+{
+    const struct pl011 *uart = context;
+
+    while (uart->base != 0 && (*reg(uart, PL011_FR) & FR_BUSY))
+        continue;
+}
+
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud)
 {
     uart->base = base;
@@ -97,10 +105,5 @@ const struct serial_uart pl011_serial = {
     .receive = pl011_receive,
     .send = pl011_send,
     .listen = pl011_listen,
+    .drain = pl011_drain,
 };
-
-void pl011_drain(struct pl011 *uart)
-{
-    while (uart->base != 0 && (*reg(uart, PL011_FR) & FR_BUSY))
-        continue;
-}

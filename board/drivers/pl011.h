@@ -13,13 +13,10 @@ struct pl011 {
 };
 
 /* 8 data bits, no parity, FIFOs on. clock_hz or baud 0 keep the rate that the
- * firmware set. The registers are mapped as device memory. */
+ * firmware set. Waits for the last byte first. The registers are mapped as device memory. */
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
 
 /* For serial_open(), with a struct pl011. A base of 0 swallows what is sent. */
 extern const struct serial_uart pl011_serial;
-
-/* Wait until the last bit has left. */
-void pl011_drain(struct pl011 *uart);
 
 #endif

@@ -1,6 +1,8 @@
 #include "board/drivers/plic.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "board/drivers/serial.h"
 #include "board/isa.h"
@@ -13,9 +15,16 @@
 
 enum { MAX_LINES = 1024, CELL_BYTES = 4, TARGET_CELLS = 2, CAUSE_S_EXTERNAL = 9 };
 
-static volatile uint32_t *reg(const struct plic *plic, uint64_t offset)
+static struct plic {
+    uintptr_t base;
+    size_t bytes;
+    uint32_t context; /* the S-mode of core 0's hart */
+    uint32_t line;    /* source number of the UART */
+} plic;
+
+static volatile uint32_t *reg(uint64_t offset)
 {
-    return (volatile uint32_t *)(plic->base + offset);
+    return (volatile uint32_t *)(plic.base + offset);
 }
 
 static uint32_t cell(const uint8_t *value, uint32_t index)
@@ -43,7 +52,7 @@ static bool find_hart(const struct device_tree *tree, uint64_t hart, uint64_t *p
     return false;
 }
 
-static enum err find(struct plic *plic, const struct device_tree *tree)
+static enum err find(const struct device_tree *tree)
 {
     static const char *const names[] = { "sifive,plic-1.0.0", "riscv,plic0" };
     struct device_tree_node node;
@@ -63,9 +72,9 @@ static enum err find(struct plic *plic, const struct device_tree *tree)
         if (cell(targets, TARGET_CELLS * i) != phandle ||
             cell(targets, TARGET_CELLS * i + 1) != CAUSE_S_EXTERNAL || CLAIM(i) + 4 > size)
             continue;
-        plic->base = (uintptr_t)base;
-        plic->bytes = (size_t)size;
-        plic->context = i;
+        plic.base = (uintptr_t)base;
+        plic.bytes = (size_t)size;
+        plic.context = i;
         return ERR_OK;
     }
     return ERR_NO_DEVICE;
@@ -73,42 +82,41 @@ static enum err find(struct plic *plic, const struct device_tree *tree)
 
 static void serve(void *context)
 {
-    const struct plic *plic = context;
     uint32_t line;
 
-    while ((line = *reg(plic, CLAIM(plic->context))) != 0) {
-        if (line == plic->line)
+    (void)context;
+    while ((line = *reg(CLAIM(plic.context))) != 0) {
+        if (line == plic.line)
             serial_receive();
-        *reg(plic, CLAIM(plic->context)) = line;
+        *reg(CLAIM(plic.context)) = line;
     }
 }
 
-static void enable(const struct plic *plic)
+static void enable(void)
 {
     for (uint32_t line = 0; line < MAX_LINES; line += 32) /* what firmware left on is not ours */
-        *reg(plic, ENABLE(plic->context, line)) = 0;
-    *reg(plic, PRIORITY(plic->line)) = 1;
-    *reg(plic, THRESHOLD(plic->context)) = 0;
-    *reg(plic, ENABLE(plic->context, plic->line)) = 1u << plic->line % 32;
+        *reg(ENABLE(plic.context, line)) = 0;
+    *reg(PRIORITY(plic.line)) = 1;
+    *reg(THRESHOLD(plic.context)) = 0;
+    *reg(ENABLE(plic.context, plic.line)) = 1u << plic.line % 32;
 }
 
-enum err plic_take_input(struct plic *plic, const struct device_tree *tree,
-                         const struct device_tree_node *uart)
+enum err plic_take_input(const struct device_tree *tree, const struct device_tree_node *uart)
 {
     uint32_t bytes;
     const uint8_t *interrupts = device_tree_property(tree, uart, "interrupts", &bytes);
     enum err e;
 
-    plic->line = interrupts != NULL && bytes >= CELL_BYTES ? cell(interrupts, 0) : 0;
-    if (plic->line == 0 || plic->line >= MAX_LINES)
+    plic.line = interrupts != NULL && bytes >= CELL_BYTES ? cell(interrupts, 0) : 0;
+    if (plic.line == 0 || plic.line >= MAX_LINES)
         return ERR_NO_DEVICE;
-    e = find(plic, tree);
+    e = find(tree);
     if (e == ERR_OK)
-        e = mmu_map(plic->base, plic->bytes, MAP_DEVICE);
+        e = mmu_map(plic.base, plic.bytes, MAP_DEVICE);
     if (e != ERR_OK)
         return e;
-    enable(plic);
+    enable();
     serial_listen();
-    core_interrupts_on(serve, plic);
+    core_interrupts_on(serve, NULL);
     return ERR_OK;
 }

@@ -3,24 +3,13 @@
 #ifndef INGOT_BOARD_DRIVERS_PLIC_H
 #define INGOT_BOARD_DRIVERS_PLIC_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "board/device_tree.h"
 #include "board/err.h"
-
-struct plic {
-    uintptr_t base;   /* the rest is plic.c's */
-    size_t bytes;
-    uint32_t context; /* the S-mode of core 0's hart */
-    uint32_t line;    /* source number of the UART */
-};
 
 /* Have core 0, which calls, take the first interrupt of the console's UART by serial.h; that line
  * is open. Maps the registers of the controller. The hart's context is the place of its S-mode in
  * the controller's interrupts-extended. ERR_NO_DEVICE: no controller, none that reaches this hart,
  * or the UART's node has no interrupt; or an error of mmu_map. */
-enum err plic_take_input(struct plic *plic, const struct device_tree *tree,
-                         const struct device_tree_node *uart);
+enum err plic_take_input(const struct device_tree *tree, const struct device_tree_node *uart);
 
 #endif

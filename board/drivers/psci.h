@@ -1,31 +1,26 @@
 /* Power State Coordination Interface (Arm DEN 0022), versions 0.2 and later: cores on, machine
- * off, through the firmware below. */
+ * off, through the firmware below. A machine has one, so that a board puts these functions into its
+ * struct board as they are. */
 #ifndef INGOT_BOARD_DRIVERS_PSCI_H
 #define INGOT_BOARD_DRIVERS_PSCI_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 #include "board/device_tree.h"
 #include "board/err.h"
 
-enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
+/* Read the conduit and the cores from the tree; one without a blob leaves one core. */
+void psci_init(const struct device_tree *tree);
 
-struct psci {
-    enum psci_conduit conduit;
-};
+/* Has the tree a node for it, whose method is hvc or smc? */
+bool psci_is_there(void);
 
-/* Read the conduit from the tree. ERR_NO_DEVICE: no PSCI node; ERR_UNSUPPORTED: its method is
- * neither hvc nor smc. */
-enum err psci_init(struct psci *psci, const struct device_tree *tree);
+/* board.start_core, for cores that then sleep by gic.h. Where there is no PSCI the cores came in
+ * with core 0 and wait in the pen of boot/arm64/start.S. */
+enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* Start the core with that MPIDR at a physical address, with `context` in x0. ERR_NO_DEVICE: no
- * PSCI, or the firmware refused. */
-enum err psci_core_on(const struct psci *psci, uint64_t mpidr, uintptr_t entry, uint64_t context);
-
-/* Switch the machine off; returns where the firmware cannot. */
-void psci_system_off(const struct psci *psci);
-
-/* Restart it; returns where the firmware cannot. */
-void psci_system_reset(const struct psci *psci);
+/* board.restart and board.power_off. */
+void psci_restart(void) __attribute__((noreturn));
+void psci_power_off(int status) __attribute__((noreturn));
 
 #endif

@@ -70,7 +70,7 @@ static void set_uart_clock(struct raspberry_pi *pi)
 
     if (wanted == 0)
         return;
-    pl011_drain(&pi->uart);
+    pl011_serial.drain(&pi->uart);
     pi->uart_hz = bcm_mailbox_clock(&pi->mailbox, BCM_GET_CLOCK, BCM_CLOCK_UART);
     if (pi->uart_hz != wanted)
         got = bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_UART, wanted);
@@ -110,7 +110,6 @@ void raspberry_pi_set_baud(uint32_t baud)
     struct raspberry_pi *pi = the_pi;
     uint32_t most = pi->uart_hz / 16; /* a divisor below 1 does nothing (DDI 0183, 3.3.6) */
 
-    pl011_drain(&pi->uart);
     pl011_init(&pi->uart, pi->uart.base, pi->uart_hz, baud < most || most == 0 ? baud : most);
 }
 
@@ -269,7 +268,7 @@ _Noreturn void raspberry_pi_restart(void)
     struct raspberry_pi *pi = the_pi;
 
     last_run_close(true);
-    pl011_drain(&pi->uart);
+    serial_drain();
     bcm_watchdog_restart(pi->places->watchdog);
     core_halt();
 }
@@ -280,7 +279,7 @@ _Noreturn void raspberry_pi_power_off(int status)
 
     (void)status; /* nobody to tell */
     last_run_close(false);
-    pl011_drain(&pi->uart);
+    serial_drain();
     bcm_watchdog_halt(pi->places->watchdog);
     core_halt();
 }

@@ -109,6 +109,12 @@ void serial_putc(char c)
     }
 }
 
+void serial_drain(void)
+{
+    if (line.driver != NULL)
+        line.driver->drain(line.uart);
+}
+
 int serial_getc(void)
 {
     int byte;

@@ -28,6 +28,7 @@ struct serial_uart {
     int (*receive)(void *uart);             /* the next byte with the bits above, or _NOTHING */
     bool (*send)(void *uart, uint8_t byte); /* false: the transmitter is full */
     void (*listen)(void *uart);             /* interrupt when bytes have arrived */
+    void (*drain)(void *uart);              /* wait until the last bit has left */
 };
 
 /* From here on the line is that UART, which its driver has set up. XON/XOFF are off. */
@@ -35,6 +36,9 @@ void serial_open(const struct serial_uart *driver, void *uart);
 
 /* The UART's interrupt calls serial_receive() on core 0: serial_idle() may sleep. */
 void serial_listen(void);
+
+/* Wait until all that was written has left: before the power goes. */
+void serial_drain(void);
 
 /* Move what the UART has received into the ring. From the handler; or with interrupts masked. */
 void serial_receive(void);

@@ -31,13 +31,25 @@ static void write_register(const struct sifive_uart *uart, unsigned offset, uint
 void sifive_uart_init(struct sifive_uart *uart, uintptr_t base)
 {
     uart->base = base;
+    if (base == 0)
+        return;
     write_register(uart, REG_IE, 0);
     write_register(uart, REG_TXCTRL, CTRL_ENABLE | 1 << CTRL_MARK_SHIFT);
     write_register(uart, REG_RXCTRL, CTRL_ENABLE);
 }
 
+/* Until the transmit FIFO is empty, bounded. */
+static void sifive_uart_drain(void *context)
+{
+    const struct sifive_uart *uart = context;
+
+    for (int i = 0; uart->base != 0 && i < DRAIN_POLLS; i++)
+        if ((read_register(uart, REG_IP) & IP_TRANSMIT) != 0)
+            return;
+}
+
 /* Register div: f / (div + 1), rounded to the nearest. */
-void sifive_uart_set_baud(const struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud)
+void sifive_uart_set_baud(struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud)
 {
     uint64_t divisor = (clock_hz + baud / 2) / baud;
 
@@ -83,11 +95,5 @@ const struct serial_uart sifive_uart_serial = {
     .receive = sifive_uart_receive,
     .send = sifive_uart_send,
     .listen = sifive_uart_listen,
+    .drain = sifive_uart_drain,
 };
-
-void sifive_uart_drain(const struct sifive_uart *uart)
-{
-    for (int i = 0; uart->base != 0 && i < DRAIN_POLLS; i++)
-        if ((read_register(uart, REG_IP) & IP_TRANSMIT) != 0)
-            return;
-}

@@ -10,16 +10,13 @@ struct sifive_uart {
     uintptr_t base;
 };
 
-/* Take over a UART whose rate the firmware has set; base is mapped as device memory. */
+/* Take over a UART whose rate the firmware has set; base is mapped as device memory, or 0: no UART. */
 void sifive_uart_init(struct sifive_uart *uart, uintptr_t base);
 
 /* Set the rate to what divides clock_hz best; waits for the last byte first. */
-void sifive_uart_set_baud(const struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud);
+void sifive_uart_set_baud(struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud);
 
 /* For serial_open(), with a struct sifive_uart. A base of 0 swallows what is sent. */
 extern const struct serial_uart sifive_uart_serial;
-
-/* Wait until the transmit FIFO is empty, bounded: before the power goes. */
-void sifive_uart_drain(const struct sifive_uart *uart);
 
 #endif

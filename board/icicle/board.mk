@@ -1,5 +1,5 @@
 ISA := riscv64
-DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_harts semihosting \
+DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_machine tree_console semihosting \
            cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
 # A U54 has no vector unit.
 KERNELS_WITHOUT := rvv zvfh

@@ -16,11 +16,6 @@ static struct gic gic = {
     .n_ranges = 2,
 };
 
-static void rpi4_listen(void)
-{
-    (void)gic_listen(&gic, core_hardware_id()); /* version 2 always succeeds */
-}
-
 /* 3 million baud need 16 times as much. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
@@ -29,7 +24,7 @@ static const struct raspberry_pi_places places = {
     .gpio = BOARD_GPIO,
     .pull = BCM_PULL_REGISTER,
     .uart_hz = 48000000,
-    .listen = rpi4_listen,
+    .listen = gic_listen,
 };
 
 enum { LED_PIN = 42, EXPANDER_SD_1V8 = 4, EXPANDER_SD_POWER = 6, MODEL_CM4 = 0x14, GIB = 1 << 30 };
@@ -46,30 +41,13 @@ enum { LINE_UART = 96 + 57 };
 
 static void rpi4_early_init(const void *dtb)
 {
-    for (unsigned i = 0; i < gic.n_ranges; i++)
-        (void)mmu_map(gic.ranges[i].base, gic.ranges[i].bytes, MAP_DEVICE);
     (void)gic_init(&gic);
     raspberry_pi_init(&pi, &places, dtb);
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
-    (void)gic_take_input(&gic, LINE_UART);
+    (void)gic_take_input(LINE_UART);
     pi.led = LED_PIN;
     bcm_gpio_function(places.gpio, LED_PIN, BCM_PIN_OUTPUT);
-}
-
-static void rpi4_wait(const _Atomic uint32_t *word, uint32_t old)
-{
-    bool on = core_interrupts_mask();
-
-    if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
-        gic_sleep(&gic);
-    core_interrupts_restore(on);
-}
-
-static void rpi4_wake(const _Atomic uint32_t *word)
-{
-    (void)word;
-    gic_wake_others(&gic);
 }
 
 /* The card's supply and that of its signals hang on the firmware's expander, as the device tree of
@@ -177,8 +155,8 @@ const struct board board = {
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,
     .start_core = raspberry_pi_start_core,
-    .wait = rpi4_wait,
-    .wake = rpi4_wake,
+    .wait = gic_wait,
+    .wake = gic_wake,
     .find_storage = rpi4_find_storage,
     .activity = raspberry_pi_activity,
     .health = raspberry_pi_health,

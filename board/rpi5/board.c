@@ -18,17 +18,12 @@ static struct gic gic = {
     .n_ranges = 2,
 };
 
-static void rpi5_listen(void)
-{
-    (void)gic_listen(&gic, core_hardware_id()); /* version 2 always succeeds */
-}
-
 /* The UART's clock is the firmware's, and so is the rate that it has set. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
     .mailbox = BOARD_MAILBOX,
     .watchdog = BOARD_WATCHDOG,
-    .listen = rpi5_listen,
+    .listen = gic_listen,
 };
 
 static struct raspberry_pi pi;
@@ -40,54 +35,13 @@ static struct rpi5_storage {
 
 enum { LINE_UART = 32 + 121, SD_HZ = 200000000 }; /* bcm2712.dtsi, serial@7d001000 and clk_emmc2 */
 
-/* The firmware's PSCI: bcm2712.dtsi has its node, which says SMC. */
-static const struct psci psci = { .conduit = PSCI_SMC };
-
 static void rpi5_early_init(const void *dtb)
 {
-    for (unsigned i = 0; i < gic.n_ranges; i++)
-        (void)mmu_map(gic.ranges[i].base, gic.ranges[i].bytes, MAP_DEVICE);
     (void)gic_init(&gic);
     raspberry_pi_init(&pi, &places, dtb);
+    psci_init(&pi.tree);
     raspberry_pi_open_console(&pi);
-    (void)gic_take_input(&gic, LINE_UART);
-}
-
-static void core_main(void *arg)
-{
-    struct raspberry_pi_core *core = arg;
-
-    rpi5_listen();
-    core->entry(core->arg);
-}
-
-static enum err rpi5_start_core(unsigned core, void (*entry)(void *arg), void *arg)
-{
-    uint64_t ids[RASPBERRY_PI_CORES];
-    unsigned n = 0;
-
-    if (pi.tree.blob != NULL)
-        n = device_tree_cpus(&pi.tree, core_hardware_id(), ids, RASPBERRY_PI_CORES);
-    if (core == 0 || core >= n)
-        return ERR_NO_DEVICE;
-    pi.cores[core].entry = entry;
-    pi.cores[core].arg = arg;
-    return psci_core_on(&psci, ids[core], core_prepare(core, core_main, &pi.cores[core]), core);
-}
-
-static void rpi5_wait(const _Atomic uint32_t *word, uint32_t old)
-{
-    bool on = core_interrupts_mask();
-
-    if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
-        gic_sleep(&gic);
-    core_interrupts_restore(on);
-}
-
-static void rpi5_wake(const _Atomic uint32_t *word)
-{
-    (void)word;
-    gic_wake_others(&gic);
+    (void)gic_take_input(LINE_UART);
 }
 
 /* The firmware has read us from this card, so that pins and supplies are set; the signals stay at
@@ -121,9 +75,9 @@ const struct board board = {
     .flow_control = serial_flow_control,
     .ticks = generic_timer_ticks,
     .ticks_hz = generic_timer_hz,
-    .start_core = rpi5_start_core,
-    .wait = rpi5_wait,
-    .wake = rpi5_wake,
+    .start_core = psci_start_core,
+    .wait = gic_wait,
+    .wake = gic_wake,
     .find_storage = rpi5_find_storage,
     .health = raspberry_pi_health,
     .watchdog = raspberry_pi_watchdog,

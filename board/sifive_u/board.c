@@ -5,7 +5,7 @@
 #include "board/drivers/plic.h"
 #include "board/drivers/riscv_timer.h"
 #include "board/drivers/sbi.h"
-#include "board/drivers/sbi_harts.h"
+#include "board/drivers/sbi_machine.h"
 #include "board/drivers/sd_card.h"
 #include "board/drivers/sd_spi.h"
 #include "board/drivers/serial.h"
@@ -13,15 +13,15 @@
 #include "board/drivers/sifive_spi.h"
 #include "board/drivers/sifive_uart.h"
 #include "board/drivers/spi_nor.h"
+#include "board/drivers/tree_console.h"
 #include "board/isa.h"
 #include "memory.h"
 
 enum { UART_BYTES = 0x1000, SPI_BYTES = 0x1000 };
 
 static struct board_state {
-    struct sbi_harts harts;
+    const struct device_tree *tree; /* blob NULL: none */
     struct sifive_uart uart;
-    struct plic plic;
     struct sifive_spi card_bus, flash_bus;
     struct sd_spi card_host;
     struct sd_card card;
@@ -29,44 +29,21 @@ static struct board_state {
     struct block_device devices[2];
 } state;
 
-static void open_uart(void)
-{
-    struct device_tree_node node;
-    uint64_t base = BOARD_UART_ADDRESS;
-    uint32_t baud;
-    bool found = state.harts.tree.blob != NULL &&
-                 device_tree_console(&state.harts.tree, &node, &baud) &&
-                 device_tree_lists(&state.harts.tree, &node, "compatible", "sifive,uart0");
-
-    if (found)
-        (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
-    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) != ERR_OK)
-        return;
-    sifive_uart_init(&state.uart, (uintptr_t)base);
-    serial_open(&sifive_uart_serial, &state.uart);
-    if (found)
-        (void)plic_take_input(&state.plic, &state.harts.tree, &node); /* otherwise polled */
-}
-
 static void sifive_u_early_init(const void *dtb)
 {
-    sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
-    open_uart();
+    struct device_tree_node node;
+    uintptr_t base;
+
+    state.tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    base = tree_console_map(state.tree, "sifive,uart0", BOARD_UART_ADDRESS, UART_BYTES, &node);
+    sifive_uart_init(&state.uart, base);
+    serial_open(&sifive_uart_serial, &state.uart);
+    (void)plic_take_input(state.tree, &node); /* otherwise polled */
 }
 
 static void sifive_u_set_baud(uint32_t baud)
 {
     sifive_uart_set_baud(&state.uart, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), baud);
-}
-
-static uint64_t sifive_u_ticks_hz(void)
-{
-    return state.harts.ticks_hz;
-}
-
-static enum err sifive_u_start_core(unsigned core, void (*entry)(void *arg), void *arg)
-{
-    return sbi_harts_start(&state.harts, core, entry, arg);
 }
 
 /* The SPI controller above the first device of that kind, and how fast the device may be. */
@@ -75,15 +52,15 @@ static bool open_spi(struct sifive_spi *spi, const char *device, uint64_t *hz)
     struct device_tree_node node;
     uint64_t base;
 
-    if (state.harts.tree.blob == NULL)
+    if (state.tree->blob == NULL)
         return false;
     device_tree_begin(&node);
-    if (!device_tree_next_compatible(&state.harts.tree, &node, device))
+    if (!device_tree_next_compatible(state.tree, &node, device))
         return false;
-    (void)device_tree_number(&state.harts.tree, &node, "spi-max-frequency", hz);
+    (void)device_tree_number(state.tree, &node, "spi-max-frequency", hz);
     node.depth--; /* its parent */
-    if (!device_tree_lists(&state.harts.tree, &node, "compatible", "sifive,spi0") ||
-        !device_tree_reg(&state.harts.tree, &node, 0, &base, NULL) ||
+    if (!device_tree_lists(state.tree, &node, "compatible", "sifive,spi0") ||
+        !device_tree_reg(state.tree, &node, 0, &base, NULL) ||
         mmu_map((uintptr_t)base, SPI_BYTES, MAP_DEVICE) != ERR_OK)
         return false;
     sifive_spi_init(spi, (uintptr_t)base, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS));
@@ -97,7 +74,7 @@ static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLO
 
     if (open_spi(&state.card_bus, "mmc-spi-slot", &hz)) {
         sd_spi_init(&state.card_host, &state.card_bus.bus, (uint32_t)hz, riscv_timer_ticks,
-                    state.harts.ticks_hz);
+                    sbi_machine_ticks_hz());
         sd_card_open(&state.card, &state.card_host.host, "SD over SPI at ", state.card_bus.base,
                      &state.devices[n]);
         devices[n] = &state.devices[n];
@@ -116,16 +93,9 @@ static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLO
 /* OpenSBI knows no power switch here, but a reset: QEMU ends on it with -no-reboot. */
 static _Noreturn void sifive_u_power_off(int status)
 {
-    sifive_uart_drain(&state.uart);
+    serial_drain();
     sbi_power_off(status != 0);
     sbi_restart(status != 0);
-    core_halt();
-}
-
-static _Noreturn void sifive_u_restart(void)
-{
-    sifive_uart_drain(&state.uart);
-    sbi_restart(0);
     core_halt();
 }
 
@@ -140,11 +110,11 @@ const struct board board = {
     .flow_control = serial_flow_control,
     .set_baud = sifive_u_set_baud,
     .ticks = riscv_timer_ticks,
-    .ticks_hz = sifive_u_ticks_hz,
-    .start_core = sifive_u_start_core,
+    .ticks_hz = sbi_machine_ticks_hz,
+    .start_core = sbi_machine_start_core,
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = sifive_u_find_storage,
-    .restart = sifive_u_restart,
+    .restart = sbi_machine_restart,
     .power_off = sifive_u_power_off,
 };

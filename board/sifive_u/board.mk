@@ -1,5 +1,5 @@
 ISA := riscv64
-DRIVERS := riscv_timer sbi sbi_harts sifive_prci sifive_uart serial receive_ring plic \
+DRIVERS := riscv_timer sbi sbi_machine tree_console sifive_prci sifive_uart serial receive_ring plic \
            sifive_spi sd_spi spi_nor $(SD_CARD)
 # A U54 has no vector unit.
 KERNELS_WITHOUT := rvv zvfh

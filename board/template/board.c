@@ -6,57 +6,30 @@
 #include "board/drivers/ns16550.h"
 #include "board/drivers/plic.h"
 #include "board/drivers/riscv_timer.h"
-#include "board/drivers/sbi.h"
-#include "board/drivers/sbi_harts.h"
+#include "board/drivers/sbi_machine.h"
 #include "board/drivers/serial.h"
+#include "board/drivers/tree_console.h"
 #include "board/isa.h"
 #include "memory.h"
 
 enum { UART_BYTES = 0x100, UART_SHIFT = 0, UART_WIDTH = 1 };
 
-/* All that the board remembers. Drivers keep nothing: their structs are members here. */
+/* All that the board remembers: structs of drivers that a machine may have several of. */
 static struct board_state {
-    struct sbi_harts harts;
     struct ns16550 uart;
-    struct plic plic;
 } state;
 
-/* Step 2. The tree's console where it is of our kind, else the address of memory.h: so that a tree
- * that is wrong can still be complained about. */
-static void open_uart(void)
-{
-    struct device_tree_node node;
-    uint64_t base = BOARD_UART_ADDRESS;
-    uint32_t baud;
-    bool found = state.harts.tree.blob != NULL &&
-                 device_tree_console(&state.harts.tree, &node, &baud) &&
-                 device_tree_lists(&state.harts.tree, &node, "compatible", "ns16550a");
-
-    if (found)
-        (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
-    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) != ERR_OK)
-        return;
-    ns16550_init(&state.uart, (uintptr_t)base, UART_SHIFT, UART_WIDTH);
-    serial_open(&ns16550_serial, &state.uart);
-    if (found)
-        (void)plic_take_input(&state.plic, &state.harts.tree, &node); /* otherwise polled */
-}
-
+/* Step 2. Firmware, UART, its interrupt. Where that cannot be had the line is polled. */
 static void template_early_init(const void *dtb)
 {
-    sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
-    open_uart();
-}
+    const struct device_tree *tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    struct device_tree_node node;
+    uintptr_t base;
 
-static uint64_t template_ticks_hz(void)
-{
-    return state.harts.ticks_hz;
-}
-
-/* Step 3. */
-static enum err template_start_core(unsigned core, void (*entry)(void *arg), void *arg)
-{
-    return sbi_harts_start(&state.harts, core, entry, arg);
+    base = tree_console_map(tree, "ns16550a", BOARD_UART_ADDRESS, UART_BYTES, &node);
+    ns16550_init(&state.uart, base, UART_SHIFT, UART_WIDTH);
+    serial_open(&ns16550_serial, &state.uart);
+    (void)plic_take_input(tree, &node);
 }
 
 /* Step 4. Nothing yet: models come as an initrd. */
@@ -64,14 +37,6 @@ static unsigned template_find_storage(struct block_device *devices[BOARD_MAX_BLO
 {
     (void)devices;
     return 0;
-}
-
-/* Step 5. */
-static _Noreturn void template_power_off(int status)
-{
-    ns16550_drain(&state.uart);
-    sbi_power_off(status != 0);
-    core_halt();
 }
 
 const struct board board = {
@@ -84,10 +49,11 @@ const struct board board = {
     .lost = serial_lost,
     .flow_control = serial_flow_control,
     .ticks = riscv_timer_ticks,
-    .ticks_hz = template_ticks_hz,
-    .start_core = template_start_core,
+    .ticks_hz = sbi_machine_ticks_hz,
+    .start_core = sbi_machine_start_core,
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = template_find_storage,
-    .power_off = template_power_off,
+    .restart = sbi_machine_restart,
+    .power_off = sbi_machine_power_off,
 };

@@ -10,6 +10,7 @@
 
 /* For the message that there is no device tree. */
 #define BOARD_UART_ADDRESS        0x10000000
+#define BOARD_TIMEBASE_HZ         10000000
 
 /* More than the 256 KiB of a real board: the kernels of every CPU are in it. */
 #define BOARD_IMAGE_FILE_BYTES    (288 * 1024)

@@ -7,62 +7,37 @@
 #include "board/drivers/ns16550.h"
 #include "board/drivers/plic.h"
 #include "board/drivers/riscv_timer.h"
-#include "board/drivers/sbi.h"
-#include "board/drivers/sbi_harts.h"
+#include "board/drivers/sbi_machine.h"
 #include "board/drivers/sd_card.h"
 #include "board/drivers/serial.h"
+#include "board/drivers/tree_console.h"
 #include "board/isa.h"
 #include "memory.h"
 
 enum { UART_BYTES = 0x1000, UART_SHIFT = 2, UART_WIDTH = 4, SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
 
 static struct board_state {
-    struct sbi_harts harts;
     struct ns16550 uart;
-    struct plic plic;
     struct dw_mmc hosts[N_SLOTS];
     struct sd_card cards[N_SLOTS];
     struct block_device devices[N_SLOTS];
 } state;
 
-static void open_uart(void)
-{
-    struct device_tree_node node;
-    uint64_t base = BOARD_UART_ADDRESS;
-    uint32_t baud;
-    bool found = state.harts.tree.blob != NULL &&
-                 device_tree_console(&state.harts.tree, &node, &baud) &&
-                 device_tree_lists(&state.harts.tree, &node, "compatible", "snps,dw-apb-uart");
-
-    if (found)
-        (void)device_tree_reg(&state.harts.tree, &node, 0, &base, NULL);
-    if (mmu_map((uintptr_t)base, UART_BYTES, MAP_DEVICE) != ERR_OK)
-        return;
-    ns16550_init(&state.uart, (uintptr_t)base, UART_SHIFT, UART_WIDTH);
-    serial_open(&ns16550_serial, &state.uart);
-    if (found)
-        (void)plic_take_input(&state.plic, &state.harts.tree, &node); /* otherwise polled */
-}
-
 static void visionfive2_early_init(const void *dtb)
 {
-    sbi_harts_read(&state.harts, dtb, BOARD_TIMEBASE_HZ);
-    open_uart();
+    const struct device_tree *tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    struct device_tree_node node;
+    uintptr_t base;
+
+    base = tree_console_map(tree, "snps,dw-apb-uart", BOARD_UART_ADDRESS, UART_BYTES, &node);
+    ns16550_init(&state.uart, base, UART_SHIFT, UART_WIDTH);
+    serial_open(&ns16550_serial, &state.uart);
+    (void)plic_take_input(tree, &node); /* otherwise polled */
 }
 
 static void visionfive2_set_baud(uint32_t baud)
 {
     ns16550_set_baud(&state.uart, BOARD_UART_HZ, baud);
-}
-
-static uint64_t visionfive2_ticks_hz(void)
-{
-    return state.harts.ticks_hz;
-}
-
-static enum err visionfive2_start_core(unsigned core, void (*entry)(void *arg), void *arg)
-{
-    return sbi_harts_start(&state.harts, core, entry, arg);
 }
 
 /* The controllers' port is coherent with the caches (TRM, "Bus"; the maker's tree calls nothing
@@ -76,7 +51,7 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
         .fifo_words = SDIO_FIFO_WORDS,
         .window = { .offset = 0, .end = UINT64_MAX, .coherent = true },
         .ticks = riscv_timer_ticks,
-        .ticks_hz = state.harts.ticks_hz,
+        .ticks_hz = sbi_machine_ticks_hz(),
     };
     unsigned n = 0;
 
@@ -95,14 +70,6 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
     return n;
 }
 
-static _Noreturn void visionfive2_power_off(int status)
-{
-    ns16550_drain(&state.uart);
-    sbi_power_off(status != 0);
-    sbi_shutdown_legacy();
-    core_halt();
-}
-
 const struct board board = {
     .name = "visionfive2",
     .early_init = visionfive2_early_init,
@@ -114,10 +81,11 @@ const struct board board = {
     .flow_control = serial_flow_control,
     .set_baud = visionfive2_set_baud,
     .ticks = riscv_timer_ticks,
-    .ticks_hz = visionfive2_ticks_hz,
-    .start_core = visionfive2_start_core,
+    .ticks_hz = sbi_machine_ticks_hz,
+    .start_core = sbi_machine_start_core,
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = visionfive2_find_storage,
-    .power_off = visionfive2_power_off,
+    .restart = sbi_machine_restart,
+    .power_off = sbi_machine_power_off,
 };

@@ -1,5 +1,5 @@
 ISA := riscv64
-DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_harts dw_mmc $(SD_CARD) $(SD_EMMC)
+DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_machine tree_console dw_mmc $(SD_CARD) $(SD_EMMC)
 # A U74 has no vector unit.
 KERNELS_WITHOUT := rvv zvfh
 CARD_IMAGE := ingot.bin
