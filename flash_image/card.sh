@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make a card image: an MBR, one FAT32 partition at 1 MiB, models/*.ingot and boot files.
+# Make a card image: an MBR, one FAT32 partition, models/*.ingot and boot files.
 # Equal inputs give equal bytes. Needs dosfstools and mtools, no root and no loop device.
 set -euo pipefail
 
@@ -9,6 +9,7 @@ usage: card.sh OUT.img [options] [file.ingot ...]
   --size MiB          size of the image; default: as the contents need, 40 at least
   --root FILE[:NAME]  put FILE into the root folder (as NAME, which may hold folders: a/b)
   --tree FOLDER       put all that is in FOLDER into the root folder
+  --start MiB         where the partition begins; default 1, which suits cards
   --save MiB          room for a conversation: saves/chat.sav, which /save writes into
   --power-of-two      round the size up to a power of two, as QEMU wants an SD card's
   --fragment          cut the models into pieces on the card, for tests
@@ -24,7 +25,6 @@ fail() {
 }
 
 MIB=$((1024 * 1024))
-START_SECTOR=2048 # 1 MiB: where cards and flash translation layers expect it
 MIN_CLUSTERS=65525 # fewer, and a FAT32 is taken for a FAT16 (FAT32 specification, "FAT type")
 VOLUME_ID=1a607001
 
@@ -33,7 +33,7 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1735689600}" TZ=UTC LC_ALL=C.UTF-
 export MTOOLSRC=/dev/null MTOOLS_SKIP_CHECK=0
 PATH="$PATH:/usr/sbin:/sbin"
 
-out= size_mib= fragment=no power_of_two=no save_mib=0
+out= size_mib= start_mib=1 fragment=no power_of_two=no save_mib=0
 models=() roots=()
 
 add_tree() {
@@ -52,6 +52,8 @@ while [ $# -gt 0 ]; do
         --root) [ $# -gt 1 ] || fail "--root needs a file"; roots+=("$2"); shift ;;
         --root=*) roots+=("${1#*=}") ;;
         --tree) [ $# -gt 1 ] || fail "--tree needs a folder"; add_tree "$2"; shift ;;
+        --start) [ $# -gt 1 ] || fail "--start needs a number of MiB"; start_mib=$2; shift ;;
+        --start=*) start_mib=${1#*=} ;;
         --save) [ $# -gt 1 ] || fail "--save needs a number of MiB"; save_mib=$2; shift ;;
         --power-of-two) power_of_two=yes ;;
         --fragment) fragment=yes ;;
@@ -69,6 +71,9 @@ case "$size_mib" in
 esac
 case "$save_mib" in
     ''|*[!0-9]*) fail "--save $save_mib is no number of MiB" ;;
+esac
+case "$start_mib" in
+    ''|0|*[!0-9]*) fail "--start $start_mib is no number of MiB from 1" ;;
 esac
 [ "$save_mib" -lt 4096 ] || fail "--save $save_mib: FAT32 holds files below 4 GiB only"
 
@@ -113,15 +118,16 @@ room=$content
 [ $fragment = no ] || room=$((content + 3 * largest + 4 * MIB))
 needed_mib=$(((room + room / 32 + files * 32768) / MIB + 4))
 [ $needed_mib -ge 40 ] || needed_mib=40
-size_mib=${size_mib:-$needed_mib}
+size_mib=${size_mib:-$((start_mib - 1 + needed_mib))}
 if [ $power_of_two = yes ]; then
     rounded=1
     while [ $rounded -lt "$size_mib" ]; do rounded=$((rounded * 2)); done
     size_mib=$rounded
 fi
-[ "$size_mib" -ge 36 ] || fail "--size $size_mib is too small: FAT32 begins at 36 MiB"
+[ "$size_mib" -ge $((start_mib + 35)) ] || fail "--size $size_mib is too small: FAT32 takes 35 MiB behind its start"
 [ "$size_mib" -le $((2048 * 1024)) ] || fail "--size $size_mib: an MBR ends at 2 TiB"
-partition_kib=$(((size_mib - 1) * 1024))
+start_sector=$((start_mib * 2048))
+partition_kib=$(((size_mib - start_mib) * 1024))
 cluster_sectors=$(cluster_sectors_for $((partition_kib * 1024)))
 
 # ---- make it ---------------------------------------------------------------------------------
@@ -129,7 +135,7 @@ cluster_sectors=$(cluster_sectors_for $((partition_kib * 1024)))
 work=$(mktemp -d "${TMPDIR:-/tmp}/card.XXXXXX")
 image="$out.part"
 trap 'rm -rf "$work" "$image"' EXIT
-drive="$image@@1M"
+drive="$image@@${start_mib}M"
 
 # The bytes of a number, least significant first, as printf takes them.
 little_endian() {
@@ -147,12 +153,12 @@ put_bytes() { # at offset, printf text
 make_volume() {
     rm -f "$image"
     truncate -s "${size_mib}M" "$image"
-    mkfs.vfat --invariant -F 32 -s "$cluster_sectors" -i "$VOLUME_ID" -n INGOT -h $START_SECTOR \
-        --offset $START_SECTOR "$image" $partition_kib >"$work/mkfs.log" ||
+    mkfs.vfat --invariant -F 32 -s "$cluster_sectors" -i "$VOLUME_ID" -n INGOT -h $start_sector \
+        --offset $start_sector "$image" $partition_kib >"$work/mkfs.log" ||
         fail "mkfs.vfat failed: $(cat "$work/mkfs.log")"
     # Disk signature; one entry of type 0x0C (FAT32, LBA), CHS fields "see LBA"; 55 AA.
     put_bytes 440 "$(little_endian 0x$VOLUME_ID 4)"
-    put_bytes 446 "\\x00\\xfe\\xff\\xff\\x0c\\xfe\\xff\\xff$(little_endian $START_SECTOR 4)$(
+    put_bytes 446 "\\x00\\xfe\\xff\\xff\\x0c\\xfe\\xff\\xff$(little_endian $start_sector 4)$(
         little_endian $((partition_kib * 2)) 4)"
     put_bytes 510 '\x55\xaa'
 }
@@ -183,7 +189,7 @@ make_holes() {
     mcopy -i "$drive" "${list[@]}" ::fill/ || fail "--fragment needs a larger --size"
     for ((i = 0; i < 2 * HOLES; i += 2)); do mdel -i "$drive" "::fill/f$i"; done
     # FSI_Nxt_Free of the FSInfo sector, which is sector 1 of the volume
-    put_bytes $((START_SECTOR * 512 + 512 + 492)) "$(little_endian 2 4)"
+    put_bytes $((start_sector * 512 + 512 + 492)) "$(little_endian 2 4)"
 }
 
 make_volume

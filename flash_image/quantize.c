@@ -96,6 +96,10 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
     if (extreme / 121.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
         return false;
     }
+    if (extreme == 0) { /* what the search would find; whole matrices of them are met */
+        memset(block, 0, 34);
+        return true;
+    }
     best.half = f16_from_f32(extreme / 127.0f);
     assign(best.q, w, h, best.half, range);
     measure(&best, w, h);

@@ -152,6 +152,7 @@ ROWS = [
     ("in pieces", card("pieces", "--fragment", MODEL), WORDS, ["ids:"]),
     ("in pieces, streamed", card("pieces", "--fragment", MODEL), WORDS + STREAM,
      ["ids:", ", streamed"]),
+    ("beyond 4 GiB", card("far", "--start", "4200", MODEL), WORDS, ["ids:"]),
     ("a volume without a partition", bare(), WORDS, ["ids:"]),
     ("200 models, the last by name", card("crowd", *crowd()), WORDS + " model=model-199", ["ids:"]),
     ("200 models, one that is not there", card("crowd", *crowd()), WORDS + " model=model-200",
