@@ -65,7 +65,7 @@ test-images: $(H)/ingot
 define image_with_main
 $(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/image.ld
 	$$(call say,LD,$$@)
-	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o,$$^) \
+	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o,$$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
 
 $(B)/$(1).bin: $(B)/$(1).elf
