@@ -6,10 +6,15 @@
 #include "runtime/commands.h"
 #include "runtime/console.h"
 #include "runtime/format_text.h"
+#include "runtime/reply_text.h"
 #include "runtime/report.h"
 #include "runtime/trace.h"
 
-enum { PROMPT_SECONDS = 2 }; /* before its progress is shown */
+enum {
+    PROMPT_SECONDS = 2,   /* before its progress is shown */
+    LONGEST_CIRCLE = 128, /* tokens that a reply may say over and over until it is stopped, ... */
+    CIRCLE_TOKENS = 128,  /* ... which it is after so many, and three times round at least */
+};
 
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
@@ -142,18 +147,45 @@ static bool is_end(const struct chat *c, uint32_t id)
 
 struct reply {
     struct report_reply figures;
-    struct utf8_writer writer;
+    struct reply_text text;
     uint32_t previous;
     uint32_t first_new; /* index in the cache of the first new token */
+    uint32_t same[LONGEST_CIRCLE + 1]; /* latest tokens that are those of so many before */
 };
+
+const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes)
+{
+    const struct tokenizer *t = &c->engine->tokenizer;
+    const char *text = tokenizer_piece(t, id, previous, bytes);
+
+    if (*bytes == 0 && id < t->head->n_tokens &&
+        reply_text_is_mark(tokenizer_text(t, id), tokenizer_text_bytes(t, id))) {
+        text = tokenizer_text(t, id);
+        *bytes = tokenizer_text_bytes(t, id);
+    }
+    return text;
+}
 
 static void print_token(const struct chat *c, struct reply *r, uint32_t id)
 {
     size_t bytes;
-    const char *text = tokenizer_piece(&c->engine->tokenizer, id, r->previous, &bytes);
+    const char *text = chat_piece(c, id, r->previous, &bytes);
 
-    utf8_writer_put(&r->writer, text, bytes);
+    reply_text_put(&r->text, text, bytes);
     r->previous = id;
+}
+
+/* Whether the reply, whose latest token is the one behind the cache, says the same over and over. */
+static bool goes_in_circles(const struct chat *c, struct reply *r)
+{
+    const uint32_t *end = c->engine->ids + c->engine->kv.length;
+    bool circles = false;
+
+    for (uint32_t n = 1; n <= LONGEST_CIRCLE && n < r->figures.new_tokens; n++) {
+        r->same[n] = end[0] == end[-(int32_t)n] ? r->same[n] + 1 : 0;
+        circles = circles || (r->same[n] >= CIRCLE_TOKENS && r->same[n] >= 3 * n);
+    }
+    return circles;
 }
 
 /* The context is full in the middle of a reply, all of which is in the cache. ERR_NO_SPACE: it has
@@ -208,7 +240,13 @@ static enum err decode(struct chat *c, struct reply *r)
         r->figures.end = board.ticks();
         guessed = engine_was_guessed(e, id);
         c->pending = 1;
-        if (r->figures.new_tokens == limit) {
+        if (r->figures.new_tokens == limit || r->text.stopped) {
+            return ERR_OK;
+        }
+        if (limit == UINT32_MAX && goes_in_circles(c, r)) {
+            reply_text_end(&r->text);
+            console_printf("\n(stopped, for the reply goes in circles: repeat= above 1 helps, and with "
+                           "n= it may)");
             return ERR_OK;
         }
         if (console_aborted()) {
@@ -258,7 +296,7 @@ static void print_error(const struct chat *c, enum err error)
 
 static void close_reply(struct chat *c, struct reply *r, enum err error)
 {
-    utf8_writer_flush(&r->writer);
+    reply_text_end(&r->text);
     console_style(CONSOLE_NORMAL);
     print_error(c, error);
     if (r->figures.first == 0) { /* stopped or failed before the first token */
@@ -273,7 +311,9 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
     r->figures.speculates = c->speculative.on;
     r->figures.guessed = c->speculative.figures.guessed;
     r->figures.right = c->speculative.figures.right;
-    report_figures(c->engine, &r->figures);
+    if (!c->options->quiet) {
+        report_figures(c->engine, &r->figures);
+    }
     if (c->options->ids) {
         print_ids(c, r);
     }
@@ -324,16 +364,26 @@ static enum err encode_turn(struct chat *c, const char *text, size_t bytes, size
     }
 }
 
+static void open_text(const struct chat *c, struct reply *r, bool as_turn)
+{
+    uint32_t bytes;
+    const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
+    bool inside = as_turn && c->options->think != THINK_OFF && reply_text_opens(prefix, bytes);
+
+    reply_text_open(&r->text, c->options, inside, console_is_terminal(), console_write_to, NULL);
+}
+
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
     struct engine *e = c->engine;
-    struct reply r = { .writer = { .write = console_write_to } };
+    struct reply r = { .first_new = 0 };
     uint32_t start, own;
     size_t n = 0;
     enum err error;
 
     e->problem[0] = '\0';
     as_turn = as_turn && chat_has_template(c->template);
+    open_text(c, &r, as_turn);
     if (as_turn) {
         forget_thoughts(c);
         error = encode_turn(c, text, bytes, &n);
@@ -378,6 +428,9 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     c->totals.prompt_tokens += r.figures.prompt_tokens;
     c->totals.new_tokens += r.figures.new_tokens;
     close_reply(c, &r, error);
+    if (r.text.stopped) {
+        chat_cut_reply(c, r.text.bytes, r.text.shown);
+    }
     return error;
 }
 

@@ -23,13 +23,37 @@ static uint32_t end_of(const struct chat *c)
     return c->engine->kv.length + c->pending;
 }
 
-static void cut_cache(struct chat *c, uint32_t length)
+void chat_cut(struct chat *c, uint32_t length, uint32_t pending)
 {
     struct engine *e = c->engine;
 
     e->kv.length = length < e->kv.length ? length : e->kv.length;
+    c->pending = length + pending - e->kv.length;
     e->n_ahead = 0;
     e->logits = NULL;
+}
+
+void chat_cut_reply(struct chat *c, uint64_t bytes, uint64_t shown)
+{
+    struct engine *e = c->engine;
+    uint32_t at = e->kv.length + c->pending;
+    struct tokenizer_part part = { "", 0, false };
+    size_t n = 0;
+
+    while (bytes > shown) {
+        size_t piece;
+
+        at--;
+        part.text = chat_piece(c, e->ids[at], at != 0 ? e->ids[at - 1] : INGOT_NO_TOKEN, &piece);
+        bytes -= piece;
+    }
+    part.bytes = (size_t)(shown - bytes);
+    if (part.bytes != 0 &&
+        tokenizer_encode_parts(&e->tokenizer, &part, 1, TOKENIZER_CONTINUE, e->ids + at,
+                               e->kv.context - at, &n, e->scratch, e->scratch_bytes) != ERR_OK) {
+        n = 0; /* at the context's very end */
+    }
+    chat_cut(c, at, (uint32_t)n);
 }
 
 bool chat_undo(struct chat *c)
@@ -46,8 +70,7 @@ bool chat_undo(struct chat *c)
         chat_clear(c);
         return true;
     }
-    cut_cache(c, start);
-    c->pending = start - c->engine->kv.length;
+    chat_cut(c, start, 0);
     c->reply_start = t->list[t->n - 1].reply;
     return true;
 }
@@ -109,8 +132,7 @@ bool chat_drop_oldest(struct chat *c, unsigned keep)
     }
     memmove(e->ids + opening, e->ids + from, (end - from) * sizeof *e->ids);
     turns_drop(t, n, (uint32_t)opening);
-    cut_cache(c, 0);
-    c->pending = end - from + (uint32_t)opening;
+    chat_cut(c, 0, end - from + (uint32_t)opening);
     c->reply_start = t->list[t->n - 1].reply;
     return true;
 }

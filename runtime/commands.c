@@ -8,8 +8,9 @@
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/report.h"
+#include "runtime/text_distance.h"
 
-enum { MOST_NAME = 16 };
+#define SETTINGS "temp, top_p, top_k, min_p, repeat, seed, n, think, quiet or stop"
 
 struct command {
     const char *name, *arguments, *help;
@@ -83,41 +84,74 @@ static char *cut_word(char *text, char **rest)
     return text;
 }
 
+/* In quotes, as it would be given. */
+static void show_stop(const char *stop)
+{
+    console_printf(", stop \"");
+    for (; *stop != '\0'; stop++) {
+        const char *escape = *stop == '\n' ? "\\n" : *stop == '\t' ? "\\t" : *stop == '"' ? "\\\"" : "";
+
+        console_write(*escape != '\0' ? escape : stop, *escape != '\0' ? 2 : 1);
+    }
+    console_printf("\"");
+}
+
 static void show_settings(const struct chat *c)
 {
     const struct sampler_params *p = &c->options->sampler;
     char temp[FORMAT_NUMBER_BYTES], top_p[FORMAT_NUMBER_BYTES], min_p[FORMAT_NUMBER_BYTES],
         repeat[FORMAT_NUMBER_BYTES];
 
-    console_printf("temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u\n",
+    console_printf("temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u, think %s, quiet %s",
                    format_milli(temp, (uint64_t)(p->temp * 1000.0f + 0.5f), 3),
                    format_milli(top_p, (uint64_t)(p->top_p * 1000.0f + 0.5f), 3),
                    (unsigned)p->top_k, format_milli(min_p, (uint64_t)(p->min_p * 1000.0f + 0.5f), 3),
                    format_milli(repeat, (uint64_t)(p->repeat * 1000.0f + 0.5f), 3),
-                   (unsigned long long)p->seed, (unsigned)c->options->n);
+                   (unsigned long long)p->seed, (unsigned)c->options->n,
+                   options_think_name(c->options->think), c->options->quiet ? "on" : "off");
+    for (uint32_t i = 0; i < c->options->n_stops; i++) {
+        show_stop(c->options->stop[i]);
+    }
+    console_printf("\n");
+}
+
+/* Text in quotes may have escapes, as in the boot arguments. */
+static enum err set_stop(struct options *o, const char *value)
+{
+    char word[OPTIONS_STOP_BYTES * 2 + 8];
+
+    if (strcmp(value, "off") == 0) {
+        o->n_stops = 0;
+        return ERR_OK;
+    }
+    if (value[0] != '"' || strlen(value) + 6 > sizeof word) {
+        return options_set(o, "stop", value, &to_console);
+    }
+    format_text(word, sizeof word, "stop=%s", value);
+    return options_parse(o, word, &to_console);
 }
 
 static enum command_result run_set(struct chat *c, char *argument)
 {
-    static const char *const names[] = { "temp", "top_p", "top_k", "min_p", "repeat", "seed", "n" };
+    static const char *const names[] = { "temp", "top_p", "top_k", "min_p", "repeat", "seed", "n",
+                                         "think", "quiet", "stop" };
     char *value, *name = cut_word(argument, &value);
+    bool known = name[0] == '\0';
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && name[0] != '\0'; i++) {
-        if (strcmp(names[i], name) != 0) {
-            continue;
-        }
-        if (options_set(c->options, name, value, &to_console) != ERR_OK) {
-            return COMMAND_DONE;
-        }
-        c->sampler.params = c->options->sampler;
-        if (strcmp(name, "seed") == 0) {
-            sampler_init(&c->sampler, &c->options->sampler);
-        }
-        show_settings(c);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        known = known || strcmp(names[i], name) == 0;
+    }
+    if (!known) {
+        console_printf("error: /set knows " SETTINGS "\n");
+    } else if (strcmp(name, "stop") == 0 && set_stop(c->options, value) != ERR_OK) {
+        return COMMAND_DONE;
+    } else if (name[0] != '\0' && strcmp(name, "stop") != 0 &&
+               options_set(c->options, name, value, &to_console) != ERR_OK) {
         return COMMAND_DONE;
     }
-    if (name[0] != '\0') {
-        console_printf("error: /set knows temp, top_p, top_k, min_p, repeat, seed and n\n");
+    c->sampler.params = c->options->sampler;
+    if (strcmp(name, "seed") == 0) {
+        sampler_init(&c->sampler, &c->options->sampler);
     }
     show_settings(c);
     return COMMAND_DONE;
@@ -132,7 +166,7 @@ static const struct command commands[] = {
     { "models", "", "the models on the card", command_models },
     { "model", "NAME", "talk to another one", command_model },
     { "system", "TEXT", "a new conversation under this system prompt", run_system },
-    { "set", "NAME VALUE", "temp, top_p, top_k, min_p, repeat, seed or n", run_set },
+    { "set", "NAME VALUE", SETTINGS, run_set },
     { "reset", "", "a new conversation", run_reset },
     { "undo", "", "take the last turn back", run_undo },
     { "retry", "", "answer it again", run_retry },
@@ -162,36 +196,13 @@ static enum command_result run_help(struct chat *c, char *argument)
     return COMMAND_DONE;
 }
 
-/* Insertions, deletions and replacements that make b of a (Levenshtein), both short. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[MOST_NAME + 1];
-    size_t n = strlen(b);
-
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        unsigned before = row[0]++;
-
-        for (size_t j = 0; j < n; j++) {
-            unsigned replace = before + (a[i] != b[j]);
-            unsigned other = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-
-            before = row[j + 1];
-            row[j + 1] = replace < other ? replace : other;
-        }
-    }
-    return row[n];
-}
-
 static void suggest(const char *name)
 {
     const struct command *nearest = commands;
-    unsigned least = MOST_NAME;
+    unsigned least = TEXT_DISTANCE_FAR;
 
-    for (size_t i = 0; i < n_commands && strlen(name) < MOST_NAME; i++) {
-        unsigned d = distance(name, commands[i].name);
+    for (size_t i = 0; i < n_commands; i++) {
+        unsigned d = text_distance(name, strlen(name), commands[i].name, strlen(commands[i].name));
 
         if (d < least) {
             least = d;

@@ -8,10 +8,13 @@
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/kv_cache.h"
+#include "runtime/text_distance.h"
 
-enum { SHOWN_BYTES = 40, NAME_BYTES = 16, VALUE_BYTES = OPTIONS_MODEL_BYTES };
+enum { SHOWN_BYTES = 40, VALUE_BYTES = OPTIONS_MODEL_BYTES };
 
-enum kind { KIND_TEXT, KIND_CHOICE, KIND_COUNT, KIND_SIZE, KIND_SEED, KIND_NUMBER, KIND_FLAG };
+enum kind {
+    KIND_TEXT, KIND_CHOICE, KIND_COUNT, KIND_SIZE, KIND_SEED, KIND_NUMBER, KIND_STOP, KIND_FLAG
+};
 
 struct rule {
     const char *name;
@@ -25,6 +28,7 @@ struct rule {
 _Static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
 
 #define FIELD(f) offsetof(struct options, f)
+#define NO_VALUE "no value, on or off"
 
 static const struct rule rules[OPTION_COUNT] = {
     [OPTION_MODEL] = { "model", KIND_TEXT, FIELD(model), OPTIONS_MODEL_BYTES, 0, 0,
@@ -33,7 +37,11 @@ static const struct rule rules[OPTION_COUNT] = {
                         "a text of up to 4095 bytes, such as prompt=\"Once upon a time\"" },
     [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(system), OPTIONS_SYSTEM_BYTES, 0, 0,
                         "a text of up to 2047 bytes, such as system=\"Answer briefly.\"" },
-    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0, "on or off" },
+    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0,
+                       "on, off, show, dim or hide" },
+    [OPTION_STOP] = { "stop", KIND_STOP, 0, 0, 0, 0,
+                      "a text of up to 63 bytes, such as stop=\"User:\", and four times at most" },
+    [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(quiet), 0, 0, 0, NO_VALUE },
     [OPTION_N] = { "n", KIND_COUNT, FIELD(n), 0, 0, INGOT_MAX_CONTEXT,
                    "a count of tokens up to 1048576, such as n=128; 0 means until the end" },
     [OPTION_TEMP] = { "temp", KIND_NUMBER, FIELD(sampler.temp), 0, 0, 100,
@@ -66,19 +74,21 @@ static const struct rule rules[OPTION_COUNT] = {
     [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(term), 0, 0, 0, "auto, plain or vt" },
     [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(watchdog), 0, 0, 15,
                           "a count of seconds up to 15, such as watchdog=15; 0 means none" },
-    [OPTION_VERBOSE] = { "verbose", KIND_FLAG, FIELD(verbose), 0, 0, 0, "no value" },
-    [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, "no value" },
-    [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, "no value" },
-    [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, "no value" },
+    [OPTION_VERBOSE] = { "verbose", KIND_FLAG, FIELD(verbose), 0, 0, 0, NO_VALUE },
+    [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, NO_VALUE },
+    [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, NO_VALUE },
+    [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, NO_VALUE },
     [OPTION_TRACE] = { "trace", KIND_COUNT, FIELD(trace), 0, 0, 1, "0 or 1" },
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
+static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
+static_assert(OPTION_COUNT <= 32, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
 /* What firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends in *
  * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
 static const char *const foreign[] = {
-    "console", "earlycon", "earlyprintk", "quiet", "splash", "loglevel", "ignore_loglevel", "ro",
+    "console", "earlycon", "earlyprintk", "splash", "loglevel", "ignore_loglevel", "ro",
     "rw", "init", "initrd", "root*", "elevator", "coherent_pool", "cma", "video", "numa*",
     "maxcpus", "nr_cpus", "ip", "kgdboc", "cgroup_*", "snd_*", "vc_mem*", "bcm27*", "bcm28*",
     "dwc_otg*", "smsc95xx*", "fsck*", "pci*", "iommu*", "reboot", "BOOT_IMAGE", "panic",
@@ -148,38 +158,6 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest word ---- */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' ? '_' : c;
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein distance; b shorter than NAME_BYTES. Case does not count. */
-static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    unsigned row[NAME_BYTES];
-
-    for (unsigned j = 0; j <= n_b; j++) {
-        row[j] = j;
-    }
-    for (unsigned i = 1; i <= n_a; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = i;
-        for (unsigned j = 1; j <= n_b; j++) {
-            unsigned change = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-
-            diagonal = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[n_b];
-}
-
 /* The rule that the writer may have meant: a word that a known one begins (temperature), or the
  * nearest with at most a third of its letters wrong, two at most. NULL: none. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
@@ -194,10 +172,7 @@ static const struct rule *nearest_rule(const char *name, size_t bytes)
         if (n >= 3 && bytes > n && memcmp(rules[i].name, name, n) == 0) {
             return &rules[i];
         }
-        if (bytes >= NAME_BYTES) {
-            continue;
-        }
-        d = distance(name, bytes, rules[i].name, n);
+        d = text_distance(name, bytes, rules[i].name, n);
         if (d < least_distance && d < (bytes > n ? bytes : n) && d <= 1 + n / 4) {
             best = &rules[i];
             least_distance = d;
@@ -252,20 +227,30 @@ static enum err set_text(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
+static const char *const think_names[] = { [THINK_ON] = "on", [THINK_OFF] = "off",
+                                           [THINK_SHOW] = "show", [THINK_DIM] = "dim",
+                                           [THINK_HIDE] = "hide", NULL };
+
+const char *options_think_name(uint32_t think)
+{
+    return think_names[think];
+}
+
 /* Of several choices the number. */
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
 {
     static const char *const kv[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32",
                                       [KV_N_TYPES] = NULL };
-    static const char *const on_off[] = { "on", "off", NULL }; /* THINK_ON, FLOW_ON are 0 */
+    static const char *const on_off[] = { "on", "off", NULL }; /* FLOW_ON is 0 */
     static const char *const spec[] = { [SPEC_AUTO] = "auto", [SPEC_OFF] = "off",
                                         [SPEC_NGRAM] = "ngram", NULL };
     static const char *const term[] = { [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain",
                                         [CONSOLE_VT] = "vt", NULL };
-    const char *const *choices = rule->field == FIELD(kv)     ? kv
-                                 : rule->field == FIELD(spec) ? spec
-                                 : rule->field == FIELD(term) ? term
-                                                              : on_off;
+    const char *const *choices = rule->field == FIELD(kv)      ? kv
+                                 : rule->field == FIELD(spec)  ? spec
+                                 : rule->field == FIELD(term)  ? term
+                                 : rule->field == FIELD(think) ? think_names
+                                                               : on_off;
 
     for (uint32_t i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0) {
@@ -314,6 +299,31 @@ static enum err set_number(struct options *o, const struct rule *rule, const cha
     return ERR_OK;
 }
 
+static enum err add_stop(struct options *o, const char *value)
+{
+    size_t bytes = strlen(value);
+
+    if (bytes == 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    if (bytes >= OPTIONS_STOP_BYTES || o->n_stops == OPTIONS_STOPS) {
+        return ERR_TOO_LONG;
+    }
+    memcpy(o->stop[o->n_stops++], value, bytes + 1);
+    return ERR_OK;
+}
+
+static enum err set_flag(struct options *o, const struct rule *rule, const char *value)
+{
+    bool on = value == NULL || strcmp(value, "on") == 0;
+
+    if (!on && strcmp(value, "off") != 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy((char *)o + rule->field, &on, sizeof on);
+    return ERR_OK;
+}
+
 /* value NULL: the word stands alone. */
 static enum err set_option(struct options *o, enum option which, const char *value,
                            const struct options_report *report)
@@ -321,9 +331,9 @@ static enum err set_option(struct options *o, enum option which, const char *val
     const struct rule *rule = &rules[which];
     enum err err;
 
-    if ((value == NULL) != (rule->kind == KIND_FLAG)) {
-        say(report, true, "%s%s cannot be used: %s takes %s.", rule->name,
-            value != NULL ? "=" : " alone", rule->name, rule->accepts);
+    if (value == NULL && rule->kind != KIND_FLAG) {
+        say(report, true, "%s alone cannot be used: %s takes %s.", rule->name, rule->name,
+            rule->accepts);
         return ERR_BAD_ARGUMENT;
     }
     switch (rule->kind) {
@@ -343,9 +353,11 @@ static enum err set_option(struct options *o, enum option which, const char *val
     case KIND_NUMBER:
         err = set_number(o, rule, value);
         break;
+    case KIND_STOP:
+        err = add_stop(o, value);
+        break;
     default:
-        memcpy((char *)o + rule->field, &(bool) { true }, sizeof(bool));
-        err = ERR_OK;
+        err = set_flag(o, rule, value);
         break;
     }
     if (err != ERR_OK) {

@@ -14,6 +14,8 @@ enum {
     OPTIONS_MODEL_BYTES = 256,
     OPTIONS_SYSTEM_BYTES = 2048,
     OPTIONS_ISA_BYTES = 16,
+    OPTIONS_STOPS = 4,
+    OPTIONS_STOP_BYTES = 64,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
 
@@ -21,7 +23,10 @@ enum option {
     OPTION_MODEL,    /* model=PATH, a file on the card (host: any file) */
     OPTION_PROMPT,   /* prompt="TEXT": generate once and power off */
     OPTION_SYSTEM,   /* system="TEXT": the system prompt; empty: none, not even the model's own */
-    OPTION_THINK,    /* think=on or off, where the model's template knows it */
+    OPTION_THINK,    /* think=off, where the model's template knows it; on, or how thoughts are
+                      * shown: show, dim, hide */
+    OPTION_STOP,     /* stop="TEXT" ends a reply; up to four of them */
+    OPTION_QUIET,    /* quiet: no line of figures behind a reply */
     OPTION_N,        /* n=COUNT of tokens to generate */
     OPTION_TEMP,     /* temp=0.8 */
     OPTION_TOP_P,    /* top_p=0.95 */
@@ -48,7 +53,8 @@ enum option {
     OPTION_COUNT
 };
 
-enum option_think { THINK_ON, THINK_OFF };
+/* THINK_ON: dimmed on a terminal, else as they are. */
+enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
 enum option_flow { FLOW_ON, FLOW_OFF };
 
@@ -74,12 +80,18 @@ struct options {
     uint32_t term;                     /* enum console_terminal */
     uint32_t watchdog;                 /* seconds, if given */
     bool verbose;
+    char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
+    uint32_t n_stops;
+    bool quiet;
     bool selftest;
     bool ids;
     bool ticks;
     uint32_t trace;                    /* 1: on */
     char value[OPTIONS_PROMPT_BYTES];  /* where options_parse() unquotes a word */
 };
+
+/* "on", "hide" and so on. */
+const char *options_think_name(uint32_t think);
 
 /* Where sentences go. fatal: a malformed value; otherwise an unknown word, which is passed over.
  * A sentence has no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
@@ -98,9 +110,9 @@ static inline bool options_given(const struct options *o, enum option which)
 
 /* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are
  * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
- * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, quiet ...) are
- * passed over without a sentence. The later of two equal words counts. A malformed value leaves
- * its option as it was, and the words after it are still read.
+ * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
+ * passed over without a sentence. The later of two equal words counts, but each stop= adds one. A
+ * malformed value leaves its option as it was, and the words after it are still read.
  * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);

@@ -17,7 +17,7 @@ static const struct alias {
     { "--ctx", "ctx" },          { "--ctx-size", "ctx" },    { "--mem", "mem" },
     { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
     { "--kv", "kv" },             { "--system", "system" },  { "--think", "think" },
-    { "--spec", "spec" },         { "--draft", "draft" },
+    { "--spec", "spec" },         { "--draft", "draft" },   { "--stop", "stop" },
 };
 
 void host_args_help(void)
@@ -26,7 +26,9 @@ void host_args_help(void)
          "  -p, --prompt TEXT      text to continue, or the user's turn\n"
          "  --system TEXT          the system prompt (default: the model's own)\n"
          "  --template NAME        chat template; list: shows them; none: continue text\n"
-         "  --think on|off         where the template knows it (Qwen3)\n"
+         "  --think off            where the template knows it (Qwen3); or how thoughts are shown:\n"
+         "                         show, dim, hide (default: dim on a terminal)\n"
+         "  --stop TEXT            ends the reply before this text; up to four times\n"
          "  -n, --predict N        tokens to generate (default: until the model ends)\n"
          "  --temp T               0: greedy (default 0.8)\n"
          "  --top-p P  --top-k K  --min-p P  --repeat R\n"
@@ -54,6 +56,7 @@ void host_args_help(void)
          "  --tokens \"ID ID ...\"   in place of a prompt (ingot logits)\n"
          "  --no-bos               do not begin with the BOS token\n"
          "  -q, --quiet            no log lines\n"
+         "  --no-figures           no line of figures behind a reply\n"
          "  -h, --help             this text");
 }
 
@@ -83,6 +86,8 @@ static bool set_flag(struct host_args *a, const char *word)
 {
     if (strcmp(word, "--ids") == 0) {
         a->options.ids = true;
+    } else if (strcmp(word, "--no-figures") == 0) {
+        a->options.quiet = true;
     } else if (strcmp(word, "--selftest") == 0) {
         a->options.selftest = true;
     } else if (strcmp(word, "--no-bos") == 0) {

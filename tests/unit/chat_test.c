@@ -98,6 +98,99 @@ static void test_full(void)
        "each plain text begins an empty context");
 }
 
+/* The piece of a token behind another. */
+static const char *piece_of(uint32_t id, size_t *bytes)
+{
+    return tokenizer_piece(&rig.engine.tokenizer, id, 5, bytes);
+}
+
+static void append_text(void *context, const char *more, size_t bytes)
+{
+    strncat(context, more, bytes);
+}
+
+/* A stop string over the border between two tokens and from within the first: the next turn sees the
+ * text before it, and nothing else. */
+static void test_stop_string(void)
+{
+    static const char *const notes[] = { "from the middle of a token", "from a token's beginning" };
+    struct engine *e = &rig.engine;
+    uint32_t first[24], wanted[256];
+    unsigned at = 2;
+    size_t bytes, next;
+
+    start_over(20);
+    options.quiet = true;
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 24) == 20 && strstr(text, "[") == NULL,
+       "a reply of twenty tokens, quietly");
+    while (at < 16 && (piece_of(first[at], &bytes), bytes < 3))
+        at++;
+    if (!OK(at < 16, "a token of %u bytes", (unsigned)bytes))
+        return;
+    for (int whole = 0; whole < 2; whole++) {
+        const char *piece = piece_of(first[at], &bytes), *behind = piece_of(first[at + 1], &next);
+        char stop[64], reply[256] = "", head[8];
+        struct utf8_writer shown = { .write = append_text, .context = reply };
+        size_t n, n_head = whole ? 0 : 1;
+
+        snprintf(stop, sizeof stop, "%.*s%.*s", (int)(bytes - n_head), piece + n_head,
+                 next > 1 ? 1 : (int)next, behind);
+        snprintf(head, sizeof head, "%.*s", (int)n_head, piece);
+        for (unsigned i = 0; i < at; i++) {
+            piece = piece_of(first[i], &next);
+            utf8_writer_put(&shown, piece, next);
+        }
+        utf8_writer_put(&shown, head, n_head);
+        utf8_writer_flush(&shown);
+        if (strstr(reply, stop) != NULL)
+            rig_die("the reply repeats itself");
+        start_over(20);
+        options_set(&options, "stop", stop, NULL);
+        OK(say("bade", true) == ERR_OK && strncmp(text, reply, strlen(reply)) == 0 &&
+               text[strlen(reply)] == '\n', "the reply ends before \"%s\", %s: %.60s", stop,
+           notes[whole], text);
+        options.n_stops = 0;
+        options.n = 1;
+        OK(say("gogo", true) == ERR_OK, "a second turn");
+        n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+        memcpy(wanted + n, first, at * sizeof *first);
+        n += at;
+        n += n_head != 0 ? tokens_of("", head, "", TOKENIZER_CONTINUE, wanted + n) : 0;
+        n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
+        OK(e->kv.length == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+           "sees what was shown");
+    }
+}
+
+static void test_circles(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t ids[300];
+    unsigned n, longest = 0;
+
+    start_over(0);
+    options.sampler.repeat = 0.5f; /* what was said is all the likelier */
+    chat_open(&chat, e, NULL, &options, NULL);
+    OK(say("bade", true) == ERR_OK && strstr(text, "goes in circles") != NULL,
+       "a reply that says the same over and over is stopped: %.60s",
+       strchr(text, '(') != NULL ? strchr(text, '(') : "");
+    n = printed_ids(ids, 300);
+    for (unsigned period = 1; period < n; period++) {
+        unsigned same = 0;
+
+        while (same + period < n && ids[n - 1 - same] == ids[n - 1 - same - period])
+            same++;
+        longest = same > longest ? same : longest;
+    }
+    OK(n < 250 && longest == 128, "after %u tokens, %u of which were the same again", n, longest);
+    OK(e->kv.length + 1 < e->kv.context && say("gogo", true) == ERR_OK, "and the chat goes on");
+    start_over(200);
+    options.sampler.repeat = 0.5f;
+    chat_open(&chat, e, NULL, &options, NULL);
+    OK(say("bade", true) == ERR_OK && printed_ids(ids, 300) == 200,
+       "with n= it says so many tokens all the same");
+}
+
 /* A stream that fails in a prompt leaves the conversation as it was. */
 static void test_failure(void)
 {
@@ -229,6 +322,8 @@ int main(void)
     test_conversation();
     test_stopped();
     test_full();
+    test_stop_string();
+    test_circles();
     test_failure();
     test_system();
     test_thoughts(strings);

@@ -38,7 +38,8 @@ static void test_all_words(void)
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
                          "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off "
-                         "term=vt watchdog=9 verbose selftest ids ticks trace=1 system=\"Be brief.\" think=off");
+                         "term=vt watchdog=9 verbose selftest ids ticks trace=1 system=\"Be brief.\" think=off "
+                         "quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
@@ -51,18 +52,37 @@ static void test_all_words(void)
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
        near(o.sampler.repeat, 1.1f), "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
-    OK(o.verbose && o.selftest && o.ids && o.ticks && o.trace == 1, "flags");
+    OK(o.verbose && o.selftest && o.ids && o.ticks && o.quiet && o.trace == 1, "flags");
     OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM &&
        o.term == CONSOLE_VT, "choices");
+    OK(o.n_stops == 2 && strcmp(o.stop[0], "User:") == 0 && strcmp(o.stop[1], "a\nb") == 0,
+       "stop strings add up");
     OK(strcmp(o.system, "Be brief.") == 0 && o.system_bytes == 9, "the system prompt");
     OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) && o.system_bytes == 0,
        "an empty one is given");
     OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.think == THINK_ON &&
-       strstr(said, "think takes on or off") != NULL, "think=: %s", said);
+       strstr(said, "think takes on, off, show, dim or hide") != NULL, "think=: %s", said);
     OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPEC_AUTO &&
        strstr(said, "spec takes auto, off or ngram") != NULL, "spec=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
        strstr(said, "kv takes f16, q8 or f32") != NULL, "none of the choices: %s", said);
+}
+
+/* Five stop strings, and one that is too long. */
+static void test_stops(void)
+{
+    char args[OPTIONS_STOP_BYTES + 8] = "stop=";
+
+    OK(parse("stop=a stop=b stop=c stop=d stop=e") == ERR_TOO_LONG && o.n_stops == 4 &&
+           strcmp(o.stop[3], "d") == 0 && strstr(said, "four times at most") != NULL,
+       "a fifth stop string is refused: %s", said);
+    memset(args + 5, 'x', OPTIONS_STOP_BYTES - 1);
+    OK(parse(args) == ERR_OK && strlen(o.stop[0]) == 63, "63 bytes fit");
+    strcat(args, "x");
+    OK(parse(args) == ERR_TOO_LONG && o.n_stops == 0, "64 do not");
+    OK(parse("quiet=on ids=off") == ERR_OK && o.quiet && !o.ids, "flags may say so");
+    OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.quiet && o.think == THINK_HIDE &&
+           strcmp(options_think_name(o.think), "hide") == 0, "the later word counts");
 }
 
 static void test_defaults(void)
@@ -146,7 +166,8 @@ static void test_malformed(void)
     OK(refused("mem=16X", "mem=16X") && refused("mem=0", "mem=0") && refused("mem=K", "mem=K"),
        "sizes");
     OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits");
-    OK(refused("ids=1", "ids= cannot be used: ids takes no value"), "a value for a flag");
+    OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"), "a value for a flag");
+    OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "an empty stop");
     OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "empty names");
     OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
     OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.n == 5 &&
@@ -192,11 +213,11 @@ static void test_foreign(void)
     OK(passed_over("coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 "
                    "bcm2708_fb.fbwidth=0 smsc95xx.macaddr=B8:27:EB:00:00:00 vc_mem.mem_base=0x1 "
                    "vc_mem.mem_size=0x2 console=ttyS0,115200 console=tty1 root=PARTUUID=1-02 "
-                   "rootfstype=ext4 fsck.repair=yes rootwait quiet ro rw earlycon cma=64M "
+                   "rootfstype=ext4 fsck.repair=yes rootwait splash ro rw earlycon cma=64M "
                    "dwc_otg.lpm_enable=0 earlycon=pl011,0x9000000 panic=1 vc_mem=3 "
                    "bcm2709.boardrev=0x1", "") &&
        said[0] == '\0', "what firmware adds is passed over without a word");
-    OK(parse("row quiet2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'quiet2'"),
+    OK(parse("row splash2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'splash2'"),
        "what only begins like it is not");
 }
 
@@ -268,6 +289,7 @@ int main(void)
 {
     test_all_words();
     test_defaults();
+    test_stops();
     test_quotes();
     test_long_texts();
     test_malformed();
