@@ -2,10 +2,14 @@
 #ifndef INGOT_RUNTIME_CHAR_WIDTH_H
 #define INGOT_RUNTIME_CHAR_WIDTH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Columns that a printable character takes: combining marks none, East Asian wide forms and
  * pictures two. By block, after Unicode's EastAsianWidth.txt. */
 unsigned char_width(uint32_t code);
+
+/* Whether a character belongs to the one before it: marks, variation selectors, joiners. */
+bool char_joins(uint32_t code);
 
 #endif

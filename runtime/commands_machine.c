@@ -47,6 +47,7 @@ static struct saved_chat_state state_of(struct chat *c)
         .n_ids = c->engine->kv.length + c->pending,
         .reply_start = c->reply_start,
         .started = c->started,
+        .turns = &c->turns,
     };
 }
 
@@ -108,7 +109,8 @@ enum command_result command_load(struct chat *c, char *argument)
     c->started = state.started;
     c->reply_start = state.reply_start;
     c->pending = state.n_ids - c->engine->kv.length;
-    console_printf("(%u tokens of %s: go on)\n", (unsigned)state.n_ids, file->name);
+    console_printf("(%u tokens of %s, %u turns: go on)\n", (unsigned)state.n_ids, file->name,
+                   c->turns.n);
     return COMMAND_DONE;
 }
 

@@ -41,18 +41,34 @@ static bool is_continuation(char c)
     return ((uint8_t)c & 0xc0) == 0x80;
 }
 
+static size_t code_after(const struct line_editor *e, size_t at)
+{
+    while (at < e->n && is_continuation(e->line[++at])) {
+    }
+    return at < e->n ? at : e->n;
+}
+
+/* Whether a mark stands at `at`, which then belongs to the character before it. */
+static bool joins(const struct line_editor *e, size_t at)
+{
+    const uint8_t *text = (const uint8_t *)e->line + at;
+
+    return at < e->n && *text >= 0x80 && char_joins(utf8_decode(text, (int)(code_after(e, at) - at)));
+}
+
 static size_t character_before(const struct line_editor *e, size_t at)
 {
-    while (at > 0 && is_continuation(e->line[--at])) {
+    while (at > 0 && (is_continuation(e->line[--at]) || joins(e, at))) {
     }
     return at;
 }
 
 static size_t character_after(const struct line_editor *e, size_t at)
 {
-    while (at < e->n && is_continuation(e->line[++at])) {
-    }
-    return at < e->n ? at : e->n;
+    do {
+        at = code_after(e, at);
+    } while (joins(e, at));
+    return at;
 }
 
 static bool is_space(char c)
@@ -87,7 +103,7 @@ static unsigned columns_between(const struct line_editor *e, size_t from, size_t
     unsigned columns = 0;
 
     while (from < to) {
-        size_t next = character_after(e, from);
+        size_t next = code_after(e, from);
 
         columns += char_width(utf8_decode((const uint8_t *)e->line + from, (int)(next - from)));
         from = next;

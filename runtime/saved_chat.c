@@ -5,7 +5,7 @@
 #include "runtime/crc32c.h"
 #include "runtime/format_text.h"
 
-enum { SAVED_CHAT_VERSION = 1, MOST_PENDING = 64 };
+enum { SAVED_CHAT_VERSION = 2 };
 
 static const char magic[8] = "INGOTSAV";
 
@@ -32,13 +32,15 @@ static size_t run_bytes(const struct kv_cache *kv, uint32_t length)
     return ((size_t)length + KV_TILE - 1) / KV_TILE * kv->tile_bytes;
 }
 
-static uint64_t payload_bytes(const struct saved_chat_state *state, uint32_t length,
-                              uint32_t n_ids)
+/* Of what h describes. */
+static uint64_t payload_bytes(const struct saved_chat_state *state,
+                              const struct saved_chat_header *h)
 {
     const struct ingot_params *p = &state->image->header->params;
 
-    return (uint64_t)n_ids * sizeof(uint32_t) +
-           (uint64_t)2 * p->n_layers * p->n_kv_heads * run_bytes(state->kv, length);
+    return (uint64_t)h->n_ids * sizeof(uint32_t) + (uint64_t)h->n_turns * sizeof(struct turn) +
+           h->text_bytes +
+           (uint64_t)2 * p->n_layers * p->n_kv_heads * run_bytes(state->kv, h->length);
 }
 
 static uint64_t half_bytes(const struct file *file)
@@ -46,10 +48,29 @@ static uint64_t half_bytes(const struct file *file)
     return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
 }
 
+/* All but what the payload's bytes say and the file's past. */
+static void describe(const struct saved_chat_state *state, struct saved_chat_header *h)
+{
+    memset(h, 0, sizeof *h);
+    memcpy(h->magic, magic, sizeof magic);
+    h->version = SAVED_CHAT_VERSION;
+    h->model_crc = state->image->header->header_crc32c;
+    h->kv_type = state->kv->type;
+    h->length = state->kv->length;
+    h->n_ids = state->n_ids;
+    h->reply_start = state->reply_start;
+    h->started = state->started;
+    h->n_turns = state->turns->n;
+    h->text_bytes = state->turns->text_bytes;
+    h->payload_bytes = payload_bytes(state, h);
+}
+
 uint64_t saved_chat_bytes(const struct saved_chat_state *state)
 {
-    return 2 * (SECTOR_BYTES +
-                to_sectors(payload_bytes(state, state->kv->length, state->n_ids)));
+    struct saved_chat_header h;
+
+    describe(state, &h);
+    return 2 * (SECTOR_BYTES + to_sectors(h.payload_bytes));
 }
 
 static enum err io_problem(struct saved_chat *s, enum err e, bool writes)
@@ -132,12 +153,19 @@ static enum err move_cache(struct transfer *t, const struct saved_chat_state *st
 }
 
 static enum err move_payload(struct transfer *t, const struct saved_chat_state *state,
-                             uint32_t length, uint32_t n_ids)
+                             const struct saved_chat_header *h)
 {
-    enum err e = move(t, state->ids, (size_t)n_ids * sizeof *state->ids);
+    struct turns *turns = state->turns;
+    enum err e = move(t, state->ids, (size_t)h->n_ids * sizeof *state->ids);
 
     if (e == ERR_OK) {
-        e = move_cache(t, state, length);
+        e = move(t, turns->list, h->n_turns * sizeof turns->list[0]);
+    }
+    if (e == ERR_OK) {
+        e = move(t, turns->text, h->text_bytes);
+    }
+    if (e == ERR_OK) {
+        e = move_cache(t, state, h->length);
     }
     if (e == ERR_OK && t->writes && t->n > 0) {
         memset(t->s->buffer + t->n, 0, (size_t)to_sectors(t->n) - t->n);
@@ -222,25 +250,11 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     return ERR_OK;
 }
 
-static enum err write_header(struct saved_chat *s, unsigned half, uint64_t sequence,
-                             const struct saved_chat_state *state, uint64_t bytes, uint32_t crc)
+static enum err write_header(struct saved_chat *s, unsigned half, const struct saved_chat_header *h)
 {
-    struct saved_chat_header *h = &s->header;
-
-    memset(h, 0, sizeof *h);
-    memcpy(h->magic, magic, sizeof magic);
-    h->version = SAVED_CHAT_VERSION;
-    h->sequence = sequence;
-    h->payload_bytes = bytes;
-    h->payload_crc = crc;
-    h->model_crc = state->image->header->header_crc32c;
-    h->kv_type = state->kv->type;
-    h->length = state->kv->length;
-    h->n_ids = state->n_ids;
-    h->reply_start = state->reply_start;
-    h->started = state->started;
-    h->header_crc = header_crc(h);
-    return io_problem(s, file_write_now(&s->io, s->file, half * half_bytes(s->file), h,
+    s->header = *h;
+    s->header.header_crc = header_crc(&s->header);
+    return io_problem(s, file_write_now(&s->io, s->file, half * half_bytes(s->file), &s->header,
                                         SECTOR_BYTES), true);
 }
 
@@ -248,8 +262,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context)
 {
-    uint64_t bytes = payload_bytes(state, state->kv->length, state->n_ids);
-    struct saved_chat_header h[2];
+    struct saved_chat_header new, h[2];
     bool valid[2];
     unsigned newest;
     struct transfer t;
@@ -264,18 +277,26 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
         return e;
     }
     newest = valid[1] && (!valid[0] || h[1].sequence > h[0].sequence) ? 1 : 0;
-    t = transfer_of(s, 1 - newest, bytes, true);
+    describe(state, &new);
+    t = transfer_of(s, 1 - newest, new.payload_bytes, true);
     t.progress = progress;
     t.context = context;
-    e = move_payload(&t, state, state->kv->length, state->n_ids);
+    e = move_payload(&t, state, &new);
     if (e != ERR_OK) {
         return e;
     }
-    return write_header(s, 1 - newest, valid[newest] ? h[newest].sequence + 1 : 1, state, bytes,
-                        t.crc);
+    new.payload_crc = t.crc;
+    new.sequence = valid[newest] ? h[newest].sequence + 1 : 1;
+    return write_header(s, 1 - newest, &new);
 }
 
 /* ---- loading ---- */
+
+static enum err contradiction(struct saved_chat *s)
+{
+    format_text(s->problem, sizeof s->problem, "%s contradicts itself: save anew", s->file->name);
+    return ERR_BAD_MODEL;
+}
 
 /* Whether the state can take what the header describes. */
 static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
@@ -305,11 +326,10 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name, (unsigned)h->n_ids, (unsigned)kv->context);
         return ERR_BAD_MODEL;
     }
-    if (h->length > h->n_ids || h->n_ids - h->length > MOST_PENDING ||
-        h->reply_start > h->n_ids || h->started > 1 ||
-        h->payload_bytes != payload_bytes(state, h->length, h->n_ids)) {
-        format_text(problem, room, "%s: the header contradicts itself: save anew", s->file->name);
-        return ERR_BAD_MODEL;
+    if (h->length > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
+        h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
+        h->payload_bytes != payload_bytes(state, h)) {
+        return contradiction(s);
     }
     return ERR_OK;
 }
@@ -325,7 +345,7 @@ static enum err read_payload(struct saved_chat *s, unsigned half,
     t.keeps = keeps;
     t.progress = progress;
     t.context = context;
-    e = move_payload(&t, state, h->length, h->n_ids);
+    e = move_payload(&t, state, h);
     if (e == ERR_OK && t.crc != h->payload_crc) {
         format_text(s->problem, sizeof s->problem, "%s is damaged: the conversation is lost, save "
                     "a new one", s->file->name);
@@ -334,13 +354,35 @@ static enum err read_payload(struct saved_chat *s, unsigned half,
     return e;
 }
 
-/* Read through for its CRC, then into the cache; a token beyond the vocabulary cannot come of a
- * payload whose CRC is right, but would be read beyond the embedding. */
+/* What cannot come of a payload whose CRC is right, but would be read beyond the embedding, the cache
+ * or the text. */
+static bool is_sound(const struct saved_chat_header *h, const struct saved_chat_state *state)
+{
+    uint32_t vocab = state->image->header->params.vocab, at = 0, text = 0;
+
+    for (uint32_t i = 0; i < h->n_ids; i++) {
+        if (state->ids[i] >= vocab) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < h->n_turns; i++) {
+        const struct turn *t = &state->turns->list[i];
+
+        if (t->start < at || t->reply < t->start || t->reply > h->n_ids || t->text != text ||
+            t->bytes > h->text_bytes - text) {
+            return false;
+        }
+        at = t->reply;
+        text += t->bytes;
+    }
+    return text == h->text_bytes;
+}
+
+/* Read through for its CRC, then into cache and turns. */
 static enum err load_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                           struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context)
 {
-    uint32_t vocab = state->image->header->params.vocab;
     enum err e = check_fit(s, h, state);
 
     if (e == ERR_OK) {
@@ -350,13 +392,11 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
         return e;
     }
     state->kv->length = 0;
+    state->turns->n = 0;
+    state->turns->text_bytes = 0;
     e = read_payload(s, half, h, state, true, progress, context);
-    for (uint32_t i = 0; e == ERR_OK && i < h->n_ids; i++) {
-        if (state->ids[i] >= vocab) {
-            format_text(s->problem, sizeof s->problem, "%s: token %u of %u is no token of the "
-                        "model", s->file->name, (unsigned)i, (unsigned)h->n_ids);
-            e = ERR_BAD_MODEL;
-        }
+    if (e == ERR_OK && !is_sound(h, state)) {
+        e = contradiction(s);
     }
     if (e != ERR_OK) {
         return e;
@@ -365,6 +405,8 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     state->n_ids = h->n_ids;
     state->reply_start = h->reply_start;
     state->started = h->started != 0;
+    state->turns->n = h->n_turns;
+    state->turns->text_bytes = h->text_bytes;
     return ERR_OK;
 }
 

@@ -1,11 +1,12 @@
-/* A conversation in a file of the card, so that it goes on after a restart: tokens, keys and values.
+/* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
+ * values.
  * The file is there beforehand and keeps its size and place; the file system is never written.
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
  * header with the higher sequence number whose payload's CRC matches is the conversation. So power
  * lost at any sector leaves the old one or the new one.
  *
- *   payload: tokens, u32; then per layer and kv head the tiles of keys in use, and of values,
+ *   payload: tokens, u32; the turns (runtime/turns.h) and what was said; then per layer and kv head the tiles of keys in use, and of values,
  *   as the cache has them (runtime/kv_cache.h); zeros to the end of the sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
@@ -17,6 +18,7 @@
 #include "runtime/file.h"
 #include "runtime/image.h"
 #include "runtime/kv_cache.h"
+#include "runtime/turns.h"
 
 enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
 
@@ -31,10 +33,11 @@ struct saved_chat_header {
     uint32_t model_crc;   /* the model's own header_crc32c */
     uint32_t kv_type;     /* enum kv_type */
     uint32_t length;      /* tokens in the cache */
-    uint32_t n_ids;       /* and those behind it that a reply ended with, <= length + 64 */
+    uint32_t n_ids;       /* and the pending ones behind it, <= context */
     uint32_t reply_start; /* of the last reply, <= n_ids */
     uint32_t started;     /* 1: a turn is in the cache */
-    uint8_t zeros[448];
+    uint32_t n_turns, text_bytes; /* of the turns */
+    uint8_t zeros[440];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
 
@@ -46,6 +49,7 @@ struct saved_chat_state {
     uint32_t n_ids;
     uint32_t reply_start;
     bool started;
+    struct turns *turns;
 };
 
 struct saved_chat {
@@ -70,8 +74,8 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
 
 /* Load the newest conversation that is whole. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by
  * another model, or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged.
- * Errors of file.h. Nothing of *state changes on an error but the reading itself: then the cache's
- * length is 0. */
+ * Errors of file.h. Nothing of *state changes on an error but by the reading itself: then the cache's
+ * length is 0, and there are no turns. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

@@ -70,6 +70,9 @@ EDITS = [
     ("Ctrl-D", HOME + "\x04", "> Jello a"),
     ("wide characters", END + "\u65e5\u672c" + LEFT + "\x7f!", "> Jello a !\u672c"),
     ("combining characters", END + "e\u0301x", "> Jello a !\u672ce\u0301x"),
+    ("left over a base with its mark", LEFT * 2 + "y", "> Jello a !\u672cye\u0301x"),
+    ("and delete of both", "\x7f" + DELETE, "> Jello a !\u672cx"),
+    ("typed again", "e\u0301" + END, "> Jello a !\u672ce\u0301x"),
     ("Ctrl-L", "\x0c", "> Jello a !\u672ce\u0301x"),
     ("Ctrl-U", "\x15/aa", "> /aa"),
     ("a row and more", "b" * 50, "> /aa" + "b" * 34 + "\n" + "b" * 16),
@@ -196,6 +199,10 @@ def commands(c):
              one + two)
         c.ok("error" in k.say("/set temp hot") and "error" in k.say("/set colour red"),
              "values that are none are refused", k.seen)
+        k.say("/set temp 0")
+        k.say("/set repeat 1")
+        k.say("/set n 8")
+        replies(c, k)
         c.ok("plan: resident" in k.say("/plan"), "/plan", k.seen)
         c.ok(re.search(r"prefill of 128 tokens: [\d.]+ tok/s; decode of 16", k.say("/bench")),
              "/bench", k.seen)
@@ -210,6 +217,27 @@ def commands(c):
         k.expect("power off")
         k.expect(pexpect.EOF)
         c.ok(True, "/off")
+
+
+def replies(c, k):
+    """How a reply ends and what is shown of it."""
+    def reply_to(line):
+        k.say("/reset")
+        return k.say(line).split("\n")[1]
+
+    whole = reply_to("Hello")
+    at = next(i for i in range(1, 6) if whole.find(whole[i:i + 2]) == i)
+    stop = whole[at:at + 2].replace("\\", "\\\\").replace('"', '\\"')
+    k.say(f'/set stop "{stop}"')
+    c.ok(reply_to("Hello") == whole[:at], "a stop string of two tokens is not shown", k.seen)
+    n, _, _ = k.figures("on")
+    c.ok(n == TURN + 2 + 2, "and the next turn begins behind what was shown", k.seen)
+    c.ok("stop" not in k.say("/set stop off").split("quiet")[1] and reply_to("Hello") == whole,
+         "/set stop off", k.seen)
+    k.say("/set quiet on")
+    c.ok(reply_to("Hello") == whole and not re.search(FIGURES, k.seen), "/set quiet on", k.seen)
+    k.say("/set quiet off")
+    c.ok(reply_to("Hello") == whole and re.search(FIGURES, k.seen), "and off", k.seen)
 
 
 def marks_of(k):
@@ -259,6 +287,22 @@ def restarts(c):
         c.ok(after[:2] == unbroken[:2] and
              re.search(r"ids: .*", after[2])[0] == re.search(r"ids: .*", unbroken[2])[0],
              "the conversation goes on with the same tokens", unbroken[2] + after[2])
+        def ids():
+            return re.search(r"ids: .*", k.seen)[0]
+
+        third = ids()
+        c.ok("2 turns: go on" in k.say("/load") and "back, 1 left" in k.say("/undo"),
+             "what was loaded has its turns: /undo", k.seen)
+        k.say("Second")
+        k.say("Third")
+        c.ok(ids() == third, "and goes on as before", k.seen)
+        k.say("/load")
+        k.say("/retry")
+        k.say("Third")
+        c.ok(ids() == third, "/retry", k.seen)
+        k.say("/load")
+        k.say("w" * 600)
+        c.ok("oldest turn" in k.say("w" * 300), "and the oldest give way to new ones", k.seen)
         k.say("/model console-b")
         c.ok("belongs to another model" in k.say("/load") and k.figures("Hello")[1] == 8,
              "another model's conversation is refused", k.seen)

@@ -42,13 +42,15 @@ static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
 {
     struct ingot_header *h = (void *)rig.model;
     struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
-    char *at = (char *)(c + 1);
+    char *at = (char *)(c + 1), *old_end = (char *)c + h->chat.bytes;
 
     for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
         c->bytes[i] = strings[i] != NULL ? (uint32_t)strlen(strings[i]) : 0;
         memcpy(at, strings[i] != NULL ? strings[i] : "", c->bytes[i]);
         at += c->bytes[i];
     }
+    if (at < old_end)
+        memset(at, 0, (size_t)(old_end - at));
     h->chat.bytes = (uint64_t)(at - (char *)c);
     h->chat.crc32c = crc32c(0, c, (size_t)h->chat.bytes);
     h->header_crc32c = 0;

@@ -288,6 +288,35 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
        "puts its mark in front of the reply");
 }
 
+/* A template that opens thoughts: all of a short reply is one. */
+static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
+{
+    const char *prefix = strings[INGOT_CHAT_REPLY_PREFIX];
+    char plain[1000];
+
+    strings[INGOT_CHAT_REPLY_PREFIX] = "[R]<think>\n";
+    put_template(strings);
+    start_over(5);
+    options.quiet = true;
+    OK(say("bade", true) == ERR_OK, "a reply in thoughts");
+    *strstr(text, "\nids:") = '\0';
+    snprintf(plain, sizeof plain, "%.900s", text);
+    start_over(5);
+    options.think = THINK_HIDE;
+    OK(say("bade", true) == ERR_OK && strncmp(text, "(thinking: 5 tokens)\n\n[", 23) == 0,
+       "hidden: %.30s", text);
+    start_over(5);
+    options.think = THINK_DIM;
+    say("bade", true);
+    OK(strncmp(text, "\33[2m", 4) == 0 && strncmp(text + 4, plain, strlen(plain)) == 0 &&
+           strncmp(text + 4 + strlen(plain), "\33[22m\n[", 7) == 0, "dimmed");
+    start_over(5);
+    options.think = THINK_DIM;
+    OK(say("bade", false) == ERR_OK && strchr(text, '\33') == NULL, "a plain text has none");
+    strings[INGOT_CHAT_REPLY_PREFIX] = prefix;
+    put_template(strings);
+}
+
 /* Several stop tokens: whatever the model would say first is one of them. */
 static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
 {
@@ -327,6 +356,7 @@ int main(void)
     test_failure();
     test_system();
     test_thoughts(strings);
+    test_hidden_thoughts(strings);
     test_stops(strings);
     return tap_done();
 }

@@ -146,6 +146,23 @@ static void plain_insert(uint32_t code)
     plain.n++;
 }
 
+/* Marks go with the character before them. */
+static unsigned plain_before(unsigned at)
+{
+    while (at > 0 && plain.text[--at] == 0x301) {
+    }
+    return at;
+}
+
+static unsigned plain_after(unsigned at)
+{
+    at += at < plain.n;
+    while (at < plain.n && plain.text[at] == 0x301) {
+        at++;
+    }
+    return at;
+}
+
 static unsigned plain_word_left(void)
 {
     unsigned at = plain.cursor;
@@ -198,15 +215,15 @@ static unsigned draw(unsigned n)
 static void type_random_key(void)
 {
     static const char *const letters[] = { "a", "b", " ", "\xc3\xa4", "\xe4\xb8\xad",
-                                           "\xf0\x9f\x98\x80" };
-    static const uint32_t codes[] = { 'a', 'b', ' ', 0xe4, 0x4e2d, 0x1f600 };
+                                           "\xf0\x9f\x98\x80", "\xcc\x81" };
+    static const uint32_t codes[] = { 'a', 'b', ' ', 0xe4, 0x4e2d, 0x1f600, 0x301 };
     static const char *const lefts[] = { "\33[D", "\2", "\33OD" };
     static const char *const rights[] = { "\33[C", "\6", "\33OC" };
-    unsigned key = draw(28), i = draw(6), way = draw(3);
+    unsigned key = draw(28), i = draw(7), way = draw(3);
 
     switch (key) {
-    case 0: type(lefts[way]); plain.cursor -= plain.cursor > 0; break;
-    case 1: type(rights[way]); plain.cursor += plain.cursor < plain.n; break;
+    case 0: type(lefts[way]); plain.cursor = plain_before(plain.cursor); break;
+    case 1: type(rights[way]); plain.cursor = plain_after(plain.cursor); break;
     case 2: type(way ? "\33[H" : "\1"); plain.cursor = 0; break;
     case 3: type(way ? "\33[4~" : "\5"); plain.cursor = plain.n; break;
     case 4: type("\33[1;5D"); plain.cursor = plain_word_left(); break;
@@ -214,15 +231,11 @@ static void type_random_key(void)
     case 6:
     case 7:
         type(way ? "\x7f" : "\b");
-        if (plain.cursor > 0) {
-            plain_remove(plain.cursor - 1, plain.cursor);
-        }
+        plain_remove(plain_before(plain.cursor), plain.cursor);
         break;
     case 8:
         type(way ? "\33[3~" : plain.n != 0 ? "\4" : "");
-        if (plain.cursor < plain.n) {
-            plain_remove(plain.cursor, plain.cursor + 1);
-        }
+        plain_remove(plain.cursor, plain_after(plain.cursor));
         break;
     case 9: type("\27"); plain_remove(plain_word_left(), plain.cursor); break;
     case 10:
@@ -279,7 +292,9 @@ static bool same_screen(void)
                 row++;
                 column = 0;
             }
-            cells[row][column] = plain.text[i];
+            if (width != 0) {
+                cells[row][column] = plain.text[i];
+            }
             if (width == 2) {
                 cells[row][column + 1] = 1;
             }
@@ -334,6 +349,28 @@ static void test_plain(void)
     OK(editor.terminal && strcmp(line, "cafX\xc3\xa9?") == 0, "the first arrow key makes it one");
     OK(term.cells[0][5] == 'X' && term.cells[0][6] == 0xe9 && term.column == 6,
        "and the screen follows");
+}
+
+/* e with an acute and a dot below, then x: two characters, whatever is done to them. */
+static void test_marks(void)
+{
+    open_editor(80, true);
+    type("e\xcc\x81\xcc\xa3x\33[D\33[D");
+    OK(editor.cursor == 0 && term.column == 2, "left goes over a base with its marks");
+    type("\33[C");
+    OK(editor.cursor == 5 && term.column == 3, "right as well");
+    type("\x7f");
+    OK(strcmp(line, "x") == 0 && term.column == 2, "backspace takes them together");
+    type("\1e\xcc\x81\xcc\xa3\1\33[3~");
+    OK(strcmp(line, "x") == 0, "delete too");
+    open_editor(80, false);
+    type("ae\xcc\x81\xcc\xa3\x7f");
+    OK(strcmp(line, "a") == 0 && term.column == 3, "and backspace where there is no terminal");
+    type("\xe0\xa4\x95\xe0\xa4\xbf\x7f");
+    OK(strcmp(line, "a") == 0 && char_joins(0x93f) && char_width(0x93f) == 1,
+       "a mark that takes a column of its own goes with its base");
+    OK(char_joins(0x200d) && char_joins(0xfe0f) && !char_joins('e') && char_width(0x300) == 0 &&
+           char_width(0x3099) == 0, "which characters join");
 }
 
 static void test_ends(void)
@@ -438,6 +475,7 @@ int main(void)
         test_random_keys(widths[i]);
     }
     test_plain();
+    test_marks();
     test_ends();
     test_history();
     test_width();

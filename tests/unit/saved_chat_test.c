@@ -1,6 +1,7 @@
 /* Conversations saved and loaded over a card whose power goes after any number of sectors. */
 #include "runtime/saved_chat.h"
 
+#include "runtime/crc32c.h"
 #include "tests/unit/rig.h"
 
 enum { FILE_BYTES = 1 << 20, ALL = 1 << 30 };
@@ -53,10 +54,38 @@ static void insert_card(size_t bytes)
     file_set_name(&file, "saves/chat.sav");
 }
 
+static struct turns turns;
+
 static struct saved_chat_state state_of(uint32_t n_ids)
 {
     return (struct saved_chat_state) { &rig.engine.image, &rig.engine.kv, rig.engine.ids, n_ids,
-                                       n_ids / 2, true };
+                                       n_ids / 2, true, &turns };
+}
+
+/* n turns of ten tokens, whose texts are told apart by the seed. */
+static void take_turns(uint32_t seed, uint32_t n)
+{
+    char text[40];
+
+    memset(&turns, 0, sizeof turns);
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "turn %u of seed %u", (unsigned)i, (unsigned)seed);
+        turns_push(&turns, i * 10, i * 10 + 4, text, strlen(text) + 1);
+    }
+}
+
+static bool turns_are(uint32_t seed, uint32_t n)
+{
+    static struct turns loaded;
+    bool same;
+
+    loaded = turns;
+    take_turns(seed, n);
+    same = loaded.n == n && loaded.text_bytes == turns.text_bytes &&
+           memcmp(loaded.list, turns.list, n * sizeof turns.list[0]) == 0 &&
+           memcmp(loaded.text, turns.text, turns.text_bytes) == 0;
+    turns = loaded;
+    return same;
 }
 
 /* A conversation of n tokens, different for every seed. */
@@ -65,6 +94,7 @@ static void talk(uint32_t seed, uint32_t n)
     uint32_t ids[200];
 
     engine_clear(&rig.engine);
+    take_turns(seed, n / 10);
     rig_ids(ids, n);
     for (uint32_t i = 0; i < n; i++)
         ids[i] = 3 + (ids[i] + seed) % (rig.engine.image.header->params.vocab - 3);
@@ -99,6 +129,7 @@ static enum err load(struct saved_chat_state *state)
     *state = state_of(0);
     engine_clear(&rig.engine);
     memset(rig.engine.kv.keys, 0x11, 1000); /* the old ones are gone */
+    memset(&turns, 0, sizeof turns);
     return saved_chat_read(&saved, &file, state, NULL, NULL);
 }
 
@@ -118,6 +149,7 @@ static void test_round_trip(void)
            state.reply_start == 50 && state.started && rig.engine.ids[100] == 5,
        "and loaded over another");
     OK(next_hash() == hash, "the next token's logits are the same bits");
+    OK(turns_are(1, 10), "and the ten turns are there, with what was said");
     talk(3, 70);
     hash = next_hash();
     OK(save(71) == ERR_OK && load(&state) == ERR_OK && state.n_ids == 71 && next_hash() == hash,
@@ -165,9 +197,9 @@ static void test_power_cuts(void)
         card.sectors_left = ALL;
         if (load(&state) != ERR_OK)
             wrong++;
-        else if (state.n_ids == 61 && next_hash() == old_hash)
+        else if (state.n_ids == 61 && next_hash() == old_hash && turns_are(1, 6))
             olds++;
-        else if (state.n_ids == 91 && next_hash() == new_hash)
+        else if (state.n_ids == 91 && next_hash() == new_hash && turns_are(2, 9))
             news++;
         else
             wrong++;
@@ -207,6 +239,57 @@ static void test_damage(void)
     card.data[FILE_BYTES / 2 + 1000] ^= 1;
     lost = load(&state) == ERR_BAD_CHECKSUM;
     OK(lost == 1 && rig.engine.kv.length == 0, "both damaged: %s", saved.problem);
+}
+
+static uint32_t crc_of(const void *p, size_t bytes)
+{
+    return crc32c(0, p, bytes);
+}
+
+/* Change the saved turns or the header of the first half, and make its CRCs right again. */
+static enum err load_changed(size_t payload_at, uint32_t value, uint32_t version)
+{
+    static uint8_t before[FILE_BYTES];
+    struct saved_chat_header *h = (void *)card.data;
+    struct saved_chat_state state;
+    enum err e;
+
+    memcpy(before, card.data, sizeof before);
+    memcpy(card.data + SECTOR_BYTES + payload_at, &value, sizeof value);
+    h->version = version;
+    h->payload_crc = crc_of(card.data + SECTOR_BYTES, (size_t)h->payload_bytes);
+    h->header_crc = 0;
+    h->header_crc = crc_of(h, sizeof *h);
+    e = load(&state);
+    memcpy(card.data, before, sizeof before);
+    return e;
+}
+
+static void test_contradictions(void)
+{
+    enum { TURNS = 100 * 4 }; /* behind the tokens */
+    struct saved_chat_state state;
+
+    insert_card(FILE_BYTES);
+    memset(card.data, 0, sizeof card.data);
+    talk(1, 100);
+    if (save(100) != ERR_OK || save(100) != ERR_OK)
+        rig_die("no save");
+    memset(card.data, 0, SECTOR_BYTES); /* the older one */
+    memmove(card.data, card.data + FILE_BYTES / 2, FILE_BYTES / 2);
+    memset(card.data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
+    OK(load_changed(TURNS + 16, 10, 2) == ERR_OK && turns_are(1, 10), "nothing changed");
+    OK(load_changed(0, 1 << 30, 2) == ERR_BAD_MODEL && turns.n == 0 && rig.engine.kv.length == 0,
+       "a token of no vocabulary: %s", saved.problem);
+    OK(load_changed(TURNS + 16, 3, 2) == ERR_BAD_MODEL && turns.n == 0,
+       "a turn before the one before it");
+    OK(load_changed(TURNS + 16 + 4, 101, 2) == ERR_BAD_MODEL, "a reply beyond the tokens");
+    OK(load_changed(TURNS + 16 + 8, 0, 2) == ERR_BAD_MODEL, "a text at another's place");
+    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 2) == ERR_BAD_MODEL, "a text beyond the texts");
+    OK(load_changed(TURNS + 16, 10, 1) == ERR_BAD_MODEL &&
+           strstr(saved.problem, "another version of Ingot (1): save anew") != NULL,
+       "a file of before: %s", saved.problem);
+    OK(load(&state) == ERR_OK, "and all is as it was");
 }
 
 static void test_refusals(void)
@@ -250,6 +333,7 @@ int main(void)
     test_round_trip();
     test_power_cuts();
     test_damage();
+    test_contradictions();
     test_refusals();
     return tap_done();
 }
