@@ -307,7 +307,7 @@ bool device_tree_next_type(const struct device_tree *tree, struct device_tree_no
 /* Does the path component of `length` bytes name the node, with or without its unit address? */
 static bool component_matches(const char *name, const char *component, size_t length)
 {
-    if (strncmp(name, component, length) != 0)
+    if (strlen(name) < length || memcmp(name, component, length) != 0)
         return false;
     return name[length] == '\0' || (name[length] == '@' && memchr(component, '@', length) == NULL);
 }

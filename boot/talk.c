@@ -155,7 +155,7 @@ static bool change_model(const char *name)
         return true;
     }
     stream_reset(&state.engine.stream); /* nothing may arrive in what is planned anew */
-    strcpy(o->model, name);
+    memcpy(o->model, name, strlen(name) + 1);
     if (open_model()) {
         return true;
     }

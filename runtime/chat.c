@@ -296,7 +296,7 @@ static void print_error(const struct chat *c, enum err error)
 
 static void close_reply(struct chat *c, struct reply *r, enum err error)
 {
-    reply_text_end(&r->text);
+    reply_text_end(&r->text); /* zeroed where it has not begun */
     console_style(CONSOLE_NORMAL);
     print_error(c, error);
     if (r->figures.first == 0) { /* stopped or failed before the first token */
@@ -364,13 +364,18 @@ static enum err encode_turn(struct chat *c, const char *text, size_t bytes, size
     }
 }
 
+static void dim(bool on)
+{
+    console_style(on ? CONSOLE_DIM : CONSOLE_REPLY);
+}
+
 static void open_text(const struct chat *c, struct reply *r, bool as_turn)
 {
     uint32_t bytes;
     const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
     bool inside = as_turn && c->options->think != THINK_OFF && reply_text_opens(prefix, bytes);
 
-    reply_text_open(&r->text, c->options, inside, console_is_terminal(), console_write_to, NULL);
+    reply_text_open(&r->text, c->options, inside, console_write_to, dim);
 }
 
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
@@ -383,7 +388,6 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
 
     e->problem[0] = '\0';
     as_turn = as_turn && chat_has_template(c->template);
-    open_text(c, &r, as_turn);
     if (as_turn) {
         forget_thoughts(c);
         error = encode_turn(c, text, bytes, &n);
@@ -420,6 +424,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         }
         speculative_follow(&c->speculative, stop_requested, NULL);
         console_style(CONSOLE_REPLY);
+        open_text(c, &r, as_turn);
         error = decode(c, &r);
     } else {
         e->kv.length = start; /* as if the turn had never begun */

@@ -75,15 +75,22 @@ void console_style(enum console_style style)
     console.style = style;
 }
 
+static bool begins(const char *text, const char *word)
+{
+    while (*word != '\0' && *text == *word) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
 /* Of a text that begins so, else `other`. */
 static enum console_style style_of(const char *text, enum console_style other)
 {
-    static const char error[] = "error:", warning[] = "warning:";
-
     text += *text == '\n';
-    return strncmp(text, error, sizeof error - 1) == 0       ? CONSOLE_ERROR
-           : strncmp(text, warning, sizeof warning - 1) == 0 ? CONSOLE_STRONG
-                                                             : other;
+    return begins(text, "error:")     ? CONSOLE_ERROR
+           : begins(text, "warning:") ? CONSOLE_STRONG
+                                      : other;
 }
 
 void console_write(const char *text, size_t bytes)

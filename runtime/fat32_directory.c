@@ -324,9 +324,12 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
     while (*path == '/')
         path++;
     while (e == ERR_OK && *path != '\0') {
-        size_t bytes = strcspn(path, "/");
-        const char *rest = path + bytes;
+        const char *rest = path;
+        size_t bytes;
 
+        while (*rest != '/' && *rest != '\0')
+            rest++;
+        bytes = (size_t)(rest - path);
         while (*rest == '/')
             rest++;
         if (!*is_root)

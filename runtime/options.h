@@ -53,7 +53,7 @@ enum option {
     OPTION_COUNT
 };
 
-/* THINK_ON: dimmed on a terminal, else as they are. */
+/* THINK_ON: as THINK_DIM, on a terminal; elsewhere thoughts are as they are. */
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
 enum option_flow { FLOW_ON, FLOW_OFF };

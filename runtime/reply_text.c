@@ -10,17 +10,9 @@ enum { N_MARKS = 4, TOKENS_A_DOT = 16 };
 static const char *const opening[N_MARKS] = { "<think>", "<thinking>", "[THINK]", "<thought>" };
 static const char *const closing[N_MARKS] = { "</think>", "</thinking>", "[/THINK]", "</thought>" };
 
-/* Of ECMA-48, SGR: faint, and neither bold nor faint. */
-static const char dim[] = "\33[2m", bright[] = "\33[22m";
-
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static void write_text(struct reply_text *r, const char *text)
-{
-    utf8_writer_put(&r->writer, text, strlen(text));
 }
 
 /* ---- strings looked for --------------------------------------------------------------------- */
@@ -70,20 +62,24 @@ static void drop(struct held_text *h, size_t bytes)
 static void begin_thoughts(struct reply_text *r)
 {
     r->part = REPLY_THOUGHTS;
-    write_text(r, r->hides ? "(thinking" : r->dims ? dim : "");
+    if (r->hides) {
+        utf8_writer_put(&r->writer, "(thinking", 9);
+    } else if (r->options->think != THINK_SHOW) {
+        r->dim(true);
+    }
 }
 
 static void end_thoughts(struct reply_text *r)
 {
     char count[40];
 
+    utf8_writer_flush(&r->writer);
     r->part = r->hides ? REPLY_BEHIND_THOUGHTS : REPLY_ANSWER;
     if (r->hides) {
         utf8_writer_put(&r->writer, count, format_text(count, sizeof count, ": %u tokens)\n",
                                                        (unsigned)r->thoughts));
-    } else if (r->dims) {
-        utf8_writer_flush(&r->writer);
-        write_text(r, bright);
+    } else if (r->options->think != THINK_SHOW) {
+        r->dim(false);
     }
 }
 
@@ -135,15 +131,14 @@ static void show_byte(struct reply_text *r, char byte)
 /* ---- the reply ------------------------------------------------------------------------------ */
 
 void reply_text_open(struct reply_text *r, const struct options *options, bool inside,
-                     bool terminal, void (*write)(void *context, const char *text, size_t bytes),
-                     void *context)
+                     void (*write)(void *context, const char *text, size_t bytes),
+                     void (*dim)(bool on))
 {
     memset(r, 0, sizeof *r);
     r->options = options;
     r->writer.write = write;
-    r->writer.context = context;
+    r->dim = dim;
     r->hides = options->think == THINK_HIDE;
-    r->dims = options->think == THINK_DIM || (options->think != THINK_SHOW && terminal);
     if (inside) {
         begin_thoughts(r);
     }
@@ -171,7 +166,7 @@ void reply_text_put(struct reply_text *r, const char *text, size_t bytes)
     }
     r->bytes += bytes;
     if (r->part == REPLY_THOUGHTS && ++r->thoughts % TOKENS_A_DOT == 0 && r->hides) {
-        write_text(r, ".");
+        utf8_writer_put(&r->writer, ".", 1);
     }
 }
 
@@ -188,15 +183,22 @@ void reply_text_end(struct reply_text *r)
     utf8_writer_flush(&r->writer);
 }
 
-bool reply_text_is_mark(const char *text, size_t bytes)
+/* Whether the text ends with one of the marks, or is it. */
+static bool ends_with(const char *const *marks, const char *text, size_t bytes, bool whole)
 {
     for (unsigned i = 0; i < N_MARKS; i++) {
-        if ((strlen(opening[i]) == bytes && memcmp(opening[i], text, bytes) == 0) ||
-            (strlen(closing[i]) == bytes && memcmp(closing[i], text, bytes) == 0)) {
+        size_t n = strlen(marks[i]);
+
+        if (bytes >= n && (!whole || bytes == n) && memcmp(text + bytes - n, marks[i], n) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool reply_text_is_mark(const char *text, size_t bytes)
+{
+    return ends_with(opening, text, bytes, true) || ends_with(closing, text, bytes, true);
 }
 
 bool reply_text_opens(const char *text, size_t bytes)
@@ -204,12 +206,5 @@ bool reply_text_opens(const char *text, size_t bytes)
     while (bytes != 0 && is_space(text[bytes - 1])) {
         bytes--;
     }
-    for (unsigned i = 0; i < N_MARKS; i++) {
-        size_t n = strlen(opening[i]);
-
-        if (bytes >= n && memcmp(text + bytes - n, opening[i], n) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return ends_with(opening, text, bytes, false);
 }

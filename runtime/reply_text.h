@@ -26,7 +26,8 @@ struct held_text {
 struct reply_text {
     const struct options *options; /* stop strings, think= */
     struct utf8_writer writer;
-    bool dims, hides;
+    void (*dim)(bool on);
+    bool hides;
     enum reply_part part;
     uint32_t thoughts;          /* tokens of them so far */
     bool stopped;               /* a stop string is complete: nothing more comes out */
@@ -35,11 +36,11 @@ struct reply_text {
     struct held_text stop, mark;
 };
 
-/* A reply begins. inside: in its thoughts. terminal: the far end obeys control sequences. Text goes
- * to write in whole characters. options outlive r. */
+/* A reply begins, or `inside` its thoughts. Text goes to write (context NULL) in whole characters;
+ * dim is told where thoughts that are to be dimmed begin and end. options outlive r. */
 void reply_text_open(struct reply_text *r, const struct options *options, bool inside,
-                     bool terminal, void (*write)(void *context, const char *text, size_t bytes),
-                     void *context);
+                     void (*write)(void *context, const char *text, size_t bytes),
+                     void (*dim)(bool on));
 
 /* The text of one more token. Afterwards r->stopped says whether the reply ends here. */
 void reply_text_put(struct reply_text *r, const char *text, size_t bytes);

@@ -25,11 +25,16 @@ static void keep(void *context, const char *text, size_t bytes)
     shown[n_shown] = '\0';
 }
 
-static void begin(bool inside, bool terminal)
+static void dim(bool on)
+{
+    keep(NULL, on ? "\33[2m" : "\33[22m", on ? 4 : 5);
+}
+
+static void begin(bool inside)
 {
     n_shown = 0;
     shown[0] = '\0';
-    reply_text_open(&reply, &options, inside, terminal, keep, NULL);
+    reply_text_open(&reply, &options, inside, keep, dim);
 }
 
 /* In pieces of 1 to `most` bytes. Returns the bytes that were shown before the end. */
@@ -80,7 +85,7 @@ static size_t first_stop(const char *text)
 
 static bool stops_at(const char *text, const char *expected, size_t most)
 {
-    begin(false, false);
+    begin(false);
     feed(text, most);
     return strcmp(shown, expected) == 0 && reply.stopped == (strcmp(text, expected) != 0) &&
            (!reply.stopped || reply.shown == strlen(expected));
@@ -93,7 +98,7 @@ static void test_stops(void)
     OK(stops_at("Hello User", "Hello User", 3), "its beginning alone comes out at the end");
     OK(stops_at("UseUser:", "Use", 1) && stops_at("UUUser:", "UU", 4), "a false start before it");
     OK(stops_at("User:", "", 99) && stops_at("xUser:yUser:", "x", 99), "in the middle of a token");
-    begin(false, false);
+    begin(false);
     reply_text_put(&reply, "so Us", 5);
     OK(strcmp(shown, "so ") == 0, "what may begin it is held back: \"%s\"", shown);
     reply_text_put(&reply, "e it", 4);
@@ -104,7 +109,7 @@ static void test_stops(void)
     OK(stops_at("xaab", "x", 2), "of those that end together the longest counts");
     set_stops("caf\xc3\xa9", NULL, NULL);
     OK(stops_at("un caf\xc3\xa9!", "un ", 1), "characters of several bytes");
-    begin(false, false);
+    begin(false);
     feed("caf\xc3", 1);
     OK(strcmp(shown, "caf\xef\xbf\xbd") == 0 && !reply.stopped, "and half of one at the end");
     set_stops(NULL, NULL, NULL);
@@ -131,7 +136,7 @@ static void test_random_stops(void)
         text[n] = '\0';
         set_stops(stop[0], rand() % 2 ? stop[1] : NULL, rand() % 2 ? stop[2] : NULL);
         at = first_stop(text);
-        begin(false, false);
+        begin(false);
         feed(text, 1 + (size_t)rand() % 9);
         stopped += at != SIZE_MAX;
         n = at != SIZE_MAX ? at : n;
@@ -141,13 +146,13 @@ static void test_random_stops(void)
        stopped, wrong);
 }
 
-static bool becomes(enum option_think think, bool inside, bool terminal, const char *text,
+static bool becomes(enum option_think think, bool inside, const char *text,
                     const char *expected)
 {
     options_init(&options);
     options.think = think;
     for (size_t most = 1; most < 12; most += 5) {
-        begin(inside, terminal);
+        begin(inside);
         feed(text, most);
         if (strcmp(shown, expected) != 0 && think != THINK_HIDE) {
             printf("# \"%s\"\n", shown);
@@ -155,7 +160,7 @@ static bool becomes(enum option_think think, bool inside, bool terminal, const c
         }
     }
     if (think == THINK_HIDE) { /* a token a byte, as the count has it */
-        begin(inside, terminal);
+        begin(inside);
         feed(text, 1);
         if (strcmp(shown, expected) != 0)
             printf("# \"%s\"\n", shown);
@@ -170,31 +175,30 @@ static void test_thoughts(void)
 {
     static const char both[] = "<think>\nwell\n</think>\n\nYes.";
 
-    OK(becomes(THINK_ON, false, false, both, both), "plain without a terminal");
-    OK(becomes(THINK_ON, false, true, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
-       "dimmed on one");
-    OK(becomes(THINK_DIM, false, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
-       "or where that is asked for");
-    OK(becomes(THINK_SHOW, false, true, both, both), "or not");
-    OK(becomes(THINK_HIDE, false, true, both, "(thinking: 14 tokens)\nYes."), "hidden, with a count");
-    OK(becomes(THINK_HIDE, true, false, "mmm</think>Yes <think>.", "(thinking: 10 tokens)\nYes <think>."),
+    OK(becomes(THINK_ON, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
+       "dimmed");
+    OK(becomes(THINK_DIM, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
+       "as it may be asked for");
+    OK(becomes(THINK_SHOW, false, both, both), "shown as they are");
+    OK(becomes(THINK_HIDE, false, both, "(thinking: 14 tokens)\nYes."), "hidden, with a count");
+    OK(becomes(THINK_HIDE, true, "mmm</think>Yes <think>.", "(thinking: 10 tokens)\nYes <think>."),
        "where the template opens them");
-    OK(becomes(THINK_HIDE, false, false, "\n [THINK]a[/THINK] b", "\n (thinking: 9 tokens)\nb"),
+    OK(becomes(THINK_HIDE, false, "\n [THINK]a[/THINK] b", "\n (thinking: 9 tokens)\nb"),
        "other marks, behind white space");
-    OK(becomes(THINK_HIDE, false, true, "A <think> in a text</think>", "A <think> in a text</think>"),
+    OK(becomes(THINK_HIDE, false, "A <think> in a text</think>", "A <think> in a text</think>"),
        "a mark further on is text");
-    OK(becomes(THINK_HIDE, false, true, "<thin ice>", "<thin ice>") &&
-           becomes(THINK_HIDE, false, true, "<thinner>", "<thinner>") &&
-           becomes(THINK_HIDE, false, true, "<<think>", "<<think>"), "what only looks like one");
-    OK(becomes(THINK_ON, false, true, "<think>endless</thi", DIM("<think>endless</thi")),
+    OK(becomes(THINK_HIDE, false, "<thin ice>", "<thin ice>") &&
+           becomes(THINK_HIDE, false, "<thinner>", "<thinner>") &&
+           becomes(THINK_HIDE, false, "<<think>", "<<think>"), "what only looks like one");
+    OK(becomes(THINK_ON, false, "<think>endless</thi", DIM("<think>endless</thi")),
        "the terminal is bright again when a reply is cut off");
-    OK(becomes(THINK_HIDE, false, true, "<think>endless </thought", "(thinking.: 18 tokens)\n"),
+    OK(becomes(THINK_HIDE, false, "<think>endless </thought", "(thinking.: 18 tokens)\n"),
        "and hidden ones are counted");
-    OK(becomes(THINK_ON, false, true, "<think>a\xc3</think>\xa9", DIM("<think>a\xef\xbf\xbd</think>")
+    OK(becomes(THINK_ON, false, "<think>a\xc3</think>\xa9", DIM("<think>a\xef\xbf\xbd</think>")
                "\xef\xbf\xbd"), "a character cut by a mark is none");
     options_init(&options);
     options_set(&options, "stop", "</think>", NULL);
-    begin(false, true);
+    begin(false);
     feed("<think>no</think>yes", 4);
     OK(strcmp(shown, DIM("<think>no")) == 0 && reply.shown == 9, "a stop string within thoughts");
     OK(reply_text_is_mark("</think>", 8) && reply_text_is_mark("[THINK]", 7) &&
