@@ -1,5 +1,3 @@
-/* One file of more than 500 lines: every question below goes through the one bounds-checked token
- * reader, which stays private. */
 #include "board/device_tree.h"
 
 #include <string.h>
@@ -312,12 +310,11 @@ static bool component_matches(const char *name, const char *component, size_t le
     return name[length] == '\0' || (name[length] == '@' && memchr(component, '@', length) == NULL);
 }
 
-/* As device_tree_find, for a path of `length` bytes. */
-static bool find_length(const struct device_tree *tree, struct device_tree_node *node,
-                        const char *path, size_t length)
+bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
+                      const char *path)
 {
     int want = 0; /* depth of the component that is searched, under the parent found last */
-    size_t at = 0, component = 0;
+    size_t at = 0, component = 0, length = strcspn(path, ":");
 
     if (length == 0 || path[0] != '/')
         return false;
@@ -339,12 +336,6 @@ static bool find_length(const struct device_tree *tree, struct device_tree_node 
                 return false;
         } while (node->depth != want || !component_matches(node->name, path + at, component));
     }
-}
-
-bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
-                      const char *path)
-{
-    return find_length(tree, node, path, strlen(path));
 }
 
 /* ---- properties -------------------------------------------------------------------------- */
@@ -485,7 +476,7 @@ bool device_tree_reg(const struct device_tree *tree, const struct device_tree_no
     return true;
 }
 
-/* ---- what boot asks ---------------------------------------------------------------------- */
+/* ---- memory reservations ------------------------------------------------------------------ */
 
 bool device_tree_reservation(const struct device_tree *tree, unsigned index, uint64_t *base,
                              uint64_t *size)
@@ -501,120 +492,4 @@ bool device_tree_reservation(const struct device_tree *tree, unsigned index, uin
         if (index-- == 0)
             return true;
     }
-}
-
-const char *device_tree_bootargs(const struct device_tree *tree)
-{
-    struct device_tree_node chosen;
-    const char *text = NULL;
-
-    if (device_tree_find(tree, &chosen, "/chosen"))
-        text = device_tree_string(tree, &chosen, "bootargs");
-    return text != NULL ? text : "";
-}
-
-bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size)
-{
-    struct device_tree_node chosen;
-    uint64_t start, end;
-
-    if (!device_tree_find(tree, &chosen, "/chosen") ||
-        !device_tree_number(tree, &chosen, "linux,initrd-start", &start) ||
-        !device_tree_number(tree, &chosen, "linux,initrd-end", &end) || start >= end)
-        return false;
-    *base = start;
-    *size = end - start;
-    return true;
-}
-
-static uint32_t decimal_read(const char *text)
-{
-    uint32_t value = 0;
-
-    for (; *text >= '0' && *text <= '9' && value < 100000000; text++)
-        value = value * 10 + (uint32_t)(*text - '0');
-    return value;
-}
-
-bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
-                         uint32_t *baud)
-{
-    const char *path = NULL, *options;
-    size_t length;
-    char alias[32];
-
-    *baud = 0;
-    if (device_tree_find(tree, node, "/chosen"))
-        path = device_tree_string(tree, node, "stdout-path");
-    if (path == NULL)
-        return false;
-    options = strchr(path, ':');
-    length = options != NULL ? (size_t)(options - path) : strlen(path);
-    if (options != NULL)
-        *baud = decimal_read(options + 1);
-    if (path[0] == '/')
-        return find_length(tree, node, path, length);
-    if (length >= sizeof alias || !device_tree_find(tree, node, "/aliases"))
-        return false;
-    memcpy(alias, path, length);
-    alias[length] = '\0';
-    path = device_tree_string(tree, node, alias);
-    return path != NULL && device_tree_find(tree, node, path);
-}
-
-/* A RISC-V hart without mmu-type is a monitor core, without FPU as well (binding riscv/cpus). */
-static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
-{
-    const char *mmu = device_tree_string(tree, node, "mmu-type");
-    bool is_riscv = device_tree_string(tree, node, "riscv,isa") != NULL ||
-                    device_tree_string(tree, node, "riscv,isa-base") != NULL;
-
-    return !is_riscv || (mmu != NULL && strcmp(mmu, "riscv,none") != 0);
-}
-
-bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node)
-{
-    while (device_tree_next_type(tree, node, "cpu"))
-        if (cpu_can_work(tree, node))
-            return true;
-    return false;
-}
-
-unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
-                          unsigned max)
-{
-    struct device_tree_node node;
-    uint64_t id;
-    unsigned n = 0, front = 0;
-
-    device_tree_begin(&node);
-    while (device_tree_next_cpu(tree, &node)) {
-        if (!device_tree_reg(tree, &node, 0, &id, NULL))
-            continue;
-        if (id == first)
-            front = n < max ? n : max - 1; /* the booting core is never the one left out */
-        if (n < max || id == first)
-            ids[n < max ? n++ : front] = id;
-    }
-    for (; front > 0 && n > 0; front--) {
-        id = ids[front];
-        ids[front] = ids[front - 1];
-        ids[front - 1] = id;
-    }
-    return n;
-}
-
-uint64_t device_tree_timebase(const struct device_tree *tree)
-{
-    struct device_tree_node node;
-    uint64_t hz;
-
-    if (device_tree_find(tree, &node, "/cpus") &&
-        device_tree_number(tree, &node, "timebase-frequency", &hz))
-        return hz;
-    device_tree_begin(&node);
-    while (device_tree_next_type(tree, &node, "cpu"))
-        if (device_tree_number(tree, &node, "timebase-frequency", &hz))
-            return hz;
-    return 0;
 }

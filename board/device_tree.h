@@ -62,7 +62,8 @@ bool device_tree_next_compatible(const struct device_tree *tree, struct device_t
 bool device_tree_next_type(const struct device_tree *tree, struct device_tree_node *node,
                            const char *type);
 
-/* Go to an absolute path, "/cpus/cpu@0"; "@..." may be left out. False: no such node. */
+/* Go to an absolute path, "/cpus/cpu@0"; "@..." may be left out, and a ":" and what is behind it is
+ * no part of it. False: no such node. */
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path);
 
@@ -95,6 +96,8 @@ bool device_tree_reg(const struct device_tree *tree, const struct device_tree_no
 /* Entry `index` of the memory reservation block. */
 bool device_tree_reservation(const struct device_tree *tree, unsigned index, uint64_t *base,
                              uint64_t *size);
+
+/* ---- what the tree says about the machine: device_tree_machine.c ---------------------------- */
 
 /* /chosen bootargs, "" where there are none. */
 const char *device_tree_bootargs(const struct device_tree *tree);

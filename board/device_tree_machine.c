@@ -1,0 +1,120 @@
+/* What boot and boards ask a tree about the machine, by the functions that device_tree.c has. */
+#include "board/device_tree.h"
+
+#include <string.h>
+
+const char *device_tree_bootargs(const struct device_tree *tree)
+{
+    struct device_tree_node chosen;
+    const char *text = NULL;
+
+    if (device_tree_find(tree, &chosen, "/chosen"))
+        text = device_tree_string(tree, &chosen, "bootargs");
+    return text != NULL ? text : "";
+}
+
+bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size)
+{
+    struct device_tree_node chosen;
+    uint64_t start, end;
+
+    if (!device_tree_find(tree, &chosen, "/chosen") ||
+        !device_tree_number(tree, &chosen, "linux,initrd-start", &start) ||
+        !device_tree_number(tree, &chosen, "linux,initrd-end", &end) || start >= end)
+        return false;
+    *base = start;
+    *size = end - start;
+    return true;
+}
+
+static uint32_t decimal_read(const char *text)
+{
+    uint32_t value = 0;
+
+    for (; *text >= '0' && *text <= '9' && value < 100000000; text++)
+        value = value * 10 + (uint32_t)(*text - '0');
+    return value;
+}
+
+bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
+                         uint32_t *baud)
+{
+    const char *path = NULL, *options;
+    size_t length;
+    char alias[32];
+
+    *baud = 0;
+    if (device_tree_find(tree, node, "/chosen"))
+        path = device_tree_string(tree, node, "stdout-path");
+    if (path == NULL)
+        return false;
+    options = strchr(path, ':');
+    length = options != NULL ? (size_t)(options - path) : strlen(path);
+    if (options != NULL)
+        *baud = decimal_read(options + 1);
+    if (path[0] == '/')
+        return device_tree_find(tree, node, path);
+    if (length >= sizeof alias || !device_tree_find(tree, node, "/aliases"))
+        return false;
+    memcpy(alias, path, length);
+    alias[length] = '\0';
+    path = device_tree_string(tree, node, alias);
+    return path != NULL && device_tree_find(tree, node, path);
+}
+
+/* A RISC-V hart without mmu-type is a monitor core, without FPU as well (binding riscv/cpus). */
+static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
+{
+    const char *mmu = device_tree_string(tree, node, "mmu-type");
+    bool is_riscv = device_tree_string(tree, node, "riscv,isa") != NULL ||
+                    device_tree_string(tree, node, "riscv,isa-base") != NULL;
+
+    return !is_riscv || (mmu != NULL && strcmp(mmu, "riscv,none") != 0);
+}
+
+bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node)
+{
+    while (device_tree_next_type(tree, node, "cpu"))
+        if (cpu_can_work(tree, node))
+            return true;
+    return false;
+}
+
+unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
+                          unsigned max)
+{
+    struct device_tree_node node;
+    uint64_t id;
+    unsigned n = 0, front = 0;
+
+    device_tree_begin(&node);
+    while (device_tree_next_cpu(tree, &node)) {
+        if (!device_tree_reg(tree, &node, 0, &id, NULL))
+            continue;
+        if (id == first)
+            front = n < max ? n : max - 1; /* the booting core is never the one left out */
+        if (n < max || id == first)
+            ids[n < max ? n++ : front] = id;
+    }
+    for (; front > 0 && n > 0; front--) {
+        id = ids[front];
+        ids[front] = ids[front - 1];
+        ids[front - 1] = id;
+    }
+    return n;
+}
+
+uint64_t device_tree_timebase(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t hz;
+
+    if (device_tree_find(tree, &node, "/cpus") &&
+        device_tree_number(tree, &node, "timebase-frequency", &hz))
+        return hz;
+    device_tree_begin(&node);
+    while (device_tree_next_type(tree, &node, "cpu"))
+        if (device_tree_number(tree, &node, "timebase-frequency", &hz))
+            return hz;
+    return 0;
+}

@@ -1,0 +1,106 @@
+/* A model's tables of any shape, and a request to plan it: what the tests of the planner share. */
+#ifndef INGOT_TESTS_UNIT_PLAN_RIG_H
+#define INGOT_TESTS_UNIT_PLAN_RIG_H
+
+#include <string.h>
+
+#include "runtime/image.h"
+#include "runtime/plan.h"
+
+static struct ingot_header header;
+static struct ingot_tensor tensors[9 * INGOT_MAX_LAYERS + 3];
+static struct ingot_extent extents[INGOT_MAX_LAYERS + 2];
+static struct image image = { .header = &header, .tensors = tensors, .extents = extents };
+static struct plan_request request;
+static struct plan plan;
+
+static uint64_t up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static void put_tensor(struct ingot_tensor *t, enum ingot_role role, unsigned layer,
+                       uint32_t extent, enum ingot_type type)
+{
+    uint64_t *end = &extents[extent].bytes;
+
+    memset(t, 0, sizeof *t);
+    t->role = (uint16_t)role;
+    t->layer = (uint16_t)layer;
+    t->type = (uint8_t)type;
+    t->interleave = (uint8_t)image_type_interleave(type);
+    image_role_shape(&header.params, role, &t->rows, &t->cols);
+    t->cols_padded = (uint32_t)up(t->cols, image_type_padding(type));
+    t->extent = extent;
+    t->offset = up(*end, INGOT_TENSOR_ALIGN);
+    t->bytes = image_tensor_bytes(type, t->rows, t->cols);
+    *end = t->offset + t->bytes;
+}
+
+/* The tables of a model, without its weights; header.params are set. gap: bytes that lie before
+ * embedding and output matrix, which a packer leaves out. */
+static void make_image(enum ingot_type type, uint64_t gap)
+{
+    struct ingot_tensor *t = tensors;
+    uint32_t n = header.params.n_layers;
+    uint64_t at = 5 * INGOT_PAGE;
+
+    memset(extents, 0, sizeof extents);
+    extents[0].bytes = gap;
+    put_tensor(t++, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0, type);
+    for (uint32_t layer = 0; layer < n; layer++) {
+        for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
+            if (image_has_role(&header.params, (enum ingot_role)role)) {
+                bool matrix = image_role_is_matrix((enum ingot_role)role);
+
+                put_tensor(t++, (enum ingot_role)role, layer, layer + 1,
+                           matrix ? type : INGOT_F32);
+            }
+        }
+    }
+    put_tensor(t++, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n + 1, INGOT_F32);
+    extents[n + 1].bytes += header.params.tied ? 0 : gap;
+    put_tensor(t, INGOT_OUTPUT, INGOT_NO_LAYER, n + 1, type);
+    if (header.params.tied) {
+        extents[n + 1].bytes = t[-1].bytes;
+        *t = tensors[0];
+        t->role = INGOT_OUTPUT;
+    }
+    for (uint32_t i = 0; i < n + 2; i++) {
+        extents[i].offset = at;
+        extents[i].bytes = up(extents[i].bytes, INGOT_PAGE);
+        at += extents[i].bytes;
+    }
+    header.file_bytes = at;
+    memset(&request, 0, sizeof request);
+    request.image = &image;
+    request.arena_bytes = (size_t)1 << 40;
+}
+
+static void set_params(uint32_t dim, uint32_t hidden, uint32_t layers, uint32_t heads,
+                       uint32_t kv_heads, uint32_t vocab, uint32_t context, bool tied)
+{
+    memset(&header, 0, sizeof header);
+    header.params = (struct ingot_params){
+        .family = INGOT_LLAMA, .dim = dim, .hidden = hidden, .n_layers = layers, .n_heads = heads,
+        .n_kv_heads = kv_heads, .head_dim = dim / heads, .vocab = vocab, .context = context,
+        .tied = tied, .rope_base = 1e4f, .norm_eps = 1e-5f };
+}
+
+static uint64_t total_bytes(void)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < header.params.n_layers + 2; i++) {
+        total += extents[i].bytes;
+    }
+    return total;
+}
+
+static enum err plan_with(size_t limit)
+{
+    request.weight_limit = limit;
+    return plan_make(&plan, &request);
+}
+
+#endif
