@@ -162,6 +162,23 @@ def make_flash(ingot, bank_bytes, name):
     return out
 
 
+def written_sectors(machine, drives):
+    """A sector and 300, written and read back by the image, and found in the card's file, which
+    drives(path) attaches: (is all well, console)."""
+    os.makedirs(WORK, exist_ok=True)
+    card = os.path.join(WORK, f"written-{machine.board}.img")
+    with open(card, "wb") as out:
+        out.truncate(4 << 20)
+    status, console = machine.run("write", 1, drives(card),
+                                  os.path.join(BUILD, machine.board, "storage-bench.bin"))
+    with open(card, "rb") as image:
+        image.seek(1 << 20)
+        found = image.read(301 * 512)
+    want = bytes((i * 7 + i // 512) & 255 for i in range(300 * 512))
+    return (status == 0 and console.count("storage-write:") == 2 and found == want[:512] + want,
+            console)
+
+
 FLASH_BYTES = {"virt-arm64": 64 << 20, "virt-riscv64": 32 << 20}
 
 EXTENT = struct.Struct("<QQIHHII")

@@ -56,10 +56,10 @@ TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
 
 test-images: $(H)/ingot
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/traps.bin \
-	        $(O)/$$b/storage-bench.bin $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
-	$(Q)for b in $(TEST_BOARDS); do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
+	    $(MAKE) --no-print-directory -s $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
+	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS); do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/storage-bench.bin \
+	        $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main

@@ -228,7 +228,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     card->wait_ticks = sd_host_ticks(card->host, (uint64_t)WAIT_MICROS << card->tries);
 }
 
-/* What the response to a read says of it; a short answer of SPI says it in its tokens. */
+/* What the response to a transfer says of it; a short answer of SPI says it in its tokens. */
 static enum err sd_card_check_status(const struct sd_card *card)
 {
     uint32_t status = card->command.reply[0];
@@ -271,11 +271,12 @@ static enum err sd_card_stored(struct sd_card *card)
 {
     const uint32_t done = STATUS_TRANSFER | STATUS_READY;
     uint32_t status = card->command.reply[0];
+    bool spi = (card->host->abilities & SD_IS_SPI) != 0; /* R2: it is 0, or an error (7.3.2.3) */
     enum err e;
 
-    if (status & STATUS_FAILED)
+    if (spi ? status != 0 : (status & STATUS_FAILED) != 0)
         return ERR_IO;
-    if ((status & (STATUS_STATE | STATUS_READY)) == done) {
+    if (spi || (status & (STATUS_STATE | STATUS_READY)) == done) {
         sd_card_finish(card, ERR_OK);
         return ERR_OK;
     }

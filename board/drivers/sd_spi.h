@@ -3,6 +3,7 @@
 #ifndef INGOT_BOARD_DRIVERS_SD_SPI_H
 #define INGOT_BOARD_DRIVERS_SD_SPI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@
 enum sd_spi_state {
     SD_SPI_IDLE,
     SD_SPI_TOKEN, /* a block of data is awaited */
+    SD_SPI_GIVE,  /* the card is to get ready for a block of data, or for the word that ends them */
     SD_SPI_BUSY,  /* the card is not ready yet */
 };
 
@@ -21,6 +23,7 @@ struct sd_spi {
     struct sd_command *command; /* in progress */
     enum sd_spi_state state;
     uint32_t blocks_done;
+    bool no_status; /* the card does not know CMD13 */
 };
 
 /* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz: what bus and wires can
