@@ -135,8 +135,9 @@ struct board {
     /* Does an emulator run this, whose watchdog goes off at once? NULL where watchdog is. */
     bool (*is_emulated)(void);
 
-    /* Never returns. Start again from the firmware on. May be NULL. */
-    void (*restart)(void) __attribute__((noreturn));
+    /* Start again from the firmware on. Returns where the firmware turns out to know no way. May be
+     * NULL. */
+    void (*restart)(void);
 
     /* Never returns. status 0: fine, else failed; only the host program and SBI pass it on. */
     void (*power_off)(int status) __attribute__((noreturn));

@@ -237,11 +237,9 @@ enum command_result command_log(struct chat *c, char *argument)
 enum command_result command_reboot(struct chat *c, char *argument)
 {
     (void)argument;
-    if (c->services->restart == NULL) {
-        console_printf("error: this machine cannot restart itself\n");
-    } else {
+    if (c->services->restart != NULL)
         c->services->restart();
-    }
+    console_printf("error: this machine cannot restart itself: switch it off and on\n");
     return COMMAND_DONE;
 }
 

@@ -92,15 +92,15 @@ enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg)
     return ERR_OK;
 }
 
-static _Noreturn void end(uint64_t function)
+/* Returns where the firmware cannot, or there is none. */
+static void end(uint64_t function)
 {
     serial_drain();
     if (psci.conduit != PSCI_NONE)
         (void)psci_call(function, 0, 0, 0);
-    core_halt();
 }
 
-_Noreturn void psci_restart(void)
+void psci_restart(void)
 {
     end(PSCI_SYSTEM_RESET);
 }
@@ -109,4 +109,5 @@ _Noreturn void psci_power_off(int status)
 {
     (void)status; /* PSCI has no room for it */
     end(PSCI_SYSTEM_OFF);
+    core_halt();
 }

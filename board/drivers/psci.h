@@ -20,7 +20,7 @@ bool psci_is_there(void);
 enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* board.restart and board.power_off. */
-void psci_restart(void) __attribute__((noreturn));
+void psci_restart(void);
 void psci_power_off(int status) __attribute__((noreturn));
 
 #endif

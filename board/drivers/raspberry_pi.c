@@ -263,7 +263,7 @@ bool raspberry_pi_is_emulated(void)
     return the_pi->emulated;
 }
 
-_Noreturn void raspberry_pi_restart(void)
+void raspberry_pi_restart(void)
 {
     struct raspberry_pi *pi = the_pi;
 

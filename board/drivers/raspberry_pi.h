@@ -82,7 +82,7 @@ void raspberry_pi_watchdog(uint32_t millis, const char *doing);
 void raspberry_pi_alive(void);
 void raspberry_pi_last_run(struct board_last_run *last);
 bool raspberry_pi_is_emulated(void);
-void raspberry_pi_restart(void) __attribute__((noreturn));
+void raspberry_pi_restart(void);
 void raspberry_pi_power_off(int status) __attribute__((noreturn));
 
 #endif

@@ -37,11 +37,10 @@ enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *a
     return sbi_hart_start(the.harts[core], core_prepare(core, entry, arg), core);
 }
 
-_Noreturn void sbi_machine_restart(void)
+void sbi_machine_restart(void)
 {
     serial_drain();
     sbi_restart(0);
-    core_halt();
 }
 
 _Noreturn void sbi_machine_power_off(int status)

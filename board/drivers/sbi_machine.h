@@ -17,9 +17,8 @@ const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* board.restart and board.power_off: SRST, and for power-off the call from before it. Where the
- * firmware has neither, the hart sleeps. */
-void sbi_machine_restart(void) __attribute__((noreturn));
+/* board.restart: SRST. board.power_off: SRST, else the call from before it, else the hart sleeps. */
+void sbi_machine_restart(void);
 void sbi_machine_power_off(int status) __attribute__((noreturn));
 
 #endif

@@ -65,7 +65,7 @@ static _Noreturn void virt_power_off(int status)
     psci_power_off(status);
 }
 
-static _Noreturn void virt_restart(void)
+static void virt_restart(void)
 {
     serial_drain();
     raise_secure_pin(SECURE_PIN_RESET);

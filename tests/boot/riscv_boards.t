@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """sifive_u and icicle: each boots from its own SD controller, and from SPI NOR, with 1 and 4 cores,
-resident and streamed, and gives the host's ids and logits."""
+resident and streamed, and gives the host's ids and logits; its card is written; a conversation is
+saved and goes on after a restart, where the emulated firmware knows one."""
 
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ASSETS, HOST, WORK, Machine, Reply, Tap, extents, make_card, make_flash, pack,
-                     run)
+from machine import (ASSETS, BUILD, HOST, WORK, Machine, Reply, Tap, extents, make_card, make_flash,
+                     pack, run, written_sectors)
+from talk import Console, make_model, own_copy
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TOKENS = 48
@@ -83,6 +85,49 @@ for machine in (SIFIVE_U, ICICLE):
     status, console = machine.run(words(), 1, ["-initrd", model])
     tap.ok(status == 0 and Reply(console).hash == expected.hash and "in place" in console,
            f"{machine.board}: from an initrd, in place", console)
+
+# ---- what is written ---------------------------------------------------------------------------
+
+
+def writable(path):
+    return ["-drive", f"if=sd,format=raw,cache=unsafe,file={path}"]
+
+
+for machine in (SIFIVE_U, ICICLE):
+    good, console = written_sectors(machine, writable)
+    tap.ok(good, f"{machine.board}: a sector and 300 are written and read back", console)
+
+talking = make_model("riscv-talk", 3)
+saves = make_card("riscv-saves.img", "--power-of-two", "--save", "1", talking)
+
+
+def ids(text):
+    found = re.search(r"^ids: .*", text, re.M)
+    return found.group(0) if found else text
+
+
+for machine, restarts in ((SIFIVE_U, True), (ICICLE, False)):
+    board, own = machine.board, own_copy(saves, f"{machine.board}-saves.img")
+    with Console(machine, "temp=0 n=8 ids", writable(own), 4, reboots=True) as k:
+        k.prompt()
+        k.figures("Hello there")
+        tap.ok("tokens are saved in saves/chat.sav" in k.say("/save"), f"{board}: /save", k.seen)
+        unbroken = k.figures("Second")
+        k.send("/reboot\r")
+        if restarts:
+            k.expect("OpenSBI v")
+        else:
+            # OpenSBI has no reset for QEMU's machine.
+            tap.ok("cannot restart itself" in k.prompt() and k.figures("Third")[1] == 8,
+                   f"{board}: /reboot says that nothing can, and the prompt comes back", k.seen)
+            continue
+        k.prompt()
+        tap.ok("go on" in k.say("/load"), f"{board}: /reboot, then /load", k.seen)
+        after = k.figures("Second")
+        tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
+               f"{board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
+
+# ---- what fails --------------------------------------------------------------------------------
 
 # A sector of the model that cannot be read, once and for good.
 CONFIG = """[inject-error]
