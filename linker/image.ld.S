@@ -7,7 +7,8 @@
  *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 256 KiB
  *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
  *
- * Memory map, low to high, every section on its own 4 KiB pages:
+ * Memory map, low to high, every section on its own 4 KiB pages, but that the first constants share
+ * the last page of text:
  *
  *   image_start  text      read, execute     header and entry first
  *                rodata    read              constants, strings, tables
@@ -46,12 +47,12 @@ SECTIONS
         text_start = .;
         KEEP(*(.head))
         *(.text .text.*)
-        . = ALIGN(PAGE);
-        text_end = .;
+        . = ALIGN(64);
     } :text
+    text_end = ALIGN(PAGE); /* for the page tables */
+    rodata_start = text_end;
 
-    .rodata : ALIGN(PAGE) {
-        rodata_start = .;
+    .rodata : {
         *(.rodata .rodata.* .srodata .srodata.*)
         . = ALIGN(PAGE);
         rodata_end = .;

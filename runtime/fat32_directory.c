@@ -5,6 +5,7 @@
 
 #include "runtime/fat32.h"
 #include "runtime/fat32_volume.h"
+#include "runtime/utf8.h"
 
 enum {
     ENTRY_BYTES = 32,
@@ -38,30 +39,6 @@ struct long_name {
 };
 
 /* ---- characters ---------------------------------------------------------------------------- */
-
-static size_t utf8_put(char *out, uint32_t c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xc0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xe0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (c & 0x3f));
-    return 4;
-}
 
 /* Decode one character of at most n > 0 bytes. A byte that starts none counts as itself, above
  * the characters, so that it equals only itself. */
@@ -175,7 +152,7 @@ static void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
         }
         if (at + 4 >= FAT32_NAME_BYTES)
             break; /* only a name of more than the 255 units that are allowed */
-        at += utf8_put(out + at, c);
+        at += utf8_encode(out + at, c);
     }
     out[at] = '\0';
 }

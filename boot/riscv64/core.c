@@ -199,12 +199,12 @@ static bool isa_names(const char *isa, const char *name)
 {
     size_t bytes = strlen(name);
 
-    if (strncmp(isa, "rv64", 4) != 0)
+    if (strlen(isa) < 4 || memcmp(isa, "rv64", 4) != 0)
         return false;
     for (isa += 4; *isa != '\0'; isa++) {
         bool longer = strchr("zsx", *isa) != NULL;
 
-        if (strncmp(isa, name, bytes) == 0 &&
+        if (strlen(isa) >= bytes && memcmp(isa, name, bytes) == 0 &&
             (!longer || isa[bytes] == '_' || isa[bytes] == '\0' ||
              (isa[bytes] >= '0' && isa[bytes] <= '9')))
             return true;
