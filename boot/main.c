@@ -76,8 +76,10 @@ static void find_terminal(const struct machine *machine)
 
     options_init(&state.options);
     (void)options_parse(&state.options, machine->args, NULL);
-    if (o->term != CONSOLE_AUTO ||
-        !(options_given(o, OPTION_BAUD) || options_given(o, OPTION_PROMPT))) {
+    if (o->mode == MODE_JSON) {
+        console_speak_json();
+    } else if (o->term != CONSOLE_AUTO ||
+               !(options_given(o, OPTION_BAUD) || options_given(o, OPTION_PROMPT))) {
         console_find_terminal((enum console_terminal)o->term);
     }
 }
@@ -134,7 +136,7 @@ static void set_baud(uint32_t baud)
         console_log("the console goes on at %u baud", (unsigned)baud);
         board.set_baud(baud);
     }
-    if (!options_given(&state.options, OPTION_PROMPT)) {
+    if (!options_given(&state.options, OPTION_PROMPT) && state.options.mode != MODE_JSON) {
         console_find_terminal((enum console_terminal)state.options.term);
     }
 }

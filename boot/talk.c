@@ -202,7 +202,9 @@ int talk(void)
     if (options_given(o, OPTION_PROMPT)) {
         e = chat_reply(&state.chat, o->prompt, o->prompt_bytes, true);
     } else {
-        console_printf("Type a line and press Enter; Ctrl-C stops a reply, /help lists commands.\n");
+        if (o->mode != MODE_JSON) {
+            console_printf("Type a line and press Enter; Ctrl-C stops a reply, /help lists commands.\n");
+        }
         chat_loop(&state.chat, &services);
     }
     report_high_water(&state.engine);

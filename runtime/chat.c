@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "runtime/chat_json.h"
 #include "runtime/chat_turn.h"
 #include "runtime/commands.h"
 #include "runtime/console.h"
+#include "runtime/console_json.h"
 #include "runtime/format_text.h"
 #include "runtime/reply_text.h"
 #include "runtime/report.h"
@@ -151,6 +153,7 @@ struct reply {
     uint32_t previous;
     uint32_t first_new; /* index in the cache of the first new token */
     uint32_t same[LONGEST_CIRCLE + 1]; /* latest tokens that are those of so many before */
+    const char *reason; /* why it ended */
 };
 
 const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes)
@@ -171,7 +174,9 @@ static void print_token(const struct chat *c, struct reply *r, uint32_t id)
     size_t bytes;
     const char *text = chat_piece(c, id, r->previous, &bytes);
 
+    console_token_begin(id);
     reply_text_put(&r->text, text, bytes);
+    console_token_end();
     r->previous = id;
 }
 
@@ -186,6 +191,20 @@ static bool goes_in_circles(const struct chat *c, struct reply *r)
         circles = circles || (r->same[n] >= CIRCLE_TOKENS && r->same[n] >= 3 * n);
     }
     return circles;
+}
+
+/* What was held back comes out; zeroed where it has not begun. */
+static void end_text(struct reply *r)
+{
+    bool holds = r->text.stop.n + r->text.mark.n + r->text.writer.n_held != 0;
+
+    if (holds) {
+        console_token_begin(INGOT_NO_TOKEN);
+    }
+    reply_text_end(&r->text);
+    if (holds) {
+        console_token_end();
+    }
 }
 
 /* The context is full in the middle of a reply, all of which is in the cache. ERR_NO_SPACE: it has
@@ -223,6 +242,7 @@ static enum err decode(struct chat *c, struct reply *r)
         if (e->kv.length == e->kv.context) {
             error = make_room_for_reply(c, r);
             if (error != ERR_OK) {
+                r->reason = "context";
                 return error == ERR_NO_SPACE ? ERR_OK : error;
             }
         }
@@ -240,11 +260,17 @@ static enum err decode(struct chat *c, struct reply *r)
         r->figures.end = board.ticks();
         guessed = engine_was_guessed(e, id);
         c->pending = 1;
-        if (r->figures.new_tokens == limit || r->text.stopped) {
+        if (r->text.stopped) {
+            r->reason = "stop";
+            return ERR_OK;
+        }
+        if (r->figures.new_tokens == limit) {
+            r->reason = "limit";
             return ERR_OK;
         }
         if (limit == UINT32_MAX && goes_in_circles(c, r)) {
-            reply_text_end(&r->text);
+            r->reason = "circle";
+            end_text(r);
             console_printf("\n(stopped, for the reply goes in circles: repeat= above 1 helps, and with "
                            "n= it may)");
             return ERR_OK;
@@ -286,32 +312,20 @@ static void print_ticks(const struct reply *r)
 
 static void print_error(const struct chat *c, enum err error)
 {
-    if (error == ERR_ABORTED) {
+    if (error == ERR_ABORTED && !console_is_json()) {
         console_printf("\n(stopped)\n");
-    } else if (error != ERR_OK) {
+    } else if (error != ERR_OK && error != ERR_ABORTED) {
         console_printf("\nerror: %s\n", c->engine->problem[0] != '\0' ? c->engine->problem
                                                                       : err_text(error));
     }
 }
 
-static void close_reply(struct chat *c, struct reply *r, enum err error)
+static void print_figures(const struct chat *c, const struct reply *r, enum err error)
 {
-    reply_text_end(&r->text); /* zeroed where it has not begun */
-    console_style(CONSOLE_NORMAL);
-    print_error(c, error);
-    if (r->figures.first == 0) { /* stopped or failed before the first token */
-        return;
-    }
     if (error == ERR_OK) {
         console_printf("\n");
     }
-    if (r->figures.end == 0) {
-        r->figures.end = r->figures.first;
-    }
-    r->figures.speculates = c->speculative.on;
-    r->figures.guessed = c->speculative.figures.guessed;
-    r->figures.right = c->speculative.figures.right;
-    if (!c->options->quiet) {
+    if (!console_is_json() && !c->options->quiet) {
         report_figures(c->engine, &r->figures);
     }
     if (c->options->ids) {
@@ -322,6 +336,27 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
     }
     if (c->options->trace != 0) {
         trace_print();
+    }
+}
+
+static void close_reply(struct chat *c, struct reply *r, enum err error)
+{
+    end_text(r);
+    console_style(CONSOLE_NORMAL);
+    print_error(c, error);
+    if (r->figures.end == 0) {
+        r->figures.end = r->figures.first;
+    }
+    r->figures.speculates = c->speculative.on;
+    r->figures.guessed = c->speculative.figures.guessed;
+    r->figures.right = c->speculative.figures.right;
+    if (r->figures.first != 0) { /* not stopped, nor failed, before the first token */
+        print_figures(c, r, error);
+    }
+    if (console_is_json()) {
+        chat_json_done(c, &r->figures, error == ERR_OK        ? r->reason
+                                       : error == ERR_ABORTED ? "stopped"
+                                                              : "error");
     }
 }
 
@@ -337,6 +372,9 @@ static enum err refuse_prompt(struct chat *c, enum err error)
                        (unsigned)ENGINE_TEXT_BYTES);
     } else {
         console_printf("error: %s\n", err_text(error));
+    }
+    if (console_is_json()) {
+        chat_json_done(c, NULL, "error");
     }
     return error;
 }
@@ -381,7 +419,7 @@ static void open_text(const struct chat *c, struct reply *r, bool as_turn)
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
     struct engine *e = c->engine;
-    struct reply r = { .first_new = 0 };
+    struct reply r = { .reason = "end" };
     uint32_t start, own;
     size_t n = 0;
     enum err error;
@@ -457,6 +495,10 @@ void chat_loop(struct chat *c, const struct chat_services *services)
 {
     static const struct chat_services none;
 
+    if (console_is_json()) {
+        chat_json_loop(c, services != NULL ? services : &none);
+        return;
+    }
     for (;;) {
         size_t bytes;
         enum err error;

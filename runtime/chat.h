@@ -46,6 +46,7 @@ struct chat {
     bool started;         /* a turn is in the cache */
     struct turns turns;   /* of a model with a template */
     struct chat_totals totals;
+    bool answered;        /* mode=json: the request at work has had its last event */
     bool talks;           /* somebody waits at the line: long prompts show their progress */
     uint32_t prompt_start, prompt_tokens; /* of the prompt at work, in the cache */
     uint64_t prompt_ticks;                /* when it began */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/console_input.h"
+#include "runtime/console_json.h"
 #include "runtime/format_text.h"
 
 enum {
@@ -34,6 +35,7 @@ void console_init(const struct console_port *port)
 {
     memset(&console, 0, sizeof console);
     console.port = *port;
+    console_json_stop();
     console_input_init(port);
 }
 
@@ -75,26 +77,30 @@ void console_style(enum console_style style)
     console.style = style;
 }
 
-static bool begins(const char *text, const char *word)
+/* Of a text that begins so, else `other`. */
+static enum console_style style_of(const char *text, size_t bytes, enum console_style other)
 {
-    while (*word != '\0' && *text == *word) {
+    if (bytes != 0 && *text == '\n') {
         text++;
-        word++;
+        bytes--;
     }
-    return *word == '\0';
+    return console_text_begins(text, bytes, "error:")     ? CONSOLE_ERROR
+           : console_text_begins(text, bytes, "warning:") ? CONSOLE_STRONG
+                                                          : other;
 }
 
-/* Of a text that begins so, else `other`. */
-static enum console_style style_of(const char *text, enum console_style other)
+void console_speak_json(void)
 {
-    text += *text == '\n';
-    return begins(text, "error:")     ? CONSOLE_ERROR
-           : begins(text, "warning:") ? CONSOLE_STRONG
-                                      : other;
+    console_find_terminal(CONSOLE_PLAIN);
+    console_json_start(put_text);
 }
 
 void console_write(const char *text, size_t bytes)
 {
+    if (console_is_json()) {
+        console_json_write(text, bytes);
+        return;
+    }
     if (bytes > 0 && console.drawn) {
         console.drawn = false; /* the next step is drawn on a line of its own */
         put_text("\n", 1);
@@ -115,8 +121,9 @@ static void print_args(const char *format, va_list args)
     size_t length = format_text_args(text, sizeof text, format, args);
     enum console_style style = console.style;
 
-    console_style(style_of(text, style));
-    console_write(text, length < sizeof text ? length : sizeof text - 1);
+    length = length < sizeof text ? length : sizeof text - 1;
+    console_style(style_of(text, length, style));
+    console_write(text, length);
     console_style(style);
 }
 
@@ -141,13 +148,15 @@ uint64_t console_millis(void)
     return ticks / hz * 1000 + ticks % hz * 1000 / hz;
 }
 
-/* What is printed is also kept. */
+/* What is printed is also kept. JSON has its stamp and its end elsewhere. */
 static void log_text(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         console.log[console.log_end++ % CONSOLE_LOG_BYTES] = text[i];
     }
-    console_write(text, bytes);
+    if (!console_is_json()) {
+        console_write(text, bytes);
+    }
 }
 
 void console_log(const char *format, ...)
@@ -161,15 +170,20 @@ void console_log(const char *format, ...)
     va_start(args, format);
     n = format_text_args(text, sizeof text, format, args);
     va_end(args);
-    if (console.in_line && !console.drawn) { /* the progress line is ended by console_write() */
+    n = n < sizeof text ? n : sizeof text - 1;
+    if (console.in_line && !console.drawn && !console_is_json()) {
+        /* the progress line is ended by console_write() */
         put_text("\n", 1);
     }
-    console_style(style_of(text, CONSOLE_DIM));
+    console_style(style_of(text, n, CONSOLE_DIM));
     log_text(stamp, format_text(stamp, sizeof stamp, "[%5llu.%03u] ",
                                 (unsigned long long)(ms / 1000), (unsigned)(ms % 1000)));
-    log_text(text, n < sizeof text ? n : sizeof text - 1);
+    log_text(text, n);
     console_style(style);
     log_text("\n", 1);
+    if (console_is_json()) {
+        console_json_log(ms, text, n);
+    }
 }
 
 void console_repeat_log(void)
@@ -204,7 +218,6 @@ static size_t progress_text(char line[PROGRESS_BYTES], uint64_t ms)
     size_t width = format_text(line, PROGRESS_BYTES, "[%5llu.%03u] %.40s %u %%",
                                (unsigned long long)(ms / 1000), (unsigned)(ms % 1000),
                                console.label, percent_of(console.done, console.total));
-
     if (console.counts_bytes) {
         width += format_text(line + width, PROGRESS_BYTES - width, ", %s of %s",
                              format_bytes(done, console.done),
@@ -226,8 +239,18 @@ static void draw_progress(uint64_t ms)
     enum console_style style = console.style;
     bool terminal = console_is_terminal();
     char line[PROGRESS_BYTES];
-    size_t width = progress_text(line, ms);
+    size_t width;
 
+    if (console_is_json()) {
+        console_event_begin("'progress','percent':%u,'text':'",
+                            percent_of(console.done, console.total));
+        console_write(console.label, strlen(console.label));
+        console_event_end();
+        console.told = true;
+        console.drawn_ms = ms;
+        return;
+    }
+    width = progress_text(line, ms);
     if (console.in_line && !console.drawn) {
         put_text("\n", 1);
     }

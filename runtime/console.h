@@ -52,6 +52,8 @@ bool console_is_terminal(void);
 /* How the text from here on looks on a terminal. Log lines, and texts of console_printf that begin
  * with "error:" or "warning:", have their own look and come back to this one. */
 void console_style(enum console_style style);
+/* From now on every line is an event in JSON (runtime/console_json.h), until console_init(). */
+void console_speak_json(void);
 
 /* text (bytes), LF as CR LF on a serial line. */
 void console_write(const char *text, size_t bytes);
@@ -100,7 +102,10 @@ bool console_has_input(void);
  * NUL-terminated, *bytes without the NUL, valid UTF-8, edited as line_editor.h says. CR, LF and CR
  * LF end a line; a bracketed paste may contain LF.
  * Errors: ERR_TOO_LONG (consumed to its end, *bytes 0), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
- * of input: Ctrl-D on an empty line, or the port is closed). */
+ * of input: Ctrl-D on an empty line, or the port is closed).
+ *
+ * prompt NULL: a program is at the other end. No prompt, no echo, no editing, the bytes as they
+ * came; empty lines are passed over. */
 enum err console_read_line(const char *prompt, char *line, size_t max, size_t *bytes);
 
 #endif

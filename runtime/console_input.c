@@ -7,7 +7,7 @@
 #include "board/board.h"
 #include "runtime/line_editor.h"
 
-enum { CTRL_C = 3, ESCAPE = 27 };
+enum { CTRL_C = 3, CTRL_D = 4, ESCAPE = 27 };
 
 static_assert((CONSOLE_RING_BYTES & (CONSOLE_RING_BYTES - 1)) == 0, "positions wrap freely");
 
@@ -175,6 +175,34 @@ static enum line_event edit_line(void)
     return event;
 }
 
+/* The same of a program, for which the editor keeps the line. */
+static enum line_event collect_line(void)
+{
+    struct line_editor *e = &input.editor;
+
+    e->n = 0;
+    e->too_long = false;
+    for (;;) {
+        int byte = wait_byte();
+
+        if (byte == CTRL_C) {
+            return LINE_ABORTED;
+        }
+        if (e->n == 0 && (byte == CTRL_D || byte == CONSOLE_CLOSED)) {
+            return LINE_END;
+        }
+        if (byte == '\n' || byte == '\r' || byte == CONSOLE_CLOSED) {
+            if (e->n != 0) {
+                return e->too_long ? LINE_TOO_LONG : LINE_FINISHED;
+            }
+        } else if (e->n + 1 < e->max) {
+            e->line[e->n++] = (char)byte;
+        } else {
+            e->too_long = true;
+        }
+    }
+}
+
 enum err console_read_line(const char *prompt, char *line, size_t max, size_t *bytes)
 {
     static const enum err results[] = {
@@ -185,11 +213,17 @@ enum err console_read_line(const char *prompt, char *line, size_t max, size_t *b
 
     input.aborted = false;
     input.reading = true;
-    if (input.editor.terminal) {
-        line_editor_ask_width(&input.editor); /* it may be another since the last line */
+    if (prompt != NULL) {
+        if (input.editor.terminal) {
+            line_editor_ask_width(&input.editor); /* it may be another since the last line */
+        }
+        line_editor_begin(&input.editor, prompt, line, max);
+        result = results[edit_line()];
+    } else {
+        input.editor.line = line;
+        input.editor.max = max;
+        result = results[collect_line()];
     }
-    line_editor_begin(&input.editor, prompt, line, max);
-    result = results[edit_line()];
     input.reading = false;
     take_interrupts();
     report_lost();

@@ -70,6 +70,7 @@ static const struct rule rules[OPTION_COUNT] = {
                      "a name of up to 15 bytes: ref, neon, rv64gc, rvv or avx2" },
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
+    [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(mode), 0, 0, 0, "chat or json" },
     [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(flow), 0, 0, 0, "on or off" },
     [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(term), 0, 0, 0, "auto, plain or vt" },
     [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(watchdog), 0, 0, 15,
@@ -246,9 +247,11 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
                                         [SPEC_NGRAM] = "ngram", NULL };
     static const char *const term[] = { [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain",
                                         [CONSOLE_VT] = "vt", NULL };
+    static const char *const mode[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "json", NULL };
     const char *const *choices = rule->field == FIELD(kv)      ? kv
                                  : rule->field == FIELD(spec)  ? spec
                                  : rule->field == FIELD(term)  ? term
+                                 : rule->field == FIELD(mode)  ? mode
                                  : rule->field == FIELD(think) ? think_names
                                                                : on_off;
 

@@ -43,6 +43,7 @@ enum option {
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
+    OPTION_MODE,     /* mode=chat or json: who is at the serial line */
     OPTION_FLOW,     /* flow=on or off: XON/XOFF on the serial line */
     OPTION_WATCHDOG, /* watchdog=SECONDS; 0: none */
     OPTION_VERBOSE,  /* verbose: all of the plan at start */
@@ -57,6 +58,7 @@ enum option {
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
 enum option_flow { FLOW_ON, FLOW_OFF };
+enum option_mode { MODE_CHAT, MODE_JSON };
 
 struct options {
     uint32_t given; /* bit 1 << enum option; ask options_given() */
@@ -76,6 +78,7 @@ struct options {
     uint32_t cores;                    /* 0: all */
     char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */
     uint32_t baud;                     /* 0: the board's */
+    uint32_t mode;                     /* enum option_mode */
     uint32_t flow;                     /* enum option_flow */
     uint32_t term;                     /* enum console_terminal */
     uint32_t watchdog;                 /* seconds, if given */

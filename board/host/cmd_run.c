@@ -13,6 +13,7 @@
 #include "flash_image/chat_template.h"
 #include "runtime/chat.h"
 #include "runtime/console.h"
+#include "runtime/console_json.h"
 #include "runtime/trace.h"
 
 static struct host_model model;
@@ -80,6 +81,9 @@ static bool prepare(struct host_args *args, int argc, char **argv, bool interact
         args->options.sampler.seed = board.ticks();
     }
     host_console_open(interactive);
+    if (args->options.mode == MODE_JSON) {
+        console_speak_json();
+    }
     *status = EXIT_FAILED;
     if (!host_model_open(&model, args) || !choose_template(args, &template) ||
         !host_model_load(&model, args)) {
@@ -101,6 +105,7 @@ static bool write_trace(const struct host_args *args)
         return false;
     }
     host_console_to(to);
+    console_json_stop(); /* a trace is JSON of its own */
     trace_print();
     host_console_to(1);
     return close(to) == 0;
@@ -134,7 +139,7 @@ int cmd_chat(int argc, char **argv)
     if (!prepare(&args, argc, argv, true, &status)) {
         return status;
     }
-    if (isatty(0)) {
+    if (isatty(0) && args.options.mode != MODE_JSON) {
         console_printf("Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help lists commands.\n");
     }
     chat_loop(&chat, NULL);

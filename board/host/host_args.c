@@ -18,6 +18,7 @@ static const struct alias {
     { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
     { "--kv", "kv" },             { "--system", "system" },  { "--think", "think" },
     { "--spec", "spec" },         { "--draft", "draft" },   { "--stop", "stop" },
+    { "--mode", "mode" },
 };
 
 void host_args_help(void)
@@ -55,6 +56,7 @@ void host_args_help(void)
          "  --tokenizer FILE       of a llama2.c model\n"
          "  --tokens \"ID ID ...\"   in place of a prompt (ingot logits)\n"
          "  --no-bos               do not begin with the BOS token\n"
+         "  --json, --mode json    requests and events in JSON lines (docs/SERIAL.md)\n"
          "  -q, --quiet            no log lines\n"
          "  --no-figures           no line of figures behind a reply\n"
          "  -h, --help             this text");
@@ -96,6 +98,8 @@ static bool set_flag(struct host_args *a, const char *word)
         a->options.ticks = true;
     } else if (strcmp(word, "--fit") == 0) {
         a->fit = true;
+    } else if (strcmp(word, "--json") == 0) {
+        a->options.mode = MODE_JSON;
     } else if (strcmp(word, "--mmap") == 0) {
         a->in_place = true;
     } else if (strcmp(word, "-q") == 0 || strcmp(word, "--quiet") == 0) {

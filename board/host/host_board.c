@@ -17,6 +17,7 @@
 #include "board/host/host_cpu.h"
 #include "kernels/tuning.h"
 #include "runtime/console.h"
+#include "runtime/console_json.h"
 
 enum { OUT_BYTES = 4096, CTRL_C = 3 };
 
@@ -52,7 +53,7 @@ void host_console_flush(void)
 void host_console_to(int to)
 {
     host_console_flush();
-    host.out = to;
+    host.out = console_is_json() && to == 2 ? 1 : to; /* one stream, as a serial line is */
 }
 
 static void host_putc(char c)

@@ -37,7 +37,7 @@ static void test_all_words(void)
 {
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off "
+                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
                          "term=vt watchdog=9 verbose selftest ids ticks trace=1 system=\"Be brief.\" think=off "
                          "quiet stop=\"User:\" stop=\"a\\nb\"");
 
@@ -47,7 +47,7 @@ static void test_all_words(void)
        strcmp(o.draft, "small.ingot") == 0, "texts");
     OK(strcmp(o.prompt, "Once upon") == 0 && o.prompt_bytes == 9, "the prompt");
     OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200 &&
-       o.flow == FLOW_OFF && o.watchdog == 9,
+       o.flow == FLOW_OFF && o.mode == MODE_JSON && o.watchdog == 9,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
        near(o.sampler.repeat, 1.1f), "numbers");

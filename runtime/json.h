@@ -1,0 +1,53 @@
+/* JSON (RFC 8259) as lines of it need it: a reader that hands out the members of one object in
+ * their order, and the escapes of a text. The values are texts, numbers, true, false and null; a
+ * list or an object within is refused, so that nothing has a depth. Everything stays in the line:
+ * no memory is taken. */
+#ifndef INGOT_RUNTIME_JSON_H
+#define INGOT_RUNTIME_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum json_kind {
+    JSON_BAD, /* problem and column say what; so does every later call */
+    JSON_END, /* of the object, behind which nothing follows */
+    JSON_TEXT,
+    JSON_NUMBER,
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL,
+};
+
+struct json {
+    char *text;
+    size_t n, at;
+    char held;           /* what stood at `at` before a value was ended there; or NUL */
+    bool open, closed;
+    const char *problem; /* NULL, or a sentence without its full stop */
+    size_t column;       /* of the problem: bytes, from 1 */
+};
+
+struct json_value {
+    enum json_kind kind;
+    const char *key; /* UTF-8, NUL-terminated */
+    char *text;      /* of a text, UTF-8, or of a number, as it stands; NUL-terminated */
+    size_t bytes;    /* without the NUL */
+    size_t column;   /* where the value begins */
+};
+
+/* text has n bytes and a NUL behind them. It is overwritten: keys and values lie in it, unescaped,
+ * and stay there. */
+void json_open(struct json *j, char *text, size_t n);
+
+/* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are none,
+ * half of a surrogate pair and \u0000 are refused. A number is of the characters of numbers, and
+ * whoever takes it judges whether it is one. */
+enum json_kind json_member(struct json *j, struct json_value *v);
+
+enum { JSON_ESCAPE_BYTES = 6 };
+
+/* What stands for one byte of UTF-8 within a text: itself, or an escape where it is a quote, a
+ * backslash or a control character. Returns how many bytes of out that takes. */
+size_t json_escape(char out[JSON_ESCAPE_BYTES], char c);
+
+#endif
