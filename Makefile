@@ -112,7 +112,7 @@ IMAGE_FAST := runtime/attention.c runtime/crc32c.c runtime/kv_cache.c runtime/la
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
-$(B)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns
+$(B)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
 
 # Interrupt handlers are among them: a register that they do not save may not be used. The compiler
 # for riscv64 has no such option; tests/boot/paste.t looks.
