@@ -204,7 +204,7 @@ static void print_stream_figures(const struct engine *e, const struct report_rep
     console_printf(" at %s MB/s, stalled %s %% of the time",
                    format_ratio(per_token, millions, now->busy_ticks - r->before.busy_ticks, 1),
                    format_ratio(planned, (now->stall_ticks - r->before.stall_ticks) * 100,
-                                r->end - r->start, 1));
+                                board.ticks() - r->start, 1)); /* and a pass that failed */
     if (now->retries != r->before.retries || now->reread != r->before.reread) {
         console_printf(", %lu retries",
                        (unsigned long)(now->retries - r->before.retries + now->reread -

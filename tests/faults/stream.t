@@ -1,14 +1,17 @@
 #!/usr/bin/python3
-"""Cards that fail while weights stream: the message, the prompt that comes back, and the right
-text once the card is well again."""
+"""Cards that fail while weights load and stream: the message, the prompt that comes back, and the
+right text once the card is well again, or another one."""
 
+import itertools
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import ARM64, HOST, WORK, Tap, extents, make_card, text_of
@@ -20,9 +23,9 @@ MODEL = os.path.join(WORK, "stream-faults.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 EXTENTS = extents(MODEL)
-LEAST = 2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096       # nothing but two slots
-PINNED = sum(size for _, size in EXTENTS) - max(size for _, size in EXTENTS[1:-1])  # two stream
 WORDS = "ids temp=0 n=4 ctx=128 "
+STREAM = f"mem={2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096}"  # nothing but two slots
+NUMBERS = itertools.count()
 
 
 def card_of(path):
@@ -34,30 +37,67 @@ def card_of(path):
         return card, f.read().index(head) // 512
 
 
+CARD, FIRST = card_of(MODEL)
+
+
+def damage():
+    """The model with a bit of layer 2 flipped, and cut short before it."""
+    with open(MODEL, "rb") as f:
+        good = f.read()
+    bad = bytearray(good)
+    bad[EXTENTS[3][0] + EXTENTS[3][1] // 2] ^= 4
+    for name, data in (("flipped", bytes(bad)), ("short", good[:EXTENTS[3][0]])):
+        path = os.path.join(WORK, f"stream-faults-{name}.ingot")
+        with open(path, "wb") as out:
+            out.write(data)
+        yield card_of(path)[0]
+
+
+def sector(extent):
+    offset, size = EXTENTS[extent]
+    return FIRST + (offset + size // 2) // 512
+
+
+def rule(at, once):
+    """Reads fail, of one sector or of any."""
+    where = {} if at is None else {"sector": at}
+    return {"event": "read_aio", "iotype": "read", "errno": 5, "once": once, **where}
+
+
+def ids_of(text):
+    """Ids of the reply, or None; the text itself."""
+    ids = re.search(r"^ids:((?: \d+)*)$", text, re.M)
+    return (ids.group(1).split() if ids else None), text
+
+
 class Session:
     """An image in QEMU with a person at its line and a hand on its card."""
 
-    def __init__(self, card, words, rules=(), bps=0, reads_left=None):
-        options = {"driver": "raw", "node-name": "card", "read-only": True,
-                   "file": {"driver": "blkdebug", "node-name": "debug", "read-only": True,
-                            "image": {"driver": "file", "filename": card, "read-only": True},
-                            **({"inject-error": list(rules)} if rules else {})}}
-        self.monitor = os.path.join(WORK, f"stream-{os.getpid()}.sock")
-        command = ARM64.command(words, 1, ["-blockdev", json.dumps(options),
-                                           "-object", "throttle-group,id=pace",
-                                           "-blockdev", json.dumps(
-                                               {"driver": "throttle", "node-name": "paced", "read-only": True,
-                                                "throttle-group": "pace", "file": "card"}),
-                                           "-device", "virtio-blk-device,drive=paced,id=slot",
-                                           "-qmp", f"unix:{self.monitor},server=on,wait=off"])
+    def __init__(self, card, words, rules=(), bps=0):
+        self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
+        drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
+                                         "limits": {"bps-read": bps, "bps-read-max": bps}})]
+        for name, path, faults in (("card", card, rules), ("well", CARD, []),
+                                   ("dead", CARD, [rule(None, False)])):
+            drives += ["-blockdev", json.dumps(
+                {"driver": "raw", "node-name": name, "read-only": True,
+                 "file": {"driver": "blkdebug", "read-only": True,
+                          "image": {"driver": "file", "filename": path, "read-only": True},
+                          **({"inject-error": list(faults)} if faults else {})}})]
+        drives += ["-blockdev", json.dumps(self.slot("card")),
+                   "-device", "virtio-blk-device,drive=paced",
+                   "-qmp", f"unix:{self.monitor},server=on,wait=off"]
         self.raw = b""
         self.at = 0
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen(ARM64.command(words, 1, drives), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
-        if bps:
-            self.pace(bps)
+
+    @staticmethod
+    def slot(card):
+        return {"driver": "throttle", "node-name": "paced", "read-only": True,
+                "throttle-group": "pace", "file": card}
 
     def read(self):
         while True:
@@ -84,16 +124,16 @@ class Session:
             time.sleep(0.02)
         return None
 
-    def ask(self, line):
-        """Ids of the reply, or None; the console text of it."""
+    def send(self, line):
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
-        text = self.wait(r"^> ") or self.seen[self.at:]
-        ids = re.search(r"^ids:((?: \d+)*)$", text, re.M)
-        return (ids.group(1).split() if ids else None), text
+
+    def ask(self, line):
+        """Ids of the reply, or None; the console text of it."""
+        self.send(line)
+        return ids_of(self.wait(r"^> ") or self.seen[self.at:])
 
     def qmp(self, *commands):
-        import socket
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(SECONDS)
             line.connect(self.monitor)
@@ -110,9 +150,13 @@ class Session:
                     raise RuntimeError(f"{command}: {answer['error']}")
 
     def pace(self, bps):
-        """0: as fast as it comes; 1: hardly a byte, a card that is gone."""
+        """0: as fast as it comes; 1: hardly a byte, a card that says nothing."""
         self.qmp(("qom-set", {"path": "/objects/pace", "property": "limits",
                               "value": {"bps-read": bps, "bps-read-max": bps}}))
+
+    def swap(self, card):
+        """Another card into the slot: the first one, a "well" one, or a "dead" one."""
+        self.qmp(("blockdev-reopen", {"options": [self.slot(card)]}))
 
     def close(self):
         self.process.kill()
@@ -124,131 +168,174 @@ class Session:
             os.unlink(self.monitor)
 
 
-CARD, FIRST = card_of(MODEL)
+class Row:
+    """What one fault is held to; rows run side by side and are told one after the other."""
+
+    def __init__(self):
+        self.told = []
+
+    def ok(self, good, what, detail=""):
+        self.told.append((good, what, detail))
+        return good
+
+    def starts(self, session, name):
+        return self.ok(session.wait(r"^> ") is not None, f"{name}: it starts", session.seen)
+
+    def right(self, session, name):
+        """As if nothing had been: what failed before is not in the conversation."""
+        first, text = session.ask("hello there")
+        second, more = session.ask("and again")
+        self.ok(RIGHT is not None and first == RIGHT and second == SECOND,
+                f"{name}: the right text", text + more)
+        return text + more
+
+    def refused(self, session, line, words, name):
+        ids, text = session.ask(line)
+        self.ok(ids is None and "error: " in text and all(w in text for w in words) and
+                text.endswith("> "), f"{name}: {line!r} is answered with {', '.join(words)}", text)
 
 
-def sector(extent, share=0.5):
-    offset, size = EXTENTS[extent]
-    return FIRST + int((offset + size * share) // 512)
+# ---- errors of the card, flipped bits, files cut short -------------------------------------------
 
 
-def rule(at, once):
-    return {"event": "read_aio", "iotype": "read", "errno": 5, "sector": at, "once": once,
-            "immediately": False}
+def error_once(row, name, extent, words):
+    session = Session(CARD, WORDS + words, rules=[rule(sector(extent), True)])
+    if row.starts(session, name):
+        row.right(session, name)
+    session.close()
 
 
-def fault(name, words, expected, **how):
-    """One question fails with the message, or does not at all; the prompt is back either way."""
-    session = Session(how.pop("card", CARD), WORDS + words, **how)
+def ends(row, name, card, words, expected, rules=()):
+    """With prompt= there is nobody to ask: the image says so and powers off."""
+    session = Session(card, WORDS + words + " prompt=hello", rules=rules)
+    text = session.wait(r"power off") or session.seen
+    row.ok(all(w in text for w in expected + ["error: ", "power off"]), name, text)
+    session.close()
+
+
+def wrong_for_good(row, name, card, expected, rules=()):
+    """Of a streamed layer: named at each try, until there is another card."""
+    session = Session(card, WORDS + STREAM, rules=rules)
+    if row.starts(session, name):
+        for line in ("hello there", "and again"):
+            row.refused(session, line, expected, name)
+        session.swap("well")
+        row.right(session, f"{name}, and another card")
+    session.close()
+
+
+# ---- slow, and gone ------------------------------------------------------------------------------
+
+
+def slow(row):
+    session = Session(CARD, WORDS + STREAM)
+    if row.starts(session, "a card that becomes slow"):
+        session.pace(400000)
+        text = row.right(session, "50 times slower")
+        rates = [float(r) for r in re.findall(r"in all at ([\d.]+) MB/s", text)]
+        row.ok(rates and rates[-1] < 2, f"its rate is told: {rates} MB/s", text)
+        session.pace(0)
+        row.right(session, "and fast again")
+    session.close()
+
+
+def back(session):
+    session.swap("card")
+    session.pace(0)
+
+
+WAYS = (("silent", lambda session: session.pace(1), "did not answer"),
+        ("dead", lambda session: session.swap("dead"), "failed a transfer"))
+
+
+def gone_in_prompt(row, name, go, expected):
+    session = Session(CARD, WORDS + STREAM)
+    if row.starts(session, name):
+        go(session)
+        row.refused(session, "hello there", [expected], name)
+        back(session)
+        row.right(session, f"{name}, and back")
+    session.close()
+
+
+def gone_between(row, name, go, expected):
+    session = Session(CARD, WORDS + STREAM)
+    if row.starts(session, name):
+        first, text = session.ask("hello there")
+        row.ok(first is not None and first == RIGHT, f"{name}: the first reply", text)
+        go(session)
+        row.refused(session, "and again", [expected], name)
+        back(session)
+        ids, text = session.ask("and again")
+        row.ok(ids is not None and ids == SECOND,
+               f"{name}: back, and the conversation goes on", text)
+    session.close()
+
+
+def gone_in_reply(row, name, go, expected):
+    """What was said stays said: it goes on as a conversation does whose reply had ended there."""
+    session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM)
+    if row.starts(session, name):
+        session.pace(1000000)  # four passes a second
+        session.send("hello there")
+        session.wait(r"hello there\n[^\n]{3}")
+        go(session)
+        said, text = ids_of(session.wait(r"^> ") or session.seen[session.at:])
+        share = re.search(r"stalled ([\d.]+) % of the time", text)
+        row.ok("error: " in text and expected in text and said and 3 <= len(said) < 60,
+               f"{name}: named, behind what was said", text)
+        row.ok(share and float(share.group(1)) <= 100, f"{name}: a share of the time", text)
+        back(session)
+        other = Session(CARD, WORDS.replace("n=4", f"n={len(said or [])}") + STREAM)
+        row.starts(other, f"{name}, beside one that ended there")
+        row.ok(said and other.ask("hello there")[0] == said, f"{name}: so far it was right", text)
+        both = [s.ask("/set n 4") and s.ask("and again") for s in (session, other)]
+        row.ok(both[0][0] is not None and both[0][0] == both[1][0], f"{name}: back, and it goes on",
+               both)
+        other.close()
+    session.close()
+
+
+def rows():
+    for place, extent, words in (("a pinned layer", 1, ""), ("a streamed layer", 2, STREAM),
+                                 ("the embedding", 0, STREAM)):
+        yield error_once, f"one read error in {place}", extent, words
+    flipped, short = damage()
+    layer = [rule(sector(3), False)]
+    yield (ends, "a sector that never reads, of a pinned layer", CARD, "",
+           ["layer 2, sector", "failed a transfer"], layer)
+    yield (wrong_for_good, "a sector that never reads, of a streamed layer", CARD,
+           ["layer 2, sector", "failed a transfer"], layer)
+    yield (ends, "a flipped bit in a pinned layer", flipped, "",
+           ["layer 2: the checksum does not match"])
+    yield (wrong_for_good, "a flipped bit in a streamed layer", flipped,
+           ["layer 2: the checksum does not match"])
+    yield ends, "a file cut short", short, STREAM, ["cut short", "copy it again"]
+    yield (slow,)
+    for way, go, expected in WAYS:
+        yield gone_in_prompt, f"{way} during a prompt", go, expected
+        yield gone_between, f"{way} between two", go, expected
+        yield gone_in_reply, f"{way} during a reply", go, expected
+
+
+def play(case):
+    row = Row()
     try:
-        yield session
-    finally:
-        session.close()
-
-
-def boots(session):
-    return session.wait(r"^> ") is not None
+        case[0](row, *case[1:])
+    except Exception as problem:  # the other rows are told all the same
+        row.ok(False, f"{case[0].__name__}: {problem!r}")
+    return row.told
 
 
 # The text that all others must equal.
-well = Session(CARD, WORDS)
-if not boots(well):
-    tap.note(well.seen)
-RIGHT, text = well.ask("hello there")
-SECOND, more = well.ask("and again")
-well.close()
-tap.ok(RIGHT is not None and len(RIGHT) == 4 and SECOND is not None, "a card that is well", text)
-
-
-def right(session, name):
-    first, text = session.ask("hello there")
-    second, more = session.ask("and again")
-    tap.ok(first == RIGHT and second == SECOND, f"{name}: the right text", text + more)
-    return text + more
-
-
-# ---- errors of the card --------------------------------------------------------------------------
-
-for place, extent, memory in (("a pinned layer", 1, ""), ("a streamed layer", 2, f"mem={LEAST}"),
-                              ("the embedding", 0, f"mem={LEAST}")):
-    session = Session(CARD, WORDS + memory, rules=[rule(sector(extent), True)])
-    if tap.ok(boots(session), f"one read error in {place}: it starts", session.seen):
-        right(session, f"one read error in {place}")
-    session.close()
-
-session = Session(CARD, WORDS, rules=[rule(sector(3), False)])
-text = session.wait(r"power off") or session.seen
-tap.ok("layer 2, sector" in text and "device failed" in text.replace("transfer", "device failed"),
-       "a sector that never reads, of a pinned layer: named with layer and sector", text)
-session.close()
-
-session = Session(CARD, WORDS + f"mem={LEAST}", rules=[rule(sector(3), False)])
-if tap.ok(boots(session), "a sector that never reads, of a streamed layer: it starts",
-          session.seen):
-    for line in ("hello there", "and again"):
-        ids, text = session.ask(line)
-        tap.ok(ids is None and "layer 2, sector" in text and "error: " in text and
-               text.endswith("> "), f"{line!r} is answered with layer and sector, and the prompt",
-               text)
-session.close()
-
-# ---- flipped bits, files cut short ------------------------------------------------------------------
-
-with open(MODEL, "rb") as f:
-    BYTES = bytearray(f.read())
-BYTES[EXTENTS[3][0] + EXTENTS[3][1] // 2] ^= 4
-damaged = os.path.join(WORK, "stream-faults-flipped.ingot")
-with open(damaged, "wb") as f:
-    f.write(BYTES)
-flipped, _ = card_of(damaged)
-session = Session(flipped, WORDS)
-text = session.wait(r"power off") or session.seen
-tap.ok("layer 2: the checksum does not match" in text, "a flipped bit in a pinned layer", text)
-session.close()
-session = Session(flipped, WORDS + f"mem={LEAST}")
-if tap.ok(boots(session), "a flipped bit in a streamed layer: it starts", session.seen):
-    ids, text = session.ask("hello there")
-    tap.ok(ids is None and "layer 2: the checksum does not match" in text and
-           text.endswith("> "), "it is named, and the prompt is back", text)
-session.close()
-
-short = os.path.join(WORK, "stream-faults-short.ingot")
-with open(MODEL, "rb") as f, open(short, "wb") as out:
-    out.write(f.read()[:EXTENTS[3][0]])
-session = Session(card_of(short)[0], WORDS + f"mem={LEAST}")
-text = session.wait(r"power off") or session.seen
-tap.ok("cut short" in text and "copy it again" in text, "a file cut short", text)
-session.close()
-
-# ---- slow, and gone ---------------------------------------------------------------------------------
-
-session = Session(CARD, WORDS + f"mem={LEAST}")
-if tap.ok(boots(session), "a card that becomes slow: it starts", session.seen):
-    session.pace(400000)
-    text = right(session, "50 times slower")
-    rates = [float(r) for r in re.findall(r"in all at ([\d.]+) MB/s", text)]
-    tap.ok(rates and rates[-1] < 2, f"its rate is told: {rates} MB/s", text)
-    session.pace(0)
-    right(session, "and fast again")
-session.close()
-
-for when, line in (("during a prompt", "hello there"), ("between two", "and again")):
-    session = Session(CARD, WORDS + f"mem={LEAST}")
-    if not tap.ok(boots(session), f"gone {when}: it starts", session.seen):
-        session.close()
-        continue
-    if when == "between two":
-        first, text = session.ask("hello there")
-        tap.ok(first == RIGHT, f"gone {when}: the first reply", text)
-    session.pace(1)
-    ids, text = session.ask(line)
-    tap.ok("error: " in text and "did not answer" in text and text.endswith("> "),
-           f"gone {when}: a sentence, and the prompt is back", text)
-    session.pace(0)
-    if when == "between two":
-        ids, text = session.ask(line)
-        tap.ok(ids == SECOND, f"gone {when}: back, and the conversation goes on", text)
-    else:
-        right(session, f"gone {when}, and back")
-    session.close()
+good = Session(CARD, WORDS)
+RIGHT, SECOND = [good.ask(line)[0] for line in ("hello there", "and again")] \
+    if good.wait(r"^> ") else (None, None)
+good.close()
+tap.ok(RIGHT is not None and len(RIGHT) == 4 and SECOND is not None, "a card that is well",
+       good.seen)
+with ThreadPoolExecutor(3) as pool:  # most of them wait
+    for told in pool.map(play, list(rows())):
+        for line in told:
+            tap.ok(*line)
 tap.done()
