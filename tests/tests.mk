@@ -110,7 +110,7 @@ test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=3 each
 # tests/fuzz/corpus; what it finds goes to build/libfuzzer. Needs clang; assembly stays gcc's.
 FUZZ_CC ?= clang
 LF := $(O)/libfuzzer
-LF_TARGETS ?= gguf image tokenizer bpe vocab safetensors hf_config hf_tokenizer
+LF_TARGETS ?= gguf image tokenizer bpe vocab safetensors hf_config hf_tokenizer json
 LF_CFLAGS = $(filter-out -W%,$(HOST_CFLAGS)) -w $(SANITIZE) -fsanitize=fuzzer-no-link
 LF_OBJ = $(patsubst %,$(LF)/obj/%.o,$(filter-out board/host/%,$(filter %.c,$(wildcard $(HOST_SRC))))) \
          $(filter %.S.o,$(HOST_OBJ))

@@ -13,5 +13,6 @@ int cmd_pack(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
+int cmd_serial(int argc, char **argv);
 
 #endif

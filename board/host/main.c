@@ -12,6 +12,7 @@ static const struct command {
 } commands[] = {
     { "run", cmd_run, "generate from a prompt" },
     { "chat", cmd_chat, "talk on this terminal" },
+    { "serial", cmd_serial, "talk to a board over its serial line" },
     { "pack", cmd_pack, "make an .ingot from a GGUF or llama2.c file" },
     { "info", cmd_info, "what a model is and how large its parts are" },
     { "verify", cmd_verify, "check every checksum of an .ingot" },

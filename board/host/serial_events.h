@@ -1,0 +1,42 @@
+/* Events of a board in mode=json (docs/SERIAL.md), as `ingot serial` shows and keeps them. */
+#ifndef INGOT_BOARD_HOST_SERIAL_EVENTS_H
+#define INGOT_BOARD_HOST_SERIAL_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum serial_kind {
+    SERIAL_NOT_JSON, /* no event: firmware, or a board that talks to people */
+    SERIAL_OTHER,    /* an event that is shown, and no more */
+    SERIAL_RESTART,  /* the same, the first since the board's clock began anew */
+    SERIAL_READY,
+    SERIAL_ERROR,
+    SERIAL_DONE,
+};
+
+enum { SERIAL_NAME_BYTES = 128 };
+
+struct serial_events {
+    bool quiet;      /* no log, no progress, no figures */
+    FILE *csv;       /* a row a reply; NULL: none */
+    bool in_line;    /* a reply has begun, and no newline has ended it */
+    bool progress;   /* its line is on the terminal */
+    uint64_t ms;     /* the board's clock in the latest log line */
+    unsigned errors; /* since it was set to 0 */
+    char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
+};
+
+/* Open path for rows behind those that it has; an empty file gets the header. False: said. */
+bool serial_csv_open(struct serial_events *e, const char *path);
+
+/* Show a line: replies and texts on standard output, the rest on standard error. It is
+ * overwritten. */
+enum serial_kind serial_events_take(struct serial_events *e, char *line, size_t bytes);
+
+/* A request of one text to out, NUL-terminated, ended by LF: {"key":"text"}. Bytes that are not
+ * UTF-8 become U+FFFD. Returns its length; 0: more than `most` bytes. */
+size_t serial_request(char *out, size_t most, const char *key, const char *text, size_t bytes);
+
+#endif

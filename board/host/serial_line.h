@@ -1,0 +1,36 @@
+/* A serial device as lines in and bytes out, for `ingot serial`. */
+#ifndef INGOT_BOARD_HOST_SERIAL_LINE_H
+#define INGOT_BOARD_HOST_SERIAL_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SERIAL_LINE_BYTES = 65536, SERIAL_QUEUE_BYTES = 65536 };
+
+struct serial_line {
+    const char *path;
+    int fd;
+    char in[SERIAL_LINE_BYTES]; /* the line that is arriving, NUL-terminated; too long: its beginning */
+    size_t n_in;
+    char out[SERIAL_QUEUE_BYTES]; /* not sent yet */
+    size_t n_out;
+    uint64_t heard_ms; /* when the latest byte arrived, on serial_millis()'s clock */
+};
+
+/* 8N1, raw, XON/XOFF in both directions, for this process alone. baud 0: 115200. False: said on
+ * standard error, with the cure. */
+bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
+
+/* Give bytes to the device as it takes them. False: more than the queue holds. */
+bool serial_send(struct serial_line *s, const char *bytes, size_t n);
+
+/* Send and receive for up to timeout_ms, or until standard input has something where it is watched
+ * (*typed then). take gets each whole line, without CR and LF, which it may overwrite. False: the
+ * device is gone, said. */
+bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
+                 void (*take)(void *context, char *line, size_t bytes), void *context);
+
+uint64_t serial_millis(void);
+
+#endif

@@ -1,0 +1,175 @@
+/* JSON lines: what the reader hands out, where it says what is wrong, and the escapes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/json.h"
+#include "tests/unit/tap.h"
+
+/* A copy of just the right size, so that ASan sees a byte too much. */
+static char *line;
+static struct json json;
+
+static void open_bytes(const char *text, size_t n)
+{
+    free(line);
+    line = malloc(n + 1);
+    if (line == NULL) {
+        exit(1);
+    }
+    memcpy(line, text, n);
+    line[n] = '\0';
+    json_open(&json, line, n);
+}
+
+static void open_text(const char *text)
+{
+    open_bytes(text, strlen(text));
+}
+
+/* The one member of {"k":...}, and that it is the only one. */
+static struct json_value only(const char *value)
+{
+    struct json_value v, end;
+    char text[256];
+
+    snprintf(text, sizeof text, "{\"k\":%s}", value);
+    open_text(text);
+    if (json_member(&json, &v) != JSON_BAD && json_member(&json, &end) != JSON_END) {
+        v.kind = JSON_BAD;
+    }
+    return v;
+}
+
+static bool gives(const char *value, const char *expected)
+{
+    struct json_value v = only(value);
+
+    return v.kind == JSON_TEXT && strcmp(v.key, "k") == 0 && v.bytes == strlen(expected) &&
+           strcmp(v.text, expected) == 0;
+}
+
+static void test_values(void)
+{
+    struct json_value v;
+
+    OK(gives("\"\"", ""), "an empty text");
+    OK(gives("\"a b/\"", "a b/"), "a text");
+    OK(gives("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t"), "every escape of a letter");
+    OK(gives("\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00\"", "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
+       "escapes by number, a surrogate pair among them");
+    OK(gives("\"\xc3\xa9\xf0\x9f\x98\x80\"", "\xc3\xa9\xf0\x9f\x98\x80"), "UTF-8 as it stands");
+    v = only("-12.5e+3");
+    OK(v.kind == JSON_NUMBER && strcmp(v.text, "-12.5e+3") == 0 && v.bytes == 8, "a number");
+    OK(only("true").kind == JSON_TRUE && only("false").kind == JSON_FALSE &&
+       only("null").kind == JSON_NULL, "words");
+    OK(only(" \t\"x\" ").kind == JSON_TEXT && json.problem == NULL, "white space around a value");
+}
+
+static void test_members(void)
+{
+    static const char text[] = " { \"a\" : 1,\"b\":\"x\" , \"\\u0063\":2,\"d\":true,\"a\":0 }\r ";
+    static const struct { const char *key, *text; enum json_kind kind; } expected[] = {
+        { "a", "1", JSON_NUMBER }, { "b", "x", JSON_TEXT }, { "c", "2", JSON_NUMBER },
+        { "d", NULL, JSON_TRUE }, { "a", "0", JSON_NUMBER },
+    };
+    struct json_value all[5], v;
+    bool same = true;
+
+    open_text(text);
+    for (unsigned i = 0; i < 5; i++) {
+        (void)json_member(&json, &all[i]);
+    }
+    OK(json_member(&json, &v) == JSON_END && json_member(&json, &v) == JSON_END,
+       "the end, again and again");
+    for (unsigned i = 0; i < 5; i++) { /* earlier ones are still there */
+        same = same && all[i].kind == expected[i].kind && strcmp(all[i].key, expected[i].key) == 0 &&
+               (expected[i].text == NULL || strcmp(all[i].text, expected[i].text) == 0);
+    }
+    OK(same, "members in their order, until the end");
+    OK(all[0].column == 10 && all[3].column == (size_t)(strstr(text, "true") - text) + 1, "columns of values");
+    open_text("{}");
+    OK(json_member(&json, &v) == JSON_END, "an empty object");
+}
+
+static void test_problems(void)
+{
+    static const struct { const char *text; size_t column; const char *says; } bad[] = {
+        { "", 1, "ends too early" },
+        { "   ", 4, "ends too early" },
+        { "[1]", 1, "begin with {" },
+        { "\"x\"", 1, "begin with {" },
+        { "{", 2, "ends too early" },
+        { "{\"a\"", 5, "ends too early" },
+        { "{\"a\":", 6, "ends too early" },
+        { "{\"a\":1", 7, "ends too early" },
+        { "{\"a\":\"x", 8, "ends too early" },
+        { "{\"a\" 1}", 6, "colon" },
+        { "{a:1}", 2, "quote" },
+        { "{\"a\":1 \"b\":2}", 8, "comma" },
+        { "{\"a\":1,}", 8, "quote" },
+        { "{,}", 2, "quote" },
+        { "{\"a\":1}x", 8, "follows" },
+        { "{}{}", 3, "follows" },
+        { "{\"a\":{}}", 6, "missing" },
+        { "{\"a\":[1]}", 6, "missing" },
+        { "{\"a\":tru}", 6, "missing" },
+        { "{\"a\":truer}", 6, "missing" },
+        { "{\"a\":'x'}", 6, "missing" },
+        { "{\"a\":\"\\x\"}", 8, "escape" },
+        { "{\"a\":\"\\u12g4\"}", 11, "escape" },
+        { "{\"a\":\"\\u0000\"}", 13, "escape" },
+        { "{\"a\":\"\\ud83d\"}", 13, "escape" },
+        { "{\"a\":\"\\ud83d\\u0041\"}", 19, "escape" },
+        { "{\"a\":\"\\ude00\"}", 13, "escape" },
+        { "{\"a\":\"x\ty\"}", 8, "control" },
+        { "{\"a\":\"\xff\"}", 7, "UTF-8" },
+        { "{\"a\":\"\xc3\"}", 7, "UTF-8" },
+        { "{\"a\":\"\xed\xa0\xbd\"}", 7, "UTF-8" },
+    };
+    struct json_value v;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        open_text(bad[i].text);
+        while (json_member(&json, &v) != JSON_END && v.kind != JSON_BAD) {
+        }
+        OK(v.kind == JSON_BAD && json.column == bad[i].column &&
+           strstr(json.problem, bad[i].says) != NULL, "%s: %s, column %zu", bad[i].text,
+           json.problem != NULL ? json.problem : "fine", json.column);
+    }
+    OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "a problem stays");
+    open_bytes("{\"a\":\"\0\"}", 9);
+    OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "NUL is refused");
+}
+
+static void test_escapes(void)
+{
+    char out[8];
+    bool good = true;
+
+    for (int c = 1; c < 256; c++) {
+        char text[32], expected[2] = { (char)c, '\0' };
+        size_t n = json_escape(out, (char)c);
+
+        if (c >= 0x80) {
+            good = good && n == 1 && out[0] == (char)c;
+            continue;
+        }
+        snprintf(text, sizeof text, "\"%.*s\"", (int)n, out);
+        good = good && n <= JSON_ESCAPE_BYTES && gives(text, expected);
+    }
+    OK(good, "every byte comes back from its escape");
+    OK(json_escape(out, '\n') == 2 && memcmp(out, "\\n", 2) == 0, "short where there is a letter");
+    OK(json_escape(out, '\33') == 6 && memcmp(out, "\\u001b", 6) == 0 &&
+       json_escape(out, 0x7f) == 6, "control characters by number");
+    OK(json_escape(out, '/') == 1, "a slash as it is");
+}
+
+int main(void)
+{
+    test_values();
+    test_members();
+    test_problems();
+    test_escapes();
+    free(line);
+    return tap_done();
+}
