@@ -169,10 +169,12 @@ static bool change_model(const char *name)
     return false;
 }
 
-static const struct file *find_save(const char *name, const char **problem)
+/* The files of a card keep their lengths. */
+static const struct file *find_save(const char *name, uint64_t bytes, const char **problem)
 {
     enum err e = storage_find_save(&state.storage, name, &state.save_file);
 
+    (void)bytes;
     *problem = state.storage.problem;
     return e == ERR_OK ? &state.save_file : NULL;
 }

@@ -21,8 +21,9 @@ struct chat_services {
     /* Load another model, or again the one that was there, and open the chat anew. False: neither
      * was possible, there is nothing to talk to. */
     bool (*change_model)(const char *name);
-    /* The file that holds a saved conversation, or NULL and a sentence in *problem. */
-    const struct file *(*find_save)(const char *name, const char **problem);
+    /* The file that holds a saved conversation, or NULL and a sentence in *problem. bytes: to save in
+     * it, where a file of any length can be had one that will do for good; 0: to load. */
+    const struct file *(*find_save)(const char *name, uint64_t bytes, const char **problem);
     void (*check_kernels)(void);
     void (*restart)(void);
 };

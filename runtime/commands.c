@@ -163,14 +163,14 @@ static enum command_result run_help(struct chat *c, char *argument);
 
 static const struct command commands[] = {
     { "help", "", "this list", run_help },
-    { "models", "", "the models on the card", command_models },
+    { "models", "", "the models on the card, or in the folder", command_models },
     { "model", "NAME", "talk to another one", command_model },
     { "system", "TEXT", "a new conversation under this system prompt", run_system },
     { "set", "NAME VALUE", SETTINGS, run_set },
     { "reset", "", "a new conversation", run_reset },
     { "undo", "", "take the last turn back", run_undo },
     { "retry", "", "answer it again", run_retry },
-    { "save", "[NAME]", "keep the conversation in saves/NAME.sav of the card", command_save },
+    { "save", "[NAME]", "keep the conversation in NAME.sav (chat.sav)", command_save },
     { "load", "[NAME]", "go on with a conversation that was saved", command_load },
     { "stats", "", "what was done, and how much memory it took", command_stats },
     { "plan", "", "what lies where, and the speed to expect", command_plan },
@@ -178,7 +178,7 @@ static const struct command commands[] = {
     { "selftest", "", "check every kernel against its reference", command_selftest },
     { "log", "", "the latest log lines again", command_log },
     { "reboot", "", "start the board again", command_reboot },
-    { "off", "", "switch off", command_off },
+    { "off", "", "switch off, or leave", command_off },
 };
 static const size_t n_commands = sizeof commands / sizeof commands[0];
 

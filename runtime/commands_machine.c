@@ -6,7 +6,7 @@
 #include "runtime/report.h"
 #include "runtime/saved_chat.h"
 
-static const char elsewhere[] = "error: that is for a board; this is a program of its system\n";
+static const char elsewhere[] = "error: there are no other models here\n";
 
 enum command_result command_models(struct chat *c, char *argument)
 {
@@ -54,13 +54,13 @@ static struct saved_chat_state state_of(struct chat *c)
 /* The one buffer of a transfer: there is one console, and it waits for it. */
 static struct saved_chat saved;
 
-static const struct file *find_save(struct chat *c, const char *name)
+static const struct file *find_save(struct chat *c, const char *name, uint64_t bytes)
 {
     const char *problem = "there is no card to save on";
     const struct file *file = NULL;
 
     if (c->services->find_save != NULL) {
-        file = c->services->find_save(name[0] != '\0' ? name : "chat", &problem);
+        file = c->services->find_save(name[0] != '\0' ? name : "chat", bytes, &problem);
     }
     if (file == NULL) {
         console_printf("error: %s\n", problem);
@@ -70,8 +70,8 @@ static const struct file *find_save(struct chat *c, const char *name)
 
 enum command_result command_save(struct chat *c, char *argument)
 {
-    const struct file *file = find_save(c, argument);
     struct saved_chat_state state = state_of(c);
+    const struct file *file = find_save(c, argument, saved_chat_most_bytes(&state));
     enum err e;
 
     if (file == NULL) {
@@ -90,7 +90,7 @@ enum command_result command_save(struct chat *c, char *argument)
 
 enum command_result command_load(struct chat *c, char *argument)
 {
-    const struct file *file = find_save(c, argument);
+    const struct file *file = find_save(c, argument, 0);
     struct saved_chat_state state;
     enum err e;
 
@@ -219,7 +219,7 @@ enum command_result command_selftest(struct chat *c, char *argument)
 {
     (void)argument;
     if (c->services->check_kernels == NULL) {
-        console_printf("error: `ingot selftest` does it here\n");
+        console_printf("error: /selftest has no kernels to check here\n");
     } else {
         c->services->check_kernels();
     }
@@ -237,9 +237,10 @@ enum command_result command_log(struct chat *c, char *argument)
 enum command_result command_reboot(struct chat *c, char *argument)
 {
     (void)argument;
-    if (c->services->restart != NULL)
+    if (c->services->restart != NULL) {
         c->services->restart();
-    console_printf("error: this machine cannot restart itself: switch it off and on\n");
+    }
+    console_printf("error: /reboot is for a board that can restart itself: switch it off and on\n");
     return COMMAND_DONE;
 }
 

@@ -291,8 +291,12 @@ bool line_editor_take_answer(struct line_editor *e, const char *text)
 static void take_sequence(struct line_editor *e)
 {
     const char *text = e->sequence;
+    uint32_t columns = e->columns;
 
     if (line_editor_take_answer(e, text)) {
+        if (e->columns != columns && e->n != 0 && e->terminal) {
+            line_screen_draw(e);
+        }
         return;
     }
     for (size_t i = 0; i < sizeof key_sequences / sizeof key_sequences[0]; i++) {
@@ -414,6 +418,9 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
     e->row = 0;
     e->last_row = 0;
     e->last_column = (uint32_t)strlen(prompt);
+    if (e->terminal) {
+        line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn, not many */
+    }
     line_screen_prompt(e);
 }
 

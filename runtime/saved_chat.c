@@ -73,6 +73,14 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state)
     return 2 * (SECTOR_BYTES + to_sectors(h.payload_bytes));
 }
 
+uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
+{
+    struct saved_chat_header h = { .length = state->kv->context, .n_ids = state->kv->context,
+                                   .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES };
+
+    return 2 * (SECTOR_BYTES + to_sectors(payload_bytes(state, &h)));
+}
+
 static enum err io_problem(struct saved_chat *s, enum err e, bool writes)
 {
     if (e != ERR_OK) {

@@ -63,8 +63,9 @@ struct saved_chat {
 typedef void saved_chat_progress_fn(void *context, const char *label, uint64_t done,
                                     uint64_t total);
 
-/* Bytes that the file must have for the state. */
+/* Bytes that the file must have for the state, and for any that its context may come to hold. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
+uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save. ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. Errors of
  * file.h. The conversation saved before is still there after an error. progress may be NULL. */

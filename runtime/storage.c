@@ -224,7 +224,9 @@ enum err storage_list_models(struct storage *s)
     return e == ERR_OK ? ERR_OK : card_problem(s, card, e);
 }
 
-static bool is_plain_name(const char *name)
+const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";
+
+bool storage_is_plain_name(const char *name)
 {
     for (const char *c = name; *c != '\0'; c++) {
         bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
@@ -243,9 +245,8 @@ enum err storage_find_save(struct storage *s, const char *name, struct file *out
     struct block_device *card;
     enum err e;
 
-    if (!is_plain_name(name)) {
-        format_text(s->problem, sizeof s->problem,
-                    "a name has up to 40 letters, digits, - and _ of ASCII");
+    if (!storage_is_plain_name(name)) {
+        format_text(s->problem, sizeof s->problem, "%s", storage_name_rule);
         return ERR_BAD_ARGUMENT;
     }
     card = mount_card(s);

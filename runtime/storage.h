@@ -32,6 +32,10 @@ enum err storage_find_model(struct storage *s, const char *name);
 /* Print the models of the first card. ERR_NO_DEVICE, ERR_NOT_FOUND: s->problem. */
 enum err storage_list_models(struct storage *s);
 
+/* Whether a name is one for a saved conversation, and what is said of one that is not. */
+bool storage_is_plain_name(const char *name);
+extern const char storage_name_rule[];
+
 /* Resolve saves/NAME.sav of the first card to *out. name: "chat". Errors as above; ERR_BAD_ARGUMENT: a
  * name with characters that do not belong into one. */
 enum err storage_find_save(struct storage *s, const char *name, struct file *out);

@@ -4,7 +4,7 @@ import codecs
 import re
 import unicodedata
 
-SEQUENCE = re.compile(r"\x1b(?:([78])|\[([0-9;]*)([A-Za-z]))")
+SEQUENCE = re.compile(r"\x1b(?:([78])|\[\??([0-9;]*)([A-Za-z]))")
 
 
 def width_of(char):

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "board/host/host_cpu.h"
+#include "board/host/host_terminal.h"
 #include "kernels/tuning.h"
 #include "runtime/console.h"
 #include "runtime/console_json.h"
@@ -26,6 +27,7 @@ static struct host_state {
     char buffer[OUT_BYTES];
     size_t n;
     bool interactive;
+    bool terminal; /* byte by byte, with the line editor of a board */
     bool closed;
     volatile sig_atomic_t interrupted;
 } host = { .out = 1 };
@@ -81,8 +83,8 @@ static int host_getc(void)
     if (host.closed) {
         return CONSOLE_CLOSED;
     }
-    if (poll(&in, 1, 0) <= 0) {
-        return CONSOLE_NO_BYTE;
+    if (poll(&in, 1, 0) <= 0) { /* news never come within a key */
+        return host.terminal ? host_terminal_news() : CONSOLE_NO_BYTE;
     }
     if (read(0, &c, 1) == 1) {
         return c;
@@ -103,6 +105,7 @@ static void on_interrupt(int number)
 {
     (void)number;
     if (host.interrupted) {
+        host_terminal_close();
         _exit(130); /* a second Ctrl-C while the first is unanswered */
     }
     host.interrupted = 1;
@@ -134,9 +137,11 @@ void host_console_open(bool interactive)
     struct sigaction action = { .sa_handler = on_interrupt };
 
     host.interactive = interactive;
+    host.terminal = interactive && host_terminal_open();
+    port.echo = host.terminal;
     sigaction(SIGINT, &action, NULL);
     console_init(&port);
-    console_find_terminal(isatty(1) && isatty(2) ? CONSOLE_VT : CONSOLE_PLAIN);
+    console_find_terminal(host.terminal || (isatty(1) && isatty(2)) ? CONSOLE_VT : CONSOLE_PLAIN);
 }
 
 /* ---- cores --------------------------------------------------------------------------------- */

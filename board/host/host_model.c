@@ -26,17 +26,16 @@ static bool fail(const char *path, const char *sentence)
 /* --mmap: the file as flash would be, addressable. */
 static bool map_model(struct host_file *f, const char *path)
 {
-    struct mapping file;
     char problem[128];
 
-    if (mapping_open(&file, path, problem, sizeof problem) != ERR_OK) {
+    if (mapping_open(&f->mapping, path, problem, sizeof problem) != ERR_OK) {
         return fail(path, problem);
     }
-    if (file.bytes < SECTOR_BYTES) {
+    if (f->mapping.bytes < SECTOR_BYTES) {
+        unmap_file(&f->mapping);
         return fail(path, "too short to be an .ingot file");
     }
-    f->mapped = file.data;
-    memory_device_open(&f->device, "mapped file", file.data, file.bytes);
+    memory_device_open(&f->device, "mapped file", f->mapping.data, f->mapping.bytes);
     return true;
 }
 
@@ -56,12 +55,22 @@ static bool open_file(struct host_file *f, const struct host_args *args, const c
         fprintf(stderr, "ingot: %s\n", f->device_state.why);
         return false;
     }
+    f->open = true;
     if (stat(path, &st) != 0) {
         return fail(path, "cannot be read");
     }
     e = file_open_device(&f->file, &f->device, (uint64_t)st.st_size, &timeout);
     snprintf(f->file.name, sizeof f->file.name, "%.*s", (int)sizeof f->file.name - 1, name);
     return e == ERR_OK ? true : fail(path, err_text(e));
+}
+
+static void close_file(struct host_file *f)
+{
+    if (f->open && f->mapping.data == NULL) {
+        file_device_close(&f->device_state);
+    }
+    unmap_file(&f->mapping);
+    memset(f, 0, sizeof *f);
 }
 
 /* Other formats are packed into a temporary file, which is gone once it is open. */
@@ -143,20 +152,10 @@ static bool open_draft(struct host_model *m, const struct host_args *args)
     return true;
 }
 
-bool host_model_open(struct host_model *m, const struct host_args *args)
+static bool open_engines(struct host_model *m, const struct host_args *args)
 {
-    unsigned cores;
-
-    if (args->model == NULL) {
-        fprintf(stderr, "ingot: which model? give an .ingot or GGUF file; see `ingot --help`\n");
-        return false;
-    }
-    memset(m, 0, sizeof *m);
-    if (!host_machine(&m->machine) || !choose_kernels(m, args) ||
-        !open_any(&m->source, args, args->model)) {
-        return false;
-    }
-    cores = args->options.cores != 0 ? args->options.cores : m->machine.n_cores;
+    memset(&m->setup, 0, sizeof m->setup);
+    m->draft = NULL;
     m->setup.ram = m->machine.ram[0];
     if (args->ram != 0 && args->ram < m->setup.ram.bytes) {
         m->setup.ram.bytes = (size_t)args->ram;
@@ -171,11 +170,36 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
     m->setup.rates = args->rates;
     m->setup.rates.card = args->foretell ? args->card_rate : 0;
     m->setup.probe = !args->foretell;
-    team_start(&m->team, cores);
     m->setup.guesses = speculative_room(&args->options);
     return (args->options.draft[0] == '\0' || open_draft(m, args)) &&
            said_fine(&m->engine, engine_open(&m->engine, &m->setup)) &&
            (m->draft == NULL || said_fine(m->draft, speculative_check(m->draft, &m->engine)));
+}
+
+bool host_model_open(struct host_model *m, const struct host_args *args)
+{
+    if (args->model == NULL) {
+        fprintf(stderr, "ingot: which model? give an .ingot or GGUF file; see `ingot --help`\n");
+        return false;
+    }
+    memset(m, 0, sizeof *m);
+    if (!host_machine(&m->machine) || !choose_kernels(m, args) ||
+        !open_any(&m->source, args, args->model)) {
+        return false;
+    }
+    team_start(&m->team, args->options.cores != 0 ? args->options.cores : m->machine.n_cores);
+    return open_engines(m, args);
+}
+
+bool host_model_change(struct host_model *m, const struct host_args *args)
+{
+    stream_reset(&m->engine.stream); /* nothing may arrive in what is planned anew */
+    if (m->draft != NULL) {
+        stream_reset(&m->draft->stream);
+    }
+    close_file(&m->source);
+    close_file(&m->draft_source);
+    return open_any(&m->source, args, args->model) && open_engines(m, args);
 }
 
 static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)

@@ -8,6 +8,7 @@
 
 #include "board/board.h"
 #include "board/host/file_device.h"
+#include "flash_image/map_file.h"
 #include "runtime/engine.h"
 #include "runtime/file.h"
 #include "runtime/options.h"
@@ -52,7 +53,8 @@ struct host_file {
     struct file_device device_state;
     struct block_device device;
     struct file file;
-    const uint8_t *mapped; /* --mmap */
+    struct mapping mapping; /* --mmap */
+    bool open;
 };
 
 struct host_model {
@@ -73,7 +75,10 @@ struct host_model {
  * to the plan. The model is one static struct. False: said on standard error. */
 bool host_model_open(struct host_model *m, const struct host_args *args);
 
-/* Start the threads and load the weights. */
+/* The same with the args->model of now, in place of what the model was. */
+bool host_model_change(struct host_model *m, const struct host_args *args);
+
+/* Load the weights. */
 bool host_model_load(struct host_model *m, const struct host_args *args);
 
 #endif

@@ -40,7 +40,7 @@ STEP_KINDS = [
 def marks(k):
     k.send("\r/model soak-a\r/stats\r/marks\r")
     k.expect("there is no /marks")
-    return re.findall(r"(\w+) +used (\S+ \S+ of \S+ \S+)", k.seen)
+    return re.findall(r"(\w+) +used (\S+ \S+ of \S+ [A-Za-z]+)", k.seen)
 
 
 tap = Tap()

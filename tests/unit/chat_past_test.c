@@ -160,9 +160,10 @@ static bool answers(const char *command, const char *expected)
     return found;
 }
 
-static const struct file *no_save(const char *name, const char **problem)
+static const struct file *no_save(const char *name, uint64_t bytes, const char **problem)
 {
     (void)name;
+    (void)bytes;
     *problem = "there is no card";
     return NULL;
 }

@@ -421,7 +421,7 @@ static void test_styles(void)
 
         (void)console_read_line("> ", line, sizeof line, &bytes);
     }
-    OK(wrote(QUESTION "\33[1m> \33[0mx\r\n"), "the prompt stands out");
+    OK(wrote(QUESTION "\33[?2004h\33[1m> \33[0mx\r\n"), "the prompt stands out");
 }
 
 int main(void)

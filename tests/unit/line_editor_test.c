@@ -21,6 +21,7 @@ static struct terminal {
     size_t n_sequence;
     struct utf8_writer utf8;
     unsigned asked;   /* for the cursor's position */
+    unsigned pastes;  /* how often bracketed paste was turned on */
     unsigned escapes; /* sequences seen */
 } term;
 
@@ -55,6 +56,7 @@ static void obey(const char *sequence)
     case 'J': clear_from(count == 2 ? 0 : term.row, count == 2 ? 0 : term.column); break;
     case 'm': break; /* colours */
     case 'n': term.asked++; break;
+    case 'h': term.pastes += strcmp(sequence, "[?2004h") == 0; break;
     default: OK(false, "the terminal knows ESC %s", sequence);
     }
 }
@@ -465,6 +467,15 @@ static void test_width(void)
     OK(editor.columns == 17, "what is no answer is ignored (%u)", (unsigned)editor.columns);
     type("\f");
     OK(term.row == 0 && term.cells[0][0] == '>' && term.asked == 2, "Ctrl-L clears and draws");
+    open_editor(40, true);
+    OK(term.pastes == 1, "a terminal is asked to mark pastes");
+    type("abcdefghijklmnopqrstuvwxyz");
+    term.columns = 17;
+    type("\33[1;17R");
+    OK(term.cells[0][15] == 'n' && term.cells[0][16] == 0 && term.cells[1][0] == 'o' &&
+           term.row == 1 && term.column == 12, "a window made narrower gets the line anew");
+    open_editor(40, false);
+    OK(term.pastes == 0, "nobody else is");
 }
 
 int main(void)

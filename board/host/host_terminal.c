@@ -1,0 +1,131 @@
+#include "board/host/host_terminal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* No bracketed paste, which the line editor asked for, and no colour (xterm; ECMA-48, SGR). */
+static const char plain[] = "\33[?2004l\33[0m";
+
+static struct {
+    struct termios before, raw;
+    volatile sig_atomic_t open;
+    volatile sig_atomic_t resized, resumed;
+    char news[24];
+    size_t n, at;
+} terminal;
+
+static void set(bool raw)
+{
+    terminal.open = raw;
+    (void)tcsetattr(0, TCSANOW, raw ? &terminal.raw : &terminal.before);
+}
+
+void host_terminal_close(void)
+{
+    ssize_t written;
+
+    if (terminal.open) {
+        written = write(1, plain, sizeof plain - 1);
+        (void)written; /* whoever has no terminal any more does not miss it */
+        set(false);
+    }
+}
+
+static void on_end(int number)
+{
+    host_terminal_close();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_resize(int number)
+{
+    (void)number;
+    terminal.resized = 1;
+}
+
+static void catch(int number, void (*handler)(int))
+{
+    struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+
+    sigaction(number, &action, NULL);
+}
+
+/* Stopped as anybody would be, and back. */
+static void on_stop(int number)
+{
+    sigset_t stop;
+
+    host_terminal_close();
+    sigemptyset(&stop);
+    sigaddset(&stop, number);
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
+    catch(number, on_stop);
+    set(true);
+    terminal.resized = 1;
+    terminal.resumed = 1;
+}
+
+bool host_terminal_open(void)
+{
+    static const int ends[] = { SIGHUP, SIGTERM, SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+    const char *kind = getenv("TERM");
+
+    if (!isatty(0) || !isatty(1) || kind == NULL || strcmp(kind, "dumb") == 0 ||
+        tcgetattr(0, &terminal.before) != 0) {
+        return false;
+    }
+    terminal.raw = terminal.before;
+    terminal.raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
+    terminal.raw.c_lflag |= NOFLSH; /* a signal loses nothing of what was typed */
+    terminal.raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | ISTRIP);
+    terminal.raw.c_cc[VMIN] = 1;
+    terminal.raw.c_cc[VTIME] = 0;
+    atexit(host_terminal_close);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        catch(ends[i], on_end);
+    }
+    catch(SIGWINCH, on_resize);
+    catch(SIGTSTP, on_stop);
+    set(true);
+    terminal.resized = 1;
+    return true;
+}
+
+void host_terminal_take_ctrl_c(bool as_byte)
+{
+    if (terminal.open) {
+        terminal.raw.c_cc[VINTR] = as_byte ? _POSIX_VDISABLE : terminal.before.c_cc[VINTR];
+        set(true);
+    }
+}
+
+int host_terminal_news(void)
+{
+    struct winsize size;
+
+    if (terminal.at < terminal.n) {
+        return (unsigned char)terminal.news[terminal.at++];
+    }
+    terminal.at = 0;
+    terminal.n = 0;
+    if (terminal.resized) {
+        terminal.resized = 0;
+        if (ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) { /* CPR, as a terminal answers */
+            terminal.n = (size_t)snprintf(terminal.news, sizeof terminal.news, "\33[1;%uR",
+                                          (unsigned)size.ws_col);
+        }
+    }
+    if (terminal.resumed) {
+        terminal.resumed = 0;
+        terminal.news[terminal.n++] = '\14';
+    }
+    return terminal.n != 0 ? (unsigned char)terminal.news[terminal.at++] : -1;
+}

@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+"""`ingot chat` over a pty: the line editor of a board, its commands where they make sense on a
+computer, and a terminal that is given back as it was, whatever ends the program."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+import traceback
+
+import pexpect
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, WORK, Tap
+from screen import Screen
+from talk import FIGURES, TURN, Console, make_model
+
+os.environ["TERM"] = "xterm"
+tap = Tap()
+FOLDER = os.path.join(WORK, "host-chat")
+UP, LEFT, HOME = "\x1b[A", "\x1b[D", "\x1b[H"
+
+
+class Program:
+    """In the place of a machine: the words are its arguments."""
+
+    def __init__(self, *before):
+        self.before = list(before)
+
+    def command(self, words, _cores, _drives):
+        return [*self.before, HOST, "chat", os.path.join(FOLDER, "host-a.ingot"), "-t", "1",
+                "--temp", "0", *words.split()]
+
+
+def console(words="-n 8"):
+    return Console(Program(), words, [])
+
+
+def shown(k, screen, keys, text):
+    """Type, until the terminal shows it."""
+    k.send(keys)
+    late = time.monotonic() + 20
+    while screen.tail(text.count("\n") + 1) != text and time.monotonic() < late:
+        try:
+            screen.feed(k.child.read_nonblocking(4096, 1))
+        except pexpect.TIMEOUT:
+            pass
+    return tap_shown(screen, text)
+
+
+def tap_shown(screen, text):
+    if screen.tail(text.count("\n") + 1) != text:
+        tap.note(repr(screen.tail(4)) + " for " + repr(text))
+        return False
+    return True
+
+
+def modes(fd):
+    return termios.tcgetattr(fd)[:4]
+
+
+def editing():
+    with console() as k:
+        before = modes(k.child.child_fd)
+        k.prompt()
+        tap.ok(modes(k.child.child_fd) != before, "the terminal is read byte by byte")
+        screen = Screen(80)
+        screen.feed("> ")
+        tap.ok(shown(k, screen, "hello wrld" + LEFT * 3 + "o", "> hello world"), "an insertion")
+        tap.ok(shown(k, screen, "\x15caf\u00e9" + HOME + "\u65e5", "> \u65e5caf\u00e9"), "UTF-8")
+        tap.ok(shown(k, screen, "\x05" + "x" * 90, "> \u65e5caf\u00e9" + "x" * 71 + "\n" + "x" * 19),
+               "80 columns, as the window has")
+        k.child.setwinsize(24, 40)
+        screen = Screen(40)
+        tap.ok(shown(k, screen, "", "> \u65e5caf\u00e9" + "x" * 31 + "\n" + "x" * 39 + "\n" +
+                     "x" * 20), "a window made smaller gets the line anew")
+        k.send("\x15")
+        k.say("/first")
+        k.say("/second")
+        screen = Screen(40)
+        tap.ok(shown(k, screen, UP + UP, "> /first"), "history")
+        screen = Screen(40)
+        tap.ok(shown(k, screen, "\x0c", "> /first"), "Ctrl-L")
+        k.send("\x15")
+        k.send("\x1b[200~one\rtwo\rthree\x1b[201~")
+        n, new, out = k.figures("")
+        tap.ok(n == TURN + len("one\ntwo\nthree") and new == 8, "a paste of lines is one turn", out)
+        k.send("half a line\x03")
+        tap.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
+        k.send("\x04")
+        k.expect(pexpect.EOF)
+        k.child.close()
+        tap.ok(k.child.exitstatus == 0 and "\x1b[?2004l" in k.seen, "Ctrl-D leaves", k.seen)
+
+
+def stopping():
+    """A model that streams from a slow card: nine tokens a second."""
+    with console("--mem 100K --card 1M --spec off") as k:
+        k.prompt()
+        k.send("z\r")
+        k.expect(r"z\r*\n[^\n]{4}")
+        k.send("typed\x03")
+        k.expect(FIGURES)
+        tap.ok("(stopped)" in k.seen, "Ctrl-C stops a reply", k.seen)
+        k.expect("> .*typed")
+        k.send("\x03")
+        k.expect(r"\^C")
+        tap.ok(True, "and what was typed before it waits")
+        k.prompt()
+
+
+def commands():
+    for name in os.listdir(FOLDER):
+        if ".sav" in name:
+            os.unlink(os.path.join(FOLDER, name))
+    with console("-n 8 --ids") as k:
+        k.prompt()
+        out = k.say("/models")
+        tap.ok(re.search(r"host-a\.ingot +\d.*\n +host-b\.ingot +\d", out) and ".sav" not in out,
+               "/models lists the folder", out)
+        tap.ok("which one" in k.say("/model") and "no model nothing" in k.say("/model nothing") and
+               k.figures("Hello")[1] == 8, "/model of a name that is none", k.seen)
+        tap.ok("chat.sav: cannot open" in k.say("/load"), "/load of nothing", k.seen)
+        k.say("Second")
+        tap.ok("are saved in" in k.say("/save"), "/save", k.seen)
+        unbroken = re.search(r"ids: .*", k.say("Third"))[0]
+        tap.ok("letters, digits" in k.say("/save ../x"), "a name that is none", k.seen)
+        tap.ok("error: /reboot is for a board" in k.say("/reboot"), "/reboot says what it is", k.seen)
+        tap.ok(re.search(r"selftest: .*", k.say("/selftest", 300)) and "error" not in k.seen,
+               "/selftest", k.seen)
+        tap.ok("plan: resident" in k.say("/plan") and "tok/s" in k.say("/bench"), "/plan, /bench",
+               k.seen)
+        for i in range(4):
+            k.say("/model host-" + "ba"[i % 2])
+            if "model host-" + "ba"[i % 2] not in k.seen or k.figures("Hello")[1] != 8:
+                break
+        else:
+            i = 4
+        tap.ok(i == 4, "models change places", k.seen)
+        with open(os.path.join(FOLDER, "bad.ingot"), "wb") as bad:
+            bad.write(b"INGOT" + bytes(5000))
+        out = k.say("/model bad")
+        tap.ok("back to the model before" in out and k.figures("Hello")[1] == 8,
+               "one that cannot be had leaves the one before", out)
+        os.unlink(os.path.join(FOLDER, "bad.ingot"))
+        k.send("/off\r")
+        k.expect(pexpect.EOF)
+        k.child.close()
+        tap.ok(k.child.exitstatus == 0, "/off leaves", k.child.exitstatus)
+    with console("-n 8 --ids") as k:
+        k.prompt()
+        tap.ok("2 turns: go on" in k.say("/load"), "another run loads it", k.seen)
+        tap.ok(re.search(r"ids: .*", k.say("Third"))[0] == unbroken, "and goes on the same", k.seen)
+    with console("-n 8 --ctx 512") as k:
+        k.prompt()
+        k.say("a" * 200)
+        k.say("/save small")
+    small = os.path.getsize(os.path.join(FOLDER, "small.sav"))
+    with console("-n 8 --ctx 1024") as k:
+        k.prompt()
+        k.say("b" * 600)
+        tap.ok("are saved" in k.say("/save small"), "a larger context needs a larger file", k.seen)
+        tap.ok(os.path.getsize(os.path.join(FOLDER, "small.sav")) > small and
+               os.path.getsize(os.path.join(FOLDER, "small.sav~")) == small,
+               "and the smaller one is kept")
+        k.say("/reset")
+        tap.ok("go on" in k.say("/load small"), "it loads", k.seen)
+
+
+def ends():
+    """However it ends, the shell behind it has its terminal back."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV, signal.SIGQUIT):
+        child = pexpect.spawn("/bin/sh", ["-c", "stty -a >$OUT.1; \"$@\"; echo ended; "
+                                          "stty -a >$OUT.2; read end", "sh",
+                                          *Program().command("-n 8", 1, [])],
+                              env={**os.environ, "OUT": os.path.join(FOLDER, "stty")}, echo=True,
+                              timeout=30, dimensions=(24, 80))
+        try:
+            child.expect(r"> (\x1b\[0m)?$")
+            found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(child.pid)], check=True,
+                                   capture_output=True, text=True, timeout=20).stdout.split()
+            os.kill(int(found[0]), number)
+            child.expect("ended")
+            child.send("\r")
+            child.expect(pexpect.EOF)
+            with open(os.path.join(FOLDER, "stty.1"), encoding="ascii") as one, \
+                 open(os.path.join(FOLDER, "stty.2"), encoding="ascii") as two:
+                tap.ok(one.read() == two.read(), f"{signal.Signals(number).name}: the terminal is "
+                       "as before")
+        finally:
+            child.close(force=True)
+
+
+def stopped():
+    """Ctrl-Z and fg: raw again, and the line is there."""
+    child = pexpect.spawn("/bin/bash", ["--norc", "-i"], env={**os.environ, "PS1": "SHELL$ "},
+                          echo=True, timeout=30, dimensions=(24, 80))
+    try:
+        child.expect(r"SHELL\$ ")
+        child.sendline(" ".join(Program().command("-n 8", 1, [])))
+        child.expect(r"> (\x1b\[0m)?$")
+        child.send("abc")
+        child.expect("abc")
+        child.send("\x1a")
+        child.expect("Stopped")
+        child.sendline("fg")
+        child.expect("> .*abc")
+        child.send(LEFT + "X\r")
+        child.expect(FIGURES)
+        tap.ok(re.search(rb"\[%d prompt" % (TURN + 4), child.after), "Ctrl-Z, fg, and on",
+               child.before + child.after)
+        child.expect(r"> (\x1b\[0m)?$")
+        child.send("/off\r")
+        child.expect(r"SHELL\$ ")
+        tap.ok(True, "and back to the shell")
+    finally:
+        child.close(force=True)
+
+
+def pipe():
+    """No terminal: lines in, text out, no echo, no escape."""
+    done = subprocess.run(Program().command("-n 8 -q", 1, []), input=b"Hello\n/stats\n/off\n",
+                          capture_output=True, timeout=60, check=False)
+    text = done.stdout.decode()
+    tap.ok(done.returncode == 0 and "\x1b" not in text and re.search(FIGURES, text) and
+           "1 turns" in text and "Hello" not in text, "a plain pipe", text)
+    done = subprocess.run([*Program().command("-n 8 -q --no-figures", 1, []), "--stop", "a",
+                           "--stop", "e"], input=b"Hello\n", capture_output=True, timeout=60,
+                          check=False)
+    text = done.stdout.decode()
+    tap.ok(done.returncode == 0 and not re.search(FIGURES, text) and not re.search("[ae]", text),
+           "--no-figures, --stop", text)
+
+
+os.makedirs(FOLDER, exist_ok=True)
+for made in make_model("host-a", 1), make_model("host-b", 2, dim=96):
+    shutil.copy(made, FOLDER)
+for part in (editing, stopping, commands, ends, stopped, pipe):
+    if len(sys.argv) > 1 and part.__name__ not in sys.argv[1:]:
+        continue
+    try:
+        part()
+    except Exception:  # a console that ends or does not answer is a failed test
+        tap.ok(False, f"{part.__name__} goes through to its end", traceback.format_exc()[-3000:])
+tap.done()
