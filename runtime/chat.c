@@ -4,6 +4,7 @@
 
 #include "runtime/chat_json.h"
 #include "runtime/chat_turn.h"
+#include "runtime/circles.h"
 #include "runtime/commands.h"
 #include "runtime/console.h"
 #include "runtime/console_json.h"
@@ -12,11 +13,7 @@
 #include "runtime/report.h"
 #include "runtime/trace.h"
 
-enum {
-    PROMPT_SECONDS = 2,   /* before its progress is shown */
-    LONGEST_CIRCLE = 128, /* tokens that a reply may say over and over until it is stopped, ... */
-    CIRCLE_TOKENS = 128,  /* ... which it is after so many, and three times round at least */
-};
+enum { PROMPT_SECONDS = 2 }; /* before its progress is shown */
 
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
@@ -152,22 +149,9 @@ struct reply {
     struct reply_text text;
     uint32_t previous;
     uint32_t first_new; /* index in the cache of the first new token */
-    uint32_t same[LONGEST_CIRCLE + 1]; /* latest tokens that are those of so many before */
+    struct circles circles;
     const char *reason; /* why it ended */
 };
-
-const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes)
-{
-    const struct tokenizer *t = &c->engine->tokenizer;
-    const char *text = tokenizer_piece(t, id, previous, bytes);
-
-    if (*bytes == 0 && id < t->head->n_tokens &&
-        reply_text_is_mark(tokenizer_text(t, id), tokenizer_text_bytes(t, id))) {
-        text = tokenizer_text(t, id);
-        *bytes = tokenizer_text_bytes(t, id);
-    }
-    return text;
-}
 
 static void print_token(const struct chat *c, struct reply *r, uint32_t id)
 {
@@ -178,19 +162,6 @@ static void print_token(const struct chat *c, struct reply *r, uint32_t id)
     reply_text_put(&r->text, text, bytes);
     console_token_end();
     r->previous = id;
-}
-
-/* Whether the reply, whose latest token is the one behind the cache, says the same over and over. */
-static bool goes_in_circles(const struct chat *c, struct reply *r)
-{
-    const uint32_t *end = c->engine->ids + c->engine->kv.length;
-    bool circles = false;
-
-    for (uint32_t n = 1; n <= LONGEST_CIRCLE && n < r->figures.new_tokens; n++) {
-        r->same[n] = end[0] == end[-(int32_t)n] ? r->same[n] + 1 : 0;
-        circles = circles || (r->same[n] >= CIRCLE_TOKENS && r->same[n] >= 3 * n);
-    }
-    return circles;
 }
 
 /* What was held back comes out; zeroed where it has not begun. */
@@ -268,7 +239,7 @@ static enum err decode(struct chat *c, struct reply *r)
             r->reason = "limit";
             return ERR_OK;
         }
-        if (limit == UINT32_MAX && goes_in_circles(c, r)) {
+        if (limit == UINT32_MAX && circles_add(&r->circles, e->ids + e->kv.length)) {
             r->reason = "circle";
             end_text(r);
             console_printf("\n(stopped, for the reply goes in circles: repeat= above 1 helps, and with "

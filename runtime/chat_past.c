@@ -6,6 +6,7 @@
 
 #include "runtime/chat_turn.h"
 #include "runtime/console.h"
+#include "runtime/reply_text.h"
 
 void chat_clear(struct chat *c)
 {
@@ -31,6 +32,19 @@ void chat_cut(struct chat *c, uint32_t length, uint32_t pending)
     c->pending = length + pending - e->kv.length;
     e->n_ahead = 0;
     e->logits = NULL;
+}
+
+const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes)
+{
+    const struct tokenizer *t = &c->engine->tokenizer;
+    const char *text = tokenizer_piece(t, id, previous, bytes);
+
+    if (*bytes == 0 && id < t->head->n_tokens &&
+        reply_text_is_mark(tokenizer_text(t, id), tokenizer_text_bytes(t, id))) {
+        text = tokenizer_text(t, id);
+        *bytes = tokenizer_text_bytes(t, id);
+    }
+    return text;
 }
 
 void chat_cut_reply(struct chat *c, uint64_t bytes, uint64_t shown)
