@@ -1,73 +1,145 @@
 #!/usr/bin/python3
-"""A long conversation at random: prompts, commands, Ctrl-C, resets and swaps, 200 steps in
-`make test` and 2000 in test-long. After every step a marker is answered and the prompt is back;
-at the end the arena's marks are those of the beginning, and the power goes off in order."""
+"""A long conversation at random on three boards: prompts, every command, Ctrl-C, restarts, swaps of
+models; 2000 steps each in test-long, fewer in `make test`. After every step a marker is answered and
+the prompt is back, nothing started by itself, and at the end the arena's marks are those of the
+beginning and the power goes off in order."""
 
 import os
 import random
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, Tap, make_card
-from talk import Console, make_model, own_copy, sd_drive
+from machine import ARM64, LONG, RISCV64_V, Machine, Tap, make_card
+from talk import PROMPT, Console, make_model, own_copy, sd_drive
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
-STEPS = 2000 if os.environ.get("INGOT_LONG", "1") else 200
+# Steps of `make test` on each.
+BOARDS = [(ARM64, 150), (RISCV64_V, 60), (Machine("rpi4"), 60)]
+STEPS = int(os.environ.get("SOAK_STEPS", "2000" if LONG else "0"))
+SECONDS = 300
 MODELS = make_model("soak-a", 1), make_model("soak-b", 2, dim=96, context=256)
-CARD = own_copy(make_card("soak-card.img", "--power-of-two", "--save", "4", *MODELS), "soak.img")
-chosen = random.Random(SEED)
+CARD = make_card("soak-card.img", "--power-of-two", "--save", "4", *MODELS)
+VALUES = {"temp": ["0", "0.7", "much"], "top_p": ["0.5", "1", "2"], "top_k": ["0", "7", "-1"],
+          "min_p": ["0", "0.1"], "repeat": ["1", "1.2"], "seed": ["3", "4"], "n": ["1", "8", "12"],
+          "think": ["show", "hide", "dim"], "quiet": ["on", "off"], "stop": ["zq", "off", '"'],
+          "colour": ["red"]}
+# Commands with steps of their own; what else /help lists is typed as it is.
+KNOWN = set("help models model system set reset undo retry save load stats plan bench selftest log "
+            "reboot off".split())
 
 
-def words():
-    return "".join(chosen.choice("abc defgh ijklm nopqr stuv wxyz") for _ in
-                   range(chosen.randrange(1, 60))).strip() or "x"
+class Soak:
+    """One board: what to type comes from the seed alone."""
 
+    def __init__(self, machine, steps):
+        self.board = machine.board
+        self.steps = STEPS or steps
+        self.chosen = random.Random(SEED)
+        self.results = []
+        self.log = []
+        self.kinds = [
+            (16, lambda: self.words() + "\r"), (8, lambda: self.words() + "\r\x03"),
+            (4, lambda: self.words() + "\x03"), (2, lambda: self.words() + "\x15"),
+            (2, lambda: "\x1b[A\x1b[D\x15"), (6, self.stopped_in_the_reply),
+            (4, lambda: "/reset\r"), (4, lambda: "/undo\r"), (4, lambda: "/retry\r"),
+            (2, lambda: "/retry\r\x03"), (2, lambda: "/stats\r"), (2, lambda: "/save\r"),
+            (1, lambda: "/save\r\x03"), (2, lambda: "/load\r"), (1, lambda: "/load none\r"),
+            (2, lambda: "/system " + self.words() + "\r"), (2, lambda: "/system\r"),
+            (6, self.setting), (2, lambda: "/model soak-" + self.chosen.choice("abc") + "\r"),
+            (1, lambda: "/model soak-" + self.chosen.choice("ab") + "\r\x03"),
+            (2, lambda: "/log\r"), (1, lambda: "/help\r"), (1, lambda: "/models\r"),
+            (1, lambda: "/plan\r"), (1, lambda: "/bench\r"), (1, lambda: "/bench\r\x03"),
+            (1, lambda: "/" + self.words() + "\r"), (1, self.restart),
+        ]
+        drives = sd_drive(self.board, own_copy(CARD, f"soak-{self.board}.img"))
+        self.console = Console(machine, "n=8 seed=3 model=soak-a", drives,
+                               4 if self.board == "rpi4" else 1, reboots=True)
 
-STEP_KINDS = [
-    (8, lambda: words() + "\r"), (4, lambda: words() + "\r\x03"),
-    (2, lambda: words() + "\x03"), (1, lambda: words() + "\x15"), (1, lambda: "\x1b[A\x1b[D\x15"),
-    (2, lambda: "/reset\r"), (2, lambda: "/undo\r"), (2, lambda: "/retry\r"),
-    (1, lambda: "/retry\r\x03"), (1, lambda: "/stats\r"), (1, lambda: "/save\r"),
-    (1, lambda: "/load\r"), (1, lambda: "/system " + words() + "\r"), (1, lambda: "/system\r"),
-    (1, lambda: f"/set temp {chosen.choice(['0', '0.7', 'much'])}\r"),
-    (1, lambda: "/model soak-" + chosen.choice("abc") + "\r"), (1, lambda: "/log\r"),
-]
+    def words(self):
+        return "".join(self.chosen.choice("abc defgh ijklm nopqr stuv wxyz") for _ in
+                       range(self.chosen.randrange(1, 60))).strip() or "x"
 
+    def setting(self):
+        name = self.chosen.choice(list(VALUES))
+        return f"/set {name} {self.chosen.choice(VALUES[name])}\r"
 
-def marks(k):
-    k.send("\r/model soak-a\r/stats\r/marks\r")
-    k.expect("there is no /marks")
-    return re.findall(r"(\w+) +used (\S+ \S+ of \S+ [A-Za-z]+)", k.seen)
+    def expect(self, pattern):
+        self.console.expect(pattern, SECONDS)
+        if "panic" in self.console.seen or "power off" in self.console.seen:
+            raise pexpect.EOF("it stopped")
+        return self.console.seen.count("Ingot 0")
+
+    def stopped_in_the_reply(self):
+        keys = self.words()
+        self.console.send(keys + "\r")
+        self.expect(r"\r\n[^\r\n]{2}")
+        return "\x03"
+
+    def restart(self):
+        """What is typed while the board starts is lost."""
+        self.console.send("/reboot\r")
+        self.expect("Ingot 0")
+        self.expect(PROMPT)
+        return ""
+
+    def others(self):
+        self.console.send("/help\r/listed\r")
+        self.expect("there is no /listed")
+        names = re.findall(r"^  /(\w+)", self.console.seen, re.M)
+        self.ok(len(KNOWN - set(names)) == 0, "/help lists the commands", self.console.seen)
+        self.kinds += [(1, lambda name=name: f"/{name}\r") for name in names if name not in KNOWN]
+
+    def marks(self):
+        """Of the model soak-a."""
+        self.console.send("\r/model soak-a\r/stats\r/marks\r")
+        self.expect("there is no /marks")
+        return re.findall(r"(\w+) +used (\S+ \w+ of \S+ \w+)", self.console.seen)
+
+    def step(self, number):
+        weights = [weight for weight, _ in self.kinds]
+        keys = self.chosen.choices(self.kinds, weights)[0][1]()
+        self.log.append(keys)
+        self.console.send(keys + f"\r/mark{number}\r")
+        if self.expect(rf"there is no /mark{number}\b") and keys != "/log\r":  # which says it again
+            raise pexpect.EOF("it started again by itself")
+
+    def ok(self, good, what, detail=""):
+        self.results.append((good, f"{self.board}: {what}", detail))
+
+    def run(self):
+        what = f"{self.steps} steps, an answer after each"
+        try:
+            self.expect(PROMPT)
+            self.others()
+            before = self.marks()
+            if LONG:
+                self.console.send("/selftest\r")
+            for number in range(self.steps):
+                self.step(number)
+            self.ok(True, what)
+            after = self.marks()
+            self.ok(len(before) == 5 and before == after, "the arena's marks are as at the beginning",
+                    (before, after))
+            self.console.send("/off\r")
+            self.console.expect("power off")
+            self.console.expect(pexpect.EOF)
+            self.ok(True, "and the power goes off")
+        except (pexpect.TIMEOUT, pexpect.EOF) as error:
+            self.ok(False, f"{what}: {len(self.log)}", f"{error!r:.300} after {self.log[-5:]!r}\n" +
+                    (self.console.child.before or b"").decode("utf-8", "replace")[-2000:])
+        self.console.child.close(force=True)
+        return self.results
 
 
 tap = Tap()
 tap.note(f"SOAK_SEED={SEED}")
-log, step = [], 0
-with Console(ARM64, "n=8 seed=3 model=soak-a", sd_drive("virt-arm64", CARD)) as k:
-    try:
-        k.prompt()
-        before = marks(k)
-        weights = [w for w, _ in STEP_KINDS]
-        for step in range(STEPS):
-            keys = chosen.choices(STEP_KINDS, weights)[0][1]()
-            log.append(keys)
-            k.send(keys + f"\r/mark{step}\r")
-            k.expect(rf"there is no /mark{step}\b")
-            if "panic" in k.seen or "power off" in k.seen:
-                raise pexpect.EOF("it stopped")
-        tap.ok(True, f"{STEPS} steps, an answer after each")
-        after = marks(k)
-        tap.ok(len(before) == 5 and before == after, "the arena's marks are as at the beginning",
-               (before, after))
-        k.send("/off\r")
-        k.expect("power off")
-        k.expect(pexpect.EOF)
-        tap.ok(True, "and the power goes off")
-    except (pexpect.TIMEOUT, pexpect.EOF) as error:
-        tap.ok(False, f"{STEPS} steps, an answer after each: step {step}",
-               f"{type(error).__name__} after {log[-5:]!r}\n" +
-               (k.child.before or b"").decode("utf-8", "replace")[-2000:])
+chosen = [row for row in BOARDS if row[0].board in sys.argv[1:]] or BOARDS
+with ThreadPoolExecutor(2) as pool:
+    for results in pool.map(lambda row: Soak(*row).run(), chosen):
+        for good, what, detail in results:
+            tap.ok(good, what, detail)
 tap.done()
