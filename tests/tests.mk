@@ -12,7 +12,7 @@ GOLDEN := tests/golden/table.t tests/golden/boards.t tests/golden/families.t tes
           tests/golden/quantizer.t tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/demo.t tests/golden/speculative.t \
           tests/golden/perplexity.t tests/golden/tokenizers.t
-BOOT := tests/boot/power_cut.t tests/boot/console.t tests/boot/host_chat.t tests/boot/soak.t tests/boot/paste.t tests/boot/selftest.t \
+BOOT := tests/boot/power_cut.t tests/boot/console.t tests/boot/serial.t tests/boot/host_chat.t tests/boot/soak.t tests/boot/paste.t tests/boot/selftest.t \
         tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t tests/boot/rpi.t tests/boot/sd.t \
         tests/boot/riscv_boards.t tests/boot/cards.t tests/boot/porting.t
 FAULTS := tests/faults/stream.t tests/faults/image.t tests/faults/card.t tests/faults/card_files.t \

@@ -236,8 +236,8 @@ static void strip(char *line)
     char *out = line;
 
     while (*line != '\0') {
-        if (line[0] == '\33' && line[1] == '[') {
-            line += 2 + strspn(line + 2, "0123456789;?");
+        if (*line == '\33') {
+            line += line[1] != '[' ? 1 : 2 + strspn(line + 2, "0123456789;?");
             line += *line != '\0';
         } else {
             *out++ = *line++;
@@ -281,9 +281,9 @@ static void take_line(void *context, char *line, size_t bytes)
 static void wait_for_board(void)
 {
     uint64_t now = serial_millis(), silent = now - serial.line.heard_ms;
-    char waiting[16];
+    char waiting[128];
 
-    snprintf(waiting, sizeof waiting, "%.15s", serial.line.in);
+    snprintf(waiting, sizeof waiting, "%.127s", serial.line.in);
     strip(waiting);
     if (silent > SILENCE_MS && strcmp(waiting, "> ") == 0) {
         say_mode();

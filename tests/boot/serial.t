@@ -1,0 +1,447 @@
+#!/usr/bin/python3
+"""mode=json: every line on the wire is one event in JSON, on every kind of board and on the host; the
+same tokens as for people; what is wrong is named, Ctrl-C stops a reply. And `ingot serial`, which
+talks to it over a pty."""
+
+import csv
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+import tty
+from concurrent.futures import ThreadPoolExecutor
+
+import pexpect
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap, card_arguments, make_card
+from talk import own_copy, sd_drive
+
+WAIT = 120  # seconds that anything may take
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CARD = make_card("serial-card.img", "--power-of-two", MODEL)
+PROMPT, STORY = "Hello! Who are you?", "Tell me a story about a fox."
+FIGURES = {"prompt_tokens", "reply_tokens", "first_token_ms", "decode_ms", "prefill_tokens_per_s",
+           "decode_tokens_per_s", "decode_passes", "guessed_tokens", "right_guesses",
+           "streamed_bytes", "streamed_bytes_per_pass", "planned_bytes_per_pass", "card_mb_per_s",
+           "stalled_percent", "card_retries", "temperature_c", "context_tokens"}
+
+
+def plain(prompt):
+    """What people get: text and ids, from the host's plain mode."""
+    done = subprocess.run([HOST, "run", MODEL, "-p", prompt, "--temp", "0", "--ids", "-q"],
+                          capture_output=True, text=True, timeout=WAIT)
+    return Reply(done.stdout)
+
+
+SEEN = set()  # names of events and fields
+
+
+class Line:
+    """Somebody who speaks JSON, at the other end of two pipes."""
+
+    def __init__(self, command):
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT)
+        self.bytes = b""
+        self.wrong = []  # lines that are no event
+        self.firmware = []  # before the first event
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+
+    def send(self, data):
+        self.child.stdin.write(data if isinstance(data, bytes) else data.encode())
+        self.child.stdin.flush()
+
+    def ask(self, **request):
+        """The events that answer a request."""
+        self.send(json.dumps(request) + "\n")
+        return self.until("done")
+
+    def line(self):
+        """The next one without its end; None: there is none any more, or it takes too long."""
+        end = time.monotonic() + WAIT
+        while b"\n" not in self.bytes:
+            if not select.select([self.child.stdout], [], [], max(0, end - time.monotonic()))[0]:
+                return None
+            more = os.read(self.child.stdout.fileno(), 65536)
+            if not more:
+                return None
+            self.bytes += more
+        line, self.bytes = self.bytes.split(b"\n", 1)
+        return line.rstrip(b"\r")
+
+    def event(self):
+        while True:
+            line = self.line()
+            if line is None:
+                return None
+            if not self.firmware or self.firmware[-1] is not None:  # OpenSBI, before ours
+                if not line.startswith(b"{"):
+                    self.firmware.append(line)
+                    continue
+                self.firmware.append(None)
+            try:
+                event = json.loads(line.decode("utf-8"))
+                assert isinstance(event["event"], str) and min(line) >= 32 and 127 not in line
+                SEEN.update([event["event"], *event])
+                return event
+            except (ValueError, KeyError, TypeError, AssertionError):
+                self.wrong.append(line)
+
+    def until(self, *kinds):
+        """Events up to and with the first of a kind; None at the end: it did not come."""
+        events = []
+        while not events or (events[-1] is not None and events[-1]["event"] not in kinds):
+            events.append(self.event())
+        return events
+
+    def rest(self):
+        """To the end of the output."""
+        events = []
+        while not events or events[-1] is not None:
+            events.append(self.event())
+        return events[:-1]
+
+
+def of(events, kind):
+    return [e for e in events if e is not None and e["event"] == kind]
+
+
+def text_of(events):
+    return "".join(e["text"] for e in of(events, "token"))
+
+
+def ids_of(events):
+    return [e["id"] for e in of(events, "token") if e["id"] is not None]
+
+
+def done_of(events):
+    return events[-1] or {}
+
+
+class Checks:
+    """One machine's results, told when it is through: machines run side by side."""
+
+    def __init__(self, name):
+        self.name = name
+        self.results = []
+
+    def ok(self, good, what, detail=""):
+        self.results.append((bool(good), f"{self.name}: {what}", detail))
+
+
+def talk(c, k):
+    """Everything that is the same at every line."""
+    start = k.until("ready")
+    ready = done_of(start)
+    c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo" and
+         ready.get("context_limit_tokens") == 512 and ready.get("turns") is True and
+         len(of(start, "log")) > 2, "log lines, then ready says what there is", start)
+
+    people = plain(PROMPT)
+    reply = k.ask(prompt=PROMPT, temp=0)
+    done = done_of(reply)
+    c.ok(ids_of(reply) == people.ids and text_of(reply) == people.text,
+         "the tokens and the text of the plain mode", f"{reply}\n{people.console}")
+    c.ok(FIGURES <= set(done) and done["reason"] == "end" and
+         done["reply_tokens"] == len(people.ids) and done["first_token_ms"] > 0 and
+         done["context_tokens"] == done["prompt_tokens"] + done["reply_tokens"],
+         "done has every figure", done)
+
+    if ready["residency"] == "streamed":
+        c.ok(done["streamed_bytes"] > done["streamed_bytes_per_pass"] > 1000 and
+             done["streamed_bytes_per_pass"] == done["planned_bytes_per_pass"] and
+             done["card_mb_per_s"] > 0 and 0 <= done["stalled_percent"] <= 100,
+             "and those of streaming", done)
+
+    bad = k.ask(prompt="x", tmp=1) + k.ask(prompt=1) + k.ask(temp=0.5, top_p=7)
+    c.ok([(e["name"], e["column"]) for e in of(bad, "error")] ==
+         [("field", 24), ("field", 12), ("value", 0)] and
+         [e["reason"] for e in of(bad, "done")] == ["error"] * 3 and not of(bad, "token"),
+         "a field that is not known, or not so, is refused", bad)
+    k.send('{"prompt" "x"}\nhello\n{"prompt":"\\ud83d"}\n\n{"prompt":"\xff"}\n'.encode("latin-1"))
+    bad = sum((k.until("done") for _ in range(4)), [])
+    c.ok([(e["name"], e["column"]) for e in of(bad, "error")] ==
+         [("json", 11), ("json", 1), ("json", 18), ("json", 12)],
+         "JSON that is none is named with its column, and it goes on", bad)
+    k.send(b'{"prompt":"' + b"x" * 20000 + b'"}\n')
+    bad = k.until("done")
+    c.ok([e["name"] for e in of(bad, "error")] == ["line"], "a line of 20 kB is refused", bad)
+    again = k.ask(prompt=PROMPT, reset=True)
+    c.ok(ids_of(again) == people.ids, "what was refused has set nothing; reset begins anew", again)
+
+    stop = people.text[5:9]
+    reply = k.ask(prompt=PROMPT, reset=True, stop=stop)
+    c.ok(done_of(reply)["reason"] == "stop" and text_of(reply) ==
+         people.text[:people.text.index(stop)], f"a stop string ({stop!r}) ends it", reply)
+    reply = k.ask(prompt=PROMPT, reset=True, stop="", n=5)
+    c.ok(done_of(reply)["reason"] == "limit" and ids_of(reply) == people.ids[:5],
+         "n ends it, and the stop string is forgotten", reply)
+
+    raw = '{"prompt":"Caf\xe9 \U0001f600?","reset":true,"n":9}\n'
+    k.send(raw)
+    one = k.until("done")
+    k.send(json.dumps(json.loads(raw)) + "\n")  # with \u escapes and a surrogate pair
+    two = k.until("done")
+    c.ok(ids_of(one) == ids_of(two) and "\\ud83d" in json.dumps(json.loads(raw)) and ids_of(one) and
+         done_of(one)["prompt_tokens"] == done_of(two)["prompt_tokens"],
+         "escapes are the characters they stand for", one + two)
+
+
+def stop_reply(c, k):
+    k.send(json.dumps({"prompt": STORY, "reset": True, "n": 400}) + "\n")
+    events = k.until("token", "done")
+    k.send(b"\x03")
+    events += k.until("done")
+    done = done_of(events)
+    c.ok(done.get("reason") == "stopped" and 1 <= done["reply_tokens"] < 400 and
+         done["reply_tokens"] == len(ids_of(events)), "Ctrl-C stops a reply", done)
+    k.send(b'{"prompt":"half a line\x03')
+    c.ok(done_of(k.until("ready", "done")).get("event") == "ready",
+         "elsewhere it drops the line, and is answered by ready")
+
+
+def commands(c, k):
+    stats = k.ask(command="/stats")
+    c.ok(any("turns:" in e["text"] for e in of(stats, "text")) and
+         done_of(stats)["reason"] == "command" and of(stats, "log"), "/stats", stats)
+    bad = k.ask(command="/undoo") + k.ask(command="stats") + k.ask(command="/set temp 1000")
+    c.ok([e["name"] for e in of(bad, "error")] == ["failed", "value", "failed"] and
+         "/undo?" in bad[0]["text"], "commands that are none", bad)
+    c.ok(len(of(k.ask(command="/help"), "text")) > 10, "/help")
+    c.ok("/stats" in "".join(e["text"] for e in of(k.ask(command="/log") +
+         k.ask(command="/help"), "text")), "/log, and a command behind it")
+
+
+def on_board(machine):
+    c = Checks(machine.board)
+    drives = (sd_drive("rpi4", own_copy(CARD, "serial-rpi4.img")) if machine.board == "rpi4"
+              else card_arguments(CARD))
+    words = "mode=json temp=0.7 term=vt tempp=1" + (" mem=900K" if machine.board == "rpi4" else "")
+    try:
+        with Line(machine.command(words, 4 if machine.board == "rpi4" else 1, drives)) as k:
+            talk(c, k)
+            if machine.board != "rpi4":
+                stop_reply(c, k)
+                commands(c, k)
+            end = k.ask(command="/off") + k.rest()
+            c.ok("power off" in [e.get("text") for e in of(end, "log")], "/off", end)
+            c.ok(not k.wrong and not any(b"Ingot" in line for line in k.firmware if line),
+                 "every line on the wire is an event", f"{k.wrong}\n{k.firmware}")
+    except (OSError, TypeError, KeyError, IndexError) as error:
+        c.ok(False, f"goes on ({error!r})", f"{k.wrong} {k.bytes}")
+    return c.results
+
+
+def on_host():
+    c = Checks("host")
+    try:
+        with Line([HOST, "chat", MODEL, "--json"]) as k:
+            talk(c, k)
+            commands(c, k)
+            k.child.stdin.close()
+            c.ok(k.rest() == [] and k.child.wait(WAIT) == 0, "the end of the input ends it")
+            c.ok(not k.wrong and k.firmware == [None], "every line is an event", k.wrong)
+        tiny = os.path.join(WORK, "serial-tiny.ingot")
+        subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", tiny], check=True,
+                       capture_output=True, timeout=WAIT)
+        with Line([HOST, "chat", tiny, "--mode", "json", "--seed", "3"]) as k:
+            k.until("ready")
+            noise = k.ask(prompt="x", temp=2, top_k=0, top_p=1, min_p=0, n=200)
+            c.ok(len(ids_of(noise)) > 20 and not k.wrong and "\ufffd" in text_of(noise),
+                 "random tokens, and every line is UTF-8", f"{k.wrong} {text_of(noise)!r}")
+    except (OSError, TypeError, KeyError, IndexError) as error:
+        c.ok(False, f"goes on ({error!r})", f"{k.wrong} {k.bytes}")
+    return c.results
+
+
+# ---- ingot serial ------------------------------------------------------------------------------
+
+class Peer:
+    """`ingot chat` behind a pty, as a board behind a serial device."""
+
+    def __init__(self, *arguments):
+        master, slave = pty.openpty()
+        tty.setraw(slave)
+        self.device = os.ttyname(slave)
+        self.slave = slave  # held open, so that the device stays between two visitors
+        self.child = subprocess.Popen([HOST, "chat", MODEL, "--temp", "0", *arguments],
+                                      stdin=master, stdout=master, stderr=master)
+        os.close(master)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+        os.close(self.slave)
+
+
+def serial(device, *arguments, **more):
+    return subprocess.run([HOST, "serial", device, *arguments], capture_output=True, text=True,
+                          stdin=None if "input" in more else subprocess.DEVNULL, timeout=WAIT,
+                          check=False, **more)
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.reader(f))
+
+
+def serial_with_host():
+    c = Checks("ingot serial")
+    table = os.path.join(WORK, "serial-figures.csv")
+    if os.path.exists(table):
+        os.remove(table)
+    people = plain(PROMPT)
+    with Peer("--json") as peer:
+        one = serial(peer.device, "-p", PROMPT, "--csv", table)
+        c.ok(one.returncode == 0 and one.stdout == people.text + "\n", "-p: the reply and no more",
+             one)
+        c.ok(re.search(r"^\[\d+ prompt \+ \d+ reply tokens, prefill .* ms, end\]$", one.stderr, re.M),
+             "its figures on standard error", one.stderr)
+        two = serial(peer.device, "--csv", table, "-q", "-n", "6",
+                     input=f"{PROMPT}\n/stats\n\n/nonsense\n//x\n")
+        c.ok(two.returncode == 0 and "turns:" in two.stdout and "error: there is no /nonsense" in
+             two.stderr and "prefill" not in two.stderr, "lines and commands from a pipe", two)
+        rows = rows_of(table)
+        c.ok(len(rows) == 4 and rows[0][:4] == ["time", "board", "model", "reason"] and
+             FIGURES <= set(rows[0]) and all(len(r) == len(rows[0]) for r in rows),
+             "the CSV: one header, a row a reply", rows)
+        first = dict(zip(rows[0], rows[1]))
+        c.ok(first["board"] == "host" and first["model"] == "demo" and first["reason"] == "end" and
+             int(first["reply_tokens"]) == len(people.ids) and f"{first['first_token_ms']} ms" in
+             one.stderr and [r[rows[0].index("reply_tokens")] for r in rows[2:]] == ["6", "6"] and
+             re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", first["time"]),
+             "and what stands in it", rows)
+        bad = serial(peer.device, "-p", "x", "--temp", "1000")
+        c.ok(bad.returncode == 1 and "temp takes a number" in bad.stderr and not bad.stdout,
+             "a refused setting: nothing is asked", bad)
+        odd = serial(peer.device, "-p", "\"\\\t\x1b\x01 \udcff\U0001f600", "-q",
+                     errors="surrogateescape")
+        c.ok(odd.returncode == 0 and odd.stdout, "a prompt of awkward bytes arrives", odd)
+        at_terminal(c, peer)
+    return c.results
+
+
+def at_terminal(c, peer):
+    k = pexpect.spawn(HOST, ["serial", peer.device, "-n", "400"], timeout=WAIT, echo=False)
+    try:
+        k.expect("> $")
+        k.sendline(STORY)
+        k.expect(r"\w+ \w+ ")
+        k.send("\x03")
+        k.expect(r", stopped\]\r\n> $")
+        c.ok(True, "a person stops a reply with Ctrl-C")
+        k.sendline(PROMPT)
+        k.expect(r", (end|limit)\]\r\n> $")
+        c.ok(len(k.before) > 20, "and asks again", k.before)
+        k.send("\x04")
+        k.expect(pexpect.EOF)
+        k.close()
+        c.ok(k.exitstatus == 0, "Ctrl-D ends it", k.exitstatus)
+    except (pexpect.TIMEOUT, pexpect.EOF) as error:
+        c.ok(False, f"goes on at a terminal ({type(error).__name__})", f"{k.before}")
+    k.close(force=True)
+
+
+def serial_errors():
+    c = Checks("ingot serial")
+    with Peer() as peer:
+        people = serial(peer.device, "-p", "x")
+        time.sleep(0.1)
+        later = serial(peer.device, "-p", "x")  # at its prompt
+    for name, done in (("starts", people), ("waits", later)):
+        c.ok(done.returncode == 1 and "put mode=json among its boot arguments" in done.stderr and
+             done.stderr.count("ingot:") == 1, f"a board that talks to people, and {name}", done)
+    with Peer("--json") as peer:
+        serial(peer.device, "-p", "/stats")  # it is up
+        gone = subprocess.Popen([HOST, "serial", peer.device], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        gone.stdin.write(b"/stats\n")
+        gone.stdin.flush()
+        while b"turns:" not in gone.stdout.readline():
+            pass
+        peer.child.kill()
+        said = gone.stdout.read().decode()
+        gone.wait(WAIT)
+        gone.stdin.close()
+    c.ok(gone.returncode == 1 and "was the adapter pulled out?" in said, "a device that goes", said)
+    master, slave = pty.openpty()
+    silent = serial(os.ttyname(slave), "--wait", "1")
+    os.close(master)
+    os.close(slave)
+    c.ok(silent.returncode == 1 and "nothing is heard" in silent.stderr, "a line that is silent",
+         silent)
+    for device, says in (("/dev/ttyNONE", "plug the adapter in"), ("/dev/null", "not a serial device"),
+                         ("", "no such device")):
+        done = serial(device)
+        c.ok(done.returncode == 1 and says in done.stderr, f"{device or 'no name'}: {says}", done)
+    for arguments in (("x", "--baud", "115201"), ("x", "--temp", "1,\"n\":2"), ("x", "--what", "1"),
+                      ("x", "y"), ()):
+        done = subprocess.run([HOST, "serial", *arguments], capture_output=True, text=True, timeout=WAIT,
+                              check=False)
+        c.ok(done.returncode in (1, 2) and done.stderr.startswith("ingot: "),
+             f"{' '.join(arguments) or 'no device'} is refused", done)
+    done = serial("--help")
+    c.ok(done.returncode == 0 and "--csv" in done.stdout, "--help", done)
+    return c.results
+
+
+def serial_with_qemu():
+    """The device that QEMU makes of a board's UART; a restart of the board meanwhile."""
+    c = Checks("ingot serial, virt-arm64")
+    command = ARM64.command("mode=json temp=0", 1, card_arguments(CARD)) + ["-serial", "pty"]
+    command.remove("-no-reboot")
+    qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+    try:
+        device = re.search(r"/dev/\S+", qemu.stdout.readline() + qemu.stdout.readline()).group(0)
+        table = os.path.join(WORK, "serial-qemu.csv")
+        if os.path.exists(table):
+            os.remove(table)
+        reply = serial(device, "-p", PROMPT, "-q", "--csv", table)
+        c.ok(reply.returncode == 0 and reply.stdout == plain(PROMPT).text + "\n", "a reply", reply)
+        rows = rows_of(table)
+        c.ok(len(rows) == 2 and rows[1][1:3] == ["virt-arm64", "demo"], "its row", rows)
+        again = serial(device, input=f"/reboot\n{PROMPT}\n")
+        c.ok(again.returncode == 0 and again.stdout.endswith(plain(PROMPT).text + "\n") and
+             "Ingot 0." in again.stderr, "a restart, and it goes on", again)
+    except (AttributeError, OSError, subprocess.TimeoutExpired) as error:
+        c.ok(False, f"goes on ({error!r})")
+    finally:
+        qemu.send_signal(signal.SIGKILL)
+        qemu.wait()
+    return c.results
+
+
+def documented():
+    with open(os.path.join(ROOT, "docs/SERIAL.md"), encoding="utf-8") as f:
+        text = f.read()
+    missing = [name for name in sorted(SEEN) if f"`{name}`" not in text]
+    return [(len(SEEN) > 30 and not missing, "docs/SERIAL.md has every event and field", missing)]
+
+
+tap = Tap()
+with ThreadPoolExecutor(2) as pool:
+    jobs = [pool.submit(on_board, m) for m in (Machine("rpi4"), ARM64, RISCV64_V)]
+    jobs += [pool.submit(f) for f in (on_host, serial_with_host, serial_errors, serial_with_qemu)]
+    for job in jobs:
+        for good, what, detail in job.result():
+            tap.ok(good, what, detail)
+for good, what, detail in documented():
+    tap.ok(good, what, detail)
+tap.done()
