@@ -32,6 +32,7 @@ enum plan_residency {
 /* What card and cores can do; measured by runtime/probe.h, or told. 0: not known. */
 struct plan_rates {
     uint64_t card;                    /* bytes a second */
+    uint32_t card_core;               /* percent of a transfer's time that core 0 moves it */
     uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
 };

@@ -128,7 +128,8 @@ static void read_rows(struct timeline *t)
     t->card += row;
 }
 
-static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
+static uint64_t overlapped_ns(const struct plan *plan, const struct image *image,
+                              uint32_t n_tokens)
 {
     struct timeline t = { .plan = plan, .image = image, .n_tokens = n_tokens };
     uint64_t half = 0;
@@ -144,6 +145,22 @@ static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint
         run_head(&t);
     }
     return (t.now - half) / (PASSES - PASSES / 2);
+}
+
+/* What core 0 moves itself is time in which nobody computes: the others wait for its rows. */
+static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
+{
+    uint64_t ns = overlapped_ns(plan, image, n_tokens);
+    struct plan at_once = *plan;
+    struct timeline card = { .plan = plan };
+    uint64_t moved = transfer_ns(&card, plan->layer_read + plan->head_read);
+
+    if (plan->residency != PLAN_STREAMED || plan->rates.card_core == 0) {
+        return ns;
+    }
+    at_once.rates.card = 0;
+    return later(ns, overlapped_ns(&at_once, image, n_tokens) +
+                         moved * plan->rates.card_core / 100);
 }
 
 void plan_predict(struct plan *plan, const struct image *image)

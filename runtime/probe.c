@@ -13,6 +13,10 @@ enum {
     PROBE_PRODUCTS = 8 << 20, /* of one gemm */
     PIECE_BYTES = 1 << 20,
     MOST_PIECES = 32,
+    ALONE_BYTES = 256 << 10,  /* one request of a file's */
+    ALONE_HZ = 20,            /* or less, on a slow card: what it brings in 50 ms */
+    ALONE_LEAST = 3, ALONE_MOST = 16, /* of them, until a tenth of a second is over */
+    LEAST_PERCENT = 50,       /* below that it is the time to look */
 };
 
 struct probe {
@@ -100,6 +104,41 @@ void probe_cores(struct plan_rates *rates, const struct image *image,
     }
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How much of a request's time a core spends on it: what its start takes, and what is left to do
+ * when nobody has looked for half as long again as it takes. */
+static uint32_t measure_card_core(const struct plan_rates *rates, const struct file *file,
+                                  struct memory_range memory)
+{
+    uint64_t room = least(memory.bytes, file->bytes / (2 * ALONE_MOST));
+    uint64_t bytes = least(least(ALONE_BYTES, rates->card / ALONE_HZ), room) / SECTOR_BYTES *
+                     SECTOR_BYTES;
+    uint64_t takes = bytes != 0 ? bytes * board.ticks_hz() / rates->card : 0, spent = takes;
+    uint64_t begin = board.ticks();
+    bool over = false;
+
+    for (uint64_t i = 0; takes != 0 && (i < ALONE_LEAST || (i < ALONE_MOST && !over)); i++) {
+        uint64_t start = board.ticks(), started, looked;
+        struct file_read read;
+
+        (void)file_read_start(&read, file, (i + 1) * bytes, memory.base, (size_t)bytes);
+        started = board.ticks();
+        while (board.ticks() - started < takes + takes / 2) {
+        }
+        looked = board.ticks();
+        while (file_read_poll(&read) == ERR_BUSY) {
+        }
+        spent = least(spent, started - start + (board.ticks() - looked));
+        over = looked - begin > board.ticks_hz() / 10;
+    }
+    spent = takes != 0 ? spent * 100 / takes : 0;
+    return spent < LEAST_PERCENT ? 0 : (uint32_t)spent;
+}
+
 /* Two reads take turns, so that the card is never idle. The second half of them counts: what a
  * card or its reader had cached comes at once at first. */
 void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory)
@@ -135,5 +174,6 @@ void probe_card(struct plan_rates *rates, const struct file *file, struct memory
     }
     if (good && times[n] > times[n / 2]) {
         rates->card = (n - n / 2) * piece * board.ticks_hz() / (times[n] - times[n / 2]);
+        rates->card_core = measure_card_core(rates, file, memory);
     }
 }

@@ -15,7 +15,7 @@
 void probe_cores(struct plan_rates *rates, const struct image *image,
                  const struct kernels *kernels, struct team *team, struct memory_range memory);
 
-/* rates->card: pieces of 1 MiB spread over the file, read for a third of a second; 0 where that
+/* rates->card, card_core: pieces of 1 MiB spread over the file, read for a third of a second; 0 where that
  * fails, which loading will tell. */
 void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory);
 

@@ -86,10 +86,11 @@ static void report_rates(const struct plan *p, unsigned type)
     char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES];
 
     if (ps != 0) {
-        console_log("rates: weights %s MB/s%s%s%s", format_ratio(weights, 1000000, ps, 1),
+        console_log("rates: weights %s MB/s%s%s%s%s", format_ratio(weights, 1000000, ps, 1),
                     p->rates.card != 0 ? ", card " : "",
                     p->rates.card != 0 ? format_ratio(card, p->rates.card, 1000000, 1) : "",
-                    p->rates.card != 0 ? " MB/s" : "");
+                    p->rates.card != 0 ? " MB/s" : "",
+                    p->rates.card_core != 0 ? ", moved by core 0" : "");
     }
     if (p->decode_ns != 0) {
         console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),

@@ -157,7 +157,7 @@ bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes on
 bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py
 
-bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; minutes, on a computer at rest
+bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; 20 minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream.py
 
 bench-images:

@@ -2,13 +2,19 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|host ...] [--rates 5,20,80]
+usage: stream.py [virt-arm64|rpi4|host ...] [--rates 5,20,80]
 
-A row is a rate of the card and a ratio of computing to transfer; the model and the bytes that
-stream are those of a list that come nearest to it. This computer is faster than its cards: there
-the card's rate follows from the ratio. QEMU's time is that of this computer and of
-whatever else runs on it: it stands here only against itself, run beside run."""
+A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
+layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
+in memory take turns, and a run is held against those beside it, because QEMU's time is that of this
+computer and of whatever else runs on it: it stands here only against itself. A row is the median
+of STREAM_RUNS=3.
 
+rpi4: QEMU moves a block of the card inside the access to the register that asks for it, so nothing
+overlaps there, and the sum of both is what can be held against. Its card is slow by itself: a rate
+above that is the card's own, as the runs measured it."""
+
+import functools
 import os
 import re
 import statistics
@@ -18,114 +24,193 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from figures import print_table
-from machine import ARM64, HOST, WORK, card_arguments, make_card, run
+from machine import ARM64, HOST, WORK, Machine, card_arguments, extents, make_card, run
 
-BOARDS = {"virt-arm64": ARM64, "host": None}  # a machine of machine.py, or this program
-MODELS = [("s15m", "q4_0"), ("s15m", "q8_0"), ("smol135", "q4_0"), ("smol135", "q8_0")]
-RATES = [5, 20, 80]   # MB/s
+# Shape, type, isa=: larger layers first, as a coarse model goes before a fine one where both do.
+# A Pi's are small, because a card of 3 to 7 MB/s brings what is pinned as well.
+MODELS = [("smol135", "q8_0", ""), ("deep", "q8_0", ""), ("deep", "q8_0", "ref")]
+SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
+# Board: its machine (None: this program), its rates in MB/s, its models, whether anything overlaps.
+BOARDS = {"virt-arm64": (ARM64, [5, 20, 80], MODELS, True),
+          "rpi4": (Machine("rpi4"), [2, 80], SMALL, False),
+          "host": (None, [5, 20, 80], MODELS, True)}
 RATIOS = [0.3, 1, 3]  # computing / transfer
-TOKENS = 5            # new ones of a run; the first comes with the prompt
+LEAST = 3             # layers that stream: two slots take the place of two
+CLOSE = 1.25          # a ratio within this factor is the one asked for
+SECONDS_A_RUN = 3     # of decoding, about
+FAR = 1.8             # beyond that there is no row
+MOST_TOKEN = 2        # seconds: a model that takes longer for a row is not chosen
 RUNS = int(os.environ.get("STREAM_RUNS", "3"))
-SECONDS = 500
+TIMEOUT = 500
+FREE = 1000           # MB/s that no card here reaches
+CONTEXT = 128
 HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token",
-        "over the larger", "foretold / measured"]
+        "over the larger", "over the sum", "foretold / measured"]
+
+
+class Figures:
+    """Of a run: seconds of a token, tokens per second foretold, the card's rate when probed."""
+
+    def __init__(self, out, tokens, what):
+        ticks = re.search(r"decode (\d+) of (\d+) per second", out)
+        if not ticks:
+            sys.exit(f"{what}: no figures\n{out[-2000:]}")
+        foretold = re.search(r"predicted: decode ([\d.]+)", out)
+        card = re.search(r"rates: .*card ([\d.]+) MB/s", out)
+        self.token = int(ticks.group(1)) / int(ticks.group(2)) / (tokens - 1)
+        self.foretold = float(foretold.group(1)) if foretold else 0.0
+        self.card = float(card.group(1)) * 1e6 if card else 0.0
 
 
 class Model:
-    def __init__(self, shape, kind):
-        self.name = f"{shape} {kind}"
+    def __init__(self, shape, kind, isa):
+        self.name = f"{shape} {kind}" + (f", isa={isa}" if isa else "")
+        self.isa = isa
         self.path = os.path.join(WORK, f"bench-{shape}-{kind}.ingot")
         if not os.path.exists(self.path):
             subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o", self.path],
                            check=True, capture_output=True, timeout=300)
-        self.card = None
-        self.alone = {}  # board: seconds of a token with everything in memory
-        self.limits = list(self.find_limits())
+        layers = extents(self.path)[1:-1]
+        self.n_layers, self.layer = len(layers), layers[0][1]
+        self.limits = {}
+        self.alone = 0.0  # seconds of a token of the board at work, with everything in memory
 
-    def find_limits(self):
-        """(mem=, bytes of a token) of every number of pinned layers, from the planner."""
-        size = os.path.getsize(self.path)
-        seen = set()
-        for step in range(1, 121):
-            limit = size * step // 120
-            out = subprocess.run([HOST, "plan", self.path, "--mem", str(limit), "-c", "128",
-                                  "--mem-bw", "1G"], capture_output=True, text=True, timeout=60)
-            found = re.search(r"pinned (\d+) of.*?head\n.*; ([\d.]+) ([KMG]iB) read", out.stdout, re.S)
-            if found and found.group(1) not in seen and "head in tiles" not in out.stdout:
-                seen.add(found.group(1))
-                scale = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[found.group(3)]
-                yield limit, float(found.group(2)) * scale
+    def pinned(self, limit):
+        out = subprocess.run([HOST, "plan", self.path, "--mem", str(limit), "-c", str(CONTEXT),
+                              "--mem-bw", "1G", "--spec", "off"], capture_output=True, text=True,
+                             timeout=60).stdout
+        found = re.search(r"pinned (\d+) of.*?, head\n", out)
+        return self.n_layers if "streamed" not in out else int(found.group(1)) if found else -1
 
-    def run(self, board, memory, rate):
-        """Seconds of a token, and the rate of tokens that was foretold."""
-        words = {"temp": 0, "n": TOKENS, "ctx": 128, "spec": "off", "cores": 1}
-        if memory:
-            words["mem"] = memory
-        if board == "host":
-            flags = [w for k, v in words.items() if k != "spec"
-                     for w in (("-n" if k == "n" else "-t" if k == "cores" else f"--{k}"), str(v))]
-            out = run([HOST, "run", self.path, "-p", "a", *flags, "--spec", "off", "--ticks"] +
-                      (["--card", f"{rate}M"] if rate else []), SECONDS)[1]
-        else:
-            self.card = self.card or make_card(os.path.basename(self.path) + ".img", self.path)
-            pace = f",throttling.bps-read={rate * 1000000}" if rate else ""
-            out = BOARDS[board].run(" ".join(f"{k}={v}" for k, v in words.items()) +
-                                    " prompt=a ticks", 1, card_arguments(self.card, pace),
-                                    timeout=SECONDS)[1]
-        ticks = re.search(r"decode (\d+) of (\d+) per second", out)
-        foretold = re.search(r"predicted: decode ([\d.]+)", out)
-        if not ticks:
-            sys.exit(f"{self.name} on {board}, mem={memory}: no figures\n{out[-2000:]}")
-        return (int(ticks.group(1)) / int(ticks.group(2)) / (TOKENS - 1),
-                float(foretold.group(1)) if foretold else 0.0)
+    def limit(self, streamed):
+        """The mem= with which so many layers stream and the head does not; None: there is none."""
+        if streamed not in self.limits:
+            low, high = 0, os.path.getsize(self.path) + 4 * self.layer
+            while high - low > 4096:
+                middle = (low + high) // 2
+                low, high = ((middle, high) if self.pinned(middle) < self.n_layers - streamed
+                             else (low, middle))
+            self.limits[streamed] = high if self.pinned(high) == self.n_layers - streamed else None
+        return self.limits[streamed]
+
+    def run(self, board, tokens, memory=0, rate=0):
+        machine = BOARDS[board][0]
+        what = f"{self.name} on {board}, mem={memory}"
+        if machine is None:
+            flags = ["-n", str(tokens), "-t", "1", "--temp", "0", "-c", str(CONTEXT), "--spec",
+                     "off", "--ticks"]
+            flags += ["--mem", str(memory), "--card", f"{rate}M"] if memory else []
+            flags += ["--isa", self.isa] if self.isa else []
+            return Figures(run([HOST, "run", self.path, "-p", "a", *flags], TIMEOUT)[1], tokens,
+                           what)
+        words = f"temp=0 n={tokens} ctx={CONTEXT} spec=off cores=1 verbose ticks prompt=a"
+        words += (f" mem={memory}" if memory else "") + (f" isa={self.isa}" if self.isa else "")
+        return Figures(machine.run(words, 1, drives_of(self.path, board, rate),
+                                   timeout=TIMEOUT)[1], tokens, what)
+
+
+def drives_of(path, board, rate):
+    """A card with the model; without a rate it is in memory from the start, but for a Pi, whose
+    device tree would have to tell, and QEMU has none for it."""
+    name = os.path.basename(path)
+    pace = f",throttling.bps-read={rate * 1000000}" if rate else ""
+    if not rate and board != "rpi4":
+        return ["-initrd", path]
+    if board == "rpi4":
+        return ["-drive", "if=sd,format=raw,snapshot=on" + reads_by() + ",file=" +
+                once(name + ".sd.img", "--power-of-two", path) + pace]
+    return card_arguments(once(name + ".img", path), pace)
+
+
+@functools.cache
+def reads_by():
+    """io_uring, where the kernel lets QEMU have it: a card that reads each block by itself is twice
+    as fast with it."""
+    aio = ",aio=io_uring"
+    status, _ = run(["qemu-system-aarch64", "-M", "none", "-nographic", "-monitor", "stdio",
+                     "-serial", "none", "-drive", f"if=none,format=raw,file={HOST},readonly=on{aio}"],
+                    30, b"quit\n")
+    return aio if status == 0 else ""
+
+
+def once(name, *arguments):
+    path = os.path.join(WORK, name)
+    return path if os.path.exists(path) else make_card(name, *arguments)
+
+
+def tokens_for(seconds):
+    """New ones of a run; the first comes with the prompt. The text stays short."""
+    return 1 + min(24, max(4, round(SECONDS_A_RUN / seconds)))
+
+
+def row_time(board, model, transfer):
+    return max(model.alone, transfer) if BOARDS[board][3] else model.alone + transfer
 
 
 def choose(models, board, rate, ratio):
-    """The model and limit whose ratio is nearest, and the ratio."""
+    """(model, streamed layers) that make the ratio: the first that is close, else the nearest;
+    None: nothing comes near."""
     best = None
     for model in models:
-        for limit, size in model.limits:
-            is_ratio = model.alone[board] / (size / (rate * 1e6))
+        fitting = model.alone / ratio * rate / model.layer
+        for n in {max(LEAST, int(fitting)), max(LEAST, int(fitting) + 1)}:
+            if n > model.n_layers or model.limit(n) is None:
+                continue
+            is_ratio = model.alone / (n * model.layer / rate)
             off = max(is_ratio / ratio, ratio / is_ratio)
-            if best is None or off < best[0]:
-                best = (off, model, limit, size)
-    return best[1:]
+            long = row_time(board, model, n * model.layer / rate) > MOST_TOKEN
+            rank = (off > CLOSE, long, 0 if off <= CLOSE else off)
+            if off < FAR and (best is None or rank < best[0]):
+                best = (rank, model, n)
+    return best and best[1:]
+
+
+def measure(board, rate, ratio, models, own):
+    """One row. own: the rate that the card has without a throttle, bytes a second; 0: any."""
+    chosen = choose(models, board, min(rate * 1e6, own or 1e12), ratio)
+    if chosen is None:
+        return [board, str(rate), "none makes it", "", f"{ratio}", "", "", "", ""]
+    model, n = chosen
+    size = n * model.layer
+    tokens = tokens_for(row_time(board, model, size / min(rate * 1e6, own or 1e12)))
+    alone, streamed = [model.run(board, tokens).token], []
+    for _ in range(RUNS):
+        streamed.append(model.run(board, tokens, model.limit(n), rate))
+        alone.append(model.run(board, tokens).token)
+    found = []
+    for i, run_ in enumerate(streamed):
+        beside = (alone[i] + alone[i + 1]) / 2
+        transfer = size / min(rate * 1e6, run_.card if own else 1e12)
+        found.append((run_.token / max(beside, transfer), run_.token / (beside + transfer),
+                      run_.foretold * run_.token, beside / transfer, run_.token))
+    larger, total, foretold, is_ratio, token = map(statistics.median, zip(*found))
+    bound = f"{rate}" if not own or rate * 1e6 < own else f"{own / 1e6:.1f} of {rate}"
+    return [board, bound, model.name, f"{size / 1e6:.1f} MB", f"{is_ratio:.2f}", f"{token:.3f}",
+            f"{larger:.2f}", f"{total:.2f}", f"{foretold:.2f}"]
 
 
 def rows(models, board, rates):
     for model in models:
-        model.alone[board] = min(model.run(board, 0, 0)[0] for _ in range(2))
-    for rate in rates[:1] if board == "host" else rates:
+        model.alone = min(model.run(board, 9).token for _ in range(2))
+    own = 0 if BOARDS[board][3] else models[0].run(board, 2, models[0].limit(LEAST), FREE).card
+    for rate in rates or BOARDS[board][1]:
         for ratio in RATIOS:
-            if board == "host":
-                model = models[-1]
-                limit, size = model.limits[len(model.limits) // 2]
-                rate = max(1, round(size * ratio / model.alone[board] / 1e6))
-            else:
-                model, limit, size = choose(models, board, rate, ratio)
-            runs = []
-            for _ in range(RUNS):  # computing alone beside it, for the computer's moods
-                alone = model.run(board, 0, 0)[0]
-                token, foretold = model.run(board, limit, rate)
-                transfer = size / (rate * 1e6)
-                runs.append((token / max(alone, transfer), foretold * token, alone / transfer,
-                             token))
-            best = sorted(runs)[len(runs) // 2]
-            yield [board, rate, model.name, f"{size / 1e6:.1f} MB", f"{best[2]:.2f}",
-                   f"{best[3]:.3f}", f"{best[0]:.2f}",
-                   f"{statistics.median(r[1] for r in runs):.2f}"]
+            yield measure(board, rate, ratio, models, own)
 
 
 def main():
     arguments = sys.argv[1:]
-    rates = RATES
+    rates = None
     if "--rates" in arguments:
         at = arguments.index("--rates")
         rates = [int(r) for r in arguments[at + 1].split(",")]
         del arguments[at:at + 2]
     os.makedirs(WORK, exist_ok=True)
-    models = [Model(*m) for m in MODELS]
-    table = [row for board in arguments or BOARDS for row in rows(models, board, rates)]
+    table = []
+    for board in arguments or BOARDS:
+        for row in rows([Model(*m) for m in BOARDS[board][2]], board, rates):
+            table.append(row)
+            print("  ".join(row), file=sys.stderr, flush=True)
     print_table("Streaming, time of this computer against itself", HEAD, table)
 
 

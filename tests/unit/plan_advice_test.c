@@ -44,6 +44,11 @@ static void test_prediction(void)
     OK(within(plan.decode_ns, compute, 2), "with slow cores the cores are");
     OK(within(plan.prefill_ns, 128 * compute, 20) && plan.prefill_ns < 128 * compute,
        "and a prompt's tokens each, but for the head");
+    set_rates(20000000, 10000);
+    request.rates.card_core = 100;
+    (void)plan_with((size_t)limit);
+    OK(within(plan.decode_ns, transfer + compute, 2), "where core 0 moves the data, it is the sum");
+    request.rates.card_core = 0;
     set_rates(0, 10000);
     (void)plan_with((size_t)limit);
     OK(plan.decode_ns == 0, "a card of unknown rate foretells nothing");
