@@ -3,7 +3,7 @@
 PROVE := prove --timer --exec ''
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
            FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG)
-FUZZ_SECONDS ?= 3
+FUZZ_SECONDS ?= 2
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
@@ -78,18 +78,23 @@ $(eval $(call image_with_main,paste,tests/boot/paste_main.c))
 $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/bench/kernel_calls.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
-# What all suites need. The long ones go first, so that the others fill the gaps.
+# The longest go first, so that the others fill the gaps.
+LONGEST := tests/boot/paste.t tests/faults/stream.t tests/golden/boards.t tests/boot/selftest.t \
+           tests/boot/console.t tests/kernels/kernels.t tests/golden/table.t tests/fuzz/fuzz.t \
+           $(O)/tests/unit/engine.t tests/golden/demo.t tests/boot/riscv_boards.t tests/boot/sd.t
+SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
+         tests/kernels/kernels.t $(sort $(UNIT)))
+
+# What all suites need.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
 
 test: test-parts layers ## all suites, under 10 minutes on 2 cores
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
-	    tests/kernels/kernels.t $(sort $(UNIT))
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(SUITES)
 
 test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
 test-long: test-parts layers ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/large.t $(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
-	    tests/kernels/kernels.t $(sort $(UNIT))
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/large.t $(SUITES)
 
 test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
@@ -103,7 +108,7 @@ test-boot: test-images ## CPUs, exception levels, cores, traps; a person at the 
 test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
 	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)
 
-test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=3 each
+test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=2 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
 
 # libFuzzer over the parsers of model files, FUZZ_SECONDS each, on top of the seeds and of

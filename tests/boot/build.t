@@ -38,12 +38,10 @@ def build_elsewhere(name, board, out):
 
 
 for board in ("virt-arm64", "virt-riscv64"):
-    first, log = build_elsewhere("one", board, "build")
-    second, log2 = build_elsewhere("another-folder", board, "out")
-    tap.ok(first is not None and first == second,
-           f"{board}: equal bytes from two folders ({len(first or b'')})", log + log2)
+    first, log = build_elsewhere("another-folder", board, "out")
     with open(os.path.join(BUILD, board, "ingot.bin"), "rb") as f:
-        tap.ok(f.read() == first, f"{board}: and from this one")
+        tap.ok(first is not None and f.read() == first,
+               f"{board}: equal bytes from another folder ({len(first or b'')})", log)
     status, text = make("size", f"BOARD={board}", "O=" + BUILD)
     tap.ok(status == 0 and "image without weights" in text, f"{board}: make size", text)
 
@@ -54,6 +52,5 @@ tap.ok(status == 0 and all(f"\n  {word} " in text for word in
                            ("setup", "run", "host", "image", "test", "card", "size", "layers",
                             "bench", "bench-kernels")),
        "make help lists what people call", text)
-for name in ("one", "another-folder"):
-    shutil.rmtree(os.path.join(WORK, name), ignore_errors=True)
+shutil.rmtree(os.path.join(WORK, "another-folder"), ignore_errors=True)
 tap.done()

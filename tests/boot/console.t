@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, RISCV64_V, Machine, Tap, make_card, text_of
+from machine import ARM64, LONG, RISCV64_V, Machine, Tap, make_card, text_of
 from screen import Screen
 from talk import FIGURES, TURN, Console, make_model, own_copy, sd_drive
 
@@ -207,9 +207,10 @@ def commands(c):
         c.ok(re.search(r"prefill of 128 tokens: [\d.]+ tok/s; decode of 16", k.say("/bench")),
              "/bench", k.seen)
         c.ok("ready: entry to prompt" in k.say("/log"), "/log", k.seen)
-        out = k.say("/selftest", 300)
-        c.ok(re.search(r"selftest: .*(passed|0 failed|equal)", out) and "error" not in out,
-             "/selftest", out)
+        if LONG or c.machine is ARM64:  # it takes QEMU its time, and selftest.t has the others
+            out = k.say("/selftest", 300)
+            c.ok(re.search(r"selftest: all \d+ kernels equal", out) and "error" not in out,
+                 "/selftest", out)
         c.ok("which one" in k.say("/model"), "/model wants a name", k.seen)
         c.ok("letters, digits" in k.say("/save a/b") and "no saves/none.sav" in k.say("/save none"),
              "/save where no file is", k.seen)
