@@ -79,7 +79,8 @@ void console_event_end(void)
 void console_token_begin(uint32_t id)
 {
     if (console_is_json()) {
-        console_event_begin(id != UINT32_MAX ? "'token','id':%lu,'text':'" : "'token','id':null,'text':'",
+        console_event_begin(id != UINT32_MAX ? "'token','id':%lu,'text':'"
+                                             : "'token','id':null,'text':'",
                             (unsigned long)id);
     }
 }

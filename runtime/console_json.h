@@ -21,8 +21,8 @@ __attribute__((format(printf, 1, 2)))
 void console_event_begin(const char *format, ...);
 void console_event_end(void);
 
-/* Begin and end of an event whose text is what a token brings; UINT32_MAX: none is to blame. On a console for people nothing:
- * what is written between is written as it is. */
+/* Begin and end of an event whose text is what a token brings; UINT32_MAX: no token does. On a
+ * console for people nothing: what is written between is written as it is. */
 void console_token_begin(uint32_t id);
 void console_token_end(void);
 

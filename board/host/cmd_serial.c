@@ -16,10 +16,10 @@ enum { CTRL_C = 3, STEP_MS = 100, ASK_MS = 2000, SILENCE_MS = 500, DEFAULT_WAIT_
 
 static const char help[] =
     "usage: ingot serial DEVICE [options]\n"
-    "Talks to a board that has mode=json among its boot arguments (docs/SERIAL.md). A line goes to\n"
-    "the model, one that begins with a slash is a command, /help lists them. Ctrl-C stops a reply,\n"
-    "and ends the program where there is none; so does Ctrl-D. Replies go to standard output,\n"
-    "figures and the board's log to standard error.\n"
+    "Talks to a board that has mode=json among its boot arguments (docs/SERIAL.md). A line goes\n"
+    "to the model, one that begins with a slash is a command, /help lists them. Ctrl-C stops a\n"
+    "reply, and ends the program where there is none; so does Ctrl-D. Replies go to standard\n"
+    "output, figures and the board's log to standard error.\n"
     "  --baud RATE            of the line (default 115200)\n"
     "  --csv FILE             append a row of figures for each reply\n"
     "  -p, --prompt TEXT      ask this, print the reply and end\n"

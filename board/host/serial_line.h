@@ -11,7 +11,7 @@ enum { SERIAL_LINE_BYTES = 65536, SERIAL_QUEUE_BYTES = 65536 };
 struct serial_line {
     const char *path;
     int fd;
-    char in[SERIAL_LINE_BYTES]; /* the line that is arriving, NUL-terminated; too long: its beginning */
+    char in[SERIAL_LINE_BYTES]; /* the line that arrives, with a NUL; too long: its beginning */
     size_t n_in;
     char out[SERIAL_QUEUE_BYTES]; /* not sent yet */
     size_t n_out;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""mode=json: every line on the wire is one event in JSON, on every kind of board and on the host; the
-same tokens as for people; what is wrong is named, Ctrl-C stops a reply. And `ingot serial`, which
+"""mode=json: every line on the wire is one event in JSON, on every kind of board and on the host;
+the same tokens as for people; what is wrong is named, Ctrl-C stops a reply. And `ingot serial`, which
 talks to it over a pty."""
 
 import csv
@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap, card_arguments, make_card
+from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap, card_arguments,
+                     make_card)
 from talk import own_copy, sd_drive
 
 WAIT = 120  # seconds that anything may take
@@ -200,7 +201,8 @@ def talk(c, k):
          done_of(one)["prompt_tokens"] == done_of(two)["prompt_tokens"],
          "escapes are the characters they stand for", one + two)
     odd = k.ask(**{"\u00e9\n\U0001f600": 1})
-    c.ok(of(odd, "error")[0]["text"] == "there is no field \u00e9\n\U0001f600", "and come back", odd)
+    c.ok(of(odd, "error")[0]["text"] == "there is no field \u00e9\n\U0001f600", "and come back",
+         odd)
 
 
 def stop_reply(c, k):
@@ -222,7 +224,8 @@ def stop_reply(c, k):
 
 def commands(c, k):
     story = k.ask(prompt=STORY, reset=True, n=0)
-    c.ok(text_of(story) == plain(STORY).text and '"' in text_of(story), "a story, with quotes", story)
+    c.ok(text_of(story) == plain(STORY).text and '"' in text_of(story), "a story, with quotes",
+         story)
     stats = k.ask(command="/stats")
     c.ok(any("turns:" in e["text"] for e in of(stats, "text")) and
          done_of(stats)["reason"] == "command" and of(stats, "log"), "/stats", stats)
@@ -320,8 +323,8 @@ def serial_with_host():
         one = serial(peer.device, "-p", PROMPT, "--csv", table)
         c.ok(one.returncode == 0 and one.stdout == people.text + "\n", "-p: the reply and no more",
              one)
-        c.ok(re.search(r"^\[\d+ prompt \+ \d+ reply tokens, prefill .* ms, end\]$", one.stderr, re.M),
-             "its figures on standard error", one.stderr)
+        c.ok(re.search(r"^\[\d+ prompt \+ \d+ reply tokens, prefill .* ms, end\]$", one.stderr,
+                       re.M), "its figures on standard error", one.stderr)
         two = serial(peer.device, "--csv", table, "-q", "-n", "6",
                      input=f"{PROMPT}\n/stats\n\n/nonsense\n//x\n")
         c.ok(two.returncode == 0 and "turns:" in two.stdout and "error: there is no /nonsense" in
@@ -396,14 +399,14 @@ def serial_errors():
     os.close(slave)
     c.ok(silent.returncode == 1 and "nothing is heard" in silent.stderr, "a line that is silent",
          silent)
-    for device, says in (("/dev/ttyNONE", "plug the adapter in"), ("/dev/null", "not a serial device"),
-                         ("", "no such device")):
+    for device, says in (("/dev/ttyNONE", "plug the adapter in"),
+                         ("/dev/null", "not a serial device"), ("", "no such device")):
         done = serial(device)
         c.ok(done.returncode == 1 and says in done.stderr, f"{device or 'no name'}: {says}", done)
     for arguments in (("x", "--baud", "115201"), ("x", "--temp", "1,\"n\":2"), ("x", "--what", "1"),
                       ("x", "y"), ()):
-        done = subprocess.run([HOST, "serial", *arguments], capture_output=True, text=True, timeout=WAIT,
-                              check=False)
+        done = subprocess.run([HOST, "serial", *arguments], capture_output=True, text=True,
+                              timeout=WAIT, check=False)
         c.ok(done.returncode in (1, 2) and done.stderr.startswith("ingot: "),
              f"{' '.join(arguments) or 'no device'} is refused", done)
     done = serial("--help")

@@ -1,5 +1,5 @@
-/* A line of any bytes to the reader of JSON: what it hands out lies in the line, ended by NUL, and is
- * UTF-8; written again with json_escape() and read again it is the same. */
+/* A line of any bytes to the reader of JSON: what it hands out lies in the line, ended by NUL, and
+ * is UTF-8; written again with json_escape() and read again it is the same. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -82,11 +82,13 @@ static void test_members(void)
     OK(json_member(&json, &v) == JSON_END && json_member(&json, &v) == JSON_END,
        "the end, again and again");
     for (unsigned i = 0; i < 5; i++) { /* earlier ones are still there */
-        same = same && all[i].kind == expected[i].kind && strcmp(all[i].key, expected[i].key) == 0 &&
+        same = same && all[i].kind == expected[i].kind &&
+               strcmp(all[i].key, expected[i].key) == 0 &&
                (expected[i].text == NULL || strcmp(all[i].text, expected[i].text) == 0);
     }
     OK(same, "members in their order, until the end");
-    OK(all[0].column == 10 && all[3].column == (size_t)(strstr(text, "true") - text) + 1, "columns of values");
+    OK(all[0].column == 10 && all[3].column == (size_t)(strstr(text, "true") - text) + 1,
+       "columns of values");
     open_text("{}");
     OK(json_member(&json, &v) == JSON_END, "an empty object");
 }

@@ -1,0 +1,170 @@
+/* The console with a program at the other end: what it writes is events, what it reads is lines as
+ * they come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/console.h"
+#include "runtime/console_json.h"
+#include "runtime/utf8.h"
+#include "tests/unit/tap.h"
+
+enum { OUT_BYTES = 4096 };
+
+static struct {
+    const char *in;
+    size_t in_bytes, at;
+    bool pauses;
+    uint64_t ticks; /* microseconds */
+    char out[OUT_BYTES];
+    size_t out_bytes;
+} far_end;
+
+static void fake_putc(char c)
+{
+    if (far_end.out_bytes == OUT_BYTES) {
+        abort();
+    }
+    far_end.out[far_end.out_bytes++] = c;
+}
+
+/* Byte by byte, as they come over a line. */
+static int fake_getc(void)
+{
+    far_end.pauses = !far_end.pauses;
+    if (far_end.pauses) {
+        return CONSOLE_NO_BYTE;
+    }
+    return far_end.at < far_end.in_bytes ? (unsigned char)far_end.in[far_end.at++] : CONSOLE_CLOSED;
+}
+
+static uint64_t fake_ticks(void)
+{
+    return far_end.ticks;
+}
+
+static uint64_t million(void)
+{
+    return 1000000;
+}
+
+static void plug_in(const char *in, size_t bytes, bool serial)
+{
+    struct console_port port = { .putc = fake_putc, .getc = fake_getc, .ticks = fake_ticks,
+                                 .ticks_hz = million, .serial = serial, .echo = true };
+
+    memset(&far_end, 0, sizeof far_end);
+    far_end.in = in;
+    far_end.in_bytes = bytes;
+    console_init(&port);
+}
+
+static bool wrote(const char *expected)
+{
+    bool same = far_end.out_bytes == strlen(expected) &&
+                memcmp(far_end.out, expected, far_end.out_bytes) == 0;
+
+    if (!same) {
+        printf("# wrote %.*s\n", (int)far_end.out_bytes, far_end.out);
+    }
+    far_end.out_bytes = 0;
+    return same;
+}
+
+static void test_json_output(void)
+{
+    plug_in("", 0, true);
+    console_speak_json();
+    console_log("fine \"%s\"", "x");
+    OK(wrote("{\"event\":\"log\",\"ms\":0,\"text\":\"fine \\\"x\\\"\"}\r\n"), "a log line");
+    console_printf("one\ntw");
+    console_printf("o\n\n");
+    OK(wrote("{\"event\":\"text\",\"text\":\"one\"}\r\n"
+             "{\"event\":\"text\",\"text\":\"two\"}\r\n"),
+       "texts by the line, empty ones left out");
+    console_printf("\nerror: no\n");
+    console_log("error: so");
+    OK(wrote("{\"event\":\"error\",\"name\":\"failed\",\"text\":\"no\"}\r\n"
+             "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"so\"}\r\n"), "errors by name");
+    console_printf("half");
+    console_log("x");
+    OK(wrote("{\"event\":\"text\",\"text\":\"half\"}\r\n"
+             "{\"event\":\"log\",\"ms\":0,\"text\":\"x\"}\r\n"),
+       "a line is ended by another event");
+    console_printf("\xc3\xa9\xff\33[1m\xe4\xb8\n");
+    OK(wrote("{\"event\":\"text\",\"text\":\"\xc3\xa9" UTF8_REPLACEMENT "\\u001b[1m"
+             UTF8_REPLACEMENT "\"}\r\n"), "UTF-8, and no control characters");
+    console_style(CONSOLE_ERROR);
+    console_repeat_log();
+    OK(wrote("{\"event\":\"text\",\"text\":\"[    0.000] fine \\\"x\\\"\"}\r\n"
+             "{\"event\":\"text\",\"text\":\"[    0.000] error: so\"}\r\n"
+             "{\"event\":\"text\",\"text\":\"[    0.000] x\"}\r\n"),
+       "the log again, and no colour");
+}
+
+static void test_json_events(void)
+{
+    plug_in("", 0, false);
+    console_token_begin(7);
+    console_write("as it is", 8);
+    console_token_end();
+    OK(wrote("as it is"), "for people a token is its text");
+    console_speak_json();
+    console_token_begin(7);
+    console_write("a\nb", 3);
+    console_token_end();
+    console_token_begin(UINT32_MAX);
+    console_token_end();
+    OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"a\\nb\"}\n"
+             "{\"event\":\"token\",\"id\":null,\"text\":\"\"}\n"), "tokens");
+    console_event_begin("'done','reason':'%s','n':%u", "end", 5u);
+    console_event_end();
+    console_event_end();
+    OK(wrote("{\"event\":\"done\",\"reason\":\"end\",\"n\":5}\n"), "an event without a text");
+    console_token_begin(1);
+    console_log("x");
+    console_token_end();
+    OK(wrote("{\"event\":\"token\",\"id\":1,\"text\":\"\"}\n"
+             "{\"event\":\"log\",\"ms\":0,\"text\":\"x\"}\n"),
+       "an event within another one ends that");
+    for (unsigned i = 0; i <= 70; i++) {
+        far_end.ticks += 100000;
+        console_progress("card", i, 70);
+    }
+    console_progress_end();
+    OK(wrote("{\"event\":\"progress\",\"percent\":14,\"text\":\"card\"}\n"
+             "{\"event\":\"progress\",\"percent\":85,\"text\":\"card\"}\n"
+             "{\"event\":\"progress\",\"percent\":100,\"text\":\"card\"}\n"), "progress");
+}
+
+/* A line as a program sends it: its result, and what it holds. */
+static bool reads(enum err expected, const char *text)
+{
+    char line[8];
+    size_t bytes;
+
+    return console_read_line(NULL, line, sizeof line, &bytes) == expected &&
+           bytes == strlen(text) && memcmp(line, text, bytes + 1) == 0;
+}
+
+static void test_json_input(void)
+{
+    plug_in("one\n\r\n\33[A\x15\xff\r12345678\nhalf\x03two\nlast", 34, true);
+    console_speak_json();
+    OK(reads(ERR_OK, "one"), "a line");
+    OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are passed over; bytes are what they are");
+    OK(reads(ERR_TOO_LONG, ""), "too long a line is read to its end");
+    OK(reads(ERR_ABORTED, ""), "Ctrl-C drops what there is of a line");
+    OK(reads(ERR_OK, "two") && reads(ERR_OK, "last"), "the last one needs no end");
+    OK(reads(ERR_NO_DEVICE, ""), "then there is none");
+    OK(wrote(""), "no prompt, no echo");
+    plug_in("\x04", 1, true);
+    OK(reads(ERR_NO_DEVICE, ""), "Ctrl-D in the place of a line");
+}
+
+int main(void)
+{
+    test_json_output();
+    test_json_events();
+    test_json_input();
+    return tap_done();
+}
