@@ -1,22 +1,97 @@
 /* An image that reads every storage device from its start, as the loader does (runtime/file.h), in
  * turns: one pass over each, then the next. A line a pass:
- * "storage-bench: PASS BYTES TICKS HZ CRC NAME". With the boot argument "write" it writes instead,
- * to the second MiB, a sector and then many, and reads back: "storage-write: BYTES CRC NAME". */
+ * "storage-bench: PASS BYTES TICKS HZ CRC NAME". Behind that of an SD card one of what its host was
+ * told: "storage-busy: TICKS COMMANDS BYTES SMALL ELSEWHERE NAME", the time from a command's start to
+ * its end, commands with data, their bytes, those of less than 64 KiB, and those whose data is not
+ * where the reader wants it. Before them: "storage-buffer: ADDRESS BYTES". The boot argument "once" is one pass. With "write" it writes instead, to
+ * the second MiB, a sector and then many, and reads back: "storage-write: BYTES CRC NAME". */
 #include <string.h>
 
 #include "board/board.h"
+#include "board/drivers/sd_card.h"
 #include "boot/boot.h"
 #include "runtime/console.h"
 #include "runtime/crc32c.h"
 #include "runtime/file.h"
 
-enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 5 };
+enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 5,
+       SMALL_BYTES = 64 << 10 };
 
 static struct bench_state {
     struct file file;
     struct file_read read;
     struct block_device *devices[BOARD_MAX_BLOCK];
+    struct watch { /* on the host of the SD card that is read */
+        const struct sd_host_ops *ops;
+        struct sd_host_ops watched;
+        uint64_t busy_ticks, started, bytes;
+        unsigned n_commands, n_small, n_elsewhere;
+        const uint8_t *next; /* where the next block of data belongs */
+    } watch;
 } state;
+
+/* ---- between an SD card and its host ----------------------------------------------------------- */
+
+static void watch_data(const struct sd_command *command)
+{
+    struct watch *w = &state.watch;
+    uint64_t bytes = (uint64_t)command->n_blocks * command->block_bytes;
+
+    w->n_commands++;
+    w->n_small += bytes < SMALL_BYTES;
+    w->n_elsewhere += command->data != w->next;
+    w->next = command->data + bytes;
+    w->bytes += bytes;
+}
+
+static enum err watch_start(struct sd_host *host, struct sd_command *command)
+{
+    state.watch.started = board.ticks();
+    if (command->data != NULL)
+        watch_data(command);
+    return state.watch.ops->start(host, command);
+}
+
+static enum err watch_poll(struct sd_host *host)
+{
+    enum err e = state.watch.ops->poll(host);
+
+    if (e != ERR_BUSY)
+        state.watch.busy_ticks += board.ticks() - state.watch.started;
+    return e;
+}
+
+static struct sd_host *host_of(const struct block_device *device)
+{
+    return strncmp(device->name, "SD ", 3) == 0 ? ((struct sd_card *)device->driver)->host : NULL;
+}
+
+static void watch_begin(const struct block_device *device, const uint8_t *buffer)
+{
+    struct sd_host *host = host_of(device);
+
+    if (host == NULL)
+        return;
+    state.watch = (struct watch) { .ops = host->ops, .watched = *host->ops, .next = buffer };
+    state.watch.watched.start = watch_start;
+    state.watch.watched.poll = watch_poll;
+    host->ops = &state.watch.watched;
+}
+
+static void watch_end(const struct block_device *device)
+{
+    const struct watch *w = &state.watch;
+    struct sd_host *host = host_of(device);
+
+    if (host == NULL)
+        return;
+    host->ops = w->ops;
+    console_printf("storage-busy: %llu %u %llu %u %u %s\n", (unsigned long long)w->busy_ticks,
+                   w->n_commands, (unsigned long long)w->bytes, w->n_small, w->n_elsewhere,
+                   device->name);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
 
 static void __attribute__((noreturn)) give_up(const struct block_device *device, enum err e)
 {
@@ -33,7 +108,10 @@ static void read_all(const struct block_device *device, unsigned pass, uint8_t *
 
     for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
         uint64_t start = board.ticks();
-        enum err e = file_read_now(&state.read, &state.file, at, buffer, PIECE_BYTES);
+        enum err e;
+
+        state.watch.next = buffer; /* every piece goes there */
+        e = file_read_now(&state.read, &state.file, at, buffer, PIECE_BYTES);
 
         ticks += board.ticks() - start;
         if (e != ERR_OK)
@@ -56,8 +134,12 @@ static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
     e = file_open_device(&state.file, device, 0, &timeout);
     if (e != ERR_OK)
         give_up(device, e);
+    watch_begin(device, buffer);
     read_all(device, pass, buffer, bytes < MOST_BYTES ? bytes : MOST_BYTES);
+    watch_end(device);
 }
+
+/* ---- writing ----------------------------------------------------------------------------------- */
 
 static void fill(uint8_t *buffer, size_t bytes)
 {
@@ -92,15 +174,17 @@ void image_main(const struct machine *machine)
                                  .ticks_hz = board.ticks_hz, .serial = true };
     uint8_t *buffer = machine->ram[0].base;
     bool writes = strcmp(machine->args, "write") == 0;
-    unsigned n;
+    unsigned n, passes = strcmp(machine->args, "once") == 0 ? 1 : PASSES;
 
     console_init(&port);
+    console_printf("storage-buffer: %llx %x\n", (unsigned long long)(uintptr_t)buffer,
+                   (unsigned)PIECE_BYTES);
     n = board.find_storage(state.devices);
     for (unsigned i = 0; writes && i < n; i++) {
         if (state.devices[i]->writable)
             write_back(state.devices[i], buffer);
     }
-    for (unsigned pass = 0; pass < PASSES && !writes; pass++) {
+    for (unsigned pass = 0; pass < passes && !writes; pass++) {
         for (unsigned i = 0; i < n; i++)
             measure(state.devices[i], pass, buffer);
     }
