@@ -24,7 +24,7 @@ void bcm_local_listen(uintptr_t base, unsigned core)
 
 void bcm_local_wake_others(uintptr_t base, unsigned core)
 {
-    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: DDI 0487, B2.3.12 */
+    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: DDI 0487, DSB */
     for (unsigned i = 0; i < BCM_LOCAL_CORES; i++)
         if (i != core)
             *reg(base, MAILBOX_SET + 16 * i) = RING;

@@ -13,7 +13,7 @@
 #if defined(__aarch64__)
 static inline void dma_barrier(void)
 {
-    __asm__ volatile("dmb osh" ::: "memory"); /* Arm ARM (DDI 0487) B2.3.12 */
+    __asm__ volatile("dmb osh" ::: "memory"); /* DDI 0487, DMB */
 }
 #elif defined(__riscv)
 static inline void dma_barrier(void)
@@ -38,7 +38,7 @@ static inline void dma_flush(const void *at, size_t bytes)
     uint64_t type;
 
     __asm__ volatile("mrs %0, ctr_el0" : "=r"(type));
-    line = (uintptr_t)4 << (type >> 16 & 15); /* DminLine, log2 of words (D17.2.34) */
+    line = (uintptr_t)4 << (type >> 16 & 15); /* DminLine, log2 of words (DDI 0487, CTR_EL0) */
     for (uintptr_t p = (uintptr_t)at & ~(line - 1); p < end; p += line)
         __asm__ volatile("dc civac, %0" ::"r"(p) : "memory");
     __asm__ volatile("dsb sy" ::: "memory");

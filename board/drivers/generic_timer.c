@@ -4,7 +4,7 @@ uint64_t generic_timer_ticks(void)
 {
     uint64_t ticks;
 
-    /* Without the barrier the read may be done early (D12.2.2). */
+    /* Without the barrier the read may be done early (DDI 0487, CNTVCT_EL0). */
     __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
     return ticks;
 }

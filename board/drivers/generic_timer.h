@@ -1,4 +1,5 @@
-/* The Arm generic timer's counter (Arm ARM D12): one clock for all cores, read as a register. */
+/* The Arm generic timer's counter (DDI 0487, "The Generic Timer in AArch64 state"): one clock for
+ * all cores, read as a register. */
 #ifndef INGOT_BOARD_DRIVERS_GENERIC_TIMER_H
 #define INGOT_BOARD_DRIVERS_GENERIC_TIMER_H
 

@@ -63,7 +63,7 @@ static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 
 static void gic_v2_wake_others(const struct gic *gic)
 {
-    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: B2.3.12 of DDI 0487 */
+    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: DDI 0487, DSB */
     *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 

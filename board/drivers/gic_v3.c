@@ -80,7 +80,7 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
     device_tree_begin(&node);
     if (!device_tree_next_compatible(tree, &node, "arm,gic-v3"))
         return ERR_NO_DEVICE;
-    /* ID_AA64PFR0_EL1.GIC: without it the ICC registers are undefined (DDI 0487, D17.2). */
+    /* ID_AA64PFR0_EL1.GIC: without it the ICC registers are undefined (DDI 0487). */
     if ((READ_SYSTEM(id_aa64pfr0_el1) >> 24 & 15) == 0)
         return ERR_UNSUPPORTED;
     (void)device_tree_number(tree, &node, "#redistributor-regions", &regions);

@@ -119,7 +119,7 @@ static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
     return SD_CLOSE_ITSELF;
 }
 
-/* Temperature moves the sampling point (host 2.2.24, re-tuning). */
+/* Temperature moves the sampling point (host 2.2.25, re-tuning). */
 static enum err sd_card_keep_tuned(struct sd_card *card)
 {
     struct sd_host *host = card->host;

@@ -32,7 +32,7 @@ bool sdhci_wait(const struct sdhci *s, unsigned reg, uint32_t mask, uint32_t val
     return true;
 }
 
-/* 2.2.16 */
+/* 2.2.17 */
 enum err sdhci_soft_reset(struct sdhci *s, uint32_t which)
 {
     sdhci_change(s, SDHCI_CLOCK, which, which);
@@ -67,7 +67,7 @@ static void sdhci_power(struct sdhci *s)
     sd_host_delay(&s->host, POWER_MICROS);
 }
 
-/* 2.2.24: descriptors of 128 bits need version 4 mode; those of 96 bits do not. */
+/* 2.2.25: descriptors of 128 bits need version 4 mode; those of 96 bits do not. */
 static void sdhci_choose_width(struct sdhci *s)
 {
     uint32_t wide = CONTROL2_VERSION_4 | CONTROL2_64_BITS;
@@ -119,7 +119,7 @@ static const struct sd_host_ops ops = {
     .identify = sd_bus_identify,
 };
 
-/* 2.2.25: the modes at 1.8 V exist from version 3 on. */
+/* 2.2.26: the modes at 1.8 V exist from version 3 on. */
 static uint32_t sdhci_abilities(const struct sdhci *s, uint32_t caps, uint32_t caps_2)
 {
     uint32_t quirks = s->setup.quirks, abilities = SD_CAN_4_BITS | SD_STOPS;
@@ -151,7 +151,7 @@ static uint32_t sdhci_descriptor_bytes(const struct sdhci *s, uint32_t caps)
     return far && (caps & CAPABLE_64_BITS_3) ? 12 : 8;
 }
 
-/* 2.2.25: n in 1 to 14 means 2^(n-1) seconds. */
+/* 2.2.26: n in 1 to 14 means 2^(n-1) seconds. */
 static uint64_t sdhci_retune_ticks(const struct sdhci *s, uint32_t caps_2)
 {
     uint32_t n = caps_2 >> CAPABLE_RETUNE_SHIFT & 15;

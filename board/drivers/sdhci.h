@@ -55,7 +55,7 @@ enum { SDHCI_MAX_BLOCKS = 2048, SDHCI_TABLE_BYTES = 17 * 16 };
 struct sdhci {
     struct sd_host host; /* first: the card sees no more */
     struct sdhci_setup setup;
-    uint32_t version;    /* 1: 2.00, 2: 3.00, 3: 4.00, ... (host 2.2.41) */
+    uint32_t version;    /* 1: 2.00, 2: 3.00, 3: 4.00, ... (host 2.3.16) */
     uint32_t descriptor_bytes; /* of ADMA2: 8, 12 (64 bits) or 16 (64 bits, version 4); 0: none */
     bool has_sdma;
     uint32_t base_hz;

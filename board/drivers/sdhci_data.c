@@ -6,13 +6,13 @@
 
 enum {
     INHIBIT_MICROS = 10000,
-    SEGMENT_BYTES = 65536,    /* of a descriptor, whose length field then is 0 (1.13.3.2) */
+    SEGMENT_BYTES = 65536,    /* of a descriptor, whose length field then is 0 (1.13.3.1) */
     SDMA_BOUNDARY = 524288,   /* 2.2.2: the largest buffer, after which SDMA asks where to go on */
     SDMA_BOUNDARY_CODE = 7 << 12,
     PIO_BLOCKS = 32,          /* a call of poll */
 };
 
-enum { DESCRIPTOR_VALID = 1, DESCRIPTOR_END = 2, DESCRIPTOR_MOVE = 4 << 3 }; /* 1.13.3.2 */
+enum { DESCRIPTOR_VALID = 1, DESCRIPTOR_END = 2, DESCRIPTOR_MOVE = 4 << 3 }; /* 1.13.3.1 */
 
 static void put_word(uint8_t *at, uint32_t value)
 {
@@ -105,7 +105,7 @@ static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
     return mode;
 }
 
-/* 2.2.6, table 2-13 */
+/* 2.2.6 */
 static uint32_t command_bits(const struct sd_command *c)
 {
     enum { CMD_STOP = 12 };
@@ -150,7 +150,7 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
     return ERR_OK;
 }
 
-/* 2.2.18: which of the errors matters. */
+/* 2.2.19: which of the errors matters. */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
     if (status & STATUS_COMMAND_TIMEOUT) /* with a CRC error it means a conflict on the line */
@@ -167,7 +167,7 @@ static enum err name_fault(struct sd_command *c, uint32_t status)
                                                                                      : ERR_IO;
 }
 
-/* 2.2.7, table 2-12: a long response comes without its last byte. */
+/* 2.2.7: a long response comes without its last byte. */
 static void take_response(const struct sdhci *s, struct sd_command *c)
 {
     uint32_t words[4];
@@ -276,7 +276,7 @@ enum err sdhci_poll(struct sd_host *host)
     uint32_t status = sdhci_read(s, SDHCI_STATUS), errors = status & STATUS_ERRORS;
 
     if (status & STATUS_TRANSFER)
-        errors &= ~(uint32_t)STATUS_DATA_TIMEOUT; /* 2.2.17: a complete transfer counts for more */
+        errors &= ~(uint32_t)STATUS_DATA_TIMEOUT; /* 2.2.18: a complete transfer counts for more */
     if (status & STATUS_RETUNE)
         host->wants_tuning = true;
     if (errors != 0)

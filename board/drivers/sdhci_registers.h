@@ -13,15 +13,15 @@ enum {
     SDHCI_RESPONSE = 0x10,     /* 2.2.7, four words */
     SDHCI_DATA = 0x20,         /* 2.2.8 */
     SDHCI_PRESENT = 0x24,      /* 2.2.9 */
-    SDHCI_CONTROL = 0x28,      /* 2.2.10 host control 1, 2.2.11 power, 2.2.12 gap, 2.2.13 wakeup */
-    SDHCI_CLOCK = 0x2c,        /* 2.2.14 clock, 2.2.15 time-out, 2.2.16 software reset */
-    SDHCI_STATUS = 0x30,       /* 2.2.17 normal, 2.2.18 error interrupt status */
-    SDHCI_STATUS_ENABLE = 0x34, /* 2.2.19, 2.2.20 */
-    SDHCI_SIGNAL_ENABLE = 0x38, /* 2.2.21, 2.2.22 */
-    SDHCI_CONTROL_2 = 0x3c,    /* 2.2.23 Auto CMD errors, 2.2.24 host control 2 */
-    SDHCI_CAPABILITIES = 0x40, /* 2.2.25, two words */
-    SDHCI_ADMA_ADDRESS = 0x58, /* 2.2.30, two words; SDMA's address in version 4 mode */
-    SDHCI_VERSION = 0xfc,      /* 2.2.41, upper half */
+    SDHCI_CONTROL = 0x28,      /* 2.2.11 host control 1, 2.2.12 power, 2.2.13 gap, 2.2.14 wakeup */
+    SDHCI_CLOCK = 0x2c,        /* 2.2.15 clock, 2.2.16 time-out, 2.2.17 software reset */
+    SDHCI_STATUS = 0x30,       /* 2.2.18 normal, 2.2.19 error interrupt status */
+    SDHCI_STATUS_ENABLE = 0x34, /* 2.2.20, 2.2.21 */
+    SDHCI_SIGNAL_ENABLE = 0x38, /* 2.2.22, 2.2.23 */
+    SDHCI_CONTROL_2 = 0x3c,    /* 2.2.24 Auto CMD errors, 2.2.25 host control 2 */
+    SDHCI_CAPABILITIES = 0x40, /* 2.2.26, two words */
+    SDHCI_ADMA_ADDRESS = 0x58, /* 2.2.31, two words; SDMA's address in version 4 mode */
+    SDHCI_VERSION = 0xfc,      /* 2.3.16, upper half */
 };
 
 enum { /* SDHCI_TRANSFER */

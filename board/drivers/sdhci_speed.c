@@ -9,10 +9,10 @@ enum {
     SWITCH_MICROS = 5000,   /* Physical Layer 4.2.4.2: the clock stands still so long */
     SETTLE_MICROS = 1000,
     TUNE_MICROS = 50000,    /* for one tuning block */
-    TUNE_BLOCKS = 40,       /* 2.2.24: a controller that needs more has failed */
+    TUNE_BLOCKS = 40,       /* 2.2.25: a controller that needs more has failed */
 };
 
-/* 2.2.14: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. */
+/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. */
 static uint32_t divisor_field(struct sdhci *s, uint32_t hz)
 {
     uint32_t n = 0;
@@ -46,7 +46,7 @@ static enum err set_clock(struct sdhci *s, uint32_t hz)
     return ERR_OK;
 }
 
-/* 2.2.10, 2.2.24: the mode and the edge, with the clock stopped, as UHS asks. */
+/* 2.2.11, 2.2.25: the mode and the edge, with the clock stopped, as UHS asks. */
 static void set_timing(struct sdhci *s, enum sd_timing timing)
 {
     static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0, [SD_TIMING_HIGH] = 1,
@@ -109,7 +109,7 @@ static enum err tune_once(struct sdhci *s, unsigned index)
     return came ? ERR_OK : ERR_TIMEOUT;
 }
 
-/* 2.2.24, sampling clock tuning. */
+/* 2.2.25, sampling clock tuning. */
 enum err sdhci_tune(struct sd_host *host, unsigned index)
 {
     struct sdhci *s = (struct sdhci *)host;
