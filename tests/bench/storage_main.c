@@ -14,7 +14,7 @@
 #include "runtime/crc32c.h"
 #include "runtime/file.h"
 
-enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 5,
+enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 30,
        SMALL_BYTES = 64 << 10 };
 
 static struct bench_state {
