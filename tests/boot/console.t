@@ -279,6 +279,12 @@ def restarts(c):
         k.figures("Hello there")
         k.figures("Second")
         c.ok("tokens are saved in saves/chat.sav" in k.say("/save"), "/save", k.seen)
+        for line, answers in (("/bench", ("stopped", "tok/s")), ("/save", ("are saved",)),
+                              ("/load", ("go on",))):
+            k.send(line + "\r\x03\r/here\r")
+            k.expect("there is no /here")
+            c.ok(any(text in k.seen for text in answers), f"Ctrl-C behind {line} is survived", k.seen)
+            k.prompt()
         unbroken = k.figures("Third")
         k.send("/reboot\r")
         k.expect("Ingot 0", 120)
