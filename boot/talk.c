@@ -23,10 +23,10 @@ static struct talk_state {
     const char *problem;
 } state;
 
-static bool fail(const char *problem)
+static enum err fail(enum err e, const char *problem)
 {
     state.problem = problem;
-    return false;
+    return e;
 }
 
 const char *talk_problem(void)
@@ -34,11 +34,11 @@ const char *talk_problem(void)
     return state.problem;
 }
 
-static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
+/* A program asks by Ctrl-C whether we are ready (docs/SERIAL.md): that stops no loading. */
+static bool show_progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
-    (void)context;
-    console_progress(label, done, total);
-    console_poll();
+    return console_progress_step(context, label, done, total) ||
+           state.setup.options->mode == MODE_JSON;
 }
 
 /* ---- a model -------------------------------------------------------------------------------- */
@@ -49,44 +49,53 @@ static bool has_draft(void)
 }
 
 /* The draft takes its place in the arena before the model's is planned. */
-static bool open_draft(struct engine_setup *setup, struct engine_setup *draft_setup)
+static enum err open_draft(struct engine_setup *setup, struct engine_setup *draft_setup)
 {
-    if (storage_find_model(&state.storage, state.setup.options->draft) != ERR_OK) {
-        return fail(state.storage.problem);
+    enum err e = storage_find_model(&state.storage, state.setup.options->draft);
+
+    if (e != ERR_OK) {
+        return fail(e, state.storage.problem);
     }
     state.draft_file = state.storage.file;
     *draft_setup = speculative_draft_setup(setup, &state.draft_file);
-    if (engine_open(&state.draft, draft_setup) != ERR_OK) {
-        return fail(state.draft.problem);
+    e = engine_open(&state.draft, draft_setup);
+    console_progress_end();
+    if (e != ERR_OK) {
+        return fail(e, state.draft.problem);
     }
     speculative_leave(setup, &state.draft);
     report_draft(&state.draft);
-    return true;
+    return ERR_OK;
 }
 
-static bool load(struct engine *engine, const struct engine_setup *setup)
+static enum err load(struct engine *engine, const struct engine_setup *setup)
 {
-    enum err e = engine_load(engine, setup, show_progress, NULL);
+    enum err e = engine_load(engine, setup);
 
     console_progress_end();
-    return e == ERR_OK || fail(engine->problem);
+    return e == ERR_OK ? e : fail(e, engine->problem);
 }
 
-static bool plan_models(struct engine_setup *setup, struct engine_setup *draft_setup)
+static enum err plan_models(struct engine_setup *setup, struct engine_setup *draft_setup)
 {
     const struct options *o = state.setup.options;
+    enum err e = has_draft() ? open_draft(setup, draft_setup) : ERR_OK;
 
-    if (has_draft() && !open_draft(setup, draft_setup)) {
-        return false;
+    if (e != ERR_OK) {
+        return e;
     }
-    if (storage_find_model(&state.storage, o->model) != ERR_OK) {
-        return fail(state.storage.problem);
+    e = storage_find_model(&state.storage, o->model);
+    if (e != ERR_OK) {
+        return fail(e, state.storage.problem);
     }
-    if (engine_open(&state.engine, setup) != ERR_OK) {
-        return fail(state.engine.problem);
+    e = engine_open(&state.engine, setup);
+    console_progress_end();
+    if (e != ERR_OK) {
+        return fail(e, state.engine.problem);
     }
-    if (has_draft() && speculative_check(&state.draft, &state.engine) != ERR_OK) {
-        return fail(state.draft.problem);
+    e = has_draft() ? speculative_check(&state.draft, &state.engine) : ERR_OK;
+    if (e != ERR_OK) {
+        return fail(e, state.draft.problem);
     }
     if (o->verbose) {
         report_model(&state.engine);
@@ -94,11 +103,11 @@ static bool plan_models(struct engine_setup *setup, struct engine_setup *draft_s
     } else {
         report_summary(&state.engine);
     }
-    return true;
+    return ERR_OK;
 }
 
-/* Plan and load what the options name, and begin a conversation with it. */
-static bool open_model(void)
+/* Plan and load what the options name, and begin a conversation with it. Errors: state.problem. */
+static enum err open_model(void)
 {
     struct options *o = state.setup.options;
     struct engine_setup draft_setup = { 0 }, setup = {
@@ -111,27 +120,57 @@ static bool open_model(void)
         .kv_type = (enum kv_type)o->kv,
         .guesses = speculative_room(o),
         .probe = true,
+        .progress = show_progress,
     };
     uint64_t start, load_millis;
+    enum err e = plan_models(&setup, &draft_setup);
 
-    if (!plan_models(&setup, &draft_setup)) {
-        return false;
-    }
     start = console_millis();
-    if ((has_draft() && !load(&state.draft, &draft_setup)) || !load(&state.engine, &setup)) {
-        return false;
+    e = e == ERR_OK && has_draft() ? load(&state.draft, &draft_setup) : e;
+    e = e == ERR_OK ? load(&state.engine, &setup) : e;
+    if (e != ERR_OK) {
+        return e;
     }
     load_millis = console_millis() - start;
     chat_open(&state.chat, &state.engine, has_draft() ? &state.draft : NULL, o, NULL);
     report_ready(&state.engine, load_millis);
-    return true;
+    return ERR_OK;
+}
+
+/* What /model calls the file that was found last. */
+static const char *model_name(void)
+{
+    const struct file *f = &state.storage.file;
+    const char *asked = state.setup.options->model;
+
+    if (asked[0] != '\0') {
+        return asked;
+    }
+    return f->device == &state.storage.initrd            ? "initrd"
+           : f->device->memory != NULL || f->device->flash ? "flash"
+                                                           : f->name;
+}
+
+/* As open_model; Ctrl-C leaves no model, and says how one comes. */
+static enum err try_model(void)
+{
+    enum err e = open_model();
+
+    if (e == ERR_ABORTED) {
+        console_log("loading is stopped: /model %s loads it again, /models lists all",
+                    model_name());
+    }
+    return e;
 }
 
 bool talk_open(const struct talk_setup *setup)
 {
+    enum err e;
+
     state.setup = *setup;
     storage_open(&state.storage, setup->machine);
-    return open_model();
+    e = try_model();
+    return e == ERR_OK || e == ERR_ABORTED;
 }
 
 /* ---- what the conversation may ask for ------------------------------------------------------ */
@@ -147,22 +186,32 @@ static void list_models(void)
 static bool change_model(const char *name)
 {
     struct options *o = state.setup.options;
+    bool had_one = state.chat.engine != NULL;
     char before[OPTIONS_MODEL_BYTES];
+    enum err e;
 
     memcpy(before, o->model, sizeof before);
     if (strlen(name) >= sizeof o->model) {
         console_printf("error: a name has up to %u bytes\n", OPTIONS_MODEL_BYTES - 1);
         return true;
     }
-    stream_reset(&state.engine.stream); /* nothing may arrive in what is planned anew */
+    if (had_one) {
+        stream_reset(&state.engine.stream); /* nothing may arrive in what is planned anew */
+    }
+    state.chat.engine = NULL;
     memcpy(o->model, name, strlen(name) + 1);
-    if (open_model()) {
+    e = try_model();
+    if (e == ERR_OK || e == ERR_ABORTED) {
         return true;
     }
     console_log("error: %s", state.problem);
-    console_log("back to the model before");
     memcpy(o->model, before, sizeof before);
-    if (open_model()) {
+    if (!had_one) {
+        return true;
+    }
+    console_log("back to the model before");
+    e = try_model();
+    if (e == ERR_OK || e == ERR_ABORTED) {
         return true;
     }
     console_log("error: %s", state.problem);
@@ -201,11 +250,13 @@ int talk(void)
                                       board.restart != NULL ? restart : NULL };
     enum err e = ERR_OK;
 
+    state.chat.talks = true; /* waits show how long they take */
     if (options_given(o, OPTION_PROMPT)) {
         e = chat_reply(&state.chat, o->prompt, o->prompt_bytes, true);
     } else {
-        if (o->mode != MODE_JSON) {
-            console_printf("Type a line and press Enter; Ctrl-C stops a reply, /help lists commands.\n");
+        if (o->mode != MODE_JSON && state.chat.engine != NULL) {
+            console_printf("Type a line and press Enter; Ctrl-C stops a reply, /help lists "
+                           "commands.\n");
         }
         chat_loop(&state.chat, &services);
     }

@@ -17,8 +17,8 @@ struct talk_setup {
     struct team *team;       /* started */
 };
 
-/* Find the cards and load the model of the options; all of setup outlives the conversation. False:
- * talk_problem() says why. Once. */
+/* Find the cards and load the model of the options, or none where Ctrl-C stops that; all of setup
+ * outlives the conversation. False: talk_problem() says why. Once. */
 bool talk_open(const struct talk_setup *setup);
 const char *talk_problem(void);
 

@@ -13,8 +13,6 @@
 #include "runtime/report.h"
 #include "runtime/trace.h"
 
-enum { PROMPT_SECONDS = 2 }; /* before its progress is shown */
-
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
@@ -119,22 +117,29 @@ static bool stop_requested(void *context)
     return console_aborted();
 }
 
-/* Of a prompt that somebody waits for, once that takes long; asked before every layer. */
-static bool prompt_stop_requested(void *context)
+void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 {
-    struct chat *c = context;
+    c->wait = what;
+    c->wait_start = c->engine->kv.length;
+    c->wait_tokens = n_tokens;
+}
+
+/* Asked before every layer. */
+bool chat_wait_stop(void *chat)
+{
+    struct chat *c = chat;
     const struct engine *e = c->engine;
     uint32_t layers = e->image.header->params.n_layers;
 
-    if (c->talks && board.ticks() - c->prompt_ticks > PROMPT_SECONDS * board.ticks_hz()) {
+    if (c->talks) {
         uint32_t done = (e->transformer.layer + 1) % layers; /* of a chunk's: this one is next */
 
-        format_text(c->label, sizeof c->label, "prompt, layer %u of %u", (unsigned)done + 1,
+        format_text(c->label, sizeof c->label, "%s, layer %u of %u", c->wait, (unsigned)done + 1,
                     (unsigned)layers);
         console_progress_share(c->label,
-                               (uint64_t)(e->kv.length - c->prompt_start) * layers +
+                               (uint64_t)(e->kv.length - c->wait_start) * layers +
                                    (uint64_t)e->transformer.n_tokens * done,
-                               (uint64_t)c->prompt_tokens * layers);
+                               (uint64_t)c->wait_tokens * layers);
     }
     return console_aborted();
 }
@@ -191,7 +196,9 @@ static enum err make_room_for_reply(struct chat *c, struct reply *r)
         return ERR_NO_SPACE;
     }
     r->first_new -= end - c->pending;
-    error = engine_append(e, e->ids, c->pending, stop_requested, NULL);
+    chat_wait_begin(c, "what is left", c->pending);
+    error = engine_append(e, e->ids, c->pending, chat_wait_stop, c);
+    console_progress_end();
     c->pending -= error == ERR_OK ? c->pending : e->kv.length;
     return error;
 }
@@ -387,6 +394,11 @@ static void open_text(const struct chat *c, struct reply *r, bool as_turn)
     reply_text_open(&r->text, c->options, inside, console_write_to, dim);
 }
 
+void chat_say_no_model(void)
+{
+    console_printf("error: no model is loaded: /model NAME loads one, /models lists them\n");
+}
+
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
     struct engine *e = c->engine;
@@ -395,6 +407,10 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     size_t n = 0;
     enum err error;
 
+    if (e == NULL) {
+        chat_say_no_model();
+        return ERR_NOT_FOUND;
+    }
     e->problem[0] = '\0';
     as_turn = as_turn && chat_has_template(c->template);
     if (as_turn) {
@@ -419,10 +435,8 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     if (c->options->trace != 0) {
         trace_start();
     }
-    c->prompt_start = start;
-    c->prompt_tokens = (uint32_t)n;
-    c->prompt_ticks = r.figures.start;
-    error = engine_append(e, e->ids + start, n, prompt_stop_requested, c);
+    chat_wait_begin(c, "prompt", (uint32_t)n);
+    error = engine_append(e, e->ids + start, n, chat_wait_stop, c);
     console_progress_end();
     if (error == ERR_OK) {
         c->started = true;

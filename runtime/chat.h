@@ -35,7 +35,7 @@ struct chat_totals {
 };
 
 struct chat {
-    struct engine *engine;
+    struct engine *engine;            /* NULL: no model is loaded; chat_loop can go on without */
     struct options *options;
     const struct chat_services *services;
     struct sampler sampler;
@@ -49,9 +49,9 @@ struct chat {
     struct chat_totals totals;
     bool answered;        /* mode=json: the request at work has had its last event */
     bool talks;           /* somebody waits at the line: long prompts show their progress */
-    uint32_t prompt_start, prompt_tokens; /* of the prompt at work, in the cache */
-    uint64_t prompt_ticks;                /* when it began */
-    char label[40];                       /* of its progress */
+    const char *wait;                 /* what somebody waits for ... */
+    uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the cache, how many */
+    char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
 };
 
@@ -64,11 +64,14 @@ void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a
  * model without one, or as_turn false, continues the text as it stands from an empty context.
- * ERR_OK; ERR_ABORTED by Ctrl-C (the reply so far stays in the conversation); ERR_TOO_LONG and
+ * ERR_OK; ERR_NOT_FOUND without a model; ERR_ABORTED by Ctrl-C (the reply so far stays in the conversation); ERR_TOO_LONG and
  * the stream's errors are printed, and the conversation can go on. Where the context has no room
  * for the turn or for more of its reply, the oldest turns behind the system prompt are dropped, and
  * a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
+
+/* The answer where a model is needed and none is loaded. */
+void chat_say_no_model(void);
 
 /* Forget the conversation. */
 void chat_clear(struct chat *c);

@@ -1,4 +1,4 @@
-/* What chat.c and chat_past.c share; nobody else includes it. */
+/* What chat.c, chat_past.c and the commands share; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 
@@ -26,5 +26,11 @@ void chat_cut_reply(struct chat *c, uint64_t bytes, uint64_t shown);
  * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending: the next append
  * brings it into the cache. False: there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
+
+/* A wait for n tokens that are appended to the engine begins; what: "prompt". While somebody talks
+ * to the chat, chat_wait_stop shows how far it is: the should_stop of engine_append, whose context
+ * is the chat. console_progress_end() ends it. */
+void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
+bool chat_wait_stop(void *chat);
 
 #endif

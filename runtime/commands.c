@@ -216,6 +216,20 @@ static void suggest(const char *name)
     }
 }
 
+/* Those that do are refused while none is loaded. */
+static bool needs_model(const struct command *command)
+{
+    static const char *const others[] = { "help", "models", "model", "selftest", "log", "reboot",
+                                          "off" };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(others[i], command->name) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool commands_is_one(const char *line, size_t bytes)
 {
     return bytes > 1 && line[0] == '/' && line[1] >= 'a' && line[1] <= 'z';
@@ -226,9 +240,14 @@ enum command_result commands_run(struct chat *c, char *line)
     char *argument, *name = cut_word(line + 1, &argument);
 
     for (size_t i = 0; i < n_commands; i++) {
-        if (strcmp(commands[i].name, name) == 0) {
-            return commands[i].run(c, argument);
+        if (strcmp(commands[i].name, name) != 0) {
+            continue;
         }
+        if (c->engine == NULL && needs_model(&commands[i])) {
+            chat_say_no_model();
+            return COMMAND_DONE;
+        }
+        return commands[i].run(c, argument);
     }
     suggest(name);
     return COMMAND_DONE;

@@ -1,6 +1,7 @@
 #include "runtime/commands_machine.h"
 
 #include "board/board.h"
+#include "runtime/chat_private.h"
 #include "runtime/console.h"
 #include "runtime/format_text.h"
 #include "runtime/report.h"
@@ -29,13 +30,6 @@ enum command_result command_model(struct chat *c, char *argument)
         return COMMAND_ENDS;
     }
     return COMMAND_DONE;
-}
-
-static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
-{
-    (void)context;
-    console_progress(label, done, total);
-    console_poll();
 }
 
 static struct saved_chat_state state_of(struct chat *c)
@@ -78,9 +72,11 @@ enum command_result command_save(struct chat *c, char *argument)
         return COMMAND_DONE;
     }
     c->engine->n_ahead = 0;
-    e = saved_chat_write(&saved, file, &state, show_progress, NULL);
+    e = saved_chat_write(&saved, file, &state, console_progress_step, NULL);
     console_progress_end();
-    if (e != ERR_OK) {
+    if (e == ERR_ABORTED) {
+        console_printf("(stopped: %s is as it was)\n", file->name);
+    } else if (e != ERR_OK) {
         console_printf("error: %s\n", saved.problem);
     } else {
         console_printf("(%u tokens are saved in %s)\n", (unsigned)state.n_ids, file->name);
@@ -99,11 +95,12 @@ enum command_result command_load(struct chat *c, char *argument)
     }
     chat_clear(c);
     state = state_of(c);
-    e = saved_chat_read(&saved, file, &state, show_progress, NULL);
+    e = saved_chat_read(&saved, file, &state, console_progress_step, NULL);
     console_progress_end();
     if (e != ERR_OK) {
         chat_clear(c);
-        console_printf("error: %s\n", saved.problem);
+        console_printf(e == ERR_ABORTED ? "(stopped: a new conversation)\n" : "error: %s\n",
+                       saved.problem);
         return COMMAND_DONE;
     }
     c->started = state.started;
@@ -143,15 +140,10 @@ enum command_result command_plan(struct chat *c, char *argument)
 
 enum { BENCH_PROMPT = 128, BENCH_NEW = 16, BENCH_LEAST = 8 };
 
-static bool stop_requested(void *context)
-{
-    (void)context;
-    return console_aborted();
-}
-
 /* n tokens behind the conversation, at once or one by one. */
-static enum err bench_append(struct engine *e, uint32_t n, bool at_once, uint64_t *ticks)
+static enum err bench_append(struct chat *c, uint32_t n, bool at_once, uint64_t *ticks)
 {
+    struct engine *e = c->engine;
     uint64_t start = board.ticks();
     uint32_t ids[BENCH_PROMPT];
     enum err error = ERR_OK;
@@ -160,10 +152,10 @@ static enum err bench_append(struct engine *e, uint32_t n, bool at_once, uint64_
         ids[i] = (i * 7919 + 13) % e->image.header->params.vocab;
     }
     if (at_once) {
-        error = engine_append(e, ids, n, stop_requested, NULL);
+        error = engine_append(e, ids, n, chat_wait_stop, c);
     }
     for (uint32_t i = 0; !at_once && error == ERR_OK && i < n; i++) {
-        error = engine_append(e, ids + i, 1, stop_requested, NULL);
+        error = engine_append(e, ids + i, 1, chat_wait_stop, c);
     }
     *ticks = board.ticks() - start;
     return error;
@@ -193,14 +185,20 @@ enum command_result command_bench(struct chat *c, char *argument)
         kept[i] = e->ids[length + i];
     }
     e->problem[0] = '\0';
-    error = bench_append(e, prompt, true, &prefill_ticks);
+    chat_wait_begin(c, "bench", prompt + BENCH_NEW);
+    error = bench_append(c, prompt, true, &prefill_ticks);
     if (error == ERR_OK) {
-        error = bench_append(e, BENCH_NEW, false, &decode_ticks);
+        error = bench_append(c, BENCH_NEW, false, &decode_ticks);
     }
+    console_progress_end();
     e->kv.length = length;
     e->logits = NULL;
     for (uint32_t i = 0; i < c->pending; i++) {
         e->ids[length + i] = kept[i];
+    }
+    if (error == ERR_ABORTED) {
+        console_printf("(stopped)\n");
+        return COMMAND_DONE;
     }
     if (error != ERR_OK) {
         console_printf("error: %s\n", e->problem[0] != '\0' ? e->problem : err_text(error));

@@ -283,6 +283,9 @@ static void show_progress(const char *label, uint64_t done, uint64_t total, bool
 {
     uint64_t ms = console_millis();
 
+    if (console.waiting && label != console.label && done < console.done) {
+        console_progress_end();
+    }
     if (!console.waiting) {
         console.waiting = true;
         console.wait_start_ms = ms;
@@ -301,6 +304,13 @@ static void show_progress(const char *label, uint64_t done, uint64_t total, bool
 void console_progress(const char *label, uint64_t done, uint64_t total)
 {
     show_progress(label, done, total, true);
+}
+
+bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context;
+    console_progress(label, done, total);
+    return !console_aborted();
 }
 
 void console_progress_share(const char *label, uint64_t done, uint64_t total)

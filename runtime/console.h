@@ -81,7 +81,12 @@ uint64_t console_millis(void);
  * a second at most. Elsewhere a line comes after a second, and more of them ever less often. */
 void console_progress(const char *label, uint64_t done, uint64_t total);
 
-/* The same of anything else: no sizes and no rate. label must last to the end of the wait. */
+/* The same as what loading, saving and their like call (stream_progress_fn); context unused. False
+ * once Ctrl-C has arrived. */
+bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
+
+/* The same of anything else: no sizes and no rate. label must last to the end of the wait;
+ * another one that begins anew is a wait of its own. */
 void console_progress_share(const char *label, uint64_t done, uint64_t total);
 
 /* The wait is over, well or not. The line, if one was drawn, gets its newline. */

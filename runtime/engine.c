@@ -14,8 +14,29 @@ static enum err refuse(struct engine *e, enum err error, const char *sentence)
     return error;
 }
 
+static enum err read_tables(struct file_read *read, const struct engine *e,
+                            const struct engine_setup *setup, uint64_t offset, void *buffer,
+                            size_t bytes)
+{
+    bool stopped = false;
+    enum err error;
+
+    (void)file_read_start(read, e->file, offset, buffer, bytes); /* a refusal shows in the poll */
+    do {
+        error = file_read_poll(read);
+        if (setup->progress != NULL &&
+            !setup->progress(setup->progress_context, "reading the tables", read->bytes_done,
+                             bytes)) {
+            stopped = true;
+            file_read_stop(read);
+        }
+    } while (error == ERR_BUSY);
+    return stopped ? ERR_ABORTED : error;
+}
+
 /* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
-static enum err fetch(struct engine *e, uint64_t offset, size_t bytes, const void **out)
+static enum err fetch(struct engine *e, const struct engine_setup *setup, uint64_t offset,
+                      size_t bytes, const void **out)
 {
     const void *at = file_memory(e->file, offset, bytes);
     struct file_read *read = &e->stream.slots[0].read; /* the stream is opened later */
@@ -28,7 +49,7 @@ static enum err fetch(struct engine *e, uint64_t offset, size_t bytes, const voi
         return ERR_OK;
     }
     copy = arena_take(&e->arena, ARENA_META, bytes);
-    error = file_read_now(read, e->file, offset, copy, bytes);
+    error = read_tables(read, e, setup, offset, copy, bytes);
     *out = copy;
     if (error == ERR_IO || error == ERR_TIMEOUT) {
         format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
@@ -39,7 +60,7 @@ static enum err fetch(struct engine *e, uint64_t offset, size_t bytes, const voi
 
 /* The header lies at the arena's start, the tables right behind it: one region, whose size is
  * known only once the header is read, so it is cut twice with the same beginning. */
-static enum err open_image(struct engine *e)
+static enum err open_image(struct engine *e, const struct engine_setup *setup)
 {
     const void *at;
     uint64_t meta_bytes;
@@ -51,7 +72,7 @@ static enum err open_image(struct engine *e)
     if (arena_reserve(&e->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
         return refuse(e, ERR_NO_SPACE, "");
     }
-    error = fetch(e, 0, INGOT_PAGE, &at);
+    error = fetch(e, setup, 0, INGOT_PAGE, &at);
     if (error == ERR_OK) {
         error = image_check_header(&e->image, at, e->file->bytes);
         if (error != ERR_OK) {
@@ -66,7 +87,7 @@ static enum err open_image(struct engine *e)
         if (file_memory(e->file, 0, INGOT_PAGE) == NULL) {
             (void)arena_take(&e->arena, ARENA_META, INGOT_PAGE);
         }
-        error = fetch(e, INGOT_PAGE, (size_t)meta_bytes, &at);
+        error = fetch(e, setup, INGOT_PAGE, (size_t)meta_bytes, &at);
     }
     if (error != ERR_OK) {
         return error;
@@ -121,7 +142,7 @@ static void measure(struct engine *e, const struct engine_setup *setup)
 
     probe_cores(&e->request.rates, &e->image, e->kernels, setup->team, free);
     if (e->plan.residency == PLAN_STREAMED) {
-        probe_card(&e->request.rates, e->file, free);
+        probe_card(&e->request.rates, e->file, free, setup->progress, setup->progress_context);
     }
 }
 
@@ -168,7 +189,7 @@ enum err engine_open(struct engine *e, const struct engine_setup *setup)
     e->file = setup->file;
     e->kernels = setup->kernels;
     arena_init(&e->arena, setup->ram.base, setup->ram.bytes);
-    error = open_image(e);
+    error = open_image(e, setup);
     if (error != ERR_OK) {
         return error;
     }
@@ -181,8 +202,7 @@ size_t engine_bytes(const struct engine *e)
     return e->arena.bytes - arena_left(&e->arena);
 }
 
-enum err engine_load(struct engine *e, const struct engine_setup *setup,
-                     stream_progress_fn *progress, void *context)
+enum err engine_load(struct engine *e, const struct engine_setup *setup)
 {
     const struct ingot_params *p = &e->image.header->params;
     enum err error;
@@ -194,7 +214,7 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup,
                      &e->plan, &e->arena);
     e->ids = arena_take(&e->arena, ARENA_SCRATCH, e->plan.context * sizeof(uint32_t));
     e->scratch = arena_take(&e->arena, ARENA_SCRATCH, e->scratch_bytes);
-    error = stream_load(&e->stream, progress, context);
+    error = stream_load(&e->stream, setup->progress, setup->progress_context);
     if (error != ERR_OK) {
         format_text(e->problem, sizeof e->problem, "%s", e->stream.problem);
         return error;

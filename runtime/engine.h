@@ -43,6 +43,8 @@ struct engine_setup {
     struct plan_rates rates;  /* of the machine, where they are known */
     bool probe;               /* measure them, for the plan; never for a draft */
     enum engine_guesses guesses; /* whether room for logits ahead is planned */
+    stream_progress_fn *progress; /* of opening and loading; or NULL */
+    void *progress_context;
     bool draft;               /* whole in memory, no text of its own, a short chunk; a context
                                * beyond the model's is cut */
 };
@@ -71,15 +73,15 @@ struct engine {
 };
 
 /* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
- * be shown first. Errors: those of image.h, file.h and plan.h; e->problem says which. */
+ * be shown first. Errors: those of image.h, file.h and plan.h, ERR_ABORTED by setup->progress;
+ * e->problem says which. */
 enum err engine_open(struct engine *e, const struct engine_setup *setup);
 
 /* Bytes at the beginning of setup->ram that an open engine takes: another may have the rest. */
 size_t engine_bytes(const struct engine *e);
 
-/* Load the weights; then the engine is ready. */
-enum err engine_load(struct engine *e, const struct engine_setup *setup,
-                     stream_progress_fn *progress, void *context);
+/* Load the weights; then the engine is ready. Errors of stream_load: e->problem. */
+enum err engine_load(struct engine *e, const struct engine_setup *setup);
 
 /* Forget all tokens. */
 void engine_clear(struct engine *e);

@@ -234,6 +234,12 @@ enum err file_read_poll(struct file_read *r)
     return r->status;
 }
 
+void file_read_stop(struct file_read *r)
+{
+    if (r->status == ERR_BUSY)
+        file_fail(r, ERR_ABORTED, 0);
+}
+
 static enum err file_start(struct file_read *r, const struct file *f, uint64_t offset,
                            void *buffer, size_t bytes, bool write)
 {

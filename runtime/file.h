@@ -80,6 +80,9 @@ enum err file_read_start(struct file_read *r, const struct file *f, uint64_t off
  * ERR_TIMEOUT only if the device has a reset, see block_device.h). Stable once ended. */
 enum err file_read_poll(struct file_read *r);
 
+/* Ask for no more than is on its way: polls then end in ERR_ABORTED, unless it has ended. */
+void file_read_stop(struct file_read *r);
+
 /* Start r and poll until it ends; bounded by the file's timeout. */
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                        size_t bytes);

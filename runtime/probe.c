@@ -12,7 +12,7 @@ enum {
     PROBE_TOKENS = 32,
     PROBE_PRODUCTS = 8 << 20, /* of one gemm */
     PIECE_BYTES = 1 << 20,
-    MOST_PIECES = 32,
+    LEAST_PIECES = 4, MOST_PIECES = 32,
     ALONE_BYTES = 256 << 10,  /* one request of a file's */
     ALONE_HZ = 20,            /* or less, on a slow card: what it brings in 50 ms */
     ALONE_LEAST = 3, ALONE_MOST = 16, /* of them, until a tenth of a second is over */
@@ -141,12 +141,13 @@ static uint32_t measure_card_core(const struct plan_rates *rates, const struct f
 
 /* Two reads take turns, so that the card is never idle. The second half of them counts: what a
  * card or its reader had cached comes at once at first. */
-void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory)
+void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory,
+                stream_progress_fn *progress, void *context)
 {
     uint64_t limit = memory.bytes / 2 < PIECE_BYTES ? memory.bytes / 2 : PIECE_BYTES;
     uint64_t piece = (limit < file->bytes ? limit : file->bytes) / SECTOR_BYTES * SECTOR_BYTES;
     uint64_t step = (file->bytes - piece) / MOST_PIECES / SECTOR_BYTES * SECTOR_BYTES;
-    uint64_t start = board.ticks(), times[MOST_PIECES + 1] = { 0 };
+    uint64_t total = piece * LEAST_PIECES, start = board.ticks(), times[MOST_PIECES + 1] = { 0 };
     struct file_read reads[2];
     bool good = piece != 0, more = good;
     unsigned n = 0;
@@ -157,16 +158,23 @@ void probe_card(struct plan_rates *rates, const struct file *file, struct memory
     while (more) {
         struct file_read *now = &reads[n % 2];
 
-        more = n + 1 < MOST_PIECES && (n < 4 || times[n] < board.ticks_hz() / 3);
+        more = n + 1 < MOST_PIECES && (n < LEAST_PIECES || times[n] < board.ticks_hz() / 3);
         if (more) { /* a refusal shows in the poll */
             (void)file_read_start(&reads[(n + 1) % 2], file, (n + 1) * step,
                                   memory.base + (n + 1) % 2 * piece, (size_t)piece);
         }
         while (file_read_poll(now) == ERR_BUSY) {
+            uint64_t done = n * piece + now->bytes_done;
+
+            if (progress != NULL && !progress(context, "measuring the card",
+                                              done < total ? done : total, total)) {
+                file_read_stop(now);
+            }
         }
         good = good && now->status == ERR_OK;
         times[++n] = board.ticks() - start;
         if (!good && more) {
+            file_read_stop(&reads[n % 2]);
             while (file_read_poll(&reads[n % 2]) == ERR_BUSY) {
             }
             more = false;

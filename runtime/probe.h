@@ -7,6 +7,7 @@
 #include "runtime/file.h"
 #include "runtime/image.h"
 #include "runtime/plan.h"
+#include "runtime/stream.h"
 #include "runtime/team.h"
 
 /* rates->decode and prefill of every type that the model's matrices have: a matrix of the model's
@@ -15,8 +16,9 @@
 void probe_cores(struct plan_rates *rates, const struct image *image,
                  const struct kernels *kernels, struct team *team, struct memory_range memory);
 
-/* rates->card, card_core: pieces of 1 MiB spread over the file, read for a third of a second; 0 where that
- * fails, which loading will tell. */
-void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory);
+/* rates->card, card_core: pieces of 1 MiB spread over the file, four of them and for a third of a
+ * second; 0 where that fails, which loading will tell, or progress (or NULL) stops it. */
+void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory,
+                stream_progress_fn *progress, void *context);
 
 #endif

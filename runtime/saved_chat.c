@@ -19,7 +19,8 @@ struct transfer {
     bool writes, keeps; /* keeps false: read for the CRC alone */
     saved_chat_progress_fn *progress;
     void *context;
-    uint64_t start;
+    uint64_t start;   /* of the payload */
+    unsigned pass, n_passes; /* of n over all of it: the progress tells of them together */
 };
 
 static uint64_t to_sectors(uint64_t bytes)
@@ -103,9 +104,12 @@ static enum err move_buffer(struct transfer *t)
     t->at += bytes;
     t->n = 0;
     t->filled = bytes;
-    if (t->progress != NULL && e == ERR_OK) {
-        t->progress(t->context, t->writes ? "saving" : "loading", t->at - t->start,
-                    t->end - t->start);
+    if (e == ERR_OK && t->progress != NULL &&
+        !t->progress(t->context, t->writes ? "saving" : "loading",
+                     t->at - t->start + t->pass * (t->end - t->start),
+                     t->n_passes * (t->end - t->start))) {
+        format_text(s->problem, sizeof s->problem, "%s", err_text(ERR_ABORTED));
+        return ERR_ABORTED;
     }
     return io_problem(s, e, t->writes);
 }
@@ -229,7 +233,7 @@ static enum err read_headers(struct saved_chat *s, struct saved_chat_header h[2]
 static struct transfer transfer_of(struct saved_chat *s, unsigned half, uint64_t bytes,
                                    bool writes)
 {
-    struct transfer t = { .s = s, .writes = writes, .keeps = true };
+    struct transfer t = { .s = s, .writes = writes, .keeps = true, .n_passes = 1 };
 
     t.at = half * half_bytes(s->file) + SECTOR_BYTES;
     t.start = t.at;
@@ -351,6 +355,8 @@ static enum err read_payload(struct saved_chat *s, unsigned half,
     enum err e;
 
     t.keeps = keeps;
+    t.pass = keeps;
+    t.n_passes = 2;
     t.progress = progress;
     t.context = context;
     e = move_payload(&t, state, h);
@@ -394,7 +400,7 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     enum err e = check_fit(s, h, state);
 
     if (e == ERR_OK) {
-        e = read_payload(s, half, h, state, false, NULL, NULL);
+        e = read_payload(s, half, h, state, false, progress, context);
     }
     if (e != ERR_OK) {
         return e;

@@ -60,7 +60,8 @@ struct saved_chat {
     char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
 };
 
-typedef void saved_chat_progress_fn(void *context, const char *label, uint64_t done,
+/* False: stop. */
+typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
                                     uint64_t total);
 
 /* Bytes that the file must have for the state, and for any that its context may come to hold. */
@@ -68,15 +69,16 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save. ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. Errors of
- * file.h. The conversation saved before is still there after an error. progress may be NULL. */
+ * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
+ * after an error. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);
 
 /* Load the newest conversation that is whole. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by
  * another model, or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged.
- * Errors of file.h. Nothing of *state changes on an error but by the reading itself: then the cache's
- * length is 0, and there are no turns. */
+ * Errors of file.h, ERR_ABORTED by progress. Nothing of *state changes on an error but by the
+ * reading itself: then the cache's length is 0, and there are no turns. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

@@ -45,7 +45,7 @@ bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *
     }
     console_log("selftest: seed=%llu", (unsigned long long)seed);
     tester_open(space);
-    for (size_t i = 0; i < kernel_n_rows; i++) {
+    for (size_t i = 0; i < kernel_n_rows && !console_aborted(); i++) {
         const struct kernel_row *row = &kernel_rows[i];
 
         if (row->features & ~features) {
@@ -57,9 +57,10 @@ bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *
             trusted = trusted && row->features != CPU_ANY;
             kernels_use_reference(k, row->op);
         }
-        console_poll();
     }
-    if (failed == 0) {
+    if (console_aborted()) {
+        console_log("selftest: stopped after %u kernels, of which %u FAILED", n, failed);
+    } else if (failed == 0) {
         console_log("selftest: all %u kernels equal their references", n);
     } else {
         console_log("selftest: %u of %u kernels FAILED%s", failed, n,

@@ -55,8 +55,9 @@ struct stream_figures {
     uint64_t reread;         /* units read again because their CRC did not match */
 };
 
-/* done of total bytes, whenever there is something new to show. */
-typedef void stream_progress_fn(void *context, const char *label, uint64_t done, uint64_t total);
+/* done of total bytes, whenever there is something new to show. False: stop; asked again, it says
+ * so again. */
+typedef bool stream_progress_fn(void *context, const char *label, uint64_t done, uint64_t total);
 
 struct stream {
     const struct file *file;
@@ -97,7 +98,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
 
 /* Read the pinned extents, or check those used in place, and check every CRC; a streamed
  * embedding is read through once for its CRC. progress may be NULL.
- * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE: see s->problem. */
+ * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->problem. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
 
 /* Begin a pass. Requests go out at once. */

@@ -16,11 +16,9 @@ struct loading {
     uint64_t total;
 };
 
-static void show(const struct stream *s, const struct loading *l, uint64_t arrived)
+static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)
 {
-    if (l->progress != NULL) {
-        l->progress(l->context, s->label, l->done + arrived, l->total);
-    }
+    return l->progress == NULL || l->progress(l->context, s->label, l->done + arrived, l->total);
 }
 
 static void name_progress(struct stream *s, const char *doing, unsigned extent)
@@ -37,6 +35,7 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned exten
 {
     struct file_read *read = &s->slots[0].read;
     uint64_t checked = 0;
+    bool stopped = false;
     enum err e;
 
     (void)file_read_start(read, s->file, offset, buffer, bytes); /* a refusal shows in the poll */
@@ -47,10 +46,16 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned exten
         e = file_read_poll(read);
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
-        show(s, l, checked);
+        if (!goes_on(s, l, checked)) {
+            stopped = true;
+            file_read_stop(read);
+        }
     } while (e == ERR_BUSY);
     s->figures.retries += read->n_retries;
     l->done += bytes;
+    if (stopped) {
+        return stream_name_problem(s, extent, NULL, ERR_ABORTED);
+    }
     return e == ERR_OK ? ERR_OK : stream_name_problem(s, extent, read, e);
 }
 
@@ -93,7 +98,9 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned ext
         size_t n = (size_t)(x->bytes - at < CHECK_STEP ? x->bytes - at : CHECK_STEP);
 
         crc = crc32c(crc, s->extents[extent] + at, n);
-        show(s, l, at + n);
+        if (!goes_on(s, l, at + n)) {
+            return stream_name_problem(s, extent, NULL, ERR_ABORTED);
+        }
     }
     l->done += x->bytes;
     return check(s, extent, crc);

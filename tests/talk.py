@@ -93,15 +93,19 @@ def sd_drive(board, card, more=""):
 class Console:
     """A spawned board, driven line by line. Lines come back without CR."""
 
-    def __init__(self, machine, words, drives, cores=1, reboots=False):
+    def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False):
+        """terminal: it answers, from the first question on; else to those asked at a prompt."""
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")
         self.child = pexpect.spawn(command[0], command[1:], timeout=60, echo=False,
                                    maxread=65536)
         self.child.delaybeforesend = None
-        self.seen = ""
+        self.seen = self.raw = ""
         self.columns = 80
+        if terminal:
+            self.expect(r"\x1b\[6n")
+            self.answer()
 
     def __enter__(self):
         return self
@@ -122,7 +126,8 @@ class Console:
         self.child.expect(pattern, timeout=timeout)
         before = self.child.before + (self.child.after if isinstance(self.child.after, bytes)
                                       else b"")
-        self.seen = before.decode("utf-8", "replace").replace("\r", "")
+        self.raw = before.decode("utf-8", "replace")
+        self.seen = self.raw.replace("\r", "")
         return self.child.match
 
     def prompt(self, timeout=60):

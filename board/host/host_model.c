@@ -202,24 +202,14 @@ bool host_model_change(struct host_model *m, const struct host_args *args)
     return open_any(&m->source, args, args->model) && open_engines(m, args);
 }
 
-static void show_progress(void *context, const char *label, uint64_t done, uint64_t total)
-{
-    const struct host_args *args = context;
-
-    if (!args->quiet) {
-        console_progress(label, done, total);
-    }
-}
-
 static bool load(struct engine *engine, const struct engine_setup *setup,
                  const struct host_args *args)
 {
-    union {
-        const void *in;
-        void *out;
-    } context = { .in = args };
-    enum err e = engine_load(engine, setup, show_progress, context.out);
+    struct engine_setup own = *setup;
+    enum err e;
 
+    own.progress = args->quiet ? NULL : console_progress_step;
+    e = engine_load(engine, &own);
     console_progress_end();
     return said_fine(engine, e);
 }

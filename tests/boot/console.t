@@ -21,6 +21,8 @@ BOARDS = [ARM64, RISCV64_V, Machine("rpi4")]
 MODELS = make_model("console-a", 1), make_model("console-b", 2, dim=96)
 CARD = make_card("console-card.img", "--power-of-two", "--save", "4", *MODELS)
 UP, DOWN, LEFT, HOME, END, DELETE = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[3~"
+SLOW = 50000  # bytes a second: some seconds of loading
+PROGRESS = re.compile(r"^\[ *\d+\.\d{3}\] loading \w+( \d+)? \d+ %.*$", re.M)
 WORD_LEFT, WORD_RIGHT = "\x1b[1;5D", "\x1b[1;5C"
 
 
@@ -36,10 +38,11 @@ class Checks:
     def ok(self, good, what, detail=""):
         self.results.append((bool(good), f"{self.board}: {what}", detail))
 
-    def console(self, words="", **more):
+    def console(self, words="", pace=0, **more):
+        """pace: bytes a second that the card gives and takes."""
         cores = 4 if self.board == "rpi4" else 1
-        return Console(self.machine, "temp=0 n=8 " + words, sd_drive(self.board, self.card), cores,
-                       **more)
+        drive = sd_drive(self.board, self.card, f",throttling.bps-total={pace}" if pace else "")
+        return Console(self.machine, "temp=0 n=8 " + words, drive, cores, **more)
 
 
 def edit(k, screen, keys, shown):
@@ -261,10 +264,7 @@ def swaps(c):
         c.ok(all(len(m) == 10 and len(m[0]) == 5 and all(x == m[0] for x in m)
                  for m in marks.values()) and marks["console-a"][0] != marks["console-b"][0],
              "the arena's marks are the same after each", marks)
-        k.send("/model console-b\r\x03\x03")
-        out = k.prompt()
-        c.ok("ready" in out and k.figures("Hello")[1] == 8, "Ctrl-C while loading harms nothing",
-             out)
+        k.say("/model console-b")
         out = k.say("/model console-c")
         c.ok("no model" in out and "back to the model before" in out and
              "model console-b:" in out and k.figures("Hello")[1] == 8,
@@ -315,6 +315,114 @@ def restarts(c):
              "another model's conversation is refused", k.seen)
 
 
+def stops(c):
+    """Ctrl-C at each stage that prompts and replies do not have."""
+    again = r"loading is stopped: /model (\S+) loads it again"
+    with c.console("model=console-a", pace=SLOW) as k:
+        k.expect("model console-a:")
+        k.send("\x03")
+        out = k.prompt()
+        c.ok(re.search(again, out) and re.search(again, out)[1] == "console-a" and
+             "ready" not in out, "Ctrl-C at start stops the loading, and says how it goes on", out)
+        c.ok(all("error: no model is loaded" in k.say(line) for line in
+                 ("Hello", "/plan", "/bench", "/save", "/load", "/reset", "/set n 9")),
+             "what needs a model is refused", k.seen)
+        c.ok("console-b.ingot" in k.say("/models") and "/reboot" in k.say("/help") and
+             "cores: " in k.say("/log") and "no model" in k.say("/model console-c") and
+             "no model is loaded" in k.say("Hello"), "what does not is obeyed", k.seen)
+        out = k.say("/model console-a")
+        c.ok("ready: " in out and k.figures("Hello")[1] == 8, "/model loads it", out + k.seen)
+        k.send("/model console-b\r")
+        k.expect("model console-b:")
+        k.send("\x03more\r")
+        k.expect("no model is loaded")
+        out = k.seen
+        k.prompt()
+        c.ok(re.search(again, out) and re.search(again, out)[1] == "console-b", "Ctrl-C in /model, and what is typed is kept", out)
+        k.send("/model console-b\r\x03")
+        out = k.prompt()
+        c.ok(re.search(again, out) and "plan:" not in out, "Ctrl-C before its tables are there", out)
+        out = k.say("/model console-b")
+        c.ok("ready: " in out and k.figures("Hello")[1] == 8, "and the same once more", out + k.seen)
+        c.ok(PROGRESS.search(out) and len(PROGRESS.findall(out)) <= 4 and "\x1b" not in out,
+             "no terminal: a line of progress now and then", out)
+    with c.console() as k:
+        k.prompt()
+        _, _, before = k.figures("Hello")
+        saved = k.say("/save")
+        k.figures("More")
+        stats = k.say("/stats")
+        k.send("/bench\r\x03")
+        out = k.prompt()
+        c.ok("(stopped)" in out and "tok/s" not in out and
+             re.search("; .*", stats)[0] == re.search("; .*", k.say("/stats"))[0],
+             "Ctrl-C in /bench", out + stats + k.seen)
+        k.send("/save\r\x03")
+        out = k.prompt()
+        c.ok("(stopped: saves/chat.sav is as it was)" in out, "Ctrl-C in /save", out)
+        k.send("/load\r\x03")
+        out = k.prompt()
+        c.ok("(stopped: a new conversation)" in out and "; 0 of " in k.say("/stats"),
+             "Ctrl-C in /load", out + k.seen)
+        found = re.search(r"\((\d+ tokens)", saved)
+        c.ok(found and f"({found[1]} of saves/chat.sav" in k.say("/load"),
+             "and what was saved is there", saved + k.seen)
+        k.send("/selftest\r")
+        k.expect(r"ok, \d+ cases\r")
+        k.send("\x03")
+        out = k.prompt(120)
+        c.ok(re.search(r"selftest: stopped after \d+ kernels, of which 0 FAILED", out) and
+             k.figures("Hello")[1] == 8, "Ctrl-C in /selftest", out + k.seen)
+
+
+def terminal(c):
+    """A terminal that answers when it is asked, at the start or later; one that is promised."""
+    with c.console("model=console-a", pace=SLOW, terminal=True) as k:
+        k.send("/zzz\r")
+        k.prompt()
+        out, raw = k.seen, k.raw
+        if "there is no /zzz" not in out:
+            k.prompt()
+        c.ok("there is no /zzz" in k.seen, "a terminal: what is typed around its answer is kept",
+             k.seen)
+        screen = Screen()
+        screen.feed(raw)
+        shown = screen.tail(99)
+        c.ok("\x1b[2m[" in out and styles_end(out) and shown.count("loading ") == 1 and
+             raw.count("\r[") > 2 and "ready: " in shown,
+             "dim log lines, and one line of progress that is drawn anew", repr(out) + shown)
+        out = k.say("Hello")
+        c.ok("\x1b[36m" in out and re.search(r"\x1b\[2m\[\d+ prompt", out) and styles_end(out),
+             "a reply and its figures", repr(out))
+        c.ok("\x1b[1;31merror: " in k.say("/zzz") and styles_end(k.seen), "an error is red", k.seen)
+        out = k.say("/log")
+        c.ok(out.count("\x1b[2m") == 1 and "ready: " in out, "no colour is kept", repr(out))
+    with c.console() as k:
+        first = k.prompt()
+        c.ok("\x1b" not in first.split("Ingot 0")[1], "no answer: no control sequence", repr(first))
+        k.send("\x0c")
+        k.expect(r"\x1b\[6n")
+        k.answer()
+        k.expect(r"\x1b\[1m> ")
+        c.ok("\x1b[1;31m" in k.say("/zzz"), "a terminal that was attached later", repr(k.seen))
+    with c.console("term=plain") as k:
+        out = k.prompt()
+        k.send(UP + "/zz" + LEFT + "\x02y\x0c" + HOME + "\r")
+        k.expect("no /zzy")
+        c.ok("\x1b" not in (out + k.seen)[out.index("Ingot 0"):] and "\x1b[6n" not in out, "term=plain: no control sequence, whatever is typed",
+             repr(out + k.seen))
+    with c.console("term=vt") as k:
+        out = k.prompt()
+        c.ok("\x1b[6n" not in out.split("Ingot 0")[0] and "\x1b[2m[" in out,
+             "term=vt: colours at once", repr(out))
+
+
+def styles_end(text):
+    """Every style is taken back before another one and before the end."""
+    codes = re.findall(r"\x1b\[([\d;]*)m", text)
+    return all(a == "0" or b == "0" for a, b in zip(codes, codes[1:])) and codes[-1:] == ["0"]
+
+
 def pipe(c):
     """No pty on the far end: lines in, text out, nothing to draw with."""
     command = c.machine.command("temp=0 n=8", 4 if c.board == "rpi4" else 1,
@@ -334,7 +442,7 @@ def pipe(c):
          "a plain pipe: no escape, the lines obeyed", out)
 
 
-PARTS = (editing, turns, commands, swaps, restarts, pipe)
+PARTS = (editing, turns, commands, swaps, stops, terminal, restarts, pipe)
 
 
 def all_parts(machine):

@@ -32,7 +32,7 @@ static void start_with_draft(size_t limit)
     draft_setup.ram = (struct memory_range){ ram, DRAFT_RAM };
     if (engine_open(&draft, &draft_setup) != ERR_OK ||
         speculative_check(&draft, &rig.engine) != ERR_OK ||
-        engine_load(&draft, &draft_setup, NULL, NULL) != ERR_OK)
+        engine_load(&draft, &draft_setup) != ERR_OK)
         rig_die(draft.problem);
 }
 

@@ -317,7 +317,7 @@ static void test_memory(void)
             continue;
         }
         least = least == 0 ? bytes : least;
-        e = engine_load(&rig.engine, &rig.setup, NULL, NULL);
+        e = engine_load(&rig.engine, &rig.setup);
         loaded += e == ERR_OK && append(0, 5) == ERR_OK;
     }
     OK(monotone && refused > 10 && loaded > 50,

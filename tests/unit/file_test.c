@@ -188,6 +188,25 @@ static void test_two_reads(void)
 
 /* Writes lie where the file lies and nowhere else, also after failures; without them a device says
  * so. */
+static void test_stop(void)
+{
+    unsigned polls = 0;
+
+    start_over();
+    (void)file_read_start(&read_a, &file, 0, buffer, BYTES);
+    (void)file_read_poll(&read_a);
+    file_read_stop(&read_a);
+    while (file_read_poll(&read_a) == ERR_BUSY) {
+        polls++;
+    }
+    OK(read_a.status == ERR_ABORTED && fake.n_pending == 0 && read_a.bytes_issued < BYTES / 2 &&
+       polls < 100, "a read that is stopped ends with what was on its way (%u polls)", polls);
+    OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
+       "and the next one is whole");
+    file_read_stop(&read_a);
+    OK(file_read_poll(&read_a) == ERR_OK, "one that has ended cannot be stopped");
+}
+
 static void test_writes(void)
 {
     static uint8_t image[BYTES];
@@ -355,6 +374,7 @@ int main(void)
     test_ranges();
     test_failures();
     test_two_reads();
+    test_stop();
     test_writes();
     test_silence();
     test_memory();

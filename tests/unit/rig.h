@@ -147,7 +147,7 @@ static enum err rig_start(size_t limit, uint32_t chunk, bool in_place)
 {
     enum err e = rig_open(limit, chunk, in_place);
 
-    return e == ERR_OK ? engine_load(&rig.engine, &rig.setup, NULL, NULL) : e;
+    return e == ERR_OK ? engine_load(&rig.engine, &rig.setup) : e;
 }
 
 /* The limits at which a plan takes each of its forms. */

@@ -160,6 +160,50 @@ static void test_round_trip(void)
        "and a third one that");
 }
 
+static unsigned steps_left;
+static uint64_t told;
+
+static bool step(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context;
+    OK(done > told && done <= total, "%s: %llu of %llu", label, (unsigned long long)done,
+       (unsigned long long)total);
+    told = done;
+    return steps_left-- != 0;
+}
+
+/* Ctrl-C while saving leaves what was saved; while loading, nothing of the state. */
+static void test_stopped(void)
+{
+    struct saved_chat_state state;
+    uint64_t hash;
+
+    insert_card(FILE_BYTES);
+    talk(1, 100);
+    hash = next_hash();
+    OK(save(101) == ERR_OK, "a conversation is saved");
+    talk(2, 150);
+    for (unsigned i = 0; i < 2; i++) {
+        state = state_of(150);
+        steps_left = i;
+        told = 0;
+        OK(saved_chat_write(&saved, &file, &state, step, NULL) == ERR_ABORTED &&
+           strstr(saved.problem, "Ctrl-C") != NULL, "saving stops after %u steps", i + 1);
+    }
+    OK(load(&state) == ERR_OK && state.n_ids == 101 && next_hash() == hash,
+       "and the one before is there");
+    for (unsigned i = 0; i < 3; i++) {
+        steps_left = i;
+        told = 0;
+        OK(saved_chat_read(&saved, &file, &state, step, NULL) == ERR_ABORTED,
+           "loading stops after %u steps", i + 1);
+    }
+    steps_left = 1000;
+    told = 0;
+    OK(saved_chat_read(&saved, &file, &state, step, NULL) == ERR_OK && steps_left < 1000 &&
+       next_hash() == hash, "and goes through to its end another time");
+}
+
 /* At every sector: the old conversation or the new one. */
 static void test_power_cuts(void)
 {
@@ -331,6 +375,7 @@ int main(void)
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die(rig.engine.problem);
     test_round_trip();
+    test_stopped();
     test_power_cuts();
     test_damage();
     test_contradictions();

@@ -3,13 +3,16 @@
 
 static uint64_t progress_done, progress_total;
 static bool progress_good;
-static void progress(void *context, const char *label, uint64_t done, uint64_t total)
+static uint64_t stop_at; /* bytes; 0: never */
+
+static bool progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
     (void)context;
     (void)label;
     progress_good = progress_good && done >= progress_done && done <= total;
     progress_done = done;
     progress_total = total;
+    return stop_at == 0 || done < stop_at;
 }
 
 static void test_progress(size_t limit, bool in_place, const char *form)
@@ -17,9 +20,37 @@ static void test_progress(size_t limit, bool in_place, const char *form)
     progress_good = true;
     progress_done = 0;
     rig_open(limit, 0, in_place);
-    OK(engine_load(&rig.engine, &rig.setup, progress, NULL) == ERR_OK && progress_good &&
+    rig.setup.progress = progress;
+    OK(engine_load(&rig.engine, &rig.setup) == ERR_OK && progress_good &&
            progress_done == progress_total && progress_total > 0,
        "%s: progress ascends to its total, %d bytes", form, (int)progress_total);
+}
+
+/* Stopped at any byte, it ends soon, and another try from the start is right. */
+static void test_stopped(size_t limit, bool in_place, const char *form)
+{
+    uint64_t total = progress_total;
+    unsigned wrong = 0;
+
+    for (unsigned i = 0; i < 16; i++) {
+        progress_good = true;
+        progress_done = 0;
+        stop_at = 1 + total * i / 16;
+        rig_open(limit, 0, in_place);
+        rig.setup.progress = progress;
+        wrong += engine_load(&rig.engine, &rig.setup) != ERR_ABORTED || rig.fake.n_pending != 0 ||
+                 (!in_place && rig.engine.stream.figures.bytes_loaded >= stop_at + total / 2) ||
+                 strstr(rig.engine.problem, "stopped by Ctrl-C") == NULL;
+        stop_at = 0;
+        wrong += rig_start(limit, 0, in_place) != ERR_OK;
+    }
+    OK(wrong == 0, "%s: stopped at 16 places and loaded again, %u wrong", form, wrong);
+    stop_at = 1;
+    rig_open(limit, 0, in_place);
+    rig.setup.progress = progress;
+    OK(engine_open(&rig.engine, &rig.setup) == (in_place ? ERR_OK : ERR_ABORTED) &&
+       rig.fake.n_pending == 0, "%s: and while the tables are read", form);
+    stop_at = 0;
 }
 
 /* A prompt of many tokens passes each layer once: the card is read once, not once a token. */
@@ -97,8 +128,11 @@ int main(void)
         rig_make_model(shapes[i], INGOT_Q8_0);
         l = rig_limits();
         test_progress(l.least, false, "least");
+        test_stopped(l.least, false, "least");
         test_progress(l.all, false, "resident");
+        test_stopped(l.all, false, "resident");
         test_progress(0, true, "in place");
+        test_stopped(0, true, "in place");
         test_prefill(l.least, "least");
         test_prefill(l.untiled, "head pinned");
     }

@@ -302,7 +302,7 @@ static void test_load(size_t limit, const char *form)
         rig_open(limit, 0, false);
         rig.fake.fail_sector = (long)sector;
         rig.fake.fail_times = 1000;
-        enum err e = engine_load(&rig.engine, &rig.setup, NULL, NULL);
+        enum err e = engine_load(&rig.engine, &rig.setup);
         OK(read ? e == ERR_IO && strstr(rig.engine.problem, part) != NULL &&
                       strstr(rig.engine.problem, "sector ") != NULL
                 : e == ERR_OK,
@@ -311,7 +311,7 @@ static void test_load(size_t limit, const char *form)
             rig_open(limit, 0, false);
             rig.flip_sector = (long)sector;
             rig.flip_times = times;
-            e = engine_load(&rig.engine, &rig.setup, NULL, NULL);
+            e = engine_load(&rig.engine, &rig.setup);
             OK(e == (read && times == 2 ? ERR_BAD_CHECKSUM : ERR_OK) &&
                    rig.engine.stream.figures.reread == (read ? 1 : 0) &&
                    (e == ERR_OK || strstr(rig.engine.problem, part) != NULL),
