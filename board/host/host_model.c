@@ -202,13 +202,21 @@ bool host_model_change(struct host_model *m, const struct host_args *args)
     return open_any(&m->source, args, args->model) && open_engines(m, args);
 }
 
+/* A second Ctrl-C ends the program here, as it does wherever nobody takes the first. */
+static bool show_progress(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context;
+    console_progress(label, done, total);
+    return true;
+}
+
 static bool load(struct engine *engine, const struct engine_setup *setup,
                  const struct host_args *args)
 {
     struct engine_setup own = *setup;
     enum err e;
 
-    own.progress = args->quiet ? NULL : console_progress_step;
+    own.progress = args->quiet ? NULL : show_progress;
     e = engine_load(engine, &own);
     console_progress_end();
     return said_fine(engine, e);

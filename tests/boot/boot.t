@@ -9,8 +9,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, make_card,
-                     qemu_command)
+from machine import (ARM64, BUILD, FLASH_BYTES, HOST, RISCV64_V, WORK, Machine, Reply, Tap,
+                     card_arguments, flash_arguments, make_card, make_flash, qemu_command,
+                     sd_arguments)
+from screen import Screen
 
 PROMPT_LIMIT_MS = 500          # guest time from entry to the prompt, loading excluded
 IMAGE_LIMIT_BYTES = 288 * 1024  # without weights, with the kernels of every CPU
@@ -143,4 +145,52 @@ for board in ("virt-arm64", "virt-riscv64"):
                                          ["-initrd", MODEL], timeout=90)
     tap.ok(status == 0 and Reply(console).ids == first and "in place" in console,
            f"{board}: a model that the firmware preloaded is used where it lies", console)
+
+# ---- the first screen: what somebody at the line sees before the first prompt ----------------
+
+SCREEN_ROWS, SCREEN_COLUMNS = 24, 80
+COPIES = [MODEL]
+for name in "bcdefg":
+    COPIES.append(os.path.join(WORK, f"boot-tiny-{name}.ingot"))
+    with open(MODEL, "rb") as f, open(COPIES[-1], "wb") as copy:
+        copy.write(f.read())
+MANY = make_card("boot-many.img", "--power-of-two", *COPIES)
+FLASH = flash_arguments(make_flash(MODEL, FLASH_BYTES["virt-arm64"], "boot-flash.img"))
+SCREENS = [
+    ("virt-arm64, resident", ARM64, "", card_arguments(CARD), r"plan: resident.*MiB of"),
+    ("virt-arm64, streamed", ARM64, "mem=160K", card_arguments(CARD),
+     r"plan: streamed.*\n.*pinned.*read per token\n.*card [\d.]+ MB/s"),
+    ("virt-arm64, in flash", ARM64, "", FLASH, "plan: in place"),
+    ("virt-riscv64, seven models", RISCV64_V, "", sd_arguments(MANY), "and 3 more: /models lists"),
+    ("virt-arm64, with a draft", ARM64, "draft=boot-tiny-b model=boot-tiny-c", sd_arguments(MANY),
+     "draft .*takes"),
+    ("rpi4", Machine("rpi4"), "", ["-drive", f"if=sd,format=raw,snapshot=on,file={MANY}"],
+     "board: .* MHz"),
+]
+
+
+def first_screen(console):
+    """The rows up to the prompt, as a terminal of that width shows them."""
+    screen = Screen(SCREEN_COLUMNS)
+    at = console.find("[", console.find("\r["))
+    screen.feed(console[max(at, 0):console.find("\n> ")].replace("\n", "\r\n") + "\r\n> ")
+    return [screen.line(i) for i in range(screen.row + 1)]
+
+
+for label, machine, more, drives, expect in SCREENS:
+    cores = 4 if machine.board == "rpi4" else 2
+    status, console = machine.run("temp=0 " + more, cores, drives, stdin=b"\n/off\n")
+    shown = first_screen(console)
+    text = "\n".join(shown)
+    tap.ok(status == 0 and 5 < len(shown) <= SCREEN_ROWS and shown[0].find("Ingot 0") == 12 and
+           "/help" in shown[-2] and shown[-1] == "> ",
+           f"first screen, {label}: {len(shown)} rows of {SCREEN_ROWS}", console)
+    tap.ok(all(re.search(what, console) for what in
+               (r"Ingot \d\.\d on \S+: \d x \S+.*, \S+ [MG]iB RAM", r"\] cores: \d of \d",
+                r"\] kernels: \w+", r"\] storage: ", r"\] model \S+: ", r"\] ready: ", expect)) and
+           (more == "mem=160K" or "flash" in label or re.search(r"loading.* at [\d.]+ MB/s", console)),
+           f"first screen, {label}: board, cores, RAM, card and rate, model and plan", text)
+    status, console = machine.run("temp=0 verbose " + more, cores, drives, stdin=b"\n/off\n")
+    tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
+           not re.search(r"\]   scratch +\d", text), f"{label}: the regions with verbose", console)
 tap.done()

@@ -442,7 +442,7 @@ def pipe(c):
          "a plain pipe: no escape, the lines obeyed", out)
 
 
-PARTS = (editing, turns, commands, swaps, stops, terminal, restarts, pipe)
+PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, pipe)
 
 
 def all_parts(machine):
