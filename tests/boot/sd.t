@@ -10,8 +10,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, BUILD, HOST, RISCV64_V, SD_ADMA2, SD_ADMA2_64, SD_PIO, SD_SDMA, WORK,
-                     Reply, Tap, card_arguments, extents, make_card, sd_arguments,
+from machine import (ARM64, BUILD, HOST, LONG, RISCV64_V, SD_ADMA2, SD_ADMA2_64, SD_PIO, SD_SDMA,
+                     WORK, Reply, Tap, card_arguments, extents, make_card, sd_arguments,
                      written_sectors)
 
 tap = Tap()
@@ -34,6 +34,11 @@ WAYS = [("ADMA2", CARD, SD_ADMA2, ""), ("64-bit ADMA2", LARGE, SD_ADMA2_64, ""),
 TRACE = ["-trace", "sdcard_normal_command"]
 
 
+def ways(machine):
+    """The driver is the same on both machines: one has them all, the other the most different."""
+    return [way for way in WAYS if LONG or machine is ARM64 or way[0] in ("ADMA2", "PIO")]
+
+
 def boot(case):
     machine, _, words, drives = case
     return machine.run(words, 2, drives, timeout=120)
@@ -43,7 +48,7 @@ cases = []
 for machine in (ARM64, RISCV64_V):
     cases.append((machine, "virtio-blk", WORDS, card_arguments(CARD)))
     cases.append((machine, "virtio-blk, beyond 4 GiB", WORDS, card_arguments(LARGE)))
-    for name, card, capabilities, more in WAYS:
+    for name, card, capabilities, more in ways(machine):
         drives = sd_arguments(card, capabilities, "", more)
         cases.append((machine, name, WORDS, drives + TRACE))
         if name in ("ADMA2", "PIO"):
@@ -126,8 +131,9 @@ def writes(machine, name, capabilities):
 
 
 for machine in (ARM64, RISCV64_V):
-    for name, _, capabilities, more in WAYS[:4]:
-        writes(machine, name, capabilities)
+    for name, _, capabilities, more in ways(machine):
+        if not more:
+            writes(machine, name, capabilities)
 
 for machine in (ARM64, RISCV64_V):
     for name, capabilities, most in (("ADMA2", SD_ADMA2, 50000), ("SDMA", SD_SDMA, 50000),
