@@ -279,12 +279,13 @@ def restarts(c):
         k.figures("Hello there")
         k.figures("Second")
         c.ok("tokens are saved in saves/chat.sav" in k.say("/save"), "/save", k.seen)
-        for line, answers in (("/bench", ("stopped", "tok/s")), ("/save", ("are saved",)),
-                              ("/load", ("go on",))):
+        for line, answers in (("/bench", ("stopped", "tok/s")),
+                              ("/save", ("stopped", "are saved")), ("/load", ("stopped", "go on"))):
             k.send(line + "\r\x03\r/here\r")
             k.expect("there is no /here")
             c.ok(any(text in k.seen for text in answers), f"Ctrl-C behind {line} is survived", k.seen)
             k.prompt()
+        c.ok("go on" in k.say("/load"), "and what was saved is there", k.seen)
         unbroken = k.figures("Third")
         k.send("/reboot\r")
         k.expect("Ingot 0", 120)
