@@ -189,7 +189,8 @@ def talk(c, k):
     c.ok(done_of(reply)["reason"] == "stop" and text_of(reply) ==
          people.text[:people.text.index(stop)], f"a stop string ({stop!r}) ends it", reply)
     reply = k.ask(prompt=PROMPT, reset=True, stop="", n=5)
-    c.ok(done_of(reply)["reason"] == "limit" and ids_of(reply) == people.ids[:5],
+    c.ok(done_of(reply)["reason"] == "limit" and ids_of(reply) == people.ids[:5] and
+         done_of(reply)["context_tokens"] == done_of(reply)["prompt_tokens"] + 5,
          "n ends it, and the stop string is forgotten", reply)
 
     raw = '{"prompt":"Caf\xe9 \U0001f600?","reset":true,"n":9}\n'
