@@ -146,21 +146,25 @@ static const char *model_name(void)
     if (asked[0] != '\0') {
         return asked;
     }
-    return f->device == &state.storage.initrd            ? "initrd"
+    return f->device == NULL                             ? "NAME"
+           : f->device == &state.storage.initrd          ? "initrd"
            : f->device->memory != NULL || f->device->flash ? "flash"
                                                            : f->name;
 }
 
-/* As open_model; Ctrl-C leaves no model, and says how one comes. */
-static enum err try_model(void)
+/* Ctrl-C and a card in trouble leave no model: where somebody is there to ask for one, say how. */
+static bool goes_on_without(enum err e)
 {
-    enum err e = open_model();
+    bool card = e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED || e == ERR_BAD_CHECKSUM;
 
-    if (e == ERR_ABORTED) {
-        console_log("loading is stopped: /model %s loads it again, /models lists all",
-                    model_name());
+    if (options_given(state.setup.options, OPTION_PROMPT) || (e != ERR_ABORTED && !card)) {
+        return false;
     }
-    return e;
+    if (card) {
+        console_log("error: %s", state.problem);
+    }
+    console_log("loading is stopped: /model %s loads it again, /models lists all", model_name());
+    return true;
 }
 
 bool talk_open(const struct talk_setup *setup)
@@ -169,8 +173,8 @@ bool talk_open(const struct talk_setup *setup)
 
     state.setup = *setup;
     storage_open(&state.storage, setup->machine);
-    e = try_model();
-    return e == ERR_OK || e == ERR_ABORTED;
+    e = open_model();
+    return e == ERR_OK || goes_on_without(e);
 }
 
 /* ---- what the conversation may ask for ------------------------------------------------------ */
@@ -200,8 +204,8 @@ static bool change_model(const char *name)
     }
     state.chat.engine = NULL;
     memcpy(o->model, name, strlen(name) + 1);
-    e = try_model();
-    if (e == ERR_OK || e == ERR_ABORTED) {
+    e = open_model();
+    if (e == ERR_OK || (e == ERR_ABORTED && goes_on_without(e))) {
         return true;
     }
     console_log("error: %s", state.problem);
@@ -210,8 +214,8 @@ static bool change_model(const char *name)
         return true;
     }
     console_log("back to the model before");
-    e = try_model();
-    if (e == ERR_OK || e == ERR_ABORTED) {
+    e = open_model();
+    if (e == ERR_OK || goes_on_without(e)) {
         return true;
     }
     console_log("error: %s", state.problem);

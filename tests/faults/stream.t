@@ -296,6 +296,32 @@ def gone_in_reply(row, name, go, expected):
     session.close()
 
 
+def gone_in_load(row, name, go, expected):
+    """At the start, and when another model is asked for: the prompt comes without one, and /model
+    loads it once the card is back."""
+    session = Session(CARD, WORDS, bps=50000)
+    session.wait(r"predicted: ")
+    go(session)
+    text = session.wait(r"^> ") or session.seen
+    row.ok("error: " in text and expected in text and "/model stream-faults" in text,
+           f"{name}: a sentence, what to do, and the prompt", text)
+    ids, text = session.ask("hello there")
+    row.ok(ids is None and "/model" in text, f"{name}: nobody answers", text)
+    back(session)
+    text = session.ask("/model stream-faults")[1]
+    row.ok("ready: " in text, f"{name}: the card is back, and so is the model", text)
+    row.right(session, name)
+    go(session)
+    text = session.ask("/model stream-faults")[1]
+    row.ok(text.count("error: ") == 2 and expected in text and "/model stream-faults" in text,
+           f"{name}: neither another model nor the one before", text)
+    back(session)
+    text = session.ask("/model stream-faults")[1]
+    row.ok("ready: " in text, f"{name}: and back again", text)
+    row.right(session, f"{name}, twice")
+    session.close()
+
+
 def rows():
     for place, extent, words in (("a pinned layer", 1, ""), ("a streamed layer", 2, STREAM),
                                  ("the embedding", 0, STREAM)):
@@ -313,6 +339,7 @@ def rows():
     yield ends, "a file cut short", short, STREAM, ["cut short", "copy it again"]
     yield (slow,)
     for way, go, expected in WAYS:
+        yield gone_in_load, f"{way} while loading", go, expected
         yield gone_in_prompt, f"{way} during a prompt", go, expected
         yield gone_between, f"{way} between two", go, expected
         yield gone_in_reply, f"{way} during a reply", go, expected
@@ -334,7 +361,7 @@ RIGHT, SECOND = [good.ask(line)[0] for line in ("hello there", "and again")] \
 good.close()
 tap.ok(RIGHT is not None and len(RIGHT) == 4 and SECOND is not None, "a card that is well",
        good.seen)
-with ThreadPoolExecutor(3) as pool:  # most of them wait
+with ThreadPoolExecutor(5) as pool:  # most of them wait
     for told in pool.map(play, list(rows())):
         for line in told:
             tap.ok(*line)
