@@ -265,7 +265,9 @@ CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BO
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
 SAVE ?= 8
-CARD_MADE_OF = $(MODEL_IMAGE) $(SAVE) $(if $(CARD_IMAGE),$(FIRMWARE) $(CMDLINE))
+# And for keys and values with kv=card, as `ingot plan` says; 0: none.
+KV ?= 0
+CARD_MADE_OF = $(MODEL_IMAGE) $(SAVE) $(KV) $(if $(CARD_IMAGE),$(FIRMWARE) $(CMDLINE))
 
 $(B)/card.img: $(MODEL_IMAGE) flash_image/card.sh $(B)/card.words $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
 ifneq ($(CARD_IMAGE),)
@@ -273,7 +275,7 @@ ifneq ($(CARD_IMAGE),)
 	    --model '$(notdir $(MODEL_IMAGE))' --version '$(VERSION)' --firmware '$(FIRMWARE)' \
 	    --needs '$(CARD_FIRMWARE)' $(if $(CMDLINE),--words '$(CMDLINE)')
 endif
-	$(Q)flash_image/card.sh $@ $(CARD_SIZE) --save $(SAVE) $(if $(CARD_IMAGE),--tree $(B)/card) $(MODEL_IMAGE)
+	$(Q)flash_image/card.sh $@ $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(CARD_IMAGE),--tree $(B)/card) $(MODEL_IMAGE)
 
 # Remembers what the card was made of, so that another MODEL=, CMDLINE= or FIRMWARE= makes it anew.
 $(B)/card.words: FORCE
@@ -281,7 +283,7 @@ $(B)/card.words: FORCE
 	@echo '$(CARD_MADE_OF)' | cmp -s - $@ || echo '$(CARD_MADE_OF)' >$@
 FORCE:
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf; FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save
+card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf; FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, KV=MiB for kv=card
 
 CORES ?= 4
 run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X

@@ -17,6 +17,7 @@ static struct talk_state {
     struct storage storage;
     struct file draft_file;
     struct file save_file;
+    struct file kv_file;
     struct engine engine;
     struct engine draft;
     struct chat chat;
@@ -79,8 +80,12 @@ static enum err load(struct engine *engine, const struct engine_setup *setup)
 static enum err plan_models(struct engine_setup *setup, struct engine_setup *draft_setup)
 {
     const struct options *o = state.setup.options;
-    enum err e = has_draft() ? open_draft(setup, draft_setup) : ERR_OK;
+    enum err e = setup->kv_card ? storage_find_kv(&state.storage, &state.kv_file) : ERR_OK;
 
+    if (e != ERR_OK) {
+        return fail(e, state.storage.problem);
+    }
+    e = has_draft() ? open_draft(setup, draft_setup) : ERR_OK;
     if (e != ERR_OK) {
         return e;
     }
@@ -117,7 +122,9 @@ static enum err open_model(void)
         .kernels = state.setup.kernels,
         .weight_limit = (size_t)o->mem,
         .context = o->ctx,
-        .kv_type = (enum kv_type)o->kv,
+        .kv_type = (enum kv_type)(o->kv % OPTIONS_KV_CARD),
+        .kv_card = o->kv >= OPTIONS_KV_CARD,
+        .kv_file = &state.kv_file,
         .guesses = speculative_room(o),
         .probe = true,
         .progress = show_progress,

@@ -11,6 +11,7 @@ usage: card.sh OUT.img [options] [file.ingot ...]
   --tree FOLDER       put all that is in FOLDER into the root folder
   --start MiB         where the partition begins; default 1, which suits cards
   --save MiB          room for a conversation: saves/chat.sav, which /save writes into
+  --kv MiB            room for keys and values: ingot.kv, which kv=card writes into
   --power-of-two      round the size up to a power of two, as QEMU wants an SD card's
   --fragment          cut the models into pieces on the card, for tests
   --help              this text
@@ -33,7 +34,7 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1735689600}" TZ=UTC LC_ALL=C.UTF-
 export MTOOLSRC=/dev/null MTOOLS_SKIP_CHECK=0
 PATH="$PATH:/usr/sbin:/sbin"
 
-out= size_mib= start_mib=1 fragment=no power_of_two=no save_mib=0
+out= size_mib= start_mib=1 fragment=no power_of_two=no save_mib=0 kv_mib=0
 models=() roots=()
 
 add_tree() {
@@ -55,6 +56,7 @@ while [ $# -gt 0 ]; do
         --start) [ $# -gt 1 ] || fail "--start needs a number of MiB"; start_mib=$2; shift ;;
         --start=*) start_mib=${1#*=} ;;
         --save) [ $# -gt 1 ] || fail "--save needs a number of MiB"; save_mib=$2; shift ;;
+        --kv) [ $# -gt 1 ] || fail "--kv needs a number of MiB"; kv_mib=$2; shift ;;
         --power-of-two) power_of_two=yes ;;
         --fragment) fragment=yes ;;
         -*) fail "unknown option $1; --help lists them" ;;
@@ -69,13 +71,17 @@ done
 case "$size_mib" in
     *[!0-9]*) fail "--size $size_mib is no number of MiB" ;;
 esac
-case "$save_mib" in
-    ''|*[!0-9]*) fail "--save $save_mib is no number of MiB" ;;
-esac
+check_room() { # option, MiB
+    case "$2" in
+        ''|*[!0-9]*) fail "$1 $2 is no number of MiB" ;;
+    esac
+    [ "$2" -lt 4096 ] || fail "$1 $2: FAT32 holds files below 4 GiB only"
+}
+check_room --save "$save_mib"
+check_room --kv "$kv_mib"
 case "$start_mib" in
     ''|0|*[!0-9]*) fail "--start $start_mib is no number of MiB from 1" ;;
 esac
-[ "$save_mib" -lt 4096 ] || fail "--save $save_mib: FAT32 holds files below 4 GiB only"
 
 # ---- what goes onto it -----------------------------------------------------------------------
 
@@ -84,7 +90,7 @@ bytes_of() {
     stat -L -c %s -- "$1"
 }
 
-content=$((save_mib * MIB)) largest=0 files=8
+content=$(((save_mib + kv_mib) * MIB)) largest=0 files=8
 for file in "${models[@]}"; do
     case "$file" in
         *.ingot) ;;
@@ -201,11 +207,14 @@ for root in "${roots[@]}"; do
     make_folders "$name"
     copy_in "$file" "$name"
 done
-if [ "$save_mib" != 0 ]; then
-    mmd -i "$drive" ::saves
-    truncate -s "${save_mib}M" "$work/chat.sav"
-    copy_in "$work/chat.sav" saves/chat.sav
-fi
+make_room() { # MiB, name on the card: zeros
+    [ "$1" != 0 ] || return 0
+    truncate -s "${1}M" "$work/room"
+    copy_in "$work/room" "$2"
+}
+[ "$save_mib" = 0 ] || mmd -i "$drive" ::saves
+make_room "$save_mib" saves/chat.sav
+make_room "$kv_mib" ingot.kv
 for file in "${models[@]}"; do copy_in "$file" "models/$(basename -- "$file")"; done
 [ $fragment = no ] || mdeltree -i "$drive" ::fill
 mv -- "$image" "$out"

@@ -258,7 +258,8 @@ static enum err decode(struct chat *c, struct reply *r)
         }
         error = speculative_append(&c->speculative, &c->sampler, limit - r->figures.new_tokens,
                                    stop_requested, NULL);
-        if (error != ERR_OK) {
+        if (error != ERR_OK) { /* which may have cost the cache its end */
+            c->pending = r->first_new + r->figures.new_tokens - e->kv.length;
             return error;
         }
         c->pending = 0;
@@ -450,7 +451,8 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         open_text(c, &r, as_turn);
         error = decode(c, &r);
     } else {
-        e->kv.length = start; /* as if the turn had never begun */
+        e->kv.length = e->kv.length < start ? e->kv.length : start;
+        c->pending = own - e->kv.length; /* as if the turn had never begun */
     }
     c->totals.turns++;
     c->totals.prompt_tokens += r.figures.prompt_tokens;

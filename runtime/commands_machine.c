@@ -73,6 +73,7 @@ enum command_result command_save(struct chat *c, char *argument)
     }
     c->engine->n_ahead = 0;
     e = saved_chat_write(&saved, file, &state, console_progress_step, NULL);
+    c->pending = state.n_ids - c->engine->kv.length; /* less, if it could not be read back */
     console_progress_end();
     if (e == ERR_ABORTED) {
         console_printf("(stopped: %s is as it was)\n", file->name);

@@ -113,7 +113,7 @@ static void request_plan(struct plan_request *r, struct engine *e,
     *r = (struct plan_request){ .image = &e->image, .arena_bytes = arena_left(&e->arena),
                                 .weight_limit = setup->weight_limit, .context = setup->context,
                                 .chunk = setup->chunk, .kv_type = setup->kv_type,
-                                .rates = setup->rates };
+                                .kv_card = setup->kv_card, .rates = setup->rates };
     r->in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
     r->logits_rows = setup->guesses == ENGINE_GUESSES ? 1 + ENGINE_MOST_GUESSES : 1;
     if (setup->draft) {
@@ -135,13 +135,30 @@ static enum err reserve_all(struct engine *e)
     return error == ERR_OK ? ERR_OK : refuse(e, error, "");
 }
 
+/* A file that is there is held against the plan; the bytes are there before it is asked for. */
+static enum err check_kv_file(struct engine *e, const struct engine_setup *setup)
+{
+    const struct file *f = setup->kv_file;
+
+    if (f == NULL || e->plan.n_spilled == 0) {
+        return ERR_OK;
+    }
+    if (f->bytes < e->plan.kv_card_bytes) {
+        format_text(e->problem, sizeof e->problem, "%.200s is too small for a context of %u: make "
+                    "the card with KV=%lu, or choose a shorter ctx=", f->name,
+                    (unsigned)e->plan.context, (unsigned long)(e->plan.kv_card_bytes >> 20) + 1);
+        return ERR_NO_SPACE;
+    }
+    return ERR_OK;
+}
+
 /* In the arena, which is empty but for the header and tables. */
 static void measure(struct engine *e, const struct engine_setup *setup)
 {
     struct memory_range free = { e->arena.base + e->arena.reserved, arena_left(&e->arena) };
 
     probe_cores(&e->request.rates, &e->image, e->kernels, setup->team, free);
-    if (e->plan.residency == PLAN_STREAMED) {
+    if (e->plan.residency == PLAN_STREAMED || e->plan.n_spilled != 0) {
         probe_card(&e->request.rates, e->file, free, setup->progress, setup->progress_context);
     }
 }
@@ -177,7 +194,8 @@ static enum err make_plan(struct engine *e, const struct engine_setup *setup)
         return refuse(e, ERR_NO_SPACE, "a draft must lie in memory whole, and there is not enough: "
                       "choose a smaller one, or a shorter ctx=");
     }
-    return reserve_all(e);
+    error = check_kv_file(e, setup);
+    return error == ERR_OK ? reserve_all(e) : error;
 }
 
 enum err engine_open(struct engine *e, const struct engine_setup *setup)
@@ -209,7 +227,12 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
 
     stream_open(&e->stream, e->file, &e->image, &e->plan, &e->arena);
     kv_cache_open(&e->kv, p, e->plan.context, setup->kv_type,
-                  arena_take(&e->arena, ARENA_KV, e->plan.kv_bytes));
+                  arena_take(&e->arena, ARENA_KV, e->plan.n_spilled != 0 ? 0 : e->plan.kv_bytes));
+    if (e->plan.n_spilled != 0) {
+        assert(setup->kv_file != NULL);
+        kv_pages_open(&e->pages, &e->kv, p, e->plan.n_spilled, setup->kv_file, &e->stream,
+                      &e->arena);
+    }
     transformer_open(&e->transformer, &e->image, e->kernels, setup->team, &e->stream, &e->kv,
                      &e->plan, &e->arena);
     e->ids = arena_take(&e->arena, ARENA_SCRATCH, e->plan.context * sizeof(uint32_t));
@@ -320,7 +343,8 @@ enum err engine_append_guesses(struct engine *e, uint32_t n, bool (*should_stop)
     }
     error = transformer_pass(&e->transformer, e->ids + at, n + 1, true, should_stop, context);
     error = error == ERR_OK ? transformer_logits(&e->transformer, 0, n + 1, &e->logits) : error;
-    e->kv.length = at; /* what lies behind the length is written again, or taken */
+    e->kv.length = e->kv.length < at ? e->kv.length : at; /* what lies behind the length is written
+                                                           * again, or taken */
     if (error != ERR_OK) {
         return stream_failed(e, error);
     }

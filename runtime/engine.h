@@ -14,6 +14,7 @@
 #include "runtime/file.h"
 #include "runtime/image.h"
 #include "runtime/kv_cache.h"
+#include "runtime/kv_pages.h"
 #include "runtime/options.h"
 #include "runtime/plan.h"
 #include "runtime/stream.h"
@@ -40,6 +41,8 @@ struct engine_setup {
     uint32_t context;         /* ctx=; 0: the model's */
     uint32_t chunk;           /* 0: default */
     enum kv_type kv_type;     /* kv= */
+    bool kv_card;             /* keys and values may spill, ... */
+    const struct file *kv_file; /* ... to this file, which takes writes; NULL: only planned */
     struct plan_rates rates;  /* of the machine, where they are known */
     bool probe;               /* measure them, for the plan; never for a draft */
     enum engine_guesses guesses; /* whether room for logits ahead is planned */
@@ -56,6 +59,7 @@ struct engine {
     struct plan plan;
     struct stream stream;
     struct kv_cache kv;
+    struct kv_pages pages; /* where keys and values spill */
     struct transformer transformer;
     struct tokenizer tokenizer;
     const struct kernels *kernels;
@@ -89,7 +93,8 @@ void engine_clear(struct engine *e);
 /* Append n tokens to the cache, in chunks; the logits after the last one are in e->logits.
  * ERR_TOO_LONG: the context is full (nothing was appended). ERR_ABORTED: should_stop said so
  * (whole chunks before it stay). Errors of the stream: e->problem. After an error the cache is
- * valid up to e->kv.length and e->logits is NULL. */
+ * valid up to e->kv.length, which is less than before where pages on the card were lost, and
+ * e->logits is NULL. */
 enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
                        bool (*should_stop)(void *), void *context);
 

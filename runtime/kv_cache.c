@@ -28,19 +28,28 @@ static size_t tiles(uint32_t context)
     return ((size_t)context + KV_TILE - 1) / KV_TILE;
 }
 
+size_t kv_cache_page_bytes(const struct ingot_params *p, enum kv_type type)
+{
+    return 2 * p->n_kv_heads * tile_bytes(p->head_dim, type);
+}
+
 size_t kv_cache_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type)
 {
-    return 2 * p->n_layers * p->n_kv_heads * tiles(context) * tile_bytes(p->head_dim, type);
+    return p->n_layers * tiles(context) * kv_cache_page_bytes(p, type);
 }
 
 void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t context,
                    enum kv_type type, void *memory)
 {
     c->keys = memory;
-    c->values = c->keys + kv_cache_bytes(p, context, type) / 2;
     c->type = type;
     c->tile_bytes = tile_bytes(p->head_dim, type);
     c->n_tiles = (uint32_t)tiles(context);
+    c->step_bytes = c->tile_bytes;
+    c->head_bytes = c->n_tiles * c->step_bytes;
+    c->layer_bytes = p->n_kv_heads * c->head_bytes;
+    c->values = c->keys + p->n_layers * c->layer_bytes;
+    c->pages = NULL;
     c->n_kv_heads = p->n_kv_heads;
     c->head_dim = p->head_dim;
     c->context = context;
@@ -49,7 +58,7 @@ void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t co
 
 static size_t tile_offset(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
 {
-    return (((size_t)layer * c->n_kv_heads + head) * c->n_tiles + i) * c->tile_bytes;
+    return layer * c->layer_bytes + head * c->head_bytes + i * c->step_bytes;
 }
 
 const void *kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)

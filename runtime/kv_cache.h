@@ -17,11 +17,17 @@ enum kv_type {
     KV_N_TYPES
 };
 
+struct kv_pages;
+
 struct kv_cache {
-    uint8_t *keys;       /* (n_layers, n_kv_heads, tiles, tile_bytes) */
+    uint8_t *keys;       /* (n_layers, n_kv_heads, tiles, tile_bytes), or as kv_pages.h says */
     uint8_t *values;
     enum kv_type type;
     size_t tile_bytes;   /* of keys or of values, a multiple of 16 */
+    size_t layer_bytes;  /* from a layer to the next, ... */
+    size_t head_bytes;   /* ... a head, ... */
+    size_t step_bytes;   /* ... a tile of a head */
+    struct kv_pages *pages; /* NULL: all layers are in memory */
     uint32_t n_tiles;    /* per layer and head */
     uint32_t n_kv_heads;
     uint32_t head_dim;
@@ -35,7 +41,11 @@ const char *kv_type_name(enum kv_type type);
 /* context is rounded up to whole tiles. type suits p->head_dim. */
 size_t kv_cache_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type);
 
-/* memory: kv_cache_bytes() bytes, 64-byte aligned. */
+/* One tile of keys and of values of all heads of a layer: a multiple of 512, as head_dim is even, or
+ * with Q8 a multiple of 32. */
+size_t kv_cache_page_bytes(const struct ingot_params *p, enum kv_type type);
+
+/* memory: kv_cache_bytes() bytes, 64-byte aligned; any place where kv_pages_open follows. */
 void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t context,
                    enum kv_type type, void *memory);
 

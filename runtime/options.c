@@ -58,7 +58,8 @@ static const struct rule rules[OPTION_COUNT] = {
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
-    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0, "f16, q8 or f32" },
+    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0,
+                    "f16, q8 or f32, or card or card,q8: what does not fit is on the card" },
     [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(spec), 0, 0, 0, "auto, off or ngram" },
     [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
@@ -241,7 +242,10 @@ const char *options_think_name(uint32_t think)
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
 {
     static const char *const kv[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32",
-                                      [KV_N_TYPES] = NULL };
+                                      [KV_N_TYPES] = "",
+                                      [OPTIONS_KV_CARD + KV_F16] = "card",
+                                      [OPTIONS_KV_CARD + KV_Q8] = "card,q8",
+                                      [OPTIONS_KV_CARD + KV_F32] = "card,f32", NULL };
     static const char *const on_off[] = { "on", "off", NULL }; /* FLOW_ON is 0 */
     static const char *const spec[] = { [SPEC_AUTO] = "auto", [SPEC_OFF] = "off",
                                         [SPEC_NGRAM] = "ngram", NULL };
@@ -256,7 +260,7 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
                                                                : on_off;
 
     for (uint32_t i = 0; choices[i] != NULL; i++) {
-        if (strcmp(value, choices[i]) == 0) {
+        if (strcmp(value, choices[i]) == 0 && value[0] != '\0') {
             memcpy((char *)o + rule->field, &i, sizeof i);
             return ERR_OK;
         }

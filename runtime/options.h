@@ -16,6 +16,7 @@ enum {
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_STOPS = 4,
     OPTIONS_STOP_BYTES = 64,
+    OPTIONS_KV_CARD = 4,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
 
@@ -35,7 +36,8 @@ enum option {
     OPTION_REPEAT,   /* repeat=1.0 */
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
-    OPTION_KV,       /* kv=f16, q8 or f32: the type of keys and values */
+    OPTION_KV,       /* kv=f16, q8 or f32: the type of keys and values; kv=card, card,q8: they may
+                      * spill to a file of the card */
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
     OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
@@ -71,7 +73,7 @@ struct options {
     uint32_t n;                        /* 0: until the model ends or the context is full */
     struct sampler_params sampler;     /* seed: 0 unless given; the caller takes ticks then */
     uint32_t ctx;                      /* 0: the model's own */
-    uint32_t kv;                       /* enum kv_type */
+    uint32_t kv;                       /* enum kv_type; OPTIONS_KV_CARD more: to the card */
     uint32_t spec;                     /* enum option_spec */
     char draft[OPTIONS_MODEL_BYTES];   /* "": none */
     uint64_t mem;                      /* 0: all that is left */

@@ -6,7 +6,7 @@
 #include "runtime/activations.h"
 #include "runtime/arena.h"
 #include "runtime/format_text.h"
-#include "runtime/kv_cache.h"
+#include "runtime/kv_pages.h"
 
 /* A tile is read from the sector before it to the sector after, the last one with the padding
  * of its extent. */
@@ -50,77 +50,19 @@ static void weigh(struct weights *w, const struct image *image)
     }
 }
 
-/* The same for every token, so that the bytes of a token can be planned: whole sectors, one
- * more where a group does not begin at one. */
 static size_t embedding_row_bytes(const struct image *image)
 {
-    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
-    size_t group = image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
+    uint64_t offset;
+    size_t bytes;
 
-    if (group % SECTOR_BYTES == 0 && t->offset % SECTOR_BYTES == 0) {
-        return group;
-    }
-    return (group + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
-}
-
-size_t plan_row_group_bytes(const struct image *image)
-{
-    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
-
-    return image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
-}
-
-uint32_t plan_row_groups(const struct image *image)
-{
-    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
-
-    return (t->rows + t->interleave - 1) / t->interleave;
+    plan_embedding_range(image, 0, &offset, &bytes);
+    return bytes;
 }
 
 /* The file has one checksum for the whole embedding; a group of rows needs its own. */
 static size_t row_sums_bytes(const struct image *image)
 {
     return plan_row_groups(image) * sizeof(uint32_t);
-}
-
-void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
-                          size_t *bytes)
-{
-    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
-    uint64_t group = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)t->interleave;
-    uint64_t first = image->extents[t->extent].offset + t->offset + token / t->interleave * group;
-
-    *offset = first / SECTOR_BYTES * SECTOR_BYTES;
-    *bytes = embedding_row_bytes(image);
-}
-
-uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece)
-{
-    static const uint8_t next[PLAN_PIECES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM,
-                                                   INGOT_FFN_DOWN };
-
-    return piece < PLAN_PIECES - 1
-               ? image_tensor(image, (enum ingot_role)next[piece], layer)->offset
-               : image->extents[layer + 1].bytes;
-}
-
-void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
-                    struct plan_tile *tile)
-{
-    uint32_t vocab = image->header->params.vocab;
-    uint64_t first, last;
-
-    tile->first_row = i * plan->tile_rows;
-    tile->n_rows = vocab - tile->first_row < plan->tile_rows ? vocab - tile->first_row
-                                                             : plan->tile_rows;
-    first = plan->tile_base + tile->first_row / plan->group_rows * plan->group_bytes;
-    last = first + (tile->n_rows + plan->group_rows - 1) / plan->group_rows * plan->group_bytes;
-    if (i == plan->n_tiles - 1) {
-        last = plan->tile_end; /* the padding too: the extent's CRC covers it */
-    }
-    tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
-    tile->skip = (size_t)(first - tile->offset);
-    tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
 }
 
 /* Cut the output matrix into tiles of at most slot_bytes, whole groups of rows. */
@@ -293,7 +235,7 @@ static uint64_t least_bytes(const struct weights *w)
 static void refuse(struct plan *plan, const struct plan_request *r, const struct weights *w,
                    uint64_t rest, uint64_t limit)
 {
-    const char *cure = r->weight_limit != 0 && r->weight_limit == limit
+    const char *cure = rest < r->arena_bytes && limit < r->arena_bytes - rest
                            ? "raise mem= to at least that"
                            : "use a smaller type (ingot pack --type q4_0) or a shorter ctx=";
 
@@ -342,12 +284,17 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
            r->extra_scratch;
 }
 
+static uint64_t kv_bytes(const struct plan *plan, const struct plan_request *r, uint32_t context)
+{
+    return kv_pages_memory_bytes(&r->image->header->params, context, r->kv_type,
+                                 plan->n_spilled);
+}
+
 /* Keys and values, work space, and the pages that regions are rounded to. */
 static uint64_t rest_bytes(const struct plan *plan, const struct plan_request *r,
                            uint32_t context)
 {
-    return page_up(kv_cache_bytes(&r->image->header->params, context, r->kv_type)) +
-           page_up(scratch_bytes(plan, r, context)) + INGOT_PAGE;
+    return page_up(kv_bytes(plan, r, context)) + page_up(scratch_bytes(plan, r, context)) + INGOT_PAGE;
 }
 
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
@@ -403,20 +350,42 @@ static void advise(struct plan *plan, const struct plan_request *r, const struct
     }
 }
 
-static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
-                                const struct weights *w)
+/* For weights and what streams them; with kv=card mem= is for keys and values too. */
+static uint64_t weight_limit(const struct plan *plan, const struct plan_request *r)
 {
     uint64_t rest = rest_bytes(plan, r, plan->context);
-    uint64_t limit;
+    uint64_t kv = r->kv_card ? page_up(kv_bytes(plan, r, plan->context)) : 0;
+    uint64_t limit = rest < r->arena_bytes ? r->arena_bytes - rest : 0;
+    uint64_t own = r->weight_limit > kv ? r->weight_limit - kv : 0;
+
+    return r->weight_limit != 0 ? smaller(limit, own) : limit;
+}
+
+/* What weights leave takes layers of keys and values back from the card. */
+static void keep_kv(struct plan *plan, const struct plan_request *r)
+{
+    const struct ingot_params *p = &r->image->header->params;
+    uint64_t room = weight_limit(plan, r) - plan->pinned_bytes - plan->io_bytes, layer;
+    uint32_t spilled = plan->n_spilled;
+
+    if (spilled != 0) {
+        layer = kv_pages_memory_bytes(p, plan->context, r->kv_type, spilled - 1) -
+                kv_bytes(plan, r, plan->context);
+        plan->n_spilled -= (uint32_t)smaller(room / page_up(layer), spilled - KV_PAGES_LEAST);
+    }
+    plan->kv_bytes = kv_bytes(plan, r, plan->context);
+    plan->kv_card_bytes = kv_pages_file_bytes(p, plan->context, r->kv_type, plan->n_spilled);
+}
+
+static enum err plan_with_kv(struct plan *plan, const struct plan_request *r,
+                             const struct weights *w)
+{
+    uint64_t rest = rest_bytes(plan, r, plan->context);
+    uint64_t limit = weight_limit(plan, r);
 
     plan->rates = r->rates;
     plan->kv_type = r->kv_type;
-    plan->kv_bytes = kv_cache_bytes(&r->image->header->params, plan->context, r->kv_type);
     plan->scratch_bytes = scratch_bytes(plan, r, plan->context);
-    limit = rest < r->arena_bytes ? r->arena_bytes - rest : 0;
-    if (r->weight_limit != 0 && r->weight_limit < limit) {
-        limit = r->weight_limit;
-    }
     if (r->in_place && r->weight_limit == 0 && rest <= r->arena_bytes + INGOT_PAGE) {
         plan->residency = PLAN_IN_PLACE;
         plan->n_pinned_layers = w->n_layers;
@@ -433,6 +402,28 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                      plan->row_sums_bytes;
     advise(plan, r, w, limit);
     return ERR_OK;
+}
+
+/* Keys and values spill where that makes room that is missing. A byte of weights that stays spares
+ * one in every token, a byte of theirs only when the context is full: so weights come first. */
+static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
+                                const struct weights *w)
+{
+    struct plan spilled = *plan;
+    uint64_t all = kv_bytes(plan, r, plan->context);
+    enum err e = plan_with_kv(plan, r, w);
+
+    spilled.n_spilled = w->n_layers;
+    if (r->kv_card && w->n_layers >= KV_PAGES_LEAST && kv_bytes(&spilled, r, plan->context) < all &&
+        (e != ERR_OK || plan->residency == PLAN_STREAMED) &&
+        plan_with_kv(&spilled, r, w) == ERR_OK) {
+        *plan = spilled;
+        e = ERR_OK;
+    }
+    if (e == ERR_OK) {
+        keep_kv(plan, r);
+    }
+    return e;
 }
 
 /* Half the chunk, and half of that, where it is in the way: of running at all, and of having

@@ -44,6 +44,8 @@ struct plan_request {
     uint32_t context;      /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
     uint32_t chunk;        /* 0: PLAN_DEFAULT_CHUNK */
     enum kv_type kv_type;  /* of the KV cache */
+    bool kv_card;          /* which may spill to the card: what weights need comes first, and a
+                              weight_limit is for both together */
     bool in_place;         /* the whole file is addressable */
     struct plan_rates rates;
     size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
@@ -74,6 +76,9 @@ struct plan {
     size_t row_bytes;     /* of one, else 0 */
     size_t row_sums_bytes; /* checksums of all groups of rows, made while loading, else 0 */
     size_t kv_bytes;      /* region kv */
+    uint32_t n_spilled;   /* layers whose keys and values are on the card; 0: none */
+    uint64_t kv_card_bytes; /* which is so much there, all of it read for a token behind a full
+                               context */
     enum kv_type kv_type; /* as asked for */
     size_t scratch_bytes; /* region scratch */
 

@@ -72,6 +72,18 @@ static void io_text(const struct engine *e, char *text, size_t bytes)
                 format_bytes(pass, engine_planned_bytes(e)));
 }
 
+static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t bytes)
+{
+    char card[FORMAT_NUMBER_BYTES];
+    size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv_type));
+
+    if (p->n_spilled != 0) {
+        format_text(text + n, bytes - n, "; %u of %u layers on the card: up to %s there, read for "
+                    "each token", (unsigned)p->n_spilled, (unsigned)n_layers,
+                    format_bytes(card, p->kv_card_bytes));
+    }
+}
+
 static const char *per_second(char text[FORMAT_NUMBER_BYTES], uint64_t tokens, uint64_t ns)
 {
     uint64_t milli = tokens * 1000000000000u / ns;
@@ -96,6 +108,11 @@ static void report_rates(const struct plan *p, unsigned type)
         console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),
                     p->prefill_ns != 0 ? ", prefill " : "",
                     p->prefill_ns != 0 ? per_second(card, p->chunk, p->prefill_ns) : "");
+    }
+    if (p->kv_card_bytes != 0 && p->rates.card != 0) {
+        console_log("behind a full context the card takes at least %s s a token",
+                    format_ratio(card, p->kv_card_bytes + p->layer_read + p->head_read,
+                                 p->rates.card, 2));
     }
     if (p->advice[0] != '\0') {
         console_log("%s", p->advice);
@@ -128,6 +145,10 @@ void report_summary(const struct engine *e)
         weights_text(e, text, sizeof text);
         console_log("%s, %s read per token", text, format_bytes(size, engine_planned_bytes(e)));
     }
+    if (p->n_spilled != 0) {
+        kv_text(p, h->params.n_layers, text, sizeof text);
+        console_log("%s", text);
+    }
     report_rates(p, type);
 }
 
@@ -144,7 +165,7 @@ void report_plan(const struct engine *e)
     row("weights", p->pinned_bytes, text);
     io_text(e, text, sizeof text);
     row("io", p->io_bytes, text);
-    format_text(text, sizeof text, "keys and values, %s", kv_type_name(p->kv_type));
+    kv_text(p, e->image.header->params.n_layers, text, sizeof text);
     row("kv", p->kv_bytes, text);
     row("scratch", p->scratch_bytes, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, e->arena.bytes));
@@ -193,6 +214,11 @@ static void print_stream_figures(const struct engine *e, const struct report_rep
     char planned[FORMAT_NUMBER_BYTES];
     uint64_t millions = (now->arrived - r->before.arrived) * board.ticks_hz() / 1000000;
 
+    if (e->plan.n_spilled != 0) {
+        console_printf(", keys and values: read %s, wrote %s",
+                       format_bytes(per_token, now->kv_read - r->before.kv_read),
+                       format_bytes(planned, now->kv_written - r->before.kv_written));
+    }
     if (e->plan.residency != PLAN_STREAMED) {
         return;
     }

@@ -4,6 +4,8 @@
 
 #include "runtime/crc32c.h"
 #include "runtime/format_text.h"
+#include "runtime/kv_pages.h"
+#include "runtime/stream.h"
 
 enum { SAVED_CHAT_VERSION = 2 };
 
@@ -145,24 +147,47 @@ static enum err move(struct transfer *t, void *memory, size_t bytes)
     return ERR_OK;
 }
 
-/* The runs of one layer's and head's tiles. A run is contiguous: kv_cache.h. */
-static enum err move_cache(struct transfer *t, const struct saved_chat_state *state,
+/* Per head the tiles of keys, then those of values. */
+static enum err move_layer(struct transfer *t, const struct kv_cache *kv, uint32_t layer,
                            uint32_t length)
 {
-    const struct ingot_params *p = &state->image->header->params;
-    size_t bytes = run_bytes(state->kv, length);
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; e == ERR_OK && i < p->n_layers * p->n_kv_heads; i++) {
-        size_t offset = (size_t)i * state->kv->n_tiles * state->kv->tile_bytes;
+    for (uint32_t i = 0; i < 2 * kv->n_kv_heads; i++) {
+        const void *run = i % 2 == 0 ? kv_cache_keys(kv, layer, i / 2, 0)
+                                     : kv_cache_values(kv, layer, i / 2, 0);
+        uint8_t *tile = (uint8_t *)(uintptr_t)run;
 
-        e = move(t, state->kv->keys + offset, bytes);
-        if (e == ERR_OK) {
-            e = move(t, state->kv->values + offset, bytes);
+        for (uint32_t at = 0; e == ERR_OK && at < length; at += KV_TILE, tile += kv->step_bytes) {
+            e = move(t, tile, kv->tile_bytes);
         }
     }
     return e;
 }
+
+/* What is only read through for its CRC leaves the cache alone. */
+static enum err move_cache(struct transfer *t, const struct saved_chat_state *state,
+                           uint32_t length)
+{
+    struct kv_pages *pages = t->keeps ? state->kv->pages : NULL;
+    enum err e = ERR_OK;
+
+    t->s->problem[0] = '\0';
+    kv_pages_begin(pages);
+    for (uint32_t i = 0; e == ERR_OK && i < state->image->header->params.n_layers; i++) {
+        e = kv_pages_enter(pages, i);
+        e = e == ERR_OK ? move_layer(t, state->kv, i, length) : e;
+        e = e == ERR_OK ? kv_pages_leave(pages, i, length) : e;
+    }
+    if (e != ERR_OK && pages != NULL) {
+        kv_pages_reset(pages);
+        if (t->s->problem[0] == '\0') {
+            strcpy(t->s->problem, pages->stream->problem);
+        }
+    }
+    return e;
+}
+_Static_assert((int)STREAM_PROBLEM_BYTES <= (int)SAVED_CHAT_PROBLEM_BYTES, "a page's problem is copied");
 
 static enum err move_payload(struct transfer *t, const struct saved_chat_state *state,
                              const struct saved_chat_header *h)

@@ -29,6 +29,7 @@ struct engine_setup speculative_draft_setup(const struct engine_setup *target,
     setup.file = file;
     setup.weight_limit = 0;
     setup.kv_type = KV_F16; /* what is guessed need not be exact */
+    setup.kv_card = false;
     setup.guesses = ENGINE_NO_GUESSES;
     setup.draft = true;
     return setup;

@@ -239,26 +239,21 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-enum err storage_find_save(struct storage *s, const char *name, struct file *out)
+/* A file that is there to be written, made with the card's `variable`. */
+static enum err find_reserved(struct storage *s, const char *path, const char *variable,
+                              struct file *out)
 {
-    char path[64];
-    struct block_device *card;
+    struct block_device *card = mount_card(s);
     enum err e;
 
-    if (!storage_is_plain_name(name)) {
-        format_text(s->problem, sizeof s->problem, "%s", storage_name_rule);
-        return ERR_BAD_ARGUMENT;
-    }
-    card = mount_card(s);
     if (card == NULL) {
         return ERR_NO_DEVICE;
     }
-    format_text(path, sizeof path, "saves/%s.sav", name);
     e = fat32_find(&s->fs, path, &s->entry);
     if (e == ERR_NOT_FOUND) {
         format_text(s->problem, sizeof s->problem,
-                    "the card has no %s: make it with `make card SAVE=MiB`, or copy a file of "
-                    "zeros there", path);
+                    "the card has no %s: make it with `make card %s=MiB`, or copy a file of "
+                    "zeros there", path, variable);
         return e;
     }
     e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, out) : e;
@@ -267,4 +262,28 @@ enum err storage_find_save(struct storage *s, const char *name, struct file *out
     }
     file_set_name(out, path);
     return ERR_OK;
+}
+
+enum err storage_find_kv(struct storage *s, struct file *out)
+{
+    enum err e = find_reserved(s, "ingot.kv", "KV", out);
+
+    if (e == ERR_OK && !out->device->writable) {
+        format_text(s->problem, sizeof s->problem,
+                    "%s takes no writes: leave kv=card away", out->device->name);
+        e = ERR_UNSUPPORTED;
+    }
+    return e;
+}
+
+enum err storage_find_save(struct storage *s, const char *name, struct file *out)
+{
+    char path[64];
+
+    if (!storage_is_plain_name(name)) {
+        format_text(s->problem, sizeof s->problem, "%s", storage_name_rule);
+        return ERR_BAD_ARGUMENT;
+    }
+    format_text(path, sizeof path, "saves/%s.sav", name);
+    return find_reserved(s, path, "SAVE", out);
 }

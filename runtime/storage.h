@@ -40,4 +40,7 @@ extern const char storage_name_rule[];
  * name with characters that do not belong into one. */
 enum err storage_find_save(struct storage *s, const char *name, struct file *out);
 
+/* The same of ingot.kv, where keys and values spill to. */
+enum err storage_find_kv(struct storage *s, struct file *out);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "board/board.h"
 #include "runtime/crc32c.h"
+#include "runtime/kv_pages.h"
 #include "runtime/stream_private.h"
 #include "runtime/trace.h"
 
@@ -202,12 +203,12 @@ static uint64_t ticks_now(const struct stream *s)
     return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
 }
 
-/* The card's share of the time: from poll to poll while a unit arrives. */
-static void count_busy(struct stream *s)
+/* The card's share of the time: from poll to poll while a unit arrives, or pages of the cache. */
+static void poll_pages_and_count(struct stream *s)
 {
     uint64_t now = ticks_now(s);
     uint64_t bytes = 0;
-    bool busy = false;
+    bool busy = s->pages != NULL && kv_pages_poll(s->pages, &bytes);
 
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         const struct stream_slot *slot = &s->slots[i];
@@ -228,6 +229,9 @@ void stream_poll(struct stream *s)
     if (board.alive != NULL) {
         board.alive();
     }
+    if (s->plan->n_slots == 0 && s->pages == NULL) {
+        return; /* nothing arrives */
+    }
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 
@@ -238,7 +242,15 @@ void stream_poll(struct stream *s)
         }
     }
     start_queued(s);
-    count_busy(s);
+    poll_pages_and_count(s);
+}
+
+void stream_pump(struct stream *s)
+{
+    if (board.yield != NULL) {
+        board.yield();
+    }
+    stream_poll(s);
 }
 
 /* Wait for transfers in flight: the device writes the buffers until they end. */
@@ -257,6 +269,9 @@ static void empty_slots(struct stream *s)
 void stream_reset(struct stream *s)
 {
     empty_slots(s);
+    if (s->pages != NULL) {
+        kv_pages_reset(s->pages);
+    }
     s->pass++;
     s->next.pass = s->pass + 1;
     s->next.index = 0;
@@ -311,10 +326,7 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
         start = ticks_now(s);
         begin = trace_begin();
         do {
-            if (board.yield != NULL) {
-                board.yield();
-            }
-            stream_poll(s);
+            stream_pump(s);
         } while (slot->state == STREAM_QUEUED ||
                  (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));
         s->figures.stall_ticks += ticks_now(s) - start;

@@ -19,6 +19,8 @@
 
 enum { STREAM_PROBLEM_BYTES = 320 };
 
+struct kv_pages;
+
 /* One unit after the other: a slot is queued until all of the unit before it was asked for. */
 enum stream_slot_state { STREAM_EMPTY, STREAM_QUEUED, STREAM_LOADING, STREAM_IN_USE };
 
@@ -53,6 +55,8 @@ struct stream_figures {
     uint64_t arrived;        /* bytes of them meanwhile */
     uint64_t retries;        /* requests repeated after an error of the device */
     uint64_t reread;         /* units read again because their CRC did not match */
+    uint64_t kv_read;        /* bytes of keys and values, where they spill */
+    uint64_t kv_written;
 };
 
 /* done of total bytes, whenever there is something new to show. False: stop; asked again, it says
@@ -84,6 +88,7 @@ struct stream {
     uint64_t tile_crc_end;    /* file offset up to which */
     uint32_t tile_crc_before; /* of what precedes the matrix in its extent */
     uint32_t tiles_again;     /* times that this pass has read them again */
+    struct kv_pages *pages;   /* beside the weights, where keys and values spill; else NULL */
     uint64_t polled_at;       /* ticks, while something arrives; else 0 */
     uint64_t arriving_bytes;  /* then: of the units that arrive, so far */
     char label[40];           /* of the progress while loading: "loading layer 3" */

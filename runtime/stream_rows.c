@@ -4,20 +4,27 @@
 #include "runtime/format_text.h"
 #include "runtime/stream_private.h"
 
+enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
+                          const struct file_read *read, enum err e, const char *why)
+{
+    char where[96] = "";
+
+    if (read != NULL && (e == ERR_IO || e == ERR_TIMEOUT)) {
+        format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
+                    file->device->name);
+    }
+    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where,
+                why);
+    return e;
+}
+
 enum err stream_name_problem(struct stream *s, unsigned extent, const struct file_read *read,
                              enum err e)
 {
     char part[32];
-    char where[96] = "";
 
     image_extent_name(s->image, extent, part, sizeof part);
-    if (read != NULL && (e == ERR_IO || e == ERR_TIMEOUT)) {
-        format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
-                    s->file->device->name);
-    }
-    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", s->file->name, part, where,
-                err_text(e));
-    return e;
+    return stream_name_part(s, s->file, part, read, e, err_text(e));
 }
 
 /* Read [offset, offset + bytes) to `at`, which holds group number `group` from `skip` on. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* stands beside the cores */ };
-enum trace_kind { TRACE_LAYER, TRACE_HEAD, TRACE_TILE, TRACE_WAIT };
+enum trace_kind { TRACE_LAYER, TRACE_HEAD, TRACE_TILE, TRACE_WAIT, TRACE_KV };
 
 /* Forget all events, and from now on keep the latest ones. */
 void trace_start(void);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/kv_pages.h"
 #include "runtime/layer.h"
 #include "runtime/rope_table.h"
 #include "runtime/trace.h"
@@ -102,6 +103,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     uint64_t first = early ? plan_piece_end(t->image, layer, 0) : UINT64_MAX;
     enum err e = stream_layer(t->stream, layer, first, &t->extent);
 
+    e = e == ERR_OK ? kv_pages_enter(t->kv->pages, layer) : e;
     if (e != ERR_OK) {
         return e;
     }
@@ -117,6 +119,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     }
     if (e == ERR_OK) {
         stream_layer_done(t->stream, layer);
+        e = kv_pages_leave(t->kv->pages, layer, t->position + t->n_tokens);
     }
     return e;
 }
@@ -130,6 +133,7 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
     t->n_tokens = n;
     t->position = t->kv->length;
     stream_begin(t->stream, want_head);
+    kv_pages_begin(t->kv->pages);
     e = embed(t, tokens, n);
     make_rope_tables(t);
     for (uint32_t layer = 0; layer < p->n_layers && e == ERR_OK; layer++) {

@@ -27,15 +27,15 @@ def vocabulary():
     return tokens + [(f"<0x{b:02X}>", BYTE) for b in range(256)]
 
 
-def write_model(path, seed, dim=64, layers=2, context=1024):
+def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16):
     """A Llama of two heads a key; what is printable has the large logits."""
-    chosen, tokens, hidden, heads = random.Random(seed), vocabulary(), 2 * dim, dim // 16
+    chosen, tokens, hidden, heads = random.Random(seed), vocabulary(), 2 * dim, dim // head_dim
     g = Gguf("llama")
     g.string("general.name", os.path.basename(path)[:-5])
     for key, value in (("context_length", context), ("embedding_length", dim),
                        ("block_count", layers), ("feed_forward_length", hidden),
                        ("attention.head_count", heads), ("attention.head_count_kv", heads // 2),
-                       ("rope.dimension_count", 16)):
+                       ("rope.dimension_count", head_dim)):
         g.u32("." + key, value)
     g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
     g.string("tokenizer.ggml.model", "llama")

@@ -8,14 +8,14 @@ FUZZ_SECONDS ?= 2
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
 
-GOLDEN := tests/golden/table.t tests/golden/boards.t tests/golden/families.t tests/golden/gguf_families.t \
+GOLDEN := tests/golden/kv_card.t tests/golden/table.t tests/golden/boards.t tests/golden/families.t tests/golden/gguf_families.t \
           tests/golden/quantizer.t tests/golden/hf_tokenizers.t tests/golden/machines.t \
           tests/golden/info.t tests/golden/demo.t tests/golden/speculative.t \
           tests/golden/perplexity.t tests/golden/tokenizers.t
 BOOT := tests/boot/power_cut.t tests/boot/console.t tests/boot/serial.t tests/boot/host_chat.t tests/boot/soak.t tests/boot/paste.t tests/boot/selftest.t \
         tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t tests/boot/rpi.t tests/boot/sd.t \
         tests/boot/riscv_boards.t tests/boot/cards.t tests/boot/porting.t
-FAULTS := tests/faults/stream.t tests/faults/image.t tests/faults/card.t tests/faults/card_files.t \
+FAULTS := tests/faults/kv_card.t tests/faults/stream.t tests/faults/image.t tests/faults/card.t tests/faults/card_files.t \
           tests/faults/host.t tests/faults/models.t
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------

@@ -234,9 +234,9 @@ enum err file_device_open(struct file_device *state, const char *path, uint64_t 
 }
 
 enum err file_device_open_writable(struct file_device *state, const char *path,
-                                   struct block_device *out)
+                                   uint64_t rate_bytes_per_s, struct block_device *out)
 {
-    return file_device_open_as(state, path, true, 0, out);
+    return file_device_open_as(state, path, true, rate_bytes_per_s, out);
 }
 
 void file_device_close(struct file_device *state)

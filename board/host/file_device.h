@@ -39,7 +39,7 @@ enum err file_device_open(struct file_device *state, const char *path, uint64_t 
 
 /* The same with writes, to a file that keeps its size. */
 enum err file_device_open_writable(struct file_device *state, const char *path,
-                                   struct block_device *out);
+                                   uint64_t rate_bytes_per_s, struct block_device *out);
 
 /* Finish what is in flight, end the thread and close the file. */
 void file_device_close(struct file_device *state);

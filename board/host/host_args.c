@@ -37,6 +37,8 @@ void host_args_help(void)
          "  -s, --seed S           of the sampler (default: the time)\n"
          "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
          "  --kv TYPE              f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
+         "                         card; card,q8: what does not fit RAM (and --mem) spills to a file\n"
+         "  --kv-file FILE         that file; it is there beforehand and keeps its size\n"
          "  --draft FILE           a smaller model of the same vocabulary that guesses tokens ahead\n"
          "  --spec auto|off|ngram  ngram: guess tokens from what the text repeats\n"
          "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
@@ -183,6 +185,8 @@ static bool set_own(struct host_args *a, const char *word, const char *value, bo
         a->template = value;
     } else if (strcmp(word, "--tokens") == 0) {
         a->tokens = value;
+    } else if (strcmp(word, "--kv-file") == 0) {
+        a->kv_file = value;
     } else if (strcmp(word, "--trace") == 0) {
         a->trace = value;
     } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {

@@ -152,6 +152,31 @@ static bool open_draft(struct host_model *m, const struct host_args *args)
     return true;
 }
 
+/* --kv card: a plan needs no file, a run does. */
+static bool open_kv(struct host_model *m, const struct host_args *args)
+{
+    struct host_file *f = &m->kv_source;
+    struct file_timeout timeout = { board.ticks, 30 * board.ticks_hz() };
+
+    m->setup.kv_card = args->options.kv >= OPTIONS_KV_CARD;
+    if (args->kv_file == NULL || f->open) {
+        m->setup.kv_file = f->open ? &f->file : NULL;
+        return true;
+    }
+    if (file_device_open_writable(&f->device_state, args->kv_file, args->card_rate, &f->device) !=
+            ERR_OK) {
+        fprintf(stderr, "ingot: %s; `truncate -s 64M FILE` makes one\n", f->device_state.why);
+        return false;
+    }
+    if (file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout) != ERR_OK) {
+        return fail(args->kv_file, "has no bytes: `truncate -s 64M FILE` makes it large");
+    }
+    file_set_name(&f->file, args->kv_file);
+    f->open = true;
+    m->setup.kv_file = &f->file;
+    return true;
+}
+
 static bool open_engines(struct host_model *m, const struct host_args *args)
 {
     memset(&m->setup, 0, sizeof m->setup);
@@ -166,12 +191,12 @@ static bool open_engines(struct host_model *m, const struct host_args *args)
     m->setup.weight_limit = (size_t)args->options.mem;
     m->setup.context = args->options.ctx;
     m->setup.chunk = args->chunk;
-    m->setup.kv_type = (enum kv_type)args->options.kv;
+    m->setup.kv_type = (enum kv_type)(args->options.kv % OPTIONS_KV_CARD);
     m->setup.rates = args->rates;
     m->setup.rates.card = args->foretell ? args->card_rate : 0;
     m->setup.probe = !args->foretell;
     m->setup.guesses = speculative_room(&args->options);
-    return (args->options.draft[0] == '\0' || open_draft(m, args)) &&
+    return open_kv(m, args) && (args->options.draft[0] == '\0' || open_draft(m, args)) &&
            said_fine(&m->engine, engine_open(&m->engine, &m->setup)) &&
            (m->draft == NULL || said_fine(m->draft, speculative_check(m->draft, &m->engine)));
 }
@@ -226,6 +251,9 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
 {
     bool loaded;
 
+    if (m->engine.plan.n_spilled != 0 && m->setup.kv_file == NULL) {
+        return fail(args->model, "keys and values would spill: name a file for them with --kv-file");
+    }
     host_console_to(2);
     if (!args->quiet) {
         report_kernels(m->features, m->kernels.ahead);

@@ -24,6 +24,7 @@ struct host_args {
     const char *tokenizer;
     const char *template; /* --template; NULL: the model's */
     const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
+    const char *kv_file;  /* --kv-file: where keys and values spill to with --kv card */
     const char *tokens;   /* --tokens: ids in place of a prompt */
     uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
@@ -61,6 +62,7 @@ struct host_model {
     struct machine machine;
     struct host_file source;
     struct host_file draft_source;
+    struct host_file kv_source;
     struct team team;
     struct kernels kernels;
     uint32_t features; /* that the kernels were chosen by */

@@ -239,7 +239,7 @@ static const struct file *find_save(const char *name, uint64_t bytes, const char
     if (bytes != 0 && !make_save(path, bytes)) {
         return NULL;
     }
-    if ((bytes != 0 ? file_device_open_writable(d, path, &talk.save_block)
+    if ((bytes != 0 ? file_device_open_writable(d, path, 0, &talk.save_block)
                     : file_device_open(d, path, 0, &talk.save_block)) != ERR_OK) {
         *problem = d->why;
         return NULL;

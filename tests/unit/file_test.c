@@ -349,7 +349,7 @@ static void test_host_write(void)
         abort();
     for (size_t i = 0; i < 10240; i++)
         second_buffer[i] = (uint8_t)(i * 13);
-    OK(file_device_open_writable(&host, path, &device) == ERR_OK && device.writable &&
+    OK(file_device_open_writable(&host, path, 0, &device) == ERR_OK && device.writable &&
            file_open_device(&file, &device, 10000, NULL) == ERR_OK, "a file of the host to write");
     OK(file_write_now(&read_a, &file, 512, second_buffer + 512, 10240 - 512) == ERR_OK,
        "is written to its end");

@@ -65,7 +65,10 @@ static void test_all_words(void)
     OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPEC_AUTO &&
        strstr(said, "spec takes auto, off or ngram") != NULL, "spec=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
-       strstr(said, "kv takes f16, q8 or f32") != NULL, "none of the choices: %s", said);
+       strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL, "none of the choices: %s", said);
+    OK(parse("kv=card") == ERR_OK && o.kv == OPTIONS_KV_CARD + KV_F16 &&
+       parse("kv=card,q8") == ERR_OK && o.kv % OPTIONS_KV_CARD == KV_Q8 && parse("kv=") != ERR_OK,
+       "kv=card, with a type and without");
 }
 
 /* Five stop strings, and one that is too long. */
