@@ -100,15 +100,15 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
-            $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c kernels/*.c kernels/ref/*.c \
-            kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
+            $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c runtime/*/*.c) \
+            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
-IMAGE_FAST := runtime/attention.c runtime/crc32c.c runtime/kv_cache.c runtime/layer.c \
-              runtime/linear.c runtime/rope_table.c runtime/sampler.c runtime/team.c
+IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c team.c) \
+              engine/layer.c engine/sampler.c storage/crc32c.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
@@ -154,8 +154,8 @@ $(O)/newlib/%/lib/libc.a:
 
 H := $(O)/host
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
-HOST_SRC = $(wildcard board/*.c board/host/*.c flash_image/*.c runtime/*.c kernels/*.c \
-           kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
+HOST_SRC = $(wildcard board/*.c board/host/*.c flash_image/*.c runtime/*.c runtime/*/*.c) \
+           $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
            kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm

@@ -103,8 +103,9 @@ struct board {
      * and FPU on. ERR_NO_DEVICE: firmware refused. */
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
 
-    /* How long a core of a team looks at its word before it sleeps (runtime/team.c): longer than
-     * a wake-up takes, where every core has a processor of its own; 0 where they share. */
+    /* How long a core of a team looks at its word before it sleeps (runtime/compute/team.c):
+     * longer than a wake-up takes, where every core has a processor of its own; 0 where they
+     * share. */
     uint32_t spin_micros;
     void (*yield)(void); /* between looks, for whoever else wants the processor; NULL: nobody */
 

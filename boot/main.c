@@ -8,13 +8,13 @@
 #include "boot/talk.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
-#include "runtime/console.h"
-#include "runtime/crc32c.h"
-#include "runtime/format_text.h"
-#include "runtime/options.h"
-#include "runtime/report.h"
-#include "runtime/selftest.h"
-#include "runtime/team.h"
+#include "runtime/chat/report.h"
+#include "runtime/compute/selftest.h"
+#include "runtime/compute/team.h"
+#include "runtime/console/console.h"
+#include "runtime/engine/options.h"
+#include "runtime/storage/crc32c.h"
+#include "runtime/text/format_text.h"
 
 enum { WATCHDOG_SECONDS = 15 };
 

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "boot/boot.h"
-#include "runtime/chat.h"
-#include "runtime/console.h"
-#include "runtime/engine.h"
-#include "runtime/format_text.h"
-#include "runtime/report.h"
-#include "runtime/selftest.h"
-#include "runtime/speculative.h"
-#include "runtime/storage.h"
+#include "runtime/chat/chat.h"
+#include "runtime/chat/report.h"
+#include "runtime/compute/selftest.h"
+#include "runtime/console/console.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/speculative.h"
+#include "runtime/storage/storage.h"
+#include "runtime/text/format_text.h"
 
 static struct talk_state {
     struct talk_setup setup;

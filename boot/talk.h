@@ -7,8 +7,8 @@
 
 #include "board/board.h"
 #include "kernels/kernels.h"
-#include "runtime/options.h"
-#include "runtime/team.h"
+#include "runtime/compute/team.h"
+#include "runtime/engine/options.h"
 
 struct talk_setup {
     const struct machine *machine;

@@ -3,7 +3,7 @@
 
 #include "flash_image/gguf.h"
 #include "flash_image/rope_factors.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 /* Numbers beyond 32 bits become the largest, which no bound lets pass. */
 static uint32_t narrow(uint64_t n)

@@ -1,6 +1,6 @@
 /* The tensor table of a GGUF: names to slots, and every byte of data inside the file. */
 #include "flash_image/gguf.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum { DEFAULT_ALIGNMENT = 32 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum { TRANSPOSED = 1 << 0, NORM = 1 << 1 };
 

@@ -2,7 +2,7 @@
 #ifndef INGOT_FLASH_IMAGE_INGOT_FILE_H
 #define INGOT_FLASH_IMAGE_INGOT_FILE_H
 
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 struct ingot_file {
     const uint8_t *data;
@@ -10,8 +10,8 @@ struct ingot_file {
     struct image image;
 };
 
-/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or what runtime/image.h says;
- * problem holds one sentence with the path. Nothing stays open on an error. */
+/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or what runtime/image/image.h
+ * says; problem holds one sentence with the path. Nothing stays open on an error. */
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
                          size_t problem_bytes);
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum { BAR = 32 };
 

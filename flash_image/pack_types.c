@@ -7,7 +7,7 @@
 #include "flash_image/map_file.h"
 #include "flash_image/rows.h"
 #include "kernels/ref/scalar.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum { LARGE_BYTES = 1 << 20 };
 

@@ -15,8 +15,8 @@
 #include "flash_image/pack_types.h"
 #include "flash_image/rows.h"
 #include "flash_image/tokenizer_section.h"
-#include "runtime/crc32c.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
+#include "runtime/storage/crc32c.h"
 
 enum {
     OUT_BUFFER = 1 << 20,

@@ -8,7 +8,7 @@
 #include "flash_image/quantize.h"
 #include "flash_image/requantize.h"
 #include "kernels/ref/scalar.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum { MOST_PADDING = 256, WIDEST_BLOCK = 34, WIDEST_BLOCK_COLS = 32 };
 

@@ -7,7 +7,7 @@
 
 #include "flash_image/dequantize.h"
 #include "kernels/ref/scalar.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum err source_refuse(struct source *s, enum err e, const char *format, ...)
 {

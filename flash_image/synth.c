@@ -6,7 +6,7 @@
 
 #include "flash_image/pack.h"
 #include "flash_image/source.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 enum { BYTE_TOKENS = 3, FIRST_TEXT = 259, TOKEN_BYTES = 16 };
 

@@ -5,7 +5,7 @@
 
 #include "flash_image/tokenizer_build.h"
 #include "kernels/ref/scalar.h"
-#include "runtime/utf8.h"
+#include "runtime/text/utf8.h"
 
 enum {
     MOST_TEXT_BYTES = 1 << 28,

@@ -21,6 +21,8 @@ ALLOWED = {
     "flash_image": {"kernels", "runtime", "ground"},
     "board/host": {"runtime", "kernels", "flash_image", "ground"},
 }
+# The folders of runtime/ from the ground up: each includes itself and what stands before it.
+RUNTIME = ["text", "console", "storage", "image", "tokenizer", "compute", "stream", "engine", "chat"]
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
 FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "zbc"}
@@ -43,6 +45,15 @@ def allowed(room, target):
     return "ground" in may and target in GROUND
 
 
+def points_up(path, target):
+    """Whether a file of runtime/ includes one of a folder above its own."""
+    folders = [p.split("/")[1] if p.count("/") == 2 else "" for p in (path, target)]
+    if not (path.startswith("runtime/") and target.startswith("runtime/")):
+        return False
+    floors = [RUNTIME.index(f) if f in RUNTIME else -1 for f in folders]
+    return floors[1] > floors[0]
+
+
 def sources():
     for folder in ("boot", "board", "runtime", "kernels", "flash_image"):
         for where, _, names in os.walk(os.path.join(ROOT, folder)):
@@ -57,6 +68,8 @@ def check_includes(path, text, problems):
             problems.append(f"{path}: include from the root: {line.strip()}")
         elif not allowed(room_of(path), target):
             problems.append(f"{path}: {room_of(path)} may not include {target}")
+        elif points_up(path, target):
+            problems.append(f"{path}: {target} stands above it")
 
 
 def check_kernel_names(problems):

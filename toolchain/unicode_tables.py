@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write runtime/unicode_table.c, the general categories that tokenizers tell apart, from the
+"""Write runtime/text/unicode_table.c, the general categories that tokenizers tell apart, from the
 distribution's Unicode data (Debian's package unicode-data). The result is committed: building
 needs neither. usage: unicode_tables.py [FOLDER of UnicodeData.txt and PropList.txt] > OUT"""
 
@@ -102,7 +102,7 @@ print(f"""/* Unicode {version()}, general categories; toolchain/unicode_tables.p
  * nibble of a byte. The low one: 0 to {SHORT - 1}, the length less 1; {BYTE}: a byte follows, the length less
  * {SHORT + 1}; {LONG}: three bytes follow, the length. Class {UPPER_FIRST}: upper and lower letters in turn, {LOWER_FIRST}: lower and
  * upper. Run {STEP} * i begins at unicode_starts[i], and at byte unicode_offsets[i] of the runs. */
-#include "runtime/unicode_table.h"
+#include "runtime/text/unicode_table.h"
 
 const unsigned unicode_n_starts = {len(starts)};""")
 show("uint8_t", "unicode_ascii", table[:128])

@@ -83,7 +83,7 @@ static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mas
     return ERR_OK;
 }
 
-/* ---- clock, width, reset ---------------------------------------------------------------------- */
+/* ---- clock, width, reset --------------------------------------------------------------------- */
 
 static enum err update_clock(const struct dw_mmc *d)
 {
@@ -145,7 +145,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
     return set_clock(d, START_HZ);
 }
 
-/* ---- data ------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static void fill_table(struct dw_mmc *d, const struct sd_command *c)
 {
@@ -221,7 +221,7 @@ static void take_words(struct dw_mmc *d)
     }
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static uint32_t command_bits(const struct dw_mmc *d, const struct sd_command *c)
 {

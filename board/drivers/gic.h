@@ -31,17 +31,17 @@ struct gic {
  * for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Map the registers and forward interrupts at all: once, on core 0. From here on it is the machine's
- * controller; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not answer; or an
- * error of mmu_map. */
+/* Map the registers and forward interrupts at all: once, on core 0. From here on it is the
+ * machine's controller; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not
+ * answer; or an error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
-/* Let wake-ups reach the calling core: once on each, before it waits or wakes. Where one cannot hear
- * them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
+/* Let wake-ups reach the calling core: once on each, before it waits or wakes. Where one cannot
+ * hear them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
 void gic_listen(void);
 
-/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at once, so
- * that none is lost. board.wake: what was stored before is seen by who wakes. */
+/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at once,
+ * so that none is lost. board.wake: what was stored before is seen by who wakes. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 

@@ -1,5 +1,5 @@
-/* A RISC-V machine as SBI firmware hands it over: its tree, its clock, its harts, its power. There is
- * one, so that a board puts these functions into its struct board as they are. */
+/* A RISC-V machine as SBI firmware hands it over: its tree, its clock, its harts, its power. There
+ * is one, so that a board puts these functions into its struct board as they are. */
 #ifndef INGOT_BOARD_DRIVERS_SBI_MACHINE_H
 #define INGOT_BOARD_DRIVERS_SBI_MACHINE_H
 

@@ -131,7 +131,7 @@ static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argumen
     return answer;
 }
 
-/* ---- struct sd_host --------------------------------------------------------------------------- */
+/* ---- struct sd_host -------------------------------------------------------------------------- */
 
 static enum err sd_spi_fail(struct sd_spi *spi, enum sd_fault fault, enum err e)
 {

@@ -4,10 +4,10 @@
  *   .putc = serial_putc, .getc = serial_getc, .idle = serial_idle,
  *   .interrupted = serial_interrupted, .lost = serial_lost, .flow_control = serial_flow_control
  *
- * and in early_init calls serial_open(), then, where the UART's interrupt can be had, gic_take_input
- * or plic_take_input, or what is the like for its controller: have the interrupt arrive at core 0
- * and there call serial_receive(); serial_listen(); core_interrupts_on(). Without that the ring is
- * filled whenever core 0 looks for input. */
+ * and in early_init calls serial_open(), then, where the UART's interrupt can be had,
+ * gic_take_input or plic_take_input, or what is the like for its controller: have the interrupt
+ * arrive at core 0 and there call serial_receive(); serial_listen(); core_interrupts_on(). Without
+ * that the ring is filled whenever core 0 looks for input. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_H
 #define INGOT_BOARD_DRIVERS_SERIAL_H
 

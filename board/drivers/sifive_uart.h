@@ -10,7 +10,8 @@ struct sifive_uart {
     uintptr_t base;
 };
 
-/* Take over a UART whose rate the firmware has set; base is mapped as device memory, or 0: no UART. */
+/* Take over a UART whose rate the firmware has set; base is mapped as device memory, or 0: no
+ * UART. */
 void sifive_uart_init(struct sifive_uart *uart, uintptr_t base);
 
 /* Set the rate to what divides clock_hz best; waits for the last byte first. */

@@ -10,7 +10,7 @@
 #include "flash_image/pack.h"
 #include "flash_image/pre_tokenizer.h"
 #include "kernels/kernels.h"
-#include "runtime/format_text.h"
+#include "runtime/text/format_text.h"
 
 enum { FINE = 0, FAILED = 1, USAGE = 2 };
 

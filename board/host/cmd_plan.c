@@ -5,7 +5,7 @@
 #include "board/host/host_board.h"
 #include "board/host/host_model.h"
 #include "board/host/plan_fit.h"
-#include "runtime/report.h"
+#include "runtime/chat/report.h"
 
 int cmd_plan(int argc, char **argv)
 {

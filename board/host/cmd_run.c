@@ -9,10 +9,10 @@
 #include "board/host/host_board.h"
 #include "board/host/host_talk.h"
 #include "board/host/host_terminal.h"
-#include "runtime/chat.h"
-#include "runtime/console.h"
-#include "runtime/console_json.h"
-#include "runtime/trace.h"
+#include "runtime/chat/chat.h"
+#include "runtime/console/console.h"
+#include "runtime/console/console_json.h"
+#include "runtime/console/trace.h"
 
 /* Opened, loaded and ready; or NULL, and an exit status in *status. */
 static struct chat *prepare(struct host_args *args, int argc, char **argv, bool interactive,

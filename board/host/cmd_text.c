@@ -10,7 +10,7 @@
 #include "board/host/host_text.h"
 #include "board/host/perplexity.h"
 #include "flash_image/pack.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 static struct host_model model;
 

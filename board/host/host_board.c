@@ -17,8 +17,8 @@
 #include "board/host/host_cpu.h"
 #include "board/host/host_terminal.h"
 #include "kernels/tuning.h"
-#include "runtime/console.h"
-#include "runtime/console_json.h"
+#include "runtime/console/console.h"
+#include "runtime/console/console_json.h"
 
 enum { OUT_BYTES = 4096, CTRL_C = 3 };
 

@@ -13,8 +13,8 @@ void host_console_to(int to);
 /* Bytes written so far leave the buffer. */
 void host_console_flush(void);
 
-/* Start the console; interactive: standard input is read, and Ctrl-C arrives as a byte. On a terminal
- * lines are then edited as on a board (board/host/host_terminal.h). */
+/* Start the console; interactive: standard input is read, and Ctrl-C arrives as a byte. On a
+ * terminal lines are then edited as on a board (board/host/host_terminal.h). */
 void host_console_open(bool interactive);
 
 /* Fill *m with this computer: cores online, features, all RAM as address space that costs

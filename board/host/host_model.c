@@ -11,11 +11,11 @@
 #include "flash_image/map_file.h"
 #include "flash_image/pack.h"
 #include "kernels/tuning.h"
-#include "runtime/console.h"
-#include "runtime/crc32c.h"
-#include "runtime/report.h"
-#include "runtime/selftest.h"
-#include "runtime/speculative.h"
+#include "runtime/chat/report.h"
+#include "runtime/compute/selftest.h"
+#include "runtime/console/console.h"
+#include "runtime/engine/speculative.h"
+#include "runtime/storage/crc32c.h"
 
 static bool fail(const char *path, const char *sentence)
 {

@@ -9,10 +9,10 @@
 #include "board/board.h"
 #include "board/host/file_device.h"
 #include "flash_image/map_file.h"
-#include "runtime/engine.h"
-#include "runtime/file.h"
-#include "runtime/options.h"
-#include "runtime/team.h"
+#include "runtime/compute/team.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
+#include "runtime/storage/file.h"
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

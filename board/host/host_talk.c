@@ -13,10 +13,10 @@
 #include "board/host/host_board.h"
 #include "board/host/host_terminal.h"
 #include "flash_image/chat_template.h"
-#include "runtime/console.h"
-#include "runtime/format_text.h"
-#include "runtime/selftest.h"
-#include "runtime/storage.h"
+#include "runtime/compute/selftest.h"
+#include "runtime/console/console.h"
+#include "runtime/storage/storage.h"
+#include "runtime/text/format_text.h"
 
 enum { PATH_BYTES = 4096, PROBLEM_BYTES = 512 };
 

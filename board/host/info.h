@@ -2,7 +2,7 @@
 #ifndef INGOT_BOARD_HOST_INFO_H
 #define INGOT_BOARD_HOST_INFO_H
 
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 /* Family, shape, features in words, rope; the last line is not ended. */
 void info_print_params(const struct ingot_params *p);

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "board/host/info.h"
-#include "runtime/activations.h"
 #include "runtime/arena.h"
-#include "runtime/engine.h"
-#include "runtime/format_text.h"
-#include "runtime/plan.h"
-#include "runtime/sampler.h"
+#include "runtime/compute/activations.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/sampler.h"
+#include "runtime/stream/plan.h"
+#include "runtime/text/format_text.h"
 
 enum { RESERVED_MIB = 64 }; /* firmware, the program, its stacks */
 

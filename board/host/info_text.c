@@ -4,7 +4,7 @@
 
 #include "board/host/info.h"
 #include "flash_image/pre_tokenizer.h"
-#include "runtime/chat_turn.h"
+#include "runtime/chat/chat_turn.h"
 
 enum { MOST_SPECIAL = 16 };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 struct perplexity {
     uint32_t n;             /* tokens of a window, set by the caller */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/format_text.h"
+#include "runtime/text/format_text.h"
 
 static const enum ingot_type types[] = { INGOT_F16, INGOT_Q8_0, INGOT_Q6_K, INGOT_Q4_K,
                                          INGOT_Q4_0 };

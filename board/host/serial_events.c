@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/json.h"
-#include "runtime/utf8.h"
+#include "runtime/text/json.h"
+#include "runtime/text/utf8.h"
 
 /* Fields that matter here; those of a reply are columns of the CSV, under the same names. */
 enum field {

@@ -1,5 +1,5 @@
-/* AMD Versal ACAP, two Cortex-A72, after U-Boot, or in QEMU's xlnx-versal-virt. "AM011" is the Versal
- * ACAP Technical Reference Manual. */
+/* AMD Versal ACAP, two Cortex-A72, after U-Boot, or in QEMU's xlnx-versal-virt. "AM011" is the
+ * Versal ACAP Technical Reference Manual. */
 #include "board/board.h"
 
 #include "board/device_tree.h"

@@ -147,7 +147,7 @@ void core_wake(const _Atomic uint32_t *word)
     }
 }
 
-/* ---- interrupts: start.S calls it by its offsets ------------------------------------------------ */
+/* ---- interrupts: start.S calls it by its offsets --------------------------------------------- */
 
 extern struct core_interrupt core_interrupt;
 struct core_interrupt {

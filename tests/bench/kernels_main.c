@@ -8,7 +8,7 @@
 
 #include "board/board.h"
 #include "boot/boot.h"
-#include "runtime/console.h"
+#include "runtime/console/console.h"
 #include "tests/bench/kernel_calls.h"
 
 /* Items of one measurement, about: the counter steps by 16 or 100. The references are slow. */

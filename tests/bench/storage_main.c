@@ -1,18 +1,19 @@
-/* An image that reads every storage device from its start, as the loader does (runtime/file.h), in
- * turns: one pass over each, then the next. A line a pass:
+/* An image that reads every storage device from its start, as the loader does
+ * (runtime/storage/file.h), in turns: one pass over each, then the next. A line a pass:
  * "storage-bench: PASS BYTES TICKS HZ CRC NAME". Behind that of an SD card one of what its host was
- * told: "storage-busy: TICKS COMMANDS BYTES SMALL ELSEWHERE NAME", the time from a command's start to
- * its end, commands with data, their bytes, those of less than 64 KiB, and those whose data is not
- * where the reader wants it. Before them: "storage-buffer: ADDRESS BYTES". The boot argument "once" is one pass. With "write" it writes instead, to
- * the second MiB, a sector and then many, and reads back: "storage-write: BYTES CRC NAME". */
+ * told: "storage-busy: TICKS COMMANDS BYTES SMALL ELSEWHERE NAME", the time from a command's start
+ * to its end, commands with data, their bytes, those of less than 64 KiB, and those whose data is
+ * not where the reader wants it. Before them: "storage-buffer: ADDRESS BYTES". The boot argument
+ * "once" is one pass. With "write" it writes instead, to the second MiB, a sector and then many,
+ * and reads back: "storage-write: BYTES CRC NAME". */
 #include <string.h>
 
 #include "board/board.h"
 #include "board/drivers/sd_card.h"
 #include "boot/boot.h"
-#include "runtime/console.h"
-#include "runtime/crc32c.h"
-#include "runtime/file.h"
+#include "runtime/console/console.h"
+#include "runtime/storage/crc32c.h"
+#include "runtime/storage/file.h"
 
 enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 30,
        SMALL_BYTES = 64 << 10 };
@@ -30,7 +31,7 @@ static struct bench_state {
     } watch;
 } state;
 
-/* ---- between an SD card and its host ----------------------------------------------------------- */
+/* ---- between an SD card and its host --------------------------------------------------------- */
 
 static void watch_data(const struct sd_command *command)
 {
@@ -91,7 +92,7 @@ static void watch_end(const struct block_device *device)
                    device->name);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void __attribute__((noreturn)) give_up(const struct block_device *device, enum err e)
 {
@@ -139,7 +140,7 @@ static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
     watch_end(device);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void fill(uint8_t *buffer, size_t bytes)
 {

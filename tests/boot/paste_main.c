@@ -13,8 +13,8 @@
 #include "boot/boot.h"
 #include "kernels/kernels.h"
 #include "kernels/selftest/tester.h"
-#include "runtime/console.h"
-#include "runtime/crc32c.h"
+#include "runtime/console/console.h"
+#include "runtime/storage/crc32c.h"
 
 /* Neighbours in the list are alike. */
 enum { STRIDE = 7 };

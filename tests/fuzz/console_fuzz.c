@@ -1,10 +1,10 @@
-/* Any bytes typed: every line is whole UTF-8 without control bytes but LF and fits its buffer, and the
- * lines do not depend on the portions in which the bytes arrive. */
+/* Any bytes typed: every line is whole UTF-8 without control bytes but LF and fits its buffer, and
+ * the lines do not depend on the portions in which the bytes arrive. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/console.h"
-#include "runtime/utf8.h"
+#include "runtime/console/console.h"
+#include "runtime/text/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/fat32.h"
+#include "runtime/storage/fat32.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

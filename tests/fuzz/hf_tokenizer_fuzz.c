@@ -7,7 +7,7 @@
 
 #include "flash_image/hf_tokenizer.h"
 #include "flash_image/tokenizer_section.h"
-#include "runtime/image.h"
+#include "runtime/image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

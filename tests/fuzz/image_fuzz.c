@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/crc32c.h"
-#include "runtime/image.h"
-#include "runtime/plan.h"
-#include "runtime/tokenizer.h"
+#include "runtime/image/image.h"
+#include "runtime/storage/crc32c.h"
+#include "runtime/stream/plan.h"
+#include "runtime/tokenizer/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

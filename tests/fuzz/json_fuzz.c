@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/json.h"
-#include "runtime/utf8.h"
+#include "runtime/text/json.h"
+#include "runtime/text/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/options.h"
+#include "runtime/engine/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/tokenizer.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/vocabulary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,8 +7,8 @@
 
 #include "flash_image/source.h"
 #include "flash_image/tokenizer_section.h"
-#include "runtime/image.h"
-#include "runtime/tokenizer.h"
+#include "runtime/image/image.h"
+#include "runtime/tokenizer/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

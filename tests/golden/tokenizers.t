@@ -81,7 +81,7 @@ def test_tables():
         return
     made = subprocess.run([sys.executable, os.path.join(ROOT, "toolchain/unicode_tables.py")],
                           capture_output=True, check=True, timeout=120).stdout
-    with open(os.path.join(ROOT, "runtime/unicode_table.c"), "rb") as f:
+    with open(os.path.join(ROOT, "runtime/text/unicode_table.c"), "rb") as f:
         tap.ok(f.read() == made, "the Unicode table is what its script makes")
 
 

@@ -1,6 +1,6 @@
 /* Attention by tiles against the softmax as books write it, in double precision, over a cache of
  * either type; and what may not matter for a bit: which rows share a block, stale memory. */
-#include "runtime/attention.h"
+#include "runtime/compute/attention.h"
 
 #include <math.h>
 #include <string.h>

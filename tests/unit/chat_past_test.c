@@ -2,7 +2,7 @@
  * same conversation gives when it is told from its beginning. */
 #include "tests/unit/chat_rig.h"
 
-#include "runtime/commands.h"
+#include "runtime/chat/commands.h"
 
 /* The conversation as it stands, told afresh to an empty cache: the same next logits? */
 static bool cache_is_true(void)

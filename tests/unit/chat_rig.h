@@ -2,10 +2,10 @@
 #ifndef INGOT_TESTS_UNIT_CHAT_RIG_H
 #define INGOT_TESTS_UNIT_CHAT_RIG_H
 
-#include "runtime/chat.h"
+#include "runtime/chat/chat.h"
 
-#include "runtime/console.h"
-#include "runtime/crc32c.h"
+#include "runtime/console/console.h"
+#include "runtime/storage/crc32c.h"
 #include "tests/unit/rig.h"
 
 static struct options options;

@@ -4,8 +4,8 @@
 
 #include "flash_image/chat_jinja.h"
 #include "flash_image/chat_template.h"
-#include "runtime/chat_turn.h"
-#include "runtime/image.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/image/image.h"
 #include "tests/unit/chat_template_cases.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/vocabulary.h"

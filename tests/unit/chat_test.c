@@ -109,8 +109,8 @@ static void append_text(void *context, const char *more, size_t bytes)
     strncat(context, more, bytes);
 }
 
-/* A stop string over the border between two tokens and from within the first: the next turn sees the
- * text before it, and nothing else. */
+/* A stop string over the border between two tokens and from within the first: the next turn sees
+ * the text before it, and nothing else. */
 static void test_stop_string(void)
 {
     static const char *const notes[] = { "from the middle of a token", "from a token's beginning" };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/console.h"
-#include "runtime/console_json.h"
-#include "runtime/utf8.h"
+#include "runtime/console/console.h"
+#include "runtime/console/console_json.h"
+#include "runtime/text/utf8.h"
 #include "tests/unit/tap.h"
 
 enum { OUT_BYTES = 4096 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/console.h"
+#include "runtime/console/console.h"
 #include "tests/unit/tap.h"
 
 enum { OUT_BYTES = 1 << 20, IDLE_LIMIT = 1000000 };

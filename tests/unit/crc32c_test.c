@@ -1,7 +1,7 @@
 /* CRC-32C against published values (RFC 3720, B.4) and against one shift per bit. */
 #include <string.h>
 
-#include "runtime/crc32c.h"
+#include "runtime/storage/crc32c.h"
 
 #include "board/host/host_cpu.h"
 #include "tests/unit/tap.h"

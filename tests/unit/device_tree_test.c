@@ -386,7 +386,7 @@ static void test_structure(struct writer *w)
     OK(open_exact(w->blob, w->n_blob) == ERR_BAD_HEADER, "a property behind a child");
 }
 
-/* ---- QEMU's trees ------------------------------------------------------------------------------ */
+/* ---- QEMU's trees ---------------------------------------------------------------------------- */
 
 /* Dump the tree of a machine to `data`; 0: that QEMU is not there. */
 static size_t qemu_tree(const char *emulator, const char *machine, uint8_t *data, size_t room)

@@ -3,7 +3,7 @@
 #define INGOT_TESTS_UNIT_DRAFT_H
 
 #include "board/memory_device.h"
-#include "runtime/speculative.h"
+#include "runtime/engine/speculative.h"
 #include "tests/unit/rig.h"
 
 enum { DRAFT_RAM = 8 << 20 };

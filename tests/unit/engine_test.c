@@ -1,10 +1,10 @@
 /* The engine end to end: one result for every chunk, core count and residency, and a cache that
  * stays right through a full context, a stop and an error. */
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 #include <math.h>
 
-#include "runtime/crc32c.h"
+#include "runtime/storage/crc32c.h"
 #include "tests/unit/rig.h"
 
 enum { CONTEXT = 256, MOST_VOCAB = 640, PROMPT = 70, N_MORE = 3 };

@@ -1,5 +1,5 @@
 /* FAT32 over volumes made by hand, and over cards that mkfs.vfat and mtools made. */
-#include "runtime/fat32.h"
+#include "runtime/storage/fat32.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Asynchronous reads over a device that misbehaves, and over a file of the host. */
-#include "runtime/file.h"
+#include "runtime/storage/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "runtime/format_text.h"
+#include "runtime/text/format_text.h"
 #include "tests/unit/tap.h"
 
 /* Both at every buffer size from 0 to beyond the text: the same bytes, the same length. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/json.h"
+#include "runtime/text/json.h"
 #include "tests/unit/tap.h"
 
 /* A copy of just the right size, so that ASan sees a byte too much. */

@@ -1,8 +1,8 @@
 /* Keys and values on a card against the same in memory: the logits are the same bits whatever is
  * appended, taken back, guessed or stopped, and after every kind of trouble with the card. */
-#include "runtime/kv_pages.h"
+#include "runtime/stream/kv_pages.h"
 
-#include "runtime/saved_chat.h"
+#include "runtime/chat/saved_chat.h"
 #include "tests/unit/rig.h"
 
 enum { CONTEXT = 256, CARD_BYTES = 1 << 20, SAVE_BYTES = 2 << 20 };
@@ -231,7 +231,7 @@ static void test_stops(void)
     OK(good == n, "stopped anywhere, it goes on with the same logits: %u of %u", good, n);
 }
 
-/* ---- trouble ---------------------------------------------------------------------------------- */
+/* ---- trouble --------------------------------------------------------------------------------- */
 
 static void fill_two_pages(void)
 {

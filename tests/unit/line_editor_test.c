@@ -1,10 +1,10 @@
 /* The line editor against a terminal that obeys its control sequences, and against a plain line
  * of code points that is edited the simple way. */
-#include "runtime/line_editor.h"
+#include "runtime/console/line_editor.h"
 
 #include <string.h>
 
-#include "runtime/char_width.h"
+#include "runtime/text/char_width.h"
 #include "tests/unit/tap.h"
 
 enum { MAX_ROWS = 600, MAX_COLUMNS = 120, MAX_LINE = 700 };

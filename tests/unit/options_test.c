@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/options.h"
-#include "runtime/console.h"
-#include "runtime/kv_cache.h"
+#include "runtime/compute/kv_cache.h"
+#include "runtime/console/console.h"
+#include "runtime/engine/options.h"
 #include "tests/unit/tap.h"
 
 static struct options o;

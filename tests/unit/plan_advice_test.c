@@ -1,5 +1,5 @@
 /* What the planner foretells, what it advises, and what it gives up by itself. */
-#include "runtime/plan.h"
+#include "runtime/stream/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "runtime/image.h"
-#include "runtime/plan.h"
+#include "runtime/image/image.h"
+#include "runtime/stream/plan.h"
 
 static struct ingot_header header;
 static struct ingot_tensor tensors[9 * INGOT_MAX_LAYERS + 3];

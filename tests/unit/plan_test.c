@@ -1,12 +1,12 @@
 /* The planner over models of many shapes and every limit, and at the format's bounds. */
-#include "runtime/plan.h"
+#include "runtime/stream/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "board/block_device.h"
-#include "runtime/activations.h"
-#include "runtime/kv_cache.h"
+#include "runtime/compute/activations.h"
+#include "runtime/compute/kv_cache.h"
 #include "tests/unit/plan_rig.h"
 #include "tests/unit/tap.h"
 

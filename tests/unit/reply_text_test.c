@@ -1,6 +1,6 @@
-/* A reply's text against a plain search, whatever the pieces it comes in; thoughts shown, dimmed and
- * hidden. */
-#include "runtime/reply_text.h"
+/* A reply's text against a plain search, whatever the pieces it comes in; thoughts shown, dimmed
+ * and hidden. */
+#include "runtime/chat/reply_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "flash_image/pack.h"
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "tests/unit/fake_block.h"
 #include "tests/unit/tap.h"
 

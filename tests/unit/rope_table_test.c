@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "runtime/rope_table.h"
+#include "runtime/compute/rope_table.h"
 #include "tests/unit/tap.h"
 
 static double worst_error(uint32_t position, uint32_t d, float base)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sampler.h"
+#include "runtime/engine/sampler.h"
 #include "tests/unit/tap.h"
 
 enum { VOCAB = 512, DRAWS = 5000 };

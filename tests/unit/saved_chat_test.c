@@ -1,7 +1,7 @@
 /* Conversations saved and loaded over a card whose power goes after any number of sectors. */
-#include "runtime/saved_chat.h"
+#include "runtime/chat/saved_chat.h"
 
-#include "runtime/crc32c.h"
+#include "runtime/storage/crc32c.h"
 #include "tests/unit/rig.h"
 
 enum { FILE_BYTES = 1 << 20, ALL = 1 << 30 };

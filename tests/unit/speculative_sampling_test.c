@@ -1,6 +1,6 @@
 /* What is sampled with a draft is distributed as without one, by chi-square; and rules of
  * acceptance that are wrong are found. Seeds are fixed, so that every run is the same. */
-#include "runtime/speculative.h"
+#include "runtime/engine/speculative.h"
 
 #include <math.h>
 
@@ -141,7 +141,7 @@ static void test_distributions(void)
     }
 }
 
-/* ---- a model's distribution over three tokens -------------------------------------------------- */
+/* ---- a model's distribution over three tokens ------------------------------------------------ */
 
 enum { DEPTH = 3, WIDTH = 3, PATHS = 27, RUNS = 1200 };
 

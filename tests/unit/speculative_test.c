@@ -1,11 +1,11 @@
 /* Speculative decoding changes nothing but the number of passes: logits and cache bit for bit, and
  * the text of whole conversations. */
-#include "runtime/speculative.h"
+#include "runtime/engine/speculative.h"
 
-#include "runtime/chat.h"
-#include "runtime/console.h"
-#include "runtime/crc32c.h"
-#include "runtime/ngram.h"
+#include "runtime/chat/chat.h"
+#include "runtime/console/console.h"
+#include "runtime/engine/ngram.h"
+#include "runtime/storage/crc32c.h"
 #include "tests/unit/draft.h"
 
 enum { CONTEXT = 256, VOCAB = 512 };
@@ -41,7 +41,7 @@ static void test_ngram(void)
     OK(guesses_are("aaaa", 3, "aaaaaaaa"), "a run of one token");
 }
 
-/* ---- logits, cache and hash ------------------------------------------------------------------- */
+/* ---- logits, cache and hash ------------------------------------------------------------------ */
 
 static uint32_t ids[CONTEXT + 16];
 static float expected[CONTEXT][VOCAB]; /* after ids[i] */
@@ -144,7 +144,7 @@ static void test_room(struct rig_limits l)
     OK(engine_most_guesses(e) == 2, "and no more than a chunk");
 }
 
-/* ---- conversations ---------------------------------------------------------------------------- */
+/* ---- conversations --------------------------------------------------------------------------- */
 
 enum mode { PLAIN, NGRAM, DRAFT };
 static const char *const modes[] = { "plain", "n-grams", "a draft" };
@@ -300,7 +300,7 @@ static void test_stop_tokens(const struct sampler_params *sampler)
     OK(good == 12, "%u of 12 stop tokens, three turns each", good);
 }
 
-/* ---- drafts that will not do ------------------------------------------------------------------- */
+/* ---- drafts that will not do ----------------------------------------------------------------- */
 
 static void test_refusals(void)
 {

@@ -1,13 +1,13 @@
 /* Which model is found where, on a board made up for the test: its struct board takes the place
  * of the host's. */
-#include "runtime/storage.h"
+#include "runtime/storage/storage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "board/memory_device.h"
 #include "flash_image/format.h"
-#include "runtime/console.h"
+#include "runtime/console/console.h"
 #include "tests/unit/fake_block.h"
 #include "tests/unit/fat32_volume.h"
 #include "tests/unit/tap.h"

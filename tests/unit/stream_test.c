@@ -1,6 +1,6 @@
 /* Weights through two slots: what is read, how often, ahead of what, and what happens when the
  * card fails in every place where it can. */
-#include "runtime/stream.h"
+#include "runtime/stream/stream.h"
 
 #include "tests/unit/rig.h"
 

@@ -1,5 +1,5 @@
 /* Every core takes its share exactly once, and a barrier separates what is before from after. */
-#include "runtime/team.h"
+#include "runtime/compute/team.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* BPE by rank against a vocabulary small enough to work out by hand, and the reader's check of such a
- * section. */
+/* BPE by rank against a vocabulary small enough to work out by hand, and the reader's check of
+ * such a section. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/image.h"
-#include "runtime/tokenizer.h"
+#include "runtime/image/image.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/listed_vocabulary.h"
 #include "tests/unit/tap.h"
 

@@ -1,11 +1,11 @@
-/* The published vocabularies (assets): the ids of their test texts, and round trips of long texts and
- * of random ones. */
+/* The published vocabularies (assets): the ids of their test texts, and round trips of long texts
+ * and of random ones. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/pack.h"
-#include "runtime/image.h"
-#include "runtime/tokenizer.h"
+#include "runtime/image/image.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/tap.h"
 
 enum { MOST_IDS = 512, MOST_TEXT = 160, ROUNDS = 100000 };

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/tokenizer_split.h"
-#include "runtime/unicode_class.h"
+#include "runtime/text/unicode_class.h"
+#include "runtime/tokenizer/tokenizer_split.h"
 #include "tests/unit/tap.h"
 
 enum { MOST_WORDS = 16, LONG_TEXT = 1 << 18 };

@@ -2,7 +2,7 @@
  * enough to work out by hand. */
 #include <inttypes.h>
 
-#include "runtime/tokenizer.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/vocabulary.h"
 

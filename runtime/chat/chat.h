@@ -1,0 +1,89 @@
+/* A conversation: a line in, the model's template around it, the reply streamed out. */
+#ifndef INGOT_RUNTIME_CHAT_H
+#define INGOT_RUNTIME_CHAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/chat/turns.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
+#include "runtime/engine/sampler.h"
+#include "runtime/engine/speculative.h"
+
+enum { CHAT_LINE_BYTES = 8192 };
+
+/* What the machine around the conversation does for it. A member is NULL where it cannot. */
+struct chat_services {
+    void (*list_models)(void);
+    /* Load another model, or again the one that was there, and open the chat anew. False: neither
+     * was possible, there is nothing to talk to. */
+    bool (*change_model)(const char *name);
+    /* The file that holds a saved conversation, or NULL and a sentence in *problem. bytes: to save
+     * in it, where a file of any length can be had one that will do for good; 0: to load. */
+    const struct file *(*find_save)(const char *name, uint64_t bytes, const char **problem);
+    void (*check_kernels)(void);
+    void (*restart)(void);
+};
+
+/* Since the model was loaded. */
+struct chat_totals {
+    uint32_t turns;
+    uint64_t prompt_tokens, new_tokens;
+};
+
+struct chat {
+    struct engine *engine;            /* NULL: no model is loaded; chat_loop can go on without */
+    struct options *options;
+    const struct chat_services *services;
+    struct sampler sampler;
+    struct speculative speculative;
+    const struct ingot_chat *template; /* and its strings */
+    uint32_t think_end;   /* the token that ends thoughts, or INGOT_NO_TOKEN */
+    uint32_t reply_start; /* of the last reply, in ids */
+    uint32_t pending;     /* its last tokens that are not in the cache: they lie behind it in ids */
+    bool started;         /* a turn is in the cache */
+    struct turns turns;   /* of a model with a template */
+    struct chat_totals totals;
+    bool answered;        /* mode=json: the request at work has had its last event */
+    bool talks;           /* somebody waits at the line: long prompts show their progress */
+    const char *wait;                 /* what somebody waits for ... */
+    uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the cache, how many */
+    char label[40];                   /* of its progress */
+    char line[CHAT_LINE_BYTES];
+};
+
+/* engine is loaded, and so is draft, a model that guesses its tokens, or NULL; template: another
+ * chat section than the image's, checked, or NULL. All must outlive the chat. Options that the
+ * template cannot obey are warned of. */
+void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
+               struct options *options, const struct ingot_chat *template);
+
+/* One reply to text: prints it as it comes, then the line of figures (and with the option
+ * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a
+ * model without one, or as_turn false, continues the text as it stands from an empty context.
+ * ERR_OK; ERR_NOT_FOUND without a model; ERR_ABORTED by Ctrl-C (the reply so far stays in the
+ * conversation); ERR_TOO_LONG and the stream's errors are printed, and the conversation can go on.
+ * Where the context has no room for the turn or for more of its reply, the oldest turns behind the
+ * system prompt are dropped, and a line says so. */
+enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
+
+/* The answer where a model is needed and none is loaded. */
+void chat_say_no_model(void);
+
+/* Forget the conversation. */
+void chat_clear(struct chat *c);
+
+/* Take back the last turn. False: there is none, or the model has no template. */
+bool chat_undo(struct chat *c);
+
+/* Take it back and answer it again. ERR_NOT_FOUND: there is none; otherwise as chat_reply. */
+enum err chat_retry(struct chat *c);
+
+/* Prompt, read, reply or obey (runtime/chat/commands.h), until the input ends or /off. services
+ * outlive the loop; NULL: none. */
+void chat_loop(struct chat *c, const struct chat_services *services);
+
+#endif

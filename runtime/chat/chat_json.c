@@ -1,0 +1,277 @@
+#include "runtime/chat/chat_json.h"
+
+#include <string.h>
+
+#include "runtime/chat/chat_turn.h"
+#include "runtime/chat/commands.h"
+#include "runtime/console/console.h"
+#include "runtime/console/console_json.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/json.h"
+
+/* ---- out ---- */
+
+static void end_with(const char *text, size_t bytes)
+{
+    console_write(text, bytes);
+    console_event_end();
+}
+
+static void say_ready(const struct chat *c)
+{
+    const struct engine *e = c->engine;
+    const char *name = e->image.header->name;
+
+    console_event_begin("'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
+                        "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
+                        "'line_limit_bytes':%u,'model':'", INGOT_VERSION_TEXT, board.name,
+                        image_type_name(image_tensor(&e->image, INGOT_FFN_UP, 0)->type),
+                        plan_residency_text(e->plan.residency), (unsigned)e->kv.context,
+                        chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
+    end_with(name, strlen(name));
+}
+
+struct number {
+    char text[FORMAT_NUMBER_BYTES];
+};
+
+static const char *ratio(struct number *n, uint64_t a, uint64_t b, unsigned decimals)
+{
+    return b != 0 ? format_ratio(n->text, a, b, decimals) : "null";
+}
+
+static const char *temperature(struct number *n)
+{
+    struct board_health health = { .temperature = BOARD_NO_TEMPERATURE };
+    char degrees[FORMAT_NUMBER_BYTES];
+
+    if (board.health != NULL) {
+        board.health(&health);
+    }
+    if (health.temperature == BOARD_NO_TEMPERATURE) {
+        return "null";
+    }
+    format_milli(degrees, (uint64_t)(health.temperature < 0 ? -health.temperature
+                                                            : health.temperature), 1);
+    format_text(n->text, sizeof n->text, "%s%s", health.temperature < 0 ? "-" : "", degrees);
+    return n->text;
+}
+
+static void begin_reply(const struct chat *c, const struct report_reply *r, const char *reason)
+{
+    const struct engine *e = c->engine;
+    const struct stream_figures *now = &e->stream.figures, *before = &r->before;
+    uint64_t hz = r->first != 0 ? board.ticks_hz() : 0; /* 0: it ended before the first token */
+    uint64_t prefill = r->first - r->start, decode = r->end - r->first;
+    uint32_t decoded = r->new_tokens > 1 ? r->new_tokens - 1 : 0;
+    bool streamed = e->plan.residency == PLAN_STREAMED;
+    struct number n[8];
+
+    console_event_begin(
+        "'done','reason':'%s','prompt_tokens':%u,'reply_tokens':%u,'first_token_ms':%s,"
+        "'decode_ms':%s,'prefill_tokens_per_s':%s,'decode_tokens_per_s':%s,'decode_passes':%u,"
+        "'guessed_tokens':%u,'right_guesses':%u,'streamed_bytes':%llu,"
+        "'streamed_bytes_per_pass':%s,'planned_bytes_per_pass':%llu,'card_mb_per_s':%s,"
+        "'stalled_percent':%s,'card_retries':%llu,'temperature_c':%s,'context_tokens':%u", reason,
+        (unsigned)r->prompt_tokens, (unsigned)r->new_tokens, ratio(&n[0], prefill * 1000, hz, 3),
+        ratio(&n[1], decode * 1000, hz, 3),
+        ratio(&n[2], r->prompt_tokens * hz, hz != 0 ? prefill : 0, 1),
+        ratio(&n[3], decoded * hz, decoded != 0 ? decode : 0, 1), (unsigned)r->passes,
+        (unsigned)r->guessed, (unsigned)r->right,
+        (unsigned long long)(now->bytes_streamed - before->bytes_streamed),
+        ratio(&n[4], r->decode_bytes, r->passes, 0),
+        (unsigned long long)(streamed ? engine_planned_bytes(e) : 0),
+        ratio(&n[5], (now->arrived - before->arrived) * board.ticks_hz() / 1000000,
+              now->busy_ticks - before->busy_ticks, 1),
+        ratio(&n[6], (now->stall_ticks - before->stall_ticks) * 100,
+              streamed && hz != 0 ? r->end - r->start : 0, 1),
+        (unsigned long long)(now->retries - before->retries + now->reread - before->reread),
+        temperature(&n[7]), (unsigned)(e->kv.length + c->pending));
+}
+
+void chat_json_done(struct chat *c, const struct report_reply *r, const char *reason)
+{
+    if (r != NULL) {
+        begin_reply(c, r, reason);
+    } else {
+        console_event_begin("'done','reason':'%s','context_tokens':%u", reason,
+                            (unsigned)(c->engine->kv.length + c->pending));
+    }
+    console_event_end();
+    c->answered = true;
+}
+
+static void say_error(const char *name, size_t column, const char *text)
+{
+    console_event_begin("'error','name':'%s','column':%lu,'text':'", name, (unsigned long)column);
+    end_with(text, strlen(text));
+}
+
+/* ---- in ---- */
+
+enum field {
+    FIELD_PROMPT, FIELD_COMMAND, FIELD_RESET,
+    FIELD_SYSTEM, /* it and what follows are names of options */
+    FIELD_THINK, FIELD_STOP,
+    FIELD_N, /* it and what follows are numbers */
+    FIELD_TEMP, FIELD_TOP_P, FIELD_TOP_K, FIELD_MIN_P, FIELD_REPEAT, FIELD_SEED,
+    FIELD_COUNT
+};
+
+static const char names[FIELD_COUNT][8] = {
+    "prompt", "command", "reset", "system", "think", "stop", "n", "temp", "top_p", "top_k", "min_p",
+    "repeat", "seed",
+};
+
+struct request {
+    const char *values[FIELD_COUNT]; /* NULL: not there */
+    char *command;
+    size_t prompt_bytes;
+};
+
+static bool take_member(struct request *r, const struct json_value *v)
+{
+    enum json_kind wanted;
+    unsigned i = 0;
+    char text[80];
+
+    while (i < FIELD_COUNT && strcmp(names[i], v->key) != 0) {
+        i++;
+    }
+    wanted = i == FIELD_RESET ? JSON_TRUE : i >= FIELD_N ? JSON_NUMBER : JSON_TEXT;
+    if (i == FIELD_COUNT || v->kind != wanted) {
+        format_text(text, sizeof text, i == FIELD_COUNT    ? "there is no field %.32s"
+                                       : i == FIELD_RESET ? "%s has to be true"
+                                       : i >= FIELD_N     ? "%s has to be a number"
+                                                          : "%s has to be a text", v->key);
+        say_error("field", v->column, text);
+        return false;
+    }
+    r->values[i] = v->text != NULL ? v->text : "";
+    r->prompt_bytes = i == FIELD_PROMPT ? v->bytes : r->prompt_bytes;
+    r->command = i == FIELD_COMMAND ? v->text : r->command;
+    return true;
+}
+
+static bool read_request(struct request *r, char *line, size_t bytes)
+{
+    struct json j;
+    struct json_value v;
+
+    memset(r, 0, sizeof *r);
+    json_open(&j, line, bytes);
+    while (json_member(&j, &v) != JSON_END) {
+        if (v.kind == JSON_BAD) {
+            say_error("json", j.column, j.problem);
+            return false;
+        }
+        if (!take_member(r, &v)) {
+            return false;
+        }
+    }
+    if (r->values[FIELD_PROMPT] != NULL && r->command != NULL) {
+        say_error("field", 0, "prompt and command do not go together");
+        return false;
+    }
+    return true;
+}
+
+static void say_refused(void *context, bool fatal, const char *sentence)
+{
+    (void)context;
+    if (fatal) {
+        say_error("value", 0, sentence);
+    }
+}
+
+/* All of them or, where one is refused, none. */
+static bool apply_options(struct chat *c, struct request *r)
+{
+    static const struct options_report report = { say_refused, NULL };
+    struct options *o = c->options;
+    struct sampler_params sampler = o->sampler;
+    uint32_t n = o->n, think = o->think, n_stops = o->n_stops;
+
+    if (r->values[FIELD_SYSTEM] != NULL && !chat_has_template(c->template)) {
+        say_error("value", 0, "the model has no chat template for it");
+        return false;
+    }
+    if (r->values[FIELD_STOP] != NULL && r->values[FIELD_STOP][0] == '\0') { /* as /set stop */
+        o->n_stops = 0;
+        r->values[FIELD_STOP] = NULL;
+    }
+    for (unsigned i = FIELD_COUNT; i-- > FIELD_SYSTEM;) { /* the system prompt at last */
+        if (r->values[i] != NULL &&
+            options_set(o, names[i], r->values[i], &report) != ERR_OK) {
+            o->sampler = sampler;
+            o->n = n;
+            o->think = think;
+            o->n_stops = n_stops;
+            return false;
+        }
+    }
+    c->sampler.params = o->sampler;
+    if (r->values[FIELD_SEED] != NULL) {
+        sampler_init(&c->sampler, &o->sampler);
+    }
+    if (r->values[FIELD_SYSTEM] != NULL || r->values[FIELD_RESET] != NULL) {
+        chat_clear(c);
+    }
+    return true;
+}
+
+/* True: the conversation ends here. */
+static bool answer(struct chat *c, size_t bytes, const char **reason)
+{
+    struct request r;
+
+    *reason = "error";
+    if (!read_request(&r, c->line, bytes) || !apply_options(c, &r)) {
+        return false;
+    }
+    if (r.command != NULL && !commands_is_one(r.command, strlen(r.command))) {
+        say_error("value", 0, "a command begins with a slash, as /help does");
+        return false;
+    }
+    *reason = "command";
+    if (r.command != NULL) {
+        return commands_run(c, r.command) == COMMAND_ENDS;
+    }
+    if (r.values[FIELD_PROMPT] != NULL) {
+        (void)chat_reply(c, r.values[FIELD_PROMPT], r.prompt_bytes, true);
+    }
+    return false;
+}
+
+void chat_json_loop(struct chat *c, const struct chat_services *services)
+{
+    enum err error = ERR_OK;
+    bool ends = false;
+
+    while (!ends) {
+        const char *reason = "error";
+        size_t bytes;
+
+        if (c->services == NULL || error == ERR_ABORTED) { /* the chat is open, maybe anew */
+            say_ready(c);
+        }
+        c->talks = true;
+        c->services = services;
+        c->answered = false;
+        error = console_read_line(NULL, c->line, sizeof c->line, &bytes);
+        if (error == ERR_NO_DEVICE) {
+            return;
+        }
+        if (error == ERR_ABORTED) { /* nothing to stop: it asks whether we are ready */
+            continue;
+        }
+        if (error == ERR_TOO_LONG) {
+            say_error("line", 0, "it is longer than line_limit_bytes: shorten it");
+        } else {
+            ends = answer(c, bytes, &reason);
+        }
+        if (!c->answered) {
+            chat_json_done(c, NULL, reason);
+        }
+    }
+}

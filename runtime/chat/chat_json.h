@@ -1,0 +1,15 @@
+/* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. chat.c alone includes
+ * it. */
+#ifndef INGOT_RUNTIME_CHAT_JSON_H
+#define INGOT_RUNTIME_CHAT_JSON_H
+
+#include "runtime/chat/chat.h"
+#include "runtime/chat/report.h"
+
+/* The last event of an answer: why it ended, and its figures; r NULL: there was no reply. */
+void chat_json_done(struct chat *c, const struct report_reply *r, const char *reason);
+
+/* As chat_loop(), with requests for lines. */
+void chat_json_loop(struct chat *c, const struct chat_services *services);
+
+#endif

@@ -1,0 +1,96 @@
+#include "runtime/chat/chat_turn.h"
+
+#include "runtime/image/image.h"
+
+struct parts {
+    const struct ingot_chat *chat;
+    struct tokenizer_part *part;
+    size_t n;
+};
+
+static void put_string(struct parts *p, enum ingot_chat_string which)
+{
+    uint32_t bytes;
+    const char *text = image_chat_text(p->chat, which, &bytes);
+
+    if (bytes != 0) {
+        p->part[p->n++] = (struct tokenizer_part){ text, bytes, true };
+    }
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void put_plain(struct parts *p, const char *text, size_t bytes)
+{
+    if ((p->chat->flags & INGOT_CHAT_TRIM) != 0) {
+        for (; bytes != 0 && is_space(text[0]); bytes--) {
+            text++;
+        }
+        while (bytes != 0 && is_space(text[bytes - 1])) {
+            bytes--;
+        }
+    }
+    if (bytes != 0) {
+        p->part[p->n++] = (struct tokenizer_part){ text, bytes, false };
+    }
+}
+
+static void put_system(struct parts *p, const struct chat_turn *turn)
+{
+    const char *text = turn->system;
+    size_t bytes = turn->system_bytes;
+
+    if (text == NULL) {
+        uint32_t own;
+
+        text = image_chat_text(p->chat, INGOT_CHAT_SYSTEM, &own);
+        bytes = own;
+    }
+    if (bytes == 0 && (p->chat->flags & INGOT_CHAT_SYSTEM_ALWAYS) == 0) {
+        return;
+    }
+    put_string(p, INGOT_CHAT_SYSTEM_PREFIX);
+    put_plain(p, text, bytes);
+    put_string(p, INGOT_CHAT_SYSTEM_SUFFIX);
+}
+
+bool chat_has_template(const struct ingot_chat *chat)
+{
+    return chat->bytes[INGOT_CHAT_USER_PREFIX] != 0;
+}
+
+size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
+                       struct tokenizer_part parts[CHAT_TURN_PARTS])
+{
+    bool inside = (chat->flags & INGOT_CHAT_SYSTEM_IN_USER) != 0;
+    struct parts p = { chat, parts, 0 };
+
+    put_string(&p, turn->first ? INGOT_CHAT_OPENING : INGOT_CHAT_REPLY_SUFFIX);
+    if (turn->first && !inside) {
+        put_system(&p, turn);
+    }
+    put_string(&p, INGOT_CHAT_USER_PREFIX);
+    if (turn->first && inside) {
+        put_system(&p, turn);
+    }
+    put_plain(&p, turn->text, turn->bytes);
+    put_string(&p, INGOT_CHAT_USER_SUFFIX);
+    put_string(&p, INGOT_CHAT_REPLY_PREFIX);
+    if (turn->no_thinking) {
+        put_string(&p, INGOT_CHAT_NO_THINKING);
+    }
+    return p.n;
+}
+
+bool chat_is_stop(const struct ingot_chat *chat, uint32_t id)
+{
+    for (uint32_t i = 0; i < chat->n_stops; i++) {
+        if (chat->stops[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}

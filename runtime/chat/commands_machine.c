@@ -1,0 +1,251 @@
+#include "runtime/chat/commands_machine.h"
+
+#include "board/board.h"
+#include "runtime/chat/chat_private.h"
+#include "runtime/chat/report.h"
+#include "runtime/chat/saved_chat.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+static const char elsewhere[] = "error: there are no other models here\n";
+
+enum command_result command_models(struct chat *c, char *argument)
+{
+    (void)argument;
+    if (c->services->list_models == NULL) {
+        console_printf(elsewhere);
+    } else {
+        c->services->list_models();
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_model(struct chat *c, char *argument)
+{
+    if (c->services->change_model == NULL) {
+        console_printf(elsewhere);
+    } else if (argument[0] == '\0') {
+        console_printf("error: which one? /models lists them\n");
+    } else if (!c->services->change_model(argument)) {
+        return COMMAND_ENDS;
+    }
+    return COMMAND_DONE;
+}
+
+static struct saved_chat_state state_of(struct chat *c)
+{
+    return (struct saved_chat_state) {
+        .image = &c->engine->image,
+        .kv = &c->engine->kv,
+        .ids = c->engine->ids,
+        .n_ids = c->engine->kv.length + c->pending,
+        .reply_start = c->reply_start,
+        .started = c->started,
+        .turns = &c->turns,
+    };
+}
+
+/* The one buffer of a transfer: there is one console, and it waits for it. */
+static struct saved_chat saved;
+
+static const struct file *find_save(struct chat *c, const char *name, uint64_t bytes)
+{
+    const char *problem = "there is no card to save on";
+    const struct file *file = NULL;
+
+    if (c->services->find_save != NULL) {
+        file = c->services->find_save(name[0] != '\0' ? name : "chat", bytes, &problem);
+    }
+    if (file == NULL) {
+        console_printf("error: %s\n", problem);
+    }
+    return file;
+}
+
+enum command_result command_save(struct chat *c, char *argument)
+{
+    struct saved_chat_state state = state_of(c);
+    const struct file *file = find_save(c, argument, saved_chat_most_bytes(&state));
+    enum err e;
+
+    if (file == NULL) {
+        return COMMAND_DONE;
+    }
+    c->engine->n_ahead = 0;
+    e = saved_chat_write(&saved, file, &state, console_progress_step, NULL);
+    c->pending = state.n_ids - c->engine->kv.length; /* less, if it could not be read back */
+    console_progress_end();
+    if (e == ERR_ABORTED) {
+        console_printf("(stopped: %s is as it was)\n", file->name);
+    } else if (e != ERR_OK) {
+        console_printf("error: %s\n", saved.problem);
+    } else {
+        console_printf("(%u tokens are saved in %s)\n", (unsigned)state.n_ids, file->name);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_load(struct chat *c, char *argument)
+{
+    const struct file *file = find_save(c, argument, 0);
+    struct saved_chat_state state;
+    enum err e;
+
+    if (file == NULL) {
+        return COMMAND_DONE;
+    }
+    chat_clear(c);
+    state = state_of(c);
+    e = saved_chat_read(&saved, file, &state, console_progress_step, NULL);
+    console_progress_end();
+    if (e != ERR_OK) {
+        chat_clear(c);
+        console_printf(e == ERR_ABORTED ? "(stopped: a new conversation)\n" : "error: %s\n",
+                       saved.problem);
+        return COMMAND_DONE;
+    }
+    c->started = state.started;
+    c->reply_start = state.reply_start;
+    c->pending = state.n_ids - c->engine->kv.length;
+    console_printf("(%u tokens of %s, %u turns: go on)\n", (unsigned)state.n_ids, file->name,
+                   c->turns.n);
+    return COMMAND_DONE;
+}
+
+enum command_result command_stats(struct chat *c, char *argument)
+{
+    const struct engine *e = c->engine;
+    char streamed[FORMAT_NUMBER_BYTES];
+
+    (void)argument;
+    console_printf("%u turns: %llu prompt and %llu new tokens, %s streamed; %u of %u tokens of the "
+                   "context are taken\n", (unsigned)c->totals.turns,
+                   (unsigned long long)c->totals.prompt_tokens,
+                   (unsigned long long)c->totals.new_tokens,
+                   format_bytes(streamed, e->stream.figures.bytes_streamed),
+                   (unsigned)(e->kv.length + c->pending), (unsigned)e->kv.context);
+    report_high_water(e);
+    report_health();
+    return COMMAND_DONE;
+}
+
+enum command_result command_plan(struct chat *c, char *argument)
+{
+    (void)argument;
+    report_model(c->engine);
+    report_plan(c->engine);
+    return COMMAND_DONE;
+}
+
+/* ---- the model's speed ---- */
+
+enum { BENCH_PROMPT = 128, BENCH_NEW = 16, BENCH_LEAST = 8 };
+
+/* n tokens behind the conversation, at once or one by one. */
+static enum err bench_append(struct chat *c, uint32_t n, bool at_once, uint64_t *ticks)
+{
+    struct engine *e = c->engine;
+    uint64_t start = board.ticks();
+    uint32_t ids[BENCH_PROMPT];
+    enum err error = ERR_OK;
+
+    for (uint32_t i = 0; i < n; i++) {
+        ids[i] = (i * 7919 + 13) % e->image.header->params.vocab;
+    }
+    if (at_once) {
+        error = engine_append(e, ids, n, chat_wait_stop, c);
+    }
+    for (uint32_t i = 0; !at_once && error == ERR_OK && i < n; i++) {
+        error = engine_append(e, ids + i, 1, chat_wait_stop, c);
+    }
+    *ticks = board.ticks() - start;
+    return error;
+}
+
+static const char *rate_of(char text[FORMAT_NUMBER_BYTES], uint32_t n, uint64_t ticks)
+{
+    return format_milli(text, ticks != 0 ? n * 1000ull * board.ticks_hz() / ticks : 0, 2);
+}
+
+/* Behind the conversation, which stays; its pending tokens are kept aside. */
+enum command_result command_bench(struct chat *c, char *argument)
+{
+    struct engine *e = c->engine;
+    uint32_t length = e->kv.length, room = e->kv.context - length, prompt, kept[BENCH_PROMPT];
+    char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES];
+    uint64_t prefill_ticks = 0, decode_ticks = 0;
+    enum err error;
+
+    (void)argument;
+    if (room < BENCH_NEW + BENCH_LEAST || c->pending > BENCH_PROMPT) {
+        console_printf("error: the context has no room for a measurement: /reset first\n");
+        return COMMAND_DONE;
+    }
+    prompt = room - BENCH_NEW < BENCH_PROMPT ? room - BENCH_NEW : BENCH_PROMPT;
+    for (uint32_t i = 0; i < c->pending; i++) {
+        kept[i] = e->ids[length + i];
+    }
+    e->problem[0] = '\0';
+    chat_wait_begin(c, "bench", prompt + BENCH_NEW);
+    error = bench_append(c, prompt, true, &prefill_ticks);
+    if (error == ERR_OK) {
+        error = bench_append(c, BENCH_NEW, false, &decode_ticks);
+    }
+    console_progress_end();
+    e->kv.length = length;
+    e->logits = NULL;
+    for (uint32_t i = 0; i < c->pending; i++) {
+        e->ids[length + i] = kept[i];
+    }
+    if (error == ERR_ABORTED) {
+        console_printf("(stopped)\n");
+        return COMMAND_DONE;
+    }
+    if (error != ERR_OK) {
+        console_printf("error: %s\n", e->problem[0] != '\0' ? e->problem : err_text(error));
+        return COMMAND_DONE;
+    }
+    console_printf("prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
+                   "context\n", (unsigned)prompt, rate_of(prefill, prompt, prefill_ticks),
+                   (unsigned)BENCH_NEW, rate_of(decode, BENCH_NEW, decode_ticks),
+                   (unsigned)length);
+    return COMMAND_DONE;
+}
+
+/* ---- the machine ---- */
+
+enum command_result command_selftest(struct chat *c, char *argument)
+{
+    (void)argument;
+    if (c->services->check_kernels == NULL) {
+        console_printf("error: /selftest has no kernels to check here\n");
+    } else {
+        c->services->check_kernels();
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_log(struct chat *c, char *argument)
+{
+    (void)c;
+    (void)argument;
+    console_repeat_log();
+    return COMMAND_DONE;
+}
+
+enum command_result command_reboot(struct chat *c, char *argument)
+{
+    (void)argument;
+    if (c->services->restart != NULL) {
+        c->services->restart();
+    }
+    console_printf("error: /reboot is for a board that can restart itself: switch it off and on\n");
+    return COMMAND_DONE;
+}
+
+enum command_result command_off(struct chat *c, char *argument)
+{
+    (void)c;
+    (void)argument;
+    return COMMAND_ENDS;
+}

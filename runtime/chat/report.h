@@ -1,0 +1,49 @@
+/* What a person reads about a model: its line, the plan's table, the figures of a reply. */
+#ifndef INGOT_RUNTIME_REPORT_H
+#define INGOT_RUNTIME_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/engine/engine.h"
+
+/* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
+void report_kernels(uint32_t features, size_t ahead);
+
+/* Log the clock, the temperature and what slows the cores, where the board knows. */
+void report_health(void);
+
+/* Log the model and the plan in a few lines, for the first screen. */
+void report_summary(const struct engine *e);
+
+/* Log the model's line and the plan's table: region, bytes, what is in it. */
+void report_model(const struct engine *e);
+void report_plan(const struct engine *e);
+
+/* Log how long it took until the prompt, and the rate at which the card gave the weights. */
+void report_ready(const struct engine *e, uint64_t load_millis);
+
+/* Log the line of a draft: what it takes of the RAM, before the model's plan. */
+void report_draft(const struct engine *e);
+
+/* Log the most that was ever used of each region. */
+void report_high_water(const struct engine *e);
+
+/* What was counted during a reply. */
+struct report_reply {
+    uint32_t prompt_tokens;     /* that passed the model, template included */
+    uint32_t new_tokens;
+    uint64_t start, first, end; /* ticks: prompt in, first token out, last token out */
+    struct stream_figures before; /* the stream's counters at `start` */
+    uint32_t passes;            /* decode passes, each of which reads the planned bytes */
+    uint64_t decode_bytes;      /* streamed by these */
+    bool speculates;
+    uint32_t guessed, right;    /* tokens that passes ran ahead over, and that came next */
+};
+
+/* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
+ * temperature and what slows it, where the board knows. */
+void report_figures(const struct engine *e, const struct report_reply *r);
+
+#endif

@@ -1,0 +1,87 @@
+/* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
+ * values.
+ * The file is there beforehand and keeps its size and place; the file system is never written.
+ *
+ * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
+ * header with the higher sequence number whose payload's CRC matches is the conversation. So power
+ * lost at any sector leaves the old one or the new one.
+ *
+ *   payload: tokens, u32; the turns (runtime/chat/turns.h) and what was said; then per layer and
+ * kv head the tiles of keys in use, and of values,
+ *   as the cache has them (runtime/compute/kv_cache.h); zeros to the end of the sector */
+#ifndef INGOT_RUNTIME_SAVED_CHAT_H
+#define INGOT_RUNTIME_SAVED_CHAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/chat/turns.h"
+#include "runtime/compute/kv_cache.h"
+#include "runtime/image/image.h"
+#include "runtime/storage/file.h"
+
+enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
+
+/* Little-endian, as all that is on a card. */
+struct saved_chat_header {
+    char magic[8];        /* "INGOTSAV" */
+    uint32_t version;     /* SAVED_CHAT_VERSION */
+    uint32_t header_crc;  /* CRC-32C of the sector with this field zero */
+    uint64_t sequence;    /* of this save; the file's first is 1 */
+    uint64_t payload_bytes;
+    uint32_t payload_crc;
+    uint32_t model_crc;   /* the model's own header_crc32c */
+    uint32_t kv_type;     /* enum kv_type */
+    uint32_t length;      /* tokens in the cache */
+    uint32_t n_ids;       /* and the pending ones behind it, <= context */
+    uint32_t reply_start; /* of the last reply, <= n_ids */
+    uint32_t started;     /* 1: a turn is in the cache */
+    uint32_t n_turns, text_bytes; /* of the turns */
+    uint8_t zeros[440];
+};
+_Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
+
+/* What is saved, and where it goes when it is loaded. */
+struct saved_chat_state {
+    const struct image *image;
+    struct kv_cache *kv;
+    uint32_t *ids;        /* (context) */
+    uint32_t n_ids;
+    uint32_t reply_start;
+    bool started;
+    struct turns *turns;
+};
+
+struct saved_chat {
+    const struct file *file;
+    struct file_read io;
+    _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
+    _Alignas(64) struct saved_chat_header header;
+    char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+};
+
+/* False: stop. */
+typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
+                                    uint64_t total);
+
+/* Bytes that the file must have for the state, and for any that its context may come to hold. */
+uint64_t saved_chat_bytes(const struct saved_chat_state *state);
+uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
+
+/* Save. ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. Errors of
+ * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
+ * after an error. */
+enum err saved_chat_write(struct saved_chat *s, const struct file *file,
+                          const struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                          void *context);
+
+/* Load the newest conversation that is whole. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by
+ * another model, or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged.
+ * Errors of file.h, ERR_ABORTED by progress. Nothing of *state changes on an error but by the
+ * reading itself: then the cache's length is 0, and there are no turns. */
+enum err saved_chat_read(struct saved_chat *s, const struct file *file,
+                         struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                         void *context);
+
+#endif

@@ -1,0 +1,51 @@
+#include "runtime/chat/turns.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void forget_oldest(struct turns *t, unsigned n)
+{
+    uint32_t text = n < t->n ? t->list[n].text : t->text_bytes;
+
+    t->n -= n;
+    memmove(t->list, t->list + n, t->n * sizeof t->list[0]);
+    memmove(t->text, t->text + text, t->text_bytes - text);
+    t->text_bytes -= text;
+    for (unsigned i = 0; i < t->n; i++) {
+        t->list[i].text -= text;
+    }
+}
+
+void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *text, size_t bytes)
+{
+    assert(bytes <= TURNS_TEXT_BYTES);
+    while (t->n == TURNS_MOST || t->text_bytes + bytes > TURNS_TEXT_BYTES) {
+        forget_oldest(t, 1);
+    }
+    t->list[t->n++] = (struct turn) { start, reply, t->text_bytes, (uint32_t)bytes };
+    memcpy(t->text + t->text_bytes, text, bytes);
+    t->text_bytes += (uint32_t)bytes;
+}
+
+void turns_pop(struct turns *t)
+{
+    assert(t->n > 0);
+    t->text_bytes = t->list[--t->n].text;
+}
+
+void turns_drop(struct turns *t, unsigned n, uint32_t reply)
+{
+    uint32_t moved;
+
+    assert(n <= t->n);
+    forget_oldest(t, n);
+    if (t->n == 0) {
+        return;
+    }
+    moved = t->list[0].reply - reply; /* wraps where the first turn has become longer */
+    for (unsigned i = 0; i < t->n; i++) {
+        t->list[i].start -= moved;
+        t->list[i].reply -= moved;
+    }
+    t->list[0].start = 0;
+}

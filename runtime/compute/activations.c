@@ -1,0 +1,128 @@
+#include "runtime/compute/activations.h"
+
+#include <string.h>
+
+enum {
+    PADDING = 32,
+    K_COLS = 256, /* columns of a K format's block */
+    GROUP = 4,    /* tokens that a gemm takes together */
+};
+
+static size_t round_up(size_t n, size_t step)
+{
+    return (n + step - 1) / step * step;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void set_strides(struct activations *a, const struct activations_request *r)
+{
+    const struct ingot_params *p = r->params;
+
+    memset(a, 0, sizeof *a);
+    a->chunk = r->chunk;
+    a->dim_stride = round_up(p->dim, PADDING);
+    a->q_stride = round_up((size_t)p->n_heads * p->head_dim, PADDING);
+    a->kv_stride = round_up((size_t)p->n_kv_heads * p->head_dim, PADDING);
+    a->hidden_stride = round_up(p->hidden, PADDING);
+    a->logits_stride = round_up(p->vocab, PADDING);
+}
+
+/* One list for both the size and the taking, so that they cannot differ. arena == NULL: only
+ * count. */
+struct taker {
+    struct arena *arena;
+    size_t total;
+};
+
+static void *take(struct taker *t, size_t count, size_t item_bytes)
+{
+    size_t bytes = count * item_bytes;
+    void *at = NULL;
+
+    t->total += arena_take_bytes(bytes);
+    if (t->arena != NULL) {
+        at = arena_take(t->arena, ARENA_SCRATCH, bytes);
+        memset(at, 0, bytes);
+    }
+    return at;
+}
+
+static void take_blocks(struct activations *a, const struct activations_request *r,
+                        struct taker *t)
+{
+    size_t widest = larger(larger(a->dim_stride, a->q_stride), a->hidden_stride);
+    size_t tokens = a->chunk;
+    size_t groups = round_up(tokens, GROUP) / GROUP;
+
+    if (r->types & (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0)) {
+        a->q8 = take(t, tokens * (widest / PADDING), sizeof *a->q8);
+        a->q8x4 = take(t, groups * (widest / PADDING), sizeof *a->q8x4);
+    }
+    if (r->types & (1u << INGOT_Q4_K | 1u << INGOT_Q6_K)) {
+        a->q8k = take(t, tokens * (widest / K_COLS), sizeof *a->q8k);
+        a->q8kx4 = take(t, groups * (widest / K_COLS), sizeof *a->q8kx4);
+    }
+}
+
+static void take_attention(struct activations *a, const struct ingot_params *p, struct taker *t)
+{
+    for (size_t i = 0; i < BOARD_MAX_CORES; i++) {
+        struct attention_work *w = &a->attention[i];
+        size_t n = ATTENTION_ROWS * round_up(p->head_dim, PADDING);
+
+        w->scores = take(t, ATTENTION_ROWS, sizeof *w->scores);
+        w->q = take(t, n, sizeof *w->q);
+        w->out = take(t, n, sizeof *w->out);
+        w->blocks = take(t, n / PADDING, sizeof *w->blocks);
+    }
+}
+
+static void take_all(struct activations *a, const struct activations_request *r, struct taker *t)
+{
+    size_t n = a->chunk;
+
+    a->x = take(t, n * a->dim_stride, sizeof(float));
+    a->saved = take(t, (n < ACTIVATIONS_SAVED ? n : ACTIVATIONS_SAVED) * a->dim_stride,
+                    sizeof(float));
+    a->norm = take(t, n * a->dim_stride, sizeof(float));
+    a->q = take(t, n * a->q_stride, sizeof(float));
+    a->k = take(t, n * a->kv_stride, sizeof(float));
+    a->v = take(t, n * a->kv_stride, sizeof(float));
+    a->attended = take(t, n * a->q_stride, sizeof(float));
+    a->gate = take(t, n * a->hidden_stride, sizeof(float));
+    a->up = take(t, n * a->hidden_stride, sizeof(float));
+    take_blocks(a, r, t);
+    for (size_t i = 0; i < (r->params->window != 0 ? 2 : 1); i++) {
+        a->cos_sin[i] = take(t, n * r->params->head_dim, sizeof(float));
+        a->cos_sin_query[i] = take(t, n * r->params->head_dim, sizeof(float));
+    }
+    if (r->params->window == 0) {
+        a->cos_sin[1] = a->cos_sin[0];
+        a->cos_sin_query[1] = a->cos_sin_query[0];
+    }
+    take_attention(a, r->params, t);
+    a->logits = take(t, larger(r->logits_rows, 1) * a->logits_stride, sizeof(float));
+}
+
+size_t activations_bytes(const struct activations_request *r)
+{
+    struct activations a;
+    struct taker t = { NULL, 0 };
+
+    set_strides(&a, r);
+    take_all(&a, r, &t);
+    return t.total;
+}
+
+void activations_take(struct activations *a, const struct activations_request *r,
+                      struct arena *arena)
+{
+    struct taker t = { arena, 0 };
+
+    set_strides(a, r);
+    take_all(a, r, &t);
+}

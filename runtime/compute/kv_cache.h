@@ -1,0 +1,61 @@
+/* Keys and values of every position so far, in tiles of KV_TILE positions per layer and kv head,
+ * laid out for the attention kernels (kernels/kernels.h): keys transposed, so that a vector's
+ * lanes are positions; values position after position. */
+#ifndef INGOT_RUNTIME_KV_CACHE_H
+#define INGOT_RUNTIME_KV_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flash_image/format.h"
+#include "kernels/kernels.h"
+
+enum kv_type {
+    KV_F16,
+    KV_Q8,  /* int8, one scale per position and 32 dimensions; head_dim % 32 == 0 */
+    KV_F32, /* nothing is rounded: for comparisons with other engines, in plain C */
+    KV_N_TYPES
+};
+
+struct kv_pages;
+
+struct kv_cache {
+    uint8_t *keys;       /* (n_layers, n_kv_heads, tiles, tile_bytes), or as kv_pages.h says */
+    uint8_t *values;
+    enum kv_type type;
+    size_t tile_bytes;   /* of keys or of values, a multiple of 16 */
+    size_t layer_bytes;  /* from a layer to the next, ... */
+    size_t head_bytes;   /* ... a head, ... */
+    size_t step_bytes;   /* ... a tile of a head */
+    struct kv_pages *pages; /* NULL: all layers are in memory */
+    uint32_t n_tiles;    /* per layer and head */
+    uint32_t n_kv_heads;
+    uint32_t head_dim;
+    uint32_t context;
+    uint32_t length;     /* positions that are valid in every layer */
+};
+
+/* "f16", "q8" or "f32". */
+const char *kv_type_name(enum kv_type type);
+
+/* context is rounded up to whole tiles. type suits p->head_dim. */
+size_t kv_cache_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type);
+
+/* One tile of keys and of values of all heads of a layer: a multiple of 512, as head_dim is even,
+ * or with Q8 a multiple of 32. */
+size_t kv_cache_page_bytes(const struct ingot_params *p, enum kv_type type);
+
+/* memory: kv_cache_bytes() bytes, 64-byte aligned; any place where kv_pages_open follows. */
+void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t context,
+                   enum kv_type type, void *memory);
+
+/* Write one position of one head of one layer: key and value (head_dim) f32, 16-byte aligned
+ * where the type is Q8. The length is the caller's to change. */
+void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
+                  uint32_t position, const float *key, const float *value);
+
+/* Tile number i of one head of one layer, as the kernels of the cache's type take it. */
+const void *kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
+const void *kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
+
+#endif

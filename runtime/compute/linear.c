@@ -1,0 +1,109 @@
+#include "runtime/compute/linear.h"
+
+#include <string.h>
+
+#include "runtime/image/image.h"
+
+enum { Q8_COLS = 32, K_COLS = 256 };
+
+static void prepare_q8(const struct kernels *k, const struct activations *a,
+                       const struct linear_input *in, size_t first, size_t last)
+{
+    size_t blocks = in->stride / Q8_COLS;
+
+    for (size_t t = first; t < last; t++) {
+        k->quantize_q8_f32(a->q8 + t * blocks, in->x + t * in->stride, in->stride);
+    }
+    if (in->n_tokens > 1 && last > first) {
+        k->interleave_q8x4_q8(a->q8x4 + first / LINEAR_GROUP * blocks, a->q8 + first * blocks,
+                              last - first, in->stride);
+    }
+}
+
+static void prepare_q8k(const struct kernels *k, const struct activations *a,
+                        const struct linear_input *in, size_t first, size_t last)
+{
+    size_t blocks = in->stride / K_COLS;
+
+    for (size_t t = first; t < last; t++) {
+        k->quantize_q8k_f32(a->q8k + t * blocks, in->x + t * in->stride, in->stride);
+    }
+    if (in->n_tokens > 1 && last > first) {
+        k->interleave_q8kx4_q8k(a->q8kx4 + first / LINEAR_GROUP * blocks, a->q8k + first * blocks,
+                                last - first, in->stride);
+    }
+}
+
+void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
+                    const struct linear_input *in, size_t first, size_t last)
+{
+    if (types & (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0)) {
+        prepare_q8(k, a, in, first, last);
+    }
+    if (types & (1u << INGOT_Q4_K | 1u << INGOT_Q6_K)) {
+        prepare_q8k(k, a, in, first, last);
+    }
+}
+
+static void gemv(const struct kernels *k, const struct activations *a,
+                 const struct ingot_tensor *w, const void *rows, const float *x, float *y,
+                 size_t n)
+{
+    size_t cols = w->cols_padded;
+
+    switch ((enum ingot_type)w->type) {
+    case INGOT_F32: k->gemv_f32_f32_f32(y, rows, x, n, cols, k->ahead); return;
+    case INGOT_F16: k->gemv_f32_f16_f32(y, rows, x, n, cols, k->ahead); return;
+    case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, a->q8, n, cols, k->ahead); return;
+    case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, a->q8, n, cols, k->ahead); return;
+    case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_Q6_K: k->gemv_f32_q6kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_N_TYPES: return;
+    }
+}
+
+static void gemm(const struct kernels *k, const struct activations *a,
+                 const struct ingot_tensor *w, const void *rows, const float *x, float *y,
+                 const struct gemm_shape *shape)
+{
+    switch ((enum ingot_type)w->type) {
+    case INGOT_F32: k->gemm_f32_f32_f32(y, rows, x, shape); return;
+    case INGOT_F16: k->gemm_f32_f16_f32(y, rows, x, shape); return;
+    case INGOT_Q8_0: k->gemm_f32_q8x8_q8x4(y, rows, a->q8x4, shape); return;
+    case INGOT_Q4_0: k->gemm_f32_q4x8_q8x4(y, rows, a->q8x4, shape); return;
+    case INGOT_Q4_K: k->gemm_f32_q4kx8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_Q6_K: k->gemm_f32_q6kx8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_N_TYPES: return;
+    }
+}
+
+void linear_rows(const struct kernels *k, const struct activations *a,
+                 const struct ingot_tensor *w, const uint8_t *rows, const struct linear_input *in,
+                 float *y, size_t y_stride, size_t first, size_t n)
+{
+    const void *part = rows + first * image_type_row_bytes(w->type, w->cols_padded);
+
+    if (in->n_tokens == 1) {
+        gemv(k, a, w, part, in->x, y + first, n);
+    } else {
+        struct gemm_shape shape = { n, w->cols_padded, in->n_tokens, y_stride, in->stride };
+
+        gemm(k, a, w, part, in->x, y + first, &shape);
+    }
+}
+
+void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
+                size_t row)
+{
+    size_t cols = w->cols_padded;
+
+    switch ((enum ingot_type)w->type) {
+    case INGOT_F32: memcpy(x, (const float *)rows + row * cols, w->cols * sizeof(float)); return;
+    case INGOT_F16: k->convert_f32_f16(x, (const uint16_t *)rows + row * cols, w->cols); return;
+    case INGOT_Q8_0: k->dequantize_f32_q8x8(x, rows, row, cols); return;
+    case INGOT_Q4_0: k->dequantize_f32_q4x8(x, rows, row, cols); return;
+    case INGOT_Q4_K: k->dequantize_f32_q4kx8(x, rows, row, cols); return;
+    case INGOT_Q6_K: k->dequantize_f32_q6kx8(x, rows, row, cols); return;
+    case INGOT_N_TYPES: return;
+    }
+}

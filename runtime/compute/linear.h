@@ -1,0 +1,37 @@
+/* y = W x for a chunk of tokens, whatever the type of W: quantize the input once, then multiply
+ * rows, by gemv for one token and by gemm for several; both give a token the same bits. */
+#ifndef INGOT_RUNTIME_LINEAR_H
+#define INGOT_RUNTIME_LINEAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flash_image/format.h"
+#include "kernels/kernels.h"
+#include "runtime/compute/activations.h"
+
+enum { LINEAR_GROUP = 4 }; /* tokens are shared out to cores in whole groups */
+
+/* Tokens of x as floats; the quantized forms are in the activations. */
+struct linear_input {
+    const float *x;    /* (n_tokens, stride), zeros beyond the matrix' columns */
+    size_t stride;     /* floats */
+    uint32_t n_tokens;
+};
+
+/* Quantize tokens [first, last) for matrices of `types` (bits 1 << enum ingot_type), into the
+ * activations. first % LINEAR_GROUP == 0, last too or all tokens. */
+void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
+                    const struct linear_input *in, size_t first, size_t last);
+
+/* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
+ * rows: row 0 of w, or of the part of it that y starts with. The input was prepared for w->type. */
+void linear_rows(const struct kernels *k, const struct activations *a,
+                 const struct ingot_tensor *w, const uint8_t *rows, const struct linear_input *in,
+                 float *y, size_t y_stride, size_t first, size_t n);
+
+/* Row `row` of the rows at `rows` (whole interleaved groups) as floats to x (w->cols_padded). */
+void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,
+                size_t row);
+
+#endif

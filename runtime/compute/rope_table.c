@@ -1,0 +1,88 @@
+#include "runtime/compute/rope_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LN2_HI 0x1.62e42fefap-1    /* 36 bits: n * LN2_HI is exact for |n| < 2^16 */
+#define LN2_LO 0x1.cf79abc9e3b3ap-40
+#define PI_2_HI 0x1.921fb54442d18p+0 /* pi/2 in two doubles */
+#define PI_2_LO 0x1.1a62633145c07p-54
+
+/* ln x, x > 0 normal: x = 2^e * m with m in [sqrt(1/2), sqrt(2)), ln m = 2 atanh((m-1)/(m+1)). */
+static double natural_log(double x)
+{
+    uint64_t bits;
+    double m, s, s2, sum, term;
+    int e;
+
+    memcpy(&bits, &x, sizeof bits);
+    e = (int)(bits >> 52) - 1023;
+    bits = (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
+    memcpy(&m, &bits, sizeof m);
+    if (m > 1.4142135623730951) {
+        m *= 0.5;
+        e++;
+    }
+    s = (m - 1.0) / (m + 1.0);
+    s2 = s * s;
+    sum = 0.0;
+    term = s;
+    for (int k = 1; k < 40; k += 2) { /* |s| < 0.172: s^41 / 41 is below 2^-100 */
+        sum += term / (double)k;
+        term *= s2;
+    }
+    return fma((double)e, LN2_HI, fma((double)e, LN2_LO, 2.0 * sum));
+}
+
+/* e^x for -700 < x <= 0 by Taylor's series after reduction; relative error about 1e-16. */
+static double exponential(double x)
+{
+    double n = (x * 0x1.71547652b82fep+0 + 0x1.8p+52) - 0x1.8p+52; /* nearest integer */
+    double r = fma(n, -LN2_LO, fma(n, -LN2_HI, x));
+    double sum = 1.0;
+    uint64_t bits;
+    double scale;
+
+    for (int k = 18; k >= 1; k--) {
+        sum = fma(sum, r / (double)k, 1.0);
+    }
+    bits = (uint64_t)((int64_t)n + 1023) << 52;
+    memcpy(&scale, &bits, sizeof scale);
+    return sum * scale;
+}
+
+/* sin and cos of x >= 0, x < 2^21: quadrant by pi/2 in two doubles, then Taylor's series. */
+static void sine_cosine(double x, double *sine, double *cosine)
+{
+    double n = (x * 0x1.45f306dc9c883p-1 + 0x1.8p+52) - 0x1.8p+52;
+    double r = fma(n, -PI_2_LO, fma(n, -PI_2_HI, x));
+    double r2 = r * r;
+    double s = 1.0;
+    double c = 1.0;
+    unsigned quadrant = (unsigned)((int64_t)n & 3);
+
+    for (int k = 20; k >= 2; k -= 2) {
+        s = fma(s, -r2 / ((double)k * (double)(k + 1)), 1.0);
+        c = fma(c, -r2 / ((double)(k - 1) * (double)k), 1.0);
+    }
+    s *= r;
+    *sine = quadrant == 0 ? s : quadrant == 1 ? c : quadrant == 2 ? -s : -c;
+    *cosine = quadrant == 0 ? c : quadrant == 1 ? -s : quadrant == 2 ? -c : s;
+}
+
+void rope_table_row(float *out, uint32_t position, uint32_t d, float base, const float *factors)
+{
+    double log_base = natural_log((double)base);
+
+    for (uint32_t i = 0; i < d / 2; i++) {
+        double frequency = exponential(-log_base * (double)(2 * i) / (double)d);
+        double sine, cosine;
+
+        if (factors != NULL) {
+            frequency /= (double)factors[i];
+        }
+        sine_cosine((double)position * frequency, &sine, &cosine);
+        out[2 * i] = (float)cosine;
+        out[2 * i + 1] = (float)sine;
+    }
+}

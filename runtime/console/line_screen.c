@@ -1,0 +1,174 @@
+/* Where each character of the line stands, and the control sequences (ECMA-48, section 8.3) that
+ * bring the terminal there. Rows are ended by us, one column before the terminal would wrap, so
+ * that no terminal's way of wrapping matters. */
+#include "runtime/console/line_screen.h"
+
+#include <string.h>
+
+#include "runtime/text/char_width.h"
+#include "runtime/text/format_text.h"
+
+struct place {
+    uint32_t row, column;
+};
+
+void line_screen_write(const struct line_editor *e, const char *text, size_t bytes)
+{
+    if (e->echo && bytes != 0) {
+        e->write(e->context, text, bytes);
+    }
+}
+
+void line_screen_prompt(const struct line_editor *e)
+{
+    if (e->terminal && e->prompt[0] != '\0') {
+        line_screen_write(e, "\33[1m", 4); /* SGR: bold, and as before */
+    }
+    line_screen_write(e, e->prompt, strlen(e->prompt));
+    if (e->terminal && e->prompt[0] != '\0') {
+        line_screen_write(e, "\33[0m", 4);
+    }
+}
+
+/* ESC [ n final; nothing for n == 0. */
+static void write_sequence(const struct line_editor *e, uint32_t n, char final)
+{
+    char text[16];
+
+    if (n != 0) {
+        line_screen_write(e, text, format_text(text, sizeof text, "\33[%u%c", (unsigned)n, final));
+    }
+}
+
+static uint32_t usable_columns(const struct line_editor *e)
+{
+    uint32_t columns = e->columns != 0 ? e->columns : LINE_DEFAULT_COLUMNS;
+
+    return (columns < LINE_MIN_COLUMNS ? LINE_MIN_COLUMNS : columns) - 1;
+}
+
+static size_t character_bytes(const char *text, size_t n)
+{
+    int bytes = utf8_check((const uint8_t *)text, n);
+
+    return bytes > 0 ? (size_t)bytes : 1;
+}
+
+/* The place after the character at text, which stands at *at; a row's end is the next one's
+ * beginning. *early: it did not fit behind the one before. */
+static struct place step(const struct line_editor *e, struct place at, const char *text,
+                         size_t bytes, bool *early)
+{
+    uint32_t width = char_width(utf8_decode((const uint8_t *)text, (int)bytes));
+
+    *early = false;
+    if (*text == '\n') {
+        return (struct place) { at.row + 1, 0 };
+    }
+    if (at.column + width > usable_columns(e)) {
+        *early = true;
+        at = (struct place) { at.row + 1, 0 };
+    }
+    at.column += width;
+    return at;
+}
+
+/* Write line[from, to), which begins at `at`; draw false: only find where it ends. */
+static struct place write_text(const struct line_editor *e, struct place at, size_t from,
+                               size_t to, bool draw)
+{
+    while (from < to) {
+        size_t bytes = character_bytes(e->line + from, e->n - from);
+        bool early;
+
+        at = step(e, at, e->line + from, bytes, &early);
+        if (draw && early) {
+            line_screen_write(e, "\n", 1);
+        }
+        if (draw) {
+            line_screen_write(e, e->line + from, bytes);
+        }
+        from += bytes;
+    }
+    return at;
+}
+
+static struct place first_place(const struct line_editor *e)
+{
+    return (struct place) { 0, (uint32_t)strlen(e->prompt) };
+}
+
+static struct place place_of(const struct line_editor *e, size_t at)
+{
+    return write_text(e, first_place(e), 0, at, false);
+}
+
+static void note_end(struct line_editor *e, struct place end)
+{
+    e->row = end.row;
+    e->last_row = end.row;
+    e->last_column = end.column;
+}
+
+/* From row `row` to a place above it or on it. */
+static void go_to(struct line_editor *e, uint32_t row, struct place to)
+{
+    if (to.row > row) {
+        write_sequence(e, to.row - row, 'B');
+    } else {
+        write_sequence(e, row - to.row, 'A');
+    }
+    line_screen_write(e, "\r", 1);
+    write_sequence(e, to.column, 'C');
+    e->row = to.row;
+}
+
+void line_screen_draw(struct line_editor *e)
+{
+    struct place end;
+
+    write_sequence(e, e->row, 'A');
+    line_screen_write(e, "\r\33[J", 4); /* erase to the end of the screen */
+    line_screen_prompt(e);
+    end = write_text(e, first_place(e), 0, e->n, true);
+    note_end(e, end);
+    if (e->cursor != e->n) {
+        go_to(e, end.row, place_of(e, e->cursor));
+    }
+}
+
+void line_screen_move(struct line_editor *e)
+{
+    go_to(e, e->row, place_of(e, e->cursor));
+}
+
+void line_screen_append(struct line_editor *e, size_t bytes)
+{
+    struct place end = { e->last_row, e->last_column };
+
+    if (!e->terminal) {
+        line_screen_write(e, e->line + e->n - bytes, bytes);
+        return;
+    }
+    note_end(e, write_text(e, end, e->n - bytes, e->n, true));
+}
+
+void line_screen_take_back(struct line_editor *e, unsigned columns)
+{
+    if (e->terminal) {
+        line_screen_draw(e);
+        return;
+    }
+    for (; columns > 0; columns--) {
+        line_screen_write(e, "\b \b", 3);
+    }
+}
+
+void line_screen_leave(struct line_editor *e, const char *mark)
+{
+    if (e->terminal) {
+        write_sequence(e, e->last_row - e->row, 'B');
+    }
+    line_screen_write(e, mark, strlen(mark));
+    line_screen_write(e, "\n", 1);
+}

@@ -1,0 +1,367 @@
+/* The volume, its FAT and cluster chains. Section names are those of Microsoft's FAT32 File
+ * System Specification 1.03; names of fields are its own. */
+#include "runtime/storage/fat32.h"
+
+#include <string.h>
+
+#include "runtime/storage/fat32_volume.h"
+
+enum {
+    MBR_TABLE = 446,
+    MBR_ENTRY = 16,
+    MBR_ENTRIES = 4,
+    TYPE_FAT32_CHS = 0x0b,
+    TYPE_FAT32_LBA = 0x0c,
+    TYPE_EXFAT = 0x07, /* and NTFS */
+    TYPE_GPT = 0xee,
+};
+
+enum { /* boot sector and BPB, byte offsets */
+    BS_JUMP = 0,
+    BS_OEM_NAME = 3,
+    BPB_BYTES_PER_SEC = 11,
+    BPB_SEC_PER_CLUS = 13,
+    BPB_RSVD_SEC_CNT = 14,
+    BPB_NUM_FATS = 16,
+    BPB_ROOT_ENT_CNT = 17,
+    BPB_TOT_SEC16 = 19,
+    BPB_MEDIA = 21,
+    BPB_FAT_SZ16 = 22,
+    BPB_TOT_SEC32 = 32,
+    BPB_FAT_SZ32 = 36,
+    BPB_EXT_FLAGS = 40,
+    BPB_FS_VER = 42,
+    BPB_ROOT_CLUS = 44,
+    BS_SIGNATURE = 510,
+};
+
+enum {
+    CLUSTER_MASK = 0x0fffffff, /* the upper four bits of an entry are reserved */
+    CLUSTER_END = 0x0ffffff8,  /* this and above */
+    CLUSTER_MAX = 0x0ffffff5,  /* most clusters that a volume can count */
+    ENTRIES_PER_SECTOR = SECTOR_BYTES / 4,
+};
+
+enum err fat32_fail(struct fat32 *fs, enum err e, const char *why)
+{
+    fs->why = why;
+    return e;
+}
+
+static enum err fat32_read_sectors(struct fat32 *fs, uint64_t sector, uint64_t n)
+{
+    enum err e;
+
+    fs->buffer_sectors = 0;
+    e = file_read_now(&fs->read, &fs->device, sector * SECTOR_BYTES, fs->buffer,
+                      (size_t)n * SECTOR_BYTES);
+    if (e != ERR_OK)
+        return fat32_fail(fs, e, "the card cannot be read");
+    fs->buffer_sector = sector;
+    fs->buffer_sectors = (uint32_t)n;
+    return ERR_OK;
+}
+
+enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **out)
+{
+    uint64_t end = fs->device.device->n_sectors;
+    uint64_t first = sector / FAT32_BUFFER_SECTORS * FAT32_BUFFER_SECTORS;
+    uint64_t n = end - first < FAT32_BUFFER_SECTORS ? end - first : FAT32_BUFFER_SECTORS;
+    enum err e = ERR_OK;
+
+    if (sector >= end)
+        return fat32_fail(fs, ERR_TRUNCATED, "the card ends before its file system does");
+    if (sector < fs->buffer_sector || sector - fs->buffer_sector >= fs->buffer_sectors) {
+        e = fat32_read_sectors(fs, first, n);
+        if (e != ERR_OK) /* a bad neighbour must not hide a good sector */
+            e = fat32_read_sectors(fs, sector, 1);
+    }
+    if (e != ERR_OK)
+        return e;
+    *out = fs->buffer + (sector - fs->buffer_sector) * SECTOR_BYTES;
+    return ERR_OK;
+}
+
+bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster)
+{
+    return cluster >= 2 && cluster - 2 < fs->n_clusters;
+}
+
+uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster)
+{
+    return fs->data_sector + (uint64_t)(cluster - 2) * fs->cluster_sectors;
+}
+
+enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
+{
+    const uint8_t *sector;
+    enum err e;
+
+    if (!fat32_is_cluster(fs, cluster))
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a cluster chain leaves the volume");
+    e = fat32_fetch_sector(fs, fs->fat_sector + cluster / ENTRIES_PER_SECTOR, &sector);
+    if (e != ERR_OK)
+        return e;
+    *next = fat32_u32(sector + cluster % ENTRIES_PER_SECTOR * 4) & CLUSTER_MASK;
+    if (*next >= CLUSTER_END)
+        *next = 0;
+    else if (!fat32_is_cluster(fs, *next))
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                          "a cluster chain runs into a free or bad cluster, or leaves the volume");
+    return ERR_OK;
+}
+
+/* ---- mounting ------------------------------------------------------------------------------ */
+
+static bool is_power_of_two(uint32_t value)
+{
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+/* A boot sector of any FAT, as opposed to a partition table: both end in 55 AA. */
+static bool fat32_is_boot_sector(const uint8_t *boot)
+{
+    uint32_t bytes_per_sector = fat32_u16(boot + BPB_BYTES_PER_SEC);
+
+    return (boot[BS_JUMP] == 0xeb || boot[BS_JUMP] == 0xe9) &&
+           is_power_of_two(bytes_per_sector) && bytes_per_sector >= 128 &&
+           is_power_of_two(boot[BPB_SEC_PER_CLUS]) && boot[BPB_MEDIA] >= 0xf0;
+}
+
+/* Fields that decide whether this is a FAT32 volume that can be read at all. */
+static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
+{
+    if (memcmp(boot + BS_OEM_NAME, "EXFAT   ", 8) == 0)
+        return fat32_fail(fs, ERR_UNSUPPORTED, "the card is exFAT: format it as FAT32");
+    if (memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) == 0)
+        return fat32_fail(fs, ERR_UNSUPPORTED, "the card is NTFS: format it as FAT32");
+    if (boot[BS_SIGNATURE] != 0x55 || boot[BS_SIGNATURE + 1] != 0xaa)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: the boot sector has no signature");
+    if (boot[BS_JUMP] != 0xeb && boot[BS_JUMP] != 0xe9)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BS_jmpBoot is no jump");
+    if (fat32_u16(boot + BPB_BYTES_PER_SEC) != SECTOR_BYTES)
+        return fat32_fail(fs, ERR_UNSUPPORTED,
+                          "FAT32: BPB_BytsPerSec is not 512: format the card with 512-byte "
+                          "sectors");
+    if (fat32_u16(boot + BPB_FAT_SZ16) != 0 || fat32_u16(boot + BPB_ROOT_ENT_CNT) != 0)
+        return fat32_fail(fs, ERR_UNSUPPORTED, "the card is FAT12 or FAT16: format it as FAT32");
+    return ERR_OK;
+}
+
+static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
+{
+    const char *why = NULL;
+
+    if (!is_power_of_two(boot[BPB_SEC_PER_CLUS]))
+        why = "FAT32: BPB_SecPerClus is no power of two";
+    else if (fat32_u16(boot + BPB_RSVD_SEC_CNT) == 0)
+        why = "FAT32: BPB_RsvdSecCnt is zero";
+    else if (boot[BPB_NUM_FATS] == 0 || boot[BPB_NUM_FATS] > 4)
+        why = "FAT32: BPB_NumFATs is not 1 to 4";
+    else if (fat32_u16(boot + BPB_TOT_SEC16) != 0)
+        why = "FAT32: BPB_TotSec16 is not zero";
+    else if (boot[BPB_MEDIA] != 0xf0 && boot[BPB_MEDIA] < 0xf8)
+        why = "FAT32: BPB_Media is no media descriptor";
+    else if (fat32_u32(boot + BPB_TOT_SEC32) == 0)
+        why = "FAT32: BPB_TotSec32 is zero";
+    else if (fat32_u32(boot + BPB_FAT_SZ32) == 0)
+        why = "FAT32: BPB_FATSz32 is zero";
+    else if (fat32_u16(boot + BPB_FS_VER) != 0)
+        why = "FAT32: BPB_FSVer is not 0.0";
+    return why == NULL ? ERR_OK : fat32_fail(fs, ERR_BAD_FILESYSTEM, why);
+}
+
+/* Where the FAT and the clusters are; every sum fits 64 bits as the fields have 32 at most. */
+static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
+{
+    uint32_t flags = fat32_u16(boot + BPB_EXT_FLAGS);
+    uint32_t active = flags & 0x80 ? flags & 0x0f : 0; /* bit 7: one FAT is kept, not mirrored */
+    uint64_t reserved = fat32_u16(boot + BPB_RSVD_SEC_CNT);
+    uint64_t total = fat32_u32(boot + BPB_TOT_SEC32);
+    uint64_t meta, clusters;
+
+    fs->fat_sectors = fat32_u32(boot + BPB_FAT_SZ32);
+    fs->cluster_sectors = boot[BPB_SEC_PER_CLUS];
+    fs->root_cluster = fat32_u32(boot + BPB_ROOT_CLUS);
+    meta = reserved + (uint64_t)boot[BPB_NUM_FATS] * fs->fat_sectors;
+    if (active >= boot[BPB_NUM_FATS])
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_ExtFlags names no FAT");
+    if (meta >= total)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 leaves no room for data");
+    clusters = (total - meta) / fs->cluster_sectors;
+    if (clusters == 0 || clusters > CLUSTER_MAX)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_TotSec32 is out of bounds");
+    if (clusters + 2 > (uint64_t)fs->fat_sectors * ENTRIES_PER_SECTOR)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 is too small for the volume");
+    fs->n_clusters = (uint32_t)clusters;
+    fs->fat_sector = fs->first_sector + reserved + (uint64_t)active * fs->fat_sectors;
+    fs->data_sector = fs->first_sector + meta;
+    if (!fat32_is_cluster(fs, fs->root_cluster))
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_RootClus is outside the volume");
+    return ERR_OK;
+}
+
+static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
+{
+    const uint8_t *boot;
+    enum err e = fat32_fetch_sector(fs, sector, &boot);
+
+    fs->first_sector = sector;
+    if (e == ERR_OK)
+        e = fat32_check_kind(fs, boot);
+    if (e == ERR_OK)
+        e = fat32_check_fields(fs, boot);
+    if (e == ERR_OK)
+        e = fat32_lay_out(fs, boot);
+    return e;
+}
+
+static enum err fat32_mount_partition(struct fat32 *fs, const uint8_t *entry)
+{
+    uint64_t start = fat32_u32(entry + 8);
+
+    if (start == 0 || start >= fs->device.device->n_sectors)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                          "the FAT32 partition starts beyond the end of the card");
+    return fat32_mount_volume(fs, start);
+}
+
+/* The first FAT32 partition that mounts; if none does, what was wrong with the first. */
+static enum err fat32_mount_table(struct fat32 *fs, const uint8_t table[MBR_ENTRIES * MBR_ENTRY])
+{
+    enum err first = ERR_NO_FILESYSTEM;
+    const char *why = "the card has no FAT32 partition";
+
+    for (int i = 0; i < MBR_ENTRIES; i++) {
+        const uint8_t *entry = table + i * MBR_ENTRY;
+        uint8_t type = entry[4];
+        enum err e;
+
+        if (type == TYPE_GPT || type == TYPE_EXFAT) {
+            why = type == TYPE_GPT ? "the card has a GPT: partition it with an MBR"
+                                   : "the card is exFAT or NTFS: format it as FAT32";
+            first = first == ERR_NO_FILESYSTEM ? ERR_UNSUPPORTED : first;
+        }
+        if (type != TYPE_FAT32_CHS && type != TYPE_FAT32_LBA)
+            continue;
+        e = fat32_mount_partition(fs, entry);
+        if (e == ERR_OK)
+            return e;
+        if (first == ERR_NO_FILESYSTEM || first == ERR_UNSUPPORTED) {
+            first = e;
+            why = fs->why;
+        }
+    }
+    return fat32_fail(fs, first, why);
+}
+
+enum err fat32_mount(struct fat32 *fs, struct block_device *device,
+                     const struct file_timeout *timeout)
+{
+    uint8_t table[MBR_ENTRIES * MBR_ENTRY];
+    const uint8_t *sector;
+    enum err e;
+
+    memset(fs, 0, sizeof *fs);
+    e = file_open_device(&fs->device, device, 0, timeout);
+    if (e != ERR_OK)
+        return fat32_fail(fs, e, "the card is empty");
+    e = fat32_fetch_sector(fs, 0, &sector);
+    if (e != ERR_OK)
+        return e;
+    if (sector[BS_SIGNATURE] != 0x55 || sector[BS_SIGNATURE + 1] != 0xaa)
+        return fat32_fail(fs, ERR_NO_FILESYSTEM, "the card has neither an MBR nor a file system");
+    if (fat32_is_boot_sector(sector) || memcmp(sector + BS_OEM_NAME, "EXFAT   ", 8) == 0)
+        e = fat32_mount_volume(fs, 0);
+    else {
+        memcpy(table, sector + MBR_TABLE, sizeof table); /* the buffer moves on */
+        e = fat32_mount_table(fs, table);
+    }
+    if (e == ERR_OK)
+        fs->why = NULL;
+    return e == ERR_TRUNCATED ? ERR_BAD_FILESYSTEM : e;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* A chain that enters a visited cluster stays among the visited ones for good: it is enough to
+ * look once, at its end or where the table of extents is full. */
+static bool fat32_is_visited(const struct fat32 *fs, const struct file *f, uint32_t cluster)
+{
+    uint64_t sector = fat32_cluster_sector(fs, cluster);
+
+    for (uint32_t i = 0; i < f->n_extents; i++) {
+        if (sector >= f->extents[i].sector &&
+            sector - f->extents[i].sector < f->extents[i].n_sectors)
+            return true;
+    }
+    return false;
+}
+
+static enum err fat32_add_cluster(struct fat32 *fs, struct file *f, uint32_t cluster)
+{
+    uint64_t sector = fat32_cluster_sector(fs, cluster);
+    struct file_extent *last = f->n_extents > 0 ? &f->extents[f->n_extents - 1] : NULL;
+
+    if (last != NULL && last->sector + last->n_sectors == sector) {
+        last->n_sectors += fs->cluster_sectors;
+    } else {
+        if (f->n_extents == FILE_MAX_EXTENTS && fat32_is_visited(fs, f, cluster))
+            return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
+        if (f->n_extents == FILE_MAX_EXTENTS)
+            return fat32_fail(fs, ERR_TOO_FRAGMENTED,
+                              "the file is in too many pieces: copy it to a freshly formatted "
+                              "card");
+        f->extents[f->n_extents].sector = sector;
+        f->extents[f->n_extents].n_sectors = fs->cluster_sectors;
+        f->n_extents++;
+    }
+    if (sector + fs->cluster_sectors > fs->device.device->n_sectors)
+        return fat32_fail(fs, ERR_TRUNCATED, "the card ends before the file does");
+    return ERR_OK;
+}
+
+static enum err fat32_follow_chain(struct fat32 *fs, struct file *f, uint32_t cluster,
+                                   uint64_t n_clusters)
+{
+    uint32_t next = cluster;
+    enum err e;
+
+    for (uint64_t i = 0; i < n_clusters; i++) {
+        if (next == 0)
+            return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                              "the cluster chain is shorter than the file");
+        if (!fat32_is_cluster(fs, next))
+            return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file starts outside the volume");
+        e = fat32_add_cluster(fs, f, next);
+        if (e == ERR_OK)
+            e = fat32_next_cluster(fs, next, &next);
+        if (e != ERR_OK)
+            return e;
+    }
+    if (next != 0 && fat32_is_visited(fs, f, next))
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
+    return ERR_OK;
+}
+
+enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry, struct file *out)
+{
+    uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
+    uint64_t n_clusters = (entry->bytes + cluster_bytes - 1) / cluster_bytes;
+    enum err e;
+
+    fs->why = NULL;
+    memset(out, 0, sizeof *out);
+    if (entry->is_directory)
+        return fat32_fail(fs, ERR_NOT_FOUND, "this is a folder, not a file");
+    if (n_clusters > fs->n_clusters)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file is larger than the volume");
+    out->device = fs->device.device;
+    out->timeout = fs->device.timeout;
+    out->bytes = entry->bytes;
+    file_set_name(out, entry->name);
+    e = n_clusters > 0 ? fat32_follow_chain(fs, out, entry->cluster, n_clusters) : ERR_OK;
+    if (e != ERR_OK)
+        out->n_extents = 0;
+    return e;
+}

@@ -1,0 +1,86 @@
+/* FAT32, read only, no allocation: find models on a card and resolve them to extents.
+ * Source: Microsoft Extensible Firmware Initiative FAT32 File System Specification 1.03. */
+#ifndef INGOT_RUNTIME_FAT32_H
+#define INGOT_RUNTIME_FAT32_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+#include "runtime/storage/file.h"
+
+enum {
+    FAT32_NAME_BYTES = 768,  /* 255 UTF-16 units in UTF-8, and a NUL */
+    FAT32_NAME_UNITS = 260,    /* 20 directory entries of 13 UTF-16 units */
+    FAT32_BUFFER_SECTORS = 32, /* what is read of the FAT at once: 4096 clusters */
+};
+
+struct fat32 {
+    const char *why;            /* after an error: what is wrong, one sentence; else NULL */
+    uint64_t first_sector;      /* of the volume */
+    uint64_t fat_sector;        /* of the FAT in use */
+    uint32_t fat_sectors;       /* of one FAT */
+    uint64_t data_sector;       /* of cluster 2 */
+    uint32_t n_clusters;        /* valid clusters are 2 .. n_clusters + 1 */
+    uint32_t cluster_sectors;
+    uint32_t root_cluster;
+    struct file device;         /* the whole device, for reading sectors of it */
+    struct file_read read;
+    uint64_t buffer_sector;     /* first sector that buffer holds */
+    uint32_t buffer_sectors;    /* how many; 0: none */
+    uint16_t long_name[FAT32_NAME_UNITS]; /* of the directory entry being read */
+    _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
+};
+
+struct fat32_entry {
+    char name[FAT32_NAME_BYTES]; /* long name where there is one, else the short name; UTF-8 */
+    char short_name[13];         /* "MODEL~1.ING" */
+    bool is_directory;
+    uint32_t cluster;            /* first, 0 for an empty file */
+    uint64_t bytes;
+};
+
+/* A position in a directory. */
+struct fat32_directory {
+    struct fat32 *fs;
+    uint32_t cluster;
+    uint32_t index;      /* of the next 32-byte entry in the cluster */
+    uint64_t n_entries;  /* seen so far, bounds a cyclic chain */
+    bool ended;
+};
+
+/* Mount the first FAT32 volume of device: a primary MBR partition of type 0x0B or 0x0C, or a
+ * volume that starts at sector 0. timeout may be NULL. fs and fs->why live on.
+ * ERR_NO_FILESYSTEM: none. ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: exFAT, FAT16, sectors
+ * that are not 512 bytes. ERR_IO, ERR_TIMEOUT: the device. */
+enum err fat32_mount(struct fat32 *fs, struct block_device *device,
+                     const struct file_timeout *timeout);
+
+/* Start listing the directory at path ("", "/", "models", "a/b"); case-insensitive. */
+enum err fat32_open_directory(struct fat32 *fs, const char *path, struct fat32_directory *out);
+
+/* The next entry, without deleted ones, labels, "." and "..". ERR_NOT_FOUND: no more. */
+enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
+
+/* The file or directory at path from the root, case-insensitive. ERR_NOT_FOUND. */
+enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out);
+
+/* How many models/<name>.ingot there are ("._name" of macOS is none). No folder "models" counts
+ * as no model. */
+enum err fat32_count_models(struct fat32 *fs, unsigned *out);
+
+/* The index-th of them (order of the directory). ERR_NOT_FOUND: beyond the last. */
+enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out);
+
+/* A model by name in models/, ".ingot" optional, case-insensitive, or by a path with a '/'.
+ * ERR_NOT_FOUND: fs->why says where it was looked for. */
+enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
+
+/* Resolve a file to extents; a chain longer than the file (space held for it) is fine.
+ * ERR_BAD_FILESYSTEM: its chain is shorter than its size, cyclic or leaves the volume.
+ * ERR_TOO_FRAGMENTED: more than FILE_MAX_EXTENTS. ERR_TRUNCATED: the card is shorter than the
+ * volume says and the file lies beyond its end. ERR_NOT_FOUND: a directory. */
+enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry, struct file *out);
+
+#endif

@@ -1,0 +1,413 @@
+/* Directories and names. Section names are those of Microsoft's FAT32 File System Specification
+ * 1.03, "FAT Directory Structure" and "Long File Name Implementation". */
+#include <stddef.h>
+#include <string.h>
+
+#include "runtime/storage/fat32.h"
+#include "runtime/storage/fat32_volume.h"
+#include "runtime/text/utf8.h"
+
+enum {
+    ENTRY_BYTES = 32,
+    ENTRIES_PER_SECTOR = SECTOR_BYTES / ENTRY_BYTES,
+    MAX_ENTRIES = 65536, /* a directory is at most 2 MiB long */
+};
+
+enum { /* a short entry, byte offsets */
+    DIR_ATTR = 11,
+    DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
+    DIR_CLUSTER_HIGH = 20,
+    DIR_CLUSTER_LOW = 26,
+    DIR_FILE_SIZE = 28,
+};
+enum { ATTR_VOLUME = 0x08, ATTR_DIRECTORY = 0x10, ATTR_LONG_NAME = 0x0f, ATTR_LONG_MASK = 0x3f };
+enum { NAME_END = 0x00, NAME_DELETED = 0xe5, NAME_IS_E5 = 0x05 };
+
+enum { /* a long entry */
+    LDIR_ORD = 0,
+    LDIR_CHECKSUM = 13,
+    LDIR_LAST = 0x40,
+    LDIR_UNITS = 13,
+    LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS,
+};
+
+/* The pieces of a long name come last piece first, just before the short entry. */
+struct long_name {
+    unsigned expected; /* number of the next piece; 0: complete or none */
+    unsigned n_units;  /* 0: none */
+    uint8_t checksum;
+};
+
+/* ---- characters ---------------------------------------------------------------------------- */
+
+/* Decode one character of at most n > 0 bytes. A byte that starts none counts as itself, above
+ * the characters, so that it equals only itself. */
+static size_t utf8_get(const char *text, size_t n, uint32_t *c)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc0 ? 2 : 1;
+
+    *c = p[0] < 0x80 ? p[0] : p[0] & (0x7fu >> length);
+    if (p[0] >= 0x80 && (length == 1 || length > n || p[0] >= 0xf8))
+        length = 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            length = 0;
+        else
+            *c = *c << 6 | (p[i] & 0x3f);
+    }
+    if (length > 0)
+        return length;
+    *c = 0x110000 + p[0];
+    return 1;
+}
+
+/* Upper case of the alphabets of Europe: Latin-1, Greek, Cyrillic. Others match exactly. */
+static uint32_t fold_case(uint32_t c)
+{
+    if (c >= 'a' && c <= 'z')
+        return c - 0x20;
+    if (c >= 0xe0 && c <= 0xfe && c != 0xf7)
+        return c - 0x20;
+    if (c >= 0x3b1 && c <= 0x3c9 && c != 0x3c2)
+        return c - 0x20;
+    if (c >= 0x430 && c <= 0x44f)
+        return c - 0x20;
+    if (c >= 0x450 && c <= 0x45f)
+        return c - 0x50;
+    return c;
+}
+
+static bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+    while (a_bytes > 0 && b_bytes > 0) {
+        uint32_t x, y;
+        size_t n = utf8_get(a, a_bytes, &x), m = utf8_get(b, b_bytes, &y);
+
+        if (fold_case(x) != fold_case(y))
+            return false;
+        a += n;
+        a_bytes -= n;
+        b += m;
+        b_bytes -= m;
+    }
+    return a_bytes == 0 && b_bytes == 0;
+}
+
+/* Long enough for ".ingot" and something before it. */
+static bool fat32_is_model_name(const char *name)
+{
+    size_t bytes = strlen(name);
+
+    return bytes > 6 && fat32_names_equal(name + bytes - 6, 6, ".ingot", 6);
+}
+
+/* ---- one entry ----------------------------------------------------------------------------- */
+
+static uint8_t fat32_name_checksum(const uint8_t *short_name)
+{
+    unsigned sum = 0;
+
+    for (int i = 0; i < 11; i++)
+        sum = ((sum << 7 | sum >> 1) + short_name[i]) & 0xff;
+    return (uint8_t)sum;
+}
+
+/* "README  MD " to "README.MD". Bytes of a DOS code page become '_': which page is not known,
+ * and such a file has a long name as well. */
+static void fat32_put_short_name(struct fat32_entry *out, const uint8_t *raw, bool fold)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < 11; i++) {
+        uint8_t c = i == 0 && raw[0] == NAME_IS_E5 ? 0xe5 : raw[i];
+        bool lower = fold && (raw[DIR_NT_RES] & (i < 8 ? 0x08 : 0x10));
+
+        if (c == ' ')
+            continue;
+        if (i >= 8 && memchr(out->short_name, '.', at) == NULL)
+            out->short_name[at++] = '.';
+        if (c < 0x20 || c >= 0x7f)
+            c = '_';
+        if (lower && c >= 'A' && c <= 'Z')
+            c = (uint8_t)(c + 0x20);
+        out->short_name[at++] = (char)c;
+    }
+    out->short_name[at] = '\0';
+}
+
+static void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < n && units[i] != 0; i++) {
+        uint32_t c = units[i];
+
+        if (c >= 0xd800 && c < 0xdc00 && i + 1 < n && units[i + 1] >= 0xdc00 &&
+            units[i + 1] < 0xe000) {
+            c = 0x10000 + ((c - 0xd800) << 10) + (units[i + 1] - 0xdc00u);
+            i++;
+        } else if (c >= 0xd800 && c < 0xe000) {
+            c = 0xfffd; /* half a pair */
+        }
+        if (at + 4 >= FAT32_NAME_BYTES)
+            break; /* only a name of more than the 255 units that are allowed */
+        at += utf8_encode(out + at, c);
+    }
+    out[at] = '\0';
+}
+
+/* A piece of a long name. Anything out of order drops the whole: the short name stays valid. */
+static void fat32_take_piece(struct fat32 *fs, struct long_name *name, const uint8_t *raw)
+{
+    static const uint8_t offsets[LDIR_UNITS] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30 };
+    unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
+
+    if (raw[LDIR_ORD] & LDIR_LAST) {
+        name->n_units = order <= LDIR_MAX ? order * LDIR_UNITS : 0;
+        name->expected = name->n_units > 0 ? order : 0;
+        name->checksum = raw[LDIR_CHECKSUM];
+    }
+    if (order == 0 || order != name->expected || raw[LDIR_CHECKSUM] != name->checksum) {
+        name->n_units = 0;
+        name->expected = 0;
+        return;
+    }
+    for (unsigned i = 0; i < LDIR_UNITS; i++)
+        fs->long_name[(order - 1) * LDIR_UNITS + i] = (uint16_t)fat32_u16(raw + offsets[i]);
+    name->expected--;
+}
+
+static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, const uint8_t *raw,
+                             struct fat32_entry *out)
+{
+    bool is_long = name->n_units > 0 && name->expected == 0 &&
+                   name->checksum == fat32_name_checksum(raw) && fs->long_name[0] != 0;
+
+    memset(out, 0, sizeof *out);
+    fat32_put_short_name(out, raw, !is_long);
+    if (is_long)
+        fat32_put_long_name(fs->long_name, name->n_units, out->name);
+    else
+        memcpy(out->name, out->short_name, sizeof out->short_name);
+    out->is_directory = (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0;
+    out->cluster = (fat32_u16(raw + DIR_CLUSTER_HIGH) << 16 | fat32_u16(raw + DIR_CLUSTER_LOW)) &
+                   0x0fffffff;
+    out->bytes = out->is_directory ? 0 : fat32_u32(raw + DIR_FILE_SIZE);
+}
+
+/* ---- walking ------------------------------------------------------------------------------- */
+
+/* *out = the next 32 bytes of the directory, or NULL at its end. */
+static enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
+{
+    struct fat32 *fs = dir->fs;
+    const uint8_t *sector;
+    enum err e;
+
+    *out = NULL;
+    if (!dir->ended && dir->index == fs->cluster_sectors * ENTRIES_PER_SECTOR) {
+        e = fat32_next_cluster(fs, dir->cluster, &dir->cluster);
+        if (e != ERR_OK)
+            return e;
+        dir->index = 0;
+        dir->ended = dir->cluster == 0;
+    }
+    if (dir->ended)
+        return ERR_OK;
+    if (dir->n_entries++ == MAX_ENTRIES)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder is longer than 2 MiB, or cyclic");
+    e = fat32_fetch_sector(fs,
+                           fat32_cluster_sector(fs, dir->cluster) + dir->index / ENTRIES_PER_SECTOR,
+                           &sector);
+    if (e != ERR_OK)
+        return e;
+    *out = sector + dir->index % ENTRIES_PER_SECTOR * ENTRY_BYTES;
+    dir->index++;
+    return ERR_OK;
+}
+
+enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
+{
+    struct long_name name = { 0, 0, 0 };
+    const uint8_t *raw;
+
+    dir->fs->why = NULL;
+    for (;;) {
+        enum err e = fat32_next_raw(dir, &raw);
+
+        if (e != ERR_OK)
+            return e;
+        if (raw == NULL || raw[0] == NAME_END)
+            break;
+        if (raw[0] == NAME_DELETED) {
+            name.n_units = 0;
+        } else if ((raw[DIR_ATTR] & ATTR_LONG_MASK) == ATTR_LONG_NAME) {
+            fat32_take_piece(dir->fs, &name, raw);
+        } else if ((raw[DIR_ATTR] & ATTR_VOLUME) || raw[0] == '.') {
+            name.n_units = 0;
+        } else {
+            fat32_take_entry(dir->fs, &name, raw, out);
+            return ERR_OK;
+        }
+    }
+    dir->ended = true;
+    return ERR_NOT_FOUND;
+}
+
+static enum err fat32_start_directory(struct fat32 *fs, uint32_t cluster,
+                                      struct fat32_directory *out)
+{
+    memset(out, 0, sizeof *out);
+    out->fs = fs;
+    out->cluster = cluster;
+    if (fat32_is_cluster(fs, cluster))
+        return ERR_OK;
+    out->ended = true;
+    return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder starts outside the volume");
+}
+
+/* The entry of that name; with or_model, name.ingot if there is no exact one. */
+static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, size_t bytes,
+                                 bool or_model, struct fat32_entry *out)
+{
+    struct fat32_directory second = *dir;
+    enum err e;
+
+    while ((e = fat32_next_entry(dir, out)) == ERR_OK) {
+        if (fat32_names_equal(out->name, strlen(out->name), name, bytes) ||
+            fat32_names_equal(out->short_name, strlen(out->short_name), name, bytes))
+            return ERR_OK;
+    }
+    if (e != ERR_NOT_FOUND || !or_model)
+        return e;
+    while ((e = fat32_next_entry(&second, out)) == ERR_OK) {
+        if (fat32_is_model_name(out->name) &&
+            fat32_names_equal(out->name, strlen(out->name) - 6, name, bytes))
+            return ERR_OK;
+    }
+    return e;
+}
+
+/* Follow path from the directory at cluster; out holds its last part. An empty path has none:
+ * *is_root then. */
+static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bool *is_root,
+                           struct fat32_entry *out)
+{
+    struct fat32_directory dir;
+    enum err e = fat32_start_directory(fs, fs->root_cluster, &dir);
+
+    *is_root = true;
+    while (*path == '/')
+        path++;
+    while (e == ERR_OK && *path != '\0') {
+        const char *rest = path;
+        size_t bytes;
+
+        while (*rest != '/' && *rest != '\0')
+            rest++;
+        bytes = (size_t)(rest - path);
+        while (*rest == '/')
+            rest++;
+        if (!*is_root)
+            e = out->is_directory ? fat32_start_directory(fs, out->cluster, &dir) : ERR_NOT_FOUND;
+        if (e == ERR_OK)
+            e = fat32_find_entry(&dir, path, bytes, or_model && *rest == '\0', out);
+        *is_root = false;
+        path = rest;
+    }
+    return e;
+}
+
+enum err fat32_open_directory(struct fat32 *fs, const char *path, struct fat32_directory *out)
+{
+    struct fat32_entry entry;
+    bool is_root;
+    enum err e;
+
+    fs->why = NULL;
+    memset(out, 0, sizeof *out);
+    out->fs = fs;
+    out->ended = true;
+    e = fat32_walk(fs, path, false, &is_root, &entry);
+    if (e != ERR_OK)
+        return e;
+    if (is_root)
+        return fat32_start_directory(fs, fs->root_cluster, out);
+    if (!entry.is_directory)
+        return fat32_fail(fs, ERR_NOT_FOUND, "this is a file, not a folder");
+    return fat32_start_directory(fs, entry.cluster, out);
+}
+
+enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out)
+{
+    bool is_root;
+    enum err e;
+
+    fs->why = NULL;
+    e = fat32_walk(fs, path, false, &is_root, out);
+    if (e == ERR_NOT_FOUND || (e == ERR_OK && is_root))
+        return fat32_fail(fs, ERR_NOT_FOUND, "no such file on the card");
+    return e;
+}
+
+/* ---- models -------------------------------------------------------------------------------- */
+
+static enum err fat32_next_model(struct fat32_directory *dir, struct fat32_entry *out)
+{
+    enum err e;
+
+    while ((e = fat32_next_entry(dir, out)) == ERR_OK) {
+        bool is_apple_double = out->name[0] == '.' && out->name[1] == '_';
+        if (!out->is_directory && !is_apple_double && fat32_is_model_name(out->name))
+            return ERR_OK;
+    }
+    return e;
+}
+
+enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out)
+{
+    struct fat32_directory dir;
+    enum err e = fat32_open_directory(fs, "models", &dir);
+
+    if (e == ERR_NOT_FOUND)
+        return fat32_fail(fs, e, "the card has no folder models");
+    for (unsigned i = 0; e == ERR_OK && i <= index; i++)
+        e = fat32_next_model(&dir, out);
+    return e;
+}
+
+enum err fat32_count_models(struct fat32 *fs, unsigned *out)
+{
+    struct fat32_directory dir;
+    struct fat32_entry entry;
+    enum err e = fat32_open_directory(fs, "models", &dir);
+
+    *out = 0;
+    while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK)
+        ++*out;
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
+}
+
+enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out)
+{
+    struct fat32_directory dir;
+    bool is_root;
+    enum err e;
+
+    fs->why = NULL;
+    if (strchr(name, '/') != NULL) {
+        e = fat32_walk(fs, name, true, &is_root, out);
+        if (e == ERR_OK && is_root)
+            e = ERR_NOT_FOUND;
+    } else {
+        e = fat32_open_directory(fs, "models", &dir);
+        if (e == ERR_OK)
+            e = fat32_find_entry(&dir, name, strlen(name), true, out);
+    }
+    if (e == ERR_OK && out->is_directory)
+        e = ERR_NOT_FOUND;
+    if (e == ERR_NOT_FOUND)
+        return fat32_fail(fs, e, "no such model on the card: its models are models/*.ingot");
+    return e;
+}

@@ -1,0 +1,38 @@
+/* What the two halves of FAT32 share: fat32.c reads the volume and its FAT, fat32_directory.c
+ * the directories. Nobody else includes this. */
+#ifndef INGOT_RUNTIME_FAT32_VOLUME_H
+#define INGOT_RUNTIME_FAT32_VOLUME_H
+
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/storage/fat32.h"
+
+/* fs->why = why; returns e. */
+enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
+
+/* *out = the 512 bytes of a sector of the device; they stay until the next call.
+ * ERR_TRUNCATED: beyond the device. ERR_IO, ERR_TIMEOUT. */
+enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **out);
+
+/* *next = the cluster after `cluster`, 0 at the end of the chain. ERR_BAD_FILESYSTEM: cluster or
+ * its successor is none of the volume's. */
+enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next);
+
+/* First sector of a cluster of the volume. */
+uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster);
+
+bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
+
+/* Little-endian fields at any address. */
+static inline uint32_t fat32_u16(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+static inline uint32_t fat32_u32(const uint8_t *p)
+{
+    return fat32_u16(p) | fat32_u16(p + 2) << 16;
+}
+
+#endif

@@ -1,0 +1,358 @@
+#include "runtime/storage/file.h"
+
+#include <string.h>
+
+#include "board/board.h"
+
+enum {
+    REQUEST_SECTORS = 512,   /* 256 KiB: large for a card, and bytes_done moves in small steps */
+    BACKOFF_POLLS = 1000,    /* before the first retry; each further one waits as much longer */
+    SILENCE_STEPS = 8,       /* a gap between two polls counts as at most this part of the limit */
+};
+
+static uint64_t file_end(const struct file *f)
+{
+    return (f->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
+}
+
+/* Put *extent and *sector where file sector `at` lies; *extent == n_extents: beyond the end. */
+static void file_seek(const struct file *f, uint64_t at, uint32_t *extent, uint64_t *sector)
+{
+    uint32_t i = 0;
+
+    while (i < f->n_extents && at >= f->extents[i].n_sectors)
+        at -= f->extents[i++].n_sectors;
+    *extent = i;
+    *sector = at;
+}
+
+static struct file_slot *file_slot(struct file_read *r, uint32_t nth)
+{
+    return &r->slots[(r->first + nth) % FILE_READ_DEPTH];
+}
+
+static void file_fail(struct file_read *r, enum err e, uint64_t sector)
+{
+    if (r->failure != ERR_OK)
+        return; /* the first failure names the place */
+    r->failure = e;
+    r->failed_sector = sector;
+}
+
+/* A request came back broken, or could not be handed over: again later, or never. */
+static void file_slot_retry(struct file_read *r, struct file_slot *slot, enum err e)
+{
+    bool passing = e == ERR_IO || e == ERR_TIMEOUT;
+
+    if (!passing || slot->tries == FILE_READ_RETRIES) {
+        slot->state = FILE_SLOT_FREE;
+        file_fail(r, e, slot->request.sector);
+        return;
+    }
+    slot->tries++;
+    r->n_retries++;
+    slot->backoff = BACKOFF_POLLS * slot->tries;
+    slot->state = FILE_SLOT_WAITING;
+}
+
+static void file_slot_submit(struct file_read *r, struct file_slot *slot)
+{
+    struct block_device *dev = r->file->device;
+    enum err e;
+
+    if (slot->backoff > 0) {
+        slot->backoff--;
+        r->silent_ticks = 0; /* this wait is ours, and bounded by the retries */
+        return;
+    }
+    slot->request.done = false;
+    e = dev->submit(dev, &slot->request);
+    if (e == ERR_BUSY)
+        return; /* still waiting: the queue is full of other reads */
+    slot->state = FILE_SLOT_IN_FLIGHT;
+    r->silent_ticks = 0;
+    if (e != ERR_OK)
+        file_slot_retry(r, slot, e);
+}
+
+static void file_slot_settle(struct file_read *r, struct file_slot *slot)
+{
+    if (slot->state != FILE_SLOT_IN_FLIGHT || !slot->request.done)
+        return;
+    r->silent_ticks = 0;
+    if (slot->request.status == ERR_OK)
+        slot->state = FILE_SLOT_DONE;
+    else
+        file_slot_retry(r, slot, slot->request.status);
+}
+
+static void file_retire(struct file_read *r)
+{
+    while (r->n_slots > 0 && file_slot(r, 0)->state == FILE_SLOT_DONE) {
+        r->bytes_done += (uint64_t)file_slot(r, 0)->request.n_sectors * SECTOR_BYTES;
+        file_slot(r, 0)->state = FILE_SLOT_FREE;
+        r->first = (r->first + 1) % FILE_READ_DEPTH;
+        r->n_slots--;
+    }
+}
+
+/* Cut the next request: inside one extent, no larger than the device takes. */
+static void file_issue_one(struct file_read *r)
+{
+    const struct file *f = r->file;
+    struct file_slot *slot = file_slot(r, r->n_slots);
+    uint64_t sectors = (r->bytes - r->bytes_issued) / SECTOR_BYTES;
+    uint64_t in_extent = f->extents[r->extent].n_sectors - r->extent_sector;
+
+    if (sectors > in_extent)
+        sectors = in_extent;
+    if (sectors > f->device->max_sectors)
+        sectors = f->device->max_sectors;
+    if (sectors > REQUEST_SECTORS)
+        sectors = REQUEST_SECTORS;
+    memset(slot, 0, sizeof *slot);
+    slot->request.sector = f->extents[r->extent].sector + r->extent_sector;
+    slot->request.n_sectors = (uint32_t)sectors;
+    slot->request.buffer = r->buffer + r->bytes_issued;
+    slot->request.write = r->write;
+    slot->state = FILE_SLOT_WAITING;
+    r->n_slots++;
+    r->bytes_issued += sectors * SECTOR_BYTES;
+    r->extent_sector += sectors;
+    if (r->extent_sector == f->extents[r->extent].n_sectors) {
+        r->extent++;
+        r->extent_sector = 0;
+    }
+    file_slot_submit(r, slot);
+}
+
+static void file_issue(struct file_read *r)
+{
+    while (r->failure == ERR_OK && r->n_slots < FILE_READ_DEPTH && r->bytes_issued < r->bytes) {
+        if (r->extent >= r->file->n_extents) {
+            file_fail(r, ERR_RANGE, 0); /* extents that do not cover the file */
+            return;
+        }
+        file_issue_one(r);
+        /* A full queue, or a failure that waits: more requests would only wait as well. */
+        if (file_slot(r, r->n_slots - 1)->state == FILE_SLOT_WAITING)
+            return;
+    }
+}
+
+/* Time without an answer. A caller that computes for a while between two polls is no silence of
+ * the device, hence the cap on a single gap. */
+static bool file_is_silent_too_long(struct file_read *r)
+{
+    const struct file_timeout *timeout = &r->file->timeout;
+    uint64_t now, gap;
+
+    if (timeout->ticks == NULL)
+        return false;
+    now = timeout->ticks();
+    gap = now - r->polled_at;
+    r->polled_at = now;
+    if (gap > timeout->limit_ticks / SILENCE_STEPS)
+        gap = timeout->limit_ticks / SILENCE_STEPS + 1;
+    r->silent_ticks += gap;
+    return r->silent_ticks > timeout->limit_ticks;
+}
+
+/* Take the buffers back from a device that does not answer. With a reset the requests come back
+ * as ERR_TIMEOUT and are tried again; without one there is nothing to wait for. */
+static void file_time_out(struct file_read *r)
+{
+    struct block_device *dev = r->file->device;
+
+    r->silent_ticks = 0;
+    r->n_timeouts++;
+    if (dev->reset != NULL)
+        (void)dev->reset(dev); /* a device that stays dead fails the next submit */
+    if (dev->reset != NULL && r->n_timeouts <= FILE_READ_RETRIES)
+        return;
+    file_fail(r, ERR_TIMEOUT, file_slot(r, 0)->request.sector);
+    r->n_slots = 0;
+}
+
+/* After a failure only what is in flight counts: the device may still write those buffers. */
+static bool file_is_drained(struct file_read *r)
+{
+    for (uint32_t i = 0; i < r->n_slots; i++) {
+        if (file_slot(r, i)->state == FILE_SLOT_IN_FLIGHT)
+            return false;
+    }
+    return true;
+}
+
+static void show_activity(bool active)
+{
+    if (board.activity != NULL)
+        board.activity(active);
+}
+
+static void file_conclude(struct file_read *r)
+{
+    uint64_t end = r->offset + r->bytes;
+
+    if (r->failure != ERR_OK) {
+        if (file_is_drained(r))
+            r->status = r->failure;
+        return;
+    }
+    if (r->bytes_done < r->bytes)
+        return;
+    if (end > r->file->bytes && !r->write)
+        memset(r->buffer + r->bytes - (end - r->file->bytes), 0,
+               (size_t)(end - r->file->bytes));
+    r->status = ERR_OK;
+}
+
+enum err file_read_poll(struct file_read *r)
+{
+    struct block_device *dev = r->file->device;
+
+    if (r->status != ERR_BUSY)
+        return r->status;
+    if (board.alive != NULL)
+        board.alive();
+    (void)dev->poll(dev); /* a dead device has marked its requests done */
+    for (uint32_t i = 0; i < r->n_slots; i++) {
+        struct file_slot *slot = file_slot(r, i);
+        file_slot_settle(r, slot);
+        if (slot->state == FILE_SLOT_WAITING && r->failure == ERR_OK)
+            file_slot_submit(r, slot);
+    }
+    for (uint32_t i = 0; i < r->n_slots; i++) /* a device may complete inside submit */
+        file_slot_settle(r, file_slot(r, i));
+    file_retire(r);
+    file_issue(r);
+    if (r->n_slots > 0 && file_is_silent_too_long(r))
+        file_time_out(r);
+    file_conclude(r);
+    if (r->status != ERR_BUSY)
+        show_activity(false);
+    return r->status;
+}
+
+void file_read_stop(struct file_read *r)
+{
+    if (r->status == ERR_BUSY)
+        file_fail(r, ERR_ABORTED, 0);
+}
+
+static enum err file_start(struct file_read *r, const struct file *f, uint64_t offset,
+                           void *buffer, size_t bytes, bool write)
+{
+    uint64_t end = file_end(f);
+
+    memset(r, 0, sizeof *r);
+    r->write = write;
+    r->file = f;
+    r->status = ERR_RANGE; /* a poll of a read that did not start says so again */
+    if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0)
+        return ERR_RANGE;
+    if (offset > end || bytes > end - offset)
+        return ERR_RANGE;
+    r->buffer = buffer;
+    r->offset = offset;
+    r->bytes = bytes;
+    r->failure = ERR_OK;
+    r->status = bytes > 0 ? ERR_BUSY : ERR_OK;
+    if (bytes > 0)
+        show_activity(true);
+    if (f->timeout.ticks != NULL)
+        r->polled_at = f->timeout.ticks();
+    file_seek(f, offset / SECTOR_BYTES, &r->extent, &r->extent_sector);
+    file_issue(r);
+    return ERR_OK;
+}
+
+enum err file_read_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
+                         size_t bytes)
+{
+    return file_start(r, f, offset, buffer, bytes, false);
+}
+
+enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
+                          const void *buffer, size_t bytes)
+{
+    if (!f->device->writable)
+        return ERR_UNSUPPORTED;
+    return file_start(r, f, offset, (void *)(uintptr_t)buffer, bytes, true); /* it is only read */
+}
+
+static enum err file_wait(struct file_read *r)
+{
+    enum err e;
+
+    do
+        e = file_read_poll(r);
+    while (e == ERR_BUSY);
+    return e;
+}
+
+enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
+                        const void *buffer, size_t bytes)
+{
+    enum err e = file_write_start(r, f, offset, buffer, bytes);
+
+    return e == ERR_OK ? file_wait(r) : e;
+}
+
+enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
+                       size_t bytes)
+{
+    enum err e = file_read_start(r, f, offset, buffer, bytes);
+
+    return e == ERR_OK ? file_wait(r) : e;
+}
+
+const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes)
+{
+    uint32_t extent;
+    uint64_t sector, left;
+
+    if (f->device->memory == NULL || offset > f->bytes || bytes > f->bytes - offset)
+        return NULL;
+    file_seek(f, offset / SECTOR_BYTES, &extent, &sector);
+    if (extent == f->n_extents)
+        return NULL;
+    left = (f->extents[extent].n_sectors - sector) * SECTOR_BYTES - offset % SECTOR_BYTES;
+    if (bytes > left)
+        return NULL;
+    return f->device->memory + (f->extents[extent].sector + sector) * SECTOR_BYTES +
+           offset % SECTOR_BYTES;
+}
+
+void file_set_name(struct file *f, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    if (bytes >= sizeof f->name) {
+        bytes = sizeof f->name - 1;
+        while (bytes > 0 && ((unsigned char)name[bytes] & 0xc0) == 0x80)
+            bytes--; /* to the start of a character */
+    }
+    memcpy(f->name, name, bytes);
+    f->name[bytes] = '\0';
+}
+
+enum err file_open_device(struct file *f, struct block_device *device, uint64_t bytes,
+                          const struct file_timeout *timeout)
+{
+    memset(f, 0, sizeof *f);
+    if (device->n_sectors == 0)
+        return ERR_NO_DEVICE;
+    if (device->n_sectors > UINT64_MAX / SECTOR_BYTES ||
+        bytes > device->n_sectors * SECTOR_BYTES)
+        return ERR_RANGE;
+    f->device = device;
+    f->bytes = bytes > 0 ? bytes : device->n_sectors * SECTOR_BYTES;
+    if (timeout != NULL)
+        f->timeout = *timeout;
+    file_set_name(f, device->name);
+    f->n_extents = 1;
+    f->extents[0].sector = 0;
+    f->extents[0].n_sectors = file_end(f) / SECTOR_BYTES;
+    return ERR_OK;
+}

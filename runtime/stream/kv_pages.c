@@ -1,0 +1,333 @@
+#include "runtime/stream/kv_pages.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "board/board.h"
+#include "runtime/console/trace.h"
+#include "runtime/storage/crc32c.h"
+#include "runtime/stream/stream_private.h"
+#include "runtime/text/format_text.h"
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint64_t tiles(uint32_t positions)
+{
+    return (positions + (uint64_t)KV_TILE - 1) / KV_TILE;
+}
+
+uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+                             uint32_t n_spilled)
+{
+    return n_spilled * tiles(context) * kv_cache_page_bytes(p, type);
+}
+
+uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+                               uint32_t n_spilled)
+{
+    uint64_t page = kv_cache_page_bytes(p, type);
+    uint64_t whole = p->n_layers - n_spilled + KV_PAGES_SLOTS;
+
+    return n_spilled == 0 ? kv_cache_bytes(p, context, type)
+                          : whole * tiles(context) * page +
+                            n_spilled * (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
+}
+
+void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
+                   uint32_t n_spilled, const struct file *file, struct stream *stream,
+                   struct arena *arena)
+{
+    uint32_t share = 0;
+    uint64_t at = 0;
+    size_t whole;
+
+    memset(s, 0, sizeof *s);
+    s->kv = kv;
+    s->file = file;
+    s->stream = stream;
+    s->page_bytes = kv_cache_page_bytes(p, kv->type);
+    s->n_layers = p->n_layers;
+    whole = kv->n_tiles * s->page_bytes;
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        struct kv_pages_layer *l = &s->layers[i];
+
+        l->number = i;
+        share += p->n_layers - n_spilled; /* those in memory are spread evenly, as weights are */
+        if (share >= p->n_layers) {
+            share -= p->n_layers;
+            l->place = arena_take(arena, ARENA_KV, whole);
+            continue;
+        }
+        l->tail = arena_take(arena, ARENA_KV, s->page_bytes);
+        l->sums = arena_take(arena, ARENA_KV, kv->n_tiles * sizeof(uint32_t));
+        l->offset = at;
+        at += whole;
+    }
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        s->slots[i].buffer = arena_take(arena, ARENA_KV, whole);
+    }
+    kv->pages = s;
+    kv->layer_bytes = 0; /* keys and values are those of the layer at work */
+    kv->head_bytes = kv->tile_bytes;
+    kv->step_bytes = s->page_bytes;
+    stream->pages = s;
+    kv_pages_reset(s);
+}
+
+/* ---- arriving ------------------------------------------------------------------------------- */
+
+static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
+{
+    while (layer == s->n_layers || s->layers[layer].place != NULL) {
+        layer = layer == s->n_layers ? 0 : layer + 1;
+    }
+    return layer;
+}
+
+/* The pages from number slot->checked on. A refusal stays in the read's status. */
+static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
+{
+    size_t at = slot->checked * s->page_bytes;
+
+    slot->bad = false;
+    (void)file_read_start(&slot->read, s->file, slot->layer->offset + at,
+                          slot->buffer + at, slot->n * s->page_bytes - at);
+}
+
+static void request_ahead(struct kv_pages *s)
+{
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        struct kv_pages_slot *slot = &s->slots[i];
+
+        if (slot->used) {
+            continue;
+        }
+        slot->used = true;
+        slot->layer = &s->layers[s->next];
+        slot->n = slot->layer->on_card;
+        slot->checked = 0;
+        slot->begun = slot->n != 0 ? trace_begin() : 0;
+        start_read(s, slot);
+        s->next = next_spilled(s, s->next + 1);
+    }
+}
+
+static uint32_t page_crc(const struct kv_pages *s, const struct kv_pages_slot *slot, uint32_t page)
+{
+    return crc32c(0, slot->buffer + page * s->page_bytes, s->page_bytes);
+}
+
+/* Whether a page has arrived that is not checked yet. */
+static bool can_check(const struct kv_pages *s, const struct kv_pages_slot *slot)
+{
+    const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * s->page_bytes;
+
+    return !slot->bad && slot->read.buffer + slot->read.bytes_done >= end;
+}
+
+/* One page a poll, so that a poll stays short. */
+static void check_ahead(const struct kv_pages *s, struct kv_pages_slot *slot)
+{
+    if (can_check(s, slot)) {
+        slot->bad = page_crc(s, slot, slot->checked) !=
+                    slot->layer->sums[slot->checked];
+        slot->checked += slot->bad ? 0 : 1;
+    }
+}
+
+bool kv_pages_poll(struct kv_pages *s, uint64_t *bytes)
+{
+    bool busy = false;
+
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        struct kv_pages_slot *slot = &s->slots[i];
+
+        if (!slot->used || slot->checked == slot->n) {
+            continue;
+        }
+        if (file_read_poll(&slot->read) != ERR_BUSY) { /* its status stays in the read */
+            trace_end(TRACE_KV, slot->layer->number, TRACE_CARD, slot->begun);
+            slot->begun = 0;
+        }
+        check_ahead(s, slot);
+        busy = busy || slot->read.status == ERR_BUSY;
+        *bytes += slot->read.bytes_done;
+    }
+    return busy;
+}
+
+void kv_pages_reset(struct kv_pages *s)
+{
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        struct kv_pages_slot *slot = &s->slots[i];
+
+        while (slot->used && file_read_poll(&slot->read) == ERR_BUSY) {
+        }
+        slot->used = false;
+    }
+    s->next = next_spilled(s, 0);
+    s->turn = s->slots;
+}
+
+/* ---- a layer's turn ------------------------------------------------------------------------- */
+
+static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
+                     const struct file_read *read, enum err e)
+{
+    char part[64];
+
+    format_text(part, sizeof part, "keys and values of layer %u from token %u on",
+                (unsigned)layer, (unsigned)page * KV_TILE);
+    stream_reset(s->stream);
+    return stream_name_part(s->stream, s->file, part, read, e,
+                            e == ERR_BAD_CHECKSUM ? "not what was written: ask again, and it is "
+                                                    "computed again" : err_text(e));
+}
+
+static bool is_arriving(const struct kv_pages *s, const struct kv_pages_slot *slot)
+{
+    return slot->checked != slot->n && (slot->read.status == ERR_BUSY || can_check(s, slot));
+}
+
+static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *slot)
+{
+    uint64_t start = board.ticks(), begin = trace_begin();
+
+    if (!is_arriving(s, slot)) {
+        return;
+    }
+    while (is_arriving(s, slot)) {
+        stream_pump(s->stream);
+    }
+    s->stream->figures.stalls++;
+    s->stream->figures.stall_ticks += board.ticks() - start;
+    trace_end(TRACE_WAIT, slot->layer->number, 0, begin);
+}
+
+/* All pages, each as it was written; from the first that is not they are read again. */
+static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
+{
+    struct stream_figures *f = &s->stream->figures;
+
+    for (int tries = 0; ; tries++) {
+        wait_arrival(s, slot);
+        f->retries += slot->read.n_retries;
+        if (slot->read.status != ERR_OK || !slot->bad) {
+            return slot->read.status;
+        }
+        if (tries == STREAM_REREADS) {
+            return ERR_BAD_CHECKSUM;
+        }
+        f->reread++;
+        start_read(s, slot);
+    }
+}
+
+/* The last page is taken from where it is; from then on it is in the tail, and the pages on the
+ * card are full up to kv->length: whatever becomes of this pass, nothing before it is lost. */
+static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
+{
+    struct kv_pages_layer *l = slot->layer;
+    uint32_t page = s->kv->length / KV_TILE;
+    uint8_t *place = slot->buffer + page * s->page_bytes;
+
+    if (s->kv->length % KV_TILE != 0 && l->on_card > page) { /* the conversation was cut back */
+        memcpy(l->tail, place, s->page_bytes);
+    } else if (s->kv->length % KV_TILE != 0) {
+        memcpy(place, l->tail, s->page_bytes);
+    }
+    l->on_card = page;
+}
+
+static void show_layer(const struct kv_pages *s, uint8_t *place)
+{
+    s->kv->keys = place;
+    s->kv->values = place + s->kv->n_kv_heads * s->kv->tile_bytes;
+}
+
+void kv_pages_begin(struct kv_pages *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing behind the length is read again */
+        uint32_t most = (uint32_t)tiles(s->kv->length);
+
+        s->layers[i].on_card = s->layers[i].on_card < most ? s->layers[i].on_card : most;
+    }
+    request_ahead(s);
+}
+
+enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
+{
+    struct kv_pages_slot *slot;
+    uint32_t whole;
+    enum err e;
+
+    if (s == NULL) {
+        return ERR_OK;
+    }
+    if (s->layers[layer].place != NULL) {
+        show_layer(s, s->layers[layer].place);
+        return ERR_OK;
+    }
+    slot = s->turn;
+    assert(slot->used && slot->layer->number == layer);
+    e = wait_right(s, slot);
+    if (e != ERR_OK) {
+        whole = slot->checked * KV_TILE;
+        s->kv->length = s->kv->length < whole ? s->kv->length : whole;
+        return fail(s, layer, slot->checked, &slot->read, e);
+    }
+    s->stream->figures.kv_read += slot->n * s->page_bytes;
+    place_tail(s, slot);
+    show_layer(s, slot->buffer);
+    return ERR_OK;
+}
+
+/* The pages [first, last) of a layer, which are full now. */
+static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot, uint32_t first,
+                            uint32_t last)
+{
+    const struct kv_pages_layer *l = slot->layer;
+    size_t at = first * s->page_bytes;
+    enum err e;
+
+    for (uint32_t i = first; i < last; i++) {
+        l->sums[i] = page_crc(s, slot, i);
+    }
+    e = file_write_start(&s->write, s->file, l->offset + at, slot->buffer + at,
+                         (last - first) * s->page_bytes);
+    while (e == ERR_OK && file_read_poll(&s->write) == ERR_BUSY) {
+        stream_pump(s->stream);
+    }
+    s->stream->figures.kv_written += (last - first) * s->page_bytes;
+    return e == ERR_OK ? s->write.status : e;
+}
+
+enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
+{
+    struct kv_pages_slot *slot;
+    uint32_t first, last = end / KV_TILE;
+    enum err e = ERR_OK;
+
+    if (s == NULL || s->layers[layer].place != NULL) {
+        return ERR_OK;
+    }
+    slot = s->turn;
+    first = s->kv->length / KV_TILE;
+    if (last > first) {
+        e = write_pages(s, slot, first, last);
+    }
+    if (e != ERR_OK) {
+        return fail(s, layer, first, &s->write, e);
+    }
+    slot->layer->on_card = last;
+    if (end % KV_TILE != 0) {
+        memcpy(slot->layer->tail, slot->buffer + last * s->page_bytes, s->page_bytes);
+    }
+    slot->used = false;
+    s->turn = &s->slots[slot == s->slots];
+    request_ahead(s);
+    return ERR_OK;
+}

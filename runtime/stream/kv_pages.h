@@ -1,0 +1,97 @@
+/* Keys and values in a file of the card, where memory is too small for all layers (kv=card).
+ *
+ * A page is a tile of positions (KV_TILE) of one layer: the keys of all heads, then the values. A
+ * layer that spills has its full pages in the file and the last, partial one in memory. For its
+ * turn in a pass its pages arrive in one of two slots, the next layer's while this one computes;
+ * what became full goes to the file before the slot is given away. So attention sees a layer in
+ * memory, as ever.
+ *
+ * A page's CRC-32C is kept in memory. A page that cannot be read ends the cache before it: what is
+ * behind is computed again from its tokens. The file keeps its size and place, and means nothing
+ * after the power is off. Core 0 only. */
+#ifndef INGOT_RUNTIME_KV_PAGES_H
+#define INGOT_RUNTIME_KV_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/arena.h"
+#include "runtime/compute/kv_cache.h"
+#include "runtime/storage/file.h"
+
+enum {
+    KV_PAGES_SLOTS = 2,
+    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* layers that spill: of fewer the slots would take as much */
+};
+
+struct stream;
+
+struct kv_pages_layer {
+    uint8_t *place;    /* of a layer in memory; NULL: it spills */
+    uint8_t *tail;     /* of one that spills: page number on_card, as far as there is one */
+    uint32_t *sums;    /* (n_tiles) of the pages on the card */
+    uint64_t offset;   /* in the file */
+    uint32_t number;
+    uint32_t on_card;  /* pages that are there */
+};
+
+struct kv_pages_slot {
+    uint8_t *buffer;   /* (n_tiles, page_bytes) */
+    bool used;         /* holds the pages of a layer, or they are on their way */
+    bool bad;          /* the page behind those that were checked is not as it was written */
+    struct kv_pages_layer *layer;
+    uint32_t n;        /* pages asked for */
+    uint32_t checked;  /* of these, the first, whose CRC is right */
+    uint64_t begun;    /* of the trace */
+    struct file_read read;
+};
+
+struct kv_pages {
+    struct kv_cache *kv;
+    const struct file *file;
+    struct stream *stream; /* which polls these, and whose figures and problem they share */
+    size_t page_bytes;
+    uint32_t n_layers;
+    uint32_t next;         /* layer that is asked for next */
+    struct kv_pages_slot slots[KV_PAGES_SLOTS];
+    struct kv_pages_slot *turn; /* of the spilled layer at work, or the next one */
+    struct kv_pages_layer layers[INGOT_MAX_LAYERS];
+    struct file_read write;
+};
+
+/* What n_spilled of the layers take in the file, and with them all layers in memory. 0 of them: all
+ * of kv_cache_bytes() in memory. Otherwise at least KV_PAGES_LEAST. */
+uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+                             uint32_t n_spilled);
+uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+                               uint32_t n_spilled);
+
+/* Make `kv`, which was opened without memory, one whose layers take turns. The file takes writes
+ * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it must outlive the pages, and
+ * stream_open comes before. */
+void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
+                   uint32_t n_spilled, const struct file *file, struct stream *stream,
+                   struct arena *arena);
+
+/* The next three do nothing where s is NULL: all layers are in memory.
+ *
+ * A run through all layers in order begins, at position kv->length. */
+void kv_pages_begin(struct kv_pages *s);
+
+/* Wait for the layer's keys and values; it may then be read, and written from kv->length on. Errors
+ * of file.h and ERR_BAD_CHECKSUM: in the stream's problem; kv->length is then what is left, and the
+ * pass is over. */
+enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
+
+/* The layer has `end` positions now. Errors as above; nothing is lost of what was there. */
+enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
+
+/* Keep the transfers moving. True: something arrives; *bytes is increased by what has so far. */
+bool kv_pages_poll(struct kv_pages *s, uint64_t *bytes);
+
+/* The pass is given up: wait for what is in flight, empty the slots. */
+void kv_pages_reset(struct kv_pages *s);
+
+#endif

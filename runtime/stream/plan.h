@@ -1,0 +1,138 @@
+/* The planner: from a model's header and tables, the context length and the memory at hand,
+ * every region's size and which weights stay in memory, before any of them is read. */
+#ifndef INGOT_RUNTIME_PLAN_H
+#define INGOT_RUNTIME_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/compute/kv_cache.h"
+#include "runtime/image/image.h"
+
+enum {
+    PLAN_SLOTS = 2,             /* one computes while the other fills; a third would take the
+                                   place of a pinned layer, which spares a transfer in any case */
+    PLAN_MOST_ROWS = 4,         /* embedding rows kept, where the embedding streams */
+    PLAN_PIECES = 4,            /* of a layer, see plan_piece_end */
+    PLAN_DEFAULT_CHUNK = 128,   /* prompt tokens that pass the layers together */
+    PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
+    PLAN_LEAST_CHUNK = 16,      /* the chunk shrinks that far where memory is short */
+    PLAN_PROBLEM_BYTES = 256,
+    PLAN_ADVICE_BYTES = 96,
+};
+
+enum plan_residency {
+    PLAN_RESIDENT, /* all weights read once into the arena */
+    PLAN_IN_PLACE, /* used where they lie: flash, initrd, a mapped file */
+    PLAN_STREAMED, /* some weights arrive anew for every pass */
+};
+
+/* What card and cores can do; measured by runtime/stream/probe.h, or told. 0: not known. */
+struct plan_rates {
+    uint64_t card;                    /* bytes a second */
+    uint32_t card_core;               /* percent of a transfer's time that core 0 moves it */
+    uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
+    uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
+};
+
+struct plan_request {
+    const struct image *image;
+    size_t arena_bytes;    /* left for everything below */
+    size_t weight_limit;   /* mem=: pinned and slots together; 0: all that is left */
+    uint32_t context;      /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
+    uint32_t chunk;        /* 0: PLAN_DEFAULT_CHUNK */
+    enum kv_type kv_type;  /* of the KV cache */
+    bool kv_card;          /* which may spill to the card: what weights need comes first, and a
+                              weight_limit is for both together */
+    bool in_place;         /* the whole file is addressable */
+    struct plan_rates rates;
+    size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
+    uint32_t logits_rows;  /* tokens whose logits are computed together; 0: one */
+};
+
+struct plan {
+    enum plan_residency residency;
+    uint32_t context;
+    uint32_t chunk;
+    uint32_t logits_rows; /* at least 1, at most chunk */
+    bool pinned[INGOT_MAX_LAYERS + 2]; /* by extent */
+    bool tiled_head;      /* the output matrix passes in row tiles through the slots */
+    uint32_t tile_rows;   /* of a full tile, a multiple of 8 */
+    uint32_t n_tiles;
+    uint64_t tile_base;   /* file offset of the output matrix */
+    uint64_t tile_end;    /* file offset of the end of its extent */
+    uint64_t group_bytes; /* of `group_rows` rows of the output matrix */
+    uint32_t group_rows;
+    uint32_t n_pinned_layers;
+    uint32_t n_streamed_layers;
+
+    size_t pinned_bytes;  /* region weights: extents read once, the norm of a head in tiles */
+    uint32_t n_slots;     /* PLAN_SLOTS, or 0: none needed */
+    size_t slot_bytes;    /* of one slot */
+    size_t io_bytes;      /* region io: slots, embedding rows and their checksums */
+    uint32_t n_rows;      /* embedding rows kept; 0: the embedding is in memory */
+    size_t row_bytes;     /* of one, else 0 */
+    size_t row_sums_bytes; /* checksums of all groups of rows, made while loading, else 0 */
+    size_t kv_bytes;      /* region kv */
+    uint32_t n_spilled;   /* layers whose keys and values are on the card; 0: none */
+    uint64_t kv_card_bytes; /* which is so much there, all of it read for a token behind a full
+                               context */
+    enum kv_type kv_type; /* as asked for */
+    size_t scratch_bytes; /* region scratch */
+
+    struct plan_rates rates;
+    uint64_t decode_ns;  /* predicted, of a token in an empty context; 0: rates are not known */
+    uint64_t prefill_ns; /* of a full chunk */
+
+    uint64_t layer_read;  /* bytes read per pass for the layers */
+    uint64_t head_read;   /* and for the head, in passes that need logits */
+
+    char advice[PLAN_ADVICE_BYTES];   /* what would make it resident; empty: it is, or nothing */
+    char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */
+};
+
+/* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->problem.
+ * ERR_BAD_ARGUMENT: a context beyond the model's. */
+enum err plan_make(struct plan *plan, const struct plan_request *request);
+
+/* plan->decode_ns and prefill_ns, from its rates: a pass is gone through unit by unit, with card
+ * and cores at work side by side. */
+void plan_predict(struct plan *plan, const struct image *image);
+
+/* What all extents take with their matrices in `type`; 0: some matrix cannot have it. */
+uint64_t plan_bytes_as(const struct image *image, unsigned type);
+
+/* "resident", "in place", "streamed". */
+const char *plan_residency_text(enum plan_residency r);
+
+/* What precedes the output matrix in the extent of an untied head: the final norm, and its bias
+ * where there is one. */
+size_t plan_output_norm_bytes(const struct image *image);
+
+/* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
+void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
+                          size_t *bytes);
+
+/* A layer is computed in pieces, in the order of its tensors: norm, Q, K and V; the rest of
+ * attention; norm, gate and up; down. Bytes of the extent up to the end of piece `piece`. */
+uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece);
+
+/* Rows of the embedding that are read and checked together, and how many such groups there are. */
+size_t plan_row_group_bytes(const struct image *image);
+uint32_t plan_row_groups(const struct image *image);
+
+/* Head tile number i: its rows, and the sector-aligned file range that holds them; *skip bytes
+ * of it lie before the first row. */
+struct plan_tile {
+    uint32_t first_row;
+    uint32_t n_rows;
+    uint64_t offset;
+    size_t bytes;
+    size_t skip;
+};
+void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
+                    struct plan_tile *tile);
+
+#endif

@@ -1,0 +1,71 @@
+/* Where the units of a pass lie in the file: rows of the embedding, pieces of a layer, tiles of the
+ * head. */
+#include "board/block_device.h"
+#include "runtime/stream/plan.h"
+
+/* The same for every token, so that the bytes of a token can be planned: whole sectors, one
+ * more where a group does not begin at one. */
+static size_t embedding_row_bytes(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+    size_t group = image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
+
+    if (group % SECTOR_BYTES == 0 && t->offset % SECTOR_BYTES == 0) {
+        return group;
+    }
+    return (group + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
+}
+
+size_t plan_row_group_bytes(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+
+    return image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
+}
+
+uint32_t plan_row_groups(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+
+    return (t->rows + t->interleave - 1) / t->interleave;
+}
+
+void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
+                          size_t *bytes)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+    uint64_t group = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)t->interleave;
+    uint64_t first = image->extents[t->extent].offset + t->offset + token / t->interleave * group;
+
+    *offset = first / SECTOR_BYTES * SECTOR_BYTES;
+    *bytes = embedding_row_bytes(image);
+}
+
+uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece)
+{
+    static const uint8_t next[PLAN_PIECES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM,
+                                                   INGOT_FFN_DOWN };
+
+    return piece < PLAN_PIECES - 1
+               ? image_tensor(image, (enum ingot_role)next[piece], layer)->offset
+               : image->extents[layer + 1].bytes;
+}
+
+void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
+                    struct plan_tile *tile)
+{
+    uint32_t vocab = image->header->params.vocab;
+    uint64_t first, last;
+
+    tile->first_row = i * plan->tile_rows;
+    tile->n_rows = vocab - tile->first_row < plan->tile_rows ? vocab - tile->first_row
+                                                             : plan->tile_rows;
+    first = plan->tile_base + tile->first_row / plan->group_rows * plan->group_bytes;
+    last = first + (tile->n_rows + plan->group_rows - 1) / plan->group_rows * plan->group_bytes;
+    if (i == plan->n_tiles - 1) {
+        last = plan->tile_end; /* the padding too: the extent's CRC covers it */
+    }
+    tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
+    tile->skip = (size_t)(first - tile->offset);
+    tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
+}

@@ -1,0 +1,187 @@
+#include "runtime/stream/probe.h"
+
+#include <string.h>
+
+#include "runtime/arena.h"
+#include "runtime/compute/activations.h"
+#include "runtime/compute/linear.h"
+
+enum {
+    FILL = 0x3c,              /* of weights and activations: any type reads normal numbers */
+    REGION_BYTES = 32 << 20,  /* more than a cache holds */
+    PROBE_TOKENS = 32,
+    PROBE_PRODUCTS = 8 << 20, /* of one gemm */
+    PIECE_BYTES = 1 << 20,
+    LEAST_PIECES = 4, MOST_PIECES = 32,
+    ALONE_BYTES = 256 << 10,  /* one request of a file's */
+    ALONE_HZ = 20,            /* or less, on a slow card: what it brings in 50 ms */
+    ALONE_LEAST = 3, ALONE_MOST = 16, /* of them, until a tenth of a second is over */
+    LEAST_PERCENT = 50,       /* below that it is the time to look */
+};
+
+struct probe {
+    const struct kernels *kernels;
+    struct team *team;
+    struct activations act;
+    struct ingot_tensor w;
+    struct linear_input in;
+    const uint8_t *rows;
+};
+
+static void multiply(void *arg, struct team *team, unsigned core)
+{
+    const struct probe *p = arg;
+    size_t first, last;
+
+    team_share(team, core, p->w.rows, 8, &first, &last);
+    if (first < last) {
+        linear_rows(p->kernels, &p->act, &p->w, p->rows, &p->in, p->act.gate,
+                    p->act.hidden_stride, first, last - first);
+    }
+}
+
+/* Picoseconds per byte of weights and token. */
+static uint32_t measure(struct probe *p, uint8_t *weights, size_t bytes, uint32_t n_tokens)
+{
+    size_t matrix = image_tensor_bytes(p->w.type, p->w.rows, p->w.cols);
+    uint64_t n = 0, enough = board.ticks_hz() / 100;
+    uint64_t start, ticks;
+    size_t at = 0;
+
+    if (matrix == 0 || matrix > bytes) {
+        return 0;
+    }
+    p->in = (struct linear_input){ p->act.norm, p->act.dim_stride, n_tokens };
+    linear_prepare(p->kernels, &p->act, 1u << p->w.type, &p->in, 0, n_tokens);
+    p->rows = weights;
+    team_run(p->team, multiply, p);
+    start = board.ticks();
+    do {
+        at = bytes - at >= 2 * matrix ? at + matrix : 0;
+        p->rows = weights + at;
+        team_run(p->team, multiply, p);
+        n++;
+        ticks = board.ticks() - start;
+    } while (ticks < enough);
+    return (uint32_t)(ticks * 1000000 / board.ticks_hz() * 1000000 / (n * matrix * n_tokens)) + 1;
+}
+
+void probe_cores(struct plan_rates *rates, const struct image *image,
+                 const struct kernels *kernels, struct team *team, struct memory_range memory)
+{
+    const struct ingot_params *params = &image->header->params;
+    struct activations_request request = { params, PROBE_TOKENS, image_types(image), 1 };
+    struct probe p = { .kernels = kernels, .team = team };
+    struct arena arena;
+    uint8_t *weights;
+    size_t bytes;
+
+    arena_init(&arena, memory.base, memory.bytes);
+    if (arena_reserve(&arena, ARENA_SCRATCH, activations_bytes(&request)) != ERR_OK) {
+        return;
+    }
+    activations_take(&p.act, &request, &arena);
+    bytes = arena_left(&arena) < REGION_BYTES ? arena_left(&arena) : REGION_BYTES;
+    if (arena_reserve(&arena, ARENA_WEIGHTS, bytes / ARENA_ALIGN * ARENA_ALIGN) != ERR_OK) {
+        return;
+    }
+    weights = arena.regions[ARENA_WEIGHTS].base;
+    memset(weights, FILL, arena.regions[ARENA_WEIGHTS].bytes);
+    memset(p.act.norm, FILL, PROBE_TOKENS * p.act.dim_stride * sizeof(float));
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        uint32_t few = PROBE_PRODUCTS / PROBE_TOKENS / params->dim / 64 * 64 + 64;
+
+        if ((request.types >> type & 1) == 0 || !image_type_takes(type, params->dim)) {
+            continue;
+        }
+        p.w = *image_tensor(image, INGOT_FFN_UP, 0);
+        p.w.type = (uint8_t)type;
+        p.w.cols_padded = (uint32_t)p.act.dim_stride;
+        rates->decode[type] = measure(&p, weights, arena.regions[ARENA_WEIGHTS].bytes, 1);
+        p.w.rows = p.w.rows < few ? p.w.rows : few;
+        rates->prefill[type] = measure(&p, weights, arena.regions[ARENA_WEIGHTS].bytes,
+                                       PROBE_TOKENS);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How much of a request's time a core spends on it: what its start takes, and what is left to do
+ * when nobody has looked for half as long again as it takes. */
+static uint32_t measure_card_core(const struct plan_rates *rates, const struct file *file,
+                                  struct memory_range memory)
+{
+    uint64_t room = least(memory.bytes, file->bytes / (2 * ALONE_MOST));
+    uint64_t bytes = least(least(ALONE_BYTES, rates->card / ALONE_HZ), room) / SECTOR_BYTES *
+                     SECTOR_BYTES;
+    uint64_t takes = bytes != 0 ? bytes * board.ticks_hz() / rates->card : 0, spent = takes;
+    uint64_t begin = board.ticks();
+    bool over = false;
+
+    for (uint64_t i = 0; takes != 0 && (i < ALONE_LEAST || (i < ALONE_MOST && !over)); i++) {
+        uint64_t start = board.ticks(), started, looked;
+        struct file_read read;
+
+        (void)file_read_start(&read, file, (i + 1) * bytes, memory.base, (size_t)bytes);
+        started = board.ticks();
+        while (board.ticks() - started < takes + takes / 2) {
+        }
+        looked = board.ticks();
+        while (file_read_poll(&read) == ERR_BUSY) {
+        }
+        spent = least(spent, started - start + (board.ticks() - looked));
+        over = looked - begin > board.ticks_hz() / 10;
+    }
+    spent = takes != 0 ? spent * 100 / takes : 0;
+    return spent < LEAST_PERCENT ? 0 : (uint32_t)spent;
+}
+
+/* Two reads take turns, so that the card is never idle. The second half of them counts: what a
+ * card or its reader had cached comes at once at first. */
+void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory,
+                stream_progress_fn *progress, void *context)
+{
+    uint64_t limit = memory.bytes / 2 < PIECE_BYTES ? memory.bytes / 2 : PIECE_BYTES;
+    uint64_t piece = (limit < file->bytes ? limit : file->bytes) / SECTOR_BYTES * SECTOR_BYTES;
+    uint64_t step = (file->bytes - piece) / MOST_PIECES / SECTOR_BYTES * SECTOR_BYTES;
+    uint64_t total = piece * LEAST_PIECES, start = board.ticks(), times[MOST_PIECES + 1] = { 0 };
+    struct file_read reads[2];
+    bool good = piece != 0, more = good;
+    unsigned n = 0;
+
+    if (good) {
+        (void)file_read_start(&reads[0], file, 0, memory.base, (size_t)piece);
+    }
+    while (more) {
+        struct file_read *now = &reads[n % 2];
+
+        more = n + 1 < MOST_PIECES && (n < LEAST_PIECES || times[n] < board.ticks_hz() / 3);
+        if (more) { /* a refusal shows in the poll */
+            (void)file_read_start(&reads[(n + 1) % 2], file, (n + 1) * step,
+                                  memory.base + (n + 1) % 2 * piece, (size_t)piece);
+        }
+        while (file_read_poll(now) == ERR_BUSY) {
+            uint64_t done = n * piece + now->bytes_done;
+
+            if (progress != NULL && !progress(context, "measuring the card",
+                                              done < total ? done : total, total)) {
+                file_read_stop(now);
+            }
+        }
+        good = good && now->status == ERR_OK;
+        times[++n] = board.ticks() - start;
+        if (!good && more) {
+            file_read_stop(&reads[n % 2]);
+            while (file_read_poll(&reads[n % 2]) == ERR_BUSY) {
+            }
+            more = false;
+        }
+    }
+    if (good && times[n] > times[n / 2]) {
+        rates->card = (n - n / 2) * piece * board.ticks_hz() / (times[n] - times[n / 2]);
+        rates->card_core = measure_card_core(rates, file, memory);
+    }
+}

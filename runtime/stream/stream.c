@@ -1,0 +1,498 @@
+#include "runtime/stream/stream.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "board/board.h"
+#include "runtime/console/trace.h"
+#include "runtime/storage/crc32c.h"
+#include "runtime/stream/kv_pages.h"
+#include "runtime/stream/stream_private.h"
+
+enum { CRC_STEP = 64 * 1024 }; /* bytes checked per poll, so that a poll stays short */
+
+static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
+{
+    return &s->image->extents[s->layers[index] + 1];
+}
+
+static bool is_tile(const struct stream *s, uint32_t index)
+{
+    return index >= s->n_layers;
+}
+
+static uint32_t tile_extent(const struct stream *s)
+{
+    return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->extent;
+}
+
+void stream_open(struct stream *s, const struct file *file, struct image *image,
+                 const struct plan *plan, struct arena *arena)
+{
+    uint32_t n = image->header->params.n_layers;
+
+    memset(s, 0, sizeof *s);
+    s->file = file;
+    s->image = image;
+    s->plan = plan;
+    for (uint32_t i = 0; i < n; i++) {
+        if (plan->residency == PLAN_STREAMED && !plan->pinned[i + 1]) {
+            s->layers[s->n_layers++] = (uint16_t)i;
+        }
+    }
+    for (uint32_t i = 0; i < n + 2; i++) {
+        const struct ingot_extent *e = &image->extents[i];
+
+        if (plan->residency == PLAN_IN_PLACE) {
+            s->extents[i] = file_memory(file, e->offset, e->bytes);
+        } else if (plan->pinned[i]) {
+            s->extents[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)e->bytes);
+        }
+    }
+    if (s->extents[n + 1] == NULL) { /* an untied head in tiles: only its norm stays */
+        s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
+    }
+    for (uint32_t i = 0; i < plan->n_slots; i++) {
+        s->slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
+    }
+    if (plan->row_bytes != 0) {
+        s->rows = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
+        s->row_sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
+    }
+}
+
+/* ---- the ring ----------------------------------------------------------------------------- */
+
+static struct stream_slot *slot_of(struct stream *s, uint32_t index)
+{
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        if (slot->state != STREAM_EMPTY && slot->unit.pass == s->pass &&
+            slot->unit.index == index) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* A refusal stays in the read's status and is seen when the unit is wanted. */
+static void start_read(const struct stream *s, struct stream_slot *slot)
+{
+    struct plan_tile tile;
+    const struct ingot_extent *x;
+
+    slot->crc = 0;
+    slot->crc_bytes = 0;
+    if (is_tile(s, slot->unit.index)) {
+        plan_head_tile(s->plan, s->image, slot->unit.index - s->n_layers, &tile);
+        (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
+        return;
+    }
+    x = layer_extent(s, slot->unit.index);
+    (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
+}
+
+static bool is_arriving(const struct stream_slot *slot)
+{
+    return (slot->state == STREAM_LOADING || slot->state == STREAM_IN_USE) &&
+           slot->read.status == ERR_BUSY;
+}
+
+/* The queued slot whose turn is next, or NULL: none, or the unit before has more to ask for. Two
+ * at once would share the card, and the one that is wanted first would come late. */
+static struct stream_slot *next_queued(struct stream *s)
+{
+    struct stream_slot *first = NULL;
+
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
+            return NULL;
+        }
+        if (slot->state == STREAM_QUEUED &&
+            (first == NULL || slot->unit.pass - s->pass < first->unit.pass - s->pass ||
+             (slot->unit.pass == first->unit.pass && slot->unit.index < first->unit.index))) {
+            first = slot;
+        }
+    }
+    return first;
+}
+
+static void start_queued(struct stream *s)
+{
+    struct stream_slot *slot;
+
+    while ((slot = next_queued(s)) != NULL) {
+        slot->state = STREAM_LOADING;
+        slot->begun = trace_begin();
+        start_read(s, slot);
+    }
+}
+
+static void trace_arrival(const struct stream *s, struct stream_slot *slot)
+{
+    bool tile = is_tile(s, slot->unit.index);
+
+    if (slot->begun != 0 && slot->read.status != ERR_BUSY) {
+        trace_end(tile ? TRACE_TILE : TRACE_LAYER,
+                  tile ? slot->unit.index - s->n_layers : s->layers[slot->unit.index], TRACE_CARD,
+                  slot->begun);
+        slot->begun = 0;
+    }
+}
+
+/* Of the next pass only the layers are certain: whether it wants the head, and what follows
+ * then, is known when it begins. */
+static bool next_is_known(const struct stream *s)
+{
+    uint32_t end = s->n_layers;
+
+    if (s->next.pass == s->pass && s->want_head) {
+        end += s->plan->n_tiles;
+    }
+    return s->next.pass - s->pass <= 1 && s->next.index < end;
+}
+
+static void advance_next(struct stream *s)
+{
+    uint32_t end = s->n_layers;
+
+    if (s->next.pass == s->pass && s->want_head) {
+        end += s->plan->n_tiles;
+    }
+    if (++s->next.index >= end && s->next.pass == s->pass) {
+        s->next.pass++;
+        s->next.index = 0;
+    }
+}
+
+static void request_ahead(struct stream *s)
+{
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        if (slot->state != STREAM_EMPTY || !next_is_known(s)) {
+            continue;
+        }
+        slot->unit = s->next;
+        slot->state = STREAM_QUEUED;
+        slot->checked = false;
+        slot->stalled = false;
+        advance_next(s);
+    }
+    start_queued(s);
+}
+
+/* Carry the CRC of an arriving layer along; tiles are checked when they are used, in order. */
+static void check_ahead(const struct stream *s, struct stream_slot *slot, uint64_t most)
+{
+    uint64_t n = slot->read.bytes_done - slot->crc_bytes;
+
+    if (is_tile(s, slot->unit.index) || n == 0) {
+        return;
+    }
+    n = n < most ? n : most;
+    slot->crc = crc32c(slot->crc, slot->buffer + slot->crc_bytes, (size_t)n);
+    slot->crc_bytes += n;
+}
+
+static uint64_t ticks_now(const struct stream *s)
+{
+    return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
+}
+
+/* The card's share of the time: from poll to poll while a unit arrives, or pages of the cache. */
+static void poll_pages_and_count(struct stream *s)
+{
+    uint64_t now = ticks_now(s);
+    uint64_t bytes = 0;
+    bool busy = s->pages != NULL && kv_pages_poll(s->pages, &bytes);
+
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        const struct stream_slot *slot = &s->slots[i];
+
+        busy = busy || is_arriving(slot);
+        bytes += slot->state == STREAM_LOADING || slot == s->early ? slot->read.bytes_done : 0;
+    }
+    if (s->polled_at != 0) {
+        s->figures.busy_ticks += now - s->polled_at;
+        s->figures.arrived += bytes > s->arriving_bytes ? bytes - s->arriving_bytes : 0;
+    }
+    s->polled_at = busy ? now : 0;
+    s->arriving_bytes = bytes;
+}
+
+void stream_poll(struct stream *s)
+{
+    if (board.alive != NULL) {
+        board.alive();
+    }
+    if (s->plan->n_slots == 0 && s->pages == NULL) {
+        return; /* nothing arrives */
+    }
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        if (slot->state == STREAM_LOADING || (slot == s->early && slot->state == STREAM_IN_USE)) {
+            (void)file_read_poll(&slot->read); /* its status stays in the read */
+            trace_arrival(s, slot);
+            check_ahead(s, slot, CRC_STEP);
+        }
+    }
+    start_queued(s);
+    poll_pages_and_count(s);
+}
+
+void stream_pump(struct stream *s)
+{
+    if (board.yield != NULL) {
+        board.yield();
+    }
+    stream_poll(s);
+}
+
+/* Wait for transfers in flight: the device writes the buffers until they end. */
+static void empty_slots(struct stream *s)
+{
+    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+        struct stream_slot *slot = &s->slots[i];
+
+        while (is_arriving(slot)) {
+            (void)file_read_poll(&slot->read);
+        }
+        slot->state = STREAM_EMPTY;
+    }
+}
+
+void stream_reset(struct stream *s)
+{
+    empty_slots(s);
+    if (s->pages != NULL) {
+        kv_pages_reset(s->pages);
+    }
+    s->pass++;
+    s->next.pass = s->pass + 1;
+    s->next.index = 0;
+    s->started = false;
+    s->early = NULL;
+    s->failure = ERR_OK;
+    memset(s->missing, 0, sizeof s->missing);
+}
+
+static void begin_tiles(struct stream *s)
+{
+    s->tile_crc = s->tile_crc_before;
+    s->tile_crc_end = s->plan->tile_base;
+}
+
+void stream_begin(struct stream *s, bool want_head)
+{
+    s->pass++;
+    s->want_head = want_head && s->plan->tiled_head;
+    s->tiles_again = 0;
+    begin_tiles(s);
+    if (s->n_layers == 0) {
+        return;
+    }
+    if (s->next.pass < s->pass) {
+        s->next.pass = s->pass;
+        s->next.index = 0;
+    }
+    /* The pass before stopped asking at its last layer: go on with the tiles or the next pass. */
+    if (s->next.index >= s->n_layers + (s->want_head ? s->plan->n_tiles : 0)) {
+        s->next.pass++;
+        s->next.index = 0;
+    }
+    request_ahead(s);
+}
+
+/* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
+static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
+{
+    uint64_t start, begin;
+
+    if (slot->state != STREAM_QUEUED && slot->read.bytes_done >= bytes) {
+        s->started = true;
+        return ERR_OK;
+    }
+    stream_poll(s);
+    if (slot->state == STREAM_QUEUED ||
+        (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY)) {
+        s->figures.stalls += slot->stalled ? 0 : 1;
+        s->figures.first_stalls += slot->stalled || s->started ? 0 : 1;
+        slot->stalled = true;
+        start = ticks_now(s);
+        begin = trace_begin();
+        do {
+            stream_pump(s);
+        } while (slot->state == STREAM_QUEUED ||
+                 (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));
+        s->figures.stall_ticks += ticks_now(s) - start;
+        trace_end(TRACE_WAIT, slot->unit.index, 0, begin);
+    }
+    s->started = true;
+    return slot->read.status == ERR_BUSY ? ERR_OK : slot->read.status;
+}
+
+static enum err fail(struct stream *s, unsigned extent, struct stream_slot *slot, enum err e)
+{
+    (void)stream_name_problem(s, extent, &slot->read, e);
+    stream_reset(s);
+    return e;
+}
+
+/* A flipped bit on the way is cured by reading again; one on the card is not. */
+static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned extent)
+{
+    for (int tries = 0; ; tries++) {
+        s->figures.retries += slot->read.n_retries;
+        if (slot->read.status != ERR_OK) {
+            return slot->read.status;
+        }
+        check_ahead(s, slot, UINT64_MAX);
+        if (image_check_extent(s->image, extent, slot->crc) == ERR_OK) {
+            slot->checked = true;
+            return ERR_OK;
+        }
+        if (tries == STREAM_REREADS) {
+            return ERR_BAD_CHECKSUM;
+        }
+        s->figures.reread++;
+        start_read(s, slot);
+        while (file_read_poll(&slot->read) == ERR_BUSY) {
+        }
+    }
+}
+
+static struct stream_slot *slot_of_layer(struct stream *s, uint32_t layer)
+{
+    struct stream_slot *slot;
+    uint32_t index = 0;
+
+    while (s->layers[index] != layer) {
+        index++;
+    }
+    slot = slot_of(s, index);
+    assert(slot != NULL);
+    return slot;
+}
+
+enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **extent)
+{
+    struct stream_slot *slot;
+    enum err e;
+
+    if (s->extents[layer + 1] != NULL) {
+        *extent = s->extents[layer + 1];
+        return ERR_OK;
+    }
+    slot = slot_of_layer(s, layer);
+    first = first < s->image->extents[layer + 1].bytes ? first
+                                                       : s->image->extents[layer + 1].bytes;
+    e = wait_arrival(s, slot, first);
+    slot->state = STREAM_IN_USE;
+    s->early = slot;
+    if (e == ERR_OK && slot->read.status == ERR_OK) {
+        e = check_layer(s, slot, layer + 1);
+        s->early = NULL;
+    }
+    if (e != ERR_OK) {
+        return fail(s, layer + 1, slot, e);
+    }
+    *extent = slot->buffer;
+    return ERR_OK;
+}
+
+void stream_need(struct stream *s, unsigned piece, uint64_t bytes)
+{
+    if (s->early != NULL && s->failure == ERR_OK) {
+        s->failure = wait_arrival(s, s->early, bytes);
+        s->missing[piece] = s->failure != ERR_OK;
+    }
+}
+
+enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
+{
+    struct stream_slot *slot = s->early;
+    uint64_t reread = s->figures.reread;
+    enum err e;
+
+    *again = false;
+    if (slot == NULL) {
+        return ERR_OK;
+    }
+    e = s->failure;
+    e = e == ERR_OK ? wait_arrival(s, slot, slot->read.bytes) : e;
+    e = e == ERR_OK ? check_layer(s, slot, layer + 1) : e;
+    s->early = NULL;
+    if (e != ERR_OK) {
+        return fail(s, layer + 1, slot, e);
+    }
+    *again = s->figures.reread != reread;
+    return ERR_OK;
+}
+
+static void give_back(struct stream *s, struct stream_slot *slot)
+{
+    assert(slot != NULL && slot->state == STREAM_IN_USE);
+    s->figures.bytes_streamed += slot->read.bytes;
+    slot->state = STREAM_EMPTY;
+    request_ahead(s);
+}
+
+void stream_layer_done(struct stream *s, uint32_t layer)
+{
+    if (s->extents[layer + 1] == NULL) {
+        give_back(s, slot_of_layer(s, layer));
+    }
+}
+
+enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows)
+{
+    struct stream_slot *slot = slot_of(s, s->n_layers + i);
+    uint64_t end;
+    enum err e;
+
+    assert(slot != NULL);
+    plan_head_tile(s->plan, s->image, i, tile);
+    e = wait_arrival(s, slot, tile->bytes);
+    slot->state = STREAM_IN_USE;
+    s->figures.retries += slot->read.n_retries;
+    if (e != ERR_OK) {
+        return fail(s, tile_extent(s), slot, e);
+    }
+    end = i + 1 == s->plan->n_tiles ? s->plan->tile_end : tile->offset + tile->bytes;
+    s->tile_crc = crc32c(s->tile_crc, slot->buffer + (s->tile_crc_end - tile->offset),
+                         (size_t)(end - s->tile_crc_end));
+    s->tile_crc_end = end;
+    *rows = slot->buffer + tile->skip;
+    return ERR_OK;
+}
+
+void stream_tile_done(struct stream *s, uint32_t i)
+{
+    give_back(s, slot_of(s, s->n_layers + i));
+}
+
+enum err stream_head_check(struct stream *s, bool *again)
+{
+    enum err e = image_check_extent(s->image, tile_extent(s), s->tile_crc);
+
+    *again = e != ERR_OK && s->tiles_again < STREAM_REREADS;
+    if (*again) {
+        s->tiles_again++;
+        s->figures.reread++;
+        empty_slots(s);
+        s->next = (struct stream_unit){ s->pass, s->n_layers };
+        begin_tiles(s);
+        request_ahead(s);
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        (void)stream_name_problem(s, tile_extent(s), NULL, e);
+        stream_reset(s);
+    }
+    return e;
+}

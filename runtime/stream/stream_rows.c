@@ -1,0 +1,100 @@
+/* Rows of an embedding that is not in memory: read for each token, checked, the latest kept. And
+ * how an error of any part is said. */
+#include "runtime/storage/crc32c.h"
+#include "runtime/stream/stream_private.h"
+#include "runtime/text/format_text.h"
+
+enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
+                          const struct file_read *read, enum err e, const char *why)
+{
+    char where[96] = "";
+
+    if (read != NULL && (e == ERR_IO || e == ERR_TIMEOUT)) {
+        format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
+                    file->device->name);
+    }
+    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where,
+                why);
+    return e;
+}
+
+enum err stream_name_problem(struct stream *s, unsigned extent, const struct file_read *read,
+                             enum err e)
+{
+    char part[32];
+
+    image_extent_name(s->image, extent, part, sizeof part);
+    return stream_name_part(s, s->file, part, read, e, err_text(e));
+}
+
+/* Read [offset, offset + bytes) to `at`, which holds group number `group` from `skip` on. */
+static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_t *at,
+                         uint32_t group, size_t skip)
+{
+    struct file_read read;
+    enum err e;
+
+    for (int tries = 0; tries <= STREAM_REREADS; tries++) {
+        s->figures.reread += tries != 0;
+        e = file_read_now(&read, s->file, offset, at, bytes);
+        s->figures.retries += read.n_retries;
+        if (e != ERR_OK) {
+            return stream_name_problem(s, 0, &read, e);
+        }
+        if (crc32c(0, at + skip, plan_row_group_bytes(s->image)) == s->row_sums[group]) {
+            return ERR_OK;
+        }
+    }
+    return stream_name_problem(s, 0, NULL, ERR_BAD_CHECKSUM);
+}
+
+/* Group number `group`, from `skip` on behind `offset` of the file, kept or read; NULL: *e. */
+static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, uint32_t group,
+                               size_t skip, enum err *e)
+{
+    uint8_t *at;
+
+    for (uint32_t i = 0; i < s->plan->n_rows; i++) {
+        if (s->row_offsets[i] == offset + skip) {
+            s->figures.rows_kept++;
+            return s->rows + i * bytes;
+        }
+    }
+    at = s->rows + s->next_row * bytes;
+    s->row_offsets[s->next_row] = 0;
+    *e = read_row(s, offset, bytes, at, group, skip);
+    if (*e != ERR_OK) {
+        stream_reset(s);
+        return NULL;
+    }
+    s->figures.rows_read++;
+    s->row_offsets[s->next_row] = offset + skip;
+    s->next_row = (s->next_row + 1) % s->plan->n_rows;
+    return at;
+}
+
+enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row)
+{
+    const struct ingot_tensor *t = image_tensor(s->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+    uint64_t first = t->offset + token / t->interleave *
+                                     (image_type_row_bytes(t->type, t->cols_padded) *
+                                      (uint64_t)t->interleave);
+    const uint8_t *at;
+    uint64_t offset;
+    size_t bytes, skip;
+    enum err e = ERR_OK;
+
+    *row = token % t->interleave;
+    if (s->extents[0] != NULL) {
+        *group = s->extents[0] + first;
+        return ERR_OK;
+    }
+    plan_embedding_range(s->image, token, &offset, &bytes);
+    skip = (size_t)(s->image->extents[0].offset + first - offset);
+    at = find_row(s, offset, bytes, token / t->interleave, skip, &e);
+    if (at == NULL) {
+        return e;
+    }
+    *group = at + skip;
+    return ERR_OK;
+}

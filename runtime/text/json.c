@@ -1,0 +1,244 @@
+#include "runtime/text/json.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/text/utf8.h"
+
+/* In the order of their escapes. */
+static const char escaped[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
+
+static enum json_kind fail(struct json *j, const char *problem)
+{
+    if (j->problem == NULL) {
+        j->problem = j->at >= j->n ? "the line ends too early" : problem;
+        j->column = j->at + 1;
+    }
+    return JSON_BAD;
+}
+
+void json_open(struct json *j, char *text, size_t n)
+{
+    int bytes = 1;
+
+    *j = (struct json) { .text = text, .n = n };
+    for (; j->at < n; j->at += (size_t)bytes) {
+        bytes = utf8_check((const uint8_t *)text + j->at, n - j->at);
+        if (bytes <= 0 || text[j->at] == '\0') {
+            (void)fail(j, "a byte that is not UTF-8");
+            return;
+        }
+    }
+    j->at = 0;
+}
+
+/* Past white space. The NUL at the end is never passed. */
+static char look(struct json *j)
+{
+    char c = j->held != '\0' ? j->held : j->text[j->at];
+
+    while (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        j->held = '\0';
+        c = j->text[++j->at];
+    }
+    return c;
+}
+
+static bool pass(struct json *j, char c)
+{
+    if (look(j) != c) {
+        return false;
+    }
+    j->held = '\0';
+    j->at++;
+    return true;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ---- values ---- */
+
+/* Four hexadecimal digits, or -1. */
+static int32_t read_hex(struct json *j)
+{
+    int32_t code = 0;
+
+    for (unsigned i = 0; i < 4; i++, j->at++) {
+        char c = j->text[j->at], lower = (char)(c | 0x20);
+
+        if (!is_digit(c) && (lower < 'a' || lower > 'f')) {
+            return -1;
+        }
+        code = code << 4 | (is_digit(c) ? c - '0' : lower - 'a' + 10);
+    }
+    return code;
+}
+
+/* Behind \u; a character beyond U+FFFF is two of them (RFC 8259, section 7). 0: not one. */
+static uint32_t read_code(struct json *j)
+{
+    int32_t low, code = read_hex(j);
+
+    if (code >> 11 != 0xd800 >> 11) {
+        return code > 0 ? (uint32_t)code : 0;
+    }
+    if (code >= 0xdc00 || j->text[j->at] != '\\' || j->text[j->at + 1] != 'u') {
+        return 0;
+    }
+    j->at += 2;
+    low = read_hex(j);
+    return low >> 10 == 0xdc00 >> 10 ? 0x10000u + (((uint32_t)code & 0x3ff) << 10 |
+                                                  ((uint32_t)low & 0x3ff)) : 0;
+}
+
+/* Behind the backslash. Returns how many bytes it wrote, fewer than the escape has; 0: none. */
+static size_t read_escape(struct json *j, char *out)
+{
+    char c = j->text[j->at];
+    const char *letter = c != '\0' ? strchr(letters, c) : NULL;
+    uint32_t code;
+
+    if (letter != NULL) {
+        j->at++;
+        *out = escaped[letter - letters];
+        return 1;
+    }
+    if (c != 'u') {
+        return 0;
+    }
+    j->at++;
+    code = read_code(j);
+    return code != 0 ? utf8_encode(out, code) : 0;
+}
+
+/* From its opening quote. NULL: failed. */
+static char *read_text(struct json *j, size_t *bytes)
+{
+    char *start = j->text + j->at, *out = start;
+
+    if (!pass(j, '"')) {
+        (void)fail(j, "a quote is missing");
+        return NULL;
+    }
+    while ((uint8_t)j->text[j->at] >= ' ') {
+        char c = j->text[j->at++];
+        size_t n = 1;
+
+        if (c == '"') {
+            *out = '\0';
+            *bytes = (size_t)(out - start);
+            return start;
+        }
+        if (c == '\\') {
+            n = read_escape(j, out);
+        } else {
+            *out = c;
+        }
+        if (n == 0) {
+            (void)fail(j, "an escape that stands for no character");
+            return NULL;
+        }
+        out += n;
+    }
+    (void)fail(j, "a control character in a text: write it as an escape");
+    return NULL;
+}
+
+/* A number or a word, which is ended by a NUL over what follows. */
+static enum json_kind read_bare(struct json *j, struct json_value *v)
+{
+    static const char words[3][6] = { "true", "false", "null" };
+    char c;
+
+    v->text = j->text + j->at;
+    for (c = *v->text; is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '+' ||
+                       c == '.' || c == 'E'; c = v->text[v->bytes]) {
+        v->bytes++;
+    }
+    if (v->text[0] == '-' || is_digit(v->text[0])) {
+        j->at += v->bytes;
+        j->held = c;
+        v->text[v->bytes] = '\0';
+        return JSON_NUMBER;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        if (v->bytes == strlen(words[i]) && memcmp(v->text, words[i], v->bytes) == 0) {
+            j->at += v->bytes;
+            return (enum json_kind)(JSON_TRUE + i);
+        }
+    }
+    return fail(j, "a text, a number, true, false or null is missing");
+}
+
+static enum json_kind read_value(struct json *j, struct json_value *v)
+{
+    char c = look(j);
+
+    v->column = j->at + 1;
+    if (c != '"') {
+        return read_bare(j, v);
+    }
+    v->text = read_text(j, &v->bytes);
+    return v->text != NULL ? JSON_TEXT : JSON_BAD;
+}
+
+/* ---- the object ---- */
+
+static enum json_kind read_member(struct json *j, struct json_value *v)
+{
+    size_t bytes;
+    bool first = !j->open;
+
+    if (j->problem != NULL) {
+        return JSON_BAD;
+    }
+    if (first && !pass(j, '{')) {
+        return fail(j, "the line does not begin with {");
+    }
+    j->open = true;
+    if (!j->closed && pass(j, '}')) {
+        j->closed = true;
+    }
+    if (j->closed) {
+        return look(j) == '\0' ? JSON_END : fail(j, "something follows the }");
+    }
+    if (!first && !pass(j, ',')) {
+        return fail(j, "a comma or } is missing");
+    }
+    (void)look(j);
+    v->key = read_text(j, &bytes);
+    if (v->key == NULL || !pass(j, ':')) {
+        return fail(j, "a colon is missing");
+    }
+    return read_value(j, v);
+}
+
+enum json_kind json_member(struct json *j, struct json_value *v)
+{
+    *v = (struct json_value) { 0 };
+    return v->kind = read_member(j, v);
+}
+
+/* ---- writing ---- */
+
+size_t json_escape(char out[JSON_ESCAPE_BYTES], char c)
+{
+    const char *at = c != '\0' && c != '/' ? strchr(escaped, c) : NULL;
+
+    if (at != NULL) {
+        out[0] = '\\';
+        out[1] = letters[at - escaped];
+        return 2;
+    }
+    if ((uint8_t)c < ' ' || c == 0x7f) {
+        memcpy(out, "\\u00", 4);
+        out[4] = "01234567"[(uint8_t)c >> 4];
+        out[5] = "0123456789abcdef"[c & 15];
+        return 6;
+    }
+    out[0] = c;
+    return 1;
+}

@@ -1,0 +1,70 @@
+#include "runtime/text/unicode_class.h"
+
+#include "runtime/text/unicode_table.h"
+
+/* Of the low nibble of a run's first byte, and the classes of alternating letters: see the table. */
+enum { LENGTH_BYTE = 14, LENGTH_LONG = 15, UPPER_FIRST = 11, LOWER_FIRST = 12 };
+
+/* The last start at or before code. */
+static unsigned find_start(uint32_t code)
+{
+    unsigned low = 0, high = unicode_n_starts;
+
+    while (high - low > 1) {
+        unsigned middle = (low + high) / 2;
+
+        if (unicode_starts[middle] <= code) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The length of the run at *at, which moves to the next one. */
+static uint32_t run_length(const uint8_t **at)
+{
+    const uint8_t *run = *at;
+    uint32_t low = run[0] & 15;
+
+    if (low < LENGTH_BYTE) {
+        *at = run + 1;
+        return low + 1;
+    }
+    if (low == LENGTH_BYTE) {
+        *at = run + 2;
+        return run[1] + LENGTH_BYTE + 1u;
+    }
+    *at = run + 4;
+    return run[1] | (uint32_t)run[2] << 8 | (uint32_t)run[3] << 16;
+}
+
+enum unicode_class unicode_class(uint32_t code)
+{
+    const uint8_t *at, *run;
+    uint32_t first, length;
+    unsigned start;
+
+    if (code < sizeof unicode_ascii) {
+        return (enum unicode_class)unicode_ascii[code];
+    }
+    if (code > 0x10ffff) {
+        return UNICODE_OTHER;
+    }
+    start = find_start(code);
+    first = unicode_starts[start];
+    at = unicode_runs + unicode_offsets[start];
+    for (;;) { /* ends: the runs cover every code point */
+        run = at;
+        length = run_length(&at);
+        if (code - first < length) {
+            break;
+        }
+        first += length;
+    }
+    if (*run >> 4 == UPPER_FIRST || *run >> 4 == LOWER_FIRST) {
+        return (code - first) % 2 == (*run >> 4 == UPPER_FIRST ? 0 : 1) ? UNICODE_LU : UNICODE_LL;
+    }
+    return (enum unicode_class)(*run >> 4);
+}

@@ -1,0 +1,103 @@
+/* SentencePiece BPE by score, and byte-level BPE by rank of merges, over the tokenizer section of
+ * an .ingot file, used where it lies. Source:
+ * flash_image/FORMAT.md, section 4. */
+#ifndef INGOT_RUNTIME_TOKENIZER_H
+#define INGOT_RUNTIME_TOKENIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+#include "runtime/text/utf8.h" /* struct utf8_writer, for what tokenizer_piece() gives */
+
+/* A view of the section, sets of first bytes, and the bytes themselves; about 500 bytes. */
+struct tokenizer {
+    const struct ingot_tokenizer *head;
+    const uint32_t *text_offsets; /* (n_tokens + 1) */
+    const float *scores;          /* (n_tokens), only where merges is NULL */
+    const uint8_t *types;         /* (n_tokens), see tokenizer_type() */
+    const uint32_t *sorted;       /* (n_sorted) ids by bytes of text */
+    const uint32_t *byte_tokens;  /* (256) */
+    const char *text;
+    const struct ingot_merges *merges; /* NULL: by score */
+    const uint32_t *merge_rows;        /* (n_tokens + 1) */
+    const struct ingot_merge *merge_entries;
+    uint32_t control_lo, control_hi; /* control tokens have control_lo <= id < control_hi */
+    uint32_t control_first[8];       /* bit b: some control token begins with byte b */
+    uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
+    uint32_t before_space[8];        /* bytes that some token has a space after */
+    uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
+};
+
+static inline enum ingot_token_type tokenizer_type(const struct tokenizer *t, uint32_t id)
+{
+    return (enum ingot_token_type)(t->types[id] & INGOT_TOKEN_TYPE);
+}
+
+/* The text of token id < n_tokens as it prints, not terminated. */
+static inline const char *tokenizer_text(const struct tokenizer *t, uint32_t id)
+{
+    return t->text + t->text_offsets[id];
+}
+
+static inline size_t tokenizer_text_bytes(const struct tokenizer *t, uint32_t id)
+{
+    return t->text_offsets[id + 1] - t->text_offsets[id];
+}
+
+enum tokenizer_flags {
+    TOKENIZER_PLAIN = 0,
+    TOKENIZER_BOS = 1,      /* BOS first, where the model wants one and the text has none */
+    TOKENIZER_CONTINUE = 2, /* the text goes on after other tokens: no space in front of it */
+    TOKENIZER_EOS = 4,      /* EOS last, where the model wants one */
+};
+
+/* A stretch of text. Control tokens are recognized only inside trusted parts, so that user text
+ * cannot form one. Ordinary text merges across the borders of parts. */
+struct tokenizer_part {
+    const char *text; /* `bytes` bytes, not terminated; may be NULL when bytes == 0 */
+    size_t bytes;
+    bool trusted; /* from the model's chat template */
+};
+
+/* Open over a section that the image reader has validated. section: 4-byte aligned, must stay
+ * in place. Errors: none. */
+void tokenizer_open(struct tokenizer *t, const uint8_t *section);
+
+/* Bytes of scratch that an encode of text_bytes bytes (of all parts) needs. SIZE_MAX when
+ * text_bytes is beyond what can be encoded (1 GiB). */
+size_t tokenizer_scratch_bytes(size_t text_bytes);
+
+/* How many bytes of text scratch_bytes of scratch suffice for. */
+size_t tokenizer_text_limit(size_t scratch_bytes);
+
+/* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
+ * bytes: those that are not UTF-8 become byte tokens one by one. In SentencePiece U+2581 counts as
+ * a space; in byte-level BPE a byte that the vocabulary lacks is left out.
+ * scratch: 8-byte aligned, not kept. *n_ids is set on every return, 0 on an error.
+ * Errors: ERR_TOO_LONG (the ids do not fit max_ids), ERR_NO_SPACE (scratch too small),
+ * ERR_BAD_TOKENIZER (a character has neither byte tokens nor an unknown token to stand for it). */
+enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
+                                size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
+                                size_t *n_ids, void *scratch, size_t scratch_bytes);
+
+/* The same for one untrusted text. */
+enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes,
+                          unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
+                          void *scratch, size_t scratch_bytes);
+
+/* The same for one trusted text: control tokens are matched first, longest first. */
+enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, size_t bytes,
+                                   unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
+                                   void *scratch, size_t scratch_bytes);
+
+/* The bytes that token id prints after token previous (INGOT_NO_TOKEN: none), *bytes of them,
+ * not terminated: a byte token gives its byte, a control or unused token nothing, and after BOS
+ * the first space of a piece falls away where the model puts one in front of a text. Never NULL;
+ * an id outside the vocabulary gives nothing. */
+const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t previous,
+                            size_t *bytes);
+
+#endif

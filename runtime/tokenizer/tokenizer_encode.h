@@ -1,0 +1,43 @@
+/* What the halves of the encoder share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_TOKENIZER_ENCODE_H
+#define INGOT_RUNTIME_TOKENIZER_ENCODE_H
+
+#include "runtime/tokenizer/tokenizer.h"
+
+/* A pair of adjacent pieces: `bytes` bytes of the run from `left` on; the least key goes first.
+ * Stale when no two live pieces span exactly these bytes any more: borders only ever fall away,
+ * so two pieces that do are the two that were offered. */
+struct pair {
+    uint32_t key;
+    uint32_t left;
+    uint32_t bytes;
+};
+
+struct encoder {
+    const struct tokenizer *t;
+    char *text;         /* [0] is room for the space in front, the parts follow */
+    uint32_t end;       /* of the text so far */
+    uint32_t run_start; /* text before it has become ids */
+    uint32_t *next;     /* by position in the run at work: the next piece, 0 for a dead one */
+    uint32_t *prev;
+    uint32_t *id; /* of the piece, or INGOT_NO_TOKEN */
+    struct pair *heap;
+    size_t n_heap;
+    bool add_space;  /* in front of a run */
+    bool skip_space; /* white space that comes next belongs to the token before */
+    bool add_bos;    /* still to come, unless the text brings its own */
+    bool after_unk;  /* the id before stands for an unknown character of the same run */
+    uint32_t *ids;
+    size_t n_ids, max_ids;
+};
+
+/* The NORMAL or USER token that s (n) spells, or INGOT_NO_TOKEN. */
+uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n);
+
+/* Append an id, and BOS before the first. ERR_TOO_LONG. */
+enum err tokenizer_emit(struct encoder *e, uint32_t id);
+
+/* Append the tokens of s (n >= 1), merged as one run. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
+enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n);
+
+#endif

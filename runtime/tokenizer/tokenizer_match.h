@@ -1,0 +1,81 @@
+/* What a pre-tokenizer's patterns are made of; runtime/tokenizer/tokenizer_split.c alone puts them
+ * together. A matcher gives where the match at a position ends, or the position itself for no
+ * match. It looks at text[at .. end), at < end, and takes no longer than what it walks over, which
+ * is the match, the run of letters at it, and the white space there. */
+#ifndef INGOT_RUNTIME_TOKENIZER_MATCH_H
+#define INGOT_RUNTIME_TOKENIZER_MATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/text/unicode_class.h"
+
+typedef uint32_t matcher(const uint8_t *text, uint32_t at, uint32_t end, const void *rule);
+
+struct symbol {
+    uint32_t code;
+    uint32_t set;   /* 1 << class; 0 at the end of the piece */
+    uint32_t bytes;
+};
+
+/* A byte that is not UTF-8 is a U+FFFD of one byte. */
+struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end);
+
+/* [set]{0,most} */
+uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set,
+                        uint32_t most);
+
+/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ ; no rule */
+matcher match_gpt2;
+
+/* The patterns after GPT-2's: alternatives in this order, rule is a struct words. */
+matcher match_words;
+
+enum contraction { CONTRACTION_NONE, CONTRACTION_WORD, CONTRACTION_SUFFIX };
+
+struct words {
+    uint32_t letters;   /* of a word: [letters]+ */
+    uint32_t no_lead;   /* [^\r\n no_lead]? may stand before the letters */
+    uint32_t marks;     /* " ?[marks]+" with tail after it */
+    uint32_t digits;    /* most digits of a piece; 0: no alternative for them */
+    bool cased;         /* a word is capitals, then small letters; others are both */
+    bool ascii_word;    /* first of all: one ASCII punctuation character and [A-Za-z]+ */
+    bool newline_tail;  /* [\r\n]* after the marks */
+    bool slash_tail;    /* [\r\n/]* */
+    enum contraction contraction;
+};
+
+enum { /* [^\s\p{L}\p{N}] */
+    MARKS = UNICODE_IS_OTHER | UNICODE_IS_M | UNICODE_IS_P | UNICODE_IS_S
+};
+
+/* Characters of a set; rule is a struct run. */
+matcher match_run;
+
+struct range {
+    uint32_t first, last;
+};
+
+/* \s? or " ?", then up to `most` characters of a set, of ranges, or of ASCII characters. */
+struct run {
+    bool any_space;   /* \s? before the run */
+    bool space;       /* " ?" before it */
+    bool inverted;    /* the characters that are in none of the following */
+    uint32_t set;
+    uint32_t most;    /* 0: any number */
+    const struct range *ranges;
+    uint32_t n_ranges;
+    const char *ascii;
+};
+
+/* Falcon looks for digits when bytes have become printable characters, and those of B2, B3, B9
+ * and BC to BE are the superscripts and fractions of Latin-1. No rule. */
+matcher match_byte_digits;
+
+/* [0-9][0-9][0-9], of bytes: the stage before may have cut inside a character. No rule. */
+matcher match_three_digits;
+
+/* \s+$ : white space that ends the piece. No rule. */
+matcher match_last_spaces;
+
+#endif

@@ -1,0 +1,52 @@
+/* Ids back to text. */
+#include <string.h>
+
+#include "runtime/tokenizer/tokenizer.h"
+
+/* The value of a hexadecimal digit, or -1. */
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'A' && c <= 'F') {
+        return c - 'A' + 10;
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that a token called <0xXX> stands for, or -1. */
+static int byte_value(const char *text, size_t bytes)
+{
+    if (bytes != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>' ||
+        digit_value(text[3]) < 0 || digit_value(text[4]) < 0) {
+        return -1;
+    }
+    return digit_value(text[3]) * 16 + digit_value(text[4]);
+}
+
+const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t previous,
+                            size_t *bytes)
+{
+    const char *text;
+    int byte;
+
+    *bytes = 0;
+    if (id >= t->head->n_tokens || tokenizer_type(t, id) == INGOT_TOKEN_CONTROL ||
+        tokenizer_type(t, id) == INGOT_TOKEN_UNUSED) {
+        return "";
+    }
+    text = tokenizer_text(t, id);
+    *bytes = tokenizer_text_bytes(t, id);
+    byte = tokenizer_type(t, id) == INGOT_TOKEN_BYTE ? byte_value(text, *bytes) : -1;
+    if (byte >= 0) {
+        *bytes = 1;
+        return (const char *)&t->bytes[byte];
+    }
+    if (previous != INGOT_NO_TOKEN && previous == t->head->bos && *bytes > 0 && text[0] == ' ' &&
+        (t->head->flags & INGOT_ADD_SPACE_PREFIX)) {
+        *bytes -= 1;
+        return text + 1;
+    }
+    return text;
+}
