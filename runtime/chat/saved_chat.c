@@ -187,7 +187,7 @@ static enum err move_cache(struct transfer *t, const struct saved_chat_state *st
     }
     return e;
 }
-_Static_assert((int)STREAM_PROBLEM_BYTES <= (int)SAVED_CHAT_PROBLEM_BYTES, "a page's problem is copied");
+_Static_assert((int)STREAM_PROBLEM_BYTES <= (int)SAVED_CHAT_PROBLEM_BYTES, "it is copied");
 
 static enum err move_payload(struct transfer *t, const struct saved_chat_state *state,
                              const struct saved_chat_header *h)

@@ -30,7 +30,8 @@ uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, e
 
     return n_spilled == 0 ? kv_cache_bytes(p, context, type)
                           : whole * tiles(context) * page +
-                            n_spilled * (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
+                            n_spilled *
+                                (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
 }
 
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,

@@ -23,7 +23,7 @@
 
 enum {
     KV_PAGES_SLOTS = 2,
-    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* layers that spill: of fewer the slots would take as much */
+    KV_PAGES_LEAST = KV_PAGES_SLOTS + 1, /* layers that spill: slots take as much as two */
 };
 
 struct stream;

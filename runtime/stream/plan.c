@@ -294,7 +294,8 @@ static uint64_t kv_bytes(const struct plan *plan, const struct plan_request *r, 
 static uint64_t rest_bytes(const struct plan *plan, const struct plan_request *r,
                            uint32_t context)
 {
-    return page_up(kv_bytes(plan, r, context)) + page_up(scratch_bytes(plan, r, context)) + INGOT_PAGE;
+    return page_up(kv_bytes(plan, r, context)) + page_up(scratch_bytes(plan, r, context)) +
+           INGOT_PAGE;
 }
 
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
