@@ -9,7 +9,8 @@ static const char *const texts[ERR_COUNT] = {
     [-ERR_RANGE] = "read beyond the end of the device: the card image is cut short, write it again",
     [-ERR_NOT_FOUND] = "no such file: put an .ingot model into the folder models/ of the card",
     [-ERR_NO_FILESYSTEM] = "no FAT32 partition: write the card with `make card`",
-    [-ERR_BAD_FILESYSTEM] = "the FAT32 file system is damaged: check it with fsck.vfat or write the card again",
+    [-ERR_BAD_FILESYSTEM] =
+        "the FAT32 file system is damaged: check it with fsck.vfat or write the card again",
     [-ERR_TOO_FRAGMENTED] = "the file lies in too many pieces: copy it to an empty card",
     [-ERR_BAD_MAGIC] = "not an .ingot file: make one with `ingot pack`",
     [-ERR_BAD_VERSION] = "an .ingot file of another version: pack the model again with this version",

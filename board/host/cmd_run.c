@@ -95,7 +95,8 @@ int cmd_chat(int argc, char **argv)
         return status;
     }
     if (isatty(0) && args.options.mode != MODE_JSON) {
-        console_printf("Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help lists commands.\n");
+        console_printf("Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, "
+                       "/help lists commands.\n");
     }
     host_terminal_take_ctrl_c(true);
     chat_loop(chat, host_talk_services());

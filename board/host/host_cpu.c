@@ -36,7 +36,13 @@ const struct kernel_tuning *host_cpu_tuning(void)
 #elif defined(__aarch64__)
 
 /* Bits of AT_HWCAP and AT_HWCAP2 (Linux Documentation/arch/arm64/elf_hwcaps.rst). */
-enum { CAP_CRC32 = 1 << 7, CAP_CPUID = 1 << 11, CAP_ASIMDDP = 1 << 20, CAP_SVE = 1 << 22, CAP2_I8MM = 1 << 13 };
+enum {
+    CAP_CRC32 = 1 << 7,
+    CAP_CPUID = 1 << 11,
+    CAP_ASIMDDP = 1 << 20,
+    CAP_SVE = 1 << 22,
+    CAP2_I8MM = 1 << 13,
+};
 
 uint32_t host_cpu_features(void)
 {

@@ -249,8 +249,7 @@ static enum err decode(struct chat *c, struct reply *r)
         if (limit == UINT32_MAX && circles_add(&r->circles, e->ids + e->kv.length)) {
             r->reason = "circle";
             end_text(r);
-            console_printf("\n(stopped, for the reply goes in circles: repeat= above 1 helps, and with "
-                           "n= it may)");
+            console_printf("\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
             return ERR_OK;
         }
         if (console_aborted()) {

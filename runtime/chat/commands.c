@@ -89,7 +89,10 @@ static void show_stop(const char *stop)
 {
     console_printf(", stop \"");
     for (; *stop != '\0'; stop++) {
-        const char *escape = *stop == '\n' ? "\\n" : *stop == '\t' ? "\\t" : *stop == '"' ? "\\\"" : "";
+        const char *escape = *stop == '\n'   ? "\\n"
+                             : *stop == '\t' ? "\\t"
+                             : *stop == '"'  ? "\\\""
+                                             : "";
 
         console_write(*escape != '\0' ? escape : stop, *escape != '\0' ? 2 : 1);
     }
@@ -102,10 +105,12 @@ static void show_settings(const struct chat *c)
     char temp[FORMAT_NUMBER_BYTES], top_p[FORMAT_NUMBER_BYTES], min_p[FORMAT_NUMBER_BYTES],
         repeat[FORMAT_NUMBER_BYTES];
 
-    console_printf("temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u, think %s, quiet %s",
+    console_printf("temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u, think %s, "
+                   "quiet %s",
                    format_milli(temp, (uint64_t)(p->temp * 1000.0f + 0.5f), 3),
                    format_milli(top_p, (uint64_t)(p->top_p * 1000.0f + 0.5f), 3),
-                   (unsigned)p->top_k, format_milli(min_p, (uint64_t)(p->min_p * 1000.0f + 0.5f), 3),
+                   (unsigned)p->top_k,
+                   format_milli(min_p, (uint64_t)(p->min_p * 1000.0f + 0.5f), 3),
                    format_milli(repeat, (uint64_t)(p->repeat * 1000.0f + 0.5f), 3),
                    (unsigned long long)p->seed, (unsigned)c->options->n,
                    options_think_name(c->options->think), c->options->quiet ? "on" : "off");

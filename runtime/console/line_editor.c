@@ -53,7 +53,8 @@ static bool joins(const struct line_editor *e, size_t at)
 {
     const uint8_t *text = (const uint8_t *)e->line + at;
 
-    return at < e->n && *text >= 0x80 && char_joins(utf8_decode(text, (int)(code_after(e, at) - at)));
+    return at < e->n && *text >= 0x80 &&
+           char_joins(utf8_decode(text, (int)(code_after(e, at) - at)));
 }
 
 static size_t character_before(const struct line_editor *e, size_t at)

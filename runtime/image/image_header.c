@@ -172,7 +172,8 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
                       (unsigned)file_bytes);
     }
     if (memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) != 0) {
-        return REFUSE(img, ERR_BAD_MAGIC, "not an .ingot file (its magic is another): make one with `ingot pack`");
+        return REFUSE(img, ERR_BAD_MAGIC,
+                      "not an .ingot file (its magic is another): make one with `ingot pack`");
     }
     if (h->version != INGOT_VERSION) {
         return REFUSE(img, ERR_BAD_VERSION, "header: version is %u, this program reads %u: pack "
@@ -186,7 +187,8 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
                       h->params.family, (unsigned)INGOT_LAST_FAMILY);
     }
     if (h->file_bytes > file_bytes) {
-        return REFUSE(img, ERR_TRUNCATED, "the file has %llu bytes of %llu: it is cut short, copy it again",
+        return REFUSE(img, ERR_TRUNCATED,
+                      "the file has %llu bytes of %llu: it is cut short, copy it again",
                       (unsigned long long)file_bytes, (unsigned long long)h->file_bytes);
     }
     if (h->file_bytes % INGOT_PAGE != 0 || h->file_bytes == 0) {
