@@ -1,5 +1,5 @@
-/* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. chat.c alone includes
- * it. */
+/* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. Only chat.c and
+ * chat_reply.c include it. */
 #ifndef INGOT_RUNTIME_CHAT_JSON_H
 #define INGOT_RUNTIME_CHAT_JSON_H
 

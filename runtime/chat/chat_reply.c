@@ -1,0 +1,376 @@
+#include "runtime/chat/chat_private.h"
+
+#include <string.h>
+
+#include "runtime/chat/chat_json.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/chat/circles.h"
+#include "runtime/chat/reply_text.h"
+#include "runtime/chat/report.h"
+#include "runtime/console/console.h"
+#include "runtime/console/console_json.h"
+#include "runtime/console/trace.h"
+#include "runtime/text/format_text.h"
+
+static bool is_line_feeds(const struct chat *c, uint32_t id)
+{
+    size_t bytes;
+    const char *text = tokenizer_piece(&c->engine->tokenizer, id, INGOT_NO_TOKEN, &bytes);
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] != '\n') {
+            return false;
+        }
+    }
+    return bytes != 0;
+}
+
+/* Thoughts are not part of the conversation: the cache goes back to where the last reply began,
+ * and what it says behind them is pending. */
+static void forget_thoughts(struct chat *c)
+{
+    struct engine *e = c->engine;
+    uint32_t end = e->kv.length + c->pending;
+    uint32_t from = c->reply_start;
+
+    if (c->think_end == INGOT_NO_TOKEN || !c->started) {
+        return;
+    }
+    for (uint32_t i = c->reply_start; i < end; i++) {
+        from = e->ids[i] == c->think_end ? i + 1 : from;
+    }
+    if (from == c->reply_start) {
+        return;
+    }
+    while (from < end && is_line_feeds(c, e->ids[from])) {
+        from++;
+    }
+    memmove(e->ids + c->reply_start, e->ids + from, (end - from) * sizeof *e->ids);
+    e->kv.length = c->reply_start;
+    c->pending = end - from;
+}
+
+static bool stop_requested(void *context)
+{
+    (void)context;
+    return console_aborted();
+}
+
+static bool is_end(const struct chat *c, uint32_t id)
+{
+    return chat_is_stop(c->template, id) || id == c->engine->tokenizer.head->bos;
+}
+
+struct reply {
+    struct report_reply figures;
+    struct reply_text text;
+    uint32_t previous;
+    uint32_t first_new; /* index in the cache of the first new token */
+    struct circles circles;
+    const char *reason; /* why it ended */
+};
+
+static void print_token(const struct chat *c, struct reply *r, uint32_t id)
+{
+    size_t bytes;
+    const char *text = chat_piece(c, id, r->previous, &bytes);
+
+    console_token_begin(id);
+    reply_text_put(&r->text, text, bytes);
+    console_token_end();
+    r->previous = id;
+}
+
+/* What was held back comes out; zeroed where it has not begun. */
+static void end_text(struct reply *r)
+{
+    bool holds = r->text.stop.n + r->text.mark.n + r->text.writer.n_held != 0;
+
+    if (holds) {
+        console_token_begin(INGOT_NO_TOKEN);
+    }
+    reply_text_end(&r->text);
+    if (holds) {
+        console_token_end();
+    }
+}
+
+/* The context is full in the middle of a reply, all of which is in the cache. ERR_NO_SPACE: it has
+ * no older turns to drop; told. Otherwise as engine_append. */
+static enum err make_room_for_reply(struct chat *c, struct reply *r)
+{
+    struct engine *e = c->engine;
+    uint32_t end = e->kv.length;
+    enum err error;
+
+    if (!chat_drop_oldest(c, 1)) {
+        console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
+        return ERR_NO_SPACE;
+    }
+    r->first_new -= end - c->pending;
+    chat_wait_begin(c, "what is left", c->pending);
+    error = engine_append(e, e->ids, c->pending, chat_wait_stop, c);
+    console_progress_end();
+    c->pending -= error == ERR_OK ? c->pending : e->kv.length;
+    return error;
+}
+
+/* Sample, print and append until an end. What was printed last and not appended is pending: the
+ * next turn begins with it, so that no pass is spent on a token that may be the last. */
+static enum err decode(struct chat *c, struct reply *r)
+{
+    struct engine *e = c->engine;
+    uint32_t limit = c->options->n != 0 ? c->options->n : UINT32_MAX;
+
+    r->figures.first = board.ticks();
+    for (;;) {
+        uint64_t before = e->stream.figures.bytes_streamed;
+        uint32_t id;
+        bool guessed;
+        enum err error;
+
+        if (e->kv.length == e->kv.context) {
+            error = make_room_for_reply(c, r);
+            if (error != ERR_OK) {
+                r->reason = "context";
+                return error == ERR_NO_SPACE ? ERR_OK : error;
+            }
+        }
+        id = speculative_pick(&c->speculative, &c->sampler);
+        if (id == SAMPLER_NO_TOKEN) {
+            format_text(e->problem, sizeof e->problem,
+                        "the model gave no usable logits: check it with `ingot verify`");
+            return ERR_BAD_MODEL;
+        }
+        if (is_end(c, id)) {
+            return ERR_OK;
+        }
+        print_token(c, r, id);
+        r->figures.new_tokens++;
+        r->figures.end = board.ticks();
+        guessed = engine_was_guessed(e, id);
+        c->pending = 1;
+        if (r->text.stopped) {
+            r->reason = "stop";
+            return ERR_OK;
+        }
+        if (r->figures.new_tokens == limit) {
+            r->reason = "limit";
+            return ERR_OK;
+        }
+        if (limit == UINT32_MAX && circles_add(&r->circles, e->ids + e->kv.length)) {
+            r->reason = "circle";
+            end_text(r);
+            console_printf("\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
+            return ERR_OK;
+        }
+        if (console_aborted()) {
+            return ERR_ABORTED;
+        }
+        error = speculative_append(&c->speculative, &c->sampler, limit - r->figures.new_tokens,
+                                   stop_requested, NULL);
+        if (error != ERR_OK) { /* which may have cost the cache its end */
+            c->pending = r->first_new + r->figures.new_tokens - e->kv.length;
+            return error;
+        }
+        c->pending = 0;
+        r->figures.passes += guessed ? 0 : 1;
+        r->figures.decode_bytes += e->stream.figures.bytes_streamed - before;
+    }
+}
+
+static void print_ids(const struct chat *c, const struct reply *r)
+{
+    const struct engine *e = c->engine;
+
+    console_printf("ids:");
+    for (uint32_t i = 0; i < r->figures.new_tokens; i++) {
+        console_printf(" %u", (unsigned)e->ids[r->first_new + i]);
+    }
+    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)e->logits_hash,
+                   (unsigned)e->n_hashed);
+}
+
+/* For `make bench`: the figures before they are rounded. */
+static void print_ticks(const struct reply *r)
+{
+    console_printf("ticks: prefill %llu decode %llu of %llu per second\n",
+                   (unsigned long long)(r->figures.first - r->figures.start),
+                   (unsigned long long)(r->figures.end - r->figures.first),
+                   (unsigned long long)board.ticks_hz());
+}
+
+static void print_error(const struct chat *c, enum err error)
+{
+    if (error == ERR_ABORTED && !console_is_json()) {
+        console_printf("\n(stopped)\n");
+    } else if (error != ERR_OK && error != ERR_ABORTED) {
+        console_printf("\nerror: %s\n", c->engine->problem[0] != '\0' ? c->engine->problem
+                                                                      : err_text(error));
+    }
+}
+
+static void print_figures(const struct chat *c, const struct reply *r, enum err error)
+{
+    if (error == ERR_OK) {
+        console_printf("\n");
+    }
+    if (!console_is_json() && !c->options->quiet) {
+        report_figures(c->engine, &r->figures);
+    }
+    if (c->options->ids) {
+        print_ids(c, r);
+    }
+    if (c->options->ticks) {
+        print_ticks(r);
+    }
+    if (c->options->trace != 0) {
+        trace_print();
+    }
+}
+
+static void close_reply(struct chat *c, struct reply *r, enum err error)
+{
+    end_text(r);
+    console_style(CONSOLE_NORMAL);
+    print_error(c, error);
+    if (r->figures.end == 0) {
+        r->figures.end = r->figures.first;
+    }
+    r->figures.speculates = c->speculative.on;
+    r->figures.guessed = c->speculative.figures.guessed;
+    r->figures.right = c->speculative.figures.right;
+    if (r->figures.first != 0) { /* not stopped, nor failed, before the first token */
+        print_figures(c, r, error);
+    }
+    if (console_is_json()) {
+        chat_json_done(c, &r->figures, error == ERR_OK        ? r->reason
+                                       : error == ERR_ABORTED ? "stopped"
+                                                              : "error");
+    }
+}
+
+static enum err refuse_prompt(struct chat *c, enum err error)
+{
+    if (error == ERR_TOO_LONG) {
+        console_printf("error: the prompt does not fit the context: room for %u of %u tokens; "
+                       "shorten it, or raise ctx=\n",
+                       (unsigned)(c->engine->kv.context - c->engine->kv.length),
+                       (unsigned)c->engine->kv.context);
+    } else if (error == ERR_NO_SPACE) {
+        console_printf("error: the prompt is longer than %u bytes: shorten it\n",
+                       (unsigned)ENGINE_TEXT_BYTES);
+    } else {
+        console_printf("error: %s\n", err_text(error));
+    }
+    if (console_is_json()) {
+        chat_json_done(c, NULL, "error");
+    }
+    return error;
+}
+
+/* The turn's tokens behind the conversation, the oldest of which gives way. A quarter of the
+ * context is left for the reply where that is possible. */
+static enum err encode_turn(struct chat *c, const char *text, size_t bytes, size_t *n)
+{
+    struct engine *e = c->engine;
+    bool dropped = false;
+    enum err error;
+
+    for (;;) {
+        uint32_t at = e->kv.length + c->pending;
+
+        error = chat_encode(c, text, bytes, true, !c->started, at, e->kv.context - at, n);
+        if (error != ERR_TOO_LONG &&
+            (error != ERR_OK || dropped || at + *n <= e->kv.context / 4 * 3)) {
+            return error;
+        }
+        if (!chat_drop_oldest(c, 0)) {
+            return error;
+        }
+        dropped = true;
+    }
+}
+
+static void dim(bool on)
+{
+    console_style(on ? CONSOLE_DIM : CONSOLE_REPLY);
+}
+
+static void open_text(const struct chat *c, struct reply *r, bool as_turn)
+{
+    uint32_t bytes;
+    const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
+    bool inside = as_turn && c->options->think != THINK_OFF && reply_text_opens(prefix, bytes);
+
+    reply_text_open(&r->text, c->options, inside, console_write_to, dim);
+}
+
+void chat_say_no_model(void)
+{
+    console_printf("error: no model is loaded: /model NAME loads one, /models lists them\n");
+}
+
+enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
+{
+    struct engine *e = c->engine;
+    struct reply r = { .reason = "end" };
+    uint32_t start, own;
+    size_t n = 0;
+    enum err error;
+
+    if (e == NULL) {
+        chat_say_no_model();
+        return ERR_NOT_FOUND;
+    }
+    e->problem[0] = '\0';
+    as_turn = as_turn && chat_has_template(c->template);
+    if (as_turn) {
+        forget_thoughts(c);
+        error = encode_turn(c, text, bytes, &n);
+    } else {
+        chat_clear(c);
+        error = chat_encode(c, text, bytes, false, true, 0, e->kv.context, &n);
+    }
+    if (error != ERR_OK) {
+        return refuse_prompt(c, error);
+    }
+    start = e->kv.length;
+    own = start + c->pending;
+    n += c->pending;
+    r.figures.prompt_tokens = (uint32_t)n;
+    r.figures.before = e->stream.figures;
+    c->speculative.figures = (struct speculative_figures){ 0 };
+    r.figures.start = board.ticks();
+    r.first_new = start + (uint32_t)n;
+    r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
+    if (c->options->trace != 0) {
+        trace_start();
+    }
+    chat_wait_begin(c, "prompt", (uint32_t)n);
+    error = engine_append(e, e->ids + start, n, chat_wait_stop, c);
+    console_progress_end();
+    if (error == ERR_OK) {
+        c->started = true;
+        c->pending = 0;
+        c->reply_start = r.first_new;
+        if (as_turn) {
+            turns_push(&c->turns, own, r.first_new, text, bytes);
+        }
+        speculative_follow(&c->speculative, stop_requested, NULL);
+        console_style(CONSOLE_REPLY);
+        open_text(c, &r, as_turn);
+        error = decode(c, &r);
+    } else {
+        e->kv.length = e->kv.length < start ? e->kv.length : start;
+        c->pending = own - e->kv.length; /* as if the turn had never begun */
+    }
+    c->totals.turns++;
+    c->totals.prompt_tokens += r.figures.prompt_tokens;
+    c->totals.new_tokens += r.figures.new_tokens;
+    close_reply(c, &r, error);
+    if (r.text.stopped) {
+        chat_cut_reply(c, r.text.bytes, r.text.shown);
+    }
+    return error;
+}
