@@ -8,15 +8,12 @@ FUZZ_SECONDS ?= 2
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
 
-GOLDEN := tests/golden/kv_card.t tests/golden/table.t tests/golden/boards.t tests/golden/families.t tests/golden/gguf_families.t \
-          tests/golden/quantizer.t tests/golden/hf_tokenizers.t tests/golden/machines.t \
-          tests/golden/info.t tests/golden/demo.t tests/golden/speculative.t \
-          tests/golden/perplexity.t tests/golden/tokenizers.t
-BOOT := tests/boot/power_cut.t tests/boot/console.t tests/boot/serial.t tests/boot/host_chat.t tests/boot/soak.t tests/boot/paste.t tests/boot/selftest.t \
-        tests/boot/boot.t tests/boot/chat.t tests/boot/build.t tests/boot/traps.t tests/boot/rpi.t tests/boot/sd.t \
-        tests/boot/riscv_boards.t tests/boot/cards.t tests/boot/porting.t
-FAULTS := tests/faults/kv_card.t tests/faults/stream.t tests/faults/image.t tests/faults/card.t tests/faults/card_files.t \
-          tests/faults/host.t tests/faults/models.t
+# Every program of a folder; the model of 4 GiB is for test-long.
+GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
+BOOT := $(wildcard tests/boot/*.t)
+FAULTS := $(wildcard tests/faults/*.t)
+KERNELS := $(wildcard tests/kernels/*.t)
+MAKES := $(wildcard tests/make/*.t)
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
 
@@ -46,8 +43,8 @@ $(KT)/kernels_test.riscv64: $(KT_DEPS) $(wildcard kernels/riscv64/* kernels/self
 
 KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 
-test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) ## every kernel against its reference on every ISA's emulator
-	$(Q)$(TEST_ENV) $(PROVE) tests/kernels/kernels.t
+test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel against its reference on every ISA's emulator
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(KERNELS)
 
 # Boards with suites of their own beside the virt machines.
 TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
@@ -79,11 +76,11 @@ $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/ben
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # The longest go first, so that the others fill the gaps.
-LONGEST := tests/boot/paste.t tests/faults/stream.t tests/golden/boards.t tests/boot/selftest.t \
+LONGEST := tests/boot/paste.t tests/faults/stream.t tests/golden/boards.t tests/kernels/selftest.t \
            tests/boot/console.t tests/kernels/kernels.t tests/golden/table.t tests/fuzz/fuzz.t \
            $(O)/tests/unit/engine.t tests/golden/demo.t tests/boot/riscv_boards.t tests/boot/sd.t
-SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) tests/fuzz/fuzz.t \
-         tests/kernels/kernels.t $(sort $(UNIT)))
+SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
+         tests/fuzz/fuzz.t $(sort $(UNIT)))
 
 # What all suites need.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
@@ -102,8 +99,8 @@ test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
 test-golden: test-images ## one model, every machine and residency: the same ids and logits
 	$(Q)$(TEST_ENV) $(PROVE) $(GOLDEN)
 
-test-boot: test-images ## CPUs, exception levels, cores, traps; a person at the serial line
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(BOOT)
+test-boot: test-images ## boards, CPUs, exception levels, cores, traps; a person at the serial line
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(BOOT),$(LONGEST)) $(filter-out $(LONGEST),$(BOOT))
 
 test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
 	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)
