@@ -302,7 +302,7 @@ def check_prefill(machine, card):
 
 def check_hash(machine, card):
     """The same bits whether or not core 0 is interrupted ten thousand times."""
-    words = f'prompt="Hello there" n={20 if machine is RISCV64_V else 50} temp=0 ids'
+    words = f'prompt="Hello there" n=50 temp=0 ids'
     quiet = Reply(machine.run(words, 2, card_arguments(card))[1])
     noise = some_bytes(4 * RING_BYTES, (CTRL_C, XON, XOFF))
     flooded = Reply(machine.run(words, 2, card_arguments(card), stdin=noise)[1])
@@ -381,13 +381,15 @@ only = sys.argv[1:]
 for machine, cores, controller in MACHINES:
     if only and machine.label not in only:
         continue
+    if controller == "GICv3" and not (LONG or only):
+        continue
     whole = machine is ARM64 or (LONG and machine is RISCV64_V)
     for profile in PROFILES if whole else ["921600 baud, in bursts"]:
         check_paste(machine, cores, controller, profile)
     if machine is RISCV64_V and not LONG:
         check_trap(machine)
         check_instructions(machine.board)
-    if machine in (ARM64, RISCV64_V) or (LONG and machine.board == "virt-arm64"):
+    if machine is ARM64 or (LONG and machine.board.startswith("virt-")):
         check_hash(machine, CARD)
     if whole:
         check_overflow(machine)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Bad cards, bad images and bad boot arguments: the image answers each with a sentence and
-powers off (or goes on), never with a trap, and never hangs."""
+powers off, or comes to a prompt without a model and obeys /off; never a trap, and never a hang."""
 
 import os
 import struct
@@ -106,7 +106,8 @@ def boot(case):
     (name, card, words, expected), machine = case
     card = blank if card == "blank" else card
     drives = card_arguments(card) if card else []
-    return machine.run(words.replace("STREAM", str(STREAM)), 2, drives, timeout=60)
+    return machine.run(words.replace("STREAM", str(STREAM)), 2, drives, timeout=60,
+                       stdin=b"\n/off\n")
 
 
 cases = [(row, ARM64) for row in rows] + [(row, RISCV64_V) for row in rows[::3]]
