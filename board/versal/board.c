@@ -5,21 +5,18 @@
 #include "board/device_tree.h"
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/gic.h"
-#include "board/drivers/pl011.h"
 #include "board/drivers/psci.h"
+#include "board/drivers/psci_machine.h"
 #include "board/drivers/sd_card.h"
 #include "board/drivers/sdhci.h"
 #include "board/drivers/serial.h"
-#include "board/drivers/tree_console.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { UART_BYTES = 0x1000, SLOTS = 2 };
+enum { SLOTS = 2 };
 
 static struct board_state {
-    struct device_tree tree;
-    struct pl011 uart;
-    struct gic gic;
+    const struct device_tree *tree;
     struct slot {
         struct sdhci host;
         struct sd_card card;
@@ -30,18 +27,7 @@ static struct board_state {
 /* The firmware's rate is kept: its clock comes through a controller that the firmware owns. */
 static void versal_early_init(const void *dtb)
 {
-    struct device_tree_node node;
-    uintptr_t base;
-
-    if (dtb != NULL && device_tree_open(&state.tree, dtb, device_tree_bytes(dtb)) == ERR_OK &&
-        gic_find(&state.gic, &state.tree) == ERR_OK)
-        (void)gic_init(&state.gic);
-    gic_listen();
-    psci_init(&state.tree);
-    base = tree_console_map(&state.tree, "arm,pl011", BOARD_UART_ADDRESS, UART_BYTES, &node);
-    pl011_init(&state.uart, base, 0, 0);
-    serial_open(&pl011_serial, &state.uart);
-    (void)gic_take_input(gic_device_line(&state.tree, &node)); /* otherwise polled */
+    state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
 /* AM011, "SD/eMMC Controller": of the standard, version 3. It is not taken to be coherent, which is
@@ -56,7 +42,7 @@ static bool open_slot(struct slot *slot, const struct device_tree_node *node)
     };
     uint64_t base;
 
-    if (!device_tree_reg(&state.tree, node, 0, &base, NULL) ||
+    if (!device_tree_reg(state.tree, node, 0, &base, NULL) ||
         mmu_map((uintptr_t)base, SDHCI_REGISTER_BYTES, MAP_DEVICE) != ERR_OK)
         return false;
     setup.mmio = (uintptr_t)base;
@@ -72,7 +58,7 @@ static unsigned versal_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     unsigned n = 0;
 
     device_tree_begin(&node);
-    while (n < SLOTS && device_tree_next_compatible(&state.tree, &node, "arasan,sdhci-8.9a")) {
+    while (n < SLOTS && device_tree_next_compatible(state.tree, &node, "arasan,sdhci-8.9a")) {
         if (open_slot(&state.slots[n], &node)) {
             devices[n] = &state.slots[n].device;
             n++;

@@ -4,42 +4,26 @@
 #include "board/device_tree.h"
 #include "board/drivers/generic_timer.h"
 #include "board/drivers/gic.h"
-#include "board/drivers/pl011.h"
 #include "board/drivers/psci.h"
+#include "board/drivers/psci_machine.h"
 #include "board/drivers/serial.h"
-#include "board/drivers/tree_console.h"
 #include "board/drivers/tree_storage.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { UART_BYTES = 0x1000 };
-
 static struct board_state {
-    struct device_tree tree; /* blob NULL: none */
-    struct pl011 uart;
-    struct gic gic;
+    const struct device_tree *tree; /* NULL before early_init; blob NULL: none */
     struct tree_storage storage;
 } state;
 
 static void virt_early_init(const void *dtb)
 {
-    struct device_tree_node node;
-    uintptr_t base;
-
-    if (dtb != NULL && device_tree_open(&state.tree, dtb, device_tree_bytes(dtb)) == ERR_OK &&
-        gic_find(&state.gic, &state.tree) == ERR_OK)
-        (void)gic_init(&state.gic);
-    gic_listen();
-    psci_init(&state.tree);
-    base = tree_console_map(&state.tree, "arm,pl011", BOARD_UART_ADDRESS, UART_BYTES, &node);
-    pl011_init(&state.uart, base, 0, 0); /* emulated: any rate will do */
-    serial_open(&pl011_serial, &state.uart);
-    (void)gic_take_input(gic_device_line(&state.tree, &node)); /* otherwise polled */
+    state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
 static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    return state.tree.blob != NULL ? tree_storage_find(&state.storage, &state.tree, devices) : 0;
+    return state.tree->blob != NULL ? tree_storage_find(&state.storage, state.tree, devices) : 0;
 }
 
 enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
@@ -51,7 +35,7 @@ static void raise_secure_pin(enum secure_pin pin)
 {
     uint8_t bit = (uint8_t)(1u << pin);
 
-    if (state.tree.blob == NULL || psci_is_there() ||
+    if (state.tree == NULL || state.tree->blob == NULL || psci_is_there() ||
         mmu_map(BOARD_SECURE_GPIO, 0x1000, MAP_DEVICE) != ERR_OK)
         return;
     *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + 0x400) = bit;
