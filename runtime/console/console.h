@@ -52,6 +52,7 @@ bool console_is_terminal(void);
 /* How the text from here on looks on a terminal. Log lines, and texts of console_printf that begin
  * with "error:" or "warning:", have their own look and come back to this one. */
 void console_style(enum console_style style);
+
 /* From now on every line is an event in JSON (runtime/console/console_json.h), until
  * console_init(). */
 void console_speak_json(void);
