@@ -14,7 +14,8 @@ from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, make_card, sd_arguments
 
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens, [^\]\r\n]*\]"
-PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?> (?:\x1b\[0?m)?$"
+# To its last byte: a strong one is read in two parts now and then.
+PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 ROLE = {"user": len("user") + 1, "assistant": len("assistant") + 1}
 TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is said
 CONTROL, BYTE, NORMAL = 3, 6, 1
