@@ -83,7 +83,10 @@ static int host_getc(void)
     if (host.closed) {
         return CONSOLE_CLOSED;
     }
-    if (poll(&in, 1, 0) <= 0) { /* news never come within a key */
+    if (host.terminal && host_terminal_in_news()) {
+        return host_terminal_news(); /* no key comes within it */
+    }
+    if (poll(&in, 1, 0) <= 0) { /* nor it within a key */
         return host.terminal ? host_terminal_news() : CONSOLE_NO_BYTE;
     }
     if (read(0, &c, 1) == 1) {

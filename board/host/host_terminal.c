@@ -107,11 +107,16 @@ void host_terminal_take_ctrl_c(bool as_byte)
     }
 }
 
+bool host_terminal_in_news(void)
+{
+    return terminal.at < terminal.n;
+}
+
 int host_terminal_news(void)
 {
     struct winsize size;
 
-    if (terminal.at < terminal.n) {
+    if (host_terminal_in_news()) {
         return (unsigned char)terminal.news[terminal.at++];
     }
     terminal.at = 0;

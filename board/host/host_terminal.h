@@ -20,4 +20,7 @@ void host_terminal_close(void);
  * change, and Ctrl-L when the program goes on after a stop. The next byte of that, or -1. */
 int host_terminal_news(void);
 
+/* Whether some of that was returned, and more is to come. */
+bool host_terminal_in_news(void);
+
 #endif

@@ -93,6 +93,17 @@ def editing():
         tap.ok(k.child.exitstatus == 0 and "\x1b[?2004l" in k.seen, "Ctrl-D leaves", k.seen)
 
 
+def resizing():
+    """The width that the program tells the editor, as a terminal would, never mixes with keys."""
+    with console() as k:
+        k.prompt()
+        for i in range(100):
+            k.child.setwinsize(24, 60 + i % 30)
+            if "there is no /zq" not in k.say("/z" + "\x1b[D\x1b[C" * 20 + "q"):
+                break
+        tap.ok("there is no /zq" in k.seen, "a window that changes while keys come", k.seen)
+
+
 def stopping():
     """A model that streams from a slow card: nine tokens a second."""
     with console("--mem 100K --card 1M --spec off") as k:
@@ -235,7 +246,7 @@ def pipe():
 os.makedirs(FOLDER, exist_ok=True)
 for made in make_model("host-a", 1), make_model("host-b", 2, dim=96):
     shutil.copy(made, FOLDER)
-for part in (editing, stopping, commands, ends, stopped, pipe):
+for part in (editing, resizing, stopping, commands, ends, stopped, pipe):
     if len(sys.argv) > 1 and part.__name__ not in sys.argv[1:]:
         continue
     try:
