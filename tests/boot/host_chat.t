@@ -97,9 +97,16 @@ def resizing():
     """The width that the program tells the editor, as a terminal would, never mixes with keys."""
     with console() as k:
         k.prompt()
-        for i in range(100):
-            k.child.setwinsize(24, 60 + i % 30)
-            if "there is no /zq" not in k.say("/z" + "\x1b[D\x1b[C" * 20 + "q"):
+        for i in range(50):
+            k.send("/z")
+            for j in range(20):
+                time.sleep(0.002)  # it waits for keys, and is woken
+                k.child.setwinsize(24, 60 + (i + j) % 30)
+                late = time.perf_counter() + j * 5e-6
+                while time.perf_counter() < late:
+                    pass
+                k.send(LEFT + "\x1b[C")
+            if "there is no /zq" not in k.say("q", 20):
                 break
         tap.ok("there is no /zq" in k.seen, "a window that changes while keys come", k.seen)
 
