@@ -169,11 +169,13 @@ static void test_add(struct tester *t)
     }
 }
 
-/* Every length and every alignment below 8. */
+/* Every length and every alignment below 8; and what a kernel may cut into several pieces. */
 static void test_crc32c(struct tester *t)
 {
-    for (size_t i = 0; i < N_LENGTHS; i++) {
-        size_t n = case_length(i);
+    static const uint32_t more[] = { 32511, 32512 + 29, 2 * 32512 + 7 };
+
+    for (size_t i = 0; i < N_LENGTHS + sizeof more / sizeof more[0]; i++) {
+        size_t n = i < N_LENGTHS ? case_length(i) : more[i - N_LENGTHS];
         struct tester_case c = {
             .slot = { { TESTER_INOUT, TESTER_BYTES, 4, 4 }, { TESTER_IN, TESTER_BYTES, n, 1 } },
             .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,

@@ -2,7 +2,7 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|rpi4|host ...] [--rates 5,20,80]
+usage: stream.py [virt-arm64|rpi4|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
 layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
@@ -189,29 +189,36 @@ def measure(board, rate, ratio, models, own):
             f"{larger:.2f}", f"{total:.2f}", f"{foretold:.2f}"]
 
 
-def rows(models, board, rates):
+def rows(models, board, rates, ratios):
     for model in models:
         model.alone = min(model.run(board, 9).token for _ in range(2))
     own = 0 if BOARDS[board][3] else models[0].run(board, 2, models[0].limit(LEAST), FREE).card
     for rate in rates or BOARDS[board][1]:
-        for ratio in RATIOS:
+        for ratio in ratios or RATIOS:
             yield measure(board, rate, ratio, models, own)
+
+
+def taken(arguments, flag, kind):
+    """The list behind a flag, which goes from the arguments; None: it is not there."""
+    if flag not in arguments:
+        return None
+    at = arguments.index(flag)
+    found = [kind(r) for r in arguments[at + 1].split(",")]
+    del arguments[at:at + 2]
+    return found
 
 
 def main():
     arguments = sys.argv[1:]
-    rates = None
-    if "--rates" in arguments:
-        at = arguments.index("--rates")
-        rates = [int(r) for r in arguments[at + 1].split(",")]
-        del arguments[at:at + 2]
+    rates, ratios = taken(arguments, "--rates", int), taken(arguments, "--ratios", float)
     os.makedirs(WORK, exist_ok=True)
     table = []
     for board in arguments or BOARDS:
-        for row in rows([Model(*m) for m in BOARDS[board][2]], board, rates):
+        for row in rows([Model(*m) for m in BOARDS[board][2]], board, rates, ratios):
             table.append(row)
             print("  ".join(row), file=sys.stderr, flush=True)
     print_table("Streaming, time of this computer against itself", HEAD, table)
 
 
-main()
+if __name__ == "__main__":
+    main()
