@@ -3,9 +3,11 @@
 import fcntl
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("INGOT_BUILD", os.path.join(ROOT, "build"))
@@ -13,6 +15,26 @@ ASSETS = os.environ.get("INGOT_ASSETS", os.path.join(ROOT, "../shared/models"))
 HOST = os.path.join(BUILD, "host/ingot")
 WORK = os.path.join(BUILD, "tests/work")
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
+
+
+
+def end(child):
+    """A pexpect child, at once: its own close() gives a killed one a tenth of a second, which on a
+    busy computer is not enough."""
+    if child.isalive():
+        child.kill(signal.SIGKILL)
+        child.wait()
+    child.close()
+
+
+def ended(child, seconds=60):
+    """Its exit status, once it ends by itself; None where it does not."""
+    late = time.monotonic() + seconds
+    while child.isalive() and time.monotonic() < late:
+        time.sleep(0.01)
+    end(child)
+    return child.exitstatus
+
 
 _commands = {}
 

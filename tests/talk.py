@@ -11,7 +11,7 @@ import subprocess
 import pexpect
 
 from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
-from machine import HOST, WORK, make_card, sd_arguments
+from machine import HOST, WORK, end, make_card, sd_arguments
 
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens, [^\]\r\n]*\]"
 # To its last byte: a strong one is read in two parts now and then.
@@ -112,7 +112,7 @@ class Console:
         return self
 
     def __exit__(self, *_):
-        self.child.close(force=True)
+        end(self.child)
 
     def kill(self):
         """As the power goes: at once."""

@@ -10,7 +10,7 @@ import sys
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, make_card
+from machine import ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, end, make_card
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -76,7 +76,7 @@ def talk(machine):
     except (pexpect.TIMEOUT, pexpect.EOF) as error:
         check(f"goes on ({type(error).__name__})", False)
     finally:
-        console.close(force=True)
+        end(console)
 
 
 def stop(machine):
@@ -100,7 +100,7 @@ def stop(machine):
         tap.ok(False, f"{machine.board}: Ctrl-C stops a reply", f"{type(error).__name__}\n" +
                console.before.decode("utf-8", "replace")[-2000:])
     finally:
-        console.close(force=True)
+        end(console)
 
 
 for board in (ARM64, RISCV64_V):

@@ -15,7 +15,7 @@ import traceback
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import HOST, WORK, Tap
+from machine import HOST, WORK, Tap, end, ended
 from screen import Screen
 from talk import FIGURES, TURN, Console, make_model
 
@@ -89,8 +89,7 @@ def editing():
         tap.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
         k.send("\x04")
         k.expect(pexpect.EOF)
-        k.child.close()
-        tap.ok(k.child.exitstatus == 0 and "\x1b[?2004l" in k.seen, "Ctrl-D leaves", k.seen)
+        tap.ok(ended(k.child) == 0 and "\x1b[?2004l" in k.seen, "Ctrl-D leaves", k.seen)
 
 
 def resizing():
@@ -163,8 +162,7 @@ def commands():
         os.unlink(os.path.join(FOLDER, "bad.ingot"))
         k.send("/off\r")
         k.expect(pexpect.EOF)
-        k.child.close()
-        tap.ok(k.child.exitstatus == 0, "/off leaves", k.child.exitstatus)
+        tap.ok(ended(k.child) == 0, "/off leaves", k.child.exitstatus)
     with console("-n 8 --ids") as k:
         k.prompt()
         tap.ok("2 turns: go on" in k.say("/load"), "another run loads it", k.seen)
@@ -206,7 +204,7 @@ def ends():
                 tap.ok(one.read() == two.read(), f"{signal.Signals(number).name}: the terminal is "
                        "as before")
         finally:
-            child.close(force=True)
+            end(child)
 
 
 def stopped():
@@ -232,7 +230,7 @@ def stopped():
         child.expect(r"SHELL\$ ")
         tap.ok(True, "and back to the shell")
     finally:
-        child.close(force=True)
+        end(child)
 
 
 def pipe():

@@ -18,7 +18,7 @@ import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, BUILD, HOST, LONG, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
-                     card_arguments, make_card)
+                     card_arguments, end, make_card)
 
 SECONDS = 60
 PASTE_BYTES = 64 * 1024
@@ -122,7 +122,7 @@ class Line:
 
     def close(self):
         os.close(self.far)
-        self.console.close(force=True)
+        end(self.console)
 
 
 def busy(machine, cores, words=""):

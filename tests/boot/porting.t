@@ -11,7 +11,8 @@ import sys
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, extents, make_board_card, run)
+from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, end, extents, make_board_card,
+                     run)
 
 VERSAL, CORES = Machine("versal"), 4  # of which two are not of the kind that runs Ingot
 SLOTS = ["SD card at 0xf1040000", "SD card at 0xf1050000"]
@@ -70,5 +71,5 @@ except (pexpect.TIMEOUT, pexpect.EOF) as late:
     tap.ok(False, f"versal: a line is answered ({type(late).__name__})",
            console.before.decode("utf-8", "replace")[-2000:])
 finally:
-    console.close(force=True)
+    end(console)
 tap.done()

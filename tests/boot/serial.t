@@ -20,7 +20,7 @@ import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap, card_arguments,
-                     make_card)
+                     end, ended, make_card)
 from talk import own_copy, sd_drive
 
 WAIT = 120  # seconds that anything may take
@@ -365,11 +365,10 @@ def at_terminal(c, peer):
         c.ok(len(k.before) > 20, "and asks again", k.before)
         k.send("\x04")
         k.expect(pexpect.EOF)
-        k.close()
-        c.ok(k.exitstatus == 0, "Ctrl-D ends it", k.exitstatus)
+        c.ok(ended(k) == 0, "Ctrl-D ends it", k.exitstatus)
     except (pexpect.TIMEOUT, pexpect.EOF) as error:
         c.ok(False, f"goes on at a terminal ({type(error).__name__})", f"{k.before}")
-    k.close(force=True)
+    end(k)
 
 
 def serial_errors():

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, LONG, RISCV64_V, Machine, Tap, make_card
+from machine import ARM64, LONG, RISCV64_V, Machine, Tap, end, make_card
 from talk import PROMPT, Console, make_model, own_copy, sd_drive
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
@@ -131,7 +131,7 @@ class Soak:
         except (pexpect.TIMEOUT, pexpect.EOF) as error:
             self.ok(False, f"{what}: {len(self.log)}", f"{error!r:.300} after {self.log[-5:]!r}\n" +
                     (self.console.child.before or b"").decode("utf-8", "replace")[-2000:])
-        self.console.child.close(force=True)
+        end(self.console.child)
         return self.results
 
 

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, SD_ADMA2, SD_PIO, SD_SDMA, WORK, Reply, Tap, extents,
-                     make_card, sd_arguments)
+from machine import (ARM64, HOST, RISCV64_V, SD_ADMA2, SD_PIO, SD_SDMA, WORK, Reply, Tap, end,
+                     extents, make_card, sd_arguments)
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -172,7 +172,7 @@ def talk(machine, way, name):
     finally:
         if monitor is not None:
             monitor.close()
-        console.close(force=True)
+        end(console)
         if os.path.exists(path):
             os.unlink(path)
 
