@@ -12,6 +12,8 @@
  * of its extent. */
 enum { TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
+enum { FASTER_PERCENT = 3 }; /* that a plan must be, to be taken for what is foretold */
+
 /* Sizes of outside data meet here: everything is 64 bits wide and the reader bounds each
  * dimension, so no product below can wrap. */
 
@@ -96,15 +98,32 @@ static uint64_t slot_bytes(const struct weights *w, bool tiled)
     return tiled && tile > w->largest_layer ? tile : w->largest_layer;
 }
 
-/* Spread `pinned` of n layers evenly: while a pinned layer computes, the next streamed one
- * arrives, so no two transfers need to hide behind one layer. */
+/* Which layer streams as number i of n, spread evenly over the pass: while what lies between them
+ * computes, the next one arrives, so no two transfers need to hide behind one layer. A pinned head
+ * counts as the layers that it is as large as, as far as the last layer is not passed. */
+static uint64_t streamed_place(const struct plan *plan, const struct weights *w, uint64_t i,
+                               uint64_t n)
+{
+    const struct ingot_tensor *head = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
+    uint64_t layers = w->n_layers * w->largest_layer;
+    uint64_t pass = layers + (plan->tiled_head ? 0 : head->bytes);
+
+    if ((n - 1) * pass > (layers - w->largest_layer) * n) {
+        return i * (w->n_layers - 1) / (n - 1);
+    }
+    return i * pass / (n * w->largest_layer);
+}
+
 static void pin_layers(struct plan *plan, const struct weights *w, uint32_t pinned)
 {
+    uint32_t n = w->n_layers - pinned, found = 0;
+
     for (uint32_t i = 0; i < w->n_layers; i++) {
-        bool pin = (i + 1) * (uint64_t)pinned / w->n_layers > i * (uint64_t)pinned / w->n_layers;
+        bool pin = found == n || i < streamed_place(plan, w, found, n);
         uint64_t bytes = w->image->extents[i + 1].bytes;
 
         plan->pinned[i + 1] = pin;
+        found += pin ? 0 : 1;
         if (pin) {
             plan->pinned_bytes += (size_t)bytes;
         } else {
@@ -112,7 +131,7 @@ static void pin_layers(struct plan *plan, const struct weights *w, uint32_t pinn
         }
     }
     plan->n_pinned_layers = pinned;
-    plan->n_streamed_layers = w->n_layers - pinned;
+    plan->n_streamed_layers = n;
 }
 
 static void pin_extent(struct plan *plan, const struct weights *w, uint32_t extent)
@@ -168,22 +187,19 @@ static uint64_t streamed_bytes(const struct weights *w, bool tiled)
     return slots + row + (tiled ? norm_bytes(w) : w->head);
 }
 
-/* The slots, then the head, then as many layers as fit. Every streamed byte costs the same per
- * token, so bytes alone decide what is pinned; the head goes first, because a pinned one spares
- * the tiles, and while it is computed the card runs ahead. */
-static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t limit)
+/* The slots, the head or its norm, then as many layers as fit. Every streamed byte costs the same
+ * per token, so bytes alone decide what is pinned. */
+static void stream_with(struct plan *plan, const struct weights *w, uint64_t limit, bool tiled)
 {
-    bool tiled = streamed_bytes(w, false) > limit;
-    uint64_t used = streamed_bytes(w, tiled);
-    uint64_t room;
+    uint64_t room = (limit - streamed_bytes(w, tiled)) / w->largest_layer;
 
-    if (used > limit) {
-        return false;
-    }
     plan->residency = PLAN_STREAMED;
     plan->n_slots = PLAN_SLOTS;
     plan->slot_bytes = (size_t)slot_bytes(w, tiled);
     plan->row_bytes = tiled || !w->tied ? embedding_row_bytes(w->image) : 0;
+    if (tiled) {
+        plan_tiles(plan, w);
+    }
     if (w->tied || !tiled) {
         pin_extent(plan, w, w->n_layers + 1);
     } else {
@@ -192,10 +208,36 @@ static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t li
     if (w->tied && !tiled) {
         pin_extent(plan, w, 0);
     }
-    room = (limit - used) / w->largest_layer;
     pin_layers(plan, w, room < w->n_layers - 1 ? (uint32_t)room : w->n_layers - 1);
-    if (tiled) {
-        plan_tiles(plan, w);
+}
+
+/* For a token, by more than what the rates may be wrong, and a prompt is not much slower. */
+static bool is_faster(const struct plan *other, const struct plan *than)
+{
+    return than->decode_ns != 0 &&
+           other->decode_ns * (100 + FASTER_PERCENT) < than->decode_ns * 100 &&
+           other->prefill_ns * 100 <= than->prefill_ns * (100 + FASTER_PERCENT);
+}
+
+/* A pinned head spares its tiles, and the card runs ahead while it is computed. Where that takes
+ * longer than the slots take to fill, the card waits: then the head in tiles, and layers in its
+ * place, may be faster. */
+static bool try_streamed(struct plan *plan, const struct weights *w, uint64_t limit)
+{
+    struct plan tiled = *plan;
+    bool fits = streamed_bytes(w, false) <= limit;
+
+    if (streamed_bytes(w, true) > limit && !fits) {
+        return false;
+    }
+    if (fits) {
+        stream_with(plan, w, limit, false);
+        plan_predict(plan, w->image);
+    }
+    if (streamed_bytes(w, true) <= limit) {
+        stream_with(&tiled, w, limit, true);
+        plan_predict(&tiled, w->image);
+        *plan = !fits || is_faster(&tiled, plan) ? tiled : *plan;
     }
     return true;
 }
@@ -296,26 +338,6 @@ static uint64_t rest_bytes(const struct plan *plan, const struct plan_request *r
 {
     return page_up(kv_bytes(plan, r, context)) + page_up(scratch_bytes(plan, r, context)) +
            INGOT_PAGE;
-}
-
-uint64_t plan_bytes_as(const struct image *image, unsigned type)
-{
-    const struct ingot_params *p = &image->header->params;
-    uint64_t bytes = (p->n_layers + 2) * (uint64_t)INGOT_PAGE;
-
-    for (uint32_t i = 0; i < image_tensor_count(p); i++) {
-        const struct ingot_tensor *t = &image->tensors[i];
-        bool matrix = image_role_is_matrix((enum ingot_role)t->role);
-
-        if (t->role == INGOT_OUTPUT && p->tied) {
-            continue;
-        }
-        if (matrix && !image_type_takes(type, t->cols)) {
-            return 0;
-        }
-        bytes += matrix ? image_tensor_bytes(type, t->rows, t->cols) : t->bytes;
-    }
-    return bytes;
 }
 
 /* "resident with 41.0 MiB more, as q4_0 or with ctx=1024". */

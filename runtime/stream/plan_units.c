@@ -1,5 +1,5 @@
 /* Where the units of a pass lie in the file: rows of the embedding, pieces of a layer, tiles of the
- * head. */
+ * head; and what all of them would take in another type. */
 #include "board/block_device.h"
 #include "runtime/stream/plan.h"
 
@@ -68,4 +68,24 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
     tile->skip = (size_t)(first - tile->offset);
     tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
+}
+
+uint64_t plan_bytes_as(const struct image *image, unsigned type)
+{
+    const struct ingot_params *p = &image->header->params;
+    uint64_t bytes = (p->n_layers + 2) * (uint64_t)INGOT_PAGE;
+
+    for (uint32_t i = 0; i < image_tensor_count(p); i++) {
+        const struct ingot_tensor *t = &image->tensors[i];
+        bool matrix = image_role_is_matrix((enum ingot_role)t->role);
+
+        if (t->role == INGOT_OUTPUT && p->tied) {
+            continue;
+        }
+        if (matrix && !image_type_takes(type, t->cols)) {
+            return 0;
+        }
+        bytes += matrix ? image_tensor_bytes(type, t->rows, t->cols) : t->bytes;
+    }
+    return bytes;
 }

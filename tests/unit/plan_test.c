@@ -292,24 +292,82 @@ static void test_bounds(void)
     }
 }
 
-/* As pass follows pass, pinned and streamed layers alternate as evenly as they can. */
-static void test_spread(void)
+/* What lies between two layers that stream, a pinned head counted, is the same everywhere, as far as
+ * layers and their order can make it so. */
+static void test_spread(uint32_t vocab)
 {
-    set_params(64, 172, 12, 8, 4, 512, 256, true);
+    set_params(64, 172, 12, 8, 4, vocab, 256, true);
     make_image(INGOT_Q8_0, 0);
     for (uint32_t pinned = 1; pinned < 10; pinned++) { /* with two more it is resident */
-        uint32_t run = 0, longest = 0;
-        uint64_t limit = 2 * extents[1].bytes + extents[0].bytes + extents[13].bytes +
-                         pinned * extents[1].bytes;
+        uint64_t layer = extents[1].bytes, gap = 0, least = UINT64_MAX, most = 0;
+        bool found = false;
 
-        (void)plan_with((size_t)limit);
-        for (uint32_t i = 0; i < 24; i++) {
-            run = plan.pinned[1 + i % 12] ? 0 : run + 1;
-            longest = run > longest ? run : longest;
+        (void)plan_with((size_t)(extents[0].bytes + extents[13].bytes + (2 + pinned) * layer));
+        for (uint32_t i = 0; i < 12; i++) {
+            if (plan.pinned[1 + i]) {
+                gap += layer;
+                continue;
+            }
+            least = found && gap < least ? gap : least;
+            most = found && gap > most ? gap : most;
+            found = true;
+            gap = 0;
         }
-        OK(plan.n_pinned_layers == pinned && longest == (12 - 1) / pinned,
-           "%u of 12 layers pinned: %u stream in a row", plan.n_pinned_layers, longest);
+        OK(plan.n_pinned_layers == pinned && !plan.pinned[1] && !plan.tiled_head &&
+               most <= least + layer &&
+               (gap == 0 || gap + tensors[0].bytes < least + 2 * layer),
+           "%u of 12 layers pinned, %u tokens: %d to %d KiB between two that stream",
+           plan.n_pinned_layers, vocab, (int)(least >> 10), (int)(most >> 10));
     }
+}
+
+/* SmolLM2-135M's shape, of which so many layers stream, and computing takes percent / 100 of the
+ * transfer. */
+static void plan_rated(uint32_t streamed, uint32_t percent)
+{
+    uint64_t ps = 1700, layer = extents[1].bytes, total = total_bytes();
+
+    memset(&request.rates, 0, sizeof request.rates);
+    request.rates.decode[INGOT_Q8_0] = (uint32_t)ps;
+    request.rates.prefill[INGOT_Q8_0] = (uint32_t)ps / 2;
+    request.rates.card = streamed * layer * percent / 100 * 1000000 / (total * ps / 1000000);
+    (void)plan_with((size_t)(total - (streamed - 2) * layer));
+}
+
+/* The head's place: in memory, but where tiles are foretold to be faster. */
+static void test_choice(void)
+{
+    uint32_t tiled = 0, wrong = 0, slower = 0;
+
+    set_params(576, 1536, 30, 9, 3, 49152, 2048, true);
+    make_image(INGOT_Q8_0, 0);
+    for (uint32_t streamed = 3; streamed <= 29; streamed++) {
+        for (uint32_t percent = 10; percent <= 400; percent += 30) {
+            struct plan_rates rates;
+
+            plan_rated(streamed, percent);
+            other = plan;
+            rates = request.rates;
+            wrong += !sums_agree() || plan.pinned_bytes + plan.io_bytes > request.weight_limit ||
+                     (plan.tiled_head && !tiles_cover());
+            tiled += plan.tiled_head;
+            memset(&request.rates, 0, sizeof request.rates);
+            (void)plan_with(request.weight_limit);
+            wrong += plan.tiled_head || plan.decode_ns != 0;
+            plan.rates = rates;
+            plan_predict(&plan, &image);
+            slower += other.tiled_head ? other.decode_ns * 103 >= plan.decode_ns * 100
+                                       : other.decode_ns != plan.decode_ns;
+        }
+    }
+    OK(tiled > 10 && tiled < 150 && wrong == 0 && slower == 0,
+       "%u of 378 plans have the head in tiles, each by 3 %% faster than with it in memory", tiled);
+    plan_rated(27, 100);
+    OK(plan.tiled_head && plan.n_streamed_layers < 23, "as with 27 layers and a card as fast");
+    plan_rated(27, 300);
+    OK(!plan.tiled_head, "not where the cores are what takes the time");
+    plan_rated(5, 100);
+    OK(!plan.tiled_head, "nor where few layers stream");
 }
 
 int main(void)
@@ -319,6 +377,9 @@ int main(void)
     test_arena();
     test_context();
     test_bounds();
-    test_spread();
+    test_spread(512);
+    test_spread(1500);
+    test_spread(4096);
+    test_choice();
     return tap_done();
 }
