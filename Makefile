@@ -108,7 +108,7 @@ IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
 IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c team.c) \
-              engine/layer.c engine/sampler.c storage/crc32c.c)
+              engine/layer.c engine/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.

@@ -192,8 +192,9 @@ static void choose_kernels(const struct machine *machine)
         console_log("warning: isa=%s is not to be had on this CPU, which has %s, or ref: using "
                     "the best", state.options.isa, kernels_features_text(names, present));
     }
-    kernels_select(&state.kernels, features);
+    kernels_select(&state.kernels, present); /* whatever isa= computes with, files are checked fast */
     crc32c_use(&state.kernels);
+    kernels_select(&state.kernels, features);
     state.kernels.ahead = machine->tuning->ahead;
     report_kernels(features, state.kernels.ahead);
     /* All that the CPU has, whatever isa= chose; the arena is still empty. */

@@ -15,7 +15,6 @@
 #include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/engine/speculative.h"
-#include "runtime/storage/crc32c.h"
 
 static bool fail(const char *path, const char *sentence)
 {
@@ -123,7 +122,6 @@ static bool choose_kernels(struct host_model *m, const struct host_args *args)
         return false;
     }
     kernels_select(&m->kernels, features);
-    crc32c_use(&m->kernels);
     m->kernels.ahead = m->machine.tuning->ahead;
     m->features = features;
     return !args->options.selftest || test_kernels(m, args);

@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/storage/crc32c.h"
+
 #include "board/host/commands.h"
+#include "board/host/host_cpu.h"
 #include "board/host/host_model.h"
 
 static const struct command {
@@ -36,6 +39,10 @@ static int usage(FILE *to)
 
 int main(int argc, char **argv)
 {
+    static struct kernels kernels;
+
+    kernels_select(&kernels, host_cpu_features());
+    crc32c_use(&kernels); /* of every file that a command reads or writes */
     if (argc < 2) {
         return usage(stderr);
     }

@@ -1,8 +1,8 @@
 ISA := riscv64
 DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_machine tree_console semihosting \
            cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
-# A U54 has no vector unit.
-KERNELS_WITHOUT := rvv zvfh
+# A U54 has neither vectors nor carry-less products.
+KERNELS_WITHOUT := rvv zvfh zbc
 CARD_IMAGE := ingot.bin
 QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.

@@ -1,8 +1,8 @@
 ISA := riscv64
 DRIVERS := riscv_timer sbi sbi_machine tree_console sifive_prci sifive_uart serial receive_ring plic \
            sifive_spi sd_spi spi_nor $(SD_CARD)
-# A U54 has no vector unit.
-KERNELS_WITHOUT := rvv zvfh
+# A U54 has neither vectors nor carry-less products.
+KERNELS_WITHOUT := rvv zvfh zbc
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
 # The E51, which does not work for us, is one more.

@@ -1,7 +1,7 @@
 ISA := riscv64
 DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_machine tree_console dw_mmc $(SD_CARD) $(SD_EMMC)
-# A U74 has no vector unit.
-KERNELS_WITHOUT := rvv zvfh
+# A U74 has neither vectors nor carry-less products.
+KERNELS_WITHOUT := rvv zvfh zbc
 CARD_IMAGE := ingot.bin
 # No emulator has a JH7110.
 QEMU = @echo 'visionfive2 has no emulator: write build/visionfive2/card.img to a card' >&2; false

@@ -1,5 +1,4 @@
-/* Reference of the checksum: the shift register as RFC 3720 has it, a bit at a time. The runtime
- * has tables for CPUs without an instruction for it. */
+/* Reference of the checksum: the shift register as RFC 3720 has it, a bit at a time. */
 #include "kernels/kernels.h"
 
 void crc32c_u8_ref(uint32_t *crc, const void *data, size_t n)

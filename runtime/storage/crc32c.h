@@ -12,7 +12,7 @@
  * Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* Use the CPU's instruction for it from now on, where the kernels have one. */
+/* Compute it by this kernel from now on; before, bit by bit. */
 void crc32c_use(const struct kernels *k);
 
 #endif

@@ -9,7 +9,7 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/stream_private.h"
 
-enum { CRC_STEP = 64 * 1024 }; /* bytes checked per poll, so that a poll stays short */
+enum { CRC_STEP = 128 * 1024 }; /* bytes checked per poll, so that a poll stays short */
 
 static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
 {

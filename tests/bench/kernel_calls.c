@@ -43,7 +43,7 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(rope_f32_halves, HEAD), VECTOR(max_f32, 128), VECTOR(exp_sum_f32, 128),
     VECTOR(softmax_f32, 128), VECTOR(silu_mul_f32, HIDDEN), VECTOR(gelu_f32, HIDDEN),
     VECTOR(gelu_mul_f32, HIDDEN), VECTOR(softcap_f32, HIDDEN), VECTOR(add_f32, DIM), VECTOR(scale_f32, DIM),
-    VECTOR(convert_f16_f32, DIM), VECTOR(convert_f32_f16, DIM), VECTOR(crc32c_u8, 4096),
+    VECTOR(convert_f16_f32, DIM), VECTOR(convert_f32_f16, DIM), VECTOR(crc32c_u8, 65536),
 };
 const size_t kernel_n_calls = sizeof kernel_calls / sizeof kernel_calls[0];
 

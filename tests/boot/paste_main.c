@@ -99,7 +99,6 @@ void image_main(const struct machine *machine)
                                  .ticks_hz = board.ticks_hz, .serial = true };
 
     console_init(&port);
-    (void)crc32c(0, NULL, 0); /* its tables, before anybody waits */
     kernels_select(&state.kernels, machine->cpu_features);
     tester_open(machine->ram[0].base + -(uintptr_t)machine->ram[0].base % TESTER_PAGE);
     start_others(machine);

@@ -13,6 +13,8 @@
 #include "runtime/stream/plan.h"
 #include "runtime/tokenizer/tokenizer.h"
 
+#include "board/host/host_cpu.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
@@ -100,8 +102,13 @@ static void lay_extents(struct file *f)
 
 static void seal(struct file *f)
 {
+    static struct kernels kernels;
     uint64_t at = 0;
 
+    if (kernels.crc32c_u8 == NULL) {
+        kernels_select(&kernels, host_cpu_features());
+        crc32c_use(&kernels);
+    }
     for (unsigned i = 0; i < SECTIONS; i++) {
         f->section[i]->crc32c = crc32c(0, f->meta + at, (size_t)f->section[i]->bytes);
         at += round_up(f->section[i]->bytes);

@@ -1,4 +1,5 @@
 /* CRC-32C against published values (RFC 3720, B.4) and against one shift per bit. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/storage/crc32c.h"
@@ -63,7 +64,7 @@ static void test_against_bits(void)
     OK(pieces, "any cut into two pieces gives the same");
 }
 
-/* One message per single bit: every table entry that counts takes part. */
+/* One message per single bit. */
 static void test_each_bit(void)
 {
     bool equal = true;
@@ -77,17 +78,81 @@ static void test_each_bit(void)
     OK(equal, "each single bit of 16 bytes");
 }
 
-/* As the CPU does it, where it can; then by tables again, as an image without it. */
+enum { LONGEST = 1 << 15, TIMES = 200 };
+
+static uint64_t random_word(void)
+{
+    static uint64_t seed = 1;
+
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return seed >> 33;
+}
+
+/* Exactly n bytes, so that one read beyond them is seen, at an address of `start` modulo 8. */
+static bool equals_bits(uint32_t crc, size_t start, size_t n)
+{
+    uint8_t *b = malloc(start + n);
+    bool equal;
+
+    for (size_t i = 0; i < start + n; i++) {
+        b[i] = (uint8_t)random_word();
+    }
+    equal = crc32c(crc, b + start, n) == crc_by_bits(crc, b + start, n);
+    free(b);
+    if (!equal) {
+        printf("# start %zu, %zu bytes, from %x\n", start, n, (unsigned)crc);
+    }
+    return equal;
+}
+
+static void test_long(void)
+{
+    bool equal = true;
+
+    for (int i = 0; i < TIMES; i++) {
+        equal = equals_bits((uint32_t)random_word(), random_word() % 8, random_word() % LONGEST) &&
+                equal;
+    }
+    OK(equal, "%d random lengths to %d, alignments and beginnings", TIMES, LONGEST);
+}
+
+static void test_cuts(void)
+{
+    static uint8_t b[LONGEST];
+    uint32_t whole;
+    bool equal = true;
+
+    for (size_t i = 0; i < sizeof b; i++) {
+        b[i] = (uint8_t)random_word();
+    }
+    whole = crc_by_bits(7, b, sizeof b);
+    for (int i = 0; i < TIMES; i++) {
+        size_t most = i % 2 == 0 ? sizeof b : 5000;
+        uint32_t crc = 7;
+
+        for (size_t at = 0, n; at < sizeof b; at += n) {
+            n = 1 + random_word() % most;
+            n = n < sizeof b - at ? n : sizeof b - at;
+            crc = crc32c(crc, b + at, n);
+        }
+        equal = equal && crc == whole;
+    }
+    OK(equal, "%d bytes in random pieces give the same, %d times", LONGEST, TIMES);
+}
+
+/* As the CPU does it, where it can; then by the reference, as one without an instruction. */
 static void test_all(const char *how, uint32_t features)
 {
     static struct kernels k;
 
     kernels_select(&k, features);
     crc32c_use(&k);
-    printf("# by %s\n", k.crc32c_u8 == crc32c_u8_ref ? "tables" : how);
+    printf("# by %s\n", k.crc32c_u8 == crc32c_u8_ref ? "bits" : how);
     test_published();
     test_against_bits();
     test_each_bit();
+    test_long();
+    test_cuts();
 }
 
 int main(void)

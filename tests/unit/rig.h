@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "board/host/host_cpu.h"
 #include "flash_image/pack.h"
 #include "runtime/engine/engine.h"
+#include "runtime/storage/crc32c.h"
 #include "tests/unit/fake_block.h"
 #include "tests/unit/tap.h"
 
@@ -132,6 +134,8 @@ static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
     if (file_open_device(&rig.file, &rig.fake.dev, rig.model_bytes, &timeout) != ERR_OK)
         rig_die("the fake device does not open");
     file_set_name(&rig.file, "models/made-up.ingot");
+    kernels_select(&rig.kernels, host_cpu_features());
+    crc32c_use(&rig.kernels); /* bit by bit it would be most of a test's time */
     kernels_select(&rig.kernels, CPU_ANY);
     if (rig.ram == NULL)
         rig.ram = aligned_alloc(4096, RIG_RAM);

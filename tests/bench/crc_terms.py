@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+"""The shortest multiples of CRC-32C's polynomial P with four and with six terms, as the delays that
+kernels/riscv64/crc32c_u8_rv64gc.S has. The weight is even, as x + 1 divides P. A multiple of P in x
+is one in x^64 too, because over GF(2) its 64th power is the same terms with 64 times the exponents."""
+
+import sys
+
+P = 0x11edc6f41
+MOST = 6000 # degrees looked at
+
+
+def powers(n):
+    """x^0 .. x^(n-1) modulo P."""
+    found = [1]
+    while len(found) < n:
+        x = found[-1] << 1
+        found.append(x ^ P if x >> 32 else x)
+    return found
+
+
+def four(power):
+    """(a, b, s) with 1 + x^a + x^b + x^s = 0, s the least."""
+    at = {}
+    for s, top in enumerate(power):
+        for a in range(1, s):
+            b = at.get(1 ^ top ^ power[a])
+            if b is not None and b > a:
+                return a, b, s
+        at[top] = s
+    return None
+
+
+def six(power):
+    """All (a, b, c, d, s) of the least s. The sums of pairs below s meet each other."""
+    pairs = {}
+    for s, top in enumerate(power):
+        found = {tuple(sorted((a, b, *pairs[1 ^ top ^ power[a] ^ power[b]])))
+                 for b in range(2, s) for a in range(1, b) if 1 ^ top ^ power[a] ^ power[b] in pairs}
+        if found:
+            return [(*middle, s) for middle in sorted(found) if len(set(middle)) == 4]
+        pairs.update((power[a] ^ top, (a, s)) for a in range(1, s))
+    return []
+
+
+def delays(exponents):
+    """How far behind a word that is taken away it is added."""
+    s = exponents[-1]
+    return sorted(s - e for e in (0, *exponents[:-1]))
+
+
+def main():
+    power = powers(MOST)
+    for exponents in (*six(power), four(power)):
+        if exponents is None:
+            sys.exit(f"none with four terms below degree {MOST}")
+        terms = " + ".join(f"x^{e}" for e in reversed(exponents))
+        print(f"{terms} + 1: added {', '.join(map(str, delays(exponents)))} words behind")
+
+
+if __name__ == "__main__":
+    main()
