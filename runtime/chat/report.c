@@ -74,13 +74,13 @@ static void io_text(const struct engine *e, char *text, size_t bytes)
 
 static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t bytes)
 {
-    char card[FORMAT_NUMBER_BYTES];
+    char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES];
     size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv_type));
 
     if (p->n_spilled != 0) {
-        format_text(text + n, bytes - n, "; %u of %u layers on the card: up to %s there, read for "
-                    "each token", (unsigned)p->n_spilled, (unsigned)n_layers,
-                    format_bytes(card, p->kv_card_bytes));
+        format_text(text + n, bytes - n, "; %u of %u layers on the card: up to %s there, %s "
+                    "read for each token", (unsigned)p->n_spilled, (unsigned)n_layers,
+                    format_bytes(card, p->kv_card_bytes), format_bytes(read, p->kv_card_read));
     }
 }
 
@@ -111,7 +111,7 @@ static void report_rates(const struct plan *p, unsigned type)
     }
     if (p->kv_card_bytes != 0 && p->rates.card != 0) {
         console_log("behind a full context the card takes at least %s s a token",
-                    format_ratio(card, p->kv_card_bytes + p->layer_read + p->head_read,
+                    format_ratio(card, p->kv_card_read + p->layer_read + p->head_read,
                                  p->rates.card, 2));
     }
     if (p->advice[0] != '\0') {

@@ -173,7 +173,7 @@ static enum err move_cache(struct transfer *t, const struct saved_chat_state *st
     enum err e = ERR_OK;
 
     t->s->problem[0] = '\0';
-    kv_pages_begin(pages);
+    kv_pages_begin(pages, true);
     for (uint32_t i = 0; e == ERR_OK && i < state->image->header->params.n_layers; i++) {
         e = kv_pages_enter(pages, i);
         e = e == ERR_OK ? move_layer(t, state->kv, i, length) : e;

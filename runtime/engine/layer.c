@@ -103,10 +103,7 @@ static void quantize_tokens(const struct transformer *t, unsigned core, enum ing
 
 static bool is_local(const struct transformer *t)
 {
-    const struct ingot_params *p = params(t);
-
-    return p->window != 0 && !(p->global_every != 0 && t->layer % p->global_every ==
-                                                           p->global_every - 1);
+    return image_layer_window(params(t), t->layer) != 0;
 }
 
 static void rotate(const struct transformer *t, float *head, const float *cos_sin)
@@ -207,7 +204,7 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
     struct attention_block b = { t->kv, t->layer,
                                  head / (params(t)->n_heads / params(t)->n_kv_heads),
                                  t->position + token, tokens, heads,
-                                 is_local(t) ? params(t)->window : 0, params(t)->attn_softcap };
+                                 image_layer_window(params(t), t->layer), params(t)->attn_softcap };
     uint32_t row = 0;
 
     for (uint32_t i = token; i < token + tokens; i++) {

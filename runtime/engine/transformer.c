@@ -133,7 +133,7 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
     t->n_tokens = n;
     t->position = t->kv->length;
     stream_begin(t->stream, want_head);
-    kv_pages_begin(t->kv->pages);
+    kv_pages_begin(t->kv->pages, false);
     e = embed(t, tokens, n);
     make_rope_tables(t);
     for (uint32_t layer = 0; layer < p->n_layers && e == ERR_OK; layer++) {

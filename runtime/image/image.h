@@ -54,6 +54,9 @@ enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64
 bool image_has_role(const struct ingot_params *p, enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
 
+/* How many positions a query of this layer sees, its own the last; 0: all. */
+uint32_t image_layer_window(const struct ingot_params *p, uint32_t layer);
+
 /* A matrix is quantized and multiplied; the others are norms and biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 

@@ -76,6 +76,13 @@ bool image_has_role(const struct ingot_params *p, enum ingot_role role)
     return feature == 0 || (p->features & feature) != 0;
 }
 
+uint32_t image_layer_window(const struct ingot_params *p, uint32_t layer)
+{
+    bool global = p->global_every != 0 && layer % p->global_every == p->global_every - 1;
+
+    return global ? 0 : p->window;
+}
+
 bool image_role_is_layer(enum ingot_role role)
 {
     return (role_rules[role].kind & LAYER) != 0;

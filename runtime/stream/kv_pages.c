@@ -34,16 +34,43 @@ uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, e
                                 (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
 }
 
+/* Those in memory are spread evenly, as weights are. */
+static bool spills(const struct ingot_params *p, uint32_t n_spilled, uint32_t layer)
+{
+    uint64_t whole = p->n_layers - n_spilled;
+
+    return (layer + 1) * whole / p->n_layers == layer * whole / p->n_layers;
+}
+
+/* The first page that a query at `position` or behind sees. */
+static uint32_t first_page(const struct ingot_params *p, uint32_t layer, uint32_t position)
+{
+    uint32_t window = image_layer_window(p, layer);
+
+    return window != 0 && position + 1 > window ? (position + 1 - window) / KV_TILE : 0;
+}
+
+uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+                             uint32_t n_spilled)
+{
+    uint64_t pages = 0;
+
+    for (uint32_t i = 0; i < p->n_layers && n_spilled != 0; i++) {
+        pages += spills(p, n_spilled, i) ? tiles(context) - first_page(p, i, context - 1) : 0;
+    }
+    return pages * kv_cache_page_bytes(p, type);
+}
+
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena)
 {
-    uint32_t share = 0;
     uint64_t at = 0;
     size_t whole;
 
     memset(s, 0, sizeof *s);
     s->kv = kv;
+    s->params = p;
     s->file = file;
     s->stream = stream;
     s->page_bytes = kv_cache_page_bytes(p, kv->type);
@@ -53,9 +80,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_p
         struct kv_pages_layer *l = &s->layers[i];
 
         l->number = i;
-        share += p->n_layers - n_spilled; /* those in memory are spread evenly, as weights are */
-        if (share >= p->n_layers) {
-            share -= p->n_layers;
+        if (!spills(p, n_spilled, i)) {
             l->place = arena_take(arena, ARENA_KV, whole);
             continue;
         }
@@ -95,6 +120,14 @@ static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
                           slot->buffer + at, slot->n * s->page_bytes - at);
 }
 
+/* The first page of a layer that is needed now or, as the cache grows, later. */
+static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
+{
+    uint32_t first = s->all ? 0 : first_page(s->params, l->number, s->kv->length);
+
+    return first < l->on_card ? first : l->on_card;
+}
+
 static void request_ahead(struct kv_pages *s)
 {
     for (int i = 0; i < KV_PAGES_SLOTS; i++) {
@@ -106,8 +139,8 @@ static void request_ahead(struct kv_pages *s)
         slot->used = true;
         slot->layer = &s->layers[s->next];
         slot->n = slot->layer->on_card;
-        slot->checked = 0;
-        slot->begun = slot->n != 0 ? trace_begin() : 0;
+        slot->first = slot->checked = first_needed(s, slot->layer);
+        slot->begun = slot->first < slot->n ? trace_begin() : 0;
         start_read(s, slot);
         s->next = next_spilled(s, s->next + 1);
     }
@@ -246,15 +279,33 @@ static void show_layer(const struct kv_pages *s, uint8_t *place)
     s->kv->values = place + s->kv->n_kv_heads * s->kv->tile_bytes;
 }
 
-void kv_pages_begin(struct kv_pages *s)
+/* What was asked for in the run before, when the cache was longer or less was wanted, may lack
+ * pages. */
+static bool lacks_pages(const struct kv_pages *s)
+{
+    bool lacks = false;
+
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        const struct kv_pages_slot *slot = &s->slots[i];
+
+        lacks = lacks || (slot->used && slot->first > first_needed(s, slot->layer));
+    }
+    return lacks;
+}
+
+void kv_pages_begin(struct kv_pages *s, bool all)
 {
     if (s == NULL) {
         return;
     }
+    s->all = all;
     for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing behind the length is read again */
         uint32_t most = (uint32_t)tiles(s->kv->length);
 
         s->layers[i].on_card = s->layers[i].on_card < most ? s->layers[i].on_card : most;
+    }
+    if (lacks_pages(s)) {
+        kv_pages_reset(s);
     }
     request_ahead(s);
 }
@@ -280,7 +331,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
         s->kv->length = s->kv->length < whole ? s->kv->length : whole;
         return fail(s, layer, slot->checked, &slot->read, e);
     }
-    s->stream->figures.kv_read += slot->n * s->page_bytes;
+    s->stream->figures.kv_read += (slot->n - slot->first) * s->page_bytes;
     place_tail(s, slot);
     show_layer(s, slot->buffer);
     return ERR_OK;

@@ -4,7 +4,7 @@
  * layer that spills has its full pages in the file and the last, partial one in memory. For its
  * turn in a pass its pages arrive in one of two slots, the next layer's while this one computes;
  * what became full goes to the file before the slot is given away. So attention sees a layer in
- * memory, as ever.
+ * memory, as ever. Of a layer with a window only the pages arrive that the next query sees.
  *
  * A page's CRC-32C is kept in memory. A page that cannot be read ends the cache before it: what is
  * behind is computed again from its tokens. The file keeps its size and place, and means nothing
@@ -42,14 +42,16 @@ struct kv_pages_slot {
     bool used;         /* holds the pages of a layer, or they are on their way */
     bool bad;          /* the page behind those that were checked is not as it was written */
     struct kv_pages_layer *layer;
-    uint32_t n;        /* pages asked for */
-    uint32_t checked;  /* of these, the first, whose CRC is right */
+    uint32_t first, n; /* pages asked for: from number `first` to before number n */
+    uint32_t checked;  /* before that one each page's CRC is right, or it is not asked for */
     uint64_t begun;    /* of the trace */
     struct file_read read;
 };
 
 struct kv_pages {
     struct kv_cache *kv;
+    const struct ingot_params *params;
+    bool all;              /* pages, also those that no query sees */
     const struct file *file;
     struct stream *stream; /* which polls these, and whose figures and problem they share */
     size_t page_bytes;
@@ -68,8 +70,12 @@ uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enu
 uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
                                uint32_t n_spilled);
 
+/* What is read for a token behind a full context. */
+uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+                             uint32_t n_spilled);
+
 /* Make `kv`, which was opened without memory, one whose layers take turns. The file takes writes
- * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it must outlive the pages, and
+ * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, p too, must outlive the pages, and
  * stream_open comes before. */
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
@@ -77,8 +83,9 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_p
 
 /* The next three do nothing where s is NULL: all layers are in memory.
  *
- * A run through all layers in order begins, at position kv->length. */
-void kv_pages_begin(struct kv_pages *s);
+ * A run through all layers in order begins, at position kv->length. all: whoever enters a layer
+ * reads more than queries from there on see. */
+void kv_pages_begin(struct kv_pages *s, bool all);
 
 /* Wait for the layer's keys and values; it may then be read, and written from kv->length on. Errors
  * of file.h and ERR_BAD_CHECKSUM: in the stream's problem; kv->length is then what is left, and the

@@ -398,6 +398,7 @@ static void keep_kv(struct plan *plan, const struct plan_request *r)
     }
     plan->kv_bytes = kv_bytes(plan, r, plan->context);
     plan->kv_card_bytes = kv_pages_file_bytes(p, plan->context, r->kv_type, plan->n_spilled);
+    plan->kv_card_read = kv_pages_read_bytes(p, plan->context, r->kv_type, plan->n_spilled);
 }
 
 static enum err plan_with_kv(struct plan *plan, const struct plan_request *r,

@@ -77,8 +77,8 @@ struct plan {
     size_t row_sums_bytes; /* checksums of all groups of rows, made while loading, else 0 */
     size_t kv_bytes;      /* region kv */
     uint32_t n_spilled;   /* layers whose keys and values are on the card; 0: none */
-    uint64_t kv_card_bytes; /* which is so much there, all of it read for a token behind a full
-                               context */
+    uint64_t kv_card_bytes; /* which is so much there ... */
+    uint64_t kv_card_read;  /* ... and so much of it read for a token behind a full context */
     enum kv_type kv_type; /* as asked for */
     size_t scratch_bytes; /* region scratch */
 

@@ -3,6 +3,7 @@
 #include "runtime/stream/kv_pages.h"
 
 #include "runtime/chat/saved_chat.h"
+#include "runtime/storage/crc32c.h"
 #include "tests/unit/rig.h"
 
 enum { CONTEXT = 256, CARD_BYTES = 1 << 20, SAVE_BYTES = 2 << 20 };
@@ -142,26 +143,46 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
 
 /* ---- what is read and written -------------------------------------------------------------- */
 
+/* Pages of all layers for a token at `position`. The first two layers were asked for while the pass
+ * before, from `before` on, was not over: they have what that one saw. */
+static uint64_t pages_seen(uint32_t position, uint32_t before)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < layers(); i++) {
+        uint32_t window = image_layer_window(&rig.engine.image.header->params, i);
+        uint32_t end = 1 + (i < 2 ? before : position);
+
+        n += position / 64 - (window != 0 && end > window ? (end - window) / 64 : 0);
+    }
+    return n;
+}
+
 static void test_figures(void)
 {
     const struct stream_figures *f = &rig.engine.stream.figures;
     size_t page;
     bool exact = true;
-    uint64_t before;
+    uint64_t before, seen = 0;
 
     rig.team = &teams[0];
     if (open_pages(0, 0, layers()) != ERR_OK)
         rig_die(rig.engine.problem);
     open_reference();
+    for (uint32_t i = 0; i < layers(); i++)
+        seen += image_layer_window(&rig.engine.image.header->params, i) != 0 ? 2 : CONTEXT / 64;
     page = kv_cache_page_bytes(&rig.engine.image.header->params, rig.kv_type);
     OK(append_both(128) && f->kv_read == 0 && f->kv_written == layers() * 2 * page,
        "a prompt of two pages writes each once, and reads nothing");
     for (uint32_t i = 0; i < 70; i++) {
         before = f->kv_read;
-        exact = exact && append_both(1) && f->kv_read - before == (128 + i) / 64 * layers() * page;
+        exact = exact && append_both(1) && f->kv_read - before ==
+                                            pages_seen(128 + i, i == 0 ? 0 : 127 + i) * page;
     }
     OK(exact && f->kv_written == layers() * 3 * page && f->kv_read != 0,
-       "a token reads the pages that are full, of every layer once; a page is written once");
+       "a token reads the pages that are full and seen, of every layer once; a page is written once");
+    OK(rig.engine.plan.kv_card_read == seen * page, "at the context's end it is %d of %d KiB",
+       (int)(rig.engine.plan.kv_card_read >> 10), (int)(rig.engine.plan.kv_card_bytes >> 10));
     OK(rig.engine.plan.kv_card_bytes == layers() * 4 * page &&
            rig.engine.arena.regions[ARENA_KV].used <= rig.engine.plan.kv_bytes,
        "the plan has what they take there and in memory");
@@ -358,6 +379,12 @@ static void test_saved(void)
            reference.kv.length == 150, "and to memory");
     e->kv.length = 150;
     OK(append_both(3), "which is the same");
+    e->kv.length = 20;
+    OK(append_both(3), "from its first page on");
+    engine_clear(e);
+    OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
+       "and once more %s", saved.problem);
+    e->kv.length = 150;
     stream_reset(&e->stream);
     card_data[100] ^= 1;
     OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
@@ -365,20 +392,34 @@ static void test_saved(void)
        "a lost page while saving: %s", saved.problem);
 }
 
+/* Of every two layers the first sees 70 positions. */
+static void set_window(void)
+{
+    struct ingot_header *h = (struct ingot_header *)(void *)rig.model;
+
+    h->params.window = 70;
+    h->params.global_every = 2;
+    h->params.rope_base_local = h->params.rope_base;
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+}
+
 int main(void)
 {
-    static const char *const shapes[] = { "tiny", "untied" };
+    static const char *const shapes[] = { "tiny", "untied", "tiny" };
 
     for (unsigned i = 0; i < 3; i++)
         team_start(&teams[i], 1u << i);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         rig_make_model(shapes[i], INGOT_Q8_0);
+        if (i == 2)
+            set_window();
         rig.kv_type = KV_F16;
         rig.team = &teams[0];
         limits = rig_limits();
-        for (unsigned type = 0; type < 2 - i; type++) {
+        for (unsigned type = 0; type < (i == 0 ? 2 : 1); type++) {
             rig.kv_type = type == 0 ? KV_F16 : KV_F32;
-            printf("# %s, %s\n", shapes[i], kv_type_name(rig.kv_type));
+            printf("# %s, %s%s\n", shapes[i], kv_type_name(rig.kv_type), i == 2 ? ", windows" : "");
             test_walk("resident", 0, layers());
             test_walk("two slots", limits.least, layers());
             if (layers() > KV_PAGES_LEAST)
