@@ -118,6 +118,10 @@ struct board {
      * flash. Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
 
+    /* Some storage has no DMA: a core of several may be there for that alone
+     * (runtime/storage/card_core.h). */
+    bool moves_storage;
+
     /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
      * Cheap. May be NULL. */
     void (*activity)(bool active);

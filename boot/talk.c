@@ -20,6 +20,7 @@ static struct talk_state {
     struct file kv_file;
     struct engine engine;
     struct engine draft;
+    struct card_core card_core;
     struct chat chat;
     const char *problem;
 } state;
@@ -127,6 +128,7 @@ static enum err open_model(void)
         .kv_file = &state.kv_file,
         .guesses = speculative_room(o),
         .probe = true,
+        .card_core = &state.card_core,
         .progress = show_progress,
     };
     uint64_t start, load_millis;

@@ -1,10 +1,12 @@
 """A console under QEMU as pexpect sees it, and a small model that talks in ChatML turns: random
 weights, a token for every printable character, so that a test can count tokens."""
 
+import json
 import os
 import random
 import re
 import signal
+import socket
 import struct
 import subprocess
 
@@ -151,3 +153,27 @@ class Console:
         out = self.say(line)
         found = re.search(FIGURES, out)
         return (int(found.group(1)), int(found.group(2)), out) if found else (0, 0, out)
+
+
+class Monitor:
+    """QEMU's machine protocol (QMP)."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rw", encoding="utf-8")
+        self.file.readline()
+        self.do("qmp_capabilities")
+
+    def do(self, command, **arguments):
+        self.file.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+        self.file.flush()
+        while True:
+            line = json.loads(self.file.readline())
+            if "return" in line or "error" in line:
+                return line
+
+    def close(self):
+        self.file.close()
+        self.socket.close()

@@ -95,14 +95,23 @@ static const char *per_second(char text[FORMAT_NUMBER_BYTES], uint64_t tokens, u
 static void report_rates(const struct plan *p, unsigned type)
 {
     uint32_t ps = p->rates.decode[type];
-    char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES];
+    char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES], mover[64] = "";
+
+    if (p->rates.card_core != 0) {
+        bool lends = board.moves_storage && p->lends_decode;
+
+        format_text(mover, sizeof mover, ", moved by core %u%s",
+                    lends ? (unsigned)p->rates.cores - 1 : 0,
+                    !lends ? "" : p->prefill_ns == 0 || p->lends_prefill
+                        ? ", which does not compute" : ", which computes for prompts only");
+    }
 
     if (ps != 0) {
         console_log("rates: weights %s MB/s%s%s%s%s", format_ratio(weights, 1000000, ps, 1),
                     p->rates.card != 0 ? ", card " : "",
                     p->rates.card != 0 ? format_ratio(card, p->rates.card, 1000000, 1) : "",
                     p->rates.card != 0 ? " MB/s" : "",
-                    p->rates.card_core != 0 ? ", moved by core 0" : "");
+                    mover);
     }
     if (p->decode_ns != 0) {
         console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),

@@ -64,11 +64,12 @@ static void change(struct team *team, _Atomic uint32_t *word)
 void team_barrier(struct team *team)
 {
     uint32_t phase = atomic_load(&team->phase);
+    uint32_t n_cores = team->n_cores; /* may change once all are here: one leaves, or comes back */
 
-    if (team->n_cores == 1) {
+    if (n_cores == 1) {
         return;
     }
-    if (atomic_fetch_add(&team->arrived, 1) + 1 < team->n_cores) {
+    if (atomic_fetch_add(&team->arrived, 1) + 1 < n_cores) {
         wait_change(team, &team->phase, phase);
         return;
     }
@@ -86,6 +87,12 @@ static void member_main(void *arg)
     for (;;) {
         wait_change(team, &team->job, seen);
         seen++;
+        if (me->core == atomic_load(&team->lent)) {
+            team->lent_work(team->lent_arg);
+            seen = atomic_load(&team->job); /* core 0 waits: no job begins */
+            atomic_store(&team->lent, 0);
+            continue;
+        }
         if (me->core >= team->n_cores) {
             continue; /* answered after the two seconds: not counted, so it may not join */
         }
@@ -133,6 +140,34 @@ void team_run(struct team *team, team_fn *work, void *arg)
     }
     work(arg, team, 0);
     team_barrier(team);
+}
+
+static void do_nothing(void *arg, struct team *team, unsigned core)
+{
+    (void)arg;
+    (void)team;
+    (void)core;
+}
+
+/* A job starts the core that leaves; the others meet at its barrier without it. */
+void team_lend(struct team *team, void (*work)(void *arg), void *arg)
+{
+    team->lent_work = work;
+    team->lent_arg = arg;
+    team->work = do_nothing;
+    atomic_store(&team->lent, --team->n_cores);
+    change(team, &team->job);
+    team_barrier(team);
+}
+
+void team_take_back(struct team *team)
+{
+    while (atomic_load(&team->lent) != 0) {
+        if (board.yield != NULL) {
+            board.yield();
+        }
+    }
+    team->n_cores++;
 }
 
 void team_share(const struct team *team, unsigned core, size_t n, size_t step, size_t *first,

@@ -28,6 +28,9 @@ struct team {
     _Atomic uint32_t arrived;   /* cores at the current barrier */
     _Atomic uint32_t phase;     /* counts barriers; a change opens the gate */
     _Atomic uint32_t sleepers;  /* cores that may be in board.wait */
+    void (*lent_work)(void *arg);
+    void *lent_arg;
+    _Atomic uint32_t lent;      /* the core that does lent_work; 0: none */
     struct team_member members[BOARD_MAX_CORES];
 };
 
@@ -37,6 +40,13 @@ void team_start(struct team *team, unsigned n_cores);
 
 /* work(arg, team, core) on every core; returns when all have returned. Core 0 only. */
 void team_run(struct team *team, team_fn *work, void *arg);
+
+/* The last core leaves the team (n_cores is at least 2 and becomes one less) and runs work(arg),
+ * while the others go on without it. Core 0, outside team_run; one core at most is away. */
+void team_lend(struct team *team, void (*work)(void *arg), void *arg);
+
+/* Wait for that work, which was told to return, and have the core in the team again. */
+void team_take_back(struct team *team);
 
 /* Wait until every core of the team is here; memory written before is seen after. */
 void team_barrier(struct team *team);

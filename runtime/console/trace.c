@@ -48,7 +48,7 @@ static unsigned long long micros(uint64_t ticks)
 
 void trace_print(void)
 {
-    static const char *const names[] = { "layer", "head", "tile", "wait", "kv" };
+    static const char *const names[] = { "layer", "head", "tile", "wait", "kv", "move" };
     uint32_t n = atomic_load(&trace.n);
     uint32_t first = n > TRACE_EVENTS ? n - TRACE_EVENTS : 0;
 

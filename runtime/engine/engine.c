@@ -152,11 +152,50 @@ static enum err check_kv_file(struct engine *e, const struct engine_setup *setup
     return ERR_OK;
 }
 
+/* A constant of the board: where it is false the image has nothing of all this. */
+static bool may_lend(const struct engine_setup *setup)
+{
+    return board.moves_storage && setup->card_core != NULL;
+}
+
+/* In a pass over n tokens the last core computes, or moves what the card sends. */
+static void lend_core(struct engine *e, uint32_t n)
+{
+    struct card_core *c = e->card_core;
+    struct team *team = e->transformer.team;
+    bool lends = n > ACTIVATIONS_SAVED ? e->plan.lends_prefill : e->plan.lends_decode;
+
+    if (!board.moves_storage || c == NULL || lends == (c->core != 0)) {
+        return;
+    }
+    if (lends) {
+        card_core_start(c, team->n_cores - 1);
+        team_lend(team, card_core_serve, c);
+    } else {
+        card_core_stop(c);
+        team_take_back(team);
+    }
+}
+
+/* Of the engine before. */
+static void take_back(const struct engine_setup *setup)
+{
+    if (may_lend(setup)) {
+        if (setup->card_core->core != 0) {
+            card_core_stop(setup->card_core);
+            team_take_back(setup->team);
+        }
+        (void)card_core_detach(setup->card_core);
+    }
+}
+
 /* In the arena, which is empty but for the header and tables. */
 static void measure(struct engine *e, const struct engine_setup *setup)
 {
     struct memory_range free = { e->arena.base + e->arena.reserved, arena_left(&e->arena) };
 
+    e->request.rates.cores = setup->team->n_cores;
+    e->request.rates.lends = may_lend(setup);
     probe_cores(&e->request.rates, &e->image, e->kernels, setup->team, free);
     if (e->plan.residency == PLAN_STREAMED || e->plan.n_spilled != 0) {
         probe_card(&e->request.rates, e->file, free, setup->progress, setup->progress_context);
@@ -202,6 +241,7 @@ enum err engine_open(struct engine *e, const struct engine_setup *setup)
 {
     enum err error;
 
+    take_back(setup);
     memset(e, 0, sizeof *e);
     e->hashes = true;
     e->file = setup->file;
@@ -241,6 +281,11 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
     if (error != ERR_OK) {
         format_text(e->problem, sizeof e->problem, "%s", e->stream.problem);
         return error;
+    }
+    if (may_lend(setup) && (e->plan.lends_decode || e->plan.lends_prefill) &&
+        (e->plan.n_spilled == 0 || setup->kv_file->device == e->file->device) &&
+        card_core_attach(setup->card_core, e->file->device)) {
+        e->card_core = setup->card_core;
     }
     engine_clear(e);
     return ERR_OK;
@@ -308,6 +353,7 @@ enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
         bool last = at + m == n;
 
         memmove(e->ids + e->kv.length, ids + at, m * sizeof *ids); /* often there already */
+        lend_core(e, m);
         error = transformer_pass(&e->transformer, ids + at, m, last, should_stop, context);
         if (error != ERR_OK) {
             return stream_failed(e, error);
@@ -341,6 +387,7 @@ enum err engine_append_guesses(struct engine *e, uint32_t n, bool (*should_stop)
     if (error != ERR_OK) {
         return error;
     }
+    lend_core(e, n + 1);
     error = transformer_pass(&e->transformer, e->ids + at, n + 1, true, should_stop, context);
     error = error == ERR_OK ? transformer_logits(&e->transformer, 0, n + 1, &e->logits) : error;
     e->kv.length = e->kv.length < at ? e->kv.length : at; /* what lies behind the length is written
@@ -384,6 +431,7 @@ enum err engine_append_visit(struct engine *e, const uint32_t *ids, size_t n,
         uint32_t position = e->kv.length;
 
         memcpy(e->ids + position, ids + at, m * sizeof *ids);
+        lend_core(e, m);
         error = transformer_pass(&e->transformer, ids + at, m, true, NULL, NULL);
         for (uint32_t i = 0; i < m && error == ERR_OK; i++) {
             error = transformer_logits(&e->transformer, i, 1, &e->logits);

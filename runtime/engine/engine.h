@@ -16,6 +16,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/transformer.h"
 #include "runtime/image/image.h"
+#include "runtime/storage/card_core.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan.h"
@@ -45,6 +46,8 @@ struct engine_setup {
     const struct file *kv_file; /* ... to this file, which takes writes; NULL: only planned */
     struct plan_rates rates;  /* of the machine, where they are known */
     bool probe;               /* measure them, for the plan; never for a draft */
+    struct card_core *card_core; /* outlives engines, zeroed at first: for a device without DMA a
+                              * core may leave the team; NULL: never */
     enum engine_guesses guesses; /* whether room for logits ahead is planned */
     stream_progress_fn *progress; /* of opening and loading; or NULL */
     void *progress_context;
@@ -60,6 +63,7 @@ struct engine {
     struct stream stream;
     struct kv_cache kv;
     struct kv_pages pages; /* where keys and values spill */
+    struct card_core *card_core; /* at work in passes for which the plan lends a core; or NULL */
     struct transformer transformer;
     struct tokenizer tokenizer;
     const struct kernels *kernels;

@@ -32,7 +32,9 @@ enum plan_residency {
 /* What card and cores can do; measured by runtime/stream/probe.h, or told. 0: not known. */
 struct plan_rates {
     uint64_t card;                    /* bytes a second */
-    uint32_t card_core;               /* percent of a transfer's time that core 0 moves it */
+    uint32_t card_core;               /* percent of a transfer's time that a core moves it */
+    uint32_t cores;                   /* that computed when this was measured, ... */
+    bool lends;                       /* ... of which one may move the card's data instead */
     uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
 };
@@ -83,6 +85,8 @@ struct plan {
     size_t scratch_bytes; /* region scratch */
 
     struct plan_rates rates;
+    bool lends_decode;   /* the last core moves the card's data and does not compute: of tokens, ... */
+    bool lends_prefill;  /* ... and of chunks as well */
     uint64_t decode_ns;  /* predicted, of a token in an empty context; 0: rates are not known */
     uint64_t prefill_ns; /* of a full chunk */
 
@@ -98,7 +102,8 @@ struct plan {
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
 /* plan->decode_ns and prefill_ns, from its rates: a pass is gone through unit by unit, with card
- * and cores at work side by side. */
+ * and cores at work side by side. Where a core moves the card's data this is one of all in turn, or
+ * one that does nothing else, whichever is faster: lends_decode, lends_prefill. */
 void plan_predict(struct plan *plan, const struct image *image);
 
 /* What all extents take with their matrices in `type`; 0: some matrix cannot have it. */

@@ -8,6 +8,8 @@
 enum {
     PASSES = 4,              /* the first two fill the ring */
     AHEAD_BYTES = 1024 * 1024, /* requests in flight, which a read of a row waits for */
+    LENT_TIE = 32,           /* the looks between rows come late, which no rate knows: this part of
+                              * the time is for the core that does nothing else */
 };
 
 struct timeline {
@@ -148,7 +150,7 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
 }
 
 /* What core 0 moves itself is time in which nobody computes: the others wait for its rows. */
-static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
+static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     uint64_t ns = overlapped_ns(plan, image, n_tokens);
     struct plan at_once = *plan;
@@ -163,12 +165,45 @@ static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint
                          moved * plan->rates.card_core / 100);
 }
 
+/* With a core less that computes. */
+static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
+{
+    struct plan fewer = *plan;
+
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        uint32_t left = plan->rates.cores - 1;
+
+        fewer.rates.decode[type] += fewer.rates.decode[type] / left;
+        fewer.rates.prefill[type] += fewer.rates.prefill[type] / left;
+    }
+    return overlapped_ns(&fewer, image, n_tokens);
+}
+
+static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
+                        bool *lends)
+{
+    const struct plan_rates *r = &plan->rates;
+    uint64_t ns = in_turn_ns(plan, image, n_tokens);
+    uint64_t lent = UINT64_MAX;
+
+    if (r->lends && r->cores > 1 && r->card_core != 0 && plan->residency == PLAN_STREAMED) {
+        lent = lent_ns(plan, image, n_tokens);
+    }
+    *lends = lent <= ns + ns / LENT_TIE;
+    return *lends ? lent : ns;
+}
+
 void plan_predict(struct plan *plan, const struct image *image)
 {
     bool known = plan->residency != PLAN_STREAMED || plan->rates.card != 0;
     uint32_t type = image_tensor(image, INGOT_FFN_UP, 0)->type;
 
-    plan->decode_ns = known && plan->rates.decode[type] != 0 ? pass_ns(plan, image, 1) : 0;
-    plan->prefill_ns = known && plan->rates.prefill[type] != 0 && plan->chunk > 1
-                           ? pass_ns(plan, image, plan->chunk) : 0;
+    plan->decode_ns = 0;
+    plan->prefill_ns = 0;
+    if (known && plan->rates.decode[type] != 0) {
+        plan->decode_ns = pass_ns(plan, image, 1, &plan->lends_decode);
+    }
+    if (known && plan->rates.prefill[type] != 0 && plan->chunk > 1) {
+        plan->prefill_ns = pass_ns(plan, image, plan->chunk, &plan->lends_prefill);
+    }
 }

@@ -10,6 +10,7 @@
 #include "runtime/stream/stream_private.h"
 
 enum { CRC_STEP = 128 * 1024 }; /* bytes checked per poll, so that a poll stays short */
+enum { QUIET_STEPS = 256, QUIET_WAITS = 20000 }; /* without a poll, where nothing can have come */
 
 static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
 {
@@ -145,24 +146,14 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
 
 /* Of the next pass only the layers are certain: whether it wants the head, and what follows
  * then, is known when it begins. */
-static bool next_is_known(const struct stream *s)
+static uint32_t known_units(const struct stream *s)
 {
-    uint32_t end = s->n_layers;
-
-    if (s->next.pass == s->pass && s->want_head) {
-        end += s->plan->n_tiles;
-    }
-    return s->next.pass - s->pass <= 1 && s->next.index < end;
+    return s->n_layers + (s->next.pass == s->pass && s->want_head ? s->plan->n_tiles : 0);
 }
 
 static void advance_next(struct stream *s)
 {
-    uint32_t end = s->n_layers;
-
-    if (s->next.pass == s->pass && s->want_head) {
-        end += s->plan->n_tiles;
-    }
-    if (++s->next.index >= end && s->next.pass == s->pass) {
+    if (++s->next.index >= known_units(s) && s->next.pass == s->pass) {
         s->next.pass++;
         s->next.index = 0;
     }
@@ -173,7 +164,8 @@ static void request_ahead(struct stream *s)
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 
-        if (slot->state != STREAM_EMPTY || !next_is_known(s)) {
+        if (slot->state != STREAM_EMPTY || s->next.pass - s->pass > 1 ||
+            s->next.index >= known_units(s)) {
             continue;
         }
         slot->unit = s->next;
@@ -206,8 +198,7 @@ static uint64_t ticks_now(const struct stream *s)
 /* The card's share of the time: from poll to poll while a unit arrives, or pages of the cache. */
 static void poll_pages_and_count(struct stream *s)
 {
-    uint64_t now = ticks_now(s);
-    uint64_t bytes = 0;
+    uint64_t now = ticks_now(s), bytes = 0;
     bool busy = s->pages != NULL && kv_pages_poll(s->pages, &bytes);
 
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
@@ -224,7 +215,7 @@ static void poll_pages_and_count(struct stream *s)
     s->arriving_bytes = bytes;
 }
 
-void stream_poll(struct stream *s)
+static void poll_all(struct stream *s)
 {
     if (board.alive != NULL) {
         board.alive();
@@ -245,12 +236,22 @@ void stream_poll(struct stream *s)
     poll_pages_and_count(s);
 }
 
+/* Pages of the cache are on the same device. */
+void stream_poll(struct stream *s)
+{
+    if (!card_core_is_quiet(s->file->device, &s->watch, QUIET_STEPS)) {
+        poll_all(s);
+    }
+}
+
 void stream_pump(struct stream *s)
 {
     if (board.yield != NULL) {
         board.yield();
     }
-    stream_poll(s);
+    while (card_core_is_quiet(s->file->device, &s->watch, QUIET_WAITS)) {
+    }
+    poll_all(s);
 }
 
 /* Wait for transfers in flight: the device writes the buffers until they end. */
@@ -417,13 +418,12 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
 {
     struct stream_slot *slot = s->early;
     uint64_t reread = s->figures.reread;
-    enum err e;
+    enum err e = s->failure;
 
     *again = false;
     if (slot == NULL) {
         return ERR_OK;
     }
-    e = s->failure;
     e = e == ERR_OK ? wait_arrival(s, slot, slot->read.bytes) : e;
     e = e == ERR_OK ? check_layer(s, slot, layer + 1) : e;
     s->early = NULL;

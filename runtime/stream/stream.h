@@ -14,6 +14,7 @@
 #include "board/err.h"
 #include "runtime/arena.h"
 #include "runtime/image/image.h"
+#include "runtime/storage/card_core.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/plan.h"
 
@@ -89,6 +90,7 @@ struct stream {
     uint32_t tile_crc_before; /* of what precedes the matrix in its extent */
     uint32_t tiles_again;     /* times that this pass has read them again */
     struct kv_pages *pages;   /* beside the weights, where keys and values spill; else NULL */
+    struct card_core_watch watch;
     uint64_t polled_at;       /* ticks, while something arrives; else 0 */
     uint64_t arriving_bytes;  /* then: of the units that arrive, so far */
     char label[40];           /* of the progress while loading: "loading layer 3" */

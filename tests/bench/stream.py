@@ -2,7 +2,7 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|rpi4|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
+usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
 layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
@@ -12,7 +12,10 @@ of STREAM_RUNS=3.
 
 rpi4: QEMU moves a block of the card inside the access to the register that asks for it, so nothing
 overlaps there, and the sum of both is what can be held against. Its card is slow by itself: a rate
-above that is the card's own, as the runs measured it."""
+above that is the card's own, as the runs measured it.
+
+sifive_u has its card on SPI, where a core moves every byte: of two cores one may do only that, as the
+plan decides. Computing alone is there that of one core, the one that is left."""
 
 import functools
 import os
@@ -33,7 +36,10 @@ SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
 # Board: its machine (None: this program), its rates in MB/s, its models, whether anything overlaps.
 BOARDS = {"virt-arm64": (ARM64, [5, 20, 80], MODELS, True),
           "rpi4": (Machine("rpi4"), [2, 80], SMALL, False),
+          "sifive_u": (Machine("sifive_u"), [80], SMALL, True),
           "host": (None, [5, 20, 80], MODELS, True)}
+CORES = {"sifive_u": 2}  # of a run that streams, where these are not one
+SLOW = ["rpi4", "sifive_u"]  # the card's own rate is what binds
 RATIOS = [0.3, 1, 3]  # computing / transfer
 LEAST = 3             # layers that stream: two slots take the place of two
 CLOSE = 1.25          # a ratio within this factor is the one asked for
@@ -60,6 +66,7 @@ class Figures:
         self.token = int(ticks.group(1)) / int(ticks.group(2)) / (tokens - 1)
         self.foretold = float(foretold.group(1)) if foretold else 0.0
         self.card = float(card.group(1)) * 1e6 if card else 0.0
+        self.lent = "which does not compute" in out or "for prompts only" in out
 
 
 class Model:
@@ -103,9 +110,10 @@ class Model:
             flags += ["--isa", self.isa] if self.isa else []
             return Figures(run([HOST, "run", self.path, "-p", "a", *flags], TIMEOUT)[1], tokens,
                            what)
-        words = f"temp=0 n={tokens} ctx={CONTEXT} spec=off cores=1 verbose ticks prompt=a"
+        cores = CORES.get(board, 1) if memory else 1
+        words = f"temp=0 n={tokens} ctx={CONTEXT} spec=off cores={cores} verbose ticks prompt=a"
         words += (f" mem={memory}" if memory else "") + (f" isa={self.isa}" if self.isa else "")
-        return Figures(machine.run(words, 1, drives_of(self.path, board, rate),
+        return Figures(machine.run(words, cores, drives_of(self.path, board, rate),
                                    timeout=TIMEOUT)[1], tokens, what)
 
 
@@ -116,7 +124,7 @@ def drives_of(path, board, rate):
     pace = f",throttling.bps-read={rate * 1000000}" if rate else ""
     if not rate and board != "rpi4":
         return ["-initrd", path]
-    if board == "rpi4":
+    if board in SLOW:
         return ["-drive", "if=sd,format=raw,snapshot=on" + reads_by() + ",file=" +
                 once(name + ".sd.img", "--power-of-two", path) + pace]
     return card_arguments(once(name + ".img", path), pace)
@@ -185,6 +193,9 @@ def measure(board, rate, ratio, models, own):
                       run_.foretold * run_.token, beside / transfer, run_.token))
     larger, total, foretold, is_ratio, token = map(statistics.median, zip(*found))
     bound = f"{rate}" if not own or rate * 1e6 < own else f"{own / 1e6:.1f} of {rate}"
+    if board in CORES:
+        lent = sum(run_.lent for run_ in streamed)
+        board += f", {CORES[board]} cores, one for the card in {lent} of {RUNS}"
     return [board, bound, model.name, f"{size / 1e6:.1f} MB", f"{is_ratio:.2f}", f"{token:.3f}",
             f"{larger:.2f}", f"{total:.2f}", f"{foretold:.2f}"]
 
@@ -192,7 +203,7 @@ def measure(board, rate, ratio, models, own):
 def rows(models, board, rates, ratios):
     for model in models:
         model.alone = min(model.run(board, 9).token for _ in range(2))
-    own = 0 if BOARDS[board][3] else models[0].run(board, 2, models[0].limit(LEAST), FREE).card
+    own = 0 if board not in SLOW else models[0].run(board, 2, models[0].limit(LEAST), FREE).card
     for rate in rates or BOARDS[board][1]:
         for ratio in ratios or RATIOS:
             yield measure(board, rate, ratio, models, own)

@@ -3,10 +3,8 @@
 taken out while it streams and put back. Each is named, retried where that helps, and the prompt
 comes back. QEMU's card hides a failed read behind old data, which the checksums find."""
 
-import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -106,29 +104,6 @@ tap.ok("error:" in console and "the card ends before the file does" in console a
 
 
 # ---- the card is taken out -------------------------------------------------------------------
-
-class Monitor:
-    """QEMU's machine protocol (QMP)."""
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(30)
-        self.socket.connect(path)
-        self.file = self.socket.makefile("rw", encoding="utf-8")
-        self.file.readline()
-        self.do("qmp_capabilities")
-
-    def do(self, command, **arguments):
-        self.file.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-        self.file.flush()
-        while True:
-            line = json.loads(self.file.readline())
-            if "return" in line or "error" in line:
-                return line
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
 
 
 def talk(machine, way, name):

@@ -1,0 +1,267 @@
+#include "runtime/storage/card_core.h"
+
+#include "board/board.h"
+#include "runtime/console/trace.h"
+
+/* Of a slot: core 0 fills what is free and frees what is done, the serving core has the rest. */
+enum { FREE, ASKED, AT_WORK, DONE };
+
+enum { NO_ORDER, STOP, RESET };
+
+static uint32_t state_of(const struct card_core_slot *s)
+{
+    return atomic_load_explicit(&s->state, memory_order_acquire);
+}
+
+static void set_state(struct card_core_slot *s, uint32_t state)
+{
+    atomic_store_explicit(&s->state, state, memory_order_release);
+}
+
+/* ---- the serving core, or core 0 while there is none ------------------------------------------ */
+
+static struct card_core_slot *first_asked(struct card_core *c)
+{
+    struct card_core_slot *s = &c->slots[c->first % CARD_CORE_DEPTH];
+
+    return state_of(s) == ASKED ? s : NULL;
+}
+
+static void submit_asked(struct card_core *c)
+{
+    struct card_core_slot *s;
+
+    while ((s = first_asked(c)) != NULL) {
+        uint64_t begun = trace_begin();
+        enum err e = c->inner.submit(&c->inner, &s->request);
+
+        if (e == ERR_BUSY) {
+            return; /* its queue is full: behind the next poll */
+        }
+        if (e != ERR_OK) {
+            s->request.status = e;
+            s->request.done = true;
+        }
+        s->begun = begun;
+        set_state(s, AT_WORK);
+        c->first++;
+    }
+}
+
+/* Hand back what is done. True: something is still at work. */
+static bool finish(struct card_core *c)
+{
+    bool busy = false;
+
+    for (unsigned i = 0; i < CARD_CORE_DEPTH; i++) {
+        struct card_core_slot *s = &c->slots[i];
+
+        if (state_of(s) == AT_WORK && s->request.done) {
+            trace_end(TRACE_MOVE, (uint32_t)s->request.sector, c->core, s->begun);
+            set_state(s, DONE);
+            atomic_fetch_add(&c->finished, 1);
+        }
+        busy = busy || state_of(s) == AT_WORK;
+    }
+    return busy;
+}
+
+/* False: there is nothing to do. */
+static bool step(struct card_core *c)
+{
+    submit_asked(c);
+    (void)c->inner.poll(&c->inner); /* a dead device has marked its requests done */
+    return finish(c) || first_asked(c) != NULL;
+}
+
+/* What was asked for and never submitted ends like what is in flight. */
+static void reset_inner(struct card_core *c)
+{
+    struct card_core_slot *s;
+
+    while ((s = first_asked(c)) != NULL) {
+        s->request.status = ERR_TIMEOUT;
+        set_state(s, DONE);
+        atomic_fetch_add(&c->finished, 1);
+        c->first++;
+    }
+    c->reset_status = c->inner.reset(&c->inner);
+    (void)finish(c);
+}
+
+/* As team.c sleeps: who may be asleep says so before the last look at the bell, and core 0 rings
+ * before it looks at that. */
+static void wait_bell(struct card_core *c, uint32_t heard)
+{
+    atomic_store(&c->asleep, 1);
+    if (atomic_load(&c->bell) == heard) {
+        board.wait(&c->bell, heard);
+    }
+    atomic_store(&c->asleep, 0);
+}
+
+void card_core_serve(void *card_core)
+{
+    struct card_core *c = card_core;
+    uint32_t order = NO_ORDER;
+
+    while (order != STOP) {
+        uint32_t heard = atomic_load(&c->bell);
+        bool busy = step(c);
+
+        order = atomic_load(&c->order);
+        if (order == RESET) {
+            reset_inner(c);
+        }
+        if (order != NO_ORDER) {
+            atomic_store(&c->order, NO_ORDER);
+        } else if (!busy) {
+            wait_bell(c, heard);
+        }
+    }
+}
+
+/* ---- core 0 ----------------------------------------------------------------------------------- */
+
+static void ring(struct card_core *c)
+{
+    atomic_fetch_add(&c->bell, 1);
+    if (atomic_load(&c->asleep) != 0) {
+        board.wake(&c->bell);
+    }
+}
+
+static void collect(struct card_core *c)
+{
+    for (unsigned i = 0; i < CARD_CORE_DEPTH; i++) {
+        struct card_core_slot *s = &c->slots[i];
+
+        if (state_of(s) == DONE) {
+            s->asked->status = s->request.status;
+            s->asked->done = true;
+            set_state(s, FREE);
+            c->collected++;
+        }
+    }
+}
+
+static enum err card_core_poll(struct block_device *dev)
+{
+    struct card_core *c = dev->driver;
+
+    if (c->core == 0) {
+        (void)step(c);
+    }
+    collect(c);
+    return ERR_OK;
+}
+
+bool card_core_is_quiet(const struct block_device *device, struct card_core_watch *watch,
+                        uint32_t most)
+{
+    const struct card_core *c = device->driver;
+    uint32_t finished;
+
+    if (!board.moves_storage || device->poll != card_core_poll || c->core == 0 ||
+        c->next == c->collected) {
+        return false;
+    }
+    finished = atomic_load(&c->finished);
+    if (finished == watch->finished && watch->looks < most) {
+        watch->looks++;
+        return true;
+    }
+    watch->finished = finished;
+    watch->looks = 0;
+    return false;
+}
+
+static enum err card_core_submit(struct block_device *dev, struct block_request *req)
+{
+    struct card_core *c = dev->driver;
+    struct card_core_slot *s = &c->slots[c->next % CARD_CORE_DEPTH];
+    enum err e = block_request_check(dev, req);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (state_of(s) != FREE) {
+        return ERR_BUSY;
+    }
+    req->done = false;
+    s->request = *req;
+    s->asked = req;
+    set_state(s, ASKED);
+    c->next++;
+    if (c->core == 0) {
+        return card_core_poll(dev);
+    }
+    ring(c);
+    return ERR_OK;
+}
+
+static void give_order(struct card_core *c, uint32_t order)
+{
+    atomic_store(&c->order, order);
+    ring(c);
+    while (atomic_load(&c->order) == order) {
+        if (board.yield != NULL) {
+            board.yield();
+        }
+    }
+}
+
+static enum err card_core_reset(struct block_device *dev)
+{
+    struct card_core *c = dev->driver;
+
+    if (c->core == 0) {
+        reset_inner(c);
+    } else {
+        give_order(c, RESET);
+    }
+    collect(c);
+    return c->reset_status;
+}
+
+bool card_core_detach(struct card_core *c)
+{
+    for (unsigned i = 0; i < CARD_CORE_DEPTH; i++) {
+        if (state_of(&c->slots[i]) != FREE) {
+            return false;
+        }
+    }
+    if (c->device != NULL) {
+        *c->device = c->inner;
+        c->device = NULL;
+    }
+    return true;
+}
+
+bool card_core_attach(struct card_core *c, struct block_device *device)
+{
+    if (c->device == device) {
+        return true;
+    }
+    if (!card_core_detach(c)) {
+        return false;
+    }
+    c->device = device;
+    c->inner = *device;
+    device->submit = card_core_submit;
+    device->poll = card_core_poll;
+    device->reset = c->inner.reset != NULL ? card_core_reset : NULL;
+    device->driver = c;
+    return true;
+}
+
+void card_core_start(struct card_core *c, unsigned core)
+{
+    c->core = core;
+}
+
+void card_core_stop(struct card_core *c)
+{
+    give_order(c, STOP);
+    c->core = 0;
+}

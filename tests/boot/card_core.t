@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""A core for the card: sifive_u has it on SPI, where a core moves every byte. The last core leaves
+the others and serves it: the same ids and logits, the plan and the trace say so, and whatever a
+conversation may ask for works in that state; a card that fails gives its sentence and the prompt."""
+
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, WORK, Machine, Reply, Tap, extents, make_card, run
+from talk import Console, Monitor, make_model, own_copy
+
+SIFIVE_U = Machine("sifive_u")
+SECONDS = 400
+TRIES = 5  # of a start: what the probe measures on a busy computer may speak against it
+tap = Tap()
+
+model, other = make_model("card-core", 5), make_model("card-core-other", 6)
+limit = 2 * max(size for _, size in extents(model)[1:-1]) + 4 * 4096
+card = make_card("card-core.img", "--power-of-two", "--save", "1", model, other)
+expected = Reply(run([HOST, "run", model, "-p", "Hello", "-n", "16", "--temp", "0", "--ids"])[1])
+tap.ok(len(expected.ids or []) > 1, "the host's reply", expected.console)
+
+
+def drive(path=card, more=",snapshot=on"):
+    return ["-drive", f"if=sd,format=raw,cache=unsafe,file={path}{more}"]
+
+
+def lends(cores, console):
+    return f"moved by core {cores - 1}, which" in console
+
+
+# ---- one reply ---------------------------------------------------------------------------------
+
+for cores in (1, 2, 4):
+    words = (f'prompt="Hello" temp=0 n=16 ids trace=1 cores={cores} mem={limit} '
+             'model=card-core.ingot')
+    for _ in range(TRIES):
+        status, console = SIFIVE_U.run(words, cores, drive(), timeout=SECONDS)
+        reply = Reply(console)
+        if status != 0 or reply.hash != expected.hash or cores == 1 or lends(cores, console):
+            break
+    label = f"{cores} core" + "s" * (cores > 1)
+    tap.ok(status == 0 and reply.ids == expected.ids and reply.hash == expected.hash and
+           ", streamed" in reply.figures, f"{label}: the host's ids and logits", console)
+    tap.ok(lends(cores, console) == (cores > 1),
+           f"{label}: {'the last one moves' if cores > 1 else 'it moves'} the card's data", console)
+    events = re.search(r"^\[\n(\{.*\n)*\]$", console, re.M)
+    events = json.loads(events.group(0)) if events else []
+    moves = {e["tid"] for e in events if e["name"].startswith("move")}
+    # Where it computes for prompts, core 0 moves theirs.
+    tap.ok(events and moves - {0} == ({cores - 1} if cores > 1 else set()),
+           f"{label}: the trace has its moves on its own line", sorted(moves))
+
+# ---- a conversation ----------------------------------------------------------------------------
+
+
+def ids(text):
+    found = re.search(r"^ids:.*", text, re.M)
+    return found.group(0) if found else text
+
+
+class Talk(Console):
+    """One in which core 1 serves the card."""
+
+    def __init__(self, drives, more="", want=True):
+        words = f"temp=0 n=8 ids cores=2 mem={limit} model=card-core.ingot {more}"
+        for _ in range(TRIES):
+            super().__init__(SIFIVE_U, words, drives, 2)
+            if lends(2, self.prompt(SECONDS)) or not want:
+                break
+            self.child.close(force=True)
+
+
+own = own_copy(card, "card-core-own.img")
+with Talk(drive(own, "")) as k:
+    tap.ok(lends(2, k.seen), "a conversation with one core for the card", k.seen)
+    first = ids(k.say("Hello there", SECONDS))
+    tap.ok("ids:" in first, "a turn", k.seen)
+    tap.ok(lends(2, k.say("/plan", SECONDS)), "/plan says who moves the card's data", k.seen)
+    tap.ok("tokens are saved" in k.say("/save", SECONDS), "/save", k.seen)
+    second = ids(k.say("Second", SECONDS))
+    tap.ok("kernels equal their references" in k.say("/selftest", SECONDS), "/selftest", k.seen)
+    tap.ok("tok/s" in k.say("/bench", SECONDS), "/bench", k.seen)
+    tap.ok("go on" in k.say("/load", SECONDS) and ids(k.say("Second", SECONDS)) == second,
+           "/load, and the turn behind it is the same", k.seen)
+    k.say("/set n 500", SECONDS)
+    k.send("Once more\r")
+    k.expect(r"Once more[\r\n]+[^\r\n]", SECONDS)
+    k.send("\x03")
+    k.prompt(SECONDS)
+    stopped = re.search(r"\+ (\d+) new tokens", k.seen)
+    tap.ok(stopped and int(stopped.group(1)) < 400, "Ctrl-C ends a reply", k.seen)
+    k.say("/set n 8", SECONDS)
+    tap.ok("ready:" in k.say("/model card-core-other.ingot", SECONDS), "another model", k.seen)
+    tap.ok("ids:" in k.say("Hello there", SECONDS), "talks", k.seen)
+    tap.ok("ready:" in k.say("/model card-core.ingot", SECONDS) and
+           ids(k.say("Hello there", SECONDS)) == first, "and the one before says what it said", k.seen)
+
+# ---- the card is taken out ---------------------------------------------------------------------
+
+socket = os.path.join(WORK, f"card-core-{os.getpid()}.qmp")
+with Talk(["-drive", f"if=sd,id=card,format=raw,cache=unsafe,file={own}",
+           "-qmp", f"unix:{socket},server=on,wait=off"]) as k:
+    monitor = Monitor(socket)
+    tap.ok(lends(2, k.seen), "one core for the card that will go", k.seen)
+    k.say("/set n 500", SECONDS)
+    k.send("Hello there\r")
+    k.expect(r"Hello there[\r\n]+[^\r\n]", SECONDS)
+    out = monitor.do("eject", device="card", force=True)
+    k.prompt(SECONDS)
+    tap.ok("return" in out and re.search(r"error: card-core\.ingot: .*taken out", k.seen),
+           "a card that goes during a reply is named, and the prompt is back", k.seen)
+    tap.ok("error:" in k.say("Again", SECONDS), "and named again", k.seen)
+    monitor.do("blockdev-change-medium", device="card", filename=own, format="raw", force=True)
+    k.say("/set n 8", SECONDS)
+    k.say("/reset", SECONDS)
+    tap.ok(ids(k.say("Hello there", SECONDS)) == first, "back again, it says what it said", k.seen)
+    monitor.close()
+os.unlink(socket)
+tap.done()

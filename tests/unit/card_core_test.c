@@ -1,0 +1,391 @@
+/* A core that serves a device without DMA: what is read and written through it, what fails, how it
+ * is reset, when it sleeps; and a streamed model above it, whose logits are the usual ones. */
+#include "runtime/storage/card_core.h"
+
+#include "tests/unit/rig.h"
+
+enum { SECTORS = 4096, READS = 300, MOST_SECTORS = 600, N_TOKENS = 6, MOST_VOCAB = 640 };
+
+static struct card_core core;
+static struct team team;
+
+/* ---- a device behind it ------------------------------------------------------------------------ */
+
+static uint8_t contents[SECTORS * SECTOR_BYTES], written[SECTORS * SECTOR_BYTES];
+static uint8_t buffers[2][MOST_SECTORS * SECTOR_BYTES] __attribute__((aligned(64)));
+static struct fake_block device;
+static struct file file;
+static _Atomic unsigned polls; /* of the device */
+static uint32_t random_state = 1;
+
+static uint32_t any(uint32_t n)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return (random_state >> 8) % n;
+}
+
+static enum err counted_poll(struct block_device *dev)
+{
+    atomic_fetch_add(&polls, 1);
+    return fake_poll(dev);
+}
+
+static uint64_t ticks_now(void)
+{
+    return board.ticks();
+}
+
+static void lend(void)
+{
+    card_core_start(&core, team.n_cores - 1);
+    team_lend(&team, card_core_serve, &core);
+}
+
+/* A test may touch the device while nobody serves it. */
+static void take_back(void)
+{
+    if (core.core != 0) {
+        card_core_stop(&core);
+        team_take_back(&team);
+    }
+}
+
+static void open_device(uint64_t limit_millis)
+{
+    struct file_timeout timeout = { ticks_now, limit_millis * board.ticks_hz() / 1000 };
+
+    take_back();
+    if (!card_core_detach(&core))
+        rig_die("something is still in flight");
+    fake_init(&device, contents, SECTORS);
+    device.written = written;
+    device.dev.writable = true;
+    device.dev.poll = counted_poll;
+    if (!card_core_attach(&core, &device.dev) ||
+        file_open_device(&file, &device.dev, sizeof contents, &timeout) != ERR_OK)
+        rig_die("the device does not open");
+    lend();
+}
+
+static bool same(const struct file_read *r, const uint8_t *with)
+{
+    return r->status == ERR_OK && memcmp(r->buffer, with + r->offset, (size_t)r->bytes) == 0;
+}
+
+/* Two reads at a time, of any place and length, while the core comes and goes. */
+static void test_reads(bool comes_and_goes, unsigned busy_every, bool newest_first)
+{
+    struct file_read reads[2];
+    unsigned wrong = 0, moves = 0, most;
+
+    open_device(5000);
+    take_back();
+    device.busy_every = busy_every;
+    device.newest_first = newest_first;
+    lend();
+    for (int i = 0; i < READS; i++) {
+        for (int j = 0; j < 2; j++) {
+            uint32_t n = 1 + any(MOST_SECTORS), at = any(SECTORS - n);
+
+            (void)file_read_start(&reads[j], &file, (uint64_t)at * SECTOR_BYTES, buffers[j],
+                                  (size_t)n * SECTOR_BYTES);
+        }
+        while (reads[0].status == ERR_BUSY || reads[1].status == ERR_BUSY) {
+            (void)file_read_poll(&reads[0]);
+            (void)file_read_poll(&reads[1]);
+            if (comes_and_goes && any(8) == 0) {
+                moves++;
+                if (core.core != 0)
+                    take_back();
+                else
+                    lend();
+            }
+        }
+        wrong += same(&reads[0], contents) && same(&reads[1], contents) ? 0 : 1;
+    }
+    take_back();
+    most = device.most_pending;
+    OK(wrong == 0 && most > 1 && team.n_cores == 3,
+       "%d reads%s, %u at a time%s%s, and the core went %u times: %u wrong", 2 * READS,
+       comes_and_goes ? " while the core comes and goes" : "", most,
+       busy_every != 0 ? ", the device often busy" : "", newest_first ? ", the last one first" : "",
+       moves, wrong);
+}
+
+static void test_writes(void)
+{
+    struct file_read r;
+
+    open_device(5000);
+    memcpy(buffers[0], contents, sizeof buffers[0]);
+    OK(file_write_now(&r, &file, 77 * SECTOR_BYTES, buffers[0], sizeof buffers[0]) == ERR_OK &&
+           memcmp(written + 77 * SECTOR_BYTES, contents, sizeof buffers[0]) == 0,
+       "what is written goes the same way");
+    take_back();
+    device.dev.writable = false;
+    OK(file_write_start(&r, &file, 0, buffers[0], SECTOR_BYTES) == ERR_UNSUPPORTED,
+       "not to a device that takes none");
+}
+
+static void test_refusals(void)
+{
+    struct block_request r = { .sector = SECTORS - 1, .n_sectors = 2, .buffer = buffers[0] };
+
+    open_device(5000);
+    OK(device.dev.submit(&device.dev, &r) == ERR_RANGE, "a request beyond the end is refused");
+    r.sector = 0;
+    r.n_sectors = device.dev.max_sectors + 1;
+    OK(device.dev.submit(&device.dev, &r) == ERR_RANGE, "and one that is too large");
+}
+
+static void test_errors(unsigned times)
+{
+    struct file_read r;
+    enum err e;
+
+    open_device(5000);
+    take_back();
+    device.fail_sector = 100;
+    device.fail_times = times;
+    lend();
+    e = file_read_now(&r, &file, 90 * SECTOR_BYTES, buffers[0], 20 * SECTOR_BYTES);
+    OK(times > FILE_READ_RETRIES ? e == ERR_IO && r.failed_sector == 90
+                                 : same(&r, contents) && r.n_retries == times,
+       "a request that fails %u times: %s, after %u retries", times, err_text(e), r.n_retries);
+}
+
+/* Silent, until a reset helps or nothing does. */
+static void test_silence(bool helps)
+{
+    struct file_read r;
+    enum err e;
+
+    open_device(40);
+    take_back();
+    device.silent = true;
+    device.reset_helps = helps;
+    lend();
+    e = file_read_now(&r, &file, 0, buffers[0], sizeof buffers[0]);
+    take_back();
+    OK(helps ? same(&r, contents) && device.n_resets == 1
+             : e == ERR_TIMEOUT && device.n_resets == FILE_READ_RETRIES + 1,
+       "a device that is silent and %s: %s after %u resets", helps ? "is reset" : "stays so",
+       err_text(e), device.n_resets);
+    OK(device.n_pending == 0 && card_core_detach(&core), "nothing is left in flight");
+}
+
+static void test_no_reset(void)
+{
+    open_device(5000);
+    take_back();
+    OK(card_core_detach(&core) && device.dev.poll == counted_poll && device.dev.driver == &device,
+       "given back, the device is as it was");
+    device.dev.reset = NULL;
+    OK(card_core_attach(&core, &device.dev) && device.dev.reset == NULL,
+       "a device without a reset gets none");
+    lend();
+}
+
+/* A request in flight keeps the device. */
+static void test_detach(void)
+{
+    struct block_request r = { .sector = 5, .n_sectors = 1, .buffer = buffers[0] };
+    struct fake_block other;
+
+    open_device(5000);
+    take_back();
+    device.silent = true;
+    lend();
+    fake_init(&other, contents, SECTORS);
+    (void)device.dev.submit(&device.dev, &r);
+    take_back();
+    OK(!card_core_detach(&core) && !card_core_attach(&core, &other.dev) &&
+           other.dev.driver == &other && !r.done, "a device with a request in flight is kept");
+    device.silent = false;
+    (void)device.dev.poll(&device.dev);
+    OK(r.done && r.status == ERR_OK && card_core_detach(&core),
+       "core 0 ends what the other core began");
+}
+
+/* Without requests nobody polls: two counts that are far apart in time are the same. */
+static void test_sleep(void)
+{
+    struct file_read r;
+    unsigned before, after = 0;
+    bool slept = false;
+
+    open_device(5000);
+    (void)file_read_now(&r, &file, 0, buffers[0], sizeof buffers[0]);
+    for (int tries = 0; tries < 100 && !slept; tries++) {
+        uint64_t start = board.ticks();
+
+        before = atomic_load(&polls);
+        while (board.ticks() - start < board.ticks_hz() / 50) {
+        }
+        after = atomic_load(&polls);
+        slept = before == after;
+    }
+    OK(slept, "without requests the core sleeps");
+    (void)file_read_now(&r, &file, SECTOR_BYTES, buffers[0], sizeof buffers[0]);
+    OK(same(&r, contents) && atomic_load(&polls) > after, "and wakes for the next one");
+}
+
+/* ---- a model above it -------------------------------------------------------------------------- */
+
+static float expected[N_TOKENS][MOST_VOCAB];
+static uint32_t ids[N_TOKENS];
+
+static bool append(uint32_t i)
+{
+    return engine_append(&rig.engine, &ids[i], 1, NULL, NULL) == ERR_OK &&
+           memcmp(rig.engine.logits, expected[i], rig_logits_bytes()) == 0;
+}
+
+static void set_expected(void)
+{
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    rig_ids(ids, N_TOKENS);
+    for (uint32_t i = 0; i < N_TOKENS; i++) {
+        if (engine_append(&rig.engine, &ids[i], 1, NULL, NULL) != ERR_OK)
+            rig_die(rig.engine.problem);
+        memcpy(expected[i], rig.engine.logits, rig_logits_bytes());
+    }
+}
+
+/* A card that takes a hundred times as long as the cores for a token, moved by one of them. */
+static void start_lent(size_t limit, uint32_t card_rate)
+{
+    take_back();
+    if (core.device != NULL)
+        stream_reset(&rig.engine.stream);
+    if (!card_core_detach(&core))
+        rig_die("something is still in flight");
+    (void)rig_open(limit, 0, false);
+    rig.setup.card_core = &core;
+    rig.setup.rates = (struct plan_rates){ .card = card_rate, .card_core = 95, .cores = 3,
+                                           .lends = true };
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++)
+        rig.setup.rates.decode[type] = 1000; /* a gigabyte a second; a third of that for chunks */
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++)
+        rig.setup.rates.prefill[type] = 3000;
+    if (engine_open(&rig.engine, &rig.setup) != ERR_OK ||
+        engine_load(&rig.engine, &rig.setup) != ERR_OK)
+        rig_die(rig.engine.problem);
+}
+
+static void test_model(size_t limit, const char *form)
+{
+    const struct stream_figures *f = &rig.engine.stream.figures;
+    bool equal = true, lent;
+
+    start_lent(limit, 10 << 20);
+    lent = rig.fake.dev.poll != rig_poll;
+    for (uint32_t i = 0; i < N_TOKENS; i++) {
+        equal = append(i) && equal;
+        lent = lent && core.core == 2 && team.n_cores == 2;
+    }
+    OK(equal && lent && f->bytes_streamed == N_TOKENS * engine_planned_bytes(&rig.engine),
+       "%s: two cores compute, the third serves: the same logits and bytes", form);
+    OK(!rig.engine.plan.lends_prefill, "%s: for a chunk they all compute", form);
+    engine_clear(&rig.engine);
+    equal = engine_append(&rig.engine, ids, N_TOKENS, NULL, NULL) == ERR_OK;
+    OK(equal && core.core == 2, "%s: %d tokens are no chunk", form, N_TOKENS);
+    rig.engine.plan.lends_decode = false;
+    engine_clear(&rig.engine);
+    for (uint32_t i = 0; i < N_TOKENS; i++) {
+        rig.engine.plan.lends_decode = i % 2 != 0; /* requests stay in flight across each change */
+        equal = append(i) && equal && team.n_cores == (i % 2 != 0 ? 2 : 3);
+    }
+    OK(equal, "%s: the core comes and goes between tokens: the same logits", form);
+}
+
+/* At token 2, for good: the cache stays, and once the card is well it goes on. */
+static void test_failure(size_t limit, bool flip, const char *form)
+{
+    uint32_t extent = 1;
+    long sector;
+    bool equal;
+    enum err e;
+
+    start_lent(limit, 10 << 20);
+    while (rig.engine.plan.pinned[extent])
+        extent++;
+    sector = (long)(rig.engine.image.extents[extent].offset / SECTOR_BYTES);
+    equal = append(0) && append(1);
+    take_back();
+    if (flip) {
+        rig.flip_sector = sector;
+        rig.flip_times = 1000;
+    } else {
+        rig.fake.fail_sector = sector;
+        rig.fake.fail_times = 1000;
+    }
+    do {
+        e = engine_append(&rig.engine, &ids[2], 1, NULL, NULL);
+        rig.engine.kv.length = 2; /* what was there already met no fault */
+    } while (e == ERR_OK);
+    OK(e == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && core.core == 2, "%s, a layer %s: %s", form,
+       flip ? "flipped" : "failing", rig.engine.problem);
+    take_back();
+    rig.flip_times = 0;
+    rig.fake.fail_times = 0;
+    for (uint32_t i = 2; i < N_TOKENS; i++)
+        equal = append(i) && equal;
+    OK(equal && core.core == 2, "%s: once it is well the logits are the usual ones", form);
+}
+
+/* Another model, and one for which it does not pay, have the core back. */
+static void test_swap(size_t limit)
+{
+    struct block_device *dev = &rig.fake.dev;
+    bool equal;
+
+    start_lent(limit, 10 << 20);
+    equal = append(0);
+    stream_reset(&rig.engine.stream);
+    rig.setup.card_core = &core;
+    OK(equal && core.core == 2 && engine_open(&rig.engine, &rig.setup) == ERR_OK &&
+           team.n_cores == 3 && core.core == 0 && core.device == NULL && dev->poll == rig_poll,
+       "a model is opened with all cores, and the device as it is");
+    start_lent(limit, 3000u << 20);
+    equal = append(0);
+    OK(equal && core.core == 0 && team.n_cores == 3 && core.device == NULL,
+       "a card that is fast against the cores has none of them");
+}
+
+int main(void)
+{
+    struct rig_limits l;
+
+    for (size_t i = 0; i < sizeof contents; i++)
+        contents[i] = (uint8_t)(i * 7 + i / SECTOR_BYTES);
+    team_start(&team, 3);
+    rig.team = &team;
+    test_reads(false, 0, false);
+    test_reads(false, 3, true);
+    test_reads(true, 0, true);
+    test_reads(true, 3, false);
+    test_writes();
+    test_refusals();
+    for (unsigned times = 1; times <= FILE_READ_RETRIES + 1; times += FILE_READ_RETRIES)
+        test_errors(times);
+    test_silence(true);
+    test_silence(false);
+    test_no_reset();
+    test_detach();
+    test_sleep();
+
+    take_back();
+    (void)card_core_detach(&core);
+    rig_make_model("tiny", INGOT_Q8_0);
+    l = rig_limits();
+    set_expected();
+    test_model(l.least, "least");
+    test_model(l.untiled, "head pinned");
+    test_failure(l.untiled, false, "head pinned");
+    test_failure(l.untiled, true, "head pinned");
+    test_failure(l.least, true, "least");
+    test_swap(l.untiled);
+    return tap_done();
+}
