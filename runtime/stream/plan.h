@@ -13,7 +13,7 @@
 
 enum {
     PLAN_SLOTS = 2,             /* one computes while the other fills; a third would take the
-                                   place of a pinned layer, which spares a transfer in any case */
+                                   place of a pinned layer, which spares more (docs/STREAMING.md) */
     PLAN_MOST_ROWS = 4,         /* embedding rows kept, where the embedding streams */
     PLAN_PIECES = 4,            /* of a layer, see plan_piece_end */
     PLAN_DEFAULT_CHUNK = 128,   /* prompt tokens that pass the layers together */

@@ -55,7 +55,8 @@ HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token"
 
 
 class Figures:
-    """Of a run: seconds of a token, tokens per second foretold, the card's rate when probed."""
+    """Of a run: seconds of a token, tokens per second foretold, bytes a token streams by the plan,
+    the card's rate when probed."""
 
     def __init__(self, out, tokens, what):
         ticks = re.search(r"decode (\d+) of (\d+) per second", out)
@@ -67,6 +68,9 @@ class Figures:
         self.foretold = float(foretold.group(1)) if foretold else 0.0
         self.card = float(card.group(1)) * 1e6 if card else 0.0
         self.lent = "which does not compute" in out or "for prompts only" in out
+        planned = re.search(r"\(planned ([\d.]+) ([KMG])iB\)", out)
+        self.streams = (float(planned.group(1)) * 1024 ** (" KMG".index(planned.group(2)))
+                        if planned else 0.0)
 
 
 class Model:
@@ -188,7 +192,7 @@ def measure(board, rate, ratio, models, own):
     found = []
     for i, run_ in enumerate(streamed):
         beside = (alone[i] + alone[i + 1]) / 2
-        transfer = size / min(rate * 1e6, run_.card if own else 1e12)
+        transfer = run_.streams / min(rate * 1e6, run_.card if own else 1e12)
         found.append((run_.token / max(beside, transfer), run_.token / (beside + transfer),
                       run_.foretold * run_.token, beside / transfer, run_.token))
     larger, total, foretold, is_ratio, token = map(statistics.median, zip(*found))
@@ -196,6 +200,7 @@ def measure(board, rate, ratio, models, own):
     if board in CORES:
         lent = sum(run_.lent for run_ in streamed)
         board += f", {CORES[board]} cores, one for the card in {lent} of {RUNS}"
+    size = statistics.median(run_.streams for run_ in streamed)
     return [board, bound, model.name, f"{size / 1e6:.1f} MB", f"{is_ratio:.2f}", f"{token:.3f}",
             f"{larger:.2f}", f"{total:.2f}", f"{foretold:.2f}"]
 
