@@ -404,6 +404,50 @@ static void set_window(void)
     h->header_crc32c = crc32c(0, h, sizeof *h);
 }
 
+enum { MOST_STEPS = 1000 };
+static unsigned steps_left;
+
+static bool step(void *context, const char *doing, uint64_t done, uint64_t total)
+{
+    (void)context, (void)doing, (void)done, (void)total;
+    return steps_left-- > 0;
+}
+
+/* Ctrl-C at every step of a save and of a load. */
+static void test_saved_stops(void)
+{
+    struct engine *e = &rig.engine;
+    struct saved_chat_state state = { &e->image, &e->kv, NULL, 151, 9, true, &turns };
+    bool goes_on = true;
+    unsigned saves = 0, loads = 0, n_kept = 0;
+    enum err result;
+
+    fill_two_pages();
+    state.ids = e->ids;
+    open_device(&save_device, &save_file, save_data, SAVE_BYTES, "saves/chat.sav");
+    OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK, "a conversation is saved");
+    do {
+        steps_left = saves;
+        result = saved_chat_write(&saved, &save_file, &state, step, NULL);
+        goes_on = goes_on && e->kv.length == 150 && append_both(1);
+        e->kv.length = 150;
+    } while (result == ERR_ABORTED && ++saves < MOST_STEPS);
+    OK(result == ERR_OK && saves > 1 && goes_on,
+       "Ctrl-C at each of %u steps of a save: the chat goes on as it was", saves);
+    do {
+        uint32_t length = e->kv.length;
+
+        steps_left = loads;
+        result = saved_chat_read(&saved, &save_file, &state, step, NULL);
+        n_kept += e->kv.length == length && result != ERR_OK;
+        goes_on = goes_on && (e->kv.length == length || e->kv.length == 0 || result == ERR_OK) &&
+                  append_both(1);
+    } while (result == ERR_ABORTED && ++loads < MOST_STEPS);
+    OK(result == ERR_OK && loads > n_kept && n_kept > 0 && goes_on && e->kv.length == 151,
+       "at %u of %u of a load, too; at the others it is empty; then it is the one saved", n_kept,
+       loads);
+}
+
 int main(void)
 {
     static const char *const shapes[] = { "tiny", "untied", "tiny" };
@@ -431,6 +475,7 @@ int main(void)
         test_trouble();
         test_opening();
         test_saved();
+        test_saved_stops();
     }
     return tap_done();
 }
