@@ -62,7 +62,8 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
     if (base == 0)
         return;
     write_register(uart, REG_INTERRUPTS, 0);
-    /* Not cleared: what somebody typed while the firmware ran is meant for us. */
+    /* What somebody typed while the firmware ran is meant for us. Turning FIFOs on clears them. */
+    serial_keep(&ns16550_serial, uart);
     write_register(uart, REG_FIFO, FIFO_ON);
 }
 

@@ -57,6 +57,7 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
         *reg(uart, PL011_IBRD) = divisor >> 6;
         *reg(uart, PL011_FBRD) = divisor & 63;
     }
+    serial_keep(&pl011_serial, uart); /* QEMU forgets what came before the FIFOs were on */
     *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
     /* The FIFO is empty now. QEMU, which held input back while it was full, goes on at a read. */

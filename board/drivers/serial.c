@@ -8,6 +8,7 @@
 #include "board/isa.h"
 
 enum { XON = 0x11, XOFF = 0x13 };
+enum { MOST_KEPT = 256 }; /* more than any FIFO has */
 
 /* Where the peer is asked to pause and to go on. What it sends after XOFF until it obeys must fit
  * above the first: a USB adapter empties its buffers of a few KiB. */
@@ -72,6 +73,18 @@ static void pause_or_resume(void)
         line.peer_paused = line.driver->send(line.uart, XOFF);
     else if (line.peer_paused && held <= RESUME_AT)
         line.peer_paused = !line.driver->send(line.uart, XON);
+}
+
+void serial_keep(const struct serial_uart *driver, void *uart)
+{
+    for (int i = 0; i < MOST_KEPT; i++) {
+        int received = driver->receive(uart);
+
+        if (received == SERIAL_NOTHING)
+            return;
+        if (received <= UINT8_MAX)
+            take(received);
+    }
 }
 
 void serial_receive(void)

@@ -31,6 +31,10 @@ struct serial_uart {
     void (*drain)(void *uart);              /* wait until the last bit has left */
 };
 
+/* Take what has arrived before the driver turns the UART's FIFOs on, which empties them. Its
+ * interrupt is off. What is damaged is noise of a line without a peer, and no loss. */
+void serial_keep(const struct serial_uart *driver, void *uart);
+
 /* From here on the line is that UART, which its driver has set up. XON/XOFF are off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
