@@ -78,7 +78,8 @@ $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 # The longest go first, so that the others fill the gaps.
 LONGEST := tests/boot/paste.t tests/faults/stream.t tests/golden/boards.t tests/kernels/selftest.t \
            tests/boot/console.t tests/kernels/kernels.t tests/golden/table.t tests/fuzz/fuzz.t \
-           $(O)/tests/unit/engine.t tests/golden/demo.t tests/boot/riscv_boards.t tests/boot/sd.t
+           $(O)/tests/unit/engine.t tests/golden/demo.t tests/boot/riscv_boards.t tests/boot/sd.t \
+           tests/boot/card_core.t
 SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 

@@ -117,6 +117,8 @@ void card_core_serve(void *card_core)
             atomic_store(&c->order, NO_ORDER);
         } else if (!busy) {
             wait_bell(c, heard);
+        } else if (board.yield != NULL) {
+            board.yield();
         }
     }
 }
