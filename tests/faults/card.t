@@ -14,6 +14,7 @@ import pexpect
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, HOST, RISCV64_V, SD_ADMA2, SD_PIO, SD_SDMA, WORK, Reply, Tap, end,
                      extents, make_card, sd_arguments)
+from talk import Monitor
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
