@@ -46,6 +46,11 @@ SECTIONS
     .text : {
         text_start = .;
         KEEP(*(.head))
+        /* The vectors of arm64 lie at a multiple of 2 KiB: what comes before fills the first. */
+        *start.S.o(.text .text.*)
+        *gemv_f32_q4kx8_q8k_neon.S.o(.text .text.*)
+        *scale_f32_neon.S.o(.text .text.*)
+        *vectors.S.o(.text .text.*)
         *(.text .text.*)
         . = ALIGN(64);
     } :text
