@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/engine/probe_cores.h"
 #include "runtime/engine/sampler.h"
 #include "runtime/stream/probe.h"
 #include "runtime/text/format_text.h"
@@ -196,7 +197,7 @@ static void measure(struct engine *e, const struct engine_setup *setup)
 
     e->request.rates.cores = setup->team->n_cores;
     e->request.rates.lends = may_lend(setup);
-    probe_cores(&e->request.rates, &e->image, e->kernels, setup->team, free);
+    probe_cores(e, setup->team, free);
     if (e->plan.residency == PLAN_STREAMED || e->plan.n_spilled != 0) {
         probe_card(&e->request.rates, e->file, free, setup->progress, setup->progress_context);
     }

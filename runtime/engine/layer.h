@@ -1,5 +1,6 @@
 /* One layer of the transformer, whose shape the parameters give: what every core of the team runs
- * between two barriers of transformer.c. Only transformer.c and layer.c include this. */
+ * between two barriers of transformer.c. Only transformer.c, layer.c and
+ * probe_cores.c include this. */
 #ifndef INGOT_RUNTIME_LAYER_H
 #define INGOT_RUNTIME_LAYER_H
 

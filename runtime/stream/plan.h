@@ -29,7 +29,8 @@ enum plan_residency {
     PLAN_STREAMED, /* some weights arrive anew for every pass */
 };
 
-/* What card and cores can do; measured by runtime/stream/probe.h, or told. 0: not known. */
+/* What card and cores can do; measured by runtime/stream/probe.h and runtime/engine/probe_cores.h,
+ * or told. 0: not known, or nothing. */
 struct plan_rates {
     uint64_t card;                    /* bytes a second */
     uint32_t card_core;               /* percent of a transfer's time that a core moves it */
@@ -37,6 +38,8 @@ struct plan_rates {
     bool lends;                       /* ... of which one may move the card's data instead */
     uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
+    uint32_t layer;                   /* nanoseconds of a layer and token beside its matrices */
+    uint32_t check;                   /* picoseconds that core 0 takes for a byte's checksum */
 };
 
 struct plan_request {
@@ -105,6 +108,10 @@ enum err plan_make(struct plan *plan, const struct plan_request *request);
  * and cores at work side by side. Where a core moves the card's data this is one of all in turn, or
  * one that does nothing else, whichever is faster: lends_decode, lends_prefill. */
 void plan_predict(struct plan *plan, const struct image *image);
+
+/* What the cores take for the matrices of a layer that begin in [from, to) of its extent. */
+uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
+                          uint64_t from, uint64_t to, uint32_t n_tokens);
 
 /* What all extents take with their matrices in `type`; 0: some matrix cannot have it. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type);

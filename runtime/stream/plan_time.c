@@ -29,29 +29,42 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
     return rate == 0 ? 0 : bytes * 1000000 / rate;
 }
 
-static uint64_t compute_ns(const struct timeline *t, unsigned type, uint64_t bytes,
+static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
-    const struct plan_rates *r = &t->plan->rates;
     uint64_t ps = n_tokens == 1 ? r->decode[type] : r->prefill[type] * (uint64_t)n_tokens;
 
     return bytes * ps / 1000;
 }
 
-/* The matrices of a layer that begin in [from, to) of its extent. */
-static uint64_t piece_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
+uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
+                          uint64_t from, uint64_t to, uint32_t n_tokens)
 {
     uint64_t ns = 0;
 
     for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
-        const struct ingot_tensor *w = image_tensor(t->image, (enum ingot_role)role, layer);
+        const struct ingot_tensor *w = image_tensor(image, (enum ingot_role)role, layer);
 
         if (w != NULL && image_role_is_matrix((enum ingot_role)role) && w->offset >= from &&
             w->offset < to) {
-            ns += compute_ns(t, w->type, w->bytes, t->n_tokens);
+            ns += compute_ns(rates, w->type, w->bytes, n_tokens);
         }
     }
     return ns;
+}
+
+/* All else in a layer comes a quarter at a time. */
+static uint64_t piece_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
+{
+    const struct plan_rates *r = &t->plan->rates;
+
+    return plan_matrices_ns(r, t->image, layer, from, to, t->n_tokens) +
+           t->n_tokens * (uint64_t)r->layer / PLAN_PIECES;
+}
+
+static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
+{
+    return bytes * t->plan->rates.check / 1000;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -78,19 +91,23 @@ static void run_layer(struct timeline *t, uint32_t layer)
     bool streamed = t->plan->residency == PLAN_STREAMED && !t->plan->pinned[layer + 1];
     uint64_t bytes = t->image->extents[layer + 1].bytes;
     uint64_t begin = streamed ? arrive(t, bytes) : 0;
-    uint64_t from = 0;
+    uint64_t from = 0, waited = 0;
 
     for (unsigned piece = 0; piece < PLAN_PIECES; piece++) {
         uint64_t to = plan_piece_end(t->image, layer, piece);
         bool early = t->n_tokens <= ACTIVATIONS_SAVED;
 
         if (streamed) {
-            t->now = later(t->now, early ? begin + transfer_ns(t, to) : t->card);
+            uint64_t there = later(t->now, early ? begin + transfer_ns(t, to) : t->card);
+
+            waited += there - t->now;
+            t->now = there;
         }
         t->now += piece_ns(t, layer, from, to);
         from = to;
     }
-    if (streamed) {
+    if (streamed) { /* while core 0 waits, it looks at the checksum of what came */
+        t->now += later(check_ns(t, bytes), waited) - waited;
         leave(t);
     }
 }
@@ -100,7 +117,7 @@ static void run_head(struct timeline *t)
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
 
     if (!t->plan->tiled_head) {
-        t->now += compute_ns(t, w->type, w->bytes, 1);
+        t->now += compute_ns(&t->plan->rates, w->type, w->bytes, 1);
         return;
     }
     for (uint32_t i = 0; i < t->plan->n_tiles; i++) {
@@ -108,7 +125,8 @@ static void run_head(struct timeline *t)
 
         plan_head_tile(t->plan, t->image, i, &tile);
         (void)arrive(t, tile.bytes);
-        t->now = later(t->now, t->card) + compute_ns(t, w->type, tile.bytes, 1);
+        t->now = later(t->now, t->card) + check_ns(t, tile.bytes) +
+                 compute_ns(&t->plan->rates, w->type, tile.bytes, 1);
         leave(t);
     }
 }

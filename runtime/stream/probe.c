@@ -1,16 +1,6 @@
 #include "runtime/stream/probe.h"
 
-#include <string.h>
-
-#include "runtime/arena.h"
-#include "runtime/compute/activations.h"
-#include "runtime/compute/linear.h"
-
 enum {
-    FILL = 0x3c,              /* of weights and activations: any type reads normal numbers */
-    REGION_BYTES = 32 << 20,  /* more than a cache holds */
-    PROBE_TOKENS = 32,
-    PROBE_PRODUCTS = 8 << 20, /* of one gemm */
     PIECE_BYTES = 1 << 20,
     LEAST_PIECES = 4, MOST_PIECES = 32,
     ALONE_BYTES = 256 << 10,  /* one request of a file's */
@@ -18,91 +8,6 @@ enum {
     ALONE_LEAST = 3, ALONE_MOST = 16, /* of them, until a tenth of a second is over */
     LEAST_PERCENT = 50,       /* below that it is the time to look */
 };
-
-struct probe {
-    const struct kernels *kernels;
-    struct team *team;
-    struct activations act;
-    struct ingot_tensor w;
-    struct linear_input in;
-    const uint8_t *rows;
-};
-
-static void multiply(void *arg, struct team *team, unsigned core)
-{
-    const struct probe *p = arg;
-    size_t first, last;
-
-    team_share(team, core, p->w.rows, 8, &first, &last);
-    if (first < last) {
-        linear_rows(p->kernels, &p->act, &p->w, p->rows, &p->in, p->act.gate,
-                    p->act.hidden_stride, first, last - first);
-    }
-}
-
-/* Picoseconds per byte of weights and token. */
-static uint32_t measure(struct probe *p, uint8_t *weights, size_t bytes, uint32_t n_tokens)
-{
-    size_t matrix = image_tensor_bytes(p->w.type, p->w.rows, p->w.cols);
-    uint64_t n = 0, enough = board.ticks_hz() / 100;
-    uint64_t start, ticks;
-    size_t at = 0;
-
-    if (matrix == 0 || matrix > bytes) {
-        return 0;
-    }
-    p->in = (struct linear_input){ p->act.norm, p->act.dim_stride, n_tokens };
-    linear_prepare(p->kernels, &p->act, 1u << p->w.type, &p->in, 0, n_tokens);
-    p->rows = weights;
-    team_run(p->team, multiply, p);
-    start = board.ticks();
-    do {
-        at = bytes - at >= 2 * matrix ? at + matrix : 0;
-        p->rows = weights + at;
-        team_run(p->team, multiply, p);
-        n++;
-        ticks = board.ticks() - start;
-    } while (ticks < enough);
-    return (uint32_t)(ticks * 1000000 / board.ticks_hz() * 1000000 / (n * matrix * n_tokens)) + 1;
-}
-
-void probe_cores(struct plan_rates *rates, const struct image *image,
-                 const struct kernels *kernels, struct team *team, struct memory_range memory)
-{
-    const struct ingot_params *params = &image->header->params;
-    struct activations_request request = { params, PROBE_TOKENS, image_types(image), 1 };
-    struct probe p = { .kernels = kernels, .team = team };
-    struct arena arena;
-    uint8_t *weights;
-    size_t bytes;
-
-    arena_init(&arena, memory.base, memory.bytes);
-    if (arena_reserve(&arena, ARENA_SCRATCH, activations_bytes(&request)) != ERR_OK) {
-        return;
-    }
-    activations_take(&p.act, &request, &arena);
-    bytes = arena_left(&arena) < REGION_BYTES ? arena_left(&arena) : REGION_BYTES;
-    if (arena_reserve(&arena, ARENA_WEIGHTS, bytes / ARENA_ALIGN * ARENA_ALIGN) != ERR_OK) {
-        return;
-    }
-    weights = arena.regions[ARENA_WEIGHTS].base;
-    memset(weights, FILL, arena.regions[ARENA_WEIGHTS].bytes);
-    memset(p.act.norm, FILL, PROBE_TOKENS * p.act.dim_stride * sizeof(float));
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        uint32_t few = PROBE_PRODUCTS / PROBE_TOKENS / params->dim / 64 * 64 + 64;
-
-        if ((request.types >> type & 1) == 0 || !image_type_takes(type, params->dim)) {
-            continue;
-        }
-        p.w = *image_tensor(image, INGOT_FFN_UP, 0);
-        p.w.type = (uint8_t)type;
-        p.w.cols_padded = (uint32_t)p.act.dim_stride;
-        rates->decode[type] = measure(&p, weights, arena.regions[ARENA_WEIGHTS].bytes, 1);
-        p.w.rows = p.w.rows < few ? p.w.rows : few;
-        rates->prefill[type] = measure(&p, weights, arena.regions[ARENA_WEIGHTS].bytes,
-                                       PROBE_TOKENS);
-    }
-}
 
 static uint64_t least(uint64_t a, uint64_t b)
 {

@@ -57,6 +57,47 @@ static void test_prediction(void)
        "unless nothing streams");
 }
 
+/* What a layer takes beside its matrices, and the checksum of what comes. */
+static void test_rest(void)
+{
+    uint64_t transfer, compute, read;
+    size_t limit;
+
+    set_params(512, 2048, 12, 8, 8, 2000, 256, true);
+    make_image(INGOT_Q8_0, 0);
+    set_rates(0, 10000);
+    (void)plan_with(0);
+    compute = plan.decode_ns;
+    transfer = plan.prefill_ns;
+    request.rates.layer = 1000000;
+    (void)plan_with(0);
+    OK(plan.decode_ns == compute + 12 * 1000000, "each layer has a rest");
+    OK(plan.prefill_ns == transfer + 12 * 128 * 1000000ull, "and for each token of a chunk");
+    request.rates.layer = 0;
+    set_rates(2000000000, 10000);
+    limit = (size_t)(2 * extents[1].bytes + extents[0].bytes + extents[13].bytes);
+    (void)plan_with(limit);
+    compute = plan.decode_ns;
+    read = plan.layer_read;
+    request.rates.check = 2000;
+    (void)plan_with(limit);
+    OK(plan.n_streamed_layers == 12 && within(plan.decode_ns, compute + read * 2, 2) &&
+           plan.decode_ns > compute, "with slow cores a checksum adds to what they do");
+    request.rates.card = 20000000;
+    transfer = plan.layer_read * 50;
+    (void)plan_with(limit);
+    OK(within(plan.decode_ns, transfer, 2), "with a slow card it is done in the waits");
+    request.rates.card = 2000000000;
+    request.rates.check = 0;
+    limit = 2 * (size_t)extents[1].bytes + 65536;
+    (void)plan_with(limit);
+    compute = plan.decode_ns;
+    request.rates.check = 2000;
+    (void)plan_with(limit);
+    OK(plan.tiled_head && within(plan.decode_ns, compute + (plan.layer_read + plan.head_read) * 2, 2),
+       "the tiles of a head have one too");
+}
+
 /* What the advice says comes true. */
 static void test_advice(void)
 {
@@ -113,6 +154,7 @@ static void test_chunk(void)
 int main(void)
 {
     test_prediction();
+    test_rest();
     test_advice();
     test_chunk();
     return tap_done();
