@@ -11,12 +11,13 @@ enum {
     CACHE_LINE = 64,
     CHECKED = 32,             /* a part of the bytes too */
     PROBE_TOKENS = 32,
-    POSITION = 8,             /* of the token in a layer */
+    POSITION = 16,            /* of the token: behind so many others */
     PART = 8,                 /* of the bytes: the weights of a matrix times the tokens */
     MATRIX_HZ = 200,          /* 5 ms of each, ... */
     LEAST_TIMES = 2,          /* ... and the first one warms up */
     LAYERS_HZ = 100,          /* 10 ms in all, */
-    WINDOW_NS = 1000000,      /* of layers, and longer where one takes longer */
+    WINDOW_NS = 1000000,      /* of layers, and longer where one takes longer; ... */
+    WARM_LAYERS = 1,          /* ... before it */
 };
 
 struct probe {
@@ -28,11 +29,13 @@ struct probe {
     struct linear_input in;
     const uint8_t *rows;
 
-    uint32_t n_layers;     /* begun since ... */
+    uint32_t n_begun;      /* layers */
+    uint32_t n_layers;     /* of the window, which began at ... */
     uint64_t window;       /* ... these ticks */
     uint64_t matrices;     /* nanoseconds of theirs, foretold */
     uint64_t until;        /* ticks */
-    uint64_t rest;         /* nanoseconds of a layer, the least that a window had */
+    uint32_t n_windows;
+    uint64_t sum, most;    /* nanoseconds of a layer in them, without its matrices */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -90,32 +93,36 @@ static bool between_layers(void *context)
     const struct transformer *t = &p->e->transformer;
     uint64_t now = board.ticks(), ns = nanoseconds(now - p->window);
 
-    if (p->n_layers++ == 0) {
+    if (p->n_begun++ <= WARM_LAYERS) {
         p->window = now;
         return false;
     }
+    p->n_layers++;
     p->matrices += plan_matrices_ns(&p->e->request.rates, t->image, t->layer, 0, UINT64_MAX, 1);
     if (ns >= WINDOW_NS) {
-        p->rest = least(p->rest, (ns - least(ns, p->matrices)) / (p->n_layers - 1));
-        p->n_layers = 1;
+        ns = (ns - least(ns, p->matrices)) / p->n_layers;
+        p->sum += ns;
+        p->most = ns > p->most ? ns : p->most;
+        p->n_windows++;
+        p->n_layers = 0;
         p->matrices = 0;
         p->window = now;
     }
     p->window += board.ticks() - now; /* spent here */
-    return p->rest != UINT64_MAX && now > p->until;
+    return p->n_windows != 0 && now > p->until;
 }
 
-/* Nanoseconds of a layer beside its matrices, in whole passes and a part of one. */
+/* Nanoseconds of a layer beside its matrices, in whole passes and a part of one: the mean, and what
+ * came between in the longest window does not count. */
 static uint32_t measure_layers(struct probe *p)
 {
     static const uint32_t id;
 
     p->until = board.ticks() + board.ticks_hz() / LAYERS_HZ;
-    p->rest = UINT64_MAX;
     do {
         p->e->kv.length = POSITION;
     } while (transformer_pass(&p->e->transformer, &id, 1, false, between_layers, p) == ERR_OK);
-    return (uint32_t)p->rest;
+    return (uint32_t)(p->n_windows == 1 ? p->sum : (p->sum - p->most) / (p->n_windows - 1));
 }
 
 static void measure_checksum(struct probe *p)
