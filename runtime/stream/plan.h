@@ -90,7 +90,7 @@ struct plan {
     struct plan_rates rates;
     bool lends_decode;   /* the last core moves the card's data and does not compute: of tokens, ... */
     bool lends_prefill;  /* ... and of chunks as well */
-    uint64_t decode_ns;  /* predicted, of a token in an empty context; 0: rates are not known */
+    uint64_t decode_ns;  /* predicted, of a token behind a few others; 0: rates are not known */
     uint64_t prefill_ns; /* of a full chunk */
 
     uint64_t layer_read;  /* bytes read per pass for the layers */
