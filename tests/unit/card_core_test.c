@@ -2,9 +2,9 @@
  * is reset, when it sleeps; and a streamed model above it, whose logits are the usual ones. */
 #include "runtime/storage/card_core.h"
 
-#include "tests/unit/rig.h"
+#include "tests/unit/rig_expected.h"
 
-enum { SECTORS = 4096, READS = 300, MOST_SECTORS = 600, N_TOKENS = 6, MOST_VOCAB = 640 };
+enum { SECTORS = 4096, READS = 300, MOST_SECTORS = 600 };
 
 static struct card_core core;
 static struct team team;
@@ -231,27 +231,6 @@ static void test_sleep(void)
 }
 
 /* ---- a model above it -------------------------------------------------------------------------- */
-
-static float expected[N_TOKENS][MOST_VOCAB];
-static uint32_t ids[N_TOKENS];
-
-static bool append(uint32_t i)
-{
-    return engine_append(&rig.engine, &ids[i], 1, NULL, NULL) == ERR_OK &&
-           memcmp(rig.engine.logits, expected[i], rig_logits_bytes()) == 0;
-}
-
-static void set_expected(void)
-{
-    if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
-    rig_ids(ids, N_TOKENS);
-    for (uint32_t i = 0; i < N_TOKENS; i++) {
-        if (engine_append(&rig.engine, &ids[i], 1, NULL, NULL) != ERR_OK)
-            rig_die(rig.engine.problem);
-        memcpy(expected[i], rig.engine.logits, rig_logits_bytes());
-    }
-}
 
 /* A card that takes a hundred times as long as the cores for a token, moved by one of them. */
 static void start_lent(size_t limit, uint32_t card_rate)

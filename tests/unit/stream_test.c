@@ -2,33 +2,10 @@
  * card fails in every place where it can. */
 #include "runtime/stream/stream.h"
 
-#include "tests/unit/rig.h"
-
-enum { N_TOKENS = 6, MOST_VOCAB = 640 };
+#include "tests/unit/rig_expected.h"
 
 static const char *const shapes[] = { "tiny", "untied" };
 static const enum ingot_type types[] = { INGOT_F32, INGOT_Q8_0, INGOT_Q4_0 };
-static float expected[N_TOKENS][MOST_VOCAB]; /* logits after each token, undisturbed */
-static uint32_t ids[N_TOKENS];
-
-static bool append(uint32_t i)
-{
-    return engine_append(&rig.engine, &ids[i], 1, NULL, NULL) == ERR_OK &&
-           memcmp(rig.engine.logits, expected[i], rig_logits_bytes()) == 0;
-}
-
-/* The run that all others must equal: everything in memory. */
-static void set_expected(void)
-{
-    if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
-    rig_ids(ids, N_TOKENS);
-    for (uint32_t i = 0; i < N_TOKENS; i++) {
-        if (engine_append(&rig.engine, &ids[i], 1, NULL, NULL) != ERR_OK)
-            rig_die(rig.engine.problem);
-        memcpy(expected[i], rig.engine.logits, rig_logits_bytes());
-    }
-}
 
 static uint64_t sectors_read(void)
 {
