@@ -230,6 +230,8 @@ class Tap:
             self.failed += 1
             for line in str(detail).split("\n")[-40:]:
                 print("#   " + line, flush=True)
+            print(f"# {sys.argv[0]}: not ok {self.n} - {what}\n#   {str(detail)[-2000:]!r}",
+                  file=sys.stderr, flush=True)  # prove shows that, and hides the above
         return good
 
     def skip(self, what, why):

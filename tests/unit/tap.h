@@ -23,6 +23,7 @@ static inline bool tap_ok(bool good, const char *file, int line, const char *for
     if (!good) {
         tap_failed++;
         printf("# failed at %s:%d\n", file, line);
+        fprintf(stderr, "# not ok %d, %s:%d\n", tap_count, file, line); /* prove hides stdout */
     }
     fflush(stdout);
     return good;
