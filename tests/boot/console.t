@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, LONG, RISCV64_V, Machine, Tap, make_card, text_of
+from machine import ARM64, LONG, RISCV64_V, Machine, Tap, end, make_card, text_of
 from screen import Screen
 from talk import FIGURES, TURN, Console, make_model, own_copy, sd_drive
 
@@ -376,11 +376,20 @@ def stops(c):
              k.figures("Hello")[1] == 8, "Ctrl-C in /selftest", out + k.seen)
 
 
+def attached(c):
+    """A console whose terminal answers at the start, in time: a busy computer may take a few tries.
+    What is typed right behind the answer has been sent, and the first prompt has been seen."""
+    for last in (False, False, False, False, True):
+        k = c.console("model=console-a", pace=SLOW, terminal=True)
+        k.send("/zzz\r")
+        if "\x1b[2m[" in k.prompt() or last:
+            return k
+        end(k.child)
+
+
 def terminal(c):
     """A terminal that answers when it is asked, at the start or later; one that is promised."""
-    with c.console("model=console-a", pace=SLOW, terminal=True) as k:
-        k.send("/zzz\r")
-        k.prompt()
+    with attached(c) as k:
         out, raw = k.seen, k.raw
         if "there is no /zzz" not in out:
             k.prompt()
