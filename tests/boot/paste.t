@@ -255,7 +255,9 @@ def host_text(model, n):
 
 
 def printed(line, since):
-    return line.text[since:].decode("utf-8", "replace").replace("\r", "")
+    """Without the progress of a prompt, which only a busy computer shows."""
+    text = line.text[since:].decode("utf-8", "replace").replace("\r", "")
+    return re.sub(r"^\[ *\d+\.\d{3}\] prompt, .*\n", "", text, flags=re.M)
 
 
 def tokens_in(text, model):
@@ -276,7 +278,7 @@ def start_reply(line, words=2):
     line.write(PROMPT.encode() + b"\r")
     echo = line.wait(PROMPT.encode() + rb"\r+\n", since=at)
     at += echo.end() if echo else 0
-    line.wait(rb"(\S+ ){%d}" % words, since=at)
+    line.wait(rb"\A(?:\[[^\n]*\n)*(?!\[)[^\n]*?(?:\S+ ){%d}" % words, since=at)
     return at
 
 
