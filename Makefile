@@ -58,7 +58,7 @@ NEWLIB_TARGET := aarch64-none-elf
 NEWLIB_CFLAGS := -mno-outline-atomics
 # tiny: everything up to the stacks lies within 1 MiB of the code (linker/image.ld.S looks).
 ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-frame-pointer -mcmodel=tiny
-SMALL := -Os
+SMALL := -Os -fno-shrink-wrap -fno-move-loop-invariants
 else ifeq ($(ISA),riscv64)
 CROSS_COMPILE ?= riscv64-unknown-elf-
 NEWLIB_TARGET := riscv64-unknown-elf

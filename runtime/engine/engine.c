@@ -266,7 +266,7 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
     const struct ingot_params *p = &e->image.header->params;
     enum err error;
 
-    stream_open(&e->stream, e->file, &e->image, &e->plan, &e->arena);
+    stream_open(&e->stream, e->file, &e->image, &e->plan, setup->team, &e->arena);
     kv_cache_open(&e->kv, p, e->plan.context, setup->kv_type,
                   arena_take(&e->arena, ARENA_KV, e->plan.n_spilled != 0 ? 0 : e->plan.kv_bytes));
     if (e->plan.n_spilled != 0) {

@@ -39,7 +39,7 @@ struct plan_rates {
     uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
     uint32_t layer;                   /* nanoseconds of a layer and token beside its matrices */
-    uint32_t check;                   /* picoseconds that core 0 takes for a byte's checksum */
+    uint32_t check;                   /* picoseconds of a byte's checksum, all cores together */
 };
 
 struct plan_request {

@@ -106,8 +106,10 @@ static void run_layer(struct timeline *t, uint32_t layer)
         t->now += piece_ns(t, layer, from, to);
         from = to;
     }
-    if (streamed) { /* while core 0 waits, it looks at the checksum of what came */
-        t->now += later(check_ns(t, bytes), waited) - waited;
+    if (streamed) { /* while all wait, core 0 looks at the checksum of what came */
+        uint64_t cores = t->plan->rates.cores + (t->plan->rates.cores == 0);
+
+        t->now += (later(check_ns(t, bytes) * cores, waited) - waited) / cores;
         leave(t);
     }
 }
@@ -187,10 +189,10 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
 static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct plan fewer = *plan;
+    uint32_t left = --fewer.rates.cores;
 
+    fewer.rates.check += fewer.rates.check / left;
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        uint32_t left = plan->rates.cores - 1;
-
         fewer.rates.decode[type] += fewer.rates.decode[type] / left;
         fewer.rates.prefill[type] += fewer.rates.prefill[type] / left;
     }

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "runtime/compute/team_crc32c.h"
 #include "runtime/console/trace.h"
-#include "runtime/storage/crc32c.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/stream_private.h"
 
-enum { CRC_STEP = 128 * 1024 }; /* bytes checked per poll, so that a poll stays short */
+enum { CRC_STEP = 128 * 1024 };   /* bytes that core 0 checks per poll, so that a poll stays short */
+enum { TEAM_STEP = 1024 * 1024 }; /* and the team between two polls */
 enum { QUIET_STEPS = 256, QUIET_WAITS = 20000 }; /* without a poll, where nothing can have come */
 
 static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
@@ -25,41 +26,6 @@ static bool is_tile(const struct stream *s, uint32_t index)
 static uint32_t tile_extent(const struct stream *s)
 {
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->extent;
-}
-
-void stream_open(struct stream *s, const struct file *file, struct image *image,
-                 const struct plan *plan, struct arena *arena)
-{
-    uint32_t n = image->header->params.n_layers;
-
-    memset(s, 0, sizeof *s);
-    s->file = file;
-    s->image = image;
-    s->plan = plan;
-    for (uint32_t i = 0; i < n; i++) {
-        if (plan->residency == PLAN_STREAMED && !plan->pinned[i + 1]) {
-            s->layers[s->n_layers++] = (uint16_t)i;
-        }
-    }
-    for (uint32_t i = 0; i < n + 2; i++) {
-        const struct ingot_extent *e = &image->extents[i];
-
-        if (plan->residency == PLAN_IN_PLACE) {
-            s->extents[i] = file_memory(file, e->offset, e->bytes);
-        } else if (plan->pinned[i]) {
-            s->extents[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)e->bytes);
-        }
-    }
-    if (s->extents[n + 1] == NULL) { /* an untied head in tiles: only its norm stays */
-        s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
-    }
-    for (uint32_t i = 0; i < plan->n_slots; i++) {
-        s->slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
-    }
-    if (plan->row_bytes != 0) {
-        s->rows = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
-        s->row_sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
-    }
 }
 
 /* ---- the ring ----------------------------------------------------------------------------- */
@@ -178,14 +144,14 @@ static void request_ahead(struct stream *s)
 }
 
 /* Carry the CRC of an arriving layer along; tiles are checked when they are used, in order. */
-static void check_ahead(const struct stream *s, struct stream_slot *slot, uint64_t most)
+static void check_ahead(const struct stream *s, struct stream_slot *slot)
 {
     uint64_t n = slot->read.bytes_done - slot->crc_bytes;
 
-    if (is_tile(s, slot->unit.index) || n == 0) {
+    if (is_tile(s, slot->unit.index)) {
         return;
     }
-    n = n < most ? n : most;
+    n = n < CRC_STEP ? n : CRC_STEP;
     slot->crc = crc32c(slot->crc, slot->buffer + slot->crc_bytes, (size_t)n);
     slot->crc_bytes += n;
 }
@@ -215,7 +181,9 @@ static void poll_pages_and_count(struct stream *s)
     s->arriving_bytes = bytes;
 }
 
-static void poll_all(struct stream *s)
+/* While a team computes, what core 0 spends here is what all wait for: then layers are checked when
+ * they are done, by all. waits: nobody computes. */
+static void poll_all(struct stream *s, bool waits)
 {
     if (board.alive != NULL) {
         board.alive();
@@ -229,7 +197,9 @@ static void poll_all(struct stream *s)
         if (slot->state == STREAM_LOADING || (slot == s->early && slot->state == STREAM_IN_USE)) {
             (void)file_read_poll(&slot->read); /* its status stays in the read */
             trace_arrival(s, slot);
-            check_ahead(s, slot, CRC_STEP);
+            if (waits || s->team->n_cores == 1) {
+                check_ahead(s, slot);
+            }
         }
     }
     start_queued(s);
@@ -240,7 +210,7 @@ static void poll_all(struct stream *s)
 void stream_poll(struct stream *s)
 {
     if (!card_core_is_quiet(s->file->device, &s->watch, QUIET_STEPS)) {
-        poll_all(s);
+        poll_all(s, false);
     }
 }
 
@@ -251,7 +221,7 @@ void stream_pump(struct stream *s)
     }
     while (card_core_is_quiet(s->file->device, &s->watch, QUIET_WAITS)) {
     }
-    poll_all(s);
+    poll_all(s, true);
 }
 
 /* Wait for transfers in flight: the device writes the buffers until they end. */
@@ -344,6 +314,19 @@ static enum err fail(struct stream *s, unsigned extent, struct stream_slot *slot
     return e;
 }
 
+/* All that core 0 had no time for. */
+static void check_rest(struct stream *s, struct stream_slot *slot)
+{
+    while (slot->crc_bytes < slot->read.bytes) {
+        uint64_t n = slot->read.bytes - slot->crc_bytes;
+
+        n = n < TEAM_STEP ? n : TEAM_STEP;
+        slot->crc = team_crc32c(s->team, slot->crc, slot->buffer + slot->crc_bytes, (size_t)n);
+        slot->crc_bytes += n;
+        stream_poll(s);
+    }
+}
+
 /* A flipped bit on the way is cured by reading again; one on the card is not. */
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned extent)
 {
@@ -352,7 +335,7 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
         if (slot->read.status != ERR_OK) {
             return slot->read.status;
         }
-        check_ahead(s, slot, UINT64_MAX);
+        check_rest(s, slot);
         if (image_check_extent(s->image, extent, slot->crc) == ERR_OK) {
             slot->checked = true;
             return ERR_OK;
@@ -464,8 +447,8 @@ enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const
         return fail(s, tile_extent(s), slot, e);
     }
     end = i + 1 == s->plan->n_tiles ? s->plan->tile_end : tile->offset + tile->bytes;
-    s->tile_crc = crc32c(s->tile_crc, slot->buffer + (s->tile_crc_end - tile->offset),
-                         (size_t)(end - s->tile_crc_end));
+    s->tile_crc = team_crc32c(s->team, s->tile_crc, slot->buffer + (s->tile_crc_end - tile->offset),
+                              (size_t)(end - s->tile_crc_end));
     s->tile_crc_end = end;
     *rows = slot->buffer + tile->skip;
     return ERR_OK;

@@ -21,6 +21,7 @@
 enum { STREAM_PROBLEM_BYTES = 320 };
 
 struct kv_pages;
+struct team;
 
 /* One unit after the other: a slot is queued until all of the unit before it was asked for. */
 enum stream_slot_state { STREAM_EMPTY, STREAM_QUEUED, STREAM_LOADING, STREAM_IN_USE };
@@ -68,6 +69,7 @@ struct stream {
     const struct file *file;
     struct image *image;
     const struct plan *plan;
+    struct team *team;
     const uint8_t *extents[INGOT_MAX_LAYERS + 2]; /* where each lies; NULL: streamed */
     uint16_t layers[INGOT_MAX_LAYERS];            /* the streamed layers in order */
     uint32_t n_layers;                            /* how many */
@@ -99,9 +101,9 @@ struct stream {
 };
 
 /* Lay the plan into the arena's regions (weights and io are reserved by the caller). The file,
- * image and plan must outlive the stream. Nothing is read yet. */
+ * image, plan and team must outlive the stream. Nothing is read yet. */
 void stream_open(struct stream *s, const struct file *file, struct image *image,
-                 const struct plan *plan, struct arena *arena);
+                 const struct plan *plan, struct team *team, struct arena *arena);
 
 /* Read the pinned extents, or check those used in place, and check every CRC; a streamed
  * embedding is read through once for its CRC. progress may be NULL.

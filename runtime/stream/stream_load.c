@@ -3,11 +3,47 @@
 #include <string.h>
 
 #include "board/board.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/compute/team_crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
 enum { CHECK_STEP = 256 * 1024 }; /* bytes between two lines of progress, in place */
+
+void stream_open(struct stream *s, const struct file *file, struct image *image,
+                 const struct plan *plan, struct team *team, struct arena *arena)
+{
+    uint32_t n = image->header->params.n_layers;
+
+    memset(s, 0, sizeof *s);
+    s->file = file;
+    s->image = image;
+    s->plan = plan;
+    s->team = team;
+    for (uint32_t i = 0; i < n; i++) {
+        if (plan->residency == PLAN_STREAMED && !plan->pinned[i + 1]) {
+            s->layers[s->n_layers++] = (uint16_t)i;
+        }
+    }
+    for (uint32_t i = 0; i < n + 2; i++) {
+        const struct ingot_extent *e = &image->extents[i];
+
+        if (plan->residency == PLAN_IN_PLACE) {
+            s->extents[i] = file_memory(file, e->offset, e->bytes);
+        } else if (plan->pinned[i]) {
+            s->extents[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)e->bytes);
+        }
+    }
+    if (s->extents[n + 1] == NULL) { /* an untied head in tiles: only its norm stays */
+        s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
+    }
+    for (uint32_t i = 0; i < plan->n_slots; i++) {
+        s->slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
+    }
+    if (plan->row_bytes != 0) {
+        s->rows = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
+        s->row_sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
+    }
+}
 
 struct loading {
     stream_progress_fn *progress; /* may be NULL */
@@ -97,7 +133,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned ext
     for (uint64_t at = 0; at < x->bytes; at += CHECK_STEP) {
         size_t n = (size_t)(x->bytes - at < CHECK_STEP ? x->bytes - at : CHECK_STEP);
 
-        crc = crc32c(crc, s->extents[extent] + at, n);
+        crc = team_crc32c(s->team, crc, s->extents[extent] + at, n);
         if (!goes_on(s, l, at + n)) {
             return stream_name_problem(s, extent, NULL, ERR_ABORTED);
         }

@@ -83,6 +83,12 @@ static void test_rest(void)
     (void)plan_with(limit);
     OK(plan.n_streamed_layers == 12 && within(plan.decode_ns, compute + read * 2, 2) &&
            plan.decode_ns > compute, "with slow cores a checksum adds to what they do");
+    request.rates.check = 500;
+    request.rates.cores = 4;
+    (void)plan_with(limit);
+    OK(within(plan.decode_ns, compute + read / 2, 2), "of four cores each one has a part");
+    request.rates.check = 2000;
+    request.rates.cores = 0;
     request.rates.card = 20000000;
     transfer = plan.layer_read * 50;
     (void)plan_with(limit);

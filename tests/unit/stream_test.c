@@ -434,6 +434,37 @@ static void test_model(const char *shape, enum ingot_type type)
     test_stalls(l.untiled);
 }
 
+/* What has arrived is checked by all, each a part; core 0 has jobs for layers and head as well. */
+static void test_parts(const struct team *team, size_t limit)
+{
+    const struct ingot_extent *x;
+    uint32_t first = 0, jobs;
+    bool equal;
+
+    rig_start(limit, 0, false);
+    rig.pace = RIG_INSTANT;
+    equal = append(0);
+    jobs = team->job;
+    equal = append(1) && equal;
+    OK(equal && team->job - jobs == rig.engine.image.header->params.n_layers + 1 +
+                                    rig.engine.plan.n_streamed_layers,
+       "%u cores: %u jobs a token", team->n_cores, team->job - jobs);
+    while (rig.engine.plan.pinned[first + 1])
+        first++;
+    x = &rig.engine.image.extents[first + 1];
+    for (unsigned i = 0; i < team->n_cores; i++) {
+        struct stream_figures *f = &rig.engine.stream.figures;
+        uint64_t reread = f->reread;
+
+        rig.flip_sector = (long)((x->offset + x->bytes * (2 * i + 1) / (2 * team->n_cores)) /
+                                 SECTOR_BYTES);
+        rig.flip_times = 1; /* in the next token's bytes, which come while this one is computed */
+        OK(append(2 + i) && append(3 + i) && f->reread == reread + 1,
+           "a bit flips in the part of core %u: the layer is read again", i);
+        rig.engine.kv.length = 3 + i;
+    }
+}
+
 /* Cores of their own, so that an error in the middle of a layer finds some at a barrier. */
 static void test_cores(void)
 {
@@ -447,6 +478,13 @@ static void test_cores(void)
     set_expected();
     test_early(l.least, "3 cores");
     test_failures(l.untiled, "3 cores");
+    rig_make_model("untied", INGOT_F32);
+    l = rig_limits();
+    set_expected();
+    test_parts(&team, l.untiled);
+    test_early(l.untiled, "3 cores, large layers");
+    test_figures(l.least, "3 cores, tiles");
+    test_failures(l.least, "3 cores, tiles");
 }
 
 int main(void)

@@ -1,0 +1,132 @@
+/* The checksum by all cores is the one by core 0, whatever the length, the cores and the place. */
+#include "runtime/compute/team_crc32c.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/host/host_cpu.h"
+#include "tests/unit/tap.h"
+
+enum { MOST_PIECES = 33, MOST = MOST_PIECES * CRC32C_PIECE + 100, JOINED = 5 };
+
+static struct team teams[BOARD_MAX_CORES]; /* workers live on after the test */
+static uint8_t bytes[MOST];
+
+static uint32_t any(void)
+{
+    static uint32_t random;
+
+    random = random * 1664525u + 1013904223u;
+    return random >> 8;
+}
+
+static void test_join(void)
+{
+    bool equal = true;
+
+    for (size_t n = 0; n <= JOINED; n++) {
+        for (size_t before = 0; before < 70; before += 7) {
+            size_t behind = n * CRC32C_PIECE;
+            uint32_t first = crc32c(any(), bytes, before);
+            uint32_t second = crc32c(0, bytes + before, behind);
+
+            equal = equal && (crc32c_shift(first, n) ^ second) ==
+                                 crc32c(first, bytes + before, behind);
+        }
+    }
+    OK(equal, "what was before and up to %d pieces are joined", JOINED);
+}
+
+/* Exactly so many bytes, so that one read beyond them is seen. */
+static bool is_serial(struct team *team, size_t start, size_t n)
+{
+    uint8_t *b = malloc(start + n);
+    uint32_t crc = any(), wanted = crc32c(crc, memcpy(b + start, bytes, n), n);
+    bool equal = team_crc32c(team, crc, b + start, n) == wanted;
+
+    free(b);
+    if (!equal) {
+        printf("# %u cores, start %zu, %zu bytes\n", team->n_cores, start, n);
+    }
+    return equal;
+}
+
+static void test_lengths(struct team *team)
+{
+    bool equal = is_serial(team, 0, 0) && is_serial(team, 0, 1);
+
+    for (size_t pieces = 1; pieces <= MOST_PIECES; pieces++) {
+        static const int around[] = { -512, -1, 0, 1, 8, 99 };
+
+        for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+            equal = is_serial(team, any() % 9, pieces * CRC32C_PIECE + (size_t)around[i]) && equal;
+        }
+    }
+    OK(equal, "%u cores: up to %d pieces, and some bytes more or less", team->n_cores, MOST_PIECES);
+}
+
+/* Of 2 to 33 pieces each first and last byte, and what is left over. */
+static void test_flips(struct team *team)
+{
+    bool found = true;
+
+    for (size_t n = TEAM_CRC32C_LEAST; n < MOST; n += 5 * CRC32C_PIECE + 13) {
+        uint32_t whole = team_crc32c(team, 0, bytes, n);
+
+        for (unsigned core = 0; core < team->n_cores; core++) {
+            size_t first, last;
+
+            team_share(team, core, n, CRC32C_PIECE, &first, &last);
+            for (int end = 0; end < 2 && last > first; end++) {
+                uint8_t *byte = &bytes[end ? last - 1 : first];
+
+                *byte ^= 0x10;
+                found = found && team_crc32c(team, 0, bytes, n) != whole;
+                *byte ^= 0x10;
+            }
+        }
+        found = found && team_crc32c(team, 0, bytes, n) == whole;
+    }
+    OK(found, "%u cores: a flipped bit in each one's part is found", team->n_cores);
+}
+
+static void test_jobs(struct team *team)
+{
+    uint32_t jobs = team->job;
+
+    (void)team_crc32c(team, 0, bytes, TEAM_CRC32C_LEAST - 1);
+    OK(team->job == jobs, "%u cores: little is core 0's", team->n_cores);
+    (void)team_crc32c(team, 0, bytes, TEAM_CRC32C_LEAST);
+    OK(team->job == jobs + (team->n_cores > 1), "%u cores: more is the team's", team->n_cores);
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+int main(void)
+{
+    static struct kernels k;
+
+    kernels_select(&k, host_cpu_features());
+    crc32c_use(&k);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)any();
+    }
+    test_join();
+    for (unsigned n = 1; n <= BOARD_MAX_CORES; n++) {
+        team_start(&teams[n - 1], n);
+        OK(teams[n - 1].n_cores == n, "%u cores", n);
+        test_lengths(&teams[n - 1]);
+        test_flips(&teams[n - 1]);
+        test_jobs(&teams[n - 1]);
+    }
+    team_lend(&teams[3], do_nothing, NULL);
+    OK(teams[3].n_cores == 3, "one of four is away");
+    test_lengths(&teams[3]);
+    test_flips(&teams[3]);
+    team_take_back(&teams[3]);
+    test_lengths(&teams[3]);
+    return tap_done();
+}
