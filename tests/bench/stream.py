@@ -2,7 +2,7 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
+usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3] [--cores 1]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
 layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
@@ -15,7 +15,8 @@ overlaps there, and the sum of both is what can be held against. Its card is slo
 above that is the card's own, as the runs measured it.
 
 sifive_u has its card on SPI, where a core moves every byte: of two cores one may do only that, as the
-plan decides. Computing alone is there that of one core, the one that is left."""
+plan decides. Computing alone is there that of one core, the one that is left. --cores is for the
+others, which compute alone with as many."""
 
 import functools
 import os
@@ -74,6 +75,8 @@ class Figures:
 
 
 class Model:
+    cores = 1  # where CORES says nothing
+
     def __init__(self, shape, kind, isa):
         self.name = f"{shape} {kind}" + (f", isa={isa}" if isa else "")
         self.isa = isa
@@ -108,13 +111,13 @@ class Model:
         machine = BOARDS[board][0]
         what = f"{self.name} on {board}, mem={memory}"
         if machine is None:
-            flags = ["-n", str(tokens), "-t", "1", "--temp", "0", "-c", str(CONTEXT), "--spec",
+            flags = ["-n", str(tokens), "-t", str(Model.cores), "--temp", "0", "-c", str(CONTEXT), "--spec",
                      "off", "--ticks"]
             flags += ["--mem", str(memory), "--card", f"{rate}M"] if memory else []
             flags += ["--isa", self.isa] if self.isa else []
             return Figures(run([HOST, "run", self.path, "-p", "a", *flags], TIMEOUT)[1], tokens,
                            what)
-        cores = CORES.get(board, 1) if memory else 1
+        cores = (CORES[board] if memory else 1) if board in CORES else Model.cores
         words = f"temp=0 n={tokens} ctx={CONTEXT} spec=off cores={cores} verbose ticks prompt=a"
         words += (f" mem={memory}" if memory else "") + (f" isa={self.isa}" if self.isa else "")
         return Figures(machine.run(words, cores, drives_of(self.path, board, rate),
@@ -227,6 +230,7 @@ def taken(arguments, flag, kind):
 def main():
     arguments = sys.argv[1:]
     rates, ratios = taken(arguments, "--rates", int), taken(arguments, "--ratios", float)
+    Model.cores = (taken(arguments, "--cores", int) or [1])[0]
     os.makedirs(WORK, exist_ok=True)
     table = []
     for board in arguments or BOARDS:
