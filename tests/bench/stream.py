@@ -2,7 +2,8 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3] [--cores 1]
+usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
+                 [--cores 1]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
 layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
@@ -111,8 +112,8 @@ class Model:
         machine = BOARDS[board][0]
         what = f"{self.name} on {board}, mem={memory}"
         if machine is None:
-            flags = ["-n", str(tokens), "-t", str(Model.cores), "--temp", "0", "-c", str(CONTEXT), "--spec",
-                     "off", "--ticks"]
+            flags = ["-n", str(tokens), "-t", str(Model.cores), "--temp", "0", "-c", str(CONTEXT),
+                     "--spec", "off", "--ticks"]
             flags += ["--mem", str(memory), "--card", f"{rate}M"] if memory else []
             flags += ["--isa", self.isa] if self.isa else []
             return Figures(run([HOST, "run", self.path, "-p", "a", *flags], TIMEOUT)[1], tokens,
