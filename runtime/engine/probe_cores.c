@@ -18,6 +18,7 @@ enum {
     LAYERS_HZ = 100,          /* 10 ms in all, */
     WINDOW_NS = 1000000,      /* of layers, and longer where one takes longer; ... */
     WARM_LAYERS = 1,          /* ... before it */
+    CHUNK_MOST_NS = 50000000, /* of a layer's matrices for PROBE_TOKENS */
 };
 
 struct probe {
@@ -29,6 +30,7 @@ struct probe {
     struct linear_input in;
     const uint8_t *rows;
 
+    uint32_t n_tokens;     /* of a pass */
     uint32_t n_begun;      /* layers */
     uint32_t n_layers;     /* of the window, which began at ... */
     uint64_t window;       /* ... these ticks */
@@ -98,7 +100,8 @@ static bool between_layers(void *context)
         return false;
     }
     p->n_layers++;
-    p->matrices += plan_matrices_ns(&p->e->request.rates, t->image, t->layer, 0, UINT64_MAX, 1);
+    p->matrices += plan_matrices_ns(&p->e->request.rates, t->image, t->layer, 0, UINT64_MAX,
+                                    p->n_tokens);
     if (ns >= WINDOW_NS) {
         ns = (ns - least(ns, p->matrices)) / p->n_layers;
         p->sum += ns;
@@ -112,17 +115,36 @@ static bool between_layers(void *context)
     return p->n_windows != 0 && now > p->until;
 }
 
-/* Nanoseconds of a layer beside its matrices, in whole passes and a part of one: the mean, and what
- * came between in the longest window does not count. */
-static uint32_t measure_layers(struct probe *p)
+/* Nanoseconds of a layer and token beside its matrices, in whole passes and a part of one: the mean,
+ * and what came between in the longest window does not count. */
+static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
 {
-    static const uint32_t id;
+    static const uint32_t ids[PROBE_TOKENS];
 
+    p->n_tokens = n_tokens;
+    p->n_begun = p->n_layers = p->n_windows = 0;
+    p->matrices = p->sum = p->most = 0;
     p->until = board.ticks() + board.ticks_hz() / LAYERS_HZ;
     do {
         p->e->kv.length = POSITION;
-    } while (transformer_pass(&p->e->transformer, &id, 1, false, between_layers, p) == ERR_OK);
-    return (uint32_t)(p->n_windows == 1 ? p->sum : (p->sum - p->most) / (p->n_windows - 1));
+    } while (transformer_pass(&p->e->transformer, ids, n_tokens, false, between_layers, p) == ERR_OK);
+    if (p->n_windows > 1) {
+        p->sum = (p->sum - p->most) / (p->n_windows - 1);
+    }
+    return (uint32_t)(p->sum / n_tokens);
+}
+
+/* Where a layer of a chunk takes long, its matrices are most of it. */
+static void measure_rest(struct probe *p)
+{
+    struct plan_rates *rates = &p->e->request.rates;
+    const struct image *image = &p->e->image;
+
+    rates->layer = measure_layers(p, 1);
+    if (image->header->params.context >= POSITION + PROBE_TOKENS &&
+        plan_matrices_ns(rates, image, 0, 0, UINT64_MAX, PROBE_TOKENS) < CHUNK_MOST_NS) {
+        rates->layer_prefill = measure_layers(p, PROBE_TOKENS);
+    }
 }
 
 static void measure_checksum(struct probe *p)
@@ -205,7 +227,7 @@ void probe_cores(struct engine *e, struct team *team, struct memory_range memory
         }
     }
     if (placed) {
-        rates->layer = measure_layers(&p);
+        measure_rest(&p);
     }
     measure_checksum(&p);
 }

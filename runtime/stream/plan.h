@@ -38,7 +38,8 @@ struct plan_rates {
     bool lends;                       /* ... of which one may move the card's data instead */
     uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
-    uint32_t layer;                   /* nanoseconds of a layer and token beside its matrices */
+    uint32_t layer;                   /* nanoseconds of a layer beside its matrices, for a token */
+    uint32_t layer_prefill;           /* and for each token of a chunk; 0: as for one */
     uint32_t check;                   /* picoseconds of a byte's checksum, all cores together */
 };
 

@@ -57,9 +57,10 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
 static uint64_t piece_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
+    uint64_t rest = t->n_tokens == 1 || r->layer_prefill == 0 ? r->layer : r->layer_prefill;
 
     return plan_matrices_ns(r, t->image, layer, from, to, t->n_tokens) +
-           t->n_tokens * (uint64_t)r->layer / PLAN_PIECES;
+           t->n_tokens * rest / PLAN_PIECES;
 }
 
 static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
