@@ -19,6 +19,8 @@ static const struct shape {
     { "tiny", 64, 172, 4, 8, 4, 512, 256, 1, false },        /* ragged hidden, for tests */
     { "untied", 96, 256, 3, 6, 2, 640, 256, 0, false },      /* an output matrix of its own */
     { "deep", 128, 352, 200, 4, 4, 2048, 256, 1, false },    /* small layers, to stream a few of */
+    { "narrow", 64, 56, 256, 8, 1, 49152, 256, 1, false },  /* most layers, fewest bytes */
+    { "wordy", 64, 56, 256, 8, 1, 393216, 256, 1, false }, /* and its head takes longest */
     { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1, false },     /* llama2.c's stories15M */
     { "smol135", 576, 1536, 30, 9, 3, 49152, 2048, 1, false }, /* SmolLM2-135M */
     { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false }, /* two layers of TinyLlama */

@@ -11,8 +11,8 @@ static int usage(FILE *to)
 {
     fputs("usage: ingot synth --shape NAME -o OUT [--type TYPE] [--seed N]\n"
           "Writes a model of a real shape with random weights, the same every time: for tests and\n"
-          "figures. Shapes: tiny untied deep s15m smol135 tl2 tinyllama 4g. Types: f32 f16 q8_0 (unless\n"
-          "said) q4_0 q4_k q6_k q4_k_m\n",
+          "figures. Shapes: tiny untied deep narrow wordy s15m smol135 tl2 tinyllama 4g.\n"
+          "Types: f32 f16 q8_0 (unless said) q4_0 q4_k q6_k q4_k_m\n",
           to);
     return to == stdout ? EXIT_FINE : EXIT_USAGE;
 }

@@ -175,6 +175,7 @@ int main(void)
     test_synth("untied", "q6_k", INGOT_Q6_K, INGOT_Q8_0);
     test_synth("untied", "q4_k_m", INGOT_Q4_K, INGOT_Q8_0);
     test_synth("tiny", "q4_k", INGOT_Q8_0, INGOT_Q8_0);
+    test_synth("narrow", "q4_0", INGOT_Q4_0, INGOT_Q4_0); /* as many layers as there may be */
     folder_remove(names);
     return tap_done();
 }
