@@ -3,7 +3,7 @@
 PROVE := prove --timer --exec ''
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
            FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG)
-FUZZ_SECONDS ?= 2
+FUZZ_SECONDS ?= 1
 
 .PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
@@ -76,10 +76,12 @@ $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/ben
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # The longest go first, so that the others fill the gaps.
-LONGEST := tests/boot/paste.t tests/faults/stream.t tests/golden/boards.t tests/kernels/selftest.t \
-           tests/boot/console.t tests/kernels/kernels.t tests/golden/table.t tests/fuzz/fuzz.t \
-           $(O)/tests/unit/engine.t tests/golden/demo.t tests/boot/riscv_boards.t tests/boot/sd.t \
-           tests/boot/card_core.t
+LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tests/golden/boards.t \
+           tests/kernels/kernels.t tests/boot/console.t tests/boot/rpi.t tests/golden/table.t \
+           tests/boot/serial.t tests/boot/card_core.t tests/golden/kv_card.t tests/boot/sd.t \
+           tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
+           tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
+           tests/golden/demo.t $(O)/tests/unit/engine.t $(O)/tests/unit/kv_pages.t
 SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 
@@ -106,7 +108,7 @@ test-boot: test-images ## boards, CPUs, exception levels, cores, traps; a person
 test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
 	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)
 
-test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=2 each
+test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=1 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
 
 # libFuzzer over the parsers of model files, FUZZ_SECONDS each, on top of the seeds and of

@@ -92,7 +92,7 @@ def bench_image(machine):
 def read_counted(machine, capabilities):
     status, console = machine.run("", 1, sd_arguments(CARD, capabilities) +
                                   ["-icount", "shift=0", "-trace", "sdhci_adma_loop"],
-                                  bench_image(machine))
+                                  bench_image(machine), timeout=600)
     return console if status == 0 else ""
 
 

@@ -15,7 +15,8 @@ STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TYPES = ["f32", "q8_0", "q4_0"]
 # As in table.t; a streamed token reads the model once more, and QEMU's card goes byte by byte.
 TOKENS = {"f32": {"resident": 128 if LONG else 32, "streamed": 12},
-          "q8_0": {"resident": 48, "streamed": 32}, "q4_0": {"resident": 48, "streamed": 32}}
+          **{t: {"resident": 48 if LONG else 32, "streamed": 32 if LONG else 12}
+             for t in ("q8_0", "q4_0")}}
 # All cells of one type, of the others two corners; in test-long all of all.
 ALL = [(c, mode) for c in (1, 4) for mode in ("resident", "streamed")]
 CELLS = {"f32": ALL if LONG else [(4, "resident"), (1, "streamed")],

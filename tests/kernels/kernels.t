@@ -17,6 +17,7 @@ my $seed = $ENV{KERNELS_TEST_SEED} // time;
 my $kernels = '--rows kernels';
 my $long = ($ENV{INGOT_LONG} // '') eq '1';
 my ($sve, $halves) = $long ? ($kernels) x 2 : ('--row _sve', '--row _zvfh');
+my @longer = $long ? (256, 512, 1024) : (256, 512);
 my @runs = (
     ['x86_64', 'x86-64', '', ''],
     ['x86_64', 'x86-64 without AVX-512', '', '--features avx2'], # other registers to poison
@@ -27,7 +28,7 @@ my @runs = (
     (map { arm64("max,sve-default-vector-length=$_", $sve) } 16, 32, 64, 256),
     ['riscv64', 'rv64gc', 'qemu-riscv64 -cpu rv64,v=false', ''],
     riscv64(128, 'zvfh=false,zvfhmin=false', ''),
-    (map { riscv64($_, 'zvfh=false,zvfhmin=false', $kernels) } 256, 512, 1024),
+    (map { riscv64($_, 'zvfh=false,zvfhmin=false', $kernels) } @longer),
     (map { riscv64($_, 'zvfh=false,zvfhmin=true', $halves) } 128, 256, 512, 1024),
     riscv64(256, 'zvfh=true', $halves),
 );

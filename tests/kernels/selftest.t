@@ -84,13 +84,15 @@ def check_all(machine, expected):
     return Reply(console)
 
 
-def check_damage(machine, symbol, n_rows, healthy):
+def check_damage(machine, symbol, expected, healthy):
     kernel = damage(machine.board, symbol, RETURN[machine.board])
     status, console = boot(machine, kernel=kernel)
     reply = Reply(console)
     tap.ok(re.findall(r"selftest: (\w+) FAILED, \d+ cases: .*wrong value", console) == [symbol] and
-           f"selftest: 1 of {n_rows} kernels FAILED" in console,
-           f"{machine.label}: a damaged {symbol} is named, and no other", console)
+           passed(console) == [row for row in expected if row != symbol] and
+           f"selftest: 1 of {len(expected)} kernels FAILED" in console,
+           f"{machine.label}: a damaged {symbol} is named, all other rows of kernels.inc pass",
+           console)
     tap.ok(status == 0 and reply.hash is not None and
            (reply.ids, reply.hash) == (healthy.ids, healthy.hash),
            f"{machine.label}: its reference takes over, with the same logits", console)
@@ -123,12 +125,14 @@ MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
 REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
 for machine, expected, damaged in MACHINES if LONG else MACHINES[:2]: # kernels.t has those CPUs
-    reply = check_all(machine, expected)
+    # The damaged image has all rows but one checked again: without LONG once is enough.
+    reply = (check_all(machine, expected) if LONG or not damaged else
+             Reply(boot(machine, WORDS.replace("selftest ", ""))[1]))
     first = first or reply
     tap.ok(reply.hash is not None and reply.hash == first.hash,
            f"{machine.label}: the arena serves the model afterwards", reply.console)
     if damaged:
-        check_damage(machine, damaged, len(expected), first)
+        check_damage(machine, damaged, expected, first)
 for machine in (ARM64, RISCV64) if LONG else (ARM64,):
     check_reference(machine)
 

@@ -222,6 +222,7 @@ int main(void)
     };
 
     rig_alone();
+    rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     test_ten_turns();
     put_template(strings);

@@ -460,6 +460,7 @@ int main(void)
             set_window();
         rig.kv_type = KV_F16;
         rig.team = &teams[0];
+        rig_compute(i == 1);
         limits = rig_limits();
         for (unsigned type = 0; type < (i == 0 ? 2 : 1); type++) {
             rig.kv_type = type == 0 ? KV_F16 : KV_F32;

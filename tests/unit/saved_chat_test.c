@@ -371,6 +371,7 @@ static void test_refusals(void)
 int main(void)
 {
     rig_alone();
+    rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die(rig.engine.problem);

@@ -246,6 +246,7 @@ int main(void)
     make_models();
     kernels_select(&rig.kernels, CPU_ANY);
     test_distributions();
+    rig_compute(false);
     test_model();
     return tap_done();
 }

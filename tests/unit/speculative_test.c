@@ -344,6 +344,7 @@ int main(void)
                                                 .top_k = 4, .min_p = 0.05f, .seed = 11 };
     struct rig_limits limits;
 
+    rig_compute(false);
     make_models();
     limits = rig_limits();
     test_ngram();

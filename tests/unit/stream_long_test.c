@@ -126,6 +126,7 @@ int main(void)
         struct rig_limits l;
 
         rig_make_model(shapes[i], INGOT_Q8_0);
+        rig_compute(i == 1);
         l = rig_limits();
         test_progress(l.least, false, "least");
         test_stopped(l.least, false, "least");
@@ -136,6 +137,7 @@ int main(void)
         test_prefill(l.least, "least");
         test_prefill(l.untiled, "head pinned");
     }
+    rig_compute(false);
     test_errors(10000);
     return tap_done();
 }
