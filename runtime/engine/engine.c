@@ -153,10 +153,22 @@ static enum err check_kv_file(struct engine *e, const struct engine_setup *setup
     return ERR_OK;
 }
 
-/* A constant of the board: where it is false the image has nothing of all this. */
+/* moves_storage is a constant of the board: where it is false the image has nothing of all this. */
 static bool may_lend(const struct engine_setup *setup)
 {
     return board.moves_storage && setup->card_core != NULL;
+}
+
+static void lend(struct card_core *c, struct team *team)
+{
+    card_core_start(c, team->n_cores - 1);
+    team_lend(team, card_core_serve, c);
+}
+
+static void fetch_back(struct card_core *c, struct team *team)
+{
+    card_core_stop(c);
+    team_take_back(team);
 }
 
 /* In a pass over n tokens the last core computes, or moves what the card sends. */
@@ -170,11 +182,9 @@ static void lend_core(struct engine *e, uint32_t n)
         return;
     }
     if (lends) {
-        card_core_start(c, team->n_cores - 1);
-        team_lend(team, card_core_serve, c);
+        lend(c, team);
     } else {
-        card_core_stop(c);
-        team_take_back(team);
+        fetch_back(c, team);
     }
 }
 
@@ -183,11 +193,31 @@ static void take_back(const struct engine_setup *setup)
 {
     if (may_lend(setup)) {
         if (setup->card_core->core != 0) {
-            card_core_stop(setup->card_core);
-            team_take_back(setup->team);
+            fetch_back(setup->card_core, setup->team);
         }
         (void)card_core_detach(setup->card_core);
     }
+}
+
+/* Without the last core, which waits for requests meanwhile as it would serve the card. */
+static void measure_lent(struct engine *e, const struct engine_setup *setup,
+                         struct memory_range free)
+{
+    struct plan_rates *rates = &e->request.rates, all = *rates;
+    struct card_core *c = setup->card_core;
+
+    if (!may_lend(setup) || rates->card_core == 0 || rates->cores == 1 ||
+        !card_core_attach(c, e->file->device)) {
+        return;
+    }
+    *rates = (struct plan_rates){ 0 };
+    lend(c, setup->team);
+    probe_cores(e, setup->team, free);
+    fetch_back(c, setup->team);
+    (void)card_core_detach(c);
+    e->lent_rates = *rates;
+    *rates = all;
+    rates->lent = &e->lent_rates;
 }
 
 /* In the arena, which is empty but for the header and tables. */
@@ -196,10 +226,10 @@ static void measure(struct engine *e, const struct engine_setup *setup)
     struct memory_range free = { e->arena.base + e->arena.reserved, arena_left(&e->arena) };
 
     e->request.rates.cores = setup->team->n_cores;
-    e->request.rates.lends = may_lend(setup);
     probe_cores(e, setup->team, free);
     if (e->plan.residency == PLAN_STREAMED || e->plan.n_spilled != 0) {
         probe_card(&e->request.rates, e->file, free, setup->progress, setup->progress_context);
+        measure_lent(e, setup, free);
     }
 }
 

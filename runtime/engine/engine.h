@@ -59,6 +59,7 @@ struct engine {
     struct arena arena;
     struct image image;
     struct plan_request request; /* that the plan answers */
+    struct plan_rates lent_rates; /* of request.rates.lent */
     struct plan plan;
     struct stream stream;
     struct kv_cache kv;

@@ -34,8 +34,9 @@ enum plan_residency {
 struct plan_rates {
     uint64_t card;                    /* bytes a second */
     uint32_t card_core;               /* percent of a transfer's time that a core moves it */
-    uint32_t cores;                   /* that computed when this was measured, ... */
-    bool lends;                       /* ... of which one may move the card's data instead */
+    uint32_t cores;                   /* that computed when this was measured */
+    const struct plan_rates *lent;    /* where one of them may move the card's data instead: what the
+                                         others compute then, the rest of it 0; else NULL */
     uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
     uint32_t layer;                   /* nanoseconds of a layer beside its matrices, for a token */

@@ -190,13 +190,10 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
 static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct plan fewer = *plan;
-    uint32_t left = --fewer.rates.cores;
 
-    fewer.rates.check += fewer.rates.check / left;
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        fewer.rates.decode[type] += fewer.rates.decode[type] / left;
-        fewer.rates.prefill[type] += fewer.rates.prefill[type] / left;
-    }
+    fewer.rates = *plan->rates.lent;
+    fewer.rates.card = plan->rates.card;
+    fewer.rates.cores = plan->rates.cores - 1;
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
@@ -207,7 +204,7 @@ static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint
     uint64_t ns = in_turn_ns(plan, image, n_tokens);
     uint64_t lent = UINT64_MAX;
 
-    if (r->lends && r->cores > 1 && r->card_core != 0 && plan->residency == PLAN_STREAMED) {
+    if (r->lent != NULL && r->card_core != 0 && plan->residency == PLAN_STREAMED) {
         lent = lent_ns(plan, image, n_tokens);
     }
     *lends = lent <= ns + ns / LENT_TIE;

@@ -232,6 +232,22 @@ static void test_sleep(void)
 
 /* ---- a model above it -------------------------------------------------------------------------- */
 
+static struct plan_rates left; /* what two cores compute */
+
+/* Three compute a gigabyte a second, and a third of that for chunks. */
+static void tell_rates(uint32_t card_rate, uint32_t left_decode)
+{
+    struct plan_rates *rates = &rig.setup.rates;
+
+    *rates = (struct plan_rates){ .card = card_rate, .card_core = 95, .cores = 3, .lent = &left };
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        rates->decode[type] = 1000;
+        rates->prefill[type] = 3000;
+        left.decode[type] = left_decode;
+        left.prefill[type] = 4500;
+    }
+}
+
 /* A card that takes a hundred times as long as the cores for a token, moved by one of them. */
 static void start_lent(size_t limit, uint32_t card_rate)
 {
@@ -242,12 +258,7 @@ static void start_lent(size_t limit, uint32_t card_rate)
         rig_die("something is still in flight");
     (void)rig_open(limit, 0, false);
     rig.setup.card_core = &core;
-    rig.setup.rates = (struct plan_rates){ .card = card_rate, .card_core = 95, .cores = 3,
-                                           .lends = true };
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++)
-        rig.setup.rates.decode[type] = 1000; /* a gigabyte a second; a third of that for chunks */
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++)
-        rig.setup.rates.prefill[type] = 3000;
+    tell_rates(card_rate, 1500);
     if (engine_open(&rig.engine, &rig.setup) != ERR_OK ||
         engine_load(&rig.engine, &rig.setup) != ERR_OK)
         rig_die(rig.engine.problem);
@@ -333,6 +344,24 @@ static void test_swap(size_t limit)
        "a card that is fast against the cores has none of them");
 }
 
+/* What the others make of it without that core counts. */
+static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
+{
+    start_lent(limit, card_rate);
+    tell_rates(card_rate, picoseconds);
+    if (engine_open(&rig.engine, &rig.setup) != ERR_OK)
+        rig_die(rig.engine.problem);
+    return rig.engine.plan.lends_decode;
+}
+
+static void test_measured(size_t limit)
+{
+    OK(!lends_beside(limit, 10 << 20, 1000000) && lends_beside(limit, 10 << 20, 1500),
+       "none is lent where two cores are a thousand times slower than three");
+    OK(!lends_beside(limit, 3000u << 20, 1500) && lends_beside(limit, 3000u << 20, 1000),
+       "one is where they are as fast");
+}
+
 int main(void)
 {
     struct rig_limits l;
@@ -366,5 +395,6 @@ int main(void)
     test_failure(l.untiled, true, "head pinned");
     test_failure(l.least, true, "least");
     test_swap(l.untiled);
+    test_measured(l.untiled);
     return tap_done();
 }
