@@ -117,8 +117,11 @@ struct board {
     /* Find storage. Fills devices[], returns how many (0 .. BOARD_MAX_BLOCK), cards before
      * flash. Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
+    /* Before find_storage: a core is to move what cards send, in place of the DMA that they have.
+     * NULL: the board has no choice. */
+    void (*use_pio)(void);
 
-    /* Some storage has no DMA: a core of several may be there for that alone
+    /* Some storage has no DMA, or none after use_pio: a core of several may be there for that alone
      * (runtime/storage/card_core.h). */
     bool moves_storage;
 

@@ -161,6 +161,11 @@ static void read_options(const struct machine *machine)
     if (options_given(&state.options, OPTION_BAUD)) {
         set_baud(state.options.baud);
     }
+    if (state.options.pio && board.use_pio != NULL) {
+        board.use_pio();
+    } else if (state.options.pio) {
+        console_log("warning: pio is not to be had on this board");
+    }
     if (board.flow_control != NULL && state.options.flow == FLOW_ON) {
         board.flow_control(true);
     }

@@ -128,7 +128,7 @@ static enum err open_model(void)
         .kv_file = &state.kv_file,
         .guesses = speculative_room(o),
         .probe = true,
-        .card_core = &state.card_core,
+        .card_core = board.use_pio == NULL || o->pio ? &state.card_core : NULL,
         .progress = show_progress,
     };
     uint64_t start, load_millis;

@@ -1,6 +1,5 @@
 #include "board/drivers/bcm_mailbox.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "board/drivers/dma.h"
@@ -87,12 +86,15 @@ enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *valu
     uint32_t answer;
     enum err e;
 
+    while (atomic_exchange(&m->taken, true))
+        continue;
     memcpy(&m->message[AT_VALUES], values, n * 4);
     e = call(m, tag, n * 4, &answer);
     if (e == ERR_OK && answer == 0)
-        return ERR_UNSUPPORTED; /* answered, with nothing: QEMU does it so */
+        e = ERR_UNSUPPORTED; /* answered, with nothing: QEMU does it so */
     if (e == ERR_OK)
         memcpy(values, &m->message[AT_VALUES], n * 4);
+    atomic_store(&m->taken, false);
     return e;
 }
 

@@ -5,6 +5,8 @@
 #ifndef INGOT_BOARD_DRIVERS_BCM_MAILBOX_H
 #define INGOT_BOARD_DRIVERS_BCM_MAILBOX_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +39,7 @@ enum bcm_throttled {
 
 struct bcm_mailbox {
     uintptr_t base; /* 0: none, every question fails */
+    _Atomic bool taken; /* by a core that asks: one that serves the card may switch its power */
     /* Read and written by the VideoCore, so it has cache lines of its own. */
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
 };

@@ -10,6 +10,8 @@ static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 {
     uint32_t quirks = SDHCI_NO_DETECT | (place->switch_1v8 == NULL ? SDHCI_NO_1V8 : 0);
 
+    if (place->pio)
+        quirks |= SDHCI_NO_DMA;
     if (place->kind == BCM_SD_ARASAN)
         quirks |= SDHCI_WRITE_GAP | SDHCI_NO_DMA | SDHCI_NO_HIGH_BIT | SDHCI_NO_BUSY_EVENT |
                   SDHCI_NO_1V8;
@@ -19,7 +21,7 @@ static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place,
                      struct block_device *out)
 {
-    bool moves = place->kind == BCM_SD_ARASAN && place->dma != 0;
+    bool moves = place->kind == BCM_SD_ARASAN && place->dma != 0 && !place->pio;
     struct sdhci_setup setup = {
         .mmio = place->mmio,
         .quirks = bcm_sd_quirks(place),

@@ -19,6 +19,7 @@ struct bcm_sd_place {
     enum bcm_sd_kind kind;
     uintptr_t mmio;
     uintptr_t dma;            /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves data */
+    bool pio;                 /* a core moves data, whatever DMA there is */
     uint32_t clock_hz;        /* of the controller, from the firmware; 0: as its registers say */
     struct dma_window window; /* of the controller, for BCM_SD_ARASAN of the DMA engine */
     void (*switch_power)(bool on);   /* of the card; NULL: it is always on */

@@ -38,6 +38,7 @@ struct raspberry_pi {
     unsigned n_reads;  /* of the card, in progress: the LED is lit */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
+    uint32_t n_alive;  /* calls */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;

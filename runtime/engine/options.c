@@ -69,6 +69,7 @@ static const struct rule rules[OPTION_COUNT] = {
                        "a count from 1 to 8, such as cores=4" },
     [OPTION_ISA] = { "isa", KIND_TEXT, FIELD(isa), OPTIONS_ISA_BYTES, 0, 0,
                      "a name of up to 15 bytes: ref, neon, rv64gc, rvv or avx2" },
+    [OPTION_PIO] = { "pio", KIND_FLAG, FIELD(pio), 0, 0, 0, NO_VALUE },
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
     [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(mode), 0, 0, 0, "chat or json" },

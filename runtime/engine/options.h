@@ -43,6 +43,7 @@ enum option {
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
+    OPTION_PIO,      /* pio: a core moves what the card sends, on a board that has the choice */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
     OPTION_MODE,     /* mode=chat or json: who is at the serial line */
@@ -91,6 +92,7 @@ struct options {
     bool selftest;
     bool ids;
     bool ticks;
+    bool pio;
     uint32_t trace;                    /* 1: on */
     char value[OPTIONS_PROMPT_BYTES];  /* where options_parse() unquotes a word */
 };

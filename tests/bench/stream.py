@@ -11,13 +11,10 @@ in memory take turns, and a run is held against those beside it, because QEMU's 
 computer and of whatever else runs on it: it stands here only against itself. A row is the median
 of STREAM_RUNS=3.
 
-rpi4: QEMU moves a block of the card inside the access to the register that asks for it, so nothing
-overlaps there, and the sum of both is what can be held against. Its card is slow by itself: a rate
-above that is the card's own, as the runs measured it.
-
-sifive_u has its card on SPI, where a core moves every byte: of two cores one may do only that, as the
-plan decides. Computing alone is there that of one core, the one that is left. --cores is for the
-others, which compute alone with as many."""
+sifive_u has its card on SPI, where a core moves every byte, and so has rpi4 with `pio`: of two cores
+one may do only that, as the plan decides. Computing alone is there that of one core, the one that is
+left. Their cards are slow by themselves: a rate above that is the card's own, as the runs measured
+it. --cores is for the others, which compute alone with as many."""
 
 import functools
 import os
@@ -37,12 +34,13 @@ MODELS = [("smol135", "q8_0", ""), ("deep", "q8_0", ""), ("deep", "q8_0", "ref")
 SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
 # This computer is fast beside a card of 5 MB/s: as many layers as there can be, of few bytes.
 NARROW = [("narrow", "q4_0", "ref"), ("wordy", "q4_0", "ref")]
-# Board: its machine (None: this program), its rates in MB/s, its models, whether anything overlaps.
-BOARDS = {"virt-arm64": (ARM64, [5, 20, 80], MODELS, True),
-          "rpi4": (Machine("rpi4"), [2, 80], SMALL, False),
-          "sifive_u": (Machine("sifive_u"), [80], SMALL, True),
-          "host": (None, [5, 20, 80], MODELS + NARROW, True)}
-CORES = {"sifive_u": 2}  # of a run that streams, where these are not one
+# Board: its machine (None: this program), its rates in MB/s, its models.
+BOARDS = {"virt-arm64": (ARM64, [5, 20, 80], MODELS),
+          "rpi4": (Machine("rpi4"), [5, 20, 80], SMALL),
+          "sifive_u": (Machine("sifive_u"), [80], SMALL),
+          "host": (None, [5, 20, 80], MODELS + NARROW)}
+CORES = {"rpi4": 2, "sifive_u": 2}  # of a run that streams, where these are not one
+WORDS = {"rpi4": " pio"}
 SLOW = ["rpi4", "sifive_u"]  # the card's own rate is what binds
 RATIOS = [0.3, 1, 3]  # computing / transfer
 LEAST = 3             # layers that stream: two slots take the place of two
@@ -122,7 +120,8 @@ class Model:
                            what)
         cores = (CORES[board] if memory else 1) if board in CORES else Model.cores
         words = f"temp=0 n={tokens} ctx={CONTEXT} spec=off cores={cores} verbose ticks prompt=a"
-        words += (f" mem={memory}" if memory else "") + (f" isa={self.isa}" if self.isa else "")
+        words += WORDS.get(board, "") + (f" mem={memory}" if memory else "")
+        words += f" isa={self.isa}" if self.isa else ""
         return Figures(machine.run(words, cores, drives_of(self.path, board, rate),
                                    timeout=TIMEOUT)[1], tokens, what)
 
@@ -161,10 +160,6 @@ def tokens_for(seconds):
     return 1 + min(24, max(4, round(SECONDS_A_RUN / seconds)))
 
 
-def row_time(board, model, transfer):
-    return max(model.alone, transfer) if BOARDS[board][3] else model.alone + transfer
-
-
 def choose(models, board, rate, ratio):
     """(model, streamed layers) that make the ratio: the first that is close, else the nearest;
     None: nothing comes near."""
@@ -176,7 +171,7 @@ def choose(models, board, rate, ratio):
                 continue
             is_ratio = model.alone / (n * model.layer / rate)
             off = max(is_ratio / ratio, ratio / is_ratio)
-            long = row_time(board, model, n * model.layer / rate) > MOST_TOKEN
+            long = max(model.alone, n * model.layer / rate) > MOST_TOKEN
             rank = (off > CLOSE, long, 0 if off <= CLOSE else off)
             if off < FAR and (best is None or rank < best[0]):
                 best = (rank, model, n)
@@ -190,7 +185,7 @@ def measure(board, rate, ratio, models, own):
         return [board, str(rate), "none makes it", "", f"{ratio}", "", "", "", ""]
     model, n = chosen
     size = n * model.layer
-    tokens = tokens_for(row_time(board, model, size / min(rate * 1e6, own or 1e12)))
+    tokens = tokens_for(max(model.alone, size / min(rate * 1e6, own or 1e12)))
     alone, streamed = [model.run(board, tokens).token], []
     for _ in range(RUNS):
         streamed.append(model.run(board, tokens, model.limit(n), rate))

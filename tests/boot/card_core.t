@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""A core for the card: sifive_u has it on SPI, where a core moves every byte. The last core leaves
-the others and serves it: the same ids and logits, the plan and the trace say so, and whatever a
-conversation may ask for works in that state; a card that fails gives its sentence and the prompt."""
+"""A core for the card: sifive_u has it on SPI, where a core moves every byte, and a Raspberry Pi
+does the same when it is told to by `pio`. The last core leaves the others and serves the card: the
+same ids and logits, the plan and the trace say so, and whatever a conversation may ask for works in
+that state; a card that fails gives its sentence and the prompt."""
 
 import json
 import os
@@ -12,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from machine import HOST, LONG, WORK, Machine, Reply, Tap, extents, make_card, run
 from talk import Console, Monitor, make_model, own_copy
 
-SIFIVE_U = Machine("sifive_u")
+SIFIVE_U, RPI3, RPI4 = Machine("sifive_u"), Machine("rpi3"), Machine("rpi4")
 SECONDS = 400
 TRIES = 5  # of a start: what the probe measures on a busy computer may speak against it
 tap = Tap()
@@ -34,15 +35,16 @@ def lends(cores, console):
 
 # ---- one reply ---------------------------------------------------------------------------------
 
-for cores in (1, 2, 4):
-    words = (f'prompt="Hello" temp=0 n=16 ids trace=1 cores={cores} mem={limit} '
+for machine, word, cores in ((SIFIVE_U, "", 1), (SIFIVE_U, "", 2), (SIFIVE_U, "", 4),
+                             (RPI3, "pio", 2), (RPI4, "pio", 1), (RPI4, "pio", 2)):
+    words = (f'prompt="Hello" temp=0 n=16 ids trace=1 {word} cores={cores} mem={limit} '
              'model=card-core.ingot')
     for _ in range(TRIES):
-        status, console = SIFIVE_U.run(words, cores, drive(), timeout=SECONDS)
+        status, console = machine.run(words, cores, drive(), timeout=SECONDS)
         reply = Reply(console)
         if status != 0 or reply.hash != expected.hash or cores == 1 or lends(cores, console):
             break
-    label = f"{cores} core" + "s" * (cores > 1)
+    label = f"{machine.label}, {cores} core" + "s" * (cores > 1)
     tap.ok(status == 0 and reply.ids == expected.ids and reply.hash == expected.hash and
            ", streamed" in reply.figures, f"{label}: the host's ids and logits", console)
     tap.ok(lends(cores, console) == (cores > 1),
@@ -53,6 +55,21 @@ for cores in (1, 2, 4):
     # Where it computes for prompts, core 0 moves theirs.
     tap.ok(events and moves - {0} == ({cores - 1} if cores > 1 else set()),
            f"{label}: the trace has its moves on its own line", sorted(moves))
+
+# ---- with the DMA engine, and without -----------------------------------------------------------
+
+# A core that moves blocks looks at Present State before each; one that leaves it to DMA does not.
+sectors = os.path.getsize(model) // 512
+for word in ("", "pio"):
+    log = os.path.join(WORK, f"card-core-{os.getpid()}.log")
+    status, console = RPI3.run(f'prompt="Hello" temp=0 n=2 cores=2 mem={limit} {word}', 4, drive() +
+                               ["-trace", "sdhci_access", "-D", log], timeout=SECONDS)
+    with open(log, errors="replace") as f:
+        looks = sum("sdhci_access rd32: addr[0x0024]" in line for line in f)
+    os.unlink(log)
+    tap.ok(status == 0 and (looks > 2 * sectors if word else looks < sectors) and
+           (word or ", which" not in console),
+           f"{RPI3.label}: {looks} looks for {sectors} sectors and more, {word or 'by DMA'}", console)
 
 # ---- a conversation ----------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ static void test_all_words(void)
     enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
                          "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
                          "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
-                         "term=vt watchdog=9 verbose selftest ids ticks trace=1 system=\"Be brief.\" think=off "
+                         "term=vt watchdog=9 verbose selftest ids ticks pio trace=1 system=\"Be brief.\" think=off "
                          "quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
@@ -52,7 +52,7 @@ static void test_all_words(void)
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
        near(o.sampler.repeat, 1.1f), "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
-    OK(o.verbose && o.selftest && o.ids && o.ticks && o.quiet && o.trace == 1, "flags");
+    OK(o.verbose && o.selftest && o.ids && o.ticks && o.pio && o.quiet && o.trace == 1, "flags");
     OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM &&
        o.term == CONSOLE_VT, "choices");
     OK(o.n_stops == 2 && strcmp(o.stop[0], "User:") == 0 && strcmp(o.stop[1], "a\nb") == 0,
