@@ -3,7 +3,7 @@
 planner's prediction over what was measured.
 
 usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
-                 [--cores 1]
+                 [--cores N]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
 layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
@@ -14,7 +14,8 @@ of STREAM_RUNS=3.
 sifive_u has its card on SPI, where a core moves every byte, and so has rpi4 with `pio`: of two cores
 one may do only that, as the plan decides. Computing alone is there that of one core, the one that is
 left. Their cards are slow by themselves: a rate above that is the card's own, as the runs measured
-it. --cores is for the others, which compute alone with as many."""
+it. The others compute alone with as many cores as they stream with: one on the host, two on
+virt-arm64, which share the checksum, or --cores."""
 
 import functools
 import os
@@ -39,7 +40,8 @@ BOARDS = {"virt-arm64": (ARM64, [5, 20, 80], MODELS),
           "rpi4": (Machine("rpi4"), [5, 20, 80], SMALL),
           "sifive_u": (Machine("sifive_u"), [80], SMALL),
           "host": (None, [5, 20, 80], MODELS + NARROW)}
-CORES = {"rpi4": 2, "sifive_u": 2}  # of a run that streams, where these are not one
+CORES = {"rpi4": 2, "sifive_u": 2}  # of a run that streams, beside one of a run that does not
+OF_BOTH = {"virt-arm64": 2, "host": 1}
 WORDS = {"rpi4": " pio"}
 SLOW = ["rpi4", "sifive_u"]  # the card's own rate is what binds
 RATIOS = [0.3, 1, 3]  # computing / transfer
@@ -76,7 +78,7 @@ class Figures:
 
 
 class Model:
-    cores = 1  # where CORES says nothing
+    cores = 0  # instead of OF_BOTH's
 
     def __init__(self, shape, kind, isa):
         self.name = f"{shape} {kind}" + (f", isa={isa}" if isa else "")
@@ -110,15 +112,16 @@ class Model:
 
     def run(self, board, tokens, memory=0, rate=0):
         machine = BOARDS[board][0]
+        both = Model.cores or OF_BOTH.get(board)
         what = f"{self.name} on {board}, mem={memory}"
         if machine is None:
-            flags = ["-n", str(tokens), "-t", str(Model.cores), "--temp", "0", "-c", str(CONTEXT),
+            flags = ["-n", str(tokens), "-t", str(both), "--temp", "0", "-c", str(CONTEXT),
                      "--spec", "off", "--ticks"]
             flags += ["--mem", str(memory), "--card", f"{rate}M"] if memory else []
             flags += ["--isa", self.isa] if self.isa else []
             return Figures(run([HOST, "run", self.path, "-p", "a", *flags], TIMEOUT)[1], tokens,
                            what)
-        cores = (CORES[board] if memory else 1) if board in CORES else Model.cores
+        cores = (CORES[board] if memory else 1) if board in CORES else both
         words = f"temp=0 n={tokens} ctx={CONTEXT} spec=off cores={cores} verbose ticks prompt=a"
         words += WORDS.get(board, "") + (f" mem={memory}" if memory else "")
         words += f" isa={self.isa}" if self.isa else ""
@@ -229,7 +232,7 @@ def taken(arguments, flag, kind):
 def main():
     arguments = sys.argv[1:]
     rates, ratios = taken(arguments, "--rates", int), taken(arguments, "--ratios", float)
-    Model.cores = (taken(arguments, "--cores", int) or [1])[0]
+    Model.cores = (taken(arguments, "--cores", int) or [0])[0]
     os.makedirs(WORK, exist_ok=True)
     table = []
     for board in arguments or BOARDS:
