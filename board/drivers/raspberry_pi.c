@@ -189,6 +189,11 @@ enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *
     return ERR_OK;
 }
 
+void raspberry_pi_use_pio(void)
+{
+    the_pi->pio = true;
+}
+
 /* The expander is behind the firmware, a message away; but reads overlap, so that the LED seldom
  * changes while a model streams. */
 void raspberry_pi_activity(bool active)

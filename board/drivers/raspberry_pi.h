@@ -39,6 +39,7 @@ struct raspberry_pi {
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
     uint32_t n_alive;  /* calls */
+    bool pio;          /* a core moves the card's data: raspberry_pi_use_pio */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
@@ -77,6 +78,7 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
 }
 
 /* The members of struct board of these names. */
+void raspberry_pi_use_pio(void);
 void raspberry_pi_activity(bool active);
 void raspberry_pi_health(struct board_health *health);
 void raspberry_pi_watchdog(uint32_t millis, const char *doing);

@@ -48,7 +48,6 @@ static struct raspberry_pi pi;
 static struct rpi3_storage {
     struct bcm_sd sd;
     struct block_device device;
-    bool pio;
 } storage;
 
 static void rpi3_early_init(const void *dtb)
@@ -96,11 +95,6 @@ static void route_card(void)
     }
 }
 
-static void rpi3_use_pio(void)
-{
-    storage.pio = true;
-}
-
 /* RAM ends where the peripherals begin; the VideoCore's bus has it, past the caches, at
  * 0xc0000000 (BCM2835 ARM Peripherals, 1.2.3). */
 static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
@@ -109,7 +103,7 @@ static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
         .kind = BCM_SD_ARASAN,
         .mmio = BOARD_ARASAN,
         .dma = BOARD_DMA,
-        .pio = storage.pio,
+        .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
         .window = { .offset = 0xc0000000, .end = 0x3f000000, .coherent = false },
         .ticks = generic_timer_ticks,
@@ -142,7 +136,7 @@ const struct board board = {
     .wait = rpi3_wait,
     .wake = rpi3_wake,
     .find_storage = rpi3_find_storage,
-    .use_pio = rpi3_use_pio,
+    .use_pio = raspberry_pi_use_pio,
     .moves_storage = true,
     .activity = raspberry_pi_activity,
     .health = raspberry_pi_health,

@@ -34,7 +34,6 @@ static struct raspberry_pi pi;
 static struct rpi4_storage {
     struct bcm_sd sd;
     struct block_device device;
-    bool pio;
 } storage;
 
 /* VideoCore's interrupt 57 (BCM2711 ARM Peripherals, sections 6.2.4 and 6.3). */
@@ -107,7 +106,7 @@ static bool open_emmc2(void)
     const struct bcm_sd_place place = {
         .kind = BCM_SD_EMMC2,
         .mmio = BOARD_EMMC2,
-        .pio = storage.pio,
+        .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC2),
         .window = emmc2_window(),
         .switch_power = slot ? switch_power : NULL,
@@ -126,7 +125,7 @@ static bool open_arasan(void)
         .kind = BCM_SD_ARASAN,
         .mmio = BOARD_ARASAN,
         .dma = mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) == ERR_OK ? BOARD_DMA : 0,
-        .pio = storage.pio,
+        .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
         .window = { .offset = 0xc0000000, .end = GIB, .coherent = false },
         .ticks = generic_timer_ticks,
@@ -134,11 +133,6 @@ static bool open_arasan(void)
     };
 
     return open_card(&place) && storage.device.problem == NULL;
-}
-
-static void rpi4_use_pio(void)
-{
-    storage.pio = true;
 }
 
 /* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches -drive if=sd to
@@ -166,7 +160,7 @@ const struct board board = {
     .wait = gic_wait,
     .wake = gic_wake,
     .find_storage = rpi4_find_storage,
-    .use_pio = rpi4_use_pio,
+    .use_pio = raspberry_pi_use_pio,
     .moves_storage = true,
     .activity = raspberry_pi_activity,
     .health = raspberry_pi_health,
