@@ -107,7 +107,7 @@ IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
-IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c team.c) \
+IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
               engine/layer.c engine/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
@@ -217,7 +217,7 @@ include models/demo.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup newlib image host all run card size layers disasm debug clean distclean qemu-command
+.PHONY: help setup newlib image host all run card size layers format check-format disasm debug clean distclean qemu-command
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
@@ -307,6 +307,12 @@ size: $(B)/ingot.bin ## text, data, bss and stacks of the image, and its largest
 
 layers: ## check that includes point one way and kernel names follow the grammar
 	$(Q)$(PYTHON) toolchain/layers.py
+
+format: ## bring every C file into the style of .clang-format
+	$(Q)toolchain/format.sh
+
+check-format:
+	$(Q)toolchain/format.sh --check
 
 clean: ## remove what was built, newlib excepted
 	rm -rf $(filter-out $(O)/newlib,$(wildcard $(O)/*))

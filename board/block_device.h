@@ -21,14 +21,14 @@ struct block_request {
 };
 
 struct block_device {
-    const char *name;     /* for messages: "virtio-blk at 0xa003e00" */
-    const char *problem;  /* not NULL: why nothing can be read, "there is no card in the slot"; then
+    const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
+    const char *problem; /* not NULL: why nothing can be read, "there is no card in the slot"; then
                            * the fields below are zero */
     uint64_t n_sectors;
-    uint32_t max_sectors; /* the largest request */
-    uint32_t queue_depth; /* requests that may be in flight */
-    bool writable;        /* takes writes; done means that the power may go */
-    bool flash;           /* no card: one .ingot from the first byte on */
+    uint32_t max_sectors;  /* the largest request */
+    uint32_t queue_depth;  /* requests that may be in flight */
+    bool writable;         /* takes writes; done means that the power may go */
+    bool flash;            /* no card: one .ingot from the first byte on */
     const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
 
     /* Start a transfer. ERR_UNSUPPORTED: a write where there is none. ERR_BUSY: queue full, poll

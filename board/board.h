@@ -25,15 +25,15 @@ struct kernel_tuning;
 struct machine {
     struct memory_range ram[BOARD_MAX_RAM]; /* free RAM after the image; [0] is the arena */
     unsigned n_ram;
-    size_t ram_bytes;                       /* all RAM of the machine, for messages */
-    unsigned n_cores;                       /* cores present, 1 .. BOARD_MAX_CORES */
-    uint32_t cpu_features;                  /* of core 0: bits of enum cpu_feature (kernels/) */
-    const char *cpu_name;                   /* "Cortex-A72", "rv64gcv, VLEN 128" */
-    const struct kernel_tuning *tuning;     /* of core 0 (kernels/tuning.h); never NULL */
-    struct memory_range initrd;             /* bytes == 0: none */
-    char args[BOARD_ARGS_BYTES];            /* boot arguments, NUL-terminated */
-    size_t args_bytes;                      /* their length; args is empty if they do not fit */
-    uint64_t entry_ticks;                   /* board.ticks() at the first instruction of C */
+    size_t ram_bytes;                   /* all RAM of the machine, for messages */
+    unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
+    uint32_t cpu_features;              /* of core 0: bits of enum cpu_feature (kernels/) */
+    const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
+    const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
+    struct memory_range initrd;         /* bytes == 0: none */
+    char args[BOARD_ARGS_BYTES];        /* boot arguments, NUL-terminated */
+    size_t args_bytes;                  /* their length; args is empty if they do not fit */
+    uint64_t entry_ticks;               /* board.ticks() at the first instruction of C */
 };
 
 /* What slows a board's cores. */
@@ -81,22 +81,22 @@ struct board {
      * tree is needed. */
     void (*describe)(struct machine *machine);
 
-    void (*putc)(char c);           /* blocks while the transmitter is full */
-    int (*getc)(void);              /* next received byte, or -1 when there is none */
+    void (*putc)(char c); /* blocks while the transmitter is full */
+    int (*getc)(void);    /* next received byte, or -1 when there is none */
     /* Sleep until a byte may have arrived since getc had none; returns at once where nothing would
      * end the sleep. NULL: never sleeps. */
     void (*idle)(void);
     /* True once for every Ctrl-C that has arrived and that getc has not given; getc leaves it out
      * then. NULL: input arrives by getc alone. */
     bool (*interrupted)(void);
-    uint32_t (*lost)(void);         /* bytes lost on the way in since it was last asked; or NULL */
+    uint32_t (*lost)(void); /* bytes lost on the way in since it was last asked; or NULL */
     /* XON/XOFF: pause the peer before input is lost, pause output where the peer asks. Off at the
      * start. NULL: the line has other means. */
     void (*flow_control)(bool on);
 
     void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or means nothing */
 
-    uint64_t (*ticks)(void);        /* monotonic counter, same on every core */
+    uint64_t (*ticks)(void); /* monotonic counter, same on every core */
     uint64_t (*ticks_hz)(void);
 
     /* Start core (1 .. n_cores-1) in entry(arg) on a stack of its own with MMU, caches

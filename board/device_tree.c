@@ -82,14 +82,11 @@ static bool token_read(const struct device_tree *tree, uint32_t at, struct token
             return false;
         token->next = align4(at + 4 + (uint32_t)strlen(token->name) + 1);
         return true;
-    case TOKEN_PROPERTY:
-        return property_read(tree, at, token);
+    case TOKEN_PROPERTY: return property_read(tree, at, token);
     case TOKEN_END_NODE:
     case TOKEN_NOP:
-    case TOKEN_END:
-        return true;
-    default:
-        return false;
+    case TOKEN_END: return true;
+    default: return false;
     }
 }
 
@@ -120,10 +117,8 @@ static enum err structure_check(const struct device_tree *tree)
             if (!properties_allowed)
                 return ERR_BAD_HEADER;
             break;
-        case TOKEN_END:
-            return depth == 0 && root_seen ? ERR_OK : ERR_BAD_HEADER;
-        default:
-            break;
+        case TOKEN_END: return depth == 0 && root_seen ? ERR_OK : ERR_BAD_HEADER;
+        default: break;
         }
     }
     return ERR_BAD_HEADER;
@@ -361,8 +356,8 @@ bool device_tree_number(const struct device_tree *tree, const struct device_tree
     return true;
 }
 
-const char *device_tree_string(const struct device_tree *tree,
-                               const struct device_tree_node *node, const char *name)
+const char *device_tree_string(const struct device_tree *tree, const struct device_tree_node *node,
+                               const char *name)
 {
     uint32_t bytes;
     const uint8_t *p = device_tree_property(tree, node, name, &bytes);

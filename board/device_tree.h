@@ -31,7 +31,7 @@ struct device_tree_node {
     const char *name; /* with its unit address: "memory@40000000"; "" for the root */
     int depth;        /* -1 before the first device_tree_next */
     struct {
-        uint32_t properties; /* offset of the first token inside the node */
+        uint32_t properties;                /* offset of the first token inside the node */
         uint32_t address_cells, size_cells; /* for children; 2 and 1 where the node is silent */
     } level[DEVICE_TREE_MAX_DEPTH];
     uint32_t next; /* offset of the first token that the cursor has not passed */
@@ -77,8 +77,8 @@ bool device_tree_number(const struct device_tree *tree, const struct device_tree
                         const char *name, uint64_t *value);
 
 /* A property as a string, NUL inside the value; NULL where it is absent or no string. */
-const char *device_tree_string(const struct device_tree *tree,
-                               const struct device_tree_node *node, const char *name);
+const char *device_tree_string(const struct device_tree *tree, const struct device_tree_node *node,
+                               const char *name);
 
 /* Is `text` one of the strings of a list property ("compatible", "riscv,isa-extensions")? */
 bool device_tree_lists(const struct device_tree *tree, const struct device_tree_node *node,

@@ -13,7 +13,8 @@ static const char *const texts[ERR_COUNT] = {
         "the FAT32 file system is damaged: check it with fsck.vfat or write the card again",
     [-ERR_TOO_FRAGMENTED] = "the file lies in too many pieces: copy it to an empty card",
     [-ERR_BAD_MAGIC] = "not an .ingot file: make one with `ingot pack`",
-    [-ERR_BAD_VERSION] = "an .ingot file of another version: pack the model again with this version",
+    [-ERR_BAD_VERSION] =
+        "an .ingot file of another version: pack the model again with this version",
     [-ERR_BAD_HEADER] = "a field of the header is out of bounds: pack the model again",
     [-ERR_BAD_CHECKSUM] = "the checksum does not match: the file is damaged, copy it again",
     [-ERR_TRUNCATED] = "the file is shorter than its header says: copy it again",

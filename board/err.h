@@ -5,28 +5,28 @@
 
 enum err {
     ERR_OK = 0,
-    ERR_BUSY = -1,            /* queue full, or not finished yet: poll and try again */
-    ERR_NO_DEVICE = -2,       /* no card, no flash, no such device */
-    ERR_IO = -3,              /* the device reported a failed transfer */
-    ERR_TIMEOUT = -4,         /* the device did not answer in time */
-    ERR_RANGE = -5,           /* a read beyond the end of the device or file */
-    ERR_NOT_FOUND = -6,       /* no such file on the card */
-    ERR_NO_FILESYSTEM = -7,   /* no MBR with a FAT32 partition */
-    ERR_BAD_FILESYSTEM = -8,  /* FAT32 present and damaged */
-    ERR_TOO_FRAGMENTED = -9,  /* file in more extents than the table holds */
-    ERR_BAD_MAGIC = -10,      /* not an .ingot file */
-    ERR_BAD_VERSION = -11,    /* .ingot of a version that this build cannot read */
-    ERR_BAD_HEADER = -12,     /* a field of the header is out of bounds */
-    ERR_BAD_CHECKSUM = -13,   /* CRC-32C of a section or extent does not match */
-    ERR_TRUNCATED = -14,      /* file shorter than its header says */
-    ERR_UNSUPPORTED = -15,    /* well-formed, but of a kind that is not supported */
-    ERR_NO_SPACE = -16,       /* does not fit the arena */
-    ERR_TOO_LONG = -17,       /* prompt longer than the context, line longer than the buffer */
-    ERR_BAD_ARGUMENT = -18,   /* unknown or malformed option */
-    ERR_ABORTED = -19,        /* the user pressed Ctrl-C */
-    ERR_BAD_TOKENIZER = -20,  /* tokenizer section malformed, or without a token for a text */
-    ERR_BAD_MODEL = -21,      /* model file of another format malformed (GGUF, llama2.c) */
-    ERR_REMOVED = -22,        /* the card was taken out, or another one is in its place */
+    ERR_BUSY = -1,           /* queue full, or not finished yet: poll and try again */
+    ERR_NO_DEVICE = -2,      /* no card, no flash, no such device */
+    ERR_IO = -3,             /* the device reported a failed transfer */
+    ERR_TIMEOUT = -4,        /* the device did not answer in time */
+    ERR_RANGE = -5,          /* a read beyond the end of the device or file */
+    ERR_NOT_FOUND = -6,      /* no such file on the card */
+    ERR_NO_FILESYSTEM = -7,  /* no MBR with a FAT32 partition */
+    ERR_BAD_FILESYSTEM = -8, /* FAT32 present and damaged */
+    ERR_TOO_FRAGMENTED = -9, /* file in more extents than the table holds */
+    ERR_BAD_MAGIC = -10,     /* not an .ingot file */
+    ERR_BAD_VERSION = -11,   /* .ingot of a version that this build cannot read */
+    ERR_BAD_HEADER = -12,    /* a field of the header is out of bounds */
+    ERR_BAD_CHECKSUM = -13,  /* CRC-32C of a section or extent does not match */
+    ERR_TRUNCATED = -14,     /* file shorter than its header says */
+    ERR_UNSUPPORTED = -15,   /* well-formed, but of a kind that is not supported */
+    ERR_NO_SPACE = -16,      /* does not fit the arena */
+    ERR_TOO_LONG = -17,      /* prompt longer than the context, line longer than the buffer */
+    ERR_BAD_ARGUMENT = -18,  /* unknown or malformed option */
+    ERR_ABORTED = -19,       /* the user pressed Ctrl-C */
+    ERR_BAD_TOKENIZER = -20, /* tokenizer section malformed, or without a token for a text */
+    ERR_BAD_MODEL = -21,     /* model file of another format malformed (GGUF, llama2.c) */
+    ERR_REMOVED = -22,       /* the card was taken out, or another one is in its place */
     ERR_COUNT = 23
 };
 

@@ -64,8 +64,7 @@ static inline size_t stack_bytes(unsigned core)
 /* The lowest usable byte of a core's stack, and of its trap stack; the guard page is below. */
 static inline uint8_t *stack_bottom(unsigned core)
 {
-    return stacks_start + (core == 0 ? STACK_CORE0_TOP : STACK_OTHER_TOP(core)) -
-           stack_bytes(core);
+    return stacks_start + (core == 0 ? STACK_CORE0_TOP : STACK_OTHER_TOP(core)) - stack_bytes(core);
 }
 
 static inline uint8_t *stack_trap_bottom(unsigned core)

@@ -192,20 +192,20 @@ static void choose_kernels(const struct machine *machine)
     uint32_t present = cpu_features_common(state.team.n_cores), features = present;
     char names[KERNELS_TEXT_BYTES];
 
-    if (state.options.isa[0] != '\0' &&
-        !kernels_force(present, state.options.isa, &features)) {
+    if (state.options.isa[0] != '\0' && !kernels_force(present, state.options.isa, &features)) {
         console_log("warning: isa=%s is not to be had on this CPU, which has %s, or ref: using "
-                    "the best", state.options.isa, kernels_features_text(names, present));
+                    "the best",
+                    state.options.isa, kernels_features_text(names, present));
     }
-    kernels_select(&state.kernels, present); /* whatever isa= computes with, files are checked fast */
+    kernels_select(&state.kernels,
+                   present); /* whatever isa= computes with, files are checked fast */
     crc32c_use(&state.kernels);
     kernels_select(&state.kernels, features);
     state.kernels.ahead = machine->tuning->ahead;
     report_kernels(features, state.kernels.ahead);
     /* All that the CPU has, whatever isa= chose; the arena is still empty. */
-    if (state.options.selftest &&
-        !selftest_run(&state.kernels, present, state.options.sampler.seed, machine->ram[0].base,
-                      machine->ram[0].bytes)) {
+    if (state.options.selftest && !selftest_run(&state.kernels, present, state.options.sampler.seed,
+                                                machine->ram[0].base, machine->ram[0].bytes)) {
         give_up("the self-test cannot vouch for this machine; start without `selftest` to go on");
     }
 }
@@ -217,8 +217,8 @@ void image_main(const struct machine *machine)
 
     open_console(machine);
     find_terminal(machine);
-    console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
-                machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
+    console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name, machine->n_cores,
+                machine->cpu_name, format_bytes(ram, machine->ram_bytes));
     report_health();
     report_last_run();
     read_options(machine);

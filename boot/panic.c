@@ -57,15 +57,9 @@ static void put_signed(va_list *args, bool wide)
 static void put_argument(char conversion, bool wide, va_list *args)
 {
     switch (conversion) {
-    case 's':
-        put_text(va_arg(*args, const char *));
-        break;
-    case 'c':
-        put((char)va_arg(*args, int));
-        break;
-    case 'd':
-        put_signed(args, wide);
-        break;
+    case 's': put_text(va_arg(*args, const char *)); break;
+    case 'c': put((char)va_arg(*args, int)); break;
+    case 'd': put_signed(args, wide); break;
     case 'p':
         put_text("0x");
         put_number((uintptr_t)va_arg(*args, void *), 16);
@@ -76,9 +70,7 @@ static void put_argument(char conversion, bool wide, va_list *args)
         put_number(wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned),
                    conversion == 'x' ? 16 : 10);
         break;
-    default:
-        put(conversion);
-        break;
+    default: put(conversion); break;
     }
 }
 

@@ -155,8 +155,8 @@ static const char *model_name(void)
     if (asked[0] != '\0') {
         return asked;
     }
-    return f->device == NULL                             ? "NAME"
-           : f->device == &state.storage.initrd          ? "initrd"
+    return f->device == NULL                               ? "NAME"
+           : f->device == &state.storage.initrd            ? "initrd"
            : f->device->memory != NULL || f->device->flash ? "flash"
                                                            : f->name;
 }

@@ -18,7 +18,7 @@ enum { CHAT_FORM_WORDS = 4 };
 
 struct chat_form {
     const char *name;
-    const char *models; /* of which it is, for a person */
+    const char *models;                      /* of which it is, for a person */
     const char *strings[INGOT_CHAT_STRINGS]; /* NULL: empty; the name is not among them */
     uint32_t flags;
     const char *needs[CHAT_FORM_WORDS]; /* all of these are in the template, */

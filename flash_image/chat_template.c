@@ -239,9 +239,18 @@ static void put_stop(struct build *b, uint32_t id)
 static void put_stops(struct build *b, const struct chat_request *r)
 {
     static const char *const ends[] = {
-        "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>",
-        "<|end_of_text|>", "<|eot|>", "<|end_of_turn|>", "<end_of_utterance>",
-        "<\xef\xbd\x9c""end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
+        "<|im_end|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<end_of_turn>",
+        "<|end|>",
+        "<|endoftext|>",
+        "<|end_of_text|>",
+        "<|eot|>",
+        "<|end_of_turn|>",
+        "<end_of_utterance>",
+        "<\xef\xbd\x9c"
+        "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
     };
     const struct ingot_tokenizer *head = head_of(b->tokenizer);
 
@@ -294,10 +303,14 @@ static enum err choose_form(const struct chat_request *r, const struct chat_form
     chat_jinja_squeeze(r->jinja.data, r->jinja.bytes, *squeezed);
     *form = chat_template_recognize(*squeezed, &nearest);
     if (*form == NULL) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES, "the model's chat template is none of those that "
+        snprintf(sentence, CHAT_SENTENCE_BYTES,
+                 "the model's chat template is none of those that "
                  "this program knows (%s%s), so text is only continued: set one with --template "
-                 "NAME; --template list shows them", nearest != NULL ? "the nearest is " : "none "
-                 "is near", nearest != NULL ? nearest->name : "");
+                 "NAME; --template list shows them",
+                 nearest != NULL ? "the nearest is "
+                                 : "none "
+                                   "is near",
+                 nearest != NULL ? nearest->name : "");
     }
     return ERR_OK;
 }
@@ -315,8 +328,10 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
     sentence[0] = '\0';
     e = choose_form(r, &form, &squeezed, sentence);
     if (e == ERR_OK && form != NULL && !put_form(&b, form, squeezed)) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES, "the chat template does not fit its %u bytes: use "
-                 "--template " CHAT_NONE, (unsigned)CHAT_MOST_BYTES);
+        snprintf(sentence, CHAT_SENTENCE_BYTES,
+                 "the chat template does not fit its %u bytes: use "
+                 "--template " CHAT_NONE,
+                 (unsigned)CHAT_MOST_BYTES);
         e = ERR_NO_SPACE;
     }
     put_stops(&b, r);

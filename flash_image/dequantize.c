@@ -159,8 +159,8 @@ static void read_q5_k(const uint8_t *block, float *out)
 
         dequantize_scale_min(block + 4, j, &scale, &min);
         for (unsigned i = 0; i < 32; i++) {
-            int value = (block[48 + j / 2 * 32 + i] >> (j % 2 * 4) & 15) |
-                        (block[16 + i] >> j & 1) << 4;
+            int value = (block[48 + j / 2 * 32 + i] >> (j % 2 * 4) & 15) | (block[16 + i] >> j & 1)
+                                                                               << 4;
 
             out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
         }

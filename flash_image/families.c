@@ -12,36 +12,84 @@ enum {
 
 /* Of families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
 static const struct family families[] = {
-    { .family = INGOT_LLAMA, .name = "llama", .gguf = "llama", .architecture = "LlamaForCausalLM",
-      .traits = FAMILY_GGUF_PAIRS, .rope_base = 10000.0f, .norm_eps = 1e-6f },
-    { .family = INGOT_MISTRAL, .name = "mistral", .architecture = "MistralForCausalLM",
-      .traits = FAMILY_GGUF_PAIRS, .window = FAMILY_ALL_LOCAL, .rope_base = 10000.0f,
+    { .family = INGOT_LLAMA,
+      .name = "llama",
+      .gguf = "llama",
+      .architecture = "LlamaForCausalLM",
+      .traits = FAMILY_GGUF_PAIRS,
+      .rope_base = 10000.0f,
       .norm_eps = 1e-6f },
-    { .family = INGOT_QWEN2, .name = "qwen2", .gguf = "qwen2",
-      .architecture = "Qwen2ForCausalLM", .features = INGOT_QKV_BIAS, .window = FAMILY_ALL_LOCAL,
-      .rope_base = 10000.0f, .norm_eps = 1e-6f },
-    { .family = INGOT_QWEN3, .name = "qwen3", .gguf = "qwen3",
-      .architecture = "Qwen3ForCausalLM", .features = INGOT_QK_NORM, .window = FAMILY_ALL_LOCAL,
-      .rope_base = 10000.0f, .norm_eps = 1e-6f, .head_dim = 128 },
-    { .family = INGOT_GEMMA, .name = "gemma", .gguf = "gemma",
-      .architecture = "GemmaForCausalLM", .features = INGOT_GELU, .traits = GEMMA_TRAITS,
-      .rope_base = 10000.0f, .norm_eps = 1e-6f, .head_dim = 256 },
-    { .family = INGOT_GEMMA2, .name = "gemma2", .gguf = "gemma2",
-      .architecture = "Gemma2ForCausalLM", .features = INGOT_GELU | INGOT_POST_NORMS,
-      .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
-      .window = FAMILY_INTERLEAVED, .global_every = 2, .rope_base = 10000.0f, .norm_eps = 1e-6f,
+    { .family = INGOT_MISTRAL,
+      .name = "mistral",
+      .architecture = "MistralForCausalLM",
+      .traits = FAMILY_GGUF_PAIRS,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f },
+    { .family = INGOT_QWEN2,
+      .name = "qwen2",
+      .gguf = "qwen2",
+      .architecture = "Qwen2ForCausalLM",
+      .features = INGOT_QKV_BIAS,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f },
+    { .family = INGOT_QWEN3,
+      .name = "qwen3",
+      .gguf = "qwen3",
+      .architecture = "Qwen3ForCausalLM",
+      .features = INGOT_QK_NORM,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 128 },
+    { .family = INGOT_GEMMA,
+      .name = "gemma",
+      .gguf = "gemma",
+      .architecture = "GemmaForCausalLM",
+      .features = INGOT_GELU,
+      .traits = GEMMA_TRAITS,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
       .head_dim = 256 },
-    { .family = INGOT_GEMMA3, .name = "gemma3", .gguf = "gemma3",
+    { .family = INGOT_GEMMA2,
+      .name = "gemma2",
+      .gguf = "gemma2",
+      .architecture = "Gemma2ForCausalLM",
+      .features = INGOT_GELU | INGOT_POST_NORMS,
+      .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
+      .window = FAMILY_INTERLEAVED,
+      .global_every = 2,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 256 },
+    { .family = INGOT_GEMMA3,
+      .name = "gemma3",
+      .gguf = "gemma3",
       .architecture = "Gemma3ForCausalLM",
       .features = INGOT_GELU | INGOT_POST_NORMS | INGOT_QK_NORM,
       .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
-      .window = FAMILY_INTERLEAVED, .global_every = 6, .rope_base = 1e6f,
-      .rope_base_local = 10000.0f, .norm_eps = 1e-6f, .head_dim = 256 },
-    { .family = INGOT_PHI3, .name = "phi3", .gguf = "phi3", .architecture = "Phi3ForCausalLM",
-      .traits = FAMILY_PARTIAL_ROPE, .window = FAMILY_ALL_LOCAL, .rope_base = 10000.0f,
+      .window = FAMILY_INTERLEAVED,
+      .global_every = 6,
+      .rope_base = 1e6f,
+      .rope_base_local = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 256 },
+    { .family = INGOT_PHI3,
+      .name = "phi3",
+      .gguf = "phi3",
+      .architecture = "Phi3ForCausalLM",
+      .traits = FAMILY_PARTIAL_ROPE,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
       .norm_eps = 1e-5f },
-    { .family = INGOT_GPT2, .name = "gpt2", .gguf = "gpt2", .architecture = "GPT2LMHeadModel",
-      .features = GPT2_FEATURES, .traits = FAMILY_NO_ROPE | FAMILY_TIED, .norm_eps = 1e-5f },
+    { .family = INGOT_GPT2,
+      .name = "gpt2",
+      .gguf = "gpt2",
+      .architecture = "GPT2LMHeadModel",
+      .features = GPT2_FEATURES,
+      .traits = FAMILY_NO_ROPE | FAMILY_TIED,
+      .norm_eps = 1e-5f },
 };
 
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
@@ -71,9 +119,9 @@ static bool is_model_type(const char *type, const char *name)
 const struct family *family_of_config(const char *architecture, const char *model_type)
 {
     for (size_t i = 0; i < N_FAMILIES; i++) {
-        if (architecture != NULL ? strcmp(architecture, families[i].architecture) == 0
-                                 : model_type != NULL &&
-                                       is_model_type(model_type, families[i].name)) {
+        if (architecture != NULL
+                ? strcmp(architecture, families[i].architecture) == 0
+                : model_type != NULL && is_model_type(model_type, families[i].name)) {
             return &families[i];
         }
     }
@@ -130,8 +178,10 @@ enum err family_set_window(struct source *s, const struct family *f, uint64_t wi
         return ERR_OK;
     }
     if (f->window == FAMILY_NO_WINDOW) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the model sets a sliding window of %llu, which "
-                             "the family %s does not have", (unsigned long long)window, f->name);
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the model sets a sliding window of %llu, which "
+                             "the family %s does not have",
+                             (unsigned long long)window, f->name);
     }
     p->window = window < INGOT_MAX_CONTEXT ? (uint32_t)window : INGOT_MAX_CONTEXT;
     p->global_every = f->window == FAMILY_INTERLEAVED ? global_every : 0;

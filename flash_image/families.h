@@ -8,21 +8,21 @@
 
 /* Which layers see only a window of positions, where a model sets one. */
 enum family_window {
-    FAMILY_NO_WINDOW,    /* none: a model that sets one is refused */
-    FAMILY_ALL_LOCAL,    /* every layer */
-    FAMILY_INTERLEAVED,  /* all but every global_every-th */
+    FAMILY_NO_WINDOW,   /* none: a model that sets one is refused */
+    FAMILY_ALL_LOCAL,   /* every layer */
+    FAMILY_INTERLEAVED, /* all but every global_every-th */
 };
 
 enum family_trait {
-    FAMILY_GGUF_PAIRS = 1 << 0,  /* GGUF's q and k are permuted so that rope takes pairs (2i, 2i+1);
+    FAMILY_GGUF_PAIRS = 1 << 0, /* GGUF's q and k are permuted so that rope takes pairs (2i, 2i+1);
                                     everything else takes halves */
     FAMILY_NO_ROPE = 1 << 1,
-    FAMILY_NORM_PLUS_1 = 1 << 2, /* Hugging Face stores w of the norm's 1 + w; GGUF 1 + w */
+    FAMILY_NORM_PLUS_1 = 1 << 2,     /* Hugging Face stores w of the norm's 1 + w; GGUF 1 + w */
     FAMILY_SCALE_EMBEDDING = 1 << 3, /* by sqrt(dim) */
-    FAMILY_TIED = 1 << 4,        /* where config.json does not say */
-    FAMILY_SOFTCAPS = 1 << 5,    /* may have them, of scores and logits */
-    FAMILY_QUERY_SCALE = 1 << 6, /* of scores: by query_pre_attn_scalar, not head_dim */
-    FAMILY_PARTIAL_ROPE = 1 << 7, /* may rotate only the first dimensions of a head */
+    FAMILY_TIED = 1 << 4,            /* where config.json does not say */
+    FAMILY_SOFTCAPS = 1 << 5,        /* may have them, of scores and logits */
+    FAMILY_QUERY_SCALE = 1 << 6,     /* of scores: by query_pre_attn_scalar, not head_dim */
+    FAMILY_PARTIAL_ROPE = 1 << 7,    /* may rotate only the first dimensions of a head */
 };
 
 struct family {
@@ -33,10 +33,10 @@ struct family {
     uint32_t features;        /* enum ingot_feature */
     uint32_t traits;          /* enum family_trait */
     enum family_window window;
-    uint32_t global_every;    /* FAMILY_INTERLEAVED, where the file does not say */
+    uint32_t global_every;            /* FAMILY_INTERLEAVED, where the file does not say */
     float rope_base, rope_base_local; /* where the file does not say */
-    float norm_eps;           /* the same */
-    uint32_t head_dim;        /* where config.json does not say; 0: dim / n_heads */
+    float norm_eps;                   /* the same */
+    uint32_t head_dim;                /* where config.json does not say; 0: dim / n_heads */
 };
 
 /* NULL: not supported. architecture may be NULL. */

@@ -10,10 +10,10 @@
 
 enum {
     INGOT_VERSION = 2,
-    INGOT_PAGE = 4096,        /* header size, and alignment of sections and extents */
-    INGOT_TENSOR_ALIGN = 64,  /* of a tensor inside its extent */
-    INGOT_INTERLEAVE = 8,     /* rows of a quantized group */
-    INGOT_CHUNK = 4,          /* consecutive columns of a row inside a group */
+    INGOT_PAGE = 4096,       /* header size, and alignment of sections and extents */
+    INGOT_TENSOR_ALIGN = 64, /* of a tensor inside its extent */
+    INGOT_INTERLEAVE = 8,    /* rows of a quantized group */
+    INGOT_CHUNK = 4,         /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
 
     /* Bounds that every reader enforces before it multiplies anything. */
@@ -36,33 +36,37 @@ enum ingot_type {
     INGOT_N_TYPES = 6
 };
 enum ingot_family { /* for a person to read: what to compute is said by the parameters alone */
-    INGOT_LLAMA = 1,
-    INGOT_MISTRAL = 2,
-    INGOT_QWEN2 = 3,
-    INGOT_QWEN3 = 4,
-    INGOT_GEMMA = 5,
-    INGOT_GEMMA2 = 6,
-    INGOT_GEMMA3 = 7,
-    INGOT_PHI3 = 8,
-    INGOT_GPT2 = 9,
-    INGOT_LAST_FAMILY = INGOT_GPT2
+                    INGOT_LLAMA = 1,
+                    INGOT_MISTRAL = 2,
+                    INGOT_QWEN2 = 3,
+                    INGOT_QWEN3 = 4,
+                    INGOT_GEMMA = 5,
+                    INGOT_GEMMA2 = 6,
+                    INGOT_GEMMA3 = 7,
+                    INGOT_PHI3 = 8,
+                    INGOT_GPT2 = 9,
+                    INGOT_LAST_FAMILY = INGOT_GPT2
 };
 enum ingot_rope { /* (2i, 2i+1), (i, i+d/2), or no rotation */
-    INGOT_ROPE_PAIRS = 0,
-    INGOT_ROPE_HALVES = 1,
-    INGOT_ROPE_NONE = 2
+                  INGOT_ROPE_PAIRS = 0,
+                  INGOT_ROPE_HALVES = 1,
+                  INGOT_ROPE_NONE = 2
 };
 enum ingot_feature { /* bits of params.features; each brings the tensors named */
-    INGOT_LAYER_NORM = 1 << 0,  /* layer norms with biases in place of RMS norms: ..._NORM_BIAS */
-    INGOT_GELU = 1 << 1,        /* GELU (tanh form) in place of SiLU */
-    INGOT_UNGATED = 1 << 2,     /* down(act(up)) in place of down(act(gate) * up): no FFN_GATE */
-    INGOT_QKV_BIAS = 1 << 3,    /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
-    INGOT_OUT_BIAS = 1 << 4,    /* ATTN_OUT_BIAS */
-    INGOT_FFN_BIAS = 1 << 5,    /* FFN_UP_BIAS, FFN_DOWN_BIAS */
-    INGOT_QK_NORM = 1 << 6,     /* each head's query and key normed: ATTN_Q_NORM, ATTN_K_NORM */
-    INGOT_POST_NORMS = 1 << 7,  /* norms after both blocks: ATTN_POST_NORM, FFN_POST_NORM */
-    INGOT_POSITIONS = 1 << 8,   /* learned positions: POSITION_EMBEDDING */
-    INGOT_ALL_FEATURES = (1 << 9) - 1
+                     INGOT_LAYER_NORM =
+                         1 << 0, /* layer norms with biases in place of RMS norms: ..._NORM_BIAS */
+                     INGOT_GELU = 1 << 1, /* GELU (tanh form) in place of SiLU */
+                     INGOT_UNGATED =
+                         1 << 2, /* down(act(up)) in place of down(act(gate) * up): no FFN_GATE */
+                     INGOT_QKV_BIAS = 1 << 3, /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
+                     INGOT_OUT_BIAS = 1 << 4, /* ATTN_OUT_BIAS */
+                     INGOT_FFN_BIAS = 1 << 5, /* FFN_UP_BIAS, FFN_DOWN_BIAS */
+                     INGOT_QK_NORM =
+                         1 << 6, /* each head's query and key normed: ATTN_Q_NORM, ATTN_K_NORM */
+                     INGOT_POST_NORMS =
+                         1 << 7, /* norms after both blocks: ATTN_POST_NORM, FFN_POST_NORM */
+                     INGOT_POSITIONS = 1 << 8, /* learned positions: POSITION_EMBEDDING */
+                     INGOT_ALL_FEATURES = (1 << 9) - 1
 };
 enum ingot_extent_kind {
     INGOT_EXTENT_EMBEDDING = 0,
@@ -77,34 +81,34 @@ enum ingot_role {
     INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16, at the start of layer 0's extent */
     INGOT_ATTN_NORM,           /* (1, dim); here the roles of a layer begin */
     INGOT_ATTN_NORM_BIAS,
-    INGOT_ATTN_Q,              /* (n_heads * head_dim, dim) */
-    INGOT_ATTN_K,              /* (n_kv_heads * head_dim, dim) */
+    INGOT_ATTN_Q, /* (n_heads * head_dim, dim) */
+    INGOT_ATTN_K, /* (n_kv_heads * head_dim, dim) */
     INGOT_ATTN_V,
     INGOT_ATTN_Q_BIAS,
     INGOT_ATTN_K_BIAS,
     INGOT_ATTN_V_BIAS,
-    INGOT_ATTN_Q_NORM,         /* (1, head_dim) */
+    INGOT_ATTN_Q_NORM, /* (1, head_dim) */
     INGOT_ATTN_K_NORM,
-    INGOT_ATTN_OUT,            /* (dim, n_heads * head_dim) */
+    INGOT_ATTN_OUT, /* (dim, n_heads * head_dim) */
     INGOT_ATTN_OUT_BIAS,
-    INGOT_ATTN_POST_NORM,      /* of the block's result, before it is added */
+    INGOT_ATTN_POST_NORM, /* of the block's result, before it is added */
     INGOT_FFN_NORM,
     INGOT_FFN_NORM_BIAS,
-    INGOT_FFN_GATE,            /* (hidden, dim) */
-    INGOT_FFN_UP,              /* (hidden, dim) */
+    INGOT_FFN_GATE, /* (hidden, dim) */
+    INGOT_FFN_UP,   /* (hidden, dim) */
     INGOT_FFN_UP_BIAS,
-    INGOT_FFN_DOWN,            /* (dim, hidden) */
+    INGOT_FFN_DOWN, /* (dim, hidden) */
     INGOT_FFN_DOWN_BIAS,
     INGOT_FFN_POST_NORM,
-    INGOT_OUTPUT_NORM,         /* here they end */
+    INGOT_OUTPUT_NORM, /* here they end */
     INGOT_OUTPUT_NORM_BIAS,
-    INGOT_OUTPUT,              /* (vocab, dim); tied: names the embedding's bytes again */
+    INGOT_OUTPUT, /* (vocab, dim); tied: names the embedding's bytes again */
     INGOT_N_ROLES
 };
 
 struct ingot_params {
-    uint32_t family;     /* enum ingot_family */
-    uint32_t features;   /* bits of enum ingot_feature */
+    uint32_t family;   /* enum ingot_family */
+    uint32_t features; /* bits of enum ingot_feature */
     uint32_t dim;
     uint32_t hidden;
     uint32_t n_layers;
@@ -112,22 +116,22 @@ struct ingot_params {
     uint32_t n_kv_heads; /* divides n_heads */
     uint32_t head_dim;   /* even */
     uint32_t vocab;
-    uint32_t context;    /* trained context length, tokens */
-    uint32_t rope;       /* enum ingot_rope */
-    uint32_t tied;       /* 1: INGOT_OUTPUT is the token embedding */
+    uint32_t context; /* trained context length, tokens */
+    uint32_t rope;    /* enum ingot_rope */
+    uint32_t tied;    /* 1: INGOT_OUTPUT is the token embedding */
     float rope_base;
-    float rope_base_local;   /* of local layers, where window != 0; else 0 */
-    float rope_magnitude;    /* cosines and sines are multiplied by it; usually 1 */
-    uint32_t rope_dims;      /* of each head, the first ones; even, up to head_dim */
-    uint32_t rope_context;   /* contexts beyond it take the long factors; 0: there are none */
-    uint32_t window;         /* positions that a local layer sees, its own included; 0: all */
-    uint32_t global_every;   /* of this many layers the last one is global; 0: none is */
+    float rope_base_local; /* of local layers, where window != 0; else 0 */
+    float rope_magnitude;  /* cosines and sines are multiplied by it; usually 1 */
+    uint32_t rope_dims;    /* of each head, the first ones; even, up to head_dim */
+    uint32_t rope_context; /* contexts beyond it take the long factors; 0: there are none */
+    uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
+    uint32_t global_every; /* of this many layers the last one is global; 0: none is */
     float norm_eps;
-    float attn_scale;        /* of the scores; 1 / sqrt(head_dim) but for some families */
-    float attn_softcap;      /* scores become cap * tanh(score / cap); 0: as they are */
-    float final_softcap;     /* the same of the logits */
-    float embedding_scale;   /* of the token embedding; usually 1 */
-    uint32_t reserved[8];    /* zero */
+    float attn_scale;      /* of the scores; 1 / sqrt(head_dim) but for some families */
+    float attn_softcap;    /* scores become cap * tanh(score / cap); 0: as they are */
+    float final_softcap;   /* the same of the logits */
+    float embedding_scale; /* of the token embedding; usually 1 */
+    uint32_t reserved[8];  /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
 
@@ -164,18 +168,18 @@ struct ingot_extent {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
     uint64_t bytes;  /* a multiple of 4096, zero padding included, and covered by the CRC */
     uint32_t crc32c;
-    uint16_t kind;   /* enum ingot_extent_kind */
-    uint16_t layer;  /* INGOT_NO_LAYER for embedding and head */
+    uint16_t kind;  /* enum ingot_extent_kind */
+    uint16_t layer; /* INGOT_NO_LAYER for embedding and head */
     uint32_t reserved[2];
 };
 static_assert(sizeof(struct ingot_extent) == 32, "an extent entry is 32 bytes");
 
 struct ingot_tensor {
-    uint16_t role;        /* enum ingot_role */
-    uint16_t layer;       /* INGOT_NO_LAYER outside the layers */
-    uint8_t type;         /* enum ingot_type */
-    uint8_t interleave;   /* rows of a group: 8 for quantized types, 1 for F32 and F16 */
-    uint8_t chunk;        /* columns of a chunk: 4 for quantized types, 0 for F32 and F16 */
+    uint16_t role;      /* enum ingot_role */
+    uint16_t layer;     /* INGOT_NO_LAYER outside the layers */
+    uint8_t type;       /* enum ingot_type */
+    uint8_t interleave; /* rows of a group: 8 for quantized types, 1 for F32 and F16 */
+    uint8_t chunk;      /* columns of a chunk: 4 for quantized types, 0 for F32 and F16 */
     uint8_t reserved0;
     uint32_t rows;
     uint32_t cols;
@@ -209,7 +213,7 @@ static_assert(sizeof(struct ingot_q4x8) == 144, "8 rows of Q4_0");
  * Element (r, c) with p = c / 64, l = c % 32: q[p * 256 + l/4 * 32 + r*4 + l%4], its low nibble
  * for c % 64 < 32, else its high one. */
 struct ingot_q4kx8 {
-    uint16_t d[8];    /* fp16, finite, as dmin */
+    uint16_t d[8]; /* fp16, finite, as dmin */
     uint16_t dmin[8];
     uint8_t scales[8][8];
     uint8_t mins[4][8];
@@ -221,7 +225,7 @@ static_assert(sizeof(struct ingot_q4kx8) == 1152, "8 rows of Q4_K");
  * Low 4 bits of element (r, c): as in ingot_q4kx8, in low[]. High 2 bits, with h = c / 128,
  * s = c / 32 % 4, l = c % 32: high[h * 256 + l/4 * 32 + r*4 + l%4] >> 2 * s & 3. */
 struct ingot_q6kx8 {
-    uint16_t d[8];        /* fp16, finite */
+    uint16_t d[8]; /* fp16, finite */
     int8_t scales[16][8];
     uint8_t low[1024];
     uint8_t high[512];
@@ -234,26 +238,45 @@ enum ingot_tokenizer_kind {
     INGOT_TOKENIZER_CHARACTERS = 3 /* characters, merged by rank of the pair */
 };
 enum ingot_tokenizer_flags {
-    INGOT_ADD_BOS = 1, INGOT_ADD_SPACE_PREFIX = 2, INGOT_ADD_EOS = 4,
+    INGOT_ADD_BOS = 1,
+    INGOT_ADD_SPACE_PREFIX = 2,
+    INGOT_ADD_EOS = 4,
     INGOT_FUSE_UNK = 8,       /* unknown characters in a row are one unknown token */
     INGOT_IGNORE_MERGES = 16, /* BPE: a word that is a token is not merged */
     INGOT_ALL_TOKENIZER_FLAGS = 31
 };
 enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
-    INGOT_TOKEN_NORMAL = 1, INGOT_TOKEN_UNKNOWN = 2, INGOT_TOKEN_CONTROL = 3,
-    INGOT_TOKEN_USER = 4, INGOT_TOKEN_UNUSED = 5, INGOT_TOKEN_BYTE = 6,
-    INGOT_TOKEN_TYPE = 15,   /* mask of the numbers above; control and user tokens may add: */
-    INGOT_TOKEN_LSTRIP = 16, /* white space before the token belongs to it */
-    INGOT_TOKEN_RSTRIP = 32  /* white space after it */
+                        INGOT_TOKEN_NORMAL = 1,
+                        INGOT_TOKEN_UNKNOWN = 2,
+                        INGOT_TOKEN_CONTROL = 3,
+                        INGOT_TOKEN_USER = 4,
+                        INGOT_TOKEN_UNUSED = 5,
+                        INGOT_TOKEN_BYTE = 6,
+                        INGOT_TOKEN_TYPE =
+                            15, /* mask of the numbers above; control and user tokens may add: */
+                        INGOT_TOKEN_LSTRIP = 16, /* white space before the token belongs to it */
+                        INGOT_TOKEN_RSTRIP = 32  /* white space after it */
 };
 
 /* How a text is cut into words before merging; FORMAT.md has the patterns. */
 enum ingot_pre {
-    INGOT_PRE_NONE = 0, INGOT_PRE_GPT2 = 1, INGOT_PRE_LLAMA3 = 2, INGOT_PRE_QWEN2 = 3,
-    INGOT_PRE_DIGITS = 4, INGOT_PRE_FALCON = 5, INGOT_PRE_DEFAULT = 6, INGOT_PRE_GPT4O = 7,
-    INGOT_PRE_TEKKEN = 8, INGOT_PRE_DEEPSEEK_LLM = 9, INGOT_PRE_DEEPSEEK_CODER = 10,
-    INGOT_PRE_DEEPSEEK_V3 = 11, INGOT_PRE_BLOOM = 12, INGOT_PRE_VIKING = 13,
-    INGOT_PRE_QWEN35 = 14, INGOT_PRE_SEED_CODER = 15, INGOT_N_PRES = 16
+    INGOT_PRE_NONE = 0,
+    INGOT_PRE_GPT2 = 1,
+    INGOT_PRE_LLAMA3 = 2,
+    INGOT_PRE_QWEN2 = 3,
+    INGOT_PRE_DIGITS = 4,
+    INGOT_PRE_FALCON = 5,
+    INGOT_PRE_DEFAULT = 6,
+    INGOT_PRE_GPT4O = 7,
+    INGOT_PRE_TEKKEN = 8,
+    INGOT_PRE_DEEPSEEK_LLM = 9,
+    INGOT_PRE_DEEPSEEK_CODER = 10,
+    INGOT_PRE_DEEPSEEK_V3 = 11,
+    INGOT_PRE_BLOOM = 12,
+    INGOT_PRE_VIKING = 13,
+    INGOT_PRE_QWEN35 = 14,
+    INGOT_PRE_SEED_CODER = 15,
+    INGOT_N_PRES = 16
 };
 #define INGOT_NO_TOKEN 0xffffffffu
 
@@ -280,7 +303,7 @@ static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 
 
 /* After struct ingot_tokenizer in kinds 2 and 3. */
 struct ingot_merges {
-    uint32_t pre;         /* enum ingot_pre; kind 3: INGOT_PRE_NONE */
+    uint32_t pre; /* enum ingot_pre; kind 3: INGOT_PRE_NONE */
     uint32_t n_merges;
     uint32_t rows;        /* u32[n_tokens + 1], ascending from 0 to n_merges: the merges whose left
                              token is i are entries rows[i] .. rows[i + 1) */
@@ -300,20 +323,23 @@ static_assert(sizeof(struct ingot_merge) == 12, "a merge is 12 bytes");
  * how a conversation is put together. All lengths 0: the model has no template and continues the
  * text as it stands. */
 enum ingot_chat_string {
-    INGOT_CHAT_NAME,          /* of the template, for a person to read */
-    INGOT_CHAT_OPENING,       /* in front of a conversation */
-    INGOT_CHAT_SYSTEM_PREFIX, INGOT_CHAT_SYSTEM_SUFFIX,
-    INGOT_CHAT_USER_PREFIX, INGOT_CHAT_USER_SUFFIX,
-    INGOT_CHAT_REPLY_PREFIX, INGOT_CHAT_REPLY_SUFFIX,
-    INGOT_CHAT_NO_THINKING,   /* behind the reply prefix, for a reply without thoughts */
-    INGOT_CHAT_THINK_END,     /* a reply's thoughts end with it; the next turn leaves them out */
-    INGOT_CHAT_SYSTEM,        /* the system prompt where none is given */
+    INGOT_CHAT_NAME,    /* of the template, for a person to read */
+    INGOT_CHAT_OPENING, /* in front of a conversation */
+    INGOT_CHAT_SYSTEM_PREFIX,
+    INGOT_CHAT_SYSTEM_SUFFIX,
+    INGOT_CHAT_USER_PREFIX,
+    INGOT_CHAT_USER_SUFFIX,
+    INGOT_CHAT_REPLY_PREFIX,
+    INGOT_CHAT_REPLY_SUFFIX,
+    INGOT_CHAT_NO_THINKING, /* behind the reply prefix, for a reply without thoughts */
+    INGOT_CHAT_THINK_END,   /* a reply's thoughts end with it; the next turn leaves them out */
+    INGOT_CHAT_SYSTEM,      /* the system prompt where none is given */
     INGOT_CHAT_STRINGS
 };
 enum ingot_chat_flags {
     INGOT_CHAT_SYSTEM_IN_USER = 1, /* the system block follows the first user prefix */
     INGOT_CHAT_SYSTEM_ALWAYS = 2,  /* the system block is there with an empty prompt as well */
-    INGOT_CHAT_TRIM = 4,           /* white space around system prompt and user's text is left out */
+    INGOT_CHAT_TRIM = 4, /* white space around system prompt and user's text is left out */
     INGOT_ALL_CHAT_FLAGS = 7
 };
 enum { INGOT_MAX_STOPS = 8 };

@@ -56,7 +56,10 @@ static const char *const reals[N_REALS] = {
 
 /* Of the architecture's other values these change nothing that is computed. */
 static const char *const idle[] = {
-    ".vocab_size", ".tensor_data_layout", ".rope.scaling.finetuned", ".expert_used_count",
+    ".vocab_size",
+    ".tensor_data_layout",
+    ".rope.scaling.finetuned",
+    ".expert_used_count",
 };
 
 const char *gguf_number_name(enum gguf_number which)
@@ -122,30 +125,15 @@ static bool value_to_u64(const struct gguf_value *v, uint64_t *out)
 
     switch (v->type) {
     case VALUE_U8:
-    case VALUE_BOOL:
-        *out = p[0];
-        return true;
-    case VALUE_I8:
-        *out = (uint64_t)(int8_t)p[0];
-        return true;
-    case VALUE_U16:
-        *out = load_u16(p);
-        return true;
-    case VALUE_I16:
-        *out = (uint64_t)(int16_t)load_u16(p);
-        return true;
-    case VALUE_U32:
-        *out = load_u32(p);
-        return true;
-    case VALUE_I32:
-        *out = (uint64_t)(int32_t)load_u32(p);
-        return true;
+    case VALUE_BOOL: *out = p[0]; return true;
+    case VALUE_I8: *out = (uint64_t)(int8_t)p[0]; return true;
+    case VALUE_U16: *out = load_u16(p); return true;
+    case VALUE_I16: *out = (uint64_t)(int16_t)load_u16(p); return true;
+    case VALUE_U32: *out = load_u32(p); return true;
+    case VALUE_I32: *out = (uint64_t)(int32_t)load_u32(p); return true;
     case VALUE_U64:
-    case VALUE_I64:
-        *out = load_u64(p);
-        return true;
-    default:
-        return false;
+    case VALUE_I64: *out = load_u64(p); return true;
+    default: return false;
     }
 }
 
@@ -313,7 +301,8 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
 /* A part of a model in several files; only the first has more values than this. */
 static enum err refuse_part(struct gguf *g)
 {
-    return source_refuse(g->s, ERR_UNSUPPORTED, "split.count and split.no say that this is part "
+    return source_refuse(g->s, ERR_UNSUPPORTED,
+                         "split.count and split.no say that this is part "
                          "%llu of %llu of a GGUF: join them first (llama-gguf-split --merge)",
                          (unsigned long long)g->number[N_SPLIT_PART] + 1,
                          (unsigned long long)g->number[N_SPLIT_COUNT]);
@@ -416,9 +405,10 @@ static enum err refuse_version(struct source *s, uint32_t version)
     uint32_t swapped = __builtin_bswap32(version);
     bool other = swapped >= 1 && swapped <= 3;
 
-    return source_refuse(s, ERR_UNSUPPORTED, "GGUF version %u%s; versions 2 and 3, little-endian, "
-                         "can be packed: convert the model again", other ? swapped : version,
-                         other ? ", big-endian" : "");
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "GGUF version %u%s; versions 2 and 3, little-endian, "
+                         "can be packed: convert the model again",
+                         other ? swapped : version, other ? ", big-endian" : "");
 }
 
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only)

@@ -7,8 +7,20 @@
 #include "flash_image/families.h"
 
 enum gguf_value_type { /* as the file numbers them */
-    VALUE_U8, VALUE_I8, VALUE_U16, VALUE_I16, VALUE_U32, VALUE_I32, VALUE_F32, VALUE_BOOL,
-    VALUE_STRING, VALUE_ARRAY, VALUE_U64, VALUE_I64, VALUE_F64, VALUE_TYPES
+                       VALUE_U8,
+                       VALUE_I8,
+                       VALUE_U16,
+                       VALUE_I16,
+                       VALUE_U32,
+                       VALUE_I32,
+                       VALUE_F32,
+                       VALUE_BOOL,
+                       VALUE_STRING,
+                       VALUE_ARRAY,
+                       VALUE_U64,
+                       VALUE_I64,
+                       VALUE_F64,
+                       VALUE_TYPES
 };
 
 /* What is left of the file. Reading past the end sets bad and gives zeros. */
@@ -27,13 +39,43 @@ struct gguf_value {
 
 /* The numbers that parameters are made of. */
 enum gguf_number {
-    N_CONTEXT, N_DIM, N_LAYERS, N_HIDDEN, N_HEADS, N_KV_HEADS, N_KEY_LENGTH, N_VALUE_LENGTH,
-    N_ROPE_DIMS, N_ROPE_CONTEXT, N_WINDOW, N_CAUSAL, N_ALIGNMENT, N_BOS, N_EOS, N_UNK, N_EOT,
-    N_ADD_BOS, N_ADD_EOS, N_ADD_SPACE, N_SPLIT_PART, N_SPLIT_COUNT, N_NUMBERS
+    N_CONTEXT,
+    N_DIM,
+    N_LAYERS,
+    N_HIDDEN,
+    N_HEADS,
+    N_KV_HEADS,
+    N_KEY_LENGTH,
+    N_VALUE_LENGTH,
+    N_ROPE_DIMS,
+    N_ROPE_CONTEXT,
+    N_WINDOW,
+    N_CAUSAL,
+    N_ALIGNMENT,
+    N_BOS,
+    N_EOS,
+    N_UNK,
+    N_EOT,
+    N_ADD_BOS,
+    N_ADD_EOS,
+    N_ADD_SPACE,
+    N_SPLIT_PART,
+    N_SPLIT_COUNT,
+    N_NUMBERS
 };
 enum gguf_real {
-    R_RMS_EPS, R_LAYER_EPS, R_ROPE_BASE, R_ROPE_BASE_LOCAL, R_ROPE_FACTOR, R_ROPE_LINEAR,
-    R_ROPE_MAGNITUDE, R_BETA_FAST, R_BETA_SLOW, R_ATTN_SCALE, R_ATTN_SOFTCAP, R_FINAL_SOFTCAP,
+    R_RMS_EPS,
+    R_LAYER_EPS,
+    R_ROPE_BASE,
+    R_ROPE_BASE_LOCAL,
+    R_ROPE_FACTOR,
+    R_ROPE_LINEAR,
+    R_ROPE_MAGNITUDE,
+    R_BETA_FAST,
+    R_BETA_SLOW,
+    R_ATTN_SCALE,
+    R_ATTN_SOFTCAP,
+    R_FINAL_SOFTCAP,
     N_REALS
 };
 
@@ -53,8 +95,8 @@ struct gguf {
     struct source_text architecture, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
-    const struct family *family;              /* of the architecture; NULL: not supported */
-    struct source_tensor factors[N_FACTORS];  /* data NULL: none */
+    const struct family *family;             /* of the architecture; NULL: not supported */
+    struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
 static inline const uint8_t *gguf_take(struct gguf_reader *r, uint64_t bytes)

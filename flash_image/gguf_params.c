@@ -133,10 +133,11 @@ static enum err read_period(struct gguf *g, uint32_t *period)
     } else if (gguf_value_number(&g->pattern, &number)) {
         *period = number <= INGOT_MAX_LAYERS ? (uint32_t)number : 0;
     }
-    if ((*period == 0 && !all_local) ||
-        (*period != 0 && g->family->window == FAMILY_ALL_LOCAL)) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s.attention.sliding_window_pattern makes "
-                             "no pattern that is supported", GGUF_SHOW(g->architecture));
+    if ((*period == 0 && !all_local) || (*period != 0 && g->family->window == FAMILY_ALL_LOCAL)) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "%.*s.attention.sliding_window_pattern makes "
+                             "no pattern that is supported",
+                             GGUF_SHOW(g->architecture));
     }
     return ERR_OK;
 }
@@ -171,7 +172,8 @@ enum err gguf_read_params(struct gguf *g)
     }
     read_sizes(g);
     if (g->has_number[N_VALUE_LENGTH] && g->number[N_VALUE_LENGTH] != g->s->params.head_dim) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %llu: values of another width than "
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "%.*s%s is %llu: values of another width than "
                              "keys are not supported",
                              SHOW_KEY(g, gguf_number_name(N_VALUE_LENGTH)),
                              (unsigned long long)g->number[N_VALUE_LENGTH]);
@@ -228,12 +230,14 @@ static enum err add_long_short(struct gguf *g)
     }
     if (g->factors[FACTORS_LONG].data == NULL || g->factors[FACTORS_SHORT].data == NULL ||
         !g->has_number[N_ROPE_CONTEXT]) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "of rope_factors_long, rope_factors_short and "
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "of rope_factors_long, rope_factors_short and "
                              "%.*s%s one is missing",
                              SHOW_KEY(g, gguf_number_name(N_ROPE_CONTEXT)));
     }
     if (p->window != 0) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "long factors of rotation together with a "
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "long factors of rotation together with a "
                              "sliding window are not supported");
     }
     p->rope_context = narrow(g->number[N_ROPE_CONTEXT]);
@@ -277,12 +281,15 @@ static enum err read_scaling(struct gguf *g)
     factor = factor == 0.0 ? 1.0 : factor;
     if (type.bytes != 0 && !yarn && !gguf_text_is(type, "none") && !gguf_text_is(type, "linear") &&
         !gguf_text_is(type, "longrope")) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "rope scaling '%.*s' is not supported; "
-                             "supported: linear, yarn, longrope", GGUF_SHOW(type));
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "rope scaling '%.*s' is not supported; "
+                             "supported: linear, yarn, longrope",
+                             GGUF_SHOW(type));
     }
     g->s->params.rope_magnitude = (float)(magnitude * (yarn ? rope_yarn_magnitude(factor) : 1.0));
     return factor != 1.0 && !gguf_text_is(type, "none") && !gguf_text_is(type, "longrope")
-               ? add_scaling(g, yarn, factor) : ERR_OK;
+               ? add_scaling(g, yarn, factor)
+               : ERR_OK;
 }
 
 enum err gguf_finish_params(struct gguf *g)
@@ -293,8 +300,8 @@ enum err gguf_finish_params(struct gguf *g)
     if (g->s->params.rope != INGOT_ROPE_NONE) {
         e = read_scaling(g);
     }
-    for (unsigned set = 0; e == ERR_OK && g->factors[FACTORS_ALL].data != NULL &&
-                           set < INGOT_ROPE_SETS; set++) {
+    for (unsigned set = 0;
+         e == ERR_OK && g->factors[FACTORS_ALL].data != NULL && set < INGOT_ROPE_SETS; set++) {
         if (is_scaled(g, set)) {
             e = add_tensor(g, FACTORS_ALL, (enum ingot_rope_set)set);
         }

@@ -5,9 +5,10 @@
 enum { DEFAULT_ALIGNMENT = 32 };
 
 static const char *const ggml_types[] = {
-    "F32", "F16", "Q4_0", "Q4_1", "Q4_2", "Q4_3", "Q5_0", "Q5_1", "Q8_0", "Q8_1", "Q2_K", "Q3_K",
-    "Q4_K", "Q5_K", "Q6_K", "Q8_K", "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S",
-    "IQ2_S", "IQ4_XS", "I8", "I16", "I32", "I64", "F64", "IQ1_M", "BF16",
+    "F32",     "F16",    "Q4_0",    "Q4_1",  "Q4_2",   "Q4_3",  "Q5_0",  "Q5_1",
+    "Q8_0",    "Q8_1",   "Q2_K",    "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K",  "Q8_K",
+    "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
+    "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "BF16",
 };
 
 static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t type,
@@ -17,9 +18,9 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
         uint32_t type;
         enum source_type to;
     } readable[] = {
-        { 0, SOURCE_F32 },    { 1, SOURCE_F16 },   { 2, SOURCE_Q4_0 },   { 3, SOURCE_Q4_1 },
-        { 6, SOURCE_Q5_0 },   { 7, SOURCE_Q5_1 },  { 8, SOURCE_Q8_0 },   { 10, SOURCE_Q2_K },
-        { 11, SOURCE_Q3_K },  { 12, SOURCE_Q4_K }, { 13, SOURCE_Q5_K },  { 14, SOURCE_Q6_K },
+        { 0, SOURCE_F32 },     { 1, SOURCE_F16 },     { 2, SOURCE_Q4_0 },  { 3, SOURCE_Q4_1 },
+        { 6, SOURCE_Q5_0 },    { 7, SOURCE_Q5_1 },    { 8, SOURCE_Q8_0 },  { 10, SOURCE_Q2_K },
+        { 11, SOURCE_Q3_K },   { 12, SOURCE_Q4_K },   { 13, SOURCE_Q5_K }, { 14, SOURCE_Q6_K },
         { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 },
     };
     bool known = type < sizeof ggml_types / sizeof ggml_types[0];
@@ -123,7 +124,9 @@ static bool find_slot(const struct gguf *g, struct source_text name, struct slot
 static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
 {
     static const char *const names[N_FACTORS] = {
-        "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight",
+        "rope_freqs.weight",
+        "rope_factors_short.weight",
+        "rope_factors_long.weight",
     };
 
     for (size_t i = 0; i < N_FACTORS; i++) {
@@ -178,8 +181,10 @@ static enum err place_parts(struct gguf *g, const struct tensor_info *info,
         image_role_shape(&g->s->params, role, &rows, &cols);
         part = bias ? cols : rows;
         if (part > total - first || (i == n - 1 && part != total - first)) {
-            return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s has %u rows, the parameters "
-                                 "demand others", GGUF_SHOW(info->name), total);
+            return source_refuse(g->s, ERR_BAD_MODEL,
+                                 "the tensor %.*s has %u rows, the parameters "
+                                 "demand others",
+                                 GGUF_SHOW(info->name), total);
         }
         if (t->data != NULL) {
             return refuse_twice(g, info);
@@ -199,9 +204,10 @@ static enum err put_tensor(struct gguf *g, const struct tensor_info *info,
     struct slot slot;
 
     if (t == NULL && !find_slot(g, info->name, &slot)) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "the tensor %.*s is none that the architecture "
-                             "'%.*s' has here", GGUF_SHOW(info->name),
-                             GGUF_SHOW(g->architecture));
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "the tensor %.*s is none that the architecture "
+                             "'%.*s' has here",
+                             GGUF_SHOW(info->name), GGUF_SHOW(g->architecture));
     }
     if (t == NULL && slot.fusion != ALONE) {
         return place_parts(g, info, all, &slot);
@@ -220,10 +226,12 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
     if (info->n_dims < 1 || info->dims[0] < 1 || info->dims[0] > INGOT_MAX_HIDDEN ||
         info->dims[1] < 1 || info->dims[1] > INGOT_MAX_VOCAB || info->dims[2] != 1 ||
         info->dims[3] != 1) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s has impossible dimensions: %u, "
-                             "of %llu x %llu x %llu x %llu", GGUF_SHOW(info->name), info->n_dims,
-                             (unsigned long long)info->dims[0], (unsigned long long)info->dims[1],
-                             (unsigned long long)info->dims[2], (unsigned long long)info->dims[3]);
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has impossible dimensions: %u, "
+                             "of %llu x %llu x %llu x %llu",
+                             GGUF_SHOW(info->name), info->n_dims, (unsigned long long)info->dims[0],
+                             (unsigned long long)info->dims[1], (unsigned long long)info->dims[2],
+                             (unsigned long long)info->dims[3]);
     }
     if (info->dims[0] % source_type_block(type) != 0) {
         return source_refuse(g->s, ERR_BAD_MODEL,
@@ -255,18 +263,21 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
     }
     size = source_type_bytes(all.type, info->dims[0] * info->dims[1]);
     if (info->offset % area->alignment != 0) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s has offset %llu, no multiple of "
-                             "the alignment %llu", GGUF_SHOW(info->name),
-                             (unsigned long long)info->offset,
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has offset %llu, no multiple of "
+                             "the alignment %llu",
+                             GGUF_SHOW(info->name), (unsigned long long)info->offset,
                              (unsigned long long)area->alignment);
     }
     if (info->offset > area->bytes || size > area->bytes - info->offset) {
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s does not lie inside the file: it is cut short or "
-                             "damaged", GGUF_SHOW(info->name));
+                             "damaged",
+                             GGUF_SHOW(info->name));
     }
     if (info->offset < area->used) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s has offset %llu, where the one "
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has offset %llu, where the one "
                              "before it reaches to %llu: they overlap or are out of order",
                              GGUF_SHOW(info->name), (unsigned long long)info->offset,
                              (unsigned long long)area->used);
@@ -282,8 +293,10 @@ static enum err read_alignment(struct gguf *g, uint64_t *alignment)
 {
     *alignment = g->has_number[N_ALIGNMENT] ? g->number[N_ALIGNMENT] : DEFAULT_ALIGNMENT;
     if (*alignment == 0 || *alignment > 1 << 20 || (*alignment & (*alignment - 1)) != 0) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "general.alignment is %llu, no power of two up "
-                             "to 2^20", (unsigned long long)*alignment);
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "general.alignment is %llu, no power of two up "
+                             "to 2^20",
+                             (unsigned long long)*alignment);
     }
     return ERR_OK;
 }

@@ -6,8 +6,8 @@ enum { MAX_TOKEN_BYTES = 65536, MAX_MERGES = 4 * INGOT_MAX_VOCAB };
 
 static uint32_t token_id(const struct gguf *g, enum gguf_number which)
 {
-    return g->has_number[which] && g->number[which] < g->tokens.count
-               ? (uint32_t)g->number[which] : INGOT_NO_TOKEN;
+    return g->has_number[which] && g->number[which] < g->tokens.count ? (uint32_t)g->number[which]
+                                                                      : INGOT_NO_TOKEN;
 }
 
 /* The lengths of texts are 64 bits wide in the file; the packer goes on with 32. */
@@ -99,13 +99,16 @@ static enum err read_bpe(struct gguf *g)
     enum err e = check_arrays(g, false);
 
     if (e == ERR_OK && !pre_tokenizer_find(pre, &v->pre, &flags)) {
-        e = source_refuse(g->s, ERR_UNSUPPORTED, "the pre-tokenizer \"%.*s\" is not known; known "
-                          "are %s", GGUF_SHOW(pre), pre_tokenizer_names());
+        e = source_refuse(g->s, ERR_UNSUPPORTED,
+                          "the pre-tokenizer \"%.*s\" is not known; known "
+                          "are %s",
+                          GGUF_SHOW(pre), pre_tokenizer_names());
     }
     if (e == ERR_OK && (!g->has_merges || g->merges.count > MAX_MERGES)) {
-        e = source_refuse(g->s, ERR_BAD_TOKENIZER, "tokenizer.ggml.merges has %llu entries, must "
-                          "be there and at most %u", (unsigned long long)g->merges.count,
-                          MAX_MERGES);
+        e = source_refuse(g->s, ERR_BAD_TOKENIZER,
+                          "tokenizer.ggml.merges has %llu entries, must "
+                          "be there and at most %u",
+                          (unsigned long long)g->merges.count, MAX_MERGES);
     }
     if (e == ERR_OK) {
         e = check_lengths(g, &g->merges, "merge");

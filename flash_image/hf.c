@@ -69,9 +69,7 @@ static enum err set_folder(struct hf_model *m)
 {
     bool folder = is_folder(m->input);
     const char *slash = strrchr(m->input, '/');
-    int length = folder          ? (int)strlen(m->input)
-                 : slash != NULL ? (int)(slash - m->input + 1)
-                                 : 0;
+    int length = folder ? (int)strlen(m->input) : slash != NULL ? (int)(slash - m->input + 1) : 0;
     int n = snprintf(m->folder, sizeof m->folder, "%.*s%s", length, m->input,
                      folder && !ends_with(m->input, "/") ? "/" : "");
 
@@ -99,7 +97,8 @@ static enum err read_config(struct hf_model *m)
 
     e = e == ERR_OK ? map_file(m->s, m->path, &file) : e;
     if (e == ERR_NOT_FOUND) {
-        e = source_refuse(m->s, e, "no such file: without it the weights cannot be understood; "
+        e = source_refuse(m->s, e,
+                          "no such file: without it the weights cannot be understood; "
                           "fetch the model's whole folder");
     }
     if (e == ERR_OK) {
@@ -151,10 +150,13 @@ static enum err read_mapped(struct hf_model *m, const cJSON *map)
     const cJSON *entry;
     enum err e = ERR_OK;
 
-    cJSON_ArrayForEach(entry, map) {
+    cJSON_ArrayForEach(entry, map)
+    {
         if (!cJSON_IsString(entry) || strchr(entry->valuestring, '/') != NULL) {
-            return source_refuse(m->s, ERR_BAD_MODEL, "the field \"weight_map\" names no file of "
-                                 "the folder for %.100s", entry->string);
+            return source_refuse(m->s, ERR_BAD_MODEL,
+                                 "the field \"weight_map\" names no file of "
+                                 "the folder for %.100s",
+                                 entry->string);
         }
         if (!is_new(entry)) {
             continue;
@@ -204,7 +206,8 @@ static enum err read_all_weights(struct hf_model *m)
 
     if (!is_folder(m->input) && is_one_of_several(slash != NULL ? slash : m->input)) {
         m->s->path = m->input;
-        return source_refuse(m->s, ERR_BAD_ARGUMENT, "one of several files: give the folder, in "
+        return source_refuse(m->s, ERR_BAD_ARGUMENT,
+                             "one of several files: give the folder, in "
                              "which model.safetensors.index.json names them all");
     }
     if (!is_folder(m->input)) {
@@ -216,7 +219,8 @@ static enum err read_all_weights(struct hf_model *m)
         e = read_index(m);
     } else {
         m->s->path = m->input;
-        return source_refuse(m->s, ERR_NOT_FOUND, "neither model.safetensors nor "
+        return source_refuse(m->s, ERR_NOT_FOUND,
+                             "neither model.safetensors nor "
                              "model.safetensors.index.json lies in this folder: fetch or convert "
                              "the weights in that format");
     }
@@ -267,8 +271,7 @@ static enum err read_template_file(struct hf_model *m)
     }
     e = map_file(m->s, m->path, &m->chat_template);
     if (e == ERR_OK) {
-        m->s->chat_template = (struct source_text){ m->chat_template.data,
-                                                    m->chat_template.bytes };
+        m->s->chat_template = (struct source_text){ m->chat_template.data, m->chat_template.bytes };
     }
     return e;
 }
@@ -278,12 +281,16 @@ static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
 {
     m->s->path = m->input;
     if (vocab_only) {
-        return source_refuse(m->s, ERR_NOT_FOUND, "neither tokenizer.json nor tokenizer.model lies "
+        return source_refuse(m->s, ERR_NOT_FOUND,
+                             "neither tokenizer.json nor tokenizer.model lies "
                              "in this folder: fetch one of them");
     }
     m->s->vocab = (struct source_vocab){
-        .n_tokens = m->s->params.vocab, .bos = INGOT_NO_TOKEN, .eos = INGOT_NO_TOKEN,
-        .unk = INGOT_NO_TOKEN, .eot = INGOT_NO_TOKEN,
+        .n_tokens = m->s->params.vocab,
+        .bos = INGOT_NO_TOKEN,
+        .eos = INGOT_NO_TOKEN,
+        .unk = INGOT_NO_TOKEN,
+        .eot = INGOT_NO_TOKEN,
     };
     return ERR_OK;
 }

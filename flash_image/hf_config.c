@@ -60,9 +60,10 @@ static void check_foreign(struct hf_json *j, const struct family *f)
                    (f->traits & foreign[i].unless_trait) != 0;
 
         if (!has && is_set(hf_json_get(j->object, foreign[i].field), foreign[i].is_factor)) {
-            j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"%s\" is set, and the family "
-                                 "%s as it is known here has no such thing", foreign[i].field,
-                                 f->name);
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"%s\" is set, and the family "
+                                 "%s as it is known here has no such thing",
+                                 foreign[i].field, f->name);
         }
     }
 }
@@ -73,8 +74,8 @@ static const struct family *find_family(struct hf_json *j)
 {
     const cJSON *list = hf_json_get(j->object, "architectures");
     const char *type = hf_json_text(j, "model_type");
-    const char *name = cJSON_IsArray(list) && cJSON_IsString(list->child)
-                           ? list->child->valuestring : NULL;
+    const char *name = cJSON_IsArray(list) && cJSON_IsString(list->child) ? list->child->valuestring
+                                                                          : NULL;
     const struct family *f = family_of_config(name, type);
     const char *shown = type != NULL ? type : name;
 
@@ -82,7 +83,8 @@ static const struct family *find_family(struct hf_json *j)
         return j->e == ERR_OK ? f : NULL;
     }
     if (shown == NULL) {
-        j->e = source_refuse(j->s, ERR_BAD_MODEL, "the fields \"architectures\" and "
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "the fields \"architectures\" and "
                              "\"model_type\" are missing: this is no model's config.json");
     } else if (name != NULL && family_of_config(NULL, type) != NULL) {
         j->e = family_refuse(j->s, name, strlen(name)); /* a classifier of a known family */
@@ -120,8 +122,10 @@ static void read_sizes(struct hf_json *j, const struct family *f)
     p->head_dim = hf_json_u32(j, "head_dim", head_dim);
     if (j->e == ERR_OK && p->head_dim == head_dim && f->head_dim == 0 &&
         (p->n_heads == 0 || p->dim % p->n_heads != 0)) {
-        j->e = source_refuse(j->s, ERR_BAD_MODEL, "%u attention heads do not divide a hidden size "
-                             "of %u", p->n_heads, p->dim);
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "%u attention heads do not divide a hidden size "
+                             "of %u",
+                             p->n_heads, p->dim);
     }
 }
 
@@ -146,8 +150,10 @@ static void check_activation(struct hf_json *j, const struct family *f)
         const char *name = hf_json_text(j, fields[i]);
 
         if (name != NULL && !is_activation(f, name)) {
-            j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"%s\" is '%.40s'; models of "
-                                 "the family %s with %s can be packed", fields[i], name, f->name,
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"%s\" is '%.40s'; models of "
+                                 "the family %s with %s can be packed",
+                                 fields[i], name, f->name,
                                  (f->features & INGOT_GELU) != 0 ? "gelu_pytorch_tanh" : "silu");
         }
         if (name != NULL) {
@@ -161,15 +167,16 @@ static void read_scales(struct hf_json *j, const struct family *f)
     struct ingot_params *p = &j->s->params;
     float scalar = hf_json_float(j, "query_pre_attn_scalar", (float)p->head_dim);
 
-    p->norm_eps = hf_json_float(j, "rms_norm_eps", hf_json_float(j, "layer_norm_epsilon",
-                                                                 p->norm_eps));
+    p->norm_eps = hf_json_float(j, "rms_norm_eps",
+                                hf_json_float(j, "layer_norm_epsilon", p->norm_eps));
     p->attn_softcap = hf_json_float(j, "attn_logit_softcapping", 0.0f);
     p->final_softcap = hf_json_float(j, "final_logit_softcapping", 0.0f);
     if (family_has(f, FAMILY_QUERY_SCALE)) {
         p->attn_scale = 1.0f / sqrtf(scalar); /* of a bad one no scale is in bounds */
     }
     if (!hf_json_bool(j, "scale_attn_weights", true) && j->e == ERR_OK) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"scale_attn_weights\" is false, "
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"scale_attn_weights\" is false, "
                              "which cannot be packed");
     }
 }
@@ -178,8 +185,8 @@ static void read_scales(struct hf_json *j, const struct family *f)
 
 static bool is_local(const struct ingot_params *p, uint32_t layer)
 {
-    return p->window != 0 && !(p->global_every != 0 && layer % p->global_every ==
-                                                           p->global_every - 1);
+    return p->window != 0 &&
+           !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
 }
 
 /* The layer types demand what params say. Layers may be called local where no window counts. */
@@ -189,14 +196,16 @@ static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t wi
     const cJSON *type;
     uint32_t layer = 0;
 
-    cJSON_ArrayForEach(type, types) {
+    cJSON_ArrayForEach(type, types)
+    {
         const char *expected = is_local(p, layer) ? "sliding_attention" : "full_attention";
         const char *name = cJSON_IsString(type) ? type->valuestring : "no text";
         bool wide = (window == 0 || window >= p->context) && p->window == 0 &&
                     strcmp(name, "sliding_attention") == 0;
 
         if (strcmp(name, expected) != 0 && !wide) {
-            j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"layer_types\" makes layer %u "
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"layer_types\" makes layer %u "
                                  "'%.40s', which the pattern of the layers before does not allow",
                                  layer, name);
             return;
@@ -204,8 +213,10 @@ static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t wi
         layer++;
     }
     if (layer != p->n_layers) {
-        j->e = source_refuse(j->s, ERR_BAD_MODEL, "the field \"layer_types\" has %u entries, the "
-                             "model %u layers", layer, p->n_layers);
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "the field \"layer_types\" has %u entries, the "
+                             "model %u layers",
+                             layer, p->n_layers);
     }
 }
 
@@ -215,7 +226,8 @@ static uint32_t global_every(const cJSON *types)
     const cJSON *type;
     uint32_t layer = 0;
 
-    cJSON_ArrayForEach(type, types) {
+    cJSON_ArrayForEach(type, types)
+    {
         layer++;
         if (cJSON_IsString(type) && strcmp(type->valuestring, "full_attention") == 0) {
             return layer;
@@ -233,8 +245,10 @@ static uint32_t qwen_window(struct hf_json *j, uint32_t window)
         return 0;
     }
     if (first != 0 && j->e == ERR_OK) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"max_window_layers\" is %u: a "
-                             "window of only some layers cannot be packed", first);
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"max_window_layers\" is %u: a "
+                             "window of only some layers cannot be packed",
+                             first);
     }
     return window;
 }

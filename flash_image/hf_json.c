@@ -22,7 +22,8 @@ static enum err check_keys(struct source *s, const cJSON *root)
     if (keys == NULL) {
         return source_refuse(s, ERR_NO_SPACE, "out of memory");
     }
-    cJSON_ArrayForEach(member, root) {
+    cJSON_ArrayForEach(member, root)
+    {
         keys[i++] = member->string;
     }
     qsort(keys, n, sizeof *keys, by_text);

@@ -28,12 +28,15 @@ static const struct {
     { "split " SUFFIXES "|" WORDS "|\\p{N}{1,3}|" PUNCTUATION "\nbytes\n", INGOT_PRE_LLAMA3 },
     { "split " SUFFIXES "|" WORDS "|\\p{N}|" PUNCTUATION "\nbytes\n", INGOT_PRE_QWEN2 },
     { "split " START UPPER "*" LOWER "+" SUFFIXES "?|" START UPPER "+" LOWER "*" SUFFIXES
-      "?|\\p{N}{1,3}|" PUNCTUATION_O "\nbytes\n", INGOT_PRE_GPT4O },
+      "?|\\p{N}{1,3}|" PUNCTUATION_O "\nbytes\n",
+      INGOT_PRE_GPT4O },
     { "split " START UPPER "*" LOWER "+|" START UPPER "+" LOWER "*|\\p{N}|" PUNCTUATION_O
-      "\nbytes\n", INGOT_PRE_TEKKEN },
+      "\nbytes\n",
+      INGOT_PRE_TEKKEN },
     { "split \\p{N}{1,3}\nsplit " CJK "\nsplit " ASCII_PUNCTUATION
       "[A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|"
-      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\nbytes\n", INGOT_PRE_DEEPSEEK_V3 },
+      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\nbytes\n",
+      INGOT_PRE_DEEPSEEK_V3 },
 };
 
 static bool is(const cJSON *object, const char *key, const char *text)
@@ -96,7 +99,8 @@ enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enu
     l.used = 0;
     l.text[0] = '\0';
     if (is(pre_tokenizer, "type", "Sequence")) {
-        cJSON_ArrayForEach(stage, stages) {
+        cJSON_ArrayForEach(stage, stages)
+        {
             add_stage(&l, stage);
         }
     } else {

@@ -37,16 +37,17 @@ static float number(struct hf_json *config, int layers, const char *key, const c
 static void read_partial(struct hf_json *config, const struct family *f)
 {
     struct ingot_params *p = &config->s->params;
-    float partial = number(config, GLOBAL_LAYERS, "partial_rotary_factor",
-                           "partial_rotary_factor", 1.0f);
+    float partial = number(config, GLOBAL_LAYERS, "partial_rotary_factor", "partial_rotary_factor",
+                           1.0f);
 
     if (config->e != ERR_OK || partial == 1.0f) {
         return;
     }
     if (!family_has(f, FAMILY_PARTIAL_ROPE) || !(partial > 0.0f && partial < 1.0f)) {
-        config->e = source_refuse(config->s, ERR_UNSUPPORTED, "the field \"partial_rotary_factor\" "
-                                  "is %g, which the family %s cannot have", (double)partial,
-                                  f->name);
+        config->e = source_refuse(config->s, ERR_UNSUPPORTED,
+                                  "the field \"partial_rotary_factor\" "
+                                  "is %g, which the family %s cannot have",
+                                  (double)partial, f->name);
         return;
     }
     p->rope_dims = (uint32_t)((float)p->head_dim * partial);
@@ -151,13 +152,16 @@ static void multiply_listed(struct scaling *k, const char *key, enum ingot_rope_
     uint32_t i = 0;
 
     if (fine(k) && n != k->p->rope_dims / 2) {
-        k->in.e = source_refuse(k->in.s, ERR_BAD_MODEL, "the field \"rope_scaling\" has %u numbers "
-                                "in \"%s\", %u are needed", n, key, k->p->rope_dims / 2);
+        k->in.e = source_refuse(k->in.s, ERR_BAD_MODEL,
+                                "the field \"rope_scaling\" has %u numbers "
+                                "in \"%s\", %u are needed",
+                                n, key, k->p->rope_dims / 2);
     }
     if (!fine(k)) {
         return;
     }
-    cJSON_ArrayForEach(value, list) {
+    cJSON_ArrayForEach(value, list)
+    {
         factors[i++] = cJSON_IsNumber(value) ? (float)value->valuedouble : 0.0f;
     }
     k->in.e = rope_factors_multiply(k->in.s, set, factors);
@@ -172,7 +176,8 @@ static void scale_long(struct scaling *k)
     double magnitude = ratio <= 1.0 ? 1.0 : sqrt(1.0 + log(ratio) / log((double)trained));
 
     if (k->p->window != 0) {
-        refuse(k, ERR_UNSUPPORTED, "asks for longrope with a sliding window, which cannot be "
+        refuse(k, ERR_UNSUPPORTED,
+               "asks for longrope with a sliding window, which cannot be "
                "packed");
     }
     if (hf_json_get(k->in.object, "long_mscale") != NULL) {
@@ -194,7 +199,8 @@ static void scale_yarn(struct scaling *k)
     };
 
     if (hf_json_get(k->in.object, "mscale") != NULL || !hf_json_bool(&k->in, "truncate", true)) {
-        refuse(k, ERR_UNSUPPORTED, "has \"mscale\" or no \"truncate\" for yarn, which cannot be "
+        refuse(k, ERR_UNSUPPORTED,
+               "has \"mscale\" or no \"truncate\" for yarn, which cannot be "
                "packed");
     }
     if (!(yarn.factor > 0.0 && yarn.beta_fast > 0.0 && yarn.beta_slow > 0.0)) {
@@ -226,8 +232,10 @@ static void scale(struct scaling *k, const char *type)
             return;
         }
     }
-    k->in.e = source_refuse(k->in.s, ERR_UNSUPPORTED, "rope scaling '%.40s' is not supported; "
-                            "supported: linear, llama3, longrope, yarn", type);
+    k->in.e = source_refuse(k->in.s, ERR_UNSUPPORTED,
+                            "rope scaling '%.40s' is not supported; "
+                            "supported: linear, llama3, longrope, yarn",
+                            type);
 }
 
 /* The type of a scaling object; NULL: it scales nothing. */

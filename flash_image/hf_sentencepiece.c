@@ -68,9 +68,7 @@ static bool next_field(struct message *m, struct field *f)
     f->number = key >> 3 > UINT32_MAX ? UINT32_MAX : (uint32_t)(key >> 3);
     f->wire = (enum wire)(key & 7);
     switch (f->wire) {
-    case WIRE_VARINT:
-        f->value = take_varint(m);
-        break;
+    case WIRE_VARINT: f->value = take_varint(m); break;
     case WIRE_BYTES:
         f->bytes.left = (size_t)take_varint(m);
         f->bytes.at = take_bytes(m, f->bytes.left);
@@ -81,8 +79,7 @@ static bool next_field(struct message *m, struct field *f)
         at = take_bytes(m, f->wire == WIRE_64 ? 8 : 4);
         f->value = at == NULL ? 0 : f->wire == WIRE_64 ? load_u64(at) : load_u32(at);
         break;
-    default:
-        m->bad = true;
+    default: m->bad = true;
     }
     return !m->bad;
 }
@@ -129,8 +126,10 @@ static enum err read_trainer(struct source *s, struct message m)
         return damaged(s);
     }
     if (kind != 2) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the field \"model_type\" is %llu (%s); only BPE "
-                             "(2) can be packed", (unsigned long long)kind,
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the field \"model_type\" is %llu (%s); only BPE "
+                             "(2) can be packed",
+                             (unsigned long long)kind,
                              kind == 1 ? "unigram" : "words or characters");
     }
     v->unk = ids[0] < v->n_tokens ? (uint32_t)ids[0] : INGOT_NO_TOKEN;
@@ -158,7 +157,8 @@ static enum err read_normalizer(struct source *s, struct message m)
         return damaged(s);
     }
     if (map != 0 || squeezed) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the field \"%s\" changes texts before they are "
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the field \"%s\" changes texts before they are "
                              "merged, which is not supported",
                              map != 0 ? "precompiled_charsmap" : "remove_extra_whitespaces");
     }
@@ -187,8 +187,10 @@ static enum err read_pieces(struct source *s, struct hf_tokenizer *t, struct mes
             continue;
         }
         if (id >= t->room) {
-            return source_refuse(s, ERR_BAD_TOKENIZER, "it has more pieces than the model's %u "
-                                 "tokens", t->room);
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "it has more pieces than the model's %u "
+                                 "tokens",
+                                 t->room);
         }
         if (!read_piece(f.bytes, &t->tokens[id++])) {
             return damaged(s);

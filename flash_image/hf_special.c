@@ -37,7 +37,8 @@ static void read_chat_template(struct source *s, const cJSON *config)
     const cJSON *list = cJSON_IsArray(value) ? value : NULL;
     const cJSON *entry;
 
-    cJSON_ArrayForEach(entry, list) {
+    cJSON_ArrayForEach(entry, list)
+    {
         const cJSON *name = hf_json_get(entry, "name");
 
         if (cJSON_IsString(name) && strcmp(name->valuestring, "default") == 0) {
@@ -58,7 +59,8 @@ static enum err read_added(struct source *s, struct hf_tokenizer *t)
     const cJSON *token;
     enum err e = ERR_OK;
 
-    cJSON_ArrayForEach(token, list) {
+    cJSON_ArrayForEach(token, list)
+    {
         uint32_t id = 0;
 
         for (const char *c = token->string; *c >= '0' && *c <= '9' && id < INGOT_MAX_VOCAB; c++) {
@@ -128,7 +130,8 @@ enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes
     if (cJSON_IsNumber(eos)) {
         add_stop(&s->vocab, eos);
     }
-    cJSON_ArrayForEach(id, list) {
+    cJSON_ArrayForEach(id, list)
+    {
         add_stop(&s->vocab, id);
     }
     cJSON_Delete(root);

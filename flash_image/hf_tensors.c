@@ -58,7 +58,10 @@ static const struct name_rule {
 
 /* Constants that old files carry: frequencies of rotation, and GPT-2's triangular masks. */
 static const char *const needless[] = {
-    "self_attn.rotary_emb.inv_freq", "rotary_emb.inv_freq", "attn.bias", "attn.masked_bias",
+    "self_attn.rotary_emb.inv_freq",
+    "rotary_emb.inv_freq",
+    "attn.bias",
+    "attn.masked_bias",
 };
 
 static const char *skip(const char *text, const char *prefix)
@@ -149,8 +152,10 @@ static enum err check_fused(struct source *s, const char *name, const struct sou
     if (there == sum) {
         return ERR_OK;
     }
-    return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s has %u rows, its %u parts demand "
-                         "%llu", name, there, parts, (unsigned long long)sum);
+    return source_refuse(s, ERR_BAD_MODEL,
+                         "the tensor %.120s has %u rows, its %u parts demand "
+                         "%llu",
+                         name, there, parts, (unsigned long long)sum);
 }
 
 static enum err place(struct source *s, const char *name, const struct source_tensor *t,
@@ -188,9 +193,10 @@ static enum err place_tensor(struct source *s, const struct family *f,
         return e;
     }
     if (image_role_is_matrix(role) != (from->n_dims == 2) && role != INGOT_POSITION_EMBEDDING) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s has %u dimensions, it should "
-                             "have %u", from->name, from->n_dims,
-                             image_role_is_matrix(role) ? 2u : 1u);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %.120s has %u dimensions, it should "
+                             "have %u",
+                             from->name, from->n_dims, image_role_is_matrix(role) ? 2u : 1u);
     }
     if ((rule->kind & TRANSPOSED) != 0) {
         transpose(&t);
@@ -212,8 +218,7 @@ static enum err place_tensor(struct source *s, const struct family *f,
     return e;
 }
 
-enum err hf_place_tensors(struct source *s, const struct family *f,
-                          const struct safetensors *file)
+enum err hf_place_tensors(struct source *s, const struct family *f, const struct safetensors *file)
 {
     enum err e = ERR_OK;
 
@@ -226,8 +231,10 @@ enum err hf_place_tensors(struct source *s, const struct family *f,
         if (rule != NULL) {
             e = place_tensor(s, f, t, rule, layer);
         } else if (!is_needless(name)) {
-            e = source_refuse(s, ERR_UNSUPPORTED, "the tensor %.120s is none of the models that "
-                              "can be packed", t->name);
+            e = source_refuse(s, ERR_UNSUPPORTED,
+                              "the tensor %.120s is none of the models that "
+                              "can be packed",
+                              t->name);
         }
     }
     return e;

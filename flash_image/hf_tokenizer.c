@@ -40,8 +40,12 @@ enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_
     }
     t->room = room;
     s->vocab = (struct source_vocab){
-        .layout = SOURCE_LISTED_VOCAB, .n_tokens = room, .listed_tokens = t->tokens,
-        .bos = INGOT_NO_TOKEN, .eos = INGOT_NO_TOKEN, .unk = INGOT_NO_TOKEN,
+        .layout = SOURCE_LISTED_VOCAB,
+        .n_tokens = room,
+        .listed_tokens = t->tokens,
+        .bos = INGOT_NO_TOKEN,
+        .eos = INGOT_NO_TOKEN,
+        .unk = INGOT_NO_TOKEN,
         .eot = INGOT_NO_TOKEN,
     };
     return ERR_OK;
@@ -61,8 +65,7 @@ uint32_t hf_tokenizer_find(const struct source *s, const char *text)
     return INGOT_NO_TOKEN;
 }
 
-enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token,
-                          uint32_t id)
+enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token, uint32_t id)
 {
     const cJSON *content = hf_json_get(token, "content");
 
@@ -87,7 +90,8 @@ static enum err add_tokens(struct source *s, struct hf_tokenizer *t)
 {
     const cJSON *token;
 
-    cJSON_ArrayForEach(token, hf_json_get(t->root, "added_tokens")) {
+    cJSON_ArrayForEach(token, hf_json_get(t->root, "added_tokens"))
+    {
         const cJSON *id = hf_json_get(token, "id");
         enum err e;
 
@@ -108,12 +112,14 @@ static uint32_t count_ids(const struct hf_tokenizer *t, const cJSON *vocab)
     double most = -1.0;
     const cJSON *entry;
 
-    cJSON_ArrayForEach(entry, vocab) {
+    cJSON_ArrayForEach(entry, vocab)
+    {
         if (cJSON_IsNumber(entry) && entry->valuedouble > most) {
             most = entry->valuedouble;
         }
     }
-    cJSON_ArrayForEach(entry, hf_json_get(t->root, "added_tokens")) {
+    cJSON_ArrayForEach(entry, hf_json_get(t->root, "added_tokens"))
+    {
         const cJSON *id = hf_json_get(entry, "id");
 
         if (cJSON_IsNumber(id) && id->valuedouble > most) {
@@ -143,22 +149,26 @@ static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON
     if (e != ERR_OK) {
         return e;
     }
-    cJSON_ArrayForEach(entry, vocab) {
+    cJSON_ArrayForEach(entry, vocab)
+    {
         struct source_token *token;
 
         if (!hf_json_whole(entry, t->room - 1.0)) {
-            return source_refuse(s, ERR_BAD_TOKENIZER, "the token \"%.40s\" has no id below the "
-                                 "model's %u tokens", entry->string, t->room);
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "the token \"%.40s\" has no id below the "
+                                 "model's %u tokens",
+                                 entry->string, t->room);
         }
         token = &t->tokens[(uint32_t)entry->valuedouble];
         if (token->type != INGOT_TOKEN_UNUSED) {
-            return source_refuse(s, ERR_BAD_TOKENIZER, "the tokens \"%.40s\" and \"%.40s\" have "
-                                 "the same id", (const char *)token->text, entry->string);
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "the tokens \"%.40s\" and \"%.40s\" have "
+                                 "the same id",
+                                 (const char *)token->text, entry->string);
         }
         token->text = (const uint8_t *)entry->string;
         token->bytes = (uint32_t)strlen(entry->string);
-        token->type = bytes && is_byte_name(entry->string) ? INGOT_TOKEN_BYTE
-                                                           : INGOT_TOKEN_NORMAL;
+        token->type = bytes && is_byte_name(entry->string) ? INGOT_TOKEN_BYTE : INGOT_TOKEN_NORMAL;
     }
     return add_tokens(s, t);
 }
@@ -204,7 +214,8 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
     if (t->merges == NULL) {
         return source_refuse(s, ERR_NO_SPACE, "out of memory");
     }
-    cJSON_ArrayForEach(entry, merges) {
+    cJSON_ArrayForEach(entry, merges)
+    {
         if (!read_merge(entry, &t->merges[n])) {
             return source_refuse(s, ERR_BAD_TOKENIZER, "merge %u is no pair of texts", n);
         }
@@ -253,7 +264,8 @@ static void read_steps(const cJSON *steps, const char *list, struct spaces *spac
         }
         return;
     }
-    cJSON_ArrayForEach(step, hf_json_get(steps, list)) {
+    cJSON_ArrayForEach(step, hf_json_get(steps, list))
+    {
         read_step(step, spaces);
     }
 }
@@ -265,7 +277,8 @@ static enum err read_characters(struct source *s, const cJSON *root)
     read_steps(hf_json_get(root, "normalizer"), "normalizers", &spaces);
     read_steps(hf_json_get(root, "pre_tokenizer"), "pretokenizers", &spaces);
     if (spaces.other || !spaces.replaced) {
-        return refuse(s, ERR_UNSUPPORTED, "normalizer", "or \"pre_tokenizer\" is none that is "
+        return refuse(s, ERR_UNSUPPORTED, "normalizer",
+                      "or \"pre_tokenizer\" is none that is "
                       "known: spaces replaced by U+2581, byte-level");
     }
     s->vocab.kind = INGOT_TOKENIZER_CHARACTERS;
@@ -279,7 +292,8 @@ static enum err read_byte_level(struct source *s, const cJSON *root)
     const cJSON *normalizer = hf_json_get(root, "normalizer");
 
     if (normalizer != NULL && !is(normalizer, "type", "NFC")) {
-        return refuse(s, ERR_UNSUPPORTED, "normalizer", "is none that is known with a byte-level "
+        return refuse(s, ERR_UNSUPPORTED, "normalizer",
+                      "is none that is known with a byte-level "
                       "tokenizer: NFC");
     }
     s->vocab.kind = INGOT_TOKENIZER_BPE;
@@ -306,7 +320,8 @@ static void read_template(struct source *s, const cJSON *processor)
     if (!is(processor, "type", "TemplateProcessing") || !cJSON_IsArray(single)) {
         return;
     }
-    cJSON_ArrayForEach(item, single) {
+    cJSON_ArrayForEach(item, single)
+    {
         last = item;
     }
     v->bos = special_of(s, single->child);
@@ -322,7 +337,8 @@ static void read_post_processor(struct source *s, const cJSON *processor)
     const cJSON *step;
 
     read_template(s, processor);
-    cJSON_ArrayForEach(step, hf_json_get(processor, "processors")) {
+    cJSON_ArrayForEach(step, hf_json_get(processor, "processors"))
+    {
         read_template(s, step);
     }
 }
@@ -334,7 +350,8 @@ static bool is_byte_level(const cJSON *pre_tokenizer)
 {
     const cJSON *step;
 
-    cJSON_ArrayForEach(step, hf_json_get(pre_tokenizer, "pretokenizers")) {
+    cJSON_ArrayForEach(step, hf_json_get(pre_tokenizer, "pretokenizers"))
+    {
         if (is(step, "type", "ByteLevel")) {
             return true;
         }
@@ -349,8 +366,10 @@ static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON
     enum err e;
 
     if (type != NULL && !is(model, "type", "BPE")) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the tokenizer model '%.40s' is not supported; "
-                             "supported: BPE", cJSON_IsString(type) ? type->valuestring : "?");
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tokenizer model '%.40s' is not supported; "
+                             "supported: BPE",
+                             cJSON_IsString(type) ? type->valuestring : "?");
     }
     e = read_vocab(s, t, model);
     e = e == ERR_OK ? read_merges(s, t, model) : e;

@@ -9,8 +9,8 @@
 
 /* What s->vocab points into. Zeroed by the caller. */
 struct hf_tokenizer {
-    cJSON *root;   /* of tokenizer.json */
-    cJSON *config; /* of tokenizer_config.json */
+    cJSON *root;                 /* of tokenizer.json */
+    cJSON *config;               /* of tokenizer_config.json */
     struct source_token *tokens; /* (room), those without text are unused */
     struct source_merge *merges;
     uint32_t room;

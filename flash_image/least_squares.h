@@ -24,7 +24,7 @@ static inline void fit_store_f16(uint8_t *p, uint16_t h)
  * anything larger or smaller still compare as they should; without a branch it is one vector. */
 static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
 {
-    const int32_t magic = 0x4b400000; /* 1.5 * 2^23 */
+    const int32_t magic = 0x4b400000;               /* 1.5 * 2^23 */
     int32_t z = (int32_t)f32_bits(x + 12582912.0f); /* no NaN: factors are finite */
 
     z = z > magic + low ? z : magic + low;
@@ -46,10 +46,10 @@ static inline float fit_fold(const float lane[FIT_LANES])
 
 /* Where no weight counts more than another. */
 static const float fit_ones[256] = {
-#define FIT_1 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, \
-              1.0f, 1.0f
-    FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1,
-    FIT_1, FIT_1, FIT_1
+#define FIT_1 \
+    1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f
+    FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1,
+    FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1, FIT_1
 #undef FIT_1
 };
 

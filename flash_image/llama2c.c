@@ -17,7 +17,7 @@ struct reader {
     struct source *s;
     const uint8_t *data;
     size_t bytes;
-    uint64_t at;   /* may run beyond bytes; the end is compared once */
+    uint64_t at;    /* may run beyond bytes; the end is compared once */
     uint32_t group; /* 0: floats */
 };
 
@@ -132,8 +132,10 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
     };
     s->params_known = true;
     if (n[0] <= 0 || n[3] <= 0 || n[0] % n[3] != 0) {
-        return source_refuse(s, ERR_BAD_MODEL, "neither a GGUF nor a llama2.c file (read as the "
-                             "latter, %d heads would share a width of %d)", n[3], n[0]);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "neither a GGUF nor a llama2.c file (read as the "
+                             "latter, %d heads would share a width of %d)",
+                             n[3], n[0]);
     }
     s->params.head_dim = s->params.dim / s->params.n_heads;
     source_default_params(&s->params);
@@ -151,8 +153,10 @@ static enum err read_header(struct reader *r)
         return e;
     }
     if (version != 1 && version != 2) {
-        return source_refuse(s, ERR_UNSUPPORTED, "llama2.c version %u; versions 0, 1 and 2 can be "
-                             "packed", version);
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "llama2.c version %u; versions 0, 1 and 2 can be "
+                             "packed",
+                             version);
     }
     s->params.tied = r->data[36] != 0;
     if (version == 1) {
@@ -160,9 +164,10 @@ static enum err read_header(struct reader *r)
     }
     r->group = load_u32(r->data + 37);
     if (r->group == 0 || s->params.dim % r->group != 0 || s->params.hidden % r->group != 0) {
-        return source_refuse(s, ERR_BAD_MODEL, "groups of %u do not divide the dimensions %u and "
-                             "%u: export the model with a group size that divides both", r->group,
-                             s->params.dim, s->params.hidden);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "groups of %u do not divide the dimensions %u and "
+                             "%u: export the model with a group size that divides both",
+                             r->group, s->params.dim, s->params.hidden);
     }
     return ERR_OK;
 }
@@ -178,7 +183,8 @@ enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
                              bytes);
     }
     if (load_u32(data) == SWAPPED_MAGIC) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the bytes of the llama2.c magic are swapped: "
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the bytes of the llama2.c magic are swapped: "
                              "export the model again on a little-endian computer");
     }
     version_0 = load_u32(data) != MAGIC;
@@ -196,9 +202,10 @@ enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
         take_version_1(&r, r.group != 0);
     }
     if (r.at != bytes) {
-        return source_refuse(s, ERR_BAD_MODEL, "the file has %zu bytes, its llama2.c header "
-                             "demands %llu: it is cut short, or another format", bytes,
-                             (unsigned long long)r.at);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the file has %zu bytes, its llama2.c header "
+                             "demands %llu: it is cut short, or another format",
+                             bytes, (unsigned long long)r.at);
     }
     return source_check_tensors(s);
 }
@@ -227,8 +234,10 @@ enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *
                              path, n);
     }
     if (n != n_tokens) {
-        return source_refuse(s, ERR_BAD_TOKENIZER, "the tokenizer %.120s has %u tokens, the model "
-                             "%u: name the model's own with --tokenizer", path, n, n_tokens);
+        return source_refuse(s, ERR_BAD_TOKENIZER,
+                             "the tokenizer %.120s has %u tokens, the model "
+                             "%u: name the model's own with --tokenizer",
+                             path, n, n_tokens);
     }
     s->vocab = (struct source_vocab){
         .layout = SOURCE_LLAMA2C_VOCAB,

@@ -61,8 +61,10 @@ static enum err read_llama2c_tokenizer(struct job *j)
     enum err e;
 
     if (!find_tokenizer(j->options, s->params.vocab, path, sizeof path)) {
-        return source_refuse(s, ERR_NOT_FOUND, "no tokenizer: put tok%u.bin beside it, or name one "
-                             "with --tokenizer", s->params.vocab);
+        return source_refuse(s, ERR_NOT_FOUND,
+                             "no tokenizer: put tok%u.bin beside it, or name one "
+                             "with --tokenizer",
+                             s->params.vocab);
     }
     s->path = path;
     e = map_file(s, path, &j->tokenizer);
@@ -87,18 +89,22 @@ static enum err parse(struct job *j, bool vocab_only)
 
     if (hf_is(j->options->input)) {
         if (j->options->tokenizer != NULL) {
-            return source_refuse(s, ERR_BAD_ARGUMENT, "a Hugging Face folder brings its own "
+            return source_refuse(s, ERR_BAD_ARGUMENT,
+                                 "a Hugging Face folder brings its own "
                                  "tokenizer; leave --tokenizer away");
         }
         e = hf_open(&j->hf, s, vocab_only);
         if (e == ERR_OK && s->vocab.layout == SOURCE_NO_VOCAB && !j->options->quiet) {
-            fprintf(stderr, "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
-                    "the model will take token ids and no text\n", s->path);
+            fprintf(stderr,
+                    "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
+                    "the model will take token ids and no text\n",
+                    s->path);
         }
         return e;
     }
     if (ends_with(j->options->input, ".json")) {
-        return source_refuse(s, ERR_BAD_ARGUMENT, "a part of a Hugging Face folder: give the "
+        return source_refuse(s, ERR_BAD_ARGUMENT,
+                             "a part of a Hugging Face folder: give the "
                              "folder");
     }
     e = map_file(s, j->options->input, &j->model);
@@ -110,7 +116,8 @@ static enum err parse(struct job *j, bool vocab_only)
     }
     if (gguf_is(j->model.data, j->model.bytes)) {
         if (j->options->tokenizer != NULL) {
-            return source_refuse(s, ERR_BAD_ARGUMENT, "a GGUF brings its own tokenizer; leave "
+            return source_refuse(s, ERR_BAD_ARGUMENT,
+                                 "a GGUF brings its own tokenizer; leave "
                                  "--tokenizer away");
         }
         return gguf_parse(s, j->model.data, j->model.bytes, vocab_only);
@@ -179,8 +186,10 @@ static enum err check_output(const struct pack_options *o, char *problem, size_t
         return ERR_OK; /* there is none yet */
     }
     if (!S_ISREG(out.st_mode)) {
-        snprintf(problem, problem_bytes, "%s: cannot be written: it is no ordinary file; name a "
-                 "new one, such as model.ingot", o->output);
+        snprintf(problem, problem_bytes,
+                 "%s: cannot be written: it is no ordinary file; name a "
+                 "new one, such as model.ingot",
+                 o->output);
         return ERR_BAD_ARGUMENT;
     }
     if (o->input != NULL && stat(o->input, &in) == 0 && in.st_dev == out.st_dev &&

@@ -19,8 +19,8 @@ struct pack_options {
     bool mixed;            /* with type Q4_K: Q4_K_M, that is Q6_K where it matters most */
     enum ingot_type head;  /* of the output matrix, where head_given */
     bool head_given;
-    bool report;           /* a line for every matrix on standard output, with its NMSE */
-    bool quiet;            /* no progress on standard error */
+    bool report; /* a line for every matrix on standard output, with its NMSE */
+    bool quiet;  /* no progress on standard error */
     /* How much each column of a matrix counts (quantize.h), cols of them; NULL: all alike. */
     const float *(*importance)(void *context, enum ingot_role role, unsigned layer);
     void *importance_context;
@@ -44,8 +44,8 @@ enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
 
 /* The same into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output is not
  * looked at. The caller opens path and unlinks it; on an error there is no file. */
-enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes,
-                        char *problem, size_t problem_bytes);
+enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes, char *problem,
+                        size_t problem_bytes);
 
 /* The tokenizer section alone, as FORMAT.md has it, of a GGUF (one with a vocabulary only, too)
  * or a llama2.c model: *section (*bytes, allocated, the caller frees it) for *vocab tokens. */

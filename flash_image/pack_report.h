@@ -14,7 +14,7 @@ struct pack_report {
     struct rows_loss tensor, all; /* of the tensor at work, of all so far */
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
-    double shown;                 /* seconds after the start */
+    double shown; /* seconds after the start */
     bool progress_shown;
 };
 

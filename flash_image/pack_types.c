@@ -45,25 +45,18 @@ static bool fits_f16(const struct source_tensor *t)
 static enum ingot_type own_type(const struct source_tensor *t)
 {
     switch (t->type) {
-    case SOURCE_F32:
-        return INGOT_F32;
-    case SOURCE_F16:
-        return INGOT_F16;
-    case SOURCE_BF16:
-        return fits_f16(t) ? INGOT_F16 : INGOT_F32;
-    case SOURCE_Q4_0:
-        return INGOT_Q4_0;
+    case SOURCE_F32: return INGOT_F32;
+    case SOURCE_F16: return INGOT_F16;
+    case SOURCE_BF16: return fits_f16(t) ? INGOT_F16 : INGOT_F32;
+    case SOURCE_Q4_0: return INGOT_Q4_0;
     case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q2_K in Q6_K 1.2e-4, Q5_1 and Q5_K in Q8_0 3e-5 */
-    case SOURCE_Q4_K:
-        return INGOT_Q4_K;
+    case SOURCE_Q4_K: return INGOT_Q4_K;
     case SOURCE_Q2_K:
     case SOURCE_Q3_K: /* without loss, as Q5_0 and IQ4_NL in Q8_0 */
-    case SOURCE_Q6_K:
-        return INGOT_Q6_K;
+    case SOURCE_Q6_K: return INGOT_Q6_K;
     case SOURCE_GROUPED: /* short groups know more than a block of 32 can keep */
         return t->group % 32 == 0 ? INGOT_Q8_0 : INGOT_F32;
-    default:
-        return INGOT_Q8_0;
+    default: return INGOT_Q8_0;
     }
 }
 
@@ -75,16 +68,13 @@ static enum ingot_type mixed_type(const struct ingot_params *p, enum ingot_role 
     unsigned n = p->n_layers;
 
     switch (role) {
-    case INGOT_TOKEN_EMBEDDING:
-        return p->tied ? INGOT_Q6_K : INGOT_Q4_K;
-    case INGOT_OUTPUT:
-        return INGOT_Q6_K;
+    case INGOT_TOKEN_EMBEDDING: return p->tied ? INGOT_Q6_K : INGOT_Q4_K;
+    case INGOT_OUTPUT: return INGOT_Q6_K;
     case INGOT_ATTN_V:
     case INGOT_FFN_DOWN:
         return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2 ? INGOT_Q6_K
                                                                                : INGOT_Q4_K;
-    default:
-        return INGOT_Q4_K;
+    default: return INGOT_Q4_K;
     }
 }
 
@@ -95,8 +85,7 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
     if (!image_role_is_matrix(role)) {
         return INGOT_F32;
     }
-    if (o->head_given &&
-        role == (s->params.tied ? INGOT_TOKEN_EMBEDDING : INGOT_OUTPUT)) {
+    if (o->head_given && role == (s->params.tied ? INGOT_TOKEN_EMBEDDING : INGOT_OUTPUT)) {
         return o->head;
     }
     if (!o->type_given) {
@@ -129,9 +118,9 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     }
     fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from),
             again ? "quantized again" : "stored", image_type_name(to),
-            again                      ? "; a file of floats would lose less"
+            again                     ? "; a file of floats would lose less"
             : way == ROWS_REQUANTIZED ? ", which has the same values in more bits"
-                                       : "; --type chooses another");
+                                      : "; --type chooses another");
 }
 
 /* Once for every type that does not stay what it is. */

@@ -36,7 +36,7 @@ struct writer {
     struct rows_buffers rows;
     uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
     size_t out_used;
-    uint64_t at; /* of the file: where the next byte goes */
+    uint64_t at;  /* of the file: where the next byte goes */
     uint32_t crc; /* of the extent so far */
     struct pack_report report;
     float *importance; /* of the tensor at work, padded */
@@ -246,8 +246,10 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
 enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *tokenizer,
                    uint8_t chat[CHAT_MOST_BYTES], size_t *bytes)
 {
-    struct chat_request request = { .name = o->template, .jinja = s->chat_template,
-                                    .stops = s->vocab.stops, .n_stops = s->vocab.n_stops,
+    struct chat_request request = { .name = o->template,
+                                    .jinja = s->chat_template,
+                                    .stops = s->vocab.stops,
+                                    .n_stops = s->vocab.n_stops,
                                     .tokenizer = tokenizer };
     char sentence[CHAT_SENTENCE_BYTES];
     enum err e = chat_template_build(&request, chat, bytes, sentence);
@@ -360,8 +362,8 @@ static const float *find_importance(struct writer *w, const struct ingot_tensor 
     const struct pack_options *o = w->options;
     const float *of_columns =
         o->importance == NULL || !image_role_is_matrix((enum ingot_role)entry->role)
-            ? NULL : o->importance(o->importance_context, (enum ingot_role)entry->role,
-                                   entry->layer);
+            ? NULL
+            : o->importance(o->importance_context, (enum ingot_role)entry->role, entry->layer);
 
     for (uint32_t c = 0; of_columns != NULL && c < entry->cols_padded; c++) {
         w->importance[c] = c < entry->cols ? of_columns[c] : of_columns[0];
@@ -380,7 +382,8 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
     for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
         size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
         uint64_t done = (uint64_t)(t->rows - row > entry->interleave ? row + entry->interleave
-                                                                     : t->rows) * t->cols;
+                                                                     : t->rows) *
+                        t->cols;
 
         if (n == 0) {
             char place[32] = "";
@@ -421,8 +424,8 @@ static enum err write_extents(struct writer *w)
             e = append(w, NULL, x->offset + t->offset - w->at);
             if (e == ERR_OK) {
                 e = write_tensor(w, t);
-                pack_report_tensor(&w->report, source_tensor(w->s, (enum ingot_role)t->role,
-                                                             t->layer), t);
+                pack_report_tensor(&w->report,
+                                   source_tensor(w->s, (enum ingot_role)t->role, t->layer), t);
             }
         }
         if (e == ERR_OK) {

@@ -70,7 +70,7 @@ static void solve_q4(const struct q4_part *p, const struct fit_sums *s, float *s
     double x = (double)p->sum_x, det = n * qq - q * q;
 
     *scale = 0.0f;
-    *min = (float)(-x / n); /* where every q is the same */
+    *min = (float)(-x / n);    /* where every q is the same */
     if (det > 1e-6 * n * qq) { /* else rounding alone makes it more than 0 */
         *scale = (float)((n * xq - q * x) / det);
         *min = (float)((q * xq - qq * x) / det);
@@ -239,7 +239,8 @@ bool quantize_block_q4k(const float *w, const float *h, uint8_t *block)
 
     for (size_t j = 0; j < Q4_PARTS; j++) {
         open_q4(&parts[j], w + j * Q4_PART, h + j * Q4_PART);
-        if (parts[j].most > FIT_F16_MOST * 63.0f * 15.0f || -parts[j].least > FIT_F16_MOST * 63.0f) {
+        if (parts[j].most > FIT_F16_MOST * 63.0f * 15.0f ||
+            -parts[j].least > FIT_F16_MOST * 63.0f) {
             return false;
         }
         fit_q4(&parts[j]);
@@ -261,8 +262,7 @@ bool quantize_block_q4k(const float *w, const float *h, uint8_t *block)
 
 /* ---- Q6_K: x ~ scale * q, q of -32 .. 31, scale of either sign ------------------------------- */
 
-static struct fit_sums assign_q6(const float *restrict x, const float *restrict h,
-                                 float inverse)
+static struct fit_sums assign_q6(const float *restrict x, const float *restrict h, float inverse)
 {
     int32_t q[Q6_PART];
 
@@ -282,8 +282,7 @@ static double error_q6(const struct fit_sums *s, double scale)
  * for the q that this gives. */
 static float fit_q6(const float *x, const float *h)
 {
-    static const float steps[] = { -30.0f, -31.0f, -32.0f, -33.0f,
-                                   30.0f, 31.0f, 32.0f, 33.0f };
+    static const float steps[] = { -30.0f, -31.0f, -32.0f, -33.0f, 30.0f, 31.0f, 32.0f, 33.0f };
     float extreme = 0.0f, best_scale = 0.0f;
     double best = 0;
 
@@ -358,8 +357,7 @@ static void refit_q6(struct q6_block *b, const float *w, const float *h)
     }
     fitted.d = f16_from_f32((float)(xq / qq));
     for (size_t j = 0; j < Q6_PARTS; j++) {
-        fitted.part[j] = measure_q6(fitted.d, w + j * Q6_PART, h + j * Q6_PART,
-                                    b->part[j].scale);
+        fitted.part[j] = measure_q6(fitted.d, w + j * Q6_PART, h + j * Q6_PART, b->part[j].scale);
         fitted.error += fitted.part[j].error;
     }
     *b = fitted.error < b->error ? fitted : *b;

@@ -7,8 +7,10 @@ enum err rope_factors_take(struct source *s)
     uint32_t n = s->params.rope_dims / 2;
 
     if (n > SOURCE_MAX_FACTORS) {
-        return source_refuse(s, ERR_UNSUPPORTED, "rope scaling over %u dimensions of a head, at "
-                             "most %u", s->params.rope_dims, 2 * SOURCE_MAX_FACTORS);
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "rope scaling over %u dimensions of a head, at "
+                             "most %u",
+                             s->params.rope_dims, 2 * SOURCE_MAX_FACTORS);
     }
     for (uint32_t i = 0; s->rope == NULL && i < INGOT_ROPE_SETS * n; i++) {
         s->factors[i] = 1.0f;
@@ -23,8 +25,10 @@ static enum err multiply(struct source *s, enum ingot_rope_set set, uint32_t i, 
 
     *factor *= by;
     if (!(*factor >= 0.5f && *factor <= 1e6f)) {
-        return source_refuse(s, ERR_BAD_MODEL, "a factor of rope scaling is %g, must be 0.5 to "
-                             "10^6", (double)*factor);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "a factor of rope scaling is %g, must be 0.5 to "
+                             "10^6",
+                             (double)*factor);
     }
     return ERR_OK;
 }

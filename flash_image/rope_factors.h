@@ -18,7 +18,7 @@ enum err rope_factors_scale(struct source *s, enum ingot_rope_set set, float by)
  * training stay, those below beta_slow are divided by `factor`, between them a ramp. */
 struct rope_yarn {
     double factor;
-    uint32_t context; /* of training */
+    uint32_t context;            /* of training */
     double beta_fast, beta_slow; /* 32 and 1 where a model does not say */
 };
 enum err rope_factors_yarn(struct source *s, enum ingot_rope_set set, const struct rope_yarn *y);

@@ -29,14 +29,34 @@ struct packing {
 static const struct packing *packing_of(enum ingot_type type)
 {
     static const struct packing packings[INGOT_N_TYPES] = {
-        [INGOT_Q8_0] = { SOURCE_Q8_0, 32, 34, sizeof(struct ingot_q8x8), { 0, 0 },
-                         quantize_block_q8, interleave_q8 },
-        [INGOT_Q4_0] = { SOURCE_Q4_0, 32, 18, sizeof(struct ingot_q4x8), { 0, 0 },
-                         quantize_block_q4, interleave_q4 },
-        [INGOT_Q4_K] = { SOURCE_Q4_K, 256, 144, sizeof(struct ingot_q4kx8), { 0, 2 },
-                         quantize_block_q4k, interleave_q4k },
-        [INGOT_Q6_K] = { SOURCE_Q6_K, 256, 210, sizeof(struct ingot_q6kx8), { 208, 208 },
-                         quantize_block_q6k, interleave_q6k },
+        [INGOT_Q8_0] = { SOURCE_Q8_0,
+                         32,
+                         34,
+                         sizeof(struct ingot_q8x8),
+                         { 0, 0 },
+                         quantize_block_q8,
+                         interleave_q8 },
+        [INGOT_Q4_0] = { SOURCE_Q4_0,
+                         32,
+                         18,
+                         sizeof(struct ingot_q4x8),
+                         { 0, 0 },
+                         quantize_block_q4,
+                         interleave_q4 },
+        [INGOT_Q4_K] = { SOURCE_Q4_K,
+                         256,
+                         144,
+                         sizeof(struct ingot_q4kx8),
+                         { 0, 2 },
+                         quantize_block_q4k,
+                         interleave_q4k },
+        [INGOT_Q6_K] = { SOURCE_Q6_K,
+                         256,
+                         210,
+                         sizeof(struct ingot_q6kx8),
+                         { 208, 208 },
+                         quantize_block_q6k,
+                         interleave_q6k },
     };
 
     return &packings[type];
@@ -52,7 +72,8 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
                                                  : ROWS_QUANTIZED;
     }
     return (to == INGOT_F32 && from == SOURCE_F32) || (to == INGOT_F16 && from == SOURCE_F16)
-               ? ROWS_COPIED : ROWS_QUANTIZED;
+               ? ROWS_COPIED
+               : ROWS_QUANTIZED;
 }
 
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols)

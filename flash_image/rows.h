@@ -6,9 +6,9 @@
 
 /* Buffers for one group, for the widest tensor of the model. */
 struct rows_buffers {
-    float *row;      /* cols_padded */
-    uint8_t *blocks; /* 8 rows of GGML blocks */
-    uint8_t *group;  /* the result */
+    float *row;              /* cols_padded */
+    uint8_t *blocks;         /* 8 rows of GGML blocks */
+    uint8_t *group;          /* the result */
     const float *importance; /* cols_padded, of the columns: see quantize.h; NULL: all alike */
     struct rows_loss *loss;  /* NULL: not measured, which takes time */
 };

@@ -11,9 +11,9 @@ static const struct {
     const char *name;
     uint32_t bytes;
 } dtypes[] = {
-    { "F32", 4 },  { "F16", 2 }, { "BF16", 2 }, { "F64", 8 }, { "I64", 8 },     { "I32", 4 },
-    { "I16", 2 },  { "I8", 1 },  { "U64", 8 },  { "U32", 4 }, { "U16", 2 },     { "U8", 1 },
-    { "BOOL", 1 }, { "F8_E4M3", 1 }, { "F8_E5M2", 1 },
+    { "F32", 4 }, { "F16", 2 }, { "BF16", 2 }, { "F64", 8 },     { "I64", 8 },
+    { "I32", 4 }, { "I16", 2 }, { "I8", 1 },   { "U64", 8 },     { "U32", 4 },
+    { "U16", 2 }, { "U8", 1 },  { "BOOL", 1 }, { "F8_E4M3", 1 }, { "F8_E5M2", 1 },
 };
 
 static uint32_t dtype_bytes(const char *name)
@@ -43,7 +43,8 @@ static enum err read_shape(struct source *s, const cJSON *entry, uint32_t width,
     if (!cJSON_IsArray(shape)) {
         return refuse(s, t->name, "has no \"shape\"");
     }
-    cJSON_ArrayForEach(n, shape) {
+    cJSON_ArrayForEach(n, shape)
+    {
         if (!hf_json_whole(n, MOST_OFFSET) || n->valuedouble == 0.0 ||
             t->n_dims == SAFETENSORS_MOST_DIMS) {
             return refuse(s, t->name, "has impossible dimensions in \"shape\"");
@@ -68,9 +69,10 @@ static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *
 
     t->name = entry->string;
     if (!cJSON_IsString(dtype) || dtype_bytes(dtype->valuestring) == 0) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the tensor %.120s is of the dtype \"%.20s\", "
-                             "which is not known", t->name,
-                             cJSON_IsString(dtype) ? dtype->valuestring : "");
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tensor %.120s is of the dtype \"%.20s\", "
+                             "which is not known",
+                             t->name, cJSON_IsString(dtype) ? dtype->valuestring : "");
     }
     t->dtype = dtype->valuestring;
     e = read_shape(s, entry, dtype_bytes(t->dtype), t, &bytes);
@@ -84,7 +86,8 @@ static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *
     t->first = (uint64_t)first->valuedouble;
     t->end = (uint64_t)end->valuedouble;
     if (t->end > data_bytes) {
-        return refuse(s, t->name, "ends beyond the file in \"data_offsets\": it is cut short or "
+        return refuse(s, t->name,
+                      "ends beyond the file in \"data_offsets\": it is cut short or "
                       "damaged; fetch it again");
     }
     if (t->end - t->first != bytes) {
@@ -106,8 +109,10 @@ static enum err check_overlaps(struct source *s, struct safetensors *f)
     qsort(f->tensors, f->n_tensors, sizeof *f->tensors, by_place);
     for (size_t i = 1; i < f->n_tensors; i++) {
         if (f->tensors[i].first < f->tensors[i - 1].end) {
-            return source_refuse(s, ERR_BAD_MODEL, "the tensors %.100s and %.100s overlap in "
-                                 "\"data_offsets\"", f->tensors[i - 1].name, f->tensors[i].name);
+            return source_refuse(s, ERR_BAD_MODEL,
+                                 "the tensors %.100s and %.100s overlap in "
+                                 "\"data_offsets\"",
+                                 f->tensors[i - 1].name, f->tensors[i].name);
         }
     }
     return ERR_OK;
@@ -123,7 +128,8 @@ static enum err read_entries(struct source *s, struct safetensors *f, const uint
     if (f->tensors == NULL) {
         return source_refuse(s, ERR_NO_SPACE, "out of memory");
     }
-    cJSON_ArrayForEach(entry, f->header) {
+    cJSON_ArrayForEach(entry, f->header)
+    {
         enum err e;
 
         if (strcmp(entry->string, "__metadata__") == 0) {
@@ -149,7 +155,8 @@ enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
     }
     header_bytes = load_u64(data);
     if (header_bytes > bytes - 8) {
-        return source_refuse(s, ERR_BAD_MODEL, "its header wants %llu bytes, the file has %zu: no "
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "its header wants %llu bytes, the file has %zu: no "
                              "safetensors file, or one that is cut short",
                              (unsigned long long)header_bytes, bytes);
     }
@@ -188,16 +195,19 @@ enum err safetensors_as_source(struct source *s, const struct safetensors_tensor
     enum source_type type;
 
     if (!source_type_of(from->dtype, &type)) {
-        return source_refuse(s, ERR_UNSUPPORTED, "the tensor %.120s is %s; F32, F16 and BF16 can "
-                             "be packed: take the model before it was quantized", from->name,
-                             from->dtype);
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tensor %.120s is %s; F32, F16 and BF16 can "
+                             "be packed: take the model before it was quantized",
+                             from->name, from->dtype);
     }
-    if (from->n_dims < 1 || from->n_dims > 2 || rows > INGOT_MAX_VOCAB ||
-        cols > INGOT_MAX_VOCAB) {
+    if (from->n_dims < 1 || from->n_dims > 2 || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_VOCAB) {
         return refuse(s, from->name, "has impossible dimensions in \"shape\"");
     }
     *t = (struct source_tensor){
-        .data = from->data, .rows = (uint32_t)rows, .cols = (uint32_t)cols, .type = type,
+        .data = from->data,
+        .rows = (uint32_t)rows,
+        .cols = (uint32_t)cols,
+        .type = type,
     };
     return ERR_OK;
 }

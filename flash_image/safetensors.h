@@ -14,7 +14,7 @@ struct safetensors_tensor {
     const char *dtype; /* "F32", "BF16", "I64", ... */
     uint32_t n_dims;
     uint64_t dims[SAFETENSORS_MOST_DIMS]; /* none is 0 */
-    uint64_t first, end; /* bytes of the data */
+    uint64_t first, end;                  /* bytes of the data */
     const uint8_t *data;
 };
 

@@ -63,13 +63,13 @@ static const struct {
     const char *name;
     uint32_t elements, bytes; /* of a block */
 } types[] = {
-    [SOURCE_F32] = { "F32", 1, 4 },          [SOURCE_F16] = { "F16", 1, 2 },
-    [SOURCE_BF16] = { "BF16", 1, 2 },        [SOURCE_Q8_0] = { "Q8_0", 32, 34 },
-    [SOURCE_Q4_0] = { "Q4_0", 32, 18 },      [SOURCE_Q4_1] = { "Q4_1", 32, 20 },
-    [SOURCE_Q5_0] = { "Q5_0", 32, 22 },      [SOURCE_Q5_1] = { "Q5_1", 32, 24 },
-    [SOURCE_Q2_K] = { "Q2_K", 256, 84 },     [SOURCE_Q3_K] = { "Q3_K", 256, 110 },
-    [SOURCE_Q4_K] = { "Q4_K", 256, 144 },    [SOURCE_Q5_K] = { "Q5_K", 256, 176 },
-    [SOURCE_Q6_K] = { "Q6_K", 256, 210 },    [SOURCE_IQ4_NL] = { "IQ4_NL", 32, 18 },
+    [SOURCE_F32] = { "F32", 1, 4 },           [SOURCE_F16] = { "F16", 1, 2 },
+    [SOURCE_BF16] = { "BF16", 1, 2 },         [SOURCE_Q8_0] = { "Q8_0", 32, 34 },
+    [SOURCE_Q4_0] = { "Q4_0", 32, 18 },       [SOURCE_Q4_1] = { "Q4_1", 32, 20 },
+    [SOURCE_Q5_0] = { "Q5_0", 32, 22 },       [SOURCE_Q5_1] = { "Q5_1", 32, 24 },
+    [SOURCE_Q2_K] = { "Q2_K", 256, 84 },      [SOURCE_Q3_K] = { "Q3_K", 256, 110 },
+    [SOURCE_Q4_K] = { "Q4_K", 256, 144 },     [SOURCE_Q5_K] = { "Q5_K", 256, 176 },
+    [SOURCE_Q6_K] = { "Q6_K", 256, 210 },     [SOURCE_IQ4_NL] = { "IQ4_NL", 32, 18 },
     [SOURCE_IQ4_XS] = { "IQ4_XS", 256, 136 }, [SOURCE_GROUPED] = { "int8", 1, 1 },
     [SOURCE_SYNTH] = { "made up", 1, 0 },
 };
@@ -110,14 +110,17 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
         snprintf(place, sizeof place, " of layer %u", layer);
     }
     if (t->data == NULL) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s is missing: the file is cut short "
-                             "or not a whole model", image_role_name(role), place);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %s%s is missing: the file is cut short "
+                             "or not a whole model",
+                             image_role_name(role), place);
     }
     image_role_shape(&s->params, role, &rows, &cols);
     if (t->rows != rows || t->cols != cols) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s has %u rows of %u, the parameters "
-                             "demand %u of %u", image_role_name(role), place, t->rows, t->cols,
-                             rows, cols);
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %s%s has %u rows of %u, the parameters "
+                             "demand %u of %u",
+                             image_role_name(role), place, t->rows, t->cols, rows, cols);
     }
     return ERR_OK;
 }
@@ -134,7 +137,8 @@ static enum err check_absent(struct source *s, enum ingot_role role, unsigned la
     if (role == INGOT_OUTPUT || source_tensor(s, role, layer)->data == NULL) {
         return ERR_OK;
     }
-    return source_refuse(s, ERR_UNSUPPORTED, "there is a tensor %s, which this family does not have",
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "there is a tensor %s, which this family does not have",
                          image_role_name(role));
 }
 
@@ -290,8 +294,8 @@ static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
     size_t step = t->stride != 0 ? t->stride : 1;
     size_t width = (size_t)source_type_bytes(t->type, step);
-    const uint8_t *in = t->data + source_type_bytes(t->type, t->stride != 0 ? row
-                                                             : (uint64_t)row * t->cols);
+    const uint8_t *in = t->data +
+                        source_type_bytes(t->type, t->stride != 0 ? row : (uint64_t)row * t->cols);
 
     if (t->type == SOURCE_F32) {
         for (uint32_t c = 0; c < t->cols; c++) {
@@ -326,17 +330,9 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
     switch (t->type) {
     case SOURCE_F32:
     case SOURCE_F16:
-    case SOURCE_BF16:
-        read_floats(t, row, out);
-        return;
-    case SOURCE_SYNTH:
-        synth_read_row(t, row, out);
-        return;
-    case SOURCE_GROUPED:
-        read_grouped(t, first, out);
-        return;
-    default:
-        read_blocks(t, in, out);
-        return;
+    case SOURCE_BF16: read_floats(t, row, out); return;
+    case SOURCE_SYNTH: synth_read_row(t, row, out); return;
+    case SOURCE_GROUPED: read_grouped(t, first, out); return;
+    default: read_blocks(t, in, out); return;
     }
 }

@@ -19,33 +19,33 @@ enum {
 };
 
 enum source_type { /* the blocks from Q8_0 to IQ4_XS are GGML's: dequantize.c */
-    SOURCE_F32,
-    SOURCE_F16,
-    SOURCE_BF16,
-    SOURCE_Q8_0,
-    SOURCE_Q4_0,
-    SOURCE_Q4_1,
-    SOURCE_Q5_0,
-    SOURCE_Q5_1,
-    SOURCE_Q2_K,
-    SOURCE_Q3_K,
-    SOURCE_Q4_K,
-    SOURCE_Q5_K,
-    SOURCE_Q6_K,
-    SOURCE_IQ4_NL,
-    SOURCE_IQ4_XS,
-    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
-    SOURCE_SYNTH,   /* made up as it is read: synth.c; `group` is the seed, data any address */
+                   SOURCE_F32,
+                   SOURCE_F16,
+                   SOURCE_BF16,
+                   SOURCE_Q8_0,
+                   SOURCE_Q4_0,
+                   SOURCE_Q4_1,
+                   SOURCE_Q5_0,
+                   SOURCE_Q5_1,
+                   SOURCE_Q2_K,
+                   SOURCE_Q3_K,
+                   SOURCE_Q4_K,
+                   SOURCE_Q5_K,
+                   SOURCE_Q6_K,
+                   SOURCE_IQ4_NL,
+                   SOURCE_IQ4_XS,
+                   SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
+                   SOURCE_SYNTH, /* made up as it is read: synth.c; `group` is the seed, data any address */
 };
 
 struct source_tensor {
     const uint8_t *data;   /* NULL: the file has none; unaligned */
     const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned */
     uint32_t rows, cols;
-    uint32_t group;        /* SOURCE_GROUPED: elements a scale, divides cols */
-    uint32_t stride;       /* not 0: it lies transposed, element (r, c) is number c * stride + r;
+    uint32_t group;  /* SOURCE_GROUPED: elements a scale, divides cols */
+    uint32_t stride; /* not 0: it lies transposed, element (r, c) is number c * stride + r;
                               F32, F16 and BF16 only */
-    float add;             /* to every element; F32, F16 and BF16 only */
+    float add;       /* to every element; F32, F16 and BF16 only */
     enum source_type type;
 };
 
@@ -57,7 +57,10 @@ struct source_text {
 /* SOURCE_NO_VOCAB: n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: as arrays that the
  * reader of the file has allocated. */
 enum source_layout {
-    SOURCE_NO_VOCAB, SOURCE_GGUF_VOCAB, SOURCE_LLAMA2C_VOCAB, SOURCE_LISTED_VOCAB
+    SOURCE_NO_VOCAB,
+    SOURCE_GGUF_VOCAB,
+    SOURCE_LLAMA2C_VOCAB,
+    SOURCE_LISTED_VOCAB
 };
 
 /* One token of the vocabulary. Texts are spelled as files spell them: U+2581 for a space, and in
@@ -67,7 +70,7 @@ struct source_token {
     const uint8_t *text;
     uint32_t bytes;
     float score;
-    uint32_t type; /* enum ingot_token_type, or whatever else the file says */
+    uint32_t type;       /* enum ingot_token_type, or whatever else the file says */
     bool lstrip, rstrip; /* white space on that side belongs to it; CONTROL and USER only */
 };
 
@@ -88,7 +91,7 @@ struct source_vocab {
     const struct source_token *listed_tokens;
     const struct source_merge *listed_merges; /* by rank */
     bool strip_after_control; /* GGUF of Phi-3: white space after a control token belongs to it */
-    uint32_t bos, eos, unk, eot; /* or INGOT_NO_TOKEN */
+    uint32_t bos, eos, unk, eot;     /* or INGOT_NO_TOKEN */
     uint32_t stops[INGOT_MAX_STOPS]; /* more tokens that end a reply: generation_config.json */
     uint32_t n_stops;
     uint32_t flags; /* enum ingot_tokenizer_flags */
@@ -102,7 +105,7 @@ struct source {
     struct source_text name;
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;
-    bool params_known; /* false: a GGUF with a vocabulary only */
+    bool params_known;                                /* false: a GGUF with a vocabulary only */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char problem[512];
 };
@@ -113,8 +116,8 @@ struct source_cursor {
 };
 
 /* Set s->problem to "PATH: SENTENCE" and return e. */
-__attribute__((format(printf, 3, 4)))
-enum err source_refuse(struct source *s, enum err e, const char *format, ...);
+__attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, enum err e,
+                                                             const char *format, ...);
 
 /* What follows from the other parameters in most families: rope_dims, attn_scale, and factors of
  * one. */

@@ -16,14 +16,14 @@ static const struct shape {
     uint32_t tied;
     bool sparse; /* of a layer's matrices only the first group of rows is not zeros */
 } shapes[] = {
-    { "tiny", 64, 172, 4, 8, 4, 512, 256, 1, false },        /* ragged hidden, for tests */
-    { "untied", 96, 256, 3, 6, 2, 640, 256, 0, false },      /* an output matrix of its own */
-    { "deep", 128, 352, 200, 4, 4, 2048, 256, 1, false },    /* small layers, to stream a few of */
-    { "narrow", 64, 56, 256, 8, 1, 49152, 256, 1, false },  /* most layers, fewest bytes */
+    { "tiny", 64, 172, 4, 8, 4, 512, 256, 1, false },      /* ragged hidden, for tests */
+    { "untied", 96, 256, 3, 6, 2, 640, 256, 0, false },    /* an output matrix of its own */
+    { "deep", 128, 352, 200, 4, 4, 2048, 256, 1, false },  /* small layers, to stream a few of */
+    { "narrow", 64, 56, 256, 8, 1, 49152, 256, 1, false }, /* most layers, fewest bytes */
     { "wordy", 64, 56, 256, 8, 1, 393216, 256, 1, false }, /* and its head takes longest */
-    { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1, false },     /* llama2.c's stories15M */
+    { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1, false },   /* llama2.c's stories15M */
     { "smol135", 576, 1536, 30, 9, 3, 49152, 2048, 1, false }, /* SmolLM2-135M */
-    { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false }, /* two layers of TinyLlama */
+    { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false },    /* two layers of TinyLlama */
     { "tinyllama", 2048, 5632, 22, 32, 4, 32000, 2048, 0, false },
     /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
     { "4g", 2048, 5632, 91, 32, 4, 16048, 2048, 1, true },
@@ -115,7 +115,7 @@ static uint32_t token_type(uint32_t id)
     if (id == 0) {
         return INGOT_TOKEN_UNKNOWN;
     }
-    return id < BYTE_TOKENS ? INGOT_TOKEN_CONTROL
+    return id < BYTE_TOKENS  ? INGOT_TOKEN_CONTROL
            : id < FIRST_TEXT ? INGOT_TOKEN_BYTE
                              : INGOT_TOKEN_NORMAL;
 }

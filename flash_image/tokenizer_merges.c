@@ -49,8 +49,7 @@ static enum finding find_merge(const struct tokenizer_build *b, const struct sou
     out->left = tokenizer_find(b, text, left);
     out->right = tokenizer_find(b, text + left, right);
     out->id = tokenizer_find(b, text, left + right);
-    if (out->left != INGOT_NO_TOKEN && out->right != INGOT_NO_TOKEN &&
-        out->id != INGOT_NO_TOKEN) {
+    if (out->left != INGOT_NO_TOKEN && out->right != INGOT_NO_TOKEN && out->id != INGOT_NO_TOKEN) {
         return MERGE_FOUND;
     }
     return is_any_token(b, text, left) && is_any_token(b, text + left, right) &&
@@ -72,10 +71,12 @@ static enum err count_merges(struct source *s, const struct tokenizer_build *b, 
 
         left_out += f == MERGE_LEFT_OUT;
         if (f == MERGE_UNKNOWN || left_out > MOST_LEFT_OUT) {
-            return source_refuse(s, ERR_BAD_TOKENIZER, "merge %u (\"%.*s\" and \"%.*s\") names "
-                                 "texts that are no plain tokens", c.id - 1,
-                                 (int)(m.left.bytes < 40 ? m.left.bytes : 40), m.left.data,
-                                 (int)(m.right.bytes < 40 ? m.right.bytes : 40), m.right.data);
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "merge %u (\"%.*s\" and \"%.*s\") names "
+                                 "texts that are no plain tokens",
+                                 c.id - 1, (int)(m.left.bytes < 40 ? m.left.bytes : 40),
+                                 m.left.data, (int)(m.right.bytes < 40 ? m.right.bytes : 40),
+                                 m.right.data);
         }
         if (f == MERGE_FOUND) {
             rows[found.left + 1]++;

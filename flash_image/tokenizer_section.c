@@ -211,8 +211,10 @@ enum err tokenizer_measure(struct source *s, struct tokenizer_size *size)
         text_bytes += t.bytes; /* spelling makes texts shorter, never longer */
     }
     if (text_bytes > MOST_TEXT_BYTES) {
-        return source_refuse(s, ERR_BAD_TOKENIZER, "the vocabulary has %llu bytes of text, more "
-                             "than 256 MiB", (unsigned long long)text_bytes);
+        return source_refuse(s, ERR_BAD_TOKENIZER,
+                             "the vocabulary has %llu bytes of text, more "
+                             "than 256 MiB",
+                             (unsigned long long)text_bytes);
     }
     size->n_tokens = (uint32_t)n;
     size->bytes = sizeof(struct ingot_tokenizer) + 4 * (n + 1) + round_up4(n) + 4 * n + 4 * 256 +

@@ -3,8 +3,7 @@
 #include <string.h>
 
 const struct kernel_row kernel_rows[] = {
-#define KERNEL(op, symbol, features) \
-    { KERNEL_##op, (features), #symbol, (void (*)(void))(symbol) },
+#define KERNEL(op, symbol, features) { KERNEL_##op, (features), #symbol, (void (*)(void))(symbol) },
 #include "kernels/kernels.inc"
 #undef KERNEL
 };

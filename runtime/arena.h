@@ -21,7 +21,7 @@ enum arena_region_name {
 
 struct arena_region {
     uint8_t *base;
-    size_t bytes;      /* as reserved */
+    size_t bytes; /* as reserved */
     size_t used;
     size_t high_water; /* the most ever used */
 };

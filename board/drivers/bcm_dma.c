@@ -8,12 +8,12 @@ enum {
     REG_STATUS = 0x00,
     REG_BLOCK = 0x04,
     REG_DEBUG = 0x20,
-    REG_ENABLE = 0xff0,    /* of the engine: a bit for each channel */
+    REG_ENABLE = 0xff0, /* of the engine: a bit for each channel */
 };
 
 enum {
     STATUS_ACTIVE = 1 << 0,
-    STATUS_END = 1 << 1,   /* written as 1 to clear, as the next */
+    STATUS_END = 1 << 1, /* written as 1 to clear, as the next */
     STATUS_INTERRUPT = 1 << 2,
     STATUS_ERROR = 1 << 8,
     STATUS_PRIORITY = 8 << 16,
@@ -30,7 +30,7 @@ enum {
     INFO_DREQ_SHIFT = 16,
 };
 
-enum { DEBUG_ERRORS = 7 };              /* written as 1 to clear */
+enum { DEBUG_ERRORS = 7 };                                        /* written as 1 to clear */
 enum { PERIPHERALS = 0x7e000000, PERIPHERALS_MASK = 0x00ffffff }; /* 1.2.3: on this bus */
 
 static volatile uint32_t *channel_reg(const struct bcm_dma *dma, unsigned reg)

@@ -9,14 +9,14 @@
 #include "board/drivers/dma.h"
 #include "board/err.h"
 
-enum { BCM_DMA_BYTES = 0x1000 };          /* of the engine's registers */
-enum bcm_dreq { BCM_DREQ_EMMC = 11 };     /* 4.2.1.3, peripheral DREQ signals */
+enum { BCM_DMA_BYTES = 0x1000 };      /* of the engine's registers */
+enum bcm_dreq { BCM_DREQ_EMMC = 11 }; /* 4.2.1.3, peripheral DREQ signals */
 
 struct bcm_dma {
-    uintptr_t channel;        /* its registers */
+    uintptr_t channel; /* its registers */
     enum bcm_dreq dreq;
     struct dma_window window;
-    void *to;                 /* of the transfer in progress */
+    void *to; /* of the transfer in progress */
     uint32_t bytes;
     _Alignas(64) uint32_t block[16]; /* the control block, on a cache line of its own */
 };

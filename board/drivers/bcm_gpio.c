@@ -5,8 +5,8 @@ enum {
     GPFSEL0 = 0x00,
     GPSET0 = 0x1c,
     GPCLR0 = 0x28,
-    GPPUD = 0x94,     /* BCM2835 */
-    GPPUDCLK0 = 0x98, /* BCM2835 */
+    GPPUD = 0x94,                   /* BCM2835 */
+    GPPUDCLK0 = 0x98,               /* BCM2835 */
     GPIO_PUP_PDN_CNTRL_REG0 = 0xe4, /* BCM2711 */
 };
 

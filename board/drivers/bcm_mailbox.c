@@ -8,7 +8,7 @@
 /* "Mailboxes": mailbox 0 is read by us, mailbox 1 by the VideoCore. */
 enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MAILBOX_1_STATUS = 0x38 };
 
-#define STATUS_FULL  (1u << 31)
+#define STATUS_FULL (1u << 31)
 #define STATUS_EMPTY (1u << 30)
 
 enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
@@ -78,7 +78,8 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
     dma_flush(m->message, total);
     *answer = m->message[AT_TAG_CODE] & ~CODE_DONE;
     return m->message[AT_CODE] == CODE_DONE && (m->message[AT_TAG_CODE] & CODE_DONE) != 0
-               ? ERR_OK : ERR_UNSUPPORTED;
+               ? ERR_OK
+               : ERR_UNSUPPORTED;
 }
 
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n)

@@ -15,16 +15,16 @@
 enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 8192 };
 
 enum bcm_tag {
-    BCM_GET_FIRMWARE = 0x00000001,   /* -> seconds since 1970 of its build */
-    BCM_GET_REVISION = 0x00010002,   /* -> revision code of the board */
-    BCM_GET_ARM_MEMORY = 0x00010005, /* -> base, bytes of the cores' part of the first GiB */
-    BCM_GET_CLOCK = 0x00030002,      /* clock, 0 -> clock, Hz */
-    BCM_GET_MAX_CLOCK = 0x00030004,  /* the same */
+    BCM_GET_FIRMWARE = 0x00000001,    /* -> seconds since 1970 of its build */
+    BCM_GET_REVISION = 0x00010002,    /* -> revision code of the board */
+    BCM_GET_ARM_MEMORY = 0x00010005,  /* -> base, bytes of the cores' part of the first GiB */
+    BCM_GET_CLOCK = 0x00030002,       /* clock, 0 -> clock, Hz */
+    BCM_GET_MAX_CLOCK = 0x00030004,   /* the same */
     BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */
-    BCM_GET_THROTTLED = 0x00030046,  /* 0 -> bits of enum bcm_throttled */
-    BCM_SET_CLOCK = 0x00038002,      /* clock, Hz, 1: leave turbo alone -> clock, Hz, 1 */
-    BCM_SET_GPIO = 0x00038041,       /* pin of the expander + 128, level -> 0, level */
-    BCM_GET_ARGUMENTS = 0x00050001,  /* -> boot arguments as text, no NUL */
+    BCM_GET_THROTTLED = 0x00030046,   /* 0 -> bits of enum bcm_throttled */
+    BCM_SET_CLOCK = 0x00038002,       /* clock, Hz, 1: leave turbo alone -> clock, Hz, 1 */
+    BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
+    BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
 };
 
 enum bcm_clock { BCM_CLOCK_EMMC = 1, BCM_CLOCK_UART = 2, BCM_CLOCK_ARM = 3, BCM_CLOCK_EMMC2 = 12 };
@@ -38,7 +38,7 @@ enum bcm_throttled {
 };
 
 struct bcm_mailbox {
-    uintptr_t base; /* 0: none, every question fails */
+    uintptr_t base;     /* 0: none, every question fails */
     _Atomic bool taken; /* by a core that asks: one that serves the card may switch its power */
     /* Read and written by the VideoCore, so it has cache lines of its own. */
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];

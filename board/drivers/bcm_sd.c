@@ -18,8 +18,7 @@ static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
     return quirks;
 }
 
-enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place,
-                     struct block_device *out)
+enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct block_device *out)
 {
     bool moves = place->kind == BCM_SD_ARASAN && place->dma != 0 && !place->pio;
     struct sdhci_setup setup = {
@@ -38,7 +37,7 @@ enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place,
 
     if (moves) {
         bcm_dma_init(&sd->dma, place->dma, DMA_CHANNEL, BCM_DREQ_EMMC, &place->window);
-        sd->mover = (struct sdhci_mover) { &sd->dma, bcm_dma_start, bcm_dma_poll, bcm_dma_stop };
+        sd->mover = (struct sdhci_mover){ &sd->dma, bcm_dma_start, bcm_dma_poll, bcm_dma_stop };
     }
     e = sdhci_open(&sd->host, &setup);
     if (e == ERR_OK)

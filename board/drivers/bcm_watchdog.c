@@ -34,8 +34,8 @@ void bcm_watchdog_arm(uintptr_t base, uint32_t millis)
     if (millis != 0)
         start(base, (uint32_t)((uint64_t)millis * WDOG_HZ / 1000));
     else
-        *reg(base, PM_RSTC) =
-            PM_PASSWORD | (*reg(base, PM_RSTC) & 0xffffffu & ~(uint32_t)RSTC_CONFIG);
+        *reg(base, PM_RSTC) = PM_PASSWORD |
+                              (*reg(base, PM_RSTC) & 0xffffffu & ~(uint32_t)RSTC_CONFIG);
 }
 
 bool bcm_watchdog_restarted(uintptr_t base)

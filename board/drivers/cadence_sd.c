@@ -3,9 +3,9 @@
 #include "board/drivers/cadence_sd.h"
 
 enum {
-    HRS_RESET = 0x00,        /* HRS00: bit 0 resets everything, and clears itself */
-    HRS_MODE = 0x18,         /* HRS06: bits 2:0, what is attached; 0: SD, 2: eMMC at one edge */
-    SRS = 0x200,             /* the registers of the standard */
+    HRS_RESET = 0x00, /* HRS00: bit 0 resets everything, and clears itself */
+    HRS_MODE = 0x18,  /* HRS06: bits 2:0, what is attached; 0: SD, 2: eMMC at one edge */
+    SRS = 0x200,      /* the registers of the standard */
     RESET_MICROS = 100000,
 };
 

@@ -9,13 +9,13 @@
 #include "board/memory_device.h"
 
 enum {
-    BANK_BYTES = 4,           /* bus width: a chip's word n lies at byte 4 n of the bank */
+    BANK_BYTES = 4, /* bus width: a chip's word n lies at byte 4 n of the bank */
     CHIPS = 2,
-    COMMAND_QUERY = 0x98,     /* at word 0x55 */
+    COMMAND_QUERY = 0x98, /* at word 0x55 */
     COMMAND_READ_ARRAY = 0xff,
     WORD_COMMAND = 0x55,
-    WORD_SIGNATURE = 0x10,    /* "QRY" in three words */
-    WORD_SIZE = 0x27,         /* log2 of the bytes of one chip */
+    WORD_SIGNATURE = 0x10, /* "QRY" in three words */
+    WORD_SIZE = 0x27,      /* log2 of the bytes of one chip */
     MAX_SIZE = 32,
 };
 

@@ -6,10 +6,28 @@
 
 /* Registers and bits by the names of the databook. */
 enum {
-    CTRL = 0x00, PWREN = 0x04, CLKDIV = 0x08, CLKSRC = 0x0c, CLKENA = 0x10, TMOUT = 0x14,
-    CTYPE = 0x18, BLKSIZ = 0x1c, BYTCNT = 0x20, INTMASK = 0x24, CMDARG = 0x28, CMD = 0x2c,
-    RESP0 = 0x30, RINTSTS = 0x44, STATUS = 0x48, FIFOTH = 0x4c, VERID = 0x6c, BMOD = 0x80,
-    DBADDR = 0x88, IDSTS = 0x8c, IDINTEN = 0x90, DATA = 0x200,
+    CTRL = 0x00,
+    PWREN = 0x04,
+    CLKDIV = 0x08,
+    CLKSRC = 0x0c,
+    CLKENA = 0x10,
+    TMOUT = 0x14,
+    CTYPE = 0x18,
+    BLKSIZ = 0x1c,
+    BYTCNT = 0x20,
+    INTMASK = 0x24,
+    CMDARG = 0x28,
+    CMD = 0x2c,
+    RESP0 = 0x30,
+    RINTSTS = 0x44,
+    STATUS = 0x48,
+    FIFOTH = 0x4c,
+    VERID = 0x6c,
+    BMOD = 0x80,
+    DBADDR = 0x88,
+    IDSTS = 0x8c,
+    IDINTEN = 0x90,
+    DATA = 0x200,
 };
 
 enum {
@@ -19,39 +37,51 @@ enum {
     CTRL_DMA = 1 << 5,
     CTRL_INTERNAL_DMA = 1 << 25,
     STATUS_BUSY = 1 << 9, /* the card holds DAT0 */
-    STATUS_COUNT_SHIFT = 17, STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
-    BMOD_RESET = 1 << 0, BMOD_FIXED_BURST = 1 << 1, BMOD_ENABLE = 1 << 7,
+    STATUS_COUNT_SHIFT = 17,
+    STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
+    BMOD_RESET = 1 << 0,
+    BMOD_FIXED_BURST = 1 << 1,
+    BMOD_ENABLE = 1 << 7,
     IDSTS_RECEIVED = 1 << 1,
     IDSTS_BUS_ERROR = 1 << 2,
     CTYPE_4_BITS = 1,
     CLOCK_ON = 1,
 };
 
-#define CMD_START      (1u << 31)
-#define CMD_HOLD       (1u << 29) /* outputs through the hold register: right below 100 MHz */
+#define CMD_START (1u << 31)
+#define CMD_HOLD (1u << 29) /* outputs through the hold register: right below 100 MHz */
 #define CMD_CLOCK_ONLY (1u << 21)
-#define CMD_WAKE       (1u << 15)
-#define CMD_STOP       (1u << 14)
-#define CMD_WAIT_DATA  (1u << 13)
-#define CMD_AUTO_STOP  (1u << 12)
-#define CMD_DATA       (1u << 9)
-#define CMD_CHECK_CRC  (1u << 8)
-#define CMD_LONG       (1u << 7)
-#define CMD_RESPONSE   (1u << 6)
+#define CMD_WAKE (1u << 15)
+#define CMD_STOP (1u << 14)
+#define CMD_WAIT_DATA (1u << 13)
+#define CMD_AUTO_STOP (1u << 12)
+#define CMD_DATA (1u << 9)
+#define CMD_CHECK_CRC (1u << 8)
+#define CMD_LONG (1u << 7)
+#define CMD_RESPONSE (1u << 6)
 
 enum { /* RINTSTS */
-    INT_RESPONSE = 1 << 1, INT_COMMAND_DONE = 1 << 2, INT_DATA_OVER = 1 << 3,
-    INT_RESPONSE_CRC = 1 << 6, INT_DATA_CRC = 1 << 7, INT_RESPONSE_TIMEOUT = 1 << 8,
-    INT_DATA_TIMEOUT = 1 << 9, INT_STARVED = 1 << 10, INT_FIFO = 1 << 11, INT_LOCKED = 1 << 12,
-    INT_START_BIT = 1 << 13, INT_AUTO_STOP_DONE = 1 << 14, INT_END_BIT = 1 << 15,
-    INT_ALL = 0xffff,
+       INT_RESPONSE = 1 << 1,
+       INT_COMMAND_DONE = 1 << 2,
+       INT_DATA_OVER = 1 << 3,
+       INT_RESPONSE_CRC = 1 << 6,
+       INT_DATA_CRC = 1 << 7,
+       INT_RESPONSE_TIMEOUT = 1 << 8,
+       INT_DATA_TIMEOUT = 1 << 9,
+       INT_STARVED = 1 << 10,
+       INT_FIFO = 1 << 11,
+       INT_LOCKED = 1 << 12,
+       INT_START_BIT = 1 << 13,
+       INT_AUTO_STOP_DONE = 1 << 14,
+       INT_END_BIT = 1 << 15,
+       INT_ALL = 0xffff,
 };
 
 /* Descriptors of the internal DMA controller: DES0. */
-#define DES_OWN   (1u << 31)
+#define DES_OWN (1u << 31)
 #define DES_CHAIN (1u << 4)
 #define DES_FIRST (1u << 3)
-#define DES_LAST  (1u << 2)
+#define DES_LAST (1u << 2)
 #define DES_QUIET (1u << 1)
 
 enum {
@@ -157,7 +187,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
         uint32_t bytes = left < DW_MMC_PIECE_BYTES ? left : DW_MMC_PIECE_BYTES;
 
         left -= bytes;
-        d->table[i] = (struct dw_mmc_descriptor) {
+        d->table[i] = (struct dw_mmc_descriptor){
             .control = DES_OWN | DES_CHAIN | (i == 0 ? DES_FIRST : 0) |
                        (left == 0 ? DES_LAST : DES_QUIET),
             .bytes = bytes,
@@ -254,9 +284,8 @@ static enum err dw_mmc_start(struct sd_host *host, struct sd_command *command)
         return e;
     d->command = command;
     d->waits_for = INT_COMMAND_DONE | (command->data != NULL ? INT_DATA_OVER : 0) |
-                   (command->data != NULL && command->closing == SD_CLOSE_STOP
-                        ? INT_AUTO_STOP_DONE
-                        : 0);
+                   (command->data != NULL && command->closing == SD_CLOSE_STOP ? INT_AUTO_STOP_DONE
+                                                                               : 0);
     *reg(d, CMDARG) = command->argument;
     dma_barrier();
     *reg(d, CMD) = command_bits(d, command);

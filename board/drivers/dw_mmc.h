@@ -11,18 +11,22 @@
 #include "board/drivers/sd_host.h"
 #include "board/err.h"
 
-enum { DW_MMC_BYTES = 0x1000, DW_MMC_MAX_BLOCKS = 1024, DW_MMC_PIECE_BYTES = 4096,
-       DW_MMC_PIECES = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_PIECE_BYTES };
+enum {
+    DW_MMC_BYTES = 0x1000,
+    DW_MMC_MAX_BLOCKS = 1024,
+    DW_MMC_PIECE_BYTES = 4096,
+    DW_MMC_PIECES = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_PIECE_BYTES
+};
 
 struct dw_mmc_descriptor {
     uint32_t control, bytes, buffer, next;
 };
 
 struct dw_mmc_setup {
-    uintptr_t mmio;            /* mapped, DW_MMC_BYTES */
-    uint32_t clock_hz;         /* of the controller (ciu), which firmware has set */
-    uint32_t fifo_words;       /* a power of two */
-    struct dma_window window;  /* beyond its end, or 4 GiB, a core moves the data */
+    uintptr_t mmio;           /* mapped, DW_MMC_BYTES */
+    uint32_t clock_hz;        /* of the controller (ciu), which firmware has set */
+    uint32_t fifo_words;      /* a power of two */
+    struct dma_window window; /* beyond its end, or 4 GiB, a core moves the data */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -34,7 +38,7 @@ struct dw_mmc {
     uint32_t waits_for;         /* bits of RINTSTS that have yet to come */
     uint32_t words_left;        /* that a core has yet to move; 0: DMA, or no data */
     bool dma;
-    bool wakes;                 /* the next command sends 80 clocks first */
+    bool wakes; /* the next command sends 80 clocks first */
     _Alignas(64) struct dw_mmc_descriptor table[DW_MMC_PIECES];
 };
 

@@ -32,29 +32,29 @@ enum {
 
 /* GICD_CTLR: which groups the bits 1 and 2 enable depends on who looks; group 1 of the
  * one who looks is always among them. */
-#define CTLR_GROUP_1  (1u << 1 | 1u << 2)
-#define CTLR_ARE      (1u << 4) /* affinity routing for the security state that looks */
-#define CTLR_DS       (1u << 6) /* one security state; 0 for the non-secure state of two */
-#define CTLR_RWP      (1u << 31)
+#define CTLR_GROUP_1 (1u << 1 | 1u << 2)
+#define CTLR_ARE (1u << 4) /* affinity routing for the security state that looks */
+#define CTLR_DS (1u << 6)  /* one security state; 0 for the non-secure state of two */
+#define CTLR_RWP (1u << 31)
 
 #define GICR_CTLR_RWP (1u << 3)
-#define TYPER_VLPIS   (1u << 1) /* has the two frames of version 4 */
-#define TYPER_LAST    (1u << 4)
-#define WAKER_SLEEP   (1u << 1) /* ProcessorSleep */
-#define WAKER_ASLEEP  (1u << 2) /* ChildrenAsleep */
+#define TYPER_VLPIS (1u << 1) /* has the two frames of version 4 */
+#define TYPER_LAST (1u << 4)
+#define WAKER_SLEEP (1u << 1)  /* ProcessorSleep */
+#define WAKER_ASLEEP (1u << 2) /* ChildrenAsleep */
 
 enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 10000 };
 
 #define SGI_ALL_BUT_SELF (UINT64_C(1) << 40) /* ICC_SGI1R_EL1.IRM; SGI number 0 */
-#define AFFINITY_MASK    UINT64_C(0xff00ffffff)
+#define AFFINITY_MASK UINT64_C(0xff00ffffff)
 
-#define READ_SYSTEM(name)                                                                         \
-    ({                                                                                            \
-        uint64_t value_;                                                                          \
-        __asm__ volatile("mrs %0, " #name : "=r"(value_)::"memory");                              \
-        value_;                                                                                   \
+#define READ_SYSTEM(name)                                            \
+    ({                                                               \
+        uint64_t value_;                                             \
+        __asm__ volatile("mrs %0, " #name : "=r"(value_)::"memory"); \
+        value_;                                                      \
     })
-#define WRITE_SYSTEM(name, value)                                                                 \
+#define WRITE_SYSTEM(name, value) \
     __asm__ volatile("msr " #name ", %0" ::"r"((uint64_t)(value)) : "memory")
 
 static volatile uint32_t *reg(uintptr_t base, unsigned offset)
@@ -128,8 +128,7 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 
             if (*reg(base, GICR_TYPER + 4) == affinity)
                 return base;
-            step = gic->stride != 0 ? gic->stride
-                   : typer & TYPER_VLPIS ? FRAMES_V4 : FRAMES_V3;
+            step = gic->stride != 0 ? gic->stride : typer & TYPER_VLPIS ? FRAMES_V4 : FRAMES_V3;
             last = (typer & TYPER_LAST) != 0 || step > region->bytes - at;
             at += last ? 0 : step;
         }
@@ -232,7 +231,7 @@ static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
 
 static void gic_v3_wake_others(const struct gic *gic)
 {
-    (void)gic; /* the cores have registers for it */
+    (void)gic;                                /* the cores have registers for it */
     __asm__ volatile("dsb ish" ::: "memory"); /* stores first: a register write may overtake them */
     WRITE_SYSTEM(icc_sgi1r_el1, SGI_ALL_BUT_SELF);
     __asm__ volatile("isb" ::: "memory");
@@ -245,8 +244,8 @@ static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t aff
     bool single_state = (*reg(base, GICD_CTLR) & CTLR_DS) != 0;
     volatile uint32_t *enable = reg(base, GICD_ISENABLER0 + line / 32 * 4);
 
-    choose_group(reg(base, GICD_IGROUPR0 + line / 32 * 4), reg(base, GICD_IGRPMODR0 + line / 32 * 4),
-                 1u << line % 32, single_state);
+    choose_group(reg(base, GICD_IGROUPR0 + line / 32 * 4),
+                 reg(base, GICD_IGRPMODR0 + line / 32 * 4), 1u << line % 32, single_state);
     *reg(base, GICD_ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* by level */
     ((volatile uint8_t *)reg(base, GICD_IPRIORITYR0))[line] = 0;
     *(volatile uint64_t *)(base + GICD_IROUTER0 + line * UINT64_C(8)) = affinity & AFFINITY_MASK;

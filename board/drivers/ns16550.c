@@ -7,9 +7,9 @@ enum {
     REG_FIFO = 2,
     REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
-    REG_DIVISOR_LOW = 0,  /* with LINE_DIVISOR, as the next */
+    REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, as the next */
     REG_DIVISOR_HIGH = 1,
-    REG_DW_STATUS = 31,   /* of Synopsys's: reading it ends the complaint of a busy one */
+    REG_DW_STATUS = 31, /* of Synopsys's: reading it ends the complaint of a busy one */
     LINE_8N1 = 3,
     LINE_DIVISOR = 1 << 7,
     LINE_TRIES = 1000,

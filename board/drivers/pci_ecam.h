@@ -10,9 +10,9 @@
 #include "board/err.h"
 
 struct pci_ecam {
-    uintptr_t config;        /* configuration space of bus 0 */
-    uint64_t next, end;      /* what is free of the memory window, as the CPU sees it */
-    uint64_t to_bus;         /* a CPU address plus this is the bus's */
+    uintptr_t config;   /* configuration space of bus 0 */
+    uint64_t next, end; /* what is free of the memory window, as the CPU sees it */
+    uint64_t to_bus;    /* a CPU address plus this is the bus's */
 };
 
 /* Find and map the bridge. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */

@@ -8,10 +8,10 @@
 #include "board/isa.h"
 
 /* Byte offsets, chapters 3 to 9. */
-#define PRIORITY(line)          (UINT64_C(4) * (line))
-#define ENABLE(context, line)   (0x2000 + UINT64_C(0x80) * (context) + (line) / 32 * 4)
-#define THRESHOLD(context)      (0x200000 + UINT64_C(0x1000) * (context))
-#define CLAIM(context)          (THRESHOLD(context) + 4)
+#define PRIORITY(line) (UINT64_C(4) * (line))
+#define ENABLE(context, line) (0x2000 + UINT64_C(0x80) * (context) + (line) / 32 * 4)
+#define THRESHOLD(context) (0x200000 + UINT64_C(0x1000) * (context))
+#define CLAIM(context) (THRESHOLD(context) + 4)
 
 enum { MAX_LINES = 1024, CELL_BYTES = 4, TARGET_CELLS = 2, CAUSE_S_EXTERNAL = 9 };
 

@@ -8,9 +8,9 @@
 #include "board/isa.h"
 
 /* Function ids, DEN 0022, section 5.1. */
-#define PSCI_SYSTEM_OFF   0x84000008u
+#define PSCI_SYSTEM_OFF 0x84000008u
 #define PSCI_SYSTEM_RESET 0x84000009u
-#define PSCI_CPU_ON_64    0xc4000003u
+#define PSCI_CPU_ON_64 0xc4000003u
 
 static struct psci {
     enum { PSCI_NONE, PSCI_HVC, PSCI_SMC } conduit;
@@ -30,8 +30,9 @@ static int64_t psci_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
     register uint64_t x2 __asm__("x2") = b;
     register uint64_t x3 __asm__("x3") = c;
 
-#define PSCI_LOST "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", \
-                  "x16", "x17", "memory"
+#define PSCI_LOST                                                                               \
+    "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
+        "memory"
     if (psci.conduit == PSCI_HVC)
         __asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::PSCI_LOST);
     else

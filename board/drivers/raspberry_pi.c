@@ -125,8 +125,8 @@ static uint64_t installed(const struct raspberry_pi *pi)
 static void add_ram(struct machine *machine, uint64_t start, uint64_t end)
 {
     if (start < end)
-        machine->ram[machine->n_ram++] =
-            (struct memory_range){ (uint8_t *)(uintptr_t)start, (size_t)(end - start) };
+        machine->ram[machine->n_ram++] = (struct memory_range){ (uint8_t *)(uintptr_t)start,
+                                                                (size_t)(end - start) };
 }
 
 void raspberry_pi_describe(struct machine *machine)
@@ -141,8 +141,8 @@ void raspberry_pi_describe(struct machine *machine)
     add_ram(machine, GIB, all < peripherals ? all : peripherals);
     add_ram(machine, gib4, all);
     machine->n_cores = RASPBERRY_PI_CORES;
-    (void)bcm_mailbox_ask_text(&pi->mailbox, BCM_GET_ARGUMENTS, machine->args,
-                               sizeof machine->args, &machine->args_bytes);
+    (void)bcm_mailbox_ask_text(&pi->mailbox, BCM_GET_ARGUMENTS, machine->args, sizeof machine->args,
+                               &machine->args_bytes);
 }
 
 static uintptr_t release_address(const struct device_tree *tree, unsigned core)
@@ -230,9 +230,10 @@ void raspberry_pi_health(struct board_health *health)
 }
 
 _Static_assert((int)BOARD_LIMIT_VOLTAGE == (int)BCM_UNDER_VOLTAGE &&
-               (int)BOARD_LIMIT_CLOCK == (int)BCM_CLOCK_CAPPED &&
-               (int)BOARD_LIMIT_THROTTLED == (int)BCM_THROTTLED &&
-               (int)BOARD_LIMIT_HOT == (int)BCM_SOFT_LIMIT, "taken over bit by bit");
+                   (int)BOARD_LIMIT_CLOCK == (int)BCM_CLOCK_CAPPED &&
+                   (int)BOARD_LIMIT_THROTTLED == (int)BCM_THROTTLED &&
+                   (int)BOARD_LIMIT_HOT == (int)BCM_SOFT_LIMIT,
+               "taken over bit by bit");
 
 void raspberry_pi_watchdog(uint32_t millis, const char *doing)
 {

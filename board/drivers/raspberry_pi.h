@@ -21,7 +21,7 @@ struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
     uintptr_t gpio; /* 0: the UART's pins are set already, and the LED is not ours */
     enum bcm_pull_kind pull;
-    uint32_t uart_hz; /* wanted of the UART's clock; 0: leave it, and the rate with it */
+    uint32_t uart_hz;     /* wanted of the UART's clock; 0: leave it, and the rate with it */
     void (*listen)(void); /* on each core, before it waits or wakes */
 };
 
@@ -34,12 +34,12 @@ struct raspberry_pi {
     uint32_t revision; /* of the board; 0: unknown */
     int led;           /* pin; from RASPBERRY_PI_EXPANDER on a pin of the firmware's expander */
     bool led_inverted;
-    bool emulated;     /* by QEMU, whose watchdog does not count: it restarts when it is armed */
-    unsigned n_reads;  /* of the card, in progress: the LED is lit */
+    bool emulated;    /* by QEMU, whose watchdog does not count: it restarts when it is armed */
+    unsigned n_reads; /* of the card, in progress: the LED is lit */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
-    uint32_t n_alive;  /* calls */
-    bool pio;          /* a core moves the card's data: raspberry_pi_use_pio */
+    uint32_t n_alive; /* calls */
+    bool pio;         /* a core moves the card's data: raspberry_pi_use_pio */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;

@@ -1,6 +1,6 @@
 #include "board/drivers/receive_ring.h"
 
-#define LOAD(position)         atomic_load_explicit(position, memory_order_acquire)
+#define LOAD(position) atomic_load_explicit(position, memory_order_acquire)
 #define STORE(position, value) atomic_store_explicit(position, value, memory_order_release)
 
 _Static_assert((RECEIVE_RING_BYTES & (RECEIVE_RING_BYTES - 1)) == 0, "a mask takes the remainder");

@@ -59,6 +59,6 @@ void sbi_shutdown_legacy(void)
 
 void sbi_restart(int failed)
 {
-    (void)sbi_call(EID_RESET, FID_RESET, RESET_COLD_REBOOT,
-                   failed ? REASON_FAILURE : REASON_NONE, 0, 0);
+    (void)sbi_call(EID_RESET, FID_RESET, RESET_COLD_REBOOT, failed ? REASON_FAILURE : REASON_NONE,
+                   0, 0);
 }

@@ -7,16 +7,32 @@
 #include "board/drivers/sd_card.h"
 
 enum {
-    CMD_IDLE = 0, CMD_ALL_CID = 2, CMD_RCA = 3, CMD_SWITCH = 6, CMD_SELECT = 7, CMD_IF_COND = 8,
-    CMD_CSD = 9, CMD_1V8 = 11, CMD_BLOCK_LENGTH = 16, CMD_TUNE = 19, CMD_APP = 55,
-    ACMD_WIDTH = 6, ACMD_OP_COND = 41, ACMD_SCR = 51,
+    CMD_IDLE = 0,
+    CMD_ALL_CID = 2,
+    CMD_RCA = 3,
+    CMD_SWITCH = 6,
+    CMD_SELECT = 7,
+    CMD_IF_COND = 8,
+    CMD_CSD = 9,
+    CMD_1V8 = 11,
+    CMD_BLOCK_LENGTH = 16,
+    CMD_TUNE = 19,
+    CMD_APP = 55,
+    ACMD_WIDTH = 6,
+    ACMD_OP_COND = 41,
+    ACMD_SCR = 51,
 };
 
-enum { IF_COND = 0x1aa };                 /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
-enum { OCR_VOLTAGES = 0x00ff8000, OCR_1V8 = 1u << 24, OCR_FULL_POWER = 1u << 28,
-       OCR_HIGH_CAPACITY = 1u << 30, OCR_READY = 1u << 31 }; /* table 5-1, 4.2.3.1 */
-enum { STATUS_LOCKED = 1u << 25 };        /* table 4-42 */
-enum { GROUP_ACCESS = 1 };                /* 4.3.10.3: function groups of CMD6 */
+enum { IF_COND = 0x1aa }; /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
+enum {
+    OCR_VOLTAGES = 0x00ff8000,
+    OCR_1V8 = 1u << 24,
+    OCR_FULL_POWER = 1u << 28,
+    OCR_HIGH_CAPACITY = 1u << 30,
+    OCR_READY = 1u << 31
+};                                 /* table 5-1, 4.2.3.1 */
+enum { STATUS_LOCKED = 1u << 25 }; /* table 4-42 */
+enum { GROUP_ACCESS = 1 };         /* 4.3.10.3: function groups of CMD6 */
 
 enum {
     DEFAULT_HZ = 25000000,
@@ -51,8 +67,11 @@ enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
 enum err sd_bus_read(struct sd_host *host, unsigned index, uint32_t argument, uint8_t *data,
                      uint32_t bytes)
 {
-    struct sd_command c = { .index = (uint8_t)index, .argument = argument,
-                            .response = SD_RESPONSE_SHORT, .data = data, .block_bytes = bytes,
+    struct sd_command c = { .index = (uint8_t)index,
+                            .argument = argument,
+                            .response = SD_RESPONSE_SHORT,
+                            .data = data,
+                            .block_bytes = bytes,
                             .n_blocks = 1 };
 
     return sd_host_run(host, &c);
@@ -200,7 +219,7 @@ static enum err take(struct sd_host *host, struct sd_card *card, const struct ac
     if (e != ERR_OK)
         return e;
     if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number))
-        return ERR_OK; /* the card stays as it was, and so do we */
+        return ERR_OK;       /* the card stays as it was, and so do we */
     sd_host_delay(host, 10); /* 4.3.10.1: 8 clocks */
     e = sd_bus_set(host, card, mode->hz, card->bits, (enum sd_timing)mode->timing);
     card->tune_index = tunes && host->ops->tune != NULL ? CMD_TUNE : 0;

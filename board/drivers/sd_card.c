@@ -6,24 +6,31 @@
 
 #include "board/drivers/device_name.h"
 
-enum { CMD_STOP = 12, CMD_STATUS = 13, CMD_READ_ONE = 17, CMD_READ_MANY = 18, CMD_COUNT = 23,
-       CMD_WRITE_ONE = 24, CMD_WRITE_MANY = 25 };
+enum {
+    CMD_STOP = 12,
+    CMD_STATUS = 13,
+    CMD_READ_ONE = 17,
+    CMD_READ_MANY = 18,
+    CMD_COUNT = 23,
+    CMD_WRITE_ONE = 24,
+    CMD_WRITE_MANY = 25
+};
 
 enum { /* card status, table 4-42 */
-    STATUS_STATE = 15 << 9,
-    STATUS_TRANSFER = 4 << 9,
-    STATUS_READY = 1 << 8,
-    STATUS_OUT_OF_RANGE = 3u << 30, /* and ADDRESS_ERROR */
-    STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* length, write
+       STATUS_STATE = 15 << 9,
+       STATUS_TRANSFER = 4 << 9,
+       STATUS_READY = 1 << 8,
+       STATUS_OUT_OF_RANGE = 3u << 30,                                       /* and ADDRESS_ERROR */
+       STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* length, write
                               * protection, ECC, controller, general */
 };
 
 enum {
-    TRIES = 3,              /* of a request, besides the first; the file layer adds its own */
-    WAIT_MICROS = 1000,     /* before the first retry, doubled for each further one */
+    TRIES = 3,               /* of a request, besides the first; the file layer adds its own */
+    WAIT_MICROS = 1000,      /* before the first retry, doubled for each further one */
     SILENT_MICROS = 1000000, /* ten times what 4.6.2.1 allows for a read */
-    PAUSE_MICROS = 2000000, /* between two looks for a lost card */
-    GAPS = 8,               /* time between two polls counts as at most this part of it */
+    PAUSE_MICROS = 2000000,  /* between two looks for a lost card */
+    GAPS = 8,                /* time between two polls counts as at most this part of it */
 };
 
 static struct block_request *sd_card_request(const struct sd_card *card)
@@ -97,8 +104,8 @@ static enum err sd_card_restart(struct sd_card *card)
 static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argument,
                              enum sd_response response)
 {
-    card->command = (struct sd_command) { .index = (uint8_t)index, .argument = argument,
-                                          .response = response };
+    card->command =
+        (struct sd_command){ .index = (uint8_t)index, .argument = argument, .response = response };
     return card->host->ops->start(card->host, &card->command);
 }
 
@@ -106,7 +113,8 @@ static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argu
  * The response to CMD23 takes microseconds. */
 static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
 {
-    struct sd_command count = { .index = CMD_COUNT, .argument = n_blocks,
+    struct sd_command count = { .index = CMD_COUNT,
+                                .argument = n_blocks,
                                 .response = SD_RESPONSE_SHORT };
 
     if (n_blocks == 1)
@@ -153,7 +161,7 @@ static enum err sd_card_move(struct sd_card *card)
         return e;
     card->needs_stop = false;
     closing = sd_card_closing(card, req->n_sectors);
-    card->command = (struct sd_command) {
+    card->command = (struct sd_command){
         .index = (uint8_t)sd_card_index(req),
         .argument = (uint32_t)address,
         .response = SD_RESPONSE_SHORT,
@@ -174,7 +182,8 @@ static enum err sd_card_move(struct sd_card *card)
 static bool sd_card_settle(struct sd_card *card)
 {
     struct sd_command stop = { .index = CMD_STOP, .response = SD_RESPONSE_SHORT_BUSY };
-    struct sd_command status = { .index = CMD_STATUS, .argument = (uint32_t)card->rca << 16,
+    struct sd_command status = { .index = CMD_STATUS,
+                                 .argument = (uint32_t)card->rca << 16,
                                  .response = SD_RESPONSE_SHORT };
 
     (void)sd_host_run(card->host, &stop);
@@ -315,8 +324,7 @@ static enum err sd_card_step(struct sd_card *card)
     enum err e;
 
     switch (card->state) {
-    case SD_CARD_IDLE:
-        return card->n_queued > 0 ? sd_card_move(card) : ERR_BUSY;
+    case SD_CARD_IDLE: return card->n_queued > 0 ? sd_card_move(card) : ERR_BUSY;
     case SD_CARD_WAIT:
         if (card->host->ticks() - card->polled_at < card->wait_ticks)
             return ERR_BUSY;
@@ -333,8 +341,7 @@ static enum err sd_card_step(struct sd_card *card)
         }
         return e;
     case SD_CARD_LOST:
-    default:
-        return ERR_BUSY;
+    default: return ERR_BUSY;
     }
 }
 

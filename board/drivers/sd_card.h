@@ -25,25 +25,25 @@ enum sd_card_state {
 struct sd_card {
     struct sd_host *host;
     struct sd_facts facts;
-    uint16_t rca;                  /* by sd_bus_identify */
+    uint16_t rca; /* by sd_bus_identify */
     enum sd_card_state state;
     struct block_request *queue[SD_CARD_DEPTH]; /* a ring; the first one is on the bus */
     unsigned first, n_queued;
-    struct sd_command command;     /* in progress */
-    unsigned tries;                /* failures of the first request so far */
+    struct sd_command command; /* in progress */
+    unsigned tries;            /* failures of the first request so far */
     uint64_t polled_at, silent_ticks, wait_ticks;
-    uint32_t moved;                /* host->moved at the last poll */
-    uint32_t n_errors;             /* since the start; for figures and tests */
+    uint32_t moved;    /* host->moved at the last poll */
+    uint32_t n_errors; /* since the start; for figures and tests */
     uint32_t n_retunes;
-    uint32_t hz;                   /* of the bus in use */
+    uint32_t hz; /* of the bus in use */
     unsigned bits;
     enum sd_timing timing;
-    unsigned tune_index;           /* the tuning command of the timing in use; 0: none */
+    unsigned tune_index; /* the tuning command of the timing in use; 0: none */
     uint64_t tuned_at, lost_at;
-    enum err lost;                 /* why */
-    bool needs_stop;               /* CMD12 follows the transfer in progress */
-    bool slow;                     /* errors came at speed: stay with default timing */
-    const char *why;               /* a sentence when a card that is there cannot be used */
+    enum err lost;   /* why */
+    bool needs_stop; /* CMD12 follows the transfer in progress */
+    bool slow;       /* errors came at speed: stay with default timing */
+    const char *why; /* a sentence when a card that is there cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
 };

@@ -4,14 +4,24 @@
 
 #include "board/drivers/sd_bus.h"
 
-enum { CMD_IDLE = 0, CMD_OP_COND = 1, CMD_ALL_CID = 2, CMD_SET_RCA = 3, CMD_SWITCH = 6,
-       CMD_SELECT = 7, CMD_EXT_CSD = 8, CMD_CSD = 9, CMD_STATUS = 13, CMD_BLOCK_LENGTH = 16 };
+enum {
+    CMD_IDLE = 0,
+    CMD_OP_COND = 1,
+    CMD_ALL_CID = 2,
+    CMD_SET_RCA = 3,
+    CMD_SWITCH = 6,
+    CMD_SELECT = 7,
+    CMD_EXT_CSD = 8,
+    CMD_CSD = 9,
+    CMD_STATUS = 13,
+    CMD_BLOCK_LENGTH = 16
+};
 
 enum { OCR_VOLTAGES = 0x00ff8000, OCR_SECTORS = 1u << 30, OCR_READY = 1u << 31 }; /* 7.1 */
 enum { RCA = 1, READY_MICROS = 1500000, ASK_MICROS = 10000 };
-enum { STATUS_READY = 1 << 8, STATUS_SWITCH_ERROR = 1 << 7 };          /* 6.13 */
-enum { EXT_WIDTH = 183, EXT_TIMING = 185, EXT_TYPES = 196 };            /* 7.4 */
-enum { TYPE_HIGH_52 = 1 << 1 };                                         /* 7.4.32 */
+enum { STATUS_READY = 1 << 8, STATUS_SWITCH_ERROR = 1 << 7 }; /* 6.13 */
+enum { EXT_WIDTH = 183, EXT_TIMING = 185, EXT_TYPES = 196 };  /* 7.4 */
+enum { TYPE_HIGH_52 = 1 << 1 };                               /* 7.4.32 */
 
 /* 6.4.2 */
 static enum err bring_up(struct sd_host *host, struct sd_card *card, uint32_t *ocr)
@@ -19,8 +29,8 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, uint32_t *o
     uint64_t start = host->ticks(), limit = sd_host_ticks(host, READY_MICROS);
 
     do {
-        enum err e = sd_bus_command(host, CMD_OP_COND, OCR_VOLTAGES | OCR_SECTORS,
-                                    SD_RESPONSE_OCR, ocr);
+        enum err e = sd_bus_command(host, CMD_OP_COND, OCR_VOLTAGES | OCR_SECTORS, SD_RESPONSE_OCR,
+                                    ocr);
 
         if (e != ERR_OK)
             return ERR_NO_DEVICE;

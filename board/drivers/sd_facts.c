@@ -26,8 +26,8 @@ void sd_facts_words(uint32_t reg[4], const uint8_t bytes[16])
 /* Table 5-6, and table 17 of eMMC, which has two values of its own; in tenths. */
 uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc)
 {
-    static const uint8_t tenths[16] = { 0, 10, 12, 13, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60,
-                                        70, 80 };
+    static const uint8_t tenths[16] = { 0,  10, 12, 13, 15, 20, 25, 30,
+                                        35, 40, 45, 50, 55, 60, 70, 80 };
     static const uint32_t units[4] = { 10000, 100000, 1000000, 10000000 };
     uint32_t value = tenths[byte >> 3 & 15];
 
@@ -40,8 +40,7 @@ uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc)
 static uint64_t small_sectors(const uint32_t csd[4])
 {
     uint32_t block_log = sd_facts_bits(csd, 80, 4);
-    uint64_t blocks = (uint64_t)(sd_facts_bits(csd, 62, 12) + 1)
-                      << (sd_facts_bits(csd, 47, 3) + 2);
+    uint64_t blocks = (uint64_t)(sd_facts_bits(csd, 62, 12) + 1) << (sd_facts_bits(csd, 47, 3) + 2);
 
     return block_log >= 9 && block_log <= 11 ? blocks << (block_log - 9) : 0;
 }
@@ -68,9 +67,9 @@ void sd_facts_scr(struct sd_facts *facts, const uint8_t scr[SD_SCR_BYTES])
 {
     enum { WIDTHS_4 = 1 << 2, COMMANDS_23 = 1 << 1 };
 
-    facts->has_4_bits = (scr[1] & WIDTHS_4) != 0;    /* SD_BUS_WIDTHS, bits 48 to 51 */
-    facts->has_count = (scr[3] & COMMANDS_23) != 0;  /* CMD_SUPPORT, bits 32 to 35 */
-    if ((scr[0] & 15) == 0)                          /* SD_SPEC, bits 56 to 59 */
+    facts->has_4_bits = (scr[1] & WIDTHS_4) != 0;   /* SD_BUS_WIDTHS, bits 48 to 51 */
+    facts->has_count = (scr[3] & COMMANDS_23) != 0; /* CMD_SUPPORT, bits 32 to 35 */
+    if ((scr[0] & 15) == 0)                         /* SD_SPEC, bits 56 to 59 */
         facts->has_switch = false;
 }
 
@@ -95,8 +94,8 @@ enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4])
     facts->n_sectors = small_sectors(csd);
     facts->max_hz = sd_facts_tran_speed(sd_facts_bits(csd, 96, 8), true);
     facts->is_locked = sd_facts_bits(csd, 12, 2) != 0;
-    facts->has_4_bits = facts->has_switch = facts->has_count =
-        sd_facts_bits(csd, 122, 4) >= SPEC_WITH_EXT_CSD;
+    facts->has_4_bits = facts->has_switch = facts->has_count = sd_facts_bits(csd, 122, 4) >=
+                                                               SPEC_WITH_EXT_CSD;
     return facts->n_sectors != 0 && facts->max_hz != 0 ? ERR_OK : ERR_IO;
 }
 

@@ -10,15 +10,15 @@
 enum { SD_SWITCH_BYTES = 64, SD_SCR_BYTES = 8, SD_EXT_CSD_BYTES = 512 };
 
 struct sd_facts {
-    uint64_t n_sectors;  /* of 512 bytes */
-    uint32_t max_hz;     /* at default timing, by TRAN_SPEED */
-    uint32_t cid[4];     /* which card this is; word n has bits 32 n to 32 n + 31 */
+    uint64_t n_sectors; /* of 512 bytes */
+    uint32_t max_hz;    /* at default timing, by TRAN_SPEED */
+    uint32_t cid[4];    /* which card this is; word n has bits 32 n to 32 n + 31 */
     bool is_emmc;
-    bool by_sector;      /* addresses count sectors, not bytes: SDHC, SDXC, eMMC over 2 GB */
-    bool has_4_bits;     /* SCR; eMMC: always */
-    bool has_count;      /* CMD23; eMMC: always */
-    bool has_switch;     /* CMD6 */
-    bool is_locked;      /* the card itself refuses writes, until it is told otherwise or for good */
+    bool by_sector;  /* addresses count sectors, not bytes: SDHC, SDXC, eMMC over 2 GB */
+    bool has_4_bits; /* SCR; eMMC: always */
+    bool has_count;  /* CMD23; eMMC: always */
+    bool has_switch; /* CMD6 */
+    bool is_locked;  /* the card itself refuses writes, until it is told otherwise or for good */
 };
 
 /* n_bits (1 to 32) from bit `low` of a 128-bit register in four words. */

@@ -15,16 +15,16 @@
 struct sd_card;
 
 enum sd_response { /* Physical Layer 4.9 */
-    SD_RESPONSE_NONE,
-    SD_RESPONSE_SHORT,      /* R1, R6, R7: 48 bits with CRC and index */
-    SD_RESPONSE_SHORT_BUSY, /* R1b: ended when the card lets go of DAT0 */
-    SD_RESPONSE_OCR,        /* R3, R4: 48 bits, neither CRC nor index to check */
-    SD_RESPONSE_LONG,       /* R2: CID or CSD */
+                   SD_RESPONSE_NONE,
+                   SD_RESPONSE_SHORT,      /* R1, R6, R7: 48 bits with CRC and index */
+                   SD_RESPONSE_SHORT_BUSY, /* R1b: ended when the card lets go of DAT0 */
+                   SD_RESPONSE_OCR,        /* R3, R4: 48 bits, neither CRC nor index to check */
+                   SD_RESPONSE_LONG,       /* R2: CID or CSD */
 };
 
-enum sd_closing {    /* how a transfer of several blocks ends */
-    SD_CLOSE_ITSELF, /* one block, or the card was told the number by CMD23 before */
-    SD_CLOSE_STOP,   /* the controller sends CMD12 behind the last block */
+enum sd_closing {                  /* how a transfer of several blocks ends */
+                  SD_CLOSE_ITSELF, /* one block, or the card was told the number by CMD23 before */
+                  SD_CLOSE_STOP,   /* the controller sends CMD12 behind the last block */
 };
 
 /* What went wrong on the wires, for a retry to choose its cure. */
@@ -33,8 +33,8 @@ enum sd_fault {
     SD_FAULT_COMMAND_TIMEOUT, /* no response: no card, or one that does not know the command */
     SD_FAULT_COMMAND,         /* the response's CRC, index or end bit */
     SD_FAULT_DATA_TIMEOUT,
-    SD_FAULT_DATA,            /* a block's CRC or end bit */
-    SD_FAULT_DMA,             /* the controller could not write memory */
+    SD_FAULT_DATA, /* a block's CRC or end bit */
+    SD_FAULT_DMA,  /* the controller could not write memory */
     SD_FAULT_REMOVED,
 };
 
@@ -43,36 +43,36 @@ struct sd_command {
     uint32_t argument;
     uint8_t index;
     enum sd_response response;
-    enum sd_closing closing;  /* with data */
-    bool write;               /* data goes to the card */
-    uint8_t *data;            /* read to here; NULL: no data. Aligned to 4 bytes */
-    uint32_t block_bytes;     /* 8, 64, 512 */
+    enum sd_closing closing; /* with data */
+    bool write;              /* data goes to the card */
+    uint8_t *data;           /* read to here; NULL: no data. Aligned to 4 bytes */
+    uint32_t block_bytes;    /* 8, 64, 512 */
     uint32_t n_blocks;
-    uint32_t reply[4];        /* filled. Short: [0]. Long: bit n of the register is bit n % 32 of
+    uint32_t reply[4];   /* filled. Short: [0]. Long: bit n of the register is bit n % 32 of
                                * [n / 32]; bits 0 to 7, CRC and end bit, are 0 */
-    enum sd_fault fault;      /* filled where it failed */
+    enum sd_fault fault; /* filled where it failed */
 };
 
-enum sd_timing { /* Physical Layer 3.9; eMMC: JESD84-B51 5.3 */
-    SD_TIMING_DEFAULT, /* up to 25 MHz (eMMC 26), 3.3 V */
-    SD_TIMING_HIGH,    /* high speed: up to 50 MHz (eMMC 52), 3.3 V */
-    SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V, as the next */
-    SD_TIMING_SDR104,  /* up to 208 MHz; eMMC: HS200 */
-    SD_TIMING_DDR50,   /* 50 MHz on both edges; eMMC: DDR52 */
+enum sd_timing {                    /* Physical Layer 3.9; eMMC: JESD84-B51 5.3 */
+                 SD_TIMING_DEFAULT, /* up to 25 MHz (eMMC 26), 3.3 V */
+                 SD_TIMING_HIGH,    /* high speed: up to 50 MHz (eMMC 52), 3.3 V */
+                 SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V, as the next */
+                 SD_TIMING_SDR104,  /* up to 208 MHz; eMMC: HS200 */
+                 SD_TIMING_DDR50,   /* 50 MHz on both edges; eMMC: DDR52 */
 };
 
 enum sd_ability {
     SD_CAN_4_BITS = 1 << 0,
     SD_CAN_8_BITS = 1 << 1,
     SD_CAN_HIGH_SPEED = 1 << 2,
-    SD_CAN_1V8 = 1 << 3,        /* set_voltage switches; needed for the next three */
+    SD_CAN_1V8 = 1 << 3, /* set_voltage switches; needed for the next three */
     SD_CAN_SDR50 = 1 << 4,
     SD_CAN_SDR104 = 1 << 5,
     SD_CAN_DDR50 = 1 << 6,
-    SD_TUNES_SDR50 = 1 << 7,    /* SDR50 needs tuning, too */
-    SD_STOPS = 1 << 8,          /* SD_CLOSE_STOP */
-    SD_IS_SPI = 1 << 9,         /* commands and data by the rules of SPI mode */
-    SD_CAN_WRITE = 1 << 10,     /* commands with `write`, and the card's slide is open */
+    SD_TUNES_SDR50 = 1 << 7, /* SDR50 needs tuning, too */
+    SD_STOPS = 1 << 8,       /* SD_CLOSE_STOP */
+    SD_IS_SPI = 1 << 9,      /* commands and data by the rules of SPI mode */
+    SD_CAN_WRITE = 1 << 10,  /* commands with `write`, and the card's slide is open */
 };
 
 struct sd_host;
@@ -116,16 +116,16 @@ struct sd_host_ops {
 
 struct sd_host {
     const struct sd_host_ops *ops;
-    uint64_t (*ticks)(void);   /* the board's */
+    uint64_t (*ticks)(void); /* the board's */
     uint64_t ticks_hz;
-    uint32_t abilities;        /* enum sd_ability */
-    uint32_t max_hz;           /* of the card's clock */
-    uint32_t max_blocks;       /* of one command, at least 128 */
-    uint32_t moved;            /* counts up with the data that a core has moved */
-    uint64_t retune_ticks;     /* tune again after so long; 0: only after errors */
+    uint32_t abilities;    /* enum sd_ability */
+    uint32_t max_hz;       /* of the card's clock */
+    uint32_t max_blocks;   /* of one command, at least 128 */
+    uint32_t moved;        /* counts up with the data that a core has moved */
+    uint64_t retune_ticks; /* tune again after so long; 0: only after errors */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
                                 * what does not answer as an SD card; NULL: it will be none */
-    bool wants_tuning;         /* the controller asks for it; tune clears it */
+    bool wants_tuning; /* the controller asks for it; tune clears it */
 };
 
 /* Wait, for the microseconds that protocols ask for. */

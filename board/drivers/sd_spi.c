@@ -5,8 +5,17 @@
 #include "board/drivers/sd_card.h"
 
 enum {
-    CMD_IDLE = 0, CMD_IF_COND = 8, CMD_CSD = 9, CMD_CID = 10, CMD_STOP = 12, CMD_STATUS = 13,
-    CMD_BLOCK_LENGTH = 16, CMD_READ_ONE = 17, CMD_APP = 55, CMD_OCR = 58, CMD_CRC = 59,
+    CMD_IDLE = 0,
+    CMD_IF_COND = 8,
+    CMD_CSD = 9,
+    CMD_CID = 10,
+    CMD_STOP = 12,
+    CMD_STATUS = 13,
+    CMD_BLOCK_LENGTH = 16,
+    CMD_READ_ONE = 17,
+    CMD_APP = 55,
+    CMD_OCR = 58,
+    CMD_CRC = 59,
     ACMD_OP_COND = 41,
 };
 
@@ -14,27 +23,27 @@ enum {
 enum { R1_IDLE = 1 << 0, R1_ILLEGAL = 1 << 2, R1_CRC = 1 << 3, R1_ERRORS = 0x7e, R1_NONE = 0x80 };
 
 enum {
-    IF_COND = 0x1aa,               /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
-    OCR_HIGH_CAPACITY = 1 << 30,   /* 5.1; as an argument of ACMD41: SDHC is welcome */
-    TOKEN_DATA = 0xfe,             /* 7.3.3.2, as the next two: before each of many to write, */
-    TOKEN_MANY = 0xfc,             /* and behind them */
+    IF_COND = 0x1aa,             /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
+    OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; as an argument of ACMD41: SDHC is welcome */
+    TOKEN_DATA = 0xfe,           /* 7.3.3.2, as the next two: before each of many to write, */
+    TOKEN_MANY = 0xfc,           /* and behind them */
     TOKEN_STOP = 0xfd,
-    RESPONSE_MASK = 0x1f,          /* 7.3.3.1: data response, three bits of it between 0 and 1 */
+    RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits of it between 0 and 1 */
     RESPONSE_SHAPE_MASK = 0x11,
     RESPONSE_SHAPE = 0x01,
     RESPONSE_TAKEN = 0x05,
-    TOKEN_ERROR_MAX = 0x0f,        /* 7.3.3.3: data error tokens */
+    TOKEN_ERROR_MAX = 0x0f, /* 7.3.3.3: data error tokens */
     REGISTER_BYTES = 16,
 };
 
 enum {
     START_HZ = 400000,
     FULL_HZ = 25000000,
-    WAKE_BYTES = 10,       /* 6.4.1: 74 clocks and more */
-    ANSWER_BYTES = 9,      /* N_CR (table 7-5): 8 of them ones, then the answer */
-    READY_BYTES = 256,     /* before a command; a card that reads is hardly ever busy */
+    WAKE_BYTES = 10,   /* 6.4.1: 74 clocks and more */
+    ANSWER_BYTES = 9,  /* N_CR (table 7-5): 8 of them ones, then the answer */
+    READY_BYTES = 256, /* before a command; a card that reads is hardly ever busy */
     STOP_BYTES = 1024,
-    LOOKS = 16,            /* bytes that one poll waits for a token */
+    LOOKS = 16, /* bytes that one poll waits for a token */
     IDLE_TRIES = 8,
     READY_MICROS = 1500000, /* 4.2.3: a card takes up to a second */
 };
@@ -114,8 +123,7 @@ static void sd_spi_release(struct sd_spi *spi)
 }
 
 /* A command without data: R1, and 4 bytes behind it to *reply where that is not NULL (R3, R7). */
-static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument,
-                            uint32_t *reply)
+static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument, uint32_t *reply)
 {
     uint8_t answer, bytes[4];
 
@@ -336,9 +344,12 @@ static enum err sd_spi_wait_start(struct sd_spi *spi, uint32_t capacity)
 static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned index,
                               uint32_t argument, uint32_t bytes)
 {
-    struct sd_command command = { .index = (uint8_t)index, .argument = argument,
-                                  .closing = SD_CLOSE_ITSELF, .data = card->scratch,
-                                  .block_bytes = bytes, .n_blocks = 1 };
+    struct sd_command command = { .index = (uint8_t)index,
+                                  .argument = argument,
+                                  .closing = SD_CLOSE_ITSELF,
+                                  .data = card->scratch,
+                                  .block_bytes = bytes,
+                                  .n_blocks = 1 };
 
     if (sd_host_run(&spi->host, &command) == ERR_OK)
         return true;
@@ -401,7 +412,7 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
     uint32_t capacity = 0, ocr = 0;
     enum err e;
 
-    card->facts = (struct sd_facts) { .n_sectors = 0 };
+    card->facts = (struct sd_facts){ .n_sectors = 0 };
     spi->no_status = false;
     if (!sd_spi_go_idle(spi))
         return ERR_NO_DEVICE;
@@ -424,8 +435,8 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
     return e;
 }
 
-void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz,
-                 uint64_t (*ticks)(void), uint64_t ticks_hz)
+void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
+                 uint64_t ticks_hz)
 {
     static const struct sd_host_ops ops = {
         .start = sd_spi_start,

@@ -28,8 +28,8 @@ struct sd_spi {
 
 /* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz: what bus and wires can
  * do; an SD card never gets more than 25 MHz this way. */
-void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz,
-                 uint64_t (*ticks)(void), uint64_t ticks_hz);
+void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
+                 uint64_t ticks_hz);
 
 /* CRC7 as the last byte of a command, end bit included, and CRC16 of a block (4.5). */
 uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes);

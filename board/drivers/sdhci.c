@@ -9,7 +9,7 @@
 
 enum {
     RESET_MICROS = 100000,
-    POWER_MICROS = 10000,  /* for the supply to fall, and to rise (Physical Layer 6.4.1) */
+    POWER_MICROS = 10000, /* for the supply to fall, and to rise (Physical Layer 6.4.1) */
     CLOCKS_74_MICROS = 1000,
     START_HZ = 400000,
     MEGA = 1000000,
@@ -20,8 +20,7 @@ void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value)
     sdhci_write(s, reg, (sdhci_read(s, reg) & ~mask) | value);
 }
 
-bool sdhci_wait(const struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value,
-                uint32_t micros)
+bool sdhci_wait(const struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value, uint32_t micros)
 {
     uint64_t start = s->setup.ticks(), limit = sd_host_ticks(&s->host, micros);
 
@@ -172,8 +171,8 @@ static void sdhci_read_capabilities(struct sdhci *s)
         s->base_hz = 50 * MEGA; /* "by another way", and the board knows none: a cautious guess */
     s->descriptor_bytes = sdhci_descriptor_bytes(s, caps);
     s->has_sdma = (caps & CAPABLE_SDMA) != 0 && !(s->setup.quirks & SDHCI_NO_DMA);
-    if (s->descriptor_bytes <= 8 && s->setup.window.end > ((uint64_t)1 << 32) -
-                                                              s->setup.window.offset)
+    if (s->descriptor_bytes <= 8 &&
+        s->setup.window.end > ((uint64_t)1 << 32) - s->setup.window.offset)
         s->setup.window.end = ((uint64_t)1 << 32) - s->setup.window.offset;
     s->host.abilities = sdhci_abilities(s, caps, caps_2);
     s->host.retune_ticks = sdhci_retune_ticks(s, caps_2);

@@ -6,10 +6,10 @@
 
 enum {
     INHIBIT_MICROS = 10000,
-    SEGMENT_BYTES = 65536,    /* of a descriptor, whose length field then is 0 (1.13.3.1) */
-    SDMA_BOUNDARY = 524288,   /* 2.2.2: the largest buffer, after which SDMA asks where to go on */
+    SEGMENT_BYTES = 65536,  /* of a descriptor, whose length field then is 0 (1.13.3.1) */
+    SDMA_BOUNDARY = 524288, /* 2.2.2: the largest buffer, after which SDMA asks where to go on */
     SDMA_BOUNDARY_CODE = 7 << 12,
-    PIO_BLOCKS = 32,          /* a call of poll */
+    PIO_BLOCKS = 32, /* a call of poll */
 };
 
 enum { DESCRIPTOR_VALID = 1, DESCRIPTOR_END = 2, DESCRIPTOR_MOVE = 4 << 3 }; /* 1.13.3.1 */

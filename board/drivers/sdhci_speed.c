@@ -6,10 +6,10 @@
 
 enum {
     STABLE_MICROS = 150000,
-    SWITCH_MICROS = 5000,   /* Physical Layer 4.2.4.2: the clock stands still so long */
+    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: the clock stands still so long */
     SETTLE_MICROS = 1000,
-    TUNE_MICROS = 50000,    /* for one tuning block */
-    TUNE_BLOCKS = 40,       /* 2.2.25: a controller that needs more has failed */
+    TUNE_MICROS = 50000, /* for one tuning block */
+    TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */
 };
 
 /* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. */
@@ -49,8 +49,10 @@ static enum err set_clock(struct sdhci *s, uint32_t hz)
 /* 2.2.11, 2.2.25: the mode and the edge, with the clock stopped, as UHS asks. */
 static void set_timing(struct sdhci *s, enum sd_timing timing)
 {
-    static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0, [SD_TIMING_HIGH] = 1,
-                                     [SD_TIMING_SDR50] = 2, [SD_TIMING_SDR104] = 3,
+    static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0,
+                                     [SD_TIMING_HIGH] = 1,
+                                     [SD_TIMING_SDR50] = 2,
+                                     [SD_TIMING_SDR104] = 3,
                                      [SD_TIMING_DDR50] = 4 };
     bool fast = timing != SD_TIMING_DEFAULT && !(s->setup.quirks & SDHCI_NO_HIGH_BIT);
 
@@ -66,7 +68,9 @@ enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd
     struct sdhci *s = (struct sdhci *)host;
 
     sdhci_change(s, SDHCI_CONTROL, CONTROL_4_BITS | CONTROL_8_BITS, /* 3.4 */
-                 bits == 8 ? CONTROL_8_BITS : bits == 4 ? CONTROL_4_BITS : 0);
+                 bits == 8   ? CONTROL_8_BITS
+                 : bits == 4 ? CONTROL_4_BITS
+                             : 0);
     set_timing(s, timing);
     return set_clock(s, hz);
 }
@@ -101,9 +105,9 @@ static enum err tune_once(struct sdhci *s, unsigned index)
     sdhci_write(s, SDHCI_STATUS, 0xffffffff);
     sdhci_write(s, SDHCI_BLOCK, 1 << 16 | bytes);
     sdhci_write(s, SDHCI_ARGUMENT, 0);
-    sdhci_write(s, SDHCI_TRANSFER, TRANSFER_READ | COMMAND_SHORT | COMMAND_CHECK_CRC |
-                                       COMMAND_CHECK_INDEX | COMMAND_HAS_DATA |
-                                       (uint32_t)index << COMMAND_INDEX_SHIFT);
+    sdhci_write(s, SDHCI_TRANSFER,
+                TRANSFER_READ | COMMAND_SHORT | COMMAND_CHECK_CRC | COMMAND_CHECK_INDEX |
+                    COMMAND_HAS_DATA | (uint32_t)index << COMMAND_INDEX_SHIFT);
     came = sdhci_wait(s, SDHCI_STATUS, STATUS_READABLE, STATUS_READABLE, TUNE_MICROS);
     sdhci_write(s, SDHCI_STATUS, 0xffffffff);
     return came ? ERR_OK : ERR_TIMEOUT;
@@ -122,8 +126,8 @@ enum err sdhci_tune(struct sd_host *host, unsigned index)
         if (!(sdhci_read(s, SDHCI_CONTROL_2) & CONTROL2_TUNE))
             break;
     }
-    if (e == ERR_OK && (sdhci_read(s, SDHCI_CONTROL_2) & (CONTROL2_TUNE | CONTROL2_TUNED)) ==
-                           CONTROL2_TUNED)
+    if (e == ERR_OK &&
+        (sdhci_read(s, SDHCI_CONTROL_2) & (CONTROL2_TUNE | CONTROL2_TUNED)) == CONTROL2_TUNED)
         return ERR_OK;
     sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE | CONTROL2_TUNED, 0); /* the fixed clock */
     sdhci_stop(host);

@@ -13,9 +13,9 @@ enum {
     REG_FCTRL = 0x60,
     REG_IE = 0x70,
     SCKDIV_MAX = 0xfff,
-    CSMODE_AUTO = 0, /* low for each frame of its own */
-    CSMODE_HOLD = 2, /* low from the next frame on, until the mode changes */
-    CSMODE_OFF = 3,  /* high whatever is sent */
+    CSMODE_AUTO = 0,        /* low for each frame of its own */
+    CSMODE_HOLD = 2,        /* low from the next frame on, until the mode changes */
+    CSMODE_OFF = 3,         /* high whatever is sent */
     FMT_SINGLE_8 = 8 << 16, /* 8 bits a frame, one wire each way, received, too */
     FIFO_BYTES = 8,
 };
@@ -74,7 +74,10 @@ static void sifive_spi_idle(struct spi_bus *bus, size_t bytes)
 void sifive_spi_init(struct sifive_spi *spi, uintptr_t base, uint64_t clock_hz)
 {
     static const struct spi_bus bus = {
-        sifive_spi_set_hz, sifive_spi_select, sifive_spi_exchange, sifive_spi_idle,
+        sifive_spi_set_hz,
+        sifive_spi_select,
+        sifive_spi_exchange,
+        sifive_spi_idle,
     };
 
     spi->bus = bus;

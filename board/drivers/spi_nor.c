@@ -5,13 +5,13 @@
 #include "board/drivers/device_name.h"
 
 enum {
-    COMMAND_ID = 0x9f,         /* manufacturer, type, log2 of the bytes */
-    COMMAND_FAST_READ = 0x0b,  /* 3 bytes of address, 8 clocks, data */
+    COMMAND_ID = 0x9f,        /* manufacturer, type, log2 of the bytes */
+    COMMAND_FAST_READ = 0x0b, /* 3 bytes of address, 8 clocks, data */
     COMMAND_FAST_READ_4 = 0x0c,
-    COMMAND_WAKE = 0xab,       /* release from deep power-down */
-    WAKE_BYTES = 64,           /* t_RES1 is 5 us or less: bytes at up to 100 MHz */
+    COMMAND_WAKE = 0xab, /* release from deep power-down */
+    WAKE_BYTES = 64,     /* t_RES1 is 5 us or less: bytes at up to 100 MHz */
     SIZE_MIN = 16,
-    SIZE_LONG = 24,            /* 16 MiB: what 3 bytes reach */
+    SIZE_LONG = 24, /* 16 MiB: what 3 bytes reach */
     SIZE_MAX_LOG = 31,
     MAX_SECTORS = 128,
 };

@@ -85,8 +85,8 @@ static void find_flash(struct tree_storage *s, const struct device_tree *tree)
 
     device_tree_begin(&node);
     while (device_tree_next_compatible(tree, &node, "cfi-flash"))
-        for (unsigned bank = 0; s->n_devices < BOARD_MAX_BLOCK &&
-                                device_tree_reg(tree, &node, bank, &base, &bytes);
+        for (unsigned bank = 0;
+             s->n_devices < BOARD_MAX_BLOCK && device_tree_reg(tree, &node, bank, &base, &bytes);
              bank++)
             if (base != 0) /* a bank there is for firmware, and NULL stays unmapped */
                 add_bank(s, (uintptr_t)base, (size_t)bytes);

@@ -9,40 +9,46 @@
 #include "board/drivers/dma.h"
 
 enum { /* section 4.2.2, table 4.1 */
-    REG_MAGIC = 0x000,
-    REG_VERSION = 0x004,
-    REG_DEVICE_ID = 0x008,
-    REG_DEVICE_FEATURES = 0x010,
-    REG_DEVICE_FEATURES_SEL = 0x014,
-    REG_DRIVER_FEATURES = 0x020,
-    REG_DRIVER_FEATURES_SEL = 0x024,
-    REG_QUEUE_SEL = 0x030,
-    REG_QUEUE_NUM_MAX = 0x034,
-    REG_QUEUE_NUM = 0x038,
-    REG_QUEUE_READY = 0x044,
-    REG_QUEUE_NOTIFY = 0x050,
-    REG_STATUS = 0x070,
-    REG_QUEUE_DESC = 0x080,
-    REG_QUEUE_DRIVER = 0x090,
-    REG_QUEUE_DEVICE = 0x0a0,
-    REG_CONFIG_GENERATION = 0x0fc,
-    REG_CAPACITY = 0x100, /* section 5.2.4 */
-    REG_SIZE_MAX = 0x108,
-    REG_SEG_MAX = 0x10c,
+       REG_MAGIC = 0x000,
+       REG_VERSION = 0x004,
+       REG_DEVICE_ID = 0x008,
+       REG_DEVICE_FEATURES = 0x010,
+       REG_DEVICE_FEATURES_SEL = 0x014,
+       REG_DRIVER_FEATURES = 0x020,
+       REG_DRIVER_FEATURES_SEL = 0x024,
+       REG_QUEUE_SEL = 0x030,
+       REG_QUEUE_NUM_MAX = 0x034,
+       REG_QUEUE_NUM = 0x038,
+       REG_QUEUE_READY = 0x044,
+       REG_QUEUE_NOTIFY = 0x050,
+       REG_STATUS = 0x070,
+       REG_QUEUE_DESC = 0x080,
+       REG_QUEUE_DRIVER = 0x090,
+       REG_QUEUE_DEVICE = 0x0a0,
+       REG_CONFIG_GENERATION = 0x0fc,
+       REG_CAPACITY = 0x100, /* section 5.2.4 */
+       REG_SIZE_MAX = 0x108,
+       REG_SEG_MAX = 0x10c,
 };
 
 enum { MAGIC = 0x74726976, DEVICE_BLOCK = 2, VERSION_MODERN = 2 };
-enum { STATUS_ACKNOWLEDGE = 1, STATUS_DRIVER = 2, STATUS_DRIVER_OK = 4, STATUS_FEATURES_OK = 8,
-       STATUS_NEEDS_RESET = 0x40, STATUS_FAILED = 0x80 }; /* section 2.1 */
+enum {
+    STATUS_ACKNOWLEDGE = 1,
+    STATUS_DRIVER = 2,
+    STATUS_DRIVER_OK = 4,
+    STATUS_FEATURES_OK = 8,
+    STATUS_NEEDS_RESET = 0x40,
+    STATUS_FAILED = 0x80
+}; /* section 2.1 */
 enum { FEATURE_SIZE_MAX = 1u << 1, FEATURE_SEG_MAX = 1u << 2, FEATURE_RO = 1u << 5 }; /* 5.2.3 */
-enum { FEATURE_HIGH_VERSION_1 = 1u << 0 };                      /* bit 32, section 6 */
+enum { FEATURE_HIGH_VERSION_1 = 1u << 0 }; /* bit 32, section 6 */
 enum { DESC_NEXT = 1, DESC_WRITE = 2, AVAIL_NO_INTERRUPT = 1, USED_NO_NOTIFY = 1 };
 enum { REQUEST_IN = 0, REQUEST_OUT = 1, REQUEST_OK = 0 };
 
 enum {
-    WANTED_BYTES = 128 * 1024,  /* of a request, where the device limits its segments */
-    RESET_POLLS = 10000000,     /* reads of the status register, a second or more */
-    HEALTH_PERIOD = 1 << 16,    /* empty polls between two looks at the status register */
+    WANTED_BYTES = 128 * 1024, /* of a request, where the device limits its segments */
+    RESET_POLLS = 10000000,    /* reads of the status register, a second or more */
+    HEALTH_PERIOD = 1 << 16,   /* empty polls between two looks at the status register */
 };
 
 static uint32_t virtio_read(const struct virtio_blk *v, unsigned reg)
@@ -369,8 +375,7 @@ enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block
 
     memset(state, 0, sizeof *state);
     state->mmio = mmio;
-    if (virtio_read(state, REG_MAGIC) != MAGIC ||
-        virtio_read(state, REG_DEVICE_ID) != DEVICE_BLOCK)
+    if (virtio_read(state, REG_MAGIC) != MAGIC || virtio_read(state, REG_DEVICE_ID) != DEVICE_BLOCK)
         return ERR_NO_DEVICE;
     device_name_set(state->name, "virtio-blk at ", mmio);
     if (virtio_read(state, REG_VERSION) != VERSION_MODERN) {

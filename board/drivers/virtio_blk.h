@@ -10,9 +10,9 @@
 #include "board/err.h"
 
 enum {
-    VIRTIO_BLK_DEPTH = 32,                     /* requests in flight at most */
-    VIRTIO_BLK_QUEUE = 128,                    /* descriptors, a power of two */
-    VIRTIO_BLK_MAX_SECTORS = 2048,             /* 1 MiB a request */
+    VIRTIO_BLK_DEPTH = 32,         /* requests in flight at most */
+    VIRTIO_BLK_QUEUE = 128,        /* descriptors, a power of two */
+    VIRTIO_BLK_MAX_SECTORS = 2048, /* 1 MiB a request */
 };
 
 struct virtq_desc { /* section 2.7.5 */
@@ -53,13 +53,13 @@ struct virtio_blk {
     _Alignas(64) uint8_t status[VIRTIO_BLK_DEPTH];
     _Alignas(64) struct block_request *requests[VIRTIO_BLK_DEPTH]; /* NULL: the slot is free */
     uintptr_t mmio;
-    uint32_t depth;        /* slots in use by this device, <= VIRTIO_BLK_DEPTH */
-    uint32_t slot_descs;   /* descriptors that each slot owns */
+    uint32_t depth;         /* slots in use by this device, <= VIRTIO_BLK_DEPTH */
+    uint32_t slot_descs;    /* descriptors that each slot owns */
     uint32_t segment_bytes; /* largest data descriptor */
     uint32_t queue_size;
     uint32_t in_flight;
     uint32_t most_in_flight; /* high-water mark, for figures and tests */
-    uint32_t idle_polls;   /* since the last answer */
+    uint32_t idle_polls;     /* since the last answer */
     uint16_t used_seen;
     bool dead;
     bool read_only;

@@ -73,7 +73,8 @@ static double *sums_of(const void *w, size_t *columns)
     }
     *columns = p->dim;
     return w == t->rows && t->first_row == 0
-               ? run.result->sums + input_offset(p, p->n_layers, INPUT_QKV) : NULL;
+               ? run.result->sums + input_offset(p, p->n_layers, INPUT_QKV)
+               : NULL;
 }
 
 static void count(const void *w, const float *x, size_t n_tokens, size_t stride)
@@ -200,8 +201,7 @@ static bool keep_columns(struct calibration *c)
         for (int i = 0; i < (layer < p->n_layers ? INPUTS : 1); i++) {
             size_t at = input_offset(p, layer, (enum input)i);
 
-            norm_columns(c->columns + at, run.result->sums + at,
-                         input_columns(p, (enum input)i));
+            norm_columns(c->columns + at, run.result->sums + at, input_columns(p, (enum input)i));
         }
     }
     return true;
@@ -222,8 +222,11 @@ static bool read_params(const char *path, struct ingot_params *p)
 
 bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text)
 {
-    struct pack_options floats = { .input = o->input, .tokenizer = o->tokenizer,
-                                   .template = "none", .type = INGOT_F16, .type_given = true,
+    struct pack_options floats = { .input = o->input,
+                                   .tokenizer = o->tokenizer,
+                                   .template = "none",
+                                   .type = INGOT_F16,
+                                   .type_given = true,
                                    .quiet = true };
     char path[512], problem[512];
     bool good;
@@ -254,20 +257,14 @@ const float *calibrate_importance(void *calibration, enum ingot_role role, unsig
     switch (role) {
     case INGOT_ATTN_Q:
     case INGOT_ATTN_K:
-    case INGOT_ATTN_V:
-        return c->columns + input_offset(p, layer, INPUT_QKV);
-    case INGOT_ATTN_OUT:
-        return c->columns + input_offset(p, layer, INPUT_OUT);
+    case INGOT_ATTN_V: return c->columns + input_offset(p, layer, INPUT_QKV);
+    case INGOT_ATTN_OUT: return c->columns + input_offset(p, layer, INPUT_OUT);
     case INGOT_FFN_GATE:
-    case INGOT_FFN_UP:
-        return c->columns + input_offset(p, layer, INPUT_GATE_UP);
-    case INGOT_FFN_DOWN:
-        return c->columns + input_offset(p, layer, INPUT_DOWN);
+    case INGOT_FFN_UP: return c->columns + input_offset(p, layer, INPUT_GATE_UP);
+    case INGOT_FFN_DOWN: return c->columns + input_offset(p, layer, INPUT_DOWN);
     case INGOT_TOKEN_EMBEDDING:
         return p->tied ? c->columns + input_offset(p, p->n_layers, INPUT_QKV) : NULL;
-    case INGOT_OUTPUT:
-        return c->columns + input_offset(p, p->n_layers, INPUT_QKV);
-    default:
-        return NULL;
+    case INGOT_OUTPUT: return c->columns + input_offset(p, p->n_layers, INPUT_QKV);
+    default: return NULL;
     }
 }

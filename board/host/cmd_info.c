@@ -16,14 +16,15 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: ingot info FILE [--tensors] [--template NAME] [--tokenizer FILE]\n"
-         "What a model is, how large its parts are and which boards it fits. FILE is an .ingot, or\n"
-         "a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary file\n"
-         "first.\n"
-         "\n"
-         "  --tensors         list every part of the file and every tensor\n"
-         "  --template NAME   as `ingot pack` takes it; not of an .ingot\n"
-         "  --tokenizer FILE  of a llama2.c checkpoint");
+    puts(
+        "usage: ingot info FILE [--tensors] [--template NAME] [--tokenizer FILE]\n"
+        "What a model is, how large its parts are and which boards it fits. FILE is an .ingot, or\n"
+        "a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary file\n"
+        "first.\n"
+        "\n"
+        "  --tensors         list every part of the file and every tensor\n"
+        "  --template NAME   as `ingot pack` takes it; not of an .ingot\n"
+        "  --tokenizer FILE  of a llama2.c checkpoint");
 }
 
 /* Weights without padding, and the bytes they take with it. */

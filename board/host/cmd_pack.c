@@ -10,24 +10,25 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: ingot pack IN -o OUT [--type TYPE] [--template NAME] [--tokenizer FILE]\n"
-         "Make an .ingot file from a GGUF file, a Hugging Face folder, or a llama2.c checkpoint\n"
-         "(versions 0, 1 and 2). Types that no kernel multiplies are stored as another, which is\n"
-         "said.\n"
-         "\n"
-         "  -o, --output FILE  the .ingot file to write\n"
-         "  --type TYPE        of the weights: f32, f16, q8_0, q4_0, q4_k, q6_k, or q4_k_m, which\n"
-         "                     is q4_k with q6_k where it matters most (default: as in IN)\n"
-         "  --tokenizer FILE   of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
-         "                     tokenizer.bin beside it)\n"
-         "  --template NAME    chat template in place of the model's own; list: shows them; none:\n"
-         "                     the model continues text\n"
-         "  --head TYPE        of the output matrix, which is the embedding where they are tied\n"
-         "  --calibrate FILE   run the model over a text first, so that weights multiplied by more\n"
-         "                     are kept better, and tell its perplexity before and after\n"
-         "  --report           a line for every matrix: from what, to what, and the error (NMSE)\n"
-         "  -q, --quiet        no progress\n"
-         "  -h, --help         this text");
+    puts(
+        "usage: ingot pack IN -o OUT [--type TYPE] [--template NAME] [--tokenizer FILE]\n"
+        "Make an .ingot file from a GGUF file, a Hugging Face folder, or a llama2.c checkpoint\n"
+        "(versions 0, 1 and 2). Types that no kernel multiplies are stored as another, which is\n"
+        "said.\n"
+        "\n"
+        "  -o, --output FILE  the .ingot file to write\n"
+        "  --type TYPE        of the weights: f32, f16, q8_0, q4_0, q4_k, q6_k, or q4_k_m, which\n"
+        "                     is q4_k with q6_k where it matters most (default: as in IN)\n"
+        "  --tokenizer FILE   of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
+        "                     tokenizer.bin beside it)\n"
+        "  --template NAME    chat template in place of the model's own; list: shows them; none:\n"
+        "                     the model continues text\n"
+        "  --head TYPE        of the output matrix, which is the embedding where they are tied\n"
+        "  --calibrate FILE   run the model over a text first, so that weights multiplied by more\n"
+        "                     are kept better, and tell its perplexity before and after\n"
+        "  --report           a line for every matrix: from what, to what, and the error (NMSE)\n"
+        "  -q, --quiet        no progress\n"
+        "  -h, --help         this text");
 }
 
 static bool refuse(const char *word, const char *why)
@@ -60,7 +61,7 @@ static bool set_value(struct words *w, const char *word, const char *value)
 {
     const struct {
         const char *word, *other;
-        const char **to;                                             /* or: */
+        const char **to; /* or: */
         bool (*set)(struct pack_options *o, const char *value);
     } options[] = {
         { "-o", "--output", &w->pack.output, NULL },

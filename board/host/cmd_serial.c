@@ -11,8 +11,14 @@
 #include "board/host/serial_events.h"
 #include "board/host/serial_line.h"
 
-enum { CTRL_C = 3, STEP_MS = 100, ASK_MS = 2000, SILENCE_MS = 500, DEFAULT_WAIT_S = 30,
-       REQUEST_BYTES = 16384 };
+enum {
+    CTRL_C = 3,
+    STEP_MS = 100,
+    ASK_MS = 2000,
+    SILENCE_MS = 500,
+    DEFAULT_WAIT_S = 30,
+    REQUEST_BYTES = 16384
+};
 
 static const char help[] =
     "usage: ingot serial DEVICE [options]\n"
@@ -31,9 +37,12 @@ static const char help[] =
     "  -h, --help             this text";
 
 /* Options that are the board's: flags, and the field of a request. */
-static const struct { const char *flag, *field; } settings[] = {
-    { "-n", "n" }, { "--temp", "temp" }, { "--top-p", "top_p" }, { "--top-k", "top_k" },
-    { "--min-p", "min_p" }, { "--repeat", "repeat" }, { "-s", "seed" }, { "--seed", "seed" },
+static const struct {
+    const char *flag, *field;
+} settings[] = {
+    { "-n", "n" },          { "--temp", "temp" },   { "--top-p", "top_p" },
+    { "--top-k", "top_k" }, { "--min-p", "min_p" }, { "--repeat", "repeat" },
+    { "-s", "seed" },       { "--seed", "seed" },
 };
 
 enum phase { CONNECTING, IDLE, WAITING, OVER };
@@ -364,8 +373,8 @@ static void talk(void)
         if (serial.phase == IDLE) {
             next_typed();
         }
-        if (serial.phase != OVER && !serial_step(&serial.line, STEP_MS, listens ? &typed : NULL,
-                                                 take_line, NULL)) {
+        if (serial.phase != OVER &&
+            !serial_step(&serial.line, STEP_MS, listens ? &typed : NULL, take_line, NULL)) {
             end(EXIT_FAILED);
         }
         if (typed && serial.phase == IDLE) {

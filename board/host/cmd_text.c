@@ -105,8 +105,7 @@ int cmd_tokenize(int argc, char **argv)
                &status)) {
         return status;
     }
-    if (open_tokenizer(&args, &tokenizer, &section) &&
-        text_read(&text, stdin, "standard input") &&
+    if (open_tokenizer(&args, &tokenizer, &section) && text_read(&text, stdin, "standard input") &&
         text_tokenize(&text, &tokenizer,
                       args.no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS | TOKENIZER_EOS)) {
         print_tokens(&tokenizer, &text, args.options.ids);

@@ -9,10 +9,11 @@ enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
 static void help(void)
 {
-    puts("usage: ingot verify FILE.ingot\n"
-         "Check every checksum and every field of an .ingot file, and that no weight is infinite or\n"
-         "NaN. Names each damaged part.\n"
-         "Exit status: 0 all is well, 1 something is damaged.");
+    puts(
+        "usage: ingot verify FILE.ingot\n"
+        "Check every checksum and every field of an .ingot file, and that no weight is infinite or\n"
+        "NaN. Names each damaged part.\n"
+        "Exit status: 0 all is well, 1 something is damaged.");
 }
 
 static int verify(const char *path)
@@ -28,8 +29,7 @@ static int verify(const char *path)
     }
     n = f.image.header->extents.count;
     for (unsigned i = 0; i < n; i++) {
-        if (ingot_file_check_extent(&f, i) != ERR_OK ||
-            ingot_file_check_finite(&f, i) != ERR_OK) {
+        if (ingot_file_check_extent(&f, i) != ERR_OK || ingot_file_check_finite(&f, i) != ERR_OK) {
             fprintf(stderr, "ingot: %s: %s\n", path, f.image.problem);
             damaged++;
         }

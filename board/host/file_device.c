@@ -11,8 +11,8 @@
 
 static const uint64_t NS_PER_S = 1000000000u;
 
-__attribute__((format(printf, 2, 3)))
-static void file_device_explain(struct file_device *d, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void file_device_explain(struct file_device *d,
+                                                                      const char *format, ...)
 {
     va_list args;
 

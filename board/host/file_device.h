@@ -19,14 +19,14 @@ struct file_device {
     uint64_t bytes;            /* of the file; the last sector's rest reads as zeros */
     uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
     pthread_t thread;
-    pthread_mutex_t lock;      /* guards everything below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t work;
     bool stop;
     struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: read by the thread, then */
     uint32_t submitted;                             /* ... marked done by poll, in order */
     _Atomic uint32_t finished;
     uint32_t collected;
-    uint64_t due_ns;           /* when the paced card is free again */
+    uint64_t due_ns;             /* when the paced card is free again */
     char name[FILE_DEVICE_TEXT]; /* the path */
     char why[FILE_DEVICE_TEXT];  /* after an error: a sentence with the path, else empty */
 };

@@ -9,59 +9,78 @@ static const struct alias {
     const char *flag;
     const char *option;
 } aliases[] = {
-    { "-p", "prompt" },          { "--prompt", "prompt" },   { "-n", "n" },
-    { "--predict", "n" },        { "--n-predict", "n" },     { "--temp", "temp" },
-    { "--temperature", "temp" }, { "--top-p", "top_p" },     { "--top-k", "top_k" },
-    { "--min-p", "min_p" },      { "--repeat", "repeat" },   { "--repeat-penalty", "repeat" },
-    { "-s", "seed" },            { "--seed", "seed" },       { "-c", "ctx" },
-    { "--ctx", "ctx" },          { "--ctx-size", "ctx" },    { "--mem", "mem" },
-    { "-t", "cores" },           { "--threads", "cores" },   { "--isa", "isa" },
-    { "--kv", "kv" },             { "--system", "system" },  { "--think", "think" },
-    { "--spec", "spec" },         { "--draft", "draft" },   { "--stop", "stop" },
+    { "-p", "prompt" },
+    { "--prompt", "prompt" },
+    { "-n", "n" },
+    { "--predict", "n" },
+    { "--n-predict", "n" },
+    { "--temp", "temp" },
+    { "--temperature", "temp" },
+    { "--top-p", "top_p" },
+    { "--top-k", "top_k" },
+    { "--min-p", "min_p" },
+    { "--repeat", "repeat" },
+    { "--repeat-penalty", "repeat" },
+    { "-s", "seed" },
+    { "--seed", "seed" },
+    { "-c", "ctx" },
+    { "--ctx", "ctx" },
+    { "--ctx-size", "ctx" },
+    { "--mem", "mem" },
+    { "-t", "cores" },
+    { "--threads", "cores" },
+    { "--isa", "isa" },
+    { "--kv", "kv" },
+    { "--system", "system" },
+    { "--think", "think" },
+    { "--spec", "spec" },
+    { "--draft", "draft" },
+    { "--stop", "stop" },
     { "--mode", "mode" },
 };
 
 void host_args_help(void)
 {
-    puts("options:\n"
-         "  -p, --prompt TEXT      text to continue, or the user's turn\n"
-         "  --system TEXT          the system prompt (default: the model's own)\n"
-         "  --template NAME        chat template; list: shows them; none: continue text\n"
-         "  --think off            where the template knows it (Qwen3); or how thoughts are shown:\n"
-         "                         show, dim, hide (default: dim on a terminal)\n"
-         "  --stop TEXT            ends the reply before this text; up to four times\n"
-         "  -n, --predict N        tokens to generate (default: until the model ends)\n"
-         "  --temp T               0: greedy (default 0.8)\n"
-         "  --top-p P  --top-k K  --min-p P  --repeat R\n"
-         "                         0.95, 40, 0.05, 1.0 by default\n"
-         "  -s, --seed S           of the sampler (default: the time)\n"
-         "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
-         "  --kv TYPE              f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
-         "                         card; card,q8: what does not fit RAM (and --mem) spills to a file\n"
-         "  --kv-file FILE         that file; it is there beforehand and keeps its size\n"
-         "  --draft FILE           a smaller model of the same vocabulary that guesses tokens ahead\n"
-         "  --spec auto|off|ngram  ngram: guess tokens from what the text repeats\n"
-         "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
-         "  --mmap                 use the file where it lies, as from flash\n"
-         "  --card RATE            read the file at this pace, bytes a second; 20M: 20 million\n"
-         "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
-         "  --chunk N              prompt tokens that pass the layers together (default 128)\n"
-         "  -t, --threads N        threads (default: all cores)\n"
-         "  --isa NAME             that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
-         "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
-         "  --selftest             check the kernels on this CPU first\n"
-         "  --ids                  print token ids and the hash of the logits\n"
-         "  --trace FILE           what card and cores did, as a Chrome trace (ingot run)\n"
-         "  --ticks                print how long prompt and reply took, in nanoseconds\n"
-         "  -f, --file FILE        text to read\n"
-         "  -o, --output FILE      file to write\n"
-         "  --tokenizer FILE       of a llama2.c model\n"
-         "  --tokens \"ID ID ...\"   in place of a prompt (ingot logits)\n"
-         "  --no-bos               do not begin with the BOS token\n"
-         "  --json, --mode json    requests and events in JSON lines (docs/SERIAL.md)\n"
-         "  -q, --quiet            no log lines\n"
-         "  --no-figures           no line of figures behind a reply\n"
-         "  -h, --help             this text");
+    puts(
+        "options:\n"
+        "  -p, --prompt TEXT      text to continue, or the user's turn\n"
+        "  --system TEXT          the system prompt (default: the model's own)\n"
+        "  --template NAME        chat template; list: shows them; none: continue text\n"
+        "  --think off            where the template knows it (Qwen3); or how thoughts are shown:\n"
+        "                         show, dim, hide (default: dim on a terminal)\n"
+        "  --stop TEXT            ends the reply before this text; up to four times\n"
+        "  -n, --predict N        tokens to generate (default: until the model ends)\n"
+        "  --temp T               0: greedy (default 0.8)\n"
+        "  --top-p P  --top-k K  --min-p P  --repeat R\n"
+        "                         0.95, 40, 0.05, 1.0 by default\n"
+        "  -s, --seed S           of the sampler (default: the time)\n"
+        "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
+        "  --kv TYPE              f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
+        "                         card; card,q8: what does not fit RAM (and --mem) spills to a file\n"
+        "  --kv-file FILE         that file; it is there beforehand and keeps its size\n"
+        "  --draft FILE           a smaller model of the same vocabulary that guesses tokens ahead\n"
+        "  --spec auto|off|ngram  ngram: guess tokens from what the text repeats\n"
+        "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
+        "  --mmap                 use the file where it lies, as from flash\n"
+        "  --card RATE            read the file at this pace, bytes a second; 20M: 20 million\n"
+        "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
+        "  --chunk N              prompt tokens that pass the layers together (default 128)\n"
+        "  -t, --threads N        threads (default: all cores)\n"
+        "  --isa NAME             that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
+        "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
+        "  --selftest             check the kernels on this CPU first\n"
+        "  --ids                  print token ids and the hash of the logits\n"
+        "  --trace FILE           what card and cores did, as a Chrome trace (ingot run)\n"
+        "  --ticks                print how long prompt and reply took, in nanoseconds\n"
+        "  -f, --file FILE        text to read\n"
+        "  -o, --output FILE      file to write\n"
+        "  --tokenizer FILE       of a llama2.c model\n"
+        "  --tokens \"ID ID ...\"   in place of a prompt (ingot logits)\n"
+        "  --no-bos               do not begin with the BOS token\n"
+        "  --json, --mode json    requests and events in JSON lines (docs/SERIAL.md)\n"
+        "  -q, --quiet            no log lines\n"
+        "  --no-figures           no line of figures behind a reply\n"
+        "  -h, --help             this text");
 }
 
 void host_args_list_templates(void)
@@ -127,8 +146,10 @@ static bool set_size(const char *word, const char *value, uint64_t *out)
 
 static bool read_rate(const char *word, const char *value, uint64_t *out)
 {
-    static const struct { char letter; double factor; } units[] = { { 'K', 1e3 }, { 'M', 1e6 },
-                                                                    { 'G', 1e9 } };
+    static const struct {
+        char letter;
+        double factor;
+    } units[] = { { 'K', 1e3 }, { 'M', 1e6 }, { 'G', 1e9 } };
     size_t n = strlen(value);
     double factor = 1;
     char digits[32];

@@ -78,8 +78,8 @@ const struct kernel_tuning *host_cpu_tuning(void)
 
 /* riscv_hwprobe, since Linux 6.4 (Documentation/arch/riscv/hwprobe.rst). */
 enum { HWPROBE = 258, KEY_IMA_EXT_0 = 4 };
-#define EXT_V       ((uint64_t)1 << 2)
-#define EXT_ZVFH    ((uint64_t)1 << 30)
+#define EXT_V ((uint64_t)1 << 2)
+#define EXT_ZVFH ((uint64_t)1 << 30)
 #define EXT_ZVFHMIN ((uint64_t)1 << 31)
 
 uint32_t host_cpu_features(void)

@@ -75,7 +75,8 @@ static void close_file(struct host_file *f)
 /* Other formats are packed into a temporary file, which is gone once it is open. */
 static bool open_any(struct host_file *f, const struct host_args *args, const char *name)
 {
-    struct pack_options pack = { .input = name, .tokenizer = args->tokenizer,
+    struct pack_options pack = { .input = name,
+                                 .tokenizer = args->tokenizer,
                                  .template = args->template,
                                  .quiet = args->quiet };
     char path[512];
@@ -162,7 +163,7 @@ static bool open_kv(struct host_model *m, const struct host_args *args)
         return true;
     }
     if (file_device_open_writable(&f->device_state, args->kv_file, args->card_rate, &f->device) !=
-            ERR_OK) {
+        ERR_OK) {
         fprintf(stderr, "ingot: %s; `truncate -s 64M FILE` makes one\n", f->device_state.why);
         return false;
     }
@@ -250,7 +251,8 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
     bool loaded;
 
     if (m->engine.plan.n_spilled != 0 && m->setup.kv_file == NULL) {
-        return fail(args->model, "keys and values would spill: name a file for them with --kv-file");
+        return fail(args->model,
+                    "keys and values would spill: name a file for them with --kv-file");
     }
     host_console_to(2);
     if (!args->quiet) {
@@ -261,8 +263,8 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
         report_model(&m->engine);
         report_plan(&m->engine);
     }
-    loaded = (m->draft == NULL ||
-              load(m->draft, &m->draft_setup, args)) && load(&m->engine, &m->setup, args);
+    loaded = (m->draft == NULL || load(m->draft, &m->draft_setup, args)) &&
+             load(&m->engine, &m->setup, args);
     host_console_to(1);
     return loaded;
 }

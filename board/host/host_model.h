@@ -18,9 +18,9 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 struct host_args {
     const char *command;
-    const char *model;    /* the one word without a dash; NULL: none */
-    const char *file;     /* -f, --file */
-    const char *output;   /* -o, --output */
+    const char *model;  /* the one word without a dash; NULL: none */
+    const char *file;   /* -f, --file */
+    const char *output; /* -o, --output */
     const char *tokenizer;
     const char *template; /* --template; NULL: the model's */
     const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
@@ -30,11 +30,11 @@ struct host_args {
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
     uint32_t chunk;       /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
-    bool foretell;        /* one of them, or --board: this computer is not measured */
-    bool fit;             /* --fit */
-    bool in_place;        /* --mmap: map the file and use it where it lies */
+    bool foretell;           /* one of them, or --board: this computer is not measured */
+    bool fit;                /* --fit */
+    bool in_place;           /* --mmap: map the file and use it where it lies */
     bool no_bos;
-    bool quiet;           /* no log lines */
+    bool quiet; /* no log lines */
     bool help;
     struct options options;
 };

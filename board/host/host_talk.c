@@ -24,8 +24,8 @@ static struct {
     struct host_args *args;
     struct host_model model;
     struct chat chat;
-    char path[PATH_BYTES];   /* of the model, once it was changed */
-    uint8_t *vocabulary;     /* a copy, where --template changes it */
+    char path[PATH_BYTES]; /* of the model, once it was changed */
+    uint8_t *vocabulary;   /* a copy, where --template changes it */
     struct file_device save_device;
     struct block_device save_block;
     struct file save;
@@ -41,7 +41,8 @@ static bool choose_template(const struct host_args *args, const struct ingot_cha
 {
     static alignas(struct ingot_chat) uint8_t section[CHAT_MOST_BYTES];
     struct engine *e = &talk.model.engine;
-    struct chat_request request = { .name = args->template, .stops = e->image.chat->stops,
+    struct chat_request request = { .name = args->template,
+                                    .stops = e->image.chat->stops,
                                     .n_stops = e->image.chat->n_stops,
                                     .tokenizer = e->image.tokenizer };
     size_t vocabulary_bytes = (size_t)e->image.header->tokenizer.bytes;
@@ -123,7 +124,8 @@ static void list_models(void)
     char path[PATH_BYTES], size[FORMAT_NUMBER_BYTES];
     struct stat st;
     int n = in_folder(path, folder_bytes() != 0 ? "" : ".", "")
-                ? scandir(path, &names, is_model, alphasort) : -1;
+                ? scandir(path, &names, is_model, alphasort)
+                : -1;
 
     if (n < 0) {
         console_printf("error: %s: %s\n", path, strerror(errno));

@@ -49,7 +49,7 @@ static void on_resize(int number)
     terminal.resized = 1;
 }
 
-static void catch(int number, void (*handler)(int))
+static void catch (int number, void (*handler)(int))
 {
     struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 
@@ -67,7 +67,7 @@ static void on_stop(int number)
     signal(number, SIG_DFL);
     raise(number);
     sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
-    catch(number, on_stop);
+    catch (number, on_stop);
     set(true);
     terminal.resized = 1;
     terminal.resumed = 1;
@@ -75,7 +75,9 @@ static void on_stop(int number)
 
 bool host_terminal_open(void)
 {
-    static const int ends[] = { SIGHUP, SIGTERM, SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+    static const int ends[] = {
+        SIGHUP, SIGTERM, SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT
+    };
     const char *kind = getenv("TERM");
 
     if (!isatty(0) || !isatty(1) || kind == NULL || strcmp(kind, "dumb") == 0 ||
@@ -90,10 +92,10 @@ bool host_terminal_open(void)
     terminal.raw.c_cc[VTIME] = 0;
     atexit(host_terminal_close);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        catch(ends[i], on_end);
+        catch (ends[i], on_end);
     }
-    catch(SIGWINCH, on_resize);
-    catch(SIGTSTP, on_stop);
+    catch (SIGWINCH, on_resize);
+    catch (SIGTSTP, on_stop);
     set(true);
     terminal.resized = 1;
     return true;

@@ -34,13 +34,13 @@ static const struct {
 };
 
 /* What the engine asks of a machine with `ram` bytes, and what it plans (engine_open). */
-static enum err plan_for(struct plan *plan, const struct image *img, uint64_t ram,
-                         uint32_t context)
+static enum err plan_for(struct plan *plan, const struct image *img, uint64_t ram, uint32_t context)
 {
     size_t text = tokenizer_scratch_bytes(ENGINE_TEXT_BYTES);
     size_t sampler = sampler_scratch_bytes(img->header->params.vocab);
     uint64_t taken = INGOT_PAGE + image_meta_bytes(img->header);
-    struct plan_request r = { .image = img, .context = context,
+    struct plan_request r = { .image = img,
+                              .context = context,
                               .extra_scratch = arena_take_bytes(text > sampler ? text : sampler) };
 
     r.arena_bytes = (size_t)(ram > taken ? ram - taken : 0);
@@ -105,8 +105,8 @@ static void print_memory(struct plan *plan, const struct image *img)
     printf("file        %s\n", format_bytes(size, img->header->file_bytes));
     if (plan_for(plan, img, UINT64_MAX / 2, 0) == ERR_OK) {
         printf("memory      resident %s, with it %s of keys and values and %s of work space for "
-               "%u tokens\n", format_bytes(size, plan->pinned_bytes),
-               format_bytes(kv, plan->kv_bytes),
+               "%u tokens\n",
+               format_bytes(size, plan->pinned_bytes), format_bytes(kv, plan->kv_bytes),
                format_bytes((char[FORMAT_NUMBER_BYTES]){ 0 }, plan->scratch_bytes), plan->context);
     }
     printf("            keys and values of 1024 tokens: %s in f16",
@@ -127,8 +127,8 @@ bool info_print_sizes(const struct image *img)
     puts("\nsizes, computed by the planner and not measured:");
     print_memory(plan, img);
     printf("\nboards, computed for their RAM less %u MiB for firmware and program:\n"
-           "%-22s %10s  %-9s %7s %11s %12s\n", (unsigned)RESERVED_MIB, "board", "RAM", "weights",
-           "context", "memory", "read/token");
+           "%-22s %10s  %-9s %7s %11s %12s\n",
+           (unsigned)RESERVED_MIB, "board", "RAM", "weights", "context", "memory", "read/token");
     for (size_t i = 0; i < sizeof boards / sizeof boards[0]; i++) {
         print_board(plan, img, boards[i].name, boards[i].ram_mib);
     }

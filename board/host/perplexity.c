@@ -35,8 +35,10 @@ static bool measure_windows(struct perplexity *p, struct engine *e, struct text 
     size_t n_windows = t->n_ids / p->n;
 
     if (n_windows == 0) {
-        fprintf(stderr, "ingot: the text has %zu tokens, and a window needs %u: take a longer text "
-                "or a smaller --ctx\n", t->n_ids, (unsigned)p->n);
+        fprintf(stderr,
+                "ingot: the text has %zu tokens, and a window needs %u: take a longer text "
+                "or a smaller --ctx\n",
+                t->n_ids, (unsigned)p->n);
         return false;
     }
     for (size_t i = 0; i < n_windows; i++) {

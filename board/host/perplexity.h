@@ -12,7 +12,7 @@ struct perplexity {
     uint32_t n;             /* tokens of a window, set by the caller */
     const uint32_t *window; /* ids of the window at work */
     uint32_t vocab;
-    double sum;             /* of -ln p */
+    double sum; /* of -ln p */
     double sum_squares;
     uint64_t count;
 };

@@ -90,8 +90,7 @@ static void print_row(enum ingot_type type, const struct retyped *r, const struc
         printf(", %s read per token", format_bytes(read, plan->layer_read + plan->head_read));
     }
     if (plan->decode_ns != 0) {
-        printf(", decode %s tok/s predicted",
-               format_ratio(rate, 1000000000u, plan->decode_ns, 3));
+        printf(", decode %s tok/s predicted", format_ratio(rate, 1000000000u, plan->decode_ns, 3));
     }
     putchar('\n');
 }

@@ -11,19 +11,58 @@
 
 /* Fields that matter here; those of a reply are columns of the CSV, under the same names. */
 enum field {
-    EVENT, TEXT, MS, PERCENT, BOARD, MODEL,
-    REASON, PROMPT_TOKENS, REPLY_TOKENS, FIRST_TOKEN_MS, DECODE_MS, PREFILL_RATE, DECODE_RATE,
-    PASSES, GUESSED, RIGHT, STREAMED, STREAMED_PER_PASS, PLANNED_PER_PASS, CARD_RATE, STALLED,
-    RETRIES, TEMPERATURE, CONTEXT,
+    EVENT,
+    TEXT,
+    MS,
+    PERCENT,
+    BOARD,
+    MODEL,
+    REASON,
+    PROMPT_TOKENS,
+    REPLY_TOKENS,
+    FIRST_TOKEN_MS,
+    DECODE_MS,
+    PREFILL_RATE,
+    DECODE_RATE,
+    PASSES,
+    GUESSED,
+    RIGHT,
+    STREAMED,
+    STREAMED_PER_PASS,
+    PLANNED_PER_PASS,
+    CARD_RATE,
+    STALLED,
+    RETRIES,
+    TEMPERATURE,
+    CONTEXT,
     N_FIELDS,
     FIRST_COLUMN = REASON
 };
 
 static const char *const names[N_FIELDS] = {
-    "event", "text", "ms", "percent", "board", "model", "reason", "prompt_tokens", "reply_tokens",
-    "first_token_ms", "decode_ms", "prefill_tokens_per_s", "decode_tokens_per_s", "decode_passes",
-    "guessed_tokens", "right_guesses", "streamed_bytes", "streamed_bytes_per_pass",
-    "planned_bytes_per_pass", "card_mb_per_s", "stalled_percent", "card_retries", "temperature_c",
+    "event",
+    "text",
+    "ms",
+    "percent",
+    "board",
+    "model",
+    "reason",
+    "prompt_tokens",
+    "reply_tokens",
+    "first_token_ms",
+    "decode_ms",
+    "prefill_tokens_per_s",
+    "decode_tokens_per_s",
+    "decode_passes",
+    "guessed_tokens",
+    "right_guesses",
+    "streamed_bytes",
+    "streamed_bytes_per_pass",
+    "planned_bytes_per_pass",
+    "card_mb_per_s",
+    "stalled_percent",
+    "card_retries",
+    "temperature_c",
     "context_tokens",
 };
 
@@ -165,10 +204,10 @@ static enum serial_kind take_done(struct serial_events *e, const struct event *e
 
 static enum serial_kind take_ready(struct serial_events *e, const struct event *event)
 {
-    snprintf(e->board, sizeof e->board, "%s", event->values[BOARD] != NULL ? event->values[BOARD]
-                                                                           : "");
-    snprintf(e->model, sizeof e->model, "%s", event->values[MODEL] != NULL ? event->values[MODEL]
-                                                                           : "");
+    snprintf(e->board, sizeof e->board, "%s",
+             event->values[BOARD] != NULL ? event->values[BOARD] : "");
+    snprintf(e->model, sizeof e->model, "%s",
+             event->values[MODEL] != NULL ? event->values[MODEL] : "");
     return SERIAL_READY;
 }
 

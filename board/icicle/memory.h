@@ -3,14 +3,14 @@
 #ifndef INGOT_BOARD_ICICLE_MEMORY_H
 #define INGOT_BOARD_ICICLE_MEMORY_H
 
-#define BOARD_RAM_BASE            0x80000000
-#define BOARD_LOAD_ADDRESS        0x80200000
+#define BOARD_RAM_BASE 0x80000000
+#define BOARD_LOAD_ADDRESS 0x80200000
 /* SBI always passes the tree in a1. */
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
-#define BOARD_SD                  0x20008000 /* TRM, MSS memory map: MMC */
-#define BOARD_UART_ADDRESS        0x20100000
-#define BOARD_UART_HZ             150000000 /* APB of the kit's design, as HSS sets it */
-#define BOARD_TIMEBASE_HZ         1000000
+#define BOARD_SD 0x20008000 /* TRM, MSS memory map: MMC */
+#define BOARD_UART_ADDRESS 0x20100000
+#define BOARD_UART_HZ 150000000 /* APB of the kit's design, as HSS sets it */
+#define BOARD_TIMEBASE_HZ 1000000
 
 #endif

@@ -3,15 +3,15 @@
 #ifndef INGOT_BOARD_RPI5_MEMORY_H
 #define INGOT_BOARD_RPI5_MEMORY_H
 
-#define BOARD_RAM_BASE            0
-#define BOARD_LOAD_ADDRESS        0x80000
+#define BOARD_RAM_BASE 0
+#define BOARD_LOAD_ADDRESS 0x80000
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
-#define BOARD_SD              0x1000fff000
-#define BOARD_MAILBOX         0x107c013880
-#define BOARD_UART            0x107d001000 /* uart10, the connector between the HDMI sockets */
-#define BOARD_WATCHDOG        0x107d200000
+#define BOARD_SD 0x1000fff000
+#define BOARD_MAILBOX 0x107c013880
+#define BOARD_UART 0x107d001000 /* uart10, the connector between the HDMI sockets */
+#define BOARD_WATCHDOG 0x107d200000
 #define BOARD_GIC_DISTRIBUTOR 0x107fff9000
-#define BOARD_GIC_INTERFACE   0x107fffa000
+#define BOARD_GIC_INTERFACE 0x107fffa000
 
 #endif

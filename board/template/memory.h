@@ -3,17 +3,17 @@
 #ifndef INGOT_BOARD_TEMPLATE_MEMORY_H
 #define INGOT_BOARD_TEMPLATE_MEMORY_H
 
-#define BOARD_RAM_BASE            0x80000000
+#define BOARD_RAM_BASE 0x80000000
 /* Behind the firmware; a multiple of 2 MiB. */
-#define BOARD_LOAD_ADDRESS        0x80200000
+#define BOARD_LOAD_ADDRESS 0x80200000
 /* The firmware passes the tree in a register. */
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
-#define BOARD_UART_ADDRESS        0x10000000
-#define BOARD_TIMEBASE_HZ         10000000
+#define BOARD_UART_ADDRESS 0x10000000
+#define BOARD_TIMEBASE_HZ 10000000
 
 /* Holds the kernels of every CPU. Without those that KERNELS_WITHOUT names 256 KiB suffice, which
  * is the default. */
-#define BOARD_IMAGE_FILE_BYTES    (288 * 1024)
+#define BOARD_IMAGE_FILE_BYTES (288 * 1024)
 
 #endif

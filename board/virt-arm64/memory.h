@@ -3,18 +3,18 @@
 #ifndef INGOT_BOARD_VIRT_ARM64_MEMORY_H
 #define INGOT_BOARD_VIRT_ARM64_MEMORY_H
 
-#define BOARD_RAM_BASE            0x40000000
-#define BOARD_LOAD_ADDRESS        0x40200000
+#define BOARD_RAM_BASE 0x40000000
+#define BOARD_LOAD_ADDRESS 0x40200000
 /* An ELF file starts with x0 = 0: the tree then lies at the base of RAM. */
 #define BOARD_DEVICE_TREE_ADDRESS 0x40000000
 
 /* For the message that there is no device tree. */
-#define BOARD_UART_ADDRESS        0x09000000
+#define BOARD_UART_ADDRESS 0x09000000
 
 /* The secure world's PL061, whose pin 0 switches the machine off (-M virt,secure=on). */
-#define BOARD_SECURE_GPIO         0x090b0000
+#define BOARD_SECURE_GPIO 0x090b0000
 
 /* More than the 256 KiB of a real board: the kernels of every CPU are in it. */
-#define BOARD_IMAGE_FILE_BYTES    (288 * 1024)
+#define BOARD_IMAGE_FILE_BYTES (288 * 1024)
 
 #endif

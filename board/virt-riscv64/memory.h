@@ -3,16 +3,16 @@
 #ifndef INGOT_BOARD_VIRT_RISCV64_MEMORY_H
 #define INGOT_BOARD_VIRT_RISCV64_MEMORY_H
 
-#define BOARD_RAM_BASE            0x80000000
-#define BOARD_LOAD_ADDRESS        0x80200000
+#define BOARD_RAM_BASE 0x80000000
+#define BOARD_LOAD_ADDRESS 0x80200000
 /* SBI always passes the tree in a1. */
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
 /* For the message that there is no device tree. */
-#define BOARD_UART_ADDRESS        0x10000000
-#define BOARD_TIMEBASE_HZ         10000000
+#define BOARD_UART_ADDRESS 0x10000000
+#define BOARD_TIMEBASE_HZ 10000000
 
 /* More than the 256 KiB of a real board: the kernels of every CPU are in it. */
-#define BOARD_IMAGE_FILE_BYTES    (288 * 1024)
+#define BOARD_IMAGE_FILE_BYTES (288 * 1024)
 
 #endif

@@ -3,17 +3,17 @@
 #ifndef INGOT_BOARD_VISIONFIVE2_MEMORY_H
 #define INGOT_BOARD_VISIONFIVE2_MEMORY_H
 
-#define BOARD_RAM_BASE            0x40000000
-#define BOARD_LOAD_ADDRESS        0x40200000
+#define BOARD_RAM_BASE 0x40000000
+#define BOARD_LOAD_ADDRESS 0x40200000
 /* SBI always passes the tree in a1. */
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
-#define BOARD_UART_ADDRESS        0x10000000
-#define BOARD_UART_HZ             24000000 /* the oscillator */
-#define BOARD_SDIO1_ADDRESS       0x16020000 /* the slot */
-#define BOARD_SDIO0_ADDRESS       0x16010000 /* the eMMC socket */
+#define BOARD_UART_ADDRESS 0x10000000
+#define BOARD_UART_HZ 24000000         /* the oscillator */
+#define BOARD_SDIO1_ADDRESS 0x16020000 /* the slot */
+#define BOARD_SDIO0_ADDRESS 0x16010000 /* the eMMC socket */
 /* clk_sdio, as the maker's trees and U-Boot set it. */
-#define BOARD_SDIO_HZ             50000000
-#define BOARD_TIMEBASE_HZ         4000000
+#define BOARD_SDIO_HZ 50000000
+#define BOARD_TIMEBASE_HZ 4000000
 
 #endif

@@ -25,7 +25,7 @@ static struct core_state {
         uint32_t features;
         uint64_t vector_bytes; /* of SVE; 0: none */
     } cpus[BOARD_MAX_CORES];   /* each core fills its own */
-    char name[48]; /* BSS: empty until cpu_detect */
+    char name[48];             /* BSS: empty until cpu_detect */
 } state;
 
 unsigned core_number(void)

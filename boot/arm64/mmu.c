@@ -10,13 +10,13 @@ enum {
 enum { ATTRIBUTE_NORMAL = 0, ATTRIBUTE_UNCACHED = 1, ATTRIBUTE_DEVICE = 2 };
 
 #define ENTRY_ATTRIBUTE(n) ((uint64_t)(n) << 2)
-#define ENTRY_READ_ONLY    ((uint64_t)1 << 7)
-#define ENTRY_OUTER        ((uint64_t)2 << 8)
-#define ENTRY_INNER        ((uint64_t)3 << 8)
-#define ENTRY_ACCESSED     ((uint64_t)1 << 10)
-#define ENTRY_NO_EXECUTE   ((uint64_t)3 << 53) /* EL1 and EL0 */
+#define ENTRY_READ_ONLY ((uint64_t)1 << 7)
+#define ENTRY_OUTER ((uint64_t)2 << 8)
+#define ENTRY_INNER ((uint64_t)3 << 8)
+#define ENTRY_ACCESSED ((uint64_t)1 << 10)
+#define ENTRY_NO_EXECUTE ((uint64_t)3 << 53)   /* EL1 and EL0 */
 #define ENTRY_NO_EXECUTE_0 ((uint64_t)1 << 54) /* EL0 only */
-#define ENTRY_ADDRESS      (((uint64_t)1 << 48) - 4096)
+#define ENTRY_ADDRESS (((uint64_t)1 << 48) - 4096)
 
 const uint64_t mmu_end = (uint64_t)1 << 39;
 
@@ -27,15 +27,11 @@ static uint64_t entry_attributes(enum mapping mapping)
         return ENTRY_ATTRIBUTE(ATTRIBUTE_NORMAL) | ENTRY_INNER | ENTRY_READ_ONLY |
                ENTRY_NO_EXECUTE_0;
     case MAP_RODATA:
-        return ENTRY_ATTRIBUTE(ATTRIBUTE_NORMAL) | ENTRY_INNER | ENTRY_READ_ONLY |
-               ENTRY_NO_EXECUTE;
-    case MAP_DATA:
-        return ENTRY_ATTRIBUTE(ATTRIBUTE_NORMAL) | ENTRY_INNER | ENTRY_NO_EXECUTE;
-    case MAP_UNCACHED:
-        return ENTRY_ATTRIBUTE(ATTRIBUTE_UNCACHED) | ENTRY_OUTER | ENTRY_NO_EXECUTE;
+        return ENTRY_ATTRIBUTE(ATTRIBUTE_NORMAL) | ENTRY_INNER | ENTRY_READ_ONLY | ENTRY_NO_EXECUTE;
+    case MAP_DATA: return ENTRY_ATTRIBUTE(ATTRIBUTE_NORMAL) | ENTRY_INNER | ENTRY_NO_EXECUTE;
+    case MAP_UNCACHED: return ENTRY_ATTRIBUTE(ATTRIBUTE_UNCACHED) | ENTRY_OUTER | ENTRY_NO_EXECUTE;
     case MAP_DEVICE:
-    default:
-        return ENTRY_ATTRIBUTE(ATTRIBUTE_DEVICE) | ENTRY_OUTER | ENTRY_NO_EXECUTE;
+    default: return ENTRY_ATTRIBUTE(ATTRIBUTE_DEVICE) | ENTRY_OUTER | ENTRY_NO_EXECUTE;
     }
 }
 

@@ -64,7 +64,9 @@ static void print_abort(const struct trap_frame *frame, bool fetch)
 static void print_cause(unsigned vector, const struct trap_frame *frame)
 {
     static const char *const kinds[4] = {
-        "", "IRQ, which nobody enabled", "FIQ, which nobody enabled",
+        "",
+        "IRQ, which nobody enabled",
+        "FIQ, which nobody enabled",
         "SError: a device or memory failed",
     };
     uint64_t class = frame->esr >> 26 & 0x3f;

@@ -15,10 +15,10 @@ enum {
     ENTRY_GLOBAL = 1 << 5,
     ENTRY_ACCESSED = 1 << 6, /* set beforehand: a hart may fault instead of setting them */
     ENTRY_DIRTY = 1 << 7,
-    ENTRY_NOTE_DEVICE = 1 << 8, /* bits for software: mappings that differ stay different, so */
+    ENTRY_NOTE_DEVICE = 1 << 8,   /* bits for software: mappings that differ stay different, so */
     ENTRY_NOTE_UNCACHED = 1 << 9, /* that mmu_map refuses here what it refuses elsewhere */
     ENTRY_LEAF = ENTRY_READ | ENTRY_WRITE | ENTRY_EXECUTE,
-    ENTRY_PAGE_SHIFT = 10,   /* of the physical page number */
+    ENTRY_PAGE_SHIFT = 10, /* of the physical page number */
 };
 
 const uint64_t mmu_end = (uint64_t)1 << 38;
@@ -42,17 +42,12 @@ static uint64_t entry_flags(enum mapping mapping)
     uint64_t flags = ENTRY_VALID | ENTRY_GLOBAL | ENTRY_ACCESSED | ENTRY_READ;
 
     switch (mapping) {
-    case MAP_CODE:
-        return flags | ENTRY_EXECUTE;
-    case MAP_RODATA:
-        return flags;
-    case MAP_DATA:
-        return flags | ENTRY_WRITE | ENTRY_DIRTY;
-    case MAP_UNCACHED:
-        return flags | ENTRY_WRITE | ENTRY_DIRTY | ENTRY_NOTE_UNCACHED;
+    case MAP_CODE: return flags | ENTRY_EXECUTE;
+    case MAP_RODATA: return flags;
+    case MAP_DATA: return flags | ENTRY_WRITE | ENTRY_DIRTY;
+    case MAP_UNCACHED: return flags | ENTRY_WRITE | ENTRY_DIRTY | ENTRY_NOTE_UNCACHED;
     case MAP_DEVICE:
-    default:
-        return flags | ENTRY_WRITE | ENTRY_DIRTY | ENTRY_NOTE_DEVICE;
+    default: return flags | ENTRY_WRITE | ENTRY_DIRTY | ENTRY_NOTE_DEVICE;
     }
 }
 

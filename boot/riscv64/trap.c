@@ -10,12 +10,22 @@ void trap_report(const struct trap_frame *frame) __attribute__((noreturn));
 static const char *cause_text(uint64_t cause)
 {
     static const char *const text[] = {
-        "instruction address not aligned", "instruction fetch: no such memory",
-        "illegal instruction", "breakpoint", "read: address not aligned",
-        "read: no such memory", "write: address not aligned", "write: no such memory",
-        "system call from user mode", "system call", NULL, NULL,
-        "execute: nothing executable is mapped there", "read: nothing readable is mapped there",
-        NULL, "write: nothing writable is mapped there",
+        "instruction address not aligned",
+        "instruction fetch: no such memory",
+        "illegal instruction",
+        "breakpoint",
+        "read: address not aligned",
+        "read: no such memory",
+        "write: address not aligned",
+        "write: no such memory",
+        "system call from user mode",
+        "system call",
+        NULL,
+        NULL,
+        "execute: nothing executable is mapped there",
+        "read: nothing readable is mapped there",
+        NULL,
+        "write: nothing writable is mapped there",
     };
 
     if ((cause & CAUSE_INTERRUPT) != 0)
@@ -44,9 +54,9 @@ static void print_cause(const struct trap_frame *frame)
 static void print_registers(const struct trap_frame *frame)
 {
     static const char *const names[] = {
-        NULL, "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4",
-        "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
-        "t5", "t6",
+        NULL, "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0",
+        "a1", "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
+        "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
     };
 
     for (unsigned i = 1; i < 32; i++)

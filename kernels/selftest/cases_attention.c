@@ -40,8 +40,12 @@ static void run_score(struct tester *t, bool is_q8, size_t n_q, size_t n, size_t
         .slot = { { TESTER_INOUT, TESTER_F32, n_q * sizeof(struct score_row), 64 },
                   { TESTER_IN, TESTER_BYTES, n_q * query_bytes, is_q8 ? 8 : 4 },
                   { TESTER_IN, TESTER_BYTES, tile_bytes(is_q8, d), 16 } },
-        .n_slots = 3, .pointer = { 0, 1, 2 }, .n_pointers = 3,
-        .size = { n_q, n, d }, .n_sizes = 3, .data = fill,
+        .n_slots = 3,
+        .pointer = { 0, 1, 2 },
+        .n_pointers = 3,
+        .size = { n_q, n, d },
+        .n_sizes = 3,
+        .data = fill,
     };
 
     fill_floats(t, 0, n_q * sizeof(struct score_row) / 4, FILL_UNIFORM);
@@ -95,8 +99,12 @@ static void run_accumulate(struct tester *t, bool is_q8, size_t n_q, size_t n, s
         .slot = { { TESTER_INOUT, TESTER_F32, 4 * n_q * d, 4 },
                   { TESTER_IN, TESTER_F32, n_q * sizeof(struct score_row), 64 },
                   { TESTER_IN, TESTER_BYTES, tile_bytes(is_q8, d), is_q8 ? 16 : 2 } },
-        .n_slots = 3, .pointer = { 0, 1, 2 }, .n_pointers = 3,
-        .size = { n_q, n, d }, .n_sizes = 3, .data = fill,
+        .n_slots = 3,
+        .pointer = { 0, 1, 2 },
+        .n_pointers = 3,
+        .size = { n_q, n, d },
+        .n_sizes = 3,
+        .data = fill,
     };
 
     fill_floats(t, 0, n_q * d, fill);
@@ -147,8 +155,12 @@ static void run_online_softmax(struct tester *t, size_t n_q, size_t n, unsigned 
     float *values = tester_source(0);
     struct tester_case c = {
         .slot = { { TESTER_INOUT, TESTER_F32, n_q * sizeof(struct score_row), 64 } },
-        .n_slots = 1, .pointer = { 0 }, .n_pointers = 1,
-        .size = { n_q, n }, .n_sizes = 2, .data = fill,
+        .n_slots = 1,
+        .pointer = { 0 },
+        .n_pointers = 1,
+        .size = { n_q, n },
+        .n_sizes = 2,
+        .data = fill,
     };
 
     fill_floats(t, 0, n_values, fill);

@@ -19,8 +19,8 @@ static bool is_k(enum weights type)
 static const struct {
     size_t rows, blocks, n_tokens;
 } large[] = {
-    { 33, 1, 5 }, { 40, 2, 13 }, { 72, 1, 4 }, { 8, 2, 33 }, { 9, 1, 65 },
-    { 17, 2, 66 }, { 8, 1, 130 }, { 9, 9, 9 }, { 4, 17, 6 }, { 65, 3, 2 },
+    { 33, 1, 5 },  { 40, 2, 13 }, { 72, 1, 4 }, { 8, 2, 33 }, { 9, 1, 65 },
+    { 17, 2, 66 }, { 8, 1, 130 }, { 9, 9, 9 },  { 4, 17, 6 }, { 65, 3, 2 },
 };
 enum { N_LARGE = sizeof large / sizeof large[0] };
 
@@ -73,8 +73,12 @@ static void run_gemv(struct tester *t, enum weights type, size_t rows, size_t co
                   { TESTER_IN, TESTER_BYTES, weights_bytes(type, rows, cols),
                     is_float(type) ? 64 : 16 },
                   { TESTER_IN, TESTER_BYTES, vector_bytes(type, cols), x_align } },
-        .n_slots = 3, .pointer = { 0, 1, 2 }, .n_pointers = 3,
-        .size = { rows, cols, ahead[t->n_cases / 2 % 4] }, .n_sizes = 3, .data = fill,
+        .n_slots = 3,
+        .pointer = { 0, 1, 2 },
+        .n_pointers = 3,
+        .size = { rows, cols, ahead[t->n_cases / 2 % 4] },
+        .n_sizes = 3,
+        .data = fill,
     };
 
     fill_weights(t, 1, type, rows, cols, fill);
@@ -169,8 +173,7 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
     size_t groups = (shape->n_tokens + 3) / 4;
 
     if (is_float(type)) {
-        size_t n = shape->n_tokens == 0 ? 0
-                                        : (shape->n_tokens - 1) * shape->x_stride + shape->cols;
+        size_t n = shape->n_tokens == 0 ? 0 : (shape->n_tokens - 1) * shape->x_stride + shape->cols;
         float *x = tester_source(2);
 
         fill_floats(t, 2, n, fill_of_x(fill));
@@ -191,7 +194,9 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
 static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t cols, size_t n_tokens,
                      unsigned fill)
 {
-    struct gemm_shape shape = { .rows = rows, .cols = cols, .n_tokens = n_tokens,
+    struct gemm_shape shape = { .rows = rows,
+                                .cols = cols,
+                                .n_tokens = n_tokens,
                                 .y_stride = rows + t->n_cases / 2 % 3 * 5,
                                 .x_stride = is_float(type) ? cols + t->n_cases / 2 % 4 * 4 : 0 };
     size_t y_values = n_tokens == 0 ? 0 : (n_tokens - 1) * shape.y_stride + rows;
@@ -201,8 +206,13 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
                     is_float(type) ? 64 : 16 },
                   { TESTER_IN, TESTER_BYTES, fill_matrix(t, type, &shape, fill), 16 },
                   { TESTER_IN, TESTER_BYTES, sizeof shape, 8 } },
-        .n_slots = 4, .pointer = { 0, 1, 2, 3 }, .n_pointers = 4,
-        .size = { rows, cols, n_tokens }, .n_sizes = 3, .sizes_in_slot = true, .data = fill,
+        .n_slots = 4,
+        .pointer = { 0, 1, 2, 3 },
+        .n_pointers = 4,
+        .size = { rows, cols, n_tokens },
+        .n_sizes = 3,
+        .sizes_in_slot = true,
+        .data = fill,
     };
 
     fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: what lies between rows must stay */
@@ -215,8 +225,8 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
  * and contents in turn. */
 static void test_gemm(struct tester *t, enum weights type)
 {
-    static const size_t rows[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
-                                   24, 25 };
+    static const size_t rows[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,
+                                   10, 11, 12, 13, 14, 15, 16, 17, 24, 25 };
     static const size_t tokens[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 24 };
     static const struct {
         size_t rows, cols, n_tokens;

@@ -12,8 +12,12 @@ static void test_dequantize(struct tester *t, enum weights type)
         struct tester_case c = {
             .slot = { { TESTER_OUT, TESTER_F32, 4 * cols, 4 },
                       { TESTER_IN, TESTER_BYTES, weights_bytes(type, row + 1, cols), 16 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { row, cols }, .n_sizes = 2, .data = (unsigned)i % BLOCK_KINDS,
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { row, cols },
+            .n_sizes = 2,
+            .data = (unsigned)i % BLOCK_KINDS,
         };
 
         fill_weights(t, 1, type, row + 1, cols, c.data);
@@ -53,8 +57,12 @@ static void test_quantize(struct tester *t, size_t block, size_t block_bytes)
         struct tester_case c = {
             .slot = { { TESTER_OUT, TESTER_BYTES, blocks * block_bytes, block == 32 ? 8 : 16 },
                       { TESTER_IN, TESTER_F32, 4 * block * blocks, 16 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { block * blocks }, .n_sizes = 1, .data = fill,
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { block * blocks },
+            .n_sizes = 1,
+            .data = fill,
         };
 
         fill_to_quantize(t, block * blocks, i, fill);
@@ -74,8 +82,12 @@ static void test_interleave(struct tester *t, size_t block, size_t block_bytes, 
             .slot = { { TESTER_OUT, TESTER_BYTES, (n_tokens + 3) / 4 * n_blocks * group_bytes, 16 },
                       { TESTER_IN, TESTER_BYTES, n_tokens * n_blocks * block_bytes,
                         block == 32 ? 8 : 16 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { n_tokens, n_blocks * block }, .n_sizes = 2, .data = 0,
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n_tokens, n_blocks * block },
+            .n_sizes = 2,
+            .data = 0,
         };
 
         fill_random_bytes(t, 1, c.slot[1].bytes);
@@ -90,8 +102,12 @@ static void test_convert_to_f16(struct tester *t)
         unsigned fill = (unsigned)(i % FILL_KINDS);
         struct tester_case c = {
             .slot = { { TESTER_OUT, TESTER_F16, 2 * n, 2 }, { TESTER_IN, TESTER_F32, 4 * n, 4 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { n }, .n_sizes = 1, .data = fill,
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .data = fill,
         };
 
         fill_floats(t, 1, n, fill);
@@ -107,8 +123,12 @@ static void test_convert_to_f32(struct tester *t)
         uint16_t *x = tester_source(1);
         struct tester_case c = {
             .slot = { { TESTER_OUT, TESTER_F32, 4 * n, 4 }, { TESTER_IN, TESTER_F16, 2 * n, 2 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { n }, .n_sizes = 1, .data = (unsigned)i % FILL_KINDS,
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .data = (unsigned)i % FILL_KINDS,
         };
 
         fill_halves(t, 1, n, c.data);

@@ -18,11 +18,16 @@ static void test_rmsnorm(struct tester *t)
         unsigned fill = (unsigned)(i % FILL_KINDS);
         bool in_place = i % 2;
         struct tester_case c = {
-            .slot = { { TESTER_IN, TESTER_F32, 4 * n, 4 }, { TESTER_IN, TESTER_F32, 4 * n, 4 },
+            .slot = { { TESTER_IN, TESTER_F32, 4 * n, 4 },
+                      { TESTER_IN, TESTER_F32, 4 * n, 4 },
                       { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = in_place ? 2 : 3, .pointer = { in_place ? 0 : 2, 0, 1 },
-            .n_pointers = 3, .size = { n }, .n_sizes = 1,
-            .scalar = { epsilons[i % 3], i / 2 % 2 ? 1.0f : 0.0f }, .data = fill,
+            .n_slots = in_place ? 2 : 3,
+            .pointer = { in_place ? 0 : 2, 0, 1 },
+            .n_pointers = 3,
+            .size = { n },
+            .n_sizes = 1,
+            .scalar = { epsilons[i % 3], i / 2 % 2 ? 1.0f : 0.0f },
+            .data = fill,
         };
 
         if (in_place) {
@@ -42,11 +47,16 @@ static void test_layernorm(struct tester *t)
         bool in_place = i % 2;
         struct tester_case c = {
             .slot = { { in_place ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_IN, TESTER_F32, 4 * n, 4 }, { TESTER_IN, TESTER_F32, 4 * n, 4 },
+                      { TESTER_IN, TESTER_F32, 4 * n, 4 },
+                      { TESTER_IN, TESTER_F32, 4 * n, 4 },
                       { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = in_place ? 3 : 4, .pointer = { in_place ? 0 : 3, 0, 1, 2 },
-            .n_pointers = 4, .size = { n }, .n_sizes = 1,
-            .scalar = { epsilons[i % 3] }, .data = fill,
+            .n_slots = in_place ? 3 : 4,
+            .pointer = { in_place ? 0 : 3, 0, 1, 2 },
+            .n_pointers = 4,
+            .size = { n },
+            .n_sizes = 1,
+            .scalar = { epsilons[i % 3] },
+            .data = fill,
         };
 
         fill_floats(t, 0, n, fill);
@@ -62,10 +72,13 @@ static void test_rope(struct tester *t)
         size_t d = length_of(i) / 2 * 2;
         unsigned fill = (unsigned)(i % FILL_KINDS);
         struct tester_case c = {
-            .slot = { { TESTER_INOUT, TESTER_F32, 4 * d, 4 },
-                      { TESTER_IN, TESTER_F32, 4 * d, 4 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { d }, .n_sizes = 1, .data = fill,
+            .slot = { { TESTER_INOUT, TESTER_F32, 4 * d, 4 }, { TESTER_IN, TESTER_F32, 4 * d, 4 } },
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { d },
+            .n_sizes = 1,
+            .data = fill,
         };
 
         fill_floats(t, 0, d, fill);
@@ -87,9 +100,16 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
         enum tester_use use = op == KERNEL_max_f32 ? TESTER_IN : TESTER_INOUT;
         struct tester_case c = {
             .slot = { { use, TESTER_F32, 4 * n, 4 } },
-            .n_slots = 1, .pointer = { 0 }, .n_pointers = 1, .size = { n }, .n_sizes = 1,
-            .scalar = { fill == FILL_WIDE ? 3.5f : fill == FILL_SPECIAL ? 20.0f : 0.25f },
-            .returns_float = op == KERNEL_max_f32 || op == KERNEL_exp_sum_f32, .data = fill,
+            .n_slots = 1,
+            .pointer = { 0 },
+            .n_pointers = 1,
+            .size = { n },
+            .n_sizes = 1,
+            .scalar = { fill == FILL_WIDE      ? 3.5f
+                        : fill == FILL_SPECIAL ? 20.0f
+                                               : 0.25f },
+            .returns_float = op == KERNEL_max_f32 || op == KERNEL_exp_sum_f32,
+            .data = fill,
         };
 
         fill_floats(t, 0, n, fill);
@@ -113,8 +133,12 @@ static void test_gate(struct tester *t, float range)
             .slot = { { alias == 0 ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
                       { alias == 1 ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
                       { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = alias == 2 ? 3 : 2, .pointer = { alias, 0, 1 }, .n_pointers = 3,
-            .size = { n }, .n_sizes = 1, .data = fill,
+            .n_slots = alias == 2 ? 3 : 2,
+            .pointer = { alias, 0, 1 },
+            .n_pointers = 3,
+            .size = { n },
+            .n_sizes = 1,
+            .data = fill,
         };
 
         fill_floats(t, 0, n, fill);
@@ -139,8 +163,13 @@ static void test_unary(struct tester *t, enum kernel_op op)
         struct tester_case c = {
             .slot = { { in_place ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
                       { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = in_place ? 1 : 2, .pointer = { in_place ? 0 : 1, 0 }, .n_pointers = 2,
-            .size = { n }, .n_sizes = 1, .scalar = { factors[i % 7] }, .data = fill,
+            .n_slots = in_place ? 1 : 2,
+            .pointer = { in_place ? 0 : 1, 0 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .scalar = { factors[i % 7] },
+            .data = fill,
         };
 
         fill_floats(t, 0, n, fill);
@@ -157,10 +186,13 @@ static void test_add(struct tester *t)
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
         struct tester_case c = {
-            .slot = { { TESTER_INOUT, TESTER_F32, 4 * n, 4 },
-                      { TESTER_IN, TESTER_F32, 4 * n, 4 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { n }, .n_sizes = 1, .data = fill,
+            .slot = { { TESTER_INOUT, TESTER_F32, 4 * n, 4 }, { TESTER_IN, TESTER_F32, 4 * n, 4 } },
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .data = fill,
         };
 
         fill_floats(t, 0, n, fill);
@@ -194,8 +226,12 @@ static void test_crc32c(struct tester *t)
         size_t n = crc_length(i);
         struct tester_case c = {
             .slot = { { TESTER_INOUT, TESTER_BYTES, 4, 4 }, { TESTER_IN, TESTER_BYTES, n, 1 } },
-            .n_slots = 2, .pointer = { 0, 1 }, .n_pointers = 2,
-            .size = { n }, .n_sizes = 1, .data = 0,
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .data = 0,
         };
 
         fill_random_bytes(t, 0, 4);

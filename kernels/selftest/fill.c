@@ -5,17 +5,42 @@
 #include "kernels/selftest/cases.h"
 
 static const uint32_t odd_floats[] = {
-    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800001, 0x33800000,
-    0x3f7fffff, 0x3f800001, 0x477fe000, 0x477ff000, 0x477fefff, 0x38800000, 0x387fffff, 0x33000000,
-    0x33000001, 0xc2d00000, 0x42b17218, 0x42b20000, 0xc2aeac50, 0x7f7fffff, 0xff7fffff, 0x5f000000,
+    0x00000000,
+    0x80000000,
+    0x00000001,
+    0x80000001,
+    0x007fffff,
+    0x00800000,
+    0x80800001,
+    0x33800000,
+    0x3f7fffff,
+    0x3f800001,
+    0x477fe000,
+    0x477ff000,
+    0x477fefff,
+    0x38800000,
+    0x387fffff,
+    0x33000000,
+    0x33000001,
+    0xc2d00000,
+    0x42b17218,
+    0x42b20000,
+    0xc2aeac50,
+    0x7f7fffff,
+    0xff7fffff,
+    0x5f000000,
     /* from here on not finite */
-    0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f800001,
+    0x7f800000,
+    0xff800000,
+    0x7fc00000,
+    0xffc12345,
+    0x7f800001,
 };
 enum { N_ODD = sizeof odd_floats / sizeof odd_floats[0], N_ODD_FINITE = N_ODD - 5 };
 
 static const uint16_t odd_halves[] = {
-    0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0xfbff, 0x3c00, 0xbc01,
-    0x7c00, 0xfc00, 0x7e00, 0xfd55, /* not finite */
+    0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff,
+    0xfbff, 0x3c00, 0xbc01, 0x7c00, 0xfc00, 0x7e00, 0xfd55, /* not finite */
 };
 enum {
     N_ODD_HALVES = sizeof odd_halves / sizeof odd_halves[0],
@@ -31,8 +56,9 @@ size_t weights_block_cols(enum weights type)
 
 size_t weights_group_bytes(enum weights type)
 {
-    static const size_t bytes[] = { sizeof(struct q8x8), sizeof(struct q4x8), sizeof(struct q4kx8),
-                                    sizeof(struct q6kx8), 64, 64 };
+    static const size_t bytes[] = {
+        sizeof(struct q8x8), sizeof(struct q4x8), sizeof(struct q4kx8), sizeof(struct q6kx8), 64, 64
+    };
 
     return bytes[type];
 }
@@ -70,12 +96,10 @@ static float pick_float(struct tester *t, enum fill fill)
     case FILL_FINITE:
     case FILL_SPECIAL:
         return r & 3 ? fill_uniform(t) * 8.0f : f32_from_bits(odd_floats[(r >> 8) % n]);
-    case FILL_EQUAL:
-        return 0.7f;
+    case FILL_EQUAL: return 0.7f;
     case FILL_UNIFORM:
     case FILL_KINDS:
-    default:
-        return fill_uniform(t);
+    default: return fill_uniform(t);
     }
 }
 
@@ -122,17 +146,13 @@ static int8_t pick_value(struct tester *t, enum block_fill fill, int8_t greatest
 
     switch (fill) {
     case BLOCK_LEAST:
-    case BLOCK_PAIR:
-        return -128;
-    case BLOCK_GREATEST:
-        return greatest;
-    case BLOCK_MIXED:
-        return mixed[r >> 10 & 3];
+    case BLOCK_PAIR: return -128;
+    case BLOCK_GREATEST: return greatest;
+    case BLOCK_MIXED: return mixed[r >> 10 & 3];
     case BLOCK_RANDOM:
     case BLOCK_SCALES:
     case BLOCK_KINDS:
-    default:
-        return (int8_t)((int)(r >> 32 & 255) - 128);
+    default: return (int8_t)((int)(r >> 32 & 255) - 128);
     }
 }
 
@@ -196,13 +216,10 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
         fill_scales(t, q4k->dmin, fill);
         fill_packed(t, &q4k->scales[0][0], sizeof *q4k - offsetof(struct q4kx8, scales), fill);
         return;
-    case WEIGHTS_Q6K:
-        fill_q6k(t, out, fill);
-        return;
+    case WEIGHTS_Q6K: fill_q6k(t, out, fill); return;
     case WEIGHTS_F32:
     case WEIGHTS_F16:
-    default:
-        return;
+    default: return;
     }
 }
 

@@ -21,10 +21,17 @@ static_assert(sizeof(struct bench) == TESTER_WORK_BYTES, "what callers are told"
 static struct bench *bench;
 
 static const char *const fault_names[] = {
-    "wrong value", "wrote beside an output", "changed an input", "callee-saved register lost",
-    "callee-saved float register lost", "stack pointer moved", "floating-point mode changed",
-    "platform register changed", "no reference or no cases to hold it against",
-    "wrote beyond its stack", "upper halves of vectors left dirty",
+    "wrong value",
+    "wrote beside an output",
+    "changed an input",
+    "callee-saved register lost",
+    "callee-saved float register lost",
+    "stack pointer moved",
+    "floating-point mode changed",
+    "platform register changed",
+    "no reference or no cases to hold it against",
+    "wrote beyond its stack",
+    "upper halves of vectors left dirty",
 };
 
 enum { STACK_BYTE = 0xa7 };
@@ -106,8 +113,7 @@ static uint32_t value_at(const uint8_t *bytes, size_t i, enum tester_type type)
         memcpy(&half, bytes + 2 * i, 2);
         return (half & 0x7fffu) > 0x7c00u ? 0x7e00u : half;
     case TESTER_BYTES:
-    default:
-        return bytes[i];
+    default: return bytes[i];
     }
 }
 
@@ -399,9 +405,12 @@ void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t fea
                     uint64_t seed, void (*report)(const char *line))
 {
     const struct kernel_row *reference = reference_of(row->op);
-    struct tester fresh = { .report = report, .function = row->function, .symbol = row->symbol,
+    struct tester fresh = { .report = report,
+                            .function = row->function,
+                            .symbol = row->symbol,
                             .random = seed + (uint64_t)row->op * 0x10001,
-                            .digest = 0xcbf29ce484222325u, .features = features,
+                            .digest = 0xcbf29ce484222325u,
+                            .features = features,
                             .ignored = row->features == CPU_ANY ? TESTER_PLATFORM : 0 };
 
     assert((row->features & ~features) == 0);

@@ -41,11 +41,11 @@ struct kernel_call {
     uint64_t integer[6]; /* pointers, then sizes */
     float scalar[2];     /* the floating-point arguments, passed whether or not there are any */
     float result;
-    uint32_t features;   /* of the CPU: which further registers to poison */
-    uint32_t damage;     /* out: bits of enum tester_fault, SAVED and above */
+    uint32_t features; /* of the CPU: which further registers to poison */
+    uint32_t damage;   /* out: bits of enum tester_fault, SAVED and above */
     uint32_t reserved;
-    uint8_t *stack;      /* where the kernel's stack pointer starts, 16-byte aligned */
-    uint64_t saved[40];  /* the trampoline's own registers */
+    uint8_t *stack;     /* where the kernel's stack pointer starts, 16-byte aligned */
+    uint64_t saved[40]; /* the trampoline's own registers */
 };
 static_assert(offsetof(struct kernel_call, scalar) == 56, "call_<isa>.S relies on this");
 static_assert(offsetof(struct kernel_call, result) == 64, "call_<isa>.S relies on this");
@@ -54,7 +54,8 @@ static_assert(offsetof(struct kernel_call, damage) == 72, "call_<isa>.S relies o
 static_assert(offsetof(struct kernel_call, stack) == 80, "call_<isa>.S relies on this");
 static_assert(offsetof(struct kernel_call, saved) == 88, "call_<isa>.S relies on this");
 static_assert(CPU_RV64_V == 1 << 2 && CPU_X86_AVX2 == 1 << 3 && CPU_ARM64_SVE == 1 << 6 &&
-              CPU_X86_AVX512 == 1 << 8, "call_<isa>.S relies on these");
+                  CPU_X86_AVX512 == 1 << 8,
+              "call_<isa>.S relies on these");
 
 /* Call with every other register poisoned, see what comes back. Not reentrant. */
 void kernel_call_checked(struct kernel_call *call);
@@ -85,14 +86,14 @@ struct tester_case {
 
 struct tester {
     void (*report)(const char *line); /* the first faults in words; may be NULL */
-    void (*function)(void);  /* under test */
+    void (*function)(void);           /* under test */
     void (*reference)(void);
     const char *symbol;
     uint64_t random;
-    uint64_t digest;         /* of everything the reference answered */
-    uint32_t features;       /* of the CPU */
-    uint32_t ignored;        /* faults that do not count: a compiler may use x18 */
-    uint32_t faults;         /* bits of enum tester_fault */
+    uint64_t digest;   /* of everything the reference answered */
+    uint32_t features; /* of the CPU */
+    uint32_t ignored;  /* faults that do not count: a compiler may use x18 */
+    uint32_t faults;   /* bits of enum tester_fault */
     uint32_t n_cases;
     uint32_t n_reported;
 };

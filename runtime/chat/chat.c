@@ -19,8 +19,10 @@ static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 
     return bytes != 0 &&
                    tokenizer_encode_template(&e->tokenizer, text, bytes, TOKENIZER_CONTINUE, &id, 1,
-                                             &n, e->scratch, e->scratch_bytes) == ERR_OK && n == 1
-               ? id : INGOT_NO_TOKEN;
+                                             &n, e->scratch, e->scratch_bytes) == ERR_OK &&
+                   n == 1
+               ? id
+               : INGOT_NO_TOKEN;
 }
 
 static void warn_options(const struct chat *c)
@@ -34,8 +36,8 @@ static void warn_options(const struct chat *c)
     }
 }
 
-void chat_open(struct chat *c, struct engine *engine, struct engine *draft,
-               struct options *options, const struct ingot_chat *template)
+void chat_open(struct chat *c, struct engine *engine, struct engine *draft, struct options *options,
+               const struct ingot_chat *template)
 {
     memset(c, 0, sizeof *c);
     c->engine = engine;

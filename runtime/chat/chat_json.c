@@ -24,7 +24,8 @@ static void say_ready(const struct chat *c)
 
     console_event_begin("'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
                         "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
-                        "'line_limit_bytes':%u,'model':'", INGOT_VERSION_TEXT, board.name,
+                        "'line_limit_bytes':%u,'model':'",
+                        INGOT_VERSION_TEXT, board.name,
                         image_type_name(image_tensor(&e->image, INGOT_FFN_UP, 0)->type),
                         plan_residency_text(e->plan.residency), (unsigned)e->kv.context,
                         chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
@@ -51,8 +52,8 @@ static const char *temperature(struct number *n)
     if (health.temperature == BOARD_NO_TEMPERATURE) {
         return "null";
     }
-    format_milli(degrees, (uint64_t)(health.temperature < 0 ? -health.temperature
-                                                            : health.temperature), 1);
+    format_milli(degrees,
+                 (uint64_t)(health.temperature < 0 ? -health.temperature : health.temperature), 1);
     format_text(n->text, sizeof n->text, "%s%s", health.temperature < 0 ? "-" : "", degrees);
     return n->text;
 }
@@ -72,9 +73,9 @@ static void begin_reply(const struct chat *c, const struct report_reply *r, cons
         "'decode_ms':%s,'prefill_tokens_per_s':%s,'decode_tokens_per_s':%s,'decode_passes':%u,"
         "'guessed_tokens':%u,'right_guesses':%u,'streamed_bytes':%llu,"
         "'streamed_bytes_per_pass':%s,'planned_bytes_per_pass':%llu,'card_mb_per_s':%s,"
-        "'stalled_percent':%s,'card_retries':%llu,'temperature_c':%s,'context_tokens':%u", reason,
-        (unsigned)r->prompt_tokens, (unsigned)r->new_tokens, ratio(&n[0], prefill * 1000, hz, 3),
-        ratio(&n[1], decode * 1000, hz, 3),
+        "'stalled_percent':%s,'card_retries':%llu,'temperature_c':%s,'context_tokens':%u",
+        reason, (unsigned)r->prompt_tokens, (unsigned)r->new_tokens,
+        ratio(&n[0], prefill * 1000, hz, 3), ratio(&n[1], decode * 1000, hz, 3),
         ratio(&n[2], r->prompt_tokens * hz, hz != 0 ? prefill : 0, 1),
         ratio(&n[3], decoded * hz, decoded != 0 ? decode : 0, 1), (unsigned)r->passes,
         (unsigned)r->guessed, (unsigned)r->right,
@@ -110,17 +111,25 @@ static void say_error(const char *name, size_t column, const char *text)
 /* ---- in ---- */
 
 enum field {
-    FIELD_PROMPT, FIELD_COMMAND, FIELD_RESET,
+    FIELD_PROMPT,
+    FIELD_COMMAND,
+    FIELD_RESET,
     FIELD_SYSTEM, /* it and what follows are names of options */
-    FIELD_THINK, FIELD_STOP,
+    FIELD_THINK,
+    FIELD_STOP,
     FIELD_N, /* it and what follows are numbers */
-    FIELD_TEMP, FIELD_TOP_P, FIELD_TOP_K, FIELD_MIN_P, FIELD_REPEAT, FIELD_SEED,
+    FIELD_TEMP,
+    FIELD_TOP_P,
+    FIELD_TOP_K,
+    FIELD_MIN_P,
+    FIELD_REPEAT,
+    FIELD_SEED,
     FIELD_COUNT
 };
 
 static const char names[FIELD_COUNT][8] = {
-    "prompt", "command", "reset", "system", "think", "stop", "n", "temp", "top_p", "top_k", "min_p",
-    "repeat", "seed",
+    "prompt", "command", "reset", "system", "think",  "stop", "n",
+    "temp",   "top_p",   "top_k", "min_p",  "repeat", "seed",
 };
 
 struct request {
@@ -140,10 +149,12 @@ static bool take_member(struct request *r, const struct json_value *v)
     }
     wanted = i == FIELD_RESET ? JSON_TRUE : i >= FIELD_N ? JSON_NUMBER : JSON_TEXT;
     if (i == FIELD_COUNT || v->kind != wanted) {
-        format_text(text, sizeof text, i == FIELD_COUNT    ? "there is no field %.32s"
-                                       : i == FIELD_RESET ? "%s has to be true"
-                                       : i >= FIELD_N     ? "%s has to be a number"
-                                                          : "%s has to be a text", v->key);
+        format_text(text, sizeof text,
+                    i == FIELD_COUNT   ? "there is no field %.32s"
+                    : i == FIELD_RESET ? "%s has to be true"
+                    : i >= FIELD_N     ? "%s has to be a number"
+                                       : "%s has to be a text",
+                    v->key);
         say_error("field", v->column, text);
         return false;
     }
@@ -201,8 +212,7 @@ static bool apply_options(struct chat *c, struct request *r)
         r->values[FIELD_STOP] = NULL;
     }
     for (unsigned i = FIELD_COUNT; i-- > FIELD_SYSTEM;) { /* the system prompt at last */
-        if (r->values[i] != NULL &&
-            options_set(o, names[i], r->values[i], &report) != ERR_OK) {
+        if (r->values[i] != NULL && options_set(o, names[i], r->values[i], &report) != ERR_OK) {
             o->sampler = sampler;
             o->n = n;
             o->think = think;

@@ -161,7 +161,8 @@ static enum err decode(struct chat *c, struct reply *r)
         if (limit == UINT32_MAX && circles_add(&r->circles, e->ids + e->kv.length)) {
             r->reason = "circle";
             end_text(r);
-            console_printf("\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
+            console_printf(
+                "\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
             return ERR_OK;
         }
         if (console_aborted()) {
@@ -205,8 +206,8 @@ static void print_error(const struct chat *c, enum err error)
     if (error == ERR_ABORTED && !console_is_json()) {
         console_printf("\n(stopped)\n");
     } else if (error != ERR_OK && error != ERR_ABORTED) {
-        console_printf("\nerror: %s\n", c->engine->problem[0] != '\0' ? c->engine->problem
-                                                                      : err_text(error));
+        console_printf("\nerror: %s\n",
+                       c->engine->problem[0] != '\0' ? c->engine->problem : err_text(error));
     }
 }
 
@@ -244,9 +245,10 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
         print_figures(c, r, error);
     }
     if (console_is_json()) {
-        chat_json_done(c, &r->figures, error == ERR_OK        ? r->reason
-                                       : error == ERR_ABORTED ? "stopped"
-                                                              : "error");
+        chat_json_done(c, &r->figures,
+                       error == ERR_OK        ? r->reason
+                       : error == ERR_ABORTED ? "stopped"
+                                              : "error");
     }
 }
 

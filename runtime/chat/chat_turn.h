@@ -13,8 +13,8 @@ enum { CHAT_TURN_PARTS = 9 };
 struct chat_turn {
     const char *text; /* (bytes) the user's */
     size_t bytes;
-    bool first;       /* of the conversation; else it closes the reply before it */
-    bool no_thinking; /* where the template can say so */
+    bool first;         /* of the conversation; else it closes the reply before it */
+    bool no_thinking;   /* where the template can say so */
     const char *system; /* (system_bytes) of the first turn; NULL: the template's own prompt */
     size_t system_bytes;
 };

@@ -138,8 +138,8 @@ static enum err set_stop(struct options *o, const char *value)
 
 static enum command_result run_set(struct chat *c, char *argument)
 {
-    static const char *const names[] = { "temp", "top_p", "top_k", "min_p", "repeat", "seed", "n",
-                                         "think", "quiet", "stop" };
+    static const char *const names[] = { "temp", "top_p", "top_k", "min_p", "repeat",
+                                         "seed", "n",     "think", "quiet", "stop" };
     char *value, *name = cut_word(argument, &value);
     bool known = name[0] == '\0';
 
@@ -224,8 +224,8 @@ static void suggest(const char *name)
 /* Those that do are refused while none is loaded. */
 static bool needs_model(const struct command *command)
 {
-    static const char *const others[] = { "help", "models", "model", "selftest", "log", "reboot",
-                                          "off" };
+    static const char *const others[] = { "help", "models", "model", "selftest",
+                                          "log",  "reboot", "off" };
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (strcmp(others[i], command->name) == 0) {

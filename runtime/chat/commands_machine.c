@@ -34,7 +34,7 @@ enum command_result command_model(struct chat *c, char *argument)
 
 static struct saved_chat_state state_of(struct chat *c)
 {
-    return (struct saved_chat_state) {
+    return (struct saved_chat_state){
         .image = &c->engine->image,
         .kv = &c->engine->kv,
         .ids = c->engine->ids,
@@ -119,8 +119,8 @@ enum command_result command_stats(struct chat *c, char *argument)
 
     (void)argument;
     console_printf("%u turns: %llu prompt and %llu new tokens, %s streamed; %u of %u tokens of the "
-                   "context are taken\n", (unsigned)c->totals.turns,
-                   (unsigned long long)c->totals.prompt_tokens,
+                   "context are taken\n",
+                   (unsigned)c->totals.turns, (unsigned long long)c->totals.prompt_tokens,
                    (unsigned long long)c->totals.new_tokens,
                    format_bytes(streamed, e->stream.figures.bytes_streamed),
                    (unsigned)(e->kv.length + c->pending), (unsigned)e->kv.context);
@@ -206,9 +206,9 @@ enum command_result command_bench(struct chat *c, char *argument)
         return COMMAND_DONE;
     }
     console_printf("prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
-                   "context\n", (unsigned)prompt, rate_of(prefill, prompt, prefill_ticks),
-                   (unsigned)BENCH_NEW, rate_of(decode, BENCH_NEW, decode_ticks),
-                   (unsigned)length);
+                   "context\n",
+                   (unsigned)prompt, rate_of(prefill, prompt, prefill_ticks), (unsigned)BENCH_NEW,
+                   rate_of(decode, BENCH_NEW, decode_ticks), (unsigned)length);
     return COMMAND_DONE;
 }
 

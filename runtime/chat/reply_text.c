@@ -76,8 +76,8 @@ static void end_thoughts(struct reply_text *r)
     utf8_writer_flush(&r->writer);
     r->part = r->hides ? REPLY_BEHIND_THOUGHTS : REPLY_ANSWER;
     if (r->hides) {
-        utf8_writer_put(&r->writer, count, format_text(count, sizeof count, ": %u tokens)\n",
-                                                       (unsigned)r->thoughts));
+        utf8_writer_put(&r->writer, count,
+                        format_text(count, sizeof count, ": %u tokens)\n", (unsigned)r->thoughts));
     } else if (r->options->think != THINK_SHOW) {
         r->dim(false);
     }

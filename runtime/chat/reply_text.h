@@ -29,10 +29,10 @@ struct reply_text {
     void (*dim)(bool on);
     bool hides;
     enum reply_part part;
-    uint32_t thoughts;          /* tokens of them so far */
-    bool stopped;               /* a stop string is complete: nothing more comes out */
-    uint64_t bytes;             /* that were put */
-    uint64_t shown;             /* of these, before the stop string, once stopped */
+    uint32_t thoughts; /* tokens of them so far */
+    bool stopped;      /* a stop string is complete: nothing more comes out */
+    uint64_t bytes;    /* that were put */
+    uint64_t shown;    /* of these, before the stop string, once stopped */
     struct held_text stop, mark;
 };
 

@@ -47,8 +47,7 @@ static void weights_text(const struct engine *e, char *text, size_t bytes)
         format_text(text, bytes, "resident: all %u layers, embedding and head, read once",
                     (unsigned)n);
     } else if (p->residency == PLAN_IN_PLACE) {
-        format_text(text, bytes, "in place: all %u layers used where they lie",
-                    (unsigned)n);
+        format_text(text, bytes, "in place: all %u layers used where they lie", (unsigned)n);
     } else {
         format_text(text, bytes, "streamed: pinned %u of %u layers%s%s",
                     (unsigned)p->n_pinned_layers, (unsigned)n, p->pinned[0] ? ", embedding" : "",
@@ -78,8 +77,10 @@ static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t 
     size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv_type));
 
     if (p->n_spilled != 0) {
-        format_text(text + n, bytes - n, "; %u of %u layers on the card: up to %s there, %s "
-                    "read for each token", (unsigned)p->n_spilled, (unsigned)n_layers,
+        format_text(text + n, bytes - n,
+                    "; %u of %u layers on the card: up to %s there, %s "
+                    "read for each token",
+                    (unsigned)p->n_spilled, (unsigned)n_layers,
                     format_bytes(card, p->kv_card_bytes), format_bytes(read, p->kv_card_read));
     }
 }
@@ -102,16 +103,16 @@ static void report_rates(const struct plan *p, unsigned type)
 
         format_text(mover, sizeof mover, ", moved by core %u%s",
                     lends ? (unsigned)p->rates.cores - 1 : 0,
-                    !lends ? "" : p->prefill_ns == 0 || p->lends_prefill
-                        ? ", which does not compute" : ", which computes for prompts only");
+                    !lends                                   ? ""
+                    : p->prefill_ns == 0 || p->lends_prefill ? ", which does not compute"
+                                                             : ", which computes for prompts only");
     }
 
     if (ps != 0) {
         console_log("rates: weights %s MB/s%s%s%s%s", format_ratio(weights, 1000000, ps, 1),
                     p->rates.card != 0 ? ", card " : "",
                     p->rates.card != 0 ? format_ratio(card, p->rates.card, 1000000, 1) : "",
-                    p->rates.card != 0 ? " MB/s" : "",
-                    mover);
+                    p->rates.card != 0 ? " MB/s" : "", mover);
     }
     if (p->decode_ns != 0) {
         console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),
@@ -145,8 +146,7 @@ void report_summary(const struct engine *e)
 
     console_log("model %.63s: %s, %u layers, dim %u, %s, %s", h->name,
                 image_family_name(h->params.family), (unsigned)h->params.n_layers,
-                (unsigned)h->params.dim, image_type_name(type),
-                format_bytes(size, h->file_bytes));
+                (unsigned)h->params.dim, image_type_name(type), format_bytes(size, h->file_bytes));
     console_log("plan: %s, context %u, prompt chunk %u, %s of %s",
                 plan_residency_text(p->residency), (unsigned)p->context, (unsigned)p->chunk,
                 format_bytes(size, planned_memory(e)), format_bytes(left, e->arena.bytes));
@@ -235,16 +235,15 @@ static void print_stream_figures(const struct engine *e, const struct report_rep
                    format_bytes(per_token, r->passes != 0 ? r->decode_bytes / r->passes : 0),
                    r->speculates ? "pass" : "token",
                    format_bytes(planned, engine_planned_bytes(e)));
-    console_printf(", %s in all", format_bytes(planned, now->bytes_streamed -
-                                                            r->before.bytes_streamed));
+    console_printf(", %s in all",
+                   format_bytes(planned, now->bytes_streamed - r->before.bytes_streamed));
     console_printf(" at %s MB/s, stalled %s %% of the time",
                    format_ratio(per_token, millions, now->busy_ticks - r->before.busy_ticks, 1),
                    format_ratio(planned, (now->stall_ticks - r->before.stall_ticks) * 100,
                                 board.ticks() - r->start, 1)); /* and a pass that failed */
     if (now->retries != r->before.retries || now->reread != r->before.reread) {
-        console_printf(", %lu retries",
-                       (unsigned long)(now->retries - r->before.retries + now->reread -
-                                       r->before.reread));
+        console_printf(", %lu retries", (unsigned long)(now->retries - r->before.retries +
+                                                        now->reread - r->before.reread));
     }
 }
 

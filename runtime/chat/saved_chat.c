@@ -21,7 +21,7 @@ struct transfer {
     bool writes, keeps; /* keeps false: read for the CRC alone */
     saved_chat_progress_fn *progress;
     void *context;
-    uint64_t start;   /* of the payload */
+    uint64_t start;          /* of the payload */
     unsigned pass, n_passes; /* of n over all of it: the progress tells of them together */
 };
 
@@ -78,8 +78,10 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state)
 
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 {
-    struct saved_chat_header h = { .length = state->kv->context, .n_ids = state->kv->context,
-                                   .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES };
+    struct saved_chat_header h = { .length = state->kv->context,
+                                   .n_ids = state->kv->context,
+                                   .n_turns = TURNS_MOST,
+                                   .text_bytes = TURNS_TEXT_BYTES };
 
     return 2 * (SECTOR_BYTES + to_sectors(payload_bytes(state, &h)));
 }
@@ -98,8 +100,9 @@ static enum err move_buffer(struct transfer *t)
 {
     struct saved_chat *s = t->s;
     uint64_t left = t->end - t->at;
-    size_t bytes = t->writes ? (size_t)to_sectors(t->n)
-                   : left < sizeof s->buffer ? (size_t)left : sizeof s->buffer;
+    size_t bytes = t->writes                 ? (size_t)to_sectors(t->n)
+                   : left < sizeof s->buffer ? (size_t)left
+                                             : sizeof s->buffer;
     enum err e = t->writes ? file_write_now(&s->io, s->file, t->at, s->buffer, bytes)
                            : file_read_now(&s->io, s->file, t->at, s->buffer, bytes);
 
@@ -255,8 +258,7 @@ static enum err read_headers(struct saved_chat *s, struct saved_chat_header h[2]
     return ERR_OK;
 }
 
-static struct transfer transfer_of(struct saved_chat *s, unsigned half, uint64_t bytes,
-                                   bool writes)
+static struct transfer transfer_of(struct saved_chat *s, unsigned half, uint64_t bytes, bool writes)
 {
     struct transfer t = { .s = s, .writes = writes, .keeps = true, .n_passes = 1 };
 
@@ -274,14 +276,17 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     uint64_t bytes = saved_chat_bytes(state);
 
     if (!s->file->device->writable) {
-        format_text(s->problem, sizeof s->problem, "%s takes no writes: a conversation is saved on "
-                    "a card", s->file->device->name);
+        format_text(s->problem, sizeof s->problem,
+                    "%s takes no writes: a conversation is saved on "
+                    "a card",
+                    s->file->device->name);
         return ERR_UNSUPPORTED;
     }
     if (bytes / 2 > half_bytes(s->file)) {
-        format_text(s->problem, sizeof s->problem, "the conversation needs %s and %s has %s: make "
-                    "the card with a larger SAVE=", format_bytes(needed, bytes), s->file->name,
-                    format_bytes(room, s->file->bytes));
+        format_text(s->problem, sizeof s->problem,
+                    "the conversation needs %s and %s has %s: make "
+                    "the card with a larger SAVE=",
+                    format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes));
         return ERR_NO_SPACE;
     }
     return ERR_OK;
@@ -291,8 +296,10 @@ static enum err write_header(struct saved_chat *s, unsigned half, const struct s
 {
     s->header = *h;
     s->header.header_crc = header_crc(&s->header);
-    return io_problem(s, file_write_now(&s->io, s->file, half * half_bytes(s->file), &s->header,
-                                        SECTOR_BYTES), true);
+    return io_problem(s,
+                      file_write_now(&s->io, s->file, half * half_bytes(s->file), &s->header,
+                                     SECTOR_BYTES),
+                      true);
 }
 
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
@@ -359,8 +366,9 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
         return ERR_BAD_MODEL;
     }
     if (h->n_ids > kv->context) {
-        format_text(problem, room, "%s has %u tokens and the context %u: start with a larger ctx=",
-                    s->file->name, (unsigned)h->n_ids, (unsigned)kv->context);
+        format_text(problem, room,
+                    "%s has %u tokens and the context %u: start with a larger ctx=", s->file->name,
+                    (unsigned)h->n_ids, (unsigned)kv->context);
         return ERR_BAD_MODEL;
     }
     if (h->length > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
@@ -371,8 +379,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     return ERR_OK;
 }
 
-static enum err read_payload(struct saved_chat *s, unsigned half,
-                             const struct saved_chat_header *h,
+static enum err read_payload(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                              const struct saved_chat_state *state, bool keeps,
                              saved_chat_progress_fn *progress, void *context)
 {
@@ -386,8 +393,10 @@ static enum err read_payload(struct saved_chat *s, unsigned half,
     t.context = context;
     e = move_payload(&t, state, h);
     if (e == ERR_OK && t.crc != h->payload_crc) {
-        format_text(s->problem, sizeof s->problem, "%s is damaged: the conversation is lost, save "
-                    "a new one", s->file->name);
+        format_text(s->problem, sizeof s->problem,
+                    "%s is damaged: the conversation is lost, save "
+                    "a new one",
+                    s->file->name);
         return ERR_BAD_CHECKSUM;
     }
     return e;

@@ -25,18 +25,18 @@ enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
-    char magic[8];        /* "INGOTSAV" */
-    uint32_t version;     /* SAVED_CHAT_VERSION */
-    uint32_t header_crc;  /* CRC-32C of the sector with this field zero */
-    uint64_t sequence;    /* of this save; the file's first is 1 */
+    char magic[8];       /* "INGOTSAV" */
+    uint32_t version;    /* SAVED_CHAT_VERSION */
+    uint32_t header_crc; /* CRC-32C of the sector with this field zero */
+    uint64_t sequence;   /* of this save; the file's first is 1 */
     uint64_t payload_bytes;
     uint32_t payload_crc;
-    uint32_t model_crc;   /* the model's own header_crc32c */
-    uint32_t kv_type;     /* enum kv_type */
-    uint32_t length;      /* tokens in the cache */
-    uint32_t n_ids;       /* and the pending ones behind it, <= context */
-    uint32_t reply_start; /* of the last reply, <= n_ids */
-    uint32_t started;     /* 1: a turn is in the cache */
+    uint32_t model_crc;           /* the model's own header_crc32c */
+    uint32_t kv_type;             /* enum kv_type */
+    uint32_t length;              /* tokens in the cache */
+    uint32_t n_ids;               /* and the pending ones behind it, <= context */
+    uint32_t reply_start;         /* of the last reply, <= n_ids */
+    uint32_t started;             /* 1: a turn is in the cache */
     uint32_t n_turns, text_bytes; /* of the turns */
     uint8_t zeros[440];
 };
@@ -46,7 +46,7 @@ _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one
 struct saved_chat_state {
     const struct image *image;
     struct kv_cache *kv;
-    uint32_t *ids;        /* (context) */
+    uint32_t *ids; /* (context) */
     uint32_t n_ids;
     uint32_t reply_start;
     bool started;

@@ -22,7 +22,7 @@ void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *tex
     while (t->n == TURNS_MOST || t->text_bytes + bytes > TURNS_TEXT_BYTES) {
         forget_oldest(t, 1);
     }
-    t->list[t->n++] = (struct turn) { start, reply, t->text_bytes, (uint32_t)bytes };
+    t->list[t->n++] = (struct turn){ start, reply, t->text_bytes, (uint32_t)bytes };
     memcpy(t->text + t->text_bytes, text, bytes);
     t->text_bytes += (uint32_t)bytes;
 }

@@ -9,9 +9,9 @@
 enum { TURNS_MOST = 64, TURNS_TEXT_BYTES = 32768 };
 
 struct turn {
-    uint32_t start;  /* index of its first token, the end of the reply before it included */
-    uint32_t reply;  /* index of its reply's first token */
-    uint32_t text;   /* offset in turns.text of what was said, bytes long */
+    uint32_t start; /* index of its first token, the end of the reply before it included */
+    uint32_t reply; /* index of its reply's first token */
+    uint32_t text;  /* offset in turns.text of what was said, bytes long */
     uint32_t bytes;
 };
 

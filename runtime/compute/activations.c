@@ -51,8 +51,7 @@ static void *take(struct taker *t, size_t count, size_t item_bytes)
     return at;
 }
 
-static void take_blocks(struct activations *a, const struct activations_request *r,
-                        struct taker *t)
+static void take_blocks(struct activations *a, const struct activations_request *r, struct taker *t)
 {
     size_t widest = larger(larger(a->dim_stride, a->q_stride), a->hidden_stride);
     size_t tokens = a->chunk;

@@ -16,18 +16,18 @@ enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
 
 struct activations {
     uint32_t chunk;
-    size_t dim_stride;    /* floats from one token's row to the next, as all strides */
-    size_t q_stride;      /* n_heads * head_dim, padded */
+    size_t dim_stride; /* floats from one token's row to the next, as all strides */
+    size_t q_stride;   /* n_heads * head_dim, padded */
     size_t kv_stride;
     size_t hidden_stride;
-    float *x;             /* (chunk, dim) residual stream */
-    float *saved;         /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
-    float *norm;          /* (chunk, dim) */
-    float *q;             /* (chunk, n_heads * head_dim) */
-    float *k;             /* (chunk, n_kv_heads * head_dim) */
+    float *x;     /* (chunk, dim) residual stream */
+    float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
+    float *norm;  /* (chunk, dim) */
+    float *q;     /* (chunk, n_heads * head_dim) */
+    float *k;     /* (chunk, n_kv_heads * head_dim) */
     float *v;
-    float *attended;      /* (chunk, n_heads * head_dim) */
-    float *gate;          /* (chunk, hidden) */
+    float *attended; /* (chunk, n_heads * head_dim) */
+    float *gate;     /* (chunk, hidden) */
     float *up;
     /* The quantized input of a matrix, for the types that the model has: tokens one by one, and
      * in groups of four for a gemm. Rows follow each other without a gap. */
@@ -35,18 +35,18 @@ struct activations {
     struct block_q8x4 *q8x4;
     struct block_q8k *q8k;
     struct block_q8kx4 *q8kx4;
-    float *cos_sin[2];    /* (chunk, head_dim) of global and of local layers; equal where the */
+    float *cos_sin[2];       /* (chunk, head_dim) of global and of local layers; equal where the */
     float *cos_sin_query[2]; /* model has no local ones; the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
     size_t logits_stride;
-    float *logits;        /* (rows of logits, vocab) */
+    float *logits; /* (rows of logits, vocab) */
 };
 
 /* What decides how much is taken. */
 struct activations_request {
     const struct ingot_params *params;
-    uint32_t chunk; /* >= 1 */
-    uint32_t types; /* bit 1 << enum ingot_type of every matrix of the model */
+    uint32_t chunk;       /* >= 1 */
+    uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
 };
 

@@ -123,15 +123,9 @@ static void score(const struct kernels *k, const struct attention_block *b,
     uint32_t d = b->kv->head_dim;
 
     switch (b->kv->type) {
-    case KV_Q8:
-        k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), n, d);
-        return;
-    case KV_F32:
-        score_f32(work->scores, work->q, keys, n_rows(b), n, d);
-        return;
-    default:
-        k->score_f32_f16(work->scores, work->q, keys, n_rows(b), n, d);
-        return;
+    case KV_Q8: k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), n, d); return;
+    case KV_F32: score_f32(work->scores, work->q, keys, n_rows(b), n, d); return;
+    default: k->score_f32_f16(work->scores, work->q, keys, n_rows(b), n, d); return;
     }
 }
 
@@ -141,15 +135,9 @@ static void accumulate(const struct kernels *k, const struct attention_block *b,
     uint32_t d = b->kv->head_dim;
 
     switch (b->kv->type) {
-    case KV_Q8:
-        k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d);
-        return;
-    case KV_F32:
-        accumulate_f32(work->out, work->scores, values, n_rows(b), n, d);
-        return;
-    default:
-        k->accumulate_f32_f16(work->out, work->scores, values, n_rows(b), n, d);
-        return;
+    case KV_Q8: k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d); return;
+    case KV_F32: accumulate_f32(work->out, work->scores, values, n_rows(b), n, d); return;
+    default: k->accumulate_f32_f16(work->out, work->scores, values, n_rows(b), n, d); return;
     }
 }
 

@@ -99,8 +99,8 @@ static void put_f32(const struct kv_cache *c, float *keys, float *values, uint32
     memcpy(values + (size_t)j * c->head_dim, value, c->head_dim * sizeof *value);
 }
 
-static void put_key_q8(const struct kv_cache *c, const struct kernels *k, uint8_t *tile,
-                       uint32_t j, const float *key)
+static void put_key_q8(const struct kv_cache *c, const struct kernels *k, uint8_t *tile, uint32_t j,
+                       const float *key)
 {
     float *scales = (float *)(void *)tile;
     uint32_t n_blocks = c->head_dim / BLOCK;

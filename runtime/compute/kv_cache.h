@@ -20,19 +20,19 @@ enum kv_type {
 struct kv_pages;
 
 struct kv_cache {
-    uint8_t *keys;       /* (n_layers, n_kv_heads, tiles, tile_bytes), or as kv_pages.h says */
+    uint8_t *keys; /* (n_layers, n_kv_heads, tiles, tile_bytes), or as kv_pages.h says */
     uint8_t *values;
     enum kv_type type;
-    size_t tile_bytes;   /* of keys or of values, a multiple of 16 */
-    size_t layer_bytes;  /* from a layer to the next, ... */
-    size_t head_bytes;   /* ... a head, ... */
-    size_t step_bytes;   /* ... a tile of a head */
+    size_t tile_bytes;      /* of keys or of values, a multiple of 16 */
+    size_t layer_bytes;     /* from a layer to the next, ... */
+    size_t head_bytes;      /* ... a head, ... */
+    size_t step_bytes;      /* ... a tile of a head */
     struct kv_pages *pages; /* NULL: all layers are in memory */
-    uint32_t n_tiles;    /* per layer and head */
+    uint32_t n_tiles;       /* per layer and head */
     uint32_t n_kv_heads;
     uint32_t head_dim;
     uint32_t context;
-    uint32_t length;     /* positions that are valid in every layer */
+    uint32_t length; /* positions that are valid in every layer */
 };
 
 /* "f16", "q8" or "f32". */

@@ -45,9 +45,8 @@ void linear_prepare(const struct kernels *k, const struct activations *a, uint32
     }
 }
 
-static void gemv(const struct kernels *k, const struct activations *a,
-                 const struct ingot_tensor *w, const void *rows, const float *x, float *y,
-                 size_t n)
+static void gemv(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
+                 const void *rows, const float *x, float *y, size_t n)
 {
     size_t cols = w->cols_padded;
 
@@ -62,9 +61,8 @@ static void gemv(const struct kernels *k, const struct activations *a,
     }
 }
 
-static void gemm(const struct kernels *k, const struct activations *a,
-                 const struct ingot_tensor *w, const void *rows, const float *x, float *y,
-                 const struct gemm_shape *shape)
+static void gemm(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
+                 const void *rows, const float *x, float *y, const struct gemm_shape *shape)
 {
     switch ((enum ingot_type)w->type) {
     case INGOT_F32: k->gemm_f32_f32_f32(y, rows, x, shape); return;
@@ -77,9 +75,9 @@ static void gemm(const struct kernels *k, const struct activations *a,
     }
 }
 
-void linear_rows(const struct kernels *k, const struct activations *a,
-                 const struct ingot_tensor *w, const uint8_t *rows, const struct linear_input *in,
-                 float *y, size_t y_stride, size_t first, size_t n)
+void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
+                 const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
+                 size_t first, size_t n)
 {
     const void *part = rows + first * image_type_row_bytes(w->type, w->cols_padded);
 

@@ -14,8 +14,8 @@ enum { LINEAR_GROUP = 4 }; /* tokens are shared out to cores in whole groups */
 
 /* Tokens of x as floats; the quantized forms are in the activations. */
 struct linear_input {
-    const float *x;    /* (n_tokens, stride), zeros beyond the matrix' columns */
-    size_t stride;     /* floats */
+    const float *x; /* (n_tokens, stride), zeros beyond the matrix' columns */
+    size_t stride;  /* floats */
     uint32_t n_tokens;
 };
 
@@ -26,9 +26,9 @@ void linear_prepare(const struct kernels *k, const struct activations *a, uint32
 
 /* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
  * rows: row 0 of w, or of the part of it that y starts with. The input was prepared for w->type. */
-void linear_rows(const struct kernels *k, const struct activations *a,
-                 const struct ingot_tensor *w, const uint8_t *rows, const struct linear_input *in,
-                 float *y, size_t y_stride, size_t first, size_t n);
+void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
+                 const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
+                 size_t first, size_t n);
 
 /* Row `row` of the rows at `rows` (whole interleaved groups) as floats to x (w->cols_padded). */
 void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,

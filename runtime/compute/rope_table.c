@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LN2_HI 0x1.62e42fefap-1    /* 36 bits: n * LN2_HI is exact for |n| < 2^16 */
+#define LN2_HI 0x1.62e42fefap-1 /* 36 bits: n * LN2_HI is exact for |n| < 2^16 */
 #define LN2_LO 0x1.cf79abc9e3b3ap-40
 #define PI_2_HI 0x1.921fb54442d18p+0 /* pi/2 in two doubles */
 #define PI_2_LO 0x1.1a62633145c07p-54

@@ -31,8 +31,7 @@ static bool check(const struct kernel_row *row, uint32_t features, uint64_t seed
     return false;
 }
 
-bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *work,
-                  size_t bytes)
+bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *work, size_t bytes)
 {
     uint8_t *space = place_work_space(work, bytes);
     unsigned n = 0;

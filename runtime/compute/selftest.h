@@ -13,7 +13,6 @@
  * `seed` repeats a run. Works in work[bytes], a little over 700 KiB, which is free again
  * afterwards. False: `bytes` are too few, or a reference itself fails, so that nothing can be
  * trusted; the console has said so. Ctrl-C stops between two kernels. */
-bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *work,
-                  size_t bytes);
+bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *work, size_t bytes);
 
 #endif

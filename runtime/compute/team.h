@@ -20,17 +20,17 @@ struct team_member {
 
 struct team {
     unsigned n_cores;
-    uint64_t spin_ticks;        /* board.spin_micros */
+    uint64_t spin_ticks; /* board.spin_micros */
     team_fn *work;
     void *arg;
-    _Atomic uint32_t ready;     /* cores that have arrived at their first wait */
-    _Atomic uint32_t job;       /* counts jobs; a change starts the workers */
-    _Atomic uint32_t arrived;   /* cores at the current barrier */
-    _Atomic uint32_t phase;     /* counts barriers; a change opens the gate */
-    _Atomic uint32_t sleepers;  /* cores that may be in board.wait */
+    _Atomic uint32_t ready;    /* cores that have arrived at their first wait */
+    _Atomic uint32_t job;      /* counts jobs; a change starts the workers */
+    _Atomic uint32_t arrived;  /* cores at the current barrier */
+    _Atomic uint32_t phase;    /* counts barriers; a change opens the gate */
+    _Atomic uint32_t sleepers; /* cores that may be in board.wait */
     void (*lent_work)(void *arg);
     void *lent_arg;
-    _Atomic uint32_t lent;      /* the core that does lent_work; 0: none */
+    _Atomic uint32_t lent; /* the core that does lent_work; 0: none */
     struct team_member members[BOARD_MAX_CORES];
 };
 

@@ -9,8 +9,13 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    PROGRESS_FIRST_MS = 500, PROGRESS_STEP_MS = 100, PROGRESS_BYTES = 120, STAMP_BYTES = 32,
-    PLAIN_FIRST_MS = 1000, PLAIN_STEP_MS = 5000, PLAIN_STEP_PART = 8, /* of the time waited */
+    PROGRESS_FIRST_MS = 500,
+    PROGRESS_STEP_MS = 100,
+    PROGRESS_BYTES = 120,
+    STAMP_BYTES = 32,
+    PLAIN_FIRST_MS = 1000,
+    PLAIN_STEP_MS = 5000,
+    PLAIN_STEP_PART = 8, /* of the time waited */
 };
 
 static struct {
@@ -65,7 +70,7 @@ static void put_style(const char *codes)
 void console_style(enum console_style style)
 {
     static const char *const codes[] = {
-        [CONSOLE_NORMAL] = "", [CONSOLE_DIM] = "\33[2m", [CONSOLE_STRONG] = "\33[1m",
+        [CONSOLE_NORMAL] = "",       [CONSOLE_DIM] = "\33[2m",      [CONSOLE_STRONG] = "\33[1m",
         [CONSOLE_REPLY] = "\33[36m", [CONSOLE_ERROR] = "\33[1;31m",
     };
 
@@ -114,8 +119,7 @@ void console_write_to(void *context, const char *text, size_t bytes)
     console_write(text, bytes);
 }
 
-__attribute__((format(printf, 1, 0)))
-static void print_args(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void print_args(const char *format, va_list args)
 {
     char text[CONSOLE_PRINT_BYTES];
     size_t length = format_text_args(text, sizeof text, format, args);
@@ -220,15 +224,15 @@ static size_t progress_text(char line[PROGRESS_BYTES], uint64_t ms)
                                console.label, percent_of(console.done, console.total));
     if (console.counts_bytes) {
         width += format_text(line + width, PROGRESS_BYTES - width, ", %s of %s",
-                             format_bytes(done, console.done),
-                             format_bytes(total, console.total));
+                             format_bytes(done, console.done), format_bytes(total, console.total));
         width += format_text(line + width, PROGRESS_BYTES - width, ", %s MB/s",
                              format_ratio(done, console.done, waited * 1000, 1));
     }
     if (console.done > 0 && console.done < console.total) {
         width += format_text(line + width, PROGRESS_BYTES - width, ", %s s left",
-                             format_milli(done, waited * (console.total - console.done) /
-                                                    console.done, 0));
+                             format_milli(done,
+                                          waited * (console.total - console.done) / console.done,
+                                          0));
     }
     return width;
 }
@@ -276,7 +280,8 @@ static bool is_due(uint64_t ms)
         return waited >= PROGRESS_FIRST_MS && ms - console.drawn_ms >= PROGRESS_STEP_MS;
     }
     return waited >= PLAIN_FIRST_MS &&
-           (!console.told || ms - console.drawn_ms >= (step > PLAIN_STEP_MS ? step : PLAIN_STEP_MS));
+           (!console.told ||
+            ms - console.drawn_ms >= (step > PLAIN_STEP_MS ? step : PLAIN_STEP_MS));
 }
 
 static void show_progress(const char *label, uint64_t done, uint64_t total, bool counts_bytes)

@@ -19,16 +19,16 @@ enum {
 };
 
 struct console_port {
-    void (*putc)(char c);         /* blocks while the transmitter is full */
-    int (*getc)(void);            /* 0 .. 255, CONSOLE_NO_BYTE or CONSOLE_CLOSED */
+    void (*putc)(char c); /* blocks while the transmitter is full */
+    int (*getc)(void);    /* 0 .. 255, CONSOLE_NO_BYTE or CONSOLE_CLOSED */
     uint64_t (*ticks)(void);
     uint64_t (*ticks_hz)(void);
-    void (*idle)(void);           /* sleep a little while waiting for input; NULL: none better */
-    uint64_t start_ticks;         /* log lines count from here */
-    bool serial;                  /* send CR before LF */
-    bool echo;                    /* the far end does not echo by itself */
-    bool (*interrupted)(void);    /* Ctrl-C that getc has not given (board.h); or NULL */
-    uint32_t (*lost)(void);       /* bytes lost on the way in since the last call; or NULL */
+    void (*idle)(void);        /* sleep a little while waiting for input; NULL: none better */
+    uint64_t start_ticks;      /* log lines count from here */
+    bool serial;               /* send CR before LF */
+    bool echo;                 /* the far end does not echo by itself */
+    bool (*interrupted)(void); /* Ctrl-C that getc has not given (board.h); or NULL */
+    uint32_t (*lost)(void);    /* bytes lost on the way in since the last call; or NULL */
 };
 
 /* What is at the far end. Only a terminal gets control sequences: colours, and lines drawn anew. */
@@ -64,13 +64,11 @@ void console_write(const char *text, size_t bytes);
 void console_write_to(void *context, const char *text, size_t bytes);
 
 /* format_text() to the console; what is beyond CONSOLE_PRINT_BYTES is cut. */
-__attribute__((format(printf, 1, 2)))
-void console_printf(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void console_printf(const char *format, ...);
 
 /* One log line: "[    0.123] " (seconds since start_ticks), the text, a newline. Starts on a
  * line of its own. */
-__attribute__((format(printf, 1, 2)))
-void console_log(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void console_log(const char *format, ...);
 
 /* Write the last CONSOLE_LOG_BYTES of log lines again, whole ones. */
 void console_repeat_log(void);

@@ -16,7 +16,7 @@ static struct {
     void (*idle)(void);
     bool (*interrupted)(void);
     uint32_t (*lost)(void);
-    bool reading;  /* console_read_line() takes Ctrl-C in its turn */
+    bool reading; /* console_read_line() takes Ctrl-C in its turn */
     bool aborted;
     bool closed;
     unsigned head, tail; /* counts of bytes taken and put; they differ by at most the size */
@@ -158,7 +158,8 @@ static void report_lost(void)
 
     if (bytes != 0) {
         console_log("warning: %u bytes of input or more were lost: send slower, or use a terminal "
-                    "that obeys XON/XOFF", (unsigned)bytes);
+                    "that obeys XON/XOFF",
+                    (unsigned)bytes);
     }
 }
 
@@ -206,7 +207,9 @@ static enum line_event collect_line(void)
 enum err console_read_line(const char *prompt, char *line, size_t max, size_t *bytes)
 {
     static const enum err results[] = {
-        [LINE_FINISHED] = ERR_OK, [LINE_TOO_LONG] = ERR_TOO_LONG, [LINE_ABORTED] = ERR_ABORTED,
+        [LINE_FINISHED] = ERR_OK,
+        [LINE_TOO_LONG] = ERR_TOO_LONG,
+        [LINE_ABORTED] = ERR_ABORTED,
         [LINE_END] = ERR_NO_DEVICE,
     };
     enum err result;

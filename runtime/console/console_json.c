@@ -9,7 +9,7 @@
 
 static struct {
     void (*put)(const char *text, size_t bytes); /* NULL: the console is for people */
-    bool open;    /* an event has begun */
+    bool open;                                   /* an event has begun */
     bool of_line; /* with text of nobody's event, which a newline ends */
     bool in_text; /* what is written is part of its text */
     struct utf8_writer utf8;

@@ -17,8 +17,7 @@ bool console_is_json(void);
 /* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A format
  * that ends with a quote has opened a text: what console_write() and the like bring belongs to it
  * until the end. What needs an escape has to come this way. */
-__attribute__((format(printf, 1, 2)))
-void console_event_begin(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void console_event_begin(const char *format, ...);
 void console_event_end(void);
 
 /* Begin and end of an event whose text is what a token brings; UINT32_MAX: no token does. On a

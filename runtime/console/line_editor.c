@@ -7,14 +7,39 @@
 #include "runtime/text/char_width.h"
 
 enum control {
-    CTRL_A = 1, CTRL_B = 2, CTRL_C = 3, CTRL_D = 4, CTRL_E = 5, CTRL_F = 6, BACKSPACE = 8,
-    LINE_FEED = 10, CTRL_K = 11, CTRL_L = 12, RETURN = 13, CTRL_N = 14, CTRL_P = 16, CTRL_U = 21,
-    CTRL_W = 23, ESCAPE = 27, SPACE = 32, DELETE = 127
+    CTRL_A = 1,
+    CTRL_B = 2,
+    CTRL_C = 3,
+    CTRL_D = 4,
+    CTRL_E = 5,
+    CTRL_F = 6,
+    BACKSPACE = 8,
+    LINE_FEED = 10,
+    CTRL_K = 11,
+    CTRL_L = 12,
+    RETURN = 13,
+    CTRL_N = 14,
+    CTRL_P = 16,
+    CTRL_U = 21,
+    CTRL_W = 23,
+    ESCAPE = 27,
+    SPACE = 32,
+    DELETE = 127
 };
 
 enum key {
-    KEY_UP, KEY_DOWN, KEY_LEFT, KEY_RIGHT, KEY_HOME, KEY_END, KEY_DELETE,
-    KEY_WORD_LEFT, KEY_WORD_RIGHT, KEY_DELETE_WORD, KEY_PASTE, KEY_PASTE_END
+    KEY_UP,
+    KEY_DOWN,
+    KEY_LEFT,
+    KEY_RIGHT,
+    KEY_HOME,
+    KEY_END,
+    KEY_DELETE,
+    KEY_WORD_LEFT,
+    KEY_WORD_RIGHT,
+    KEY_DELETE_WORD,
+    KEY_PASTE,
+    KEY_PASTE_END
 };
 
 /* What terminals send: VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers
@@ -23,15 +48,34 @@ static const struct key_sequence {
     const char *text;
     enum key key;
 } key_sequences[] = {
-    { "[A", KEY_UP }, { "OA", KEY_UP }, { "[B", KEY_DOWN }, { "OB", KEY_DOWN },
-    { "[D", KEY_LEFT }, { "OD", KEY_LEFT }, { "[C", KEY_RIGHT }, { "OC", KEY_RIGHT },
-    { "[H", KEY_HOME }, { "OH", KEY_HOME }, { "[1~", KEY_HOME }, { "[7~", KEY_HOME },
-    { "[F", KEY_END }, { "OF", KEY_END }, { "[4~", KEY_END }, { "[8~", KEY_END },
+    { "[A", KEY_UP },
+    { "OA", KEY_UP },
+    { "[B", KEY_DOWN },
+    { "OB", KEY_DOWN },
+    { "[D", KEY_LEFT },
+    { "OD", KEY_LEFT },
+    { "[C", KEY_RIGHT },
+    { "OC", KEY_RIGHT },
+    { "[H", KEY_HOME },
+    { "OH", KEY_HOME },
+    { "[1~", KEY_HOME },
+    { "[7~", KEY_HOME },
+    { "[F", KEY_END },
+    { "OF", KEY_END },
+    { "[4~", KEY_END },
+    { "[8~", KEY_END },
     { "[3~", KEY_DELETE },
-    { "b", KEY_WORD_LEFT }, { "[1;5D", KEY_WORD_LEFT }, { "[1;3D", KEY_WORD_LEFT },
-    { "Od", KEY_WORD_LEFT }, { "f", KEY_WORD_RIGHT }, { "[1;5C", KEY_WORD_RIGHT },
-    { "[1;3C", KEY_WORD_RIGHT }, { "Oc", KEY_WORD_RIGHT },
-    { "d", KEY_DELETE_WORD }, { "[200~", KEY_PASTE }, { "[201~", KEY_PASTE_END },
+    { "b", KEY_WORD_LEFT },
+    { "[1;5D", KEY_WORD_LEFT },
+    { "[1;3D", KEY_WORD_LEFT },
+    { "Od", KEY_WORD_LEFT },
+    { "f", KEY_WORD_RIGHT },
+    { "[1;5C", KEY_WORD_RIGHT },
+    { "[1;3C", KEY_WORD_RIGHT },
+    { "Oc", KEY_WORD_RIGHT },
+    { "d", KEY_DELETE_WORD },
+    { "[200~", KEY_PASTE },
+    { "[201~", KEY_PASTE_END },
 };
 
 /* ---- the text and the cursor ---- */
@@ -365,7 +409,10 @@ static enum line_event take_control(struct line_editor *e, int control)
     case BACKSPACE:
     case DELETE: remove_text(e, character_before(e, e->cursor), e->cursor); break;
     case CTRL_W: remove_text(e, word_before(e, e->cursor), e->cursor); break;
-    case CTRL_U: e->cursor = e->n; remove_text(e, 0, e->n); break;
+    case CTRL_U:
+        e->cursor = e->n;
+        remove_text(e, 0, e->n);
+        break;
     case CTRL_K: remove_text(e, e->cursor, e->n); break;
     case CTRL_A: press(e, KEY_HOME); break;
     case CTRL_E: press(e, KEY_END); break;
@@ -374,7 +421,10 @@ static enum line_event take_control(struct line_editor *e, int control)
     case CTRL_P: press(e, KEY_UP); break;
     case CTRL_N: press(e, KEY_DOWN); break;
     case CTRL_L: line_editor_redraw(e); break;
-    case ESCAPE: e->n_sequence = 1; e->sequence[0] = '\0'; break;
+    case ESCAPE:
+        e->n_sequence = 1;
+        e->sequence[0] = '\0';
+        break;
     default: break; /* tab, bell and the rest */
     }
     return LINE_MORE;
@@ -414,7 +464,7 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
     e->too_long = false;
     e->pasting = false;
     e->n_sequence = 0;
-    e->utf8 = (struct utf8_writer) { .write = insert, .context = e };
+    e->utf8 = (struct utf8_writer){ .write = insert, .context = e };
     e->recalled = e->history_bytes;
     e->row = 0;
     e->last_row = 0;
@@ -449,7 +499,9 @@ void line_editor_redraw(struct line_editor *e)
 /* Save the cursor, go far right, ask where it is, restore it (DECSC, CUF, DSR 6, DECRC). */
 void line_editor_ask_width(struct line_editor *e)
 {
-    static const char question[] = "\33" "7\33[999C\33[6n\33" "8";
+    static const char question[] = "\33"
+                                   "7\33[999C\33[6n\33"
+                                   "8";
 
     line_screen_write(e, question, sizeof question - 1);
 }

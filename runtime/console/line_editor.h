@@ -40,7 +40,7 @@ struct line_editor {
     /* The line. */
     const char *prompt; /* ASCII, at column 0 */
     char *line;
-    size_t max;    /* bytes of line, with a NUL */
+    size_t max; /* bytes of line, with a NUL */
     size_t n;
     size_t cursor; /* byte where the next character goes: the beginning of one, or n */
     bool too_long;

@@ -63,19 +63,19 @@ static struct place step(const struct line_editor *e, struct place at, const cha
 
     *early = false;
     if (*text == '\n') {
-        return (struct place) { at.row + 1, 0 };
+        return (struct place){ at.row + 1, 0 };
     }
     if (at.column + width > usable_columns(e)) {
         *early = true;
-        at = (struct place) { at.row + 1, 0 };
+        at = (struct place){ at.row + 1, 0 };
     }
     at.column += width;
     return at;
 }
 
 /* Write line[from, to), which begins at `at`; draw false: only find where it ends. */
-static struct place write_text(const struct line_editor *e, struct place at, size_t from,
-                               size_t to, bool draw)
+static struct place write_text(const struct line_editor *e, struct place at, size_t from, size_t to,
+                               bool draw)
 {
     while (from < to) {
         size_t bytes = character_bytes(e->line + from, e->n - from);
@@ -95,7 +95,7 @@ static struct place write_text(const struct line_editor *e, struct place at, siz
 
 static struct place first_place(const struct line_editor *e)
 {
-    return (struct place) { 0, (uint32_t)strlen(e->prompt) };
+    return (struct place){ 0, (uint32_t)strlen(e->prompt) };
 }
 
 static struct place place_of(const struct line_editor *e, size_t at)

@@ -57,7 +57,8 @@ void trace_print(void)
         const struct event *e = &trace.events[i % TRACE_EVENTS];
 
         console_printf("{\"name\":\"%s %u\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"
-                       "\"dur\":%llu}%s\n", names[e->kind], (unsigned)e->number, (unsigned)e->on,
+                       "\"dur\":%llu}%s\n",
+                       names[e->kind], (unsigned)e->number, (unsigned)e->on,
                        micros(e->begin - trace.start), micros(e->end - e->begin),
                        i + 1 < n ? "," : "");
     }

@@ -103,18 +103,21 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* A draft borrows the work space of the model it guesses for, and has nothing to tokenize. */
-static void request_plan(struct plan_request *r, struct engine *e,
-                         const struct engine_setup *setup)
+static void request_plan(struct plan_request *r, struct engine *e, const struct engine_setup *setup)
 {
     const struct ingot_header *h = e->image.header;
     uint32_t most = h->params.context;
 
     e->scratch_bytes = larger(tokenizer_scratch_bytes(ENGINE_TEXT_BYTES),
                               sampler_scratch_bytes(h->params.vocab));
-    *r = (struct plan_request){ .image = &e->image, .arena_bytes = arena_left(&e->arena),
-                                .weight_limit = setup->weight_limit, .context = setup->context,
-                                .chunk = setup->chunk, .kv_type = setup->kv_type,
-                                .kv_card = setup->kv_card, .rates = setup->rates };
+    *r = (struct plan_request){ .image = &e->image,
+                                .arena_bytes = arena_left(&e->arena),
+                                .weight_limit = setup->weight_limit,
+                                .context = setup->context,
+                                .chunk = setup->chunk,
+                                .kv_type = setup->kv_type,
+                                .kv_card = setup->kv_card,
+                                .rates = setup->rates };
     r->in_place = file_memory(e->file, 0, h->file_bytes) != NULL;
     r->logits_rows = setup->guesses == ENGINE_GUESSES ? 1 + ENGINE_MOST_GUESSES : 1;
     if (setup->draft) {
@@ -145,9 +148,11 @@ static enum err check_kv_file(struct engine *e, const struct engine_setup *setup
         return ERR_OK;
     }
     if (f->bytes < e->plan.kv_card_bytes) {
-        format_text(e->problem, sizeof e->problem, "%.200s is too small for a context of %u: make "
-                    "the card with KV=%lu, or choose a shorter ctx=", f->name,
-                    (unsigned)e->plan.context, (unsigned long)(e->plan.kv_card_bytes >> 20) + 1);
+        format_text(e->problem, sizeof e->problem,
+                    "%.200s is too small for a context of %u: make "
+                    "the card with KV=%lu, or choose a shorter ctx=",
+                    f->name, (unsigned)e->plan.context,
+                    (unsigned long)(e->plan.kv_card_bytes >> 20) + 1);
         return ERR_NO_SPACE;
     }
     return ERR_OK;
@@ -261,7 +266,8 @@ static enum err make_plan(struct engine *e, const struct engine_setup *setup)
         return refuse(e, error, e->plan.problem);
     }
     if (setup->draft && e->plan.residency == PLAN_STREAMED) {
-        return refuse(e, ERR_NO_SPACE, "a draft must lie in memory whole, and there is not enough: "
+        return refuse(e, ERR_NO_SPACE,
+                      "a draft must lie in memory whole, and there is not enough: "
                       "choose a smaller one, or a shorter ctx=");
     }
     error = check_kv_file(e, setup);
@@ -367,8 +373,8 @@ static enum err check_room(struct engine *e, size_t n)
     return ERR_OK;
 }
 
-enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
-                       bool (*should_stop)(void *), void *context)
+enum err engine_append(struct engine *e, const uint32_t *ids, size_t n, bool (*should_stop)(void *),
+                       void *context)
 {
     enum err error = check_room(e, n);
 

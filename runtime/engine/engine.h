@@ -25,59 +25,60 @@
 
 enum {
     ENGINE_PROBLEM_BYTES = 400,
-    ENGINE_TEXT_BYTES = 16384, /* longest text that is tokenized at once: a line with its template */
-    ENGINE_HASHED_ROWS = 32,   /* positions whose logits enter the hash */
-    ENGINE_MOST_GUESSES = 8,   /* tokens that one pass may run ahead */
-    ENGINE_DRAFT_CHUNK = 32,   /* prompt tokens that pass a draft together */
+    ENGINE_TEXT_BYTES =
+        16384,               /* longest text that is tokenized at once: a line with its template */
+    ENGINE_HASHED_ROWS = 32, /* positions whose logits enter the hash */
+    ENGINE_MOST_GUESSES = 8, /* tokens that one pass may run ahead */
+    ENGINE_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft together */
 };
 
 enum engine_guesses { ENGINE_NO_GUESSES, ENGINE_GUESSES_IF_STREAMED, ENGINE_GUESSES };
 
 struct engine_setup {
-    struct memory_range ram;  /* the arena */
-    const struct file *file;  /* must outlive the engine */
-    struct team *team;        /* started */
+    struct memory_range ram; /* the arena */
+    const struct file *file; /* must outlive the engine */
+    struct team *team;       /* started */
     const struct kernels *kernels;
-    size_t weight_limit;      /* mem=; 0: none */
-    uint32_t context;         /* ctx=; 0: the model's */
-    uint32_t chunk;           /* 0: default */
-    enum kv_type kv_type;     /* kv= */
-    bool kv_card;             /* keys and values may spill, ... */
-    const struct file *kv_file; /* ... to this file, which takes writes; NULL: only planned */
-    struct plan_rates rates;  /* of the machine, where they are known */
-    bool probe;               /* measure them, for the plan; never for a draft */
-    struct card_core *card_core; /* outlives engines, zeroed at first: for a device without DMA a
+    size_t weight_limit;          /* mem=; 0: none */
+    uint32_t context;             /* ctx=; 0: the model's */
+    uint32_t chunk;               /* 0: default */
+    enum kv_type kv_type;         /* kv= */
+    bool kv_card;                 /* keys and values may spill, ... */
+    const struct file *kv_file;   /* ... to this file, which takes writes; NULL: only planned */
+    struct plan_rates rates;      /* of the machine, where they are known */
+    bool probe;                   /* measure them, for the plan; never for a draft */
+    struct card_core *card_core;  /* outlives engines, zeroed at first: for a device without DMA a
                               * core may leave the team; NULL: never */
-    enum engine_guesses guesses; /* whether room for logits ahead is planned */
+    enum engine_guesses guesses;  /* whether room for logits ahead is planned */
     stream_progress_fn *progress; /* of opening and loading; or NULL */
     void *progress_context;
-    bool draft;               /* whole in memory, no text of its own, a short chunk; a context
+    bool draft; /* whole in memory, no text of its own, a short chunk; a context
                                * beyond the model's is cut */
 };
 
 struct engine {
     struct arena arena;
     struct image image;
-    struct plan_request request; /* that the plan answers */
+    struct plan_request request;  /* that the plan answers */
     struct plan_rates lent_rates; /* of request.rates.lent */
     struct plan plan;
     struct stream stream;
     struct kv_cache kv;
-    struct kv_pages pages; /* where keys and values spill */
+    struct kv_pages pages;       /* where keys and values spill */
     struct card_core *card_core; /* at work in passes for which the plan lends a core; or NULL */
     struct transformer transformer;
     struct tokenizer tokenizer;
     const struct kernels *kernels;
     const struct file *file;
-    uint32_t *ids;        /* (context) every token in the cache, in order */
-    void *scratch;        /* tokenizer or sampler, one at a time */
+    uint32_t *ids; /* (context) every token in the cache, in order */
+    void *scratch; /* tokenizer or sampler, one at a time */
     size_t scratch_bytes;
     float *logits;        /* (vocab) after the last token of the cache; NULL: none yet */
     uint32_t n_ahead;     /* guesses behind the cache's length, ids[kv.length ...], whose keys,
                            * values and logits are there should they turn out right */
     uint64_t logits_hash; /* FNV-1a 64 of the first ENGINE_HASHED_ROWS rows since engine_clear */
     uint32_t n_hashed;
-    bool hashes;          /* true from engine_open on; false saves the time */
+    bool hashes;                        /* true from engine_open on; false saves the time */
     char problem[ENGINE_PROBLEM_BYTES]; /* after an error: a sentence for the user */
 };
 
@@ -100,8 +101,8 @@ void engine_clear(struct engine *e);
  * (whole chunks before it stay). Errors of the stream: e->problem. After an error the cache is
  * valid up to e->kv.length, which is less than before where pages on the card were lost, and
  * e->logits is NULL. */
-enum err engine_append(struct engine *e, const uint32_t *ids, size_t n,
-                       bool (*should_stop)(void *), void *context);
+enum err engine_append(struct engine *e, const uint32_t *ids, size_t n, bool (*should_stop)(void *),
+                       void *context);
 
 /* The most guesses that one pass takes; 0 where none were asked for. */
 uint32_t engine_most_guesses(const struct engine *e);

@@ -109,14 +109,11 @@ static bool is_local(const struct transformer *t)
 static void rotate(const struct transformer *t, float *head, const float *cos_sin)
 {
     switch ((enum ingot_rope)params(t)->rope) {
-    case INGOT_ROPE_PAIRS:
-        t->kernels->rope_f32_pairs(head, cos_sin, params(t)->rope_dims);
-        return;
+    case INGOT_ROPE_PAIRS: t->kernels->rope_f32_pairs(head, cos_sin, params(t)->rope_dims); return;
     case INGOT_ROPE_HALVES:
         t->kernels->rope_f32_halves(head, cos_sin, params(t)->rope_dims);
         return;
-    case INGOT_ROPE_NONE:
-        return;
+    case INGOT_ROPE_NONE: return;
     }
 }
 
@@ -164,8 +161,8 @@ static void append_kv(const struct transformer *t, unsigned core)
 
 /* The chunk's query rows as blocks: of one kv head, `heads` query heads, `tokens` tokens. */
 struct attention_split {
-    uint32_t group;       /* query heads of a kv head */
-    uint32_t heads;       /* of a block */
+    uint32_t group; /* query heads of a kv head */
+    uint32_t heads; /* of a block */
     uint32_t tokens;
     uint32_t head_pieces; /* blocks per group */
     uint32_t token_pieces;
@@ -186,8 +183,8 @@ static struct attention_split split_attention(const struct transformer *t)
     s.tokens = ATTENTION_ROWS / s.heads;
     s.tokens = s.tokens < t->n_tokens ? s.tokens : t->n_tokens;
     s.token_pieces = pieces(t->n_tokens, s.tokens);
-    while (s.heads > 1 && params(t)->n_kv_heads * pieces(s.group, s.heads) * s.token_pieces <
-                              t->team->n_cores) {
+    while (s.heads > 1 &&
+           params(t)->n_kv_heads * pieces(s.group, s.heads) * s.token_pieces < t->team->n_cores) {
         s.heads = (s.heads + 1) / 2;
     }
     s.head_pieces = pieces(s.group, s.heads);
@@ -201,10 +198,14 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
     const struct activations *a = &t->act;
     const struct attention_work *work = &a->attention[core];
     size_t d = params(t)->head_dim;
-    struct attention_block b = { t->kv, t->layer,
+    struct attention_block b = { t->kv,
+                                 t->layer,
                                  head / (params(t)->n_heads / params(t)->n_kv_heads),
-                                 t->position + token, tokens, heads,
-                                 image_layer_window(params(t), t->layer), params(t)->attn_softcap };
+                                 t->position + token,
+                                 tokens,
+                                 heads,
+                                 image_layer_window(params(t), t->layer),
+                                 params(t)->attn_softcap };
     uint32_t row = 0;
 
     for (uint32_t i = token; i < token + tokens; i++) {
@@ -353,8 +354,7 @@ static bool attention_layer(const struct transformer *t, unsigned core)
     if (!step_to(t, core, 1)) {
         return false;
     }
-    leave_block(t, core, INGOT_ATTN_OUT, &attended, has(t, INGOT_OUT_BIAS),
-                INGOT_ATTN_POST_NORM);
+    leave_block(t, core, INGOT_ATTN_OUT, &attended, has(t, INGOT_OUT_BIAS), INGOT_ATTN_POST_NORM);
     return step_to(t, core, 2);
 }
 
@@ -410,8 +410,7 @@ static void feed_forward_layer(const struct transformer *t, unsigned core)
 /* Learned positions are added before layer 0, in whose extent they lie. */
 static void add_positions(const struct transformer *t, unsigned core)
 {
-    const struct ingot_tensor *w = image_tensor(t->image, INGOT_POSITION_EMBEDDING,
-                                                INGOT_NO_LAYER);
+    const struct ingot_tensor *w = image_tensor(t->image, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER);
     const struct activations *a = &t->act;
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
     size_t first, last;

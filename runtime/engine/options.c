@@ -13,7 +13,14 @@
 enum { SHOWN_BYTES = 40, VALUE_BYTES = OPTIONS_MODEL_BYTES };
 
 enum kind {
-    KIND_TEXT, KIND_CHOICE, KIND_COUNT, KIND_SIZE, KIND_SEED, KIND_NUMBER, KIND_STOP, KIND_FLAG
+    KIND_TEXT,
+    KIND_CHOICE,
+    KIND_COUNT,
+    KIND_SIZE,
+    KIND_SEED,
+    KIND_NUMBER,
+    KIND_STOP,
+    KIND_FLAG
 };
 
 struct rule {
@@ -37,8 +44,7 @@ static const struct rule rules[OPTION_COUNT] = {
                         "a text of up to 4095 bytes, such as prompt=\"Once upon a time\"" },
     [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(system), OPTIONS_SYSTEM_BYTES, 0, 0,
                         "a text of up to 2047 bytes, such as system=\"Answer briefly.\"" },
-    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0,
-                       "on, off, show, dim or hide" },
+    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0, "on, off, show, dim or hide" },
     [OPTION_STOP] = { "stop", KIND_STOP, 0, 0, 0, 0,
                       "a text of up to 63 bytes, such as stop=\"User:\", and four times at most" },
     [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(quiet), 0, 0, 0, NO_VALUE },
@@ -91,11 +97,12 @@ static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sente
 /* What firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends in *
  * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
 static const char *const foreign[] = {
-    "console", "earlycon", "earlyprintk", "splash", "loglevel", "ignore_loglevel", "ro",
-    "rw", "init", "initrd", "root*", "elevator", "coherent_pool", "cma", "video", "numa*",
-    "maxcpus", "nr_cpus", "ip", "kgdboc", "cgroup_*", "snd_*", "vc_mem*", "bcm27*", "bcm28*",
-    "dwc_otg*", "smsc95xx*", "fsck*", "pci*", "iommu*", "reboot", "BOOT_IMAGE", "panic",
-    "nokaslr", "-", "--",
+    "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
+    "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
+    "video",   "numa*",    "maxcpus",     "nr_cpus",    "ip",       "kgdboc",          "cgroup_*",
+    "snd_*",   "vc_mem*",  "bcm27*",      "bcm28*",     "dwc_otg*", "smsc95xx*",       "fsck*",
+    "pci*",    "iommu*",   "reboot",      "BOOT_IMAGE", "panic",    "nokaslr",         "-",
+    "--",
 };
 
 void options_init(struct options *o)
@@ -104,8 +111,8 @@ void options_init(struct options *o)
     sampler_params_default(&o->sampler);
 }
 
-__attribute__((format(printf, 3, 4)))
-static void say(const struct options_report *report, bool fatal, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void say(const struct options_report *report,
+                                                      bool fatal, const char *format, ...)
 {
     char sentence[OPTIONS_SENTENCE_BYTES];
     va_list args;
@@ -190,12 +197,15 @@ static void report_unknown(const char *name, size_t bytes, const struct options_
     char word[SHOWN_BYTES + 4];
 
     if (rule != NULL) {
-        say(report, false, "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
-            "docs/DESIGN.md lists them all.", shown(word, name, bytes), rule->name,
-            rule->kind == KIND_FLAG ? "" : "=");
+        say(report, false,
+            "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
+            "docs/DESIGN.md lists them all.",
+            shown(word, name, bytes), rule->name, rule->kind == KIND_FLAG ? "" : "=");
     } else {
-        say(report, false, "Boot argument '%s' is unknown and passed over; docs/DESIGN.md lists "
-            "those there are.", shown(word, name, bytes));
+        say(report, false,
+            "Boot argument '%s' is unknown and passed over; docs/DESIGN.md lists "
+            "those there are.",
+            shown(word, name, bytes));
     }
 }
 
@@ -230,9 +240,10 @@ static enum err set_text(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-static const char *const think_names[] = { [THINK_ON] = "on", [THINK_OFF] = "off",
-                                           [THINK_SHOW] = "show", [THINK_DIM] = "dim",
-                                           [THINK_HIDE] = "hide", NULL };
+static const char *const think_names[] = {
+    [THINK_ON] = "on",   [THINK_OFF] = "off",   [THINK_SHOW] = "show",
+    [THINK_DIM] = "dim", [THINK_HIDE] = "hide", NULL
+};
 
 const char *options_think_name(uint32_t think)
 {
@@ -242,16 +253,21 @@ const char *options_think_name(uint32_t think)
 /* Of several choices the number. */
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
 {
-    static const char *const kv[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32",
+    static const char *const kv[] = { [KV_F16] = "f16",
+                                      [KV_Q8] = "q8",
+                                      [KV_F32] = "f32",
                                       [KV_N_TYPES] = "",
                                       [OPTIONS_KV_CARD + KV_F16] = "card",
                                       [OPTIONS_KV_CARD + KV_Q8] = "card,q8",
-                                      [OPTIONS_KV_CARD + KV_F32] = "card,f32", NULL };
+                                      [OPTIONS_KV_CARD + KV_F32] = "card,f32",
+                                      NULL };
     static const char *const on_off[] = { "on", "off", NULL }; /* FLOW_ON is 0 */
-    static const char *const spec[] = { [SPEC_AUTO] = "auto", [SPEC_OFF] = "off",
-                                        [SPEC_NGRAM] = "ngram", NULL };
-    static const char *const term[] = { [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain",
-                                        [CONSOLE_VT] = "vt", NULL };
+    static const char *const spec[] = {
+        [SPEC_AUTO] = "auto", [SPEC_OFF] = "off", [SPEC_NGRAM] = "ngram", NULL
+    };
+    static const char *const term[] = {
+        [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
+    };
     static const char *const mode[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "json", NULL };
     const char *const *choices = rule->field == FIELD(kv)      ? kv
                                  : rule->field == FIELD(spec)  ? spec
@@ -274,8 +290,7 @@ static enum err set_count(struct options *o, const struct rule *rule, const char
     uint64_t n;
     uint32_t n32;
 
-    if (!options_read_u64(value, false, &n) || (double)n < rule->least ||
-        (double)n > rule->most) {
+    if (!options_read_u64(value, false, &n) || (double)n < rule->least || (double)n > rule->most) {
         return ERR_BAD_ARGUMENT;
     }
     n32 = (uint32_t)n;
@@ -345,28 +360,14 @@ static enum err set_option(struct options *o, enum option which, const char *val
         return ERR_BAD_ARGUMENT;
     }
     switch (rule->kind) {
-    case KIND_TEXT:
-        err = set_text(o, rule, value);
-        break;
-    case KIND_CHOICE:
-        err = set_choice(o, rule, value);
-        break;
-    case KIND_COUNT:
-        err = set_count(o, rule, value);
-        break;
+    case KIND_TEXT: err = set_text(o, rule, value); break;
+    case KIND_CHOICE: err = set_choice(o, rule, value); break;
+    case KIND_COUNT: err = set_count(o, rule, value); break;
     case KIND_SIZE:
-    case KIND_SEED:
-        err = set_u64(o, rule, value);
-        break;
-    case KIND_NUMBER:
-        err = set_number(o, rule, value);
-        break;
-    case KIND_STOP:
-        err = add_stop(o, value);
-        break;
-    default:
-        err = set_flag(o, rule, value);
-        break;
+    case KIND_SEED: err = set_u64(o, rule, value); break;
+    case KIND_NUMBER: err = set_number(o, rule, value); break;
+    case KIND_STOP: err = add_stop(o, value); break;
+    default: err = set_flag(o, rule, value); break;
     }
     if (err != ERR_OK) {
         return report_value(rule, value, err, report);
@@ -431,7 +432,7 @@ static const char *read_value(const char *s, struct word *w, char value[OPTIONS_
 
 static const char *read_word(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
 {
-    *w = (struct word) { .name = s };
+    *w = (struct word){ .name = s };
     while (*s != '\0' && *s != '=' && !is_space(*s)) {
         s++;
     }
@@ -450,8 +451,10 @@ static enum err apply_word(struct options *o, const struct word *w,
     char name[SHOWN_BYTES + 4];
 
     if (w->open_quote) {
-        say(report, true, "The closing quote of %s=\" is missing; a quote inside the text is "
-            "written \\\".", shown(name, w->name, w->name_bytes));
+        say(report, true,
+            "The closing quote of %s=\" is missing; a quote inside the text is "
+            "written \\\".",
+            shown(name, w->name, w->name_bytes));
         return ERR_BAD_ARGUMENT;
     }
     if (which == OPTION_COUNT) {

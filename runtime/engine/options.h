@@ -70,21 +70,21 @@ struct options {
     size_t prompt_bytes;               /* without the NUL */
     char system[OPTIONS_SYSTEM_BYTES]; /* as the prompt */
     size_t system_bytes;
-    uint32_t think;                    /* enum option_think */
-    uint32_t n;                        /* 0: until the model ends or the context is full */
-    struct sampler_params sampler;     /* seed: 0 unless given; the caller takes ticks then */
-    uint32_t ctx;                      /* 0: the model's own */
-    uint32_t kv;                       /* enum kv_type; OPTIONS_KV_CARD more: to the card */
-    uint32_t spec;                     /* enum option_spec */
-    char draft[OPTIONS_MODEL_BYTES];   /* "": none */
-    uint64_t mem;                      /* 0: all that is left */
-    uint32_t cores;                    /* 0: all */
-    char isa[OPTIONS_ISA_BYTES];       /* "": the best the CPU has */
-    uint32_t baud;                     /* 0: the board's */
-    uint32_t mode;                     /* enum option_mode */
-    uint32_t flow;                     /* enum option_flow */
-    uint32_t term;                     /* enum console_terminal */
-    uint32_t watchdog;                 /* seconds, if given */
+    uint32_t think;                  /* enum option_think */
+    uint32_t n;                      /* 0: until the model ends or the context is full */
+    struct sampler_params sampler;   /* seed: 0 unless given; the caller takes ticks then */
+    uint32_t ctx;                    /* 0: the model's own */
+    uint32_t kv;                     /* enum kv_type; OPTIONS_KV_CARD more: to the card */
+    uint32_t spec;                   /* enum option_spec */
+    char draft[OPTIONS_MODEL_BYTES]; /* "": none */
+    uint64_t mem;                    /* 0: all that is left */
+    uint32_t cores;                  /* 0: all */
+    char isa[OPTIONS_ISA_BYTES];     /* "": the best the CPU has */
+    uint32_t baud;                   /* 0: the board's */
+    uint32_t mode;                   /* enum option_mode */
+    uint32_t flow;                   /* enum option_flow */
+    uint32_t term;                   /* enum console_terminal */
+    uint32_t watchdog;               /* seconds, if given */
     bool verbose;
     char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
     uint32_t n_stops;
@@ -93,8 +93,8 @@ struct options {
     bool ids;
     bool ticks;
     bool pio;
-    uint32_t trace;                    /* 1: on */
-    char value[OPTIONS_PROMPT_BYTES];  /* where options_parse() unquotes a word */
+    uint32_t trace;                   /* 1: on */
+    char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes a word */
 };
 
 /* "on", "hide" and so on. */

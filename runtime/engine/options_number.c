@@ -97,9 +97,10 @@ bool options_read_float(const char *text, float *value)
 
 static int digit_of(char c, unsigned base)
 {
-    int value = is_digit(c) ? c - '0'
+    int value = is_digit(c)                          ? c - '0'
                 : base == 16 && c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : base == 16 && c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+                : base == 16 && c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                     : -1;
 
     return value;
 }
@@ -107,8 +108,10 @@ static int digit_of(char c, unsigned base)
 /* The power of 2 that s names, s being all that is left: "", K, KB, KiB ... -1: none. */
 static int size_shift(const char *s)
 {
-    int shift = *s == 'K' || *s == 'k' ? 10 : *s == 'M' || *s == 'm' ? 20
-                : *s == 'G' || *s == 'g' ? 30 : 0;
+    int shift = *s == 'K' || *s == 'k'   ? 10
+                : *s == 'M' || *s == 'm' ? 20
+                : *s == 'G' || *s == 'g' ? 30
+                                         : 0;
 
     if (shift > 0) {
         s++;

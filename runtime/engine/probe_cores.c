@@ -6,10 +6,10 @@
 #include "runtime/engine/layer.h"
 
 enum {
-    FILL = 0x3c,              /* of weights and keys: any type reads normal numbers */
-    REGION_BYTES = 64 << 20,  /* more than a cache holds */
+    FILL = 0x3c,             /* of weights and keys: any type reads normal numbers */
+    REGION_BYTES = 64 << 20, /* more than a cache holds */
     CACHE_LINE = 64,
-    CHECKED = 32,             /* a part of the bytes too */
+    CHECKED = 32, /* a part of the bytes too */
     PROBE_TOKENS = 32,
     POSITION = 16,            /* of the token: behind so many others */
     PART = 8,                 /* of the bytes: the weights of a matrix times the tokens */
@@ -30,14 +30,14 @@ struct probe {
     struct linear_input in;
     const uint8_t *rows;
 
-    uint32_t n_tokens;     /* of a pass */
-    uint32_t n_begun;      /* layers */
-    uint32_t n_layers;     /* of the window, which began at ... */
-    uint64_t window;       /* ... these ticks */
-    uint64_t matrices;     /* nanoseconds of theirs, foretold */
-    uint64_t until;        /* ticks */
+    uint32_t n_tokens; /* of a pass */
+    uint32_t n_begun;  /* layers */
+    uint32_t n_layers; /* of the window, which began at ... */
+    uint64_t window;   /* ... these ticks */
+    uint64_t matrices; /* nanoseconds of theirs, foretold */
+    uint64_t until;    /* ticks */
     uint32_t n_windows;
-    uint64_t sum, most;    /* nanoseconds of a layer in them, without its matrices */
+    uint64_t sum, most; /* nanoseconds of a layer in them, without its matrices */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -127,7 +127,8 @@ static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
     p->until = board.ticks() + board.ticks_hz() / LAYERS_HZ;
     do {
         p->e->kv.length = POSITION;
-    } while (transformer_pass(&p->e->transformer, ids, n_tokens, false, between_layers, p) == ERR_OK);
+    } while (transformer_pass(&p->e->transformer, ids, n_tokens, false, between_layers, p) ==
+             ERR_OK);
     if (p->n_windows > 1) {
         p->sum = (p->sum - p->most) / (p->n_windows - 1);
     }
@@ -163,8 +164,8 @@ static bool cut_memory(struct probe *p, struct team *team, struct arena *arena)
     const struct ingot_header *h = e->image.header;
     struct plan plan = { .chunk = PROBE_TOKENS, .logits_rows = 1 };
     size_t page = kv_cache_page_bytes(&h->params, e->request.kv_type);
-    size_t work = page + activations_bytes(&(struct activations_request){ &h->params, plan.chunk,
-                                           image_types(&e->image), plan.logits_rows });
+    size_t work = page + activations_bytes(&(struct activations_request){
+                             &h->params, plan.chunk, image_types(&e->image), plan.logits_rows });
     size_t left = arena_left(arena);
 
     if (work + ARENA_ALIGN > left) {

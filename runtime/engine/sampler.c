@@ -13,8 +13,9 @@ struct candidate {
 
 void sampler_params_default(struct sampler_params *p)
 {
-    *p = (struct sampler_params) { .temp = 0.8f, .top_p = 0.95f, .min_p = 0.05f, .repeat = 1.0f,
-                                   .top_k = 40, .seed = 0 };
+    *p = (struct sampler_params){
+        .temp = 0.8f, .top_p = 0.95f, .min_p = 0.05f, .repeat = 1.0f, .top_k = 40, .seed = 0
+    };
 }
 
 /* One step of splitmix64 spreads neighbouring seeds apart; xorshift must not start at 0. */
@@ -30,7 +31,7 @@ static uint64_t spread_seed(uint64_t seed)
 
 void sampler_init(struct sampler *s, const struct sampler_params *params)
 {
-    *s = (struct sampler) { .params = *params, .state = spread_seed(params->seed) };
+    *s = (struct sampler){ .params = *params, .state = spread_seed(params->seed) };
 }
 
 size_t sampler_scratch_bytes(uint32_t vocab)
@@ -147,7 +148,7 @@ static size_t collect_candidates(struct candidate *c, const float *logits, uint3
 
     for (uint32_t i = 0; i < vocab; i++) {
         if (logits[i] >= -FLT_MAX) {
-            c[n++] = (struct candidate) { logits[i], i };
+            c[n++] = (struct candidate){ logits[i], i };
         }
     }
     return n;
@@ -167,8 +168,8 @@ static float mass_of_candidates(float *logits, struct candidate *c, size_t n, si
 /* How many of the best candidates top_k, top_p and min_p leave, at least 1; they lie in c[n - 1],
  * c[n - 2] ... from the best down. n >= 1. Each filter keeps the candidate that crosses its
  * border, as llama.cpp does. */
-static size_t filter_candidates(const struct sampler_params *p, float *logits,
-                                struct candidate *c, size_t n, const struct kernels *k)
+static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
+                                size_t n, const struct kernels *k)
 {
     size_t kept = p->top_k > 0 && p->top_k < n ? p->top_k : n;
     float max = c[0].logit;
@@ -237,8 +238,8 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
     return choice_id(c, c->n - 1);
 }
 
-static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab,
-                           const uint32_t *recent, size_t n_recent)
+static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                           size_t n_recent)
 {
     penalize_repeats(s, logits, vocab, recent, n_recent);
     clean_logits(s, logits, vocab); /* after, since a penalty below 1 can overflow */

@@ -49,9 +49,9 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 
 /* What a guess was drawn from: q in speculative decoding (arXiv 2211.17192). */
 struct sampler_guess {
-    uint32_t n;                           /* 0: from nothing, as at temp 0 */
+    uint32_t n; /* 0: from nothing, as at temp 0 */
     uint32_t ids[SAMPLER_GUESS_MOST];
-    float share[SAMPLER_GUESS_MOST];      /* sum 1 */
+    float share[SAMPLER_GUESS_MOST]; /* sum 1 */
 };
 
 /* sampler_pick of a draft's logits that remembers what it picked from: the SAMPLER_GUESS_MOST

@@ -18,7 +18,7 @@ enum engine_guesses speculative_room(const struct options *o)
         return ENGINE_NO_GUESSES;
     }
     return o->draft[0] != '\0' || o->spec == SPEC_NGRAM ? ENGINE_GUESSES
-                                                       : ENGINE_GUESSES_IF_STREAMED;
+                                                        : ENGINE_GUESSES_IF_STREAMED;
 }
 
 struct engine_setup speculative_draft_setup(const struct engine_setup *target,
@@ -66,8 +66,8 @@ enum err speculative_check(struct engine *draft, const struct engine *engine)
     }
     format_text(draft->problem, sizeof draft->problem,
                 "%.100s: not the vocabulary of %.100s, so it cannot guess its tokens: choose a "
-                "smaller model of the same family as draft=", draft->file->name,
-                engine->file->name);
+                "smaller model of the same family as draft=",
+                draft->file->name, engine->file->name);
     return ERR_UNSUPPORTED;
 }
 

@@ -23,16 +23,16 @@ struct speculative_figures {
 
 struct speculative {
     struct engine *engine;
-    struct engine *draft;   /* NULL: n-gram lookup */
+    struct engine *draft; /* NULL: n-gram lookup */
     bool on;
-    bool timed;             /* guess where that saves time; else, as it was asked for, where it saves
+    bool timed;         /* guess where that saves time; else, as it was asked for, where it saves
                              * passes: the same ones on every machine */
-    uint32_t n_guessed;     /* in the last run, and ... */
-    uint32_t n_right;       /* ... how many came true */
-    uint32_t source;        /* of its guesses: 0 the draft, else the tokens that stood earlier */
+    uint32_t n_guessed; /* in the last run, and ... */
+    uint32_t n_right;   /* ... how many came true */
+    uint32_t source;    /* of its guesses: 0 the draft, else the tokens that stood earlier */
     float rate[NGRAM_LONGEST + 1]; /* probability that a guess of a source is right, measured */
-    float cost;             /* of a guess, in passes over one token */
-    float plain_ticks;      /* of such a pass; 0: not known yet */
+    float cost;                    /* of a guess, in passes over one token */
+    float plain_ticks;             /* of such a pass; 0: not known yet */
     struct speculative_figures figures;
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* what each of the last run was drawn from */
 };

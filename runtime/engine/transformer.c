@@ -18,8 +18,10 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->team = team;
     t->stream = stream;
     t->kv = kv;
-    activations_take(&t->act, &(struct activations_request){ &image->header->params, plan->chunk,
-                     image_types(image), plan->logits_rows }, arena);
+    activations_take(&t->act,
+                     &(struct activations_request){ &image->header->params, plan->chunk,
+                                                    image_types(image), plan->logits_rows },
+                     arena);
 }
 
 static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
@@ -124,8 +126,8 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     return e;
 }
 
-enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n,
-                          bool want_head, bool (*should_stop)(void *), void *context)
+enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n, bool want_head,
+                          bool (*should_stop)(void *), void *context)
 {
     const struct ingot_params *p = params(t);
     enum err e;

@@ -43,8 +43,8 @@ void transformer_open(struct transformer *t, const struct image *image,
  * append them to the cache. want_head: the pass goes on to transformer_logits.
  * ERR_ABORTED: should_stop (may be NULL) said so between two layers. Errors of the stream.
  * After an error the cache is as it was before. */
-enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n,
-                          bool want_head, bool (*should_stop)(void *), void *context);
+enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n, bool want_head,
+                          bool (*should_stop)(void *), void *context);
 
 /* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, act.logits_stride apart,
  * valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.

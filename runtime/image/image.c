@@ -39,8 +39,8 @@ const char *image_type_name(unsigned type)
 const char *image_family_name(unsigned family)
 {
     static const char *const names[INGOT_LAST_FAMILY + 1] = {
-        [0] = "unknown",         [INGOT_LLAMA] = "llama",   [INGOT_MISTRAL] = "mistral",
-        [INGOT_QWEN2] = "qwen2", [INGOT_QWEN3] = "qwen3",   [INGOT_GEMMA] = "gemma",
+        [0] = "unknown",           [INGOT_LLAMA] = "llama",   [INGOT_MISTRAL] = "mistral",
+        [INGOT_QWEN2] = "qwen2",   [INGOT_QWEN3] = "qwen3",   [INGOT_GEMMA] = "gemma",
         [INGOT_GEMMA2] = "gemma2", [INGOT_GEMMA3] = "gemma3", [INGOT_PHI3] = "phi3",
         [INGOT_GPT2] = "gpt2",
     };
@@ -131,8 +131,9 @@ static enum err check_extents(struct image *img)
     for (unsigned i = 0; i < h->extents.count; i++) {
         const struct ingot_extent *x = &img->extents[i];
         bool layer = i > 0 && i <= h->params.n_layers;
-        unsigned kind = layer ? INGOT_EXTENT_LAYER : i == 0 ? INGOT_EXTENT_EMBEDDING
-                                                            : INGOT_EXTENT_HEAD;
+        unsigned kind = layer    ? INGOT_EXTENT_LAYER
+                        : i == 0 ? INGOT_EXTENT_EMBEDDING
+                                 : INGOT_EXTENT_HEAD;
 
         image_extent_name(img, i, place, sizeof place);
         if (x->kind != kind || x->layer != (layer ? i - 1 : INGOT_NO_LAYER)) {
@@ -332,8 +333,8 @@ static enum err check_chat_numbers(struct image *img)
     uint32_t n_tokens = img->header->params.vocab;
 
     if ((chat->flags & ~(uint32_t)INGOT_ALL_CHAT_FLAGS) != 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "chat: flags are %u, this program knows %u",
-                      chat->flags, (unsigned)INGOT_ALL_CHAT_FLAGS);
+        return REFUSE(img, ERR_BAD_HEADER, "chat: flags are %u, this program knows %u", chat->flags,
+                      (unsigned)INGOT_ALL_CHAT_FLAGS);
     }
     if (chat->n_stops > INGOT_MAX_STOPS) {
         return REFUSE(img, ERR_BAD_HEADER, "chat: n_stops is %u, more than %u", chat->n_stops,
@@ -392,11 +393,8 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
         const char *name;
         const struct ingot_section *section;
     } sections[] = {
-        { "tokenizer", &h->tokenizer },
-        { "chat", &h->chat },
-        { "rope", &h->rope },
-        { "tensors", &h->tensors },
-        { "extents", &h->extents },
+        { "tokenizer", &h->tokenizer }, { "chat", &h->chat },       { "rope", &h->rope },
+        { "tensors", &h->tensors },     { "extents", &h->extents },
     };
     enum err e;
 

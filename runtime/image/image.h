@@ -18,12 +18,12 @@
 
 struct image {
     const struct ingot_header *header;
-    const uint8_t *tokenizer;            /* struct ingot_tokenizer and its arrays */
-    const struct ingot_chat *chat;       /* and its strings */
-    const float *rope;                   /* (INGOT_ROPE_SETS, rope_dims / 2), or NULL */
-    const struct ingot_tensor *tensors;  /* those that the parameters demand, in order of roles */
-    const struct ingot_extent *extents;  /* n_layers + 2: embedding, layers, head */
-    char problem[96];                    /* after an error: a sentence naming the field */
+    const uint8_t *tokenizer;           /* struct ingot_tokenizer and its arrays */
+    const struct ingot_chat *chat;      /* and its strings */
+    const float *rope;                  /* (INGOT_ROPE_SETS, rope_dims / 2), or NULL */
+    const struct ingot_tensor *tensors; /* those that the parameters demand, in order of roles */
+    const struct ingot_extent *extents; /* n_layers + 2: embedding, layers, head */
+    char problem[96];                   /* after an error: a sentence naming the field */
 };
 
 /* Check the header page of a file of file_bytes bytes: magic, version, CRC, every parameter in

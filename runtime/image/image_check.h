@@ -8,8 +8,7 @@
 #include "runtime/text/format_text.h"
 
 /* The sentence goes to img->problem; the value is e. */
-#define REFUSE(img, e, ...) \
-    (format_text((img)->problem, sizeof (img)->problem, __VA_ARGS__), (e))
+#define REFUSE(img, e, ...) (format_text((img)->problem, sizeof(img)->problem, __VA_ARGS__), (e))
 
 /* n is far from the top: every size has been bounded by the file's. */
 static inline uint64_t image_round_up(uint64_t n, uint64_t multiple)

@@ -88,7 +88,8 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
                       p->head_dim, INGOT_MAX_DIM / p->n_heads);
     }
     if ((p->features & INGOT_UNGATED) != 0 && (p->features & INGOT_GELU) == 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: features ask for an ungated SiLU, which no "
+        return REFUSE(img, ERR_BAD_HEADER,
+                      "header: features ask for an ungated SiLU, which no "
                       "family has");
     }
     if (p->rope_dims % 2 != 0 || p->rope_dims > p->head_dim) {
@@ -176,8 +177,10 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
                       "not an .ingot file (its magic is another): make one with `ingot pack`");
     }
     if (h->version != INGOT_VERSION) {
-        return REFUSE(img, ERR_BAD_VERSION, "header: version is %u, this program reads %u: pack "
-                      "the model again", h->version, (unsigned)INGOT_VERSION);
+        return REFUSE(img, ERR_BAD_VERSION,
+                      "header: version is %u, this program reads %u: pack "
+                      "the model again",
+                      h->version, (unsigned)INGOT_VERSION);
     }
     if (header_crc(h) != h->header_crc32c) {
         return REFUSE(img, ERR_BAD_CHECKSUM, "the header is damaged: its CRC does not match");

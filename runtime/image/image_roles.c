@@ -7,8 +7,8 @@ enum extent_of { VOCAB, DIM, HIDDEN, QUERIES, KEYS, HEAD_DIM, CONTEXT, ONE };
 
 static const struct role_rule {
     const char *name;
-    uint32_t kind;           /* LAYER: every layer has one; MATRIX: not a norm, bias or position */
-    uint32_t feature;        /* 0: always there */
+    uint32_t kind;    /* LAYER: every layer has one; MATRIX: not a norm, bias or position */
+    uint32_t feature; /* 0: always there */
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {
     [INGOT_TOKEN_EMBEDDING] = { "token_embedding", MATRIX, 0, VOCAB, DIM },

@@ -279,8 +279,8 @@ static enum err check_merges(struct image *img, const struct view *v)
             if (!merge_fits(v, id, &v->entries[i]) ||
                 (i > v->rows[id] && v->entries[i - 1].right >= v->entries[i].right)) {
                 return REFUSE(img, ERR_BAD_TOKENIZER,
-                              "tokenizer: merge %u of token %u is out of order or makes no token", i,
-                              id);
+                              "tokenizer: merge %u of token %u is out of order or makes no token",
+                              i, id);
             }
         }
     }

@@ -23,17 +23,17 @@ struct card_core_slot {
 };
 
 struct card_core {
-    struct block_device *device; /* in whose place this is; NULL: of none */
-    struct block_device inner;   /* as it is itself */
+    struct block_device *device;                  /* in whose place this is; NULL: of none */
+    struct block_device inner;                    /* as it is itself */
     struct card_core_slot slots[CARD_CORE_DEPTH]; /* a ring in the order of submits */
-    unsigned next;               /* core 0: the slot of the next request */
-    unsigned collected;          /* core 0: requests that have come back */
-    unsigned first;              /* the serving core: the next to submit */
-    unsigned core;               /* that serves; 0: none */
-    _Atomic uint32_t finished;   /* counts requests that are done */
-    _Atomic uint32_t order;      /* from core 0 to it */
-    _Atomic uint32_t bell;       /* counts requests and orders */
-    _Atomic uint32_t asleep;     /* it may be in board.wait for the bell */
+    unsigned next;                                /* core 0: the slot of the next request */
+    unsigned collected;                           /* core 0: requests that have come back */
+    unsigned first;                               /* the serving core: the next to submit */
+    unsigned core;                                /* that serves; 0: none */
+    _Atomic uint32_t finished;                    /* counts requests that are done */
+    _Atomic uint32_t order;                       /* from core 0 to it */
+    _Atomic uint32_t bell;                        /* counts requests and orders */
+    _Atomic uint32_t asleep;                      /* it may be in board.wait for the bell */
     enum err reset_status;
 };
 

@@ -17,22 +17,22 @@ enum {
 };
 
 enum { /* boot sector and BPB, byte offsets */
-    BS_JUMP = 0,
-    BS_OEM_NAME = 3,
-    BPB_BYTES_PER_SEC = 11,
-    BPB_SEC_PER_CLUS = 13,
-    BPB_RSVD_SEC_CNT = 14,
-    BPB_NUM_FATS = 16,
-    BPB_ROOT_ENT_CNT = 17,
-    BPB_TOT_SEC16 = 19,
-    BPB_MEDIA = 21,
-    BPB_FAT_SZ16 = 22,
-    BPB_TOT_SEC32 = 32,
-    BPB_FAT_SZ32 = 36,
-    BPB_EXT_FLAGS = 40,
-    BPB_FS_VER = 42,
-    BPB_ROOT_CLUS = 44,
-    BS_SIGNATURE = 510,
+       BS_JUMP = 0,
+       BS_OEM_NAME = 3,
+       BPB_BYTES_PER_SEC = 11,
+       BPB_SEC_PER_CLUS = 13,
+       BPB_RSVD_SEC_CNT = 14,
+       BPB_NUM_FATS = 16,
+       BPB_ROOT_ENT_CNT = 17,
+       BPB_TOT_SEC16 = 19,
+       BPB_MEDIA = 21,
+       BPB_FAT_SZ16 = 22,
+       BPB_TOT_SEC32 = 32,
+       BPB_FAT_SZ32 = 36,
+       BPB_EXT_FLAGS = 40,
+       BPB_FS_VER = 42,
+       BPB_ROOT_CLUS = 44,
+       BS_SIGNATURE = 510,
 };
 
 enum {
@@ -123,9 +123,9 @@ static bool fat32_is_boot_sector(const uint8_t *boot)
 {
     uint32_t bytes_per_sector = fat32_u16(boot + BPB_BYTES_PER_SEC);
 
-    return (boot[BS_JUMP] == 0xeb || boot[BS_JUMP] == 0xe9) &&
-           is_power_of_two(bytes_per_sector) && bytes_per_sector >= 128 &&
-           is_power_of_two(boot[BPB_SEC_PER_CLUS]) && boot[BPB_MEDIA] >= 0xf0;
+    return (boot[BS_JUMP] == 0xeb || boot[BS_JUMP] == 0xe9) && is_power_of_two(bytes_per_sector) &&
+           bytes_per_sector >= 128 && is_power_of_two(boot[BPB_SEC_PER_CLUS]) &&
+           boot[BPB_MEDIA] >= 0xf0;
 }
 
 /* Fields that decide whether this is a FAT32 volume that can be read at all. */
@@ -329,8 +329,7 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct file *f, uint32_t cl
 
     for (uint64_t i = 0; i < n_clusters; i++) {
         if (next == 0)
-            return fat32_fail(fs, ERR_BAD_FILESYSTEM,
-                              "the cluster chain is shorter than the file");
+            return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain is shorter than the file");
         if (!fat32_is_cluster(fs, next))
             return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file starts outside the volume");
         e = fat32_add_cluster(fs, f, next);

@@ -11,24 +11,24 @@
 #include "runtime/storage/file.h"
 
 enum {
-    FAT32_NAME_BYTES = 768,  /* 255 UTF-16 units in UTF-8, and a NUL */
+    FAT32_NAME_BYTES = 768,    /* 255 UTF-16 units in UTF-8, and a NUL */
     FAT32_NAME_UNITS = 260,    /* 20 directory entries of 13 UTF-16 units */
     FAT32_BUFFER_SECTORS = 32, /* what is read of the FAT at once: 4096 clusters */
 };
 
 struct fat32 {
-    const char *why;            /* after an error: what is wrong, one sentence; else NULL */
-    uint64_t first_sector;      /* of the volume */
-    uint64_t fat_sector;        /* of the FAT in use */
-    uint32_t fat_sectors;       /* of one FAT */
-    uint64_t data_sector;       /* of cluster 2 */
-    uint32_t n_clusters;        /* valid clusters are 2 .. n_clusters + 1 */
+    const char *why;       /* after an error: what is wrong, one sentence; else NULL */
+    uint64_t first_sector; /* of the volume */
+    uint64_t fat_sector;   /* of the FAT in use */
+    uint32_t fat_sectors;  /* of one FAT */
+    uint64_t data_sector;  /* of cluster 2 */
+    uint32_t n_clusters;   /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
-    struct file device;         /* the whole device, for reading sectors of it */
+    struct file device; /* the whole device, for reading sectors of it */
     struct file_read read;
-    uint64_t buffer_sector;     /* first sector that buffer holds */
-    uint32_t buffer_sectors;    /* how many; 0: none */
+    uint64_t buffer_sector;               /* first sector that buffer holds */
+    uint32_t buffer_sectors;              /* how many; 0: none */
     uint16_t long_name[FAT32_NAME_UNITS]; /* of the directory entry being read */
     _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
 };
@@ -37,7 +37,7 @@ struct fat32_entry {
     char name[FAT32_NAME_BYTES]; /* long name where there is one, else the short name; UTF-8 */
     char short_name[13];         /* "MODEL~1.ING" */
     bool is_directory;
-    uint32_t cluster;            /* first, 0 for an empty file */
+    uint32_t cluster; /* first, 0 for an empty file */
     uint64_t bytes;
 };
 
@@ -45,8 +45,8 @@ struct fat32_entry {
 struct fat32_directory {
     struct fat32 *fs;
     uint32_t cluster;
-    uint32_t index;      /* of the next 32-byte entry in the cluster */
-    uint64_t n_entries;  /* seen so far, bounds a cyclic chain */
+    uint32_t index;     /* of the next 32-byte entry in the cluster */
+    uint64_t n_entries; /* seen so far, bounds a cyclic chain */
     bool ended;
 };
 

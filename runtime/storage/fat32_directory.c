@@ -14,21 +14,21 @@ enum {
 };
 
 enum { /* a short entry, byte offsets */
-    DIR_ATTR = 11,
-    DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
-    DIR_CLUSTER_HIGH = 20,
-    DIR_CLUSTER_LOW = 26,
-    DIR_FILE_SIZE = 28,
+       DIR_ATTR = 11,
+       DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
+       DIR_CLUSTER_HIGH = 20,
+       DIR_CLUSTER_LOW = 26,
+       DIR_FILE_SIZE = 28,
 };
 enum { ATTR_VOLUME = 0x08, ATTR_DIRECTORY = 0x10, ATTR_LONG_NAME = 0x0f, ATTR_LONG_MASK = 0x3f };
 enum { NAME_END = 0x00, NAME_DELETED = 0xe5, NAME_IS_E5 = 0x05 };
 
 enum { /* a long entry */
-    LDIR_ORD = 0,
-    LDIR_CHECKSUM = 13,
-    LDIR_LAST = 0x40,
-    LDIR_UNITS = 13,
-    LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS,
+       LDIR_ORD = 0,
+       LDIR_CHECKSUM = 13,
+       LDIR_LAST = 0x40,
+       LDIR_UNITS = 13,
+       LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS,
 };
 
 /* The pieces of a long name come last piece first, just before the short entry. */

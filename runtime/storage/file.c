@@ -5,9 +5,9 @@
 #include "board/board.h"
 
 enum {
-    REQUEST_SECTORS = 512,   /* 256 KiB: large for a card, and bytes_done moves in small steps */
-    BACKOFF_POLLS = 1000,    /* before the first retry; each further one waits as much longer */
-    SILENCE_STEPS = 8,       /* a gap between two polls counts as at most this part of the limit */
+    REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
+    BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits as much longer */
+    SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
 };
 
 static uint64_t file_end(const struct file *f)
@@ -202,8 +202,7 @@ static void file_conclude(struct file_read *r)
     if (r->bytes_done < r->bytes)
         return;
     if (end > r->file->bytes && !r->write)
-        memset(r->buffer + r->bytes - (end - r->file->bytes), 0,
-               (size_t)(end - r->file->bytes));
+        memset(r->buffer + r->bytes - (end - r->file->bytes), 0, (size_t)(end - r->file->bytes));
     r->status = ERR_OK;
 }
 
@@ -240,8 +239,8 @@ void file_read_stop(struct file_read *r)
         file_fail(r, ERR_ABORTED, 0);
 }
 
-static enum err file_start(struct file_read *r, const struct file *f, uint64_t offset,
-                           void *buffer, size_t bytes, bool write)
+static enum err file_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
+                           size_t bytes, bool write)
 {
     uint64_t end = file_end(f);
 
@@ -343,8 +342,7 @@ enum err file_open_device(struct file *f, struct block_device *device, uint64_t 
     memset(f, 0, sizeof *f);
     if (device->n_sectors == 0)
         return ERR_NO_DEVICE;
-    if (device->n_sectors > UINT64_MAX / SECTOR_BYTES ||
-        bytes > device->n_sectors * SECTOR_BYTES)
+    if (device->n_sectors > UINT64_MAX / SECTOR_BYTES || bytes > device->n_sectors * SECTOR_BYTES)
         return ERR_RANGE;
     f->device = device;
     f->bytes = bytes > 0 ? bytes : device->n_sectors * SECTOR_BYTES;

@@ -49,23 +49,23 @@ struct file_slot {
 struct file_read {
     const struct file *file;
     uint8_t *buffer;
-    bool write;             /* the other way round: a file_write_start */
+    bool write; /* the other way round: a file_write_start */
     uint64_t offset;
     uint64_t bytes;
-    uint64_t bytes_done;    /* contiguous prefix of buffer that has arrived */
+    uint64_t bytes_done; /* contiguous prefix of buffer that has arrived */
     uint64_t bytes_issued;
-    uint32_t extent;        /* where the next request starts */
-    uint64_t extent_sector; /* sectors into that extent */
+    uint32_t extent;                         /* where the next request starts */
+    uint64_t extent_sector;                  /* sectors into that extent */
     struct file_slot slots[FILE_READ_DEPTH]; /* a ring in file order */
-    uint32_t first;         /* oldest slot in use */
-    uint32_t n_slots;       /* slots in use */
-    uint64_t polled_at;     /* ticks at the last poll */
-    uint64_t silent_ticks;  /* without an answer */
-    uint32_t n_timeouts;    /* resets of the device so far */
-    enum err status;        /* ERR_BUSY, ERR_OK, or why it failed */
-    enum err failure;       /* first failure while the rest drains, else ERR_OK */
-    uint64_t failed_sector; /* device sector where the request that failed began */
-    uint32_t n_retries;     /* for figures */
+    uint32_t first;                          /* oldest slot in use */
+    uint32_t n_slots;                        /* slots in use */
+    uint64_t polled_at;                      /* ticks at the last poll */
+    uint64_t silent_ticks;                   /* without an answer */
+    uint32_t n_timeouts;                     /* resets of the device so far */
+    enum err status;                         /* ERR_BUSY, ERR_OK, or why it failed */
+    enum err failure;                        /* first failure while the rest drains, else ERR_OK */
+    uint64_t failed_sector;                  /* device sector where the request that failed began */
+    uint32_t n_retries;                      /* for figures */
 };
 
 /* Start reading file bytes [offset, offset + bytes) to buffer (16-byte aligned; `bytes` long).

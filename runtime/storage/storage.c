@@ -253,7 +253,8 @@ static enum err find_reserved(struct storage *s, const char *path, const char *v
     if (e == ERR_NOT_FOUND) {
         format_text(s->problem, sizeof s->problem,
                     "the card has no %s: make it with `make card %s=MiB`, or copy a file of "
-                    "zeros there", path, variable);
+                    "zeros there",
+                    path, variable);
         return e;
     }
     e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, out) : e;
@@ -269,8 +270,8 @@ enum err storage_find_kv(struct storage *s, struct file *out)
     enum err e = find_reserved(s, "ingot.kv", "KV", out);
 
     if (e == ERR_OK && !out->device->writable) {
-        format_text(s->problem, sizeof s->problem,
-                    "%s takes no writes: leave kv=card away", out->device->name);
+        format_text(s->problem, sizeof s->problem, "%s takes no writes: leave kv=card away",
+                    out->device->name);
         e = ERR_UNSUPPORTED;
     }
     return e;

@@ -15,7 +15,7 @@ struct storage {
     struct block_device initrd; /* memory, as a device */
     struct fat32 fs;            /* the card in use */
     struct fat32_entry entry;
-    struct file file;           /* the model */
+    struct file file;                                          /* the model */
     uint8_t sector[SECTOR_BYTES] __attribute__((aligned(64))); /* the first of a flash */
     char problem[STORAGE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
 };

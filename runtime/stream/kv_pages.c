@@ -28,10 +28,10 @@ uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, e
     uint64_t page = kv_cache_page_bytes(p, type);
     uint64_t whole = p->n_layers - n_spilled + KV_PAGES_SLOTS;
 
-    return n_spilled == 0 ? kv_cache_bytes(p, context, type)
-                          : whole * tiles(context) * page +
-                            n_spilled *
-                                (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
+    return n_spilled == 0
+               ? kv_cache_bytes(p, context, type)
+               : whole * tiles(context) * page +
+                     n_spilled * (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
 }
 
 /* Those in memory are spread evenly, as weights are. */
@@ -116,8 +116,8 @@ static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
     size_t at = slot->checked * s->page_bytes;
 
     slot->bad = false;
-    (void)file_read_start(&slot->read, s->file, slot->layer->offset + at,
-                          slot->buffer + at, slot->n * s->page_bytes - at);
+    (void)file_read_start(&slot->read, s->file, slot->layer->offset + at, slot->buffer + at,
+                          slot->n * s->page_bytes - at);
 }
 
 /* The first page of a layer that is needed now or, as the cache grows, later. */
@@ -163,8 +163,7 @@ static bool can_check(const struct kv_pages *s, const struct kv_pages_slot *slot
 static void check_ahead(const struct kv_pages *s, struct kv_pages_slot *slot)
 {
     if (can_check(s, slot)) {
-        slot->bad = page_crc(s, slot, slot->checked) !=
-                    slot->layer->sums[slot->checked];
+        slot->bad = page_crc(s, slot, slot->checked) != slot->layer->sums[slot->checked];
         slot->checked += slot->bad ? 0 : 1;
     }
 }
@@ -210,12 +209,13 @@ static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
 {
     char part[64];
 
-    format_text(part, sizeof part, "keys and values of layer %u from token %u on",
-                (unsigned)layer, (unsigned)page * KV_TILE);
+    format_text(part, sizeof part, "keys and values of layer %u from token %u on", (unsigned)layer,
+                (unsigned)page * KV_TILE);
     stream_reset(s->stream);
     return stream_name_part(s->stream, s->file, part, read, e,
                             e == ERR_BAD_CHECKSUM ? "not what was written: ask again, and it is "
-                                                    "computed again" : err_text(e));
+                                                    "computed again"
+                                                  : err_text(e));
 }
 
 static bool is_arriving(const struct kv_pages *s, const struct kv_pages_slot *slot)
@@ -243,7 +243,7 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct stream_figures *f = &s->stream->figures;
 
-    for (int tries = 0; ; tries++) {
+    for (int tries = 0;; tries++) {
         wait_arrival(s, slot);
         f->retries += slot->read.n_retries;
         if (slot->read.status != ERR_OK || !slot->bad) {

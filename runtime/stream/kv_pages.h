@@ -29,18 +29,18 @@ enum {
 struct stream;
 
 struct kv_pages_layer {
-    uint8_t *place;    /* of a layer in memory; NULL: it spills */
-    uint8_t *tail;     /* of one that spills: page number on_card, as far as there is one */
-    uint32_t *sums;    /* (n_tiles) of the pages on the card */
-    uint64_t offset;   /* in the file */
+    uint8_t *place;  /* of a layer in memory; NULL: it spills */
+    uint8_t *tail;   /* of one that spills: page number on_card, as far as there is one */
+    uint32_t *sums;  /* (n_tiles) of the pages on the card */
+    uint64_t offset; /* in the file */
     uint32_t number;
-    uint32_t on_card;  /* pages that are there */
+    uint32_t on_card; /* pages that are there */
 };
 
 struct kv_pages_slot {
-    uint8_t *buffer;   /* (n_tiles, page_bytes) */
-    bool used;         /* holds the pages of a layer, or they are on their way */
-    bool bad;          /* the page behind those that were checked is not as it was written */
+    uint8_t *buffer; /* (n_tiles, page_bytes) */
+    bool used;       /* holds the pages of a layer, or they are on their way */
+    bool bad;        /* the page behind those that were checked is not as it was written */
     struct kv_pages_layer *layer;
     uint32_t first, n; /* pages asked for: from number `first` to before number n */
     uint32_t checked;  /* before that one each page's CRC is right, or it is not asked for */
@@ -51,12 +51,12 @@ struct kv_pages_slot {
 struct kv_pages {
     struct kv_cache *kv;
     const struct ingot_params *params;
-    bool all;              /* pages, also those that no query sees */
+    bool all; /* pages, also those that no query sees */
     const struct file *file;
     struct stream *stream; /* which polls these, and whose figures and problem they share */
     size_t page_bytes;
     uint32_t n_layers;
-    uint32_t next;         /* layer that is asked for next */
+    uint32_t next; /* layer that is asked for next */
     struct kv_pages_slot slots[KV_PAGES_SLOTS];
     struct kv_pages_slot *turn; /* of the spilled layer at work, or the next one */
     struct kv_pages_layer layers[INGOT_MAX_LAYERS];

@@ -20,10 +20,10 @@ enum { FASTER_PERCENT = 3 }; /* that a plan must be, to be taken for what is for
 struct weights {
     const struct image *image;
     uint32_t n_layers;
-    uint64_t total;         /* all extents */
+    uint64_t total; /* all extents */
     uint64_t largest_layer;
-    uint64_t embedding;     /* extent 0 */
-    uint64_t head;          /* the last extent */
+    uint64_t embedding; /* extent 0 */
+    uint64_t head;      /* the last extent */
     bool tied;
 };
 
@@ -144,7 +144,7 @@ static void pin_extent(struct plan *plan, const struct weights *w, uint32_t exte
 static bool try_resident(struct plan *plan, const struct weights *w, uint64_t limit)
 {
     uint64_t by_rows = w->total - w->embedding + embedding_row_bytes(w->image) +
-                            row_sums_bytes(w->image);
+                       row_sums_bytes(w->image);
 
     if (w->total > limit && (w->tied || by_rows > limit)) {
         return false;
@@ -269,7 +269,7 @@ static uint64_t least_bytes(const struct weights *w)
 
     if (!w->tied) {
         resident = smaller(resident, w->total - w->embedding + embedding_row_bytes(w->image) +
-                            row_sums_bytes(w->image));
+                                         row_sums_bytes(w->image));
     }
     return smaller(resident, smaller(streamed_bytes(w, true), streamed_bytes(w, false)));
 }
@@ -306,7 +306,8 @@ static enum err choose_context(struct plan *plan, const struct plan_request *r)
     if (r->kv_type == KV_Q8 && r->image->header->params.head_dim % 32 != 0) {
         format_text(plan->problem, sizeof plan->problem,
                     "kv=q8 needs heads of a multiple of 32 dimensions and this model has %u: use "
-                    "kv=f16", (unsigned)r->image->header->params.head_dim);
+                    "kv=f16",
+                    (unsigned)r->image->header->params.head_dim);
         return ERR_BAD_ARGUMENT;
     }
     plan->chunk = r->chunk != 0 ? r->chunk : PLAN_DEFAULT_CHUNK;
@@ -319,22 +320,19 @@ static enum err choose_context(struct plan *plan, const struct plan_request *r)
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {
-    struct activations_request a = { &r->image->header->params, plan->chunk,
-                                     image_types(r->image), plan->logits_rows };
+    struct activations_request a = { &r->image->header->params, plan->chunk, image_types(r->image),
+                                     plan->logits_rows };
 
-    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
-           r->extra_scratch;
+    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) + r->extra_scratch;
 }
 
 static uint64_t kv_bytes(const struct plan *plan, const struct plan_request *r, uint32_t context)
 {
-    return kv_pages_memory_bytes(&r->image->header->params, context, r->kv_type,
-                                 plan->n_spilled);
+    return kv_pages_memory_bytes(&r->image->header->params, context, r->kv_type, plan->n_spilled);
 }
 
 /* Keys and values, work space, and the pages that regions are rounded to. */
-static uint64_t rest_bytes(const struct plan *plan, const struct plan_request *r,
-                           uint32_t context)
+static uint64_t rest_bytes(const struct plan *plan, const struct plan_request *r, uint32_t context)
 {
     return page_up(kv_bytes(plan, r, context)) + page_up(scratch_bytes(plan, r, context)) +
            INGOT_PAGE;

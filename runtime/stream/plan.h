@@ -12,13 +12,13 @@
 #include "runtime/image/image.h"
 
 enum {
-    PLAN_SLOTS = 2,             /* one computes while the other fills; a third would take the
+    PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
                                    place of a pinned layer, which spares more (docs/STREAMING.md) */
-    PLAN_MOST_ROWS = 4,         /* embedding rows kept, where the embedding streams */
-    PLAN_PIECES = 4,            /* of a layer, see plan_piece_end */
-    PLAN_DEFAULT_CHUNK = 128,   /* prompt tokens that pass the layers together */
+    PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
+    PLAN_PIECES = 4,             /* of a layer, see plan_piece_end */
+    PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
-    PLAN_LEAST_CHUNK = 16,      /* the chunk shrinks that far where memory is short */
+    PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
     PLAN_PROBLEM_BYTES = 256,
     PLAN_ADVICE_BYTES = 96,
 };
@@ -32,41 +32,41 @@ enum plan_residency {
 /* What card and cores can do; measured by runtime/stream/probe.h and runtime/engine/probe_cores.h,
  * or told. 0: not known, or nothing. */
 struct plan_rates {
-    uint64_t card;                    /* bytes a second */
-    uint32_t card_core;               /* percent of a transfer's time that a core moves it */
-    uint32_t cores;                   /* that computed when this was measured */
-    const struct plan_rates *lent;    /* where one of them may move the card's data instead: what the
+    uint64_t card;                   /* bytes a second */
+    uint32_t card_core;              /* percent of a transfer's time that a core moves it */
+    uint32_t cores;                  /* that computed when this was measured */
+    const struct plan_rates *lent;   /* where one of them may move the card's data instead: what the
                                          others compute then, the rest of it 0; else NULL */
-    uint32_t decode[INGOT_N_TYPES];   /* picoseconds a byte of weights takes for one token ... */
-    uint32_t prefill[INGOT_N_TYPES];  /* ... and for each token of a chunk; all cores together */
-    uint32_t layer;                   /* nanoseconds of a layer beside its matrices, for a token */
-    uint32_t layer_prefill;           /* and for each token of a chunk; 0: as for one */
-    uint32_t check;                   /* picoseconds of a byte's checksum, all cores together */
+    uint32_t decode[INGOT_N_TYPES];  /* picoseconds a byte of weights takes for one token ... */
+    uint32_t prefill[INGOT_N_TYPES]; /* ... and for each token of a chunk; all cores together */
+    uint32_t layer;                  /* nanoseconds of a layer beside its matrices, for a token */
+    uint32_t layer_prefill;          /* and for each token of a chunk; 0: as for one */
+    uint32_t check;                  /* picoseconds of a byte's checksum, all cores together */
 };
 
 struct plan_request {
     const struct image *image;
-    size_t arena_bytes;    /* left for everything below */
-    size_t weight_limit;   /* mem=: pinned and slots together; 0: all that is left */
-    uint32_t context;      /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
-    uint32_t chunk;        /* 0: PLAN_DEFAULT_CHUNK */
-    enum kv_type kv_type;  /* of the KV cache */
-    bool kv_card;          /* which may spill to the card: what weights need comes first, and a
+    size_t arena_bytes;   /* left for everything below */
+    size_t weight_limit;  /* mem=: pinned and slots together; 0: all that is left */
+    uint32_t context;     /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
+    uint32_t chunk;       /* 0: PLAN_DEFAULT_CHUNK */
+    enum kv_type kv_type; /* of the KV cache */
+    bool kv_card;         /* which may spill to the card: what weights need comes first, and a
                               weight_limit is for both together */
-    bool in_place;         /* the whole file is addressable */
+    bool in_place;        /* the whole file is addressable */
     struct plan_rates rates;
-    size_t extra_scratch;  /* beside activations and the context's ids: tokenizer, sampler */
-    uint32_t logits_rows;  /* tokens whose logits are computed together; 0: one */
+    size_t extra_scratch; /* beside activations and the context's ids: tokenizer, sampler */
+    uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
 };
 
 struct plan {
     enum plan_residency residency;
     uint32_t context;
     uint32_t chunk;
-    uint32_t logits_rows; /* at least 1, at most chunk */
+    uint32_t logits_rows;              /* at least 1, at most chunk */
     bool pinned[INGOT_MAX_LAYERS + 2]; /* by extent */
-    bool tiled_head;      /* the output matrix passes in row tiles through the slots */
-    uint32_t tile_rows;   /* of a full tile, a multiple of 8 */
+    bool tiled_head;                   /* the output matrix passes in row tiles through the slots */
+    uint32_t tile_rows;                /* of a full tile, a multiple of 8 */
     uint32_t n_tiles;
     uint64_t tile_base;   /* file offset of the output matrix */
     uint64_t tile_end;    /* file offset of the end of its extent */
@@ -75,28 +75,29 @@ struct plan {
     uint32_t n_pinned_layers;
     uint32_t n_streamed_layers;
 
-    size_t pinned_bytes;  /* region weights: extents read once, the norm of a head in tiles */
-    uint32_t n_slots;     /* PLAN_SLOTS, or 0: none needed */
-    size_t slot_bytes;    /* of one slot */
-    size_t io_bytes;      /* region io: slots, embedding rows and their checksums */
-    uint32_t n_rows;      /* embedding rows kept; 0: the embedding is in memory */
-    size_t row_bytes;     /* of one, else 0 */
-    size_t row_sums_bytes; /* checksums of all groups of rows, made while loading, else 0 */
-    size_t kv_bytes;      /* region kv */
-    uint32_t n_spilled;   /* layers whose keys and values are on the card; 0: none */
+    size_t pinned_bytes;    /* region weights: extents read once, the norm of a head in tiles */
+    uint32_t n_slots;       /* PLAN_SLOTS, or 0: none needed */
+    size_t slot_bytes;      /* of one slot */
+    size_t io_bytes;        /* region io: slots, embedding rows and their checksums */
+    uint32_t n_rows;        /* embedding rows kept; 0: the embedding is in memory */
+    size_t row_bytes;       /* of one, else 0 */
+    size_t row_sums_bytes;  /* checksums of all groups of rows, made while loading, else 0 */
+    size_t kv_bytes;        /* region kv */
+    uint32_t n_spilled;     /* layers whose keys and values are on the card; 0: none */
     uint64_t kv_card_bytes; /* which is so much there ... */
     uint64_t kv_card_read;  /* ... and so much of it read for a token behind a full context */
-    enum kv_type kv_type; /* as asked for */
-    size_t scratch_bytes; /* region scratch */
+    enum kv_type kv_type;   /* as asked for */
+    size_t scratch_bytes;   /* region scratch */
 
     struct plan_rates rates;
-    bool lends_decode;   /* the last core moves the card's data and does not compute: of tokens, ... */
+    bool
+        lends_decode; /* the last core moves the card's data and does not compute: of tokens, ... */
     bool lends_prefill;  /* ... and of chunks as well */
     uint64_t decode_ns;  /* predicted, of a token behind a few others; 0: rates are not known */
     uint64_t prefill_ns; /* of a full chunk */
 
-    uint64_t layer_read;  /* bytes read per pass for the layers */
-    uint64_t head_read;   /* and for the head, in passes that need logits */
+    uint64_t layer_read; /* bytes read per pass for the layers */
+    uint64_t head_read;  /* and for the head, in passes that need logits */
 
     char advice[PLAN_ADVICE_BYTES];   /* what would make it resident; empty: it is, or nothing */
     char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */

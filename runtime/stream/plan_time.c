@@ -6,9 +6,9 @@
 #include "runtime/stream/plan.h"
 
 enum {
-    PASSES = 4,              /* the first two fill the ring */
+    PASSES = 4,                /* the first two fill the ring */
     AHEAD_BYTES = 1024 * 1024, /* requests in flight, which a read of a row waits for */
-    LENT_TIE = 32,           /* the looks between rows come late, which no rate knows: this part of
+    LENT_TIE = 32, /* the looks between rows come late, which no rate knows: this part of
                               * the time is for the core that does nothing else */
 };
 
@@ -16,10 +16,10 @@ struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
-    uint64_t now;                    /* the cores are done with what came so far */
-    uint64_t card;                   /* and the card */
+    uint64_t now;               /* the cores are done with what came so far */
+    uint64_t card;              /* and the card */
     uint64_t freed[PLAN_SLOTS]; /* when each slot was */
-    uint32_t unit;                   /* units so far: the ring's hand */
+    uint32_t unit;              /* units so far: the ring's hand */
 };
 
 static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
@@ -151,8 +151,7 @@ static void read_rows(struct timeline *t)
     t->card += row;
 }
 
-static uint64_t overlapped_ns(const struct plan *plan, const struct image *image,
-                              uint32_t n_tokens)
+static uint64_t overlapped_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct timeline t = { .plan = plan, .image = image, .n_tokens = n_tokens };
     uint64_t half = 0;
@@ -182,8 +181,8 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
         return ns;
     }
     at_once.rates.card = 0;
-    return later(ns, overlapped_ns(&at_once, image, n_tokens) +
-                         moved * plan->rates.card_core / 100);
+    return later(ns,
+                 overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.card_core / 100);
 }
 
 /* With a core less that computes. */

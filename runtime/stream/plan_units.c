@@ -43,8 +43,7 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 
 uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece)
 {
-    static const uint8_t next[PLAN_PIECES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM,
-                                                   INGOT_FFN_DOWN };
+    static const uint8_t next[PLAN_PIECES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM, INGOT_FFN_DOWN };
 
     return piece < PLAN_PIECES - 1
                ? image_tensor(image, (enum ingot_role)next[piece], layer)->offset

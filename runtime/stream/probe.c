@@ -2,11 +2,13 @@
 
 enum {
     PIECE_BYTES = 1 << 20,
-    LEAST_PIECES = 4, MOST_PIECES = 32,
-    ALONE_BYTES = 256 << 10,  /* one request of a file's */
-    ALONE_HZ = 20,            /* or less, on a slow card: what it brings in 50 ms */
-    ALONE_LEAST = 3, ALONE_MOST = 16, /* of them, until a tenth of a second is over */
-    LEAST_PERCENT = 50,       /* below that it is the time to look */
+    LEAST_PIECES = 4,
+    MOST_PIECES = 32,
+    ALONE_BYTES = 256 << 10, /* one request of a file's */
+    ALONE_HZ = 20,           /* or less, on a slow card: what it brings in 50 ms */
+    ALONE_LEAST = 3,
+    ALONE_MOST = 16,    /* of them, until a tenth of a second is over */
+    LEAST_PERCENT = 50, /* below that it is the time to look */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -71,8 +73,8 @@ void probe_card(struct plan_rates *rates, const struct file *file, struct memory
         while (file_read_poll(now) == ERR_BUSY) {
             uint64_t done = n * piece + now->bytes_done;
 
-            if (progress != NULL && !progress(context, "measuring the card",
-                                              done < total ? done : total, total)) {
+            if (progress != NULL &&
+                !progress(context, "measuring the card", done < total ? done : total, total)) {
                 file_read_stop(now);
             }
         }

@@ -9,8 +9,8 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/stream_private.h"
 
-enum { CRC_STEP = 128 * 1024 };   /* bytes that core 0 checks per poll, so that a poll stays short */
-enum { TEAM_STEP = 1024 * 1024 }; /* and the team between two polls */
+enum { CRC_STEP = 128 * 1024 }; /* bytes that core 0 checks per poll, so that a poll stays short */
+enum { TEAM_STEP = 1024 * 1024 };                /* and the team between two polls */
 enum { QUIET_STEPS = 256, QUIET_WAITS = 20000 }; /* without a poll, where nothing can have come */
 
 static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
@@ -330,7 +330,7 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
 /* A flipped bit on the way is cured by reading again; one on the card is not. */
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned extent)
 {
-    for (int tries = 0; ; tries++) {
+    for (int tries = 0;; tries++) {
         s->figures.retries += slot->read.n_retries;
         if (slot->read.status != ERR_OK) {
             return slot->read.status;
@@ -373,8 +373,7 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
         return ERR_OK;
     }
     slot = slot_of_layer(s, layer);
-    first = first < s->image->extents[layer + 1].bytes ? first
-                                                       : s->image->extents[layer + 1].bytes;
+    first = first < s->image->extents[layer + 1].bytes ? first : s->image->extents[layer + 1].bytes;
     e = wait_arrival(s, slot, first);
     slot->state = STREAM_IN_USE;
     s->early = slot;

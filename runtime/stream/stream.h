@@ -38,11 +38,11 @@ struct stream_slot {
     enum stream_slot_state state;
     struct stream_unit unit;
     struct file_read read;
-    uint32_t crc;       /* of the first crc_bytes of a layer */
+    uint32_t crc; /* of the first crc_bytes of a layer */
     uint64_t crc_bytes;
-    bool checked;       /* that CRC was the whole layer's, and right */
-    bool stalled;       /* somebody waited for it */
-    uint64_t begun;     /* of the trace; 0: none, or told */
+    bool checked;   /* that CRC was the whole layer's, and right */
+    bool stalled;   /* somebody waited for it */
+    uint64_t begun; /* of the trace; 0: none, or told */
 };
 
 struct stream_figures {
@@ -53,11 +53,11 @@ struct stream_figures {
     uint64_t stalls;         /* units that had not arrived when they were wanted */
     uint64_t first_stalls;   /* of these, the first unit after a start or a failure */
     uint64_t stall_ticks;
-    uint64_t busy_ticks;     /* with a unit arriving */
-    uint64_t arrived;        /* bytes of them meanwhile */
-    uint64_t retries;        /* requests repeated after an error of the device */
-    uint64_t reread;         /* units read again because their CRC did not match */
-    uint64_t kv_read;        /* bytes of keys and values, where they spill */
+    uint64_t busy_ticks; /* with a unit arriving */
+    uint64_t arrived;    /* bytes of them meanwhile */
+    uint64_t retries;    /* requests repeated after an error of the device */
+    uint64_t reread;     /* units read again because their CRC did not match */
+    uint64_t kv_read;    /* bytes of keys and values, where they spill */
     uint64_t kv_written;
 };
 
@@ -74,28 +74,28 @@ struct stream {
     uint16_t layers[INGOT_MAX_LAYERS];            /* the streamed layers in order */
     uint32_t n_layers;                            /* how many */
     const uint8_t *output_norm;                   /* kept apart when the head is tiled */
-    struct stream_slot slots[PLAN_SLOTS]; /* the first plan->n_slots */
-    uint8_t *rows;            /* (plan->n_rows, plan->row_bytes) embedding rows, the latest */
+    struct stream_slot slots[PLAN_SLOTS];         /* the first plan->n_slots */
+    uint8_t *rows; /* (plan->n_rows, plan->row_bytes) embedding rows, the latest */
     uint64_t row_offsets[PLAN_MOST_ROWS]; /* where in the file its group begins; 0: none */
-    uint32_t next_row;        /* the oldest */
-    uint32_t *row_sums;       /* (plan_row_groups) CRC-32C of each, set by stream_load */
+    uint32_t next_row;                    /* the oldest */
+    uint32_t *row_sums;        /* (plan_row_groups) CRC-32C of each, set by stream_load */
     struct stream_slot *early; /* of the layer in use, while it is not checked; else NULL */
-    enum err failure;         /* of the layer in use; for core 0 */
+    enum err failure;          /* of the layer in use; for core 0 */
     bool missing[PLAN_PIECES]; /* this piece of it will not come: for all cores, behind a barrier;
                                   one each, as core 0 may be at the next before all have looked */
-    uint32_t pass;            /* the current one */
-    bool want_head;           /* it ends with the head */
-    bool started;             /* a unit has been used since the start or a failure */
-    struct stream_unit next;  /* to be requested */
-    uint32_t tile_crc;        /* of the output matrix's extent so far in this pass */
-    uint64_t tile_crc_end;    /* file offset up to which */
-    uint32_t tile_crc_before; /* of what precedes the matrix in its extent */
-    uint32_t tiles_again;     /* times that this pass has read them again */
-    struct kv_pages *pages;   /* beside the weights, where keys and values spill; else NULL */
+    uint32_t pass;             /* the current one */
+    bool want_head;            /* it ends with the head */
+    bool started;              /* a unit has been used since the start or a failure */
+    struct stream_unit next;   /* to be requested */
+    uint32_t tile_crc;         /* of the output matrix's extent so far in this pass */
+    uint64_t tile_crc_end;     /* file offset up to which */
+    uint32_t tile_crc_before;  /* of what precedes the matrix in its extent */
+    uint32_t tiles_again;      /* times that this pass has read them again */
+    struct kv_pages *pages;    /* beside the weights, where keys and values spill; else NULL */
     struct card_core_watch watch;
-    uint64_t polled_at;       /* ticks, while something arrives; else 0 */
-    uint64_t arriving_bytes;  /* then: of the units that arrive, so far */
-    char label[40];           /* of the progress while loading: "loading layer 3" */
+    uint64_t polled_at;      /* ticks, while something arrives; else 0 */
+    uint64_t arriving_bytes; /* then: of the units that arrive, so far */
+    char label[40];          /* of the progress while loading: "loading layer 3" */
     struct stream_figures figures;
     char problem[STREAM_PROBLEM_BYTES]; /* after an error: file, layer and sector */
 };

@@ -66,8 +66,8 @@ static void name_progress(struct stream *s, const char *doing, unsigned extent)
 }
 
 /* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer. */
-static enum err read_checked(struct stream *s, struct loading *l, unsigned extent,
-                             uint64_t offset, uint8_t *buffer, size_t bytes, uint32_t *crc)
+static enum err read_checked(struct stream *s, struct loading *l, unsigned extent, uint64_t offset,
+                             uint8_t *buffer, size_t bytes, uint32_t *crc)
 {
     struct file_read *read = &s->slots[0].read;
     uint64_t checked = 0;
@@ -109,7 +109,7 @@ static enum err load_pinned(struct stream *s, struct loading *l, unsigned extent
     /* The arena's, written here alone. */
     uint8_t *memory = (uint8_t *)(uintptr_t)s->extents[extent];
 
-    for (int tries = 0; ; tries++) {
+    for (int tries = 0;; tries++) {
         uint32_t crc = 0;
         enum err e = read_checked(s, l, extent, x->offset, memory, (size_t)x->bytes, &crc);
 
@@ -150,8 +150,9 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     uint64_t end = first + (uint64_t)plan_row_groups(s->image) * group;
 
     while (n != 0) {
-        uint64_t stop = at < first ? first : at >= end ? UINT64_MAX
-                                                       : at + (group - (at - first) % group);
+        uint64_t stop = at < first  ? first
+                        : at >= end ? UINT64_MAX
+                                    : at + (group - (at - first) % group);
         size_t piece = stop - at < n ? (size_t)(stop - at) : n;
 
         if (at >= first && at < end) {

@@ -13,8 +13,7 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
         format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
                     file->device->name);
     }
-    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where,
-                why);
+    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where, why);
     return e;
 }
 
@@ -76,9 +75,9 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row)
 {
     const struct ingot_tensor *t = image_tensor(s->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
-    uint64_t first = t->offset + token / t->interleave *
-                                     (image_type_row_bytes(t->type, t->cols_padded) *
-                                      (uint64_t)t->interleave);
+    uint64_t first = t->offset +
+                     token / t->interleave *
+                         (image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)t->interleave);
     const uint8_t *at;
     uint64_t offset;
     size_t bytes, skip;

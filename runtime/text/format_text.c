@@ -47,8 +47,8 @@ static void put_text(struct output *o, const struct conversion *c, const char *s
     put_many(o, ' ', c->left ? n : c->width, c->width);
 }
 
-static void put_number(struct output *o, const struct conversion *c, uint64_t value,
-                       bool negative, unsigned base, const char *digits)
+static void put_number(struct output *o, const struct conversion *c, uint64_t value, bool negative,
+                       unsigned base, const char *digits)
 {
     char text[24]; /* backwards; 2^64 has 20 decimal digits */
     size_t n = 0;
@@ -147,14 +147,10 @@ static bool put_conversion(struct output *o, const char **at, struct arguments *
 
     switch (kind) {
     case 'd':
-    case 'i':
-        put_signed(o, &c, args);
-        break;
+    case 'i': put_signed(o, &c, args); break;
     case 'u':
     case 'x':
-    case 'X':
-        put_unsigned(o, &c, args, kind);
-        break;
+    case 'X': put_unsigned(o, &c, args, kind); break;
     case 'p':
         c.longs = 2;
         put_char(o, '0');
@@ -173,11 +169,8 @@ static bool put_conversion(struct output *o, const char **at, struct arguments *
         put_text(o, &c, s);
         break;
     }
-    case '%':
-        put_char(o, '%');
-        break;
-    default:
-        return false;
+    case '%': put_char(o, '%'); break;
+    default: return false;
     }
     (*at)++;
     return true;
@@ -262,8 +255,8 @@ const char *format_bytes(char buffer[FORMAT_NUMBER_BYTES], uint64_t bytes)
         return buffer;
     }
     /* One unit up where rounding would print 1024.0. */
-    while (shift < 60 && bytes >> shift >= 1023 && (bytes >> shift >= 1024 ||
-           (bytes >> (shift - 10) & 1023) >= 973)) {
+    while (shift < 60 && bytes >> shift >= 1023 &&
+           (bytes >> shift >= 1024 || (bytes >> (shift - 10) & 1023) >= 973)) {
         shift += 10;
     }
     format_ratio(number, bytes >> (shift - 10), 1024, bytes >> shift < 10 ? 2 : 1);

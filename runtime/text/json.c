@@ -21,7 +21,7 @@ void json_open(struct json *j, char *text, size_t n)
 {
     int bytes = 1;
 
-    *j = (struct json) { .text = text, .n = n };
+    *j = (struct json){ .text = text, .n = n };
     for (; j->at < n; j->at += (size_t)bytes) {
         bytes = utf8_check((const uint8_t *)text + j->at, n - j->at);
         if (bytes <= 0 || text[j->at] == '\0') {
@@ -90,8 +90,9 @@ static uint32_t read_code(struct json *j)
     }
     j->at += 2;
     low = read_hex(j);
-    return low >> 10 == 0xdc00 >> 10 ? 0x10000u + (((uint32_t)code & 0x3ff) << 10 |
-                                                  ((uint32_t)low & 0x3ff)) : 0;
+    return low >> 10 == 0xdc00 >> 10
+               ? 0x10000u + (((uint32_t)code & 0x3ff) << 10 | ((uint32_t)low & 0x3ff))
+               : 0;
 }
 
 /* Behind the backslash. Returns how many bytes it wrote, fewer than the escape has; 0: none. */
@@ -154,8 +155,9 @@ static enum json_kind read_bare(struct json *j, struct json_value *v)
     char c;
 
     v->text = j->text + j->at;
-    for (c = *v->text; is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '+' ||
-                       c == '.' || c == 'E'; c = v->text[v->bytes]) {
+    for (c = *v->text;
+         is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' || c == 'E';
+         c = v->text[v->bytes]) {
         v->bytes++;
     }
     if (v->text[0] == '-' || is_digit(v->text[0])) {
@@ -218,7 +220,7 @@ static enum json_kind read_member(struct json *j, struct json_value *v)
 
 enum json_kind json_member(struct json *j, struct json_value *v)
 {
-    *v = (struct json_value) { 0 };
+    *v = (struct json_value){ 0 };
     return v->kind = read_member(j, v);
 }
 

@@ -21,7 +21,7 @@ enum json_kind {
 struct json {
     char *text;
     size_t n, at;
-    char held;           /* what stood at `at` before a value was ended there; or NUL */
+    char held; /* what stood at `at` before a value was ended there; or NUL */
     bool open, closed;
     const char *problem; /* NULL, or a sentence without its full stop */
     size_t column;       /* of the problem: bytes, from 1 */

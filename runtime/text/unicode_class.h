@@ -7,8 +7,17 @@
 
 /* White space has a class of its own: separators, and the controls TAB to CR and U+0085. */
 enum unicode_class {
-    UNICODE_OTHER, UNICODE_SPACE, UNICODE_LU, UNICODE_LL, UNICODE_LT, UNICODE_LM, UNICODE_LO,
-    UNICODE_M, UNICODE_N, UNICODE_P, UNICODE_S
+    UNICODE_OTHER,
+    UNICODE_SPACE,
+    UNICODE_LU,
+    UNICODE_LL,
+    UNICODE_LT,
+    UNICODE_LM,
+    UNICODE_LO,
+    UNICODE_M,
+    UNICODE_N,
+    UNICODE_P,
+    UNICODE_S
 };
 
 /* Sets of classes: bit 1 << class. */

@@ -58,7 +58,7 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section)
     const struct ingot_tokenizer *head = (const void *)section;
 
     assert((uintptr_t)section % 4 == 0);
-    *t = (struct tokenizer) {
+    *t = (struct tokenizer){
         .head = head,
         .text_offsets = (const void *)(section + head->text_offsets),
         .scores = (const void *)(section + head->scores),
@@ -227,8 +227,8 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     while (start < end && err == ERR_OK) {
         uint32_t to = start + 1;
 
-        while (to < end && (e->text[to] != ' ' ||
-                            set_has(e->t->before_space, (uint8_t)e->text[to - 1]))) {
+        while (to < end &&
+               (e->text[to] != ' ' || set_has(e->t->before_space, (uint8_t)e->text[to - 1]))) {
             to++;
         }
         err = tokenizer_merge_run(e, e->text + start, to - start);
@@ -259,7 +259,8 @@ static uint32_t space_bytes(const char *s, size_t n)
     int bytes = utf8_check((const uint8_t *)s, n);
 
     return bytes > 0 && unicode_class(utf8_decode((const uint8_t *)s, bytes)) == UNICODE_SPACE
-               ? (uint32_t)bytes : 0;
+               ? (uint32_t)bytes
+               : 0;
 }
 
 /* Where the white space begins that ends the text before `end`. */
@@ -423,14 +424,13 @@ enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenize
     return err;
 }
 
-enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes,
-                          unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
-                          void *scratch, size_t scratch_bytes)
+enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes, unsigned flags,
+                          uint32_t *ids, size_t max_ids, size_t *n_ids, void *scratch,
+                          size_t scratch_bytes)
 {
     struct tokenizer_part part = { text, bytes, false };
 
-    return tokenizer_encode_parts(t, &part, 1, flags, ids, max_ids, n_ids, scratch,
-                                  scratch_bytes);
+    return tokenizer_encode_parts(t, &part, 1, flags, ids, max_ids, n_ids, scratch, scratch_bytes);
 }
 
 enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, size_t bytes,
@@ -439,6 +439,5 @@ enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, 
 {
     struct tokenizer_part part = { text, bytes, true };
 
-    return tokenizer_encode_parts(t, &part, 1, flags, ids, max_ids, n_ids, scratch,
-                                  scratch_bytes);
+    return tokenizer_encode_parts(t, &part, 1, flags, ids, max_ids, n_ids, scratch, scratch_bytes);
 }

@@ -84,9 +84,9 @@ enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenize
                                 size_t *n_ids, void *scratch, size_t scratch_bytes);
 
 /* The same for one untrusted text. */
-enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes,
-                          unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
-                          void *scratch, size_t scratch_bytes);
+enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes, unsigned flags,
+                          uint32_t *ids, size_t max_ids, size_t *n_ids, void *scratch,
+                          size_t scratch_bytes);
 
 /* The same for one trusted text: control tokens are matched first, longest first. */
 enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, size_t bytes,

@@ -10,17 +10,17 @@ struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end)
     uint32_t code;
 
     if (at >= end) {
-        return (struct symbol) { 0, 0, 0 };
+        return (struct symbol){ 0, 0, 0 };
     }
     if (text[at] < 0x80) {
-        return (struct symbol) { text[at], 1u << unicode_class(text[at]), 1 };
+        return (struct symbol){ text[at], 1u << unicode_class(text[at]), 1 };
     }
     bytes = utf8_check(text + at, end - at);
     if (bytes <= 0) {
-        return (struct symbol) { 0xfffd, UNICODE_IS_S, 1 };
+        return (struct symbol){ 0xfffd, UNICODE_IS_S, 1 };
     }
     code = utf8_decode(text + at, bytes);
-    return (struct symbol) { code, 1u << unicode_class(code), (uint32_t)bytes };
+    return (struct symbol){ code, 1u << unicode_class(code), (uint32_t)bytes };
 }
 
 static bool is_newline(uint32_t code)
@@ -28,8 +28,7 @@ static bool is_newline(uint32_t code)
     return code == '\r' || code == '\n';
 }
 
-uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set,
-                        uint32_t most)
+uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set, uint32_t most)
 {
     for (uint32_t n = 0; n < most; n++) {
         struct symbol s = match_symbol_at(text, at, end);
@@ -120,7 +119,8 @@ uint32_t match_gpt2(const uint8_t *text, uint32_t at, uint32_t end, const void *
     }
     if (set != 0 && (set & UNICODE_IS_SPACE) == 0) {
         return match_skip_set(text, start, end,
-                        ~(uint32_t)(UNICODE_IS_L | UNICODE_IS_N | UNICODE_IS_SPACE), UINT32_MAX);
+                              ~(uint32_t)(UNICODE_IS_L | UNICODE_IS_N | UNICODE_IS_SPACE),
+                              UINT32_MAX);
     }
     return match_spaces(text, at, end);
 }
@@ -280,9 +280,9 @@ uint32_t match_run(const uint8_t *text, uint32_t at, uint32_t end, const void *r
 uint32_t match_byte_digits(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)
 {
     (void)rule;
-    while (at < end && ((text[at] >= '0' && text[at] <= '9') || text[at] == 0xb2 ||
-                        text[at] == 0xb3 || text[at] == 0xb9 ||
-                        (text[at] >= 0xbc && text[at] <= 0xbe))) {
+    while (at < end &&
+           ((text[at] >= '0' && text[at] <= '9') || text[at] == 0xb2 || text[at] == 0xb3 ||
+            text[at] == 0xb9 || (text[at] >= 0xbc && text[at] <= 0xbe))) {
         at++;
     }
     return at;

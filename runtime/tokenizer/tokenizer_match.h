@@ -14,7 +14,7 @@ typedef uint32_t matcher(const uint8_t *text, uint32_t at, uint32_t end, const v
 
 struct symbol {
     uint32_t code;
-    uint32_t set;   /* 1 << class; 0 at the end of the piece */
+    uint32_t set; /* 1 << class; 0 at the end of the piece */
     uint32_t bytes;
 };
 
@@ -34,19 +34,19 @@ matcher match_words;
 enum contraction { CONTRACTION_NONE, CONTRACTION_WORD, CONTRACTION_SUFFIX };
 
 struct words {
-    uint32_t letters;   /* of a word: [letters]+ */
-    uint32_t no_lead;   /* [^\r\n no_lead]? may stand before the letters */
-    uint32_t marks;     /* " ?[marks]+" with tail after it */
-    uint32_t digits;    /* most digits of a piece; 0: no alternative for them */
-    bool cased;         /* a word is capitals, then small letters; others are both */
-    bool ascii_word;    /* first of all: one ASCII punctuation character and [A-Za-z]+ */
-    bool newline_tail;  /* [\r\n]* after the marks */
-    bool slash_tail;    /* [\r\n/]* */
+    uint32_t letters;  /* of a word: [letters]+ */
+    uint32_t no_lead;  /* [^\r\n no_lead]? may stand before the letters */
+    uint32_t marks;    /* " ?[marks]+" with tail after it */
+    uint32_t digits;   /* most digits of a piece; 0: no alternative for them */
+    bool cased;        /* a word is capitals, then small letters; others are both */
+    bool ascii_word;   /* first of all: one ASCII punctuation character and [A-Za-z]+ */
+    bool newline_tail; /* [\r\n]* after the marks */
+    bool slash_tail;   /* [\r\n/]* */
     enum contraction contraction;
 };
 
 enum { /* [^\s\p{L}\p{N}] */
-    MARKS = UNICODE_IS_OTHER | UNICODE_IS_M | UNICODE_IS_P | UNICODE_IS_S
+       MARKS = UNICODE_IS_OTHER | UNICODE_IS_M | UNICODE_IS_P | UNICODE_IS_S
 };
 
 /* Characters of a set; rule is a struct run. */
@@ -58,11 +58,11 @@ struct range {
 
 /* \s? or " ?", then up to `most` characters of a set, of ranges, or of ASCII characters. */
 struct run {
-    bool any_space;   /* \s? before the run */
-    bool space;       /* " ?" before it */
-    bool inverted;    /* the characters that are in none of the following */
+    bool any_space; /* \s? before the run */
+    bool space;     /* " ?" before it */
+    bool inverted;  /* the characters that are in none of the following */
     uint32_t set;
-    uint32_t most;    /* 0: any number */
+    uint32_t most; /* 0: any number */
     const struct range *ranges;
     uint32_t n_ranges;
     const char *ascii;

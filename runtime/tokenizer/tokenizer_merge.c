@@ -21,8 +21,7 @@ static enum err emit_bytes(struct encoder *e, const char *s, size_t n)
             return ERR_BAD_TOKENIZER;
         }
         e->after_unk = true;
-        return after_unk && (head->flags & INGOT_FUSE_UNK) ? ERR_OK
-                                                           : tokenizer_emit(e, head->unk);
+        return after_unk && (head->flags & INGOT_FUSE_UNK) ? ERR_OK : tokenizer_emit(e, head->unk);
     }
     e->after_unk = false;
     for (size_t i = 0; i < n; i++) {
@@ -132,7 +131,7 @@ static void offer_pair(struct encoder *e, const char *s, uint32_t left, uint32_t
     uint32_t key;
 
     if (middle != n && merged_id(e, s, left, middle, &key) != INGOT_NO_TOKEN) {
-        heap_push(e, (struct pair) { key, left, e->next[middle] - left });
+        heap_push(e, (struct pair){ key, left, e->next[middle] - left });
     }
 }
 

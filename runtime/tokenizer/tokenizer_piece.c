@@ -18,8 +18,8 @@ static int digit_value(char c)
 /* The byte that a token called <0xXX> stands for, or -1. */
 static int byte_value(const char *text, size_t bytes)
 {
-    if (bytes != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>' ||
-        digit_value(text[3]) < 0 || digit_value(text[4]) < 0) {
+    if (bytes != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>' || digit_value(text[3]) < 0 ||
+        digit_value(text[4]) < 0) {
         return -1;
     }
     return digit_value(text[3]) * 16 + digit_value(text[4]);

@@ -4,12 +4,18 @@
 #include <string.h>
 
 enum {
-    DIM = 576, HIDDEN = 1536, HEAD = 64,  /* of smol135 */
-    K_ROWS = 512, K_COLS = 2048,          /* columns of tl2: the K formats need a multiple of 256 */
-    TOKENS = 64, GEMM_ROWS = 128, GEMM_K_COLS = 512, /* rows as the runtime deals them */
-    FEW_QUERIES = 3, FEW_POSITIONS = 48,  /* decode: the queries of one kv head */
-    MANY_QUERIES = 30,                    /* prefill */
-    SPACE = 1 << 20,                      /* of y, of x and of what x is made from; w has two */
+    DIM = 576,
+    HIDDEN = 1536,
+    HEAD = 64, /* of smol135 */
+    K_ROWS = 512,
+    K_COLS = 2048, /* columns of tl2: the K formats need a multiple of 256 */
+    TOKENS = 64,
+    GEMM_ROWS = 128,
+    GEMM_K_COLS = 512, /* rows as the runtime deals them */
+    FEW_QUERIES = 3,
+    FEW_POSITIONS = 48, /* decode: the queries of one kv head */
+    MANY_QUERIES = 30,  /* prefill */
+    SPACE = 1 << 20,    /* of y, of x and of what x is made from; w has two */
 };
 
 static struct calls_state {
@@ -18,32 +24,66 @@ static struct calls_state {
     struct gemm_shape shape;
 } state;
 
-#define MATRIX(op, rows, cols) { KERNEL_##op, rows, cols, 1 }
-#define CHUNK(op, cols) { KERNEL_##op, GEMM_ROWS, cols, TOKENS }
-#define VECTOR(op, n) { KERNEL_##op, 1, n, 1 }
-#define ATTENTION(op, cols)                                                                       \
-    { KERNEL_##op, FEW_POSITIONS, cols, FEW_QUERIES }, { KERNEL_##op, KV_TILE, cols, MANY_QUERIES }
+#define MATRIX(op, rows, cols)     \
+    {                              \
+        KERNEL_##op, rows, cols, 1 \
+    }
+#define CHUNK(op, cols)                      \
+    {                                        \
+        KERNEL_##op, GEMM_ROWS, cols, TOKENS \
+    }
+#define VECTOR(op, n)        \
+    {                        \
+        KERNEL_##op, 1, n, 1 \
+    }
+#define ATTENTION(op, cols)                            \
+    { KERNEL_##op, FEW_POSITIONS, cols, FEW_QUERIES }, \
+    {                                                  \
+        KERNEL_##op, KV_TILE, cols, MANY_QUERIES       \
+    }
 
 const struct kernel_call kernel_calls[] = {
-    MATRIX(gemv_f32_f32_f32, DIM, DIM), MATRIX(gemv_f32_f16_f32, DIM, DIM),
-    MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN), MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_q4kx8_q8k, K_ROWS, K_COLS), MATRIX(gemv_f32_q6kx8_q8k, K_ROWS, K_COLS),
-    CHUNK(gemm_f32_f32_f32, DIM), CHUNK(gemm_f32_f16_f32, DIM), CHUNK(gemm_f32_q4x8_q8x4, DIM),
-    CHUNK(gemm_f32_q8x8_q8x4, DIM), CHUNK(gemm_f32_q4kx8_q8kx4, GEMM_K_COLS),
+    MATRIX(gemv_f32_f32_f32, DIM, DIM),
+    MATRIX(gemv_f32_f16_f32, DIM, DIM),
+    MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_q4kx8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_q6kx8_q8k, K_ROWS, K_COLS),
+    CHUNK(gemm_f32_f32_f32, DIM),
+    CHUNK(gemm_f32_f16_f32, DIM),
+    CHUNK(gemm_f32_q4x8_q8x4, DIM),
+    CHUNK(gemm_f32_q8x8_q8x4, DIM),
+    CHUNK(gemm_f32_q4kx8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q6kx8_q8kx4, GEMM_K_COLS),
-    ATTENTION(score_f32_f16, HEAD), ATTENTION(score_f32_q8, HEAD),
+    ATTENTION(score_f32_f16, HEAD),
+    ATTENTION(score_f32_q8, HEAD),
     ATTENTION(online_softmax_f32, 1),
-    ATTENTION(accumulate_f32_f16, HEAD), ATTENTION(accumulate_f32_q8, HEAD),
-    VECTOR(quantize_q8_f32, DIM), VECTOR(quantize_q8k_f32, K_COLS),
+    ATTENTION(accumulate_f32_f16, HEAD),
+    ATTENTION(accumulate_f32_q8, HEAD),
+    VECTOR(quantize_q8_f32, DIM),
+    VECTOR(quantize_q8k_f32, K_COLS),
     { KERNEL_interleave_q8x4_q8, 1, DIM, TOKENS },
     { KERNEL_interleave_q8kx4_q8k, 1, GEMM_K_COLS, TOKENS },
-    VECTOR(dequantize_f32_q4x8, DIM), VECTOR(dequantize_f32_q8x8, DIM),
-    VECTOR(dequantize_f32_q4kx8, K_COLS), VECTOR(dequantize_f32_q6kx8, K_COLS),
-    VECTOR(rmsnorm_f32, DIM), VECTOR(layernorm_f32, DIM), VECTOR(rope_f32_pairs, HEAD),
-    VECTOR(rope_f32_halves, HEAD), VECTOR(max_f32, 128), VECTOR(exp_sum_f32, 128),
-    VECTOR(softmax_f32, 128), VECTOR(silu_mul_f32, HIDDEN), VECTOR(gelu_f32, HIDDEN),
-    VECTOR(gelu_mul_f32, HIDDEN), VECTOR(softcap_f32, HIDDEN), VECTOR(add_f32, DIM), VECTOR(scale_f32, DIM),
-    VECTOR(convert_f16_f32, DIM), VECTOR(convert_f32_f16, DIM), VECTOR(crc32c_u8, 65536),
+    VECTOR(dequantize_f32_q4x8, DIM),
+    VECTOR(dequantize_f32_q8x8, DIM),
+    VECTOR(dequantize_f32_q4kx8, K_COLS),
+    VECTOR(dequantize_f32_q6kx8, K_COLS),
+    VECTOR(rmsnorm_f32, DIM),
+    VECTOR(layernorm_f32, DIM),
+    VECTOR(rope_f32_pairs, HEAD),
+    VECTOR(rope_f32_halves, HEAD),
+    VECTOR(max_f32, 128),
+    VECTOR(exp_sum_f32, 128),
+    VECTOR(softmax_f32, 128),
+    VECTOR(silu_mul_f32, HIDDEN),
+    VECTOR(gelu_f32, HIDDEN),
+    VECTOR(gelu_mul_f32, HIDDEN),
+    VECTOR(softcap_f32, HIDDEN),
+    VECTOR(add_f32, DIM),
+    VECTOR(scale_f32, DIM),
+    VECTOR(convert_f16_f32, DIM),
+    VECTOR(convert_f32_f16, DIM),
+    VECTOR(crc32c_u8, 65536),
 };
 const size_t kernel_n_calls = sizeof kernel_calls / sizeof kernel_calls[0];
 
@@ -56,22 +96,23 @@ struct weights {
 static struct weights weights_of(enum kernel_op op)
 {
     switch ((int)op) {
-    case KERNEL_gemv_f32_q8x8_q8: case KERNEL_gemm_f32_q8x8_q8x4: case KERNEL_dequantize_f32_q8x8:
-        return (struct weights){ 32, 272, 8 };
-    case KERNEL_gemv_f32_q4x8_q8: case KERNEL_gemm_f32_q4x8_q8x4: case KERNEL_dequantize_f32_q4x8:
-        return (struct weights){ 32, 144, 8 };
-    case KERNEL_gemv_f32_q4kx8_q8k: case KERNEL_gemm_f32_q4kx8_q8kx4:
-    case KERNEL_dequantize_f32_q4kx8:
-        return (struct weights){ 256, 1152, 16 };
-    case KERNEL_gemv_f32_q6kx8_q8k: case KERNEL_gemm_f32_q6kx8_q8kx4:
-    case KERNEL_dequantize_f32_q6kx8:
-        return (struct weights){ 256, 1680, 8 };
-    case KERNEL_gemv_f32_f32_f32: case KERNEL_gemm_f32_f32_f32:
-        return (struct weights){ 1, 4, 0 };
-    case KERNEL_gemv_f32_f16_f32: case KERNEL_gemm_f32_f16_f32:
-        return (struct weights){ 1, 2, 0 };
-    default:
-        return (struct weights){ 0, 0, 0 };
+    case KERNEL_gemv_f32_q8x8_q8:
+    case KERNEL_gemm_f32_q8x8_q8x4:
+    case KERNEL_dequantize_f32_q8x8: return (struct weights){ 32, 272, 8 };
+    case KERNEL_gemv_f32_q4x8_q8:
+    case KERNEL_gemm_f32_q4x8_q8x4:
+    case KERNEL_dequantize_f32_q4x8: return (struct weights){ 32, 144, 8 };
+    case KERNEL_gemv_f32_q4kx8_q8k:
+    case KERNEL_gemm_f32_q4kx8_q8kx4:
+    case KERNEL_dequantize_f32_q4kx8: return (struct weights){ 256, 1152, 16 };
+    case KERNEL_gemv_f32_q6kx8_q8k:
+    case KERNEL_gemm_f32_q6kx8_q8kx4:
+    case KERNEL_dequantize_f32_q6kx8: return (struct weights){ 256, 1680, 8 };
+    case KERNEL_gemv_f32_f32_f32:
+    case KERNEL_gemm_f32_f32_f32: return (struct weights){ 1, 4, 0 };
+    case KERNEL_gemv_f32_f16_f32:
+    case KERNEL_gemm_f32_f16_f32: return (struct weights){ 1, 2, 0 };
+    default: return (struct weights){ 0, 0, 0 };
     }
 }
 
@@ -228,24 +269,24 @@ void kernel_call_fill(const struct kernel_call *call)
     state.shape = (struct gemm_shape){ call->rows, call->cols, call->tokens, call->rows,
                                        call->cols };
     switch ((int)call->op) {
-    case KERNEL_score_f32_f16: case KERNEL_score_f32_q8: case KERNEL_online_softmax_f32:
-    case KERNEL_accumulate_f32_f16: case KERNEL_accumulate_f32_q8:
-        fill_attention(call);
-        return;
-    case KERNEL_interleave_q8x4_q8: case KERNEL_interleave_q8kx4_q8k:
+    case KERNEL_score_f32_f16:
+    case KERNEL_score_f32_q8:
+    case KERNEL_online_softmax_f32:
+    case KERNEL_accumulate_f32_f16:
+    case KERNEL_accumulate_f32_q8: fill_attention(call); return;
+    case KERNEL_interleave_q8x4_q8:
+    case KERNEL_interleave_q8kx4_q8k:
         fill_activations(call->cols, call->tokens, call->op == KERNEL_interleave_q8kx4_q8k, false);
         return;
-    case KERNEL_rope_f32_pairs: case KERNEL_rope_f32_halves:
+    case KERNEL_rope_f32_pairs:
+    case KERNEL_rope_f32_halves:
         fill_floats(state.y, n);
         for (size_t i = 0; i < n; i++) { /* rotations, so that nothing grows or vanishes */
             ((float *)state.x)[i] = i % 2 == 0 ? 0.6f : 0.8f;
         }
         return;
-    case KERNEL_convert_f32_f16:
-        fill_halves(state.x, n);
-        return;
-    default:
-        break;
+    case KERNEL_convert_f32_f16: fill_halves(state.x, n); return;
+    default: break;
     }
     if (block != 0) {
         fill_weights(call);
@@ -261,8 +302,12 @@ void kernel_call_fill(const struct kernel_call *call)
 }
 
 #define AS(op) ((op##_fn *)function)
-#define GEMV(op) case KERNEL_##op: AS(op)(y, w, x, rows, n, ahead); return true
-#define GEMM(op) case KERNEL_##op: AS(op)(y, w, x, &state.shape); return true
+#define GEMV(op)                         \
+    case KERNEL_##op:                    \
+        AS(op)(y, w, x, rows, n, ahead); \
+        return true
+#define GEMM(op) \
+    case KERNEL_##op: AS(op)(y, w, x, &state.shape); return true
 
 static bool run_product(const struct kernel_call *call, void (*function)(void), size_t ahead)
 {
@@ -273,18 +318,18 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
     void *x = state.x;
 
     switch ((int)call->op) {
-    GEMV(gemv_f32_f32_f32);
-    GEMV(gemv_f32_f16_f32);
-    GEMV(gemv_f32_q8x8_q8);
-    GEMV(gemv_f32_q4x8_q8);
-    GEMV(gemv_f32_q4kx8_q8k);
-    GEMV(gemv_f32_q6kx8_q8k);
-    GEMM(gemm_f32_f32_f32);
-    GEMM(gemm_f32_f16_f32);
-    GEMM(gemm_f32_q8x8_q8x4);
-    GEMM(gemm_f32_q4x8_q8x4);
-    GEMM(gemm_f32_q4kx8_q8kx4);
-    GEMM(gemm_f32_q6kx8_q8kx4);
+        GEMV(gemv_f32_f32_f32);
+        GEMV(gemv_f32_f16_f32);
+        GEMV(gemv_f32_q8x8_q8);
+        GEMV(gemv_f32_q4x8_q8);
+        GEMV(gemv_f32_q4kx8_q8k);
+        GEMV(gemv_f32_q6kx8_q8k);
+        GEMM(gemm_f32_f32_f32);
+        GEMM(gemm_f32_f16_f32);
+        GEMM(gemm_f32_q8x8_q8x4);
+        GEMM(gemm_f32_q4x8_q8x4);
+        GEMM(gemm_f32_q4kx8_q8kx4);
+        GEMM(gemm_f32_q6kx8_q8kx4);
     default: return false;
     }
 }

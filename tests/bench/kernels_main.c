@@ -57,8 +57,11 @@ static void measure_row(const struct kernel_row *row, size_t items, bool trace)
 
 void image_main(const struct machine *machine)
 {
-    struct console_port port = { .putc = board.putc, .getc = board.getc, .ticks = board.ticks,
-                                 .ticks_hz = board.ticks_hz, .serial = true };
+    struct console_port port = { .putc = board.putc,
+                                 .getc = board.getc,
+                                 .ticks = board.ticks,
+                                 .ticks_hz = board.ticks_hz,
+                                 .serial = true };
     bool reference = strcmp(machine->args, "ref") == 0;
     bool trace = strcmp(machine->args, "trace") == 0;
 

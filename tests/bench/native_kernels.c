@@ -22,8 +22,10 @@ static struct native_state {
 
 static void open_counter(void)
 {
-    struct perf_event_attr what = { .type = PERF_TYPE_HARDWARE, .size = sizeof what,
-                                    .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1 };
+    struct perf_event_attr what = { .type = PERF_TYPE_HARDWARE,
+                                    .size = sizeof what,
+                                    .config = PERF_COUNT_HW_CPU_CYCLES,
+                                    .exclude_kernel = 1 };
 
     state.counter = (int)syscall(SYS_perf_event_open, &what, 0, -1, -1, 0);
 }

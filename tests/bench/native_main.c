@@ -26,8 +26,8 @@ enum {
     Y_BYTES = 1 << 20,
     N_TOKENS = 64,
     TURNS = 100,
-    COUNTED = 95,              /* which of them in ascending order */
-    READ_BYTES = 16 << 20,     /* of one turn; of the next two about */
+    COUNTED = 95,          /* which of them in ascending order */
+    READ_BYTES = 16 << 20, /* of one turn; of the next two about */
     GEMV_BYTES = 16 << 20,
     GEMM_MACS = 1 << 27,
     PEAK_TURNS = 1 << 17,
@@ -53,9 +53,17 @@ static const struct format {
     size_t block_cols, group_bytes, n_sizes;
     struct size sizes[MAX_SIZES];
 } formats[] = {
-    { KERNEL_gemv_f32_q4x8_q8, KERNEL_gemm_f32_q4x8_q8x4, 32, 144, 3,
+    { KERNEL_gemv_f32_q4x8_q8,
+      KERNEL_gemm_f32_q4x8_q8x4,
+      32,
+      144,
+      3,
       { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
-    { KERNEL_gemv_f32_q8x8_q8, KERNEL_gemm_f32_q8x8_q8x4, 32, 272, 3,
+    { KERNEL_gemv_f32_q8x8_q8,
+      KERNEL_gemm_f32_q8x8_q8x4,
+      32,
+      272,
+      3,
       { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
     { KERNEL_gemv_f32_q4kx8_q8k, KERNEL_gemm_f32_q4kx8_q8kx4, 256, 1152, 1, { { 2048, 2048 } } },
     { KERNEL_gemv_f32_q6kx8_q8k, KERNEL_gemm_f32_q6kx8_q8kx4, 256, 1680, 1, { { 2048, 2048 } } },
@@ -67,8 +75,8 @@ struct job {
     void (*function)(unsigned thread);
     const struct format *format;
     struct size size;
-    double work;                  /* of one turn: bytes or multiply-adds */
-    double rates[TURNS];          /* work per second, of all threads, ascending in the end */
+    double work;         /* of one turn: bytes or multiply-adds */
+    double rates[TURNS]; /* work per second, of all threads, ascending in the end */
 };
 enum { READ, PEAK_AVX2, PEAK_VNNI, FIRST_ROW }; /* of state.jobs */
 
@@ -125,8 +133,10 @@ static const uint8_t *next_weights(unsigned thread, size_t bytes)
 
 static void run_matrices(const struct job *job, unsigned thread)
 {
-    struct gemm_shape shape = { .rows = job->size.rows, .cols = job->size.cols,
-                                .n_tokens = N_TOKENS, .y_stride = job->size.rows };
+    struct gemm_shape shape = { .rows = job->size.rows,
+                                .cols = job->size.cols,
+                                .n_tokens = N_TOKENS,
+                                .y_stride = job->size.rows };
     size_t ahead = host_cpu_tuning()->ahead;
     size_t weights = shape.rows * shape.cols;
     size_t bytes = weights / 8 / job->format->block_cols * job->format->group_bytes;

@@ -15,8 +15,13 @@
 #include "runtime/storage/crc32c.h"
 #include "runtime/storage/file.h"
 
-enum { PASSES = 3, PIECE_BYTES = 4 << 20, MOST_BYTES = 8 << 20, TIMEOUT_SECONDS = 30,
-       SMALL_BYTES = 64 << 10 };
+enum {
+    PASSES = 3,
+    PIECE_BYTES = 4 << 20,
+    MOST_BYTES = 8 << 20,
+    TIMEOUT_SECONDS = 30,
+    SMALL_BYTES = 64 << 10
+};
 
 static struct bench_state {
     struct file file;
@@ -73,7 +78,7 @@ static void watch_begin(const struct block_device *device, const uint8_t *buffer
 
     if (host == NULL)
         return;
-    state.watch = (struct watch) { .ops = host->ops, .watched = *host->ops, .next = buffer };
+    state.watch = (struct watch){ .ops = host->ops, .watched = *host->ops, .next = buffer };
     state.watch.watched.start = watch_start;
     state.watch.watched.poll = watch_poll;
     host->ops = &state.watch.watched;
@@ -171,8 +176,11 @@ static void write_back(struct block_device *device, uint8_t *buffer)
 
 void image_main(const struct machine *machine)
 {
-    struct console_port port = { .putc = board.putc, .getc = board.getc, .ticks = board.ticks,
-                                 .ticks_hz = board.ticks_hz, .serial = true };
+    struct console_port port = { .putc = board.putc,
+                                 .getc = board.getc,
+                                 .ticks = board.ticks,
+                                 .ticks_hz = board.ticks_hz,
+                                 .serial = true };
     uint8_t *buffer = machine->ram[0].base;
     bool writes = strcmp(machine->args, "write") == 0;
     unsigned n, passes = strcmp(machine->args, "once") == 0 ? 1 : PASSES;

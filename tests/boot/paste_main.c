@@ -95,8 +95,11 @@ static void trap(void *context)
 
 void image_main(const struct machine *machine)
 {
-    struct console_port port = { .putc = board.putc, .getc = board.getc, .ticks = board.ticks,
-                                 .ticks_hz = board.ticks_hz, .serial = true };
+    struct console_port port = { .putc = board.putc,
+                                 .getc = board.getc,
+                                 .ticks = board.ticks,
+                                 .ticks_hz = board.ticks_hz,
+                                 .serial = true };
 
     console_init(&port);
     kernels_select(&state.kernels, machine->cpu_features);

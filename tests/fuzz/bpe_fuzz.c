@@ -146,8 +146,9 @@ static void check_words(char *text, size_t bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const pieces[] = { "<s>", "[u]", "\xc3\xa9", " ", "\n", "'s", "a", "b", "1",
-                                          "\xe4\xbd\xa0", "n", "<", "\xcc\x81", "ab", "A" };
+    static const char *const pieces[] = { "<s>", "[u]", "\xc3\xa9", " ",  "\n",
+                                          "'s",  "a",   "b",        "1",  "\xe4\xbd\xa0",
+                                          "n",   "<",   "\xcc\x81", "ab", "A" };
     char text[MOST_TEXT + 8];
     uint32_t ids[MOST_IDS], naive[MOST_NAIVE];
     size_t bytes = 0;

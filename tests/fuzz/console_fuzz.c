@@ -61,8 +61,8 @@ static void check_line(const char *line, size_t bytes)
 /* Read every line; a hash of them and of how each ended. */
 static uint64_t read_all(const uint8_t *data, size_t size, size_t portion, bool work_between)
 {
-    struct console_port port = { drop, fake_getc, fake_ticks, fake_ticks, fake_idle, 0, true,
-                                 true, NULL, NULL };
+    struct console_port port = { drop, fake_getc, fake_ticks, fake_ticks, fake_idle,
+                                 0,    true,      true,       NULL,       NULL };
     char *line = malloc(LINE_BYTES);
     uint64_t hash = 14695981039346656037u;
     size_t ended = 0;

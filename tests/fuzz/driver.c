@@ -47,25 +47,27 @@ static void add_file(const char *name)
 
 static size_t mutate_once(uint8_t *data, size_t bytes)
 {
-    static const uint64_t magic[] = { 0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000,
-                                      0xffffffff, 0x7fffffffffffffff, 0x8000000000000000,
+    static const uint64_t magic[] = { 0,
+                                      1,
+                                      0x7f,
+                                      0x80,
+                                      0xff,
+                                      0xffff,
+                                      0x7fffffff,
+                                      0x80000000,
+                                      0xffffffff,
+                                      0x7fffffffffffffff,
+                                      0x8000000000000000,
                                       0xffffffffffffffff };
     size_t at = bytes != 0 ? next_random() % bytes : 0;
     uint64_t value = magic[next_random() % (sizeof magic / sizeof magic[0])];
     size_t width = (size_t)1 << next_random() % 4;
 
     switch (bytes != 0 ? next_random() % 6 : 4) {
-    case 0:
-        data[at] ^= (uint8_t)(1u << next_random() % 8);
-        break;
-    case 1:
-        data[at] = (uint8_t)next_random();
-        break;
-    case 2:
-        memcpy(data + at, &value, bytes - at < width ? bytes - at : width);
-        break;
-    case 3:
-        return at; /* cut short */
+    case 0: data[at] ^= (uint8_t)(1u << next_random() % 8); break;
+    case 1: data[at] = (uint8_t)next_random(); break;
+    case 2: memcpy(data + at, &value, bytes - at < width ? bytes - at : width); break;
+    case 3: return at; /* cut short */
     case 4:
         if (bytes < MOST_BYTES) { /* one byte more */
             memmove(data + at + 1, data + at, bytes - at);

@@ -63,9 +63,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t *from;
         void *to;
     } bytes = { data }; /* driver is the device's own, and read only here */
-    struct block_device dev = { .name = "card", .n_sectors = size / SECTOR_BYTES,
-                                .max_sectors = 8, .queue_depth = 1, .submit = card_submit,
-                                .poll = card_poll, .driver = bytes.to };
+    struct block_device dev = { .name = "card",
+                                .n_sectors = size / SECTOR_BYTES,
+                                .max_sectors = 8,
+                                .queue_depth = 1,
+                                .submit = card_submit,
+                                .poll = card_poll,
+                                .driver = bytes.to };
     struct fat32_entry entry;
     unsigned n = 0;
 

@@ -34,8 +34,8 @@ static void build(void)
     }
     e = tokenizer_build(&source, &size, section, &bytes);
     demand_sentence(e);
-    if (e == ERR_OK && (bytes > size.bytes || image_check_tokenizer(&img, section, bytes,
-                                                                    size.n_tokens) != ERR_OK)) {
+    if (e == ERR_OK && (bytes > size.bytes ||
+                        image_check_tokenizer(&img, section, bytes, size.n_tokens) != ERR_OK)) {
         abort();
     }
     free(section);

@@ -62,10 +62,8 @@ static void lay_sections(struct file *f, unsigned flags, size_t size)
     f->meta_bytes = at - INGOT_PAGE;
     if ((flags & KEEP_COUNTS) == 0) {
         f->header.rope.count = (uint32_t)(f->header.rope.bytes / sizeof(float));
-        f->header.tensors.count =
-            (uint32_t)(f->header.tensors.bytes / sizeof(struct ingot_tensor));
-        f->header.extents.count =
-            (uint32_t)(f->header.extents.bytes / sizeof(struct ingot_extent));
+        f->header.tensors.count = (uint32_t)(f->header.tensors.bytes / sizeof(struct ingot_tensor));
+        f->header.extents.count = (uint32_t)(f->header.extents.bytes / sizeof(struct ingot_extent));
     }
 }
 
@@ -206,7 +204,9 @@ static void use_plan(const struct image *img)
 
     for (unsigned i = 0; i < 6; i++) {
         struct plan_request r = {
-            .image = img, .arena_bytes = (size_t)1 << (20 + 4 * i), .in_place = i % 3 == 2,
+            .image = img,
+            .arena_bytes = (size_t)1 << (20 + 4 * i),
+            .in_place = i % 3 == 2,
             .weight_limit = i % 2 != 0 ? (size_t)1 << (18 + 4 * i) : 0,
         };
 
@@ -242,8 +242,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (image_check_meta(&img, f.meta) == ERR_OK) {
             use_tables(&img);
             use_plan(&img);
-            use_tokenizer(&img, (const char *)text, text_bytes < MOST_TEXT ? text_bytes
-                                                                            : MOST_TEXT);
+            use_tokenizer(&img, (const char *)text,
+                          text_bytes < MOST_TEXT ? text_bytes : MOST_TEXT);
         } else {
             must(img.problem[0] != '\0');
         }

@@ -43,8 +43,9 @@ static char *put_text(char *out, const char *text, size_t n)
 /* {"key":value} of one member. */
 static size_t write_again(char *out, const struct json_value *v)
 {
-    static const char *const words[] = { [JSON_TRUE] = "true", [JSON_FALSE] = "false",
-                                         [JSON_NULL] = "null" };
+    static const char *const words[] = {
+        [JSON_TRUE] = "true", [JSON_FALSE] = "false", [JSON_NULL] = "null"
+    };
     char *start = out;
 
     *out++ = '{';

@@ -36,9 +36,10 @@ static void listen(void *context, bool fatal, const char *sentence)
 static char *make_args(const uint8_t *data, size_t size)
 {
     static const char *const piece[] = {
-        "temp=", "prompt=\"", "model=", "n=", "top_p=", "top_k=", "min_p=", "repeat=", "seed=",
-        "ctx=", "mem=", "cores=", "isa=", "baud=", "selftest", "ids", "\" ", "\\", "\"", " ", "=",
-        "1", "0.5", "64M", "e9", "-", "root=", "console=", "0x", "99999999999", ".", "\n",
+        "temp=", "prompt=\"", "model=", "n=",       "top_p=", "top_k=",      "min_p=",   "repeat=",
+        "seed=", "ctx=",      "mem=",   "cores=",   "isa=",   "baud=",       "selftest", "ids",
+        "\" ",   "\\",        "\"",     " ",        "=",      "1",           "0.5",      "64M",
+        "e9",    "-",         "root=",  "console=", "0x",     "99999999999", ".",        "\n",
     };
     char *args = malloc(size * 12 + 1);
     size_t at = 0;

@@ -50,15 +50,19 @@ static void add_pieces(struct vocabulary *v, uint32_t first)
 static void build(unsigned which)
 {
     static const char *const special[] = { "<unk>", "<s>", "<|end|>", "<|e", "[a]", "[a]b" };
-    struct vocabulary v = { .n = 6 + 256 + PIECES, .bos = 1, .eos = 2, .unk = 0,
+    struct vocabulary v = { .n = 6 + 256 + PIECES,
+                            .bos = 1,
+                            .eos = 2,
+                            .unk = 0,
                             .flags = which == 0 ? 0 : INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX };
     size_t bytes;
 
     v.token = test_alloc(v.n * sizeof *v.token);
     for (uint32_t i = 0; i < 6; i++) {
         vocabulary_set(&v, i, special[i], strlen(special[i]), 0,
-                       i == 0 ? INGOT_TOKEN_UNKNOWN : i < 4 ? INGOT_TOKEN_CONTROL
-                                                            : INGOT_TOKEN_USER);
+                       i == 0  ? INGOT_TOKEN_UNKNOWN
+                       : i < 4 ? INGOT_TOKEN_CONTROL
+                               : INGOT_TOKEN_USER);
     }
     for (uint32_t i = 0; i < 256; i++) {
         char text[8];
@@ -76,8 +80,9 @@ static void build(unsigned which)
 /* Bytes above 0xa0 stand for pieces that matter. */
 static size_t make_text(char *text, const uint8_t *data, size_t size)
 {
-    static const char *const piece[] = { "<|end|>", "<s>", "[a]", "[a]b", "\xe2\x96\x81",
-                                         "\xc3\xbc", " ", "a", "b", "ab", "<", "en", "|", ">" };
+    static const char *const piece[] = { "<|end|>",  "<s>", "[a]", "[a]b", "\xe2\x96\x81",
+                                         "\xc3\xbc", " ",   "a",   "b",    "ab",
+                                         "<",        "en",  "|",   ">" };
     size_t at = 0;
 
     for (size_t i = 0; i < size && at + 8 < MOST_TEXT; i++) {
@@ -212,7 +217,8 @@ static void check_parts(const char *text, size_t bytes, size_t cut)
 {
     static uint32_t ids[MOST_IDS];
     size_t a = cut % (bytes + 1);
-    struct tokenizer_part parts[3] = { { text, a, true }, { text + a, bytes - a, false },
+    struct tokenizer_part parts[3] = { { text, a, true },
+                                       { text + a, bytes - a, false },
                                        { text, a, cut & 1 } };
 
     (void)encode(&vocabularies[1].t, parts, 3, TOKENIZER_BOS, ids);

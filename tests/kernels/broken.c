@@ -18,11 +18,10 @@ static const struct broken_row {
     uint32_t fault;
     uint32_t features;
 } broken_rows[] = {
-#define BROKEN_ROW(function, op, fault, features) \
-    { #function, KERNEL_##op, (void (*)(void))(function), (void (*)(void))(op##_ref), fault, \
-      features },
-    BROKEN_KERNELS(BROKEN_ROW)
-    BROKEN_OF_ISA(BROKEN_ROW)
+#define BROKEN_ROW(function, op, fault, features)                                     \
+    { #function, KERNEL_##op, (void (*)(void))(function), (void (*)(void))(op##_ref), \
+      fault,     features },
+    BROKEN_KERNELS(BROKEN_ROW) BROKEN_OF_ISA(BROKEN_ROW)
 #undef BROKEN_ROW
 };
 
@@ -38,8 +37,11 @@ static bool is_caught(const struct broken_row *row, uint32_t faults)
 static bool test_broken_row(const struct broken_row *row, uint64_t seed, uint32_t features,
                             int number)
 {
-    struct tester t = { .function = row->function, .reference = row->reference,
-                        .symbol = row->name, .random = seed, .features = features,
+    struct tester t = { .function = row->function,
+                        .reference = row->reference,
+                        .symbol = row->name,
+                        .random = seed,
+                        .features = features,
                         .ignored = row->fault == TESTER_PLATFORM ? 0 : TESTER_PLATFORM };
     char names[KERNELS_TEXT_BYTES];
     char faults[160];

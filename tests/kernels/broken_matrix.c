@@ -5,8 +5,7 @@
 #include "tests/kernels/broken_kernels.h"
 
 void gemv_misses_last_row(float *restrict y, const void *restrict w,
-                          const struct block_q8 *restrict x, size_t rows, size_t cols,
-                          size_t ahead)
+                          const struct block_q8 *restrict x, size_t rows, size_t cols, size_t ahead)
 {
     gemv_f32_q4x8_q8_ref(y, w, x, rows ? rows - 1 : 0, cols, ahead);
 }
@@ -19,9 +18,8 @@ void gemv_writes_whole_groups(float *restrict y, const void *restrict w,
 }
 
 /* Pairs of products in 16 bits: right until both are -128 * -128. */
-void gemv_wraps_pairs(float *restrict y, const void *restrict w,
-                      const struct block_q8 *restrict x, size_t rows, size_t cols,
-                      size_t ahead)
+void gemv_wraps_pairs(float *restrict y, const void *restrict w, const struct block_q8 *restrict x,
+                      size_t rows, size_t cols, size_t ahead)
 {
     const uint8_t *groups = w;
 

@@ -67,9 +67,10 @@ static uint32_t cpu_features(void)
     uint32_t vector = getauxval(AT_HWCAP) & 1ul << ('v' - 'a') ? CPU_RV64_V : 0;
     bool known = syscall(SYS_HWPROBE, &probe, 1, 0, NULL, 0) == 0 && probe.key == KEY_IMA_EXT_0;
     bool carryless = known && probe.value >> 7 & 1; /* Zbc */
-    bool halves = known && probe.value >> 30 & 3; /* Zvfh, Zvfhmin */
+    bool halves = known && probe.value >> 30 & 3;   /* Zvfh, Zvfhmin */
 
-    return CPU_RV64_GC | (carryless ? CPU_RV64_ZBC : 0u) | vector | (vector && halves ? CPU_RV64_ZVFH : 0u);
+    return CPU_RV64_GC | (carryless ? CPU_RV64_ZBC : 0u) | vector |
+           (vector && halves ? CPU_RV64_ZVFH : 0u);
 }
 #elif defined(__x86_64__)
 static void print_vector_length(uint32_t features)
@@ -157,7 +158,8 @@ static void catch_traps(void)
 static int usage(void)
 {
     fputs("usage: kernels_test [--seed N] [--features all|NAME] [--row TEXT] "
-          "[--rows all|kernels]\n", stderr);
+          "[--rows all|kernels]\n",
+          stderr);
     return 2;
 }
 
@@ -165,8 +167,8 @@ struct arguments {
     uint32_t features;
     const char *wanted; /* of the features; "all" */
     uint64_t seed;
-    const char *row;    /* NULL: all */
-    bool kernels_only;  /* no references */
+    const char *row;   /* NULL: all */
+    bool kernels_only; /* no references */
 };
 
 static bool read_arguments(struct arguments *a, int argc, char **argv)
@@ -198,7 +200,8 @@ static bool is_wanted(const struct arguments *a, const struct kernel_row *row)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = { .features = cpu_features(), .wanted = "all",
+    struct arguments arguments = { .features = cpu_features(),
+                                   .wanted = "all",
                                    .seed = (uint64_t)time(NULL) };
     char names[KERNELS_TEXT_BYTES];
     int number = 0;

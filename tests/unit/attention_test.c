@@ -120,8 +120,8 @@ static void test_against_softmax(const struct kernels *k, enum kv_type type, dou
             }
         }
     }
-    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", name_of(type),
-       (int)ceil(worst * 1e6), (int)ceil(bound * 1e6));
+    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", name_of(type), (int)ceil(worst * 1e6),
+       (int)ceil(bound * 1e6));
 }
 
 /* The tiles' maxima ascend, so that every tile rescales what was there; then descend. */
@@ -173,8 +173,8 @@ static void test_blocks(const struct kernels *k, enum kv_type type)
         attention_run(k, &alone, &work);
         wrong += memcmp(out, whole + r * 64, 64 * sizeof *out) != 0 || scores[0].sum != sums[r];
     }
-    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", name_of(type),
-       wrong, TOKENS * HEADS);
+    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", name_of(type), wrong,
+       TOKENS * HEADS);
 }
 
 /* Windows that begin inside a tile, at one, and beyond the first; scores that are capped. */
@@ -197,7 +197,8 @@ static void test_windows(const struct kernels *k)
             worst = fmax(worst, difference_from(r, from, end, 2.0));
         }
     }
-    OK(worst < 5e-6, "8 windows, scores capped at 2: off by %d e-6 at most", (int)ceil(worst * 1e6));
+    OK(worst < 5e-6, "8 windows, scores capped at 2: off by %d e-6 at most",
+       (int)ceil(worst * 1e6));
 }
 
 static void test_one_position(const struct kernels *k)

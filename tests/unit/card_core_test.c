@@ -200,7 +200,8 @@ static void test_detach(void)
     (void)device.dev.submit(&device.dev, &r);
     take_back();
     OK(!card_core_detach(&core) && !card_core_attach(&core, &other.dev) &&
-           other.dev.driver == &other && !r.done, "a device with a request in flight is kept");
+           other.dev.driver == &other && !r.done,
+       "a device with a request in flight is kept");
     device.silent = false;
     (void)device.dev.poll(&device.dev);
     OK(r.done && r.status == ERR_OK && card_core_detach(&core),

@@ -29,7 +29,8 @@ static bool cache_is_true(void)
 
 static bool begins_with_system(void)
 {
-    struct tokenizer_part parts[3] = { { "[O][S]", 6, true }, { "fine", 4, false },
+    struct tokenizer_part parts[3] = { { "[O][S]", 6, true },
+                                       { "fine", 4, false },
                                        { "[/S][U]", 7, true } };
     uint32_t ids[64];
     size_t n = 0;
@@ -54,8 +55,10 @@ static unsigned prompt_tokens(void)
 static void test_ten_turns(void)
 {
     static const char *strings[INGOT_CHAT_STRINGS] = {
-        [INGOT_CHAT_NAME] = "short", [INGOT_CHAT_USER_PREFIX] = "U",
-        [INGOT_CHAT_REPLY_PREFIX] = "R", [INGOT_CHAT_REPLY_SUFFIX] = "/",
+        [INGOT_CHAT_NAME] = "short",
+        [INGOT_CHAT_USER_PREFIX] = "U",
+        [INGOT_CHAT_REPLY_PREFIX] = "R",
+        [INGOT_CHAT_REPLY_SUFFIX] = "/",
     };
     struct engine *e = &rig.engine;
     unsigned prefilled = 0, decoded = 0;
@@ -100,8 +103,10 @@ static void test_undo(void)
            memcmp(ids, e->ids, length * sizeof *ids) == 0,
        "at temp 0 the same turn told again is the same");
     OK(chat_undo(&chat) && chat_undo(&chat) && chat_undo(&chat) && !chat_undo(&chat) &&
-           e->kv.length == 0 && !chat.started, "all of it is taken back");
-    OK(say("bade", true) == ERR_OK && begins_with_system(), "a new first turn has its system prompt");
+           e->kv.length == 0 && !chat.started,
+       "all of it is taken back");
+    OK(say("bade", true) == ERR_OK && begins_with_system(),
+       "a new first turn has its system prompt");
 }
 
 /* More turns than the context holds. */
@@ -139,7 +144,8 @@ static void test_overflow_in_reply(void)
        "the oldest turns give way in the middle of a reply");
     n = chat.turns.n;
     OK(n == 1 && strstr(text, "the context of") != NULL && e->kv.length == e->kv.context &&
-           begins_with_system(), "until the reply itself fills the context");
+           begins_with_system(),
+       "until the reply itself fills the context");
     e->kv.length -= 10;
     OK(cache_is_true(), "and what is in the cache is true");
     OK(!strstr(text, "error"), "which is no error");
@@ -171,23 +177,43 @@ static const struct file *no_save(const char *name, uint64_t bytes, const char *
 static void test_commands(void)
 {
     static const struct chat_services services = { .find_save = no_save };
-    static const struct { const char *line, *expected; } cases[] = {
-        { "/help", "/undo" }, { "/hlep", "did you mean /help?" }, { "/sve", "did you mean /save?" },
-        { "/xyzzy", "/help lists" }, { "/set temp 0.5", "temp 0.500" },
-        { "/set temp warm", "error: temp=" }, { "/set colour red", "/set knows" },
-        { "/set", "top_k 40" }, { "/set n 3", "n 3" }, { "/set seed 7", "seed 7" },
+    static const struct {
+        const char *line, *expected;
+    } cases[] = {
+        { "/help", "/undo" },
+        { "/hlep", "did you mean /help?" },
+        { "/sve", "did you mean /save?" },
+        { "/xyzzy", "/help lists" },
+        { "/set temp 0.5", "temp 0.500" },
+        { "/set temp warm", "error: temp=" },
+        { "/set colour red", "/set knows" },
+        { "/set", "top_k 40" },
+        { "/set n 3", "n 3" },
+        { "/set seed 7", "seed 7" },
         { "/set top_p 0.25", "top_p 0.250" },
-        { "/set quiet on", "quiet on" }, { "/set quiet off", "quiet off" },
-        { "/set quiet maybe", "error: quiet=" }, { "/set think hide", "think hide" },
-        { "/set stop User:", "stop \"User:\"" }, { "/set stop", "error: stop=" },
+        { "/set quiet on", "quiet on" },
+        { "/set quiet off", "quiet off" },
+        { "/set quiet maybe", "error: quiet=" },
+        { "/set think hide", "think hide" },
+        { "/set stop User:", "stop \"User:\"" },
+        { "/set stop", "error: stop=" },
         { "/set stop \"a \\n\\\"b\"", "stop \"User:\", stop \"a \\n\\\"b\"" },
-        { "/set stop two words", "stop \"two words\"" }, { "/set stop off", "quiet off\n" },
-        { "/undo", "no turn" }, { "/retry", "no turn" }, { "/reset", "a new conversation" },
-        { "/system Be brief.", "a new conversation, with" }, { "/stats", "turns:" },
-        { "/plan", "weights" }, { "/save", "error: there is no card" },
-        { "/load x", "error: there is no card" }, { "/models", "error: " },
-        { "/model x", "error: " }, { "/bench", "tok/s" }, { "/selftest", "error: " },
-        { "/reboot", "error: " }, { "/log", "" },
+        { "/set stop two words", "stop \"two words\"" },
+        { "/set stop off", "quiet off\n" },
+        { "/undo", "no turn" },
+        { "/retry", "no turn" },
+        { "/reset", "a new conversation" },
+        { "/system Be brief.", "a new conversation, with" },
+        { "/stats", "turns:" },
+        { "/plan", "weights" },
+        { "/save", "error: there is no card" },
+        { "/load x", "error: there is no card" },
+        { "/models", "error: " },
+        { "/model x", "error: " },
+        { "/bench", "tok/s" },
+        { "/selftest", "error: " },
+        { "/reboot", "error: " },
+        { "/log", "" },
     };
 
     start_over(5);
@@ -202,7 +228,8 @@ static void test_commands(void)
         OK(commands_run(&chat, off) == COMMAND_ENDS, "/off ends");
     }
     OK(commands_is_one("/help", 5) && !commands_is_one("//help", 6) && !commands_is_one("/", 1) &&
-           !commands_is_one("/ 3", 3) && !commands_is_one("a/help", 6), "what is a command");
+           !commands_is_one("/ 3", 3) && !commands_is_one("a/help", 6),
+       "what is a command");
     start_over(5);
     chat.services = &services;
     say("bade", true);
@@ -214,10 +241,10 @@ static void test_commands(void)
 int main(void)
 {
     static const char *strings[INGOT_CHAT_STRINGS] = {
-        [INGOT_CHAT_NAME] = "test", [INGOT_CHAT_OPENING] = "[O]",
+        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
         [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
-        [INGOT_CHAT_USER_PREFIX] = "[U]", [INGOT_CHAT_USER_SUFFIX] = "[/U]",
-        [INGOT_CHAT_REPLY_PREFIX] = "[R]", [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
         [INGOT_CHAT_SYSTEM] = "fine",
     };
 

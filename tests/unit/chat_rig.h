@@ -59,8 +59,9 @@ static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
 
 static void start_over(uint32_t n)
 {
-    struct console_port port = { .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks,
-                                 .ticks_hz = thousand };
+    struct console_port port = {
+        .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks, .ticks_hz = thousand
+    };
 
     console_init(&port);
     if (rig_start(0, 0, false) != ERR_OK)

@@ -17,44 +17,45 @@ struct template_case {
     const char *reply;
     const char *jinja;
     const char *with_system;
-    const char *without; /* no system message */
-    bool no_system_role; /* the template itself refuses one */
+    const char *without;     /* no system message */
+    bool no_system_role;     /* the template itself refuses one */
     const char *no_thinking; /* with think=off, no system message; NULL: it has no such thing */
 };
 
-#define IM_TURNS \
+#define IM_TURNS                                                                        \
     "<|im_start|>user\n Hi there <|im_end|>\n<|im_start|>assistant\nHello!<|im_end|>\n" \
     "<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n"
 #define IM_SYSTEM(text) "<|im_start|>system\n" text "<|im_end|>\n"
 
 #define H(role) "<|start_header_id|>" role "<|end_header_id|>\n\n"
-#define L3_TURNS \
-    H("user") "Hi there<|eot_id|>" H("assistant") "Hello!<|eot_id|>" \
-    H("user") "Why?<|eot_id|>" H("assistant")
+#define L3_TURNS                                                                         \
+    H("user")                                                                            \
+    "Hi there<|eot_id|>" H("assistant") "Hello!<|eot_id|>" H("user") "Why?<|eot_id|>" H( \
+        "assistant")
 #define L31_DATE "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
 
-#define MISTRAL_JINJA(user_open, user_close, reply) \
-    "{%- if messages[0][\"role\"] == \"system\" %}\n" \
-    "    {%- set system_message = messages[0][\"content\"] %}\n" \
-    "    {%- set loop_messages = messages[1:] %}\n" \
-    "{%- else %}\n    {%- set loop_messages = messages %}\n{%- endif %}\n\n" \
-    "{{- bos_token }}\n" \
-    "{%- for message in loop_messages %}\n" \
-    "    {%- if message[\"role\"] == \"user\" %}\n" \
-    "        {%- if loop.first and system_message is defined %}\n" \
+#define MISTRAL_JINJA(user_open, user_close, reply)                                             \
+    "{%- if messages[0][\"role\"] == \"system\" %}\n"                                           \
+    "    {%- set system_message = messages[0][\"content\"] %}\n"                                \
+    "    {%- set loop_messages = messages[1:] %}\n"                                             \
+    "{%- else %}\n    {%- set loop_messages = messages %}\n{%- endif %}\n\n"                    \
+    "{{- bos_token }}\n"                                                                        \
+    "{%- for message in loop_messages %}\n"                                                     \
+    "    {%- if message[\"role\"] == \"user\" %}\n"                                             \
+    "        {%- if loop.first and system_message is defined %}\n"                              \
     "            {{- \"" user_open "\" + system_message + \"\\n\\n\" + message[\"content\"] + " \
-    "\"" user_close "\" }}\n" \
-    "        {%- else %}\n" \
-    "            {{- \"" user_open "\" + message[\"content\"] + \"" user_close "\" }}\n" \
-    "        {%- endif %}\n" \
-    "    {%- elif message[\"role\"] == \"assistant\" %}\n" \
-    "        {{- " reply " }}\n" \
+    "\"" user_close "\" }}\n"                                                                   \
+    "        {%- else %}\n"                                                                     \
+    "            {{- \"" user_open "\" + message[\"content\"] + \"" user_close "\" }}\n"        \
+    "        {%- endif %}\n"                                                                    \
+    "    {%- elif message[\"role\"] == \"assistant\" %}\n"                                      \
+    "        {{- " reply " }}\n"                                                                \
     "    {%- endif %}\n{%- endfor %}\n"
 
-#define OLD_MISTRAL_JINJA(reply) \
-    "{{ bos_token }}{% for message in messages %}" \
-    "{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}" \
-    "{{ raise_exception('roles must alternate user/assistant') }}{% endif %}" \
+#define OLD_MISTRAL_JINJA(reply)                                                          \
+    "{{ bos_token }}{% for message in messages %}"                                        \
+    "{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"                      \
+    "{{ raise_exception('roles must alternate user/assistant') }}{% endif %}"             \
     "{% if message['role'] == 'user' %}{{ '[INST] ' + message['content'] + ' [/INST]' }}" \
     "{% elif message['role'] == 'assistant' %}{{ " reply " }}{% endif %}{% endfor %}"
 
@@ -70,8 +71,8 @@ static const struct template_case template_cases[] = {
       "{% for message in messages %}{{'<|im_start|>' ~ message.role ~ '\n' ~ message.content ~ "
       "'<|im_end|>\n'}}{% endfor %}"
       "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
-      "<s>" IM_SYSTEM("Be brief.") IM_TURNS,
-      "<s>" IM_SYSTEM("I follow \"orders\".") IM_TURNS, false, NULL },
+      "<s>" IM_SYSTEM("Be brief.") IM_TURNS, "<s>" IM_SYSTEM("I follow \"orders\".") IM_TURNS,
+      false, NULL },
     { "smollm2", "<|im_start|>", "<|im_end|>", "Hello!",
       "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
       "{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging "
@@ -86,8 +87,8 @@ static const struct template_case template_cases[] = {
       "{{ '<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n' }}{% endif %}"
       "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}"
       "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
-      IM_SYSTEM("Be brief.") IM_TURNS,
-      IM_SYSTEM("You are a helpful assistant.") IM_TURNS, false, NULL },
+      IM_SYSTEM("Be brief.") IM_TURNS, IM_SYSTEM("You are a helpful assistant.") IM_TURNS, false,
+      NULL },
     { "qwen2.5", "<|endoftext|>", "<|im_end|>", "Hello!",
       "{%- if tools %}\n"
       "    {{- '<|im_start|>system\\n' }}\n"
@@ -147,8 +148,8 @@ static const struct template_case template_cases[] = {
       "{% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}{{ content }}"
       "{% endfor %}{% if add_generation_prompt %}"
       "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}",
-      "<|begin_of_text|>" H("system") "Be brief.<|eot_id|>" L3_TURNS,
-      "<|begin_of_text|>" L3_TURNS, false, NULL },
+      "<|begin_of_text|>" H("system") "Be brief.<|eot_id|>" L3_TURNS, "<|begin_of_text|>" L3_TURNS,
+      false, NULL },
     { "llama3.1", "<|begin_of_text|>", "<|eot_id|>", "Hello!",
       "{{- bos_token }}\n"
       "{%- if not date_string is defined %}\n"
@@ -188,8 +189,7 @@ static const struct template_case template_cases[] = {
       OLD_MISTRAL_JINJA("message['content'] + eos_token + ' '"),
       "<s>[INST] Be brief.\n\n Hi there  [/INST]Hello!</s> [INST] Why? [/INST]",
       "<s>[INST]  Hi there  [/INST]Hello!</s> [INST] Why? [/INST]", true, NULL },
-    { "mistral-v0.2", "<s>", "</s>", "Hello!",
-      OLD_MISTRAL_JINJA("message['content'] + eos_token"),
+    { "mistral-v0.2", "<s>", "</s>", "Hello!", OLD_MISTRAL_JINJA("message['content'] + eos_token"),
       "<s>[INST] Be brief.\n\n Hi there  [/INST]Hello!</s>[INST] Why? [/INST]",
       "<s>[INST]  Hi there  [/INST]Hello!</s>[INST] Why? [/INST]", true, NULL },
     { "mistral-v1", "<s>", "</s>", " Hello!",
@@ -237,7 +237,8 @@ static const struct template_case template_cases[] = {
       "<|system|>\nBe brief.<|end|>\n<|user|>\n Hi there <|end|>\n<|assistant|>\nHello!<|end|>\n"
       "<|user|>\nWhy?<|end|>\n<|assistant|>\n",
       "<|user|>\n Hi there <|end|>\n<|assistant|>\nHello!<|end|>\n<|user|>\nWhy?<|end|>\n"
-      "<|assistant|>\n", false, NULL },
+      "<|assistant|>\n",
+      false, NULL },
     { "phi3", "<s>", "<|endoftext|>", "Hello!", /* roles by their own names, and bos */
       "{{ bos_token }}{% for message in messages %}{{'<|' + message['role'] + '|>' + '\n' + "
       "message['content'] + '<|end|>\n' }}{% endfor %}"
@@ -245,14 +246,15 @@ static const struct template_case template_cases[] = {
       "<s><|system|>\nBe brief.<|end|>\n<|user|>\n Hi there <|end|>\n<|assistant|>\nHello!<|end|>\n"
       "<|user|>\nWhy?<|end|>\n<|assistant|>\n",
       "<s><|user|>\n Hi there <|end|>\n<|assistant|>\nHello!<|end|>\n<|user|>\nWhy?<|end|>\n"
-      "<|assistant|>\n", false, NULL },
+      "<|assistant|>\n",
+      false, NULL },
     { "phi4-mini", "<|endoftext|>", "<|endoftext|>", "Hello!",
       "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + "
       "'<|end|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}",
       "<|system|>Be brief.<|end|><|user|> Hi there <|end|><|assistant|>Hello!<|end|><|user|>Why?"
       "<|end|><|assistant|>",
-      "<|user|> Hi there <|end|><|assistant|>Hello!<|end|><|user|>Why?<|end|><|assistant|>",
-      false, NULL },
+      "<|user|> Hi there <|end|><|assistant|>Hello!<|end|><|user|>Why?<|end|><|assistant|>", false,
+      NULL },
     { "gemma", "<bos>", "<eos>", "Hello!",
       "{{ bos_token }}{% if messages[0]['role'] == 'system' %}"
       "{{ raise_exception('no system role') }}{% endif %}{% for message in messages %}"
@@ -263,7 +265,8 @@ static const struct template_case template_cases[] = {
       "<bos><start_of_turn>user\nBe brief.\n\nHi there<end_of_turn>\n<start_of_turn>model\nHello!"
       "<end_of_turn>\n<start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\n",
       "<bos><start_of_turn>user\nHi there<end_of_turn>\n<start_of_turn>model\nHello!<end_of_turn>\n"
-      "<start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\n", true, NULL },
+      "<start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\n",
+      true, NULL },
     { "gemma", "<bos>", "<eos>", "Hello!", /* as Gemma 3 writes it */
       "{{ bos_token }}\n{%- if messages[0]['role'] == 'system' -%}\n"
       "    {%- set first_user_prefix = messages[0]['content'] + '\n\n' -%}\n"
@@ -280,22 +283,31 @@ static const struct template_case template_cases[] = {
       "<bos><start_of_turn>user\nBe brief.\n\nHi there<end_of_turn>\n<start_of_turn>model\nHello!"
       "<end_of_turn>\n<start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\n",
       "<bos><start_of_turn>user\nHi there<end_of_turn>\n<start_of_turn>model\nHello!<end_of_turn>\n"
-      "<start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\n", false, NULL },
+      "<start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\n",
+      false, NULL },
 };
 
 /* Of no form here, and the form that is nearest. */
 static const struct {
     const char *what, *jinja, *nearest;
 } unknown_templates[] = {
-    { "DeepSeek", "{{ bos_token }}{% for m in messages %}{{ '<\xef\xbd\x9cUser\xef\xbd\x9c>' + "
-      "m['content'] }}{% endfor %}{{ '<\xef\xbd\x9c" "Assistant\xef\xbd\x9c>' }}", NULL },
-    { "GLM 4", "[gMASK]<sop>{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}"
-      "<|user|><|assistant|>", "phi4-mini" },
-    { "SmolLM3", "{% set reasoning_mode = '/think' %}{{ '<|im_start|>system\n' }}{{ '<|im_end|>' }}",
+    { "DeepSeek",
+      "{{ bos_token }}{% for m in messages %}{{ '<\xef\xbd\x9cUser\xef\xbd\x9c>' + "
+      "m['content'] }}{% endfor %}{{ '<\xef\xbd\x9c"
+      "Assistant\xef\xbd\x9c>' }}",
+      NULL },
+    { "GLM 4",
+      "[gMASK]<sop>{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}"
+      "<|user|><|assistant|>",
+      "phi4-mini" },
+    { "SmolLM3",
+      "{% set reasoning_mode = '/think' %}{{ '<|im_start|>system\n' }}{{ '<|im_end|>' }}",
       "chatml" },
-    { "Falcon 3", "{% for message in messages %}{% if message['role'] == 'user' %}"
+    { "Falcon 3",
+      "{% for message in messages %}{% if message['role'] == 'user' %}"
       "{{ '<|user|>\n' + message['content'] + '\n' }}{% else %}{{ '<|assistant|>\n' + "
-      "message['content'] + eos_token }}{% endif %}{% endfor %}", "phi4-mini" },
+      "message['content'] + eos_token }}{% endif %}{% endfor %}",
+      "phi4-mini" },
     { "nothing", "{{ messages }}", NULL },
 };
 

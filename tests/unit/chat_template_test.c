@@ -13,10 +13,30 @@
 enum { N_CASES = sizeof template_cases / sizeof template_cases[0], MOST = 4096 };
 
 static const char *const controls[] = {
-    "<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|endoftext|>", "<|begin_of_text|>",
-    "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|eom_id|>",
-    "<|user|>", "<|assistant|>", "<|system|>", "<|end|>", "<start_of_turn>", "<end_of_turn>",
-    "<bos>", "<eos>", "<s>", "</s>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|im_sep|>",
+    "<|endoftext|>",
+    "<|begin_of_text|>",
+    "<|end_of_text|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|system|>",
+    "<|end|>",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<bos>",
+    "<eos>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
     "<<SYS>>",
 };
 
@@ -32,8 +52,11 @@ static uint8_t *tokenizer;
 static void make_vocabulary(const char *bos, const char *eos, uint8_t type)
 {
     enum { N = 1 + 256 + sizeof controls / sizeof controls[0] + 2 };
-    struct vocabulary v = { .token = test_alloc(N * sizeof *v.token), .n = N,
-                            .bos = INGOT_NO_TOKEN, .eos = INGOT_NO_TOKEN, .unk = 0 };
+    struct vocabulary v = { .token = test_alloc(N * sizeof *v.token),
+                            .n = N,
+                            .bos = INGOT_NO_TOKEN,
+                            .eos = INGOT_NO_TOKEN,
+                            .unk = 0 };
     size_t bytes;
     uint32_t id = 0;
 
@@ -92,8 +115,9 @@ static void render_turn(const struct chat_turn *turn, char *out)
 static const char *render(const struct template_case *c, const char *system, bool no_thinking,
                           char out[MOST])
 {
-    struct chat_turn first = { CASE_USER, strlen(CASE_USER), true, false, system,
-                               system != NULL ? strlen(system) : 0 };
+    struct chat_turn first = { CASE_USER, strlen(CASE_USER),
+                               true,      false,
+                               system,    system != NULL ? strlen(system) : 0 };
     struct chat_turn second = { CASE_USER2, strlen(CASE_USER2), false, no_thinking, NULL, 0 };
 
     out[0] = '\0';
@@ -150,9 +174,11 @@ static void test_names(void)
     }
     OK(n == 0, "every form has a case here");
     OK(build("none", template_cases[0].jinja) == ERR_OK && !chat_has_template(&section.head) &&
-           section.head.n_stops > 0, "none: no strings, and stop tokens all the same");
+           section.head.n_stops > 0,
+       "none: no strings, and stop tokens all the same");
     OK(build("nonesuch", NULL) == ERR_NOT_FOUND && strstr(sentence, "'nonesuch'") != NULL &&
-           strstr(sentence, "and none") != NULL, "%s", sentence);
+           strstr(sentence, "and none") != NULL,
+       "%s", sentence);
 }
 
 static void test_unknown(void)
@@ -211,10 +237,12 @@ static void test_stops(void)
     OK(chat_template_build(&r, section.bytes, &section_bytes, sentence) == ERR_OK &&
            section.head.stops[0] == ((const struct ingot_tokenizer *)(void *)tokenizer)->eos &&
            section.head.stops[1] == 5 && section.head.n_stops == INGOT_MAX_STOPS &&
-           section.head.stops[2] != 5, "eos, then the model's further ones, once each");
+           section.head.stops[2] != 5,
+       "eos, then the model's further ones, once each");
     OK(stops_at("</s>") && stops_at("<|im_end|>") && stops_at("<|eot_id|>") &&
            stops_at("<end_of_turn>") && stops_at("<|end|>") && !stops_at("<|im_start|>") &&
-           !stops_at("<s>"), "and what the vocabulary calls an end");
+           !stops_at("<s>"),
+       "and what the vocabulary calls an end");
 }
 
 /* ---- forgery --------------------------------------------------------------------------------- */
@@ -312,7 +340,8 @@ static void test_claim(void)
     OK(markers == 2 && head->n_sorted == n_sorted - 2,
        "a user-defined <|im_start|> and <|im_end|> become control tokens, and no other");
     OK(head->eot != INGOT_NO_TOKEN && tokenizer_text_bytes(&t, head->eot) == 10 &&
-           memcmp(tokenizer_text(&t, head->eot), "<|im_end|>", 10) == 0, "which ends a turn");
+           memcmp(tokenizer_text(&t, head->eot), "<|im_end|>", 10) == 0,
+       "which ends a turn");
     OK(forged(false) == 0, "and nobody can type them");
 }
 
@@ -430,7 +459,7 @@ static void test_damaged(void)
         memcpy(copy, jinja, bytes);
         for (unsigned i = 0; i < round % 5 && bytes != 0; i++) {
             random = random * 1664525u + 1013904223u;
-            copy[(random >> 8) % bytes] = (uint8_t)"'\"{}%#\\]['+~\1\2\3\0"[random >> 28];
+            copy[(random >> 8) % bytes] = (uint8_t) "'\"{}%#\\]['+~\1\2\3\0"[random >> 28];
         }
         worst = chat_jinja_squeeze(copy, bytes, out) > bytes ? 1 : worst;
         free(copy);
@@ -445,7 +474,8 @@ static void test_damaged(void)
 
 static void test_squeeze(void)
 {
-    static const char text[] = "a {# no #}{{-  \"x\\n\" + 'y' ~ \"z'\" if  m[ 'k' ] }}{% if a['b'] %}";
+    static const char text[] =
+        "a {# no #}{{-  \"x\\n\" + 'y' ~ \"z'\" if  m[ 'k' ] }}{% if a['b'] %}";
     char out[sizeof text];
 
     chat_jinja_squeeze((const uint8_t *)text, sizeof text - 1, out);

@@ -15,7 +15,8 @@ static unsigned printed_ids(uint32_t *ids, unsigned most)
 /* The tokens of a text as the template's part, trusted or not, in the middle of others. */
 static size_t tokens_of(const char *a, const char *b, const char *c, unsigned flags, uint32_t *ids)
 {
-    struct tokenizer_part parts[3] = { { a, strlen(a), true }, { b, strlen(b), false },
+    struct tokenizer_part parts[3] = { { a, strlen(a), true },
+                                       { b, strlen(b), false },
                                        { c, strlen(c), true } };
     size_t n = 0;
 
@@ -51,8 +52,7 @@ static void test_conversation(void)
                                 e->kv.length, e->kernels, e->scratch);
         engine_append(e, &again[i], 1, NULL, NULL);
     }
-    OK(memcmp(again, second, 5 * sizeof *second) == 0,
-       "go on as the second reply did");
+    OK(memcmp(again, second, 5 * sizeof *second) == 0, "go on as the second reply did");
 }
 
 static void test_stopped(void)
@@ -90,7 +90,8 @@ static void test_full(void)
     line[sizeof line - 1] = '\0';
     start_over(0);
     OK(say(line, true) == ERR_TOO_LONG && strstr(text, "does not fit the context") != NULL &&
-           e->kv.length == 0, "a prompt beyond the context: %.60s", text);
+           e->kv.length == 0,
+       "a prompt beyond the context: %.60s", text);
     OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0, "a plain text after it");
     start_over(3);
     OK(say("bade", false) == ERR_OK && say("bade", false) == ERR_OK &&
@@ -147,8 +148,8 @@ static void test_stop_string(void)
         start_over(20);
         options_set(&options, "stop", stop, NULL);
         OK(say("bade", true) == ERR_OK && strncmp(text, reply, strlen(reply)) == 0 &&
-               text[strlen(reply)] == '\n', "the reply ends before \"%s\", %s: %.60s", stop,
-           notes[whole], text);
+               text[strlen(reply)] == '\n',
+           "the reply ends before \"%s\", %s: %.60s", stop, notes[whole], text);
         options.n_stops = 0;
         options.n = 1;
         OK(say("gogo", true) == ERR_OK, "a second turn");
@@ -309,7 +310,8 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     console_find_terminal(CONSOLE_VT);
     say("bade", true);
     OK(strstr(text, "\33[2m") != NULL && strstr(text, plain) == strstr(text, "\33[2m") + 4 &&
-           strncmp(strstr(text, plain) + strlen(plain), "\33[0m", 4) == 0, "dimmed on a terminal");
+           strncmp(strstr(text, plain) + strlen(plain), "\33[0m", 4) == 0,
+       "dimmed on a terminal");
     start_over(5);
     console_find_terminal(CONSOLE_VT);
     options.quiet = true;
@@ -339,10 +341,10 @@ static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
 int main(void)
 {
     static const char *strings[INGOT_CHAT_STRINGS] = {
-        [INGOT_CHAT_NAME] = "test", [INGOT_CHAT_OPENING] = "[O]",
+        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
         [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
-        [INGOT_CHAT_USER_PREFIX] = "[U]", [INGOT_CHAT_USER_SUFFIX] = "[/U]",
-        [INGOT_CHAT_REPLY_PREFIX] = "[R]", [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
         [INGOT_CHAT_SYSTEM] = "fine",
     };
 

@@ -49,8 +49,12 @@ static uint64_t million(void)
 
 static void plug_in(const char *in, size_t bytes, bool serial)
 {
-    struct console_port port = { .putc = fake_putc, .getc = fake_getc, .ticks = fake_ticks,
-                                 .ticks_hz = million, .serial = serial, .echo = true };
+    struct console_port port = { .putc = fake_putc,
+                                 .getc = fake_getc,
+                                 .ticks = fake_ticks,
+                                 .ticks_hz = million,
+                                 .serial = serial,
+                                 .echo = true };
 
     memset(&far_end, 0, sizeof far_end);
     far_end.in = in;
@@ -84,15 +88,17 @@ static void test_json_output(void)
     console_printf("\nerror: no\n");
     console_log("error: so");
     OK(wrote("{\"event\":\"error\",\"name\":\"failed\",\"text\":\"no\"}\r\n"
-             "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"so\"}\r\n"), "errors by name");
+             "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"so\"}\r\n"),
+       "errors by name");
     console_printf("half");
     console_log("x");
     OK(wrote("{\"event\":\"text\",\"text\":\"half\"}\r\n"
              "{\"event\":\"log\",\"ms\":0,\"text\":\"x\"}\r\n"),
        "a line is ended by another event");
     console_printf("\xc3\xa9\xff\33[1m\xe4\xb8\n");
-    OK(wrote("{\"event\":\"text\",\"text\":\"\xc3\xa9" UTF8_REPLACEMENT "\\u001b[1m"
-             UTF8_REPLACEMENT "\"}\r\n"), "UTF-8, and no control characters");
+    OK(wrote("{\"event\":\"text\",\"text\":\"\xc3\xa9" UTF8_REPLACEMENT
+             "\\u001b[1m" UTF8_REPLACEMENT "\"}\r\n"),
+       "UTF-8, and no control characters");
     console_style(CONSOLE_ERROR);
     console_repeat_log();
     OK(wrote("{\"event\":\"text\",\"text\":\"[    0.000] fine \\\"x\\\"\"}\r\n"
@@ -115,7 +121,8 @@ static void test_json_events(void)
     console_token_begin(UINT32_MAX);
     console_token_end();
     OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"a\\nb\"}\n"
-             "{\"event\":\"token\",\"id\":null,\"text\":\"\"}\n"), "tokens");
+             "{\"event\":\"token\",\"id\":null,\"text\":\"\"}\n"),
+       "tokens");
     console_event_begin("'done','reason':'%s','n':%u", "end", 5u);
     console_event_end();
     console_event_end();
@@ -133,7 +140,8 @@ static void test_json_events(void)
     console_progress_end();
     OK(wrote("{\"event\":\"progress\",\"percent\":14,\"text\":\"card\"}\n"
              "{\"event\":\"progress\",\"percent\":85,\"text\":\"card\"}\n"
-             "{\"event\":\"progress\",\"percent\":100,\"text\":\"card\"}\n"), "progress");
+             "{\"event\":\"progress\",\"percent\":100,\"text\":\"card\"}\n"),
+       "progress");
 }
 
 /* A line as a program sends it: its result, and what it holds. */

@@ -13,7 +13,7 @@ static struct {
     size_t in_bytes, at;
     size_t portion; /* bytes that arrive between two sleeps */
     size_t arrived;
-    bool closes;    /* at the end of the script the far end hangs up */
+    bool closes;               /* at the end of the script the far end hangs up */
     uint64_t ticks, tick_step; /* time that passes whenever somebody looks */
     unsigned idles;
     char out[OUT_BYTES];
@@ -60,7 +60,7 @@ static void fake_idle(void)
 static void plug_in(const char *in, size_t bytes, size_t portion, bool serial)
 {
     struct console_port port = { fake_putc, fake_getc, fake_ticks, fake_ticks_hz, fake_idle,
-                                 500000, serial, true, NULL, NULL };
+                                 500000,    serial,    true,       NULL,          NULL };
 
     memset(&terminal, 0, sizeof terminal);
     terminal.in = in;
@@ -129,30 +129,37 @@ static void test_progress(void)
     OK(wrote(""), "no progress line in the first half second");
     terminal.ticks += 1000;
     console_progress("loading", 1 << 19, 1 << 20);
-    OK(wrote("\33[2m\r[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"), "then one");
+    OK(wrote("\33[2m\r[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
+       "then one");
     terminal.ticks += 99000;
     console_progress("loading", 600 << 10, 1 << 20);
     OK(wrote(""), "not sooner than 100 ms after the one before");
     terminal.ticks += 1000;
     console_progress("loading", 1000000, 1 << 20);
-    OK(wrote("\33[2m\r[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"), "over the old one");
+    OK(wrote("\33[2m\r[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"),
+       "over the old one");
     console_progress("loading", 1 << 20, 1 << 20);
     console_progress_end();
-    OK(wrote("\33[2m\r[    0.600] loading 100 %, 1.00 MiB of 1.00 MiB, 1.7 MB/s          \33[0m\r\n"), "its end");
+    OK(wrote(
+           "\33[2m\r[    0.600] loading 100 %, 1.00 MiB of 1.00 MiB, 1.7 MB/s          \33[0m\r\n"),
+       "its end");
     console_progress_end();
     OK(wrote(""), "and no second end");
     console_progress("loading", 0, 0);
     terminal.ticks += 600000;
     console_progress("loading", 0, 0);
-    OK(wrote("\33[2m\r[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"), "nothing to load is no division by zero");
+    OK(wrote("\33[2m\r[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
+       "nothing to load is no division by zero");
     console_log("interrupted");
     OK(wrote("\33[2m\r\n[    1.200] interrupted\33[0m\r\n"), "a log line ends the progress line");
     terminal.ticks += 100000;
     console_progress("x", 5, 1000);
-    OK(wrote("\33[2m\r[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"), "which goes on below");
+    OK(wrote("\33[2m\r[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
+       "which goes on below");
     terminal.ticks += 100000;
     console_progress("x", 5, 9);
-    OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left    \33[0m"), "a shorter line covers the longer");
+    OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left    \33[0m"),
+       "a shorter line covers the longer");
     console_progress_end();
     OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m\r\n"), "and ends");
     console_progress_share("prompt", 1, 4);
@@ -183,7 +190,8 @@ static void test_plain_progress(void)
        "and %u more in 97 seconds, without a control sequence", lines);
     wrote("");
     console_progress_end();
-    OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"), "and the end");
+    OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"),
+       "and the end");
     console_progress("short", 0, 2);
     terminal.ticks += 900000;
     console_progress("short", 1, 2);
@@ -234,7 +242,8 @@ static void test_lines(void)
 {
     plug_in("one\ntwo\rthree\r\nfour\n\r\nend", 26, 3, true);
     OK(is(next_line(64), "one") && is(next_line(64), "two") && is(next_line(64), "three") &&
-       is(next_line(64), "four") && is(next_line(64), ""), "LF, CR and CR LF each end a line");
+           is(next_line(64), "four") && is(next_line(64), ""),
+       "LF, CR and CR LF each end a line");
     OK(is(next_line(64), "end"), "as does the end of input");
     OK(next_line(64).err == ERR_NO_DEVICE, "after which nothing comes");
     OK(wrote("one\r\ntwo\r\nthree\r\nfour\r\n\r\nend"), "what was typed is echoed");
@@ -242,7 +251,7 @@ static void test_lines(void)
     plug_in("x\n", 2, 64, true);
     {
         struct console_port port = { fake_putc, fake_getc, fake_ticks, fake_ticks_hz, fake_idle,
-                                     0, true, false, NULL, NULL };
+                                     0,         true,      false,      NULL,          NULL };
         console_init(&port);
         OK(is(next_line(64), "x") && wrote(""), "no echo where the far end has its own");
     }
@@ -251,7 +260,10 @@ static void test_lines(void)
 static void test_editing(void)
 {
     OK(reads("ax\bb\n", "ab"), "backspace");
-    OK(reads("ax\x7f" "b\n", "ab"), "DEL");
+    OK(reads("ax\x7f"
+             "b\n",
+             "ab"),
+       "DEL");
     plug_in("ax\b\n", 4, 64, true);
     next_line(64);
     OK(wrote("ax\b \b\r\n"), "on the screen too");
@@ -259,29 +271,57 @@ static void test_editing(void)
     plug_in("\xe4\xb8\xad\b\n", 5, 64, true);
     next_line(64);
     OK(wrote("\xe4\xb8\xad\b \b\b \b\r\n"), "a wide character takes two columns");
-    OK(reads("\b\x7f" "a\b\b\bb\n", "b"), "not beyond the beginning");
+    OK(reads("\b\x7f"
+             "a\b\b\bb\n",
+             "b"),
+       "not beyond the beginning");
     OK(reads("one two\x15three\n", "three"), "Ctrl-U");
-    OK(reads("one two  \x17" "2\n", "one 2"), "Ctrl-W");
-    OK(reads("\x17one\x17\x17" "b\n", "b"), "Ctrl-W at the beginning");
-    OK(reads("a\tb\x0f\x07\x12\x1f" "c\n", "abc"), "other control bytes are dropped");
+    OK(reads("one two  \x17"
+             "2\n",
+             "one 2"),
+       "Ctrl-W");
+    OK(reads("\x17one\x17\x17"
+             "b\n",
+             "b"),
+       "Ctrl-W at the beginning");
+    OK(reads("a\tb\x0f\x07\x12\x1f"
+             "c\n",
+             "abc"),
+       "other control bytes are dropped");
     plug_in("a\0b\n", 4, 64, true);
     OK(is(next_line(64), "ab"), "NUL too");
     OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"),
        "escape sequences are swallowed");
     OK(reads("a\x1b[12\nb", "a"), "but not the end of the line");
     OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "nor a character");
-    OK(reads("a\xc2\x9b" "b\n", "ab"), "C1 controls are dropped");
-    OK(reads("a\xff" "b\xe2\x82\n", "a\xef\xbf\xbd" "b\xef\xbf\xbd"), "invalid UTF-8 as U+FFFD");
-    OK(reads("\xe2\x82\b\xac" "x\n", "\xef\xbf\xbdx"), "backspace in the middle of a character");
-    OK(reads("a\x04" "b\n", "ab"), "Ctrl-D does nothing in a line");
+    OK(reads("a\xc2\x9b"
+             "b\n",
+             "ab"),
+       "C1 controls are dropped");
+    OK(reads("a\xff"
+             "b\xe2\x82\n",
+             "a\xef\xbf\xbd"
+             "b\xef\xbf\xbd"),
+       "invalid UTF-8 as U+FFFD");
+    OK(reads("\xe2\x82\b\xac"
+             "x\n",
+             "\xef\xbf\xbdx"),
+       "backspace in the middle of a character");
+    OK(reads("a\x04"
+             "b\n",
+             "ab"),
+       "Ctrl-D does nothing in a line");
     plug_in("\x04z\n", 3, 64, true);
     OK(next_line(64).err == ERR_NO_DEVICE && is(next_line(64), "z"), "and ends an empty one");
-    plug_in("abc\x03" "def\n", 8, 64, true);
+    plug_in("abc\x03"
+            "def\n",
+            8, 64, true);
     {
         struct reading r = next_line(64);
 
         OK(r.err == ERR_ABORTED && r.bytes == 0 && r.line[0] == '\0' && wrote("abc^C\r\n") &&
-           is(next_line(64), "def"), "Ctrl-C abandons the line, and no more");
+               is(next_line(64), "def"),
+           "Ctrl-C abandons the line, and no more");
     }
 }
 
@@ -297,7 +337,9 @@ static void test_long_lines(void)
     OK(next_line(4).err == ERR_TOO_LONG, "nor a character that crosses the end");
     r = next_line(1);
     OK(is(r, "") && r.line[1] == '#', "nothing fits one, and nothing is written behind it");
-    plug_in("abcdefgh\x15" "ab\nabcdef\b\b\b\b\n", 22, 64, true);
+    plug_in("abcdefgh\x15"
+            "ab\nabcdef\b\b\b\b\n",
+            22, 64, true);
     OK(is(next_line(4), "ab"), "Ctrl-U starts a line again that was too long");
     OK(next_line(4).err == ERR_TOO_LONG, "backspace does not");
 
@@ -351,7 +393,10 @@ static void test_typed_ahead(void)
 
 /* ---- a terminal or none ---- */
 
-#define QUESTION "\33" "7\33[999C\33[6n\33" "8"
+#define QUESTION         \
+    "\33"                \
+    "7\33[999C\33[6n\33" \
+    "8"
 
 static bool finds(const char *in, size_t portion)
 {
@@ -364,14 +409,17 @@ static bool finds(const char *in, size_t portion)
 
 static void test_terminal(void)
 {
-    static const char keys[] = "\33[1;40R\33[Aab\33[Dc\x01" "d\x0c\33[200~\re\33[201~\n";
+    static const char keys[] = "\33[1;40R\33[Aab\33[Dc\x01"
+                               "d\x0c\33[200~\re\33[201~\n";
 
     OK(finds("\33[1;90R", 64) && wrote(QUESTION "\r") && !console_has_input() &&
-       terminal.ticks < 550000, "a terminal answers at once");
+           terminal.ticks < 550000,
+       "a terminal answers at once");
     OK(finds("one\n\33[24;132Rtwo\n", 64) && is(next_line(64), "one") && is(next_line(64), "two"),
        "and what was typed around its answer is input");
     OK(!finds("one\n\33[Ax\33[5;Rtwo\33", 64) && terminal.ticks - 500000 >= 150000 &&
-       terminal.ticks - 500000 < 152000 && wrote(QUESTION "\r"), "no answer within 150 ms: none");
+           terminal.ticks - 500000 < 152000 && wrote(QUESTION "\r"),
+       "no answer within 150 ms: none");
     OK(is(next_line(64), "one"), "and nothing of the input is lost");
     OK(!finds("", 0), "silence");
     console_log("error: loud");
@@ -384,7 +432,8 @@ static void test_terminal(void)
     plug_in(keys, sizeof keys - 1, 64, true);
     console_find_terminal(CONSOLE_PLAIN);
     OK(is(next_line(64), "abcd\ne") && !console_is_terminal() &&
-       memchr(terminal.out, 27, terminal.out_bytes) == NULL, "term=plain stays so, whatever comes");
+           memchr(terminal.out, 27, terminal.out_bytes) == NULL,
+       "term=plain stays so, whatever comes");
     wrote("");
     plug_in("x\n", 2, 64, true);
     console_find_terminal(CONSOLE_VT);
@@ -411,7 +460,8 @@ static void test_styles(void)
     console_printf("\nerror: y\n");
     console_style(CONSOLE_NORMAL);
     OK(wrote("\33[36mHel\r\n\33[0m\33[2m[    0.000] x\33[0m\33[36m\r\nlo\33[0m\33[1;31m\r\n"
-             "error: y\r\n\33[0m\33[36m\33[0m"), "and what they interrupt goes on as it was");
+             "error: y\r\n\33[0m\33[36m\33[0m"),
+       "and what they interrupt goes on as it was");
     console_repeat_log();
     OK(wrote("\33[2m[    0.000] fine\r\n[    0.000] warning: hm\r\n[    0.000] x\r\n\33[0m"),
        "no colour is kept with the log");

@@ -32,8 +32,10 @@ static void test_fixture(const char *assets)
         enum source_type type;
         size_t offset; /* of its data, which begins at byte 352 */
     } tensors[] = {
-        { "\"Q4_K\"", SOURCE_Q4_K, 4096 }, { "\"Q5_K\"", SOURCE_Q5_K, 4672 },
-        { "\"Q6_K\"", SOURCE_Q6_K, 5376 }, { "\"Q2_K\"", SOURCE_Q2_K, 6240 },
+        { "\"Q4_K\"", SOURCE_Q4_K, 4096 },
+        { "\"Q5_K\"", SOURCE_Q5_K, 4672 },
+        { "\"Q6_K\"", SOURCE_Q6_K, 5376 },
+        { "\"Q2_K\"", SOURCE_Q2_K, 6240 },
     };
     char path[512];
     struct bytes file, json;
@@ -49,7 +51,8 @@ static void test_fixture(const char *assets)
 
         for (size_t at = 0; at < ELEMENTS; at += 256) {
             dequantize_of(tensors[i].type)(file.data + 352 + tensors[i].offset +
-                                           source_type_bytes(tensors[i].type, at), ours + at);
+                                               source_type_bytes(tensors[i].type, at),
+                                           ours + at);
         }
         if (!OK(json_floats(&json, tensors[i].key, expected) == ELEMENTS, "%s: a reference",
                 tensors[i].key)) {
@@ -97,7 +100,7 @@ static double define_q5_1(const uint8_t *b, unsigned c)
 static double define_iq4_nl(const uint8_t *b, unsigned c)
 {
     static const int values[] = { -127, -104, -83, -65, -49, -35, -22, -10,
-                                  1, 13, 25, 38, 53, 69, 89, 113 };
+                                  1,    13,   25,  38,  53,  69,  89,  113 };
 
     return half(b) * values[c < 16 ? b[2 + c] % 16 : b[2 + c - 16] / 16];
 }
@@ -146,8 +149,8 @@ static void test_definitions(void)
         size_t scales[2];
         double (*define)(const uint8_t *block, unsigned c);
     } rows[] = {
-        { SOURCE_Q4_1, { 0, 2 }, define_q4_1 },    { SOURCE_Q5_0, { 0, 0 }, define_q5_0 },
-        { SOURCE_Q5_1, { 0, 2 }, define_q5_1 },    { SOURCE_Q2_K, { 80, 82 }, define_q2_k },
+        { SOURCE_Q4_1, { 0, 2 }, define_q4_1 },     { SOURCE_Q5_0, { 0, 0 }, define_q5_0 },
+        { SOURCE_Q5_1, { 0, 2 }, define_q5_1 },     { SOURCE_Q2_K, { 80, 82 }, define_q2_k },
         { SOURCE_Q3_K, { 108, 108 }, define_q3_k }, { SOURCE_IQ4_NL, { 0, 0 }, define_iq4_nl },
     };
     uint32_t seed = 21;

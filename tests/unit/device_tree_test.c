@@ -70,7 +70,7 @@ static void cells(struct writer *w, const char *name, unsigned n, const uint32_t
     property(w, name, data, 4 * n);
 }
 
-#define CELLS(w, name, ...)                                                                       \
+#define CELLS(w, name, ...) \
     cells(w, name, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4, (const uint32_t[]){ __VA_ARGS__ })
 
 /* Header, one reservation, structure, strings, and `slack` unused bytes. */
@@ -78,8 +78,8 @@ static void finish(struct writer *w, uint32_t slack)
 {
     uint32_t structure = 40 + 32, strings = structure + w->n_structure + 4;
     uint32_t total = strings + w->n_strings + slack;
-    const uint32_t header[10] = { 0xd00dfeed, total, structure, strings, 40, 17, 16, 0,
-                                  w->n_strings, w->n_structure + 4 };
+    const uint32_t header[10] = { 0xd00dfeed, total, structure, strings,      40,
+                                  17,         16,    0,         w->n_strings, w->n_structure + 4 };
 
     put_token(w, 9);
     memset(w->blob, 0, sizeof w->blob);
@@ -458,7 +458,8 @@ static void test_qemu(void)
     } else if (OK(device_tree_open(&tree, data, bytes) == ERR_OK, "QEMU's arm64 virt")) {
         test_qemu_machine(&tree, 0x40000000, "arm,pl011", 32);
         method = device_tree_find(&tree, &node, "/psci")
-                     ? device_tree_string(&tree, &node, "method") : NULL;
+                     ? device_tree_string(&tree, &node, "method")
+                     : NULL;
         OK(method != NULL && strcmp(method, "hvc") == 0, "PSCI by hvc");
         OK(device_tree_copy(&tree, copy, sizeof copy) == ERR_OK, "boot's copy has room");
     }

@@ -31,8 +31,8 @@ static void check_force(uint32_t present, const char *name, uint32_t expected)
     uint32_t out = 0;
     int known = kernels_force(present, name, &out);
 
-    OK(known && out == expected, "%s of %s leaves %s", name,
-       kernels_features_text(before, present), kernels_features_text(after, out));
+    OK(known && out == expected, "%s of %s leaves %s", name, kernels_features_text(before, present),
+       kernels_features_text(after, out));
 }
 
 static void test_force(void)
@@ -53,8 +53,8 @@ static void test_force(void)
     check_force(ZEN4, "avx512", CPU_X86_AVX2 | CPU_X86_AVX512);
     check_force(ZEN4, "vnni", ZEN4);
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
-        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711,
-           "\"%s\" is not to be had there", unknown[i]);
+        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711, "\"%s\" is not to be had there",
+           unknown[i]);
     }
 }
 
@@ -67,7 +67,8 @@ static void test_select(void)
     k.ahead = 64;
     kernels_select(&k, CPU_ANY);
     OK(k.ahead == 0, "no prefetch unless it is asked for");
-#define CHECK_REFERENCE(op, ret, args) OK(k.op == op##_ref, #op " without features is its reference");
+#define CHECK_REFERENCE(op, ret, args) \
+    OK(k.op == op##_ref, #op " without features is its reference");
     KERNEL_OPS(CHECK_REFERENCE)
 #undef CHECK_REFERENCE
 }

@@ -11,7 +11,7 @@ enum { CONTEXT = 256, MOST_VOCAB = 640, PROMPT = 70, N_MORE = 3 };
 
 static uint32_t ids[CONTEXT];
 static float expected[N_MORE + 1][MOST_VOCAB]; /* after the prompt, and after each token more */
-static struct team teams[3]; /* 1, 2 and 4 cores; workers live on */
+static struct team teams[3];                   /* 1, 2 and 4 cores; workers live on */
 
 static bool logits_are(const float *row)
 {
@@ -98,8 +98,8 @@ static void test_full_context(struct rig_limits l)
     engine_clear(e);
     OK(append(0, 0) == ERR_BAD_ARGUMENT && e->logits == NULL && e->kv.length == 0, "%s",
        e->problem);
-    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && e->kv.length == 200,
-       "%s", e->problem);
+    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && e->kv.length == 200, "%s",
+       e->problem);
     OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "what fits still fits");
 }
 
@@ -123,7 +123,7 @@ static void test_stop(size_t limit, const char *form)
     set_expected(PROMPT);
     rig.team = &teams[1];
     rig_start(limit, 32, false);
-    for (k = 0; ; k++) {
+    for (k = 0;; k++) {
         enum err error;
 
         engine_clear(e);
@@ -350,8 +350,8 @@ static void test_open(void)
 
     rig.model[3] ^= 1;
     OK(rig_open(0, 0, false) == ERR_BAD_MAGIC &&
-           strncmp(rig.engine.problem, "models/made-up.ingot: ", 22) == 0, "%s",
-       rig.engine.problem);
+           strncmp(rig.engine.problem, "models/made-up.ingot: ", 22) == 0,
+       "%s", rig.engine.problem);
     rig.model[3] = kept;
     rig_open(0, 0, false);
     rig.file.bytes = 4000;
@@ -363,7 +363,8 @@ static void test_open(void)
         rig.fake.fail_sector = sector;
         rig.fake.fail_times = 1000;
         OK(engine_open(&rig.engine, &rig.setup) == ERR_IO &&
-               strstr(rig.engine.problem, "sector ") != NULL, "%s", rig.engine.problem);
+               strstr(rig.engine.problem, "sector ") != NULL,
+           "%s", rig.engine.problem);
     }
 }
 

@@ -62,7 +62,8 @@ static void test_gelu_edges(void)
     OK(f32_bits(gelu_tanh_f32(0.0f)) == 0 && f32_bits(gelu_tanh_f32(-0.0f)) == 0x80000000u,
        "gelu keeps zeros");
     OK(gelu_tanh_f32(16.0f) == 16.0f && gelu_tanh_f32(1e30f) == 1e30f &&
-       isinf(gelu_tanh_f32(INFINITY)), "gelu of a large value is the value");
+           isinf(gelu_tanh_f32(INFINITY)),
+       "gelu of a large value is the value");
     for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++) {
         float y = gelu_tanh_f32(zeros[i]);
 

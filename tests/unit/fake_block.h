@@ -21,12 +21,12 @@ struct fake_block {
     unsigned n_submits;
     unsigned n_reads;
     unsigned n_resets;
-    bool newest_first;   /* complete out of order */
-    unsigned busy_every; /* every n-th submit answers ERR_BUSY */
-    long fail_sector;    /* requests that hold it fail ... */
-    unsigned fail_times; /* ... so often ... */
+    bool newest_first;    /* complete out of order */
+    unsigned busy_every;  /* every n-th submit answers ERR_BUSY */
+    long fail_sector;     /* requests that hold it fail ... */
+    unsigned fail_times;  /* ... so often ... */
     enum err fail_status; /* ... with this */
-    bool silent;         /* never completes; reset ends that if it is allowed to */
+    bool silent;          /* never completes; reset ends that if it is allowed to */
     bool reset_helps;
 };
 

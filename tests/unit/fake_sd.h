@@ -14,28 +14,28 @@ enum { FAKE_SD_LOG = 256, FAKE_SD_SECTORS = 1 << 16, FAKE_SD_WRITTEN = 64 };
 
 struct fake_sd {
     /* as the test sets it */
-    bool is_version_1;     /* of the specification: no CMD8, bytes for addresses */
-    bool is_silent;        /* answers nothing */
+    bool is_version_1; /* of the specification: no CMD8, bytes for addresses */
+    bool is_silent;    /* answers nothing */
     bool is_emmc;
-    bool is_locked;        /* with a password */
+    bool is_locked; /* with a password */
     bool knows_1v8;
-    bool knows_count;      /* CMD23 */
+    bool knows_count; /* CMD23 */
     bool is_1_bit;
-    uint32_t modes;        /* group 1 of CMD6: bit n says that mode n is known */
-    unsigned asks;         /* ACMD41 until it is ready */
-    unsigned garbled;      /* transfers whose data get a wrong CRC */
-    unsigned late;         /* transfers that never deliver */
-    unsigned ecc;          /* transfers that end with CARD_ECC_FAILED in the response */
-    unsigned programming;  /* CMD13 after a write that answer "not ready" */
-    uint32_t serial;       /* in the CID */
+    uint32_t modes;       /* group 1 of CMD6: bit n says that mode n is known */
+    unsigned asks;        /* ACMD41 until it is ready */
+    unsigned garbled;     /* transfers whose data get a wrong CRC */
+    unsigned late;        /* transfers that never deliver */
+    unsigned ecc;         /* transfers that end with CARD_ECC_FAILED in the response */
+    unsigned programming; /* CMD13 after a write that answer "not ready" */
+    uint32_t serial;      /* in the CID */
     uint64_t n_sectors;
     /* what it does */
     unsigned state, width, mode;
-    uint8_t ext_csd[512];  /* eMMC */
+    uint8_t ext_csd[512]; /* eMMC */
     bool is_app;
-    uint32_t counted;      /* by CMD23 */
+    uint32_t counted; /* by CMD23 */
     unsigned n_log;
-    uint8_t log[FAKE_SD_LOG]; /* commands; those behind CMD55 with bit 7 */
+    uint8_t log[FAKE_SD_LOG];               /* commands; those behind CMD55 with bit 7 */
     uint8_t written[FAKE_SD_WRITTEN * 512]; /* the first sectors, once something is written */
     bool has_written;
 };
@@ -96,12 +96,19 @@ static inline bool fake_emmc_command(struct fake_sd *c, unsigned index, uint32_t
                                      uint32_t reply[4])
 {
     switch (index) {
-    case 0: c->state = FAKE_IDLE; c->width = 1; c->ext_csd[185] = 0; return false;
+    case 0:
+        c->state = FAKE_IDLE;
+        c->width = 1;
+        c->ext_csd[185] = 0;
+        return false;
     case 1:
         reply[0] = 0x00ff8080 | 1u << 30 | (c->asks == 0 ? 1u << 31 : 0);
         c->asks -= c->asks > 0;
         return true;
-    case 2: c->state = FAKE_IDENT; reply[1] = c->serial << 8; return true;
+    case 2:
+        c->state = FAKE_IDENT;
+        reply[1] = c->serial << 8;
+        return true;
     case 3: c->state = FAKE_STANDBY; return argument == 1 << 16;
     case 9:
         memset(reply, 0, 16);
@@ -114,7 +121,10 @@ static inline bool fake_emmc_command(struct fake_sd *c, unsigned index, uint32_t
     case 7: c->state = FAKE_TRANSFER; return argument == 1 << 16;
     case 6: c->ext_csd[argument >> 16 & 255] = (uint8_t)(argument >> 8); return true;
     case 8: return c->state == FAKE_TRANSFER;
-    case 12: case 13: case 17: case 18: return true;
+    case 12:
+    case 13:
+    case 17:
+    case 18: return true;
     default: return false;
     }
 }
@@ -135,7 +145,11 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
         return fake_emmc_command(c, index, argument, reply);
     c->is_app = index == 55;
     switch (index | (app ? 0x80u : 0)) {
-    case 0: c->state = FAKE_IDLE; c->width = 1; c->mode = 0; return false;
+    case 0:
+        c->state = FAKE_IDLE;
+        c->width = 1;
+        c->mode = 0;
+        return false;
     case 8: reply[0] = argument & 0xfff; return !c->is_version_1;
     case 0x80 | 41:
         reply[0] = 0x00ff8000 | (c->asks == 0 ? 1u << 31 : 0) | (c->is_version_1 ? 0 : 1u << 30) |
@@ -144,8 +158,14 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
         c->asks -= c->asks > 0;
         return true;
     case 11: return c->knows_1v8 && c->state == FAKE_READY;
-    case 2: c->state = FAKE_IDENT; reply[1] = c->serial << 8; return true;
-    case 3: c->state = FAKE_STANDBY; reply[0] = 0x12340000 | (reply[0] & 0x1fff); return true;
+    case 2:
+        c->state = FAKE_IDENT;
+        reply[1] = c->serial << 8;
+        return true;
+    case 3:
+        c->state = FAKE_STANDBY;
+        reply[0] = 0x12340000 | (reply[0] & 0x1fff);
+        return true;
     case 9: fake_sd_csd(c, reply); return argument == 0x12340000 && c->state == FAKE_STANDBY;
     case 7: c->state = FAKE_TRANSFER; return argument == 0x12340000;
     case 0x80 | 6: c->width = argument == 2 ? 4 : 1; return true;
@@ -162,7 +182,10 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
         return true;
     case 16: return argument == 512;
     case 23: c->counted = argument; return c->knows_count;
-    case 17: case 18: case 24: case 25:
+    case 17:
+    case 18:
+    case 24:
+    case 25:
         if (argument / (c->is_version_1 ? 512 : 1) >= c->n_sectors)
             reply[0] |= 1u << 31;
         reply[0] |= c->ecc > 0 ? 1u << 21 : 0;
@@ -170,7 +193,9 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
         c->state = index == 18 && c->counted == 0 ? FAKE_SENDING : FAKE_TRANSFER;
         c->counted = 0;
         return true;
-    case 19: case 55: case 0x80 | 51: return true;
+    case 19:
+    case 55:
+    case 0x80 | 51: return true;
     default: return false;
     }
 }

@@ -15,11 +15,11 @@ enum { N_SECTORS = 4096, NEVER = -1 };
 struct fake_card {
     struct spi_bus bus;
     bool present, version_1, by_sector, no_csd, no_ready, crc_on, selected;
-    int flip_block;      /* of the blocks sent: one bit of this one is wrong; NEVER */
-    int token_block;     /* an error token instead of this one */
-    int mute_block;      /* silence instead of this one */
-    bool lose_stop;      /* CMD12 goes unheard once */
-    unsigned op_conds;   /* ACMD41s until the card is ready */
+    int flip_block;    /* of the blocks sent: one bit of this one is wrong; NEVER */
+    int token_block;   /* an error token instead of this one */
+    int mute_block;    /* silence instead of this one */
+    bool lose_stop;    /* CMD12 goes unheard once */
+    unsigned op_conds; /* ACMD41s until the card is ready */
     uint32_t hz;
     bool idle, app, streaming;
     unsigned clocks, blocks_sent, bad_crcs, commands[64], bytes_unselected;
@@ -30,10 +30,10 @@ struct fake_card {
     uint64_t next_sector;
     uint64_t now;
     /* writing: as the test sets it */
-    int refuse_block;    /* of the blocks taken: this one is answered with `refusal`; NEVER */
+    int refuse_block; /* of the blocks taken: this one is answered with `refusal`; NEVER */
     uint8_t refusal;
-    bool stuck;          /* what is stored next keeps it busy for good */
-    uint8_t status;      /* the second byte of CMD13 */
+    bool stuck;     /* what is stored next keeps it busy for good */
+    uint8_t status; /* the second byte of CMD13 */
     bool no_status;
     /* and as it goes */
     bool writing, writes_many, early; /* early: a token came before the card could take it */

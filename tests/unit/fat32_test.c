@@ -11,10 +11,10 @@
 #include "tests/unit/tap.h"
 
 /* The condition before the words that describe it: they show what it left behind. */
-#define CHECK(condition, ...)       \
-    do {                            \
-        bool good_ = (condition);   \
-        OK(good_, __VA_ARGS__);     \
+#define CHECK(condition, ...)     \
+    do {                          \
+        bool good_ = (condition); \
+        OK(good_, __VA_ARGS__);   \
     } while (0)
 
 static struct fake_block fake;
@@ -75,7 +75,7 @@ static void test_fields(void)
         put_le(volume + cases[i].offset, cases[i].value, cases[i].bytes);
         enum err e = mount();
         CHECK(e == cases[i].expected && why_has(cases[i].name), "%s = %u: %s", cases[i].name,
-           cases[i].value, fs.why != NULL ? fs.why : "mounted");
+              cases[i].value, fs.why != NULL ? fs.why : "mounted");
     }
     volume_format();
     volume[13] = 3; /* no power of two: no boot sector, and so a partition table without one */
@@ -116,15 +116,17 @@ static void test_tables(void)
     volume_format();
     CHECK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 8 }) == ERR_OK, "type 0x0C");
     CHECK(mount_table(&(uint8_t[4]){ 0x83, 0, 0, 0x0b }, (uint32_t[4]){ 1, 0, 0, 8 }) == ERR_OK &&
-           fs.first_sector == 8, "type 0x0B in the fourth entry, after a Linux partition");
+              fs.first_sector == 8,
+          "type 0x0B in the fourth entry, after a Linux partition");
     CHECK(mount_table(&(uint8_t[4]){ 0x0c, 0x0c }, (uint32_t[4]){ 99999999, 8 }) == ERR_OK,
-       "the second, when the first lies beyond the card");
+          "the second, when the first lies beyond the card");
     CHECK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 99999999 }) == ERR_BAD_FILESYSTEM,
-       "beyond the card: %s", fs.why);
+          "beyond the card: %s", fs.why);
     CHECK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 9 }) == ERR_BAD_FILESYSTEM,
-       "a partition that is no volume: %s", fs.why);
+          "a partition that is no volume: %s", fs.why);
     CHECK(mount_table(&(uint8_t[4]){ 0xee }, (uint32_t[4]){ 1 }) == ERR_UNSUPPORTED &&
-              why_has("GPT"), "%s", fs.why);
+              why_has("GPT"),
+          "%s", fs.why);
     CHECK(mount_table(&(uint8_t[4]){ 0x07 }, (uint32_t[4]){ 8 }) == ERR_UNSUPPORTED, "%s", fs.why);
     CHECK(mount_table(&(uint8_t[4]){ 0x83 }, (uint32_t[4]){ 8 }) == ERR_NO_FILESYSTEM, "%s",
           fs.why);
@@ -151,7 +153,8 @@ static void test_chains(void)
     new_x(10, 5 * 512 - 1);
     volume_chain(10, 5);
     CHECK(open_x() == ERR_OK && file.n_extents == 1 && file.extents[0].sector == VOLUME_DATA + 8 &&
-           file.extents[0].n_sectors == 5, "a file in one piece is one extent");
+              file.extents[0].n_sectors == 5,
+          "a file in one piece is one extent");
     volume_link(14, 15);
     volume_link(15, VOLUME_END);
     CHECK(open_x() == ERR_OK && file.extents[0].n_sectors == 5, "a chain longer than the file");
@@ -161,8 +164,9 @@ static void test_chains(void)
     volume_link(5, 100);
     volume_link(100, VOLUME_END);
     CHECK(open_x() == ERR_OK && file.n_extents == 3 &&
-           file_read_now(&reading, &file, 0, buffer, 4 * 512) == ERR_OK && buffer[0] == 10 &&
-           buffer[512] == 11 && buffer[1024] == 5 && buffer[1536] == 100, "three pieces, back too");
+              file_read_now(&reading, &file, 0, buffer, 4 * 512) == ERR_OK && buffer[0] == 10 &&
+              buffer[512] == 11 && buffer[1024] == 5 && buffer[1536] == 100,
+          "three pieces, back too");
     volume_link(5, 11);
     CHECK(open_x() == ERR_BAD_FILESYSTEM && why_has("cyclic"), "a cycle inside the file");
     volume_link(5, 5);
@@ -194,7 +198,8 @@ static void test_chains(void)
     new_x(0, 0);
     CHECK(open_x() == ERR_OK && file.n_extents == 0 && file.bytes == 0, "an empty file");
     CHECK(file_read_now(&reading, &file, 0, buffer, 0) == ERR_OK &&
-           file_read_now(&reading, &file, 0, buffer, 512) == ERR_RANGE, "and reads of it");
+              file_read_now(&reading, &file, 0, buffer, 512) == ERR_RANGE,
+          "and reads of it");
 }
 
 static void test_pieces(void)
@@ -206,21 +211,22 @@ static void test_pieces(void)
         volume_link(10 + 2 * (n - 1), VOLUME_END);
         enum err e = open_x();
         CHECK(e == (n <= FILE_MAX_EXTENTS ? ERR_OK : ERR_TOO_FRAGMENTED), "%u pieces: %s", n,
-           fs.why != NULL ? fs.why : "resolved");
+              fs.why != NULL ? fs.why : "resolved");
     }
     CHECK(fake.n_reads < 12, "a FAT is read in large pieces: %u reads", fake.n_reads);
     new_x(4000, 10 * 512);
     volume_chain(4000, 10);
     fake_init(&fake, volume, VOLUME_DATA + 4002);
     CHECK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "x", &entry) == ERR_OK &&
-           fat32_open_file(&fs, &entry, &file) == ERR_TRUNCATED, "a card cut inside the file");
+              fat32_open_file(&fs, &entry, &file) == ERR_TRUNCATED,
+          "a card cut inside the file");
     new_x(10, 3 * 512);
     volume_chain(10, 3);
     mount();
     fake.fail_sector = VOLUME_RESERVED + 1; /* in the same read as the sector that is needed */
     fake.fail_times = 1000;
     CHECK(fat32_find(&fs, "x", &entry) == ERR_OK && fat32_open_file(&fs, &entry, &file) == ERR_OK,
-       "a bad sector beside those that are needed");
+          "a bad sector beside those that are needed");
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -254,12 +260,14 @@ static void test_names(void)
     CHECK(strcmp(name, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80z") == 0,
           "characters of one to four bytes: %s", name);
     CHECK(fat32_find(&fs, "A\xc3\x89\xe4\xb8\xad\xf0\x9f\x98\x80Z", &entry) == ERR_OK,
-       "found by capitals");
+          "found by capitals");
     CHECK(fat32_find(&fs, "short~1.ing", &entry) == ERR_OK, "and by its short name");
     name = long_name_of(mixed, 6, (uint8_t)(sum + 1));
     CHECK(strcmp(name, "SHORT~1.ING") == 0, "a wrong checksum drops the long name: %s", name);
     name = long_name_of(halves, 3, sum);
-    CHECK(strcmp(name, "\xef\xbf\xbd" "a\xef\xbf\xbd") == 0, "half pairs become U+FFFD");
+    CHECK(strcmp(name, "\xef\xbf\xbd"
+                       "a\xef\xbf\xbd") == 0,
+          "half pairs become U+FFFD");
     for (unsigned i = 0; i < 255; i++)
         units[i] = 0x4e2d;
     name = long_name_of(units, 255, sum);
@@ -292,7 +300,9 @@ static void test_names(void)
     volume_add("SHORT~1 ING", 0x20, 0, 0);
     CHECK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor pieces that changed places");
     volume_format();
-    volume_add("\x05" "B\x81     TXT", 0x20, 0, 0)[12] = 0x18;
+    volume_add("\x05"
+               "B\x81     TXT",
+               0x20, 0, 0)[12] = 0x18;
     CHECK(strcmp(first_name(), "_b_.txt") == 0, "DOS characters and lower case: %s", entry.name);
 }
 
@@ -329,7 +339,8 @@ static void test_folders(void)
     CHECK(fat32_find(&fs, "sub/x", &entry) == ERR_BAD_FILESYSTEM, "a folder without a cluster");
     CHECK(fat32_find(&fs, "/", &entry) == ERR_NOT_FOUND &&
               fat32_find(&fs, "sub", &entry) == ERR_OK &&
-              fat32_open_file(&fs, &entry, &file) == ERR_NOT_FOUND, "a folder is no file");
+              fat32_open_file(&fs, &entry, &file) == ERR_NOT_FOUND,
+          "a folder is no file");
     unsigned models = 9;
     CHECK(fat32_count_models(&fs, &models) == ERR_OK && models == 0, "no folder models: no model");
     CHECK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"), "%s", fs.why);
@@ -369,14 +380,18 @@ static void test_big(void)
     fake_init(&fake, NULL, BIG_DATA + BIG_CLUSTERS * BIG_CLUSTER);
     fake.make = make_big;
     CHECK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "big", &entry) == ERR_OK &&
-           fat32_open_file(&fs, &entry, &file) == ERR_OK, "a file of 4 GiB - 1");
+              fat32_open_file(&fs, &entry, &file) == ERR_OK,
+          "a file of 4 GiB - 1");
     CHECK(file.bytes == 0xffffffff && file.n_extents == 1 &&
-           file.extents[0].n_sectors == (uint64_t)1 << 23, "is one extent");
+              file.extents[0].n_sectors == (uint64_t)1 << 23,
+          "is one extent");
     CHECK(fake.n_reads < 120, "its chain of 131072 clusters takes %u reads", fake.n_reads);
     CHECK(file_read_now(&reading, &file, last, buffer, 512) == ERR_OK && buffer[0] == 0xff &&
-           buffer[1] == 0xff && buffer[2] == 0x7f, "its last sector is the right one");
+              buffer[1] == 0xff && buffer[2] == 0x7f,
+          "its last sector is the right one");
     CHECK(file_read_now(&reading, &file, (uint64_t)3 << 30, buffer, 1024) == ERR_OK &&
-           buffer[512] == 1 && buffer[514] == 0x60, "and one beyond 2 GiB");
+              buffer[512] == 1 && buffer[514] == 0x60,
+          "and one beyond 2 GiB");
 }
 
 /* ---- cards by mkfs.vfat and mtools --------------------------------------------------------- */
@@ -388,9 +403,10 @@ static bool shell(const char *command)
 {
     char line[2048];
 
-    snprintf(line, sizeof line, "PATH=$PATH:/usr/sbin:/sbin CARD=$PWD/flash_image/card.sh; "
-             "export LC_ALL=C.UTF-8 MTOOLSRC=/dev/null; cd %s && { %s; } >log 2>&1", folder,
-             command);
+    snprintf(line, sizeof line,
+             "PATH=$PATH:/usr/sbin:/sbin CARD=$PWD/flash_image/card.sh; "
+             "export LC_ALL=C.UTF-8 MTOOLSRC=/dev/null; cd %s && { %s; } >log 2>&1",
+             folder, command);
     return system(line) == 0;
 }
 
@@ -421,25 +437,30 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
 
     snprintf(path, sizeof path, "%s/%s", folder, image);
     CHECK(file_device_open(&state, path, 0, &dev) == ERR_OK &&
-           fat32_mount(&fs, &dev, NULL) == ERR_OK, "%s mounts", image);
+              fat32_mount(&fs, &dev, NULL) == ERR_OK,
+          "%s mounts", image);
     CHECK(fat32_count_models(&fs, &n) == ERR_OK && n == models, "%u models", n);
     CHECK(fat32_find_model(&fs, "A", &entry) == ERR_OK &&
-           fat32_open_file(&fs, &entry, &file) == ERR_OK && file.n_extents >= pieces,
-       "a model by its name, in %u pieces", file.n_extents);
+              fat32_open_file(&fs, &entry, &file) == ERR_OK && file.n_extents >= pieces,
+          "a model by its name, in %u pieces", file.n_extents);
     CHECK(file_equals("a.ingot"), "its %u bytes are equal", (unsigned)file.bytes);
     if (models > 1) {
         CHECK(fat32_find_model(&fs, "GRÖßE 模型 long name", &entry) == ERR_OK &&
-               fat32_open_file(&fs, &entry, &file) == ERR_OK &&
-               file_equals("größe 模型 long name.ingot"), "one with a long name: %s", entry.name);
+                  fat32_open_file(&fs, &entry, &file) == ERR_OK &&
+                  file_equals("größe 模型 long name.ingot"),
+              "one with a long name: %s", entry.name);
         CHECK(fat32_find_model(&fs, "boot/deep/notes.txt", &entry) == ERR_OK &&
-               fat32_open_file(&fs, &entry, &file) == ERR_OK && file_equals("notes"), "a path");
+                  fat32_open_file(&fs, &entry, &file) == ERR_OK && file_equals("notes"),
+              "a path");
         CHECK(fat32_find_model(&fs, "/MODELS/A", &entry) == ERR_OK, "a path without .ingot");
         CHECK(fat32_find_model(&fs, "nothing", &entry) == ERR_NOT_FOUND, "%s", fs.why);
         CHECK(fat32_find_model(&fs, "", &entry) == ERR_NOT_FOUND, "an empty name");
         CHECK(fat32_get_model(&fs, models - 1, &entry) == ERR_OK &&
-               fat32_get_model(&fs, models, &entry) == ERR_NOT_FOUND, "the last: %s", entry.name);
+                  fat32_get_model(&fs, models, &entry) == ERR_NOT_FOUND,
+              "the last: %s", entry.name);
         CHECK(fat32_find_model(&fs, "empty.ingot", &entry) == ERR_OK && entry.bytes == 0 &&
-               fat32_open_file(&fs, &entry, &file) == ERR_OK, "an empty file");
+                  fat32_open_file(&fs, &entry, &file) == ERR_OK,
+              "an empty file");
     }
     file_device_close(&state);
 }
@@ -458,22 +479,23 @@ static void test_cards(void)
         return;
     }
     CHECK(shell("head -c 3000123 /dev/urandom >a.ingot; : >empty.ingot; echo text >notes;"
-             "head -c 70001 /dev/urandom >'größe 模型 long name.ingot';"
-             "for i in $(seq 200); do echo $i >model-number-$i.ingot; done;"
-             "$CARD card.img --root notes:boot/deep/notes.txt *.ingot"), "card.sh makes a card");
+                "head -c 70001 /dev/urandom >'größe 模型 long name.ingot';"
+                "for i in $(seq 200); do echo $i >model-number-$i.ingot; done;"
+                "$CARD card.img --root notes:boot/deep/notes.txt *.ingot"),
+          "card.sh makes a card");
     check_card("card.img", 203, 1);
     CHECK(shell("$CARD again.img --root notes:boot/deep/notes.txt *.ingot && "
                 "cmp card.img again.img"),
-       "and the same bytes again");
+          "and the same bytes again");
     CHECK(shell("$CARD pieces.img --fragment a.ingot"), "a card with a model in pieces");
     check_card("pieces.img", 1, 10);
     CHECK(shell("truncate -s 64M bare.img && mkfs.vfat -F 32 -s 1 bare.img && mmd -i"
-             " bare.img ::MODELS && mcopy -i bare.img a.ingot ::MODELS/A.Ingot"),
-       "a volume without an MBR");
+                " bare.img ::MODELS && mcopy -i bare.img a.ingot ::MODELS/A.Ingot"),
+          "a volume without an MBR");
     check_card("bare.img", 1, 1);
     CHECK(!shell("$CARD x.img notes") && !shell("$CARD x.img no.ingot") &&
-              !shell("$CARD x.img --size 9 a.ingot") && !shell("$CARD") &&
-              !shell("test -e x.img"), "bad calls make no card");
+              !shell("$CARD x.img --size 9 a.ingot") && !shell("$CARD") && !shell("test -e x.img"),
+          "bad calls make no card");
     shell("rm -r \"$PWD\"");
 }
 

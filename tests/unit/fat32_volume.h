@@ -45,7 +45,10 @@ static inline void volume_chain(uint32_t first, uint32_t n)
 static inline void volume_format(void)
 {
     memset(volume, 0, sizeof volume);
-    memcpy(volume, "\xeb\x58\x90" "TESTTEST", 11);
+    memcpy(volume,
+           "\xeb\x58\x90"
+           "TESTTEST",
+           11);
     put_le(volume + 11, 512, 2);
     volume[13] = 1;
     put_le(volume + 14, VOLUME_RESERVED, 2);

@@ -93,8 +93,8 @@ static void test_orders(void)
 
 static void test_extents(void)
 {
-    static const uint64_t ranges[][2] = { { 0, 300 }, { 0, 1 }, { 99, 3 }, { 100, 1 }, { 101, 199 },
-                                          { 299, 1 }, { 50, 200 }, { 300, 0 } };
+    static const uint64_t ranges[][2] = { { 0, 300 },   { 0, 1 },   { 99, 3 },   { 100, 1 },
+                                          { 101, 199 }, { 299, 1 }, { 50, 200 }, { 300, 0 } };
 
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         start_over();
@@ -200,7 +200,8 @@ static void test_stop(void)
         polls++;
     }
     OK(read_a.status == ERR_ABORTED && fake.n_pending == 0 && read_a.bytes_issued < BYTES / 2 &&
-       polls < 100, "a read that is stopped ends with what was on its way (%u polls)", polls);
+           polls < 100,
+       "a read that is stopped ends with what was on its way (%u polls)", polls);
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES) == ERR_OK && all_equal(),
        "and the next one is whole");
     file_read_stop(&read_a);
@@ -226,7 +227,8 @@ static void test_writes(void)
         text[i] = (uint8_t)(i * 7 + i / 251);
     memset(image, 0xdd, sizeof image);
     OK(file_write_now(&read_a, &file, 50 * SECTOR_BYTES, text, 100 * SECTOR_BYTES) == ERR_OK &&
-           read_a.n_retries == 2, "a write over three pieces, failing twice");
+           read_a.n_retries == 2,
+       "a write over three pieces, failing twice");
     OK(memcmp(image + 1050 * SECTOR_BYTES, text, 50 * SECTOR_BYTES) == 0 &&
            memcmp(image + 10 * SECTOR_BYTES, text + 50 * SECTOR_BYTES, SECTOR_BYTES) == 0 &&
            memcmp(image + 2000 * SECTOR_BYTES, text + 51 * SECTOR_BYTES, 49 * SECTOR_BYTES) == 0,
@@ -242,7 +244,8 @@ static void test_writes(void)
        "not beyond the file, and whole sectors");
     fake.fail_times = 100;
     OK(file_write_now(&read_a, &file, 100 * SECTOR_BYTES, text, SECTOR_BYTES) == ERR_IO &&
-           read_a.failed_sector == 10, "a write that keeps failing fails");
+           read_a.failed_sector == 10,
+       "a write that keeps failing fails");
 }
 
 static void test_silence(void)
@@ -311,13 +314,15 @@ static void test_host(void)
     if (fd < 0 || write(fd, disk, BYTES - 700) != BYTES - 700)
         abort();
     OK(file_device_open(&state, "/nowhere/at/all", 0, &dev) == ERR_NOT_FOUND &&
-           strstr(state.why, "/nowhere/at/all"), "a missing file is named: %s", state.why);
+           strstr(state.why, "/nowhere/at/all"),
+       "a missing file is named: %s", state.why);
     OK(file_device_open(&state, "/", 0, &dev) == ERR_UNSUPPORTED, "%s", state.why);
     OK(file_device_open(&state, path, 0, &dev) == ERR_OK && dev.n_sectors == SECTORS - 1, "opens");
     file_open_device(&file, &dev, 0, NULL);
     memset(buffer, 0xee, sizeof buffer);
     OK(file_read_now(&read_a, &file, 0, buffer, BYTES - 512) == ERR_OK &&
-           memcmp(buffer, disk, BYTES - 700) == 0, "a file of the host, read by its thread");
+           memcmp(buffer, disk, BYTES - 700) == 0,
+       "a file of the host, read by its thread");
     OK(buffer[BYTES - 700] == 0 && buffer[BYTES - 513] == 0 && buffer[BYTES - 512] == 0xee,
        "zeros up to the sector's end");
     if (ftruncate(fd, BYTES / 2) != 0)
@@ -350,7 +355,8 @@ static void test_host_write(void)
     for (size_t i = 0; i < 10240; i++)
         second_buffer[i] = (uint8_t)(i * 13);
     OK(file_device_open_writable(&host, path, 0, &device) == ERR_OK && device.writable &&
-           file_open_device(&file, &device, 10000, NULL) == ERR_OK, "a file of the host to write");
+           file_open_device(&file, &device, 10000, NULL) == ERR_OK,
+       "a file of the host to write");
     OK(file_write_now(&read_a, &file, 512, second_buffer + 512, 10240 - 512) == ERR_OK,
        "is written to its end");
     same = pread(fd, buffer, sizeof buffer, 0) == 10000 && buffer[0] == 0 &&

@@ -67,8 +67,17 @@ struct change {
 
 static void add_vocab(struct bytes *b)
 {
-    static const char *const texts[] = { "<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>",
-                                         "<0x0A>", "\xe2\x96\x81" "a", "b", "b", "" };
+    static const char *const texts[] = { "<unk>",
+                                         "<s>",
+                                         "</s>",
+                                         "<|im_start|>",
+                                         "<|im_end|>",
+                                         "<0x0A>",
+                                         "\xe2\x96\x81"
+                                         "a",
+                                         "b",
+                                         "b",
+                                         "" };
     static const uint32_t types[] = { 2, 3, 3, 3, 4, 6, 1, 1, 1, 1 };
 
     add_string(b, "tokenizer.ggml.model", "llama");
@@ -123,8 +132,8 @@ static const struct {
     const char *key;
     uint32_t value;
 } sizes[] = {
-    { "llama.context_length", 64 },     { "llama.embedding_length", 32 },
-    { "llama.block_count", 1 },         { "llama.feed_forward_length", 32 },
+    { "llama.context_length", 64 },      { "llama.embedding_length", 32 },
+    { "llama.block_count", 1 },          { "llama.feed_forward_length", 32 },
     { "llama.attention.head_count", 2 },
 };
 enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
@@ -146,12 +155,12 @@ static uint32_t add_sizes(struct bytes *b, const struct change *c)
 /* A llama of one layer: width 32, hidden 32, 2 heads, 10 tokens, tied. */
 static struct bytes gguf_make(const struct change *c)
 {
-    static const char *const names[] = { "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate",
-                                         "ffn_up", "ffn_down" };
+    static const char *const names[] = { "attn_q",   "attn_k", "attn_v",  "attn_output",
+                                         "ffn_gate", "ffn_up", "ffn_down" };
     struct bytes b = { NULL, 0, 0 };
     struct bytes added = { NULL, 0, 0 };
-    uint64_t values = 8u + add_sizes(&added, c) + (c->extra_key != NULL) + (c->chat_template != NULL) +
-                      (c->scaling != NULL);
+    uint64_t values = 8u + add_sizes(&added, c) + (c->extra_key != NULL) +
+                      (c->chat_template != NULL) + (c->scaling != NULL);
 
     bytes_add(&b, "GGUF", 4);
     bytes_u32(&b, 3);
@@ -238,10 +247,9 @@ static void test_gguf_refused(void)
     refuse_value("llama.attention.head_count", 3, ERR_BAD_MODEL, "head_count is 3");
     refuse_value("llama.attention.head_count", 0, ERR_BAD_MODEL, "head_count is 0");
     refuse_value("llama.block_count", 0xffffffff, ERR_UNSUPPORTED, "n_layers");
-    refuse_value("llama.block_count", 2, ERR_BAD_MODEL,
-                "attn_norm of layer 1 is missing");
+    refuse_value("llama.block_count", 2, ERR_BAD_MODEL, "attn_norm of layer 1 is missing");
     refuse_value("llama.feed_forward_length", 64, ERR_BAD_MODEL,
-                "ffn_gate of layer 0 has 32 rows of 32");
+                 "ffn_gate of layer 0 has 32 rows of 32");
     refuse_value("general.alignment", 24, ERR_BAD_MODEL, "general.alignment");
     refuse_value("general.name", 1, ERR_UNSUPPORTED, "general.name is not a text");
 }
@@ -321,7 +329,9 @@ static void test_gguf_counts(void)
         size_t at;
         const char *words;
     } counts[] = {
-        { 8, "counts" }, { 16, "counts" }, { 24, "value 0" },
+        { 8, "counts" },
+        { 16, "counts" },
+        { 24, "value 0" },
     };
     const struct change none = { .extra_key = NULL };
 
@@ -350,7 +360,7 @@ static void test_copied(uint32_t type, size_t block_bytes)
 
     bytes_save(&model, folder_path("small.gguf"));
     if (!OK(pack_small() == ERR_OK &&
-            ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
+                ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
             "packed with GGML type %u %s", type, problem)) {
         bytes_free(&model);
         return;
@@ -389,7 +399,8 @@ static void test_gguf_vocab(const struct ingot_file *f)
     OK(t->bos == 1 && t->eos == 2 && t->unk == INGOT_NO_TOKEN && t->flags == 3, "special tokens");
     OK(byte_tokens[10] == 5 && byte_tokens[11] == INGOT_NO_TOKEN, "byte tokens");
     OK(offsets[7] - offsets[6] == 2 &&
-       memcmp(f->image.tokenizer + t->text + offsets[6], " a", 2) == 0, "U+2581 is a space");
+           memcmp(f->image.tokenizer + t->text + offsets[6], " a", 2) == 0,
+       "U+2581 is a space");
     /* " a" (6), "b" (7; 8 is equal, 9 empty); "<|im_end|>" (4, user) became a control token */
     OK(t->n_sorted == 2 && sorted[0] == 6 && sorted[1] == 7, "sorted texts");
     OK(f->image.tokenizer[t->types + 4] == INGOT_TOKEN_CONTROL,
@@ -405,7 +416,7 @@ static void test_chat_template(const char *jinja, const char *user_prefix, uint3
 
     save("small.gguf", gguf_make(&c));
     if (!OK(pack_small() == ERR_OK &&
-            ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
+                ingot_file_open(&f, folder_path("packed"), problem, sizeof problem) == ERR_OK,
             "a small GGUF is packed %s", problem)) {
         return;
     }

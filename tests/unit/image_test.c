@@ -6,9 +6,9 @@
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 
-static struct bytes good;  /* a packed model: Q8_0, not tied */
-static struct bytes tied;  /* the same, Q4_0, tied */
-static uint8_t *work;      /* a copy to damage, 8-byte aligned */
+static struct bytes good; /* a packed model: Q8_0, not tied */
+static struct bytes tied; /* the same, Q4_0, tied */
+static uint8_t *work;     /* a copy to damage, 8-byte aligned */
 
 static struct ingot_header *header(void)
 {
@@ -23,13 +23,12 @@ static void restore(const struct bytes *from)
 /* Put every checksum right that can be reached, so that the field itself is what is refused. */
 static void seal(size_t bytes)
 {
-    struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat,
-                                         &header()->tensors, &header()->extents };
+    struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat, &header()->tensors,
+                                         &header()->extents };
 
     for (size_t i = 0; i < 4; i++) {
         if (sections[i]->offset <= bytes && sections[i]->bytes <= bytes - sections[i]->offset) {
-            sections[i]->crc32c = crc32c(0, work + sections[i]->offset,
-                                         (size_t)sections[i]->bytes);
+            sections[i]->crc32c = crc32c(0, work + sections[i]->offset, (size_t)sections[i]->bytes);
         }
     }
     header()->header_crc32c = 0;
@@ -111,7 +110,8 @@ static void test_good(const struct bytes *file, enum ingot_type type)
     OK(shapes && found == 18, "every tensor of every layer is found");
     OK(image_tensor(&img, INGOT_OUTPUT, INGOT_NO_LAYER)->type == type, "the output's type");
     OK(image_tensor(&img, INGOT_FFN_DOWN, 1)->cols == 44 &&
-       image_tensor(&img, INGOT_FFN_DOWN, 1)->cols_padded == 64, "44 columns are padded to 64");
+           image_tensor(&img, INGOT_FFN_DOWN, 1)->cols_padded == 64,
+       "44 columns are padded to 64");
     image_chat_string(&img, INGOT_CHAT_REPLY_SUFFIX, &bytes);
     OK(bytes == 0, "no chat template");
 }
@@ -194,7 +194,8 @@ static void test_bytes_behind(void)
     header()->file_bytes += INGOT_PAGE;
     seal(good.n);
     OK(check(&img, good.n + INGOT_PAGE) == ERR_BAD_HEADER &&
-       strstr(img.problem, "the last ends at") != NULL, "refused: %s", img.problem);
+           strstr(img.problem, "the last ends at") != NULL,
+       "refused: %s", img.problem);
 }
 
 /* Without putting checksums right: no byte of the header can change unseen. */
@@ -233,7 +234,7 @@ static void test_damaged_section(const char *name, const struct ingot_section *s
     struct image img;
 
     snprintf(words, sizeof words, "section %s is damaged", name);
-    for (uint64_t i = 0; i < s->bytes; i += s->bytes > 4000 ? 61 : 7) {
+    for (uint64_t i = 0; i<s->bytes; i += s->bytes> 4000 ? 61 : 7) {
         restore(&good);
         work[s->offset + i] ^= 1;
         named = named && check(&img, good.n) == ERR_BAD_CHECKSUM &&
@@ -274,7 +275,8 @@ static void test_extents(void)
         work[x->offset + x->bytes - 1] ^= 0x80;
         crc = crc32c(0, work + x->offset, (size_t)x->bytes);
         OK(image_check_extent(&img, i, crc) == ERR_BAD_CHECKSUM &&
-           strstr(img.problem, names[i]) != NULL, "damaged: %s", img.problem);
+               strstr(img.problem, names[i]) != NULL,
+           "damaged: %s", img.problem);
     }
 }
 
@@ -356,9 +358,9 @@ static void refuse_tokenizer(enum err expected, const char *words)
     restore(&good);
 }
 
-#define SET(field, value, error, words) \
-    do { \
-        tokenizer()->field = (value); \
+#define SET(field, value, error, words)     \
+    do {                                    \
+        tokenizer()->field = (value);       \
         refuse_tokenizer((error), (words)); \
     } while (0)
 

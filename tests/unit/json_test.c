@@ -61,16 +61,20 @@ static void test_values(void)
     v = only("-12.5e+3");
     OK(v.kind == JSON_NUMBER && strcmp(v.text, "-12.5e+3") == 0 && v.bytes == 8, "a number");
     OK(only("true").kind == JSON_TRUE && only("false").kind == JSON_FALSE &&
-       only("null").kind == JSON_NULL, "words");
+           only("null").kind == JSON_NULL,
+       "words");
     OK(only(" \t\"x\" ").kind == JSON_TEXT && json.problem == NULL, "white space around a value");
 }
 
 static void test_members(void)
 {
     static const char text[] = " { \"a\" : 1,\"b\":\"x\" , \"\\u0063\":2,\"d\":true,\"a\":0 }\r ";
-    static const struct { const char *key, *text; enum json_kind kind; } expected[] = {
-        { "a", "1", JSON_NUMBER }, { "b", "x", JSON_TEXT }, { "c", "2", JSON_NUMBER },
-        { "d", NULL, JSON_TRUE }, { "a", "0", JSON_NUMBER },
+    static const struct {
+        const char *key, *text;
+        enum json_kind kind;
+    } expected[] = {
+        { "a", "1", JSON_NUMBER }, { "b", "x", JSON_TEXT },   { "c", "2", JSON_NUMBER },
+        { "d", NULL, JSON_TRUE },  { "a", "0", JSON_NUMBER },
     };
     struct json_value all[5], v;
     bool same = true;
@@ -95,7 +99,11 @@ static void test_members(void)
 
 static void test_problems(void)
 {
-    static const struct { const char *text; size_t column; const char *says; } bad[] = {
+    static const struct {
+        const char *text;
+        size_t column;
+        const char *says;
+    } bad[] = {
         { "", 1, "ends too early" },
         { "   ", 4, "ends too early" },
         { "[1]", 1, "begin with {" },
@@ -135,8 +143,9 @@ static void test_problems(void)
         while (json_member(&json, &v) != JSON_END && v.kind != JSON_BAD) {
         }
         OK(v.kind == JSON_BAD && json.column == bad[i].column &&
-           strstr(json.problem, bad[i].says) != NULL, "%s: %s, column %zu", bad[i].text,
-           json.problem != NULL ? json.problem : "fine", json.column);
+               strstr(json.problem, bad[i].says) != NULL,
+           "%s: %s, column %zu", bad[i].text, json.problem != NULL ? json.problem : "fine",
+           json.column);
     }
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "a problem stays");
     open_bytes("{\"a\":\"\0\"}", 9);
@@ -162,7 +171,8 @@ static void test_escapes(void)
     OK(good, "every byte comes back from its escape");
     OK(json_escape(out, '\n') == 2 && memcmp(out, "\\n", 2) == 0, "short where there is a letter");
     OK(json_escape(out, '\33') == 6 && memcmp(out, "\\u001b", 6) == 0 &&
-       json_escape(out, 0x7f) == 6, "control characters by number");
+           json_escape(out, 0x7f) == 6,
+       "control characters by number");
     OK(json_escape(out, '/') == 1, "a slash as it is");
 }
 

@@ -65,9 +65,9 @@ static enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spilled)
     p = &rig.engine.image.header->params;
     rig.setup.kv_card = true;
     rig.setup.kv_file = &card;
-    rig.setup.weight_limit = (limit != 0 ? limit : limits.all) +
-                             (size_t)(kv_pages_memory_bytes(p, CONTEXT, rig.kv_type, n_spilled) +
-                                      4095) / 4096 * 4096;
+    rig.setup.weight_limit =
+        (limit != 0 ? limit : limits.all) +
+        (size_t)(kv_pages_memory_bytes(p, CONTEXT, rig.kv_type, n_spilled) + 4095) / 4096 * 4096;
     e = engine_open(&rig.engine, &rig.setup);
     return e == ERR_OK ? engine_load(&rig.engine, &rig.setup) : e;
 }
@@ -79,8 +79,11 @@ static void open_reference(void)
     static struct block_device device;
     struct engine_setup setup = rig.setup;
 
-    device = (struct block_device) { .name = "memory", .n_sectors = rig.model_bytes / SECTOR_BYTES,
-                                     .max_sectors = 8, .queue_depth = 1, .memory = rig.model };
+    device = (struct block_device){ .name = "memory",
+                                    .n_sectors = rig.model_bytes / SECTOR_BYTES,
+                                    .max_sectors = 8,
+                                    .queue_depth = 1,
+                                    .memory = rig.model };
     if (reference_ram == NULL)
         reference_ram = aligned_alloc(4096, RIG_RAM);
     if (file_open_device(&file, &device, rig.model_bytes, NULL) != ERR_OK)
@@ -89,8 +92,7 @@ static void open_reference(void)
     setup.file = &file;
     setup.weight_limit = 0;
     setup.kv_card = false;
-    if (engine_open(&reference, &setup) != ERR_OK ||
-        engine_load(&reference, &setup) != ERR_OK)
+    if (engine_open(&reference, &setup) != ERR_OK || engine_load(&reference, &setup) != ERR_OK)
         rig_die(reference.problem);
 }
 
@@ -176,8 +178,8 @@ static void test_figures(void)
        "a prompt of two pages writes each once, and reads nothing");
     for (uint32_t i = 0; i < 70; i++) {
         before = f->kv_read;
-        exact = exact && append_both(1) && f->kv_read - before ==
-                                            pages_seen(128 + i, i == 0 ? 0 : 127 + i) * page;
+        exact = exact && append_both(1) &&
+                f->kv_read - before == pages_seen(128 + i, i == 0 ? 0 : 127 + i) * page;
     }
     OK(exact && f->kv_written == layers() * 3 * page && f->kv_read != 0,
        "a token reads the pages that are full and seen, of every layer once; a page is written once");
@@ -292,14 +294,15 @@ static void test_trouble(void)
     card_data[second * SECTOR_BYTES] ^= 1;
     OK(engine_append(e, &id, 1, NULL, NULL) == ERR_BAD_CHECKSUM && e->kv.length == 64 &&
            strstr(e->problem, "ingot.kv: keys and values of layer 1 from token 64 on: not what was "
-                              "written") != NULL, "one on the card is found: %s", e->problem);
+                              "written") != NULL,
+       "one on the card is found: %s", e->problem);
     OK(heals(), "and what it cost is computed again");
 
     fill_two_pages();
     card_data[(4 * page + 1) * SECTOR_BYTES] ^= 1;
     card_data[(8 * page + 1) * SECTOR_BYTES] ^= 1;
-    OK(engine_append(e, &id, 1, NULL, NULL) == ERR_BAD_CHECKSUM && e->kv.length == 0 &&
-           heals(), "one in the first page of two layers costs all, once: %s", e->problem);
+    OK(engine_append(e, &id, 1, NULL, NULL) == ERR_BAD_CHECKSUM && e->kv.length == 0 && heals(),
+       "one in the first page of two layers costs all, once: %s", e->problem);
 
     fill_two_pages();
     card_device.fail_sector = (long)second;
@@ -308,8 +311,8 @@ static void test_trouble(void)
     stream_reset(&e->stream);
     card_device.fail_times = 1000;
     OK(engine_append(e, &id, 1, NULL, NULL) == ERR_IO && e->kv.length == 64 &&
-           strstr(e->problem, "layer 1 from token 64 on, sector ") != NULL, "a lasting one: %s",
-       e->problem);
+           strstr(e->problem, "layer 1 from token 64 on, sector ") != NULL,
+       "a lasting one: %s", e->problem);
     card_device.fail_times = 0;
     e->ids[150] = 9;
     OK(heals(), "and the card back: what it cost is computed again");
@@ -372,11 +375,13 @@ static void test_saved(void)
     engine_clear(e);
     append_both(90);
     OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && e->kv.length == 150 &&
-           append_both(2), "loaded to the card");
+           append_both(2),
+       "loaded to the card");
     engine_clear(&reference);
     memset(reference.kv.keys, 0x11, 5000);
     OK(saved_chat_read(&saved, &save_file, &other, NULL, NULL) == ERR_OK &&
-           reference.kv.length == 150, "and to memory");
+           reference.kv.length == 150,
+       "and to memory");
     e->kv.length = 150;
     OK(append_both(3), "which is the same");
     e->kv.length = 20;
@@ -425,7 +430,8 @@ static void test_saved_stops(void)
     fill_two_pages();
     state.ids = e->ids;
     open_device(&save_device, &save_file, save_data, SAVE_BYTES, "saves/chat.sav");
-    OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK, "a conversation is saved");
+    OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK,
+       "a conversation is saved");
     do {
         steps_left = saves;
         result = saved_chat_write(&saved, &save_file, &state, step, NULL);

@@ -41,10 +41,12 @@ static void test_record(void)
     last_run_doing("loading the model", true);
     last = opened(&armed);
     OK(last.end == BOARD_RUN_RESET && armed && last.alive_millis == 1234 &&
-       strcmp(last.doing, "loading the model") == 0, "a run that was cut off");
+           strcmp(last.doing, "loading the model") == 0,
+       "a run that was cut off");
     last = opened(&armed);
     OK(last.end == BOARD_RUN_RESET && !armed && last.alive_millis == 0 &&
-       strcmp(last.doing, "starting") == 0, "one that got nowhere");
+           strcmp(last.doing, "starting") == 0,
+       "one that got nowhere");
     last_run_close(true);
     OK(opened(&armed).end == BOARD_RUN_RESTARTED, "one that restarted");
     last_run_close(false);
@@ -59,7 +61,8 @@ static void test_long_text(void)
     last_run_doing("a text that is a good deal longer than the record has room for", false);
     last = opened(&armed);
     OK(last.end == BOARD_RUN_RESET && strlen(last.doing) == BOARD_DOING_BYTES - 1 &&
-       strncmp(last.doing, "a text that is", 14) == 0, "a long text is cut: %s", last.doing);
+           strncmp(last.doing, "a text that is", 14) == 0,
+       "a long text is cut: %s", last.doing);
 }
 
 /* RAM after a power cycle: any bit may be any. */
@@ -109,7 +112,8 @@ static void test_watchdog(void)
     regs[PM_RSTS] = 0x1aaa;
     bcm_watchdog_halt(base);
     OK(regs[PM_RSTS] == (0x5a000000 | 0x1fff) && (regs[PM_RSTC] & 0x30) == 0x20 &&
-       (regs[PM_WDOG] & 0xffffff) == 10, "halt: partition 63, then a reset");
+           (regs[PM_WDOG] & 0xffffff) == 10,
+       "halt: partition 63, then a reset");
     regs[PM_RSTS] = 0x1fff;
     bcm_watchdog_restart(base);
     OK(regs[PM_RSTS] == (0x5a000000 | 0x1aaa), "restart: partition 0");

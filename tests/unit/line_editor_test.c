@@ -44,15 +44,24 @@ static void obey(const char *sequence)
     }
     term.wrap_pending = false;
     switch (sequence[n - 1]) {
-    case '7': term.saved_row = term.row; term.saved_column = term.column; break;
-    case '8': term.row = term.saved_row; term.column = term.saved_column; break;
+    case '7':
+        term.saved_row = term.row;
+        term.saved_column = term.column;
+        break;
+    case '8':
+        term.row = term.saved_row;
+        term.column = term.saved_column;
+        break;
     case 'A': term.row -= count < term.row ? count : term.row; break;
     case 'B': term.row += count; break;
     case 'C':
         term.column += count;
         term.column = term.column < term.columns ? term.column : term.columns - 1;
         break;
-    case 'H': term.row = 0; term.column = 0; break;
+    case 'H':
+        term.row = 0;
+        term.column = 0;
+        break;
     case 'J': clear_from(count == 2 ? 0 : term.row, count == 2 ? 0 : term.column); break;
     case 'm': break; /* colours */
     case 'n': term.asked++; break;
@@ -99,9 +108,19 @@ static void terminal_take(char c)
     }
     switch (c) {
     case 27: term.n_sequence = 1; break;
-    case '\r': term.column = 0; term.wrap_pending = false; break;
-    case '\n': term.row++; term.column = 0; term.wrap_pending = false; break;
-    case '\b': term.column -= term.column > 0; term.wrap_pending = false; break;
+    case '\r':
+        term.column = 0;
+        term.wrap_pending = false;
+        break;
+    case '\n':
+        term.row++;
+        term.column = 0;
+        term.wrap_pending = false;
+        break;
+    case '\b':
+        term.column -= term.column > 0;
+        term.wrap_pending = false;
+        break;
     default: utf8_writer_put(&term.utf8, &c, 1);
     }
 }
@@ -118,7 +137,7 @@ static void terminal_open(uint32_t columns)
 {
     memset(&term, 0, sizeof term);
     term.columns = columns;
-    term.utf8 = (struct utf8_writer) { .write = show };
+    term.utf8 = (struct utf8_writer){ .write = show };
 }
 
 /* ---- the line, edited the simple way ---- */
@@ -216,20 +235,39 @@ static unsigned draw(unsigned n)
 
 static void type_random_key(void)
 {
-    static const char *const letters[] = { "a", "b", " ", "\xc3\xa4", "\xe4\xb8\xad",
-                                           "\xf0\x9f\x98\x80", "\xcc\x81" };
+    static const char *const letters[] = {
+        "a", "b", " ", "\xc3\xa4", "\xe4\xb8\xad", "\xf0\x9f\x98\x80", "\xcc\x81"
+    };
     static const uint32_t codes[] = { 'a', 'b', ' ', 0xe4, 0x4e2d, 0x1f600, 0x301 };
     static const char *const lefts[] = { "\33[D", "\2", "\33OD" };
     static const char *const rights[] = { "\33[C", "\6", "\33OC" };
     unsigned key = draw(28), i = draw(7), way = draw(3);
 
     switch (key) {
-    case 0: type(lefts[way]); plain.cursor = plain_before(plain.cursor); break;
-    case 1: type(rights[way]); plain.cursor = plain_after(plain.cursor); break;
-    case 2: type(way ? "\33[H" : "\1"); plain.cursor = 0; break;
-    case 3: type(way ? "\33[4~" : "\5"); plain.cursor = plain.n; break;
-    case 4: type("\33[1;5D"); plain.cursor = plain_word_left(); break;
-    case 5: type("\33f"); plain.cursor = plain_word_right(); break;
+    case 0:
+        type(lefts[way]);
+        plain.cursor = plain_before(plain.cursor);
+        break;
+    case 1:
+        type(rights[way]);
+        plain.cursor = plain_after(plain.cursor);
+        break;
+    case 2:
+        type(way ? "\33[H" : "\1");
+        plain.cursor = 0;
+        break;
+    case 3:
+        type(way ? "\33[4~" : "\5");
+        plain.cursor = plain.n;
+        break;
+    case 4:
+        type("\33[1;5D");
+        plain.cursor = plain_word_left();
+        break;
+    case 5:
+        type("\33f");
+        plain.cursor = plain_word_right();
+        break;
     case 6:
     case 7:
         type(way ? "\x7f" : "\b");
@@ -239,15 +277,22 @@ static void type_random_key(void)
         type(way ? "\33[3~" : plain.n != 0 ? "\4" : "");
         plain_remove(plain.cursor, plain_after(plain.cursor));
         break;
-    case 9: type("\27"); plain_remove(plain_word_left(), plain.cursor); break;
+    case 9:
+        type("\27");
+        plain_remove(plain_word_left(), plain.cursor);
+        break;
     case 10:
         if (draw(8) == 0) {
             type("\13");
             plain_remove(plain.cursor, plain.n);
         }
         break;
-    case 11: type("\33[200~x\ry\33[201~"); plain_insert('x'); plain_insert('\n');
-        plain_insert('y'); break;
+    case 11:
+        type("\33[200~x\ry\33[201~");
+        plain_insert('x');
+        plain_insert('\n');
+        plain_insert('y');
+        break;
     case 12: type("\33[24~\33[1;2Z\33x\t\7"); break; /* keys that mean nothing */
     case 13:
         if (draw(20) == 0) {
@@ -372,7 +417,8 @@ static void test_marks(void)
     OK(strcmp(line, "a") == 0 && char_joins(0x93f) && char_width(0x93f) == 1,
        "a mark that takes a column of its own goes with its base");
     OK(char_joins(0x200d) && char_joins(0xfe0f) && !char_joins('e') && char_width(0x300) == 0 &&
-           char_width(0x3099) == 0, "which characters join");
+           char_width(0x3099) == 0,
+       "which characters join");
 }
 
 static void test_ends(void)
@@ -389,9 +435,14 @@ static void test_ends(void)
     line_editor_begin(&editor, "> ", line, 6);
     OK(type("123456\r") == LINE_TOO_LONG && strcmp(line, "12345") == 0, "too long is said");
     line_editor_begin(&editor, "> ", line, 6);
-    OK(type("123456\x7f" "7\r") == LINE_TOO_LONG, "and what is cut off is not taken back");
+    OK(type("123456\x7f"
+            "7\r") == LINE_TOO_LONG,
+       "and what is cut off is not taken back");
     line_editor_begin(&editor, "> ", line, 6);
-    OK(type("123456\25" "7\r") == LINE_FINISHED && strcmp(line, "7") == 0, "but Ctrl-U clears");
+    OK(type("123456\25"
+            "7\r") == LINE_FINISHED &&
+           strcmp(line, "7") == 0,
+       "but Ctrl-U clears");
     line_editor_begin(&editor, "> ", line, sizeof line);
     OK(type("a\xff\xc3(\r") == LINE_FINISHED &&
            strcmp(line, "a" UTF8_REPLACEMENT UTF8_REPLACEMENT "(") == 0,
@@ -473,7 +524,8 @@ static void test_width(void)
     term.columns = 17;
     type("\33[1;17R");
     OK(term.cells[0][15] == 'n' && term.cells[0][16] == 0 && term.cells[1][0] == 'o' &&
-           term.row == 1 && term.column == 12, "a window made narrower gets the line anew");
+           term.row == 1 && term.column == 12,
+       "a window made narrower gets the line anew");
     open_editor(40, false);
     OK(term.pastes == 0, "nobody else is");
 }

@@ -21,14 +21,16 @@ static struct {
 
 static inline void listed_add(const char *text, uint32_t type)
 {
-    listed.tokens[listed.source.vocab.n_tokens++] = (struct source_token) {
-        .text = (const uint8_t *)text, .bytes = (uint32_t)strlen(text), .type = type };
+    listed.tokens[listed.source.vocab.n_tokens++] = (struct source_token){
+        .text = (const uint8_t *)text, .bytes = (uint32_t)strlen(text), .type = type
+    };
 }
 
 static inline void listed_merge(const char *left, const char *right)
 {
-    listed.merges[listed.source.vocab.n_merges++] = (struct source_merge) {
-        { (const uint8_t *)left, strlen(left) }, { (const uint8_t *)right, strlen(right) } };
+    listed.merges[listed.source.vocab.n_merges++] = (struct source_merge){
+        { (const uint8_t *)left, strlen(left) }, { (const uint8_t *)right, strlen(right) }
+    };
 }
 
 /* An empty vocabulary, with the bytes as tokens 0 to 255 for byte-level BPE. */
@@ -38,10 +40,16 @@ static inline void listed_begin(enum ingot_tokenizer_kind kind, enum ingot_pre p
 
     memset(&listed, 0, sizeof listed);
     listed.source.path = "listed";
-    listed.source.vocab = (struct source_vocab) {
-        .layout = SOURCE_LISTED_VOCAB, .kind = kind, .pre = pre, .flags = flags,
-        .listed_tokens = listed.tokens, .listed_merges = listed.merges, .bos = INGOT_NO_TOKEN,
-        .eos = INGOT_NO_TOKEN, .unk = INGOT_NO_TOKEN, .eot = INGOT_NO_TOKEN };
+    listed.source.vocab = (struct source_vocab){ .layout = SOURCE_LISTED_VOCAB,
+                                                 .kind = kind,
+                                                 .pre = pre,
+                                                 .flags = flags,
+                                                 .listed_tokens = listed.tokens,
+                                                 .listed_merges = listed.merges,
+                                                 .bos = INGOT_NO_TOKEN,
+                                                 .eos = INGOT_NO_TOKEN,
+                                                 .unk = INGOT_NO_TOKEN,
+                                                 .eot = INGOT_NO_TOKEN };
     for (unsigned b = 0; b < 256 && kind == INGOT_TOKENIZER_BPE; b++) {
         bool printable = (b > 32 && b < 127) || (b > 160 && b != 173);
         unsigned code = printable ? b : next++;

@@ -35,39 +35,46 @@ static bool near(float a, float b)
 
 static void test_all_words(void)
 {
-    enum err err = parse("model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
-                         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-                         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
-                         "term=vt watchdog=9 verbose selftest ids ticks pio trace=1 system=\"Be brief.\" think=off "
-                         "quiet stop=\"User:\" stop=\"a\\nb\"");
+    enum err err = parse(
+        "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
+        "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
+        "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
+        "term=vt watchdog=9 verbose selftest ids ticks pio trace=1 system=\"Be brief.\" think=off "
+        "quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
     OK(strcmp(o.model, "models/a.ingot") == 0 && strcmp(o.isa, "neon") == 0 &&
-       strcmp(o.draft, "small.ingot") == 0, "texts");
+           strcmp(o.draft, "small.ingot") == 0,
+       "texts");
     OK(strcmp(o.prompt, "Once upon") == 0 && o.prompt_bytes == 9, "the prompt");
     OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200 &&
-       o.flow == FLOW_OFF && o.mode == MODE_JSON && o.watchdog == 9,
+           o.flow == FLOW_OFF && o.mode == MODE_JSON && o.watchdog == 9,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
-       near(o.sampler.repeat, 1.1f), "numbers");
+           near(o.sampler.repeat, 1.1f),
+       "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
     OK(o.verbose && o.selftest && o.ids && o.ticks && o.pio && o.quiet && o.trace == 1, "flags");
-    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM &&
-       o.term == CONSOLE_VT, "choices");
+    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM && o.term == CONSOLE_VT,
+       "choices");
     OK(o.n_stops == 2 && strcmp(o.stop[0], "User:") == 0 && strcmp(o.stop[1], "a\nb") == 0,
        "stop strings add up");
     OK(strcmp(o.system, "Be brief.") == 0 && o.system_bytes == 9, "the system prompt");
     OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) && o.system_bytes == 0,
        "an empty one is given");
     OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.think == THINK_ON &&
-       strstr(said, "think takes on, off, show, dim or hide") != NULL, "think=: %s", said);
+           strstr(said, "think takes on, off, show, dim or hide") != NULL,
+       "think=: %s", said);
     OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPEC_AUTO &&
-       strstr(said, "spec takes auto, off or ngram") != NULL, "spec=: %s", said);
+           strstr(said, "spec takes auto, off or ngram") != NULL,
+       "spec=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
-       strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL, "none of the choices: %s", said);
+           strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL,
+       "none of the choices: %s", said);
     OK(parse("kv=card") == ERR_OK && o.kv == OPTIONS_KV_CARD + KV_F16 &&
-       parse("kv=card,q8") == ERR_OK && o.kv % OPTIONS_KV_CARD == KV_Q8 && parse("kv=") != ERR_OK,
+           parse("kv=card,q8") == ERR_OK && o.kv % OPTIONS_KV_CARD == KV_Q8 &&
+           parse("kv=") != ERR_OK,
        "kv=card, with a type and without");
 }
 
@@ -85,14 +92,16 @@ static void test_stops(void)
     OK(parse(args) == ERR_TOO_LONG && o.n_stops == 0, "64 do not");
     OK(parse("quiet=on ids=off") == ERR_OK && o.quiet && !o.ids, "flags may say so");
     OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.quiet && o.think == THINK_HIDE &&
-           strcmp(options_think_name(o.think), "hide") == 0, "the later word counts");
+           strcmp(options_think_name(o.think), "hide") == 0,
+       "the later word counts");
 }
 
 static void test_defaults(void)
 {
     OK(parse("") == ERR_OK && o.given == 0 && !options_given(&o, OPTION_N), "nothing given");
     OK(near(o.sampler.temp, 0.8f) && near(o.sampler.top_p, 0.95f) && o.sampler.top_k == 40 &&
-       near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1), "the defaults");
+           near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
+       "the defaults");
     OK(parse(" \t\r\n ") == ERR_OK && o.given == 0, "white space is nothing");
     OK(parse("n=1 n=2") == ERR_OK && o.n == 2, "the later word counts");
 }
@@ -112,10 +121,12 @@ static void test_quotes(void)
     OK(prompt_is("prompt=\"\\x \\\" \"", "\\x \" "), "an unknown escape stays as it is");
     OK(prompt_is("prompt=a\"b c\"d\\n", "ab cd\\n"), "quotes in the middle, no escapes outside");
     OK(prompt_is("prompt=\"n=5 root=x\" temp=1", "n=5 root=x") && o.n == 0 &&
-       near(o.sampler.temp, 1), "words inside are text");
+           near(o.sampler.temp, 1),
+       "words inside are text");
     OK(prompt_is("prompt=\"\xc3\xbc\xff\"", "\xc3\xbc\xff"), "any bytes");
     OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.n == 3 &&
-       !options_given(&o, OPTION_PROMPT) && strstr(said, "!The closing quote of prompt=\"") == said,
+           !options_given(&o, OPTION_PROMPT) &&
+           strstr(said, "!The closing quote of prompt=\"") == said,
        "a missing quote");
 }
 
@@ -130,7 +141,8 @@ static void test_long_texts(void)
     args[7 + OPTIONS_PROMPT_BYTES - 1] = 'x';
     args[7 + OPTIONS_PROMPT_BYTES] = '\0';
     OK(parse(args) == ERR_TOO_LONG && o.prompt_bytes == 0 && o.prompt[0] == '\0' &&
-       strstr(said, "up to 4095 bytes") != NULL, "4096 do not");
+           strstr(said, "up to 4095 bytes") != NULL,
+       "4096 do not");
     memcpy(args + 1, "model=", 6);
     args[7 + OPTIONS_MODEL_BYTES] = '\0';
     OK(parse(args + 1) == ERR_TOO_LONG && o.model[0] == '\0', "a file name too long");
@@ -164,17 +176,20 @@ static void test_malformed(void)
     OK(refused("n=1K", "n=1K"), "a count is no size");
     OK(refused("ctx=0", "ctx=0"), "no context");
     OK(refused("cores=0", "cores=0") && refused("cores=9", "cores=9 cannot be used: cores takes a "
-       "count from 1 to 8"), "cores");
+                                                           "count from 1 to 8"),
+       "cores");
     OK(refused("seed=18446744073709551616", "seed=1844"), "a seed beyond 64 bits");
     OK(refused("mem=16X", "mem=16X") && refused("mem=0", "mem=0") && refused("mem=K", "mem=K"),
        "sizes");
     OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits");
-    OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"), "a value for a flag");
+    OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"),
+       "a value for a flag");
     OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "an empty stop");
     OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "empty names");
     OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
     OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.n == 5 &&
-       strstr(said, "top_k=y") != NULL, "words after an error are still read");
+           strstr(said, "top_k=y") != NULL,
+       "words after an error are still read");
     OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.n == 5, "and the error is not forgotten");
 }
 
@@ -206,9 +221,14 @@ static void test_unknown(void)
     OK(suggests("zebra=1", "zebra", none), "nothing near");
     OK(suggests("x", "x", none), "one letter");
     OK(suggests("=5", "", none), "no name at all");
-    OK(suggests("\x1b\xff=5", "?" "?", none), "odd bytes");
+    OK(suggests("\x1b\xff=5",
+                "?"
+                "?",
+                none),
+       "odd bytes");
     OK(suggests("aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
-                "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...", none), "a long word is cut");
+                "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...", none),
+       "a long word is cut");
 }
 
 static void test_foreign(void)
@@ -218,8 +238,10 @@ static void test_foreign(void)
                    "vc_mem.mem_size=0x2 console=ttyS0,115200 console=tty1 root=PARTUUID=1-02 "
                    "rootfstype=ext4 fsck.repair=yes rootwait splash ro rw earlycon cma=64M "
                    "dwc_otg.lpm_enable=0 earlycon=pl011,0x9000000 panic=1 vc_mem=3 "
-                   "bcm2709.boardrev=0x1", "") &&
-       said[0] == '\0', "what firmware adds is passed over without a word");
+                   "bcm2709.boardrev=0x1",
+                   "") &&
+           said[0] == '\0',
+       "what firmware adds is passed over without a word");
     OK(parse("row splash2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'splash2'"),
        "what only begins like it is not");
 }
@@ -230,7 +252,8 @@ static void test_set(void)
     said[0] = '\0';
     OK(options_set(&o, "temp", "0.5", &report) == ERR_OK && near(o.sampler.temp, 0.5f), "a value");
     OK(options_set(&o, "prompt", "a \"b\" \\n", &report) == ERR_OK &&
-       strcmp(o.prompt, "a \"b\" \\n") == 0, "no quotes, no escapes");
+           strcmp(o.prompt, "a \"b\" \\n") == 0,
+       "no quotes, no escapes");
     OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.ids, "a flag");
     OK(options_set(&o, "what", "1", &report) == ERR_NOT_FOUND && said[0] == '\0',
        "unknown: silent");
@@ -240,12 +263,29 @@ static void test_set(void)
 static void test_floats(void)
 {
     static const char *const good[] = {
-        "0", "1", "0.8", ".5", "5.", "+2", "-0.125", "1e-3", "1E+3", "3.4028234e38", "1e-45",
-        "1e-60", "0.1", "0.3333333333333333333333333", "123456789012345678901234567890",
-        "00012.5000", "16777217", "0e999999999", "1.17549435e-38", "0.000000000000000000000001e24",
+        "0",
+        "1",
+        "0.8",
+        ".5",
+        "5.",
+        "+2",
+        "-0.125",
+        "1e-3",
+        "1E+3",
+        "3.4028234e38",
+        "1e-45",
+        "1e-60",
+        "0.1",
+        "0.3333333333333333333333333",
+        "123456789012345678901234567890",
+        "00012.5000",
+        "16777217",
+        "0e999999999",
+        "1.17549435e-38",
+        "0.000000000000000000000001e24",
     };
-    static const char *const bad[] = { "", ".", "-", "e5", "1e", "1e+", "1.2.3", "0x10", "1 ", " 1",
-                                       "--1", "1e39", "3.5e38", "inf", "nan", "1,5" };
+    static const char *const bad[] = { "",   ".",  "-",   "e5",   "1e",     "1e+", "1.2.3", "0x10",
+                                       "1 ", " 1", "--1", "1e39", "3.5e38", "inf", "nan",   "1,5" };
     float value;
     unsigned wrong = 0;
 
@@ -279,13 +319,15 @@ static void test_u64(void)
     OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX), "decimal");
     OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26), "hexadecimal");
     OK(u64_is("1K", true, 1024) && u64_is("1k", true, 1024) && u64_is("3MB", true, 3 << 20) &&
-       u64_is("2GiB", true, UINT64_C(2) << 30), "sizes");
+           u64_is("2GiB", true, UINT64_C(2) << 30),
+       "sizes");
     OK(!options_read_u64("", false, &value) && !options_read_u64("0x", false, &value) &&
-       !options_read_u64("-1", false, &value) && !options_read_u64("1.5G", true, &value) &&
-       !options_read_u64("1Ki", true, &value) && !options_read_u64("1KK", true, &value) &&
-       !options_read_u64("1B", true, &value) &&
-       !options_read_u64("0x10000000000000000", false, &value) &&
-       !options_read_u64("18014398509481984K", true, &value), "and what is none");
+           !options_read_u64("-1", false, &value) && !options_read_u64("1.5G", true, &value) &&
+           !options_read_u64("1Ki", true, &value) && !options_read_u64("1KK", true, &value) &&
+           !options_read_u64("1B", true, &value) &&
+           !options_read_u64("0x10000000000000000", false, &value) &&
+           !options_read_u64("18014398509481984K", true, &value),
+       "and what is none");
 }
 
 int main(void)

@@ -125,8 +125,8 @@ static double worst_nmse(const char *packed, const char *model)
 /* All tensors of a quantized GGUF against the F32 one that it was made from. */
 static double own_nmse(const char *model, const char *exact)
 {
-    return pack(model, folder_path("nmse"), NULL) == ERR_OK
-               ? worst_nmse(folder_path("nmse"), exact) : 2;
+    return pack(model, folder_path("nmse"), NULL) == ERR_OK ? worst_nmse(folder_path("nmse"), exact)
+                                                            : 2;
 }
 
 static void test_nmse(const char *model, const char *type, double bound)
@@ -174,8 +174,8 @@ static void test_same_model(const char *a, const char *b, const char *type)
         return;
     }
     OK(pack(asset(a), folder_path("a"), type) == ERR_OK &&
-       pack(asset(b), folder_path("b"), type) == ERR_OK &&
-       equal_weights(folder_path("a"), folder_path("b")),
+           pack(asset(b), folder_path("b"), type) == ERR_OK &&
+           equal_weights(folder_path("a"), folder_path("b")),
        "%s and %s give the same weights as %s %s", a, b, type, problem);
 }
 
@@ -245,11 +245,13 @@ static void test_refused_assets(void)
     test_refused_asset("llama2c/stories260K.v1.alt.bin", ERR_UNSUPPORTED, "swapped");
     test_refused_asset("llama2c/tok512.bin", ERR_BAD_MODEL, "neither a GGUF nor a llama2.c");
     test_refused_asset("vocab/ggml-vocab-gpt-2.gguf", ERR_BAD_MODEL, "no weights");
-    test_refused_asset("vocab/ggml-vocab-falcon.gguf", ERR_UNSUPPORTED, "'falcon' is not supported");
+    test_refused_asset("vocab/ggml-vocab-falcon.gguf", ERR_UNSUPPORTED,
+                       "'falcon' is not supported");
     test_refused_asset("hf/tiny/tiny_kquant.gguf", ERR_UNSUPPORTED, "'kquanttest'");
     test_refused_asset("vocab/ggml-vocab-llama-spm.gguf", ERR_BAD_MODEL, "no weights");
     OK(pack(folder_path("nowhere"), folder_path("a"), NULL) == ERR_NOT_FOUND &&
-       strstr(problem, "no such file") != NULL, "refused: %s", problem);
+           strstr(problem, "no such file") != NULL,
+       "refused: %s", problem);
 }
 
 /* ---- small files ----------------------------------------------------------------------------- */
@@ -267,14 +269,14 @@ static void test_tokenizer_alone(void)
     if (have_asset("vocab/ggml-vocab-llama-spm.gguf")) {
         o.input = asset("vocab/ggml-vocab-llama-spm.gguf");
         OK(pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) == ERR_OK &&
-           vocab == 32000 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
+               vocab == 32000 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
            "a section for %u tokens %s", vocab, problem);
         free(section);
     }
     if (have_asset("vocab/ggml-vocab-gpt-2.gguf")) {
         o.input = asset("vocab/ggml-vocab-gpt-2.gguf");
         OK(pack_tokenizer(&o, &section, &bytes, &vocab, problem, sizeof problem) == ERR_OK &&
-           vocab == 50257 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
+               vocab == 50257 && image_check_tokenizer(&img, section, bytes, vocab) == ERR_OK,
            "a section for %u tokens %s", vocab, problem);
         free(section);
     }
@@ -291,7 +293,8 @@ static void test_llama2c(void)
     test_nmse(folder_path("small.bin"), "f32", 0.0);
     test_nmse(folder_path("small.bin"), "q8_0", 1e-4);
     OK(pack(folder_path("small.bin"), folder_path("a"), "q4_0") == ERR_OK &&
-       pack(folder_path("small.bin"), folder_path("b"), "q4_0") == ERR_OK, "packed twice");
+           pack(folder_path("small.bin"), folder_path("b"), "q4_0") == ERR_OK,
+       "packed twice");
     a = bytes_load(folder_path("a"));
     b = bytes_load(folder_path("b"));
     OK(a.n > 4096 && a.n == b.n && memcmp(a.data, b.data, a.n) == 0, "equal bytes each time");
@@ -309,7 +312,8 @@ static void test_llama2c(void)
     bytes_add(&whole, "", 1);
     bytes_save(&whole, folder_path("small.bin"));
     OK(pack(folder_path("small.bin"), folder_path("b"), NULL) == ERR_BAD_MODEL &&
-       strstr(problem, "header demands") != NULL, "refused: %s", problem);
+           strstr(problem, "header demands") != NULL,
+       "refused: %s", problem);
     bytes_free(&whole);
 }
 
@@ -320,29 +324,33 @@ static void test_failure_keeps_output(void)
 
     save("small.bin", llama2c_make(&small_shape, true, 1e30f));
     OK(pack(folder_path("small.bin"), folder_path("a"), "q8_0") == ERR_BAD_MODEL &&
-       strstr(problem, "token_embedding has weights too large") != NULL, "refused: %s", problem);
+           strstr(problem, "token_embedding has weights too large") != NULL,
+       "refused: %s", problem);
     save("small.bin", llama2c_make(&small_shape, true, INFINITY));
     OK(pack(folder_path("small.bin"), folder_path("a"), "f32") == ERR_BAD_MODEL &&
-       strstr(problem, "token_embedding has a weight that is not finite") != NULL, "refused: %s",
-       problem);
+           strstr(problem, "token_embedding has a weight that is not finite") != NULL,
+       "refused: %s", problem);
     b = bytes_load(folder_path("a"));
     OK(a.n == b.n && memcmp(a.data, b.data, a.n) == 0, "the output is as it was");
     OK(access(folder_path("a.tmp"), F_OK) != 0, "and nothing lies beside it");
     save("small.bin", llama2c_make(&small_shape, true, 0.5f));
-    OK(pack(folder_path("small.bin"), folder_path("no/such/folder"), NULL) == ERR_IO,
-       "refused: %s", problem);
+    OK(pack(folder_path("small.bin"), folder_path("no/such/folder"), NULL) == ERR_IO, "refused: %s",
+       problem);
     bytes_free(&a);
     bytes_free(&b);
 }
 
 static void test_tokenizer_files(void)
 {
-    struct pack_options o = { .input = folder_path("small.bin"), .output = folder_path("b"),
-                              .tokenizer = folder_path("other.bin"), .quiet = true };
+    struct pack_options o = { .input = folder_path("small.bin"),
+                              .output = folder_path("b"),
+                              .tokenizer = folder_path("other.bin"),
+                              .quiet = true };
 
     save("other.bin", llama2c_make_tokenizer(299));
     OK(pack_file(&o, problem, sizeof problem) == ERR_BAD_TOKENIZER &&
-       strstr(problem, "has 299 tokens, the model 300") != NULL, "refused: %s", problem);
+           strstr(problem, "has 299 tokens, the model 300") != NULL,
+       "refused: %s", problem);
     o.tokenizer = folder_path("nowhere.bin");
     OK(pack_file(&o, problem, sizeof problem) == ERR_NOT_FOUND, "refused: %s", problem);
     unlink(folder_path("tok300.bin"));
@@ -360,7 +368,8 @@ static void test_temporary(void)
 
     setenv("TMPDIR", folder, 1);
     OK(pack_temporary(&o, path, sizeof path, problem, sizeof problem) == ERR_OK &&
-       pack_is_ingot(path, &e) && e == ERR_OK, "a temporary file %s", problem);
+           pack_is_ingot(path, &e) && e == ERR_OK,
+       "a temporary file %s", problem);
     OK(unlink(path) == 0, "which the caller removes");
     OK(!pack_is_ingot(folder_path("small.bin"), &e) && e == ERR_OK, "a checkpoint is no .ingot");
     OK(!pack_is_ingot(folder_path("nowhere"), &e) && e == ERR_NOT_FOUND, "nor is a missing file");
@@ -368,7 +377,8 @@ static void test_temporary(void)
 
 int main(void)
 {
-    static const char *const names[] = { "nmse", "a", "b", "small.bin", "tok300.bin", "other.bin",
+    static const char *const names[] = { "nmse",          "a",          "b",
+                                         "small.bin",     "tok300.bin", "other.bin",
                                          "tokenizer.bin", NULL };
 
     if (!OK(folder_make(), "a folder for files")) {

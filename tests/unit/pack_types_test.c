@@ -20,9 +20,14 @@ static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool ti
                        enum source_type type)
 {
     memset(&source, 0, sizeof source);
-    source.params = (struct ingot_params){ .dim = dim, .hidden = hidden, .n_layers = n_layers,
-                                           .n_heads = 4, .n_kv_heads = 2, .head_dim = dim / 4,
-                                           .vocab = 300, .tied = tied };
+    source.params = (struct ingot_params){ .dim = dim,
+                                           .hidden = hidden,
+                                           .n_layers = n_layers,
+                                           .n_heads = 4,
+                                           .n_kv_heads = 2,
+                                           .head_dim = dim / 4,
+                                           .vocab = 300,
+                                           .tied = tied };
     set_tensor(INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, type);
     set_tensor(INGOT_OUTPUT_NORM, INGOT_NO_LAYER, SOURCE_F32);
     if (!tied) {
@@ -64,17 +69,21 @@ static void test_mix(void)
 {
     set_source(256, 512, 22, false, SOURCE_F32); /* as many layers as TinyLlama */
     OK(mix_is(INGOT_ATTN_V, "6644644644644644644666") &&
-       mix_is(INGOT_FFN_DOWN, "6644644644644644644666"), "Q4_K_M: Q6_K in the layers that GGUF has");
+           mix_is(INGOT_FFN_DOWN, "6644644644644644644666"),
+       "Q4_K_M: Q6_K in the layers that GGUF has");
     OK(mix_is(INGOT_ATTN_K, "4444444444444444444444") &&
-       mix_is(INGOT_FFN_UP, "4444444444444444444444"), "and Q4_K in the other matrices");
+           mix_is(INGOT_FFN_UP, "4444444444444444444444"),
+       "and Q4_K in the other matrices");
     OK(chosen("q4_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
-       chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K, "output Q6_K");
+           chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K,
+       "output Q6_K");
     set_source(256, 512, 2, true, SOURCE_F32);
     OK(chosen("Q4_K_M", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q6_K,
        "a tied embedding is the output: Q6_K");
     OK(mix_is(INGOT_ATTN_V, "46"), "two layers");
     OK(chosen("q4_k", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K &&
-       chosen("q4_k", INGOT_FFN_DOWN, 1) == INGOT_Q4_K, "Q4_K alone is not mixed");
+           chosen("q4_k", INGOT_FFN_DOWN, 1) == INGOT_Q4_K,
+       "Q4_K alone is not mixed");
     OK(chosen("q4_k_m", INGOT_FFN_NORM, 1) == INGOT_F32, "a norm is F32 in every mix");
     OK(chosen("q5_k", INGOT_FFN_UP, 0) == INGOT_N_TYPES, "no such type");
 }
@@ -83,10 +92,12 @@ static void test_columns(void)
 {
     set_source(576, 1536, 30, true, SOURCE_F32);
     OK(chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q8_0 &&
-       chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 && chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
+           chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 &&
+           chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
        "576 columns are no multiple of 256: Q8_0");
-    OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K && chosen("q4_k_m", INGOT_FFN_DOWN, 0) ==
-       INGOT_Q6_K, "1536 are one");
+    OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K &&
+           chosen("q4_k_m", INGOT_FFN_DOWN, 0) == INGOT_Q6_K,
+       "1536 are one");
     OK(chosen("q4_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0, "Q4_0 pads them");
 }
 
@@ -114,8 +125,11 @@ static void test_bf16(void)
     static const struct {
         uint16_t weight;
         enum ingot_type type;
-    } pairs[] = { { 0xbf81, INGOT_F16 }, { 0x3380, INGOT_F16 }, { 0x3300, INGOT_F32 },
-                  { 0x4780, INGOT_F32 }, { 0x7f80, INGOT_F32 } };
+    } pairs[] = { { 0xbf81, INGOT_F16 },
+                  { 0x3380, INGOT_F16 },
+                  { 0x3300, INGOT_F32 },
+                  { 0x4780, INGOT_F32 },
+                  { 0x7f80, INGOT_F32 } };
     struct source_tensor *t;
     float row[256];
 
@@ -128,8 +142,8 @@ static void test_bf16(void)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         data[2 * 256 * 255] = (uint8_t)pairs[i].weight; /* in the last row */
         data[2 * 256 * 255 + 1] = (uint8_t)(pairs[i].weight >> 8);
-        OK(chosen(NULL, INGOT_ATTN_Q, 0) == pairs[i].type, "BF16 with %04x is %s",
-           pairs[i].weight, image_type_name(pairs[i].type));
+        OK(chosen(NULL, INGOT_ATTN_Q, 0) == pairs[i].type, "BF16 with %04x is %s", pairs[i].weight,
+           image_type_name(pairs[i].type));
     }
     source_read_row(t, 0, row);
     OK(row[0] == 1.0f && row[255] == 1.0f, "BF16 is read");
@@ -146,7 +160,7 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
     bool good = true;
 
     if (!OK(pack_parse_type(type, &o) && pack_synth(&o, 1, problem, sizeof problem) == ERR_OK &&
-            ingot_file_open(&f, o.output, problem, sizeof problem) == ERR_OK,
+                ingot_file_open(&f, o.output, problem, sizeof problem) == ERR_OK,
             "%s as %s %s", shape, type, problem)) {
         return;
     }
@@ -154,8 +168,8 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
         good = good && ingot_file_check_extent(&f, i) == ERR_OK;
     }
     OK(good && image_tensor(&f.image, INGOT_FFN_DOWN, 0)->type == down &&
-       image_tensor(&f.image, INGOT_ATTN_Q, 0)->type == query, "ffn_down is %s, attn_q %s",
-       image_type_name(down), image_type_name(query));
+           image_tensor(&f.image, INGOT_ATTN_Q, 0)->type == query,
+       "ffn_down is %s, attn_q %s", image_type_name(down), image_type_name(query));
     ingot_file_close(&f);
 }
 

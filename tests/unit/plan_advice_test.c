@@ -37,7 +37,8 @@ static void test_prediction(void)
     (void)plan_with((size_t)limit);
     transfer = plan.layer_read * 50; /* ns at 20 MB/s */
     OK(plan.n_pinned_layers == 3 && within(plan.decode_ns, transfer, 1) &&
-           within(plan.prefill_ns, transfer, 1), "with a slow card the card is what it takes");
+           within(plan.prefill_ns, transfer, 1),
+       "with a slow card the card is what it takes");
     set_rates(2000000000, 10000);
     (void)plan_with((size_t)limit);
     compute = total_bytes() * 10;
@@ -82,7 +83,8 @@ static void test_rest(void)
     request.rates.check = 2000;
     (void)plan_with(limit);
     OK(plan.n_streamed_layers == 12 && within(plan.decode_ns, compute + read * 2, 2) &&
-           plan.decode_ns > compute, "with slow cores a checksum adds to what they do");
+           plan.decode_ns > compute,
+       "with slow cores a checksum adds to what they do");
     request.rates.check = 500;
     request.rates.cores = 4;
     (void)plan_with(limit);
@@ -100,7 +102,8 @@ static void test_rest(void)
     compute = plan.decode_ns;
     request.rates.check = 2000;
     (void)plan_with(limit);
-    OK(plan.tiled_head && within(plan.decode_ns, compute + (plan.layer_read + plan.head_read) * 2, 2),
+    OK(plan.tiled_head &&
+           within(plan.decode_ns, compute + (plan.layer_read + plan.head_read) * 2, 2),
        "the tiles of a head have one too");
 }
 

@@ -53,8 +53,7 @@ static void make_image(enum ingot_type type, uint64_t gap)
             if (image_has_role(&header.params, (enum ingot_role)role)) {
                 bool matrix = image_role_is_matrix((enum ingot_role)role);
 
-                put_tensor(t++, (enum ingot_role)role, layer, layer + 1,
-                           matrix ? type : INGOT_F32);
+                put_tensor(t++, (enum ingot_role)role, layer, layer + 1, matrix ? type : INGOT_F32);
             }
         }
     }
@@ -81,10 +80,18 @@ static void set_params(uint32_t dim, uint32_t hidden, uint32_t layers, uint32_t 
                        uint32_t kv_heads, uint32_t vocab, uint32_t context, bool tied)
 {
     memset(&header, 0, sizeof header);
-    header.params = (struct ingot_params){
-        .family = INGOT_LLAMA, .dim = dim, .hidden = hidden, .n_layers = layers, .n_heads = heads,
-        .n_kv_heads = kv_heads, .head_dim = dim / heads, .vocab = vocab, .context = context,
-        .tied = tied, .rope_base = 1e4f, .norm_eps = 1e-5f };
+    header.params = (struct ingot_params){ .family = INGOT_LLAMA,
+                                           .dim = dim,
+                                           .hidden = hidden,
+                                           .n_layers = layers,
+                                           .n_heads = heads,
+                                           .n_kv_heads = kv_heads,
+                                           .head_dim = dim / heads,
+                                           .vocab = vocab,
+                                           .context = context,
+                                           .tied = tied,
+                                           .rope_base = 1e4f,
+                                           .norm_eps = 1e-5f };
 }
 
 static uint64_t total_bytes(void)

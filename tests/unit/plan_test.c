@@ -99,8 +99,8 @@ static size_t named_bytes(void)
 
 struct sweep {
     bool limits, monotone, tiles, sums, cures, seen[3]; /* tiled, streamed, resident */
-    uint64_t read;  /* a token's bytes at the limit before */
-    size_t least;   /* that fits */
+    uint64_t read;                                      /* a token's bytes at the limit before */
+    size_t least;                                       /* that fits */
     size_t n;
 };
 
@@ -236,7 +236,8 @@ static void test_arena(void)
     request.in_place = true;
     request.arena_bytes = most;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_IN_PLACE && plan.pinned_bytes == 0 &&
-           plan.io_bytes == 0, "in place takes neither weights nor slots");
+           plan.io_bytes == 0,
+       "in place takes neither weights nor slots");
     OK(plan_with(total_bytes() - 1) == ERR_OK && plan.residency == PLAN_STREAMED,
        "with mem= the weights are copied all the same");
 }
@@ -246,18 +247,21 @@ static void test_context(void)
     set_params(64, 172, 4, 8, 4, 512, 9000, true);
     make_image(INGOT_Q8_0, 0);
     OK(plan_with(0) == ERR_OK && plan.context == PLAN_DEFAULT_CONTEXT &&
-           plan.chunk == PLAN_DEFAULT_CHUNK, "a long context is cut to %u", plan.context);
+           plan.chunk == PLAN_DEFAULT_CHUNK,
+       "a long context is cut to %u", plan.context);
     request.context = 9000;
     OK(plan_with(0) == ERR_OK && plan.context == 9000, "unless it is asked for");
     request.context = 9001;
     OK(plan_with(0) == ERR_BAD_ARGUMENT && strstr(plan.problem, "9001") != NULL &&
-           strstr(plan.problem, "9000") != NULL, "%s", plan.problem);
+           strstr(plan.problem, "9000") != NULL,
+       "%s", plan.problem);
     request.context = 5;
     OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk is no longer");
     other = plan;
     request.chunk = 3;
     OK(plan_with(0) == ERR_OK && plan.chunk == 3 && plan.kv_bytes == other.kv_bytes &&
-           plan.scratch_bytes < other.scratch_bytes, "a smaller chunk takes less work space");
+           plan.scratch_bytes < other.scratch_bytes,
+       "a smaller chunk takes less work space");
     header.params.context = 7;
     request.context = 0;
     request.chunk = UINT32_MAX;
@@ -281,7 +285,8 @@ static void test_bounds(void)
             total += extents[i].bytes;
         }
         OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.kv_bytes == kv &&
-               plan.pinned_bytes == total, "at all bounds it is resident in an endless arena");
+               plan.pinned_bytes == total,
+           "at all bounds it is resident in an endless arena");
         OK(plan.scratch_bytes > (size_t)INGOT_MAX_CONTEXT * INGOT_MAX_HIDDEN * 8,
            "with work space for the whole context, %d GiB", (int)(plan.scratch_bytes >> 30));
         OK(plan_with(1) == ERR_NO_SPACE && plan_with(named_bytes()) == ERR_OK && tiles_cover() &&
@@ -314,8 +319,7 @@ static void test_spread(uint32_t vocab)
             gap = 0;
         }
         OK(plan.n_pinned_layers == pinned && !plan.pinned[1] && !plan.tiled_head &&
-               most <= least + layer &&
-               (gap == 0 || gap + tensors[0].bytes < least + 2 * layer),
+               most <= least + layer && (gap == 0 || gap + tensors[0].bytes < least + 2 * layer),
            "%u of 12 layers pinned, %u tokens: %d to %d KiB between two that stream",
            plan.n_pinned_layers, vocab, (int)(least >> 10), (int)(most >> 10));
     }

@@ -51,8 +51,10 @@ static void test_rates(enum ingot_type type)
         rig.team = &teams[i];
         rig_open(0, 0, false);
         r = probe(memory);
-        OK(is_measured(r, type) && r->check != 0, "%d cores: a matrix takes %u ps a byte and token, "
-           "in a chunk %u, a checksum %u", 1 + i, r->decode[type], r->prefill[type], r->check);
+        OK(is_measured(r, type) && r->check != 0,
+           "%d cores: a matrix takes %u ps a byte and token, "
+           "in a chunk %u, a checksum %u",
+           1 + i, r->decode[type], r->prefill[type], r->check);
         OK(!is_measured(r, INGOT_F32) && !is_measured(r, INGOT_F16), "other types are not asked");
         OK(finds_rest(memory), "the rest of a small layer takes %u ns", r->layer);
     }

@@ -93,7 +93,9 @@ static bool same(float a, float b)
 
 static void test_three_ways(bool four)
 {
-    struct source_tensor t = { .data = four ? q4k : q6k, .rows = ROWS, .cols = COLS,
+    struct source_tensor t = { .data = four ? q4k : q6k,
+                               .rows = ROWS,
+                               .cols = COLS,
                                .type = four ? SOURCE_Q4_K : SOURCE_Q6_K };
     static float kernel[COLS], ggml[COLS];
     bool format = true, source = true, zero = true;
@@ -148,18 +150,21 @@ static void test_worked_example(void)
     interleave_q4k(in4, &q4[3]);
     interleave_q6k(in6, &q6[3]);
     OK(p4[3456 + 2] == 0x34 && p4[3456 + 3] == 0x12 && p4[3456 + 18] == 0x78 &&
-       p4[3456 + 19] == 0x16 && p4[3513] == (41 | (54 & 3) << 6) && (p4[3577] & 15) == 54 >> 2 &&
-       p4[3877] == 0xb0, "the worked example of FORMAT.md, Q4_K");
+           p4[3456 + 19] == 0x16 && p4[3513] == (41 | (54 & 3) << 6) &&
+           (p4[3577] & 15) == 54 >> 2 && p4[3877] == 0xb0,
+       "the worked example of FORMAT.md, Q4_K");
     OK(p6[5042] == 0x34 && p6[5043] == 0x12 && p6[5105] == 99 && p6[5477] == 0xd0 &&
-       p6[6245] == 0x80, "and Q6_K");
+           p6[6245] == 0x80,
+       "and Q6_K");
 }
 
 /* ---- quantizers ------------------------------------------------------------------------------ */
 
 static void read_block(const uint8_t *block, bool four, float out[256])
 {
-    struct source_tensor t = { .data = block, .rows = 1, .cols = 256,
-                               .type = four ? SOURCE_Q4_K : SOURCE_Q6_K };
+    struct source_tensor t = {
+        .data = block, .rows = 1, .cols = 256, .type = four ? SOURCE_Q4_K : SOURCE_Q6_K
+    };
 
     source_read_row(&t, 0, out);
 }
@@ -171,8 +176,7 @@ static double block_error(const float w[256], bool four)
     float out[256];
     double error = 0;
 
-    if (!(four ? quantize_block_q4k(w, fit_ones, block)
-                : quantize_block_q6k(w, fit_ones, block))) {
+    if (!(four ? quantize_block_q4k(w, fit_ones, block) : quantize_block_q6k(w, fit_ones, block))) {
         return (double)NAN;
     }
     read_block(block, four, out);
@@ -333,7 +337,8 @@ static void test_fixtures(void)
 
         bytes_add(&json, "", 1);
         test_fixture((const char *)json.data, "\"Q4_K\"", data, true);
-        test_fixture((const char *)json.data, "\"Q6_K\"", data + 4 * (Q4K + 176), false); /* 176: Q5_K */
+        test_fixture((const char *)json.data, "\"Q6_K\"", data + 4 * (Q4K + 176),
+                     false); /* 176: Q5_K */
     }
     bytes_free(&gguf);
     bytes_free(&json);

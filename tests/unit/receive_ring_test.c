@@ -34,7 +34,8 @@ static void test_order(void)
     memset(&ring, 0, sizeof ring);
     OK(receive_ring_take(&ring) == -1, "empty at first");
     OK(put_all("abc") && receive_ring_held(&ring) == 3 && gives("abc") &&
-       receive_ring_take(&ring) == -1, "first in, first out");
+           receive_ring_take(&ring) == -1,
+       "first in, first out");
     receive_ring_put(&ring, 0);
     receive_ring_put(&ring, 255);
     OK(receive_ring_take(&ring) == 0 && receive_ring_take(&ring) == 255, "bytes of any value");
@@ -63,11 +64,17 @@ static void test_ctrl_c(void)
     memset(&ring, 0, sizeof ring);
     put_all("ab");
     OK(!receive_ring_take_ctrl_c(&ring), "no Ctrl-C");
-    put_all("\x03" "c\x03" "d");
+    put_all("\x03"
+            "c\x03"
+            "d");
     OK(receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring), "several count once");
     OK(gives("abcd") && receive_ring_take(&ring) == -1, "and what is around them stays");
-    put_all("\x03" "e");
-    OK(gives("\x03" "e") && !receive_ring_take_ctrl_c(&ring), "one that was given is no more");
+    put_all("\x03"
+            "e");
+    OK(gives("\x03"
+             "e") &&
+           !receive_ring_take_ctrl_c(&ring),
+       "one that was given is no more");
     put_all("f\x03");
     (void)receive_ring_take_ctrl_c(&ring);
     put_all("g\x03");
@@ -76,7 +83,8 @@ static void test_ctrl_c(void)
     }
     OK(!put_all("\x03") && receive_ring_take_ctrl_c(&ring) && !receive_ring_take_ctrl_c(&ring),
        "one that a full ring cannot keep is noted");
-    OK(gives("h") && put_all("\x03") && receive_ring_take_ctrl_c(&ring), "and the next one is, too");
+    OK(gives("h") && put_all("\x03") && receive_ring_take_ctrl_c(&ring),
+       "and the next one is, too");
 }
 
 static void *produce(void *arg)

@@ -146,8 +146,7 @@ static void test_random_stops(void)
        stopped, wrong);
 }
 
-static bool becomes(enum option_think think, bool inside, const char *text,
-                    const char *expected)
+static bool becomes(enum option_think think, bool inside, const char *text, const char *expected)
 {
     options_init(&options);
     options.think = think;
@@ -175,8 +174,7 @@ static void test_thoughts(void)
 {
     static const char both[] = "<think>\nwell\n</think>\n\nYes.";
 
-    OK(becomes(THINK_ON, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
-       "dimmed");
+    OK(becomes(THINK_ON, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."), "dimmed");
     OK(becomes(THINK_DIM, false, both, DIM("<think>\nwell\n</think>") "\n\nYes."),
        "as it may be asked for");
     OK(becomes(THINK_SHOW, false, both, both), "shown as they are");
@@ -189,13 +187,15 @@ static void test_thoughts(void)
        "a mark further on is text");
     OK(becomes(THINK_HIDE, false, "<thin ice>", "<thin ice>") &&
            becomes(THINK_HIDE, false, "<thinner>", "<thinner>") &&
-           becomes(THINK_HIDE, false, "<<think>", "<<think>"), "what only looks like one");
+           becomes(THINK_HIDE, false, "<<think>", "<<think>"),
+       "what only looks like one");
     OK(becomes(THINK_ON, false, "<think>endless</thi", DIM("<think>endless</thi")),
        "the terminal is bright again when a reply is cut off");
     OK(becomes(THINK_HIDE, false, "<think>endless </thought", "(thinking.: 18 tokens)\n"),
        "and hidden ones are counted");
-    OK(becomes(THINK_ON, false, "<think>a\xc3</think>\xa9", DIM("<think>a\xef\xbf\xbd</think>")
-               "\xef\xbf\xbd"), "a character cut by a mark is none");
+    OK(becomes(THINK_ON, false, "<think>a\xc3</think>\xa9",
+               DIM("<think>a\xef\xbf\xbd</think>") "\xef\xbf\xbd"),
+       "a character cut by a mark is none");
     options_init(&options);
     options_set(&options, "stop", "</think>", NULL);
     begin(false);
@@ -203,7 +203,8 @@ static void test_thoughts(void)
     OK(strcmp(shown, DIM("<think>no")) == 0 && reply.shown == 9, "a stop string within thoughts");
     OK(reply_text_is_mark("</think>", 8) && reply_text_is_mark("[THINK]", 7) &&
            !reply_text_is_mark("</think> ", 9) && reply_text_opens("A:<think>\n", 10) &&
-           !reply_text_opens("</think>\n", 9) && !reply_text_opens("think>", 6), "which are marks");
+           !reply_text_opens("</think>\n", 9) && !reply_text_opens("think>", 6),
+       "which are marks");
 }
 
 int main(void)

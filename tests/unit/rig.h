@@ -29,11 +29,11 @@ static struct rig {
     struct fake_block fake;
     enum rig_pace pace;
     unsigned n_polls;
-    uint16_t *reads;        /* of each sector */
-    long flip_sector;       /* arrives with a flipped bit ... */
-    unsigned flip_times;    /* ... so often */
-    unsigned fail_percent;  /* of requests fail, and as many arrive with a flipped bit */
-    uint32_t random;        /* which ones */
+    uint16_t *reads;       /* of each sector */
+    long flip_sector;      /* arrives with a flipped bit ... */
+    unsigned flip_times;   /* ... so often */
+    unsigned fail_percent; /* of requests fail, and as many arrive with a flipped bit */
+    uint32_t random;       /* which ones */
     struct file file;
     struct kernels kernels;
     struct team *team;
@@ -47,8 +47,7 @@ static struct rig {
 
 /* References under the sanitizers where they are watched; where they would be most of a long
  * test's time this CPU's own, in `make test`. */
-__attribute__((unused))
-static void rig_compute(bool watched)
+__attribute__((unused)) static void rig_compute(bool watched)
 {
     const char *all = getenv("INGOT_LONG");
 
@@ -56,20 +55,19 @@ static void rig_compute(bool watched)
                                                                      : host_cpu_features();
 }
 
-__attribute__((noreturn, unused))
-static void rig_die(const char *why)
+__attribute__((noreturn, unused)) static void rig_die(const char *why)
 {
     printf("Bail out! %s\n", why);
     exit(1);
 }
 
-__attribute__((unused))
-static void rig_make_model(const char *shape, enum ingot_type type)
+__attribute__((unused)) static void rig_make_model(const char *shape, enum ingot_type type)
 {
     const char *base = getenv("TMPDIR");
     char path[256], problem[256];
-    struct pack_options o = { .input = shape, .output = path, .type = type, .type_given = true,
-                              .quiet = true };
+    struct pack_options o = {
+        .input = shape, .output = path, .type = type, .type_given = true, .quiet = true
+    };
     FILE *in;
 
     snprintf(path, sizeof path, "%s/ingot-rig-%ld.ingot", base != NULL ? base : "/tmp",
@@ -128,8 +126,7 @@ static uint64_t rig_ticks(void)
 }
 
 /* An engine that is opened, not loaded. limit: mem=, 0 none. */
-__attribute__((unused))
-static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
+__attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
 {
     static const struct file_timeout timeout = { rig_ticks, 1u << 30 };
 
@@ -151,15 +148,18 @@ static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
     kernels_select(&rig.kernels, rig.features);
     if (rig.ram == NULL)
         rig.ram = aligned_alloc(4096, RIG_RAM);
-    rig.setup = (struct engine_setup){ .ram = { rig.ram, RIG_RAM }, .file = &rig.file,
-                                       .team = rig.team, .kernels = &rig.kernels,
-                                       .weight_limit = limit, .chunk = chunk,
-                                       .kv_type = rig.kv_type, .guesses = rig.guesses };
+    rig.setup = (struct engine_setup){ .ram = { rig.ram, RIG_RAM },
+                                       .file = &rig.file,
+                                       .team = rig.team,
+                                       .kernels = &rig.kernels,
+                                       .weight_limit = limit,
+                                       .chunk = chunk,
+                                       .kv_type = rig.kv_type,
+                                       .guesses = rig.guesses };
     return engine_open(&rig.engine, &rig.setup);
 }
 
-__attribute__((unused))
-static enum err rig_start(size_t limit, uint32_t chunk, bool in_place)
+__attribute__((unused)) static enum err rig_start(size_t limit, uint32_t chunk, bool in_place)
 {
     enum err e = rig_open(limit, chunk, in_place);
 
@@ -173,8 +173,7 @@ struct rig_limits {
     size_t all;     /* everything */
 };
 
-__attribute__((unused))
-static struct rig_limits rig_limits(void)
+__attribute__((unused)) static struct rig_limits rig_limits(void)
 {
     struct rig_limits l = { 0 };
 
@@ -192,8 +191,7 @@ static struct rig_limits rig_limits(void)
 }
 
 /* Some ids of a text, the same ones always; 3 .. vocab-1. */
-__attribute__((unused))
-static void rig_ids(uint32_t *ids, size_t n)
+__attribute__((unused)) static void rig_ids(uint32_t *ids, size_t n)
 {
     uint32_t random = 7;
 
@@ -203,15 +201,13 @@ static void rig_ids(uint32_t *ids, size_t n)
     }
 }
 
-__attribute__((unused))
-static size_t rig_logits_bytes(void)
+__attribute__((unused)) static size_t rig_logits_bytes(void)
 {
     return rig.engine.image.header->params.vocab * sizeof(float);
 }
 
 /* One core that is this thread, for tests where cores do not matter. */
-__attribute__((unused))
-static void rig_alone(void)
+__attribute__((unused)) static void rig_alone(void)
 {
     static struct team team;
 

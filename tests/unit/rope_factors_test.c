@@ -22,8 +22,8 @@ static void test_yarn(void)
     const struct rope_yarn y = { 4.0, 32768, 32.0, 1.0 };
 
     /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
-    OK(rope_factors_take(&s) == ERR_OK &&
-       rope_factors_yarn(&s, INGOT_ROPE_GLOBAL, &y) == ERR_OK, "yarn %s", s.problem);
+    OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn(&s, INGOT_ROPE_GLOBAL, &y) == ERR_OK,
+       "yarn %s", s.problem);
     OK(near(factor(INGOT_ROPE_GLOBAL, 0), 1.0) && near(factor(INGOT_ROPE_GLOBAL, 23), 1.0),
        "fast pairs stay");
     OK(near(factor(INGOT_ROPE_GLOBAL, 40), 4.0) && near(factor(INGOT_ROPE_GLOBAL, 63), 4.0),
@@ -37,7 +37,8 @@ static void test_yarn(void)
 static void test_bounds(void)
 {
     OK(rope_factors_scale(&s, INGOT_ROPE_LONG, 8.0f) == ERR_OK &&
-       factor(INGOT_ROPE_LONG, 5) == 8.0f, "one factor for all");
+           factor(INGOT_ROPE_LONG, 5) == 8.0f,
+       "one factor for all");
     OK(rope_factors_scale(&s, INGOT_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
     OK(rope_factors_scale(&s, INGOT_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
     OK(rope_factors_scale(&s, INGOT_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);

@@ -63,8 +63,8 @@ static void refuse_header(const char *header, const char *words)
     refuse_file(file_of(header, 64), ERR_BAD_MODEL, words);
 }
 
-#define ENTRY(shape, offsets) "{\"a.b\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":" \
-                              offsets "}}"
+#define ENTRY(shape, offsets) \
+    "{\"a.b\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
 
 static void test_header(void)
 {
@@ -77,12 +77,14 @@ static void test_header(void)
     struct safetensors f;
 
     OK(parse(&b, &f) == ERR_OK && f.n_tensors == 2 && strcmp(f.tensors[0].name, "a") == 0 &&
-       f.tensors[0].n_dims == 2 && f.tensors[1].first == 24, "two tensors, by their places %s",
-       source.problem);
+           f.tensors[0].n_dims == 2 && f.tensors[1].first == 24,
+       "two tensors, by their places %s", source.problem);
     OK(safetensors_as_source(&source, &f.tensors[0], &t) == ERR_OK && t.rows == 2 && t.cols == 3 &&
-       t.type == SOURCE_F32, "a matrix");
+           t.type == SOURCE_F32,
+       "a matrix");
     OK(safetensors_as_source(&source, &f.tensors[1], &t) == ERR_OK && t.rows == 1 && t.cols == 4 &&
-       t.type == SOURCE_BF16, "a vector is one row");
+           t.type == SOURCE_BF16,
+       "a vector is one row");
     safetensors_free(&f);
     bytes_free(&b);
 }
@@ -141,9 +143,14 @@ static char config[4096];
 static const char *config_of(const char *more)
 {
     static const char *const fields[] = {
-        "\"architectures\":[\"LlamaForCausalLM\"]", "\"model_type\":\"llama\"",
-        "\"hidden_size\":32", "\"intermediate_size\":12", "\"num_hidden_layers\":4",
-        "\"num_attention_heads\":2", "\"num_key_value_heads\":1", "\"vocab_size\":11",
+        "\"architectures\":[\"LlamaForCausalLM\"]",
+        "\"model_type\":\"llama\"",
+        "\"hidden_size\":32",
+        "\"intermediate_size\":12",
+        "\"num_hidden_layers\":4",
+        "\"num_attention_heads\":2",
+        "\"num_key_value_heads\":1",
+        "\"vocab_size\":11",
         "\"max_position_embeddings\":64",
     };
     size_t used = (size_t)snprintf(config, sizeof config, "{%s", more);
@@ -211,12 +218,14 @@ static void test_config_refused(void)
     refuse_config(FAMILY("Phi3") ",\"partial_rotary_factor\":0.01", ERR_UNSUPPORTED, "rope_dims");
     refuse_config(FAMILY("Gemma2") ",\"query_pre_attn_scalar\":-1", ERR_UNSUPPORTED, "attn_scale");
     refuse_config(FAMILY("Qwen2") ",\"use_sliding_window\":true,\"sliding_window\":8,"
-                  "\"max_window_layers\":2", ERR_UNSUPPORTED, "\"max_window_layers\"");
+                                  "\"max_window_layers\":2",
+                  ERR_UNSUPPORTED, "\"max_window_layers\"");
     refuse_config(FAMILY("Mistral") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
-                  "\"sliding_attention\",\"full_attention\",\"full_attention\"]", ERR_UNSUPPORTED,
-                  "\"layer_types\" makes layer 1 'sliding_attention'");
+                                    "\"sliding_attention\",\"full_attention\",\"full_attention\"]",
+                  ERR_UNSUPPORTED, "\"layer_types\" makes layer 1 'sliding_attention'");
     refuse_config(FAMILY("Gemma3") ",\"sliding_window\":8,\"layer_types\":"
-                  "[\"sliding_attention\"]", ERR_BAD_MODEL, "\"layer_types\" has 1 entries");
+                                   "[\"sliding_attention\"]",
+                  ERR_BAD_MODEL, "\"layer_types\" has 1 entries");
 }
 
 static void test_field_twice(void)
@@ -236,12 +245,13 @@ static void test_scaling_refused(void)
                   ERR_BAD_MODEL, "high_freq_factor");
     refuse_config(FAMILY("Phi3") "," SCALING("\"type\":\"longrope\""), ERR_BAD_MODEL,
                   "original_max_position_embeddings");
-    refuse_config(FAMILY("Phi3") ",\"original_max_position_embeddings\":16,"
-                  SCALING("\"type\":\"longrope\",\"short_factor\":[1,1],\"long_factor\":[2]"),
+    refuse_config(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
+                      "\"type\":\"longrope\",\"short_factor\":[1,1],\"long_factor\":[2]"),
                   ERR_BAD_MODEL, "2 numbers in \"short_factor\", 8 are needed");
-    refuse_config(FAMILY("Phi3") ",\"original_max_position_embeddings\":16,\"sliding_window\":8,"
-                  SCALING("\"type\":\"longrope\""), ERR_UNSUPPORTED,
-                  "longrope with a sliding window");
+    refuse_config(
+        FAMILY("Phi3") ",\"original_max_position_embeddings\":16,\"sliding_window\":8," SCALING(
+            "\"type\":\"longrope\""),
+        ERR_UNSUPPORTED, "longrope with a sliding window");
 }
 
 static bool near(float a, double b)
@@ -254,36 +264,44 @@ static void test_families(void)
     const struct ingot_params *p = &source.params;
 
     OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
-       p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
-       near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4),
+           p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
+           near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4),
        "a llama %s", source.problem);
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
-       p->global_every == 0 && near(p->rope_base_local, 1e4), "a mistral's window");
+           p->global_every == 0 && near(p->rope_base_local, 1e4),
+       "a mistral's window");
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
        "a window beyond the context is none");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8") == ERR_OK && p->window == 0 &&
-       p->features == INGOT_QKV_BIAS, "qwen2 does not use its window unless told");
+           p->features == INGOT_QKV_BIAS,
+       "qwen2 does not use its window unless told");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
-            "\"max_window_layers\":0") == ERR_OK && p->window == 8, "and uses it when it is");
+                                 "\"max_window_layers\":0") == ERR_OK &&
+           p->window == 8,
+       "and uses it when it is");
     OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
-            "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") == ERR_OK &&
-       p->global_every == 2 && near(p->attn_scale, 0.125) && near(p->embedding_scale, sqrt(32.0)) &&
-       p->tied == 1 && near(p->attn_softcap, 50), "gemma2's scales, window and caps");
+                                  "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") ==
+               ERR_OK &&
+           p->global_every == 2 && near(p->attn_scale, 0.125) &&
+           near(p->embedding_scale, sqrt(32.0)) && p->tied == 1 && near(p->attn_softcap, 50),
+       "gemma2's scales, window and caps");
     OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":512,\"rope_theta\":1e6,"
-            "\"sliding_window_pattern\":2") == ERR_OK && p->window == 512 && p->global_every == 2 &&
-       near(p->rope_base, 1e6) && near(p->rope_base_local, 1e4),
+                                  "\"sliding_window_pattern\":2") == ERR_OK &&
+           p->window == 512 && p->global_every == 2 && near(p->rope_base, 1e6) &&
+           near(p->rope_base_local, 1e4),
        "gemma3's local layers have a base of their own, however wide the window");
-    OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":8,\"rope_parameters\":{"
-            "\"full_attention\":{\"rope_type\":\"linear\",\"factor\":8,\"rope_theta\":5e5},"
-            "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":100}},"
-            "\"layer_types\":[\"sliding_attention\",\"full_attention\","
-            "\"sliding_attention\",\"full_attention\"]")
-           == ERR_OK && p->global_every == 2 && near(p->rope_base, 5e5) &&
-       near(p->rope_base_local, 100) && near(source.rope[0], 8) &&
-       near(source.rope[8 * INGOT_ROPE_LOCAL], 1), "gemma3 as Transformers 5 writes it %s",
-       source.problem);
+    OK(read_more(FAMILY(
+           "Gemma3") ",\"head_dim\":16,\"sliding_window\":8,\"rope_parameters\":{"
+                     "\"full_attention\":{\"rope_type\":\"linear\",\"factor\":8,\"rope_theta\":5e5},"
+                     "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":100}},"
+                     "\"layer_types\":[\"sliding_attention\",\"full_attention\","
+                     "\"sliding_attention\",\"full_attention\"]") == ERR_OK &&
+           p->global_every == 2 && near(p->rope_base, 5e5) && near(p->rope_base_local, 100) &&
+           near(source.rope[0], 8) && near(source.rope[8 * INGOT_ROPE_LOCAL], 1),
+       "gemma3 as Transformers 5 writes it %s", source.problem);
     OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
-       near(p->rope_base, 77) && source.rope == NULL, "rope_parameters of one kind");
+           near(p->rope_base, 77) && source.rope == NULL,
+       "rope_parameters of one kind");
 }
 
 static void test_scaling(void)
@@ -294,24 +312,28 @@ static void test_scaling(void)
      * 199, 628, 1987, ... of an original context of 64: up to 16 they stay, beyond 64 they are
      * divided by 8, and 62.8 lies between, at (64 / 62.8 - 1) / 3 of the ramp; so does 19.9. */
     OK(read_more(SCALING("\"rope_type\":\"llama3\",\"factor\":8,\"low_freq_factor\":1,"
-                    "\"high_freq_factor\":4,\"original_max_position_embeddings\":64")) == ERR_OK &&
-       near(source.rope[0], 1) && near(source.rope[3], 8) && near(source.rope[7], 8), "llama3 %s",
-       source.problem);
+                         "\"high_freq_factor\":4,\"original_max_position_embeddings\":64")) ==
+               ERR_OK &&
+           near(source.rope[0], 1) && near(source.rope[3], 8) && near(source.rope[7], 8),
+       "llama3 %s", source.problem);
     if (source.rope != NULL) {
         double smooth = (64.0 / (2 * M_PI * 10.0) - 1) / 3;
 
         OK(near(source.rope[2], 1 / ((1 - smooth) / 8 + smooth)) &&
-           near(source.rope[8 * INGOT_ROPE_LONG + 2], source.rope[2]), "and its ramp");
+               near(source.rope[8 * INGOT_ROPE_LONG + 2], source.rope[2]),
+           "and its ramp");
     }
     OK(read_more(SCALING("\"type\":\"linear\",\"factor\":2")) == ERR_OK && near(source.rope[5], 2),
        "linear");
-    OK(read_more(FAMILY("Phi3") ",\"original_max_position_embeddings\":16,"
-            SCALING("\"type\":\"longrope\",\"short_factor\":[1,1,1,1,1,1,1,1.5],"
-                    "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK && p->rope_context == 16 &&
-       near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) && near(source.rope[7], 1.5) &&
-       near(source.rope[8 * INGOT_ROPE_LONG + 7], 3), "longrope %s", source.problem);
-    OK(read_more(SCALING("\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16"))
-           == ERR_OK && near(p->rope_magnitude, 0.1 * log(4) + 1) && near(source.rope[7], 4),
+    OK(read_more(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
+           "\"type\":\"longrope\",\"short_factor\":[1,1,1,1,1,1,1,1.5],"
+           "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
+           p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
+           near(source.rope[7], 1.5) && near(source.rope[8 * INGOT_ROPE_LONG + 7], 3),
+       "longrope %s", source.problem);
+    OK(read_more(SCALING(
+           "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&
+           near(p->rope_magnitude, 0.1 * log(4) + 1) && near(source.rope[7], 4),
        "yarn %s", source.problem);
 }
 
@@ -351,9 +373,11 @@ static void save_weights(const char *name, size_t first, size_t last, struct nam
         if (n->name == NULL) {
             continue;
         }
-        used += (size_t)snprintf(header + used, sizeof header - used, "%s\"%s\":{\"dtype\":\"%s\","
-                                 "\"shape\":%s,\"data_offsets\":[%zu,%zu]}", used == 0 ? "{" : ",",
-                                 n->name, n->dtype, n->shape, at, at + n->elements * width);
+        used += (size_t)snprintf(header + used, sizeof header - used,
+                                 "%s\"%s\":{\"dtype\":\"%s\","
+                                 "\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+                                 used == 0 ? "{" : ",", n->name, n->dtype, n->shape, at,
+                                 at + n->elements * width);
         at += n->elements * width;
     }
     snprintf(header + used, sizeof header - used, "}");
@@ -393,7 +417,8 @@ static void refuse_tensor(struct named more, size_t left_out, enum err expected,
 
 static void test_tensors(void)
 {
-    save_text("config.json", "{\"model_type\":\"llama\",\"hidden_size\":8,\"intermediate_size\":12,"
+    save_text("config.json",
+              "{\"model_type\":\"llama\",\"hidden_size\":8,\"intermediate_size\":12,"
               "\"num_hidden_layers\":1,\"num_attention_heads\":2,\"num_key_value_heads\":1,"
               "\"vocab_size\":11,\"max_position_embeddings\":16}");
     save_weights("model.safetensors", 0, N_LLAMA, nothing);
@@ -444,7 +469,7 @@ static void test_index(void)
     save_weights("a.safetensors", 0, 5, nothing);
     save_weights("b.safetensors", 5, N_LLAMA, nothing);
     save_text("model.safetensors.index.json", "{\"weight_map\":{\"x\":\"a.safetensors\","
-              "\"y\":\"b.safetensors\",\"z\":\"a.safetensors\"}}");
+                                              "\"y\":\"b.safetensors\",\"z\":\"a.safetensors\"}}");
     OK(open_folder() == ERR_OK, "two files by an index %s", source.problem);
     refuse_index("{\"weight_map\":{\"x\":\"a.safetensors\"}}", ERR_BAD_MODEL,
                  "attn_k of layer 0 is missing");
@@ -461,8 +486,12 @@ static void test_index(void)
 
 int main(void)
 {
-    static const char *const names[] = { "config.json", "model.safetensors", "a.safetensors",
-                                         "b.safetensors", "model.safetensors.index.json", NULL };
+    static const char *const names[] = { "config.json",
+                                         "model.safetensors",
+                                         "a.safetensors",
+                                         "b.safetensors",
+                                         "model.safetensors.index.json",
+                                         NULL };
 
     test_header();
     test_hostile();

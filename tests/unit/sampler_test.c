@@ -52,9 +52,9 @@ static void test_greedy(void)
     l[4] = -1;
     s = greedy(4);
     recent[0] = 4;
-    OK(pick(&s, (float[3]) { -1, -2, -3 }, 3, (uint32_t[1]) { 0 }, 1) == 1,
+    OK(pick(&s, (float[3]){ -1, -2, -3 }, 3, (uint32_t[1]){ 0 }, 1) == 1,
        "a negative logit is multiplied");
-    OK(pick(&s, l, 6, (uint32_t[2]) { 600, 0xffffffffu }, 2) == 1, "foreign ids do nothing");
+    OK(pick(&s, l, 6, (uint32_t[2]){ 600, 0xffffffffu }, 2) == 1, "foreign ids do nothing");
 }
 
 static void test_window(void)
@@ -85,11 +85,11 @@ static void test_damaged(void)
     l[3] = INFINITY;
     OK(pick(&s, l, 4, NULL, 0) == 3, "infinity is the largest number");
     s = greedy(0.5f);
-    OK(pick(&s, (float[2]) { 3e38f, 1 }, 2, (uint32_t[1]) { 0 }, 1) == 0,
+    OK(pick(&s, (float[2]){ 3e38f, 1 }, 2, (uint32_t[1]){ 0 }, 1) == 0,
        "a penalty that overflows stays defined");
     p.temp = 1e-40f;
     sampler_init(&s, &p);
-    OK(pick(&s, (float[3]) { 1, 2, 1.99f }, 3, NULL, 0) == 1, "a tiny temperature is greedy");
+    OK(pick(&s, (float[3]){ 1, 2, 1.99f }, 3, NULL, 0) == 1, "a tiny temperature is greedy");
 }
 
 /* ---- distributions ---- */
@@ -129,7 +129,7 @@ static size_t expect(struct entry *e, const float *from, size_t n, const struct 
     size_t kept;
 
     for (size_t i = 0; i < n; i++) {
-        e[i] = (struct entry) { from[i], (uint32_t)i, 0 };
+        e[i] = (struct entry){ from[i], (uint32_t)i, 0 };
     }
     qsort(e, n, sizeof *e, compare_entries);
     n = p->top_k > 0 && p->top_k < n ? p->top_k : n;
@@ -193,8 +193,9 @@ static void test_distribution(const char *name, struct sampler_params p, size_t 
 
 static void test_distributions(void)
 {
-    struct sampler_params off = { .temp = 1, .top_p = 1, .min_p = 0, .repeat = 1, .top_k = 0,
-                                  .seed = 1 };
+    struct sampler_params off = {
+        .temp = 1, .top_p = 1, .min_p = 0, .repeat = 1, .top_k = 0, .seed = 1
+    };
     struct sampler_params p = off;
 
     test_distribution("no filter", p, VOCAB);

@@ -45,9 +45,13 @@ static enum err card_poll(struct block_device *dev)
 
 static void insert_card(size_t bytes)
 {
-    card.dev = (struct block_device) { .name = "a card", .n_sectors = FILE_BYTES / SECTOR_BYTES,
-                                       .max_sectors = 16, .queue_depth = 4, .writable = true,
-                                       .submit = card_submit, .poll = card_poll };
+    card.dev = (struct block_device){ .name = "a card",
+                                      .n_sectors = FILE_BYTES / SECTOR_BYTES,
+                                      .max_sectors = 16,
+                                      .queue_depth = 4,
+                                      .writable = true,
+                                      .submit = card_submit,
+                                      .poll = card_poll };
     card.sectors_left = ALL;
     if (file_open_device(&file, &card.dev, bytes, NULL) != ERR_OK)
         rig_die("the card does not open");
@@ -58,8 +62,8 @@ static struct turns turns;
 
 static struct saved_chat_state state_of(uint32_t n_ids)
 {
-    return (struct saved_chat_state) { &rig.engine.image, &rig.engine.kv, rig.engine.ids, n_ids,
-                                       n_ids / 2, true, &turns };
+    return (struct saved_chat_state){ &rig.engine.image, &rig.engine.kv, rig.engine.ids, n_ids,
+                                      n_ids / 2,         true,           &turns };
 }
 
 /* n turns of ten tokens, whose texts are told apart by the seed. */
@@ -188,7 +192,8 @@ static void test_stopped(void)
         steps_left = i;
         told = 0;
         OK(saved_chat_write(&saved, &file, &state, step, NULL) == ERR_ABORTED &&
-           strstr(saved.problem, "Ctrl-C") != NULL, "saving stops after %u steps", i + 1);
+               strstr(saved.problem, "Ctrl-C") != NULL,
+           "saving stops after %u steps", i + 1);
     }
     OK(load(&state) == ERR_OK && state.n_ids == 101 && next_hash() == hash,
        "and the one before is there");
@@ -201,7 +206,8 @@ static void test_stopped(void)
     steps_left = 1000;
     told = 0;
     OK(saved_chat_read(&saved, &file, &state, step, NULL) == ERR_OK && steps_left < 1000 &&
-       next_hash() == hash, "and goes through to its end another time");
+           next_hash() == hash,
+       "and goes through to its end another time");
 }
 
 /* At every sector: the old conversation or the new one. */
@@ -250,8 +256,10 @@ static void test_power_cuts(void)
     }
     OK(wrong == 0, "power lost after any of %ld sectors leaves a whole conversation (%u wrong)",
        sectors, wrong);
-    OK(olds == (unsigned)sectors && news == 1, "the old one until the last sector, then the new "
-       "(%u, %u)", olds, news);
+    OK(olds == (unsigned)sectors && news == 1,
+       "the old one until the last sector, then the new "
+       "(%u, %u)",
+       olds, news);
 }
 
 static void test_damage(void)
@@ -277,8 +285,8 @@ static void test_damage(void)
         }
         card.data[at] ^= 4;
     }
-    OK(wrong == 0 && older > 90, "a flipped bit anywhere gives the older one (%u, %u wrong)",
-       older, wrong);
+    OK(wrong == 0 && older > 90, "a flipped bit anywhere gives the older one (%u, %u wrong)", older,
+       wrong);
     card.data[1000] ^= 1;
     card.data[FILE_BYTES / 2 + 1000] ^= 1;
     lost = load(&state) == ERR_BAD_CHECKSUM;
@@ -329,7 +337,8 @@ static void test_contradictions(void)
        "a turn before the one before it");
     OK(load_changed(TURNS + 16 + 4, 101, 2) == ERR_BAD_MODEL, "a reply beyond the tokens");
     OK(load_changed(TURNS + 16 + 8, 0, 2) == ERR_BAD_MODEL, "a text at another's place");
-    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 2) == ERR_BAD_MODEL, "a text beyond the texts");
+    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 2) == ERR_BAD_MODEL,
+       "a text beyond the texts");
     OK(load_changed(TURNS + 16, 10, 1) == ERR_BAD_MODEL &&
            strstr(saved.problem, "another version of Ingot (1): save anew") != NULL,
        "a file of before: %s", saved.problem);

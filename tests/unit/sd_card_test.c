@@ -20,7 +20,7 @@ static struct {
     unsigned polls;
     enum sd_fault fault; /* of the command in progress */
     bool present;
-    bool dead;           /* never ends anything */
+    bool dead; /* never ends anything */
     unsigned n_stops, n_resets, n_tunes;
     uint32_t hz;
     unsigned bits;
@@ -62,8 +62,7 @@ static enum err host_poll(struct sd_host *host)
     if (h.dead || h.polls++ == 0)
         return ERR_BUSY;
     h.command->fault = h.fault;
-    return h.fault == SD_FAULT_NONE            ? ERR_OK
-           : h.fault == SD_FAULT_DATA ? ERR_IO : ERR_TIMEOUT;
+    return h.fault == SD_FAULT_NONE ? ERR_OK : h.fault == SD_FAULT_DATA ? ERR_IO : ERR_TIMEOUT;
 }
 
 static void host_stop(struct sd_host *host)
@@ -111,9 +110,9 @@ static bool host_is_present(struct sd_host *host)
     return h.present;
 }
 
-static const struct sd_host_ops ops = { host_start, host_poll, host_stop, host_reset, host_set_bus,
-                                        host_set_1v8, host_tune, host_is_present,
-                                        sd_bus_identify };
+static const struct sd_host_ops ops = { host_start, host_poll,       host_stop,
+                                        host_reset, host_set_bus,    host_set_1v8,
+                                        host_tune,  host_is_present, sd_bus_identify };
 
 static void set_up(uint32_t abilities)
 {
@@ -167,10 +166,10 @@ static bool holds(uint64_t sector, uint32_t n)
 static void test_csd(void)
 {
     /* A 1 GB card and a 32 GB card as they answer in the field, and a later version. */
-    static const uint8_t small[16] = { 0x00, 0x2f, 0x00, 0x32, 0x5f, 0x59, 0x83, 0xc8, 0xbe, 0xfb,
-                                       0xcf, 0xff, 0x92, 0x40, 0x40, 0x00 };
-    static const uint8_t large[16] = { 0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0x00, 0x00, 0xed, 0xc8,
-                                       0x7f, 0x80, 0x0a, 0x40, 0x40, 0x00 };
+    static const uint8_t small[16] = { 0x00, 0x2f, 0x00, 0x32, 0x5f, 0x59, 0x83, 0xc8,
+                                       0xbe, 0xfb, 0xcf, 0xff, 0x92, 0x40, 0x40, 0x00 };
+    static const uint8_t large[16] = { 0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0x00, 0x00,
+                                       0xed, 0xc8, 0x7f, 0x80, 0x0a, 0x40, 0x40, 0x00 };
     struct sd_facts f = { 0 };
     uint32_t csd[4];
 
@@ -207,9 +206,11 @@ static void test_other_registers(void)
     status[11] = 0x02; /* group 2, mode 1 */
     status[16] = 0x13; /* group 2 chose 1, group 1 chose 3 */
     OK(sd_switch_offers(status, 1, 3) && !sd_switch_offers(status, 1, 2) &&
-       sd_switch_offers(status, 2, 1), "CMD6 offers");
+           sd_switch_offers(status, 2, 1),
+       "CMD6 offers");
     OK(sd_switch_chose(status, 1, 3) && sd_switch_chose(status, 2, 1) &&
-       !sd_switch_chose(status, 1, 1), "CMD6 chose");
+           !sd_switch_chose(status, 1, 1),
+       "CMD6 chose");
     ext[212] = 0x00, ext[213] = 0x10, ext[214] = 0x20, ext[215] = 0x01;
     sd_facts_emmc_ext_csd(&f, ext);
     OK(f.n_sectors == 0x01201000, "EXT_CSD counts sectors");
@@ -219,8 +220,9 @@ static void test_other_registers(void)
 
 static void test_start(void)
 {
-    static const uint8_t sequence[] = { 0, 8, 55, 0x80 | 41, 55, 0x80 | 41, 55, 0x80 | 41, 55,
-                                        0x80 | 41, 2, 3, 9, 7, 55, 0x80 | 51, 55, 0x80 | 6, 6, 6 };
+    static const uint8_t sequence[] = { 0,  8,         55, 0x80 | 41, 55, 0x80 | 41, 55, 0x80 | 41,
+                                        55, 0x80 | 41, 2,  3,         9,  7,         55, 0x80 | 51,
+                                        55, 0x80 | 6,  6,  6 };
 
     set_up(PLAIN);
     open_card();
@@ -228,7 +230,8 @@ static void test_start(void)
     OK(fake.n_log == sizeof sequence && memcmp(fake.log, sequence, sizeof sequence) == 0,
        "with the commands of figures 4-1 to 4-3, in their order");
     OK(h.hz == 50000000 && h.bits == 4 && h.timing == SD_TIMING_HIGH && fake.width == 4 &&
-       fake.mode == 1, "four bits at high speed on both sides");
+           fake.mode == 1,
+       "four bits at high speed on both sides");
     OK(device.max_sectors == 128 && device.writable, "requests as large as the host takes");
 
     set_up(SD_CAN_HIGH_SPEED);
@@ -243,7 +246,8 @@ static void test_start(void)
     fake.is_version_1 = true;
     open_card();
     OK(device.problem == NULL && device.n_sectors == FAKE_SD_SECTORS &&
-       fake_sd_count(&fake, 16) == 1 && h.hz == 25000000, "a card of version 1, 25 MHz");
+           fake_sd_count(&fake, 16) == 1 && h.hz == 25000000,
+       "a card of version 1, 25 MHz");
     OK(read_at(77, 3) == ERR_OK && holds(77, 3), "which counts bytes");
 }
 
@@ -291,11 +295,13 @@ static void test_emmc(void)
     open_card();
     OK(device.problem == NULL && device.n_sectors == 0x01001000, "and starts where one may be");
     OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
-       fake.ext_csd[185] == 1, "eight bits at 52 MHz");
+           fake.ext_csd[185] == 1,
+       "eight bits at 52 MHz");
     OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "and reads");
     fake.garbled = 2;
     OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.slow && h.hz == 26000000 &&
-       fake.ext_csd[185] == 0, "after errors slower");
+           fake.ext_csd[185] == 0,
+       "after errors slower");
 }
 
 static void test_no_start(void)
@@ -304,12 +310,13 @@ static void test_no_start(void)
     h.present = false;
     open_card();
     OK(device.problem != NULL && strstr(device.problem, "no card in the slot") != NULL &&
-       fake.n_log == 0, "an empty slot: %s", device.problem);
+           fake.n_log == 0,
+       "an empty slot: %s", device.problem);
     set_up(PLAIN);
     fake.is_silent = true;
     open_card();
-    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL,
-       "silence: %s", device.problem);
+    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL, "silence: %s",
+       device.problem);
     set_up(PLAIN);
     fake.asks = 1000000;
     open_card();
@@ -340,7 +347,8 @@ static void test_reads(void)
     open_card();
     OK(read_at(5, 1) == ERR_OK && holds(5, 1) && fake_sd_count(&fake, 17) == 1, "one: CMD17");
     OK(read_at(4000, 64) == ERR_OK && holds(4000, 64) && fake_sd_count(&fake, 18) == 1 &&
-       fake_sd_count(&fake, 12) == 0, "many: CMD18, which the host stops");
+           fake_sd_count(&fake, 12) == 0,
+       "many: CMD18, which the host stops");
     OK(read_at(FAKE_SD_SECTORS - 2, 2) == ERR_OK && holds(FAKE_SD_SECTORS - 2, 2), "the end");
     OK(read_at(FAKE_SD_SECTORS - 1, 2) == ERR_RANGE, "beyond it");
     fake.n_sectors = 1024; /* less than it said */
@@ -349,7 +357,8 @@ static void test_reads(void)
     set_up(PLAIN & ~(uint32_t)SD_STOPS);
     open_card();
     OK(read_at(9, 4) == ERR_OK && holds(9, 4) && fake_sd_count(&fake, 23) == 1 &&
-       fake_sd_count(&fake, 12) == 0, "without a stopping host: CMD23 in front");
+           fake_sd_count(&fake, 12) == 0,
+       "without a stopping host: CMD23 in front");
     set_up(PLAIN & ~(uint32_t)SD_STOPS);
     fake.knows_count = false;
     open_card();
@@ -365,8 +374,8 @@ static void test_queue(void)
     set_up(PLAIN);
     open_card();
     for (unsigned i = 0; i <= SD_CARD_DEPTH; i++)
-        r[i] = (struct block_request) { .sector = i * 4, .n_sectors = 4,
-                                        .buffer = buffer + i * 2048 };
+        r[i] =
+            (struct block_request){ .sector = i * 4, .n_sectors = 4, .buffer = buffer + i * 2048 };
     h.dead = true; /* so that none ends meanwhile */
     for (unsigned i = 0; i < SD_CARD_DEPTH; i++)
         OK(device.submit(&device, &r[i]) == ERR_OK, "request %u is taken", i);
@@ -388,7 +397,8 @@ static void test_writes(void)
     memcpy(buffer, text, sizeof text);
     fake.programming = 3;
     OK(transfer(&r) == ERR_OK && memcmp(fake.written + 8 * 512, text, sizeof text) == 0 &&
-       fake_sd_count(&fake, 25) == 1, "CMD25 writes");
+           fake_sd_count(&fake, 25) == 1,
+       "CMD25 writes");
     OK(fake_sd_count(&fake, 13) == 4, "and is done when the card says that it has stored it");
     r.n_sectors = 1;
     OK(transfer(&r) == ERR_OK && fake_sd_count(&fake, 24) == 1, "CMD24 writes one");
@@ -404,10 +414,11 @@ static void test_retries(void)
     h.n_stops = 0;
     fake.garbled = 1;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_stops == 1 && card.n_errors == 1 &&
-       h.n_resets == 1, "one wrong CRC: stopped, read again, nobody hears of it");
+           h.n_resets == 1,
+       "one wrong CRC: stopped, read again, nobody hears of it");
     fake.garbled = 2;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 2 && card.slow &&
-       h.hz == 25000000, "two: started afresh and slower");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 2 && card.slow && h.hz == 25000000,
+       "two: started afresh and slower");
     fake.late = 2;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs");
     fake.ecc = 1;

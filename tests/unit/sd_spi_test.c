@@ -13,9 +13,13 @@ static struct block_device device;
 
 static void fresh(void)
 {
-    fake = (struct fake_card) {
-        .bus = { bus_set_hz, bus_select, bus_exchange, bus_idle }, .present = true,
-        .by_sector = true, .flip_block = NEVER, .token_block = NEVER, .mute_block = NEVER,
+    fake = (struct fake_card){
+        .bus = { bus_set_hz, bus_select, bus_exchange, bus_idle },
+        .present = true,
+        .by_sector = true,
+        .flip_block = NEVER,
+        .token_block = NEVER,
+        .mute_block = NEVER,
         .refuse_block = NEVER,
         .op_conds = 3,
     };
@@ -51,8 +55,9 @@ static enum err read_sectors(uint64_t sector, uint32_t n)
 static enum err write_sectors(uint64_t sector, uint32_t n, unsigned seed)
 {
     static uint8_t buffer[64 * SECTOR_BYTES] __attribute__((aligned(64)));
-    struct block_request req = { .sector = sector, .n_sectors = n, .buffer = buffer,
-                                 .write = true };
+    struct block_request req = {
+        .sector = sector, .n_sectors = n, .buffer = buffer, .write = true
+    };
     enum err e;
 
     for (uint32_t i = 0; i < n * SECTOR_BYTES; i++)
@@ -127,8 +132,7 @@ static void test_write_faults(void)
 
 static void test_checksums(void)
 {
-    static const uint8_t cmd0[5] = { 0x40 }, cmd8[5] = { 0x48, 0, 0, 1, 0xaa },
-                         cmd17[5] = { 0x51 };
+    static const uint8_t cmd0[5] = { 0x40 }, cmd8[5] = { 0x48, 0, 0, 1, 0xaa }, cmd17[5] = { 0x51 };
     uint8_t ones[SECTOR_BYTES];
 
     memset(ones, 0xff, sizeof ones);

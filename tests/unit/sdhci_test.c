@@ -15,18 +15,18 @@ static struct world_driver {
     struct sdhci s;
     struct sd_card card;
     struct block_device device;
-} *d; /* in the world, because the descriptors are */
+} * d; /* in the world, because the descriptors are */
 static struct fake_sd fake;
 
 static struct fake_sdhci {
     uint32_t regs[64];
-    uint32_t pending;      /* of Normal and Error Interrupt Status */
+    uint32_t pending; /* of Normal and Error Interrupt Status */
     uint8_t block[2048 * 512];
-    uint32_t bytes, at;    /* of the data in block, and how much has been taken */
+    uint32_t bytes, at; /* of the data in block, and how much has been taken */
     uint32_t mode;
     unsigned tuning_blocks; /* until it is tuned */
     bool never_tunes, stuck, no_1v8;
-    uint32_t inject;       /* error bits for the next command */
+    uint32_t inject; /* error bits for the next command */
     unsigned n_commands, n_dma_stops;
     uint32_t dma_at;
     uint64_t now;
@@ -116,8 +116,7 @@ static void run_data(void)
         return;
     }
     OK(caps & CAPABLE_ADMA2, "ADMA2 is used where there is ADMA2");
-    run_adma(control == CONTROL_ADMA64                            ? 12
-             : reg(SDHCI_CONTROL_2) & CONTROL2_VERSION_4 ? 16 : 8);
+    run_adma(control == CONTROL_ADMA64 ? 12 : reg(SDHCI_CONTROL_2) & CONTROL2_VERSION_4 ? 16 : 8);
     if (!(f.mode & TRANSFER_READ))
         (void)fake_sd_data(&fake, 25, reg(SDHCI_ARGUMENT), false, f.block, f.bytes);
 }
@@ -127,16 +126,17 @@ static void run_data(void)
 static void answer(unsigned kind, const uint32_t reply[4])
 {
     for (unsigned i = 0; i < 4; i++)
-        f.regs[SDHCI_RESPONSE / 4 + i] =
-            kind == 1 ? reply[i] >> 8 | (i < 3 ? reply[i + 1] << 24 : 0) : reply[i];
+        f.regs[SDHCI_RESPONSE / 4 + i] = kind == 1
+                                             ? reply[i] >> 8 | (i < 3 ? reply[i + 1] << 24 : 0)
+                                             : reply[i];
 }
 
 static void tune_block(void)
 {
     f.pending |= f.never_tunes ? 0 : STATUS_READABLE;
     if (--f.tuning_blocks == 0)
-        f.regs[SDHCI_CONTROL_2 / 4] =
-            (reg(SDHCI_CONTROL_2) & ~(uint32_t)CONTROL2_TUNE) | CONTROL2_TUNED;
+        f.regs[SDHCI_CONTROL_2 / 4] = (reg(SDHCI_CONTROL_2) & ~(uint32_t)CONTROL2_TUNE) |
+                                      CONTROL2_TUNED;
 }
 
 static void run_command(uint32_t value)
@@ -189,9 +189,9 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned r)
         !(clock & CLOCK_CARD))
         return reg(r); /* the card holds the lines low until the clock is back */
     if (r == SDHCI_PRESENT)
-        return reg(r) | lines | (f.at < f.bytes && !(f.mode & TRANSFER_DMA)
-                                     ? PRESENT_READABLE | PRESENT_WRITABLE
-                                     : 0);
+        return reg(r) | lines |
+               (f.at < f.bytes && !(f.mode & TRANSFER_DMA) ? PRESENT_READABLE | PRESENT_WRITABLE
+                                                           : 0);
     return reg(r);
 }
 
@@ -244,8 +244,9 @@ void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t word
 
 static struct sdhci_setup plain_setup(void)
 {
-    return (struct sdhci_setup) {
-        .window = { .offset = (uint64_t)0 - (uintptr_t)world, .end = (uintptr_t)world + WORLD_BYTES,
+    return (struct sdhci_setup){
+        .window = { .offset = (uint64_t)0 - (uintptr_t)world,
+                    .end = (uintptr_t)world + WORLD_BYTES,
                     .coherent = true },
         .ticks = fake_ticks,
         .ticks_hz = 1000000,
@@ -276,8 +277,9 @@ static enum err open_with(const struct sdhci_setup *setup)
 
 static enum err transfer(uint64_t sector, uint32_t n, uint32_t at, bool write)
 {
-    struct block_request r = { .sector = sector, .n_sectors = n, .buffer = world + BUFFER_AT + at,
-                               .write = write };
+    struct block_request r = {
+        .sector = sector, .n_sectors = n, .buffer = world + BUFFER_AT + at, .write = write
+    };
     enum err e = d->device.submit(&d->device, &r);
 
     for (unsigned i = 0; e == ERR_OK && !r.done && i < 1000000; i++)
@@ -346,7 +348,8 @@ static void test_paths(void)
     OK(memcmp(fake.written + 4 * 512, world + BUFFER_AT, 16 * 512) == 0, "what the buffer has");
     memset(fake.written, 0, sizeof fake.written);
     OK(transfer(9, 8, 0, true) == ERR_OK && d->s.path == SDHCI_ADMA &&
-       memcmp(fake.written + 9 * 512, world + BUFFER_AT, 8 * 512) == 0, "ADMA2 writes");
+           memcmp(fake.written + 9 * 512, world + BUFFER_AT, 8 * 512) == 0,
+       "ADMA2 writes");
 }
 
 static unsigned mover_polls;
@@ -387,7 +390,8 @@ static void test_mover(void)
     setup.quirks = SDHCI_NO_DMA | SDHCI_NO_HIGH_BIT | SDHCI_NO_BUSY_EVENT;
     setup.base_hz = 250000000;
     OK(open_with(&setup) == ERR_OK && d->device.problem == NULL && d->card.hz == 50000000 &&
-       !(reg(SDHCI_CONTROL) & CONTROL_HIGH_SPEED), "a controller without capabilities");
+           !(reg(SDHCI_CONTROL) & CONTROL_HIGH_SPEED),
+       "a controller without capabilities");
     OK(read_at(7, 8, 0) == ERR_OK && holds(7, 8, 0) && d->s.path == SDHCI_MOVER,
        "another DMA engine moves the data");
     OK(read_at(7, 9, 0) == ERR_OK && holds(7, 9, 0) && d->s.path == SDHCI_PIO,
@@ -412,13 +416,14 @@ static void test_clock(void)
     (void)open_with(&setup);
     (void)sdhci_set_bus(&d->s.host, 150000, 4, SD_TIMING_DEFAULT);
     OK(d->s.clock_hz <= 150000 && d->s.clock_hz > 149000 &&
-       (reg(SDHCI_CLOCK) & CLOCK_DIVISOR) == ((667 & 255) << 8 | (667 >> 8) << 6),
+           (reg(SDHCI_CLOCK) & CLOCK_DIVISOR) == ((667 & 255) << 8 | (667 >> 8) << 6),
        "version 3 by any even number");
     (void)sdhci_set_bus(&d->s.host, 150000000, 4, SD_TIMING_HIGH);
     OK(d->s.clock_hz == 100000000, "a base that is a little too fast is halved");
     (void)sdhci_set_bus(&d->s.host, 208000000, 4, SD_TIMING_SDR104);
     OK(d->s.clock_hz == 200000000 && (reg(SDHCI_CONTROL_2) & CONTROL2_MODE) == 3 << 16 &&
-       reg(SDHCI_CONTROL) & CONTROL_4_BITS, "and not at all");
+           reg(SDHCI_CONTROL) & CONTROL_4_BITS,
+       "and not at all");
     OK((reg(SDHCI_CLOCK) & (CLOCK_CARD | CLOCK_INTERNAL)) == (CLOCK_CARD | CLOCK_INTERNAL),
        "the clock runs");
 }
@@ -433,7 +438,8 @@ static void test_uhs(void)
     fake.modes = 0x1f;
     (void)open_with(&setup);
     OK(d->device.problem == NULL && d->card.timing == SD_TIMING_SDR104 && fake.mode == 3 &&
-       reg(SDHCI_CONTROL_2) & CONTROL2_1V8, "1.8 V and SDR104");
+           reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
+       "1.8 V and SDR104");
     OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3, "tuned in 3 blocks");
     OK(d->s.host.retune_ticks == 16000000, "to be tuned again after 16 s");
     OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "and reads");
@@ -444,7 +450,8 @@ static void test_uhs(void)
     f.never_tunes = true;
     (void)open_with(&setup);
     OK(d->device.problem == NULL && d->card.slow && d->card.hz == 25000000 &&
-       !(reg(SDHCI_CONTROL_2) & CONTROL2_1V8), "tuning fails: afresh, slow, at 3.3 V");
+           !(reg(SDHCI_CONTROL_2) & CONTROL2_1V8),
+       "tuning fails: afresh, slow, at 3.3 V");
     power_up(PLAIN_CAPS, caps_2, 2);
     setup.quirks = SDHCI_NO_1V8;
     fake.knows_1v8 = true;
@@ -456,8 +463,12 @@ static void test_uhs(void)
 
 static void test_error(uint32_t bits, enum err expected, enum sd_fault fault, const char *name)
 {
-    struct sd_command c = { .index = 17, .argument = 3, .response = SD_RESPONSE_SHORT,
-                            .data = world + BUFFER_AT, .block_bytes = 512, .n_blocks = 1 };
+    struct sd_command c = { .index = 17,
+                            .argument = 3,
+                            .response = SD_RESPONSE_SHORT,
+                            .data = world + BUFFER_AT,
+                            .block_bytes = 512,
+                            .n_blocks = 1 };
 
     f.inject = bits;
     OK(sd_host_run(&d->s.host, &c) == expected && c.fault == fault, "%s", name);

@@ -52,7 +52,8 @@ static void reply(struct serial_events *e, const char *names, const char *reason
 
     snprintf(line, sizeof line, "{\"event\":\"ready\",%s}", names);
     OK(take(e, line) == SERIAL_READY, "ready: %s", names);
-    snprintf(line, sizeof line, "{\"event\":\"done\",\"reason\":\"%s\",\"reply_tokens\":5}", reason);
+    snprintf(line, sizeof line, "{\"event\":\"done\",\"reason\":\"%s\",\"reply_tokens\":5}",
+             reason);
     OK(take(e, line) == SERIAL_DONE, "done");
 }
 

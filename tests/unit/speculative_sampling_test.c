@@ -135,8 +135,10 @@ static void test_distributions(void)
         for (int rule = 0; rule < N_RULES; rule++) {
             double chi = 0, worst = test_rule(&all[i], (enum rule)rule, &chi);
 
-            OK((worst < 1) == (rule == RIGHT), "filters %d, %s: chi-square %.1f is %.2f of its "
-               "bound", (int)i, rules[rule], chi, worst);
+            OK((worst < 1) == (rule == RIGHT),
+               "filters %d, %s: chi-square %.1f is %.2f of its "
+               "bound",
+               (int)i, rules[rule], chi, worst);
         }
     }
 }
@@ -204,8 +206,9 @@ static int run_path(const struct tree *tree, struct speculative *s, struct sampl
 
 static void test_model(void)
 {
-    static const struct sampler_params params = { .temp = 1, .top_p = 1, .repeat = 1.2f,
-                                                  .top_k = WIDTH, .seed = 5 };
+    static const struct sampler_params params = {
+        .temp = 1, .top_p = 1, .repeat = 1.2f, .top_k = WIDTH, .seed = 5
+    };
     static const uint32_t front[] = { 1, 300, 17 };
     static struct speculative s;
     static struct options options;

@@ -99,8 +99,9 @@ static void test_runs(struct rig_limits l)
         bool in_place;
         uint32_t chunk;
     } forms[] = {
-        { "resident", 0, false, 0 }, { "in place", 0, true, 0 }, { "two slots", l.least, false, 0 },
-        { "head pinned", l.untiled, false, 0 }, { "chunks of 3", l.least, false, 3 },
+        { "resident", 0, false, 0 },          { "in place", 0, true, 0 },
+        { "two slots", l.least, false, 0 },   { "head pinned", l.untiled, false, 0 },
+        { "chunks of 3", l.least, false, 3 },
     };
 
     for (int type = KV_F16; type <= KV_F32; type += 2) {
@@ -133,7 +134,8 @@ static void test_room(struct rig_limits l)
     OK(engine_most_guesses(e) == 0, "no guesses without being asked");
     rig.guesses = ENGINE_GUESSES_IF_STREAMED;
     rig_open(0, 0, false);
-    OK(engine_most_guesses(e) == 0 && e->plan.scratch_bytes == plain, "nor room for them, resident");
+    OK(engine_most_guesses(e) == 0 && e->plan.scratch_bytes == plain,
+       "nor room for them, resident");
     rig_open(l.least, 0, false);
     OK(engine_most_guesses(e) == 8 && e->plan.scratch_bytes == plain + 8 * VOCAB * sizeof(float),
        "eight rows more where weights stream");
@@ -178,8 +180,9 @@ static uint64_t thousand(void)
 
 static void open_chat(enum mode mode, const struct sampler_params *sampler, uint32_t n)
 {
-    struct console_port port = { .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks,
-                                 .ticks_hz = thousand };
+    struct console_port port = {
+        .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks, .ticks_hz = thousand
+    };
 
     console_init(&port);
     rig.guesses = mode == PLAIN ? ENGINE_NO_GUESSES : ENGINE_GUESSES;
@@ -327,12 +330,13 @@ static void test_refusals(void)
     small.ram.bytes = RIG_RAM;
     small.context = 100000;
     OK(engine_open(&draft, &small) == ERR_OK && draft.plan.context == CONTEXT &&
-           draft.plan.residency == PLAN_RESIDENT, "a longer context is cut to the draft's");
+           draft.plan.residency == PLAN_RESIDENT,
+       "a longer context is cut to the draft's");
     small.draft = false;
     speculative_leave(&small, &draft);
     OK((uint8_t *)small.ram.base + small.ram.bytes == rig.ram + RIG_RAM &&
-           (uint8_t *)small.ram.base >= draft.arena.regions[ARENA_SCRATCH].base +
-                                            draft.arena.regions[ARENA_SCRATCH].bytes,
+           (uint8_t *)small.ram.base >=
+               draft.arena.regions[ARENA_SCRATCH].base + draft.arena.regions[ARENA_SCRATCH].bytes,
        "the model gets what the draft leaves, %u KiB less", (unsigned)(engine_bytes(&draft) >> 10));
 }
 
@@ -340,8 +344,9 @@ int main(void)
 {
     static const struct sampler_params greedy = { .temp = 0, .top_p = 1, .repeat = 1 };
     static const struct sampler_params greedy_penalty = { .temp = 0, .top_p = 1, .repeat = 1.3f };
-    static const struct sampler_params warm = { .temp = 0.3f, .top_p = 0.95f, .repeat = 1.05f,
-                                                .top_k = 4, .min_p = 0.05f, .seed = 11 };
+    static const struct sampler_params warm = {
+        .temp = 0.3f, .top_p = 0.95f, .repeat = 1.05f, .top_k = 4, .min_p = 0.05f, .seed = 11
+    };
     struct rig_limits limits;
 
     rig_compute(false);

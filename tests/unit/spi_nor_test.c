@@ -74,7 +74,7 @@ static void test_nor(void)
     struct spi_nor nor;
     struct block_request req = { .sector = 0, .n_sectors = 1, .write = true };
 
-    chip.bus = (struct spi_bus) { nor_set_hz, nor_select, nor_exchange, nor_idle };
+    chip.bus = (struct spi_bus){ nor_set_hz, nor_select, nor_exchange, nor_idle };
     memcpy(chip.id, "\x9d\x70\x19", 3);
     OK(spi_nor_probe(&nor, &chip.bus, 25000000, 0x2000, &d) == ERR_OK && d.flash &&
            d.n_sectors == 65536 && nor.long_addresses,

@@ -100,8 +100,9 @@ static void put_card(bool models)
 /* Nothing attached, flash erased. */
 static void start_over(void)
 {
-    struct console_port port = { .putc = keep_char, .getc = no_char, .ticks = made_up_ticks,
-                                 .ticks_hz = made_up_hz };
+    struct console_port port = {
+        .putc = keep_char, .getc = no_char, .ticks = made_up_ticks, .ticks_hz = made_up_hz
+    };
 
     console_init(&port);
     console_bytes = 0;
@@ -167,7 +168,8 @@ static void test_raw(void)
     machine.initrd.bytes = FLASH_BYTES - 700;
     put_ingot(initrd_memory, 2 * 4096);
     OK(find("") == ERR_OK && file_memory(&storage.file, 0, 1) == initrd_memory &&
-           storage.file.bytes == 2 * 4096, "an initrd comes before flash");
+           storage.file.bytes == 2 * 4096,
+       "an initrd comes before flash");
     OK(find("flash") == ERR_OK && file_memory(&storage.file, 0, 1) == flash_memory,
        "flash can be asked for");
     OK(find("initrd") == ERR_OK && file_memory(&storage.file, 0, 1) == initrd_memory,
@@ -197,7 +199,8 @@ static void test_card(void)
            strstr(console, "models/b.ingot, 4.00 KiB") != NULL,
        "several models are logged");
     OK(storage.file.timeout.ticks == made_up_ticks &&
-           storage.file.timeout.limit_ticks == 5 * made_up_hz(), "with five seconds of patience");
+           storage.file.timeout.limit_ticks == 5 * made_up_hz(),
+       "with five seconds of patience");
     OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path");
     OK(find("B") == ERR_OK && file_is(200, 4096), "a name");
     OK(strcmp(storage.file.name, "b.ingot") == 0, "the file is named %s", storage.file.name);

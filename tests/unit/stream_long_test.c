@@ -49,7 +49,8 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
     rig_open(limit, 0, in_place);
     rig.setup.progress = progress;
     OK(engine_open(&rig.engine, &rig.setup) == (in_place ? ERR_OK : ERR_ABORTED) &&
-       rig.fake.n_pending == 0, "%s: and while the tables are read", form);
+           rig.fake.n_pending == 0,
+       "%s: and while the tables are read", form);
     stop_at = 0;
 }
 

@@ -127,8 +127,8 @@ static void test_ahead(size_t limit)
                 rig_die(s->problem);
             for (int i = 0; i < PLAN_SLOTS; i++)
                 loading += s->slots[i].state == STREAM_LOADING;
-            ahead = ahead && (s->extents[layer + 1] != NULL ||
-                              (loading == 1 && rig.fake.n_pending > 0));
+            ahead = ahead &&
+                    (s->extents[layer + 1] != NULL || (loading == 1 && rig.fake.n_pending > 0));
             stream_layer_done(s, layer);
         }
     }
@@ -201,8 +201,7 @@ static void test_failure(const struct place *p, bool flip, const char *form)
        "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name,
        error);
     OK(strstr(e->problem, "models/made-up.ingot: ") == e->problem &&
-           strstr(e->problem, p->name) != NULL &&
-           (flip || strstr(e->problem, "sector ") != NULL),
+           strstr(e->problem, p->name) != NULL && (flip || strstr(e->problem, "sector ") != NULL),
        "%s", e->problem);
     rig.fake.fail_times = 0;
     rig.flip_times = 0;
@@ -447,7 +446,7 @@ static void test_parts(const struct team *team, size_t limit)
     jobs = team->job;
     equal = append(1) && equal;
     OK(equal && team->job - jobs == rig.engine.image.header->params.n_layers + 1 +
-                                    rig.engine.plan.n_streamed_layers,
+                                        rig.engine.plan.n_streamed_layers,
        "%u cores: %u jobs a token", team->n_cores, team->job - jobs);
     while (rig.engine.plan.pinned[first + 1])
         first++;

@@ -10,8 +10,8 @@ static int tap_count;
 static int tap_failed;
 static bool tap_good;
 
-__attribute__((format(printf, 4, 5)))
-static inline bool tap_ok(bool good, const char *file, int line, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool good, const char *file,
+                                                                int line, const char *format, ...)
 {
     va_list args;
 
@@ -30,7 +30,8 @@ static inline bool tap_ok(bool good, const char *file, int line, const char *for
 }
 
 /* The condition is evaluated before the arguments of the message, which may show its effects. */
-#define OK(condition, ...) (tap_good = (condition), tap_ok(tap_good, __FILE__, __LINE__, __VA_ARGS__))
+#define OK(condition, ...) \
+    (tap_good = (condition), tap_ok(tap_good, __FILE__, __LINE__, __VA_ARGS__))
 
 static inline int tap_done(void)
 {

@@ -30,8 +30,8 @@ static void test_join(void)
             uint32_t first = crc32c(any(), bytes, before);
             uint32_t second = crc32c(0, bytes + before, behind);
 
-            equal = equal && (crc32c_shift(first, n) ^ second) ==
-                                 crc32c(first, bytes + before, behind);
+            equal = equal &&
+                    (crc32c_shift(first, n) ^ second) == crc32c(first, bytes + before, behind);
         }
     }
     OK(equal, "what was before and up to %d pieces are joined", JOINED);

@@ -8,7 +8,7 @@
 enum { ITEMS = 1000, ROUNDS = 300 };
 
 struct work {
-    uint32_t count[ITEMS];   /* how often each item was taken */
+    uint32_t count[ITEMS]; /* how often each item was taken */
     uint32_t sums[BOARD_MAX_CORES];
     _Atomic uint32_t wrong; /* cores that saw an unfinished sum behind the barrier */
 };
@@ -62,8 +62,8 @@ static void test_share(void)
 
     for (unsigned core = 0; core < 3; core++) {
         team_share(&team, core, 20, 8, &first, &last);
-        OK(first == end && (last % 8 == 0 || last == 20), "core %u has rows %zu to %zu of 20",
-           core, first, last);
+        OK(first == end && (last % 8 == 0 || last == 20), "core %u has rows %zu to %zu of 20", core,
+           first, last);
         end = last;
     }
     OK(end == 20, "shares end at the end");

@@ -9,7 +9,18 @@
 #include "tests/unit/tap.h"
 
 enum {
-    HE = 256, LL, HELL, HELLO, SPACE_HELLO, CONTROL_X, USER_B, BOS, EOS, MASK, ABC, LITERAL,
+    HE = 256,
+    LL,
+    HELL,
+    HELLO,
+    SPACE_HELLO,
+    CONTROL_X,
+    USER_B,
+    BOS,
+    EOS,
+    MASK,
+    ABC,
+    LITERAL,
     MOST_IDS = 512
 };
 
@@ -98,7 +109,7 @@ static void gives(const char *text, bool trusted, unsigned flags, const uint32_t
 }
 
 #define GIVES(text, trusted, flags, ...) \
-    gives((text), (trusted), (flags), (const uint32_t[]) { __VA_ARGS__, INGOT_NO_TOKEN })
+    gives((text), (trusted), (flags), (const uint32_t[]){ __VA_ARGS__, INGOT_NO_TOKEN })
 
 static void test_words(void)
 {
@@ -179,8 +190,10 @@ static void test_bad_merges(void)
 {
     list_hello(0);
     listed_merge("he", "x");
-    OK(listed_section(&section_bytes) == NULL && strstr(listed.source.problem, "merge 6 (\"he\" and "
-       "\"x\")") != NULL, "refused: %s", listed.source.problem);
+    OK(listed_section(&section_bytes) == NULL &&
+           strstr(listed.source.problem, "merge 6 (\"he\" and "
+                                         "\"x\")") != NULL,
+       "refused: %s", listed.source.problem);
     list_hello(0);
     listed.merges[2].right.bytes = 0;
     OK(listed_section(&section_bytes) == NULL && strstr(listed.source.problem, "merge 2") != NULL,
@@ -214,8 +227,9 @@ static void test_reader(void)
     if (!OK(open_listed(), "the section again, to damage")) {
         return;
     }
-#define MERGES() (m = (void *)((struct ingot_tokenizer *)(void *)section + 1), \
-                  entry = (void *)(section + m->entries), (void)entry)
+#define MERGES()                                                  \
+    (m = (void *)((struct ingot_tokenizer *)(void *)section + 1), \
+     entry = (void *)(section + m->entries), (void)entry)
     MERGES();
     m->pre = INGOT_N_PRES;
     refused(ERR_UNSUPPORTED, "pre is 16");

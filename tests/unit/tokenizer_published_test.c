@@ -39,9 +39,9 @@ static uint32_t random_bits(void)
 /* A code point of one of the lengths, surrogates left out. */
 static size_t random_character(char *out)
 {
-    static const uint32_t ranges[][2] = { { 1, 0x7f }, { 0x20, 0x7e }, { 0x80, 0x7ff },
-                                          { 0x800, 0xd7ff }, { 0xe000, 0xffff },
-                                          { 0x10000, 0x10ffff } };
+    static const uint32_t ranges[][2] = { { 1, 0x7f },        { 0x20, 0x7e },
+                                          { 0x80, 0x7ff },    { 0x800, 0xd7ff },
+                                          { 0xe000, 0xffff }, { 0x10000, 0x10ffff } };
     const uint32_t *r = ranges[random_bits() % 6];
     uint32_t code = r[0] + random_bits() % (r[1] - r[0] + 1);
 
@@ -115,8 +115,7 @@ static bool comes_back(const char *text, size_t n)
     return at == n && memcmp(back, text, n) == 0;
 }
 
-__attribute__((format(printf, 1, 0)))
-static const char *asset(const char *format, const char *name)
+__attribute__((format(printf, 1, 0))) static const char *asset(const char *format, const char *name)
 {
     const char *assets = getenv("INGOT_ASSETS");
     static char path[512];
@@ -153,7 +152,8 @@ static void test_file(const char *name, const char *path)
     }
     OK(e == ERR_OK && bytes > 0 && at == bytes && memcmp(text, back, bytes) == 0,
        "%s: %zu bytes of %s come "
-       "back from %zu ids", name, bytes, strrchr(path, '/') + 1, n);
+       "back from %zu ids",
+       name, bytes, strrchr(path, '/') + 1, n);
     free(text);
     free(back);
     free(ids);

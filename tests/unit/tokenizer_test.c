@@ -215,21 +215,26 @@ static void test_stories(void)
  * and 0xA9. */
 static void open_small(struct fixture *f, uint32_t flags)
 {
-    static const struct { const char *text; float score; uint8_t type; } tokens[] = {
-        { "<unk>", 0, INGOT_TOKEN_UNKNOWN }, { "<s>", 0, INGOT_TOKEN_CONTROL },
+    static const struct {
+        const char *text;
+        float score;
+        uint8_t type;
+    } tokens[] = {
+        { "<unk>", 0, INGOT_TOKEN_UNKNOWN },    { "<s>", 0, INGOT_TOKEN_CONTROL },
         { "<|end|>x", 0, INGOT_TOKEN_CONTROL }, { "<|end|>", 0, INGOT_TOKEN_CONTROL },
-        { "[U]", 0, INGOT_TOKEN_USER }, { "\xe2\x96\x81", -9, INGOT_TOKEN_NORMAL },
-        { "a", -9, INGOT_TOKEN_NORMAL }, { "b", -9, INGOT_TOKEN_NORMAL },
-        { "aa", -1, INGOT_TOKEN_NORMAL }, { "ab", -2, INGOT_TOKEN_NORMAL },
-        { "aab", -0.5f, INGOT_TOKEN_NORMAL }, { "<", -9, INGOT_TOKEN_NORMAL },
-        { "s", -9, INGOT_TOKEN_NORMAL }, { ">", -9, INGOT_TOKEN_NORMAL },
-        { "<s", -1, INGOT_TOKEN_NORMAL }, { "<0xC3>", 0, INGOT_TOKEN_BYTE },
-        { "<0xA9>", 0, INGOT_TOKEN_BYTE }, { "old", 0, INGOT_TOKEN_UNUSED },
+        { "[U]", 0, INGOT_TOKEN_USER },         { "\xe2\x96\x81", -9, INGOT_TOKEN_NORMAL },
+        { "a", -9, INGOT_TOKEN_NORMAL },        { "b", -9, INGOT_TOKEN_NORMAL },
+        { "aa", -1, INGOT_TOKEN_NORMAL },       { "ab", -2, INGOT_TOKEN_NORMAL },
+        { "aab", -0.5f, INGOT_TOKEN_NORMAL },   { "<", -9, INGOT_TOKEN_NORMAL },
+        { "s", -9, INGOT_TOKEN_NORMAL },        { ">", -9, INGOT_TOKEN_NORMAL },
+        { "<s", -1, INGOT_TOKEN_NORMAL },       { "<0xC3>", 0, INGOT_TOKEN_BYTE },
+        { "<0xA9>", 0, INGOT_TOKEN_BYTE },      { "old", 0, INGOT_TOKEN_UNUSED },
         { "[U]a", 0, INGOT_TOKEN_USER },
     };
 
-    f->v = (struct vocabulary) { .n = sizeof tokens / sizeof tokens[0], .bos = 1, .eos = 2,
-                                 .unk = 0, .flags = flags };
+    f->v = (struct vocabulary){
+        .n = sizeof tokens / sizeof tokens[0], .bos = 1, .eos = 2, .unk = 0, .flags = flags
+    };
     f->v.token = test_alloc(f->v.n * sizeof *f->v.token);
     for (uint32_t i = 0; i < f->v.n; i++) {
         vocabulary_set(&f->v, i, tokens[i].text, strlen(tokens[i].text), tokens[i].score,
@@ -247,10 +252,18 @@ static void test_merges(void)
     OK(text_gives(&f, "aaab", false, 0, "8 9"), "the better score merges first");
     OK(text_gives(&f, "aab", false, 0, "10"), "a merged piece merges on");
     OK(text_gives(&f, "bbb", false, 0, "7 7 7"), "no pair, no merge");
-    OK(text_gives(&f, " a\xe2\x96\x81" "a", false, 0, "5 6 5 6"), "U+2581 counts as a space");
+    OK(text_gives(&f,
+                  " a\xe2\x96\x81"
+                  "a",
+                  false, 0, "5 6 5 6"),
+       "U+2581 counts as a space");
     OK(text_gives(&f, "\xc3\xa9", false, 0, "15 16"), "an unknown character as byte tokens");
     OK(text_gives(&f, "a\xc3\xbc", false, 0, "6 0"), "as one unknown token without them");
-    OK(text_gives(&f, "\xc3" "a\xa9", false, 0, "15 6 16"), "invalid UTF-8 byte by byte");
+    OK(text_gives(&f,
+                  "\xc3"
+                  "a\xa9",
+                  false, 0, "15 6 16"),
+       "invalid UTF-8 byte by byte");
     OK(text_gives(&f, "old", false, 0, "0 0 0"), "an unused token is never formed");
     fixture_close(&f);
 }
@@ -268,13 +281,14 @@ static void test_special(void)
     OK(text_gives(&f, "a[U]ab", false, 0, "6 18 7"), "the longest user token wins");
     OK(text_gives(&f, "a[Ub", false, 0, "6 0 0 7"), "half a user token is text");
     {
-        struct tokenizer_part parts[3] = { { "<|end|>a", 8, true }, { "ab<|end|>", 9, false },
+        struct tokenizer_part parts[3] = { { "<|end|>a", 8, true },
+                                           { "ab<|end|>", 9, false },
                                            { "<|end|>", 7, true } };
 
         OK(gives(&f, parts, 2, 0, "3 10 11 0 0 0 0 0 13"), "text merges over parts");
         OK(gives(&f, parts, 3, 0, "3 10 11 0 0 0 0 0 13 3"), "three parts");
-        parts[0] = (struct tokenizer_part) { "<|en", 4, true };
-        parts[1] = (struct tokenizer_part) { "d|>", 3, true };
+        parts[0] = (struct tokenizer_part){ "<|en", 4, true };
+        parts[1] = (struct tokenizer_part){ "d|>", 3, true };
         OK(gives(&f, parts, 2, 0, "11 0 0 0 0 0 13"), "no control token across a border");
         OK(gives(&f, NULL, 0, TOKENIZER_BOS, "1"), "no parts at all");
     }
@@ -319,8 +333,8 @@ static void test_limits(void)
     }
     f.section[0] = INGOT_TOKENIZER_SPM;
     ((struct ingot_tokenizer *)(void *)f.section)->unk = INGOT_NO_TOKEN;
-    OK(tokenizer_encode(&f.t, "?", 1, 0, ids, 4, &n, scratch, sizeof scratch) ==
-       ERR_BAD_TOKENIZER, "a character that nothing can stand for");
+    OK(tokenizer_encode(&f.t, "?", 1, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_BAD_TOKENIZER,
+       "a character that nothing can stand for");
     fixture_close(&f);
 }
 
@@ -359,15 +373,22 @@ static void test_utf8(void)
 {
     OK(writes("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80z", "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80z"),
        "characters of 1 to 4 bytes pass");
-    OK(writes("\xe2\x82" "a", R "a"), "a broken character is one U+FFFD");
+    OK(writes("\xe2\x82"
+              "a",
+              R "a"),
+       "a broken character is one U+FFFD");
     OK(writes("\xe2\x82\xe2\x82\xac", R "\xe2\x82\xac"), "and the next one is whole");
     OK(writes("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", R R R R R R R R R),
        "overlong forms, surrogates and what is beyond U+10FFFF");
-    OK(writes("\x80\xff" "b", R R "b"), "stray bytes");
+    OK(writes("\x80\xff"
+              "b",
+              R R "b"),
+       "stray bytes");
     OK(writes("x\xf0\x9f\x98", "x" R), "a character cut off at the end");
     OK(utf8_decode((const uint8_t *)"\xf0\x9f\x98\x80", 4) == 0x1f600 &&
-       utf8_decode((const uint8_t *)"\xe2\x82\xac", 3) == 0x20ac &&
-       utf8_decode((const uint8_t *)"z", 1) == 'z', "code points");
+           utf8_decode((const uint8_t *)"\xe2\x82\xac", 3) == 0x20ac &&
+           utf8_decode((const uint8_t *)"z", 1) == 'z',
+       "code points");
 }
 
 int main(void)

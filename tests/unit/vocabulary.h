@@ -62,13 +62,13 @@ static inline const char *test_assets(void)
 }
 
 /* Copies the text with U+2581 as a space. */
-static inline void vocabulary_set(struct vocabulary *v, uint32_t id, const char *text,
-                                  size_t bytes, float score, uint8_t type)
+static inline void vocabulary_set(struct vocabulary *v, uint32_t id, const char *text, size_t bytes,
+                                  float score, uint8_t type)
 {
     struct vocabulary_token *t = &v->token[id];
 
     free(t->text);
-    *t = (struct vocabulary_token) { test_alloc(bytes + 1), 0, score, type };
+    *t = (struct vocabulary_token){ test_alloc(bytes + 1), 0, score, type };
     for (size_t i = 0; i < bytes; i++) {
         bool space = bytes - i >= 3 && memcmp(text + i, "\xe2\x96\x81", 3) == 0;
 
@@ -135,8 +135,12 @@ static inline uint32_t vocabulary_place(uint32_t *end, size_t bytes)
 /* The section, exactly as long as it must be, so that a sanitizer sees every byte beyond. */
 static inline uint8_t *vocabulary_section(const struct vocabulary *v, size_t *section_bytes)
 {
-    struct ingot_tokenizer h = { .kind = INGOT_TOKENIZER_SPM, .flags = v->flags, .n_tokens = v->n,
-                                 .bos = v->bos, .eos = v->eos, .unk = v->unk,
+    struct ingot_tokenizer h = { .kind = INGOT_TOKENIZER_SPM,
+                                 .flags = v->flags,
+                                 .n_tokens = v->n,
+                                 .bos = v->bos,
+                                 .eos = v->eos,
+                                 .unk = v->unk,
                                  .eot = INGOT_NO_TOKEN };
     uint32_t *sorted = test_alloc(v->n * sizeof *sorted);
     uint32_t end = sizeof h;
@@ -262,8 +266,9 @@ static inline bool vocabulary_from_gguf(struct vocabulary *v, const char *path)
     if (file == NULL) {
         return false;
     }
-    *v = (struct vocabulary) { .bos = 1, .eos = 2, .unk = 0,
-                               .flags = INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX };
+    *v = (struct vocabulary){
+        .bos = 1, .eos = 2, .unk = 0, .flags = INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX
+    };
     n_keys = gguf_number(&c, 8);
     for (uint64_t i = 0; i < n_keys; i++) {
         size_t bytes;
@@ -290,14 +295,17 @@ static inline bool vocabulary_from_llama2c(struct vocabulary *v, const char *pat
     if (file == NULL) {
         return false;
     }
-    *v = (struct vocabulary) { .n = n, .bos = 1, .eos = 2, .unk = 0,
-                               .flags = INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX };
+    *v = (struct vocabulary){
+        .n = n, .bos = 1, .eos = 2, .unk = 0, .flags = INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX
+    };
     v->token = test_alloc(n * sizeof *v->token);
     for (uint32_t i = 0; i < n; i++) {
         float score;
         uint32_t bytes;
-        uint8_t type = i == 0 ? INGOT_TOKEN_UNKNOWN : i < 3 ? INGOT_TOKEN_CONTROL
-                       : i < 259 ? INGOT_TOKEN_BYTE : INGOT_TOKEN_NORMAL;
+        uint8_t type = i == 0    ? INGOT_TOKEN_UNKNOWN
+                       : i < 3   ? INGOT_TOKEN_CONTROL
+                       : i < 259 ? INGOT_TOKEN_BYTE
+                                 : INGOT_TOKEN_NORMAL;
 
         memcpy(&score, c.at, 4);
         c.at += 4;

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Bring every C file into the style of .clang-format; --check only says which ones are not in it.
+set -eu
+cd "$(dirname "$0")/.."
+# Headers of the assembly are assembly.
+files() {
+    git ls-files -z '*.c' '*.h' ':!kernels/arm64' ':!kernels/riscv64' ':!kernels/x86_64' ':!boot/asm.h' \
+        ':!boot/stacks.h' ':!boot/*/trap_frame.h'
+}
+command -v clang-format >/dev/null || { echo "format: no clang-format here; make setup installs it" >&2; exit 1; }
+if [ "${1:-}" = --check ]; then
+    files | xargs -0 clang-format --dry-run --Werror || {
+        echo "format: run make format" >&2
+        exit 1
+    }
+else
+    files | xargs -0 clang-format -i
+fi
