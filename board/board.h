@@ -103,7 +103,7 @@ struct board {
      * and FPU on. ERR_NO_DEVICE: firmware refused. */
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
 
-    /* How long a core of a team looks at its word before it sleeps (runtime/compute/team.c):
+    /* How long a core of the workers looks at its word before it sleeps (runtime/compute/workers.c):
      * longer than a wake-up takes, where every core has a processor of its own; 0 where they
      * share. */
     uint32_t spin_micros;
@@ -122,8 +122,8 @@ struct board {
     void (*use_pio)(void);
 
     /* Some storage has no DMA, or none after use_pio: a core of several may be there for that alone
-     * (runtime/storage/card_core.h). */
-    bool moves_storage;
+     * (runtime/storage/io_core.h). */
+    bool storage_needs_cpu;
 
     /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
      * Cheap. May be NULL. */

@@ -10,7 +10,7 @@
 #include "kernels/tuning.h"
 #include "runtime/chat/report.h"
 #include "runtime/compute/selftest.h"
-#include "runtime/compute/team.h"
+#include "runtime/compute/workers.h"
 #include "runtime/console/console.h"
 #include "runtime/engine/options.h"
 #include "runtime/storage/crc32c.h"
@@ -21,7 +21,7 @@ enum { WATCHDOG_SECONDS = 15 };
 static struct main_state {
     struct options options;
     struct kernels kernels;
-    struct team team;
+    struct workers workers;
     uint32_t watchdog_millis; /* 0: not armed */
     bool bad_options;
 } state;
@@ -171,25 +171,26 @@ static void read_options(const struct machine *machine)
     }
 }
 
-static void start_team(const struct machine *machine)
+static void start_workers(const struct machine *machine)
 {
     unsigned n = machine->n_cores;
 
     if (state.options.cores != 0 && state.options.cores < n) {
         n = state.options.cores;
     }
-    team_start(&state.team, n);
-    console_log("cores: %u of %u at work", state.team.n_cores, machine->n_cores);
-    if (options_given(&state.options, OPTION_CORES) && state.team.n_cores < state.options.cores) {
+    workers_start(&state.workers, n);
+    console_log("cores: %u of %u at work", state.workers.n_cores, machine->n_cores);
+    if (options_given(&state.options, OPTION_CORES) &&
+        state.workers.n_cores < state.options.cores) {
         console_log("warning: cores=%u, and this machine has %u", (unsigned)state.options.cores,
-                    state.team.n_cores);
+                    state.workers.n_cores);
     }
 }
 
-/* After start_team: cores that are not at work have no say. */
+/* After start_workers: cores that are not at work have no say. */
 static void choose_kernels(const struct machine *machine)
 {
-    uint32_t present = cpu_features_common(state.team.n_cores), features = present;
+    uint32_t present = cpu_features_common(state.workers.n_cores), features = present;
     char names[KERNELS_TEXT_BYTES];
 
     if (state.options.isa[0] != '\0' && !kernels_force(present, state.options.isa, &features)) {
@@ -212,7 +213,7 @@ static void choose_kernels(const struct machine *machine)
 
 void image_main(const struct machine *machine)
 {
-    struct talk_setup setup = { machine, &state.options, &state.kernels, &state.team };
+    struct talk_setup setup = { machine, &state.options, &state.kernels, &state.workers };
     char ram[FORMAT_NUMBER_BYTES];
 
     open_console(machine);
@@ -223,7 +224,7 @@ void image_main(const struct machine *machine)
     report_last_run();
     read_options(machine);
     watch("starting");
-    start_team(machine);
+    start_workers(machine);
     choose_kernels(machine);
     watch("loading the model");
     if (!talk_open(&setup)) {

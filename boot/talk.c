@@ -20,7 +20,7 @@ static struct talk_state {
     struct file kv_file;
     struct engine engine;
     struct engine draft;
-    struct card_core card_core;
+    struct io_core io_core;
     struct chat chat;
     const char *problem;
 } state;
@@ -119,7 +119,7 @@ static enum err open_model(void)
     struct engine_setup draft_setup = { 0 }, setup = {
         .ram = state.setup.machine->ram[0],
         .file = &state.storage.file,
-        .team = state.setup.team,
+        .workers = state.setup.workers,
         .kernels = state.setup.kernels,
         .weight_limit = (size_t)o->mem,
         .context = o->ctx,
@@ -128,7 +128,7 @@ static enum err open_model(void)
         .kv_file = &state.kv_file,
         .guesses = speculative_room(o),
         .probe = true,
-        .card_core = board.use_pio == NULL || o->pio ? &state.card_core : NULL,
+        .io_core = board.use_pio == NULL || o->pio ? &state.io_core : NULL,
         .progress = show_progress,
     };
     uint64_t start, load_millis;
@@ -246,7 +246,7 @@ static void check_kernels(void)
 {
     struct arena *a = &state.engine.arena;
 
-    (void)selftest_run(state.setup.kernels, cpu_features_common(state.setup.team->n_cores),
+    (void)selftest_run(state.setup.kernels, cpu_features_common(state.setup.workers->n_cores),
                        board.ticks(), a->base + a->reserved, arena_left(a));
 }
 

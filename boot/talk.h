@@ -7,14 +7,14 @@
 
 #include "board/board.h"
 #include "kernels/kernels.h"
-#include "runtime/compute/team.h"
+#include "runtime/compute/workers.h"
 #include "runtime/engine/options.h"
 
 struct talk_setup {
     const struct machine *machine;
     struct options *options;
     struct kernels *kernels; /* checked again by /selftest */
-    struct team *team;       /* started */
+    struct workers *workers; /* started */
 };
 
 /* Find the cards and load the model of the options, or none where Ctrl-C stops that; all of setup

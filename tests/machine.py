@@ -120,11 +120,11 @@ class Reply:
         self.ids = [int(i) for i in ids.group(1).split()] if ids else None
         self.hash = logits.group(1) if logits else None
         self.positions = int(logits.group(2)) if logits else 0
-        self.figures = figures.group(0) if figures else ""
+        self.stats = figures.group(0) if figures else ""
         self.text = reply_text(console)
 
     def figure(self, pattern):
-        found = re.search(pattern, self.figures)
+        found = re.search(pattern, self.stats)
         return found.group(1) if found else None
 
 

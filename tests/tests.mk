@@ -78,7 +78,7 @@ $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 # The longest go first, so that the others fill the gaps.
 LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tests/golden/boards.t \
            tests/kernels/kernels.t tests/boot/console.t tests/boot/rpi.t tests/golden/table.t \
-           tests/boot/serial.t tests/boot/card_core.t tests/golden/kv_card.t tests/boot/sd.t \
+           tests/boot/serial.t tests/boot/io_core.t tests/golden/kv_card.t tests/boot/sd.t \
            tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
            tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
            tests/golden/demo.t $(O)/tests/unit/engine.t $(O)/tests/unit/kv_pages.t

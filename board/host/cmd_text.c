@@ -31,7 +31,7 @@ static bool begin(struct host_args *args, int argc, char **argv, const char *hel
         return false;
     }
     host_console_open(false);
-    args->foretell = true; /* no plan is shown; and a head that every position needs stays */
+    args->predict = true; /* no plan is shown; and a head that every position needs stays */
     *status = EXIT_FAILED;
     return true;
 }

@@ -180,7 +180,7 @@ static bool set_rate(struct host_args *a, const char *word, const char *value)
     if (!read_rate(word, value, &rate)) {
         return false;
     }
-    a->foretell = true;
+    a->predict = true;
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
         /* weights of a byte: 32 of every row_bytes(32) */
         double weights = decode ? 1 : 256.0 / (double)image_type_row_bytes(type, 256);

@@ -223,7 +223,7 @@ const struct board board = {
     .wait = host_wait,
     .wake = host_wake,
     .find_storage = host_find_storage,
-    .moves_storage = true, /* for the tests: a file has a thread of its own */
+    .storage_needs_cpu = true, /* for the tests: a file has a thread of its own */
     .power_off = host_power_off,
 };
 

@@ -185,15 +185,15 @@ static bool open_engines(struct host_model *m, const struct host_args *args)
         m->setup.ram.bytes = (size_t)args->ram;
     }
     m->setup.file = &m->source.file;
-    m->setup.team = &m->team;
+    m->setup.workers = &m->workers;
     m->setup.kernels = &m->kernels;
     m->setup.weight_limit = (size_t)args->options.mem;
     m->setup.context = args->options.ctx;
     m->setup.chunk = args->chunk;
     m->setup.kv_type = (enum kv_type)(args->options.kv % OPTIONS_KV_CARD);
     m->setup.rates = args->rates;
-    m->setup.rates.card = args->foretell ? args->card_rate : 0;
-    m->setup.probe = !args->foretell;
+    m->setup.rates.card = args->predict ? args->card_rate : 0;
+    m->setup.probe = !args->predict;
     m->setup.guesses = speculative_room(&args->options);
     return open_kv(m, args) && (args->options.draft[0] == '\0' || open_draft(m, args)) &&
            said_fine(&m->engine, engine_open(&m->engine, &m->setup)) &&
@@ -211,7 +211,7 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
         !open_any(&m->source, args, args->model)) {
         return false;
     }
-    team_start(&m->team, args->options.cores != 0 ? args->options.cores : m->machine.n_cores);
+    workers_start(&m->workers, args->options.cores != 0 ? args->options.cores : m->machine.n_cores);
     return open_engines(m, args);
 }
 

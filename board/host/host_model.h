@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "board/host/file_device.h"
 #include "flash_image/map_file.h"
-#include "runtime/compute/team.h"
+#include "runtime/compute/workers.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
 #include "runtime/storage/file.h"
@@ -30,7 +30,7 @@ struct host_args {
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
     uint32_t chunk;       /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
-    bool foretell;           /* one of them, or --board: this computer is not measured */
+    bool predict;            /* one of them, or --board: this computer is not measured */
     bool fit;                /* --fit */
     bool in_place;           /* --mmap: map the file and use it where it lies */
     bool no_bos;
@@ -63,7 +63,7 @@ struct host_model {
     struct host_file source;
     struct host_file draft_source;
     struct host_file kv_source;
-    struct team team;
+    struct workers workers;
     struct kernels kernels;
     uint32_t features; /* that the kernels were chosen by */
     struct engine_setup setup;

@@ -170,7 +170,7 @@ static void print_figure(const struct event *event, enum field which, const char
     }
 }
 
-static void print_figures(const struct event *event)
+static void print_stats(const struct event *event)
 {
     const char *streamed = event->values[STREAMED];
 
@@ -194,7 +194,7 @@ static enum serial_kind take_done(struct serial_events *e, const struct event *e
 
     end_line(e);
     if (reply && !e->quiet) {
-        print_figures(event);
+        print_stats(event);
     }
     if (reply && e->csv != NULL) {
         write_row(e, event);

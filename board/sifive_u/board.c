@@ -115,7 +115,7 @@ const struct board board = {
     .wait = core_wait,
     .wake = core_wake,
     .find_storage = sifive_u_find_storage,
-    .moves_storage = true,
+    .storage_needs_cpu = true,
     .restart = sbi_machine_restart,
     .power_off = sifive_u_power_off,
 };

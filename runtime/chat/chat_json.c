@@ -61,7 +61,7 @@ static const char *temperature(struct number *n)
 static void begin_reply(const struct chat *c, const struct report_reply *r, const char *reason)
 {
     const struct engine *e = c->engine;
-    const struct stream_figures *now = &e->stream.figures, *before = &r->before;
+    const struct stream_stats *now = &e->stream.stats, *before = &r->before;
     uint64_t hz = r->first != 0 ? board.ticks_hz() : 0; /* 0: it ended before the first token */
     uint64_t prefill = r->first - r->start, decode = r->end - r->first;
     uint32_t decoded = r->new_tokens > 1 ? r->new_tokens - 1 : 0;

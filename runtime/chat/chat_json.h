@@ -6,7 +6,7 @@
 #include "runtime/chat/chat.h"
 #include "runtime/chat/report.h"
 
-/* The last event of an answer: why it ended, and its figures; r NULL: there was no reply. */
+/* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
 void chat_json_done(struct chat *c, const struct report_reply *r, const char *reason);
 
 /* As chat_loop(), with requests for lines. */

@@ -1,4 +1,4 @@
-/* What chat.c, chat_reply.c, chat_past.c and the commands share; nobody else includes it. */
+/* What chat.c, chat_reply.c, chat_history.c and the commands share; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 

@@ -4,7 +4,7 @@
 
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/circles.h"
+#include "runtime/chat/repetition.h"
 #include "runtime/chat/reply_text.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
@@ -62,11 +62,11 @@ static bool is_end(const struct chat *c, uint32_t id)
 }
 
 struct reply {
-    struct report_reply figures;
+    struct report_reply stats;
     struct reply_text text;
     uint32_t previous;
     uint32_t first_new; /* index in the cache of the first new token */
-    struct circles circles;
+    struct repetition circles;
     const char *reason; /* why it ended */
 };
 
@@ -122,9 +122,9 @@ static enum err decode(struct chat *c, struct reply *r)
     struct engine *e = c->engine;
     uint32_t limit = c->options->n != 0 ? c->options->n : UINT32_MAX;
 
-    r->figures.first = board.ticks();
+    r->stats.first = board.ticks();
     for (;;) {
-        uint64_t before = e->stream.figures.bytes_streamed;
+        uint64_t before = e->stream.stats.bytes_streamed;
         uint32_t id;
         bool guessed;
         enum err error;
@@ -146,19 +146,19 @@ static enum err decode(struct chat *c, struct reply *r)
             return ERR_OK;
         }
         print_token(c, r, id);
-        r->figures.new_tokens++;
-        r->figures.end = board.ticks();
+        r->stats.new_tokens++;
+        r->stats.end = board.ticks();
         guessed = engine_was_guessed(e, id);
         c->pending = 1;
         if (r->text.stopped) {
             r->reason = "stop";
             return ERR_OK;
         }
-        if (r->figures.new_tokens == limit) {
+        if (r->stats.new_tokens == limit) {
             r->reason = "limit";
             return ERR_OK;
         }
-        if (limit == UINT32_MAX && circles_add(&r->circles, e->ids + e->kv.length)) {
+        if (limit == UINT32_MAX && repetition_add(&r->circles, e->ids + e->kv.length)) {
             r->reason = "circle";
             end_text(r);
             console_printf(
@@ -168,15 +168,15 @@ static enum err decode(struct chat *c, struct reply *r)
         if (console_aborted()) {
             return ERR_ABORTED;
         }
-        error = speculative_append(&c->speculative, &c->sampler, limit - r->figures.new_tokens,
+        error = speculative_append(&c->speculative, &c->sampler, limit - r->stats.new_tokens,
                                    stop_requested, NULL);
         if (error != ERR_OK) { /* which may have cost the cache its end */
-            c->pending = r->first_new + r->figures.new_tokens - e->kv.length;
+            c->pending = r->first_new + r->stats.new_tokens - e->kv.length;
             return error;
         }
         c->pending = 0;
-        r->figures.passes += guessed ? 0 : 1;
-        r->figures.decode_bytes += e->stream.figures.bytes_streamed - before;
+        r->stats.passes += guessed ? 0 : 1;
+        r->stats.decode_bytes += e->stream.stats.bytes_streamed - before;
     }
 }
 
@@ -185,7 +185,7 @@ static void print_ids(const struct chat *c, const struct reply *r)
     const struct engine *e = c->engine;
 
     console_printf("ids:");
-    for (uint32_t i = 0; i < r->figures.new_tokens; i++) {
+    for (uint32_t i = 0; i < r->stats.new_tokens; i++) {
         console_printf(" %u", (unsigned)e->ids[r->first_new + i]);
     }
     console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)e->logits_hash,
@@ -196,8 +196,8 @@ static void print_ids(const struct chat *c, const struct reply *r)
 static void print_ticks(const struct reply *r)
 {
     console_printf("ticks: prefill %llu decode %llu of %llu per second\n",
-                   (unsigned long long)(r->figures.first - r->figures.start),
-                   (unsigned long long)(r->figures.end - r->figures.first),
+                   (unsigned long long)(r->stats.first - r->stats.start),
+                   (unsigned long long)(r->stats.end - r->stats.first),
                    (unsigned long long)board.ticks_hz());
 }
 
@@ -211,13 +211,13 @@ static void print_error(const struct chat *c, enum err error)
     }
 }
 
-static void print_figures(const struct chat *c, const struct reply *r, enum err error)
+static void print_stats(const struct chat *c, const struct reply *r, enum err error)
 {
     if (error == ERR_OK) {
         console_printf("\n");
     }
     if (!console_is_json() && !c->options->quiet) {
-        report_figures(c->engine, &r->figures);
+        report_stats(c->engine, &r->stats);
     }
     if (c->options->ids) {
         print_ids(c, r);
@@ -235,17 +235,17 @@ static void close_reply(struct chat *c, struct reply *r, enum err error)
     end_text(r);
     console_style(CONSOLE_NORMAL);
     print_error(c, error);
-    if (r->figures.end == 0) {
-        r->figures.end = r->figures.first;
+    if (r->stats.end == 0) {
+        r->stats.end = r->stats.first;
     }
-    r->figures.speculates = c->speculative.on;
-    r->figures.guessed = c->speculative.figures.guessed;
-    r->figures.right = c->speculative.figures.right;
-    if (r->figures.first != 0) { /* not stopped, nor failed, before the first token */
-        print_figures(c, r, error);
+    r->stats.speculates = c->speculative.on;
+    r->stats.guessed = c->speculative.stats.guessed;
+    r->stats.right = c->speculative.stats.right;
+    if (r->stats.first != 0) { /* not stopped, nor failed, before the first token */
+        print_stats(c, r, error);
     }
     if (console_is_json()) {
-        chat_json_done(c, &r->figures,
+        chat_json_done(c, &r->stats,
                        error == ERR_OK        ? r->reason
                        : error == ERR_ABORTED ? "stopped"
                                               : "error");
@@ -340,10 +340,10 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     start = e->kv.length;
     own = start + c->pending;
     n += c->pending;
-    r.figures.prompt_tokens = (uint32_t)n;
-    r.figures.before = e->stream.figures;
-    c->speculative.figures = (struct speculative_figures){ 0 };
-    r.figures.start = board.ticks();
+    r.stats.prompt_tokens = (uint32_t)n;
+    r.stats.before = e->stream.stats;
+    c->speculative.stats = (struct speculative_stats){ 0 };
+    r.stats.start = board.ticks();
     r.first_new = start + (uint32_t)n;
     r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
     if (c->options->trace != 0) {
@@ -368,8 +368,8 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         c->pending = own - e->kv.length; /* as if the turn had never begun */
     }
     c->totals.turns++;
-    c->totals.prompt_tokens += r.figures.prompt_tokens;
-    c->totals.new_tokens += r.figures.new_tokens;
+    c->totals.prompt_tokens += r.stats.prompt_tokens;
+    c->totals.new_tokens += r.stats.new_tokens;
     close_reply(c, &r, error);
     if (r.text.stopped) {
         chat_cut_reply(c, r.text.bytes, r.text.shown);

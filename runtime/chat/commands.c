@@ -4,7 +4,7 @@
 
 #include "board/board.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/commands_machine.h"
+#include "runtime/chat/commands_system.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"

@@ -98,8 +98,8 @@ static void report_rates(const struct plan *p, unsigned type)
     uint32_t ps = p->rates.decode[type];
     char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES], mover[64] = "";
 
-    if (p->rates.card_core != 0) {
-        bool lends = board.moves_storage && p->lends_decode;
+    if (p->rates.io_core != 0) {
+        bool lends = board.storage_needs_cpu && p->lends_decode;
 
         format_text(mover, sizeof mover, ", moved by core %u%s",
                     lends ? (unsigned)p->rates.cores - 1 : 0,
@@ -184,7 +184,7 @@ void report_plan(const struct engine *e)
 
 void report_ready(const struct engine *e, uint64_t load_millis)
 {
-    uint64_t bytes = e->stream.figures.bytes_loaded;
+    uint64_t bytes = e->stream.stats.bytes_loaded;
     char size[FORMAT_NUMBER_BYTES], speed[FORMAT_NUMBER_BYTES];
     bool read = bytes != 0 && load_millis != 0;
 
@@ -216,9 +216,9 @@ void report_high_water(const struct engine *e)
     }
 }
 
-static void print_stream_figures(const struct engine *e, const struct report_reply *r)
+static void print_stream_stats(const struct engine *e, const struct report_reply *r)
 {
-    const struct stream_figures *now = &e->stream.figures;
+    const struct stream_stats *now = &e->stream.stats;
     char per_token[FORMAT_NUMBER_BYTES];
     char planned[FORMAT_NUMBER_BYTES];
     uint64_t millions = (now->arrived - r->before.arrived) * board.ticks_hz() / 1000000;
@@ -317,7 +317,7 @@ static void print_condition(void)
     }
 }
 
-void report_figures(const struct engine *e, const struct report_reply *r)
+void report_stats(const struct engine *e, const struct report_reply *r)
 {
     char prefill[FORMAT_NUMBER_BYTES];
     char decode[FORMAT_NUMBER_BYTES];
@@ -331,7 +331,7 @@ void report_figures(const struct engine *e, const struct report_reply *r)
                    rate(decode, r->new_tokens != 0 ? r->new_tokens - 1 : 0, r->end - r->first),
                    format_ratio(first, r->first - r->start, board.ticks_hz(), 3),
                    plan_residency_text(e->plan.residency));
-    print_stream_figures(e, r);
+    print_stream_stats(e, r);
     print_guesses(r);
     print_condition();
     console_printf("]\n");

@@ -34,16 +34,16 @@ void report_high_water(const struct engine *e);
 struct report_reply {
     uint32_t prompt_tokens; /* that passed the model, template included */
     uint32_t new_tokens;
-    uint64_t start, first, end;   /* ticks: prompt in, first token out, last token out */
-    struct stream_figures before; /* the stream's counters at `start` */
-    uint32_t passes;              /* decode passes, each of which reads the planned bytes */
-    uint64_t decode_bytes;        /* streamed by these */
+    uint64_t start, first, end; /* ticks: prompt in, first token out, last token out */
+    struct stream_stats before; /* the stream's counters at `start` */
+    uint32_t passes;            /* decode passes, each of which reads the planned bytes */
+    uint64_t decode_bytes;      /* streamed by these */
     bool speculates;
     uint32_t guessed, right; /* tokens that passes ran ahead over, and that came next */
 };
 
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
  * temperature and what slows it, where the board knows. */
-void report_figures(const struct engine *e, const struct report_reply *r);
+void report_stats(const struct engine *e, const struct report_reply *r);
 
 #endif

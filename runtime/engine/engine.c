@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/engine/probe_cores.h"
+#include "runtime/engine/calibrate_compute.h"
 #include "runtime/engine/sampler.h"
-#include "runtime/stream/probe.h"
+#include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
 
 static enum err refuse(struct engine *e, enum err error, const char *sentence)
@@ -158,38 +158,38 @@ static enum err check_kv_file(struct engine *e, const struct engine_setup *setup
     return ERR_OK;
 }
 
-/* moves_storage is a constant of the board: where it is false the image has nothing of all this. */
+/* storage_needs_cpu is a constant of the board: where it is false the image has nothing of all this. */
 static bool may_lend(const struct engine_setup *setup)
 {
-    return board.moves_storage && setup->card_core != NULL;
+    return board.storage_needs_cpu && setup->io_core != NULL;
 }
 
-static void lend(struct card_core *c, struct team *team)
+static void lend(struct io_core *c, struct workers *workers)
 {
-    card_core_start(c, team->n_cores - 1);
-    team_lend(team, card_core_serve, c);
+    io_core_start(c, workers->n_cores - 1);
+    workers_lend(workers, io_core_serve, c);
 }
 
-static void fetch_back(struct card_core *c, struct team *team)
+static void fetch_back(struct io_core *c, struct workers *workers)
 {
-    card_core_stop(c);
-    team_take_back(team);
+    io_core_stop(c);
+    workers_take_back(workers);
 }
 
 /* In a pass over n tokens the last core computes, or moves what the card sends. */
 static void lend_core(struct engine *e, uint32_t n)
 {
-    struct card_core *c = e->card_core;
-    struct team *team = e->transformer.team;
+    struct io_core *c = e->io_core;
+    struct workers *workers = e->transformer.workers;
     bool lends = n > ACTIVATIONS_SAVED ? e->plan.lends_prefill : e->plan.lends_decode;
 
-    if (!board.moves_storage || c == NULL || lends == (c->core != 0)) {
+    if (!board.storage_needs_cpu || c == NULL || lends == (c->core != 0)) {
         return;
     }
     if (lends) {
-        lend(c, team);
+        lend(c, workers);
     } else {
-        fetch_back(c, team);
+        fetch_back(c, workers);
     }
 }
 
@@ -197,10 +197,10 @@ static void lend_core(struct engine *e, uint32_t n)
 static void take_back(const struct engine_setup *setup)
 {
     if (may_lend(setup)) {
-        if (setup->card_core->core != 0) {
-            fetch_back(setup->card_core, setup->team);
+        if (setup->io_core->core != 0) {
+            fetch_back(setup->io_core, setup->workers);
         }
-        (void)card_core_detach(setup->card_core);
+        (void)io_core_detach(setup->io_core);
     }
 }
 
@@ -209,17 +209,17 @@ static void measure_lent(struct engine *e, const struct engine_setup *setup,
                          struct memory_range free)
 {
     struct plan_rates *rates = &e->request.rates, all = *rates;
-    struct card_core *c = setup->card_core;
+    struct io_core *c = setup->io_core;
 
-    if (!may_lend(setup) || rates->card_core == 0 || rates->cores == 1 ||
-        !card_core_attach(c, e->file->device)) {
+    if (!may_lend(setup) || rates->io_core == 0 || rates->cores == 1 ||
+        !io_core_attach(c, e->file->device)) {
         return;
     }
     *rates = (struct plan_rates){ 0 };
-    lend(c, setup->team);
-    probe_cores(e, setup->team, free);
-    fetch_back(c, setup->team);
-    (void)card_core_detach(c);
+    lend(c, setup->workers);
+    calibrate_compute(e, setup->workers, free);
+    fetch_back(c, setup->workers);
+    (void)io_core_detach(c);
     e->lent_rates = *rates;
     *rates = all;
     rates->lent = &e->lent_rates;
@@ -230,15 +230,16 @@ static void measure(struct engine *e, const struct engine_setup *setup)
 {
     struct memory_range free = { e->arena.base + e->arena.reserved, arena_left(&e->arena) };
 
-    e->request.rates.cores = setup->team->n_cores;
-    probe_cores(e, setup->team, free);
+    e->request.rates.cores = setup->workers->n_cores;
+    calibrate_compute(e, setup->workers, free);
     if (e->plan.residency == PLAN_STREAMED || e->plan.n_spilled != 0) {
-        probe_card(&e->request.rates, e->file, free, setup->progress, setup->progress_context);
+        calibrate_storage(&e->request.rates, e->file, free, setup->progress,
+                          setup->progress_context);
         measure_lent(e, setup, free);
     }
 }
 
-/* Whether weights stream is known after a plan; the card's rate and what is foretold from it, and
+/* Whether weights stream is known after a plan; the card's rate and what is predicted from it, and
  * room for guesses, then ask for another. Where there is none, or only in place of a part of the
  * chunk, it goes without guesses. */
 static enum err make_plan(struct engine *e, const struct engine_setup *setup)
@@ -302,7 +303,7 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
     const struct ingot_params *p = &e->image.header->params;
     enum err error;
 
-    stream_open(&e->stream, e->file, &e->image, &e->plan, setup->team, &e->arena);
+    stream_open(&e->stream, e->file, &e->image, &e->plan, setup->workers, &e->arena);
     kv_cache_open(&e->kv, p, e->plan.context, setup->kv_type,
                   arena_take(&e->arena, ARENA_KV, e->plan.n_spilled != 0 ? 0 : e->plan.kv_bytes));
     if (e->plan.n_spilled != 0) {
@@ -310,7 +311,7 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
         kv_pages_open(&e->pages, &e->kv, p, e->plan.n_spilled, setup->kv_file, &e->stream,
                       &e->arena);
     }
-    transformer_open(&e->transformer, &e->image, e->kernels, setup->team, &e->stream, &e->kv,
+    transformer_open(&e->transformer, &e->image, e->kernels, setup->workers, &e->stream, &e->kv,
                      &e->plan, &e->arena);
     e->ids = arena_take(&e->arena, ARENA_SCRATCH, e->plan.context * sizeof(uint32_t));
     e->scratch = arena_take(&e->arena, ARENA_SCRATCH, e->scratch_bytes);
@@ -321,8 +322,8 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
     }
     if (may_lend(setup) && (e->plan.lends_decode || e->plan.lends_prefill) &&
         (e->plan.n_spilled == 0 || setup->kv_file->device == e->file->device) &&
-        card_core_attach(setup->card_core, e->file->device)) {
-        e->card_core = setup->card_core;
+        io_core_attach(setup->io_core, e->file->device)) {
+        e->io_core = setup->io_core;
     }
     engine_clear(e);
     return ERR_OK;

@@ -12,11 +12,11 @@
 #include "kernels/kernels.h"
 #include "runtime/arena.h"
 #include "runtime/compute/kv_cache.h"
-#include "runtime/compute/team.h"
+#include "runtime/compute/workers.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/transformer.h"
 #include "runtime/image/image.h"
-#include "runtime/storage/card_core.h"
+#include "runtime/storage/io_core.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan.h"
@@ -37,7 +37,7 @@ enum engine_guesses { ENGINE_NO_GUESSES, ENGINE_GUESSES_IF_STREAMED, ENGINE_GUES
 struct engine_setup {
     struct memory_range ram; /* the arena */
     const struct file *file; /* must outlive the engine */
-    struct team *team;       /* started */
+    struct workers *workers; /* started */
     const struct kernels *kernels;
     size_t weight_limit;          /* mem=; 0: none */
     uint32_t context;             /* ctx=; 0: the model's */
@@ -47,8 +47,8 @@ struct engine_setup {
     const struct file *kv_file;   /* ... to this file, which takes writes; NULL: only planned */
     struct plan_rates rates;      /* of the machine, where they are known */
     bool probe;                   /* measure them, for the plan; never for a draft */
-    struct card_core *card_core;  /* outlives engines, zeroed at first: for a device without DMA a
-                              * core may leave the team; NULL: never */
+    struct io_core *io_core;      /* outlives engines, zeroed at first: for a device without DMA a
+                              * core may leave the workers; NULL: never */
     enum engine_guesses guesses;  /* whether room for logits ahead is planned */
     stream_progress_fn *progress; /* of opening and loading; or NULL */
     void *progress_context;
@@ -64,8 +64,8 @@ struct engine {
     struct plan plan;
     struct stream stream;
     struct kv_cache kv;
-    struct kv_pages pages;       /* where keys and values spill */
-    struct card_core *card_core; /* at work in passes for which the plan lends a core; or NULL */
+    struct kv_pages pages;   /* where keys and values spill */
+    struct io_core *io_core; /* at work in passes for which the plan lends a core; or NULL */
     struct transformer transformer;
     struct tokenizer tokenizer;
     const struct kernels *kernels;

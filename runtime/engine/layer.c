@@ -15,7 +15,7 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 {
     size_t first, last;
 
-    team_share(t->team, core, n_rows, ROW_STEP, &first, &last);
+    workers_share(t->workers, core, n_rows, ROW_STEP, &first, &last);
     for (size_t r = first; r < last; r += POLL_ROWS) {
         linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r,
                     last - r < POLL_ROWS ? last - r : POLL_ROWS);
@@ -48,7 +48,7 @@ static bool has(const struct transformer *t, enum ingot_feature feature)
 
 static void share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last)
 {
-    team_share(t->team, core, t->n_tokens, LINEAR_GROUP, first, last);
+    workers_share(t->workers, core, t->n_tokens, LINEAR_GROUP, first, last);
 }
 
 /* The types of a layer's matrices `from` .. `to`, which read the same input. */
@@ -146,7 +146,7 @@ static void append_kv(const struct transformer *t, unsigned core)
     size_t d = params(t)->head_dim;
     size_t first, last;
 
-    team_share(t->team, core, (size_t)params(t)->n_kv_heads * t->n_tokens, 1, &first, &last);
+    workers_share(t->workers, core, (size_t)params(t)->n_kv_heads * t->n_tokens, 1, &first, &last);
     for (size_t item = first; item < last; item++) {
         uint32_t head = (uint32_t)(item / t->n_tokens);
         uint32_t i = (uint32_t)(item % t->n_tokens);
@@ -183,8 +183,8 @@ static struct attention_split split_attention(const struct transformer *t)
     s.tokens = ATTENTION_ROWS / s.heads;
     s.tokens = s.tokens < t->n_tokens ? s.tokens : t->n_tokens;
     s.token_pieces = pieces(t->n_tokens, s.tokens);
-    while (s.heads > 1 &&
-           params(t)->n_kv_heads * pieces(s.group, s.heads) * s.token_pieces < t->team->n_cores) {
+    while (s.heads > 1 && params(t)->n_kv_heads * pieces(s.group, s.heads) * s.token_pieces <
+                              t->workers->n_cores) {
         s.heads = (s.heads + 1) / 2;
     }
     s.head_pieces = pieces(s.group, s.heads);
@@ -232,8 +232,8 @@ static void attend(const struct transformer *t, unsigned core)
     struct attention_split s = split_attention(t);
     size_t first, last;
 
-    team_share(t->team, core, (size_t)params(t)->n_kv_heads * s.head_pieces * s.token_pieces, 1,
-               &first, &last);
+    workers_share(t->workers, core, (size_t)params(t)->n_kv_heads * s.head_pieces * s.token_pieces,
+                  1, &first, &last);
     for (size_t item = first; item < last; item++) {
         uint32_t token = (uint32_t)(item % s.token_pieces) * s.tokens;
         uint32_t piece = (uint32_t)(item / s.token_pieces);
@@ -251,17 +251,17 @@ static void step(const struct transformer *t, unsigned core)
     if (core == 0) {
         stream_poll(t->stream);
     }
-    team_barrier(t->team);
+    workers_barrier(t->workers);
 }
 
 /* The same before a piece of the layer that may not be there yet. False: it will not come. */
-static bool step_to(const struct transformer *t, unsigned core, unsigned piece)
+static bool step_to(const struct transformer *t, unsigned core, unsigned phase)
 {
     if (core == 0) {
-        stream_need(t->stream, piece, plan_piece_end(t->image, t->layer, piece));
+        stream_need(t->stream, phase, plan_phase_end(t->image, t->layer, phase));
     }
     step(t, core);
-    return !t->stream->missing[piece];
+    return !t->stream->missing[phase];
 }
 
 /* Add a bias to the rows that this core has just computed. */
@@ -271,7 +271,7 @@ static void add_bias(const struct transformer *t, unsigned core, enum ingot_role
     const float *bias = vector_of(t, role);
     size_t first, last;
 
-    team_share(t->team, core, n, ROW_STEP, &first, &last);
+    workers_share(t->workers, core, n, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
         t->kernels->add_f32(y + i * stride + first, bias + first, last - first);
     }
@@ -284,7 +284,7 @@ static void add_residual(const struct transformer *t, unsigned core)
     const struct activations *a = &t->act;
     size_t first, last;
 
-    team_share(t->team, core, params(t)->dim, ROW_STEP, &first, &last);
+    workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
         t->kernels->add_f32(a->x + i * a->dim_stride + first, a->norm + i * a->dim_stride + first,
                             last - first);
@@ -376,7 +376,7 @@ static void activate_rows(const struct transformer *t, unsigned core)
     const struct activations *a = &t->act;
     size_t first, last;
 
-    team_share(t->team, core, params(t)->hidden, ROW_STEP, &first, &last);
+    workers_share(t->workers, core, params(t)->hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
         activate(t, a->gate + i * a->hidden_stride + first, a->up + i * a->hidden_stride + first,
                  last - first);

@@ -1,6 +1,6 @@
-/* One layer of the transformer, whose shape the parameters give: what every core of the team runs
+/* One layer of the transformer, whose shape the parameters give: what every worker runs
  * between two barriers of transformer.c. Only transformer.c, layer.c and
- * probe_cores.c include this. */
+ * calibrate_compute.c include this. */
 #ifndef INGOT_RUNTIME_LAYER_H
 #define INGOT_RUNTIME_LAYER_H
 

@@ -249,7 +249,7 @@ enum err speculative_append(struct speculative *s, struct sampler *sampler, uint
     if (e->n_ahead != 0) {
         engine_take_guess(e);
         s->n_right++;
-        s->figures.right++;
+        s->stats.right++;
         return ERR_OK;
     }
     if (!s->on) {
@@ -265,6 +265,6 @@ enum err speculative_append(struct speculative *s, struct sampler *sampler, uint
         return error;
     }
     learn_cost(s, s->n_guessed, board.ticks() - start);
-    s->figures.guessed += s->n_guessed;
+    s->stats.guessed += s->n_guessed;
     return ERR_OK;
 }

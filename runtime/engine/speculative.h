@@ -16,7 +16,7 @@
 
 enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = ENGINE_MOST_GUESSES };
 
-struct speculative_figures {
+struct speculative_stats {
     uint32_t guessed; /* tokens that passes ran ahead over */
     uint32_t right;   /* of these, that came next */
 };
@@ -33,7 +33,7 @@ struct speculative {
     float rate[NGRAM_LONGEST + 1]; /* probability that a guess of a source is right, measured */
     float cost;                    /* of a guess, in passes over one token */
     float plain_ticks;             /* of such a pass; 0: not known yet */
-    struct speculative_figures figures;
+    struct speculative_stats stats;
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* what each of the last run was drawn from */
 };
 

@@ -9,13 +9,13 @@
 #include "runtime/stream/kv_pages.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
-                      const struct kernels *kernels, struct team *team, struct stream *stream,
+                      const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       struct kv_cache *kv, const struct plan *plan, struct arena *arena)
 {
     memset(t, 0, sizeof *t);
     t->image = image;
     t->kernels = kernels;
-    t->team = team;
+    t->workers = workers;
     t->stream = stream;
     t->kv = kv;
     activations_take(&t->act,
@@ -87,12 +87,12 @@ static void copy_x(float *to, const float *from, const struct transformer *t)
     memcpy(to, from, t->n_tokens * t->act.dim_stride * sizeof(float));
 }
 
-static void layer_work(void *arg, struct team *team, unsigned core)
+static void layer_work(void *arg, struct workers *workers, unsigned core)
 {
     const struct transformer *t = arg;
     uint64_t begin = trace_begin();
 
-    (void)team;
+    (void)workers;
     layer_run(t, core);
     trace_end(TRACE_LAYER, t->layer, core, begin);
 }
@@ -102,7 +102,7 @@ static void layer_work(void *arg, struct team *team, unsigned core)
 static enum err run_layer(struct transformer *t, uint32_t layer)
 {
     bool early = t->n_tokens <= ACTIVATIONS_SAVED, again = false;
-    uint64_t first = early ? plan_piece_end(t->image, layer, 0) : UINT64_MAX;
+    uint64_t first = early ? plan_phase_end(t->image, layer, 0) : UINT64_MAX;
     enum err e = stream_layer(t->stream, layer, first, &t->extent);
 
     e = e == ERR_OK ? kv_pages_enter(t->kv->pages, layer) : e;
@@ -113,11 +113,11 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     if (t->stream->early != NULL) {
         copy_x(t->act.saved, t->act.x, t);
     }
-    team_run(t->team, layer_work, t);
+    workers_run(t->workers, layer_work, t);
     e = stream_layer_check(t->stream, layer, &again);
     if (e == ERR_OK && again) {
         copy_x(t->act.x, t->act.saved, t);
-        team_run(t->team, layer_work, t);
+        workers_run(t->workers, layer_work, t);
     }
     if (e == ERR_OK) {
         stream_layer_done(t->stream, layer);
@@ -151,13 +151,13 @@ enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_
     return e;
 }
 
-static void head_work(void *arg, struct team *team, unsigned core)
+static void head_work(void *arg, struct workers *workers, unsigned core)
 {
     const struct transformer *t = arg;
     struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens };
     uint64_t begin = trace_begin();
 
-    (void)team;
+    (void)workers;
     layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
                    t->n_rows, &in, t->act.logits + t->first_row, t->act.logits_stride);
     trace_end(TRACE_HEAD, t->first_row, core, begin);
@@ -192,7 +192,7 @@ static enum err run_tiles(struct transformer *t)
         }
         t->first_row = tile.first_row;
         t->n_rows = tile.n_rows;
-        team_run(t->team, head_work, t);
+        workers_run(t->workers, head_work, t);
         stream_tile_done(t->stream, i);
     }
     return ERR_OK;
@@ -233,7 +233,7 @@ enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, f
         t->rows = t->stream->extents[w->extent] + w->offset;
         t->first_row = 0;
         t->n_rows = w->rows;
-        team_run(t->team, head_work, t);
+        workers_run(t->workers, head_work, t);
     }
     for (uint32_t i = 0; i < n && params(t)->final_softcap != 0.0f; i++) {
         t->kernels->softcap_f32(a->logits + i * a->logits_stride, w->rows,

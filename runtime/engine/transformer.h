@@ -1,5 +1,5 @@
 /* The forward pass of the Llama family: one chunk of tokens through all layers, layer by
- * layer, on every core of the team. */
+ * layer, on every worker. */
 #ifndef INGOT_RUNTIME_TRANSFORMER_H
 #define INGOT_RUNTIME_TRANSFORMER_H
 
@@ -11,19 +11,19 @@
 #include "kernels/kernels.h"
 #include "runtime/compute/activations.h"
 #include "runtime/compute/kv_cache.h"
-#include "runtime/compute/team.h"
+#include "runtime/compute/workers.h"
 #include "runtime/image/image.h"
 #include "runtime/stream/stream.h"
 
 struct transformer {
     const struct image *image;
     const struct kernels *kernels;
-    struct team *team;
+    struct workers *workers;
     struct stream *stream;
     struct kv_cache *kv;
     struct activations act;
 
-    /* What the layer at work needs, set by core 0 before the team starts on it. */
+    /* What the layer at work needs, set by core 0 before the workers starts on it. */
     const uint8_t *extent;
     uint32_t layer;
     uint32_t n_tokens; /* and of the head: whose logits are wanted */
@@ -36,7 +36,7 @@ struct transformer {
 
 /* Take the activations of the plan from ARENA_SCRATCH; everything else must outlive t. */
 void transformer_open(struct transformer *t, const struct image *image,
-                      const struct kernels *kernels, struct team *team, struct stream *stream,
+                      const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       struct kv_cache *kv, const struct plan *plan, struct arena *arena);
 
 /* Run n tokens (1 .. chunk, ids below vocab) at positions kv->length .. through the layers and

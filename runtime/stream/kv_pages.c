@@ -233,15 +233,15 @@ static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *s
     while (is_arriving(s, slot)) {
         stream_pump(s->stream);
     }
-    s->stream->figures.stalls++;
-    s->stream->figures.stall_ticks += board.ticks() - start;
+    s->stream->stats.stalls++;
+    s->stream->stats.stall_ticks += board.ticks() - start;
     trace_end(TRACE_WAIT, slot->layer->number, 0, begin);
 }
 
 /* All pages, each as it was written; from the first that is not they are read again. */
 static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
 {
-    struct stream_figures *f = &s->stream->figures;
+    struct stream_stats *f = &s->stream->stats;
 
     for (int tries = 0;; tries++) {
         wait_arrival(s, slot);
@@ -331,7 +331,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
         s->kv->length = s->kv->length < whole ? s->kv->length : whole;
         return fail(s, layer, slot->checked, &slot->read, e);
     }
-    s->stream->figures.kv_read += (slot->n - slot->first) * s->page_bytes;
+    s->stream->stats.kv_read += (slot->n - slot->first) * s->page_bytes;
     place_tail(s, slot);
     show_layer(s, slot->buffer);
     return ERR_OK;
@@ -353,7 +353,7 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
     while (e == ERR_OK && file_read_poll(&s->write) == ERR_BUSY) {
         stream_pump(s->stream);
     }
-    s->stream->figures.kv_written += (last - first) * s->page_bytes;
+    s->stream->stats.kv_written += (last - first) * s->page_bytes;
     return e == ERR_OK ? s->write.status : e;
 }
 

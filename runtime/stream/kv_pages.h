@@ -53,7 +53,7 @@ struct kv_pages {
     const struct ingot_params *params;
     bool all; /* pages, also those that no query sees */
     const struct file *file;
-    struct stream *stream; /* which polls these, and whose figures and problem they share */
+    struct stream *stream; /* which polls these, and whose stats and problem they share */
     size_t page_bytes;
     uint32_t n_layers;
     uint32_t next; /* layer that is asked for next */

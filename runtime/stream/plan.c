@@ -12,7 +12,7 @@
  * of its extent. */
 enum { TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-enum { FASTER_PERCENT = 3 }; /* that a plan must be, to be taken for what is foretold */
+enum { FASTER_PERCENT = 3 }; /* that a plan must be, to be taken for what is predicted */
 
 /* Sizes of outside data meet here: everything is 64 bits wide and the reader bounds each
  * dimension, so no product below can wrap. */

@@ -15,7 +15,7 @@ enum {
     PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
                                    place of a pinned layer, which spares more (docs/STREAMING.md) */
     PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
-    PLAN_PIECES = 4,             /* of a layer, see plan_piece_end */
+    PLAN_PHASES = 4,             /* of a layer, see plan_phase_end */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
@@ -29,11 +29,11 @@ enum plan_residency {
     PLAN_STREAMED, /* some weights arrive anew for every pass */
 };
 
-/* What card and cores can do; measured by runtime/stream/probe.h and runtime/engine/probe_cores.h,
+/* What card and cores can do; measured by runtime/stream/calibrate_storage.h and runtime/engine/calibrate_compute.h,
  * or told. 0: not known, or nothing. */
 struct plan_rates {
     uint64_t card;                   /* bytes a second */
-    uint32_t card_core;              /* percent of a transfer's time that a core moves it */
+    uint32_t io_core;                /* percent of a transfer's time that a core moves it */
     uint32_t cores;                  /* that computed when this was measured */
     const struct plan_rates *lent;   /* where one of them may move the card's data instead: what the
                                          others compute then, the rest of it 0; else NULL */
@@ -107,7 +107,7 @@ struct plan {
  * ERR_BAD_ARGUMENT: a context beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
-/* plan->decode_ns and prefill_ns, from its rates: a pass is gone through unit by unit, with card
+/* plan->decode_ns and prefill_ns, from its rates: a pass is gone through segment by segment, with card
  * and cores at work side by side. Where a core moves the card's data this is one of all in turn, or
  * one that does nothing else, whichever is faster: lends_decode, lends_prefill. */
 void plan_predict(struct plan *plan, const struct image *image);
@@ -132,7 +132,7 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 
 /* A layer is computed in pieces, in the order of its tensors: norm, Q, K and V; the rest of
  * attention; norm, gate and up; down. Bytes of the extent up to the end of piece `piece`. */
-uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece);
+uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phase);
 
 /* Rows of the embedding that are read and checked together, and how many such groups there are. */
 size_t plan_row_group_bytes(const struct image *image);

@@ -1,4 +1,4 @@
-/* The time of a pass, foretold: one slot after the other is filled by the card and emptied by the
+/* The time of a pass, predicted: one slot after the other is filled by the card and emptied by the
  * cores, each as fast as the rates say, with the waits that the ring imposes on both. */
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct timeline {
     uint64_t now;               /* the cores are done with what came so far */
     uint64_t card;              /* and the card */
     uint64_t freed[PLAN_SLOTS]; /* when each slot was */
-    uint32_t unit;              /* units so far: the ring's hand */
+    uint32_t segment;           /* segments so far: the ring's hand */
 };
 
 static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
@@ -54,13 +54,13 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
 }
 
 /* All else in a layer comes a quarter at a time. */
-static uint64_t piece_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
+static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
     uint64_t rest = t->n_tokens == 1 || r->layer_prefill == 0 ? r->layer : r->layer_prefill;
 
     return plan_matrices_ns(r, t->image, layer, from, to, t->n_tokens) +
-           t->n_tokens * rest / PLAN_PIECES;
+           t->n_tokens * rest / PLAN_PHASES;
 }
 
 static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
@@ -73,10 +73,10 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The next unit of `bytes` begins to arrive. */
+/* The next segment of `bytes` begins to arrive. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
-    uint64_t begin = later(t->card, t->freed[t->unit % t->plan->n_slots]);
+    uint64_t begin = later(t->card, t->freed[t->segment % t->plan->n_slots]);
 
     t->card = begin + transfer_ns(t, bytes);
     return begin;
@@ -84,7 +84,7 @@ static uint64_t arrive(struct timeline *t, uint64_t bytes)
 
 static void leave(struct timeline *t)
 {
-    t->freed[t->unit++ % t->plan->n_slots] = t->now;
+    t->freed[t->segment++ % t->plan->n_slots] = t->now;
 }
 
 static void run_layer(struct timeline *t, uint32_t layer)
@@ -94,8 +94,8 @@ static void run_layer(struct timeline *t, uint32_t layer)
     uint64_t begin = streamed ? arrive(t, bytes) : 0;
     uint64_t from = 0, waited = 0;
 
-    for (unsigned piece = 0; piece < PLAN_PIECES; piece++) {
-        uint64_t to = plan_piece_end(t->image, layer, piece);
+    for (unsigned phase = 0; phase < PLAN_PHASES; phase++) {
+        uint64_t to = plan_phase_end(t->image, layer, phase);
         bool early = t->n_tokens <= ACTIVATIONS_SAVED;
 
         if (streamed) {
@@ -104,7 +104,7 @@ static void run_layer(struct timeline *t, uint32_t layer)
             waited += there - t->now;
             t->now = there;
         }
-        t->now += piece_ns(t, layer, from, to);
+        t->now += phase_ns(t, layer, from, to);
         from = to;
     }
     if (streamed) { /* while all wait, core 0 looks at the checksum of what came */
@@ -142,7 +142,7 @@ static void read_rows(struct timeline *t)
     uint64_t wait;
 
     for (uint32_t i = 0; i < t->plan->n_slots; i++) {
-        busy = later(busy, t->freed[(t->unit + i) % t->plan->n_slots]) +
+        busy = later(busy, t->freed[(t->segment + i) % t->plan->n_slots]) +
                transfer_ns(t, t->plan->slot_bytes);
     }
     wait = busy > t->now ? busy - t->now : 0;
@@ -177,12 +177,11 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
     struct timeline card = { .plan = plan };
     uint64_t moved = transfer_ns(&card, plan->layer_read + plan->head_read);
 
-    if (plan->residency != PLAN_STREAMED || plan->rates.card_core == 0) {
+    if (plan->residency != PLAN_STREAMED || plan->rates.io_core == 0) {
         return ns;
     }
     at_once.rates.card = 0;
-    return later(ns,
-                 overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.card_core / 100);
+    return later(ns, overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
 }
 
 /* With a core less that computes. */
@@ -203,7 +202,7 @@ static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint
     uint64_t ns = in_turn_ns(plan, image, n_tokens);
     uint64_t lent = UINT64_MAX;
 
-    if (r->lent != NULL && r->card_core != 0 && plan->residency == PLAN_STREAMED) {
+    if (r->lent != NULL && r->io_core != 0 && plan->residency == PLAN_STREAMED) {
         lent = lent_ns(plan, image, n_tokens);
     }
     *lends = lent <= ns + ns / LENT_TIE;

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "board/board.h"
-#include "runtime/compute/team_crc32c.h"
+#include "runtime/compute/workers_crc32c.h"
 #include "runtime/console/trace.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/stream_private.h"
 
 enum { CRC_STEP = 128 * 1024 }; /* bytes that core 0 checks per poll, so that a poll stays short */
-enum { TEAM_STEP = 1024 * 1024 };                /* and the team between two polls */
+enum { WORKERS_STEP = 1024 * 1024 };             /* and the workers between two polls */
 enum { QUIET_STEPS = 256, QUIET_WAITS = 20000 }; /* without a poll, where nothing can have come */
 
 static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
@@ -35,15 +35,15 @@ static struct stream_slot *slot_of(struct stream *s, uint32_t index)
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
         struct stream_slot *slot = &s->slots[i];
 
-        if (slot->state != STREAM_EMPTY && slot->unit.pass == s->pass &&
-            slot->unit.index == index) {
+        if (slot->state != STREAM_EMPTY && slot->segment.pass == s->pass &&
+            slot->segment.index == index) {
             return slot;
         }
     }
     return NULL;
 }
 
-/* A refusal stays in the read's status and is seen when the unit is wanted. */
+/* A refusal stays in the read's status and is seen when the segment is wanted. */
 static void start_read(const struct stream *s, struct stream_slot *slot)
 {
     struct plan_tile tile;
@@ -51,12 +51,12 @@ static void start_read(const struct stream *s, struct stream_slot *slot)
 
     slot->crc = 0;
     slot->crc_bytes = 0;
-    if (is_tile(s, slot->unit.index)) {
-        plan_head_tile(s->plan, s->image, slot->unit.index - s->n_layers, &tile);
+    if (is_tile(s, slot->segment.index)) {
+        plan_head_tile(s->plan, s->image, slot->segment.index - s->n_layers, &tile);
         (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
         return;
     }
-    x = layer_extent(s, slot->unit.index);
+    x = layer_extent(s, slot->segment.index);
     (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
 }
 
@@ -66,7 +66,7 @@ static bool is_arriving(const struct stream_slot *slot)
            slot->read.status == ERR_BUSY;
 }
 
-/* The queued slot whose turn is next, or NULL: none, or the unit before has more to ask for. Two
+/* The queued slot whose turn is next, or NULL: none, or the segment before has more to ask for. Two
  * at once would share the card, and the one that is wanted first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
@@ -79,8 +79,9 @@ static struct stream_slot *next_queued(struct stream *s)
             return NULL;
         }
         if (slot->state == STREAM_QUEUED &&
-            (first == NULL || slot->unit.pass - s->pass < first->unit.pass - s->pass ||
-             (slot->unit.pass == first->unit.pass && slot->unit.index < first->unit.index))) {
+            (first == NULL || slot->segment.pass - s->pass < first->segment.pass - s->pass ||
+             (slot->segment.pass == first->segment.pass &&
+              slot->segment.index < first->segment.index))) {
             first = slot;
         }
     }
@@ -100,12 +101,12 @@ static void start_queued(struct stream *s)
 
 static void trace_arrival(const struct stream *s, struct stream_slot *slot)
 {
-    bool tile = is_tile(s, slot->unit.index);
+    bool tile = is_tile(s, slot->segment.index);
 
     if (slot->begun != 0 && slot->read.status != ERR_BUSY) {
         trace_end(tile ? TRACE_TILE : TRACE_LAYER,
-                  tile ? slot->unit.index - s->n_layers : s->layers[slot->unit.index], TRACE_CARD,
-                  slot->begun);
+                  tile ? slot->segment.index - s->n_layers : s->layers[slot->segment.index],
+                  TRACE_CARD, slot->begun);
         slot->begun = 0;
     }
 }
@@ -134,7 +135,7 @@ static void request_ahead(struct stream *s)
             s->next.index >= known_units(s)) {
             continue;
         }
-        slot->unit = s->next;
+        slot->segment = s->next;
         slot->state = STREAM_QUEUED;
         slot->checked = false;
         slot->stalled = false;
@@ -148,7 +149,7 @@ static void check_ahead(const struct stream *s, struct stream_slot *slot)
 {
     uint64_t n = slot->read.bytes_done - slot->crc_bytes;
 
-    if (is_tile(s, slot->unit.index)) {
+    if (is_tile(s, slot->segment.index)) {
         return;
     }
     n = n < CRC_STEP ? n : CRC_STEP;
@@ -161,7 +162,7 @@ static uint64_t ticks_now(const struct stream *s)
     return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
 }
 
-/* The card's share of the time: from poll to poll while a unit arrives, or pages of the cache. */
+/* The card's share of the time: from poll to poll while a segment arrives, or pages of the cache. */
 static void poll_pages_and_count(struct stream *s)
 {
     uint64_t now = ticks_now(s), bytes = 0;
@@ -174,14 +175,14 @@ static void poll_pages_and_count(struct stream *s)
         bytes += slot->state == STREAM_LOADING || slot == s->early ? slot->read.bytes_done : 0;
     }
     if (s->polled_at != 0) {
-        s->figures.busy_ticks += now - s->polled_at;
-        s->figures.arrived += bytes > s->arriving_bytes ? bytes - s->arriving_bytes : 0;
+        s->stats.busy_ticks += now - s->polled_at;
+        s->stats.arrived += bytes > s->arriving_bytes ? bytes - s->arriving_bytes : 0;
     }
     s->polled_at = busy ? now : 0;
     s->arriving_bytes = bytes;
 }
 
-/* While a team computes, what core 0 spends here is what all wait for: then layers are checked when
+/* While the workers computes, what core 0 spends here is what all wait for: then layers are checked when
  * they are done, by all. waits: nobody computes. */
 static void poll_all(struct stream *s, bool waits)
 {
@@ -197,7 +198,7 @@ static void poll_all(struct stream *s, bool waits)
         if (slot->state == STREAM_LOADING || (slot == s->early && slot->state == STREAM_IN_USE)) {
             (void)file_read_poll(&slot->read); /* its status stays in the read */
             trace_arrival(s, slot);
-            if (waits || s->team->n_cores == 1) {
+            if (waits || s->workers->n_cores == 1) {
                 check_ahead(s, slot);
             }
         }
@@ -209,7 +210,7 @@ static void poll_all(struct stream *s, bool waits)
 /* Pages of the cache are on the same device. */
 void stream_poll(struct stream *s)
 {
-    if (!card_core_is_quiet(s->file->device, &s->watch, QUIET_STEPS)) {
+    if (!io_core_is_quiet(s->file->device, &s->watch, QUIET_STEPS)) {
         poll_all(s, false);
     }
 }
@@ -219,7 +220,7 @@ void stream_pump(struct stream *s)
     if (board.yield != NULL) {
         board.yield();
     }
-    while (card_core_is_quiet(s->file->device, &s->watch, QUIET_WAITS)) {
+    while (io_core_is_quiet(s->file->device, &s->watch, QUIET_WAITS)) {
     }
     poll_all(s, true);
 }
@@ -291,8 +292,8 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
     stream_poll(s);
     if (slot->state == STREAM_QUEUED ||
         (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY)) {
-        s->figures.stalls += slot->stalled ? 0 : 1;
-        s->figures.first_stalls += slot->stalled || s->started ? 0 : 1;
+        s->stats.stalls += slot->stalled ? 0 : 1;
+        s->stats.first_stalls += slot->stalled || s->started ? 0 : 1;
         slot->stalled = true;
         start = ticks_now(s);
         begin = trace_begin();
@@ -300,8 +301,8 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
             stream_pump(s);
         } while (slot->state == STREAM_QUEUED ||
                  (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));
-        s->figures.stall_ticks += ticks_now(s) - start;
-        trace_end(TRACE_WAIT, slot->unit.index, 0, begin);
+        s->stats.stall_ticks += ticks_now(s) - start;
+        trace_end(TRACE_WAIT, slot->segment.index, 0, begin);
     }
     s->started = true;
     return slot->read.status == ERR_BUSY ? ERR_OK : slot->read.status;
@@ -320,8 +321,9 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
     while (slot->crc_bytes < slot->read.bytes) {
         uint64_t n = slot->read.bytes - slot->crc_bytes;
 
-        n = n < TEAM_STEP ? n : TEAM_STEP;
-        slot->crc = team_crc32c(s->team, slot->crc, slot->buffer + slot->crc_bytes, (size_t)n);
+        n = n < WORKERS_STEP ? n : WORKERS_STEP;
+        slot->crc = workers_crc32c(s->workers, slot->crc, slot->buffer + slot->crc_bytes,
+                                   (size_t)n);
         slot->crc_bytes += n;
         stream_poll(s);
     }
@@ -331,7 +333,7 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned extent)
 {
     for (int tries = 0;; tries++) {
-        s->figures.retries += slot->read.n_retries;
+        s->stats.retries += slot->read.n_retries;
         if (slot->read.status != ERR_OK) {
             return slot->read.status;
         }
@@ -343,7 +345,7 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
         if (tries == STREAM_REREADS) {
             return ERR_BAD_CHECKSUM;
         }
-        s->figures.reread++;
+        s->stats.reread++;
         start_read(s, slot);
         while (file_read_poll(&slot->read) == ERR_BUSY) {
         }
@@ -388,18 +390,18 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
     return ERR_OK;
 }
 
-void stream_need(struct stream *s, unsigned piece, uint64_t bytes)
+void stream_need(struct stream *s, unsigned phase, uint64_t bytes)
 {
     if (s->early != NULL && s->failure == ERR_OK) {
         s->failure = wait_arrival(s, s->early, bytes);
-        s->missing[piece] = s->failure != ERR_OK;
+        s->missing[phase] = s->failure != ERR_OK;
     }
 }
 
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
 {
     struct stream_slot *slot = s->early;
-    uint64_t reread = s->figures.reread;
+    uint64_t reread = s->stats.reread;
     enum err e = s->failure;
 
     *again = false;
@@ -412,14 +414,14 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     if (e != ERR_OK) {
         return fail(s, layer + 1, slot, e);
     }
-    *again = s->figures.reread != reread;
+    *again = s->stats.reread != reread;
     return ERR_OK;
 }
 
 static void give_back(struct stream *s, struct stream_slot *slot)
 {
     assert(slot != NULL && slot->state == STREAM_IN_USE);
-    s->figures.bytes_streamed += slot->read.bytes;
+    s->stats.bytes_streamed += slot->read.bytes;
     slot->state = STREAM_EMPTY;
     request_ahead(s);
 }
@@ -441,13 +443,14 @@ enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const
     plan_head_tile(s->plan, s->image, i, tile);
     e = wait_arrival(s, slot, tile->bytes);
     slot->state = STREAM_IN_USE;
-    s->figures.retries += slot->read.n_retries;
+    s->stats.retries += slot->read.n_retries;
     if (e != ERR_OK) {
         return fail(s, tile_extent(s), slot, e);
     }
     end = i + 1 == s->plan->n_tiles ? s->plan->tile_end : tile->offset + tile->bytes;
-    s->tile_crc = team_crc32c(s->team, s->tile_crc, slot->buffer + (s->tile_crc_end - tile->offset),
-                              (size_t)(end - s->tile_crc_end));
+    s->tile_crc = workers_crc32c(s->workers, s->tile_crc,
+                                 slot->buffer + (s->tile_crc_end - tile->offset),
+                                 (size_t)(end - s->tile_crc_end));
     s->tile_crc_end = end;
     *rows = slot->buffer + tile->skip;
     return ERR_OK;
@@ -465,9 +468,9 @@ enum err stream_head_check(struct stream *s, bool *again)
     *again = e != ERR_OK && s->tiles_again < STREAM_REREADS;
     if (*again) {
         s->tiles_again++;
-        s->figures.reread++;
+        s->stats.reread++;
         empty_slots(s);
-        s->next = (struct stream_unit){ s->pass, s->n_layers };
+        s->next = (struct stream_segment){ s->pass, s->n_layers };
         begin_tiles(s);
         request_ahead(s);
         return ERR_OK;

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "board/board.h"
-#include "runtime/compute/team_crc32c.h"
+#include "runtime/compute/workers_crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
 enum { CHECK_STEP = 256 * 1024 }; /* bytes between two lines of progress, in place */
 
 void stream_open(struct stream *s, const struct file *file, struct image *image,
-                 const struct plan *plan, struct team *team, struct arena *arena)
+                 const struct plan *plan, struct workers *workers, struct arena *arena)
 {
     uint32_t n = image->header->params.n_layers;
 
@@ -18,7 +18,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     s->file = file;
     s->image = image;
     s->plan = plan;
-    s->team = team;
+    s->workers = workers;
     for (uint32_t i = 0; i < n; i++) {
         if (plan->residency == PLAN_STREAMED && !plan->pinned[i + 1]) {
             s->layers[s->n_layers++] = (uint16_t)i;
@@ -87,7 +87,7 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned exten
             file_read_stop(read);
         }
     } while (e == ERR_BUSY);
-    s->figures.retries += read->n_retries;
+    s->stats.retries += read->n_retries;
     l->done += bytes;
     if (stopped) {
         return stream_name_problem(s, extent, NULL, ERR_ABORTED);
@@ -117,10 +117,10 @@ static enum err load_pinned(struct stream *s, struct loading *l, unsigned extent
             return e;
         }
         if (crc == x->crc32c || tries == 1) {
-            s->figures.bytes_loaded += x->bytes;
+            s->stats.bytes_loaded += x->bytes;
             return check(s, extent, crc);
         }
-        s->figures.reread++;
+        s->stats.reread++;
         l->done -= x->bytes;
     }
 }
@@ -133,7 +133,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned ext
     for (uint64_t at = 0; at < x->bytes; at += CHECK_STEP) {
         size_t n = (size_t)(x->bytes - at < CHECK_STEP ? x->bytes - at : CHECK_STEP);
 
-        crc = team_crc32c(s->team, crc, s->extents[extent] + at, n);
+        crc = workers_crc32c(s->workers, crc, s->extents[extent] + at, n);
         if (!goes_on(s, l, at + n)) {
             return stream_name_problem(s, extent, NULL, ERR_ABORTED);
         }
@@ -196,7 +196,7 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned exten
     enum err e = read_through_once(s, l, extent, &crc);
 
     if (e == ERR_OK && crc != x->crc32c) {
-        s->figures.reread++;
+        s->stats.reread++;
         l->done -= x->bytes;
         e = read_through_once(s, l, extent, &crc);
     }

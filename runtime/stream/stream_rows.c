@@ -34,9 +34,9 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
     enum err e;
 
     for (int tries = 0; tries <= STREAM_REREADS; tries++) {
-        s->figures.reread += tries != 0;
+        s->stats.reread += tries != 0;
         e = file_read_now(&read, s->file, offset, at, bytes);
-        s->figures.retries += read.n_retries;
+        s->stats.retries += read.n_retries;
         if (e != ERR_OK) {
             return stream_name_problem(s, 0, &read, e);
         }
@@ -55,7 +55,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
 
     for (uint32_t i = 0; i < s->plan->n_rows; i++) {
         if (s->row_offsets[i] == offset + skip) {
-            s->figures.rows_kept++;
+            s->stats.rows_kept++;
             return s->rows + i * bytes;
         }
     }
@@ -66,7 +66,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
         stream_reset(s);
         return NULL;
     }
-    s->figures.rows_read++;
+    s->stats.rows_read++;
     s->row_offsets[s->next_row] = offset + skip;
     s->next_row = (s->next_row + 1) % s->plan->n_rows;
     return at;

@@ -55,21 +55,21 @@ TIMEOUT = 500
 FREE = 1000           # MB/s that no card here reaches
 CONTEXT = 128
 HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token",
-        "over the larger", "over the sum", "foretold / measured"]
+        "over the larger", "over the sum", "predicted / measured"]
 
 
 class Figures:
-    """Of a run: seconds of a token, tokens per second foretold, bytes a token streams by the plan,
+    """Of a run: seconds of a token, tokens per second predicted, bytes a token streams by the plan,
     the card's rate when probed."""
 
     def __init__(self, out, tokens, what):
         ticks = re.search(r"decode (\d+) of (\d+) per second", out)
         if not ticks:
             sys.exit(f"{what}: no figures\n{out[-2000:]}")
-        foretold = re.search(r"predicted: decode ([\d.]+)", out)
+        predicted = re.search(r"predicted: decode ([\d.]+)", out)
         card = re.search(r"rates: .*card ([\d.]+) MB/s", out)
         self.token = int(ticks.group(1)) / int(ticks.group(2)) / (tokens - 1)
-        self.foretold = float(foretold.group(1)) if foretold else 0.0
+        self.predicted = float(predicted.group(1)) if predicted else 0.0
         self.card = float(card.group(1)) * 1e6 if card else 0.0
         self.lent = "which does not compute" in out or "for prompts only" in out
         planned = re.search(r"\(planned ([\d.]+) ([KMG])iB\)", out)
@@ -198,8 +198,8 @@ def measure(board, rate, ratio, models, own):
         beside = (alone[i] + alone[i + 1]) / 2
         transfer = run_.streams / min(rate * 1e6, run_.card if own else 1e12)
         found.append((run_.token / max(beside, transfer), run_.token / (beside + transfer),
-                      run_.foretold * run_.token, beside / transfer, run_.token))
-    larger, total, foretold, is_ratio, token = map(statistics.median, zip(*found))
+                      run_.predicted * run_.token, beside / transfer, run_.token))
+    larger, total, predicted, is_ratio, token = map(statistics.median, zip(*found))
     bound = f"{rate}" if not own or rate * 1e6 < own else f"{own / 1e6:.1f} of {rate}"
     if board in CORES:
         lent = sum(run_.lent for run_ in streamed)
@@ -207,7 +207,7 @@ def measure(board, rate, ratio, models, own):
     size = statistics.median(run_.streams for run_ in streamed)
     size = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
     return [board, bound, model.name, size, f"{is_ratio:.2f}", f"{token:.3f}",
-            f"{larger:.2f}", f"{total:.2f}", f"{foretold:.2f}"]
+            f"{larger:.2f}", f"{total:.2f}", f"{predicted:.2f}"]
 
 
 def rows(models, board, rates, ratios):

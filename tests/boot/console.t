@@ -110,7 +110,7 @@ def turns(c):
         first = k.prompt()
         c.ok("ready: entry to prompt" in first and "\x1b" not in first.split("Ingot 0")[1],
              "the log, then the prompt, and no escape to a pipe", first)
-        counts = [k.figures("turn %d" % i) for i in range(10)]
+        counts = [k.stats("turn %d" % i) for i in range(10)]
         c.ok([n for n, _, _ in counts] == [TURN + 6] + 9 * [TURN + 6 + 3] and
              all(new == 8 for _, new, _ in counts),
              "ten turns: tokens prefilled are tokens new", [n for n, _, _ in counts])
@@ -122,7 +122,7 @@ def turns(c):
         k.say("/reset")
         lines = "one\ntwo\nthree " + "x" * 300
         k.send("\x1b[200~" + lines.replace("\n", "\r") + "\x1b[201~")
-        n, _, out = k.figures("")
+        n, _, out = k.stats("")
         c.ok(n == TURN + len(lines), f"a paste of three lines is one turn ({n} tokens)", out)
         many = k.say("/a\r/b\r/c")
         while many.count("there is no") < 3:
@@ -146,7 +146,7 @@ def turns(c):
         k.send("half a line\x03")
         c.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
         k.say("/set n 8")
-        n, new, out = k.figures("on")
+        n, new, out = k.stats("on")
         c.ok(n == TURN + 2 + 3 and new == 8, "and the conversation goes on", out)
         k.send("while")
         k.send("it talks, more\r/zzz\r")
@@ -165,13 +165,13 @@ def commands(c):
              "reboot off help".split()), "/help lists the commands", shown)
         out = k.say("/models")
         c.ok("console-a.ingot" in out and "console-b.ingot" in out, "/models", out)
-        _, _, greeting = k.figures("Hello")
+        _, _, greeting = k.stats("Hello")
         c.ok("there is no /statz; did you mean /stats?" in k.say("/statz"), "the nearest", k.seen)
         c.ok("/help lists what there is" in k.say("/xylophone"), "or none", k.seen)
-        n, _, out = k.figures("//help")
+        n, _, out = k.stats("//help")
         c.ok(n == TURN + 5 + 3, "// begins a line for the model", out)
         c.ok("taken back, 1 left" in k.say("/undo"), "/undo", k.seen)
-        _, _, again = k.figures("//help")
+        _, _, again = k.stats("//help")
         c.ok(again.split("\n")[1] == out.split("\n")[1], "the same again after /undo", out + again)
         out = k.say("/retry")
         c.ok(out.split("\n")[1] == again.split("\n")[1] and f"[{TURN + 7} prompt" in out,
@@ -180,13 +180,13 @@ def commands(c):
              k.seen)
         c.ok("no turn" in k.say("/undo") and "no turn" in k.say("/retry"),
              "nothing to take back is told", k.seen)
-        _, _, out = k.figures("Hello")
+        _, _, out = k.stats("Hello")
         c.ok(out.split("\n")[1] == greeting.split("\n")[1], "as if it were the first", out)
         k.say("/system Be brief.")
-        n, _, out = k.figures("Hello")
+        n, _, out = k.stats("Hello")
         c.ok(n == TURN + 5 + 1 + 7 + 9 + 2, "/system is in front of the first turn", out)
         k.say("/system")
-        n, _, out = k.figures("Hello")
+        n, _, out = k.stats("Hello")
         c.ok(n == TURN + 5, "and nothing where there is none", out)
         for name, value, shown in (("temp", "0.5", "temp 0.500"), ("top_p", "0.9", "top_p 0.900"),
                                    ("top_k", "7", "top_k 7"), ("min_p", "0.1", "min_p 0.100"),
@@ -194,10 +194,10 @@ def commands(c):
                                    ("n", "3", "n 3")):
             c.ok(shown in k.say(f"/set {name} {value}"), f"/set {name}", k.seen)
         k.say("/reset")
-        _, new, one = k.figures("Hello")
+        _, new, one = k.stats("Hello")
         k.say("/reset")
         k.say("/set seed 5")
-        _, _, two = k.figures("Hello")
+        _, _, two = k.stats("Hello")
         c.ok(new == 3 and one.split("\n")[1] == two.split("\n")[1], "a seed and n are obeyed",
              one + two)
         c.ok("error" in k.say("/set temp hot") and "error" in k.say("/set colour red"),
@@ -234,7 +234,7 @@ def replies(c, k):
     stop = whole[at:at + 2].replace("\\", "\\\\").replace('"', '\\"')
     k.say(f'/set stop "{stop}"')
     c.ok(reply_to("Hello") == whole[:at], "a stop string of two tokens is not shown", k.seen)
-    n, _, _ = k.figures("on")
+    n, _, _ = k.stats("on")
     c.ok(n == TURN + 2 + 2, "and the next turn begins behind what was shown", k.seen)
     c.ok("stop" not in k.say("/set stop off").split("quiet")[1] and reply_to("Hello") == whole,
          "/set stop off", k.seen)
@@ -257,7 +257,7 @@ def swaps(c):
             name = "console-" + "ba"[i % 2]
             out = k.say(f"/model {name}")
             good = good and f"model {name}:" in out and "ready" in out
-            _, new, _ = k.figures("Hello")
+            _, new, _ = k.stats("Hello")
             good = good and new == 8
             marks.setdefault(name, []).append(marks_of(k))
         c.ok(good, "twenty swaps, a reply after each", k.seen)
@@ -267,7 +267,7 @@ def swaps(c):
         k.say("/model console-b")
         out = k.say("/model console-c")
         c.ok("no model" in out and "back to the model before" in out and
-             "model console-b:" in out and k.figures("Hello")[1] == 8,
+             "model console-b:" in out and k.stats("Hello")[1] == 8,
              "a model that is not there leaves the one before", out)
 
 
@@ -276,8 +276,8 @@ def restarts(c):
     with c.console("ids", reboots=True) as k:
         k.prompt()
         c.ok("nothing is saved" in k.say("/load"), "/load of nothing is told", k.seen)
-        k.figures("Hello there")
-        k.figures("Second")
+        k.stats("Hello there")
+        k.stats("Second")
         c.ok("tokens are saved in saves/chat.sav" in k.say("/save"), "/save", k.seen)
         for line, answers in (("/bench", ("stopped", "tok/s")),
                               ("/save", ("stopped", "are saved")), ("/load", ("stopped", "go on"))):
@@ -286,12 +286,12 @@ def restarts(c):
             c.ok(any(text in k.seen for text in answers), f"Ctrl-C behind {line} is survived", k.seen)
             k.prompt()
         c.ok("go on" in k.say("/load"), "and what was saved is there", k.seen)
-        unbroken = k.figures("Third")
+        unbroken = k.stats("Third")
         k.send("/reboot\r")
         k.expect("Ingot 0", 120)
         k.prompt()
         c.ok("go on" in k.say("/load"), "/reboot, then /load", k.seen)
-        after = k.figures("Third")
+        after = k.stats("Third")
         c.ok(after[:2] == unbroken[:2] and
              re.search(r"ids: .*", after[2])[0] == re.search(r"ids: .*", unbroken[2])[0],
              "the conversation goes on with the same tokens", unbroken[2] + after[2])
@@ -312,7 +312,7 @@ def restarts(c):
         k.say("w" * 600)
         c.ok("oldest turn" in k.say("w" * 300), "and the oldest give way to new ones", k.seen)
         k.say("/model console-b")
-        c.ok("belongs to another model" in k.say("/load") and k.figures("Hello")[1] == 8,
+        c.ok("belongs to another model" in k.say("/load") and k.stats("Hello")[1] == 8,
              "another model's conversation is refused", k.seen)
 
 
@@ -332,7 +332,7 @@ def stops(c):
              "cores: " in k.say("/log") and "no model" in k.say("/model console-c") and
              "no model is loaded" in k.say("Hello"), "what does not is obeyed", k.seen)
         out = k.say("/model console-a")
-        c.ok("ready: " in out and k.figures("Hello")[1] == 8, "/model loads it", out + k.seen)
+        c.ok("ready: " in out and k.stats("Hello")[1] == 8, "/model loads it", out + k.seen)
         k.send("/model console-b\r")
         k.expect("model console-b:")
         k.send("\x03more\r")
@@ -344,14 +344,14 @@ def stops(c):
         out = k.prompt()
         c.ok(re.search(again, out) and "plan:" not in out, "Ctrl-C before its tables are there", out)
         out = k.say("/model console-b")
-        c.ok("ready: " in out and k.figures("Hello")[1] == 8, "and the same once more", out + k.seen)
+        c.ok("ready: " in out and k.stats("Hello")[1] == 8, "and the same once more", out + k.seen)
         c.ok(PROGRESS.search(out) and len(PROGRESS.findall(out)) <= 4 and "\x1b" not in out,
              "no terminal: a line of progress now and then", out)
     with c.console() as k:
         k.prompt()
-        _, _, before = k.figures("Hello")
+        _, _, before = k.stats("Hello")
         saved = k.say("/save")
-        k.figures("More")
+        k.stats("More")
         stats = k.say("/stats")
         k.send("/bench\r\x03")
         out = k.prompt()
@@ -373,7 +373,7 @@ def stops(c):
         k.send("\x03")
         out = k.prompt(120)
         c.ok(re.search(r"selftest: stopped after \d+ kernels, of which 0 FAILED", out) and
-             k.figures("Hello")[1] == 8, "Ctrl-C in /selftest", out + k.seen)
+             k.stats("Hello")[1] == 8, "Ctrl-C in /selftest", out + k.seen)
 
 
 def attached(c):

@@ -83,7 +83,7 @@ def editing():
         tap.ok(shown(k, screen, "\x0c", "> /first"), "Ctrl-L")
         k.send("\x15")
         k.send("\x1b[200~one\rtwo\rthree\x1b[201~")
-        n, new, out = k.figures("")
+        n, new, out = k.stats("")
         tap.ok(n == TURN + len("one\ntwo\nthree") and new == 8, "a paste of lines is one turn", out)
         k.send("half a line\x03")
         tap.ok(not re.search(FIGURES, k.prompt()), "Ctrl-C abandons a line", k.seen)
@@ -136,7 +136,7 @@ def commands():
         tap.ok(re.search(r"host-a\.ingot +\d.*\n +host-b\.ingot +\d", out) and ".sav" not in out,
                "/models lists the folder", out)
         tap.ok("which one" in k.say("/model") and "no model nothing" in k.say("/model nothing") and
-               k.figures("Hello")[1] == 8, "/model of a name that is none", k.seen)
+               k.stats("Hello")[1] == 8, "/model of a name that is none", k.seen)
         tap.ok("chat.sav: cannot open" in k.say("/load"), "/load of nothing", k.seen)
         k.say("Second")
         tap.ok("are saved in" in k.say("/save"), "/save", k.seen)
@@ -149,7 +149,7 @@ def commands():
                k.seen)
         for i in range(4):
             k.say("/model host-" + "ba"[i % 2])
-            if "model host-" + "ba"[i % 2] not in k.seen or k.figures("Hello")[1] != 8:
+            if "model host-" + "ba"[i % 2] not in k.seen or k.stats("Hello")[1] != 8:
                 break
         else:
             i = 4
@@ -157,7 +157,7 @@ def commands():
         with open(os.path.join(FOLDER, "bad.ingot"), "wb") as bad:
             bad.write(b"INGOT" + bytes(5000))
         out = k.say("/model bad")
-        tap.ok("back to the model before" in out and k.figures("Hello")[1] == 8,
+        tap.ok("back to the model before" in out and k.stats("Hello")[1] == 8,
                "one that cannot be had leaves the one before", out)
         os.unlink(os.path.join(FOLDER, "bad.ingot"))
         k.send("/off\r")

@@ -110,20 +110,20 @@ for machine, restarts in ((SIFIVE_U, True), (ICICLE, False)):
     board, own = machine.board, own_copy(saves, f"{machine.board}-saves.img")
     with Console(machine, "temp=0 n=8 ids", writable(own), 4, reboots=True) as k:
         k.prompt()
-        k.figures("Hello there")
+        k.stats("Hello there")
         tap.ok("tokens are saved in saves/chat.sav" in k.say("/save"), f"{board}: /save", k.seen)
-        unbroken = k.figures("Second")
+        unbroken = k.stats("Second")
         k.send("/reboot\r")
         if restarts:
             k.expect("OpenSBI v")
         else:
             # OpenSBI has no reset for QEMU's machine.
-            tap.ok("a board that can restart itself" in k.prompt() and k.figures("Third")[1] == 8,
+            tap.ok("a board that can restart itself" in k.prompt() and k.stats("Third")[1] == 8,
                    f"{board}: /reboot says that nothing can, and the prompt comes back", k.seen)
             continue
         k.prompt()
         tap.ok("go on" in k.say("/load"), f"{board}: /reboot, then /load", k.seen)
-        after = k.figures("Second")
+        after = k.stats("Second")
         tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
                f"{board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
 

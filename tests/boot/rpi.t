@@ -88,11 +88,11 @@ for key, reply in replies.items():
     tap.ok(reply.ids and len(reply.ids) >= 4 and reply.ids == expected.ids and
            reply.hash is not None and reply.hash == expected.hash,
            f"{name}: ids and logits of virt-arm64", console)
-    tap.ok(f", {mode}" in reply.figures and "SD card at" in console, f"{name}: from the card",
+    tap.ok(f", {mode}" in reply.stats and "SD card at" in console, f"{name}: from the card",
            console)
     tap.ok(f"on {board}: 4 x {CORES[board]}, {'960.0 MiB' if tree else RAM[board]} RAM" in console
            and f"cores: {cores or 4} of 4 at work" in console, f"{name}: RAM and cores", console)
-    tap.ok("board: 700 MHz, 25.0 C\n" in console and reply.figures.endswith(", 25.0 C]"),
+    tap.ok("board: 700 MHz, 25.0 C\n" in console and reply.stats.endswith(", 25.0 C]"),
            f"{name}: clock and temperature", console)
     tap.ok("warning" not in console and "kernels: neon, prefetch" in console,
            f"{name}: no warning", console)

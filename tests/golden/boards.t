@@ -78,11 +78,11 @@ for key, reply in cells.items():
            len(reply.ids) == TOKENS[kind][mode] and
            reply.positions == want.positions == min(32, TOKENS[kind][mode]) and
            reply.hash == want.hash, label(key) + " agrees", reply.console)
-    tap.ok(f", {mode}" in reply.figures and CONTROLLER[board] in reply.console and
+    tap.ok(f", {mode}" in reply.stats and CONTROLLER[board] in reply.console and
            f"cores: {cores} of " in reply.console and "] warning" not in reply.console,
            f"{label(key)} and {cores} at work, by {CONTROLLER[board]}", reply.console)
     if mode == "streamed":
         read = reply.figure(r"read ([\d.]+ \w+) a \w+")
         tap.ok(read is not None and read == reply.figure(r"planned ([\d.]+ \w+)\)"),
-               label(key) + " reads the planned bytes", reply.figures)
+               label(key) + " reads the planned bytes", reply.stats)
 tap.done()

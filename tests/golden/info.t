@@ -40,7 +40,7 @@ def host(*words):
 
 def ids(*words):
     status, console = host("run", *words, "-p", "Hello", "-n", "8", "--temp", "0", "--ids")
-    return (Reply(console).ids, Reply(console).figures.split(" + ")[0], console)
+    return (Reply(console).ids, Reply(console).stats.split(" + ")[0], console)
 
 
 status, names = host("run", "--template", "list")

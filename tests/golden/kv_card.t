@@ -34,7 +34,7 @@ def on_host(prompt, kv, cores=1, n=90, more=()):
 def spilled(r):
     """Layers on the card as planned, bytes that were read and written."""
     plan = re.search(r"; (\d+) of 5 layers on the card", r.console)
-    figures = re.search(r"keys and values: read ([^,]*), wrote ([^,\]]*)", r.figures)
+    figures = re.search(r"keys and values: read ([^,]*), wrote ([^,\]]*)", r.stats)
     return (int(plan.group(1)) if plan else 0,
             bool(figures) and figures.group(1) != "0 B" and figures.group(2) != "0 B")
 
@@ -51,14 +51,14 @@ for kind, name in (("f16", "card"), ("q8", "card,q8")):
                 r = on_host(prompt, name, cores,
                             more=["--mem", str(kv_model.memory(MODEL, kind, streamed))])
                 tap.ok(same(r, base) and spilled(r) == (5, True) and
-                       ("streamed" if streamed else "resident") in r.figures,
+                       ("streamed" if streamed else "resident") in r.stats,
                        f"host, kv={name}, {label}, {'streamed' if streamed else 'resident'}, "
                        f"{cores} cores: as in memory", r.console)
 
 base = on_host(LONG, "f16")
 limit = kv_model.memory(MODEL, "f16", False)
 r = on_host(LONG, "card", more=["--mem", str(limit), "--spec", "ngram"])
-tap.ok(same(r, base) and "guesses right" in r.figures, "with guesses", r.console)
+tap.ok(same(r, base) and "guesses right" in r.stats, "with guesses", r.console)
 r = on_host(LONG, "card", more=["--mem", str(limit), "--chunk", "16"])
 tap.ok(same(r, base), "with a prompt of many chunks", r.console)
 whole = kv_model.page_bytes("f16") * kv_model.CONTEXT // kv_model.TILE

@@ -32,11 +32,11 @@ def on_host(n):
 
 reference, longer = on_host(1), on_host(2)
 tap.ok(reference.ids and len(longer.ids) == 2 and longer.ids[:1] == reference.ids and
-       reference.hash is not None and "streamed" in longer.figures, "streams on the host",
+       reference.hash is not None and "streamed" in longer.stats, "streams on the host",
        longer.console)
 read = longer.figure(r"read ([\d.]+ \w+) a token")
 tap.ok(read is not None and read == longer.figure(r"planned ([\d.]+ \w+)\)"),
-       f"and reads the {read} planned", longer.figures)
+       f"and reads the {read} planned", longer.stats)
 
 try:
     subprocess.run([os.path.join(ROOT, "flash_image/card.sh"), CARD, "--start", "2048", MODEL],

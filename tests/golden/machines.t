@@ -63,7 +63,7 @@ for family in FAMILIES:
         reply = replies[family, c]
         name = "host" if c[0] == "host" else c[0].label
         tap.ok(reply.ids and reply.ids == expected.ids and reply.hash == expected.hash and
-               reply.positions > 0 and (c[1] != "streamed" or "streamed" in reply.figures),
+               reply.positions > 0 and (c[1] != "streamed" or "streamed" in reply.stats),
                f"{family}: {name}, {c[1]}: the same ids and logits", reply.console)
 tap.ok(len({r.hash for r in (replies[f, CELLS[0]] for f in FAMILIES)}) == len(FAMILIES),
        "no two families compute the same")

@@ -81,18 +81,18 @@ for (machine, spec), r in replies.items():
            r.console)
     read = r.figure(r"read ([\d.]+ \w+) a ")
     tap.ok(read is not None and read == r.figure(r"planned ([\d.]+ \w+)\)"),
-           label + ": a pass reads the planned bytes", r.figures)
+           label + ": a pass reads the planned bytes", r.stats)
     if spec == "plain":
-        tap.ok("guesses" not in r.figures, label + ": nothing is guessed", r.figures)
+        tap.ok("guesses" not in r.stats, label + ": nothing is guessed", r.stats)
         continue
     passes = int(r.figure(r", (\d+) passes") or 0)
     share = r.figure(r"right \(([\d.]+) %\)")
     if real and spec == "draft":
         tap.ok(0 < passes * 2 <= TOKENS - 1,
                f"{label}: {passes} passes over the card for {TOKENS - 1} tokens, "
-               f"{share} % of the guesses right", r.figures)
+               f"{share} % of the guesses right", r.stats)
     else: # auto goes by time, which a test has no say in
-        tap.ok(0 < passes <= TOKENS - 1, f"{label}: {passes} passes, {share} % right", r.figures)
+        tap.ok(0 < passes <= TOKENS - 1, f"{label}: {passes} passes, {share} % right", r.stats)
 
 # ---- at a temperature: n-grams change nothing, a draft keeps to its seed -------------------------
 
@@ -109,7 +109,7 @@ tap.ok(resident.ids == first.ids and board.ids == first.ids,
 if real:
     passes = int(first.figure(r", (\d+) passes") or 0)
     tap.ok(0 < passes * 2 <= TOKENS - 1, f"temp=0.8, draft: {passes} passes, "
-           f"{first.figure(r'right .([0-9.]+) %')} % right", first.figures)
+           f"{first.figure(r'right .([0-9.]+) %')} % right", first.stats)
 
 # ---- int8 keys and values, Q4_K --------------------------------------------------------------------
 
@@ -122,9 +122,9 @@ if os.path.exists(RANDOM):
     r = [Reply(run(c)[1]) for c in (base, streamed + ["--spec", "off"], streamed,
                                     streamed + ["--draft", small])]
     tap.ok(r[0].ids and all(x.ids == r[0].ids and x.hash == r[0].hash for x in r) and
-           "streamed" in r[1].figures, "q4_k_m with kv=q8: the same ids and logits",
+           "streamed" in r[1].stats, "q4_k_m with kv=q8: the same ids and logits",
            "\n".join(x.console for x in r))
-    tap.note(r[3].figures)
+    tap.note(r[3].stats)
 else:
     tap.skip("q4_k_m with kv=q8", "no " + RANDOM)
 

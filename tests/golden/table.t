@@ -99,11 +99,11 @@ for key, reply in cells.items():
     tap.ok(good, label(key) + " agrees", reply.console)
     if mode != "resident":
         words = {"streamed": "streamed", "in place": "in place"}[mode]
-        tap.ok(f", {words}" in reply.figures, label(key) + " was " + words, reply.console)
+        tap.ok(f", {words}" in reply.stats, label(key) + " was " + words, reply.console)
     if mode == "streamed":
         read = reply.figure(r"read ([\d.]+ \w+) a \w+")
         tap.ok(read is not None and read == reply.figure(r"planned ([\d.]+ \w+)\)"),
-               label(key) + " reads the planned bytes", reply.figures)
+               label(key) + " reads the planned bytes", reply.stats)
 
 with open(os.path.join(ASSETS, "refs/llama2c/stories260K.t0.n256.txt"), encoding="utf-8") as f:
     reference = f.read()

@@ -28,10 +28,9 @@ struct template_case {
 #define IM_SYSTEM(text) "<|im_start|>system\n" text "<|im_end|>\n"
 
 #define H(role) "<|start_header_id|>" role "<|end_header_id|>\n\n"
-#define L3_TURNS                                                                         \
-    H("user")                                                                            \
-    "Hi there<|eot_id|>" H("assistant") "Hello!<|eot_id|>" H("user") "Why?<|eot_id|>" H( \
-        "assistant")
+#define L3_TURNS \
+    H("user")    \
+    "Hi there<|eot_id|>" H("assistant") "Hello!<|eot_id|>" H("user") "Why?<|eot_id|>" H("assistant")
 #define L31_DATE "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
 
 #define MISTRAL_JINJA(user_open, user_close, reply)                                             \

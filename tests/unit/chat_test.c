@@ -163,7 +163,7 @@ static void test_stop_string(void)
     }
 }
 
-static void test_circles(void)
+static void test_repetition(void)
 {
     struct engine *e = &rig.engine;
     uint32_t ids[300];
@@ -355,7 +355,7 @@ int main(void)
     test_stopped();
     test_full();
     test_stop_string();
-    test_circles();
+    test_repetition();
     test_failure();
     test_system();
     test_thoughts(strings);

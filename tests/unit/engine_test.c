@@ -11,7 +11,7 @@ enum { CONTEXT = 256, MOST_VOCAB = 640, PROMPT = 70, N_MORE = 3 };
 
 static uint32_t ids[CONTEXT];
 static float expected[N_MORE + 1][MOST_VOCAB]; /* after the prompt, and after each token more */
-static struct team teams[3];                   /* 1, 2 and 4 cores; workers live on */
+static struct workers crews[3];                /* 1, 2 and 4 cores; workers live on */
 
 static bool logits_are(const float *row)
 {
@@ -26,7 +26,7 @@ static enum err append(uint32_t from, uint32_t to)
 /* The rows after n tokens and the next ones, as one core computes them token by token. */
 static void set_expected(uint32_t n)
 {
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     if (rig_start(0, 1, false) != ERR_OK || append(0, n) != ERR_OK)
         rig_die(rig.engine.problem);
     memcpy(expected[0], rig.engine.logits, rig_logits_bytes());
@@ -65,7 +65,7 @@ static void test_one_result(struct rig_limits l)
     };
 
     for (int t = 0; t < 3; t++) {
-        rig.team = &teams[t];
+        rig.workers = &crews[t];
         for (size_t f = 0; f < 5; f++) {
             /* Several cores have half of the sizes each: more of them than processors is slow. */
             size_t step = t == 0 ? 1 : 2;
@@ -86,7 +86,7 @@ static void test_full_context(struct rig_limits l)
 
     set_expected(CONTEXT);
     for (int t = 1; t < 3; t++) {
-        rig.team = &teams[t];
+        rig.workers = &crews[t];
         rig_start(t == 1 ? l.least : 0, 31, false);
         OK(append(0, CONTEXT) == ERR_OK && logits_are(expected[0]),
            "a prompt as long as the context, %u cores", 1u << t);
@@ -121,7 +121,7 @@ static void test_stop(size_t limit, const char *form)
     int k, n_stops = 0;
 
     set_expected(PROMPT);
-    rig.team = &teams[1];
+    rig.workers = &crews[1];
     rig_start(limit, 32, false);
     for (k = 0;; k++) {
         enum err error;
@@ -169,7 +169,7 @@ static void test_visit(struct rig_limits l)
     const size_t limits[] = { 0, l.least, l.untiled };
     uint64_t hash;
 
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     rig_start(0, 1, false);
     for (uint32_t i = 0; i < 40; i++) {
         append(i, i + 1);
@@ -269,7 +269,7 @@ static void test_mixed_types(void)
     };
     uint8_t *a, *b;
 
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     rig_make_model("untied", INGOT_Q8_0);
     b = rig.model;
     rig.model = NULL;
@@ -302,7 +302,7 @@ static void test_memory(void)
     bool monotone = true;
 
     set_expected(PROMPT);
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     for (size_t bytes = 0; bytes < 2 << 20; bytes += 3 * 4096 + 512) {
         enum err e;
 
@@ -373,7 +373,7 @@ int main(void)
     static const char *const shapes[] = { "tiny", "untied" };
 
     for (unsigned i = 0; i < 3; i++)
-        team_start(&teams[i], 1u << i);
+        workers_start(&crews[i], 1u << i);
     for (int i = 0; i < 2; i++) {
         struct rig_limits l;
 

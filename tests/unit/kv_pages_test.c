@@ -8,7 +8,7 @@
 
 enum { CONTEXT = 256, CARD_BYTES = 1 << 20, SAVE_BYTES = 2 << 20 };
 
-static struct team teams[3]; /* 1, 2 and 4 cores */
+static struct workers crews[3]; /* 1, 2 and 4 cores */
 static struct fake_block card_device, save_device;
 static struct file card, save_file;
 static _Alignas(64) uint8_t card_data[CARD_BYTES], save_data[SAVE_BYTES];
@@ -119,7 +119,7 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
     unsigned good = 0, n = 0;
 
     for (unsigned t = 0; t < (limit == 0 ? 3 : 2); t++) {
-        rig.team = &teams[t];
+        rig.workers = &crews[t];
         if (open_pages(limit, t == 0 ? 0 : 7 + 40 * t, n_spilled) != ERR_OK ||
             rig.engine.plan.n_spilled != n_spilled) {
             OK(false, "%s: %u spilled: %s", form, (unsigned)rig.engine.plan.n_spilled,
@@ -162,12 +162,12 @@ static uint64_t pages_seen(uint32_t position, uint32_t before)
 
 static void test_figures(void)
 {
-    const struct stream_figures *f = &rig.engine.stream.figures;
+    const struct stream_stats *f = &rig.engine.stream.stats;
     size_t page;
     bool exact = true;
     uint64_t before, seen = 0;
 
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     if (open_pages(0, 0, layers()) != ERR_OK)
         rig_die(rig.engine.problem);
     open_reference();
@@ -257,7 +257,7 @@ static void test_stops(void)
 
 static void fill_two_pages(void)
 {
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     if (open_pages(0, 0, layers()) != ERR_OK)
         rig_die(rig.engine.problem);
     open_reference();
@@ -287,8 +287,8 @@ static void test_trouble(void)
     second = 4 * page + page + 1; /* layer 1, page 1 */
     flip_page = (long)second;
     flip_times = 3;
-    OK(append_both(1) && e->stream.figures.reread == 3, "a flipped bit is read again: %u times",
-       (unsigned)e->stream.figures.reread);
+    OK(append_both(1) && e->stream.stats.reread == 3, "a flipped bit is read again: %u times",
+       (unsigned)e->stream.stats.reread);
 
     fill_two_pages();
     card_data[second * SECTOR_BYTES] ^= 1;
@@ -307,7 +307,7 @@ static void test_trouble(void)
     fill_two_pages();
     card_device.fail_sector = (long)second;
     card_device.fail_times = 3;
-    OK(append_both(1) && e->stream.figures.retries == 3, "a failed request is repeated");
+    OK(append_both(1) && e->stream.stats.retries == 3, "a failed request is repeated");
     stream_reset(&e->stream);
     card_device.fail_times = 1000;
     OK(engine_append(e, &id, 1, NULL, NULL) == ERR_IO && e->kv.length == 64 &&
@@ -459,13 +459,13 @@ int main(void)
     static const char *const shapes[] = { "tiny", "untied", "tiny" };
 
     for (unsigned i = 0; i < 3; i++)
-        team_start(&teams[i], 1u << i);
+        workers_start(&crews[i], 1u << i);
     for (unsigned i = 0; i < 3; i++) {
         rig_make_model(shapes[i], INGOT_Q8_0);
         if (i == 2)
             set_window();
         rig.kv_type = KV_F16;
-        rig.team = &teams[0];
+        rig.workers = &crews[0];
         rig_compute(i == 1);
         limits = rig_limits();
         for (unsigned type = 0; type < (i == 0 ? 2 : 1); type++) {

@@ -1,4 +1,4 @@
-/* What the planner foretells, what it advises, and what it gives up by itself. */
+/* What the planner predicts, what it advises, and what it gives up by itself. */
 #include "runtime/stream/plan.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void test_prediction(void)
     set_params(512, 2048, 12, 8, 8, 2000, 256, true);
     make_image(INGOT_Q8_0, 0);
     OK(plan_with(0) == ERR_OK && plan.decode_ns == 0 && plan.prefill_ns == 0,
-       "without rates nothing is foretold");
+       "without rates nothing is predicted");
     limit = 2 * extents[1].bytes + extents[0].bytes + extents[13].bytes + 3 * extents[1].bytes;
     set_rates(20000000, 1);
     (void)plan_with((size_t)limit);
@@ -46,13 +46,13 @@ static void test_prediction(void)
     OK(within(plan.prefill_ns, 128 * compute, 20) && plan.prefill_ns < 128 * compute,
        "and a prompt's tokens each, but for the head");
     set_rates(20000000, 10000);
-    request.rates.card_core = 100;
+    request.rates.io_core = 100;
     (void)plan_with((size_t)limit);
     OK(within(plan.decode_ns, transfer + compute, 2), "where core 0 moves the data, it is the sum");
-    request.rates.card_core = 0;
+    request.rates.io_core = 0;
     set_rates(0, 10000);
     (void)plan_with((size_t)limit);
-    OK(plan.decode_ns == 0, "a card of unknown rate foretells nothing");
+    OK(plan.decode_ns == 0, "a card of unknown rate predicts nothing");
     (void)plan_with(0);
     OK(plan.residency == PLAN_RESIDENT && within(plan.decode_ns, compute, 2),
        "unless nothing streams");

@@ -338,7 +338,7 @@ static void plan_rated(uint32_t streamed, uint32_t percent)
     (void)plan_with((size_t)(total - (streamed - 2) * layer));
 }
 
-/* The head's place: in memory, but where tiles are foretold to be faster. */
+/* The head's place: in memory, but where tiles are predicted to be faster. */
 static void test_choice(void)
 {
     uint32_t tiled = 0, wrong = 0, slower = 0;

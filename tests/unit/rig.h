@@ -36,7 +36,7 @@ static struct rig {
     uint32_t random;       /* which ones */
     struct file file;
     struct kernels kernels;
-    struct team *team;
+    struct workers *workers;
     struct engine_setup setup;
     struct engine engine;
     uint8_t *ram;
@@ -150,7 +150,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
         rig.ram = aligned_alloc(4096, RIG_RAM);
     rig.setup = (struct engine_setup){ .ram = { rig.ram, RIG_RAM },
                                        .file = &rig.file,
-                                       .team = rig.team,
+                                       .workers = rig.workers,
                                        .kernels = &rig.kernels,
                                        .weight_limit = limit,
                                        .chunk = chunk,
@@ -209,10 +209,10 @@ __attribute__((unused)) static size_t rig_logits_bytes(void)
 /* One core that is this thread, for tests where cores do not matter. */
 __attribute__((unused)) static void rig_alone(void)
 {
-    static struct team team;
+    static struct workers workers;
 
-    team_start(&team, 1);
-    rig.team = &team;
+    workers_start(&workers, 1);
+    rig.workers = &workers;
 }
 
 #endif

@@ -226,7 +226,7 @@ static void test_model(void)
         int freedom;
         double chi;
 
-        s.figures = (struct speculative_figures){ 0 };
+        s.stats = (struct speculative_stats){ 0 };
         for (unsigned i = 0; i < n_runs; i++) {
             int path = run_path(&tree, &s, &sampler, front, 3, wrong);
 
@@ -236,11 +236,11 @@ static void test_model(void)
                 count[path]++;
         }
         chi = chi_square(count, tree.p, PATHS, n_runs, &freedom) + 1000.0 * strangers;
-        OK((chi < chi_bound(freedom)) == !wrong && s.figures.right > n_runs / 10 &&
-               (wrong || s.figures.right < s.figures.guessed),
+        OK((chi < chi_bound(freedom)) == !wrong && s.stats.right > n_runs / 10 &&
+               (wrong || s.stats.right < s.stats.guessed),
            "three tokens of a model, %s: chi-square %.1f of %.1f, %u of %u guesses right",
-           wrong ? "a wrong rule" : "its draft judged", chi, chi_bound(freedom), s.figures.right,
-           s.figures.guessed);
+           wrong ? "a wrong rule" : "its draft judged", chi, chi_bound(freedom), s.stats.right,
+           s.stats.guessed);
     }
 }
 

@@ -225,7 +225,7 @@ static void record_turn(struct record *r, const char *line, int stop)
                                  strstr(text, "ids:") != NULL ? strstr(text, "ids:") : "");
     r->length = rig.engine.kv.length;
     r->pending = chat.pending;
-    r->right += chat.speculative.figures.right;
+    r->right += chat.speculative.stats.right;
     memcpy(r->ids, rig.engine.ids, (r->length + r->pending) * sizeof *r->ids);
 }
 

@@ -39,7 +39,7 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
         rig_open(limit, 0, in_place);
         rig.setup.progress = progress;
         wrong += engine_load(&rig.engine, &rig.setup) != ERR_ABORTED || rig.fake.n_pending != 0 ||
-                 (!in_place && rig.engine.stream.figures.bytes_loaded >= stop_at + total / 2) ||
+                 (!in_place && rig.engine.stream.stats.bytes_loaded >= stop_at + total / 2) ||
                  strstr(rig.engine.problem, "stopped by Ctrl-C") == NULL;
         stop_at = 0;
         wrong += rig_start(limit, 0, in_place) != ERR_OK;
@@ -58,7 +58,7 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
 static void test_prefill(size_t limit, const char *form)
 {
     static uint32_t prompt[128];
-    const struct stream_figures *f = &rig.engine.stream.figures;
+    const struct stream_stats *f = &rig.engine.stream.stats;
     uint64_t rows;
 
     rig_start(limit, 0, false);
@@ -102,7 +102,7 @@ static bool decode(uint16_t *out, unsigned n, bool compare)
 static void test_errors(unsigned n)
 {
     static uint16_t expected_ids[10000];
-    const struct stream_figures *f = &rig.engine.stream.figures;
+    const struct stream_stats *f = &rig.engine.stream.stats;
     struct rig_limits l;
 
     rig_make_model("tiny", INGOT_Q8_0);

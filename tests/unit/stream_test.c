@@ -56,7 +56,7 @@ static bool pinned_once(void)
 
 static void test_figures(size_t limit, const char *form)
 {
-    const struct stream_figures *f = &rig.engine.stream.figures;
+    const struct stream_stats *f = &rig.engine.stream.stats;
     uint64_t planned, at_load, rows;
     bool equal = true, exact = true;
 
@@ -246,8 +246,8 @@ static void test_transient(size_t limit, const char *form)
         rig.fake.fail_times = 2;
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
-        OK(equal && rig.engine.stream.figures.retries == 2, "%s, %s fails twice: %d retries", form,
-           places[i].name, (int)rig.engine.stream.figures.retries);
+        OK(equal && rig.engine.stream.stats.retries == 2, "%s, %s fails twice: %d retries", form,
+           places[i].name, (int)rig.engine.stream.stats.retries);
         if (!places[i].flips)
             continue;
         rig_start(limit, 0, false);
@@ -256,9 +256,9 @@ static void test_transient(size_t limit, const char *form)
         rig.flip_times = 1;
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
-        OK(equal && rig.engine.stream.figures.reread == 1 && rig.flip_times == 0,
+        OK(equal && rig.engine.stream.stats.reread == 1 && rig.flip_times == 0,
            "%s, a bit of %s flips on the way: read again, %d times", form, places[i].name,
-           (int)rig.engine.stream.figures.reread);
+           (int)rig.engine.stream.stats.reread);
     }
 }
 
@@ -289,7 +289,7 @@ static void test_load(size_t limit, const char *form)
             rig.flip_times = times;
             e = engine_load(&rig.engine, &rig.setup);
             OK(e == (read && times == 2 ? ERR_BAD_CHECKSUM : ERR_OK) &&
-                   rig.engine.stream.figures.reread == (read ? 1 : 0) &&
+                   rig.engine.stream.stats.reread == (read ? 1 : 0) &&
                    (e == ERR_OK || strstr(rig.engine.problem, part) != NULL),
                "%s, loading with %s flipped %s: %s", form, part, times == 1 ? "once" : "for good",
                e == ERR_OK ? "fine" : rig.engine.problem);
@@ -307,7 +307,7 @@ static uint32_t sectors_for_polls(uint64_t n)
 
 static void test_stalls(size_t limit)
 {
-    const struct stream_figures *f = &rig.engine.stream.figures;
+    const struct stream_stats *f = &rig.engine.stream.stats;
     uint64_t units;
     bool equal = true;
 
@@ -374,9 +374,9 @@ static void test_early(size_t limit, const char *form)
     stream_begin(s, false);
     for (uint32_t i = 0; i < layer; i++)
         (void)stream_layer(s, i, 0, &extent);
-    OK(stream_layer(s, layer, plan_piece_end(s->image, layer, 0), &extent) == ERR_OK &&
+    OK(stream_layer(s, layer, plan_phase_end(s->image, layer, 0), &extent) == ERR_OK &&
            s->early != NULL && s->early->read.bytes_done < s->early->read.bytes &&
-           s->early->read.bytes_done >= plan_piece_end(s->image, layer, 0),
+           s->early->read.bytes_done >= plan_phase_end(s->image, layer, 0),
        "%s: layer %u is handed over when %d of %d bytes are there", form, layer,
        (int)s->early->read.bytes_done, (int)s->early->read.bytes);
     stream_reset(s);
@@ -390,9 +390,9 @@ static void test_early(size_t limit, const char *form)
             rig.flip_times = 1;
             equal = append(j) && equal;
         }
-        OK(equal && rig.engine.stream.figures.reread >= N_TOKENS - 2,
+        OK(equal && rig.engine.stream.stats.reread >= N_TOKENS - 2,
            "%s: the end of layer %u flips in every token: read %d times again, the same logits",
-           form, i, (int)rig.engine.stream.figures.reread);
+           form, i, (int)rig.engine.stream.stats.reread);
         for (int flip = 0; flip < 2; flip++) {
             struct place p = { "", last_sector(i + 1), false, true };
 
@@ -434,7 +434,7 @@ static void test_model(const char *shape, enum ingot_type type)
 }
 
 /* What has arrived is checked by all, each a part; core 0 has jobs for layers and head as well. */
-static void test_parts(const struct team *team, size_t limit)
+static void test_parts(const struct workers *workers, size_t limit)
 {
     const struct ingot_extent *x;
     uint32_t first = 0, jobs;
@@ -443,19 +443,19 @@ static void test_parts(const struct team *team, size_t limit)
     rig_start(limit, 0, false);
     rig.pace = RIG_INSTANT;
     equal = append(0);
-    jobs = team->job;
+    jobs = workers->job;
     equal = append(1) && equal;
-    OK(equal && team->job - jobs == rig.engine.image.header->params.n_layers + 1 +
-                                        rig.engine.plan.n_streamed_layers,
-       "%u cores: %u jobs a token", team->n_cores, team->job - jobs);
+    OK(equal && workers->job - jobs == rig.engine.image.header->params.n_layers + 1 +
+                                           rig.engine.plan.n_streamed_layers,
+       "%u cores: %u jobs a token", workers->n_cores, workers->job - jobs);
     while (rig.engine.plan.pinned[first + 1])
         first++;
     x = &rig.engine.image.extents[first + 1];
-    for (unsigned i = 0; i < team->n_cores; i++) {
-        struct stream_figures *f = &rig.engine.stream.figures;
+    for (unsigned i = 0; i < workers->n_cores; i++) {
+        struct stream_stats *f = &rig.engine.stream.stats;
         uint64_t reread = f->reread;
 
-        rig.flip_sector = (long)((x->offset + x->bytes * (2 * i + 1) / (2 * team->n_cores)) /
+        rig.flip_sector = (long)((x->offset + x->bytes * (2 * i + 1) / (2 * workers->n_cores)) /
                                  SECTOR_BYTES);
         rig.flip_times = 1; /* in the next token's bytes, which come while this one is computed */
         OK(append(2 + i) && append(3 + i) && f->reread == reread + 1,
@@ -467,11 +467,11 @@ static void test_parts(const struct team *team, size_t limit)
 /* Cores of their own, so that an error in the middle of a layer finds some at a barrier. */
 static void test_cores(void)
 {
-    static struct team team;
+    static struct workers workers;
 
-    team_start(&team, 3);
-    rig.team = &team;
-    printf("# with %u cores\n", team.n_cores);
+    workers_start(&workers, 3);
+    rig.workers = &workers;
+    printf("# with %u cores\n", workers.n_cores);
     rig_make_model("tiny", INGOT_Q8_0);
     struct rig_limits l = rig_limits();
     set_expected();
@@ -480,7 +480,7 @@ static void test_cores(void)
     rig_make_model("untied", INGOT_F32);
     l = rig_limits();
     set_expected();
-    test_parts(&team, l.untiled);
+    test_parts(&workers, l.untiled);
     test_early(l.untiled, "3 cores, large layers");
     test_figures(l.least, "3 cores, tiles");
     test_failures(l.least, "3 cores, tiles");

@@ -1,4 +1,4 @@
-#include "runtime/storage/card_core.h"
+#include "runtime/storage/io_core.h"
 
 #include "board/board.h"
 #include "runtime/console/trace.h"
@@ -8,28 +8,28 @@ enum { FREE, ASKED, AT_WORK, DONE };
 
 enum { NO_ORDER, STOP, RESET };
 
-static uint32_t state_of(const struct card_core_slot *s)
+static uint32_t state_of(const struct io_core_slot *s)
 {
     return atomic_load_explicit(&s->state, memory_order_acquire);
 }
 
-static void set_state(struct card_core_slot *s, uint32_t state)
+static void set_state(struct io_core_slot *s, uint32_t state)
 {
     atomic_store_explicit(&s->state, state, memory_order_release);
 }
 
 /* ---- the serving core, or core 0 while there is none ------------------------------------------ */
 
-static struct card_core_slot *first_asked(struct card_core *c)
+static struct io_core_slot *first_asked(struct io_core *c)
 {
-    struct card_core_slot *s = &c->slots[c->first % CARD_CORE_DEPTH];
+    struct io_core_slot *s = &c->slots[c->first % IO_CORE_DEPTH];
 
     return state_of(s) == ASKED ? s : NULL;
 }
 
-static void submit_asked(struct card_core *c)
+static void submit_asked(struct io_core *c)
 {
-    struct card_core_slot *s;
+    struct io_core_slot *s;
 
     while ((s = first_asked(c)) != NULL) {
         uint64_t begun = trace_begin();
@@ -49,12 +49,12 @@ static void submit_asked(struct card_core *c)
 }
 
 /* Hand back what is done. True: something is still at work. */
-static bool finish(struct card_core *c)
+static bool finish(struct io_core *c)
 {
     bool busy = false;
 
-    for (unsigned i = 0; i < CARD_CORE_DEPTH; i++) {
-        struct card_core_slot *s = &c->slots[i];
+    for (unsigned i = 0; i < IO_CORE_DEPTH; i++) {
+        struct io_core_slot *s = &c->slots[i];
 
         if (state_of(s) == AT_WORK && s->request.done) {
             trace_end(TRACE_MOVE, (uint32_t)s->request.sector, c->core, s->begun);
@@ -67,7 +67,7 @@ static bool finish(struct card_core *c)
 }
 
 /* False: there is nothing to do. */
-static bool step(struct card_core *c)
+static bool step(struct io_core *c)
 {
     submit_asked(c);
     (void)c->inner.poll(&c->inner); /* a dead device has marked its requests done */
@@ -75,9 +75,9 @@ static bool step(struct card_core *c)
 }
 
 /* What was asked for and never submitted ends like what is in flight. */
-static void reset_inner(struct card_core *c)
+static void reset_inner(struct io_core *c)
 {
-    struct card_core_slot *s;
+    struct io_core_slot *s;
 
     while ((s = first_asked(c)) != NULL) {
         s->request.status = ERR_TIMEOUT;
@@ -89,24 +89,24 @@ static void reset_inner(struct card_core *c)
     (void)finish(c);
 }
 
-/* As team.c sleeps: who may be asleep says so before the last look at the bell, and core 0 rings
+/* As workers.c sleeps: who may be asleep says so before the last look at the requests, and core 0 rings
  * before it looks at that. */
-static void wait_bell(struct card_core *c, uint32_t heard)
+static void wait_bell(struct io_core *c, uint32_t heard)
 {
     atomic_store(&c->asleep, 1);
-    if (atomic_load(&c->bell) == heard) {
-        board.wait(&c->bell, heard);
+    if (atomic_load(&c->requests) == heard) {
+        board.wait(&c->requests, heard);
     }
     atomic_store(&c->asleep, 0);
 }
 
-void card_core_serve(void *card_core)
+void io_core_serve(void *io_core)
 {
-    struct card_core *c = card_core;
+    struct io_core *c = io_core;
     uint32_t order = NO_ORDER;
 
     while (order != STOP) {
-        uint32_t heard = atomic_load(&c->bell);
+        uint32_t heard = atomic_load(&c->requests);
         bool busy = step(c);
 
         order = atomic_load(&c->order);
@@ -125,18 +125,18 @@ void card_core_serve(void *card_core)
 
 /* ---- core 0 ----------------------------------------------------------------------------------- */
 
-static void ring(struct card_core *c)
+static void ring(struct io_core *c)
 {
-    atomic_fetch_add(&c->bell, 1);
+    atomic_fetch_add(&c->requests, 1);
     if (atomic_load(&c->asleep) != 0) {
-        board.wake(&c->bell);
+        board.wake(&c->requests);
     }
 }
 
-static void collect(struct card_core *c)
+static void collect(struct io_core *c)
 {
-    for (unsigned i = 0; i < CARD_CORE_DEPTH; i++) {
-        struct card_core_slot *s = &c->slots[i];
+    for (unsigned i = 0; i < IO_CORE_DEPTH; i++) {
+        struct io_core_slot *s = &c->slots[i];
 
         if (state_of(s) == DONE) {
             s->asked->status = s->request.status;
@@ -147,9 +147,9 @@ static void collect(struct card_core *c)
     }
 }
 
-static enum err card_core_poll(struct block_device *dev)
+static enum err io_core_poll(struct block_device *dev)
 {
-    struct card_core *c = dev->driver;
+    struct io_core *c = dev->driver;
 
     if (c->core == 0) {
         (void)step(c);
@@ -158,13 +158,12 @@ static enum err card_core_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-bool card_core_is_quiet(const struct block_device *device, struct card_core_watch *watch,
-                        uint32_t most)
+bool io_core_is_quiet(const struct block_device *device, struct io_core_watch *watch, uint32_t most)
 {
-    const struct card_core *c = device->driver;
+    const struct io_core *c = device->driver;
     uint32_t finished;
 
-    if (!board.moves_storage || device->poll != card_core_poll || c->core == 0 ||
+    if (!board.storage_needs_cpu || device->poll != io_core_poll || c->core == 0 ||
         c->next == c->collected) {
         return false;
     }
@@ -178,10 +177,10 @@ bool card_core_is_quiet(const struct block_device *device, struct card_core_watc
     return false;
 }
 
-static enum err card_core_submit(struct block_device *dev, struct block_request *req)
+static enum err io_core_submit(struct block_device *dev, struct block_request *req)
 {
-    struct card_core *c = dev->driver;
-    struct card_core_slot *s = &c->slots[c->next % CARD_CORE_DEPTH];
+    struct io_core *c = dev->driver;
+    struct io_core_slot *s = &c->slots[c->next % IO_CORE_DEPTH];
     enum err e = block_request_check(dev, req);
 
     if (e != ERR_OK) {
@@ -196,13 +195,13 @@ static enum err card_core_submit(struct block_device *dev, struct block_request 
     set_state(s, ASKED);
     c->next++;
     if (c->core == 0) {
-        return card_core_poll(dev);
+        return io_core_poll(dev);
     }
     ring(c);
     return ERR_OK;
 }
 
-static void give_order(struct card_core *c, uint32_t order)
+static void give_order(struct io_core *c, uint32_t order)
 {
     atomic_store(&c->order, order);
     ring(c);
@@ -213,9 +212,9 @@ static void give_order(struct card_core *c, uint32_t order)
     }
 }
 
-static enum err card_core_reset(struct block_device *dev)
+static enum err io_core_reset(struct block_device *dev)
 {
-    struct card_core *c = dev->driver;
+    struct io_core *c = dev->driver;
 
     if (c->core == 0) {
         reset_inner(c);
@@ -226,9 +225,9 @@ static enum err card_core_reset(struct block_device *dev)
     return c->reset_status;
 }
 
-bool card_core_detach(struct card_core *c)
+bool io_core_detach(struct io_core *c)
 {
-    for (unsigned i = 0; i < CARD_CORE_DEPTH; i++) {
+    for (unsigned i = 0; i < IO_CORE_DEPTH; i++) {
         if (state_of(&c->slots[i]) != FREE) {
             return false;
         }
@@ -240,29 +239,29 @@ bool card_core_detach(struct card_core *c)
     return true;
 }
 
-bool card_core_attach(struct card_core *c, struct block_device *device)
+bool io_core_attach(struct io_core *c, struct block_device *device)
 {
     if (c->device == device) {
         return true;
     }
-    if (!card_core_detach(c)) {
+    if (!io_core_detach(c)) {
         return false;
     }
     c->device = device;
     c->inner = *device;
-    device->submit = card_core_submit;
-    device->poll = card_core_poll;
-    device->reset = c->inner.reset != NULL ? card_core_reset : NULL;
+    device->submit = io_core_submit;
+    device->poll = io_core_poll;
+    device->reset = c->inner.reset != NULL ? io_core_reset : NULL;
     device->driver = c;
     return true;
 }
 
-void card_core_start(struct card_core *c, unsigned core)
+void io_core_start(struct io_core *c, unsigned core)
 {
     c->core = core;
 }
 
-void card_core_stop(struct card_core *c)
+void io_core_stop(struct io_core *c)
 {
     give_order(c, STOP);
     c->core = 0;

@@ -1,8 +1,8 @@
-#include "runtime/engine/probe_cores.h"
+#include "runtime/engine/calibrate_compute.h"
 
 #include <string.h>
 
-#include "runtime/compute/team_crc32c.h"
+#include "runtime/compute/workers_crc32c.h"
 #include "runtime/engine/layer.h"
 
 enum {
@@ -34,7 +34,7 @@ struct probe {
     uint32_t n_begun;  /* layers */
     uint32_t n_layers; /* of the window, which began at ... */
     uint64_t window;   /* ... these ticks */
-    uint64_t matrices; /* nanoseconds of theirs, foretold */
+    uint64_t matrices; /* nanoseconds of theirs, predicted */
     uint64_t until;    /* ticks */
     uint32_t n_windows;
     uint64_t sum, most; /* nanoseconds of a layer in them, without its matrices */
@@ -45,12 +45,12 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void multiply(void *arg, struct team *team, unsigned core)
+static void multiply(void *arg, struct workers *workers, unsigned core)
 {
     const struct probe *p = arg;
     const struct transformer *t = &p->e->transformer;
 
-    (void)team;
+    (void)workers;
     layer_multiply(t, core, &p->w, p->rows, p->w.rows, &p->in, t->act.logits, p->w.rows);
 }
 
@@ -81,7 +81,7 @@ static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens
         p->rows = p->weights + at;
         at = p->bytes - at >= 2 * matrix ? at + matrix : 0;
         start = board.ticks();
-        team_run(t->team, multiply, p);
+        workers_run(t->workers, multiply, p);
         now = board.ticks();
         best = least(best, now - start);
     }
@@ -153,12 +153,12 @@ static void measure_checksum(struct probe *p)
     size_t bytes = p->bytes / CHECKED;
     uint64_t start = board.ticks();
 
-    (void)team_crc32c(p->e->transformer.team, 0, p->weights, bytes);
+    (void)workers_crc32c(p->e->transformer.workers, 0, p->weights, bytes);
     p->e->request.rates.check = (uint32_t)(nanoseconds(board.ticks() - start) * 1000 / bytes);
 }
 
 /* Work space, one layer's cache, which stands in for all, and what is left for weights. */
-static bool cut_memory(struct probe *p, struct team *team, struct arena *arena)
+static bool cut_memory(struct probe *p, struct workers *workers, struct arena *arena)
 {
     struct engine *e = p->e;
     const struct ingot_header *h = e->image.header;
@@ -172,7 +172,7 @@ static bool cut_memory(struct probe *p, struct team *team, struct arena *arena)
         return false;
     }
     (void)arena_reserve(arena, ARENA_SCRATCH, left);
-    transformer_open(&e->transformer, &e->image, e->kernels, team, &e->stream, &e->kv, &plan,
+    transformer_open(&e->transformer, &e->image, e->kernels, workers, &e->stream, &e->kv, &plan,
                      arena);
     p->bytes = (size_t)least(least(REGION_BYTES, h->file_bytes), left - work) / CACHE_LINE *
                CACHE_LINE;
@@ -207,7 +207,7 @@ static bool place_layers(struct probe *p)
     return most <= p->bytes && image->header->params.context > POSITION;
 }
 
-void probe_cores(struct engine *e, struct team *team, struct memory_range memory)
+void calibrate_compute(struct engine *e, struct workers *workers, struct memory_range memory)
 {
     struct plan_rates *rates = &e->request.rates;
     struct probe p = { .e = e };
@@ -215,7 +215,7 @@ void probe_cores(struct engine *e, struct team *team, struct memory_range memory
     bool placed;
 
     arena_init(&arena, memory.base, memory.bytes);
-    if (!cut_memory(&p, team, &arena)) {
+    if (!cut_memory(&p, workers, &arena)) {
         return;
     }
     placed = place_layers(&p);

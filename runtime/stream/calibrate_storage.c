@@ -1,4 +1,4 @@
-#include "runtime/stream/probe.h"
+#include "runtime/stream/calibrate_storage.h"
 
 enum {
     PIECE_BYTES = 1 << 20,
@@ -18,8 +18,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* How much of a request's time a core spends on it: what its start takes, and what is left to do
  * when nobody has looked for half as long again as it takes. */
-static uint32_t measure_card_core(const struct plan_rates *rates, const struct file *file,
-                                  struct memory_range memory)
+static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
+                                struct memory_range memory)
 {
     uint64_t room = least(memory.bytes, file->bytes / (2 * ALONE_MOST));
     uint64_t bytes = least(least(ALONE_BYTES, rates->card / ALONE_HZ), room) / SECTOR_BYTES *
@@ -48,8 +48,8 @@ static uint32_t measure_card_core(const struct plan_rates *rates, const struct f
 
 /* Two reads take turns, so that the card is never idle. The second half of them counts: what a
  * card or its reader had cached comes at once at first. */
-void probe_card(struct plan_rates *rates, const struct file *file, struct memory_range memory,
-                stream_progress_fn *progress, void *context)
+void calibrate_storage(struct plan_rates *rates, const struct file *file,
+                       struct memory_range memory, stream_progress_fn *progress, void *context)
 {
     uint64_t limit = memory.bytes / 2 < PIECE_BYTES ? memory.bytes / 2 : PIECE_BYTES;
     uint64_t piece = (limit < file->bytes ? limit : file->bytes) / SECTOR_BYTES * SECTOR_BYTES;
@@ -89,6 +89,6 @@ void probe_card(struct plan_rates *rates, const struct file *file, struct memory
     }
     if (good && times[n] > times[n / 2]) {
         rates->card = (n - n / 2) * piece * board.ticks_hz() / (times[n] - times[n / 2]);
-        rates->card_core = measure_card_core(rates, file, memory);
+        rates->io_core = measure_io_core(rates, file, memory);
     }
 }

@@ -1,4 +1,4 @@
-#include "runtime/chat/commands_machine.h"
+#include "runtime/chat/commands_system.h"
 
 #include "board/board.h"
 #include "runtime/chat/chat_private.h"
@@ -122,7 +122,7 @@ enum command_result command_stats(struct chat *c, char *argument)
                    "context are taken\n",
                    (unsigned)c->totals.turns, (unsigned long long)c->totals.prompt_tokens,
                    (unsigned long long)c->totals.new_tokens,
-                   format_bytes(streamed, e->stream.figures.bytes_streamed),
+                   format_bytes(streamed, e->stream.stats.bytes_streamed),
                    (unsigned)(e->kv.length + c->pending), (unsigned)e->kv.context);
     report_high_water(e);
     report_health();

@@ -1,13 +1,13 @@
 /* A core that serves a device without DMA: what is read and written through it, what fails, how it
  * is reset, when it sleeps; and a streamed model above it, whose logits are the usual ones. */
-#include "runtime/storage/card_core.h"
+#include "runtime/storage/io_core.h"
 
 #include "tests/unit/rig_expected.h"
 
 enum { SECTORS = 4096, READS = 300, MOST_SECTORS = 600 };
 
-static struct card_core core;
-static struct team team;
+static struct io_core core;
+static struct workers workers;
 
 /* ---- a device behind it ------------------------------------------------------------------------ */
 
@@ -37,16 +37,16 @@ static uint64_t ticks_now(void)
 
 static void lend(void)
 {
-    card_core_start(&core, team.n_cores - 1);
-    team_lend(&team, card_core_serve, &core);
+    io_core_start(&core, workers.n_cores - 1);
+    workers_lend(&workers, io_core_serve, &core);
 }
 
 /* A test may touch the device while nobody serves it. */
 static void take_back(void)
 {
     if (core.core != 0) {
-        card_core_stop(&core);
-        team_take_back(&team);
+        io_core_stop(&core);
+        workers_take_back(&workers);
     }
 }
 
@@ -55,13 +55,13 @@ static void open_device(uint64_t limit_millis)
     struct file_timeout timeout = { ticks_now, limit_millis * board.ticks_hz() / 1000 };
 
     take_back();
-    if (!card_core_detach(&core))
+    if (!io_core_detach(&core))
         rig_die("something is still in flight");
     fake_init(&device, contents, SECTORS);
     device.written = written;
     device.dev.writable = true;
     device.dev.poll = counted_poll;
-    if (!card_core_attach(&core, &device.dev) ||
+    if (!io_core_attach(&core, &device.dev) ||
         file_open_device(&file, &device.dev, sizeof contents, &timeout) != ERR_OK)
         rig_die("the device does not open");
     lend();
@@ -105,7 +105,7 @@ static void test_reads(bool comes_and_goes, unsigned busy_every, bool newest_fir
     }
     take_back();
     most = device.most_pending;
-    OK(wrong == 0 && most > 1 && team.n_cores == 3,
+    OK(wrong == 0 && most > 1 && workers.n_cores == 3,
        "%d reads%s, %u at a time%s%s, and the core went %u times: %u wrong", 2 * READS,
        comes_and_goes ? " while the core comes and goes" : "", most,
        busy_every != 0 ? ", the device often busy" : "", newest_first ? ", the last one first" : "",
@@ -171,17 +171,17 @@ static void test_silence(bool helps)
              : e == ERR_TIMEOUT && device.n_resets == FILE_READ_RETRIES + 1,
        "a device that is silent and %s: %s after %u resets", helps ? "is reset" : "stays so",
        err_text(e), device.n_resets);
-    OK(device.n_pending == 0 && card_core_detach(&core), "nothing is left in flight");
+    OK(device.n_pending == 0 && io_core_detach(&core), "nothing is left in flight");
 }
 
 static void test_no_reset(void)
 {
     open_device(5000);
     take_back();
-    OK(card_core_detach(&core) && device.dev.poll == counted_poll && device.dev.driver == &device,
+    OK(io_core_detach(&core) && device.dev.poll == counted_poll && device.dev.driver == &device,
        "given back, the device is as it was");
     device.dev.reset = NULL;
-    OK(card_core_attach(&core, &device.dev) && device.dev.reset == NULL,
+    OK(io_core_attach(&core, &device.dev) && device.dev.reset == NULL,
        "a device without a reset gets none");
     lend();
 }
@@ -199,12 +199,12 @@ static void test_detach(void)
     fake_init(&other, contents, SECTORS);
     (void)device.dev.submit(&device.dev, &r);
     take_back();
-    OK(!card_core_detach(&core) && !card_core_attach(&core, &other.dev) &&
-           other.dev.driver == &other && !r.done,
+    OK(!io_core_detach(&core) && !io_core_attach(&core, &other.dev) && other.dev.driver == &other &&
+           !r.done,
        "a device with a request in flight is kept");
     device.silent = false;
     (void)device.dev.poll(&device.dev);
-    OK(r.done && r.status == ERR_OK && card_core_detach(&core),
+    OK(r.done && r.status == ERR_OK && io_core_detach(&core),
        "core 0 ends what the other core began");
 }
 
@@ -240,7 +240,7 @@ static void tell_rates(uint32_t card_rate, uint32_t left_decode)
 {
     struct plan_rates *rates = &rig.setup.rates;
 
-    *rates = (struct plan_rates){ .card = card_rate, .card_core = 95, .cores = 3, .lent = &left };
+    *rates = (struct plan_rates){ .card = card_rate, .io_core = 95, .cores = 3, .lent = &left };
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
         rates->decode[type] = 1000;
         rates->prefill[type] = 3000;
@@ -255,10 +255,10 @@ static void start_lent(size_t limit, uint32_t card_rate)
     take_back();
     if (core.device != NULL)
         stream_reset(&rig.engine.stream);
-    if (!card_core_detach(&core))
+    if (!io_core_detach(&core))
         rig_die("something is still in flight");
     (void)rig_open(limit, 0, false);
-    rig.setup.card_core = &core;
+    rig.setup.io_core = &core;
     tell_rates(card_rate, 1500);
     if (engine_open(&rig.engine, &rig.setup) != ERR_OK ||
         engine_load(&rig.engine, &rig.setup) != ERR_OK)
@@ -267,14 +267,14 @@ static void start_lent(size_t limit, uint32_t card_rate)
 
 static void test_model(size_t limit, const char *form)
 {
-    const struct stream_figures *f = &rig.engine.stream.figures;
+    const struct stream_stats *f = &rig.engine.stream.stats;
     bool equal = true, lent;
 
     start_lent(limit, 10 << 20);
     lent = rig.fake.dev.poll != rig_poll;
     for (uint32_t i = 0; i < N_TOKENS; i++) {
         equal = append(i) && equal;
-        lent = lent && core.core == 2 && team.n_cores == 2;
+        lent = lent && core.core == 2 && workers.n_cores == 2;
     }
     OK(equal && lent && f->bytes_streamed == N_TOKENS * engine_planned_bytes(&rig.engine),
        "%s: two cores compute, the third serves: the same logits and bytes", form);
@@ -286,7 +286,7 @@ static void test_model(size_t limit, const char *form)
     engine_clear(&rig.engine);
     for (uint32_t i = 0; i < N_TOKENS; i++) {
         rig.engine.plan.lends_decode = i % 2 != 0; /* requests stay in flight across each change */
-        equal = append(i) && equal && team.n_cores == (i % 2 != 0 ? 2 : 3);
+        equal = append(i) && equal && workers.n_cores == (i % 2 != 0 ? 2 : 3);
     }
     OK(equal, "%s: the core comes and goes between tokens: the same logits", form);
 }
@@ -335,13 +335,13 @@ static void test_swap(size_t limit)
     start_lent(limit, 10 << 20);
     equal = append(0);
     stream_reset(&rig.engine.stream);
-    rig.setup.card_core = &core;
+    rig.setup.io_core = &core;
     OK(equal && core.core == 2 && engine_open(&rig.engine, &rig.setup) == ERR_OK &&
-           team.n_cores == 3 && core.core == 0 && core.device == NULL && dev->poll == rig_poll,
+           workers.n_cores == 3 && core.core == 0 && core.device == NULL && dev->poll == rig_poll,
        "a model is opened with all cores, and the device as it is");
     start_lent(limit, 3000u << 20);
     equal = append(0);
-    OK(equal && core.core == 0 && team.n_cores == 3 && core.device == NULL,
+    OK(equal && core.core == 0 && workers.n_cores == 3 && core.device == NULL,
        "a card that is fast against the cores has none of them");
 }
 
@@ -369,8 +369,8 @@ int main(void)
 
     for (size_t i = 0; i < sizeof contents; i++)
         contents[i] = (uint8_t)(i * 7 + i / SECTOR_BYTES);
-    team_start(&team, 3);
-    rig.team = &team;
+    workers_start(&workers, 3);
+    rig.workers = &workers;
     test_reads(false, 0, false);
     test_reads(false, 3, true);
     test_reads(true, 0, true);
@@ -386,7 +386,7 @@ int main(void)
     test_sleep();
 
     take_back();
-    (void)card_core_detach(&core);
+    (void)io_core_detach(&core);
     rig_make_model("tiny", INGOT_Q8_0);
     l = rig_limits();
     set_expected();

@@ -1,5 +1,5 @@
 /* The checksum by all cores is the one by core 0, whatever the length, the cores and the place. */
-#include "runtime/compute/team_crc32c.h"
+#include "runtime/compute/workers_crc32c.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_PIECES = 33, MOST = MOST_PIECES * CRC32C_PIECE + 100, JOINED = 5 };
 
-static struct team teams[BOARD_MAX_CORES]; /* workers live on after the test */
+static struct workers crews[BOARD_MAX_CORES]; /* workers live on after the test */
 static uint8_t bytes[MOST];
 
 static uint32_t any(void)
@@ -38,66 +38,69 @@ static void test_join(void)
 }
 
 /* Exactly so many bytes, so that one read beyond them is seen. */
-static bool is_serial(struct team *team, size_t start, size_t n)
+static bool is_serial(struct workers *workers, size_t start, size_t n)
 {
     uint8_t *b = malloc(start + n);
     uint32_t crc = any(), wanted = crc32c(crc, memcpy(b + start, bytes, n), n);
-    bool equal = team_crc32c(team, crc, b + start, n) == wanted;
+    bool equal = workers_crc32c(workers, crc, b + start, n) == wanted;
 
     free(b);
     if (!equal) {
-        printf("# %u cores, start %zu, %zu bytes\n", team->n_cores, start, n);
+        printf("# %u cores, start %zu, %zu bytes\n", workers->n_cores, start, n);
     }
     return equal;
 }
 
-static void test_lengths(struct team *team)
+static void test_lengths(struct workers *workers)
 {
-    bool equal = is_serial(team, 0, 0) && is_serial(team, 0, 1);
+    bool equal = is_serial(workers, 0, 0) && is_serial(workers, 0, 1);
 
     for (size_t pieces = 1; pieces <= MOST_PIECES; pieces++) {
         static const int around[] = { -512, -1, 0, 1, 8, 99 };
 
         for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
-            equal = is_serial(team, any() % 9, pieces * CRC32C_PIECE + (size_t)around[i]) && equal;
+            equal = is_serial(workers, any() % 9, pieces * CRC32C_PIECE + (size_t)around[i]) &&
+                    equal;
         }
     }
-    OK(equal, "%u cores: up to %d pieces, and some bytes more or less", team->n_cores, MOST_PIECES);
+    OK(equal, "%u cores: up to %d pieces, and some bytes more or less", workers->n_cores,
+       MOST_PIECES);
 }
 
 /* Of 2 to 33 pieces each first and last byte, and what is left over. */
-static void test_flips(struct team *team)
+static void test_flips(struct workers *workers)
 {
     bool found = true;
 
-    for (size_t n = TEAM_CRC32C_LEAST; n < MOST; n += 5 * CRC32C_PIECE + 13) {
-        uint32_t whole = team_crc32c(team, 0, bytes, n);
+    for (size_t n = WORKERS_CRC32C_LEAST; n < MOST; n += 5 * CRC32C_PIECE + 13) {
+        uint32_t whole = workers_crc32c(workers, 0, bytes, n);
 
-        for (unsigned core = 0; core < team->n_cores; core++) {
+        for (unsigned core = 0; core < workers->n_cores; core++) {
             size_t first, last;
 
-            team_share(team, core, n, CRC32C_PIECE, &first, &last);
+            workers_share(workers, core, n, CRC32C_PIECE, &first, &last);
             for (int end = 0; end < 2 && last > first; end++) {
                 uint8_t *byte = &bytes[end ? last - 1 : first];
 
                 *byte ^= 0x10;
-                found = found && team_crc32c(team, 0, bytes, n) != whole;
+                found = found && workers_crc32c(workers, 0, bytes, n) != whole;
                 *byte ^= 0x10;
             }
         }
-        found = found && team_crc32c(team, 0, bytes, n) == whole;
+        found = found && workers_crc32c(workers, 0, bytes, n) == whole;
     }
-    OK(found, "%u cores: a flipped bit in each one's part is found", team->n_cores);
+    OK(found, "%u cores: a flipped bit in each one's part is found", workers->n_cores);
 }
 
-static void test_jobs(struct team *team)
+static void test_jobs(struct workers *workers)
 {
-    uint32_t jobs = team->job;
+    uint32_t jobs = workers->job;
 
-    (void)team_crc32c(team, 0, bytes, TEAM_CRC32C_LEAST - 1);
-    OK(team->job == jobs, "%u cores: little is core 0's", team->n_cores);
-    (void)team_crc32c(team, 0, bytes, TEAM_CRC32C_LEAST);
-    OK(team->job == jobs + (team->n_cores > 1), "%u cores: more is the team's", team->n_cores);
+    (void)workers_crc32c(workers, 0, bytes, WORKERS_CRC32C_LEAST - 1);
+    OK(workers->job == jobs, "%u cores: little is core 0's", workers->n_cores);
+    (void)workers_crc32c(workers, 0, bytes, WORKERS_CRC32C_LEAST);
+    OK(workers->job == jobs + (workers->n_cores > 1), "%u cores: more is the workers's",
+       workers->n_cores);
 }
 
 static void do_nothing(void *arg)
@@ -116,17 +119,17 @@ int main(void)
     }
     test_join();
     for (unsigned n = 1; n <= BOARD_MAX_CORES; n++) {
-        team_start(&teams[n - 1], n);
-        OK(teams[n - 1].n_cores == n, "%u cores", n);
-        test_lengths(&teams[n - 1]);
-        test_flips(&teams[n - 1]);
-        test_jobs(&teams[n - 1]);
+        workers_start(&crews[n - 1], n);
+        OK(crews[n - 1].n_cores == n, "%u cores", n);
+        test_lengths(&crews[n - 1]);
+        test_flips(&crews[n - 1]);
+        test_jobs(&crews[n - 1]);
     }
-    team_lend(&teams[3], do_nothing, NULL);
-    OK(teams[3].n_cores == 3, "one of four is away");
-    test_lengths(&teams[3]);
-    test_flips(&teams[3]);
-    team_take_back(&teams[3]);
-    test_lengths(&teams[3]);
+    workers_lend(&crews[3], do_nothing, NULL);
+    OK(crews[3].n_cores == 3, "one of four is away");
+    test_lengths(&crews[3]);
+    test_flips(&crews[3]);
+    workers_take_back(&crews[3]);
+    test_lengths(&crews[3]);
     return tap_done();
 }

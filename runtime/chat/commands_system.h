@@ -1,7 +1,7 @@
 /* The commands of the chat that concern the machine and the model, not what is said
- * (commands_machine.c); commands.c alone includes it. */
-#ifndef INGOT_RUNTIME_COMMANDS_MACHINE_H
-#define INGOT_RUNTIME_COMMANDS_MACHINE_H
+ * (commands_system.c); commands.c alone includes it. */
+#ifndef INGOT_RUNTIME_COMMANDS_SYSTEM_H
+#define INGOT_RUNTIME_COMMANDS_SYSTEM_H
 
 #include "runtime/chat/commands.h"
 

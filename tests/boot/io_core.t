@@ -46,7 +46,7 @@ for machine, word, cores in ((SIFIVE_U, "", 1), (SIFIVE_U, "", 2), (SIFIVE_U, ""
             break
     label = f"{machine.label}, {cores} core" + "s" * (cores > 1)
     tap.ok(status == 0 and reply.ids == expected.ids and reply.hash == expected.hash and
-           ", streamed" in reply.figures, f"{label}: the host's ids and logits", console)
+           ", streamed" in reply.stats, f"{label}: the host's ids and logits", console)
     tap.ok(lends(cores, console) == (cores > 1),
            f"{label}: {'the last one moves' if cores > 1 else 'it moves'} the card's data", console)
     events = re.search(r"^\[\n(\{.*\n)*\]$", console, re.M)

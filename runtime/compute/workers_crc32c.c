@@ -1,4 +1,4 @@
-#include "runtime/compute/team_crc32c.h"
+#include "runtime/compute/workers_crc32c.h"
 
 struct parts {
     const uint8_t *data;
@@ -8,26 +8,26 @@ struct parts {
     _Atomic uint32_t sum;
 };
 
-static void check_part(void *arg, struct team *team, unsigned core)
+static void check_part(void *arg, struct workers *workers, unsigned core)
 {
     struct parts *p = arg;
     size_t first, last;
     uint32_t crc;
 
-    team_share(team, core, p->pieces, CRC32C_PIECE, &first, &last);
+    workers_share(workers, core, p->pieces, CRC32C_PIECE, &first, &last);
     first += core == 0 ? 0 : p->rest;
     crc = crc32c(core == 0 ? p->before : 0, p->data + first, p->rest + last - first);
     atomic_fetch_xor(&p->sum, crc32c_shift(crc, (p->pieces - last) / CRC32C_PIECE));
 }
 
-uint32_t team_crc32c(struct team *team, uint32_t crc, const void *data, size_t bytes)
+uint32_t workers_crc32c(struct workers *workers, uint32_t crc, const void *data, size_t bytes)
 {
     size_t rest = bytes % CRC32C_PIECE;
     struct parts p = { data, bytes - rest, rest, crc, 0 };
 
-    if (bytes < TEAM_CRC32C_LEAST) {
+    if (bytes < WORKERS_CRC32C_LEAST) {
         return crc32c(crc, data, bytes);
     }
-    team_run(team, check_part, &p);
+    workers_run(workers, check_part, &p);
     return p.sum;
 }

@@ -1,4 +1,4 @@
-/* Where the units of a pass lie in the file: rows of the embedding, pieces of a layer, tiles of the
+/* Where the segments of a pass lie in the file: rows of the embedding, pieces of a layer, tiles of the
  * head; and what all of them would take in another type. */
 #include "board/block_device.h"
 #include "runtime/stream/plan.h"
@@ -41,12 +41,12 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
     *bytes = embedding_row_bytes(image);
 }
 
-uint64_t plan_piece_end(const struct image *image, uint32_t layer, unsigned piece)
+uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phase)
 {
-    static const uint8_t next[PLAN_PIECES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM, INGOT_FFN_DOWN };
+    static const uint8_t next[PLAN_PHASES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM, INGOT_FFN_DOWN };
 
-    return piece < PLAN_PIECES - 1
-               ? image_tensor(image, (enum ingot_role)next[piece], layer)->offset
+    return phase < PLAN_PHASES - 1
+               ? image_tensor(image, (enum ingot_role)next[phase], layer)->offset
                : image->extents[layer + 1].bytes;
 }
 

@@ -1,5 +1,5 @@
 /* Every core takes its share exactly once, and a barrier separates what is before from after. */
-#include "runtime/compute/team.h"
+#include "runtime/compute/workers.h"
 
 #include <string.h>
 
@@ -13,40 +13,40 @@ struct work {
     _Atomic uint32_t wrong; /* cores that saw an unfinished sum behind the barrier */
 };
 
-static void take_share(void *arg, struct team *team, unsigned core)
+static void take_share(void *arg, struct workers *workers, unsigned core)
 {
     struct work *w = arg;
     size_t first, last;
     uint32_t total = 0;
 
-    team_share(team, core, ITEMS, 8, &first, &last);
+    workers_share(workers, core, ITEMS, 8, &first, &last);
     w->sums[core] = 0;
     for (size_t i = first; i < last; i++) {
         w->count[i]++;
         w->sums[core]++;
     }
-    team_barrier(team);
-    for (unsigned i = 0; i < team->n_cores; i++) {
+    workers_barrier(workers);
+    for (unsigned i = 0; i < workers->n_cores; i++) {
         total += w->sums[i];
     }
     if (total != ITEMS) {
         atomic_fetch_add(&w->wrong, 1);
     }
-    team_barrier(team);
+    workers_barrier(workers);
 }
 
 static void test_cores(unsigned n)
 {
-    static struct team teams[BOARD_MAX_CORES]; /* workers live on after the test */
+    static struct workers crews[BOARD_MAX_CORES]; /* workers live on after the test */
     static struct work w;
-    struct team *team = &teams[n - 1];
+    struct workers *workers = &crews[n - 1];
     uint32_t uneven = 0;
 
     memset(&w, 0, sizeof w);
-    team_start(team, n);
-    OK(team->n_cores == n, "%u cores answer", n);
+    workers_start(workers, n);
+    OK(workers->n_cores == n, "%u cores answer", n);
     for (int round = 0; round < ROUNDS; round++) {
-        team_run(team, take_share, &w);
+        workers_run(workers, take_share, &w);
     }
     for (size_t i = 0; i < ITEMS; i++) {
         uneven += w.count[i] != ROUNDS;
@@ -57,17 +57,17 @@ static void test_cores(unsigned n)
 
 static void test_share(void)
 {
-    struct team team = { .n_cores = 3 };
+    struct workers workers = { .n_cores = 3 };
     size_t first, last, end = 0;
 
     for (unsigned core = 0; core < 3; core++) {
-        team_share(&team, core, 20, 8, &first, &last);
+        workers_share(&workers, core, 20, 8, &first, &last);
         OK(first == end && (last % 8 == 0 || last == 20), "core %u has rows %zu to %zu of 20", core,
            first, last);
         end = last;
     }
     OK(end == 20, "shares end at the end");
-    team_share(&team, 2, 0, 8, &first, &last);
+    workers_share(&workers, 2, 0, 8, &first, &last);
     OK(first == 0 && last == 0, "nothing is shared as nothing");
 }
 

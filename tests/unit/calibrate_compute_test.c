@@ -1,19 +1,19 @@
 /* The measurement of the cores: what it finds, that it stays in its memory whatever there is of it,
  * and that no logit knows of it. */
-#include "runtime/engine/probe_cores.h"
+#include "runtime/engine/calibrate_compute.h"
 
 #include "tests/unit/rig.h"
 
 enum { PROMPT = 40, MOST_VOCAB = 640 };
 
-static struct team teams[2];
+static struct workers crews[2];
 
 static const struct plan_rates *probe(struct memory_range memory)
 {
     struct plan_rates *r = &rig.engine.request.rates;
 
     *r = (struct plan_rates){ 0 };
-    probe_cores(&rig.engine, rig.team, memory);
+    calibrate_compute(&rig.engine, rig.workers, memory);
     return r;
 }
 
@@ -48,7 +48,7 @@ static void test_rates(enum ingot_type type)
     for (int i = 0; i < 2; i++) {
         const struct plan_rates *r;
 
-        rig.team = &teams[i];
+        rig.workers = &crews[i];
         rig_open(0, 0, false);
         r = probe(memory);
         OK(is_measured(r, type) && r->check != 0,
@@ -70,7 +70,7 @@ static void test_little_memory(enum ingot_type type)
     struct memory_range memory;
     const struct plan_rates *r;
 
-    rig.team = &teams[0];
+    rig.workers = &crews[0];
     rig_open(0, 0, false);
     do {
         least += 4096;
@@ -112,13 +112,13 @@ static void test_logits(size_t limit, const char *what)
     e = e == ERR_OK ? engine_append(&rig.engine, ids, PROMPT, NULL, NULL) : e;
     OK(e == ERR_OK && rig.engine.plan.decode_ns != 0 &&
            memcmp(expected, rig.engine.logits, rig_logits_bytes()) == 0,
-       "%s: foretold, and the same logits as without", what);
+       "%s: predicted, and the same logits as without", what);
 }
 
 int main(void)
 {
-    team_start(&teams[0], 1);
-    team_start(&teams[1], 2);
+    workers_start(&crews[0], 1);
+    workers_start(&crews[1], 2);
     rig_make_model("tiny", INGOT_Q8_0);
     test_rates(INGOT_Q8_0);
     test_little_memory(INGOT_Q8_0);

@@ -1,0 +1,183 @@
+#include "runtime/compute/workers.h"
+
+#include <string.h>
+
+enum { LOOKS = 200 }; /* at the word, before the clock is read */
+
+static int look(const _Atomic uint32_t *word, uint32_t old)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if (atomic_load_explicit(word, memory_order_acquire) != old) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times as
+ * long: cores that have a processor each meet at a barrier without sleep. The bound is time, since
+ * that is what a wake-up costs. */
+static int spin_change(const struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
+{
+    uint64_t start;
+
+    if (look(word, old)) {
+        return 1;
+    }
+    if (workers->spin_ticks == 0) {
+        return 0;
+    }
+    start = board.ticks();
+    do {
+        if (board.yield != NULL) {
+            board.yield();
+        }
+        if (look(word, old)) {
+            return 1;
+        }
+    } while (board.ticks() - start < workers->spin_ticks);
+    return 0;
+}
+
+/* Sleepers are counted before the last look at the word, and the waker changes the word before
+ * it looks at the count, both sequentially consistent: one of the two sees the other. */
+static void wait_change(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
+{
+    if (spin_change(workers, word, old)) {
+        return;
+    }
+    atomic_fetch_add(&workers->sleepers, 1);
+    while (atomic_load(word) == old) {
+        board.wait(word, old);
+    }
+    atomic_fetch_sub(&workers->sleepers, 1);
+}
+
+static void change(struct workers *workers, _Atomic uint32_t *word)
+{
+    atomic_fetch_add(word, 1);
+    if (atomic_load(&workers->sleepers) != 0) {
+        board.wake(word);
+    }
+}
+
+void workers_barrier(struct workers *workers)
+{
+    uint32_t phase = atomic_load(&workers->phase);
+    uint32_t n_cores =
+        workers->n_cores; /* may change once all are here: one leaves, or comes back */
+
+    if (n_cores == 1) {
+        return;
+    }
+    if (atomic_fetch_add(&workers->arrived, 1) + 1 < n_cores) {
+        wait_change(workers, &workers->phase, phase);
+        return;
+    }
+    atomic_store(&workers->arrived, 0);
+    change(workers, &workers->phase);
+}
+
+static void member_main(void *arg)
+{
+    struct worker *me = arg;
+    struct workers *workers = me->workers;
+    uint32_t seen = atomic_load(&workers->job);
+
+    atomic_fetch_add(&workers->ready, 1);
+    for (;;) {
+        wait_change(workers, &workers->job, seen);
+        seen++;
+        if (me->core == atomic_load(&workers->lent)) {
+            workers->lent_work(workers->lent_arg);
+            seen = atomic_load(&workers->job); /* core 0 waits: no job begins */
+            atomic_store(&workers->lent, 0);
+            continue;
+        }
+        if (me->core >= workers->n_cores) {
+            continue; /* answered after the two seconds: not counted, so it may not join */
+        }
+        workers->work(workers->arg, workers, me->core);
+        workers_barrier(workers);
+    }
+}
+
+/* True once `count` workers answered; false after two seconds. */
+static int wait_ready(struct workers *workers, uint32_t count)
+{
+    uint64_t deadline = board.ticks() + 2 * board.ticks_hz();
+
+    while (atomic_load(&workers->ready) < count) {
+        if (board.ticks() > deadline) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void workers_start(struct workers *workers, unsigned n_cores)
+{
+    memset(workers, 0, sizeof *workers);
+    workers->n_cores = 1;
+    workers->spin_ticks = board.ticks_hz() * board.spin_micros / 1000000;
+    for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
+        struct worker *m = &workers->members[core];
+
+        m->workers = workers;
+        m->core = core;
+        if (board.start_core(core, member_main, m) != ERR_OK || !wait_ready(workers, core)) {
+            return; /* members are numbered without gaps: the first refusal ends the workers */
+        }
+        workers->n_cores = core + 1;
+    }
+}
+
+void workers_run(struct workers *workers, workers_fn *work, void *arg)
+{
+    workers->work = work;
+    workers->arg = arg;
+    if (workers->n_cores > 1) {
+        change(workers, &workers->job);
+    }
+    work(arg, workers, 0);
+    workers_barrier(workers);
+}
+
+static void do_nothing(void *arg, struct workers *workers, unsigned core)
+{
+    (void)arg;
+    (void)workers;
+    (void)core;
+}
+
+/* A job starts the core that leaves; the others meet at its barrier without it. */
+void workers_lend(struct workers *workers, void (*work)(void *arg), void *arg)
+{
+    workers->lent_work = work;
+    workers->lent_arg = arg;
+    workers->work = do_nothing;
+    atomic_store(&workers->lent, --workers->n_cores);
+    change(workers, &workers->job);
+    workers_barrier(workers);
+}
+
+void workers_take_back(struct workers *workers)
+{
+    while (atomic_load(&workers->lent) != 0) {
+        if (board.yield != NULL) {
+            board.yield();
+        }
+    }
+    workers->n_cores++;
+}
+
+void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
+                   size_t *first, size_t *last)
+{
+    size_t pieces = (n + step - 1) / step;
+    size_t from = pieces * core / workers->n_cores * step;
+    size_t to = pieces * (core + 1) / workers->n_cores * step;
+
+    *first = from < n ? from : n;
+    *last = to < n ? to : n;
+}

@@ -1,0 +1,15 @@
+/* A short measurement of the card, for the planner; of the cores: runtime/engine/calibrate_compute.h. */
+#ifndef INGOT_RUNTIME_CALIBRATE_STORAGE_H
+#define INGOT_RUNTIME_CALIBRATE_STORAGE_H
+
+#include "board/board.h"
+#include "runtime/storage/file.h"
+#include "runtime/stream/plan.h"
+#include "runtime/stream/stream.h"
+
+/* rates->card, io_core: pieces of 1 MiB spread over the file, four of them and for a third of a
+ * second; 0 where that fails, which loading will tell, or progress (or NULL) stops it. */
+void calibrate_storage(struct plan_rates *rates, const struct file *file,
+                       struct memory_range memory, stream_progress_fn *progress, void *context);
+
+#endif
