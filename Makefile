@@ -100,7 +100,7 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
-            $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*.c runtime/*/*.c) \
+            $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*/*.c) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
@@ -108,7 +108,7 @@ IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
 IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
-              engine/layer.c engine/sampler.c)
+              model/layer.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
@@ -154,7 +154,7 @@ $(O)/newlib/%/lib/libc.a:
 
 H := $(O)/host
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
-HOST_SRC = $(wildcard board/*.c board/host/*.c flash_image/*.c runtime/*.c runtime/*/*.c) \
+HOST_SRC = $(wildcard board/*.c board/host/*.c host/*.c flash_image/*.c flash_image/*/*.c runtime/*/*.c) \
            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
            kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
@@ -187,10 +187,10 @@ $(O)/asan/ingot: $(ASAN_OBJ)
 
 # ---- tests -----------------------------------------------------------------------------------
 
-UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*_test.c))
+UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*/*_test.c))
 FUZZ := $(patsubst tests/fuzz/%_fuzz.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 # Everything but main() of the program, so that a test can reach any room.
-ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/board/host/main.c.o,$(ASAN_OBJ)) \
+ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
 # Drivers that need no machine: a test has their registers, or their host, in its hands.
 TESTED_DRIVERS = $(wildcard board/drivers/sd_*.c board/drivers/sdhci*.c board/drivers/last_run.c \
@@ -217,7 +217,7 @@ include models/demo.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup newlib image host all run card size layers format check-format disasm debug clean distclean qemu-command
+.PHONY: help setup newlib image host all run card size layers structure format check-format disasm debug clean distclean qemu-command
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
@@ -307,6 +307,9 @@ size: $(B)/ingot.bin ## text, data, bss and stacks of the image, and its largest
 
 layers: ## check that includes point one way and kernel names follow the grammar
 	$(Q)$(PYTHON) toolchain/layers.py
+
+structure: ## figures of the C code: lengths of functions, ternaries, files that need each other in a circle
+	$(Q)$(PYTHON) toolchain/structure.py
 
 format: ## bring every C file into the style of .clang-format
 	$(Q)toolchain/format.sh

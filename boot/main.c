@@ -12,8 +12,8 @@
 #include "runtime/compute/selftest.h"
 #include "runtime/compute/workers.h"
 #include "runtime/console/console.h"
-#include "runtime/engine/options.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/app/options.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/text/format_text.h"
 
 enum { WATCHDOG_SECONDS = 15 };

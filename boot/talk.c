@@ -8,7 +8,7 @@
 #include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/speculative.h"
+#include "runtime/session/speculative.h"
 #include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
 

@@ -8,7 +8,7 @@
 #include "board/board.h"
 #include "kernels/kernels.h"
 #include "runtime/compute/workers.h"
-#include "runtime/engine/options.h"
+#include "runtime/app/options.h"
 
 struct talk_setup {
     const struct machine *machine;

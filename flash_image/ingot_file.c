@@ -7,7 +7,7 @@
 
 #include "flash_image/map_file.h"
 #include "kernels/ref/scalar.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 
 enum { STEP_BYTES = 16 << 20 }; /* checked at once, then let go of */
 

@@ -16,7 +16,7 @@
 #include "flash_image/rows.h"
 #include "flash_image/tokenizer_section.h"
 #include "runtime/image/image.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 
 enum {
     OUT_BUFFER = 1 << 20,

@@ -81,7 +81,7 @@ LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tes
            tests/boot/serial.t tests/boot/io_core.t tests/golden/kv_card.t tests/boot/sd.t \
            tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
            tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
-           tests/golden/demo.t $(O)/tests/unit/engine.t $(O)/tests/unit/kv_pages.t
+           tests/golden/demo.t $(O)/tests/unit/session/engine.t $(O)/tests/unit/stream/kv_pages.t
 SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 
@@ -117,7 +117,7 @@ FUZZ_CC ?= clang
 LF := $(O)/libfuzzer
 LF_TARGETS ?= gguf image tokenizer bpe vocab safetensors hf_config hf_tokenizer json
 LF_CFLAGS = $(filter-out -W%,$(HOST_CFLAGS)) -w $(SANITIZE) -fsanitize=fuzzer-no-link
-LF_OBJ = $(patsubst %,$(LF)/obj/%.o,$(filter-out board/host/%,$(filter %.c,$(wildcard $(HOST_SRC))))) \
+LF_OBJ = $(patsubst %,$(LF)/obj/%.o,$(filter-out board/host/% host/%,$(filter %.c,$(wildcard $(HOST_SRC))))) \
          $(filter %.S.o,$(HOST_OBJ))
 
 $(LF)/obj/%.c.o: %.c Makefile
@@ -145,7 +145,7 @@ BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv
 
 # This computer's share of its own memory and multipliers, where it is an x86-64.
 NATIVE := $(O)/tests/bench/native
-NATIVE_OBJ = $(filter-out $(H)/obj/board/host/main.c.o,$(HOST_OBJ)) \
+NATIVE_OBJ = $(filter-out $(H)/obj/host/main.c.o,$(HOST_OBJ)) \
              $(H)/obj/tests/bench/native_main.c.o $(H)/obj/tests/bench/native_x86_64.S.o
 
 $(NATIVE): $(NATIVE_OBJ)

@@ -10,7 +10,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Room -> what it may include besides itself. board/*.h is the ground that everybody stands on.
-GROUND = {"board/board.h", "board/block_device.h", "board/err.h", "board/device_tree.h",
+GROUND = {"board/board.h", "board/min_max.h", "board/block_device.h", "board/err.h", "board/device_tree.h",
           "board/memory_device.h", "board/isa.h"}
 ALLOWED = {
     "boot": {"runtime", "kernels", "ground", "board/drivers/sbi.h"},  # SBI is RISC-V's firmware
@@ -19,10 +19,12 @@ ALLOWED = {
     "runtime": {"kernels", "flash_image/format.h", "ground"},
     "kernels": set(),
     "flash_image": {"kernels", "runtime", "ground"},
-    "board/host": {"runtime", "kernels", "flash_image", "ground"},
+    "board/host": {"runtime", "kernels", "ground"},
+    "host": {"runtime", "kernels", "flash_image", "board/host", "ground"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
-RUNTIME = ["text", "console", "storage", "image", "tokenizer", "compute", "stream", "engine", "chat"]
+RUNTIME = ["base", "text", "console", "storage", "image", "tokenizer", "compute", "stream", "model", "chat"]
+SAME_FLOOR = {"engine": "model", "session": "model", "app": "model"}  # until they stand apart
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
 FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "zbc"}
@@ -50,12 +52,13 @@ def points_up(path, target):
     folders = [p.split("/")[1] if p.count("/") == 2 else "" for p in (path, target)]
     if not (path.startswith("runtime/") and target.startswith("runtime/")):
         return False
+    folders = [SAME_FLOOR.get(f, f) for f in folders]
     floors = [RUNTIME.index(f) if f in RUNTIME else -1 for f in folders]
     return floors[1] > floors[0]
 
 
 def sources():
-    for folder in ("boot", "board", "runtime", "kernels", "flash_image"):
+    for folder in ("boot", "board", "runtime", "kernels", "flash_image", "host"):
         for where, _, names in os.walk(os.path.join(ROOT, folder)):
             for name in sorted(names):
                 if name.endswith((".c", ".h", ".S", ".inc")):

@@ -9,9 +9,9 @@
 #include "board/err.h"
 #include "runtime/chat/turns.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/options.h"
-#include "runtime/engine/sampler.h"
-#include "runtime/engine/speculative.h"
+#include "runtime/app/options.h"
+#include "runtime/session/sampler.h"
+#include "runtime/session/speculative.h"
 
 enum { CHAT_LINE_BYTES = 8192 };
 

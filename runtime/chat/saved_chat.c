@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/stream.h"
 #include "runtime/text/format_text.h"

@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "flash_image/format.h"
 #include "kernels/kernels.h"
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 #include "runtime/compute/attention.h"
 
 enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */

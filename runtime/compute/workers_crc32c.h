@@ -1,9 +1,9 @@
-/* The checksum of runtime/storage/crc32c.h by all cores. */
+/* The checksum of runtime/base/crc32c.h by all cores. */
 #ifndef INGOT_RUNTIME_WORKERS_CRC32C_H
 #define INGOT_RUNTIME_WORKERS_CRC32C_H
 
 #include "runtime/compute/workers.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 
 enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_PIECE }; /* bytes; fewer are core 0's alone */
 

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/engine/calibrate_compute.h"
-#include "runtime/engine/sampler.h"
+#include "runtime/model/calibrate_compute.h"
+#include "runtime/session/sampler.h"
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
 

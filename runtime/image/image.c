@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/image/image_check.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 
 enum { PLACE_BYTES = 32 };
 

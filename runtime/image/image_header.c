@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "runtime/image/image_check.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 
 static uint32_t header_crc(const struct ingot_header *h)
 {

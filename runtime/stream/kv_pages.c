@@ -5,7 +5,7 @@
 
 #include "board/board.h"
 #include "runtime/console/trace.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 

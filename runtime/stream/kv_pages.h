@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/storage/file.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "board/block_device.h"
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 #include "runtime/compute/activations.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/text/format_text.h"

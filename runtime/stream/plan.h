@@ -29,7 +29,7 @@ enum plan_residency {
     PLAN_STREAMED, /* some weights arrive anew for every pass */
 };
 
-/* What card and cores can do; measured by runtime/stream/calibrate_storage.h and runtime/engine/calibrate_compute.h,
+/* What card and cores can do; measured by runtime/stream/calibrate_storage.h and runtime/model/calibrate_compute.h,
  * or told. 0: not known, or nothing. */
 struct plan_rates {
     uint64_t card;                   /* bytes a second */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/arena.h"
+#include "runtime/base/arena.h"
 #include "runtime/image/image.h"
 #include "runtime/storage/io_core.h"
 #include "runtime/storage/file.h"

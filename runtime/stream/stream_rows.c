@@ -1,6 +1,6 @@
 /* Rows of an embedding that is not in memory: read for each token, checked, the latest kept. And
  * how an error of any part is said. */
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 

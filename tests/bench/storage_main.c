@@ -12,7 +12,7 @@
 #include "board/drivers/sd_card.h"
 #include "boot/boot.h"
 #include "runtime/console/console.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/storage/file.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "kernels/kernels.h"
 #include "kernels/selftest/tester.h"
 #include "runtime/console/console.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 
 /* Neighbours in the list are alike. */
 enum { STRIDE = 7 };

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Cards whose file system is damaged, cut, in pieces, crowded or oddly named, read by virtio-blk
 and by a Raspberry Pi's own controller: what can be read is, the rest is named with what to do, and
-nothing hangs. tests/unit/fat32_test.c has the single fields, card.t the sectors that fail."""
+nothing hangs. tests/unit/storage/fat32_test.c has the single fields, card.t the sectors that fail."""
 
 import os
 import struct

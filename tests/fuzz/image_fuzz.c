@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "runtime/image/image.h"
-#include "runtime/storage/crc32c.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/stream/plan.h"
 #include "runtime/tokenizer/tokenizer.h"
 

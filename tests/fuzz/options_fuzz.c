@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/options.h"
+#include "runtime/app/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/tokenizer/tokenizer.h"
-#include "tests/unit/vocabulary.h"
+#include "tests/unit/tokenizer/vocabulary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

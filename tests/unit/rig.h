@@ -11,8 +11,8 @@
 #include "board/host/host_cpu.h"
 #include "flash_image/pack.h"
 #include "runtime/engine/engine.h"
-#include "runtime/storage/crc32c.h"
-#include "tests/unit/fake_block.h"
+#include "runtime/base/crc32c.h"
+#include "tests/unit/storage/fake_block.h"
 #include "tests/unit/tap.h"
 
 enum { RIG_RAM = 24 << 20, RIG_MOST_BYTES = 8 << 20, RIG_FLIPPED_BYTE = 77 };

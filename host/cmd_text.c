@@ -1,0 +1,267 @@
+/* `ingot tokenize`, `perplexity` and `logits`: what a model makes of a text, position by
+ * position. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/commands.h"
+#include "board/host/host_board.h"
+#include "host/host_model.h"
+#include "host/host_text.h"
+#include "host/perplexity.h"
+#include "flash_image/pack.h"
+#include "runtime/image/image.h"
+
+static struct host_model model;
+
+/* Parse, or answer --help and mistakes: then *status is the exit status and false returned. */
+static bool begin(struct host_args *args, int argc, char **argv, const char *help, int *status)
+{
+    *status = EXIT_USAGE;
+    if (!host_args_parse(args, argc, argv)) {
+        return false;
+    }
+    if (args->help) {
+        puts(help);
+        *status = EXIT_FINE;
+        return false;
+    }
+    if (args->model == NULL) {
+        fprintf(stderr, "ingot: which model?\n%s\n", help);
+        return false;
+    }
+    host_console_open(false);
+    args->predict = true; /* no plan is shown; and a head that every position needs stays */
+    *status = EXIT_FAILED;
+    return true;
+}
+
+/* ---- tokenize ------------------------------------------------------------------------------ */
+
+/* The tokenizer alone, of a model file that may have nothing else: *section is the caller's. */
+static bool open_tokenizer(const struct host_args *args, struct tokenizer *t, uint8_t **section)
+{
+    struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer };
+    struct image image;
+    char problem[512];
+    uint64_t bytes;
+    uint32_t vocab;
+    enum err e;
+
+    *section = NULL;
+    if (pack_is_ingot(args->model, &e)) {
+        if (!host_model_open(&model, args)) {
+            return false;
+        }
+        *t = model.engine.tokenizer;
+        return true;
+    }
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s: %s\n", args->model,
+                e == ERR_NOT_FOUND ? "no such file" : err_text(e));
+        return false;
+    }
+    if (pack_tokenizer(&pack, section, &bytes, &vocab, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    if (image_check_tokenizer(&image, *section, bytes, vocab) != ERR_OK) {
+        fprintf(stderr, "ingot: %s: %s\n", args->model, image.problem);
+        return false;
+    }
+    tokenizer_open(t, *section);
+    return true;
+}
+
+static void print_tokens(const struct tokenizer *tokenizer, const struct text *t, bool ids_only)
+{
+    for (size_t i = 0; i < t->n_ids; i++) {
+        if (ids_only) {
+            printf("%s%u", i != 0 ? " " : "", (unsigned)t->ids[i]);
+        } else {
+            size_t bytes;
+            const char *piece = tokenizer_piece(tokenizer, t->ids[i], INGOT_NO_TOKEN, &bytes);
+
+            printf("%6u '%.*s'\n", (unsigned)t->ids[i], (int)bytes, piece);
+        }
+    }
+    if (ids_only) {
+        printf("\n");
+    }
+}
+
+int cmd_tokenize(int argc, char **argv)
+{
+    static struct host_args args;
+    struct text text = { 0 };
+    struct tokenizer tokenizer;
+    uint8_t *section = NULL;
+    int status;
+
+    if (!begin(&args, argc, argv,
+               "usage: ingot tokenize MODEL [--ids] [--no-bos] <TEXT\n"
+               "Prints a token a line, or with --ids their numbers on one line. MODEL may be a "
+               "GGUF\nwith a vocabulary only.",
+               &status)) {
+        return status;
+    }
+    if (open_tokenizer(&args, &tokenizer, &section) && text_read(&text, stdin, "standard input") &&
+        text_tokenize(&text, &tokenizer,
+                      args.no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS | TOKENIZER_EOS)) {
+        print_tokens(&tokenizer, &text, args.options.ids);
+        status = EXIT_FINE;
+    }
+    text_free(&text);
+    free(section);
+    return status;
+}
+
+/* ---- perplexity ---------------------------------------------------------------------------- */
+
+static bool perplexity_of(struct host_args *args)
+{
+    struct perplexity p = { .n = args->options.ctx != 0 ? args->options.ctx : 256 };
+    double deviation, value;
+
+    args->options.ctx = p.n;
+    if (!host_model_open(&model, args) || !host_model_load(&model, args) ||
+        !perplexity_measure(&p, &model.engine, args->file, args->quiet)) {
+        return false;
+    }
+    value = perplexity_value(&p, &deviation);
+    printf("perplexity %.4f +- %.4f over %llu tokens in windows of %u\n", value, deviation,
+           (unsigned long long)p.count, (unsigned)p.n);
+    return true;
+}
+
+int cmd_perplexity(int argc, char **argv)
+{
+    static struct host_args args;
+    int status;
+
+    if (!begin(&args, argc, argv,
+               "usage: ingot perplexity MODEL -f TEXT [-c 256]\n"
+               "Windows of CTX tokens that begin with BOS; the second half of each is scored.",
+               &status)) {
+        return status;
+    }
+    if (args.file == NULL) {
+        fprintf(stderr, "ingot: which text? give -f FILE\n");
+        return EXIT_USAGE;
+    }
+    status = perplexity_of(&args) ? EXIT_FINE : EXIT_FAILED;
+    return status;
+}
+
+/* ---- logits -------------------------------------------------------------------------------- */
+
+struct dump {
+    FILE *out;
+    uint32_t vocab;
+    bool failed;
+};
+
+static void dump_position(void *context, uint32_t position, const float *logits)
+{
+    struct dump *d = context;
+
+    (void)position;
+    d->failed = d->failed || fwrite(logits, sizeof *logits, d->vocab, d->out) != d->vocab;
+}
+
+static uint32_t likeliest(const float *logits, uint32_t n)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < n; i++) {
+        best = logits[i] > logits[best] ? i : best;
+    }
+    return best;
+}
+
+static bool dump_all(const struct host_args *args, const struct text *t, struct dump *d)
+{
+    struct engine *e = &model.engine;
+    enum err error = engine_append_visit(e, t->ids, t->n_ids, dump_position, d);
+
+    for (uint32_t i = 0; i < args->options.n && error == ERR_OK; i++) {
+        uint32_t next = likeliest(e->logits, d->vocab);
+
+        error = engine_append_visit(e, &next, 1, dump_position, d);
+    }
+    if (error != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", e->problem);
+    }
+    return error == ERR_OK;
+}
+
+/* Ids of --tokens, apart by spaces or commas. */
+static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
+{
+    t->ids = malloc((strlen(ids) + 1) * sizeof *t->ids);
+    while (t->ids != NULL && ids[strspn(ids, " ,")] != '\0') {
+        char *end;
+        unsigned long id = strtoul(ids, &end, 10);
+
+        if (end == ids || strchr(" ,", *end) == NULL || id >= vocab) {
+            fprintf(stderr, "ingot: --tokens: \"%.20s\" does not begin with an id below %u\n", ids,
+                    (unsigned)vocab);
+            return false;
+        }
+        t->ids[t->n_ids++] = (uint32_t)id;
+        ids = end + strspn(end, " ,");
+    }
+    return t->ids != NULL;
+}
+
+static bool logits_of(const struct host_args *args)
+{
+    struct text t = { .bytes = strdup(args->options.prompt),
+                      .n_bytes = args->options.prompt_bytes };
+    struct dump d = { .out = fopen(args->output, "wb") };
+    bool good = d.out != NULL;
+
+    if (!good) {
+        fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
+    }
+    d.vocab = model.engine.image.header->params.vocab;
+    if (args->tokens != NULL) {
+        good = good && text_read_ids(&t, args->tokens, d.vocab);
+    } else {
+        good = good && text_tokenize(&t, &model.engine.tokenizer,
+                                     args->no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS);
+    }
+    good = good && dump_all(args, &t, &d);
+    if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {
+        fprintf(stderr, "ingot: %s: could not be written completely\n", args->output);
+        good = false;
+    }
+    if (good) {
+        printf("%u rows of %u f32 in %s\n", (unsigned)model.engine.kv.length, (unsigned)d.vocab,
+               args->output);
+    }
+    text_free(&t);
+    return good;
+}
+
+int cmd_logits(int argc, char **argv)
+{
+    static struct host_args args;
+    int status;
+
+    if (!begin(&args, argc, argv,
+               "usage: ingot logits MODEL -p TEXT|--tokens \"ID ID ...\" -o FILE [-n N]\n"
+               "Writes little-endian f32, a row of the vocabulary's length for every position of "
+               "the\nprompt and of N more tokens chosen greedily.",
+               &status)) {
+        return status;
+    }
+    if (args.output == NULL) {
+        fprintf(stderr, "ingot: where to? give -o FILE\n");
+        return EXIT_USAGE;
+    }
+    if (!host_model_open(&model, &args) || !host_model_load(&model, &args)) {
+        return EXIT_FAILED;
+    }
+    return logits_of(&args) ? EXIT_FINE : EXIT_FAILED;
+}

@@ -1,0 +1,49 @@
+#include "host/host_text.h"
+
+#include <stdlib.h>
+
+void text_free(struct text *t)
+{
+    free(t->bytes);
+    free(t->ids);
+}
+
+bool text_read(struct text *t, FILE *in, const char *name)
+{
+    size_t room = 1 << 16;
+
+    t->bytes = malloc(room);
+    while (t->bytes != NULL) {
+        t->n_bytes += fread(t->bytes + t->n_bytes, 1, room - t->n_bytes, in);
+        if (t->n_bytes < room) {
+            break;
+        }
+        room *= 2;
+        t->bytes = realloc(t->bytes, room);
+    }
+    if (t->bytes == NULL || ferror(in)) {
+        fprintf(stderr, "ingot: %s: cannot be read\n", name);
+        return false;
+    }
+    return true;
+}
+
+bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags)
+{
+    size_t scratch_bytes = tokenizer_scratch_bytes(t->n_bytes);
+    void *scratch = scratch_bytes != SIZE_MAX ? malloc(scratch_bytes) : NULL;
+    /* A token stands for a byte at least, a space may come after a special one; BOS, EOS. */
+    size_t most = 2 * t->n_bytes + 3;
+    enum err e = ERR_NO_SPACE;
+
+    t->ids = malloc(most * sizeof *t->ids);
+    if (scratch != NULL && t->ids != NULL) {
+        e = tokenizer_encode(tokenizer, t->bytes, t->n_bytes, flags, t->ids, most, &t->n_ids,
+                             scratch, scratch_bytes);
+    }
+    free(scratch);
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: the text cannot be tokenized: %s\n", err_text(e));
+    }
+    return e == ERR_OK;
+}

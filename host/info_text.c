@@ -1,0 +1,140 @@
+/* Of `ingot info`: tokenizer and chat, whose texts are outside data and are shown escaped. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/info.h"
+#include "flash_image/pre_tokenizer.h"
+#include "runtime/chat/chat_turn.h"
+
+enum { MOST_SPECIAL = 16 };
+
+static void print_escaped(const char *text, size_t bytes)
+{
+    putchar('"');
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c == '\n') {
+            fputs("\\n", stdout);
+        } else if (c == '"' || c == '\\') {
+            printf("\\%c", c);
+        } else if (c < 32 || c == 127) {
+            printf("\\x%02x", c);
+        } else {
+            putchar(c);
+        }
+    }
+    putchar('"');
+}
+
+static void print_token(const struct tokenizer *t, const char *before, uint32_t id,
+                        const char *behind)
+{
+    if (id < t->head->n_tokens) {
+        printf("%s%u ", before, id);
+        print_escaped(tokenizer_text(t, id), tokenizer_text_bytes(t, id));
+        fputs(behind, stdout);
+    }
+}
+
+/* Those of a type: how many, and the first by name. */
+static void print_special(const struct tokenizer *t, const char *label, enum ingot_token_type type)
+{
+    uint32_t n = 0;
+
+    for (uint32_t id = 0; id < t->head->n_tokens; id++) {
+        n += tokenizer_type(t, id) == type;
+    }
+    if (n == 0) {
+        return;
+    }
+    printf("            %u %s:", n, label);
+    n = 0;
+    for (uint32_t id = 0; id < t->head->n_tokens && n <= MOST_SPECIAL; id++) {
+        if (tokenizer_type(t, id) == type && ++n <= MOST_SPECIAL) {
+            putchar(' ');
+            print_escaped(tokenizer_text(t, id), tokenizer_text_bytes(t, id));
+        }
+    }
+    puts(n > MOST_SPECIAL ? " ..." : "");
+}
+
+void info_print_tokenizer(const struct image *img)
+{
+    static const char *const kinds[] = {
+        [INGOT_TOKENIZER_SPM] = "SentencePiece by score",
+        [INGOT_TOKENIZER_BPE] = "byte-level BPE",
+        [INGOT_TOKENIZER_CHARACTERS] = "SentencePiece by merges",
+    };
+    struct tokenizer t;
+    uint32_t flags;
+
+    tokenizer_open(&t, img->tokenizer);
+    flags = t.head->flags;
+    printf("tokenizer   %s, %u tokens", kinds[t.head->kind], t.head->n_tokens);
+    if (t.merges != NULL) {
+        printf(", %u merges", t.merges->n_merges);
+    }
+    if (t.head->kind == INGOT_TOKENIZER_BPE) {
+        printf(", words as %s", pre_tokenizer_name((enum ingot_pre)t.merges->pre));
+    }
+    printf("%s%s%s\n", (flags & INGOT_ADD_BOS) != 0 ? ", bos in front" : "",
+           (flags & INGOT_ADD_EOS) != 0 ? ", eos behind" : "",
+           (flags & INGOT_ADD_SPACE_PREFIX) != 0 ? ", a space in front" : "");
+    print_token(&t, "            bos ", t.head->bos, "\n");
+    print_token(&t, "            eos ", t.head->eos, "\n");
+    print_token(&t, "            eot ", t.head->eot, "\n");
+    print_token(&t, "            unk ", t.head->unk, "\n");
+    print_special(&t, "control", INGOT_TOKEN_CONTROL);
+    print_special(&t, "user-defined", INGOT_TOKEN_USER);
+}
+
+static void print_string(const struct image *img, const char *label, enum ingot_chat_string which)
+{
+    uint32_t bytes;
+    const char *text = image_chat_string(img, which, &bytes);
+
+    if (bytes != 0) {
+        printf("            %-14s", label);
+        print_escaped(text, bytes);
+        putchar('\n');
+    }
+}
+
+static void print_template(const struct image *img)
+{
+    uint32_t flags = img->chat->flags, bytes;
+    const char *name = image_chat_string(img, INGOT_CHAT_NAME, &bytes);
+
+    printf("template    %.*s%s%s%s\n", (int)bytes, name,
+           (flags & INGOT_CHAT_SYSTEM_IN_USER) != 0 ? ", system prompt inside the first turn" : "",
+           (flags & INGOT_CHAT_SYSTEM_ALWAYS) != 0 ? ", a system block always" : "",
+           (flags & INGOT_CHAT_TRIM) != 0 ? ", texts without white space around them" : "");
+    print_string(img, "opening", INGOT_CHAT_OPENING);
+    print_string(img, "system", INGOT_CHAT_SYSTEM_PREFIX);
+    print_string(img, "  ends", INGOT_CHAT_SYSTEM_SUFFIX);
+    print_string(img, "user", INGOT_CHAT_USER_PREFIX);
+    print_string(img, "  ends", INGOT_CHAT_USER_SUFFIX);
+    print_string(img, "reply", INGOT_CHAT_REPLY_PREFIX);
+    print_string(img, "  ends", INGOT_CHAT_REPLY_SUFFIX);
+    print_string(img, "think=off", INGOT_CHAT_NO_THINKING);
+    print_string(img, "thoughts end", INGOT_CHAT_THINK_END);
+    print_string(img, "system prompt", INGOT_CHAT_SYSTEM);
+}
+
+void info_print_chat(const struct image *img)
+{
+    struct tokenizer t;
+
+    tokenizer_open(&t, img->tokenizer);
+    if (chat_has_template(img->chat)) {
+        print_template(img);
+    } else {
+        puts("template    none: text is continued as it stands");
+    }
+    fputs("stops at   ", stdout);
+    for (uint32_t i = 0; i < img->chat->n_stops; i++) {
+        print_token(&t, " ", img->chat->stops[i], "");
+    }
+    puts(img->chat->n_stops == 0 ? " nothing: give a count of tokens" : "");
+}

@@ -1,0 +1,178 @@
+#include "host/serial_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEFAULT_BAUD = 115200 };
+
+static const struct {
+    uint32_t baud;
+    speed_t speed;
+} speeds[] = {
+    { 300, B300 },         { 600, B600 },         { 1200, B1200 },       { 2400, B2400 },
+    { 4800, B4800 },       { 9600, B9600 },       { 19200, B19200 },     { 38400, B38400 },
+    { 57600, B57600 },     { 115200, B115200 },   { 230400, B230400 },   { 460800, B460800 },
+    { 500000, B500000 },   { 576000, B576000 },   { 921600, B921600 },   { 1000000, B1000000 },
+    { 1152000, B1152000 }, { 1500000, B1500000 }, { 2000000, B2000000 }, { 2500000, B2500000 },
+    { 3000000, B3000000 }, { 3500000, B3500000 }, { 4000000, B4000000 },
+};
+
+uint64_t serial_millis(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool find_speed(uint32_t baud, speed_t *speed)
+{
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+        if (speeds[i].baud == baud) {
+            *speed = speeds[i].speed;
+            return true;
+        }
+    }
+    fprintf(stderr,
+            "ingot: --baud %u is no rate that this system knows: 9600, 115200, 921600 and "
+            "others are\n",
+            (unsigned)baud);
+    return false;
+}
+
+static bool refuse_device(const char *path, int error)
+{
+    const char *cure = strerror(error);
+
+    if (error == EACCES) {
+        cure = "no permission: `sudo usermod -aG dialout $USER`, then log in again";
+    } else if (error == ENOENT || error == ENODEV || error == ENXIO) {
+        cure = "no such device: plug the adapter in; `ls /dev/ttyUSB* /dev/ttyACM* "
+               "/dev/serial/by-id/*` shows what there is";
+    } else if (error == EBUSY) {
+        cure = "another program has it open: close that terminal";
+    } else if (error == ENOTTY) {
+        cure = "not a serial device";
+    }
+    fprintf(stderr, "ingot: %s: %s\n", path, cure);
+    return false;
+}
+
+static bool set_raw(int fd, speed_t speed)
+{
+    struct termios t;
+
+    if (tcgetattr(fd, &t) != 0) {
+        return false;
+    }
+    cfmakeraw(&t);
+    t.c_iflag |= IXON | IXOFF;
+    t.c_cflag &= ~(tcflag_t)(CSTOPB | PARENB | CRTSCTS);
+    t.c_cflag |= CS8 | CLOCAL | CREAD;
+    cfsetispeed(&t, speed);
+    cfsetospeed(&t, speed);
+    return tcsetattr(fd, TCSANOW, &t) == 0 && tcflush(fd, TCIFLUSH) == 0;
+}
+
+bool serial_open(struct serial_line *s, const char *path, uint32_t baud)
+{
+    speed_t speed;
+
+    memset(s, 0, sizeof *s);
+    s->path = path;
+    if (!find_speed(baud != 0 ? baud : DEFAULT_BAUD, &speed)) {
+        return false;
+    }
+    s->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (s->fd < 0 || !isatty(s->fd)) {
+        return refuse_device(path, s->fd < 0 ? errno : ENOTTY);
+    }
+    if (ioctl(s->fd, TIOCEXCL) != 0 || !set_raw(s->fd, speed)) {
+        return refuse_device(path, errno);
+    }
+    s->heard_ms = serial_millis();
+    return true;
+}
+
+bool serial_send(struct serial_line *s, const char *bytes, size_t n)
+{
+    if (n > sizeof s->out - s->n_out) {
+        return false;
+    }
+    memcpy(s->out + s->n_out, bytes, n);
+    s->n_out += n;
+    return true;
+}
+
+static void take_byte(struct serial_line *s, char byte,
+                      void (*take)(void *context, char *line, size_t bytes), void *context)
+{
+    if (byte == '\n') {
+        take(context, s->in, s->n_in);
+        s->n_in = 0;
+    } else if (byte != '\r' && s->n_in + 1 < sizeof s->in) {
+        s->in[s->n_in++] = byte;
+    }
+    s->in[s->n_in] = '\0';
+}
+
+static bool gone(const struct serial_line *s, const char *why)
+{
+    fprintf(stderr, "ingot: %s: %s: was the adapter pulled out?\n", s->path, why);
+    return false;
+}
+
+static bool receive(struct serial_line *s, void (*take)(void *context, char *line, size_t bytes),
+                    void *context)
+{
+    char bytes[4096];
+    ssize_t n = read(s->fd, bytes, sizeof bytes);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        return gone(s, n == 0 ? "nobody is there any more" : strerror(errno));
+    }
+    for (ssize_t i = 0; i < n; i++) {
+        take_byte(s, bytes[i], take, context);
+    }
+    s->heard_ms = n > 0 ? serial_millis() : s->heard_ms;
+    return true;
+}
+
+static bool transmit(struct serial_line *s)
+{
+    ssize_t n = write(s->fd, s->out, s->n_out);
+
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR || gone(s, strerror(errno));
+    }
+    s->n_out -= (size_t)n;
+    memmove(s->out, s->out + n, s->n_out);
+    return true;
+}
+
+bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
+                 void (*take)(void *context, char *line, size_t bytes), void *context)
+{
+    struct pollfd fds[2] = {
+        { .fd = s->fd, .events = (short)(POLLIN | (s->n_out != 0 ? POLLOUT : 0)) },
+        { .fd = typed != NULL ? 0 : -1, .events = POLLIN },
+    };
+
+    if (poll(fds, 2, timeout_ms) < 0) {
+        return errno == EINTR || gone(s, strerror(errno));
+    }
+    if (typed != NULL) {
+        *typed = fds[1].revents != 0;
+    }
+    if ((fds[0].revents & POLLOUT) != 0 && !transmit(s)) {
+        return false;
+    }
+    return (fds[0].revents & ~POLLOUT) == 0 || receive(s, take, context);
+}

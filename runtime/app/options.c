@@ -1,0 +1,489 @@
+#include "runtime/app/options.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "board/board.h"
+#include "flash_image/format.h"
+#include "runtime/compute/kv_cache.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/text_distance.h"
+
+enum { SHOWN_BYTES = 40, VALUE_BYTES = OPTIONS_MODEL_BYTES };
+
+enum kind {
+    KIND_TEXT,
+    KIND_CHOICE,
+    KIND_COUNT,
+    KIND_SIZE,
+    KIND_SEED,
+    KIND_NUMBER,
+    KIND_STOP,
+    KIND_FLAG
+};
+
+struct rule {
+    const char *name;
+    enum kind kind;
+    uint16_t field;      /* offset in struct options */
+    uint16_t bytes;      /* of a text field, with its NUL */
+    double least, most;  /* of a number */
+    const char *accepts; /* ends the sentence "NAME takes ..." */
+};
+
+_Static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
+
+#define FIELD(f) offsetof(struct options, f)
+#define NO_VALUE "no value, on or off"
+
+static const struct rule rules[OPTION_COUNT] = {
+    [OPTION_MODEL] = { "model", KIND_TEXT, FIELD(model), OPTIONS_MODEL_BYTES, 0, 0,
+                       "a file name of up to 255 bytes, such as model=demo.ingot" },
+    [OPTION_PROMPT] = { "prompt", KIND_TEXT, FIELD(prompt), OPTIONS_PROMPT_BYTES, 0, 0,
+                        "a text of up to 4095 bytes, such as prompt=\"Once upon a time\"" },
+    [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(system), OPTIONS_SYSTEM_BYTES, 0, 0,
+                        "a text of up to 2047 bytes, such as system=\"Answer briefly.\"" },
+    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0, "on, off, show, dim or hide" },
+    [OPTION_STOP] = { "stop", KIND_STOP, 0, 0, 0, 0,
+                      "a text of up to 63 bytes, such as stop=\"User:\", and four times at most" },
+    [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(quiet), 0, 0, 0, NO_VALUE },
+    [OPTION_N] = { "n", KIND_COUNT, FIELD(n), 0, 0, INGOT_MAX_CONTEXT,
+                   "a count of tokens up to 1048576, such as n=128; 0 means until the end" },
+    [OPTION_TEMP] = { "temp", KIND_NUMBER, FIELD(sampler.temp), 0, 0, 100,
+                      "a number from 0 to 100, such as temp=0.8; 0 picks the likeliest" },
+    [OPTION_TOP_P] = { "top_p", KIND_NUMBER, FIELD(sampler.top_p), 0, 0, 1,
+                       "a number from 0 to 1, such as top_p=0.95; 1 turns it off" },
+    [OPTION_TOP_K] = { "top_k", KIND_COUNT, FIELD(sampler.top_k), 0, 0, INGOT_MAX_VOCAB,
+                       "a count up to 1048576, such as top_k=40; 0 turns it off" },
+    [OPTION_MIN_P] = { "min_p", KIND_NUMBER, FIELD(sampler.min_p), 0, 0, 1,
+                       "a number from 0 to 1, such as min_p=0.05; 0 turns it off" },
+    [OPTION_REPEAT] = { "repeat", KIND_NUMBER, FIELD(sampler.repeat), 0, 0.01, 100,
+                        "a number from 0.01 to 100, such as repeat=1.1; 1 turns it off" },
+    [OPTION_SEED] = { "seed", KIND_SEED, FIELD(sampler.seed), 0, 0, 0,
+                      "a whole number of up to 64 bits, such as seed=42" },
+    [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(ctx), 0, 1, INGOT_MAX_CONTEXT,
+                     "a count of tokens from 1 to 1048576, such as ctx=512" },
+    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0,
+                    "f16, q8 or f32, or card or card,q8: what does not fit is on the card" },
+    [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(spec), 0, 0, 0, "auto, off or ngram" },
+    [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(draft), OPTIONS_MODEL_BYTES, 0, 0,
+                       "a file name of up to 255 bytes, such as draft=small.ingot" },
+    [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(mem), 0, 0, 0,
+                     "a size of at least 1, such as mem=64M (K, M and G are known)" },
+    [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(cores), 0, 1, BOARD_MAX_CORES,
+                       "a count from 1 to 8, such as cores=4" },
+    [OPTION_ISA] = { "isa", KIND_TEXT, FIELD(isa), OPTIONS_ISA_BYTES, 0, 0,
+                     "a name of up to 15 bytes: ref, neon, rv64gc, rvv or avx2" },
+    [OPTION_PIO] = { "pio", KIND_FLAG, FIELD(pio), 0, 0, 0, NO_VALUE },
+    [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(baud), 0, 300, 4000000,
+                      "a rate from 300 to 4000000, such as baud=115200" },
+    [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(mode), 0, 0, 0, "chat or json" },
+    [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(flow), 0, 0, 0, "on or off" },
+    [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(term), 0, 0, 0, "auto, plain or vt" },
+    [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(watchdog), 0, 0, 15,
+                          "a count of seconds up to 15, such as watchdog=15; 0 means none" },
+    [OPTION_VERBOSE] = { "verbose", KIND_FLAG, FIELD(verbose), 0, 0, 0, NO_VALUE },
+    [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, NO_VALUE },
+    [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, NO_VALUE },
+    [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, NO_VALUE },
+    [OPTION_TRACE] = { "trace", KIND_COUNT, FIELD(trace), 0, 0, 1, "0 or 1" },
+};
+static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
+static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
+static_assert(OPTION_COUNT <= 32, "options.given has a bit for each");
+static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
+
+/* What firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends in *
+ * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
+static const char *const foreign[] = {
+    "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
+    "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
+    "video",   "numa*",    "maxcpus",     "nr_cpus",    "ip",       "kgdboc",          "cgroup_*",
+    "snd_*",   "vc_mem*",  "bcm27*",      "bcm28*",     "dwc_otg*", "smsc95xx*",       "fsck*",
+    "pci*",    "iommu*",   "reboot",      "BOOT_IMAGE", "panic",    "nokaslr",         "-",
+    "--",
+};
+
+void options_init(struct options *o)
+{
+    memset(o, 0, sizeof *o);
+    sampler_params_default(&o->sampler);
+}
+
+__attribute__((format(printf, 3, 4))) static void say(const struct options_report *report,
+                                                      bool fatal, const char *format, ...)
+{
+    char sentence[OPTIONS_SENTENCE_BYTES];
+    va_list args;
+
+    if (report == NULL || report->say == NULL) {
+        return;
+    }
+    va_start(args, format);
+    format_text_args(sentence, sizeof sentence, format, args);
+    va_end(args);
+    report->say(report->context, fatal, sentence);
+}
+
+/* The beginning of a word for a sentence; what could disturb a terminal becomes '?'. */
+static const char *shown(char buffer[SHOWN_BYTES + 4], const char *word, size_t bytes)
+{
+    size_t n = bytes < SHOWN_BYTES ? bytes : SHOWN_BYTES;
+
+    for (size_t i = 0; i < n; i++) {
+        buffer[i] = word[i] >= ' ' && word[i] <= '~' ? word[i] : '?';
+    }
+    memcpy(buffer + n, n < bytes ? "..." : "", n < bytes ? 4 : 1);
+    return buffer;
+}
+
+/* The option of a name, or OPTION_COUNT. */
+static enum option find_option(const char *name, size_t bytes)
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        if (strlen(rules[i].name) == bytes && memcmp(rules[i].name, name, bytes) == 0) {
+            return (enum option)i;
+        }
+    }
+    return OPTION_COUNT;
+}
+
+static bool is_foreign(const char *name, size_t bytes)
+{
+    if (memchr(name, '.', bytes) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        size_t n = strlen(foreign[i]);
+        bool beginning = foreign[i][n - 1] == '*';
+
+        n -= beginning;
+        if ((beginning ? bytes >= n : bytes == n) && memcmp(foreign[i], name, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the nearest word ---- */
+
+/* The rule that the writer may have meant: a word that a known one begins (temperature), or the
+ * nearest with at most a third of its letters wrong, two at most. NULL: none. */
+static const struct rule *nearest_rule(const char *name, size_t bytes)
+{
+    const struct rule *best = NULL;
+    unsigned least_distance = 3;
+
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        size_t n = strlen(rules[i].name);
+        unsigned d;
+
+        if (n >= 3 && bytes > n && memcmp(rules[i].name, name, n) == 0) {
+            return &rules[i];
+        }
+        d = text_distance(name, bytes, rules[i].name, n);
+        if (d < least_distance && d < (bytes > n ? bytes : n) && d <= 1 + n / 4) {
+            best = &rules[i];
+            least_distance = d;
+        }
+    }
+    return best;
+}
+
+static void report_unknown(const char *name, size_t bytes, const struct options_report *report)
+{
+    const struct rule *rule = nearest_rule(name, bytes);
+    char word[SHOWN_BYTES + 4];
+
+    if (rule != NULL) {
+        say(report, false,
+            "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
+            "docs/DESIGN.md lists them all.",
+            shown(word, name, bytes), rule->name, rule->kind == KIND_FLAG ? "" : "=");
+    } else {
+        say(report, false,
+            "Boot argument '%s' is unknown and passed over; docs/DESIGN.md lists "
+            "those there are.",
+            shown(word, name, bytes));
+    }
+}
+
+/* ---- one option ---- */
+
+static enum err report_value(const struct rule *rule, const char *value, enum err err,
+                             const struct options_report *report)
+{
+    char word[SHOWN_BYTES + 4];
+
+    say(report, true, "%s=%s cannot be used: %s takes %s.", rule->name,
+        shown(word, value, strlen(value)), rule->name, rule->accepts);
+    return err;
+}
+
+static enum err set_text(struct options *o, const struct rule *rule, const char *value)
+{
+    size_t bytes = strlen(value);
+
+    if (bytes >= rule->bytes) {
+        return ERR_TOO_LONG;
+    }
+    if (bytes == 0 && rule->field != FIELD(prompt) && rule->field != FIELD(system)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy((char *)o + rule->field, value, bytes + 1);
+    if (rule->field == FIELD(prompt)) {
+        o->prompt_bytes = bytes;
+    } else if (rule->field == FIELD(system)) {
+        o->system_bytes = bytes;
+    }
+    return ERR_OK;
+}
+
+static const char *const think_names[] = {
+    [THINK_ON] = "on",   [THINK_OFF] = "off",   [THINK_SHOW] = "show",
+    [THINK_DIM] = "dim", [THINK_HIDE] = "hide", NULL
+};
+
+const char *options_think_name(uint32_t think)
+{
+    return think_names[think];
+}
+
+/* Of several choices the number. */
+static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
+{
+    static const char *const kv[] = { [KV_F16] = "f16",
+                                      [KV_Q8] = "q8",
+                                      [KV_F32] = "f32",
+                                      [KV_N_TYPES] = "",
+                                      [OPTIONS_KV_CARD + KV_F16] = "card",
+                                      [OPTIONS_KV_CARD + KV_Q8] = "card,q8",
+                                      [OPTIONS_KV_CARD + KV_F32] = "card,f32",
+                                      NULL };
+    static const char *const on_off[] = { "on", "off", NULL }; /* FLOW_ON is 0 */
+    static const char *const spec[] = {
+        [SPEC_AUTO] = "auto", [SPEC_OFF] = "off", [SPEC_NGRAM] = "ngram", NULL
+    };
+    static const char *const term[] = {
+        [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
+    };
+    static const char *const mode[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "json", NULL };
+    const char *const *choices = rule->field == FIELD(kv)      ? kv
+                                 : rule->field == FIELD(spec)  ? spec
+                                 : rule->field == FIELD(term)  ? term
+                                 : rule->field == FIELD(mode)  ? mode
+                                 : rule->field == FIELD(think) ? think_names
+                                                               : on_off;
+
+    for (uint32_t i = 0; choices[i] != NULL; i++) {
+        if (strcmp(value, choices[i]) == 0 && value[0] != '\0') {
+            memcpy((char *)o + rule->field, &i, sizeof i);
+            return ERR_OK;
+        }
+    }
+    return ERR_BAD_ARGUMENT;
+}
+
+static enum err set_count(struct options *o, const struct rule *rule, const char *value)
+{
+    uint64_t n;
+    uint32_t n32;
+
+    if (!options_read_u64(value, false, &n) || (double)n < rule->least || (double)n > rule->most) {
+        return ERR_BAD_ARGUMENT;
+    }
+    n32 = (uint32_t)n;
+    memcpy((char *)o + rule->field, &n32, sizeof n32);
+    return ERR_OK;
+}
+
+static enum err set_u64(struct options *o, const struct rule *rule, const char *value)
+{
+    uint64_t n;
+
+    if (!options_read_u64(value, rule->kind == KIND_SIZE, &n) ||
+        (rule->kind == KIND_SIZE && n == 0)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy((char *)o + rule->field, &n, sizeof n);
+    return ERR_OK;
+}
+
+static enum err set_number(struct options *o, const struct rule *rule, const char *value)
+{
+    float x;
+
+    /* the bounds as f32, so that repeat=0.01 is not below 0.01 */
+    if (!options_read_float(value, &x) || x < (float)rule->least || x > (float)rule->most) {
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy((char *)o + rule->field, &x, sizeof x);
+    return ERR_OK;
+}
+
+static enum err add_stop(struct options *o, const char *value)
+{
+    size_t bytes = strlen(value);
+
+    if (bytes == 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    if (bytes >= OPTIONS_STOP_BYTES || o->n_stops == OPTIONS_STOPS) {
+        return ERR_TOO_LONG;
+    }
+    memcpy(o->stop[o->n_stops++], value, bytes + 1);
+    return ERR_OK;
+}
+
+static enum err set_flag(struct options *o, const struct rule *rule, const char *value)
+{
+    bool on = value == NULL || strcmp(value, "on") == 0;
+
+    if (!on && strcmp(value, "off") != 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy((char *)o + rule->field, &on, sizeof on);
+    return ERR_OK;
+}
+
+/* value NULL: the word stands alone. */
+static enum err set_option(struct options *o, enum option which, const char *value,
+                           const struct options_report *report)
+{
+    const struct rule *rule = &rules[which];
+    enum err err;
+
+    if (value == NULL && rule->kind != KIND_FLAG) {
+        say(report, true, "%s alone cannot be used: %s takes %s.", rule->name, rule->name,
+            rule->accepts);
+        return ERR_BAD_ARGUMENT;
+    }
+    switch (rule->kind) {
+    case KIND_TEXT: err = set_text(o, rule, value); break;
+    case KIND_CHOICE: err = set_choice(o, rule, value); break;
+    case KIND_COUNT: err = set_count(o, rule, value); break;
+    case KIND_SIZE:
+    case KIND_SEED: err = set_u64(o, rule, value); break;
+    case KIND_NUMBER: err = set_number(o, rule, value); break;
+    case KIND_STOP: err = add_stop(o, value); break;
+    default: err = set_flag(o, rule, value); break;
+    }
+    if (err != ERR_OK) {
+        return report_value(rule, value, err, report);
+    }
+    o->given |= 1u << which;
+    return ERR_OK;
+}
+
+enum err options_set(struct options *o, const char *name, const char *value,
+                     const struct options_report *report)
+{
+    enum option which = find_option(name, strlen(name));
+
+    return which == OPTION_COUNT ? ERR_NOT_FOUND : set_option(o, which, value, report);
+}
+
+/* ---- words ---- */
+
+struct word {
+    const char *name;
+    size_t name_bytes;
+    bool has_value;
+    bool too_long;   /* the value is longer than any option takes */
+    bool open_quote; /* and never closed */
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The character that \c stands for inside quotes, or 0: then the backslash is only itself. */
+static char escaped(char c)
+{
+    return c == 'n' ? '\n' : c == 't' ? '\t' : c == '"' || c == '\\' ? c : '\0';
+}
+
+/* The value at s, unquoted into value. Returns where it ends. */
+static const char *read_value(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
+{
+    size_t n = 0;
+
+    for (; *s != '\0' && (w->open_quote || !is_space(*s)); s++) {
+        char c = *s;
+
+        if (c == '"') {
+            w->open_quote = !w->open_quote;
+            continue;
+        }
+        if (c == '\\' && w->open_quote && escaped(s[1]) != '\0') {
+            c = escaped(*++s);
+        }
+        if (n + 1 < OPTIONS_PROMPT_BYTES) {
+            value[n++] = c;
+        } else {
+            w->too_long = true;
+        }
+    }
+    value[n] = '\0';
+    return s;
+}
+
+static const char *read_word(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
+{
+    *w = (struct word){ .name = s };
+    while (*s != '\0' && *s != '=' && !is_space(*s)) {
+        s++;
+    }
+    w->name_bytes = (size_t)(s - w->name);
+    if (*s != '=') {
+        return s;
+    }
+    w->has_value = true;
+    return read_value(s + 1, w, value);
+}
+
+static enum err apply_word(struct options *o, const struct word *w,
+                           const struct options_report *report)
+{
+    enum option which = find_option(w->name, w->name_bytes);
+    char name[SHOWN_BYTES + 4];
+
+    if (w->open_quote) {
+        say(report, true,
+            "The closing quote of %s=\" is missing; a quote inside the text is "
+            "written \\\".",
+            shown(name, w->name, w->name_bytes));
+        return ERR_BAD_ARGUMENT;
+    }
+    if (which == OPTION_COUNT) {
+        if (!is_foreign(w->name, w->name_bytes)) {
+            report_unknown(w->name, w->name_bytes, report);
+        }
+        return ERR_OK;
+    }
+    if (w->too_long) {
+        return report_value(&rules[which], o->value, ERR_TOO_LONG, report);
+    }
+    return set_option(o, which, w->has_value ? o->value : NULL, report);
+}
+
+enum err options_parse(struct options *o, const char *args, const struct options_report *report)
+{
+    enum err first = ERR_OK;
+
+    while (*args != '\0') {
+        struct word w;
+        enum err err;
+
+        if (is_space(*args)) {
+            args++;
+            continue;
+        }
+        args = read_word(args, &w, o->value);
+        err = apply_word(o, &w, report);
+        first = first == ERR_OK ? err : first;
+    }
+    return first;
+}

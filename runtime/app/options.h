@@ -1,0 +1,141 @@
+/* Boot arguments, and the host program's command line: words `name=value` and flags. */
+#ifndef INGOT_RUNTIME_OPTIONS_H
+#define INGOT_RUNTIME_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/session/sampler.h"
+
+enum {
+    OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the three below */
+    OPTIONS_MODEL_BYTES = 256,
+    OPTIONS_SYSTEM_BYTES = 2048,
+    OPTIONS_ISA_BYTES = 16,
+    OPTIONS_STOPS = 4,
+    OPTIONS_STOP_BYTES = 64,
+    OPTIONS_KV_CARD = 4,
+    OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
+};
+
+enum option {
+    OPTION_MODEL,    /* model=PATH, a file on the card (host: any file) */
+    OPTION_PROMPT,   /* prompt="TEXT": generate once and power off */
+    OPTION_SYSTEM,   /* system="TEXT": the system prompt; empty: none, not even the model's own */
+    OPTION_THINK,    /* think=off, where the model's template knows it; on, or how thoughts are
+                      * shown: show, dim, hide */
+    OPTION_STOP,     /* stop="TEXT" ends a reply; up to four of them */
+    OPTION_QUIET,    /* quiet: no line of figures behind a reply */
+    OPTION_N,        /* n=COUNT of tokens to generate */
+    OPTION_TEMP,     /* temp=0.8 */
+    OPTION_TOP_P,    /* top_p=0.95 */
+    OPTION_TOP_K,    /* top_k=40 */
+    OPTION_MIN_P,    /* min_p=0.05 */
+    OPTION_REPEAT,   /* repeat=1.0 */
+    OPTION_SEED,     /* seed=NUMBER, 64 bits */
+    OPTION_CTX,      /* ctx=TOKENS */
+    OPTION_KV,       /* kv=f16, q8 or f32: the type of keys and values; kv=card, card,q8: they may
+                      * spill to a file of the card */
+    OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
+    OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
+    OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
+    OPTION_CORES,    /* cores=1..8 */
+    OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
+    OPTION_PIO,      /* pio: a core moves what the card sends, on a board that has the choice */
+    OPTION_BAUD,     /* baud=115200 */
+    OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
+    OPTION_MODE,     /* mode=chat or json: who is at the serial line */
+    OPTION_FLOW,     /* flow=on or off: XON/XOFF on the serial line */
+    OPTION_WATCHDOG, /* watchdog=SECONDS; 0: none */
+    OPTION_VERBOSE,  /* verbose: all of the plan at start */
+    OPTION_SELFTEST, /* selftest: check the kernels at start */
+    OPTION_IDS,      /* ids: print token ids and the hash of the logits */
+    OPTION_TICKS,    /* ticks: print how far the board's counter went */
+    OPTION_TRACE,    /* trace=1: print a Chrome trace after each reply */
+    OPTION_COUNT
+};
+
+/* THINK_ON: as THINK_DIM, on a terminal; elsewhere thoughts are as they are. */
+enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
+enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
+enum option_flow { FLOW_ON, FLOW_OFF };
+enum option_mode { MODE_CHAT, MODE_JSON };
+
+struct options {
+    uint32_t given; /* bit 1 << enum option; ask options_given() */
+    char model[OPTIONS_MODEL_BYTES];
+    char prompt[OPTIONS_PROMPT_BYTES]; /* UTF-8 as given, may be empty although given */
+    size_t prompt_bytes;               /* without the NUL */
+    char system[OPTIONS_SYSTEM_BYTES]; /* as the prompt */
+    size_t system_bytes;
+    uint32_t think;                  /* enum option_think */
+    uint32_t n;                      /* 0: until the model ends or the context is full */
+    struct sampler_params sampler;   /* seed: 0 unless given; the caller takes ticks then */
+    uint32_t ctx;                    /* 0: the model's own */
+    uint32_t kv;                     /* enum kv_type; OPTIONS_KV_CARD more: to the card */
+    uint32_t spec;                   /* enum option_spec */
+    char draft[OPTIONS_MODEL_BYTES]; /* "": none */
+    uint64_t mem;                    /* 0: all that is left */
+    uint32_t cores;                  /* 0: all */
+    char isa[OPTIONS_ISA_BYTES];     /* "": the best the CPU has */
+    uint32_t baud;                   /* 0: the board's */
+    uint32_t mode;                   /* enum option_mode */
+    uint32_t flow;                   /* enum option_flow */
+    uint32_t term;                   /* enum console_terminal */
+    uint32_t watchdog;               /* seconds, if given */
+    bool verbose;
+    char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
+    uint32_t n_stops;
+    bool quiet;
+    bool selftest;
+    bool ids;
+    bool ticks;
+    bool pio;
+    uint32_t trace;                   /* 1: on */
+    char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes a word */
+};
+
+/* "on", "hide" and so on. */
+const char *options_think_name(uint32_t think);
+
+/* Where sentences go. fatal: a malformed value; otherwise an unknown word, which is passed over.
+ * A sentence has no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
+struct options_report {
+    void (*say)(void *context, bool fatal, const char *sentence);
+    void *context;
+};
+
+/* Nothing given, the defaults of the fields above. */
+void options_init(struct options *o);
+
+static inline bool options_given(const struct options *o, enum option which)
+{
+    return (o->given >> which) & 1;
+}
+
+/* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are
+ * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
+ * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
+ * passed over without a sentence. The later of two equal words counts, but each stop= adds one. A
+ * malformed value leaves its option as it was, and the words after it are still read.
+ * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
+ * first error is returned. */
+enum err options_parse(struct options *o, const char *args, const struct options_report *report);
+
+/* Set one option from its name ("temp") and value, both NUL-terminated and without quotes: for
+ * argv. value is NULL for a flag. Errors as above; an unknown name is ERR_NOT_FOUND and silent. */
+enum err options_set(struct options *o, const char *name, const char *value,
+                     const struct options_report *report);
+
+/* Decimal, such as 12, -0.125 or 1e-3, as the nearest f64 (up to 15 digits and 10^22; a few ulp
+ * of f64 beyond) rounded to f32. False: not a number, or beyond f32; *value is left alone. */
+bool options_read_float(const char *text, float *value);
+
+/* Decimal or 0x hexadecimal to 64 bits; with `sizes` one of K, M, G (either case, with or without
+ * iB or B after it) multiplies by a power of 1024. False: not a number, or beyond 64 bits; *value
+ * is left alone. */
+bool options_read_u64(const char *text, bool sizes, uint64_t *value);
+
+#endif

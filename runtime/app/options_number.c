@@ -1,0 +1,151 @@
+/* Numbers of options. newlib's strtof allocates, and its strtoul knows no sizes. */
+#include <float.h>
+
+#include "runtime/app/options.h"
+
+/* A decimal number before rounding: digits * 10^exponent. */
+struct decimal {
+    uint64_t digits; /* the first 18 or 19 that count */
+    int exponent;
+    bool any;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *read_digits(const char *s, struct decimal *d, bool fraction)
+{
+    for (; is_digit(*s); s++) {
+        bool fits = d->digits < UINT64_MAX / 10 - 9;
+
+        if (fits) {
+            d->digits = d->digits * 10 + (uint64_t)(*s - '0');
+        }
+        if (fits == fraction && d->exponent > -9999 && d->exponent < 9999) {
+            d->exponent += fraction ? -1 : 1;
+        }
+        d->any = true;
+    }
+    return s;
+}
+
+/* "e-3" added to the exponent. NULL: no digits follow the e. */
+static const char *read_exponent(const char *s, struct decimal *d)
+{
+    bool negative;
+    int value = 0;
+
+    if (*s != 'e' && *s != 'E') {
+        return s;
+    }
+    s++;
+    negative = *s == '-';
+    s += *s == '-' || *s == '+';
+    if (!is_digit(*s)) {
+        return NULL;
+    }
+    for (; is_digit(*s); s++) {
+        value = value < 9999 ? value * 10 + (*s - '0') : value;
+    }
+    d->exponent += negative ? -value : value;
+    return s;
+}
+
+/* Powers up to 10^22 are exact in f64, so that one rounding remains for what people type. */
+static double scale(const struct decimal *d)
+{
+    double value = (double)d->digits;
+    int left = d->exponent < 0 ? -d->exponent : d->exponent;
+
+    while (left > 0 && value > 0 && value < 1e300) {
+        double power = 1;
+
+        for (int i = 0; i < 22 && left > 0; i++, left--) {
+            power *= 10;
+        }
+        value = d->exponent < 0 ? value / power : value * power;
+    }
+    return value;
+}
+
+bool options_read_float(const char *text, float *value)
+{
+    struct decimal d = { 0, 0, false };
+    bool negative = *text == '-';
+    const char *s = read_digits(text + (*text == '-' || *text == '+'), &d, false);
+    double result;
+
+    if (*s == '.') {
+        s = read_digits(s + 1, &d, true);
+    }
+    if (!d.any) {
+        return false;
+    }
+    s = read_exponent(s, &d);
+    if (s == NULL || *s != '\0') {
+        return false;
+    }
+    result = scale(&d);
+    if (result > (double)FLT_MAX) {
+        return false;
+    }
+    *value = negative ? -(float)result : (float)result;
+    return true;
+}
+
+static int digit_of(char c, unsigned base)
+{
+    int value = is_digit(c)                          ? c - '0'
+                : base == 16 && c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : base == 16 && c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                     : -1;
+
+    return value;
+}
+
+/* The power of 2 that s names, s being all that is left: "", K, KB, KiB ... -1: none. */
+static int size_shift(const char *s)
+{
+    int shift = *s == 'K' || *s == 'k'   ? 10
+                : *s == 'M' || *s == 'm' ? 20
+                : *s == 'G' || *s == 'g' ? 30
+                                         : 0;
+
+    if (shift > 0) {
+        s++;
+        if (s[0] == 'i' && s[1] == 'B') {
+            s += 2;
+        } else if (s[0] == 'B') {
+            s++;
+        }
+    }
+    return *s == '\0' ? shift : -1;
+}
+
+bool options_read_u64(const char *text, bool sizes, uint64_t *value)
+{
+    unsigned base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+    const char *s = text + (base == 16 ? 2 : 0);
+    uint64_t result = 0;
+    int shift;
+
+    if (digit_of(*s, base) < 0) {
+        return false;
+    }
+    for (; digit_of(*s, base) >= 0; s++) {
+        uint64_t digit = (uint64_t)digit_of(*s, base);
+
+        if (result > (UINT64_MAX - digit) / base) {
+            return false;
+        }
+        result = result * base + digit;
+    }
+    shift = size_shift(s);
+    if (shift < 0 || (shift > 0 && !sizes) || result > UINT64_MAX >> shift) {
+        return false;
+    }
+    *value = result << shift;
+    return true;
+}

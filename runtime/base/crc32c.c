@@ -1,0 +1,40 @@
+/* CRC-32C by the kernel that the CPU has for it, else by the reference. */
+#include "runtime/base/crc32c.h"
+
+#define POLY 0x82f63b78u
+#define POWER 0xe2ea32dcu /* x^(8 * CRC32C_PIECE) modulo the polynomial, reflected as it is */
+
+static struct {
+    void (*update)(uint32_t *crc, const void *data, size_t n); /* NULL: the reference */
+} state;
+
+void crc32c_use(const struct kernels *k)
+{
+    state.update = k->crc32c_u8;
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
+{
+    crc = ~crc;
+    if (state.update != NULL) {
+        state.update(&crc, data, bytes);
+    } else {
+        crc32c_u8_ref(&crc, data, bytes);
+    }
+    return ~crc;
+}
+
+/* A CRC stands for a polynomial, which each piece behind it multiplies by POWER: bit after bit from
+ * the highest power, which is the lowest bit. What all ones in and out add goes out again. */
+uint32_t crc32c_shift(uint32_t crc, size_t n_pieces)
+{
+    for (; n_pieces != 0; n_pieces--) {
+        uint32_t product = 0;
+
+        for (int bit = 0; bit < 32; bit++, crc >>= 1) {
+            product = product >> 1 ^ (POLY & -(product & 1)) ^ (POWER & -(crc & 1));
+        }
+        crc = product;
+    }
+    return crc;
+}

@@ -1,0 +1,243 @@
+#include "runtime/model/transformer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/compute/rope_table.h"
+#include "runtime/console/trace.h"
+#include "runtime/model/layer.h"
+#include "runtime/stream/kv_pages.h"
+
+void transformer_open(struct transformer *t, const struct image *image,
+                      const struct kernels *kernels, struct workers *workers, struct stream *stream,
+                      struct kv_cache *kv, const struct plan *plan, struct arena *arena)
+{
+    memset(t, 0, sizeof *t);
+    t->image = image;
+    t->kernels = kernels;
+    t->workers = workers;
+    t->stream = stream;
+    t->kv = kv;
+    activations_take(&t->act,
+                     &(struct activations_request){ &image->header->params, plan->chunk,
+                                                    image_types(image), plan->logits_rows },
+                     arena);
+}
+
+static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
+{
+    const struct ingot_tensor *w = image_tensor(t->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
+
+    for (uint32_t i = 0; i < n; i++) {
+        float *x = t->act.norm; /* cols_padded may be wider than dim: copy just dim */
+        const uint8_t *group;
+        uint32_t row;
+        enum err e = stream_embedding(t->stream, tokens[i], &group, &row);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+        linear_row(t->kernels, w, x, group, row);
+        t->kernels->scale_f32(t->act.x + i * t->act.dim_stride, x, w->cols,
+                              params(t)->embedding_scale);
+    }
+    memset(t->act.norm, 0, t->act.dim_stride * sizeof(float));
+    return ERR_OK;
+}
+
+/* The scale of the scores goes into the rotation of the queries. */
+static void make_rope_table(const struct transformer *t, bool local, const float *factors)
+{
+    const struct ingot_params *p = params(t);
+    float *table = t->act.cos_sin[local];
+    size_t n = (size_t)t->n_tokens * p->head_dim;
+
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        rope_table_row(table + (size_t)i * p->head_dim, t->position + i, p->rope_dims,
+                       local ? p->rope_base_local : p->rope_base, factors);
+    }
+    if (p->rope_magnitude != 1.0f) {
+        t->kernels->scale_f32(table, table, n, p->rope_magnitude);
+    }
+    t->kernels->scale_f32(t->act.cos_sin_query[local], table, n, p->attn_scale);
+}
+
+/* The long factors belong to the context that was set up, not to the position: a conversation
+ * keeps its own throughout. */
+static void make_rope_tables(const struct transformer *t)
+{
+    const struct ingot_params *p = params(t);
+    bool is_long = p->rope_context != 0 && t->kv->context > p->rope_context;
+    const float *set = t->image->rope;
+    size_t n = p->rope_dims / 2;
+    size_t global = n * (is_long ? INGOT_ROPE_LONG : INGOT_ROPE_GLOBAL);
+
+    if (p->rope == INGOT_ROPE_NONE) {
+        return;
+    }
+    make_rope_table(t, false, set == NULL ? NULL : set + global);
+    if (p->window != 0) {
+        make_rope_table(t, true, set == NULL ? NULL : set + n * INGOT_ROPE_LOCAL);
+    }
+}
+
+/* x as it was before the layer, in case the layer must be computed again. */
+static void copy_x(float *to, const float *from, const struct transformer *t)
+{
+    memcpy(to, from, t->n_tokens * t->act.dim_stride * sizeof(float));
+}
+
+static void layer_work(void *arg, struct workers *workers, unsigned core)
+{
+    const struct transformer *t = arg;
+    uint64_t begin = trace_begin();
+
+    (void)workers;
+    layer_run(t, core);
+    trace_end(TRACE_LAYER, t->layer, core, begin);
+}
+
+/* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
+ * takes the time. Its checksum comes behind, and what was computed of wrong bytes is undone. */
+static enum err run_layer(struct transformer *t, uint32_t layer)
+{
+    bool early = t->n_tokens <= ACTIVATIONS_SAVED, again = false;
+    uint64_t first = early ? plan_phase_end(t->image, layer, 0) : UINT64_MAX;
+    enum err e = stream_layer(t->stream, layer, first, &t->extent);
+
+    e = e == ERR_OK ? kv_pages_enter(t->kv->pages, layer) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    t->layer = layer;
+    if (t->stream->early != NULL) {
+        copy_x(t->act.saved, t->act.x, t);
+    }
+    workers_run(t->workers, layer_work, t);
+    e = stream_layer_check(t->stream, layer, &again);
+    if (e == ERR_OK && again) {
+        copy_x(t->act.x, t->act.saved, t);
+        workers_run(t->workers, layer_work, t);
+    }
+    if (e == ERR_OK) {
+        stream_layer_done(t->stream, layer);
+        e = kv_pages_leave(t->kv->pages, layer, t->position + t->n_tokens);
+    }
+    return e;
+}
+
+enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n, bool want_head,
+                          bool (*should_stop)(void *), void *context)
+{
+    const struct ingot_params *p = params(t);
+    enum err e;
+
+    t->n_tokens = n;
+    t->position = t->kv->length;
+    stream_begin(t->stream, want_head);
+    kv_pages_begin(t->kv->pages, false);
+    e = embed(t, tokens, n);
+    make_rope_tables(t);
+    for (uint32_t layer = 0; layer < p->n_layers && e == ERR_OK; layer++) {
+        if (should_stop != NULL && should_stop(context)) {
+            stream_reset(t->stream);
+            return ERR_ABORTED;
+        }
+        e = run_layer(t, layer);
+    }
+    if (e == ERR_OK) {
+        t->kv->length += n;
+    }
+    return e;
+}
+
+static void head_work(void *arg, struct workers *workers, unsigned core)
+{
+    const struct transformer *t = arg;
+    struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens };
+    uint64_t begin = trace_begin();
+
+    (void)workers;
+    layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
+                   t->n_rows, &in, t->act.logits + t->first_row, t->act.logits_stride);
+    trace_end(TRACE_HEAD, t->first_row, core, begin);
+}
+
+/* Final norm of one token. */
+static void output_norm(const struct transformer *t, float *y, const float *x)
+{
+    const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
+    const struct ingot_tensor *b = image_tensor(t->image, INGOT_OUTPUT_NORM_BIAS, INGOT_NO_LAYER);
+    const uint8_t *extent = t->stream->extents[w->extent];
+    const uint8_t *at = extent != NULL ? extent + w->offset : t->stream->output_norm;
+    const float *weights = (const void *)at;
+
+    if (b != NULL) {
+        const float *bias = (const void *)(at + (b->offset - w->offset));
+
+        t->kernels->layernorm_f32(y, x, weights, bias, params(t)->dim, params(t)->norm_eps);
+    } else {
+        t->kernels->rmsnorm_f32(y, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
+    }
+}
+
+static enum err run_tiles(struct transformer *t)
+{
+    for (uint32_t i = 0; i < t->stream->plan->n_tiles; i++) {
+        struct plan_tile tile;
+        enum err e = stream_tile(t->stream, i, &tile, &t->rows);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+        t->first_row = tile.first_row;
+        t->n_rows = tile.n_rows;
+        workers_run(t->workers, head_work, t);
+        stream_tile_done(t->stream, i);
+    }
+    return ERR_OK;
+}
+
+static enum err tiled_head(struct transformer *t)
+{
+    bool again;
+    enum err e;
+
+    do {
+        again = false;
+        e = run_tiles(t);
+        e = e == ERR_OK ? stream_head_check(t->stream, &again) : e;
+    } while (again);
+    return e;
+}
+
+enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
+{
+    const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
+    const struct activations *a = &t->act;
+    struct linear_input in = { a->norm, a->dim_stride, n };
+
+    for (uint32_t i = 0; i < n; i++) {
+        output_norm(t, a->norm + i * a->dim_stride, a->x + (first + i) * a->dim_stride);
+    }
+    linear_prepare(t->kernels, a, 1u << w->type, &in, 0, n);
+    t->n_tokens = n;
+    *logits = a->logits;
+    if (t->stream->plan->tiled_head) {
+        enum err e = tiled_head(t);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+    } else {
+        t->rows = t->stream->extents[w->extent] + w->offset;
+        t->first_row = 0;
+        t->n_rows = w->rows;
+        workers_run(t->workers, head_work, t);
+    }
+    for (uint32_t i = 0; i < n && params(t)->final_softcap != 0.0f; i++) {
+        t->kernels->softcap_f32(a->logits + i * a->logits_stride, w->rows,
+                                params(t)->final_softcap);
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,330 @@
+/* All filters keep a prefix of the candidates in order of falling logits, so one walk down a
+ * heap finds where the shortest of them ends, and no more is sorted than is kept. */
+#include "runtime/session/sampler.h"
+
+#include <assert.h>
+#include <float.h>
+#include <stdbool.h>
+
+struct candidate {
+    float logit;
+    uint32_t id;
+};
+
+void sampler_params_default(struct sampler_params *p)
+{
+    *p = (struct sampler_params){
+        .temp = 0.8f, .top_p = 0.95f, .min_p = 0.05f, .repeat = 1.0f, .top_k = 40, .seed = 0
+    };
+}
+
+/* One step of splitmix64 spreads neighbouring seeds apart; xorshift must not start at 0. */
+static uint64_t spread_seed(uint64_t seed)
+{
+    uint64_t z = seed + 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return z != 0 ? z : 1;
+}
+
+void sampler_init(struct sampler *s, const struct sampler_params *params)
+{
+    *s = (struct sampler){ .params = *params, .state = spread_seed(params->seed) };
+}
+
+size_t sampler_scratch_bytes(uint32_t vocab)
+{
+    return (size_t)vocab * sizeof(struct candidate);
+}
+
+/* xorshift64* (Vigna 2016): 24 high bits as a number in [0, 1), exact in f32. */
+static float next_random(struct sampler *s)
+{
+    s->state ^= s->state >> 12;
+    s->state ^= s->state << 25;
+    s->state ^= s->state >> 27;
+    return (float)((s->state * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
+}
+
+/* NaN becomes minus infinity, which no step picks; plus infinity the largest number, so that
+ * differences stay defined. */
+static void clean_logits(struct sampler *s, float *logits, uint32_t vocab)
+{
+    for (uint32_t i = 0; i < vocab; i++) {
+        if (logits[i] != logits[i]) {
+            s->n_nan++;
+            logits[i] = -__builtin_inff();
+        } else if (logits[i] > FLT_MAX) {
+            logits[i] = FLT_MAX;
+        }
+    }
+}
+
+/* Each token of the window counts once, however often it stands there. */
+static void penalize_repeats(const struct sampler *s, float *logits, uint32_t vocab,
+                             const uint32_t *recent, size_t n)
+{
+    if (s->params.repeat == 1.0f) {
+        return;
+    }
+    if (n > SAMPLER_REPEAT_WINDOW) {
+        recent += n - SAMPLER_REPEAT_WINDOW;
+        n = SAMPLER_REPEAT_WINDOW;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool seen = recent[i] >= vocab;
+
+        for (size_t j = 0; j < i && !seen; j++) {
+            seen = recent[j] == recent[i];
+        }
+        if (!seen) {
+            float *logit = &logits[recent[i]];
+
+            *logit = *logit > 0 ? *logit / s->params.repeat : *logit * s->params.repeat;
+        }
+    }
+}
+
+static uint32_t pick_greedy(const float *logits, uint32_t vocab)
+{
+    uint32_t best = SAMPLER_NO_TOKEN;
+    float max = -__builtin_inff();
+
+    for (uint32_t i = 0; i < vocab; i++) {
+        if (logits[i] > max) {
+            max = logits[i];
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* A total order, so that every way of sorting gives the same sequence. */
+static bool candidate_before(const struct candidate *a, const struct candidate *b)
+{
+    return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
+}
+
+/* Put c where it belongs in heap[0 .. n), whose place i is free and else in order below i. */
+static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
+{
+    while (2 * i + 1 < n) {
+        size_t child = 2 * i + 1;
+
+        if (child + 1 < n && candidate_before(&heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (!candidate_before(&heap[child], &c)) {
+            break;
+        }
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = c;
+}
+
+static void heap_build(struct candidate *heap, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) {
+        heap_sink(heap, n, i, heap[i]);
+    }
+}
+
+/* Moves the best of heap[0 .. n) to heap[n - 1]; the rest is a heap of n - 1. */
+static struct candidate heap_take(struct candidate *heap, size_t n)
+{
+    struct candidate best = heap[0];
+
+    heap_sink(heap, n - 1, 0, heap[n - 1]);
+    heap[n - 1] = best;
+    return best;
+}
+
+static size_t collect_candidates(struct candidate *c, const float *logits, uint32_t vocab)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < vocab; i++) {
+        if (logits[i] >= -FLT_MAX) {
+            c[n++] = (struct candidate){ logits[i], i };
+        }
+    }
+    return n;
+}
+
+/* The mass that top_p is a share of: that of the candidates which top_k leaves. They are taken
+ * off the heap when top_k bites, and stay in it when it does not. */
+static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
+                                float max, const struct kernels *k)
+{
+    for (size_t i = 0; i < kept; i++) {
+        logits[i] = kept < n ? heap_take(c, n - i).logit : c[i].logit;
+    }
+    return k->exp_sum_f32(logits, kept, max);
+}
+
+/* How many of the best candidates top_k, top_p and min_p leave, at least 1; they lie in c[n - 1],
+ * c[n - 2] ... from the best down. n >= 1. Each filter keeps the candidate that crosses its
+ * border, as llama.cpp does. */
+static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
+                                size_t n, const struct kernels *k)
+{
+    size_t kept = p->top_k > 0 && p->top_k < n ? p->top_k : n;
+    float max = c[0].logit;
+    float mass = mass_of_candidates(logits, c, n, kept, max, k);
+    float sum = 0;
+
+    for (size_t i = 0; i < kept; i++) {
+        float share = (kept < n ? c[n - 1 - i] : heap_take(c, n - i)).logit;
+
+        k->exp_sum_f32(&share, 1, max);
+        if (i > 0 && share < p->min_p) { /* the best one has e^0 = 1 */
+            return i;
+        }
+        sum += share;
+        if (p->top_p < 1.0f && sum >= p->top_p * mass) {
+            return i + 1;
+        }
+    }
+    return kept;
+}
+
+/* What may be picked: candidate number i is best[-i], its weight (not yet divided by the sum) lies
+ * in the place of logits[i]. */
+struct choice {
+    const struct candidate *best;
+    const float *weights;
+    size_t n; /* 0: nothing */
+    float sum;
+};
+
+static struct choice choose(struct sampler *s, const struct sampler_params *p, float *logits,
+                            uint32_t vocab, const struct kernels *k, struct candidate *c)
+{
+    struct choice choice = { .weights = logits };
+    size_t n = collect_candidates(c, logits, vocab);
+
+    assert((uintptr_t)c % 8 == 0);
+    if (n == 0) {
+        return choice;
+    }
+    heap_build(c, n);
+    choice.n = filter_candidates(p, logits, c, n, k);
+    choice.best = c + n - 1;
+    for (size_t i = 0; i < choice.n; i++) {
+        logits[i] = (choice.best[-(ptrdiff_t)i].logit - choice.best->logit) / s->params.temp;
+    }
+    choice.sum = k->exp_sum_f32(logits, choice.n, 0.0f);
+    return choice;
+}
+
+static uint32_t choice_id(const struct choice *c, size_t i)
+{
+    return c->best[-(ptrdiff_t)i].id;
+}
+
+static uint32_t pick_choice(struct sampler *s, const struct choice *c)
+{
+    float goal = next_random(s) * c->sum;
+
+    for (size_t i = 0; i + 1 < c->n; i++) {
+        goal -= c->weights[i];
+        if (goal < 0) {
+            return choice_id(c, i);
+        }
+    }
+    return choice_id(c, c->n - 1);
+}
+
+static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                           size_t n_recent)
+{
+    penalize_repeats(s, logits, vocab, recent, n_recent);
+    clean_logits(s, logits, vocab); /* after, since a penalty below 1 can overflow */
+}
+
+uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                      size_t n_recent, const struct kernels *k, void *scratch)
+{
+    struct choice c;
+
+    prepare_logits(s, logits, vocab, recent, n_recent);
+    if (!(s->params.temp > 0)) {
+        return pick_greedy(logits, vocab);
+    }
+    c = choose(s, &s->params, logits, vocab, k, scratch);
+    return c.n == 0 ? SAMPLER_NO_TOKEN : pick_choice(s, &c);
+}
+
+uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                       size_t n_recent, const struct kernels *k, void *scratch,
+                       struct sampler_guess *g)
+{
+    struct sampler_params p = s->params;
+    struct choice c;
+
+    prepare_logits(s, logits, vocab, recent, n_recent);
+    g->n = 0;
+    if (!(p.temp > 0)) {
+        return pick_greedy(logits, vocab);
+    }
+    p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
+    c = choose(s, &p, logits, vocab, k, scratch);
+    for (; g->n < c.n; g->n++) {
+        g->ids[g->n] = choice_id(&c, g->n);
+        g->share[g->n] = c.weights[g->n] / c.sum;
+    }
+    return c.n == 0 ? SAMPLER_NO_TOKEN : pick_choice(s, &c);
+}
+
+static float guess_share(const struct sampler_guess *g, uint32_t id)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (g->ids[i] == id) {
+            return g->share[i];
+        }
+    }
+    return 0;
+}
+
+/* One of what p has more than q. p and q alike but for rounding have nothing: then one of p. */
+static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
+                          const struct sampler_guess *g)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        float more = rest[i] / c->sum - guess_share(g, choice_id(c, i));
+
+        rest[i] = more > 0 ? more : 0;
+        sum += rest[i];
+    }
+    c->sum = sum;
+    while (c->n > 1 && rest[c->n - 1] == 0) {
+        c->n--; /* pick_choice's last one takes what rounding leaves */
+    }
+    return pick_choice(s, c);
+}
+
+uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                       size_t n_recent, const struct kernels *k, void *scratch,
+                       const struct sampler_guess *g, uint32_t id)
+{
+    struct choice c;
+    float p = 0;
+
+    if (g->n == 0 || !(s->params.temp > 0)) {
+        return sampler_pick(s, logits, vocab, recent, n_recent, k, scratch);
+    }
+    prepare_logits(s, logits, vocab, recent, n_recent);
+    c = choose(s, &s->params, logits, vocab, k, scratch);
+    if (c.n == 0) {
+        return SAMPLER_NO_TOKEN;
+    }
+    for (size_t i = 0; i < c.n && p == 0; i++) {
+        p = choice_id(&c, i) == id ? c.weights[i] / c.sum : 0;
+    }
+    return next_random(s) * guess_share(g, id) < p ? id : pick_rest(s, &c, logits, g);
+}

@@ -1,0 +1,347 @@
+/* Boot arguments: what is taken, what is passed over, and the sentence for what is wrong. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/compute/kv_cache.h"
+#include "runtime/console/console.h"
+#include "runtime/app/options.h"
+#include "tests/unit/tap.h"
+
+static struct options o;
+static char said[4096]; /* every sentence, fatal ones with a '!' in front */
+
+static void keep(void *context, bool fatal, const char *sentence)
+{
+    OK(context == &o && strlen(sentence) < OPTIONS_SENTENCE_BYTES && strchr(sentence, '\n') == NULL,
+       "a sentence: %s", sentence);
+    strcat(said, fatal ? "!" : "");
+    strcat(said, sentence);
+    strcat(said, "\n");
+}
+
+static const struct options_report report = { keep, &o };
+
+static enum err parse(const char *args)
+{
+    options_init(&o);
+    said[0] = '\0';
+    return options_parse(&o, args, &report);
+}
+
+static bool near(float a, float b)
+{
+    return a == b;
+}
+
+static void test_all_words(void)
+{
+    enum err err = parse(
+        "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
+        "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
+        "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
+        "term=vt watchdog=9 verbose selftest ids ticks pio trace=1 system=\"Be brief.\" think=off "
+        "quiet stop=\"User:\" stop=\"a\\nb\"");
+
+    OK(err == ERR_OK && said[0] == '\0', "every word at once");
+    OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
+    OK(strcmp(o.model, "models/a.ingot") == 0 && strcmp(o.isa, "neon") == 0 &&
+           strcmp(o.draft, "small.ingot") == 0,
+       "texts");
+    OK(strcmp(o.prompt, "Once upon") == 0 && o.prompt_bytes == 9, "the prompt");
+    OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200 &&
+           o.flow == FLOW_OFF && o.mode == MODE_JSON && o.watchdog == 9,
+       "counts");
+    OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
+           near(o.sampler.repeat, 1.1f),
+       "numbers");
+    OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
+    OK(o.verbose && o.selftest && o.ids && o.ticks && o.pio && o.quiet && o.trace == 1, "flags");
+    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM && o.term == CONSOLE_VT,
+       "choices");
+    OK(o.n_stops == 2 && strcmp(o.stop[0], "User:") == 0 && strcmp(o.stop[1], "a\nb") == 0,
+       "stop strings add up");
+    OK(strcmp(o.system, "Be brief.") == 0 && o.system_bytes == 9, "the system prompt");
+    OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) && o.system_bytes == 0,
+       "an empty one is given");
+    OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.think == THINK_ON &&
+           strstr(said, "think takes on, off, show, dim or hide") != NULL,
+       "think=: %s", said);
+    OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPEC_AUTO &&
+           strstr(said, "spec takes auto, off or ngram") != NULL,
+       "spec=: %s", said);
+    OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
+           strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL,
+       "none of the choices: %s", said);
+    OK(parse("kv=card") == ERR_OK && o.kv == OPTIONS_KV_CARD + KV_F16 &&
+           parse("kv=card,q8") == ERR_OK && o.kv % OPTIONS_KV_CARD == KV_Q8 &&
+           parse("kv=") != ERR_OK,
+       "kv=card, with a type and without");
+}
+
+/* Five stop strings, and one that is too long. */
+static void test_stops(void)
+{
+    char args[OPTIONS_STOP_BYTES + 8] = "stop=";
+
+    OK(parse("stop=a stop=b stop=c stop=d stop=e") == ERR_TOO_LONG && o.n_stops == 4 &&
+           strcmp(o.stop[3], "d") == 0 && strstr(said, "four times at most") != NULL,
+       "a fifth stop string is refused: %s", said);
+    memset(args + 5, 'x', OPTIONS_STOP_BYTES - 1);
+    OK(parse(args) == ERR_OK && strlen(o.stop[0]) == 63, "63 bytes fit");
+    strcat(args, "x");
+    OK(parse(args) == ERR_TOO_LONG && o.n_stops == 0, "64 do not");
+    OK(parse("quiet=on ids=off") == ERR_OK && o.quiet && !o.ids, "flags may say so");
+    OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.quiet && o.think == THINK_HIDE &&
+           strcmp(options_think_name(o.think), "hide") == 0,
+       "the later word counts");
+}
+
+static void test_defaults(void)
+{
+    OK(parse("") == ERR_OK && o.given == 0 && !options_given(&o, OPTION_N), "nothing given");
+    OK(near(o.sampler.temp, 0.8f) && near(o.sampler.top_p, 0.95f) && o.sampler.top_k == 40 &&
+           near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
+       "the defaults");
+    OK(parse(" \t\r\n ") == ERR_OK && o.given == 0, "white space is nothing");
+    OK(parse("n=1 n=2") == ERR_OK && o.n == 2, "the later word counts");
+}
+
+static bool prompt_is(const char *args, const char *expected)
+{
+    return parse(args) == ERR_OK && strcmp(o.prompt, expected) == 0 &&
+           o.prompt_bytes == strlen(expected) && options_given(&o, OPTION_PROMPT);
+}
+
+static void test_quotes(void)
+{
+    OK(prompt_is("prompt=word n=1", "word") && o.n == 1, "without quotes to the next space");
+    OK(prompt_is("prompt=\"\"", ""), "an empty text is given");
+    OK(prompt_is("prompt=", ""), "as is nothing at all");
+    OK(prompt_is("prompt=\"a\\nb\\t\\\"c\\\" \\\\n\"", "a\nb\t\"c\" \\n"), "escapes");
+    OK(prompt_is("prompt=\"\\x \\\" \"", "\\x \" "), "an unknown escape stays as it is");
+    OK(prompt_is("prompt=a\"b c\"d\\n", "ab cd\\n"), "quotes in the middle, no escapes outside");
+    OK(prompt_is("prompt=\"n=5 root=x\" temp=1", "n=5 root=x") && o.n == 0 &&
+           near(o.sampler.temp, 1),
+       "words inside are text");
+    OK(prompt_is("prompt=\"\xc3\xbc\xff\"", "\xc3\xbc\xff"), "any bytes");
+    OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.n == 3 &&
+           !options_given(&o, OPTION_PROMPT) &&
+           strstr(said, "!The closing quote of prompt=\"") == said,
+       "a missing quote");
+}
+
+static void test_long_texts(void)
+{
+    char args[OPTIONS_PROMPT_BYTES + 64];
+
+    memset(args, 'x', sizeof args);
+    memcpy(args, "prompt=", 7);
+    args[7 + OPTIONS_PROMPT_BYTES - 1] = '\0';
+    OK(parse(args) == ERR_OK && o.prompt_bytes == OPTIONS_PROMPT_BYTES - 1, "4095 bytes fit");
+    args[7 + OPTIONS_PROMPT_BYTES - 1] = 'x';
+    args[7 + OPTIONS_PROMPT_BYTES] = '\0';
+    OK(parse(args) == ERR_TOO_LONG && o.prompt_bytes == 0 && o.prompt[0] == '\0' &&
+           strstr(said, "up to 4095 bytes") != NULL,
+       "4096 do not");
+    memcpy(args + 1, "model=", 6);
+    args[7 + OPTIONS_MODEL_BYTES] = '\0';
+    OK(parse(args + 1) == ERR_TOO_LONG && o.model[0] == '\0', "a file name too long");
+    args[7 + OPTIONS_MODEL_BYTES - 1] = '\0';
+    OK(parse(args + 1) == ERR_OK && strlen(o.model) == 255, "and one that fits");
+}
+
+static bool refused(const char *args, const char *sentence)
+{
+    enum err err = parse(args);
+
+    return err == ERR_BAD_ARGUMENT && o.given == 0 && said[0] == '!' &&
+           strstr(said, sentence) == said + 1;
+}
+
+static void test_malformed(void)
+{
+    OK(refused("temp=hot", "temp=hot cannot be used: temp takes a number from 0 to 100"), "word");
+    OK(near(o.sampler.temp, 0.8f), "the default stays");
+    OK(refused("temp=", "temp= cannot"), "no value");
+    OK(refused("temp", "temp alone cannot be used: temp takes a number"), "no equals sign");
+    OK(refused("temp=-1", "temp=-1"), "below the least");
+    OK(refused("temp=nan", "temp=nan"), "NaN");
+    OK(refused("temp=inf", "temp=inf"), "infinity");
+    OK(refused("temp=1e999", "temp=1e999"), "beyond f32");
+    OK(refused("top_p=1.01", "top_p=1.01"), "above the most");
+    OK(refused("repeat=0", "repeat=0 "), "a penalty of 0");
+    OK(refused("n=12x", "n=12x"), "a count with a tail");
+    OK(refused("n=-1", "n=-1"), "a negative count");
+    OK(refused("n=1048577", "n=1048577"), "a count too large");
+    OK(refused("n=1K", "n=1K"), "a count is no size");
+    OK(refused("ctx=0", "ctx=0"), "no context");
+    OK(refused("cores=0", "cores=0") && refused("cores=9", "cores=9 cannot be used: cores takes a "
+                                                           "count from 1 to 8"),
+       "cores");
+    OK(refused("seed=18446744073709551616", "seed=1844"), "a seed beyond 64 bits");
+    OK(refused("mem=16X", "mem=16X") && refused("mem=0", "mem=0") && refused("mem=K", "mem=K"),
+       "sizes");
+    OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits");
+    OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"),
+       "a value for a flag");
+    OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "an empty stop");
+    OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "empty names");
+    OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
+    OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.n == 5 &&
+           strstr(said, "top_k=y") != NULL,
+       "words after an error are still read");
+    OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.n == 5, "and the error is not forgotten");
+}
+
+static bool passed_over(const char *args, const char *sentence)
+{
+    return parse(args) == ERR_OK && o.given == 0 && strstr(said, sentence) == said;
+}
+
+/* The word is unknown, and the hint follows. */
+static bool suggests(const char *word, const char *shown, const char *hint)
+{
+    char sentence[OPTIONS_SENTENCE_BYTES];
+
+    snprintf(sentence, sizeof sentence, "Boot argument '%s' is unknown and passed over; %s", shown,
+             hint);
+    return passed_over(word, sentence);
+}
+
+static void test_unknown(void)
+{
+    const char *none = "docs/DESIGN.md lists those there are.";
+
+    OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "letters swapped");
+    OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals");
+    OK(strstr(said, "docs/DESIGN.md") != NULL, "where they are listed");
+    OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen");
+    OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word");
+    OK(suggests("id", "id", "did you mean ids?"), "a flag");
+    OK(suggests("zebra=1", "zebra", none), "nothing near");
+    OK(suggests("x", "x", none), "one letter");
+    OK(suggests("=5", "", none), "no name at all");
+    OK(suggests("\x1b\xff=5",
+                "?"
+                "?",
+                none),
+       "odd bytes");
+    OK(suggests("aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee",
+                "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...", none),
+       "a long word is cut");
+}
+
+static void test_foreign(void)
+{
+    OK(passed_over("coherent_pool=1M 8250.nr_uarts=1 snd_bcm2835.enable_headphones=0 "
+                   "bcm2708_fb.fbwidth=0 smsc95xx.macaddr=B8:27:EB:00:00:00 vc_mem.mem_base=0x1 "
+                   "vc_mem.mem_size=0x2 console=ttyS0,115200 console=tty1 root=PARTUUID=1-02 "
+                   "rootfstype=ext4 fsck.repair=yes rootwait splash ro rw earlycon cma=64M "
+                   "dwc_otg.lpm_enable=0 earlycon=pl011,0x9000000 panic=1 vc_mem=3 "
+                   "bcm2709.boardrev=0x1",
+                   "") &&
+           said[0] == '\0',
+       "what firmware adds is passed over without a word");
+    OK(parse("row splash2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'splash2'"),
+       "what only begins like it is not");
+}
+
+static void test_set(void)
+{
+    options_init(&o);
+    said[0] = '\0';
+    OK(options_set(&o, "temp", "0.5", &report) == ERR_OK && near(o.sampler.temp, 0.5f), "a value");
+    OK(options_set(&o, "prompt", "a \"b\" \\n", &report) == ERR_OK &&
+           strcmp(o.prompt, "a \"b\" \\n") == 0,
+       "no quotes, no escapes");
+    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.ids, "a flag");
+    OK(options_set(&o, "what", "1", &report) == ERR_NOT_FOUND && said[0] == '\0',
+       "unknown: silent");
+    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.n == 0, "nobody need listen");
+}
+
+static void test_floats(void)
+{
+    static const char *const good[] = {
+        "0",
+        "1",
+        "0.8",
+        ".5",
+        "5.",
+        "+2",
+        "-0.125",
+        "1e-3",
+        "1E+3",
+        "3.4028234e38",
+        "1e-45",
+        "1e-60",
+        "0.1",
+        "0.3333333333333333333333333",
+        "123456789012345678901234567890",
+        "00012.5000",
+        "16777217",
+        "0e999999999",
+        "1.17549435e-38",
+        "0.000000000000000000000001e24",
+    };
+    static const char *const bad[] = { "",   ".",  "-",   "e5",   "1e",     "1e+", "1.2.3", "0x10",
+                                       "1 ", " 1", "--1", "1e39", "3.5e38", "inf", "nan",   "1,5" };
+    float value;
+    unsigned wrong = 0;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        OK(options_read_float(good[i], &value) && value == strtof(good[i], NULL), "%s", good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        value = 7;
+        OK(!options_read_float(bad[i], &value) && value == 7, "refused: '%s'", bad[i]);
+    }
+    for (unsigned i = 0; i < 200000; i++) {
+        char text[16];
+
+        snprintf(text, sizeof text, "%u.%05u", i / 20000, i * 7 % 100000);
+        wrong += !options_read_float(text, &value) || value != strtof(text, NULL);
+    }
+    OK(wrong == 0, "200000 numbers of five decimals as strtof reads them");
+}
+
+static bool u64_is(const char *text, bool sizes, uint64_t expected)
+{
+    uint64_t value = ~expected;
+
+    return options_read_u64(text, sizes, &value) && value == expected;
+}
+
+static void test_u64(void)
+{
+    uint64_t value;
+
+    OK(u64_is("0", false, 0) && u64_is("18446744073709551615", false, UINT64_MAX), "decimal");
+    OK(u64_is("0xFfffFFFFffffffff", false, UINT64_MAX) && u64_is("0X1a", false, 26), "hexadecimal");
+    OK(u64_is("1K", true, 1024) && u64_is("1k", true, 1024) && u64_is("3MB", true, 3 << 20) &&
+           u64_is("2GiB", true, UINT64_C(2) << 30),
+       "sizes");
+    OK(!options_read_u64("", false, &value) && !options_read_u64("0x", false, &value) &&
+           !options_read_u64("-1", false, &value) && !options_read_u64("1.5G", true, &value) &&
+           !options_read_u64("1Ki", true, &value) && !options_read_u64("1KK", true, &value) &&
+           !options_read_u64("1B", true, &value) &&
+           !options_read_u64("0x10000000000000000", false, &value) &&
+           !options_read_u64("18014398509481984K", true, &value),
+       "and what is none");
+}
+
+int main(void)
+{
+    test_all_words();
+    test_defaults();
+    test_stops();
+    test_quotes();
+    test_long_texts();
+    test_malformed();
+    test_unknown();
+    test_foreign();
+    test_set();
+    test_floats();
+    test_u64();
+    return tap_done();
+}

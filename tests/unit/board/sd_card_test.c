@@ -1,0 +1,492 @@
+/* The registers of cards, their start, and the block device over a host that does as told. */
+#include <stdlib.h>
+
+#include "board/drivers/sd_card.h"
+#include "tests/unit/board/fake_sd.h"
+#include "tests/unit/tap.h"
+
+enum { BUFFER_BYTES = 64 * 512 };
+
+static struct fake_sd fake;
+static struct sd_card card;
+static struct block_device device;
+static _Alignas(64) uint8_t buffer[BUFFER_BYTES];
+
+/* ---- the host: a command ends at the second poll ---- */
+
+static struct {
+    struct sd_host host;
+    struct sd_command *command;
+    unsigned polls;
+    enum sd_fault fault; /* of the command in progress */
+    bool present;
+    bool dead; /* never ends anything */
+    unsigned n_stops, n_resets, n_tunes;
+    uint32_t hz;
+    unsigned bits;
+    enum sd_timing timing;
+    uint64_t now;
+} h;
+
+static uint64_t fake_ticks(void)
+{
+    return h.now += 10; /* of a megahertz */
+}
+
+static enum err host_start(struct sd_host *host, struct sd_command *c)
+{
+    bool app = fake.is_app, answers;
+
+    (void)host;
+    if (!h.present) {
+        c->fault = SD_FAULT_REMOVED;
+        return ERR_IO;
+    }
+    h.command = c;
+    h.polls = 0;
+    h.fault = SD_FAULT_NONE;
+    answers = fake_sd_command(&fake, c->index, c->argument, c->reply);
+    if (!answers && c->response != SD_RESPONSE_NONE)
+        h.fault = SD_FAULT_COMMAND_TIMEOUT;
+    else if (c->data != NULL)
+        h.fault = fake_sd_data(&fake, c->index, c->argument, app, c->data,
+                               c->block_bytes * c->n_blocks);
+    if (c->closing == SD_CLOSE_STOP && h.fault == SD_FAULT_NONE)
+        fake.state = FAKE_TRANSFER;
+    return ERR_OK;
+}
+
+static enum err host_poll(struct sd_host *host)
+{
+    (void)host;
+    if (h.dead || h.polls++ == 0)
+        return ERR_BUSY;
+    h.command->fault = h.fault;
+    return h.fault == SD_FAULT_NONE ? ERR_OK : h.fault == SD_FAULT_DATA ? ERR_IO : ERR_TIMEOUT;
+}
+
+static void host_stop(struct sd_host *host)
+{
+    (void)host;
+    h.n_stops++;
+    h.command = NULL;
+}
+
+static enum err host_reset(struct sd_host *host)
+{
+    (void)host;
+    h.n_resets++;
+    h.bits = 1;
+    h.hz = 400000;
+    return ERR_OK;
+}
+
+static enum err host_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
+                             enum sd_timing timing)
+{
+    (void)host;
+    h.hz = hz;
+    h.bits = bits;
+    h.timing = timing;
+    return ERR_OK;
+}
+
+static enum err host_set_1v8(struct sd_host *host)
+{
+    (void)host;
+    return ERR_OK;
+}
+
+static enum err host_tune(struct sd_host *host, unsigned index)
+{
+    host->wants_tuning = false;
+    h.n_tunes++;
+    return index == 19 ? ERR_OK : ERR_IO;
+}
+
+static bool host_is_present(struct sd_host *host)
+{
+    (void)host;
+    return h.present;
+}
+
+static const struct sd_host_ops ops = { host_start, host_poll,       host_stop,
+                                        host_reset, host_set_bus,    host_set_1v8,
+                                        host_tune,  host_is_present, sd_bus_identify };
+
+static void set_up(uint32_t abilities)
+{
+    memset(&h, 0, sizeof h);
+    h.host.ops = &ops;
+    h.host.ticks = fake_ticks;
+    h.host.ticks_hz = 1000000;
+    h.host.abilities = abilities;
+    h.host.max_hz = 208000000;
+    h.host.max_blocks = 128;
+    h.present = true;
+    fake_sd_init(&fake);
+}
+
+static void open_card(void)
+{
+    sd_card_open(&card, &h.host, "SD card at ", 0x1234, &device);
+}
+
+enum { PLAIN = SD_CAN_4_BITS | SD_CAN_HIGH_SPEED | SD_STOPS | SD_CAN_WRITE };
+
+/* ---- requests ---- */
+
+static enum err transfer(struct block_request *r)
+{
+    enum err e = device.submit(&device, r);
+
+    for (unsigned i = 0; e == ERR_OK && !r->done && i < 1000000; i++)
+        (void)device.poll(&device);
+    return e != ERR_OK ? e : r->done ? r->status : ERR_BUSY;
+}
+
+static enum err read_at(uint64_t sector, uint32_t n)
+{
+    struct block_request r = { .sector = sector, .n_sectors = n, .buffer = buffer };
+
+    memset(buffer, 0xee, sizeof buffer);
+    return transfer(&r);
+}
+
+static bool holds(uint64_t sector, uint32_t n)
+{
+    for (uint32_t i = 0; i < n * 512; i++)
+        if (buffer[i] != fake_sd_byte(sector + i / 512, i % 512))
+            return false;
+    return true;
+}
+
+/* ---- registers ---- */
+
+static void test_csd(void)
+{
+    /* A 1 GB card and a 32 GB card as they answer in the field, and a later version. */
+    static const uint8_t small[16] = { 0x00, 0x2f, 0x00, 0x32, 0x5f, 0x59, 0x83, 0xc8,
+                                       0xbe, 0xfb, 0xcf, 0xff, 0x92, 0x40, 0x40, 0x00 };
+    static const uint8_t large[16] = { 0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0x00, 0x00,
+                                       0xed, 0xc8, 0x7f, 0x80, 0x0a, 0x40, 0x40, 0x00 };
+    struct sd_facts f = { 0 };
+    uint32_t csd[4];
+
+    sd_facts_words(csd, small);
+    OK(sd_facts_bits(csd, 96, 8) == 0x32, "a byte of the CSD is where it belongs");
+    OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 0xf23u << 9 && !f.by_sector,
+       "version 1: C_SIZE 0xf22, C_SIZE_MULT 7, blocks of 512");
+    OK(f.max_hz == 25000000 && f.has_switch, "25 MHz, class 10");
+    sd_facts_words(csd, large);
+    OK(sd_facts_csd(&f, csd) == ERR_OK && f.n_sectors == 60873u * 1024 && f.by_sector,
+       "version 2: 29.7 GiB");
+    csd[3] |= 2u << 30;
+    OK(sd_facts_csd(&f, csd) == ERR_UNSUPPORTED, "version 3 and 4 are unknown");
+    memset(csd, 0, sizeof csd);
+    OK(sd_facts_csd(&f, csd) == ERR_IO, "zeros are no CSD");
+}
+
+static void test_other_registers(void)
+{
+    uint8_t status[64] = { 0 }, ext[512] = { 0 };
+    uint8_t scr[8] = { 0x02, 0x35, 0x80, 0x02 };
+    struct sd_facts f = { .has_switch = true, .by_sector = true };
+
+    OK(sd_facts_tran_speed(0x5a, false) == 50000000, "TRAN_SPEED 5ah is 50 MHz");
+    OK(sd_facts_tran_speed(0x2a, true) == 20000000 && sd_facts_tran_speed(0x32, true) == 26000000,
+       "eMMC has a 26 of its own");
+    OK(sd_facts_tran_speed(0x07, false) == 0, "a reserved unit is no rate");
+    sd_facts_scr(&f, scr);
+    OK(f.has_4_bits && f.has_count && f.has_switch, "SCR: four bits, CMD23");
+    scr[0] = 0;
+    sd_facts_scr(&f, scr);
+    OK(!f.has_switch, "version 1.0 has no CMD6");
+    status[13] = 0x0a; /* group 1, modes 1 and 3 */
+    status[11] = 0x02; /* group 2, mode 1 */
+    status[16] = 0x13; /* group 2 chose 1, group 1 chose 3 */
+    OK(sd_switch_offers(status, 1, 3) && !sd_switch_offers(status, 1, 2) &&
+           sd_switch_offers(status, 2, 1),
+       "CMD6 offers");
+    OK(sd_switch_chose(status, 1, 3) && sd_switch_chose(status, 2, 1) &&
+           !sd_switch_chose(status, 1, 1),
+       "CMD6 chose");
+    ext[212] = 0x00, ext[213] = 0x10, ext[214] = 0x20, ext[215] = 0x01;
+    sd_facts_emmc_ext_csd(&f, ext);
+    OK(f.n_sectors == 0x01201000, "EXT_CSD counts sectors");
+}
+
+/* ---- the start ---- */
+
+static void test_start(void)
+{
+    static const uint8_t sequence[] = { 0,  8,         55, 0x80 | 41, 55, 0x80 | 41, 55, 0x80 | 41,
+                                        55, 0x80 | 41, 2,  3,         9,  7,         55, 0x80 | 51,
+                                        55, 0x80 | 6,  6,  6 };
+
+    set_up(PLAIN);
+    open_card();
+    OK(device.problem == NULL && device.n_sectors == FAKE_SD_SECTORS, "the card starts");
+    OK(fake.n_log == sizeof sequence && memcmp(fake.log, sequence, sizeof sequence) == 0,
+       "with the commands of figures 4-1 to 4-3, in their order");
+    OK(h.hz == 50000000 && h.bits == 4 && h.timing == SD_TIMING_HIGH && fake.width == 4 &&
+           fake.mode == 1,
+       "four bits at high speed on both sides");
+    OK(device.max_sectors == 128 && device.writable, "requests as large as the host takes");
+
+    set_up(SD_CAN_HIGH_SPEED);
+    open_card();
+    OK(h.bits == 1 && fake.width == 1, "one bit where the host has one");
+    set_up(PLAIN);
+    fake.is_1_bit = true;
+    open_card();
+    OK(h.bits == 1 && fake.width == 1 && device.problem == NULL, "and where the card has one");
+
+    set_up(PLAIN);
+    fake.is_version_1 = true;
+    open_card();
+    OK(device.problem == NULL && device.n_sectors == FAKE_SD_SECTORS &&
+           fake_sd_count(&fake, 16) == 1 && h.hz == 25000000,
+       "a card of version 1, 25 MHz");
+    OK(read_at(77, 3) == ERR_OK && holds(77, 3), "which counts bytes");
+}
+
+static void test_uhs(void)
+{
+    uint32_t uhs = PLAIN | SD_CAN_1V8 | SD_CAN_SDR50 | SD_CAN_SDR104 | SD_CAN_DDR50;
+
+    set_up(uhs);
+    fake.knows_1v8 = true;
+    fake.modes = 0x1f;
+    open_card();
+    OK(h.timing == SD_TIMING_SDR104 && h.hz == 208000000 && h.n_tunes == 1 && fake.mode == 3,
+       "SDR104, tuned");
+    h.host.wants_tuning = true;
+    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 2, "tuned again when the controller asks");
+    fake.garbled = 1;
+    OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3, "and after a wrong CRC");
+    h.host.retune_ticks = 1;
+    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "and when its time has come");
+
+    set_up(uhs & ~(uint32_t)SD_CAN_SDR104);
+    fake.knows_1v8 = true;
+    fake.modes = 0x1f;
+    open_card();
+    OK(h.timing == SD_TIMING_SDR50 && h.n_tunes == 0, "SDR50, which needs no tuning here");
+    set_up(uhs);
+    fake.modes = 0x1f;
+    open_card();
+    OK(h.timing == SD_TIMING_HIGH && fake_sd_count(&fake, 11) == 0,
+       "a card that stays at 3.3 V gets high speed");
+}
+
+static void test_emmc(void)
+{
+    set_up(PLAIN | SD_CAN_8_BITS);
+    fake.is_emmc = true;
+    fake.ext_csd[196] = 7;    /* high speed at 26 and 52 MHz, and more */
+    fake.ext_csd[213] = 0x10; /* SEC_COUNT */
+    fake.ext_csd[215] = 0x01;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL,
+       "an eMMC is no SD card");
+    h.host.identify_emmc = sd_emmc_identify;
+    fake.asks = 2;
+    open_card();
+    OK(device.problem == NULL && device.n_sectors == 0x01001000, "and starts where one may be");
+    OK(h.bits == 8 && h.timing == SD_TIMING_HIGH && h.hz == 52000000 && fake.ext_csd[183] == 2 &&
+           fake.ext_csd[185] == 1,
+       "eight bits at 52 MHz");
+    OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "and reads");
+    fake.garbled = 2;
+    OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.slow && h.hz == 26000000 &&
+           fake.ext_csd[185] == 0,
+       "after errors slower");
+}
+
+static void test_no_start(void)
+{
+    set_up(PLAIN);
+    h.present = false;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "no card in the slot") != NULL &&
+           fake.n_log == 0,
+       "an empty slot: %s", device.problem);
+    set_up(PLAIN);
+    fake.is_silent = true;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL, "silence: %s",
+       device.problem);
+    set_up(PLAIN);
+    fake.asks = 1000000;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "ready") != NULL, "never ready: %s",
+       device.problem);
+    set_up(PLAIN);
+    fake.is_locked = true;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "password") != NULL, "locked: %s",
+       device.problem);
+    set_up(PLAIN);
+    fake.garbled = 1;
+    open_card();
+    OK(device.problem == NULL && card.slow && h.hz == 25000000,
+       "a start that fails once is tried again, slowly");
+    set_up(PLAIN);
+    fake.garbled = 2;
+    open_card();
+    OK(device.problem != NULL && strstr(device.problem, "contacts") != NULL, "twice: %s",
+       device.problem);
+}
+
+/* ---- transfers ---- */
+
+static void test_reads(void)
+{
+    set_up(PLAIN);
+    open_card();
+    OK(read_at(5, 1) == ERR_OK && holds(5, 1) && fake_sd_count(&fake, 17) == 1, "one: CMD17");
+    OK(read_at(4000, 64) == ERR_OK && holds(4000, 64) && fake_sd_count(&fake, 18) == 1 &&
+           fake_sd_count(&fake, 12) == 0,
+       "many: CMD18, which the host stops");
+    OK(read_at(FAKE_SD_SECTORS - 2, 2) == ERR_OK && holds(FAKE_SD_SECTORS - 2, 2), "the end");
+    OK(read_at(FAKE_SD_SECTORS - 1, 2) == ERR_RANGE, "beyond it");
+    fake.n_sectors = 1024; /* less than it said */
+    OK(read_at(2000, 2) == ERR_RANGE, "the card calls it out of range, and that is the answer");
+
+    set_up(PLAIN & ~(uint32_t)SD_STOPS);
+    open_card();
+    OK(read_at(9, 4) == ERR_OK && holds(9, 4) && fake_sd_count(&fake, 23) == 1 &&
+           fake_sd_count(&fake, 12) == 0,
+       "without a stopping host: CMD23 in front");
+    set_up(PLAIN & ~(uint32_t)SD_STOPS);
+    fake.knows_count = false;
+    open_card();
+    OK(read_at(9, 4) == ERR_OK && holds(9, 4) && fake_sd_count(&fake, 12) == 1,
+       "without CMD23: CMD12 behind");
+}
+
+static void test_queue(void)
+{
+    struct block_request r[SD_CARD_DEPTH + 1];
+    unsigned polls = 0;
+
+    set_up(PLAIN);
+    open_card();
+    for (unsigned i = 0; i <= SD_CARD_DEPTH; i++)
+        r[i] =
+            (struct block_request){ .sector = i * 4, .n_sectors = 4, .buffer = buffer + i * 2048 };
+    h.dead = true; /* so that none ends meanwhile */
+    for (unsigned i = 0; i < SD_CARD_DEPTH; i++)
+        OK(device.submit(&device, &r[i]) == ERR_OK, "request %u is taken", i);
+    OK(device.submit(&device, &r[SD_CARD_DEPTH]) == ERR_BUSY, "one more is not");
+    h.dead = false;
+    while (!r[SD_CARD_DEPTH - 1].done && polls++ < 1000)
+        (void)device.poll(&device);
+    OK(polls < 1000 && holds(0, 4 * SD_CARD_DEPTH), "all are done, each in its buffer");
+}
+
+static void test_writes(void)
+{
+    struct block_request r = { .sector = 8, .n_sectors = 4, .buffer = buffer, .write = true };
+    static const uint8_t text[] = "saved";
+
+    set_up(PLAIN);
+    open_card();
+    memset(buffer, 0, sizeof buffer);
+    memcpy(buffer, text, sizeof text);
+    fake.programming = 3;
+    OK(transfer(&r) == ERR_OK && memcmp(fake.written + 8 * 512, text, sizeof text) == 0 &&
+           fake_sd_count(&fake, 25) == 1,
+       "CMD25 writes");
+    OK(fake_sd_count(&fake, 13) == 4, "and is done when the card says that it has stored it");
+    r.n_sectors = 1;
+    OK(transfer(&r) == ERR_OK && fake_sd_count(&fake, 24) == 1, "CMD24 writes one");
+    h.host.abilities &= ~(uint32_t)SD_CAN_WRITE;
+    open_card();
+    OK(!device.writable && device.submit(&device, &r) == ERR_UNSUPPORTED, "locked: refused");
+}
+
+static void test_retries(void)
+{
+    set_up(PLAIN);
+    open_card();
+    h.n_stops = 0;
+    fake.garbled = 1;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_stops == 1 && card.n_errors == 1 &&
+           h.n_resets == 1,
+       "one wrong CRC: stopped, read again, nobody hears of it");
+    fake.garbled = 2;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 2 && card.slow && h.hz == 25000000,
+       "two: started afresh and slower");
+    fake.late = 2;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs");
+    fake.ecc = 1;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "CARD_ECC_FAILED once");
+    fake.ecc = 1000;
+    OK(read_at(3, 2) == ERR_IO, "for good: ERR_IO");
+    fake.ecc = 0;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "and the card is there for the next request");
+    h.dead = true;
+    OK(read_at(3, 2) == ERR_TIMEOUT, "a controller that never ends a command: ERR_TIMEOUT");
+    h.n_resets = 0;
+    OK(read_at(3, 2) == ERR_TIMEOUT && h.n_resets == 0, "the next tries do not wait for it");
+    h.dead = false;
+    h.now += 3000000;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 1, "one some seconds later does");
+}
+
+static void test_removal(void)
+{
+    struct block_request r = { .sector = 3, .n_sectors = 2, .buffer = buffer };
+
+    set_up(PLAIN);
+    open_card();
+    (void)device.submit(&device, &r);
+    h.present = false;
+    h.fault = SD_FAULT_DATA_TIMEOUT;
+    while (!r.done)
+        (void)device.poll(&device);
+    OK(r.status == ERR_REMOVED, "taken out during a transfer");
+    OK(read_at(3, 2) == ERR_REMOVED, "and still out");
+    h.present = true;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "back again");
+    h.present = false;
+    OK(read_at(3, 2) == ERR_REMOVED, "out again");
+    h.present = true;
+    fake.serial = 2;
+    OK(read_at(3, 2) == ERR_REMOVED, "another card is not taken for it");
+    fake.serial = 1;
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "the first one is");
+}
+
+static void test_reset(void)
+{
+    struct block_request r = { .sector = 3, .n_sectors = 2, .buffer = buffer };
+
+    set_up(PLAIN);
+    open_card();
+    (void)device.submit(&device, &r);
+    OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT,
+       "reset hands the request back");
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2), "and the card goes on");
+    fake.is_silent = true;
+    OK(device.reset(&device) == ERR_TIMEOUT, "it says when the card stays silent");
+}
+
+int main(void)
+{
+    test_csd();
+    test_other_registers();
+    test_start();
+    test_uhs();
+    test_emmc();
+    test_no_start();
+    test_reads();
+    test_queue();
+    test_writes();
+    test_retries();
+    test_removal();
+    test_reset();
+    return tap_done();
+}

@@ -1,0 +1,224 @@
+/* SD over SPI against a card made of bytes, which checks every checksum and can misbehave. */
+#include "board/drivers/sd_spi.h"
+
+#include <string.h>
+
+#include "board/drivers/sd_card.h"
+#include "tests/unit/board/fake_spi_card.h"
+#include "tests/unit/tap.h"
+
+static struct sd_spi host;
+static struct sd_card card;
+static struct block_device device;
+
+static void fresh(void)
+{
+    fake = (struct fake_card){
+        .bus = { bus_set_hz, bus_select, bus_exchange, bus_idle },
+        .present = true,
+        .by_sector = true,
+        .flip_block = NEVER,
+        .token_block = NEVER,
+        .mute_block = NEVER,
+        .refuse_block = NEVER,
+        .op_conds = 3,
+    };
+}
+
+static const char *open_card(void)
+{
+    sd_spi_init(&host, &fake.bus, 20000000, ticks, 1000000);
+    sd_card_open(&card, &host.host, "SD over SPI at ", 0x1000, &device);
+    fake.blocks_sent = 0;
+    return device.problem;
+}
+
+/* The status of a read, its data checked where that is ERR_OK. */
+static enum err read_sectors(uint64_t sector, uint32_t n)
+{
+    static uint8_t buffer[64 * SECTOR_BYTES] __attribute__((aligned(64)));
+    struct block_request req = { .sector = sector, .n_sectors = n, .buffer = buffer };
+    enum err e;
+
+    memset(buffer, 0xaa, sizeof buffer);
+    e = device.submit(&device, &req);
+    for (int i = 0; e == ERR_OK && !req.done && i < 1000000; i++)
+        (void)device.poll(&device);
+    if (e != ERR_OK || !req.done)
+        return e != ERR_OK ? e : ERR_BUSY;
+    if (req.status == ERR_OK && memcmp(buffer, contents[sector], n * SECTOR_BYTES) != 0)
+        return ERR_BAD_CHECKSUM;
+    return req.status;
+}
+
+/* The status of a write of what `seed` makes, looked for in the card where that is ERR_OK. */
+static enum err write_sectors(uint64_t sector, uint32_t n, unsigned seed)
+{
+    static uint8_t buffer[64 * SECTOR_BYTES] __attribute__((aligned(64)));
+    struct block_request req = {
+        .sector = sector, .n_sectors = n, .buffer = buffer, .write = true
+    };
+    enum err e;
+
+    for (uint32_t i = 0; i < n * SECTOR_BYTES; i++)
+        buffer[i] = (uint8_t)(i * 13 + i / SECTOR_BYTES + seed);
+    e = device.submit(&device, &req);
+    for (int i = 0; e == ERR_OK && !req.done && i < 1000000; i++)
+        (void)device.poll(&device);
+    if (e != ERR_OK || !req.done)
+        return e != ERR_OK ? e : ERR_BUSY;
+    if (req.status == ERR_OK && memcmp(buffer, contents[sector], n * SECTOR_BYTES) != 0)
+        return ERR_BAD_CHECKSUM;
+    return req.status;
+}
+
+static void test_writes(void)
+{
+    uint8_t before[SECTOR_BYTES];
+
+    fresh();
+    (void)open_card();
+    memcpy(before, contents[12], sizeof before);
+    OK(device.writable && write_sectors(11, 1, 1) == ERR_OK && fake.commands[24] == 1 &&
+           fake.commands[13] == 1 && memcmp(before, contents[12], sizeof before) == 0,
+       "one sector by CMD24, and asked whether it is stored");
+    OK(write_sectors(100, 64, 2) == ERR_OK && fake.commands[25] == 1 && fake.commands[12] == 0 &&
+           fake.commands[13] == 2 && !fake.writing && fake.busy == 0,
+       "64 sectors by one CMD25, ended by its token, done when the card is ready again");
+    OK(read_sectors(90, 64) == ERR_OK && read_sectors(163, 2) == ERR_OK, "read back");
+    OK(write_sectors(N_SECTORS - 2, 2, 3) == ERR_OK &&
+           write_sectors(N_SECTORS - 1, 2, 3) == ERR_RANGE,
+       "up to the last sector, not beyond");
+    OK(!fake.early && card.n_errors == 0, "no block came while the card was busy");
+    fresh();
+    fake.no_status = true;
+    (void)open_card();
+    OK(write_sectors(7, 3, 4) == ERR_OK && write_sectors(17, 1, 4) == ERR_OK &&
+           fake.commands[13] == 1,
+       "a card that knows no CMD13 is asked once");
+}
+
+static void test_write_faults(void)
+{
+    fresh();
+    (void)open_card();
+    fake.refuse_block = 3;
+    fake.refusal = 0x0b;
+    OK(write_sectors(200, 8, 5) == ERR_OK && card.n_errors == 1 && fake.blocks_taken == 12 &&
+           fake.commands[12] == 1,
+       "a checksum that the card finds wrong: stopped, and written again");
+    fake.refuse_block = (int)fake.blocks_taken + 7;
+    fake.refusal = 0x0d;
+    OK(write_sectors(300, 8, 6) == ERR_OK && card.n_errors == 2, "a write error: again");
+    fake.refuse_block = (int)fake.blocks_taken;
+    fake.refusal = 0x1f;
+    OK(write_sectors(310, 1, 7) == ERR_OK && card.n_errors == 3, "no data response: again");
+    fake.refuse_block = NEVER;
+    fake.status = 1 << 2;
+    OK(write_sectors(320, 4, 8) == ERR_IO && card.n_errors == 7,
+       "an error in CMD13 after each of four tries: the write failed");
+    fake.status = 0;
+    OK(write_sectors(330, 4, 9) == ERR_OK, "and the card is of use again");
+    fake.stuck = true;
+    OK(write_sectors(340, 2, 10) == ERR_TIMEOUT, "busy for good: given up after a time");
+    fake.stuck = false;
+    fake.busy = 0;
+    fake.writing = false;
+    fake.now += 3000000;
+    OK(write_sectors(340, 2, 10) == ERR_OK, "and looked for again");
+    fake.present = false;
+    OK(write_sectors(350, 2, 11) == ERR_REMOVED, "taken out");
+}
+
+static void test_checksums(void)
+{
+    static const uint8_t cmd0[5] = { 0x40 }, cmd8[5] = { 0x48, 0, 0, 1, 0xaa }, cmd17[5] = { 0x51 };
+    uint8_t ones[SECTOR_BYTES];
+
+    memset(ones, 0xff, sizeof ones);
+    OK(sd_spi_crc7(cmd0, 5) == 0x95 && sd_spi_crc7(cmd8, 5) == 0x87 &&
+           sd_spi_crc7(cmd17, 5) == 0x55,
+       "CRC7 of the Physical Layer's examples");
+    OK(sd_spi_crc16(ones, sizeof ones) == 0x7fa1, "CRC16 of the Physical Layer's example");
+    OK(sd_spi_crc16((const uint8_t *)"123456789", 9) == 0x31c3, "CRC16 of 123456789");
+}
+
+static void test_start(void)
+{
+    fresh();
+    OK(open_card() == NULL && device.n_sectors == N_SECTORS && card.facts.by_sector,
+       "an SDHC card starts: %s, %u sectors", device.problem != NULL ? device.problem : "fine",
+       (unsigned)device.n_sectors);
+    OK(fake.bad_crcs == 0 && fake.crc_on, "every command has its CRC, and checking is on");
+    OK(fake.hz == 20000000 && card.hz == 20000000, "full speed is the slower of bus and card");
+    OK(fake.commands[41] == 3, "asked until it was ready");
+    fresh();
+    fake.version_1 = true;
+    fake.by_sector = false;
+    OK(open_card() == NULL && device.n_sectors == N_SECTORS && !card.facts.by_sector &&
+           fake.commands[16] == 1,
+       "an old card of 2 MiB starts");
+    OK(read_sectors(17, 5) == ERR_OK, "and takes addresses in bytes");
+    fresh();
+    fake.no_csd = true;
+    OK(open_card() == NULL && device.n_sectors == N_SECTORS,
+       "without a CSD the size is measured: %u", (unsigned)device.n_sectors);
+    fresh();
+    fake.present = false;
+    OK(open_card() != NULL, "an empty slot: %s", device.problem);
+    fresh();
+    fake.no_ready = true;
+    OK(open_card() != NULL && strstr(device.problem, "ready") != NULL, "never ready: %s",
+       device.problem);
+}
+
+static void test_reads(void)
+{
+    fresh();
+    (void)open_card();
+    OK(read_sectors(0, 1) == ERR_OK && fake.commands[17] == 1 && fake.commands[12] == 0,
+       "one sector by CMD17");
+    OK(read_sectors(1, 64) == ERR_OK && fake.commands[18] == 1 && fake.commands[12] == 1,
+       "64 sectors by one CMD18, stopped once");
+    OK(read_sectors(N_SECTORS - 3, 3) == ERR_OK, "up to the last sector");
+    OK(read_sectors(N_SECTORS - 2, 3) == ERR_RANGE, "not beyond");
+    OK(card.n_errors == 0 && !fake.streaming, "no errors so far");
+}
+
+static void test_faults(void)
+{
+    fresh();
+    (void)open_card();
+    fake.flip_block = 3;
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 1, "a bit wrong on the wire: read again");
+    fake.flip_block = NEVER;
+    fake.token_block = (int)fake.blocks_sent + 2;
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 2, "an error token: read again");
+    fake.token_block = NEVER;
+    fake.mute_block = (int)fake.blocks_sent + 1;
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 3, "silence: read again");
+    fake.mute_block = NEVER;
+    fake.lose_stop = true;
+    OK(read_sectors(8, 8) == ERR_OK && read_sectors(50, 9) == ERR_OK && !fake.streaming,
+       "CMD12 unheard: told again");
+    fake.present = false;
+    OK(read_sectors(8, 8) == ERR_REMOVED, "taken out");
+    fake.present = true;
+    fake.streaming = false;
+    fake.n_out = fake.at_out = 0;
+    OK(read_sectors(8, 8) == ERR_OK, "and put back");
+}
+
+int main(void)
+{
+    for (unsigned s = 0; s < N_SECTORS; s++)
+        for (unsigned i = 0; i < SECTOR_BYTES; i++)
+            contents[s][i] = (uint8_t)(s * 31 + i * 7 + (i >> 8));
+    test_checksums();
+    test_start();
+    test_reads();
+    test_faults();
+    test_writes();
+    test_write_faults();
+    return tap_done();
+}

@@ -1,0 +1,261 @@
+/* Turns taken back, told again and dropped; commands. What is in the cache must always be what the
+ * same conversation gives when it is told from its beginning. */
+#include "tests/unit/chat/chat_rig.h"
+
+#include "runtime/chat/commands.h"
+
+/* The conversation as it stands, told afresh to an empty cache: the same next logits? */
+static bool cache_is_true(void)
+{
+    static uint32_t ids[4096];
+    static float logits[8192];
+    struct engine *e = &rig.engine;
+    uint32_t n = e->kv.length, next = 5;
+    bool same;
+
+    memcpy(ids, e->ids, (n + 1) * sizeof *ids);
+    if (n == e->kv.context || engine_append(e, &next, 1, NULL, NULL) != ERR_OK)
+        return false;
+    memcpy(logits, e->logits, rig_logits_bytes());
+    e->kv.length = 0;
+    if (engine_append(e, ids, n, NULL, NULL) != ERR_OK ||
+        engine_append(e, &next, 1, NULL, NULL) != ERR_OK)
+        return false;
+    same = memcmp(logits, e->logits, rig_logits_bytes()) == 0;
+    e->kv.length = n;
+    memcpy(e->ids, ids, (n + 1) * sizeof *ids);
+    return same;
+}
+
+static bool begins_with_system(void)
+{
+    struct tokenizer_part parts[3] = { { "[O][S]", 6, true },
+                                       { "fine", 4, false },
+                                       { "[/S][U]", 7, true } };
+    uint32_t ids[64];
+    size_t n = 0;
+
+    if (tokenizer_encode_parts(&rig.engine.tokenizer, parts, 3, TOKENIZER_BOS, ids, 64, &n,
+                               rig.engine.scratch, rig.engine.scratch_bytes) != ERR_OK)
+        rig_die("the text cannot be tokenized");
+    return memcmp(ids, rig.engine.ids, (n - 1) * sizeof *ids) == 0;
+}
+
+static unsigned prompt_tokens(void)
+{
+    const char *at = strstr(text, "[");
+
+    for (; at != NULL && strstr(at + 1, " prompt + ") != NULL && strchr(at + 1, '[') != NULL &&
+           strchr(at + 1, '[') < strstr(at + 1, " prompt + ");)
+        at = strchr(at + 1, '[');
+    return at != NULL ? (unsigned)strtoul(at + 1, NULL, 10) : 0;
+}
+
+/* With a template short enough for ten turns in the context. */
+static void test_ten_turns(void)
+{
+    static const char *strings[INGOT_CHAT_STRINGS] = {
+        [INGOT_CHAT_NAME] = "short",
+        [INGOT_CHAT_USER_PREFIX] = "U",
+        [INGOT_CHAT_REPLY_PREFIX] = "R",
+        [INGOT_CHAT_REPLY_SUFFIX] = "/",
+    };
+    struct engine *e = &rig.engine;
+    unsigned prefilled = 0, decoded = 0;
+
+    put_template(strings);
+    start_over(4);
+    for (int i = 0; i < 10; i++) {
+        if (say("bade gogo", true) != ERR_OK)
+            rig_die("a turn failed");
+        prefilled += prompt_tokens();
+        decoded += 4;
+    }
+    /* Of each reply the last token is prefilled with the next turn, but for the last one's. */
+    OK(prefilled + decoded - 10 == e->kv.length && chat.pending == 1,
+       "ten turns prefill each token once: %u + %u - 10 = %u", prefilled, decoded,
+       (unsigned)e->kv.length);
+    OK(cache_is_true(), "and the cache holds them");
+}
+
+static void test_undo(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t ids[512], length;
+
+    start_over(5);
+    OK(!chat_undo(&chat) && chat_retry(&chat) == ERR_NOT_FOUND, "nothing to take back");
+    say("bade", true);
+    say("gogo", true);
+    length = e->kv.length + chat.pending;
+    memcpy(ids, e->ids, length * sizeof *ids);
+    say("something else", true);
+    OK(chat_undo(&chat), "the third turn is taken back");
+    /* the end of the second reply was in the cache already: it stays there */
+    OK(e->kv.length + chat.pending == length && memcmp(ids, e->ids, length * sizeof *ids) == 0,
+       "the two before it are there as they were");
+    say("something else", true);
+    OK(cache_is_true(), "and go on");
+    memcpy(ids, e->ids, (e->kv.length + 1) * sizeof *ids);
+    length = e->kv.length + 1;
+    text_bytes = 0;
+    OK(chat_retry(&chat) == ERR_OK && e->kv.length + 1 == length &&
+           memcmp(ids, e->ids, length * sizeof *ids) == 0,
+       "at temp 0 the same turn told again is the same");
+    OK(chat_undo(&chat) && chat_undo(&chat) && chat_undo(&chat) && !chat_undo(&chat) &&
+           e->kv.length == 0 && !chat.started,
+       "all of it is taken back");
+    OK(say("bade", true) == ERR_OK && begins_with_system(),
+       "a new first turn has its system prompt");
+}
+
+/* More turns than the context holds. */
+static void test_overflow(void)
+{
+    struct engine *e = &rig.engine;
+    unsigned drops = 0, wrong = 0, failed = 0;
+
+    start_over(9);
+    for (int i = 0; i < 120; i++) {
+        failed += say(i % 3 == 0 ? "bade gogo and a longer line of it" : "bade", true) != ERR_OK;
+        drops += strstr(text, "oldest turn") != NULL;
+        wrong += !begins_with_system() || (i % 10 == 0 && !cache_is_true());
+        failed += e->kv.length > e->kv.context;
+    }
+    OK(drops > 2 && failed == 0, "120 turns in %u tokens, dropped %u times (%u failed)",
+       (unsigned)e->kv.context, drops, failed);
+    OK(wrong == 0, "the system prompt stays, and the cache is true (%u wrong)", wrong);
+    OK(chat.turns.n > 1 && chat_undo(&chat) && say("gogo", true) == ERR_OK && cache_is_true(),
+       "and the last turn can still be taken back");
+}
+
+/* A reply that fills the context. */
+static void test_overflow_in_reply(void)
+{
+    struct engine *e = &rig.engine;
+    unsigned n;
+
+    start_over(20);
+    for (int i = 0; i < 4; i++)
+        say("bade", true);
+    options.n = e->kv.context;
+    text_bytes = 0;
+    OK(say("gogo", true) == ERR_OK && strstr(text, "oldest turns of the conversation are dropped"),
+       "the oldest turns give way in the middle of a reply");
+    n = chat.turns.n;
+    OK(n == 1 && strstr(text, "the context of") != NULL && e->kv.length == e->kv.context &&
+           begins_with_system(),
+       "until the reply itself fills the context");
+    e->kv.length -= 10;
+    OK(cache_is_true(), "and what is in the cache is true");
+    OK(!strstr(text, "error"), "which is no error");
+}
+
+static bool answers(const char *command, const char *expected)
+{
+    char line[200];
+    bool found;
+
+    snprintf(line, sizeof line, "%s", command);
+    text_bytes = 0;
+    text[0] = '\0';
+    commands_run(&chat, line);
+    found = strstr(text, expected) != NULL;
+    if (!found)
+        printf("# %s said: %s\n", command, text);
+    return found;
+}
+
+static const struct file *no_save(const char *name, uint64_t bytes, const char **problem)
+{
+    (void)name;
+    (void)bytes;
+    *problem = "there is no card";
+    return NULL;
+}
+
+static void test_commands(void)
+{
+    static const struct chat_services services = { .find_save = no_save };
+    static const struct {
+        const char *line, *expected;
+    } cases[] = {
+        { "/help", "/undo" },
+        { "/hlep", "did you mean /help?" },
+        { "/sve", "did you mean /save?" },
+        { "/xyzzy", "/help lists" },
+        { "/set temp 0.5", "temp 0.500" },
+        { "/set temp warm", "error: temp=" },
+        { "/set colour red", "/set knows" },
+        { "/set", "top_k 40" },
+        { "/set n 3", "n 3" },
+        { "/set seed 7", "seed 7" },
+        { "/set top_p 0.25", "top_p 0.250" },
+        { "/set quiet on", "quiet on" },
+        { "/set quiet off", "quiet off" },
+        { "/set quiet maybe", "error: quiet=" },
+        { "/set think hide", "think hide" },
+        { "/set stop User:", "stop \"User:\"" },
+        { "/set stop", "error: stop=" },
+        { "/set stop \"a \\n\\\"b\"", "stop \"User:\", stop \"a \\n\\\"b\"" },
+        { "/set stop two words", "stop \"two words\"" },
+        { "/set stop off", "quiet off\n" },
+        { "/undo", "no turn" },
+        { "/retry", "no turn" },
+        { "/reset", "a new conversation" },
+        { "/system Be brief.", "a new conversation, with" },
+        { "/stats", "turns:" },
+        { "/plan", "weights" },
+        { "/save", "error: there is no card" },
+        { "/load x", "error: there is no card" },
+        { "/models", "error: " },
+        { "/model x", "error: " },
+        { "/bench", "tok/s" },
+        { "/selftest", "error: " },
+        { "/reboot", "error: " },
+        { "/log", "" },
+    };
+
+    start_over(5);
+    chat.services = &services;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        OK(answers(cases[i].line, cases[i].expected), "%s", cases[i].line);
+    OK(options.sampler.temp == 0.5f && chat.sampler.params.temp == 0.5f && options.n == 3,
+       "/set reaches the sampler");
+    {
+        char off[] = "/off";
+
+        OK(commands_run(&chat, off) == COMMAND_ENDS, "/off ends");
+    }
+    OK(commands_is_one("/help", 5) && !commands_is_one("//help", 6) && !commands_is_one("/", 1) &&
+           !commands_is_one("/ 3", 3) && !commands_is_one("a/help", 6),
+       "what is a command");
+    start_over(5);
+    chat.services = &services;
+    say("bade", true);
+    answers("/bench", "tok/s");
+    say("gogo", true);
+    OK(cache_is_true(), "/bench leaves the conversation alone");
+}
+
+int main(void)
+{
+    static const char *strings[INGOT_CHAT_STRINGS] = {
+        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
+        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
+        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+        [INGOT_CHAT_SYSTEM] = "fine",
+    };
+
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    test_ten_turns();
+    put_template(strings);
+    test_undo();
+    test_overflow();
+    test_overflow_in_reply();
+    test_commands();
+    return tap_done();
+}

@@ -1,0 +1,84 @@
+/* A conversation over the rig's engine, at a terminal played here. */
+#ifndef INGOT_TESTS_UNIT_CHAT_RIG_H
+#define INGOT_TESTS_UNIT_CHAT_RIG_H
+
+#include "runtime/chat/chat.h"
+
+#include "runtime/console/console.h"
+#include "runtime/base/crc32c.h"
+#include "tests/unit/rig.h"
+
+static struct options options;
+static struct chat chat;
+
+static char text[1 << 16];
+static size_t text_bytes;
+static int stop_after = -1; /* characters until Ctrl-C; -1: never */
+
+static void keep_char(char c)
+{
+    if (text_bytes + 1 < sizeof text) {
+        text[text_bytes++] = c;
+        text[text_bytes] = '\0';
+    }
+    stop_after -= stop_after > 0;
+}
+
+static int ctrl_c(void)
+{
+    if (stop_after != 0)
+        return CONSOLE_NO_BYTE;
+    stop_after = -1;
+    return 3;
+}
+
+static uint64_t thousand(void)
+{
+    return 1000;
+}
+
+/* The strings fit the padding of the section's page, so that nothing moves. */
+static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    char *at = (char *)(c + 1), *old_end = (char *)c + h->chat.bytes;
+
+    for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
+        c->bytes[i] = strings[i] != NULL ? (uint32_t)strlen(strings[i]) : 0;
+        memcpy(at, strings[i] != NULL ? strings[i] : "", c->bytes[i]);
+        at += c->bytes[i];
+    }
+    if (at < old_end)
+        memset(at, 0, (size_t)(old_end - at));
+    h->chat.bytes = (uint64_t)(at - (char *)c);
+    h->chat.crc32c = crc32c(0, c, (size_t)h->chat.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+}
+
+static void start_over(uint32_t n)
+{
+    struct console_port port = {
+        .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks, .ticks_hz = thousand
+    };
+
+    console_init(&port);
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    options_init(&options);
+    options.sampler.temp = 0.0f;
+    options.n = n;
+    options.ids = true;
+    stop_after = -1;
+    chat_open(&chat, &rig.engine, NULL, &options, NULL);
+}
+
+static enum err say(const char *line, bool as_turn)
+{
+    text_bytes = 0;
+    text[0] = '\0';
+    return chat_reply(&chat, line, strlen(line), as_turn);
+}
+
+#endif

@@ -1,0 +1,501 @@
+/* Chat templates: recognized by their form, rendered as published, cross-checked with Jinja where
+ * Python has it, and no text of a person that becomes a control token. */
+#include <unistd.h>
+
+#include "flash_image/chat_jinja.h"
+#include "flash_image/chat_template.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/image/image.h"
+#include "tests/unit/chat/chat_template_cases.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tokenizer/vocabulary.h"
+
+enum { N_CASES = sizeof template_cases / sizeof template_cases[0], MOST = 4096 };
+
+static const char *const controls[] = {
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|im_sep|>",
+    "<|endoftext|>",
+    "<|begin_of_text|>",
+    "<|end_of_text|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|system|>",
+    "<|end|>",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<bos>",
+    "<eos>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "<<SYS>>",
+};
+
+static union {
+    struct ingot_chat head;
+    uint8_t bytes[CHAT_MOST_BYTES];
+} section;
+static size_t section_bytes;
+static char sentence[CHAT_SENTENCE_BYTES];
+static uint8_t *tokenizer;
+
+/* Every byte, every control token of every family with the type given, and the thoughts. */
+static void make_vocabulary(const char *bos, const char *eos, uint8_t type)
+{
+    enum { N = 1 + 256 + sizeof controls / sizeof controls[0] + 2 };
+    struct vocabulary v = { .token = test_alloc(N * sizeof *v.token),
+                            .n = N,
+                            .bos = INGOT_NO_TOKEN,
+                            .eos = INGOT_NO_TOKEN,
+                            .unk = 0 };
+    size_t bytes;
+    uint32_t id = 0;
+
+    vocabulary_set(&v, id++, "<unk>", 5, 0, INGOT_TOKEN_UNKNOWN);
+    for (unsigned i = 0; i < 256; i++) {
+        char name[8];
+
+        snprintf(name, sizeof name, "<0x%02X>", i);
+        vocabulary_set(&v, id++, name, 6, 0, INGOT_TOKEN_BYTE);
+    }
+    for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+        v.bos = strcmp(controls[i], bos) == 0 ? id : v.bos;
+        v.eos = strcmp(controls[i], eos) == 0 ? id : v.eos;
+        vocabulary_set(&v, id++, controls[i], strlen(controls[i]), 0, type);
+    }
+    vocabulary_set(&v, id++, "<think>", 7, 0, INGOT_TOKEN_USER);
+    vocabulary_set(&v, id++, "</think>", 8, 0, INGOT_TOKEN_USER);
+    free(tokenizer);
+    tokenizer = vocabulary_section(&v, &bytes);
+    vocabulary_free(&v);
+}
+
+static enum err build(const char *name, const char *jinja)
+{
+    struct chat_request r = { .name = name, .tokenizer = tokenizer };
+
+    if (jinja != NULL) {
+        r.jinja = (struct source_text){ (const uint8_t *)jinja, strlen(jinja) };
+    }
+    return chat_template_build(&r, section.bytes, &section_bytes, sentence);
+}
+
+static const char *string_of(enum ingot_chat_string which, char out[MOST])
+{
+    uint32_t bytes;
+    const char *text = image_chat_text(&section.head, which, &bytes);
+
+    memcpy(out, text, bytes);
+    out[bytes] = '\0';
+    return out;
+}
+
+/* The texts of a turn's parts, one behind the other. */
+static void render_turn(const struct chat_turn *turn, char *out)
+{
+    struct tokenizer_part parts[CHAT_TURN_PARTS];
+    size_t n = chat_turn_parts(&section.head, turn, parts), at = strlen(out);
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(out + at, parts[i].text, parts[i].bytes);
+        at += parts[i].bytes;
+    }
+    out[at] = '\0';
+}
+
+static const char *render(const struct template_case *c, const char *system, bool no_thinking,
+                          char out[MOST])
+{
+    struct chat_turn first = { CASE_USER, strlen(CASE_USER),
+                               true,      false,
+                               system,    system != NULL ? strlen(system) : 0 };
+    struct chat_turn second = { CASE_USER2, strlen(CASE_USER2), false, no_thinking, NULL, 0 };
+
+    out[0] = '\0';
+    render_turn(&first, out);
+    strcat(out, c->reply);
+    render_turn(&second, out);
+    return out;
+}
+
+static void check_text(const char *got, const char *wanted, const char *form, const char *what)
+{
+    if (!OK(strcmp(got, wanted) == 0, "%s: %s", form, what)) {
+        printf("# got:    [%s]\n# wanted: [%s]\n", got, wanted);
+    }
+}
+
+static void test_case(const struct template_case *c)
+{
+    char out[MOST];
+
+    make_vocabulary(c->bos, c->eos, INGOT_TOKEN_CONTROL);
+    if (!OK(build(NULL, c->jinja) == ERR_OK && sentence[0] == '\0' &&
+                strcmp(string_of(INGOT_CHAT_NAME, out), c->form) == 0,
+            "%s is recognized as %s %s", c->form, string_of(INGOT_CHAT_NAME, out), sentence)) {
+        return;
+    }
+    check_text(render(c, CASE_SYSTEM, false, out), c->with_system, c->form, "with a system prompt");
+    check_text(render(c, NULL, false, out), c->without, c->form, "without");
+    if (c->no_thinking != NULL) {
+        check_text(render(c, NULL, true, out), c->no_thinking, c->form, "without thoughts");
+    }
+}
+
+/* The same strings by name alone; bos and the system prompt are what is published. */
+static void test_names(void)
+{
+    static const char *const old[] = { "chatml", "phi3" }; /* the first case of each counts */
+    char out[MOST];
+    size_t n;
+
+    (void)chat_forms(&n);
+    for (size_t i = 0; i < N_CASES; i++) {
+        const struct template_case *c = &template_cases[i];
+        bool again = i > 0 && strcmp(c[-1].form, c->form) == 0 &&
+                     (strcmp(c->form, old[0]) == 0 || strcmp(c->form, old[1]) == 0);
+
+        n -= i == 0 || strcmp(c[-1].form, c->form) != 0;
+        if (!again) {
+            make_vocabulary(c->bos, c->eos, INGOT_TOKEN_CONTROL);
+            OK(build(c->form, "{{ messages }}") == ERR_OK, "--template %s", c->form);
+            check_text(render(c, CASE_SYSTEM, false, out), c->with_system, c->form, "by name");
+            check_text(render(c, NULL, false, out), c->without, c->form, "by name, without");
+        }
+    }
+    OK(n == 0, "every form has a case here");
+    OK(build("none", template_cases[0].jinja) == ERR_OK && !chat_has_template(&section.head) &&
+           section.head.n_stops > 0,
+       "none: no strings, and stop tokens all the same");
+    OK(build("nonesuch", NULL) == ERR_NOT_FOUND && strstr(sentence, "'nonesuch'") != NULL &&
+           strstr(sentence, "and none") != NULL,
+       "%s", sentence);
+}
+
+static void test_unknown(void)
+{
+    for (size_t i = 0; i < sizeof unknown_templates / sizeof unknown_templates[0]; i++) {
+        const char *nearest = unknown_templates[i].nearest;
+
+        OK(build(NULL, unknown_templates[i].jinja) == ERR_OK && !chat_has_template(&section.head) &&
+               strstr(sentence, "--template") != NULL &&
+               strstr(sentence, nearest != NULL ? nearest : "none is near") != NULL,
+           "%s: %s", unknown_templates[i].what, sentence);
+    }
+    OK(build(NULL, NULL) == ERR_OK && !chat_has_template(&section.head) && sentence[0] == '\0',
+       "no template: not a word");
+}
+
+static void test_prompts(void)
+{
+    const struct template_case *smollm2 = &template_cases[2];
+    char out[MOST];
+
+    make_vocabulary(smollm2->bos, smollm2->eos, INGOT_TOKEN_CONTROL);
+    build(NULL, smollm2->jinja);
+    OK(strncmp(render(smollm2, "", false, out), "<|im_start|>user", 16) == 0,
+       "an empty system prompt: no block, not even the model's own");
+    build("llama3.1", NULL);
+    OK(strncmp(render(smollm2, "", false, out), "<|im_start|><|start_header_id|>system", 37) == 0,
+       "but for a template that always has one");
+}
+
+/* ---- stop tokens ----------------------------------------------------------------------------- */
+
+static bool stops_at(const char *text)
+{
+    const struct ingot_tokenizer *head = (const void *)tokenizer;
+    struct tokenizer t;
+
+    tokenizer_open(&t, tokenizer);
+    for (uint32_t id = 0; id < head->n_tokens; id++) {
+        if (tokenizer_text_bytes(&t, id) == strlen(text) &&
+            memcmp(tokenizer_text(&t, id), text, strlen(text)) == 0) {
+            return chat_is_stop(&section.head, id);
+        }
+    }
+    return false;
+}
+
+static void test_stops(void)
+{
+    struct chat_request r = { .name = "llama2", .n_stops = 3 };
+    const uint32_t more[3] = { 5, 5, 1u << 30 };
+
+    make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
+    r.tokenizer = tokenizer;
+    r.stops = more;
+    OK(chat_template_build(&r, section.bytes, &section_bytes, sentence) == ERR_OK &&
+           section.head.stops[0] == ((const struct ingot_tokenizer *)(void *)tokenizer)->eos &&
+           section.head.stops[1] == 5 && section.head.n_stops == INGOT_MAX_STOPS &&
+           section.head.stops[2] != 5,
+       "eos, then the model's further ones, once each");
+    OK(stops_at("</s>") && stops_at("<|im_end|>") && stops_at("<|eot_id|>") &&
+           stops_at("<end_of_turn>") && stops_at("<|end|>") && !stops_at("<|im_start|>") &&
+           !stops_at("<s>"),
+       "and what the vocabulary calls an end");
+}
+
+/* ---- forgery --------------------------------------------------------------------------------- */
+
+static uint64_t scratch[1 << 16];
+
+/* The control tokens of a first turn, in order, and how many. */
+static size_t control_ids(const char *system, const char *text, bool trusted, uint32_t *out)
+{
+    struct chat_turn turn = { text, strlen(text), true, false, system, strlen(system) };
+    struct tokenizer_part parts[CHAT_TURN_PARTS];
+    size_t n_parts = chat_turn_parts(&section.head, &turn, parts), n = 0, found = 0;
+    uint32_t ids[512];
+    struct tokenizer t;
+
+    for (size_t i = 0; i < n_parts; i++) {
+        parts[i].trusted = parts[i].trusted || trusted;
+    }
+    tokenizer_open(&t, tokenizer);
+    if (tokenizer_encode_parts(&t, parts, n_parts, TOKENIZER_BOS, ids, 512, &n, scratch,
+                               sizeof scratch) != ERR_OK) {
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (tokenizer_type(&t, ids[i]) == INGOT_TOKEN_CONTROL) {
+            out[found++] = ids[i];
+        }
+    }
+    return found;
+}
+
+/* How many of the control tokens' texts, typed in several ways, change the control tokens. */
+static unsigned forged(bool trusted)
+{
+    static const char *const ways[] = { "%s", "a%sb", "%s%s", "%.*s" };
+    uint32_t plain[512], typed[512];
+    size_t n_plain = control_ids("x", "x", false, plain), n;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+        for (unsigned way = 0; way < 4; way++) {
+            char text[80];
+
+            if (way == 3) { /* its beginning, which the template's next string might complete */
+                snprintf(text, sizeof text, ways[3], (int)strlen(controls[i]) - 1, controls[i]);
+            } else {
+                snprintf(text, sizeof text, ways[way], controls[i], controls[i]);
+            }
+            n = control_ids("x", text, trusted, typed);
+            count += n != n_plain || memcmp(typed, plain, n * sizeof *typed) != 0;
+            n = control_ids(text, "x", trusted, typed);
+            count += n != n_plain || memcmp(typed, plain, n * sizeof *typed) != 0;
+        }
+    }
+    return count;
+}
+
+static void test_forgery(void)
+{
+    for (size_t i = 0; i < N_CASES; i++) {
+        const struct template_case *c = &template_cases[i];
+
+        make_vocabulary(c->bos, c->eos, INGOT_TOKEN_CONTROL);
+        build(NULL, c->jinja);
+        OK(forged(false) == 0, "%s: no control token can be typed", c->form);
+        OK(forged(true) >= 3 * 2 * (sizeof controls / sizeof controls[0]),
+           "%s: trusted, each of them would be one", c->form);
+    }
+}
+
+static void test_claim(void)
+{
+    struct ingot_tokenizer *head;
+    struct tokenizer t;
+    unsigned markers = 0;
+    uint32_t n_sorted;
+
+    make_vocabulary("<s>", "</s>", INGOT_TOKEN_USER);
+    build("chatml", NULL);
+    head = (void *)tokenizer;
+    n_sorted = head->n_sorted;
+    chat_template_claim(section.bytes, tokenizer);
+    tokenizer_open(&t, tokenizer);
+    for (uint32_t id = 0; id < head->n_tokens; id++) {
+        bool is_im = tokenizer_text_bytes(&t, id) > 5 &&
+                     (memcmp(tokenizer_text(&t, id), "<|im_s", 6) == 0 ||
+                      memcmp(tokenizer_text(&t, id), "<|im_e", 6) == 0) &&
+                     memcmp(tokenizer_text(&t, id), "<|im_sep", 8) != 0;
+
+        markers += is_im && tokenizer_type(&t, id) == INGOT_TOKEN_CONTROL;
+        if (!is_im && tokenizer_type(&t, id) == INGOT_TOKEN_CONTROL) {
+            markers = 100;
+        }
+    }
+    OK(markers == 2 && head->n_sorted == n_sorted - 2,
+       "a user-defined <|im_start|> and <|im_end|> become control tokens, and no other");
+    OK(head->eot != INGOT_NO_TOKEN && tokenizer_text_bytes(&t, head->eot) == 10 &&
+           memcmp(tokenizer_text(&t, head->eot), "<|im_end|>", 10) == 0,
+       "which ends a turn");
+    OK(forged(false) == 0, "and nobody can type them");
+}
+
+/* ---- Jinja ----------------------------------------------------------------------------------- */
+
+static const char *const script =
+    "import sys\n"
+    "try:\n"
+    "    import jinja2\n"
+    "except ImportError:\n"
+    "    sys.exit(77)\n"
+    "def refuse(text): raise ValueError(text)\n"
+    "env = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)\n"
+    "env.globals['raise_exception'] = refuse\n"
+    "out = []\n"
+    "for case in open(sys.argv[1], newline='').read().split('\\x1e')[:-1]:\n"
+    "    bos, eos, system, user, reply, user2, think, text = case.split('\\x1f')\n"
+    "    m = [{'role': 'system', 'content': system}] if system else []\n"
+    "    m += [{'role': 'user', 'content': user}, {'role': 'assistant', 'content': reply},\n"
+    "          {'role': 'user', 'content': user2}]\n"
+    "    more = {'enable_thinking': False} if think == 'off' else {}\n"
+    "    out.append(env.from_string(text).render(messages=m, bos_token=bos, eos_token=eos,\n"
+    "                                            add_generation_prompt=True, **more))\n"
+    "open(sys.argv[2], 'w', newline='').write('\\x1e'.join(out) + '\\x1e')\n";
+
+/* One rendering that is asked of Jinja, and what it must be. */
+struct question {
+    const struct template_case *c;
+    const char *system, *think, *wanted, *what;
+};
+
+static size_t questions(struct question q[3 * N_CASES])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_CASES; i++) {
+        const struct template_case *c = &template_cases[i];
+
+        q[n++] = (struct question){ c, "", "on", c->without, "without a system prompt" };
+        if (!c->no_system_role) {
+            q[n++] = (struct question){ c, CASE_SYSTEM, "on", c->with_system, "with one" };
+        }
+        if (c->no_thinking != NULL) {
+            q[n++] = (struct question){ c, "", "off", c->no_thinking, "without thoughts" };
+        }
+    }
+    return n;
+}
+
+static void test_jinja(void)
+{
+    static struct question q[3 * N_CASES];
+    size_t n = questions(q), bytes;
+    char in[64], out[64], program[64], command[400];
+    const char *python = getenv("PYTHON");
+    char *answers = NULL, *at;
+    FILE *f;
+    int status;
+
+    snprintf(in, sizeof in, "/tmp/ingot-chat-%ld.in", (long)getpid());
+    snprintf(out, sizeof out, "/tmp/ingot-chat-%ld.out", (long)getpid());
+    snprintf(program, sizeof program, "/tmp/ingot-chat-%ld.py", (long)getpid());
+    f = fopen(program, "w");
+    fputs(script, f);
+    fclose(f);
+    f = fopen(in, "w");
+    for (size_t i = 0; i < n; i++) {
+        const char *reply = q[i].c->reply + (q[i].c->reply[0] == ' ');
+
+        fprintf(f, "%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s\x1f%s\x1e", q[i].c->bos, q[i].c->eos,
+                q[i].system, CASE_USER, reply, CASE_USER2, q[i].think, q[i].c->jinja);
+    }
+    fclose(f);
+    snprintf(command, sizeof command, "%s %s %s %s", python != NULL ? python : "python3", program,
+             in, out);
+    status = system(command);
+    if (status != 0) {
+        OK(status == 77 << 8, "the templates in Jinja # SKIP Python has no jinja2");
+    } else {
+        answers = (char *)test_read_file(out, &bytes);
+        at = answers;
+        for (size_t i = 0; i < n; i++) {
+            char *end = strchr(at, '\x1e');
+
+            *end = '\0';
+            check_text(at, q[i].wanted, q[i].c->form, q[i].what);
+            at = end + 1;
+        }
+    }
+    free(answers);
+    unlink(in);
+    unlink(out);
+    unlink(program);
+}
+
+/* ---- outside data ---------------------------------------------------------------------------- */
+
+/* Templates cut short, and with bytes changed: read to their end and no further. */
+static void test_damaged(void)
+{
+    uint32_t random = 1;
+    size_t worst = 0;
+
+    make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
+    for (unsigned round = 0; round < 4000; round++) {
+        const char *jinja = template_cases[round % N_CASES].jinja;
+        size_t n = strlen(jinja), bytes = n;
+        uint8_t *copy;
+        char *out;
+
+        random = random * 1664525u + 1013904223u;
+        bytes = round % 2 == 0 ? (random >> 8) % (n + 1) : n;
+        copy = test_alloc(bytes);
+        out = test_alloc(bytes + 1);
+        memcpy(copy, jinja, bytes);
+        for (unsigned i = 0; i < round % 5 && bytes != 0; i++) {
+            random = random * 1664525u + 1013904223u;
+            copy[(random >> 8) % bytes] = (uint8_t) "'\"{}%#\\]['+~\1\2\3\0"[random >> 28];
+        }
+        worst = chat_jinja_squeeze(copy, bytes, out) > bytes ? 1 : worst;
+        free(copy);
+        free(out);
+    }
+    OK(worst == 0, "4000 damaged templates, none of which grows");
+    OK(build(NULL, "{{ '<|im_start|>system\n\2\3<|im_end|>' }}") == ERR_OK &&
+           memchr(&section.head + 1, 2, section_bytes - sizeof section.head) == NULL &&
+           strstr((char *)section.bytes + sizeof section.head, "<s>") == NULL,
+       "bytes of a template do not stand for bos or eos");
+}
+
+static void test_squeeze(void)
+{
+    static const char text[] =
+        "a {# no #}{{-  \"x\\n\" + 'y' ~ \"z'\" if  m[ 'k' ] }}{% if a['b'] %}";
+    char out[sizeof text];
+
+    chat_jinja_squeeze((const uint8_t *)text, sizeof text - 1, out);
+    check_text(out, "a {{-\1x\nyz'\1if m.k}}{%if a.b%}", "squeezed", "one spelling");
+}
+
+int main(void)
+{
+    test_squeeze();
+    for (size_t i = 0; i < N_CASES; i++) {
+        test_case(&template_cases[i]);
+    }
+    test_names();
+    test_unknown();
+    test_prompts();
+    test_stops();
+    test_forgery();
+    test_claim();
+    test_jinja();
+    test_damaged();
+    free(tokenizer);
+    return tap_done();
+}

@@ -1,0 +1,365 @@
+/* A conversation over a made-up model with a template: what is in the cache turn after turn. */
+#include "tests/unit/chat/chat_rig.h"
+
+/* The ids that the reply printed. */
+static unsigned printed_ids(uint32_t *ids, unsigned most)
+{
+    const char *at = strstr(text, "ids:");
+    unsigned n = 0;
+
+    for (at = at != NULL ? at + 4 : ""; *at == ' ' && n < most;)
+        ids[n++] = (uint32_t)strtoul(at, (char **)(uintptr_t)&at, 10);
+    return n;
+}
+
+/* The tokens of a text as the template's part, trusted or not, in the middle of others. */
+static size_t tokens_of(const char *a, const char *b, const char *c, unsigned flags, uint32_t *ids)
+{
+    struct tokenizer_part parts[3] = { { a, strlen(a), true },
+                                       { b, strlen(b), false },
+                                       { c, strlen(c), true } };
+    size_t n = 0;
+
+    if (tokenizer_encode_parts(&rig.engine.tokenizer, parts, 3, flags, ids, 256, &n,
+                               rig.engine.scratch, rig.engine.scratch_bytes) != ERR_OK)
+        rig_die("the text cannot be tokenized");
+    return n;
+}
+
+/* Two turns as the template has them, and the first reply whole between them. */
+static void test_conversation(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t first[8], second[8], wanted[256], again[8];
+    size_t n;
+
+    start_over(5);
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5, "five tokens, as n= says");
+    OK(chat.pending == 1, "the fifth is not in the cache yet");
+    OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn");
+    n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+    memcpy(wanted + n, first, 5 * sizeof *first);
+    n += 5;
+    n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
+    memcpy(wanted + n, second, 5 * sizeof *second);
+    n += 5;
+    OK(e->kv.length + 1 == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+       "the cache holds both turns as the template has them, and the first reply whole");
+    start_over(5);
+    OK(engine_append(e, wanted, n - 5, NULL, NULL) == ERR_OK, "the same tokens at once");
+    for (int i = 0; i < 5; i++) {
+        again[i] = sampler_pick(&chat.sampler, e->logits, e->image.header->params.vocab, e->ids,
+                                e->kv.length, e->kernels, e->scratch);
+        engine_append(e, &again[i], 1, NULL, NULL);
+    }
+    OK(memcmp(again, second, 5 * sizeof *second) == 0, "go on as the second reply did");
+}
+
+static void test_stopped(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t first[64], n, length;
+
+    start_over(60);
+    stop_after = 20;
+    OK(say("bade", true) == ERR_ABORTED && strstr(text, "(stopped)") != NULL, "Ctrl-C stops");
+    n = printed_ids(first, 64);
+    length = e->kv.length + 1;
+    OK(n > 2 && n < 60 && chat.pending == 1 && e->ids[length - 1] == first[n - 1],
+       "after %u tokens, the last one pending", n);
+    OK(say("gogo", true) != ERR_NO_SPACE && memcmp(e->ids + length - n, first, n * 4) == 0,
+       "and the next turn goes on behind it");
+}
+
+static void test_full(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t ids[300];
+    char line[600];
+    unsigned n;
+
+    start_over(0);
+    OK(say("bade", true) == ERR_OK, "a reply without n=");
+    n = printed_ids(ids, 300);
+    if (strstr(text, "the context of 256 tokens is full") != NULL)
+        OK(e->kv.length == 256 && memcmp(e->ids + 256 - n, ids, n * 4) == 0 && chat.pending == 0,
+           "goes on to the context's end: %u tokens, all in the cache", n);
+    else
+        OK(e->kv.length < 256, "ends by itself after %u tokens", n);
+    memset(line, '$', sizeof line);
+    line[sizeof line - 1] = '\0';
+    start_over(0);
+    OK(say(line, true) == ERR_TOO_LONG && strstr(text, "does not fit the context") != NULL &&
+           e->kv.length == 0,
+       "a prompt beyond the context: %.60s", text);
+    OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0, "a plain text after it");
+    start_over(3);
+    OK(say("bade", false) == ERR_OK && say("bade", false) == ERR_OK &&
+           e->kv.length + 1 == tokens_of("", "bade", "", TOKENIZER_BOS, ids) + 3,
+       "each plain text begins an empty context");
+}
+
+/* The piece of a token behind another. */
+static const char *piece_of(uint32_t id, size_t *bytes)
+{
+    return tokenizer_piece(&rig.engine.tokenizer, id, 5, bytes);
+}
+
+static void append_text(void *context, const char *more, size_t bytes)
+{
+    strncat(context, more, bytes);
+}
+
+/* A stop string over the border between two tokens and from within the first: the next turn sees
+ * the text before it, and nothing else. */
+static void test_stop_string(void)
+{
+    static const char *const notes[] = { "from the middle of a token", "from a token's beginning" };
+    struct engine *e = &rig.engine;
+    uint32_t first[24], wanted[256];
+    unsigned at = 2;
+    size_t bytes, next;
+
+    start_over(20);
+    options.quiet = true;
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 24) == 20 && strstr(text, "[") == NULL,
+       "a reply of twenty tokens, quietly");
+    while (at < 16 && (piece_of(first[at], &bytes), bytes < 3))
+        at++;
+    if (!OK(at < 16, "a token of %u bytes", (unsigned)bytes))
+        return;
+    for (int whole = 0; whole < 2; whole++) {
+        const char *piece = piece_of(first[at], &bytes), *behind = piece_of(first[at + 1], &next);
+        char stop[64], reply[256] = "", head[8];
+        struct utf8_writer shown = { .write = append_text, .context = reply };
+        size_t n, n_head = whole ? 0 : 1;
+
+        snprintf(stop, sizeof stop, "%.*s%.*s", (int)(bytes - n_head), piece + n_head,
+                 next > 1 ? 1 : (int)next, behind);
+        snprintf(head, sizeof head, "%.*s", (int)n_head, piece);
+        for (unsigned i = 0; i < at; i++) {
+            piece = piece_of(first[i], &next);
+            utf8_writer_put(&shown, piece, next);
+        }
+        utf8_writer_put(&shown, head, n_head);
+        utf8_writer_flush(&shown);
+        if (strstr(reply, stop) != NULL)
+            rig_die("the reply repeats itself");
+        start_over(20);
+        options_set(&options, "stop", stop, NULL);
+        OK(say("bade", true) == ERR_OK && strncmp(text, reply, strlen(reply)) == 0 &&
+               text[strlen(reply)] == '\n',
+           "the reply ends before \"%s\", %s: %.60s", stop, notes[whole], text);
+        options.n_stops = 0;
+        options.n = 1;
+        OK(say("gogo", true) == ERR_OK, "a second turn");
+        n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+        memcpy(wanted + n, first, at * sizeof *first);
+        n += at;
+        n += n_head != 0 ? tokens_of("", head, "", TOKENIZER_CONTINUE, wanted + n) : 0;
+        n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
+        OK(e->kv.length == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+           "sees what was shown");
+    }
+}
+
+static void test_repetition(void)
+{
+    struct engine *e = &rig.engine;
+    uint32_t ids[300];
+    unsigned n, longest = 0;
+
+    start_over(0);
+    options.sampler.repeat = 0.5f; /* what was said is all the likelier */
+    chat_open(&chat, e, NULL, &options, NULL);
+    OK(say("bade", true) == ERR_OK && strstr(text, "goes in circles") != NULL,
+       "a reply that says the same over and over is stopped: %.60s",
+       strchr(text, '(') != NULL ? strchr(text, '(') : "");
+    n = printed_ids(ids, 300);
+    for (unsigned period = 1; period < n; period++) {
+        unsigned same = 0;
+
+        while (same + period < n && ids[n - 1 - same] == ids[n - 1 - same - period])
+            same++;
+        longest = same > longest ? same : longest;
+    }
+    OK(n < 250 && longest == 128, "after %u tokens, %u of which were the same again", n, longest);
+    OK(e->kv.length + 1 < e->kv.context && say("gogo", true) == ERR_OK, "and the chat goes on");
+    start_over(200);
+    options.sampler.repeat = 0.5f;
+    chat_open(&chat, e, NULL, &options, NULL);
+    OK(say("bade", true) == ERR_OK && printed_ids(ids, 300) == 200,
+       "with n= it says so many tokens all the same");
+}
+
+/* A stream that fails in a prompt leaves the conversation as it was. */
+static void test_failure(void)
+{
+    struct engine *e = &rig.engine;
+    struct rig_limits l = rig_limits();
+    uint32_t length;
+
+    start_over(3);
+    rig_start(l.least, 0, false);
+    chat_open(&chat, e, NULL, &options, NULL);
+    say("bade", true);
+    length = e->kv.length;
+    rig.fake.fail_sector = (long)(e->image.extents[3].offset / SECTOR_BYTES);
+    rig.fake.fail_times = 1000000;
+    while (say("gogo", true) == ERR_OK) /* what is ahead may hide it for a pass */
+        length = e->kv.length;
+    OK(strstr(text, "error: models/made-up.ingot: layer 2, sector ") != NULL, "%.120s",
+       text + strspn(text, "\n"));
+    rig.fake.fail_times = 0;
+    OK(e->kv.length >= length && say("gogo", true) == ERR_OK, "and the conversation goes on");
+}
+
+/* system= in place of the model's own, and no block where it is empty. */
+static void test_system(void)
+{
+    static const char *const given[] = { "bobo", "" };
+    static const char *const fronts[] = { "[O][S]bobo[/S][U]", "[O][U]" };
+    uint32_t wanted[256];
+
+    for (int i = 0; i < 2; i++) {
+        size_t n;
+
+        start_over(1);
+        options_set(&options, "system", given[i], NULL);
+        OK(say("bade", true) == ERR_OK, "a turn with system=\"%s\"", given[i]);
+        n = tokens_of(fronts[i], "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+        OK(rig.engine.kv.length == n && memcmp(rig.engine.ids, wanted, n * sizeof *wanted) == 0,
+           "the cache begins with %s", fronts[i]);
+    }
+}
+
+/* A token of the first reply, not its last, that its own text encodes to; its index, or 0. */
+static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
+{
+    const struct tokenizer *t = &rig.engine.tokenizer;
+
+    for (unsigned i = 1; i + 1 < n; i++) {
+        uint32_t id[256];
+
+        snprintf(marker, 64, "%.*s", (int)tokenizer_text_bytes(t, reply[i]),
+                 tokenizer_text(t, reply[i]));
+        if (reply[i - 1] != reply[i] && reply[i + 1] != reply[i] &&
+            tokens_of(marker, "", "", TOKENIZER_CONTINUE, id) == 1 && id[0] == reply[i])
+            return i;
+    }
+    return 0;
+}
+
+/* What a reply says up to the end of its thoughts is not in the next turn's cache. */
+static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
+{
+    struct engine *e = &rig.engine;
+    uint32_t first[16], wanted[256];
+    static char marker[64]; /* strings points at it in the tests after this */
+    unsigned at, last;
+    size_t n;
+
+    start_over(12);
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 16) == 12, "a reply of twelve tokens");
+    at = find_marker(first, 12, marker);
+    if (!OK(at != 0, "whose token %u, \"%s\", shall end its thoughts", at, marker))
+        return;
+    for (last = at + 1; last < 12; last++)
+        at = first[last] == first[at] ? last : at; /* the last one counts */
+    strings[INGOT_CHAT_THINK_END] = marker;
+    strings[INGOT_CHAT_NO_THINKING] = "[N]";
+    put_template(strings);
+    start_over(12);
+    OK(chat.think_end == first[at], "it is known");
+    say("bade", true);
+    options.n = 3;
+    OK(say("gogo", true) == ERR_OK, "a second turn");
+    n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+    memcpy(wanted + n, first + at + 1, (11 - at) * sizeof *first);
+    n += 11 - at;
+    n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
+    OK(e->kv.length == n + 2 && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+       "has only the %u tokens behind it", 11 - at);
+    OK(chat.reply_start == n, "and its own reply begins there");
+    start_over(2);
+    options_set(&options, "think", "off", NULL);
+    OK(say("bade", true) == ERR_OK, "think=off");
+    n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R][N]", TOKENIZER_BOS, wanted);
+    OK(chat.reply_start == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+       "puts its mark in front of the reply");
+}
+
+/* A template that opens thoughts: all of a short reply is one. */
+static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
+{
+    const char *prefix = strings[INGOT_CHAT_REPLY_PREFIX];
+    char plain[1000];
+
+    strings[INGOT_CHAT_REPLY_PREFIX] = "[R]<think>\n";
+    put_template(strings);
+    start_over(5);
+    options.quiet = true;
+    OK(say("bade", true) == ERR_OK, "a reply in thoughts");
+    *strstr(text, "\nids:") = '\0';
+    snprintf(plain, sizeof plain, "%.900s", text);
+    start_over(5);
+    options.think = THINK_HIDE;
+    OK(say("bade", true) == ERR_OK && strncmp(text, "(thinking: 5 tokens)\n\n[", 23) == 0,
+       "hidden: %.30s", text);
+    start_over(5);
+    console_find_terminal(CONSOLE_VT);
+    say("bade", true);
+    OK(strstr(text, "\33[2m") != NULL && strstr(text, plain) == strstr(text, "\33[2m") + 4 &&
+           strncmp(strstr(text, plain) + strlen(plain), "\33[0m", 4) == 0,
+       "dimmed on a terminal");
+    start_over(5);
+    console_find_terminal(CONSOLE_VT);
+    options.quiet = true;
+    OK(say("bade", false) == ERR_OK && strstr(text, "\33[2m") == NULL, "a plain text has none");
+    strings[INGOT_CHAT_REPLY_PREFIX] = prefix;
+    put_template(strings);
+}
+
+/* Several stop tokens: whatever the model would say first is one of them. */
+static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    uint32_t first[8];
+
+    start_over(3);
+    say("bade", true);
+    printed_ids(first, 8);
+    c->n_stops = 2;
+    c->stops[0] = first[0] == 5 ? 6 : 5;
+    c->stops[1] = first[0];
+    put_template(strings);
+    start_over(3);
+    OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 0, "the second stop token stops");
+}
+
+int main(void)
+{
+    static const char *strings[INGOT_CHAT_STRINGS] = {
+        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
+        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
+        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+        [INGOT_CHAT_SYSTEM] = "fine",
+    };
+
+    rig_alone();
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(strings);
+    test_conversation();
+    test_stopped();
+    test_full();
+    test_stop_string();
+    test_repetition();
+    test_failure();
+    test_system();
+    test_thoughts(strings);
+    test_hidden_thoughts(strings);
+    test_stops(strings);
+    return tap_done();
+}

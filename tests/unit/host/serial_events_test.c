@@ -1,0 +1,84 @@
+/* The CSV of `ingot serial`: names and reasons that hold what separates fields come back as they
+ * were (RFC 4180, 2.5 to 2.7), one header, a row a reply. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/serial_events.h"
+#include "tests/unit/tap.h"
+
+enum { TIME_BYTES = sizeof "2025-01-01T00:00:00Z" - 1, MOST = 4096 };
+
+static char path[] = "/tmp/serial-events-XXXXXX";
+
+static enum serial_kind take(struct serial_events *e, const char *line)
+{
+    char copy[1024];
+
+    snprintf(copy, sizeof copy, "%s", line);
+    return serial_events_take(e, copy, strlen(copy));
+}
+
+/* The rows behind the header, without their times. */
+static const char *row(const char *file, unsigned n)
+{
+    const char *at = strstr(file, "\n20");
+
+    for (; at != NULL && n > 0; n--) {
+        at = strstr(at + 1, "\n20");
+    }
+    return at != NULL && strlen(at) > TIME_BYTES ? at + 1 + TIME_BYTES : "";
+}
+
+static void read_file(char *out)
+{
+    FILE *f = fopen(path, "r");
+    size_t n = f != NULL ? fread(out, 1, MOST - 1, f) : 0;
+
+    out[n] = '\0';
+    if (f != NULL) {
+        fclose(f);
+    }
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void reply(struct serial_events *e, const char *names, const char *reason)
+{
+    char line[512];
+
+    snprintf(line, sizeof line, "{\"event\":\"ready\",%s}", names);
+    OK(take(e, line) == SERIAL_READY, "ready: %s", names);
+    snprintf(line, sizeof line, "{\"event\":\"done\",\"reason\":\"%s\",\"reply_tokens\":5}",
+             reason);
+    OK(take(e, line) == SERIAL_DONE, "done");
+}
+
+int main(void)
+{
+    struct serial_events e = { .quiet = true };
+    char file[MOST];
+    int fd = mkstemp(path);
+
+    OK(fd >= 0 && serial_csv_open(&e, path), "an empty file is opened");
+    reply(&e, "\"board\":\"a, b\",\"model\":\"say \\\"hi\\\"\\nthere\"", "end");
+    reply(&e, "\"board\":\"plain\",\"model\":\"\\\"\"", "x,\\r");
+    OK(fclose(e.csv) == 0 && serial_csv_open(&e, path), "and once more");
+    reply(&e, "\"board\":\"\",\"model\":\"demo\"", "limit");
+    OK(take(&e, "{\"event\":\"done\",\"reason\":\"command\"}") == SERIAL_DONE, "a command");
+    fclose(e.csv);
+    read_file(file);
+    OK(starts(file, "time,board,model,reason,") && strstr(file + 1, "time,") == NULL,
+       "one header for both");
+    OK(starts(row(file, 0), ",\"a, b\",\"say \"\"hi\"\"\nthere\",end,"),
+       "a comma, quotes and a line's end");
+    OK(starts(row(file, 1), ",plain,\"\"\"\",\"x,\r\","), "what needs no quotes has none");
+    OK(starts(row(file, 2), ",,demo,limit,"), "an empty name");
+    OK(row(file, 3)[0] == '\0', "a command has no row");
+    close(fd);
+    unlink(path);
+    return tap_done();
+}

@@ -1,0 +1,132 @@
+/* The measurement of the cores: what it finds, that it stays in its memory whatever there is of it,
+ * and that no logit knows of it. */
+#include "runtime/model/calibrate_compute.h"
+
+#include "tests/unit/rig.h"
+
+enum { PROMPT = 40, MOST_VOCAB = 640 };
+
+static struct workers crews[2];
+
+static const struct plan_rates *probe(struct memory_range memory)
+{
+    struct plan_rates *r = &rig.engine.request.rates;
+
+    *r = (struct plan_rates){ 0 };
+    calibrate_compute(&rig.engine, rig.workers, memory);
+    return r;
+}
+
+static bool is_measured(const struct plan_rates *r, enum ingot_type type)
+{
+    return r->decode[type] != 0 && r->prefill[type] != 0;
+}
+
+static bool is_empty(const struct plan_rates *r)
+{
+    static const struct plan_rates none;
+
+    return memcmp(r, &none, sizeof none) == 0;
+}
+
+/* Layers beside their matrices: on a busy computer a matrix may seem to take longer than the layer
+ * that it is in, but not every time. */
+static bool finds_rest(struct memory_range memory)
+{
+    const struct plan_rates *r = probe(memory);
+
+    for (int i = 0; i < 30 && r->layer == 0; i++)
+        r = probe(memory);
+    return r->layer != 0;
+}
+
+static void test_rates(enum ingot_type type)
+{
+    enum { BYTES = 8 << 20 };
+    struct memory_range memory = { aligned_alloc(4096, BYTES), BYTES };
+
+    for (int i = 0; i < 2; i++) {
+        const struct plan_rates *r;
+
+        rig.workers = &crews[i];
+        rig_open(0, 0, false);
+        r = probe(memory);
+        OK(is_measured(r, type) && r->check != 0,
+           "%d cores: a matrix takes %u ps a byte and token, "
+           "in a chunk %u, a checksum %u",
+           1 + i, r->decode[type], r->prefill[type], r->check);
+        OK(!is_measured(r, INGOT_F32) && !is_measured(r, INGOT_F16), "other types are not asked");
+        OK(finds_rest(memory), "the rest of a small layer takes %u ns", r->layer);
+    }
+    free(memory.base);
+}
+
+/* Exactly so much is there; the sanitizer watches its end. */
+static void test_little_memory(enum ingot_type type)
+{
+    const struct image *image = &rig.engine.image;
+    size_t least = 0;
+    unsigned none = 0;
+    struct memory_range memory;
+    const struct plan_rates *r;
+
+    rig.workers = &crews[0];
+    rig_open(0, 0, false);
+    do {
+        least += 4096;
+        memory = (struct memory_range){ aligned_alloc(4096, least), least };
+        r = probe(memory);
+        free(memory.base);
+        none += is_empty(r);
+    } while (!is_measured(r, type) && least < RIG_RAM);
+    OK(none > 0 && least < RIG_RAM, "up to %u KiB nothing is measured", none * 4);
+    OK(r->check != 0, "with %zu a matrix and a checksum", least >> 10);
+    for (size_t i = 1; i < 8; i++) {
+        size_t bytes = (size_t)image->extents[1].bytes - 4096 + i * 5000;
+
+        memory = (struct memory_range){ malloc(least + bytes), least + bytes };
+        (void)probe(memory);
+        free(memory.base);
+    }
+    least += (size_t)image->extents[1].bytes;
+    memory = (struct memory_range){ aligned_alloc(4096, least), least };
+    OK(finds_rest(memory), "with room for one layer, layers");
+    free(memory.base);
+}
+
+static void test_logits(size_t limit, const char *what)
+{
+    static float expected[MOST_VOCAB];
+    uint32_t ids[PROMPT];
+    enum err e = rig_start(limit, 0, false);
+
+    rig_ids(ids, PROMPT);
+    if (e != ERR_OK || engine_append(&rig.engine, ids, PROMPT, NULL, NULL) != ERR_OK)
+        rig_die(rig.engine.problem);
+    memcpy(expected, rig.engine.logits, rig_logits_bytes());
+    memset(rig.ram, 0x7f, RIG_RAM);
+    rig_open(limit, 0, false);
+    rig.setup.probe = true;
+    e = engine_open(&rig.engine, &rig.setup);
+    e = e == ERR_OK ? engine_load(&rig.engine, &rig.setup) : e;
+    e = e == ERR_OK ? engine_append(&rig.engine, ids, PROMPT, NULL, NULL) : e;
+    OK(e == ERR_OK && rig.engine.plan.decode_ns != 0 &&
+           memcmp(expected, rig.engine.logits, rig_logits_bytes()) == 0,
+       "%s: predicted, and the same logits as without", what);
+}
+
+int main(void)
+{
+    workers_start(&crews[0], 1);
+    workers_start(&crews[1], 2);
+    rig_make_model("tiny", INGOT_Q8_0);
+    test_rates(INGOT_Q8_0);
+    test_little_memory(INGOT_Q8_0);
+    rig.kv_type = KV_F32;
+    test_logits(0, "resident");
+    rig.kv_type = KV_F16;
+    test_logits(rig_limits().least, "streamed");
+    rig_make_model("untied", INGOT_Q4_0);
+    test_rates(INGOT_Q4_0);
+    return tap_done();
+}

@@ -1,0 +1,396 @@
+/* The engine end to end: one result for every chunk, core count and residency, and a cache that
+ * stays right through a full context, a stop and an error. */
+#include "runtime/engine/engine.h"
+
+#include <math.h>
+
+#include "runtime/base/crc32c.h"
+#include "tests/unit/rig.h"
+
+enum { CONTEXT = 256, MOST_VOCAB = 640, PROMPT = 70, N_MORE = 3 };
+
+static uint32_t ids[CONTEXT];
+static float expected[N_MORE + 1][MOST_VOCAB]; /* after the prompt, and after each token more */
+static struct workers crews[3];                /* 1, 2 and 4 cores; workers live on */
+
+static bool logits_are(const float *row)
+{
+    return rig.engine.logits != NULL && memcmp(rig.engine.logits, row, rig_logits_bytes()) == 0;
+}
+
+static enum err append(uint32_t from, uint32_t to)
+{
+    return engine_append(&rig.engine, ids + from, to - from, NULL, NULL);
+}
+
+/* The rows after n tokens and the next ones, as one core computes them token by token. */
+static void set_expected(uint32_t n)
+{
+    rig.workers = &crews[0];
+    if (rig_start(0, 1, false) != ERR_OK || append(0, n) != ERR_OK)
+        rig_die(rig.engine.problem);
+    memcpy(expected[0], rig.engine.logits, rig_logits_bytes());
+    for (uint32_t i = 0; i < N_MORE && n + i < CONTEXT; i++) {
+        if (append(n + i, n + i + 1) != ERR_OK)
+            rig_die(rig.engine.problem);
+        memcpy(expected[i + 1], rig.engine.logits, rig_logits_bytes());
+    }
+}
+
+static bool agrees(size_t limit, uint32_t chunk, bool in_place)
+{
+    bool good = rig_start(limit, chunk, in_place) == ERR_OK && append(0, PROMPT) == ERR_OK &&
+                logits_are(expected[0]);
+
+    for (uint32_t i = 0; i < N_MORE && good; i++) {
+        good = append(PROMPT + i, PROMPT + i + 1) == ERR_OK && logits_are(expected[i + 1]);
+    }
+    return good && rig.engine.kv.length == PROMPT + N_MORE &&
+           memcmp(rig.engine.ids, ids, (PROMPT + N_MORE) * sizeof *ids) == 0;
+}
+
+static void test_one_result(struct rig_limits l)
+{
+    static const uint32_t chunks[] = { 1, 2, 3, 7, 32, 1000 };
+    const struct {
+        const char *name;
+        size_t limit;
+        bool in_place;
+    } forms[] = {
+        { "resident", 0, false },
+        { "in place", 0, true },
+        { "two slots", l.least, false },
+        { "head pinned", l.untiled, false },
+        { "a sector short", l.all - SECTOR_BYTES, false },
+    };
+
+    for (int t = 0; t < 3; t++) {
+        rig.workers = &crews[t];
+        for (size_t f = 0; f < 5; f++) {
+            /* Several cores have half of the sizes each: more of them than processors is slow. */
+            size_t step = t == 0 ? 1 : 2;
+            unsigned good = 0;
+
+            for (size_t c = t == 2; c < 6; c += step)
+                good += agrees(forms[f].limit, chunks[c], forms[f].in_place);
+            OK(good == 6 / step, "%u core%s, %s: %u chunk sizes give the same logits", 1u << t,
+               t == 0 ? "" : "s", forms[f].name, good);
+        }
+    }
+}
+
+static void test_full_context(struct rig_limits l)
+{
+    struct engine *e = &rig.engine;
+    uint64_t hash;
+
+    set_expected(CONTEXT);
+    for (int t = 1; t < 3; t++) {
+        rig.workers = &crews[t];
+        rig_start(t == 1 ? l.least : 0, 31, false);
+        OK(append(0, CONTEXT) == ERR_OK && logits_are(expected[0]),
+           "a prompt as long as the context, %u cores", 1u << t);
+    }
+    hash = e->logits_hash;
+    OK(append(0, 1) == ERR_TOO_LONG && e->kv.length == CONTEXT && logits_are(expected[0]) &&
+           e->logits_hash == hash && memcmp(e->ids, ids, sizeof ids) == 0,
+       "one more is refused and changes nothing: %s", e->problem);
+    engine_clear(e);
+    OK(append(0, 0) == ERR_BAD_ARGUMENT && e->logits == NULL && e->kv.length == 0, "%s",
+       e->problem);
+    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && e->kv.length == 200, "%s",
+       e->problem);
+    OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "what fits still fits");
+}
+
+/* ---- stops --------------------------------------------------------------------------------- */
+
+static int calls_left;
+static bool stop(void *context)
+{
+    (void)context;
+    return calls_left-- <= 0;
+}
+
+/* A stop at every place where one is asked for: whole chunks stay, and going on from there gives
+ * what an undisturbed run gives. */
+static void test_stop(size_t limit, const char *form)
+{
+    struct engine *e = &rig.engine;
+    bool whole = true, equal = true;
+    int k, n_stops = 0;
+
+    set_expected(PROMPT);
+    rig.workers = &crews[1];
+    rig_start(limit, 32, false);
+    for (k = 0;; k++) {
+        enum err error;
+
+        engine_clear(e);
+        calls_left = k;
+        error = engine_append(e, ids, PROMPT, stop, NULL);
+        if (error == ERR_OK)
+            break;
+        n_stops++;
+        whole = whole && error == ERR_ABORTED && e->logits == NULL && e->kv.length % 32 == 0 &&
+                e->kv.length == (uint32_t)k / e->image.header->params.n_layers * 32;
+        equal = equal && append(e->kv.length, PROMPT) == ERR_OK && logits_are(expected[0]);
+        calls_left = k % 5; /* and inside a token after it */
+        if (engine_append(e, ids + PROMPT, 1, stop, NULL) == ERR_ABORTED) {
+            whole = whole && e->kv.length == PROMPT;
+            equal = equal && append(PROMPT, PROMPT + 1) == ERR_OK;
+        }
+        equal = equal && logits_are(expected[1]);
+    }
+    OK(n_stops == 3 * (int)e->image.header->params.n_layers && whole,
+       "%s: stopped at each of %d layers, whole chunks stay", form, n_stops);
+    OK(equal, "%s: and going on gives the same logits", form);
+}
+
+/* ---- every position ------------------------------------------------------------------------ */
+
+struct visit {
+    uint32_t next;
+    bool equal;
+    float rows[40][MOST_VOCAB];
+};
+
+static void compare_row(void *context, uint32_t position, const float *logits)
+{
+    struct visit *v = context;
+
+    v->equal = v->equal && position == v->next++ &&
+               memcmp(v->rows[position], logits, rig_logits_bytes()) == 0;
+}
+
+static void test_visit(struct rig_limits l)
+{
+    static struct visit v;
+    const size_t limits[] = { 0, l.least, l.untiled };
+    uint64_t hash;
+
+    rig.workers = &crews[0];
+    rig_start(0, 1, false);
+    for (uint32_t i = 0; i < 40; i++) {
+        append(i, i + 1);
+        memcpy(v.rows[i], rig.engine.logits, rig_logits_bytes());
+    }
+    hash = rig.engine.logits_hash;
+    OK(rig.engine.n_hashed == ENGINE_HASHED_ROWS, "32 rows enter the hash");
+    for (int i = 0; i < 3; i++) {
+        v.next = 0;
+        v.equal = true;
+        rig_start(limits[i], 7, false);
+        OK(engine_append_visit(&rig.engine, ids, 40, compare_row, &v) == ERR_OK && v.next == 40 &&
+               v.equal && rig.engine.logits_hash == hash && rig.engine.kv.length == 40,
+           "every position's logits, mem=%d, and their hash", (int)limits[i]);
+    }
+    OK(engine_append_visit(&rig.engine, ids, 217, compare_row, &v) == ERR_TOO_LONG && v.next == 40,
+       "%s", rig.engine.problem);
+}
+
+/* ---- a model whose matrices differ in type -------------------------------------------------- */
+
+static void place_extent(struct ingot_extent *x, const uint8_t *out, uint64_t at, uint64_t end)
+{
+    x->offset = at;
+    x->bytes = (end - at + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
+    x->crc32c = crc32c(0, out + at, (size_t)x->bytes);
+}
+
+/* Model a with the matrices of a role taken from b where bit `role` of roles is set. Both have
+ * the same tables but for types and places. */
+static uint8_t *mix(const uint8_t *a, const uint8_t *b, unsigned roles, size_t *bytes)
+{
+    const struct ingot_header *ha = (const void *)a, *hb = (const void *)b;
+    uint8_t *out = aligned_alloc(4096, RIG_MOST_BYTES);
+    struct ingot_header *h = (void *)out;
+    struct ingot_extent *x;
+    struct ingot_tensor *t;
+    uint64_t at = ((const struct ingot_extent *)(const void *)(a + ha->extents.offset))->offset;
+
+    if (out == NULL)
+        rig_die("no memory");
+    memset(out, 0, RIG_MOST_BYTES);
+    memcpy(out, a, (size_t)at);
+    x = (void *)(out + h->extents.offset);
+    t = (void *)(out + h->tensors.offset);
+    for (uint32_t e = 0, i = 0; e < h->extents.count; e++) {
+        uint64_t end = at;
+
+        for (; i < h->tensors.count && (t[i].extent == e || t[i].extent == 0); i++) {
+            const uint8_t *from = (roles >> t[i].role & 1) != 0 ? b : a;
+            const struct ingot_header *hf = from == a ? ha : hb;
+            const struct ingot_tensor *source =
+                (const struct ingot_tensor *)(const void *)(from + hf->tensors.offset) + i;
+            const struct ingot_extent *old =
+                (const struct ingot_extent *)(const void *)(from + hf->extents.offset) +
+                source->extent;
+
+            t[i] = *source;
+            if (t[i].role == INGOT_OUTPUT && h->params.tied)
+                continue;
+            end = (end + INGOT_TENSOR_ALIGN - 1) / INGOT_TENSOR_ALIGN * INGOT_TENSOR_ALIGN;
+            t[i].offset = end - at;
+            memcpy(out + end, from + old->offset + source->offset, (size_t)source->bytes);
+            end += source->bytes;
+        }
+        place_extent(&x[e], out, at, end);
+        at = x[e].offset + x[e].bytes;
+    }
+    h->file_bytes = at;
+    h->tensors.crc32c = crc32c(0, t, (size_t)h->tensors.bytes);
+    h->extents.crc32c = crc32c(0, x, (size_t)h->extents.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+    *bytes = (size_t)at;
+    return out;
+}
+
+/* The largest difference of two rows, as part of the largest logit. */
+static double distance(const float *a, const float *b, uint32_t n)
+{
+    double largest = 0, worst = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs((double)a[i]));
+        worst = fmax(worst, fabs((double)a[i] - (double)b[i]));
+    }
+    return worst / largest;
+}
+
+static void test_mixed_types(void)
+{
+    static const unsigned mixtures[] = {
+        1 << INGOT_ATTN_K | 1 << INGOT_FFN_UP, /* behind an F32 matrix with the same input */
+        1 << INGOT_ATTN_V | 1 << INGOT_FFN_DOWN | 1 << INGOT_OUTPUT,
+        1 << INGOT_ATTN_Q | 1 << INGOT_FFN_GATE | 1 << INGOT_TOKEN_EMBEDDING,
+        1 << INGOT_ATTN_OUT,
+    };
+    uint8_t *a, *b;
+
+    rig.workers = &crews[0];
+    rig_make_model("untied", INGOT_Q8_0);
+    b = rig.model;
+    rig.model = NULL;
+    rig_make_model("untied", INGOT_F32);
+    a = rig.model;
+    set_expected(PROMPT);
+    for (size_t i = 0; i < 4; i++) {
+        double d;
+
+        rig.model = mix(a, b, mixtures[i], &rig.model_bytes);
+        if (!OK(rig_start(0, 32, false) == ERR_OK && append(0, PROMPT) == ERR_OK,
+                "a model of two types runs: %s", rig.engine.problem))
+            continue;
+        d = distance(rig.engine.logits, expected[0], rig.engine.image.header->params.vocab);
+        OK(d > 0 && d < 0.05, "its logits are those of F32 but for %d/1000", (int)(1000 * d));
+        free(rig.model);
+    }
+    rig.model = NULL;
+    free(a);
+    free(b);
+}
+
+/* ---- memory and opening -------------------------------------------------------------------- */
+
+/* Where the plan says that it fits, it fits: arena_take asserts otherwise. */
+static void test_memory(void)
+{
+    size_t least = 0;
+    unsigned loaded = 0, refused = 0;
+    bool monotone = true;
+
+    set_expected(PROMPT);
+    rig.workers = &crews[0];
+    for (size_t bytes = 0; bytes < 2 << 20; bytes += 3 * 4096 + 512) {
+        enum err e;
+
+        rig_open(0, 0, false);
+        rig.setup.ram.base = rig.ram + 48; /* any alignment */
+        rig.setup.ram.bytes = bytes;
+        rig.setup.context = 16;
+        e = engine_open(&rig.engine, &rig.setup);
+        if (e != ERR_OK) {
+            refused++;
+            monotone = monotone && e == ERR_NO_SPACE && least == 0;
+            continue;
+        }
+        least = least == 0 ? bytes : least;
+        e = engine_load(&rig.engine, &rig.setup);
+        loaded += e == ERR_OK && append(0, 5) == ERR_OK;
+    }
+    OK(monotone && refused > 10 && loaded > 50,
+       "of RAM sizes %u are refused, and from %d KiB on %u run", refused, (int)(least / 1024),
+       loaded);
+}
+
+/* A head that goes on behind its matrix: the last tile would not fit its slot. */
+static void test_long_head(void)
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_extent *x = (struct ingot_extent *)(void *)(rig.model + h->extents.offset) +
+                             h->params.n_layers + 1;
+
+    memset(rig.model + rig.model_bytes, 0, 1 << 20);
+    rig.model_bytes += 1 << 20;
+    x->bytes += 1 << 20;
+    place_extent(x, rig.model, x->offset, x->offset + x->bytes);
+    h->file_bytes = rig.model_bytes;
+    h->extents.crc32c = crc32c(0, rig.model + h->extents.offset, (size_t)h->extents.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+    OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.engine.problem, "head: bytes is"),
+       "%s", rig.engine.problem);
+}
+
+static void test_open(void)
+{
+    uint8_t kept = rig.model[3];
+
+    rig.model[3] ^= 1;
+    OK(rig_open(0, 0, false) == ERR_BAD_MAGIC &&
+           strncmp(rig.engine.problem, "models/made-up.ingot: ", 22) == 0,
+       "%s", rig.engine.problem);
+    rig.model[3] = kept;
+    rig_open(0, 0, false);
+    rig.file.bytes = 4000;
+    OK(engine_open(&rig.engine, &rig.setup) == ERR_TRUNCATED, "%s", rig.engine.problem);
+    rig.file.bytes = 40000;
+    OK(engine_open(&rig.engine, &rig.setup) == ERR_TRUNCATED, "%s", rig.engine.problem);
+    for (long sector = 0; sector < 20; sector += 19) {
+        rig_open(0, 0, false);
+        rig.fake.fail_sector = sector;
+        rig.fake.fail_times = 1000;
+        OK(engine_open(&rig.engine, &rig.setup) == ERR_IO &&
+               strstr(rig.engine.problem, "sector ") != NULL,
+           "%s", rig.engine.problem);
+    }
+}
+
+int main(void)
+{
+    static const char *const shapes[] = { "tiny", "untied" };
+
+    for (unsigned i = 0; i < 3; i++)
+        workers_start(&crews[i], 1u << i);
+    for (int i = 0; i < 2; i++) {
+        struct rig_limits l;
+
+        printf("# %s\n", shapes[i]);
+        rig_make_model(shapes[i], i == 0 ? INGOT_Q8_0 : INGOT_Q4_0);
+        l = rig_limits();
+        rig_ids(ids, CONTEXT);
+        set_expected(PROMPT);
+        test_one_result(l);
+        test_full_context(l);
+        test_stop(0, "resident");
+        test_stop(l.least, "two slots");
+        test_visit(l);
+        test_memory();
+        test_open();
+        test_long_head();
+    }
+    test_mixed_types();
+    return tap_done();
+}

@@ -1,0 +1,365 @@
+/* Speculative decoding changes nothing but the number of passes: logits and cache bit for bit, and
+ * the text of whole conversations. */
+#include "runtime/session/speculative.h"
+
+#include "runtime/chat/chat.h"
+#include "runtime/console/console.h"
+#include "runtime/session/ngram.h"
+#include "runtime/base/crc32c.h"
+#include "tests/unit/session/draft.h"
+
+enum { CONTEXT = 256, VOCAB = 512 };
+
+/* ---- n-grams --------------------------------------------------------------------------------- */
+
+/* The last `length` tokens stand earlier, and `expected` follows. */
+static bool guesses_are(const char *ids, uint32_t length, const char *expected)
+{
+    uint32_t text[64], n = (uint32_t)strlen(ids), most = (uint32_t)strlen(expected);
+
+    for (uint32_t i = 0; i < n; i++)
+        text[i] = (uint32_t)ids[i];
+    if (ngram_guess(text, n, most) != length)
+        return false;
+    for (uint32_t i = 0; i < most; i++) {
+        if (text[n + i] != (uint32_t)expected[i])
+            return false;
+    }
+    return true;
+}
+
+static void test_ngram(void)
+{
+    OK(guesses_are("", 0, "") && guesses_are("a", 0, "") && guesses_are("abc", 0, ""),
+       "nothing repeats, nothing is guessed");
+    OK(guesses_are("abcdab", 2, "cdab"), "two tokens stand earlier");
+    OK(guesses_are("abcdxb", 1, "cd"), "or one");
+    OK(guesses_are("abcxbcyabc", 3, "xbc"), "the longer match before the later one");
+    OK(guesses_are("abxabyab", 2, "yab"), "the later of two that are equally long");
+    OK(guesses_are("abcdefxabcdefyabcdef", 4, "yabc"), "four tokens tell as much as six");
+    OK(guesses_are("abcab", 2, "cabcabca"), "a period goes on beyond the text");
+    OK(guesses_are("aaaa", 3, "aaaaaaaa"), "a run of one token");
+}
+
+/* ---- logits, cache and hash ------------------------------------------------------------------ */
+
+static uint32_t ids[CONTEXT + 16];
+static float expected[CONTEXT][VOCAB]; /* after ids[i] */
+
+static void set_expected(void)
+{
+    rig.guesses = ENGINE_NO_GUESSES;
+    if (rig_start(0, 1, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    rig_ids(ids, CONTEXT);
+    for (uint32_t i = 0; i < CONTEXT; i++) {
+        if (engine_append(&rig.engine, ids + i, 1, NULL, NULL) != ERR_OK)
+            rig_die(rig.engine.problem);
+        memcpy(expected[i], rig.engine.logits, sizeof expected[i]);
+    }
+}
+
+static bool is_after(uint32_t n)
+{
+    return rig.engine.kv.length == n && rig.engine.logits != NULL &&
+           memcmp(rig.engine.logits, expected[n - 1], sizeof expected[0]) == 0;
+}
+
+/* Runs of every length, of which the first `right` guesses are right, to the context's end. */
+static bool runs_agree(size_t limit, bool in_place, uint32_t chunk, uint32_t *passes)
+{
+    struct engine *e = &rig.engine;
+    bool good = rig_start(limit, chunk, in_place) == ERR_OK;
+    uint32_t most = engine_most_guesses(e);
+
+    *passes = 0;
+    for (uint32_t at = 0, run = 0; good && at < CONTEXT; run++, ++*passes) {
+        uint32_t n = run % (most + 1), right = run * 5 % (most + 2);
+
+        n = n < CONTEXT - at - 1 ? n : CONTEXT - at - 1;
+        memcpy(e->ids + at, ids + at, (n + 1) * sizeof *ids);
+        for (uint32_t i = right; i < n; i++)
+            e->ids[at + 1 + i] = (ids[at + 1 + i] + 1 + i) % VOCAB;
+        good = engine_append_guesses(e, n, NULL, NULL) == ERR_OK && is_after(++at);
+        while (good && at < CONTEXT && engine_was_guessed(e, ids[at])) {
+            engine_take_guess(e);
+            good = is_after(++at);
+        }
+        good = good && (at == CONTEXT || e->n_ahead == 0);
+    }
+    return good && memcmp(e->ids, ids, CONTEXT * sizeof *ids) == 0;
+}
+
+static void test_runs(struct rig_limits l)
+{
+    static const char *const kv[] = { "f16", "", "f32" };
+    const struct {
+        const char *name;
+        size_t limit;
+        bool in_place;
+        uint32_t chunk;
+    } forms[] = {
+        { "resident", 0, false, 0 },          { "in place", 0, true, 0 },
+        { "two slots", l.least, false, 0 },   { "head pinned", l.untiled, false, 0 },
+        { "chunks of 3", l.least, false, 3 },
+    };
+
+    for (int type = KV_F16; type <= KV_F32; type += 2) {
+        uint64_t hash;
+
+        rig.kv_type = (enum kv_type)type;
+        set_expected();
+        hash = rig.engine.logits_hash;
+        rig.guesses = ENGINE_GUESSES;
+        for (size_t f = 0; f < 5; f++) {
+            uint32_t passes;
+            bool good = runs_agree(forms[f].limit, forms[f].in_place, forms[f].chunk, &passes);
+
+            OK(good && rig.engine.logits_hash == hash && passes < CONTEXT,
+               "kv=%s, %s: %u positions in %u passes, the same logits and hash", kv[type],
+               forms[f].name, CONTEXT, passes);
+        }
+    }
+    rig.kv_type = KV_F16;
+}
+
+static void test_room(struct rig_limits l)
+{
+    struct engine *e = &rig.engine;
+    size_t plain;
+
+    rig.guesses = ENGINE_NO_GUESSES;
+    rig_open(0, 0, false);
+    plain = e->plan.scratch_bytes;
+    OK(engine_most_guesses(e) == 0, "no guesses without being asked");
+    rig.guesses = ENGINE_GUESSES_IF_STREAMED;
+    rig_open(0, 0, false);
+    OK(engine_most_guesses(e) == 0 && e->plan.scratch_bytes == plain,
+       "nor room for them, resident");
+    rig_open(l.least, 0, false);
+    OK(engine_most_guesses(e) == 8 && e->plan.scratch_bytes == plain + 8 * VOCAB * sizeof(float),
+       "eight rows more where weights stream");
+    rig.guesses = ENGINE_GUESSES;
+    rig_open(0, 0, false);
+    OK(engine_most_guesses(e) == 8, "or where they were asked for");
+    rig_open(0, 3, false);
+    OK(engine_most_guesses(e) == 2, "and no more than a chunk");
+}
+
+/* ---- conversations --------------------------------------------------------------------------- */
+
+enum mode { PLAIN, NGRAM, DRAFT };
+static const char *const modes[] = { "plain", "n-grams", "a draft" };
+
+static struct options options;
+static struct chat chat;
+static char text[1 << 16];
+static size_t text_bytes;
+static int stop_after; /* characters until Ctrl-C; -1: never */
+
+static void keep_char(char c)
+{
+    if (text_bytes + 1 < sizeof text)
+        text[text_bytes++] = c;
+    text[text_bytes] = '\0';
+    stop_after -= stop_after > 0;
+}
+
+static int ctrl_c(void)
+{
+    if (stop_after != 0)
+        return CONSOLE_NO_BYTE;
+    stop_after = -1;
+    return 3;
+}
+
+static uint64_t thousand(void)
+{
+    return 1000;
+}
+
+static void open_chat(enum mode mode, const struct sampler_params *sampler, uint32_t n)
+{
+    struct console_port port = {
+        .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks, .ticks_hz = thousand
+    };
+
+    console_init(&port);
+    rig.guesses = mode == PLAIN ? ENGINE_NO_GUESSES : ENGINE_GUESSES;
+    if (mode == DRAFT)
+        start_with_draft(0);
+    else if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.engine.problem);
+    options_init(&options);
+    options.sampler = *sampler;
+    options.n = n;
+    options.ids = true;
+    options.spec = mode == NGRAM ? SPEC_NGRAM : mode == PLAIN ? SPEC_OFF : SPEC_AUTO;
+    options.draft[0] = mode == DRAFT ? 'd' : '\0';
+    stop_after = -1;
+    chat_open(&chat, &rig.engine, mode == DRAFT ? &draft : NULL, &options, NULL);
+}
+
+/* What is left of three turns: printed text without the line of figures, and the cache. */
+struct record {
+    char text[1 << 15];
+    size_t bytes;
+    uint32_t length, pending, right;
+    uint32_t ids[CONTEXT];
+};
+
+static void record_turn(struct record *r, const char *line, int stop)
+{
+    const char *at;
+
+    text_bytes = 0;
+    text[0] = '\0';
+    stop_after = stop;
+    r->bytes += (size_t)snprintf(r->text + r->bytes, sizeof r->text - r->bytes, "<%d>",
+                                 (int)chat_reply(&chat, line, strlen(line), true));
+    at = strstr(text, "[1");
+    if (at == NULL)
+        at = strstr(text, " new tokens");
+    r->bytes += (size_t)snprintf(r->text + r->bytes, sizeof r->text - r->bytes, "%.*s%s",
+                                 at != NULL ? (int)(at - text) : (int)text_bytes, text,
+                                 strstr(text, "ids:") != NULL ? strstr(text, "ids:") : "");
+    r->length = rig.engine.kv.length;
+    r->pending = chat.pending;
+    r->right += chat.speculative.stats.right;
+    memcpy(r->ids, rig.engine.ids, (r->length + r->pending) * sizeof *r->ids);
+}
+
+static void record(struct record *r, enum mode mode, const struct sampler_params *sampler,
+                   uint32_t n, int stop)
+{
+    memset(r, 0, sizeof *r);
+    open_chat(mode, sampler, n);
+    record_turn(r, "bade", stop);
+    record_turn(r, "gogo", stop);
+    record_turn(r, "bade gogo", -1);
+}
+
+static bool same_record(const struct record *a, const struct record *b)
+{
+    return a->bytes == b->bytes && memcmp(a->text, b->text, a->bytes) == 0 &&
+           a->length == b->length && a->pending == b->pending &&
+           memcmp(a->ids, b->ids, sizeof a->ids) == 0;
+}
+
+/* Many values of n= (0: to the context's end) and places of Ctrl-C, in three turns each. */
+static void test_conversations(const struct sampler_params *sampler, enum mode mode,
+                               const char *what)
+{
+    static struct record plain, other;
+    unsigned good_n = 0, good_stop = 0, right = 0;
+
+    for (uint32_t n = 0; n < 20; n += n < 4 ? 1 : 5) {
+        record(&plain, PLAIN, sampler, n, -1);
+        record(&other, mode, sampler, n, -1);
+        good_n += same_record(&plain, &other);
+        right += other.right;
+    }
+    for (int stop = 1; stop < 60; stop += 10) {
+        record(&plain, PLAIN, sampler, 40, stop);
+        record(&other, mode, sampler, 40, stop);
+        good_stop += same_record(&plain, &other);
+    }
+    OK(good_n == 8 && right > 0, "%s, %s: %u of 8 values of n=, %u guesses right", what,
+       modes[mode], good_n, right);
+    OK(good_stop == 6, "%s, %s: %u of 6 stops by Ctrl-C", what, modes[mode], good_stop);
+}
+
+static void put_stops(uint32_t id, uint32_t n)
+{
+    struct ingot_header *h = (void *)rig.model;
+    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+
+    c->n_stops = n;
+    c->stops[0] = id;
+    h->chat.crc32c = crc32c(0, c, (size_t)h->chat.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+}
+
+/* Each token of a reply as the one that ends it. */
+static void test_stop_tokens(const struct sampler_params *sampler)
+{
+    static struct record plain, other;
+    const struct ingot_chat *c = rig.engine.image.chat;
+    uint32_t reply[24], start, own = c->stops[0], n_own = c->n_stops;
+    unsigned good = 0;
+
+    open_chat(PLAIN, sampler, 24);
+    chat_reply(&chat, "bade", 4, true);
+    start = chat.reply_start;
+    memcpy(reply, rig.engine.ids + start, sizeof reply);
+    for (int i = 0; i < 24; i += 2) {
+        put_stops(reply[i], 1);
+        record(&plain, PLAIN, sampler, 24, -1);
+        record(&other, DRAFT, sampler, 24, -1);
+        good += same_record(&plain, &other) && plain.bytes > 0;
+    }
+    put_stops(own, n_own);
+    OK(good == 12, "%u of 12 stop tokens, three turns each", good);
+}
+
+/* ---- drafts that will not do ----------------------------------------------------------------- */
+
+static void test_refusals(void)
+{
+    static uint8_t *copy;
+    struct engine_setup small;
+    unsigned whole = 0;
+
+    start_with_draft(0);
+    copy = malloc((size_t)draft.image.header->tokenizer.bytes);
+    memcpy(copy, draft.image.tokenizer, (size_t)draft.image.header->tokenizer.bytes);
+    tokenizer_open(&draft.tokenizer, copy);
+    OK(speculative_check(&draft, &rig.engine) == ERR_OK, "the same vocabulary");
+    copy[(const uint8_t *)tokenizer_text(&draft.tokenizer, 400) - copy] ^= 1;
+    OK(speculative_check(&draft, &rig.engine) == ERR_UNSUPPORTED, "%s", draft.problem);
+    free(copy);
+    small = rig.setup;
+    small.draft = true;
+    for (small.ram.bytes = 1 << 16; engine_open(&draft, &small) != ERR_OK;
+         small.ram.bytes += 1 << 14)
+        whole += strstr(draft.problem, "a draft must lie in memory whole") != NULL;
+    OK(whole > 0 && draft.plan.residency == PLAN_RESIDENT && small.ram.bytes < RIG_RAM,
+       "%u sizes of RAM are too small for the whole draft, not %u KiB", whole,
+       (unsigned)(small.ram.bytes >> 10));
+    small.ram.bytes = RIG_RAM;
+    small.context = 100000;
+    OK(engine_open(&draft, &small) == ERR_OK && draft.plan.context == CONTEXT &&
+           draft.plan.residency == PLAN_RESIDENT,
+       "a longer context is cut to the draft's");
+    small.draft = false;
+    speculative_leave(&small, &draft);
+    OK((uint8_t *)small.ram.base + small.ram.bytes == rig.ram + RIG_RAM &&
+           (uint8_t *)small.ram.base >=
+               draft.arena.regions[ARENA_SCRATCH].base + draft.arena.regions[ARENA_SCRATCH].bytes,
+       "the model gets what the draft leaves, %u KiB less", (unsigned)(engine_bytes(&draft) >> 10));
+}
+
+int main(void)
+{
+    static const struct sampler_params greedy = { .temp = 0, .top_p = 1, .repeat = 1 };
+    static const struct sampler_params greedy_penalty = { .temp = 0, .top_p = 1, .repeat = 1.3f };
+    static const struct sampler_params warm = {
+        .temp = 0.3f, .top_p = 0.95f, .repeat = 1.05f, .top_k = 4, .min_p = 0.05f, .seed = 11
+    };
+    struct rig_limits limits;
+
+    rig_compute(false);
+    make_models();
+    limits = rig_limits();
+    test_ngram();
+    test_runs(limits);
+    test_room(limits);
+    test_conversations(&greedy, NGRAM, "greedy");
+    test_conversations(&greedy, DRAFT, "greedy");
+    test_conversations(&greedy_penalty, DRAFT, "greedy with a penalty");
+    test_conversations(&warm, NGRAM, "sampled");
+    test_stop_tokens(&greedy);
+    test_refusals();
+    return tap_done();
+}

@@ -1,0 +1,251 @@
+/* Which model is found where, on a board made up for the test: its struct board takes the place
+ * of the host's. */
+#include "runtime/storage/storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/memory_device.h"
+#include "flash_image/format.h"
+#include "runtime/console/console.h"
+#include "tests/unit/storage/fake_block.h"
+#include "tests/unit/storage/fat32_volume.h"
+#include "tests/unit/tap.h"
+
+enum { FLASH_BYTES = 16 * 4096, MODEL_BYTES = 3 * 4096 };
+
+static struct fake_block card, second;
+static struct block_device flash;
+static _Alignas(4096) uint8_t flash_memory[FLASH_BYTES], initrd_memory[FLASH_BYTES];
+static struct block_device *attached[BOARD_MAX_BLOCK];
+static unsigned n_attached;
+static struct machine machine;
+static struct storage storage;
+
+static char console[8192];
+static size_t console_bytes;
+static void keep_char(char c)
+{
+    if (console_bytes + 1 < sizeof console) {
+        console[console_bytes++] = c;
+        console[console_bytes] = '\0';
+    }
+}
+
+static int no_char(void)
+{
+    return CONSOLE_NO_BYTE;
+}
+
+static uint64_t now;
+static uint64_t made_up_ticks(void)
+{
+    return now += 10;
+}
+
+static uint64_t made_up_hz(void)
+{
+    return 1000;
+}
+
+static unsigned find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    memcpy(devices, attached, sizeof attached);
+    return n_attached;
+}
+
+const struct board board = {
+    .name = "made up",
+    .ticks = made_up_ticks,
+    .ticks_hz = made_up_hz,
+    .find_storage = find_storage,
+};
+
+static void put_ingot(uint8_t *memory, uint64_t bytes)
+{
+    struct ingot_header *h = (void *)memory;
+
+    memcpy(h->magic, INGOT_MAGIC, sizeof h->magic);
+    h->file_bytes = bytes;
+}
+
+static void put_model(const char *name83, char letter, uint32_t cluster, uint32_t bytes)
+{
+    const uint16_t name[7] = { (uint16_t)letter, '.', 'i', 'n', 'g', 'o', 't' };
+
+    volume_add_long(name, 7, volume_checksum(name83));
+    volume_add(name83, 0x20, cluster, bytes);
+    volume_chain(cluster, bytes / 512);
+}
+
+/* A card's volume: models/a.ingot at cluster 100, models/b.ingot at 200, and notes. */
+static void put_card(bool models)
+{
+    uint8_t *directory = volume_cluster(20);
+
+    volume_format();
+    volume_add("NOTES   TXT", 0x20, 50, 10);
+    volume_link(50, VOLUME_END);
+    volume_add("MODELS     ", 0x10, 20, 0);
+    volume_link(20, VOLUME_END);
+    memset(directory, 0, 512);
+    if (!models)
+        return;
+    put_model("AAAAAA~1ING", 'a', 100, MODEL_BYTES);
+    put_model("BBBBBB~1ING", 'b', 200, 4096);
+    memcpy(directory, volume_cluster(2) + 64, 128); /* from the root folder into models */
+    memset(volume_cluster(2) + 64, 0, 128);
+}
+
+/* Nothing attached, flash erased. */
+static void start_over(void)
+{
+    struct console_port port = {
+        .putc = keep_char, .getc = no_char, .ticks = made_up_ticks, .ticks_hz = made_up_hz
+    };
+
+    console_init(&port);
+    console_bytes = 0;
+    console[0] = '\0';
+    memset(&machine, 0, sizeof machine);
+    memset(flash_memory, 0xff, sizeof flash_memory);
+    memset(initrd_memory, 0, sizeof initrd_memory);
+    memory_device_open(&flash, "flash bank 1", flash_memory, FLASH_BYTES);
+    put_card(true);
+    fake_init(&card, volume, VOLUME_SECTORS);
+    card.dev.name = "the first card";
+    fake_init(&second, volume, VOLUME_SECTORS);
+    second.dev.name = "the second card";
+    n_attached = 0;
+}
+
+static void attach(struct block_device *d)
+{
+    attached[n_attached++] = d;
+}
+
+static enum err find(const char *name)
+{
+    storage_open(&storage, &machine);
+    return storage_find_model(&storage, name);
+}
+
+static bool says(const char *a, const char *b)
+{
+    return strstr(storage.problem, a) != NULL && strstr(storage.problem, b) != NULL;
+}
+
+static void test_nothing(void)
+{
+    start_over();
+    OK(find("") == ERR_NO_DEVICE && says("no card, flash or initrd found", "make card"), "%s",
+       storage.problem);
+    OK(find("flash") == ERR_NO_DEVICE && says("no flash found", "make card"), "%s",
+       storage.problem);
+    OK(find("initrd") == ERR_NO_DEVICE && says("no initrd found", ""), "%s", storage.problem);
+    attach(&flash);
+    OK(find("") == ERR_NO_DEVICE, "erased flash is no flash: %s", storage.problem);
+    OK(find("a") == ERR_NO_DEVICE && says("no a found", ""), "%s", storage.problem);
+    OK(find("flash") == ERR_BAD_MAGIC && says("flash bank 1", "first byte"),
+       "unless it is asked for: %s", storage.problem);
+}
+
+static void test_raw(void)
+{
+    start_over();
+    attach(&flash);
+    put_ingot(flash_memory, MODEL_BYTES);
+    OK(find("") == ERR_OK && storage.file.bytes == MODEL_BYTES &&
+           file_memory(&storage.file, 0, MODEL_BYTES) == flash_memory,
+       "flash with a model, used where it lies, as long as its header says");
+    OK(strcmp(storage.file.name, "flash bank 1") == 0, "and named %s", storage.file.name);
+    OK(strstr(console, "flash bank 1, 64.0 KiB, used in place") != NULL, "the log says so");
+    put_ingot(flash_memory, UINT64_MAX);
+    OK(find("flash") == ERR_OK && storage.file.bytes == FLASH_BYTES,
+       "a header that says more than the flash has gets the flash's size");
+    put_ingot(flash_memory, MODEL_BYTES);
+    machine.initrd.base = initrd_memory;
+    machine.initrd.bytes = FLASH_BYTES - 700;
+    put_ingot(initrd_memory, 2 * 4096);
+    OK(find("") == ERR_OK && file_memory(&storage.file, 0, 1) == initrd_memory &&
+           storage.file.bytes == 2 * 4096,
+       "an initrd comes before flash");
+    OK(find("flash") == ERR_OK && file_memory(&storage.file, 0, 1) == flash_memory,
+       "flash can be asked for");
+    OK(find("initrd") == ERR_OK && file_memory(&storage.file, 0, 1) == initrd_memory,
+       "and so can the initrd");
+    initrd_memory[2] = 0;
+    OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""), "%s", storage.problem);
+    machine.initrd.bytes = 100;
+    OK(find("") == ERR_OK && file_memory(&storage.file, 0, 1) == flash_memory,
+       "one of less than a sector is none");
+}
+
+static bool file_is(uint32_t cluster, uint64_t bytes)
+{
+    return storage.file.bytes == bytes &&
+           storage.file.extents[0].sector == VOLUME_DATA + cluster - 2;
+}
+
+static void test_card(void)
+{
+    start_over();
+    attach(&card.dev);
+    attach(&flash);
+    put_ingot(flash_memory, MODEL_BYTES);
+    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) && storage.file.device == &card.dev,
+       "a card comes before flash, its first model first");
+    OK(strstr(console, "models/a.ingot, 12.0 KiB") != NULL &&
+           strstr(console, "models/b.ingot, 4.00 KiB") != NULL,
+       "several models are logged");
+    OK(storage.file.timeout.ticks == made_up_ticks &&
+           storage.file.timeout.limit_ticks == 5 * made_up_hz(),
+       "with five seconds of patience");
+    OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path");
+    OK(find("B") == ERR_OK && file_is(200, 4096), "a name");
+    OK(strcmp(storage.file.name, "b.ingot") == 0, "the file is named %s", storage.file.name);
+    OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "models/"), "%s",
+       storage.problem);
+    OK(find("initrd") == ERR_NO_DEVICE, "initrd is not looked for on cards: %s", storage.problem);
+    OK(find("flash") == ERR_OK && storage.file.device == &flash, "flash is asked for");
+    OK(find("models/../") == ERR_NOT_FOUND, "%s", storage.problem);
+}
+
+static void test_several(void)
+{
+    start_over();
+    attach(&card.dev);
+    attach(&second.dev);
+    attach(&flash);
+    card.fail_sector = 0;
+    card.fail_times = 1000;
+    OK(find("") == ERR_OK && storage.file.device == &second.dev, "behind a failing card, the next");
+    OK(strstr(console, "the first card: ") != NULL && strstr(console, err_text(ERR_IO)) != NULL,
+       "and the failure is logged");
+    put_card(false);
+    card.fail_times = 1000;
+    OK(find("") == ERR_NOT_FOUND && says("no model", "models/"), "none anywhere: %s",
+       storage.problem);
+    put_ingot(flash_memory, MODEL_BYTES);
+    card.fail_times = 1000;
+    OK(find("") == ERR_OK && storage.file.device == &flash, "flash is the last to be looked at");
+
+    start_over();
+    attach(&card.dev);
+    memset(volume, 0, 512);
+    OK(find("") == ERR_NO_FILESYSTEM && says("the first card: ", "FAT32"), "%s", storage.problem);
+    start_over();
+    attach(&card.dev);
+    card.silent = true;
+    OK(find("") == ERR_TIMEOUT && says("the first card: ", err_text(ERR_TIMEOUT)), "%s",
+       storage.problem);
+}
+
+int main(void)
+{
+    test_nothing();
+    test_raw();
+    test_card();
+    test_several();
+    return tap_done();
+}

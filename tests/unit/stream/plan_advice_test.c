@@ -1,0 +1,170 @@
+/* What the planner predicts, what it advises, and what it gives up by itself. */
+#include "runtime/stream/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/stream/plan_rig.h"
+#include "tests/unit/tap.h"
+
+static void set_rates(uint64_t card, uint32_t decode_ps)
+{
+    request.rates.card = card;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        request.rates.decode[type] = decode_ps;
+        request.rates.prefill[type] = decode_ps;
+    }
+}
+
+static bool within(uint64_t a, uint64_t b, uint64_t percent)
+{
+    uint64_t difference = a > b ? a - b : b - a;
+
+    return difference * 100 <= b * percent;
+}
+
+/* A card that is slow, cores that are slow, and both at once. */
+static void test_prediction(void)
+{
+    uint64_t transfer, compute, limit;
+
+    set_params(512, 2048, 12, 8, 8, 2000, 256, true);
+    make_image(INGOT_Q8_0, 0);
+    OK(plan_with(0) == ERR_OK && plan.decode_ns == 0 && plan.prefill_ns == 0,
+       "without rates nothing is predicted");
+    limit = 2 * extents[1].bytes + extents[0].bytes + extents[13].bytes + 3 * extents[1].bytes;
+    set_rates(20000000, 1);
+    (void)plan_with((size_t)limit);
+    transfer = plan.layer_read * 50; /* ns at 20 MB/s */
+    OK(plan.n_pinned_layers == 3 && within(plan.decode_ns, transfer, 1) &&
+           within(plan.prefill_ns, transfer, 1),
+       "with a slow card the card is what it takes");
+    set_rates(2000000000, 10000);
+    (void)plan_with((size_t)limit);
+    compute = total_bytes() * 10;
+    OK(within(plan.decode_ns, compute, 2), "with slow cores the cores are");
+    OK(within(plan.prefill_ns, 128 * compute, 20) && plan.prefill_ns < 128 * compute,
+       "and a prompt's tokens each, but for the head");
+    set_rates(20000000, 10000);
+    request.rates.io_core = 100;
+    (void)plan_with((size_t)limit);
+    OK(within(plan.decode_ns, transfer + compute, 2), "where core 0 moves the data, it is the sum");
+    request.rates.io_core = 0;
+    set_rates(0, 10000);
+    (void)plan_with((size_t)limit);
+    OK(plan.decode_ns == 0, "a card of unknown rate predicts nothing");
+    (void)plan_with(0);
+    OK(plan.residency == PLAN_RESIDENT && within(plan.decode_ns, compute, 2),
+       "unless nothing streams");
+}
+
+/* What a layer takes beside its matrices, and the checksum of what comes. */
+static void test_rest(void)
+{
+    uint64_t transfer, compute, read;
+    size_t limit;
+
+    set_params(512, 2048, 12, 8, 8, 2000, 256, true);
+    make_image(INGOT_Q8_0, 0);
+    set_rates(0, 10000);
+    (void)plan_with(0);
+    compute = plan.decode_ns;
+    transfer = plan.prefill_ns;
+    request.rates.layer = 1000000;
+    (void)plan_with(0);
+    OK(plan.decode_ns == compute + 12 * 1000000, "each layer has a rest");
+    OK(plan.prefill_ns == transfer + 12 * 128 * 1000000ull, "and for each token of a chunk");
+    request.rates.layer = 0;
+    set_rates(2000000000, 10000);
+    limit = (size_t)(2 * extents[1].bytes + extents[0].bytes + extents[13].bytes);
+    (void)plan_with(limit);
+    compute = plan.decode_ns;
+    read = plan.layer_read;
+    request.rates.check = 2000;
+    (void)plan_with(limit);
+    OK(plan.n_streamed_layers == 12 && within(plan.decode_ns, compute + read * 2, 2) &&
+           plan.decode_ns > compute,
+       "with slow cores a checksum adds to what they do");
+    request.rates.check = 500;
+    request.rates.cores = 4;
+    (void)plan_with(limit);
+    OK(within(plan.decode_ns, compute + read / 2, 2), "of four cores each one has a part");
+    request.rates.check = 2000;
+    request.rates.cores = 0;
+    request.rates.card = 20000000;
+    transfer = plan.layer_read * 50;
+    (void)plan_with(limit);
+    OK(within(plan.decode_ns, transfer, 2), "with a slow card it is done in the waits");
+    request.rates.card = 2000000000;
+    request.rates.check = 0;
+    limit = 2 * (size_t)extents[1].bytes + 65536;
+    (void)plan_with(limit);
+    compute = plan.decode_ns;
+    request.rates.check = 2000;
+    (void)plan_with(limit);
+    OK(plan.tiled_head &&
+           within(plan.decode_ns, compute + (plan.layer_read + plan.head_read) * 2, 2),
+       "the tiles of a head have one too");
+}
+
+/* What the advice says comes true. */
+static void test_advice(void)
+{
+    size_t rest, total;
+    const char *at;
+    char *end;
+
+    set_params(512, 1408, 12, 8, 8, 4000, 4096, true);
+    make_image(INGOT_Q8_0, 0);
+    total = (size_t)total_bytes();
+    (void)plan_with(0);
+    rest = (size_t)(up(plan.kv_bytes, INGOT_PAGE) + up(plan.scratch_bytes, INGOT_PAGE));
+    request.arena_bytes = total + rest - (12u << 20);
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "12 MiB short: %s", plan.advice);
+    at = strstr(plan.advice, "with ctx=");
+    OK(at != NULL && strstr(plan.advice, "as q4_0") != NULL && strtoul(at + 9, &end, 10) < 4096,
+       "it names a type and a context");
+    request.context = at != NULL ? (uint32_t)strtoul(at + 9, NULL, 10) : 0;
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.advice[0] == '\0',
+       "ctx=%u is resident", plan.context);
+    request.context *= 2;
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "and twice as much is not");
+    OK(plan_bytes_as(&image, INGOT_Q8_0) >= total &&
+           plan_bytes_as(&image, INGOT_Q8_0) < total + 14 * INGOT_PAGE,
+       "the size in a type is reckoned up to the rounding of the extents");
+    request.context = 0;
+    make_image(INGOT_Q4_0, 0);
+    request.arena_bytes = total + rest - (12u << 20);
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
+}
+
+/* A chunk that is in the way gets smaller, unless it was asked for. */
+static void test_chunk(void)
+{
+    size_t full, total;
+
+    set_params(512, 1408, 4, 8, 8, 4000, 1024, true);
+    make_image(INGOT_Q8_0, 0);
+    total = (size_t)total_bytes();
+    (void)plan_with(0);
+    full = total + (size_t)(up(plan.kv_bytes, INGOT_PAGE) + up(plan.scratch_bytes, INGOT_PAGE)) +
+           2 * INGOT_PAGE;
+    request.arena_bytes = full;
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk == 128,
+       "room for all: 128 tokens");
+    request.arena_bytes = full - (1u << 20);
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk < 128,
+       "a MiB less: %u tokens, and still resident", plan.chunk);
+    request.chunk = 128;
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED && plan.chunk == 128,
+       "asked for, it stays");
+}
+
+int main(void)
+{
+    test_prediction();
+    test_rest();
+    test_advice();
+    test_chunk();
+    return tap_done();
+}

@@ -1,0 +1,389 @@
+/* The planner over models of many shapes and every limit, and at the format's bounds. */
+#include "runtime/stream/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/block_device.h"
+#include "runtime/compute/activations.h"
+#include "runtime/compute/kv_cache.h"
+#include "tests/unit/stream/plan_rig.h"
+#include "tests/unit/tap.h"
+
+static struct plan other;
+
+/* Every row in one tile, the tiles in order, every byte from matrix to the extent's end in at
+ * least one, each inside a slot and on sectors, and their sum as planned. */
+static bool tiles_cover(void)
+{
+    const struct ingot_tensor *w = image_tensor(&image, INGOT_OUTPUT, INGOT_NO_LAYER);
+    const struct ingot_extent *x = &extents[w->extent];
+    size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
+    uint64_t at = x->offset + w->offset, sum = 0;
+    uint32_t row = 0;
+
+    for (uint32_t i = 0; i < plan.n_tiles; i++) {
+        struct plan_tile t;
+
+        plan_head_tile(&plan, &image, i, &t);
+        if (t.first_row != row || t.n_rows == 0 || t.first_row % 8 != 0 ||
+            t.offset % SECTOR_BYTES != 0 || t.bytes % SECTOR_BYTES != 0 || t.offset > at ||
+            t.bytes > plan.slot_bytes || t.offset + t.bytes > x->offset + x->bytes ||
+            t.offset + t.skip != x->offset + w->offset + (uint64_t)row * row_bytes ||
+            t.offset + t.bytes < x->offset + w->offset + ((uint64_t)row + t.n_rows) * row_bytes) {
+            return false;
+        }
+        at = t.offset + t.bytes;
+        row += t.n_rows;
+        sum += t.bytes;
+    }
+    return row == header.params.vocab && at == x->offset + x->bytes && sum == plan.head_read;
+}
+
+/* The sums of a plan, from which extents it pins. */
+static bool sums_agree(void)
+{
+    uint32_t n = header.params.n_layers;
+    uint64_t pinned = 0, layers = 0;
+    uint32_t n_pinned = 0;
+
+    for (uint32_t i = 0; i < n + 2; i++) {
+        bool layer = i >= 1 && i <= n;
+
+        pinned += plan.pinned[i] ? extents[i].bytes : 0;
+        n_pinned += layer && plan.pinned[i];
+        layers += layer && !plan.pinned[i] ? extents[i].bytes : 0;
+        if (layer && !plan.pinned[i] && plan.slot_bytes < extents[i].bytes) {
+            return false;
+        }
+    }
+    if (plan.tiled_head && !header.params.tied) {
+        pinned += up(header.params.dim * sizeof(float), INGOT_PAGE);
+    }
+    return plan.pinned_bytes == pinned && plan.layer_read == layers &&
+           plan.n_pinned_layers == n_pinned && plan.n_streamed_layers == n - n_pinned &&
+           plan.io_bytes == plan.n_slots * plan.slot_bytes + plan.n_rows * plan.row_bytes +
+                                plan.row_sums_bytes &&
+           (plan.residency == PLAN_RESIDENT) == (plan.io_bytes == 0) &&
+           plan.pinned[n + 1] == !(plan.tiled_head && !header.params.tied) &&
+           (plan.n_rows == 0) == plan.pinned[0] && (plan.n_tiles != 0) == plan.tiled_head;
+}
+
+/* Every row of a streamed embedding is inside the range that is read for it. */
+static bool rows_found(void)
+{
+    const struct ingot_tensor *t = &tensors[0];
+    size_t group = image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
+
+    for (uint32_t token = 0; token < header.params.vocab; token++) {
+        uint64_t first = extents[0].offset + t->offset + token / t->interleave * group;
+        uint64_t offset;
+        size_t bytes;
+
+        plan_embedding_range(&image, token, &offset, &bytes);
+        if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0 || offset > first ||
+            offset + bytes < first + group || offset + bytes > header.file_bytes ||
+            (plan.row_bytes != 0 && bytes != plan.row_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t named_bytes(void)
+{
+    const char *at = strstr(plan.problem, "at least ");
+
+    return at == NULL ? 0 : (size_t)strtoul(at + 9, NULL, 10) * 1024;
+}
+
+struct sweep {
+    bool limits, monotone, tiles, sums, cures, seen[3]; /* tiled, streamed, resident */
+    uint64_t read;                                      /* a token's bytes at the limit before */
+    size_t least;                                       /* that fits */
+    size_t n;
+};
+
+static void look(struct sweep *s, size_t limit)
+{
+    enum err e = plan_with(limit);
+    uint64_t read = plan.layer_read + plan.head_read + plan.row_bytes;
+
+    s->n++;
+    if (e != ERR_OK) {
+        size_t named = named_bytes();
+
+        s->monotone = s->monotone && e == ERR_NO_SPACE && s->least == 0;
+        s->cures = s->cures && named > limit && strstr(plan.problem, "raise mem=") != NULL &&
+                   plan_with(named) == ERR_OK && plan_with(named - 1024) == ERR_NO_SPACE;
+        return;
+    }
+    s->least = s->least == 0 ? limit : s->least;
+    s->monotone = s->monotone && read <= s->read;
+    s->read = read;
+    s->limits = s->limits && plan.pinned_bytes + plan.io_bytes <= limit;
+    s->sums = s->sums && sums_agree();
+    s->tiles = s->tiles && (!plan.tiled_head || tiles_cover());
+    s->seen[plan.residency == PLAN_RESIDENT ? 2 : plan.tiled_head ? 0 : 1] = true;
+}
+
+static void test_sweep(const char *name, bool every_form)
+{
+    struct sweep s = { true, true, true, true, true, { false }, UINT64_MAX, 0, 0 };
+    uint64_t total = total_bytes();
+
+    for (size_t limit = 1; limit < total - 1; limit += 333 + total / 4000) {
+        look(&s, limit);
+    }
+    look(&s, total - 1);
+    look(&s, total + 1);
+    OK(plan_with(total) == ERR_OK && plan.residency == PLAN_RESIDENT &&
+           plan.pinned_bytes == total && plan.layer_read + plan.head_read == 0,
+       "%s: %d bytes are resident in as many", name, (int)total);
+    OK(s.limits, "%s: pinned and slots keep each of %d limits", name, (int)s.n);
+    OK(s.monotone, "%s: from %d bytes on it fits, and more memory never reads more", name,
+       (int)s.least);
+    OK(s.cures, "%s: the refusal names what is enough, and no KiB more", name);
+    OK(s.sums, "%s: the sums are those of what is pinned", name);
+    OK(s.tiles, "%s: tiles cover the matrix", name);
+    OK(!every_form || (s.seen[0] && s.seen[1] && s.seen[2]), "%s: in tiles, streamed, resident",
+       name);
+    (void)plan_with(s.least);
+    OK(rows_found(), "%s: every embedding row is in its range", name);
+}
+
+static void test_shapes(void)
+{
+    static const enum ingot_type types[] = { INGOT_F32, INGOT_Q8_0, INGOT_Q4_0 };
+    static const char *const names[] = { "f32", "q8_0", "q4_0" };
+
+    for (int tied = 0; tied < 2; tied++) {
+        for (int i = 0; i < 3; i++) {
+            char name[64];
+
+            snprintf(name, sizeof name, "64 wide, 4 layers, %s, %s", names[i],
+                     tied ? "tied" : "untied");
+            set_params(64, 172, 4, 8, 4, 515, 256, tied);
+            make_image(types[i], 0);
+            test_sweep(name, true);
+            snprintf(name, sizeof name, "wide vocabulary, %s, %s", names[i],
+                     tied ? "tied" : "untied");
+            set_params(96, 128, 3, 6, 2, 9001, 256, tied);
+            make_image(types[i], 0);
+            test_sweep(name, true);
+            snprintf(name, sizeof name, "a gap before the matrices, %s, %s", names[i],
+                     tied ? "tied" : "untied");
+            make_image(types[i], 192);
+            test_sweep(name, true);
+            snprintf(name, sizeof name, "one layer, 3 tokens, %s, %s", names[i],
+                     tied ? "tied" : "untied");
+            set_params(2, 1, 1, 1, 1, 3, 1, tied);
+            make_image(types[i], 0);
+            test_sweep(name, false);
+        }
+    }
+}
+
+/* Many lengths of the matrix and of its last tile, in the smallest slots. */
+static void test_tiles(void)
+{
+    static const uint32_t dims[] = { 16, 32, 64, 96, 160, 288 };
+    unsigned n = 0, n_tiled = 0, good = 0;
+
+    for (uint32_t vocab = 1; vocab < 4000; vocab += 13) {
+        for (uint32_t i = 0; i < 6 * 3 * 2; i++) {
+            static const enum ingot_type types[] = { INGOT_F32, INGOT_Q8_0, INGOT_Q4_0 };
+
+            set_params(dims[i % 6], 32, 2, 2, 2, vocab, 16, i / 18 != 0);
+            make_image(types[i / 6 % 3], 64 * (vocab % 3));
+            (void)plan_with(1);
+            n++;
+            if (plan_with(named_bytes()) != ERR_OK || !plan.tiled_head) {
+                continue;
+            }
+            n_tiled++;
+            good += tiles_cover();
+        }
+    }
+    OK(n_tiled > n / 3 && good == n_tiled, "%u of %u models have their head in tiles, %u well",
+       n_tiled, n, good);
+}
+
+/* Without mem= the arena is the limit, and every region is cut in pages. */
+static void test_arena(void)
+{
+    size_t most = 0;
+    bool fits = true, later = true, named = true, ok = false;
+
+    set_params(64, 172, 4, 8, 4, 515, 256, true);
+    make_image(INGOT_Q8_0, 0);
+    request.extra_scratch = 1000 * 64;
+    for (size_t bytes = 0; bytes < (3u << 20); bytes += 509) {
+        request.arena_bytes = bytes;
+        if (plan_with(0) != ERR_OK) {
+            later = later && !ok;
+            named = named && strstr(plan.problem, "ctx=") != NULL;
+            continue;
+        }
+        ok = true;
+        most = (size_t)(up(plan.pinned_bytes, INGOT_PAGE) + up(plan.io_bytes, INGOT_PAGE) +
+                        up(plan.kv_bytes, INGOT_PAGE) + up(plan.scratch_bytes, INGOT_PAGE));
+        fits = fits && most <= bytes && plan.scratch_bytes > request.extra_scratch;
+    }
+    OK(ok && fits, "the regions in pages never exceed the arena");
+    OK(later, "and once it fits it fits");
+    OK(named, "below, the cure is another model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
+    request.in_place = true;
+    request.arena_bytes = most;
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_IN_PLACE && plan.pinned_bytes == 0 &&
+           plan.io_bytes == 0,
+       "in place takes neither weights nor slots");
+    OK(plan_with(total_bytes() - 1) == ERR_OK && plan.residency == PLAN_STREAMED,
+       "with mem= the weights are copied all the same");
+}
+
+static void test_context(void)
+{
+    set_params(64, 172, 4, 8, 4, 512, 9000, true);
+    make_image(INGOT_Q8_0, 0);
+    OK(plan_with(0) == ERR_OK && plan.context == PLAN_DEFAULT_CONTEXT &&
+           plan.chunk == PLAN_DEFAULT_CHUNK,
+       "a long context is cut to %u", plan.context);
+    request.context = 9000;
+    OK(plan_with(0) == ERR_OK && plan.context == 9000, "unless it is asked for");
+    request.context = 9001;
+    OK(plan_with(0) == ERR_BAD_ARGUMENT && strstr(plan.problem, "9001") != NULL &&
+           strstr(plan.problem, "9000") != NULL,
+       "%s", plan.problem);
+    request.context = 5;
+    OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk is no longer");
+    other = plan;
+    request.chunk = 3;
+    OK(plan_with(0) == ERR_OK && plan.chunk == 3 && plan.kv_bytes == other.kv_bytes &&
+           plan.scratch_bytes < other.scratch_bytes,
+       "a smaller chunk takes less work space");
+    header.params.context = 7;
+    request.context = 0;
+    request.chunk = UINT32_MAX;
+    OK(plan_with(0) == ERR_OK && plan.context == 7 && plan.chunk == 7, "a short model's is kept");
+}
+
+/* The largest of everything: the sums in 128 bits are those that the plan has in 64. */
+static void test_bounds(void)
+{
+    for (int tied = 0; tied < 2; tied++) {
+        unsigned __int128 kv, total = 0;
+
+        set_params(INGOT_MAX_DIM, INGOT_MAX_HIDDEN, INGOT_MAX_LAYERS, INGOT_MAX_HEADS,
+                   INGOT_MAX_HEADS, INGOT_MAX_VOCAB, INGOT_MAX_CONTEXT, tied);
+        make_image(INGOT_F32, 0);
+        request.context = INGOT_MAX_CONTEXT;
+        request.arena_bytes = SIZE_MAX / 2;
+        request.chunk = UINT32_MAX;
+        kv = (unsigned __int128)2 * 2 * INGOT_MAX_LAYERS * INGOT_MAX_CONTEXT * INGOT_MAX_DIM;
+        for (uint32_t i = 0; i < INGOT_MAX_LAYERS + 2; i++) {
+            total += extents[i].bytes;
+        }
+        OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.kv_bytes == kv &&
+               plan.pinned_bytes == total,
+           "at all bounds it is resident in an endless arena");
+        OK(plan.scratch_bytes > (size_t)INGOT_MAX_CONTEXT * INGOT_MAX_HIDDEN * 8,
+           "with work space for the whole context, %d GiB", (int)(plan.scratch_bytes >> 30));
+        OK(plan_with(1) == ERR_NO_SPACE && plan_with(named_bytes()) == ERR_OK && tiles_cover() &&
+               sums_agree() && plan.pinned_bytes + plan.io_bytes <= request.weight_limit,
+           "streamed it takes %d GiB", (int)(request.weight_limit >> 30));
+        request.arena_bytes = 1 << 20;
+        OK(plan_with(0) == ERR_NO_SPACE, "%s", plan.problem);
+    }
+}
+
+/* What lies between two layers that stream, a pinned head counted, is the same everywhere, as far as
+ * layers and their order can make it so. */
+static void test_spread(uint32_t vocab)
+{
+    set_params(64, 172, 12, 8, 4, vocab, 256, true);
+    make_image(INGOT_Q8_0, 0);
+    for (uint32_t pinned = 1; pinned < 10; pinned++) { /* with two more it is resident */
+        uint64_t layer = extents[1].bytes, gap = 0, least = UINT64_MAX, most = 0;
+        bool found = false;
+
+        (void)plan_with((size_t)(extents[0].bytes + extents[13].bytes + (2 + pinned) * layer));
+        for (uint32_t i = 0; i < 12; i++) {
+            if (plan.pinned[1 + i]) {
+                gap += layer;
+                continue;
+            }
+            least = found && gap < least ? gap : least;
+            most = found && gap > most ? gap : most;
+            found = true;
+            gap = 0;
+        }
+        OK(plan.n_pinned_layers == pinned && !plan.pinned[1] && !plan.tiled_head &&
+               most <= least + layer && (gap == 0 || gap + tensors[0].bytes < least + 2 * layer),
+           "%u of 12 layers pinned, %u tokens: %d to %d KiB between two that stream",
+           plan.n_pinned_layers, vocab, (int)(least >> 10), (int)(most >> 10));
+    }
+}
+
+/* SmolLM2-135M's shape, of which so many layers stream, and computing takes percent / 100 of the
+ * transfer. */
+static void plan_rated(uint32_t streamed, uint32_t percent)
+{
+    uint64_t ps = 1700, layer = extents[1].bytes, total = total_bytes();
+
+    memset(&request.rates, 0, sizeof request.rates);
+    request.rates.decode[INGOT_Q8_0] = (uint32_t)ps;
+    request.rates.prefill[INGOT_Q8_0] = (uint32_t)ps / 2;
+    request.rates.card = streamed * layer * percent / 100 * 1000000 / (total * ps / 1000000);
+    (void)plan_with((size_t)(total - (streamed - 2) * layer));
+}
+
+/* The head's place: in memory, but where tiles are predicted to be faster. */
+static void test_choice(void)
+{
+    uint32_t tiled = 0, wrong = 0, slower = 0;
+
+    set_params(576, 1536, 30, 9, 3, 49152, 2048, true);
+    make_image(INGOT_Q8_0, 0);
+    for (uint32_t streamed = 3; streamed <= 29; streamed++) {
+        for (uint32_t percent = 10; percent <= 400; percent += 30) {
+            struct plan_rates rates;
+
+            plan_rated(streamed, percent);
+            other = plan;
+            rates = request.rates;
+            wrong += !sums_agree() || plan.pinned_bytes + plan.io_bytes > request.weight_limit ||
+                     (plan.tiled_head && !tiles_cover());
+            tiled += plan.tiled_head;
+            memset(&request.rates, 0, sizeof request.rates);
+            (void)plan_with(request.weight_limit);
+            wrong += plan.tiled_head || plan.decode_ns != 0;
+            plan.rates = rates;
+            plan_predict(&plan, &image);
+            slower += other.tiled_head ? other.decode_ns * 103 >= plan.decode_ns * 100
+                                       : other.decode_ns != plan.decode_ns;
+        }
+    }
+    OK(tiled > 10 && tiled < 150 && wrong == 0 && slower == 0,
+       "%u of 378 plans have the head in tiles, each by 3 %% faster than with it in memory", tiled);
+    plan_rated(27, 100);
+    OK(plan.tiled_head && plan.n_streamed_layers < 23, "as with 27 layers and a card as fast");
+    plan_rated(27, 300);
+    OK(!plan.tiled_head, "not where the cores are what takes the time");
+    plan_rated(5, 100);
+    OK(!plan.tiled_head, "nor where few layers stream");
+}
+
+int main(void)
+{
+    test_shapes();
+    test_tiles();
+    test_arena();
+    test_context();
+    test_bounds();
+    test_spread(512);
+    test_spread(1500);
+    test_spread(4096);
+    test_choice();
+    return tap_done();
+}

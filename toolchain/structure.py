@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+"""Print figures of the C code's structure: functions, files, ternaries, files that need each other.
+
+    structure.py [--circles] [--long N] [FOLDER ...]
+
+It relies on the layout of .clang-format: a function's braces stand in the first column. Two files
+need each other if each names a function that the other defines, directly or through others."""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = ["boot", "board", "kernels", "runtime", "flash_image", "host", "examples", "include"]
+MOST_LINES = 60
+MOST_FILE = 500
+MOST_CIRCLE = 3
+
+
+def sources(folders):
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--"] + folders, cwd=ROOT,
+                           capture_output=True, text=True, check=True).stdout.split("\n")
+    return sorted({n for n in names if n.endswith((".c", ".h")) and os.path.exists(os.path.join(ROOT, n))})
+
+
+def without_comments(text):
+    """Comments and the insides of strings are blanked, lines stay."""
+    pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+    return pattern.sub(lambda m: ('""' if m[0][0] == '"' else "0" if m[0][0] == "'" else "")
+                       + "\n" * m[0].count("\n"), text)
+
+
+class Source:
+    def __init__(self, path):
+        self.path = path
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            self.text = f.read()
+        self.code = without_comments(self.text)
+        self.lines = self.text.count("\n")
+        self.functions = []  # (name, lines between the braces, is static)
+        if ".macro" not in self.text:
+            self.find_functions()
+
+    def find_functions(self):
+        lines = self.code.split("\n")
+        begin, head = None, ""
+        for i, line in enumerate(lines):
+            if line.startswith("{"):
+                before = " ".join(lines[max(0, i - 8):i])
+                before = re.split(r"[;}]", before)[-1]
+                name = re.search(r"(\w+)\s*\((?:[^()]|\([^()]*\)|\((?:[^()]|\([^()]*\))*\))*\)\s*$", before)
+                begin, head = (i, before) if name else (None, "")
+                title = name[1] if name else ""
+            elif line.startswith("}") and begin is not None:
+                self.functions.append((title, i - begin - 1, bool(re.search(r"\bstatic\b", head))))
+                begin = None
+
+
+def circles(files):
+    """Strongly connected files by the public functions that they name (Tarjan, without recursion)."""
+    owner = {}
+    for f in files:
+        for name, _, static in f.functions:
+            if not static and f.path.endswith(".c"):
+                owner.setdefault(name, f.path)
+    edges = {}
+    for f in files:
+        if f.path.endswith(".c"):
+            words = set(re.findall(r"\b[A-Za-z_]\w+\b", f.code))
+            own = {name for name, _, _ in f.functions}
+            edges[f.path] = sorted({owner[w] for w in words if w in owner and w not in own} - {f.path})
+    index, low, on, stack, found, count = {}, {}, set(), [], [], 0
+    for root in edges:
+        if root in index:
+            continue
+        work = [(root, 0)]
+        while work:
+            node, at = work.pop()
+            if at == 0:
+                index[node] = low[node] = count
+                count += 1
+                stack.append(node)
+                on.add(node)
+            for k in range(at, len(edges.get(node, []))):
+                other = edges[node][k]
+                if other not in index:
+                    work += [(node, k + 1), (other, 0)]
+                    break
+                if other in on:
+                    low[node] = min(low[node], index[other])
+            else:
+                if low[node] == index[node]:
+                    group = []
+                    while True:
+                        n = stack.pop()
+                        on.discard(n)
+                        group.append(n)
+                        if n == node:
+                            break
+                    if len(group) > 1:
+                        found.append(sorted(group))
+                if work:
+                    parent = work[-1][0]
+                    low[parent] = min(low[parent], low[node])
+    return sorted(found, key=len, reverse=True), edges
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    args.add_argument("--circles", action="store_true", help="who needs whom within a circle")
+    args.add_argument("--long", type=int, default=MOST_LINES, help="list functions longer than this")
+    args.add_argument("folders", nargs="*", default=FOLDERS)
+    o = args.parse_args()
+    files = [Source(p) for p in sources(o.folders)]
+    functions = [(n, name, f.path) for f in files for name, n, _ in f.functions]
+    lengths = [n for n, _, _ in functions]
+    lines = sum(f.lines for f in files)
+    ternaries = sum(len(re.findall(r"\?", f.code)) for f in files if ".macro" not in f.text)
+    found, edges = circles(files)
+    wrong = 0
+    print(f"{len(files)} files, {lines} lines, {len(functions)} functions: median "
+          f"{statistics.median(lengths) if lengths else 0:g} lines, longest {max(lengths, default=0)}; "
+          f"{ternaries} ternaries, {100 * ternaries / max(lines, 1):.2f} per 100 lines")
+    for n, name, path in sorted(functions, reverse=True):
+        if n > o.long:
+            print(f"  {n} lines: {path}: {name}")
+            wrong += n > MOST_LINES
+    for f in files:
+        if f.lines > MOST_FILE:
+            print(f"  {f.lines} lines: {f.path}")
+            wrong += "why this file is long" not in f.text[:600].lower()
+    for group in found:
+        print(f"  circle of {len(group)}: {' '.join(group)}")
+        wrong += len(group) > MOST_CIRCLE
+        for f in group if o.circles else []:
+            print(f"    {f} -> {' '.join(e for e in edges[f] if e in group)}")
+    print(f"structure: {wrong} beyond the limits")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
