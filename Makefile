@@ -100,7 +100,7 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
-            $(DRIVERS:%=board/drivers/%.c) $(wildcard runtime/*/*.c) \
+            $(foreach d,$(DRIVERS),$(wildcard board/drivers/*/$(d).c)) $(wildcard runtime/*/*.c) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
@@ -183,7 +183,7 @@ $(O)/asan/ingot: $(ASAN_OBJ)
 	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ $(HOST_LIBS) -o $@
 
 -include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d) \
-         $(patsubst %,$(O)/asan/obj/%.d,$(wildcard board/drivers/*.c))
+         $(patsubst %,$(O)/asan/obj/%.d,$(wildcard board/drivers/*/*.c))
 
 # ---- tests -----------------------------------------------------------------------------------
 
@@ -193,8 +193,8 @@ FUZZ := $(patsubst tests/fuzz/%_fuzz.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/*
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
 # Drivers that need no machine: a test has their registers, or their host, in its hands.
-TESTED_DRIVERS = $(wildcard board/drivers/sd_*.c board/drivers/sdhci*.c board/drivers/last_run.c \
-                 board/drivers/bcm_gpio.c board/drivers/bcm_watchdog.c board/drivers/spi_nor.c)
+TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c) board/drivers/block/spi_nor.c \
+                 $(addprefix board/drivers/soc/,last_run.c bcm_gpio.c bcm_watchdog.c)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@

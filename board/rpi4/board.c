@@ -1,11 +1,11 @@
 /* Raspberry Pi 4, 400 and CM4: BCM2711, four Cortex-A72. */
 #include "board/board.h"
 
-#include "board/drivers/bcm_sd.h"
-#include "board/drivers/generic_timer.h"
-#include "board/drivers/gic.h"
-#include "board/drivers/raspberry_pi.h"
-#include "board/drivers/serial.h"
+#include "board/drivers/irq/gic.h"
+#include "board/drivers/sd/bcm_sd.h"
+#include "board/drivers/serial/serial.h"
+#include "board/drivers/soc/generic_timer.h"
+#include "board/drivers/soc/raspberry_pi.h"
 #include "board/isa.h"
 #include "memory.h"
 

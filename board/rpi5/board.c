@@ -2,12 +2,12 @@
  * is not shared with rpi4 is this file alone. */
 #include "board/board.h"
 
-#include "board/drivers/bcm_sd.h"
-#include "board/drivers/generic_timer.h"
-#include "board/drivers/gic.h"
-#include "board/drivers/psci.h"
-#include "board/drivers/raspberry_pi.h"
-#include "board/drivers/serial.h"
+#include "board/drivers/irq/gic.h"
+#include "board/drivers/sd/bcm_sd.h"
+#include "board/drivers/serial/serial.h"
+#include "board/drivers/soc/generic_timer.h"
+#include "board/drivers/soc/psci.h"
+#include "board/drivers/soc/raspberry_pi.h"
 #include "board/isa.h"
 #include "memory.h"
 

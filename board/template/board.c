@@ -3,12 +3,12 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/ns16550.h"
-#include "board/drivers/plic.h"
-#include "board/drivers/riscv_timer.h"
-#include "board/drivers/sbi_machine.h"
-#include "board/drivers/serial.h"
-#include "board/drivers/tree_console.h"
+#include "board/drivers/irq/plic.h"
+#include "board/drivers/serial/ns16550.h"
+#include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/tree_console.h"
+#include "board/drivers/soc/riscv_timer.h"
+#include "board/drivers/soc/sbi_machine.h"
 #include "board/isa.h"
 #include "memory.h"
 

@@ -2,12 +2,12 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/generic_timer.h"
-#include "board/drivers/gic.h"
-#include "board/drivers/psci.h"
-#include "board/drivers/psci_machine.h"
-#include "board/drivers/serial.h"
-#include "board/drivers/tree_storage.h"
+#include "board/drivers/block/tree_storage.h"
+#include "board/drivers/irq/gic.h"
+#include "board/drivers/serial/serial.h"
+#include "board/drivers/soc/generic_timer.h"
+#include "board/drivers/soc/psci.h"
+#include "board/drivers/soc/psci_machine.h"
 #include "board/isa.h"
 #include "memory.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "board/device_tree.h"
-#include "board/drivers/sbi.h"
+#include "board/drivers/soc/sbi.h"
 #include "boot/riscv64/core.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"

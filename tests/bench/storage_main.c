@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "board/board.h"
-#include "board/drivers/sd_card.h"
+#include "board/drivers/sd/sd_card.h"
 #include "boot/boot.h"
-#include "runtime/console/console.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/console/console.h"
 #include "runtime/storage/file.h"
 
 enum {

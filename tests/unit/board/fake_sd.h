@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "board/drivers/sd_host.h"
+#include "board/drivers/sd/sd_host.h"
 
 enum { FAKE_IDLE, FAKE_READY, FAKE_IDENT, FAKE_STANDBY, FAKE_TRANSFER, FAKE_SENDING };
 enum { FAKE_SD_LOG = 256, FAKE_SD_SECTORS = 1 << 16, FAKE_SD_WRITTEN = 64 };

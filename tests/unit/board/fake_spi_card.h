@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "board/block_device.h"
-#include "board/drivers/sd_spi.h"
+#include "board/drivers/sd/sd_spi.h"
 
 enum { N_SECTORS = 4096, NEVER = -1 };
 

@@ -2,9 +2,9 @@
  * watchdog's, and the pins beside them. The test plays the page and the registers. */
 #include <string.h>
 
-#include "board/drivers/bcm_gpio.h"
-#include "board/drivers/bcm_watchdog.h"
-#include "board/drivers/last_run.h"
+#include "board/drivers/soc/bcm_gpio.h"
+#include "board/drivers/soc/bcm_watchdog.h"
+#include "board/drivers/soc/last_run.h"
 #include "board/isa.h"
 #include "tests/unit/tap.h"
 

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "board/drivers/receive_ring.c"
+#include "board/drivers/serial/receive_ring.c"
 #include "tests/unit/tap.h"
 
 enum { MANY = 1000000 };

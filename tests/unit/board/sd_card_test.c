@@ -1,7 +1,7 @@
 /* The registers of cards, their start, and the block device over a host that does as told. */
 #include <stdlib.h>
 
-#include "board/drivers/sd_card.h"
+#include "board/drivers/sd/sd_card.h"
 #include "tests/unit/board/fake_sd.h"
 #include "tests/unit/tap.h"
 

@@ -1,9 +1,9 @@
 /* SD over SPI against a card made of bytes, which checks every checksum and can misbehave. */
-#include "board/drivers/sd_spi.h"
+#include "board/drivers/sd/sd_spi.h"
 
 #include <string.h>
 
-#include "board/drivers/sd_card.h"
+#include "board/drivers/sd/sd_card.h"
 #include "tests/unit/board/fake_spi_card.h"
 #include "tests/unit/tap.h"
 

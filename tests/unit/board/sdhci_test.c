@@ -3,8 +3,8 @@
  * controller is half of the file's length, and of no use to another test. */
 #include <stdlib.h>
 
-#include "board/drivers/sd_card.h"
-#include "board/drivers/sdhci_registers.h"
+#include "board/drivers/sd/sd_card.h"
+#include "board/drivers/sd/sdhci_registers.h"
 #include "tests/unit/board/fake_sd.h"
 #include "tests/unit/tap.h"
 

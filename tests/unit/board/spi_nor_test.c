@@ -1,5 +1,5 @@
 /* Serial NOR flash against a chip made of bytes. */
-#include "board/drivers/spi_nor.h"
+#include "board/drivers/block/spi_nor.h"
 
 #include <string.h>
 

@@ -1,0 +1,24 @@
+/* Parallel NOR flash with a Common Flash Interface (JESD68.01), used in place. Two 16-bit chips
+ * side by side on a 32-bit bus, as on QEMU's virt machines. Read only. */
+#ifndef INGOT_BOARD_DRIVERS_BLOCK_CFI_FLASH_H
+#define INGOT_BOARD_DRIVERS_BLOCK_CFI_FLASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+
+struct cfi_flash {
+    uintptr_t base;
+    uint64_t bytes; /* of the bank, as the chips answer */
+    char name[40];
+};
+
+/* Query the bank at base, whose address window has `bytes` bytes, and fill out; out->memory is
+ * base. The window must be mapped writable for the query, as device memory on real hardware;
+ * afterwards it is read only. ERR_NO_DEVICE: the chips do not answer as CFI says. */
+enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
+                         struct block_device *out);
+
+#endif

@@ -1,0 +1,105 @@
+#include "board/drivers/block/tree_storage.h"
+
+#include "board/isa.h"
+
+enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200 };
+
+static void add_card(struct tree_storage *s, uintptr_t mmio)
+{
+    if (mmu_map(mmio, VIRTIO_BYTES, MAP_DEVICE) == ERR_OK &&
+        virtio_blk_probe(&s->cards[s->n_devices], mmio, &s->devices[s->n_devices]) == ERR_OK)
+        s->n_devices++;
+}
+
+/* QEMU fills the slots from the highest address down, in the order of its command line, while the
+ * tree may list them either way: so the next one is always the highest below the last. */
+static void find_cards(struct tree_storage *s, const struct device_tree *tree)
+{
+    uint64_t last = UINT64_MAX;
+
+    for (unsigned slot = 0; slot < MAX_SLOTS && s->n_devices < BOARD_MAX_BLOCK; slot++) {
+        struct device_tree_node node;
+        uint64_t base, best = 0;
+
+        device_tree_begin(&node);
+        while (device_tree_next_compatible(tree, &node, "virtio,mmio"))
+            if (device_tree_reg(tree, &node, 0, &base, NULL) && base < last && base > best)
+                best = base;
+        if (best == 0)
+            return;
+        add_card(s, (uintptr_t)best);
+        last = best;
+    }
+}
+
+/* The machines with a tree and PCI Express are emulated ones: the bus is coherent, and reaches all
+ * of memory. */
+static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_t mmio)
+{
+    struct block_device *device = &s->devices[s->n_devices];
+    struct sdhci_setup setup = {
+        .mmio = mmio,
+        .window = { .offset = 0, .end = UINT64_MAX, .coherent = true },
+        .ticks = board.ticks,
+        .ticks_hz = board.ticks_hz(),
+    };
+
+    if (sdhci_open(&slot->host, &setup) == ERR_OK) {
+        sd_card_open(&slot->card, &slot->host.host, "SD card at ", mmio, device);
+        s->n_devices++;
+    }
+}
+
+static void find_slots(struct tree_storage *s, const struct device_tree *tree)
+{
+    enum { CLASS_SD_HOST = 0x0805 }; /* PCI Code and ID Assignment, base class 08h */
+    struct pci_ecam pci;
+    unsigned function = 0, n = 0;
+
+    if (pci_ecam_find(&pci, tree) != ERR_OK)
+        return;
+    for (; n < TREE_STORAGE_SLOTS && s->n_devices < BOARD_MAX_BLOCK &&
+           pci_ecam_next(&pci, &function, CLASS_SD_HOST);
+         function++) {
+        uintptr_t mmio = pci_ecam_enable(&pci, function);
+
+        if (mmio != 0)
+            add_slot(s, &s->slots[n++], mmio);
+    }
+}
+
+static void add_bank(struct tree_storage *s, uintptr_t base, size_t bytes)
+{
+    struct block_device *device = &s->devices[s->n_devices];
+
+    /* Uncached normal memory, where unaligned and vector loads work. */
+    if (mmu_map(base, bytes, MAP_UNCACHED) == ERR_OK &&
+        cfi_flash_probe(&s->banks[s->n_devices], base, bytes, device) == ERR_OK)
+        s->n_devices++;
+}
+
+static void find_flash(struct tree_storage *s, const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base, bytes;
+
+    device_tree_begin(&node);
+    while (device_tree_next_compatible(tree, &node, "cfi-flash"))
+        for (unsigned bank = 0;
+             s->n_devices < BOARD_MAX_BLOCK && device_tree_reg(tree, &node, bank, &base, &bytes);
+             bank++)
+            if (base != 0) /* a bank there is for firmware, and NULL stays unmapped */
+                add_bank(s, (uintptr_t)base, (size_t)bytes);
+}
+
+unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
+                           struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    storage->n_devices = 0;
+    find_cards(storage, tree);
+    find_slots(storage, tree);
+    find_flash(storage, tree);
+    for (unsigned i = 0; i < storage->n_devices; i++)
+        devices[i] = &storage->devices[i];
+    return storage->n_devices;
+}

@@ -1,0 +1,390 @@
+/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01). One core submits and
+ * polls; the used ring is polled, interrupts stay off. */
+#include "board/drivers/block/virtio_blk.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/drivers/soc/device_name.h"
+
+enum { /* section 4.2.2, table 4.1 */
+       REG_MAGIC = 0x000,
+       REG_VERSION = 0x004,
+       REG_DEVICE_ID = 0x008,
+       REG_DEVICE_FEATURES = 0x010,
+       REG_DEVICE_FEATURES_SEL = 0x014,
+       REG_DRIVER_FEATURES = 0x020,
+       REG_DRIVER_FEATURES_SEL = 0x024,
+       REG_QUEUE_SEL = 0x030,
+       REG_QUEUE_NUM_MAX = 0x034,
+       REG_QUEUE_NUM = 0x038,
+       REG_QUEUE_READY = 0x044,
+       REG_QUEUE_NOTIFY = 0x050,
+       REG_STATUS = 0x070,
+       REG_QUEUE_DESC = 0x080,
+       REG_QUEUE_DRIVER = 0x090,
+       REG_QUEUE_DEVICE = 0x0a0,
+       REG_CONFIG_GENERATION = 0x0fc,
+       REG_CAPACITY = 0x100, /* section 5.2.4 */
+       REG_SIZE_MAX = 0x108,
+       REG_SEG_MAX = 0x10c,
+};
+
+enum { MAGIC = 0x74726976, DEVICE_BLOCK = 2, VERSION_MODERN = 2 };
+enum {
+    STATUS_ACKNOWLEDGE = 1,
+    STATUS_DRIVER = 2,
+    STATUS_DRIVER_OK = 4,
+    STATUS_FEATURES_OK = 8,
+    STATUS_NEEDS_RESET = 0x40,
+    STATUS_FAILED = 0x80
+}; /* section 2.1 */
+enum { FEATURE_SIZE_MAX = 1u << 1, FEATURE_SEG_MAX = 1u << 2, FEATURE_RO = 1u << 5 }; /* 5.2.3 */
+enum { FEATURE_HIGH_VERSION_1 = 1u << 0 }; /* bit 32, section 6 */
+enum { DESC_NEXT = 1, DESC_WRITE = 2, AVAIL_NO_INTERRUPT = 1, USED_NO_NOTIFY = 1 };
+enum { REQUEST_IN = 0, REQUEST_OUT = 1, REQUEST_OK = 0 };
+
+enum {
+    WANTED_BYTES = 128 * 1024, /* of a request, where the device limits its segments */
+    RESET_POLLS = 10000000,    /* reads of the status register, a second or more */
+    HEALTH_PERIOD = 1 << 16,   /* empty polls between two looks at the status register */
+};
+
+static uint32_t virtio_read(const struct virtio_blk *v, unsigned reg)
+{
+    return *(const volatile uint32_t *)(v->mmio + reg);
+}
+
+static void virtio_write(const struct virtio_blk *v, unsigned reg, uint32_t value)
+{
+    *(volatile uint32_t *)(v->mmio + reg) = value;
+}
+
+static void virtio_write_address(const struct virtio_blk *v, unsigned reg, const void *address)
+{
+    uint64_t value = (uintptr_t)address;
+
+    virtio_write(v, reg, (uint32_t)value);
+    virtio_write(v, reg + 4, (uint32_t)(value >> 32));
+}
+
+/* Section 4.2.2.1: a 64-bit field is whole if the generation did not move meanwhile. */
+static uint64_t virtio_read_capacity(const struct virtio_blk *v)
+{
+    uint64_t capacity = 0;
+
+    for (int attempt = 0; attempt < 8; attempt++) {
+        uint32_t before = virtio_read(v, REG_CONFIG_GENERATION);
+        capacity = virtio_read(v, REG_CAPACITY);
+        capacity |= (uint64_t)virtio_read(v, REG_CAPACITY + 4) << 32;
+        if (virtio_read(v, REG_CONFIG_GENERATION) == before)
+            break;
+    }
+    return capacity;
+}
+
+/* Section 4.2.3.1.1: after a write of 0 the driver waits for it to read 0. By then the device
+ * has stopped its transfers. */
+static enum err virtio_blk_stop(const struct virtio_blk *v)
+{
+    dma_barrier();
+    virtio_write(v, REG_STATUS, 0);
+    for (long poll = 0; poll < RESET_POLLS; poll++) {
+        if (virtio_read(v, REG_STATUS) == 0) {
+            dma_barrier();
+            return ERR_OK;
+        }
+    }
+    return ERR_TIMEOUT;
+}
+
+/* Sections 3.1.1 (steps 3 to 6), 2.2. Leaves in *limits which of SIZE_MAX, SEG_MAX hold. */
+static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
+{
+    virtio_write(v, REG_DEVICE_FEATURES_SEL, 1);
+    if (!(virtio_read(v, REG_DEVICE_FEATURES) & FEATURE_HIGH_VERSION_1)) {
+        v->why = "the virtio-blk device does not offer VIRTIO_F_VERSION_1";
+        return ERR_UNSUPPORTED;
+    }
+    virtio_write(v, REG_DEVICE_FEATURES_SEL, 0);
+    /* Without VIRTIO_BLK_F_FLUSH the device writes through (5.2.6.2): a write done is durable. */
+    *limits = virtio_read(v, REG_DEVICE_FEATURES) &
+              (FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_RO);
+    v->read_only = (*limits & FEATURE_RO) != 0;
+
+    virtio_write(v, REG_DRIVER_FEATURES_SEL, 0);
+    virtio_write(v, REG_DRIVER_FEATURES, *limits);
+    virtio_write(v, REG_DRIVER_FEATURES_SEL, 1);
+    virtio_write(v, REG_DRIVER_FEATURES, FEATURE_HIGH_VERSION_1);
+    virtio_write(v, REG_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK);
+    if (virtio_read(v, REG_STATUS) & STATUS_FEATURES_OK)
+        return ERR_OK;
+    v->why = "the virtio-blk device refused the features it offered";
+    return ERR_IO;
+}
+
+/* Split the descriptors into equal slots: header, data segments, status. A device without
+ * limits takes one segment a request, so that every slot has more than enough. */
+static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
+{
+    const uint32_t request_bytes = VIRTIO_BLK_MAX_SECTORS * SECTOR_BYTES;
+    uint32_t size_max = limits & FEATURE_SIZE_MAX ? virtio_read(v, REG_SIZE_MAX) : 0;
+    uint32_t seg_max = limits & FEATURE_SEG_MAX ? virtio_read(v, REG_SEG_MAX) : 1;
+    uint32_t segments;
+
+    v->segment_bytes = request_bytes;
+    if (size_max >= SECTOR_BYTES && size_max < request_bytes)
+        v->segment_bytes = size_max / SECTOR_BYTES * SECTOR_BYTES;
+    segments = v->segment_bytes == request_bytes
+                   ? 1
+                   : (WANTED_BYTES + v->segment_bytes - 1) / v->segment_bytes;
+    if (segments > seg_max && seg_max > 0)
+        segments = seg_max;
+    if (segments > v->queue_size / 4 - 2 && v->queue_size >= 16)
+        segments = v->queue_size / 4 - 2; /* four requests in flight at least */
+    if (v->queue_size < 16)
+        segments = 1;
+    v->slot_descs = segments + 2;
+    v->depth = v->queue_size / v->slot_descs;
+    if (v->depth > VIRTIO_BLK_DEPTH)
+        v->depth = VIRTIO_BLK_DEPTH;
+}
+
+/* Section 4.2.3.2. */
+static enum err virtio_blk_start_queue(struct virtio_blk *v)
+{
+    uint32_t max;
+
+    virtio_write(v, REG_QUEUE_SEL, 0);
+    max = virtio_read(v, REG_QUEUE_NUM_MAX);
+    if (virtio_read(v, REG_QUEUE_READY) != 0 || max < 4) {
+        v->why = "the virtio-blk device has no usable virtqueue";
+        return ERR_IO;
+    }
+    v->queue_size = VIRTIO_BLK_QUEUE; /* section 2.7: a power of two */
+    while (v->queue_size > max)
+        v->queue_size /= 2;
+    memset(v->desc, 0, sizeof v->desc);
+    memset(&v->avail, 0, sizeof v->avail);
+    memset(&v->used, 0, sizeof v->used);
+    v->avail.flags = AVAIL_NO_INTERRUPT;
+    v->used_seen = 0;
+    virtio_write(v, REG_QUEUE_NUM, v->queue_size);
+    virtio_write_address(v, REG_QUEUE_DESC, v->desc);
+    virtio_write_address(v, REG_QUEUE_DRIVER, &v->avail);
+    virtio_write_address(v, REG_QUEUE_DEVICE, &v->used);
+    dma_barrier(); /* the zeroed rings reach memory before the device may look at them */
+    virtio_write(v, REG_QUEUE_READY, 1);
+    return ERR_OK;
+}
+
+/* Section 3.1.1, from reset to DRIVER_OK. */
+static enum err virtio_blk_start(struct virtio_blk *v)
+{
+    uint32_t limits = 0;
+    enum err e = virtio_blk_stop(v);
+
+    if (e != ERR_OK) {
+        v->why = "the virtio-blk device does not reset";
+        return e;
+    }
+    virtio_write(v, REG_STATUS, STATUS_ACKNOWLEDGE);
+    virtio_write(v, REG_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER);
+    e = virtio_blk_negotiate(v, &limits);
+    if (e == ERR_OK)
+        e = virtio_blk_start_queue(v);
+    if (e != ERR_OK) {
+        virtio_write(v, REG_STATUS, STATUS_FAILED);
+        return e;
+    }
+    virtio_blk_plan(v, limits);
+    virtio_write(v, REG_STATUS,
+                 STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK | STATUS_DRIVER_OK);
+    return ERR_OK;
+}
+
+static void virtio_blk_fail_all(struct virtio_blk *v, enum err status)
+{
+    for (uint32_t slot = 0; slot < v->depth; slot++) {
+        if (v->requests[slot] == NULL)
+            continue;
+        v->requests[slot]->status = status;
+        v->requests[slot]->done = true;
+        v->requests[slot] = NULL;
+    }
+    v->in_flight = 0;
+}
+
+static enum err virtio_blk_die(struct virtio_blk *v)
+{
+    v->dead = true;
+    (void)virtio_blk_stop(v); /* so that no transfer lands in a buffer handed back */
+    virtio_blk_fail_all(v, ERR_IO);
+    return ERR_IO;
+}
+
+static enum err virtio_blk_reset(struct block_device *dev)
+{
+    struct virtio_blk *v = dev->driver;
+    enum err stopped = virtio_blk_stop(v);
+
+    virtio_blk_fail_all(v, ERR_TIMEOUT);
+    v->dead = stopped != ERR_OK || virtio_blk_start(v) != ERR_OK;
+    return v->dead ? ERR_TIMEOUT : ERR_OK;
+}
+
+static void virtio_set_desc(struct virtio_blk *v, uint32_t index, const void *address,
+                            uint32_t bytes, unsigned flags)
+{
+    v->desc[index].address = (uintptr_t)address;
+    v->desc[index].bytes = bytes;
+    v->desc[index].flags = (uint16_t)flags;
+    v->desc[index].next = (uint16_t)(index + 1);
+}
+
+/* Section 5.2.6: header, data, status byte. Returns the head of the chain. */
+static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct block_request *req)
+{
+    uint32_t head = slot * v->slot_descs, at = head;
+    uint32_t left = req->n_sectors * SECTOR_BYTES;
+    uint8_t *data = req->buffer;
+
+    v->headers[slot].type = req->write ? REQUEST_OUT : REQUEST_IN;
+    v->headers[slot].reserved = 0;
+    v->headers[slot].sector = req->sector;
+    v->status[slot] = 0xff; /* no value of section 5.2.6: the device must write one */
+    virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
+    while (left > 0) {
+        uint32_t bytes = left < v->segment_bytes ? left : v->segment_bytes;
+        virtio_set_desc(v, at++, data, bytes, req->write ? DESC_NEXT : DESC_NEXT | DESC_WRITE);
+        data += bytes;
+        left -= bytes;
+    }
+    virtio_set_desc(v, at, &v->status[slot], 1, DESC_WRITE);
+    return head;
+}
+
+/* Section 2.7.13: entry, barrier, index, barrier, notification unless it is suppressed. */
+static void virtio_blk_offer(struct virtio_blk *v, uint32_t head)
+{
+    volatile uint16_t *index = &v->avail.index;
+    uint16_t at = *index;
+
+    v->avail.ring[at & (v->queue_size - 1)] = (uint16_t)head;
+    dma_barrier(); /* 2.7.13.3.1: descriptors and ring entry before the index */
+    *index = (uint16_t)(at + 1);
+    dma_barrier(); /* 2.7.13.4.1: the index before reading used.flags and before the notify */
+    if (!(*(volatile uint16_t *)&v->used.flags & USED_NO_NOTIFY))
+        virtio_write(v, REG_QUEUE_NOTIFY, 0);
+}
+
+static enum err virtio_blk_submit(struct block_device *dev, struct block_request *req)
+{
+    struct virtio_blk *v = dev->driver;
+    uint32_t slot = 0;
+
+    if (v->dead)
+        return ERR_IO;
+    if (block_request_check(dev, req) != ERR_OK)
+        return block_request_check(dev, req);
+    if (v->in_flight == v->depth)
+        return ERR_BUSY;
+    while (v->requests[slot] != NULL)
+        slot++;
+    req->slot = (uint16_t)slot;
+    req->done = false;
+    req->status = ERR_BUSY;
+    v->requests[slot] = req;
+    v->in_flight++;
+    if (v->in_flight > v->most_in_flight)
+        v->most_in_flight = v->in_flight;
+    virtio_blk_offer(v, virtio_blk_chain(v, slot, req));
+    return ERR_OK;
+}
+
+/* One element of the used ring. false: the device broke the protocol. */
+static bool virtio_blk_collect(struct virtio_blk *v)
+{
+    uint32_t id = v->used.ring[v->used_seen & (v->queue_size - 1)].id;
+    uint32_t slot = id / v->slot_descs;
+    struct block_request *req;
+
+    if (id % v->slot_descs != 0 || slot >= v->depth || v->requests[slot] == NULL)
+        return false;
+    req = v->requests[slot];
+    v->requests[slot] = NULL;
+    v->in_flight--;
+    v->used_seen++;
+    req->status = v->status[slot] == REQUEST_OK ? ERR_OK : ERR_IO;
+    req->done = true;
+    return true;
+}
+
+/* A device that stops answering without a time-out of the caller still says so (2.1.2). The
+ * register is slow to read under a hypervisor, hence the period. */
+static enum err virtio_blk_check_health(struct virtio_blk *v)
+{
+    if (v->in_flight == 0 || ++v->idle_polls < HEALTH_PERIOD)
+        return ERR_OK;
+    v->idle_polls = 0;
+    uint32_t status = virtio_read(v, REG_STATUS);
+    if ((status & STATUS_DRIVER_OK) && !(status & (STATUS_NEEDS_RESET | STATUS_FAILED)))
+        return ERR_OK;
+    return virtio_blk_die(v);
+}
+
+static enum err virtio_blk_poll(struct block_device *dev)
+{
+    struct virtio_blk *v = dev->driver;
+    uint16_t index;
+
+    if (v->dead)
+        return ERR_IO;
+    index = *(volatile uint16_t *)&v->used.index;
+    if (index == v->used_seen)
+        return virtio_blk_check_health(v);
+    dma_barrier(); /* 2.7.14: the index before the entries, status bytes and data */
+    v->idle_polls = 0;
+    while (v->used_seen != index) {
+        if (!virtio_blk_collect(v))
+            return virtio_blk_die(v);
+    }
+    return ERR_OK;
+}
+
+static void virtio_blk_fill(struct virtio_blk *v, struct block_device *out)
+{
+    uint32_t sectors = (v->slot_descs - 2) * (v->segment_bytes / SECTOR_BYTES);
+
+    memset(out, 0, sizeof *out);
+    out->name = v->name;
+    out->n_sectors = virtio_read_capacity(v);
+    out->max_sectors = sectors < VIRTIO_BLK_MAX_SECTORS ? sectors : VIRTIO_BLK_MAX_SECTORS;
+    out->queue_depth = v->depth;
+    out->writable = !v->read_only;
+    out->submit = virtio_blk_submit;
+    out->poll = virtio_blk_poll;
+    out->reset = virtio_blk_reset;
+    out->driver = v;
+}
+
+enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block_device *out)
+{
+    enum err e;
+
+    memset(state, 0, sizeof *state);
+    state->mmio = mmio;
+    if (virtio_read(state, REG_MAGIC) != MAGIC || virtio_read(state, REG_DEVICE_ID) != DEVICE_BLOCK)
+        return ERR_NO_DEVICE;
+    device_name_set(state->name, "virtio-blk at ", mmio);
+    if (virtio_read(state, REG_VERSION) != VERSION_MODERN) {
+        state->why = "the virtio-blk device is a legacy one: "
+                     "start QEMU with -global virtio-mmio.force-legacy=false";
+        return ERR_UNSUPPORTED;
+    }
+    e = virtio_blk_start(state);
+    if (e == ERR_OK)
+        virtio_blk_fill(state, out);
+    return e;
+}

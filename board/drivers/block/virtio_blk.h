@@ -1,0 +1,75 @@
+/* virtio-blk over virtio-mmio version 2 (VIRTIO 1.2 sections 4.2, 5.2): one split virtqueue,
+ * polled, DMA straight into the caller's buffer. The device must be cache coherent. */
+#ifndef INGOT_BOARD_DRIVERS_BLOCK_VIRTIO_BLK_H
+#define INGOT_BOARD_DRIVERS_BLOCK_VIRTIO_BLK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+
+enum {
+    VIRTIO_BLK_DEPTH = 32,         /* requests in flight at most */
+    VIRTIO_BLK_QUEUE = 128,        /* descriptors, a power of two */
+    VIRTIO_BLK_MAX_SECTORS = 2048, /* 1 MiB a request */
+};
+
+struct virtq_desc { /* section 2.7.5 */
+    uint64_t address;
+    uint32_t bytes;
+    uint16_t flags;
+    uint16_t next;
+};
+
+struct virtq_avail { /* section 2.7.6 */
+    uint16_t flags;
+    uint16_t index;
+    uint16_t ring[VIRTIO_BLK_QUEUE];
+};
+
+struct virtq_used { /* section 2.7.8 */
+    uint16_t flags;
+    uint16_t index;
+    struct {
+        uint32_t id;
+        uint32_t bytes;
+    } ring[VIRTIO_BLK_QUEUE];
+};
+
+struct virtio_blk_header { /* section 5.2.6 */
+    uint32_t type;
+    uint32_t reserved;
+    uint64_t sector;
+};
+
+/* All state of one device; zeroed by probe. The machine's addresses are its bus addresses
+ * (identity map), so it may lie in any RAM. */
+struct virtio_blk {
+    _Alignas(64) struct virtq_desc desc[VIRTIO_BLK_QUEUE];
+    _Alignas(64) struct virtq_avail avail;
+    _Alignas(64) struct virtq_used used;
+    _Alignas(64) struct virtio_blk_header headers[VIRTIO_BLK_DEPTH];
+    _Alignas(64) uint8_t status[VIRTIO_BLK_DEPTH];
+    _Alignas(64) struct block_request *requests[VIRTIO_BLK_DEPTH]; /* NULL: the slot is free */
+    uintptr_t mmio;
+    uint32_t depth;         /* slots in use by this device, <= VIRTIO_BLK_DEPTH */
+    uint32_t slot_descs;    /* descriptors that each slot owns */
+    uint32_t segment_bytes; /* largest data descriptor */
+    uint32_t queue_size;
+    uint32_t in_flight;
+    uint32_t most_in_flight; /* high-water mark, for figures and tests */
+    uint32_t idle_polls;     /* since the last answer */
+    uint16_t used_seen;
+    bool dead;
+    bool read_only;
+    const char *why; /* a sentence when probe refused a device that is there, else NULL */
+    char name[40];
+};
+
+/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and fill out.
+ * ERR_NO_DEVICE: the slot is empty or holds another kind of device. ERR_UNSUPPORTED: a legacy
+ * or big-sector device, state->why names the cure. ERR_IO, ERR_TIMEOUT: it refused the set-up. */
+enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block_device *out);
+
+#endif

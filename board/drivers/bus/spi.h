@@ -1,0 +1,25 @@
+/* An SPI bus with one device on it, clock idle low, sampled on its rising edge (mode 0), most
+ * significant bit first. A controller's driver fills one. */
+#ifndef INGOT_BOARD_DRIVERS_BUS_SPI_H
+#define INGOT_BOARD_DRIVERS_BUS_SPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spi_bus {
+    /* The clock, at most hz, or what the controller has at least. */
+    void (*set_hz)(struct spi_bus *bus, uint32_t hz);
+
+    /* Pull the device's chip select low, or let it go. */
+    void (*select)(struct spi_bus *bus, bool on);
+
+    /* Clock `bytes` bytes out and as many in. send NULL: ones; receive NULL: dropped. The two may
+     * be the same. Blocks for as long as the bus takes. */
+    void (*exchange)(struct spi_bus *bus, const uint8_t *send, uint8_t *receive, size_t bytes);
+
+    /* `bytes` bytes of ones while no device is selected. */
+    void (*idle)(struct spi_bus *bus, size_t bytes);
+};
+
+#endif

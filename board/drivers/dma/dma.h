@@ -1,0 +1,86 @@
+/* Order between the cores' memory accesses and a bus master. C11 fences order memory between
+ * cores only: on riscv64 they leave device accesses out, on arm64 they stop at the inner
+ * shareable domain. And caches, for a bus master that does not look into them. */
+#ifndef INGOT_BOARD_DRIVERS_DMA_DMA_H
+#define INGOT_BOARD_DRIVERS_DMA_DMA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every access to memory or a device before the call is seen before every one after it. */
+#if defined(__aarch64__)
+static inline void dma_barrier(void)
+{
+    __asm__ volatile("dmb osh" ::: "memory"); /* DDI 0487, DMB */
+}
+#elif defined(__riscv)
+static inline void dma_barrier(void)
+{
+    __asm__ volatile("fence iorw, iorw" ::: "memory"); /* unprivileged ISA, section 2.7 */
+}
+#else
+static inline void dma_barrier(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+}
+#endif
+
+/* Write back and drop every cache line of [at, at + bytes): before a bus master that is not
+ * coherent reads or writes there, and again after it wrote, since a core may have fetched a line
+ * meanwhile. Lines that the range shares with other data are not harmed. Nothing on riscv64, all
+ * of whose boards have coherent DMA. */
+static inline void dma_flush(const void *at, size_t bytes)
+{
+#if defined(__aarch64__)
+    uintptr_t line, end = (uintptr_t)at + bytes;
+    uint64_t type;
+
+    __asm__ volatile("mrs %0, ctr_el0" : "=r"(type));
+    line = (uintptr_t)4 << (type >> 16 & 15); /* DminLine, log2 of words (DDI 0487, CTR_EL0) */
+    for (uintptr_t p = (uintptr_t)at & ~(line - 1); p < end; p += line)
+        __asm__ volatile("dc civac, %0" ::"r"(p) : "memory");
+    __asm__ volatile("dsb sy" ::: "memory");
+#else
+    (void)at;
+    (void)bytes;
+#endif
+    dma_barrier();
+}
+
+/* How a bus master sees memory: the address of a core plus `offset` is the master's, for cores'
+ * addresses below `end`. Where it is not coherent, the cores' caches hide memory from it. */
+struct dma_window {
+    uint64_t offset;
+    uint64_t end;
+    bool coherent;
+};
+
+enum { DMA_LINE_BYTES = 64 }; /* of the caches of every core that we know of; a multiple does */
+
+/* Whether the master can write these bytes, and none beside them suffer: at a master that is not
+ * coherent a line of the cache must not hold other data, which a core may write meanwhile. */
+static inline bool dma_reaches(const struct dma_window *w, const void *buffer, size_t bytes)
+{
+    uint64_t start = (uintptr_t)buffer;
+
+    return start < w->end && bytes <= w->end - start &&
+           (w->coherent || (start % DMA_LINE_BYTES == 0 && bytes % DMA_LINE_BYTES == 0));
+}
+
+static inline uint64_t dma_address(const struct dma_window *w, const void *buffer)
+{
+    return (uintptr_t)buffer + w->offset;
+}
+
+/* dma_flush, where the master needs it, and order: before the master reads or writes these bytes,
+ * and again after it wrote them. */
+static inline void dma_sync(const struct dma_window *w, const void *buffer, size_t bytes)
+{
+    if (!w->coherent)
+        dma_flush(buffer, bytes);
+    dma_barrier();
+}
+
+#endif

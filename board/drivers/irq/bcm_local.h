@@ -1,0 +1,28 @@
+/* The block beside the four cores of BCM2836 and BCM2837 (Broadcom QA7, "ARM Quad A7 core",
+ * revision 3.4): as a bell, a core sleeps in WFI until another one rings; and for the console's
+ * input, whose interrupt core 0 takes from the older controller behind it (BCM2835 ARM Peripherals,
+ * chapter 7). While a core sleeps interrupts are masked; a pending one ends WFI all the same. */
+#ifndef INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
+#define INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
+
+#include <stdint.h>
+
+enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28 };
+
+/* Let rings reach the calling core, number `core`: before others ring for it or it sleeps. The
+ * registers at `base` are mapped as device memory. */
+void bcm_local_listen(uintptr_t base, unsigned core);
+
+/* Ring for every core but `core`, the calling one. What was stored before is seen by who wakes. */
+void bcm_local_wake_others(uintptr_t base, unsigned core);
+
+/* WFI until there was a ring, and take it: one that came since the last sleep ends this one at
+ * once, so that none is lost. Look at the word that is waited for before and after. */
+void bcm_local_sleep(uintptr_t base, unsigned core);
+
+/* Have the interrupt `number` (32 .. 63) of the controller at `interrupts` arrive at core 0, the
+ * calling one, and call serial_receive() there (serial.h). *base: of the block, where core 0's
+ * rings are taken, too; stays. */
+void bcm_local_take_input(const uintptr_t *base, uintptr_t interrupts, unsigned number);
+
+#endif

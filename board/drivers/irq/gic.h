@@ -1,0 +1,76 @@
+/* The Arm interrupt controller, of whichever version the machine has: as a bell, a core sleeps in
+ * WFI until another one rings; and for one device, whose interrupt core 0 takes. While a core
+ * sleeps interrupts are masked (PSTATE.DAIF); a pending one ends WFI all the same. */
+#ifndef INGOT_BOARD_DRIVERS_IRQ_GIC_H
+#define INGOT_BOARD_DRIVERS_IRQ_GIC_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/device_tree.h"
+#include "board/err.h"
+
+enum { GIC_MAX_RANGES = 5 };
+
+struct gic {
+    const struct gic_version *version; /* NULL: none that can be used */
+    /* Registers: the distributor, then version 2's CPU interface or version 3's regions of
+     * redistributors. */
+    struct gic_range {
+        uintptr_t base;
+        size_t bytes;
+    } ranges[GIC_MAX_RANGES];
+    unsigned n_ranges;
+    size_t stride; /* version 3: between redistributors; 0: as each one says */
+    uint32_t line; /* INTID of the console's UART; 0: none */
+};
+
+/* Find the controller; touches no register of it. version is NULL unless ERR_OK. ERR_NO_DEVICE:
+ * there is none; ERR_UNSUPPORTED: its description is incomplete, or the cores have no registers
+ * for it. */
+enum err gic_find(struct gic *gic, const struct device_tree *tree);
+
+/* Map the registers and forward interrupts at all: once, on core 0. From here on it is the
+ * machine's controller; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not
+ * answer; or an error of mmu_map. */
+enum err gic_init(struct gic *gic);
+
+/* Let wake-ups reach the calling core: once on each, before it waits or wakes. Where one cannot
+ * hear them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
+void gic_listen(void);
+
+/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at once,
+ * so that none is lost. board.wake: what was stored before is seen by who wakes. */
+void gic_wait(const _Atomic uint32_t *word, uint32_t old);
+void gic_wake(const _Atomic uint32_t *word);
+
+/* The INTID of a device's first interrupt, 0 where its node has none that is shared by the cores
+ * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
+uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
+
+/* Have core 0, which calls and listens, take the interrupt of the console's UART, at a level, by
+ * serial.h; that line is open. ERR_NO_DEVICE: no controller, or no interrupt that cores share;
+ * ERR_UNSUPPORTED: firmware keeps it for itself. Then the line is polled. */
+enum err gic_take_input(uint32_t line);
+
+/* ---- for gic.c: the functions above, as one version does them ------------------------------- */
+
+struct gic_version {
+    enum err (*find)(struct gic *gic, const struct device_tree *tree);
+    enum err (*init)(const struct gic *gic);
+    /* For the calling core, of that MPIDR affinity (Aff3 in bits 39 to 32). ERR_NO_DEVICE: no
+     * redistributor for it; ERR_TIMEOUT: the redistributor, or a wake-up that the core sent
+     * itself, does not come; ERR_UNSUPPORTED: firmware keeps the controller for itself. */
+    enum err (*listen)(const struct gic *gic, uint64_t affinity);
+    void (*wake_others)(const struct gic *gic);
+    enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
+    void (*serve)(const struct gic *gic); /* take what is pending for the calling core */
+};
+
+/* INTIDs: section 2.2 of both manuals. */
+enum { GIC_FIRST_SHARED = 32, GIC_MAX_SHARED = 988, GIC_SPECIAL = 1020 };
+
+extern const struct gic_version gic_v2, gic_v3;
+
+#endif

@@ -1,0 +1,271 @@
+/* Versions 3 and 4 (IHI 0069). */
+#include "board/drivers/irq/gic.h"
+
+#include <stdbool.h>
+
+#include "board/drivers/serial/serial.h"
+
+enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
+
+/* Byte offsets; section 12.9 describes the distributor's registers. */
+enum {
+    GICD_CTLR = 0x0000,
+    GICD_IGROUPR0 = 0x0080,
+    GICD_ISENABLER0 = 0x0100,
+    GICD_IPRIORITYR0 = 0x0400,
+    GICD_ICFGR0 = 0x0c00,
+    GICD_IGRPMODR0 = 0x0d00,
+    GICD_IROUTER0 = 0x6000,
+};
+
+/* Section 12.11, the redistributor; from 0x10000 on its second frame, for SGIs and PPIs. */
+enum {
+    GICR_CTLR = 0x0000,
+    GICR_TYPER = 0x0008,
+    GICR_WAKER = 0x0014,
+    GICR_IGROUPR0 = 0x10080,
+    GICR_ISENABLER0 = 0x10100,
+    GICR_ICENABLER0 = 0x10180,
+    GICR_IPRIORITYR0 = 0x10400,
+    GICR_IGRPMODR0 = 0x10d00,
+};
+
+/* GICD_CTLR: which groups the bits 1 and 2 enable depends on who looks; group 1 of the
+ * one who looks is always among them. */
+#define CTLR_GROUP_1 (1u << 1 | 1u << 2)
+#define CTLR_ARE (1u << 4) /* affinity routing for the security state that looks */
+#define CTLR_DS (1u << 6)  /* one security state; 0 for the non-secure state of two */
+#define CTLR_RWP (1u << 31)
+
+#define GICR_CTLR_RWP (1u << 3)
+#define TYPER_VLPIS (1u << 1) /* has the two frames of version 4 */
+#define TYPER_LAST (1u << 4)
+#define WAKER_SLEEP (1u << 1)  /* ProcessorSleep */
+#define WAKER_ASLEEP (1u << 2) /* ChildrenAsleep */
+
+enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 10000 };
+
+#define SGI_ALL_BUT_SELF (UINT64_C(1) << 40) /* ICC_SGI1R_EL1.IRM; SGI number 0 */
+#define AFFINITY_MASK UINT64_C(0xff00ffffff)
+
+#define READ_SYSTEM(name)                                            \
+    ({                                                               \
+        uint64_t value_;                                             \
+        __asm__ volatile("mrs %0, " #name : "=r"(value_)::"memory"); \
+        value_;                                                      \
+    })
+#define WRITE_SYSTEM(name, value) \
+    __asm__ volatile("msr " #name ", %0" ::"r"((uint64_t)(value)) : "memory")
+
+static volatile uint32_t *reg(uintptr_t base, unsigned offset)
+{
+    return (volatile uint32_t *)(base + offset);
+}
+
+/* Until no bit of mask is set. */
+static enum err wait_clear(volatile uint32_t *at, uint32_t mask)
+{
+    for (unsigned i = 0; i < POLLS; i++)
+        if ((*at & mask) == 0)
+            return ERR_OK;
+    return ERR_TIMEOUT;
+}
+
+static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t base, bytes, regions = 1, stride = 0;
+    unsigned i;
+
+    device_tree_begin(&node);
+    if (!device_tree_next_compatible(tree, &node, "arm,gic-v3"))
+        return ERR_NO_DEVICE;
+    /* ID_AA64PFR0_EL1.GIC: without it the ICC registers are undefined (DDI 0487). */
+    if ((READ_SYSTEM(id_aa64pfr0_el1) >> 24 & 15) == 0)
+        return ERR_UNSUPPORTED;
+    (void)device_tree_number(tree, &node, "#redistributor-regions", &regions);
+    (void)device_tree_number(tree, &node, "redistributor-stride", &stride);
+    if (!device_tree_reg(tree, &node, 0, &base, NULL) || stride % FRAMES_V3 != 0)
+        return ERR_UNSUPPORTED;
+    gic->ranges[DISTRIBUTOR] = (struct gic_range){ (uintptr_t)base, DISTRIBUTOR_BYTES };
+    gic->stride = (size_t)stride;
+    for (i = 0; i < regions && FIRST_REGION + i < GIC_MAX_RANGES &&
+                device_tree_reg(tree, &node, 1 + i, &base, &bytes);
+         i++)
+        gic->ranges[FIRST_REGION + i] = (struct gic_range){ (uintptr_t)base, (size_t)bytes };
+    gic->n_ranges = FIRST_REGION + i;
+    return i != 0 ? ERR_OK : ERR_UNSUPPORTED;
+}
+
+static enum err gic_v3_init(const struct gic *gic)
+{
+    volatile uint32_t *ctlr = reg(gic->ranges[DISTRIBUTOR].base, GICD_CTLR);
+
+    /* Affinity routing may change only while all groups are disabled (12.9, GICD_CTLR). */
+    if ((*ctlr & CTLR_ARE) == 0) {
+        *ctlr = 0;
+        if (wait_clear(ctlr, CTLR_RWP) != ERR_OK)
+            return ERR_TIMEOUT;
+        *ctlr = CTLR_ARE;
+        if (wait_clear(ctlr, CTLR_RWP) != ERR_OK)
+            return ERR_TIMEOUT;
+    }
+    *ctlr = *ctlr | CTLR_ARE | CTLR_GROUP_1;
+    return wait_clear(ctlr, CTLR_RWP);
+}
+
+/* The redistributor that names this affinity (12.11, GICR_TYPER); 0: none. */
+static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
+{
+    for (unsigned i = FIRST_REGION; i < gic->n_ranges; i++) {
+        const struct gic_range *region = &gic->ranges[i];
+        size_t at = 0, step = FRAMES_V3;
+        bool last = false;
+
+        while (!last && region->bytes - at >= step) {
+            uintptr_t base = region->base + at;
+            uint32_t typer = *reg(base, GICR_TYPER);
+
+            if (*reg(base, GICR_TYPER + 4) == affinity)
+                return base;
+            step = gic->stride != 0 ? gic->stride : typer & TYPER_VLPIS ? FRAMES_V4 : FRAMES_V3;
+            last = (typer & TYPER_LAST) != 0 || step > region->bytes - at;
+            at += last ? 0 : step;
+        }
+    }
+    return 0;
+}
+
+/* Group 1 of the state we run in. In the secure state that is IGROUPR 0 with IGRPMODR 1; in the
+ * non-secure one both ignore us and firmware has chosen (12.11). */
+static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, uint32_t bit,
+                         bool single_state)
+{
+    if (single_state) {
+        *group |= bit;
+    } else {
+        *group &= ~bit;
+        *modifier |= bit;
+    }
+}
+
+/* SGI 0 alone. */
+static enum err enable_sgi(uintptr_t redistributor, bool single_state)
+{
+    volatile uint32_t *priority = reg(redistributor, GICR_IPRIORITYR0);
+
+    *reg(redistributor, GICR_ICENABLER0) = ~0u;
+    if (wait_clear(reg(redistributor, GICR_CTLR), GICR_CTLR_RWP) != ERR_OK)
+        return ERR_TIMEOUT;
+    choose_group(reg(redistributor, GICR_IGROUPR0), reg(redistributor, GICR_IGRPMODR0), 1,
+                 single_state);
+    *priority &= ~0xffu; /* the highest that we may give */
+    *reg(redistributor, GICR_ISENABLER0) = 1;
+    return ERR_OK;
+}
+
+/* Section 12.2: SRE selects registers instead of memory, CTLR bit 1 (EOImode) would split the end
+ * of an interrupt in two. */
+static enum err enable_interface(void)
+{
+    WRITE_SYSTEM(icc_sre_el1, READ_SYSTEM(icc_sre_el1) | 1);
+    __asm__ volatile("isb");
+    if ((READ_SYSTEM(icc_sre_el1) & 1) == 0)
+        return ERR_UNSUPPORTED;
+    WRITE_SYSTEM(icc_pmr_el1, 0xff); /* every priority */
+    WRITE_SYSTEM(icc_ctlr_el1, READ_SYSTEM(icc_ctlr_el1) & ~UINT64_C(2));
+    WRITE_SYSTEM(icc_igrpen1_el1, 1);
+    __asm__ volatile("isb");
+    return ERR_OK;
+}
+
+/* Take one that is pending. The barriers: acknowledging has its effect, here and in memory order,
+ * before anything after it (12.2, ICC_IAR1_EL1, asks for DSB). */
+static bool take(const struct gic *gic)
+{
+    uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
+
+    __asm__ volatile("dsb sy" ::: "memory");
+    if (line >= GIC_SPECIAL)
+        return false;
+    if (line == gic->line && line != 0)
+        serial_receive();
+    WRITE_SYSTEM(icc_eoir1_el1, taken);
+    __asm__ volatile("isb" ::: "memory");
+    return true;
+}
+
+/* Send ourselves a wake-up: a controller that firmware set up otherwise is found here, while
+ * there is another way to wait. */
+static enum err try_self(const struct gic *gic, uint64_t affinity)
+{
+    uint64_t target = UINT64_C(1) << (affinity & 15) | (affinity & 0xf0) << (44 - 4) |
+                      (affinity >> 8 & 0xff) << 16 | (affinity >> 16 & 0xff) << 32 |
+                      (affinity >> 32 & 0xff) << 48;
+
+    WRITE_SYSTEM(icc_sgi1r_el1, target);
+    __asm__ volatile("isb" ::: "memory");
+    for (unsigned i = 0; i < SELF_POLLS; i++)
+        if (take(gic))
+            return ERR_OK;
+    return ERR_TIMEOUT;
+}
+
+static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
+{
+    uint32_t name = (uint32_t)((affinity >> 32 & 0xff) << 24 | (affinity & 0xffffff));
+    uintptr_t redistributor = find_redistributor(gic, name);
+    volatile uint32_t *ctlr = reg(gic->ranges[DISTRIBUTOR].base, GICD_CTLR);
+    enum err e;
+
+    if (redistributor == 0)
+        return ERR_NO_DEVICE;
+    *reg(redistributor, GICR_WAKER) &= ~WAKER_SLEEP;
+    e = wait_clear(reg(redistributor, GICR_WAKER), WAKER_ASLEEP);
+    if (e == ERR_OK)
+        e = enable_sgi(redistributor, (*ctlr & CTLR_DS) != 0);
+    if (e == ERR_OK)
+        e = enable_interface();
+    return e == ERR_OK ? try_self(gic, affinity) : e;
+}
+
+static void gic_v3_wake_others(const struct gic *gic)
+{
+    (void)gic;                                /* the cores have registers for it */
+    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: a register write may overtake them */
+    WRITE_SYSTEM(icc_sgi1r_el1, SGI_ALL_BUT_SELF);
+    __asm__ volatile("isb" ::: "memory");
+}
+
+/* IROUTER names one core by its affinity (12.9). */
+static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
+{
+    uintptr_t base = gic->ranges[DISTRIBUTOR].base;
+    bool single_state = (*reg(base, GICD_CTLR) & CTLR_DS) != 0;
+    volatile uint32_t *enable = reg(base, GICD_ISENABLER0 + line / 32 * 4);
+
+    choose_group(reg(base, GICD_IGROUPR0 + line / 32 * 4),
+                 reg(base, GICD_IGRPMODR0 + line / 32 * 4), 1u << line % 32, single_state);
+    *reg(base, GICD_ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* by level */
+    ((volatile uint8_t *)reg(base, GICD_IPRIORITYR0))[line] = 0;
+    *(volatile uint64_t *)(base + GICD_IROUTER0 + line * UINT64_C(8)) = affinity & AFFINITY_MASK;
+    *enable = 1u << line % 32;
+    if ((*enable >> line % 32 & 1) == 0)
+        return ERR_UNSUPPORTED;
+    return wait_clear(reg(base, GICD_CTLR), CTLR_RWP);
+}
+
+static void gic_v3_serve(const struct gic *gic)
+{
+    while (take(gic)) {
+    }
+}
+
+const struct gic_version gic_v3 = {
+    .find = gic_v3_find,
+    .init = gic_v3_init,
+    .listen = gic_v3_listen,
+    .wake_others = gic_v3_wake_others,
+    .enable = gic_v3_enable,
+    .serve = gic_v3_serve,
+};

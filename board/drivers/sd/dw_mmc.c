@@ -1,0 +1,390 @@
+#include "board/drivers/sd/dw_mmc.h"
+
+#include <string.h>
+
+#include "board/drivers/sd/sd_card.h"
+
+/* Registers and bits by the names of the databook. */
+enum {
+    CTRL = 0x00,
+    PWREN = 0x04,
+    CLKDIV = 0x08,
+    CLKSRC = 0x0c,
+    CLKENA = 0x10,
+    TMOUT = 0x14,
+    CTYPE = 0x18,
+    BLKSIZ = 0x1c,
+    BYTCNT = 0x20,
+    INTMASK = 0x24,
+    CMDARG = 0x28,
+    CMD = 0x2c,
+    RESP0 = 0x30,
+    RINTSTS = 0x44,
+    STATUS = 0x48,
+    FIFOTH = 0x4c,
+    VERID = 0x6c,
+    BMOD = 0x80,
+    DBADDR = 0x88,
+    IDSTS = 0x8c,
+    IDINTEN = 0x90,
+    DATA = 0x200,
+};
+
+enum {
+    CTRL_RESETS = 7, /* controller, FIFO, DMA: they clear themselves */
+    CTRL_FIFO_RESET = 1 << 1,
+    CTRL_DMA_RESET = 1 << 2,
+    CTRL_DMA = 1 << 5,
+    CTRL_INTERNAL_DMA = 1 << 25,
+    STATUS_BUSY = 1 << 9, /* the card holds DAT0 */
+    STATUS_COUNT_SHIFT = 17,
+    STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
+    BMOD_RESET = 1 << 0,
+    BMOD_FIXED_BURST = 1 << 1,
+    BMOD_ENABLE = 1 << 7,
+    IDSTS_RECEIVED = 1 << 1,
+    IDSTS_BUS_ERROR = 1 << 2,
+    CTYPE_4_BITS = 1,
+    CLOCK_ON = 1,
+};
+
+#define CMD_START (1u << 31)
+#define CMD_HOLD (1u << 29) /* outputs through the hold register: right below 100 MHz */
+#define CMD_CLOCK_ONLY (1u << 21)
+#define CMD_WAKE (1u << 15)
+#define CMD_STOP (1u << 14)
+#define CMD_WAIT_DATA (1u << 13)
+#define CMD_AUTO_STOP (1u << 12)
+#define CMD_DATA (1u << 9)
+#define CMD_CHECK_CRC (1u << 8)
+#define CMD_LONG (1u << 7)
+#define CMD_RESPONSE (1u << 6)
+
+enum { /* RINTSTS */
+       INT_RESPONSE = 1 << 1,
+       INT_COMMAND_DONE = 1 << 2,
+       INT_DATA_OVER = 1 << 3,
+       INT_RESPONSE_CRC = 1 << 6,
+       INT_DATA_CRC = 1 << 7,
+       INT_RESPONSE_TIMEOUT = 1 << 8,
+       INT_DATA_TIMEOUT = 1 << 9,
+       INT_STARVED = 1 << 10,
+       INT_FIFO = 1 << 11,
+       INT_LOCKED = 1 << 12,
+       INT_START_BIT = 1 << 13,
+       INT_AUTO_STOP_DONE = 1 << 14,
+       INT_END_BIT = 1 << 15,
+       INT_ALL = 0xffff,
+};
+
+/* Descriptors of the internal DMA controller: DES0. */
+#define DES_OWN (1u << 31)
+#define DES_CHAIN (1u << 4)
+#define DES_FIRST (1u << 3)
+#define DES_LAST (1u << 2)
+#define DES_QUIET (1u << 1)
+
+enum {
+    START_HZ = 400000,
+    RESET_MICROS = 100000,
+    STOP_INDEX = 12,
+    MAX_DIVIDER = 255,
+    VERID_LEAST = 0x240a, /* DATA was elsewhere before */
+};
+#define DMA_END ((uint64_t)1 << 32)
+
+static volatile uint32_t *reg(const struct dw_mmc *d, unsigned offset)
+{
+    return (volatile uint32_t *)(d->setup.mmio + offset);
+}
+
+static struct dw_mmc *dw_mmc_of(struct sd_host *host)
+{
+    return (struct dw_mmc *)host;
+}
+
+static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mask)
+{
+    uint64_t start = d->setup.ticks(), limit = sd_host_ticks(&d->host, RESET_MICROS);
+
+    while ((*reg(d, offset) & mask) != 0)
+        if (d->setup.ticks() - start > limit)
+            return ERR_TIMEOUT;
+    return ERR_OK;
+}
+
+/* ---- clock, width, reset --------------------------------------------------------------------- */
+
+static enum err update_clock(const struct dw_mmc *d)
+{
+    *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | CMD_WAIT_DATA;
+    return wait_clear(d, CMD, CMD_START);
+}
+
+/* CLKDIV n divides by 2n, 0 not at all; changes while the clock stands. */
+static enum err set_clock(const struct dw_mmc *d, uint32_t hz)
+{
+    uint32_t divider = d->setup.clock_hz <= hz ? 0 : (d->setup.clock_hz + 2 * hz - 1) / (2 * hz);
+    enum err e;
+
+    *reg(d, CLKENA) = 0;
+    e = update_clock(d);
+    *reg(d, CLKSRC) = 0;
+    *reg(d, CLKDIV) = divider < MAX_DIVIDER ? divider : MAX_DIVIDER;
+    e = e == ERR_OK ? update_clock(d) : e;
+    *reg(d, CLKENA) = CLOCK_ON;
+    return e == ERR_OK ? update_clock(d) : e;
+}
+
+static enum err dw_mmc_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
+                               enum sd_timing timing)
+{
+    struct dw_mmc *d = dw_mmc_of(host);
+
+    (void)timing;
+    *reg(d, CTYPE) = bits == 4 ? CTYPE_4_BITS : 0;
+    return set_clock(d, hz);
+}
+
+/* 16 words a burst: the receive mark is one less. */
+static uint32_t fifo_marks(const struct dw_mmc *d)
+{
+    enum { BURST_16 = 3 << 28, RECEIVE_15 = 15 << 16 };
+
+    return (uint32_t)BURST_16 | RECEIVE_15 | d->setup.fifo_words / 2;
+}
+
+static enum err dw_mmc_reset(struct sd_host *host)
+{
+    struct dw_mmc *d = dw_mmc_of(host);
+    enum err e;
+
+    d->command = NULL;
+    *reg(d, CTRL) = CTRL_RESETS;
+    e = wait_clear(d, CTRL, CTRL_RESETS);
+    if (e != ERR_OK)
+        return e;
+    *reg(d, PWREN) = 1;
+    *reg(d, INTMASK) = 0;
+    *reg(d, IDINTEN) = 0;
+    *reg(d, RINTSTS) = INT_ALL;
+    *reg(d, TMOUT) = 0xffffffff;
+    *reg(d, FIFOTH) = fifo_marks(d);
+    *reg(d, CTYPE) = 0;
+    d->wakes = true;
+    return set_clock(d, START_HZ);
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static void fill_table(struct dw_mmc *d, const struct sd_command *c)
+{
+    uint32_t left = c->block_bytes * c->n_blocks;
+    uint64_t address = dma_address(&d->setup.window, c->data);
+    uint64_t table = dma_address(&d->setup.window, d->table);
+
+    for (unsigned i = 0; left > 0; i++) {
+        uint32_t bytes = left < DW_MMC_PIECE_BYTES ? left : DW_MMC_PIECE_BYTES;
+
+        left -= bytes;
+        d->table[i] = (struct dw_mmc_descriptor){
+            .control = DES_OWN | DES_CHAIN | (i == 0 ? DES_FIRST : 0) |
+                       (left == 0 ? DES_LAST : DES_QUIET),
+            .bytes = bytes,
+            .buffer = (uint32_t)address,
+            .next = left == 0 ? 0 : (uint32_t)(table + (i + 1) * sizeof d->table[0]),
+        };
+        address += bytes;
+    }
+}
+
+static bool dma_can(const struct dw_mmc *d, const struct sd_command *c)
+{
+    size_t bytes = (size_t)c->block_bytes * c->n_blocks;
+
+    return dma_reaches(&d->setup.window, c->data, bytes) &&
+           dma_reaches(&d->setup.window, d->table, sizeof d->table) &&
+           dma_address(&d->setup.window, c->data) + bytes <= DMA_END &&
+           dma_address(&d->setup.window, d->table) + sizeof d->table <= DMA_END;
+}
+
+static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
+{
+    enum err e;
+
+    *reg(d, CTRL) = CTRL_FIFO_RESET | CTRL_DMA_RESET;
+    e = wait_clear(d, CTRL, CTRL_FIFO_RESET | CTRL_DMA_RESET);
+    if (e != ERR_OK)
+        return e;
+    *reg(d, BLKSIZ) = c->block_bytes;
+    *reg(d, BYTCNT) = c->block_bytes * c->n_blocks;
+    d->dma = dma_can(d, c);
+    d->words_left = d->dma ? 0 : c->block_bytes * c->n_blocks / 4;
+    if (!d->dma) {
+        *reg(d, BMOD) = 0;
+        return ERR_OK;
+    }
+    fill_table(d, c);
+    dma_sync(&d->setup.window, d->table, sizeof d->table);
+    dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
+    *reg(d, BMOD) = BMOD_RESET;
+    e = wait_clear(d, BMOD, BMOD_RESET);
+    *reg(d, IDSTS) = 0x337; /* what is there of old; written ones clear */
+    *reg(d, DBADDR) = (uint32_t)dma_address(&d->setup.window, d->table);
+    *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
+    *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
+    return e;
+}
+
+/* What the FIFO holds, by this core: beyond what 32 bits reach. */
+static void take_words(struct dw_mmc *d)
+{
+    const struct sd_command *c = d->command;
+    uint32_t total = c->block_bytes * c->n_blocks / 4;
+    uint32_t n = *reg(d, STATUS) >> STATUS_COUNT_SHIFT & STATUS_COUNT_MASK;
+
+    for (; n > 0 && d->words_left > 0; n--, d->words_left--) {
+        uint32_t word = *reg(d, DATA);
+
+        memcpy(c->data + 4 * (size_t)(total - d->words_left), &word, sizeof word);
+        d->host.moved++;
+    }
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+static uint32_t command_bits(const struct dw_mmc *d, const struct sd_command *c)
+{
+    uint32_t bits = CMD_START | CMD_HOLD | c->index;
+
+    if (c->response != SD_RESPONSE_NONE)
+        bits |= CMD_RESPONSE;
+    if (c->response == SD_RESPONSE_LONG)
+        bits |= CMD_LONG;
+    if (c->response != SD_RESPONSE_NONE && c->response != SD_RESPONSE_OCR)
+        bits |= CMD_CHECK_CRC;
+    if (c->data != NULL)
+        bits |= CMD_DATA | (c->closing == SD_CLOSE_STOP ? CMD_AUTO_STOP : 0);
+    bits |= c->index == STOP_INDEX ? CMD_STOP : CMD_WAIT_DATA;
+    return bits | (d->wakes ? CMD_WAKE : 0);
+}
+
+static enum err dw_mmc_start(struct sd_host *host, struct sd_command *command)
+{
+    struct dw_mmc *d = dw_mmc_of(host);
+    enum err e = ERR_OK;
+
+    command->fault = SD_FAULT_COMMAND_TIMEOUT;
+    d->words_left = 0;
+    d->dma = false;
+    *reg(d, RINTSTS) = INT_ALL;
+    if (command->data != NULL)
+        e = prepare_data(d, command);
+    if (e != ERR_OK)
+        return e;
+    d->command = command;
+    d->waits_for = INT_COMMAND_DONE | (command->data != NULL ? INT_DATA_OVER : 0) |
+                   (command->data != NULL && command->closing == SD_CLOSE_STOP ? INT_AUTO_STOP_DONE
+                                                                               : 0);
+    *reg(d, CMDARG) = command->argument;
+    dma_barrier();
+    *reg(d, CMD) = command_bits(d, command);
+    d->wakes = false;
+    return wait_clear(d, CMD, CMD_START);
+}
+
+static enum sd_fault fault_of(uint32_t status)
+{
+    if (status & INT_RESPONSE_TIMEOUT)
+        return SD_FAULT_COMMAND_TIMEOUT;
+    if (status & (INT_RESPONSE | INT_RESPONSE_CRC | INT_LOCKED))
+        return SD_FAULT_COMMAND;
+    if (status & (INT_DATA_TIMEOUT | INT_STARVED))
+        return SD_FAULT_DATA_TIMEOUT;
+    if (status & (INT_DATA_CRC | INT_START_BIT | INT_END_BIT))
+        return SD_FAULT_DATA;
+    return status & INT_FIFO ? SD_FAULT_DMA : SD_FAULT_NONE;
+}
+
+static void take_response(const struct dw_mmc *d, struct sd_command *c)
+{
+    for (unsigned i = 0; i < 4; i++)
+        c->reply[i] = *reg(d, RESP0 + 4 * i);
+    if (c->response == SD_RESPONSE_LONG)
+        c->reply[0] &= ~(uint32_t)0xff;
+}
+
+/* The data is in memory when the DMA controller says so, not when the card has sent it. */
+static bool data_is_there(struct dw_mmc *d)
+{
+    const struct sd_command *c = d->command;
+
+    if (d->dma && (*reg(d, IDSTS) & IDSTS_RECEIVED) == 0)
+        return false;
+    if (d->words_left > 0)
+        return false;
+    if (d->dma)
+        dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
+    return true;
+}
+
+static enum err dw_mmc_poll(struct sd_host *host)
+{
+    struct dw_mmc *d = dw_mmc_of(host);
+    struct sd_command *c = d->command;
+    uint32_t status = *reg(d, RINTSTS);
+
+    c->fault = fault_of(status);
+    if (d->dma && (*reg(d, IDSTS) & IDSTS_BUS_ERROR) != 0)
+        c->fault = SD_FAULT_DMA;
+    if (c->fault != SD_FAULT_NONE)
+        return c->fault == SD_FAULT_COMMAND_TIMEOUT || c->fault == SD_FAULT_DATA_TIMEOUT
+                   ? ERR_TIMEOUT
+                   : ERR_IO;
+    if (d->words_left > 0)
+        take_words(d);
+    if ((status & d->waits_for) != d->waits_for || (c->data != NULL && !data_is_there(d)))
+        return ERR_BUSY;
+    if (c->response == SD_RESPONSE_SHORT_BUSY && (*reg(d, STATUS) & STATUS_BUSY) != 0)
+        return ERR_BUSY;
+    take_response(d, c);
+    d->command = NULL;
+    return ERR_OK;
+}
+
+static void dw_mmc_stop(struct sd_host *host)
+{
+    struct dw_mmc *d = dw_mmc_of(host);
+
+    d->command = NULL;
+    *reg(d, BMOD) = BMOD_RESET;
+    *reg(d, CTRL) = CTRL_RESETS; /* FIFO and DMA first of all: nothing reaches memory any more */
+    (void)wait_clear(d, CTRL, CTRL_RESETS);
+    *reg(d, RINTSTS) = INT_ALL;
+}
+
+enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup)
+{
+    static const struct sd_host_ops ops = {
+        .start = dw_mmc_start,
+        .poll = dw_mmc_poll,
+        .stop = dw_mmc_stop,
+        .reset = dw_mmc_reset,
+        .set_bus = dw_mmc_set_bus,
+        .identify = sd_bus_identify,
+    };
+    uint32_t version;
+
+    memset(d, 0, sizeof *d);
+    d->setup = *setup;
+    d->host.ops = &ops;
+    d->host.ticks = setup->ticks;
+    d->host.ticks_hz = setup->ticks_hz;
+    d->host.abilities = SD_CAN_4_BITS | SD_CAN_HIGH_SPEED | SD_STOPS;
+    d->host.max_hz = setup->clock_hz;
+    d->host.max_blocks = DW_MMC_MAX_BLOCKS;
+    version = *reg(d, VERID) & 0xffff;
+    if (version < VERID_LEAST || version == 0xffff)
+        return ERR_NO_DEVICE;
+    return dw_mmc_reset(&d->host);
+}

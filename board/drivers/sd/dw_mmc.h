@@ -1,0 +1,49 @@
+/* The SD controller of Synopsys as a struct sd_host (DesignWare Cores Mobile Storage Host, 2.40a
+ * and later), with its internal DMA controller in 32-bit addressing. Not yet run on hardware, and
+ * no emulator has it. The databook is not public: names are its, by way of drivers that are. */
+#ifndef INGOT_BOARD_DRIVERS_SD_DW_MMC_H
+#define INGOT_BOARD_DRIVERS_SD_DW_MMC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/drivers/sd/sd_host.h"
+#include "board/err.h"
+
+enum {
+    DW_MMC_BYTES = 0x1000,
+    DW_MMC_MAX_BLOCKS = 1024,
+    DW_MMC_PIECE_BYTES = 4096,
+    DW_MMC_PIECES = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_PIECE_BYTES
+};
+
+struct dw_mmc_descriptor {
+    uint32_t control, bytes, buffer, next;
+};
+
+struct dw_mmc_setup {
+    uintptr_t mmio;           /* mapped, DW_MMC_BYTES */
+    uint32_t clock_hz;        /* of the controller (ciu), which firmware has set */
+    uint32_t fifo_words;      /* a power of two */
+    struct dma_window window; /* beyond its end, or 4 GiB, a core moves the data */
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz;
+};
+
+struct dw_mmc {
+    struct sd_host host; /* first: the card sees no more */
+    struct dw_mmc_setup setup;
+    struct sd_command *command; /* in progress, or NULL */
+    uint32_t waits_for;         /* bits of RINTSTS that have yet to come */
+    uint32_t words_left;        /* that a core has yet to move; 0: DMA, or no data */
+    bool dma;
+    bool wakes; /* the next command sends 80 clocks first */
+    _Alignas(64) struct dw_mmc_descriptor table[DW_MMC_PIECES];
+};
+
+/* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: no such registers there;
+ * ERR_TIMEOUT: it does not reset. */
+enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup);
+
+#endif

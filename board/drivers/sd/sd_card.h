@@ -1,0 +1,64 @@
+/* An SD card or eMMC as a block device: requests queue, one command moves one request, failed
+ * ones are tried again. Whatever the bus is, struct sd_host knows. */
+#ifndef INGOT_BOARD_DRIVERS_SD_SD_CARD_H
+#define INGOT_BOARD_DRIVERS_SD_SD_CARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/drivers/sd/sd_facts.h"
+#include "board/drivers/sd/sd_host.h"
+#include "board/err.h"
+
+enum { SD_CARD_DEPTH = 8, SD_CARD_MAX_SECTORS = 1024 };
+
+enum sd_card_state {
+    SD_CARD_IDLE,
+    SD_CARD_MOVE,  /* CMD17, 18, 24 or 25 in progress */
+    SD_CARD_STOP,  /* CMD12 behind it */
+    SD_CARD_STORE, /* CMD13 behind a write, until the card has it */
+    SD_CARD_WAIT,  /* between two tries */
+    SD_CARD_LOST,  /* taken out, or silent for good: a submit looks for it again */
+};
+
+struct sd_card {
+    struct sd_host *host;
+    struct sd_facts facts;
+    uint16_t rca; /* by sd_bus_identify */
+    enum sd_card_state state;
+    struct block_request *queue[SD_CARD_DEPTH]; /* a ring; the first one is on the bus */
+    unsigned first, n_queued;
+    struct sd_command command; /* in progress */
+    unsigned tries;            /* failures of the first request so far */
+    uint64_t polled_at, silent_ticks, wait_ticks;
+    uint32_t moved;    /* host->moved at the last poll */
+    uint32_t n_errors; /* since the start; for figures and tests */
+    uint32_t n_retunes;
+    uint32_t hz; /* of the bus in use */
+    unsigned bits;
+    enum sd_timing timing;
+    unsigned tune_index; /* the tuning command of the timing in use; 0: none */
+    uint64_t tuned_at, lost_at;
+    enum err lost;   /* why */
+    bool needs_stop; /* CMD12 follows the transfer in progress */
+    bool slow;       /* errors came at speed: stay with default timing */
+    const char *why; /* a sentence when a card that is there cannot be used */
+    char name[40];
+    uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
+};
+
+/* Start the card on an open host and fill out. kind and address make its name, as of
+ * device_name_set. Without a card that can be used out->problem says why. Blocks for up to two
+ * seconds, a card's start. */
+void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
+                  struct block_device *out);
+
+/* host->ops->identify for a controller with an SD bus: SD cards of any size; brings the bus to the
+ * best speed that both sides know. ERR_NO_DEVICE: nobody answers. */
+enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
+
+/* host->identify_emmc, likewise. */
+enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card);
+
+#endif

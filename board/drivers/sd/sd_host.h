@@ -1,0 +1,140 @@
+/* What an SD controller is to the card's protocol: one command at a time, its data moved to memory
+ * while the caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
+ *
+ * "Physical Layer" is the SD Physical Layer Simplified Specification 6.00, "host" the SD Host
+ * Controller Simplified Specification 4.20, wherever a driver of SD names a section. */
+#ifndef INGOT_BOARD_DRIVERS_SD_SD_HOST_H
+#define INGOT_BOARD_DRIVERS_SD_SD_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+
+struct sd_card;
+
+enum sd_response { /* Physical Layer 4.9 */
+                   SD_RESPONSE_NONE,
+                   SD_RESPONSE_SHORT,      /* R1, R6, R7: 48 bits with CRC and index */
+                   SD_RESPONSE_SHORT_BUSY, /* R1b: ended when the card lets go of DAT0 */
+                   SD_RESPONSE_OCR,        /* R3, R4: 48 bits, neither CRC nor index to check */
+                   SD_RESPONSE_LONG,       /* R2: CID or CSD */
+};
+
+enum sd_closing {                  /* how a transfer of several blocks ends */
+                  SD_CLOSE_ITSELF, /* one block, or the card was told the number by CMD23 before */
+                  SD_CLOSE_STOP,   /* the controller sends CMD12 behind the last block */
+};
+
+/* What went wrong on the wires, for a retry to choose its cure. */
+enum sd_fault {
+    SD_FAULT_NONE,
+    SD_FAULT_COMMAND_TIMEOUT, /* no response: no card, or one that does not know the command */
+    SD_FAULT_COMMAND,         /* the response's CRC, index or end bit */
+    SD_FAULT_DATA_TIMEOUT,
+    SD_FAULT_DATA, /* a block's CRC or end bit */
+    SD_FAULT_DMA,  /* the controller could not write memory */
+    SD_FAULT_REMOVED,
+};
+
+/* A command and its data. The starter owns it; it stays in place until it ends. */
+struct sd_command {
+    uint32_t argument;
+    uint8_t index;
+    enum sd_response response;
+    enum sd_closing closing; /* with data */
+    bool write;              /* data goes to the card */
+    uint8_t *data;           /* read to here; NULL: no data. Aligned to 4 bytes */
+    uint32_t block_bytes;    /* 8, 64, 512 */
+    uint32_t n_blocks;
+    uint32_t reply[4];   /* filled. Short: [0]. Long: bit n of the register is bit n % 32 of
+                               * [n / 32]; bits 0 to 7, CRC and end bit, are 0 */
+    enum sd_fault fault; /* filled where it failed */
+};
+
+enum sd_timing {                    /* Physical Layer 3.9; eMMC: JESD84-B51 5.3 */
+                 SD_TIMING_DEFAULT, /* up to 25 MHz (eMMC 26), 3.3 V */
+                 SD_TIMING_HIGH,    /* high speed: up to 50 MHz (eMMC 52), 3.3 V */
+                 SD_TIMING_SDR50,   /* up to 100 MHz, 1.8 V, as the next */
+                 SD_TIMING_SDR104,  /* up to 208 MHz; eMMC: HS200 */
+                 SD_TIMING_DDR50,   /* 50 MHz on both edges; eMMC: DDR52 */
+};
+
+enum sd_ability {
+    SD_CAN_4_BITS = 1 << 0,
+    SD_CAN_8_BITS = 1 << 1,
+    SD_CAN_HIGH_SPEED = 1 << 2,
+    SD_CAN_1V8 = 1 << 3, /* set_voltage switches; needed for the next three */
+    SD_CAN_SDR50 = 1 << 4,
+    SD_CAN_SDR104 = 1 << 5,
+    SD_CAN_DDR50 = 1 << 6,
+    SD_TUNES_SDR50 = 1 << 7, /* SDR50 needs tuning, too */
+    SD_STOPS = 1 << 8,       /* SD_CLOSE_STOP */
+    SD_IS_SPI = 1 << 9,      /* commands and data by the rules of SPI mode */
+    SD_CAN_WRITE = 1 << 10,  /* commands with `write`, and the card's slide is open */
+};
+
+struct sd_host;
+
+struct sd_host_ops {
+    /* Begin. The last command has ended, or was stopped. ERR_IO, ERR_TIMEOUT: not begun,
+     * command->fault says why. */
+    enum err (*start)(struct sd_host *host, struct sd_command *command);
+
+    /* Go on with what was started; never blocks. ERR_BUSY: in progress, ERR_OK: ended, reply and
+     * data are there. ERR_IO, ERR_TIMEOUT: command->fault; stop is next. A host that moves data
+     * by its core does so here, some blocks a call, and counts them in host->moved. */
+    enum err (*poll)(struct sd_host *host);
+
+    /* Forget the command in progress: afterwards nothing is written to its data any more, and a
+     * next one may start. Takes milliseconds at most. */
+    void (*stop)(struct sd_host *host);
+
+    /* Power the card off and on, if that can be done, and begin again with 400 kHz, one bit,
+     * 3.3 V. Blocks for up to 100 ms. ERR_TIMEOUT: the controller does not answer. */
+    enum err (*reset)(struct sd_host *host);
+
+    /* Clock (at most hz), width (1, 4, 8), timing. Blocks for microseconds. */
+    enum err (*set_bus)(struct sd_host *host, uint32_t hz, unsigned bits, enum sd_timing timing);
+
+    /* The host's half of the change to 1.8 V, after CMD11 was accepted (Physical Layer 4.2.4.2).
+     * NULL where SD_CAN_1V8 is not set. */
+    enum err (*set_1v8)(struct sd_host *host);
+
+    /* Find the sampling point with tuning blocks by command `index` (19; eMMC: 21). May be
+     * NULL: nothing to tune. */
+    enum err (*tune)(struct sd_host *host, unsigned index);
+
+    /* false: certainly no card in the slot. NULL: the slot cannot tell. */
+    bool (*is_present)(struct sd_host *host);
+
+    /* From reset to the transfer state: sd_bus_identify, or for SPI what that has instead. Fills
+     * card->facts and, where there is no way to go on, card->why. */
+    enum err (*identify)(struct sd_host *host, struct sd_card *card);
+};
+
+struct sd_host {
+    const struct sd_host_ops *ops;
+    uint64_t (*ticks)(void); /* the board's */
+    uint64_t ticks_hz;
+    uint32_t abilities;    /* enum sd_ability */
+    uint32_t max_hz;       /* of the card's clock */
+    uint32_t max_blocks;   /* of one command, at least 128 */
+    uint32_t moved;        /* counts up with the data that a core has moved */
+    uint64_t retune_ticks; /* tune again after so long; 0: only after errors */
+    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
+                                * what does not answer as an SD card; NULL: it will be none */
+    bool wants_tuning; /* the controller asks for it; tune clears it */
+};
+
+/* Wait, for the microseconds that protocols ask for. */
+void sd_host_delay(const struct sd_host *host, uint32_t micros);
+
+/* Ticks of so many microseconds, rounded up. */
+uint64_t sd_host_ticks(const struct sd_host *host, uint64_t micros);
+
+/* start and poll until the command ends, a second at most; stopped where it fails. */
+enum err sd_host_run(struct sd_host *host, struct sd_command *command);
+
+#endif

@@ -1,0 +1,38 @@
+/* An SD card on an SPI bus as a struct sd_host (Physical Layer Simplified Specification 6.00,
+ * chapter 7): CRC on in both directions, data moved by the core that polls, a block a call. */
+#ifndef INGOT_BOARD_DRIVERS_SD_SD_SPI_H
+#define INGOT_BOARD_DRIVERS_SD_SD_SPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/drivers/bus/spi.h"
+#include "board/drivers/sd/sd_host.h"
+
+enum sd_spi_state {
+    SD_SPI_IDLE,
+    SD_SPI_TOKEN, /* a block of data is awaited */
+    SD_SPI_GIVE,  /* the card is to get ready for a block of data, or for the word that ends them */
+    SD_SPI_BUSY,  /* the card is not ready yet */
+};
+
+struct sd_spi {
+    struct sd_host host;
+    struct spi_bus *bus;
+    struct sd_command *command; /* in progress */
+    enum sd_spi_state state;
+    uint32_t blocks_done;
+    bool no_status; /* the card does not know CMD13 */
+};
+
+/* Fill spi->host for sd_card_open; touches neither bus nor card. max_hz: what bus and wires can
+ * do; an SD card never gets more than 25 MHz this way. */
+void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint64_t (*ticks)(void),
+                 uint64_t ticks_hz);
+
+/* CRC7 as the last byte of a command, end bit included, and CRC16 of a block (4.5). */
+uint8_t sd_spi_crc7(const uint8_t *data, size_t bytes);
+uint16_t sd_spi_crc16(const uint8_t *data, size_t bytes);
+
+#endif

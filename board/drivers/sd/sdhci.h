@@ -1,0 +1,77 @@
+/* SD host controllers as of the SD Host Controller Simplified Specification 4.20 ("host"), back to
+ * version 2: ADMA2, SDMA or a polling core; 4 bits (8 for eMMC), high speed, UHS-I with tuning. All
+ * registers are read and written as 32 bits, which every relative of the family takes. */
+#ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_H
+#define INGOT_BOARD_DRIVERS_SD_SDHCI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/drivers/sd/sd_host.h"
+#include "board/err.h"
+
+enum { SDHCI_REGISTER_BYTES = 0x100 };
+
+enum sdhci_quirk {
+    SDHCI_NO_DETECT = 1 << 0,     /* the slot's switch is not wired to the controller */
+    SDHCI_NO_DMA = 1 << 1,        /* whatever the capabilities say */
+    SDHCI_NO_1V8 = 1 << 2,        /* the board cannot switch the card's signals */
+    SDHCI_NO_HIGH_BIT = 1 << 3,   /* 50 MHz without the High Speed Enable bit, which does harm */
+    SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete is no sign that a card is busy no more */
+    SDHCI_WRITE_GAP = 1 << 4, /* two writes need two clocks of the card between them (BCM2835) */
+    SDHCI_8_BITS = 1 << 5,    /* eight data lines are wired, to an eMMC */
+};
+
+/* A DMA engine beside a controller that has none: moves the data port to memory. */
+struct sdhci_mover {
+    void *state;
+    /* Move `bytes` from the register at `port` to `to`. False: not these; a core does it then. */
+    bool (*start)(void *state, uintptr_t port, void *to, uint32_t bytes);
+    enum err (*poll)(void *state); /* ERR_BUSY, ERR_OK, ERR_IO */
+    void (*stop)(void *state);
+};
+
+/* What a board knows of its controller. */
+struct sdhci_setup {
+    uintptr_t mmio;   /* mapped, SDHCI_REGISTER_BYTES */
+    uint32_t quirks;  /* enum sdhci_quirk */
+    uint32_t base_hz; /* of the controller's clock; 0: as the capabilities say */
+    uint32_t max_hz;  /* of the card's; 0: no limit of the board's */
+    struct dma_window window;
+    const struct sdhci_mover *mover; /* NULL: none */
+    void (*switch_power)(bool on);   /* the card's supply; NULL: by the controller */
+    enum err (*switch_1v8)(bool on); /* the signals' supply; NULL: likewise */
+    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, or
+                                                 * NULL: never an eMMC */
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz;
+};
+
+enum sdhci_path { SDHCI_PIO, SDHCI_SDMA, SDHCI_ADMA, SDHCI_MOVER };
+
+enum { SDHCI_MAX_BLOCKS = 2048, SDHCI_TABLE_BYTES = 17 * 16 };
+
+struct sdhci {
+    struct sd_host host; /* first: the card sees no more */
+    struct sdhci_setup setup;
+    uint32_t version;          /* 1: 2.00, 2: 3.00, 3: 4.00, ... (host 2.3.16) */
+    uint32_t descriptor_bytes; /* of ADMA2: 8, 12 (64 bits) or 16 (64 bits, version 4); 0: none */
+    bool has_sdma;
+    uint32_t base_hz;
+    uint32_t clock_hz;          /* of the card, now */
+    uint64_t written_at;        /* for SDHCI_WRITE_GAP */
+    struct sd_command *command; /* in progress, or NULL */
+    enum sdhci_path path;       /* of its data */
+    uint32_t waits_for;         /* bits of Normal Interrupt Status that have yet to come */
+    uint32_t blocks_left;       /* SDHCI_PIO */
+    uint64_t next_address;      /* SDHCI_SDMA: where the controller stops next */
+    bool mover_runs;
+    _Alignas(64) uint8_t table[SDHCI_TABLE_BYTES]; /* ADMA2's descriptors */
+};
+
+/* Reset the controller and fill s->host for sd_card_open. ERR_NO_DEVICE: no such registers there;
+ * ERR_TIMEOUT: it does not reset. */
+enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
+
+#endif

@@ -1,0 +1,42 @@
+/* The registers themselves; everything else of the driver goes through these four. */
+#include "board/drivers/sd/sdhci_registers.h"
+
+static volatile uint32_t *reg_at(const struct sdhci *s, unsigned reg)
+{
+    return (volatile uint32_t *)(s->setup.mmio + reg);
+}
+
+uint32_t sdhci_read(const struct sdhci *s, unsigned reg)
+{
+    return *reg_at(s, reg);
+}
+
+/* BCM2835: registers live in the domain of the card's clock, and a write that follows another
+ * within two of its cycles is lost. */
+void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value)
+{
+    if (s->setup.quirks & SDHCI_WRITE_GAP) {
+        uint64_t gap = 2 * s->setup.ticks_hz / s->clock_hz + 2;
+
+        while (s->setup.ticks() - s->written_at < gap)
+            continue;
+        s->written_at = s->setup.ticks();
+    }
+    *reg_at(s, reg) = value;
+}
+
+void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words)
+{
+    const volatile uint32_t *port = reg_at(s, SDHCI_DATA);
+
+    for (uint32_t i = 0; i < words; i++)
+        to[i] = *port;
+}
+
+void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t words)
+{
+    volatile uint32_t *port = reg_at(s, SDHCI_DATA);
+
+    for (uint32_t i = 0; i < words; i++)
+        *port = from[i];
+}

@@ -1,0 +1,135 @@
+/* Clock, width, voltage and sampling point. Sections are those of the SD Host Controller Simplified
+ * Specification 4.20, "Physical Layer" those of the other one. */
+#include <string.h>
+
+#include "board/drivers/sd/sdhci_registers.h"
+
+enum {
+    STABLE_MICROS = 150000,
+    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: the clock stands still so long */
+    SETTLE_MICROS = 1000,
+    TUNE_MICROS = 50000, /* for one tuning block */
+    TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */
+};
+
+/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. */
+static uint32_t divisor_field(struct sdhci *s, uint32_t hz)
+{
+    uint32_t n = 0;
+
+    if (s->version >= 2) {
+        if (s->base_hz > hz)
+            n = (s->base_hz + 2 * hz - 1) / (2 * hz);
+        n = n < 1023 ? n : 1023;
+        s->clock_hz = n == 0 ? s->base_hz : s->base_hz / (2 * n);
+        return (n & 255) << 8 | (n >> 8) << 6;
+    }
+    s->clock_hz = s->base_hz;
+    while (s->clock_hz > hz && n < 128) {
+        n = n == 0 ? 1 : 2 * n;
+        s->clock_hz = s->base_hz / (2 * n);
+    }
+    return n << 8;
+}
+
+/* 3.2.1, 3.2.2, 3.2.3: never change the divisor of a clock that runs. */
+static enum err set_clock(struct sdhci *s, uint32_t hz)
+{
+    uint32_t field;
+
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
+    field = divisor_field(s, hz);
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_DIVISOR | CLOCK_INTERNAL, field | CLOCK_INTERNAL);
+    if (!sdhci_wait(s, SDHCI_CLOCK, CLOCK_STABLE, CLOCK_STABLE, STABLE_MICROS))
+        return ERR_TIMEOUT;
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, CLOCK_CARD);
+    return ERR_OK;
+}
+
+/* 2.2.11, 2.2.25: the mode and the edge, with the clock stopped, as UHS asks. */
+static void set_timing(struct sdhci *s, enum sd_timing timing)
+{
+    static const uint8_t modes[] = { [SD_TIMING_DEFAULT] = 0,
+                                     [SD_TIMING_HIGH] = 1,
+                                     [SD_TIMING_SDR50] = 2,
+                                     [SD_TIMING_SDR104] = 3,
+                                     [SD_TIMING_DDR50] = 4 };
+    bool fast = timing != SD_TIMING_DEFAULT && !(s->setup.quirks & SDHCI_NO_HIGH_BIT);
+
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
+    sdhci_change(s, SDHCI_CONTROL, CONTROL_HIGH_SPEED, fast ? CONTROL_HIGH_SPEED : 0);
+    if (s->version >= 2)
+        sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_MODE,
+                     (uint32_t)modes[timing] << CONTROL2_MODE_SHIFT);
+}
+
+enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd_timing timing)
+{
+    struct sdhci *s = (struct sdhci *)host;
+
+    sdhci_change(s, SDHCI_CONTROL, CONTROL_4_BITS | CONTROL_8_BITS, /* 3.4 */
+                 bits == 8   ? CONTROL_8_BITS
+                 : bits == 4 ? CONTROL_4_BITS
+                             : 0);
+    set_timing(s, timing);
+    return set_clock(s, hz);
+}
+
+/* Physical Layer 4.2.4.2: the card has pulled the data lines low, and lets go of them when it sees
+ * the clock again at 1.8 V. */
+enum err sdhci_set_1v8(struct sd_host *host)
+{
+    struct sdhci *s = (struct sdhci *)host;
+
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
+    if (sdhci_read(s, SDHCI_PRESENT) & PRESENT_DATA_LINES)
+        return ERR_IO;
+    if (s->setup.switch_1v8 != NULL && s->setup.switch_1v8(true) != ERR_OK)
+        return ERR_IO;
+    sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_1V8, CONTROL2_1V8);
+    sd_host_delay(host, SWITCH_MICROS);
+    if (!(sdhci_read(s, SDHCI_CONTROL_2) & CONTROL2_1V8))
+        return ERR_IO; /* the controller's regulator gave up */
+    sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, CLOCK_CARD);
+    return sdhci_wait(s, SDHCI_PRESENT, PRESENT_DATA_LINES, PRESENT_DATA_LINES, SETTLE_MICROS)
+               ? ERR_OK
+               : ERR_IO;
+}
+
+/* One tuning block: it is compared inside the controller, and only its arrival is reported. */
+static enum err tune_once(struct sdhci *s, unsigned index)
+{
+    uint32_t bytes = sdhci_read(s, SDHCI_CONTROL) & CONTROL_8_BITS ? 128 : 64;
+    bool came;
+
+    sdhci_write(s, SDHCI_STATUS, 0xffffffff);
+    sdhci_write(s, SDHCI_BLOCK, 1 << 16 | bytes);
+    sdhci_write(s, SDHCI_ARGUMENT, 0);
+    sdhci_write(s, SDHCI_TRANSFER,
+                TRANSFER_READ | COMMAND_SHORT | COMMAND_CHECK_CRC | COMMAND_CHECK_INDEX |
+                    COMMAND_HAS_DATA | (uint32_t)index << COMMAND_INDEX_SHIFT);
+    came = sdhci_wait(s, SDHCI_STATUS, STATUS_READABLE, STATUS_READABLE, TUNE_MICROS);
+    sdhci_write(s, SDHCI_STATUS, 0xffffffff);
+    return came ? ERR_OK : ERR_TIMEOUT;
+}
+
+/* 2.2.25, sampling clock tuning. */
+enum err sdhci_tune(struct sd_host *host, unsigned index)
+{
+    struct sdhci *s = (struct sdhci *)host;
+    enum err e = ERR_OK;
+
+    host->wants_tuning = false;
+    sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE, CONTROL2_TUNE);
+    for (unsigned i = 0; i < TUNE_BLOCKS && e == ERR_OK; i++) {
+        e = tune_once(s, index);
+        if (!(sdhci_read(s, SDHCI_CONTROL_2) & CONTROL2_TUNE))
+            break;
+    }
+    if (e == ERR_OK &&
+        (sdhci_read(s, SDHCI_CONTROL_2) & (CONTROL2_TUNE | CONTROL2_TUNED)) == CONTROL2_TUNED)
+        return ERR_OK;
+    sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE | CONTROL2_TUNED, 0); /* the fixed clock */
+    sdhci_stop(host);
+    return e != ERR_OK ? e : ERR_IO;
+}

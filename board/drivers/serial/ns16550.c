@@ -1,0 +1,152 @@
+#include "board/drivers/serial/ns16550.h"
+
+/* Registers and bits: table II of the data sheet. */
+enum {
+    REG_DATA = 0,
+    REG_INTERRUPTS = 1,
+    REG_FIFO = 2,
+    REG_LINE_CONTROL = 3,
+    REG_LINE_STATUS = 5,
+    REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, as the next */
+    REG_DIVISOR_HIGH = 1,
+    REG_DW_STATUS = 31, /* of Synopsys's: reading it ends the complaint of a busy one */
+    LINE_8N1 = 3,
+    LINE_DIVISOR = 1 << 7,
+    LINE_TRIES = 1000,
+    INTERRUPT_RECEIVED = 1 << 0, /* at the trigger level, or after a pause of 4 bytes */
+    FIFO_ON = 1 << 0,
+    FIFO_TRIGGER_8 = 2 << 6,
+    STATUS_RECEIVED = 1 << 0,
+    STATUS_OVERRUN = 1 << 1,
+    STATUS_PARITY_FRAMING = 3 << 2,
+    STATUS_BREAK = 1 << 4,
+    STATUS_TRANSMIT_READY = 1 << 5,
+    STATUS_TRANSMIT_IDLE = 1 << 6,
+    DRAIN_POLLS = 1000000,
+};
+
+static uint32_t read_register(const struct ns16550 *uart, unsigned index)
+{
+    uintptr_t at = uart->base + (uintptr_t)index * uart->stride;
+
+    if (uart->width == 4)
+        return *(volatile uint32_t *)at;
+    return *(volatile uint8_t *)at;
+}
+
+static void write_register(const struct ns16550 *uart, unsigned index, uint8_t value)
+{
+    uintptr_t at = uart->base + (uintptr_t)index * uart->stride;
+
+    if (uart->width == 4)
+        *(volatile uint32_t *)at = value;
+    else
+        *(volatile uint8_t *)at = value;
+}
+
+/* Reading the status forgets an overrun, and it is read to send, too: kept until a byte takes it
+ * along. */
+static uint32_t read_status(struct ns16550 *uart)
+{
+    uint32_t status = read_register(uart, REG_LINE_STATUS);
+
+    uart->overrun = uart->overrun || (status & STATUS_OVERRUN) != 0;
+    return status | (uart->overrun ? STATUS_OVERRUN : 0);
+}
+
+void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsigned reg_io_width)
+{
+    uart->base = base;
+    uart->stride = 1u << reg_shift;
+    uart->width = reg_io_width == 4 ? 4 : 1;
+    if (base == 0)
+        return;
+    write_register(uart, REG_INTERRUPTS, 0);
+    /* What somebody typed while the firmware ran is meant for us. Turning FIFOs on clears them. */
+    serial_keep(&ns16550_serial, uart);
+    write_register(uart, REG_FIFO, FIFO_ON);
+}
+
+static bool ns16550_send(void *context, uint8_t byte)
+{
+    struct ns16550 *uart = context;
+
+    if (uart->base == 0)
+        return true;
+    if ((read_status(uart) & STATUS_TRANSMIT_READY) == 0)
+        return false;
+    write_register(uart, REG_DATA, byte);
+    return true;
+}
+
+static int ns16550_receive(void *context)
+{
+    struct ns16550 *uart = context;
+    uint32_t status;
+
+    if (uart->base == 0 || ((status = read_status(uart)) & STATUS_RECEIVED) == 0)
+        return SERIAL_NOTHING;
+    uart->overrun = false;
+    return (int)(read_register(uart, REG_DATA) & 0xff) |
+           (status & STATUS_PARITY_FRAMING ? SERIAL_DAMAGED : 0) |
+           (status & STATUS_OVERRUN ? SERIAL_OVERRUN : 0) |
+           (status & STATUS_BREAK ? SERIAL_BREAK : 0);
+}
+
+static void ns16550_listen(void *context)
+{
+    struct ns16550 *uart = context;
+
+    uart->listens = true;
+    write_register(uart, REG_FIFO, FIFO_ON | FIFO_TRIGGER_8);
+    write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
+}
+
+/* Bounded. */
+static void ns16550_drain(void *context)
+{
+    struct ns16550 *uart = context;
+
+    for (int i = 0; uart->base != 0 && i < DRAIN_POLLS; i++)
+        if ((read_status(uart) & STATUS_TRANSMIT_IDLE) != 0)
+            return;
+}
+
+const struct serial_uart ns16550_serial = {
+    .receive = ns16550_receive,
+    .send = ns16550_send,
+    .listen = ns16550_listen,
+    .drain = ns16550_drain,
+};
+
+/* Synopsys's UART takes no write to this register while a byte is under way (DW_apb_uart databook,
+ * register LCR): received ones are given up until it does. */
+static bool set_line_control(struct ns16550 *uart, uint8_t value)
+{
+    for (int i = 0; i < LINE_TRIES; i++) {
+        write_register(uart, REG_LINE_CONTROL, value);
+        if ((read_register(uart, REG_LINE_CONTROL) & 0xff) == value)
+            return true;
+        (void)read_register(uart, REG_DATA);
+        if (uart->stride == 4)
+            (void)read_register(uart, REG_DW_STATUS);
+    }
+    return false;
+}
+
+void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
+{
+    uint64_t divisor = (clock_hz + 8 * (uint64_t)baud) / (16 * (uint64_t)baud);
+
+    if (uart->base == 0 || divisor == 0 || divisor > 0xffff)
+        return;
+    ns16550_drain(uart);
+    write_register(uart, REG_INTERRUPTS, 0);
+    if (set_line_control(uart, LINE_8N1 | LINE_DIVISOR)) {
+        write_register(uart, REG_DIVISOR_LOW, (uint8_t)divisor);
+        write_register(uart, REG_DIVISOR_HIGH, (uint8_t)(divisor >> 8));
+    }
+    (void)set_line_control(uart, LINE_8N1);
+    if (uart->listens)
+        write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
+}

@@ -1,0 +1,28 @@
+/* 16550 UART, FIFOs on (National Semiconductor PC16550D data sheet, June 1995). */
+#ifndef INGOT_BOARD_DRIVERS_SERIAL_NS16550_H
+#define INGOT_BOARD_DRIVERS_SERIAL_NS16550_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/drivers/serial/serial.h"
+
+struct ns16550 {
+    uintptr_t base;
+    unsigned stride; /* bytes from one register to the next */
+    unsigned width;  /* of an access: 1 or 4 bytes */
+    bool overrun;    /* and not yet told */
+    bool listens;    /* by interrupt */
+};
+
+/* Take over a UART whose rate the firmware has set; base is mapped as device memory, or 0: no UART.
+ * reg_shift and reg_io_width as the device tree has them (0 and 1 where it is silent). */
+void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsigned reg_io_width);
+
+/* For serial_open(), with a struct ns16550. A base of 0 swallows what is sent. */
+extern const struct serial_uart ns16550_serial;
+
+/* 8N1 at the rate that divides clock_hz best, after the last byte has left. */
+void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
+
+#endif

@@ -1,0 +1,110 @@
+#include "board/drivers/serial/pl011.h"
+
+/* Section 3.2, byte offsets. */
+enum {
+    PL011_DR = 0x00,
+    PL011_ECR = 0x04,
+    PL011_FR = 0x18,
+    PL011_IBRD = 0x24,
+    PL011_FBRD = 0x28,
+    PL011_LCR_H = 0x2c,
+    PL011_CR = 0x30,
+    PL011_IFLS = 0x34,
+    PL011_IMSC = 0x38,
+    PL011_ICR = 0x44,
+};
+
+enum { FR_BUSY = 1 << 3, FR_RX_EMPTY = 1 << 4, FR_TX_FULL = 1 << 5 };
+enum { LCR_FIFO = 1 << 4, LCR_8_BITS = 3 << 5 };
+enum { CR_ENABLE = 1 << 0, CR_TX = 1 << 8, CR_RX = 1 << 9 };
+enum { DR_FRAMING_PARITY = 3 << 8, DR_BREAK = 1 << 10, DR_OVERRUN = 1 << 11 };
+enum { IFLS_RX_QUARTER = 1 << 3, INT_RX = 1 << 4, INT_RX_TIMEOUT = 1 << 6 };
+
+static volatile uint32_t *reg(const struct pl011 *uart, unsigned offset)
+{
+    return (volatile uint32_t *)(uart->base + offset);
+}
+
+/* A quarter of the FIFO, which leaves 80 us at 3 Mbaud until it overflows, or a pause of 32 bits
+ * (3.3.9, 3.3.10). */
+static void enable_interrupts(const struct pl011 *uart)
+{
+    *reg(uart, PL011_IFLS) = IFLS_RX_QUARTER;
+    *reg(uart, PL011_IMSC) = INT_RX | INT_RX_TIMEOUT;
+}
+
+static void pl011_drain(void *context)
+{
+    const struct pl011 *uart = context;
+
+    while (uart->base != 0 && (*reg(uart, PL011_FR) & FR_BUSY))
+        continue;
+}
+
+void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud)
+{
+    uart->base = base;
+    if (base == 0)
+        return;
+    pl011_drain(uart); /* the firmware's last words */
+    *reg(uart, PL011_CR) = 0;
+    *reg(uart, PL011_IMSC) = 0;
+    *reg(uart, PL011_ICR) = 0x7ff;
+    if (clock_hz != 0 && baud != 0) {
+        /* clock / (16 baud) with 6 fractional bits, rounded (section 3.3.6). */
+        uint32_t divisor = (uint32_t)(((uint64_t)clock_hz * 8 / baud + 1) / 2);
+
+        *reg(uart, PL011_IBRD) = divisor >> 6;
+        *reg(uart, PL011_FBRD) = divisor & 63;
+    }
+    serial_keep(&pl011_serial, uart); /* QEMU forgets what came before the FIFOs were on */
+    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
+    *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
+    /* The FIFO is empty now. QEMU, which held input back while it was full, goes on at a read. */
+    if (*reg(uart, PL011_FR) & FR_RX_EMPTY)
+        (void)*reg(uart, PL011_DR);
+    if (uart->listens)
+        enable_interrupts(uart);
+}
+
+static bool pl011_send(void *context, uint8_t byte)
+{
+    struct pl011 *uart = context;
+
+    if (uart->base == 0)
+        return true;
+    if (*reg(uart, PL011_FR) & FR_TX_FULL)
+        return false;
+    *reg(uart, PL011_DR) = byte;
+    return true;
+}
+
+/* An overrun leaves this byte good: it is the one behind the FIFO's last that is gone. */
+static int pl011_receive(void *context)
+{
+    struct pl011 *uart = context;
+    uint32_t data;
+
+    if (uart->base == 0 || (*reg(uart, PL011_FR) & FR_RX_EMPTY))
+        return SERIAL_NOTHING;
+    data = *reg(uart, PL011_DR);
+    if (data & DR_OVERRUN)
+        *reg(uart, PL011_ECR) = 0; /* or the next bytes would report it again (3.3.2) */
+    return (int)(data & 0xff) | (data & DR_FRAMING_PARITY ? SERIAL_DAMAGED : 0) |
+           (data & DR_OVERRUN ? SERIAL_OVERRUN : 0) | (data & DR_BREAK ? SERIAL_BREAK : 0);
+}
+
+static void pl011_listen(void *context)
+{
+    struct pl011 *uart = context;
+
+    uart->listens = true;
+    enable_interrupts(uart);
+}
+
+const struct serial_uart pl011_serial = {
+    .receive = pl011_receive,
+    .send = pl011_send,
+    .listen = pl011_listen,
+    .drain = pl011_drain,
+};

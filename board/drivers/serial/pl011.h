@@ -1,0 +1,22 @@
+/* Arm PL011 UART (PrimeCell, DDI 0183). */
+#ifndef INGOT_BOARD_DRIVERS_SERIAL_PL011_H
+#define INGOT_BOARD_DRIVERS_SERIAL_PL011_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/drivers/serial/serial.h"
+
+struct pl011 {
+    uintptr_t base; /* 0: no UART, output is dropped */
+    bool listens;   /* interrupts when bytes have arrived; kept by pl011_init */
+};
+
+/* 8 data bits, no parity, FIFOs on. clock_hz or baud 0 keep the rate that the
+ * firmware set. Waits for the last byte first. The registers are mapped as device memory. */
+void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
+
+/* For serial_open(), with a struct pl011. A base of 0 swallows what is sent. */
+extern const struct serial_uart pl011_serial;
+
+#endif

@@ -1,0 +1,17 @@
+/* The console's UART where the device tree says which one it is: for early_init. */
+#ifndef INGOT_BOARD_DRIVERS_SERIAL_TREE_CONSOLE_H
+#define INGOT_BOARD_DRIVERS_SERIAL_TREE_CONSOLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/device_tree.h"
+
+/* Map `bytes` of registers of the tree's console if it is of that kind ("arm,pl011"), else those at
+ * `address`: so that a tree that is wrong can still be complained about. Returns their address, 0
+ * where they cannot be mapped. node: for gic_take_input and plic_take_input, which find no
+ * interrupt in it where the tree has no such console; the line is polled then. */
+uintptr_t tree_console_map(const struct device_tree *tree, const char *kind, uintptr_t address,
+                           size_t bytes, struct device_tree_node *node);
+
+#endif

@@ -1,0 +1,24 @@
+/* Pins of BCM2835 to BCM2711 (BCM2835 ARM Peripherals, chapter 6; BCM2711 ARM Peripherals,
+ * chapter 5). */
+#ifndef INGOT_BOARD_DRIVERS_SOC_BCM_GPIO_H
+#define INGOT_BOARD_DRIVERS_SOC_BCM_GPIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BCM_GPIO_BYTES = 0xf4 };
+
+/* Values of GPFSEL. */
+enum bcm_pin_function { BCM_PIN_INPUT = 0, BCM_PIN_OUTPUT = 1, BCM_PIN_ALT0 = 4, BCM_PIN_ALT3 = 7 };
+
+/* How pulls are set: BCM2835 and BCM2837 by a sequence, BCM2711 by a register. */
+enum bcm_pull_kind { BCM_PULL_CLOCKED, BCM_PULL_REGISTER };
+
+/* base: the registers, mapped as device memory; pin 0 .. 53. */
+void bcm_gpio_function(uintptr_t base, unsigned pin, enum bcm_pin_function function);
+void bcm_gpio_write(uintptr_t base, unsigned pin, bool high);
+
+/* Pull the pin up, or leave it alone. */
+void bcm_gpio_pull(uintptr_t base, enum bcm_pull_kind kind, unsigned pin, bool up);
+
+#endif

@@ -1,0 +1,130 @@
+#include "board/drivers/soc/bcm_mailbox.h"
+
+#include <string.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/drivers/soc/generic_timer.h"
+
+/* "Mailboxes": mailbox 0 is read by us, mailbox 1 by the VideoCore. */
+enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MAILBOX_1_STATUS = 0x38 };
+
+#define STATUS_FULL (1u << 31)
+#define STATUS_EMPTY (1u << 30)
+
+enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
+
+/* "Mailbox property interface": header, one tag, end. */
+enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
+
+#define CODE_DONE 0x80000000u /* of the message, and the top bit of a tag's code */
+
+/* "Accessing mailboxes": RAM past the VideoCore's caches, as it sees it. */
+#define BUS_ALIAS 0xc0000000u
+
+static volatile uint32_t *reg(const struct bcm_mailbox *m, unsigned offset)
+{
+    return (volatile uint32_t *)(m->base + offset);
+}
+
+void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base)
+{
+    m->base = base;
+}
+
+/* Wait until none of `bits` is set; false after a second in all since `start`. */
+static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bits, uint64_t start)
+{
+    while (*reg(m, offset) & bits)
+        if (generic_timer_ticks() - start > generic_timer_hz())
+            return false;
+    return true;
+}
+
+static bool exchange(const struct bcm_mailbox *m, uint32_t word)
+{
+    uint64_t start = generic_timer_ticks();
+
+    if (!wait_clear(m, MAILBOX_1_STATUS, STATUS_FULL, start))
+        return false;
+    dma_barrier();
+    *reg(m, MAILBOX_WRITE) = word;
+    do { /* answers to somebody before us are dropped */
+        if (!wait_clear(m, MAILBOX_STATUS, STATUS_EMPTY, start))
+            return false;
+    } while (*reg(m, MAILBOX_READ) != word);
+    dma_barrier();
+    return true;
+}
+
+/* The message's values hold the question; `bytes` is the room for the answer, whole words. Gives
+ * the answer's length, which may be larger than the room. */
+static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, uint32_t *answer)
+{
+    uint32_t total = AT_VALUES * 4 + bytes + 4;
+
+    if (m->base == 0)
+        return ERR_NO_DEVICE;
+    m->message[AT_BYTES] = total;
+    m->message[AT_CODE] = 0;
+    m->message[AT_TAG] = tag;
+    m->message[AT_TAG_BYTES] = bytes;
+    m->message[AT_TAG_CODE] = 0;
+    m->message[total / 4 - 1] = 0;
+    dma_flush(m->message, total);
+    if (!exchange(m, ((uint32_t)(uintptr_t)m->message | BUS_ALIAS) | CHANNEL_PROPERTY)) {
+        m->base = 0;
+        return ERR_TIMEOUT;
+    }
+    dma_flush(m->message, total);
+    *answer = m->message[AT_TAG_CODE] & ~CODE_DONE;
+    return m->message[AT_CODE] == CODE_DONE && (m->message[AT_TAG_CODE] & CODE_DONE) != 0
+               ? ERR_OK
+               : ERR_UNSUPPORTED;
+}
+
+enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n)
+{
+    uint32_t answer;
+    enum err e;
+
+    while (atomic_exchange(&m->taken, true))
+        continue;
+    memcpy(&m->message[AT_VALUES], values, n * 4);
+    e = call(m, tag, n * 4, &answer);
+    if (e == ERR_OK && answer == 0)
+        e = ERR_UNSUPPORTED; /* answered, with nothing: QEMU does it so */
+    if (e == ERR_OK)
+        memcpy(values, &m->message[AT_VALUES], n * 4);
+    atomic_store(&m->taken, false);
+    return e;
+}
+
+enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
+                              size_t *bytes)
+{
+    uint32_t answer = 0;
+    enum err e;
+
+    memset(&m->message[AT_VALUES], 0, BCM_MAILBOX_MAX_ANSWER);
+    e = call(m, tag, BCM_MAILBOX_MAX_ANSWER, &answer);
+    *bytes = e == ERR_OK ? answer : 0;
+    if (*bytes > BCM_MAILBOX_MAX_ANSWER || *bytes >= max)
+        answer = 0; /* the part of a text that fits would be another text */
+    memcpy(text, &m->message[AT_VALUES], e == ERR_OK ? answer : 0);
+    text[e == ERR_OK ? answer : 0] = '\0';
+    return e;
+}
+
+uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_clock clock)
+{
+    uint32_t values[2] = { clock, 0 };
+
+    return bcm_mailbox_ask(m, which, values, 2) == ERR_OK ? values[1] : 0;
+}
+
+uint32_t bcm_mailbox_set_clock(struct bcm_mailbox *m, enum bcm_clock clock, uint32_t hz)
+{
+    uint32_t values[3] = { clock, hz, 1 };
+
+    return bcm_mailbox_ask(m, BCM_SET_CLOCK, values, 3) == ERR_OK ? values[1] : 0;
+}

@@ -1,0 +1,66 @@
+/* Property mailbox of Broadcom's BCM2835 family: questions to the firmware that runs on the
+ * VideoCore. BCM2835 ARM Peripherals has no chapter on it; the registers and the tags are from the
+ * Raspberry Pi firmware's wiki, "Mailboxes", "Accessing mailboxes" and "Mailbox property
+ * interface". */
+#ifndef INGOT_BOARD_DRIVERS_SOC_BCM_MAILBOX_H
+#define INGOT_BOARD_DRIVERS_SOC_BCM_MAILBOX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+
+enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 8192 };
+
+enum bcm_tag {
+    BCM_GET_FIRMWARE = 0x00000001,    /* -> seconds since 1970 of its build */
+    BCM_GET_REVISION = 0x00010002,    /* -> revision code of the board */
+    BCM_GET_ARM_MEMORY = 0x00010005,  /* -> base, bytes of the cores' part of the first GiB */
+    BCM_GET_CLOCK = 0x00030002,       /* clock, 0 -> clock, Hz */
+    BCM_GET_MAX_CLOCK = 0x00030004,   /* the same */
+    BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */
+    BCM_GET_THROTTLED = 0x00030046,   /* 0 -> bits of enum bcm_throttled */
+    BCM_SET_CLOCK = 0x00038002,       /* clock, Hz, 1: leave turbo alone -> clock, Hz, 1 */
+    BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
+    BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
+};
+
+enum bcm_clock { BCM_CLOCK_EMMC = 1, BCM_CLOCK_UART = 2, BCM_CLOCK_ARM = 3, BCM_CLOCK_EMMC2 = 12 };
+
+/* From "Documentation of throttling" in the same wiki; the same bits << 16: since power-on. */
+enum bcm_throttled {
+    BCM_UNDER_VOLTAGE = 1 << 0,
+    BCM_CLOCK_CAPPED = 1 << 1,
+    BCM_THROTTLED = 1 << 2,
+    BCM_SOFT_LIMIT = 1 << 3,
+};
+
+struct bcm_mailbox {
+    uintptr_t base;     /* 0: none, every question fails */
+    _Atomic bool taken; /* by a core that asks: one that serves the card may switch its power */
+    /* Read and written by the VideoCore, so it has cache lines of its own. */
+    _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
+};
+
+/* The registers are mapped as device memory; *m lies in the first GiB. */
+void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
+
+/* Ask with `n` words of `values`, which the answer replaces. ERR_NO_DEVICE: no mailbox;
+ * ERR_TIMEOUT: no answer within a second, the mailbox is given up; ERR_UNSUPPORTED: the firmware
+ * does not know the tag. */
+enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n);
+
+/* Ask for a text. Copies at most max - 1 bytes of it and a NUL; *bytes is its whole length. Errors
+ * as above; the text is then empty. */
+enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
+                              size_t *bytes);
+
+/* A clock's rate now, or the highest that the firmware allows (which); 0: not to be had. */
+uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_clock clock);
+
+/* Set a clock; returns the rate that it has got, 0: refused. */
+uint32_t bcm_mailbox_set_clock(struct bcm_mailbox *m, enum bcm_clock clock, uint32_t hz);
+
+#endif

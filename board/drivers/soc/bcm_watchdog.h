@@ -1,0 +1,23 @@
+/* Reset and watchdog of the BCM2835 family, in the power management block. BCM2835 ARM Peripherals
+ * lists no registers of it; names and bits are those of eLinux, "BCM2835 registers", PM. */
+#ifndef INGOT_BOARD_DRIVERS_SOC_BCM_WATCHDOG_H
+#define INGOT_BOARD_DRIVERS_SOC_BCM_WATCHDOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BCM_WATCHDOG_BYTES = 0x28, BCM_WATCHDOG_MAX_MILLIS = 15999 };
+
+/* Restart in `millis` (1 .. BCM_WATCHDOG_MAX_MILLIS) unless called again before; 0: do not. The
+ * registers at `base` are mapped as device memory. */
+void bcm_watchdog_arm(uintptr_t base, uint32_t millis);
+
+/* Whether the last restart was this block's doing: the watchdog's, or bcm_watchdog_restart. */
+bool bcm_watchdog_restarted(uintptr_t base);
+
+/* Restart now, or stop for good: the firmware finds the mark and goes to sleep. Both return, and
+ * the machine is reset within a millisecond. */
+void bcm_watchdog_restart(uintptr_t base);
+void bcm_watchdog_halt(uintptr_t base);
+
+#endif

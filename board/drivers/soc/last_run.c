@@ -1,0 +1,92 @@
+#include "board/drivers/soc/last_run.h"
+
+#include <string.h>
+
+#include "board/isa.h"
+
+enum { PAGE = 4096 };
+
+#define RECORD_MAGIC 0x4e55524cu
+
+enum record_state { RECORD_RUNS = 1, RECORD_ENDED, RECORD_RESTARTS };
+
+struct record {
+    uint32_t magic, check, state, armed, millis;
+    char doing[BOARD_DOING_BYTES];
+};
+
+/* A page of its own, so that it can be mapped uncached: a dirty line would be lost in a reset. */
+static union {
+    struct record record;
+    uint8_t page[PAGE];
+} kept __attribute__((aligned(PAGE), section(".kept")));
+
+static bool usable; /* it is mapped */
+
+static uint32_t checksum(const struct record *record)
+{
+    const uint8_t *bytes = (const uint8_t *)&record->state;
+    const uint8_t *end = (const uint8_t *)(record + 1);
+    uint32_t sum = 0;
+
+    while (bytes < end)
+        sum = sum * 31 + *bytes++;
+    return sum;
+}
+
+static void seal(void)
+{
+    kept.record.check = checksum(&kept.record);
+}
+
+void last_run_open(struct board_last_run *last, bool *armed)
+{
+    struct record *record = &kept.record;
+
+    *armed = false;
+    memset(last, 0, sizeof *last);
+    usable = mmu_map((uintptr_t)&kept, sizeof kept, MAP_UNCACHED) == ERR_OK;
+    if (!usable)
+        return;
+    if (record->magic == RECORD_MAGIC && record->check == checksum(record) &&
+        record->state != RECORD_ENDED) {
+        last->end = record->state == RECORD_RESTARTS ? BOARD_RUN_RESTARTED : BOARD_RUN_RESET;
+        last->alive_millis = record->millis;
+        memcpy(last->doing, record->doing, sizeof last->doing);
+        last->doing[sizeof last->doing - 1] = '\0';
+        *armed = record->armed != 0;
+    }
+    memset(record, 0, sizeof *record);
+    record->magic = RECORD_MAGIC;
+    record->state = RECORD_RUNS;
+    last_run_doing("starting", false);
+}
+
+void last_run_alive(uint32_t millis)
+{
+    if (!usable)
+        return;
+    kept.record.millis = millis;
+    seal();
+}
+
+void last_run_doing(const char *doing, bool armed)
+{
+    size_t bytes = strlen(doing);
+
+    if (!usable)
+        return;
+    bytes = bytes < sizeof kept.record.doing ? bytes : sizeof kept.record.doing - 1;
+    memset(kept.record.doing, 0, sizeof kept.record.doing);
+    memcpy(kept.record.doing, doing, bytes);
+    kept.record.armed = armed;
+    seal();
+}
+
+void last_run_close(bool restarting)
+{
+    if (!usable)
+        return;
+    kept.record.state = restarting ? RECORD_RESTARTS : RECORD_ENDED;
+    seal();
+}

@@ -1,0 +1,114 @@
+#include "board/drivers/soc/psci.h"
+
+#include <string.h>
+
+#include "board/board.h"
+#include "board/drivers/irq/gic.h"
+#include "board/drivers/serial/serial.h"
+#include "board/isa.h"
+
+/* Function ids, DEN 0022, section 5.1. */
+#define PSCI_SYSTEM_OFF 0x84000008u
+#define PSCI_SYSTEM_RESET 0x84000009u
+#define PSCI_CPU_ON_64 0xc4000003u
+
+static struct psci {
+    enum { PSCI_NONE, PSCI_HVC, PSCI_SMC } conduit;
+    struct psci_core {
+        void (*entry)(void *arg);
+        void *arg;
+    } cores[BOARD_MAX_CORES];
+    uint64_t ids[BOARD_MAX_CORES]; /* MPIDR affinities by core number */
+    unsigned n_cores;
+} psci;
+
+/* SMC Calling Convention (DEN 0028): x0 to x17 are lost. */
+static int64_t psci_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+{
+    register uint64_t x0 __asm__("x0") = function;
+    register uint64_t x1 __asm__("x1") = a;
+    register uint64_t x2 __asm__("x2") = b;
+    register uint64_t x3 __asm__("x3") = c;
+
+#define PSCI_LOST                                                                               \
+    "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
+        "memory"
+    if (psci.conduit == PSCI_HVC)
+        __asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::PSCI_LOST);
+    else
+        __asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::PSCI_LOST);
+#undef PSCI_LOST
+    return (int64_t)x0;
+}
+
+static void read_conduit(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    const char *method;
+
+    device_tree_begin(&node);
+    if (!device_tree_next_compatible(tree, &node, "arm,psci-0.2")) {
+        device_tree_begin(&node);
+        if (!device_tree_next_compatible(tree, &node, "arm,psci-1.0"))
+            return;
+    }
+    method = device_tree_string(tree, &node, "method");
+    if (method != NULL && strcmp(method, "hvc") == 0)
+        psci.conduit = PSCI_HVC;
+    else if (method != NULL && strcmp(method, "smc") == 0)
+        psci.conduit = PSCI_SMC;
+}
+
+void psci_init(const struct device_tree *tree)
+{
+    if (tree->blob == NULL)
+        return;
+    read_conduit(tree);
+    psci.n_cores = device_tree_cpus(tree, core_hardware_id(), psci.ids, BOARD_MAX_CORES);
+}
+
+bool psci_is_there(void)
+{
+    return psci.conduit != PSCI_NONE;
+}
+
+static void core_main(void *arg)
+{
+    const struct psci_core *core = arg;
+
+    gic_listen();
+    core->entry(core->arg);
+}
+
+enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    uintptr_t start;
+
+    if (core == 0 || core >= psci.n_cores)
+        return ERR_NO_DEVICE;
+    psci.cores[core] = (struct psci_core){ entry, arg };
+    start = core_prepare(core, core_main, &psci.cores[core]);
+    if (psci.conduit != PSCI_NONE && psci_call(PSCI_CPU_ON_64, psci.ids[core], start, core) != 0)
+        return ERR_NO_DEVICE;
+    return ERR_OK;
+}
+
+/* Returns where the firmware cannot, or there is none. */
+static void end(uint64_t function)
+{
+    serial_drain();
+    if (psci.conduit != PSCI_NONE)
+        (void)psci_call(function, 0, 0, 0);
+}
+
+void psci_restart(void)
+{
+    end(PSCI_SYSTEM_RESET);
+}
+
+_Noreturn void psci_power_off(int status)
+{
+    (void)status; /* PSCI has no room for it */
+    end(PSCI_SYSTEM_OFF);
+    core_halt();
+}

@@ -1,0 +1,26 @@
+/* Power State Coordination Interface (Arm DEN 0022), versions 0.2 and later: cores on, machine
+ * off, through the firmware below. A machine has one, so that a board puts these functions into its
+ * struct board as they are. */
+#ifndef INGOT_BOARD_DRIVERS_SOC_PSCI_H
+#define INGOT_BOARD_DRIVERS_SOC_PSCI_H
+
+#include <stdbool.h>
+
+#include "board/device_tree.h"
+#include "board/err.h"
+
+/* Read the conduit and the cores from the tree; one without a blob leaves one core. */
+void psci_init(const struct device_tree *tree);
+
+/* Has the tree a node for it, whose method is hvc or smc? */
+bool psci_is_there(void);
+
+/* board.start_core, for cores that then sleep by gic.h. Where there is no PSCI the cores came in
+ * with core 0 and wait in the pen of boot/arm64/start.S. */
+enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
+
+/* board.restart and board.power_off. */
+void psci_restart(void);
+void psci_power_off(int status) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,295 @@
+#include "board/drivers/soc/raspberry_pi.h"
+
+#include "board/drivers/serial/serial.h"
+#include "board/drivers/soc/bcm_watchdog.h"
+#include "board/drivers/soc/generic_timer.h"
+#include "board/drivers/soc/last_run.h"
+#include "board/isa.h"
+
+enum { UART_BYTES = 0x200, UART_TX_PIN = 14, UART_RX_PIN = 15 };
+/* BCM2837's other pair that the UART can be on: on a board with Bluetooth it is wired to that. */
+enum { BLUETOOTH_TX_PIN = 32, BLUETOOTH_RX_PIN = 33 };
+
+/* The firmware's start code of arm64 (github.com/raspberrypi/tools): 8 bytes a core. */
+enum { RELEASE_ADDRESS = 0xd8, RELEASE_BYTES = 8 };
+
+/* QEMU gives a fixed number; the firmware its date, of 2012 or later. */
+enum { FIRST_FIRMWARE = 1325376000 };
+
+enum { GIB = 1 << 30, FEED_MILLIS = 250, EMULATED_LOOKS = 64 };
+
+/* Revision codes (Raspberry Pi documentation, "New-style revision codes"). */
+enum { REVISION_NEW = 1 << 23, REVISION_MEMORY_SHIFT = 20, REVISION_MEMORY_UNIT_SHIFT = 28 };
+
+static struct raspberry_pi *the_pi; /* of raspberry_pi_init: a machine is one */
+
+/* The reset register knows the watchdog, and restart() uses it, too: the record tells them apart.
+ * QEMU forgets the register in a reset, and resets when the watchdog is armed. */
+static void open_last_run(struct raspberry_pi *pi)
+{
+    struct board_last_run *last = &pi->last_run;
+    bool armed;
+
+    last_run_open(last, &armed);
+    if (last->end != BOARD_RUN_RESTARTED &&
+        (bcm_watchdog_restarted(pi->places->watchdog) || (pi->emulated && armed)))
+        last->end = BOARD_RUN_HUNG;
+}
+
+void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
+                       const void *dtb)
+{
+    uint32_t built = FIRST_FIRMWARE, revision = 0, fastest;
+
+    the_pi = pi;
+    pi->places = places;
+    places->listen();
+    pi->led = RASPBERRY_PI_NO_LED;
+    if (dtb != NULL)
+        (void)device_tree_open(&pi->tree, dtb, device_tree_bytes(dtb)); /* checked before */
+    if (mmu_map(places->mailbox, BCM_MAILBOX_BYTES, MAP_DEVICE) == ERR_OK)
+        bcm_mailbox_init(&pi->mailbox, places->mailbox);
+    (void)mmu_map(places->watchdog, BCM_WATCHDOG_BYTES, MAP_DEVICE);
+    if (places->gpio != 0)
+        (void)mmu_map(places->gpio, BCM_GPIO_BYTES, MAP_DEVICE);
+    (void)bcm_mailbox_ask(&pi->mailbox, BCM_GET_FIRMWARE, &built, 1);
+    pi->emulated = built < FIRST_FIRMWARE;
+    if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_REVISION, &revision, 1) == ERR_OK)
+        pi->revision = revision;
+    pi->start_ticks = generic_timer_ticks();
+    open_last_run(pi);
+    fastest = bcm_mailbox_clock(&pi->mailbox, BCM_GET_MAX_CLOCK, BCM_CLOCK_ARM);
+    if (fastest != 0)
+        (void)bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_ARM, fastest);
+}
+
+/* The UART must be idle while its clock changes (BCM2835 ARM Peripherals, section 13). */
+static void set_uart_clock(struct raspberry_pi *pi)
+{
+    uint32_t wanted = pi->places->uart_hz, got = 0;
+
+    if (wanted == 0)
+        return;
+    pl011_serial.drain(&pi->uart);
+    pi->uart_hz = bcm_mailbox_clock(&pi->mailbox, BCM_GET_CLOCK, BCM_CLOCK_UART);
+    if (pi->uart_hz != wanted)
+        got = bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_UART, wanted);
+    if (got != 0)
+        pi->uart_hz = got;
+}
+
+static void route_uart(const struct raspberry_pi_places *places)
+{
+    if (places->gpio == 0)
+        return;
+    if (places->pull == BCM_PULL_CLOCKED) {
+        bcm_gpio_function(places->gpio, BLUETOOTH_TX_PIN, BCM_PIN_INPUT);
+        bcm_gpio_function(places->gpio, BLUETOOTH_RX_PIN, BCM_PIN_INPUT);
+    }
+    bcm_gpio_pull(places->gpio, places->pull, UART_TX_PIN, false);
+    bcm_gpio_pull(places->gpio, places->pull, UART_RX_PIN, true); /* no noise without a cable */
+    bcm_gpio_function(places->gpio, UART_TX_PIN, BCM_PIN_ALT0);
+    bcm_gpio_function(places->gpio, UART_RX_PIN, BCM_PIN_ALT0);
+}
+
+void raspberry_pi_open_console(struct raspberry_pi *pi)
+{
+    uintptr_t base = pi->places->uart;
+
+    if (mmu_map(base, UART_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    pi->uart.base = base;
+    set_uart_clock(pi);
+    pl011_init(&pi->uart, base, pi->uart_hz, RASPBERRY_PI_BAUD);
+    route_uart(pi->places);
+    serial_open(&pl011_serial, &pi->uart);
+}
+
+void raspberry_pi_set_baud(uint32_t baud)
+{
+    struct raspberry_pi *pi = the_pi;
+    uint32_t most = pi->uart_hz / 16; /* a divisor below 1 does nothing (DDI 0183, 3.3.6) */
+
+    pl011_init(&pi->uart, pi->uart.base, pi->uart_hz, baud < most || most == 0 ? baud : most);
+}
+
+/* All of the board's RAM; 0: unknown. */
+static uint64_t installed(const struct raspberry_pi *pi)
+{
+    if (!(pi->revision & REVISION_NEW))
+        return 0;
+    return (uint64_t)1 << (REVISION_MEMORY_UNIT_SHIFT +
+                           (pi->revision >> REVISION_MEMORY_SHIFT & 7));
+}
+
+static void add_ram(struct machine *machine, uint64_t start, uint64_t end)
+{
+    if (start < end)
+        machine->ram[machine->n_ram++] = (struct memory_range){ (uint8_t *)(uintptr_t)start,
+                                                                (size_t)(end - start) };
+}
+
+void raspberry_pi_describe(struct machine *machine)
+{
+    struct raspberry_pi *pi = the_pi;
+    const uint64_t peripherals = (uint64_t)0xfc000000, gib4 = (uint64_t)4 * GIB;
+    uint64_t all = installed(pi);
+    uint32_t low[2] = { 0, 0 };
+
+    if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_ARM_MEMORY, low, 2) == ERR_OK)
+        add_ram(machine, low[0], (uint64_t)low[0] + low[1]);
+    add_ram(machine, GIB, all < peripherals ? all : peripherals);
+    add_ram(machine, gib4, all);
+    machine->n_cores = RASPBERRY_PI_CORES;
+    (void)bcm_mailbox_ask_text(&pi->mailbox, BCM_GET_ARGUMENTS, machine->args, sizeof machine->args,
+                               &machine->args_bytes);
+}
+
+static uintptr_t release_address(const struct device_tree *tree, unsigned core)
+{
+    struct device_tree_node node;
+    uint64_t id, address;
+
+    device_tree_begin(&node);
+    while (tree->blob != NULL && device_tree_next_type(tree, &node, "cpu"))
+        if (device_tree_number(tree, &node, "reg", &id) && id == core &&
+            device_tree_number(tree, &node, "cpu-release-addr", &address))
+            return (uintptr_t)address;
+    return RELEASE_ADDRESS + core * RELEASE_BYTES;
+}
+
+static void core_main(void *arg)
+{
+    struct raspberry_pi_core *core = arg;
+
+    core->pi->places->listen();
+    while (atomic_load(&core->started) == 0)
+        board.wait(&core->started, 0);
+    core->entry(core->arg);
+}
+
+void raspberry_pi_fetch_cores(struct raspberry_pi *pi)
+{
+    for (unsigned core = 1; core < RASPBERRY_PI_CORES; core++) {
+        pi->cores[core].pi = pi;
+        core_release(release_address(&pi->tree, core), core, core_main, &pi->cores[core]);
+    }
+}
+
+enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    struct raspberry_pi *pi = the_pi;
+
+    if (core == 0 || core >= RASPBERRY_PI_CORES)
+        return ERR_NO_DEVICE;
+    pi->cores[core].entry = entry;
+    pi->cores[core].arg = arg;
+    atomic_store(&pi->cores[core].started, 1);
+    board.wake(&pi->cores[core].started);
+    return ERR_OK;
+}
+
+void raspberry_pi_use_pio(void)
+{
+    the_pi->pio = true;
+}
+
+/* The expander is behind the firmware, a message away; but reads overlap, so that the LED seldom
+ * changes while a model streams. */
+void raspberry_pi_activity(bool active)
+{
+    struct raspberry_pi *pi = the_pi;
+    bool was_lit = pi->n_reads != 0, high;
+    uint32_t values[2];
+
+    pi->n_reads += active ? 1 : -1u;
+    if (pi->led == RASPBERRY_PI_NO_LED || was_lit == (pi->n_reads != 0))
+        return;
+    high = was_lit == pi->led_inverted;
+    values[0] = (uint32_t)pi->led;
+    values[1] = high;
+    if (pi->led >= RASPBERRY_PI_EXPANDER)
+        (void)bcm_mailbox_ask(&pi->mailbox, BCM_SET_GPIO, values, 2);
+    else
+        bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, high);
+}
+
+void raspberry_pi_health(struct board_health *health)
+{
+    struct raspberry_pi *pi = the_pi;
+    uint32_t heat[2] = { 0, 0 }, limits = 0;
+
+    health->temperature = BOARD_NO_TEMPERATURE;
+    if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_TEMPERATURE, heat, 2) == ERR_OK)
+        health->temperature = (int32_t)heat[1];
+    health->clock_hz = bcm_mailbox_clock(&pi->mailbox, BCM_GET_CLOCK, BCM_CLOCK_ARM);
+    if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_THROTTLED, &limits, 1) != ERR_OK)
+        limits = 0;
+    health->limits = limits & 15;
+    health->limits_past = limits >> 16 & 15;
+}
+
+_Static_assert((int)BOARD_LIMIT_VOLTAGE == (int)BCM_UNDER_VOLTAGE &&
+                   (int)BOARD_LIMIT_CLOCK == (int)BCM_CLOCK_CAPPED &&
+                   (int)BOARD_LIMIT_THROTTLED == (int)BCM_THROTTLED &&
+                   (int)BOARD_LIMIT_HOT == (int)BCM_SOFT_LIMIT,
+               "taken over bit by bit");
+
+void raspberry_pi_watchdog(uint32_t millis, const char *doing)
+{
+    struct raspberry_pi *pi = the_pi;
+
+    pi->watchdog_millis = millis < BCM_WATCHDOG_MAX_MILLIS ? millis : BCM_WATCHDOG_MAX_MILLIS;
+    last_run_doing(doing, millis != 0);
+    pi->fed_ticks = generic_timer_ticks();
+    bcm_watchdog_arm(pi->places->watchdog, pi->watchdog_millis);
+}
+
+/* A few times a second is enough; the record's page is uncached and slow. */
+void raspberry_pi_alive(void)
+{
+    struct raspberry_pi *pi = the_pi;
+    uint64_t now, hz = generic_timer_hz();
+
+    /* QEMU reads the clock under the lock that whoever moves the card's data needs. */
+    if (pi->emulated && ++pi->n_alive % EMULATED_LOOKS != 0)
+        return;
+    now = generic_timer_ticks();
+    if (now - pi->fed_ticks < hz * FEED_MILLIS / 1000)
+        return;
+    pi->fed_ticks = now;
+    last_run_alive((uint32_t)((now - pi->start_ticks) * 1000 / hz));
+    if (pi->watchdog_millis != 0)
+        bcm_watchdog_arm(pi->places->watchdog, pi->watchdog_millis);
+}
+
+void raspberry_pi_last_run(struct board_last_run *last)
+{
+    *last = the_pi->last_run;
+}
+
+bool raspberry_pi_is_emulated(void)
+{
+    return the_pi->emulated;
+}
+
+void raspberry_pi_restart(void)
+{
+    struct raspberry_pi *pi = the_pi;
+
+    last_run_close(true);
+    serial_drain();
+    bcm_watchdog_restart(pi->places->watchdog);
+    core_halt();
+}
+
+_Noreturn void raspberry_pi_power_off(int status)
+{
+    struct raspberry_pi *pi = the_pi;
+
+    (void)status; /* nobody to tell */
+    last_run_close(false);
+    serial_drain();
+    bcm_watchdog_halt(pi->places->watchdog);
+    core_halt();
+}

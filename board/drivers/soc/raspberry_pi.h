@@ -1,0 +1,91 @@
+/* What the boards of the family have in common: console, mailbox, cores, health, power. A board
+ * says where things are and which pins it uses; a machine is one board, so that what needs no more
+ * stands in struct board as it is: .health = raspberry_pi_health. */
+#ifndef INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
+#define INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
+
+#include "board/board.h"
+#include "board/device_tree.h"
+#include "board/drivers/serial/pl011.h"
+#include "board/drivers/soc/bcm_gpio.h"
+#include "board/drivers/soc/bcm_mailbox.h"
+
+enum {
+    RASPBERRY_PI_CORES = 4,
+    RASPBERRY_PI_BAUD = 115200,
+    RASPBERRY_PI_NO_LED = -1,
+    RASPBERRY_PI_EXPANDER = 128,
+};
+
+struct raspberry_pi_places {
+    uintptr_t uart, mailbox, watchdog;
+    uintptr_t gpio; /* 0: the UART's pins are set already, and the LED is not ours */
+    enum bcm_pull_kind pull;
+    uint32_t uart_hz;     /* wanted of the UART's clock; 0: leave it, and the rate with it */
+    void (*listen)(void); /* on each core, before it waits or wakes */
+};
+
+struct raspberry_pi {
+    const struct raspberry_pi_places *places;
+    struct device_tree tree; /* blob NULL: none */
+    struct bcm_mailbox mailbox;
+    struct pl011 uart;
+    uint32_t uart_hz;  /* 0: unknown, the firmware's rate stays */
+    uint32_t revision; /* of the board; 0: unknown */
+    int led;           /* pin; from RASPBERRY_PI_EXPANDER on a pin of the firmware's expander */
+    bool led_inverted;
+    bool emulated;    /* by QEMU, whose watchdog does not count: it restarts when it is armed */
+    unsigned n_reads; /* of the card, in progress: the LED is lit */
+    uint32_t watchdog_millis; /* 0: not armed */
+    uint64_t start_ticks, fed_ticks;
+    uint32_t n_alive; /* calls */
+    bool pio;         /* a core moves the card's data: raspberry_pi_use_pio */
+    struct board_last_run last_run;
+    struct raspberry_pi_core {
+        const struct raspberry_pi *pi;
+        _Atomic uint32_t started; /* the two below are set */
+        void (*entry)(void *arg);
+        void *arg;
+    } cores[RASPBERRY_PI_CORES];
+};
+
+/* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
+ * cores' clock to what it allows. Registers are mapped here. */
+void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
+                       const void *dtb);
+
+/* Put the UART on GPIO 14 and 15, at RASPBERRY_PI_BAUD, and make it the line of serial.h. */
+void raspberry_pi_open_console(struct raspberry_pi *pi);
+
+/* board.set_baud. A rate that the UART's clock cannot give becomes the highest that it can. */
+void raspberry_pi_set_baud(uint32_t baud);
+
+/* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
+void raspberry_pi_describe(struct machine *machine);
+
+/* Fetch the other cores from where the firmware has them poll a word: the tree's cpu-release-addr,
+ * or the words of the firmware's own start code. From then on they sleep in board.wait, also those
+ * that nobody starts: in QEMU the firmware's loop takes all of a processor. */
+void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
+
+/* board.start_core, for cores that were fetched. */
+enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg);
+
+/* The model in bits 4 to 11 of the revision code. */
+static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
+{
+    return pi->revision >> 4 & 0xff;
+}
+
+/* The members of struct board of these names. */
+void raspberry_pi_use_pio(void);
+void raspberry_pi_activity(bool active);
+void raspberry_pi_health(struct board_health *health);
+void raspberry_pi_watchdog(uint32_t millis, const char *doing);
+void raspberry_pi_alive(void);
+void raspberry_pi_last_run(struct board_last_run *last);
+bool raspberry_pi_is_emulated(void);
+void raspberry_pi_restart(void);
+void raspberry_pi_power_off(int status) __attribute__((noreturn));
+
+#endif
