@@ -261,7 +261,7 @@ $(O)/models/made-up.ingot: $(H)/ingot
 # CMDLINE= replaces the words of board/<name>/card/words.
 FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
 CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt) \
-             flash_image/boot_files.sh flash_image/card_readme.txt
+             flash_image/card/boot_files.sh flash_image/card/card_readme.txt
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
 SAVE ?= 8
@@ -269,13 +269,13 @@ SAVE ?= 8
 KV ?= 0
 CARD_MADE_OF = $(MODEL_IMAGE) $(SAVE) $(KV) $(if $(CARD_IMAGE),$(FIRMWARE) $(CMDLINE))
 
-$(B)/card.img: $(MODEL_IMAGE) flash_image/card.sh $(B)/card.words $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
+$(B)/card.img: $(MODEL_IMAGE) flash_image/card/card.sh $(B)/card.words $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
 ifneq ($(CARD_IMAGE),)
-	$(Q)flash_image/boot_files.sh $(B)/card --board $(BOARD) --image $(B)/ingot.bin=$(CARD_IMAGE) \
+	$(Q)flash_image/card/boot_files.sh $(B)/card --board $(BOARD) --image $(B)/ingot.bin=$(CARD_IMAGE) \
 	    --model '$(notdir $(MODEL_IMAGE))' --version '$(VERSION)' --firmware '$(FIRMWARE)' \
 	    --needs '$(CARD_FIRMWARE)' $(if $(CMDLINE),--words '$(CMDLINE)')
 endif
-	$(Q)flash_image/card.sh $@ $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(CARD_IMAGE),--tree $(B)/card) $(MODEL_IMAGE)
+	$(Q)flash_image/card/card.sh $@ $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(CARD_IMAGE),--tree $(B)/card) $(MODEL_IMAGE)
 
 # Remembers what the card was made of, so that another MODEL=, CMDLINE= or FIRMWARE= makes it anew.
 $(B)/card.words: FORCE

@@ -3,7 +3,7 @@
 #ifndef INGOT_BOARD_HOST_CALIBRATE_H
 #define INGOT_BOARD_HOST_CALIBRATE_H
 
-#include "flash_image/pack.h"
+#include "flash_image/pack/pack.h"
 
 enum { CALIBRATE_WINDOW = 256 };
 

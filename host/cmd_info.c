@@ -6,9 +6,9 @@
 #include "host/commands.h"
 #include "board/host/host_cpu.h"
 #include "host/info.h"
-#include "flash_image/ingot_file.h"
-#include "flash_image/pack.h"
-#include "flash_image/pre_tokenizer.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/pack/pack.h"
+#include "flash_image/source/pre_tokenizer.h"
 #include "kernels/kernels.h"
 #include "runtime/text/format_text.h"
 

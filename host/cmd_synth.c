@@ -5,7 +5,7 @@
 
 #include "host/commands.h"
 #include "host/host_model.h"
-#include "flash_image/pack.h"
+#include "flash_image/pack/pack.h"
 
 static int usage(FILE *to)
 {

@@ -9,7 +9,7 @@
 #include "host/host_model.h"
 #include "host/host_text.h"
 #include "host/perplexity.h"
-#include "flash_image/pack.h"
+#include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
 
 static struct host_model model;

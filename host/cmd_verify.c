@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/commands.h"
-#include "flash_image/ingot_file.h"
+#include "flash_image/pack/ingot_file.h"
 
 enum { FINE = 0, FAILED = 1, USAGE = 2 };
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "host/host_model.h"
-#include "flash_image/chat_template.h"
+#include "flash_image/chat/chat_template.h"
 
 /* llama.cpp's names for the options that Ingot's boot arguments have too. */
 static const struct alias {

@@ -8,8 +8,8 @@
 
 #include "board/host/host_board.h"
 #include "board/memory_device.h"
-#include "flash_image/map_file.h"
-#include "flash_image/pack.h"
+#include "flash_image/source/map_file.h"
+#include "flash_image/pack/pack.h"
 #include "kernels/tuning.h"
 #include "runtime/chat/report.h"
 #include "runtime/compute/selftest.h"

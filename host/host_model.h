@@ -8,7 +8,7 @@
 
 #include "board/board.h"
 #include "board/host/file_device.h"
-#include "flash_image/map_file.h"
+#include "flash_image/source/map_file.h"
 #include "runtime/compute/workers.h"
 #include "runtime/engine/engine.h"
 #include "runtime/app/options.h"

@@ -12,7 +12,7 @@
 
 #include "board/host/host_board.h"
 #include "board/host/host_terminal.h"
-#include "flash_image/chat_template.h"
+#include "flash_image/chat/chat_template.h"
 #include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/storage/storage.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/info.h"
-#include "flash_image/pre_tokenizer.h"
+#include "flash_image/source/pre_tokenizer.h"
 #include "runtime/chat/chat_turn.h"
 
 enum { MOST_SPECIAL = 16 };

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/chat_template.h"
-#include "flash_image/rows.h"
-#include "flash_image/source.h"
-#include "flash_image/tokenizer_section.h"
+#include "flash_image/chat/chat_template.h"
+#include "flash_image/quantize/rows.h"
+#include "flash_image/source/source.h"
+#include "flash_image/tokenizer/tokenizer_section.h"
 #include "runtime/image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

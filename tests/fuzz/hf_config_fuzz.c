@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/hf_config.h"
+#include "flash_image/hf/hf_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/hf_tokenizer.h"
-#include "flash_image/tokenizer_section.h"
+#include "flash_image/hf/hf_tokenizer.h"
+#include "flash_image/tokenizer/tokenizer_section.h"
 #include "runtime/image/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

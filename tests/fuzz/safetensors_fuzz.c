@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/hf_tensors.h"
+#include "flash_image/hf/hf_tensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

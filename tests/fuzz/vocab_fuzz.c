@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/source.h"
-#include "flash_image/tokenizer_section.h"
+#include "flash_image/source/source.h"
+#include "flash_image/tokenizer/tokenizer_section.h"
 #include "runtime/image/image.h"
 #include "runtime/tokenizer/tokenizer.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "board/host/host_cpu.h"
-#include "flash_image/pack.h"
+#include "flash_image/pack/pack.h"
 #include "runtime/engine/engine.h"
 #include "runtime/base/crc32c.h"
 #include "tests/unit/storage/fake_block.h"

@@ -2,8 +2,8 @@
  * Python has it, and no text of a person that becomes a control token. */
 #include <unistd.h>
 
-#include "flash_image/chat_jinja.h"
-#include "flash_image/chat_template.h"
+#include "flash_image/chat/chat_jinja.h"
+#include "flash_image/chat/chat_template.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/image/image.h"
 #include "tests/unit/chat/chat_template_cases.h"

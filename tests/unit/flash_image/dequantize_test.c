@@ -2,8 +2,8 @@
  * the others blocks of random bytes beside the definition, written again element by element. */
 #include <math.h>
 
-#include "flash_image/dequantize.h"
-#include "flash_image/requantize.h"
+#include "flash_image/quantize/dequantize.h"
+#include "flash_image/quantize/requantize.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 

@@ -1,8 +1,8 @@
 /* GGUF: a small file written here packs as it should, and every change that the packer does not
  * know, every cut and every absurd number is refused by a sentence. */
-#include "flash_image/ingot_file.h"
-#include "flash_image/pack.h"
-#include "flash_image/source.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/pack/pack.h"
+#include "flash_image/source/source.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "flash_image/ingot_file.h"
-#include "flash_image/pack.h"
-#include "flash_image/source.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/pack/pack.h"
+#include "flash_image/source/source.h"
 #include "kernels/kernels.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"

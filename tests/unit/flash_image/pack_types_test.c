@@ -1,8 +1,8 @@
 /* Which type the packer gives a tensor: as asked, mixed as Q4_K_M, another where the columns do
  * not allow it, and BF16, which is no type of the file. */
-#include "flash_image/ingot_file.h"
-#include "flash_image/pack.h"
-#include "flash_image/pack_types.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/pack/pack.h"
+#include "flash_image/pack/pack_types.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 

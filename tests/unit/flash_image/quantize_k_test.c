@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "flash_image/format.h"
-#include "flash_image/least_squares.h"
-#include "flash_image/quantize.h"
-#include "flash_image/source.h"
+#include "flash_image/quantize/least_squares.h"
+#include "flash_image/quantize/quantize.h"
+#include "flash_image/source/source.h"
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 #include "tests/unit/model_files.h"

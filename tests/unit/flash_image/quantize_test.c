@@ -1,10 +1,10 @@
 /* Q8_0 and Q4_0: quantization against GGML's plain rule, and FORMAT.md's worked example. */
 #include <math.h>
 
-#include "flash_image/dequantize.h"
-#include "flash_image/least_squares.h"
-#include "flash_image/quantize.h"
-#include "flash_image/source.h"
+#include "flash_image/quantize/dequantize.h"
+#include "flash_image/quantize/least_squares.h"
+#include "flash_image/quantize/quantize.h"
+#include "flash_image/source/source.h"
 #include "kernels/ref/scalar.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"

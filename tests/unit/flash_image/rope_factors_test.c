@@ -2,7 +2,7 @@
  * out by hand, and the bounds. */
 #include <math.h>
 
-#include "flash_image/rope_factors.h"
+#include "flash_image/source/rope_factors.h"
 #include "tests/unit/tap.h"
 
 static struct source s;

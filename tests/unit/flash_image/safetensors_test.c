@@ -2,9 +2,9 @@
  * with a sentence that names the field or the tensor. */
 #include <math.h>
 
-#include "flash_image/hf.h"
-#include "flash_image/hf_config.h"
-#include "flash_image/safetensors.h"
+#include "flash_image/hf/hf.h"
+#include "flash_image/hf/hf_config.h"
+#include "flash_image/hf/safetensors.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 

@@ -1,6 +1,6 @@
 /* The .ingot reader: a good file passes, and every field, section and extent that is not as it
  * should be is refused by name. The file is packed here from a small random model. */
-#include "flash_image/pack.h"
+#include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
 #include "runtime/base/crc32c.h"
 #include "tests/unit/model_files.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/source.h"
-#include "flash_image/tokenizer_section.h"
+#include "flash_image/source/source.h"
+#include "flash_image/tokenizer/tokenizer_section.h"
 
 enum { LISTED_MOST = 1024 };
 

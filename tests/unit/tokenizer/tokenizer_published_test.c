@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/pack.h"
+#include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/tap.h"

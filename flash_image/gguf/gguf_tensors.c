@@ -1,0 +1,334 @@
+/* The tensor table of a GGUF: names to slots, and every byte of data inside the file. */
+#include "flash_image/gguf/gguf.h"
+#include "runtime/image/image.h"
+
+enum { DEFAULT_ALIGNMENT = 32 };
+
+static const char *const ggml_types[] = {
+    "F32",     "F16",    "Q4_0",    "Q4_1",  "Q4_2",   "Q4_3",  "Q5_0",  "Q5_1",
+    "Q8_0",    "Q8_1",   "Q2_K",    "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K",  "Q8_K",
+    "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
+    "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "BF16",
+};
+
+static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t type,
+                               enum source_type *out)
+{
+    static const struct {
+        uint32_t type;
+        enum source_type to;
+    } readable[] = {
+        { 0, SOURCE_F32 },     { 1, SOURCE_F16 },     { 2, SOURCE_Q4_0 },  { 3, SOURCE_Q4_1 },
+        { 6, SOURCE_Q5_0 },    { 7, SOURCE_Q5_1 },    { 8, SOURCE_Q8_0 },  { 10, SOURCE_Q2_K },
+        { 11, SOURCE_Q3_K },   { 12, SOURCE_Q4_K },   { 13, SOURCE_Q5_K }, { 14, SOURCE_Q6_K },
+        { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 },
+    };
+    bool known = type < sizeof ggml_types / sizeof ggml_types[0];
+
+    for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
+        if (readable[i].type == type) {
+            *out = readable[i].to;
+            return ERR_OK;
+        }
+    }
+    return source_refuse(g->s, ERR_UNSUPPORTED,
+                         "the tensor %.*s is %s (type %u), which is not supported; supported: F32, "
+                         "F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS",
+                         GGUF_SHOW(name), known ? ggml_types[type] : "unknown", type);
+}
+
+/* "blk.12.attn_q.weight" to 12 and the rest; false: no such name. */
+static bool split_layer(struct source_text name, unsigned *layer, struct source_text *rest)
+{
+    size_t at = 4;
+    unsigned n = 0;
+
+    if (name.bytes < 6 || memcmp(name.data, "blk.", 4) != 0) {
+        return false;
+    }
+    for (; at < name.bytes && name.data[at] >= '0' && name.data[at] <= '9' && n < 1000; at++) {
+        n = n * 10 + (unsigned)(name.data[at] - '0');
+    }
+    if (at == 4 || at >= name.bytes || name.data[at] != '.' || n >= INGOT_MAX_LAYERS) {
+        return false;
+    }
+    *layer = n;
+    *rest = (struct source_text){ name.data + at + 1, name.bytes - at - 1 };
+    return true;
+}
+
+/* What a tensor of the file holds: one role, or the first of several whose rows follow each
+ * other. */
+enum fusion { ALONE, QKV, GATE_UP };
+
+struct slot {
+    enum ingot_role role;
+    unsigned layer;
+    enum fusion fusion;
+};
+
+/* False: no name of a model that can be packed. */
+static bool find_slot(const struct gguf *g, struct source_text name, struct slot *slot)
+{
+    static const struct {
+        const char *name;
+        enum ingot_role role;
+    } outside[] = {
+        { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
+        { "position_embd.weight", INGOT_POSITION_EMBEDDING },
+        { "output_norm.weight", INGOT_OUTPUT_NORM },
+        { "output_norm.bias", INGOT_OUTPUT_NORM_BIAS },
+        { "output.weight", INGOT_OUTPUT },
+    }, inside[] = {
+        { "attn_norm.weight", INGOT_ATTN_NORM },     { "attn_norm.bias", INGOT_ATTN_NORM_BIAS },
+        { "attn_q.weight", INGOT_ATTN_Q },           { "attn_q.bias", INGOT_ATTN_Q_BIAS },
+        { "attn_k.weight", INGOT_ATTN_K },           { "attn_k.bias", INGOT_ATTN_K_BIAS },
+        { "attn_v.weight", INGOT_ATTN_V },           { "attn_v.bias", INGOT_ATTN_V_BIAS },
+        { "attn_q_norm.weight", INGOT_ATTN_Q_NORM }, { "attn_k_norm.weight", INGOT_ATTN_K_NORM },
+        { "attn_output.weight", INGOT_ATTN_OUT },    { "attn_output.bias", INGOT_ATTN_OUT_BIAS },
+        { "post_attention_norm.weight", INGOT_ATTN_POST_NORM },
+        { "ffn_norm.weight", INGOT_FFN_NORM },       { "ffn_norm.bias", INGOT_FFN_NORM_BIAS },
+        { "ffn_gate.weight", INGOT_FFN_GATE },       { "ffn_up.weight", INGOT_FFN_UP },
+        { "ffn_up.bias", INGOT_FFN_UP_BIAS },        { "ffn_down.weight", INGOT_FFN_DOWN },
+        { "ffn_down.bias", INGOT_FFN_DOWN_BIAS },
+        { "post_ffw_norm.weight", INGOT_FFN_POST_NORM },
+        { "attn_qkv.weight", INGOT_ATTN_Q },         { "attn_qkv.bias", INGOT_ATTN_Q_BIAS },
+    };
+    struct source_text rest;
+
+    *slot = (struct slot){ INGOT_N_ROLES, INGOT_NO_LAYER, ALONE };
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+        if (gguf_text_is(name, outside[i].name)) {
+            slot->role = outside[i].role;
+            return true;
+        }
+    }
+    if (!split_layer(name, &slot->layer, &rest)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+        if (gguf_text_is(rest, inside[i].name)) {
+            slot->role = inside[i].role;
+        }
+    }
+    if (gguf_text_is(rest, "attn_qkv.weight") || gguf_text_is(rest, "attn_qkv.bias")) {
+        slot->fusion = QKV;
+    } else if (slot->role == INGOT_FFN_UP && g->family->family == INGOT_PHI3) {
+        slot->role = INGOT_FFN_GATE;
+        slot->fusion = GATE_UP;
+    }
+    return slot->role != INGOT_N_ROLES;
+}
+
+/* Where factors of rotation go; NULL: the tensor is something else. */
+static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
+{
+    static const char *const names[N_FACTORS] = {
+        "rope_freqs.weight",
+        "rope_factors_short.weight",
+        "rope_factors_long.weight",
+    };
+
+    for (size_t i = 0; i < N_FACTORS; i++) {
+        if (gguf_text_is(name, names[i])) {
+            return &g->factors[i];
+        }
+    }
+    return NULL;
+}
+
+/* One entry of the file's tensor table. */
+struct tensor_info {
+    struct source_text name;
+    uint64_t dims[4];
+    uint32_t n_dims, type;
+    uint64_t offset;
+};
+
+static bool take_info(struct gguf_reader *r, struct tensor_info *info)
+{
+    info->name = gguf_take_text(r);
+    info->n_dims = gguf_take_u32(r);
+    if (info->n_dims > 4) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        info->dims[i] = i < info->n_dims ? gguf_take_u64(r) : 1;
+    }
+    info->type = gguf_take_u32(r);
+    info->offset = gguf_take_u64(r);
+    return !r->bad;
+}
+
+static enum err refuse_twice(struct gguf *g, const struct tensor_info *info)
+{
+    return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice", GGUF_SHOW(info->name));
+}
+
+/* Rows (of a bias: columns) of a fused tensor, one slot after the other. */
+static enum err place_parts(struct gguf *g, const struct tensor_info *info,
+                            const struct source_tensor *all, const struct slot *slot)
+{
+    bool bias = slot->role == INGOT_ATTN_Q_BIAS;
+    unsigned n = slot->fusion == QKV ? 3 : 2;
+    uint32_t total = bias ? all->cols : all->rows, first = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        enum ingot_role role = (enum ingot_role)(slot->role + i);
+        struct source_tensor *t = source_tensor(g->s, role, slot->layer);
+        uint32_t rows, cols, part;
+
+        image_role_shape(&g->s->params, role, &rows, &cols);
+        part = bias ? cols : rows;
+        if (part > total - first || (i == n - 1 && part != total - first)) {
+            return source_refuse(g->s, ERR_BAD_MODEL,
+                                 "the tensor %.*s has %u rows, the parameters "
+                                 "demand others",
+                                 GGUF_SHOW(info->name), total);
+        }
+        if (t->data != NULL) {
+            return refuse_twice(g, info);
+        }
+        *t = *all;
+        *(bias ? &t->cols : &t->rows) = part;
+        t->data += source_type_bytes(all->type, (uint64_t)first * (bias ? 1 : all->cols));
+        first += part;
+    }
+    return ERR_OK;
+}
+
+static enum err put_tensor(struct gguf *g, const struct tensor_info *info,
+                           const struct source_tensor *all)
+{
+    struct source_tensor *t = find_factors(g, info->name);
+    struct slot slot;
+
+    if (t == NULL && !find_slot(g, info->name, &slot)) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "the tensor %.*s is none that the architecture "
+                             "'%.*s' has here",
+                             GGUF_SHOW(info->name), GGUF_SHOW(g->architecture));
+    }
+    if (t == NULL && slot.fusion != ALONE) {
+        return place_parts(g, info, all, &slot);
+    }
+    t = t != NULL ? t : source_tensor(g->s, slot.role, slot.layer);
+    if (t->data != NULL) {
+        return refuse_twice(g, info);
+    }
+    *t = *all;
+    return ERR_OK;
+}
+
+static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
+                                 enum source_type type)
+{
+    if (info->n_dims < 1 || info->dims[0] < 1 || info->dims[0] > INGOT_MAX_HIDDEN ||
+        info->dims[1] < 1 || info->dims[1] > INGOT_MAX_VOCAB || info->dims[2] != 1 ||
+        info->dims[3] != 1) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has impossible dimensions: %u, "
+                             "of %llu x %llu x %llu x %llu",
+                             GGUF_SHOW(info->name), info->n_dims, (unsigned long long)info->dims[0],
+                             (unsigned long long)info->dims[1], (unsigned long long)info->dims[2],
+                             (unsigned long long)info->dims[3]);
+    }
+    if (info->dims[0] % source_type_block(type) != 0) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has %llu columns, no multiple of %u",
+                             GGUF_SHOW(info->name), (unsigned long long)info->dims[0],
+                             source_type_block(type));
+    }
+    return ERR_OK;
+}
+
+/* Where tensors lie: in the order of the table and without overlap, as ggml's reader demands. */
+struct data_area {
+    const uint8_t *data;
+    uint64_t bytes, alignment;
+    uint64_t used; /* up to the end of the tensor before */
+};
+
+static enum err place_tensor(struct gguf *g, const struct tensor_info *info, struct data_area *area)
+{
+    struct source_tensor all = { .data = NULL };
+    uint64_t size;
+    enum err e = source_type_of(g, info->name, info->type, &all.type);
+
+    if (e == ERR_OK) {
+        e = check_dimensions(g, info, all.type);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    size = source_type_bytes(all.type, info->dims[0] * info->dims[1]);
+    if (info->offset % area->alignment != 0) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has offset %llu, no multiple of "
+                             "the alignment %llu",
+                             GGUF_SHOW(info->name), (unsigned long long)info->offset,
+                             (unsigned long long)area->alignment);
+    }
+    if (info->offset > area->bytes || size > area->bytes - info->offset) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s does not lie inside the file: it is cut short or "
+                             "damaged",
+                             GGUF_SHOW(info->name));
+    }
+    if (info->offset < area->used) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the tensor %.*s has offset %llu, where the one "
+                             "before it reaches to %llu: they overlap or are out of order",
+                             GGUF_SHOW(info->name), (unsigned long long)info->offset,
+                             (unsigned long long)area->used);
+    }
+    area->used = info->offset + size;
+    all.cols = (uint32_t)info->dims[0];
+    all.rows = (uint32_t)info->dims[1];
+    all.data = area->data + info->offset;
+    return put_tensor(g, info, &all);
+}
+
+static enum err read_alignment(struct gguf *g, uint64_t *alignment)
+{
+    *alignment = g->has_number[N_ALIGNMENT] ? g->number[N_ALIGNMENT] : DEFAULT_ALIGNMENT;
+    if (*alignment == 0 || *alignment > 1 << 20 || (*alignment & (*alignment - 1)) != 0) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "general.alignment is %llu, no power of two up "
+                             "to 2^20",
+                             (unsigned long long)*alignment);
+    }
+    return ERR_OK;
+}
+
+/* The data begins after the last info, so the infos are walked twice. */
+enum err gguf_read_tensors(struct gguf *g)
+{
+    struct gguf_reader walk = g->r;
+    struct tensor_info info;
+    struct data_area area = { .used = 0 };
+    uint64_t start;
+    enum err e = read_alignment(g, &area.alignment);
+
+    for (uint64_t i = 0; e == ERR_OK && i < g->n_tensors; i++) {
+        if (!take_info(&walk, &info)) {
+            e = source_refuse(g->s, ERR_BAD_MODEL,
+                              "the GGUF is cut short or damaged in its tensor %llu (%.*s)",
+                              (unsigned long long)i, GGUF_SHOW(info.name));
+        }
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    start = ((uint64_t)(walk.at - g->file) + area.alignment - 1) / area.alignment * area.alignment;
+    if (start > g->bytes) {
+        return source_refuse(g->s, ERR_BAD_MODEL, "the GGUF ends before its tensors begin");
+    }
+    area.data = g->file + start;
+    area.bytes = g->bytes - start;
+    for (uint64_t i = 0; e == ERR_OK && i < g->n_tensors; i++) {
+        take_info(&g->r, &info);
+        e = place_tensor(g, &info, &area);
+    }
+    return e;
+}

@@ -1,0 +1,139 @@
+/* The tokenizer of a GGUF: SentencePiece ("llama") and byte-level BPE ("gpt2"). */
+#include "flash_image/gguf/gguf.h"
+#include "flash_image/source/pre_tokenizer.h"
+
+enum { MAX_TOKEN_BYTES = 65536, MAX_MERGES = 4 * INGOT_MAX_VOCAB };
+
+static uint32_t token_id(const struct gguf *g, enum gguf_number which)
+{
+    return g->has_number[which] && g->number[which] < g->tokens.count ? (uint32_t)g->number[which]
+                                                                      : INGOT_NO_TOKEN;
+}
+
+/* The lengths of texts are 64 bits wide in the file; the packer goes on with 32. */
+static enum err check_lengths(struct gguf *g, const struct gguf_value *texts, const char *what)
+{
+    struct gguf_reader r = { texts->data.data, texts->data.bytes, false };
+
+    for (uint64_t i = 0; i < texts->count; i++) {
+        if (gguf_take_text(&r).bytes > MAX_TOKEN_BYTES) {
+            return source_refuse(g->s, ERR_BAD_TOKENIZER, "%s %llu has more than %u bytes", what,
+                                 (unsigned long long)i, MAX_TOKEN_BYTES);
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err check_arrays(struct gguf *g, bool needs_scores)
+{
+    if (!g->has_tokens || g->tokens.count == 0 || g->tokens.count > INGOT_MAX_VOCAB) {
+        return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                             "tokenizer.ggml.tokens has %llu entries, must be 1 to %u",
+                             (unsigned long long)g->tokens.count, INGOT_MAX_VOCAB);
+    }
+    if ((needs_scores && (!g->has_scores || g->scores.count != g->tokens.count)) ||
+        (g->has_types && g->types.count != g->tokens.count)) {
+        return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                             "tokens, scores and types of the tokenizer differ in number");
+    }
+    return check_lengths(g, &g->tokens, "token");
+}
+
+/* A key that is given counts, else what the kind of tokenizer does. */
+static bool wants(const struct gguf *g, enum gguf_number which, bool otherwise)
+{
+    return g->has_number[which] ? g->number[which] != 0 : otherwise;
+}
+
+static void read_common(struct gguf *g, bool add_bos)
+{
+    struct source_vocab *v = &g->s->vocab;
+
+    v->layout = SOURCE_GGUF_VOCAB;
+    v->n_tokens = (uint32_t)g->tokens.count;
+    v->texts = g->tokens.data.data;
+    v->types = g->has_types ? g->types.data.data : NULL;
+    v->bos = token_id(g, N_BOS);
+    v->eos = token_id(g, N_EOS);
+    v->unk = token_id(g, N_UNK);
+    v->eot = token_id(g, N_EOT);
+    v->flags |= wants(g, N_ADD_BOS, add_bos) && v->bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0;
+    v->flags |= wants(g, N_ADD_EOS, false) && v->eos != INGOT_NO_TOKEN ? INGOT_ADD_EOS : 0;
+}
+
+static enum err read_spm(struct gguf *g)
+{
+    struct source_vocab *v = &g->s->vocab;
+    enum err e = check_arrays(g, true);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    v->kind = INGOT_TOKENIZER_SPM;
+    v->scores = g->scores.data.data;
+    v->flags = wants(g, N_ADD_SPACE, true) ? INGOT_ADD_SPACE_PREFIX : 0;
+    v->strip_after_control = gguf_text_is(g->architecture, "phi3");
+    read_common(g, true);
+    return ERR_OK;
+}
+
+/* Files from before the key existed name none; for these two there is only one answer. */
+static struct source_text pre_of(const struct gguf *g)
+{
+    static const char gpt2[] = "gpt-2", falcon[] = "falcon";
+
+    if (g->pre.bytes == 0 && gguf_text_is(g->architecture, "gpt2")) {
+        return (struct source_text){ (const uint8_t *)gpt2, sizeof gpt2 - 1 };
+    }
+    if (g->pre.bytes == 0 && gguf_text_is(g->architecture, "falcon")) {
+        return (struct source_text){ (const uint8_t *)falcon, sizeof falcon - 1 };
+    }
+    return g->pre;
+}
+
+static enum err read_bpe(struct gguf *g)
+{
+    struct source_vocab *v = &g->s->vocab;
+    struct source_text pre = pre_of(g);
+    uint32_t flags = 0;
+    enum err e = check_arrays(g, false);
+
+    if (e == ERR_OK && !pre_tokenizer_find(pre, &v->pre, &flags)) {
+        e = source_refuse(g->s, ERR_UNSUPPORTED,
+                          "the pre-tokenizer \"%.*s\" is not known; known "
+                          "are %s",
+                          GGUF_SHOW(pre), pre_tokenizer_names());
+    }
+    if (e == ERR_OK && (!g->has_merges || g->merges.count > MAX_MERGES)) {
+        e = source_refuse(g->s, ERR_BAD_TOKENIZER,
+                          "tokenizer.ggml.merges has %llu entries, must "
+                          "be there and at most %u",
+                          (unsigned long long)g->merges.count, MAX_MERGES);
+    }
+    if (e == ERR_OK) {
+        e = check_lengths(g, &g->merges, "merge");
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    v->kind = INGOT_TOKENIZER_BPE;
+    v->n_merges = (uint32_t)g->merges.count;
+    v->merges = g->merges.data.data;
+    v->flags = flags & INGOT_IGNORE_MERGES;
+    read_common(g, (flags & INGOT_ADD_BOS) != 0);
+    return ERR_OK;
+}
+
+enum err gguf_read_vocab(struct gguf *g)
+{
+    if (gguf_text_is(g->tokenizer, "llama")) {
+        return read_spm(g);
+    }
+    if (gguf_text_is(g->tokenizer, "gpt2")) {
+        return read_bpe(g);
+    }
+    return source_refuse(g->s, ERR_UNSUPPORTED,
+                         "the tokenizer is of kind \"%.*s\"; only \"llama\" (SentencePiece) and "
+                         "\"gpt2\" (byte-level BPE) can be packed",
+                         GGUF_SHOW(g->tokenizer));
+}

@@ -1,0 +1,356 @@
+#include "flash_image/hf/hf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flash_image/hf/hf_config.h"
+#include "flash_image/hf/hf_json.h"
+#include "flash_image/hf/hf_tensors.h"
+#include "flash_image/hf/hf_tokenizer.h"
+#include "flash_image/source/map_file.h"
+
+enum { MOST_FILES = 1024, PATH_BYTES = 1024 };
+
+#define ENDING ".safetensors"
+
+struct hf_model {
+    struct source *s;
+    char folder[PATH_BYTES]; /* with a slash behind it, or empty */
+    char path[PATH_BYTES];   /* of the file at work, for sentences */
+    const char *input;       /* as the caller spells it */
+    struct hf_config config;
+    struct mapping files[MOST_FILES]; /* of weights */
+    size_t n_files;
+    struct hf_tokenizer tokenizer;
+    struct mapping pieces, chat_template; /* tokenizer.model, chat_template.jinja */
+    char *whole_path; /* of the folder, allocated: its last part is the model's name */
+};
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+
+    return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool hf_is(const char *path)
+{
+    return ends_with(path, ENDING) || is_folder(path);
+}
+
+/* Set the file at work: NAME in the folder, and sentences from here on begin with it. */
+static enum err work_on(struct hf_model *m, const char *name)
+{
+    int n = snprintf(m->path, sizeof m->path, "%s%s", m->folder, name);
+
+    if (n < 0 || (size_t)n >= sizeof m->path) {
+        return source_refuse(m->s, ERR_TOO_LONG, "the name of a file in it is too long");
+    }
+    m->s->path = m->path;
+    return ERR_OK;
+}
+
+static bool has_file(struct hf_model *m, const char *name)
+{
+    return work_on(m, name) == ERR_OK && access(m->path, R_OK) == 0;
+}
+
+static enum err set_folder(struct hf_model *m)
+{
+    bool folder = is_folder(m->input);
+    const char *slash = strrchr(m->input, '/');
+    int length = folder ? (int)strlen(m->input) : slash != NULL ? (int)(slash - m->input + 1) : 0;
+    int n = snprintf(m->folder, sizeof m->folder, "%.*s%s", length, m->input,
+                     folder && !ends_with(m->input, "/") ? "/" : "");
+
+    return n >= 0 && (size_t)n < sizeof m->folder
+               ? ERR_OK
+               : source_refuse(m->s, ERR_TOO_LONG, "the name of the folder is too long");
+}
+
+/* A folder is called as its model, a file in it mostly just "model". */
+static void set_name(struct hf_model *m)
+{
+    const char *name;
+
+    m->whole_path = realpath(m->folder[0] != '\0' ? m->folder : ".", NULL);
+    name = m->whole_path != NULL ? strrchr(m->whole_path, '/') : NULL;
+    if (name != NULL && (is_folder(m->input) || ends_with(m->input, "model" ENDING))) {
+        m->s->name = (struct source_text){ (const uint8_t *)name + 1, strlen(name + 1) };
+    }
+}
+
+static enum err read_config(struct hf_model *m)
+{
+    struct mapping file = { NULL, 0 };
+    enum err e = work_on(m, "config.json");
+
+    e = e == ERR_OK ? map_file(m->s, m->path, &file) : e;
+    if (e == ERR_NOT_FOUND) {
+        e = source_refuse(m->s, e,
+                          "no such file: without it the weights cannot be understood; "
+                          "fetch the model's whole folder");
+    }
+    if (e == ERR_OK) {
+        e = hf_config_read(m->s, file.data, file.bytes, &m->config);
+    }
+    unmap_file(&file);
+    return e;
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* The weights of one file, whose path is set. */
+static enum err read_weights(struct hf_model *m)
+{
+    struct safetensors file = { NULL, NULL, 0 };
+    struct mapping *map;
+    enum err e;
+
+    if (m->n_files == MOST_FILES) {
+        return source_refuse(m->s, ERR_UNSUPPORTED, "weights in more than %u files",
+                             (unsigned)MOST_FILES);
+    }
+    map = &m->files[m->n_files++];
+    e = map_file(m->s, m->path, map);
+    if (e == ERR_OK) {
+        e = safetensors_parse(m->s, map->data, map->bytes, &file);
+    }
+    if (e == ERR_OK) {
+        e = hf_place_tensors(m->s, m->config.family, &file);
+    }
+    safetensors_free(&file);
+    return e;
+}
+
+/* A file that came before in the map. They are few, and the map is long: the last ones first. */
+static bool is_new(const cJSON *entry)
+{
+    for (const cJSON *before = entry->prev; before->next != NULL; before = before->prev) {
+        if (cJSON_IsString(before) && strcmp(before->valuestring, entry->valuestring) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every file that the index names, once. */
+static enum err read_mapped(struct hf_model *m, const cJSON *map)
+{
+    const cJSON *entry;
+    enum err e = ERR_OK;
+
+    cJSON_ArrayForEach(entry, map)
+    {
+        if (!cJSON_IsString(entry) || strchr(entry->valuestring, '/') != NULL) {
+            return source_refuse(m->s, ERR_BAD_MODEL,
+                                 "the field \"weight_map\" names no file of "
+                                 "the folder for %.100s",
+                                 entry->string);
+        }
+        if (!is_new(entry)) {
+            continue;
+        }
+        e = work_on(m, entry->valuestring);
+        e = e == ERR_OK ? read_weights(m) : e;
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return ERR_OK;
+}
+
+/* The index, whose path is set. */
+static enum err read_index(struct hf_model *m)
+{
+    struct mapping file = { NULL, 0 };
+    cJSON *root = NULL;
+    enum err e = map_file(m->s, m->path, &file);
+
+    if (e == ERR_OK) {
+        root = hf_json_parse(m->s, file.data, file.bytes, &e);
+    }
+    if (e == ERR_OK && !cJSON_IsObject(hf_json_get(root, "weight_map"))) {
+        e = source_refuse(m->s, ERR_BAD_MODEL, "the field \"weight_map\" is missing");
+    }
+    if (e == ERR_OK) {
+        e = read_mapped(m, hf_json_get(root, "weight_map"));
+    }
+    cJSON_Delete(root);
+    unmap_file(&file);
+    return e;
+}
+
+/* "model-00002-of-00003.safetensors" */
+static bool is_one_of_several(const char *name)
+{
+    const char *of = strstr(name, "-of-");
+
+    return of != NULL && strtoul(of + strlen("-of-"), NULL, 10) > 1;
+}
+
+static enum err read_all_weights(struct hf_model *m)
+{
+    const char *slash = strrchr(m->input, '/');
+    enum err e;
+
+    if (!is_folder(m->input) && is_one_of_several(slash != NULL ? slash : m->input)) {
+        m->s->path = m->input;
+        return source_refuse(m->s, ERR_BAD_ARGUMENT,
+                             "one of several files: give the folder, in "
+                             "which model.safetensors.index.json names them all");
+    }
+    if (!is_folder(m->input)) {
+        e = work_on(m, slash != NULL ? slash + 1 : m->input);
+        e = e == ERR_OK ? read_weights(m) : e;
+    } else if (has_file(m, "model" ENDING)) {
+        e = read_weights(m);
+    } else if (has_file(m, "model" ENDING ".index.json")) {
+        e = read_index(m);
+    } else {
+        m->s->path = m->input;
+        return source_refuse(m->s, ERR_NOT_FOUND,
+                             "neither model.safetensors nor "
+                             "model.safetensors.index.json lies in this folder: fetch or convert "
+                             "the weights in that format");
+    }
+    m->s->path = m->input;
+    return e == ERR_OK ? hf_finish_tensors(m->s, m->config.tied_known) : e;
+}
+
+/* ---- tokenizer ------------------------------------------------------------------------------- */
+
+/* What reads a file of the tokenizer. */
+typedef enum err tokenizer_reader(struct source *s, const uint8_t *data, size_t bytes,
+                                  struct hf_tokenizer *t);
+
+static enum err read_special_ids(struct source *s, const uint8_t *data, size_t bytes,
+                                 struct hf_tokenizer *t)
+{
+    (void)t;
+    return hf_special_ids_read(s, data, bytes);
+}
+
+/* A file that there is; *map keeps it. */
+static enum err read_file(struct hf_model *m, const char *name, tokenizer_reader *read,
+                          struct mapping *map)
+{
+    enum err e = work_on(m, name);
+
+    e = e == ERR_OK ? map_file(m->s, m->path, map) : e;
+    return e == ERR_OK ? read(m->s, map->data, map->bytes, &m->tokenizer) : e;
+}
+
+/* A file that may be missing, and of which nothing is kept. */
+static enum err read_optional(struct hf_model *m, const char *name, tokenizer_reader *read)
+{
+    struct mapping map = { NULL, 0 };
+    enum err e = has_file(m, name) ? read_file(m, name, read, &map) : ERR_OK;
+
+    unmap_file(&map);
+    return e;
+}
+
+/* Newer folders have the template in a file of its own. */
+static enum err read_template_file(struct hf_model *m)
+{
+    enum err e;
+
+    if (!has_file(m, "chat_template.jinja")) {
+        return ERR_OK;
+    }
+    e = map_file(m->s, m->path, &m->chat_template);
+    if (e == ERR_OK) {
+        m->s->chat_template = (struct source_text){ m->chat_template.data, m->chat_template.bytes };
+    }
+    return e;
+}
+
+/* Without a tokenizer the model takes ids and no text. */
+static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
+{
+    m->s->path = m->input;
+    if (vocab_only) {
+        return source_refuse(m->s, ERR_NOT_FOUND,
+                             "neither tokenizer.json nor tokenizer.model lies "
+                             "in this folder: fetch one of them");
+    }
+    m->s->vocab = (struct source_vocab){
+        .n_tokens = m->s->params.vocab,
+        .bos = INGOT_NO_TOKEN,
+        .eos = INGOT_NO_TOKEN,
+        .unk = INGOT_NO_TOKEN,
+        .eot = INGOT_NO_TOKEN,
+    };
+    return ERR_OK;
+}
+
+static enum err read_tokenizer_files(struct hf_model *m, bool vocab_only)
+{
+    enum err e;
+
+    if (has_file(m, "tokenizer.json")) {
+        e = read_optional(m, "tokenizer.json", hf_tokenizer_read);
+    } else if (has_file(m, "tokenizer.model")) {
+        e = read_file(m, "tokenizer.model", hf_sentencepiece_read, &m->pieces);
+    } else {
+        return leave_vocab_empty(m, vocab_only);
+    }
+    e = e == ERR_OK ? read_optional(m, "tokenizer_config.json", hf_tokenizer_config_read) : e;
+    e = e == ERR_OK ? read_optional(m, "generation_config.json", read_special_ids) : e;
+    e = e == ERR_OK ? read_optional(m, "config.json", read_special_ids) : e;
+    e = e == ERR_OK ? read_template_file(m) : e;
+    m->s->path = e == ERR_OK ? m->input : m->s->path;
+    return e;
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+static enum err read_model(struct hf_model *m, bool vocab_only)
+{
+    enum err e = set_folder(m);
+
+    if (e == ERR_OK && !vocab_only) {
+        set_name(m);
+        e = read_config(m);
+        e = e == ERR_OK ? read_all_weights(m) : e;
+    }
+    return e == ERR_OK ? read_tokenizer_files(m, vocab_only) : e;
+}
+
+enum err hf_open(struct hf_model **model, struct source *s, bool vocab_only)
+{
+    struct hf_model *m = calloc(1, sizeof *m);
+
+    *model = m;
+    if (m == NULL) {
+        return source_refuse(s, ERR_NO_SPACE, "out of memory");
+    }
+    m->s = s;
+    m->input = s->path;
+    return read_model(m, vocab_only);
+}
+
+void hf_close(struct hf_model *m)
+{
+    for (size_t i = 0; m != NULL && i < m->n_files; i++) {
+        unmap_file(&m->files[i]);
+    }
+    if (m != NULL) {
+        hf_tokenizer_free(&m->tokenizer);
+        unmap_file(&m->pieces);
+        unmap_file(&m->chat_template);
+        free(m->whole_path);
+    }
+    free(m);
+}

@@ -1,0 +1,321 @@
+#include "flash_image/hf/hf_config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "flash_image/hf/hf_json.h"
+#include "flash_image/hf/hf_rope.h"
+
+/* Fields of models that compute something else than the families here. Null, false, zero and
+ * empty are fine; so is 1 of a factor. */
+static const struct foreign {
+    const char *field;
+    bool is_factor;
+    uint32_t unless_feature, unless_trait; /* of a family that has it */
+} foreign[] = {
+    { .field = "num_local_experts" },
+    { .field = "num_experts" },
+    { .field = "n_routed_experts" },
+    { .field = "moe_intermediate_size" },
+    { .field = "kv_lora_rank" },
+    { .field = "attention_bias", .unless_feature = INGOT_QKV_BIAS },
+    { .field = "mlp_bias", .unless_feature = INGOT_FFN_BIAS },
+    { .field = "use_bias", .unless_feature = INGOT_FFN_BIAS },
+    { .field = "clip_qkv" },
+    { .field = "alibi" },
+    { .field = "logit_scale", .is_factor = true },
+    { .field = "logits_scaling", .is_factor = true },
+    { .field = "residual_multiplier", .is_factor = true },
+    { .field = "embedding_multiplier", .is_factor = true },
+    { .field = "attention_multiplier", .is_factor = true },
+    { .field = "attn_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
+    { .field = "final_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
+    { .field = "query_pre_attn_scalar", .unless_trait = FAMILY_QUERY_SCALE },
+    { .field = "use_bidirectional_attention" },
+    { .field = "attention_chunk_size" },
+    { .field = "no_rope_layers" },
+    { .field = "add_cross_attention" },
+    { .field = "is_encoder_decoder" },
+    { .field = "scale_attn_by_inverse_layer_idx" },
+    { .field = "quantization_config" },
+    { .field = "vision_config" },
+    { .field = "audio_config" },
+};
+
+static bool is_set(const cJSON *v, bool is_factor)
+{
+    if (v == NULL || cJSON_IsFalse(v)) {
+        return false;
+    }
+    if (cJSON_IsNumber(v)) {
+        return v->valuedouble != 0.0 && !(is_factor && v->valuedouble == 1.0);
+    }
+    return cJSON_IsArray(v) || cJSON_IsObject(v) ? v->child != NULL : true;
+}
+
+static void check_foreign(struct hf_json *j, const struct family *f)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && j->e == ERR_OK; i++) {
+        bool has = (f->features & foreign[i].unless_feature) != 0 ||
+                   (f->traits & foreign[i].unless_trait) != 0;
+
+        if (!has && is_set(hf_json_get(j->object, foreign[i].field), foreign[i].is_factor)) {
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"%s\" is set, and the family "
+                                 "%s as it is known here has no such thing",
+                                 foreign[i].field, f->name);
+        }
+    }
+}
+
+/* ---- family and sizes ------------------------------------------------------------------------ */
+
+static const struct family *find_family(struct hf_json *j)
+{
+    const cJSON *list = hf_json_get(j->object, "architectures");
+    const char *type = hf_json_text(j, "model_type");
+    const char *name = cJSON_IsArray(list) && cJSON_IsString(list->child) ? list->child->valuestring
+                                                                          : NULL;
+    const struct family *f = family_of_config(name, type);
+    const char *shown = type != NULL ? type : name;
+
+    if (j->e != ERR_OK || f != NULL) {
+        return j->e == ERR_OK ? f : NULL;
+    }
+    if (shown == NULL) {
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "the fields \"architectures\" and "
+                             "\"model_type\" are missing: this is no model's config.json");
+    } else if (name != NULL && family_of_config(NULL, type) != NULL) {
+        j->e = family_refuse(j->s, name, strlen(name)); /* a classifier of a known family */
+    } else {
+        j->e = family_refuse(j->s, shown, strlen(shown));
+    }
+    return NULL;
+}
+
+/* Transformers knows GPT-2's fields under both names. */
+static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, uint32_t otherwise)
+{
+    if (hf_json_get(j->object, field) != NULL) {
+        return hf_json_u32(j, field, otherwise);
+    }
+    return gpt2 != NULL && hf_json_get(j->object, gpt2) != NULL ? hf_json_u32(j, gpt2, otherwise)
+                                                                : hf_json_u32(j, field, otherwise);
+}
+
+static void read_sizes(struct hf_json *j, const struct family *f)
+{
+    struct ingot_params *p = &j->s->params;
+    bool gated = (f->features & INGOT_UNGATED) == 0;
+    uint32_t head_dim;
+
+    p->dim = size_of(j, "hidden_size", "n_embd", HF_NEEDED);
+    p->n_layers = size_of(j, "num_hidden_layers", "n_layer", HF_NEEDED);
+    p->n_heads = size_of(j, "num_attention_heads", "n_head", HF_NEEDED);
+    p->vocab = size_of(j, "vocab_size", NULL, HF_NEEDED);
+    p->context = size_of(j, "max_position_embeddings", "n_positions", HF_NEEDED);
+    p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, p->n_heads);
+    p->hidden = size_of(j, "intermediate_size", "n_inner",
+                        gated || p->dim > INGOT_MAX_DIM ? HF_NEEDED : 4 * p->dim);
+    head_dim = f->head_dim != 0 ? f->head_dim : p->n_heads != 0 ? p->dim / p->n_heads : 0;
+    p->head_dim = hf_json_u32(j, "head_dim", head_dim);
+    if (j->e == ERR_OK && p->head_dim == head_dim && f->head_dim == 0 &&
+        (p->n_heads == 0 || p->dim % p->n_heads != 0)) {
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "%u attention heads do not divide a hidden size "
+                             "of %u",
+                             p->n_heads, p->dim);
+    }
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+/* GELU is the tanh form; Gemma's hidden_act is ignored by Transformers itself, and says "gelu". */
+static bool is_activation(const struct family *f, const char *name)
+{
+    if ((f->features & INGOT_GELU) == 0) {
+        return strcmp(name, "silu") == 0 || strcmp(name, "swish") == 0;
+    }
+    return strcmp(name, "gelu_pytorch_tanh") == 0 || strcmp(name, "gelu_new") == 0 ||
+           (strcmp(name, "gelu") == 0 && f->family == INGOT_GEMMA);
+}
+
+static void check_activation(struct hf_json *j, const struct family *f)
+{
+    static const char *const fields[] = { "hidden_activation", "activation_function",
+                                          "hidden_act" };
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const char *name = hf_json_text(j, fields[i]);
+
+        if (name != NULL && !is_activation(f, name)) {
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"%s\" is '%.40s'; models of "
+                                 "the family %s with %s can be packed",
+                                 fields[i], name, f->name,
+                                 (f->features & INGOT_GELU) != 0 ? "gelu_pytorch_tanh" : "silu");
+        }
+        if (name != NULL) {
+            return;
+        }
+    }
+}
+
+static void read_scales(struct hf_json *j, const struct family *f)
+{
+    struct ingot_params *p = &j->s->params;
+    float scalar = hf_json_float(j, "query_pre_attn_scalar", (float)p->head_dim);
+
+    p->norm_eps = hf_json_float(j, "rms_norm_eps",
+                                hf_json_float(j, "layer_norm_epsilon", p->norm_eps));
+    p->attn_softcap = hf_json_float(j, "attn_logit_softcapping", 0.0f);
+    p->final_softcap = hf_json_float(j, "final_logit_softcapping", 0.0f);
+    if (family_has(f, FAMILY_QUERY_SCALE)) {
+        p->attn_scale = 1.0f / sqrtf(scalar); /* of a bad one no scale is in bounds */
+    }
+    if (!hf_json_bool(j, "scale_attn_weights", true) && j->e == ERR_OK) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"scale_attn_weights\" is false, "
+                             "which cannot be packed");
+    }
+}
+
+/* ---- window ---------------------------------------------------------------------------------- */
+
+static bool is_local(const struct ingot_params *p, uint32_t layer)
+{
+    return p->window != 0 &&
+           !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
+}
+
+/* The layer types demand what params say. Layers may be called local where no window counts. */
+static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t window)
+{
+    const struct ingot_params *p = &j->s->params;
+    const cJSON *type;
+    uint32_t layer = 0;
+
+    cJSON_ArrayForEach(type, types)
+    {
+        const char *expected = is_local(p, layer) ? "sliding_attention" : "full_attention";
+        const char *name = cJSON_IsString(type) ? type->valuestring : "no text";
+        bool wide = (window == 0 || window >= p->context) && p->window == 0 &&
+                    strcmp(name, "sliding_attention") == 0;
+
+        if (strcmp(name, expected) != 0 && !wide) {
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"layer_types\" makes layer %u "
+                                 "'%.40s', which the pattern of the layers before does not allow",
+                                 layer, name);
+            return;
+        }
+        layer++;
+    }
+    if (layer != p->n_layers) {
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "the field \"layer_types\" has %u entries, the "
+                             "model %u layers",
+                             layer, p->n_layers);
+    }
+}
+
+/* Of how many layers the last one is global: the first such layer tells. 0: none. */
+static uint32_t global_every(const cJSON *types)
+{
+    const cJSON *type;
+    uint32_t layer = 0;
+
+    cJSON_ArrayForEach(type, types)
+    {
+        layer++;
+        if (cJSON_IsString(type) && strcmp(type->valuestring, "full_attention") == 0) {
+            return layer;
+        }
+    }
+    return 0;
+}
+
+/* Qwen: layers from max_window_layers on are local, if any are. */
+static uint32_t qwen_window(struct hf_json *j, uint32_t window)
+{
+    uint32_t first = hf_json_u32(j, "max_window_layers", 0);
+
+    if (!hf_json_bool(j, "use_sliding_window", false) || first >= j->s->params.n_layers) {
+        return 0;
+    }
+    if (first != 0 && j->e == ERR_OK) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"max_window_layers\" is %u: a "
+                             "window of only some layers cannot be packed",
+                             first);
+    }
+    return window;
+}
+
+static void read_window(struct hf_json *j, const struct family *f)
+{
+    const cJSON *types = hf_json_get(j->object, "layer_types");
+    uint32_t window = hf_json_u32(j, "sliding_window", 0);
+    uint32_t every = hf_json_u32(j, "sliding_window_pattern",
+                                 hf_json_u32(j, "_sliding_window_pattern", f->global_every));
+
+    if (types != NULL) {
+        every = global_every(types);
+    } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3) {
+        window = qwen_window(j, window);
+    }
+    if (j->e == ERR_OK) {
+        j->e = family_set_window(j->s, f, every == 1 ? 0 : window, every);
+    }
+    if (j->e == ERR_OK && types != NULL) {
+        check_layer_types(j, types, window);
+    }
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+static void read_all(struct hf_json *j, struct hf_config *c)
+{
+    struct source *s = j->s;
+
+    c->family = find_family(j);
+    if (c->family == NULL) {
+        return;
+    }
+    check_foreign(j, c->family);
+    read_sizes(j, c->family);
+    if (j->e != ERR_OK) {
+        return;
+    }
+    family_set_params(s, c->family, false);
+    check_activation(j, c->family);
+    read_scales(j, c->family);
+    hf_rope_read_base(j, c->family);
+    read_window(j, c->family);
+    c->tied_known = hf_json_get(j->object, "tie_word_embeddings") != NULL;
+    s->params.tied = hf_json_bool(j, "tie_word_embeddings", family_has(c->family, FAMILY_TIED));
+    if (j->e == ERR_OK) {
+        j->e = source_check_params(s);
+    }
+    hf_rope_read_scaling(j);
+    if (j->e == ERR_OK) {
+        j->e = source_check_params(s);
+    }
+}
+
+enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c)
+{
+    enum err e;
+    cJSON *root = hf_json_parse(s, text, bytes, &e);
+    struct hf_json j = { s, root, ERR_OK };
+
+    *c = (struct hf_config){ NULL, false };
+    if (root == NULL) {
+        return e;
+    }
+    read_all(&j, c);
+    s->params_known = j.e == ERR_OK;
+    cJSON_Delete(root);
+    return j.e;
+}

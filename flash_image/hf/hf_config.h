@@ -1,0 +1,17 @@
+/* config.json: what a model computes. */
+#ifndef INGOT_FLASH_IMAGE_HF_CONFIG_H
+#define INGOT_FLASH_IMAGE_HF_CONFIG_H
+
+#include "flash_image/source/families.h"
+
+struct hf_config {
+    const struct family *family;
+    bool tied_known; /* config.json says whether the output matrix is the embedding */
+};
+
+/* Into s->params and s->rope. What the parameters cannot express is refused by the name of its
+ * field.
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->problem says what. */
+enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c);
+
+#endif

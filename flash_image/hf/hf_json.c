@@ -1,0 +1,146 @@
+#include "flash_image/hf/hf_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 256 << 20 }; /* the longest tokenizer.json has a seventh of it */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Which of two would count is for the reader to choose, so that none does. */
+static enum err check_keys(struct source *s, const cJSON *root)
+{
+    size_t n = (size_t)cJSON_GetArraySize(root), i = 0;
+    const char **keys = malloc((n + 1) * sizeof *keys);
+    const cJSON *member;
+    enum err e = ERR_OK;
+
+    if (keys == NULL) {
+        return source_refuse(s, ERR_NO_SPACE, "out of memory");
+    }
+    cJSON_ArrayForEach(member, root)
+    {
+        keys[i++] = member->string;
+    }
+    qsort(keys, n, sizeof *keys, by_text);
+    for (i = 1; e == ERR_OK && i < n; i++) {
+        if (strcmp(keys[i - 1], keys[i]) == 0) {
+            e = source_refuse(s, ERR_BAD_MODEL, "the field %.120s comes twice", keys[i]);
+        }
+    }
+    free(keys);
+    return e;
+}
+
+/* cJSON reads up to a NUL: the text is copied so that one stands behind it whatever the file. */
+cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
+{
+    char *copy = bytes <= MOST_BYTES ? malloc(bytes + 1) : NULL;
+    const char *end = NULL;
+    cJSON *root;
+
+    if (bytes > MOST_BYTES) {
+        *e = source_refuse(s, ERR_BAD_MODEL, "%zu bytes of JSON, at most %u are read", bytes,
+                           (unsigned)MOST_BYTES);
+        return NULL;
+    }
+    if (copy == NULL) {
+        *e = source_refuse(s, ERR_NO_SPACE, "out of memory");
+        return NULL;
+    }
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    root = cJSON_ParseWithLengthOpts(copy, bytes + 1, &end, true);
+    *e = ERR_OK;
+    if (!cJSON_IsObject(root)) {
+        *e = source_refuse(s, ERR_BAD_MODEL, "no JSON object: it is damaged at byte %td of %zu",
+                           end != NULL ? end - copy : 0, bytes);
+    } else {
+        *e = check_keys(s, root);
+    }
+    if (*e != ERR_OK) {
+        cJSON_Delete(root);
+        root = NULL;
+    }
+    free(copy);
+    return root;
+}
+
+const cJSON *hf_json_get(const cJSON *object, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    return cJSON_IsNull(value) ? NULL : value;
+}
+
+bool hf_json_whole(const cJSON *n, double most)
+{
+    return cJSON_IsNumber(n) && n->valuedouble >= 0.0 && n->valuedouble <= most &&
+           n->valuedouble == floor(n->valuedouble);
+}
+
+static void refuse(struct hf_json *j, const char *key, const char *what)
+{
+    j->e = source_refuse(j->s, ERR_BAD_MODEL, "the field \"%s\" is %s", key, what);
+}
+
+uint32_t hf_json_u32(struct hf_json *j, const char *key, uint32_t otherwise)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK) {
+        return otherwise;
+    }
+    if (value == NULL && otherwise == HF_NEEDED) {
+        refuse(j, key, "missing, and the model cannot be understood without it");
+    } else if (value != NULL && !hf_json_whole(value, UINT32_MAX - 1.0)) {
+        refuse(j, key, "no whole number, or out of any bounds");
+    }
+    return value == NULL || j->e != ERR_OK ? otherwise : (uint32_t)value->valuedouble;
+}
+
+float hf_json_float(struct hf_json *j, const char *key, float otherwise)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK || value == NULL) {
+        return otherwise;
+    }
+    if (!cJSON_IsNumber(value) || !(fabs(value->valuedouble) <= 1e30)) {
+        refuse(j, key, "no number, or out of any bounds");
+        return otherwise;
+    }
+    return (float)value->valuedouble;
+}
+
+bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK || value == NULL) {
+        return otherwise;
+    }
+    if (!cJSON_IsBool(value)) {
+        refuse(j, key, "neither true nor false");
+        return otherwise;
+    }
+    return cJSON_IsTrue(value);
+}
+
+const char *hf_json_text(struct hf_json *j, const char *key)
+{
+    const cJSON *value = hf_json_get(j->object, key);
+
+    if (j->e != ERR_OK || value == NULL) {
+        return NULL;
+    }
+    if (!cJSON_IsString(value)) {
+        refuse(j, key, "no text");
+        return NULL;
+    }
+    return value->valuestring;
+}

@@ -1,0 +1,277 @@
+/* Two spellings: "rope_theta" beside "rope_scaling", and since Transformers 5 "rope_parameters",
+ * which may hold an object for full_attention and one for sliding_attention. */
+#include "flash_image/hf/hf_rope.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "flash_image/source/rope_factors.h"
+
+#define TWO_PI 6.28318530717958647692
+
+enum { GLOBAL_LAYERS, LOCAL_LAYERS };
+
+/* The object for a kind of layer that has theta and scaling; NULL: none. */
+static const cJSON *parameters(const struct hf_json *config, int layers)
+{
+    const cJSON *all = hf_json_get(config->object, "rope_parameters");
+    const cJSON *full = hf_json_get(all, "full_attention");
+
+    if (layers == LOCAL_LAYERS) {
+        return hf_json_get(all, "sliding_attention");
+    }
+    return full != NULL ? full : all;
+}
+
+/* A number of the layers' object, or of config.json itself. */
+static float number(struct hf_json *config, int layers, const char *key, const char *outside,
+                    float otherwise)
+{
+    struct hf_json inner = { config->s, parameters(config, layers), config->e };
+    float value = hf_json_float(&inner, key, hf_json_float(config, outside, otherwise));
+
+    config->e = config->e != ERR_OK ? config->e : inner.e;
+    return value;
+}
+
+static void read_partial(struct hf_json *config, const struct family *f)
+{
+    struct ingot_params *p = &config->s->params;
+    float partial = number(config, GLOBAL_LAYERS, "partial_rotary_factor", "partial_rotary_factor",
+                           1.0f);
+
+    if (config->e != ERR_OK || partial == 1.0f) {
+        return;
+    }
+    if (!family_has(f, FAMILY_PARTIAL_ROPE) || !(partial > 0.0f && partial < 1.0f)) {
+        config->e = source_refuse(config->s, ERR_UNSUPPORTED,
+                                  "the field \"partial_rotary_factor\" "
+                                  "is %g, which the family %s cannot have",
+                                  (double)partial, f->name);
+        return;
+    }
+    p->rope_dims = (uint32_t)((float)p->head_dim * partial);
+}
+
+void hf_rope_read_base(struct hf_json *config, const struct family *f)
+{
+    struct ingot_params *p = &config->s->params;
+
+    if (p->rope == INGOT_ROPE_NONE) {
+        return;
+    }
+    p->rope_base = number(config, GLOBAL_LAYERS, "rope_theta", "rope_theta", f->rope_base);
+    read_partial(config, f);
+}
+
+/* ---- factors ------------------------------------------------------------------------------- */
+
+/* A scaling object at work: its fields, the model's, and the sets that it is for. */
+struct scaling {
+    struct hf_json in;
+    struct hf_json *config;
+    struct ingot_params *p;
+    bool local_too; /* local layers share the base of the global ones, and so their factors */
+};
+
+static bool fine(const struct scaling *k)
+{
+    return k->in.e == ERR_OK && k->config->e == ERR_OK;
+}
+
+static void refuse(struct scaling *k, enum err e, const char *what)
+{
+    if (fine(k)) {
+        k->in.e = source_refuse(k->in.s, e, "the field \"rope_scaling\" %s", what);
+    }
+}
+
+/* The context that the model was trained with before it was stretched. */
+static uint32_t trained_context(struct scaling *k, uint32_t otherwise)
+{
+    static const char field[] = "original_max_position_embeddings";
+    uint32_t context = hf_json_u32(&k->in, field, hf_json_u32(k->config, field, otherwise));
+
+    if (context < 2) {
+        refuse(k, ERR_BAD_MODEL, "has an impossible original_max_position_embeddings");
+    }
+    return context;
+}
+
+/* All sets that the file does not tell apart. */
+static void multiply_sets(struct scaling *k, const float *factors)
+{
+    struct source *s = k->in.s;
+
+    for (int set = 0; set < INGOT_ROPE_SETS && fine(k); set++) {
+        if (set != INGOT_ROPE_LOCAL || k->local_too) {
+            k->in.e = rope_factors_multiply(s, (enum ingot_rope_set)set, factors);
+        }
+    }
+}
+
+static void scale_linear(struct scaling *k)
+{
+    float factor = hf_json_float(&k->in, "factor", 0.0f);
+
+    for (int set = 0; set < INGOT_ROPE_SETS && fine(k); set++) {
+        if (set != INGOT_ROPE_LOCAL || k->local_too) {
+            k->in.e = rope_factors_scale(k->in.s, (enum ingot_rope_set)set, factor);
+        }
+    }
+}
+
+/* Llama 3.1: slow rotations are slowed further, fast ones stay, and between lies a ramp. */
+static void scale_llama3(struct scaling *k)
+{
+    float factors[SOURCE_MAX_FACTORS];
+    double factor = hf_json_float(&k->in, "factor", 8.0f);
+    double low = hf_json_float(&k->in, "low_freq_factor", 1.0f);
+    double high = hf_json_float(&k->in, "high_freq_factor", 4.0f);
+    double context = trained_context(k, 8192);
+
+    if (!(low > 0.0 && high > low)) {
+        refuse(k, ERR_BAD_MODEL, "has a high_freq_factor not above its low_freq_factor");
+    }
+    for (uint32_t i = 0; fine(k) && i < k->p->rope_dims / 2; i++) {
+        double wave = TWO_PI * pow((double)k->p->rope_base, 2.0 * i / k->p->rope_dims);
+        double smooth = (context / wave - low) / (high - low);
+
+        smooth = smooth < 0.0 ? 0.0 : smooth > 1.0 ? 1.0 : smooth;
+        factors[i] = (float)(1.0 / ((1.0 - smooth) / factor + smooth));
+    }
+    multiply_sets(k, factors);
+}
+
+static void multiply_listed(struct scaling *k, const char *key, enum ingot_rope_set set)
+{
+    float factors[SOURCE_MAX_FACTORS];
+    const cJSON *list = hf_json_get(k->in.object, key);
+    uint32_t n = cJSON_IsArray(list) ? (uint32_t)cJSON_GetArraySize(list) : 0;
+    const cJSON *value;
+    uint32_t i = 0;
+
+    if (fine(k) && n != k->p->rope_dims / 2) {
+        k->in.e = source_refuse(k->in.s, ERR_BAD_MODEL,
+                                "the field \"rope_scaling\" has %u numbers "
+                                "in \"%s\", %u are needed",
+                                n, key, k->p->rope_dims / 2);
+    }
+    if (!fine(k)) {
+        return;
+    }
+    cJSON_ArrayForEach(value, list)
+    {
+        factors[i++] = cJSON_IsNumber(value) ? (float)value->valuedouble : 0.0f;
+    }
+    k->in.e = rope_factors_multiply(k->in.s, set, factors);
+}
+
+/* Phi-3: other factors beyond the context that the model was first trained with, and longer
+ * queries and keys throughout. */
+static void scale_long(struct scaling *k)
+{
+    uint32_t trained = trained_context(k, HF_NEEDED);
+    double ratio = (double)k->p->context / trained;
+    double magnitude = ratio <= 1.0 ? 1.0 : sqrt(1.0 + log(ratio) / log((double)trained));
+
+    if (k->p->window != 0) {
+        refuse(k, ERR_UNSUPPORTED,
+               "asks for longrope with a sliding window, which cannot be "
+               "packed");
+    }
+    if (hf_json_get(k->in.object, "long_mscale") != NULL) {
+        refuse(k, ERR_UNSUPPORTED, "has \"long_mscale\", which cannot be packed");
+    }
+    multiply_listed(k, "short_factor", INGOT_ROPE_GLOBAL);
+    multiply_listed(k, "long_factor", INGOT_ROPE_LONG);
+    k->p->rope_context = trained;
+    k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
+}
+
+static void scale_yarn(struct scaling *k)
+{
+    struct rope_yarn yarn = {
+        .factor = hf_json_float(&k->in, "factor", 1.0f),
+        .context = trained_context(k, k->p->context),
+        .beta_fast = hf_json_float(&k->in, "beta_fast", 32.0f),
+        .beta_slow = hf_json_float(&k->in, "beta_slow", 1.0f),
+    };
+
+    if (hf_json_get(k->in.object, "mscale") != NULL || !hf_json_bool(&k->in, "truncate", true)) {
+        refuse(k, ERR_UNSUPPORTED,
+               "has \"mscale\" or no \"truncate\" for yarn, which cannot be "
+               "packed");
+    }
+    if (!(yarn.factor > 0.0 && yarn.beta_fast > 0.0 && yarn.beta_slow > 0.0)) {
+        refuse(k, ERR_BAD_MODEL, "has an impossible \"factor\" or \"beta_fast\" or \"beta_slow\"");
+    }
+    for (int set = 0; set < INGOT_ROPE_SETS && fine(k); set++) {
+        if (set != INGOT_ROPE_LOCAL || k->local_too) {
+            k->in.e = rope_factors_yarn(k->in.s, (enum ingot_rope_set)set, &yarn);
+        }
+    }
+    k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor",
+                                         (float)rope_yarn_magnitude(yarn.factor));
+}
+
+static void scale(struct scaling *k, const char *type)
+{
+    static const struct {
+        const char *name;
+        void (*scale)(struct scaling *k);
+    } types[] = {
+        { "linear", scale_linear }, { "llama3", scale_llama3 }, { "longrope", scale_long },
+        { "su", scale_long },       { "yarn", scale_yarn },
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(type, types[i].name) == 0) {
+            k->in.e = fine(k) ? rope_factors_take(k->in.s) : k->in.e;
+            types[i].scale(k);
+            return;
+        }
+    }
+    k->in.e = source_refuse(k->in.s, ERR_UNSUPPORTED,
+                            "rope scaling '%.40s' is not supported; "
+                            "supported: linear, llama3, longrope, yarn",
+                            type);
+}
+
+/* The type of a scaling object; NULL: it scales nothing. */
+static const char *scaling_type(struct hf_json *in)
+{
+    const char *type = hf_json_text(in, "rope_type");
+
+    type = type != NULL ? type : hf_json_text(in, "type");
+    return type != NULL && strcmp(type, "default") != 0 ? type : NULL;
+}
+
+void hf_rope_read_scaling(struct hf_json *config)
+{
+    struct ingot_params *p = &config->s->params;
+    const cJSON *inside = parameters(config, GLOBAL_LAYERS);
+    struct hf_json local = { config->s, parameters(config, LOCAL_LAYERS), config->e };
+    struct scaling k = { .in = { config->s, inside, config->e }, .config = config, .p = p };
+    const char *type;
+
+    if (p->rope == INGOT_ROPE_NONE || config->e != ERR_OK) {
+        return;
+    }
+    if (p->window != 0) {
+        p->rope_base_local = number(config, LOCAL_LAYERS, "rope_theta", "rope_local_base_freq",
+                                    p->rope_base_local);
+    }
+    k.local_too = p->rope_base_local == p->rope_base;
+    if (inside == NULL) {
+        k.in.object = hf_json_get(config->object, "rope_scaling");
+    }
+    if (scaling_type(&local) != NULL) {
+        refuse(&k, ERR_UNSUPPORTED, "scales the local layers, which cannot be packed");
+    }
+    type = scaling_type(&k.in);
+    if (type != NULL && fine(&k)) {
+        scale(&k, type);
+    }
+    config->e = config->e != ERR_OK ? config->e : k.in.e != ERR_OK ? k.in.e : local.e;
+}

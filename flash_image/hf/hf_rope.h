@@ -1,0 +1,15 @@
+/* Rotation as config.json describes it. */
+#ifndef INGOT_FLASH_IMAGE_HF_ROPE_H
+#define INGOT_FLASH_IMAGE_HF_ROPE_H
+
+#include "flash_image/source/families.h"
+#include "flash_image/hf/hf_json.h"
+
+/* Bases and dimensions into params, which have their sizes. Errors go to config->e. */
+void hf_rope_read_base(struct hf_json *config, const struct family *f);
+
+/* Factors into s->rope, and what belongs to them into params, which are checked already and have
+ * their window. */
+void hf_rope_read_scaling(struct hf_json *config);
+
+#endif

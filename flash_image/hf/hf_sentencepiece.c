@@ -1,0 +1,230 @@
+/* SentencePiece's tokenizer.model: Protocol Buffers, of which only these fields are looked at
+ * (sentencepiece_model.proto):
+ *   ModelProto      1 pieces, 2 trainer_spec, 3 normalizer_spec
+ *   SentencePiece   1 piece, 2 score, 3 type (the numbers of enum ingot_token_type)
+ *   TrainerSpec     3 model_type (2 is BPE), 40 unk_id, 41 bos_id, 42 eos_id
+ *   NormalizerSpec  2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces */
+#include <string.h>
+
+#include "flash_image/hf/hf_tokenizer.h"
+#include "kernels/ref/scalar.h"
+
+enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+struct message {
+    const uint8_t *at;
+    size_t left;
+    bool bad;
+};
+
+struct field {
+    uint32_t number;
+    enum wire wire;
+    uint64_t value;       /* varint, 32 or 64 bits */
+    struct message bytes; /* WIRE_BYTES */
+};
+
+static uint64_t take_varint(struct message *m)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (m->left == 0) {
+            break;
+        }
+        value |= (uint64_t)(*m->at & 0x7f) << shift;
+        m->left--;
+        if ((*m->at++ & 0x80) == 0) {
+            return value;
+        }
+    }
+    m->bad = true;
+    return 0;
+}
+
+static const uint8_t *take_bytes(struct message *m, uint64_t n)
+{
+    const uint8_t *at = m->at;
+
+    if (n > m->left) {
+        m->bad = true;
+        return NULL;
+    }
+    m->at += n;
+    m->left -= (size_t)n;
+    return at;
+}
+
+/* The next field; false at the end, or where the message is damaged. */
+static bool next_field(struct message *m, struct field *f)
+{
+    uint64_t key = m->left != 0 && !m->bad ? take_varint(m) : 0;
+    const uint8_t *at;
+
+    if (key == 0 || m->bad) {
+        m->bad = m->bad || m->left != 0;
+        return false;
+    }
+    f->number = key >> 3 > UINT32_MAX ? UINT32_MAX : (uint32_t)(key >> 3);
+    f->wire = (enum wire)(key & 7);
+    switch (f->wire) {
+    case WIRE_VARINT: f->value = take_varint(m); break;
+    case WIRE_BYTES:
+        f->bytes.left = (size_t)take_varint(m);
+        f->bytes.at = take_bytes(m, f->bytes.left);
+        f->bytes.bad = false;
+        break;
+    case WIRE_64:
+    case WIRE_32:
+        at = take_bytes(m, f->wire == WIRE_64 ? 8 : 4);
+        f->value = at == NULL ? 0 : f->wire == WIRE_64 ? load_u64(at) : load_u32(at);
+        break;
+    default: m->bad = true;
+    }
+    return !m->bad;
+}
+
+static enum err damaged(struct source *s)
+{
+    return source_refuse(s, ERR_BAD_TOKENIZER, "no SentencePiece model, or a damaged one");
+}
+
+/* One piece; false: damaged. */
+static bool read_piece(struct message m, struct source_token *t)
+{
+    struct field f;
+
+    *t = (struct source_token){ .text = (const uint8_t *)"", .type = INGOT_TOKEN_NORMAL };
+    while (next_field(&m, &f)) {
+        if (f.number == 1 && f.wire == WIRE_BYTES) {
+            t->text = f.bytes.at;
+            t->bytes = f.bytes.left > UINT32_MAX ? UINT32_MAX : (uint32_t)f.bytes.left;
+        } else if (f.number == 2 && f.wire == WIRE_32) {
+            t->score = f32_from_bits((uint32_t)f.value);
+        } else if (f.number == 3 && f.wire == WIRE_VARINT) {
+            t->type = f.value > UINT32_MAX ? UINT32_MAX : (uint32_t)f.value;
+        }
+    }
+    return !m.bad;
+}
+
+/* The ids that the trainer fixed, and the kind. */
+static enum err read_trainer(struct source *s, struct message m)
+{
+    struct source_vocab *v = &s->vocab;
+    uint64_t ids[3] = { 0, 1, 2 }, kind = 1;
+    struct field f;
+
+    while (next_field(&m, &f)) {
+        if (f.wire == WIRE_VARINT && f.number >= 40 && f.number <= 42) {
+            ids[f.number - 40] = f.value; /* -1: none */
+        } else if (f.wire == WIRE_VARINT && f.number == 3) {
+            kind = f.value;
+        }
+    }
+    if (m.bad) {
+        return damaged(s);
+    }
+    if (kind != 2) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the field \"model_type\" is %llu (%s); only BPE "
+                             "(2) can be packed",
+                             (unsigned long long)kind,
+                             kind == 1 ? "unigram" : "words or characters");
+    }
+    v->unk = ids[0] < v->n_tokens ? (uint32_t)ids[0] : INGOT_NO_TOKEN;
+    v->bos = ids[1] < v->n_tokens ? (uint32_t)ids[1] : INGOT_NO_TOKEN;
+    v->eos = ids[2] < v->n_tokens ? (uint32_t)ids[2] : INGOT_NO_TOKEN;
+    return ERR_OK;
+}
+
+static enum err read_normalizer(struct source *s, struct message m)
+{
+    bool prefix = true, squeezed = true;
+    size_t map = 0;
+    struct field f;
+
+    while (next_field(&m, &f)) {
+        if (f.number == 2 && f.wire == WIRE_BYTES) {
+            map = f.bytes.left;
+        } else if (f.number == 3 && f.wire == WIRE_VARINT) {
+            prefix = f.value != 0;
+        } else if (f.number == 4 && f.wire == WIRE_VARINT) {
+            squeezed = f.value != 0;
+        }
+    }
+    if (m.bad) {
+        return damaged(s);
+    }
+    if (map != 0 || squeezed) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the field \"%s\" changes texts before they are "
+                             "merged, which is not supported",
+                             map != 0 ? "precompiled_charsmap" : "remove_extra_whitespaces");
+    }
+    s->vocab.flags |= prefix ? INGOT_ADD_SPACE_PREFIX : 0u;
+    return ERR_OK;
+}
+
+static uint32_t count_pieces(struct message m)
+{
+    struct field f;
+    uint32_t n = 0;
+
+    while (next_field(&m, &f)) {
+        n += f.number == 1 && f.wire == WIRE_BYTES && n <= INGOT_MAX_VOCAB;
+    }
+    return m.bad ? 0 : n;
+}
+
+static enum err read_pieces(struct source *s, struct hf_tokenizer *t, struct message m)
+{
+    struct field f;
+    uint32_t id = 0;
+
+    while (next_field(&m, &f)) {
+        if (f.number != 1 || f.wire != WIRE_BYTES) {
+            continue;
+        }
+        if (id >= t->room) {
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "it has more pieces than the model's %u "
+                                 "tokens",
+                                 t->room);
+        }
+        if (!read_piece(f.bytes, &t->tokens[id++])) {
+            return damaged(s);
+        }
+    }
+    return ERR_OK;
+}
+
+enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
+                               struct hf_tokenizer *t)
+{
+    struct message whole = { data, bytes, false };
+    uint32_t n = count_pieces(whole);
+    bool normalized = false;
+    struct field f;
+    enum err e;
+
+    if (n == 0) {
+        return damaged(s);
+    }
+    e = hf_tokenizer_take(s, t, n);
+    e = e == ERR_OK ? read_pieces(s, t, whole) : e;
+    s->vocab.kind = INGOT_TOKENIZER_SPM;
+    while (e == ERR_OK && next_field(&whole, &f)) {
+        if (f.number == 2 && f.wire == WIRE_BYTES) {
+            e = read_trainer(s, f.bytes);
+        } else if (f.number == 3 && f.wire == WIRE_BYTES) {
+            e = read_normalizer(s, f.bytes);
+            normalized = true;
+        }
+    }
+    if (e == ERR_OK && (!normalized || s->vocab.unk == INGOT_NO_TOKEN)) {
+        return damaged(s);
+    }
+    s->vocab.flags |= s->vocab.bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0u;
+    return e;
+}

@@ -1,0 +1,420 @@
+#include "flash_image/hf/hf_tokenizer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/hf/hf_json.h"
+
+#define SPACE "\xe2\x96\x81" /* U+2581, which SentencePiece writes for a space */
+
+static bool is(const cJSON *object, const char *key, const char *text)
+{
+    const cJSON *value = hf_json_get(object, key);
+
+    return cJSON_IsString(value) && strcmp(value->valuestring, text) == 0;
+}
+
+static enum err refuse(struct source *s, enum err e, const char *field, const char *what)
+{
+    return source_refuse(s, e, "the field \"%s\" %s", field, what);
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens)
+{
+    uint32_t room = s->params_known ? s->params.vocab : n_tokens;
+
+    if (room == 0 || room > INGOT_MAX_VOCAB) {
+        return source_refuse(s, ERR_BAD_TOKENIZER, "a vocabulary of %u tokens, must be 1 to %u",
+                             room, INGOT_MAX_VOCAB);
+    }
+    t->tokens = calloc(room, sizeof *t->tokens);
+    if (t->tokens == NULL) {
+        return source_refuse(s, ERR_NO_SPACE, "out of memory");
+    }
+    for (uint32_t id = 0; id < room; id++) {
+        t->tokens[id] = (struct source_token){ .text = (const uint8_t *)"",
+                                               .type = INGOT_TOKEN_UNUSED };
+    }
+    t->room = room;
+    s->vocab = (struct source_vocab){
+        .layout = SOURCE_LISTED_VOCAB,
+        .n_tokens = room,
+        .listed_tokens = t->tokens,
+        .bos = INGOT_NO_TOKEN,
+        .eos = INGOT_NO_TOKEN,
+        .unk = INGOT_NO_TOKEN,
+        .eot = INGOT_NO_TOKEN,
+    };
+    return ERR_OK;
+}
+
+uint32_t hf_tokenizer_find(const struct source *s, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    for (uint32_t id = 0; id < s->vocab.n_tokens; id++) {
+        const struct source_token *t = &s->vocab.listed_tokens[id];
+
+        if (t->bytes == bytes && bytes != 0 && memcmp(t->text, text, bytes) == 0) {
+            return id;
+        }
+    }
+    return INGOT_NO_TOKEN;
+}
+
+enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token, uint32_t id)
+{
+    const cJSON *content = hf_json_get(token, "content");
+
+    if (!cJSON_IsString(content)) {
+        return refuse(s, ERR_BAD_TOKENIZER, "added_tokens", "has a token without \"content\"");
+    }
+    if (id < t->room) {
+        t->tokens[id] = (struct source_token){
+            .text = (const uint8_t *)content->valuestring,
+            .bytes = (uint32_t)strlen(content->valuestring),
+            .score = t->tokens[id].score,
+            .type = cJSON_IsTrue(hf_json_get(token, "special")) ? INGOT_TOKEN_CONTROL
+                                                                : INGOT_TOKEN_USER,
+            .lstrip = cJSON_IsTrue(hf_json_get(token, "lstrip")),
+            .rstrip = cJSON_IsTrue(hf_json_get(token, "rstrip")),
+        };
+    }
+    return ERR_OK;
+}
+
+static enum err add_tokens(struct source *s, struct hf_tokenizer *t)
+{
+    const cJSON *token;
+
+    cJSON_ArrayForEach(token, hf_json_get(t->root, "added_tokens"))
+    {
+        const cJSON *id = hf_json_get(token, "id");
+        enum err e;
+
+        if (!hf_json_whole(id, INGOT_MAX_VOCAB)) {
+            return refuse(s, ERR_BAD_TOKENIZER, "added_tokens", "has a token without an \"id\"");
+        }
+        e = hf_tokenizer_add(s, t, token, (uint32_t)id->valuedouble);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return ERR_OK;
+}
+
+/* One more than the largest id, of ordinary and added tokens; 0: none. */
+static uint32_t count_ids(const struct hf_tokenizer *t, const cJSON *vocab)
+{
+    double most = -1.0;
+    const cJSON *entry;
+
+    cJSON_ArrayForEach(entry, vocab)
+    {
+        if (cJSON_IsNumber(entry) && entry->valuedouble > most) {
+            most = entry->valuedouble;
+        }
+    }
+    cJSON_ArrayForEach(entry, hf_json_get(t->root, "added_tokens"))
+    {
+        const cJSON *id = hf_json_get(entry, "id");
+
+        if (cJSON_IsNumber(id) && id->valuedouble > most) {
+            most = id->valuedouble;
+        }
+    }
+    return most >= INGOT_MAX_VOCAB ? UINT32_MAX : (uint32_t)(most + 1.0);
+}
+
+static bool is_byte_name(const char *text)
+{
+    return strlen(text) == 6 && strncmp(text, "<0x", 3) == 0 && text[5] == '>' &&
+           strspn(text + 3, "0123456789abcdefABCDEF") == 2;
+}
+
+static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON *model)
+{
+    bool bytes = cJSON_IsTrue(hf_json_get(model, "byte_fallback"));
+    const cJSON *vocab = hf_json_get(model, "vocab");
+    const cJSON *entry;
+    enum err e;
+
+    if (!cJSON_IsObject(vocab)) {
+        return refuse(s, ERR_BAD_TOKENIZER, "model.vocab", "is missing");
+    }
+    e = hf_tokenizer_take(s, t, count_ids(t, vocab));
+    if (e != ERR_OK) {
+        return e;
+    }
+    cJSON_ArrayForEach(entry, vocab)
+    {
+        struct source_token *token;
+
+        if (!hf_json_whole(entry, t->room - 1.0)) {
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "the token \"%.40s\" has no id below the "
+                                 "model's %u tokens",
+                                 entry->string, t->room);
+        }
+        token = &t->tokens[(uint32_t)entry->valuedouble];
+        if (token->type != INGOT_TOKEN_UNUSED) {
+            return source_refuse(s, ERR_BAD_TOKENIZER,
+                                 "the tokens \"%.40s\" and \"%.40s\" have "
+                                 "the same id",
+                                 (const char *)token->text, entry->string);
+        }
+        token->text = (const uint8_t *)entry->string;
+        token->bytes = (uint32_t)strlen(entry->string);
+        token->type = bytes && is_byte_name(entry->string) ? INGOT_TOKEN_BYTE : INGOT_TOKEN_NORMAL;
+    }
+    return add_tokens(s, t);
+}
+
+/* ---- merges ---------------------------------------------------------------------------------- */
+
+static struct source_text text_of(const char *text, size_t bytes)
+{
+    return (struct source_text){ (const uint8_t *)text, bytes };
+}
+
+/* "left right", or ["left", "right"]. */
+static bool read_merge(const cJSON *entry, struct source_merge *m)
+{
+    const cJSON *left = cJSON_IsArray(entry) ? entry->child : NULL;
+    const cJSON *right = left != NULL ? left->next : NULL;
+    const char *text = cJSON_IsString(entry) ? entry->valuestring : "";
+    const char *space = text[0] != '\0' ? strchr(text + 1, ' ') : NULL;
+
+    if (cJSON_IsString(left) && cJSON_IsString(right)) {
+        m->left = text_of(left->valuestring, strlen(left->valuestring));
+        m->right = text_of(right->valuestring, strlen(right->valuestring));
+        return true;
+    }
+    if (space == NULL) {
+        return false;
+    }
+    m->left = text_of(text, (size_t)(space - text));
+    m->right = text_of(space + 1, strlen(space + 1));
+    return true;
+}
+
+static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSON *model)
+{
+    const cJSON *merges = hf_json_get(model, "merges");
+    uint32_t n = 0;
+    const cJSON *entry;
+
+    if (!cJSON_IsArray(merges)) {
+        return refuse(s, ERR_BAD_TOKENIZER, "model.merges", "is missing");
+    }
+    t->merges = calloc((size_t)cJSON_GetArraySize(merges) + 1, sizeof *t->merges);
+    if (t->merges == NULL) {
+        return source_refuse(s, ERR_NO_SPACE, "out of memory");
+    }
+    cJSON_ArrayForEach(entry, merges)
+    {
+        if (!read_merge(entry, &t->merges[n])) {
+            return source_refuse(s, ERR_BAD_TOKENIZER, "merge %u is no pair of texts", n);
+        }
+        n++;
+    }
+    s->vocab.listed_merges = t->merges;
+    s->vocab.n_merges = n;
+    return ERR_OK;
+}
+
+/* ---- spaces ---------------------------------------------------------------------------------- */
+
+/* What tokenizers with U+2581 do before they merge. */
+struct spaces {
+    bool replaced, prefixed;
+    bool other; /* something else, that is not known here */
+};
+
+/* A normalizer that is no sequence, or a pre-tokenizer. */
+static void read_step(const cJSON *step, struct spaces *spaces)
+{
+    const cJSON *pattern = hf_json_get(step, "pattern");
+    const cJSON *split = hf_json_get(step, "split");
+
+    if (is(step, "type", "Prepend") && is(step, "prepend", SPACE)) {
+        spaces->prefixed = true;
+    } else if (is(step, "type", "Replace") && is(pattern, "String", " ") &&
+               is(step, "content", SPACE)) {
+        spaces->replaced = true;
+    } else if (is(step, "type", "Metaspace") && is(step, "replacement", SPACE) &&
+               cJSON_IsFalse(split)) {
+        spaces->replaced = true;
+        spaces->prefixed = !is(step, "prepend_scheme", "never");
+    } else if (!(is(step, "type", "Split") && is(pattern, "String", " ") && spaces->replaced)) {
+        spaces->other = true; /* a split at spaces finds none after they are replaced */
+    }
+}
+
+static void read_steps(const cJSON *steps, const char *list, struct spaces *spaces)
+{
+    const cJSON *step;
+
+    if (!is(steps, "type", "Sequence")) {
+        if (steps != NULL) {
+            read_step(steps, spaces);
+        }
+        return;
+    }
+    cJSON_ArrayForEach(step, hf_json_get(steps, list))
+    {
+        read_step(step, spaces);
+    }
+}
+
+static enum err read_characters(struct source *s, const cJSON *root)
+{
+    struct spaces spaces = { false, false, false };
+
+    read_steps(hf_json_get(root, "normalizer"), "normalizers", &spaces);
+    read_steps(hf_json_get(root, "pre_tokenizer"), "pretokenizers", &spaces);
+    if (spaces.other || !spaces.replaced) {
+        return refuse(s, ERR_UNSUPPORTED, "normalizer",
+                      "or \"pre_tokenizer\" is none that is "
+                      "known: spaces replaced by U+2581, byte-level");
+    }
+    s->vocab.kind = INGOT_TOKENIZER_CHARACTERS;
+    s->vocab.flags |= spaces.prefixed ? INGOT_ADD_SPACE_PREFIX : 0u;
+    return ERR_OK;
+}
+
+/* Unicode normalization of the text is left out, as llama.cpp leaves it out. */
+static enum err read_byte_level(struct source *s, const cJSON *root)
+{
+    const cJSON *normalizer = hf_json_get(root, "normalizer");
+
+    if (normalizer != NULL && !is(normalizer, "type", "NFC")) {
+        return refuse(s, ERR_UNSUPPORTED, "normalizer",
+                      "is none that is known with a byte-level "
+                      "tokenizer: NFC");
+    }
+    s->vocab.kind = INGOT_TOKENIZER_BPE;
+    return hf_pre_tokenizer_find(s, hf_json_get(root, "pre_tokenizer"), &s->vocab.pre);
+}
+
+/* ---- BOS and EOS ----------------------------------------------------------------------------- */
+
+static uint32_t special_of(const struct source *s, const cJSON *item)
+{
+    const cJSON *id = hf_json_get(hf_json_get(item, "SpecialToken"), "id");
+
+    return cJSON_IsString(id) ? hf_tokenizer_find(s, id->valuestring) : INGOT_NO_TOKEN;
+}
+
+/* A template such as "<s> $A </s>": what stands first and last is put around every text. */
+static void read_template(struct source *s, const cJSON *processor)
+{
+    const cJSON *single = hf_json_get(processor, "single");
+    const cJSON *last = NULL;
+    const cJSON *item;
+    struct source_vocab *v = &s->vocab;
+
+    if (!is(processor, "type", "TemplateProcessing") || !cJSON_IsArray(single)) {
+        return;
+    }
+    cJSON_ArrayForEach(item, single)
+    {
+        last = item;
+    }
+    v->bos = special_of(s, single->child);
+    v->flags |= v->bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0u;
+    if (last != single->child && special_of(s, last) != INGOT_NO_TOKEN) {
+        v->eos = special_of(s, last);
+        v->flags |= INGOT_ADD_EOS;
+    }
+}
+
+static void read_post_processor(struct source *s, const cJSON *processor)
+{
+    const cJSON *step;
+
+    read_template(s, processor);
+    cJSON_ArrayForEach(step, hf_json_get(processor, "processors"))
+    {
+        read_template(s, step);
+    }
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+/* Anywhere in the sequence, or the whole. */
+static bool is_byte_level(const cJSON *pre_tokenizer)
+{
+    const cJSON *step;
+
+    cJSON_ArrayForEach(step, hf_json_get(pre_tokenizer, "pretokenizers"))
+    {
+        if (is(step, "type", "ByteLevel")) {
+            return true;
+        }
+    }
+    return is(pre_tokenizer, "type", "ByteLevel");
+}
+
+static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON *model)
+{
+    const cJSON *type = hf_json_get(model, "type");
+    const cJSON *unk = hf_json_get(model, "unk_token");
+    enum err e;
+
+    if (type != NULL && !is(model, "type", "BPE")) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tokenizer model '%.40s' is not supported; "
+                             "supported: BPE",
+                             cJSON_IsString(type) ? type->valuestring : "?");
+    }
+    e = read_vocab(s, t, model);
+    e = e == ERR_OK ? read_merges(s, t, model) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->vocab.flags = (cJSON_IsTrue(hf_json_get(model, "fuse_unk")) ? INGOT_FUSE_UNK : 0u) |
+                     (cJSON_IsTrue(hf_json_get(model, "ignore_merges")) ? INGOT_IGNORE_MERGES : 0u);
+    if (cJSON_IsString(unk)) {
+        s->vocab.unk = hf_tokenizer_find(s, unk->valuestring);
+    }
+    return ERR_OK;
+}
+
+enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
+                           struct hf_tokenizer *t)
+{
+    enum err e;
+
+    t->root = hf_json_parse(s, text, bytes, &e);
+    if (t->root == NULL) {
+        return e;
+    }
+    if (!cJSON_IsObject(hf_json_get(t->root, "model"))) {
+        return refuse(s, ERR_BAD_TOKENIZER, "model", "is missing");
+    }
+    e = read_model(s, t, hf_json_get(t->root, "model"));
+    if (e == ERR_OK) {
+        e = is_byte_level(hf_json_get(t->root, "pre_tokenizer")) ? read_byte_level(s, t->root)
+                                                                 : read_characters(s, t->root);
+    }
+    if (e == ERR_OK) {
+        read_post_processor(s, hf_json_get(t->root, "post_processor"));
+    }
+    if (e == ERR_OK && s->vocab.unk != INGOT_NO_TOKEN && s->vocab.kind != INGOT_TOKENIZER_BPE) {
+        t->tokens[s->vocab.unk].type = INGOT_TOKEN_UNKNOWN;
+    }
+    return e;
+}
+
+void hf_tokenizer_free(struct hf_tokenizer *t)
+{
+    cJSON_Delete(t->root);
+    cJSON_Delete(t->config);
+    free(t->tokens);
+    free(t->merges);
+    *t = (struct hf_tokenizer){ NULL, NULL, NULL, NULL, 0 };
+}

@@ -1,0 +1,54 @@
+/* The tokenizer of a Hugging Face folder: tokenizer.json (BPE), or SentencePiece's
+ * tokenizer.model; and what tokenizer_config.json and generation_config.json say of it. */
+#ifndef INGOT_FLASH_IMAGE_HF_TOKENIZER_H
+#define INGOT_FLASH_IMAGE_HF_TOKENIZER_H
+
+#include <cjson/cJSON.h>
+
+#include "flash_image/source/source.h"
+
+/* What s->vocab points into. Zeroed by the caller. */
+struct hf_tokenizer {
+    cJSON *root;                 /* of tokenizer.json */
+    cJSON *config;               /* of tokenizer_config.json */
+    struct source_token *tokens; /* (room), those without text are unused */
+    struct source_merge *merges;
+    uint32_t room;
+};
+
+/* Fill s->vocab. Where s->params are known (params_known) the vocabulary gets just as many tokens
+ * as the model has: missing ones are unused, and added ones beyond are left out.
+ * Errors of all: ERR_BAD_TOKENIZER, ERR_BAD_MODEL (no JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
+enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
+                           struct hf_tokenizer *t);
+
+/* tokenizer.model, whose bytes must stay in place. */
+enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
+                               struct hf_tokenizer *t);
+
+/* tokenizer_config.json, after one of these: names of special tokens, chat template. */
+enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t bytes,
+                                  struct hf_tokenizer *t);
+
+/* generation_config.json or config.json, after these: ids of special tokens that are not known
+ * yet, and of those that end a reply. */
+enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes);
+
+void hf_tokenizer_free(struct hf_tokenizer *t);
+
+/* ---- for the readers themselves -------------------------------------------------------------- */
+
+/* Room for n_tokens tokens, or as many as the model has. */
+enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens);
+
+/* An entry of added_tokens under its id. Beyond the model's vocabulary: nothing. */
+enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token,
+                          uint32_t id);
+
+/* Id of the token of this text, special ones included; INGOT_NO_TOKEN: none. */
+uint32_t hf_tokenizer_find(const struct source *s, const char *text);
+
+/* The pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */
+enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enum ingot_pre *pre);
+
+#endif

@@ -1,0 +1,213 @@
+#include "flash_image/hf/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/hf/hf_json.h"
+
+#define MOST_OFFSET 9007199254740992.0 /* 2^53: beyond it JSON's numbers are no longer exact */
+
+static const struct {
+    const char *name;
+    uint32_t bytes;
+} dtypes[] = {
+    { "F32", 4 }, { "F16", 2 }, { "BF16", 2 }, { "F64", 8 },     { "I64", 8 },
+    { "I32", 4 }, { "I16", 2 }, { "I8", 1 },   { "U64", 8 },     { "U32", 4 },
+    { "U16", 2 }, { "U8", 1 },  { "BOOL", 1 }, { "F8_E4M3", 1 }, { "F8_E5M2", 1 },
+};
+
+static uint32_t dtype_bytes(const char *name)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+        if (strcmp(name, dtypes[i].name) == 0) {
+            return dtypes[i].bytes;
+        }
+    }
+    return 0;
+}
+
+/* ERR_BAD_MODEL with "the tensor NAME ..." */
+static enum err refuse(struct source *s, const char *name, const char *what)
+{
+    return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s %s", name, what);
+}
+
+/* Dimensions, and *bytes that they and the type demand. */
+static enum err read_shape(struct source *s, const cJSON *entry, uint32_t width,
+                           struct safetensors_tensor *t, uint64_t *bytes)
+{
+    const cJSON *shape = hf_json_get(entry, "shape");
+    const cJSON *n;
+
+    *bytes = width;
+    if (!cJSON_IsArray(shape)) {
+        return refuse(s, t->name, "has no \"shape\"");
+    }
+    cJSON_ArrayForEach(n, shape)
+    {
+        if (!hf_json_whole(n, MOST_OFFSET) || n->valuedouble == 0.0 ||
+            t->n_dims == SAFETENSORS_MOST_DIMS) {
+            return refuse(s, t->name, "has impossible dimensions in \"shape\"");
+        }
+        t->dims[t->n_dims] = (uint64_t)n->valuedouble;
+        if (__builtin_mul_overflow(*bytes, t->dims[t->n_dims++], bytes)) {
+            return refuse(s, t->name, "has impossible dimensions in \"shape\"");
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *data,
+                           uint64_t data_bytes, struct safetensors_tensor *t)
+{
+    const cJSON *dtype = hf_json_get(entry, "dtype");
+    const cJSON *place = hf_json_get(entry, "data_offsets");
+    const cJSON *first = cJSON_IsArray(place) ? place->child : NULL;
+    const cJSON *end = first != NULL ? first->next : NULL;
+    uint64_t bytes;
+    enum err e;
+
+    t->name = entry->string;
+    if (!cJSON_IsString(dtype) || dtype_bytes(dtype->valuestring) == 0) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tensor %.120s is of the dtype \"%.20s\", "
+                             "which is not known",
+                             t->name, cJSON_IsString(dtype) ? dtype->valuestring : "");
+    }
+    t->dtype = dtype->valuestring;
+    e = read_shape(s, entry, dtype_bytes(t->dtype), t, &bytes);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (!hf_json_whole(first, MOST_OFFSET) || !hf_json_whole(end, MOST_OFFSET) ||
+        end->next != NULL || first->valuedouble > end->valuedouble) {
+        return refuse(s, t->name, "has no two offsets in \"data_offsets\"");
+    }
+    t->first = (uint64_t)first->valuedouble;
+    t->end = (uint64_t)end->valuedouble;
+    if (t->end > data_bytes) {
+        return refuse(s, t->name,
+                      "ends beyond the file in \"data_offsets\": it is cut short or "
+                      "damaged; fetch it again");
+    }
+    if (t->end - t->first != bytes) {
+        return refuse(s, t->name, "has other \"data_offsets\" than its \"shape\" demands");
+    }
+    t->data = data + t->first;
+    return ERR_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct safetensors_tensor *x = a, *y = b;
+
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static enum err check_overlaps(struct source *s, struct safetensors *f)
+{
+    qsort(f->tensors, f->n_tensors, sizeof *f->tensors, by_place);
+    for (size_t i = 1; i < f->n_tensors; i++) {
+        if (f->tensors[i].first < f->tensors[i - 1].end) {
+            return source_refuse(s, ERR_BAD_MODEL,
+                                 "the tensors %.100s and %.100s overlap in "
+                                 "\"data_offsets\"",
+                                 f->tensors[i - 1].name, f->tensors[i].name);
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err read_entries(struct source *s, struct safetensors *f, const uint8_t *data,
+                             uint64_t data_bytes)
+{
+    size_t most = (size_t)cJSON_GetArraySize(f->header);
+    const cJSON *entry;
+
+    f->tensors = calloc(most != 0 ? most : 1, sizeof *f->tensors);
+    if (f->tensors == NULL) {
+        return source_refuse(s, ERR_NO_SPACE, "out of memory");
+    }
+    cJSON_ArrayForEach(entry, f->header)
+    {
+        enum err e;
+
+        if (strcmp(entry->string, "__metadata__") == 0) {
+            continue;
+        }
+        e = read_entry(s, entry, data, data_bytes, &f->tensors[f->n_tensors++]);
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return check_overlaps(s, f);
+}
+
+enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
+                           struct safetensors *out)
+{
+    uint64_t header_bytes;
+    enum err e;
+
+    *out = (struct safetensors){ NULL, NULL, 0 };
+    if (bytes < 8) {
+        return source_refuse(s, ERR_BAD_MODEL, "no safetensors file: %zu bytes", bytes);
+    }
+    header_bytes = load_u64(data);
+    if (header_bytes > bytes - 8) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "its header wants %llu bytes, the file has %zu: no "
+                             "safetensors file, or one that is cut short",
+                             (unsigned long long)header_bytes, bytes);
+    }
+    out->header = hf_json_parse(s, data + 8, (size_t)header_bytes, &e);
+    if (out->header == NULL) {
+        return e;
+    }
+    return read_entries(s, out, data + 8 + header_bytes, bytes - 8 - header_bytes);
+}
+
+void safetensors_free(struct safetensors *f)
+{
+    cJSON_Delete(f->header);
+    free(f->tensors);
+    *f = (struct safetensors){ NULL, NULL, 0 };
+}
+
+static bool source_type_of(const char *dtype, enum source_type *type)
+{
+    static const enum source_type readable[] = { SOURCE_F32, SOURCE_F16, SOURCE_BF16 };
+
+    for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
+        if (strcmp(dtype, source_type_name(readable[i])) == 0) {
+            *type = readable[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err safetensors_as_source(struct source *s, const struct safetensors_tensor *from,
+                               struct source_tensor *t)
+{
+    uint64_t rows = from->n_dims == 2 ? from->dims[0] : 1;
+    uint64_t cols = from->n_dims == 2 ? from->dims[1] : from->dims[0];
+    enum source_type type;
+
+    if (!source_type_of(from->dtype, &type)) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tensor %.120s is %s; F32, F16 and BF16 can "
+                             "be packed: take the model before it was quantized",
+                             from->name, from->dtype);
+    }
+    if (from->n_dims < 1 || from->n_dims > 2 || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_VOCAB) {
+        return refuse(s, from->name, "has impossible dimensions in \"shape\"");
+    }
+    *t = (struct source_tensor){
+        .data = from->data,
+        .rows = (uint32_t)rows,
+        .cols = (uint32_t)cols,
+        .type = type,
+    };
+    return ERR_OK;
+}

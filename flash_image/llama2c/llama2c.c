@@ -1,0 +1,253 @@
+/* llama2.c checkpoints (karpathy/llama2.c, export.py): version 0 is seven int32 and floats, with
+ * a negative vocabulary when the classifier is a matrix of its own; versions 1 (float) and 2
+ * (int8 in groups) have a magic and a header of 256 bytes, norms first. Sizes are exact: version
+ * 0 has nothing else that would tell it from any other file. */
+#include <string.h>
+
+#include "flash_image/source/source.h"
+
+enum {
+    MAGIC = 0x616b3432,         /* "ak42" */
+    SWAPPED_MAGIC = 0x32346b61, /* as a big-endian writer, or an old converter, leaves it */
+    HEADER_V0 = 28,
+    HEADER_V1 = 256,
+};
+
+struct reader {
+    struct source *s;
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t at;    /* may run beyond bytes; the end is compared once */
+    uint32_t group; /* 0: floats */
+};
+
+/* Take the next tensor of the file into the role's slot. At most 2^40 elements. */
+static void take(struct reader *r, enum ingot_role role, unsigned layer, uint32_t rows,
+                 uint32_t cols, bool grouped)
+{
+    struct source_tensor *t = source_tensor(r->s, role, layer);
+    uint64_t elements = (uint64_t)rows * cols;
+    uint64_t scales;
+
+    t->type = grouped ? SOURCE_GROUPED : SOURCE_F32;
+    t->rows = rows;
+    t->cols = cols;
+    t->group = r->group;
+    scales = r->at + source_type_bytes(t->type, elements);
+    if (scales <= r->bytes) {
+        t->data = r->data + r->at;
+    }
+    r->at = scales;
+    if (grouped) {
+        r->at += elements / r->group * 4;
+        t->scales = r->at <= r->bytes ? r->data + scales : NULL;
+    }
+}
+
+static void take_layers(struct reader *r, enum ingot_role role, uint32_t rows, uint32_t cols,
+                        bool grouped)
+{
+    for (unsigned layer = 0; layer < r->s->params.n_layers; layer++) {
+        take(r, role, layer, rows, cols, grouped);
+    }
+}
+
+static void take_attention(struct reader *r, bool grouped)
+{
+    const struct ingot_params *p = &r->s->params;
+    uint32_t kv_dim = p->n_kv_heads * p->head_dim;
+
+    take_layers(r, INGOT_ATTN_Q, p->dim, p->dim, grouped);
+    take_layers(r, INGOT_ATTN_K, kv_dim, p->dim, grouped);
+    take_layers(r, INGOT_ATTN_V, kv_dim, p->dim, grouped);
+    take_layers(r, INGOT_ATTN_OUT, p->dim, p->dim, grouped);
+}
+
+static void take_feed_forward(struct reader *r, bool grouped)
+{
+    const struct ingot_params *p = &r->s->params;
+
+    take_layers(r, INGOT_FFN_GATE, p->hidden, p->dim, grouped);
+    take_layers(r, INGOT_FFN_DOWN, p->dim, p->hidden, grouped);
+    take_layers(r, INGOT_FFN_UP, p->hidden, p->dim, grouped);
+}
+
+static void take_output(struct reader *r, bool grouped)
+{
+    if (!r->s->params.tied) {
+        take(r, INGOT_OUTPUT, INGOT_NO_LAYER, r->s->params.vocab, r->s->params.dim, grouped);
+    }
+}
+
+static void take_version_0(struct reader *r)
+{
+    const struct ingot_params *p = &r->s->params;
+
+    take(r, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, p->vocab, p->dim, false);
+    take_layers(r, INGOT_ATTN_NORM, 1, p->dim, false);
+    take_attention(r, false);
+    take_layers(r, INGOT_FFN_NORM, 1, p->dim, false);
+    take_feed_forward(r, false);
+    take(r, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, 1, p->dim, false);
+    r->at += (uint64_t)p->context * p->head_dim * 4; /* cosines, then sines, of half a head */
+    take_output(r, false);
+}
+
+static void take_version_1(struct reader *r, bool grouped)
+{
+    const struct ingot_params *p = &r->s->params;
+
+    take_layers(r, INGOT_ATTN_NORM, 1, p->dim, false);
+    take_layers(r, INGOT_FFN_NORM, 1, p->dim, false);
+    take(r, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, 1, p->dim, false);
+    take(r, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, p->vocab, p->dim, grouped);
+    take_attention(r, grouped);
+    take_feed_forward(r, grouped);
+    take_output(r, grouped);
+}
+
+/* The seven numbers; head_dim follows. Checked before anything is multiplied. */
+static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
+{
+    int32_t n[7];
+    int64_t vocab;
+
+    for (size_t i = 0; i < 7; i++) {
+        n[i] = (int32_t)load_u32(p + 4 * i);
+    }
+    vocab = n[5];
+    s->params = (struct ingot_params){
+        .family = INGOT_LLAMA,
+        .dim = (uint32_t)n[0],
+        .hidden = (uint32_t)n[1],
+        .n_layers = (uint32_t)n[2],
+        .n_heads = (uint32_t)n[3],
+        .n_kv_heads = (uint32_t)n[4],
+        .vocab = (uint32_t)(version_0 && vocab < 0 ? -vocab : vocab),
+        .context = (uint32_t)n[6],
+        .rope = INGOT_ROPE_PAIRS,
+        .tied = version_0 && vocab > 0,
+        .rope_base = 10000.0f, /* llama2.c fixes these two */
+        .norm_eps = 1e-5f,
+    };
+    s->params_known = true;
+    if (n[0] <= 0 || n[3] <= 0 || n[0] % n[3] != 0) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "neither a GGUF nor a llama2.c file (read as the "
+                             "latter, %d heads would share a width of %d)",
+                             n[3], n[0]);
+    }
+    s->params.head_dim = s->params.dim / s->params.n_heads;
+    source_default_params(&s->params);
+    return source_check_params(s);
+}
+
+/* Versions 1 and 2: magic, version, the seven numbers, "shared classifier", group size. */
+static enum err read_header(struct reader *r)
+{
+    struct source *s = r->s;
+    uint32_t version = load_u32(r->data + 4);
+    enum err e = read_params(s, r->data + 8, false);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (version != 1 && version != 2) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "llama2.c version %u; versions 0, 1 and 2 can be "
+                             "packed",
+                             version);
+    }
+    s->params.tied = r->data[36] != 0;
+    if (version == 1) {
+        return ERR_OK;
+    }
+    r->group = load_u32(r->data + 37);
+    if (r->group == 0 || s->params.dim % r->group != 0 || s->params.hidden % r->group != 0) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "groups of %u do not divide the dimensions %u and "
+                             "%u: export the model with a group size that divides both",
+                             r->group, s->params.dim, s->params.hidden);
+    }
+    return ERR_OK;
+}
+
+enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
+{
+    struct reader r = { .s = s, .data = data, .bytes = bytes, .at = HEADER_V1 };
+    bool version_0;
+    enum err e;
+
+    if (bytes < HEADER_V0) {
+        return source_refuse(s, ERR_BAD_MODEL, "neither a GGUF nor a llama2.c file: %zu bytes",
+                             bytes);
+    }
+    if (load_u32(data) == SWAPPED_MAGIC) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the bytes of the llama2.c magic are swapped: "
+                             "export the model again on a little-endian computer");
+    }
+    version_0 = load_u32(data) != MAGIC;
+    if (!version_0 && bytes < HEADER_V1) {
+        return source_refuse(s, ERR_BAD_MODEL, "the llama2.c file ends inside its header");
+    }
+    e = version_0 ? read_params(s, data, true) : read_header(&r);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (version_0) {
+        r.at = HEADER_V0;
+        take_version_0(&r);
+    } else {
+        take_version_1(&r, r.group != 0);
+    }
+    if (r.at != bytes) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the file has %zu bytes, its llama2.c header "
+                             "demands %llu: it is cut short, or another format",
+                             bytes, (unsigned long long)r.at);
+    }
+    return source_check_tensors(s);
+}
+
+enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *data, size_t bytes,
+                             uint32_t n_tokens)
+{
+    uint32_t n = 0;
+    size_t at = 4; /* the length of the longest token comes first */
+
+    while (at < bytes && n < INGOT_MAX_VOCAB) {
+        uint32_t text_bytes;
+
+        if (bytes - at < 8) {
+            break;
+        }
+        text_bytes = load_u32(data + at + 4);
+        if (text_bytes > bytes - at - 8) {
+            break;
+        }
+        at += 8 + (size_t)text_bytes;
+        n++;
+    }
+    if (at != bytes) {
+        return source_refuse(s, ERR_BAD_TOKENIZER, "the tokenizer %.120s is cut short in token %u",
+                             path, n);
+    }
+    if (n != n_tokens) {
+        return source_refuse(s, ERR_BAD_TOKENIZER,
+                             "the tokenizer %.120s has %u tokens, the model "
+                             "%u: name the model's own with --tokenizer",
+                             path, n, n_tokens);
+    }
+    s->vocab = (struct source_vocab){
+        .layout = SOURCE_LLAMA2C_VOCAB,
+        .n_tokens = n,
+        .texts = data + 4,
+        .bos = n > 1 ? 1 : INGOT_NO_TOKEN,
+        .eos = n > 2 ? 2 : INGOT_NO_TOKEN,
+        .unk = 0,
+        .eot = INGOT_NO_TOKEN,
+        .flags = INGOT_ADD_SPACE_PREFIX | (n > 1 ? INGOT_ADD_BOS : 0u),
+    };
+    return ERR_OK;
+}

@@ -1,0 +1,130 @@
+#include "flash_image/pack/ingot_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "flash_image/source/map_file.h"
+#include "kernels/ref/scalar.h"
+#include "runtime/base/crc32c.h"
+
+enum { STEP_BYTES = 16 << 20 }; /* checked at once, then let go of */
+
+enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
+                         size_t problem_bytes)
+{
+    struct mapping file;
+    char why[128];
+    enum err e;
+
+    memset(f, 0, sizeof *f);
+    e = mapping_open(&file, path, why, sizeof why);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s: %s", path, why);
+        return e;
+    }
+    f->data = file.data;
+    f->bytes = file.bytes;
+    if (f->bytes < sizeof(struct ingot_header)) {
+        snprintf(problem, problem_bytes, "%s: too short to be an .ingot file", path);
+        ingot_file_close(f);
+        return ERR_TRUNCATED;
+    }
+    e = image_check_header(&f->image, (const void *)f->data, f->bytes);
+    if (e == ERR_OK) {
+        e = image_check_meta(&f->image, f->data + INGOT_PAGE);
+    }
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s: %s", path, f->image.problem);
+        ingot_file_close(f);
+    }
+    return e;
+}
+
+enum err ingot_file_check_extent(struct ingot_file *f, unsigned extent)
+{
+    const struct ingot_extent *x = &f->image.extents[extent];
+    uint32_t crc = 0;
+
+    for (uint64_t at = 0; at < x->bytes; at += STEP_BYTES) {
+        uint64_t left = x->bytes - at;
+        size_t n = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
+        const uint8_t *p = f->data + x->offset + at;
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+        uintptr_t start = (uintptr_t)p / page * page;
+
+        crc = crc32c(crc, p, n);
+        madvise((void *)start, (uintptr_t)p + n - start, MADV_DONTNEED);
+    }
+    return image_check_extent(&f->image, extent, crc);
+}
+
+/* Whether n floats of `width` bytes, 2 or 4, are. */
+static bool are_finite(const uint8_t *p, size_t n, size_t width)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned exponent = width == 2 ? (load_u16(p + 2 * i) & 0x7c00u) >> 10
+                                       : (load_u32(p + 4 * i) & 0x7f800000u) >> 23;
+
+        if (exponent == (width == 2 ? 31 : 255)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* F32 and F16 are floats throughout; of a group the scales come first: of a row one, Q4_K two. */
+static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
+{
+    static const struct {
+        size_t block_bytes, floats, width;
+    } types[INGOT_N_TYPES] = {
+        [INGOT_F32] = { 4, 1, 4 },
+        [INGOT_F16] = { 2, 1, 2 },
+        [INGOT_Q8_0] = { sizeof(struct ingot_q8x8), 8, 2 },
+        [INGOT_Q4_0] = { sizeof(struct ingot_q4x8), 8, 2 },
+        [INGOT_Q4_K] = { sizeof(struct ingot_q4kx8), 16, 2 },
+        [INGOT_Q6_K] = { sizeof(struct ingot_q6kx8), 8, 2 },
+    };
+
+    for (uint64_t at = 0; at < t->bytes; at += types[t->type].block_bytes) {
+        if (!are_finite(data + at, types[t->type].floats, types[t->type].width)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum err ingot_file_check_finite(struct ingot_file *f, unsigned extent)
+{
+    const struct ingot_extent *x = &f->image.extents[extent];
+
+    for (uint32_t i = 0; i < f->image.header->tensors.count; i++) {
+        const struct ingot_tensor *t = &f->image.tensors[i];
+
+        if (t->extent == extent && !tensor_is_finite(t, f->data + x->offset + t->offset)) {
+            char place[32];
+
+            image_extent_name(&f->image, extent, place, sizeof place);
+            snprintf(f->image.problem, sizeof f->image.problem,
+                     "%s: %s has a weight or a scale that is not finite", place,
+                     image_role_name(t->role));
+            return ERR_BAD_MODEL;
+        }
+    }
+    return ERR_OK;
+}
+
+void ingot_file_close(struct ingot_file *f)
+{
+    union {
+        const uint8_t *in;
+        void *out;
+    } data = { .in = f->data };
+
+    if (f->data != NULL) {
+        munmap(data.out, f->bytes);
+    }
+    f->data = NULL;
+}

@@ -1,0 +1,310 @@
+#include "flash_image/pack/pack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flash_image/hf/hf.h"
+#include "flash_image/source/map_file.h"
+#include "flash_image/pack/pack_write.h"
+#include "flash_image/source/source.h"
+#include "flash_image/tokenizer/tokenizer_section.h"
+
+struct job {
+    const struct pack_options *options;
+    struct source *source;
+    struct mapping model;
+    struct mapping tokenizer;
+    struct hf_model *hf; /* NULL: another format */
+};
+
+static const char *reason(int error)
+{
+    return error == ENOENT ? "no such file" : strerror(error);
+}
+
+/* "DIR/of/input/NAME" into path; false: too long. */
+static bool beside(const char *input, const char *name, char *path, size_t path_bytes)
+{
+    const char *slash = strrchr(input, '/');
+    int folder = slash != NULL ? (int)(slash - input + 1) : 0;
+    int n = snprintf(path, path_bytes, "%.*s%s", folder, input, name);
+
+    return n > 0 && (size_t)n < path_bytes;
+}
+
+/* The tokenizer file that the options name, or that lies beside the model. */
+static bool find_tokenizer(const struct pack_options *o, uint32_t vocab, char *path,
+                           size_t path_bytes)
+{
+    char name[32];
+
+    if (o->tokenizer != NULL) {
+        return snprintf(path, path_bytes, "%s", o->tokenizer) < (int)path_bytes;
+    }
+    snprintf(name, sizeof name, "tok%u.bin", vocab);
+    if (beside(o->input, name, path, path_bytes) && access(path, R_OK) == 0) {
+        return true;
+    }
+    return beside(o->input, "tokenizer.bin", path, path_bytes) && access(path, R_OK) == 0;
+}
+
+static enum err read_llama2c_tokenizer(struct job *j)
+{
+    struct source *s = j->source;
+    char path[1024];
+    enum err e;
+
+    if (!find_tokenizer(j->options, s->params.vocab, path, sizeof path)) {
+        return source_refuse(s, ERR_NOT_FOUND,
+                             "no tokenizer: put tok%u.bin beside it, or name one "
+                             "with --tokenizer",
+                             s->params.vocab);
+    }
+    s->path = path;
+    e = map_file(s, path, &j->tokenizer);
+    s->path = j->options->input;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return llama2c_parse_vocab(s, path, j->tokenizer.data, j->tokenizer.bytes, s->params.vocab);
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+
+    return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
+static enum err parse(struct job *j, bool vocab_only)
+{
+    struct source *s = j->source;
+    enum err e;
+
+    if (hf_is(j->options->input)) {
+        if (j->options->tokenizer != NULL) {
+            return source_refuse(s, ERR_BAD_ARGUMENT,
+                                 "a Hugging Face folder brings its own "
+                                 "tokenizer; leave --tokenizer away");
+        }
+        e = hf_open(&j->hf, s, vocab_only);
+        if (e == ERR_OK && s->vocab.layout == SOURCE_NO_VOCAB && !j->options->quiet) {
+            fprintf(stderr,
+                    "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
+                    "the model will take token ids and no text\n",
+                    s->path);
+        }
+        return e;
+    }
+    if (ends_with(j->options->input, ".json")) {
+        return source_refuse(s, ERR_BAD_ARGUMENT,
+                             "a part of a Hugging Face folder: give the "
+                             "folder");
+    }
+    e = map_file(s, j->options->input, &j->model);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (j->model.bytes >= 8 && memcmp(j->model.data, INGOT_MAGIC, 8) == 0) {
+        return source_refuse(s, ERR_UNSUPPORTED, "this is an .ingot file already");
+    }
+    if (gguf_is(j->model.data, j->model.bytes)) {
+        if (j->options->tokenizer != NULL) {
+            return source_refuse(s, ERR_BAD_ARGUMENT,
+                                 "a GGUF brings its own tokenizer; leave "
+                                 "--tokenizer away");
+        }
+        return gguf_parse(s, j->model.data, j->model.bytes, vocab_only);
+    }
+    e = llama2c_parse(s, j->model.data, j->model.bytes);
+    return e == ERR_OK ? read_llama2c_tokenizer(j) : e;
+}
+
+/* Everything that can be known before a byte is written. The one allocation of the source. */
+static enum err open_job(struct job *j, const struct pack_options *o, bool vocab_only,
+                         char *problem, size_t problem_bytes)
+{
+    enum err e;
+
+    *j = (struct job){ .options = o, .source = calloc(1, sizeof *j->source) };
+    if (j->source == NULL) {
+        snprintf(problem, problem_bytes, "out of memory");
+        return ERR_NO_SPACE;
+    }
+    j->source->path = o->input;
+    e = parse(j, vocab_only);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", j->source->problem);
+    }
+    return e;
+}
+
+static void close_job(struct job *j)
+{
+    unmap_file(&j->model);
+    unmap_file(&j->tokenizer);
+    hf_close(j->hf);
+    free(j->source);
+}
+
+/* Write into path, which fd (or -1, and then errno) has open, and close it; unlink on an error. */
+static enum err write_and_close(struct source *s, const struct pack_options *o, int fd,
+                                const char *path, char *problem, size_t problem_bytes)
+{
+    enum err e;
+
+    if (fd < 0) {
+        snprintf(problem, problem_bytes, "%s: cannot be written: %s", path, reason(errno));
+        return ERR_IO;
+    }
+    e = pack_write(s, o, fd, path);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", s->problem);
+    }
+    if (close(fd) != 0 && e == ERR_OK) {
+        snprintf(problem, problem_bytes, "%s: %s", path, reason(errno));
+        e = ERR_IO;
+    }
+    if (e != ERR_OK) {
+        unlink(path);
+    }
+    return e;
+}
+
+/* The output is renamed into place, which must not put away a device, a folder or the input. */
+static enum err check_output(const struct pack_options *o, char *problem, size_t problem_bytes)
+{
+    struct stat out, in;
+
+    if (stat(o->output, &out) != 0) {
+        return ERR_OK; /* there is none yet */
+    }
+    if (!S_ISREG(out.st_mode)) {
+        snprintf(problem, problem_bytes,
+                 "%s: cannot be written: it is no ordinary file; name a "
+                 "new one, such as model.ingot",
+                 o->output);
+        return ERR_BAD_ARGUMENT;
+    }
+    if (o->input != NULL && stat(o->input, &in) == 0 && in.st_dev == out.st_dev &&
+        in.st_ino == out.st_ino) {
+        snprintf(problem, problem_bytes, "%s: cannot be written: it is the input", o->output);
+        return ERR_BAD_ARGUMENT;
+    }
+    return ERR_OK;
+}
+
+enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
+                     size_t problem_bytes)
+{
+    char temporary[1024];
+    enum err e = check_output(o, problem, problem_bytes);
+    int fd;
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (snprintf(temporary, sizeof temporary, "%s.tmp", o->output) >= (int)sizeof temporary) {
+        snprintf(problem, problem_bytes, "the name of the output is too long");
+        return ERR_TOO_LONG;
+    }
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    e = write_and_close(s, o, fd, temporary, problem, problem_bytes);
+    if (e == ERR_OK && rename(temporary, o->output) != 0) {
+        snprintf(problem, problem_bytes, "%s: cannot be written: %s", o->output, reason(errno));
+        unlink(temporary);
+        e = ERR_IO;
+    }
+    return e;
+}
+
+enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes)
+{
+    struct job j;
+    enum err e = open_job(&j, o, false, problem, problem_bytes);
+
+    if (e == ERR_OK) {
+        e = pack_source(j.source, o, problem, problem_bytes);
+    }
+    close_job(&j);
+    return e;
+}
+
+enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes, char *problem,
+                        size_t problem_bytes)
+{
+    const char *folder = getenv("TMPDIR");
+    struct job j;
+    enum err e;
+
+    if (folder == NULL || folder[0] == '\0') {
+        folder = "/tmp";
+    }
+    if (snprintf(path, path_bytes, "%s/ingot-XXXXXX", folder) >= (int)path_bytes) {
+        snprintf(problem, problem_bytes, "the name in TMPDIR is too long");
+        return ERR_TOO_LONG;
+    }
+    e = open_job(&j, o, false, problem, problem_bytes);
+    if (e == ERR_OK) {
+        e = write_and_close(j.source, o, mkstemp(path), path, problem, problem_bytes);
+    }
+    close_job(&j);
+    return e;
+}
+
+enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
+                        uint32_t *vocab, char *problem, size_t problem_bytes)
+{
+    struct tokenizer_size size;
+    alignas(struct ingot_chat) uint8_t chat[CHAT_MOST_BYTES];
+    size_t chat_bytes;
+    struct job j;
+    enum err e = open_job(&j, o, true, problem, problem_bytes);
+
+    *section = NULL;
+    if (e == ERR_OK) {
+        e = tokenizer_measure(j.source, &size);
+        if (e != ERR_OK) {
+            snprintf(problem, problem_bytes, "%s", j.source->problem);
+        }
+    }
+    if (e == ERR_OK) {
+        *section = calloc(1, (size_t)size.bytes);
+        if (*section == NULL) {
+            snprintf(problem, problem_bytes, "out of memory");
+            e = ERR_NO_SPACE;
+        }
+    }
+    if (e == ERR_OK) {
+        *vocab = size.n_tokens;
+        e = tokenizer_build(j.source, &size, *section, bytes);
+        e = e == ERR_OK ? pack_chat(j.source, o, *section, chat, &chat_bytes) : e;
+        if (e != ERR_OK) {
+            snprintf(problem, problem_bytes, "%s", j.source->problem);
+            free(*section);
+            *section = NULL;
+        }
+    }
+    close_job(&j);
+    return e;
+}
+
+bool pack_is_ingot(const char *path, enum err *e)
+{
+    char magic[8] = { 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, magic, sizeof magic);
+
+    /* A folder is no .ingot file: whoever packs it says more. */
+    *e = n >= 0 || errno == EISDIR ? ERR_OK : errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n == (ssize_t)sizeof magic && memcmp(magic, INGOT_MAGIC, sizeof magic) == 0;
+}

@@ -1,0 +1,91 @@
+#include "flash_image/pack/pack_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/image/image.h"
+
+enum { BAR = 32 };
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes)
+{
+    *r = (struct pack_report){ .options = o, .total_bytes = total_bytes };
+    clock_gettime(CLOCK_MONOTONIC, &r->started);
+    if (o->report) {
+        printf("%-8s %-18s %15s %-7s %-6s %s\n", "layer", "tensor", "shape", "from", "to", "NMSE");
+    }
+}
+
+struct rows_loss *pack_report_loss(struct pack_report *r)
+{
+    return r->options->report ? &r->tensor : NULL;
+}
+
+void pack_report_progress(struct pack_report *r, uint64_t done)
+{
+    double seconds = r->options->quiet ? 0 : seconds_since(&r->started);
+    double part = (double)done / (double)(r->total_bytes != 0 ? r->total_bytes : 1);
+    char bar[BAR + 1];
+
+    if (seconds < 1 || seconds < r->shown + 0.25) {
+        return;
+    }
+    r->shown = seconds;
+    r->progress_shown = true;
+    for (int i = 0; i < BAR; i++) {
+        bar[i] = (double)i < part * BAR ? '#' : '.';
+    }
+    bar[BAR] = '\0';
+    fprintf(stderr, "\rpacking [%s] %3.0f %% of %.0f MB, %.0f MB/s ", bar, 100 * part,
+            (double)r->total_bytes * 1e-6, (double)done * 1e-6 / seconds);
+    fflush(stderr);
+}
+
+static double nmse(const struct rows_loss *l)
+{
+    return l->squares > 0 ? l->errors / l->squares : 0;
+}
+
+void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
+                        const struct ingot_tensor *entry)
+{
+    enum rows_way way = rows_way(t->type, (enum ingot_type)entry->type);
+    char layer[16] = "-", shape[32];
+
+    if (!r->options->report || !image_role_is_matrix((enum ingot_role)entry->role)) {
+        r->tensor = (struct rows_loss){ 0, 0 };
+        return;
+    }
+    if (entry->layer != INGOT_NO_LAYER) {
+        snprintf(layer, sizeof layer, "%u", entry->layer);
+    }
+    snprintf(shape, sizeof shape, "%u x %u", t->rows, t->cols);
+    printf("%-8s %-18s %15s %-7s %-6s ", layer, image_role_name(entry->role), shape,
+           source_type_name(t->type), image_type_name(entry->type));
+    if (way == ROWS_QUANTIZED) {
+        printf("%.3g\n", nmse(&r->tensor));
+    } else {
+        printf("0, %s\n", way == ROWS_COPIED ? "copied" : "the same values in more bits");
+    }
+    r->all.squares += r->tensor.squares;
+    r->all.errors += r->tensor.errors;
+    r->tensor = (struct rows_loss){ 0, 0 };
+}
+
+void pack_report_end(struct pack_report *r)
+{
+    if (r->progress_shown) {
+        fputc('\n', stderr);
+    }
+    if (r->options->report && r->all.squares > 0) {
+        printf("NMSE of all that was quantized: %.3g\n", nmse(&r->all));
+    }
+}

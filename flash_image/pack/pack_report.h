@@ -1,0 +1,33 @@
+/* What the packer tells while it works and when it is done: progress on standard error, and with
+ * pack_options.report a line for every matrix on standard output. */
+#ifndef INGOT_FLASH_IMAGE_PACK_REPORT_H
+#define INGOT_FLASH_IMAGE_PACK_REPORT_H
+
+#include <time.h>
+
+#include "flash_image/pack/pack.h"
+#include "flash_image/quantize/rows.h"
+#include "flash_image/source/source.h"
+
+struct pack_report {
+    const struct pack_options *options;
+    struct rows_loss tensor, all; /* of the tensor at work, of all so far */
+    uint64_t total_bytes;         /* of the output */
+    struct timespec started;
+    double shown; /* seconds after the start */
+    bool progress_shown;
+};
+
+void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);
+
+/* Where rows.h is to count; NULL: nobody asks. */
+struct rows_loss *pack_report_loss(struct pack_report *r);
+
+/* `done` bytes are written: a bar, four times a second once one second has passed. */
+void pack_report_progress(struct pack_report *r, uint64_t done);
+
+void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
+                        const struct ingot_tensor *entry);
+void pack_report_end(struct pack_report *r);
+
+#endif

@@ -1,0 +1,220 @@
+#include "flash_image/pack/pack_types.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "flash_image/source/map_file.h"
+#include "flash_image/quantize/rows.h"
+#include "kernels/ref/scalar.h"
+#include "runtime/image/image.h"
+
+enum { LARGE_BYTES = 1 << 20 };
+
+static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
+{
+    for (uint32_t c = 0; c < t->cols; c++) {
+        float x = source_read_plain(t, row, c);
+        uint16_t half = f16_from_f32(x);
+
+        if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The pages of what has been read are let go of; a little memory need not be a mapping. */
+static bool fits_f16(const struct source_tensor *t)
+{
+    bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
+    const uint8_t *kept = t->data;
+    bool fits = true;
+
+    for (uint32_t r = 0; fits && r < t->rows; r++) {
+        fits = row_fits_f16(t, r);
+        if (large && t->stride == 0) {
+            map_release(&kept, t->data + source_type_bytes(t->type, (uint64_t)r * t->cols),
+                        !fits || r + 1 == t->rows);
+        }
+    }
+    return fits;
+}
+
+/* The nearest to the source's type that loses nothing, or next to nothing. */
+static enum ingot_type own_type(const struct source_tensor *t)
+{
+    switch (t->type) {
+    case SOURCE_F32: return INGOT_F32;
+    case SOURCE_F16: return INGOT_F16;
+    case SOURCE_BF16: return fits_f16(t) ? INGOT_F16 : INGOT_F32;
+    case SOURCE_Q4_0: return INGOT_Q4_0;
+    case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q2_K in Q6_K 1.2e-4, Q5_1 and Q5_K in Q8_0 3e-5 */
+    case SOURCE_Q4_K: return INGOT_Q4_K;
+    case SOURCE_Q2_K:
+    case SOURCE_Q3_K: /* without loss, as Q5_0 and IQ4_NL in Q8_0 */
+    case SOURCE_Q6_K: return INGOT_Q6_K;
+    case SOURCE_GROUPED: /* short groups know more than a block of 32 can keep */
+        return t->group % 32 == 0 ? INGOT_Q8_0 : INGOT_F32;
+    default: return INGOT_Q8_0;
+    }
+}
+
+/* Q4_K_M as GGUF files have it: Q6_K for the output matrix, and in the first and last eighth of
+ * the layers and every third between for the two matrices that lose most by fewer bits. */
+static enum ingot_type mixed_type(const struct ingot_params *p, enum ingot_role role,
+                                  unsigned layer)
+{
+    unsigned n = p->n_layers;
+
+    switch (role) {
+    case INGOT_TOKEN_EMBEDDING: return p->tied ? INGOT_Q6_K : INGOT_Q4_K;
+    case INGOT_OUTPUT: return INGOT_Q6_K;
+    case INGOT_ATTN_V:
+    case INGOT_FFN_DOWN:
+        return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2 ? INGOT_Q6_K
+                                                                               : INGOT_Q4_K;
+    default: return INGOT_Q4_K;
+    }
+}
+
+/* Before what the columns forbid. */
+static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
+                                   enum ingot_role role, unsigned layer)
+{
+    if (!image_role_is_matrix(role)) {
+        return INGOT_F32;
+    }
+    if (o->head_given && role == (s->params.tied ? INGOT_TOKEN_EMBEDDING : INGOT_OUTPUT)) {
+        return o->head;
+    }
+    if (!o->type_given) {
+        return own_type(source_tensor(s, role, layer));
+    }
+    return o->mixed ? mixed_type(&s->params, role, layer) : o->type;
+}
+
+enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
+                                 enum ingot_role role, unsigned layer)
+{
+    enum ingot_type type = wanted_type(o, s, role, layer);
+
+    return image_type_takes(type, source_tensor(s, role, layer)->cols) ? type : INGOT_Q8_0;
+}
+
+static bool is_rounded(enum source_type type)
+{
+    return type != SOURCE_F32 && type != SOURCE_F16 && type != SOURCE_BF16;
+}
+
+/* What becomes of one type's weights, and what can be done about it. */
+static void tell_type(const struct pack_options *o, const struct source *s, enum source_type from,
+                      enum ingot_type to, enum rows_way way)
+{
+    bool again = o->type_given && way == ROWS_QUANTIZED;
+
+    if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
+        return; /* as asked for, and nothing is lost that need not be */
+    }
+    fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from),
+            again ? "quantized again" : "stored", image_type_name(to),
+            again                     ? "; a file of floats would lose less"
+            : way == ROWS_REQUANTIZED ? ", which has the same values in more bits"
+                                      : "; --type chooses another");
+}
+
+/* Once for every type that does not stay what it is. */
+static void tell_own_type(const struct pack_options *o, struct source *s,
+                          const struct source_tensor *t, enum ingot_type to, uint32_t told[])
+{
+    enum rows_way way = rows_way(t->type, to);
+
+    if (t->data == NULL || way == ROWS_COPIED || t->type == SOURCE_SYNTH ||
+        (told[t->type] >> to & 1) != 0) {
+        return;
+    }
+    told[t->type] |= 1u << to;
+    tell_type(o, s, t->type, to, way);
+}
+
+static void tell_own_types(const struct pack_options *o, struct source *s)
+{
+    uint32_t told[SOURCE_SYNTH + 1] = { 0 };
+
+    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
+        bool of_layer = image_role_is_layer((enum ingot_role)role);
+        unsigned n = of_layer ? s->params.n_layers : 1;
+
+        for (unsigned i = 0; image_role_is_matrix((enum ingot_role)role) && i < n; i++) {
+            unsigned layer = of_layer ? i : INGOT_NO_LAYER;
+            const struct source_tensor *t = source_tensor(s, (enum ingot_role)role, layer);
+
+            if (t->data != NULL) {
+                tell_own_type(o, s, t, pack_choose_type(o, s, (enum ingot_role)role, layer), told);
+            }
+        }
+    }
+}
+
+/* The matrices that the wanted type cannot hold, by name: a role has the same columns in every
+ * layer. */
+static void tell_columns(const struct pack_options *o, struct source *s)
+{
+    char names[INGOT_N_ROLES * 20] = "";
+    size_t used = 0;
+
+    for (int role = 0; role < INGOT_N_ROLES; role++) {
+        enum ingot_type wanted = wanted_type(o, s, (enum ingot_role)role, 0);
+        uint32_t cols = source_tensor(s, (enum ingot_role)role, 0)->cols;
+
+        if (cols != 0 && !image_type_takes(wanted, cols)) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used != 0 ? ", " : "", image_role_name((unsigned)role));
+        }
+    }
+    if (used != 0) {
+        fprintf(stderr, "%s: stored as q8_0, for their columns are no multiple of 256: %s\n",
+                s->path, names);
+    }
+}
+
+void pack_tell_types(const struct pack_options *o, struct source *s)
+{
+    if (o->quiet) {
+        return;
+    }
+    tell_own_types(o, s);
+    if (o->type_given) {
+        tell_columns(o, s);
+    }
+}
+
+bool pack_parse_head(const char *name, struct pack_options *o)
+{
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        if (strcasecmp(name, image_type_name(type)) == 0) {
+            o->head = (enum ingot_type)type;
+            o->head_given = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pack_parse_type(const char *name, struct pack_options *o)
+{
+    if (strcasecmp(name, "q4_k_m") == 0) {
+        o->type = INGOT_Q4_K;
+        o->type_given = o->mixed = true;
+        return true;
+    }
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        if (strcasecmp(name, image_type_name(type)) == 0) {
+            o->type = (enum ingot_type)type;
+            o->type_given = true;
+            o->mixed = false;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,485 @@
+/* Layout first (header, tables, sizes of everything), then the weights from start to end, then
+ * header and sections in front of them with the checksums. The result is read back by the
+ * reader's own checks, so that nothing leaves the packer that a board would refuse. */
+#include "flash_image/pack/pack_write.h"
+
+#include <errno.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flash_image/source/map_file.h"
+#include "flash_image/pack/pack_report.h"
+#include "flash_image/pack/pack_types.h"
+#include "flash_image/quantize/rows.h"
+#include "flash_image/tokenizer/tokenizer_section.h"
+#include "runtime/image/image.h"
+#include "runtime/base/crc32c.h"
+
+enum {
+    OUT_BUFFER = 1 << 20,
+    N_MEMORY = 7,
+};
+
+struct writer {
+    struct source *s;
+    const struct pack_options *options;
+    const char *path;
+    int fd;
+    struct ingot_header *header;
+    uint8_t *meta;
+    uint64_t meta_bytes;
+    struct ingot_tensor *tensors; /* in meta, as the two below */
+    struct ingot_extent *extents;
+    struct rows_buffers rows;
+    uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
+    size_t out_used;
+    uint64_t at;  /* of the file: where the next byte goes */
+    uint32_t crc; /* of the extent so far */
+    struct pack_report report;
+    float *importance; /* of the tensor at work, padded */
+    void *memory[N_MEMORY];
+    size_t n_memory;
+};
+
+/* All memory of the writer, freed together. Zeroed. */
+static void *take_memory(struct writer *w, size_t bytes)
+{
+    void *p = w->n_memory < N_MEMORY ? calloc(1, bytes) : NULL;
+
+    if (p != NULL) {
+        w->memory[w->n_memory++] = p;
+    }
+    return p;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+/* One tensor at the end of its extent, whose size so far is in extent->bytes. */
+static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_role role,
+                       unsigned layer, uint32_t extent)
+{
+    const struct source_tensor *t = source_tensor(w->s, role, layer);
+    struct ingot_extent *x = &w->extents[extent];
+    enum ingot_type type = pack_choose_type(w->options, w->s, role, layer);
+    struct ingot_tensor *entry = (*next)++;
+
+    *entry = (struct ingot_tensor){
+        .role = (uint16_t)role,
+        .layer = (uint16_t)layer,
+        .type = (uint8_t)type,
+        .interleave = (uint8_t)image_type_interleave(type),
+        .chunk = (uint8_t)image_type_chunk(type),
+        .rows = t->rows,
+        .cols = t->cols,
+        .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
+        .extent = extent,
+        .offset = round_up(x->bytes, INGOT_TENSOR_ALIGN),
+        .bytes = image_tensor_bytes(type, t->rows, t->cols),
+    };
+    x->bytes = entry->offset + entry->bytes;
+}
+
+/* Those of the roles [first, last) that the model has. */
+static void lay_roles(struct writer *w, struct ingot_tensor **next, unsigned first, unsigned last,
+                      unsigned layer, uint32_t extent)
+{
+    for (unsigned role = first; role < last; role++) {
+        if (image_has_role(&w->s->params, (enum ingot_role)role)) {
+            lay_tensor(w, next, (enum ingot_role)role, layer, extent);
+        }
+    }
+}
+
+static void lay_tensors(struct writer *w)
+{
+    struct ingot_tensor *next = w->tensors;
+    uint32_t n_layers = w->s->params.n_layers;
+
+    lay_roles(w, &next, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER, 0);
+    lay_roles(w, &next, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER, 1);
+    for (unsigned layer = 0; layer < n_layers; layer++) {
+        lay_roles(w, &next, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, layer, layer + 1);
+    }
+    lay_roles(w, &next, INGOT_OUTPUT_NORM, w->s->params.tied ? INGOT_OUTPUT : INGOT_N_ROLES,
+              INGOT_NO_LAYER, n_layers + 1);
+    if (w->s->params.tied) {
+        *next = w->tensors[0]; /* the embedding again, under another role */
+        next->role = INGOT_OUTPUT;
+    }
+}
+
+static void lay_extents(struct writer *w)
+{
+    uint32_t n_layers = w->s->params.n_layers;
+    uint64_t at = INGOT_PAGE + w->meta_bytes;
+
+    for (uint32_t i = 0; i < n_layers + 2; i++) {
+        struct ingot_extent *x = &w->extents[i];
+        bool layer = i > 0 && i <= n_layers;
+
+        x->kind = layer ? INGOT_EXTENT_LAYER : i == 0 ? INGOT_EXTENT_EMBEDDING : INGOT_EXTENT_HEAD;
+        x->layer = layer ? (uint16_t)(i - 1) : INGOT_NO_LAYER;
+        x->offset = at;
+        x->bytes = round_up(x->bytes, INGOT_PAGE);
+        at += x->bytes;
+    }
+    w->header->file_bytes = at;
+}
+
+/* Control characters become '_', and so does what is not UTF-8 when any of it is not. */
+static void clean_name(char name[64])
+{
+    bool utf8 = true;
+    unsigned follow = 0;
+    size_t whole = 0; /* bytes up to the last whole character */
+
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (follow != 0) {
+            utf8 = utf8 && (c & 0xc0) == 0x80;
+            follow--;
+        } else if (c >= 0x80) {
+            follow = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
+            utf8 = utf8 && c >= 0xc2 && c <= 0xf4;
+        }
+        whole = follow == 0 ? i + 1 : whole;
+    }
+    name[whole] = '\0';
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (c < 32 || c == 127 || (c >= 128 && !utf8)) {
+            name[i] = '_';
+        }
+    }
+}
+
+/* The model's own name, else the file's without folder and ending. */
+static void set_name(const struct source *s, char name[64])
+{
+    const char *base = strrchr(s->path, '/') != NULL ? strrchr(s->path, '/') + 1 : s->path;
+    const char *dot = strrchr(base, '.');
+    struct source_text text = s->name;
+
+    if (text.bytes == 0) {
+        text.data = (const uint8_t *)base;
+        text.bytes = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+    }
+    memcpy(name, text.data, text.bytes < 63 ? text.bytes : 63);
+    clean_name(name);
+}
+
+static void lay_section(struct ingot_section *s, uint64_t bytes, uint32_t count, uint64_t *at)
+{
+    s->offset = *at;
+    s->bytes = bytes;
+    s->count = count;
+    *at = round_up(*at + bytes, INGOT_PAGE);
+}
+
+/* Sections in the order of the header, and the memory that holds them. The tokenizer's exact
+ * size is known only when it has been built: it goes into memory of its own first. */
+static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_t tokenizer_bytes,
+                             const uint8_t *chat, size_t chat_bytes)
+{
+    struct ingot_header *h = w->header;
+    uint32_t n_tensors = image_tensor_count(&w->s->params);
+    uint32_t n_factors = w->s->rope == NULL ? 0 : INGOT_ROPE_SETS * (w->s->params.rope_dims / 2);
+    uint32_t n_extents = w->s->params.n_layers + 2;
+    uint64_t at = INGOT_PAGE;
+
+    lay_section(&h->tokenizer, tokenizer_bytes, 0, &at);
+    lay_section(&h->chat, chat_bytes, 0, &at);
+    lay_section(&h->rope, n_factors * sizeof(float), n_factors, &at);
+    lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
+    lay_section(&h->extents, n_extents * sizeof(struct ingot_extent), n_extents, &at);
+    w->meta_bytes = at - INGOT_PAGE;
+    w->meta = take_memory(w, (size_t)w->meta_bytes);
+    if (w->meta == NULL) {
+        return source_refuse(w->s, ERR_NO_SPACE, "out of memory");
+    }
+    memcpy(w->meta + (h->tokenizer.offset - INGOT_PAGE), tokenizer, (size_t)tokenizer_bytes);
+    memcpy(w->meta + (h->chat.offset - INGOT_PAGE), chat, chat_bytes);
+    if (n_factors != 0) {
+        memcpy(w->meta + (h->rope.offset - INGOT_PAGE), w->s->rope, n_factors * sizeof(float));
+    }
+    w->tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE));
+    w->extents = (void *)(w->meta + (h->extents.offset - INGOT_PAGE));
+    return ERR_OK;
+}
+
+static uint32_t widest(const struct ingot_params *p)
+{
+    uint32_t attention = p->n_heads * p->head_dim;
+    uint32_t most = p->dim > p->hidden ? p->dim : p->hidden;
+
+    return most > attention ? most : attention;
+}
+
+static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t **tokenizer)
+{
+    struct rows_sizes sizes = rows_buffer_bytes(widest(&w->s->params));
+
+    w->header = take_memory(w, sizeof *w->header);
+    w->rows.row = take_memory(w, sizes.row);
+    w->importance = take_memory(w, sizes.row);
+    w->rows.blocks = take_memory(w, sizes.blocks);
+    w->rows.group = take_memory(w, sizes.group + OUT_BUFFER);
+    w->out = w->rows.group != NULL ? w->rows.group + sizes.group : NULL;
+    *tokenizer = take_memory(w, (size_t)tokenizer_bytes);
+    if (w->header == NULL || w->rows.row == NULL || w->importance == NULL ||
+        w->rows.blocks == NULL || w->out == NULL || *tokenizer == NULL) {
+        return source_refuse(w->s, ERR_NO_SPACE, "out of memory");
+    }
+    return ERR_OK;
+}
+
+enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *tokenizer,
+                   uint8_t chat[CHAT_MOST_BYTES], size_t *bytes)
+{
+    struct chat_request request = { .name = o->template,
+                                    .jinja = s->chat_template,
+                                    .stops = s->vocab.stops,
+                                    .n_stops = s->vocab.n_stops,
+                                    .tokenizer = tokenizer };
+    char sentence[CHAT_SENTENCE_BYTES];
+    enum err e = chat_template_build(&request, chat, bytes, sentence);
+
+    if (e != ERR_OK) {
+        return source_refuse(s, e, "%s", sentence);
+    }
+    if (sentence[0] != '\0' && !o->quiet) {
+        fprintf(stderr, "%s: %s\n", s->path, sentence);
+    }
+    chat_template_claim(chat, tokenizer);
+    return ERR_OK;
+}
+
+static enum err lay_out(struct writer *w)
+{
+    struct tokenizer_size size = { 0 };
+    alignas(struct ingot_chat) uint8_t chat[CHAT_MOST_BYTES];
+    size_t chat_bytes;
+    uint8_t *tokenizer;
+    uint64_t tokenizer_bytes;
+    enum err e = tokenizer_measure(w->s, &size);
+
+    if (e == ERR_OK && size.n_tokens != w->s->params.vocab) {
+        e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u tokens, the model %u",
+                          size.n_tokens, w->s->params.vocab);
+    }
+    if (e == ERR_OK) {
+        e = take_buffers(w, size.bytes, &tokenizer);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    memcpy(w->header->magic, INGOT_MAGIC, sizeof w->header->magic);
+    w->header->version = INGOT_VERSION;
+    w->header->params = w->s->params;
+    set_name(w->s, w->header->name);
+    e = tokenizer_build(w->s, &size, tokenizer, &tokenizer_bytes);
+    if (e == ERR_OK) {
+        e = pack_chat(w->s, w->options, tokenizer, chat, &chat_bytes);
+    }
+    if (e == ERR_OK) {
+        e = lay_sections(w, tokenizer, tokenizer_bytes, chat, chat_bytes);
+    }
+    if (e == ERR_OK) {
+        lay_tensors(w);
+        lay_extents(w);
+    }
+    return e;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static enum err write_all(struct writer *w, const uint8_t *data, size_t bytes, uint64_t at)
+{
+    while (bytes > 0) {
+        ssize_t n = pwrite(w->fd, data, bytes, (off_t)at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            snprintf(w->s->problem, sizeof w->s->problem, "%.160s: cannot be written: %s", w->path,
+                     n < 0 ? strerror(errno) : "no space left");
+            return ERR_IO;
+        }
+        data += n;
+        bytes -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return ERR_OK;
+}
+
+static enum err flush(struct writer *w)
+{
+    enum err e = write_all(w, w->out, w->out_used, w->at - w->out_used);
+
+    w->out_used = 0;
+    return e;
+}
+
+/* Append to the extent; data NULL: zeros. */
+static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
+{
+    while (bytes > 0) {
+        size_t room = OUT_BUFFER - w->out_used;
+        size_t n = bytes < room ? (size_t)bytes : room;
+        uint8_t *to = w->out + w->out_used;
+
+        if (data != NULL) {
+            memcpy(to, data, n);
+            data += n;
+        } else {
+            memset(to, 0, n);
+        }
+        w->crc = crc32c(w->crc, to, n);
+        w->out_used += n;
+        w->at += n;
+        bytes -= n;
+        if (w->out_used == OUT_BUFFER && flush(w) != ERR_OK) {
+            return ERR_IO;
+        }
+    }
+    return ERR_OK;
+}
+
+/* What the columns of a tensor count, or NULL. */
+static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
+{
+    const struct pack_options *o = w->options;
+    const float *of_columns =
+        o->importance == NULL || !image_role_is_matrix((enum ingot_role)entry->role)
+            ? NULL
+            : o->importance(o->importance_context, (enum ingot_role)entry->role, entry->layer);
+
+    for (uint32_t c = 0; of_columns != NULL && c < entry->cols_padded; c++) {
+        w->importance[c] = c < entry->cols ? of_columns[c] : of_columns[0];
+    }
+    return of_columns != NULL ? w->importance : NULL;
+}
+
+static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
+{
+    const struct source_tensor *t = source_tensor(w->s, (enum ingot_role)entry->role, entry->layer);
+    const uint8_t *kept = t->data;
+    const char *problem = NULL;
+
+    w->rows.importance = find_importance(w, entry);
+    w->rows.loss = pack_report_loss(&w->report);
+    for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
+        size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
+        uint64_t done = (uint64_t)(t->rows - row > entry->interleave ? row + entry->interleave
+                                                                     : t->rows) *
+                        t->cols;
+
+        if (n == 0) {
+            char place[32] = "";
+
+            if (entry->layer != INGOT_NO_LAYER) {
+                snprintf(place, sizeof place, " of layer %u", entry->layer);
+            }
+            return source_refuse(w->s, ERR_BAD_MODEL, "the tensor %s%s %s",
+                                 image_role_name(entry->role), place, problem);
+        }
+        if (append(w, w->rows.group, n) != ERR_OK) {
+            return ERR_IO;
+        }
+        pack_report_progress(&w->report, w->at);
+        if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */
+            map_release(&kept, t->data + source_type_bytes(t->type, done), false);
+        }
+    }
+    if (t->stride == 0) {
+        map_release(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols), true);
+    }
+    return ERR_OK;
+}
+
+static enum err write_extents(struct writer *w)
+{
+    const struct ingot_tensor *t = w->tensors;
+    const struct ingot_tensor *end = t + w->header->tensors.count - (w->s->params.tied ? 1 : 0);
+    enum err e = ERR_OK;
+
+    w->at = INGOT_PAGE + w->meta_bytes;
+    pack_report_begin(&w->report, w->options, w->header->file_bytes);
+    for (uint32_t i = 0; e == ERR_OK && i < w->header->extents.count; i++) {
+        struct ingot_extent *x = &w->extents[i];
+
+        w->crc = 0;
+        for (; e == ERR_OK && t < end && t->extent == i; t++) {
+            e = append(w, NULL, x->offset + t->offset - w->at);
+            if (e == ERR_OK) {
+                e = write_tensor(w, t);
+                pack_report_tensor(&w->report,
+                                   source_tensor(w->s, (enum ingot_role)t->role, t->layer), t);
+            }
+        }
+        if (e == ERR_OK) {
+            e = append(w, NULL, x->offset + x->bytes - w->at);
+        }
+        x->crc32c = w->crc;
+    }
+    pack_report_end(&w->report);
+    return e == ERR_OK ? flush(w) : e;
+}
+
+static void seal_section(struct writer *w, struct ingot_section *s)
+{
+    s->crc32c = crc32c(0, w->meta + (s->offset - INGOT_PAGE), (size_t)s->bytes);
+}
+
+static enum err write_front(struct writer *w)
+{
+    struct ingot_header *h = w->header;
+    struct image img;
+    enum err e;
+
+    seal_section(w, &h->tokenizer);
+    seal_section(w, &h->chat);
+    seal_section(w, &h->rope);
+    seal_section(w, &h->tensors);
+    seal_section(w, &h->extents);
+    h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */
+    e = image_check_header(&img, h, h->file_bytes);
+    if (e == ERR_OK) {
+        e = image_check_meta(&img, w->meta);
+    }
+    if (e != ERR_OK) {
+        return source_refuse(w->s, e, "%s", img.problem);
+    }
+    e = write_all(w, w->meta, (size_t)w->meta_bytes, INGOT_PAGE);
+    return e == ERR_OK ? write_all(w, (const uint8_t *)h, sizeof *h, 0) : e;
+}
+
+enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
+{
+    struct writer w = { .s = s, .options = o, .path = path, .fd = fd };
+    enum err e;
+
+    pack_tell_types(o, s);
+    e = lay_out(&w);
+    if (e == ERR_OK) {
+        e = write_extents(&w);
+    }
+    if (e == ERR_OK) {
+        e = write_front(&w);
+    }
+    for (size_t i = 0; i < w.n_memory; i++) {
+        free(w.memory[i]);
+    }
+    return e;
+}

@@ -1,0 +1,253 @@
+/* Models that are made up: real shapes, random weights, a vocabulary of made-up syllables. For
+ * tests on a checkout without assets, and for figures where the weights' values do not matter. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/pack/pack.h"
+#include "flash_image/source/source.h"
+#include "runtime/image/image.h"
+
+enum { BYTE_TOKENS = 3, FIRST_TEXT = 259, TOKEN_BYTES = 16 };
+
+static const struct shape {
+    const char *name;
+    uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context;
+    uint32_t tied;
+    bool sparse; /* of a layer's matrices only the first group of rows is not zeros */
+} shapes[] = {
+    { "tiny", 64, 172, 4, 8, 4, 512, 256, 1, false },      /* ragged hidden, for tests */
+    { "untied", 96, 256, 3, 6, 2, 640, 256, 0, false },    /* an output matrix of its own */
+    { "deep", 128, 352, 200, 4, 4, 2048, 256, 1, false },  /* small layers, to stream a few of */
+    { "narrow", 64, 56, 256, 8, 1, 49152, 256, 1, false }, /* most layers, fewest bytes */
+    { "wordy", 64, 56, 256, 8, 1, 393216, 256, 1, false }, /* and its head takes longest */
+    { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1, false },   /* llama2.c's stories15M */
+    { "smol135", 576, 1536, 30, 9, 3, 49152, 2048, 1, false }, /* SmolLM2-135M */
+    { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false },    /* two layers of TinyLlama */
+    { "tinyllama", 2048, 5632, 22, 32, 4, 32000, 2048, 0, false },
+    /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
+    { "4g", 2048, 5632, 91, 32, 4, 16048, 2048, 1, true },
+};
+
+/* splitmix64: a good number from any counter, so that rows need no common state. */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Where the data of made-up tensors seems to lie: told apart by address. */
+static const uint8_t dense_data, sparse_data;
+
+void synth_read_row(const struct source_tensor *t, uint32_t row, float *out)
+{
+    bool norm = t->rows == 1;
+    /* Uniform on (-s, s), s = sqrt(3 / cols): products of a unit vector keep unit variance. */
+    float inverse = 3.0f / (float)t->cols;
+    float scale = 1.0f;
+
+    if (t->data == &sparse_data && row >= INGOT_INTERLEAVE) {
+        memset(out, 0, t->cols * sizeof *out);
+        return;
+    }
+    for (int i = 0; i < 40; i++) { /* Newton's square root: no libm, same bits everywhere */
+        scale = 0.5f * (scale + inverse / scale);
+    }
+    for (uint32_t c = 0; c < t->cols; c++) {
+        uint64_t bits = mix(mix((uint64_t)t->group << 32 | row) + c);
+        float unit = (float)((int64_t)(bits >> 40) - 0x800000) * 0x1p-23f;
+
+        out[c] = norm ? 1.0f + 0.1f * unit : scale * unit;
+    }
+}
+
+/* ---- the vocabulary, in GGUF's layout -------------------------------------------------------- */
+
+struct vocabulary {
+    uint8_t *texts, *scores, *types;
+    size_t bytes;
+};
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++) {
+        p[i] = (uint8_t)(v >> 8 * i);
+    }
+}
+
+/* Printable ASCII first, so that every English text has tokens; then words of syllables. */
+static int token_text(uint32_t id, char text[TOKEN_BYTES])
+{
+    static const char first[] = "bdfgklmnprstvz";
+    static const char second[] = "aeiou";
+    uint32_t n = id - FIRST_TEXT;
+    int used = 0;
+
+    if (id == 0) {
+        return snprintf(text, TOKEN_BYTES, "<unk>");
+    }
+    if (id < BYTE_TOKENS) {
+        return snprintf(text, TOKEN_BYTES, id == 1 ? "<s>" : "</s>");
+    }
+    if (id < FIRST_TEXT) {
+        return snprintf(text, TOKEN_BYTES, "<0x%02X>", (unsigned)(id - BYTE_TOKENS));
+    }
+    if (n < 95) {
+        return n == 0 ? snprintf(text, TOKEN_BYTES, "\xe2\x96\x81")
+                      : snprintf(text, TOKEN_BYTES, "%c", (char)(' ' + n));
+    }
+    n -= 95;
+    if (n % 2 != 0) {
+        used = snprintf(text, TOKEN_BYTES, "\xe2\x96\x81");
+    }
+    for (n = n / 2 + 1; n != 0 && used < TOKEN_BYTES - 3; n /= 70) {
+        text[used++] = first[n % 70 / 5];
+        text[used++] = second[n % 5];
+    }
+    text[used] = '\0';
+    return used;
+}
+
+static uint32_t token_type(uint32_t id)
+{
+    if (id == 0) {
+        return INGOT_TOKEN_UNKNOWN;
+    }
+    return id < BYTE_TOKENS  ? INGOT_TOKEN_CONTROL
+           : id < FIRST_TEXT ? INGOT_TOKEN_BYTE
+                             : INGOT_TOKEN_NORMAL;
+}
+
+static bool make_vocabulary(struct source *s, struct vocabulary *v)
+{
+    uint32_t n = s->params.vocab;
+
+    v->texts = calloc(n, 8 + TOKEN_BYTES);
+    v->scores = calloc(n, 4);
+    v->types = calloc(n, 4);
+    if (v->texts == NULL || v->scores == NULL || v->types == NULL) {
+        return false;
+    }
+    for (uint32_t id = 0; id < n; id++) {
+        char text[TOKEN_BYTES];
+        int bytes = token_text(id, text);
+        float score = -(float)id;
+
+        put_u32(v->texts + v->bytes, (uint32_t)bytes);
+        memcpy(v->texts + v->bytes + 8, text, (size_t)bytes);
+        v->bytes += 8 + (size_t)bytes;
+        memcpy(v->scores + 4 * (size_t)id, &score, sizeof score);
+        put_u32(v->types + 4 * (size_t)id, token_type(id));
+    }
+    s->vocab.layout = SOURCE_GGUF_VOCAB;
+    s->vocab.n_tokens = n;
+    s->vocab.texts = v->texts;
+    s->vocab.scores = v->scores;
+    s->vocab.types = v->types;
+    s->vocab.bos = 1;
+    s->vocab.eos = 2;
+    s->vocab.unk = 0;
+    s->vocab.eot = INGOT_NO_TOKEN;
+    s->vocab.flags = INGOT_ADD_BOS | INGOT_ADD_SPACE_PREFIX;
+    return true;
+}
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+static void set_params(struct source *s, const struct shape *shape)
+{
+    struct ingot_params *p = &s->params;
+
+    p->family = INGOT_LLAMA;
+    p->dim = shape->dim;
+    p->hidden = shape->hidden;
+    p->n_layers = shape->n_layers;
+    p->n_heads = shape->n_heads;
+    p->n_kv_heads = shape->n_kv_heads;
+    p->head_dim = shape->dim / shape->n_heads;
+    p->vocab = shape->vocab;
+    p->context = shape->context;
+    p->rope = INGOT_ROPE_PAIRS;
+    p->tied = shape->tied;
+    p->rope_base = 10000.0f;
+    p->norm_eps = 1e-5f;
+    source_default_params(p);
+    s->params_known = true;
+}
+
+static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, uint32_t seed,
+                       bool sparse)
+{
+    struct source_tensor *t = source_tensor(s, role, layer);
+
+    t->data = sparse && layer != INGOT_NO_LAYER ? &sparse_data : &dense_data;
+    t->type = SOURCE_SYNTH;
+    t->group = (uint32_t)mix(mix((uint64_t)seed << 32 | role) + layer);
+    image_role_shape(&s->params, role, &t->rows, &t->cols);
+}
+
+static void set_tensors(struct source *s, uint32_t seed, bool sparse)
+{
+    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
+        bool of_layer = image_role_is_layer((enum ingot_role)role);
+        unsigned n = of_layer ? s->params.n_layers : 1;
+
+        if (!image_has_role(&s->params, (enum ingot_role)role) ||
+            (role == INGOT_OUTPUT && s->params.tied)) {
+            continue;
+        }
+        for (unsigned i = 0; i < n; i++) {
+            set_tensor(s, (enum ingot_role)role, of_layer ? i : INGOT_NO_LAYER, seed, sparse);
+        }
+    }
+}
+
+static const struct shape *find_shape(const char *name, char *problem, size_t problem_bytes)
+{
+    size_t n = sizeof shapes / sizeof shapes[0];
+    int used;
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(name, shapes[i].name) == 0) {
+            return &shapes[i];
+        }
+    }
+    used = snprintf(problem, problem_bytes, "there is no shape '%s'; there are", name);
+    for (size_t i = 0; i < n && used > 0 && (size_t)used < problem_bytes; i++) {
+        used += snprintf(problem + used, problem_bytes - (size_t)used, " %s", shapes[i].name);
+    }
+    return NULL;
+}
+
+enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
+                    size_t problem_bytes)
+{
+    const struct shape *shape = find_shape(o->input, problem, problem_bytes);
+    struct vocabulary v = { 0 };
+    struct source *s;
+    enum err e = ERR_NO_SPACE;
+
+    if (shape == NULL) {
+        return ERR_NOT_FOUND;
+    }
+    s = calloc(1, sizeof *s);
+    if (s != NULL) {
+        s->path = o->input;
+        s->name.data = (const uint8_t *)shape->name;
+        s->name.bytes = strlen(shape->name);
+        set_params(s, shape);
+    }
+    if (s == NULL || !make_vocabulary(s, &v)) {
+        snprintf(problem, problem_bytes, "out of memory");
+    } else {
+        set_tensors(s, seed, shape->sparse);
+        e = pack_source(s, o, problem, problem_bytes);
+    }
+    free(v.texts);
+    free(v.scores);
+    free(v.types);
+    free(s);
+    return e;
+}

@@ -1,0 +1,201 @@
+#include "flash_image/quantize/dequantize.h"
+
+#include <math.h>
+
+const int8_t dequantize_iq4[16] = {
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
+};
+
+/* Elements 0 .. 15 are the low nibbles, 16 .. 31 the high ones. */
+static int nibble(const uint8_t *q, unsigned i)
+{
+    return i < 16 ? q[i] & 15 : q[i - 16] >> 4;
+}
+
+/* Bit i of the 32 that extend Q5_0 and Q5_1 to five. */
+static int fifth(const uint8_t *high, unsigned i)
+{
+    return (high[i / 8] >> i % 8 & 1) << 4;
+}
+
+static void read_q8_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)(int8_t)block[2 + i];
+    }
+}
+
+static void read_q4_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)(nibble(block + 2, i) - 8);
+    }
+}
+
+static void read_q4_1(const uint8_t *block, float *out)
+{
+    float d = load_f16(block), m = load_f16(block + 2);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)nibble(block + 4, i) + m;
+    }
+}
+
+static void read_q5_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)((nibble(block + 6, i) | fifth(block + 2, i)) - 16);
+    }
+}
+
+static void read_q5_1(const uint8_t *block, float *out)
+{
+    float d = load_f16(block), m = load_f16(block + 2);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)(nibble(block + 8, i) | fifth(block + 4, i)) + m;
+    }
+}
+
+static void read_iq4_nl(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)dequantize_iq4[nibble(block + 2, i)];
+    }
+}
+
+/* Parts of 32 with scales of 6 bits: 4 in the low bytes, 2 in the 16 bits before them. */
+static void read_iq4_xs(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+    unsigned high = load_u16(block + 2);
+
+    for (unsigned j = 0; j < 8; j++) {
+        int scale = (block[4 + j / 2] >> j % 2 * 4 & 15) | (int)(high >> 2 * j & 3) << 4;
+        float step = d * (float)(scale - 32);
+
+        for (unsigned i = 0; i < 32; i++) {
+            out[32 * j + i] = step * (float)dequantize_iq4[nibble(block + 8 + 16 * j, i)];
+        }
+    }
+}
+
+/* 16 parts of 16; two bits an element, 32 bytes hold four rows of 32 elements. */
+static void read_q2_k(const uint8_t *block, float *out)
+{
+    float d = load_f16(block + 80), dmin = load_f16(block + 82);
+
+    for (unsigned c = 0; c < 256; c++) {
+        uint8_t s = block[c / 16];
+        int q = block[16 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
+
+        out[c] = d * (float)(s & 15) * (float)q - dmin * (float)(s >> 4);
+    }
+}
+
+int dequantize_scale_q3k(const uint8_t *s, unsigned j)
+{
+    int low = j < 8 ? s[j] & 15 : s[j - 8] >> 4;
+
+    return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
+}
+
+/* Two bits as in Q2_K; the third, in the mask of 32 bytes before them, says "not 4 less". */
+int dequantize_value_q3k(const uint8_t *block, unsigned c)
+{
+    int q = block[32 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
+
+    return (block[c % 32] >> c / 32 & 1) != 0 ? q : q - 4;
+}
+
+static void read_q3_k(const uint8_t *block, float *out)
+{
+    float d = load_f16(block + 108);
+
+    for (unsigned c = 0; c < 256; c++) {
+        float step = d * (float)dequantize_scale_q3k(block + 96, c / 16);
+
+        out[c] = step * (float)dequantize_value_q3k(block, c);
+    }
+}
+
+void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
+{
+    *scale = j < 4 ? s[j] & 63 : (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
+    *min = j < 4 ? s[j + 4] & 63 : s[j + 4] >> 4 | s[j] >> 6 << 4;
+}
+
+static void read_q4_k(const uint8_t *block, float *out)
+{
+    float d = load_f16(block), dmin = load_f16(block + 2);
+
+    for (unsigned j = 0; j < 8; j++) {
+        int scale, min;
+
+        dequantize_scale_min(block + 4, j, &scale, &min);
+        for (unsigned i = 0; i < 32; i++) {
+            int value = block[16 + j / 2 * 32 + i] >> (j % 2 * 4) & 15;
+
+            out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
+        }
+    }
+}
+
+/* Q4_K with a fifth bit: bit j of the 32 bytes before the nibbles. */
+static void read_q5_k(const uint8_t *block, float *out)
+{
+    float d = load_f16(block), dmin = load_f16(block + 2);
+
+    for (unsigned j = 0; j < 8; j++) {
+        int scale, min;
+
+        dequantize_scale_min(block + 4, j, &scale, &min);
+        for (unsigned i = 0; i < 32; i++) {
+            int value = (block[48 + j / 2 * 32 + i] >> (j % 2 * 4) & 15) | (block[16 + i] >> j & 1)
+                                                                               << 4;
+
+            out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
+        }
+    }
+}
+
+static void read_q6_k(const uint8_t *block, float *out)
+{
+    const int8_t *scales = (const int8_t *)block + 192;
+    float d = load_f16(block + 208);
+
+    for (unsigned c = 0; c < 256; c++) {
+        unsigned half = c / 128, quarter = c % 128 / 32, l = c % 32;
+        int low = block[half * 64 + quarter % 2 * 32 + l] >> quarter / 2 * 4 & 15;
+        int high = block[128 + half * 32 + l] >> quarter * 2 & 3;
+
+        out[c] = (float)(scales[c / 16] * ((low | high << 4) - 32)) * d;
+    }
+}
+
+dequantize_block_fn *dequantize_of(enum source_type type)
+{
+    switch (type) {
+    case SOURCE_Q8_0: return read_q8_0;
+    case SOURCE_Q4_0: return read_q4_0;
+    case SOURCE_Q4_1: return read_q4_1;
+    case SOURCE_Q5_0: return read_q5_0;
+    case SOURCE_Q5_1: return read_q5_1;
+    case SOURCE_Q2_K: return read_q2_k;
+    case SOURCE_Q3_K: return read_q3_k;
+    case SOURCE_Q4_K: return read_q4_k;
+    case SOURCE_Q5_K: return read_q5_k;
+    case SOURCE_Q6_K: return read_q6_k;
+    case SOURCE_IQ4_NL: return read_iq4_nl;
+    case SOURCE_IQ4_XS: return read_iq4_xs;
+    default: return NULL;
+    }
+}

@@ -1,0 +1,25 @@
+/* GGML's blocks as floats: what a quantized GGUF means, exactly as ggml defines it. */
+#ifndef INGOT_FLASH_IMAGE_DEQUANTIZE_H
+#define INGOT_FLASH_IMAGE_DEQUANTIZE_H
+
+#include <stdint.h>
+
+#include "flash_image/source/source.h"
+
+/* One block (of source_type_block() elements) of the type to out; NULL: not a type of blocks. */
+typedef void dequantize_block_fn(const uint8_t *block, float *out); /* a function, for the table */
+dequantize_block_fn *dequantize_of(enum source_type type);
+
+/* Scale and min of part j of Q4_K and Q5_K, from the 12 bytes that pack them in 6 bits each. */
+void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min);
+
+/* Scale of part j of Q3_K, -32 .. 31, from its 12 bytes. */
+int dequantize_scale_q3k(const uint8_t *s, unsigned j);
+
+/* Element c of a block of Q3_K, -4 .. 3. */
+int dequantize_value_q3k(const uint8_t *block, unsigned c);
+
+/* The 16 values of IQ4_NL and IQ4_XS. */
+extern const int8_t dequantize_iq4[16];
+
+#endif

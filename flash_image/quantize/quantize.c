@@ -1,0 +1,308 @@
+#include "flash_image/quantize/quantize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "flash_image/quantize/least_squares.h"
+
+/* The two types of 32 elements and one scale: what q is from and to. */
+struct range {
+    int32_t low, high;
+};
+
+static struct fit_sums assign(int32_t q[32], const float *restrict w, const float *restrict h,
+                              uint16_t half, struct range r)
+{
+    float inverse = fit_inverse(f32_from_f16(half));
+
+    for (size_t i = 0; i < 32; i++) {
+        q[i] = fit_nearest(w[i] * inverse, r.low, r.high);
+    }
+    return fit_sum(w, h, q, 32);
+}
+
+/* The error, less sum h w^2, which all choices share. */
+static double relative_error(const struct fit_sums *s, uint16_t half)
+{
+    double d = (double)f32_from_f16(half);
+
+    return d * (d * (double)s->qq - 2 * (double)s->xq);
+}
+
+/* A way to write a block: its scale as stored and its q. */
+struct candidate {
+    uint16_t half;
+    int32_t q[32];
+    double error; /* squared, summed */
+};
+
+static void measure(struct candidate *c, const float *w, const float *h)
+{
+    double d = (double)f32_from_f16(c->half);
+
+    c->error = 0;
+    for (size_t i = 0; i < 32; i++) {
+        double miss = (double)w[i] - d * c->q[i];
+
+        c->error += (double)h[i] * miss * miss;
+    }
+}
+
+/* Divisors of the largest element that put it near an end of the range, each followed by a step
+ * of least squares: the better of the best and of *plain to *plain. */
+static void search(struct candidate *plain, const float *w, const float *h, float extreme,
+                   const float *divisors, size_t n, struct range r)
+{
+    struct candidate found = { .half = 0 };
+    double best = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint16_t half = f16_from_f32(extreme / divisors[i]);
+
+        for (int round = 0; round < 2; round++) {
+            int32_t q[32];
+            struct fit_sums s = assign(q, w, h, half, r);
+            double error = relative_error(&s, half);
+
+            if (error < best) {
+                best = error;
+                found.half = half;
+            }
+            half = f16_from_f32(s.qq > 0 ? s.xq / s.qq : 0.0f);
+        }
+    }
+    assign(found.q, w, h, found.half, r);
+    measure(&found, w, h);
+    *plain = found.error < plain->error ? found : *plain;
+}
+
+static float extreme_of(const float *w)
+{
+    float extreme = 0.0f;
+
+    for (size_t i = 0; i < 32; i++) {
+        extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
+    }
+    return extreme;
+}
+
+bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
+{
+    static const float divisors[] = { 127.0f, 127.4f, 126.0f, 125.0f, 123.5f, 121.0f };
+    const struct range range = { -127, 127 };
+    float extreme = fabsf(extreme_of(w));
+    struct candidate best;
+
+    if (extreme / 121.0f > FIT_F16_MOST) { /* the widest scale that the search tries */
+        return false;
+    }
+    if (extreme == 0) { /* what the search would find; whole matrices of them are met */
+        memset(block, 0, 34);
+        return true;
+    }
+    best.half = f16_from_f32(extreme / 127.0f);
+    assign(best.q, w, h, best.half, range);
+    measure(&best, w, h);
+    search(&best, w, h, extreme, divisors, sizeof divisors / sizeof divisors[0], range);
+    fit_store_f16(block, best.half);
+    for (size_t i = 0; i < 32; i++) {
+        block[2 + i] = (uint8_t)(int8_t)best.q[i];
+    }
+    return true;
+}
+
+/* As GGML does it: nibbles from the exact scale, rounded half up, then the scale to fp16. */
+static void plain_q4(struct candidate *c, const float *w, const float *h, float d)
+{
+    float inverse = d != 0.0f ? 1.0f / d : 0.0f;
+
+    c->half = f16_from_f32(d);
+    for (size_t i = 0; i < 32; i++) {
+        float x = w[i] * inverse + 8.5f;
+
+        c->q[i] = (x > 0.0f ? (x < 15.0f ? (int)x : 15) : 0) - 8;
+    }
+    measure(c, w, h);
+}
+
+/* Inverse scales from where the largest element lies Q4_LEAST steps from 0 to where it lies
+ * Q4_MOST, in equal parts; and what a part adds to the sums of h q^2 and h x q, as elements step
+ * to the next q in it. */
+enum { Q4_LEAST = 4, Q4_MOST = 10, Q4_PARTS = 64 };
+
+struct sweep {
+    double qq, xq; /* at the start */
+    float add_qq[Q4_PARTS], add_xq[Q4_PARTS];
+};
+
+/* sign: of the scale. */
+static void open_sweep(struct sweep *s, const float *w, const float *h, float sign, float extreme)
+{
+    float first = Q4_LEAST / extreme, parts = Q4_PARTS * extreme / (Q4_MOST - Q4_LEAST);
+
+    *s = (struct sweep){ .qq = 0 };
+    for (size_t i = 0; i < 32; i++) {
+        float size = fabsf(w[i]), step = parts / size; /* infinite for 0 */
+        float end = w[i] * sign > 0 ? 7 : 8, q = (float)fit_nearest(size * first, 0, (int32_t)end);
+        float at = (q + 0.5f) * step - first * parts;
+
+        s->qq += (double)(h[i] * q * q);
+        s->xq += (double)(h[i] * size * q);
+        for (; q < end && at < Q4_PARTS; q++, at += step) {
+            size_t part = at > 0 ? (size_t)at : 0;
+
+            s->add_qq[part] += h[i] * (2 * q + 1);
+            s->add_xq[part] += h[i] * size;
+        }
+    }
+}
+
+/* The scale of the least squared error: the best one for a q lowers it by xq^2 / qq. */
+static uint16_t sweep_q4(const struct sweep *s, float sign)
+{
+    double qq = s->qq, xq = s->xq, best_qq = qq, best_xq = xq;
+
+    for (size_t i = 0; i < Q4_PARTS; i++) {
+        qq += (double)s->add_qq[i];
+        xq += (double)s->add_xq[i];
+        if (xq * xq * best_qq > best_xq * best_xq * qq) {
+            best_qq = qq;
+            best_xq = xq;
+        }
+    }
+    return f16_from_f32((float)(best_xq / best_qq) * sign);
+}
+
+bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
+{
+    const struct range range = { -8, 7 };
+    float extreme = extreme_of(w);
+    struct candidate best;
+
+    if (fabsf(extreme) / 7.0f > FIT_F16_MOST) {
+        return false;
+    }
+    plain_q4(&best, w, h, extreme / -8.0f);
+    /* A scale beyond fp16 makes the error infinite or NaN, which no comparison takes. */
+    for (int sign = -1; sign <= 1 && fabsf(extreme) > 0x1p-60f; sign += 2) {
+        struct candidate c;
+        struct sweep s;
+
+        open_sweep(&s, w, h, (float)sign, fabsf(extreme));
+        c.half = sweep_q4(&s, (float)sign);
+        assign(c.q, w, h, c.half, range);
+        measure(&c, w, h);
+        best = c.error < best.error ? c : best;
+    }
+    fit_store_f16(block, best.half);
+    for (size_t i = 0; i < 16; i++) {
+        block[2 + i] = (uint8_t)((best.q[i] + 8) | (best.q[i + 16] + 8) << 4);
+    }
+    return true;
+}
+
+/* Byte of row r, column c inside a group (flash_image/format.h). */
+static size_t place(size_t r, size_t c)
+{
+    return c / INGOT_CHUNK * (INGOT_INTERLEAVE * INGOT_CHUNK) + r * INGOT_CHUNK + c % INGOT_CHUNK;
+}
+
+static uint16_t block_scale(const uint8_t *block)
+{
+    if (block == NULL) {
+        return 0;
+    }
+    return (uint16_t)(block[0] | block[1] << 8);
+}
+
+void interleave_q8(const uint8_t *const blocks[8], void *group)
+{
+    struct ingot_q8x8 *g = group;
+
+    for (size_t r = 0; r < 8; r++) {
+        g->d[r] = block_scale(blocks[r]);
+        for (size_t c = 0; c < 32; c++) {
+            g->q[place(r, c)] = blocks[r] != NULL ? (int8_t)blocks[r][2 + c] : 0;
+        }
+    }
+}
+
+void interleave_q4(const uint8_t *const blocks[8], void *group)
+{
+    struct ingot_q4x8 *g = group;
+
+    for (size_t r = 0; r < 8; r++) {
+        g->d[r] = block_scale(blocks[r]);
+        for (size_t c = 0; c < 16; c++) {
+            /* A padding row's nibbles are 8: its value is 0 by the nibble as by the scale. */
+            g->q[place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
+        }
+    }
+}
+
+/* Scale and min of part j out of GGML's 12 bytes (ingot_q4kx8 has the min's bits apart). */
+static void interleave_scales(const uint8_t *s, size_t r, struct ingot_q4kx8 *g)
+{
+    for (size_t j = 0; j < 4; j++) {
+        unsigned scale = (s[j + 8] & 15u) | (unsigned)s[j] >> 6 << 4;
+        unsigned min = (unsigned)s[j + 8] >> 4 | (unsigned)s[j + 4] >> 6 << 4;
+
+        g->scales[j][r] = (uint8_t)((s[j] & 63) | (s[j + 4] & 3) << 6);
+        g->scales[j + 4][r] = (uint8_t)(scale | (min & 3) << 6);
+        g->mins[j][r] = (uint8_t)((s[j + 4] >> 2 & 15) | min >> 2 << 4);
+    }
+}
+
+void interleave_q4k(const uint8_t *const blocks[8], void *group)
+{
+    struct ingot_q4kx8 *g = group;
+
+    memset(g, 0, sizeof *g); /* what a padding row is */
+    for (size_t r = 0; r < 8; r++) {
+        const uint8_t *b = blocks[r];
+
+        if (b == NULL) {
+            continue;
+        }
+        g->d[r] = block_scale(b);
+        g->dmin[r] = block_scale(b + 2);
+        interleave_scales(b + 4, r, g);
+        for (size_t i = 0; i < 128; i++) { /* 32 bytes are 64 columns in both layouts */
+            g->q[i / 32 * 256 + place(r, i % 32)] = b[16 + i];
+        }
+    }
+}
+
+/* GGML has columns c and c + 64 in a byte, the group c and c + 32. */
+static void interleave_low(const uint8_t *low, size_t r, uint8_t *q)
+{
+    for (size_t i = 0; i < 64; i++) {
+        size_t half = i / 32, l = i % 32;
+        unsigned first = low[half * 64 + l], second = low[half * 64 + 32 + l];
+
+        q[half * 512 + place(r, l)] = (uint8_t)((first & 15) | (second & 15) << 4);
+        q[half * 512 + 256 + place(r, l)] = (uint8_t)(first >> 4 | second >> 4 << 4);
+    }
+}
+
+void interleave_q6k(const uint8_t *const blocks[8], void *group)
+{
+    struct ingot_q6kx8 *g = group;
+
+    memset(g, 0, sizeof *g); /* what a padding row is: q of -32, times scales of 0 */
+    for (size_t r = 0; r < 8; r++) {
+        const uint8_t *b = blocks[r];
+
+        if (b == NULL) {
+            continue;
+        }
+        g->d[r] = block_scale(b + 208);
+        interleave_low(b, r, g->low);
+        for (size_t i = 0; i < 64; i++) {
+            g->high[i / 32 * 256 + place(r, i % 32)] = b[128 + i];
+        }
+        for (size_t j = 0; j < 16; j++) {
+            g->scales[j][r] = (int8_t)b[192 + j];
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/* Blocks of types that no kernel multiplies, written as blocks of one that they fit into without
+ * loss: the same integers and scales, in more bits. */
+#ifndef INGOT_FLASH_IMAGE_REQUANTIZE_H
+#define INGOT_FLASH_IMAGE_REQUANTIZE_H
+
+#include "flash_image/source/source.h"
+
+/* One block of `from` (source_type_block() elements) as blocks of `to`; NULL: not without loss.
+ * Q5_0, IQ4_NL and IQ4_XS to Q8_0 (of IQ4_XS the scale is rounded to fp16), Q3_K to Q6_K. */
+typedef void requantize_block_fn(const uint8_t *in, uint8_t *out);
+requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to);
+
+#endif

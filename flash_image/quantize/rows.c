@@ -1,0 +1,252 @@
+#include "flash_image/quantize/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "flash_image/quantize/dequantize.h"
+#include "flash_image/quantize/least_squares.h"
+#include "flash_image/quantize/quantize.h"
+#include "flash_image/quantize/requantize.h"
+#include "kernels/ref/scalar.h"
+#include "runtime/image/image.h"
+
+enum { MOST_PADDING = 256, WIDEST_BLOCK = 34, WIDEST_BLOCK_COLS = 32 };
+
+static const char *const not_finite = "has a weight that is not finite";
+static const char *const too_large = "has weights too large for the 16-bit scales of this type; "
+                                     "pack it with --type f32";
+static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
+
+/* A quantized type: its GGML block, and the group of eight rows of blocks. */
+struct packing {
+    enum source_type source; /* whose blocks are taken as they are */
+    size_t cols, block_bytes, group_bytes;
+    size_t scales[2]; /* offsets of the block's fp16 scales */
+    quantize_block_fn *quantize;
+    void (*interleave)(const uint8_t *const blocks[8], void *group);
+};
+
+static const struct packing *packing_of(enum ingot_type type)
+{
+    static const struct packing packings[INGOT_N_TYPES] = {
+        [INGOT_Q8_0] = { SOURCE_Q8_0,
+                         32,
+                         34,
+                         sizeof(struct ingot_q8x8),
+                         { 0, 0 },
+                         quantize_block_q8,
+                         interleave_q8 },
+        [INGOT_Q4_0] = { SOURCE_Q4_0,
+                         32,
+                         18,
+                         sizeof(struct ingot_q4x8),
+                         { 0, 0 },
+                         quantize_block_q4,
+                         interleave_q4 },
+        [INGOT_Q4_K] = { SOURCE_Q4_K,
+                         256,
+                         144,
+                         sizeof(struct ingot_q4kx8),
+                         { 0, 2 },
+                         quantize_block_q4k,
+                         interleave_q4k },
+        [INGOT_Q6_K] = { SOURCE_Q6_K,
+                         256,
+                         210,
+                         sizeof(struct ingot_q6kx8),
+                         { 208, 208 },
+                         quantize_block_q6k,
+                         interleave_q6k },
+    };
+
+    return &packings[type];
+}
+
+enum rows_way rows_way(enum source_type from, enum ingot_type to)
+{
+    const struct packing *p = packing_of(to);
+
+    if (p->cols != 0) {
+        return p->source == from                 ? ROWS_COPIED
+               : requantize_of(from, to) != NULL ? ROWS_REQUANTIZED
+                                                 : ROWS_QUANTIZED;
+    }
+    return (to == INGOT_F32 && from == SOURCE_F32) || (to == INGOT_F16 && from == SOURCE_F16)
+               ? ROWS_COPIED
+               : ROWS_QUANTIZED;
+}
+
+struct rows_sizes rows_buffer_bytes(uint32_t most_cols)
+{
+    size_t cols = ((size_t)most_cols + MOST_PADDING - 1) / MOST_PADDING * MOST_PADDING;
+
+    return (struct rows_sizes){
+        .row = cols * sizeof(float),
+        .blocks = INGOT_INTERLEAVE * (cols / WIDEST_BLOCK_COLS) * WIDEST_BLOCK,
+        .group = INGOT_INTERLEAVE * cols * sizeof(float),
+    };
+}
+
+static uint32_t pad_cols(uint32_t cols, enum ingot_type type)
+{
+    uint32_t padding = image_type_padding(type);
+
+    return (cols + padding - 1) / padding * padding;
+}
+
+/* A row as floats, padded; false: not finite. */
+static bool read_row(const struct source_tensor *t, uint32_t row, uint32_t cols_padded, float *out)
+{
+    source_read_row(t, row, out);
+    for (uint32_t c = 0; c < t->cols; c++) {
+        if (!isfinite(out[c])) {
+            return false;
+        }
+    }
+    memset(out + t->cols, 0, (cols_padded - t->cols) * sizeof(float));
+    return true;
+}
+
+static void add_loss(struct rows_loss *loss, const float *w, const float *stored, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double miss = (double)stored[i] - (double)w[i];
+
+        loss->squares += (double)w[i] * (double)w[i];
+        loss->errors += miss * miss;
+    }
+}
+
+/* F32 and F16: a row is a group. */
+static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, uint32_t row,
+                         const struct rows_buffers *b, const char **problem)
+{
+    uint32_t cols = pad_cols(t->cols, type);
+
+    if (!read_row(t, row, cols, b->row)) {
+        *problem = not_finite;
+        return 0;
+    }
+    if (type == INGOT_F32) {
+        memcpy(b->group, b->row, cols * sizeof(float));
+        return cols * sizeof(float);
+    }
+    for (uint32_t c = 0; c < cols; c++) {
+        uint16_t half = f16_from_f32(b->row[c]); /* exact for what was fp16 before */
+
+        if ((half & 0x7c00) == 0x7c00) {
+            *problem = beyond_f16;
+            return 0;
+        }
+        memcpy(b->group + 2 * (size_t)c, &half, 2);
+        if (b->loss != NULL) {
+            float stored = f32_from_f16(half);
+
+            add_loss(b->loss, b->row + c, &stored, 1);
+        }
+    }
+    return cols * sizeof(uint16_t);
+}
+
+static bool scale_is_finite(const uint8_t *scale)
+{
+    return (load_u16(scale) & 0x7c00) != 0x7c00;
+}
+
+static bool scales_are_finite(const uint8_t *blocks, size_t n, const struct packing *p)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *block = blocks + i * p->block_bytes;
+
+        if (!scale_is_finite(block + p->scales[0]) || !scale_is_finite(block + p->scales[1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The row's blocks with other blocks' values. */
+static void requantize_row(const struct source_tensor *t, requantize_block_fn *requantize,
+                           const struct packing *p, uint32_t row, uint8_t *blocks)
+{
+    uint32_t step = source_type_block(t->type);
+    const uint8_t *in = t->data + source_type_bytes(t->type, (uint64_t)row * t->cols);
+
+    for (uint32_t c = 0; c < t->cols; c += step) {
+        requantize(in + source_type_bytes(t->type, c), blocks + c / p->cols * p->block_bytes);
+    }
+}
+
+static const char *quantize_row(const struct packing *p, uint32_t cols,
+                                const struct rows_buffers *b, uint8_t *blocks)
+{
+    dequantize_block_fn *read = dequantize_of(p->source);
+
+    for (size_t i = 0; i < cols / p->cols; i++) {
+        const float *w = b->row + i * p->cols;
+        uint8_t *block = blocks + i * p->block_bytes;
+        float stored[256];
+
+        if (!p->quantize(w, b->importance != NULL ? b->importance + i * p->cols : fit_ones,
+                         block)) {
+            return too_large;
+        }
+        if (b->loss != NULL) {
+            read(block, stored);
+            add_loss(b->loss, w, stored, p->cols);
+        }
+    }
+    return NULL;
+}
+
+/* The blocks of a row, in the file or in `space`; NULL: *problem says why not. */
+static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
+                               const struct rows_buffers *b, uint8_t *space, const char **problem)
+{
+    const struct packing *p = packing_of(type);
+    enum rows_way way = rows_way(t->type, type);
+    uint32_t cols = pad_cols(t->cols, type);
+    const uint8_t *blocks = space;
+
+    *problem = not_finite;
+    if (way == ROWS_COPIED) {
+        blocks = t->data + source_type_bytes(t->type, (uint64_t)row * t->cols);
+    } else if (way == ROWS_REQUANTIZED) {
+        requantize_row(t, requantize_of(t->type, type), p, row, space);
+    } else if (read_row(t, row, cols, b->row)) {
+        *problem = quantize_row(p, cols, b, space);
+        return *problem == NULL ? space : NULL;
+    } else {
+        return NULL;
+    }
+    return scales_are_finite(blocks, t->cols / p->cols, p) ? blocks : NULL;
+}
+
+size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
+                       const struct rows_buffers *b, const char **problem)
+{
+    const struct packing *p = packing_of(type);
+    const uint8_t *rows[INGOT_INTERLEAVE] = { NULL };
+    uint32_t cols = pad_cols(t->cols, type);
+
+    if (p->cols == 0) {
+        return pack_plain(t, type, first_row, b, problem);
+    }
+    for (uint32_t r = 0; r < INGOT_INTERLEAVE && first_row + r < t->rows; r++) {
+        uint8_t *space = b->blocks + r * (cols / p->cols) * p->block_bytes;
+
+        rows[r] = pack_row(t, type, first_row + r, b, space, problem);
+        if (rows[r] == NULL) {
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < cols / p->cols; i++) {
+        const uint8_t *blocks[INGOT_INTERLEAVE];
+
+        for (size_t r = 0; r < INGOT_INTERLEAVE; r++) {
+            blocks[r] = rows[r] != NULL ? rows[r] + i * p->block_bytes : NULL;
+        }
+        p->interleave(blocks, b->group + i * p->group_bytes);
+    }
+    return cols / p->cols * p->group_bytes;
+}

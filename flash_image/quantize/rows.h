@@ -1,0 +1,42 @@
+/* Rows of a source tensor, group by group, in the layout of an .ingot tensor. */
+#ifndef INGOT_FLASH_IMAGE_ROWS_H
+#define INGOT_FLASH_IMAGE_ROWS_H
+
+#include "flash_image/source/source.h"
+
+/* Buffers for one group, for the widest tensor of the model. */
+struct rows_buffers {
+    float *row;              /* cols_padded */
+    uint8_t *blocks;         /* 8 rows of GGML blocks */
+    uint8_t *group;          /* the result */
+    const float *importance; /* cols_padded, of the columns: see quantize.h; NULL: all alike */
+    struct rows_loss *loss;  /* NULL: not measured, which takes time */
+};
+
+/* What packing changed, summed over all rows so far: their ratio is the NMSE. */
+struct rows_loss {
+    double squares; /* of the weights */
+    double errors;  /* of what is stored less the weights, squared */
+};
+
+/* How a tensor's weights become those of a type. */
+enum rows_way {
+    ROWS_COPIED,      /* as they stand in the file */
+    ROWS_REQUANTIZED, /* other blocks, the same values (requantize.h) */
+    ROWS_QUANTIZED,   /* by the nearest that the type has */
+};
+enum rows_way rows_way(enum source_type from, enum ingot_type to);
+
+/* Bytes of each buffer for tensors of at most most_cols columns. */
+struct rows_sizes {
+    size_t row, blocks, group;
+};
+struct rows_sizes rows_buffer_bytes(uint32_t most_cols);
+
+/* Pack the rows from first_row on (one for F32 and F16, eight for the others, those beyond the
+ * last as zeros) into b->group, columns padded with zeros. Returns the bytes, or 0 with *problem
+ * set: a weight is not finite, or does not fit a scale of 16 bits. */
+size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
+                       const struct rows_buffers *b, const char **problem);
+
+#endif

@@ -1,0 +1,190 @@
+#include "flash_image/source/families.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    GEMMA_TRAITS = FAMILY_NORM_PLUS_1 | FAMILY_SCALE_EMBEDDING | FAMILY_TIED,
+    GPT2_FEATURES = INGOT_LAYER_NORM | INGOT_GELU | INGOT_UNGATED | INGOT_QKV_BIAS |
+                    INGOT_OUT_BIAS | INGOT_FFN_BIAS | INGOT_POSITIONS,
+};
+
+/* Of families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
+static const struct family families[] = {
+    { .family = INGOT_LLAMA,
+      .name = "llama",
+      .gguf = "llama",
+      .architecture = "LlamaForCausalLM",
+      .traits = FAMILY_GGUF_PAIRS,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f },
+    { .family = INGOT_MISTRAL,
+      .name = "mistral",
+      .architecture = "MistralForCausalLM",
+      .traits = FAMILY_GGUF_PAIRS,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f },
+    { .family = INGOT_QWEN2,
+      .name = "qwen2",
+      .gguf = "qwen2",
+      .architecture = "Qwen2ForCausalLM",
+      .features = INGOT_QKV_BIAS,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f },
+    { .family = INGOT_QWEN3,
+      .name = "qwen3",
+      .gguf = "qwen3",
+      .architecture = "Qwen3ForCausalLM",
+      .features = INGOT_QK_NORM,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 128 },
+    { .family = INGOT_GEMMA,
+      .name = "gemma",
+      .gguf = "gemma",
+      .architecture = "GemmaForCausalLM",
+      .features = INGOT_GELU,
+      .traits = GEMMA_TRAITS,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 256 },
+    { .family = INGOT_GEMMA2,
+      .name = "gemma2",
+      .gguf = "gemma2",
+      .architecture = "Gemma2ForCausalLM",
+      .features = INGOT_GELU | INGOT_POST_NORMS,
+      .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
+      .window = FAMILY_INTERLEAVED,
+      .global_every = 2,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 256 },
+    { .family = INGOT_GEMMA3,
+      .name = "gemma3",
+      .gguf = "gemma3",
+      .architecture = "Gemma3ForCausalLM",
+      .features = INGOT_GELU | INGOT_POST_NORMS | INGOT_QK_NORM,
+      .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
+      .window = FAMILY_INTERLEAVED,
+      .global_every = 6,
+      .rope_base = 1e6f,
+      .rope_base_local = 10000.0f,
+      .norm_eps = 1e-6f,
+      .head_dim = 256 },
+    { .family = INGOT_PHI3,
+      .name = "phi3",
+      .gguf = "phi3",
+      .architecture = "Phi3ForCausalLM",
+      .traits = FAMILY_PARTIAL_ROPE,
+      .window = FAMILY_ALL_LOCAL,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-5f },
+    { .family = INGOT_GPT2,
+      .name = "gpt2",
+      .gguf = "gpt2",
+      .architecture = "GPT2LMHeadModel",
+      .features = GPT2_FEATURES,
+      .traits = FAMILY_NO_ROPE | FAMILY_TIED,
+      .norm_eps = 1e-5f },
+};
+
+enum { N_FAMILIES = sizeof families / sizeof families[0] };
+
+const struct family *family_of_gguf(struct source_text architecture)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++) {
+        const char *name = families[i].gguf;
+
+        if (name != NULL && strlen(name) == architecture.bytes &&
+            memcmp(name, architecture.data, architecture.bytes) == 0) {
+            return &families[i];
+        }
+    }
+    return NULL;
+}
+
+/* "gemma3_text" is the part of a larger model that this is about. */
+static bool is_model_type(const char *type, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(type, name, n) == 0 && (type[n] == '\0' || strcmp(type + n, "_text") == 0);
+}
+
+/* A configuration without architectures is known by its model_type. */
+const struct family *family_of_config(const char *architecture, const char *model_type)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++) {
+        if (architecture != NULL
+                ? strcmp(architecture, families[i].architecture) == 0
+                : model_type != NULL && is_model_type(model_type, families[i].name)) {
+            return &families[i];
+        }
+    }
+    return NULL;
+}
+
+const struct family *family_find(enum ingot_family family)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++) {
+        if (families[i].family == family) {
+            return &families[i];
+        }
+    }
+    return NULL;
+}
+
+enum err family_refuse(struct source *s, const char *architecture, size_t bytes)
+{
+    char names[N_FAMILIES * 16] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < N_FAMILIES; i++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i != 0 ? ", " : "",
+                                 families[i].name);
+    }
+    return source_refuse(s, ERR_UNSUPPORTED, "architecture '%.*s' is not supported; supported: %s",
+                         (int)(bytes < 60 ? bytes : 60), architecture, names);
+}
+
+void family_set_params(struct source *s, const struct family *f, bool gguf)
+{
+    struct ingot_params *p = &s->params;
+
+    p->family = f->family;
+    p->features = f->features;
+    p->rope = family_has(f, FAMILY_NO_ROPE)              ? INGOT_ROPE_NONE
+              : gguf && family_has(f, FAMILY_GGUF_PAIRS) ? INGOT_ROPE_PAIRS
+                                                         : INGOT_ROPE_HALVES;
+    p->rope_base = f->rope_base != 0.0f ? f->rope_base : 10000.0f; /* a bound even without rope */
+    p->norm_eps = f->norm_eps;
+    source_default_params(p);
+    if (family_has(f, FAMILY_SCALE_EMBEDDING)) {
+        p->embedding_scale = sqrtf((float)p->dim);
+    }
+}
+
+/* Local layers with a base of their own are told apart by the window, however wide it is. */
+enum err family_set_window(struct source *s, const struct family *f, uint64_t window,
+                           uint32_t global_every)
+{
+    struct ingot_params *p = &s->params;
+
+    if (window == 0 || (window >= p->context && f->rope_base_local == 0.0f)) {
+        return ERR_OK;
+    }
+    if (f->window == FAMILY_NO_WINDOW) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the model sets a sliding window of %llu, which "
+                             "the family %s does not have",
+                             (unsigned long long)window, f->name);
+    }
+    p->window = window < INGOT_MAX_CONTEXT ? (uint32_t)window : INGOT_MAX_CONTEXT;
+    p->global_every = f->window == FAMILY_INTERLEAVED ? global_every : 0;
+    p->rope_base_local = f->rope_base_local != 0.0f ? f->rope_base_local : p->rope_base;
+    return ERR_OK;
+}

@@ -1,0 +1,26 @@
+/* A file of the caller's, mapped for reading. */
+#ifndef INGOT_FLASH_IMAGE_MAP_FILE_H
+#define INGOT_FLASH_IMAGE_MAP_FILE_H
+
+#include "flash_image/source/source.h"
+
+struct mapping {
+    uint8_t *data; /* NULL: none */
+    size_t bytes;
+};
+
+/* Map path. On an error m has no mapping, and problem a sentence without the path.
+ * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (no file, or an empty one). */
+enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes);
+
+/* The same for a source, which gets the sentence behind s->path. */
+enum err map_file(struct source *s, const char *path, struct mapping *m);
+
+/* Does nothing where there is no mapping. */
+void unmap_file(struct mapping *m);
+
+/* Let go of a mapping's pages from *from to `to`, in steps of 32 MiB unless these are the last, so
+ * that a model larger than memory does not push everything else out. *from moves along. */
+void map_release(const uint8_t **from, const uint8_t *to, bool last);
+
+#endif

@@ -1,0 +1,86 @@
+#include "flash_image/source/rope_factors.h"
+
+#include <math.h>
+
+enum err rope_factors_take(struct source *s)
+{
+    uint32_t n = s->params.rope_dims / 2;
+
+    if (n > SOURCE_MAX_FACTORS) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "rope scaling over %u dimensions of a head, at "
+                             "most %u",
+                             s->params.rope_dims, 2 * SOURCE_MAX_FACTORS);
+    }
+    for (uint32_t i = 0; s->rope == NULL && i < INGOT_ROPE_SETS * n; i++) {
+        s->factors[i] = 1.0f;
+    }
+    s->rope = s->factors;
+    return ERR_OK;
+}
+
+static enum err multiply(struct source *s, enum ingot_rope_set set, uint32_t i, float by)
+{
+    float *factor = &s->rope[(uint32_t)set * (s->params.rope_dims / 2) + i];
+
+    *factor *= by;
+    if (!(*factor >= 0.5f && *factor <= 1e6f)) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "a factor of rope scaling is %g, must be 0.5 to "
+                             "10^6",
+                             (double)*factor);
+    }
+    return ERR_OK;
+}
+
+enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const float *by)
+{
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; e == ERR_OK && i < s->params.rope_dims / 2; i++) {
+        e = multiply(s, set, i, by[i]);
+    }
+    return e;
+}
+
+enum err rope_factors_scale(struct source *s, enum ingot_rope_set set, float by)
+{
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; e == ERR_OK && i < s->params.rope_dims / 2; i++) {
+        e = multiply(s, set, i, by);
+    }
+    return e;
+}
+
+/* The pair of dimensions that turns `turns` times in the context. */
+static double pair_of_turns(const struct ingot_params *p, const struct rope_yarn *y, double turns)
+{
+    const double tau = 6.283185307179586;
+
+    return (double)p->rope_dims * log((double)y->context / (turns * tau)) /
+           (2.0 * log((double)p->rope_base));
+}
+
+enum err rope_factors_yarn(struct source *s, enum ingot_rope_set set, const struct rope_yarn *y)
+{
+    const struct ingot_params *p = &s->params;
+    double first = floor(pair_of_turns(p, y, y->beta_fast));
+    double last = ceil(pair_of_turns(p, y, y->beta_slow));
+    enum err e = ERR_OK;
+
+    first = fmax(first, 0.0);
+    last = fmin(last, (double)p->rope_dims - 1.0);
+    for (uint32_t i = 0; e == ERR_OK && i < p->rope_dims / 2; i++) {
+        double ramp = fmin(fmax(((double)i - first) / fmax(last - first, 0.001), 0.0), 1.0);
+
+        /* The frequency is a mean of itself and itself over factor. */
+        e = multiply(s, set, i, (float)(1.0 / (1.0 - ramp + ramp / y->factor)));
+    }
+    return e;
+}
+
+double rope_yarn_magnitude(double factor)
+{
+    return factor > 1.0 ? 0.1 * log(factor) + 1.0 : 1.0;
+}

@@ -1,0 +1,29 @@
+/* What the frequencies of rotation are divided by (struct source.rope, FORMAT.md): the forms in
+ * which models stretch their context. */
+#ifndef INGOT_FLASH_IMAGE_ROPE_FACTORS_H
+#define INGOT_FLASH_IMAGE_ROPE_FACTORS_H
+
+#include "flash_image/source/source.h"
+
+/* Point s->rope to sets of ones, if it is not there yet; params.rope_dims is final.
+ * Errors: ERR_UNSUPPORTED, heads too wide. */
+enum err rope_factors_take(struct source *s);
+
+/* Multiply a set, which rope_factors_take has made, by rope_dims / 2 numbers, or by one number.
+ * Errors: ERR_BAD_MODEL, a factor leaves the bounds of FORMAT.md. */
+enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const float *by);
+enum err rope_factors_scale(struct source *s, enum ingot_rope_set set, float by);
+
+/* YaRN (arXiv 2309.00071): frequencies that turn more than beta_fast times in the context of
+ * training stay, those below beta_slow are divided by `factor`, between them a ramp. */
+struct rope_yarn {
+    double factor;
+    uint32_t context;            /* of training */
+    double beta_fast, beta_slow; /* 32 and 1 where a model does not say */
+};
+enum err rope_factors_yarn(struct source *s, enum ingot_rope_set set, const struct rope_yarn *y);
+
+/* What cosines and sines are multiplied by for it, where the model does not say. */
+double rope_yarn_magnitude(double factor);
+
+#endif

@@ -1,0 +1,21 @@
+/* The tokenizer section of an .ingot file from a model's vocabulary. */
+#ifndef INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
+#define INGOT_FLASH_IMAGE_TOKENIZER_SECTION_H
+
+#include "flash_image/source/source.h"
+
+/* What the section of a vocabulary measures. */
+struct tokenizer_size {
+    uint32_t n_tokens;
+    uint64_t bytes; /* of the section, at most; zeros beyond what is used */
+};
+
+/* Measure, and check texts, scores and types. ERR_BAD_TOKENIZER. */
+enum err tokenizer_measure(struct source *s, struct tokenizer_size *size);
+
+/* Build the section in section (size->bytes, zero, 8-byte aligned); *bytes: its exact size. The
+ * vocabulary has passed tokenizer_measure. Errors: ERR_BAD_TOKENIZER (a merge of no tokens). */
+enum err tokenizer_build(struct source *s, const struct tokenizer_size *size, uint8_t *section,
+                         uint64_t *bytes);
+
+#endif
