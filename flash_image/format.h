@@ -6,14 +6,16 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "kernels/blocks.h"
+
 #define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
 
 enum {
     INGOT_VERSION = 2,
-    INGOT_PAGE = 4096,       /* header size, and alignment of sections and extents */
-    INGOT_TENSOR_ALIGN = 64, /* of a tensor inside its extent */
-    INGOT_INTERLEAVE = 8,    /* rows of a quantized group */
-    INGOT_CHUNK = 4,         /* consecutive columns of a row inside a group */
+    INGOT_PAGE = 4096,             /* header size, and alignment of sections and extents */
+    INGOT_TENSOR_ALIGN = 64,       /* of a tensor inside its extent */
+    INGOT_INTERLEAVE = GROUP_ROWS, /* rows of a quantized group */
+    INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
 
     /* Bounds that every reader enforces before it multiplies anything. */
@@ -192,45 +194,7 @@ struct ingot_tensor {
 };
 static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
 
-/* Eight rows, 32 columns. Element (r, c) of the group is q[c/4 * 32 + r*4 + c%4]. */
-struct ingot_q8x8 {
-    uint16_t d[8]; /* fp16 scale of each row; finite */
-    int8_t q[256];
-};
-static_assert(sizeof(struct ingot_q8x8) == 272, "8 rows of Q8_0");
-
-/* Eight rows, 32 columns. Element (r, c), c < 16, is the low nibble of q[c/4 * 32 + r*4 + c%4],
- * element (r, c + 16) the high nibble of the same byte; value = d * (nibble - 8). */
-struct ingot_q4x8 {
-    uint16_t d[8];
-    uint8_t q[128];
-};
-static_assert(sizeof(struct ingot_q4x8) == 144, "8 rows of Q4_0");
-
-/* Eight rows, 256 columns in 8 sub-blocks of 32. value = d * scale * nibble - dmin * min.
- * scale of sub-block j: scales[j][r] & 63. Its 6-bit min: low 2 bits are scales[j][r] >> 6, high
- * 4 bits the low (j < 4) or high (j >= 4) nibble of mins[j % 4][r].
- * Element (r, c) with p = c / 64, l = c % 32: q[p * 256 + l/4 * 32 + r*4 + l%4], its low nibble
- * for c % 64 < 32, else its high one. */
-struct ingot_q4kx8 {
-    uint16_t d[8]; /* fp16, finite, as dmin */
-    uint16_t dmin[8];
-    uint8_t scales[8][8];
-    uint8_t mins[4][8];
-    uint8_t q[1024];
-};
-static_assert(sizeof(struct ingot_q4kx8) == 1152, "8 rows of Q4_K");
-
-/* Eight rows, 256 columns in 16 sub-blocks of 16. value = d * scale * (q - 32).
- * Low 4 bits of element (r, c): as in ingot_q4kx8, in low[]. High 2 bits, with h = c / 128,
- * s = c / 32 % 4, l = c % 32: high[h * 256 + l/4 * 32 + r*4 + l%4] >> 2 * s & 3. */
-struct ingot_q6kx8 {
-    uint16_t d[8]; /* fp16, finite */
-    int8_t scales[16][8];
-    uint8_t low[1024];
-    uint8_t high[512];
-};
-static_assert(sizeof(struct ingot_q6kx8) == 1680, "8 rows of Q6_K");
+/* The bytes of a quantized tensor are the blocks of kernels/blocks.h. */
 
 enum ingot_tokenizer_kind {
     INGOT_TOKENIZER_SPM = 1,       /* characters, merged by the score of what they become */

@@ -15,70 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Activations as the integer kernels take them: 32 columns of one token ... */
-struct block_q8 {
-    int8_t q[32];
-    float d;     /* x ~ d * q */
-    int32_t sum; /* of q[] */
-};
-static_assert(sizeof(struct block_q8) == 40 && offsetof(struct block_q8, d) == 32 &&
-                  offsetof(struct block_q8, sum) == 36,
-              "assembly relies on this layout");
-
-/* ... of four tokens, interleaved like the weights: column c of token t is q[c/4][t][c%4]. */
-struct block_q8x4 {
-    int8_t q[8][4][4];
-    float d[4];
-    int32_t sum[4];
-};
-static_assert(sizeof(struct block_q8x4) == 160 && offsetof(struct block_q8x4, d) == 128 &&
-                  offsetof(struct block_q8x4, sum) == 144,
-              "assembly relies on this layout");
-
-/* 256 columns of one token, for the K formats ... */
-struct block_q8k {
-    int8_t q[256];
-    int16_t sum[16]; /* of each 16 of q[] */
-    float d;         /* x ~ d * q */
-    float reserved[3];
-};
-static_assert(sizeof(struct block_q8k) == 304 && offsetof(struct block_q8k, sum) == 256 &&
-                  offsetof(struct block_q8k, d) == 288,
-              "assembly relies on this layout");
-
-/* ... and of four. */
-struct block_q8kx4 {
-    int8_t q[64][4][4]; /* [column / 4][token][column % 4] */
-    int16_t sum[16][4]; /* [column / 16][token] */
-    float d[4];
-};
-static_assert(sizeof(struct block_q8kx4) == 1168 && offsetof(struct block_q8kx4, sum) == 1024 &&
-                  offsetof(struct block_q8kx4, d) == 1152,
-              "assembly relies on this layout");
-
-/* The sizes of a gemm. Row t of y starts at y + t * y_stride. */
-struct gemm_shape {
-    size_t rows;     /* of W, and columns of y */
-    size_t cols;     /* of W and x */
-    size_t n_tokens; /* rows of x and y */
-    size_t y_stride; /* floats, >= rows */
-    size_t x_stride; /* floats, >= cols: of f32 activations only */
-};
-static_assert(sizeof(struct gemm_shape) == 40, "assembly relies on this layout");
-
-/* One query's scores over a tile of the cache, and its online softmax so far. */
-enum { KV_TILE = 64 }; /* positions; tiles are aligned at position 0, part of the contract */
-struct score_row {
-    float s[KV_TILE];
-    float max;    /* of all scores so far; -INFINITY before the first tile */
-    float sum;    /* of exp(score - max) so far; 0 before */
-    float factor; /* what this tile does to what was accumulated before: exp(old max - max) */
-    float reserved[13];
-};
-static_assert(sizeof(struct score_row) == 320 && offsetof(struct score_row, max) == 256 &&
-                  offsetof(struct score_row, sum) == 260 &&
-                  offsetof(struct score_row, factor) == 264,
-              "assembly relies on this layout");
+#include "kernels/blocks.h"
 
 /* What a row of kernels.inc may require of the CPU. */
 enum cpu_feature {
@@ -110,24 +47,24 @@ enum cpu_feature {
     OP(gemv_f32_f16_f32, void,                                                                      \
        (float *restrict y, const void *restrict w, const float *restrict x, size_t rows,            \
         size_t cols, size_t ahead))                                                                 \
-    /* y = W x. W (rows, cols) as struct ingot_q8x8[rows/8][cols/32] (flash_image/format.h), rows \
+    /* y = W x. W (rows, cols) as struct block_q8x8[rows/8][cols/32] (kernels/blocks.h), rows   \
      * padded to 8, 16-byte aligned; x (cols/32 blocks), 8-byte aligned; y (rows), only rows      \
      * entries are written. cols % 32 == 0, rows any. Scales finite.                              \
-     * Per row, blocks ascending: acc = fma((float)isum, sw * x.d, acc), isum = sum w.q x.q. */ \
+     * Per row, blocks ascending: acc = fma((float)isum, sw * x.d, acc), isum = sum w.q x.q. */   \
     OP(gemv_f32_q8x8_q8, void,                                                                      \
        (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows,  \
         size_t cols, size_t ahead))                                                                 \
-    /* The same over struct ingot_q4x8: isum = sum nibble x.q - 8 * x.sum. */                       \
+    /* The same over struct block_q4x8: isum = sum nibble x.q - 8 * x.sum. */                       \
     OP(gemv_f32_q4x8_q8, void,                                                                      \
        (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows,  \
         size_t cols, size_t ahead))                                                                 \
-    /* The same over struct ingot_q4kx8[rows/8][cols/256] and 256 columns of x at a time, cols %  \
+    /* The same over struct block_q4kx8[rows/8][cols/256] and 256 columns of x at a time, cols %  \
      * 256 == 0: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks;      \
      * acc = fma((float)isum, d * x.d, acc), then acc = fma(-(float)imin, dmin * x.d, acc). */ \
     OP(gemv_f32_q4kx8_q8k, void,                                                                    \
        (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,              \
         size_t rows, size_t cols, size_t ahead))                                                    \
-    /* Over struct ingot_q6kx8: isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). */       \
+    /* Over struct block_q6kx8: isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). */       \
     OP(gemv_f32_q6kx8_q8k, void,                                                                    \
        (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,              \
         size_t rows, size_t cols, size_t ahead))                                                    \

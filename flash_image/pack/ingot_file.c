@@ -82,10 +82,10 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
     } types[INGOT_N_TYPES] = {
         [INGOT_F32] = { 4, 1, 4 },
         [INGOT_F16] = { 2, 1, 2 },
-        [INGOT_Q8_0] = { sizeof(struct ingot_q8x8), 8, 2 },
-        [INGOT_Q4_0] = { sizeof(struct ingot_q4x8), 8, 2 },
-        [INGOT_Q4_K] = { sizeof(struct ingot_q4kx8), 16, 2 },
-        [INGOT_Q6_K] = { sizeof(struct ingot_q6kx8), 8, 2 },
+        [INGOT_Q8_0] = { sizeof(struct block_q8x8), 8, 2 },
+        [INGOT_Q4_0] = { sizeof(struct block_q4x8), 8, 2 },
+        [INGOT_Q4_K] = { sizeof(struct block_q4kx8), 16, 2 },
+        [INGOT_Q6_K] = { sizeof(struct block_q6kx8), 8, 2 },
     };
 
     for (uint64_t at = 0; at < t->bytes; at += types[t->type].block_bytes) {

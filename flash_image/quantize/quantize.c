@@ -201,12 +201,6 @@ bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
-/* Byte of row r, column c inside a group (flash_image/format.h). */
-static size_t place(size_t r, size_t c)
-{
-    return c / INGOT_CHUNK * (INGOT_INTERLEAVE * INGOT_CHUNK) + r * INGOT_CHUNK + c % INGOT_CHUNK;
-}
-
 static uint16_t block_scale(const uint8_t *block)
 {
     if (block == NULL) {
@@ -217,31 +211,31 @@ static uint16_t block_scale(const uint8_t *block)
 
 void interleave_q8(const uint8_t *const blocks[8], void *group)
 {
-    struct ingot_q8x8 *g = group;
+    struct block_q8x8 *g = group;
 
     for (size_t r = 0; r < 8; r++) {
         g->d[r] = block_scale(blocks[r]);
         for (size_t c = 0; c < 32; c++) {
-            g->q[place(r, c)] = blocks[r] != NULL ? (int8_t)blocks[r][2 + c] : 0;
+            g->q[block_place(r, c)] = blocks[r] != NULL ? (int8_t)blocks[r][2 + c] : 0;
         }
     }
 }
 
 void interleave_q4(const uint8_t *const blocks[8], void *group)
 {
-    struct ingot_q4x8 *g = group;
+    struct block_q4x8 *g = group;
 
     for (size_t r = 0; r < 8; r++) {
         g->d[r] = block_scale(blocks[r]);
         for (size_t c = 0; c < 16; c++) {
             /* A padding row's nibbles are 8: its value is 0 by the nibble as by the scale. */
-            g->q[place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
+            g->q[block_place(r, c)] = blocks[r] != NULL ? blocks[r][2 + c] : 0x88;
         }
     }
 }
 
-/* Scale and min of part j out of GGML's 12 bytes (ingot_q4kx8 has the min's bits apart). */
-static void interleave_scales(const uint8_t *s, size_t r, struct ingot_q4kx8 *g)
+/* Scale and min of part j out of GGML's 12 bytes (block_q4kx8 has the min's bits apart). */
+static void interleave_scales(const uint8_t *s, size_t r, struct block_q4kx8 *g)
 {
     for (size_t j = 0; j < 4; j++) {
         unsigned scale = (s[j + 8] & 15u) | (unsigned)s[j] >> 6 << 4;
@@ -255,7 +249,7 @@ static void interleave_scales(const uint8_t *s, size_t r, struct ingot_q4kx8 *g)
 
 void interleave_q4k(const uint8_t *const blocks[8], void *group)
 {
-    struct ingot_q4kx8 *g = group;
+    struct block_q4kx8 *g = group;
 
     memset(g, 0, sizeof *g); /* what a padding row is */
     for (size_t r = 0; r < 8; r++) {
@@ -268,7 +262,7 @@ void interleave_q4k(const uint8_t *const blocks[8], void *group)
         g->dmin[r] = block_scale(b + 2);
         interleave_scales(b + 4, r, g);
         for (size_t i = 0; i < 128; i++) { /* 32 bytes are 64 columns in both layouts */
-            g->q[i / 32 * 256 + place(r, i % 32)] = b[16 + i];
+            g->q[i / 32 * 256 + block_place(r, i % 32)] = b[16 + i];
         }
     }
 }
@@ -280,14 +274,14 @@ static void interleave_low(const uint8_t *low, size_t r, uint8_t *q)
         size_t half = i / 32, l = i % 32;
         unsigned first = low[half * 64 + l], second = low[half * 64 + 32 + l];
 
-        q[half * 512 + place(r, l)] = (uint8_t)((first & 15) | (second & 15) << 4);
-        q[half * 512 + 256 + place(r, l)] = (uint8_t)(first >> 4 | second >> 4 << 4);
+        q[half * 512 + block_place(r, l)] = (uint8_t)((first & 15) | (second & 15) << 4);
+        q[half * 512 + 256 + block_place(r, l)] = (uint8_t)(first >> 4 | second >> 4 << 4);
     }
 }
 
 void interleave_q6k(const uint8_t *const blocks[8], void *group)
 {
-    struct ingot_q6kx8 *g = group;
+    struct block_q6kx8 *g = group;
 
     memset(g, 0, sizeof *g); /* what a padding row is: q of -32, times scales of 0 */
     for (size_t r = 0; r < 8; r++) {
@@ -299,7 +293,7 @@ void interleave_q6k(const uint8_t *const blocks[8], void *group)
         g->d[r] = block_scale(b + 208);
         interleave_low(b, r, g->low);
         for (size_t i = 0; i < 64; i++) {
-            g->high[i / 32 * 256 + place(r, i % 32)] = b[128 + i];
+            g->high[i / 32 * 256 + block_place(r, i % 32)] = b[128 + i];
         }
         for (size_t j = 0; j < 16; j++) {
             g->scales[j][r] = (int8_t)b[192 + j];

@@ -20,7 +20,7 @@ typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 quantize_block_fn quantize_block_q8, quantize_block_q4, quantize_block_q4k, quantize_block_q6k;
 
 /* GGML blocks into the group of eight rows: blocks[r] is the block of row r at this column
- * block, NULL for a row of padding. Values are kept bit for bit. group is a struct ingot_q8x8,
+ * block, NULL for a row of padding. Values are kept bit for bit. group is a struct block_q8x8,
  * q4x8, q4kx8, q6kx8. */
 void interleave_q8(const uint8_t *const blocks[8], void *group);
 void interleave_q4(const uint8_t *const blocks[8], void *group);

@@ -21,7 +21,7 @@
     mov     out_row, outputs
     mov     rows_left, n_rows
 8501:
-    ldr     s0, [mult_row, #ROW_FACTOR]
+    ldr     s0, [mult_row, #SCORE_ROW_FACTOR]
     ldr     s16, [out_row]
     fmul    s16, s16, s0
     mov     mult0, mult_row
@@ -52,8 +52,8 @@ func accumulate_f32_f16_neon
     lsl     source_stride, left, #1
     lsl     out_stride, left, #2
     mov     start_stride, out_stride
-    mov     start_factor, #ROW_FACTOR
-    mov     mult_stride, #ROW_BYTES
+    mov     start_factor, #SCORE_ROW_FACTOR
+    mov     mult_stride, #SCORE_ROW_BYTES
     mov     depth, positions
     subs    left, left, #16
     b.lo    2f

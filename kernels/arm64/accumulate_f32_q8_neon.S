@@ -40,7 +40,7 @@
 
 // Also makes the row's multipliers and leads `mult` to them.
 .macro start_row mult, a, b, c, e
-    ldr     s7, [\mult, #ROW_FACTOR]
+    ldr     s7, [\mult, #SCORE_ROW_FACTOR]
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], out_stride
     fmul    \a\().4s, \a\().4s, v7.s[0]
     fmul    \b\().4s, \b\().4s, v7.s[0]
@@ -103,7 +103,7 @@ func accumulate_f32_q8_neon
     lsr     blocks, blocks, #4
     mov     source_stride, left
     lsl     out_stride, left, #2
-    mov     mult_stride, #ROW_BYTES
+    mov     mult_stride, #SCORE_ROW_BYTES
     add     values, scales, left, lsl #3        // KV_TILE * d / 32 floats
 1:
     tbnz    left, #4, 2f                        // the second strip of a block

@@ -5,7 +5,7 @@
 #ifndef INGOT_KERNELS_ARM64_ASM_H
 #define INGOT_KERNELS_ARM64_ASM_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 
 // func name ... endfunc name: a global function in its own section, with CFI. Baseline
 // ARMv8.0-A; a kernel that needs more passes the extension, which holds up to endfunc.

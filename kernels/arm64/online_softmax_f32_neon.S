@@ -108,7 +108,7 @@ func online_softmax_f32_neon
     orr     v3.16b, v3.16b, v15.16b
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [last]
 2:
-    add     state, row, #ROW_MAX
+    add     state, row, #SCORE_ROW_MAX
     ld1r    {old_max.4s}, [state]
     mov     cursor, row
     mov     left, blocks
@@ -127,10 +127,10 @@ func online_softmax_f32_neon
     fmax    v0.4s, v0.4s, v1.4s
     fmaxv   s0, v0.4s
     dup     new_max.4s, v0.s[0]
-    str     s0, [row, #ROW_MAX]
+    str     s0, [row, #SCORE_ROW_MAX]
     fsub    v29.4s, old_max.4s, new_max.4s
     lone_exp_falling
-    str     s29, [row, #ROW_FACTOR]
+    str     s29, [row, #SCORE_ROW_FACTOR]
 
     movi    v8.4s, #0
     movi    v9.4s, #0
@@ -155,11 +155,11 @@ func online_softmax_f32_neon
     four    fadd, sum, sum, exp_x
     cbnz    left, 6b
     fold_lanes v8, v9, v10, v11
-    ldr     s0, [row, #ROW_SUM]
+    ldr     s0, [row, #SCORE_ROW_SUM]
     fmadd   s0, s29, s0, s8
-    str     s0, [row, #ROW_SUM]
+    str     s0, [row, #SCORE_ROW_SUM]
     subs    rows_left, rows_left, #1
-    add     row, row, #ROW_BYTES
+    add     row, row, #SCORE_ROW_BYTES
     b.ne    1b
     restore_vectors
 9:

@@ -36,7 +36,7 @@ func score_f32_f16_neon
     st1     {v0.4s, v1.4s}, [start]
     lsl     mult_stride, dim, #2
     mov     source_stride, #2 * KV_TILE
-    mov     out_stride, #ROW_BYTES
+    mov     out_stride, #SCORE_ROW_BYTES
     mov     start_factor, #0        // scores start as they are
 1:
     mov     mult_chunk, queries

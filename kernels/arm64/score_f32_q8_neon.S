@@ -99,7 +99,7 @@ func score_f32_q8_neon
     subs    left, left, #16
     b.ne    2b
     mov     query, q_at
-    add     row, row, #ROW_BYTES
+    add     row, row, #SCORE_ROW_BYTES
     subs    rows_left, rows_left, #1
     b.ne    1b
 9:

@@ -92,7 +92,7 @@ func score_f32_q8_neon_dotprod, dotprod
     mov     offset, #0
     mov     left, n_positions
     cmp     n_queries, #1
-    add     other_score, score, #ROW_BYTES
+    add     other_score, score, #SCORE_ROW_BYTES
     csel    other_score, other_score, score, hi
 2:
     mov     first, query
@@ -135,7 +135,7 @@ func score_f32_q8_neon_dotprod, dotprod
     add     offset, offset, #64
     subs    left, left, #16
     b.ne    2b
-    add     score, score, #2 * ROW_BYTES
+    add     score, score, #2 * SCORE_ROW_BYTES
     add     query, query, query_bytes, lsl #1
     subs    n_queries, n_queries, #2
     b.hi    1b

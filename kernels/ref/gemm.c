@@ -1,6 +1,6 @@
 /* References of the matrix-matrix kernels: each token is what its gemv would give. */
 #include "kernels/kernels.h"
-#include "kernels/ref/blocks.h"
+#include "kernels/ref/dot.h"
 
 void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
@@ -69,7 +69,7 @@ static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
         }                                                                                     \
     }
 
-GEMM_BLOCKS(gemm_f32_q8x8_q8x4_ref, q8x8, block_q8x4, block_q8, token_q8, add_q8, 32)
-GEMM_BLOCKS(gemm_f32_q4x8_q8x4_ref, q4x8, block_q8x4, block_q8, token_q8, add_q4, 32)
-GEMM_BLOCKS(gemm_f32_q4kx8_q8kx4_ref, q4kx8, block_q8kx4, block_q8k, token_q8k, add_q4k, 256)
-GEMM_BLOCKS(gemm_f32_q6kx8_q8kx4_ref, q6kx8, block_q8kx4, block_q8k, token_q8k, add_q6k, 256)
+GEMM_BLOCKS(gemm_f32_q8x8_q8x4_ref, block_q8x8, block_q8x4, block_q8, token_q8, add_q8, 32)
+GEMM_BLOCKS(gemm_f32_q4x8_q8x4_ref, block_q4x8, block_q8x4, block_q8, token_q8, add_q4, 32)
+GEMM_BLOCKS(gemm_f32_q4kx8_q8kx4_ref, block_q4kx8, block_q8kx4, block_q8k, token_q8k, add_q4k, 256)
+GEMM_BLOCKS(gemm_f32_q6kx8_q8kx4_ref, block_q6kx8, block_q8kx4, block_q8k, token_q8k, add_q6k, 256)

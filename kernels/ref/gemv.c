@@ -1,6 +1,6 @@
 /* References of the matrix-vector kernels. */
 #include "kernels/kernels.h"
-#include "kernels/ref/blocks.h"
+#include "kernels/ref/dot.h"
 
 void gemv_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           size_t rows, size_t cols, size_t ahead)
@@ -55,7 +55,7 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
         }                                                                                      \
     }
 
-GEMV_BLOCKS(gemv_f32_q8x8_q8_ref, q8x8, block_q8, add_q8, 32)
-GEMV_BLOCKS(gemv_f32_q4x8_q8_ref, q4x8, block_q8, add_q4, 32)
-GEMV_BLOCKS(gemv_f32_q4kx8_q8k_ref, q4kx8, block_q8k, add_q4k, 256)
-GEMV_BLOCKS(gemv_f32_q6kx8_q8k_ref, q6kx8, block_q8k, add_q6k, 256)
+GEMV_BLOCKS(gemv_f32_q8x8_q8_ref, block_q8x8, block_q8, add_q8, 32)
+GEMV_BLOCKS(gemv_f32_q4x8_q8_ref, block_q4x8, block_q8, add_q4, 32)
+GEMV_BLOCKS(gemv_f32_q4kx8_q8k_ref, block_q4kx8, block_q8k, add_q4k, 256)
+GEMV_BLOCKS(gemv_f32_q6kx8_q8k_ref, block_q6kx8, block_q8k, add_q6k, 256)

@@ -1,31 +1,31 @@
 /* References of quantization and its reverse, and of interleaving activations. */
 #include "kernels/kernels.h"
-#include "kernels/ref/blocks.h"
+#include "kernels/ref/dot.h"
 
 #include <string.h>
 
 void dequantize_f32_q8x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
-    const struct q8x8 *block = (const struct q8x8 *)w + row / 8 * (cols / 32);
+    const struct block_q8x8 *block = (const struct block_q8x8 *)w + row / 8 * (cols / 32);
     size_t r = row % 8;
 
     assert(cols % 32 == 0);
     for (size_t c = 0; c < cols; c++) {
-        const struct q8x8 *b = &block[c / 32];
+        const struct block_q8x8 *b = &block[c / 32];
 
-        y[c] = f32_from_f16(b->d[r]) * (float)b->q[interleaved(r, c % 32)];
+        y[c] = f32_from_f16(b->d[r]) * (float)b->q[block_place(r, c % 32)];
     }
 }
 
 void dequantize_f32_q4x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
-    const struct q4x8 *block = (const struct q4x8 *)w + row / 8 * (cols / 32);
+    const struct block_q4x8 *block = (const struct block_q4x8 *)w + row / 8 * (cols / 32);
     size_t r = row % 8;
 
     assert(cols % 32 == 0);
     for (size_t c = 0; c < cols; c++) {
-        const struct q4x8 *b = &block[c / 32];
-        uint8_t byte = b->q[interleaved(r, c % 16)];
+        const struct block_q4x8 *b = &block[c / 32];
+        uint8_t byte = b->q[block_place(r, c % 16)];
         int nibble = c % 32 < 16 ? byte & 15 : byte >> 4;
 
         y[c] = f32_from_f16(b->d[r]) * (float)(nibble - 8);
@@ -34,12 +34,12 @@ void dequantize_f32_q4x8_ref(float *restrict y, const void *restrict w, size_t r
 
 void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
-    const struct q4kx8 *block = (const struct q4kx8 *)w + row / 8 * (cols / 256);
+    const struct block_q4kx8 *block = (const struct block_q4kx8 *)w + row / 8 * (cols / 256);
     size_t r = row % 8;
 
     assert(cols % 256 == 0);
     for (size_t c = 0; c < cols; c++) {
-        const struct q4kx8 *b = &block[c / 256];
+        const struct block_q4kx8 *b = &block[c / 256];
         size_t j = c % 256 / 32;
         float product = (float)(scale_q4k(b, r, j) * nibble_k(b->q, r, c % 256));
         float min = f32_from_f16(b->dmin[r]) * (float)min_q4k(b, r, j);
@@ -50,12 +50,12 @@ void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t 
 
 void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
-    const struct q6kx8 *block = (const struct q6kx8 *)w + row / 8 * (cols / 256);
+    const struct block_q6kx8 *block = (const struct block_q6kx8 *)w + row / 8 * (cols / 256);
     size_t r = row % 8;
 
     assert(cols % 256 == 0);
     for (size_t c = 0; c < cols; c++) {
-        const struct q6kx8 *b = &block[c / 256];
+        const struct block_q6kx8 *b = &block[c / 256];
         int32_t product = b->scales[c % 256 / 16][r] * value_q6k(b, r, c % 256);
 
         y[c] = (float)product * f32_from_f16(b->d[r]);

@@ -36,10 +36,10 @@
     widen_halves value, \zvfh
     flw ft1, \offset(weight)
     .if \count > 1
-    flw ft2, ROW_BYTES + \offset(weight)
+    flw ft2, SCORE_ROW_BYTES + \offset(weight)
     .endif
     .if \count > 2
-    flw ft3, 2*ROW_BYTES + \offset(weight)
+    flw ft3, 2*SCORE_ROW_BYTES + \offset(weight)
     .endif
     add value, value, value_bytes
     vfmacc.vf sum0, ft1, wide
@@ -54,7 +54,7 @@
 
 /* \sum = o of query \index after row, times its factor; \at moves on to the next query. */
 .macro start_sum sum, index, at
-    flw ft1, \index*ROW_BYTES + ROW_FACTOR(row)
+    flw ft1, \index*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(row)
     vle32.v \sum, (\at)
     add \at, \at, value_bytes
     add \at, \at, value_bytes
@@ -113,7 +113,7 @@
     .if \count > 2
     store_sum sum2
     .endif
-    addi row, row, \count*ROW_BYTES
+    addi row, row, \count*SCORE_ROW_BYTES
 .Lnext_\count:
     addi queries_left, queries_left, -\count
 .endm
@@ -137,7 +137,7 @@
     bne weight, row, .Lslow_position_\count
 .Lslow_store_\count:
     sub row, row, weight_bytes
-    addi row, row, ROW_BYTES
+    addi row, row, SCORE_ROW_BYTES
     store_sum sum2
     addi taken, taken, -1
     bnez taken, .Lslow_query_\count

@@ -29,10 +29,10 @@
     widen_lanes \lanes, value
     flw ft4, 0(weight)
     .if \count > 1
-    flw ft5, ROW_BYTES(weight)
+    flw ft5, SCORE_ROW_BYTES(weight)
     .endif
     .if \count > 2
-    flw ft6, 2*ROW_BYTES(weight)
+    flw ft6, 2*SCORE_ROW_BYTES(weight)
     .endif
     add value, value, value_bytes
     addi weight, weight, 4
@@ -41,7 +41,7 @@
 
 /* \at moves on to the next query. */
 .macro load_sums lanes, query, at, sum0, sum1, sum2, sum3
-    flw ft0, \query*ROW_BYTES + ROW_FACTOR(row)
+    flw ft0, \query*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(row)
     flw \sum0, 0(\at)
     fmul.s \sum0, \sum0, ft0
     .if \lanes == 4
@@ -69,12 +69,12 @@
 .macro slowly count, lanes
     li index, 0
 .Lslow_\count\()_\lanes:
-    li weight, ROW_BYTES               /* index counts sums: query, dimension */
+    li weight, SCORE_ROW_BYTES               /* index counts sums: query, dimension */
     srli weight_end, index, 2
     mul weight, weight, weight_end
     add weight, weight, row
     mul weight_end, weight_end, out_bytes
-    flw ft5, ROW_FACTOR(weight)
+    flw ft5, SCORE_ROW_FACTOR(weight)
     andi value, index, 3
     slli bits0, value, 2
     slli value, value, 1
@@ -150,7 +150,7 @@
     accumulate_lanes \count, 1
     j .Lones_\count
 .Lend_\count:
-    addi row, row, \count*ROW_BYTES
+    addi row, row, \count*SCORE_ROW_BYTES
     .rept \count
     add out, out, out_bytes
     .endr

@@ -41,7 +41,7 @@
 .endm
 
 .macro start_sum sum, index, at
-    flw ft1, \index*ROW_BYTES + ROW_FACTOR(row)
+    flw ft1, \index*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(row)
     vle32.v \sum, (\at)
     add \at, \at, out_bytes
     vfmul.vf \sum, \sum, ft1
@@ -76,10 +76,10 @@
     vfcvt.f.x.v wide, wide
     add_query 0, ft1, sum0
     .if \count > 1
-    add_query ROW_BYTES, ft2, sum1
+    add_query SCORE_ROW_BYTES, ft2, sum1
     .endif
     .if \count > 2
-    add_query 2*ROW_BYTES, ft3, sum2
+    add_query 2*SCORE_ROW_BYTES, ft3, sum2
     .endif
     addi weight, weight, 4
     bne weight, weight_end, .Lposition_\count
@@ -91,7 +91,7 @@
     .if \count > 2
     store_sum sum2
     .endif
-    addi row, row, \count*ROW_BYTES
+    addi row, row, \count*SCORE_ROW_BYTES
     addi queries_left, queries_left, -\count
 .endm
 

@@ -4,7 +4,7 @@
 #ifndef INGOT_KERNELS_RISCV64_ASM_H
 #define INGOT_KERNELS_RISCV64_ASM_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 
 /* func name [extension]: own section (the linker drops what nobody calls), CFI, and the
  * extension (v) for the assembler inside this function only. */

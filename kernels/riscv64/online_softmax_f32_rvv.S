@@ -28,7 +28,7 @@ func online_softmax_f32_rvv, v
     mv position, row
     mv left, count
     max_of tile_max, position, left, taken, temp
-    flw old_max, ROW_MAX(row)
+    flw old_max, SCORE_ROW_MAX(row)
     fmv.s new_max, old_max
     flt.s temp, old_max, tile_max
     beqz temp, .Lexp
@@ -69,13 +69,13 @@ func online_softmax_f32_rvv, v
     vfadd.vv v0, v0, v8
     vfadd.vv v0, v0, v12
     fold_16_lanes tile_max, v0, v4
-    flw sum, ROW_SUM(row)
-    fsw new_max, ROW_MAX(row)
-    fsw old_max, ROW_FACTOR(row)
+    flw sum, SCORE_ROW_SUM(row)
+    fsw new_max, SCORE_ROW_MAX(row)
+    fsw old_max, SCORE_ROW_FACTOR(row)
     fmadd.s sum, old_max, sum, tile_max
     addi rows_left, rows_left, -1
-    fsw sum, ROW_SUM(row)
-    addi row, row, ROW_BYTES
+    fsw sum, SCORE_ROW_SUM(row)
+    addi row, row, SCORE_ROW_BYTES
     bnez rows_left, .Lrow
 .Ldone:
     ret

@@ -95,16 +95,16 @@
     bne query0, temp, .Lfour_\count
 .Lstore_\count:
     vse32.v score0, (row)
-    addi row, row, ROW_BYTES
+    addi row, row, SCORE_ROW_BYTES
     .if \count > 1
     mv query0, query1
     vse32.v score1, (row)
-    addi row, row, ROW_BYTES
+    addi row, row, SCORE_ROW_BYTES
     .endif
     .if \count > 2
     mv query0, query2
     vse32.v score2, (row)
-    addi row, row, ROW_BYTES
+    addi row, row, SCORE_ROW_BYTES
     .endif
     addi queries_left, queries_left, -\count
 .endm
@@ -126,7 +126,7 @@
     vfmacc.vf score2, ft1, slow_wide
     bne query0, query1, .Lslow_dimension
     vse32.v score2, (row)
-    addi row, row, ROW_BYTES
+    addi row, row, SCORE_ROW_BYTES
     addi queries_left, queries_left, -1
     bnez queries_left, .Lslow_query
 .endm

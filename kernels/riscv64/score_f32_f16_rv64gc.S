@@ -70,7 +70,7 @@
     fmadd.s fa0, ft4, ft0, fa0
     bne query0, query1, .Lslow_step_\count
     srli query1, left, 2
-    li query0, ROW_BYTES
+    li query0, SCORE_ROW_BYTES
     mul query1, query1, query0
     andi query0, left, 3
     slli query0, query0, 2
@@ -116,17 +116,17 @@
 .Lstore_\count:
     store_four 0, fa0, fa1, fa2, fa3
     .if \count > 1
-    store_four ROW_BYTES, fa4, fa5, fa6, fa7
+    store_four SCORE_ROW_BYTES, fa4, fa5, fa6, fa7
     .endif
     .if \count > 2
-    store_four 2*ROW_BYTES, ft8, ft9, ft10, ft11
+    store_four 2*SCORE_ROW_BYTES, ft8, ft9, ft10, ft11
     .endif
 .Lnext_\count:
     addi scores_at, scores_at, 16
     addi key_start, key_start, 8
     addi left, left, -4
     bnez left, .Lfour_\count
-    addi row, row, \count*ROW_BYTES
+    addi row, row, \count*SCORE_ROW_BYTES
     .rept \count
     add query_start, query_start, query_bytes
     .endr

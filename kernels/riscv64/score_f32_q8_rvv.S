@@ -96,11 +96,11 @@
     vmv.v.i sums, 0
     clear_sums 0
     .if \count > 1
-    clear_sums ROW_BYTES
+    clear_sums SCORE_ROW_BYTES
     add query1, query0, query_bytes
     .endif
     .if \count > 2
-    clear_sums 2*ROW_BYTES
+    clear_sums 2*SCORE_ROW_BYTES
     add query2, query1, query_bytes
     .endif
     add query_end, query0, query_bytes
@@ -135,10 +135,10 @@
     addi scale, scale, KEY_BYTES
     finish query0, dots0, 0
     .if \count > 1
-    finish query1, dots1, ROW_BYTES
+    finish query1, dots1, SCORE_ROW_BYTES
     .endif
     .if \count > 2
-    finish query2, dots2, 2*ROW_BYTES
+    finish query2, dots2, 2*SCORE_ROW_BYTES
     .endif
     next_queries \count, Q8_BYTES - Q8_SCALE
     bne query0, query_end, .Lblock_\count
@@ -149,7 +149,7 @@
     .if \count > 2
     mv query0, query2
     .endif
-    addi row, row, \count*ROW_BYTES
+    addi row, row, \count*SCORE_ROW_BYTES
     addi queries_left, queries_left, -\count
 .endm
 

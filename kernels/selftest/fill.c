@@ -1,7 +1,7 @@
 /* Contents of the buffers: ordinary values, and those at which kernels go wrong. */
 #include <string.h>
 
-#include "kernels/ref/blocks.h"
+#include "kernels/ref/dot.h"
 #include "kernels/selftest/cases.h"
 
 static const uint32_t odd_floats[] = {
@@ -56,9 +56,12 @@ size_t weights_block_cols(enum weights type)
 
 size_t weights_group_bytes(enum weights type)
 {
-    static const size_t bytes[] = {
-        sizeof(struct q8x8), sizeof(struct q4x8), sizeof(struct q4kx8), sizeof(struct q6kx8), 64, 64
-    };
+    static const size_t bytes[] = { sizeof(struct block_q8x8),
+                                    sizeof(struct block_q4x8),
+                                    sizeof(struct block_q4kx8),
+                                    sizeof(struct block_q6kx8),
+                                    64,
+                                    64 };
 
     return bytes[type];
 }
@@ -184,7 +187,7 @@ static void fill_signed(struct tester *t, int8_t *out, size_t n, enum block_fill
     }
 }
 
-static void fill_q6k(struct tester *t, struct q6kx8 *out, enum block_fill fill)
+static void fill_q6k(struct tester *t, struct block_q6kx8 *out, enum block_fill fill)
 {
     fill_scales(t, out->d, fill);
     fill_signed(t, &out->scales[0][0], sizeof out->scales, fill);
@@ -198,9 +201,9 @@ static void fill_q6k(struct tester *t, struct q6kx8 *out, enum block_fill fill)
 
 static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
-    struct q8x8 *q8 = out;
-    struct q4x8 *q4 = out;
-    struct q4kx8 *q4k = out;
+    struct block_q8x8 *q8 = out;
+    struct block_q4x8 *q4 = out;
+    struct block_q4kx8 *q4k = out;
 
     switch (type) {
     case WEIGHTS_Q8:
@@ -214,7 +217,8 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
     case WEIGHTS_Q4K:
         fill_scales(t, q4k->d, fill);
         fill_scales(t, q4k->dmin, fill);
-        fill_packed(t, &q4k->scales[0][0], sizeof *q4k - offsetof(struct q4kx8, scales), fill);
+        fill_packed(t, &q4k->scales[0][0], sizeof *q4k - offsetof(struct block_q4kx8, scales),
+                    fill);
         return;
     case WEIGHTS_Q6K: fill_q6k(t, out, fill); return;
     case WEIGHTS_F32:

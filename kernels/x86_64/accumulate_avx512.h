@@ -52,7 +52,7 @@
 
 .macro begin_zmm a, v, acc, number
     .if \v == 0
-    vbroadcastss zmm20, dword ptr [rows + ROW_BYTES * \a + ROW_FACTOR]
+    vbroadcastss zmm20, dword ptr [rows + SCORE_ROW_BYTES * \a + SCORE_ROW_FACTOR]
     .endif
     at_row  <vmulps zmm\acc{k\number}{z}, zmm20,>, \a, out, (64 * \v)
 .endm
@@ -62,12 +62,12 @@
 .endm
 
 .macro add_value_f16 a, v, acc, from, scales
-    vfmadd231ps zmm\acc, zmm\from, dword ptr [weight + ROW_BYTES * \a]{1to16}
+    vfmadd231ps zmm\acc, zmm\from, dword ptr [weight + SCORE_ROW_BYTES * \a]{1to16}
 .endm
 
 .macro add_value_q8 a, v, acc, from, scales
     .if \v % 2 == 0
-    vmulps  zmm20, zmm\scales, dword ptr [weight + ROW_BYTES * \a]{1to16}
+    vmulps  zmm20, zmm\scales, dword ptr [weight + SCORE_ROW_BYTES * \a]{1to16}
     .endif
     vfmadd231ps zmm\acc, zmm\from, zmm20
 .endm
@@ -162,7 +162,7 @@
     add     out, 64 * \n_v
     sub     qword ptr [rsp + N_LEFT], 16 * \n_v
     ja      1b
-    add     rows, \n_q * ROW_BYTES
+    add     rows, \n_q * SCORE_ROW_BYTES
     next_rows outs, \n_q
 .endm
 

@@ -29,7 +29,7 @@
 #define count rax
 
 .macro add_value a, low, high
-    vbroadcastss ymm10, dword ptr [weight + ROW_BYTES * \a]
+    vbroadcastss ymm10, dword ptr [weight + SCORE_ROW_BYTES * \a]
     vfmadd231ps ymm\low, ymm8, ymm10
     vfmadd231ps ymm\high, ymm9, ymm10
 .endm
@@ -65,7 +65,7 @@
     sub     count, 16
     jae     1b
 4:
-    add     rows, \n_q * ROW_BYTES
+    add     rows, \n_q * SCORE_ROW_BYTES
     next_rows outs, \n_q
 .endm
 
@@ -80,7 +80,7 @@
 
 // Eight dimensions of one query, or as many as the mask has, from out and column on.
 .macro accumulate_eight load
-    vbroadcastss ymm10, dword ptr [rows + ROW_FACTOR]
+    vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_FACTOR]
     vmaskmovps ymm0, ymm11, [out]
     vmulps  ymm0, ymm0, ymm10
     mov     value, column
@@ -121,7 +121,7 @@
     lane_mask 11, left
     accumulate_eight load_ragged
 8:
-    add     rows, ROW_BYTES
+    add     rows, SCORE_ROW_BYTES
     add     outs, stride
 .endm
 

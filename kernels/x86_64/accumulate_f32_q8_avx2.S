@@ -25,7 +25,7 @@
 #define column_32 r14d
 
 .macro add_value a, low, high
-    vbroadcastss ymm10, dword ptr [weight + ROW_BYTES * \a]
+    vbroadcastss ymm10, dword ptr [weight + SCORE_ROW_BYTES * \a]
     vmulps  ymm10, ymm10, ymm11
     vfmadd231ps ymm\low, ymm8, ymm10
     vfmadd231ps ymm\high, ymm9, ymm10
@@ -65,7 +65,7 @@
     add     column, 16
     cmp     column, value_bytes
     jb      1b
-    add     rows, \n_q * ROW_BYTES
+    add     rows, \n_q * SCORE_ROW_BYTES
     next_rows outs, \n_q
 .endm
 

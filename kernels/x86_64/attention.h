@@ -2,7 +2,7 @@
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_H
 #define INGOT_KERNELS_X86_64_ATTENTION_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
     .altmacro                       // %(register number) in the arguments of macros
@@ -100,7 +100,7 @@
 
 // ymm low, high = 16 floats of output a at out times the factor of its row. Destroys ymm10.
 .macro begin_output a, low, high
-    vbroadcastss ymm10, dword ptr [rows + ROW_BYTES * \a + ROW_FACTOR]
+    vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_BYTES * \a + SCORE_ROW_FACTOR]
     at_row  <vmulps ymm\low, ymm10,>, \a, out
     at_row  <vmulps ymm\high, ymm10,>, \a, out, 32
 .endm

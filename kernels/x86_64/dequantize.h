@@ -2,7 +2,7 @@
 #ifndef INGOT_KERNELS_X86_64_DEQUANTIZE_H
 #define INGOT_KERNELS_X86_64_DEQUANTIZE_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
 // weights = the first group of row's eight rows, groups of group_bytes each; row = its number

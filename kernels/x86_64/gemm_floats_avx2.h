@@ -14,7 +14,7 @@
 #ifndef INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_FLOATS_AVX2_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
 #define out rdi

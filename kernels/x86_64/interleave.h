@@ -3,7 +3,7 @@
 #ifndef INGOT_KERNELS_X86_64_INTERLEAVE_H
 #define INGOT_KERNELS_X86_64_INTERLEAVE_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
 // rdi y  rsi x  rdx tokens left  rcx columns, then blocks of a token  rax scratch

@@ -64,10 +64,10 @@ func online_softmax_f32_avx2
     vmaxps  ymm8, ymm0, ymm8
     vmaxps  ymm9, ymm1, ymm9
     vmaxps  ymm8, ymm8, ymm9
-    vmovss  max_before, dword ptr [row + ROW_MAX]
+    vmovss  max_before, dword ptr [row + SCORE_ROW_MAX]
     fold_max ymm, 8, 9
     vmaxss  xmm8, xmm8, max_before // the old one if it is NaN
-    vmovss  dword ptr [row + ROW_MAX], xmm8
+    vmovss  dword ptr [row + SCORE_ROW_MAX], xmm8
     vbroadcastss row_max, xmm8
 
     vxorps  xmm8, xmm8, xmm8
@@ -88,22 +88,22 @@ func online_softmax_f32_avx2
     fold_lanes 8, 9
     vsubps  xmm0, max_before, xmm10
     exp_lanes ymm, 0, 2, 3, 4
-    vmovss  dword ptr [row + ROW_FACTOR], xmm0
-    vfmadd132ss xmm0, xmm8, dword ptr [row + ROW_SUM]
-    vmovss  dword ptr [row + ROW_SUM], xmm0
+    vmovss  dword ptr [row + SCORE_ROW_FACTOR], xmm0
+    vfmadd132ss xmm0, xmm8, dword ptr [row + SCORE_ROW_SUM]
+    vmovss  dword ptr [row + SCORE_ROW_SUM], xmm0
 
     vxorps  xmm0, xmm0, xmm0
     lea     position, [whole + 64]
-    cmp     position, ROW_MAX
+    cmp     position, SCORE_ROW_MAX
     jae     7f
 6:
     vmovaps [row + position], ymm0
     vmovaps [row + position + 32], ymm0
     add     position, 64
-    cmp     position, ROW_MAX
+    cmp     position, SCORE_ROW_MAX
     jb      6b
 7:
-    add     row, ROW_BYTES
+    add     row, SCORE_ROW_BYTES
     dec     n_rows
     jnz     1b
 9:

@@ -33,7 +33,7 @@ func online_softmax_f32_avx512
     vblendmps zmm1{k2}, minus_infinity, [row + 64]
     vblendmps zmm2{k3}, minus_infinity, [row + 128]
     vblendmps zmm3{k4}, minus_infinity, [row + 192]
-    vmovss  xmm8, dword ptr [row + ROW_MAX]
+    vmovss  xmm8, dword ptr [row + SCORE_ROW_MAX]
     vmaxps  zmm4, zmm0, minus_infinity // NaN to minus infinity: the second operand is the result
     vmaxps  zmm5, zmm1, minus_infinity
     vmaxps  zmm4, zmm2, zmm4
@@ -41,7 +41,7 @@ func online_softmax_f32_avx512
     vmaxps  zmm4, zmm4, zmm5
     fold_max zmm, 4, 5
     vmaxss  xmm7, xmm4, xmm8        // the old one if it is NaN
-    vmovss  dword ptr [row + ROW_MAX], xmm7
+    vmovss  dword ptr [row + SCORE_ROW_MAX], xmm7
     vsubss  xmm8, xmm8, xmm7
     vbroadcastss zmm7, xmm7
     vsubps  zmm0, zmm0, zmm7
@@ -59,10 +59,10 @@ func online_softmax_f32_avx512
     vaddps  zmm10, zmm10, zmm2
     vaddps  zmm10, zmm10, zmm3
     fold_zmm 10, 4
-    vmovss  dword ptr [row + ROW_FACTOR], xmm8
-    vfmadd132ss xmm8, xmm10, dword ptr [row + ROW_SUM]
-    vmovss  dword ptr [row + ROW_SUM], xmm8
-    add     row, ROW_BYTES
+    vmovss  dword ptr [row + SCORE_ROW_FACTOR], xmm8
+    vfmadd132ss xmm8, xmm10, dword ptr [row + SCORE_ROW_SUM]
+    vmovss  dword ptr [row + SCORE_ROW_SUM], xmm8
+    add     row, SCORE_ROW_BYTES
     dec     n_rows
     jnz     1b
 9:

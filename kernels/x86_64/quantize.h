@@ -6,7 +6,7 @@
 #ifndef INGOT_KERNELS_X86_64_QUANTIZE_H
 #define INGOT_KERNELS_X86_64_QUANTIZE_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
     .altmacro                       // %(register number) in the arguments of macros

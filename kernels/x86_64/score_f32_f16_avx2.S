@@ -39,8 +39,8 @@
 .endm
 
 .macro store_pair a, low, high
-    vmovups [scores + 2*position + ROW_BYTES * \a], ymm\low
-    vmovups [scores + 2*position + ROW_BYTES * \a + 32], ymm\high
+    vmovups [scores + 2*position + SCORE_ROW_BYTES * \a], ymm\low
+    vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 32], ymm\high
 .endm
 
 // The next n_q queries over all positions.
@@ -66,7 +66,7 @@
     add     position, 32
     cmp     position, n_bytes
     jb      1b
-    add     scores, \n_q * ROW_BYTES
+    add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
     next_rows query_end, \n_q
 .endm

@@ -47,7 +47,7 @@
 .endm
 
 .macro store_score a, v, acc
-    vmovups [scores + 2*position + ROW_BYTES * \a + 64 * \v], zmm\acc
+    vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 64 * \v], zmm\acc
 .endm
 
 // The same, stored; leaves by label 4 when that was the last one.
@@ -102,7 +102,7 @@
     add     position, 32 * \n_v
     cmp     position, n_bytes
     jb      1b
-    add     scores, \n_q * ROW_BYTES
+    add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
     next_rows query_end, \n_q
 .endm

@@ -49,7 +49,7 @@
 .endm
 
 .macro store_score a, score
-    vmovups [scores + position + ROW_BYTES * \a], ymm\score
+    vmovups [scores + position + SCORE_ROW_BYTES * \a], ymm\score
 .endm
 
 // The next n_q queries over all positions.
@@ -103,7 +103,7 @@
     add     position, 32
     cmp     position, n_bytes
     jb      1b
-    add     scores, \n_q * ROW_BYTES
+    add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
 .endm
 

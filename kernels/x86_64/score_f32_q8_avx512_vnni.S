@@ -44,11 +44,11 @@
 .endm
 
 .macro store_low a, low, high
-    vmovups [scores + position + ROW_BYTES * \a], zmm\low
+    vmovups [scores + position + SCORE_ROW_BYTES * \a], zmm\low
 .endm
 
 .macro store_high a, low, high
-    vmovups [scores + position + ROW_BYTES * \a + 64], zmm\high
+    vmovups [scores + position + SCORE_ROW_BYTES * \a + 64], zmm\high
 .endm
 
 // The next n_q queries over all positions.
@@ -89,7 +89,7 @@
     add     position, 128
     cmp     position, n_bytes
     jb      1b
-    add     scores, \n_q * ROW_BYTES
+    add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
 .endm
 

@@ -15,7 +15,7 @@
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H
 
-#include "kernels/layout.h"
+#include "kernels/blocks.h"
 #include "kernels/x86_64/asm.h"
 
     .altmacro                       // %(register number) in the arguments of macros

@@ -18,10 +18,10 @@ static const struct type_rule {
 } type_rules[INGOT_N_TYPES] = {
     [INGOT_F32] = { "f32", 1, 0, 16, 64, false },
     [INGOT_F16] = { "f16", 1, 0, 32, 64, false },
-    [INGOT_Q8_0] = { "q8_0", INGOT_INTERLEAVE, INGOT_CHUNK, 32, 34, false },
-    [INGOT_Q4_0] = { "q4_0", INGOT_INTERLEAVE, INGOT_CHUNK, 32, 18, false },
-    [INGOT_Q4_K] = { "q4_k", INGOT_INTERLEAVE, INGOT_CHUNK, 256, 144, true },
-    [INGOT_Q6_K] = { "q6_k", INGOT_INTERLEAVE, INGOT_CHUNK, 256, 210, true },
+    [INGOT_Q8_0] = { "q8_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q8X8_BYTES / GROUP_ROWS, false },
+    [INGOT_Q4_0] = { "q4_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, false },
+    [INGOT_Q4_K] = { "q4_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q4K_BYTES / GROUP_ROWS, true },
+    [INGOT_Q6_K] = { "q6_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q6K_BYTES / GROUP_ROWS, true },
 };
 
 static const struct type_rule *type_rule(unsigned type)

@@ -1,7 +1,7 @@
 /* Matrix kernels that are wrong on purpose, in one way each; the list is in broken.c. */
 #include <string.h>
 
-#include "kernels/ref/blocks.h"
+#include "kernels/ref/dot.h"
 #include "tests/kernels/broken_kernels.h"
 
 void gemv_misses_last_row(float *restrict y, const void *restrict w,
@@ -66,13 +66,13 @@ void gemv_sums_in_order(float *restrict y, const void *restrict w, const float *
 void gemv_takes_low_mins(float *restrict y, const void *restrict w,
                          const struct block_q8k *restrict x, size_t rows, size_t cols, size_t ahead)
 {
-    const struct q4kx8 *blocks = w;
+    const struct block_q4kx8 *blocks = w;
 
     (void)ahead;
     for (size_t r = 0; r < rows; r++) {
         y[r] = 0.0f;
         for (size_t b = 0; b < cols / 256; b++) {
-            struct q4kx8 block = blocks[r / 8 * (cols / 256) + b];
+            struct block_q4kx8 block = blocks[r / 8 * (cols / 256) + b];
 
             for (size_t j = 0; j < 4; j++) {
                 block.mins[j][r % 8] = (uint8_t)((block.mins[j][r % 8] & 15) * 17);
@@ -87,13 +87,13 @@ void gemv_wraps_sub_blocks(float *restrict y, const void *restrict w,
                            const struct block_q8k *restrict x, size_t rows, size_t cols,
                            size_t ahead)
 {
-    const struct q6kx8 *blocks = w;
+    const struct block_q6kx8 *blocks = w;
 
     (void)ahead;
     for (size_t r = 0; r < rows; r++) {
         y[r] = 0.0f;
         for (size_t b = 0; b < cols / 256; b++) {
-            const struct q6kx8 *block = &blocks[r / 8 * (cols / 256) + b];
+            const struct block_q6kx8 *block = &blocks[r / 8 * (cols / 256) + b];
             int32_t sum = 0;
 
             for (size_t j = 0; j < 16; j++) {

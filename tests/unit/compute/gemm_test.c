@@ -3,7 +3,8 @@
  * its reference in tests/kernels. */
 #include <string.h>
 
-#include "kernels/ref/blocks.h"
+#include "kernels/kernels.h"
+#include "kernels/ref/scalar.h"
 #include "tests/unit/tap.h"
 
 enum { ROWS = 19, COLS = 512, TOKENS = 7, STRIDE = 23 };
@@ -87,11 +88,13 @@ static void compare(const char *name)
 
 TEST(gemm_f32_f32_f32, gemv_f32_f32_f32, 4, 4, 1, data.x[0], data.x[t])
 TEST(gemm_f32_f16_f32, gemv_f32_f16_f32, 2, 2, 1, data.x[0], data.x[t])
-TEST(gemm_f32_q8x8_q8x4, gemv_f32_q8x8_q8, sizeof(struct q8x8), 2, 8, data.q8x4[0], data.q8[t])
-TEST(gemm_f32_q4x8_q8x4, gemv_f32_q4x8_q8, sizeof(struct q4x8), 2, 8, data.q8x4[0], data.q8[t])
-TEST(gemm_f32_q4kx8_q8kx4, gemv_f32_q4kx8_q8k, sizeof(struct q4kx8), 2, 16, data.q8kx4[0],
+TEST(gemm_f32_q8x8_q8x4, gemv_f32_q8x8_q8, sizeof(struct block_q8x8), 2, 8, data.q8x4[0],
+     data.q8[t])
+TEST(gemm_f32_q4x8_q8x4, gemv_f32_q4x8_q8, sizeof(struct block_q4x8), 2, 8, data.q8x4[0],
+     data.q8[t])
+TEST(gemm_f32_q4kx8_q8kx4, gemv_f32_q4kx8_q8k, sizeof(struct block_q4kx8), 2, 16, data.q8kx4[0],
      data.q8k[t])
-TEST(gemm_f32_q6kx8_q8kx4, gemv_f32_q6kx8_q8k, sizeof(struct q6kx8), 2, 8, data.q8kx4[0],
+TEST(gemm_f32_q6kx8_q8kx4, gemv_f32_q6kx8_q8k, sizeof(struct block_q6kx8), 2, 8, data.q8kx4[0],
      data.q8k[t])
 
 int main(void)

@@ -72,8 +72,8 @@ static void pack_blocks(const uint8_t *blocks, size_t bytes, uint8_t *groups, si
     for (size_t i = 0; i < GROUPS * BLOCKS; i++) {
         const uint8_t *in[8];
         union { /* as aligned as the packer's buffer */
-            struct ingot_q4kx8 q4;
-            struct ingot_q6kx8 q6;
+            struct block_q4kx8 q4;
+            struct block_q6kx8 q6;
         } group;
 
         for (size_t r = 0; r < 8; r++) {
@@ -135,8 +135,8 @@ static void test_worked_example(void)
 {
     static uint8_t zero4[Q4K], zero6[Q6K], b4[Q4K], b6[Q6K];
     const uint8_t *in4[8] = { zero4, b4 }, *in6[8] = { zero6, b6 };
-    struct ingot_q4kx8 q4[4];
-    struct ingot_q6kx8 q6[4];
+    struct block_q4kx8 q4[4];
+    struct block_q6kx8 q6[4];
     const uint8_t *p4 = (const void *)q4, *p6 = (const void *)q6;
 
     b4[0] = 0x34, b4[1] = 0x12, b4[2] = 0x78, b4[3] = 0x16;

@@ -208,8 +208,8 @@ static void test_importance(quantize_block_fn *quantize, enum source_type type, 
 /* FORMAT.md's worked example: 10 rows of 40 columns, element (9, 37), and (9, 53) of Q4_0. */
 static void test_interleave(void)
 {
-    struct ingot_q8x8 q8[2][2];
-    struct ingot_q4x8 q4[2][2];
+    struct block_q8x8 q8[2][2];
+    struct block_q4x8 q4[2][2];
     uint8_t row8[16][2][34], row4[16][2][18];
     const uint8_t *bytes;
 

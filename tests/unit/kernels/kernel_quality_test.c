@@ -2,7 +2,8 @@
  * dequantizing the same weights and multiplying them by the same int8 activations is. */
 #include <math.h>
 
-#include "kernels/ref/blocks.h"
+#include "kernels/kernels.h"
+#include "kernels/ref/dot.h"
 #include "tests/unit/tap.h"
 
 enum { ROWS = 64, COLS = 1024, GROUPS = ROWS / 8 };
@@ -79,7 +80,7 @@ static void check(const char *type)
     {                                                                      \
         size_t n = sizeof data.activations[0].q;                           \
                                                                            \
-        fill_weights(sizeof(struct block), n_scales);                      \
+        fill_weights(sizeof(struct block_##block), n_scales);              \
         for (size_t r = 0; r < ROWS; r++) {                                \
             dequantize##_ref(data.w[r], data.weights, r, COLS);            \
         }                                                                  \

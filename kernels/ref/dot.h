@@ -1,56 +1,24 @@
-/* The weight layouts of flash_image/format.h once more, because kernels/ depends on nothing, and
- * the integer dot product of one row of each: what gemv and gemm have in common. */
-#ifndef INGOT_KERNELS_REF_BLOCKS_H
-#define INGOT_KERNELS_REF_BLOCKS_H
+/* The integer dot product of one row of each weight format: what gemv and gemm have in common. */
+#ifndef INGOT_KERNELS_REF_DOT_H
+#define INGOT_KERNELS_REF_DOT_H
 
-#include "kernels/kernels.h"
+#include "kernels/blocks.h"
 #include "kernels/ref/scalar.h"
-
-struct q8x8 {
-    uint16_t d[8];
-    int8_t q[256];
-};
-
-struct q4x8 {
-    uint16_t d[8];
-    uint8_t q[128];
-};
-
-struct q4kx8 {
-    uint16_t d[8];
-    uint16_t dmin[8];
-    uint8_t scales[8][8];
-    uint8_t mins[4][8];
-    uint8_t q[1024];
-};
-
-struct q6kx8 {
-    uint16_t d[8];
-    int8_t scales[16][8];
-    uint8_t low[1024];
-    uint8_t high[512];
-};
-
-/* Byte of row r, column c inside a run of chunks. */
-static inline size_t interleaved(size_t r, size_t c)
-{
-    return c / 4 * 32 + r * 4 + c % 4;
-}
 
 /* Column c (< 256) of row r of 4-bit values laid out as in the K formats. */
 static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
 {
-    uint8_t byte = q[c / 64 * 256 + interleaved(r, c % 32)];
+    uint8_t byte = q[c / 64 * 256 + block_place(r, c % 32)];
 
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
-static inline int32_t scale_q4k(const struct q4kx8 *w, size_t r, size_t j)
+static inline int32_t scale_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     return w->scales[j][r] & 63;
 }
 
-static inline int32_t min_q4k(const struct q4kx8 *w, size_t r, size_t j)
+static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     int32_t high = j < 4 ? w->mins[j % 4][r] & 15 : w->mins[j % 4][r] >> 4;
 
@@ -58,37 +26,40 @@ static inline int32_t min_q4k(const struct q4kx8 *w, size_t r, size_t j)
 }
 
 /* -32 .. 31 */
-static inline int32_t value_q6k(const struct q6kx8 *w, size_t r, size_t c)
+static inline int32_t value_q6k(const struct block_q6kx8 *w, size_t r, size_t c)
 {
-    uint8_t high = w->high[c / 128 * 256 + interleaved(r, c % 32)];
+    uint8_t high = w->high[c / 128 * 256 + block_place(r, c % 32)];
 
     return (nibble_k(w->low, r, c) | (high >> (c / 32 % 4 * 2) & 3) << 4) - 32;
 }
 
 /* The accumulator of row r of a group after this block. */
-static inline float add_q8(float acc, const struct q8x8 *w, const struct block_q8 *x, size_t r)
+static inline float add_q8(float acc, const struct block_q8x8 *w, const struct block_q8 *x,
+                           size_t r)
 {
     int32_t sum = 0;
 
     for (size_t c = 0; c < 32; c++) {
-        sum += w->q[interleaved(r, c)] * x->q[c];
+        sum += w->q[block_place(r, c)] * x->q[c];
     }
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-static inline float add_q4(float acc, const struct q4x8 *w, const struct block_q8 *x, size_t r)
+static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
+                           size_t r)
 {
     int32_t sum = -8 * x->sum;
 
     for (size_t c = 0; c < 16; c++) {
-        uint8_t byte = w->q[interleaved(r, c)];
+        uint8_t byte = w->q[block_place(r, c)];
 
         sum += (byte & 15) * x->q[c] + (byte >> 4) * x->q[c + 16];
     }
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-static inline float add_q4k(float acc, const struct q4kx8 *w, const struct block_q8k *x, size_t r)
+static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct block_q8k *x,
+                            size_t r)
 {
     int32_t sum = 0;
     int32_t min = 0;
@@ -106,7 +77,8 @@ static inline float add_q4k(float acc, const struct q4kx8 *w, const struct block
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
-static inline float add_q6k(float acc, const struct q6kx8 *w, const struct block_q8k *x, size_t r)
+static inline float add_q6k(float acc, const struct block_q6kx8 *w, const struct block_q8k *x,
+                            size_t r)
 {
     int32_t sum = 0;
 

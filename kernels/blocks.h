@@ -1,0 +1,206 @@
+/* The memory layouts that kernels take, each defined once: weights, activations, the sizes of a
+ * gemm, rows of scores. Assembly reads the numbers, C the structs; each struct is held against its
+ * numbers beneath it. flash_image/format.h puts the same weights into files, so their layouts
+ * change with the version of the format only. Little-endian. */
+#ifndef INGOT_KERNELS_BLOCKS_H
+#define INGOT_KERNELS_BLOCKS_H
+
+/* Columns of a block: of the plain formats (Q8_0, Q4_0), of the K formats (Q4_K, Q6_K). */
+#define COLS_LOG2 5
+#define COLS_K_LOG2 8
+#define BLOCK_COLS (1 << COLS_LOG2)
+#define BLOCK_K_COLS (1 << COLS_K_LOG2)
+
+/* Weights: the blocks of GROUP_ROWS rows lie in one group, CHUNK_COLS columns of each row in
+ * turn. */
+#define GROUP_ROWS 8
+#define CHUNK_COLS 4
+
+/* Weights: struct block_q8x8, block_q4x8, block_q4kx8, block_q6kx8. The fp16 scales come first. */
+#define Q8X8_BYTES 272
+#define Q4X8_BYTES 144
+#define QUANTS 16 /* of both */
+#define Q4K_BYTES 1152
+#define Q4K_DMIN 16
+#define Q4K_SCALES 32
+#define Q4K_MINS 96
+#define Q4K_QUANTS 128
+#define Q6K_BYTES 1680
+#define Q6K_SCALES 16
+#define Q6K_LOW 144
+#define Q6K_HIGH 1168
+
+/* Activations: struct block_q8, block_q8x4, block_q8k, block_q8kx4. The int8 come first. */
+#define Q8_BYTES 40
+#define Q8_SCALE 32
+#define Q8_SUM 36
+#define Q8X4_BYTES 160
+#define Q8X4_SCALE 128
+#define Q8X4_SUM 144
+#define Q8K_BYTES 304
+#define Q8K_SUM 256
+#define Q8K_SCALE 288
+#define Q8KX4_BYTES 1168
+#define Q8KX4_SUM 1024
+#define Q8KX4_SCALE 1152
+
+/* struct gemm_shape */
+#define SHAPE_BYTES 40
+#define SHAPE_ROWS 0
+#define SHAPE_COLS 8
+#define SHAPE_TOKENS 16
+#define SHAPE_Y_STRIDE 24
+#define SHAPE_X_STRIDE 32
+
+/* Positions of a tile of the cache. Tiles are aligned at position 0: part of the contract. */
+#define KV_TILE 64
+
+/* struct score_row */
+#define SCORE_ROW_BYTES 320
+#define SCORE_ROW_MAX 256
+#define SCORE_ROW_SUM 260
+#define SCORE_ROW_FACTOR 264
+
+#ifndef __ASSEMBLER__
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAYOUT_BYTES(type, bytes) \
+    static_assert(sizeof(struct type) == (bytes), "assembly and files rely on it")
+#define LAYOUT_AT(type, member, at) \
+    static_assert(offsetof(struct type, member) == (at), "assembly and files rely on it")
+
+/* ---- weights: one block of eight rows -------------------------------------------------------- */
+
+/* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)]. */
+struct block_q8x8 {
+    uint16_t d[GROUP_ROWS]; /* fp16, finite, as every scale of weights */
+    int8_t q[GROUP_ROWS * BLOCK_COLS];
+};
+LAYOUT_BYTES(block_q8x8, Q8X8_BYTES);
+LAYOUT_AT(block_q8x8, q, QUANTS);
+
+/* Q4_0, 32 columns. value (r, c) = d[r] * (nibble - 8). The nibble of column c < 16 is the low one
+ * of q[block_place(r, c)], that of column c + 16 the high one of the same byte. */
+struct block_q4x8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_q4x8, Q4X8_BYTES);
+LAYOUT_AT(block_q4x8, q, QUANTS);
+
+/* Q4_K, 256 columns in 8 sub-blocks of 32. value = d * scale * nibble - dmin * min.
+ * Sub-block j of row r has scale = scales[j][r] & 63 and a min of 6 bits: the low 2 are
+ * scales[j][r] >> 6, the high 4 the low (j < 4) or high (j >= 4) nibble of mins[j % 4][r].
+ * The nibble of (r, c) lies in q[c / 64 * 256 + block_place(r, c % 32)]: the low one for
+ * c % 64 < 32, else the high one. */
+struct block_q4kx8 {
+    uint16_t d[GROUP_ROWS];
+    uint16_t dmin[GROUP_ROWS];
+    uint8_t scales[8][GROUP_ROWS];
+    uint8_t mins[4][GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 2];
+};
+LAYOUT_BYTES(block_q4kx8, Q4K_BYTES);
+LAYOUT_AT(block_q4kx8, dmin, Q4K_DMIN);
+LAYOUT_AT(block_q4kx8, scales, Q4K_SCALES);
+LAYOUT_AT(block_q4kx8, mins, Q4K_MINS);
+LAYOUT_AT(block_q4kx8, q, Q4K_QUANTS);
+
+/* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32).
+ * The low 4 bits of q lie in low[] as the nibbles of block_q4kx8 do. The high 2 are
+ * high[c / 128 * 256 + block_place(r, c % 32)] >> 2 * (c / 32 % 4) & 3. */
+struct block_q6kx8 {
+    uint16_t d[GROUP_ROWS];
+    int8_t scales[16][GROUP_ROWS];
+    uint8_t low[GROUP_ROWS * BLOCK_K_COLS / 2];
+    uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 4];
+};
+LAYOUT_BYTES(block_q6kx8, Q6K_BYTES);
+LAYOUT_AT(block_q6kx8, scales, Q6K_SCALES);
+LAYOUT_AT(block_q6kx8, low, Q6K_LOW);
+LAYOUT_AT(block_q6kx8, high, Q6K_HIGH);
+
+/* Byte of row r, column c inside a run of chunks. */
+static inline size_t block_place(size_t r, size_t c)
+{
+    return c / CHUNK_COLS * (GROUP_ROWS * CHUNK_COLS) + r * CHUNK_COLS + c % CHUNK_COLS;
+}
+
+/* ---- activations ------------------------------------------------------------------------------ */
+
+/* 32 columns of one token ... */
+struct block_q8 {
+    int8_t q[BLOCK_COLS];
+    float d;     /* x ~ d * q */
+    int32_t sum; /* of q[] */
+};
+LAYOUT_BYTES(block_q8, Q8_BYTES);
+LAYOUT_AT(block_q8, d, Q8_SCALE);
+LAYOUT_AT(block_q8, sum, Q8_SUM);
+
+/* ... of four tokens, interleaved like the weights: column c of token t is q[c/4][t][c%4]. */
+struct block_q8x4 {
+    int8_t q[BLOCK_COLS / CHUNK_COLS][4][CHUNK_COLS];
+    float d[4];
+    int32_t sum[4];
+};
+LAYOUT_BYTES(block_q8x4, Q8X4_BYTES);
+LAYOUT_AT(block_q8x4, d, Q8X4_SCALE);
+LAYOUT_AT(block_q8x4, sum, Q8X4_SUM);
+
+/* 256 columns of one token, for the K formats ... */
+struct block_q8k {
+    int8_t q[BLOCK_K_COLS];
+    int16_t sum[16]; /* of each 16 of q[] */
+    float d;         /* x ~ d * q */
+    float reserved[3];
+};
+LAYOUT_BYTES(block_q8k, Q8K_BYTES);
+LAYOUT_AT(block_q8k, sum, Q8K_SUM);
+LAYOUT_AT(block_q8k, d, Q8K_SCALE);
+
+/* ... and of four. */
+struct block_q8kx4 {
+    int8_t q[BLOCK_K_COLS / CHUNK_COLS][4][CHUNK_COLS]; /* [column / 4][token][column % 4] */
+    int16_t sum[16][4];                                 /* [column / 16][token] */
+    float d[4];
+};
+LAYOUT_BYTES(block_q8kx4, Q8KX4_BYTES);
+LAYOUT_AT(block_q8kx4, sum, Q8KX4_SUM);
+LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
+
+/* ---- what else assembly reads ----------------------------------------------------------------- */
+
+/* The sizes of a gemm. Row t of y starts at y + t * y_stride. */
+struct gemm_shape {
+    size_t rows;     /* of W, and columns of y */
+    size_t cols;     /* of W and x */
+    size_t n_tokens; /* rows of x and y */
+    size_t y_stride; /* floats, >= rows */
+    size_t x_stride; /* floats, >= cols: of f32 activations only */
+};
+LAYOUT_BYTES(gemm_shape, SHAPE_BYTES);
+LAYOUT_AT(gemm_shape, rows, SHAPE_ROWS);
+LAYOUT_AT(gemm_shape, cols, SHAPE_COLS);
+LAYOUT_AT(gemm_shape, n_tokens, SHAPE_TOKENS);
+LAYOUT_AT(gemm_shape, y_stride, SHAPE_Y_STRIDE);
+LAYOUT_AT(gemm_shape, x_stride, SHAPE_X_STRIDE);
+
+/* One query's scores over a tile of the cache, and its online softmax so far. */
+struct score_row {
+    float s[KV_TILE];
+    float max;    /* of all scores so far; -INFINITY before the first tile */
+    float sum;    /* of exp(score - max) so far; 0 before */
+    float factor; /* what this tile does to what was accumulated before: exp(old max - max) */
+    float reserved[13];
+};
+LAYOUT_BYTES(score_row, SCORE_ROW_BYTES);
+LAYOUT_AT(score_row, max, SCORE_ROW_MAX);
+LAYOUT_AT(score_row, sum, SCORE_ROW_SUM);
+LAYOUT_AT(score_row, factor, SCORE_ROW_FACTOR);
+
+#endif
+#endif
