@@ -25,6 +25,8 @@ ALLOWED = {
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
 RUNTIME = ["base", "text", "console", "storage", "image", "tokenizer", "compute", "stream", "model", "chat"]
 SAME_FLOOR = {"engine": "model", "session": "model", "app": "model"}  # until they stand apart
+# The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
+FLASH_IMAGE = ["source", "quantize", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack"]
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
 FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "zbc"}
@@ -47,14 +49,18 @@ def allowed(room, target):
     return "ground" in may and target in GROUND
 
 
+def floor_of(floors, folder):
+    return next((i for i, f in enumerate(floors) if folder == f or (isinstance(f, set) and folder in f)), -1)
+
+
 def points_up(path, target):
-    """Whether a file of runtime/ includes one of a folder above its own."""
-    folders = [p.split("/")[1] if p.count("/") == 2 else "" for p in (path, target)]
-    if not (path.startswith("runtime/") and target.startswith("runtime/")):
+    """Whether a file of runtime/ or flash_image/ includes one of a folder above its own, or beside it."""
+    rooms, folders = zip(*(p.split("/")[:2] if p.count("/") == 2 else ("", "") for p in (path, target)))
+    if rooms[0] != rooms[1] or rooms[0] not in ("runtime", "flash_image"):
         return False
     folders = [SAME_FLOOR.get(f, f) for f in folders]
-    floors = [RUNTIME.index(f) if f in RUNTIME else -1 for f in folders]
-    return floors[1] > floors[0]
+    mine, its = (floor_of(RUNTIME if rooms[0] == "runtime" else FLASH_IMAGE, f) for f in folders)
+    return its > mine or (its == mine and folders[0] != folders[1])
 
 
 def sources():

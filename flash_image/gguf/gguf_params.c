@@ -1,7 +1,8 @@
 /* What a GGUF says of a model's parameters, and its family of what the file leaves unsaid. */
 #include <math.h>
 
-#include "flash_image/gguf/gguf.h"
+#include "flash_image/gguf/gguf_private.h"
+#include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/rope_factors.h"
 #include "runtime/image/image.h"
 

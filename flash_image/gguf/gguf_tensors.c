@@ -1,5 +1,5 @@
 /* The tensor table of a GGUF: names to slots, and every byte of data inside the file. */
-#include "flash_image/gguf/gguf.h"
+#include "flash_image/gguf/gguf_private.h"
 #include "runtime/image/image.h"
 
 enum { DEFAULT_ALIGNMENT = 32 };

@@ -1,5 +1,5 @@
 /* The tokenizer of a GGUF: SentencePiece ("llama") and byte-level BPE ("gpt2"). */
-#include "flash_image/gguf/gguf.h"
+#include "flash_image/gguf/gguf_private.h"
 #include "flash_image/source/pre_tokenizer.h"
 
 enum { MAX_TOKEN_BYTES = 65536, MAX_MERGES = 4 * INGOT_MAX_VOCAB };

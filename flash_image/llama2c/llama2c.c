@@ -2,9 +2,7 @@
  * a negative vocabulary when the classifier is a matrix of its own; versions 1 (float) and 2
  * (int8 in groups) have a magic and a header of 256 bytes, norms first. Sizes are exact: version
  * 0 has nothing else that would tell it from any other file. */
-#include <string.h>
-
-#include "flash_image/source/source.h"
+#include "flash_image/llama2c/llama2c.h"
 
 enum {
     MAGIC = 0x616b3432,         /* "ak42" */

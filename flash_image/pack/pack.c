@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flash_image/gguf/gguf.h"
 #include "flash_image/hf/hf.h"
+#include "flash_image/llama2c/llama2c.h"
 #include "flash_image/source/map_file.h"
 #include "flash_image/pack/pack_write.h"
 #include "flash_image/source/source.h"
@@ -269,7 +271,7 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
 
     *section = NULL;
     if (e == ERR_OK) {
-        e = tokenizer_measure(j.source, &size);
+        e = tokenizer_section_measure(j.source, &size);
         if (e != ERR_OK) {
             snprintf(problem, problem_bytes, "%s", j.source->problem);
         }
@@ -283,7 +285,7 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
     }
     if (e == ERR_OK) {
         *vocab = size.n_tokens;
-        e = tokenizer_build(j.source, &size, *section, bytes);
+        e = tokenizer_section_build(j.source, &size, *section, bytes);
         e = e == ERR_OK ? pack_chat(j.source, o, *section, chat, &chat_bytes) : e;
         if (e != ERR_OK) {
             snprintf(problem, problem_bytes, "%s", j.source->problem);

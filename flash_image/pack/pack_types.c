@@ -4,8 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "flash_image/source/map_file.h"
 #include "flash_image/quantize/rows.h"
+#include "flash_image/quantize/source_rows.h"
+#include "flash_image/source/map_file.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 

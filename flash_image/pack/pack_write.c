@@ -271,7 +271,7 @@ static enum err lay_out(struct writer *w)
     size_t chat_bytes;
     uint8_t *tokenizer;
     uint64_t tokenizer_bytes;
-    enum err e = tokenizer_measure(w->s, &size);
+    enum err e = tokenizer_section_measure(w->s, &size);
 
     if (e == ERR_OK && size.n_tokens != w->s->params.vocab) {
         e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u tokens, the model %u",
@@ -287,7 +287,7 @@ static enum err lay_out(struct writer *w)
     w->header->version = INGOT_VERSION;
     w->header->params = w->s->params;
     set_name(w->s, w->header->name);
-    e = tokenizer_build(w->s, &size, tokenizer, &tokenizer_bytes);
+    e = tokenizer_section_build(w->s, &size, tokenizer, &tokenizer_bytes);
     if (e == ERR_OK) {
         e = pack_chat(w->s, w->options, tokenizer, chat, &chat_bytes);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flash_image/pack/pack.h"
+#include "flash_image/quantize/synthetic_rows.h"
 #include "flash_image/source/source.h"
 #include "runtime/image/image.h"
 
@@ -28,40 +29,6 @@ static const struct shape {
     /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
     { "4g", 2048, 5632, 91, 32, 4, 16048, 2048, 1, true },
 };
-
-/* splitmix64: a good number from any counter, so that rows need no common state. */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* Where the data of made-up tensors seems to lie: told apart by address. */
-static const uint8_t dense_data, sparse_data;
-
-void synth_read_row(const struct source_tensor *t, uint32_t row, float *out)
-{
-    bool norm = t->rows == 1;
-    /* Uniform on (-s, s), s = sqrt(3 / cols): products of a unit vector keep unit variance. */
-    float inverse = 3.0f / (float)t->cols;
-    float scale = 1.0f;
-
-    if (t->data == &sparse_data && row >= INGOT_INTERLEAVE) {
-        memset(out, 0, t->cols * sizeof *out);
-        return;
-    }
-    for (int i = 0; i < 40; i++) { /* Newton's square root: no libm, same bits everywhere */
-        scale = 0.5f * (scale + inverse / scale);
-    }
-    for (uint32_t c = 0; c < t->cols; c++) {
-        uint64_t bits = mix(mix((uint64_t)t->group << 32 | row) + c);
-        float unit = (float)((int64_t)(bits >> 40) - 0x800000) * 0x1p-23f;
-
-        out[c] = norm ? 1.0f + 0.1f * unit : scale * unit;
-    }
-}
 
 /* ---- the vocabulary, in GGUF's layout -------------------------------------------------------- */
 
@@ -182,9 +149,9 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
 {
     struct source_tensor *t = source_tensor(s, role, layer);
 
-    t->data = sparse && layer != INGOT_NO_LAYER ? &sparse_data : &dense_data;
+    t->data = synthetic_data(sparse && layer != INGOT_NO_LAYER);
     t->type = SOURCE_SYNTH;
-    t->group = (uint32_t)mix(mix((uint64_t)seed << 32 | role) + layer);
+    t->group = (uint32_t)synthetic_mix(synthetic_mix((uint64_t)seed << 32 | role) + layer);
     image_role_shape(&s->params, role, &t->rows, &t->cols);
 }
 

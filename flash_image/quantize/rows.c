@@ -7,6 +7,7 @@
 #include "flash_image/quantize/least_squares.h"
 #include "flash_image/quantize/quantize.h"
 #include "flash_image/quantize/requantize.h"
+#include "flash_image/quantize/source_rows.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 

@@ -1,6 +1,6 @@
-/* A model file of another format, parsed and found in bounds, still lying in memory: what the
- * GGUF and llama2.c readers give and the packer takes. Nothing is copied or allocated: tensors
- * and vocabulary point into the file. */
+/* A model of another format, parsed and found in bounds, in memory: the readers (gguf/, hf/,
+ * llama2c/) fill it and the packer takes it. Nothing is copied or allocated: tensors and
+ * vocabulary point into the file. */
 #ifndef INGOT_FLASH_IMAGE_SOURCE_H
 #define INGOT_FLASH_IMAGE_SOURCE_H
 
@@ -18,7 +18,7 @@ enum {
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
-enum source_type { /* the blocks from Q8_0 to IQ4_XS are GGML's: dequantize.c */
+enum source_type { /* the blocks from Q8_0 to IQ4_XS are GGML's: quantize/dequantize.c */
                    SOURCE_F32,
                    SOURCE_F16,
                    SOURCE_BF16,
@@ -35,7 +35,7 @@ enum source_type { /* the blocks from Q8_0 to IQ4_XS are GGML's: dequantize.c */
                    SOURCE_IQ4_NL,
                    SOURCE_IQ4_XS,
                    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
-                   SOURCE_SYNTH, /* made up as it is read: synth.c; `group` is the seed, data any address */
+                   SOURCE_SYNTH, /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
 };
 
 struct source_tensor {
@@ -148,25 +148,6 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
  * has an empty right one. */
 bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
                        struct source_merge *m);
-
-/* Row `row` of t as floats to out (t->cols). source_read_plain: one element of F32, F16, BF16. */
-float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
-void source_read_row(const struct source_tensor *t, uint32_t row, float *out);
-
-/* Row `row` of a SOURCE_SYNTH tensor: equal seeds and shapes give equal rows. */
-void synth_read_row(const struct source_tensor *t, uint32_t row, float *out);
-
-/* Parse the file's bytes bytes at data into *s, whose path is set and whose rest is zero.
- * vocab_only: stop when the vocabulary is known.
- * Errors: ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->problem says what. */
-bool gguf_is(const uint8_t *data, size_t bytes);
-enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
-enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes);
-
-/* The llama2.c tokenizer file of bytes bytes at data for a model of n_tokens tokens; path is for
- * sentences. Errors: ERR_BAD_TOKENIZER. */
-enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *data, size_t bytes,
-                             uint32_t n_tokens);
 
 /* Little-endian, any alignment. */
 static inline uint32_t load_u32(const uint8_t *p)

@@ -1,10 +1,13 @@
-/* What the two halves of the tokenizer section's builder share; nobody else includes it. */
+/* What the parts of the tokenizer section's builder share; nobody else includes it. */
 #ifndef INGOT_FLASH_IMAGE_TOKENIZER_BUILD_H
 #define INGOT_FLASH_IMAGE_TOKENIZER_BUILD_H
 
 #include "flash_image/source/source.h"
 
-enum { TOKENIZER_MOST_TOKEN_BYTES = 65536 };
+enum {
+    TOKENIZER_MOST_TOKEN_BYTES = 65536,
+    TOKENIZER_LITERAL = 128, /* a type's bit while the section is built: out of reach of merges */
+};
 
 /* The arrays of the section under construction. */
 struct tokenizer_build {
@@ -23,6 +26,10 @@ struct tokenizer_build {
  * is no such spelling and was taken as it is. */
 uint32_t tokenizer_spell(enum ingot_tokenizer_kind kind, const uint8_t *text, uint32_t bytes,
                          uint8_t *out, bool *literal);
+
+/* The ids of tokens that text may form into sorted[] and head->n_sorted, by text; of equal texts
+ * one. The tokens are filled; TOKENIZER_LITERAL goes from their types. */
+void tokenizer_fill_sorted(struct tokenizer_build *b);
 
 /* The id in sorted[] of a text, or INGOT_NO_TOKEN. */
 uint32_t tokenizer_find(const struct tokenizer_build *b, const uint8_t *text, uint32_t bytes);

@@ -1,16 +1,11 @@
 #include "flash_image/tokenizer/tokenizer_section.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/tokenizer/tokenizer_build.h"
 #include "kernels/ref/scalar.h"
-#include "runtime/text/utf8.h"
 
-enum {
-    MOST_TEXT_BYTES = 1 << 28,
-    LITERAL = 128, /* a type's bit while the section is built: out of reach of merges */
-};
+enum { MOST_TEXT_BYTES = 1 << 28 };
 
 static uint64_t round_up4(uint64_t n)
 {
@@ -23,72 +18,7 @@ static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
     return v->kind == 0 ? INGOT_TOKENIZER_SPM : v->kind;
 }
 
-/* ---- spelling -------------------------------------------------------------------------------- */
-
-/* GPT-2 writes a byte as the character of its number where that is printable, else as one of the
- * characters from U+0100 on, in order. The byte, or -1. */
-static int byte_of_character(uint32_t code)
-{
-    if ((code >= 0x21 && code <= 0x7e) || (code >= 0xa1 && code <= 0xff && code != 0xad)) {
-        return (int)code;
-    }
-    if (code < 0x100 || code > 0x143) {
-        return -1;
-    }
-    code -= 0x100;
-    return code <= 0x20 ? (int)code : code == 0x43 ? 0xad : (int)(code - 0x21 + 0x7f);
-}
-
-static bool spell_bytes(const uint8_t *text, uint32_t bytes, uint8_t *out, uint32_t *n)
-{
-    *n = 0;
-    for (uint32_t i = 0; i < bytes; (*n)++) {
-        int length = utf8_check(text + i, bytes - i);
-        int byte = length > 0 ? byte_of_character(utf8_decode(text + i, length)) : -1;
-
-        if (byte < 0) {
-            return false;
-        }
-        out[*n] = (uint8_t)byte;
-        i += (uint32_t)length;
-    }
-    return true;
-}
-
-static bool is_escaped_space(const uint8_t *p, size_t left)
-{
-    return left >= 3 && p[0] == 0xe2 && p[1] == 0x96 && p[2] == 0x81; /* U+2581 */
-}
-
-static uint32_t spell_spaces(const uint8_t *text, uint32_t bytes, uint8_t *out)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < bytes; n++) {
-        bool space = is_escaped_space(text + i, bytes - i);
-
-        out[n] = space ? (uint8_t)' ' : text[i];
-        i += space ? 3 : 1;
-    }
-    return n;
-}
-
-uint32_t tokenizer_spell(enum ingot_tokenizer_kind kind, const uint8_t *text, uint32_t bytes,
-                         uint8_t *out, bool *literal)
-{
-    uint32_t n;
-
-    *literal = false;
-    if (kind != INGOT_TOKENIZER_BPE) {
-        return spell_spaces(text, bytes, out);
-    }
-    if (spell_bytes(text, bytes, out, &n)) {
-        return n;
-    }
-    *literal = true;
-    memcpy(out, text, bytes);
-    return bytes;
-}
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Copy a token's text as it prints; those of byte and control tokens are names, and BPE's tokens
  * that were added to the vocabulary are literal. */
@@ -194,7 +124,7 @@ static enum err check_token(struct source *s, const struct source_token *t, uint
     return ERR_OK;
 }
 
-enum err tokenizer_measure(struct source *s, struct tokenizer_size *size)
+enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size)
 {
     struct source_cursor c = { NULL, 0 };
     struct source_token t;
@@ -247,7 +177,7 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
             b->scores[id] = t.score;
         }
         b->text_offsets[id] = at;
-        b->types[id] = (uint8_t)(type | strips(&t, type) | (literal ? LITERAL : 0));
+        b->types[id] = (uint8_t)(type | strips(&t, type) | (literal ? TOKENIZER_LITERAL : 0));
         if (byte >= 0 && b->byte_tokens[byte] == INGOT_NO_TOKEN) {
             b->byte_tokens[byte] = id;
         }
@@ -260,83 +190,6 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
     b->head->text_bytes = at;
     b->head->sorted = b->head->text + (uint32_t)round_up4(at);
     b->sorted = (void *)(b->section + b->head->sorted);
-}
-
-/* By bytes, a prefix first. */
-static int compare_bytes(const uint8_t *a, uint32_t na, const uint8_t *b, uint32_t nb)
-{
-    int order = memcmp(a, b, na < nb ? na : nb);
-
-    return order != 0 ? order : (na > nb) - (na < nb);
-}
-
-static int compare_texts(const struct tokenizer_build *b, uint32_t a_id, uint32_t b_id)
-{
-    return compare_bytes(b->text + b->text_offsets[a_id],
-                         b->text_offsets[a_id + 1] - b->text_offsets[a_id],
-                         b->text + b->text_offsets[b_id],
-                         b->text_offsets[b_id + 1] - b->text_offsets[b_id]);
-}
-
-/* Of equal texts the one that is matched anywhere first, then the lowest id: one order. */
-static int compare_ids(const void *a, const void *b, void *context)
-{
-    const struct tokenizer_build *build = context;
-    uint32_t a_id = *(const uint32_t *)a;
-    uint32_t b_id = *(const uint32_t *)b;
-    int order = compare_texts(build, a_id, b_id);
-    bool a_user = (build->types[a_id] & INGOT_TOKEN_TYPE) == INGOT_TOKEN_USER;
-    bool b_user = (build->types[b_id] & INGOT_TOKEN_TYPE) == INGOT_TOKEN_USER;
-
-    if (order != 0 || a_user != b_user) {
-        return order != 0 ? order : a_user ? -1 : 1;
-    }
-    return (a_id > b_id) - (a_id < b_id);
-}
-
-static void fill_sorted(struct tokenizer_build *b)
-{
-    uint32_t n = 0;
-    uint32_t kept = 0;
-
-    for (uint32_t id = 0; id < b->head->n_tokens; id++) {
-        uint32_t type = b->types[id] & INGOT_TOKEN_TYPE;
-        bool matched = (type == INGOT_TOKEN_NORMAL || type == INGOT_TOKEN_USER) &&
-                       !(b->types[id] & LITERAL);
-
-        b->types[id] &= (uint8_t)~LITERAL;
-        if (matched && b->text_offsets[id] != b->text_offsets[id + 1]) {
-            b->sorted[n++] = id;
-        }
-    }
-    qsort_r(b->sorted, n, sizeof b->sorted[0], compare_ids, b);
-    for (uint32_t i = 0; i < n; i++) {
-        if (kept == 0 || compare_texts(b, b->sorted[kept - 1], b->sorted[i]) != 0) {
-            b->sorted[kept++] = b->sorted[i];
-        }
-    }
-    memset(b->sorted + kept, 0, (n - kept) * sizeof b->sorted[0]);
-    b->head->n_sorted = kept;
-}
-
-uint32_t tokenizer_find(const struct tokenizer_build *b, const uint8_t *text, uint32_t bytes)
-{
-    uint32_t low = 0;
-    uint32_t high = b->head->n_sorted;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        uint32_t id = b->sorted[middle];
-        int order = compare_bytes(b->text + b->text_offsets[id],
-                                  b->text_offsets[id + 1] - b->text_offsets[id], text, bytes);
-
-        if (order == 0) {
-            return id;
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return INGOT_NO_TOKEN;
 }
 
 /* Offsets of the arrays whose sizes are known; sorted comes after the text, then the merges. */
@@ -369,15 +222,15 @@ static void lay_out(const struct source_vocab *v, const struct tokenizer_size *s
     b->text = b->section + h->text;
 }
 
-enum err tokenizer_build(struct source *s, const struct tokenizer_size *size, uint8_t *section,
-                         uint64_t *bytes)
+enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *size,
+                                 uint8_t *section, uint64_t *bytes)
 {
     struct tokenizer_build b = { .section = section, .head = (void *)section };
 
     lay_out(&s->vocab, size, &b);
     memset(b.byte_tokens, 0xff, 4 * 256);
     fill_tokens(s, &b);
-    fill_sorted(&b);
+    tokenizer_fill_sorted(&b);
     *bytes = b.head->sorted + 4 * (uint64_t)b.head->n_sorted;
     return b.head->kind == INGOT_TOKENIZER_SPM
                ? ERR_OK

@@ -11,11 +11,11 @@ struct tokenizer_size {
 };
 
 /* Measure, and check texts, scores and types. ERR_BAD_TOKENIZER. */
-enum err tokenizer_measure(struct source *s, struct tokenizer_size *size);
+enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size);
 
 /* Build the section in section (size->bytes, zero, 8-byte aligned); *bytes: its exact size. The
- * vocabulary has passed tokenizer_measure. Errors: ERR_BAD_TOKENIZER (a merge of no tokens). */
-enum err tokenizer_build(struct source *s, const struct tokenizer_size *size, uint8_t *section,
-                         uint64_t *bytes);
+ * vocabulary has passed tokenizer_section_measure. Errors: ERR_BAD_TOKENIZER (a merge of no tokens). */
+enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *size,
+                                 uint8_t *section, uint64_t *bytes);
 
 #endif

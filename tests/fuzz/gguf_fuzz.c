@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "flash_image/chat/chat_template.h"
+#include "flash_image/gguf/gguf.h"
 #include "flash_image/quantize/rows.h"
+#include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/source.h"
 #include "flash_image/tokenizer/tokenizer_section.h"
 #include "runtime/image/image.h"
@@ -92,14 +94,14 @@ static void use_vocab(void)
     uint64_t bytes;
     uint8_t *section;
 
-    if (tokenizer_measure(&source, &size) != ERR_OK) {
+    if (tokenizer_section_measure(&source, &size) != ERR_OK) {
         return;
     }
     section = calloc(1, (size_t)size.bytes);
     if (section == NULL) {
         return;
     }
-    if (tokenizer_build(&source, &size, section, &bytes) == ERR_OK) {
+    if (tokenizer_section_build(&source, &size, section, &bytes) == ERR_OK) {
         must(bytes <= size.bytes);
         use_section(section, bytes);
     } else {

@@ -23,7 +23,7 @@ static void demand_sentence(enum err e)
 static void build(void)
 {
     struct tokenizer_size size;
-    enum err e = tokenizer_measure(&source, &size);
+    enum err e = tokenizer_section_measure(&source, &size);
     uint8_t *section = e == ERR_OK ? calloc(1, (size_t)size.bytes) : NULL;
     uint64_t bytes;
     struct image img;
@@ -32,7 +32,7 @@ static void build(void)
     if (section == NULL) {
         return;
     }
-    e = tokenizer_build(&source, &size, section, &bytes);
+    e = tokenizer_section_build(&source, &size, section, &bytes);
     demand_sentence(e);
     if (e == ERR_OK && (bytes > size.bytes ||
                         image_check_tokenizer(&img, section, bytes, size.n_tokens) != ERR_OK)) {

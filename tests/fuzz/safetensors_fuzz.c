@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flash_image/hf/hf_tensors.h"
+#include "flash_image/quantize/source_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/gguf/gguf.h"
 #include "flash_image/source/source.h"
 #include "flash_image/tokenizer/tokenizer_section.h"
 #include "runtime/image/image.h"
@@ -77,12 +78,12 @@ static void use_vocab(const uint8_t *data, size_t size)
     uint8_t *section;
     size_t length = size < MOST_TEXT ? size : MOST_TEXT;
 
-    if (tokenizer_measure(&source, &measure) != ERR_OK) {
+    if (tokenizer_section_measure(&source, &measure) != ERR_OK) {
         return;
     }
     section = calloc(1, (size_t)measure.bytes);
     must(section != NULL);
-    if (tokenizer_build(&source, &measure, section, &bytes) == ERR_OK) {
+    if (tokenizer_section_build(&source, &measure, section, &bytes) == ERR_OK) {
         must(bytes <= measure.bytes);
         must(image_check_tokenizer(&image, section, bytes, source.vocab.n_tokens) == ERR_OK);
         tokenizer_open(&t, section);

@@ -1,5 +1,6 @@
 /* GGUF: a small file written here packs as it should, and every change that the packer does not
  * know, every cut and every absurd number is refused by a sentence. */
+#include "flash_image/gguf/gguf.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"

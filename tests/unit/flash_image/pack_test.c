@@ -3,8 +3,11 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "flash_image/gguf/gguf.h"
+#include "flash_image/llama2c/llama2c.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
+#include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/source.h"
 #include "kernels/kernels.h"
 #include "tests/unit/model_files.h"

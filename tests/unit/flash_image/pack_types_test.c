@@ -3,6 +3,7 @@
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/pack/pack_types.h"
+#include "flash_image/quantize/source_rows.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
 

@@ -5,6 +5,7 @@
 #include "flash_image/format.h"
 #include "flash_image/quantize/least_squares.h"
 #include "flash_image/quantize/quantize.h"
+#include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/source.h"
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"

@@ -66,10 +66,11 @@ static inline uint8_t *listed_section(uint64_t *bytes)
     struct tokenizer_size size;
     uint8_t *section = NULL;
 
-    if (tokenizer_measure(&listed.source, &size) == ERR_OK) {
+    if (tokenizer_section_measure(&listed.source, &size) == ERR_OK) {
         section = calloc(1, (size_t)size.bytes);
     }
-    if (section != NULL && tokenizer_build(&listed.source, &size, section, bytes) != ERR_OK) {
+    if (section != NULL &&
+        tokenizer_section_build(&listed.source, &size, section, bytes) != ERR_OK) {
         free(section);
         section = NULL;
     }

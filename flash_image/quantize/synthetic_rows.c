@@ -1,0 +1,41 @@
+#include "flash_image/quantize/synthetic_rows.h"
+
+#include <string.h>
+
+uint64_t synthetic_mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Where the data of made-up tensors seems to lie: told apart by address. */
+static const uint8_t dense_data, sparse_data;
+
+const uint8_t *synthetic_data(bool sparse)
+{
+    return sparse ? &sparse_data : &dense_data;
+}
+
+void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
+{
+    bool norm = t->rows == 1;
+    /* Uniform on (-s, s), s = sqrt(3 / cols): products of a unit vector keep unit variance. */
+    float inverse = 3.0f / (float)t->cols;
+    float scale = 1.0f;
+
+    if (t->data == &sparse_data && row >= INGOT_INTERLEAVE) {
+        memset(out, 0, t->cols * sizeof *out);
+        return;
+    }
+    for (int i = 0; i < 40; i++) { /* Newton's square root: no libm, same bits everywhere */
+        scale = 0.5f * (scale + inverse / scale);
+    }
+    for (uint32_t c = 0; c < t->cols; c++) {
+        uint64_t bits = synthetic_mix(synthetic_mix((uint64_t)t->group << 32 | row) + c);
+        float unit = (float)((int64_t)(bits >> 40) - 0x800000) * 0x1p-23f;
+
+        out[c] = norm ? 1.0f + 0.1f * unit : scale * unit;
+    }
+}

@@ -1,0 +1,16 @@
+/* Made-up weights: rows of random numbers that no file holds (SOURCE_SYNTH). */
+#ifndef INGOT_FLASH_IMAGE_SYNTHETIC_ROWS_H
+#define INGOT_FLASH_IMAGE_SYNTHETIC_ROWS_H
+
+#include "flash_image/source/source.h"
+
+/* splitmix64: a good number from any counter, so that rows need no common state. */
+uint64_t synthetic_mix(uint64_t x);
+
+/* What source_tensor.data of a made-up tensor is. sparse: all rows but the first group are 0. */
+const uint8_t *synthetic_data(bool sparse);
+
+/* Row `row` of a SOURCE_SYNTH tensor to out (t->cols): equal seeds and shapes give equal rows. */
+void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out);
+
+#endif
