@@ -12,14 +12,15 @@
 
 enum {
     INGOT_VERSION = 2,
-    INGOT_PAGE = 4096,             /* header size, and alignment of sections and extents */
-    INGOT_TENSOR_ALIGN = 64,       /* of a tensor inside its extent */
+    INGOT_PAGE = 4096,             /* header size, and alignment of sections and segments */
+    INGOT_TENSOR_ALIGN = 64,       /* of a tensor inside its segment */
     INGOT_INTERLEAVE = GROUP_ROWS, /* rows of a quantized group */
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
 
     /* Bounds that every reader enforces before it multiplies anything. */
     INGOT_MAX_LAYERS = 256,
+    INGOT_MAX_SEGMENTS = INGOT_MAX_LAYERS + 2,
     INGOT_MAX_HEADS = 256,
     INGOT_MAX_DIM = 65536,
     INGOT_MAX_HIDDEN = 262144,
@@ -70,17 +71,17 @@ enum ingot_feature { /* bits of params.features; each brings the tensors named *
                      INGOT_POSITIONS = 1 << 8, /* learned positions: POSITION_EMBEDDING */
                      INGOT_ALL_FEATURES = (1 << 9) - 1
 };
-enum ingot_extent_kind {
-    INGOT_EXTENT_EMBEDDING = 0,
-    INGOT_EXTENT_LAYER = 1,
-    INGOT_EXTENT_HEAD = 2
+enum ingot_segment_kind {
+    INGOT_SEGMENT_EMBEDDING = 0,
+    INGOT_SEGMENT_LAYER = 1,
+    INGOT_SEGMENT_HEAD = 2
 };
 
-/* In the order of the tensor table and of the bytes of an extent. Norms and biases are (1, n) F32.
+/* In the order of the tensor table and of the bytes of an segment. Norms and biases are (1, n) F32.
  * params.features say which are there. */
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim) */
-    INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16, at the start of layer 0's extent */
+    INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16, at the start of layer 0's segment */
     INGOT_ATTN_NORM,           /* (1, dim); here the roles of a layer begin */
     INGOT_ATTN_NORM_BIAS,
     INGOT_ATTN_Q, /* (n_heads * head_dim, dim) */
@@ -153,11 +154,11 @@ struct ingot_header {
     char name[64];          /* NUL-terminated, UTF-8 */
     struct ingot_params params;
     struct ingot_section tokenizer;
-    struct ingot_section chat;    /* struct ingot_chat */
-    struct ingot_section rope;    /* float[INGOT_ROPE_SETS][rope_dims / 2], or empty */
-    struct ingot_section tensors; /* struct ingot_tensor[count], the order of enum ingot_role */
-    struct ingot_section extents; /* struct ingot_extent[count]: embedding, layers, head */
-    uint8_t reserved[4096 - 336]; /* zero */
+    struct ingot_section chat;     /* struct ingot_chat */
+    struct ingot_section rope;     /* float[INGOT_ROPE_SETS][rope_dims / 2], or empty */
+    struct ingot_section tensors;  /* struct ingot_tensor[count], the order of enum ingot_role */
+    struct ingot_section segments; /* struct ingot_segment[count]: embedding, layers, head */
+    uint8_t reserved[4096 - 336];  /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 
@@ -165,16 +166,16 @@ static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
  * context beyond rope_context, of local layers. An empty section: 1 throughout. */
 enum ingot_rope_set { INGOT_ROPE_GLOBAL, INGOT_ROPE_LONG, INGOT_ROPE_LOCAL, INGOT_ROPE_SETS };
 
-/* Extent 0 is the embedding, 1 .. n_layers the layers in order, n_layers + 1 the head. */
-struct ingot_extent {
+/* Segment 0 is the embedding, 1 .. n_layers the layers in order, n_layers + 1 the head. */
+struct ingot_segment {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
     uint64_t bytes;  /* a multiple of 4096, zero padding included, and covered by the CRC */
     uint32_t crc32c;
-    uint16_t kind;  /* enum ingot_extent_kind */
+    uint16_t kind;  /* enum ingot_segment_kind */
     uint16_t layer; /* INGOT_NO_LAYER for embedding and head */
     uint32_t reserved[2];
 };
-static_assert(sizeof(struct ingot_extent) == 32, "an extent entry is 32 bytes");
+static_assert(sizeof(struct ingot_segment) == 32, "an segment entry is 32 bytes");
 
 struct ingot_tensor {
     uint16_t role;      /* enum ingot_role */
@@ -187,8 +188,8 @@ struct ingot_tensor {
     uint32_t cols;
     uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
                              zeros; Q4_K and Q6_K: cols, a multiple of 256 */
-    uint32_t extent;      /* index into the extent table */
-    uint64_t offset;      /* from the start of the extent, a multiple of 64 */
+    uint32_t segment;     /* index into the segment table */
+    uint64_t offset;      /* from the start of the segment, a multiple of 64 */
     uint64_t bytes;       /* rows up to a multiple of interleave, times the bytes of a row */
     uint64_t reserved[3];
 };

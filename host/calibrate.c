@@ -66,7 +66,7 @@ static double *sums_of(const void *w, size_t *columns)
     for (int i = 0; i < INPUTS; i++) {
         const struct ingot_tensor *entry = image_tensor(t->image, roles[i], t->layer);
 
-        if (t->extent != NULL && w == t->extent + entry->offset) {
+        if (t->segment != NULL && w == t->segment + entry->offset) {
             *columns = input_columns(p, (enum input)i);
             return run.result->sums + input_offset(p, t->layer, (enum input)i);
         }

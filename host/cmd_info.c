@@ -85,7 +85,7 @@ static void print_classes(const struct image *img)
     }
 }
 
-static void print_extents(const struct image *img)
+static void print_segments(const struct image *img)
 {
     char size[FORMAT_NUMBER_BYTES];
     char name[32];
@@ -93,10 +93,10 @@ static void print_extents(const struct image *img)
     printf("\n%-12s %14s %12s\n", "part", "offset", "size");
     printf("%-12s %14u %12s\n", "sections", 0,
            format_bytes(size, INGOT_PAGE + image_meta_bytes(img->header)));
-    for (uint32_t i = 0; i < img->header->extents.count; i++) {
-        image_extent_name(img, i, name, sizeof name);
-        printf("%-12s %14llu %12s\n", name, (unsigned long long)img->extents[i].offset,
-               format_bytes(size, img->extents[i].bytes));
+    for (uint32_t i = 0; i < img->header->segments.count; i++) {
+        image_segment_name(img, i, name, sizeof name);
+        printf("%-12s %14llu %12s\n", name, (unsigned long long)img->segments[i].offset,
+               format_bytes(size, img->segments[i].bytes));
     }
     printf("%-12s %14s %12s\n", "file", "", format_bytes(size, img->header->file_bytes));
 }
@@ -114,7 +114,7 @@ static void print_tensors(const struct image *img)
         }
         printf("%-18s %5s %-5s %8u %8u %8u %14llu %12llu\n", image_role_name(t->role), layer,
                image_type_name(t->type), t->rows, t->cols, t->cols_padded,
-               (unsigned long long)(img->extents[t->extent].offset + t->offset),
+               (unsigned long long)(img->segments[t->segment].offset + t->offset),
                (unsigned long long)t->bytes);
     }
 }
@@ -151,7 +151,7 @@ static bool print_file(const char *path, const char *shown, bool tensors)
     print_classes(&f.image);
     info_print_sizes(&f.image);
     if (tensors) {
-        print_extents(&f.image);
+        print_segments(&f.image);
         print_tensors(&f.image);
     }
     print_kernels();

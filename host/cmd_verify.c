@@ -27,15 +27,15 @@ static int verify(const char *path)
         fprintf(stderr, "ingot: %s\n", problem);
         return FAILED;
     }
-    n = f.image.header->extents.count;
+    n = f.image.header->segments.count;
     for (unsigned i = 0; i < n; i++) {
-        if (ingot_file_check_extent(&f, i) != ERR_OK || ingot_file_check_finite(&f, i) != ERR_OK) {
+        if (ingot_file_check_segment(&f, i) != ERR_OK || ingot_file_check_finite(&f, i) != ERR_OK) {
             fprintf(stderr, "ingot: %s: %s\n", path, f.image.problem);
             damaged++;
         }
     }
     if (damaged == 0) {
-        printf("%s: header, 5 sections and %u extents are as they were written\n", path, n);
+        printf("%s: header, 5 sections and %u segments are as they were written\n", path, n);
     }
     ingot_file_close(&f);
     return damaged == 0 ? FINE : FAILED;

@@ -12,8 +12,8 @@ static const enum ingot_type types[] = { INGOT_F16, INGOT_Q8_0, INGOT_Q6_K, INGO
 struct retyped {
     struct image image;
     struct ingot_tensor *tensors;
-    struct ingot_extent *extents;
-    uint64_t bytes; /* of all extents */
+    struct ingot_segment *segments;
+    uint64_t bytes; /* of all segments */
 };
 
 static uint64_t up(uint64_t n, uint64_t to)
@@ -35,14 +35,14 @@ static void set_type(struct ingot_tensor *t, enum ingot_type type)
     t->bytes = image_tensor_bytes(type, t->rows, t->cols);
 }
 
-static void set_extents(struct retyped *r)
+static void set_segments(struct retyped *r)
 {
-    uint32_t n = r->image.header->params.n_layers + 2;
-    uint64_t at = r->image.extents[0].offset;
+    uint32_t n = image_segment_count(&r->image);
+    uint64_t at = r->image.segments[0].offset;
 
     r->bytes = 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct ingot_extent *x = &r->extents[i];
+        struct ingot_segment *x = &r->segments[i];
 
         x->bytes = up(x->bytes, INGOT_PAGE);
         x->offset = at;
@@ -58,13 +58,13 @@ static void retype(struct retyped *r, const struct image *image, enum ingot_type
     uint32_t n = image_tensor_count(p);
 
     memcpy(r->tensors, image->tensors, n * sizeof *r->tensors);
-    memcpy(r->extents, image->extents, (p->n_layers + 2) * sizeof *r->extents);
-    for (uint32_t i = 0; i < p->n_layers + 2; i++) {
-        r->extents[i].bytes = 0;
+    memcpy(r->segments, image->segments, image_segment_count(image) * sizeof *r->segments);
+    for (uint32_t i = 0; i < image_segment_count(image); i++) {
+        r->segments[i].bytes = 0;
     }
     for (uint32_t i = 0; i < n; i++) {
         struct ingot_tensor *t = &r->tensors[i];
-        struct ingot_extent *x = &r->extents[t->extent];
+        struct ingot_segment *x = &r->segments[t->segment];
 
         set_type(t, type);
         if (t->role == INGOT_OUTPUT && p->tied) {
@@ -76,8 +76,8 @@ static void retype(struct retyped *r, const struct image *image, enum ingot_type
     }
     r->image = *image;
     r->image.tensors = r->tensors;
-    r->image.extents = r->extents;
-    set_extents(r);
+    r->image.segments = r->segments;
+    set_segments(r);
 }
 
 static void print_row(enum ingot_type type, const struct retyped *r, const struct plan *plan)
@@ -110,11 +110,11 @@ bool plan_fit_print(const struct host_model *m)
     const struct image *image = &m->engine.image;
     uint32_t n = image_tensor_count(&image->header->params);
     struct retyped r = { .tensors = calloc(n, sizeof *r.tensors),
-                         .extents = calloc(INGOT_MAX_LAYERS + 2, sizeof *r.extents) };
+                         .segments = calloc(INGOT_MAX_SEGMENTS, sizeof *r.segments) };
     struct plan plan, best = { 0 };
     enum ingot_type chosen = INGOT_N_TYPES;
 
-    if (r.tensors == NULL || r.extents == NULL) {
+    if (r.tensors == NULL || r.segments == NULL) {
         fprintf(stderr, "ingot: out of memory\n");
         return false;
     }
@@ -139,6 +139,6 @@ bool plan_fit_print(const struct host_model *m)
                best.residency == PLAN_STREAMED ? ": it reads the least" : ": the best in memory");
     }
     free(r.tensors);
-    free(r.extents);
+    free(r.segments);
     return true;
 }

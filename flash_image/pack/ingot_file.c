@@ -42,9 +42,9 @@ enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
     return e;
 }
 
-enum err ingot_file_check_extent(struct ingot_file *f, unsigned extent)
+enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment)
 {
-    const struct ingot_extent *x = &f->image.extents[extent];
+    const struct ingot_segment *x = &f->image.segments[segment];
     uint32_t crc = 0;
 
     for (uint64_t at = 0; at < x->bytes; at += STEP_BYTES) {
@@ -57,7 +57,7 @@ enum err ingot_file_check_extent(struct ingot_file *f, unsigned extent)
         crc = crc32c(crc, p, n);
         madvise((void *)start, (uintptr_t)p + n - start, MADV_DONTNEED);
     }
-    return image_check_extent(&f->image, extent, crc);
+    return image_check_segment(&f->image, segment, crc);
 }
 
 /* Whether n floats of `width` bytes, 2 or 4, are. */
@@ -96,17 +96,17 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
     return true;
 }
 
-enum err ingot_file_check_finite(struct ingot_file *f, unsigned extent)
+enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment)
 {
-    const struct ingot_extent *x = &f->image.extents[extent];
+    const struct ingot_segment *x = &f->image.segments[segment];
 
     for (uint32_t i = 0; i < f->image.header->tensors.count; i++) {
         const struct ingot_tensor *t = &f->image.tensors[i];
 
-        if (t->extent == extent && !tensor_is_finite(t, f->data + x->offset + t->offset)) {
+        if (t->segment == segment && !tensor_is_finite(t, f->data + x->offset + t->offset)) {
             char place[32];
 
-            image_extent_name(&f->image, extent, place, sizeof place);
+            image_segment_name(&f->image, segment, place, sizeof place);
             snprintf(f->image.problem, sizeof f->image.problem,
                      "%s: %s has a weight or a scale that is not finite", place,
                      image_role_name(t->role));

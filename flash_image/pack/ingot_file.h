@@ -15,12 +15,12 @@ struct ingot_file {
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
                          size_t problem_bytes);
 
-/* Compare the CRC of an extent's bytes with the table: as image_check_extent. */
-enum err ingot_file_check_extent(struct ingot_file *f, unsigned extent);
+/* Compare the CRC of an segment's bytes with the table: as image_check_segment. */
+enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment);
 
-/* Whether all scales and floats of an extent's tensors are finite, which boards take for granted.
+/* Whether all scales and floats of an segment's tensors are finite, which boards take for granted.
  * ERR_BAD_MODEL: image.problem names the tensor. */
-enum err ingot_file_check_finite(struct ingot_file *f, unsigned extent);
+enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment);
 
 void ingot_file_close(struct ingot_file *f);
 

@@ -32,12 +32,12 @@ struct writer {
     uint8_t *meta;
     uint64_t meta_bytes;
     struct ingot_tensor *tensors; /* in meta, as the two below */
-    struct ingot_extent *extents;
+    struct ingot_segment *segments;
     struct rows_buffers rows;
     uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
     size_t out_used;
     uint64_t at;  /* of the file: where the next byte goes */
-    uint32_t crc; /* of the extent so far */
+    uint32_t crc; /* of the segment so far */
     struct pack_report report;
     float *importance; /* of the tensor at work, padded */
     void *memory[N_MEMORY];
@@ -62,12 +62,12 @@ static uint64_t round_up(uint64_t n, uint64_t multiple)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* One tensor at the end of its extent, whose size so far is in extent->bytes. */
+/* One tensor at the end of its segment, whose size so far is in segment->bytes. */
 static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_role role,
-                       unsigned layer, uint32_t extent)
+                       unsigned layer, uint32_t segment)
 {
     const struct source_tensor *t = source_tensor(w->s, role, layer);
-    struct ingot_extent *x = &w->extents[extent];
+    struct ingot_segment *x = &w->segments[segment];
     enum ingot_type type = pack_choose_type(w->options, w->s, role, layer);
     struct ingot_tensor *entry = (*next)++;
 
@@ -80,7 +80,7 @@ static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_
         .rows = t->rows,
         .cols = t->cols,
         .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
-        .extent = extent,
+        .segment = segment,
         .offset = round_up(x->bytes, INGOT_TENSOR_ALIGN),
         .bytes = image_tensor_bytes(type, t->rows, t->cols),
     };
@@ -89,11 +89,11 @@ static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_
 
 /* Those of the roles [first, last) that the model has. */
 static void lay_roles(struct writer *w, struct ingot_tensor **next, unsigned first, unsigned last,
-                      unsigned layer, uint32_t extent)
+                      unsigned layer, uint32_t segment)
 {
     for (unsigned role = first; role < last; role++) {
         if (image_has_role(&w->s->params, (enum ingot_role)role)) {
-            lay_tensor(w, next, (enum ingot_role)role, layer, extent);
+            lay_tensor(w, next, (enum ingot_role)role, layer, segment);
         }
     }
 }
@@ -116,16 +116,18 @@ static void lay_tensors(struct writer *w)
     }
 }
 
-static void lay_extents(struct writer *w)
+static void lay_segments(struct writer *w)
 {
     uint32_t n_layers = w->s->params.n_layers;
     uint64_t at = INGOT_PAGE + w->meta_bytes;
 
     for (uint32_t i = 0; i < n_layers + 2; i++) {
-        struct ingot_extent *x = &w->extents[i];
+        struct ingot_segment *x = &w->segments[i];
         bool layer = i > 0 && i <= n_layers;
 
-        x->kind = layer ? INGOT_EXTENT_LAYER : i == 0 ? INGOT_EXTENT_EMBEDDING : INGOT_EXTENT_HEAD;
+        x->kind = layer    ? INGOT_SEGMENT_LAYER
+                  : i == 0 ? INGOT_SEGMENT_EMBEDDING
+                           : INGOT_SEGMENT_HEAD;
         x->layer = layer ? (uint16_t)(i - 1) : INGOT_NO_LAYER;
         x->offset = at;
         x->bytes = round_up(x->bytes, INGOT_PAGE);
@@ -194,14 +196,14 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     struct ingot_header *h = w->header;
     uint32_t n_tensors = image_tensor_count(&w->s->params);
     uint32_t n_factors = w->s->rope == NULL ? 0 : INGOT_ROPE_SETS * (w->s->params.rope_dims / 2);
-    uint32_t n_extents = w->s->params.n_layers + 2;
+    uint32_t n_segments = w->s->params.n_layers + 2;
     uint64_t at = INGOT_PAGE;
 
     lay_section(&h->tokenizer, tokenizer_bytes, 0, &at);
     lay_section(&h->chat, chat_bytes, 0, &at);
     lay_section(&h->rope, n_factors * sizeof(float), n_factors, &at);
     lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
-    lay_section(&h->extents, n_extents * sizeof(struct ingot_extent), n_extents, &at);
+    lay_section(&h->segments, n_segments * sizeof(struct ingot_segment), n_segments, &at);
     w->meta_bytes = at - INGOT_PAGE;
     w->meta = take_memory(w, (size_t)w->meta_bytes);
     if (w->meta == NULL) {
@@ -213,7 +215,7 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
         memcpy(w->meta + (h->rope.offset - INGOT_PAGE), w->s->rope, n_factors * sizeof(float));
     }
     w->tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE));
-    w->extents = (void *)(w->meta + (h->extents.offset - INGOT_PAGE));
+    w->segments = (void *)(w->meta + (h->segments.offset - INGOT_PAGE));
     return ERR_OK;
 }
 
@@ -296,7 +298,7 @@ static enum err lay_out(struct writer *w)
     }
     if (e == ERR_OK) {
         lay_tensors(w);
-        lay_extents(w);
+        lay_segments(w);
     }
     return e;
 }
@@ -331,7 +333,7 @@ static enum err flush(struct writer *w)
     return e;
 }
 
-/* Append to the extent; data NULL: zeros. */
+/* Append to the segment; data NULL: zeros. */
 static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
 {
     while (bytes > 0) {
@@ -408,7 +410,7 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
     return ERR_OK;
 }
 
-static enum err write_extents(struct writer *w)
+static enum err write_segments(struct writer *w)
 {
     const struct ingot_tensor *t = w->tensors;
     const struct ingot_tensor *end = t + w->header->tensors.count - (w->s->params.tied ? 1 : 0);
@@ -416,11 +418,11 @@ static enum err write_extents(struct writer *w)
 
     w->at = INGOT_PAGE + w->meta_bytes;
     pack_report_begin(&w->report, w->options, w->header->file_bytes);
-    for (uint32_t i = 0; e == ERR_OK && i < w->header->extents.count; i++) {
-        struct ingot_extent *x = &w->extents[i];
+    for (uint32_t i = 0; e == ERR_OK && i < w->header->segments.count; i++) {
+        struct ingot_segment *x = &w->segments[i];
 
         w->crc = 0;
-        for (; e == ERR_OK && t < end && t->extent == i; t++) {
+        for (; e == ERR_OK && t < end && t->segment == i; t++) {
             e = append(w, NULL, x->offset + t->offset - w->at);
             if (e == ERR_OK) {
                 e = write_tensor(w, t);
@@ -452,7 +454,7 @@ static enum err write_front(struct writer *w)
     seal_section(w, &h->chat);
     seal_section(w, &h->rope);
     seal_section(w, &h->tensors);
-    seal_section(w, &h->extents);
+    seal_section(w, &h->segments);
     h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */
     e = image_check_header(&img, h, h->file_bytes);
     if (e == ERR_OK) {
@@ -473,7 +475,7 @@ enum err pack_write(struct source *s, const struct pack_options *o, int fd, cons
     pack_tell_types(o, s);
     e = lay_out(&w);
     if (e == ERR_OK) {
-        e = write_extents(&w);
+        e = write_segments(&w);
     }
     if (e == ERR_OK) {
         e = write_front(&w);

@@ -92,7 +92,7 @@ uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)
 
 uint64_t image_meta_bytes(const struct ingot_header *h)
 {
-    return image_round_up(h->extents.offset + h->extents.bytes, INGOT_PAGE) - INGOT_PAGE;
+    return image_round_up(h->segments.offset + h->segments.bytes, INGOT_PAGE) - INGOT_PAGE;
 }
 
 static enum err check_section_crc(struct image *img, const char *name,
@@ -110,52 +110,74 @@ static enum err check_section_crc(struct image *img, const char *name,
     return ERR_OK;
 }
 
-void image_extent_name(const struct image *img, unsigned extent, char *text, size_t text_bytes)
+uint32_t image_segment_count(const struct image *img)
+{
+    return img->header->params.n_layers + 2;
+}
+
+uint32_t image_embedding_segment(const struct image *img)
+{
+    (void)img;
+    return 0;
+}
+
+uint32_t image_layer_segment(const struct image *img, uint32_t layer)
+{
+    (void)img;
+    return layer + 1;
+}
+
+uint32_t image_head_segment(const struct image *img)
+{
+    return img->header->params.n_layers + 1;
+}
+
+void image_segment_name(const struct image *img, unsigned segment, char *text, size_t text_bytes)
 {
     unsigned n_layers = img->header->params.n_layers;
 
-    if (extent == 0 || extent > n_layers) {
-        format_text(text, text_bytes, "%s", extent == 0 ? "embedding" : "head");
+    if (segment == 0 || segment > n_layers) {
+        format_text(text, text_bytes, "%s", segment == 0 ? "embedding" : "head");
         return;
     }
-    format_text(text, text_bytes, "layer %u", extent - 1);
+    format_text(text, text_bytes, "layer %u", segment - 1);
 }
 
-/* Extents follow the sections and each other without gaps to the end of the file. */
-static enum err check_extents(struct image *img)
+/* Segments follow the sections and each other without gaps to the end of the file. */
+static enum err check_segments(struct image *img)
 {
     const struct ingot_header *h = img->header;
     uint64_t end = INGOT_PAGE + image_meta_bytes(h);
     char place[PLACE_BYTES];
 
-    for (unsigned i = 0; i < h->extents.count; i++) {
-        const struct ingot_extent *x = &img->extents[i];
+    for (unsigned i = 0; i < h->segments.count; i++) {
+        const struct ingot_segment *x = &img->segments[i];
         bool layer = i > 0 && i <= h->params.n_layers;
-        unsigned kind = layer    ? INGOT_EXTENT_LAYER
-                        : i == 0 ? INGOT_EXTENT_EMBEDDING
-                                 : INGOT_EXTENT_HEAD;
+        unsigned kind = layer    ? INGOT_SEGMENT_LAYER
+                        : i == 0 ? INGOT_SEGMENT_EMBEDDING
+                                 : INGOT_SEGMENT_HEAD;
 
-        image_extent_name(img, i, place, sizeof place);
+        image_segment_name(img, i, place, sizeof place);
         if (x->kind != kind || x->layer != (layer ? i - 1 : INGOT_NO_LAYER)) {
-            return REFUSE(img, ERR_BAD_HEADER, "extents: entry %u is not %s (kind %u, layer %u)", i,
-                          place, x->kind, x->layer);
+            return REFUSE(img, ERR_BAD_HEADER, "segments: entry %u is not %s (kind %u, layer %u)",
+                          i, place, x->kind, x->layer);
         }
         if (x->offset != end) {
-            return REFUSE(img, ERR_BAD_HEADER, "extents: %s: offset is %llu, must be %llu", place,
+            return REFUSE(img, ERR_BAD_HEADER, "segments: %s: offset is %llu, must be %llu", place,
                           (unsigned long long)x->offset, (unsigned long long)end);
         }
         if (x->bytes == 0 || x->bytes % INGOT_PAGE != 0 || x->bytes > h->file_bytes - end) {
             return REFUSE(img, ERR_BAD_HEADER,
-                          "extents: %s: bytes is %llu, no page multiple up to %llu", place,
+                          "segments: %s: bytes is %llu, no page multiple up to %llu", place,
                           (unsigned long long)x->bytes, (unsigned long long)(h->file_bytes - end));
         }
         if (!image_all_zero(x->reserved, sizeof x->reserved)) {
-            return REFUSE(img, ERR_BAD_HEADER, "extents: %s: reserved is not zero", place);
+            return REFUSE(img, ERR_BAD_HEADER, "segments: %s: reserved is not zero", place);
         }
         end += x->bytes;
     }
     if (end != h->file_bytes) {
-        return REFUSE(img, ERR_BAD_HEADER, "extents: the last ends at %llu, the file at %llu",
+        return REFUSE(img, ERR_BAD_HEADER, "segments: the last ends at %llu, the file at %llu",
                       (unsigned long long)end, (unsigned long long)h->file_bytes);
     }
     return ERR_OK;
@@ -210,23 +232,23 @@ static enum err check_tensor_shape(struct image *img, const struct ingot_tensor 
     return ERR_OK;
 }
 
-/* Tensors of an extent ascend; *end is where the one before ended in the same extent. */
-static enum err check_tensor_place(struct image *img, const struct ingot_tensor *t, uint32_t extent,
-                                   const char *place, uint64_t *end)
+/* Tensors of an segment ascend; *end is where the one before ended in the same segment. */
+static enum err check_tensor_place(struct image *img, const struct ingot_tensor *t,
+                                   uint32_t segment, const char *place, uint64_t *end)
 {
     uint64_t limit;
 
-    if (t->extent != extent) {
-        return refuse_field(img, place, "extent", t->extent, extent);
+    if (t->segment != segment) {
+        return refuse_field(img, place, "segment", t->segment, segment);
     }
-    limit = img->extents[extent].bytes;
+    limit = img->segments[segment].bytes;
     if (t->offset % INGOT_TENSOR_ALIGN != 0 || t->offset < *end) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: offset %llu is unaligned or below %llu",
                       place, (unsigned long long)t->offset, (unsigned long long)*end);
     }
     if (t->offset > limit || t->bytes > limit - t->offset) {
         return REFUSE(img, ERR_BAD_HEADER,
-                      "tensors: %s: offset %llu leaves the extent's %llu bytes", place,
+                      "tensors: %s: offset %llu leaves the segment's %llu bytes", place,
                       (unsigned long long)t->offset, (unsigned long long)limit);
     }
     *end = t->offset + t->bytes;
@@ -234,7 +256,7 @@ static enum err check_tensor_place(struct image *img, const struct ingot_tensor 
 }
 
 static enum err check_tensor(struct image *img, enum ingot_role role, unsigned layer,
-                             uint32_t extent, uint64_t *end)
+                             uint32_t segment, uint64_t *end)
 {
     const struct ingot_tensor *t = image_tensor(img, role, layer);
     const struct ingot_tensor *embedding = img->tensors;
@@ -255,37 +277,37 @@ static enum err check_tensor(struct image *img, enum ingot_role role, unsigned l
         return e;
     }
     if (role != INGOT_OUTPUT || !img->header->params.tied) {
-        return check_tensor_place(img, t, extent, place, end);
+        return check_tensor_place(img, t, segment, place, end);
     }
-    if (t->extent != 0 || t->offset != embedding->offset || t->type != embedding->type) {
+    if (t->segment != 0 || t->offset != embedding->offset || t->type != embedding->type) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: output is tied and not the token_embedding");
     }
     return ERR_OK;
 }
 
-/* Nothing but the padding of a page follows an extent's last tensor, which ends at `end`: the
+/* Nothing but the padding of a page follows an segment's last tensor, which ends at `end`: the
  * planner's buffers count on it. */
-static enum err check_extent_end(struct image *img, unsigned extent, uint64_t end)
+static enum err check_segment_end(struct image *img, unsigned segment, uint64_t end)
 {
     char place[PLACE_BYTES];
 
-    if (img->extents[extent].bytes == image_round_up(end, INGOT_PAGE)) {
+    if (img->segments[segment].bytes == image_round_up(end, INGOT_PAGE)) {
         return ERR_OK;
     }
-    image_extent_name(img, extent, place, sizeof place);
-    return REFUSE(img, ERR_BAD_HEADER, "extents: %s: bytes is %llu, the tensors end at %llu", place,
-                  (unsigned long long)img->extents[extent].bytes, (unsigned long long)end);
+    image_segment_name(img, segment, place, sizeof place);
+    return REFUSE(img, ERR_BAD_HEADER, "segments: %s: bytes is %llu, the tensors end at %llu",
+                  place, (unsigned long long)img->segments[segment].bytes, (unsigned long long)end);
 }
 
 /* Those of the roles [first, last) that are there. */
 static enum err check_roles(struct image *img, unsigned first, unsigned last, unsigned layer,
-                            uint32_t extent, uint64_t *end)
+                            uint32_t segment, uint64_t *end)
 {
     enum err e = ERR_OK;
 
     for (unsigned role = first; e == ERR_OK && role < last; role++) {
         if (image_has_role(&img->header->params, (enum ingot_role)role)) {
-            e = check_tensor(img, (enum ingot_role)role, layer, extent, end);
+            e = check_tensor(img, (enum ingot_role)role, layer, segment, end);
         }
     }
     return e;
@@ -298,20 +320,20 @@ static enum err check_tensors(struct image *img)
     enum err e = check_roles(img, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER,
                              0, &end);
 
-    e = e == ERR_OK ? check_extent_end(img, 0, end) : e;
+    e = e == ERR_OK ? check_segment_end(img, 0, end) : e;
     end = 0;
-    if (e == ERR_OK) { /* at the start of layer 0's extent, where they are added */
+    if (e == ERR_OK) { /* at the start of layer 0's segment, where they are added */
         e = check_roles(img, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER, 1, &end);
     }
     for (unsigned layer = 0; e == ERR_OK && layer < n_layers; layer++) {
         e = check_roles(img, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, layer, layer + 1, &end);
-        e = e == ERR_OK ? check_extent_end(img, layer + 1, end) : e;
+        e = e == ERR_OK ? check_segment_end(img, layer + 1, end) : e;
         end = 0;
     }
     if (e == ERR_OK) {
         e = check_roles(img, INGOT_OUTPUT_NORM, INGOT_N_ROLES, INGOT_NO_LAYER, n_layers + 1, &end);
     }
-    return e == ERR_OK ? check_extent_end(img, n_layers + 1, end) : e;
+    return e == ERR_OK ? check_segment_end(img, n_layers + 1, end) : e;
 }
 
 /* Positive and finite; a NaN fails both comparisons. */
@@ -393,8 +415,8 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
         const char *name;
         const struct ingot_section *section;
     } sections[] = {
-        { "tokenizer", &h->tokenizer }, { "chat", &h->chat },       { "rope", &h->rope },
-        { "tensors", &h->tensors },     { "extents", &h->extents },
+        { "tokenizer", &h->tokenizer }, { "chat", &h->chat },         { "rope", &h->rope },
+        { "tensors", &h->tensors },     { "segments", &h->segments },
     };
     enum err e;
 
@@ -408,8 +430,8 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     img->chat = (const void *)(meta + (h->chat.offset - INGOT_PAGE));
     img->rope = h->rope.count == 0 ? NULL : (const void *)(meta + (h->rope.offset - INGOT_PAGE));
     img->tensors = (const void *)(meta + (h->tensors.offset - INGOT_PAGE));
-    img->extents = (const void *)(meta + (h->extents.offset - INGOT_PAGE));
-    e = check_extents(img);
+    img->segments = (const void *)(meta + (h->segments.offset - INGOT_PAGE));
+    e = check_segments(img);
     if (e == ERR_OK) {
         e = check_tensors(img);
     }
@@ -420,13 +442,13 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     return e == ERR_OK ? check_chat(img) : e;
 }
 
-enum err image_check_extent(struct image *img, unsigned extent, uint32_t crc)
+enum err image_check_segment(struct image *img, unsigned segment, uint32_t crc)
 {
     char place[PLACE_BYTES];
 
-    if (crc == img->extents[extent].crc32c) {
+    if (crc == img->segments[segment].crc32c) {
         return ERR_OK;
     }
-    image_extent_name(img, extent, place, sizeof place);
+    image_segment_name(img, segment, place, sizeof place);
     return REFUSE(img, ERR_BAD_CHECKSUM, "%s is damaged: its CRC does not match", place);
 }

@@ -2,8 +2,8 @@
  * caller brings the bytes in three steps, each checked completely before the next is used:
  *
  *   header page         -> image_check_header
- *   image_meta_bytes()  -> image_check_meta     tokenizer, chat, tensor and extent tables
- *   each extent         -> image_check_extent   the CRC of weights as they arrive
+ *   image_meta_bytes()  -> image_check_meta     tokenizer, chat, tensor and segment tables
+ *   each segment         -> image_check_segment   the CRC of weights as they arrive
  *
  * Nothing is copied: header and meta must stay where they are as long as the image is used. */
 #ifndef INGOT_RUNTIME_IMAGE_H
@@ -18,12 +18,12 @@
 
 struct image {
     const struct ingot_header *header;
-    const uint8_t *tokenizer;           /* struct ingot_tokenizer and its arrays */
-    const struct ingot_chat *chat;      /* and its strings */
-    const float *rope;                  /* (INGOT_ROPE_SETS, rope_dims / 2), or NULL */
-    const struct ingot_tensor *tensors; /* those that the parameters demand, in order of roles */
-    const struct ingot_extent *extents; /* n_layers + 2: embedding, layers, head */
-    char problem[96];                   /* after an error: a sentence naming the field */
+    const uint8_t *tokenizer;             /* struct ingot_tokenizer and its arrays */
+    const struct ingot_chat *chat;        /* and its strings */
+    const float *rope;                    /* (INGOT_ROPE_SETS, rope_dims / 2), or NULL */
+    const struct ingot_tensor *tensors;   /* those that the parameters demand, in order of roles */
+    const struct ingot_segment *segments; /* n_layers + 2: embedding, layers, head */
+    char problem[96];                     /* after an error: a sentence naming the field */
 };
 
 /* Check the header page of a file of file_bytes bytes: magic, version, CRC, every parameter in
@@ -36,12 +36,12 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
  * Errors: ERR_BAD_HEADER. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 
-/* Bytes of the file from offset 4096 to the first extent: the four sections with their padding,
+/* Bytes of the file from offset 4096 to the first segment: the four sections with their padding,
  * a multiple of 4096. h has passed image_check_header. */
 uint64_t image_meta_bytes(const struct ingot_header *h);
 
 /* Check the image_meta_bytes() bytes at file offset 4096, which lie at meta (8-byte aligned):
- * section CRCs, extent table, tensor table, tokenizer, chat. Sets the pointers of *img into
+ * section CRCs, segment table, tensor table, tokenizer, chat. Sets the pointers of *img into
  * meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_meta(struct image *img, const uint8_t *meta);
 
@@ -71,12 +71,19 @@ const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* Compare the CRC-32C of extent number `extent` as read with the table. ERR_BAD_CHECKSUM: the
+/* How many segments there are, and the numbers of those with the token embedding, with what a layer
+ * always needs, and with the output norm and an untied output. layer < n_layers. */
+uint32_t image_segment_count(const struct image *img);
+uint32_t image_embedding_segment(const struct image *img);
+uint32_t image_layer_segment(const struct image *img, uint32_t layer);
+uint32_t image_head_segment(const struct image *img);
+
+/* Compare the CRC-32C of segment number `segment` as read with the table. ERR_BAD_CHECKSUM: the
  * problem names "embedding", "layer 3" or "head". */
-enum err image_check_extent(struct image *img, unsigned extent, uint32_t crc);
+enum err image_check_segment(struct image *img, unsigned segment, uint32_t crc);
 
 /* "embedding", "layer 3" or "head" into text, NUL-terminated. */
-void image_extent_name(const struct image *img, unsigned extent, char *text, size_t text_bytes);
+void image_segment_name(const struct image *img, unsigned segment, char *text, size_t text_bytes);
 
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
 const char *image_role_name(unsigned role);

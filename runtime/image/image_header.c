@@ -137,7 +137,7 @@ static enum err check_sections(struct image *img, const struct ingot_header *h)
 {
     uint32_t n_tensors = image_tensor_count(&h->params);
     uint32_t n_factors = INGOT_ROPE_SETS * (h->params.rope_dims / 2);
-    uint32_t n_extents = h->params.n_layers + 2;
+    uint32_t n_segments = h->params.n_layers + 2;
     uint64_t end = INGOT_PAGE;
     enum err e;
 
@@ -159,8 +159,8 @@ static enum err check_sections(struct image *img, const struct ingot_header *h)
     if (e != ERR_OK) {
         return e;
     }
-    return check_section(img, "extents", &h->extents, n_extents * sizeof(struct ingot_extent),
-                         n_extents, &end);
+    return check_section(img, "segments", &h->segments, n_segments * sizeof(struct ingot_segment),
+                         n_segments, &end);
 }
 
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes)

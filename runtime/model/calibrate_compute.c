@@ -195,13 +195,15 @@ static bool place_layers(struct probe *p)
     s->file = p->e->file;
     s->image = &p->e->image;
     s->plan = &p->e->plan;
-    s->extents[0] = p->weights;
+    s->segments[image_embedding_segment(image)] = p->weights;
     most = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset +
            plan_row_group_bytes(image);
-    for (uint32_t i = 1; i <= image->header->params.n_layers && most <= p->bytes; i++) {
-        most = image->extents[i].bytes;
+    for (uint32_t i = 0; i < image->header->params.n_layers && most <= p->bytes; i++) {
+        uint32_t segment = image_layer_segment(image, i);
+
+        most = image->segments[segment].bytes;
         at = at + most <= p->bytes ? at : 0;
-        s->extents[i] = p->weights + at;
+        s->segments[segment] = p->weights + at;
         at += most;
     }
     return most <= p->bytes && image->header->params.context > POSITION;

@@ -31,13 +31,13 @@ static void multiply_role(const struct transformer *t, unsigned core, enum ingot
 {
     const struct ingot_tensor *w = image_tensor(t->image, role, t->layer);
 
-    layer_multiply(t, core, w, t->extent + w->offset, w->rows, in, y, y_stride);
+    layer_multiply(t, core, w, t->segment + w->offset, w->rows, in, y, y_stride);
 }
 
 /* A norm's or bias' floats. */
 static const float *vector_of(const struct transformer *t, enum ingot_role role)
 {
-    return (const float *)(const void *)(t->extent +
+    return (const float *)(const void *)(t->segment +
                                          image_tensor(t->image, role, t->layer)->offset);
 }
 
@@ -407,7 +407,7 @@ static void feed_forward_layer(const struct transformer *t, unsigned core)
     leave_block(t, core, INGOT_FFN_DOWN, &gated, has(t, INGOT_FFN_BIAS), INGOT_FFN_POST_NORM);
 }
 
-/* Learned positions are added before layer 0, in whose extent they lie. */
+/* Learned positions are added before layer 0, in whose segment they lie. */
 static void add_positions(const struct transformer *t, unsigned core)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER);
@@ -419,7 +419,7 @@ static void add_positions(const struct transformer *t, unsigned core)
     for (size_t i = first; i < last; i++) {
         float *row = a->norm + i * a->dim_stride;
 
-        linear_row(t->kernels, w, row, t->extent + w->offset + (t->position + i) * row_bytes, 0);
+        linear_row(t->kernels, w, row, t->segment + w->offset + (t->position + i) * row_bytes, 0);
         t->kernels->add_f32(a->x + i * a->dim_stride, row, params(t)->dim);
     }
 }

@@ -21,7 +21,7 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride);
 
-/* Run layer t->layer, whose weights lie at t->extent, on this core's share of the chunk. */
+/* Run layer t->layer, whose weights lie at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
 #endif

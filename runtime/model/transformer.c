@@ -103,7 +103,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
 {
     bool early = t->n_tokens <= ACTIVATIONS_SAVED, again = false;
     uint64_t first = early ? plan_phase_end(t->image, layer, 0) : UINT64_MAX;
-    enum err e = stream_layer(t->stream, layer, first, &t->extent);
+    enum err e = stream_layer(t->stream, layer, first, &t->segment);
 
     e = e == ERR_OK ? kv_pages_enter(t->kv->pages, layer) : e;
     if (e != ERR_OK) {
@@ -168,8 +168,8 @@ static void output_norm(const struct transformer *t, float *y, const float *x)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
     const struct ingot_tensor *b = image_tensor(t->image, INGOT_OUTPUT_NORM_BIAS, INGOT_NO_LAYER);
-    const uint8_t *extent = t->stream->extents[w->extent];
-    const uint8_t *at = extent != NULL ? extent + w->offset : t->stream->output_norm;
+    const uint8_t *segment = t->stream->segments[w->segment];
+    const uint8_t *at = segment != NULL ? segment + w->offset : t->stream->output_norm;
     const float *weights = (const void *)at;
 
     if (b != NULL) {
@@ -230,7 +230,7 @@ enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, f
             return e;
         }
     } else {
-        t->rows = t->stream->extents[w->extent] + w->offset;
+        t->rows = t->stream->segments[w->segment] + w->offset;
         t->first_row = 0;
         t->n_rows = w->rows;
         workers_run(t->workers, head_work, t);

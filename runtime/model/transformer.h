@@ -24,7 +24,7 @@ struct transformer {
     struct activations act;
 
     /* What the layer at work needs, set by core 0 before the workers starts on it. */
-    const uint8_t *extent;
+    const uint8_t *segment;
     uint32_t layer;
     uint32_t n_tokens; /* and of the head: whose logits are wanted */
     uint32_t position; /* of the chunk's first token */

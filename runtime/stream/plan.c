@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "board/block_device.h"
+#include "board/min_max.h"
 #include "runtime/base/arena.h"
 #include "runtime/compute/activations.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/text/format_text.h"
 
 /* A tile is read from the sector before it to the sector after, the last one with the padding
- * of its extent. */
+ * of its segment. */
 enum { TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
 enum { FASTER_PERCENT = 3 }; /* that a plan must be, to be taken for what is predicted */
@@ -20,10 +21,10 @@ enum { FASTER_PERCENT = 3 }; /* that a plan must be, to be taken for what is pre
 struct weights {
     const struct image *image;
     uint32_t n_layers;
-    uint64_t total; /* all extents */
+    uint64_t total; /* all segments */
     uint64_t largest_layer;
-    uint64_t embedding; /* extent 0 */
-    uint64_t head;      /* the last extent */
+    uint64_t embedding; /* bytes of its segment */
+    uint64_t head;
     bool tied;
 };
 
@@ -34,20 +35,18 @@ static uint64_t page_up(uint64_t n)
 
 static void weigh(struct weights *w, const struct image *image)
 {
-    uint32_t n = image->header->params.n_layers;
-
     memset(w, 0, sizeof *w);
     w->image = image;
-    w->n_layers = n;
+    w->n_layers = image->header->params.n_layers;
     w->tied = image->header->params.tied != 0;
-    w->embedding = image->extents[0].bytes;
-    w->head = image->extents[n + 1].bytes;
-    for (uint32_t i = 0; i < n + 2; i++) {
-        uint64_t bytes = image->extents[i].bytes;
+    w->embedding = image->segments[image_embedding_segment(image)].bytes;
+    w->head = image->segments[image_head_segment(image)].bytes;
+    for (uint32_t i = 0; i < image_segment_count(image); i++) {
+        const struct ingot_segment *s = &image->segments[i];
 
-        w->total += bytes;
-        if (i >= 1 && i <= n && bytes > w->largest_layer) {
-            w->largest_layer = bytes;
+        w->total += s->bytes;
+        if (s->kind == INGOT_SEGMENT_LAYER) {
+            w->largest_layer = max_u64(w->largest_layer, s->bytes);
         }
     }
 }
@@ -75,8 +74,8 @@ static void plan_tiles(struct plan *plan, const struct weights *w)
     struct plan_tile tile;
 
     plan->tiled_head = true;
-    plan->tile_base = w->image->extents[t->extent].offset + t->offset;
-    plan->tile_end = w->image->extents[t->extent].offset + w->image->extents[t->extent].bytes;
+    plan->tile_base = w->image->segments[t->segment].offset + t->offset;
+    plan->tile_end = w->image->segments[t->segment].offset + w->image->segments[t->segment].bytes;
     plan->group_rows = t->interleave == 1 ? 8 : t->interleave;
     plan->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)plan->group_rows;
     groups = (plan->slot_bytes - TILE_SLACK) / plan->group_bytes;
@@ -120,9 +119,10 @@ static void pin_layers(struct plan *plan, const struct weights *w, uint32_t pinn
 
     for (uint32_t i = 0; i < w->n_layers; i++) {
         bool pin = found == n || i < streamed_place(plan, w, found, n);
-        uint64_t bytes = w->image->extents[i + 1].bytes;
+        uint32_t segment = image_layer_segment(w->image, i);
+        uint64_t bytes = w->image->segments[segment].bytes;
 
-        plan->pinned[i + 1] = pin;
+        plan->pinned[segment] = pin;
         found += pin ? 0 : 1;
         if (pin) {
             plan->pinned_bytes += (size_t)bytes;
@@ -134,10 +134,10 @@ static void pin_layers(struct plan *plan, const struct weights *w, uint32_t pinn
     plan->n_streamed_layers = n;
 }
 
-static void pin_extent(struct plan *plan, const struct weights *w, uint32_t extent)
+static void pin_segment(struct plan *plan, const struct weights *w, uint32_t segment)
 {
-    plan->pinned[extent] = true;
-    plan->pinned_bytes += (size_t)w->image->extents[extent].bytes;
+    plan->pinned[segment] = true;
+    plan->pinned_bytes += (size_t)w->image->segments[segment].bytes;
 }
 
 /* Everything in memory but, where the room ends just there, an untied embedding. */
@@ -151,9 +151,9 @@ static bool try_resident(struct plan *plan, const struct weights *w, uint64_t li
     }
     plan->residency = w->total <= limit ? PLAN_RESIDENT : PLAN_STREAMED;
     pin_layers(plan, w, w->n_layers);
-    pin_extent(plan, w, w->n_layers + 1);
+    pin_segment(plan, w, image_head_segment(w->image));
     if (w->total <= limit) {
-        pin_extent(plan, w, 0);
+        pin_segment(plan, w, image_embedding_segment(w->image));
     } else {
         plan->row_bytes = embedding_row_bytes(w->image);
     }
@@ -174,7 +174,7 @@ static uint64_t norm_bytes(const struct weights *w)
     return page_up(plan_output_norm_bytes(w->image));
 }
 
-/* What streaming takes with no layer pinned. The final norm lies in the head's extent: tied,
+/* What streaming takes with no layer pinned. The final norm lies in the head's segment: tied,
  * that is a page; an untied head in tiles keeps only the norm (see stream_load.c). */
 static uint64_t streamed_bytes(const struct weights *w, bool tiled)
 {
@@ -201,12 +201,12 @@ static void stream_with(struct plan *plan, const struct weights *w, uint64_t lim
         plan_tiles(plan, w);
     }
     if (w->tied || !tiled) {
-        pin_extent(plan, w, w->n_layers + 1);
+        pin_segment(plan, w, image_head_segment(w->image));
     } else {
         plan->pinned_bytes += (size_t)norm_bytes(w);
     }
     if (w->tied && !tiled) {
-        pin_extent(plan, w, 0);
+        pin_segment(plan, w, image_embedding_segment(w->image));
     }
     pin_layers(plan, w, room < w->n_layers - 1 ? (uint32_t)room : w->n_layers - 1);
 }

@@ -63,19 +63,19 @@ struct plan {
     enum plan_residency residency;
     uint32_t context;
     uint32_t chunk;
-    uint32_t logits_rows;              /* at least 1, at most chunk */
-    bool pinned[INGOT_MAX_LAYERS + 2]; /* by extent */
-    bool tiled_head;                   /* the output matrix passes in row tiles through the slots */
-    uint32_t tile_rows;                /* of a full tile, a multiple of 8 */
+    uint32_t logits_rows;            /* at least 1, at most chunk */
+    bool pinned[INGOT_MAX_SEGMENTS]; /* by segment */
+    bool tiled_head;                 /* the output matrix passes in row tiles through the slots */
+    uint32_t tile_rows;              /* of a full tile, a multiple of 8 */
     uint32_t n_tiles;
     uint64_t tile_base;   /* file offset of the output matrix */
-    uint64_t tile_end;    /* file offset of the end of its extent */
+    uint64_t tile_end;    /* file offset of the end of its segment */
     uint64_t group_bytes; /* of `group_rows` rows of the output matrix */
     uint32_t group_rows;
     uint32_t n_pinned_layers;
     uint32_t n_streamed_layers;
 
-    size_t pinned_bytes;    /* region weights: extents read once, the norm of a head in tiles */
+    size_t pinned_bytes;    /* region weights: segments read once, the norm of a head in tiles */
     uint32_t n_slots;       /* PLAN_SLOTS, or 0: none needed */
     size_t slot_bytes;      /* of one slot */
     size_t io_bytes;        /* region io: slots, embedding rows and their checksums */
@@ -112,17 +112,17 @@ enum err plan_make(struct plan *plan, const struct plan_request *request);
  * one that does nothing else, whichever is faster: lends_decode, lends_prefill. */
 void plan_predict(struct plan *plan, const struct image *image);
 
-/* What the cores take for the matrices of a layer that begin in [from, to) of its extent. */
+/* What the cores take for the matrices of a layer that begin in [from, to) of its segment. */
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens);
 
-/* What all extents take with their matrices in `type`; 0: some matrix cannot have it. */
+/* What all segments take with their matrices in `type`; 0: some matrix cannot have it. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type);
 
 /* "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);
 
-/* What precedes the output matrix in the extent of an untied head: the final norm, and its bias
+/* What precedes the output matrix in the segment of an untied head: the final norm, and its bias
  * where there is one. */
 size_t plan_output_norm_bytes(const struct image *image);
 
@@ -131,7 +131,7 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
                           size_t *bytes);
 
 /* A layer is computed in pieces, in the order of its tensors: norm, Q, K and V; the rest of
- * attention; norm, gate and up; down. Bytes of the extent up to the end of piece `piece`. */
+ * attention; norm, gate and up; down. Bytes of the segment up to the end of piece `piece`. */
 uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phase);
 
 /* Rows of the embedding that are read and checked together, and how many such groups there are. */

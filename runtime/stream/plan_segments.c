@@ -35,7 +35,7 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
     uint64_t group = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)t->interleave;
-    uint64_t first = image->extents[t->extent].offset + t->offset + token / t->interleave * group;
+    uint64_t first = image->segments[t->segment].offset + t->offset + token / t->interleave * group;
 
     *offset = first / SECTOR_BYTES * SECTOR_BYTES;
     *bytes = embedding_row_bytes(image);
@@ -47,7 +47,7 @@ uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phas
 
     return phase < PLAN_PHASES - 1
                ? image_tensor(image, (enum ingot_role)next[phase], layer)->offset
-               : image->extents[layer + 1].bytes;
+               : image->segments[image_layer_segment(image, layer)].bytes;
 }
 
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
@@ -62,7 +62,7 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     first = plan->tile_base + tile->first_row / plan->group_rows * plan->group_bytes;
     last = first + (tile->n_rows + plan->group_rows - 1) / plan->group_rows * plan->group_bytes;
     if (i == plan->n_tiles - 1) {
-        last = plan->tile_end; /* the padding too: the extent's CRC covers it */
+        last = plan->tile_end; /* the padding too: the segment's CRC covers it */
     }
     tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
     tile->skip = (size_t)(first - tile->offset);
@@ -72,7 +72,7 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {
     const struct ingot_params *p = &image->header->params;
-    uint64_t bytes = (p->n_layers + 2) * (uint64_t)INGOT_PAGE;
+    uint64_t bytes = image_segment_count(image) * (uint64_t)INGOT_PAGE;
 
     for (uint32_t i = 0; i < image_tensor_count(p); i++) {
         const struct ingot_tensor *t = &image->tensors[i];

@@ -89,8 +89,9 @@ static void leave(struct timeline *t)
 
 static void run_layer(struct timeline *t, uint32_t layer)
 {
-    bool streamed = t->plan->residency == PLAN_STREAMED && !t->plan->pinned[layer + 1];
-    uint64_t bytes = t->image->extents[layer + 1].bytes;
+    uint32_t segment = image_layer_segment(t->image, layer);
+    bool streamed = t->plan->residency == PLAN_STREAMED && !t->plan->pinned[segment];
+    uint64_t bytes = t->image->segments[segment].bytes;
     uint64_t begin = streamed ? arrive(t, bytes) : 0;
     uint64_t from = 0, waited = 0;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/min_max.h"
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/console/trace.h"
 #include "runtime/stream/kv_pages.h"
@@ -13,9 +14,9 @@ enum { CRC_STEP = 128 * 1024 }; /* bytes that core 0 checks per poll, so that a 
 enum { WORKERS_STEP = 1024 * 1024 };             /* and the workers between two polls */
 enum { QUIET_STEPS = 256, QUIET_WAITS = 20000 }; /* without a poll, where nothing can have come */
 
-static const struct ingot_extent *layer_extent(const struct stream *s, uint32_t index)
+static const struct ingot_segment *layer_segment(const struct stream *s, uint32_t index)
 {
-    return &s->image->extents[s->layers[index] + 1];
+    return &s->image->segments[image_layer_segment(s->image, s->layers[index])];
 }
 
 static bool is_tile(const struct stream *s, uint32_t index)
@@ -23,9 +24,9 @@ static bool is_tile(const struct stream *s, uint32_t index)
     return index >= s->n_layers;
 }
 
-static uint32_t tile_extent(const struct stream *s)
+static uint32_t tile_segment(const struct stream *s)
 {
-    return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->extent;
+    return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
 }
 
 /* ---- the ring ----------------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static struct stream_slot *slot_of(struct stream *s, uint32_t index)
 static void start_read(const struct stream *s, struct stream_slot *slot)
 {
     struct plan_tile tile;
-    const struct ingot_extent *x;
+    const struct ingot_segment *x;
 
     slot->crc = 0;
     slot->crc_bytes = 0;
@@ -56,7 +57,7 @@ static void start_read(const struct stream *s, struct stream_slot *slot)
         (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
         return;
     }
-    x = layer_extent(s, slot->segment.index);
+    x = layer_segment(s, slot->segment.index);
     (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
 }
 
@@ -308,9 +309,9 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
     return slot->read.status == ERR_BUSY ? ERR_OK : slot->read.status;
 }
 
-static enum err fail(struct stream *s, unsigned extent, struct stream_slot *slot, enum err e)
+static enum err fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e)
 {
-    (void)stream_name_problem(s, extent, &slot->read, e);
+    (void)stream_name_problem(s, segment, &slot->read, e);
     stream_reset(s);
     return e;
 }
@@ -330,7 +331,7 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
 }
 
 /* A flipped bit on the way is cured by reading again; one on the card is not. */
-static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned extent)
+static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned segment)
 {
     for (int tries = 0;; tries++) {
         s->stats.retries += slot->read.n_retries;
@@ -338,7 +339,7 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
             return slot->read.status;
         }
         check_rest(s, slot);
-        if (image_check_extent(s->image, extent, slot->crc) == ERR_OK) {
+        if (image_check_segment(s->image, segment, slot->crc) == ERR_OK) {
             slot->checked = true;
             return ERR_OK;
         }
@@ -365,28 +366,28 @@ static struct stream_slot *slot_of_layer(struct stream *s, uint32_t layer)
     return slot;
 }
 
-enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **extent)
+enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment)
 {
+    uint32_t i = image_layer_segment(s->image, layer);
     struct stream_slot *slot;
     enum err e;
 
-    if (s->extents[layer + 1] != NULL) {
-        *extent = s->extents[layer + 1];
+    if (s->segments[i] != NULL) {
+        *segment = s->segments[i];
         return ERR_OK;
     }
     slot = slot_of_layer(s, layer);
-    first = first < s->image->extents[layer + 1].bytes ? first : s->image->extents[layer + 1].bytes;
-    e = wait_arrival(s, slot, first);
+    e = wait_arrival(s, slot, min_u64(first, s->image->segments[i].bytes));
     slot->state = STREAM_IN_USE;
     s->early = slot;
     if (e == ERR_OK && slot->read.status == ERR_OK) {
-        e = check_layer(s, slot, layer + 1);
+        e = check_layer(s, slot, i);
         s->early = NULL;
     }
     if (e != ERR_OK) {
-        return fail(s, layer + 1, slot, e);
+        return fail(s, i, slot, e);
     }
-    *extent = slot->buffer;
+    *segment = slot->buffer;
     return ERR_OK;
 }
 
@@ -400,6 +401,7 @@ void stream_need(struct stream *s, unsigned phase, uint64_t bytes)
 
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
 {
+    uint32_t segment = image_layer_segment(s->image, layer);
     struct stream_slot *slot = s->early;
     uint64_t reread = s->stats.reread;
     enum err e = s->failure;
@@ -409,10 +411,10 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
         return ERR_OK;
     }
     e = e == ERR_OK ? wait_arrival(s, slot, slot->read.bytes) : e;
-    e = e == ERR_OK ? check_layer(s, slot, layer + 1) : e;
+    e = e == ERR_OK ? check_layer(s, slot, segment) : e;
     s->early = NULL;
     if (e != ERR_OK) {
-        return fail(s, layer + 1, slot, e);
+        return fail(s, segment, slot, e);
     }
     *again = s->stats.reread != reread;
     return ERR_OK;
@@ -428,7 +430,7 @@ static void give_back(struct stream *s, struct stream_slot *slot)
 
 void stream_layer_done(struct stream *s, uint32_t layer)
 {
-    if (s->extents[layer + 1] == NULL) {
+    if (s->segments[image_layer_segment(s->image, layer)] == NULL) {
         give_back(s, slot_of_layer(s, layer));
     }
 }
@@ -445,7 +447,7 @@ enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const
     slot->state = STREAM_IN_USE;
     s->stats.retries += slot->read.n_retries;
     if (e != ERR_OK) {
-        return fail(s, tile_extent(s), slot, e);
+        return fail(s, tile_segment(s), slot, e);
     }
     end = i + 1 == s->plan->n_tiles ? s->plan->tile_end : tile->offset + tile->bytes;
     s->tile_crc = workers_crc32c(s->workers, s->tile_crc,
@@ -463,7 +465,7 @@ void stream_tile_done(struct stream *s, uint32_t i)
 
 enum err stream_head_check(struct stream *s, bool *again)
 {
-    enum err e = image_check_extent(s->image, tile_extent(s), s->tile_crc);
+    enum err e = image_check_segment(s->image, tile_segment(s), s->tile_crc);
 
     *again = e != ERR_OK && s->tiles_again < STREAM_REREADS;
     if (*again) {
@@ -476,7 +478,7 @@ enum err stream_head_check(struct stream *s, bool *again)
         return ERR_OK;
     }
     if (e != ERR_OK) {
-        (void)stream_name_problem(s, tile_extent(s), NULL, e);
+        (void)stream_name_problem(s, tile_segment(s), NULL, e);
         stream_reset(s);
     }
     return e;

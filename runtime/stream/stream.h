@@ -1,4 +1,4 @@
-/* Weights on their way: pinned extents are read once, the others arrive for every pass through
+/* Weights on their way: pinned segments are read once, the others arrive for every pass through
  * a ring of slots, the next ones by DMA while this one computes. The transformer asks for each
  * layer in order, may begin with its first piece, and never learns where it came from.
  *
@@ -70,11 +70,11 @@ struct stream {
     struct image *image;
     const struct plan *plan;
     struct workers *workers;
-    const uint8_t *extents[INGOT_MAX_LAYERS + 2]; /* where each lies; NULL: streamed */
-    uint16_t layers[INGOT_MAX_LAYERS];            /* the streamed layers in order */
-    uint32_t n_layers;                            /* how many */
-    const uint8_t *output_norm;                   /* kept apart when the head is tiled */
-    struct stream_slot slots[PLAN_SLOTS];         /* the first plan->n_slots */
+    const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* where each lies; NULL: streamed */
+    uint16_t layers[INGOT_MAX_LAYERS];           /* the streamed layers in order */
+    uint32_t n_layers;                           /* how many */
+    const uint8_t *output_norm;                  /* kept apart when the head is tiled */
+    struct stream_slot slots[PLAN_SLOTS];        /* the first plan->n_slots */
     uint8_t *rows; /* (plan->n_rows, plan->row_bytes) embedding rows, the latest */
     uint64_t row_offsets[PLAN_MOST_ROWS]; /* where in the file its group begins; 0: none */
     uint32_t next_row;                    /* the oldest */
@@ -87,9 +87,9 @@ struct stream {
     bool want_head;             /* it ends with the head */
     bool started;               /* a segment has been used since the start or a failure */
     struct stream_segment next; /* to be requested */
-    uint32_t tile_crc;          /* of the output matrix's extent so far in this pass */
+    uint32_t tile_crc;          /* of the output matrix's segment so far in this pass */
     uint64_t tile_crc_end;      /* file offset up to which */
-    uint32_t tile_crc_before;   /* of what precedes the matrix in its extent */
+    uint32_t tile_crc_before;   /* of what precedes the matrix in its segment */
     uint32_t tiles_again;       /* times that this pass has read them again */
     struct kv_pages *pages;     /* beside the weights, where keys and values spill; else NULL */
     struct io_core_watch watch;
@@ -105,7 +105,7 @@ struct stream {
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena);
 
-/* Read the pinned extents, or check those used in place, and check every CRC; a streamed
+/* Read the pinned segments, or check those used in place, and check every CRC; a streamed
  * embedding is read through once for its CRC. progress may be NULL.
  * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->problem. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
@@ -113,10 +113,10 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
 /* Begin a pass. Requests go out at once. */
 void stream_begin(struct stream *s, bool want_head);
 
-/* The bytes of a layer's extent; waits for the first `first` of them (UINT64_MAX: for all, and
+/* The bytes of a layer's segment; waits for the first `first` of them (UINT64_MAX: for all, and
  * checks them). Give it back with stream_layer_done as soon as it is used, which sends the next
  * request. Errors as stream_load; the stream is then reset and the next pass starts afresh. */
-enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **extent);
+enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment);
 void stream_layer_done(struct stream *s, uint32_t layer);
 
 /* While the layer is in use: wait until piece number `piece` is there, its first `bytes`. An error

@@ -12,28 +12,27 @@ enum { CHECK_STEP = 256 * 1024 }; /* bytes between two lines of progress, in pla
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena)
 {
-    uint32_t n = image->header->params.n_layers;
-
     memset(s, 0, sizeof *s);
     s->file = file;
     s->image = image;
     s->plan = plan;
     s->workers = workers;
-    for (uint32_t i = 0; i < n; i++) {
-        if (plan->residency == PLAN_STREAMED && !plan->pinned[i + 1]) {
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        if (plan->residency == PLAN_STREAMED && !plan->pinned[image_layer_segment(image, i)]) {
             s->layers[s->n_layers++] = (uint16_t)i;
         }
     }
-    for (uint32_t i = 0; i < n + 2; i++) {
-        const struct ingot_extent *e = &image->extents[i];
+    for (uint32_t i = 0; i < image_segment_count(image); i++) {
+        const struct ingot_segment *e = &image->segments[i];
 
         if (plan->residency == PLAN_IN_PLACE) {
-            s->extents[i] = file_memory(file, e->offset, e->bytes);
+            s->segments[i] = file_memory(file, e->offset, e->bytes);
         } else if (plan->pinned[i]) {
-            s->extents[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)e->bytes);
+            s->segments[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)e->bytes);
         }
     }
-    if (s->extents[n + 1] == NULL) { /* an untied head in tiles: only its norm stays */
+    if (s->segments[image_head_segment(image)] ==
+        NULL) { /* an untied head in tiles: only its norm stays */
         s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
     }
     for (uint32_t i = 0; i < plan->n_slots; i++) {
@@ -57,16 +56,16 @@ static bool goes_on(const struct stream *s, const struct loading *l, uint64_t ar
     return l->progress == NULL || l->progress(l->context, s->label, l->done + arrived, l->total);
 }
 
-static void name_progress(struct stream *s, const char *doing, unsigned extent)
+static void name_progress(struct stream *s, const char *doing, unsigned segment)
 {
     char part[32];
 
-    image_extent_name(s->image, extent, part, sizeof part);
+    image_segment_name(s->image, segment, part, sizeof part);
     format_text(s->label, sizeof s->label, "%s %s", doing, part);
 }
 
 /* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer. */
-static enum err read_checked(struct stream *s, struct loading *l, unsigned extent, uint64_t offset,
+static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
                              uint8_t *buffer, size_t bytes, uint32_t *crc)
 {
     struct file_read *read = &s->slots[0].read;
@@ -90,59 +89,59 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned exten
     s->stats.retries += read->n_retries;
     l->done += bytes;
     if (stopped) {
-        return stream_name_problem(s, extent, NULL, ERR_ABORTED);
+        return stream_name_problem(s, segment, NULL, ERR_ABORTED);
     }
-    return e == ERR_OK ? ERR_OK : stream_name_problem(s, extent, read, e);
+    return e == ERR_OK ? ERR_OK : stream_name_problem(s, segment, read, e);
 }
 
-static enum err check(struct stream *s, unsigned extent, uint32_t crc)
+static enum err check(struct stream *s, unsigned segment, uint32_t crc)
 {
-    enum err e = image_check_extent(s->image, extent, crc);
+    enum err e = image_check_segment(s->image, segment, crc);
 
-    return e == ERR_OK ? ERR_OK : stream_name_problem(s, extent, NULL, e);
+    return e == ERR_OK ? ERR_OK : stream_name_problem(s, segment, NULL, e);
 }
 
 /* Once; and once more where the CRC does not match, as a bit may flip on the way. */
-static enum err load_pinned(struct stream *s, struct loading *l, unsigned extent)
+static enum err load_pinned(struct stream *s, struct loading *l, unsigned segment)
 {
-    const struct ingot_extent *x = &s->image->extents[extent];
+    const struct ingot_segment *x = &s->image->segments[segment];
     /* The arena's, written here alone. */
-    uint8_t *memory = (uint8_t *)(uintptr_t)s->extents[extent];
+    uint8_t *memory = (uint8_t *)(uintptr_t)s->segments[segment];
 
     for (int tries = 0;; tries++) {
         uint32_t crc = 0;
-        enum err e = read_checked(s, l, extent, x->offset, memory, (size_t)x->bytes, &crc);
+        enum err e = read_checked(s, l, segment, x->offset, memory, (size_t)x->bytes, &crc);
 
         if (e != ERR_OK) {
             return e;
         }
         if (crc == x->crc32c || tries == 1) {
             s->stats.bytes_loaded += x->bytes;
-            return check(s, extent, crc);
+            return check(s, segment, crc);
         }
         s->stats.reread++;
         l->done -= x->bytes;
     }
 }
 
-static enum err check_in_place(struct stream *s, struct loading *l, unsigned extent)
+static enum err check_in_place(struct stream *s, struct loading *l, unsigned segment)
 {
-    const struct ingot_extent *x = &s->image->extents[extent];
+    const struct ingot_segment *x = &s->image->segments[segment];
     uint32_t crc = 0;
 
     for (uint64_t at = 0; at < x->bytes; at += CHECK_STEP) {
         size_t n = (size_t)(x->bytes - at < CHECK_STEP ? x->bytes - at : CHECK_STEP);
 
-        crc = workers_crc32c(s->workers, crc, s->extents[extent] + at, n);
+        crc = workers_crc32c(s->workers, crc, s->segments[segment] + at, n);
         if (!goes_on(s, l, at + n)) {
-            return stream_name_problem(s, extent, NULL, ERR_ABORTED);
+            return stream_name_problem(s, segment, NULL, ERR_ABORTED);
         }
     }
     l->done += x->bytes;
-    return check(s, extent, crc);
+    return check(s, segment, crc);
 }
 
-/* Carry the checksums of the embedding's groups of rows over bytes [at, at + n) of its extent. */
+/* Carry the checksums of the embedding's groups of rows over bytes [at, at + n) of its segment. */
 static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t n)
 {
     uint64_t first = image_tensor(s->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset;
@@ -166,12 +165,12 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* The CRC of an extent that does not stay, piece by piece through a slot (or the row buffer
+/* The CRC of an segment that does not stay, piece by piece through a slot (or the row buffer
  * where there are no slots). */
-static enum err read_through_once(struct stream *s, struct loading *l, unsigned extent,
+static enum err read_through_once(struct stream *s, struct loading *l, unsigned segment,
                                   uint32_t *crc)
 {
-    const struct ingot_extent *x = &s->image->extents[extent];
+    const struct ingot_segment *x = &s->image->segments[segment];
     bool slots = s->plan->n_slots != 0;
     uint8_t *buffer = slots ? s->slots[0].buffer : s->rows;
     size_t step = (slots ? s->plan->slot_bytes : s->plan->row_bytes) / SECTOR_BYTES * SECTOR_BYTES;
@@ -181,29 +180,29 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
     for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += step) {
         size_t n = (size_t)(x->bytes - at < step ? x->bytes - at : step);
 
-        e = read_checked(s, l, extent, x->offset + at, buffer, n, crc);
-        if (extent == 0 && s->row_sums != NULL) {
+        e = read_checked(s, l, segment, x->offset + at, buffer, n, crc);
+        if (segment == image_embedding_segment(s->image) && s->row_sums != NULL) {
             sum_rows(s, at, buffer, n);
         }
     }
     return e;
 }
 
-static enum err read_through(struct stream *s, struct loading *l, unsigned extent)
+static enum err read_through(struct stream *s, struct loading *l, unsigned segment)
 {
-    const struct ingot_extent *x = &s->image->extents[extent];
+    const struct ingot_segment *x = &s->image->segments[segment];
     uint32_t crc;
-    enum err e = read_through_once(s, l, extent, &crc);
+    enum err e = read_through_once(s, l, segment, &crc);
 
     if (e == ERR_OK && crc != x->crc32c) {
         s->stats.reread++;
         l->done -= x->bytes;
-        e = read_through_once(s, l, extent, &crc);
+        e = read_through_once(s, l, segment, &crc);
     }
-    return e == ERR_OK ? check(s, extent, crc) : e;
+    return e == ERR_OK ? check(s, segment, crc) : e;
 }
 
-/* A head in tiles: remember the CRC of what precedes the matrix in its extent, which no tile
+/* A head in tiles: remember the CRC of what precedes the matrix in its segment, which no tile
  * brings; untied that is the final norm, which stays. Read after the whole was checked. */
 static enum err keep_before_matrix(struct stream *s)
 {
@@ -215,9 +214,9 @@ static enum err keep_before_matrix(struct stream *s)
     enum err e;
 
     if (before > s->plan->slot_bytes) { /* a gap that no packer leaves */
-        return stream_name_problem(s, head->extent, NULL, ERR_BAD_HEADER);
+        return stream_name_problem(s, head->segment, NULL, ERR_BAD_HEADER);
     }
-    e = read_checked(s, &unseen, head->extent, s->image->extents[head->extent].offset,
+    e = read_checked(s, &unseen, head->segment, s->image->segments[head->segment].offset,
                      s->slots[0].buffer, (size_t)before, &crc);
     if (e != ERR_OK) {
         return e;
@@ -232,30 +231,29 @@ static enum err keep_before_matrix(struct stream *s)
 
 /* Layers that stream are checked whenever they arrive; embedding and head, of which some or all
  * passes read a part, now. */
-static bool is_loaded(const struct stream *s, uint32_t extent)
+static bool is_loaded(const struct stream *s, uint32_t segment)
 {
-    uint32_t head = s->image->header->params.n_layers + 1;
-
-    return s->extents[extent] != NULL || extent == 0 || extent == head;
+    return s->segments[segment] != NULL || segment == image_embedding_segment(s->image) ||
+           segment == image_head_segment(s->image);
 }
 
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context)
 {
     struct loading l = { .progress = progress, .context = context };
-    uint32_t n = s->image->header->params.n_layers;
+    uint32_t n = image_segment_count(s->image);
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; i < n + 2; i++) {
-        l.total += is_loaded(s, i) ? s->image->extents[i].bytes : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        l.total += is_loaded(s, i) ? s->image->segments[i].bytes : 0;
     }
-    for (uint32_t i = 0; i < n + 2 && e == ERR_OK; i++) {
+    for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
         if (!is_loaded(s, i)) {
             continue;
         }
         name_progress(s, s->plan->residency == PLAN_IN_PLACE ? "checking" : "loading", i);
         if (s->plan->residency == PLAN_IN_PLACE) {
             e = check_in_place(s, &l, i);
-        } else if (s->extents[i] != NULL) {
+        } else if (s->segments[i] != NULL) {
             e = load_pinned(s, &l, i);
         } else {
             e = read_through(s, &l, i);

@@ -11,8 +11,8 @@ enum { STREAM_REREADS = 3 }; /* where a checksum does not match, before that is 
 enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
                           const struct file_read *read, enum err e, const char *why);
 
-/* The same of an extent of the model. */
-enum err stream_name_problem(struct stream *s, unsigned extent, const struct file_read *read,
+/* The same of an segment of the model. */
+enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e);
 
 /* A poll while something is waited for. */

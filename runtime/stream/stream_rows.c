@@ -17,12 +17,12 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
     return e;
 }
 
-enum err stream_name_problem(struct stream *s, unsigned extent, const struct file_read *read,
+enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e)
 {
     char part[32];
 
-    image_extent_name(s->image, extent, part, sizeof part);
+    image_segment_name(s->image, segment, part, sizeof part);
     return stream_name_part(s, s->file, part, read, e, err_text(e));
 }
 
@@ -38,13 +38,13 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
         e = file_read_now(&read, s->file, offset, at, bytes);
         s->stats.retries += read.n_retries;
         if (e != ERR_OK) {
-            return stream_name_problem(s, 0, &read, e);
+            return stream_name_problem(s, image_embedding_segment(s->image), &read, e);
         }
         if (crc32c(0, at + skip, plan_row_group_bytes(s->image)) == s->row_sums[group]) {
             return ERR_OK;
         }
     }
-    return stream_name_problem(s, 0, NULL, ERR_BAD_CHECKSUM);
+    return stream_name_problem(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
 }
 
 /* Group number `group`, from `skip` on behind `offset` of the file, kept or read; NULL: *e. */
@@ -84,12 +84,12 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
     enum err e = ERR_OK;
 
     *row = token % t->interleave;
-    if (s->extents[0] != NULL) {
-        *group = s->extents[0] + first;
+    if (s->segments[t->segment] != NULL) {
+        *group = s->segments[t->segment] + first;
         return ERR_OK;
     }
     plan_embedding_range(s->image, token, &offset, &bytes);
-    skip = (size_t)(s->image->extents[0].offset + first - offset);
+    skip = (size_t)(s->image->segments[t->segment].offset + first - offset);
     at = find_row(s, offset, bytes, token / t->interleave, skip, &e);
     if (at == NULL) {
         return e;

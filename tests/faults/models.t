@@ -475,7 +475,7 @@ FILES = [
     ("an offset past the end", ATTN_Q + 24, "<Q", 1 << 40, ["attn_q: offset"]),
     ("a tensor twice", ATTN_Q + 64, "<H", 4, ["attn_k", "role 4"]),
     ("2^32 - 1 rows", ATTN_Q + 8, "<I", 0xffffffff, ["attn_q: rows"]),
-    ("extents that overlap", LAYER, "<Q", 4096, ["layer 0: offset"]),
+    ("segments that overlap", LAYER, "<Q", 4096, ["layer 0: offset"]),
     ("a NaN scale", Q_AT, "<H", 0x7e00, ["layer 0: attn_q", "not finite"]),
     ("an infinite norm", LAYER_AT, "<I", 0x7f800000, ["layer 0: attn_norm", "not finite"]),
 ]

@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum {
     HEAD = offsetof(struct ingot_header, reserved),
     SECTIONS = 5,
-    KEEP_PLACES = 1,  /* flags: offsets of sections as they stand */
-    KEEP_EXTENTS = 2, /* offsets of extents and file_bytes */
+    KEEP_PLACES = 1,   /* flags: offsets of sections as they stand */
+    KEEP_SEGMENTS = 2, /* offsets of segments and file_bytes */
     KEEP_COUNTS = 4,
     MOST_TEXT = 300,
     MOST_IDS = 4 * MOST_TEXT + 3,
@@ -63,7 +63,8 @@ static void lay_sections(struct file *f, unsigned flags, size_t size)
     if ((flags & KEEP_COUNTS) == 0) {
         f->header.rope.count = (uint32_t)(f->header.rope.bytes / sizeof(float));
         f->header.tensors.count = (uint32_t)(f->header.tensors.bytes / sizeof(struct ingot_tensor));
-        f->header.extents.count = (uint32_t)(f->header.extents.bytes / sizeof(struct ingot_extent));
+        f->header.segments.count = (uint32_t)(f->header.segments.bytes /
+                                              sizeof(struct ingot_segment));
     }
 }
 
@@ -82,13 +83,13 @@ static const uint8_t *fill_sections(struct file *f, const uint8_t *data)
     return data;
 }
 
-static void lay_extents(struct file *f)
+static void lay_segments(struct file *f)
 {
-    uint8_t *table = f->meta + f->meta_bytes - round_up(f->header.extents.bytes);
+    uint8_t *table = f->meta + f->meta_bytes - round_up(f->header.segments.bytes);
     uint64_t at = INGOT_PAGE + f->meta_bytes;
 
-    for (uint64_t i = 0; i < f->header.extents.bytes / sizeof(struct ingot_extent); i++) {
-        struct ingot_extent x;
+    for (uint64_t i = 0; i < f->header.segments.bytes / sizeof(struct ingot_segment); i++) {
+        struct ingot_segment x;
 
         memcpy(&x, table + i * sizeof x, sizeof x);
         x.offset = at;
@@ -128,13 +129,13 @@ static const uint8_t *open_file(struct file *f, const uint8_t *data, size_t size
     f->section[1] = &h->chat;
     f->section[2] = &h->rope;
     f->section[3] = &h->tensors;
-    f->section[4] = &h->extents;
+    f->section[4] = &h->segments;
     lay_sections(f, flags, size - HEAD);
     f->meta = calloc(1, f->meta_bytes != 0 ? (size_t)f->meta_bytes : 1);
     must(f->meta != NULL);
     data = fill_sections(f, data + HEAD);
-    if ((flags & KEEP_EXTENTS) == 0) {
-        lay_extents(f);
+    if ((flags & KEEP_SEGMENTS) == 0) {
+        lay_segments(f);
     }
     seal(f);
     return data;
@@ -184,12 +185,12 @@ static void use_tokenizer(const struct image *img, const char *text, size_t byte
     }
 }
 
-/* Every tensor lies inside its extent, every extent in the file. */
+/* Every tensor lies inside its segment, every segment in the file. */
 static void use_tables(const struct image *img)
 {
     for (uint32_t i = 0; i < img->header->tensors.count; i++) {
         const struct ingot_tensor *t = &img->tensors[i];
-        const struct ingot_extent *x = &img->extents[t->extent];
+        const struct ingot_segment *x = &img->segments[t->segment];
 
         must(t->offset <= x->bytes && t->bytes <= x->bytes - t->offset);
         must(x->offset <= img->header->file_bytes &&

@@ -204,7 +204,7 @@ static void test_failure(void)
     chat_open(&chat, e, NULL, &options, NULL);
     say("bade", true);
     length = e->kv.length;
-    rig.fake.fail_sector = (long)(e->image.extents[3].offset / SECTOR_BYTES);
+    rig.fake.fail_sector = (long)(e->image.segments[3].offset / SECTOR_BYTES);
     rig.fake.fail_times = 1000000;
     while (say("gogo", true) == ERR_OK) /* what is ahead may hide it for a pass */
         length = e->kv.length;

@@ -367,7 +367,7 @@ static void test_copied(uint32_t type, size_t block_bytes)
         return;
     }
     t = image_tensor(&f.image, INGOT_FFN_DOWN, 0);
-    w = f.data + f.image.extents[1].offset + t->offset;
+    w = f.data + f.image.segments[1].offset + t->offset;
     for (size_t row = 0; row < 32; row++) {
         const uint8_t *group = w + row / 8 * 8 * block_bytes;
         const uint8_t *block = blocks + row * block_bytes;

@@ -60,7 +60,7 @@ static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t,
         [INGOT_Q4_K] = dequantize_f32_q4kx8_ref,
         [INGOT_Q6_K] = dequantize_f32_q6kx8_ref,
     };
-    const uint8_t *w = f->data + f->image.extents[t->extent].offset + t->offset;
+    const uint8_t *w = f->data + f->image.segments[t->segment].offset + t->offset;
     size_t cols = t->cols_padded;
 
     if (t->type == INGOT_F32) {
@@ -144,7 +144,7 @@ static void test_nmse(const char *model, const char *type, double bound)
        type != NULL ? type : "its own", nmse, bound, problem);
 }
 
-/* The weights of two packed files: extents, not the sections, which differ by name and context. */
+/* The weights of two packed files: segments, not the sections, which differ by name and context. */
 static bool equal_weights(const char *a, const char *b)
 {
     struct ingot_file fa, fb;
@@ -157,14 +157,14 @@ static bool equal_weights(const char *a, const char *b)
         ingot_file_close(&fa);
         return false;
     }
-    equal = fa.image.header->extents.count == fb.image.header->extents.count;
-    for (uint32_t i = 0; equal && i < fa.image.header->extents.count; i++) {
-        const struct ingot_extent *xa = &fa.image.extents[i];
-        const struct ingot_extent *xb = &fb.image.extents[i];
+    equal = fa.image.header->segments.count == fb.image.header->segments.count;
+    for (uint32_t i = 0; equal && i < fa.image.header->segments.count; i++) {
+        const struct ingot_segment *xa = &fa.image.segments[i];
+        const struct ingot_segment *xb = &fb.image.segments[i];
 
         equal = xa->bytes == xb->bytes &&
                 memcmp(fa.data + xa->offset, fb.data + xb->offset, (size_t)xa->bytes) == 0 &&
-                ingot_file_check_extent(&fa, i) == ERR_OK;
+                ingot_file_check_segment(&fa, i) == ERR_OK;
     }
     ingot_file_close(&fa);
     ingot_file_close(&fb);

@@ -165,8 +165,8 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
             "%s as %s %s", shape, type, problem)) {
         return;
     }
-    for (uint32_t i = 0; i < f.image.header->extents.count; i++) {
-        good = good && ingot_file_check_extent(&f, i) == ERR_OK;
+    for (uint32_t i = 0; i < f.image.header->segments.count; i++) {
+        good = good && ingot_file_check_segment(&f, i) == ERR_OK;
     }
     OK(good && image_tensor(&f.image, INGOT_FFN_DOWN, 0)->type == down &&
            image_tensor(&f.image, INGOT_ATTN_Q, 0)->type == query,

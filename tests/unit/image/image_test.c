@@ -1,4 +1,4 @@
-/* The .ingot reader: a good file passes, and every field, section and extent that is not as it
+/* The .ingot reader: a good file passes, and every field, section and segment that is not as it
  * should be is refused by name. The file is packed here from a small random model. */
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
@@ -24,7 +24,7 @@ static void restore(const struct bytes *from)
 static void seal(size_t bytes)
 {
     struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat, &header()->tensors,
-                                         &header()->extents };
+                                         &header()->segments };
 
     for (size_t i = 0; i < 4; i++) {
         if (sections[i]->offset <= bytes && sections[i]->bytes <= bytes - sections[i]->offset) {
@@ -96,14 +96,15 @@ static void test_good(const struct bytes *file, enum ingot_type type)
     restore(file);
     OK(check(&img, file->n) == ERR_OK, "a good file passes %s", img.problem);
     OK(check(&img, file->n + 4096) == ERR_OK, "and so it does on a longer medium");
-    OK(image_meta_bytes(header()) == img.extents[0].offset - INGOT_PAGE, "sections end at weights");
+    OK(image_meta_bytes(header()) == img.segments[0].offset - INGOT_PAGE,
+       "sections end at weights");
     for (unsigned layer = 0; layer < 2; layer++) {
         for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
             const struct ingot_tensor *t = image_tensor(&img, (enum ingot_role)role, layer);
 
             if (t != NULL) {
                 found++;
-                shapes = shapes && t->role == role && t->layer == layer && t->extent == layer + 1;
+                shapes = shapes && t->role == role && t->layer == layer && t->segment == layer + 1;
             }
         }
     }
@@ -180,9 +181,9 @@ static void test_header(void)
     refuse_u64(HEADER(tensors.offset), 4096, "tensors.offset");
     refuse_u64(HEADER(tensors.bytes), 64, "tensors.bytes is 64, must be exactly 1344");
     refuse_u32(HEADER(tensors.count), 1u << 26, "tensors.count is 67108864, must be 21");
-    refuse_u64(HEADER(extents.offset), 1, "extents.offset");
-    refuse_u64(HEADER(extents.bytes), 0, "extents.bytes is 0");
-    refuse_u32(HEADER(extents.count), 3, "extents.count is 3, must be 4");
+    refuse_u64(HEADER(segments.offset), 1, "segments.offset");
+    refuse_u64(HEADER(segments.bytes), 0, "segments.bytes is 0");
+    refuse_u32(HEADER(segments.count), 3, "segments.count is 3, must be 4");
 }
 
 /* A medium that is longer than the file, whose header claims a page of it. */
@@ -257,10 +258,10 @@ static void test_damaged(void)
     test_damaged_section("tokenizer", &h.tokenizer);
     test_damaged_section("chat", &h.chat);
     test_damaged_section("tensors", &h.tensors);
-    test_damaged_section("extents", &h.extents);
+    test_damaged_section("segments", &h.segments);
 }
 
-static void test_extents(void)
+static void test_segments(void)
 {
     static const char *const names[] = { "embedding", "layer 0", "layer 1", "head" };
     struct image img;
@@ -268,32 +269,32 @@ static void test_extents(void)
     restore(&good);
     OK(check(&img, good.n) == ERR_OK, "the tables are fine");
     for (unsigned i = 0; i < 4; i++) {
-        const struct ingot_extent *x = &img.extents[i];
+        const struct ingot_segment *x = &img.segments[i];
         uint32_t crc = crc32c(0, work + x->offset, (size_t)x->bytes);
 
-        OK(image_check_extent(&img, i, crc) == ERR_OK, "extent %u matches its CRC", i);
+        OK(image_check_segment(&img, i, crc) == ERR_OK, "segment %u matches its CRC", i);
         work[x->offset + x->bytes - 1] ^= 0x80;
         crc = crc32c(0, work + x->offset, (size_t)x->bytes);
-        OK(image_check_extent(&img, i, crc) == ERR_BAD_CHECKSUM &&
+        OK(image_check_segment(&img, i, crc) == ERR_BAD_CHECKSUM &&
                strstr(img.problem, names[i]) != NULL,
            "damaged: %s", img.problem);
     }
 }
 
-static void test_extent_table(void)
+static void test_segment_table(void)
 {
-    size_t at = (size_t)((struct ingot_header *)(void *)good.data)->extents.offset;
-    size_t layer = at + sizeof(struct ingot_extent);
+    size_t at = (size_t)((struct ingot_header *)(void *)good.data)->segments.offset;
+    size_t layer = at + sizeof(struct ingot_segment);
 
-#define EXTENT(field) (offsetof(struct ingot_extent, field))
-    refuse_u64(at + EXTENT(offset), 0, "embedding: offset is 0");
-    refuse_u64(layer + EXTENT(offset), 4096, "layer 0: offset is 4096");
-    refuse_u64(layer + EXTENT(bytes), 0, "layer 0: bytes is 0");
-    refuse_u64(layer + EXTENT(bytes), 4097, "layer 0: bytes is 4097");
-    refuse_u64(layer + EXTENT(bytes), UINT64_MAX - 4095, "layer 0: bytes is 184467440737095");
-    refuse(&good, layer + EXTENT(kind), "\2\0", 2, ERR_BAD_HEADER, "is not layer 0");
-    refuse(&good, layer + EXTENT(layer), "\1\0", 2, ERR_BAD_HEADER, "is not layer 0");
-    refuse_u32(layer + EXTENT(reserved), 1, "layer 0: reserved");
+#define SEGMENT(field) (offsetof(struct ingot_segment, field))
+    refuse_u64(at + SEGMENT(offset), 0, "embedding: offset is 0");
+    refuse_u64(layer + SEGMENT(offset), 4096, "layer 0: offset is 4096");
+    refuse_u64(layer + SEGMENT(bytes), 0, "layer 0: bytes is 0");
+    refuse_u64(layer + SEGMENT(bytes), 4097, "layer 0: bytes is 4097");
+    refuse_u64(layer + SEGMENT(bytes), UINT64_MAX - 4095, "layer 0: bytes is 184467440737095");
+    refuse(&good, layer + SEGMENT(kind), "\2\0", 2, ERR_BAD_HEADER, "is not layer 0");
+    refuse(&good, layer + SEGMENT(layer), "\1\0", 2, ERR_BAD_HEADER, "is not layer 0");
+    refuse_u32(layer + SEGMENT(reserved), 1, "layer 0: reserved");
 }
 
 static void test_tensor_table(void)
@@ -319,11 +320,11 @@ static void test_tensor_table(void)
     refuse_u32(q + TENSOR(rows), 25, "attn_q: rows is 25, must be 24");
     refuse_u32(q + TENSOR(cols), 0xffffffff, "attn_q: cols is 4294967295");
     refuse_u32(q + TENSOR(cols_padded), 24, "cols_padded is 24, must be 32");
-    refuse_u32(q + TENSOR(extent), 0xffffffff, "extent is 4294967295, must be 1");
+    refuse_u32(q + TENSOR(segment), 0xffffffff, "segment is 4294967295, must be 1");
     refuse_u64(q + TENSOR(offset), 64, "attn_q: offset 64 is unaligned or below 128");
     refuse_u64(q + TENSOR(offset), 4000001, "unaligned");
-    refuse_u64(q + TENSOR(offset), UINT64_MAX - 63, "leaves the extent");
-    refuse_u64(q + TENSOR(offset), 65536, "leaves the extent");
+    refuse_u64(q + TENSOR(offset), UINT64_MAX - 63, "leaves the segment");
+    refuse_u64(q + TENSOR(offset), 65536, "leaves the segment");
     refuse_u64(q + TENSOR(bytes), UINT64_MAX, "attn_q: bytes");
     refuse_u64(q + TENSOR(reserved[2]), 1, "reserved");
 }
@@ -333,11 +334,11 @@ static void test_tied(void)
     size_t at = (size_t)((struct ingot_header *)(void *)tied.data)->tensors.offset;
     size_t output = at + 20 * sizeof(struct ingot_tensor);
     uint64_t offset = 64;
-    uint32_t extent = 3, no = 0;
+    uint32_t segment = 3, no = 0;
 
     refuse(&tied, output + TENSOR(offset), &offset, 8, ERR_BAD_HEADER, "tied");
-    refuse(&tied, output + TENSOR(extent), &extent, 4, ERR_BAD_HEADER, "tied");
-    refuse(&tied, PARAM(tied), &no, 4, ERR_BAD_HEADER, "output: extent is 0, must be 3");
+    refuse(&tied, output + TENSOR(segment), &segment, 4, ERR_BAD_HEADER, "tied");
+    refuse(&tied, PARAM(tied), &no, 4, ERR_BAD_HEADER, "output: segment is 0, must be 3");
 }
 
 static struct ingot_tokenizer *tokenizer(void)
@@ -459,8 +460,8 @@ int main(void)
     test_header_bytes();
     test_truncated();
     test_damaged();
-    test_extents();
-    test_extent_table();
+    test_segments();
+    test_segment_table();
     test_tensor_table();
     test_tied();
     test_tokenizer_head();

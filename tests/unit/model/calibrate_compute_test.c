@@ -82,13 +82,13 @@ static void test_little_memory(enum ingot_type type)
     OK(none > 0 && least < RIG_RAM, "up to %u KiB nothing is measured", none * 4);
     OK(r->check != 0, "with %zu a matrix and a checksum", least >> 10);
     for (size_t i = 1; i < 8; i++) {
-        size_t bytes = (size_t)image->extents[1].bytes - 4096 + i * 5000;
+        size_t bytes = (size_t)image->segments[1].bytes - 4096 + i * 5000;
 
         memory = (struct memory_range){ malloc(least + bytes), least + bytes };
         (void)probe(memory);
         free(memory.base);
     }
-    least += (size_t)image->extents[1].bytes;
+    least += (size_t)image->segments[1].bytes;
     memory = (struct memory_range){ aligned_alloc(4096, least), least };
     OK(finds_rest(memory), "with room for one layer, layers");
     free(memory.base);

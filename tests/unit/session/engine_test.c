@@ -191,7 +191,7 @@ static void test_visit(struct rig_limits l)
 
 /* ---- a model whose matrices differ in type -------------------------------------------------- */
 
-static void place_extent(struct ingot_extent *x, const uint8_t *out, uint64_t at, uint64_t end)
+static void place_segment(struct ingot_segment *x, const uint8_t *out, uint64_t at, uint64_t end)
 {
     x->offset = at;
     x->bytes = (end - at + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
@@ -205,27 +205,27 @@ static uint8_t *mix(const uint8_t *a, const uint8_t *b, unsigned roles, size_t *
     const struct ingot_header *ha = (const void *)a, *hb = (const void *)b;
     uint8_t *out = aligned_alloc(4096, RIG_MOST_BYTES);
     struct ingot_header *h = (void *)out;
-    struct ingot_extent *x;
+    struct ingot_segment *x;
     struct ingot_tensor *t;
-    uint64_t at = ((const struct ingot_extent *)(const void *)(a + ha->extents.offset))->offset;
+    uint64_t at = ((const struct ingot_segment *)(const void *)(a + ha->segments.offset))->offset;
 
     if (out == NULL)
         rig_die("no memory");
     memset(out, 0, RIG_MOST_BYTES);
     memcpy(out, a, (size_t)at);
-    x = (void *)(out + h->extents.offset);
+    x = (void *)(out + h->segments.offset);
     t = (void *)(out + h->tensors.offset);
-    for (uint32_t e = 0, i = 0; e < h->extents.count; e++) {
+    for (uint32_t e = 0, i = 0; e < h->segments.count; e++) {
         uint64_t end = at;
 
-        for (; i < h->tensors.count && (t[i].extent == e || t[i].extent == 0); i++) {
+        for (; i < h->tensors.count && (t[i].segment == e || t[i].segment == 0); i++) {
             const uint8_t *from = (roles >> t[i].role & 1) != 0 ? b : a;
             const struct ingot_header *hf = from == a ? ha : hb;
             const struct ingot_tensor *source =
                 (const struct ingot_tensor *)(const void *)(from + hf->tensors.offset) + i;
-            const struct ingot_extent *old =
-                (const struct ingot_extent *)(const void *)(from + hf->extents.offset) +
-                source->extent;
+            const struct ingot_segment *old =
+                (const struct ingot_segment *)(const void *)(from + hf->segments.offset) +
+                source->segment;
 
             t[i] = *source;
             if (t[i].role == INGOT_OUTPUT && h->params.tied)
@@ -235,12 +235,12 @@ static uint8_t *mix(const uint8_t *a, const uint8_t *b, unsigned roles, size_t *
             memcpy(out + end, from + old->offset + source->offset, (size_t)source->bytes);
             end += source->bytes;
         }
-        place_extent(&x[e], out, at, end);
+        place_segment(&x[e], out, at, end);
         at = x[e].offset + x[e].bytes;
     }
     h->file_bytes = at;
     h->tensors.crc32c = crc32c(0, t, (size_t)h->tensors.bytes);
-    h->extents.crc32c = crc32c(0, x, (size_t)h->extents.bytes);
+    h->segments.crc32c = crc32c(0, x, (size_t)h->segments.bytes);
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
     *bytes = (size_t)at;
@@ -329,15 +329,15 @@ static void test_memory(void)
 static void test_long_head(void)
 {
     struct ingot_header *h = (void *)rig.model;
-    struct ingot_extent *x = (struct ingot_extent *)(void *)(rig.model + h->extents.offset) +
-                             h->params.n_layers + 1;
+    struct ingot_segment *x = (struct ingot_segment *)(void *)(rig.model + h->segments.offset) +
+                              h->params.n_layers + 1;
 
     memset(rig.model + rig.model_bytes, 0, 1 << 20);
     rig.model_bytes += 1 << 20;
     x->bytes += 1 << 20;
-    place_extent(x, rig.model, x->offset, x->offset + x->bytes);
+    place_segment(x, rig.model, x->offset, x->offset + x->bytes);
     h->file_bytes = rig.model_bytes;
-    h->extents.crc32c = crc32c(0, rig.model + h->extents.offset, (size_t)h->extents.bytes);
+    h->segments.crc32c = crc32c(0, rig.model + h->segments.offset, (size_t)h->segments.bytes);
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
     OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.engine.problem, "head: bytes is"),

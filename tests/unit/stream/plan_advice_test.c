@@ -32,7 +32,7 @@ static void test_prediction(void)
     make_image(INGOT_Q8_0, 0);
     OK(plan_with(0) == ERR_OK && plan.decode_ns == 0 && plan.prefill_ns == 0,
        "without rates nothing is predicted");
-    limit = 2 * extents[1].bytes + extents[0].bytes + extents[13].bytes + 3 * extents[1].bytes;
+    limit = 2 * segments[1].bytes + segments[0].bytes + segments[13].bytes + 3 * segments[1].bytes;
     set_rates(20000000, 1);
     (void)plan_with((size_t)limit);
     transfer = plan.layer_read * 50; /* ns at 20 MB/s */
@@ -76,7 +76,7 @@ static void test_rest(void)
     OK(plan.prefill_ns == transfer + 12 * 128 * 1000000ull, "and for each token of a chunk");
     request.rates.layer = 0;
     set_rates(2000000000, 10000);
-    limit = (size_t)(2 * extents[1].bytes + extents[0].bytes + extents[13].bytes);
+    limit = (size_t)(2 * segments[1].bytes + segments[0].bytes + segments[13].bytes);
     (void)plan_with(limit);
     compute = plan.decode_ns;
     read = plan.layer_read;
@@ -97,7 +97,7 @@ static void test_rest(void)
     OK(within(plan.decode_ns, transfer, 2), "with a slow card it is done in the waits");
     request.rates.card = 2000000000;
     request.rates.check = 0;
-    limit = 2 * (size_t)extents[1].bytes + 65536;
+    limit = 2 * (size_t)segments[1].bytes + 65536;
     (void)plan_with(limit);
     compute = plan.decode_ns;
     request.rates.check = 2000;
@@ -131,7 +131,7 @@ static void test_advice(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "and twice as much is not");
     OK(plan_bytes_as(&image, INGOT_Q8_0) >= total &&
            plan_bytes_as(&image, INGOT_Q8_0) < total + 14 * INGOT_PAGE,
-       "the size in a type is reckoned up to the rounding of the extents");
+       "the size in a type is reckoned up to the rounding of the segments");
     request.context = 0;
     make_image(INGOT_Q4_0, 0);
     request.arena_bytes = total + rest - (12u << 20);

@@ -9,8 +9,8 @@
 
 static struct ingot_header header;
 static struct ingot_tensor tensors[9 * INGOT_MAX_LAYERS + 3];
-static struct ingot_extent extents[INGOT_MAX_LAYERS + 2];
-static struct image image = { .header = &header, .tensors = tensors, .extents = extents };
+static struct ingot_segment segments[INGOT_MAX_SEGMENTS];
+static struct image image = { .header = &header, .tensors = tensors, .segments = segments };
 static struct plan_request request;
 static struct plan plan;
 
@@ -20,9 +20,9 @@ static uint64_t up(uint64_t n, uint64_t to)
 }
 
 static void put_tensor(struct ingot_tensor *t, enum ingot_role role, unsigned layer,
-                       uint32_t extent, enum ingot_type type)
+                       uint32_t segment, enum ingot_type type)
 {
-    uint64_t *end = &extents[extent].bytes;
+    uint64_t *end = &segments[segment].bytes;
 
     memset(t, 0, sizeof *t);
     t->role = (uint16_t)role;
@@ -31,7 +31,7 @@ static void put_tensor(struct ingot_tensor *t, enum ingot_role role, unsigned la
     t->interleave = (uint8_t)image_type_interleave(type);
     image_role_shape(&header.params, role, &t->rows, &t->cols);
     t->cols_padded = (uint32_t)up(t->cols, image_type_padding(type));
-    t->extent = extent;
+    t->segment = segment;
     t->offset = up(*end, INGOT_TENSOR_ALIGN);
     t->bytes = image_tensor_bytes(type, t->rows, t->cols);
     *end = t->offset + t->bytes;
@@ -45,8 +45,8 @@ static void make_image(enum ingot_type type, uint64_t gap)
     uint32_t n = header.params.n_layers;
     uint64_t at = 5 * INGOT_PAGE;
 
-    memset(extents, 0, sizeof extents);
-    extents[0].bytes = gap;
+    memset(segments, 0, sizeof segments);
+    segments[0].bytes = gap;
     put_tensor(t++, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0, type);
     for (uint32_t layer = 0; layer < n; layer++) {
         for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
@@ -58,17 +58,20 @@ static void make_image(enum ingot_type type, uint64_t gap)
         }
     }
     put_tensor(t++, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n + 1, INGOT_F32);
-    extents[n + 1].bytes += header.params.tied ? 0 : gap;
+    segments[n + 1].bytes += header.params.tied ? 0 : gap;
     put_tensor(t, INGOT_OUTPUT, INGOT_NO_LAYER, n + 1, type);
     if (header.params.tied) {
-        extents[n + 1].bytes = t[-1].bytes;
+        segments[n + 1].bytes = t[-1].bytes;
         *t = tensors[0];
         t->role = INGOT_OUTPUT;
     }
     for (uint32_t i = 0; i < n + 2; i++) {
-        extents[i].offset = at;
-        extents[i].bytes = up(extents[i].bytes, INGOT_PAGE);
-        at += extents[i].bytes;
+        segments[i].kind = i == 0   ? INGOT_SEGMENT_EMBEDDING
+                           : i <= n ? INGOT_SEGMENT_LAYER
+                                    : INGOT_SEGMENT_HEAD;
+        segments[i].offset = at;
+        segments[i].bytes = up(segments[i].bytes, INGOT_PAGE);
+        at += segments[i].bytes;
     }
     header.file_bytes = at;
     memset(&request, 0, sizeof request);
@@ -99,7 +102,7 @@ static uint64_t total_bytes(void)
     uint64_t total = 0;
 
     for (uint32_t i = 0; i < header.params.n_layers + 2; i++) {
-        total += extents[i].bytes;
+        total += segments[i].bytes;
     }
     return total;
 }

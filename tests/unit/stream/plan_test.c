@@ -12,12 +12,12 @@
 
 static struct plan other;
 
-/* Every row in one tile, the tiles in order, every byte from matrix to the extent's end in at
+/* Every row in one tile, the tiles in order, every byte from matrix to the segment's end in at
  * least one, each inside a slot and on sectors, and their sum as planned. */
 static bool tiles_cover(void)
 {
     const struct ingot_tensor *w = image_tensor(&image, INGOT_OUTPUT, INGOT_NO_LAYER);
-    const struct ingot_extent *x = &extents[w->extent];
+    const struct ingot_segment *x = &segments[w->segment];
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
     uint64_t at = x->offset + w->offset, sum = 0;
     uint32_t row = 0;
@@ -40,7 +40,7 @@ static bool tiles_cover(void)
     return row == header.params.vocab && at == x->offset + x->bytes && sum == plan.head_read;
 }
 
-/* The sums of a plan, from which extents it pins. */
+/* The sums of a plan, from which segments it pins. */
 static bool sums_agree(void)
 {
     uint32_t n = header.params.n_layers;
@@ -50,10 +50,10 @@ static bool sums_agree(void)
     for (uint32_t i = 0; i < n + 2; i++) {
         bool layer = i >= 1 && i <= n;
 
-        pinned += plan.pinned[i] ? extents[i].bytes : 0;
+        pinned += plan.pinned[i] ? segments[i].bytes : 0;
         n_pinned += layer && plan.pinned[i];
-        layers += layer && !plan.pinned[i] ? extents[i].bytes : 0;
-        if (layer && !plan.pinned[i] && plan.slot_bytes < extents[i].bytes) {
+        layers += layer && !plan.pinned[i] ? segments[i].bytes : 0;
+        if (layer && !plan.pinned[i] && plan.slot_bytes < segments[i].bytes) {
             return false;
         }
     }
@@ -76,7 +76,7 @@ static bool rows_found(void)
     size_t group = image_type_row_bytes(t->type, t->cols_padded) * t->interleave;
 
     for (uint32_t token = 0; token < header.params.vocab; token++) {
-        uint64_t first = extents[0].offset + t->offset + token / t->interleave * group;
+        uint64_t first = segments[0].offset + t->offset + token / t->interleave * group;
         uint64_t offset;
         size_t bytes;
 
@@ -281,8 +281,8 @@ static void test_bounds(void)
         request.arena_bytes = SIZE_MAX / 2;
         request.chunk = UINT32_MAX;
         kv = (unsigned __int128)2 * 2 * INGOT_MAX_LAYERS * INGOT_MAX_CONTEXT * INGOT_MAX_DIM;
-        for (uint32_t i = 0; i < INGOT_MAX_LAYERS + 2; i++) {
-            total += extents[i].bytes;
+        for (uint32_t i = 0; i < INGOT_MAX_SEGMENTS; i++) {
+            total += segments[i].bytes;
         }
         OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.kv_bytes == kv &&
                plan.pinned_bytes == total,
@@ -304,10 +304,10 @@ static void test_spread(uint32_t vocab)
     set_params(64, 172, 12, 8, 4, vocab, 256, true);
     make_image(INGOT_Q8_0, 0);
     for (uint32_t pinned = 1; pinned < 10; pinned++) { /* with two more it is resident */
-        uint64_t layer = extents[1].bytes, gap = 0, least = UINT64_MAX, most = 0;
+        uint64_t layer = segments[1].bytes, gap = 0, least = UINT64_MAX, most = 0;
         bool found = false;
 
-        (void)plan_with((size_t)(extents[0].bytes + extents[13].bytes + (2 + pinned) * layer));
+        (void)plan_with((size_t)(segments[0].bytes + segments[13].bytes + (2 + pinned) * layer));
         for (uint32_t i = 0; i < 12; i++) {
             if (plan.pinned[1 + i]) {
                 gap += layer;
@@ -329,7 +329,7 @@ static void test_spread(uint32_t vocab)
  * transfer. */
 static void plan_rated(uint32_t streamed, uint32_t percent)
 {
-    uint64_t ps = 1700, layer = extents[1].bytes, total = total_bytes();
+    uint64_t ps = 1700, layer = segments[1].bytes, total = total_bytes();
 
     memset(&request.rates, 0, sizeof request.rates);
     request.rates.decode[INGOT_Q8_0] = (uint32_t)ps;

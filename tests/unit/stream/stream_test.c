@@ -16,10 +16,10 @@ static uint64_t sectors_read(void)
     return n;
 }
 
-/* How often the sectors of an extent were read: the least and the most. */
-static void extent_reads(uint32_t extent, unsigned *least, unsigned *most)
+/* How often the sectors of an segment were read: the least and the most. */
+static void segment_reads(uint32_t segment, unsigned *least, unsigned *most)
 {
-    const struct ingot_extent *x = &rig.engine.image.extents[extent];
+    const struct ingot_segment *x = &rig.engine.image.segments[segment];
 
     *least = 65535;
     *most = 0;
@@ -47,7 +47,7 @@ static bool pinned_once(void)
     for (uint32_t i = 0; i < n + 2; i++) {
         unsigned least, most;
 
-        extent_reads(i, &least, &most);
+        segment_reads(i, &least, &most);
         if (rig.engine.plan.pinned[i] && (least != 1 || most != 1))
             return false;
     }
@@ -96,10 +96,10 @@ static void test_in_place(void)
     OK(equal && sectors_read() == 0 && engine_planned_bytes(&rig.engine) == 0,
        "in place: the same logits, and not a sector was copied");
     for (uint32_t i = 0; i < rig.engine.image.header->params.n_layers + 2; i++) {
-        uint8_t *byte = rig.model + rig.engine.image.extents[i].offset + 1000;
+        uint8_t *byte = rig.model + rig.engine.image.segments[i].offset + 1000;
         char part[32];
 
-        image_extent_name(&rig.engine.image, i, part, sizeof part);
+        image_segment_name(&rig.engine.image, i, part, sizeof part);
         *byte ^= 1;
         OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM && strstr(rig.engine.problem, part) != NULL,
            "in place: %s", rig.engine.problem);
@@ -120,15 +120,15 @@ static void test_ahead(size_t limit)
     for (int pass = 0; pass < 3; pass++) {
         stream_begin(s, false);
         for (uint32_t layer = 0; layer < n; layer++) {
-            const uint8_t *extent;
+            const uint8_t *segment;
             unsigned loading = 0;
 
-            if (stream_layer(s, layer, UINT64_MAX, &extent) != ERR_OK)
+            if (stream_layer(s, layer, UINT64_MAX, &segment) != ERR_OK)
                 rig_die(s->problem);
             for (int i = 0; i < PLAN_SLOTS; i++)
                 loading += s->slots[i].state == STREAM_LOADING;
             ahead = ahead &&
-                    (s->extents[layer + 1] != NULL || (loading == 1 && rig.fake.n_pending > 0));
+                    (s->segments[layer + 1] != NULL || (loading == 1 && rig.fake.n_pending > 0));
             stream_layer_done(s, layer);
         }
     }
@@ -155,12 +155,12 @@ static unsigned streamed_places(struct place *places)
         struct place *p = &places[count];
         bool tiles = e->plan.tiled_head && i == (e->image.header->params.tied ? 0 : n + 1);
 
-        image_extent_name(&e->image, i, p->name, sizeof p->name);
+        image_segment_name(&e->image, i, p->name, sizeof p->name);
         p->row = i == 0 && !tiles;
         if (p->row && !e->plan.pinned[0]) {
             const struct ingot_tensor *t = &e->image.tensors[0];
             size_t group = plan_row_group_bytes(&e->image);
-            uint64_t first = e->image.extents[0].offset + t->offset +
+            uint64_t first = e->image.segments[0].offset + t->offset +
                              ids[2] / t->interleave * (uint64_t)group;
             uint64_t flip = (first + SECTOR_BYTES - 1 - RIG_FLIPPED_BYTE) / SECTOR_BYTES;
 
@@ -168,7 +168,7 @@ static unsigned streamed_places(struct place *places)
             p->sector = (long)(p->flips ? flip : first / SECTOR_BYTES);
             count++;
         } else if (!e->plan.pinned[i]) {
-            uint64_t middle = e->image.extents[i].offset + e->image.extents[i].bytes / 2;
+            uint64_t middle = e->image.segments[i].offset + e->image.segments[i].bytes / 2;
 
             p->sector = (long)(middle / SECTOR_BYTES);
             p->flips = true;
@@ -262,7 +262,7 @@ static void test_transient(size_t limit, const char *form)
     }
 }
 
-/* Every extent that loading reads, failing, flipped for good, and flipped once. */
+/* Every segment that loading reads, failing, flipped for good, and flipped once. */
 static void test_load(size_t limit, const char *form)
 {
     uint32_t n;
@@ -270,11 +270,11 @@ static void test_load(size_t limit, const char *form)
     rig_start(limit, 0, false);
     n = rig.engine.image.header->params.n_layers + 2;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t sector = rig.engine.image.extents[i].offset / SECTOR_BYTES + 3;
+        uint64_t sector = rig.engine.image.segments[i].offset / SECTOR_BYTES + 3;
         bool read = rig.engine.plan.pinned[i] || i == 0 || i == n - 1;
         char part[32];
 
-        image_extent_name(&rig.engine.image, i, part, sizeof part);
+        image_segment_name(&rig.engine.image, i, part, sizeof part);
         rig_open(limit, 0, false);
         rig.fake.fail_sector = (long)sector;
         rig.fake.fail_times = 1000;
@@ -300,7 +300,7 @@ static void test_load(size_t limit, const char *form)
 /* The largest request that makes a layer take n polls even of a card that answers at once. */
 static uint32_t sectors_for_polls(uint64_t n)
 {
-    uint64_t sectors = rig.engine.image.extents[1].bytes / SECTOR_BYTES / FILE_READ_DEPTH / n;
+    uint64_t sectors = rig.engine.image.segments[1].bytes / SECTOR_BYTES / FILE_READ_DEPTH / n;
 
     return sectors > 0 ? (uint32_t)sectors : 1;
 }
@@ -320,7 +320,7 @@ static void test_stalls(size_t limit)
        "a card faster than the cores: %d stalls, %d of them the first unit", (int)f->stalls,
        (int)f->first_stalls);
     rig.fake.fail_times = 1000;
-    rig.fake.fail_sector = (long)(rig.engine.image.extents[2].offset / SECTOR_BYTES);
+    rig.fake.fail_sector = (long)(rig.engine.image.segments[2].offset / SECTOR_BYTES);
     rig.engine.kv.length = 3;
     while (engine_append(&rig.engine, &ids[3], 1, NULL, NULL) == ERR_OK)
         rig.engine.kv.length = 3;
@@ -345,9 +345,9 @@ static void test_stalls(size_t limit)
 }
 
 /* The last sector of a layer, or of the head. */
-static long last_sector(uint32_t extent)
+static long last_sector(uint32_t segment)
 {
-    const struct ingot_extent *x = &rig.engine.image.extents[extent];
+    const struct ingot_segment *x = &rig.engine.image.segments[segment];
 
     return (long)((x->offset + x->bytes) / SECTOR_BYTES - 1);
 }
@@ -365,7 +365,7 @@ static void test_early(size_t limit, const char *form)
 {
     struct stream *s = &rig.engine.stream;
     uint32_t layer = 0;
-    const uint8_t *extent;
+    const uint8_t *segment;
     bool equal;
 
     start_slowly(limit);
@@ -373,8 +373,8 @@ static void test_early(size_t limit, const char *form)
         layer++;
     stream_begin(s, false);
     for (uint32_t i = 0; i < layer; i++)
-        (void)stream_layer(s, i, 0, &extent);
-    OK(stream_layer(s, layer, plan_phase_end(s->image, layer, 0), &extent) == ERR_OK &&
+        (void)stream_layer(s, i, 0, &segment);
+    OK(stream_layer(s, layer, plan_phase_end(s->image, layer, 0), &segment) == ERR_OK &&
            s->early != NULL && s->early->read.bytes_done < s->early->read.bytes &&
            s->early->read.bytes_done >= plan_phase_end(s->image, layer, 0),
        "%s: layer %u is handed over when %d of %d bytes are there", form, layer,
@@ -397,7 +397,7 @@ static void test_early(size_t limit, const char *form)
             struct place p = { "", last_sector(i + 1), false, true };
 
             start_slowly(limit);
-            image_extent_name(&rig.engine.image, i + 1, p.name, sizeof p.name);
+            image_segment_name(&rig.engine.image, i + 1, p.name, sizeof p.name);
             equal = append(0) && append(1);
             test_failure(&p, flip != 0, form);
             for (uint32_t j = 2; j < N_TOKENS; j++)
@@ -436,7 +436,7 @@ static void test_model(const char *shape, enum ingot_type type)
 /* What has arrived is checked by all, each a part; core 0 has jobs for layers and head as well. */
 static void test_parts(const struct workers *workers, size_t limit)
 {
-    const struct ingot_extent *x;
+    const struct ingot_segment *x;
     uint32_t first = 0, jobs;
     bool equal;
 
@@ -450,7 +450,7 @@ static void test_parts(const struct workers *workers, size_t limit)
        "%u cores: %u jobs a token", workers->n_cores, workers->job - jobs);
     while (rig.engine.plan.pinned[first + 1])
         first++;
-    x = &rig.engine.image.extents[first + 1];
+    x = &rig.engine.image.segments[first + 1];
     for (unsigned i = 0; i < workers->n_cores; i++) {
         struct stream_stats *f = &rig.engine.stream.stats;
         uint64_t reread = f->reread;
