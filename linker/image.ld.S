@@ -46,10 +46,10 @@ SECTIONS
     .text : {
         text_start = .;
         KEEP(*(.head))
-        /* The vectors of arm64 lie at a multiple of 2 KiB: what comes before fills the first. */
+        /* The vectors of arm64 lie at a multiple of 2 KiB. What comes before fills the first: code
+         * whose section asks for it by the name .text.early. */
         *start.S.o(.text .text.*)
-        *gemv_f32_q4kx8_q8k_neon.S.o(.text .text.*)
-        *scale_f32_neon.S.o(.text .text.*)
+        *(.text.early.*)
         *vectors.S.o(.text .text.*)
         *(.text .text.*)
         . = ALIGN(64);

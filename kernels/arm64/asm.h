@@ -8,9 +8,10 @@
 #include "kernels/blocks.h"
 
 // func name ... endfunc name: a global function in its own section, with CFI. Baseline
-// ARMv8.0-A; a kernel that needs more passes the extension, which holds up to endfunc.
-.macro func name, extension
-    .section .text.\name, "ax", %progbits
+// ARMv8.0-A; a kernel that needs more passes the extension, which holds up to endfunc. place=.early
+// puts it into the room that an image has before its exception vectors (linker/image.ld.S).
+.macro func name, extension, place
+    .section .text\place\().\name, "ax", %progbits
     .balign 16
     .globl  \name
     .type   \name, %function

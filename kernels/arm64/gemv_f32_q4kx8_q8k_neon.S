@@ -166,7 +166,7 @@
     b.ne    201b
 .endm
 
-func gemv_f32_q4kx8_q8k_neon
+func gemv_f32_q4kx8_q8k_neon, place=.early
     cbz     n_rows, 2f
     save_vectors
     lsr     n_blocks, n_blocks, #COLS_K_LOG2

@@ -20,7 +20,7 @@
     st1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [out], #64
 .endm
 
-func scale_f32_neon
+func scale_f32_neon, place=.early
     subs    left, left, #32
     b.lo    2f
 1:
