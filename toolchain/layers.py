@@ -100,12 +100,24 @@ def check_kernel_names(problems):
                 problems.append(f"{path}: {symbol} is not in a file of its name, {file}")
 
 
+def check_macro_labels(path, text, problems):
+    """A number could be met by another macro's: labels in macros are .Lname\\@."""
+    depth = 0
+    for n, line in enumerate(text.split("\n"), 1):
+        depth += bool(re.match(r"\s*\.macro\b", line)) - bool(re.match(r"\s*\.endm\b", line))
+        if depth and re.match(r"\s*\d+:", line):
+            problems.append(f"{path}:{n}: a macro's label has a number for a name")
+
+
 def main():
     problems = []
     count = 0
     for path in sources():
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-            check_includes(path, f.read(), problems)
+            text = f.read()
+        check_includes(path, text, problems)
+        if room_of(path) == "kernels":
+            check_macro_labels(path, text, problems)
         count += 1
     check_kernel_names(problems)
     for problem in problems:

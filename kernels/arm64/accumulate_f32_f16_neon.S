@@ -20,28 +20,28 @@
     mov     mult_row, weights
     mov     out_row, outputs
     mov     rows_left, n_rows
-8501:
+.Lquery\@:
     ldr     s0, [mult_row, #SCORE_ROW_FACTOR]
     ldr     s16, [out_row]
     fmul    s16, s16, s0
     mov     mult0, mult_row
     mov     source, values
     mov     count, depth
-    cbz     count, 8503f
-8502:
+    cbz     count, .Lsummed\@
+.Lposition\@:
     ldr     h0, [source]
     ldr     s4, [mult0], #4
     add     source, source, source_stride
     subs    count, count, #1
     fcvt    s0, h0
     fmadd   s16, s4, s0, s16
-    b.ne    8502b
-8503:
+    b.ne    .Lposition\@
+.Lsummed\@:
     str     s16, [out_row]
     add     out_row, out_row, out_stride
     add     mult_row, mult_row, mult_stride
     subs    rows_left, rows_left, #1
-    b.ne    8501b
+    b.ne    .Lquery\@
 .endm
 
 func accumulate_f32_f16_neon

@@ -59,8 +59,8 @@
     mov     row_at, mult_row
     add     scale_at, sp, #PANEL_KEPT
     mov     count, blocks
-    cbz     count, 8702f
-8701:
+    cbz     count, .Lmade\@
+.Lpositions\@:
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [row_at], #64
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [scale_at], #64
     sub     count, count, #1
@@ -69,8 +69,8 @@
     fmul    v2.4s, v2.4s, v6.4s
     fmul    v3.4s, v3.4s, v7.4s
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [weight_at], #64
-    cbnz    count, 8701b
-8702:
+    cbnz    count, .Lpositions\@
+.Lmade\@:
 .endm
 
 // The block's scale of each position, in whole blocks of 16, which the tile holds, to the stack.
@@ -78,16 +78,16 @@
     mov     source, scales
     add     scale_at, sp, #PANEL_KEPT
     lsl     count, blocks, #2
-    cbz     count, 8802f
-8801:
+    cbz     count, .Lgathered\@
+.Lpositions\@:
     ld1     {v0.s}[0], [source], mult0
     ld1     {v0.s}[1], [source], mult0
     ld1     {v0.s}[2], [source], mult0
     ld1     {v0.s}[3], [source], mult0
     sub     count, count, #1
     st1     {v0.4s}, [scale_at], #16
-    cbnz    count, 8801b
-8802:
+    cbnz    count, .Lpositions\@
+.Lgathered\@:
     add     scales, scales, #4
 .endm
 

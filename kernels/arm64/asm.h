@@ -99,26 +99,26 @@
 
 // Store the first `count` (1 to 7) of the eight floats low, high. Destroys low and out.
 .macro store_ragged low, high, out, count
-    tbz     \count, #2, 8001f
+    tbz     \count, #2, .Ltwo\@
     st1     {\low\().4s}, [\out], #16
     mov     \low\().16b, \high\().16b
-8001:
-    tbz     \count, #1, 8002f
+.Ltwo\@:
+    tbz     \count, #1, .Lone\@
     st1     {\low\().2s}, [\out], #8
     ext     \low\().16b, \low\().16b, \low\().16b, #8
-8002:
-    tbz     \count, #0, 8003f
+.Lone\@:
+    tbz     \count, #0, .Lstored\@
     st1     {\low\().s}[0], [\out]
-8003:
+.Lstored\@:
 .endm
 
 // Copy `count` >= 1 words; from, to, count and the word register are destroyed.
 .macro copy_words to, from, count, word
-8004:
+.Lword\@:
     ldr     \word, [\from], #4
     subs    \count, \count, #1
     str     \word, [\to], #4
-    b.ne    8004b
+    b.ne    .Lword\@
 .endm
 
 // Fold 16 lanes in four registers to sum.s[0], upper half onto lower. Destroys a to d.

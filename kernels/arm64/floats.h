@@ -74,9 +74,9 @@
 .endm
 
 .macro gemv_floats
-    cbz     gemv_rows, 9f
+    cbz     gemv_rows, .Ldone\@
     lsl     gemv_row_bytes, gemv_cols, #WEIGHT_SHIFT
-1:
+.Lfour_rows\@:
     add     gemv_row1, gemv_row0, gemv_row_bytes
     add     gemv_row2, gemv_row0, gemv_row_bytes, lsl #1
     add     gemv_row3, gemv_row1, gemv_row_bytes, lsl #1
@@ -88,8 +88,8 @@
     clear_dots
     mov     gemv_column, gemv_vector
     subs    gemv_left, gemv_cols, #32
-    b.lo    3f
-2:
+    b.lo    .Llast_columns\@
+.Lcolumns\@:
     gemv_prefetch
     gemv_columns
 .if WEIGHT_SHIFT == 2
@@ -97,21 +97,21 @@
 .endif
     subs    gemv_left, gemv_left, #32
     gemv_columns
-    b.hs    2b
-3:
-    tbz     gemv_left, #4, 4f
+    b.hs    .Lcolumns\@
+.Llast_columns\@:
+    tbz     gemv_left, #4, .Lfold\@
     gemv_columns
-4:
+.Lfold\@:
     fold_four_rows
     mov     gemv_row0, gemv_row3    // the fourth row's end is the next group's start
     subs    gemv_rows, gemv_rows, #4
-    b.lo    5f
+    b.lo    .Llast_rows\@
     st1     {v16.4s}, [gemv_out], #16
-    b.ne    1b
-5:
+    b.ne    .Lfour_rows\@
+.Llast_rows\@:
     and     gemv_rows, gemv_rows, #3              // rows mod 4: nothing after whole groups
     store_ragged v16, v16, gemv_out, gemv_rows
-9:
+.Ldone\@:
     ret
 .endm
 
@@ -168,14 +168,14 @@
     add     gemm_out_row, gemm_out_row, #4
     cmp     gemm_tokens_left, #2
     st1     {v16.s}[0], [gemm_out_token], gemm_out_stride
-    b.lo    8601f
+    b.lo    .Lstored\@
     st1     {v16.s}[1], [gemm_out_token], gemm_out_stride
-    b.eq    8601f
+    b.eq    .Lstored\@
     cmp     gemm_tokens_left, #4
     st1     {v16.s}[2], [gemm_out_token], gemm_out_stride
-    b.lo    8601f
+    b.lo    .Lstored\@
     st1     {v16.s}[3], [gemm_out_token]
-8601:
+.Lstored\@:
 .endm
 
 .macro load_shape
@@ -215,28 +215,28 @@
     save_pair x21, x22, 16
     load_shape
     lsl     gemm_vector_bytes, gemm_cols, #2
-    cbz     gemm_n_tokens, 9f
-    cbz     gemm_rows, 9f
-1:
+    cbz     gemm_n_tokens, .Ldone\@
+    cbz     gemm_rows, .Ldone\@
+.Lblock\@:
     take_block
-2:
+.Ltokens\@:
     take_tokens
     mov     gemm_weight, gemm_block
     mov     gemm_out_row, gemm_out_group
     mov     gemm_block_left, gemm_block_rows
-3:
+.Lrow\@:
     clear_dots
     subs    gemm_left, gemm_cols, #32
-    b.lo    5f
-4:
+    b.lo    .Llast_columns\@
+.Lcolumns\@:
     subs    gemm_left, gemm_left, #32
     gemm_columns
     gemm_columns
-    b.hs    4b
-5:
-    tbz     gemm_left, #4, 6f
+    b.hs    .Lcolumns\@
+.Llast_columns\@:
+    tbz     gemm_left, #4, .Lfold\@
     gemm_columns
-6:
+.Lfold\@:
     fold_four_rows
     gemm_store
     sub     gemm_token0, gemm_token0, gemm_vector_bytes
@@ -244,15 +244,15 @@
     sub     gemm_token2, gemm_token2, gemm_vector_bytes
     sub     gemm_token3, gemm_token3, gemm_vector_bytes
     subs    gemm_block_left, gemm_block_left, #1
-    b.ne    3b
+    b.ne    .Lrow\@
     add     gemm_out_group, gemm_out_group, gemm_out_stride, lsl #2
     subs    gemm_tokens_left, gemm_tokens_left, #4
-    b.hi    2b
+    b.hi    .Ltokens\@
     mov     gemm_block, gemm_weight
     add     gemm_out, gemm_out, gemm_block_rows, lsl #2
     subs    gemm_rows, gemm_rows, gemm_block_rows
-    b.ne    1b
-9:
+    b.ne    .Lblock\@
+.Ldone\@:
     restore_pair x21, x22, 16
     pop_pair x19, x20, 32
     ret

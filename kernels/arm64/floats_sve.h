@@ -110,9 +110,9 @@
 .else
     ptrue   p0.s, vl8
 .endif
-    cbz     gemv_rows, 9f
+    cbz     gemv_rows, .Ldone\@
     lsl     gemv_row_bytes, gemv_cols, #WEIGHT_SHIFT
-1:
+.Lfour_rows\@:
     add     gemv_row1, gemv_row0, gemv_row_bytes
     add     gemv_row2, gemv_row0, gemv_row_bytes, lsl #1
     add     gemv_row3, gemv_row1, gemv_row_bytes, lsl #1
@@ -128,8 +128,8 @@
     clear_dots_sve
     mov     gemv_index0, #0
     mov     gemv_index1, #8
-    cbz     gemv_cols, 3f
-2:
+    cbz     gemv_cols, .Lfold\@
+.Lcolumns\@:
     prefetch_weights gemv_ahead0, gemv_index0
     prefetch_weights gemv_ahead1, gemv_index0
     prefetch_weights gemv_ahead2, gemv_index0
@@ -143,8 +143,8 @@
 .endif
     add     gemv_index0, gemv_index0, #16
     cmp     gemv_index0, gemv_cols
-    b.lo    2b
-3:
+    b.lo    .Lcolumns\@
+.Lfold\@:
 .if \vectors == 1
     fold_four_one 16, 17, 18, 19
 .else
@@ -152,13 +152,13 @@
 .endif
     add     gemv_row0, gemv_row3, gemv_row_bytes    // after whole groups the next one
     subs    gemv_rows, gemv_rows, #4
-    b.lo    4f
+    b.lo    .Llast_rows\@
     st1     {v16.4s}, [gemv_out], #16
-    b.ne    1b
-4:
+    b.ne    .Lfour_rows\@
+.Llast_rows\@:
     and     gemv_rows, gemv_rows, #3
     store_ragged v16, v16, gemv_out, gemv_rows
-9:
+.Ldone\@:
     ret
 .endm
 
@@ -166,13 +166,13 @@
 .macro gemv_floats_any
     cntw    vector_words
     cmp     vector_words, #8
-    b.lo    8902f
+    b.lo    .Lshort_vectors\@
     cmp     vector_words, #16
-    b.lo    8901f
+    b.lo    .Ltwo_vectors\@
     gemv_floats_sve 1
-8901:
+.Ltwo_vectors\@:
     gemv_floats_sve 2
-8902:
+.Lshort_vectors\@:
     gemv_floats
 .endm
 
@@ -223,11 +223,11 @@
     gemm_row 28, 29, 30, 31, 3
 .endm
 
-// One row's sums, and to 7f if it was the block's last.
-.macro gemm_row_done
+// One row's sums, and to `last` if it was the block's last.
+.macro gemm_row_done last
     gemm_store
     subs    gemm_block_left, gemm_block_left, #1
-    b.eq    7f
+    b.eq    \last
 .endm
 
 .macro gemm_floats_sve vectors
@@ -242,16 +242,16 @@
 .else
     ptrue   p0.s, vl8
 .endif
-    cbz     gemm_n_tokens, 9f
-    cbz     gemm_rows, 9f
-1:
+    cbz     gemm_n_tokens, .Ldone\@
+    cbz     gemm_rows, .Ldone\@
+.Lblock\@:
     take_block
-2:
+.Ltokens\@:
     take_tokens
     mov     gemm_row0, gemm_block
     mov     gemm_out_row, gemm_out_group
     mov     gemm_block_left, gemm_block_rows
-3:
+.Lrows\@:
     add     gemm_row1, gemm_row0, gemm_row_bytes
     cmp     gemm_block_left, #2
     csel    gemm_row1, gemm_row0, gemm_row1, lo
@@ -265,8 +265,8 @@
     clear_dots_sve
     mov     gemm_index0, #0
     mov     gemm_index1, #8
-    cbz     gemm_cols, 5f
-4:
+    cbz     gemm_cols, .Lfold\@
+.Lcolumns\@:
 .if \vectors == 1
     gemm_four_rows gemm_index0
 .else
@@ -276,35 +276,35 @@
 .endif
     add     gemm_index0, gemm_index0, #16
     cmp     gemm_index0, gemm_cols
-    b.lo    4b
-5:
+    b.lo    .Lcolumns\@
+.Lfold\@:
 .if \vectors == 1
     fold_four_one 16, 17, 18, 19
-    gemm_row_done
+    gemm_row_done .Lblock_done\@
     fold_four_one 20, 21, 22, 23
-    gemm_row_done
+    gemm_row_done .Lblock_done\@
     fold_four_one 24, 25, 26, 27
-    gemm_row_done
+    gemm_row_done .Lblock_done\@
     fold_four_one 28, 29, 30, 31
-    gemm_row_done
+    gemm_row_done .Lblock_done\@
     add     gemm_row0, gemm_row3, gemm_row_bytes
 .else
     fold_four_two 16, 17, 18, 19, 20, 21, 22, 23
-    gemm_row_done
+    gemm_row_done .Lblock_done\@
     fold_four_two 24, 25, 26, 27, 28, 29, 30, 31
-    gemm_row_done
+    gemm_row_done .Lblock_done\@
     add     gemm_row0, gemm_row1, gemm_row_bytes
 .endif
-    b       3b
-7:
+    b       .Lrows\@
+.Lblock_done\@:
     add     gemm_out_group, gemm_out_group, gemm_out_stride, lsl #2
     subs    gemm_tokens_left, gemm_tokens_left, #4
-    b.hi    2b
+    b.hi    .Ltokens\@
     madd    gemm_block, gemm_block_rows, gemm_row_bytes, gemm_block
     add     gemm_out, gemm_out, gemm_block_rows, lsl #2
     subs    gemm_rows, gemm_rows, gemm_block_rows
-    b.ne    1b
-9:
+    b.ne    .Lblock\@
+.Ldone\@:
     restore_pair x21, x22, 16
     restore_pair x23, x24, 32
     restore_pair x25, x26, 48
@@ -315,13 +315,13 @@
 .macro gemm_floats_any
     cntw    vector_words
     cmp     vector_words, #8
-    b.lo    8902f
+    b.lo    .Lshort_vectors\@
     cmp     vector_words, #16
-    b.lo    8901f
+    b.lo    .Ltwo_vectors\@
     gemm_floats_sve 1
-8901:
+.Ltwo_vectors\@:
     gemm_floats_sve 2
-8902:
+.Lshort_vectors\@:
     gemm_floats
 .endm
 

@@ -38,13 +38,13 @@
 #define FRAME_OUT 16    // y of the pass, and then what the kernel decodes
 #define FRAME_SCRATCH (FRAME_OUT + PASS_TOKENS * 32)
 
-// Leave for 8009 if there is nothing to do, else make the frame. Blocks have 1 << cols_log2
-// columns and x_bytes for 4 tokens.
+// Go to .Lgemm_done of gemm_end if there is nothing to do, else make the frame. Blocks have
+// 1 << cols_log2 columns and x_bytes for 4 tokens.
 .macro gemm_begin scratch_bytes, cols_log2, x_bytes
     ldp     left_rows, n_blocks, [shape, #SHAPE_ROWS]
     ldr     left_tokens, [shape, #SHAPE_TOKENS]
-    cbz     left_rows, 8009f
-    cbz     left_tokens, 8009f
+    cbz     left_rows, .Lgemm_done
+    cbz     left_tokens, .Lgemm_done
     save_vectors
     sub     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
     sub     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
@@ -60,7 +60,7 @@
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
     .cfi_adjust_cfa_offset -(FRAME_SCRATCH + \scratch_bytes)
     restore_vectors
-8009:
+.Lgemm_done:
     ret
 .endm
 
@@ -76,23 +76,23 @@
 // tile. decode, or slice_end, moves weights over the slice. All may use count, tile_weights,
 // tile_scales and all vectors, decode also what the tiles walk through.
 .macro gemm_loops decode, tile, x_bytes, slice_blocks, slice_end
-8010:
+.Lpass\@:
     ldr     left_rows, [shape, #SHAPE_ROWS]
     ldr     weights, [sp, #FRAME_W]
     mov     group_out, out
-8011:
+.Lgroup\@:
     pass_tokens
     add     tile_out, sp, #FRAME_OUT
     movi    v0.16b, #0
     movi    v1.16b, #0
-8012:
+.Lclear\@:
     subs    count, count, #1
     st1     {v0.4s, v1.4s}, [tile_out], #32
-    b.ne    8012b
+    b.ne    .Lclear\@
     mov     slice_acts, acts
     mov     left_blocks, n_blocks
-    cbz     n_blocks, 8015f
-8013:
+    cbz     n_blocks, .Lstore\@
+.Lslice\@:
     mov     slice, #\slice_blocks
     cmp     left_blocks, slice
     csel    slice, left_blocks, slice, lo
@@ -105,47 +105,47 @@
     lsr     left_groups, left_groups, #2
     mov     tile_acts, slice_acts
     add     tile_out, sp, #FRAME_OUT
-8014:
+.Ltile\@:
     \tile
     ldr     count, [sp, #FRAME_SKIP]
     subs    left_groups, left_groups, #1
     add     tile_acts, tile_acts, count
-    b.ne    8014b
+    b.ne    .Ltile\@
     \slice_end
     mov     count, #\x_bytes
     madd    slice_acts, slice, count, slice_acts
     subs    left_blocks, left_blocks, slice
-    b.ne    8013b
-8015:
+    b.ne    .Lslice\@
+.Lstore\@:
     pass_tokens
     ldr     tile_weights, [shape, #SHAPE_Y_STRIDE]
     add     tile_out, sp, #FRAME_OUT
     mov     tile_acts, group_out
     lsl     tile_weights, tile_weights, #2
     subs    left_rows, left_rows, #8
-    b.lo    8017f
-8016:
+    b.lo    .Lstore_ragged_token\@
+.Lstore_token\@:
     ld1     {v0.4s, v1.4s}, [tile_out], #32
     subs    count, count, #1
     st1     {v0.4s, v1.4s}, [tile_acts], tile_weights
-    b.ne    8016b
+    b.ne    .Lstore_token\@
     add     group_out, group_out, #32
-    cbnz    left_rows, 8011b
-    b       8019f
-8017:
+    cbnz    left_rows, .Lgroup\@
+    b       .Lnext_pass\@
+.Lstore_ragged_token\@:
     ld1     {v0.4s, v1.4s}, [tile_out], #32
     mov     tile_scales, tile_acts
     subs    count, count, #1
     store_ragged v0, v1, tile_scales, left_rows
     add     tile_acts, tile_acts, tile_weights
-    b.ne    8017b
-8019:
+    b.ne    .Lstore_ragged_token\@
+.Lnext_pass\@:
     subs    left_tokens, left_tokens, #PASS_TOKENS
-    b.ls    8020f
+    b.ls    .Lend\@
     add     out, out, tile_weights, lsl #6
     add     acts, acts, group_bytes, lsl #4
-    b       8010b
-8020:
+    b       .Lpass\@
+.Lend\@:
 .endm
 
 // sums of token: rows 01, 23, 45, 67 in 8 lanes of int16 each, (+)= 4 columns

@@ -103,19 +103,19 @@
     mov     tile_tokens, #4
     cmp     left, #4
     csel    tile_tokens, left, tile_tokens, lo
-8101:
+.Ltoken\@:
     mov     tile_words, #8
     cmp     n_rows, #8
     csel    tile_words, n_rows, tile_words, lo
-8102:
+.Lword\@:
     sub     tile_words, tile_words, #1
     ldr     word, [\from, tile_words, lsl #2]
     str     word, [\into, tile_words, lsl #2]
-    cbnz    tile_words, 8102b
+    cbnz    tile_words, .Lword\@
     add     y_row, y_row, stride
     add     tile_row, tile_row, #32
     subs    tile_tokens, tile_tokens, #1
-    b.ne    8101b
+    b.ne    .Ltoken\@
 .endm
 
 // y of the tile, or the totals that are in its place, = 0.
@@ -130,15 +130,15 @@
 .macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     ldp     n_rows, n_blocks, [shape, #SHAPE_ROWS]
-    cbz     n_rows, 209f
-    cbz     n_tokens, 209f
+    cbz     n_rows, .Ldone\@
+    cbz     n_tokens, .Ldone\@
     lsl     stride, stride, #2
     lsr     n_blocks, n_blocks, #\block_bits
-    cbz     n_blocks, 210f
+    cbz     n_blocks, .Lno_columns\@
     open_frame \scratch
-201:
+.Lrows\@:
     mov     done, #0
-202:
+.Lslice\@:
     mov     slice, #\slice_blocks
     sub     temp, n_blocks, done
     cmp     temp, slice
@@ -152,21 +152,21 @@
     mov     y_at, out
     mov     y_step, stride
     mov     y_tile, #0
-204:
+.Ltile\@:
     cmp     left, #4
     ccmp    n_rows, #8, #0, hs          // lower if either is ragged
-    b.lo    211f
-205:
-    cbz     done, 206f
+    b.lo    .Lragged\@
+.Lbegin_sums\@:
+    cbz     done, .Lfirst_slice\@
     mov     temp, y_at
     ld1     {v24.4s, v25.4s}, [temp], y_step
     ld1     {v26.4s, v27.4s}, [temp], y_step
     ld1     {v28.4s, v29.4s}, [temp], y_step
     ld1     {v30.4s, v31.4s}, [temp]
-    b       207f
-206:
+    b       .Lmultiply\@
+.Lfirst_slice\@:
     clear_tile
-207:
+.Lmultiply\@:
     mov     w_block, quants
     mov     w_scale, factors
     mov     count, slice
@@ -175,48 +175,48 @@
     st1     {v26.4s, v27.4s}, [y_at], y_step
     st1     {v28.4s, v29.4s}, [y_at], y_step
     st1     {v30.4s, v31.4s}, [y_at], y_step
-    cbnz    y_tile, 212f
-208:
+    cbnz    y_tile, .Lcopy_back\@
+.Lnext_tile\@:
     add     x_block, x_block, x_skip
     subs    left, left, #4
-    b.hi    204b
+    b.hi    .Ltile\@
     add     done, done, slice
     cmp     done, n_blocks
-    b.lo    202b
+    b.lo    .Lslice\@
     add     out, out, #32
     subs    n_rows, n_rows, #8
-    b.hi    201b
+    b.hi    .Lrows\@
     .cfi_remember_state
     close_frame \scratch
-209:
+.Ldone\@:
     ret
 
-210:                                    // no columns: y = 0
+.Lno_columns\@:                         // no columns: y = 0
     mov     temp, n_rows
-214:
+.Lzero_word\@:
     sub     temp, temp, #1
     str     wzr, [out, temp, lsl #2]
-    cbnz    temp, 214b
+    cbnz    temp, .Lzero_word\@
     add     out, out, stride
     subs    n_tokens, n_tokens, #1
-    b.ne    210b
-    b       209b
+    b.ne    .Lno_columns\@
+    b       .Ldone\@
 
-211:
+.Lragged\@:
     .cfi_restore_state                  // the frame is still there
     mov     y_tile, y_at
-    cbz     done, 213f
+    cbz     done, .Lcopied\@
     copy_tile y_row, tile_row
-213:
+.Lcopied\@:
     add     y_at, sp, #FRAME_COPY
     mov     y_step, #32
-    b       205b
-212:
+    b       .Lbegin_sums\@
+.Lcopy_back\@:
     copy_tile tile_row, y_row
     add     y_at, y_tile, stride, lsl #2
     mov     y_step, stride
     mov     y_tile, #0
-    b       208b
+    b       .Lnext_tile\@
 .endm
 
 // v16-v23 = four vectors at `from`: the load unit has less to do than the vector pipes.

@@ -88,7 +88,7 @@
     st1     {v10.4s, v11.4s}, [tile_scales], #32
     add     tile_weights, sp, #SCRATCH_WEIGHTS
     mov     count, #4
-101:
+.Lpair\@:
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [weights], #64
     ld1     {v12.16b, v13.16b, v14.16b, v15.16b}, [weights], #64
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
@@ -102,7 +102,7 @@
     store_high v12, v13, v14, v15
     store_high v16, v17, v18, v19
     store_high v20, v21, v22, v23
-    b.ne    101b
+    b.ne    .Lpair\@
 .endm
 
 // v8-v15 (+)= mins of a sub-block times the sums of 4 tokens' x, sums.h[from .. from + 3]
@@ -129,7 +129,7 @@
     add     tile_weights, sp, #SCRATCH_WEIGHTS
     mov     count, #8
     zero_totals
-102:
+.Lsub_block\@:
     two_chunk_products smull
     two_chunk_products smlal
     two_chunk_products smlal
@@ -138,7 +138,7 @@
     subs    count, count, #1
     fold_sums
     scale_sums mla, v4, v5
-    b.ne    102b
+    b.ne    .Lsub_block\@
 
     ld1     {v24.8h, v25.8h, v26.8h, v27.8h}, [tile_acts], #64
     ld1     {v28.8h, v29.8h, v30.8h, v31.8h}, [tile_acts], #64

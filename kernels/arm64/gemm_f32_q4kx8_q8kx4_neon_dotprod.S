@@ -63,7 +63,7 @@
 .macro multiply_q4k
     locate_tile
     keep_tile
-401:
+.Lblock\@:
     dot_32_columns zeros, #64
     add_sub_block mul
 .rept 7
@@ -82,7 +82,7 @@
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [temp]
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
     subs    count, count, #1
-    b.ne    401b
+    b.ne    .Lblock\@
     take_tile
 .endm
 

@@ -18,11 +18,11 @@
     add     w_scale, factors, #256
     mov     step, #Q4K_PREPARED_QUADS
     mov     count, slice
-321:
+.Lblock\@:
     mov     temp, w_scale
     pair_rows temp, w_scale, #64, step
     subs    count, count, #1
-    b.ne    321b
+    b.ne    .Lblock\@
 .endm
 
 // The sums of load_sums_q4k to bytes of all 8 sub-blocks: the high parts of the pairs of tokens to
@@ -92,15 +92,15 @@
     rows_to_pairs
     locate_tile
     keep_tile
-401:
+.Lblock\@:
     clear_tile
     mov     last_step, #4
-402:
+.Lsub_blocks\@:
 .rept 2
     sub_block
 .endr
     subs    last_step, last_step, #1
-    b.ne    402b
+    b.ne    .Lsub_blocks\@
     add_minima
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // d
     ld4r    {v4.2d, v5.2d, v6.2d, v7.2d}, [w_scale], #32    // dmin
@@ -120,7 +120,7 @@
     add_pair v13, v31, v23, v3, v7, v9
     st1     {v10.4s, v11.4s, v12.4s, v13.4s}, [step]
     subs    count, count, #1
-    b.ne    401b
+    b.ne    .Lblock\@
     take_tile
     pairs_to_rows
 .endm

@@ -75,15 +75,15 @@
 
 .macro multiply_q4k_sve
     keep_y
-301:
+.Lblock\@:
     dup     z15.s, #0
     clear_eight z24, z25, z26, z27, z28, z29, z30, z31
     mov     parts_left, #4
-302:
+.Lsub_blocks\@:
     sub_block
     sub_block
     subs    parts_left, parts_left, #1
-    b.ne    302b
+    b.ne    .Lsub_blocks\@
     movi    v12.8h, #127
     load_sums x_block, 0, 1, 2, 3
     load_sums x_second, 4, 5, 6, 7
@@ -115,7 +115,7 @@
     sub     y_room, y_room, #4 * Y_BYTES
     move_x  16
     subs    count, count, #1
-    b.ne    301b
+    b.ne    .Lblock\@
     take_y
 .endm
 

@@ -52,7 +52,7 @@
     add     tile_weights, sp, #SCRATCH_WEIGHTS
     movi    mask.16b, #15
     movi    eight.16b, #8
-101:
+.Lblock\@:
     ld1     {v0.8h}, [weights], #16
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
@@ -64,7 +64,7 @@
     high_nibbles v16, v17, v18, v19
     high_nibbles v20, v21, v22, v23
     st1     {v2.4s, v3.4s}, [tile_scales], #32
-    b.ne    101b
+    b.ne    .Lblock\@
 .endm
 
 .macro tile
@@ -74,7 +74,7 @@
     add     tile_scales, sp, #SCRATCH_SCALES
     add     tile_weights, sp, #SCRATCH_WEIGHTS
     sub     tile_out, tile_out, #64
-102:
+.Lblock\@:
     two_chunk_products smull
     two_chunk_products smlal
     two_chunk_products smlal
@@ -86,7 +86,7 @@
     scale_tokens v4, v5, v0
     each_sum scvtf, 4s
     add_tokens fmla, v8, v9, v10, v11, v12, v13, v14, v15
-    b.ne    102b
+    b.ne    .Lblock\@
     st1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_out], #64
     st1     {v12.4s, v13.4s, v14.4s, v15.4s}, [tile_out], #64
 .endm

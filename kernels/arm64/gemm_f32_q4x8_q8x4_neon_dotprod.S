@@ -21,15 +21,15 @@
 
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_q4
-    tbz     count, #0, 401f
+    tbz     count, #0, .Ltwo_blocks\@
     add     count, count, #1
-    b       402f
-401:
+    b       .Lsecond\@
+.Ltwo_blocks\@:
     block_q4
-402:
+.Lsecond\@:
     block_q4
     subs    count, count, #2
-    b.ne    401b
+    b.ne    .Ltwo_blocks\@
 .endm
 
 func gemm_f32_q4x8_q8x4_neon_dotprod, dotprod

@@ -93,7 +93,7 @@
     movi    v21.16b, #0x0f
     movi    v22.16b, #32
     mov     count, #8
-101:
+.Lcolumns\@:
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [low_odd], #64
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [high], #64
@@ -112,11 +112,11 @@
     store_weights 768
     add     tile_weights, tile_weights, #64
     tst     count, #3
-    b.ne    101b
+    b.ne    .Lcolumns\@
     add     weights, weights, #256          // the next 128 columns, after 4 times 64 bytes
     add     low_odd, low_odd, #256
     add     tile_weights, tile_weights, #768
-    cbnz    count, 101b
+    cbnz    count, .Lcolumns\@
     mov     weights, high
 .endm
 
@@ -125,14 +125,14 @@
     add     tile_weights, sp, #SCRATCH_WEIGHTS
     mov     count, #16
     zero_totals
-102:
+.Lsub_blocks\@:
     two_chunk_products smull
     two_chunk_products smlal
     ld1     {v4.4s, v5.4s}, [tile_scales], #32
     subs    count, count, #1
     fold_sums
     scale_sums mls, v4, v5
-    b.ne    102b
+    b.ne    .Lsub_blocks\@
 
     add     tile_acts, tile_acts, #128      // sums, which centred weights do not need
     ld1     {v5.4s, v6.4s}, [tile_scales]

@@ -40,7 +40,7 @@
 .macro multiply_q6k
     locate_tile
     keep_tile
-401:
+.Lsub_blocks\@:
     dot_16_columns v8, v9, v10, v11, mul
     dot_16_columns v12, v13, v14, v15, mla
 .rept 7
@@ -61,7 +61,7 @@
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [temp]
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
     subs    count, count, #1
-    b.ne    401b
+    b.ne    .Lsub_blocks\@
     take_tile
 .endm
 

@@ -41,15 +41,15 @@
     rows_to_pairs
     locate_tile
     keep_tile
-401:
+.Lblock\@:
     clear_tile
     mov     last_step, #4
-402:
+.Lsub_blocks\@:
 .rept 4
     sub_block
 .endr
     subs    last_step, last_step, #1
-    b.ne    402b
+    b.ne    .Lsub_blocks\@
     add     x_block, x_block, #Q8KX4_SCALE - Q8KX4_SUM // over the sums
     ld1     {v10.8h}, [w_scale], #16
     ld1     {v12.4s}, [x_block], #16
@@ -68,7 +68,7 @@
     add_pair v14, v28, v29, v30, v31
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
     subs    count, count, #1
-    b.ne    401b
+    b.ne    .Lblock\@
     take_tile
     pairs_to_rows
 .endm

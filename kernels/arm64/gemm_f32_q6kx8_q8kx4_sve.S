@@ -38,13 +38,13 @@
     keep_y
     dup     z15.s, #0
     fmov    z14.s, #0.25
-301:
+.Lblock\@:
     clear_eight z24, z25, z26, z27, z28, z29, z30, z31
     mov     parts_left, #8
-302:
+.Lsub_blocks\@:
     sub_blocks
     subs    parts_left, parts_left, #1
-    b.ne    302b
+    b.ne    .Lsub_blocks\@
     move_x  128 + 16             // over the sums, to the end
     ld1h    {z11.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #16
@@ -62,7 +62,7 @@
     finish_token z31, z1, 3, , at_96
     sub     y_room, y_room, #4 * Y_BYTES
     subs    count, count, #1
-    b.ne    301b
+    b.ne    .Lblock\@
     take_y
 .endm
 

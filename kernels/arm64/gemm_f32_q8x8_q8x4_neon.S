@@ -64,7 +64,7 @@
     movi    \sum, #0
 .endr
     add     tile_scales, tile_weights, #256
-201:
+.Lchunk\@:
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [tile_acts], #16
     ld1     {v8.16b, v9.16b}, [tile_weights], #32
     token_single v16, v17, v18, v19, v0
@@ -72,13 +72,13 @@
     token_single v24, v25, v26, v27, v2
     token_single v28, v29, v30, v31, v3
     cmp     tile_weights, tile_scales
-    b.ne    201b
+    b.ne    .Lchunk\@
 .endm
 
 .macro tile sums
     mov     count, slice
     mov     tile_weights, weights
-202:
+.Lblock\@:
     add     tile_weights, tile_weights, #QUANTS
     \sums
     sub     tile_scales, tile_weights, #Q8X8_BYTES
@@ -104,7 +104,7 @@
     st1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_out], #64
     st1     {v12.4s, v13.4s, v14.4s, v15.4s}, [tile_out]
     sub     tile_out, tile_out, #64
-    b.ne    202b
+    b.ne    .Lblock\@
     add     tile_out, tile_out, #128
 .endm
 

@@ -21,7 +21,7 @@
     place_magic MAGIC
     mov     v18.16b, v3.16b
     mov     count, slice
-301:
+.Lblock\@:
     ld1     {v0.8h}, [weights], #16
     fcvtl   v16.4s, v0.4h
     fcvtl2  v17.4s, v0.8h
@@ -31,7 +31,7 @@
     pair_rows weights, w_block, #64, #64
     subs    count, count, #1
     pair_rows weights, w_block, #64, #64
-    b.ne    301b
+    b.ne    .Lblock\@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 

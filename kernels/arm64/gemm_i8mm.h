@@ -23,11 +23,11 @@
 .macro pair_quants bits
     mov     w_block, quants
     lsl     count, slice, #\bits
-311:
+.Lchunks\@:
     mov     temp, w_block
     pair_rows temp, w_block, #64, #64
     subs    count, count, #1
-    b.ne    311b
+    b.ne    .Lchunks\@
 .endm
 
 // y from rows to pairs, or back: the exchange is its own reverse but for the order of registers.
@@ -126,15 +126,15 @@
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_pairs_32
     rows_to_pairs
-    tbz     count, #0, 401f
+    tbz     count, #0, .Ltwo_blocks\@
     add     count, count, #1
-    b       402f
-401:
+    b       .Lsecond\@
+.Ltwo_blocks\@:
     pairs_block
-402:
+.Lsecond\@:
     pairs_block
     subs    count, count, #2
-    b.ne    401b
+    b.ne    .Ltwo_blocks\@
     pairs_to_rows
 .endm
 

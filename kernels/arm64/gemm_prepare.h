@@ -35,7 +35,7 @@
     movi    v7.16b, #0x88
     movi    v6.16b, #0xf0
     mov     count, slice
-301:
+.Lblock\@:
     ld1     {v0.8h}, [weights], #16
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
@@ -57,7 +57,7 @@
     subs    count, count, #1
     st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], #64
     st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], #64
-    b.ne    301b
+    b.ne    .Lblock\@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
@@ -73,13 +73,13 @@
     place_magic MAGIC
     mov     step, #Q8X8_BYTES
     mov     count, slice
-301:
+.Lblock\@:
     ld1     {v0.8h}, [weights], step
     subs    count, count, #1
     fcvtl   v1.4s, v0.4h
     fcvtl2  v2.4s, v0.8h
     st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
-    b.ne    301b
+    b.ne    .Lblock\@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
@@ -192,18 +192,18 @@
     mov     w_block, quants
     movi    v15.16b, #15
     mov     count, slice
-301:
+.Lblock\@:
     prepare_scales_q4k \quads
     mov     temp, #4
-302:
+.Lsub_blocks\@:
     add     x_block, w_block, #256      // of the high nibbles
     prepare_nibbles
     prepare_nibbles
     add     w_block, w_block, #256
     subs    temp, temp, #1
-    b.ne    302b
+    b.ne    .Lsub_blocks\@
     subs    count, count, #1
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 // Sums of x over 32 columns, of four tokens: v0 sub-blocks 0 and 2, v2 1 and 3, v4 4 and 6, v6 5
@@ -284,7 +284,7 @@
     mov     step, #256
     mov     last_step, #64 - 3 * 256
     mov     count, slice
-301:
+.Lblock\@:
     ld1     {v28.16b}, [weights], #16
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [weights], #64
@@ -295,7 +295,7 @@
     st1     {v28.16b}, [w_scale], #16
     add     x_block, weights, #Q6K_HIGH - Q6K_LOW     // high bits
     mov     temp, #2
-302:
+.Lhalf\@:
     add     other, weights, #256       // low bits of the third and fourth sub-block
     prepare_columns
     prepare_columns
@@ -304,10 +304,10 @@
     add     weights, weights, #256
     add     w_block, w_block, #3 * 256
     subs    temp, temp, #1
-    b.ne    302b
+    b.ne    .Lhalf\@
     mov     weights, x_block
     subs    count, count, #1
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 #endif

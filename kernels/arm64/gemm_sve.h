@@ -30,19 +30,19 @@
 .macro move_y move, predicate:vararg
     mov     temp, y_tile
     \move   {z24.s}, \predicate, [temp]
-    token_y \move, z25, 1, \predicate
-    token_y \move, z26, 2, \predicate
-    token_y \move, z27, 3, \predicate
-    token_y \move, z28, 4, \predicate
-    token_y \move, z29, 5, \predicate
-    token_y \move, z30, 6, \predicate
-    token_y \move, z31, 7, \predicate
-8301:
+    token_y \move, z25, 1, .Lmoved\@, \predicate
+    token_y \move, z26, 2, .Lmoved\@, \predicate
+    token_y \move, z27, 3, .Lmoved\@, \predicate
+    token_y \move, z28, 4, .Lmoved\@, \predicate
+    token_y \move, z29, 5, .Lmoved\@, \predicate
+    token_y \move, z30, 6, .Lmoved\@, \predicate
+    token_y \move, z31, 7, .Lmoved\@, \predicate
+.Lmoved\@:
 .endm
 
-.macro token_y move, vector, token, predicate:vararg
+.macro token_y move, vector, token, last, predicate:vararg
     cmp     left, #\token
-    b.ls    8301f
+    b.ls    \last
     add     temp, temp, stride
     \move   {\vector\().s}, \predicate, [temp]
 .endm
@@ -55,8 +55,8 @@
     b.lo    \neon_kernel
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     ldp     n_rows, n_blocks, [shape, #SHAPE_ROWS]
-    cbz     n_rows, 209f
-    cbz     n_tokens, 209f
+    cbz     n_rows, .Ldone\@
+    cbz     n_tokens, .Ldone\@
     open_frame \scratch
     ptrue   all_bytes.b, vl32
     ptrue   all_words.s, vl8
@@ -64,28 +64,28 @@
     lsl     stride, stride, #2
     mov     temp, #\x_bytes
     mul     x_stride, n_blocks, temp
-201:
+.Lrows\@:
     mov     done, #0
     whilelo row_words.s, xzr, n_rows
     and     row_words.b, all_words/z, row_words.b, row_words.b
-202:
+.Lslice\@:
     mov     slice, #\slice_blocks
     sub     temp, n_blocks, done
     cmp     temp, slice
     csel    slice, temp, slice, lo
-    cbz     slice, 203f
+    cbz     slice, .Lprepared\@
     \prepare
-203:
+.Lprepared\@:
     mov     temp, #\x_bytes
     madd    x_tile, done, temp, tokens
     mov     y_tile, out
     mov     left, n_tokens
-204:
+.Ltile\@:
     clear_eight z24, z25, z26, z27, z28, z29, z30, z31
-    cbz     done, 205f
+    cbz     done, .Lmultiply\@
     move_y  ld1w, row_words/z
-205:
-    cbz     slice, 207f
+.Lmultiply\@:
+    cbz     slice, .Lstore\@
     mov     x_block, x_tile
     add     x_second, x_tile, x_stride
     cmp     left, #4
@@ -98,20 +98,20 @@
     add     y_room, sp, #FRAME_Y
     mov     count, slice
     \multiply
-207:
+.Lstore\@:
     move_y  st1w, row_words
     add     x_tile, x_tile, x_stride, lsl #1
     add     y_tile, y_tile, stride, lsl #3
     subs    left, left, #8
-    b.hi    204b
+    b.hi    .Ltile\@
     add     done, done, slice
     cmp     done, n_blocks
-    b.lo    202b
+    b.lo    .Lslice\@
     add     out, out, #32
     subs    n_rows, n_rows, #8
-    b.hi    201b
+    b.hi    .Lrows\@
     close_frame \scratch
-209:
+.Ldone\@:
     ret
 .endm
 
@@ -198,7 +198,7 @@
 // next block; of prepared scales, magic follows the 8 of the rows.
 .macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
-301:
+.Lblock\@:
     begin_sums_sve z14
     dot_16_columns_sve 0, #128
     dot_16_columns_sve 16, w_step
@@ -207,7 +207,7 @@
     add     w_scale, w_scale, #48
     subs    count, count, #1
     add_scaled_sve
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 // z24-z31 += the sums of a sub-block by the scales of the rows.

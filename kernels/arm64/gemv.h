@@ -16,18 +16,18 @@
 // y of all rows: `blocks` adds `left` >= 1 blocks of a group to acc_low and acc_high. Goes to
 // `ragged` where a last group has fewer rows, else falls through, with n_rows 0.
 .macro gemv_groups blocks, acc_low, acc_high, ragged
-101:
+.Lgroup\@:
     movi    \acc_low\().4s, #0
     movi    \acc_high\().4s, #0
     mov     block, vector
     mov     left, n_blocks
-    cbz     n_blocks, 102f
+    cbz     n_blocks, .Lno_blocks\@
     \blocks
-102:
+.Lno_blocks\@:
     subs    n_rows, n_rows, #8
     b.lo    \ragged
     st1     {\acc_low\().4s, \acc_high\().4s}, [out], #32
-    b.ne    101b
+    b.ne    .Lgroup\@
 .endm
 
 #endif

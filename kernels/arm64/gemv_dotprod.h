@@ -38,7 +38,7 @@
 // `left` >= 1 of them to y, from first, second and block on, and may use x19 and x20. `seed` is
 // what sums begin at.
 .macro gemv_pairs blocks, block_bits, block_bytes, seed
-    cbz     n_rows, 209f
+    cbz     n_rows, .Ldone\@
     save_vectors
     sub     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset FRAME_BYTES
@@ -53,32 +53,32 @@
     lsr     n_blocks, n_blocks, #\block_bits
     mov     group_bytes, #\block_bytes
     mul     group_bytes, group_bytes, n_blocks
-201:
+.Lpair\@:
     take_pair
     movi    v28.4s, #0
     movi    v29.4s, #0
     movi    v30.4s, #0
     movi    v31.4s, #0
-    cbz     n_blocks, 202f
+    cbz     n_blocks, .Lno_blocks\@
     \blocks
-202:
+.Lno_blocks\@:
     add     weights, weights, group_bytes, lsl #1
     subs    n_rows, n_rows, #16
-    b.lo    203f
+    b.lo    .Llast_rows\@
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [out], #64
-    b.ne    201b
-203:
-    tbz     n_rows, #3, 204f            // rows mod 16: nothing after whole pairs
+    b.ne    .Lpair\@
+.Llast_rows\@:
+    tbz     n_rows, #3, .Lbelow_eight\@ // rows mod 16: nothing after whole pairs
     st1     {v28.4s, v29.4s}, [out], #32
     mov     v28.16b, v30.16b
     mov     v29.16b, v31.16b
-204:
+.Lbelow_eight\@:
     store_ragged v28, v29, out, n_rows
     restore_pair x19, x20, FRAME_SAVED
     add     sp, sp, #FRAME_BYTES
     .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors
-209:
+.Ldone\@:
     ret
 .endm
 

@@ -74,7 +74,7 @@
 .endm
 
 .macro blocks_q4k
-201:
+.Lblock\@:
     add     scales, weights, #Q4K_SCALES
     add     quants, weights, #Q4K_QUANTS
     add     later, weights, ahead
@@ -85,7 +85,7 @@
     movi    sums45.4s, #0
     movi    sums67.4s, #0
     mov     count, #4
-202:
+.Lsub_blocks\@:
     add     later, quants, ahead
     prfm    pldl1strm, [later]
     prfm    pldl1strm, [later, #64]
@@ -115,7 +115,7 @@
     smlal2  sums23.4s, v28.8h, v6.8h
     smlal   sums45.4s, v30.4h, v7.4h
     smlal2  sums67.4s, v30.8h, v7.8h
-    b.ne    202b
+    b.ne    .Lsub_blocks\@
 
     sub     scales, scales, #64
     ld1     {v0.8h, v1.8h}, [block], #32
@@ -163,7 +163,7 @@
     add     block, block, #16
     fmls    acc_low.4s, v24.4s, v6.4s
     fmls    acc_high.4s, v25.4s, v7.4s
-    b.ne    201b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q4kx8_q8k_neon, place=.early

@@ -135,26 +135,26 @@
     add     v18.4s, v17.4s, v19.4s
     add     v19.4s, v18.4s, v19.4s
     mov     meta_step, #Q4K_BYTES - Q4K_MINS
-301:
+.Lblock\@:
     add     first_scale, first_meta, #Q4K_SCALES
     add     second_scale, second_meta, #Q4K_SCALES
     add     first, first_meta, #Q4K_QUANTS
     add     second, second_meta, #Q4K_QUANTS
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
     mov     part_left, #4
-302:
+.Lsub_blocks\@:
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [block], #64
     group_part first, first_scale, v24, v25
     group_part second, second_scale, v26, v27
     subs    part_left, part_left, #1
-    b.ne    302b
+    b.ne    .Lsub_blocks\@
     ld1     {v0.8h, v1.8h}, [block], #32
     addp    v0.8h, v0.8h, v1.8h         // sums of 32 columns
     ld1     {v1.4s}, [block], #16
     finish_group first_meta, v24, v25, v28, v29
     finish_group second_meta, v26, v27, v30, v31
     subs    left, left, #1
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q4kx8_q8k_neon_dotprod, dotprod

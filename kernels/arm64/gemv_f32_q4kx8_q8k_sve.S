@@ -106,7 +106,7 @@
     mov     at_64, #64
     mov     at_96, #96
     dup     z30.b, #15
-301:
+.Lblock\@:
     add     first_scale, first, #Q4K_SCALES
     add     second_scale, second, #Q4K_SCALES
     add     first, first, #Q4K_QUANTS
@@ -125,7 +125,7 @@
     finish_group first_scale, z24, z26, z28
     finish_group second_scale, z25, z27, z29
     subs    left, left, #1
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q4kx8_q8k_sve, sve

@@ -50,7 +50,7 @@
 .endm
 
 .macro blocks_q4
-201:
+.Lblock\@:
     add     later, weights, ahead
     ld1     {scales.8h}, [weights], #16
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
@@ -93,7 +93,7 @@
     scvtf   sums45.4s, sums45.4s
     fmla    acc_low.4s, sums01.4s, v17.4s
     fmla    acc_high.4s, sums45.4s, v18.4s
-    b.ne    201b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q4x8_q8_neon

@@ -43,7 +43,7 @@
     movi    mask.16b, #15
     movi    eight.4s, #8
     ld1     {magic.4s}, [seeds]
-301:
+.Lblock\@:
     ld1     {v0.16b, v1.16b}, [block], #32
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [first], #64
     ld1     {v2.2s}, [block], #8
@@ -69,7 +69,7 @@
     subs    left, left, #1
     add     v22.4s, v22.4s, magic.4s
     add_scaled_pair v16, v17, v2.s[0], v22
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q4x8_q8_neon_dotprod, dotprod

@@ -104,7 +104,7 @@
 .endm
 
 .macro blocks_q6k
-201:
+.Lblock\@:
     add     later, weights, ahead
     add     scales, weights, #Q6K_SCALES
     add     low, weights, #Q6K_LOW
@@ -116,9 +116,9 @@
     movi    sums0123.4s, #0
     movi    sums4567.4s, #0
     mov     half, #2
-202:
+.Lhalf\@:
     mov     part, #2
-203:
+.Lpart\@:
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [high], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [high], beyond
     prfm    pldl1strm, [later]
@@ -136,13 +136,13 @@
     sub_block 1, 4, beyond
     sub_block 0, 2, again
     sub_block 1, 0, beyond
-    b.ne    203b
+    b.ne    .Lpart\@
     subs    half, half, #1
     sub     low, low, #896
     sub     high, high, #384
     sub     scales, scales, #120
     sub     block, block, #240
-    b.ne    202b
+    b.ne    .Lhalf\@
 
     ld1     {v0.8h}, [weights]
     add     block, block, #256          // x.d: 288 in the block, of which 32 are behind
@@ -158,7 +158,7 @@
     add     block, block, #16
     fmla    acc_low.4s, sums0123.4s, v2.4s
     fmla    acc_high.4s, sums4567.4s, v3.4s
-    b.ne    201b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q6kx8_q8k_neon

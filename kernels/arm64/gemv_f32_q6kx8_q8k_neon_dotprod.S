@@ -120,7 +120,7 @@
     movi    high_nibble.16b, #0xf0
     mov     low_step, #LOW_STEP
     mov     x_step, #32
-301:
+.Lblock\@:
     add     first_scale, first, #Q6K_SCALES
     add     second_scale, second, #Q6K_SCALES
     add     first, first, #Q6K_LOW
@@ -130,14 +130,14 @@
     mov     x_even, block
     add     x_odd, block, #16
     ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
-302:
+.Lhalf\@:
     pair_half
     add     first, first, #256          // from columns 64-127, which were read beside 0-63
     add     second, second, #256
     cmp     high_step, #HIGH_STEP(1)
     mov     high_step, #HIGH_STEP(1)
     mov     back_step, #BACK_STEP(1)
-    b.ne    302b
+    b.ne    .Lhalf\@
     add     block, block, #Q8K_SCALE
     sub     first_scale, first_scale, #Q6K_LOW
     sub     second_scale, second_scale, #Q6K_LOW
@@ -166,7 +166,7 @@
     fmla    v19.4s, v27.4s, v7.4s
     subs    left, left, #1
     st1     {v16.4s, v17.4s, v18.4s, v19.4s}, [y_room]
-    b.ne    301b
+    b.ne    .Lblock\@
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [y_room]
 .endm
 

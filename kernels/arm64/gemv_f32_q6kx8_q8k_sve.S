@@ -116,7 +116,7 @@
     mov     at_96, #96
     dup     z26.b, #0x30
     dup     z30.b, #15
-301:
+.Lblock\@:
     add     first_scale, first, #Q6K_SCALES
     add     second_scale, second, #Q6K_SCALES
     add     first, first, #Q6K_LOW
@@ -128,7 +128,7 @@
     dup     z24.s, #0
     dup     z25.s, #0
     mov     parts_left, #2
-302:
+.Lhalf\@:
     add     first_low, first, #256
     add     second_low, second, #256
     pair_part 0
@@ -142,13 +142,13 @@
     add     x_at, x_at, #128
     add     block, block, #16
     subs    parts_left, parts_left, #1
-    b.ne    302b
+    b.ne    .Lhalf\@
     ld1rw   {z0.s}, all_words/z, [block]
     add     block, block, #16
     finish_group first, z24, z28
     finish_group second, z25, z29
     subs    left, left, #1
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q6kx8_q8k_sve, sve

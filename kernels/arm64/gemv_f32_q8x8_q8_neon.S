@@ -58,7 +58,7 @@
 .endm
 
 .macro blocks_q8 exact
-201:
+.Lblock\@:
     add     later, weights, ahead
     ld1     {scales.8h}, [weights], #16
     prfm    pldl1strm, [later]
@@ -88,7 +88,7 @@
     scvtf   dots45.4s, dots45.4s
     fmla    acc_low.4s, dots01.4s, v16.4s
     fmla    acc_high.4s, dots45.4s, v17.4s
-    b.ne    201b
+    b.ne    .Lblock\@
 .endm
 
 .macro blocks_wrapping

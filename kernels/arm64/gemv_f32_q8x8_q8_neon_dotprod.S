@@ -22,7 +22,7 @@
 
 .macro blocks_q8
     ld1     {v14.4s}, [seeds]
-301:
+.Lblock\@:
     ld1     {v0.16b, v1.16b}, [block], #32
     ld1     {v12.8h}, [first], #16
     ld1     {v13.8h}, [second], #16
@@ -38,7 +38,7 @@
     two_chunks v20, v21, v22, v23, second, v26, v27, v1, 2
     subs    left, left, #1
     add_scaled_pair v12, v13, v2.s[0], v14
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q8x8_q8_neon_dotprod, dotprod

@@ -46,7 +46,7 @@
     mov     at_112, #112
     mov_word seed_word, MAGIC
     dup     z25.s, seed_word
-301:
+.Lblock\@:
     ld1rqb  {z0.b}, all_bytes/z, [block]
     ld1rqb  {z1.b}, all_bytes/z, [block, #16]
     ld1rw   {z2.s}, all_words/z, [block, #Q8_SCALE]
@@ -64,7 +64,7 @@
     subs    left, left, #1
     add_group z20, z16, z17, z28
     add_group z21, z18, z19, z29
-    b.ne    301b
+    b.ne    .Lblock\@
 .endm
 
 func gemv_f32_q8x8_q8_sve, sve

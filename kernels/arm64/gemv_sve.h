@@ -20,7 +20,7 @@
     cntb    vector_bytes
     cmp     vector_bytes, #32
     b.lo    \neon_kernel
-    cbz     n_rows, 209f
+    cbz     n_rows, .Ldone\@
     save_vectors
     push_pair x19, x20, 32
     save_pair x21, x22, 16
@@ -29,23 +29,23 @@
     lsr     n_blocks, n_blocks, #\block_bits
     mov     group_bytes, #\block_bytes
     mul     group_bytes, group_bytes, n_blocks
-201:
+.Lpair\@:
     take_pair
     dup     z28.s, #0
     dup     z29.s, #0
-    cbz     n_blocks, 202f
+    cbz     n_blocks, .Lstore\@
     \blocks
-202:
+.Lstore\@:
     store_rows z28
-    b.ls    203f
+    b.ls    .Lrestore\@
     store_rows z29
     add     weights, weights, group_bytes, lsl #1
-    b.hi    201b
-203:
+    b.hi    .Lpair\@
+.Lrestore\@:
     restore_pair x21, x22, 16
     pop_pair x19, x20, 32
     restore_vectors
-209:
+.Ldone\@:
     ret
 .endm
 

@@ -56,27 +56,27 @@
     movi    v19.4s, #0
     mov     cursor, vector
     subs    left, length, #16
-    b.lo    8902f
-8901:
+    b.lo    .Lragged\@
+.Lsixteen\@:
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [cursor], #64
     subs    left, left, #16
     \step   v4, v5, v6, v7
-    b.hs    8901b
-8902:
+    b.hs    .Lsixteen\@
+.Lragged\@:
     adds    left, left, #16
-    b.eq    8904f
+    b.eq    .Lfold\@
     mov     lanes, sp
     st1     {v16.4s, v17.4s, v18.4s, v19.4s}, [lanes]
-8903:
+.Lone\@:
     ldr     s4, [cursor], #4
     ldr     s5, [lanes]
     subs    left, left, #1
     \one
     str     s5, [lanes], #4
-    b.ne    8903b
+    b.ne    .Lone\@
     mov     lanes, sp
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [lanes]
-8904:
+.Lfold\@:
     fold_lanes v16, v17, v18, v19
 .endm
 

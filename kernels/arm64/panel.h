@@ -131,8 +131,8 @@
 .macro panel rows, how
     panel_start \rows
     lsr     count, depth, #2
-    cbz     count, 8302f
-8301:
+    cbz     count, .Lragged\@
+.Lfour\@:
     ld1     {v4.4s}, [mult0], #16
 .if \rows > 1
     ld1     {v5.4s}, [mult1], #16
@@ -148,11 +148,11 @@
     panel_step \rows, \how, 1
     panel_step \rows, \how, 2
     panel_step \rows, \how, 3
-    cbnz    count, 8301b
-8302:
+    cbnz    count, .Lfour\@
+.Lragged\@:
     ands    count, depth, #3
-    b.eq    8304f
-8303:
+    b.eq    .Lstore\@
+.Lone\@:
     ldr     s4, [mult0], #4
 .if \rows > 1
     ldr     s5, [mult1], #4
@@ -165,54 +165,54 @@
 .endif
     sub     count, count, #1
     panel_step \rows, \how, 0
-    cbnz    count, 8303b
-8304:
+    cbnz    count, .Lone\@
+.Lstore\@:
     panel_store \rows
 .endm
 
 // All n_rows >= 1 rows of a strip.
 .macro panel_rows
     subs    rows_left, n_rows, #4
-    b.hi    8405f
-    b.eq    8404f
+    b.hi    .Lmany\@
+    b.eq    .Lfour\@
     cmp     n_rows, #2
-    b.hi    8403f
-    b.eq    8402f
+    b.hi    .Lthree\@
+    b.eq    .Ltwo\@
     panel   1, load
-    b       8499f
-8402:
+    b       .Ldone\@
+.Ltwo\@:
     panel   2, load
-    b       8499f
-8403:
+    b       .Ldone\@
+.Lthree\@:
     panel   3, load
-    b       8499f
-8404:
+    b       .Ldone\@
+.Lfour\@:
     panel   4, load
-    b       8499f
-8405:
+    b       .Ldone\@
+.Lmany\@:
     mov     kept, sp
     panel   4, keep
-8406:
+.Lnext_four\@:
     subs    rows_left, rows_left, #4
-    b.lo    8407f
+    b.lo    .Lmany_left\@
     mov     kept, sp
     panel   4, kept
-    b       8406b
-8407:
+    b       .Lnext_four\@
+.Lmany_left\@:
     adds    rows_left, rows_left, #4
-    b.eq    8499f
+    b.eq    .Ldone\@
     mov     kept, sp
     cmp     rows_left, #2
-    b.hi    8409f
-    b.eq    8408f
+    b.hi    .Lthree_left\@
+    b.eq    .Ltwo_left\@
     panel   1, kept
-    b       8499f
-8408:
+    b       .Ldone\@
+.Ltwo_left\@:
     panel   2, kept
-    b       8499f
-8409:
+    b       .Ldone\@
+.Lthree_left\@:
     panel   3, kept
-8499:
+.Ldone\@:
 .endm
 
 #endif

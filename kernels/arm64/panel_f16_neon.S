@@ -12,13 +12,13 @@
 
 .macro start_row mult, a, b, c, e
     ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], start_stride
-    cbz     start_factor, 8702f
+    cbz     start_factor, .Lstarted\@
     ldr     s7, [\mult, start_factor]
     fmul    \a\().4s, \a\().4s, v7.s[0]
     fmul    \b\().4s, \b\().4s, v7.s[0]
     fmul    \c\().4s, \c\().4s, v7.s[0]
     fmul    \e\().4s, \e\().4s, v7.s[0]
-8702:
+.Lstarted\@:
 .endm
 
 func panel_f16_neon

@@ -13,8 +13,8 @@
     mov     v2.16b, v0.16b
     mov     v3.16b, v0.16b
     subs    \left, \left, #16
-    b.lo    8102f
-8101:
+    b.lo    .Lragged\@
+.Lsixteen\@:
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [\cursor], #64
     subs    \left, \left, #16
     fcmgt   v16.4s, v4.4s, v0.4s
@@ -25,21 +25,21 @@
     bit     v1.16b, v5.16b, v17.16b
     bit     v2.16b, v6.16b, v18.16b
     bit     v3.16b, v7.16b, v19.16b
-    b.hs    8101b
-8102:
+    b.hs    .Lsixteen\@
+.Lragged\@:
     fmax    v0.4s, v0.4s, v2.4s
     fmax    v1.4s, v1.4s, v3.4s
     fmax    v0.4s, v0.4s, v1.4s
     fmaxv   s0, v0.4s
     adds    \left, \left, #16
-    b.eq    8104f
-8103:
+    b.eq    .Lend\@
+.Lone\@:
     ldr     s1, [\cursor], #4
     sub     \left, \left, #1
     fcmp    s1, s0
     fcsel   s0, s1, s0, gt
-    cbnz    \left, 8103b
-8104:
+    cbnz    \left, .Lone\@
+.Lend\@:
 .endm
 
 #define tail_word w8
@@ -59,10 +59,10 @@
     movi    v10.4s, #0
     movi    v11.4s, #0
     mov     \tail, #0
-8201:
+.Lsixteen\@:
     subs    \left, \left, #16
-    b.lo    8203f
-8202:
+    b.lo    .Lragged\@
+.Lstep\@:
     ld1     {v0.4s, v1.4s, v2.4s, v3.4s}, [\cursor]
     four_by fsub, exp_x, exp_x, v30.4s
     \exp
@@ -71,14 +71,14 @@
     fadd    v9.4s, v9.4s, v1.4s
     fadd    v10.4s, v10.4s, v2.4s
     fadd    v11.4s, v11.4s, v3.4s
-    cbz     \tail, 8201b
+    cbz     \tail, .Lsixteen\@
     mov     tail_at, sp
     sub     tail_from, tail_end, \tail, lsl #2
     copy_words tail_from, tail_at, \tail, tail_word
-    b       8204f
-8203:
+    b       .Lfold\@
+.Lragged\@:
     adds    \tail, \left, #16
-    b.eq    8204f
+    b.eq    .Lfold\@
     movi    v0.16b, #0xff
     mov     v1.16b, v0.16b
     mov     v2.16b, v0.16b
@@ -89,8 +89,8 @@
     mov     tail_from, \tail
     copy_words tail_at, tail_end, tail_from, tail_word    // leaves tail_end at the end of x
     mov     \cursor, sp
-    b       8202b
-8204:
+    b       .Lstep\@
+.Lfold\@:
     fold_lanes v8, v9, v10, v11
     add     sp, sp, #64
     .cfi_adjust_cfa_offset -64

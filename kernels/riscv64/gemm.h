@@ -71,9 +71,9 @@
 
 /* \out = the lesser of \out and \limit. */
 .macro at_most out, limit
-    bltu \out, \limit, 1f
+    bltu \out, \limit, .Lwithin\@
     mv \out, \limit
-1:
+.Lwithin\@:
 .endm
 
 /* 128 bytes in v16, four chunks, parted by column: lane 8k + r of v0, v2, v4, v6 (m2) is row r of

@@ -36,7 +36,8 @@
     mv tokens_left, rows
     scratch out, SCALES_AT
     scratch step, D_AT
-1:  li temp, 32
+.Lgroup\@:
+    li temp, 32
     vsetvli zero, temp, e8, m2, ta, ma
     addi temp_1, act, Q4K_SCALES
     vle8.v v0, (temp_1)                /* sub-blocks 0-3 */
@@ -81,7 +82,7 @@
     addi step, step, 32
     add act, act, row_bytes
     addi tokens_left, tokens_left, -8
-    bgtz tokens_left, 1b
+    bgtz tokens_left, .Lgroup\@
 .endm
 
 /* Half of a sub-block, 16 columns from act on, of one group to column_at. temp_1 shifts the
@@ -109,7 +110,8 @@
     slli temp_1, temp_1, 2
     mv out, sp
     mv tokens_left, rows
-1:  mv column_at, out
+.Lgroup\@:
+    mv column_at, out
     decode_half
     addi act, act, 128
     addi column_at, column_at, 13 * TILE
@@ -118,7 +120,7 @@
     add act, act, row_bytes
     addi out, out, 8
     addi tokens_left, tokens_left, -8
-    bgtz tokens_left, 1b
+    bgtz tokens_left, .Lgroup\@
     slli temp_1, sub_block, 6          /* TILE */
     scratch temp, SCALES_AT
     add temp_1, temp_1, temp
@@ -134,7 +136,8 @@
     scratch out, SUMS_AT
     li temp, 16
     mv tokens_left, chunk_tokens
-1:  vsetivli zero, 8, e64, m4, ta, ma
+.Ltokens\@:
+    vsetivli zero, 8, e64, m4, ta, ma
     vlse64.v v0, (act), temp           /* of 16 columns, four tokens; then of the next 16 */
     addi temp_1, act, 8
     vlse64.v v4, (temp_1), temp
@@ -150,7 +153,7 @@
     addi out, out, 32
     add act, act, group_bytes
     addi tokens_left, tokens_left, -4
-    bgtz tokens_left, 1b
+    bgtz tokens_left, .Ltokens\@
     clear_sums
 .endm
 
@@ -173,13 +176,13 @@
     sub temp_1, temp_1, temp
     addi temp, acc, 4 * TILE * \token
     combine_half \dots, rows_low
-    beqz rows_high, 1f
+    beqz rows_high, .Lcombined\@
     slli column_at, rows_low, 2
     add temp, temp, column_at
     srli column_at, column_at, 1
     add column_at, column_at, scale_at
     combine_half \dots_high, rows_high
-1:
+.Lcombined\@:
 .endm
 
 /* y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)) for the half of the rows that begins at row
@@ -223,10 +226,11 @@
     flw act_scale, 4*\token(act)
     li temp, 0
     finish_half \token, rows_low
-    beqz rows_high, 1f
+    beqz rows_high, .Lfinished\@
     mv temp, rows_low
     finish_half \token, rows_high
-1:  addi acc, acc, 4 * TILE
+.Lfinished\@:
+    addi acc, acc, 4 * TILE
     add chunk_out, chunk_out, y_stride
 .endm
 

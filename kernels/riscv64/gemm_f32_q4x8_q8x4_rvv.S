@@ -79,11 +79,11 @@
 /* The token whose dots are in dots_a, its y at out. */
 .macro finish
     finish_half dots_a, rows_low, out, scales
-    beqz rows_high, 2f
+    beqz rows_high, .Lfinished\@
     add temp, out, low_bytes
     add temp_1, scales, low_bytes
     finish_half dots_a_high, rows_high, temp, temp_1
-2:
+.Lfinished\@:
 .endm
 
 /* Zeros to the tile's y of every token. */
@@ -93,7 +93,8 @@
     add temp_1, dst, low_bytes
     vsetvli zero, rows_low, e32, m8, ta, ma
     vmv.v.i sums, 0
-1:  beqz tokens_left, 2f
+.Ltoken\@:
+    beqz tokens_left, .Lcleared\@
     vsetvli zero, rows_low, e32, m8, ta, ma
     vse32.v sums, (out)
     vsetvli zero, rows_high, e32, m8, ta, ma
@@ -101,8 +102,8 @@
     add out, out, y_stride
     add temp_1, temp_1, y_stride
     addi tokens_left, tokens_left, -1
-    j 1b
-2:
+    j .Ltoken\@
+.Lcleared\@:
 .endm
 
 .macro decode_tile
@@ -110,14 +111,15 @@
     mv act, scales
     mv tokens_left, rows
     mv step, group_at
-3:  mv column_at, out
+.Lgroup\@:
+    mv column_at, out
     mv temp_1, step
     decode_group act
     addi out, out, 8
     addi act, act, 32
     add step, step, row_bytes
     addi tokens_left, tokens_left, -8
-    bgtz tokens_left, 3b
+    bgtz tokens_left, .Lgroup\@
 .endm
 
 func gemm_f32_q4x8_q8x4_rvv, v

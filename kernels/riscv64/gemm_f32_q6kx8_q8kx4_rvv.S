@@ -33,7 +33,8 @@
     mv tokens_left, rows
     scratch out, SCALES_AT
     scratch step, D_AT
-1:  addi temp_1, act, Q6K_SCALES
+.Lgroup\@:
+    addi temp_1, act, Q6K_SCALES
     li temp, TILE
     vsetivli zero, 16, e64, m8, ta, ma
     vle64.v v0, (temp_1)
@@ -51,7 +52,7 @@
     addi step, step, 32
     add act, act, row_bytes
     addi tokens_left, tokens_left, -8
-    bgtz tokens_left, 1b
+    bgtz tokens_left, .Lgroup\@
 .endm
 
 /* 16 columns from act on, high bits at act + step, of one group to column_at. */
@@ -90,7 +91,8 @@
     addi step, step, Q6K_HIGH - Q6K_LOW
     mv out, sp
     mv tokens_left, rows
-1:  mv column_at, out
+.Lgroup\@:
+    mv column_at, out
     decode_half
     addi act, act, 128
     addi column_at, column_at, 13 * TILE
@@ -99,7 +101,7 @@
     add act, act, row_bytes
     addi out, out, 8
     addi tokens_left, tokens_left, -8
-    bgtz tokens_left, 1b
+    bgtz tokens_left, .Lgroup\@
     slli temp_1, part, 7               /* 2 * TILE */
     scratch temp, SCALES_AT
     add temp_1, temp_1, temp
@@ -137,13 +139,13 @@
     mv temp_1, out
     addi temp, acc, 4 * TILE * \token
     combine_half \dots, rows_low
-    beqz rows_high, 1f
+    beqz rows_high, .Lcombined\@
     slli temp_1, rows_low, 2
     add temp, temp, temp_1
     slli temp_1, rows_low, 1
     add temp_1, temp_1, out
     combine_half \dots_high, rows_high
-1:
+.Lcombined\@:
 .endm
 
 /* y = fma(isum, d * x.d, y) for the half of the rows that begins temp bytes behind the first; y is
@@ -167,10 +169,11 @@
     flw act_scale, 4*\token(act)
     li temp, 0
     finish_half rows_low
-    beqz rows_high, 1f
+    beqz rows_high, .Lfinished\@
     slli temp, rows_low, 2
     finish_half rows_high
-1:  addi acc, acc, 4 * TILE
+.Lfinished\@:
+    addi acc, acc, 4 * TILE
     add chunk_out, chunk_out, y_stride
 .endm
 

@@ -66,7 +66,8 @@
     mv column_at, scratch
     addi temp, group_at, QUANTS
     li tokens_left, 8                  /* chunks */
-1:  vsetvli zero, zero, e32, m8, ta, ma
+.Lchunk\@:
+    vsetvli zero, zero, e32, m8, ta, ma
     vluxei32.v v0, (temp), v8
     vsll.vi v16, v0, 24
     vsll.vi v24, v0, 16
@@ -84,7 +85,7 @@
     store_column v16
     addi temp, temp, 32
     addi tokens_left, tokens_left, -1
-    bnez tokens_left, 1b
+    bnez tokens_left, .Lchunk\@
 .endm
 
 /* y += (float)dots * (scales * act_scale), y at out. */
@@ -103,12 +104,13 @@
     mv tokens_left, n_tokens
     vsetvli zero, rows, e32, m8, ta, ma
     vmv.v.i sums, 0
-1:  beqz tokens_left, 2f
+.Ltoken\@:
+    beqz tokens_left, .Lcleared\@
     vse32.v sums, (out)
     add out, out, y_stride
     addi tokens_left, tokens_left, -1
-    j 1b
-2:
+    j .Ltoken\@
+.Lcleared\@:
 .endm
 
 func gemm_f32_q8x8_q8x4_rvv, v

@@ -30,10 +30,11 @@
     slli temp, temp, 2
     scratch out, ACC_AT
     li tokens_left, 4 * TILE * TOKENS
-1:  vse32.v v0, (out)
+.Lvector\@:
+    vse32.v v0, (out)
     add out, out, temp
     sub tokens_left, tokens_left, temp
-    bnez tokens_left, 1b
+    bnez tokens_left, .Lvector\@
 .endm
 
 /* Zeros to the tile's y of every token. */
@@ -44,7 +45,8 @@
     add temp_1, temp_1, dst
     vsetvli zero, rows_low, e32, m8, ta, ma
     vmv.v.i v0, 0
-1:  beqz tokens_left, 2f
+.Ltoken\@:
+    beqz tokens_left, .Lcleared\@
     vsetvli zero, rows_low, e32, m8, ta, ma
     vse32.v v0, (out)
     vsetvli zero, rows_high, e32, m8, ta, ma
@@ -52,8 +54,8 @@
     add out, out, y_stride
     add temp_1, temp_1, y_stride
     addi tokens_left, tokens_left, -1
-    j 1b
-2:
+    j .Ltoken\@
+.Lcleared\@:
 .endm
 
 #endif

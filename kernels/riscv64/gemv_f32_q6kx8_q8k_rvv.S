@@ -129,11 +129,11 @@
 .macro two_steps chunks, part, k, first
     complete \part, \k
     .if \chunks == 2
-    beqz long_vectors, 1f              /* the second step begins a register */
+    beqz long_vectors, .Lin_place\@    /* the second step begins a register */
     vsetvli zero, step_vl, e8, m2, ta, ma
     vslidedown.vx values_1, values, step_vl
     vslidedown.vx packed_1, packed, step_vl
-1:
+.Lin_place\@:
     .endif
     take_acts_\chunks 16*\part + \k
     vsetvli zero, step_vl, e8, m2, ta, ma
@@ -280,17 +280,19 @@
     mv group_at, tile_block
     mv groups_left, n_groups
     mv isum_at, sp
-2:  vsetvli temp, zero, e8, m4, ta, ma
+.Lgroup\@:
+    vsetvli temp, zero, e8, m4, ta, ma
     add temp, group_at, low_from
     vle8.v packed, (temp)
-    beqz ahead, 1f
+    beqz ahead, .Llow_ahead\@
     prefetch_lines temp, ahead, 128, temp
-1:  add temp, group_at, high_from
+.Llow_ahead\@:
+    add temp, group_at, high_from
     vle8.v upper, (temp)
     .if \part == 1
-    beqz ahead, 1f
+    beqz ahead, .Lhigh_ahead\@
     prefetch_lines temp, ahead, 128, temp
-1:
+.Lhigh_ahead\@:
     .endif
     combine_bits \part
     vwmul.vv v16, values, v0
@@ -318,7 +320,7 @@
     addi isum_at, isum_at, 64
     add group_at, group_at, row_bytes
     addi groups_left, groups_left, -1
-    bnez groups_left, 2b
+    bnez groups_left, .Lgroup\@
     addi low_from, low_from, 128
     .if \half == 0
     addi high_from, high_from, 128
@@ -352,7 +354,8 @@
     mv groups_left, n_groups
     mv isum_at, sp
     mv temp_1, dst
-1:  vsetivli zero, 16, e32, m2, ta, ma
+.Lgroup\@:
+    vsetivli zero, 16, e32, m2, ta, ma
     vle32.v v4, (isum_at)
     vslidedown.vi v0, v4, 8
     vsetivli zero, 8, e32, m1, ta, ma
@@ -365,7 +368,7 @@
     addi isum_at, isum_at, 64
     add group_at, group_at, row_bytes
     addi groups_left, groups_left, -1
-    bnez groups_left, 1b
+    bnez groups_left, .Lgroup\@
     addi act, act, Q8K_BYTES - Q8K_SUM
     addi tile_block, tile_block, Q6K_BYTES
 .endm

@@ -145,12 +145,12 @@
 
 .macro block chunks, groups
     flw act_scale, Q8_SCALE(act)
-    beqz ahead, 1f
+    beqz ahead, .Lahead_done\@
     prefetch_lines group0, ahead, Q8X8_BYTES, temp
     .if \groups == 2
     prefetch_lines group1, ahead, Q8X8_BYTES, temp
     .endif
-1:
+.Lahead_done\@:
     two_steps \chunks, \groups, 0, first
     .if \chunks == 1
     two_steps \chunks, \groups, 2

@@ -22,10 +22,11 @@
 .macro clear_isums
     vsetivli zero, 16, e32, m2, ta, ma
     vmv.v.i v0, 0
-1:  vse32.v v0, (isum_at)
+.Lgroup\@:
+    vse32.v v0, (isum_at)
     addi isum_at, isum_at, 64
     addi groups_left, groups_left, -1
-    bnez groups_left, 1b
+    bnez groups_left, .Lgroup\@
 .endm
 
 /* Tiles of 8 groups, the last of fewer, as long as there are 8 rows; then a rest of 1 to 7, which

@@ -30,9 +30,11 @@
 
 /* One token's blocks: of zeros unless \present. */
 .macro token_blocks present
-1:  li words_left, BLOCK_WORDS
+.Lblock\@:
+    li words_left, BLOCK_WORDS
     mv temp, token_dst
-2:  vsetvli taken, words_left, e32, m8, ta, ma
+.Lwords\@:
+    vsetvli taken, words_left, e32, m8, ta, ma
     .if \present
     vle32.v words, (src)
     .else
@@ -46,7 +48,7 @@
     .endif
     slli taken, taken, 2
     add temp, temp, taken
-    bnez words_left, 2b
+    bnez words_left, .Lwords\@
     vsetivli zero, 16, e16, m2, ta, ma
     .if \present
     vle16.v sums, (src)
@@ -61,7 +63,7 @@
     sw scale, Q8KX4_SCALE(token_dst)
     addi token_dst, token_dst, Q8KX4_BYTES
     addi blocks_left, blocks_left, -1
-    bnez blocks_left, 1b
+    bnez blocks_left, .Lblock\@
 .endm
 
 func interleave_q8kx4_q8k_rvv, v

@@ -12,13 +12,14 @@
     csrr \temp, vlenb
     li \vtype, 0x12                    /* e32, m4, tu, mu */
     sltiu \temp, \temp, 32
-    bnez \temp, 1f
+    bnez \temp, .Lset\@
     li \vtype, 0x11                    /* m2 */
     csrr \temp, vlenb
     sltiu \temp, \temp, 64
-    bnez \temp, 1f
+    bnez \temp, .Lset\@
     li \vtype, 0x10                    /* m1 */
-1:  li \temp, 16
+.Lset\@:
+    li \temp, 16
     vsetvl zero, \temp, \vtype
 .endm
 

@@ -103,9 +103,9 @@
     mov     mask, -1
     mov     value, [rsp + N_LEFT]
     cmp     value, 64
-    jae     801f
+    jae     .Lmasked\@
     bzhi    mask, mask, value
-801:
+.Lmasked\@:
     kmovq   k1, mask
     kshiftrq k2, k1, 16
     kshiftrq k3, k1, 32
@@ -125,7 +125,7 @@
     .else
     mov     [rsp + VALUES], values
     .endif
-1:
+.Lcolumn\@:
     mask_dimensions
     for_outputs \n_q, \n_v, begin_zmm
     mov     value, [rsp + VALUES]
@@ -135,8 +135,8 @@
     mov     weight, rows
     mov     left, [rsp + N_POSITIONS]
     test    left, left
-    jz      3f
-2:
+    jz      .Lend\@
+.Lposition\@:
     prefetcht1 [value + tile_bytes]
     .ifc \type, f16
     .if \n_v > 2
@@ -150,8 +150,8 @@
     .endif
     add     weight, 4
     dec     left
-    jnz     2b
-3:
+    jnz     .Lposition\@
+.Lend\@:
     for_outputs \n_q, \n_v, end_zmm
     .ifc \type, q8
     add     qword ptr [rsp + VALUES], 16 * \n_v
@@ -161,7 +161,7 @@
     .endif
     add     out, 64 * \n_v
     sub     qword ptr [rsp + N_LEFT], 16 * \n_v
-    ja      1b
+    ja      .Lcolumn\@
     add     rows, \n_q * SCORE_ROW_BYTES
     next_rows outs, \n_q
 .endm
@@ -200,9 +200,9 @@ func \name
     .endif
     prepare_strides
     test    value_bytes, value_bytes
-    jz      9f
+    jz      .Ldone\@
     for_queries n_queries, 8, accumulate_queries_\type
-9:
+.Ldone\@:
     give_stack FRAME
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name

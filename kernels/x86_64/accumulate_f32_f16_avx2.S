@@ -41,15 +41,15 @@
     mov     out, outs
     mov     column, values
     sub     count, 16
-    jb      4f
-1:
+    jb      .Lnext_rows\@
+.Lcolumn\@:
     for_pairs \n_q, 0, begin_output
     mov     value, column
     mov     weight, rows
     mov     left, n_positions
     test    left, left
-    jz      3f
-2:
+    jz      .Lend\@
+.Lposition\@:
     prefetcht1 [value + tile_bytes]
     vcvtph2ps ymm8, [value]
     vcvtph2ps ymm9, [value + 16]
@@ -57,14 +57,14 @@
     add     value, value_bytes
     add     weight, 4
     dec     left
-    jnz     2b
-3:
+    jnz     .Lposition\@
+.Lend\@:
     for_pairs \n_q, 0, end_output
     add     out, 64
     add     column, 32
     sub     count, 16
-    jae     1b
-4:
+    jae     .Lcolumn\@
+.Lnext_rows\@:
     add     rows, \n_q * SCORE_ROW_BYTES
     next_rows outs, \n_q
 .endm
@@ -87,16 +87,16 @@
     mov     weight, rows
     mov     left, n_positions
     test    left, left
-    jz      6f
-5:
+    jz      .Lstore\@
+.Lposition\@:
     \load
     vbroadcastss ymm10, dword ptr [weight]
     vfmadd231ps ymm0, ymm8, ymm10
     add     value, value_bytes
     add     weight, 4
     dec     left
-    jnz     5b
-6:
+    jnz     .Lposition\@
+.Lstore\@:
     vmaskmovps [out], ymm11, ymm0
 .endm
 
@@ -108,19 +108,19 @@
     shr     rax, 1
     lea     column, [values + rax]
     test    tail_32, 8
-    jz      7f
+    jz      .Lbelow_eight\@
     vpcmpeqd ymm11, ymm11, ymm11
     accumulate_eight load_eight
     add     out, 32
     add     column, 16
-7:
+.Lbelow_eight\@:
     test    tail_32, 7
-    jz      8f
+    jz      .Lnext_row\@
     mov     left_32, tail_32
     and     left_32, 7
     lane_mask 11, left
     accumulate_eight load_ragged
-8:
+.Lnext_row\@:
     add     rows, SCORE_ROW_BYTES
     add     outs, stride
 .endm

@@ -35,7 +35,7 @@
 .macro accumulate_queries n_q
     xor     column_32, column_32
     mov     out, outs
-1:
+.Lcolumn\@:
     mov     scale, column
     shr     scale, 5
     lea     scale, [scales + 4*scale]
@@ -45,8 +45,8 @@
     mov     left, n_positions
     for_pairs \n_q, 0, begin_output
     test    left, left
-    jz      3f
-2:
+    jz      .Lend\@
+.Lposition\@:
     prefetcht1 [value + tile_bytes]
     vpmovsxbd ymm8, [value]
     vpmovsxbd ymm9, [value + 8]
@@ -58,13 +58,13 @@
     add     scale, [rsp]
     add     weight, 4
     dec     left
-    jnz     2b
-3:
+    jnz     .Lposition\@
+.Lend\@:
     for_pairs \n_q, 0, end_output
     add     out, 64
     add     column, 16
     cmp     column, value_bytes
-    jb      1b
+    jb      .Lcolumn\@
     add     rows, \n_q * SCORE_ROW_BYTES
     next_rows outs, \n_q
 .endm

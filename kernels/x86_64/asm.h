@@ -139,24 +139,24 @@ kernels_lane_masks:
 .macro load_ragged_halves reg, from, count
     vpxor   xmm\reg, xmm\reg, xmm\reg
     test    \count, 1
-    jz      801f
+    jz      .Ltwo\@
     mov     eax, \count
     and     eax, 6
     movzx   eax, word ptr [\from + 2*rax]
     vmovd   xmm\reg, eax
-801:
+.Ltwo\@:
     test    \count, 2
-    jz      802f
+    jz      .Lfour\@
     mov     eax, \count
     and     eax, 4
     vpslldq xmm\reg, xmm\reg, 4
     vpinsrd xmm\reg, xmm\reg, dword ptr [\from + 2*rax], 0
-802:
+.Lfour\@:
     test    \count, 4
-    jz      803f
+    jz      .Lloaded\@
     vpslldq xmm\reg, xmm\reg, 8
     vpinsrq xmm\reg, xmm\reg, qword ptr [\from], 0
-803:
+.Lloaded\@:
 .endm
 
     .section .note.GNU-stack, "", @progbits

@@ -15,34 +15,34 @@
 .macro for_queries n_q, first_most, body
     .if \first_most == 8
     sub     \n_q, 8
-    jb      902f
-901:
+    jb      .Lbelow_eight\@
+.Leight\@:
     \body   8
     sub     \n_q, 8
-    jae     901b
-902:
+    jae     .Leight\@
+.Lbelow_eight\@:
     add     \n_q, 8
     .endif
     sub     \n_q, 4
-    jb      904f
-903:
+    jb      .Lbelow_four\@
+.Lfour\@:
     \body   4
     sub     \n_q, 4
-    jae     903b
-904:
+    jae     .Lfour\@
+.Lbelow_four\@:
     add     \n_q, 4
-    jz      909f
+    jz      .Ldone\@
     cmp     \n_q, 2
-    je      907f
-    ja      908f
+    je      .Ltwo\@
+    ja      .Lthree\@
     \body   1
-    jmp     909f
-907:
+    jmp     .Ldone\@
+.Ltwo\@:
     \body   2
-    jmp     909f
-908:
+    jmp     .Ldone\@
+.Lthree\@:
     \body   3
-909:
+.Ldone\@:
 .endm
 
 // Rows of queries or outputs, `stride` bytes apart; d (r9) is the last argument of these kernels.

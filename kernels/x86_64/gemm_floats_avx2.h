@@ -59,10 +59,10 @@ func \name
     shl     x_stride, 2
     shl     y_stride, 2
     cmp     qword ptr [rsp], 0
-    je      9f
+    je      .Ldone\@
     test    tokens_left, tokens_left
-    jz      9f
-1:                                  // four tokens, or the last 1 to 3
+    jz      .Ldone\@
+.Ltokens\@:                         // four tokens, or the last 1 to 3
     lea     x_second, [x_first + x_stride]
     lea     x_third, [x_first + 2*x_stride]
     lea     x_fourth, [x_second + 2*x_stride]
@@ -74,14 +74,14 @@ func \name
     mov     n_rows, [rsp]
     mov     weight, weights
     mov     y_row, out
-2:                                  // a row
+.Lrow\@:                            // a row
     .irp    reg, 0, 1, 2, 3, 4, 5, 6, 7
     vxorps  xmm\reg, xmm\reg, xmm\reg
     .endr
     xor     position_32, position_32
     test    n_cols, n_cols
-    jz      4f
-3:
+    jz      .Lfold\@
+.Lcolumns\@:
     \load
     vfmadd231ps ymm0, ymm8, [x_first + 4*position]
     vfmadd231ps ymm1, ymm9, [x_first + 4*position + 32]
@@ -93,29 +93,29 @@ func \name
     vfmadd231ps ymm7, ymm9, [x_fourth + 4*position + 32]
     add     position, 16
     cmp     position, n_cols
-    jb      3b
-4:
+    jb      .Lcolumns\@
+.Lfold\@:
     fold_four_rows                  // of tokens here
     vmovss  dword ptr [y_row], xmm0
     cmp     tokens_left, 2
-    jb      5f
+    jb      .Lstored\@
     vextractps [y_row + y_stride], xmm0, 1
-    je      5f
+    je      .Lstored\@
     lea     rax, [y_row + y_stride]
     vextractps [y_row + 2*y_stride], xmm0, 2
     cmp     tokens_left, 4
-    jb      5f
+    jb      .Lstored\@
     vextractps [rax + 2*y_stride], xmm0, 3
-5:
+.Lstored\@:
     add     y_row, 4
     lea     weight, [weight + \weight_bytes*n_cols]
     dec     n_rows
-    jnz     2b
+    jnz     .Lrow\@
     lea     out, [out + 4*y_stride]
     lea     x_first, [x_first + 4*x_stride]
     sub     tokens_left, 4
-    ja      1b
-9:
+    ja      .Ltokens\@
+.Ldone\@:
     give_stack 8
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name

@@ -112,8 +112,8 @@
     mov     weight, weights
     mov     vector, x_first
     cmp     weight, weight_end
-    je      814f
-813:
+    je      .Lfold\@
+.Lcolumns\@:
     .irp    r, 0, 1, 2, 3
     .if \r < \n_r
     load_row \load, \r, %(24 + \r)
@@ -132,8 +132,8 @@
     add     weight, 16 * \weight_bytes
     add     vector, 64
     cmp     weight, weight_end
-    jne     813b
-814:
+    jne     .Lcolumns\@
+.Lfold\@:
     .irp    t, 0, 1, 2, 3
     .if \t < \n_t
     store_token \t, \n_r
@@ -148,21 +148,21 @@
     mov     x_first, tokens
     lea     weight_end, [weights + row_bytes]
     sub     tokens_left, 4
-    jb      816f
-815:
+    jb      .Llast_tokens\@
+.Lfour_tokens\@:
     multiply_block \load, \weight_bytes, \n_r, 4
     lea     x_first, [x_first + 4*x_stride]
     sub     tokens_left, 4
-    jae     815b
-816:
+    jae     .Lfour_tokens\@
+.Llast_tokens\@:
     add     tokens_left, 4
-    jz      818f
-817:
+    jz      .Lnext_rows\@
+.Ltoken\@:
     multiply_block \load, \weight_bytes, \n_r, 1
     add     x_first, x_stride
     dec     tokens_left
-    jnz     817b
-818:
+    jnz     .Ltoken\@
+.Lnext_rows\@:
     lea     weights, [weights + \n_r*row_bytes]
     add     out, 4 * \n_r
 .endm
@@ -182,19 +182,19 @@ func \name
     lea     row_bytes3, [row_bytes + 2*row_bytes]
     lea     x_stride3, [x_stride + 2*x_stride]
     sub     n_rows, 4
-    jb      2f
-1:
+    jb      .Llast_rows\@
+.Lfour_rows\@:
     multiply_rows \load, \weight_bytes, 4
     sub     n_rows, 4
-    jae     1b
-2:
+    jae     .Lfour_rows\@
+.Llast_rows\@:
     add     n_rows, 4
-    jz      4f
-3:
+    jz      .Ldone\@
+.Lrow\@:
     multiply_rows \load, \weight_bytes, 1
     dec     n_rows
-    jnz     3b
-4:
+    jnz     .Lrow\@
+.Ldone\@:
     give_stack 8
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name

@@ -64,18 +64,19 @@
     add     rax, y_stride
 .endm
 
-// All tokens' y, as many as are left, `most` of them at zmm0 up. Leaves by label 8.
+// All tokens' y, as many as are left, `most` of them at zmm0 up.
 .macro store_tokens most
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
     .if \t < \most
     .if \t
     cmp     tokens_left, \t
-    jbe     8f
+    jbe     .Lstored\@
     .endif
     store_token \t
     .endif
     .endr
+.Lstored\@:
 .endm
 
 // shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x. constant:
@@ -94,16 +95,16 @@ func \name
     vpbroadcastd zmm27, eax
     vpxord  zmm28, zmm28, zmm28
     test    n_rows, n_rows
-    jz      9f
-1:                                  // 16 rows, or the last 1 to 15
+    jz      .Ldone\@
+.Lrows\@:                           // 16 rows, or the last 1 to 15
     row_mask n_rows
     mov     rax, [rsp + SHAPE]
     mov     tokens_left, [rax + SHAPE_TOKENS]
     mov     y_row, out
     mov     x_first, tokens
     test    tokens_left, tokens_left
-    jz      7f
-2:                                  // 8 tokens, or the last 1 to 4
+    jz      .Lnext_rows\@
+.Leight_tokens\@:                   // 8 tokens, or the last 1 to 4
     find_groups \block_bytes
     mov     blocks_left, n_blocks
     imul    rax, n_blocks, Q8X4_BYTES
@@ -117,10 +118,10 @@ func \name
     vpxord  zmm\t, zmm\t, zmm\t
     .endr
     cmp     tokens_left, 4
-    jbe     5f
+    jbe     .Lfour_tokens\@
     test    blocks_left, blocks_left
-    jz      4f
-3:
+    jz      .Lstore\@
+.Lblock\@:
     .irp    line, 0, 1, 2, 3, 4, 5, 6, 7, 8
     .if 64 * \line < 2 * \block_bytes
     prefetcht0 [later + 64 * \line]
@@ -149,19 +150,18 @@ func \name
     add     x_first, Q8X4_BYTES
     add     x_second, Q8X4_BYTES
     dec     blocks_left
-    jnz     3b
-4:
+    jnz     .Lblock\@
+.Lstore\@:
     store_tokens 8
-8:
     mov     x_first, x_second
     lea     y_row, [y_row + 8*y_stride]
     sub     tokens_left, 8
-    ja      2b
-    jmp     7f
-5:                                  // the last 1 to 4 tokens
+    ja      .Leight_tokens\@
+    jmp     .Lnext_rows\@
+.Lfour_tokens\@:                    // the last 1 to 4 tokens
     test    blocks_left, blocks_left
-    jz      4f
-6:
+    jz      .Lstore_last\@
+.Llast_block\@:
     store_bias x_first, 0, \shift
     \load   16, 27
     load_scales 24, 26
@@ -178,17 +178,16 @@ func \name
     add     group_b, \block_bytes
     add     x_first, Q8X4_BYTES
     dec     blocks_left
-    jnz     6b
-4:
+    jnz     .Llast_block\@
+.Lstore_last\@:
     store_tokens 4
-8:
-7:
+.Lnext_rows\@:
     imul    rax, n_blocks, 2 * \block_bytes
     add     weights, rax
     add     out, 64
     sub     n_rows, 16
-    ja      1b
-9:
+    ja      .Lrows\@
+.Ldone\@:
     give_stack FRAME
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name

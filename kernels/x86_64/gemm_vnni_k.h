@@ -304,44 +304,44 @@ func \name
     mov     eax, 0x3f3f3f3f
     vpbroadcastd six_bits, eax
     test    n_rows, n_rows
-    jz      9f
-1:                                  // 16 rows, or the last 1 to 15
+    jz      .Ldone\@
+.Lrows\@:                           // 16 rows, or the last 1 to 15
     row_mask n_rows
     mov     tokens_left, [frame + N_TOKENS]
     mov     y_row, out
     mov     block, tokens
     test    tokens_left, tokens_left
-    jz      7f
-2:                                  // 4 tokens, or the last 1 to 3
+    jz      .Lnext_rows\@
+.Ltokens\@:                         // 4 tokens, or the last 1 to 3
     find_groups \block_bytes
     mov     blocks_left, n_blocks
     clear   0, 1, 2, 3
     test    blocks_left, blocks_left
-    jz      4f
-3:
+    jz      .Lstore\@
+.Lblock\@:
     \body
     add     block, Q8KX4_BYTES
     dec     blocks_left
-    jnz     3b
-4:
+    jnz     .Lblock\@
+.Lstore\@:
     .irp    t, 0, 1, 2, 3
     .if \t
     cmp     tokens_left, \t
-    jbe     8f
+    jbe     .Lstored\@
     .endif
     vmovups [y_row]{k1}, zmm\t
     add     y_row, y_stride
     .endr
-8:
+.Lstored\@:
     sub     tokens_left, 4
-    ja      2b
-7:
+    ja      .Ltokens\@
+.Lnext_rows\@:
     imul    rax, n_blocks, 2 * \block_bytes
     add     weights, rax
     add     out, 64
     sub     n_rows, 16
-    ja      1b
-9:
+    ja      .Lrows\@
+.Ldone\@:
     give_stack FRAME
     pop_saved r15, r14, r13, r12, rbp, rbx
 endfunc \name

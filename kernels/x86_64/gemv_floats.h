@@ -51,27 +51,27 @@
 .macro gemv_floats name, multiply, fold, weight_bytes
 func \name
     test    n_rows, n_rows
-    jz      4f
-1:
+    jz      .Ldone\@
+.Lrows\@:
     vxorps  xmm0, xmm0, xmm0
     vxorps  xmm1, xmm1, xmm1
     xor     column_32, column_32
     test    n_cols, n_cols
-    jz      3f
+    jz      .Lfold\@
     .p2align 5
-2:
+.Lcolumns\@:
     \multiply
     add     column, 16
     cmp     column, n_cols
-    jb      2b
+    jb      .Lcolumns\@
     lea     weights, [weights + \weight_bytes*n_cols]
-3:
+.Lfold\@:
     \fold   0, 1
     vmovss  dword ptr [out], xmm0
     add     out, 4
     dec     n_rows
-    jnz     1b
-4:
+    jnz     .Lrows\@
+.Ldone\@:
 endfunc \name
 .endm
 

@@ -30,31 +30,31 @@
 .macro gemv_rows body, columns, block_bytes, x_bytes
     shr     n_blocks, \columns
     test    n_rows, n_rows
-    jz      5f
-1:
+    jz      .Ldone\@
+.Lgroup\@:
     vpxor   xmm0, xmm0, xmm0
     mov     block, blocks
     mov     blocks_left, n_blocks
     test    blocks_left, blocks_left
-    jz      3f
-2:
+    jz      .Lstore\@
+.Lblock\@:
     \body
     add     weights, \block_bytes
     add     block, \x_bytes
     dec     blocks_left
-    jnz     2b
-3:
+    jnz     .Lblock\@
+.Lstore\@:
     sub     n_rows, 8
-    jb      4f
+    jb      .Llast_rows\@
     vmovups [out], ymm0
     lea     out, [out + 32]         // leaves the flags
-    jnz     1b
-    jmp     5f
-4:
+    jnz     .Lgroup\@
+    jmp     .Ldone\@
+.Llast_rows\@:
     add     n_rows, 8
     lane_mask 1, n_rows
     vmaskmovps [out], ymm1, ymm0
-5:
+.Ldone\@:
 .endm
 
 #endif

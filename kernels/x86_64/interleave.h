@@ -33,10 +33,10 @@
     imul    \offset, rax, \number
     vpcmpeqd ymm\mask, ymm\mask, ymm\mask
     cmp     tokens_left, \number
-    ja      801f
+    ja      .Lfound\@
     xor     \offset, \offset
     vpxor   ymm\mask, ymm\mask, ymm\mask
-801:
+.Lfound\@:
 .endm
 
 // ymm0-ymm3 = 32 bytes of four tokens at `at`.
@@ -93,23 +93,23 @@
 .macro interleave name, body, columns, x_bytes, y_bytes
 func \name
     shr     n_blocks, \columns
-    jz      4f
+    jz      .Ldone\@
     test    tokens_left, tokens_left
-    jz      4f
-1:
+    jz      .Ldone\@
+.Ltokens\@:
     find_tokens \x_bytes
     mov     blocks_left, n_blocks
-2:
+.Lblock\@:
     \body
     add     tokens, \x_bytes
     add     out, \y_bytes
     dec     blocks_left
-    jnz     2b
+    jnz     .Lblock\@
     imul    rax, n_blocks, 3 * \x_bytes
     add     tokens, rax             // the next four
     sub     tokens_left, 4
-    ja      1b
-4:
+    ja      .Ltokens\@
+.Ldone\@:
 endfunc \name
 .endm
 

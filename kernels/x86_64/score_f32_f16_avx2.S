@@ -46,13 +46,13 @@
 // The next n_q queries over all positions.
 .macro score_queries n_q
     xor     position_32, position_32
-1:
+.Lpositions\@:
     lea     key, [keys + position]
     mov     query, queries
     for_pairs \n_q, 0, zero_pair
     cmp     query, query_end
-    je      3f
-2:
+    je      .Lstore\@
+.Ldimension\@:
     prefetcht1 [key + tile_bytes]
     vcvtph2ps ymm8, [key]
     vcvtph2ps ymm9, [key + 16]
@@ -60,12 +60,12 @@
     add     query, 4
     add     key, KEY_BYTES
     cmp     query, query_end
-    jne     2b
-3:
+    jne     .Ldimension\@
+.Lstore\@:
     for_pairs \n_q, 0, store_pair
     add     position, 32
     cmp     position, n_bytes
-    jb      1b
+    jb      .Lpositions\@
     add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
     next_rows query_end, \n_q

@@ -50,8 +50,8 @@
     vmovups [scores + 2*position + SCORE_ROW_BYTES * \a + 64 * \v], zmm\acc
 .endm
 
-// The same, stored; leaves by label 4 when that was the last one.
-.macro store_vector n_q, n_v, v
+// The same, stored; leaves for `last` when that was the last one.
+.macro store_vector n_q, n_v, v, last
     .irp    a, 0, 1, 2, 3, 4, 5, 6, 7
     .if \a < \n_q
     store_score \a, \v, %(\n_v * \a + \v)
@@ -60,14 +60,14 @@
     .if \v + 1 < \n_v
     lea     key, [position + 32 * \v + 32]
     cmp     key, n_bytes
-    jae     4f
+    jae     \last
     .endif
 .endm
 
 // The next n_q queries over all positions, n_v vectors at a time.
 .macro score_vectors n_q, n_v
     xor     position_32, position_32
-1:
+.Lpositions\@:
     lea     key, [keys + position]
     mov     query, queries
     .irp    acc, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
@@ -76,8 +76,8 @@
     .endif
     .endr
     cmp     query, query_end
-    je      3f
-2:
+    je      .Lstore\@
+.Ldimension\@:
     prefetcht1 [key + tile_bytes]
     .if \n_v > 2
     prefetcht1 [key + tile_bytes + 64]
@@ -91,17 +91,17 @@
     add     query, 4
     add     key, KEY_BYTES
     cmp     query, query_end
-    jne     2b
-3:
+    jne     .Ldimension\@
+.Lstore\@:
     .irp    v, 0, 1, 2, 3
     .if \v < \n_v
-    store_vector \n_q, \n_v, \v
+    store_vector \n_q, \n_v, \v, .Lstored\@
     .endif
     .endr
-4:
+.Lstored\@:
     add     position, 32 * \n_v
     cmp     position, n_bytes
-    jb      1b
+    jb      .Lpositions\@
     add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
     next_rows query_end, \n_q

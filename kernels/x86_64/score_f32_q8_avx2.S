@@ -56,7 +56,7 @@
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]
-1:
+.Lpositions\@:
     lea     scale, [scales + position]
     lea     key, [scale + scale_bytes]
     mov     block, queries
@@ -66,8 +66,8 @@
     .endif
     .endr
     cmp     block, blocks_end
-    je      3f
-2:
+    je      .Lstore\@
+.Lblock\@:
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q
     begin_block \a
@@ -93,8 +93,8 @@
     add     key, 8 * CHUNK_BYTES
     add     block, Q8_BYTES
     cmp     block, blocks_end
-    jne     2b
-3:
+    jne     .Lblock\@
+.Lstore\@:
     .irp    a, 0, 1, 2, 3
     .if \a < \n_q
     store_score \a, %(4 + \a)
@@ -102,7 +102,7 @@
     .endr
     add     position, 32
     cmp     position, n_bytes
-    jb      1b
+    jb      .Lpositions\@
     add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
 .endm

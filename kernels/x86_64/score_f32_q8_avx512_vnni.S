@@ -55,14 +55,14 @@
 .macro score_queries n_q
     xor     position_32, position_32
     lea     blocks_end, [queries + stride]
-1:
+.Lpositions\@:
     lea     scale, [scales + position]
     lea     key, [scale + scale_bytes]
     mov     block, queries
     for_pairs \n_q, 8, zero_pair
     cmp     block, blocks_end
-    je      3f
-2:
+    je      .Lstore\@
+.Lblock\@:
     for_pairs \n_q, 0, begin_block
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     prefetcht1 [key + tile_bytes + CHUNK_BYTES * \c]
@@ -78,17 +78,17 @@
     add     key, 8 * CHUNK_BYTES
     add     block, Q8_BYTES
     cmp     block, blocks_end
-    jne     2b
-3:
+    jne     .Lblock\@
+.Lstore\@:
     for_pairs \n_q, 8, store_low
     lea     key, [position + 64]
     cmp     key, n_bytes
-    jae     4f
+    jae     .Lstored\@
     for_pairs \n_q, 8, store_high
-4:
+.Lstored\@:
     add     position, 128
     cmp     position, n_bytes
-    jb      1b
+    jb      .Lpositions\@
     add     scores, \n_q * SCORE_ROW_BYTES
     next_rows queries, \n_q
 .endm

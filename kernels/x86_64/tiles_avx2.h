@@ -64,7 +64,7 @@
     pop_saved r15, r14, r13, r12, rbx
 .endm
 
-// y of the n tokens or of those that are left; leaves by label 8.
+// y of the n tokens or of those that are left.
 .macro store_tokens n
     mov     ecx, 8                  // group is done
     cmp     n_rows, 8
@@ -74,50 +74,50 @@
     .if \t < \n
     .if \t
     cmp     tokens_left, \t
-    jbe     8f
+    jbe     .Lstored\@
     .endif
     vmaskmovps [y_row], ymm4, ymm\t
     add     y_row, y_stride
     .endif
     .endr
+.Lstored\@:
 .endm
 
 // body: a block of 8 rows at group by those of n tokens at block, onto ymm0-ymm3.
 .macro multiply_tiles n, body, block_bytes, x_bytes
     test    n_rows, n_rows
-    jz      9f
-1:                                  // 8 rows, or the last 1 to 7
+    jz      .Ldone\@
+.Lrows\@:                           // 8 rows, or the last 1 to 7
     mov     block, tokens
     mov     y_row, out
     mov     tokens_left, n_tokens
     test    tokens_left, tokens_left
-    jz      7f
-2:                                  // n tokens, or the last ones
+    jz      .Lnext_rows\@
+.Ltokens\@:                         // n tokens, or the last ones
     mov     group, weights
     mov     blocks_left, n_blocks
     .irp    t, 0, 1, 2, 3
     vpxor   xmm\t, xmm\t, xmm\t
     .endr
     test    blocks_left, blocks_left
-    jz      4f
-3:
+    jz      .Lstore\@
+.Lblock\@:
     \body
     add     group, \block_bytes
     add     block, \x_bytes
     dec     blocks_left
-    jnz     3b
-4:
+    jnz     .Lblock\@
+.Lstore\@:
     store_tokens \n
-8:
     sub     tokens_left, \n
-    ja      2b
-7:
+    ja      .Ltokens\@
+.Lnext_rows\@:
     imul    rax, n_blocks, \block_bytes
     add     weights, rax
     add     out, 32
     sub     n_rows, 8
-    ja      1b
-9:
+    ja      .Lrows\@
+.Ldone\@:
 .endm
 
 // columns: of a block, as a shift.

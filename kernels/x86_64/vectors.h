@@ -64,22 +64,22 @@
 // body v, tail for `left` floats; it advances the pointers. Destroys left, rax and the mask.
 .macro for_vectors v, left, left_32, body
     sub     \left, \v\()_lanes
-    jb      822f
+    jb      .Ltail\@
     .p2align 5
-821:
+.Lvector\@:
     \body   \v
     sub     \left, \v\()_lanes
-    jae     821b
-822:
+    jae     .Lvector\@
+.Ltail\@:
     add     \left, \v\()_lanes
-    jz      823f
+    jz      .Ldone\@
     .if \v\()_lanes == 16
     tail_mask \left_32
     .else
     lane_mask 15, \left
     .endif
     \body   \v, tail
-823:
+.Ldone\@:
 .endm
 
 // AVX2 where the contract wants 16 lanes: ymm low, high = 16 floats at `from`.
@@ -118,18 +118,18 @@
 // body tail for each 16 of `left` floats; it advances the pointers. Destroys left, rax, the masks.
 .macro for_lanes left, body
     sub     \left, 16
-    jb      826f
+    jb      .Ltail\@
     .p2align 5
-825:
+.Llanes\@:
     \body
     sub     \left, 16
-    jae     825b
-826:
+    jae     .Llanes\@
+.Ltail\@:
     add     \left, 16
-    jz      827f
+    jz      .Ldone\@
     lane_masks 14, 15, \left
     \body   tail
-827:
+.Ldone\@:
 .endm
 
 // xmm sum = 1 / sqrt(sum / count + eps), all in word 0. Destroys eax and xmm other.
