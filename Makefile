@@ -305,8 +305,9 @@ disasm: $(B)/ingot.elf ## disassembly of the image with its source lines
 size: $(B)/ingot.bin ## text, data, bss and stacks of the image, and its largest functions
 	$(Q)$(PYTHON) toolchain/size.py $(CROSS_COMPILE) $(B) linker/size-$(BOARD).txt
 
-layers: ## check that includes point one way and kernel names follow the grammar
+layers: check-format ## check includes, names of kernels, the format, lengths of functions and files, circles of files
 	$(Q)$(PYTHON) toolchain/layers.py
+	$(Q)$(PYTHON) toolchain/structure.py --check
 
 structure: ## figures of the C code: lengths of functions, ternaries, files that need each other in a circle
 	$(Q)$(PYTHON) toolchain/structure.py

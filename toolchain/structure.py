@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Print figures of the C code's structure: functions, files, ternaries, files that need each other.
 
-    structure.py [--circles] [--long N] [FOLDER ...]
+    structure.py [--check] [--circles] [--long N] [FOLDER ...]
 
 It relies on the layout of .clang-format: a function's braces stand in the first column. Two files
-need each other if each names a function that the other defines, directly or through others."""
+need each other if each names a function that the other defines, directly or through others.
+--check, for make layers, prints what is beyond the limits and not in the list below, and nothing else."""
 
 import argparse
 import os
@@ -18,6 +19,14 @@ FOLDERS = ["boot", "board", "kernels", "runtime", "flash_image", "host", "exampl
 MOST_LINES = 60
 MOST_FILE = 500
 MOST_CIRCLE = 3
+
+# What is beyond the limits today. The list only gets shorter: who mends one takes its row away, and
+# --check says so. Functions by name, files by path, circles by the folder that holds all their files.
+KNOWN = {
+    "function": {"image_check_params": 69},
+    "file": {"runtime/console/line_editor.c": 507},
+    "circle": {"kernels/selftest": 7, "runtime/chat": 6},
+}
 
 
 def sources(folders):
@@ -108,35 +117,69 @@ def circles(files):
     return sorted(found, key=len, reverse=True), edges
 
 
-def main():
-    args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    args.add_argument("--circles", action="store_true", help="who needs whom within a circle")
-    args.add_argument("--long", type=int, default=MOST_LINES, help="list functions longer than this")
-    args.add_argument("folders", nargs="*", default=FOLDERS)
-    o = args.parse_args()
-    files = [Source(p) for p in sources(o.folders)]
+def beyond(files, found):
+    """(kind, name, size, text) of whatever is over a limit."""
+    for f in files:
+        for name, n, _ in f.functions:
+            if n > MOST_LINES:
+                yield "function", name, n, f"{f.path}: {name} has {n} lines, over {MOST_LINES}"
+        if f.lines > MOST_FILE and "why this file is long" not in f.text[:600].lower():
+            yield "file", f.path, f.lines, f"{f.path}: {f.lines} lines, over {MOST_FILE}, and its top does not say why"
+    for group in found:
+        if len(group) > MOST_CIRCLE:
+            folder = os.path.commonpath([os.path.dirname(p) for p in group])
+            yield "circle", folder, len(group), (f"{folder}: {len(group)} files need each other, over "
+                                                 f"{MOST_CIRCLE}: {' '.join(group)}")
+
+
+def check(files, found):
+    """The number of offenders that KNOWN does not excuse, and of its rows that excuse nobody."""
+    wrong = 0
+    left = {(kind, name) for kind, names in KNOWN.items() for name in names}
+    for kind, name, size, text in beyond(files, found):
+        left.discard((kind, name))
+        if size > KNOWN[kind].get(name, 0):
+            print(text)
+            wrong += 1
+    for kind, name in sorted(left):
+        print(f"toolchain/structure.py: {name} is within the limits now: take its row out of KNOWN")
+    return wrong + len(left)
+
+
+def print_figures(o, files, found, edges):
     functions = [(n, name, f.path) for f in files for name, n, _ in f.functions]
     lengths = [n for n, _, _ in functions]
     lines = sum(f.lines for f in files)
     ternaries = sum(len(re.findall(r"\?", f.code)) for f in files if ".macro" not in f.text)
-    found, edges = circles(files)
-    wrong = 0
     print(f"{len(files)} files, {lines} lines, {len(functions)} functions: median "
           f"{statistics.median(lengths) if lengths else 0:g} lines, longest {max(lengths, default=0)}; "
           f"{ternaries} ternaries, {100 * ternaries / max(lines, 1):.2f} per 100 lines")
     for n, name, path in sorted(functions, reverse=True):
         if n > o.long:
             print(f"  {n} lines: {path}: {name}")
-            wrong += n > MOST_LINES
     for f in files:
         if f.lines > MOST_FILE:
             print(f"  {f.lines} lines: {f.path}")
-            wrong += "why this file is long" not in f.text[:600].lower()
     for group in found:
         print(f"  circle of {len(group)}: {' '.join(group)}")
-        wrong += len(group) > MOST_CIRCLE
         for f in group if o.circles else []:
             print(f"    {f} -> {' '.join(e for e in edges[f] if e in group)}")
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    args.add_argument("--check", action="store_true", help="only what is beyond the limits")
+    args.add_argument("--circles", action="store_true", help="who needs whom within a circle")
+    args.add_argument("--long", type=int, default=MOST_LINES, help="list functions longer than this")
+    args.add_argument("folders", nargs="*", default=FOLDERS)
+    o = args.parse_args()
+    files = [Source(p) for p in sources(o.folders)]
+    found, edges = circles(files)
+    if o.check:
+        wrong = check(files, found)
+    else:
+        print_figures(o, files, found, edges)
+        wrong = sum(1 for _ in beyond(files, found))
     print(f"structure: {wrong} beyond the limits")
     sys.exit(1 if wrong else 0)
 
