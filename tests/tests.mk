@@ -5,7 +5,7 @@ TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=
            FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG)
 FUZZ_SECONDS ?= 1
 
-.PHONY: test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check check-images test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -87,6 +87,17 @@ SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES)
 
 # What all suites need.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
+
+# For every save: what takes seconds, and between it a part of every room. No sanitized program, no
+# board but the virt machines, no console and no faults: those are the suites'.
+CHECK := $(addprefix tests/golden/,demo_boot.t families.t gguf_families.t perplexity.t)
+
+check-images: $(H)/ingot
+	$(Q)for b in virt-arm64 virt-riscv64; do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin BOARD=$$b || exit 1; done
+
+check: layers check-images $(UNIT) ## the fast part of the tests, for every save: under 2 minutes on 2 cores
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
 test: test-parts layers ## all suites, under 10 minutes on 2 cores
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(SUITES)

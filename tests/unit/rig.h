@@ -20,7 +20,7 @@ enum { RIG_RAM = 24 << 20, RIG_MOST_BYTES = 8 << 20, RIG_FLIPPED_BYTE = 77 };
 enum rig_pace {
     RIG_STEADY,  /* one request a poll */
     RIG_INSTANT, /* done when it is submitted */
-    RIG_SLOW,    /* one request every 40 polls */
+    RIG_SLOW,    /* one request every 12 polls, more than a layer has steps */
 };
 
 static struct rig {
@@ -116,7 +116,7 @@ static enum err rig_poll(struct block_device *dev)
         rig.fake.fail_times = (rig.random >> 8) % 100 < rig.fail_percent;
         rig.flip_times = (rig.random >> 8) % 100 >= 100 - rig.fail_percent;
     }
-    return rig.pace == RIG_SLOW && rig.n_polls % 40 != 0 ? ERR_OK : fake_poll(dev);
+    return rig.pace == RIG_SLOW && rig.n_polls % 12 != 0 ? ERR_OK : fake_poll(dev);
 }
 
 static uint64_t rig_time;
