@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "boot/platform.h"
 #include "boot/talk.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
 #include "runtime/chat/report.h"
-#include "runtime/compute/selftest.h"
 #include "runtime/compute/workers.h"
 #include "runtime/console/console.h"
 #include "runtime/app/options.h"
@@ -19,6 +19,8 @@
 enum { WATCHDOG_SECONDS = 15 };
 
 static struct main_state {
+    struct platform platform;
+    struct trace trace;
     struct options options;
     struct kernels kernels;
     struct workers workers;
@@ -178,7 +180,9 @@ static void start_workers(const struct machine *machine)
     if (state.options.cores != 0 && state.options.cores < n) {
         n = state.options.cores;
     }
-    workers_start(&state.workers, n);
+    workers_start(&state.workers, &state.platform, n);
+    trace_open(&state.trace, &state.platform.clock);
+    state.workers.trace = &state.trace;
     console_log("cores: %u of %u at work", state.workers.n_cores, machine->n_cores);
     if (options_given(&state.options, OPTION_CORES) &&
         state.workers.n_cores < state.options.cores) {
@@ -205,17 +209,18 @@ static void choose_kernels(const struct machine *machine)
     state.kernels.ahead = machine->tuning->ahead;
     report_kernels(features, state.kernels.ahead);
     /* All that the CPU has, whatever isa= chose; the arena is still empty. */
-    if (state.options.selftest && !selftest_run(&state.kernels, present, state.options.sampler.seed,
-                                                machine->ram[0].base, machine->ram[0].bytes)) {
+    if (state.options.selftest &&
+        !report_selftest(&state.kernels, present, state.options.sampler.seed, machine->ram[0])) {
         give_up("the self-test cannot vouch for this machine; start without `selftest` to go on");
     }
 }
 
 void image_main(const struct machine *machine)
 {
-    struct talk_setup setup = { machine, &state.options, &state.kernels, &state.workers };
+    struct talk_setup setup = { &state.platform, &state.options, &state.kernels, &state.workers };
     char ram[FORMAT_NUMBER_BYTES];
 
+    board_platform(&state.platform, machine);
     open_console(machine);
     find_terminal(machine);
     console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name, machine->n_cores,

@@ -2,25 +2,25 @@
 
 #include <string.h>
 
-#include "boot/boot.h"
 #include "runtime/chat/chat.h"
 #include "runtime/chat/report.h"
-#include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/engine/engine.h"
 #include "runtime/session/speculative.h"
 #include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
 
+/* The files that are in use at a time, each with a table of its extents. */
+enum { MODEL, DRAFT, SAVE, KV, N_FILES };
+
 static struct talk_state {
     struct talk_setup setup;
     struct storage storage;
-    struct file draft_file;
-    struct file save_file;
-    struct file kv_file;
+    struct file files[N_FILES];
+    struct file_table tables[N_FILES];
+    struct memory_range ram; /* behind the tables */
     struct engine engine;
     struct engine draft;
-    struct io_core io_core;
     struct chat chat;
     const char *problem;
 } state;
@@ -53,13 +53,13 @@ static bool has_draft(void)
 /* The draft takes its place in the arena before the model's is planned. */
 static enum err open_draft(struct engine_setup *setup, struct engine_setup *draft_setup)
 {
-    enum err e = storage_find_model(&state.storage, state.setup.options->draft);
+    enum err e = storage_find_model(&state.storage, state.setup.options->draft,
+                                    &state.tables[DRAFT], &state.files[DRAFT]);
 
     if (e != ERR_OK) {
         return fail(e, state.storage.problem);
     }
-    state.draft_file = state.storage.file;
-    *draft_setup = speculative_draft_setup(setup, &state.draft_file);
+    *draft_setup = speculative_draft_setup(setup, &state.files[DRAFT]);
     e = engine_open(&state.draft, draft_setup);
     console_progress_end();
     if (e != ERR_OK) {
@@ -81,8 +81,11 @@ static enum err load(struct engine *engine, const struct engine_setup *setup)
 static enum err plan_models(struct engine_setup *setup, struct engine_setup *draft_setup)
 {
     const struct options *o = state.setup.options;
-    enum err e = setup->kv_card ? storage_find_kv(&state.storage, &state.kv_file) : ERR_OK;
+    enum err e = ERR_OK;
 
+    if (setup->kv_card) {
+        e = storage_find_kv(&state.storage, &state.tables[KV], &state.files[KV]);
+    }
     if (e != ERR_OK) {
         return fail(e, state.storage.problem);
     }
@@ -90,7 +93,7 @@ static enum err plan_models(struct engine_setup *setup, struct engine_setup *dra
     if (e != ERR_OK) {
         return e;
     }
-    e = storage_find_model(&state.storage, o->model);
+    e = storage_find_model(&state.storage, o->model, &state.tables[MODEL], &state.files[MODEL]);
     if (e != ERR_OK) {
         return fail(e, state.storage.problem);
     }
@@ -117,18 +120,17 @@ static enum err open_model(void)
 {
     struct options *o = state.setup.options;
     struct engine_setup draft_setup = { 0 }, setup = {
-        .ram = state.setup.machine->ram[0],
-        .file = &state.storage.file,
+        .ram = state.ram,
+        .file = &state.files[MODEL],
         .workers = state.setup.workers,
         .kernels = state.setup.kernels,
         .weight_limit = (size_t)o->mem,
         .context = o->ctx,
         .kv_type = (enum kv_type)(o->kv % OPTIONS_KV_CARD),
         .kv_card = o->kv >= OPTIONS_KV_CARD,
-        .kv_file = &state.kv_file,
+        .kv_file = &state.files[KV],
         .guesses = speculative_room(o),
         .probe = true,
-        .io_core = board.use_pio == NULL || o->pio ? &state.io_core : NULL,
         .progress = show_progress,
     };
     uint64_t start, load_millis;
@@ -149,16 +151,22 @@ static enum err open_model(void)
 /* What /model calls the file that was found last. */
 static const char *model_name(void)
 {
-    const struct file *f = &state.storage.file;
+    const struct file *f = &state.files[MODEL];
     const char *asked = state.setup.options->model;
 
     if (asked[0] != '\0') {
         return asked;
     }
-    return f->device == NULL                               ? "NAME"
-           : f->device == &state.storage.initrd            ? "initrd"
-           : f->device->memory != NULL || f->device->flash ? "flash"
-                                                           : f->name;
+    if (f->device == NULL) {
+        return "NAME";
+    }
+    if (storage_is_initrd(&state.storage, f)) {
+        return "initrd";
+    }
+    if (f->device->memory != NULL || f->device->flash) {
+        return "flash";
+    }
+    return f->name;
 }
 
 /* Ctrl-C and a card in trouble leave no model: where somebody is there to ask for one, say how. */
@@ -176,21 +184,47 @@ static bool goes_on_without(enum err e)
     return true;
 }
 
+static void log_line(void *context, const char *line)
+{
+    (void)context;
+    console_log("%s", line);
+}
+
 bool talk_open(const struct talk_setup *setup)
 {
-    enum err e;
+    struct storage_setup storage = { .platform = setup->platform,
+                                     .pio = setup->options->pio,
+                                     .trace = setup->workers->trace,
+                                     .log = log_line };
+    enum err e = ERR_OK;
 
     state.setup = *setup;
-    storage_open(&state.storage, setup->machine);
+    state.ram = setup->platform->memory.arena;
+    for (int i = 0; i < N_FILES && e == ERR_OK; i++) {
+        e = file_table_take(&state.tables[i], &state.ram, FILE_MAX_EXTENTS);
+    }
+    if (e != ERR_OK) {
+        (void)fail(e, err_text(e));
+        return false;
+    }
+    storage_open(&state.storage, &storage);
     e = open_model();
     return e == ERR_OK || goes_on_without(e);
 }
 
 /* ---- what the conversation may ask for ------------------------------------------------------ */
 
+static void print_model(void *context, const char *name, uint64_t bytes)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    (void)context;
+    console_printf("  %-40s %s\n", name, format_bytes(size, bytes));
+}
+
 static void list_models(void)
 {
-    if (storage_list_models(&state.storage) != ERR_OK) {
+    if (storage_list_models(&state.storage, print_model, NULL) != ERR_OK) {
         console_printf("error: %s\n", state.storage.problem);
     }
 }
@@ -234,33 +268,40 @@ static bool change_model(const char *name)
 /* The files of a card keep their lengths. */
 static const struct file *find_save(const char *name, uint64_t bytes, const char **problem)
 {
-    enum err e = storage_find_save(&state.storage, name, &state.save_file);
+    enum err e = storage_find_save(&state.storage, name, &state.tables[SAVE], &state.files[SAVE]);
 
     (void)bytes;
     *problem = state.storage.problem;
-    return e == ERR_OK ? &state.save_file : NULL;
+    return e == ERR_OK ? &state.files[SAVE] : NULL;
 }
 
 /* In the RAM that the arena has left. */
 static void check_kernels(void)
 {
+    const struct platform *platform = state.setup.platform;
+    const struct platform_cores *cores = &platform->cores;
     struct arena *a = &state.engine.arena;
+    struct memory_range free = { a->base + a->reserved, arena_left(a) };
 
-    (void)selftest_run(state.setup.kernels, cpu_features_common(state.setup.workers->n_cores),
-                       board.ticks(), a->base + a->reserved, arena_left(a));
+    (void)report_selftest(state.setup.kernels,
+                          cores->features(cores->context, state.setup.workers->n_cores),
+                          platform_ticks(&platform->clock), free);
 }
 
 static void restart(void)
 {
+    const struct platform_power *power = &state.setup.platform->power;
+
     console_log("restart");
-    board.restart();
+    power->restart(power->context);
 }
 
 int talk(void)
 {
     const struct options *o = state.setup.options;
     struct chat_services services = { list_models, change_model, find_save, check_kernels,
-                                      board.restart != NULL ? restart : NULL };
+                                      state.setup.platform->power.restart != NULL ? restart
+                                                                                  : NULL };
     enum err e = ERR_OK;
 
     state.chat.talks = true; /* waits show how long they take */

@@ -5,16 +5,16 @@
 
 #include <stdbool.h>
 
-#include "board/board.h"
 #include "kernels/kernels.h"
+#include "runtime/base/platform.h"
 #include "runtime/compute/workers.h"
 #include "runtime/app/options.h"
 
 struct talk_setup {
-    const struct machine *machine;
+    const struct platform *platform;
     struct options *options;
     struct kernels *kernels; /* checked again by /selftest */
-    struct workers *workers; /* started */
+    struct workers *workers; /* started, with a trace */
 };
 
 /* Find the cards and load the model of the options, or none where Ctrl-C stops that; all of setup

@@ -12,7 +12,7 @@
 #include "runtime/chat/chat.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
-#include "runtime/console/trace.h"
+#include "runtime/console/trace_print.h"
 
 /* Opened, loaded and ready; or NULL, and an exit status in *status. */
 static struct chat *prepare(struct host_args *args, int argc, char **argv, bool interactive,
@@ -49,7 +49,7 @@ static struct chat *prepare(struct host_args *args, int argc, char **argv, bool 
 }
 
 /* The trace of the reply to args->trace, as the console would have it. */
-static bool write_trace(const struct host_args *args)
+static bool write_trace(const struct host_args *args, struct trace *trace)
 {
     int to = open(args->trace, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
@@ -59,7 +59,7 @@ static bool write_trace(const struct host_args *args)
     }
     host_console_to(to);
     console_json_stop(); /* a trace is JSON of its own */
-    trace_print();
+    trace_print(trace);
     host_console_to(1);
     return close(to) == 0;
 }
@@ -69,17 +69,19 @@ int cmd_run(int argc, char **argv)
     static struct host_args args;
     int status;
     struct chat *chat = prepare(&args, argc, argv, false, &status);
+    struct trace *trace;
     enum err e;
 
     if (chat == NULL) {
         return status;
     }
+    trace = chat->engine->transformer.workers->trace;
     if (args.trace != NULL) {
-        trace_start();
+        trace_start(trace);
     }
     e = chat_reply(chat, args.options.prompt, args.options.prompt_bytes, true);
     host_console_flush();
-    if (args.trace != NULL && !write_trace(&args)) {
+    if (args.trace != NULL && !write_trace(&args, trace)) {
         return EXIT_FAILED;
     }
     return e == ERR_OK || e == ERR_ABORTED ? EXIT_FINE : EXIT_FAILED;

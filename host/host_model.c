@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "board/host/host_board.h"
+#include "board/host/host_platform.h"
 #include "board/memory_device.h"
 #include "flash_image/source/map_file.h"
 #include "flash_image/pack/pack.h"
 #include "kernels/tuning.h"
 #include "runtime/chat/report.h"
-#include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/session/speculative.h"
 
@@ -42,7 +42,7 @@ static bool map_model(struct host_file *f, const char *path)
 static bool open_file(struct host_file *f, const struct host_args *args, const char *path,
                       const char *name)
 {
-    struct file_timeout timeout = { board.ticks, 30 * board.ticks_hz() };
+    struct file_timeout timeout = { f->platform, 30 * f->platform->clock.hz };
     struct stat st;
     enum err e;
 
@@ -69,7 +69,7 @@ static void close_file(struct host_file *f)
         file_device_close(&f->device_state);
     }
     unmap_file(&f->mapping);
-    memset(f, 0, sizeof *f);
+    *f = (struct host_file){ .platform = f->platform };
 }
 
 /* Other formats are packed into a temporary file, which is gone once it is open. */
@@ -105,8 +105,8 @@ static bool test_kernels(struct host_model *m, const struct host_args *args)
     bool trusted;
 
     host_console_to(2);
-    trusted = selftest_run(&m->kernels, m->machine.cpu_features, args->options.sampler.seed,
-                           m->machine.ram[0].base, m->machine.ram[0].bytes);
+    trusted = report_selftest(&m->kernels, m->machine.cpu_features, args->options.sampler.seed,
+                              m->machine.ram[0]);
     host_console_to(1);
     return trusted;
 }
@@ -155,7 +155,7 @@ static bool open_draft(struct host_model *m, const struct host_args *args)
 static bool open_kv(struct host_model *m, const struct host_args *args)
 {
     struct host_file *f = &m->kv_source;
-    struct file_timeout timeout = { board.ticks, 30 * board.ticks_hz() };
+    struct file_timeout timeout = { f->platform, 30 * f->platform->clock.hz };
 
     m->setup.kv_card = args->options.kv >= OPTIONS_KV_CARD;
     if (args->kv_file == NULL || f->open) {
@@ -207,11 +207,18 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
         return false;
     }
     memset(m, 0, sizeof *m);
-    if (!host_machine(&m->machine) || !choose_kernels(m, args) ||
-        !open_any(&m->source, args, args->model)) {
+    if (!host_machine(&m->machine)) {
         return false;
     }
-    workers_start(&m->workers, args->options.cores != 0 ? args->options.cores : m->machine.n_cores);
+    host_platform(&m->platform, &m->machine);
+    m->source.platform = m->draft_source.platform = m->kv_source.platform = &m->platform;
+    if (!choose_kernels(m, args) || !open_any(&m->source, args, args->model)) {
+        return false;
+    }
+    workers_start(&m->workers, &m->platform,
+                  args->options.cores != 0 ? args->options.cores : m->machine.n_cores);
+    trace_open(&m->trace, &m->platform.clock);
+    m->workers.trace = &m->trace;
     return open_engines(m, args);
 }
 

@@ -51,6 +51,7 @@ void host_args_list_templates(void);
 
 /* A model file that is open: read, or mapped. */
 struct host_file {
+    const struct platform *platform; /* that waits for it */
     struct file_device device_state;
     struct block_device device;
     struct file file;
@@ -60,6 +61,8 @@ struct host_file {
 
 struct host_model {
     struct machine machine;
+    struct platform platform;
+    struct trace trace;
     struct host_file source;
     struct host_file draft_source;
     struct host_file kv_source;

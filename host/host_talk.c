@@ -13,7 +13,7 @@
 #include "board/host/host_board.h"
 #include "board/host/host_terminal.h"
 #include "flash_image/chat/chat_template.h"
-#include "runtime/compute/selftest.h"
+#include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
@@ -225,7 +225,8 @@ static bool make_save(const char *path, uint64_t bytes)
 /* NAME.sav beside the model. */
 static const struct file *find_save(const char *name, uint64_t bytes, const char **problem)
 {
-    struct file_timeout timeout = { board.ticks, 30 * board.ticks_hz() };
+    const struct platform *platform = &talk.model.platform;
+    struct file_timeout timeout = { platform, 30 * platform->clock.hz };
     struct file_device *d = &talk.save_device;
     char path[PATH_BYTES];
 
@@ -260,8 +261,10 @@ static void check_kernels(void)
 {
     struct arena *a = &talk.model.engine.arena;
 
-    (void)selftest_run(&talk.model.kernels, talk.model.machine.cpu_features, board.ticks(),
-                       a->base + a->reserved, arena_left(a));
+    struct memory_range free = { a->base + a->reserved, arena_left(a) };
+
+    (void)report_selftest(&talk.model.kernels, talk.model.machine.cpu_features,
+                          platform_ticks(&talk.model.platform.clock), free);
 }
 
 const struct chat_services *host_talk_services(void)

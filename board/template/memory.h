@@ -14,6 +14,6 @@
 
 /* Holds the kernels of every CPU. Without those that KERNELS_WITHOUT names 256 KiB suffice, which
  * is the default. */
-#define BOARD_IMAGE_FILE_BYTES (288 * 1024)
+#define BOARD_IMAGE_FILE_BYTES (320 * 1024)
 
 #endif

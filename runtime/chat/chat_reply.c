@@ -9,7 +9,7 @@
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
-#include "runtime/console/trace.h"
+#include "runtime/console/trace_print.h"
 #include "runtime/text/format_text.h"
 
 static bool is_line_feeds(const struct chat *c, uint32_t id)
@@ -226,7 +226,7 @@ static void print_stats(const struct chat *c, const struct reply *r, enum err er
         print_ticks(r);
     }
     if (c->options->trace != 0) {
-        trace_print();
+        trace_print(c->engine->transformer.workers->trace);
     }
 }
 
@@ -347,7 +347,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     r.first_new = start + (uint32_t)n;
     r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
     if (c->options->trace != 0) {
-        trace_start();
+        trace_start(e->transformer.workers->trace);
     }
     chat_wait_begin(c, "prompt", (uint32_t)n);
     error = engine_append(e, e->ids + start, n, chat_wait_stop, c);

@@ -1,6 +1,7 @@
 #include "runtime/chat/report.h"
 
 #include "kernels/kernels.h"
+#include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
@@ -92,6 +93,25 @@ static const char *per_second(char text[FORMAT_NUMBER_BYTES], uint64_t tokens, u
     return format_milli(text, milli, milli < 10000 ? 3 : 1);
 }
 
+static bool log_selftest(void *context, const char *line)
+{
+    (void)context;
+    console_log("%s", line);
+    return !console_aborted();
+}
+
+static void log_fault(const char *line)
+{
+    console_log("  %s", line);
+}
+
+bool report_selftest(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work)
+{
+    struct selftest_report report = { .say = log_selftest, .fault = log_fault };
+
+    return selftest_run(k, features, seed, work, &report);
+}
+
 /* What the plan reckoned with, and what comes of it. */
 static void report_rates(const struct plan *p, unsigned type)
 {
@@ -99,7 +119,7 @@ static void report_rates(const struct plan *p, unsigned type)
     char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES], mover[64] = "";
 
     if (p->rates.io_core != 0) {
-        bool lends = board.storage_needs_cpu && p->lends_decode;
+        bool lends = p->lends_decode;
 
         format_text(mover, sizeof mover, ", moved by core %u%s",
                     lends ? (unsigned)p->rates.cores - 1 : 0,

@@ -11,6 +11,9 @@
 /* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
 void report_kernels(uint32_t features, size_t ahead);
 
+/* selftest_run, with its lines in the log; Ctrl-C stops it between two kernels. */
+bool report_selftest(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work);
+
 /* Log the clock, the temperature and what slows the cores, where the board knows. */
 void report_health(void);
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "board/board.h"
+#include "board/machine.h"
 #include "flash_image/format.h"
 #include "kernels/kernels.h"
 #include "runtime/base/arena.h"

@@ -1,69 +1,95 @@
 #include "runtime/compute/selftest.h"
 
+#include <stdarg.h>
+
 #include "kernels/selftest/tester.h"
-#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
 
-static void log_fault(const char *line)
+enum { LINE_BYTES = 256 };
+
+struct selftest {
+    const struct selftest_report *report;
+    struct kernels *kernels;
+    uint64_t seed;
+    unsigned n, failed;
+    bool trusted;
+    bool stopped;
+};
+
+/* The start of TESTER_WORK_BYTES within work, or NULL. */
+static uint8_t *place_work_space(struct memory_range work)
 {
-    console_log("  %s", line);
+    size_t skip = (size_t)(-(uintptr_t)work.base % TESTER_PAGE);
+
+    if (work.bytes < skip || work.bytes - skip < TESTER_WORK_BYTES) {
+        return NULL;
+    }
+    return work.base + skip;
 }
 
-/* The start of TESTER_WORK_BYTES within work[bytes], or NULL. */
-static uint8_t *place_work_space(uint8_t *work, size_t bytes)
+__attribute__((format(printf, 2, 3))) static void say(struct selftest *s, const char *format, ...)
 {
-    size_t skip = (size_t)(-(uintptr_t)work % TESTER_PAGE);
+    char line[LINE_BYTES];
+    va_list args;
 
-    return bytes >= skip && bytes - skip >= TESTER_WORK_BYTES ? work + skip : NULL;
+    va_start(args, format);
+    (void)format_text_args(line, sizeof line, format, args);
+    va_end(args);
+    if (!s->report->say(s->report->context, line)) {
+        s->stopped = true;
+    }
 }
 
-static bool check(const struct kernel_row *row, uint32_t features, uint64_t seed)
+static void check(struct selftest *s, const struct kernel_row *row, uint32_t features)
 {
     struct tester t;
     char faults[160];
 
-    tester_run_row(&t, row, features, seed, log_fault);
+    s->n++;
+    tester_run_row(&t, row, features, s->seed, s->report->fault);
     if (t.faults == 0) {
-        console_log("selftest: %s ok, %u cases", row->symbol, (unsigned)t.n_cases);
-        return true;
+        say(s, "selftest: %s ok, %u cases", row->symbol, (unsigned)t.n_cases);
+        return;
     }
     tester_faults_text(t.faults, faults, sizeof faults);
-    console_log("selftest: %s FAILED, %u cases: %s", row->symbol, (unsigned)t.n_cases, faults);
-    return false;
+    say(s, "selftest: %s FAILED, %u cases: %s", row->symbol, (unsigned)t.n_cases, faults);
+    s->failed++;
+    if (row->features == CPU_ANY) {
+        s->trusted = false;
+    }
+    kernels_use_reference(s->kernels, row->op);
 }
 
-bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, uint8_t *work, size_t bytes)
+static void conclude(struct selftest *s)
 {
-    uint8_t *space = place_work_space(work, bytes);
-    unsigned n = 0;
-    unsigned failed = 0;
-    bool trusted = true;
+    const char *cure = s->trusted ? ": references do their work, slower and right" : "";
+
+    if (s->stopped) {
+        say(s, "selftest: stopped after %u kernels, of which %u FAILED", s->n, s->failed);
+    } else if (s->failed == 0) {
+        say(s, "selftest: all %u kernels equal their references", s->n);
+    } else {
+        say(s, "selftest: %u of %u kernels FAILED%s", s->failed, s->n, cure);
+    }
+}
+
+bool selftest_run(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work,
+                  const struct selftest_report *report)
+{
+    struct selftest s = { .report = report, .kernels = k, .seed = seed, .trusted = true };
+    uint8_t *space = place_work_space(work);
 
     if (space == NULL) {
-        console_log("selftest: %u KiB of free RAM are needed", TESTER_WORK_BYTES / 1024 + 4);
+        say(&s, "selftest: %u KiB of free RAM are needed", TESTER_WORK_BYTES / 1024 + 4);
         return false;
     }
-    console_log("selftest: seed=%llu", (unsigned long long)seed);
+    say(&s, "selftest: seed=%llu", (unsigned long long)seed);
     tester_open(space);
-    for (size_t i = 0; i < kernel_n_rows && !console_aborted(); i++) {
-        const struct kernel_row *row = &kernel_rows[i];
-
-        if (row->features & ~features) {
-            continue;
-        }
-        n++;
-        if (!check(row, features, seed)) {
-            failed++;
-            trusted = trusted && row->features != CPU_ANY;
-            kernels_use_reference(k, row->op);
+    for (size_t i = 0; i < kernel_n_rows && !s.stopped; i++) {
+        if ((kernel_rows[i].features & ~features) == 0) {
+            check(&s, &kernel_rows[i], features);
         }
     }
-    if (console_aborted()) {
-        console_log("selftest: stopped after %u kernels, of which %u FAILED", n, failed);
-    } else if (failed == 0) {
-        console_log("selftest: all %u kernels equal their references", n);
-    } else {
-        console_log("selftest: %u of %u kernels FAILED%s", failed, n,
-                    trusted ? ": references do their work, slower and right" : "");
-    }
-    return trusted;
+    conclude(&s);
+    return s.trusted;
 }

@@ -19,6 +19,7 @@ static int look(const _Atomic uint32_t *word, uint32_t old)
  * that is what a wake-up costs. */
 static int spin_change(const struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
+    const struct platform *platform = workers->platform;
     uint64_t start;
 
     if (look(word, old)) {
@@ -27,15 +28,13 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
     if (workers->spin_ticks == 0) {
         return 0;
     }
-    start = board.ticks();
+    start = platform_ticks(&platform->clock);
     do {
-        if (board.yield != NULL) {
-            board.yield();
-        }
+        platform_yield(&platform->cores);
         if (look(word, old)) {
             return 1;
         }
-    } while (board.ticks() - start < workers->spin_ticks);
+    } while (platform_ticks(&platform->clock) - start < workers->spin_ticks);
     return 0;
 }
 
@@ -43,21 +42,25 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
  * it looks at the count, both sequentially consistent: one of the two sees the other. */
 static void wait_change(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
+    const struct platform_cores *cores = &workers->platform->cores;
+
     if (spin_change(workers, word, old)) {
         return;
     }
     atomic_fetch_add(&workers->sleepers, 1);
     while (atomic_load(word) == old) {
-        board.wait(word, old);
+        cores->wait(cores->context, word, old);
     }
     atomic_fetch_sub(&workers->sleepers, 1);
 }
 
 static void change(struct workers *workers, _Atomic uint32_t *word)
 {
+    const struct platform_cores *cores = &workers->platform->cores;
+
     atomic_fetch_add(word, 1);
     if (atomic_load(&workers->sleepers) != 0) {
-        board.wake(word);
+        cores->wake(cores->context, word);
     }
 }
 
@@ -105,27 +108,32 @@ static void member_main(void *arg)
 /* True once `count` workers answered; false after two seconds. */
 static int wait_ready(struct workers *workers, uint32_t count)
 {
-    uint64_t deadline = board.ticks() + 2 * board.ticks_hz();
+    const struct platform_clock *clock = &workers->platform->clock;
+    uint64_t deadline = platform_ticks(clock) + 2 * clock->hz;
 
     while (atomic_load(&workers->ready) < count) {
-        if (board.ticks() > deadline) {
+        if (platform_ticks(clock) > deadline) {
             return 0;
         }
     }
     return 1;
 }
 
-void workers_start(struct workers *workers, unsigned n_cores)
+void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores)
 {
+    const struct platform_cores *cores = &platform->cores;
+
     memset(workers, 0, sizeof *workers);
     workers->n_cores = 1;
-    workers->spin_ticks = board.ticks_hz() * board.spin_micros / 1000000;
+    workers->platform = platform;
+    workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
         struct worker *m = &workers->members[core];
 
         m->workers = workers;
         m->core = core;
-        if (board.start_core(core, member_main, m) != ERR_OK || !wait_ready(workers, core)) {
+        if (cores->start(cores->context, core, member_main, m) != ERR_OK ||
+            !wait_ready(workers, core)) {
             return; /* members are numbered without gaps: the first refusal ends the workers */
         }
         workers->n_cores = core + 1;
@@ -151,9 +159,11 @@ static void do_nothing(void *arg, struct workers *workers, unsigned core)
 }
 
 /* A job starts the core that leaves; the others meet at its barrier without it. */
-void workers_lend(struct workers *workers, void (*work)(void *arg), void *arg)
+void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
+                  void *arg)
 {
     workers->lent_work = work;
+    workers->lent_stop = stop;
     workers->lent_arg = arg;
     workers->work = do_nothing;
     atomic_store(&workers->lent, --workers->n_cores);
@@ -163,10 +173,13 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void *arg)
 
 void workers_take_back(struct workers *workers)
 {
+    if (workers->lent_stop == NULL) {
+        return;
+    }
+    workers->lent_stop(workers->lent_arg);
+    workers->lent_stop = NULL;
     while (atomic_load(&workers->lent) != 0) {
-        if (board.yield != NULL) {
-            board.yield();
-        }
+        platform_yield(&workers->platform->cores);
     }
     workers->n_cores++;
 }

@@ -1,5 +1,5 @@
 /* All cores as one group of workers: core 0 calls workers_run, every core runs the same function and meets
- * the others at barriers. Idle cores sleep in board.wait (WFE, WFI, futex). */
+ * the others at barriers. Idle cores sleep in the platform's wait (WFE, WFI, futex). */
 #ifndef INGOT_RUNTIME_WORKERS_H
 #define INGOT_RUNTIME_WORKERS_H
 
@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "board/board.h"
 #include "board/err.h"
+#include "runtime/base/platform.h"
+#include "runtime/base/trace.h"
 
 struct workers;
 typedef void workers_fn(void *arg, struct workers *workers, unsigned core);
@@ -20,32 +21,39 @@ struct worker {
 
 struct workers {
     unsigned n_cores;
-    uint64_t spin_ticks; /* board.spin_micros */
+    const struct platform *platform; /* whose cores these are */
+    struct trace *trace;             /* the owner's, set after workers_start; NULL: none is kept */
+    uint64_t spin_ticks;             /* its cores' spin_micros */
     workers_fn *work;
     void *arg;
     _Atomic uint32_t ready;    /* cores that have arrived at their first wait */
     _Atomic uint32_t job;      /* counts jobs; a change starts the workers */
     _Atomic uint32_t arrived;  /* cores at the current barrier */
     _Atomic uint32_t phase;    /* counts barriers; a change opens the gate */
-    _Atomic uint32_t sleepers; /* cores that may be in board.wait */
+    _Atomic uint32_t sleepers; /* cores that may be asleep */
     void (*lent_work)(void *arg);
+    void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
     _Atomic uint32_t lent; /* the core that does lent_work; 0: none */
     struct worker members[BOARD_MAX_CORES];
 };
 
-/* Start cores 1 .. n_cores-1 (n_cores in 1 .. BOARD_MAX_CORES) and wait until they answer, two
- * seconds at most. A core that firmware refuses is left out: see workers->n_cores. */
-void workers_start(struct workers *workers, unsigned n_cores);
+/* Start cores 1 .. n_cores-1 of the platform (n_cores in 1 .. BOARD_MAX_CORES) and wait until they
+ * answer, two seconds at most. A core that does not start is left out: see workers->n_cores. The
+ * platform outlives the workers; its cores and its clock are used. */
+void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores);
 
 /* work(arg, workers, core) on every core; returns when all have returned. Core 0 only. */
 void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
 /* The last core leaves the workers (n_cores is at least 2 and becomes one less) and runs work(arg),
- * while the others go on without it. Core 0, outside workers_run; one core at most is away. */
-void workers_lend(struct workers *workers, void (*work)(void *arg), void *arg);
+ * while the others go on without it. stop(arg), called on core 0, makes work return. Core 0, outside
+ * workers_run; one core at most is away. */
+void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
+                  void *arg);
 
-/* Wait for that work, which was told to return, and have the core in the workers again. */
+/* Stop that work and have the core in the workers again; nothing where no core is away. Core 0,
+ * outside workers_run. */
 void workers_take_back(struct workers *workers);
 
 /* Wait until every worker is here; memory written before is seen after. */

@@ -158,22 +158,10 @@ static enum err check_kv_file(struct engine *e, const struct engine_setup *setup
     return ERR_OK;
 }
 
-/* storage_needs_cpu is a constant of the board: where it is false the image has nothing of all this. */
-static bool may_lend(const struct engine_setup *setup)
-{
-    return board.storage_needs_cpu && setup->io_core != NULL;
-}
-
 static void lend(struct io_core *c, struct workers *workers)
 {
     io_core_start(c, workers->n_cores - 1);
-    workers_lend(workers, io_core_serve, c);
-}
-
-static void fetch_back(struct io_core *c, struct workers *workers)
-{
-    io_core_stop(c);
-    workers_take_back(workers);
+    workers_lend(workers, io_core_serve, io_core_stop, c);
 }
 
 /* In a pass over n tokens the last core computes, or moves what the card sends. */
@@ -183,24 +171,13 @@ static void lend_core(struct engine *e, uint32_t n)
     struct workers *workers = e->transformer.workers;
     bool lends = n > ACTIVATIONS_SAVED ? e->plan.lends_prefill : e->plan.lends_decode;
 
-    if (!board.storage_needs_cpu || c == NULL || lends == (c->core != 0)) {
+    if (c == NULL || lends == (c->core != 0)) {
         return;
     }
     if (lends) {
         lend(c, workers);
     } else {
-        fetch_back(c, workers);
-    }
-}
-
-/* Of the engine before. */
-static void take_back(const struct engine_setup *setup)
-{
-    if (may_lend(setup)) {
-        if (setup->io_core->core != 0) {
-            fetch_back(setup->io_core, setup->workers);
-        }
-        (void)io_core_detach(setup->io_core);
+        workers_take_back(workers);
     }
 }
 
@@ -209,17 +186,15 @@ static void measure_lent(struct engine *e, const struct engine_setup *setup,
                          struct memory_range free)
 {
     struct plan_rates *rates = &e->request.rates, all = *rates;
-    struct io_core *c = setup->io_core;
+    struct io_core *c = io_core_of(e->file->device);
 
-    if (!may_lend(setup) || rates->io_core == 0 || rates->cores == 1 ||
-        !io_core_attach(c, e->file->device)) {
+    if (c == NULL || rates->io_core == 0 || rates->cores == 1) {
         return;
     }
     *rates = (struct plan_rates){ 0 };
     lend(c, setup->workers);
     calibrate_compute(e, setup->workers, free);
-    fetch_back(c, setup->workers);
-    (void)io_core_detach(c);
+    workers_take_back(setup->workers);
     e->lent_rates = *rates;
     *rates = all;
     rates->lent = &e->lent_rates;
@@ -233,8 +208,8 @@ static void measure(struct engine *e, const struct engine_setup *setup)
     e->request.rates.cores = setup->workers->n_cores;
     calibrate_compute(e, setup->workers, free);
     if (e->plan.residency == PLAN_STREAMED || e->plan.n_spilled != 0) {
-        calibrate_storage(&e->request.rates, e->file, free, setup->progress,
-                          setup->progress_context);
+        calibrate_storage(&e->request.rates, e->file, &setup->workers->platform->clock, free,
+                          setup->progress, setup->progress_context);
         measure_lent(e, setup, free);
     }
 }
@@ -279,7 +254,9 @@ enum err engine_open(struct engine *e, const struct engine_setup *setup)
 {
     enum err error;
 
-    take_back(setup);
+    if (setup->workers != NULL) {
+        workers_take_back(setup->workers); /* from the engine before */
+    }
     memset(e, 0, sizeof *e);
     e->hashes = true;
     e->file = setup->file;
@@ -320,10 +297,9 @@ enum err engine_load(struct engine *e, const struct engine_setup *setup)
         format_text(e->problem, sizeof e->problem, "%s", e->stream.problem);
         return error;
     }
-    if (may_lend(setup) && (e->plan.lends_decode || e->plan.lends_prefill) &&
-        (e->plan.n_spilled == 0 || setup->kv_file->device == e->file->device) &&
-        io_core_attach(setup->io_core, e->file->device)) {
-        e->io_core = setup->io_core;
+    if ((e->plan.lends_decode || e->plan.lends_prefill) &&
+        (e->plan.n_spilled == 0 || setup->kv_file->device == e->file->device)) {
+        e->io_core = io_core_of(e->file->device);
     }
     engine_clear(e);
     return ERR_OK;

@@ -36,7 +36,9 @@ enum engine_guesses { ENGINE_NO_GUESSES, ENGINE_GUESSES_IF_STREAMED, ENGINE_GUES
 
 struct engine_setup {
     struct memory_range ram; /* the arena */
-    const struct file *file; /* must outlive the engine */
+    const struct file
+        *file; /* must outlive the engine; where its device is an io_core's, a core may
+                              * leave the workers for it */
     struct workers *workers; /* started */
     const struct kernels *kernels;
     size_t weight_limit;          /* mem=; 0: none */
@@ -47,8 +49,6 @@ struct engine_setup {
     const struct file *kv_file;   /* ... to this file, which takes writes; NULL: only planned */
     struct plan_rates rates;      /* of the machine, where they are known */
     bool probe;                   /* measure them, for the plan; never for a draft */
-    struct io_core *io_core;      /* outlives engines, zeroed at first: for a device without DMA a
-                              * core may leave the workers; NULL: never */
     enum engine_guesses guesses;  /* whether room for logits ahead is planned */
     stream_progress_fn *progress; /* of opening and loading; or NULL */
     void *progress_context;

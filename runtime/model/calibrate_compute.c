@@ -195,6 +195,7 @@ static bool place_layers(struct probe *p)
     s->file = p->e->file;
     s->image = &p->e->image;
     s->plan = &p->e->plan;
+    s->workers = p->e->transformer.workers;
     s->segments[image_embedding_segment(image)] = p->weights;
     most = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset +
            plan_row_group_bytes(image);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/compute/rope_table.h"
-#include "runtime/console/trace.h"
+#include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
 #include "runtime/stream/kv_pages.h"
 
@@ -90,11 +90,11 @@ static void copy_x(float *to, const float *from, const struct transformer *t)
 static void layer_work(void *arg, struct workers *workers, unsigned core)
 {
     const struct transformer *t = arg;
-    uint64_t begin = trace_begin();
+    uint64_t begin = trace_begin(workers->trace);
 
     (void)workers;
     layer_run(t, core);
-    trace_end(TRACE_LAYER, t->layer, core, begin);
+    trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
 /* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
@@ -155,12 +155,12 @@ static void head_work(void *arg, struct workers *workers, unsigned core)
 {
     const struct transformer *t = arg;
     struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens };
-    uint64_t begin = trace_begin();
+    uint64_t begin = trace_begin(workers->trace);
 
     (void)workers;
     layer_multiply(t, core, image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER), t->rows,
                    t->n_rows, &in, t->act.logits + t->first_row, t->act.logits_stride);
-    trace_end(TRACE_HEAD, t->first_row, core, begin);
+    trace_end(workers->trace, TRACE_HEAD, t->first_row, core, begin);
 }
 
 /* Final norm of one token. */

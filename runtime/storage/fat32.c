@@ -284,44 +284,65 @@ enum err fat32_mount(struct fat32 *fs, struct block_device *device,
 
 /* ---- files --------------------------------------------------------------------------------- */
 
+/* A file whose extents are being found, in a table of its own or of the caller's. */
+struct fat32_chain {
+    struct file *file;
+    struct file_extent *extents;
+    uint32_t most;
+};
+
 /* A chain that enters a visited cluster stays among the visited ones for good: it is enough to
  * look once, at its end or where the table of extents is full. */
-static bool fat32_is_visited(const struct fat32 *fs, const struct file *f, uint32_t cluster)
+static bool fat32_is_visited(const struct fat32 *fs, const struct fat32_chain *chain,
+                             uint32_t cluster)
 {
     uint64_t sector = fat32_cluster_sector(fs, cluster);
 
-    for (uint32_t i = 0; i < f->n_extents; i++) {
-        if (sector >= f->extents[i].sector &&
-            sector - f->extents[i].sector < f->extents[i].n_sectors)
+    for (uint32_t i = 0; i < chain->file->n_extents; i++) {
+        const struct file_extent *x = &chain->extents[i];
+
+        if (sector >= x->sector && sector - x->sector < x->n_sectors)
             return true;
     }
     return false;
 }
 
-static enum err fat32_add_cluster(struct fat32 *fs, struct file *f, uint32_t cluster)
+/* The cluster follows the extent before, or begins one. */
+static enum err fat32_add_sectors(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster)
 {
     uint64_t sector = fat32_cluster_sector(fs, cluster);
-    struct file_extent *last = f->n_extents > 0 ? &f->extents[f->n_extents - 1] : NULL;
+    struct file *f = chain->file;
 
-    if (last != NULL && last->sector + last->n_sectors == sector) {
-        last->n_sectors += fs->cluster_sectors;
-    } else {
-        if (f->n_extents == FILE_MAX_EXTENTS && fat32_is_visited(fs, f, cluster))
-            return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
-        if (f->n_extents == FILE_MAX_EXTENTS)
-            return fat32_fail(fs, ERR_TOO_FRAGMENTED,
-                              "the file is in too many pieces: copy it to a freshly formatted "
-                              "card");
-        f->extents[f->n_extents].sector = sector;
-        f->extents[f->n_extents].n_sectors = fs->cluster_sectors;
-        f->n_extents++;
+    if (f->n_extents > 0) {
+        struct file_extent *last = &chain->extents[f->n_extents - 1];
+
+        if (last->sector + last->n_sectors == sector) {
+            last->n_sectors += fs->cluster_sectors;
+            return ERR_OK;
+        }
     }
-    if (sector + fs->cluster_sectors > fs->device.device->n_sectors)
+    if (f->n_extents == chain->most && fat32_is_visited(fs, chain, cluster))
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
+    if (f->n_extents == chain->most)
+        return fat32_fail(fs, ERR_TOO_FRAGMENTED,
+                          "the file is in too many pieces: copy it to a freshly formatted card");
+    chain->extents[f->n_extents++] = (struct file_extent){ sector, fs->cluster_sectors };
+    return ERR_OK;
+}
+
+static enum err fat32_add_cluster(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster)
+{
+    uint64_t end = fat32_cluster_sector(fs, cluster) + fs->cluster_sectors;
+    enum err e = fat32_add_sectors(fs, chain, cluster);
+
+    if (e != ERR_OK)
+        return e;
+    if (end > fs->device.device->n_sectors)
         return fat32_fail(fs, ERR_TRUNCATED, "the card ends before the file does");
     return ERR_OK;
 }
 
-static enum err fat32_follow_chain(struct fat32 *fs, struct file *f, uint32_t cluster,
+static enum err fat32_follow_chain(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster,
                                    uint64_t n_clusters)
 {
     uint32_t next = cluster;
@@ -332,21 +353,23 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct file *f, uint32_t cl
             return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain is shorter than the file");
         if (!fat32_is_cluster(fs, next))
             return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file starts outside the volume");
-        e = fat32_add_cluster(fs, f, next);
+        e = fat32_add_cluster(fs, chain, next);
         if (e == ERR_OK)
             e = fat32_next_cluster(fs, next, &next);
         if (e != ERR_OK)
             return e;
     }
-    if (next != 0 && fat32_is_visited(fs, f, next))
+    if (next != 0 && fat32_is_visited(fs, chain, next))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the cluster chain of the file is cyclic");
     return ERR_OK;
 }
 
-enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry, struct file *out)
+enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
+                         const struct file_table *table, struct file *out)
 {
     uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
     uint64_t n_clusters = (entry->bytes + cluster_bytes - 1) / cluster_bytes;
+    struct fat32_chain chain = { out, out->few, FILE_FEW_EXTENTS };
     enum err e;
 
     fs->why = NULL;
@@ -359,7 +382,13 @@ enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry, stru
     out->timeout = fs->device.timeout;
     out->bytes = entry->bytes;
     file_set_name(out, entry->name);
-    e = n_clusters > 0 ? fat32_follow_chain(fs, out, entry->cluster, n_clusters) : ERR_OK;
+    if (table != NULL) {
+        out->table = chain.extents = table->extents;
+        chain.most = table->most;
+    }
+    if (n_clusters == 0)
+        return ERR_OK;
+    e = fat32_follow_chain(fs, &chain, entry->cluster, n_clusters);
     if (e != ERR_OK)
         out->n_extents = 0;
     return e;

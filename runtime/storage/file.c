@@ -2,12 +2,13 @@
 
 #include <string.h>
 
-#include "board/board.h"
+#include "board/min_max.h"
 
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
     BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits as much longer */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
+    TABLE_ALIGN = 64,
 };
 
 static uint64_t file_end(const struct file *f)
@@ -20,8 +21,8 @@ static void file_seek(const struct file *f, uint64_t at, uint32_t *extent, uint6
 {
     uint32_t i = 0;
 
-    while (i < f->n_extents && at >= f->extents[i].n_sectors)
-        at -= f->extents[i++].n_sectors;
+    while (i < f->n_extents && at >= file_extents(f)[i].n_sectors)
+        at -= file_extents(f)[i++].n_sectors;
     *extent = i;
     *sector = at;
 }
@@ -100,18 +101,14 @@ static void file_retire(struct file_read *r)
 static void file_issue_one(struct file_read *r)
 {
     const struct file *f = r->file;
+    const struct file_extent *x = &file_extents(f)[r->extent];
     struct file_slot *slot = file_slot(r, r->n_slots);
     uint64_t sectors = (r->bytes - r->bytes_issued) / SECTOR_BYTES;
-    uint64_t in_extent = f->extents[r->extent].n_sectors - r->extent_sector;
 
-    if (sectors > in_extent)
-        sectors = in_extent;
-    if (sectors > f->device->max_sectors)
-        sectors = f->device->max_sectors;
-    if (sectors > REQUEST_SECTORS)
-        sectors = REQUEST_SECTORS;
+    sectors = min_u64(sectors, x->n_sectors - r->extent_sector);
+    sectors = min_u64(sectors, min_u32(f->device->max_sectors, REQUEST_SECTORS));
     memset(slot, 0, sizeof *slot);
-    slot->request.sector = f->extents[r->extent].sector + r->extent_sector;
+    slot->request.sector = x->sector + r->extent_sector;
     slot->request.n_sectors = (uint32_t)sectors;
     slot->request.buffer = r->buffer + r->bytes_issued;
     slot->request.write = r->write;
@@ -119,7 +116,7 @@ static void file_issue_one(struct file_read *r)
     r->n_slots++;
     r->bytes_issued += sectors * SECTOR_BYTES;
     r->extent_sector += sectors;
-    if (r->extent_sector == f->extents[r->extent].n_sectors) {
+    if (r->extent_sector == x->n_sectors) {
         r->extent++;
         r->extent_sector = 0;
     }
@@ -147,9 +144,9 @@ static bool file_is_silent_too_long(struct file_read *r)
     const struct file_timeout *timeout = &r->file->timeout;
     uint64_t now, gap;
 
-    if (timeout->ticks == NULL)
+    if (timeout->platform == NULL)
         return false;
-    now = timeout->ticks();
+    now = platform_ticks(&timeout->platform->clock);
     gap = now - r->polled_at;
     r->polled_at = now;
     if (gap > timeout->limit_ticks / SILENCE_STEPS)
@@ -184,10 +181,16 @@ static bool file_is_drained(struct file_read *r)
     return true;
 }
 
-static void show_activity(bool active)
+static void file_show_activity(const struct file *f, bool active)
 {
-    if (board.activity != NULL)
-        board.activity(active);
+    if (f->timeout.platform != NULL)
+        platform_show_activity(&f->timeout.platform->pins, active);
+}
+
+static void file_feed_watchdog(const struct file *f)
+{
+    if (f->timeout.platform != NULL)
+        platform_alive(&f->timeout.platform->power);
 }
 
 static void file_conclude(struct file_read *r)
@@ -212,8 +215,7 @@ enum err file_read_poll(struct file_read *r)
 
     if (r->status != ERR_BUSY)
         return r->status;
-    if (board.alive != NULL)
-        board.alive();
+    file_feed_watchdog(r->file);
     (void)dev->poll(dev); /* a dead device has marked its requests done */
     for (uint32_t i = 0; i < r->n_slots; i++) {
         struct file_slot *slot = file_slot(r, i);
@@ -229,7 +231,7 @@ enum err file_read_poll(struct file_read *r)
         file_time_out(r);
     file_conclude(r);
     if (r->status != ERR_BUSY)
-        show_activity(false);
+        file_show_activity(r->file, false);
     return r->status;
 }
 
@@ -258,9 +260,9 @@ static enum err file_start(struct file_read *r, const struct file *f, uint64_t o
     r->failure = ERR_OK;
     r->status = bytes > 0 ? ERR_BUSY : ERR_OK;
     if (bytes > 0)
-        show_activity(true);
-    if (f->timeout.ticks != NULL)
-        r->polled_at = f->timeout.ticks();
+        file_show_activity(f, true);
+    if (f->timeout.platform != NULL)
+        r->polled_at = platform_ticks(&f->timeout.platform->clock);
     file_seek(f, offset / SECTOR_BYTES, &r->extent, &r->extent_sector);
     file_issue(r);
     return ERR_OK;
@@ -308,6 +310,7 @@ enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offse
 
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes)
 {
+    const struct file_extent *x;
     uint32_t extent;
     uint64_t sector, left;
 
@@ -316,11 +319,25 @@ const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes
     file_seek(f, offset / SECTOR_BYTES, &extent, &sector);
     if (extent == f->n_extents)
         return NULL;
-    left = (f->extents[extent].n_sectors - sector) * SECTOR_BYTES - offset % SECTOR_BYTES;
+    x = &file_extents(f)[extent];
+    left = (x->n_sectors - sector) * SECTOR_BYTES - offset % SECTOR_BYTES;
     if (bytes > left)
         return NULL;
-    return f->device->memory + (f->extents[extent].sector + sector) * SECTOR_BYTES +
-           offset % SECTOR_BYTES;
+    return f->device->memory + (x->sector + sector) * SECTOR_BYTES + offset % SECTOR_BYTES;
+}
+
+enum err file_table_take(struct file_table *table, struct memory_range *memory, uint32_t most)
+{
+    size_t skip = (size_t)(-(uintptr_t)memory->base % TABLE_ALIGN);
+    size_t bytes = most * sizeof(struct file_extent);
+
+    if (memory->bytes < skip || memory->bytes - skip < bytes)
+        return ERR_NO_SPACE;
+    table->extents = (void *)(memory->base + skip);
+    table->most = most;
+    memory->base += skip + bytes;
+    memory->bytes -= skip + bytes;
+    return ERR_OK;
 }
 
 void file_set_name(struct file *f, const char *name)
@@ -350,7 +367,6 @@ enum err file_open_device(struct file *f, struct block_device *device, uint64_t 
         f->timeout = *timeout;
     file_set_name(f, device->name);
     f->n_extents = 1;
-    f->extents[0].sector = 0;
-    f->extents[0].n_sectors = file_end(f) / SECTOR_BYTES;
+    f->few[0].n_sectors = file_end(f) / SECTOR_BYTES;
     return ERR_OK;
 }

@@ -8,17 +8,21 @@
 
 #include "board/block_device.h"
 #include "board/err.h"
+#include "runtime/base/platform.h"
 
 enum {
-    FILE_MAX_EXTENTS = 2048,
+    FILE_MAX_EXTENTS = 2048, /* of a table that a card's files are resolved to */
+    FILE_FEW_EXTENTS = 4,    /* that need no table */
     FILE_NAME_BYTES = 256,
     FILE_READ_DEPTH = 4,   /* requests that one read keeps in flight */
     FILE_READ_RETRIES = 3, /* of one request, before the read fails */
 };
 
-/* How long a device may stay silent. ticks == NULL: no limit. */
+/* How long a device may stay silent. */
 struct file_timeout {
-    uint64_t (*ticks)(void);
+    /* Its clock counts, and while a read goes on its watchdog is fed and its lamp is lit. NULL: none
+     * of this, and no limit. */
+    const struct platform *platform;
     uint64_t limit_ticks; /* without an answer to a read that waits for one: seconds */
 };
 
@@ -27,14 +31,24 @@ struct file_extent {
     uint64_t n_sectors;
 };
 
+/* Memory of the caller's for the extents of one file. */
+struct file_table {
+    struct file_extent *extents;
+    uint32_t most;
+};
+
+/* A copy has the table in common with the file it was copied from. */
 struct file {
     struct block_device *device;
     struct file_timeout timeout;
     char name[FILE_NAME_BYTES]; /* UTF-8, NUL-terminated; for messages */
     uint64_t bytes;
     uint32_t n_extents;
-    struct file_extent extents[FILE_MAX_EXTENTS]; /* in file order, covering `bytes` */
+    struct file_extent *table; /* the extents in file order, covering `bytes`; NULL: ... */
+    struct file_extent few[FILE_FEW_EXTENTS]; /* ... here */
 };
+
+_Static_assert(sizeof(struct file) < 512, "files are copied, and lie on stacks");
 
 enum file_slot_state { FILE_SLOT_FREE, FILE_SLOT_WAITING, FILE_SLOT_IN_FLIGHT, FILE_SLOT_DONE };
 
@@ -98,6 +112,19 @@ enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offs
 /* The file's bytes where they lie, or NULL: device not addressable, range beyond the file, or
  * not contiguous. */
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);
+
+/* (n_extents) where the file lies. */
+static inline const struct file_extent *file_extents(const struct file *f)
+{
+    if (f->table != NULL) {
+        return f->table;
+    }
+    return f->few;
+}
+
+/* Cut a table of `most` extents from the front of *memory, 64-byte aligned. ERR_NO_SPACE: *memory is
+ * as it was. */
+enum err file_table_take(struct file_table *table, struct memory_range *memory, uint32_t most);
 
 /* Set the name that messages use, cut at a character boundary where it is too long. */
 void file_set_name(struct file *f, const char *name);

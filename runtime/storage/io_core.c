@@ -1,7 +1,6 @@
 #include "runtime/storage/io_core.h"
 
-#include "board/board.h"
-#include "runtime/console/trace.h"
+#include <string.h>
 
 /* Of a slot: core 0 fills what is free and frees what is done, the serving core has the rest. */
 enum { FREE, ASKED, AT_WORK, DONE };
@@ -32,8 +31,8 @@ static void submit_asked(struct io_core *c)
     struct io_core_slot *s;
 
     while ((s = first_asked(c)) != NULL) {
-        uint64_t begun = trace_begin();
-        enum err e = c->inner.submit(&c->inner, &s->request);
+        uint64_t begun = trace_begin(c->trace);
+        enum err e = c->inner->submit(c->inner, &s->request);
 
         if (e == ERR_BUSY) {
             return; /* its queue is full: behind the next poll */
@@ -57,7 +56,7 @@ static bool finish(struct io_core *c)
         struct io_core_slot *s = &c->slots[i];
 
         if (state_of(s) == AT_WORK && s->request.done) {
-            trace_end(TRACE_MOVE, (uint32_t)s->request.sector, c->core, s->begun);
+            trace_end(c->trace, TRACE_MOVE, (uint32_t)s->request.sector, c->core, s->begun);
             set_state(s, DONE);
             atomic_fetch_add(&c->finished, 1);
         }
@@ -70,7 +69,7 @@ static bool finish(struct io_core *c)
 static bool step(struct io_core *c)
 {
     submit_asked(c);
-    (void)c->inner.poll(&c->inner); /* a dead device has marked its requests done */
+    (void)c->inner->poll(c->inner); /* a dead device has marked its requests done */
     return finish(c) || first_asked(c) != NULL;
 }
 
@@ -85,17 +84,17 @@ static void reset_inner(struct io_core *c)
         atomic_fetch_add(&c->finished, 1);
         c->first++;
     }
-    c->reset_status = c->inner.reset(&c->inner);
+    c->reset_status = c->inner->reset(c->inner);
     (void)finish(c);
 }
 
 /* As workers.c sleeps: who may be asleep says so before the last look at the requests, and core 0 rings
  * before it looks at that. */
-static void wait_bell(struct io_core *c, uint32_t heard)
+static void sleep_until_asked(struct io_core *c, uint32_t heard)
 {
     atomic_store(&c->asleep, 1);
     if (atomic_load(&c->requests) == heard) {
-        board.wait(&c->requests, heard);
+        c->cores->wait(c->cores->context, &c->requests, heard);
     }
     atomic_store(&c->asleep, 0);
 }
@@ -116,9 +115,9 @@ void io_core_serve(void *io_core)
         if (order != NO_ORDER) {
             atomic_store(&c->order, NO_ORDER);
         } else if (!busy) {
-            wait_bell(c, heard);
-        } else if (board.yield != NULL) {
-            board.yield();
+            sleep_until_asked(c, heard);
+        } else {
+            platform_yield(c->cores);
         }
     }
 }
@@ -129,7 +128,7 @@ static void ring(struct io_core *c)
 {
     atomic_fetch_add(&c->requests, 1);
     if (atomic_load(&c->asleep) != 0) {
-        board.wake(&c->requests);
+        c->cores->wake(c->cores->context, &c->requests);
     }
 }
 
@@ -158,13 +157,20 @@ static enum err io_core_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-bool io_core_is_quiet(const struct block_device *device, struct io_core_watch *watch, uint32_t most)
+struct io_core *io_core_of(struct block_device *device)
 {
-    const struct io_core *c = device->driver;
+    if (device->poll != io_core_poll) {
+        return NULL;
+    }
+    return device->driver;
+}
+
+bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, uint32_t most)
+{
+    const struct io_core *c = io_core_of(device);
     uint32_t finished;
 
-    if (!board.storage_needs_cpu || device->poll != io_core_poll || c->core == 0 ||
-        c->next == c->collected) {
+    if (c == NULL || c->core == 0 || c->next == c->collected) {
         return false;
     }
     finished = atomic_load(&c->finished);
@@ -206,9 +212,7 @@ static void give_order(struct io_core *c, uint32_t order)
     atomic_store(&c->order, order);
     ring(c);
     while (atomic_load(&c->order) == order) {
-        if (board.yield != NULL) {
-            board.yield();
-        }
+        platform_yield(c->cores);
     }
 }
 
@@ -225,35 +229,31 @@ static enum err io_core_reset(struct block_device *dev)
     return c->reset_status;
 }
 
-bool io_core_detach(struct io_core *c)
+bool io_core_is_idle(const struct io_core *c)
 {
     for (unsigned i = 0; i < IO_CORE_DEPTH; i++) {
         if (state_of(&c->slots[i]) != FREE) {
             return false;
         }
     }
-    if (c->device != NULL) {
-        *c->device = c->inner;
-        c->device = NULL;
-    }
     return true;
 }
 
-bool io_core_attach(struct io_core *c, struct block_device *device)
+void io_core_open(struct io_core *c, struct block_device *inner, const struct platform_cores *cores,
+                  struct trace *trace)
 {
-    if (c->device == device) {
-        return true;
+    memset(c, 0, sizeof *c);
+    c->inner = inner;
+    c->cores = cores;
+    c->trace = trace;
+    c->device = *inner; /* its facts; the functions are ours */
+    c->device.submit = io_core_submit;
+    c->device.poll = io_core_poll;
+    c->device.reset = NULL;
+    if (inner->reset != NULL) {
+        c->device.reset = io_core_reset;
     }
-    if (!io_core_detach(c)) {
-        return false;
-    }
-    c->device = device;
-    c->inner = *device;
-    device->submit = io_core_submit;
-    device->poll = io_core_poll;
-    device->reset = c->inner.reset != NULL ? io_core_reset : NULL;
-    device->driver = c;
-    return true;
+    c->device.driver = c;
 }
 
 void io_core_start(struct io_core *c, unsigned core)
@@ -261,8 +261,10 @@ void io_core_start(struct io_core *c, unsigned core)
     c->core = core;
 }
 
-void io_core_stop(struct io_core *c)
+void io_core_stop(void *io_core)
 {
+    struct io_core *c = io_core;
+
     give_order(c, STOP);
     c->core = 0;
 }

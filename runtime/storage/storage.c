@@ -1,77 +1,135 @@
 #include "runtime/storage/storage.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "board/memory_device.h"
+#include "board/min_max.h"
 #include "flash_image/format.h"
-#include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
 enum {
     TIMEOUT_SECONDS = 5, /* of silence; a healthy card answers within 0.25 s */
     LOGGED_MODELS = 4,   /* at start, so that they fit the first screen */
+    LINE_BYTES = 256,
 };
 
-static void log_device(const struct block_device *d)
+__attribute__((format(printf, 2, 3))) static void say(struct storage *s, const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+
+    if (s->setup.log == NULL) {
+        return;
+    }
+    va_start(args, format);
+    (void)format_text_args(line, sizeof line, format, args);
+    va_end(args);
+    s->setup.log(s->setup.context, line);
+}
+
+__attribute__((format(printf, 3, 4))) static enum err fail(struct storage *s, enum err e,
+                                                           const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)format_text_args(s->problem, sizeof s->problem, format, args);
+    va_end(args);
+    return e;
+}
+
+static void log_device(struct storage *s, const struct block_device *d)
 {
     char size[FORMAT_NUMBER_BYTES];
 
     if (d->problem != NULL) {
-        console_log("storage: %s: %s", d->name, d->problem);
+        say(s, "storage: %s: %s", d->name, d->problem);
         return;
     }
-    console_log("storage: %s, %s%s", d->name, format_bytes(size, d->n_sectors * SECTOR_BYTES),
-                d->memory != NULL ? ", used in place" : "");
+    say(s, "storage: %s, %s%s", d->name, format_bytes(size, d->n_sectors * SECTOR_BYTES),
+        d->memory != NULL ? ", used in place" : "");
 }
 
-void storage_open(struct storage *s, const struct machine *machine)
+/* Whether a core moves what comes from the devices. */
+static bool needs_cpu(const struct storage_setup *setup)
 {
-    memset(s, 0, sizeof *s);
-    if (machine->initrd.bytes >= SECTOR_BYTES) {
-        memory_device_open(&s->initrd, "initrd", machine->initrd.base, machine->initrd.bytes);
-        log_device(&s->initrd);
+    const struct platform_storage *storage = &setup->platform->storage;
+
+    return storage->needs_cpu && (storage->use_pio == NULL || setup->pio);
+}
+
+static void open_devices(struct storage *s)
+{
+    const struct platform *platform = s->setup.platform;
+
+    if (platform->storage.find == NULL) {
+        return;
     }
-    s->n_devices = board.find_storage(s->devices);
+    s->n_devices = platform->storage.find(platform->storage.context, s->devices);
     for (unsigned i = 0; i < s->n_devices; i++) {
-        log_device(s->devices[i]);
+        struct block_device *d = s->devices[i];
+
+        log_device(s, d);
+        if (needs_cpu(&s->setup) && d->problem == NULL && d->memory == NULL) {
+            io_core_open(&s->fronts[i], d, &platform->cores, s->setup.trace);
+            s->devices[i] = &s->fronts[i].device;
+        }
     }
 }
 
-static struct file_timeout timeout(void)
+void storage_open(struct storage *s, const struct storage_setup *setup)
 {
-    struct file_timeout t = { board.ticks, TIMEOUT_SECONDS * board.ticks_hz() };
+    const struct memory_range *initrd = &setup->platform->memory.initrd;
+
+    memset(s, 0, sizeof *s);
+    s->setup = *setup;
+    if (initrd->bytes >= SECTOR_BYTES) {
+        memory_device_open(&s->initrd, "initrd", initrd->base, initrd->bytes);
+        log_device(s, &s->initrd);
+    }
+    open_devices(s);
+}
+
+static struct file_timeout timeout(const struct storage *s)
+{
+    const struct platform *platform = s->setup.platform;
+    struct file_timeout t = { platform, TIMEOUT_SECONDS * platform->clock.hz };
 
     return t;
+}
+
+/* A device without a file system: it holds one .ingot from its first byte on. */
+static bool is_raw(const struct block_device *d)
+{
+    return d->memory != NULL || d->flash;
 }
 
 /* What is not addressable is read, to s->sector. NULL: it cannot be. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
-    struct file_timeout t = timeout();
+    struct file_timeout t = timeout(s);
     struct file_read read;
-    enum err e;
+    struct file file;
 
     if (d->memory != NULL) {
         return d->memory;
     }
-    e = file_open_device(&s->file, d, SECTOR_BYTES, &t);
-    if (e == ERR_OK) {
-        e = file_read_start(&read, &s->file, 0, s->sector, SECTOR_BYTES);
+    if (file_open_device(&file, d, SECTOR_BYTES, &t) != ERR_OK ||
+        file_read_now(&read, &file, 0, s->sector, SECTOR_BYTES) != ERR_OK) {
+        return NULL;
     }
-    while (e == ERR_OK || e == ERR_BUSY) {
-        e = file_read_poll(&read);
-        if (e == ERR_OK) {
-            return s->sector;
-        }
-    }
-    return NULL;
+    return s->sector;
 }
 
 /* The header of a raw .ingot, of which the first sector can be read; NULL: none is there. */
 static const struct ingot_header *raw_header(struct storage *s, struct block_device *d)
 {
-    const uint8_t *sector = d->memory != NULL || d->flash ? first_sector(s, d) : NULL;
+    const uint8_t *sector = NULL;
 
+    if (is_raw(d)) {
+        sector = first_sector(s, d);
+    }
     if (sector == NULL || d->n_sectors * SECTOR_BYTES < sizeof(struct ingot_header) ||
         memcmp(sector, INGOT_MAGIC, sizeof INGOT_MAGIC - 1) != 0) {
         return NULL;
@@ -80,26 +138,25 @@ static const struct ingot_header *raw_header(struct storage *s, struct block_dev
 }
 
 /* A raw .ingot begins with its magic; its header says how long it is. */
-static enum err open_raw(struct storage *s, struct block_device *device)
+static enum err open_raw(struct storage *s, struct block_device *device, struct file *out)
 {
     const struct ingot_header *h = raw_header(s, device);
-    struct file_timeout t = timeout();
-    uint64_t device_bytes = device->n_sectors * SECTOR_BYTES;
+    struct file_timeout t = timeout(s);
 
     if (h == NULL) {
-        format_text(s->problem, sizeof s->problem,
-                    "%s holds no .ingot file: write one to its first byte", device->name);
-        return ERR_BAD_MAGIC;
+        return fail(s, ERR_BAD_MAGIC, "%s holds no .ingot file: write one to its first byte",
+                    device->name);
     }
-    return file_open_device(&s->file, device,
-                            h->file_bytes < device_bytes ? h->file_bytes : device_bytes, &t);
+    return file_open_device(out, device, min_u64(h->file_bytes, device->n_sectors * SECTOR_BYTES),
+                            &t);
 }
 
 static enum err card_problem(struct storage *s, const struct block_device *device, enum err e)
 {
-    format_text(s->problem, sizeof s->problem, "%s: %s%s%s", device->name,
-                s->fs.why != NULL ? s->fs.why : "", s->fs.why != NULL ? ": " : "", err_text(e));
-    return e;
+    if (s->fs.why == NULL) {
+        return fail(s, e, "%s: %s", device->name, err_text(e));
+    }
+    return fail(s, e, "%s: %s: %s", device->name, s->fs.why, err_text(e));
 }
 
 static void log_models(struct storage *s, unsigned n)
@@ -108,37 +165,68 @@ static void log_models(struct storage *s, unsigned n)
 
     for (unsigned i = 0; i < n && n > 1 && i < LOGGED_MODELS; i++) {
         if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
-            console_log("  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
+            say(s, "  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
         }
     }
     if (n > LOGGED_MODELS) {
-        console_log("  and %u more: /models lists them", n - LOGGED_MODELS);
+        say(s, "  and %u more: /models lists them", n - LOGGED_MODELS);
     }
 }
 
-static enum err open_on_card(struct storage *s, struct block_device *device, const char *name)
+/* The first model of the mounted card to s->entry. */
+static enum err find_first(struct storage *s)
 {
-    struct file_timeout t = timeout();
-    enum err e = fat32_mount(&s->fs, device, &t);
     unsigned n = 0;
+    enum err e = fat32_count_models(&s->fs, &n);
 
-    if (e == ERR_OK && name[0] != '\0') {
-        e = fat32_find_model(&s->fs, name, &s->entry);
-    } else if (e == ERR_OK) {
-        e = fat32_count_models(&s->fs, &n);
-        if (e == ERR_OK) {
-            log_models(s, n);
-            e = fat32_get_model(&s->fs, 0, &s->entry);
-        }
-    }
-    if (e == ERR_NOT_FOUND) {
-        format_text(s->problem, sizeof s->problem,
-                    "the card has no model%s%.100s: put an .ingot file into its folder models/",
-                    name[0] != '\0' ? " " : "", name);
+    if (e != ERR_OK) {
         return e;
     }
-    e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, &s->file) : e;
-    return e == ERR_OK ? ERR_OK : card_problem(s, device, e);
+    log_models(s, n);
+    return fat32_get_model(&s->fs, 0, &s->entry);
+}
+
+/* "" or " NAME", for a sentence. */
+static const char *space_before(const char *name)
+{
+    if (name[0] == '\0') {
+        return "";
+    }
+    return " ";
+}
+
+/* The entry of a model, on a card that is mounted here. */
+static enum err find_on_card(struct storage *s, struct block_device *device, const char *name)
+{
+    struct file_timeout t = timeout(s);
+    enum err e = fat32_mount(&s->fs, device, &t);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (name[0] == '\0') {
+        return find_first(s);
+    }
+    return fat32_find_model(&s->fs, name, &s->entry);
+}
+
+static enum err open_on_card(struct storage *s, struct block_device *device, const char *name,
+                             const struct file_table *table, struct file *out)
+{
+    enum err e = find_on_card(s, device, name);
+
+    if (e == ERR_NOT_FOUND) {
+        return fail(s, e,
+                    "the card has no model%s%.100s: put an .ingot file into its folder models/",
+                    space_before(name), name);
+    }
+    if (e == ERR_OK) {
+        e = fat32_open_file(&s->fs, &s->entry, table, out);
+    }
+    if (e != ERR_OK) {
+        return card_problem(s, device, e);
+    }
+    return ERR_OK;
 }
 
 /* Erased flash is no flash, unless it was asked for by name, and an empty slot no card. */
@@ -147,32 +235,40 @@ static bool is_candidate(struct storage *s, struct block_device *d, const char *
     if (d->problem != NULL) {
         return false;
     }
-    if (d->memory == NULL && !d->flash) {
+    if (!is_raw(d)) {
         return strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0;
     }
     return strcmp(name, "flash") == 0 || (name[0] == '\0' && raw_header(s, d) != NULL);
 }
 
-enum err storage_find_model(struct storage *s, const char *name)
+static enum err open_model(struct storage *s, struct block_device *d, const char *name,
+                           const struct file_table *table, struct file *out)
+{
+    if (is_raw(d)) {
+        return open_raw(s, d, out);
+    }
+    return open_on_card(s, d, name, table, out);
+}
+
+enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
+                            struct file *out)
 {
     enum err e = ERR_NO_DEVICE;
 
     if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
-        return open_raw(s, &s->initrd);
+        return open_raw(s, &s->initrd, out);
     }
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
-        struct block_device *d = s->devices[i];
-
-        if (!is_candidate(s, d, name)) {
+        if (!is_candidate(s, s->devices[i], name)) {
             continue;
         }
         if (e != ERR_NO_DEVICE) {
-            console_log("%s", s->problem); /* of the device before: the next one may have it */
+            say(s, "%s", s->problem); /* of the device before: the next one may have it */
         }
-        e = d->memory != NULL || d->flash ? open_raw(s, d) : open_on_card(s, d, name);
+        e = open_model(s, s->devices[i], name, table, out);
     }
     if (e == ERR_NO_DEVICE) {
-        format_text(s->problem, sizeof s->problem,
+        return fail(s, e,
                     "no %s found: attach a card made with `make card`, or write an .ingot file to "
                     "flash",
                     name[0] != '\0' ? name : "card, flash or initrd");
@@ -180,48 +276,60 @@ enum err storage_find_model(struct storage *s, const char *name)
     return e;
 }
 
+bool storage_is_initrd(const struct storage *s, const struct file *f)
+{
+    return f->device == &s->initrd;
+}
+
 /* The first device with a file system, mounted; NULL: s->problem. */
 static struct block_device *mount_card(struct storage *s)
 {
-    struct file_timeout t = timeout();
-    struct block_device *found = NULL;
+    struct file_timeout t = timeout(s);
 
-    format_text(s->problem, sizeof s->problem, "there is no card");
-    for (unsigned i = 0; i < s->n_devices && found == NULL; i++) {
+    (void)fail(s, ERR_NO_DEVICE, "there is no card");
+    for (unsigned i = 0; i < s->n_devices; i++) {
         struct block_device *d = s->devices[i];
         enum err e;
 
-        if (d->problem != NULL || d->memory != NULL || d->flash) {
+        if (d->problem != NULL || is_raw(d)) {
             continue;
         }
         e = fat32_mount(&s->fs, d, &t);
         if (e == ERR_OK) {
-            found = d;
-        } else {
-            (void)card_problem(s, d, e);
+            return d;
         }
+        (void)card_problem(s, d, e);
     }
-    return found;
+    return NULL;
 }
 
-enum err storage_list_models(struct storage *s)
+static enum err visit_models(struct storage *s, storage_visit_fn *visit, void *context)
+{
+    unsigned n = 0;
+    enum err e = fat32_count_models(&s->fs, &n);
+
+    for (unsigned i = 0; e == ERR_OK && i < n; i++) {
+        e = fat32_get_model(&s->fs, i, &s->entry);
+        if (e == ERR_OK) {
+            visit(context, s->entry.name, s->entry.bytes);
+        }
+    }
+    return e;
+}
+
+enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context)
 {
     struct block_device *card = mount_card(s);
-    char size[FORMAT_NUMBER_BYTES];
-    unsigned n = 0;
     enum err e;
 
     if (card == NULL) {
         return ERR_NO_DEVICE;
     }
-    e = fat32_count_models(&s->fs, &n);
-    for (unsigned i = 0; e == ERR_OK && i < n; i++) {
-        e = fat32_get_model(&s->fs, i, &s->entry);
-        if (e == ERR_OK) {
-            console_printf("  %-40s %s\n", s->entry.name, format_bytes(size, s->entry.bytes));
-        }
+    e = visit_models(s, visit, context);
+    if (e != ERR_OK) {
+        return card_problem(s, card, e);
     }
-    return e == ERR_OK ? ERR_OK : card_problem(s, card, e);
+    return ERR_OK;
 }
 
 const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";
@@ -241,7 +349,7 @@ bool storage_is_plain_name(const char *name)
 
 /* A file that is there to be written, made with the card's `variable`. */
 static enum err find_reserved(struct storage *s, const char *path, const char *variable,
-                              struct file *out)
+                              const struct file_table *table, struct file *out)
 {
     struct block_device *card = mount_card(s);
     enum err e;
@@ -251,13 +359,14 @@ static enum err find_reserved(struct storage *s, const char *path, const char *v
     }
     e = fat32_find(&s->fs, path, &s->entry);
     if (e == ERR_NOT_FOUND) {
-        format_text(s->problem, sizeof s->problem,
+        return fail(s, e,
                     "the card has no %s: make it with `make card %s=MiB`, or copy a file of "
                     "zeros there",
                     path, variable);
-        return e;
     }
-    e = e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, out) : e;
+    if (e == ERR_OK) {
+        e = fat32_open_file(&s->fs, &s->entry, table, out);
+    }
     if (e != ERR_OK) {
         return card_problem(s, card, e);
     }
@@ -265,26 +374,25 @@ static enum err find_reserved(struct storage *s, const char *path, const char *v
     return ERR_OK;
 }
 
-enum err storage_find_kv(struct storage *s, struct file *out)
+enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out)
 {
-    enum err e = find_reserved(s, "ingot.kv", "KV", out);
+    enum err e = find_reserved(s, "ingot.kv", "KV", table, out);
 
     if (e == ERR_OK && !out->device->writable) {
-        format_text(s->problem, sizeof s->problem, "%s takes no writes: leave kv=card away",
+        return fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave kv=card away",
                     out->device->name);
-        e = ERR_UNSUPPORTED;
     }
     return e;
 }
 
-enum err storage_find_save(struct storage *s, const char *name, struct file *out)
+enum err storage_find_save(struct storage *s, const char *name, const struct file_table *table,
+                           struct file *out)
 {
     char path[64];
 
     if (!storage_is_plain_name(name)) {
-        format_text(s->problem, sizeof s->problem, "%s", storage_name_rule);
-        return ERR_BAD_ARGUMENT;
+        return fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
     }
     format_text(path, sizeof path, "saves/%s.sav", name);
-    return find_reserved(s, path, "SAVE", out);
+    return find_reserved(s, path, "SAVE", table, out);
 }

@@ -1,36 +1,54 @@
-/* Where models are: the firmware's initrd, cards with FAT32, flash that holds an .ingot raw. */
+/* Where models are: the firmware's initrd, cards with FAT32, flash that holds an .ingot raw. Prints
+ * nothing: its log lines go to whoever opened it. */
 #ifndef INGOT_RUNTIME_STORAGE_H
 #define INGOT_RUNTIME_STORAGE_H
 
-#include "board/board.h"
 #include "board/err.h"
+#include "runtime/base/platform.h"
 #include "runtime/storage/fat32.h"
 #include "runtime/storage/file.h"
+#include "runtime/storage/io_core.h"
 
 enum { STORAGE_PROBLEM_BYTES = 256 };
 
+struct storage_setup {
+    const struct platform *platform; /* its storage, initrd and clock; outlives the storage */
+    bool pio;                        /* the platform was told to use_pio */
+    struct trace *trace;             /* of what a core moves; or NULL */
+    void (*log)(void *context,
+                const char *line); /* a device, a model, a card in trouble; or NULL */
+    void *context;                 /* of log */
+};
+
 struct storage {
+    struct storage_setup setup;
     struct block_device *devices[BOARD_MAX_BLOCK];
     unsigned n_devices;
-    struct block_device initrd; /* memory, as a device */
-    struct fat32 fs;            /* the card in use */
+    struct io_core fronts[BOARD_MAX_BLOCK]; /* where a core moves the data; of the same number */
+    struct block_device initrd;             /* memory, as a device */
+    struct fat32 fs;                        /* the card in use */
     struct fat32_entry entry;
-    struct file file;                                          /* the model */
     uint8_t sector[SECTOR_BYTES] __attribute__((aligned(64))); /* the first of a flash */
     char problem[STORAGE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
 };
 
-/* Find the board's devices and log them. Once. */
-void storage_open(struct storage *s, const struct machine *machine);
+/* Find the platform's devices and log them. Once: s must not move after it. */
+void storage_open(struct storage *s, const struct storage_setup *setup);
 
-/* Resolve a model to s->file. name: "" the first there is (initrd, then cards, then flash),
- * "initrd", "flash", or a name or path on the card. The first model of a card is the first of its
- * directory; the others are logged. ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors
- * of fat32.h: s->problem. */
-enum err storage_find_model(struct storage *s, const char *name);
+/* Resolve a model to *out, its extents in the table, which is kept as long as *out is used. name:
+ * "" the first there is (initrd, then cards, then flash), "initrd", "flash", or a name or path on
+ * the card. The first model of a card is the first of its directory; the others are logged.
+ * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->problem. */
+enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
+                            struct file *out);
 
-/* Print the models of the first card. ERR_NO_DEVICE, ERR_NOT_FOUND: s->problem. */
-enum err storage_list_models(struct storage *s);
+/* Whether a file is in the initrd. */
+bool storage_is_initrd(const struct storage *s, const struct file *f);
+
+/* Visit the models of the first card, in the order of its directory. ERR_NO_DEVICE, ERR_NOT_FOUND:
+ * s->problem. */
+typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
+enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
 /* Whether a name is one for a saved conversation, and what is said of one that is not. */
 bool storage_is_plain_name(const char *name);
@@ -38,9 +56,10 @@ extern const char storage_name_rule[];
 
 /* Resolve saves/NAME.sav of the first card to *out. name: "chat". Errors as above;
  * ERR_BAD_ARGUMENT: a name with characters that do not belong into one. */
-enum err storage_find_save(struct storage *s, const char *name, struct file *out);
+enum err storage_find_save(struct storage *s, const char *name, const struct file_table *table,
+                           struct file *out);
 
 /* The same of ingot.kv, where keys and values spill to. */
-enum err storage_find_kv(struct storage *s, struct file *out);
+enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);
 
 #endif

@@ -2,14 +2,15 @@
 #ifndef INGOT_RUNTIME_CALIBRATE_STORAGE_H
 #define INGOT_RUNTIME_CALIBRATE_STORAGE_H
 
-#include "board/board.h"
+#include "board/machine.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream.h"
 
 /* rates->card, io_core: pieces of 1 MiB spread over the file, four of them and for a third of a
- * second; 0 where that fails, which loading will tell, or progress (or NULL) stops it. */
+ * second; 0 where that fails, which loading will tell, or progress (or NULL) stops it. memory is overwritten. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
-                       struct memory_range memory, stream_progress_fn *progress, void *context);
+                       const struct platform_clock *clock, struct memory_range memory,
+                       stream_progress_fn *progress, void *context);
 
 #endif

@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "board/board.h"
-#include "runtime/console/trace.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
@@ -140,7 +138,7 @@ static void request_ahead(struct kv_pages *s)
         slot->layer = &s->layers[s->next];
         slot->n = slot->layer->on_card;
         slot->first = slot->checked = first_needed(s, slot->layer);
-        slot->begun = slot->first < slot->n ? trace_begin() : 0;
+        slot->begun = slot->first < slot->n ? trace_begin(s->stream->workers->trace) : 0;
         start_read(s, slot);
         s->next = next_spilled(s, s->next + 1);
     }
@@ -179,7 +177,8 @@ bool kv_pages_poll(struct kv_pages *s, uint64_t *bytes)
             continue;
         }
         if (file_read_poll(&slot->read) != ERR_BUSY) { /* its status stays in the read */
-            trace_end(TRACE_KV, slot->layer->number, TRACE_CARD, slot->begun);
+            trace_end(s->stream->workers->trace, TRACE_KV, slot->layer->number, TRACE_CARD,
+                      slot->begun);
             slot->begun = 0;
         }
         check_ahead(s, slot);
@@ -225,7 +224,7 @@ static bool is_arriving(const struct kv_pages *s, const struct kv_pages_slot *sl
 
 static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *slot)
 {
-    uint64_t start = board.ticks(), begin = trace_begin();
+    uint64_t start = stream_ticks(s->stream), begin = trace_begin(s->stream->workers->trace);
 
     if (!is_arriving(s, slot)) {
         return;
@@ -234,8 +233,8 @@ static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *s
         stream_pump(s->stream);
     }
     s->stream->stats.stalls++;
-    s->stream->stats.stall_ticks += board.ticks() - start;
-    trace_end(TRACE_WAIT, slot->layer->number, 0, begin);
+    s->stream->stats.stall_ticks += stream_ticks(s->stream) - start;
+    trace_end(s->stream->workers->trace, TRACE_WAIT, slot->layer->number, 0, begin);
 }
 
 /* All pages, each as it was written; from the first that is not they are read again. */

@@ -3,10 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "board/board.h"
 #include "board/min_max.h"
 #include "runtime/compute/workers_crc32c.h"
-#include "runtime/console/trace.h"
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/stream_private.h"
 
@@ -95,7 +93,7 @@ static void start_queued(struct stream *s)
 
     while ((slot = next_queued(s)) != NULL) {
         slot->state = STREAM_LOADING;
-        slot->begun = trace_begin();
+        slot->begun = trace_begin(s->workers->trace);
         start_read(s, slot);
     }
 }
@@ -105,7 +103,7 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
     bool tile = is_tile(s, slot->segment.index);
 
     if (slot->begun != 0 && slot->read.status != ERR_BUSY) {
-        trace_end(tile ? TRACE_TILE : TRACE_LAYER,
+        trace_end(s->workers->trace, tile ? TRACE_TILE : TRACE_LAYER,
                   tile ? slot->segment.index - s->n_layers : s->layers[slot->segment.index],
                   TRACE_CARD, slot->begun);
         slot->begun = 0;
@@ -158,15 +156,10 @@ static void check_ahead(const struct stream *s, struct stream_slot *slot)
     slot->crc_bytes += n;
 }
 
-static uint64_t ticks_now(const struct stream *s)
-{
-    return s->file->timeout.ticks != NULL ? s->file->timeout.ticks() : 0;
-}
-
 /* The card's share of the time: from poll to poll while a segment arrives, or pages of the cache. */
 static void poll_pages_and_count(struct stream *s)
 {
-    uint64_t now = ticks_now(s), bytes = 0;
+    uint64_t now = stream_ticks(s), bytes = 0;
     bool busy = s->pages != NULL && kv_pages_poll(s->pages, &bytes);
 
     for (uint32_t i = 0; i < s->plan->n_slots; i++) {
@@ -187,9 +180,7 @@ static void poll_pages_and_count(struct stream *s)
  * they are done, by all. waits: nobody computes. */
 static void poll_all(struct stream *s, bool waits)
 {
-    if (board.alive != NULL) {
-        board.alive();
-    }
+    platform_alive(&s->workers->platform->power);
     if (s->plan->n_slots == 0 && s->pages == NULL) {
         return; /* nothing arrives */
     }
@@ -218,9 +209,7 @@ void stream_poll(struct stream *s)
 
 void stream_pump(struct stream *s)
 {
-    if (board.yield != NULL) {
-        board.yield();
-    }
+    platform_yield(&s->workers->platform->cores);
     while (io_core_is_quiet(s->file->device, &s->watch, QUIET_WAITS)) {
     }
     poll_all(s, true);
@@ -296,14 +285,14 @@ static enum err wait_arrival(struct stream *s, struct stream_slot *slot, uint64_
         s->stats.stalls += slot->stalled ? 0 : 1;
         s->stats.first_stalls += slot->stalled || s->started ? 0 : 1;
         slot->stalled = true;
-        start = ticks_now(s);
-        begin = trace_begin();
+        start = stream_ticks(s);
+        begin = trace_begin(s->workers->trace);
         do {
             stream_pump(s);
         } while (slot->state == STREAM_QUEUED ||
                  (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY));
-        s->stats.stall_ticks += ticks_now(s) - start;
-        trace_end(TRACE_WAIT, slot->segment.index, 0, begin);
+        s->stats.stall_ticks += stream_ticks(s) - start;
+        trace_end(s->workers->trace, TRACE_WAIT, slot->segment.index, 0, begin);
     }
     s->started = true;
     return slot->read.status == ERR_BUSY ? ERR_OK : slot->read.status;

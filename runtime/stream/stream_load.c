@@ -2,7 +2,6 @@
  * later pass in pieces. */
 #include <string.h>
 
-#include "board/board.h"
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
@@ -75,9 +74,7 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
 
     (void)file_read_start(read, s->file, offset, buffer, bytes); /* a refusal shows in the poll */
     do {
-        if (board.yield != NULL) {
-            board.yield();
-        }
+        platform_yield(&s->workers->platform->cores);
         e = file_read_poll(read);
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;

@@ -2,6 +2,7 @@
 #ifndef INGOT_RUNTIME_STREAM_PRIVATE_H
 #define INGOT_RUNTIME_STREAM_PRIVATE_H
 
+#include "runtime/compute/workers.h"
 #include "runtime/stream/stream.h"
 
 enum { STREAM_REREADS = 3 }; /* where a checksum does not match, before that is an error */
@@ -14,6 +15,17 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
 /* The same of an segment of the model. */
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e);
+
+/* The clock of the file's device, of which stats->stall_ticks and busy_ticks are; 0: it has none. */
+static inline uint64_t stream_ticks(const struct stream *s)
+{
+    const struct platform *platform = s->file->timeout.platform;
+
+    if (platform == NULL) {
+        return 0;
+    }
+    return platform_ticks(&platform->clock);
+}
 
 /* A poll while something is waited for. */
 void stream_pump(struct stream *s);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "boot/platform.h"
 #include "board/drivers/sd/sd_card.h"
 #include "boot/boot.h"
 #include "runtime/base/crc32c.h"
@@ -24,6 +25,7 @@ enum {
 };
 
 static struct bench_state {
+    struct platform platform;
     struct file file;
     struct file_read read;
     struct block_device *devices[BOARD_MAX_BLOCK];
@@ -131,7 +133,7 @@ static void read_all(const struct block_device *device, unsigned pass, uint8_t *
 
 static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
 {
-    struct file_timeout timeout = { board.ticks, TIMEOUT_SECONDS * board.ticks_hz() };
+    struct file_timeout timeout = { &state.platform, TIMEOUT_SECONDS * state.platform.clock.hz };
     uint64_t bytes = device->n_sectors * SECTOR_BYTES / PIECE_BYTES * PIECE_BYTES;
     enum err e;
 
@@ -156,7 +158,7 @@ static void fill(uint8_t *buffer, size_t bytes)
 static void write_back(struct block_device *device, uint8_t *buffer)
 {
     static const uint32_t sizes[] = { 512, 300 * 512 };
-    struct file_timeout timeout = { board.ticks, TIMEOUT_SECONDS * board.ticks_hz() };
+    struct file_timeout timeout = { &state.platform, TIMEOUT_SECONDS * state.platform.clock.hz };
     uint64_t at = 1 << 20;
     enum err e = file_open_device(&state.file, device, 0, &timeout);
 
@@ -185,6 +187,7 @@ void image_main(const struct machine *machine)
     bool writes = strcmp(machine->args, "write") == 0;
     unsigned n, passes = strcmp(machine->args, "once") == 0 ? 1 : PASSES;
 
+    board_platform(&state.platform, machine);
     console_init(&port);
     console_printf("storage-buffer: %llx %x\n", (unsigned long long)(uintptr_t)buffer,
                    (unsigned)PIECE_BYTES);

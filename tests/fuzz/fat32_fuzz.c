@@ -35,15 +35,17 @@ static enum err card_poll(struct block_device *dev)
 /* Whatever resolves must lie on the device and cover the file; reading it must not fail. */
 static void read_file(const struct fat32_entry *entry, uint64_t n_sectors)
 {
+    static struct file_extent extents[FILE_MAX_EXTENTS];
+    struct file_table table = { extents, FILE_MAX_EXTENTS };
     uint64_t covered = 0, bytes;
 
-    if (fat32_open_file(&work.fs, entry, &work.file) != ERR_OK) {
+    if (fat32_open_file(&work.fs, entry, &table, &work.file) != ERR_OK) {
         if (work.fs.why == NULL)
             abort(); /* an error without its sentence */
         return;
     }
     for (uint32_t i = 0; i < work.file.n_extents; i++) {
-        struct file_extent x = work.file.extents[i];
+        struct file_extent x = file_extents(&work.file)[i];
         if (x.sector >= n_sectors || x.n_sectors > n_sectors - x.sector)
             abort();
         covered += x.n_sectors * SECTOR_BYTES;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "board/host/host_cpu.h"
+#include "board/host/host_platform.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/engine/engine.h"
 #include "runtime/base/crc32c.h"
@@ -125,10 +126,18 @@ static uint64_t rig_ticks(void)
     return ++rig_time;
 }
 
+/* Time passes with each look at it, and nothing else is there. */
+static uint64_t rig_file_ticks(void *context)
+{
+    (void)context;
+    return rig_ticks();
+}
+
 /* An engine that is opened, not loaded. limit: mem=, 0 none. */
 __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
 {
-    static const struct file_timeout timeout = { rig_ticks, 1u << 30 };
+    static const struct platform platform = { .clock = { .ticks = rig_file_ticks, .hz = 1000 } };
+    static const struct file_timeout timeout = { &platform, 1u << 30 };
 
     fake_init(&rig.fake, NULL, rig.model_bytes / SECTOR_BYTES);
     rig.fake.make = rig_sector;
@@ -206,12 +215,22 @@ __attribute__((unused)) static size_t rig_logits_bytes(void)
     return rig.engine.image.header->params.vocab * sizeof(float);
 }
 
+/* The computer that the test runs on. */
+__attribute__((unused)) static const struct platform *rig_platform(void)
+{
+    static struct platform platform;
+
+    if (platform.name == NULL)
+        host_platform(&platform, NULL);
+    return &platform;
+}
+
 /* One core that is this thread, for tests where cores do not matter. */
 __attribute__((unused)) static void rig_alone(void)
 {
     static struct workers workers;
 
-    workers_start(&workers, 1);
+    workers_start(&workers, rig_platform(), 1);
     rig.workers = &workers;
 }
 

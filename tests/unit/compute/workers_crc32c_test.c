@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/host/host_cpu.h"
+#include "board/host/host_platform.h"
 #include "tests/unit/tap.h"
 
 enum { MOST_PIECES = 33, MOST = MOST_PIECES * CRC32C_PIECE + 100, JOINED = 5 };
@@ -111,7 +112,9 @@ static void do_nothing(void *arg)
 int main(void)
 {
     static struct kernels k;
+    static struct platform platform;
 
+    host_platform(&platform, NULL);
     kernels_select(&k, host_cpu_features());
     crc32c_use(&k);
     for (size_t i = 0; i < sizeof bytes; i++) {
@@ -119,14 +122,14 @@ int main(void)
     }
     test_join();
     for (unsigned n = 1; n <= BOARD_MAX_CORES; n++) {
-        workers_start(&crews[n - 1], n);
+        workers_start(&crews[n - 1], &platform, n);
         crews[n - 1].spin_ticks = 0; /* more cores than processors: sleep at once */
         OK(crews[n - 1].n_cores == n, "%u cores", n);
         test_lengths(&crews[n - 1]);
         test_flips(&crews[n - 1]);
         test_jobs(&crews[n - 1]);
     }
-    workers_lend(&crews[3], do_nothing, NULL);
+    workers_lend(&crews[3], do_nothing, do_nothing, NULL);
     OK(crews[3].n_cores == 3, "one of four is away");
     test_lengths(&crews[3]);
     test_flips(&crews[3]);

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "board/host/host_platform.h"
 #include "tests/unit/tap.h"
 
 enum { ITEMS = 1000, ROUNDS = 300 };
+
+static struct platform platform;
 
 struct work {
     uint32_t count[ITEMS]; /* how often each item was taken */
@@ -43,7 +46,7 @@ static void test_cores(unsigned n)
     uint32_t uneven = 0;
 
     memset(&w, 0, sizeof w);
-    workers_start(workers, n);
+    workers_start(workers, &platform, n);
     OK(workers->n_cores == n, "%u cores answer", n);
     for (int round = 0; round < ROUNDS; round++) {
         workers_run(workers, take_share, &w);
@@ -73,6 +76,7 @@ static void test_share(void)
 
 int main(void)
 {
+    host_platform(&platform, NULL);
     test_share();
     for (unsigned n = 1; n <= 4; n++) {
         test_cores(n);

@@ -117,8 +117,8 @@ static void test_logits(size_t limit, const char *what)
 
 int main(void)
 {
-    workers_start(&crews[0], 1);
-    workers_start(&crews[1], 2);
+    workers_start(&crews[0], rig_platform(), 1);
+    workers_start(&crews[1], rig_platform(), 2);
     rig_make_model("tiny", INGOT_Q8_0);
     test_rates(INGOT_Q8_0);
     test_little_memory(INGOT_Q8_0);

@@ -373,7 +373,7 @@ int main(void)
     static const char *const shapes[] = { "tiny", "untied" };
 
     for (unsigned i = 0; i < 3; i++)
-        workers_start(&crews[i], 1u << i);
+        workers_start(&crews[i], rig_platform(), 1u << i);
     for (int i = 0; i < 2; i++) {
         struct rig_limits l;
 

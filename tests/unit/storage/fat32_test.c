@@ -21,6 +21,8 @@ static struct fake_block fake;
 static struct fat32 fs;
 static struct fat32_entry entry;
 static struct file file;
+static struct file_extent extents[FILE_MAX_EXTENTS];
+static const struct file_table table = { extents, FILE_MAX_EXTENTS };
 static struct file_read reading;
 static _Alignas(64) uint8_t buffer[4 << 20];
 
@@ -139,7 +141,7 @@ static enum err open_x(void)
     enum err e = mount();
 
     e = e == ERR_OK ? fat32_find(&fs, "x", &entry) : e;
-    return e == ERR_OK ? fat32_open_file(&fs, &entry, &file) : e;
+    return e == ERR_OK ? fat32_open_file(&fs, &entry, &table, &file) : e;
 }
 
 static void new_x(uint32_t cluster, uint32_t bytes)
@@ -152,12 +154,14 @@ static void test_chains(void)
 {
     new_x(10, 5 * 512 - 1);
     volume_chain(10, 5);
-    CHECK(open_x() == ERR_OK && file.n_extents == 1 && file.extents[0].sector == VOLUME_DATA + 8 &&
-              file.extents[0].n_sectors == 5,
+    CHECK(open_x() == ERR_OK && file.n_extents == 1 &&
+              file_extents(&file)[0].sector == VOLUME_DATA + 8 &&
+              file_extents(&file)[0].n_sectors == 5,
           "a file in one piece is one extent");
     volume_link(14, 15);
     volume_link(15, VOLUME_END);
-    CHECK(open_x() == ERR_OK && file.extents[0].n_sectors == 5, "a chain longer than the file");
+    CHECK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 5,
+          "a chain longer than the file");
     new_x(10, 4 * 512);
     volume_link(10, 11);
     volume_link(11, 5);
@@ -214,18 +218,29 @@ static void test_pieces(void)
               fs.why != NULL ? fs.why : "resolved");
     }
     CHECK(fake.n_reads < 12, "a FAT is read in large pieces: %u reads", fake.n_reads);
+    for (uint32_t n = FILE_FEW_EXTENTS; n <= FILE_FEW_EXTENTS + 1; n++) {
+        new_x(10, n * 512);
+        for (uint32_t i = 0; i + 1 < n; i++)
+            volume_link(10 + 2 * i, 12 + 2 * i);
+        volume_link(10 + 2 * (n - 1), VOLUME_END);
+        enum err e = open_x();
+        e = fat32_open_file(&fs, &entry, NULL, &file);
+        CHECK(e == (n <= FILE_FEW_EXTENTS ? ERR_OK : ERR_TOO_FRAGMENTED), "%u without a table: %s",
+              n, fs.why != NULL ? fs.why : "resolved");
+    }
     new_x(4000, 10 * 512);
     volume_chain(4000, 10);
     fake_init(&fake, volume, VOLUME_DATA + 4002);
     CHECK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "x", &entry) == ERR_OK &&
-              fat32_open_file(&fs, &entry, &file) == ERR_TRUNCATED,
+              fat32_open_file(&fs, &entry, &table, &file) == ERR_TRUNCATED,
           "a card cut inside the file");
     new_x(10, 3 * 512);
     volume_chain(10, 3);
     mount();
     fake.fail_sector = VOLUME_RESERVED + 1; /* in the same read as the sector that is needed */
     fake.fail_times = 1000;
-    CHECK(fat32_find(&fs, "x", &entry) == ERR_OK && fat32_open_file(&fs, &entry, &file) == ERR_OK,
+    CHECK(fat32_find(&fs, "x", &entry) == ERR_OK &&
+              fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
           "a bad sector beside those that are needed");
 }
 
@@ -272,7 +287,7 @@ static void test_names(void)
         units[i] = 0x4e2d;
     name = long_name_of(units, 255, sum);
     CHECK(strlen(name) == 765, "255 units: %d bytes", (int)strlen(name));
-    fat32_open_file(&fs, &entry, &file);
+    fat32_open_file(&fs, &entry, &table, &file);
     CHECK(strlen(file.name) == 255, "cut to whole characters for messages: %d",
           (int)strlen(file.name));
     units[13] = 0;
@@ -339,7 +354,7 @@ static void test_folders(void)
     CHECK(fat32_find(&fs, "sub/x", &entry) == ERR_BAD_FILESYSTEM, "a folder without a cluster");
     CHECK(fat32_find(&fs, "/", &entry) == ERR_NOT_FOUND &&
               fat32_find(&fs, "sub", &entry) == ERR_OK &&
-              fat32_open_file(&fs, &entry, &file) == ERR_NOT_FOUND,
+              fat32_open_file(&fs, &entry, &table, &file) == ERR_NOT_FOUND,
           "a folder is no file");
     unsigned models = 9;
     CHECK(fat32_count_models(&fs, &models) == ERR_OK && models == 0, "no folder models: no model");
@@ -380,10 +395,10 @@ static void test_big(void)
     fake_init(&fake, NULL, BIG_DATA + BIG_CLUSTERS * BIG_CLUSTER);
     fake.make = make_big;
     CHECK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "big", &entry) == ERR_OK &&
-              fat32_open_file(&fs, &entry, &file) == ERR_OK,
+              fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
           "a file of 4 GiB - 1");
     CHECK(file.bytes == 0xffffffff && file.n_extents == 1 &&
-              file.extents[0].n_sectors == (uint64_t)1 << 23,
+              file_extents(&file)[0].n_sectors == (uint64_t)1 << 23,
           "is one extent");
     CHECK(fake.n_reads < 120, "its chain of 131072 clusters takes %u reads", fake.n_reads);
     CHECK(file_read_now(&reading, &file, last, buffer, 512) == ERR_OK && buffer[0] == 0xff &&
@@ -441,16 +456,16 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
           "%s mounts", image);
     CHECK(fat32_count_models(&fs, &n) == ERR_OK && n == models, "%u models", n);
     CHECK(fat32_find_model(&fs, "A", &entry) == ERR_OK &&
-              fat32_open_file(&fs, &entry, &file) == ERR_OK && file.n_extents >= pieces,
+              fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file.n_extents >= pieces,
           "a model by its name, in %u pieces", file.n_extents);
     CHECK(file_equals("a.ingot"), "its %u bytes are equal", (unsigned)file.bytes);
     if (models > 1) {
         CHECK(fat32_find_model(&fs, "GRÖßE 模型 long name", &entry) == ERR_OK &&
-                  fat32_open_file(&fs, &entry, &file) == ERR_OK &&
+                  fat32_open_file(&fs, &entry, &table, &file) == ERR_OK &&
                   file_equals("größe 模型 long name.ingot"),
               "one with a long name: %s", entry.name);
         CHECK(fat32_find_model(&fs, "boot/deep/notes.txt", &entry) == ERR_OK &&
-                  fat32_open_file(&fs, &entry, &file) == ERR_OK && file_equals("notes"),
+                  fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file_equals("notes"),
               "a path");
         CHECK(fat32_find_model(&fs, "/MODELS/A", &entry) == ERR_OK, "a path without .ingot");
         CHECK(fat32_find_model(&fs, "nothing", &entry) == ERR_NOT_FOUND, "%s", fs.why);
@@ -459,7 +474,7 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
                   fat32_get_model(&fs, models, &entry) == ERR_NOT_FOUND,
               "the last: %s", entry.name);
         CHECK(fat32_find_model(&fs, "empty.ingot", &entry) == ERR_OK && entry.bytes == 0 &&
-                  fat32_open_file(&fs, &entry, &file) == ERR_OK,
+                  fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,
               "an empty file");
     }
     file_device_close(&state);

@@ -21,11 +21,13 @@ static struct file file;
 static struct file_read read_a, read_b;
 
 static uint64_t fake_time;
-static uint64_t fake_ticks(void)
+static uint64_t fake_ticks(void *context)
 {
+    (void)context;
     return fake_time += 10;
 }
-static const struct file_timeout soon = { fake_ticks, 1000 };
+static const struct platform fake_platform = { .clock = { .ticks = fake_ticks, .hz = 1000 } };
+static const struct file_timeout soon = { &fake_platform, 1000 };
 
 static void start_over(void)
 {
@@ -45,9 +47,9 @@ static bool all_equal(void)
 static void make_pieces(void)
 {
     file.n_extents = 3;
-    file.extents[0] = (struct file_extent){ 1000, 100 };
-    file.extents[1] = (struct file_extent){ 10, 1 };
-    file.extents[2] = (struct file_extent){ 2000, 199 };
+    file.few[0] = (struct file_extent){ 1000, 100 };
+    file.few[1] = (struct file_extent){ 10, 1 };
+    file.few[2] = (struct file_extent){ 2000, 199 };
     file.bytes = 300 * SECTOR_BYTES;
 }
 

@@ -30,39 +30,32 @@ static enum err counted_poll(struct block_device *dev)
     return fake_poll(dev);
 }
 
-static uint64_t ticks_now(void)
-{
-    return board.ticks();
-}
-
 static void lend(void)
 {
     io_core_start(&core, workers.n_cores - 1);
-    workers_lend(&workers, io_core_serve, &core);
+    workers_lend(&workers, io_core_serve, io_core_stop, &core);
 }
 
 /* A test may touch the device while nobody serves it. */
 static void take_back(void)
 {
-    if (core.core != 0) {
-        io_core_stop(&core);
-        workers_take_back(&workers);
-    }
+    workers_take_back(&workers);
 }
 
 static void open_device(uint64_t limit_millis)
 {
-    struct file_timeout timeout = { ticks_now, limit_millis * board.ticks_hz() / 1000 };
+    const struct platform *platform = rig_platform();
+    struct file_timeout timeout = { platform, limit_millis * platform->clock.hz / 1000 };
 
     take_back();
-    if (!io_core_detach(&core))
+    if (!io_core_is_idle(&core))
         rig_die("something is still in flight");
     fake_init(&device, contents, SECTORS);
     device.written = written;
     device.dev.writable = true;
     device.dev.poll = counted_poll;
-    if (!io_core_attach(&core, &device.dev) ||
-        file_open_device(&file, &device.dev, sizeof contents, &timeout) != ERR_OK)
+    io_core_open(&core, &device.dev, &platform->cores, NULL);
+    if (file_open_device(&file, &core.device, sizeof contents, &timeout) != ERR_OK)
         rig_die("the device does not open");
     lend();
 }
@@ -122,7 +115,7 @@ static void test_writes(void)
            memcmp(written + 77 * SECTOR_BYTES, contents, sizeof buffers[0]) == 0,
        "what is written goes the same way");
     take_back();
-    device.dev.writable = false;
+    core.device.writable = false;
     OK(file_write_start(&r, &file, 0, buffers[0], SECTOR_BYTES) == ERR_UNSUPPORTED,
        "not to a device that takes none");
 }
@@ -132,10 +125,10 @@ static void test_refusals(void)
     struct block_request r = { .sector = SECTORS - 1, .n_sectors = 2, .buffer = buffers[0] };
 
     open_device(5000);
-    OK(device.dev.submit(&device.dev, &r) == ERR_RANGE, "a request beyond the end is refused");
+    OK(core.device.submit(&core.device, &r) == ERR_RANGE, "a request beyond the end is refused");
     r.sector = 0;
-    r.n_sectors = device.dev.max_sectors + 1;
-    OK(device.dev.submit(&device.dev, &r) == ERR_RANGE, "and one that is too large");
+    r.n_sectors = core.device.max_sectors + 1;
+    OK(core.device.submit(&core.device, &r) == ERR_RANGE, "and one that is too large");
 }
 
 static void test_errors(unsigned times)
@@ -171,40 +164,37 @@ static void test_silence(bool helps)
              : e == ERR_TIMEOUT && device.n_resets == FILE_READ_RETRIES + 1,
        "a device that is silent and %s: %s after %u resets", helps ? "is reset" : "stays so",
        err_text(e), device.n_resets);
-    OK(device.n_pending == 0 && io_core_detach(&core), "nothing is left in flight");
+    OK(device.n_pending == 0 && io_core_is_idle(&core), "nothing is left in flight");
 }
 
 static void test_no_reset(void)
 {
     open_device(5000);
     take_back();
-    OK(io_core_detach(&core) && device.dev.poll == counted_poll && device.dev.driver == &device,
-       "given back, the device is as it was");
+    OK(io_core_of(&core.device) == &core && io_core_of(&device.dev) == NULL &&
+           device.dev.poll == counted_poll && device.dev.driver == &device,
+       "the driver's device is as it was");
     device.dev.reset = NULL;
-    OK(io_core_attach(&core, &device.dev) && device.dev.reset == NULL,
-       "a device without a reset gets none");
+    io_core_open(&core, &device.dev, &rig_platform()->cores, NULL);
+    OK(core.device.reset == NULL, "a device without a reset gets none");
     lend();
 }
 
-/* A request in flight keeps the device. */
-static void test_detach(void)
+/* A request in flight stays so when the core leaves. */
+static void test_in_flight(void)
 {
     struct block_request r = { .sector = 5, .n_sectors = 1, .buffer = buffers[0] };
-    struct fake_block other;
 
     open_device(5000);
     take_back();
     device.silent = true;
     lend();
-    fake_init(&other, contents, SECTORS);
-    (void)device.dev.submit(&device.dev, &r);
+    (void)core.device.submit(&core.device, &r);
     take_back();
-    OK(!io_core_detach(&core) && !io_core_attach(&core, &other.dev) && other.dev.driver == &other &&
-           !r.done,
-       "a device with a request in flight is kept");
+    OK(!io_core_is_idle(&core) && !r.done, "a request stays in flight when the core goes");
     device.silent = false;
-    (void)device.dev.poll(&device.dev);
-    OK(r.done && r.status == ERR_OK && io_core_detach(&core),
+    (void)core.device.poll(&core.device);
+    OK(r.done && r.status == ERR_OK && io_core_is_idle(&core),
        "core 0 ends what the other core began");
 }
 
@@ -213,15 +203,16 @@ static void test_sleep(void)
 {
     struct file_read r;
     unsigned before, after = 0;
+    const struct platform_clock *clock = &rig_platform()->clock;
     bool slept = false;
 
     open_device(5000);
     (void)file_read_now(&r, &file, 0, buffers[0], sizeof buffers[0]);
     for (int tries = 0; tries < 100 && !slept; tries++) {
-        uint64_t start = board.ticks();
+        uint64_t start = platform_ticks(clock);
 
         before = atomic_load(&polls);
-        while (board.ticks() - start < board.ticks_hz() / 50) {
+        while (platform_ticks(clock) - start < clock->hz / 50) {
         }
         after = atomic_load(&polls);
         slept = before == after;
@@ -253,12 +244,13 @@ static void tell_rates(uint32_t card_rate, uint32_t left_decode)
 static void start_lent(size_t limit, uint32_t card_rate)
 {
     take_back();
-    if (core.device != NULL)
+    if (rig.engine.stream.plan != NULL)
         stream_reset(&rig.engine.stream);
-    if (!io_core_detach(&core))
+    if (!io_core_is_idle(&core))
         rig_die("something is still in flight");
     (void)rig_open(limit, 0, false);
-    rig.setup.io_core = &core;
+    io_core_open(&core, &rig.fake.dev, &rig_platform()->cores, NULL);
+    rig.file.device = &core.device;
     tell_rates(card_rate, 1500);
     if (engine_open(&rig.engine, &rig.setup) != ERR_OK ||
         engine_load(&rig.engine, &rig.setup) != ERR_OK)
@@ -271,7 +263,7 @@ static void test_model(size_t limit, const char *form)
     bool equal = true, lent;
 
     start_lent(limit, 10 << 20);
-    lent = rig.fake.dev.poll != rig_poll;
+    lent = rig.engine.io_core == &core;
     for (uint32_t i = 0; i < N_TOKENS; i++) {
         equal = append(i) && equal;
         lent = lent && core.core == 2 && workers.n_cores == 2;
@@ -302,7 +294,7 @@ static void test_failure(size_t limit, bool flip, const char *form)
     start_lent(limit, 10 << 20);
     while (rig.engine.plan.pinned[extent])
         extent++;
-    sector = (long)(rig.engine.image.extents[extent].offset / SECTOR_BYTES);
+    sector = (long)(rig.engine.image.segments[extent].offset / SECTOR_BYTES);
     equal = append(0) && append(1);
     take_back();
     if (flip) {
@@ -329,19 +321,17 @@ static void test_failure(size_t limit, bool flip, const char *form)
 /* Another model, and one for which it does not pay, have the core back. */
 static void test_swap(size_t limit)
 {
-    struct block_device *dev = &rig.fake.dev;
     bool equal;
 
     start_lent(limit, 10 << 20);
     equal = append(0);
     stream_reset(&rig.engine.stream);
-    rig.setup.io_core = &core;
     OK(equal && core.core == 2 && engine_open(&rig.engine, &rig.setup) == ERR_OK &&
-           workers.n_cores == 3 && core.core == 0 && core.device == NULL && dev->poll == rig_poll,
-       "a model is opened with all cores, and the device as it is");
+           workers.n_cores == 3 && core.core == 0 && rig.engine.io_core == NULL,
+       "a model is opened with all cores");
     start_lent(limit, 3000u << 20);
     equal = append(0);
-    OK(equal && core.core == 0 && workers.n_cores == 3 && core.device == NULL,
+    OK(equal && core.core == 0 && workers.n_cores == 3 && rig.engine.io_core == NULL,
        "a card that is fast against the cores has none of them");
 }
 
@@ -369,7 +359,7 @@ int main(void)
 
     for (size_t i = 0; i < sizeof contents; i++)
         contents[i] = (uint8_t)(i * 7 + i / SECTOR_BYTES);
-    workers_start(&workers, 3);
+    workers_start(&workers, rig_platform(), 3);
     rig.workers = &workers;
     test_reads(false, 0, false);
     test_reads(false, 3, true);
@@ -382,11 +372,10 @@ int main(void)
     test_silence(true);
     test_silence(false);
     test_no_reset();
-    test_detach();
+    test_in_flight();
     test_sleep();
 
     take_back();
-    (void)io_core_detach(&core);
     rig_make_model("tiny", INGOT_Q8_0);
     l = rig_limits();
     set_expected();

@@ -1,13 +1,12 @@
-/* Which model is found where, on a board made up for the test: its struct board takes the place
- * of the host's. */
+/* Which model is found where, on a platform made up for the test. */
 #include "runtime/storage/storage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "board/memory_device.h"
 #include "flash_image/format.h"
-#include "runtime/console/console.h"
 #include "tests/unit/storage/fake_block.h"
 #include "tests/unit/storage/fat32_volume.h"
 #include "tests/unit/tap.h"
@@ -19,47 +18,34 @@ static struct block_device flash;
 static _Alignas(4096) uint8_t flash_memory[FLASH_BYTES], initrd_memory[FLASH_BYTES];
 static struct block_device *attached[BOARD_MAX_BLOCK];
 static unsigned n_attached;
-static struct machine machine;
+static struct platform platform;
 static struct storage storage;
+static struct file file; /* that was found last */
+static struct file_extent extents[FILE_MAX_EXTENTS];
+static const struct file_table table = { extents, FILE_MAX_EXTENTS };
 
 static char console[8192];
-static size_t console_bytes;
-static void keep_char(char c)
+static void keep_line(void *context, const char *line)
 {
-    if (console_bytes + 1 < sizeof console) {
-        console[console_bytes++] = c;
-        console[console_bytes] = '\0';
-    }
-}
+    size_t n = strlen(console);
 
-static int no_char(void)
-{
-    return CONSOLE_NO_BYTE;
+    (void)context;
+    snprintf(console + n, sizeof console - n, "%s\n", line);
 }
 
 static uint64_t now;
-static uint64_t made_up_ticks(void)
+static uint64_t made_up_ticks(void *context)
 {
+    (void)context;
     return now += 10;
 }
 
-static uint64_t made_up_hz(void)
+static unsigned find_storage(void *context, struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    return 1000;
-}
-
-static unsigned find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
-{
+    (void)context;
     memcpy(devices, attached, sizeof attached);
     return n_attached;
 }
-
-const struct board board = {
-    .name = "made up",
-    .ticks = made_up_ticks,
-    .ticks_hz = made_up_hz,
-    .find_storage = find_storage,
-};
 
 static void put_ingot(uint8_t *memory, uint64_t bytes)
 {
@@ -100,14 +86,10 @@ static void put_card(bool models)
 /* Nothing attached, flash erased. */
 static void start_over(void)
 {
-    struct console_port port = {
-        .putc = keep_char, .getc = no_char, .ticks = made_up_ticks, .ticks_hz = made_up_hz
-    };
-
-    console_init(&port);
-    console_bytes = 0;
     console[0] = '\0';
-    memset(&machine, 0, sizeof machine);
+    platform = (struct platform){ .name = "made up",
+                                  .clock = { .ticks = made_up_ticks, .hz = 1000 },
+                                  .storage = { .find = find_storage } };
     memset(flash_memory, 0xff, sizeof flash_memory);
     memset(initrd_memory, 0, sizeof initrd_memory);
     memory_device_open(&flash, "flash bank 1", flash_memory, FLASH_BYTES);
@@ -126,8 +108,10 @@ static void attach(struct block_device *d)
 
 static enum err find(const char *name)
 {
-    storage_open(&storage, &machine);
-    return storage_find_model(&storage, name);
+    struct storage_setup setup = { .platform = &platform, .log = keep_line };
+
+    storage_open(&storage, &setup);
+    return storage_find_model(&storage, name, &table, &file);
 }
 
 static bool says(const char *a, const char *b)
@@ -155,36 +139,34 @@ static void test_raw(void)
     start_over();
     attach(&flash);
     put_ingot(flash_memory, MODEL_BYTES);
-    OK(find("") == ERR_OK && storage.file.bytes == MODEL_BYTES &&
-           file_memory(&storage.file, 0, MODEL_BYTES) == flash_memory,
+    OK(find("") == ERR_OK && file.bytes == MODEL_BYTES &&
+           file_memory(&file, 0, MODEL_BYTES) == flash_memory,
        "flash with a model, used where it lies, as long as its header says");
-    OK(strcmp(storage.file.name, "flash bank 1") == 0, "and named %s", storage.file.name);
+    OK(strcmp(file.name, "flash bank 1") == 0, "and named %s", file.name);
     OK(strstr(console, "flash bank 1, 64.0 KiB, used in place") != NULL, "the log says so");
     put_ingot(flash_memory, UINT64_MAX);
-    OK(find("flash") == ERR_OK && storage.file.bytes == FLASH_BYTES,
+    OK(find("flash") == ERR_OK && file.bytes == FLASH_BYTES,
        "a header that says more than the flash has gets the flash's size");
     put_ingot(flash_memory, MODEL_BYTES);
-    machine.initrd.base = initrd_memory;
-    machine.initrd.bytes = FLASH_BYTES - 700;
+    platform.memory.initrd.base = initrd_memory;
+    platform.memory.initrd.bytes = FLASH_BYTES - 700;
     put_ingot(initrd_memory, 2 * 4096);
-    OK(find("") == ERR_OK && file_memory(&storage.file, 0, 1) == initrd_memory &&
-           storage.file.bytes == 2 * 4096,
+    OK(find("") == ERR_OK && file_memory(&file, 0, 1) == initrd_memory && file.bytes == 2 * 4096,
        "an initrd comes before flash");
-    OK(find("flash") == ERR_OK && file_memory(&storage.file, 0, 1) == flash_memory,
+    OK(find("flash") == ERR_OK && file_memory(&file, 0, 1) == flash_memory,
        "flash can be asked for");
-    OK(find("initrd") == ERR_OK && file_memory(&storage.file, 0, 1) == initrd_memory,
+    OK(find("initrd") == ERR_OK && file_memory(&file, 0, 1) == initrd_memory,
        "and so can the initrd");
     initrd_memory[2] = 0;
     OK(find("") == ERR_BAD_MAGIC && says("initrd holds no .ingot", ""), "%s", storage.problem);
-    machine.initrd.bytes = 100;
-    OK(find("") == ERR_OK && file_memory(&storage.file, 0, 1) == flash_memory,
+    platform.memory.initrd.bytes = 100;
+    OK(find("") == ERR_OK && file_memory(&file, 0, 1) == flash_memory,
        "one of less than a sector is none");
 }
 
 static bool file_is(uint32_t cluster, uint64_t bytes)
 {
-    return storage.file.bytes == bytes &&
-           storage.file.extents[0].sector == VOLUME_DATA + cluster - 2;
+    return file.bytes == bytes && file_extents(&file)[0].sector == VOLUME_DATA + cluster - 2;
 }
 
 static void test_card(void)
@@ -193,21 +175,20 @@ static void test_card(void)
     attach(&card.dev);
     attach(&flash);
     put_ingot(flash_memory, MODEL_BYTES);
-    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) && storage.file.device == &card.dev,
+    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) && file.device == &card.dev,
        "a card comes before flash, its first model first");
     OK(strstr(console, "models/a.ingot, 12.0 KiB") != NULL &&
            strstr(console, "models/b.ingot, 4.00 KiB") != NULL,
        "several models are logged");
-    OK(storage.file.timeout.ticks == made_up_ticks &&
-           storage.file.timeout.limit_ticks == 5 * made_up_hz(),
+    OK(file.timeout.platform == &platform && file.timeout.limit_ticks == 5 * platform.clock.hz,
        "with five seconds of patience");
     OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path");
     OK(find("B") == ERR_OK && file_is(200, 4096), "a name");
-    OK(strcmp(storage.file.name, "b.ingot") == 0, "the file is named %s", storage.file.name);
+    OK(strcmp(file.name, "b.ingot") == 0, "the file is named %s", file.name);
     OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "models/"), "%s",
        storage.problem);
     OK(find("initrd") == ERR_NO_DEVICE, "initrd is not looked for on cards: %s", storage.problem);
-    OK(find("flash") == ERR_OK && storage.file.device == &flash, "flash is asked for");
+    OK(find("flash") == ERR_OK && file.device == &flash, "flash is asked for");
     OK(find("models/../") == ERR_NOT_FOUND, "%s", storage.problem);
 }
 
@@ -219,7 +200,7 @@ static void test_several(void)
     attach(&flash);
     card.fail_sector = 0;
     card.fail_times = 1000;
-    OK(find("") == ERR_OK && storage.file.device == &second.dev, "behind a failing card, the next");
+    OK(find("") == ERR_OK && file.device == &second.dev, "behind a failing card, the next");
     OK(strstr(console, "the first card: ") != NULL && strstr(console, err_text(ERR_IO)) != NULL,
        "and the failure is logged");
     put_card(false);
@@ -228,7 +209,7 @@ static void test_several(void)
        storage.problem);
     put_ingot(flash_memory, MODEL_BYTES);
     card.fail_times = 1000;
-    OK(find("") == ERR_OK && storage.file.device == &flash, "flash is the last to be looked at");
+    OK(find("") == ERR_OK && file.device == &flash, "flash is the last to be looked at");
 
     start_over();
     attach(&card.dev);

@@ -459,7 +459,7 @@ int main(void)
     static const char *const shapes[] = { "tiny", "untied", "tiny" };
 
     for (unsigned i = 0; i < 3; i++)
-        workers_start(&crews[i], 1u << i);
+        workers_start(&crews[i], rig_platform(), 1u << i);
     for (unsigned i = 0; i < 3; i++) {
         rig_make_model(shapes[i], INGOT_Q8_0);
         if (i == 2)

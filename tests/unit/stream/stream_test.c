@@ -469,7 +469,7 @@ static void test_cores(void)
 {
     static struct workers workers;
 
-    workers_start(&workers, 3);
+    workers_start(&workers, rig_platform(), 3);
     rig.workers = &workers;
     printf("# with %u cores\n", workers.n_cores);
     rig_make_model("tiny", INGOT_Q8_0);

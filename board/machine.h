@@ -1,0 +1,47 @@
+/* What a machine has, in plain data: its memory, how well it is, how its last run ended. The ground
+ * of struct board (board/board.h) and of struct platform (runtime/base/platform.h). */
+#ifndef INGOT_BOARD_MACHINE_H
+#define INGOT_BOARD_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 4, BOARD_MAX_BLOCK = 4, BOARD_ARGS_BYTES = 8192 };
+
+struct memory_range {
+    uint8_t *base;
+    size_t bytes;
+};
+
+/* What slows a board's cores. */
+enum board_limit {
+    BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply gives too little */
+    BOARD_LIMIT_CLOCK = 1 << 1,     /* the firmware has capped the clock */
+    BOARD_LIMIT_THROTTLED = 1 << 2, /* too hot, or too little voltage: the lowest clock */
+    BOARD_LIMIT_HOT = 1 << 3,       /* the soft limit of temperature is reached */
+};
+
+enum { BOARD_NO_TEMPERATURE = INT32_MIN };
+
+struct board_health {
+    int32_t temperature;  /* thousandths of a degree Celsius, or BOARD_NO_TEMPERATURE */
+    uint32_t clock_hz;    /* of the cores; 0: unknown */
+    uint32_t limits;      /* bits of enum board_limit, at this moment */
+    uint32_t limits_past; /* those that have been reached since the board has power */
+};
+
+enum { BOARD_DOING_BYTES = 32 };
+
+/* How the run before this one ended. */
+struct board_last_run {
+    enum {
+        BOARD_RUN_UNKNOWN,   /* power was off since, or it was switched off as it should */
+        BOARD_RUN_RESTARTED, /* by restart() */
+        BOARD_RUN_RESET,     /* by somebody outside */
+        BOARD_RUN_HUNG,      /* by the watchdog */
+    } end;
+    uint32_t alive_millis;         /* after its start: the last alive(); 0: not known */
+    char doing[BOARD_DOING_BYTES]; /* what it did then, "" where that is not known */
+};
+
+#endif

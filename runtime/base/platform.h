@@ -1,0 +1,147 @@
+/* What the runtime asks of the machine under it. Whoever starts the runtime fills one struct: the
+ * image and the Linux program from their board (boot/platform.h, board/host/host_platform.h), the
+ * user of the library from his own code.
+ *
+ * A platform is constant once it is filled, and outlives whatever was given a pointer to it or to
+ * one of its groups. Each group has a context, the first argument of all of its functions. A
+ * function that is NULL is not there; the comment of each says whether it may be. Functions are
+ * called on core 0 alone, unless "any core" is said. None may call the runtime. */
+#ifndef INGOT_RUNTIME_PLATFORM_H
+#define INGOT_RUNTIME_PLATFORM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/err.h"
+#include "board/machine.h"
+
+struct kernel_tuning;
+
+struct platform_clock {
+    void *context;
+    uint64_t (*ticks)(void *context); /* any core; never goes back, the same count on every core;
+                                       * never NULL */
+    uint64_t hz;                      /* ticks a second, at least 1 */
+    uint64_t start;                   /* ticks at which log lines count from 0 */
+};
+
+/* Plain data: no function, no context. */
+struct platform_memory {
+    struct memory_range arena;  /* free RAM, bytes, any alignment: models and all work space */
+    struct memory_range initrd; /* an .ingot that is in memory already; bytes 0: none */
+    size_t ram_bytes;           /* of the whole machine, for messages */
+};
+
+struct platform_cores {
+    void *context;
+    unsigned n; /* 1 .. BOARD_MAX_CORES. With 1 start, wait and wake may be NULL */
+    /* How long a core of the workers looks at its word before it sleeps, microseconds: longer than a
+     * wake-up takes, where every core has a processor of its own; 0 where they share. */
+    uint32_t spin_micros;
+    const char *name;                   /* "Cortex-A72", for messages */
+    const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
+    /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common, all of which run by then. Never
+     * NULL. */
+    uint32_t (*features)(void *context, unsigned n);
+    /* Start core (1 .. n-1) in entry(arg), on a stack of its own, with caches and floating point
+     * on. entry never returns. ERR_NO_DEVICE: it does not start. */
+    enum err (*start)(void *context, unsigned core, void (*entry)(void *arg), void *arg);
+    /* Any core: sleep until *word may differ from `old`. May return early. */
+    void (*wait)(void *context, const _Atomic uint32_t *word, uint32_t old);
+    /* Any core: wake every core that waits on *word; called after *word was changed. */
+    void (*wake)(void *context, const _Atomic uint32_t *word);
+    /* Any core: let others have this processor, in a loop that waits. Or NULL. */
+    void (*yield)(void *context);
+};
+
+struct platform_console {
+    void *context;
+    void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
+    int (*getc)(void *context);          /* the next byte that arrived, -1: none; never NULL */
+    void (*idle)(void *context);         /* sleep until a byte may have arrived; or NULL */
+    bool (*interrupted)(void *context);  /* once for each Ctrl-C that getc leaves out; or NULL */
+    uint32_t (*lost)(void *context); /* bytes lost on the way in since it was last asked; or NULL */
+    void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; or NULL */
+    void (*set_baud)(void *context, uint32_t baud); /* drains first; or NULL */
+};
+
+struct platform_storage {
+    void *context;
+    /* Find devices once, cards before flash: fills devices[], returns how many. Or NULL: none. */
+    unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
+    /* Before find: a core is to move what cards send, in place of DMA. NULL: there is no choice. */
+    void (*use_pio)(void *context);
+    /* A core moves what some device sends (with use_pio not NULL: after it was called). One core of
+     * several may then leave the workers for that alone (runtime/storage/io_core.h). */
+    bool needs_cpu;
+};
+
+struct platform_power {
+    void *context;
+    /* Restart the machine unless alive is called every `millis` milliseconds (at most 15000); 0:
+     * never. doing: a constant text for the log of the next start. Or NULL. */
+    void (*watchdog)(void *context, uint32_t millis, const char *doing);
+    void (*alive)(void *context); /* core 0 came by; cheap. Or NULL */
+    void (*last_run)(void *context, struct board_last_run *last); /* how it ended. Or NULL */
+    bool (*is_emulated)(void *context);                           /* NULL where watchdog is */
+    void (*restart)(void *context);         /* returns where there is no way. Or NULL */
+    void (*off)(void *context, int status); /* 0: fine, else failed. Does not return; never NULL */
+};
+
+struct platform_health {
+    void *context;
+    /* The condition of the machine; takes up to a few milliseconds. Or NULL. */
+    void (*read)(void *context, struct board_health *health);
+};
+
+/* What lights up. */
+struct platform_pins {
+    void *context;
+    /* A read of a card begins (true) or ends. Reads overlap, and each that begins ends. Cheap. Or
+     * NULL. */
+    void (*activity)(void *context, bool active);
+};
+
+struct platform {
+    const char *name; /* of the board: "virt-arm64" */
+    struct platform_clock clock;
+    struct platform_memory memory;
+    struct platform_cores cores;
+    struct platform_console console;
+    struct platform_storage storage;
+    struct platform_power power;
+    struct platform_health health;
+    struct platform_pins pins;
+};
+
+static inline uint64_t platform_ticks(const struct platform_clock *clock)
+{
+    return clock->ticks(clock->context);
+}
+
+/* The next three do nothing where the platform has no such function. */
+static inline void platform_yield(const struct platform_cores *cores)
+{
+    if (cores->yield != NULL) {
+        cores->yield(cores->context);
+    }
+}
+
+static inline void platform_alive(const struct platform_power *power)
+{
+    if (power->alive != NULL) {
+        power->alive(power->context);
+    }
+}
+
+static inline void platform_show_activity(const struct platform_pins *pins, bool active)
+{
+    if (pins->activity != NULL) {
+        pins->activity(pins->context, active);
+    }
+}
+
+#endif

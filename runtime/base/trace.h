@@ -1,0 +1,45 @@
+/* What card and cores did when: the latest events, in a struct that the owner of the workers holds.
+ * Off, an event costs one look at a flag. runtime/console/trace_print.h prints them. */
+#ifndef INGOT_RUNTIME_TRACE_H
+#define INGOT_RUNTIME_TRACE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/platform.h"
+
+enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* stands beside the cores */ };
+enum trace_kind { TRACE_LAYER, TRACE_HEAD, TRACE_TILE, TRACE_WAIT, TRACE_KV, TRACE_MOVE };
+
+struct trace_event {
+    uint64_t begin, end; /* ticks */
+    uint32_t number;
+    uint8_t kind; /* enum trace_kind */
+    uint8_t on;   /* the core, or TRACE_CARD */
+};
+
+struct trace {
+    const struct platform_clock *clock;
+    bool on;
+    uint64_t start;     /* ticks */
+    _Atomic uint32_t n; /* events so far; the ring keeps the last ones */
+    struct trace_event events[TRACE_EVENTS];
+};
+
+/* Empty and off. The clock outlives the trace. */
+void trace_open(struct trace *t, const struct platform_clock *clock);
+
+/* In the next three t may be NULL: nothing is kept. */
+
+/* Forget all events, and from now on keep the latest ones. Core 0, between passes. */
+void trace_start(struct trace *t);
+
+/* When an event begins; 0 where nothing is kept. Any core. */
+uint64_t trace_begin(const struct trace *t);
+
+/* What began then ends now: layer or tile `number`, or the sector that a move begins with, on a core
+ * or TRACE_CARD. Any core. */
+void trace_end(struct trace *t, enum trace_kind kind, uint32_t number, unsigned on, uint64_t begin);
+
+#endif

@@ -1,0 +1,39 @@
+#include "runtime/console/trace_print.h"
+
+#include "runtime/console/console.h"
+
+static unsigned long long micros(const struct trace *t, uint64_t ticks)
+{
+    uint64_t hz = t->clock->hz;
+
+    return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
+}
+
+static void print_event(const struct trace *t, const struct trace_event *e, const char *after)
+{
+    static const char *const names[] = { "layer", "head", "tile", "wait", "kv", "move" };
+
+    console_printf("{\"name\":\"%s %u\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"
+                   "\"dur\":%llu}%s\n",
+                   names[e->kind], (unsigned)e->number, (unsigned)e->on,
+                   micros(t, e->begin - t->start), micros(t, e->end - e->begin), after);
+}
+
+void trace_print(struct trace *t)
+{
+    uint32_t n, first = 0;
+
+    if (t == NULL) {
+        return;
+    }
+    n = atomic_load(&t->n);
+    if (n > TRACE_EVENTS) {
+        first = n - TRACE_EVENTS;
+    }
+    console_printf("[\n");
+    for (uint32_t i = first; i < n; i++) {
+        print_event(t, &t->events[i % TRACE_EVENTS], i + 1 < n ? "," : "");
+    }
+    console_printf("]\n");
+    atomic_store(&t->n, 0);
+}

@@ -1,0 +1,11 @@
+/* A trace as a Chrome trace (chrome://tracing, Perfetto). */
+#ifndef INGOT_RUNTIME_TRACE_PRINT_H
+#define INGOT_RUNTIME_TRACE_PRINT_H
+
+#include "runtime/base/trace.h"
+
+/* Write the events to the console as one JSON array, times in microseconds, and forget them. t NULL:
+ * nothing is written. Core 0, between passes. */
+void trace_print(struct trace *t);
+
+#endif
