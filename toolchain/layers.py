@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Check that includes point one way and that kernel names follow the grammar.
+"""Check that includes point one way, that the lower runtime is quiet, and that kernel names follow the
+grammar.
 
 The rooms are docs/DESIGN.md's; the grammar is the table in kernels/README.md."""
 
@@ -28,6 +29,13 @@ SAME_FLOOR = {"engine": "model", "session": "model", "app": "model"}  # until th
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["source", "quantize", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack"]
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
+# Folders of runtime/ that print nothing and know no board: what they need is a platform's
+# (runtime/base/platform.h), what they have to say is handed up. QUIET_LATER shrinks to nothing.
+QUIET = ["base", "storage", "image", "tokenizer", "compute", "stream", "model", "session"]
+QUIET_LATER = {"runtime/model/calibrate_compute.c", "runtime/model/calibrate_compute.h",
+               "runtime/session/speculative.c"}
+LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (r"\bconsole_\w+", "knows the console"),
+        (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
 FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "zbc"}
 TYPES = {"u8", "f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q4kx8", "q6kx8"}
@@ -81,6 +89,16 @@ def check_includes(path, text, problems):
             problems.append(f"{path}: {target} stands above it")
 
 
+def check_quiet(path, text, problems):
+    folder = path.split("/")[1] if path.startswith("runtime/") else ""
+    if folder not in QUIET or path in QUIET_LATER:
+        return
+    code = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
+    for pattern, does in LOUD:
+        for m in re.finditer(pattern, code):
+            problems.append(f"{path}:{code.count(chr(10), 0, m.start()) + 1}: {m[0]}: runtime/{folder} {does}")
+
+
 def check_kernel_names(problems):
     row = re.compile(r"^KERNEL\((\w+), (\w+), ([^)]+)\)", re.M)
     for where in ("", "arm64/", "riscv64/", "x86_64/"):
@@ -116,6 +134,7 @@ def main():
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text = f.read()
         check_includes(path, text, problems)
+        check_quiet(path, text, problems)
         if room_of(path) == "kernels":
             check_macro_labels(path, text, problems)
         count += 1
