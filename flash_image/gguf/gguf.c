@@ -16,7 +16,7 @@ static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t n)
     bool same = true;
 
     for (size_t at = 0; same && at < n; at += STEP_BYTES) {
-        size_t end = n - at < STEP_BYTES ? n : at + STEP_BYTES;
+        size_t end = at + min_size(n - at, STEP_BYTES);
 
         same = memcmp(a + at, b + at, end - at) == 0;
         if (n >= LARGE_BYTES) {
@@ -46,65 +46,101 @@ bool gguf_is(const uint8_t *data, size_t bytes)
     return bytes >= 4 && memcmp(data, "GGUF", 4) == 0;
 }
 
-static enum err refuse_version(struct source *s, uint32_t version)
+static enum err check_version(struct source *s, uint32_t version)
 {
     uint32_t swapped = __builtin_bswap32(version);
-    bool other = swapped >= 1 && swapped <= 3;
+    const char *order = "";
 
+    if (version == 2 || version == 3) {
+        return ERR_OK;
+    }
+    if (swapped >= 1 && swapped <= 3) {
+        version = swapped;
+        order = ", big-endian";
+    }
     return source_refuse(s, ERR_UNSUPPORTED,
                          "GGUF version %u%s; versions 2 and 3, little-endian, "
                          "can be packed: convert the model again",
-                         other ? swapped : version, other ? ", big-endian" : "");
+                         version, order);
+}
+
+/* The fixed front of the file: magic, version, and how many tensors and values follow. */
+static enum err read_header(struct gguf *g)
+{
+    uint32_t version;
+    enum err e;
+
+    gguf_take(&g->r, 4);
+    version = gguf_take_u32(&g->r);
+    g->n_tensors = gguf_take_u64(&g->r);
+    g->n_values = gguf_take_u64(&g->r);
+    if (g->r.bad) {
+        return source_refuse(g->s, ERR_BAD_MODEL, "the GGUF ends inside its header");
+    }
+    e = check_version(g->s, version);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (g->n_values > MAX_VALUES || g->n_tensors > INGOT_MAX_TENSORS) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "the GGUF counts %llu values and %llu tensors, more than any model "
+                             "has",
+                             (unsigned long long)g->n_values, (unsigned long long)g->n_tensors);
+    }
+    return ERR_OK;
+}
+
+/* Everything up to the tensor table, and the vocabulary out of it. */
+static enum err read_front(struct gguf *g, bool vocab_only)
+{
+    enum err e = read_header(g);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = gguf_read_architecture(g);
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (g->family == NULL && !vocab_only) {
+        return family_refuse(g->s, (const char *)g->architecture.data, g->architecture.bytes);
+    }
+    e = gguf_read_values(g);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return gguf_read_vocab(g);
+}
+
+static enum err read_weights(struct gguf *g)
+{
+    enum err e = gguf_read_params(g);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (g->n_tensors == 0) {
+        return source_refuse(g->s, ERR_BAD_MODEL, "the GGUF holds a vocabulary and no weights");
+    }
+    e = gguf_read_tensors(g);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = gguf_finish_params(g);
+    if (e != ERR_OK) {
+        return e;
+    }
+    g->s->params.tied = output_is_embedding(g->s);
+    return source_check_tensors(g->s);
 }
 
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only)
 {
     struct gguf g = { .s = s, .r = { data, bytes, false }, .file = data, .bytes = bytes };
-    uint32_t version;
-    enum err e;
+    enum err e = read_front(&g, vocab_only);
 
-    gguf_take(&g.r, 4);
-    version = gguf_take_u32(&g.r);
-    g.n_tensors = gguf_take_u64(&g.r);
-    g.n_values = gguf_take_u64(&g.r);
-    if (g.r.bad) {
-        return source_refuse(s, ERR_BAD_MODEL, "the GGUF ends inside its header");
-    }
-    if (version != 2 && version != 3) {
-        return refuse_version(s, version);
-    }
-    if (g.n_values > MAX_VALUES || g.n_tensors > INGOT_MAX_TENSORS) {
-        return source_refuse(s, ERR_BAD_MODEL,
-                             "the GGUF counts %llu values and %llu tensors, more than any model "
-                             "has",
-                             (unsigned long long)g.n_values, (unsigned long long)g.n_tensors);
-    }
-    e = gguf_read_architecture(&g);
-    if (e == ERR_OK && g.family == NULL && !vocab_only) {
-        e = family_refuse(s, (const char *)g.architecture.data, g.architecture.bytes);
-    }
-    if (e == ERR_OK) {
-        e = gguf_read_values(&g);
-    }
-    if (e == ERR_OK) {
-        e = gguf_read_vocab(&g);
-    }
     if (e != ERR_OK || vocab_only) {
         return e;
     }
-    e = gguf_read_params(&g);
-    if (e == ERR_OK && g.n_tensors == 0) {
-        e = source_refuse(s, ERR_BAD_MODEL, "the GGUF holds a vocabulary and no weights");
-    }
-    if (e == ERR_OK) {
-        e = gguf_read_tensors(&g);
-    }
-    if (e == ERR_OK) {
-        e = gguf_finish_params(&g);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    s->params.tied = output_is_embedding(s);
-    return source_check_tensors(s);
+    return read_weights(&g);
 }

@@ -9,20 +9,23 @@
 /* Numbers beyond 32 bits become the largest, which no bound lets pass. */
 static uint32_t narrow(uint64_t n)
 {
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+    return (uint32_t)min_u64(n, UINT32_MAX);
+}
+
+static uint32_t size_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise)
+{
+    return narrow(gguf_number_or(g, which, otherwise));
 }
 
 /* For a sentence: the architecture, and a name that begins with a dot. */
-#define SHOW_KEY(g, name) GGUF_SHOW((g)->architecture), (name)
-
-static double real_or(const struct gguf *g, enum gguf_real which, double otherwise)
-{
-    return g->has_real[which] ? g->real[which] : otherwise;
-}
+#define SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
 
 static enum gguf_real eps_of(const struct gguf *g)
 {
-    return g->family->features & INGOT_LAYER_NORM ? R_LAYER_EPS : R_RMS_EPS;
+    if ((g->family->features & INGOT_LAYER_NORM) != 0) {
+        return R_LAYER_EPS;
+    }
+    return R_RMS_EPS;
 }
 
 static enum err check_needed(struct gguf *g)
@@ -63,9 +66,8 @@ static void read_sizes(struct gguf *g)
         .hidden = narrow(g->number[N_HIDDEN]),
         .n_layers = narrow(g->number[N_LAYERS]),
         .n_heads = narrow(heads),
-        .n_kv_heads = narrow(g->has_number[N_KV_HEADS] ? g->number[N_KV_HEADS] : heads),
-        .head_dim = narrow(g->has_number[N_KEY_LENGTH] ? g->number[N_KEY_LENGTH]
-                                                       : g->number[N_DIM] / heads),
+        .n_kv_heads = size_or(g, N_KV_HEADS, heads),
+        .head_dim = size_or(g, N_KEY_LENGTH, g->number[N_DIM] / heads),
         .vocab = g->s->vocab.n_tokens,
         .context = narrow(g->number[N_CONTEXT]),
     };
@@ -83,16 +85,16 @@ static void read_scales(struct gguf *g)
     struct ingot_params *p = &g->s->params;
 
     p->norm_eps = (float)g->real[eps_of(g)];
-    p->rope_base = (float)real_or(g, R_ROPE_BASE, (double)p->rope_base);
-    p->rope_dims = g->has_number[N_ROPE_DIMS] ? narrow(g->number[N_ROPE_DIMS]) : p->head_dim;
+    p->rope_base = (float)gguf_real_or(g, R_ROPE_BASE, (double)p->rope_base);
+    p->rope_dims = size_or(g, N_ROPE_DIMS, p->head_dim);
     if (scales_by_width(p)) {
         p->attn_scale = 1.0f / sqrtf((float)(p->dim / p->n_heads));
     }
-    if (real_or(g, R_ATTN_SCALE, 0.0) != 0.0) {
+    if (gguf_real_or(g, R_ATTN_SCALE, 0.0) != 0.0) {
         p->attn_scale = (float)g->real[R_ATTN_SCALE];
     }
-    p->attn_softcap = (float)real_or(g, R_ATTN_SOFTCAP, 0.0);
-    p->final_softcap = (float)real_or(g, R_FINAL_SOFTCAP, 0.0);
+    p->attn_softcap = (float)gguf_real_or(g, R_ATTN_SOFTCAP, 0.0);
+    p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, 0.0);
 }
 
 /* Layers as a list of "is local": 0 where they are no run of local ones and a global one. */
@@ -132,13 +134,16 @@ static enum err read_period(struct gguf *g, uint32_t *period)
     if (g->pattern.type == VALUE_ARRAY) {
         *period = period_of(&g->pattern, n_layers, &all_local);
     } else if (gguf_value_number(&g->pattern, &number)) {
-        *period = number <= INGOT_MAX_LAYERS ? (uint32_t)number : 0;
+        *period = (uint32_t)number;
+        if (number > INGOT_MAX_LAYERS) {
+            *period = 0; /* refused below */
+        }
     }
     if ((*period == 0 && !all_local) || (*period != 0 && g->family->window == FAMILY_ALL_LOCAL)) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
                              "%.*s.attention.sliding_window_pattern makes "
                              "no pattern that is supported",
-                             GGUF_SHOW(g->architecture));
+                             SOURCE_SHOW(g->architecture));
     }
     return ERR_OK;
 }
@@ -149,12 +154,13 @@ static enum err read_window(struct gguf *g)
     uint32_t period;
     enum err e = read_period(g, &period);
 
-    if (e == ERR_OK && !g->has_number[N_WINDOW] && g->family->family == INGOT_GEMMA2) {
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (!g->has_number[N_WINDOW] && g->family->family == INGOT_GEMMA2) {
         window = 4096; /* what the first files left out */
     }
-    if (e == ERR_OK) {
-        e = family_set_window(g->s, g->family, window, period);
-    }
+    e = family_set_window(g->s, g->family, window, period);
     if (e == ERR_OK && g->has_real[R_ROPE_BASE_LOCAL] && g->s->params.window != 0) {
         g->s->params.rope_base_local = (float)g->real[R_ROPE_BASE_LOCAL];
     }
@@ -199,14 +205,18 @@ static void find_biases(struct source *s)
     if (p->family != INGOT_LLAMA && p->family != INGOT_MISTRAL) {
         return;
     }
-    p->features |= source_tensor(s, INGOT_ATTN_Q_BIAS, 0)->data != NULL ? INGOT_QKV_BIAS : 0;
-    p->features |= source_tensor(s, INGOT_ATTN_OUT_BIAS, 0)->data != NULL ? INGOT_OUT_BIAS : 0;
+    if (source_tensor(s, INGOT_ATTN_Q_BIAS, 0)->data != NULL) {
+        p->features |= INGOT_QKV_BIAS;
+    }
+    if (source_tensor(s, INGOT_ATTN_OUT_BIAS, 0)->data != NULL) {
+        p->features |= INGOT_OUT_BIAS;
+    }
 }
 
-static enum err add_tensor(struct gguf *g, enum gguf_factors which, enum ingot_rope_set set)
+static enum err read_factors(struct gguf *g, enum gguf_factors which,
+                             float factors[SOURCE_MAX_FACTORS])
 {
     const struct source_tensor *t = &g->factors[which];
-    float factors[SOURCE_MAX_FACTORS];
     enum err e = rope_factors_take(g->s);
 
     if (e != ERR_OK) {
@@ -217,7 +227,34 @@ static enum err add_tensor(struct gguf *g, enum gguf_factors which, enum ingot_r
                              t->rows * t->cols, g->s->params.rope_dims / 2);
     }
     source_read_row(t, 0, factors);
+    return ERR_OK;
+}
+
+static enum err add_factors(struct gguf *g, enum gguf_factors which, enum ingot_rope_set set)
+{
+    float factors[SOURCE_MAX_FACTORS];
+    enum err e = read_factors(g, which, factors);
+
+    if (e != ERR_OK) {
+        return e;
+    }
     return rope_factors_multiply(g->s, set, factors);
+}
+
+/* Factors that are the same for every context. */
+static enum err add_factors_of_all(struct gguf *g)
+{
+    float factors[SOURCE_MAX_FACTORS];
+    enum err e;
+
+    if (g->factors[FACTORS_ALL].data == NULL) {
+        return ERR_OK;
+    }
+    e = read_factors(g, FACTORS_ALL, factors);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return rope_factors_multiply_all(g->s, factors);
 }
 
 /* Short and long factors: the context of training parts them. */
@@ -242,55 +279,53 @@ static enum err add_long_short(struct gguf *g)
                              "sliding window are not supported");
     }
     p->rope_context = narrow(g->number[N_ROPE_CONTEXT]);
-    e = add_tensor(g, FACTORS_SHORT, INGOT_ROPE_GLOBAL);
-    return e == ERR_OK ? add_tensor(g, FACTORS_LONG, INGOT_ROPE_LONG) : e;
-}
-
-/* The sets that scaling is about: local layers with a base of their own are never stretched. */
-static bool is_scaled(const struct gguf *g, unsigned set)
-{
-    const struct ingot_params *p = &g->s->params;
-
-    return set != INGOT_ROPE_LOCAL || p->rope_base_local == p->rope_base;
+    e = add_factors(g, FACTORS_SHORT, INGOT_ROPE_GLOBAL);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return add_factors(g, FACTORS_LONG, INGOT_ROPE_LONG);
 }
 
 static enum err add_scaling(struct gguf *g, bool yarn, double factor)
 {
-    struct ingot_params *p = &g->s->params;
-    struct rope_yarn y = { factor,
-                           g->has_number[N_ROPE_CONTEXT] ? narrow(g->number[N_ROPE_CONTEXT])
-                                                         : p->context,
-                           real_or(g, R_BETA_FAST, 32.0), real_or(g, R_BETA_SLOW, 1.0) };
+    const struct rope_yarn y = { .factor = factor,
+                                 .context = size_or(g, N_ROPE_CONTEXT, g->s->params.context),
+                                 .beta_fast = gguf_real_or(g, R_BETA_FAST, 32.0),
+                                 .beta_slow = gguf_real_or(g, R_BETA_SLOW, 1.0) };
     enum err e = rope_factors_take(g->s);
 
-    for (unsigned set = 0; e == ERR_OK && set < INGOT_ROPE_SETS; set++) {
-        if (is_scaled(g, set)) {
-            e = yarn ? rope_factors_yarn(g->s, (enum ingot_rope_set)set, &y)
-                     : rope_factors_scale(g->s, (enum ingot_rope_set)set, (float)factor);
-        }
+    if (e != ERR_OK) {
+        return e;
     }
-    return e;
+    if (yarn) {
+        return rope_factors_yarn_all(g->s, &y);
+    }
+    return rope_factors_scale_all(g->s, (float)factor);
 }
 
 static enum err read_scaling(struct gguf *g)
 {
     struct source_text type = g->rope_scaling;
-    bool yarn = gguf_text_is(type, "yarn");
-    double factor = real_or(g, R_ROPE_FACTOR, real_or(g, R_ROPE_LINEAR, 1.0));
-    double magnitude = real_or(g, R_ROPE_MAGNITUDE, 1.0);
+    bool yarn = source_text_is(type, "yarn");
+    double factor = gguf_real_or(g, R_ROPE_FACTOR, gguf_real_or(g, R_ROPE_LINEAR, 1.0));
+    double magnitude = gguf_real_or(g, R_ROPE_MAGNITUDE, 1.0);
 
-    factor = factor == 0.0 ? 1.0 : factor;
-    if (type.bytes != 0 && !yarn && !gguf_text_is(type, "none") && !gguf_text_is(type, "linear") &&
-        !gguf_text_is(type, "longrope")) {
+    if (type.bytes != 0 && !yarn && !source_text_is(type, "none") &&
+        !source_text_is(type, "linear") && !source_text_is(type, "longrope")) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
                              "rope scaling '%.*s' is not supported; "
                              "supported: linear, yarn, longrope",
-                             GGUF_SHOW(type));
+                             SOURCE_SHOW(type));
     }
-    g->s->params.rope_magnitude = (float)(magnitude * (yarn ? rope_yarn_magnitude(factor) : 1.0));
-    return factor != 1.0 && !gguf_text_is(type, "none") && !gguf_text_is(type, "longrope")
-               ? add_scaling(g, yarn, factor)
-               : ERR_OK;
+    if (yarn) {
+        magnitude *= rope_yarn_magnitude(factor);
+    }
+    g->s->params.rope_magnitude = (float)magnitude;
+    if (factor == 0.0 || factor == 1.0 || source_text_is(type, "none") ||
+        source_text_is(type, "longrope")) {
+        return ERR_OK;
+    }
+    return add_scaling(g, yarn, factor);
 }
 
 enum err gguf_finish_params(struct gguf *g)
@@ -301,14 +336,16 @@ enum err gguf_finish_params(struct gguf *g)
     if (g->s->params.rope != INGOT_ROPE_NONE) {
         e = read_scaling(g);
     }
-    for (unsigned set = 0;
-         e == ERR_OK && g->factors[FACTORS_ALL].data != NULL && set < INGOT_ROPE_SETS; set++) {
-        if (is_scaled(g, set)) {
-            e = add_tensor(g, FACTORS_ALL, (enum ingot_rope_set)set);
-        }
+    if (e != ERR_OK) {
+        return e;
     }
-    if (e == ERR_OK) {
-        e = add_long_short(g);
+    e = add_factors_of_all(g);
+    if (e != ERR_OK) {
+        return e;
     }
-    return e == ERR_OK ? source_check_params(g->s) : e;
+    e = add_long_short(g);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return source_check_params(g->s);
 }

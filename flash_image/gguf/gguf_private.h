@@ -129,16 +129,11 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
     uint64_t bytes = gguf_take_u64(r);
     const uint8_t *data = gguf_take(r, bytes);
 
-    return r->bad ? (struct source_text){ data, 0 } : (struct source_text){ data, (size_t)bytes };
+    if (r->bad) {
+        return (struct source_text){ data, 0 };
+    }
+    return (struct source_text){ data, (size_t)bytes };
 }
-
-static inline bool gguf_text_is(struct source_text t, const char *text)
-{
-    return t.bytes == strlen(text) && memcmp(t.data, text, t.bytes) == 0;
-}
-
-/* For "%.*s": at most 60 bytes of what the file says. */
-#define GGUF_SHOW(t) ((t).bytes < 60 ? (int)(t).bytes : 60), (const char *)(t).data
 
 /* The value general.architecture, and the family that it names (NULL: not supported). g->r stays
  * where it is. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
@@ -159,6 +154,10 @@ enum err gguf_read_params(struct gguf *g);
 /* What tensors add to them: features that only a tensor's presence tells, and factors of
  * rotation, of tensors or of scaling, into g->s->rope. Errors: as above. */
 enum err gguf_finish_params(struct gguf *g);
+
+/* What the file says, else `otherwise`. */
+uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise);
+double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise);
 
 /* The name of a number or real as it stands in the file, without its architecture. */
 const char *gguf_number_name(enum gguf_number which);

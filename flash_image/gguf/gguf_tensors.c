@@ -34,7 +34,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     return source_refuse(g->s, ERR_UNSUPPORTED,
                          "the tensor %.*s is %s (type %u), which is not supported; supported: F32, "
                          "F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS",
-                         GGUF_SHOW(name), known ? ggml_types[type] : "unknown", type);
+                         SOURCE_SHOW(name), known ? ggml_types[type] : "unknown", type);
 }
 
 /* "blk.12.attn_q.weight" to 12 and the rest; false: no such name. */
@@ -98,7 +98,7 @@ static bool find_slot(const struct gguf *g, struct source_text name, struct slot
 
     *slot = (struct slot){ INGOT_N_ROLES, INGOT_NO_LAYER, ALONE };
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
-        if (gguf_text_is(name, outside[i].name)) {
+        if (source_text_is(name, outside[i].name)) {
             slot->role = outside[i].role;
             return true;
         }
@@ -107,11 +107,11 @@ static bool find_slot(const struct gguf *g, struct source_text name, struct slot
         return false;
     }
     for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
-        if (gguf_text_is(rest, inside[i].name)) {
+        if (source_text_is(rest, inside[i].name)) {
             slot->role = inside[i].role;
         }
     }
-    if (gguf_text_is(rest, "attn_qkv.weight") || gguf_text_is(rest, "attn_qkv.bias")) {
+    if (source_text_is(rest, "attn_qkv.weight") || source_text_is(rest, "attn_qkv.bias")) {
         slot->fusion = QKV;
     } else if (slot->role == INGOT_FFN_UP && g->family->family == INGOT_PHI3) {
         slot->role = INGOT_FFN_GATE;
@@ -130,7 +130,7 @@ static struct source_tensor *find_factors(struct gguf *g, struct source_text nam
     };
 
     for (size_t i = 0; i < N_FACTORS; i++) {
-        if (gguf_text_is(name, names[i])) {
+        if (source_text_is(name, names[i])) {
             return &g->factors[i];
         }
     }
@@ -162,7 +162,8 @@ static bool take_info(struct gguf_reader *r, struct tensor_info *info)
 
 static enum err refuse_twice(struct gguf *g, const struct tensor_info *info)
 {
-    return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice", GGUF_SHOW(info->name));
+    return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice",
+                         SOURCE_SHOW(info->name));
 }
 
 /* Rows (of a bias: columns) of a fused tensor, one slot after the other. */
@@ -184,7 +185,7 @@ static enum err place_parts(struct gguf *g, const struct tensor_info *info,
             return source_refuse(g->s, ERR_BAD_MODEL,
                                  "the tensor %.*s has %u rows, the parameters "
                                  "demand others",
-                                 GGUF_SHOW(info->name), total);
+                                 SOURCE_SHOW(info->name), total);
         }
         if (t->data != NULL) {
             return refuse_twice(g, info);
@@ -207,7 +208,7 @@ static enum err put_tensor(struct gguf *g, const struct tensor_info *info,
         return source_refuse(g->s, ERR_UNSUPPORTED,
                              "the tensor %.*s is none that the architecture "
                              "'%.*s' has here",
-                             GGUF_SHOW(info->name), GGUF_SHOW(g->architecture));
+                             SOURCE_SHOW(info->name), SOURCE_SHOW(g->architecture));
     }
     if (t == NULL && slot.fusion != ALONE) {
         return place_parts(g, info, all, &slot);
@@ -229,14 +230,14 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s has impossible dimensions: %u, "
                              "of %llu x %llu x %llu x %llu",
-                             GGUF_SHOW(info->name), info->n_dims, (unsigned long long)info->dims[0],
-                             (unsigned long long)info->dims[1], (unsigned long long)info->dims[2],
-                             (unsigned long long)info->dims[3]);
+                             SOURCE_SHOW(info->name), info->n_dims,
+                             (unsigned long long)info->dims[0], (unsigned long long)info->dims[1],
+                             (unsigned long long)info->dims[2], (unsigned long long)info->dims[3]);
     }
     if (info->dims[0] % source_type_block(type) != 0) {
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s has %llu columns, no multiple of %u",
-                             GGUF_SHOW(info->name), (unsigned long long)info->dims[0],
+                             SOURCE_SHOW(info->name), (unsigned long long)info->dims[0],
                              source_type_block(type));
     }
     return ERR_OK;
@@ -266,20 +267,20 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s has offset %llu, no multiple of "
                              "the alignment %llu",
-                             GGUF_SHOW(info->name), (unsigned long long)info->offset,
+                             SOURCE_SHOW(info->name), (unsigned long long)info->offset,
                              (unsigned long long)area->alignment);
     }
     if (info->offset > area->bytes || size > area->bytes - info->offset) {
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s does not lie inside the file: it is cut short or "
                              "damaged",
-                             GGUF_SHOW(info->name));
+                             SOURCE_SHOW(info->name));
     }
     if (info->offset < area->used) {
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s has offset %llu, where the one "
                              "before it reaches to %llu: they overlap or are out of order",
-                             GGUF_SHOW(info->name), (unsigned long long)info->offset,
+                             SOURCE_SHOW(info->name), (unsigned long long)info->offset,
                              (unsigned long long)area->used);
     }
     area->used = info->offset + size;
@@ -314,7 +315,7 @@ enum err gguf_read_tensors(struct gguf *g)
         if (!take_info(&walk, &info)) {
             e = source_refuse(g->s, ERR_BAD_MODEL,
                               "the GGUF is cut short or damaged in its tensor %llu (%.*s)",
-                              (unsigned long long)i, GGUF_SHOW(info.name));
+                              (unsigned long long)i, SOURCE_SHOW(info.name));
         }
     }
     if (e != ERR_OK) {

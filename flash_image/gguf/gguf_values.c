@@ -55,6 +55,22 @@ static const char *const idle[] = {
     ".expert_used_count",
 };
 
+uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise)
+{
+    if (g->has_number[which]) {
+        return g->number[which];
+    }
+    return otherwise;
+}
+
+double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise)
+{
+    if (g->has_real[which]) {
+        return g->real[which];
+    }
+    return otherwise;
+}
+
 const char *gguf_number_name(enum gguf_number which)
 {
     return numbers[which];
@@ -65,13 +81,24 @@ const char *gguf_real_name(enum gguf_real which)
     return reals[which];
 }
 
+static struct source_text text_after(struct source_text t, size_t bytes)
+{
+    return (struct source_text){ t.data + bytes, t.bytes - bytes };
+}
+
+static bool begins_with_architecture(const struct gguf *g, struct source_text key)
+{
+    return key.bytes > g->architecture.bytes &&
+           memcmp(key.data, g->architecture.data, g->architecture.bytes) == 0;
+}
+
 static bool key_is(const struct gguf *g, struct source_text key, const char *name)
 {
-    size_t before = name[0] == '.' ? g->architecture.bytes : 0;
-
-    return key.bytes == before + strlen(name) &&
-           memcmp(key.data, g->architecture.data, before) == 0 &&
-           memcmp(key.data + before, name, key.bytes - before) == 0;
+    if (name[0] != '.') {
+        return source_text_is(key, name);
+    }
+    return begins_with_architecture(g, key) &&
+           source_text_is(text_after(key, g->architecture.bytes), name);
 }
 
 static bool take_array(struct gguf_reader *r, struct gguf_value *v)
@@ -133,17 +160,21 @@ static bool value_to_u64(const struct gguf_value *v, uint64_t *out)
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out)
 {
     struct gguf_value one = { v->element, VALUE_U8, 0, { v->data.data, 0 } };
-    size_t bytes = v->type == VALUE_ARRAY ? value_bytes[v->element] : 0;
+    size_t bytes;
 
     if (v->type != VALUE_ARRAY) {
         return value_to_u64(v, out);
     }
-    for (uint64_t i = 1; bytes != 0 && i < v->count; i++) {
+    bytes = value_bytes[v->element];
+    if (v->count == 0 || bytes == 0) {
+        return false;
+    }
+    for (uint64_t i = 1; i < v->count; i++) {
         if (memcmp(v->data.data, v->data.data + i * bytes, bytes) != 0) {
             return false;
         }
     }
-    return v->count != 0 && bytes != 0 && value_to_u64(&one, out);
+    return value_to_u64(&one, out);
 }
 
 static bool value_to_real(const struct gguf_value *v, double *out)
@@ -164,7 +195,7 @@ static bool value_to_real(const struct gguf_value *v, double *out)
 
 static enum err refuse_kind(struct gguf *g, struct source_text key, const char *kind)
 {
-    return source_refuse(g->s, ERR_UNSUPPORTED, "the value of %.*s is not %s", GGUF_SHOW(key),
+    return source_refuse(g->s, ERR_UNSUPPORTED, "the value of %.*s is not %s", SOURCE_SHOW(key),
                          kind);
 }
 
@@ -181,10 +212,8 @@ static bool is_nothing(const struct gguf_value *v)
 /* A value of the architecture that nobody here knows: it may change what is computed. */
 static enum err keep_unknown(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
-    size_t before = g->architecture.bytes;
-
-    if (g->family == NULL || key.bytes <= before || key.data[before] != '.' ||
-        memcmp(key.data, g->architecture.data, before) != 0 || is_nothing(v)) {
+    if (g->family == NULL || !begins_with_architecture(g, key) ||
+        key.data[g->architecture.bytes] != '.' || is_nothing(v)) {
         return ERR_OK;
     }
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
@@ -193,33 +222,49 @@ static enum err keep_unknown(struct gguf *g, struct source_text key, const struc
         }
     }
     return source_refuse(g->s, ERR_UNSUPPORTED, "the model sets %.*s, which is not supported",
-                         GGUF_SHOW(key));
+                         SOURCE_SHOW(key));
 }
 
 static enum err refuse_twice(struct gguf *g, struct source_text key)
 {
-    return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s comes twice", GGUF_SHOW(key));
+    return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s comes twice", SOURCE_SHOW(key));
+}
+
+/* The name's place in names, or n. */
+static size_t find_key(const struct gguf *g, struct source_text key, const char *const *names,
+                       size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && !key_is(g, key, names[i])) {
+        i++;
+    }
+    return i;
 }
 
 static enum err keep_number(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
-    for (size_t i = 0; i < N_NUMBERS; i++) {
-        if (key_is(g, key, numbers[i])) {
-            if (g->has_number[i]) {
-                return refuse_twice(g, key);
-            }
-            g->has_number[i] = gguf_value_number(v, &g->number[i]);
-            return g->has_number[i] ? ERR_OK : refuse_kind(g, key, "one whole number");
+    size_t number = find_key(g, key, numbers, N_NUMBERS), real = find_key(g, key, reals, N_REALS);
+
+    if (number < N_NUMBERS) {
+        if (g->has_number[number]) {
+            return refuse_twice(g, key);
         }
+        g->has_number[number] = gguf_value_number(v, &g->number[number]);
+        if (!g->has_number[number]) {
+            return refuse_kind(g, key, "one whole number");
+        }
+        return ERR_OK;
     }
-    for (size_t i = 0; i < N_REALS; i++) {
-        if (key_is(g, key, reals[i])) {
-            if (g->has_real[i]) {
-                return refuse_twice(g, key);
-            }
-            g->has_real[i] = value_to_real(v, &g->real[i]);
-            return g->has_real[i] ? ERR_OK : refuse_kind(g, key, "a floating-point number");
+    if (real < N_REALS) {
+        if (g->has_real[real]) {
+            return refuse_twice(g, key);
         }
+        g->has_real[real] = value_to_real(v, &g->real[real]);
+        if (!g->has_real[real]) {
+            return refuse_kind(g, key, "a floating-point number");
+        }
+        return ERR_OK;
     }
     if (key_is(g, key, ".attention.sliding_window_pattern")) {
         g->pattern = *v;
@@ -247,8 +292,11 @@ static enum err keep_text(struct gguf *g, struct source_text key, const struct g
             if (texts[i].to->data != NULL) {
                 return refuse_twice(g, key);
             }
+            if (v->type != VALUE_STRING) {
+                return refuse_kind(g, key, "a text");
+            }
             *texts[i].to = v->data;
-            return v->type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");
+            return ERR_OK;
         }
     }
     return keep_number(g, key, v);
@@ -269,7 +317,7 @@ static enum err keep_array(struct gguf *g, struct source_text key, const struct 
     };
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        if (gguf_text_is(key, arrays[i].key)) {
+        if (source_text_is(key, arrays[i].key)) {
             if (*arrays[i].has) {
                 return refuse_twice(g, key);
             }
@@ -288,7 +336,7 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
 {
     return source_refuse(g->s, ERR_BAD_MODEL,
                          "the GGUF is cut short or damaged in its value %llu (%.*s)",
-                         (unsigned long long)i, GGUF_SHOW(key));
+                         (unsigned long long)i, SOURCE_SHOW(key));
 }
 
 /* A part of a model in several files; only the first has more values than this. */
@@ -303,9 +351,9 @@ static enum err refuse_part(struct gguf *g)
 
 static void look_for_split(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
-    if (gguf_text_is(key, numbers[N_SPLIT_PART])) {
+    if (source_text_is(key, numbers[N_SPLIT_PART])) {
         gguf_value_number(v, &g->number[N_SPLIT_PART]);
-    } else if (gguf_text_is(key, numbers[N_SPLIT_COUNT])) {
+    } else if (source_text_is(key, numbers[N_SPLIT_COUNT])) {
         gguf_value_number(v, &g->number[N_SPLIT_COUNT]);
     }
 }
@@ -323,15 +371,19 @@ enum err gguf_read_architecture(struct gguf *g)
             return refuse_cut(g, i, key);
         }
         look_for_split(g, key, &v);
-        if (gguf_text_is(key, "general.architecture") && v.data.bytes <= MAX_TEXT_BYTES) {
+        if (source_text_is(key, "general.architecture") && v.data.bytes <= MAX_TEXT_BYTES) {
+            if (v.type != VALUE_STRING) {
+                return refuse_kind(g, key, "a text");
+            }
             g->architecture = v.data;
-            g->family = v.type == VALUE_STRING ? family_of_gguf(v.data) : NULL;
-            return v.type == VALUE_STRING ? ERR_OK : refuse_kind(g, key, "a text");
+            g->family = family_of_gguf(v.data);
+            return ERR_OK;
         }
     }
-    return g->number[N_SPLIT_COUNT] > 1
-               ? refuse_part(g)
-               : source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
+    if (g->number[N_SPLIT_COUNT] > 1) {
+        return refuse_part(g);
+    }
+    return source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
 }
 
 enum err gguf_read_values(struct gguf *g)
@@ -346,12 +398,16 @@ enum err gguf_read_values(struct gguf *g)
         }
         if (v.type == VALUE_STRING && v.data.bytes > MAX_TEXT_BYTES) {
             return source_refuse(g->s, ERR_BAD_MODEL, "the text of %.*s has %llu bytes, at most %u",
-                                 GGUF_SHOW(key), (unsigned long long)v.data.bytes, MAX_TEXT_BYTES);
+                                 SOURCE_SHOW(key), (unsigned long long)v.data.bytes,
+                                 MAX_TEXT_BYTES);
         }
         e = keep_array(g, key, &v);
         if (e != ERR_OK) {
             return e;
         }
     }
-    return g->number[N_SPLIT_COUNT] > 1 ? refuse_part(g) : ERR_OK;
+    if (g->number[N_SPLIT_COUNT] > 1) {
+        return refuse_part(g);
+    }
+    return ERR_OK;
 }

@@ -6,8 +6,12 @@ enum { MAX_TOKEN_BYTES = 65536, MAX_MERGES = 4 * INGOT_MAX_VOCAB };
 
 static uint32_t token_id(const struct gguf *g, enum gguf_number which)
 {
-    return g->has_number[which] && g->number[which] < g->tokens.count ? (uint32_t)g->number[which]
-                                                                      : INGOT_NO_TOKEN;
+    uint64_t id = gguf_number_or(g, which, INGOT_NO_TOKEN);
+
+    if (id >= g->tokens.count) {
+        return INGOT_NO_TOKEN;
+    }
+    return (uint32_t)id;
 }
 
 /* The lengths of texts are 64 bits wide in the file; the packer goes on with 32. */
@@ -39,10 +43,13 @@ static enum err check_arrays(struct gguf *g, bool needs_scores)
     return check_lengths(g, &g->tokens, "token");
 }
 
-/* A key that is given counts, else what the kind of tokenizer does. */
-static bool wants(const struct gguf *g, enum gguf_number which, bool otherwise)
+/* The flag, where the file says so, or else the kind of tokenizer. */
+static uint32_t flag_of(const struct gguf *g, enum gguf_number which, bool otherwise, uint32_t flag)
 {
-    return g->has_number[which] ? g->number[which] != 0 : otherwise;
+    if (gguf_number_or(g, which, otherwise) != 0) {
+        return flag;
+    }
+    return 0;
 }
 
 static void read_common(struct gguf *g, bool add_bos)
@@ -52,13 +59,17 @@ static void read_common(struct gguf *g, bool add_bos)
     v->layout = SOURCE_GGUF_VOCAB;
     v->n_tokens = (uint32_t)g->tokens.count;
     v->texts = g->tokens.data.data;
-    v->types = g->has_types ? g->types.data.data : NULL;
+    v->types = g->types.data.data; /* NULL: the file has none */
     v->bos = token_id(g, N_BOS);
     v->eos = token_id(g, N_EOS);
     v->unk = token_id(g, N_UNK);
     v->eot = token_id(g, N_EOT);
-    v->flags |= wants(g, N_ADD_BOS, add_bos) && v->bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0;
-    v->flags |= wants(g, N_ADD_EOS, false) && v->eos != INGOT_NO_TOKEN ? INGOT_ADD_EOS : 0;
+    if (v->bos != INGOT_NO_TOKEN) {
+        v->flags |= flag_of(g, N_ADD_BOS, add_bos, INGOT_ADD_BOS);
+    }
+    if (v->eos != INGOT_NO_TOKEN) {
+        v->flags |= flag_of(g, N_ADD_EOS, false, INGOT_ADD_EOS);
+    }
 }
 
 static enum err read_spm(struct gguf *g)
@@ -71,8 +82,8 @@ static enum err read_spm(struct gguf *g)
     }
     v->kind = INGOT_TOKENIZER_SPM;
     v->scores = g->scores.data.data;
-    v->flags = wants(g, N_ADD_SPACE, true) ? INGOT_ADD_SPACE_PREFIX : 0;
-    v->strip_after_control = gguf_text_is(g->architecture, "phi3");
+    v->flags = flag_of(g, N_ADD_SPACE, true, INGOT_ADD_SPACE_PREFIX);
+    v->strip_after_control = source_text_is(g->architecture, "phi3");
     read_common(g, true);
     return ERR_OK;
 }
@@ -82,13 +93,24 @@ static struct source_text pre_of(const struct gguf *g)
 {
     static const char gpt2[] = "gpt-2", falcon[] = "falcon";
 
-    if (g->pre.bytes == 0 && gguf_text_is(g->architecture, "gpt2")) {
+    if (g->pre.bytes == 0 && source_text_is(g->architecture, "gpt2")) {
         return (struct source_text){ (const uint8_t *)gpt2, sizeof gpt2 - 1 };
     }
-    if (g->pre.bytes == 0 && gguf_text_is(g->architecture, "falcon")) {
+    if (g->pre.bytes == 0 && source_text_is(g->architecture, "falcon")) {
         return (struct source_text){ (const uint8_t *)falcon, sizeof falcon - 1 };
     }
     return g->pre;
+}
+
+static enum err check_merges(struct gguf *g)
+{
+    if (!g->has_merges || g->merges.count > MAX_MERGES) {
+        return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                             "tokenizer.ggml.merges has %llu entries, must "
+                             "be there and at most %u",
+                             (unsigned long long)g->merges.count, MAX_MERGES);
+    }
+    return check_lengths(g, &g->merges, "merge");
 }
 
 static enum err read_bpe(struct gguf *g)
@@ -98,21 +120,16 @@ static enum err read_bpe(struct gguf *g)
     uint32_t flags = 0;
     enum err e = check_arrays(g, false);
 
-    if (e == ERR_OK && !pre_tokenizer_find(pre, &v->pre, &flags)) {
-        e = source_refuse(g->s, ERR_UNSUPPORTED,
-                          "the pre-tokenizer \"%.*s\" is not known; known "
-                          "are %s",
-                          GGUF_SHOW(pre), pre_tokenizer_names());
+    if (e != ERR_OK) {
+        return e;
     }
-    if (e == ERR_OK && (!g->has_merges || g->merges.count > MAX_MERGES)) {
-        e = source_refuse(g->s, ERR_BAD_TOKENIZER,
-                          "tokenizer.ggml.merges has %llu entries, must "
-                          "be there and at most %u",
-                          (unsigned long long)g->merges.count, MAX_MERGES);
+    if (!pre_tokenizer_find(pre, &v->pre, &flags)) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "the pre-tokenizer \"%.*s\" is not known; known "
+                             "are %s",
+                             SOURCE_SHOW(pre), pre_tokenizer_names());
     }
-    if (e == ERR_OK) {
-        e = check_lengths(g, &g->merges, "merge");
-    }
+    e = check_merges(g);
     if (e != ERR_OK) {
         return e;
     }
@@ -126,14 +143,14 @@ static enum err read_bpe(struct gguf *g)
 
 enum err gguf_read_vocab(struct gguf *g)
 {
-    if (gguf_text_is(g->tokenizer, "llama")) {
+    if (source_text_is(g->tokenizer, "llama")) {
         return read_spm(g);
     }
-    if (gguf_text_is(g->tokenizer, "gpt2")) {
+    if (source_text_is(g->tokenizer, "gpt2")) {
         return read_bpe(g);
     }
     return source_refuse(g->s, ERR_UNSUPPORTED,
                          "the tokenizer is of kind \"%.*s\"; only \"llama\" (SentencePiece) and "
                          "\"gpt2\" (byte-level BPE) can be packed",
-                         GGUF_SHOW(g->tokenizer));
+                         SOURCE_SHOW(g->tokenizer));
 }

@@ -18,7 +18,7 @@ enum { MOST_FILES = 1024, PATH_BYTES = 1024 };
 
 struct hf_model {
     struct source *s;
-    char folder[PATH_BYTES]; /* with a slash behind it, or empty */
+    char folder[PATH_BYTES]; /* with a slash after it, or empty */
     char path[PATH_BYTES];   /* of the file at work, for sentences */
     const char *input;       /* as the caller spells it */
     struct hf_config config;
@@ -48,6 +48,12 @@ bool hf_is(const char *path)
     return ends_with(path, ENDING) || is_folder(path);
 }
 
+/* Sentences are about the file at work; this makes them about the input again. */
+static void work_on_input(struct hf_model *m)
+{
+    m->s->path = m->input;
+}
+
 /* Set the file at work: NAME in the folder, and sentences from here on begin with it. */
 static enum err work_on(struct hf_model *m, const char *name)
 {
@@ -60,42 +66,71 @@ static enum err work_on(struct hf_model *m, const char *name)
     return ERR_OK;
 }
 
+static enum err map_file_at_work(struct hf_model *m, const char *name, struct mapping *map)
+{
+    enum err e = work_on(m, name);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    return map_file(m->s, m->path, map);
+}
+
 static bool has_file(struct hf_model *m, const char *name)
 {
     return work_on(m, name) == ERR_OK && access(m->path, R_OK) == 0;
 }
 
+/* The last part of a path: what follows its last slash. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL) {
+        return path;
+    }
+    return slash + 1;
+}
+
 static enum err set_folder(struct hf_model *m)
 {
-    bool folder = is_folder(m->input);
-    const char *slash = strrchr(m->input, '/');
-    int length = folder ? (int)strlen(m->input) : slash != NULL ? (int)(slash - m->input + 1) : 0;
-    int n = snprintf(m->folder, sizeof m->folder, "%.*s%s", length, m->input,
-                     folder && !ends_with(m->input, "/") ? "/" : "");
+    int length = (int)(last_part(m->input) - m->input);
+    const char *slash = "";
+    int n;
 
-    return n >= 0 && (size_t)n < sizeof m->folder
-               ? ERR_OK
-               : source_refuse(m->s, ERR_TOO_LONG, "the name of the folder is too long");
+    if (is_folder(m->input)) {
+        length = (int)strlen(m->input);
+        if (!ends_with(m->input, "/")) {
+            slash = "/";
+        }
+    }
+    n = snprintf(m->folder, sizeof m->folder, "%.*s%s", length, m->input, slash);
+    if (n < 0 || (size_t)n >= sizeof m->folder) {
+        return source_refuse(m->s, ERR_TOO_LONG, "the name of the folder is too long");
+    }
+    return ERR_OK;
 }
 
 /* A folder is called as its model, a file in it mostly just "model". */
 static void set_name(struct hf_model *m)
 {
-    const char *name;
+    const char *folder = m->folder, *name;
 
-    m->whole_path = realpath(m->folder[0] != '\0' ? m->folder : ".", NULL);
-    name = m->whole_path != NULL ? strrchr(m->whole_path, '/') : NULL;
-    if (name != NULL && (is_folder(m->input) || ends_with(m->input, "model" ENDING))) {
-        m->s->name = (struct source_text){ (const uint8_t *)name + 1, strlen(name + 1) };
+    if (folder[0] == '\0') {
+        folder = ".";
+    }
+    m->whole_path = realpath(folder, NULL);
+    if (m->whole_path != NULL && (is_folder(m->input) || ends_with(m->input, "model" ENDING))) {
+        name = last_part(m->whole_path);
+        m->s->name = (struct source_text){ (const uint8_t *)name, strlen(name) };
     }
 }
 
 static enum err read_config(struct hf_model *m)
 {
     struct mapping file = { NULL, 0 };
-    enum err e = work_on(m, "config.json");
+    enum err e = map_file_at_work(m, "config.json", &file);
 
-    e = e == ERR_OK ? map_file(m->s, m->path, &file) : e;
     if (e == ERR_NOT_FOUND) {
         e = source_refuse(m->s, e,
                           "no such file: without it the weights cannot be understood; "
@@ -133,6 +168,16 @@ static enum err read_weights(struct hf_model *m)
     return e;
 }
 
+static enum err read_weights_named(struct hf_model *m, const char *name)
+{
+    enum err e = work_on(m, name);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    return read_weights(m);
+}
+
 /* A file that came before in the map. They are few, and the map is long: the last ones first. */
 static bool is_new(const cJSON *entry)
 {
@@ -161,8 +206,7 @@ static enum err read_mapped(struct hf_model *m, const cJSON *map)
         if (!is_new(entry)) {
             continue;
         }
-        e = work_on(m, entry->valuestring);
-        e = e == ERR_OK ? read_weights(m) : e;
+        e = read_weights_named(m, entry->valuestring);
         if (e != ERR_OK) {
             return e;
         }
@@ -199,33 +243,46 @@ static bool is_one_of_several(const char *name)
     return of != NULL && strtoul(of + strlen("-of-"), NULL, 10) > 1;
 }
 
-static enum err read_all_weights(struct hf_model *m)
+static enum err read_single_file(struct hf_model *m)
 {
-    const char *slash = strrchr(m->input, '/');
-    enum err e;
+    const char *name = last_part(m->input);
 
-    if (!is_folder(m->input) && is_one_of_several(slash != NULL ? slash : m->input)) {
-        m->s->path = m->input;
+    if (is_one_of_several(name)) {
+        work_on_input(m);
         return source_refuse(m->s, ERR_BAD_ARGUMENT,
                              "one of several files: give the folder, in "
                              "which model.safetensors.index.json names them all");
     }
+    return read_weights_named(m, name);
+}
+
+static enum err read_weight_files(struct hf_model *m)
+{
     if (!is_folder(m->input)) {
-        e = work_on(m, slash != NULL ? slash + 1 : m->input);
-        e = e == ERR_OK ? read_weights(m) : e;
-    } else if (has_file(m, "model" ENDING)) {
-        e = read_weights(m);
-    } else if (has_file(m, "model" ENDING ".index.json")) {
-        e = read_index(m);
-    } else {
-        m->s->path = m->input;
-        return source_refuse(m->s, ERR_NOT_FOUND,
-                             "neither model.safetensors nor "
-                             "model.safetensors.index.json lies in this folder: fetch or convert "
-                             "the weights in that format");
+        return read_single_file(m);
     }
-    m->s->path = m->input;
-    return e == ERR_OK ? hf_finish_tensors(m->s, m->config.tied_known) : e;
+    if (has_file(m, "model" ENDING)) {
+        return read_weights(m);
+    }
+    if (has_file(m, "model" ENDING ".index.json")) {
+        return read_index(m);
+    }
+    work_on_input(m);
+    return source_refuse(m->s, ERR_NOT_FOUND,
+                         "neither model.safetensors nor "
+                         "model.safetensors.index.json lies in this folder: fetch or convert "
+                         "the weights in that format");
+}
+
+static enum err read_all_weights(struct hf_model *m)
+{
+    enum err e = read_weight_files(m);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    work_on_input(m);
+    return hf_finish_tensors(m->s, m->config.tied_known);
 }
 
 /* ---- tokenizer ------------------------------------------------------------------------------- */
@@ -245,18 +302,24 @@ static enum err read_special_ids(struct source *s, const uint8_t *data, size_t b
 static enum err read_file(struct hf_model *m, const char *name, tokenizer_reader *read,
                           struct mapping *map)
 {
-    enum err e = work_on(m, name);
+    enum err e = map_file_at_work(m, name, map);
 
-    e = e == ERR_OK ? map_file(m->s, m->path, map) : e;
-    return e == ERR_OK ? read(m->s, map->data, map->bytes, &m->tokenizer) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return read(m->s, map->data, map->bytes, &m->tokenizer);
 }
 
 /* A file that may be missing, and of which nothing is kept. */
 static enum err read_optional(struct hf_model *m, const char *name, tokenizer_reader *read)
 {
     struct mapping map = { NULL, 0 };
-    enum err e = has_file(m, name) ? read_file(m, name, read, &map) : ERR_OK;
+    enum err e;
 
+    if (!has_file(m, name)) {
+        return ERR_OK;
+    }
+    e = read_file(m, name, read, &map);
     unmap_file(&map);
     return e;
 }
@@ -264,14 +327,15 @@ static enum err read_optional(struct hf_model *m, const char *name, tokenizer_re
 /* Newer folders have the template in a file of its own. */
 static enum err read_template_file(struct hf_model *m)
 {
+    struct mapping *map = &m->chat_template;
     enum err e;
 
     if (!has_file(m, "chat_template.jinja")) {
         return ERR_OK;
     }
-    e = map_file(m->s, m->path, &m->chat_template);
+    e = map_file(m->s, m->path, map);
     if (e == ERR_OK) {
-        m->s->chat_template = (struct source_text){ m->chat_template.data, m->chat_template.bytes };
+        m->s->chat_template = (struct source_text){ map->data, map->bytes };
     }
     return e;
 }
@@ -279,7 +343,7 @@ static enum err read_template_file(struct hf_model *m)
 /* Without a tokenizer the model takes ids and no text. */
 static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
 {
-    m->s->path = m->input;
+    work_on_input(m);
     if (vocab_only) {
         return source_refuse(m->s, ERR_NOT_FOUND,
                              "neither tokenizer.json nor tokenizer.model lies "
@@ -295,37 +359,80 @@ static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
     return ERR_OK;
 }
 
+static enum err read_vocab(struct hf_model *m)
+{
+    if (has_file(m, "tokenizer.json")) {
+        return read_optional(m, "tokenizer.json", hf_tokenizer_read);
+    }
+    return read_file(m, "tokenizer.model", hf_sentencepiece_read, &m->pieces);
+}
+
+/* What other files say of the vocabulary. */
+static enum err read_vocab_configs(struct hf_model *m)
+{
+    static const struct {
+        const char *name;
+        tokenizer_reader *read;
+    } files[] = {
+        { "tokenizer_config.json", hf_tokenizer_config_read },
+        { "generation_config.json", read_special_ids },
+        { "config.json", read_special_ids },
+    };
+    enum err e = ERR_OK;
+
+    for (size_t i = 0; e == ERR_OK && i < sizeof files / sizeof files[0]; i++) {
+        e = read_optional(m, files[i].name, files[i].read);
+    }
+    return e;
+}
+
 static enum err read_tokenizer_files(struct hf_model *m, bool vocab_only)
 {
     enum err e;
 
-    if (has_file(m, "tokenizer.json")) {
-        e = read_optional(m, "tokenizer.json", hf_tokenizer_read);
-    } else if (has_file(m, "tokenizer.model")) {
-        e = read_file(m, "tokenizer.model", hf_sentencepiece_read, &m->pieces);
-    } else {
+    if (!has_file(m, "tokenizer.json") && !has_file(m, "tokenizer.model")) {
         return leave_vocab_empty(m, vocab_only);
     }
-    e = e == ERR_OK ? read_optional(m, "tokenizer_config.json", hf_tokenizer_config_read) : e;
-    e = e == ERR_OK ? read_optional(m, "generation_config.json", read_special_ids) : e;
-    e = e == ERR_OK ? read_optional(m, "config.json", read_special_ids) : e;
-    e = e == ERR_OK ? read_template_file(m) : e;
-    m->s->path = e == ERR_OK ? m->input : m->s->path;
+    e = read_vocab(m);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = read_vocab_configs(m);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = read_template_file(m);
+    if (e == ERR_OK) {
+        work_on_input(m);
+    }
     return e;
 }
 
 /* ---- together -------------------------------------------------------------------------------- */
+
+static enum err read_weights_and_config(struct hf_model *m)
+{
+    enum err e;
+
+    set_name(m);
+    e = read_config(m);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return read_all_weights(m);
+}
 
 static enum err read_model(struct hf_model *m, bool vocab_only)
 {
     enum err e = set_folder(m);
 
     if (e == ERR_OK && !vocab_only) {
-        set_name(m);
-        e = read_config(m);
-        e = e == ERR_OK ? read_all_weights(m) : e;
+        e = read_weights_and_config(m);
     }
-    return e == ERR_OK ? read_tokenizer_files(m, vocab_only) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return read_tokenizer_files(m, vocab_only);
 }
 
 enum err hf_open(struct hf_model **model, struct source *s, bool vocab_only)
@@ -343,14 +450,15 @@ enum err hf_open(struct hf_model **model, struct source *s, bool vocab_only)
 
 void hf_close(struct hf_model *m)
 {
-    for (size_t i = 0; m != NULL && i < m->n_files; i++) {
+    if (m == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < m->n_files; i++) {
         unmap_file(&m->files[i]);
     }
-    if (m != NULL) {
-        hf_tokenizer_free(&m->tokenizer);
-        unmap_file(&m->pieces);
-        unmap_file(&m->chat_template);
-        free(m->whole_path);
-    }
+    hf_tokenizer_free(&m->tokenizer);
+    unmap_file(&m->pieces);
+    unmap_file(&m->chat_template);
+    free(m->whole_path);
     free(m);
 }

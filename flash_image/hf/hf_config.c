@@ -50,7 +50,10 @@ static bool is_set(const cJSON *v, bool is_factor)
     if (cJSON_IsNumber(v)) {
         return v->valuedouble != 0.0 && !(is_factor && v->valuedouble == 1.0);
     }
-    return cJSON_IsArray(v) || cJSON_IsObject(v) ? v->child != NULL : true;
+    if (cJSON_IsArray(v) || cJSON_IsObject(v)) {
+        return v->child != NULL;
+    }
+    return true;
 }
 
 static void check_foreign(struct hf_json *j, const struct family *f)
@@ -70,45 +73,68 @@ static void check_foreign(struct hf_json *j, const struct family *f)
 
 /* ---- family and sizes ------------------------------------------------------------------------ */
 
-static const struct family *find_family(struct hf_json *j)
+static enum err refuse_family(struct source *s, const char *name, const char *type)
 {
-    const cJSON *list = hf_json_get(j->object, "architectures");
-    const char *type = hf_json_text(j, "model_type");
-    const char *name = cJSON_IsArray(list) && cJSON_IsString(list->child) ? list->child->valuestring
-                                                                          : NULL;
-    const struct family *f = family_of_config(name, type);
-    const char *shown = type != NULL ? type : name;
-
-    if (j->e != ERR_OK || f != NULL) {
-        return j->e == ERR_OK ? f : NULL;
-    }
-    if (shown == NULL) {
-        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+    if (name == NULL && type == NULL) {
+        return source_refuse(s, ERR_BAD_MODEL,
                              "the fields \"architectures\" and "
                              "\"model_type\" are missing: this is no model's config.json");
-    } else if (name != NULL && family_of_config(NULL, type) != NULL) {
-        j->e = family_refuse(j->s, name, strlen(name)); /* a classifier of a known family */
-    } else {
-        j->e = family_refuse(j->s, shown, strlen(shown));
     }
-    return NULL;
+    if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
+        return family_refuse(s, name, strlen(name)); /* a classifier of a known family, too */
+    }
+    return family_refuse(s, type, strlen(type));
+}
+
+/* The first of "architectures", or NULL. */
+static const char *first_architecture(struct hf_json *j)
+{
+    const cJSON *list = hf_json_list(hf_json_get(j->object, "architectures"));
+
+    if (list == NULL) {
+        return NULL;
+    }
+    return hf_json_string(list->child);
+}
+
+static const struct family *find_family(struct hf_json *j)
+{
+    const char *type = hf_json_text(j, "model_type");
+    const char *name = first_architecture(j);
+    const struct family *f = family_of_config(name, type);
+
+    if (j->e != ERR_OK) {
+        return NULL;
+    }
+    if (f == NULL) {
+        j->e = refuse_family(j->s, name, type);
+    }
+    return f;
 }
 
 /* Transformers knows GPT-2's fields under both names. */
 static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, uint32_t otherwise)
 {
-    if (hf_json_get(j->object, field) != NULL) {
-        return hf_json_u32(j, field, otherwise);
+    if (gpt2 != NULL && hf_json_get(j->object, field) == NULL &&
+        hf_json_get(j->object, gpt2) != NULL) {
+        field = gpt2;
     }
-    return gpt2 != NULL && hf_json_get(j->object, gpt2) != NULL ? hf_json_u32(j, gpt2, otherwise)
-                                                                : hf_json_u32(j, field, otherwise);
+    return hf_json_u32(j, field, otherwise);
+}
+
+/* What config.json may leave out: the width of a head. */
+static uint32_t usual_head_dim(const struct family *f, const struct ingot_params *p)
+{
+    if (f->head_dim != 0 || p->n_heads == 0) {
+        return f->head_dim;
+    }
+    return p->dim / p->n_heads;
 }
 
 static void read_sizes(struct hf_json *j, const struct family *f)
 {
     struct ingot_params *p = &j->s->params;
-    bool gated = (f->features & INGOT_UNGATED) == 0;
-    uint32_t head_dim;
+    uint32_t hidden = HF_NEEDED, head_dim;
 
     p->dim = size_of(j, "hidden_size", "n_embd", HF_NEEDED);
     p->n_layers = size_of(j, "num_hidden_layers", "n_layer", HF_NEEDED);
@@ -116,9 +142,11 @@ static void read_sizes(struct hf_json *j, const struct family *f)
     p->vocab = size_of(j, "vocab_size", NULL, HF_NEEDED);
     p->context = size_of(j, "max_position_embeddings", "n_positions", HF_NEEDED);
     p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, p->n_heads);
-    p->hidden = size_of(j, "intermediate_size", "n_inner",
-                        gated || p->dim > INGOT_MAX_DIM ? HF_NEEDED : 4 * p->dim);
-    head_dim = f->head_dim != 0 ? f->head_dim : p->n_heads != 0 ? p->dim / p->n_heads : 0;
+    if ((f->features & INGOT_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
+        hidden = 4 * p->dim;
+    }
+    p->hidden = size_of(j, "intermediate_size", "n_inner", hidden);
+    head_dim = usual_head_dim(f, p);
     p->head_dim = hf_json_u32(j, "head_dim", head_dim);
     if (j->e == ERR_OK && p->head_dim == head_dim && f->head_dim == 0 &&
         (p->n_heads == 0 || p->dim % p->n_heads != 0)) {
@@ -141,6 +169,20 @@ static bool is_activation(const struct family *f, const char *name)
            (strcmp(name, "gelu") == 0 && f->family == INGOT_GEMMA);
 }
 
+static enum err refuse_activation(struct source *s, const struct family *f, const char *field,
+                                  const char *name)
+{
+    const char *known = "silu";
+
+    if ((f->features & INGOT_GELU) != 0) {
+        known = "gelu_pytorch_tanh";
+    }
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the field \"%s\" is '%.40s'; models of "
+                         "the family %s with %s can be packed",
+                         field, name, f->name, known);
+}
+
 static void check_activation(struct hf_json *j, const struct family *f)
 {
     static const char *const fields[] = { "hidden_activation", "activation_function",
@@ -150,11 +192,7 @@ static void check_activation(struct hf_json *j, const struct family *f)
         const char *name = hf_json_text(j, fields[i]);
 
         if (name != NULL && !is_activation(f, name)) {
-            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                                 "the field \"%s\" is '%.40s'; models of "
-                                 "the family %s with %s can be packed",
-                                 fields[i], name, f->name,
-                                 (f->features & INGOT_GELU) != 0 ? "gelu_pytorch_tanh" : "silu");
+            j->e = refuse_activation(j->s, f, fields[i], name);
         }
         if (name != NULL) {
             return;
@@ -189,25 +227,44 @@ static bool is_local(const struct ingot_params *p, uint32_t layer)
            !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
 }
 
-/* The layer types demand what params say. Layers may be called local where no window counts. */
+/* Whether a layer's type is what params say. Layers may be called local where no window counts. */
+static bool is_layer_type(const struct ingot_params *p, uint32_t layer, const char *type,
+                          uint32_t window)
+{
+    bool no_window = (window == 0 || window >= p->context) && p->window == 0;
+
+    if (type == NULL) {
+        return false;
+    }
+    if (strcmp(type, "sliding_attention") == 0) {
+        return is_local(p, layer) || no_window;
+    }
+    return strcmp(type, "full_attention") == 0 && !is_local(p, layer);
+}
+
+static enum err refuse_layer_type(struct source *s, uint32_t layer, const char *type)
+{
+    if (type == NULL) {
+        type = "no text";
+    }
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the field \"layer_types\" makes layer %u "
+                         "'%.40s', which the pattern of the layers before does not allow",
+                         layer, type);
+}
+
 static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t window)
 {
     const struct ingot_params *p = &j->s->params;
-    const cJSON *type;
+    const cJSON *entry;
     uint32_t layer = 0;
 
-    cJSON_ArrayForEach(type, types)
+    cJSON_ArrayForEach(entry, types)
     {
-        const char *expected = is_local(p, layer) ? "sliding_attention" : "full_attention";
-        const char *name = cJSON_IsString(type) ? type->valuestring : "no text";
-        bool wide = (window == 0 || window >= p->context) && p->window == 0 &&
-                    strcmp(name, "sliding_attention") == 0;
+        const char *type = hf_json_string(entry);
 
-        if (strcmp(name, expected) != 0 && !wide) {
-            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                                 "the field \"layer_types\" makes layer %u "
-                                 "'%.40s', which the pattern of the layers before does not allow",
-                                 layer, name);
+        if (!is_layer_type(p, layer, type, window)) {
+            j->e = refuse_layer_type(j->s, layer, type);
             return;
         }
         layer++;
@@ -265,8 +322,8 @@ static void read_window(struct hf_json *j, const struct family *f)
     } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3) {
         window = qwen_window(j, window);
     }
-    if (j->e == ERR_OK) {
-        j->e = family_set_window(j->s, f, every == 1 ? 0 : window, every);
+    if (j->e == ERR_OK && every != 1) { /* every layer is global: none has a window */
+        j->e = family_set_window(j->s, f, window, every);
     }
     if (j->e == ERR_OK && types != NULL) {
         check_layer_types(j, types, window);

@@ -36,11 +36,32 @@ static enum err check_keys(struct source *s, const cJSON *root)
     return e;
 }
 
-/* cJSON reads up to a NUL: the text is copied so that one stands behind it whatever the file. */
+static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, char *copy,
+                         enum err *e)
+{
+    const char *end = copy;
+    cJSON *root;
+
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    root = cJSON_ParseWithLengthOpts(copy, bytes + 1, &end, true);
+    if (cJSON_IsObject(root)) {
+        *e = check_keys(s, root);
+    } else {
+        *e = source_refuse(s, ERR_BAD_MODEL, "no JSON object: it is damaged at byte %td of %zu",
+                           end - copy, bytes);
+    }
+    if (*e != ERR_OK) {
+        cJSON_Delete(root);
+        return NULL;
+    }
+    return root;
+}
+
+/* cJSON reads up to a NUL: the text is copied so that one follows it whatever the file. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
 {
-    char *copy = bytes <= MOST_BYTES ? malloc(bytes + 1) : NULL;
-    const char *end = NULL;
+    char *copy;
     cJSON *root;
 
     if (bytes > MOST_BYTES) {
@@ -48,24 +69,12 @@ cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum e
                            (unsigned)MOST_BYTES);
         return NULL;
     }
+    copy = malloc(bytes + 1);
     if (copy == NULL) {
         *e = source_refuse(s, ERR_NO_SPACE, "out of memory");
         return NULL;
     }
-    memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
-    root = cJSON_ParseWithLengthOpts(copy, bytes + 1, &end, true);
-    *e = ERR_OK;
-    if (!cJSON_IsObject(root)) {
-        *e = source_refuse(s, ERR_BAD_MODEL, "no JSON object: it is damaged at byte %td of %zu",
-                           end != NULL ? end - copy : 0, bytes);
-    } else {
-        *e = check_keys(s, root);
-    }
-    if (*e != ERR_OK) {
-        cJSON_Delete(root);
-        root = NULL;
-    }
+    root = parse_copy(s, text, bytes, copy, e);
     free(copy);
     return root;
 }
@@ -74,7 +83,43 @@ const cJSON *hf_json_get(const cJSON *object, const char *key)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
 
-    return cJSON_IsNull(value) ? NULL : value;
+    if (cJSON_IsNull(value)) {
+        return NULL;
+    }
+    return value;
+}
+
+const char *hf_json_string(const cJSON *value)
+{
+    if (cJSON_IsString(value)) {
+        return value->valuestring;
+    }
+    return NULL;
+}
+
+const cJSON *hf_json_list(const cJSON *value)
+{
+    if (cJSON_IsArray(value)) {
+        return value;
+    }
+    return NULL;
+}
+
+bool hf_json_is(const cJSON *object, const char *key, const char *text)
+{
+    const char *value = hf_json_string(hf_json_get(object, key));
+
+    return value != NULL && strcmp(value, text) == 0;
+}
+
+bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise)
+{
+    const cJSON *value = hf_json_get(object, key);
+
+    if (cJSON_IsBool(value)) {
+        return cJSON_IsTrue(value);
+    }
+    return otherwise;
 }
 
 bool hf_json_whole(const cJSON *n, double most)
@@ -100,7 +145,10 @@ uint32_t hf_json_u32(struct hf_json *j, const char *key, uint32_t otherwise)
     } else if (value != NULL && !hf_json_whole(value, UINT32_MAX - 1.0)) {
         refuse(j, key, "no whole number, or out of any bounds");
     }
-    return value == NULL || j->e != ERR_OK ? otherwise : (uint32_t)value->valuedouble;
+    if (value == NULL || j->e != ERR_OK) {
+        return otherwise;
+    }
+    return (uint32_t)value->valuedouble;
 }
 
 float hf_json_float(struct hf_json *j, const char *key, float otherwise)

@@ -28,6 +28,16 @@ float hf_json_float(struct hf_json *j, const char *key, float otherwise);
 bool hf_json_bool(struct hf_json *j, const char *key, bool otherwise);
 const char *hf_json_text(struct hf_json *j, const char *key);
 
+/* The field is this text; is true, false or, where it is neither, `otherwise`. */
+bool hf_json_is(const cJSON *object, const char *key, const char *text);
+bool hf_json_is_true(const cJSON *object, const char *key, bool otherwise);
+
+/* The text of a value; NULL: it is none. */
+const char *hf_json_string(const cJSON *value);
+
+/* The value if it is an array; NULL: it is none, which has no elements. */
+const cJSON *hf_json_list(const cJSON *value);
+
 /* n is a whole number from 0 to most. */
 bool hf_json_whole(const cJSON *n, double most);
 

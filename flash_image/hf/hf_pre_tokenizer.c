@@ -39,54 +39,61 @@ static const struct {
       INGOT_PRE_DEEPSEEK_V3 },
 };
 
-static bool is(const cJSON *object, const char *key, const char *text)
-{
-    const cJSON *value = hf_json_get(object, key);
-
-    return cJSON_IsString(value) && strcmp(value->valuestring, text) == 0;
-}
-
-static bool is_true(const cJSON *object, const char *key, bool otherwise)
-{
-    const cJSON *value = hf_json_get(object, key);
-
-    return cJSON_IsBool(value) ? cJSON_IsTrue(value) : otherwise;
-}
-
 struct line {
     char text[LINE_BYTES];
     size_t used;
 };
 
+/* A line that is full is like none that is known. */
 static void add(struct line *l, const char *before, const char *text)
 {
-    int n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s\n", before, text);
+    size_t room = sizeof l->text - l->used;
+    int n = snprintf(l->text + l->used, room, "%s%s\n", before, text);
 
-    l->used = n < 0 || (size_t)n >= sizeof l->text - l->used ? sizeof l->text - 1
-                                                             : l->used + (size_t)n;
+    l->used += min_size((size_t)n, room - 1);
+}
+
+static void add_byte_level(struct line *l, const cJSON *stage)
+{
+    if (hf_json_is_true(stage, "use_regex", true)) {
+        add(l, "", "gpt2");
+    }
+    if (hf_json_is_true(stage, "add_prefix_space", true)) {
+        add(l, "bytes", " behind a space");
+    } else {
+        add(l, "bytes", "");
+    }
+}
+
+static void add_digits(struct line *l, const cJSON *stage)
+{
+    if (hf_json_is_true(stage, "individual_digits", false)) {
+        add(l, "digit", "");
+    } else {
+        add(l, "digits", "");
+    }
 }
 
 /* One stage that is no sequence. What differs from every known one gets a name of its own. */
 static void add_stage(struct line *l, const cJSON *stage)
 {
-    const cJSON *pattern = hf_json_get(stage, "pattern");
-    const cJSON *regex = hf_json_get(pattern, "Regex");
-    const cJSON *type = hf_json_get(stage, "type");
+    const char *regex = hf_json_string(hf_json_get(hf_json_get(stage, "pattern"), "Regex"));
+    const char *type = hf_json_string(hf_json_get(stage, "type"));
 
-    if (is(stage, "type", "ByteLevel")) {
-        if (is_true(stage, "use_regex", true)) {
-            add(l, "", "gpt2");
-        }
-        add(l, "bytes", is_true(stage, "add_prefix_space", true) ? " behind a space" : "");
-    } else if (is(stage, "type", "Split") && cJSON_IsString(regex) &&
-               !is_true(stage, "invert", false) && is(stage, "behavior", "Isolated")) {
-        add(l, "split ", regex->valuestring);
-    } else if (is(stage, "type", "Digits")) {
-        add(l, is_true(stage, "individual_digits", false) ? "digit" : "digits", "");
-    } else if (is(stage, "type", "Punctuation") && is(stage, "behavior", "Contiguous")) {
+    if (type == NULL) {
+        add(l, "stage ", "without a type");
+    } else if (strcmp(type, "ByteLevel") == 0) {
+        add_byte_level(l, stage);
+    } else if (strcmp(type, "Split") == 0 && regex != NULL &&
+               !hf_json_is_true(stage, "invert", false) &&
+               hf_json_is(stage, "behavior", "Isolated")) {
+        add(l, "split ", regex);
+    } else if (strcmp(type, "Digits") == 0) {
+        add_digits(l, stage);
+    } else if (strcmp(type, "Punctuation") == 0 && hf_json_is(stage, "behavior", "Contiguous")) {
         add(l, "punctuation", "");
     } else {
-        add(l, "stage ", cJSON_IsString(type) ? type->valuestring : "without a type");
+        add(l, "stage ", type);
     }
 }
 
@@ -98,7 +105,7 @@ enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enu
 
     l.used = 0;
     l.text[0] = '\0';
-    if (is(pre_tokenizer, "type", "Sequence")) {
+    if (hf_json_is(pre_tokenizer, "type", "Sequence")) {
         cJSON_ArrayForEach(stage, stages)
         {
             add_stage(&l, stage);
@@ -113,7 +120,9 @@ enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enu
         }
     }
     for (char *c = l.text; *c != '\0'; c++) {
-        *c = *c == '\n' ? ';' : *c;
+        if (*c == '\n') {
+            *c = ';';
+        }
     }
     return source_refuse(s, ERR_UNSUPPORTED, "the field \"pre_tokenizer\" is not known: %.200s",
                          l.text);

@@ -20,7 +20,10 @@ static const cJSON *parameters(const struct hf_json *config, int layers)
     if (layers == LOCAL_LAYERS) {
         return hf_json_get(all, "sliding_attention");
     }
-    return full != NULL ? full : all;
+    if (full == NULL) {
+        return all;
+    }
+    return full;
 }
 
 /* A number of the layers' object, or of config.json itself. */
@@ -30,7 +33,9 @@ static float number(struct hf_json *config, int layers, const char *key, const c
     struct hf_json inner = { config->s, parameters(config, layers), config->e };
     float value = hf_json_float(&inner, key, hf_json_float(config, outside, otherwise));
 
-    config->e = config->e != ERR_OK ? config->e : inner.e;
+    if (config->e == ERR_OK) {
+        config->e = inner.e;
+    }
     return value;
 }
 
@@ -71,7 +76,6 @@ struct scaling {
     struct hf_json in;
     struct hf_json *config;
     struct ingot_params *p;
-    bool local_too; /* local layers share the base of the global ones, and so their factors */
 };
 
 static bool fine(const struct scaling *k)
@@ -98,26 +102,12 @@ static uint32_t trained_context(struct scaling *k, uint32_t otherwise)
     return context;
 }
 
-/* All sets that the file does not tell apart. */
-static void multiply_sets(struct scaling *k, const float *factors)
-{
-    struct source *s = k->in.s;
-
-    for (int set = 0; set < INGOT_ROPE_SETS && fine(k); set++) {
-        if (set != INGOT_ROPE_LOCAL || k->local_too) {
-            k->in.e = rope_factors_multiply(s, (enum ingot_rope_set)set, factors);
-        }
-    }
-}
-
 static void scale_linear(struct scaling *k)
 {
     float factor = hf_json_float(&k->in, "factor", 0.0f);
 
-    for (int set = 0; set < INGOT_ROPE_SETS && fine(k); set++) {
-        if (set != INGOT_ROPE_LOCAL || k->local_too) {
-            k->in.e = rope_factors_scale(k->in.s, (enum ingot_rope_set)set, factor);
-        }
+    if (fine(k)) {
+        k->in.e = rope_factors_scale_all(k->in.s, factor);
     }
 }
 
@@ -133,36 +123,51 @@ static void scale_llama3(struct scaling *k)
     if (!(low > 0.0 && high > low)) {
         refuse(k, ERR_BAD_MODEL, "has a high_freq_factor not above its low_freq_factor");
     }
-    for (uint32_t i = 0; fine(k) && i < k->p->rope_dims / 2; i++) {
+    if (!fine(k)) {
+        return;
+    }
+    for (uint32_t i = 0; i < k->p->rope_dims / 2; i++) {
         double wave = TWO_PI * pow((double)k->p->rope_base, 2.0 * i / k->p->rope_dims);
         double smooth = (context / wave - low) / (high - low);
 
-        smooth = smooth < 0.0 ? 0.0 : smooth > 1.0 ? 1.0 : smooth;
+        smooth = fmin(fmax(smooth, 0.0), 1.0);
         factors[i] = (float)(1.0 / ((1.0 - smooth) / factor + smooth));
     }
-    multiply_sets(k, factors);
+    k->in.e = rope_factors_multiply_all(k->in.s, factors);
+}
+
+/* What is no number is 0, which no bound of a factor lets pass. */
+static float number_of(const cJSON *value)
+{
+    if (!cJSON_IsNumber(value)) {
+        return 0.0f;
+    }
+    return (float)value->valuedouble;
 }
 
 static void multiply_listed(struct scaling *k, const char *key, enum ingot_rope_set set)
 {
     float factors[SOURCE_MAX_FACTORS];
     const cJSON *list = hf_json_get(k->in.object, key);
-    uint32_t n = cJSON_IsArray(list) ? (uint32_t)cJSON_GetArraySize(list) : 0;
+    uint32_t n = 0, i = 0;
     const cJSON *value;
-    uint32_t i = 0;
 
-    if (fine(k) && n != k->p->rope_dims / 2) {
+    if (!fine(k)) {
+        return;
+    }
+    if (cJSON_IsArray(list)) {
+        n = (uint32_t)cJSON_GetArraySize(list);
+    }
+    if (n != k->p->rope_dims / 2) {
         k->in.e = source_refuse(k->in.s, ERR_BAD_MODEL,
                                 "the field \"rope_scaling\" has %u numbers "
                                 "in \"%s\", %u are needed",
                                 n, key, k->p->rope_dims / 2);
-    }
-    if (!fine(k)) {
         return;
     }
     cJSON_ArrayForEach(value, list)
     {
-        factors[i++] = cJSON_IsNumber(value) ? (float)value->valuedouble : 0.0f;
+        factors[i++] = number_of(value);
     }
     k->in.e = rope_factors_multiply(k->in.s, set, factors);
 }
@@ -173,7 +178,11 @@ static void scale_long(struct scaling *k)
 {
     uint32_t trained = trained_context(k, HF_NEEDED);
     double ratio = (double)k->p->context / trained;
-    double magnitude = ratio <= 1.0 ? 1.0 : sqrt(1.0 + log(ratio) / log((double)trained));
+    double magnitude = 1.0;
+
+    if (ratio > 1.0) {
+        magnitude = sqrt(1.0 + log(ratio) / log((double)trained));
+    }
 
     if (k->p->window != 0) {
         refuse(k, ERR_UNSUPPORTED,
@@ -206,10 +215,8 @@ static void scale_yarn(struct scaling *k)
     if (!(yarn.factor > 0.0 && yarn.beta_fast > 0.0 && yarn.beta_slow > 0.0)) {
         refuse(k, ERR_BAD_MODEL, "has an impossible \"factor\" or \"beta_fast\" or \"beta_slow\"");
     }
-    for (int set = 0; set < INGOT_ROPE_SETS && fine(k); set++) {
-        if (set != INGOT_ROPE_LOCAL || k->local_too) {
-            k->in.e = rope_factors_yarn(k->in.s, (enum ingot_rope_set)set, &yarn);
-        }
+    if (fine(k)) {
+        k->in.e = rope_factors_yarn_all(k->in.s, &yarn);
     }
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor",
                                          (float)rope_yarn_magnitude(yarn.factor));
@@ -227,7 +234,7 @@ static void scale(struct scaling *k, const char *type)
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(type, types[i].name) == 0) {
-            k->in.e = fine(k) ? rope_factors_take(k->in.s) : k->in.e;
+            k->in.e = rope_factors_take(k->in.s);
             types[i].scale(k);
             return;
         }
@@ -243,8 +250,21 @@ static const char *scaling_type(struct hf_json *in)
 {
     const char *type = hf_json_text(in, "rope_type");
 
-    type = type != NULL ? type : hf_json_text(in, "type");
-    return type != NULL && strcmp(type, "default") != 0 ? type : NULL;
+    if (type == NULL) {
+        type = hf_json_text(in, "type");
+    }
+    if (type == NULL || strcmp(type, "default") == 0) {
+        return NULL;
+    }
+    return type;
+}
+
+static enum err first_error(enum err a, enum err b)
+{
+    if (a != ERR_OK) {
+        return a;
+    }
+    return b;
 }
 
 void hf_rope_read_scaling(struct hf_json *config)
@@ -262,7 +282,7 @@ void hf_rope_read_scaling(struct hf_json *config)
         p->rope_base_local = number(config, LOCAL_LAYERS, "rope_theta", "rope_local_base_freq",
                                     p->rope_base_local);
     }
-    k.local_too = p->rope_base_local == p->rope_base;
+
     if (inside == NULL) {
         k.in.object = hf_json_get(config->object, "rope_scaling");
     }
@@ -273,5 +293,5 @@ void hf_rope_read_scaling(struct hf_json *config)
     if (type != NULL && fine(&k)) {
         scale(&k, type);
     }
-    config->e = config->e != ERR_OK ? config->e : k.in.e != ERR_OK ? k.in.e : local.e;
+    config->e = first_error(config->e, first_error(k.in.e, local.e));
 }

@@ -42,6 +42,11 @@ static uint64_t take_varint(struct message *m)
     return 0;
 }
 
+static uint32_t narrow(uint64_t n)
+{
+    return (uint32_t)min_u64(n, UINT32_MAX);
+}
+
 static const uint8_t *take_bytes(struct message *m, uint64_t n)
 {
     const uint8_t *at = m->at;
@@ -55,32 +60,49 @@ static const uint8_t *take_bytes(struct message *m, uint64_t n)
     return at;
 }
 
-/* The next field; false at the end, or where the message is damaged. */
-static bool next_field(struct message *m, struct field *f)
+static void take_value(struct message *m, struct field *f)
 {
-    uint64_t key = m->left != 0 && !m->bad ? take_varint(m) : 0;
     const uint8_t *at;
 
-    if (key == 0 || m->bad) {
-        m->bad = m->bad || m->left != 0;
-        return false;
-    }
-    f->number = key >> 3 > UINT32_MAX ? UINT32_MAX : (uint32_t)(key >> 3);
-    f->wire = (enum wire)(key & 7);
     switch (f->wire) {
-    case WIRE_VARINT: f->value = take_varint(m); break;
+    case WIRE_VARINT: f->value = take_varint(m); return;
     case WIRE_BYTES:
         f->bytes.left = (size_t)take_varint(m);
         f->bytes.at = take_bytes(m, f->bytes.left);
         f->bytes.bad = false;
-        break;
+        return;
     case WIRE_64:
+        at = take_bytes(m, 8);
+        if (at != NULL) {
+            f->value = load_u64(at);
+        }
+        return;
     case WIRE_32:
-        at = take_bytes(m, f->wire == WIRE_64 ? 8 : 4);
-        f->value = at == NULL ? 0 : f->wire == WIRE_64 ? load_u64(at) : load_u32(at);
-        break;
-    default: m->bad = true;
+        at = take_bytes(m, 4);
+        if (at != NULL) {
+            f->value = load_u32(at);
+        }
+        return;
     }
+    m->bad = true;
+}
+
+/* The next field; false at the end, or where the message is damaged. */
+static bool next_field(struct message *m, struct field *f)
+{
+    uint64_t key;
+
+    if (m->left == 0 || m->bad) {
+        return false;
+    }
+    key = take_varint(m);
+    if (key == 0) {
+        m->bad = m->bad || m->left != 0;
+        return false;
+    }
+    f->number = narrow(key >> 3);
+    f->wire = (enum wire)(key & 7);
+    take_value(m, f);
     return !m->bad;
 }
 
@@ -98,14 +120,35 @@ static bool read_piece(struct message m, struct source_token *t)
     while (next_field(&m, &f)) {
         if (f.number == 1 && f.wire == WIRE_BYTES) {
             t->text = f.bytes.at;
-            t->bytes = f.bytes.left > UINT32_MAX ? UINT32_MAX : (uint32_t)f.bytes.left;
+            t->bytes = narrow(f.bytes.left);
         } else if (f.number == 2 && f.wire == WIRE_32) {
             t->score = f32_from_bits((uint32_t)f.value);
         } else if (f.number == 3 && f.wire == WIRE_VARINT) {
-            t->type = f.value > UINT32_MAX ? UINT32_MAX : (uint32_t)f.value;
+            t->type = narrow(f.value);
         }
     }
     return !m.bad;
+}
+
+static enum err refuse_kind(struct source *s, uint64_t kind)
+{
+    const char *name = "words or characters";
+
+    if (kind == 1) {
+        name = "unigram";
+    }
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the field \"model_type\" is %llu (%s); only BPE "
+                         "(2) can be packed",
+                         (unsigned long long)kind, name);
+}
+
+static uint32_t token_or_none(const struct source_vocab *v, uint64_t id)
+{
+    if (id >= v->n_tokens) {
+        return INGOT_NO_TOKEN; /* -1, or damaged */
+    }
+    return (uint32_t)id;
 }
 
 /* The ids that the trainer fixed, and the kind. */
@@ -117,7 +160,7 @@ static enum err read_trainer(struct source *s, struct message m)
 
     while (next_field(&m, &f)) {
         if (f.wire == WIRE_VARINT && f.number >= 40 && f.number <= 42) {
-            ids[f.number - 40] = f.value; /* -1: none */
+            ids[f.number - 40] = f.value;
         } else if (f.wire == WIRE_VARINT && f.number == 3) {
             kind = f.value;
         }
@@ -126,16 +169,20 @@ static enum err read_trainer(struct source *s, struct message m)
         return damaged(s);
     }
     if (kind != 2) {
-        return source_refuse(s, ERR_UNSUPPORTED,
-                             "the field \"model_type\" is %llu (%s); only BPE "
-                             "(2) can be packed",
-                             (unsigned long long)kind,
-                             kind == 1 ? "unigram" : "words or characters");
+        return refuse_kind(s, kind);
     }
-    v->unk = ids[0] < v->n_tokens ? (uint32_t)ids[0] : INGOT_NO_TOKEN;
-    v->bos = ids[1] < v->n_tokens ? (uint32_t)ids[1] : INGOT_NO_TOKEN;
-    v->eos = ids[2] < v->n_tokens ? (uint32_t)ids[2] : INGOT_NO_TOKEN;
+    v->unk = token_or_none(v, ids[0]);
+    v->bos = token_or_none(v, ids[1]);
+    v->eos = token_or_none(v, ids[2]);
     return ERR_OK;
+}
+
+static enum err refuse_change(struct source *s, const char *field)
+{
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the field \"%s\" changes texts before they are "
+                         "merged, which is not supported",
+                         field);
 }
 
 static enum err read_normalizer(struct source *s, struct message m)
@@ -156,13 +203,15 @@ static enum err read_normalizer(struct source *s, struct message m)
     if (m.bad) {
         return damaged(s);
     }
-    if (map != 0 || squeezed) {
-        return source_refuse(s, ERR_UNSUPPORTED,
-                             "the field \"%s\" changes texts before they are "
-                             "merged, which is not supported",
-                             map != 0 ? "precompiled_charsmap" : "remove_extra_whitespaces");
+    if (map != 0) {
+        return refuse_change(s, "precompiled_charsmap");
     }
-    s->vocab.flags |= prefix ? INGOT_ADD_SPACE_PREFIX : 0u;
+    if (squeezed) {
+        return refuse_change(s, "remove_extra_whitespaces");
+    }
+    if (prefix) {
+        s->vocab.flags |= INGOT_ADD_SPACE_PREFIX;
+    }
     return ERR_OK;
 }
 
@@ -174,7 +223,10 @@ static uint32_t count_pieces(struct message m)
     while (next_field(&m, &f)) {
         n += f.number == 1 && f.wire == WIRE_BYTES && n <= INGOT_MAX_VOCAB;
     }
-    return m.bad ? 0 : n;
+    if (m.bad) {
+        return 0;
+    }
+    return n;
 }
 
 static enum err read_pieces(struct source *s, struct hf_tokenizer *t, struct message m)
@@ -199,22 +251,14 @@ static enum err read_pieces(struct source *s, struct hf_tokenizer *t, struct mes
     return ERR_OK;
 }
 
-enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
-                               struct hf_tokenizer *t)
+/* trainer_spec and normalizer_spec, of which both must be there. */
+static enum err read_specs(struct source *s, struct message m)
 {
-    struct message whole = { data, bytes, false };
-    uint32_t n = count_pieces(whole);
     bool normalized = false;
     struct field f;
-    enum err e;
+    enum err e = ERR_OK;
 
-    if (n == 0) {
-        return damaged(s);
-    }
-    e = hf_tokenizer_take(s, t, n);
-    e = e == ERR_OK ? read_pieces(s, t, whole) : e;
-    s->vocab.kind = INGOT_TOKENIZER_SPM;
-    while (e == ERR_OK && next_field(&whole, &f)) {
+    while (e == ERR_OK && next_field(&m, &f)) {
         if (f.number == 2 && f.wire == WIRE_BYTES) {
             e = read_trainer(s, f.bytes);
         } else if (f.number == 3 && f.wire == WIRE_BYTES) {
@@ -225,6 +269,31 @@ enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t byt
     if (e == ERR_OK && (!normalized || s->vocab.unk == INGOT_NO_TOKEN)) {
         return damaged(s);
     }
-    s->vocab.flags |= s->vocab.bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0u;
+    return e;
+}
+
+enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
+                               struct hf_tokenizer *t)
+{
+    const struct message whole = { data, bytes, false };
+    uint32_t n = count_pieces(whole);
+    enum err e;
+
+    if (n == 0) {
+        return damaged(s);
+    }
+    e = hf_tokenizer_take(s, t, n);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = read_pieces(s, t, whole);
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->vocab.kind = INGOT_TOKENIZER_SPM;
+    e = read_specs(s, whole);
+    if (e == ERR_OK && s->vocab.bos != INGOT_NO_TOKEN) {
+        s->vocab.flags |= INGOT_ADD_BOS;
+    }
     return e;
 }

@@ -8,25 +8,32 @@
 static void read_name(struct source *s, const cJSON *config, const char *field, uint32_t *id)
 {
     const cJSON *value = hf_json_get(config, field);
-    const cJSON *content = cJSON_IsObject(value) ? hf_json_get(value, "content") : value;
-    uint32_t found = cJSON_IsString(content) ? hf_tokenizer_find(s, content->valuestring)
-                                             : INGOT_NO_TOKEN;
+    const char *text;
+    uint32_t found;
 
-    *id = found != INGOT_NO_TOKEN ? found : *id;
+    if (cJSON_IsObject(value)) {
+        value = hf_json_get(value, "content");
+    }
+    text = hf_json_string(value);
+    if (text == NULL) {
+        return;
+    }
+    found = hf_tokenizer_find(s, text);
+    if (found != INGOT_NO_TOKEN) {
+        *id = found;
+    }
 }
 
 /* add_bos_token and its like, where the configuration has them; a flag needs its token. */
 static void read_flag(struct source *s, const cJSON *config, const char *field, uint32_t flag,
                       uint32_t id)
 {
-    const cJSON *value = hf_json_get(config, field);
     struct source_vocab *v = &s->vocab;
 
-    if (cJSON_IsBool(value)) {
-        v->flags = cJSON_IsTrue(value) ? v->flags | flag : v->flags & ~flag;
-    }
-    if (id == INGOT_NO_TOKEN) {
+    if (id == INGOT_NO_TOKEN || !hf_json_is_true(config, field, true)) {
         v->flags &= ~flag;
+    } else if (hf_json_is_true(config, field, false)) {
+        v->flags |= flag;
     }
 }
 
@@ -34,38 +41,44 @@ static void read_flag(struct source *s, const cJSON *config, const char *field, 
 static void read_chat_template(struct source *s, const cJSON *config)
 {
     const cJSON *value = hf_json_get(config, "chat_template");
-    const cJSON *list = cJSON_IsArray(value) ? value : NULL;
+    const char *text = hf_json_string(value);
     const cJSON *entry;
 
-    cJSON_ArrayForEach(entry, list)
+    cJSON_ArrayForEach(entry, hf_json_list(value))
     {
-        const cJSON *name = hf_json_get(entry, "name");
-
-        if (cJSON_IsString(name) && strcmp(name->valuestring, "default") == 0) {
-            value = hf_json_get(entry, "template");
+        if (hf_json_is(entry, "name", "default")) {
+            text = hf_json_string(hf_json_get(entry, "template"));
             break;
         }
     }
-    if (cJSON_IsString(value)) {
-        s->chat_template = (struct source_text){ (const uint8_t *)value->valuestring,
-                                                 strlen(value->valuestring) };
+    if (text != NULL) {
+        s->chat_template = (struct source_text){ (const uint8_t *)text, strlen(text) };
     }
 }
 
-/* Tokens that lie beyond SentencePiece's own: an object by ids. */
+static uint32_t id_of_name(const char *c)
+{
+    uint32_t id = 0;
+
+    for (; *c >= '0' && *c <= '9' && id < INGOT_MAX_VOCAB; c++) {
+        id = id * 10 + (uint32_t)(*c - '0');
+    }
+    return id;
+}
+
+/* Tokens beyond SentencePiece's own: an object by ids. tokenizer.json has them itself. */
 static enum err read_added(struct source *s, struct hf_tokenizer *t)
 {
-    const cJSON *list = t->root == NULL ? hf_json_get(t->config, "added_tokens_decoder") : NULL;
     const cJSON *token;
     enum err e = ERR_OK;
 
-    cJSON_ArrayForEach(token, list)
+    if (t->root != NULL) {
+        return ERR_OK;
+    }
+    cJSON_ArrayForEach(token, hf_json_get(t->config, "added_tokens_decoder"))
     {
-        uint32_t id = 0;
+        uint32_t id = id_of_name(token->string);
 
-        for (const char *c = token->string; *c >= '0' && *c <= '9' && id < INGOT_MAX_VOCAB; c++) {
-            id = id * 10 + (uint32_t)(*c - '0');
-        }
         if (id < t->room && t->tokens[id].type == INGOT_TOKEN_UNUSED && e == ERR_OK) {
             e = hf_tokenizer_add(s, t, token, id);
         }
@@ -118,7 +131,6 @@ enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes
     cJSON *root = hf_json_parse(s, text, bytes, &e);
     const cJSON *bos = hf_json_get(root, "bos_token_id");
     const cJSON *eos = hf_json_get(root, "eos_token_id");
-    const cJSON *list = cJSON_IsArray(eos) ? eos : NULL;
     const cJSON *id;
 
     if (root == NULL) {
@@ -130,7 +142,7 @@ enum err hf_special_ids_read(struct source *s, const uint8_t *text, size_t bytes
     if (cJSON_IsNumber(eos)) {
         add_stop(&s->vocab, eos);
     }
-    cJSON_ArrayForEach(id, list)
+    cJSON_ArrayForEach(id, hf_json_list(eos))
     {
         add_stop(&s->vocab, id);
     }

@@ -68,18 +68,23 @@ static const char *skip(const char *text, const char *prefix)
 {
     size_t n = strlen(prefix);
 
-    return strncmp(text, prefix, n) == 0 ? text + n : text;
+    if (strncmp(text, prefix, n) != 0) {
+        return text;
+    }
+    return text + n;
 }
 
 /* "layers.12.mlp.up_proj.weight" to 12 and the rest; false: of no layer. */
 static bool split_layer(const char *name, unsigned *layer, const char **rest)
 {
-    const char *at = skip(name, "layers.");
+    const char *digits = skip(name, "layers.");
+    const char *at;
     unsigned n = 0;
-    const char *digits;
 
-    at = at == name ? skip(name, "h.") : at;
-    digits = at;
+    if (digits == name) {
+        digits = skip(name, "h.");
+    }
+    at = digits;
     for (; *at >= '0' && *at <= '9' && n < INGOT_MAX_LAYERS; at++) {
         n = n * 10 + (unsigned)(*at - '0');
     }
@@ -125,10 +130,11 @@ static bool is_needless(const char *name)
 /* Where a block's result is normed too, the norm after the attention is just that. */
 static enum ingot_role role_of(const struct source *s, const struct name_rule *rule)
 {
-    bool post = (s->params.features & INGOT_POST_NORMS) != 0 &&
-                strcmp(rule->name, "post_attention_layernorm.weight") == 0;
-
-    return post ? INGOT_ATTN_POST_NORM : rule->role;
+    if ((s->params.features & INGOT_POST_NORMS) != 0 &&
+        strcmp(rule->name, "post_attention_layernorm.weight") == 0) {
+        return INGOT_ATTN_POST_NORM;
+    }
+    return rule->role;
 }
 
 /* Rows of a matrix's part, elements of a vector's. */
@@ -137,14 +143,21 @@ static uint32_t part_size(const struct source *s, enum ingot_role role)
     uint32_t rows, cols;
 
     image_role_shape(&s->params, role, &rows, &cols);
-    return rows == 1 && !image_role_is_matrix(role) ? cols : rows;
+    if (!image_role_is_matrix(role)) {
+        return cols;
+    }
+    return rows;
 }
 
 static enum err check_fused(struct source *s, const char *name, const struct source_tensor *t,
                             enum ingot_role role, uint32_t parts)
 {
     uint64_t sum = 0;
-    uint32_t there = image_role_is_matrix(role) ? t->rows : t->cols;
+    uint32_t there = t->cols;
+
+    if (image_role_is_matrix(role)) {
+        there = t->rows;
+    }
 
     for (uint32_t i = 0; i < parts; i++) {
         sum += part_size(s, (enum ingot_role)(role + i));
@@ -180,23 +193,54 @@ static void transpose(struct source_tensor *t)
     t->rows = cols;
 }
 
+static enum err check_dimensions(struct source *s, const struct safetensors_tensor *t,
+                                 enum ingot_role role)
+{
+    uint32_t wanted = 1;
+
+    if (image_role_is_matrix(role)) {
+        wanted = 2;
+    }
+    if (t->n_dims == wanted || role == INGOT_POSITION_EMBEDDING) {
+        return ERR_OK;
+    }
+    return source_refuse(s, ERR_BAD_MODEL,
+                         "the tensor %.120s has %u dimensions, it should "
+                         "have %u",
+                         t->name, t->n_dims, wanted);
+}
+
+/* The parts of a fused tensor, one slot after the other. */
+static enum err place_parts(struct source *s, const char *name, const struct source_tensor *t,
+                            enum ingot_role first_role, uint32_t n, unsigned layer)
+{
+    uint32_t first = 0;
+    enum err e = check_fused(s, name, t, first_role, n);
+
+    for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
+        enum ingot_role role = (enum ingot_role)(first_role + i);
+        struct source_tensor slice = source_slice(t, first, part_size(s, role));
+
+        e = place(s, name, &slice, role, layer);
+        first += part_size(s, role);
+    }
+    return e;
+}
+
 static enum err place_tensor(struct source *s, const struct family *f,
                              const struct safetensors_tensor *from, const struct name_rule *rule,
                              unsigned layer)
 {
     enum ingot_role role = role_of(s, rule);
     struct source_tensor t;
-    uint32_t first = 0;
     enum err e = safetensors_as_source(s, from, &t);
 
     if (e != ERR_OK) {
         return e;
     }
-    if (image_role_is_matrix(role) != (from->n_dims == 2) && role != INGOT_POSITION_EMBEDDING) {
-        return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %.120s has %u dimensions, it should "
-                             "have %u",
-                             from->name, from->n_dims, image_role_is_matrix(role) ? 2u : 1u);
+    e = check_dimensions(s, from, role);
+    if (e != ERR_OK) {
+        return e;
     }
     if ((rule->kind & TRANSPOSED) != 0) {
         transpose(&t);
@@ -207,15 +251,7 @@ static enum err place_tensor(struct source *s, const struct family *f,
     if (rule->parts == 1) {
         return place(s, from->name, &t, role, layer);
     }
-    e = check_fused(s, from->name, &t, role, rule->parts);
-    for (uint32_t i = 0; e == ERR_OK && i < rule->parts; i++) {
-        enum ingot_role part = (enum ingot_role)(role + i);
-        struct source_tensor slice = source_slice(&t, first, part_size(s, part));
-
-        e = place(s, from->name, &slice, part, layer);
-        first += part_size(s, part);
-    }
-    return e;
+    return place_parts(s, from->name, &t, role, rule->parts, layer);
 }
 
 enum err hf_place_tensors(struct source *s, const struct family *f, const struct safetensors *file)

@@ -1,19 +1,12 @@
 #include "flash_image/hf/hf_tokenizer.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/hf/hf_json.h"
 
 #define SPACE "\xe2\x96\x81" /* U+2581, which SentencePiece writes for a space */
-
-static bool is(const cJSON *object, const char *key, const char *text)
-{
-    const cJSON *value = hf_json_get(object, key);
-
-    return cJSON_IsString(value) && strcmp(value->valuestring, text) == 0;
-}
 
 static enum err refuse(struct source *s, enum err e, const char *field, const char *what)
 {
@@ -24,8 +17,11 @@ static enum err refuse(struct source *s, enum err e, const char *field, const ch
 
 enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens)
 {
-    uint32_t room = s->params_known ? s->params.vocab : n_tokens;
+    uint32_t room = n_tokens;
 
+    if (s->params_known) {
+        room = s->params.vocab;
+    }
     if (room == 0 || room > INGOT_MAX_VOCAB) {
         return source_refuse(s, ERR_BAD_TOKENIZER, "a vocabulary of %u tokens, must be 1 to %u",
                              room, INGOT_MAX_VOCAB);
@@ -35,8 +31,7 @@ enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_
         return source_refuse(s, ERR_NO_SPACE, "out of memory");
     }
     for (uint32_t id = 0; id < room; id++) {
-        t->tokens[id] = (struct source_token){ .text = (const uint8_t *)"",
-                                               .type = INGOT_TOKEN_UNUSED };
+        t->tokens[id] = source_unused_token;
     }
     t->room = room;
     s->vocab = (struct source_vocab){
@@ -67,18 +62,21 @@ uint32_t hf_tokenizer_find(const struct source *s, const char *text)
 
 enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token, uint32_t id)
 {
-    const cJSON *content = hf_json_get(token, "content");
+    const char *text = hf_json_string(hf_json_get(token, "content"));
+    uint32_t type = INGOT_TOKEN_USER;
 
-    if (!cJSON_IsString(content)) {
+    if (text == NULL) {
         return refuse(s, ERR_BAD_TOKENIZER, "added_tokens", "has a token without \"content\"");
+    }
+    if (cJSON_IsTrue(hf_json_get(token, "special"))) {
+        type = INGOT_TOKEN_CONTROL;
     }
     if (id < t->room) {
         t->tokens[id] = (struct source_token){
-            .text = (const uint8_t *)content->valuestring,
-            .bytes = (uint32_t)strlen(content->valuestring),
+            .text = (const uint8_t *)text,
+            .bytes = (uint32_t)strlen(text),
             .score = t->tokens[id].score,
-            .type = cJSON_IsTrue(hf_json_get(token, "special")) ? INGOT_TOKEN_CONTROL
-                                                                : INGOT_TOKEN_USER,
+            .type = type,
             .lstrip = cJSON_IsTrue(hf_json_get(token, "lstrip")),
             .rstrip = cJSON_IsTrue(hf_json_get(token, "rstrip")),
         };
@@ -106,6 +104,14 @@ static enum err add_tokens(struct source *s, struct hf_tokenizer *t)
     return ERR_OK;
 }
 
+static double larger_id(double most, const cJSON *id)
+{
+    if (cJSON_IsNumber(id)) {
+        return fmax(most, id->valuedouble);
+    }
+    return most;
+}
+
 /* One more than the largest id, of ordinary and added tokens; 0: none. */
 static uint32_t count_ids(const struct hf_tokenizer *t, const cJSON *vocab)
 {
@@ -114,25 +120,49 @@ static uint32_t count_ids(const struct hf_tokenizer *t, const cJSON *vocab)
 
     cJSON_ArrayForEach(entry, vocab)
     {
-        if (cJSON_IsNumber(entry) && entry->valuedouble > most) {
-            most = entry->valuedouble;
-        }
+        most = larger_id(most, entry);
     }
     cJSON_ArrayForEach(entry, hf_json_get(t->root, "added_tokens"))
     {
-        const cJSON *id = hf_json_get(entry, "id");
-
-        if (cJSON_IsNumber(id) && id->valuedouble > most) {
-            most = id->valuedouble;
-        }
+        most = larger_id(most, hf_json_get(entry, "id"));
     }
-    return most >= INGOT_MAX_VOCAB ? UINT32_MAX : (uint32_t)(most + 1.0);
+    if (most >= INGOT_MAX_VOCAB) {
+        return UINT32_MAX;
+    }
+    return (uint32_t)(most + 1.0);
 }
 
 static bool is_byte_name(const char *text)
 {
     return strlen(text) == 6 && strncmp(text, "<0x", 3) == 0 && text[5] == '>' &&
            strspn(text + 3, "0123456789abcdefABCDEF") == 2;
+}
+
+/* An entry of the vocabulary: its text and its id. bytes: <0xXX> stand for bytes. */
+static enum err read_token(struct source *s, struct hf_tokenizer *t, const cJSON *entry, bool bytes)
+{
+    struct source_token *token;
+
+    if (!hf_json_whole(entry, t->room - 1.0)) {
+        return source_refuse(s, ERR_BAD_TOKENIZER,
+                             "the token \"%.40s\" has no id below the "
+                             "model's %u tokens",
+                             entry->string, t->room);
+    }
+    token = &t->tokens[(uint32_t)entry->valuedouble];
+    if (token->type != INGOT_TOKEN_UNUSED) {
+        return source_refuse(s, ERR_BAD_TOKENIZER,
+                             "the tokens \"%.40s\" and \"%.40s\" have "
+                             "the same id",
+                             (const char *)token->text, entry->string);
+    }
+    token->text = (const uint8_t *)entry->string;
+    token->bytes = (uint32_t)strlen(entry->string);
+    token->type = INGOT_TOKEN_NORMAL;
+    if (bytes && is_byte_name(entry->string)) {
+        token->type = INGOT_TOKEN_BYTE;
+    }
+    return ERR_OK;
 }
 
 static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON *model)
@@ -151,24 +181,10 @@ static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON
     }
     cJSON_ArrayForEach(entry, vocab)
     {
-        struct source_token *token;
-
-        if (!hf_json_whole(entry, t->room - 1.0)) {
-            return source_refuse(s, ERR_BAD_TOKENIZER,
-                                 "the token \"%.40s\" has no id below the "
-                                 "model's %u tokens",
-                                 entry->string, t->room);
+        e = read_token(s, t, entry, bytes);
+        if (e != ERR_OK) {
+            return e;
         }
-        token = &t->tokens[(uint32_t)entry->valuedouble];
-        if (token->type != INGOT_TOKEN_UNUSED) {
-            return source_refuse(s, ERR_BAD_TOKENIZER,
-                                 "the tokens \"%.40s\" and \"%.40s\" have "
-                                 "the same id",
-                                 (const char *)token->text, entry->string);
-        }
-        token->text = (const uint8_t *)entry->string;
-        token->bytes = (uint32_t)strlen(entry->string);
-        token->type = bytes && is_byte_name(entry->string) ? INGOT_TOKEN_BYTE : INGOT_TOKEN_NORMAL;
     }
     return add_tokens(s, t);
 }
@@ -180,19 +196,30 @@ static struct source_text text_of(const char *text, size_t bytes)
     return (struct source_text){ (const uint8_t *)text, bytes };
 }
 
-/* "left right", or ["left", "right"]. */
+/* ["left", "right"] */
+static bool read_pair(const cJSON *left, struct source_merge *m)
+{
+    if (!cJSON_IsString(left) || !cJSON_IsString(left->next)) {
+        return false;
+    }
+    m->left = text_of(left->valuestring, strlen(left->valuestring));
+    m->right = text_of(left->next->valuestring, strlen(left->next->valuestring));
+    return true;
+}
+
+/* A pair, or "left right", in which the first byte is a part of left. */
 static bool read_merge(const cJSON *entry, struct source_merge *m)
 {
-    const cJSON *left = cJSON_IsArray(entry) ? entry->child : NULL;
-    const cJSON *right = left != NULL ? left->next : NULL;
-    const char *text = cJSON_IsString(entry) ? entry->valuestring : "";
-    const char *space = text[0] != '\0' ? strchr(text + 1, ' ') : NULL;
+    const char *text = hf_json_string(entry);
+    const char *space;
 
-    if (cJSON_IsString(left) && cJSON_IsString(right)) {
-        m->left = text_of(left->valuestring, strlen(left->valuestring));
-        m->right = text_of(right->valuestring, strlen(right->valuestring));
-        return true;
+    if (cJSON_IsArray(entry)) {
+        return read_pair(entry->child, m);
     }
+    if (text == NULL || text[0] == '\0') {
+        return false;
+    }
+    space = strchr(text + 1, ' ');
     if (space == NULL) {
         return false;
     }
@@ -240,16 +267,17 @@ static void read_step(const cJSON *step, struct spaces *spaces)
     const cJSON *pattern = hf_json_get(step, "pattern");
     const cJSON *split = hf_json_get(step, "split");
 
-    if (is(step, "type", "Prepend") && is(step, "prepend", SPACE)) {
+    if (hf_json_is(step, "type", "Prepend") && hf_json_is(step, "prepend", SPACE)) {
         spaces->prefixed = true;
-    } else if (is(step, "type", "Replace") && is(pattern, "String", " ") &&
-               is(step, "content", SPACE)) {
+    } else if (hf_json_is(step, "type", "Replace") && hf_json_is(pattern, "String", " ") &&
+               hf_json_is(step, "content", SPACE)) {
         spaces->replaced = true;
-    } else if (is(step, "type", "Metaspace") && is(step, "replacement", SPACE) &&
+    } else if (hf_json_is(step, "type", "Metaspace") && hf_json_is(step, "replacement", SPACE) &&
                cJSON_IsFalse(split)) {
         spaces->replaced = true;
-        spaces->prefixed = !is(step, "prepend_scheme", "never");
-    } else if (!(is(step, "type", "Split") && is(pattern, "String", " ") && spaces->replaced)) {
+        spaces->prefixed = !hf_json_is(step, "prepend_scheme", "never");
+    } else if (!(hf_json_is(step, "type", "Split") && hf_json_is(pattern, "String", " ") &&
+                 spaces->replaced)) {
         spaces->other = true; /* a split at spaces finds none after they are replaced */
     }
 }
@@ -258,7 +286,7 @@ static void read_steps(const cJSON *steps, const char *list, struct spaces *spac
 {
     const cJSON *step;
 
-    if (!is(steps, "type", "Sequence")) {
+    if (!hf_json_is(steps, "type", "Sequence")) {
         if (steps != NULL) {
             read_step(steps, spaces);
         }
@@ -282,7 +310,9 @@ static enum err read_characters(struct source *s, const cJSON *root)
                       "known: spaces replaced by U+2581, byte-level");
     }
     s->vocab.kind = INGOT_TOKENIZER_CHARACTERS;
-    s->vocab.flags |= spaces.prefixed ? INGOT_ADD_SPACE_PREFIX : 0u;
+    if (spaces.prefixed) {
+        s->vocab.flags |= INGOT_ADD_SPACE_PREFIX;
+    }
     return ERR_OK;
 }
 
@@ -291,7 +321,7 @@ static enum err read_byte_level(struct source *s, const cJSON *root)
 {
     const cJSON *normalizer = hf_json_get(root, "normalizer");
 
-    if (normalizer != NULL && !is(normalizer, "type", "NFC")) {
+    if (normalizer != NULL && !hf_json_is(normalizer, "type", "NFC")) {
         return refuse(s, ERR_UNSUPPORTED, "normalizer",
                       "is none that is known with a byte-level "
                       "tokenizer: NFC");
@@ -304,9 +334,12 @@ static enum err read_byte_level(struct source *s, const cJSON *root)
 
 static uint32_t special_of(const struct source *s, const cJSON *item)
 {
-    const cJSON *id = hf_json_get(hf_json_get(item, "SpecialToken"), "id");
+    const char *text = hf_json_string(hf_json_get(hf_json_get(item, "SpecialToken"), "id"));
 
-    return cJSON_IsString(id) ? hf_tokenizer_find(s, id->valuestring) : INGOT_NO_TOKEN;
+    if (text == NULL) {
+        return INGOT_NO_TOKEN;
+    }
+    return hf_tokenizer_find(s, text);
 }
 
 /* A template such as "<s> $A </s>": what stands first and last is put around every text. */
@@ -317,7 +350,7 @@ static void read_template(struct source *s, const cJSON *processor)
     const cJSON *item;
     struct source_vocab *v = &s->vocab;
 
-    if (!is(processor, "type", "TemplateProcessing") || !cJSON_IsArray(single)) {
+    if (!hf_json_is(processor, "type", "TemplateProcessing") || !cJSON_IsArray(single)) {
         return;
     }
     cJSON_ArrayForEach(item, single)
@@ -325,7 +358,9 @@ static void read_template(struct source *s, const cJSON *processor)
         last = item;
     }
     v->bos = special_of(s, single->child);
-    v->flags |= v->bos != INGOT_NO_TOKEN ? INGOT_ADD_BOS : 0u;
+    if (v->bos != INGOT_NO_TOKEN) {
+        v->flags |= INGOT_ADD_BOS;
+    }
     if (last != single->child && special_of(s, last) != INGOT_NO_TOKEN) {
         v->eos = special_of(s, last);
         v->flags |= INGOT_ADD_EOS;
@@ -352,36 +387,65 @@ static bool is_byte_level(const cJSON *pre_tokenizer)
 
     cJSON_ArrayForEach(step, hf_json_get(pre_tokenizer, "pretokenizers"))
     {
-        if (is(step, "type", "ByteLevel")) {
+        if (hf_json_is(step, "type", "ByteLevel")) {
             return true;
         }
     }
-    return is(pre_tokenizer, "type", "ByteLevel");
+    return hf_json_is(pre_tokenizer, "type", "ByteLevel");
+}
+
+/* Files from before there were other kinds name none. */
+static enum err check_kind(struct source *s, const cJSON *type)
+{
+    const char *name = hf_json_string(type);
+
+    if (type == NULL || (name != NULL && strcmp(name, "BPE") == 0)) {
+        return ERR_OK;
+    }
+    if (name == NULL) {
+        name = "?";
+    }
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the tokenizer model '%.40s' is not supported; "
+                         "supported: BPE",
+                         name);
 }
 
 static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON *model)
 {
-    const cJSON *type = hf_json_get(model, "type");
-    const cJSON *unk = hf_json_get(model, "unk_token");
-    enum err e;
+    const char *unk = hf_json_string(hf_json_get(model, "unk_token"));
+    enum err e = check_kind(s, hf_json_get(model, "type"));
 
-    if (type != NULL && !is(model, "type", "BPE")) {
-        return source_refuse(s, ERR_UNSUPPORTED,
-                             "the tokenizer model '%.40s' is not supported; "
-                             "supported: BPE",
-                             cJSON_IsString(type) ? type->valuestring : "?");
-    }
-    e = read_vocab(s, t, model);
-    e = e == ERR_OK ? read_merges(s, t, model) : e;
     if (e != ERR_OK) {
         return e;
     }
-    s->vocab.flags = (cJSON_IsTrue(hf_json_get(model, "fuse_unk")) ? INGOT_FUSE_UNK : 0u) |
-                     (cJSON_IsTrue(hf_json_get(model, "ignore_merges")) ? INGOT_IGNORE_MERGES : 0u);
-    if (cJSON_IsString(unk)) {
-        s->vocab.unk = hf_tokenizer_find(s, unk->valuestring);
+    e = read_vocab(s, t, model);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = read_merges(s, t, model);
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->vocab.flags = 0;
+    if (hf_json_is_true(model, "fuse_unk", false)) {
+        s->vocab.flags |= INGOT_FUSE_UNK;
+    }
+    if (hf_json_is_true(model, "ignore_merges", false)) {
+        s->vocab.flags |= INGOT_IGNORE_MERGES;
+    }
+    if (unk != NULL) {
+        s->vocab.unk = hf_tokenizer_find(s, unk);
     }
     return ERR_OK;
+}
+
+static enum err read_stages(struct source *s, const cJSON *root)
+{
+    if (is_byte_level(hf_json_get(root, "pre_tokenizer"))) {
+        return read_byte_level(s, root);
+    }
+    return read_characters(s, root);
 }
 
 enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
@@ -397,17 +461,18 @@ enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
         return refuse(s, ERR_BAD_TOKENIZER, "model", "is missing");
     }
     e = read_model(s, t, hf_json_get(t->root, "model"));
-    if (e == ERR_OK) {
-        e = is_byte_level(hf_json_get(t->root, "pre_tokenizer")) ? read_byte_level(s, t->root)
-                                                                 : read_characters(s, t->root);
+    if (e != ERR_OK) {
+        return e;
     }
-    if (e == ERR_OK) {
-        read_post_processor(s, hf_json_get(t->root, "post_processor"));
+    e = read_stages(s, t->root);
+    if (e != ERR_OK) {
+        return e;
     }
-    if (e == ERR_OK && s->vocab.unk != INGOT_NO_TOKEN && s->vocab.kind != INGOT_TOKENIZER_BPE) {
+    read_post_processor(s, hf_json_get(t->root, "post_processor"));
+    if (s->vocab.unk != INGOT_NO_TOKEN && s->vocab.kind != INGOT_TOKENIZER_BPE) {
         t->tokens[s->vocab.unk].type = INGOT_TOKEN_UNKNOWN;
     }
-    return e;
+    return ERR_OK;
 }
 
 void hf_tokenizer_free(struct hf_tokenizer *t)

@@ -57,34 +57,49 @@ static enum err read_shape(struct source *s, const cJSON *entry, uint32_t width,
     return ERR_OK;
 }
 
+/* [first, end] */
+static bool read_offsets(const cJSON *pair, struct safetensors_tensor *t)
+{
+    const cJSON *first, *end;
+
+    if (cJSON_GetArraySize(pair) != 2) {
+        return false;
+    }
+    first = pair->child;
+    end = first->next;
+    if (!hf_json_whole(first, MOST_OFFSET) || !hf_json_whole(end, MOST_OFFSET) ||
+        first->valuedouble > end->valuedouble) {
+        return false;
+    }
+    t->first = (uint64_t)first->valuedouble;
+    t->end = (uint64_t)end->valuedouble;
+    return true;
+}
+
 static enum err read_entry(struct source *s, const cJSON *entry, const uint8_t *data,
                            uint64_t data_bytes, struct safetensors_tensor *t)
 {
-    const cJSON *dtype = hf_json_get(entry, "dtype");
-    const cJSON *place = hf_json_get(entry, "data_offsets");
-    const cJSON *first = cJSON_IsArray(place) ? place->child : NULL;
-    const cJSON *end = first != NULL ? first->next : NULL;
     uint64_t bytes;
     enum err e;
 
     t->name = entry->string;
-    if (!cJSON_IsString(dtype) || dtype_bytes(dtype->valuestring) == 0) {
+    t->dtype = hf_json_string(hf_json_get(entry, "dtype"));
+    if (t->dtype == NULL) {
+        t->dtype = "";
+    }
+    if (dtype_bytes(t->dtype) == 0) {
         return source_refuse(s, ERR_UNSUPPORTED,
                              "the tensor %.120s is of the dtype \"%.20s\", "
                              "which is not known",
-                             t->name, cJSON_IsString(dtype) ? dtype->valuestring : "");
+                             t->name, t->dtype);
     }
-    t->dtype = dtype->valuestring;
     e = read_shape(s, entry, dtype_bytes(t->dtype), t, &bytes);
     if (e != ERR_OK) {
         return e;
     }
-    if (!hf_json_whole(first, MOST_OFFSET) || !hf_json_whole(end, MOST_OFFSET) ||
-        end->next != NULL || first->valuedouble > end->valuedouble) {
+    if (!read_offsets(hf_json_list(hf_json_get(entry, "data_offsets")), t)) {
         return refuse(s, t->name, "has no two offsets in \"data_offsets\"");
     }
-    t->first = (uint64_t)first->valuedouble;
-    t->end = (uint64_t)end->valuedouble;
     if (t->end > data_bytes) {
         return refuse(s, t->name,
                       "ends beyond the file in \"data_offsets\": it is cut short or "
@@ -124,7 +139,7 @@ static enum err read_entries(struct source *s, struct safetensors *f, const uint
     size_t most = (size_t)cJSON_GetArraySize(f->header);
     const cJSON *entry;
 
-    f->tensors = calloc(most != 0 ? most : 1, sizeof *f->tensors);
+    f->tensors = calloc(max_size(most, 1), sizeof *f->tensors);
     if (f->tensors == NULL) {
         return source_refuse(s, ERR_NO_SPACE, "out of memory");
     }
@@ -190,9 +205,13 @@ static bool source_type_of(const char *dtype, enum source_type *type)
 enum err safetensors_as_source(struct source *s, const struct safetensors_tensor *from,
                                struct source_tensor *t)
 {
-    uint64_t rows = from->n_dims == 2 ? from->dims[0] : 1;
-    uint64_t cols = from->n_dims == 2 ? from->dims[1] : from->dims[0];
+    uint64_t rows = 1, cols = from->dims[0];
     enum source_type type;
+
+    if (from->n_dims == 2) {
+        rows = from->dims[0];
+        cols = from->dims[1];
+    }
 
     if (!source_type_of(from->dtype, &type)) {
         return source_refuse(s, ERR_UNSUPPORTED,

@@ -27,7 +27,10 @@ static void take(struct reader *r, enum ingot_role role, unsigned layer, uint32_
     uint64_t elements = (uint64_t)rows * cols;
     uint64_t scales;
 
-    t->type = grouped ? SOURCE_GROUPED : SOURCE_F32;
+    t->type = SOURCE_F32;
+    if (grouped) {
+        t->type = SOURCE_GROUPED;
+    }
     t->rows = rows;
     t->cols = cols;
     t->group = r->group;
@@ -38,7 +41,9 @@ static void take(struct reader *r, enum ingot_role role, unsigned layer, uint32_
     r->at = scales;
     if (grouped) {
         r->at += elements / r->group * 4;
-        t->scales = r->at <= r->bytes ? r->data + scales : NULL;
+        if (r->at <= r->bytes) {
+            t->scales = r->data + scales;
+        }
     }
 }
 
@@ -109,11 +114,16 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
 {
     int32_t n[7];
     int64_t vocab;
+    bool tied;
 
     for (size_t i = 0; i < 7; i++) {
         n[i] = (int32_t)load_u32(p + 4 * i);
     }
     vocab = n[5];
+    if (version_0 && vocab < 0) {
+        vocab = -vocab;
+    }
+    tied = version_0 && n[5] > 0;
     s->params = (struct ingot_params){
         .family = INGOT_LLAMA,
         .dim = (uint32_t)n[0],
@@ -121,10 +131,10 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
         .n_layers = (uint32_t)n[2],
         .n_heads = (uint32_t)n[3],
         .n_kv_heads = (uint32_t)n[4],
-        .vocab = (uint32_t)(version_0 && vocab < 0 ? -vocab : vocab),
+        .vocab = (uint32_t)vocab,
         .context = (uint32_t)n[6],
         .rope = INGOT_ROPE_PAIRS,
-        .tied = version_0 && vocab > 0,
+        .tied = tied,
         .rope_base = 10000.0f, /* llama2.c fixes these two */
         .norm_eps = 1e-5f,
     };
@@ -170,6 +180,27 @@ static enum err read_header(struct reader *r)
     return ERR_OK;
 }
 
+static enum err take_file(struct reader *r, bool version_0)
+{
+    enum err e;
+
+    if (version_0) {
+        e = read_params(r->s, r->data, true);
+    } else {
+        e = read_header(r);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (version_0) {
+        r->at = HEADER_V0;
+        take_version_0(r);
+    } else {
+        take_version_1(r, r->group != 0);
+    }
+    return ERR_OK;
+}
+
 enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
 {
     struct reader r = { .s = s, .data = data, .bytes = bytes, .at = HEADER_V1 };
@@ -189,15 +220,9 @@ enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
     if (!version_0 && bytes < HEADER_V1) {
         return source_refuse(s, ERR_BAD_MODEL, "the llama2.c file ends inside its header");
     }
-    e = version_0 ? read_params(s, data, true) : read_header(&r);
+    e = take_file(&r, version_0);
     if (e != ERR_OK) {
         return e;
-    }
-    if (version_0) {
-        r.at = HEADER_V0;
-        take_version_0(&r);
-    } else {
-        take_version_1(&r, r.group != 0);
     }
     if (r.at != bytes) {
         return source_refuse(s, ERR_BAD_MODEL,
@@ -241,11 +266,18 @@ enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *
         .layout = SOURCE_LLAMA2C_VOCAB,
         .n_tokens = n,
         .texts = data + 4,
-        .bos = n > 1 ? 1 : INGOT_NO_TOKEN,
-        .eos = n > 2 ? 2 : INGOT_NO_TOKEN,
+        .bos = INGOT_NO_TOKEN,
+        .eos = INGOT_NO_TOKEN,
         .unk = 0,
         .eot = INGOT_NO_TOKEN,
-        .flags = INGOT_ADD_SPACE_PREFIX | (n > 1 ? INGOT_ADD_BOS : 0u),
+        .flags = INGOT_ADD_SPACE_PREFIX,
     };
+    if (n > 1) {
+        s->vocab.bos = 1;
+        s->vocab.flags |= INGOT_ADD_BOS;
+    }
+    if (n > 2) {
+        s->vocab.eos = 2;
+    }
     return ERR_OK;
 }

@@ -89,6 +89,7 @@ static const struct family families[] = {
       .architecture = "GPT2LMHeadModel",
       .features = GPT2_FEATURES,
       .traits = FAMILY_NO_ROPE | FAMILY_TIED,
+      .rope_base = 10000.0f, /* the reader demands one even without rope */
       .norm_eps = 1e-5f },
 };
 
@@ -99,8 +100,7 @@ const struct family *family_of_gguf(struct source_text architecture)
     for (size_t i = 0; i < N_FAMILIES; i++) {
         const char *name = families[i].gguf;
 
-        if (name != NULL && strlen(name) == architecture.bytes &&
-            memcmp(name, architecture.data, architecture.bytes) == 0) {
+        if (name != NULL && source_text_is(architecture, name)) {
             return &families[i];
         }
     }
@@ -116,12 +116,18 @@ static bool is_model_type(const char *type, const char *name)
 }
 
 /* A configuration without architectures is known by its model_type. */
+static bool is_configured(const struct family *f, const char *architecture, const char *model_type)
+{
+    if (architecture != NULL) {
+        return strcmp(architecture, f->architecture) == 0;
+    }
+    return model_type != NULL && is_model_type(model_type, f->name);
+}
+
 const struct family *family_of_config(const char *architecture, const char *model_type)
 {
     for (size_t i = 0; i < N_FAMILIES; i++) {
-        if (architecture != NULL
-                ? strcmp(architecture, families[i].architecture) == 0
-                : model_type != NULL && is_model_type(model_type, families[i].name)) {
+        if (is_configured(&families[i], architecture, model_type)) {
             return &families[i];
         }
     }
@@ -141,14 +147,27 @@ const struct family *family_find(enum ingot_family family)
 enum err family_refuse(struct source *s, const char *architecture, size_t bytes)
 {
     char names[N_FAMILIES * 16] = "";
+    const char *comma = "";
     size_t used = 0;
 
     for (size_t i = 0; i < N_FAMILIES; i++) {
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i != 0 ? ", " : "",
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
                                  families[i].name);
+        comma = ", ";
     }
     return source_refuse(s, ERR_UNSUPPORTED, "architecture '%.*s' is not supported; supported: %s",
-                         (int)(bytes < 60 ? bytes : 60), architecture, names);
+                         (int)min_size(bytes, 60), architecture, names);
+}
+
+static enum ingot_rope rope_of(const struct family *f, bool gguf)
+{
+    if (family_has(f, FAMILY_NO_ROPE)) {
+        return INGOT_ROPE_NONE;
+    }
+    if (gguf && family_has(f, FAMILY_GGUF_PAIRS)) {
+        return INGOT_ROPE_PAIRS;
+    }
+    return INGOT_ROPE_HALVES;
 }
 
 void family_set_params(struct source *s, const struct family *f, bool gguf)
@@ -157,10 +176,8 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
 
     p->family = f->family;
     p->features = f->features;
-    p->rope = family_has(f, FAMILY_NO_ROPE)              ? INGOT_ROPE_NONE
-              : gguf && family_has(f, FAMILY_GGUF_PAIRS) ? INGOT_ROPE_PAIRS
-                                                         : INGOT_ROPE_HALVES;
-    p->rope_base = f->rope_base != 0.0f ? f->rope_base : 10000.0f; /* a bound even without rope */
+    p->rope = rope_of(f, gguf);
+    p->rope_base = f->rope_base;
     p->norm_eps = f->norm_eps;
     source_default_params(p);
     if (family_has(f, FAMILY_SCALE_EMBEDDING)) {
@@ -183,8 +200,14 @@ enum err family_set_window(struct source *s, const struct family *f, uint64_t wi
                              "the family %s does not have",
                              (unsigned long long)window, f->name);
     }
-    p->window = window < INGOT_MAX_CONTEXT ? (uint32_t)window : INGOT_MAX_CONTEXT;
-    p->global_every = f->window == FAMILY_INTERLEAVED ? global_every : 0;
-    p->rope_base_local = f->rope_base_local != 0.0f ? f->rope_base_local : p->rope_base;
+    p->window = (uint32_t)min_u64(window, INGOT_MAX_CONTEXT);
+    p->global_every = 0;
+    if (f->window == FAMILY_INTERLEAVED) {
+        p->global_every = global_every;
+    }
+    p->rope_base_local = p->rope_base;
+    if (f->rope_base_local != 0.0f) {
+        p->rope_base_local = f->rope_base_local;
+    }
     return ERR_OK;
 }

@@ -10,16 +10,23 @@
 
 enum { RELEASE_BYTES = 32 << 20 };
 
+/* What errno says. */
+static enum err refuse_open(char *problem, size_t problem_bytes)
+{
+    if (errno == ENOENT) {
+        snprintf(problem, problem_bytes, "no such file");
+        return ERR_NOT_FOUND;
+    }
+    snprintf(problem, problem_bytes, "%s", strerror(errno));
+    return ERR_IO;
+}
+
 static enum err map_open(struct mapping *m, int fd, char *problem, size_t problem_bytes)
 {
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0) {
-        enum err e = errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
-
-        snprintf(problem, problem_bytes, "%s",
-                 e == ERR_NOT_FOUND ? "no such file" : strerror(errno));
-        return e;
+        return refuse_open(problem, problem_bytes);
     }
     if (!S_ISREG(st.st_mode) || st.st_size == 0) {
         snprintf(problem, problem_bytes, "this is no file, or an empty one");
@@ -53,7 +60,10 @@ enum err map_file(struct source *s, const char *path, struct mapping *m)
     char problem[128];
     enum err e = mapping_open(m, path, problem, sizeof problem);
 
-    return e == ERR_OK ? ERR_OK : source_refuse(s, e, "%s", problem);
+    if (e != ERR_OK) {
+        return source_refuse(s, e, "%s", problem);
+    }
+    return ERR_OK;
 }
 
 void unmap_file(struct mapping *m)

@@ -1,7 +1,5 @@
 #include "flash_image/source/pre_tokenizer.h"
 
-#include <string.h>
-
 enum { LLAMA3_FLAGS = INGOT_ADD_BOS | INGOT_IGNORE_MERGES };
 
 /* Several families share a pattern. The first name of a kind is the one that is shown. */
@@ -72,8 +70,7 @@ static const struct {
 bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *flags)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (name.bytes == strlen(known[i].name) &&
-            memcmp(name.data, known[i].name, name.bytes) == 0) {
+        if (source_text_is(name, known[i].name)) {
             *pre = known[i].pre;
             *flags = known[i].flags;
             return true;

@@ -43,14 +43,27 @@ enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const 
     return e;
 }
 
-enum err rope_factors_scale(struct source *s, enum ingot_rope_set set, float by)
+enum err rope_factors_multiply_all(struct source *s, const float *by)
 {
+    const struct ingot_params *p = &s->params;
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; e == ERR_OK && i < s->params.rope_dims / 2; i++) {
-        e = multiply(s, set, i, by);
+    for (int set = 0; e == ERR_OK && set < INGOT_ROPE_SETS; set++) {
+        if (set != INGOT_ROPE_LOCAL || p->rope_base_local == p->rope_base) {
+            e = rope_factors_multiply(s, (enum ingot_rope_set)set, by);
+        }
     }
     return e;
+}
+
+enum err rope_factors_scale_all(struct source *s, float by)
+{
+    float factors[SOURCE_MAX_FACTORS];
+
+    for (uint32_t i = 0; i < s->params.rope_dims / 2; i++) {
+        factors[i] = by;
+    }
+    return rope_factors_multiply_all(s, factors);
 }
 
 /* The pair of dimensions that turns `turns` times in the context. */
@@ -62,25 +75,28 @@ static double pair_of_turns(const struct ingot_params *p, const struct rope_yarn
            (2.0 * log((double)p->rope_base));
 }
 
-enum err rope_factors_yarn(struct source *s, enum ingot_rope_set set, const struct rope_yarn *y)
+enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y)
 {
     const struct ingot_params *p = &s->params;
     double first = floor(pair_of_turns(p, y, y->beta_fast));
     double last = ceil(pair_of_turns(p, y, y->beta_slow));
-    enum err e = ERR_OK;
+    float factors[SOURCE_MAX_FACTORS];
 
     first = fmax(first, 0.0);
     last = fmin(last, (double)p->rope_dims - 1.0);
-    for (uint32_t i = 0; e == ERR_OK && i < p->rope_dims / 2; i++) {
+    for (uint32_t i = 0; i < p->rope_dims / 2; i++) {
         double ramp = fmin(fmax(((double)i - first) / fmax(last - first, 0.001), 0.0), 1.0);
 
         /* The frequency is a mean of itself and itself over factor. */
-        e = multiply(s, set, i, (float)(1.0 / (1.0 - ramp + ramp / y->factor)));
+        factors[i] = (float)(1.0 / (1.0 - ramp + ramp / y->factor));
     }
-    return e;
+    return rope_factors_multiply_all(s, factors);
 }
 
 double rope_yarn_magnitude(double factor)
 {
-    return factor > 1.0 ? 0.1 * log(factor) + 1.0 : 1.0;
+    if (factor > 1.0) {
+        return 0.1 * log(factor) + 1.0;
+    }
+    return 1.0;
 }

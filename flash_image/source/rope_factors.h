@@ -9,10 +9,12 @@
  * Errors: ERR_UNSUPPORTED, heads too wide. */
 enum err rope_factors_take(struct source *s);
 
-/* Multiply a set, which rope_factors_take has made, by rope_dims / 2 numbers, or by one number.
- * Errors: ERR_BAD_MODEL, a factor leaves the bounds of FORMAT.md. */
+/* Multiply factors, which rope_factors_take has made, by by (rope_dims / 2): of one set, or of all
+ * that scaling is about (local layers with a base of their own are never stretched); by one number.
+ * Errors of these and the next: ERR_BAD_MODEL, a factor leaves the bounds of FORMAT.md. */
 enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const float *by);
-enum err rope_factors_scale(struct source *s, enum ingot_rope_set set, float by);
+enum err rope_factors_multiply_all(struct source *s, const float *by);
+enum err rope_factors_scale_all(struct source *s, float by);
 
 /* YaRN (arXiv 2309.00071): frequencies that turn more than beta_fast times in the context of
  * training stay, those below beta_slow are divided by `factor`, between them a ramp. */
@@ -21,7 +23,7 @@ struct rope_yarn {
     uint32_t context;            /* of training */
     double beta_fast, beta_slow; /* 32 and 1 where a model does not say */
 };
-enum err rope_factors_yarn(struct source *s, enum ingot_rope_set set, const struct rope_yarn *y);
+enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 
 /* What cosines and sines are multiplied by for it, where the model does not say. */
 double rope_yarn_magnitude(double factor);

@@ -17,9 +17,16 @@ enum err source_refuse(struct source *s, enum err e, const char *format, ...)
     vsnprintf(s->problem + n, sizeof s->problem - (size_t)n, format, args);
     va_end(args);
     for (char *c = s->problem; *c != '\0'; c++) { /* names in a file may hold anything */
-        *c = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
+        if ((unsigned char)*c < ' ' || *c == 127) {
+            *c = '?';
+        }
     }
     return e;
+}
+
+bool source_text_is(struct source_text t, const char *text)
+{
+    return t.bytes == strlen(text) && memcmp(t.data, text, t.bytes) == 0;
 }
 
 float load_f32(const uint8_t *p)
@@ -55,6 +62,19 @@ struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsi
     }
     return &s->tensors[SOURCE_ROLES_OUTSIDE + layer * SOURCE_ROLES_PER_LAYER +
                        (unsigned)(role - INGOT_ATTN_NORM)];
+}
+
+void source_next_slot(const struct ingot_params *p, struct source_slot *slot)
+{
+    if (image_role_is_layer(slot->role) && slot->layer + 1 < p->n_layers) {
+        slot->layer++;
+        return;
+    }
+    slot->role = (enum ingot_role)(slot->role + 1);
+    slot->layer = INGOT_NO_LAYER;
+    if (slot->role < INGOT_N_ROLES && image_role_is_layer(slot->role)) {
+        slot->layer = 0;
+    }
 }
 
 /* Made-up weights lie nowhere: 0 bytes. */
@@ -141,39 +161,61 @@ static enum err check_absent(struct source *s, enum ingot_role role, unsigned la
                          image_role_name(role));
 }
 
+static enum err check_slot(struct source *s, struct source_slot at)
+{
+    if (wants(s, at.role)) {
+        return check_tensor(s, at.role, at.layer);
+    }
+    return check_absent(s, at.role, at.layer);
+}
+
+static enum err check_no_layer_beyond(struct source *s)
+{
+    uint32_t n_layers = s->params.n_layers;
+
+    for (unsigned i = SOURCE_ROLES_OUTSIDE + n_layers * SOURCE_ROLES_PER_LAYER;
+         i < SOURCE_MAX_TENSORS; i++) {
+        if (s->tensors[i].data != NULL) {
+            return source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u layers",
+                                 (i - SOURCE_ROLES_OUTSIDE) / SOURCE_ROLES_PER_LAYER, n_layers);
+        }
+    }
+    return ERR_OK;
+}
+
 enum err source_check_tensors(struct source *s)
 {
-    enum err e = ERR_OK;
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        enum err e = check_slot(s, at);
 
-    for (unsigned role = 0; e == ERR_OK && role < INGOT_N_ROLES; role++) {
-        bool of_layer = image_role_is_layer((enum ingot_role)role);
-        unsigned n = of_layer ? s->params.n_layers : 1;
-
-        for (unsigned i = 0; e == ERR_OK && i < n; i++) {
-            unsigned layer = of_layer ? i : INGOT_NO_LAYER;
-
-            e = wants(s, (enum ingot_role)role) ? check_tensor(s, (enum ingot_role)role, layer)
-                                                : check_absent(s, (enum ingot_role)role, layer);
+        if (e != ERR_OK) {
+            return e;
         }
     }
-    for (unsigned i = SOURCE_ROLES_OUTSIDE + s->params.n_layers * SOURCE_ROLES_PER_LAYER;
-         e == ERR_OK && i < SOURCE_MAX_TENSORS; i++) {
-        if (s->tensors[i].data != NULL) {
-            e = source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u layers",
-                              (i - SOURCE_ROLES_OUTSIDE) / SOURCE_ROLES_PER_LAYER,
-                              s->params.n_layers);
-        }
+    return check_no_layer_beyond(s);
+}
+
+const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
+{
+    uint64_t before = (uint64_t)row * t->cols;
+
+    if (t->stride != 0) {
+        before = row;
     }
-    return e;
+    return t->data + source_type_bytes(t->type, before);
 }
 
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n)
 {
     struct source_tensor part = *t;
-    uint64_t before = t->rows == 1 || t->stride != 0 ? first : (uint64_t)first * t->cols;
 
-    part.data = t->data + source_type_bytes(t->type, before);
-    part.rows = t->rows == 1 ? 1 : n;
-    part.cols = t->rows == 1 ? n : t->cols;
+    if (t->rows == 1) {
+        part.data = t->data + source_type_bytes(t->type, first);
+        part.cols = n;
+        return part;
+    }
+    part.data = source_row_data(t, first);
+    part.rows = n;
     return part;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "board/min_max.h"
 #include "flash_image/format.h"
 
 enum {
@@ -54,6 +55,11 @@ struct source_text {
     size_t bytes;
 };
 
+/* For "%.*s": at most 60 bytes of what a file says. */
+#define SOURCE_SHOW(t) (int)min_size((t).bytes, 60), (const char *)(t).data
+
+bool source_text_is(struct source_text t, const char *text);
+
 /* SOURCE_NO_VOCAB: n_tokens unused tokens without text. SOURCE_LISTED_VOCAB: as arrays that the
  * reader of the file has allocated. */
 enum source_layout {
@@ -73,6 +79,9 @@ struct source_token {
     uint32_t type;       /* enum ingot_token_type, or whatever else the file says */
     bool lstrip, rstrip; /* white space on that side belongs to it; CONTROL and USER only */
 };
+
+/* A token without text. */
+extern const struct source_token source_unused_token;
 
 struct source_merge {
     struct source_text left, right; /* spelled as tokens are */
@@ -129,6 +138,18 @@ struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsi
 /* Rows first .. first + n of a matrix, or such elements of a vector (rows 1): a part of a fused
  * tensor. Whole blocks, inside *t. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
+
+/* Every slot of a model in the order of roles, those without a tensor too:
+ * for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */
+struct source_slot {
+    enum ingot_role role;
+    unsigned layer; /* INGOT_NO_LAYER: of no layer */
+};
+static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
+void source_next_slot(const struct ingot_params *p, struct source_slot *slot);
+
+/* Where row `row` of t begins; row t->rows is the end of what does not lie transposed. */
+const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
 /* Elements of a block; bytes of n elements, whole blocks, SOURCE_GROUPED: the int8 only. */
 uint32_t source_type_block(enum source_type type);

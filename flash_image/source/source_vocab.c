@@ -3,6 +3,9 @@
 
 #include "flash_image/source/source.h"
 
+const struct source_token source_unused_token = { .text = (const uint8_t *)"",
+                                                  .type = INGOT_TOKEN_UNUSED };
+
 static bool is_byte_text(const uint8_t *text, uint32_t bytes)
 {
     return bytes == 6 && memcmp(text, "<0x", 3) == 0 && text[5] == '>';
@@ -17,49 +20,57 @@ static uint32_t llama2c_type(uint32_t id, const struct source_token *t)
     if (id <= 2) {
         return INGOT_TOKEN_CONTROL;
     }
-    return id < 259 && is_byte_text(t->text, t->bytes) ? INGOT_TOKEN_BYTE : INGOT_TOKEN_NORMAL;
+    if (id < 259 && is_byte_text(t->text, t->bytes)) {
+        return INGOT_TOKEN_BYTE;
+    }
+    return INGOT_TOKEN_NORMAL;
 }
 
-static bool same_text(const struct source_token *t, const char *text)
+static void read_gguf_token(const struct source_vocab *v, uint32_t id, const uint8_t *text,
+                            struct source_token *t)
 {
-    return t->bytes == strlen(text) && memcmp(t->text, text, t->bytes) == 0;
-}
+    struct source_text whole = { text, (size_t)load_u64(text - 8) };
 
-static void next_gguf_token(const struct source_vocab *v, size_t id, struct source_token *t)
-{
-    t->bytes = (uint32_t)load_u64(t->text - 8);
-    t->score = v->scores != NULL ? load_f32(v->scores + 4 * id) : 0.0f;
-    t->type = v->types != NULL ? load_u32(v->types + 4 * id) : INGOT_TOKEN_NORMAL;
-    t->lstrip = false;
+    *t = (struct source_token){ .text = text,
+                                .bytes = (uint32_t)whole.bytes,
+                                .type = INGOT_TOKEN_NORMAL };
+    if (v->scores != NULL) {
+        t->score = load_f32(v->scores + 4 * (size_t)id);
+    }
+    if (v->types != NULL) {
+        t->type = load_u32(v->types + 4 * (size_t)id);
+    }
     t->rstrip = v->strip_after_control && t->type == INGOT_TOKEN_CONTROL &&
-                !same_text(t, "<unk>") && !same_text(t, "<s>") && !same_text(t, "<|endoftext|>");
+                !source_text_is(whole, "<unk>") && !source_text_is(whole, "<s>") &&
+                !source_text_is(whole, "<|endoftext|>");
+}
+
+static void read_llama2c_token(uint32_t id, const uint8_t *text, struct source_token *t)
+{
+    *t = (struct source_token){ .text = text,
+                                .bytes = load_u32(text - 4),
+                                .score = load_f32(text - 8) };
+    t->type = llama2c_type(id, t);
 }
 
 bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
                        struct source_token *t)
 {
-    if (c->id >= v->n_tokens) {
+    uint32_t id = c->id;
+
+    if (id >= v->n_tokens) {
         return false;
     }
-    if (v->layout == SOURCE_LISTED_VOCAB) {
-        *t = v->listed_tokens[c->id++];
-        return true;
+    if (c->at == NULL) {
+        c->at = v->texts;
     }
-    if (v->layout == SOURCE_NO_VOCAB) {
-        *t = (struct source_token){ .text = (const uint8_t *)"", .type = INGOT_TOKEN_UNUSED };
-        c->id++;
-        return true;
+    switch (v->layout) {
+    case SOURCE_NO_VOCAB: *t = source_unused_token; break;
+    case SOURCE_LISTED_VOCAB: *t = v->listed_tokens[id]; break;
+    case SOURCE_GGUF_VOCAB: read_gguf_token(v, id, c->at + 8, t); break;
+    case SOURCE_LLAMA2C_VOCAB: read_llama2c_token(id, c->at + 8, t); break;
     }
-    t->text = (c->at == NULL ? v->texts : c->at) + 8;
-    if (v->layout == SOURCE_GGUF_VOCAB) {
-        next_gguf_token(v, c->id, t);
-    } else {
-        t->score = load_f32(t->text - 8);
-        t->bytes = load_u32(t->text - 4);
-        t->type = llama2c_type(c->id, t);
-        t->lstrip = t->rstrip = false;
-    }
-    c->at = t->text + t->bytes;
+    c->at = t->text + t->bytes; /* of the texts that follow each other */
     c->id++;
     return true;
 }
@@ -67,12 +78,18 @@ bool source_next_token(const struct source_vocab *v, struct source_cursor *c,
 /* The space that parts "left right" is not the first byte: a text is not empty. */
 static void part_merge(struct source_text both, struct source_merge *m)
 {
-    const uint8_t *space = both.bytes < 2 ? NULL : memchr(both.data + 1, ' ', both.bytes - 1);
-    size_t left = space == NULL ? both.bytes : (size_t)(space - both.data);
+    const uint8_t *space = NULL;
 
-    m->left = (struct source_text){ both.data, left };
-    m->right = space == NULL ? (struct source_text){ both.data, 0 }
-                             : (struct source_text){ space + 1, both.bytes - left - 1 };
+    if (both.bytes >= 2) {
+        space = memchr(both.data + 1, ' ', both.bytes - 1);
+    }
+    if (space == NULL) {
+        m->left = both;
+        m->right = (struct source_text){ both.data, 0 };
+        return;
+    }
+    m->left = (struct source_text){ both.data, (size_t)(space - both.data) };
+    m->right = (struct source_text){ space + 1, both.bytes - m->left.bytes - 1 };
 }
 
 bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
@@ -87,7 +104,10 @@ bool source_next_merge(const struct source_vocab *v, struct source_cursor *c,
         *m = v->listed_merges[c->id++];
         return true;
     }
-    both.data = (c->at == NULL ? v->merges : c->at) + 8;
+    if (c->at == NULL) {
+        c->at = v->merges;
+    }
+    both.data = c->at + 8;
     both.bytes = (size_t)load_u64(both.data - 8);
     part_merge(both, m);
     c->at = both.data + both.bytes;

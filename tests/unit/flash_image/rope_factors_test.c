@@ -22,8 +22,8 @@ static void test_yarn(void)
     const struct rope_yarn y = { 4.0, 32768, 32.0, 1.0 };
 
     /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
-    OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn(&s, INGOT_ROPE_GLOBAL, &y) == ERR_OK,
-       "yarn %s", s.problem);
+    OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn_all(&s, &y) == ERR_OK, "yarn %s",
+       s.problem);
     OK(near(factor(INGOT_ROPE_GLOBAL, 0), 1.0) && near(factor(INGOT_ROPE_GLOBAL, 23), 1.0),
        "fast pairs stay");
     OK(near(factor(INGOT_ROPE_GLOBAL, 40), 4.0) && near(factor(INGOT_ROPE_GLOBAL, 63), 4.0),
@@ -34,14 +34,35 @@ static void test_yarn(void)
        "the magnitude");
 }
 
+static enum err scale(enum ingot_rope_set set, float by)
+{
+    float factors[64];
+
+    for (size_t i = 0; i < 64; i++) {
+        factors[i] = by;
+    }
+    return rope_factors_multiply(&s, set, factors);
+}
+
+/* Local layers are stretched with the global ones where they share a base. */
+static void test_all(void)
+{
+    OK(rope_factors_scale_all(&s, 2.0f) == ERR_OK && factor(INGOT_ROPE_GLOBAL, 5) == 2.0f &&
+           factor(INGOT_ROPE_LONG, 5) == 2.0f && factor(INGOT_ROPE_LOCAL, 5) == 1.0f,
+       "all but the local ones");
+    s.params.rope_base_local = s.params.rope_base;
+    OK(rope_factors_scale_all(&s, 0.5f) == ERR_OK && factor(INGOT_ROPE_GLOBAL, 5) == 1.0f &&
+           factor(INGOT_ROPE_LONG, 5) == 1.0f && factor(INGOT_ROPE_LOCAL, 5) == 0.5f,
+       "all, where the local ones share the base");
+}
+
 static void test_bounds(void)
 {
-    OK(rope_factors_scale(&s, INGOT_ROPE_LONG, 8.0f) == ERR_OK &&
-           factor(INGOT_ROPE_LONG, 5) == 8.0f,
+    OK(scale(INGOT_ROPE_LONG, 8.0f) == ERR_OK && factor(INGOT_ROPE_LONG, 5) == 8.0f,
        "one factor for all");
-    OK(rope_factors_scale(&s, INGOT_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
-    OK(rope_factors_scale(&s, INGOT_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
-    OK(rope_factors_scale(&s, INGOT_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);
+    OK(scale(INGOT_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
+    OK(scale(INGOT_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
+    OK(scale(INGOT_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);
     s.params.rope_dims = 2 * SOURCE_MAX_FACTORS + 2;
     OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.problem);
 }
@@ -52,6 +73,7 @@ int main(void)
     s.params.rope_dims = 128;
     s.params.rope_base = 1e6f;
     test_yarn();
+    test_all();
     test_bounds();
     return tap_done();
 }
