@@ -5,7 +5,8 @@
 #include "runtime/chat/chat.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
-#include "runtime/engine/engine.h"
+#include "runtime/model/model.h"
+#include "runtime/session/session.h"
 #include "runtime/session/speculative.h"
 #include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
@@ -18,9 +19,11 @@ static struct talk_state {
     struct storage storage;
     struct file files[N_FILES];
     struct file_table tables[N_FILES];
-    struct memory_range ram; /* behind the tables */
-    struct engine engine;
-    struct engine draft;
+    struct memory_range ram; /* after the tables */
+    struct model model;
+    struct session session;
+    struct model draft;
+    struct session draft_session;
     struct chat chat;
     const char *problem;
 } state;
@@ -51,7 +54,7 @@ static bool has_draft(void)
 }
 
 /* The draft takes its place in the arena before the model's is planned. */
-static enum err open_draft(struct engine_setup *setup, struct engine_setup *draft_setup)
+static enum err open_draft(struct model_setup *setup, struct model_setup *draft_setup)
 {
     enum err e = storage_find_model(&state.storage, state.setup.options->draft,
                                     &state.tables[DRAFT], &state.files[DRAFT]);
@@ -60,7 +63,7 @@ static enum err open_draft(struct engine_setup *setup, struct engine_setup *draf
         return fail(e, state.storage.problem);
     }
     *draft_setup = speculative_draft_setup(setup, &state.files[DRAFT]);
-    e = engine_open(&state.draft, draft_setup);
+    e = model_open(&state.draft, draft_setup);
     console_progress_end();
     if (e != ERR_OK) {
         return fail(e, state.draft.problem);
@@ -70,15 +73,19 @@ static enum err open_draft(struct engine_setup *setup, struct engine_setup *draf
     return ERR_OK;
 }
 
-static enum err load(struct engine *engine, const struct engine_setup *setup)
+static enum err load(struct model *model, struct session *session, const struct model_setup *setup)
 {
-    enum err e = engine_load(engine, setup);
+    enum err e = model_load(model, setup);
 
     console_progress_end();
-    return e == ERR_OK ? e : fail(e, engine->problem);
+    if (e != ERR_OK) {
+        return fail(e, model->problem);
+    }
+    session_open(session, model, setup);
+    return ERR_OK;
 }
 
-static enum err plan_models(struct engine_setup *setup, struct engine_setup *draft_setup)
+static enum err plan_models(struct model_setup *setup, struct model_setup *draft_setup)
 {
     const struct options *o = state.setup.options;
     enum err e = ERR_OK;
@@ -97,20 +104,20 @@ static enum err plan_models(struct engine_setup *setup, struct engine_setup *dra
     if (e != ERR_OK) {
         return fail(e, state.storage.problem);
     }
-    e = engine_open(&state.engine, setup);
+    e = model_open(&state.model, setup);
     console_progress_end();
     if (e != ERR_OK) {
-        return fail(e, state.engine.problem);
+        return fail(e, state.model.problem);
     }
-    e = has_draft() ? speculative_check(&state.draft, &state.engine) : ERR_OK;
+    e = has_draft() ? speculative_check(&state.draft, &state.model) : ERR_OK;
     if (e != ERR_OK) {
         return fail(e, state.draft.problem);
     }
     if (o->verbose) {
-        report_model(&state.engine);
-        report_plan(&state.engine);
+        report_model(&state.model);
+        report_plan(&state.model);
     } else {
-        report_summary(&state.engine);
+        report_summary(&state.model);
     }
     return ERR_OK;
 }
@@ -119,7 +126,7 @@ static enum err plan_models(struct engine_setup *setup, struct engine_setup *dra
 static enum err open_model(void)
 {
     struct options *o = state.setup.options;
-    struct engine_setup draft_setup = { 0 }, setup = {
+    struct model_setup draft_setup = { 0 }, setup = {
         .ram = state.ram,
         .file = &state.files[MODEL],
         .workers = state.setup.workers,
@@ -130,21 +137,22 @@ static enum err open_model(void)
         .kv_card = o->kv >= OPTIONS_KV_CARD,
         .kv_file = &state.files[KV],
         .guesses = speculative_room(o),
-        .probe = true,
+        .session_bytes = session_bytes,
+        .calibrate = true,
         .progress = show_progress,
     };
     uint64_t start, load_millis;
     enum err e = plan_models(&setup, &draft_setup);
 
     start = console_millis();
-    e = e == ERR_OK && has_draft() ? load(&state.draft, &draft_setup) : e;
-    e = e == ERR_OK ? load(&state.engine, &setup) : e;
+    e = e == ERR_OK && has_draft() ? load(&state.draft, &state.draft_session, &draft_setup) : e;
+    e = e == ERR_OK ? load(&state.model, &state.session, &setup) : e;
     if (e != ERR_OK) {
         return e;
     }
     load_millis = console_millis() - start;
-    chat_open(&state.chat, &state.engine, has_draft() ? &state.draft : NULL, o, NULL);
-    report_ready(&state.engine, load_millis);
+    chat_open(&state.chat, &state.session, has_draft() ? &state.draft_session : NULL, o, NULL);
+    report_ready(&state.model, load_millis);
     return ERR_OK;
 }
 
@@ -233,7 +241,7 @@ static void list_models(void)
 static bool change_model(const char *name)
 {
     struct options *o = state.setup.options;
-    bool had_one = state.chat.engine != NULL;
+    bool had_one = state.chat.session != NULL;
     char before[OPTIONS_MODEL_BYTES];
     enum err e;
 
@@ -243,9 +251,9 @@ static bool change_model(const char *name)
         return true;
     }
     if (had_one) {
-        stream_reset(&state.engine.stream); /* nothing may arrive in what is planned anew */
+        stream_reset(&state.model.stream); /* nothing may arrive in what is planned anew */
     }
-    state.chat.engine = NULL;
+    state.chat.session = NULL;
     memcpy(o->model, name, strlen(name) + 1);
     e = open_model();
     if (e == ERR_OK || (e == ERR_ABORTED && goes_on_without(e))) {
@@ -280,7 +288,7 @@ static void check_kernels(void)
 {
     const struct platform *platform = state.setup.platform;
     const struct platform_cores *cores = &platform->cores;
-    struct arena *a = &state.engine.arena;
+    struct arena *a = &state.model.arena;
     struct memory_range free = { a->base + a->reserved, arena_left(a) };
 
     (void)report_selftest(state.setup.kernels,
@@ -308,12 +316,12 @@ int talk(void)
     if (options_given(o, OPTION_PROMPT)) {
         e = chat_reply(&state.chat, o->prompt, o->prompt_bytes, true);
     } else {
-        if (o->mode != MODE_JSON && state.chat.engine != NULL) {
+        if (o->mode != MODE_JSON && state.chat.session != NULL) {
             console_printf("Type a line and press Enter; Ctrl-C stops a reply, /help lists "
                            "commands.\n");
         }
         chat_loop(&state.chat, &services);
     }
-    report_high_water(&state.engine);
+    report_high_water(&state.model);
     return e == ERR_OK ? 0 : 1;
 }

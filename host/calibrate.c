@@ -60,7 +60,7 @@ static double *sums_of(const void *w, size_t *columns)
 {
     static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
                                                    INGOT_FFN_DOWN };
-    const struct transformer *t = &run.model.engine.transformer;
+    const struct transformer *t = &run.model.model.transformer;
     const struct ingot_params *p = &t->image->header->params;
 
     for (int i = 0; i < INPUTS; i++) {
@@ -124,7 +124,7 @@ static bool run_model(const char *path, const char *text, bool counts)
         run.model.kernels.gemm_f32_f16_f32 = count_gemm;
     }
     if (!host_model_load(&run.model, &args) ||
-        !perplexity_measure(&p, &run.model.engine, text, false)) {
+        !perplexity_measure(&p, &run.model.session, text, false)) {
         return false;
     }
     run.result->perplexity = perplexity_value(&p, &deviation);

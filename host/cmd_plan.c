@@ -36,10 +36,10 @@ int cmd_plan(int argc, char **argv)
         return EXIT_FAILED;
     }
     if (model.draft != NULL) {
-        report_draft(model.draft);
+        report_draft(&model.draft_model);
     }
-    report_model(&model.engine);
-    report_plan(&model.engine);
+    report_model(&model.model);
+    report_plan(&model.model);
     host_console_flush();
     return !args.fit || plan_fit_print(&model) ? EXIT_FINE : EXIT_FAILED;
 }

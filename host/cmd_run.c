@@ -75,7 +75,7 @@ int cmd_run(int argc, char **argv)
     if (chat == NULL) {
         return status;
     }
-    trace = chat->engine->transformer.workers->trace;
+    trace = chat->session->model->transformer.workers->trace;
     if (args.trace != NULL) {
         trace_start(trace);
     }

@@ -53,7 +53,7 @@ static bool open_tokenizer(const struct host_args *args, struct tokenizer *t, ui
         if (!host_model_open(&model, args)) {
             return false;
         }
-        *t = model.engine.tokenizer;
+        *t = model.model.tokenizer;
         return true;
     }
     if (e != ERR_OK) {
@@ -125,7 +125,7 @@ static bool perplexity_of(struct host_args *args)
 
     args->options.ctx = p.n;
     if (!host_model_open(&model, args) || !host_model_load(&model, args) ||
-        !perplexity_measure(&p, &model.engine, args->file, args->quiet)) {
+        !perplexity_measure(&p, &model.session, args->file, args->quiet)) {
         return false;
     }
     value = perplexity_value(&p, &deviation);
@@ -181,16 +181,16 @@ static uint32_t likeliest(const float *logits, uint32_t n)
 
 static bool dump_all(const struct host_args *args, const struct text *t, struct dump *d)
 {
-    struct engine *e = &model.engine;
-    enum err error = engine_append_visit(e, t->ids, t->n_ids, dump_position, d);
+    struct session *s = &model.session;
+    enum err error = session_append_visit(s, t->ids, t->n_ids, dump_position, d);
 
     for (uint32_t i = 0; i < args->options.n && error == ERR_OK; i++) {
-        uint32_t next = likeliest(e->logits, d->vocab);
+        uint32_t next = likeliest(s->logits, d->vocab);
 
-        error = engine_append_visit(e, &next, 1, dump_position, d);
+        error = session_append_visit(s, &next, 1, dump_position, d);
     }
     if (error != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", e->problem);
+        fprintf(stderr, "ingot: %s\n", s->problem);
     }
     return error == ERR_OK;
 }
@@ -224,11 +224,11 @@ static bool logits_of(const struct host_args *args)
     if (!good) {
         fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
     }
-    d.vocab = model.engine.image.header->params.vocab;
+    d.vocab = model.model.image.header->params.vocab;
     if (args->tokens != NULL) {
         good = good && text_read_ids(&t, args->tokens, d.vocab);
     } else {
-        good = good && text_tokenize(&t, &model.engine.tokenizer,
+        good = good && text_tokenize(&t, &model.model.tokenizer,
                                      args->no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS);
     }
     good = good && dump_all(args, &t, &d);
@@ -237,7 +237,7 @@ static bool logits_of(const struct host_args *args)
         good = false;
     }
     if (good) {
-        printf("%u rows of %u f32 in %s\n", (unsigned)model.engine.kv.length, (unsigned)d.vocab,
+        printf("%u rows of %u f32 in %s\n", (unsigned)model.session.n_ids, (unsigned)d.vocab,
                args->output);
     }
     text_free(&t);

@@ -128,10 +128,10 @@ static bool choose_kernels(struct host_model *m, const struct host_args *args)
     return !args->options.selftest || test_kernels(m, args);
 }
 
-static bool said_fine(const struct engine *engine, enum err e)
+static bool said_fine(const struct model *model, enum err e)
 {
     if (e != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", engine->problem);
+        fprintf(stderr, "ingot: %s\n", model->problem);
     }
     return e == ERR_OK;
 }
@@ -142,12 +142,12 @@ static bool open_draft(struct host_model *m, const struct host_args *args)
     if (!open_any(&m->draft_source, args, args->options.draft)) {
         return false;
     }
-    m->draft = &m->draft_engine;
+    m->draft = &m->draft_session;
     m->draft_setup = speculative_draft_setup(&m->setup, &m->draft_source.file);
-    if (!said_fine(m->draft, engine_open(m->draft, &m->draft_setup))) {
+    if (!said_fine(&m->draft_model, model_open(&m->draft_model, &m->draft_setup))) {
         return false;
     }
-    speculative_leave(&m->setup, m->draft);
+    speculative_leave(&m->setup, &m->draft_model);
     return true;
 }
 
@@ -176,7 +176,7 @@ static bool open_kv(struct host_model *m, const struct host_args *args)
     return true;
 }
 
-static bool open_engines(struct host_model *m, const struct host_args *args)
+static bool open_models(struct host_model *m, const struct host_args *args)
 {
     memset(&m->setup, 0, sizeof m->setup);
     m->draft = NULL;
@@ -193,11 +193,13 @@ static bool open_engines(struct host_model *m, const struct host_args *args)
     m->setup.kv_type = (enum kv_type)(args->options.kv % OPTIONS_KV_CARD);
     m->setup.rates = args->rates;
     m->setup.rates.card = args->predict ? args->card_rate : 0;
-    m->setup.probe = !args->predict;
+    m->setup.session_bytes = session_bytes;
+    m->setup.calibrate = !args->predict;
     m->setup.guesses = speculative_room(&args->options);
     return open_kv(m, args) && (args->options.draft[0] == '\0' || open_draft(m, args)) &&
-           said_fine(&m->engine, engine_open(&m->engine, &m->setup)) &&
-           (m->draft == NULL || said_fine(m->draft, speculative_check(m->draft, &m->engine)));
+           said_fine(&m->model, model_open(&m->model, &m->setup)) &&
+           (m->draft == NULL ||
+            said_fine(&m->draft_model, speculative_check(&m->draft_model, &m->model)));
 }
 
 bool host_model_open(struct host_model *m, const struct host_args *args)
@@ -219,18 +221,18 @@ bool host_model_open(struct host_model *m, const struct host_args *args)
                   args->options.cores != 0 ? args->options.cores : m->machine.n_cores);
     trace_open(&m->trace, &m->platform.clock);
     m->workers.trace = &m->trace;
-    return open_engines(m, args);
+    return open_models(m, args);
 }
 
 bool host_model_change(struct host_model *m, const struct host_args *args)
 {
-    stream_reset(&m->engine.stream); /* nothing may arrive in what is planned anew */
+    stream_reset(&m->model.stream); /* nothing may arrive in what is planned anew */
     if (m->draft != NULL) {
-        stream_reset(&m->draft->stream);
+        stream_reset(&m->draft_model.stream);
     }
     close_file(&m->source);
     close_file(&m->draft_source);
-    return open_any(&m->source, args, args->model) && open_engines(m, args);
+    return open_any(&m->source, args, args->model) && open_models(m, args);
 }
 
 /* A second Ctrl-C ends the program here, as it does wherever nobody takes the first. */
@@ -241,23 +243,26 @@ static bool show_progress(void *context, const char *label, uint64_t done, uint6
     return true;
 }
 
-static bool load(struct engine *engine, const struct engine_setup *setup,
+static bool load(struct model *model, struct session *session, const struct model_setup *setup,
                  const struct host_args *args)
 {
-    struct engine_setup own = *setup;
+    struct model_setup own = *setup;
     enum err e;
 
     own.progress = args->quiet ? NULL : show_progress;
-    e = engine_load(engine, &own);
+    e = model_load(model, &own);
     console_progress_end();
-    return said_fine(engine, e);
+    if (e == ERR_OK) {
+        session_open(session, model, &own);
+    }
+    return said_fine(model, e);
 }
 
 bool host_model_load(struct host_model *m, const struct host_args *args)
 {
     bool loaded;
 
-    if (m->engine.plan.n_spilled != 0 && m->setup.kv_file == NULL) {
+    if (m->model.plan.n_spilled != 0 && m->setup.kv_file == NULL) {
         return fail(args->model,
                     "keys and values would spill: name a file for them with --kv-file");
     }
@@ -265,13 +270,14 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
     if (!args->quiet) {
         report_kernels(m->features, m->kernels.ahead);
         if (m->draft != NULL) {
-            report_draft(m->draft);
+            report_draft(&m->draft_model);
         }
-        report_model(&m->engine);
-        report_plan(&m->engine);
+        report_model(&m->model);
+        report_plan(&m->model);
     }
-    loaded = (m->draft == NULL || load(m->draft, &m->draft_setup, args)) &&
-             load(&m->engine, &m->setup, args);
+    loaded = (m->draft == NULL ||
+              load(&m->draft_model, &m->draft_session, &m->draft_setup, args)) &&
+             load(&m->model, &m->session, &m->setup, args);
     host_console_to(1);
     return loaded;
 }

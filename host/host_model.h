@@ -10,8 +10,9 @@
 #include "board/host/file_device.h"
 #include "flash_image/source/map_file.h"
 #include "runtime/compute/workers.h"
-#include "runtime/engine/engine.h"
 #include "runtime/app/options.h"
+#include "runtime/model/model.h"
+#include "runtime/session/session.h"
 #include "runtime/storage/file.h"
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -69,11 +70,13 @@ struct host_model {
     struct workers workers;
     struct kernels kernels;
     uint32_t features; /* that the kernels were chosen by */
-    struct engine_setup setup;
-    struct engine engine;
-    struct engine_setup draft_setup;
-    struct engine draft_engine;
-    struct engine *draft; /* --draft: the engine above; else NULL */
+    struct model_setup setup;
+    struct model model;
+    struct session session;
+    struct model_setup draft_setup;
+    struct model draft_model;
+    struct session draft_session;
+    struct session *draft; /* --draft: the session above; else NULL */
 };
 
 /* Open args->model (an .ingot; a GGUF or llama2.c file is packed to a temporary file first) up

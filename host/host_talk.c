@@ -40,12 +40,12 @@ static struct {
 static bool choose_template(const struct host_args *args, const struct ingot_chat **template)
 {
     static alignas(struct ingot_chat) uint8_t section[CHAT_MOST_BYTES];
-    struct engine *e = &talk.model.engine;
+    struct model *m = &talk.model.model;
     struct chat_request request = { .name = args->template,
-                                    .stops = e->image.chat->stops,
-                                    .n_stops = e->image.chat->n_stops,
-                                    .tokenizer = e->image.tokenizer };
-    size_t vocabulary_bytes = (size_t)e->image.header->tokenizer.bytes;
+                                    .stops = m->image.chat->stops,
+                                    .n_stops = m->image.chat->n_stops,
+                                    .tokenizer = m->image.tokenizer };
+    size_t vocabulary_bytes = (size_t)m->image.header->tokenizer.bytes;
     char sentence[CHAT_SENTENCE_BYTES];
     size_t bytes;
 
@@ -63,9 +63,9 @@ static bool choose_template(const struct host_args *args, const struct ingot_cha
         fprintf(stderr, "ingot: out of memory\n");
         return false;
     }
-    memcpy(talk.vocabulary, e->image.tokenizer, vocabulary_bytes);
+    memcpy(talk.vocabulary, m->image.tokenizer, vocabulary_bytes);
     chat_template_claim(section, talk.vocabulary);
-    tokenizer_open(&e->tokenizer, talk.vocabulary);
+    tokenizer_open(&m->tokenizer, talk.vocabulary);
     *template = (const void *)section;
     return true;
 }
@@ -79,7 +79,7 @@ static bool begin(void)
         return false;
     }
     host_console_to(2);
-    chat_open(&talk.chat, &talk.model.engine, talk.model.draft, &talk.args->options, template);
+    chat_open(&talk.chat, &talk.model.session, talk.model.draft, &talk.args->options, template);
     host_console_to(1);
     return true;
 }
@@ -259,7 +259,7 @@ static const struct file *find_save(const char *name, uint64_t bytes, const char
 /* In the memory that the arena has left. */
 static void check_kernels(void)
 {
-    struct arena *a = &talk.model.engine.arena;
+    struct arena *a = &talk.model.model.arena;
 
     struct memory_range free = { a->base + a->reserved, arena_left(a) };
 

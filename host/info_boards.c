@@ -5,7 +5,7 @@
 #include "host/info.h"
 #include "runtime/base/arena.h"
 #include "runtime/compute/activations.h"
-#include "runtime/engine/engine.h"
+#include "runtime/session/session.h"
 #include "runtime/session/sampler.h"
 #include "runtime/stream/plan.h"
 #include "runtime/text/format_text.h"
@@ -33,15 +33,13 @@ static const struct {
     { "virt-riscv64 (QEMU)", 512 },
 };
 
-/* What the engine asks of a machine with `ram` bytes, and what it plans (engine_open). */
+/* What Ingot asks of a machine with `ram` bytes, and what it plans (model_open). */
 static enum err plan_for(struct plan *plan, const struct image *img, uint64_t ram, uint32_t context)
 {
-    size_t text = tokenizer_scratch_bytes(ENGINE_TEXT_BYTES);
-    size_t sampler = sampler_scratch_bytes(img->header->params.vocab);
     uint64_t taken = INGOT_PAGE + image_meta_bytes(img->header);
     struct plan_request r = { .image = img,
                               .context = context,
-                              .extra_scratch = arena_take_bytes(text > sampler ? text : sampler) };
+                              .extra_scratch = session_bytes(img) };
 
     r.arena_bytes = (size_t)(ram > taken ? ram - taken : 0);
     return plan_make(plan, &r);

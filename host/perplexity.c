@@ -29,9 +29,9 @@ static void score_position(void *context, uint32_t position, const float *logits
     p->count++;
 }
 
-static bool measure_windows(struct perplexity *p, struct engine *e, struct text *t, bool quiet)
+static bool measure_windows(struct perplexity *p, struct session *s, struct text *t, bool quiet)
 {
-    const struct ingot_tokenizer *head = e->tokenizer.head;
+    const struct ingot_tokenizer *head = s->model->tokenizer.head;
     size_t n_windows = t->n_ids / p->n;
 
     if (n_windows == 0) {
@@ -46,9 +46,9 @@ static bool measure_windows(struct perplexity *p, struct engine *e, struct text 
             t->ids[i * p->n] = head->bos;
         }
         p->window = t->ids + i * p->n;
-        engine_clear(e);
-        if (engine_append_visit(e, p->window, p->n, score_position, p) != ERR_OK) {
-            fprintf(stderr, "ingot: %s\n", e->problem);
+        session_clear(s);
+        if (session_append_visit(s, p->window, p->n, score_position, p) != ERR_OK) {
+            fprintf(stderr, "ingot: %s\n", s->problem);
             return false;
         }
         if (!quiet && isatty(2)) {
@@ -61,7 +61,7 @@ static bool measure_windows(struct perplexity *p, struct engine *e, struct text 
     return true;
 }
 
-bool perplexity_measure(struct perplexity *p, struct engine *e, const char *path, bool quiet)
+bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet)
 {
     struct text t = { 0 };
     FILE *in = fopen(path, "rb");
@@ -71,9 +71,9 @@ bool perplexity_measure(struct perplexity *p, struct engine *e, const char *path
         fprintf(stderr, "ingot: %s: cannot be opened\n", path);
         return false;
     }
-    p->vocab = e->image.header->params.vocab;
-    good = text_read(&t, in, path) && text_tokenize(&t, &e->tokenizer, TOKENIZER_BOS) &&
-           measure_windows(p, e, &t, quiet);
+    p->vocab = s->model->image.header->params.vocab;
+    good = text_read(&t, in, path) && text_tokenize(&t, &s->model->tokenizer, TOKENIZER_BOS) &&
+           measure_windows(p, s, &t, quiet);
     fclose(in);
     text_free(&t);
     return good;

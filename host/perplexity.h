@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine/engine.h"
+#include "runtime/session/session.h"
 
 struct perplexity {
     uint32_t n;             /* tokens of a window, set by the caller */
@@ -19,7 +19,7 @@ struct perplexity {
 
 /* The file at path through e, which is loaded with a context of p->n. False: said on standard
  * error. */
-bool perplexity_measure(struct perplexity *p, struct engine *e, const char *path, bool quiet);
+bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet);
 
 /* And its standard deviation. */
 double perplexity_value(const struct perplexity *p, double *deviation);

@@ -107,7 +107,7 @@ static bool is_better(const struct plan *plan, const struct plan *best, bool any
 
 bool plan_fit_print(const struct host_model *m)
 {
-    const struct image *image = &m->engine.image;
+    const struct image *image = &m->model.image;
     uint32_t n = image_tensor_count(&image->header->params);
     struct retyped r = { .tensors = calloc(n, sizeof *r.tensors),
                          .segments = calloc(INGOT_MAX_SEGMENTS, sizeof *r.segments) };
@@ -120,7 +120,7 @@ bool plan_fit_print(const struct host_model *m)
     }
     puts("the same model in other types:");
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        struct plan_request request = m->engine.request;
+        struct plan_request request = m->model.request;
 
         retype(&r, image, types[i]);
         request.image = &r.image;

@@ -81,7 +81,7 @@ LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tes
            tests/boot/serial.t tests/boot/io_core.t tests/golden/kv_card.t tests/boot/sd.t \
            tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
            tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
-           tests/golden/demo.t $(O)/tests/unit/session/engine.t $(O)/tests/unit/stream/kv_pages.t
+           tests/golden/demo.t $(O)/tests/unit/session/session.t $(O)/tests/unit/stream/kv_pages.t
 SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 

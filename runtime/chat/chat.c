@@ -12,14 +12,15 @@
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
-    struct engine *e = c->engine;
+    struct session *s = c->session;
     uint32_t bytes, id;
     const char *text = image_chat_text(c->template, which, &bytes);
     size_t n;
 
     return bytes != 0 &&
-                   tokenizer_encode_template(&e->tokenizer, text, bytes, TOKENIZER_CONTINUE, &id, 1,
-                                             &n, e->scratch, e->scratch_bytes) == ERR_OK &&
+                   tokenizer_encode_template(&s->model->tokenizer, text, bytes, TOKENIZER_CONTINUE,
+                                             &id, 1, &n, s->scratch.memory,
+                                             s->scratch.bytes) == ERR_OK &&
                    n == 1
                ? id
                : INGOT_NO_TOKEN;
@@ -36,24 +37,24 @@ static void warn_options(const struct chat *c)
     }
 }
 
-void chat_open(struct chat *c, struct engine *engine, struct engine *draft, struct options *options,
-               const struct ingot_chat *template)
+void chat_open(struct chat *c, struct session *session, struct session *draft,
+               struct options *options, const struct ingot_chat *template)
 {
     memset(c, 0, sizeof *c);
-    c->engine = engine;
+    c->session = session;
     c->options = options;
-    c->template = template != NULL ? template : engine->image.chat;
+    c->template = template != NULL ? template : session->model->image.chat;
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
-    engine->hashes = options->ids;
+    session->hash.on = options->ids;
     sampler_init(&c->sampler, &options->sampler);
-    speculative_open(&c->speculative, engine, draft, options);
+    speculative_open(&c->speculative, session, draft, options);
     warn_options(c);
 }
 
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
-                     uint32_t at, uint32_t room, size_t *n)
+                     uint32_t *ids, uint32_t room, size_t *n)
 {
-    struct engine *e = c->engine;
+    struct session *s = c->session;
     const struct options *o = c->options;
     struct chat_turn turn = { text, bytes, first, o->think == THINK_OFF, NULL, 0 };
     struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
@@ -66,15 +67,15 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
     if (as_turn) {
         n_parts = chat_turn_parts(c->template, &turn, parts);
     }
-    return tokenizer_encode_parts(&e->tokenizer, parts, n_parts,
-                                  first ? TOKENIZER_BOS : TOKENIZER_CONTINUE, e->ids + at, room, n,
-                                  e->scratch, e->scratch_bytes);
+    return tokenizer_encode_parts(&s->model->tokenizer, parts, n_parts,
+                                  first ? TOKENIZER_BOS : TOKENIZER_CONTINUE, ids, room, n,
+                                  s->scratch.memory, s->scratch.bytes);
 }
 
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 {
     c->wait = what;
-    c->wait_start = c->engine->kv.length;
+    c->wait_start = c->session->n_cached;
     c->wait_tokens = n_tokens;
 }
 
@@ -82,17 +83,18 @@ void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 bool chat_wait_stop(void *chat)
 {
     struct chat *c = chat;
-    const struct engine *e = c->engine;
-    uint32_t layers = e->image.header->params.n_layers;
+    const struct session *s = c->session;
+    const struct transformer *t = &s->model->transformer;
+    uint32_t layers = s->model->image.header->params.n_layers;
 
     if (c->talks) {
-        uint32_t done = (e->transformer.layer + 1) % layers; /* of a chunk's: this one is next */
+        uint32_t done = (t->layer + 1) % layers; /* of a chunk's: this one is next */
 
         format_text(c->label, sizeof c->label, "%s, layer %u of %u", c->wait, (unsigned)done + 1,
                     (unsigned)layers);
         console_progress_share(c->label,
-                               (uint64_t)(e->kv.length - c->wait_start) * layers +
-                                   (uint64_t)e->transformer.n_tokens * done,
+                               (uint64_t)(s->n_cached - c->wait_start) * layers +
+                                   (uint64_t)t->n_tokens * done,
                                (uint64_t)c->wait_tokens * layers);
     }
     return console_aborted();

@@ -8,9 +8,9 @@
 
 #include "board/err.h"
 #include "runtime/chat/turns.h"
-#include "runtime/engine/engine.h"
 #include "runtime/app/options.h"
 #include "runtime/session/sampler.h"
+#include "runtime/session/session.h"
 #include "runtime/session/speculative.h"
 
 enum { CHAT_LINE_BYTES = 8192 };
@@ -35,7 +35,7 @@ struct chat_totals {
 };
 
 struct chat {
-    struct engine *engine; /* NULL: no model is loaded; chat_loop can go on without */
+    struct session *session; /* NULL: no model is loaded; chat_loop can go on without */
     struct options *options;
     const struct chat_services *services;
     struct sampler sampler;
@@ -43,23 +43,22 @@ struct chat {
     const struct ingot_chat *template; /* and its strings */
     uint32_t think_end;                /* the token that ends thoughts, or INGOT_NO_TOKEN */
     uint32_t reply_start;              /* of the last reply, in ids */
-    uint32_t pending;   /* its last tokens that are not in the cache: they lie behind it in ids */
-    bool started;       /* a turn is in the cache */
-    struct turns turns; /* of a model with a template */
+    bool started;                      /* the session holds a turn */
+    struct turns turns;                /* of a model with a template */
     struct chat_totals totals;
     bool answered;    /* mode=json: the request at work has had its last event */
     bool talks;       /* somebody waits at the line: long prompts show their progress */
     const char *wait; /* what somebody waits for ... */
-    uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the cache, how many */
+    uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
 };
 
-/* engine is loaded, and so is draft, a model that guesses its tokens, or NULL; template: another
+/* session is open, and so is draft, of a model that guesses its tokens, or NULL; template: another
  * chat section than the image's, checked, or NULL. All must outlive the chat. Options that the
  * template cannot obey are warned of. */
-void chat_open(struct chat *c, struct engine *engine, struct engine *draft, struct options *options,
-               const struct ingot_chat *template);
+void chat_open(struct chat *c, struct session *session, struct session *draft,
+               struct options *options, const struct ingot_chat *template);
 
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a

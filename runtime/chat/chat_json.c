@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "board/board.h"
+
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/commands.h"
 #include "runtime/console/console.h"
@@ -19,15 +21,16 @@ static void end_with(const char *text, size_t bytes)
 
 static void say_ready(const struct chat *c)
 {
-    const struct engine *e = c->engine;
-    const char *name = e->image.header->name;
+    const struct session *s = c->session;
+    const struct model *m = s->model;
+    const char *name = m->image.header->name;
 
     console_event_begin("'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
                         "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
                         "'line_limit_bytes':%u,'model':'",
                         INGOT_VERSION_TEXT, board.name,
-                        image_type_name(image_tensor(&e->image, INGOT_FFN_UP, 0)->type),
-                        plan_residency_text(e->plan.residency), (unsigned)e->kv.context,
+                        image_type_name(image_tensor(&m->image, INGOT_FFN_UP, 0)->type),
+                        plan_residency_text(m->plan.residency), (unsigned)s->context,
                         chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
     end_with(name, strlen(name));
 }
@@ -60,12 +63,13 @@ static const char *temperature(struct number *n)
 
 static void begin_reply(const struct chat *c, const struct report_reply *r, const char *reason)
 {
-    const struct engine *e = c->engine;
-    const struct stream_stats *now = &e->stream.stats, *before = &r->before;
+    const struct session *s = c->session;
+    const struct model *m = s->model;
+    const struct stream_stats *now = &m->stream.stats, *before = &r->before;
     uint64_t hz = r->first != 0 ? board.ticks_hz() : 0; /* 0: it ended before the first token */
     uint64_t prefill = r->first - r->start, decode = r->end - r->first;
     uint32_t decoded = r->new_tokens > 1 ? r->new_tokens - 1 : 0;
-    bool streamed = e->plan.residency == PLAN_STREAMED;
+    bool streamed = m->plan.residency == PLAN_STREAMED;
     struct number n[8];
 
     console_event_begin(
@@ -81,13 +85,13 @@ static void begin_reply(const struct chat *c, const struct report_reply *r, cons
         (unsigned)r->guessed, (unsigned)r->right,
         (unsigned long long)(now->bytes_streamed - before->bytes_streamed),
         ratio(&n[4], r->decode_bytes, r->passes, 0),
-        (unsigned long long)(streamed ? engine_planned_bytes(e) : 0),
+        (unsigned long long)(streamed ? model_planned_bytes(m) : 0),
         ratio(&n[5], (now->arrived - before->arrived) * board.ticks_hz() / 1000000,
               now->busy_ticks - before->busy_ticks, 1),
         ratio(&n[6], (now->stall_ticks - before->stall_ticks) * 100,
               streamed && hz != 0 ? r->end - r->start : 0, 1),
         (unsigned long long)(now->retries - before->retries + now->reread - before->reread),
-        temperature(&n[7]), (unsigned)(e->kv.length + c->pending));
+        temperature(&n[7]), (unsigned)(s->n_ids));
 }
 
 void chat_json_done(struct chat *c, const struct report_reply *r, const char *reason)
@@ -96,7 +100,7 @@ void chat_json_done(struct chat *c, const struct report_reply *r, const char *re
         begin_reply(c, r, reason);
     } else {
         console_event_begin("'done','reason':'%s','context_tokens':%u", reason,
-                            (unsigned)(c->engine->kv.length + c->pending));
+                            (unsigned)(c->session->n_ids));
     }
     console_event_end();
     c->answered = true;

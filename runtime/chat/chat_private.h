@@ -4,16 +4,12 @@
 
 #include "runtime/chat/chat.h"
 
-/* The tokens of one turn (or of a plain text) to the engine's ids + at, at most `room`. The first
- * turn has the system prompt; another one closes the reply before it. Errors as
- * tokenizer_encode_parts. */
+/* The tokens of one turn (or of a plain text) to ids, at most `room`. The first turn has the system
+ * prompt; another one closes the reply before it. Errors as tokenizer_encode_parts. */
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
-                     uint32_t at, uint32_t room, size_t *n);
+                     uint32_t *ids, uint32_t room, size_t *n);
 
-/* The conversation ends at token `length`, and `pending` ones that lie behind it in the ids. */
-void chat_cut(struct chat *c, uint32_t length, uint32_t pending);
-
-/* What token id adds to a reply behind `previous`: of control tokens only marks of thoughts have a
+/* What token id adds to a reply after `previous`: of control tokens only marks of thoughts have a
  * text. */
 const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes);
 
@@ -23,13 +19,13 @@ const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, siz
 void chat_cut_reply(struct chat *c, uint64_t bytes, uint64_t shown);
 
 /* Make room by dropping the oldest turns, so that half of the context at most is taken, and say
- * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending: the next append
- * brings it into the cache. False: there is nothing to drop. */
+ * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session.
+ * False: there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
 
-/* A wait for n tokens that are appended to the engine begins; what: "prompt". While somebody talks
- * to the chat, chat_wait_stop shows how far it is: the should_stop of engine_append, whose context
- * is the chat. console_progress_end() ends it. */
+/* A wait for n tokens that the session computes begins; what: "prompt". While somebody talks to the
+ * chat, asking chat_wait_stop shows how far it is; its context is the chat. console_progress_end()
+ * ends the wait. */
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
 bool chat_wait_stop(void *chat);
 

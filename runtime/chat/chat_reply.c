@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "board/board.h"
+
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/repetition.h"
@@ -15,7 +17,7 @@
 static bool is_line_feeds(const struct chat *c, uint32_t id)
 {
     size_t bytes;
-    const char *text = tokenizer_piece(&c->engine->tokenizer, id, INGOT_NO_TOKEN, &bytes);
+    const char *text = tokenizer_piece(&c->session->model->tokenizer, id, INGOT_NO_TOKEN, &bytes);
 
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] != '\n') {
@@ -25,29 +27,29 @@ static bool is_line_feeds(const struct chat *c, uint32_t id)
     return bytes != 0;
 }
 
-/* Thoughts are not part of the conversation: the cache goes back to where the last reply began,
- * and what it says behind them is pending. */
+/* Thoughts are not part of the conversation: it goes back to where the last reply began, and what
+ * that says after them is pending. */
 static void forget_thoughts(struct chat *c)
 {
-    struct engine *e = c->engine;
-    uint32_t end = e->kv.length + c->pending;
-    uint32_t from = c->reply_start;
+    struct session *s = c->session;
+    uint32_t end = s->n_ids, from = c->reply_start;
 
     if (c->think_end == INGOT_NO_TOKEN || !c->started) {
         return;
     }
     for (uint32_t i = c->reply_start; i < end; i++) {
-        from = e->ids[i] == c->think_end ? i + 1 : from;
+        if (s->ids[i] == c->think_end) {
+            from = i + 1;
+        }
     }
     if (from == c->reply_start) {
         return;
     }
-    while (from < end && is_line_feeds(c, e->ids[from])) {
+    while (from < end && is_line_feeds(c, s->ids[from])) {
         from++;
     }
-    memmove(e->ids + c->reply_start, e->ids + from, (end - from) * sizeof *e->ids);
-    e->kv.length = c->reply_start;
-    c->pending = end - from;
+    (void)session_cut(s, c->reply_start); /* the ids stay where they are */
+    (void)session_put(s, s->ids + from, end - from);
 }
 
 static bool stop_requested(void *context)
@@ -58,7 +60,7 @@ static bool stop_requested(void *context)
 
 static bool is_end(const struct chat *c, uint32_t id)
 {
-    return chat_is_stop(c->template, id) || id == c->engine->tokenizer.head->bos;
+    return chat_is_stop(c->template, id) || id == c->session->model->tokenizer.head->bos;
 }
 
 struct reply {
@@ -95,41 +97,43 @@ static void end_text(struct reply *r)
     }
 }
 
-/* The context is full in the middle of a reply, all of which is in the cache. ERR_NO_SPACE: it has
- * no older turns to drop; told. Otherwise as engine_append. */
+/* The context is full in the middle of a reply, all of which is in the session. ERR_NO_SPACE: it has
+ * no older turns to drop; told. Otherwise as session_run. */
 static enum err make_room_for_reply(struct chat *c, struct reply *r)
 {
-    struct engine *e = c->engine;
-    uint32_t end = e->kv.length;
+    struct session *s = c->session;
+    struct stop stop = { chat_wait_stop, c };
+    uint32_t end = s->n_ids;
     enum err error;
 
     if (!chat_drop_oldest(c, 1)) {
-        console_printf("\n(the context of %u tokens is full)", (unsigned)e->kv.context);
+        console_printf("\n(the context of %u tokens is full)", (unsigned)s->context);
         return ERR_NO_SPACE;
     }
-    r->first_new -= end - c->pending;
-    chat_wait_begin(c, "what is left", c->pending);
-    error = engine_append(e, e->ids, c->pending, chat_wait_stop, c);
+    r->first_new -= end - s->n_ids;
+    chat_wait_begin(c, "what is left", s->n_ids);
+    error = session_run(s, &stop);
     console_progress_end();
-    c->pending -= error == ERR_OK ? c->pending : e->kv.length;
     return error;
 }
 
-/* Sample, print and append until an end. What was printed last and not appended is pending: the
+/* Sample, print and compute until an end. What was printed last and not computed is pending: the
  * next turn begins with it, so that no pass is spent on a token that may be the last. */
 static enum err decode(struct chat *c, struct reply *r)
 {
-    struct engine *e = c->engine;
+    static const struct stop stop = { stop_requested, NULL };
+    struct session *s = c->session;
+    const struct stream_stats *stats = &s->model->stream.stats;
     uint32_t limit = c->options->n != 0 ? c->options->n : UINT32_MAX;
 
     r->stats.first = board.ticks();
     for (;;) {
-        uint64_t before = e->stream.stats.bytes_streamed;
+        uint64_t before = stats->bytes_streamed;
         uint32_t id;
         bool guessed;
         enum err error;
 
-        if (e->kv.length == e->kv.context) {
+        if (s->n_ids == s->context) {
             error = make_room_for_reply(c, r);
             if (error != ERR_OK) {
                 r->reason = "context";
@@ -138,7 +142,7 @@ static enum err decode(struct chat *c, struct reply *r)
         }
         id = speculative_pick(&c->speculative, &c->sampler);
         if (id == SAMPLER_NO_TOKEN) {
-            format_text(e->problem, sizeof e->problem,
+            format_text(s->problem, sizeof s->problem,
                         "the model gave no usable logits: check it with `ingot verify`");
             return ERR_BAD_MODEL;
         }
@@ -148,8 +152,7 @@ static enum err decode(struct chat *c, struct reply *r)
         print_token(c, r, id);
         r->stats.new_tokens++;
         r->stats.end = board.ticks();
-        guessed = engine_was_guessed(e, id);
-        c->pending = 1;
+        guessed = session_put_next(s, id);
         if (r->text.stopped) {
             r->reason = "stop";
             return ERR_OK;
@@ -158,7 +161,7 @@ static enum err decode(struct chat *c, struct reply *r)
             r->reason = "limit";
             return ERR_OK;
         }
-        if (limit == UINT32_MAX && repetition_add(&r->circles, e->ids + e->kv.length)) {
+        if (limit == UINT32_MAX && repetition_add(&r->circles, s->ids + s->n_ids - 1)) {
             r->reason = "circle";
             end_text(r);
             console_printf(
@@ -168,28 +171,25 @@ static enum err decode(struct chat *c, struct reply *r)
         if (console_aborted()) {
             return ERR_ABORTED;
         }
-        error = speculative_append(&c->speculative, &c->sampler, limit - r->stats.new_tokens,
-                                   stop_requested, NULL);
-        if (error != ERR_OK) { /* which may have cost the cache its end */
-            c->pending = r->first_new + r->stats.new_tokens - e->kv.length;
+        error = speculative_run(&c->speculative, &c->sampler, limit - r->stats.new_tokens, &stop);
+        if (error != ERR_OK) {
             return error;
         }
-        c->pending = 0;
         r->stats.passes += guessed ? 0 : 1;
-        r->stats.decode_bytes += e->stream.stats.bytes_streamed - before;
+        r->stats.decode_bytes += stats->bytes_streamed - before;
     }
 }
 
 static void print_ids(const struct chat *c, const struct reply *r)
 {
-    const struct engine *e = c->engine;
+    const struct session *s = c->session;
 
     console_printf("ids:");
     for (uint32_t i = 0; i < r->stats.new_tokens; i++) {
-        console_printf(" %u", (unsigned)e->ids[r->first_new + i]);
+        console_printf(" %u", (unsigned)s->ids[r->first_new + i]);
     }
-    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)e->logits_hash,
-                   (unsigned)e->n_hashed);
+    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)s->hash.value,
+                   (unsigned)s->hash.rows);
 }
 
 /* For `make bench`: the figures before they are rounded. */
@@ -207,7 +207,7 @@ static void print_error(const struct chat *c, enum err error)
         console_printf("\n(stopped)\n");
     } else if (error != ERR_OK && error != ERR_ABORTED) {
         console_printf("\nerror: %s\n",
-                       c->engine->problem[0] != '\0' ? c->engine->problem : err_text(error));
+                       c->session->problem[0] != '\0' ? c->session->problem : err_text(error));
     }
 }
 
@@ -217,7 +217,7 @@ static void print_stats(const struct chat *c, const struct reply *r, enum err er
         console_printf("\n");
     }
     if (!console_is_json() && !c->options->quiet) {
-        report_stats(c->engine, &r->stats);
+        report_stats(c->session->model, &r->stats);
     }
     if (c->options->ids) {
         print_ids(c, r);
@@ -226,7 +226,7 @@ static void print_stats(const struct chat *c, const struct reply *r, enum err er
         print_ticks(r);
     }
     if (c->options->trace != 0) {
-        trace_print(c->engine->transformer.workers->trace);
+        trace_print(c->session->model->transformer.workers->trace);
     }
 }
 
@@ -257,11 +257,11 @@ static enum err refuse_prompt(struct chat *c, enum err error)
     if (error == ERR_TOO_LONG) {
         console_printf("error: the prompt does not fit the context: room for %u of %u tokens; "
                        "shorten it, or raise ctx=\n",
-                       (unsigned)(c->engine->kv.context - c->engine->kv.length),
-                       (unsigned)c->engine->kv.context);
+                       (unsigned)(c->session->context - c->session->n_ids),
+                       (unsigned)c->session->context);
     } else if (error == ERR_NO_SPACE) {
         console_printf("error: the prompt is longer than %u bytes: shorten it\n",
-                       (unsigned)ENGINE_TEXT_BYTES);
+                       (unsigned)SESSION_TEXT_BYTES);
     } else {
         console_printf("error: %s\n", err_text(error));
     }
@@ -271,27 +271,45 @@ static enum err refuse_prompt(struct chat *c, enum err error)
     return error;
 }
 
-/* The turn's tokens behind the conversation, the oldest of which gives way. A quarter of the
- * context is left for the reply where that is possible. */
-static enum err encode_turn(struct chat *c, const char *text, size_t bytes, size_t *n)
+/* The turn's tokens after the conversation, the oldest of which gives way; *own: where they begin. A
+ * quarter of the context is left for the reply where that is possible. */
+static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_t *own)
 {
-    struct engine *e = c->engine;
-    bool dropped = false;
-    enum err error;
+    struct session *s = c->session;
 
-    for (;;) {
-        uint32_t at = e->kv.length + c->pending;
+    for (bool dropped = false;; dropped = true) {
+        uint32_t room, *ids = session_room(s, &room);
+        size_t n = 0;
+        enum err error = chat_encode(c, text, bytes, true, !c->started, ids, room, &n);
+        bool tight = s->n_ids + n > s->context / 4 * 3;
 
-        error = chat_encode(c, text, bytes, true, !c->started, at, e->kv.context - at, n);
-        if (error != ERR_TOO_LONG &&
-            (error != ERR_OK || dropped || at + *n <= e->kv.context / 4 * 3)) {
+        *own = s->n_ids;
+        if (error != ERR_OK && error != ERR_TOO_LONG) {
             return error;
+        }
+        if (error == ERR_OK && (dropped || !tight)) {
+            return session_put(s, ids, n);
         }
         if (!chat_drop_oldest(c, 0)) {
-            return error;
+            return error == ERR_OK ? session_put(s, ids, n) : error;
         }
-        dropped = true;
     }
+}
+
+/* A text as it stands, from an empty context. */
+static enum err put_text(struct chat *c, const char *text, size_t bytes)
+{
+    uint32_t room, *ids;
+    size_t n;
+    enum err error;
+
+    chat_clear(c);
+    ids = session_room(c->session, &room);
+    error = chat_encode(c, text, bytes, false, true, ids, room, &n);
+    if (error != ERR_OK) {
+        return error;
+    }
+    return session_put(c->session, ids, n);
 }
 
 static void dim(bool on)
@@ -313,59 +331,66 @@ void chat_say_no_model(void)
     console_printf("error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
-enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
+/* The sequence ends with a prompt, of whose tokens `own` is the first that is new: compute it. */
+static enum err run_prompt(struct chat *c, struct reply *r, uint32_t own)
 {
-    struct engine *e = c->engine;
-    struct reply r = { .reason = "end" };
-    uint32_t start, own;
-    size_t n = 0;
+    struct session *s = c->session;
+    struct stop stop = { chat_wait_stop, c };
     enum err error;
 
-    if (e == NULL) {
+    r->stats.prompt_tokens = s->n_ids - s->n_cached;
+    r->stats.before = s->model->stream.stats;
+    c->speculative.stats = (struct speculative_stats){ 0 };
+    r->stats.start = board.ticks();
+    r->first_new = s->n_ids;
+    r->previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
+    if (c->options->trace != 0) {
+        trace_start(s->model->transformer.workers->trace);
+    }
+    chat_wait_begin(c, "prompt", r->stats.prompt_tokens);
+    session_mark(s);
+    error = session_run(s, &stop);
+    console_progress_end();
+    if (error != ERR_OK) {
+        (void)session_cut(s, own); /* as if the turn had never begun */
+    }
+    return error;
+}
+
+enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
+{
+    static const struct stop stop = { stop_requested, NULL };
+    struct reply r = { .reason = "end" };
+    uint32_t own;
+    enum err error;
+
+    if (c->session == NULL) {
         chat_say_no_model();
         return ERR_NOT_FOUND;
     }
-    e->problem[0] = '\0';
+    c->session->problem[0] = '\0';
     as_turn = as_turn && chat_has_template(c->template);
     if (as_turn) {
         forget_thoughts(c);
-        error = encode_turn(c, text, bytes, &n);
+        error = put_turn(c, text, bytes, &own);
     } else {
-        chat_clear(c);
-        error = chat_encode(c, text, bytes, false, true, 0, e->kv.context, &n);
+        own = 0;
+        error = put_text(c, text, bytes);
     }
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
-    start = e->kv.length;
-    own = start + c->pending;
-    n += c->pending;
-    r.stats.prompt_tokens = (uint32_t)n;
-    r.stats.before = e->stream.stats;
-    c->speculative.stats = (struct speculative_stats){ 0 };
-    r.stats.start = board.ticks();
-    r.first_new = start + (uint32_t)n;
-    r.previous = n != 0 ? e->ids[r.first_new - 1] : INGOT_NO_TOKEN;
-    if (c->options->trace != 0) {
-        trace_start(e->transformer.workers->trace);
-    }
-    chat_wait_begin(c, "prompt", (uint32_t)n);
-    error = engine_append(e, e->ids + start, n, chat_wait_stop, c);
-    console_progress_end();
+    error = run_prompt(c, &r, own);
     if (error == ERR_OK) {
         c->started = true;
-        c->pending = 0;
         c->reply_start = r.first_new;
         if (as_turn) {
             turns_push(&c->turns, own, r.first_new, text, bytes);
         }
-        speculative_follow(&c->speculative, stop_requested, NULL);
+        speculative_follow(&c->speculative, &stop);
         console_style(CONSOLE_REPLY);
         open_text(c, &r, as_turn);
         error = decode(c, &r);
-    } else {
-        e->kv.length = e->kv.length < start ? e->kv.length : start;
-        c->pending = own - e->kv.length; /* as if the turn had never begun */
     }
     c->totals.turns++;
     c->totals.prompt_tokens += r.stats.prompt_tokens;

@@ -248,7 +248,7 @@ enum command_result commands_run(struct chat *c, char *line)
         if (strcmp(commands[i].name, name) != 0) {
             continue;
         }
-        if (c->engine == NULL && needs_model(&commands[i])) {
+        if (c->session == NULL && needs_model(&commands[i])) {
             chat_say_no_model();
             return COMMAND_DONE;
         }

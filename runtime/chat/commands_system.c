@@ -1,6 +1,9 @@
 #include "runtime/chat/commands_system.h"
 
+#include <string.h>
+
 #include "board/board.h"
+#include "board/min_max.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/report.h"
 #include "runtime/chat/saved_chat.h"
@@ -35,10 +38,7 @@ enum command_result command_model(struct chat *c, char *argument)
 static struct saved_chat_state state_of(struct chat *c)
 {
     return (struct saved_chat_state){
-        .image = &c->engine->image,
-        .kv = &c->engine->kv,
-        .ids = c->engine->ids,
-        .n_ids = c->engine->kv.length + c->pending,
+        .session = c->session,
         .reply_start = c->reply_start,
         .started = c->started,
         .turns = &c->turns,
@@ -71,16 +71,14 @@ enum command_result command_save(struct chat *c, char *argument)
     if (file == NULL) {
         return COMMAND_DONE;
     }
-    c->engine->n_ahead = 0;
     e = saved_chat_write(&saved, file, &state, console_progress_step, NULL);
-    c->pending = state.n_ids - c->engine->kv.length; /* less, if it could not be read back */
     console_progress_end();
     if (e == ERR_ABORTED) {
         console_printf("(stopped: %s is as it was)\n", file->name);
     } else if (e != ERR_OK) {
         console_printf("error: %s\n", saved.problem);
     } else {
-        console_printf("(%u tokens are saved in %s)\n", (unsigned)state.n_ids, file->name);
+        console_printf("(%u tokens are saved in %s)\n", (unsigned)c->session->n_ids, file->name);
     }
     return COMMAND_DONE;
 }
@@ -106,15 +104,14 @@ enum command_result command_load(struct chat *c, char *argument)
     }
     c->started = state.started;
     c->reply_start = state.reply_start;
-    c->pending = state.n_ids - c->engine->kv.length;
-    console_printf("(%u tokens of %s, %u turns: go on)\n", (unsigned)state.n_ids, file->name,
+    console_printf("(%u tokens of %s, %u turns: go on)\n", (unsigned)c->session->n_ids, file->name,
                    c->turns.n);
     return COMMAND_DONE;
 }
 
 enum command_result command_stats(struct chat *c, char *argument)
 {
-    const struct engine *e = c->engine;
+    const struct session *s = c->session;
     char streamed[FORMAT_NUMBER_BYTES];
 
     (void)argument;
@@ -122,9 +119,9 @@ enum command_result command_stats(struct chat *c, char *argument)
                    "context are taken\n",
                    (unsigned)c->totals.turns, (unsigned long long)c->totals.prompt_tokens,
                    (unsigned long long)c->totals.new_tokens,
-                   format_bytes(streamed, e->stream.stats.bytes_streamed),
-                   (unsigned)(e->kv.length + c->pending), (unsigned)e->kv.context);
-    report_high_water(e);
+                   format_bytes(streamed, s->model->stream.stats.bytes_streamed),
+                   (unsigned)s->n_ids, (unsigned)s->context);
+    report_high_water(s->model);
     report_health();
     return COMMAND_DONE;
 }
@@ -132,8 +129,8 @@ enum command_result command_stats(struct chat *c, char *argument)
 enum command_result command_plan(struct chat *c, char *argument)
 {
     (void)argument;
-    report_model(c->engine);
-    report_plan(c->engine);
+    report_model(c->session->model);
+    report_plan(c->session->model);
     return COMMAND_DONE;
 }
 
@@ -141,22 +138,20 @@ enum command_result command_plan(struct chat *c, char *argument)
 
 enum { BENCH_PROMPT = 128, BENCH_NEW = 16, BENCH_LEAST = 8 };
 
-/* n tokens behind the conversation, at once or one by one. */
+/* n tokens after the conversation, at once or one by one. */
 static enum err bench_append(struct chat *c, uint32_t n, bool at_once, uint64_t *ticks)
 {
-    struct engine *e = c->engine;
+    struct stop stop = { chat_wait_stop, c };
+    uint32_t vocab = c->session->model->image.header->params.vocab, step = at_once ? n : 1;
     uint64_t start = board.ticks();
     uint32_t ids[BENCH_PROMPT];
     enum err error = ERR_OK;
 
     for (uint32_t i = 0; i < n; i++) {
-        ids[i] = (i * 7919 + 13) % e->image.header->params.vocab;
+        ids[i] = (i * 7919 + 13) % vocab;
     }
-    if (at_once) {
-        error = engine_append(e, ids, n, chat_wait_stop, c);
-    }
-    for (uint32_t i = 0; !at_once && error == ERR_OK && i < n; i++) {
-        error = engine_append(e, ids + i, 1, chat_wait_stop, c);
+    for (uint32_t i = 0; error == ERR_OK && i < n; i += step) {
+        error = session_append(c->session, ids + i, step, &stop);
     }
     *ticks = board.ticks() - start;
     return error;
@@ -167,48 +162,52 @@ static const char *rate_of(char text[FORMAT_NUMBER_BYTES], uint32_t n, uint64_t 
     return format_milli(text, ticks != 0 ? n * 1000ull * board.ticks_hz() / ticks : 0, 2);
 }
 
-/* Behind the conversation, which stays; its pending tokens are kept aside. */
+static enum err bench_both(struct chat *c, uint32_t prompt, uint64_t *prefill, uint64_t *decode)
+{
+    enum err error;
+
+    chat_wait_begin(c, "bench", prompt + BENCH_NEW);
+    error = bench_append(c, prompt, true, prefill);
+    if (error == ERR_OK) {
+        error = bench_append(c, BENCH_NEW, false, decode);
+    }
+    console_progress_end();
+    return error;
+}
+
+/* After the conversation, which stays; its pending tokens are kept aside. */
 enum command_result command_bench(struct chat *c, char *argument)
 {
-    struct engine *e = c->engine;
-    uint32_t length = e->kv.length, room = e->kv.context - length, prompt, kept[BENCH_PROMPT];
+    struct session *s = c->session;
+    uint32_t length = s->n_cached, pending = s->n_ids - length, room = s->context - length;
+    uint32_t prompt, kept[BENCH_PROMPT];
     char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES];
     uint64_t prefill_ticks = 0, decode_ticks = 0;
     enum err error;
 
     (void)argument;
-    if (room < BENCH_NEW + BENCH_LEAST || c->pending > BENCH_PROMPT) {
+    if (room < BENCH_NEW + BENCH_LEAST || pending > BENCH_PROMPT) {
         console_printf("error: the context has no room for a measurement: /reset first\n");
         return COMMAND_DONE;
     }
-    prompt = room - BENCH_NEW < BENCH_PROMPT ? room - BENCH_NEW : BENCH_PROMPT;
-    for (uint32_t i = 0; i < c->pending; i++) {
-        kept[i] = e->ids[length + i];
-    }
-    e->problem[0] = '\0';
-    chat_wait_begin(c, "bench", prompt + BENCH_NEW);
-    error = bench_append(c, prompt, true, &prefill_ticks);
-    if (error == ERR_OK) {
-        error = bench_append(c, BENCH_NEW, false, &decode_ticks);
-    }
-    console_progress_end();
-    e->kv.length = length;
-    e->logits = NULL;
-    for (uint32_t i = 0; i < c->pending; i++) {
-        e->ids[length + i] = kept[i];
-    }
+    prompt = min_u32(room - BENCH_NEW, BENCH_PROMPT);
+    memcpy(kept, s->ids + length, pending * sizeof *kept);
+    s->problem[0] = '\0';
+    (void)session_cut(s, length);
+    error = bench_both(c, prompt, &prefill_ticks, &decode_ticks);
+    (void)session_cut(s, length);
+    (void)session_put(s, kept, pending); /* there was room before */
     if (error == ERR_ABORTED) {
         console_printf("(stopped)\n");
-        return COMMAND_DONE;
+    } else if (error != ERR_OK) {
+        console_printf("error: %s\n", s->problem[0] != '\0' ? s->problem : err_text(error));
+    } else {
+        console_printf("prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
+                       "context\n",
+                       (unsigned)prompt, rate_of(prefill, prompt, prefill_ticks),
+                       (unsigned)BENCH_NEW, rate_of(decode, BENCH_NEW, decode_ticks),
+                       (unsigned)length);
     }
-    if (error != ERR_OK) {
-        console_printf("error: %s\n", e->problem[0] != '\0' ? e->problem : err_text(error));
-        return COMMAND_DONE;
-    }
-    console_printf("prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
-                   "context\n",
-                   (unsigned)prompt, rate_of(prefill, prompt, prefill_ticks), (unsigned)BENCH_NEW,
-                   rate_of(decode, BENCH_NEW, decode_ticks), (unsigned)length);
     return COMMAND_DONE;
 }
 

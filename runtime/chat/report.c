@@ -1,5 +1,7 @@
 #include "runtime/chat/report.h"
 
+#include "board/board.h"
+
 #include "kernels/kernels.h"
 #include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
@@ -17,11 +19,11 @@ void report_kernels(uint32_t features, size_t ahead)
     }
 }
 
-void report_model(const struct engine *e)
+void report_model(const struct model *m)
 {
-    const struct ingot_header *h = e->image.header;
+    const struct ingot_header *h = m->image.header;
     const struct ingot_params *p = &h->params;
-    const struct ingot_tensor *w = image_tensor(&e->image, INGOT_FFN_UP, 0);
+    const struct ingot_tensor *w = image_tensor(&m->image, INGOT_FFN_UP, 0);
     char size[FORMAT_NUMBER_BYTES];
 
     console_log("model %.63s: %s, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary %u, "
@@ -39,10 +41,10 @@ static void row(const char *region, size_t bytes, const char *what)
     console_log("  %-8s %10s  %s", region, format_bytes(size, bytes), what);
 }
 
-static void weights_text(const struct engine *e, char *text, size_t bytes)
+static void weights_text(const struct model *m, char *text, size_t bytes)
 {
-    const struct plan *p = &e->plan;
-    uint32_t n = e->image.header->params.n_layers;
+    const struct plan *p = &m->plan;
+    uint32_t n = m->image.header->params.n_layers;
 
     if (p->residency == PLAN_RESIDENT) {
         format_text(text, bytes, "resident: all %u layers, embedding and head, read once",
@@ -56,9 +58,9 @@ static void weights_text(const struct engine *e, char *text, size_t bytes)
     }
 }
 
-static void io_text(const struct engine *e, char *text, size_t bytes)
+static void io_text(const struct model *m, char *text, size_t bytes)
 {
-    const struct plan *p = &e->plan;
+    const struct plan *p = &m->plan;
     char slot[FORMAT_NUMBER_BYTES];
     char pass[FORMAT_NUMBER_BYTES];
 
@@ -69,7 +71,7 @@ static void io_text(const struct engine *e, char *text, size_t bytes)
     format_text(text, bytes, "%u slots of %s for %u layers%s; %s read per token",
                 (unsigned)p->n_slots, format_bytes(slot, p->slot_bytes),
                 (unsigned)p->n_streamed_layers, p->tiled_head ? " and the head in tiles" : "",
-                format_bytes(pass, engine_planned_bytes(e)));
+                format_bytes(pass, model_planned_bytes(m)));
 }
 
 static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t bytes)
@@ -149,19 +151,19 @@ static void report_rates(const struct plan *p, unsigned type)
     }
 }
 
-static size_t planned_memory(const struct engine *e)
+static size_t planned_memory(const struct model *m)
 {
-    const struct plan *p = &e->plan;
+    const struct plan *p = &m->plan;
 
-    return e->arena.regions[ARENA_META].bytes + p->pinned_bytes + p->io_bytes + p->kv_bytes +
+    return m->arena.regions[ARENA_META].bytes + p->pinned_bytes + p->io_bytes + p->kv_bytes +
            p->scratch_bytes;
 }
 
-void report_summary(const struct engine *e)
+void report_summary(const struct model *m)
 {
-    const struct ingot_header *h = e->image.header;
-    const struct plan *p = &e->plan;
-    unsigned type = image_tensor(&e->image, INGOT_FFN_UP, 0)->type;
+    const struct ingot_header *h = m->image.header;
+    const struct plan *p = &m->plan;
+    unsigned type = image_tensor(&m->image, INGOT_FFN_UP, 0)->type;
     char text[128], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
 
     console_log("model %.63s: %s, %u layers, dim %u, %s, %s", h->name,
@@ -169,10 +171,10 @@ void report_summary(const struct engine *e)
                 (unsigned)h->params.dim, image_type_name(type), format_bytes(size, h->file_bytes));
     console_log("plan: %s, context %u, prompt chunk %u, %s of %s",
                 plan_residency_text(p->residency), (unsigned)p->context, (unsigned)p->chunk,
-                format_bytes(size, planned_memory(e)), format_bytes(left, e->arena.bytes));
+                format_bytes(size, planned_memory(m)), format_bytes(left, m->arena.bytes));
     if (p->residency == PLAN_STREAMED) {
-        weights_text(e, text, sizeof text);
-        console_log("%s, %s read per token", text, format_bytes(size, engine_planned_bytes(e)));
+        weights_text(m, text, sizeof text);
+        console_log("%s, %s read per token", text, format_bytes(size, model_planned_bytes(m)));
     }
     if (p->n_spilled != 0) {
         kv_text(p, h->params.n_layers, text, sizeof text);
@@ -181,30 +183,30 @@ void report_summary(const struct engine *e)
     report_rates(p, type);
 }
 
-void report_plan(const struct engine *e)
+void report_plan(const struct model *m)
 {
-    const struct plan *p = &e->plan;
+    const struct plan *p = &m->plan;
     char text[128];
     char left[FORMAT_NUMBER_BYTES];
 
     console_log("plan: %s, context %u, prompt chunk %u", plan_residency_text(p->residency),
                 (unsigned)p->context, (unsigned)p->chunk);
-    row("meta", e->arena.regions[ARENA_META].bytes, "header, tables, tokenizer");
-    weights_text(e, text, sizeof text);
+    row("meta", m->arena.regions[ARENA_META].bytes, "header, tables, tokenizer");
+    weights_text(m, text, sizeof text);
     row("weights", p->pinned_bytes, text);
-    io_text(e, text, sizeof text);
+    io_text(m, text, sizeof text);
     row("io", p->io_bytes, text);
-    kv_text(p, e->image.header->params.n_layers, text, sizeof text);
+    kv_text(p, m->image.header->params.n_layers, text, sizeof text);
     row("kv", p->kv_bytes, text);
     row("scratch", p->scratch_bytes, "activations, logits, work space");
-    format_text(text, sizeof text, "of %s", format_bytes(left, e->arena.bytes));
-    row("total", planned_memory(e), text);
-    report_rates(p, image_tensor(&e->image, INGOT_FFN_UP, 0)->type);
+    format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));
+    row("total", planned_memory(m), text);
+    report_rates(p, image_tensor(&m->image, INGOT_FFN_UP, 0)->type);
 }
 
-void report_ready(const struct engine *e, uint64_t load_millis)
+void report_ready(const struct model *m, uint64_t load_millis)
 {
-    uint64_t bytes = e->stream.stats.bytes_loaded;
+    uint64_t bytes = m->stream.stats.bytes_loaded;
     char size[FORMAT_NUMBER_BYTES], speed[FORMAT_NUMBER_BYTES];
     bool read = bytes != 0 && load_millis != 0;
 
@@ -214,47 +216,46 @@ void report_ready(const struct engine *e, uint64_t load_millis)
                 read ? format_ratio(speed, bytes, load_millis * 1000, 1) : "", read ? " MB/s" : "");
 }
 
-void report_draft(const struct engine *e)
+void report_draft(const struct model *m)
 {
     char size[FORMAT_NUMBER_BYTES];
 
-    console_log("draft %.63s: %s, context %u, takes %s", e->image.header->name,
-                plan_residency_text(e->plan.residency), (unsigned)e->plan.context,
-                format_bytes(size, engine_bytes(e)));
+    console_log("draft %.63s: %s, context %u, takes %s", m->image.header->name,
+                plan_residency_text(m->plan.residency), (unsigned)m->plan.context,
+                format_bytes(size, model_bytes(m)));
 }
 
-void report_high_water(const struct engine *e)
+void report_high_water(const struct model *m)
 {
     char mark[FORMAT_NUMBER_BYTES];
     char size[FORMAT_NUMBER_BYTES];
 
     for (int i = 0; i < ARENA_N_REGIONS; i++) {
-        const struct arena_region *r = &e->arena.regions[i];
+        const struct arena_region *r = &m->arena.regions[i];
 
         console_log("  %-8s used %s of %s", arena_region_text((enum arena_region_name)i),
                     format_bytes(mark, r->high_water), format_bytes(size, r->bytes));
     }
 }
 
-static void print_stream_stats(const struct engine *e, const struct report_reply *r)
+static void print_stream_stats(const struct model *m, const struct report_reply *r)
 {
-    const struct stream_stats *now = &e->stream.stats;
+    const struct stream_stats *now = &m->stream.stats;
     char per_token[FORMAT_NUMBER_BYTES];
     char planned[FORMAT_NUMBER_BYTES];
     uint64_t millions = (now->arrived - r->before.arrived) * board.ticks_hz() / 1000000;
 
-    if (e->plan.n_spilled != 0) {
+    if (m->plan.n_spilled != 0) {
         console_printf(", keys and values: read %s, wrote %s",
                        format_bytes(per_token, now->kv_read - r->before.kv_read),
                        format_bytes(planned, now->kv_written - r->before.kv_written));
     }
-    if (e->plan.residency != PLAN_STREAMED) {
+    if (m->plan.residency != PLAN_STREAMED) {
         return;
     }
     console_printf(", read %s a %s (planned %s)",
                    format_bytes(per_token, r->passes != 0 ? r->decode_bytes / r->passes : 0),
-                   r->speculates ? "pass" : "token",
-                   format_bytes(planned, engine_planned_bytes(e)));
+                   r->speculates ? "pass" : "token", format_bytes(planned, model_planned_bytes(m)));
     console_printf(", %s in all",
                    format_bytes(planned, now->bytes_streamed - r->before.bytes_streamed));
     console_printf(" at %s MB/s, stalled %s %% of the time",
@@ -337,7 +338,7 @@ static void print_condition(void)
     }
 }
 
-void report_stats(const struct engine *e, const struct report_reply *r)
+void report_stats(const struct model *m, const struct report_reply *r)
 {
     char prefill[FORMAT_NUMBER_BYTES];
     char decode[FORMAT_NUMBER_BYTES];
@@ -350,8 +351,8 @@ void report_stats(const struct engine *e, const struct report_reply *r)
                    rate(prefill, r->prompt_tokens, r->first - r->start),
                    rate(decode, r->new_tokens != 0 ? r->new_tokens - 1 : 0, r->end - r->first),
                    format_ratio(first, r->first - r->start, board.ticks_hz(), 3),
-                   plan_residency_text(e->plan.residency));
-    print_stream_stats(e, r);
+                   plan_residency_text(m->plan.residency));
+    print_stream_stats(m, r);
     print_guesses(r);
     print_condition();
     console_printf("]\n");

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/engine/engine.h"
+#include "runtime/model/model.h"
 
 /* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
 void report_kernels(uint32_t features, size_t ahead);
@@ -18,20 +18,20 @@ bool report_selftest(struct kernels *k, uint32_t features, uint64_t seed, struct
 void report_health(void);
 
 /* Log the model and the plan in a few lines, for the first screen. */
-void report_summary(const struct engine *e);
+void report_summary(const struct model *m);
 
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
-void report_model(const struct engine *e);
-void report_plan(const struct engine *e);
+void report_model(const struct model *m);
+void report_plan(const struct model *m);
 
 /* Log how long it took until the prompt, and the rate at which the card gave the weights. */
-void report_ready(const struct engine *e, uint64_t load_millis);
+void report_ready(const struct model *m, uint64_t load_millis);
 
 /* Log the line of a draft: what it takes of the RAM, before the model's plan. */
-void report_draft(const struct engine *e);
+void report_draft(const struct model *m);
 
 /* Log the most that was ever used of each region. */
-void report_high_water(const struct engine *e);
+void report_high_water(const struct model *m);
 
 /* What was counted during a reply. */
 struct report_reply {
@@ -47,6 +47,6 @@ struct report_reply {
 
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
  * temperature and what slows it, where the board knows. */
-void report_stats(const struct engine *e, const struct report_reply *r);
+void report_stats(const struct model *m, const struct report_reply *r);
 
 #endif

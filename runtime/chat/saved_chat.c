@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "runtime/base/crc32c.h"
-#include "runtime/stream/kv_pages.h"
-#include "runtime/stream/stream.h"
 #include "runtime/text/format_text.h"
 
-enum { SAVED_CHAT_VERSION = 2 };
+enum { SAVED_CHAT_VERSION = 3 };
 
 static const char magic[8] = "INGOTSAV";
 
@@ -30,20 +28,12 @@ static uint64_t to_sectors(uint64_t bytes)
     return (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-static size_t run_bytes(const struct kv_cache *kv, uint32_t length)
-{
-    return ((size_t)length + KV_TILE - 1) / KV_TILE * kv->tile_bytes;
-}
-
 /* Of what h describes. */
 static uint64_t payload_bytes(const struct saved_chat_state *state,
                               const struct saved_chat_header *h)
 {
-    const struct ingot_params *p = &state->image->header->params;
-
-    return (uint64_t)h->n_ids * sizeof(uint32_t) + (uint64_t)h->n_turns * sizeof(struct turn) +
-           h->text_bytes +
-           (uint64_t)2 * p->n_layers * p->n_kv_heads * run_bytes(state->kv, h->length);
+    return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
+           session_move_bytes(state->session, h->n_ids, h->n_cached);
 }
 
 static uint64_t half_bytes(const struct file *file)
@@ -57,10 +47,10 @@ static void describe(const struct saved_chat_state *state, struct saved_chat_hea
     memset(h, 0, sizeof *h);
     memcpy(h->magic, magic, sizeof magic);
     h->version = SAVED_CHAT_VERSION;
-    h->model_crc = state->image->header->header_crc32c;
-    h->kv_type = state->kv->type;
-    h->length = state->kv->length;
-    h->n_ids = state->n_ids;
+    h->model_crc = state->session->model->image.header->header_crc32c;
+    h->kv_type = state->session->kv.type;
+    h->n_cached = state->session->n_cached;
+    h->n_ids = state->session->n_ids;
     h->reply_start = state->reply_start;
     h->started = state->started;
     h->n_turns = state->turns->n;
@@ -78,10 +68,10 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state)
 
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 {
-    struct saved_chat_header h = { .length = state->kv->context,
-                                   .n_ids = state->kv->context,
-                                   .n_turns = TURNS_MOST,
-                                   .text_bytes = TURNS_TEXT_BYTES };
+    uint32_t context = state->session->context;
+    struct saved_chat_header h = {
+        .n_cached = context, .n_ids = context, .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES
+    };
 
     return 2 * (SECTOR_BYTES + to_sectors(payload_bytes(state, &h)));
 }
@@ -120,8 +110,9 @@ static enum err move_buffer(struct transfer *t)
 }
 
 /* Pass bytes of memory on to the file, or the other way round. */
-static enum err move(struct transfer *t, void *memory, size_t bytes)
+static enum err move(void *transfer, void *memory, size_t bytes)
 {
+    struct transfer *t = transfer;
     uint8_t *from = memory;
 
     while (bytes > 0) {
@@ -150,62 +141,32 @@ static enum err move(struct transfer *t, void *memory, size_t bytes)
     return ERR_OK;
 }
 
-/* Per head the tiles of keys, then those of values. */
-static enum err move_layer(struct transfer *t, const struct kv_cache *kv, uint32_t layer,
-                           uint32_t length)
+/* What is only read through for its CRC leaves the session alone. */
+static enum err move_session(struct transfer *t, const struct saved_chat_state *state,
+                             const struct saved_chat_header *h)
 {
-    enum err e = ERR_OK;
-
-    for (uint32_t i = 0; i < 2 * kv->n_kv_heads; i++) {
-        const void *run = i % 2 == 0 ? kv_cache_keys(kv, layer, i / 2, 0)
-                                     : kv_cache_values(kv, layer, i / 2, 0);
-        uint8_t *tile = (uint8_t *)(uintptr_t)run;
-
-        for (uint32_t at = 0; e == ERR_OK && at < length; at += KV_TILE, tile += kv->step_bytes) {
-            e = move(t, tile, kv->tile_bytes);
-        }
-    }
-    return e;
-}
-
-/* What is only read through for its CRC leaves the cache alone. */
-static enum err move_cache(struct transfer *t, const struct saved_chat_state *state,
-                           uint32_t length)
-{
-    struct kv_pages *pages = t->keeps ? state->kv->pages : NULL;
-    enum err e = ERR_OK;
+    struct layer_state_io io = { move, t, !t->writes, !t->writes && !t->keeps };
+    enum err e;
 
     t->s->problem[0] = '\0';
-    kv_pages_begin(pages, true);
-    for (uint32_t i = 0; e == ERR_OK && i < state->image->header->params.n_layers; i++) {
-        e = kv_pages_enter(pages, i);
-        e = e == ERR_OK ? move_layer(t, state->kv, i, length) : e;
-        e = e == ERR_OK ? kv_pages_leave(pages, i, length) : e;
-    }
-    if (e != ERR_OK && pages != NULL) {
-        kv_pages_reset(pages);
-        if (t->s->problem[0] == '\0') {
-            strcpy(t->s->problem, pages->stream->problem);
-        }
+    e = session_move(state->session, h->n_ids, h->n_cached, &io);
+    if (e != ERR_OK && t->s->problem[0] == '\0') {
+        format_text(t->s->problem, sizeof t->s->problem, "%s", state->session->problem);
     }
     return e;
 }
-_Static_assert((int)STREAM_PROBLEM_BYTES <= (int)SAVED_CHAT_PROBLEM_BYTES, "it is copied");
 
 static enum err move_payload(struct transfer *t, const struct saved_chat_state *state,
                              const struct saved_chat_header *h)
 {
     struct turns *turns = state->turns;
-    enum err e = move(t, state->ids, (size_t)h->n_ids * sizeof *state->ids);
+    enum err e = move(t, turns->list, h->n_turns * sizeof turns->list[0]);
 
-    if (e == ERR_OK) {
-        e = move(t, turns->list, h->n_turns * sizeof turns->list[0]);
-    }
     if (e == ERR_OK) {
         e = move(t, turns->text, h->text_bytes);
     }
     if (e == ERR_OK) {
-        e = move_cache(t, state, h->length);
+        e = move_session(t, state, h);
     }
     if (e == ERR_OK && t->writes && t->n > 0) {
         memset(t->s->buffer + t->n, 0, (size_t)to_sectors(t->n) - t->n);
@@ -346,7 +307,7 @@ static enum err contradiction(struct saved_chat *s)
 static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
                           const struct saved_chat_state *state)
 {
-    const struct kv_cache *kv = state->kv;
+    const struct session *session = state->session;
     char *problem = s->problem;
     size_t room = sizeof s->problem;
 
@@ -355,23 +316,23 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
-    if (h->model_crc != state->image->header->header_crc32c) {
+    if (h->model_crc != session->model->image.header->header_crc32c) {
         format_text(problem, room, "%s belongs to another model: /model NAME loads it",
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (h->kv_type != (uint32_t)kv->type) {
+    if (h->kv_type != (uint32_t)session->kv.type) {
         format_text(problem, room, "%s was saved with kv=%s: start with that", s->file->name,
                     kv_type_name((enum kv_type)h->kv_type));
         return ERR_BAD_MODEL;
     }
-    if (h->n_ids > kv->context) {
+    if (h->n_ids > session->context) {
         format_text(problem, room,
                     "%s has %u tokens and the context %u: start with a larger ctx=", s->file->name,
-                    (unsigned)h->n_ids, (unsigned)kv->context);
+                    (unsigned)h->n_ids, (unsigned)session->context);
         return ERR_BAD_MODEL;
     }
-    if (h->length > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
+    if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
         h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
         h->payload_bytes != payload_bytes(state, h)) {
         return contradiction(s);
@@ -402,17 +363,11 @@ static enum err read_payload(struct saved_chat *s, unsigned half, const struct s
     return e;
 }
 
-/* What cannot come of a payload whose CRC is right, but would be read beyond the embedding, the
- * cache or the text. */
-static bool is_sound(const struct saved_chat_header *h, const struct saved_chat_state *state)
+/* What cannot come of a payload whose CRC is right, but would be read beyond the text. */
+static bool turns_are_sound(const struct saved_chat_header *h, const struct saved_chat_state *state)
 {
-    uint32_t vocab = state->image->header->params.vocab, at = 0, text = 0;
+    uint32_t at = 0, text = 0;
 
-    for (uint32_t i = 0; i < h->n_ids; i++) {
-        if (state->ids[i] >= vocab) {
-            return false;
-        }
-    }
     for (uint32_t i = 0; i < h->n_turns; i++) {
         const struct turn *t = &state->turns->list[i];
 
@@ -426,7 +381,7 @@ static bool is_sound(const struct saved_chat_header *h, const struct saved_chat_
     return text == h->text_bytes;
 }
 
-/* Read through for its CRC, then into cache and turns. */
+/* Read through for its CRC, then into session and turns. */
 static enum err load_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                           struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context)
@@ -439,18 +394,16 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     if (e != ERR_OK) {
         return e;
     }
-    state->kv->length = 0;
     state->turns->n = 0;
     state->turns->text_bytes = 0;
     e = read_payload(s, half, h, state, true, progress, context);
-    if (e == ERR_OK && !is_sound(h, state)) {
-        e = contradiction(s);
-    }
     if (e != ERR_OK) {
         return e;
     }
-    state->kv->length = h->length;
-    state->n_ids = h->n_ids;
+    if (!turns_are_sound(h, state) ||
+        session_restore(state->session, h->n_ids, h->n_cached) != ERR_OK) {
+        return contradiction(s);
+    }
     state->reply_start = h->reply_start;
     state->started = h->started != 0;
     state->turns->n = h->n_turns;

@@ -6,9 +6,8 @@
  * header with the higher sequence number whose payload's CRC matches is the conversation. So power
  * lost at any sector leaves the old one or the new one.
  *
- *   payload: tokens, u32; the turns (runtime/chat/turns.h) and what was said; then per layer and
- * kv head the tiles of keys in use, and of values,
- *   as the cache has them (runtime/compute/kv_cache.h); zeros to the end of the sector */
+ *   payload: the turns (runtime/chat/turns.h) and what was said; then what session_move gives: tokens,
+ *   u32, and each layer's state; zeros to the end of the sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
 
@@ -17,8 +16,7 @@
 
 #include "board/err.h"
 #include "runtime/chat/turns.h"
-#include "runtime/compute/kv_cache.h"
-#include "runtime/image/image.h"
+#include "runtime/session/session.h"
 #include "runtime/storage/file.h"
 
 enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
@@ -33,10 +31,10 @@ struct saved_chat_header {
     uint32_t payload_crc;
     uint32_t model_crc;           /* the model's own header_crc32c */
     uint32_t kv_type;             /* enum kv_type */
-    uint32_t length;              /* tokens in the cache */
-    uint32_t n_ids;               /* and the pending ones behind it, <= context */
+    uint32_t n_cached;            /* tokens in the states */
+    uint32_t n_ids;               /* and the pending ones after them, <= context */
     uint32_t reply_start;         /* of the last reply, <= n_ids */
-    uint32_t started;             /* 1: a turn is in the cache */
+    uint32_t started;             /* 1: the session holds a turn */
     uint32_t n_turns, text_bytes; /* of the turns */
     uint8_t zeros[440];
 };
@@ -44,10 +42,7 @@ _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one
 
 /* What is saved, and where it goes when it is loaded. */
 struct saved_chat_state {
-    const struct image *image;
-    struct kv_cache *kv;
-    uint32_t *ids; /* (context) */
-    uint32_t n_ids;
+    struct session *session;
     uint32_t reply_start;
     bool started;
     struct turns *turns;
@@ -79,7 +74,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
 /* Load the newest conversation that is whole. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by
  * another model, or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged.
  * Errors of file.h, ERR_ABORTED by progress. Nothing of *state changes on an error but by the
- * reading itself: then the cache's length is 0, and there are no turns. */
+ * reading itself: then the session is empty, and there are no turns. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

@@ -53,7 +53,6 @@ void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t co
     c->n_kv_heads = p->n_kv_heads;
     c->head_dim = p->head_dim;
     c->context = context;
-    c->length = 0;
 }
 
 static size_t tile_offset(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)

@@ -4,6 +4,7 @@
 
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/model/layer.h"
+#include "runtime/model/state_kv.h"
 
 enum {
     FILL = 0x3c,             /* of weights and keys: any type reads normal numbers */
@@ -22,7 +23,10 @@ enum {
 };
 
 struct probe {
-    struct engine *e;
+    const struct platform_clock *clock;
+    struct model *m;
+    struct kv_cache kv;         /* of one layer, for all */
+    struct layer_state *states; /* (n_layers) */
     uint8_t *weights;
     size_t bytes;
 
@@ -48,23 +52,24 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void multiply(void *arg, struct workers *workers, unsigned core)
 {
     const struct probe *p = arg;
-    const struct transformer *t = &p->e->transformer;
+    const struct transformer *t = &p->m->transformer;
 
     (void)workers;
     layer_multiply(t, core, &p->w, p->rows, p->w.rows, &p->in, t->act.logits, p->w.rows);
 }
 
-static uint64_t nanoseconds(uint64_t ticks)
+static uint64_t nanoseconds(const struct probe *p, uint64_t ticks)
 {
-    return ticks * 1000000000 / board.ticks_hz();
+    return ticks * 1000000000 / p->clock->hz;
 }
 
 /* Picoseconds per byte of a matrix and token; the least, as whatever comes between takes time. The
  * matrix has the head's shape, or as many of its rows as there are logits for all tokens. */
 static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens)
 {
-    const struct transformer *t = &p->e->transformer;
-    uint64_t begin = board.ticks(), best = UINT64_MAX, at = 0, matrix, start, now = begin;
+    const struct transformer *t = &p->m->transformer;
+    uint64_t begin = platform_ticks(p->clock), best = UINT64_MAX, at = 0, matrix, start,
+             now = begin;
 
     p->in = (struct linear_input){ t->act.norm, t->act.dim_stride, n_tokens };
     p->w.type = (uint8_t)type;
@@ -77,30 +82,30 @@ static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens
         return 0;
     }
     linear_prepare(t->kernels, &t->act, 1u << type, &p->in, 0, n_tokens);
-    for (int i = 0; i < LEAST_TIMES || now - begin < board.ticks_hz() / MATRIX_HZ; i++) {
+    for (int i = 0; i < LEAST_TIMES || now - begin < p->clock->hz / MATRIX_HZ; i++) {
         p->rows = p->weights + at;
         at = p->bytes - at >= 2 * matrix ? at + matrix : 0;
-        start = board.ticks();
+        start = platform_ticks(p->clock);
         workers_run(t->workers, multiply, p);
-        now = board.ticks();
+        now = platform_ticks(p->clock);
         best = least(best, now - start);
     }
-    return (uint32_t)(nanoseconds(best) * 1000 / (matrix * n_tokens)) + 1;
+    return (uint32_t)(nanoseconds(p, best) * 1000 / (matrix * n_tokens)) + 1;
 }
 
 /* Sums layers up to a window, and says when there were enough. */
 static bool between_layers(void *context)
 {
     struct probe *p = context;
-    const struct transformer *t = &p->e->transformer;
-    uint64_t now = board.ticks(), ns = nanoseconds(now - p->window);
+    const struct transformer *t = &p->m->transformer;
+    uint64_t now = platform_ticks(p->clock), ns = nanoseconds(p, now - p->window);
 
     if (p->n_begun++ <= WARM_LAYERS) {
         p->window = now;
         return false;
     }
     p->n_layers++;
-    p->matrices += plan_matrices_ns(&p->e->request.rates, t->image, t->layer, 0, UINT64_MAX,
+    p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
     if (ns >= WINDOW_NS) {
         ns = (ns - least(ns, p->matrices)) / p->n_layers;
@@ -111,7 +116,7 @@ static bool between_layers(void *context)
         p->matrices = 0;
         p->window = now;
     }
-    p->window += board.ticks() - now; /* spent here */
+    p->window += platform_ticks(p->clock) - now; /* spent here */
     return p->n_windows != 0 && now > p->until;
 }
 
@@ -120,15 +125,15 @@ static bool between_layers(void *context)
 static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
+    struct transformer_pass pass = { ids, n_tokens, POSITION, p->states, false };
+    struct stop stop = { between_layers, p };
 
     p->n_tokens = n_tokens;
     p->n_begun = p->n_layers = p->n_windows = 0;
     p->matrices = p->sum = p->most = 0;
-    p->until = board.ticks() + board.ticks_hz() / LAYERS_HZ;
-    do {
-        p->e->kv.length = POSITION;
-    } while (transformer_pass(&p->e->transformer, ids, n_tokens, false, between_layers, p) ==
-             ERR_OK);
+    p->until = platform_ticks(p->clock) + p->clock->hz / LAYERS_HZ;
+    while (transformer_pass(&p->m->transformer, &pass, &stop) == ERR_OK) {
+    }
     if (p->n_windows > 1) {
         p->sum = (p->sum - p->most) / (p->n_windows - 1);
     }
@@ -138,8 +143,8 @@ static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
 /* Where a layer of a chunk takes long, its matrices are most of it. */
 static void measure_rest(struct probe *p)
 {
-    struct plan_rates *rates = &p->e->request.rates;
-    const struct image *image = &p->e->image;
+    struct plan_rates *rates = &p->m->request.rates;
+    const struct image *image = &p->m->image;
 
     rates->layer = measure_layers(p, 1);
     if (image->header->params.context >= POSITION + PROBE_TOKENS &&
@@ -151,36 +156,42 @@ static void measure_rest(struct probe *p)
 static void measure_checksum(struct probe *p)
 {
     size_t bytes = p->bytes / CHECKED;
-    uint64_t start = board.ticks();
+    uint64_t start = platform_ticks(p->clock);
 
-    (void)workers_crc32c(p->e->transformer.workers, 0, p->weights, bytes);
-    p->e->request.rates.check = (uint32_t)(nanoseconds(board.ticks() - start) * 1000 / bytes);
+    (void)workers_crc32c(p->m->transformer.workers, 0, p->weights, bytes);
+    p->m->request.rates.check = (uint32_t)(nanoseconds(p, platform_ticks(p->clock) - start) * 1000 /
+                                           bytes);
 }
 
 /* Work space, one layer's cache, which stands in for all, and what is left for weights. */
 static bool cut_memory(struct probe *p, struct workers *workers, struct arena *arena)
 {
-    struct engine *e = p->e;
-    const struct ingot_header *h = e->image.header;
-    struct plan plan = { .chunk = PROBE_TOKENS, .logits_rows = 1 };
-    size_t page = kv_cache_page_bytes(&h->params, e->request.kv_type);
-    size_t work = page + activations_bytes(&(struct activations_request){
-                             &h->params, plan.chunk, image_types(&e->image), plan.logits_rows });
+    struct model *m = p->m;
+    const struct ingot_header *h = m->image.header;
+    struct plan plan = { .context = KV_TILE, .chunk = PROBE_TOKENS, .logits_rows = 1 };
+    size_t states = h->params.n_layers * sizeof *p->states;
+    size_t page = kv_cache_page_bytes(&h->params, m->request.kv_type);
+    size_t work = page + arena_take_bytes(states) +
+                  activations_bytes(&(struct activations_request){
+                      &h->params, plan.chunk, image_types(&m->image), plan.logits_rows });
     size_t left = arena_left(arena);
 
     if (work + ARENA_ALIGN > left) {
         return false;
     }
     (void)arena_reserve(arena, ARENA_SCRATCH, left);
-    transformer_open(&e->transformer, &e->image, e->kernels, workers, &e->stream, &e->kv, &plan,
-                     arena);
+    transformer_open(&m->transformer, &m->image, m->kernels, workers, &m->stream, &plan, arena);
+    p->states = arena_take(arena, ARENA_SCRATCH, states);
     p->bytes = (size_t)least(least(REGION_BYTES, h->file_bytes), left - work) / CACHE_LINE *
                CACHE_LINE;
     p->weights = (uint8_t *)arena_take(arena, ARENA_SCRATCH, page + p->bytes) + page;
     memset(p->weights - page, FILL, page + p->bytes);
-    kv_cache_open(&e->kv, &h->params, KV_TILE, e->request.kv_type, p->weights - page);
-    e->kv.layer_bytes = 0;
-    e->kv.values = p->weights - page / 2;
+    kv_cache_open(&p->kv, &h->params, KV_TILE, m->request.kv_type, p->weights - page);
+    p->kv.layer_bytes = 0;
+    p->kv.values = p->weights - page / 2;
+    for (uint32_t i = 0; i < h->params.n_layers; i++) {
+        p->states[i] = (struct layer_state){ &state_kv, i, &p->kv };
+    }
     return true;
 }
 
@@ -188,14 +199,14 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
  * the first rows of the embedding. */
 static bool place_layers(struct probe *p)
 {
-    const struct image *image = &p->e->image;
-    struct stream *s = &p->e->stream;
+    const struct image *image = &p->m->image;
+    struct stream *s = &p->m->stream;
     uint64_t at = 0, most;
 
-    s->file = p->e->file;
-    s->image = &p->e->image;
-    s->plan = &p->e->plan;
-    s->workers = p->e->transformer.workers;
+    s->file = p->m->file;
+    s->image = &p->m->image;
+    s->plan = &p->m->plan;
+    s->workers = p->m->transformer.workers;
     s->segments[image_embedding_segment(image)] = p->weights;
     most = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset +
            plan_row_group_bytes(image);
@@ -210,10 +221,10 @@ static bool place_layers(struct probe *p)
     return most <= p->bytes && image->header->params.context > POSITION;
 }
 
-void calibrate_compute(struct engine *e, struct workers *workers, struct memory_range memory)
+void calibrate_compute(struct model *m, struct workers *workers, struct memory_range memory)
 {
-    struct plan_rates *rates = &e->request.rates;
-    struct probe p = { .e = e };
+    struct plan_rates *rates = &m->request.rates;
+    struct probe p = { .clock = &workers->platform->clock, .m = m };
     struct arena arena;
     bool placed;
 
@@ -222,8 +233,8 @@ void calibrate_compute(struct engine *e, struct workers *workers, struct memory_
         return;
     }
     placed = place_layers(&p);
-    for (uint32_t i = 0; i < image_tensor_count(&e->image.header->params); i++) {
-        const struct ingot_tensor *w = &e->image.tensors[i];
+    for (uint32_t i = 0; i < image_tensor_count(&m->image.header->params); i++) {
+        const struct ingot_tensor *w = &m->image.tensors[i];
 
         if (rates->decode[w->type] == 0 && image_role_is_matrix((enum ingot_role)w->role)) {
             rates->decode[w->type] = measure_matrix(&p, w->type, 1);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/compute/attention.h"
+#include "runtime/compute/kv_cache.h"
 
 /* What a gemm of RVV takes at once, and short enough between two looks at the card: a large matrix
  * takes longer than what is in flight. */
@@ -101,6 +102,12 @@ static void quantize_tokens(const struct transformer *t, unsigned core, enum ing
     linear_prepare(t->kernels, &t->act, types_of(t, role, role), in, first, last);
 }
 
+/* Of an attention layer. */
+static const struct kv_cache *cache(const struct transformer *t)
+{
+    return t->states[t->layer].self;
+}
+
 static bool is_local(const struct transformer *t)
 {
     return image_layer_window(params(t), t->layer) != 0;
@@ -154,7 +161,7 @@ static void append_kv(const struct transformer *t, unsigned core)
 
         norm_head(t, k, INGOT_ATTN_K_NORM);
         rotate(t, k, a->cos_sin[is_local(t)] + i * d);
-        kv_cache_put(t->kv, t->kernels, t->layer, head, t->position + i, k,
+        kv_cache_put(cache(t), t->kernels, t->layer, head, t->position + i, k,
                      a->v + i * a->kv_stride + head * d);
     }
 }
@@ -198,7 +205,7 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
     const struct activations *a = &t->act;
     const struct attention_work *work = &a->attention[core];
     size_t d = params(t)->head_dim;
-    struct attention_block b = { t->kv,
+    struct attention_block b = { cache(t),
                                  t->layer,
                                  head / (params(t)->n_heads / params(t)->n_kv_heads),
                                  t->position + token,

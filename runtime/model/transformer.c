@@ -1,23 +1,23 @@
 #include "runtime/model/transformer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
-#include "runtime/stream/kv_pages.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
-                      struct kv_cache *kv, const struct plan *plan, struct arena *arena)
+                      const struct plan *plan, struct arena *arena)
 {
     memset(t, 0, sizeof *t);
     t->image = image;
     t->kernels = kernels;
     t->workers = workers;
     t->stream = stream;
-    t->kv = kv;
+    t->context = plan->context;
     activations_take(&t->act,
                      &(struct activations_request){ &image->header->params, plan->chunk,
                                                     image_types(image), plan->logits_rows },
@@ -67,7 +67,7 @@ static void make_rope_table(const struct transformer *t, bool local, const float
 static void make_rope_tables(const struct transformer *t)
 {
     const struct ingot_params *p = params(t);
-    bool is_long = p->rope_context != 0 && t->kv->context > p->rope_context;
+    bool is_long = p->rope_context != 0 && t->context > p->rope_context;
     const float *set = t->image->rope;
     size_t n = p->rope_dims / 2;
     size_t global = n * (is_long ? INGOT_ROPE_LONG : INGOT_ROPE_GLOBAL);
@@ -97,56 +97,79 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
- * takes the time. Its checksum comes behind, and what was computed of wrong bytes is undone. */
-static enum err run_layer(struct transformer *t, uint32_t layer)
+/* The layer's work, again where its checksum was wrong: then its input and its state are as before. */
+static enum err compute_layer(struct transformer *t, struct layer_state *st)
 {
-    bool early = t->n_tokens <= ACTIVATIONS_SAVED, again = false;
-    uint64_t first = early ? plan_phase_end(t->image, layer, 0) : UINT64_MAX;
-    enum err e = stream_layer(t->stream, layer, first, &t->segment);
+    bool again = false;
+    enum err e;
 
-    e = e == ERR_OK ? kv_pages_enter(t->kv->pages, layer) : e;
-    if (e != ERR_OK) {
-        return e;
-    }
-    t->layer = layer;
     if (t->stream->early != NULL) {
         copy_x(t->act.saved, t->act.x, t);
+        layer_state_mark(st, t->position, LAYER_MARK_PASS);
     }
     workers_run(t->workers, layer_work, t);
-    e = stream_layer_check(t->stream, layer, &again);
+    e = stream_layer_check(t->stream, t->layer, &again);
     if (e == ERR_OK && again) {
+        uint32_t kept = st->kind->cut(st, t->position);
+
+        assert(kept == t->position);
+        (void)kept;
         copy_x(t->act.x, t->act.saved, t);
         workers_run(t->workers, layer_work, t);
-    }
-    if (e == ERR_OK) {
-        stream_layer_done(t->stream, layer);
-        e = kv_pages_leave(t->kv->pages, layer, t->position + t->n_tokens);
     }
     return e;
 }
 
-enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n, bool want_head,
-                          bool (*should_stop)(void *), void *context)
+/* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
+ * takes the time. Its checksum comes after it, and what was computed of wrong bytes is undone. */
+static enum err run_layer(struct transformer *t, uint32_t layer)
 {
-    const struct ingot_params *p = params(t);
+    struct layer_state *st = &t->states[layer];
+    bool early = t->n_tokens <= ACTIVATIONS_SAVED;
+    uint64_t first = early ? plan_phase_end(t->image, layer, 0) : UINT64_MAX;
+    enum err e = stream_layer(t->stream, layer, first, &t->segment);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = layer_state_enter(st, t->position);
+    if (e != ERR_OK) {
+        return e;
+    }
+    t->layer = layer;
+    e = compute_layer(t, st);
+    if (e != ERR_OK) {
+        return e;
+    }
+    stream_layer_done(t->stream, layer);
+    return layer_state_leave(st, t->position + t->n_tokens);
+}
+
+static void begin_pass(struct transformer *t, const struct transformer_pass *pass)
+{
+    t->n_tokens = pass->n;
+    t->position = pass->position;
+    t->states = pass->states;
+    stream_begin(t->stream, pass->want_head);
+    for (uint32_t i = 0; i < params(t)->n_layers; i++) {
+        layer_state_begin(&t->states[i], t->position);
+    }
+}
+
+enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
+                          const struct stop *stop)
+{
     enum err e;
 
-    t->n_tokens = n;
-    t->position = t->kv->length;
-    stream_begin(t->stream, want_head);
-    kv_pages_begin(t->kv->pages, false);
-    e = embed(t, tokens, n);
+    begin_pass(t, pass);
+    e = embed(t, pass->tokens, pass->n);
     make_rope_tables(t);
-    for (uint32_t layer = 0; layer < p->n_layers && e == ERR_OK; layer++) {
-        if (should_stop != NULL && should_stop(context)) {
+    for (uint32_t layer = 0; layer < params(t)->n_layers && e == ERR_OK; layer++) {
+        if (stop_is_asked(stop)) {
             stream_reset(t->stream);
             return ERR_ABORTED;
         }
         e = run_layer(t, layer);
-    }
-    if (e == ERR_OK) {
-        t->kv->length += n;
     }
     return e;
 }

@@ -9,10 +9,11 @@
 
 #include "board/err.h"
 #include "kernels/kernels.h"
+#include "runtime/base/stop.h"
 #include "runtime/compute/activations.h"
-#include "runtime/compute/kv_cache.h"
 #include "runtime/compute/workers.h"
 #include "runtime/image/image.h"
+#include "runtime/model/layer_state.h"
 #include "runtime/stream/stream.h"
 
 struct transformer {
@@ -20,14 +21,15 @@ struct transformer {
     const struct kernels *kernels;
     struct workers *workers;
     struct stream *stream;
-    struct kv_cache *kv;
     struct activations act;
+    uint32_t context; /* positions that the plan has room for */
 
     /* What the layer at work needs, set by core 0 before the workers starts on it. */
     const uint8_t *segment;
     uint32_t layer;
-    uint32_t n_tokens; /* and of the head: whose logits are wanted */
-    uint32_t position; /* of the chunk's first token */
+    struct layer_state *states; /* (n_layers) of the pass at work */
+    uint32_t n_tokens;          /* and of the head: whose logits are wanted */
+    uint32_t position;          /* of the chunk's first token */
     /* And of the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
@@ -37,14 +39,21 @@ struct transformer {
 /* Take the activations of the plan from ARENA_SCRATCH; everything else must outlive t. */
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
-                      struct kv_cache *kv, const struct plan *plan, struct arena *arena);
+                      const struct plan *plan, struct arena *arena);
 
-/* Run n tokens (1 .. chunk, ids below vocab) at positions kv->length .. through the layers and
- * append them to the cache. want_head: the pass goes on to transformer_logits.
- * ERR_ABORTED: should_stop (may be NULL) said so between two layers. Errors of the stream.
- * After an error the cache is as it was before. */
-enum err transformer_pass(struct transformer *t, const uint32_t *tokens, uint32_t n, bool want_head,
-                          bool (*should_stop)(void *), void *context);
+struct transformer_pass {
+    const uint32_t *tokens;     /* (n), ids below vocab */
+    uint32_t n;                 /* 1 .. chunk */
+    uint32_t position;          /* of the first one: as many tokens are in each state */
+    struct layer_state *states; /* (n_layers) */
+    bool want_head;             /* the pass goes on to transformer_logits */
+};
+
+/* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be NULL)
+ * was asked for between two layers. Errors of the stream and of the states. After an error some
+ * states hold the tokens and others do not: the caller cuts all of them back. */
+enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
+                          const struct stop *stop);
 
 /* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, act.logits_stride apart,
  * valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.

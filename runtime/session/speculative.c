@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/console/console.h"
+#include "board/min_max.h"
 #include "runtime/session/ngram.h"
 #include "runtime/text/format_text.h"
 
@@ -12,34 +12,34 @@
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
 
-enum engine_guesses speculative_room(const struct options *o)
+enum model_guesses speculative_room(const struct options *o)
 {
     if (o->spec == SPEC_OFF) {
-        return ENGINE_NO_GUESSES;
+        return MODEL_NO_GUESSES;
     }
-    return o->draft[0] != '\0' || o->spec == SPEC_NGRAM ? ENGINE_GUESSES
-                                                        : ENGINE_GUESSES_IF_STREAMED;
+    return o->draft[0] != '\0' || o->spec == SPEC_NGRAM ? MODEL_GUESSES : MODEL_GUESSES_IF_STREAMED;
 }
 
-struct engine_setup speculative_draft_setup(const struct engine_setup *target,
-                                            const struct file *file)
+struct model_setup speculative_draft_setup(const struct model_setup *target,
+                                           const struct file *file)
 {
-    struct engine_setup setup = *target;
+    struct model_setup setup = *target;
 
     setup.file = file;
     setup.weight_limit = 0;
     setup.kv_type = KV_F16; /* what is guessed need not be exact */
     setup.kv_card = false;
-    setup.guesses = ENGINE_NO_GUESSES;
+    setup.guesses = MODEL_NO_GUESSES;
+    setup.session_bytes = session_draft_bytes;
     setup.draft = true;
     return setup;
 }
 
-void speculative_leave(struct engine_setup *target, const struct engine *draft)
+void speculative_leave(struct model_setup *target, const struct model *draft)
 {
-    size_t taken = (size_t)(draft->arena.base - (uint8_t *)target->ram.base) + engine_bytes(draft);
+    size_t taken = (size_t)(draft->arena.base - (uint8_t *)target->ram.base) + model_bytes(draft);
 
-    target->ram.base = draft->arena.base + engine_bytes(draft);
+    target->ram.base = draft->arena.base + model_bytes(draft);
     target->ram.bytes -= taken;
 }
 
@@ -56,44 +56,43 @@ static bool same_tokens(const struct tokenizer *a, const struct tokenizer *b)
     return true;
 }
 
-enum err speculative_check(struct engine *draft, const struct engine *engine)
+enum err speculative_check(struct model *draft, const struct model *model)
 {
-    const struct tokenizer *a = &draft->tokenizer, *b = &engine->tokenizer;
+    const struct tokenizer *a = &draft->tokenizer, *b = &model->tokenizer;
 
-    if (draft->image.header->params.vocab == engine->image.header->params.vocab &&
+    if (draft->image.header->params.vocab == model->image.header->params.vocab &&
         a->head->n_tokens == b->head->n_tokens && same_tokens(a, b)) {
         return ERR_OK;
     }
     format_text(draft->problem, sizeof draft->problem,
                 "%.100s: not the vocabulary of %.100s, so it cannot guess its tokens: choose a "
                 "smaller model of the same family as draft=",
-                draft->file->name, engine->file->name);
+                draft->file->name, model->file->name);
     return ERR_UNSUPPORTED;
 }
 
-void speculative_open(struct speculative *s, struct engine *engine, struct engine *draft,
+void speculative_open(struct speculative *s, struct session *session, struct session *draft,
                       const struct options *o)
 {
     memset(s, 0, sizeof *s);
-    s->engine = engine;
+    s->session = session;
     s->draft = draft;
-    s->on = engine_most_guesses(engine) != 0;
-    s->timed = speculative_room(o) == ENGINE_GUESSES_IF_STREAMED;
+    s->on = model_most_guesses(session->model) != 0;
+    s->timed = speculative_room(o) == MODEL_GUESSES_IF_STREAMED;
     s->cost = s->timed ? FIRST_COST : ASKED_COST;
     for (uint32_t i = 0; i <= NGRAM_LONGEST; i++) {
         s->rate[i] = FIRST_RATE;
     }
     if (draft != NULL) {
-        draft->hashes = false;
+        draft->hash.on = false;
     }
 }
 
-/* ---- the draft's cache --------------------------------------------------------------------- */
+/* ---- the draft's sequence ------------------------------------------------------------------- */
 
 struct waiting {
     struct speculative *s;
-    bool (*should_stop)(void *);
-    void *context;
+    const struct stop *stop;
 };
 
 /* Between two of the draft's layers: the model's own layers are on their way. */
@@ -101,64 +100,62 @@ static bool keep_card_busy(void *context)
 {
     struct waiting *w = context;
 
-    stream_poll(&w->s->engine->stream);
-    return w->should_stop != NULL && w->should_stop(w->context);
+    stream_poll(&w->s->session->model->stream);
+    return stop_is_asked(w->stop);
 }
 
-/* The draft's cache holds the first n of the model's ids, n >= 1, and its logits are those after
+/* The draft's sequence is the first n of the session's ids, n >= 1, and its logits are those after
  * the last of them. What it has in common with them stays. */
 static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
 {
-    const uint32_t *ids = s->engine->ids;
-    struct engine *d = s->draft;
+    const uint32_t *ids = s->session->ids;
+    struct session *d = s->draft;
+    struct stop stop = { keep_card_busy, w };
     uint32_t common = 0;
 
-    while (common < d->kv.length && common < n - 1 && d->ids[common] == ids[common]) {
+    while (common < d->n_ids && common < n - 1 && d->ids[common] == ids[common]) {
         common++;
     }
-    d->kv.length = common;
-    return engine_append(d, ids + common, n - common, keep_card_busy, w);
+    (void)session_cut(d, common);
+    return session_append(d, ids + common, n - common, &stop);
 }
 
-void speculative_follow(struct speculative *s, bool (*should_stop)(void *), void *context)
+void speculative_follow(struct speculative *s, const struct stop *stop)
 {
-    struct waiting w = { s, should_stop, context };
+    struct waiting w = { s, stop };
 
     if (s->draft != NULL) {
-        (void)follow(s, s->engine->kv.length, &w);
+        (void)follow(s, s->session->n_ids, &w);
     }
 }
 
 /* ---- guessing ------------------------------------------------------------------------------- */
 
-/* Up to `most` ids behind the engine's ids[0 .. n). An error of the draft is the end of its guesses
+/* Up to `most` ids after the session's ids[0 .. n). An error of the draft is the end of its guesses
  * and nothing else. */
 static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, uint32_t n,
                                uint32_t most, struct waiting *w)
 {
-    struct engine *e = s->engine, *d = s->draft;
-    enum err error = follow(s, n, w);
+    struct session *target = s->session, *d = s->draft;
+    struct stop stop = { keep_card_busy, w };
+    enum err e = follow(s, n, w);
     uint32_t i = 0;
 
-    while (error == ERR_OK) {
-        uint32_t id = sampler_guess(sampler, d->logits, d->image.header->params.vocab, e->ids,
-                                    n + i, d->kernels, e->scratch, &s->guesses[i]);
+    while (e == ERR_OK) {
+        uint32_t id = sampler_guess(sampler, d->logits, d->model->image.header->params.vocab,
+                                    target->ids, n + i, d->model->kernels, target->scratch.memory,
+                                    &s->guesses[i]);
 
         if (id == SAMPLER_NO_TOKEN) {
             break;
         }
-        e->ids[n + i++] = id;
+        target->ids[n + i++] = id;
         if (i == most) {
             break;
         }
-        error = engine_append(d, &id, 1, keep_card_busy, w);
+        e = session_append(d, &id, 1, &stop);
     }
     return i;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* What the last run tells of its source. One that is not used comes slowly back to what it began
@@ -209,62 +206,73 @@ static uint32_t best_length(const struct speculative *s, float a)
     return length;
 }
 
+/* Guesses after the session's last token, which is not computed yet. */
 static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t most,
                       struct waiting *w)
 {
-    struct engine *e = s->engine;
-    uint32_t n = e->kv.length + 1;
+    struct session *target = s->session;
+    uint32_t n = target->n_ids;
 
-    most = least(most, engine_most_guesses(e));
-    most = least(most, e->kv.context - n);
+    most = min_u32(most, model_most_guesses(target->model));
+    most = min_u32(most, target->context - n);
     if (s->draft != NULL) {
-        most = least(most, best_length(s, s->rate[0]));
+        most = min_u32(most, best_length(s, s->rate[0]));
         return most == 0 ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
-    s->source = ngram_guess(e->ids, n, most);
-    return s->source == 0 ? 0 : least(most, best_length(s, s->rate[s->source]));
+    s->source = ngram_guess(target->ids, n, most);
+    return s->source == 0 ? 0 : min_u32(most, best_length(s, s->rate[s->source]));
 }
 
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
 {
-    struct engine *e = s->engine;
-    uint32_t vocab = e->image.header->params.vocab;
+    struct session *t = s->session;
+    const struct model *m = t->model;
+    uint32_t vocab = m->image.header->params.vocab;
 
-    if (s->draft == NULL || e->n_ahead == 0) {
-        return sampler_pick(sampler, e->logits, vocab, e->ids, e->kv.length, e->kernels,
-                            e->scratch);
+    if (s->draft == NULL || t->n_ahead == 0) {
+        return sampler_pick(sampler, t->logits, vocab, t->ids, t->n_ids, m->kernels,
+                            t->scratch.memory);
     }
-    return sampler_judge(sampler, e->logits, vocab, e->ids, e->kv.length, e->kernels, e->scratch,
-                         &s->guesses[s->n_guessed - e->n_ahead], e->ids[e->kv.length]);
+    return sampler_judge(sampler, t->logits, vocab, t->ids, t->n_ids, m->kernels, t->scratch.memory,
+                         &s->guesses[s->n_guessed - t->n_ahead], t->ids[t->n_ids]);
 }
 
-enum err speculative_append(struct speculative *s, struct sampler *sampler, uint32_t most,
-                            bool (*should_stop)(void *), void *context)
+static uint64_t now(const struct speculative *s)
 {
-    struct engine *e = s->engine;
-    struct waiting w = { s, should_stop, context };
-    uint64_t start;
-    enum err error;
+    return platform_ticks(&s->session->model->transformer.workers->platform->clock);
+}
 
-    if (e->n_ahead != 0) {
-        engine_take_guess(e);
+static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32_t most,
+                          const struct stop *stop)
+{
+    struct waiting w = { s, stop };
+    uint64_t start = now(s);
+    enum err e;
+
+    learn_rate(s);
+    s->n_right = 0;
+    s->n_guessed = guess(s, sampler, most - 1, &w);
+    e = session_run_guesses(s->session, s->n_guessed, stop);
+    if (e != ERR_OK) {
+        s->n_guessed = 0;
+        return e;
+    }
+    learn_cost(s, s->n_guessed, now(s) - start);
+    s->stats.guessed += s->n_guessed;
+    return ERR_OK;
+}
+
+enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
+                         const struct stop *stop)
+{
+    if (s->session->n_ahead != 0) {
+        session_take_guess(s->session);
         s->n_right++;
         s->stats.right++;
         return ERR_OK;
     }
     if (!s->on) {
-        return engine_append(e, e->ids + e->kv.length, 1, should_stop, context);
+        return session_run(s->session, stop);
     }
-    learn_rate(s);
-    start = board.ticks();
-    s->n_right = 0;
-    s->n_guessed = guess(s, sampler, most - 1, &w);
-    error = engine_append_guesses(e, s->n_guessed, should_stop, context);
-    if (error != ERR_OK) {
-        s->n_guessed = 0;
-        return error;
-    }
-    learn_cost(s, s->n_guessed, board.ticks() - start);
-    s->stats.guessed += s->n_guessed;
-    return ERR_OK;
+    return run_ahead(s, sampler, most, stop);
 }

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/engine/engine.h"
 #include "runtime/session/ngram.h"
 #include "runtime/app/options.h"
 #include "runtime/session/sampler.h"
+#include "runtime/session/session.h"
 
-enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = ENGINE_MOST_GUESSES };
+enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = MODEL_MOST_GUESSES };
 
 struct speculative_stats {
     uint32_t guessed; /* tokens that passes ran ahead over */
@@ -22,8 +22,8 @@ struct speculative_stats {
 };
 
 struct speculative {
-    struct engine *engine;
-    struct engine *draft; /* NULL: n-gram lookup */
+    struct session *session;
+    struct session *draft; /* NULL: n-gram lookup */
     bool on;
     bool timed;         /* guess where that saves time; else, as it was asked for, where it saves
                              * passes: the same ones on every machine */
@@ -37,37 +37,37 @@ struct speculative {
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* what each of the last run was drawn from */
 };
 
-/* How an engine must be set up for the options spec= and draft=. */
-enum engine_guesses speculative_room(const struct options *o);
+/* How a model must be set up for the options spec= and draft=. */
+enum model_guesses speculative_room(const struct options *o);
 
-/* The setup of the draft of an engine that is set up so; file: the draft's. It takes the
+/* The setup of the draft of a model that is set up so; file: the draft's. It takes the
  * beginning of the RAM, see speculative_leave. */
-struct engine_setup speculative_draft_setup(const struct engine_setup *target,
-                                            const struct file *file);
+struct model_setup speculative_draft_setup(const struct model_setup *target,
+                                           const struct file *file);
 
 /* The RAM of `target` behind an open draft. */
-void speculative_leave(struct engine_setup *target, const struct engine *draft);
+void speculative_leave(struct model_setup *target, const struct model *draft);
 
 /* Whether a draft speaks the model's tokens: as many, each with the same text. ERR_UNSUPPORTED:
  * draft->problem says what to do. */
-enum err speculative_check(struct engine *draft, const struct engine *engine);
+enum err speculative_check(struct model *draft, const struct model *model);
 
-/* engine is loaded; draft, too, or NULL. Both outlive s. */
-void speculative_open(struct speculative *s, struct engine *engine, struct engine *draft,
+/* draft: of a model that guesses, or NULL. Both outlive s. */
+void speculative_open(struct speculative *s, struct session *session, struct session *draft,
                       const struct options *o);
 
-/* The prompt has been appended to the engine: so it is to the draft. ERR_ABORTED and ERR_TOO_LONG
+/* The prompt has been appended to the session: so it is to the draft. ERR_ABORTED and ERR_TOO_LONG
  * do no harm: the draft catches up when it can. */
-void speculative_follow(struct speculative *s, bool (*should_stop)(void *), void *context);
+void speculative_follow(struct speculative *s, const struct stop *stop);
 
-/* The token after the engine's last one, by the engine's logits, which it destroys.
- * SAMPLER_NO_TOKEN: see sampler_pick. */
+/* The token after the session's last one, by its logits, which are destroyed. SAMPLER_NO_TOKEN: see
+ * sampler_pick. */
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler);
 
-/* Append the token that engine_was_guessed has put behind the cache: without a pass where it was
- * guessed, else with one that runs ahead over new guesses. most: tokens that are wanted after it,
- * at least 1. Errors as engine_append. */
-enum err speculative_append(struct speculative *s, struct sampler *sampler, uint32_t most,
-                            bool (*should_stop)(void *), void *context);
+/* Compute the token that session_put_next added: without a pass where it was guessed, else with one
+ * that runs ahead over new guesses. most: tokens that are wanted after it, at least 1. Errors as
+ * session_run. */
+enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
+                         const struct stop *stop);
 
 #endif

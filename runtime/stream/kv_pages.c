@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
@@ -68,6 +69,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_p
 
     memset(s, 0, sizeof *s);
     s->kv = kv;
+    s->valid = UINT32_MAX;
     s->params = p;
     s->file = file;
     s->stream = stream;
@@ -121,7 +123,7 @@ static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
 /* The first page of a layer that is needed now or, as the cache grows, later. */
 static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
 {
-    uint32_t first = s->all ? 0 : first_page(s->params, l->number, s->kv->length);
+    uint32_t first = s->all ? 0 : first_page(s->params, l->number, s->position);
 
     return first < l->on_card ? first : l->on_card;
 }
@@ -257,16 +259,16 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
 }
 
 /* The last page is taken from where it is; from then on it is in the tail, and the pages on the
- * card are full up to kv->length: whatever becomes of this pass, nothing before it is lost. */
+ * card are full up to the run's position: whatever becomes of this pass, nothing before it is lost. */
 static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct kv_pages_layer *l = slot->layer;
-    uint32_t page = s->kv->length / KV_TILE;
+    uint32_t page = s->position / KV_TILE;
     uint8_t *place = slot->buffer + page * s->page_bytes;
 
-    if (s->kv->length % KV_TILE != 0 && l->on_card > page) { /* the conversation was cut back */
+    if (s->position % KV_TILE != 0 && l->on_card > page) { /* the conversation was cut back */
         memcpy(l->tail, place, s->page_bytes);
-    } else if (s->kv->length % KV_TILE != 0) {
+    } else if (s->position % KV_TILE != 0) {
         memcpy(place, l->tail, s->page_bytes);
     }
     l->on_card = page;
@@ -292,14 +294,24 @@ static bool lacks_pages(const struct kv_pages *s)
     return lacks;
 }
 
-void kv_pages_begin(struct kv_pages *s, bool all)
+uint32_t kv_pages_take_valid(struct kv_pages *s)
+{
+    uint32_t valid = s->valid;
+
+    s->valid = UINT32_MAX;
+    return valid;
+}
+
+void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
 {
     if (s == NULL) {
         return;
     }
     s->all = all;
+    s->position = position;
+    s->valid = UINT32_MAX;
     for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing behind the length is read again */
-        uint32_t most = (uint32_t)tiles(s->kv->length);
+        uint32_t most = (uint32_t)tiles(s->position);
 
         s->layers[i].on_card = s->layers[i].on_card < most ? s->layers[i].on_card : most;
     }
@@ -327,7 +339,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     e = wait_right(s, slot);
     if (e != ERR_OK) {
         whole = slot->checked * KV_TILE;
-        s->kv->length = s->kv->length < whole ? s->kv->length : whole;
+        s->valid = min_u32(s->valid, min_u32(s->position, whole));
         return fail(s, layer, slot->checked, &slot->read, e);
     }
     s->stream->stats.kv_read += (slot->n - slot->first) * s->page_bytes;
@@ -366,7 +378,7 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
         return ERR_OK;
     }
     slot = s->turn;
-    first = s->kv->length / KV_TILE;
+    first = s->position / KV_TILE;
     if (last > first) {
         e = write_pages(s, slot, first, last);
     }

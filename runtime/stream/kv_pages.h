@@ -51,7 +51,9 @@ struct kv_pages_slot {
 struct kv_pages {
     struct kv_cache *kv;
     const struct ingot_params *params;
-    bool all; /* pages, also those that no query sees */
+    bool all;          /* pages, also those that no query sees */
+    uint32_t position; /* where the run began */
+    uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
     const struct file *file;
     struct stream *stream; /* which polls these, and whose stats and problem they share */
     size_t page_bytes;
@@ -83,17 +85,20 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_p
 
 /* The next three do nothing where s is NULL: all layers are in memory.
  *
- * A run through all layers in order begins, at position kv->length. all: whoever enters a layer
- * reads more than queries from there on see. */
-void kv_pages_begin(struct kv_pages *s, bool all);
+ * A run through all layers in order begins at `position`: as many are there. all: whoever enters a
+ * layer reads more than queries from there on see. */
+void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
-/* Wait for the layer's keys and values; it may then be read, and written from kv->length on. Errors
- * of file.h and ERR_BAD_CHECKSUM: in the stream's problem; kv->length is then what is left, and the
- * pass is over. */
+/* Wait for the layer's keys and values; it may then be read, and written from the run's position on.
+ * Errors of file.h and ERR_BAD_CHECKSUM: in the stream's problem; the pass is over, and
+ * kv_pages_take_valid says what is left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 
 /* The layer has `end` positions now. Errors as above; nothing is lost of what was there. */
 enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
+
+/* Positions that are left after pages were lost, told once; UINT32_MAX: none were. */
+uint32_t kv_pages_take_valid(struct kv_pages *s);
 
 /* Keep the transfers moving. True: something arrives; *bytes is increased by what has so far. */
 bool kv_pages_poll(struct kv_pages *s, uint64_t *bytes);

@@ -1,4 +1,4 @@
-/* An engine over a made-up model on a block device that misbehaves when told to: what the tests
+/* A model and a session over a made-up file on a block device that misbehaves when told to: what the tests
  * of the runtime share. One rig is one static struct; rig_open again starts over. */
 #ifndef INGOT_TESTS_UNIT_RIG_H
 #define INGOT_TESTS_UNIT_RIG_H
@@ -11,7 +11,7 @@
 #include "board/host/host_cpu.h"
 #include "board/host/host_platform.h"
 #include "flash_image/pack/pack.h"
-#include "runtime/engine/engine.h"
+#include "runtime/session/session.h"
 #include "runtime/base/crc32c.h"
 #include "tests/unit/storage/fake_block.h"
 #include "tests/unit/tap.h"
@@ -25,8 +25,8 @@ enum rig_pace {
 };
 
 static struct rig {
-    uint8_t *model; /* the .ingot, whole */
-    size_t model_bytes;
+    uint8_t *packed; /* the .ingot, whole */
+    size_t packed_bytes;
     struct fake_block fake;
     enum rig_pace pace;
     unsigned n_polls;
@@ -38,10 +38,11 @@ static struct rig {
     struct file file;
     struct kernels kernels;
     struct workers *workers;
-    struct engine_setup setup;
-    struct engine engine;
+    struct model_setup setup;
+    struct model model;
+    struct session session;
     uint8_t *ram;
-    enum engine_guesses guesses; /* of the next rig_open */
+    enum model_guesses guesses; /* of the next rig_open */
     enum kv_type kv_type;
     uint32_t features; /* whose kernels compute; the logits are the same bits */
 } rig;
@@ -78,11 +79,11 @@ __attribute__((unused)) static void rig_make_model(const char *shape, enum ingot
     in = fopen(path, "rb");
     if (in == NULL)
         rig_die("the made-up model cannot be opened");
-    free(rig.model);
-    rig.model = aligned_alloc(4096, RIG_MOST_BYTES);
-    if (rig.model == NULL)
+    free(rig.packed);
+    rig.packed = aligned_alloc(4096, RIG_MOST_BYTES);
+    if (rig.packed == NULL)
         rig_die("no memory");
-    rig.model_bytes = fread(rig.model, 1, RIG_MOST_BYTES, in);
+    rig.packed_bytes = fread(rig.packed, 1, RIG_MOST_BYTES, in);
     fclose(in);
     unlink(path);
     free(rig.reads);
@@ -91,7 +92,7 @@ __attribute__((unused)) static void rig_make_model(const char *shape, enum ingot
 
 static void rig_sector(uint64_t sector, uint8_t *out)
 {
-    memcpy(out, rig.model + sector * SECTOR_BYTES, SECTOR_BYTES);
+    memcpy(out, rig.packed + sector * SECTOR_BYTES, SECTOR_BYTES);
     rig.reads[sector]++;
     if ((long)sector == rig.flip_sector && rig.flip_times > 0) {
         rig.flip_times--;
@@ -133,23 +134,23 @@ static uint64_t rig_file_ticks(void *context)
     return rig_ticks();
 }
 
-/* An engine that is opened, not loaded. limit: mem=, 0 none. */
+/* A model that is opened, not loaded. limit: mem=, 0 none. */
 __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
 {
     static const struct platform platform = { .clock = { .ticks = rig_file_ticks, .hz = 1000 } };
     static const struct file_timeout timeout = { &platform, 1u << 30 };
 
-    fake_init(&rig.fake, NULL, rig.model_bytes / SECTOR_BYTES);
+    fake_init(&rig.fake, NULL, rig.packed_bytes / SECTOR_BYTES);
     rig.fake.make = rig_sector;
     rig.fake.dev.submit = rig_submit;
     rig.fake.dev.poll = rig_poll;
-    rig.fake.dev.memory = in_place ? rig.model : NULL;
+    rig.fake.dev.memory = in_place ? rig.packed : NULL;
     rig.flip_sector = NO_SECTOR;
     rig.flip_times = 0;
     rig.fail_percent = 0;
     rig.pace = RIG_STEADY;
     memset(rig.reads, 0, RIG_MOST_BYTES / SECTOR_BYTES * sizeof *rig.reads);
-    if (file_open_device(&rig.file, &rig.fake.dev, rig.model_bytes, &timeout) != ERR_OK)
+    if (file_open_device(&rig.file, &rig.fake.dev, rig.packed_bytes, &timeout) != ERR_OK)
         rig_die("the fake device does not open");
     file_set_name(&rig.file, "models/made-up.ingot");
     kernels_select(&rig.kernels, host_cpu_features());
@@ -157,22 +158,43 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
     kernels_select(&rig.kernels, rig.features);
     if (rig.ram == NULL)
         rig.ram = aligned_alloc(4096, RIG_RAM);
-    rig.setup = (struct engine_setup){ .ram = { rig.ram, RIG_RAM },
-                                       .file = &rig.file,
-                                       .workers = rig.workers,
-                                       .kernels = &rig.kernels,
-                                       .weight_limit = limit,
-                                       .chunk = chunk,
-                                       .kv_type = rig.kv_type,
-                                       .guesses = rig.guesses };
-    return engine_open(&rig.engine, &rig.setup);
+    rig.setup = (struct model_setup){ .ram = { rig.ram, RIG_RAM },
+                                      .file = &rig.file,
+                                      .workers = rig.workers,
+                                      .kernels = &rig.kernels,
+                                      .weight_limit = limit,
+                                      .chunk = chunk,
+                                      .kv_type = rig.kv_type,
+                                      .guesses = rig.guesses,
+                                      .session_bytes = session_bytes };
+    return model_open(&rig.model, &rig.setup);
+}
+
+/* The open model is loaded, and an empty session over it begins. */
+__attribute__((unused)) static enum err rig_load(void)
+{
+    enum err e = model_load(&rig.model, &rig.setup);
+
+    if (e == ERR_OK)
+        session_open(&rig.session, &rig.model, &rig.setup);
+    return e;
 }
 
 __attribute__((unused)) static enum err rig_start(size_t limit, uint32_t chunk, bool in_place)
 {
     enum err e = rig_open(limit, chunk, in_place);
 
-    return e == ERR_OK ? engine_load(&rig.engine, &rig.setup) : e;
+    return e == ERR_OK ? rig_load() : e;
+}
+
+/* session_append of n tokens after those that are cached: what is still pending of an append that
+ * failed is dropped. */
+__attribute__((unused)) static enum err rig_append(const uint32_t *ids, size_t n,
+                                                   const struct stop *stop)
+{
+    if (rig.session.n_ids != rig.session.n_cached)
+        (void)session_cut(&rig.session, rig.session.n_cached);
+    return session_append(&rig.session, ids, n, stop);
 }
 
 /* The limits at which a plan takes each of its forms. */
@@ -191,9 +213,9 @@ __attribute__((unused)) static struct rig_limits rig_limits(void)
             continue;
         if (l.least == 0)
             l.least = limit;
-        if (l.untiled == 0 && !rig.engine.plan.tiled_head)
+        if (l.untiled == 0 && !rig.model.plan.tiled_head)
             l.untiled = limit;
-        if (rig.engine.plan.residency == PLAN_RESIDENT)
+        if (rig.model.plan.residency == PLAN_RESIDENT)
             l.all = limit;
     }
     return l;
@@ -206,13 +228,13 @@ __attribute__((unused)) static void rig_ids(uint32_t *ids, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         random = random * 1664525u + 1013904223u;
-        ids[i] = 3 + (random >> 8) % (rig.engine.image.header->params.vocab - 3);
+        ids[i] = 3 + (random >> 8) % (rig.model.image.header->params.vocab - 3);
     }
 }
 
 __attribute__((unused)) static size_t rig_logits_bytes(void)
 {
-    return rig.engine.image.header->params.vocab * sizeof(float);
+    return rig.model.image.header->params.vocab * sizeof(float);
 }
 
 /* The computer that the test runs on. */

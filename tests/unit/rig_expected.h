@@ -12,19 +12,19 @@ static uint32_t ids[N_TOKENS];
 /* Token i, in order: its logits are the expected ones. */
 static bool append(uint32_t i)
 {
-    return engine_append(&rig.engine, &ids[i], 1, NULL, NULL) == ERR_OK &&
-           memcmp(rig.engine.logits, expected[i], rig_logits_bytes()) == 0;
+    return rig_append(&ids[i], 1, NULL) == ERR_OK &&
+           memcmp(rig.session.logits, expected[i], rig_logits_bytes()) == 0;
 }
 
 static void set_expected(void)
 {
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
+        rig_die(rig.model.problem);
     rig_ids(ids, N_TOKENS);
     for (uint32_t i = 0; i < N_TOKENS; i++) {
-        if (engine_append(&rig.engine, &ids[i], 1, NULL, NULL) != ERR_OK)
-            rig_die(rig.engine.problem);
-        memcpy(expected[i], rig.engine.logits, rig_logits_bytes());
+        if (rig_append(&ids[i], 1, NULL) != ERR_OK)
+            rig_die(rig.model.problem);
+        memcpy(expected[i], rig.session.logits, rig_logits_bytes());
     }
 }
 

@@ -9,22 +9,19 @@ static bool cache_is_true(void)
 {
     static uint32_t ids[4096];
     static float logits[8192];
-    struct engine *e = &rig.engine;
-    uint32_t n = e->kv.length, next = 5;
+    struct session *s = &rig.session;
+    uint32_t n = s->n_cached, pending = s->n_ids - n, next = 5;
     bool same;
 
-    memcpy(ids, e->ids, (n + 1) * sizeof *ids);
-    if (n == e->kv.context || engine_append(e, &next, 1, NULL, NULL) != ERR_OK)
+    memcpy(ids, s->ids, s->n_ids * sizeof *ids);
+    if (n == s->context || session_cut(s, n) != n || session_append(s, &next, 1, NULL) != ERR_OK)
         return false;
-    memcpy(logits, e->logits, rig_logits_bytes());
-    e->kv.length = 0;
-    if (engine_append(e, ids, n, NULL, NULL) != ERR_OK ||
-        engine_append(e, &next, 1, NULL, NULL) != ERR_OK)
+    memcpy(logits, s->logits, rig_logits_bytes());
+    (void)session_cut(s, 0);
+    if (session_append(s, ids, n, NULL) != ERR_OK || session_append(s, &next, 1, NULL) != ERR_OK)
         return false;
-    same = memcmp(logits, e->logits, rig_logits_bytes()) == 0;
-    e->kv.length = n;
-    memcpy(e->ids, ids, (n + 1) * sizeof *ids);
-    return same;
+    same = memcmp(logits, s->logits, rig_logits_bytes()) == 0;
+    return session_cut(s, n) == n && session_put(s, ids + n, pending) == ERR_OK && same;
 }
 
 static bool begins_with_system(void)
@@ -35,10 +32,10 @@ static bool begins_with_system(void)
     uint32_t ids[64];
     size_t n = 0;
 
-    if (tokenizer_encode_parts(&rig.engine.tokenizer, parts, 3, TOKENIZER_BOS, ids, 64, &n,
-                               rig.engine.scratch, rig.engine.scratch_bytes) != ERR_OK)
+    if (tokenizer_encode_parts(&rig.model.tokenizer, parts, 3, TOKENIZER_BOS, ids, 64, &n,
+                               rig.session.scratch.memory, rig.session.scratch.bytes) != ERR_OK)
         rig_die("the text cannot be tokenized");
-    return memcmp(ids, rig.engine.ids, (n - 1) * sizeof *ids) == 0;
+    return memcmp(ids, rig.session.ids, (n - 1) * sizeof *ids) == 0;
 }
 
 static unsigned prompt_tokens(void)
@@ -60,7 +57,7 @@ static void test_ten_turns(void)
         [INGOT_CHAT_REPLY_PREFIX] = "R",
         [INGOT_CHAT_REPLY_SUFFIX] = "/",
     };
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     unsigned prefilled = 0, decoded = 0;
 
     put_template(strings);
@@ -72,38 +69,39 @@ static void test_ten_turns(void)
         decoded += 4;
     }
     /* Of each reply the last token is prefilled with the next turn, but for the last one's. */
-    OK(prefilled + decoded - 10 == e->kv.length && chat.pending == 1,
+    OK(prefilled + decoded - 10 == s->n_cached && (rig.session.n_ids - rig.session.n_cached) == 1,
        "ten turns prefill each token once: %u + %u - 10 = %u", prefilled, decoded,
-       (unsigned)e->kv.length);
+       (unsigned)s->n_cached);
     OK(cache_is_true(), "and the cache holds them");
 }
 
 static void test_undo(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t ids[512], length;
 
     start_over(5);
     OK(!chat_undo(&chat) && chat_retry(&chat) == ERR_NOT_FOUND, "nothing to take back");
     say("bade", true);
     say("gogo", true);
-    length = e->kv.length + chat.pending;
-    memcpy(ids, e->ids, length * sizeof *ids);
+    length = s->n_cached + (rig.session.n_ids - rig.session.n_cached);
+    memcpy(ids, s->ids, length * sizeof *ids);
     say("something else", true);
     OK(chat_undo(&chat), "the third turn is taken back");
     /* the end of the second reply was in the cache already: it stays there */
-    OK(e->kv.length + chat.pending == length && memcmp(ids, e->ids, length * sizeof *ids) == 0,
+    OK(s->n_cached + (rig.session.n_ids - rig.session.n_cached) == length &&
+           memcmp(ids, s->ids, length * sizeof *ids) == 0,
        "the two before it are there as they were");
     say("something else", true);
     OK(cache_is_true(), "and go on");
-    memcpy(ids, e->ids, (e->kv.length + 1) * sizeof *ids);
-    length = e->kv.length + 1;
+    memcpy(ids, s->ids, (s->n_cached + 1) * sizeof *ids);
+    length = s->n_cached + 1;
     text_bytes = 0;
-    OK(chat_retry(&chat) == ERR_OK && e->kv.length + 1 == length &&
-           memcmp(ids, e->ids, length * sizeof *ids) == 0,
+    OK(chat_retry(&chat) == ERR_OK && s->n_cached + 1 == length &&
+           memcmp(ids, s->ids, length * sizeof *ids) == 0,
        "at temp 0 the same turn told again is the same");
     OK(chat_undo(&chat) && chat_undo(&chat) && chat_undo(&chat) && !chat_undo(&chat) &&
-           e->kv.length == 0 && !chat.started,
+           s->n_cached == 0 && !chat.started,
        "all of it is taken back");
     OK(say("bade", true) == ERR_OK && begins_with_system(),
        "a new first turn has its system prompt");
@@ -112,7 +110,7 @@ static void test_undo(void)
 /* More turns than the context holds. */
 static void test_overflow(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     unsigned drops = 0, wrong = 0, failed = 0;
 
     start_over(9);
@@ -120,10 +118,10 @@ static void test_overflow(void)
         failed += say(i % 3 == 0 ? "bade gogo and a longer line of it" : "bade", true) != ERR_OK;
         drops += strstr(text, "oldest turn") != NULL;
         wrong += !begins_with_system() || (i % 10 == 0 && !cache_is_true());
-        failed += e->kv.length > e->kv.context;
+        failed += s->n_cached > s->context;
     }
     OK(drops > 2 && failed == 0, "120 turns in %u tokens, dropped %u times (%u failed)",
-       (unsigned)e->kv.context, drops, failed);
+       (unsigned)s->context, drops, failed);
     OK(wrong == 0, "the system prompt stays, and the cache is true (%u wrong)", wrong);
     OK(chat.turns.n > 1 && chat_undo(&chat) && say("gogo", true) == ERR_OK && cache_is_true(),
        "and the last turn can still be taken back");
@@ -132,21 +130,21 @@ static void test_overflow(void)
 /* A reply that fills the context. */
 static void test_overflow_in_reply(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     unsigned n;
 
     start_over(20);
     for (int i = 0; i < 4; i++)
         say("bade", true);
-    options.n = e->kv.context;
+    options.n = s->context;
     text_bytes = 0;
     OK(say("gogo", true) == ERR_OK && strstr(text, "oldest turns of the conversation are dropped"),
        "the oldest turns give way in the middle of a reply");
     n = chat.turns.n;
-    OK(n == 1 && strstr(text, "the context of") != NULL && e->kv.length == e->kv.context &&
+    OK(n == 1 && strstr(text, "the context of") != NULL && s->n_cached == s->context &&
            begins_with_system(),
        "until the reply itself fills the context");
-    e->kv.length -= 10;
+    (void)session_cut(s, s->n_cached - 10);
     OK(cache_is_true(), "and what is in the cache is true");
     OK(!strstr(text, "error"), "which is no error");
 }

@@ -1,4 +1,4 @@
-/* A conversation over the rig's engine, at a terminal played here. */
+/* A conversation over the rig's session, at a terminal played here. */
 #ifndef INGOT_TESTS_UNIT_CHAT_RIG_H
 #define INGOT_TESTS_UNIT_CHAT_RIG_H
 
@@ -40,8 +40,8 @@ static uint64_t thousand(void)
 /* The strings fit the padding of the section's page, so that nothing moves. */
 static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
 {
-    struct ingot_header *h = (void *)rig.model;
-    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    struct ingot_header *h = (void *)rig.packed;
+    struct ingot_chat *c = (void *)(rig.packed + h->chat.offset);
     char *at = (char *)(c + 1), *old_end = (char *)c + h->chat.bytes;
 
     for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
@@ -65,13 +65,13 @@ static void start_over(uint32_t n)
 
     console_init(&port);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
+        rig_die(rig.model.problem);
     options_init(&options);
     options.sampler.temp = 0.0f;
     options.n = n;
     options.ids = true;
     stop_after = -1;
-    chat_open(&chat, &rig.engine, NULL, &options, NULL);
+    chat_open(&chat, &rig.session, NULL, &options, NULL);
 }
 
 static enum err say(const char *line, bool as_turn)

@@ -20,8 +20,8 @@ static size_t tokens_of(const char *a, const char *b, const char *c, unsigned fl
                                        { c, strlen(c), true } };
     size_t n = 0;
 
-    if (tokenizer_encode_parts(&rig.engine.tokenizer, parts, 3, flags, ids, 256, &n,
-                               rig.engine.scratch, rig.engine.scratch_bytes) != ERR_OK)
+    if (tokenizer_encode_parts(&rig.model.tokenizer, parts, 3, flags, ids, 256, &n,
+                               rig.session.scratch.memory, rig.session.scratch.bytes) != ERR_OK)
         rig_die("the text cannot be tokenized");
     return n;
 }
@@ -29,13 +29,13 @@ static size_t tokens_of(const char *a, const char *b, const char *c, unsigned fl
 /* Two turns as the template has them, and the first reply whole between them. */
 static void test_conversation(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t first[8], second[8], wanted[256], again[8];
     size_t n;
 
     start_over(5);
     OK(say("bade", true) == ERR_OK && printed_ids(first, 8) == 5, "five tokens, as n= says");
-    OK(chat.pending == 1, "the fifth is not in the cache yet");
+    OK((rig.session.n_ids - rig.session.n_cached) == 1, "the fifth is not in the cache yet");
     OK(say("gogo", true) == ERR_OK && printed_ids(second, 8) == 5, "a second turn");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
     memcpy(wanted + n, first, 5 * sizeof *first);
@@ -43,37 +43,38 @@ static void test_conversation(void)
     n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
     memcpy(wanted + n, second, 5 * sizeof *second);
     n += 5;
-    OK(e->kv.length + 1 == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+    OK(s->n_cached + 1 == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
        "the cache holds both turns as the template has them, and the first reply whole");
     start_over(5);
-    OK(engine_append(e, wanted, n - 5, NULL, NULL) == ERR_OK, "the same tokens at once");
+    OK(session_append(s, wanted, n - 5, NULL) == ERR_OK, "the same tokens at once");
     for (int i = 0; i < 5; i++) {
-        again[i] = sampler_pick(&chat.sampler, e->logits, e->image.header->params.vocab, e->ids,
-                                e->kv.length, e->kernels, e->scratch);
-        engine_append(e, &again[i], 1, NULL, NULL);
+        again[i] = sampler_pick(&chat.sampler, s->logits, s->model->image.header->params.vocab,
+                                s->ids, s->n_cached, s->model->kernels, s->scratch.memory);
+        session_append(s, &again[i], 1, NULL);
     }
     OK(memcmp(again, second, 5 * sizeof *second) == 0, "go on as the second reply did");
 }
 
 static void test_stopped(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t first[64], n, length;
 
     start_over(60);
     stop_after = 20;
     OK(say("bade", true) == ERR_ABORTED && strstr(text, "(stopped)") != NULL, "Ctrl-C stops");
     n = printed_ids(first, 64);
-    length = e->kv.length + 1;
-    OK(n > 2 && n < 60 && chat.pending == 1 && e->ids[length - 1] == first[n - 1],
+    length = s->n_cached + 1;
+    OK(n > 2 && n < 60 && (rig.session.n_ids - rig.session.n_cached) == 1 &&
+           s->ids[length - 1] == first[n - 1],
        "after %u tokens, the last one pending", n);
-    OK(say("gogo", true) != ERR_NO_SPACE && memcmp(e->ids + length - n, first, n * 4) == 0,
+    OK(say("gogo", true) != ERR_NO_SPACE && memcmp(s->ids + length - n, first, n * 4) == 0,
        "and the next turn goes on behind it");
 }
 
 static void test_full(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t ids[300];
     char line[600];
     unsigned n;
@@ -82,27 +83,28 @@ static void test_full(void)
     OK(say("bade", true) == ERR_OK, "a reply without n=");
     n = printed_ids(ids, 300);
     if (strstr(text, "the context of 256 tokens is full") != NULL)
-        OK(e->kv.length == 256 && memcmp(e->ids + 256 - n, ids, n * 4) == 0 && chat.pending == 0,
+        OK(s->n_cached == 256 && memcmp(s->ids + 256 - n, ids, n * 4) == 0 &&
+               (rig.session.n_ids - rig.session.n_cached) == 0,
            "goes on to the context's end: %u tokens, all in the cache", n);
     else
-        OK(e->kv.length < 256, "ends by itself after %u tokens", n);
+        OK(s->n_cached < 256, "ends by itself after %u tokens", n);
     memset(line, '$', sizeof line);
     line[sizeof line - 1] = '\0';
     start_over(0);
     OK(say(line, true) == ERR_TOO_LONG && strstr(text, "does not fit the context") != NULL &&
-           e->kv.length == 0,
+           s->n_cached == 0,
        "a prompt beyond the context: %.60s", text);
     OK(say("bade", false) == ERR_OK && printed_ids(ids, 300) > 0, "a plain text after it");
     start_over(3);
     OK(say("bade", false) == ERR_OK && say("bade", false) == ERR_OK &&
-           e->kv.length + 1 == tokens_of("", "bade", "", TOKENIZER_BOS, ids) + 3,
+           s->n_cached + 1 == tokens_of("", "bade", "", TOKENIZER_BOS, ids) + 3,
        "each plain text begins an empty context");
 }
 
 /* The piece of a token behind another. */
 static const char *piece_of(uint32_t id, size_t *bytes)
 {
-    return tokenizer_piece(&rig.engine.tokenizer, id, 5, bytes);
+    return tokenizer_piece(&rig.model.tokenizer, id, 5, bytes);
 }
 
 static void append_text(void *context, const char *more, size_t bytes)
@@ -115,7 +117,7 @@ static void append_text(void *context, const char *more, size_t bytes)
 static void test_stop_string(void)
 {
     static const char *const notes[] = { "from the middle of a token", "from a token's beginning" };
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t first[24], wanted[256];
     unsigned at = 2;
     size_t bytes, next;
@@ -158,20 +160,20 @@ static void test_stop_string(void)
         n += at;
         n += n_head != 0 ? tokens_of("", head, "", TOKENIZER_CONTINUE, wanted + n) : 0;
         n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
-        OK(e->kv.length == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+        OK(s->n_cached == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
            "sees what was shown");
     }
 }
 
 static void test_repetition(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t ids[300];
     unsigned n, longest = 0;
 
     start_over(0);
     options.sampler.repeat = 0.5f; /* what was said is all the likelier */
-    chat_open(&chat, e, NULL, &options, NULL);
+    chat_open(&chat, s, NULL, &options, NULL);
     OK(say("bade", true) == ERR_OK && strstr(text, "goes in circles") != NULL,
        "a reply that says the same over and over is stopped: %.60s",
        strchr(text, '(') != NULL ? strchr(text, '(') : "");
@@ -184,10 +186,10 @@ static void test_repetition(void)
         longest = same > longest ? same : longest;
     }
     OK(n < 250 && longest == 128, "after %u tokens, %u of which were the same again", n, longest);
-    OK(e->kv.length + 1 < e->kv.context && say("gogo", true) == ERR_OK, "and the chat goes on");
+    OK(s->n_cached + 1 < s->context && say("gogo", true) == ERR_OK, "and the chat goes on");
     start_over(200);
     options.sampler.repeat = 0.5f;
-    chat_open(&chat, e, NULL, &options, NULL);
+    chat_open(&chat, s, NULL, &options, NULL);
     OK(say("bade", true) == ERR_OK && printed_ids(ids, 300) == 200,
        "with n= it says so many tokens all the same");
 }
@@ -195,23 +197,23 @@ static void test_repetition(void)
 /* A stream that fails in a prompt leaves the conversation as it was. */
 static void test_failure(void)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     struct rig_limits l = rig_limits();
     uint32_t length;
 
     start_over(3);
     rig_start(l.least, 0, false);
-    chat_open(&chat, e, NULL, &options, NULL);
+    chat_open(&chat, s, NULL, &options, NULL);
     say("bade", true);
-    length = e->kv.length;
-    rig.fake.fail_sector = (long)(e->image.segments[3].offset / SECTOR_BYTES);
+    length = s->n_cached;
+    rig.fake.fail_sector = (long)(s->model->image.segments[3].offset / SECTOR_BYTES);
     rig.fake.fail_times = 1000000;
     while (say("gogo", true) == ERR_OK) /* what is ahead may hide it for a pass */
-        length = e->kv.length;
+        length = s->n_cached;
     OK(strstr(text, "error: models/made-up.ingot: layer 2, sector ") != NULL, "%.120s",
        text + strspn(text, "\n"));
     rig.fake.fail_times = 0;
-    OK(e->kv.length >= length && say("gogo", true) == ERR_OK, "and the conversation goes on");
+    OK(s->n_cached >= length && say("gogo", true) == ERR_OK, "and the conversation goes on");
 }
 
 /* system= in place of the model's own, and no block where it is empty. */
@@ -228,7 +230,7 @@ static void test_system(void)
         options_set(&options, "system", given[i], NULL);
         OK(say("bade", true) == ERR_OK, "a turn with system=\"%s\"", given[i]);
         n = tokens_of(fronts[i], "bade", "[/U][R]", TOKENIZER_BOS, wanted);
-        OK(rig.engine.kv.length == n && memcmp(rig.engine.ids, wanted, n * sizeof *wanted) == 0,
+        OK(rig.session.n_cached == n && memcmp(rig.session.ids, wanted, n * sizeof *wanted) == 0,
            "the cache begins with %s", fronts[i]);
     }
 }
@@ -236,7 +238,7 @@ static void test_system(void)
 /* A token of the first reply, not its last, that its own text encodes to; its index, or 0. */
 static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
 {
-    const struct tokenizer *t = &rig.engine.tokenizer;
+    const struct tokenizer *t = &rig.model.tokenizer;
 
     for (unsigned i = 1; i + 1 < n; i++) {
         uint32_t id[256];
@@ -253,7 +255,7 @@ static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
 /* What a reply says up to the end of its thoughts is not in the next turn's cache. */
 static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint32_t first[16], wanted[256];
     static char marker[64]; /* strings points at it in the tests after this */
     unsigned at, last;
@@ -278,14 +280,14 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     memcpy(wanted + n, first + at + 1, (11 - at) * sizeof *first);
     n += 11 - at;
     n += tokens_of("[/R][U]", "gogo", "[/U][R]", TOKENIZER_CONTINUE, wanted + n);
-    OK(e->kv.length == n + 2 && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+    OK(s->n_cached == n + 2 && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
        "has only the %u tokens behind it", 11 - at);
     OK(chat.reply_start == n, "and its own reply begins there");
     start_over(2);
     options_set(&options, "think", "off", NULL);
     OK(say("bade", true) == ERR_OK, "think=off");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R][N]", TOKENIZER_BOS, wanted);
-    OK(chat.reply_start == n && memcmp(e->ids, wanted, n * sizeof *wanted) == 0,
+    OK(chat.reply_start == n && memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
        "puts its mark in front of the reply");
 }
 
@@ -323,8 +325,8 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
 /* Several stop tokens: whatever the model would say first is one of them. */
 static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
 {
-    struct ingot_header *h = (void *)rig.model;
-    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    struct ingot_header *h = (void *)rig.packed;
+    struct ingot_chat *c = (void *)(rig.packed + h->chat.offset);
     uint32_t first[8];
 
     start_over(3);

@@ -62,8 +62,7 @@ static struct turns turns;
 
 static struct saved_chat_state state_of(uint32_t n_ids)
 {
-    return (struct saved_chat_state){ &rig.engine.image, &rig.engine.kv, rig.engine.ids, n_ids,
-                                      n_ids / 2,         true,           &turns };
+    return (struct saved_chat_state){ &rig.session, n_ids / 2, true, &turns };
 }
 
 /* n turns of ten tokens, whose texts are told apart by the seed. */
@@ -97,13 +96,13 @@ static void talk(uint32_t seed, uint32_t n)
 {
     uint32_t ids[200];
 
-    engine_clear(&rig.engine);
+    session_clear(&rig.session);
     take_turns(seed, n / 10);
     rig_ids(ids, n);
     for (uint32_t i = 0; i < n; i++)
-        ids[i] = 3 + (ids[i] + seed) % (rig.engine.image.header->params.vocab - 3);
-    memcpy(rig.engine.ids, ids, n * sizeof *ids);
-    if (engine_append(&rig.engine, ids, n, NULL, NULL) != ERR_OK)
+        ids[i] = 3 + (ids[i] + seed) % (rig.model.image.header->params.vocab - 3);
+    memcpy(rig.session.ids, ids, n * sizeof *ids);
+    if (rig_append(ids, n, NULL) != ERR_OK)
         rig_die("the rig does not run");
 }
 
@@ -113,26 +112,31 @@ static uint64_t next_hash(void)
     uint32_t id = 5; /* which then ends the reply and is not in the cache */
     uint64_t hash = 14695981039346656037u;
 
-    if (engine_append(&rig.engine, &id, 1, NULL, NULL) != ERR_OK)
+    if (rig_append(&id, 1, NULL) != ERR_OK)
         rig_die("the rig does not go on");
     for (size_t i = 0; i < rig_logits_bytes(); i++)
-        hash = (hash ^ ((const uint8_t *)rig.engine.logits)[i]) * 1099511628211u;
-    rig.engine.kv.length--;
+        hash = (hash ^ ((const uint8_t *)rig.session.logits)[i]) * 1099511628211u;
+    (void)session_cut(&rig.session, rig.session.n_cached - 1);
+    (void)session_put(&rig.session, &id, 1);
     return hash;
 }
 
 static enum err save(uint32_t n_ids)
 {
     struct saved_chat_state state = state_of(n_ids);
+    uint32_t id = 5;
 
+    (void)session_cut(&rig.session, n_ids);
+    if (rig.session.n_ids < n_ids)
+        (void)session_put(&rig.session, &id, 1);
     return saved_chat_write(&saved, &file, &state, NULL, NULL);
 }
 
 static enum err load(struct saved_chat_state *state)
 {
     *state = state_of(0);
-    engine_clear(&rig.engine);
-    memset(rig.engine.kv.keys, 0x11, 1000); /* the old ones are gone */
+    session_clear(&rig.session);
+    memset(rig.session.kv.keys, 0x11, 1000); /* the old ones are gone */
     memset(&turns, 0, sizeof turns);
     return saved_chat_read(&saved, &file, state, NULL, NULL);
 }
@@ -149,18 +153,19 @@ static void test_round_trip(void)
     hash = next_hash();
     OK(save(101) == ERR_OK, "a conversation is saved");
     talk(2, 30);
-    OK(load(&state) == ERR_OK && rig.engine.kv.length == 100 && state.n_ids == 101 &&
-           state.reply_start == 50 && state.started && rig.engine.ids[100] == 5,
+    OK(load(&state) == ERR_OK && rig.session.n_cached == 100 && rig.session.n_ids == 101 &&
+           state.reply_start == 50 && state.started && rig.session.ids[100] == 5,
        "and loaded over another");
     OK(next_hash() == hash, "the next token's logits are the same bits");
     OK(turns_are(1, 10), "and the ten turns are there, with what was said");
     talk(3, 70);
     hash = next_hash();
-    OK(save(71) == ERR_OK && load(&state) == ERR_OK && state.n_ids == 71 && next_hash() == hash,
+    OK(save(71) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 71 &&
+           next_hash() == hash,
        "a second one replaces it");
     talk(4, 5);
     hash = next_hash();
-    OK(save(5) == ERR_OK && load(&state) == ERR_OK && state.n_ids == 5 && next_hash() == hash,
+    OK(save(5) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 5 && next_hash() == hash,
        "and a third one that");
 }
 
@@ -195,7 +200,7 @@ static void test_stopped(void)
                strstr(saved.problem, "Ctrl-C") != NULL,
            "saving stops after %u steps", i + 1);
     }
-    OK(load(&state) == ERR_OK && state.n_ids == 101 && next_hash() == hash,
+    OK(load(&state) == ERR_OK && rig.session.n_ids == 101 && next_hash() == hash,
        "and the one before is there");
     for (unsigned i = 0; i < 3; i++) {
         steps_left = i;
@@ -247,9 +252,9 @@ static void test_power_cuts(void)
         card.sectors_left = ALL;
         if (load(&state) != ERR_OK)
             wrong++;
-        else if (state.n_ids == 61 && next_hash() == old_hash && turns_are(1, 6))
+        else if (rig.session.n_ids == 61 && next_hash() == old_hash && turns_are(1, 6))
             olds++;
-        else if (state.n_ids == 91 && next_hash() == new_hash && turns_are(2, 9))
+        else if (rig.session.n_ids == 91 && next_hash() == new_hash && turns_are(2, 9))
             news++;
         else
             wrong++;
@@ -290,7 +295,7 @@ static void test_damage(void)
     card.data[1000] ^= 1;
     card.data[FILE_BYTES / 2 + 1000] ^= 1;
     lost = load(&state) == ERR_BAD_CHECKSUM;
-    OK(lost == 1 && rig.engine.kv.length == 0, "both damaged: %s", saved.problem);
+    OK(lost == 1 && rig.session.n_cached == 0, "both damaged: %s", saved.problem);
 }
 
 static uint32_t crc_of(const void *p, size_t bytes)
@@ -319,7 +324,7 @@ static enum err load_changed(size_t payload_at, uint32_t value, uint32_t version
 
 static void test_contradictions(void)
 {
-    enum { TURNS = 100 * 4 }; /* behind the tokens */
+    enum { TURNS = 0, TOKENS = 10 * sizeof(struct turn) + 10 * sizeof "turn 0 of seed 1" };
     struct saved_chat_state state;
 
     insert_card(FILE_BYTES);
@@ -330,17 +335,18 @@ static void test_contradictions(void)
     memset(card.data, 0, SECTOR_BYTES); /* the older one */
     memmove(card.data, card.data + FILE_BYTES / 2, FILE_BYTES / 2);
     memset(card.data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
-    OK(load_changed(TURNS + 16, 10, 2) == ERR_OK && turns_are(1, 10), "nothing changed");
-    OK(load_changed(0, 1 << 30, 2) == ERR_BAD_MODEL && turns.n == 0 && rig.engine.kv.length == 0,
+    OK(load_changed(TURNS + 16, 10, 3) == ERR_OK && turns_are(1, 10), "nothing changed");
+    OK(load_changed(TOKENS, 1 << 30, 3) == ERR_BAD_MODEL && turns.n == 0 &&
+           rig.session.n_cached == 0,
        "a token of no vocabulary: %s", saved.problem);
-    OK(load_changed(TURNS + 16, 3, 2) == ERR_BAD_MODEL && turns.n == 0,
+    OK(load_changed(TURNS + 16, 3, 3) == ERR_BAD_MODEL && turns.n == 0,
        "a turn before the one before it");
-    OK(load_changed(TURNS + 16 + 4, 101, 2) == ERR_BAD_MODEL, "a reply beyond the tokens");
-    OK(load_changed(TURNS + 16 + 8, 0, 2) == ERR_BAD_MODEL, "a text at another's place");
-    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 2) == ERR_BAD_MODEL,
+    OK(load_changed(TURNS + 16 + 4, 101, 3) == ERR_BAD_MODEL, "a reply beyond the tokens");
+    OK(load_changed(TURNS + 16 + 8, 0, 3) == ERR_BAD_MODEL, "a text at another's place");
+    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 3) == ERR_BAD_MODEL,
        "a text beyond the texts");
-    OK(load_changed(TURNS + 16, 10, 1) == ERR_BAD_MODEL &&
-           strstr(saved.problem, "another version of Ingot (1): save anew") != NULL,
+    OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&
+           strstr(saved.problem, "another version of Ingot (2): save anew") != NULL,
        "a file of before: %s", saved.problem);
     OK(load(&state) == ERR_OK, "and all is as it was");
 }
@@ -363,16 +369,16 @@ static void test_refusals(void)
     card.dev.writable = true;
     if (save(100) != ERR_OK)
         rig_die("no save");
-    rig.engine.kv.type = KV_Q8;
+    rig.session.kv.type = KV_Q8;
     OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "kv=f16") != NULL, "kv=: %s",
        saved.problem);
-    rig.engine.kv.type = KV_F16;
-    rig.engine.kv.context = 99;
+    rig.session.kv.type = KV_F16;
+    rig.session.context = 99;
     OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "ctx=") != NULL, "ctx=: %s",
        saved.problem);
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die("the rig does not start");
-    ((struct ingot_header *)(uintptr_t)rig.engine.image.header)->header_crc32c ^= 1;
+    ((struct ingot_header *)(uintptr_t)rig.model.image.header)->header_crc32c ^= 1;
     OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "another model") != NULL,
        "another model: %s", saved.problem);
 }
@@ -383,7 +389,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
+        rig_die(rig.model.problem);
     test_round_trip();
     test_stopped();
     test_power_cuts();

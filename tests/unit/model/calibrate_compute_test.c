@@ -10,10 +10,10 @@ static struct workers crews[2];
 
 static const struct plan_rates *probe(struct memory_range memory)
 {
-    struct plan_rates *r = &rig.engine.request.rates;
+    struct plan_rates *r = &rig.model.request.rates;
 
     *r = (struct plan_rates){ 0 };
-    calibrate_compute(&rig.engine, rig.workers, memory);
+    calibrate_compute(&rig.model, rig.workers, memory);
     return r;
 }
 
@@ -64,7 +64,7 @@ static void test_rates(enum ingot_type type)
 /* Exactly so much is there; the sanitizer watches its end. */
 static void test_little_memory(enum ingot_type type)
 {
-    const struct image *image = &rig.engine.image;
+    const struct image *image = &rig.model.image;
     size_t least = 0;
     unsigned none = 0;
     struct memory_range memory;
@@ -101,17 +101,17 @@ static void test_logits(size_t limit, const char *what)
     enum err e = rig_start(limit, 0, false);
 
     rig_ids(ids, PROMPT);
-    if (e != ERR_OK || engine_append(&rig.engine, ids, PROMPT, NULL, NULL) != ERR_OK)
-        rig_die(rig.engine.problem);
-    memcpy(expected, rig.engine.logits, rig_logits_bytes());
+    if (e != ERR_OK || session_append(&rig.session, ids, PROMPT, NULL) != ERR_OK)
+        rig_die(rig.model.problem);
+    memcpy(expected, rig.session.logits, rig_logits_bytes());
     memset(rig.ram, 0x7f, RIG_RAM);
     rig_open(limit, 0, false);
-    rig.setup.probe = true;
-    e = engine_open(&rig.engine, &rig.setup);
-    e = e == ERR_OK ? engine_load(&rig.engine, &rig.setup) : e;
-    e = e == ERR_OK ? engine_append(&rig.engine, ids, PROMPT, NULL, NULL) : e;
-    OK(e == ERR_OK && rig.engine.plan.decode_ns != 0 &&
-           memcmp(expected, rig.engine.logits, rig_logits_bytes()) == 0,
+    rig.setup.calibrate = true;
+    e = model_open(&rig.model, &rig.setup);
+    e = e == ERR_OK ? rig_load() : e;
+    e = e == ERR_OK ? session_append(&rig.session, ids, PROMPT, NULL) : e;
+    OK(e == ERR_OK && rig.model.plan.decode_ns != 0 &&
+           memcmp(expected, rig.session.logits, rig_logits_bytes()) == 0,
        "%s: predicted, and the same logits as without", what);
 }
 

@@ -8,8 +8,9 @@
 
 enum { DRAFT_RAM = 8 << 20 };
 
-static struct engine draft;
-static struct engine_setup draft_setup;
+static struct model draft;
+static struct session draft_session;
+static struct model_setup draft_setup;
 static struct file draft_file;
 static struct block_device draft_device;
 static uint8_t *draft_model;
@@ -19,9 +20,9 @@ static void start_with_draft(size_t limit)
 {
     static uint8_t *ram;
 
-    rig.guesses = ENGINE_GUESSES;
+    rig.guesses = MODEL_GUESSES;
     if (rig_start(limit, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
+        rig_die(rig.model.problem);
     if (ram == NULL)
         ram = aligned_alloc(4096, DRAFT_RAM);
     memory_device_open(&draft_device, "draft", draft_model, RIG_MOST_BYTES);
@@ -30,10 +31,11 @@ static void start_with_draft(size_t limit)
     draft_file.bytes = ((const struct ingot_header *)(const void *)draft_model)->file_bytes;
     draft_setup = speculative_draft_setup(&rig.setup, &draft_file);
     draft_setup.ram = (struct memory_range){ ram, DRAFT_RAM };
-    if (engine_open(&draft, &draft_setup) != ERR_OK ||
-        speculative_check(&draft, &rig.engine) != ERR_OK ||
-        engine_load(&draft, &draft_setup) != ERR_OK)
+    if (model_open(&draft, &draft_setup) != ERR_OK ||
+        speculative_check(&draft, &rig.model) != ERR_OK ||
+        model_load(&draft, &draft_setup) != ERR_OK)
         rig_die(draft.problem);
+    session_open(&draft_session, &draft, &draft_setup);
 }
 
 /* The rig's model in Q8_0, its draft in Q4_0. */
@@ -41,8 +43,8 @@ static void make_models(void)
 {
     rig_alone();
     rig_make_model("tiny", INGOT_Q4_0);
-    draft_model = rig.model;
-    rig.model = NULL;
+    draft_model = rig.packed;
+    rig.packed = NULL;
     rig_make_model("tiny", INGOT_Q8_0);
 }
 

@@ -157,20 +157,21 @@ static void grow(struct tree *tree, struct sampler *s, const uint32_t *front, ui
 {
     for (int path = 0; path < PATHS; path++) {
         int branch[DEPTH] = { path / 9, path / 3 % 3, path % 3 };
-        struct engine *e = &rig.engine;
+        struct session *t = &rig.session;
         double p = 1;
 
-        engine_clear(e);
-        engine_append(e, front, n_front, NULL, NULL);
+        session_clear(t);
+        session_append(t, front, n_front, NULL);
         for (int d = 0; d < DEPTH; d++) {
             struct sampler_guess g;
             uint32_t id;
 
-            sampler_guess(s, e->logits, VOCAB, e->ids, e->kv.length, e->kernels, e->scratch, &g);
+            sampler_guess(s, t->logits, VOCAB, t->ids, t->n_cached, t->model->kernels,
+                          t->scratch.memory, &g);
             id = g.ids[branch[d]];
             p *= (double)g.share[branch[d]];
             tree->ids[branch[0]][branch[1]][branch[2]][d] = id;
-            engine_append(e, &id, 1, NULL, NULL);
+            session_append(t, &id, 1, NULL);
         }
         tree->p[path] = p;
     }
@@ -180,11 +181,11 @@ static void grow(struct tree *tree, struct sampler *s, const uint32_t *front, ui
 static int run_path(const struct tree *tree, struct speculative *s, struct sampler *sampler,
                     const uint32_t *front, uint32_t n_front, bool wrong)
 {
-    struct engine *e = &rig.engine;
+    struct session *t = &rig.session;
     uint32_t said[DEPTH];
 
-    engine_clear(e);
-    engine_append(e, front, n_front, NULL, NULL);
+    session_clear(t);
+    session_append(t, front, n_front, NULL);
     s->rate[0] = 0.7f;
     for (uint32_t d = 0; d < DEPTH; d++) {
         for (int i = 0; i < SPECULATIVE_MOST && wrong; i++) {
@@ -192,9 +193,8 @@ static int run_path(const struct tree *tree, struct speculative *s, struct sampl
                 s->guesses[i].share[j] = 1e-9f;
         }
         said[d] = speculative_pick(s, sampler);
-        engine_was_guessed(e, said[d]);
-        if (d + 1 < DEPTH &&
-            speculative_append(s, sampler, DEPTH - 1 - d + 1, NULL, NULL) != ERR_OK)
+        session_put_next(t, said[d]);
+        if (d + 1 < DEPTH && speculative_run(s, sampler, DEPTH - 1 - d + 1, NULL) != ERR_OK)
             return -1;
     }
     for (int path = 0; path < PATHS; path++) {
@@ -218,7 +218,7 @@ static void test_model(void)
     start_with_draft(0);
     options_init(&options);
     options.draft[0] = 'd';
-    speculative_open(&s, &rig.engine, &draft, &options);
+    speculative_open(&s, &rig.session, &draft_session, &options);
     sampler_init(&sampler, &params);
     grow(&tree, &sampler, front, 3);
     for (int wrong = 0; wrong < 2; wrong++) {

@@ -48,46 +48,48 @@ static float expected[CONTEXT][VOCAB]; /* after ids[i] */
 
 static void set_expected(void)
 {
-    rig.guesses = ENGINE_NO_GUESSES;
+    rig.guesses = MODEL_NO_GUESSES;
     if (rig_start(0, 1, false) != ERR_OK)
-        rig_die(rig.engine.problem);
+        rig_die(rig.model.problem);
     rig_ids(ids, CONTEXT);
     for (uint32_t i = 0; i < CONTEXT; i++) {
-        if (engine_append(&rig.engine, ids + i, 1, NULL, NULL) != ERR_OK)
-            rig_die(rig.engine.problem);
-        memcpy(expected[i], rig.engine.logits, sizeof expected[i]);
+        if (session_append(&rig.session, ids + i, 1, NULL) != ERR_OK)
+            rig_die(rig.model.problem);
+        memcpy(expected[i], rig.session.logits, sizeof expected[i]);
     }
 }
 
 static bool is_after(uint32_t n)
 {
-    return rig.engine.kv.length == n && rig.engine.logits != NULL &&
-           memcmp(rig.engine.logits, expected[n - 1], sizeof expected[0]) == 0;
+    return rig.session.n_cached == n && rig.session.logits != NULL &&
+           memcmp(rig.session.logits, expected[n - 1], sizeof expected[0]) == 0;
 }
 
 /* Runs of every length, of which the first `right` guesses are right, to the context's end. */
 static bool runs_agree(size_t limit, bool in_place, uint32_t chunk, uint32_t *passes)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     bool good = rig_start(limit, chunk, in_place) == ERR_OK;
-    uint32_t most = engine_most_guesses(e);
+    uint32_t most = model_most_guesses(s->model);
 
     *passes = 0;
     for (uint32_t at = 0, run = 0; good && at < CONTEXT; run++, ++*passes) {
         uint32_t n = run % (most + 1), right = run * 5 % (most + 2);
 
         n = n < CONTEXT - at - 1 ? n : CONTEXT - at - 1;
-        memcpy(e->ids + at, ids + at, (n + 1) * sizeof *ids);
+        (void)session_cut(s, at); /* the token that ended the run before */
+        good = session_put(s, ids + at, 1) == ERR_OK;
+        memcpy(s->ids + at + 1, ids + at + 1, n * sizeof *ids);
         for (uint32_t i = right; i < n; i++)
-            e->ids[at + 1 + i] = (ids[at + 1 + i] + 1 + i) % VOCAB;
-        good = engine_append_guesses(e, n, NULL, NULL) == ERR_OK && is_after(++at);
-        while (good && at < CONTEXT && engine_was_guessed(e, ids[at])) {
-            engine_take_guess(e);
+            s->ids[at + 1 + i] = (ids[at + 1 + i] + 1 + i) % VOCAB;
+        good = good && session_run_guesses(s, n, NULL) == ERR_OK && is_after(++at);
+        while (good && at < CONTEXT && session_put_next(s, ids[at])) {
+            session_take_guess(s);
             good = is_after(++at);
         }
-        good = good && (at == CONTEXT || e->n_ahead == 0);
+        good = good && (at == CONTEXT || s->n_ahead == 0);
     }
-    return good && memcmp(e->ids, ids, CONTEXT * sizeof *ids) == 0;
+    return good && memcmp(s->ids, ids, CONTEXT * sizeof *ids) == 0;
 }
 
 static void test_runs(struct rig_limits l)
@@ -109,13 +111,13 @@ static void test_runs(struct rig_limits l)
 
         rig.kv_type = (enum kv_type)type;
         set_expected();
-        hash = rig.engine.logits_hash;
-        rig.guesses = ENGINE_GUESSES;
+        hash = rig.session.hash.value;
+        rig.guesses = MODEL_GUESSES;
         for (size_t f = 0; f < 5; f++) {
             uint32_t passes;
             bool good = runs_agree(forms[f].limit, forms[f].in_place, forms[f].chunk, &passes);
 
-            OK(good && rig.engine.logits_hash == hash && passes < CONTEXT,
+            OK(good && rig.session.hash.value == hash && passes < CONTEXT,
                "kv=%s, %s: %u positions in %u passes, the same logits and hash", kv[type],
                forms[f].name, CONTEXT, passes);
         }
@@ -125,25 +127,26 @@ static void test_runs(struct rig_limits l)
 
 static void test_room(struct rig_limits l)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     size_t plain;
 
-    rig.guesses = ENGINE_NO_GUESSES;
+    rig.guesses = MODEL_NO_GUESSES;
     rig_open(0, 0, false);
-    plain = e->plan.scratch_bytes;
-    OK(engine_most_guesses(e) == 0, "no guesses without being asked");
-    rig.guesses = ENGINE_GUESSES_IF_STREAMED;
+    plain = s->model->plan.scratch_bytes;
+    OK(model_most_guesses(s->model) == 0, "no guesses without being asked");
+    rig.guesses = MODEL_GUESSES_IF_STREAMED;
     rig_open(0, 0, false);
-    OK(engine_most_guesses(e) == 0 && e->plan.scratch_bytes == plain,
+    OK(model_most_guesses(s->model) == 0 && s->model->plan.scratch_bytes == plain,
        "nor room for them, resident");
     rig_open(l.least, 0, false);
-    OK(engine_most_guesses(e) == 8 && e->plan.scratch_bytes == plain + 8 * VOCAB * sizeof(float),
+    OK(model_most_guesses(s->model) == 8 &&
+           s->model->plan.scratch_bytes == plain + 8 * VOCAB * sizeof(float),
        "eight rows more where weights stream");
-    rig.guesses = ENGINE_GUESSES;
+    rig.guesses = MODEL_GUESSES;
     rig_open(0, 0, false);
-    OK(engine_most_guesses(e) == 8, "or where they were asked for");
+    OK(model_most_guesses(s->model) == 8, "or where they were asked for");
     rig_open(0, 3, false);
-    OK(engine_most_guesses(e) == 2, "and no more than a chunk");
+    OK(model_most_guesses(s->model) == 2, "and no more than a chunk");
 }
 
 /* ---- conversations --------------------------------------------------------------------------- */
@@ -185,11 +188,11 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
     };
 
     console_init(&port);
-    rig.guesses = mode == PLAIN ? ENGINE_NO_GUESSES : ENGINE_GUESSES;
+    rig.guesses = mode == PLAIN ? MODEL_NO_GUESSES : MODEL_GUESSES;
     if (mode == DRAFT)
         start_with_draft(0);
     else if (rig_start(0, 0, false) != ERR_OK)
-        rig_die(rig.engine.problem);
+        rig_die(rig.model.problem);
     options_init(&options);
     options.sampler = *sampler;
     options.n = n;
@@ -197,7 +200,7 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
     options.spec = mode == NGRAM ? SPEC_NGRAM : mode == PLAIN ? SPEC_OFF : SPEC_AUTO;
     options.draft[0] = mode == DRAFT ? 'd' : '\0';
     stop_after = -1;
-    chat_open(&chat, &rig.engine, mode == DRAFT ? &draft : NULL, &options, NULL);
+    chat_open(&chat, &rig.session, mode == DRAFT ? &draft_session : NULL, &options, NULL);
 }
 
 /* What is left of three turns: printed text without the line of figures, and the cache. */
@@ -223,10 +226,10 @@ static void record_turn(struct record *r, const char *line, int stop)
     r->bytes += (size_t)snprintf(r->text + r->bytes, sizeof r->text - r->bytes, "%.*s%s",
                                  at != NULL ? (int)(at - text) : (int)text_bytes, text,
                                  strstr(text, "ids:") != NULL ? strstr(text, "ids:") : "");
-    r->length = rig.engine.kv.length;
-    r->pending = chat.pending;
+    r->length = rig.session.n_cached;
+    r->pending = (rig.session.n_ids - rig.session.n_cached);
     r->right += chat.speculative.stats.right;
-    memcpy(r->ids, rig.engine.ids, (r->length + r->pending) * sizeof *r->ids);
+    memcpy(r->ids, rig.session.ids, (r->length + r->pending) * sizeof *r->ids);
 }
 
 static void record(struct record *r, enum mode mode, const struct sampler_params *sampler,
@@ -271,8 +274,8 @@ static void test_conversations(const struct sampler_params *sampler, enum mode m
 
 static void put_stops(uint32_t id, uint32_t n)
 {
-    struct ingot_header *h = (void *)rig.model;
-    struct ingot_chat *c = (void *)(rig.model + h->chat.offset);
+    struct ingot_header *h = (void *)rig.packed;
+    struct ingot_chat *c = (void *)(rig.packed + h->chat.offset);
 
     c->n_stops = n;
     c->stops[0] = id;
@@ -285,14 +288,14 @@ static void put_stops(uint32_t id, uint32_t n)
 static void test_stop_tokens(const struct sampler_params *sampler)
 {
     static struct record plain, other;
-    const struct ingot_chat *c = rig.engine.image.chat;
+    const struct ingot_chat *c = rig.model.image.chat;
     uint32_t reply[24], start, own = c->stops[0], n_own = c->n_stops;
     unsigned good = 0;
 
     open_chat(PLAIN, sampler, 24);
     chat_reply(&chat, "bade", 4, true);
     start = chat.reply_start;
-    memcpy(reply, rig.engine.ids + start, sizeof reply);
+    memcpy(reply, rig.session.ids + start, sizeof reply);
     for (int i = 0; i < 24; i += 2) {
         put_stops(reply[i], 1);
         record(&plain, PLAIN, sampler, 24, -1);
@@ -308,20 +311,20 @@ static void test_stop_tokens(const struct sampler_params *sampler)
 static void test_refusals(void)
 {
     static uint8_t *copy;
-    struct engine_setup small;
+    struct model_setup small;
     unsigned whole = 0;
 
     start_with_draft(0);
     copy = malloc((size_t)draft.image.header->tokenizer.bytes);
     memcpy(copy, draft.image.tokenizer, (size_t)draft.image.header->tokenizer.bytes);
     tokenizer_open(&draft.tokenizer, copy);
-    OK(speculative_check(&draft, &rig.engine) == ERR_OK, "the same vocabulary");
+    OK(speculative_check(&draft, &rig.model) == ERR_OK, "the same vocabulary");
     copy[(const uint8_t *)tokenizer_text(&draft.tokenizer, 400) - copy] ^= 1;
-    OK(speculative_check(&draft, &rig.engine) == ERR_UNSUPPORTED, "%s", draft.problem);
+    OK(speculative_check(&draft, &rig.model) == ERR_UNSUPPORTED, "%s", draft.problem);
     free(copy);
     small = rig.setup;
     small.draft = true;
-    for (small.ram.bytes = 1 << 16; engine_open(&draft, &small) != ERR_OK;
+    for (small.ram.bytes = 1 << 16; model_open(&draft, &small) != ERR_OK;
          small.ram.bytes += 1 << 14)
         whole += strstr(draft.problem, "a draft must lie in memory whole") != NULL;
     OK(whole > 0 && draft.plan.residency == PLAN_RESIDENT && small.ram.bytes < RIG_RAM,
@@ -329,7 +332,7 @@ static void test_refusals(void)
        (unsigned)(small.ram.bytes >> 10));
     small.ram.bytes = RIG_RAM;
     small.context = 100000;
-    OK(engine_open(&draft, &small) == ERR_OK && draft.plan.context == CONTEXT &&
+    OK(model_open(&draft, &small) == ERR_OK && draft.plan.context == CONTEXT &&
            draft.plan.residency == PLAN_RESIDENT,
        "a longer context is cut to the draft's");
     small.draft = false;
@@ -337,7 +340,7 @@ static void test_refusals(void)
     OK((uint8_t *)small.ram.base + small.ram.bytes == rig.ram + RIG_RAM &&
            (uint8_t *)small.ram.base >=
                draft.arena.regions[ARENA_SCRATCH].base + draft.arena.regions[ARENA_SCRATCH].bytes,
-       "the model gets what the draft leaves, %u KiB less", (unsigned)(engine_bytes(&draft) >> 10));
+       "the model gets what the draft leaves, %u KiB less", (unsigned)(model_bytes(&draft) >> 10));
 }
 
 int main(void)

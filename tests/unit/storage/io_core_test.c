@@ -244,40 +244,39 @@ static void tell_rates(uint32_t card_rate, uint32_t left_decode)
 static void start_lent(size_t limit, uint32_t card_rate)
 {
     take_back();
-    if (rig.engine.stream.plan != NULL)
-        stream_reset(&rig.engine.stream);
+    if (rig.model.stream.plan != NULL)
+        stream_reset(&rig.model.stream);
     if (!io_core_is_idle(&core))
         rig_die("something is still in flight");
     (void)rig_open(limit, 0, false);
     io_core_open(&core, &rig.fake.dev, &rig_platform()->cores, NULL);
     rig.file.device = &core.device;
     tell_rates(card_rate, 1500);
-    if (engine_open(&rig.engine, &rig.setup) != ERR_OK ||
-        engine_load(&rig.engine, &rig.setup) != ERR_OK)
-        rig_die(rig.engine.problem);
+    if (model_open(&rig.model, &rig.setup) != ERR_OK || rig_load() != ERR_OK)
+        rig_die(rig.model.problem);
 }
 
 static void test_model(size_t limit, const char *form)
 {
-    const struct stream_stats *f = &rig.engine.stream.stats;
+    const struct stream_stats *f = &rig.model.stream.stats;
     bool equal = true, lent;
 
     start_lent(limit, 10 << 20);
-    lent = rig.engine.io_core == &core;
+    lent = rig.model.io_core == &core;
     for (uint32_t i = 0; i < N_TOKENS; i++) {
         equal = append(i) && equal;
         lent = lent && core.core == 2 && workers.n_cores == 2;
     }
-    OK(equal && lent && f->bytes_streamed == N_TOKENS * engine_planned_bytes(&rig.engine),
+    OK(equal && lent && f->bytes_streamed == N_TOKENS * model_planned_bytes(&rig.model),
        "%s: two cores compute, the third serves: the same logits and bytes", form);
-    OK(!rig.engine.plan.lends_prefill, "%s: for a chunk they all compute", form);
-    engine_clear(&rig.engine);
-    equal = engine_append(&rig.engine, ids, N_TOKENS, NULL, NULL) == ERR_OK;
+    OK(!rig.model.plan.lends_prefill, "%s: for a chunk they all compute", form);
+    session_clear(&rig.session);
+    equal = rig_append(ids, N_TOKENS, NULL) == ERR_OK;
     OK(equal && core.core == 2, "%s: %d tokens are no chunk", form, N_TOKENS);
-    rig.engine.plan.lends_decode = false;
-    engine_clear(&rig.engine);
+    rig.model.plan.lends_decode = false;
+    session_clear(&rig.session);
     for (uint32_t i = 0; i < N_TOKENS; i++) {
-        rig.engine.plan.lends_decode = i % 2 != 0; /* requests stay in flight across each change */
+        rig.model.plan.lends_decode = i % 2 != 0; /* requests stay in flight across each change */
         equal = append(i) && equal && workers.n_cores == (i % 2 != 0 ? 2 : 3);
     }
     OK(equal, "%s: the core comes and goes between tokens: the same logits", form);
@@ -292,9 +291,9 @@ static void test_failure(size_t limit, bool flip, const char *form)
     enum err e;
 
     start_lent(limit, 10 << 20);
-    while (rig.engine.plan.pinned[extent])
+    while (rig.model.plan.pinned[extent])
         extent++;
-    sector = (long)(rig.engine.image.segments[extent].offset / SECTOR_BYTES);
+    sector = (long)(rig.model.image.segments[extent].offset / SECTOR_BYTES);
     equal = append(0) && append(1);
     take_back();
     if (flip) {
@@ -305,11 +304,11 @@ static void test_failure(size_t limit, bool flip, const char *form)
         rig.fake.fail_times = 1000;
     }
     do {
-        e = engine_append(&rig.engine, &ids[2], 1, NULL, NULL);
-        rig.engine.kv.length = 2; /* what was there already met no fault */
+        e = rig_append(&ids[2], 1, NULL);
+        (void)session_cut(&rig.session, 2); /* what was there already met no fault */
     } while (e == ERR_OK);
     OK(e == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && core.core == 2, "%s, a layer %s: %s", form,
-       flip ? "flipped" : "failing", rig.engine.problem);
+       flip ? "flipped" : "failing", rig.model.problem);
     take_back();
     rig.flip_times = 0;
     rig.fake.fail_times = 0;
@@ -325,13 +324,13 @@ static void test_swap(size_t limit)
 
     start_lent(limit, 10 << 20);
     equal = append(0);
-    stream_reset(&rig.engine.stream);
-    OK(equal && core.core == 2 && engine_open(&rig.engine, &rig.setup) == ERR_OK &&
-           workers.n_cores == 3 && core.core == 0 && rig.engine.io_core == NULL,
+    stream_reset(&rig.model.stream);
+    OK(equal && core.core == 2 && model_open(&rig.model, &rig.setup) == ERR_OK &&
+           workers.n_cores == 3 && core.core == 0 && rig.model.io_core == NULL,
        "a model is opened with all cores");
     start_lent(limit, 3000u << 20);
     equal = append(0);
-    OK(equal && core.core == 0 && workers.n_cores == 3 && rig.engine.io_core == NULL,
+    OK(equal && core.core == 0 && workers.n_cores == 3 && rig.model.io_core == NULL,
        "a card that is fast against the cores has none of them");
 }
 
@@ -340,9 +339,9 @@ static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
 {
     start_lent(limit, card_rate);
     tell_rates(card_rate, picoseconds);
-    if (engine_open(&rig.engine, &rig.setup) != ERR_OK)
-        rig_die(rig.engine.problem);
-    return rig.engine.plan.lends_decode;
+    if (model_open(&rig.model, &rig.setup) != ERR_OK)
+        rig_die(rig.model.problem);
+    return rig.model.plan.lends_decode;
 }
 
 static void test_measured(size_t limit)

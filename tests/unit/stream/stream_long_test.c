@@ -21,7 +21,7 @@ static void test_progress(size_t limit, bool in_place, const char *form)
     progress_done = 0;
     rig_open(limit, 0, in_place);
     rig.setup.progress = progress;
-    OK(engine_load(&rig.engine, &rig.setup) == ERR_OK && progress_good &&
+    OK(model_load(&rig.model, &rig.setup) == ERR_OK && progress_good &&
            progress_done == progress_total && progress_total > 0,
        "%s: progress ascends to its total, %d bytes", form, (int)progress_total);
 }
@@ -38,9 +38,9 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
         stop_at = 1 + total * i / 16;
         rig_open(limit, 0, in_place);
         rig.setup.progress = progress;
-        wrong += engine_load(&rig.engine, &rig.setup) != ERR_ABORTED || rig.fake.n_pending != 0 ||
-                 (!in_place && rig.engine.stream.stats.bytes_loaded >= stop_at + total / 2) ||
-                 strstr(rig.engine.problem, "stopped by Ctrl-C") == NULL;
+        wrong += model_load(&rig.model, &rig.setup) != ERR_ABORTED || rig.fake.n_pending != 0 ||
+                 (!in_place && rig.model.stream.stats.bytes_loaded >= stop_at + total / 2) ||
+                 strstr(rig.model.problem, "stopped by Ctrl-C") == NULL;
         stop_at = 0;
         wrong += rig_start(limit, 0, in_place) != ERR_OK;
     }
@@ -48,7 +48,7 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
     stop_at = 1;
     rig_open(limit, 0, in_place);
     rig.setup.progress = progress;
-    OK(engine_open(&rig.engine, &rig.setup) == (in_place ? ERR_OK : ERR_ABORTED) &&
+    OK(model_open(&rig.model, &rig.setup) == (in_place ? ERR_OK : ERR_ABORTED) &&
            rig.fake.n_pending == 0,
        "%s: and while the tables are read", form);
     stop_at = 0;
@@ -58,20 +58,19 @@ static void test_stopped(size_t limit, bool in_place, const char *form)
 static void test_prefill(size_t limit, const char *form)
 {
     static uint32_t prompt[128];
-    const struct stream_stats *f = &rig.engine.stream.stats;
+    const struct stream_stats *f = &rig.model.stream.stats;
     uint64_t rows;
 
     rig_start(limit, 0, false);
     rig_ids(prompt, 128);
-    OK(rig.engine.plan.chunk == 128 &&
-           engine_append(&rig.engine, prompt, 128, NULL, NULL) == ERR_OK &&
-           f->bytes_streamed == engine_planned_bytes(&rig.engine),
+    OK(rig.model.plan.chunk == 128 && rig_append(prompt, 128, NULL) == ERR_OK &&
+           f->bytes_streamed == model_planned_bytes(&rig.model),
        "%s: a prompt of 128 tokens reads the %d bytes of one", form, (int)f->bytes_streamed);
     rows = f->rows_read + f->rows_kept;
-    OK(rows == (rig.engine.plan.n_rows != 0 ? 128 : 0), "%s: and %d rows of the embedding", form,
+    OK(rows == (rig.model.plan.n_rows != 0 ? 128 : 0), "%s: and %d rows of the embedding", form,
        (int)rows);
-    if (rig.engine.plan.n_rows != 0) {
-        (void)engine_append(&rig.engine, &prompt[127], 1, NULL, NULL);
+    if (rig.model.plan.n_rows != 0) {
+        (void)rig_append(&prompt[127], 1, NULL);
         OK(f->rows_read + f->rows_kept == rows + 1 && f->rows_kept != 0,
            "%s: a row that was just there is not read again", form);
     }
@@ -83,12 +82,12 @@ static bool decode(uint16_t *out, unsigned n, bool compare)
     uint32_t id = 5;
 
     for (unsigned i = 0; i < n; i++) {
-        if (rig.engine.kv.length == rig.engine.kv.context)
-            engine_clear(&rig.engine);
-        if (engine_append(&rig.engine, &id, 1, NULL, NULL) != ERR_OK)
+        if (rig.session.n_cached == rig.session.context)
+            session_clear(&rig.session);
+        if (rig_append(&id, 1, NULL) != ERR_OK)
             return false;
-        for (uint32_t v = 0, best = 0; v < rig.engine.image.header->params.vocab; v++) {
-            best = rig.engine.logits[v] > rig.engine.logits[best] ? v : best;
+        for (uint32_t v = 0, best = 0; v < rig.model.image.header->params.vocab; v++) {
+            best = rig.session.logits[v] > rig.session.logits[best] ? v : best;
             id = 3 + (best + i * 7) % 500; /* so that it does not run in circles */
         }
         if (compare && out[i] != id)
@@ -102,7 +101,7 @@ static bool decode(uint16_t *out, unsigned n, bool compare)
 static void test_errors(unsigned n)
 {
     static uint16_t expected_ids[10000];
-    const struct stream_stats *f = &rig.engine.stream.stats;
+    const struct stream_stats *f = &rig.model.stream.stats;
     struct rig_limits l;
 
     rig_make_model("tiny", INGOT_Q8_0);
@@ -115,7 +114,7 @@ static void test_errors(unsigned n)
     rig.fail_percent = 1;
     OK(decode(expected_ids, n, true) && f->retries > n / 100 && f->reread > n / 100,
        "the same %u streamed, after %d errors and %d flipped bits: %s", n, (int)f->retries,
-       (int)f->reread, rig.engine.problem);
+       (int)f->reread, rig.model.problem);
 }
 
 int main(void)

@@ -11,7 +11,7 @@ static uint64_t sectors_read(void)
 {
     uint64_t n = 0;
 
-    for (uint64_t i = 0; i < rig.model_bytes / SECTOR_BYTES; i++)
+    for (uint64_t i = 0; i < rig.packed_bytes / SECTOR_BYTES; i++)
         n += rig.reads[i];
     return n;
 }
@@ -19,7 +19,7 @@ static uint64_t sectors_read(void)
 /* How often the sectors of an segment were read: the least and the most. */
 static void segment_reads(uint32_t segment, unsigned *least, unsigned *most)
 {
-    const struct ingot_segment *x = &rig.engine.image.segments[segment];
+    const struct ingot_segment *x = &rig.model.image.segments[segment];
 
     *least = 65535;
     *most = 0;
@@ -34,21 +34,21 @@ static uint64_t sectors_ahead(void)
 {
     uint64_t n = 0;
 
-    stream_reset(&rig.engine.stream); /* waits for them */
+    stream_reset(&rig.model.stream); /* waits for them */
     for (int i = 0; i < PLAN_SLOTS; i++)
-        n += rig.engine.stream.slots[i].read.bytes / SECTOR_BYTES;
+        n += rig.model.stream.slots[i].read.bytes / SECTOR_BYTES;
     return n;
 }
 
 static bool pinned_once(void)
 {
-    uint32_t n = rig.engine.image.header->params.n_layers;
+    uint32_t n = rig.model.image.header->params.n_layers;
 
     for (uint32_t i = 0; i < n + 2; i++) {
         unsigned least, most;
 
         segment_reads(i, &least, &most);
-        if (rig.engine.plan.pinned[i] && (least != 1 || most != 1))
+        if (rig.model.plan.pinned[i] && (least != 1 || most != 1))
             return false;
     }
     return true;
@@ -56,13 +56,13 @@ static bool pinned_once(void)
 
 static void test_figures(size_t limit, const char *form)
 {
-    const struct stream_stats *f = &rig.engine.stream.stats;
+    const struct stream_stats *f = &rig.model.stream.stats;
     uint64_t planned, at_load, rows;
     bool equal = true, exact = true;
 
     if (!OK(rig_start(limit, 0, false) == ERR_OK, "%s: loads with mem=%d", form, (int)limit))
         return;
-    planned = engine_planned_bytes(&rig.engine);
+    planned = model_planned_bytes(&rig.model);
     at_load = sectors_read();
     for (uint32_t i = 0; i < N_TOKENS; i++) {
         uint64_t before = f->bytes_streamed;
@@ -70,16 +70,16 @@ static void test_figures(size_t limit, const char *form)
         equal = append(i) && equal;
         exact = exact && f->bytes_streamed - before == planned;
     }
-    rows = f->rows_read * rig.engine.plan.row_bytes / SECTOR_BYTES;
-    OK(f->rows_read + f->rows_kept == (rig.engine.plan.n_rows != 0 ? N_TOKENS : 0),
+    rows = f->rows_read * rig.model.plan.row_bytes / SECTOR_BYTES;
+    OK(f->rows_read + f->rows_kept == (rig.model.plan.n_rows != 0 ? N_TOKENS : 0),
        "%s: %d embedding rows read, %d kept", form, (int)f->rows_read, (int)f->rows_kept);
     OK(equal, "%s: the logits are those of the weights in memory", form);
     OK(exact, "%s: every token reads the %d bytes planned", form, (int)planned);
     OK(pinned_once(), "%s: what is pinned was read once", form);
     OK(f->retries == 0 && f->reread == 0, "%s: nothing was read twice", form);
     for (int i = 0; i < PLAN_SLOTS; i++) { /* only the reads that are ahead count below */
-        if (rig.engine.stream.slots[i].state != STREAM_LOADING)
-            rig.engine.stream.slots[i].read.bytes = 0;
+        if (rig.model.stream.slots[i].state != STREAM_LOADING)
+            rig.model.stream.slots[i].read.bytes = 0;
     }
     uint64_t ahead = sectors_ahead();
     OK(sectors_read() - at_load == N_TOKENS * planned / SECTOR_BYTES + rows + ahead,
@@ -90,19 +90,19 @@ static void test_in_place(void)
 {
     bool equal = true;
 
-    OK(rig_start(0, 0, true) == ERR_OK && rig.engine.plan.residency == PLAN_IN_PLACE, "in place");
+    OK(rig_start(0, 0, true) == ERR_OK && rig.model.plan.residency == PLAN_IN_PLACE, "in place");
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
-    OK(equal && sectors_read() == 0 && engine_planned_bytes(&rig.engine) == 0,
+    OK(equal && sectors_read() == 0 && model_planned_bytes(&rig.model) == 0,
        "in place: the same logits, and not a sector was copied");
-    for (uint32_t i = 0; i < rig.engine.image.header->params.n_layers + 2; i++) {
-        uint8_t *byte = rig.model + rig.engine.image.segments[i].offset + 1000;
+    for (uint32_t i = 0; i < rig.model.image.header->params.n_layers + 2; i++) {
+        uint8_t *byte = rig.packed + rig.model.image.segments[i].offset + 1000;
         char part[32];
 
-        image_segment_name(&rig.engine.image, i, part, sizeof part);
+        image_segment_name(&rig.model.image, i, part, sizeof part);
         *byte ^= 1;
-        OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM && strstr(rig.engine.problem, part) != NULL,
-           "in place: %s", rig.engine.problem);
+        OK(rig_start(0, 0, true) == ERR_BAD_CHECKSUM && strstr(rig.model.problem, part) != NULL,
+           "in place: %s", rig.model.problem);
         *byte ^= 1;
     }
 }
@@ -110,12 +110,12 @@ static void test_in_place(void)
 /* The next unit is on its way while this one is in use. */
 static void test_ahead(size_t limit)
 {
-    struct stream *s = &rig.engine.stream;
+    struct stream *s = &rig.model.stream;
     uint32_t n;
     bool ahead = true;
 
     rig_start(limit, 0, false);
-    n = rig.engine.image.header->params.n_layers;
+    n = rig.model.image.header->params.n_layers;
     rig.pace = RIG_SLOW; /* so that what was asked for is still in flight */
     for (int pass = 0; pass < 3; pass++) {
         stream_begin(s, false);
@@ -147,28 +147,30 @@ struct place {
 
 static unsigned streamed_places(struct place *places)
 {
-    const struct engine *e = &rig.engine;
-    uint32_t n = e->image.header->params.n_layers;
+    const struct session *s = &rig.session;
+    uint32_t n = s->model->image.header->params.n_layers;
     unsigned count = 0;
 
     for (uint32_t i = 0; i < n + 2; i++) {
         struct place *p = &places[count];
-        bool tiles = e->plan.tiled_head && i == (e->image.header->params.tied ? 0 : n + 1);
+        bool tiles = s->model->plan.tiled_head &&
+                     i == (s->model->image.header->params.tied ? 0 : n + 1);
 
-        image_segment_name(&e->image, i, p->name, sizeof p->name);
+        image_segment_name(&s->model->image, i, p->name, sizeof p->name);
         p->row = i == 0 && !tiles;
-        if (p->row && !e->plan.pinned[0]) {
-            const struct ingot_tensor *t = &e->image.tensors[0];
-            size_t group = plan_row_group_bytes(&e->image);
-            uint64_t first = e->image.segments[0].offset + t->offset +
+        if (p->row && !s->model->plan.pinned[0]) {
+            const struct ingot_tensor *t = &s->model->image.tensors[0];
+            size_t group = plan_row_group_bytes(&s->model->image);
+            uint64_t first = s->model->image.segments[0].offset + t->offset +
                              ids[2] / t->interleave * (uint64_t)group;
             uint64_t flip = (first + SECTOR_BYTES - 1 - RIG_FLIPPED_BYTE) / SECTOR_BYTES;
 
             p->flips = flip * SECTOR_BYTES + RIG_FLIPPED_BYTE < first + group;
             p->sector = (long)(p->flips ? flip : first / SECTOR_BYTES);
             count++;
-        } else if (!e->plan.pinned[i]) {
-            uint64_t middle = e->image.segments[i].offset + e->image.segments[i].bytes / 2;
+        } else if (!s->model->plan.pinned[i]) {
+            uint64_t middle = s->model->image.segments[i].offset +
+                              s->model->image.segments[i].bytes / 2;
 
             p->sector = (long)(middle / SECTOR_BYTES);
             p->flips = true;
@@ -178,10 +180,10 @@ static unsigned streamed_places(struct place *places)
     return count;
 }
 
-/* Fail at token 2; the cache stays, and the same engine goes on as if nothing had been. */
+/* Fail at token 2; the cache stays, and the same session goes on as if nothing had been. */
 static void test_failure(const struct place *p, bool flip, const char *form)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     enum err error;
 
     if (flip) {
@@ -191,18 +193,18 @@ static void test_failure(const struct place *p, bool flip, const char *form)
         rig.fake.fail_sector = p->sector;
         rig.fake.fail_times = 1000;
     }
-    error = engine_append(e, &ids[2], 1, NULL, NULL);
+    error = rig_append(&ids[2], 1, NULL);
     if (error == ERR_OK) { /* this pass's unit was there already: the next one meets the fault */
-        e->kv.length--;
-        error = engine_append(e, &ids[2], 1, NULL, NULL);
+        (void)session_cut(s, s->n_cached - 1);
+        error = rig_append(&ids[2], 1, NULL);
     }
-    OK(error == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && e->kv.length == 2 && e->logits == NULL &&
+    OK(error == (flip ? ERR_BAD_CHECKSUM : ERR_IO) && s->n_cached == 2 && s->logits == NULL &&
            rig.fake.n_pending == 0,
        "%s, %s %s: error %d, the cache keeps 2", form, flip ? "flipped" : "failing", p->name,
        error);
-    OK(strstr(e->problem, "models/made-up.ingot: ") == e->problem &&
-           strstr(e->problem, p->name) != NULL && (flip || strstr(e->problem, "sector ") != NULL),
-       "%s", e->problem);
+    OK(strstr(s->problem, "models/made-up.ingot: ") == s->problem &&
+           strstr(s->problem, p->name) != NULL && (flip || strstr(s->problem, "sector ") != NULL),
+       "%s", s->problem);
     rig.fake.fail_times = 0;
     rig.flip_times = 0;
 }
@@ -246,8 +248,8 @@ static void test_transient(size_t limit, const char *form)
         rig.fake.fail_times = 2;
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
-        OK(equal && rig.engine.stream.stats.retries == 2, "%s, %s fails twice: %d retries", form,
-           places[i].name, (int)rig.engine.stream.stats.retries);
+        OK(equal && rig.model.stream.stats.retries == 2, "%s, %s fails twice: %d retries", form,
+           places[i].name, (int)rig.model.stream.stats.retries);
         if (!places[i].flips)
             continue;
         rig_start(limit, 0, false);
@@ -256,9 +258,9 @@ static void test_transient(size_t limit, const char *form)
         rig.flip_times = 1;
         for (uint32_t j = 2; j < N_TOKENS; j++)
             equal = append(j) && equal;
-        OK(equal && rig.engine.stream.stats.reread == 1 && rig.flip_times == 0,
+        OK(equal && rig.model.stream.stats.reread == 1 && rig.flip_times == 0,
            "%s, a bit of %s flips on the way: read again, %d times", form, places[i].name,
-           (int)rig.engine.stream.stats.reread);
+           (int)rig.model.stream.stats.reread);
     }
 }
 
@@ -268,31 +270,31 @@ static void test_load(size_t limit, const char *form)
     uint32_t n;
 
     rig_start(limit, 0, false);
-    n = rig.engine.image.header->params.n_layers + 2;
+    n = rig.model.image.header->params.n_layers + 2;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t sector = rig.engine.image.segments[i].offset / SECTOR_BYTES + 3;
-        bool read = rig.engine.plan.pinned[i] || i == 0 || i == n - 1;
+        uint64_t sector = rig.model.image.segments[i].offset / SECTOR_BYTES + 3;
+        bool read = rig.model.plan.pinned[i] || i == 0 || i == n - 1;
         char part[32];
 
-        image_segment_name(&rig.engine.image, i, part, sizeof part);
+        image_segment_name(&rig.model.image, i, part, sizeof part);
         rig_open(limit, 0, false);
         rig.fake.fail_sector = (long)sector;
         rig.fake.fail_times = 1000;
-        enum err e = engine_load(&rig.engine, &rig.setup);
-        OK(read ? e == ERR_IO && strstr(rig.engine.problem, part) != NULL &&
-                      strstr(rig.engine.problem, "sector ") != NULL
+        enum err e = model_load(&rig.model, &rig.setup);
+        OK(read ? e == ERR_IO && strstr(rig.model.problem, part) != NULL &&
+                      strstr(rig.model.problem, "sector ") != NULL
                 : e == ERR_OK,
-           "%s, loading with %s failing: %s", form, part, read ? rig.engine.problem : "not read");
+           "%s, loading with %s failing: %s", form, part, read ? rig.model.problem : "not read");
         for (unsigned times = 1; times <= 2; times++) {
             rig_open(limit, 0, false);
             rig.flip_sector = (long)sector;
             rig.flip_times = times;
-            e = engine_load(&rig.engine, &rig.setup);
+            e = model_load(&rig.model, &rig.setup);
             OK(e == (read && times == 2 ? ERR_BAD_CHECKSUM : ERR_OK) &&
-                   rig.engine.stream.stats.reread == (read ? 1 : 0) &&
-                   (e == ERR_OK || strstr(rig.engine.problem, part) != NULL),
+                   rig.model.stream.stats.reread == (read ? 1 : 0) &&
+                   (e == ERR_OK || strstr(rig.model.problem, part) != NULL),
                "%s, loading with %s flipped %s: %s", form, part, times == 1 ? "once" : "for good",
-               e == ERR_OK ? "fine" : rig.engine.problem);
+               e == ERR_OK ? "fine" : rig.model.problem);
         }
     }
 }
@@ -300,14 +302,14 @@ static void test_load(size_t limit, const char *form)
 /* The largest request that makes a layer take n polls even of a card that answers at once. */
 static uint32_t sectors_for_polls(uint64_t n)
 {
-    uint64_t sectors = rig.engine.image.segments[1].bytes / SECTOR_BYTES / FILE_READ_DEPTH / n;
+    uint64_t sectors = rig.model.image.segments[1].bytes / SECTOR_BYTES / FILE_READ_DEPTH / n;
 
     return sectors > 0 ? (uint32_t)sectors : 1;
 }
 
 static void test_stalls(size_t limit)
 {
-    const struct stream_stats *f = &rig.engine.stream.stats;
+    const struct stream_stats *f = &rig.model.stream.stats;
     uint64_t units;
     bool equal = true;
 
@@ -320,10 +322,10 @@ static void test_stalls(size_t limit)
        "a card faster than the cores: %d stalls, %d of them the first unit", (int)f->stalls,
        (int)f->first_stalls);
     rig.fake.fail_times = 1000;
-    rig.fake.fail_sector = (long)(rig.engine.image.segments[2].offset / SECTOR_BYTES);
-    rig.engine.kv.length = 3;
-    while (engine_append(&rig.engine, &ids[3], 1, NULL, NULL) == ERR_OK)
-        rig.engine.kv.length = 3;
+    rig.fake.fail_sector = (long)(rig.model.image.segments[2].offset / SECTOR_BYTES);
+    (void)session_cut(&rig.session, 3);
+    while (rig_append(&ids[3], 1, NULL) == ERR_OK)
+        (void)session_cut(&rig.session, 3);
     rig.fake.fail_times = 0;
     for (uint32_t i = 3; i < N_TOKENS; i++)
         equal = append(i) && equal;
@@ -336,7 +338,7 @@ static void test_stalls(size_t limit)
     rig.fake.dev.max_sectors = sectors_for_polls(12);
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
-    units = N_TOKENS * (rig.engine.plan.n_streamed_layers + rig.engine.plan.n_tiles);
+    units = N_TOKENS * (rig.model.plan.n_streamed_layers + rig.model.plan.n_tiles);
     /* Where an embedding row is read first, a layer may have come meanwhile. */
     OK(equal && f->stalls <= units && f->stalls + N_TOKENS >= units && f->first_stalls <= 1 &&
            f->stall_ticks > 100 * units,
@@ -347,7 +349,7 @@ static void test_stalls(size_t limit)
 /* The last sector of a layer, or of the head. */
 static long last_sector(uint32_t segment)
 {
-    const struct ingot_segment *x = &rig.engine.image.segments[segment];
+    const struct ingot_segment *x = &rig.model.image.segments[segment];
 
     return (long)((x->offset + x->bytes) / SECTOR_BYTES - 1);
 }
@@ -363,13 +365,13 @@ static void start_slowly(size_t limit)
  * it was computed already: one bit flipped on the way changes no logit, and an error undoes it. */
 static void test_early(size_t limit, const char *form)
 {
-    struct stream *s = &rig.engine.stream;
+    struct stream *s = &rig.model.stream;
     uint32_t layer = 0;
     const uint8_t *segment;
     bool equal;
 
     start_slowly(limit);
-    while (rig.engine.plan.pinned[layer + 1])
+    while (rig.model.plan.pinned[layer + 1])
         layer++;
     stream_begin(s, false);
     for (uint32_t i = 0; i < layer; i++)
@@ -380,8 +382,8 @@ static void test_early(size_t limit, const char *form)
        "%s: layer %u is handed over when %d of %d bytes are there", form, layer,
        (int)s->early->read.bytes_done, (int)s->early->read.bytes);
     stream_reset(s);
-    for (uint32_t i = 0; i < rig.engine.image.header->params.n_layers; i++) {
-        if (rig.engine.plan.pinned[i + 1])
+    for (uint32_t i = 0; i < rig.model.image.header->params.n_layers; i++) {
+        if (rig.model.plan.pinned[i + 1])
             continue;
         start_slowly(limit);
         rig.flip_sector = last_sector(i + 1);
@@ -390,14 +392,14 @@ static void test_early(size_t limit, const char *form)
             rig.flip_times = 1;
             equal = append(j) && equal;
         }
-        OK(equal && rig.engine.stream.stats.reread >= N_TOKENS - 2,
+        OK(equal && rig.model.stream.stats.reread >= N_TOKENS - 2,
            "%s: the end of layer %u flips in every token: read %d times again, the same logits",
-           form, i, (int)rig.engine.stream.stats.reread);
+           form, i, (int)rig.model.stream.stats.reread);
         for (int flip = 0; flip < 2; flip++) {
             struct place p = { "", last_sector(i + 1), false, true };
 
             start_slowly(limit);
-            image_segment_name(&rig.engine.image, i + 1, p.name, sizeof p.name);
+            image_segment_name(&rig.model.image, i + 1, p.name, sizeof p.name);
             equal = append(0) && append(1);
             test_failure(&p, flip != 0, form);
             for (uint32_t j = 2; j < N_TOKENS; j++)
@@ -445,14 +447,14 @@ static void test_parts(const struct workers *workers, size_t limit)
     equal = append(0);
     jobs = workers->job;
     equal = append(1) && equal;
-    OK(equal && workers->job - jobs == rig.engine.image.header->params.n_layers + 1 +
-                                           rig.engine.plan.n_streamed_layers,
+    OK(equal && workers->job - jobs ==
+                    rig.model.image.header->params.n_layers + 1 + rig.model.plan.n_streamed_layers,
        "%u cores: %u jobs a token", workers->n_cores, workers->job - jobs);
-    while (rig.engine.plan.pinned[first + 1])
+    while (rig.model.plan.pinned[first + 1])
         first++;
-    x = &rig.engine.image.segments[first + 1];
+    x = &rig.model.image.segments[first + 1];
     for (unsigned i = 0; i < workers->n_cores; i++) {
-        struct stream_stats *f = &rig.engine.stream.stats;
+        struct stream_stats *f = &rig.model.stream.stats;
         uint64_t reread = f->reread;
 
         rig.flip_sector = (long)((x->offset + x->bytes * (2 * i + 1) / (2 * workers->n_cores)) /
@@ -460,7 +462,7 @@ static void test_parts(const struct workers *workers, size_t limit)
         rig.flip_times = 1; /* in the next token's bytes, which come while this one is computed */
         OK(append(2 + i) && append(3 + i) && f->reread == reread + 1,
            "a bit flips in the part of core %u: the layer is read again", i);
-        rig.engine.kv.length = 3 + i;
+        (void)session_cut(&rig.session, 3 + i);
     }
 }
 

@@ -1,6 +1,6 @@
-/* The engine end to end: one result for every chunk, core count and residency, and a cache that
+/* A session over a model, end to end: one result for every chunk, core count and residency, and a cache that
  * stays right through a full context, a stop and an error. */
-#include "runtime/engine/engine.h"
+#include "runtime/session/session.h"
 
 #include <math.h>
 
@@ -15,12 +15,12 @@ static struct workers crews[3];                /* 1, 2 and 4 cores; workers live
 
 static bool logits_are(const float *row)
 {
-    return rig.engine.logits != NULL && memcmp(rig.engine.logits, row, rig_logits_bytes()) == 0;
+    return rig.session.logits != NULL && memcmp(rig.session.logits, row, rig_logits_bytes()) == 0;
 }
 
 static enum err append(uint32_t from, uint32_t to)
 {
-    return engine_append(&rig.engine, ids + from, to - from, NULL, NULL);
+    return rig_append(ids + from, to - from, NULL);
 }
 
 /* The rows after n tokens and the next ones, as one core computes them token by token. */
@@ -28,12 +28,12 @@ static void set_expected(uint32_t n)
 {
     rig.workers = &crews[0];
     if (rig_start(0, 1, false) != ERR_OK || append(0, n) != ERR_OK)
-        rig_die(rig.engine.problem);
-    memcpy(expected[0], rig.engine.logits, rig_logits_bytes());
+        rig_die(rig.model.problem);
+    memcpy(expected[0], rig.session.logits, rig_logits_bytes());
     for (uint32_t i = 0; i < N_MORE && n + i < CONTEXT; i++) {
         if (append(n + i, n + i + 1) != ERR_OK)
-            rig_die(rig.engine.problem);
-        memcpy(expected[i + 1], rig.engine.logits, rig_logits_bytes());
+            rig_die(rig.model.problem);
+        memcpy(expected[i + 1], rig.session.logits, rig_logits_bytes());
     }
 }
 
@@ -45,8 +45,8 @@ static bool agrees(size_t limit, uint32_t chunk, bool in_place)
     for (uint32_t i = 0; i < N_MORE && good; i++) {
         good = append(PROMPT + i, PROMPT + i + 1) == ERR_OK && logits_are(expected[i + 1]);
     }
-    return good && rig.engine.kv.length == PROMPT + N_MORE &&
-           memcmp(rig.engine.ids, ids, (PROMPT + N_MORE) * sizeof *ids) == 0;
+    return good && rig.session.n_cached == PROMPT + N_MORE &&
+           memcmp(rig.session.ids, ids, (PROMPT + N_MORE) * sizeof *ids) == 0;
 }
 
 static void test_one_result(struct rig_limits l)
@@ -81,7 +81,7 @@ static void test_one_result(struct rig_limits l)
 
 static void test_full_context(struct rig_limits l)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     uint64_t hash;
 
     set_expected(CONTEXT);
@@ -91,15 +91,14 @@ static void test_full_context(struct rig_limits l)
         OK(append(0, CONTEXT) == ERR_OK && logits_are(expected[0]),
            "a prompt as long as the context, %u cores", 1u << t);
     }
-    hash = e->logits_hash;
-    OK(append(0, 1) == ERR_TOO_LONG && e->kv.length == CONTEXT && logits_are(expected[0]) &&
-           e->logits_hash == hash && memcmp(e->ids, ids, sizeof ids) == 0,
-       "one more is refused and changes nothing: %s", e->problem);
-    engine_clear(e);
-    OK(append(0, 0) == ERR_BAD_ARGUMENT && e->logits == NULL && e->kv.length == 0, "%s",
-       e->problem);
-    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && e->kv.length == 200, "%s",
-       e->problem);
+    hash = s->hash.value;
+    OK(append(0, 1) == ERR_TOO_LONG && s->n_cached == CONTEXT && logits_are(expected[0]) &&
+           s->hash.value == hash && memcmp(s->ids, ids, sizeof ids) == 0,
+       "one more is refused and changes nothing: %s", s->problem);
+    session_clear(s);
+    OK(append(0, 0) == ERR_BAD_ARGUMENT && s->logits == NULL && s->n_cached == 0, "%s", s->problem);
+    OK(append(0, 200) == ERR_OK && append(100, 157) == ERR_TOO_LONG && s->n_cached == 200, "%s",
+       s->problem);
     OK(append(200, CONTEXT) == ERR_OK && logits_are(expected[0]), "what fits still fits");
 }
 
@@ -116,7 +115,7 @@ static bool stop(void *context)
  * what an undisturbed run gives. */
 static void test_stop(size_t limit, const char *form)
 {
-    struct engine *e = &rig.engine;
+    struct session *s = &rig.session;
     bool whole = true, equal = true;
     int k, n_stops = 0;
 
@@ -126,23 +125,23 @@ static void test_stop(size_t limit, const char *form)
     for (k = 0;; k++) {
         enum err error;
 
-        engine_clear(e);
+        session_clear(s);
         calls_left = k;
-        error = engine_append(e, ids, PROMPT, stop, NULL);
+        error = rig_append(ids, PROMPT, &(struct stop){ stop, NULL });
         if (error == ERR_OK)
             break;
         n_stops++;
-        whole = whole && error == ERR_ABORTED && e->logits == NULL && e->kv.length % 32 == 0 &&
-                e->kv.length == (uint32_t)k / e->image.header->params.n_layers * 32;
-        equal = equal && append(e->kv.length, PROMPT) == ERR_OK && logits_are(expected[0]);
+        whole = whole && error == ERR_ABORTED && s->logits == NULL && s->n_cached % 32 == 0 &&
+                s->n_cached == (uint32_t)k / s->model->image.header->params.n_layers * 32;
+        equal = equal && append(s->n_cached, PROMPT) == ERR_OK && logits_are(expected[0]);
         calls_left = k % 5; /* and inside a token after it */
-        if (engine_append(e, ids + PROMPT, 1, stop, NULL) == ERR_ABORTED) {
-            whole = whole && e->kv.length == PROMPT;
+        if (rig_append(ids + PROMPT, 1, &(struct stop){ stop, NULL }) == ERR_ABORTED) {
+            whole = whole && s->n_cached == PROMPT;
             equal = equal && append(PROMPT, PROMPT + 1) == ERR_OK;
         }
         equal = equal && logits_are(expected[1]);
     }
-    OK(n_stops == 3 * (int)e->image.header->params.n_layers && whole,
+    OK(n_stops == 3 * (int)s->model->image.header->params.n_layers && whole,
        "%s: stopped at each of %d layers, whole chunks stay", form, n_stops);
     OK(equal, "%s: and going on gives the same logits", form);
 }
@@ -173,20 +172,21 @@ static void test_visit(struct rig_limits l)
     rig_start(0, 1, false);
     for (uint32_t i = 0; i < 40; i++) {
         append(i, i + 1);
-        memcpy(v.rows[i], rig.engine.logits, rig_logits_bytes());
+        memcpy(v.rows[i], rig.session.logits, rig_logits_bytes());
     }
-    hash = rig.engine.logits_hash;
-    OK(rig.engine.n_hashed == ENGINE_HASHED_ROWS, "32 rows enter the hash");
+    hash = rig.session.hash.value;
+    OK(rig.session.hash.rows == SESSION_HASHED_ROWS, "32 rows enter the hash");
     for (int i = 0; i < 3; i++) {
         v.next = 0;
         v.equal = true;
         rig_start(limits[i], 7, false);
-        OK(engine_append_visit(&rig.engine, ids, 40, compare_row, &v) == ERR_OK && v.next == 40 &&
-               v.equal && rig.engine.logits_hash == hash && rig.engine.kv.length == 40,
+        OK(session_append_visit(&rig.session, ids, 40, compare_row, &v) == ERR_OK && v.next == 40 &&
+               v.equal && rig.session.hash.value == hash && rig.session.n_cached == 40,
            "every position's logits, mem=%d, and their hash", (int)limits[i]);
     }
-    OK(engine_append_visit(&rig.engine, ids, 217, compare_row, &v) == ERR_TOO_LONG && v.next == 40,
-       "%s", rig.engine.problem);
+    OK(session_append_visit(&rig.session, ids, 217, compare_row, &v) == ERR_TOO_LONG &&
+           v.next == 40,
+       "%s", rig.model.problem);
 }
 
 /* ---- a model whose matrices differ in type -------------------------------------------------- */
@@ -271,23 +271,23 @@ static void test_mixed_types(void)
 
     rig.workers = &crews[0];
     rig_make_model("untied", INGOT_Q8_0);
-    b = rig.model;
-    rig.model = NULL;
+    b = rig.packed;
+    rig.packed = NULL;
     rig_make_model("untied", INGOT_F32);
-    a = rig.model;
+    a = rig.packed;
     set_expected(PROMPT);
     for (size_t i = 0; i < 4; i++) {
         double d;
 
-        rig.model = mix(a, b, mixtures[i], &rig.model_bytes);
+        rig.packed = mix(a, b, mixtures[i], &rig.packed_bytes);
         if (!OK(rig_start(0, 32, false) == ERR_OK && append(0, PROMPT) == ERR_OK,
-                "a model of two types runs: %s", rig.engine.problem))
+                "a model of two types runs: %s", rig.model.problem))
             continue;
-        d = distance(rig.engine.logits, expected[0], rig.engine.image.header->params.vocab);
+        d = distance(rig.session.logits, expected[0], rig.model.image.header->params.vocab);
         OK(d > 0 && d < 0.05, "its logits are those of F32 but for %d/1000", (int)(1000 * d));
-        free(rig.model);
+        free(rig.packed);
     }
-    rig.model = NULL;
+    rig.packed = NULL;
     free(a);
     free(b);
 }
@@ -310,14 +310,14 @@ static void test_memory(void)
         rig.setup.ram.base = rig.ram + 48; /* any alignment */
         rig.setup.ram.bytes = bytes;
         rig.setup.context = 16;
-        e = engine_open(&rig.engine, &rig.setup);
+        e = model_open(&rig.model, &rig.setup);
         if (e != ERR_OK) {
             refused++;
             monotone = monotone && e == ERR_NO_SPACE && least == 0;
             continue;
         }
         least = least == 0 ? bytes : least;
-        e = engine_load(&rig.engine, &rig.setup);
+        e = rig_load();
         loaded += e == ERR_OK && append(0, 5) == ERR_OK;
     }
     OK(monotone && refused > 10 && loaded > 50,
@@ -328,43 +328,43 @@ static void test_memory(void)
 /* A head that goes on behind its matrix: the last tile would not fit its slot. */
 static void test_long_head(void)
 {
-    struct ingot_header *h = (void *)rig.model;
-    struct ingot_segment *x = (struct ingot_segment *)(void *)(rig.model + h->segments.offset) +
+    struct ingot_header *h = (void *)rig.packed;
+    struct ingot_segment *x = (struct ingot_segment *)(void *)(rig.packed + h->segments.offset) +
                               h->params.n_layers + 1;
 
-    memset(rig.model + rig.model_bytes, 0, 1 << 20);
-    rig.model_bytes += 1 << 20;
+    memset(rig.packed + rig.packed_bytes, 0, 1 << 20);
+    rig.packed_bytes += 1 << 20;
     x->bytes += 1 << 20;
-    place_segment(x, rig.model, x->offset, x->offset + x->bytes);
-    h->file_bytes = rig.model_bytes;
-    h->segments.crc32c = crc32c(0, rig.model + h->segments.offset, (size_t)h->segments.bytes);
+    place_segment(x, rig.packed, x->offset, x->offset + x->bytes);
+    h->file_bytes = rig.packed_bytes;
+    h->segments.crc32c = crc32c(0, rig.packed + h->segments.offset, (size_t)h->segments.bytes);
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
-    OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.engine.problem, "head: bytes is"),
-       "%s", rig.engine.problem);
+    OK(rig_open(0, 0, false) == ERR_BAD_HEADER && strstr(rig.model.problem, "head: bytes is"), "%s",
+       rig.model.problem);
 }
 
 static void test_open(void)
 {
-    uint8_t kept = rig.model[3];
+    uint8_t kept = rig.packed[3];
 
-    rig.model[3] ^= 1;
+    rig.packed[3] ^= 1;
     OK(rig_open(0, 0, false) == ERR_BAD_MAGIC &&
-           strncmp(rig.engine.problem, "models/made-up.ingot: ", 22) == 0,
-       "%s", rig.engine.problem);
-    rig.model[3] = kept;
+           strncmp(rig.model.problem, "models/made-up.ingot: ", 22) == 0,
+       "%s", rig.model.problem);
+    rig.packed[3] = kept;
     rig_open(0, 0, false);
     rig.file.bytes = 4000;
-    OK(engine_open(&rig.engine, &rig.setup) == ERR_TRUNCATED, "%s", rig.engine.problem);
+    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.problem);
     rig.file.bytes = 40000;
-    OK(engine_open(&rig.engine, &rig.setup) == ERR_TRUNCATED, "%s", rig.engine.problem);
+    OK(model_open(&rig.model, &rig.setup) == ERR_TRUNCATED, "%s", rig.model.problem);
     for (long sector = 0; sector < 20; sector += 19) {
         rig_open(0, 0, false);
         rig.fake.fail_sector = sector;
         rig.fake.fail_times = 1000;
-        OK(engine_open(&rig.engine, &rig.setup) == ERR_IO &&
-               strstr(rig.engine.problem, "sector ") != NULL,
-           "%s", rig.engine.problem);
+        OK(model_open(&rig.model, &rig.setup) == ERR_IO &&
+               strstr(rig.model.problem, "sector ") != NULL,
+           "%s", rig.model.problem);
     }
 }
 

@@ -1,0 +1,92 @@
+/* What one layer remembers of a sequence, behind one table of operations: keys and values for
+ * attention, a matrix or some rows for a recurrent mixer. A session owns the states and says how many
+ * tokens are in them; nobody else cuts, saves or loads one. Core 0 only, outside workers_run. */
+#ifndef INGOT_RUNTIME_LAYER_STATE_H
+#define INGOT_RUNTIME_LAYER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+
+struct layer_state_kind;
+
+struct layer_state {
+    const struct layer_state_kind *kind;
+    uint32_t layer;
+    void *self; /* the kind's: what all layers share, or this layer's memory */
+};
+
+/* Where a state goes when it is saved, or comes from when it is loaded: the same calls in the same
+ * order for both. */
+struct layer_state_io {
+    enum err (*move)(void *context, void *memory, size_t bytes);
+    void *context;
+    bool loads;    /* bytes go into memory */
+    bool discards; /* with loads: they are only read through, memory stays as it is */
+};
+
+enum layer_mark {
+    LAYER_MARK_PASS, /* until the next one: the pass that begins may be undone */
+    LAYER_MARK_KEPT, /* a turn begins here; the latest few are kept */
+};
+
+struct layer_state_kind {
+    const char *name;
+
+    /* Memory of a state of its own, 64-byte aligned, zeroed and given to it as `self`. 0 or NULL: the
+     * kind brings its own `self`. */
+    size_t (*bytes)(const struct ingot_params *p, uint32_t layer);
+
+    /* The sequence is empty. */
+    void (*clear)(struct layer_state *st);
+
+    /* A pass over tokens from number `position` on begins: what the layer will need may be asked for.
+     * NULL: nothing is. */
+    void (*begin)(struct layer_state *st, uint32_t position);
+
+    /* The pass comes to the layer: wait until the state may be read, and written from `position` on. Errors: of the device that it spills to. NULL: always ready. */
+    enum err (*enter)(struct layer_state *st, uint32_t position);
+
+    /* The layer is computed, `end` tokens are in the state. Errors as above. NULL: nothing to do. */
+    enum err (*leave)(struct layer_state *st, uint32_t end);
+
+    /* Remember the state, which holds n tokens, so that `cut` can come back to it. NULL: it can come
+     * back to any number. */
+    void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
+
+    /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0 without
+     * one. What is between is computed again. */
+    uint32_t (*cut)(struct layer_state *st, uint32_t n);
+
+    /* All that n tokens left in the state, for saving and loading. Errors of io->move. */
+    enum err (*move)(struct layer_state *st, uint32_t n, const struct layer_state_io *io);
+};
+
+static inline void layer_state_begin(struct layer_state *st, uint32_t position)
+{
+    if (st->kind->begin != NULL) {
+        st->kind->begin(st, position);
+    }
+}
+
+static inline enum err layer_state_enter(struct layer_state *st, uint32_t position)
+{
+    return st->kind->enter == NULL ? ERR_OK : st->kind->enter(st, position);
+}
+
+static inline enum err layer_state_leave(struct layer_state *st, uint32_t end)
+{
+    return st->kind->leave == NULL ? ERR_OK : st->kind->leave(st, end);
+}
+
+static inline void layer_state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
+{
+    if (st->kind->mark != NULL) {
+        st->kind->mark(st, n, mark);
+    }
+}
+
+#endif

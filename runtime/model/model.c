@@ -1,0 +1,327 @@
+#include "runtime/model/model.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/model/calibrate_compute.h"
+#include "runtime/model/layer_state.h"
+#include "runtime/stream/calibrate_storage.h"
+#include "runtime/text/format_text.h"
+
+static enum err refuse(struct model *m, enum err error, const char *sentence)
+{
+    format_text(m->problem, sizeof m->problem, "%.100s: %.280s", m->file->name,
+                sentence[0] != '\0' ? sentence : err_text(error));
+    return error;
+}
+
+static enum err read_tables(struct file_read *read, const struct model *m,
+                            const struct model_setup *setup, uint64_t offset, void *buffer,
+                            size_t bytes)
+{
+    bool stopped = false;
+    enum err error;
+
+    (void)file_read_start(read, m->file, offset, buffer, bytes); /* a refusal shows in the poll */
+    do {
+        error = file_read_poll(read);
+        if (setup->progress != NULL &&
+            !setup->progress(setup->progress_context, "reading the tables", read->bytes_done,
+                             bytes)) {
+            stopped = true;
+            file_read_stop(read);
+        }
+    } while (error == ERR_BUSY);
+    return stopped ? ERR_ABORTED : error;
+}
+
+/* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
+static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t offset,
+                      size_t bytes, const void **out)
+{
+    const void *at = file_memory(m->file, offset, bytes);
+    struct file_read *read = &m->stream.slots[0].read; /* the stream is opened later */
+    char sentence[200] = "";
+    void *copy;
+    enum err error;
+
+    if (at != NULL) {
+        *out = at;
+        return ERR_OK;
+    }
+    copy = arena_take(&m->arena, ARENA_META, bytes);
+    error = read_tables(read, m, setup, offset, copy, bytes);
+    *out = copy;
+    if (error == ERR_IO || error == ERR_TIMEOUT) {
+        format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
+                    (unsigned long)read->failed_sector, m->file->device->name, err_text(error));
+    }
+    return error == ERR_OK ? ERR_OK : refuse(m, error, sentence);
+}
+
+/* The header lies at the arena's start, the tables right behind it: one region, whose size is
+ * known only once the header is read, so it is cut twice with the same beginning. */
+static enum err open_header(struct model *m, const struct model_setup *setup)
+{
+    const void *at;
+    enum err error;
+
+    if (m->file->bytes < INGOT_PAGE) {
+        return refuse(m, ERR_TRUNCATED, "");
+    }
+    if (arena_reserve(&m->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
+        return refuse(m, ERR_NO_SPACE, "");
+    }
+    error = fetch(m, setup, 0, INGOT_PAGE, &at);
+    if (error != ERR_OK) {
+        return error;
+    }
+    error = image_check_header(&m->image, at, m->file->bytes);
+    if (error != ERR_OK) {
+        return refuse(m, error, m->image.problem);
+    }
+    return ERR_OK;
+}
+
+static enum err open_image(struct model *m, const struct model_setup *setup)
+{
+    const void *at;
+    uint64_t bytes;
+    enum err error = open_header(m, setup);
+
+    if (error != ERR_OK) {
+        return error;
+    }
+    bytes = image_meta_bytes(m->image.header);
+    arena_reset(&m->arena);
+    if (bytes + INGOT_PAGE > arena_left(&m->arena) ||
+        arena_reserve(&m->arena, ARENA_META, (size_t)bytes + INGOT_PAGE) != ERR_OK) {
+        return refuse(m, ERR_NO_SPACE, "");
+    }
+    if (file_memory(m->file, 0, INGOT_PAGE) == NULL) {
+        (void)arena_take(&m->arena, ARENA_META, INGOT_PAGE);
+    }
+    error = fetch(m, setup, INGOT_PAGE, (size_t)bytes, &at);
+    if (error != ERR_OK) {
+        return error;
+    }
+    error = image_check_meta(&m->image, at);
+    if (error != ERR_OK) {
+        return refuse(m, error, m->image.problem);
+    }
+    return ERR_OK;
+}
+
+/* A draft has a short chunk, and no more context than its model. */
+static void request_plan(struct plan_request *r, struct model *m, const struct model_setup *setup)
+{
+    const struct ingot_header *h = m->image.header;
+
+    *r = (struct plan_request){ .image = &m->image,
+                                .arena_bytes = arena_left(&m->arena),
+                                .weight_limit = setup->weight_limit,
+                                .context = setup->context,
+                                .chunk = setup->chunk,
+                                .kv_type = setup->kv_type,
+                                .kv_card = setup->kv_card,
+                                .rates = setup->rates };
+    r->in_place = file_memory(m->file, 0, h->file_bytes) != NULL;
+    r->logits_rows = setup->guesses == MODEL_GUESSES ? 1 + MODEL_MOST_GUESSES : 1;
+    if (setup->draft) {
+        r->chunk = MODEL_DRAFT_CHUNK;
+        r->context = min_u32(r->context, h->params.context);
+    }
+    r->extra_scratch = setup->session_bytes(&m->image);
+}
+
+static enum err reserve_all(struct model *m)
+{
+    const struct plan *p = &m->plan;
+
+    if (arena_reserve(&m->arena, ARENA_WEIGHTS, p->pinned_bytes) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_IO, p->io_bytes) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_KV, p->kv_bytes) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_SCRATCH, p->scratch_bytes) != ERR_OK) {
+        return refuse(m, ERR_NO_SPACE, "");
+    }
+    return ERR_OK;
+}
+
+/* A file that is there is held against the plan; the bytes are there before it is asked for. */
+static enum err check_kv_file(struct model *m, const struct model_setup *setup)
+{
+    const struct file *f = setup->kv_file;
+
+    if (f == NULL || m->plan.n_spilled == 0) {
+        return ERR_OK;
+    }
+    if (f->bytes < m->plan.kv_card_bytes) {
+        format_text(m->problem, sizeof m->problem,
+                    "%.200s is too small for a context of %u: make "
+                    "the card with KV=%lu, or choose a shorter ctx=",
+                    f->name, (unsigned)m->plan.context,
+                    (unsigned long)(m->plan.kv_card_bytes >> 20) + 1);
+        return ERR_NO_SPACE;
+    }
+    return ERR_OK;
+}
+
+static void lend(struct io_core *c, struct workers *workers)
+{
+    io_core_start(c, workers->n_cores - 1);
+    workers_lend(workers, io_core_serve, io_core_stop, c);
+}
+
+void model_lend_core(struct model *m, uint32_t n)
+{
+    struct io_core *c = m->io_core;
+    struct workers *workers = m->transformer.workers;
+    bool lends = n > ACTIVATIONS_SAVED ? m->plan.lends_prefill : m->plan.lends_decode;
+
+    if (c == NULL || lends == (c->core != 0)) {
+        return;
+    }
+    if (lends) {
+        lend(c, workers);
+    } else {
+        workers_take_back(workers);
+    }
+}
+
+/* Without the last core, which waits for requests meanwhile as it would serve the card. */
+static void measure_lent(struct model *m, const struct model_setup *setup, struct memory_range free)
+{
+    struct plan_rates *rates = &m->request.rates, all = *rates;
+    struct io_core *c = io_core_of(m->file->device);
+
+    if (c == NULL || rates->io_core == 0 || rates->cores == 1) {
+        return;
+    }
+    *rates = (struct plan_rates){ 0 };
+    lend(c, setup->workers);
+    calibrate_compute(m, setup->workers, free);
+    workers_take_back(setup->workers);
+    m->lent_rates = *rates;
+    *rates = all;
+    rates->lent = &m->lent_rates;
+}
+
+/* In the arena, which is empty but for the header and tables. */
+static void measure(struct model *m, const struct model_setup *setup)
+{
+    struct memory_range free = { m->arena.base + m->arena.reserved, arena_left(&m->arena) };
+
+    m->request.rates.cores = setup->workers->n_cores;
+    calibrate_compute(m, setup->workers, free);
+    if (m->plan.residency == PLAN_STREAMED || m->plan.n_spilled != 0) {
+        calibrate_storage(&m->request.rates, m->file, &setup->workers->platform->clock, free,
+                          setup->progress, setup->progress_context);
+        measure_lent(m, setup, free);
+    }
+}
+
+/* Room for guesses where weights stream; none where it would take a part of the chunk. */
+static enum err plan_guesses(struct model *m)
+{
+    uint32_t chunk = m->plan.chunk;
+
+    m->request.logits_rows = 1 + MODEL_MOST_GUESSES;
+    if (plan_make(&m->plan, &m->request) == ERR_OK && m->plan.chunk >= chunk) {
+        return ERR_OK;
+    }
+    m->request.logits_rows = 1;
+    return plan_make(&m->plan, &m->request);
+}
+
+/* Whether weights stream is known after a first plan; the card's rate and what is predicted from
+ * it, and room for guesses, then ask for another. */
+static enum err plan_all(struct model *m, const struct model_setup *setup)
+{
+    enum err error;
+
+    request_plan(&m->request, m, setup);
+    error = plan_make(&m->plan, &m->request);
+    if (error == ERR_OK && setup->calibrate && !setup->draft) {
+        measure(m, setup);
+        error = plan_make(&m->plan, &m->request);
+    }
+    if (error == ERR_OK && setup->guesses == MODEL_GUESSES_IF_STREAMED &&
+        m->plan.residency == PLAN_STREAMED) {
+        error = plan_guesses(m);
+    }
+    return error;
+}
+
+static enum err make_plan(struct model *m, const struct model_setup *setup)
+{
+    enum err error = plan_all(m, setup);
+
+    if (error != ERR_OK) {
+        return refuse(m, error, m->plan.problem);
+    }
+    if (setup->draft && m->plan.residency == PLAN_STREAMED) {
+        return refuse(m, ERR_NO_SPACE,
+                      "a draft must lie in memory whole, and there is not enough: "
+                      "choose a smaller one, or a shorter ctx=");
+    }
+    error = check_kv_file(m, setup);
+    if (error != ERR_OK) {
+        return error;
+    }
+    return reserve_all(m);
+}
+
+enum err model_open(struct model *m, const struct model_setup *setup)
+{
+    enum err error;
+
+    if (setup->workers != NULL) {
+        workers_take_back(setup->workers); /* from the model before */
+    }
+    memset(m, 0, sizeof *m);
+    m->file = setup->file;
+    m->kernels = setup->kernels;
+    arena_init(&m->arena, setup->ram.base, setup->ram.bytes);
+    error = open_image(m, setup);
+    if (error != ERR_OK) {
+        return error;
+    }
+    tokenizer_open(&m->tokenizer, m->image.tokenizer);
+    return make_plan(m, setup);
+}
+
+size_t model_bytes(const struct model *m)
+{
+    return m->arena.bytes - arena_left(&m->arena);
+}
+
+enum err model_load(struct model *m, const struct model_setup *setup)
+{
+    const struct plan *p = &m->plan;
+    enum err error;
+
+    stream_open(&m->stream, m->file, &m->image, p, setup->workers, &m->arena);
+    transformer_open(&m->transformer, &m->image, m->kernels, setup->workers, &m->stream, p,
+                     &m->arena);
+    error = stream_load(&m->stream, setup->progress, setup->progress_context);
+    if (error != ERR_OK) {
+        format_text(m->problem, sizeof m->problem, "%s", m->stream.problem);
+        return error;
+    }
+    if ((p->lends_decode || p->lends_prefill) &&
+        (p->n_spilled == 0 || setup->kv_file->device == m->file->device)) {
+        m->io_core = io_core_of(m->file->device);
+    }
+    return ERR_OK;
+}
+
+uint32_t model_most_guesses(const struct model *m)
+{
+    return m->plan.logits_rows - 1;
+}
+
+uint64_t model_planned_bytes(const struct model *m)
+{
+    return m->plan.layer_read + m->plan.head_read;
+}

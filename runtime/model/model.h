@@ -1,0 +1,93 @@
+/* A model: opened from a file, planned into the arena, its weights loaded or streaming. Once loaded
+ * it is constant but for the work space and the transfers of the pass at work. A sequence of tokens
+ * is a session (runtime/session/session.h). */
+#ifndef INGOT_RUNTIME_MODEL_H
+#define INGOT_RUNTIME_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/machine.h"
+#include "board/err.h"
+#include "kernels/kernels.h"
+#include "runtime/base/arena.h"
+#include "runtime/compute/workers.h"
+#include "runtime/image/image.h"
+#include "runtime/model/transformer.h"
+#include "runtime/storage/file.h"
+#include "runtime/storage/io_core.h"
+#include "runtime/stream/plan.h"
+#include "runtime/stream/stream.h"
+#include "runtime/tokenizer/tokenizer.h"
+
+enum {
+    MODEL_PROBLEM_BYTES = 400,
+    MODEL_MOST_GUESSES = 8, /* tokens that one pass may run ahead */
+    MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft together */
+};
+
+enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES };
+
+struct model_setup {
+    struct memory_range ram; /* the arena */
+    const struct file
+        *file; /* outlives the model; where its device is an io_core's, a core may leave
+                              * the workers for it */
+    struct workers *workers; /* started */
+    const struct kernels *kernels;
+    size_t weight_limit;          /* mem=; 0: none */
+    uint32_t context;             /* ctx=; 0: the model's */
+    uint32_t chunk;               /* 0: default */
+    enum kv_type kv_type;         /* kv= */
+    bool kv_card;                 /* keys and values may spill, ... */
+    const struct file *kv_file;   /* ... to this file, which takes writes; NULL: only planned */
+    struct plan_rates rates;      /* of the machine, where they are known */
+    bool calibrate;               /* measure them, for the plan; never for a draft */
+    enum model_guesses guesses;   /* whether room for logits ahead is planned */
+    stream_progress_fn *progress; /* of opening and loading; or NULL */
+    void *progress_context;
+    /* What a session takes of ARENA_SCRATCH beside its ids. */
+    size_t (*session_bytes)(const struct image *image);
+    bool draft; /* whole in memory, no text of its own, a short chunk; a context
+                 * beyond the model's is cut */
+};
+
+struct model {
+    struct arena arena;
+    const struct file *file;
+    const struct kernels *kernels;
+    struct image image;
+    struct tokenizer tokenizer;
+    struct plan_request request;  /* that the plan answers */
+    struct plan_rates lent_rates; /* of request.rates.lent */
+    struct plan plan;
+    struct stream stream;
+    struct transformer transformer;
+    struct io_core *io_core; /* at work in passes for which the plan lends a core; or NULL */
+    char problem[MODEL_PROBLEM_BYTES]; /* after an error: a sentence for the user */
+};
+
+/* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
+ * be shown first. Errors: those of image.h, file.h and plan.h, ERR_ABORTED by setup->progress;
+ * m->problem says which. */
+enum err model_open(struct model *m, const struct model_setup *setup);
+
+/* Bytes at the beginning of setup->ram that an open model takes, its session's included: another
+ * may have the rest. */
+size_t model_bytes(const struct model *m);
+
+/* Load the weights; then a session may be opened. Errors of stream_load: m->problem. */
+enum err model_load(struct model *m, const struct model_setup *setup);
+
+/* Before a pass over n tokens: the last core computes, or moves what the card sends. */
+void model_lend_core(struct model *m, uint32_t n);
+
+/* The most guesses that one pass takes; 0 where none were asked for. */
+uint32_t model_most_guesses(const struct model *m);
+
+/* Bytes read for one more token as planned: layers and head. A row of a streamed embedding comes
+ * to that, unless it is one of the latest. */
+uint64_t model_planned_bytes(const struct model *m);
+
+#endif

@@ -1,0 +1,104 @@
+#include "runtime/model/state_kv.h"
+
+#include "board/min_max.h"
+#include "runtime/stream/kv_pages.h"
+
+static void kv_clear(struct layer_state *st)
+{
+    (void)st; /* what lies after the length is written before it is read */
+}
+
+/* All layers at once, with the first of them. */
+static void kv_begin(struct layer_state *st, uint32_t position)
+{
+    struct kv_cache *kv = st->self;
+
+    if (st->layer == 0) {
+        kv_pages_begin(kv->pages, position, false);
+    }
+}
+
+static enum err kv_enter(struct layer_state *st, uint32_t position)
+{
+    struct kv_cache *kv = st->self;
+
+    (void)position;
+    return kv_pages_enter(kv->pages, st->layer);
+}
+
+static enum err kv_leave(struct layer_state *st, uint32_t end)
+{
+    struct kv_cache *kv = st->self;
+
+    return kv_pages_leave(kv->pages, st->layer, end);
+}
+
+/* Pages on the card may have been lost. */
+static uint32_t kv_cut(struct layer_state *st, uint32_t n)
+{
+    struct kv_cache *kv = st->self;
+
+    return kv->pages == NULL ? n : min_u32(n, kv_pages_take_valid(kv->pages));
+}
+
+/* Per head the tiles of keys, then those of values. */
+static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n,
+                           const struct layer_state_io *io)
+{
+    for (uint32_t i = 0; i < 2 * kv->n_kv_heads; i++) {
+        const void *run = i % 2 == 0 ? kv_cache_keys(kv, layer, i / 2, 0)
+                                     : kv_cache_values(kv, layer, i / 2, 0);
+        uint8_t *tile = (uint8_t *)(uintptr_t)run;
+
+        for (uint32_t at = 0; at < n; at += KV_TILE, tile += kv->step_bytes) {
+            enum err e = io->move(io->context, tile, kv->tile_bytes);
+
+            if (e != ERR_OK) {
+                return e;
+            }
+        }
+    }
+    return ERR_OK;
+}
+
+/* A layer that spills takes its turn as in a pass. */
+static enum err move_pages(struct kv_cache *kv, uint32_t layer, uint32_t n,
+                           const struct layer_state_io *io)
+{
+    enum err e;
+
+    if (layer == 0) {
+        kv_pages_begin(kv->pages, io->loads ? 0 : n, true);
+    }
+    e = kv_pages_enter(kv->pages, layer);
+    if (e == ERR_OK) {
+        e = move_tiles(kv, layer, n, io);
+    }
+    if (e == ERR_OK) {
+        e = kv_pages_leave(kv->pages, layer, n);
+    }
+    if (e != ERR_OK) {
+        kv_pages_reset(kv->pages);
+    }
+    return e;
+}
+
+static enum err kv_move(struct layer_state *st, uint32_t n, const struct layer_state_io *io)
+{
+    struct kv_cache *kv = st->self;
+
+    if (kv->pages != NULL && !io->discards) {
+        return move_pages(kv, st->layer, n, io);
+    }
+    return move_tiles(kv, st->layer, n, io);
+}
+
+const struct layer_state_kind state_kv = {
+    .name = "keys and values",
+    .clear = kv_clear,
+    .begin = kv_begin,
+    .enter = kv_enter,
+    .leave = kv_leave,
+    .cut = kv_cut,
+    .move = kv_move,
+};

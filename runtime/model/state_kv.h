@@ -1,0 +1,12 @@
+/* The state of attention layers: keys and values, all layers in one cache, which may spill to the
+ * card (runtime/stream/kv_pages.h). Any number of tokens can be cut. */
+#ifndef INGOT_RUNTIME_STATE_KV_H
+#define INGOT_RUNTIME_STATE_KV_H
+
+#include "runtime/compute/kv_cache.h"
+#include "runtime/model/layer_state.h"
+
+/* `self` is the open struct kv_cache. */
+extern const struct layer_state_kind state_kv;
+
+#endif

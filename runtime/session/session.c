@@ -1,0 +1,417 @@
+#include "runtime/session/session.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/model/state_kv.h"
+#include "runtime/session/sampler.h"
+#include "runtime/text/format_text.h"
+
+#define FNV_OFFSET 0xcbf29ce484222325u /* FNV-1a, 64 bits */
+#define FNV_PRIME 0x100000001b3u
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static size_t states_bytes(const struct image *image)
+{
+    return arena_take_bytes(image->header->params.n_layers * sizeof(struct layer_state));
+}
+
+static size_t scratch_bytes(const struct image *image)
+{
+    return max_size(tokenizer_scratch_bytes(SESSION_TEXT_BYTES),
+                    sampler_scratch_bytes(image->header->params.vocab));
+}
+
+size_t session_draft_bytes(const struct image *image)
+{
+    return states_bytes(image);
+}
+
+size_t session_bytes(const struct image *image)
+{
+    return states_bytes(image) + arena_take_bytes(scratch_bytes(image));
+}
+
+static void open_kv(struct session *s, const struct model_setup *setup)
+{
+    struct model *m = s->model;
+    const struct ingot_params *p = &m->image.header->params;
+    size_t bytes = m->plan.n_spilled != 0 ? 0 : m->plan.kv_bytes;
+
+    kv_cache_open(&s->kv, p, m->plan.context, setup->kv_type,
+                  arena_take(&m->arena, ARENA_KV, bytes));
+    if (m->plan.n_spilled != 0) {
+        assert(setup->kv_file != NULL);
+        kv_pages_open(&s->pages, &s->kv, p, m->plan.n_spilled, setup->kv_file, &m->stream,
+                      &m->arena);
+    }
+}
+
+static void open_states(struct session *s)
+{
+    struct model *m = s->model;
+    uint32_t n = m->image.header->params.n_layers;
+
+    s->states = arena_take(&m->arena, ARENA_SCRATCH, n * sizeof *s->states);
+    for (uint32_t i = 0; i < n; i++) {
+        s->states[i] = (struct layer_state){ &state_kv, i, &s->kv };
+    }
+}
+
+void session_open(struct session *s, struct model *m, const struct model_setup *setup)
+{
+    memset(s, 0, sizeof *s);
+    s->model = m;
+    s->context = m->plan.context;
+    s->hash.on = true;
+    open_kv(s, setup);
+    open_states(s);
+    s->ids = arena_take(&m->arena, ARENA_SCRATCH, s->context * sizeof *s->ids);
+    if (!setup->draft) {
+        s->scratch.bytes = scratch_bytes(&m->image);
+        s->scratch.memory = arena_take(&m->arena, ARENA_SCRATCH, s->scratch.bytes);
+    }
+    session_clear(s);
+}
+
+enum err session_branch(struct session *s, struct session *branch)
+{
+    (void)branch;
+    format_text(s->problem, sizeof s->problem,
+                "a conversation cannot branch: its keys and values cannot be shared yet");
+    return ERR_UNSUPPORTED;
+}
+
+/* ---- the counts ----------------------------------------------------------------------------- */
+
+static uint32_t n_layers(const struct session *s)
+{
+    return s->model->image.header->params.n_layers;
+}
+
+void session_clear(struct session *s)
+{
+    for (uint32_t i = 0; i < n_layers(s); i++) {
+        s->states[i].kind->clear(&s->states[i]);
+    }
+    s->n_cached = 0;
+    s->n_ids = 0;
+    s->n_ahead = 0;
+    s->logits = NULL;
+    s->hash.value = FNV_OFFSET;
+    s->hash.rows = 0;
+}
+
+/* All states go back to n tokens, or as far as the one goes that goes back farthest. */
+static void cut_states(struct session *s, uint32_t n)
+{
+    uint32_t kept;
+
+    do {
+        kept = n;
+        for (uint32_t i = 0; i < n_layers(s); i++) {
+            n = min_u32(n, s->states[i].kind->cut(&s->states[i], n));
+        }
+    } while (n < kept);
+    s->n_cached = n;
+    s->n_ahead = 0;
+}
+
+uint32_t session_cut(struct session *s, uint32_t n)
+{
+    s->n_ids = min_u32(n, s->n_ids);
+    cut_states(s, min_u32(s->n_cached, s->n_ids));
+    s->logits = NULL;
+    return s->n_cached;
+}
+
+void session_mark(struct session *s)
+{
+    for (uint32_t i = 0; i < n_layers(s); i++) {
+        layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_KEPT);
+    }
+}
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+static enum err check_room(struct session *s, size_t n)
+{
+    uint32_t room = s->context - s->n_ids;
+
+    if (n <= room) {
+        return ERR_OK;
+    }
+    format_text(s->problem, sizeof s->problem,
+                "the text has %lu tokens and the context has room for %u of %u: shorten it, "
+                "or raise ctx=",
+                (unsigned long)n, (unsigned)room, (unsigned)s->context);
+    return ERR_TOO_LONG;
+}
+
+uint32_t *session_room(struct session *s, uint32_t *n)
+{
+    *n = s->context - s->n_ids;
+    return s->ids + s->n_ids;
+}
+
+/* Guesses that are in the states do not belong to the sequence. */
+static void forget_guesses(struct session *s)
+{
+    if (s->n_ahead != 0) {
+        cut_states(s, s->n_cached);
+    }
+}
+
+enum err session_put(struct session *s, const uint32_t *ids, size_t n)
+{
+    enum err e = check_room(s, n);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    forget_guesses(s);
+    memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* often there already */
+    s->n_ids += (uint32_t)n;
+    return ERR_OK;
+}
+
+/* ---- computing ------------------------------------------------------------------------------ */
+
+static void hash_logits(struct session *s)
+{
+    const uint8_t *bytes = (const uint8_t *)s->logits;
+    size_t n = s->model->image.header->params.vocab * sizeof(float);
+
+    if (!s->hash.on || s->hash.rows == SESSION_HASHED_ROWS) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->hash.value = (s->hash.value ^ bytes[i]) * FNV_PRIME;
+    }
+    s->hash.rows++;
+}
+
+/* What the pass left in the states goes; what was lost before it goes, too. */
+static enum err pass_failed(struct session *s, enum err error)
+{
+    cut_states(s, s->n_cached);
+    s->logits = NULL;
+    if (error != ERR_ABORTED) {
+        format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
+    }
+    return error;
+}
+
+/* The n tokens after the cached ones through the layers. The caller counts them as cached. */
+static enum err run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
+{
+    struct transformer_pass pass = { s->ids + s->n_cached, n, s->n_cached, s->states, want_head };
+    enum err e;
+
+    model_lend_core(s->model, n);
+    e = transformer_pass(&s->model->transformer, &pass, stop);
+    if (e != ERR_OK) {
+        return pass_failed(s, e);
+    }
+    return ERR_OK;
+}
+
+/* The logits of tokens first .. first + n of the pass. */
+static enum err run_head(struct session *s, uint32_t first, uint32_t n)
+{
+    enum err e = transformer_logits(&s->model->transformer, first, n, &s->logits);
+
+    if (e != ERR_OK) {
+        return pass_failed(s, e);
+    }
+    return ERR_OK;
+}
+
+/* Whole chunks of what is pending, up to `last` tokens of it. */
+static enum err run_chunks(struct session *s, uint32_t last, const struct stop *stop)
+{
+    while (s->n_ids - s->n_cached > last) {
+        uint32_t pending = s->n_ids - s->n_cached;
+        uint32_t n = min_u32(pending - last, s->model->plan.chunk);
+        enum err e = run_layers(s, n, n == pending, stop);
+
+        if (e == ERR_OK && n == pending) {
+            e = run_head(s, n - 1, 1);
+        }
+        if (e != ERR_OK) {
+            return e;
+        }
+        s->n_cached += n;
+    }
+    return ERR_OK;
+}
+
+enum err session_run(struct session *s, const struct stop *stop)
+{
+    enum err e;
+
+    forget_guesses(s);
+    if (s->n_cached == s->n_ids) {
+        format_text(s->problem, sizeof s->problem,
+                    "%.100s: an empty text, and the model has no BOS to begin with",
+                    s->model->file->name);
+        return ERR_BAD_ARGUMENT;
+    }
+    e = run_chunks(s, 0, stop);
+    if (e != ERR_OK) {
+        return e;
+    }
+    hash_logits(s);
+    return ERR_OK;
+}
+
+enum err session_append(struct session *s, const uint32_t *ids, size_t n, const struct stop *stop)
+{
+    enum err e = session_put(s, ids, n);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    return session_run(s, stop);
+}
+
+/* A pass over the next n tokens, and the logits of each. */
+static enum err visit_chunk(struct session *s, uint32_t n, session_visit_fn *visit, void *context)
+{
+    enum err e = run_layers(s, n, true, NULL);
+
+    for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
+        e = run_head(s, i, 1);
+        if (e == ERR_OK) {
+            hash_logits(s);
+            visit(context, s->n_cached + i, s->logits);
+        }
+    }
+    if (e == ERR_OK) {
+        s->n_cached += n;
+    }
+    return e;
+}
+
+enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
+                              session_visit_fn *visit, void *context)
+{
+    uint32_t chunk = s->model->plan.tiled_head ? 1 : s->model->plan.chunk;
+    enum err e = session_put(s, ids, n);
+
+    while (e == ERR_OK && s->n_cached < s->n_ids) {
+        e = visit_chunk(s, min_u32(s->n_ids - s->n_cached, chunk), visit, context);
+    }
+    return e;
+}
+
+/* ---- guesses -------------------------------------------------------------------------------- */
+
+enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop)
+{
+    enum err e = check_room(s, n);
+
+    assert(n <= model_most_guesses(s->model) && s->n_cached < s->n_ids);
+    s->n_ahead = 0;
+    if (e == ERR_OK) {
+        e = run_chunks(s, 1, stop);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    for (uint32_t i = 0; i < n_layers(s) && n != 0; i++) {
+        layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_PASS);
+    }
+    e = run_layers(s, n + 1, true, stop);
+    if (e == ERR_OK) {
+        e = run_head(s, 0, n + 1);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->n_cached++;
+    s->n_ahead = n;
+    hash_logits(s);
+    return ERR_OK;
+}
+
+bool session_put_next(struct session *s, uint32_t id)
+{
+    assert(s->n_ids < s->context);
+    if (s->n_ahead != 0 && s->ids[s->n_ids] == id) {
+        s->n_ids++;
+        return true;
+    }
+    forget_guesses(s);
+    s->ids[s->n_ids++] = id;
+    return false;
+}
+
+void session_take_guess(struct session *s)
+{
+    assert(s->n_ahead != 0 && s->n_cached + 1 == s->n_ids);
+    s->n_ahead--;
+    s->n_cached++;
+    s->logits += s->model->transformer.act.logits_stride;
+    hash_logits(s);
+}
+
+/* ---- saved and loaded ----------------------------------------------------------------------- */
+
+static enum err count_bytes(void *context, void *memory, size_t bytes)
+{
+    (void)memory;
+    *(uint64_t *)context += bytes;
+    return ERR_OK;
+}
+
+uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached)
+{
+    uint64_t bytes = 0;
+    struct layer_state_io io = { count_bytes, &bytes, true, true };
+
+    for (uint32_t i = 0; i < n_layers(s); i++) {
+        (void)s->states[i].kind->move(&s->states[i], n_cached, &io);
+    }
+    return bytes + (uint64_t)n_ids * sizeof *s->ids;
+}
+
+enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
+                      const struct layer_state_io *io)
+{
+    enum err e;
+
+    if (io->loads && !io->discards) {
+        session_clear(s);
+    } else {
+        forget_guesses(s);
+    }
+    s->problem[0] = '\0';
+    s->model->stream.problem[0] = '\0';
+    e = io->move(io->context, s->ids, (size_t)n_ids * sizeof *s->ids);
+    for (uint32_t i = 0; i < n_layers(s) && e == ERR_OK; i++) {
+        e = s->states[i].kind->move(&s->states[i], n_cached, io);
+    }
+    if (e != ERR_OK) {
+        cut_states(s, s->n_cached);
+        format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
+    }
+    return e;
+}
+
+enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
+{
+    uint32_t vocab = s->model->image.header->params.vocab;
+
+    for (uint32_t i = 0; i < n_ids; i++) {
+        if (s->ids[i] >= vocab) {
+            session_clear(s);
+            return ERR_BAD_MODEL;
+        }
+    }
+    s->n_ids = n_ids;
+    s->n_cached = n_cached;
+    return ERR_OK;
+}

@@ -1,0 +1,132 @@
+/* One sequence of tokens over a model: which they are, how many of them the layers' states hold, and
+ * the logits after the last. A session alone writes these counts and cuts the states; whoever wants
+ * tokens undone, kept for later or computed asks it.
+ *
+ *   0 ............ n_cached ............ n_ids ............ n_ids + n_ahead ....... context
+ *   in the states    pending: known,       guesses whose states and logits are there, should
+ *                    not computed yet      they turn out right (n_cached == n_ids then)
+ */
+#ifndef INGOT_RUNTIME_SESSION_H
+#define INGOT_RUNTIME_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/base/stop.h"
+#include "runtime/compute/kv_cache.h"
+#include "runtime/model/layer_state.h"
+#include "runtime/model/model.h"
+#include "runtime/stream/kv_pages.h"
+
+enum {
+    SESSION_PROBLEM_BYTES = 400,
+    SESSION_TEXT_BYTES =
+        16384,                /* longest text that is tokenized at once: a line with its template */
+    SESSION_HASHED_ROWS = 32, /* positions whose logits enter the hash */
+};
+
+/* FNV-1a 64 of the first SESSION_HASHED_ROWS rows of logits since session_clear. */
+struct session_hash {
+    bool on; /* true from session_open on; false saves the time */
+    uint32_t rows;
+    uint64_t value;
+};
+
+/* Work space that the tokenizer and the sampler take in turn. */
+struct session_scratch {
+    void *memory; /* 64-byte aligned; NULL: a draft has none */
+    size_t bytes;
+};
+
+struct session {
+    struct model *model;
+    struct layer_state *states; /* (n_layers) */
+    struct kv_cache kv;         /* of the attention layers' states ... */
+    struct kv_pages pages;      /* ... and where they spill */
+
+    uint32_t *ids; /* (context) */
+    uint32_t context;
+    uint32_t n_cached;
+    uint32_t n_ids;
+    uint32_t n_ahead;
+    float *logits; /* (vocab) after the last token, all being cached; NULL: not known */
+
+    struct session_hash hash;
+    struct session_scratch scratch;
+    char problem[SESSION_PROBLEM_BYTES]; /* after an error: a sentence for the user */
+};
+
+/* What a session takes of ARENA_SCRATCH beside its ids, for model_setup; of a draft, which has nothing
+ * to tokenize or to sample from. */
+size_t session_bytes(const struct image *image);
+size_t session_draft_bytes(const struct image *image);
+
+/* An empty sequence over a loaded model, in the arena that the model planned; setup: the model's. One
+ * session a model. Both must outlive s. */
+void session_open(struct session *s, struct model *m, const struct model_setup *setup);
+
+/* Another sequence that begins as this one, sharing its pages. ERR_UNSUPPORTED, with s->problem: the
+ * cache of keys and values cannot share pages yet. */
+enum err session_branch(struct session *s, struct session *branch);
+
+/* Forget all tokens. */
+void session_clear(struct session *s);
+
+/* Add n tokens to the end; they are pending. ids may lie in s->ids at or after the end, where
+ * session_room points to. ERR_TOO_LONG: the context has no room; nothing was added. */
+enum err session_put(struct session *s, const uint32_t *ids, size_t n);
+
+/* Where tokens may be written that session_put adds, and how many. */
+uint32_t *session_room(struct session *s, uint32_t *n);
+
+/* Compute what is pending, in chunks; s->logits are those after the last token. ERR_BAD_ARGUMENT:
+ * nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be NULL) was asked for
+ * between two layers. Errors of the stream and of the states. After an error, s->problem says which,
+ * s->logits is NULL, whole chunks before it are cached and the rest is still pending; fewer tokens than
+ * before may be cached, where pages on the card were lost. */
+enum err session_run(struct session *s, const struct stop *stop);
+
+/* session_put and session_run. */
+enum err session_append(struct session *s, const uint32_t *ids, size_t n, const struct stop *stop);
+
+/* The sequence ends after its first n tokens, or earlier where it has fewer. Returns how many of them
+ * are cached: those between are pending, as a state may go back to its marks only. */
+uint32_t session_cut(struct session *s, uint32_t n);
+
+/* A turn begins at the end of the sequence: later cuts may come back to here without computing
+ * anything again. Nothing pending. */
+void session_mark(struct session *s);
+
+/* session_run of what is pending with n guesses (at most model_most_guesses, and within the context)
+ * in the same pass. They lie at session_room(). The sequence, the logits and the hash are then as
+ * session_run leaves them; errors as there. */
+enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
+
+/* Add id, as session_put. True: it is the next guess, and session_take_guess computes it without
+ * a pass. False: the other guesses are forgotten. */
+bool session_put_next(struct session *s, uint32_t id);
+void session_take_guess(struct session *s);
+
+/* session_append of n tokens that gives every position's logits to `visit`: for perplexity and
+ * `ingot logits`. */
+typedef void session_visit_fn(void *context, uint32_t position, const float *logits);
+enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
+                              session_visit_fn *visit, void *context);
+
+/* ---- saved and loaded ---- */
+
+/* Bytes that session_move moves, of n_ids tokens of which n_cached are cached. */
+uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
+
+/* Move n_ids tokens and the states of the first n_cached through io: all of the session, when it is
+ * saved. io->loads: the session is empty until session_restore. Errors of io->move and of the states;
+ * s->problem is empty where it is io's own. */
+enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
+                      const struct layer_state_io *io);
+
+/* What was loaded is the sequence. ERR_BAD_MODEL: an id is none of the model's; it is empty then. */
+enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached);
+
+#endif
