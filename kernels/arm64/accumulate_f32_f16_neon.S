@@ -2,18 +2,18 @@
 //                              size_t n, size_t d)
 //
 // x0 o, from a strip's first dimension on  x1 s  x2 v, from a strip's first dimension on  x3 n_q
-// x4 n  x5 dimensions left; the rest as panel.h says
+// x4 n  x5 dimensions left; the rest as panel_neon.h says
 // Clobbers x0-x17, v0-v7, v16-v31; 4.1 KiB of stack.
 //
 // Strips of 16 dimensions, whose accumulators stay in registers for the whole tile; dimensions
 // beyond the last strip one by one. The cost is score_f32_f16's.
-#include "kernels/arm64/panel.h"
+#include "kernels/arm64/panel_neon.h"
 
 #define outputs x0
 #define weights x1
 #define values x2
 #define positions x4
-#define left x5
+#define dimensions_left x5
 
 // The dimension at outputs and values, for all rows.
 .macro lone_dimension
@@ -49,13 +49,13 @@ func accumulate_f32_f16_neon
     save_panel_registers
     sub     sp, sp, #PANEL_KEPT
     .cfi_adjust_cfa_offset PANEL_KEPT
-    lsl     source_stride, left, #1
-    lsl     out_stride, left, #2
+    lsl     source_stride, dimensions_left, #1
+    lsl     out_stride, dimensions_left, #2
     mov     start_stride, out_stride
     mov     start_factor, #SCORE_ROW_FACTOR
     mov     mult_stride, #SCORE_ROW_BYTES
     mov     depth, positions
-    subs    left, left, #16
+    subs    dimensions_left, dimensions_left, #16
     b.lo    2f
 1:
     mov     source, values
@@ -65,16 +65,16 @@ func accumulate_f32_f16_neon
     bl      panel_f16_neon
     add     outputs, outputs, #64
     add     values, values, #32
-    subs    left, left, #16
+    subs    dimensions_left, dimensions_left, #16
     b.hs    1b
 2:
-    adds    left, left, #16
+    adds    dimensions_left, dimensions_left, #16
     b.eq    4f
 3:
     lone_dimension
     add     outputs, outputs, #4
     add     values, values, #2
-    subs    left, left, #1
+    subs    dimensions_left, dimensions_left, #1
     b.ne    3b
 4:
     add     sp, sp, #PANEL_KEPT

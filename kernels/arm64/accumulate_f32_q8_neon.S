@@ -3,20 +3,20 @@
 //
 // x0 o, from a strip's first dimension on  x1 s  x2 scales of the block  x3 n_q  x4 v, from a
 // strip's first dimension on  x5 dimensions left
-// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as panel.h says
+// x20 blocks of 16 positions, x22, x23, x25 scratch; the rest as panel_neon.h says
 // Clobbers x0-x17, v0-v7, v16-v31; 5.3 KiB of stack.
 //
 // accumulate_f32_f16 over values that become floats, with multipliers s[j] * scale[j] made for four
-// rows at a time. Stack: panel.h's strip, 64 scales of the block, four rows of multipliers.
+// rows at a time. Stack: panel_neon.h's strip, 64 scales of the block, four rows of multipliers.
 // For 4 queries, 16 dimensions and 4 positions 64 fma of 114 instructions, of 74 after the first 4.
-#include "kernels/arm64/panel.h"
+#include "kernels/arm64/panel_neon.h"
 
 #define outputs x0
 #define weights x1
 #define scales x2
 #define positions x4            /* n, until values takes its place */
 #define values x4
-#define left x5
+#define dimensions_left x5
 #define blocks x20
 #define scale_at x22
 #define weight_at x23
@@ -93,7 +93,7 @@
 
 func accumulate_f32_q8_neon
     cbz     n_rows, 4f
-    cbz     left, 4f
+    cbz     dimensions_left, 4f
     save_panel_registers
     sub     sp, sp, #PANEL_KEPT
     sub     sp, sp, #ROOM
@@ -101,12 +101,12 @@ func accumulate_f32_q8_neon
     mov     depth, positions
     add     blocks, depth, #15
     lsr     blocks, blocks, #4
-    mov     source_stride, left
-    lsl     out_stride, left, #2
+    mov     source_stride, dimensions_left
+    lsl     out_stride, dimensions_left, #2
     mov     mult_stride, #SCORE_ROW_BYTES
-    add     values, scales, left, lsl #3        // KV_TILE * d / 32 floats
+    add     values, scales, dimensions_left, lsl #3 // KV_TILE * d / 32 floats
 1:
-    tbnz    left, #4, 2f                        // the second strip of a block
+    tbnz    dimensions_left, #4, 2f             // the second strip of a block
     lsr     mult0, source_stride, #3            // bytes from a position's scale to the next
     gather_scales
 2:
@@ -117,7 +117,7 @@ func accumulate_f32_q8_neon
     panel_rows
     add     outputs, outputs, #64
     add     values, values, #16
-    subs    left, left, #16
+    subs    dimensions_left, dimensions_left, #16
     b.ne    1b
     add     sp, sp, #PANEL_KEPT
     add     sp, sp, #ROOM

@@ -7,12 +7,12 @@
 // Once per token, for its embedding: one row of eight, 4 of every 32 bytes. A scale times a
 // nibble is at most 63 * 15. A sub-block of 32 takes 62 instructions: 135 cycles in the model of
 // Cortex-A53, 47 in that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/dequantize.h"
+#include "kernels/arm64/dequantize_neon.h"
 
 #define out x0
 #define weights x1
 #define row x2
-#define left x3
+#define blocks_left x3
 #define quants x4
 #define step x5                 // 32
 #define scales x6
@@ -57,10 +57,10 @@
 .endm
 
 func dequantize_f32_q4kx8_neon
-    find_row weights, row, left, COLS_K_LOG2, Q4K_BYTES, temp, other
+    find_row weights, row, blocks_left, COLS_K_LOG2, Q4K_BYTES, temp, other
     mov     step, #32
     movi    v16.16b, #15
-    cbz     left, 3f
+    cbz     blocks_left, 3f
 1:
     add     quants, weights, row, lsl #1
     ldr     h4, [quants]
@@ -89,7 +89,7 @@ func dequantize_f32_q4kx8_neon
     sub     mins, mins, #32
     cbnz    count, 2b
     add     weights, weights, #Q4K_BYTES
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    1b
 3:
     ret

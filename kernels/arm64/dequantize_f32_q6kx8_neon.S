@@ -8,12 +8,12 @@
 // Once per token, for its embedding: one row of eight, 4 of every 32 bytes. The bits are joined as
 // in gemv_f32_q6kx8_q8k. 32 columns take 53 instructions: 132 cycles in the model of Cortex-A53, 54
 // in that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/dequantize.h"
+#include "kernels/arm64/dequantize_neon.h"
 
 #define out x0
 #define weights x1
 #define row x2
-#define left x3
+#define blocks_left x3
 #define low x4
 #define step x5                 // 32
 #define high x6
@@ -60,11 +60,11 @@
 .endm
 
 func dequantize_f32_q6kx8_neon
-    find_row weights, row, left, COLS_K_LOG2, Q6K_BYTES, temp, other
+    find_row weights, row, blocks_left, COLS_K_LOG2, Q6K_BYTES, temp, other
     mov     step, #32
     movi    v16.16b, #0x0f
     movi    v17.16b, #0xaa
-    cbz     left, 3f
+    cbz     blocks_left, 3f
 1:
     add     low, weights, row, lsl #1
     ldr     h4, [low]
@@ -88,7 +88,7 @@ func dequantize_f32_q6kx8_neon
     high_columns v20, v21, 0
     subs    count, count, #1
     b.ne    2b
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    1b
 3:
     ret

@@ -7,20 +7,20 @@
 // One row of eight: 4 of every 32 bytes, once per token, for its embedding. A block of 32 takes 45
 // instructions: 109 cycles in the model of Cortex-A53, 84 in that of Cortex-A72 (llvm-mca 19),
 // most of them for single lanes.
-#include "kernels/arm64/dequantize.h"
+#include "kernels/arm64/dequantize_neon.h"
 
 #define out x0
 #define weights x1
 #define row x2
-#define left x3
+#define blocks_left x3
 #define scale x4
 #define quants x5
 #define chunk_bytes x6
 
 func dequantize_f32_q8x8_neon
-    find_row_32 weights, row, left, scale, quants, Q8X8_BYTES
+    find_row_32 weights, row, blocks_left, scale, quants, Q8X8_BYTES
     mov     chunk_bytes, #32
-    cbz     left, 2f
+    cbz     blocks_left, 2f
 1:
     ldr     h7, [scale]
     ld1     {v0.s}[0], [quants], chunk_bytes
@@ -34,7 +34,7 @@ func dequantize_f32_q8x8_neon
     fcvt    s7, h7
     add     scale, scale, #Q8X8_BYTES
     add     quants, quants, #QUANTS     // over the next group's scales
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     scale_sixteen out
     mov     v0.16b, v5.16b
     scale_sixteen out

@@ -4,9 +4,9 @@
 // x2 tail, v8-v11 sixteen lanes of the sum, v24-v29 constants, v30 max
 // Clobbers x0-x2, x8-x17, v0-v7, v16-v30; d8-d15 are saved; 128 bytes of stack.
 //
-// exp_sum_pass of softmax_passes.h: 16 elements take 87 instructions for e^x and 14 others,
+// exp_sum_pass of softmax_passes_neon.h: 16 elements take 87 instructions for e^x and 14 others,
 // 181 cycles in the model of Cortex-A53, 125 in that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/softmax_passes.h"
+#include "kernels/arm64/softmax_passes_neon.h"
 
 #define vector x0
 #define length x1

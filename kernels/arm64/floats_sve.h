@@ -1,17 +1,17 @@
 // gemv and gemm over rows of f32 or fp16 for SVE of any vector length.
 //
 // The sixteen lanes of a dot product are one predicated vector at 512 bits and above, two below,
-// and at 128 bits four, which are NEON's: there floats.h does it, with four registers a load.
+// and at 128 bits four, which are NEON's: there floats_neon.h does it, with four registers a load.
 // Lengths between powers of two leave the rest of a vector idle. Columns are reached by index, so
 // that rows and tokens keep their pointers.
 //
-// Beside what floats.h asks for a kernel defines
+// Beside what floats_neon.h asks for a kernel defines
 //     load_weight z, row, index   z.s = the weights there as f32, under p0
 //     prefetch_weights row, index
 #ifndef INGOT_KERNELS_ARM64_FLOATS_SVE_H
 #define INGOT_KERNELS_ARM64_FLOATS_SVE_H
 
-#include "kernels/arm64/floats.h"
+#include "kernels/arm64/floats_neon.h"
 
 .macro load_weight_f32 z, row, index
     ld1w    {z\z\().s}, p0/z, [\row, \index, lsl #2]
@@ -178,7 +178,7 @@
 
 // ---- gemm -------------------------------------------------------------------------------------
 //
-// Four tokens, and four rows in one vector each or two rows in two. Blocks as in floats.h.
+// Four tokens, and four rows in one vector each or two rows in two. Blocks as in floats_neon.h.
 // Clobbers x0-x17, p0, z0-z7, z16-z31; 80 bytes of stack.
 
 #define gemm_row0 x5

@@ -1,14 +1,14 @@
 // void gelu_f32_neon(float *y, const float *x, size_t n)
 //
 // x0 y  x1 x  x2 n
-// x4-x8 as in tail.h, x9-x15 and v24-v31 constants
+// x4-x8 as in tail_neon.h, x9-x15 and v24-v31 constants
 // Clobbers x0-x2, x4-x15, v0-v31; d8-d15 are saved; 128 bytes of stack.
 //
 // Sixteen elements a step, each read before y is written, so that y may be x. 16 elements take
 // about 165 instructions, 4 divisions among them: 371 cycles in the model of Cortex-A53, 293 in
 // that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/gelu.h"
-#include "kernels/arm64/tail.h"
+#include "kernels/arm64/gelu_neon.h"
+#include "kernels/arm64/tail_neon.h"
 
 #define out x0
 #define vector x1

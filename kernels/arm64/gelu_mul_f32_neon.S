@@ -1,14 +1,14 @@
 // void gelu_mul_f32_neon(float *y, const float *gate, const float *up, size_t n)
 //
 // x0 y  x1 gate  x2 up  x3 n
-// x4-x8 as in tail.h, x9-x15 and v24-v31 constants
+// x4-x8 as in tail_neon.h, x9-x15 and v24-v31 constants
 // Clobbers x0-x15, v0-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // Sixteen elements a step, each read before y is written, so that y may be gate or up. 16
 // elements take about 170 instructions, 4 divisions among them: 387 cycles in the model of
 // Cortex-A53, 298 in that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/gelu.h"
-#include "kernels/arm64/tail.h"
+#include "kernels/arm64/gelu_neon.h"
+#include "kernels/arm64/tail_neon.h"
 
 #define out x0
 #define vector x1

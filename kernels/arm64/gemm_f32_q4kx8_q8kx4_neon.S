@@ -1,9 +1,9 @@
 // void gemm_f32_q4kx8_q8kx4_neon(float *y, const void *w, const struct block_q8kx4 *x,
 //                                const struct gemm_shape *shape)
 //
-// x0-x17 as named in gemm.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times over;
-// v4-v7 weights, then scales; v8-v15 sums in int32, of a token rows 0-3 and 4-7; v16-v31 sums in
-// int16. After the sub-blocks: v0-v3 sums of x, v4 scales of x, v5, v6 scales of the rows;
+// x0-x17 as named in gemm_neon.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times
+// over; v4-v7 weights, then scales; v8-v15 sums in int32, of a token rows 0-3 and 4-7; v16-v31 sums
+// in int16. After the sub-blocks: v0-v3 sums of x, v4 scales of x, v5, v6 scales of the rows;
 // v16-v23 y; v8-v15 mins in int32.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved. 4.5 KiB of stack.
 //
@@ -13,7 +13,7 @@
 // multiplications, 6 operations to fold and scale, 4 others, and an eighth of 35 for mins and y:
 // 47.
 // 78 cycles in the model of Cortex-A53, 42 in that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/gemm.h"
+#include "kernels/arm64/gemm_neon.h"
 
 #define SCRATCH_SCALES FRAME_SCRATCH            // int32 [8][8]
 #define SCRATCH_D (SCRATCH_SCALES + 256)        // f32 [8]

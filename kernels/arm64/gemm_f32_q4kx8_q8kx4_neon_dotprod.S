@@ -1,7 +1,7 @@
 // void gemm_f32_q4kx8_q8kx4_neon_dotprod(float *y, const void *w, const struct block_q8kx4 *x,
 //                                        const struct gemm_shape *shape)
 //
-// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_dotprod.h
+// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_neon_dotprod.h
 // v24-v31 integers of 8 rows and 4 tokens over 256 columns, v16-v23 over 32; v0-v7 weights,
 // v8-v15 x; y is in the frame meanwhile. At the end of 256 columns v16-v23 collect the minima.
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x25 and d8-d15 are saved.
@@ -10,7 +10,7 @@
 // 8 rows takes a token 16 sdot and 2 mla; its minima 2 smlal by the sum of x, which is of 32
 // columns after an addition. 24.2 instructions in all, the 1/8 of what comes once in 256 columns
 // included: 14.4 cycles in the model of Neoverse N1, which stands for Cortex-A76 (llvm-mca 19).
-#include "kernels/arm64/gemm_prepare.h"
+#include "kernels/arm64/gemm_prepare_neon.h"
 
 // v24-v31 (= or) += v16-v23 by the scales of the rows.
 .macro add_sub_block multiply
@@ -81,7 +81,7 @@
     add_token v6, v7, v30, v31, v22, v23, 3
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [temp]
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
     take_tile
 .endm

@@ -1,7 +1,7 @@
 // void gemm_f32_q4kx8_q8kx4_neon_i8mm(float *y, const void *w, const struct block_q8kx4 *x,
 //                                     const struct gemm_shape *shape)
 //
-// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_dotprod.h
+// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_neon_dotprod.h
 // v24-v31 integers of 8 rows and 4 tokens over 256 columns, v16-v23 over 32, at the end their
 // minima; v0-v7 weights, v8-v15 x; y is in the frame meanwhile
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x26 and d8-d15 are saved.
@@ -9,7 +9,7 @@
 // The 8 minima of a row are a row of 8 columns too: a sum of 32 x is 128 high + low, both int8, and
 // smmla takes all sub-blocks at once. 32 columns of 8 rows take a token 8 smmla, 2 mla, 2 zip and
 // 17.5 instructions in all: 6.4 cycles in the model of Neoverse V1 (llvm-mca 19).
-#include "kernels/arm64/gemm_i8mm.h"
+#include "kernels/arm64/gemm_neon_i8mm.h"
 
 // The minima of prepare_q4k, rows of 4 bytes, to pairs of rows of 8.
 .macro prepare_q4k_pairs
@@ -17,11 +17,11 @@
     pair_quants 5
     add     w_scale, factors, #256
     mov     step, #Q4K_PREPARED_QUADS
-    mov     count, slice
+    mov     blocks_left, slice
 .Lblock\@:
     mov     temp, w_scale
     pair_rows temp, w_scale, #64, step
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
 .endm
 
@@ -119,7 +119,7 @@
     add_pair v12, v30, v22, v2, v6, v9
     add_pair v13, v31, v23, v3, v7, v9
     st1     {v10.4s, v11.4s, v12.4s, v13.4s}, [step]
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
     take_tile
     pairs_to_rows

@@ -114,7 +114,7 @@
     finish_token z31, z23, z1, 3, , at_96
     sub     y_room, y_room, #4 * Y_BYTES
     move_x  16
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
     take_y
 .endm

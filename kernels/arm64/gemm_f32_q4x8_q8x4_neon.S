@@ -1,7 +1,7 @@
 // void gemm_f32_q4x8_q8x4_neon(float *y, const void *w, const struct block_q8x4 *x,
 //                              const struct gemm_shape *shape)
 //
-// x0-x17 as named in gemm.h. In a tile: v0-v3 4 columns of 4 tokens, each four times over;
+// x0-x17 as named in gemm_neon.h. In a tile: v0-v3 4 columns of 4 tokens, each four times over;
 // v4-v7 weights; v8-v15 y, 8 rows of a token in two; v16-v31 sums in int16.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved. 4.4 KiB of stack.
 //
@@ -11,7 +11,7 @@
 // operations to fold, scale and add, and 4 others: 46.
 // 74 cycles in the model of Cortex-A53, 35 in that of Cortex-A72 (llvm-mca 19), where 32 is the
 // floor, one multiplication a cycle.
-#include "kernels/arm64/gemm.h"
+#include "kernels/arm64/gemm_neon.h"
 
 #define SLICE_BLOCKS 8
 #define SCRATCH_SCALES FRAME_SCRATCH

@@ -1,13 +1,13 @@
 // void gemm_f32_q4x8_q8x4_neon_i8mm(float *y, const void *w, const struct block_q8x4 *x,
 //                                   const struct gemm_shape *shape)
 //
-// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_dotprod.h
+// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_neon_dotprod.h
 // v24-v31 y of 8 rows and 4 tokens, v16-v23 their sums, v0-v7 weights, v8-v15 x
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x26 and d8-d15 are saved.
 //
 // A block of 8 rows takes a token 8 smmla, 2 zip and 6 others in the vector pipes, 19.5
 // instructions in all: 6.3 cycles in the model of Neoverse V1 (llvm-mca 19).
-#include "kernels/arm64/gemm_i8mm.h"
+#include "kernels/arm64/gemm_neon_i8mm.h"
 
 .macro prepare_q4_pairs
     prepare_q4

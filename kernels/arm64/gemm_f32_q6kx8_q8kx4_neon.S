@@ -1,9 +1,9 @@
 // void gemm_f32_q6kx8_q8kx4_neon(float *y, const void *w, const struct block_q8kx4 *x,
 //                                const struct gemm_shape *shape)
 //
-// x0-x17 as named in gemm.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times over;
-// v4-v7 weights, then scales; v8-v15 sums in int32, of a token rows 0-3 and 4-7; v16-v31 sums in
-// int16. After the sub-blocks: v4 scales of x, v5, v6 of the rows; v16-v23 y.
+// x0-x17 as named in gemm_neon.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times
+// over; v4-v7 weights, then scales; v8-v15 sums in int32, of a token rows 0-3 and 4-7; v16-v31 sums
+// in int16. After the sub-blocks: v4 scales of x, v5, v6 of the rows; v16-v23 y.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved. 4.7 KiB of stack.
 //
 // Weights are spread to int8 and scales to int32 once for 64 tokens, 256 columns at a time, the
@@ -13,14 +13,14 @@
 // 32 columns and a token take 32 multiplications, 12 operations to fold and scale, and 6 others:
 // 50.
 // 84 cycles in the model of Cortex-A53, 45 in that of Cortex-A72 (llvm-mca 19).
-#include "kernels/arm64/gemm.h"
+#include "kernels/arm64/gemm_neon.h"
 
 #define SCRATCH_SCALES FRAME_SCRATCH            // int32 [16][8]
 #define SCRATCH_D (SCRATCH_SCALES + 512)        // f32 [8]
 #define SCRATCH_WEIGHTS (SCRATCH_D + 32)        // int8 [64][8][4]
 #define SCRATCH_BYTES (SCRATCH_WEIGHTS + 2048 - FRAME_SCRATCH)
 
-#define low_odd left_groups     // low bits of columns 64-127 of 128; of 0-63: weights
+#define low_odd groups_left     // low bits of columns 64-127 of 128; of 0-63: weights
 #define high tile_acts
 #define store tile_out
 

@@ -1,7 +1,7 @@
 // void gemm_f32_q6kx8_q8kx4_neon_dotprod(float *y, const void *w, const struct block_q8kx4 *x,
 //                                        const struct gemm_shape *shape)
 //
-// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_dotprod.h
+// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_neon_dotprod.h
 // v24-v31 integers of 8 rows and 4 tokens over 256 columns, v16-v23 over 16; v0-v7 weights,
 // v8-v15 x; y is in the frame meanwhile.
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x25 and d8-d15 are saved.
@@ -11,7 +11,7 @@
 // The sums stay below 2^30, and the conversion to float divides by 4, which is exact. Scales are
 // prepared as int32. 32 columns of 8 rows take a token 16 sdot, 4 mla and 24 instructions in all:
 // 14.6 cycles in the model of Neoverse N1, which stands for Cortex-A76 (llvm-mca 19).
-#include "kernels/arm64/gemm_prepare.h"
+#include "kernels/arm64/gemm_prepare_neon.h"
 
 // 16 columns with x in four registers, of which the first two then take the scales.
 .macro dot_16_columns x0, x1, x2, x3, multiply
@@ -60,7 +60,7 @@
     add_token v6, v7, v30, v31, 3
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [temp]
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [step]
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lsub_blocks\@
     take_tile
 .endm

@@ -61,7 +61,7 @@
     finish_token z30, z1, 2, , at_64
     finish_token z31, z1, 3, , at_96
     sub     y_room, y_room, #4 * Y_BYTES
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
     take_y
 .endm

@@ -1,9 +1,9 @@
 // void gemm_f32_q8x8_q8x4_neon(float *y, const void *w, const struct block_q8x4 *x,
 //                              const struct gemm_shape *shape)
 //
-// x0-x17 as named in gemm.h. In a tile: v0-v7 8 columns of 4 tokens, each chunk of 4 four times
-// over; v8-v11 weights; v12-v15 products in int16; v16-v31 their sums in int32, of a token rows
-// 01, 23, 45, 67.
+// x0-x17 as named in gemm_neon.h. In a tile: v0-v7 8 columns of 4 tokens, each chunk of 4 four
+// times over; v8-v11 weights; v12-v15 products in int16; v16-v31 their sums in int32, of a token
+// rows 01, 23, 45, 67.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved. 2.1 KiB of stack.
 //
 // The weights are used where they lie, a slice of 512 columns at a time, so that they stay in L1
@@ -13,7 +13,7 @@
 // A block and token take 32 multiplications, 16 widening adds, 8 operations to fold, scale and
 // add, and 6 others: 63. 99 cycles in the model of Cortex-A53, 38 in that of Cortex-A72 (llvm-mca
 // 19).
-#include "kernels/arm64/gemm.h"
+#include "kernels/arm64/gemm_neon.h"
 
 #define SLICE_BLOCKS 16
 #define least w14
@@ -125,7 +125,7 @@
 func gemm_f32_q8x8_q8x4_neon
     gemm_begin 0, COLS_LOG2, Q8X4_BYTES
 
-    add     count, left_tokens, #3
+    add     count, tokens_left, #3
     lsr     count, count, #2
     mul     count, count, n_blocks
     mov     tile_acts, acts

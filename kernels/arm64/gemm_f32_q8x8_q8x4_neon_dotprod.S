@@ -1,7 +1,7 @@
 // void gemm_f32_q8x8_q8x4_neon_dotprod(float *y, const void *w, const struct block_q8x4 *x,
 //                                      const struct gemm_shape *shape)
 //
-// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_dotprod.h
+// x0 y  x1 w  x2 x  x3 shape; the loops are in gemm_neon_dotprod.h
 // v24-v31 y of 8 rows and 4 tokens, v16-v23 their sums, v0-v7 weights, v8-v15 x
 // Clobbers x0-x17, v0-v7, v16-v31; x19-x25 and d8-d15 are saved.
 //
@@ -9,7 +9,7 @@
 // of 8 rows takes a token 16 sdot and 6 others in the vector pipes, 24.8 instructions in all: 11.3
 // cycles in the model of Neoverse N1, which stands for Cortex-A76 (llvm-mca 19), where 8 is the
 // floor, two sdot a cycle.
-#include "kernels/arm64/gemm_prepare.h"
+#include "kernels/arm64/gemm_prepare_neon.h"
 
 .macro block_q8
     dot_32_columns seeds, last_step
@@ -21,14 +21,14 @@
 // Two blocks at a time; an odd count enters in the middle.
 .macro multiply_q8
     mov     last_step, #64 + QUANTS         // over the scales of the next block
-    tbz     count, #0, .Ltwo_blocks\@
-    add     count, count, #1
+    tbz     blocks_left, #0, .Ltwo_blocks\@
+    add     blocks_left, blocks_left, #1
     b       .Lsecond\@
 .Ltwo_blocks\@:
     block_q8
 .Lsecond\@:
     block_q8
-    subs    count, count, #2
+    subs    blocks_left, blocks_left, #2
     b.ne    .Ltwo_blocks\@
 .endm
 

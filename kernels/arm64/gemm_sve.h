@@ -1,14 +1,15 @@
 // What the quantized gemms with SVE share: the loops around a tile of 8 rows and 8 tokens. Weights
-// are prepared as for gemm_dotprod.h, where 4 columns of 8 rows are 32 bytes: one vector at 256
-// bits and the low part of one beyond that. At 128 bits a Z register is a V register and the NEON
-// kernel takes over; rows of kernels.inc that name these kernels ask for the dot product of both.
+// are prepared as for gemm_neon_dotprod.h, where 4 columns of 8 rows are 32 bytes: one vector at
+// 256 bits and the low part of one beyond that. At 128 bits a Z register is a V register and the
+// NEON kernel takes over; rows of kernels.inc that name these kernels ask for the dot product of
+// both.
 #ifndef INGOT_KERNELS_ARM64_GEMM_SVE_H
 #define INGOT_KERNELS_ARM64_GEMM_SVE_H
 
-#include "kernels/arm64/gemm_prepare.h"
+#include "kernels/arm64/gemm_prepare_neon.h"
 
-// Registers as in gemm_dotprod.h, but y_tile is y of the tile's first token, and of the tile y of
-// token t is z(24 + t), its sums z(16 + t).
+// Registers as in gemm_neon_dotprod.h, but y_tile is y of the tile's first token, and of the tile y
+// of token t is z(24 + t), its sums z(16 + t).
 #define x_stride x9             // bytes from 4 tokens of x to the next 4
 #define x_tile x19              // x of the tile's tokens at this slice
 #define at_32 x14               // offsets from w_block
@@ -41,7 +42,7 @@
 .endm
 
 .macro token_y move, vector, token, last, predicate:vararg
-    cmp     left, #\token
+    cmp     tokens_left, #\token
     b.ls    \last
     add     temp, temp, stride
     \move   {\vector\().s}, \predicate, [temp]
@@ -54,8 +55,8 @@
     cmp     temp, #32
     b.lo    \neon_kernel
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
-    ldp     n_rows, n_blocks, [shape, #SHAPE_ROWS]
-    cbz     n_rows, .Ldone\@
+    ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
+    cbz     rows_left, .Ldone\@
     cbz     n_tokens, .Ldone\@
     open_frame \scratch
     ptrue   all_bytes.b, vl32
@@ -66,7 +67,7 @@
     mul     x_stride, n_blocks, temp
 .Lrows\@:
     mov     done, #0
-    whilelo row_words.s, xzr, n_rows
+    whilelo row_words.s, xzr, rows_left
     and     row_words.b, all_words/z, row_words.b, row_words.b
 .Lslice\@:
     mov     slice, #\slice_blocks
@@ -79,7 +80,7 @@
     mov     temp, #\x_bytes
     madd    x_tile, done, temp, tokens
     mov     y_tile, out
-    mov     left, n_tokens
+    mov     tokens_left, n_tokens
 .Ltile\@:
     clear_eight z24, z25, z26, z27, z28, z29, z30, z31
     cbz     done, .Lmultiply\@
@@ -88,7 +89,7 @@
     cbz     slice, .Lstore\@
     mov     x_block, x_tile
     add     x_second, x_tile, x_stride
-    cmp     left, #4
+    cmp     tokens_left, #4
     csel    x_second, x_second, x_tile, hi
     mov     w_block, quants
     mov     w_scale, factors
@@ -96,19 +97,19 @@
     mov     at_64, #64
     mov     at_96, #96
     add     y_room, sp, #FRAME_Y
-    mov     count, slice
+    mov     blocks_left, slice
     \multiply
 .Lstore\@:
     move_y  st1w, row_words
     add     x_tile, x_tile, x_stride, lsl #1
     add     y_tile, y_tile, stride, lsl #3
-    subs    left, left, #8
+    subs    tokens_left, tokens_left, #8
     b.hi    .Ltile\@
     add     done, done, slice
     cmp     done, n_blocks
     b.lo    .Lslice\@
     add     out, out, #32
-    subs    n_rows, n_rows, #8
+    subs    rows_left, rows_left, #8
     b.hi    .Lrows\@
     close_frame \scratch
 .Ldone\@:
@@ -194,7 +195,7 @@
     fmla    \y3\().s, all_words/m, \s3\().s, z12.s
 .endm
 
-// `count` blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to the
+// blocks_left blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to the
 // next block; of prepared scales, magic follows the 8 of the rows.
 .macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
@@ -205,7 +206,7 @@
     move_x  Q8X4_BYTES
     ld1w    {z8.s}, all_words/z, [w_scale]
     add     w_scale, w_scale, #48
-    subs    count, count, #1
+    subs    blocks_left, blocks_left, #1
     add_scaled_sve
     b.ne    .Lblock\@
 .endm

@@ -1,10 +1,10 @@
 // void gemv_f32_f32_f32_neon(float *y, const void *w, const float *x, size_t rows, size_t cols,
 //                            size_t ahead)
 //
-// gemv_floats of floats.h. Four rows and 16 columns take 16 fma and 5 loads:
+// gemv_floats of floats_neon.h. Four rows and 16 columns take 16 fma and 5 loads:
 // bound by 4 bytes a weight from memory on any core.
 #define WEIGHT_SHIFT 2
-#include "kernels/arm64/floats.h"
+#include "kernels/arm64/floats_neon.h"
 
 .macro load_weights pointer
     load_f32 \pointer

@@ -1,7 +1,7 @@
 // void gemv_f32_q4kx8_q8k_neon(float *y, const void *w, const struct block_q8k *x, size_t rows,
 //                              size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v3 x of 16 columns of an even sub-block, v4-v7 of the odd one after it, each 4 columns four
 // times over; v16-v23 weights; v24-v27 and v28-v31 their sums in int16 of rows 01, 23, 45, 67;
 // v8-v11 sums in int32 of rows 01, 23, 45, 67; v12 mask, v13 low nibbles; v14, v15 y of 8 rows
@@ -13,7 +13,7 @@
 // 64 columns take 64 multiplications, 32 operations to part the nibbles and about 38 others,
 // 256 columns 80 more: 1115 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes a cycle,
 // and 321 in that of Cortex-A72, 3.6 (llvm-mca 19).
-#include "kernels/arm64/gemv.h"
+#include "kernels/arm64/gemv_neon.h"
 
 #define scales x8
 #define quants x9
@@ -159,7 +159,7 @@
     fmla    acc_high.4s, sums45.4s, v5.4s
     scvtf   v24.4s, v24.4s
     scvtf   v25.4s, v25.4s
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     add     block, block, #16
     fmls    acc_low.4s, v24.4s, v6.4s
     fmls    acc_high.4s, v25.4s, v7.4s
@@ -167,7 +167,7 @@
 .endm
 
 func gemv_f32_q4kx8_q8k_neon, place=.early
-    cbz     n_rows, 2f
+    cbz     rows_left, 2f
     save_vectors
     lsr     n_blocks, n_blocks, #COLS_K_LOG2
     mov     forth, #32
@@ -175,7 +175,7 @@ func gemv_f32_q4kx8_q8k_neon, place=.early
     movi    mask.16b, #15
     gemv_groups blocks_q4k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
     restore_vectors
 2:
     ret

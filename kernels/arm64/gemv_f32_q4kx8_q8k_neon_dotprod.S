@@ -1,7 +1,7 @@
 // void gemv_f32_q4kx8_q8k_neon_dotprod(float *y, const void *w, const struct block_q8k *x,
 //                                      size_t rows, size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_dotprod.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
 // v0-v3 x of 64 columns; v8-v15 weights of a group; v20, v21 sums of its sub-block 2p, v22, v23 of
 // 2p + 1; v24-v27 integers of 16 rows over 256 columns, v28-v31 their y
 // v4, v5 masks, v6, v7 low nibbles, v16-v19 what spreads four bytes each to words
@@ -12,7 +12,7 @@
 // columns the minima follow, by the sums of x. 8 rows x 32 columns take 16 sdot, 16 to part the
 // nibbles and 49.6 instructions in all: 24 cycles in the model of Neoverse N1, which stands for
 // Cortex-A76, 6.1 bytes a cycle (llvm-mca 19).
-#include "kernels/arm64/gemv_dotprod.h"
+#include "kernels/arm64/gemv_neon_dotprod.h"
 
 #define first_meta x11
 #define second_meta x12
@@ -153,7 +153,7 @@
     ld1     {v1.4s}, [block], #16
     finish_group first_meta, v24, v25, v28, v29
     finish_group second_meta, v26, v27, v30, v31
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
 .endm
 

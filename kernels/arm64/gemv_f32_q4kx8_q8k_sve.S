@@ -124,7 +124,7 @@
     add     block, block, #Q8K_BYTES - Q8K_SUM
     finish_group first_scale, z24, z26, z28
     finish_group second_scale, z25, z27, z29
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
 .endm
 

@@ -1,7 +1,7 @@
 // void gemv_f32_q4x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
 //                            size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v3 x of columns 0-15, v4-v7 x of columns 16-31, each 4 columns four times over
 // v16-v23 weights, v24-v27 sums in int16 of rows 01, 23, 45, 67; v28, v29 y of 8 rows
 // v8, v9 scale and sum of x's block; v10 scales of the rows; v11-v14 low nibbles; v30 mask
@@ -15,7 +15,7 @@
 // 256 weights take 32 multiplications, 16 operations to part the nibbles and about 30 others:
 // 127 cycles in the model of Cortex-A53, 1.1 bytes a cycle, and 41 in that of Cortex-A72, 3.5
 // (llvm-mca 19), where 32 is the floor, one multiplication a cycle.
-#include "kernels/arm64/gemv.h"
+#include "kernels/arm64/gemv_neon.h"
 
 #define later x8                // what is to be fetched
 
@@ -73,7 +73,7 @@
     products v11, v12, v2, smlal
     prfm    pldl1strm, [later, #128]
     part_low v22, v23, v13, v14
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     products v20, v21, v6, smlal
     part_high v22, v23
     products v13, v14, v3, smlal
@@ -97,13 +97,13 @@
 .endm
 
 func gemv_f32_q4x8_q8_neon
-    cbz     n_rows, 2f
+    cbz     rows_left, 2f
     save_vectors
     lsr     n_blocks, n_blocks, #COLS_LOG2
     movi    mask.16b, #15
     gemv_groups blocks_q4, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
     restore_vectors
 2:
     ret

@@ -1,7 +1,7 @@
 // void gemv_f32_q4x8_q8_neon_dotprod(float *y, const void *w, const struct block_q8 *x,
 //                                    size_t rows, size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_dotprod.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
 // v0, v1 x of 32 columns, v2 its scale and sum; v8-v15, v16-v23 weights of the two groups
 // v24-v27 sums of 16 rows; v3, v4 low nibbles; v5 mask, v6 eight, v7 MAGIC
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
@@ -10,7 +10,7 @@
 // 32 columns of 16 rows take 78 operations of the vector pipes, of which fcvtl counts twice, and 97
 // instructions: 44 cycles in the model of Neoverse N1, which stands for Cortex-A76, 6.6 bytes a
 // cycle (llvm-mca 19).
-#include "kernels/arm64/gemv_dotprod.h"
+#include "kernels/arm64/gemv_neon_dotprod.h"
 
 #define first_scale x11
 #define second_scale x12
@@ -66,7 +66,7 @@
     chunk   v22, v23, v24, v25, 3, v3, v4
     chunk   v14, v15, v26, v27, 3, v8, v9
     mul     v22.4s, eight.4s, v2.s[1]
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     add     v22.4s, v22.4s, magic.4s
     add_scaled_pair v16, v17, v2.s[0], v22
     b.ne    .Lblock\@

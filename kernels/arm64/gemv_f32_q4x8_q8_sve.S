@@ -67,7 +67,7 @@
     lsl     z3.s, z3.s, #3
     add     block, block, #Q8_BYTES
     add     z3.s, z3.s, z25.s
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     add_group first, z16, z17, z28
     add_group second, z18, z19, z29
     b.ne    .Lblock\@

@@ -1,7 +1,7 @@
 // void gemv_f32_q6kx8_q8k_neon(float *y, const void *w, const struct block_q8k *x, size_t rows,
 //                              size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
 // of 8 rows in int32; v10 low mask; v11 high bits to be inverted;
 // v12, v13 y of 8 rows; v16-v23 high bits of 16 columns l, for sub-blocks of columns l, l + 32,
@@ -14,7 +14,7 @@
 // 16 columns take 16 multiplications, 22 operations to join the bits and about 17 others: 1652
 // cycles for 256 columns in the model of Cortex-A53, 1.0 bytes a cycle, and 498 in that of
 // Cortex-A72, 3.4 (llvm-mca 19).
-#include "kernels/arm64/gemv.h"
+#include "kernels/arm64/gemv_neon.h"
 
 #define scales x8
 #define low x9
@@ -154,7 +154,7 @@
     scvtf   sums4567.4s, sums4567.4s
     fmul    v2.4s, v2.4s, v1.4s
     fmul    v3.4s, v3.4s, v1.4s
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     add     block, block, #16
     fmla    acc_low.4s, sums0123.4s, v2.4s
     fmla    acc_high.4s, sums4567.4s, v3.4s
@@ -162,7 +162,7 @@
 .endm
 
 func gemv_f32_q6kx8_q8k_neon
-    cbz     n_rows, 2f
+    cbz     rows_left, 2f
     save_vectors
     lsr     n_blocks, n_blocks, #COLS_K_LOG2
     mov     again, #-64
@@ -173,7 +173,7 @@ func gemv_f32_q6kx8_q8k_neon
     movi    invert.16b, #0xaa
     gemv_groups blocks_q6k, acc_low, acc_high, 1f
 1:
-    store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
     restore_vectors
 2:
     ret

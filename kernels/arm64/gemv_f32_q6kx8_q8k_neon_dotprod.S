@@ -1,7 +1,7 @@
 // void gemv_f32_q6kx8_q8k_neon_dotprod(float *y, const void *w, const struct block_q8k *x,
 //                                      size_t rows, size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_dotprod.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
 // v0-v3 x of 16 columns each, 32 apart; v4-v7 high bits, v8-v11 low bits of the first two of these
 // sub-blocks, v12-v15 of the others; v16-v23 sums of the four, 8 rows each
 // v24-v27 integers of 16 rows over 256 columns; v28-v31 masks and temporaries, y is in the frame
@@ -12,7 +12,7 @@
 // serves all four. The sums stay below 2^30 and the conversion to float divides by 4, exactly.
 // 8 rows x 32 columns take 16 sdot, 48 to assemble the weights and 84 instructions in all: 45
 // cycles in the model of Neoverse N1, which stands for Cortex-A76, 4.7 bytes a cycle (llvm-mca 19).
-#include "kernels/arm64/gemv_dotprod.h"
+#include "kernels/arm64/gemv_neon_dotprod.h"
 
 #define LOW_BYTES (Q6K_HIGH - Q6K_LOW)
 
@@ -164,7 +164,7 @@
     fmla    v17.4s, v25.4s, v5.4s
     fmla    v18.4s, v26.4s, v6.4s
     fmla    v19.4s, v27.4s, v7.4s
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     st1     {v16.4s, v17.4s, v18.4s, v19.4s}, [y_room]
     b.ne    .Lblock\@
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [y_room]

@@ -147,7 +147,7 @@
     add     block, block, #16
     finish_group first, z24, z28
     finish_group second, z25, z29
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
 .endm
 

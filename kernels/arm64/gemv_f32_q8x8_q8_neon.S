@@ -1,7 +1,7 @@
 // void gemv_f32_q8x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
 //                            size_t cols, size_t ahead)
 //
-// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv.h
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v7 x, each register 4 columns four times over; v16-v23 weights
 // v24-v27 products in int16 of rows 01, 23, 45, 67; v8-v11 their sums in int32
 // v28, v29 y of 8 rows; v30 scales; v12 scale of x's block
@@ -13,7 +13,7 @@
 // makes a -128, and where one is found every product is widened by itself.
 // 256 weights take 32 multiplications, 16 widening adds and about 30 others: 143 cycles
 // in the model of Cortex-A53, 1.9 bytes a cycle, and 43 in that of Cortex-A72, 6.3 (llvm-mca 19).
-#include "kernels/arm64/gemv.h"
+#include "kernels/arm64/gemv_neon.h"
 
 #define later x8                // what is to be fetched
 #define least w8
@@ -78,7 +78,7 @@
     two_chunks v16, v17, v18, v19, v4, v5, sadalp, \exact
     fcvtl   v16.4s, scales.4h
     fcvtl2  v17.4s, scales.8h
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     two_chunks v20, v21, v22, v23, v6, v7, sadalp, \exact
     fmul    v16.4s, v16.4s, x_scale.4s
     fmul    v17.4s, v17.4s, x_scale.4s
@@ -100,16 +100,16 @@
 .endm
 
 func gemv_f32_q8x8_q8_neon
-    cbz     n_rows, 5f
+    cbz     rows_left, 5f
     save_vectors
     lsr     n_blocks, n_blocks, #COLS_LOG2
     movi    minimum.16b, #0
     mov     block, vector
-    mov     left, n_blocks
+    mov     blocks_left, n_blocks
     cbz     n_blocks, 2f
 1:
     ld1     {v0.16b, v1.16b}, [block], #32
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     add     block, block, #8
     smin    minimum.16b, minimum.16b, v0.16b
     smin    minimum.16b, minimum.16b, v1.16b
@@ -124,7 +124,7 @@ func gemv_f32_q8x8_q8_neon
 3:
     gemv_groups blocks_exact, acc_low, acc_high, 4f
 4:
-    store_ragged acc_low, acc_high, out, n_rows // of rows mod 8: nothing after whole groups
+    store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
     restore_vectors
 5:
     ret

@@ -61,7 +61,7 @@
     half    first, z1, z17, z4, z5, z6, z7, Q8X8_BYTES - 128
     half    second, z1, z19, z8, z9, z10, z11, Q8X8_BYTES - 128
     add     block, block, #Q8_BYTES
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     add_group z20, z16, z17, z28
     add_group z21, z18, z19, z29
     b.ne    .Lblock\@

@@ -1,14 +1,14 @@
 // What the quantized gemvs with SVE share: the loop over pairs of groups of 8 rows, as in
-// gemv_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits and the low part of one
-// beyond that. At 128 bits a Z register is a V register and the NEON kernel takes over; rows of
+// gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits and the low part of
+// one beyond that. At 128 bits a Z register is a V register and the NEON kernel takes over; rows of
 // kernels.inc that name these kernels ask for the dot product of both.
 #ifndef INGOT_KERNELS_ARM64_GEMV_SVE_H
 #define INGOT_KERNELS_ARM64_GEMV_SVE_H
 
-#include "kernels/arm64/gemv_dotprod.h"
+#include "kernels/arm64/gemv_neon_dotprod.h"
 
-// Registers as in gemv_dotprod.h, but: z28 and z29 are y of the two groups. The blocks of a pair
-// may use x11-x17, x19-x22 and all other vectors.
+// Registers as in gemv_neon_dotprod.h, but: z28 and z29 are y of the two groups. The blocks of a
+// pair may use x11-x17, x19-x22 and all other vectors.
 // p0 32 bytes, p1 8 words, p2 those of the 8 words that are rows of W.
 #define vector_bytes x16
 #define all_bytes p0
@@ -20,7 +20,7 @@
     cntb    vector_bytes
     cmp     vector_bytes, #32
     b.lo    \neon_kernel
-    cbz     n_rows, .Ldone\@
+    cbz     rows_left, .Ldone\@
     save_vectors
     push_pair x19, x20, 32
     save_pair x21, x22, 16
@@ -51,11 +51,11 @@
 
 // The next up to 8 rows of y; higher if there are more.
 .macro store_rows vector
-    whilelo row_words.s, xzr, n_rows
+    whilelo row_words.s, xzr, rows_left
     and     row_words.b, all_words/z, row_words.b, row_words.b
     st1w    {\vector\().s}, row_words, [out]
     add     out, out, #32
-    subs    n_rows, n_rows, #8
+    subs    rows_left, rows_left, #8
 .endm
 
 #endif

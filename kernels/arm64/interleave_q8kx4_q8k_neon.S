@@ -15,12 +15,12 @@
 #define second x4
 #define third x5
 #define fourth x6
-#define left x7
+#define blocks_left x7
 #define token_bytes x8
 #define step x9                 // 16: in y, from a token's word to its next
 #define sum_step x10            // 8: from its sum to its next
 #define target x11
-#define shift x12               // from word to sum of the token in y: 2 bytes a token
+#define sum_offset x12          // from word to sum of the token in y: 2 bytes a token
 #define count x13
 
 .macro four_tokens arrangement
@@ -49,7 +49,7 @@ func interleave_q8kx4_q8k_neon
     add     second, tokens, token_bytes
     add     third, second, token_bytes
     add     fourth, third, token_bytes
-    mov     left, n_blocks
+    mov     blocks_left, n_blocks
 2:
     mov     count, #4
 3:
@@ -66,7 +66,7 @@ func interleave_q8kx4_q8k_neon
     ld1     {v4.s}[2], [third], step
     ld1     {v4.s}[3], [fourth], step
     st1     {v4.4s}, [out], #16
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    2b
     mov     tokens, fourth
     subs    n_tokens, n_tokens, #4
@@ -83,10 +83,10 @@ func interleave_q8kx4_q8k_neon
     subs    count, count, #1
     b.ne    5b
     mov     sum_step, #8
-    mov     shift, #0
+    mov     sum_offset, #0
 6:
     mov     target, out
-    mov     left, n_blocks
+    mov     blocks_left, n_blocks
 7:
     mov     count, #16
 8:
@@ -99,15 +99,15 @@ func interleave_q8kx4_q8k_neon
     b.ne    8b
     ld1     {v0.8h, v1.8h}, [tokens], #32
     ld1     {v2.s}[0], [tokens], step
-    sub     target, target, shift
+    sub     target, target, sum_offset
     eight_sums v0.h
     eight_sums v1.h
-    add     target, target, shift
-    subs    left, left, #1
+    add     target, target, sum_offset
+    subs    blocks_left, blocks_left, #1
     st1     {v2.s}[0], [target], step
     b.ne    7b
     add     out, out, #4
-    add     shift, shift, #2
+    add     sum_offset, sum_offset, #2
     subs    n_tokens, n_tokens, #1
     b.ne    6b
 9:

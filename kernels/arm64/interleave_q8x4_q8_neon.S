@@ -16,7 +16,7 @@
 #define second x4
 #define third x5
 #define fourth x6
-#define left x7
+#define blocks_left x7
 #define token_bytes x8
 #define step x9                 // 16: in y, from a token's word to its next
 #define target x10
@@ -32,13 +32,13 @@ func interleave_q8x4_q8_neon
     add     second, tokens, token_bytes
     add     third, second, token_bytes
     add     fourth, third, token_bytes
-    mov     left, n_blocks
+    mov     blocks_left, n_blocks
 2:
     ld1     {v0.4s}, [tokens], #16
     ld1     {v1.4s}, [second], #16
     ld1     {v2.4s}, [third], #16
     ld1     {v3.4s}, [fourth], #16
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     st4     {v0.4s, v1.4s, v2.4s, v3.4s}, [out], #64
     ld1     {v0.4s}, [tokens], #16
     ld1     {v1.4s}, [second], #16
@@ -62,23 +62,23 @@ func interleave_q8x4_q8_neon
     movi    v0.16b, #0
     movi    v1.16b, #0
     mov     target, out
-    mov     left, n_blocks
+    mov     blocks_left, n_blocks
 4:
     st1     {v0.4s, v1.4s}, [target], #32
     st1     {v0.4s, v1.4s}, [target], #32
     st1     {v0.4s, v1.4s}, [target], #32
     st1     {v0.4s, v1.4s}, [target], #32
     st1     {v0.4s, v1.4s}, [target], #32
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     b.ne    4b
     mov     step, #16
 5:
     mov     target, out
-    mov     left, n_blocks
+    mov     blocks_left, n_blocks
 6:
     ld1     {v0.4s, v1.4s}, [tokens], #32
     ld1     {v2.2s}, [tokens], #8
-    subs    left, left, #1
+    subs    blocks_left, blocks_left, #1
     st1     {v0.s}[0], [target], step
     st1     {v0.s}[1], [target], step
     st1     {v0.s}[2], [target], step

@@ -12,7 +12,7 @@
 // are 616 cycles in the model of Cortex-A53, 480 in that of Cortex-A72, 212 in that of Neoverse N1
 // (llvm-mca 19).
 #include "kernels/arm64/asm.h"
-#include "kernels/arm64/exp.h"
+#include "kernels/arm64/exp_neon.h"
 
 #define row x0
 #define rows_left x1

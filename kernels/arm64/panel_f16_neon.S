@@ -1,10 +1,10 @@
-// panel.h's rows of a strip over a source of fp16: what score_f32_f16_neon and
-// accumulate_f32_f16_neon share. No kernel: called with the registers of panel.h set and 4 KiB from
-// sp on for the strip, it follows no calling convention.
+// panel_neon.h's rows of a strip over a source of fp16: what score_f32_f16_neon and
+// accumulate_f32_f16_neon share. No kernel: called with the registers of panel_neon.h set and 4 KiB
+// from sp on for the strip, it follows no calling convention.
 //
 // x25 start_factor: where each row at mult_row has the factor of what it starts from, 0: 1
-// Clobbers what panel.h says.
-#include "kernels/arm64/panel.h"
+// Clobbers what panel_neon.h says.
+#include "kernels/arm64/panel_neon.h"
 
 .macro load_source
     load_halves

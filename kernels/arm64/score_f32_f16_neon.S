@@ -3,7 +3,7 @@
 //
 // x0 s, from a strip's first score on  x1 q  x2 k, from a strip's first key on  x3 n_q
 // x4 scores left of n  x5 d
-// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as panel.h says
+// x22 dimensions left, x23 q from the chunk's first dimension on; the rest as panel_neon.h says
 // Clobbers x0-x17, v0-v7, v16-v31; 4.2 KiB of stack.
 //
 // Strips of 16 positions, and within them chunks of 64 dimensions, which is one for most models. A
@@ -11,12 +11,12 @@
 // positions and 4 dimensions 64 fma of 90 instructions, of 74 after the first 4 queries:
 // these are 144 cycles in the model of Cortex-A53, 64 in that of Cortex-A72, 32 in that of Neoverse
 // N1 (llvm-mca 19), the rate of its fma; the first 172, 88 and 56.
-#include "kernels/arm64/panel.h"
+#include "kernels/arm64/panel_neon.h"
 
 #define scores x0
 #define queries x1
 #define keys x2
-#define left x4
+#define positions_left x4
 #define dim x5
 #define dims_left x22
 #define mult_chunk x23
@@ -24,7 +24,7 @@
 
 func score_f32_f16_neon
     cbz     n_rows, 4f
-    cbz     left, 4f
+    cbz     positions_left, 4f
     save_panel_registers
     sub     sp, sp, #PANEL_KEPT
     sub     sp, sp, #ZEROS_BYTES
@@ -60,7 +60,7 @@ func score_f32_f16_neon
 3:
     add     scores, scores, #64
     add     keys, keys, #32
-    subs    left, left, #16
+    subs    positions_left, positions_left, #16
     b.ne    1b
     add     sp, sp, #PANEL_KEPT
     add     sp, sp, #ZEROS_BYTES

@@ -21,7 +21,7 @@
 #define length x4
 #define n_blocks x5
 #define keys x6
-#define left x7
+#define positions_left x7
 #define score x8
 #define q_at x9
 #define scale_at x10
@@ -54,7 +54,7 @@ func score_f32_q8_neon
     mov     tile_stride, #4 * KV_TILE
 1:
     mov     score, row
-    mov     left, length
+    mov     positions_left, length
     mov     strip_scales, scales
     mov     strip_keys, keys
 2:
@@ -96,7 +96,7 @@ func score_f32_q8_neon
     st1     {v16.4s, v17.4s, v18.4s, v19.4s}, [score], #64
     add     strip_scales, strip_scales, #64
     add     strip_keys, strip_keys, #64
-    subs    left, left, #16
+    subs    positions_left, positions_left, #16
     b.ne    2b
     mov     query, q_at
     add     row, row, #SCORE_ROW_BYTES

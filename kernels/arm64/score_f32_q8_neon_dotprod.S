@@ -21,7 +21,7 @@
 #define keys x6
 #define query_bytes x7
 #define offset x8               // of the position, in bytes of scales, scores and keys alike
-#define left x9                 // positions
+#define positions_left x9
 #define key x10
 #define scale x11
 #define first x12
@@ -90,7 +90,7 @@ func score_f32_q8_neon_dotprod, dotprod
     lsl     query_bytes, query_bytes, #3
 1:
     mov     offset, #0
-    mov     left, n_positions
+    mov     positions_left, n_positions
     cmp     n_queries, #1
     add     other_score, score, #SCORE_ROW_BYTES
     csel    other_score, other_score, score, hi
@@ -133,7 +133,7 @@ func score_f32_q8_neon_dotprod, dotprod
     add     place, other_score, offset
     st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [place]
     add     offset, offset, #64
-    subs    left, left, #16
+    subs    positions_left, positions_left, #16
     b.ne    2b
     add     score, score, #2 * SCORE_ROW_BYTES
     add     query, query, query_bytes, lsl #1

@@ -1,7 +1,7 @@
 // void silu_mul_f32_neon(float *y, const float *gate, const float *up, size_t n)
 //
 // x0 y  x1 gate  x2 up  x3 n
-// x4-x8 as in tail.h, x9-x14 and v24-v28 constants, v8-v11 gate, v30, v31 bounds
+// x4-x8 as in tail_neon.h, x9-x14 and v24-v28 constants, v8-v11 gate, v30, v31 bounds
 // Clobbers x0-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // Sixteen elements a step, each read before y is written, so that y may be gate or up.
@@ -10,8 +10,8 @@
 // instructions for that, 5 for 1 + e^-gate, 4 divisions and 13 others: 225
 // cycles in the model of Cortex-A53, 157 in that of Cortex-A72, 52 in that of Neoverse N1, which
 // stands for Cortex-A76 (llvm-mca 19).
-#include "kernels/arm64/exp.h"
-#include "kernels/arm64/tail.h"
+#include "kernels/arm64/exp_neon.h"
+#include "kernels/arm64/tail_neon.h"
 
 #define out x0
 #define gate x1

@@ -11,7 +11,7 @@
 
 #define out a0         /* of the first of these queries */
 #define row a1
-#define values a2
+#define values_at a2
 #define queries_left a3
 #define weight_bytes a4 /* first the argument n */
 #define out_bytes a5   /* first the argument d */
@@ -138,7 +138,7 @@
 .macro accumulate_queries count
     mv sums_at, out
     add sums_end, out, out_bytes
-    mv column, values
+    mv column, values_at
 .Lfours_\count:
     sub weight, sums_end, sums_at
     li weight_end, 16

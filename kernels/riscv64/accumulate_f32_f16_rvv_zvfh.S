@@ -1,6 +1,6 @@
-/* accumulate_f32_f16 of accumulate_f16.h: 11.5 instructions for 8 registers of dimensions, one
+/* accumulate_f32_f16 of accumulate_f16_rvv.h: 11.5 instructions for 8 registers of dimensions, one
  * position and three queries. */
-#include "kernels/riscv64/accumulate_f16.h"
+#include "kernels/riscv64/accumulate_f16_rvv.h"
 
 func accumulate_f32_f16_rvv_zvfh, v
     accumulate_f32_f16 1

@@ -10,8 +10,8 @@
 #include "kernels/riscv64/queries.h"
 
 #define outs a0        /* o, at these dimensions */
-#define rows a1
-#define scales a2      /* as outs */
+#define rows_at a1
+#define scales_at a2   /* as outs */
 #define n_queries a3
 #define weight_bytes a4 /* first the argument n */
 #define blocks_left a5 /* first the argument d */
@@ -24,7 +24,7 @@
 #define out0 t4
 #define row t5
 #define queries_left t6
-#define values s0      /* as outs */
+#define values_at s0   /* as outs */
 #define scale_bytes s1 /* of a position */
 #define out_bytes s2
 
@@ -64,8 +64,8 @@
     .endif
     mv weight, row
     add weight_end, row, weight_bytes
-    mv value, values
-    mv scale, scales
+    mv value, values_at
+    mv scale, scales_at
     beq weight, weight_end, .Lstore_\count
 .Lposition_\count:
     vle8.v packed, (value)
@@ -101,21 +101,21 @@ func accumulate_f32_q8_rvv, v
     slli out_bytes, value_bytes, 2
     srli blocks_left, value_bytes, 5
     slli scale_bytes, blocks_left, 2
-    slli values, blocks_left, 8        /* the scales of 64 positions */
-    add values, values, scales
+    slli values_at, blocks_left, 8     /* the scales of 64 positions */
+    add values_at, values_at, scales_at
     slli weight_bytes, weight_bytes, 2
     li temp, 32
     vsetvli zero, temp, e32, m8, ta, ma
     beqz blocks_left, .Ldone
 .Lblock:
     mv out0, outs
-    mv row, rows
+    mv row, rows_at
     mv queries_left, n_queries
     by_threes accumulate_queries, queries_left, temp, .Lnext
 .Lnext:
     addi outs, outs, 128
-    addi scales, scales, 4
-    addi values, values, 32
+    addi scales_at, scales_at, 4
+    addi values_at, values_at, 32
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lblock
 .Ldone:

@@ -13,7 +13,8 @@
  * which nothing more is added, have the CRC of the whole.
  *
  * Four words are 51 instructions, of which 28 are loads and stores, each of which comes three of
- * them before its use: by llvm-mca 32 cycles of a U74, 51 of a U54. Bytes up to a multiple of 8 come first, since loads that are not aligned may trap. */
+ * them before its use: by llvm-mca 32 cycles of a U74, 51 of a U54. Bytes up to a multiple of 8
+ * come first, since loads that are not aligned may trap. */
 #include "kernels/riscv64/asm.h"
 
 #define WINDOW 209                    /* words */
@@ -23,7 +24,7 @@
 #define LEAST 3600                    /* bytes: fewer are as fast one by one */
 
 #define pointer a0
-#define bytes a1
+#define data a1
 #define left a2
 #define crc a3
 #define table a4
@@ -50,8 +51,8 @@
 .endm
 
 .macro one_byte
-    lbu     temp0, 0(bytes)
-    addi    bytes, bytes, 1
+    lbu     temp0, 0(data)
+    addi    data, data, 1
     addi    left, left, -1
     xor     crc, crc, temp0
     shift_byte crc, temp0
@@ -81,7 +82,7 @@ func crc32c_u8_rv64gc
     la      table, crc_table
     li      temp0, LEAST
     bltu    left, temp0, 8f
-1:  andi    temp0, bytes, 7
+1:  andi    temp0, data, 7
     beqz    temp0, 2f
     one_byte
     j       1b
@@ -94,8 +95,8 @@ func crc32c_u8_rv64gc
 3:  sd      zero, 0(place)            /* nothing was eliminated before */
     addi    place, place, 8
     bltu    place, end, 3b
-    ld      temp0, 0(bytes)           /* the first word is eliminated by being in the window */
-    addi    bytes, bytes, 8
+    ld      temp0, 0(data)            /* the first word is eliminated by being in the window */
+    addi    data, data, 8
     xor     temp0, temp0, crc
     sd      temp0, 0(place)
     srli    words, left, 3            /* of the others as many as are a multiple of four */
@@ -111,11 +112,11 @@ func crc32c_u8_rv64gc
 5:  sub     words, words, end
     addi    place, sp, 8*MOVED
     add     end, end, place
-6:  ld      sum0, 0(bytes)
-    ld      sum1, 8(bytes)
-    ld      sum2, 16(bytes)
-    ld      sum3, 24(bytes)
-    addi    bytes, bytes, 32
+6:  ld      sum0, 0(data)
+    ld      sum1, 8(data)
+    ld      sum2, 16(data)
+    ld      sum3, 24(data)
+    addi    data, data, 32
     add_before 65, first
     add_before 155
     add_before 170
@@ -155,7 +156,7 @@ func crc32c_u8_rv64gc
     addi    place, sp, 8*MOVED
     la      table, crc_table
     li      crc, 0
-6:  ld      sum0, 0(bytes)
+6:  ld      sum0, 0(data)
     ld      temp0, -8*65(place)
     ld      temp1, -8*155(place)
     ld      temp2, -8*170(place)
@@ -171,7 +172,7 @@ func crc32c_u8_rv64gc
 7:  shift_byte crc, temp0
     addi    sum0, sum0, -1
     bnez    sum0, 7b
-    addi    bytes, bytes, 8
+    addi    data, data, 8
     addi    place, place, 8
     bne     place, end, 6b
     li      temp0, FRAME

@@ -12,7 +12,7 @@
 #include "kernels/riscv64/asm.h"
 
 #define pointer a0
-#define bytes a1
+#define data a1
 #define left a2
 #define crc a3
 #define barrett a4
@@ -34,8 +34,8 @@
 .endm
 
 .macro one_byte
-    lbu     next, 0(bytes)
-    addi    bytes, bytes, 1
+    lbu     next, 0(data)
+    addi    data, data, 1
     addi    left, left, -1
     xor     next, next, crc
     slli    next, next, 56
@@ -49,7 +49,7 @@ func crc32c_u8_rv64gc_zbc, zbc
     li      barrett, 0xa434f61c6f5389f8
     li      poly, 0x82f63b78
 1:  beqz    left, 5f
-    andi    next, bytes, 7
+    andi    next, data, 7
     beqz    next, 2f
     one_byte
     j       1b
@@ -57,25 +57,25 @@ func crc32c_u8_rv64gc_zbc, zbc
     bltu    left, next, 4f
     li      by_192, 0x3743f7bd00000000
     li      by_128, 0x3171d43000000000
-    ld      high, 0(bytes)
-    ld      low, 8(bytes)
+    ld      high, 0(data)
+    ld      low, 8(data)
     xor     high, high, crc
     li      crc, 16                     /* as the length of a step */
     addi    left, left, -16
-3:  addi    bytes, bytes, 16
-    ld      next, 0(bytes)
+3:  addi    data, data, 16
+    ld      next, 0(data)
     clmul   product, high, by_192
     clmulh  high, high, by_192
     clmul   other, low, by_128
     clmulh  low, low, by_128
     xor     next, next, product
-    ld      product, 8(bytes)
+    ld      product, 8(data)
     xor     low, low, high
     xor     high, next, other
     xor     low, low, product
     addi    left, left, -16
     bgeu    left, crc, 3b
-    addi    bytes, bytes, 16
+    addi    data, data, 16
     reduce  crc, high
     xor     low, low, crc
     reduce  crc, low

@@ -31,7 +31,7 @@
 #define floats v8      /* m8 */
 #define values v16     /* m8 */
 
-#include "kernels/riscv64/dequantize.h"
+#include "kernels/riscv64/dequantize_rvv.h"
 
 /* 32 columns; \upper has the upper 4 bits of the sub-block's min. */
 .macro sub_block quants, upper

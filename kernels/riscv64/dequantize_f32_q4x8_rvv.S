@@ -23,7 +23,7 @@
 #define low_values v8  /* m4 */
 #define high_values v12
 
-#include "kernels/riscv64/dequantize.h"
+#include "kernels/riscv64/dequantize_rvv.h"
 
 func dequantize_f32_q4x8_rvv, v
     find_row words_at, row, blocks_left, COLS_LOG2, Q4X8_BYTES, temp, bits, .Ldone

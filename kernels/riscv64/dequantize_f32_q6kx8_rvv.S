@@ -27,7 +27,7 @@
 #define products v4    /* m4, int16: of 16 columns, then of 16 more */
 #define floats v8      /* m8 */
 
-#include "kernels/riscv64/dequantize.h"
+#include "kernels/riscv64/dequantize_rvv.h"
 
 func dequantize_f32_q6kx8_rvv, v
     find_row group, row, blocks_left, COLS_K_LOG2, Q6K_BYTES, temp, temp_1, .Ldone

@@ -21,7 +21,7 @@
 #define packed v0      /* m2 */
 #define values v8      /* m8 */
 
-#include "kernels/riscv64/dequantize.h"
+#include "kernels/riscv64/dequantize_rvv.h"
 
 func dequantize_f32_q8x8_rvv, v
     find_row words_at, row, blocks_left, COLS_LOG2, Q8X8_BYTES, temp, bits, .Ldone

@@ -2,7 +2,7 @@
  *
  * a0 y (may be gate or up), a1 gate, a2 up, a3 n. Clobbers a0-a3, t0-t1, ft0-ft10, fa0-fa7,
  * v0-v23. 4 registers a step, 57 instructions. */
-#include "kernels/riscv64/gelu.h"
+#include "kernels/riscv64/gelu_rvv.h"
 
 #define dst a0
 #define gate a1

@@ -5,7 +5,7 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 8.0 KiB
  * of stack.
  *
- * As gemm.h says, with tiles of 64 rows, a sub-block of 32 columns at a time. The scratch holds
+ * As gemm_rvv.h says, with tiles of 64 rows, a sub-block of 32 columns at a time. The scratch holds
  * nibble - 7: 32 products of -7 .. 8 and -128 .. 127 lie in -32768 .. 32512, so that a sub-block
  * sums in int16, and 7 times the sum of its activations is missing. It goes with the sub-block's
  * scale into the int32 sums of 16 tokens, which wait in the scratch for the next sub-block; after
@@ -17,9 +17,8 @@
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
 #define SUM_COLUMNS 32    /* that are summed up before they are folded */
-#include "kernels/riscv64/gemm_k.h"
+#include "kernels/riscv64/gemm_k_rvv.h"
 
-#define sub_block s9
 #define scale_up ft0   /* 2^112 */
 
 /* The scratch, from SCALE_AT on: the scales of these columns, int16 [TILE]; then */
@@ -101,12 +100,12 @@
 .endm
 
 /* Weights of the tile's sub-block, and its scales as int16. */
-.macro decode_sub_block
-    srli temp, sub_block, 1
+.macro decode_part
+    srli temp, part, 1
     slli temp, temp, 8
     add act, group_at, temp
     addi act, act, Q4K_QUANTS
-    andi temp_1, sub_block, 1
+    andi temp_1, part, 1
     slli temp_1, temp_1, 2
     mv out, sp
     mv tokens_left, rows
@@ -121,7 +120,7 @@
     addi out, out, 8
     addi tokens_left, tokens_left, -8
     bgtz tokens_left, .Lgroup\@
-    slli temp_1, sub_block, 6          /* TILE */
+    slli temp_1, part, 6               /* TILE */
     scratch temp, SCALES_AT
     add temp_1, temp_1, temp
     vsetvli zero, rows, e16, m8, ta, ma
@@ -185,6 +184,15 @@
 .Lcombined\@:
 .endm
 
+.macro multiply_pair
+    vsetvli zero, rows, e8, m4, ta, ma
+    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
+    four_columns \first
+    .endr
+    combine dots_a, v4, 0
+    combine dots_b, v12, 1
+.endm
+
 /* y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)) for the half of the rows that begins at row
  * temp; y is at chunk_out. */
 .macro finish_half token, half_rows
@@ -222,16 +230,8 @@
     vse32.v v24, (temp)
 .endm
 
-.macro finish token
-    flw act_scale, 4*\token(act)
-    li temp, 0
-    finish_half \token, rows_low
-    beqz rows_high, .Lfinished\@
+.macro second_half
     mv temp, rows_low
-    finish_half \token, rows_high
-.Lfinished\@:
-    addi acc, acc, 4 * TILE
-    add chunk_out, chunk_out, y_stride
 .endm
 
 func gemm_f32_q4kx8_q8kx4_rvv, v
@@ -239,78 +239,7 @@ func gemm_f32_q4kx8_q8kx4_rvv, v
     scratch scale_at, SCALE_AT
     load_shape COLS_K_LOG2, Q4K_BYTES, Q8KX4_BYTES
     load_float scale_up, F32_2P112, temp
-    beqz rows_left, .Ldone
-.Ltile:
-    take_tile_rows
-    clear_tile
-    beqz n_tokens, .Lnext_tile
-    beqz group_bytes, .Lnext_tile
-    mv group_at, weights
-    mv act_block, act_start
-.Lblock:
-    decode_scales
-    mv chunk_act, act_block
-    mv chunk_out, dst
-    mv chunk_left, n_tokens
-.Lchunk:
-    li chunk_tokens, TOKENS
-    at_most chunk_tokens, chunk_left
-    begin_chunk
-    li sub_block, 0
-.Lsub_block:
-    decode_sub_block
-    slli act, sub_block, 7
-    add act, act, chunk_act
-    scratch acc, ACC_AT
-    scratch out, SUMS_AT
-    slli temp, sub_block, 2
-    add out, out, temp
-    mv tokens_left, chunk_tokens
-    li step, 8
-.Lpair:
-    mv column_at, sp
-    vsetvli zero, rows, e8, m4, ta, ma
-    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
-    four_columns \first
-    .endr
-    combine dots_a, v4, 0
-    combine dots_b, v12, 1
-    addi acc, acc, 8 * TILE
-    addi out, out, 32
-    add act, act, step
-    sub step, group_bytes, step
-    addi tokens_left, tokens_left, -2
-    bgtz tokens_left, .Lpair
-    addi sub_block, sub_block, 1
-    li temp, 8
-    bne sub_block, temp, .Lsub_block
-
-    addi act, chunk_act, Q8KX4_SCALE
-    scratch acc, ACC_AT
-    scratch out, SUMS_AT
-    mv tokens_left, chunk_tokens
-    li step, 8
-.Lfinish_pair:
-    finish 0
-    addi tokens_left, tokens_left, -2
-    bltz tokens_left, .Lnext_block     /* there is no second token */
-    finish 1
-    addi out, out, 32
-    add act, act, step
-    sub step, group_bytes, step
-    bnez tokens_left, .Lfinish_pair
-    slli temp, group_bytes, 2
-    add chunk_act, chunk_act, temp
-    sub chunk_left, chunk_left, chunk_tokens
-    bnez chunk_left, .Lchunk
-.Lnext_block:
-    addi act_block, act_block, Q8KX4_BYTES
-    addi group_at, group_at, Q4K_BYTES
-    add temp, act_start, group_bytes
-    bne act_block, temp, .Lblock
-.Lnext_tile:
-    next_tile
-.Ldone:
+    gemm_loops_k Q4K_BYTES, SUMS_AT
     leave_frame LOCALS
     ret
 endfunc

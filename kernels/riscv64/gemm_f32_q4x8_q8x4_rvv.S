@@ -5,10 +5,10 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 4.9 KiB of
  * stack.
  *
- * As gemm.h says, with tiles of 64 rows at VLEN 128 and 128 above. The scratch holds 8 - nibble,
- * not nibble - 8: 32 products of -7 .. 8 and -128 .. 127 lie in -32768 .. 32512, so that a block
- * sums in int16 and the bias needs no term of its own. The scales are negated in return, which
- * changes no bit: acc is never -0.
+ * As gemm_rvv.h says, with tiles of 64 rows at VLEN 128 and 128 above. The scratch holds 8 -
+ * nibble, not nibble - 8: 32 products of -7 .. 8 and -128 .. 127 lie in -32768 .. 32512, so that a
+ * block sums in int16 and the bias needs no term of its own. The scales are negated in return,
+ * which changes no bit: acc is never -0.
  *
  * For 8 rows, 32 columns and a token: 16 instructions at VLEN 128, 8.5 at 256, of which decoding
  * is 0.6 for 64 tokens. Two tokens a step in registers of m8 against four in m4: 12
@@ -17,12 +17,10 @@
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
 #define SUM_COLUMNS 32    /* that are summed up before they are folded */
-#include "kernels/riscv64/gemm.h"
+#include "kernels/riscv64/gemm_32_rvv.h"
 
-#define act_end s0
 #define low_bytes s6   /* of rows_low floats */
-#define scratch s7     /* int8 [32][TILE] */
-#define scales s8      /* float [TILE] */
+#define tile_scales s8 /* float [TILE] */
 #define spill s9       /* int16 [TILE] */
 #define sign_bits s11  /* F16_SIGN_MAGNITUDE */
 #define scale_up ft0   /* -2^112 */
@@ -78,37 +76,39 @@
 
 /* The token whose dots are in dots_a, its y at out. */
 .macro finish
-    finish_half dots_a, rows_low, out, scales
+    finish_half dots_a, rows_low, out, tile_scales
     beqz rows_high, .Lfinished\@
     add temp, out, low_bytes
-    add temp_1, scales, low_bytes
+    add temp_1, tile_scales, low_bytes
     finish_half dots_a_high, rows_high, temp, temp_1
 .Lfinished\@:
 .endm
 
-/* Zeros to the tile's y of every token. */
-.macro clear_tile
+.macro finish_first
+    vsetvli zero, zero, e16, m8, ta, ma
+    vse16.v dots_b, (spill)
+    finish
+.endm
+
+.macro finish_second
+    vsetvli zero, rows, e16, m8, ta, ma
+    vle16.v dots_a, (spill)
+    add out, out, y_stride
+    finish
+.endm
+
+.macro take_tile
+    take_tile_rows
+    slli low_bytes, rows_low, 2
     mv out, dst
     mv tokens_left, n_tokens
     add temp_1, dst, low_bytes
-    vsetvli zero, rows_low, e32, m8, ta, ma
-    vmv.v.i sums, 0
-.Ltoken\@:
-    beqz tokens_left, .Lcleared\@
-    vsetvli zero, rows_low, e32, m8, ta, ma
-    vse32.v sums, (out)
-    vsetvli zero, rows_high, e32, m8, ta, ma
-    vse32.v sums, (temp_1)
-    add out, out, y_stride
-    add temp_1, temp_1, y_stride
-    addi tokens_left, tokens_left, -1
-    j .Ltoken\@
-.Lcleared\@:
+    clear_halves sums
 .endm
 
 .macro decode_tile
     mv out, scratch                    /* column 0 of the group */
-    mv act, scales
+    mv act, tile_scales
     mv tokens_left, rows
     mv step, group_at
 .Lgroup\@:
@@ -122,60 +122,20 @@
     bgtz tokens_left, .Lgroup\@
 .endm
 
+.macro start_constants
+    load_float scale_up, F32_MINUS_2P112, temp
+    li sign_bits, F16_SIGN_MAGNITUDE
+.endm
+
 func gemm_f32_q4x8_q8x4_rvv, v
     enter_frame LOCALS
     mv scratch, sp
     li temp, SCALES_AT
-    add scales, sp, temp
+    add tile_scales, sp, temp
     li temp, SPILL_AT
     add spill, sp, temp
     load_shape COLS_LOG2, Q4X8_BYTES, Q8X4_BYTES
-    add act_end, act_start, group_bytes
-    load_float scale_up, F32_MINUS_2P112, temp
-    li sign_bits, F16_SIGN_MAGNITUDE
-    beqz rows_left, .Ldone
-.Ltile:
-    take_tile_rows
-    slli low_bytes, rows_low, 2
-    clear_tile
-    mv group_at, weights
-    mv act_block, act_start
-    beq act_block, act_end, .Lnext_tile
-.Lblock:
-    decode_tile
-    mv act, act_block
-    mv out, dst
-    mv tokens_left, n_tokens
-    li step, 8
-    blez tokens_left, .Lnext_block
-.Lpair:
-    mv column_at, scratch
-    vsetvli zero, rows, e8, m4, ta, ma
-    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
-    four_columns \first
-    .endr
-    flw act_scale, Q8X4_SCALE(act)
-    vsetvli zero, zero, e16, m8, ta, ma
-    vse16.v dots_b, (spill)
-    finish
-    addi tokens_left, tokens_left, -2
-    bltz tokens_left, .Lnext_block     /* there is no second token */
-    flw act_scale, Q8X4_SCALE + 4(act)
-    vsetvli zero, rows, e16, m8, ta, ma
-    vle16.v dots_a, (spill)
-    add out, out, y_stride
-    finish
-    add out, out, y_stride
-    add act, act, step
-    sub step, group_bytes, step
-    bnez tokens_left, .Lpair
-.Lnext_block:
-    addi act_block, act_block, Q8X4_BYTES
-    addi group_at, group_at, Q4X8_BYTES
-    bne act_block, act_end, .Lblock
-.Lnext_tile:
-    next_tile
-.Ldone:
+    gemm_loops_32 Q4X8_BYTES, e8
     leave_frame LOCALS
     ret
 endfunc

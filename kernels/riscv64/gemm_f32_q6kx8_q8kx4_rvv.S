@@ -5,10 +5,10 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 7.7 KiB
  * of stack.
  *
- * As gemm.h says, with tiles of 64 rows, 32 columns (two sub-blocks) at a time. The scratch holds
- * 32 - q: 8 products of -31 .. 32 and -128 .. 127 lie in -32768 .. 32512, so that 8 columns sum in
- * int16, before they go with the sub-block's scale into the int32 sums of 16 tokens, which wait
- * in the scratch. The scales of the block are negated in return, which changes no bit: y is
+ * As gemm_rvv.h says, with tiles of 64 rows, 32 columns (two sub-blocks) at a time. The scratch
+ * holds 32 - q: 8 products of -31 .. 32 and -128 .. 127 lie in -32768 .. 32512, so that 8 columns
+ * sum in int16, before they go with the sub-block's scale into the int32 sums of 16 tokens, which
+ * wait in the scratch. The scales of the block are negated in return, which changes no bit: y is
  * never -0.
  *
  * For 8 rows, 32 columns and a token: 27 instructions at VLEN 128, 22.5 at 256, of which decoding
@@ -17,9 +17,8 @@
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
 #define SUM_COLUMNS 8    /* that are summed up before they are folded */
-#include "kernels/riscv64/gemm_k.h"
+#include "kernels/riscv64/gemm_k_rvv.h"
 
-#define part s9        /* 32 columns */
 #define scale_up ft0   /* -2^112 */
 
 /* The scratch, from SCALE_AT on: the scales of these columns, int16 [2][TILE]; then */
@@ -150,7 +149,7 @@
 
 /* y = fma(isum, d * x.d, y) for the half of the rows that begins temp bytes behind the first; y is
  * at chunk_out. */
-.macro finish_half half_rows
+.macro finish_half token, half_rows
     vsetvli zero, \half_rows, e32, m8, ta, ma
     scratch column_at, D_AT
     add column_at, column_at, temp
@@ -165,16 +164,19 @@
     vse32.v v24, (temp)
 .endm
 
-.macro finish token
-    flw act_scale, 4*\token(act)
-    li temp, 0
-    finish_half rows_low
-    beqz rows_high, .Lfinished\@
+.macro second_half
     slli temp, rows_low, 2
-    finish_half rows_high
-.Lfinished\@:
-    addi acc, acc, 4 * TILE
-    add chunk_out, chunk_out, y_stride
+.endm
+
+.macro begin_chunk
+    clear_sums
+.endm
+
+.macro multiply_pair
+    eight_columns 0
+    eight_columns 8
+    eight_columns 16
+    eight_columns 24
 .endm
 
 func gemm_f32_q6kx8_q8kx4_rvv, v
@@ -182,70 +184,7 @@ func gemm_f32_q6kx8_q8kx4_rvv, v
     scratch scale_at, SCALE_AT
     load_shape COLS_K_LOG2, Q6K_BYTES, Q8KX4_BYTES
     load_float scale_up, F32_MINUS_2P112, temp
-    beqz rows_left, .Ldone
-.Ltile:
-    take_tile_rows
-    clear_tile
-    beqz n_tokens, .Lnext_tile
-    beqz group_bytes, .Lnext_tile
-    mv group_at, weights
-    mv act_block, act_start
-.Lblock:
-    decode_scales
-    mv chunk_act, act_block
-    mv chunk_out, dst
-    mv chunk_left, n_tokens
-.Lchunk:
-    li chunk_tokens, TOKENS
-    at_most chunk_tokens, chunk_left
-    clear_sums
-    li part, 0
-.Lpart:
-    decode_part
-    slli act, part, 7
-    add act, act, chunk_act
-    scratch acc, ACC_AT
-    mv tokens_left, chunk_tokens
-    li step, 8
-.Lpair:
-    mv column_at, sp
-    eight_columns 0
-    eight_columns 8
-    eight_columns 16
-    eight_columns 24
-    addi acc, acc, 8 * TILE
-    add act, act, step
-    sub step, group_bytes, step
-    addi tokens_left, tokens_left, -2
-    bgtz tokens_left, .Lpair
-    addi part, part, 1
-    li temp, 8
-    bne part, temp, .Lpart
-
-    addi act, chunk_act, Q8KX4_SCALE
-    scratch acc, ACC_AT
-    mv tokens_left, chunk_tokens
-    li step, 8
-.Lfinish_pair:
-    finish 0
-    addi tokens_left, tokens_left, -2
-    bltz tokens_left, .Lnext_block     /* there is no second token */
-    finish 1
-    add act, act, step
-    sub step, group_bytes, step
-    bnez tokens_left, .Lfinish_pair
-    slli temp, group_bytes, 2
-    add chunk_act, chunk_act, temp
-    sub chunk_left, chunk_left, chunk_tokens
-    bnez chunk_left, .Lchunk
-.Lnext_block:
-    addi act_block, act_block, Q8KX4_BYTES
-    addi group_at, group_at, Q6K_BYTES
-    add temp, act_start, group_bytes
-    bne act_block, temp, .Lblock
-.Lnext_tile:
-    next_tile
-.Ldone:
+    gemm_loops_k Q6K_BYTES
     leave_frame LOCALS
     ret
 endfunc

@@ -5,7 +5,7 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 4.9 KiB
  * of stack.
  *
- * As gemm.h says, with tiles of 32 rows at VLEN 128 and 64 above. Two products of -128 and -128
+ * As gemm_rvv.h says, with tiles of 32 rows at VLEN 128 and 64 above. Two products of -128 and -128
  * overflow int16, so the scratch holds int16 and a block sums in int32.
  *
  * For 8 rows, 32 columns and a token: 27 instructions at VLEN 128, 13.5 at 256; decoding adds 0.6
@@ -14,11 +14,9 @@
 #define COLUMN_BYTES (2 * TILE)
 #define load_column vle16.v
 #define SUM_COLUMNS 32    /* that are summed up before they are folded */
-#include "kernels/riscv64/gemm.h"
+#include "kernels/riscv64/gemm_32_rvv.h"
 
-#define act_end s0
-#define scratch s7     /* int16 [32][TILE] */
-#define scales s8      /* float [TILE] */
+#define tile_scales s8 /* float [TILE] */
 #define word_offsets s9   /* uint32_t [TILE]: of each row's first chunk, from group_at + QUANTS */
 #define scale_offsets s10 /* uint32_t [TILE]: of its scale, from group_at */
 #define sign_bits s11  /* F16_SIGN_MAGNITUDE */
@@ -62,7 +60,7 @@
     vsetvli zero, zero, e32, m8, ta, ma
     vand.vx v24, v24, sign_bits
     vfmul.vf v24, v24, scale_up
-    vse32.v v24, (scales)
+    vse32.v v24, (tile_scales)
     mv column_at, scratch
     addi temp, group_at, QUANTS
     li tokens_left, 8                  /* chunks */
@@ -90,12 +88,22 @@
 
 /* y += (float)dots * (scales * act_scale), y at out. */
 .macro finish dots
-    vle32.v products, (scales)
+    vle32.v products, (tile_scales)
     vle32.v sums, (out)
     vfcvt.f.x.v \dots, \dots
     vfmul.vf products, products, act_scale
     vfmacc.vv sums, \dots, products
     vse32.v sums, (out)
+.endm
+
+.macro finish_first
+    vsetvli zero, zero, e32, m8, ta, ma
+    finish dots_a
+.endm
+
+.macro finish_second
+    add out, out, y_stride
+    finish dots_b
 .endm
 
 /* Zeros to the tile's y of every token. */
@@ -113,19 +121,7 @@
 .Lcleared\@:
 .endm
 
-func gemm_f32_q8x8_q8x4_rvv, v
-    enter_frame LOCALS
-    mv scratch, sp
-    li temp, SCALES_AT
-    add scales, sp, temp
-    addi word_offsets, scales, WORD_OFFSETS_AT - SCALES_AT
-    addi scale_offsets, scales, SCALE_OFFSETS_AT - SCALES_AT
-    load_shape COLS_LOG2, Q8X8_BYTES, Q8X4_BYTES
-    add act_end, act_start, group_bytes
-    load_float scale_up, F32_2P112, temp
-    li sign_bits, F16_SIGN_MAGNITUDE
-    beqz rows_left, .Ldone
-.Ltile:
+.macro take_tile
     csrr rows, vlenb
     slli rows, rows, 1                 /* as int32 in 8 registers */
     li temp, TILE
@@ -133,41 +129,22 @@ func gemm_f32_q8x8_q8x4_rvv, v
     at_most rows, rows_left
     clear_tile
     find_rows
-    mv group_at, weights
-    mv act_block, act_start
-    beq act_block, act_end, .Lnext_tile
-.Lblock:
-    decode_tile
-    mv act, act_block
-    mv out, dst
-    mv tokens_left, n_tokens
-    li step, 8
-    blez tokens_left, .Lnext_block
-.Lpair:
-    mv column_at, scratch
-    vsetvli zero, rows, e16, m4, ta, ma
-    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
-    four_columns \first
-    .endr
-    flw act_scale, Q8X4_SCALE(act)
-    vsetvli zero, zero, e32, m8, ta, ma
-    finish dots_a
-    addi tokens_left, tokens_left, -2
-    bltz tokens_left, .Lnext_block     /* there is no second token */
-    flw act_scale, Q8X4_SCALE + 4(act)
-    add out, out, y_stride
-    finish dots_b
-    add out, out, y_stride
-    add act, act, step
-    sub step, group_bytes, step
-    bnez tokens_left, .Lpair
-.Lnext_block:
-    addi act_block, act_block, Q8X4_BYTES
-    addi group_at, group_at, Q8X8_BYTES
-    bne act_block, act_end, .Lblock
-.Lnext_tile:
-    next_tile
-.Ldone:
+.endm
+
+.macro start_constants
+    load_float scale_up, F32_2P112, temp
+    li sign_bits, F16_SIGN_MAGNITUDE
+.endm
+
+func gemm_f32_q8x8_q8x4_rvv, v
+    enter_frame LOCALS
+    mv scratch, sp
+    li temp, SCALES_AT
+    add tile_scales, sp, temp
+    addi word_offsets, tile_scales, WORD_OFFSETS_AT - SCALES_AT
+    addi scale_offsets, tile_scales, SCALE_OFFSETS_AT - SCALES_AT
+    load_shape COLS_LOG2, Q8X8_BYTES, Q8X4_BYTES
+    gemm_loops_32 Q8X8_BYTES, e16
     leave_frame LOCALS
     ret
 endfunc

@@ -218,49 +218,49 @@
 .endm
 
 #define out s0
-#define tokens s1      /* to store now, of those left */
+#define tokens_now s1  /* to store now, of those left */
 #define y_bytes s2
-#define rows s3
-#define from s4
-#define left s5
+#define rows_now s3
+#define sums_at s4
+#define floats_left s5
 #define out_row s6
 #define from_row s7
 
 /* The sums of the rows and tokens that exist; FRAME_OUT and FRAME_TOKENS move on. */
 .macro store_group
     ld out, FRAME_OUT(sp)
-    ld tokens, FRAME_TOKENS(sp)
+    ld tokens_now, FRAME_TOKENS(sp)
     ld y_bytes, FRAME_SHAPE(sp)
     ld y_bytes, SHAPE_Y_STRIDE(y_bytes)
-    ld rows, FRAME_ROWS(sp)
+    ld rows_now, FRAME_ROWS(sp)
     slli y_bytes, y_bytes, 2
     li temp, 8
-    bleu rows, temp, .Lrows_known
-    mv rows, temp
+    bleu rows_now, temp, .Lrows_known
+    mv rows_now, temp
 .Lrows_known:
     li temp, 4
-    mv temp_1, tokens
-    bleu tokens, temp, .Ltokens_known
-    mv tokens, temp
+    mv temp_1, tokens_now
+    bleu tokens_now, temp, .Ltokens_known
+    mv tokens_now, temp
 .Ltokens_known:
-    sub temp_1, temp_1, tokens
+    sub temp_1, temp_1, tokens_now
     sd temp_1, FRAME_TOKENS(sp)
-    mv from, sp
+    mv sums_at, sp
 .Lstore_token:
     mv out_row, out
-    mv from_row, from
-    mv left, rows
+    mv from_row, sums_at
+    mv floats_left, rows_now
 .Lstore_row:
     flw ft0, 0(from_row)
     fsw ft0, 0(out_row)
     addi from_row, from_row, 4
     addi out_row, out_row, 4
-    addi left, left, -1
-    bnez left, .Lstore_row
+    addi floats_left, floats_left, -1
+    bnez floats_left, .Lstore_row
     add out, out, y_bytes
-    addi from, from, 32
-    addi tokens, tokens, -1
-    bnez tokens, .Lstore_token
+    addi sums_at, sums_at, 32
+    addi tokens_now, tokens_now, -1
+    bnez tokens_now, .Lstore_token
     sd out, FRAME_OUT(sp)
 .endm
 

@@ -2,9 +2,9 @@
  *                           const float *restrict x,
  *                           size_t rows, size_t cols, size_t ahead)
  *
- * gemv_rows.h. Instructions per 64 weights at VLEN 128: 26; at 256: 15. */
+ * gemv_rows_rvv.h. Instructions per 64 weights at VLEN 128: 26; at 256: 15. */
 #define WEIGHT_BYTES 2
-#include "kernels/riscv64/gemv_rows.h"
+#include "kernels/riscv64/gemv_rows_rvv.h"
 
 func gemv_f32_f16_f32_rvv, v
     gemv f16

@@ -35,7 +35,7 @@
 #define scales0 t2     /* and their two rows of scales */
 #define scales1 t3
 #define parts_left t4  /* 64 columns each */
-#define rows scales1   /* of a single group */
+#define single_rows scales1 /* of a single group */
 #define temp t5
 #define temp_1 t6
 #define step_vl s0     /* bytes a step */
@@ -66,7 +66,7 @@
 #define y_at s6
 #define mask s7        /* 63 */
 
-#include "kernels/riscv64/gemv_k.h"
+#include "kernels/riscv64/gemv_k_rvv.h"
 
 /* One chunk a step: words \k and 8 + \k of x to all lanes. */
 .macro take_act_1 k
@@ -209,7 +209,7 @@
     .if \groups == 2
     vsetivli zero, 8, e32, m2, ta, ma
     .else
-    vsetvli zero, rows, e32, m2, ta, ma
+    vsetvli zero, single_rows, e32, m2, ta, ma
     .endif
     vle32.v v6, (\y)
     vfcvt.f.x.v v20, v20
@@ -389,11 +389,11 @@
     j .Lgroups_\chunks
 
 .Lone_group_\chunks:
-    li rows, 8
-    bgeu rows_left, rows, .Lrows_\chunks
-    mv rows, rows_left
+    li single_rows, 8
+    bgeu rows_left, single_rows, .Lrows_\chunks
+    mv single_rows, rows_left
 .Lrows_\chunks:
-    vsetvli zero, rows, e32, m2, ta, ma
+    vsetvli zero, single_rows, e32, m2, ta, ma
     vmv.v.i v0, 0
     vse32.v v0, (dst)
     beq act, act_end, .Lnext_one_\chunks
@@ -402,7 +402,7 @@
     bne act, act_end, .Lblock_one_\chunks
 .Lnext_one_\chunks:
     addi dst, dst, 32
-    sub rows_left, rows_left, rows
+    sub rows_left, rows_left, single_rows
     j .Lgroups_\chunks
 .endm
 

@@ -46,7 +46,7 @@
 #define SCALES_BYTES 32 /* offsets of a set's scales, then what is saved */
 #define FRAME_BYTES (SCALES_BYTES + 32)
 
-#include "kernels/riscv64/gemv.h"
+#include "kernels/riscv64/gemv_rvv.h"
 
 /* Word k of x to all lanes of the k-th group of registers from v0 on: of m2, or of m1. */
 .macro take_act_m2

@@ -70,7 +70,7 @@
 #define groups_left s6
 #define isum_at s7
 
-#include "kernels/riscv64/gemv_k.h"
+#include "kernels/riscv64/gemv_k_rvv.h"
 
 /* Words \k and 8 + \k of x to \low and \high. */
 .macro take_act_1 k, low, high

@@ -57,7 +57,7 @@
 #define SCALES_BYTES 16 /* offsets of a set's scales, then what is saved */
 #define FRAME_BYTES (SCALES_BYTES + 64)
 
-#include "kernels/riscv64/gemv.h"
+#include "kernels/riscv64/gemv_rvv.h"
 
 /* Activations of two steps from word \word of x on, as int16. */
 .macro take_act_1 word

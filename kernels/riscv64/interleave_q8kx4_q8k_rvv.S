@@ -23,7 +23,7 @@
 #define temp t5
 #define scale t6
 
-#define words v0       /* m8 */
+#define word_lanes v0  /* m8 */
 #define sums v8        /* m2 */
 
 #define BLOCK_WORDS 64
@@ -36,13 +36,13 @@
 .Lwords\@:
     vsetvli taken, words_left, e32, m8, ta, ma
     .if \present
-    vle32.v words, (src)
+    vle32.v word_lanes, (src)
     .else
-    vmv.v.i words, 0
+    vmv.v.i word_lanes, 0
     .endif
     sub words_left, words_left, taken
     slli taken, taken, 2
-    vsse32.v words, (temp), word_stride
+    vsse32.v word_lanes, (temp), word_stride
     .if \present
     add src, src, taken
     .endif

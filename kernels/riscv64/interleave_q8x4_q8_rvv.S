@@ -17,7 +17,7 @@
 #define word_stride t0 /* 16 */
 #define group_bytes t1
 
-#define words v0       /* m4 */
+#define word_lanes v0  /* m4 */
 
 func interleave_q8x4_q8_rvv, v
     srli n_blocks, n_blocks, 5
@@ -35,9 +35,9 @@ func interleave_q8x4_q8_rvv, v
     beqz n_tokens, .Labsent
     addi n_tokens, n_tokens, -1
 .Lblock:
-    vle32.v words, (src)
+    vle32.v word_lanes, (src)
     addi src, src, Q8_BYTES
-    vsse32.v words, (token_dst), word_stride
+    vsse32.v word_lanes, (token_dst), word_stride
     addi token_dst, token_dst, Q8X4_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lblock
@@ -50,9 +50,9 @@ func interleave_q8x4_q8_rvv, v
     j .Lgroup
 
 .Labsent:
-    vmv.v.i words, 0
+    vmv.v.i word_lanes, 0
 .Lzero_block:
-    vsse32.v words, (token_dst), word_stride
+    vsse32.v word_lanes, (token_dst), word_stride
     addi token_dst, token_dst, Q8X4_BYTES
     addi blocks_left, blocks_left, -1
     bnez blocks_left, .Lzero_block

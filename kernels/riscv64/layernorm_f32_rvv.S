@@ -5,7 +5,7 @@
  *
  * The sum, then the sum of squares about the mean, both in 16 lanes: 4 and 5 instructions for 16
  * elements. Then y in groups of 8 registers, 16 instructions each. */
-#include "kernels/riscv64/vector.h"
+#include "kernels/riscv64/vector_rvv.h"
 
 #define dst a0
 #define src a1

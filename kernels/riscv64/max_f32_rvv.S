@@ -2,7 +2,7 @@
  *
  * a0 x, a1 n >= 1; the result in fa0. Clobbers a0-a1, t0-t1, v0-v15.
  * Running maxima in 8 registers, 7 instructions for these, one reduction at the end. */
-#include "kernels/riscv64/exp.h"
+#include "kernels/riscv64/exp_rvv.h"
 
 #define src a0
 #define count a1

@@ -5,7 +5,7 @@
  * A row after the other: the maximum, exp in groups of 8 registers, the factor as a group of one
  * lane, the sum in 16 lanes over all 64, as those beyond n are zero by then. 110 instructions a
  * row and 29 for 8 registers of it. */
-#include "kernels/riscv64/exp.h"
+#include "kernels/riscv64/exp_rvv.h"
 
 #define row a0
 #define rows_left a1

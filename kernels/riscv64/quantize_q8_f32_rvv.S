@@ -5,7 +5,7 @@
  * A block is one group of 8 registers. After the addition of 1.5 * 2^23 the low byte of each
  * float is q, so that two narrowing shifts store it, and the sum of the 32 words less 32 times
  * the constant's bits is the sum of q. 24 instructions a block. */
-#include "kernels/riscv64/quantize.h"
+#include "kernels/riscv64/quantize_rvv.h"
 
 #define dst a0
 #define src a1
@@ -19,7 +19,7 @@
 #define values v0      /* m8 */
 #define rounded v8     /* m8; first the magnitudes */
 #define halves v16     /* m4 */
-#define bytes v20      /* m2 */
+#define quants v20     /* m2 */
 #define reduced v22
 #define zeros v24      /* where the reductions start: 0 */
 #define sum_start v25  /* and -32 * the bits of magic */
@@ -49,8 +49,8 @@ func quantize_q8_f32_rvv, v
     vsetvli zero, lanes, e16, m4, ta, ma
     vnsrl.wi halves, rounded, 0
     vsetvli zero, lanes, e8, m2, ta, ma
-    vnsrl.wi bytes, halves, 0
-    vse8.v bytes, (dst)
+    vnsrl.wi quants, halves, 0
+    vse8.v quants, (dst)
     fsw scale, Q8_SCALE(dst)
     sw sum, Q8_SUM(dst)
     addi dst, dst, Q8_BYTES

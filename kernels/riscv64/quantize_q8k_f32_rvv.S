@@ -5,7 +5,7 @@
  * The largest magnitude in one pass, then 16 numbers at a time. After the addition of 1.5 * 2^23
  * the low byte of each float is q, so that two narrowing shifts store it, and the sum of the 16
  * words less 16 times the constant's bits is the sum of q. */
-#include "kernels/riscv64/quantize.h"
+#include "kernels/riscv64/quantize_rvv.h"
 
 #define dst a0
 #define src a1
@@ -23,7 +23,7 @@
 #define magnitudes v8  /* m8; then, m4: rounded */
 #define maxima v16     /* m8 */
 #define halves v16     /* m2 */
-#define bytes v18
+#define quants v18
 #define reduced v20
 #define zeros v24      /* where the reductions start: 0 */
 #define sum_start v25  /* and -16 * the bits of magic */
@@ -64,10 +64,10 @@ func quantize_q8k_f32_rvv, v
     vsetvli zero, zero, e16, m2, ta, ma
     vnsrl.wi halves, values, 0
     vsetvli zero, zero, e8, m1, ta, ma
-    vnsrl.wi bytes, halves, 0
+    vnsrl.wi quants, halves, 0
     sh sum, 0(sum_dst)
     addi sum_dst, sum_dst, 2
-    vse8.v bytes, (dst)
+    vse8.v quants, (dst)
     addi dst, dst, 16
     bne src, block_end, .Lsixteen
     fsw scale, Q8K_SCALE - Q8K_SUM(dst)

@@ -6,7 +6,7 @@
  *
  * The sum of squares in 16 lanes, a tail into its lanes only: 4 instructions for 16 elements.
  * Then y = (x * s) * (offset + w) in groups of 8 registers, 13 instructions each. */
-#include "kernels/riscv64/vector.h"
+#include "kernels/riscv64/vector_rvv.h"
 
 #define dst a0
 #define src a1

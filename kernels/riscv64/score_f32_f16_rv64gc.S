@@ -11,7 +11,7 @@
 
 #define row a0         /* of the first of these queries, at its first position */
 #define query_start a1
-#define keys a2
+#define keys_at a2
 #define queries_left a3
 #define n_positions a4
 #define query_bytes a5 /* first the argument d */
@@ -22,7 +22,7 @@
 #define query1 t1
 #define query2 s0
 #define key_start s1
-#define left s2        /* positions */
+#define positions_left s2
 #define scores_at s3
 
 #define KEY_BYTES (2 * KV_TILE)
@@ -52,12 +52,12 @@
 
 /* The same four positions of \count queries once more, one sum at a time. */
 .macro slowly count
-    li left, 0
+    li positions_left, 0
 .Lslow_\count:
-    andi query1, left, 3               /* left counts sums: query, position */
+    andi query1, positions_left, 3     /* left counts sums: query, position */
     slli query1, query1, 1
     add key, key_start, query1
-    srli query1, left, 2
+    srli query1, positions_left, 2
     mul query1, query1, query_bytes
     add query0, query_start, query1
     add query1, query0, query_bytes
@@ -69,28 +69,28 @@
     addi query0, query0, 4
     fmadd.s fa0, ft4, ft0, fa0
     bne query0, query1, .Lslow_step_\count
-    srli query1, left, 2
+    srli query1, positions_left, 2
     li query0, SCORE_ROW_BYTES
     mul query1, query1, query0
-    andi query0, left, 3
+    andi query0, positions_left, 3
     slli query0, query0, 2
     add query1, query1, query0
     add query1, query1, scores_at
     fsw fa0, 0(query1)
-    addi left, left, 1
+    addi positions_left, positions_left, 1
     li query1, 4*\count
-    bne left, query1, .Lslow_\count
-    sub left, scores_at, row           /* what is left, from where we are */
-    srli left, left, 2
-    sub left, n_positions, left
+    bne positions_left, query1, .Lslow_\count
+    sub positions_left, scores_at, row /* what is left, from where we are */
+    srli positions_left, positions_left, 2
+    sub positions_left, n_positions, positions_left
     j .Lnext_\count
 .endm
 
 /* All positions of \count queries. */
 .macro score_queries count
     mv scores_at, row
-    mv key_start, keys
-    mv left, n_positions
+    mv key_start, keys_at
+    mv positions_left, n_positions
 .Lfour_\count:
     .irp sum, fa0, fa1, fa2, fa3, fa4, fa5, fa6, fa7, ft8, ft9, ft10, ft11
     fmv.w.x \sum, zero
@@ -124,8 +124,8 @@
 .Lnext_\count:
     addi scores_at, scores_at, 16
     addi key_start, key_start, 8
-    addi left, left, -4
-    bnez left, .Lfour_\count
+    addi positions_left, positions_left, -4
+    bnez positions_left, .Lfour_\count
     addi row, row, \count*SCORE_ROW_BYTES
     .rept \count
     add query_start, query_start, query_bytes

@@ -1,6 +1,6 @@
-/* score_f32_f16 of score_f16.h: 12 instructions for 8 registers of positions, one dimension and
+/* score_f32_f16 of score_f16_rvv.h: 12 instructions for 8 registers of positions, one dimension and
  * three queries. */
-#include "kernels/riscv64/score_f16.h"
+#include "kernels/riscv64/score_f16_rvv.h"
 
 func score_f32_f16_rvv_zvfh, v
     score_f32_f16 1

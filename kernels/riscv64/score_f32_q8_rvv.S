@@ -11,9 +11,9 @@
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/queries.h"
 
-#define rows a0        /* s, at the first position of these lanes */
+#define rows_at a0     /* s, at the first position of these lanes */
 #define queries a1
-#define scales a2      /* as rows */
+#define scales_at a2   /* as rows */
 #define n_queries a3
 #define positions_left a4
 #define query_bytes a5 /* first the argument d */
@@ -27,7 +27,7 @@
 #define query2 t5
 #define row t6
 #define queries_left s0
-#define keys s1        /* as rows */
+#define keys_at s1     /* as rows */
 #define query_end s2
 #define element1 s3
 #define element2 s4
@@ -104,8 +104,8 @@
     add query2, query1, query_bytes
     .endif
     add query_end, query0, query_bytes
-    mv key, keys
-    mv scale, scales
+    mv key, keys_at
+    mv scale, scales_at
     beq query0, query_end, .Lnext_\count
 .Lblock_\count:
     vmv.v.i dots0, 0
@@ -158,20 +158,20 @@ func score_f32_q8_rvv, v
     srli temp, query_bytes, 5          /* blocks */
     li query_bytes, Q8_BYTES
     mul query_bytes, query_bytes, temp
-    slli keys, temp, 8
-    add keys, keys, scales
+    slli keys_at, temp, 8
+    add keys_at, keys_at, scales_at
     beqz positions_left, .Ldone
 .Lpositions:
     vsetvli taken, positions_left, e32, m4, ta, ma
-    mv row, rows
+    mv row, rows_at
     mv query0, queries
     mv queries_left, n_queries
     by_threes score_queries, queries_left, temp, .Lnext
 .Lnext:
     slli temp, taken, 2
-    add rows, rows, temp
-    add scales, scales, temp
-    add keys, keys, temp
+    add rows_at, rows_at, temp
+    add scales_at, scales_at, temp
+    add keys_at, keys_at, temp
     sub positions_left, positions_left, taken
     bnez positions_left, .Lpositions
 .Ldone:

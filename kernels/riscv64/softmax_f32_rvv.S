@@ -3,9 +3,9 @@
  * a0 x, a1 n >= 1. Clobbers a0-a4, t0-t1, ft0-ft7, fa0, fa3-fa6, v0-v31.
  * Passes: the maximum, exp, the sum, the product with 1 / sum; 7, 28 and 8 instructions for 8
  * registers, the sum 4 for 16 lanes. */
-#include "kernels/riscv64/exp.h"
+#include "kernels/riscv64/exp_rvv.h"
 
-#define values a0
+#define vector a0
 #define count a1
 #define position a2
 #define left a3
@@ -17,27 +17,27 @@
 #define result fa0     /* the maximum, the sum, its inverse */
 
 func softmax_f32_rvv, v
-    mv position, values
+    mv position, vector
     mv left, count
     max_of result, position, left, taken, bytes
 
     exp_fall_constants temp            /* nothing is above the maximum */
-    mv position, values
+    mv position, vector
     mv left, count
     exp_all position, left, result, exp_of_fall, taken, bytes
-    mv position, values
+    mv position, vector
     mv left, count
     sum_16_lanes result, position, left, values_end, vtype_16, temp
 
     fdiv.s result, exp_one, result
 .Lscale:
     vsetvli taken, count, e32, m8, ta, ma
-    vle32.v v0, (values)
+    vle32.v v0, (vector)
     slli bytes, taken, 2
     sub count, count, taken
     vfmul.vf v0, v0, result
-    vse32.v v0, (values)
-    add values, values, bytes
+    vse32.v v0, (vector)
+    add vector, vector, bytes
     bnez count, .Lscale
     ret
 endfunc

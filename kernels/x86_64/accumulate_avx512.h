@@ -22,7 +22,7 @@
 #define scale rax
 #define value r10
 #define weight r11
-#define left rbx
+#define positions_left rbx
 #define value_bytes rbp
 
 // The frame: n, dimensions left, v and scales of the dimensions at work, scales of a position.
@@ -133,8 +133,8 @@
     mov     scale, [rsp + SCALES]
     .endif
     mov     weight, rows
-    mov     left, [rsp + N_POSITIONS]
-    test    left, left
+    mov     positions_left, [rsp + N_POSITIONS]
+    test    positions_left, positions_left
     jz      .Lend\@
 .Lposition\@:
     prefetcht1 [value + tile_bytes]
@@ -149,7 +149,7 @@
     add     scale, [rsp + SCALE_BYTES]
     .endif
     add     weight, 4
-    dec     left
+    dec     positions_left
     jnz     .Lposition\@
 .Lend\@:
     for_outputs \n_q, \n_v, end_zmm

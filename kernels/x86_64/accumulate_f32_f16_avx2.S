@@ -19,7 +19,7 @@
 #define n_positions r8
 #define value r10
 #define weight r11
-#define left rbx
+#define positions_left rbx
 #define left_32 ebx
 #define value_bytes rbp
 #define column r14
@@ -46,8 +46,8 @@
     for_pairs \n_q, 0, begin_output
     mov     value, column
     mov     weight, rows
-    mov     left, n_positions
-    test    left, left
+    mov     positions_left, n_positions
+    test    positions_left, positions_left
     jz      .Lend\@
 .Lposition\@:
     prefetcht1 [value + tile_bytes]
@@ -56,7 +56,7 @@
     for_pairs \n_q, 0, add_value
     add     value, value_bytes
     add     weight, 4
-    dec     left
+    dec     positions_left
     jnz     .Lposition\@
 .Lend\@:
     for_pairs \n_q, 0, end_output
@@ -85,8 +85,8 @@
     vmulps  ymm0, ymm0, ymm10
     mov     value, column
     mov     weight, rows
-    mov     left, n_positions
-    test    left, left
+    mov     positions_left, n_positions
+    test    positions_left, positions_left
     jz      .Lstore\@
 .Lposition\@:
     \load
@@ -94,7 +94,7 @@
     vfmadd231ps ymm0, ymm8, ymm10
     add     value, value_bytes
     add     weight, 4
-    dec     left
+    dec     positions_left
     jnz     .Lposition\@
 .Lstore\@:
     vmaskmovps [out], ymm11, ymm0
@@ -118,7 +118,7 @@
     jz      .Lnext_row\@
     mov     left_32, tail_32
     and     left_32, 7
-    lane_mask 11, left
+    lane_mask 11, positions_left
     accumulate_eight load_ragged
 .Lnext_row\@:
     add     rows, SCORE_ROW_BYTES

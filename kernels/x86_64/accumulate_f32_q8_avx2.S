@@ -18,7 +18,7 @@
 #define tile_bytes rax
 #define value r10
 #define weight r11
-#define left rbx
+#define positions_left rbx
 #define value_bytes rbp
 #define scale r13
 #define column r14
@@ -42,9 +42,9 @@
     lea     value, [scales + 2*stride] // behind KV_TILE scales for 32 dimensions
     add     value, column
     mov     weight, rows
-    mov     left, n_positions
+    mov     positions_left, n_positions
     for_pairs \n_q, 0, begin_output
-    test    left, left
+    test    positions_left, positions_left
     jz      .Lend\@
 .Lposition\@:
     prefetcht1 [value + tile_bytes]
@@ -57,7 +57,7 @@
     add     value, value_bytes
     add     scale, [rsp]
     add     weight, 4
-    dec     left
+    dec     positions_left
     jnz     .Lposition\@
 .Lend\@:
     for_pairs \n_q, 0, end_output

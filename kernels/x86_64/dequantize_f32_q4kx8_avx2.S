@@ -8,12 +8,12 @@
 //
 // Two sub-blocks of 32 at a time, low and high nibbles of the same 8 words, 32 bytes apart. A
 // product of a scale and a nibble is exact in f32. 91 cycles a block of 256.
-#include "kernels/x86_64/dequantize.h"
+#include "kernels/x86_64/dequantize_avx2.h"
 
 #define out rdi
 #define weights rsi
 #define number rdx
-#define left rcx
+#define blocks_left rcx
 #define quants r8
 #define halves r9
 #define scale_32 eax
@@ -58,8 +58,8 @@
 .endm
 
 func dequantize_f32_q4kx8_avx2
-    find_row weights, number, left, Q4K_BYTES, 8
-    test    left, left
+    find_row weights, number, blocks_left, Q4K_BYTES, 8
+    test    blocks_left, blocks_left
     jz      2f
     lea     quants, [weights + 4*number + Q4K_QUANTS]
     lea     halves, [weights + 2*number]
@@ -88,7 +88,7 @@ func dequantize_f32_q4kx8_avx2
     add     halves, Q4K_BYTES
     add     quants, Q4K_BYTES
     add     out, 1024
-    dec     left
+    dec     blocks_left
     jnz     1b
 2:
 endfunc dequantize_f32_q4kx8_avx2

@@ -7,20 +7,20 @@
 //
 // A row's 32 nibbles lie in 4 words, 32 bytes apart: the low ones are columns 0-15, the high ones
 // 16-31. 9 cycles a block.
-#include "kernels/x86_64/dequantize.h"
+#include "kernels/x86_64/dequantize_avx2.h"
 
 #define out rdi
 #define weights rsi
 #define number rdx
-#define left rcx
+#define blocks_left rcx
 #define quants r8
 #define scale ymm3
 #define eights xmm4
 #define nibble xmm5
 
 func dequantize_f32_q4x8_avx2
-    find_row weights, number, left, Q4X8_BYTES
-    test    left, left
+    find_row weights, number, blocks_left, Q4X8_BYTES
+    test    blocks_left, blocks_left
     jz      2f
     lea     quants, [weights + QUANTS + 4*number]
     lea     weights, [weights + 2*number]
@@ -39,7 +39,7 @@ func dequantize_f32_q4x8_avx2
     add     weights, Q4X8_BYTES
     add     quants, Q4X8_BYTES
     add     out, 128
-    dec     left
+    dec     blocks_left
     jnz     1b
 2:
 endfunc dequantize_f32_q4x8_avx2

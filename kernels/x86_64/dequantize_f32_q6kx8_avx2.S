@@ -9,12 +9,12 @@
 // 32 columns, two sub-blocks, at a time; the high bits of four such lie in the same bytes. The
 // product of a scale and a value is taken of integers, whose zero has no sign. 100 cycles a
 // block of 256.
-#include "kernels/x86_64/dequantize.h"
+#include "kernels/x86_64/dequantize_avx2.h"
 
 #define out rdi
 #define weights rsi
 #define number rdx
-#define left rcx
+#define blocks_left rcx
 #define quants r8
 #define halves r9
 
@@ -51,8 +51,8 @@
 .endm
 
 func dequantize_f32_q6kx8_avx2
-    find_row weights, number, left, Q6K_BYTES, 8
-    test    left, left
+    find_row weights, number, blocks_left, Q6K_BYTES, 8
+    test    blocks_left, blocks_left
     jz      2f
     lea     quants, [weights + 4*number]
     lea     halves, [weights + 2*number]
@@ -78,7 +78,7 @@ func dequantize_f32_q6kx8_avx2
     add     halves, Q6K_BYTES
     add     quants, Q6K_BYTES
     add     out, 1024
-    dec     left
+    dec     blocks_left
     jnz     1b
 2:
 endfunc dequantize_f32_q6kx8_avx2

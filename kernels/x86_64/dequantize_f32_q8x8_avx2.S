@@ -7,18 +7,18 @@
 //
 // A row's 32 quants lie in 8 words, 32 bytes apart. 9 cycles a block: one row of the embedding is
 // read for a token, so the loads from memory outweigh that.
-#include "kernels/x86_64/dequantize.h"
+#include "kernels/x86_64/dequantize_avx2.h"
 
 #define out rdi
 #define weights rsi
 #define number rdx
-#define left rcx
+#define blocks_left rcx
 #define quants r8
 #define scale ymm3
 
 func dequantize_f32_q8x8_avx2
-    find_row weights, number, left, Q8X8_BYTES
-    test    left, left
+    find_row weights, number, blocks_left, Q8X8_BYTES
+    test    blocks_left, blocks_left
     jz      2f
     lea     quants, [weights + QUANTS + 4*number]
     lea     weights, [weights + 2*number]
@@ -31,7 +31,7 @@ func dequantize_f32_q8x8_avx2
     add     weights, Q8X8_BYTES
     add     quants, Q8X8_BYTES
     add     out, 128
-    dec     left
+    dec     blocks_left
     jnz     1b
 2:
 endfunc dequantize_f32_q8x8_avx2

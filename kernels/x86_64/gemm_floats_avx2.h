@@ -23,7 +23,7 @@
 #define weight rdx
 #define shape rcx
 #define y_stride rcx
-#define n_rows r8
+#define rows_left r8
 #define n_cols r9
 #define tokens_left r10
 #define y_row r11
@@ -71,7 +71,7 @@ func \name
     cmovbe  x_third, x_first
     cmp     tokens_left, 3
     cmovbe  x_fourth, x_first
-    mov     n_rows, [rsp]
+    mov     rows_left, [rsp]
     mov     weight, weights
     mov     y_row, out
 .Lrow\@:                            // a row
@@ -109,7 +109,7 @@ func \name
 .Lstored\@:
     add     y_row, 4
     lea     weight, [weight + \weight_bytes*n_cols]
-    dec     n_rows
+    dec     rows_left
     jnz     .Lrow\@
     lea     out, [out + 4*y_stride]
     lea     x_first, [x_first + 4*x_stride]

@@ -25,13 +25,13 @@
 #define tokens rdx
 #define shape rcx
 #define y_stride rcx
-#define n_rows r8
+#define rows_left r8
 #define row_bytes r9
 #define tokens_left r10
 #define y_token r11
 #define weight rbx
 #define weight_end rbp
-#define vector r12
+#define x_at r12
 #define row_bytes3 r13
 #define x_stride3 r14
 #define x_stride r15
@@ -59,13 +59,13 @@
 
 .macro load_token t
     .if \t == 0
-    vmovups zmm28, [vector]
+    vmovups zmm28, [x_at]
     .elseif \t == 1
-    vmovups zmm28, [vector + x_stride]
+    vmovups zmm28, [x_at + x_stride]
     .elseif \t == 2
-    vmovups zmm28, [vector + 2*x_stride]
+    vmovups zmm28, [x_at + 2*x_stride]
     .else
-    vmovups zmm28, [vector + x_stride3]
+    vmovups zmm28, [x_at + x_stride3]
     .endif
 .endm
 
@@ -110,7 +110,7 @@
     .endr
     .endr
     mov     weight, weights
-    mov     vector, x_first
+    mov     x_at, x_first
     cmp     weight, weight_end
     je      .Lfold\@
 .Lcolumns\@:
@@ -130,7 +130,7 @@
     .endif
     .endr
     add     weight, 16 * \weight_bytes
-    add     vector, 64
+    add     x_at, 64
     cmp     weight, weight_end
     jne     .Lcolumns\@
 .Lfold\@:
@@ -172,7 +172,7 @@ func \name
     push_saved rbx, rbp, r12, r13, r14, r15
     push    [shape + SHAPE_TOKENS]
     .cfi_adjust_cfa_offset 8
-    mov     n_rows, [shape + SHAPE_ROWS]
+    mov     rows_left, [shape + SHAPE_ROWS]
     mov     row_bytes, [shape + SHAPE_COLS]
     mov     x_stride, [shape + SHAPE_X_STRIDE]
     mov     y_stride, [shape + SHAPE_Y_STRIDE]
@@ -181,18 +181,18 @@ func \name
     shl     y_stride, 2
     lea     row_bytes3, [row_bytes + 2*row_bytes]
     lea     x_stride3, [x_stride + 2*x_stride]
-    sub     n_rows, 4
+    sub     rows_left, 4
     jb      .Llast_rows\@
 .Lfour_rows\@:
     multiply_rows \load, \weight_bytes, 4
-    sub     n_rows, 4
+    sub     rows_left, 4
     jae     .Lfour_rows\@
 .Llast_rows\@:
-    add     n_rows, 4
+    add     rows_left, 4
     jz      .Ldone\@
 .Lrow\@:
     multiply_rows \load, \weight_bytes, 1
-    dec     n_rows
+    dec     rows_left
     jnz     .Lrow\@
 .Ldone\@:
     give_stack 8

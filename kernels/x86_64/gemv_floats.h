@@ -17,7 +17,7 @@
 #define out rdi
 #define weights rsi
 #define vector rdx
-#define n_rows rcx
+#define rows_left rcx
 #define n_cols r8
 #define column rax
 #define column_32 eax
@@ -50,7 +50,7 @@
 // multiply: one of these. fold: the lanes to word 0 of xmm0.
 .macro gemv_floats name, multiply, fold, weight_bytes
 func \name
-    test    n_rows, n_rows
+    test    rows_left, rows_left
     jz      .Ldone\@
 .Lrows\@:
     vxorps  xmm0, xmm0, xmm0
@@ -69,7 +69,7 @@ func \name
     \fold   0, 1
     vmovss  dword ptr [out], xmm0
     add     out, 4
-    dec     n_rows
+    dec     rows_left
     jnz     .Lrows\@
 .Ldone\@:
 endfunc \name

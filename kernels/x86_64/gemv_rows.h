@@ -20,7 +20,7 @@
 #define out rdi
 #define weights rsi
 #define blocks rdx
-#define n_rows rcx
+#define rows_left rcx
 #define n_blocks r8
 #define block r10
 #define blocks_left r11
@@ -29,7 +29,7 @@
 // shift.
 .macro gemv_rows body, columns, block_bytes, x_bytes
     shr     n_blocks, \columns
-    test    n_rows, n_rows
+    test    rows_left, rows_left
     jz      .Ldone\@
 .Lgroup\@:
     vpxor   xmm0, xmm0, xmm0
@@ -44,15 +44,15 @@
     dec     blocks_left
     jnz     .Lblock\@
 .Lstore\@:
-    sub     n_rows, 8
+    sub     rows_left, 8
     jb      .Llast_rows\@
     vmovups [out], ymm0
     lea     out, [out + 32]         // leaves the flags
     jnz     .Lgroup\@
     jmp     .Ldone\@
 .Llast_rows\@:
-    add     n_rows, 8
-    lane_mask 1, n_rows
+    add     rows_left, 8
+    lane_mask 1, rows_left
     vmaskmovps [out], ymm1, ymm0
 .Ldone\@:
 .endm

@@ -1,9 +1,9 @@
 // void interleave_q8kx4_q8k_avx2(struct block_q8kx4 *y, const struct block_q8k *x, size_t n_tokens,
 //                                size_t cols)
 //
-// Registers and loops: interleave.h.
+// Registers and loops: interleave_avx2.h.
 // Eight transpositions of words for the columns, one of halves for the sums.
-#include "kernels/x86_64/interleave.h"
+#include "kernels/x86_64/interleave_avx2.h"
 
 .macro interleave_q8k
     .irp    part, 0, 1, 2, 3, 4, 5, 6, 7

@@ -1,9 +1,9 @@
 // void interleave_q8x4_q8_avx2(struct block_q8x4 *y, const struct block_q8 *x, size_t n_tokens,
 //                              size_t cols)
 //
-// Registers and loops: interleave.h.
+// Registers and loops: interleave_avx2.h.
 // An 8 by 4 transposition of words.
-#include "kernels/x86_64/interleave.h"
+#include "kernels/x86_64/interleave_avx2.h"
 
 .macro interleave_q8
     interleave_columns 0, 0

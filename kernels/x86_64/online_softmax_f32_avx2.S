@@ -12,7 +12,7 @@
 #include "kernels/x86_64/softmax.h"
 
 #define row rdi
-#define n_rows rsi
+#define rows_left rsi
 #define last rdx
 #define whole rcx
 #define position r8
@@ -37,7 +37,7 @@
 .endm
 
 func online_softmax_f32_avx2
-    test    n_rows, n_rows
+    test    rows_left, rows_left
     jz      9f
     lea     whole, [last - 1]
     and     whole, -16
@@ -104,7 +104,7 @@ func online_softmax_f32_avx2
     jb      6b
 7:
     add     row, SCORE_ROW_BYTES
-    dec     n_rows
+    dec     rows_left
     jnz     1b
 9:
 endfunc online_softmax_f32_avx2

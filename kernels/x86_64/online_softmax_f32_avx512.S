@@ -11,12 +11,12 @@
 #include "kernels/x86_64/softmax.h"
 
 #define row rdi
-#define n_rows rsi
+#define rows_left rsi
 #define n_positions_32 edx
 #define minus_infinity zmm9
 
 func online_softmax_f32_avx512
-    test    n_rows, n_rows
+    test    rows_left, rows_left
     jz      9f
     mov     rax, -1
     mov     ecx, KV_TILE
@@ -63,7 +63,7 @@ func online_softmax_f32_avx512
     vfmadd132ss xmm8, xmm10, dword ptr [row + SCORE_ROW_SUM]
     vmovss  dword ptr [row + SCORE_ROW_SUM], xmm8
     add     row, SCORE_ROW_BYTES
-    dec     n_rows
+    dec     rows_left
     jnz     1b
 9:
 endfunc online_softmax_f32_avx512

@@ -25,7 +25,7 @@
 #define tokens rdx
 #define shape rcx
 #define group rcx
-#define n_rows r8
+#define rows_left r8
 #define n_rows_32 r8d
 #define n_blocks r9
 #define y_stride r10
@@ -67,7 +67,7 @@
 // y of the n tokens or of those that are left.
 .macro store_tokens n
     mov     ecx, 8                  // group is done
-    cmp     n_rows, 8
+    cmp     rows_left, 8
     cmovb   ecx, n_rows_32
     lane_mask 4, rcx
     .irp    t, 0, 1, 2, 3
@@ -85,7 +85,7 @@
 
 // body: a block of 8 rows at group by those of n tokens at block, onto ymm0-ymm3.
 .macro multiply_tiles n, body, block_bytes, x_bytes
-    test    n_rows, n_rows
+    test    rows_left, rows_left
     jz      .Ldone\@
 .Lrows\@:                           // 8 rows, or the last 1 to 7
     mov     block, tokens
@@ -115,7 +115,7 @@
     imul    rax, n_blocks, \block_bytes
     add     weights, rax
     add     out, 32
-    sub     n_rows, 8
+    sub     rows_left, 8
     ja      .Lrows\@
 .Ldone\@:
 .endm
@@ -124,7 +124,7 @@
 .macro gemm_tiles name, body, columns, block_bytes, x_bytes, frame_bytes=0
 func \name
     enter_tiles \frame_bytes
-    mov     n_rows, [shape + SHAPE_ROWS]
+    mov     rows_left, [shape + SHAPE_ROWS]
     mov     n_blocks, [shape + SHAPE_COLS]
     mov     n_tokens, [shape + SHAPE_TOKENS]
     mov     y_stride, [shape + SHAPE_Y_STRIDE]

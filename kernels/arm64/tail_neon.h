@@ -1,0 +1,27 @@
+// The last up to 15 elements of a kernel that takes sixteen at a time: worked on in the stack,
+// where what lies beyond them is computed in vain.
+#ifndef INGOT_KERNELS_ARM64_TAIL_NEON_H
+#define INGOT_KERNELS_ARM64_TAIL_NEON_H
+
+#include "kernels/arm64/asm.h"
+
+#define tail x4                 /* elements, 0 while there are sixteen */
+#define tail_out x5             /* y of the tail */
+#define tail_at x6
+#define tail_left x7
+#define tail_word w8
+
+// sp + offset = the tail of `source`, which is destroyed.
+.macro load_tail source, offset
+    add     tail_at, sp, #\offset
+    mov     tail_left, tail
+    copy_words tail_at, \source, tail_left, tail_word
+.endm
+
+// tail_out = the tail at sp.
+.macro store_tail
+    mov     tail_at, sp
+    copy_words tail_out, tail_at, tail, tail_word
+.endm
+
+#endif

@@ -1,0 +1,62 @@
+/* fp16 to f32 in groups of 8 registers, for kernels that widen once and use the result often.
+ *
+ * Without Zvfhmin: 4 instructions in place and no scratch register, right for finite values; an
+ * infinity or NaN becomes 65536 or more. What such a group gives is thrown away: flag_not_finite
+ * raises the overflow flag for it, and the kernel goes the slow way for these columns. */
+#ifndef INGOT_KERNELS_RISCV64_F16_RVV_H
+#define INGOT_KERNELS_RISCV64_F16_RVV_H
+
+#include "kernels/riscv64/asm.h"
+
+#define scale_up ft0   /* 2^112 */
+#define sign_bits t2   /* F16_SIGN_MAGNITUDE */
+
+#define wide v0        /* m8; its upper half takes the fp16, which vsext and vfwcvt allow */
+#define half v4
+#define slow_wide v8   /* m8, where the mask is in v0 */
+#define slow_bits v16
+#define slow_half v20
+
+.macro widen_start temp
+    load_float scale_up, F32_2P112, \temp
+    li sign_bits, F16_SIGN_MAGNITUDE
+.endm
+
+/* wide = the vl halves at \at. vtype is e32, m8 before and after. */
+.macro widen_halves at, zvfh
+    .if \zvfh
+    vsetvli zero, zero, e16, m4, ta, mu
+    vle16.v half, (\at)
+    vfwcvt.f.f.v wide, half
+    vsetvli zero, zero, e32, m8, ta, mu
+    .else
+    vle16.v half, (\at)
+    vsext.vf2 wide, half
+    vsll.vi wide, wide, 13
+    vand.vx wide, wide, sign_bits
+    vfmul.vf wide, wide, scale_up
+    .endif
+.endm
+
+/* Overflows from 65536 on, where no finite fp16 is; destroys wide. */
+.macro flag_not_finite zvfh
+    .if \zvfh == 0
+    vfmul.vf wide, wide, scale_up
+    .endif
+.endm
+
+/* slow_wide = the vl halves at \at, whatever they are. Clobbers v0, slow_bits, \temp; needs mu. */
+.macro widen_any_halves at, temp
+    vle16.v slow_half, (\at)
+    vsext.vf2 slow_bits, slow_half
+    vsll.vi slow_wide, slow_bits, 13
+    vsll.vi slow_bits, slow_bits, 17   /* exponent and fraction alone, at the top */
+    vand.vx slow_wide, slow_wide, sign_bits
+    li \temp, F16_LARGEST
+    vmsgtu.vx v0, slow_bits, \temp
+    lui \temp, 0x7f800
+    vfmul.vf slow_wide, slow_wide, scale_up
+    vor.vx slow_wide, slow_wide, \temp, v0.t
+.endm
+
+#endif

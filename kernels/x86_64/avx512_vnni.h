@@ -1,0 +1,97 @@
+// What the gemm by AVX-512 VNNI share. Sixteen rows at a time: a zmm holds a chunk (8 rows by 4
+// columns) of one group below the same chunk of the next, so that a lane of 32 bits is a row and
+// vpdpbusd multiplies it by 4 columns of a token, broadcast from memory. Its first factor is
+// unsigned: nibbles are, bytes are made so by adding 128; what that adds comes off with the
+// token's sum.
+#ifndef INGOT_KERNELS_X86_64_AVX512_VNNI_H
+#define INGOT_KERNELS_X86_64_AVX512_VNNI_H
+
+#include "kernels/blocks.h"
+#include "kernels/x86_64/asm.h"
+
+    .altmacro                       // %(register number) in the arguments of macros
+
+#define out rdi
+#define weights rsi
+#define tokens rdx
+#define shape rcx
+#define rows_left r8
+#define n_blocks r9
+#define y_stride r10
+#define y_row r11
+#define tokens_left r14
+#define blocks_left r15
+#define group_a rbx
+#define group_b rbp
+
+// The two groups of 8 rows at weights. Where there is no second one it is the first: what its
+// lanes give is not stored. Destroys rax.
+.macro find_groups block_bytes
+    imul    rax, n_blocks, \block_bytes
+    mov     group_a, weights
+    lea     group_b, [weights + rax]
+    cmp     rows_left, 8
+    cmovbe  group_b, group_a
+.endm
+
+// k1 = the first min(count, 16) of 16 lanes. Destroys eax and ecx; count is not ecx.
+.macro row_mask count
+    mov     ecx, 16
+    cmp     \count, rcx
+    cmovb   rcx, \count
+    mov     eax, 1
+    shl     eax, cl
+    dec     eax
+    kmovw   k1, eax
+.endm
+
+// zmm reg = 32 bytes at group_a + at, 32 bytes at group_b + at.
+.macro load_pair reg, at
+    vmovdqu32 ymm\reg, [group_a + \at]
+    vinserti64x4 zmm\reg, zmm\reg, [group_b + \at], 1
+.endm
+
+// zmm reg = the scales of 16 rows, fp16 at the start of both groups. Destroys ymm other.
+.macro load_scales reg, other
+    vcvtph2ps ymm\reg, [group_a]
+    vcvtph2ps ymm\other, [group_b]
+    vinsertf64x4 zmm\reg, zmm\reg, ymm\other, 1
+.endm
+
+// zmm first ... first + 7 = the 8 chunks of a block of 32 columns, unsigned. Q4_0: zmm nibble
+// masks the low nibbles.
+.macro load_q4 first, nibble
+    load_pair %(\first + 0), (QUANTS + 0)
+    load_pair %(\first + 1), (QUANTS + 32)
+    load_pair %(\first + 2), (QUANTS + 64)
+    load_pair %(\first + 3), (QUANTS + 96)
+    part_nibbles %(\first + 0), %(\first + 4), \nibble
+    part_nibbles %(\first + 1), %(\first + 5), \nibble
+    part_nibbles %(\first + 2), %(\first + 6), \nibble
+    part_nibbles %(\first + 3), %(\first + 7), \nibble
+.endm
+
+.macro part_nibbles low, high, nibble
+    vpsrlw  zmm\high, zmm\low, 4
+    vpandd  zmm\low, zmm\low, zmm\nibble
+    vpandd  zmm\high, zmm\high, zmm\nibble
+.endm
+
+// Q8_0: zmm flip has the top bit of every byte.
+.macro load_q8 first, flip
+    load_flipped %(\first + 0), (QUANTS + 0), \flip
+    load_flipped %(\first + 1), (QUANTS + 32), \flip
+    load_flipped %(\first + 2), (QUANTS + 64), \flip
+    load_flipped %(\first + 3), (QUANTS + 96), \flip
+    load_flipped %(\first + 4), (QUANTS + 128), \flip
+    load_flipped %(\first + 5), (QUANTS + 160), \flip
+    load_flipped %(\first + 6), (QUANTS + 192), \flip
+    load_flipped %(\first + 7), (QUANTS + 224), \flip
+.endm
+
+.macro load_flipped reg, at, flip
+    load_pair \reg, \at
+    vpxord  zmm\reg, zmm\reg, zmm\flip
+.endm
+
+#endif
