@@ -25,7 +25,7 @@ MOST_CIRCLE = 3
 KNOWN = {
     "function": {"image_check_params": 69},
     "file": {"runtime/console/line_editor.c": 507},
-    "circle": {"kernels/selftest": 7, "runtime/chat": 6},
+    "circle": {"runtime/chat": 6},
 }
 
 

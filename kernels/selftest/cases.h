@@ -25,19 +25,32 @@ enum block_fill {
     BLOCK_KINDS
 };
 
-/* The weight formats, in the order of fill.c's table. */
 enum weights { WEIGHTS_Q8, WEIGHTS_Q4, WEIGHTS_Q4K, WEIGHTS_Q6K, WEIGHTS_F32, WEIGHTS_F16 };
 
-/* Columns of a block, and bytes of a group of 8 rows; of a float format: 16 and 32 columns of one
- * row. */
-size_t weights_block_cols(enum weights type);
-size_t weights_group_bytes(enum weights type);
+/* Weights of a format, and the activations x that its gemv and gemm take. */
+struct weights_format {
+    size_t cols;        /* of a block; of floats: what a row has a multiple of */
+    size_t bytes;       /* of a block of 8 rows */
+    size_t float_bytes; /* of a float format alone, which has no blocks */
+    size_t align;
+    size_t x_bytes; /* of a block of one token, and of four */
+    size_t x4_bytes;
+    size_t x_align; /* of one token */
+    unsigned fills; /* kinds of contents */
+};
+const struct weights_format *weights_format(enum weights type);
 
 /* Bytes of rows x cols of a format as a kernel takes them, rows padded to whole groups. */
 size_t weights_bytes(enum weights type, size_t rows, size_t cols);
 
 /* +-1 */
 float fill_uniform(struct tester *t);
+
+/* `fill` where it is wanted, else FILL_UNIFORM. */
+unsigned fill_if(bool wanted, unsigned fill);
+
+/* What to multiply the values of a fill by so that uniform ones span +-range. */
+float fill_factor(unsigned fill, float range);
 
 /* Contents of a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */
 void fill_floats(struct tester *t, size_t slot, size_t n, enum fill fill);

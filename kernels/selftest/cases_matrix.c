@@ -7,12 +7,12 @@
 
 static bool is_float(enum weights type)
 {
-    return type == WEIGHTS_F32 || type == WEIGHTS_F16;
+    return weights_format(type)->float_bytes != 0;
 }
 
 static bool is_k(enum weights type)
 {
-    return type == WEIGHTS_Q4K || type == WEIGHTS_Q6K;
+    return weights_format(type)->cols == BLOCK_K_COLS;
 }
 
 /* More than a kernel takes in one turn, with a remainder; columns in blocks. */
@@ -26,20 +26,21 @@ enum { N_LARGE = sizeof large / sizeof large[0] };
 
 static unsigned n_fills(enum weights type)
 {
-    return is_float(type) ? FILL_KINDS : BLOCK_KINDS;
+    return weights_format(type)->fills;
 }
 
 /* Float activations: NaN against NaN weights would say nothing. */
 static unsigned fill_of_x(unsigned fill)
 {
-    return fill == FILL_SPECIAL ? FILL_UNIFORM : fill;
+    return fill_if(fill != FILL_SPECIAL, fill);
 }
 
 static size_t vector_bytes(enum weights type, size_t cols)
 {
-    return is_float(type) ? 4 * cols
-           : is_k(type)   ? cols / 256 * sizeof(struct block_q8k)
-                          : cols / 32 * sizeof(struct block_q8);
+    if (is_float(type)) {
+        return 4 * cols;
+    }
+    return cols / weights_format(type)->cols * weights_format(type)->x_bytes;
 }
 
 static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t cols,
@@ -48,13 +49,14 @@ static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t
     void *out = tester_source(slot);
     struct block_q8 *q8 = out;
     struct block_q8k *q8k = out;
+    size_t n_blocks = cols / weights_format(type)->cols;
 
     if (is_float(type)) {
         fill_floats(t, slot, cols, fill_of_x(fill));
         return;
     }
-    for (size_t b = 0; b < cols / weights_block_cols(type); b++) {
-        bool last = b == cols / weights_block_cols(type) - 1;
+    for (size_t b = 0; b < n_blocks; b++) {
+        bool last = b == n_blocks - 1;
 
         if (is_k(type)) {
             fill_block_q8k(t, &q8k[b], fill, last);
@@ -67,12 +69,11 @@ static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t
 static void run_gemv(struct tester *t, enum weights type, size_t rows, size_t cols, unsigned fill)
 {
     static const size_t ahead[] = { 0, 64, 256, 1024 };
-    size_t x_align = is_float(type) || is_k(type) ? 16 : 8;
+    const struct weights_format *f = weights_format(type);
     struct tester_case c = {
         .slot = { { TESTER_OUT, TESTER_F32, 4 * rows, 4 },
-                  { TESTER_IN, TESTER_BYTES, weights_bytes(type, rows, cols),
-                    is_float(type) ? 64 : 16 },
-                  { TESTER_IN, TESTER_BYTES, vector_bytes(type, cols), x_align } },
+                  { TESTER_IN, TESTER_BYTES, weights_bytes(type, rows, cols), f->align },
+                  { TESTER_IN, TESTER_BYTES, vector_bytes(type, cols), f->x_align } },
         .n_slots = 3,
         .pointer = { 0, 1, 2 },
         .n_pointers = 3,
@@ -90,10 +91,11 @@ static void test_gemv(struct tester *t, enum weights type)
 {
     static const size_t wide[] = { 512, 576, 1536, 2048 };
     static const size_t some_rows[] = { 1, 5, 8, 9 };
-    size_t step = weights_block_cols(type);
+    size_t step = weights_format(type)->cols;
+    size_t most_blocks = is_float(type) ? 5 : 3;
 
     for (size_t rows = 0; rows <= 17; rows++) {
-        for (size_t blocks = 0; blocks <= (is_float(type) ? 5u : 3u); blocks++) {
+        for (size_t blocks = 0; blocks <= most_blocks; blocks++) {
             for (unsigned fill = 0; fill < n_fills(type); fill++) {
                 if (!is_k(type) || (rows + blocks + fill) % 3 == 0) {
                     run_gemv(t, type, rows, blocks * step, fill);
@@ -136,59 +138,113 @@ static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct blo
     out->d[lane] = token->d;
 }
 
-/* Block b of token i; of a lane without a token: zeros as interleave writes them, or garbage. */
+/* What a lane has: a token, or no token and then zeros as interleave writes them, or garbage. */
+enum lane { LANE_TOKEN, LANE_ZERO, LANE_GARBAGE };
+
+static enum lane lane_of(const struct gemm_shape *shape, size_t i, unsigned fill)
+{
+    if (i < shape->n_tokens) {
+        return LANE_TOKEN;
+    }
+    if (fill % 2 == 0) {
+        return LANE_GARBAGE;
+    }
+    return LANE_ZERO;
+}
+
+static void fill_lane_q8(struct tester *t, struct block_q8x4 *out, size_t i, enum lane lane,
+                         unsigned fill, bool last)
+{
+    struct block_q8 token = { .d = 0.0f };
+
+    if (lane != LANE_ZERO) {
+        fill_block_q8(t, &token, fill, last);
+    }
+    if (lane == LANE_GARBAGE) {
+        token.d = NAN;
+    }
+    put_token_q8(out, i % 4, &token);
+}
+
+static void fill_lane_q8k(struct tester *t, struct block_q8kx4 *out, size_t i, enum lane lane,
+                          unsigned fill, bool last)
+{
+    struct block_q8k token = { .d = 0.0f };
+
+    if (lane != LANE_ZERO) {
+        fill_block_q8k(t, &token, fill, last);
+    }
+    if (lane == LANE_GARBAGE) {
+        token.d = NAN;
+    }
+    put_token_q8k(out, i % 4, &token);
+}
+
+/* Block b of the lane of token i. */
 static void fill_lane(struct tester *t, enum weights type, const struct gemm_shape *shape, size_t i,
                       size_t b, unsigned fill)
 {
     void *out = tester_source(2);
-    size_t n_blocks = shape->cols / weights_block_cols(type);
+    size_t n_blocks = shape->cols / weights_format(type)->cols;
     size_t at = i / 4 * n_blocks + b;
-    bool unused = i >= shape->n_tokens;
-    bool garbage = unused && fill % 2 == 0;
+    enum lane lane = lane_of(shape, i, fill);
 
     if (is_k(type)) {
-        struct block_q8k token = { .d = 0.0f };
-
-        if (garbage || !unused) {
-            fill_block_q8k(t, &token, fill, b == n_blocks - 1);
-        }
-        token.d = garbage ? NAN : token.d;
-        put_token_q8k((struct block_q8kx4 *)out + at, i % 4, &token);
+        fill_lane_q8k(t, (struct block_q8kx4 *)out + at, i, lane, fill, b == n_blocks - 1);
     } else {
-        struct block_q8 token = { .d = 0.0f };
-
-        if (garbage || !unused) {
-            fill_block_q8(t, &token, fill, b == n_blocks - 1);
-        }
-        token.d = garbage ? NAN : token.d;
-        put_token_q8((struct block_q8x4 *)out + at, i % 4, &token);
+        fill_lane_q8(t, (struct block_q8x4 *)out + at, i, lane, fill, b == n_blocks - 1);
     }
 }
 
-/* Fills slot 2; returns its bytes. Between float rows lies garbage. */
+/* Values from the first of the first of n rows to the last of the last one. */
+static size_t span(size_t n, size_t stride, size_t width)
+{
+    if (n == 0) {
+        return 0;
+    }
+    return (n - 1) * stride + width;
+}
+
+/* Fills slot 2 with rows of floats, and garbage between them; returns its bytes. */
+static size_t fill_float_matrix(struct tester *t, const struct gemm_shape *shape, unsigned fill)
+{
+    size_t n = span(shape->n_tokens, shape->x_stride, shape->cols);
+    float *x = tester_source(2);
+
+    fill_floats(t, 2, n, fill_of_x(fill));
+    for (size_t i = 0; i < n; i++) {
+        if (i % shape->x_stride >= shape->cols) {
+            x[i] = NAN;
+        }
+    }
+    return 4 * n;
+}
+
+/* Fills slot 2; returns its bytes. */
 static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm_shape *shape,
                           unsigned fill)
 {
-    size_t n_blocks = shape->cols / weights_block_cols(type);
+    size_t n_blocks = shape->cols / weights_format(type)->cols;
     size_t groups = (shape->n_tokens + 3) / 4;
 
     if (is_float(type)) {
-        size_t n = shape->n_tokens == 0 ? 0 : (shape->n_tokens - 1) * shape->x_stride + shape->cols;
-        float *x = tester_source(2);
-
-        fill_floats(t, 2, n, fill_of_x(fill));
-        for (size_t i = 0; i < n; i++) {
-            x[i] = i % (shape->x_stride + !shape->x_stride) < shape->cols ? x[i] : NAN;
-        }
-        return 4 * n;
+        return fill_float_matrix(t, shape, fill);
     }
     for (size_t i = 0; i < 4 * groups; i++) {
         for (size_t b = 0; b < n_blocks; b++) {
             fill_lane(t, type, shape, i, b, fill);
         }
     }
-    return groups * n_blocks *
-           (is_k(type) ? sizeof(struct block_q8kx4) : sizeof(struct block_q8x4));
+    return groups * n_blocks * weights_format(type)->x4_bytes;
+}
+
+/* Floats between the beginnings of two rows of x, in turn more than cols; blocks have none. */
+static size_t x_stride_of(const struct tester *t, enum weights type, size_t cols)
+{
+    if (!is_float(type)) {
+        return 0;
+    }
+    return cols + t->n_cases / 2 % 4 * 4;
 }
 
 static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t cols, size_t n_tokens,
@@ -198,12 +254,12 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
                                 .cols = cols,
                                 .n_tokens = n_tokens,
                                 .y_stride = rows + t->n_cases / 2 % 3 * 5,
-                                .x_stride = is_float(type) ? cols + t->n_cases / 2 % 4 * 4 : 0 };
-    size_t y_values = n_tokens == 0 ? 0 : (n_tokens - 1) * shape.y_stride + rows;
+                                .x_stride = x_stride_of(t, type, cols) };
+    size_t y_values = span(n_tokens, shape.y_stride, rows);
     struct tester_case c = {
         .slot = { { TESTER_INOUT, TESTER_F32, 4 * y_values, 4 },
                   { TESTER_IN, TESTER_BYTES, weights_bytes(type, rows, cols),
-                    is_float(type) ? 64 : 16 },
+                    weights_format(type)->align },
                   { TESTER_IN, TESTER_BYTES, fill_matrix(t, type, &shape, fill), 16 },
                   { TESTER_IN, TESTER_BYTES, sizeof shape, 8 } },
         .n_slots = 4,
@@ -231,13 +287,15 @@ static void test_gemm(struct tester *t, enum weights type)
     static const struct {
         size_t rows, cols, n_tokens;
     } wide[] = { { 8, 576, 8 }, { 9, 576, 5 }, { 17, 512, 4 }, { 8, 1536, 4 }, { 5, 2048, 3 } };
-    size_t step = weights_block_cols(type);
+    /* of the four numbers of blocks: how many are tried, as a K block takes long */
+    static const unsigned tries[] = { [WEIGHTS_Q8] = 3,  [WEIGHTS_Q4] = 3,  [WEIGHTS_Q4K] = 1,
+                                      [WEIGHTS_Q6K] = 1, [WEIGHTS_F32] = 2, [WEIGHTS_F16] = 2 };
+    size_t step = weights_format(type)->cols;
     unsigned fill = (unsigned)(tester_random(t) % n_fills(type));
-    unsigned each = is_k(type) ? 1 : is_float(type) ? 2 : 3; /* of the four numbers of blocks */
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t j = 0; j < sizeof tokens / sizeof tokens[0]; j++) {
-            for (size_t k = 0; k < each; k++, fill++) {
+            for (size_t k = 0; k < tries[type]; k++, fill++) {
                 size_t blocks = (i + j + j / 4 + k) % 4;
 
                 run_gemm(t, type, rows[i], blocks * step, tokens[j], fill % n_fills(type));

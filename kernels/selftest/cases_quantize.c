@@ -1,13 +1,24 @@
 /* dequantize, quantize, interleave and the conversions. */
 #include "kernels/selftest/cases.h"
 
+/* Blocks of a row in case i. */
+static size_t dequantize_blocks(enum weights type, size_t i)
+{
+    static const size_t widths[] = { 0, 1, 2, 3, 6, 18 };
+
+    if (weights_format(type)->cols == BLOCK_COLS) {
+        return widths[i % 6];
+    }
+    if (i % 40 == 39) {
+        return 8;
+    }
+    return i % 4;
+}
+
 static void test_dequantize(struct tester *t, enum weights type)
 {
-    static const size_t widths[] = { 0, 1, 2, 3, 6, 18 }; /* blocks */
-
     for (size_t i = 0; i < 6 * 17; i++) {
-        size_t blocks = weights_block_cols(type) == 32 ? widths[i % 6] : i % 40 == 39 ? 8 : i % 4;
-        size_t cols = blocks * weights_block_cols(type);
+        size_t cols = dequantize_blocks(type, i) * weights_format(type)->cols;
         size_t row = i / 6;
         struct tester_case c = {
             .slot = { { TESTER_OUT, TESTER_F32, 4 * cols, 4 },
@@ -25,67 +36,108 @@ static void test_dequantize(struct tester *t, enum weights type)
     }
 }
 
+/* Activations as quantize writes them and interleave takes them. */
+static const struct activations {
+    size_t cols, bytes; /* of a block */
+    size_t x4_bytes;    /* of a block of four tokens */
+    size_t align;
+    size_t n_cases; /* of quantize */
+    size_t most;    /* all but the last 8 cases have fewer blocks */
+} activations_q8 = { BLOCK_COLS, sizeof(struct block_q8), sizeof(struct block_q8x4), 8, 200, 8 },
+  activations_q8k = {
+      BLOCK_K_COLS, sizeof(struct block_q8k), sizeof(struct block_q8kx4), 16, 100, 4
+  };
+
+/* 2^-101 lies below the bound under which a block is zero. */
+static float quantize_scale(size_t i)
+{
+    if (i % 3 == 2) {
+        return 0x1p-101f;
+    }
+    if (i % 7 == 6) {
+        return 0.0f;
+    }
+    return 1.0f;
+}
+
+/* Blocks whose step is exactly 1: every value of the first 32 is halfway between two integers, and
+ * 127 sets the step. */
+static void make_ties(float *x, size_t n)
+{
+    for (size_t j = 0; j < 32; j++) {
+        x[j] = (float)j - 15.5f;
+    }
+    for (size_t j = 32; j < n && j < 256; j++) {
+        x[j] = 0.5f;
+    }
+    x[5] = 127.0f;
+}
+
 /* Beside what every fill has: values on either side of the bound below which a block is zero,
- * blocks of zeros, and ties, halves of the step that 127 sets. */
+ * blocks of zeros, and ties. */
 static void fill_to_quantize(struct tester *t, size_t n, size_t i, unsigned fill)
 {
-    float scale = i % 3 == 2 ? 0x1p-101f : i % 7 == 6 ? 0.0f : 1.0f;
+    float scale = quantize_scale(i);
     float *x = tester_source(1);
 
     fill_floats(t, 1, n, fill);
     for (size_t j = 0; j < n; j++) {
         x[j] *= scale;
     }
-    if (n && i % 4 == 1) {
-        for (size_t j = 0; j < 32; j++) {
-            x[j] = (float)j - 15.5f;
-        }
-        for (size_t j = 32; j < n; j++) {
-            x[j] = j < 256 ? 0.5f : x[j];
-        }
-        x[5] = 127.0f;
+    if (n > 0 && i % 4 == 1) {
+        make_ties(x, n);
     }
 }
 
-static void test_quantize(struct tester *t, size_t block, size_t block_bytes)
+static size_t quantize_blocks(const struct activations *a, size_t i)
 {
-    size_t n_cases = block == 32 ? 200 : 100;
+    if (i < a->n_cases - 8) {
+        return i / 5 % a->most;
+    }
+    return 576 / a->cols * (i % 4);
+}
 
-    for (size_t i = 0; i < n_cases; i++) {
-        size_t blocks = i < n_cases - 8 ? i / 5 % (block == 32 ? 8 : 4) : 576 / block * (i % 4);
-        unsigned fill = i % 5 == FILL_SPECIAL ? FILL_FINITE : (unsigned)i % 5;
+static void test_quantize(struct tester *t, const struct activations *a)
+{
+    /* Infinities and NaNs are outside the contract. */
+    static const unsigned fills[FILL_KINDS] = { FILL_UNIFORM, FILL_WIDE, FILL_FINITE, FILL_FINITE,
+                                                FILL_EQUAL };
+
+    for (size_t i = 0; i < a->n_cases; i++) {
+        size_t blocks = quantize_blocks(a, i);
+        unsigned fill = fills[i % FILL_KINDS];
         struct tester_case c = {
-            .slot = { { TESTER_OUT, TESTER_BYTES, blocks * block_bytes, block == 32 ? 8 : 16 },
-                      { TESTER_IN, TESTER_F32, 4 * block * blocks, 16 } },
+            .slot = { { TESTER_OUT, TESTER_BYTES, blocks * a->bytes, a->align },
+                      { TESTER_IN, TESTER_F32, 4 * a->cols * blocks, 16 } },
             .n_slots = 2,
             .pointer = { 0, 1 },
             .n_pointers = 2,
-            .size = { block * blocks },
+            .size = { a->cols * blocks },
             .n_sizes = 1,
             .data = fill,
         };
 
-        fill_to_quantize(t, block * blocks, i, fill);
+        fill_to_quantize(t, a->cols * blocks, i, fill);
         tester_run(t, &c);
     }
 }
 
 /* A kernel only moves bytes, so any bytes do. */
-static void test_interleave(struct tester *t, size_t block, size_t block_bytes, size_t group_bytes)
+static void test_interleave(struct tester *t, const struct activations *a)
 {
     static const size_t blocks[] = { 0, 1, 2, 3, 6 };
+    static const size_t tokens[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 35 };
 
     for (size_t i = 0; i < 5 * 15; i++) {
-        size_t n_tokens = i / 5 == 14 ? 35 : i / 5;
+        size_t n_tokens = tokens[i / 5];
         size_t n_blocks = blocks[i % 5];
         struct tester_case c = {
-            .slot = { { TESTER_OUT, TESTER_BYTES, (n_tokens + 3) / 4 * n_blocks * group_bytes, 16 },
-                      { TESTER_IN, TESTER_BYTES, n_tokens * n_blocks * block_bytes,
-                        block == 32 ? 8 : 16 } },
+            .slot = { { TESTER_OUT, TESTER_BYTES, (n_tokens + 3) / 4 * n_blocks * a->x4_bytes, 16 },
+                      { TESTER_IN, TESTER_BYTES, n_tokens * n_blocks * a->bytes, a->align } },
             .n_slots = 2,
             .pointer = { 0, 1 },
             .n_pointers = 2,
-            .size = { n_tokens, n_blocks * block },
+            .size = { n_tokens, n_blocks * a->cols },
             .n_sizes = 2,
             .data = 0,
         };
@@ -119,7 +171,8 @@ static void test_convert_to_f16(struct tester *t)
 static void test_convert_to_f32(struct tester *t)
 {
     for (size_t i = 0; i < N_LENGTHS + 8; i++) {
-        size_t n = i < N_LENGTHS ? case_length(i) : 8192;
+        bool all = i >= N_LENGTHS;
+        size_t n = all ? 8192 : case_length(i);
         uint16_t *x = tester_source(1);
         struct tester_case c = {
             .slot = { { TESTER_OUT, TESTER_F32, 4 * n, 4 }, { TESTER_IN, TESTER_F16, 2 * n, 2 } },
@@ -132,7 +185,7 @@ static void test_convert_to_f32(struct tester *t)
         };
 
         fill_halves(t, 1, n, c.data);
-        for (size_t j = 0; j < n && i >= N_LENGTHS; j++) {
+        for (size_t j = 0; j < n && all; j++) {
             x[j] = (uint16_t)((i - N_LENGTHS) * 8192 + j);
         }
         tester_run(t, &c);
@@ -146,14 +199,10 @@ bool tester_run_quantize(struct tester *t, enum kernel_op op)
     case KERNEL_dequantize_f32_q4x8: test_dequantize(t, WEIGHTS_Q4); return true;
     case KERNEL_dequantize_f32_q4kx8: test_dequantize(t, WEIGHTS_Q4K); return true;
     case KERNEL_dequantize_f32_q6kx8: test_dequantize(t, WEIGHTS_Q6K); return true;
-    case KERNEL_quantize_q8_f32: test_quantize(t, 32, sizeof(struct block_q8)); return true;
-    case KERNEL_quantize_q8k_f32: test_quantize(t, 256, sizeof(struct block_q8k)); return true;
-    case KERNEL_interleave_q8x4_q8:
-        test_interleave(t, 32, sizeof(struct block_q8), sizeof(struct block_q8x4));
-        return true;
-    case KERNEL_interleave_q8kx4_q8k:
-        test_interleave(t, 256, sizeof(struct block_q8k), sizeof(struct block_q8kx4));
-        return true;
+    case KERNEL_quantize_q8_f32: test_quantize(t, &activations_q8); return true;
+    case KERNEL_quantize_q8k_f32: test_quantize(t, &activations_q8k); return true;
+    case KERNEL_interleave_q8x4_q8: test_interleave(t, &activations_q8); return true;
+    case KERNEL_interleave_q8kx4_q8k: test_interleave(t, &activations_q8k); return true;
     case KERNEL_convert_f16_f32: test_convert_to_f16(t); return true;
     case KERNEL_convert_f32_f16: test_convert_to_f32(t); return true;
     default: return false;

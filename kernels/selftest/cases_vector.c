@@ -1,5 +1,5 @@
-/* Norms, rope, softmax, gates and sums: every length up to 70, then a model's, aliased where the
- * contract allows it. */
+/* Norms, rope, softmax, gates and sums: every length up to 70, then lengths of models. Results
+ * overwrite an input where the contract allows it. */
 #include "kernels/ref/scalar.h"
 #include "kernels/selftest/cases.h"
 
@@ -11,28 +11,50 @@ static size_t length_of(size_t i)
     return case_length(i / FILL_KINDS);
 }
 
+/* y (n) of n_inputs vectors of n floats: pointers are y, then the inputs. y is input number `alias`,
+ * or a buffer of its own where alias is n_inputs. */
+static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
+{
+    struct tester_case c = { .n_slots = n_inputs,
+                             .pointer = { alias },
+                             .n_pointers = n_inputs + 1,
+                             .size = { n },
+                             .n_sizes = 1,
+                             .data = fill };
+
+    for (size_t s = 0; s < n_inputs; s++) {
+        c.slot[s] = (struct tester_slot){ TESTER_IN, TESTER_F32, 4 * n, 4 };
+        c.pointer[s + 1] = s;
+    }
+    if (alias < n_inputs) {
+        c.slot[alias].use = TESTER_INOUT;
+        return c;
+    }
+    c.slot[n_inputs] = (struct tester_slot){ TESTER_OUT, TESTER_F32, 4 * n, 4 };
+    c.n_slots++;
+    return c;
+}
+
+static void multiply(size_t slot, size_t n, float factor)
+{
+    float *x = tester_source(slot);
+
+    for (size_t i = 0; i < n; i++) {
+        x[i] *= factor;
+    }
+}
+
 static void test_rmsnorm(struct tester *t)
 {
+    static const size_t alias[] = { 2, 0 };
+
     for (size_t i = FILL_KINDS; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
-        bool in_place = i % 2;
-        struct tester_case c = {
-            .slot = { { TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = in_place ? 2 : 3,
-            .pointer = { in_place ? 0 : 2, 0, 1 },
-            .n_pointers = 3,
-            .size = { n },
-            .n_sizes = 1,
-            .scalar = { epsilons[i % 3], i / 2 % 2 ? 1.0f : 0.0f },
-            .data = fill,
-        };
+        struct tester_case c = map_case(n, 2, alias[i % 2], fill);
 
-        if (in_place) {
-            c.slot[0].use = TESTER_INOUT;
-        }
+        c.scalar[0] = epsilons[i % 3];
+        c.scalar[1] = (float)(i / 2 % 2);
         fill_floats(t, 0, n, fill);
         fill_floats(t, 1, n, FILL_UNIFORM);
         tester_run(t, &c);
@@ -41,27 +63,17 @@ static void test_rmsnorm(struct tester *t)
 
 static void test_layernorm(struct tester *t)
 {
+    static const size_t alias[] = { 3, 0 };
+
     for (size_t i = FILL_KINDS; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
-        bool in_place = i % 2;
-        struct tester_case c = {
-            .slot = { { in_place ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = in_place ? 3 : 4,
-            .pointer = { in_place ? 0 : 3, 0, 1, 2 },
-            .n_pointers = 4,
-            .size = { n },
-            .n_sizes = 1,
-            .scalar = { epsilons[i % 3] },
-            .data = fill,
-        };
+        struct tester_case c = map_case(n, 3, alias[i % 2], fill);
 
+        c.scalar[0] = epsilons[i % 3];
         fill_floats(t, 0, n, fill);
         fill_floats(t, 1, n, FILL_UNIFORM);
-        fill_floats(t, 2, n, i % 4 == 3 ? fill : FILL_UNIFORM);
+        fill_floats(t, 2, n, fill_if(i % 4 == 3, fill));
         tester_run(t, &c);
     }
 }
@@ -82,40 +94,50 @@ static void test_rope(struct tester *t)
         };
 
         fill_floats(t, 0, d, fill);
-        fill_floats(t, 1, d, fill == FILL_SPECIAL ? FILL_SPECIAL : FILL_UNIFORM);
+        fill_floats(t, 1, d, fill_if(fill == FILL_SPECIAL, fill));
         tester_run(t, &c);
     }
 }
 
-/* max, exp_sum and softmax: one vector, which all but max change. Some are all negative, so that a
- * lane of zeros would win. */
+/* In place of its values x[i], -1 - |x[i]|: a lane of zeros would win the maximum. */
+static void make_negative(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[i] = -1.0f - fabsf(x[i]);
+    }
+}
+
+/* max, exp_sum and softmax: one vector, which all but max change. */
 static void test_softmax_parts(struct tester *t, enum kernel_op op)
 {
-    size_t first = op == KERNEL_exp_sum_f32 ? 0 : FILL_KINDS;
+    static const float scalars[FILL_KINDS] = { 0.25f, 3.5f, 0.25f, 20.0f, 0.25f };
+    size_t first = FILL_KINDS;
 
+    if (op == KERNEL_exp_sum_f32) {
+        first = 0; /* which takes no elements as well */
+    }
     for (size_t i = first; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
-        float *x = tester_source(0);
-        enum tester_use use = op == KERNEL_max_f32 ? TESTER_IN : TESTER_INOUT;
         struct tester_case c = {
-            .slot = { { use, TESTER_F32, 4 * n, 4 } },
+            .slot = { { TESTER_INOUT, TESTER_F32, 4 * n, 4 } },
             .n_slots = 1,
             .pointer = { 0 },
             .n_pointers = 1,
             .size = { n },
             .n_sizes = 1,
-            .scalar = { fill == FILL_WIDE      ? 3.5f
-                        : fill == FILL_SPECIAL ? 20.0f
-                                               : 0.25f },
+            .scalar = { scalars[fill] },
             .returns_float = op == KERNEL_max_f32 || op == KERNEL_exp_sum_f32,
             .data = fill,
         };
 
+        if (op == KERNEL_max_f32) {
+            c.slot[0].use = TESTER_IN;
+        }
         fill_floats(t, 0, n, fill);
-        for (size_t j = 0; j < n; j++) {
-            x[j] *= fill == FILL_UNIFORM ? 20.0f : 1.0f;
-            x[j] = i % 4 == 1 ? -1.0f - fabsf(x[j]) : x[j];
+        multiply(0, n, fill_factor(fill, 20.0f));
+        if (i % 4 == 1) {
+            make_negative(tester_source(0), n);
         }
         tester_run(t, &c);
     }
@@ -127,25 +149,11 @@ static void test_gate(struct tester *t, float range)
     for (size_t i = 0; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
-        size_t alias = i % 3;
-        float *gate = tester_source(0);
-        struct tester_case c = {
-            .slot = { { alias == 0 ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { alias == 1 ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = alias == 2 ? 3 : 2,
-            .pointer = { alias, 0, 1 },
-            .n_pointers = 3,
-            .size = { n },
-            .n_sizes = 1,
-            .data = fill,
-        };
+        struct tester_case c = map_case(n, 2, i % 3, fill);
 
         fill_floats(t, 0, n, fill);
         fill_floats(t, 1, n, FILL_UNIFORM);
-        for (size_t j = 0; j < n; j++) {
-            gate[j] *= fill == FILL_UNIFORM ? range : 1.0f;
-        }
+        multiply(0, n, fill_factor(fill, range));
         tester_run(t, &c);
     }
 }
@@ -158,23 +166,12 @@ static void test_unary(struct tester *t, enum kernel_op op)
     for (size_t i = 0; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
-        bool in_place = i % 2;
-        float *x = tester_source(0);
-        struct tester_case c = {
-            .slot = { { in_place ? TESTER_INOUT : TESTER_IN, TESTER_F32, 4 * n, 4 },
-                      { TESTER_OUT, TESTER_F32, 4 * n, 4 } },
-            .n_slots = in_place ? 1 : 2,
-            .pointer = { in_place ? 0 : 1, 0 },
-            .n_pointers = 2,
-            .size = { n },
-            .n_sizes = 1,
-            .scalar = { factors[i % 7] },
-            .data = fill,
-        };
+        struct tester_case c = map_case(n, 1, (i + 1) % 2, fill);
 
+        c.scalar[0] = factors[i % 7];
         fill_floats(t, 0, n, fill);
-        for (size_t j = 0; j < n && op == KERNEL_gelu_f32; j++) {
-            x[j] *= fill == FILL_UNIFORM ? 20.0f : 1.0f;
+        if (op == KERNEL_gelu_f32) {
+            multiply(0, n, fill_factor(fill, 20.0f));
         }
         tester_run(t, &c);
     }
@@ -203,8 +200,8 @@ static void test_add(struct tester *t)
 
 enum { CRC_EACH = 12, CRC_SHORT = N_LENGTHS + 2 * CRC_EACH, CRC_LENGTHS = CRC_SHORT + 4 };
 
-/* Of the vector ops; what is just long enough for a window of words, and for a chunk behind it; and
- * what a kernel may cut into several pieces. */
+/* Lengths of the vector ops; those just long enough for a window of words, and for a chunk after it;
+ * those that a kernel may cut into several parts. */
 static size_t crc_length(size_t i)
 {
     static const uint16_t from[] = { 3596, 8 * (210 + 1024) - 4 };

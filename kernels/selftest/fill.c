@@ -47,40 +47,80 @@ enum {
     N_HALVES_FINITE = N_ODD_HALVES - 4,
 };
 
-size_t weights_block_cols(enum weights type)
+static const struct weights_format formats[] = {
+    [WEIGHTS_Q8] = { .cols = BLOCK_COLS,
+                     .bytes = sizeof(struct block_q8x8),
+                     .align = 16,
+                     .x_bytes = sizeof(struct block_q8),
+                     .x4_bytes = sizeof(struct block_q8x4),
+                     .x_align = 8,
+                     .fills = BLOCK_KINDS },
+    [WEIGHTS_Q4] = { .cols = BLOCK_COLS,
+                     .bytes = sizeof(struct block_q4x8),
+                     .align = 16,
+                     .x_bytes = sizeof(struct block_q8),
+                     .x4_bytes = sizeof(struct block_q8x4),
+                     .x_align = 8,
+                     .fills = BLOCK_KINDS },
+    [WEIGHTS_Q4K] = { .cols = BLOCK_K_COLS,
+                      .bytes = sizeof(struct block_q4kx8),
+                      .align = 16,
+                      .x_bytes = sizeof(struct block_q8k),
+                      .x4_bytes = sizeof(struct block_q8kx4),
+                      .x_align = 16,
+                      .fills = BLOCK_KINDS },
+    [WEIGHTS_Q6K] = { .cols = BLOCK_K_COLS,
+                      .bytes = sizeof(struct block_q6kx8),
+                      .align = 16,
+                      .x_bytes = sizeof(struct block_q8k),
+                      .x4_bytes = sizeof(struct block_q8kx4),
+                      .x_align = 16,
+                      .fills = BLOCK_KINDS },
+    [WEIGHTS_F32] = { .cols = 16,
+                      .float_bytes = 4,
+                      .align = 64,
+                      .x_align = 16,
+                      .fills = FILL_KINDS },
+    [WEIGHTS_F16] = { .cols = 32,
+                      .float_bytes = 2,
+                      .align = 64,
+                      .x_align = 16,
+                      .fills = FILL_KINDS },
+};
+
+const struct weights_format *weights_format(enum weights type)
 {
-    static const size_t cols[] = { 32, 32, 256, 256, 16, 32 };
-
-    return cols[type];
-}
-
-size_t weights_group_bytes(enum weights type)
-{
-    static const size_t bytes[] = { sizeof(struct block_q8x8),
-                                    sizeof(struct block_q4x8),
-                                    sizeof(struct block_q4kx8),
-                                    sizeof(struct block_q6kx8),
-                                    64,
-                                    64 };
-
-    return bytes[type];
+    return &formats[type];
 }
 
 size_t weights_bytes(enum weights type, size_t rows, size_t cols)
 {
-    size_t groups = (rows + 7) / 8;
+    const struct weights_format *f = weights_format(type);
 
-    if (type == WEIGHTS_F32 || type == WEIGHTS_F16) {
-        return rows * cols * (type == WEIGHTS_F32 ? 4 : 2);
+    if (f->float_bytes != 0) {
+        return rows * cols * f->float_bytes;
     }
-    return groups * (cols / weights_block_cols(type)) * weights_group_bytes(type);
+    return (rows + GROUP_ROWS - 1) / GROUP_ROWS * (cols / f->cols) * f->bytes;
 }
 
 size_t case_length(size_t i)
 {
     static const size_t more[] = { 192, 576, 2048, 2047, 575, 1000 };
 
-    return i <= 70 ? i : more[i - 71];
+    if (i <= 70) {
+        return i;
+    }
+    return more[i - 71];
+}
+
+unsigned fill_if(bool wanted, unsigned fill)
+{
+    return wanted ? fill : FILL_UNIFORM;
+}
+
+float fill_factor(unsigned fill, float range)
+{
+    return fill == FILL_UNIFORM ? range : 1.0f;
 }
 
 float fill_uniform(struct tester *t)
@@ -88,17 +128,24 @@ float fill_uniform(struct tester *t)
     return (float)(int32_t)(tester_random(t) >> 32) * 0x1p-31f;
 }
 
+/* Up to 8 in magnitude, or one time in four one of the first n odd floats. */
+static float pick_odd(struct tester *t, uint64_t r, size_t n)
+{
+    if (r & 3) {
+        return fill_uniform(t) * 8.0f;
+    }
+    return f32_from_bits(odd_floats[(r >> 8) % n]);
+}
+
 static float pick_float(struct tester *t, enum fill fill)
 {
     uint64_t r = tester_random(t);
-    size_t n = fill == FILL_SPECIAL ? N_ODD : N_ODD_FINITE;
 
     switch (fill) {
     case FILL_WIDE:
         return fill_uniform(t) * f32_from_bits((uint32_t)(127 - 40 + (int)(r % 81)) << 23);
-    case FILL_FINITE:
-    case FILL_SPECIAL:
-        return r & 3 ? fill_uniform(t) * 8.0f : f32_from_bits(odd_floats[(r >> 8) % n]);
+    case FILL_FINITE: return pick_odd(t, r, N_ODD_FINITE);
+    case FILL_SPECIAL: return pick_odd(t, r, N_ODD);
     case FILL_EQUAL: return 0.7f;
     case FILL_UNIFORM:
     case FILL_KINDS:
@@ -118,10 +165,10 @@ void fill_floats(struct tester *t, size_t slot, size_t n, enum fill fill)
 void fill_halves(struct tester *t, size_t slot, size_t n, enum fill fill)
 {
     uint16_t *out = tester_source(slot);
+    size_t n_odd = fill == FILL_SPECIAL ? N_ODD_HALVES : N_HALVES_FINITE;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t r = tester_random(t);
-        size_t n_odd = fill == FILL_SPECIAL ? N_ODD_HALVES : N_HALVES_FINITE;
         uint32_t exponent = fill == FILL_UNIFORM ? 10 : (uint32_t)(r >> 20) % 31;
 
         out[i] = (uint16_t)((r & 0x83ffu) | exponent << 10);
@@ -165,8 +212,10 @@ static void fill_scales(struct tester *t, uint16_t out[8], enum block_fill fill)
     for (size_t r = 0; r < 8; r++) {
         uint64_t word = tester_random(t);
 
-        out[r] = fill == BLOCK_SCALES ? odd_halves[word % N_HALVES_FINITE]
-                                      : (uint16_t)(0x1800u + (word & 0x0fffu)); /* 0.002 to 0.03 */
+        out[r] = (uint16_t)(0x1800u + (word & 0x0fffu)); /* 0.002 to 0.03 */
+        if (fill == BLOCK_SCALES) {
+            out[r] = odd_halves[word % N_HALVES_FINITE];
+        }
     }
 }
 
@@ -176,7 +225,10 @@ static void fill_packed(struct tester *t, uint8_t *out, size_t n, enum block_fil
     for (size_t i = 0; i < n; i++) {
         int8_t q = pick_value(t, fill, 127);
 
-        out[i] = (uint8_t)(fill != BLOCK_RANDOM && q < 0 ? 255 : q);
+        out[i] = (uint8_t)q;
+        if (fill != BLOCK_RANDOM && q < 0) {
+            out[i] = 255;
+        }
     }
 }
 
@@ -241,28 +293,42 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
         fill_halves(t, slot, rows * cols, fill);
         return;
     }
-    for (size_t at = 0; at < bytes; at += weights_group_bytes(type)) {
+    for (size_t at = 0; at < bytes; at += weights_format(type)->bytes) {
         fill_group(t, out + at, type, fill);
     }
 }
 
-/* n values; PAIR has its two -128 in the last block. */
+/* All 127, but in the last block of a row two -128, a chunk apart. */
+static void fill_pair(struct tester *t, int8_t *q, size_t n, bool last)
+{
+    size_t at;
+
+    memset(q, 127, n);
+    if (!last) {
+        return;
+    }
+    at = tester_random(t) % n;
+    q[at] = -128;
+    q[at ^ 4] = -128;
+}
+
 static void fill_values(struct tester *t, int8_t *q, size_t n, enum block_fill fill, bool last)
 {
-    for (size_t i = 0; i < n; i++) {
-        q[i] = fill == BLOCK_PAIR ? 127 : pick_value(t, fill, -128);
+    if (fill == BLOCK_PAIR) {
+        fill_pair(t, q, n, last);
+        return;
     }
-    if (fill == BLOCK_PAIR && last) {
-        size_t at = tester_random(t) % n;
-
-        q[at] = -128;
-        q[at ^ 4] = -128;
+    for (size_t i = 0; i < n; i++) {
+        q[i] = pick_value(t, fill, -128);
     }
 }
 
 static float pick_activation_scale(struct tester *t, enum block_fill fill)
 {
-    return fill == BLOCK_SCALES ? fabsf(pick_float(t, FILL_FINITE)) : fabsf(fill_uniform(t)) * 0.1f;
+    if (fill == BLOCK_SCALES) {
+        return fabsf(pick_float(t, FILL_FINITE));
+    }
+    return fabsf(fill_uniform(t)) * 0.1f;
 }
 
 void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last)

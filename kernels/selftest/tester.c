@@ -7,8 +7,8 @@ struct room {
     uint8_t fence[TESTER_PAGE];
 };
 
-/* Sources hold what a call is given, expected what the reference made of it, rooms are where
- * both calls work. */
+/* A source holds what a call is given, `expected` what the reference made of it. Both calls work
+ * in the rooms. */
 struct bench {
     struct room room[TESTER_SLOTS];
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
@@ -17,7 +17,7 @@ struct bench {
 };
 static_assert(sizeof(struct bench) == TESTER_WORK_BYTES, "what callers are told");
 
-/* The tester's only state; the image takes the memory from the arena, not from its BSS. */
+/* The only state of the tester. The image takes the memory from the arena, not from its BSS. */
 static struct bench *bench;
 
 static const char *const fault_names[] = {
@@ -63,10 +63,13 @@ void tester_faults_text(uint32_t faults, char *out, size_t bytes)
 {
     out[0] = 0;
     for (size_t i = 0; i < sizeof fault_names / sizeof fault_names[0]; i++) {
-        if (faults & 1u << i) {
-            put_text(out, bytes, out[0] ? ", " : "");
-            put_text(out, bytes, fault_names[i]);
+        if ((faults & 1u << i) == 0) {
+            continue;
         }
+        if (out[0]) {
+            put_text(out, bytes, ", ");
+        }
+        put_text(out, bytes, fault_names[i]);
     }
 }
 
@@ -99,19 +102,34 @@ void *tester_source(size_t slot)
     return bench->source[slot];
 }
 
+static uint32_t word_at(const uint8_t *bytes, size_t i)
+{
+    uint32_t word;
+
+    memcpy(&word, bytes + 4 * i, 4);
+    if ((word & 0x7fffffffu) > 0x7f800000u) {
+        return 0x7fc00000u;
+    }
+    return word;
+}
+
+static uint32_t half_at(const uint8_t *bytes, size_t i)
+{
+    uint16_t half;
+
+    memcpy(&half, bytes + 2 * i, 2);
+    if ((half & 0x7fffu) > 0x7c00u) {
+        return 0x7e00u;
+    }
+    return half;
+}
+
 /* Value i of a slot with every NaN made the same. */
 static uint32_t value_at(const uint8_t *bytes, size_t i, enum tester_type type)
 {
-    uint32_t word = 0;
-    uint16_t half;
-
     switch (type) {
-    case TESTER_F32:
-        memcpy(&word, bytes + 4 * i, 4);
-        return (word & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : word;
-    case TESTER_F16:
-        memcpy(&half, bytes + 2 * i, 2);
-        return (half & 0x7fffu) > 0x7c00u ? 0x7e00u : half;
+    case TESTER_F32: return word_at(bytes, i);
+    case TESTER_F16: return half_at(bytes, i);
     case TESTER_BYTES:
     default: return bytes[i];
     }
@@ -119,12 +137,16 @@ static uint32_t value_at(const uint8_t *bytes, size_t i, enum tester_type type)
 
 static size_t size_of(enum tester_type type)
 {
-    return type == TESTER_F32 ? 4 : type == TESTER_F16 ? 2 : 1;
+    static const size_t bytes[] = { [TESTER_F32] = 4, [TESTER_F16] = 2, [TESTER_BYTES] = 1 };
+
+    return bytes[type];
 }
 
 static void report_fault(struct tester *t, const struct tester_case *c, unsigned placement,
                          uint32_t fault)
 {
+    static const char *const placements[] = { ", at the fence: ", ", least alignment: " };
+    const char *joint = " size ";
     char line[240] = "";
 
     t->faults |= fault;
@@ -134,12 +156,16 @@ static void report_fault(struct tester *t, const struct tester_case *c, unsigned
     put_text(line, sizeof line, t->symbol);
     put_text(line, sizeof line, ":");
     for (size_t i = 0; i < c->n_sizes; i++) {
-        put_text(line, sizeof line, i ? " x " : " size ");
+        put_text(line, sizeof line, joint);
         put_number(line, sizeof line, c->size[i], 10);
+        joint = " x ";
     }
-    put_text(line, sizeof line, c->scalar[1] != 0.0f ? ", offset, data " : ", data ");
+    if (c->scalar[1] != 0.0f) {
+        put_text(line, sizeof line, ", offset");
+    }
+    put_text(line, sizeof line, ", data ");
     put_number(line, sizeof line, c->data, 10);
-    put_text(line, sizeof line, placement ? ", least alignment: " : ", at the fence: ");
+    put_text(line, sizeof line, placements[placement]);
     tester_faults_text(fault, line + strlen(line), sizeof line - strlen(line));
     t->report(line);
 }
@@ -164,8 +190,11 @@ static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
 {
     const struct tester_slot *slot = &c->slot[s];
     uint8_t *room = bench->room[s].bytes;
-    size_t room_end = TESTER_ROOM - (slot->use == TESTER_IN ? 0u : (size_t)TESTER_GUARD);
+    size_t room_end = TESTER_ROOM;
 
+    if (slot->use != TESTER_IN) {
+        room_end -= TESTER_GUARD;
+    }
     if (placement == 0) {
         return room + (room_end - slot->bytes) / slot->align * slot->align;
     }
@@ -173,7 +202,7 @@ static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
 }
 
 /* Guards differ from byte to byte, so that a copied guard shows. As floats they are huge, of either
- * sign, or NaNs: a lane too many shows in a sum, a maximum and a minimum. */
+ * sign, or NaNs: one lane too many changes a sum, a maximum and a minimum. */
 static uint8_t guard_byte(const uint8_t *at)
 {
     uintptr_t address = (uintptr_t)at;
@@ -181,18 +210,19 @@ static uint8_t guard_byte(const uint8_t *at)
     return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));
 }
 
+static size_t guard_bytes(size_t available)
+{
+    return available < TESTER_GUARD ? available : TESTER_GUARD;
+}
+
 static size_t guard_before(const uint8_t *start, const uint8_t *room)
 {
-    size_t available = (size_t)(start - room);
-
-    return available < TESTER_GUARD ? available : TESTER_GUARD;
+    return guard_bytes((size_t)(start - room));
 }
 
 static size_t guard_after(const uint8_t *end, const uint8_t *room)
 {
-    size_t available = (size_t)(room + TESTER_ROOM - end);
-
-    return available < TESTER_GUARD ? available : TESTER_GUARD;
+    return guard_bytes((size_t)(room + TESTER_ROOM - end));
 }
 
 static void fill_slot(const struct tester_case *c, size_t s, uint8_t *start)
@@ -266,7 +296,9 @@ static void call(struct kernel_call *call, const struct tester_case *c, uint8_t 
     call->scalar[1] = c->scalar[1];
     call->stack = bench->stack + TESTER_STACK_GUARD + TESTER_STACK_BYTES;
     kernel_call_checked(call);
-    call->damage |= stack_holds() ? 0u : TESTER_STACK_HIT;
+    if (!stack_holds()) {
+        call->damage |= TESTER_STACK_HIT;
+    }
 }
 
 static void add_to_digest(struct tester *t, uint32_t value)
@@ -274,11 +306,15 @@ static void add_to_digest(struct tester *t, uint32_t value)
     t->digest = (t->digest ^ value) * 0x100000001b3u;
 }
 
+/* -0 counts as +0. */
 static uint32_t returned_value(const struct kernel_call *call)
 {
-    uint32_t word = value_at((const uint8_t *)&call->result, 0, TESTER_F32);
+    uint32_t word = word_at((const uint8_t *)&call->result, 0);
 
-    return word == 0x80000000u ? 0 : word;
+    if (word == 0x80000000u) {
+        return 0;
+    }
+    return word;
 }
 
 static void keep_expected(struct tester *t, const struct tester_case *c, uint8_t *const start[])
@@ -389,36 +425,4 @@ void tester_run(struct tester *t, const struct tester_case *c)
     run_placed(t, c, 0, result);
     run_placed(t, c, 1, result);
     t->n_cases += 2;
-}
-
-static const struct kernel_row *reference_of(enum kernel_op op)
-{
-    for (size_t i = 0; i < kernel_n_rows; i++) {
-        if (kernel_rows[i].op == op && kernel_rows[i].features == CPU_ANY) {
-            return &kernel_rows[i];
-        }
-    }
-    return NULL;
-}
-
-void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
-                    uint64_t seed, void (*report)(const char *line))
-{
-    const struct kernel_row *reference = reference_of(row->op);
-    struct tester fresh = { .report = report,
-                            .function = row->function,
-                            .symbol = row->symbol,
-                            .random = seed + (uint64_t)row->op * 0x10001,
-                            .digest = 0xcbf29ce484222325u,
-                            .features = features,
-                            .ignored = row->features == CPU_ANY ? TESTER_PLATFORM : 0 };
-
-    assert((row->features & ~features) == 0);
-    *t = fresh;
-    if (reference == NULL) {
-        t->faults = TESTER_UNKNOWN;
-        return;
-    }
-    t->reference = reference->function;
-    tester_run_op(t, row->op);
 }

@@ -113,15 +113,15 @@ void tester_run(struct tester *t, const struct tester_case *c);
 
 uint64_t tester_random(struct tester *t);
 
-/* All cases of an op (cases.c). */
+/* All cases of an op: cases.c, as the next. */
 void tester_run_op(struct tester *t, enum kernel_op op);
 
 /* Text of a fault mask into out[bytes]. */
 void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
-/* Run all cases of a row against the reference of its op, which the CPU's features allow; *t gets
- * faults, n_cases and digest. A reference runs against itself: that shows its registers and edges,
- * and its digest says whether every ISA and compiler makes the same of the contract. */
+/* Run all cases of a row, which the CPU's features must allow, against the reference of its op. *t
+ * gets faults, n_cases and digest. A reference runs against itself, which tests its registers and
+ * edges. Equal digests show that every ISA and compiler reads the contract alike. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
                     uint64_t seed, void (*report)(const char *line));
 
