@@ -23,9 +23,14 @@ MOST_CIRCLE = 3
 # What is beyond the limits today. The list only gets shorter: who mends one takes its row away, and
 # --check says so. Functions by name, files by path, circles by the folder that holds all their files.
 KNOWN = {
-    "function": {"image_check_params": 69},
-    "file": {"runtime/console/line_editor.c": 507},
-    "circle": {"runtime/chat": 6},
+    "function": {
+        "image_check_params": 69,
+    },
+    "file": {
+    },
+    "circle": {
+        "runtime/chat": 6,
+    },
 }
 
 

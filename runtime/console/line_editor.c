@@ -3,8 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/console/line_keys.h"
 #include "runtime/console/line_screen.h"
-#include "runtime/text/char_width.h"
+#include "runtime/console/line_text.h"
 
 enum control {
     CTRL_A = 1,
@@ -27,137 +28,8 @@ enum control {
     DELETE = 127
 };
 
-enum key {
-    KEY_UP,
-    KEY_DOWN,
-    KEY_LEFT,
-    KEY_RIGHT,
-    KEY_HOME,
-    KEY_END,
-    KEY_DELETE,
-    KEY_WORD_LEFT,
-    KEY_WORD_RIGHT,
-    KEY_DELETE_WORD,
-    KEY_PASTE,
-    KEY_PASTE_END
-};
-
-/* What terminals send: VT220 and xterm (ECMA-48 final bytes; DECCKM's ESC O; xterm's modifiers
- * ";5" Ctrl and ";3" Alt), rxvt and the Linux console where they differ. */
-static const struct key_sequence {
-    const char *text;
-    enum key key;
-} key_sequences[] = {
-    { "[A", KEY_UP },
-    { "OA", KEY_UP },
-    { "[B", KEY_DOWN },
-    { "OB", KEY_DOWN },
-    { "[D", KEY_LEFT },
-    { "OD", KEY_LEFT },
-    { "[C", KEY_RIGHT },
-    { "OC", KEY_RIGHT },
-    { "[H", KEY_HOME },
-    { "OH", KEY_HOME },
-    { "[1~", KEY_HOME },
-    { "[7~", KEY_HOME },
-    { "[F", KEY_END },
-    { "OF", KEY_END },
-    { "[4~", KEY_END },
-    { "[8~", KEY_END },
-    { "[3~", KEY_DELETE },
-    { "b", KEY_WORD_LEFT },
-    { "[1;5D", KEY_WORD_LEFT },
-    { "[1;3D", KEY_WORD_LEFT },
-    { "Od", KEY_WORD_LEFT },
-    { "f", KEY_WORD_RIGHT },
-    { "[1;5C", KEY_WORD_RIGHT },
-    { "[1;3C", KEY_WORD_RIGHT },
-    { "Oc", KEY_WORD_RIGHT },
-    { "d", KEY_DELETE_WORD },
-    { "[200~", KEY_PASTE },
-    { "[201~", KEY_PASTE_END },
-};
-
-/* ---- the text and the cursor ---- */
-
-static bool is_continuation(char c)
-{
-    return ((uint8_t)c & 0xc0) == 0x80;
-}
-
-static size_t code_after(const struct line_editor *e, size_t at)
-{
-    while (at < e->n && is_continuation(e->line[++at])) {
-    }
-    return at < e->n ? at : e->n;
-}
-
-/* Whether a mark stands at `at`, which then belongs to the character before it. */
-static bool joins(const struct line_editor *e, size_t at)
-{
-    const uint8_t *text = (const uint8_t *)e->line + at;
-
-    return at < e->n && *text >= 0x80 &&
-           char_joins(utf8_decode(text, (int)(code_after(e, at) - at)));
-}
-
-static size_t character_before(const struct line_editor *e, size_t at)
-{
-    while (at > 0 && (is_continuation(e->line[--at]) || joins(e, at))) {
-    }
-    return at;
-}
-
-static size_t character_after(const struct line_editor *e, size_t at)
-{
-    do {
-        at = code_after(e, at);
-    } while (joins(e, at));
-    return at;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t';
-}
-
-static size_t word_before(const struct line_editor *e, size_t at)
-{
-    while (at > 0 && is_space(e->line[at - 1])) {
-        at--;
-    }
-    while (at > 0 && !is_space(e->line[at - 1])) {
-        at--;
-    }
-    return at;
-}
-
-static size_t word_after(const struct line_editor *e, size_t at)
-{
-    while (at < e->n && is_space(e->line[at])) {
-        at++;
-    }
-    while (at < e->n && !is_space(e->line[at])) {
-        at++;
-    }
-    return at;
-}
-
-static unsigned columns_between(const struct line_editor *e, size_t from, size_t to)
-{
-    unsigned columns = 0;
-
-    while (from < to) {
-        size_t next = code_after(e, from);
-
-        columns += char_width(utf8_decode((const uint8_t *)e->line + from, (int)(next - from)));
-        from = next;
-    }
-    return columns;
-}
-
-/* Take line[from, to) out; the cursor goes to `from`. Of a line that is too long only its beginning
- * is there, so taking back what seems its end would lie: starting afresh is all that remains. */
+/* Take line[from, to) out; the cursor goes to `from`. A line that is too long has lost its end, and
+ * the end shown is not the one typed: such a line goes whole or not at all. */
 static void remove_text(struct line_editor *e, size_t from, size_t to)
 {
     unsigned columns;
@@ -169,7 +41,7 @@ static void remove_text(struct line_editor *e, size_t from, size_t to)
     if (from == to) {
         return;
     }
-    columns = columns_between(e, from, to);
+    columns = line_text_columns(e->line + from, to - from);
     memmove(e->line + from, e->line + to, e->n - to + 1);
     e->n -= to - from;
     e->cursor = from;
@@ -212,39 +84,15 @@ static void move_to(struct line_editor *e, size_t at)
     }
 }
 
-/* ---- history ---- */
-
-static size_t entry_bytes(const struct line_editor *e, size_t at)
-{
-    return strlen(e->history + at) + 1;
-}
-
-/* Lines of nothing, and the same line twice in a row, are not kept. */
-static void remember(struct line_editor *e)
-{
-    size_t last = 0, bytes = e->n + 1;
-
-    for (size_t at = 0; at < e->history_bytes; at += entry_bytes(e, at)) {
-        last = at;
-    }
-    if (e->n == 0 || bytes > LINE_HISTORY_BYTES ||
-        (e->history_bytes != 0 && strcmp(e->history + last, e->line) == 0)) {
-        return;
-    }
-    while (e->history_bytes + bytes > LINE_HISTORY_BYTES) {
-        size_t oldest = entry_bytes(e, 0);
-
-        memmove(e->history, e->history + oldest, e->history_bytes - oldest);
-        e->history_bytes -= oldest;
-    }
-    memcpy(e->history + e->history_bytes, e->line, bytes);
-    e->history_bytes += bytes;
-}
-
+/* A line of the history; NULL: there is none. */
 static void show_line(struct line_editor *e, const char *text)
 {
-    size_t bytes = strlen(text);
+    size_t bytes;
 
+    if (text == NULL) {
+        return;
+    }
+    bytes = strlen(text);
     if (bytes >= e->max) {
         return;
     }
@@ -255,103 +103,91 @@ static void show_line(struct line_editor *e, const char *text)
     line_screen_draw(e);
 }
 
-/* What is typed is lost when an older line takes its place, as in a shell without an undo. */
-static void recall_older(struct line_editor *e)
-{
-    size_t older = 0;
-
-    if (e->recalled == 0) {
-        return;
-    }
-    for (size_t at = 0; at < e->recalled; at += entry_bytes(e, at)) {
-        older = at;
-    }
-    e->recalled = older;
-    show_line(e, e->history + older);
-}
-
-static void recall_newer(struct line_editor *e)
-{
-    if (e->recalled == e->history_bytes) {
-        return;
-    }
-    e->recalled += entry_bytes(e, e->recalled);
-    show_line(e, e->recalled == e->history_bytes ? "" : e->history + e->recalled);
-}
-
 /* ---- keys ---- */
 
-/* Whoever moves about in the line has a terminal. */
-static void press(struct line_editor *e, enum key key)
+static size_t character_before(const struct line_editor *e)
 {
-    if (e->plain && key != KEY_PASTE && key != KEY_PASTE_END) {
+    return line_text_character_before(e->line, e->n, e->cursor);
+}
+
+static size_t character_after(const struct line_editor *e)
+{
+    return line_text_character_after(e->line, e->n, e->cursor);
+}
+
+static size_t word_before(const struct line_editor *e)
+{
+    return line_text_word_before(e->line, e->cursor);
+}
+
+static size_t word_after(const struct line_editor *e)
+{
+    return line_text_word_after(e->line, e->n, e->cursor);
+}
+
+/* The first key that only a terminal has tells that there is one. */
+static void press(struct line_editor *e, enum line_key key)
+{
+    if (e->plain) {
         return;
     }
-    if (!e->terminal && !e->plain) {
+    if (!e->terminal) {
         e->terminal = true;
         line_screen_draw(e);
     }
     switch (key) {
-    case KEY_UP: recall_older(e); break;
-    case KEY_DOWN: recall_newer(e); break;
-    case KEY_LEFT: move_to(e, character_before(e, e->cursor)); break;
-    case KEY_RIGHT: move_to(e, character_after(e, e->cursor)); break;
+    case KEY_UP: show_line(e, line_history_older(&e->history)); break;
+    case KEY_DOWN: show_line(e, line_history_newer(&e->history)); break;
+    case KEY_LEFT: move_to(e, character_before(e)); break;
+    case KEY_RIGHT: move_to(e, character_after(e)); break;
     case KEY_HOME: move_to(e, 0); break;
     case KEY_END: move_to(e, e->n); break;
-    case KEY_WORD_LEFT: move_to(e, word_before(e, e->cursor)); break;
-    case KEY_WORD_RIGHT: move_to(e, word_after(e, e->cursor)); break;
-    case KEY_DELETE: remove_text(e, e->cursor, character_after(e, e->cursor)); break;
-    case KEY_DELETE_WORD: remove_text(e, e->cursor, word_after(e, e->cursor)); break;
-    case KEY_PASTE: e->pasting = true; break;
-    case KEY_PASTE_END: e->pasting = false; break;
+    case KEY_WORD_LEFT: move_to(e, word_before(e)); break;
+    case KEY_WORD_RIGHT: move_to(e, word_after(e)); break;
+    case KEY_DELETE: remove_text(e, e->cursor, character_after(e)); break;
+    case KEY_DELETE_WORD: remove_text(e, e->cursor, word_after(e)); break;
+    default: break;
     }
 }
 
-/* "[row;columnR": where the cursor is (CPR, ECMA-48 8.3.14). */
+/* Brackets around pasted text count even where the far end is known to be no terminal. */
+static void take_key(struct line_editor *e, enum line_key key)
+{
+    if (key == KEY_NONE) {
+        return;
+    }
+    press(e, key);
+    if (key == KEY_PASTE || key == KEY_PASTE_END) {
+        e->pasting = key == KEY_PASTE;
+    }
+}
+
 bool line_editor_take_answer(struct line_editor *e, const char *text)
 {
-    uint32_t numbers[2] = { 0, 0 };
-    unsigned which = 0;
+    uint32_t columns = line_keys_answered_column(text);
 
-    if (*text++ != '[') {
-        return false;
-    }
-    for (; *text != '\0' && *text != 'R'; text++) {
-        if (*text == ';') {
-            which++;
-        } else if (*text < '0' || *text > '9') {
-            return false;
-        } else if (which < 2 && numbers[which] < 10000) {
-            numbers[which] = numbers[which] * 10 + (uint32_t)(*text - '0');
-        }
-    }
-    if (*text != 'R' || which != 1 || numbers[1] == 0) {
+    if (columns == 0) {
         return false;
     }
     e->terminal = !e->plain;
-    e->columns = numbers[1];
+    e->columns = columns;
     return true;
 }
 
 static void take_sequence(struct line_editor *e)
 {
-    const char *text = e->sequence;
     uint32_t columns = e->columns;
 
-    if (line_editor_take_answer(e, text)) {
-        if (e->columns != columns && e->n != 0 && e->terminal) {
-            line_screen_draw(e);
-        }
+    if (!line_editor_take_answer(e, e->sequence)) {
+        take_key(e, line_keys_find(e->sequence));
         return;
     }
-    for (size_t i = 0; i < sizeof key_sequences / sizeof key_sequences[0]; i++) {
-        if (strcmp(key_sequences[i].text, text) == 0) {
-            press(e, key_sequences[i].key);
-        }
+    if (e->columns != columns && e->n != 0 && e->terminal) {
+        line_screen_draw(e);
     }
 }
 
-/* A byte behind ESC: one letter, ESC O and a letter, or ESC [ parameters and a final byte from 0x40
+/* A byte after ESC: one letter, ESC O and a letter, or ESC [ parameters and a final byte from 0x40
  * on (ECMA-48, section 5.4). */
 static void take_sequence_byte(struct line_editor *e, char byte)
 {
@@ -379,7 +215,7 @@ static enum line_event finish(struct line_editor *e, enum line_event event, cons
     }
     line_screen_leave(e, mark);
     if (event == LINE_FINISHED) {
-        remember(e);
+        line_history_add(&e->history, e->line, e->n);
     }
     return event;
 }
@@ -404,11 +240,11 @@ static enum line_event take_control(struct line_editor *e, int control)
         if (e->n == 0 && !e->too_long) {
             return finish(e, LINE_END, "");
         }
-        remove_text(e, e->cursor, character_after(e, e->cursor));
+        remove_text(e, e->cursor, character_after(e));
         break;
     case BACKSPACE:
-    case DELETE: remove_text(e, character_before(e, e->cursor), e->cursor); break;
-    case CTRL_W: remove_text(e, word_before(e, e->cursor), e->cursor); break;
+    case DELETE: remove_text(e, character_before(e), e->cursor); break;
+    case CTRL_W: remove_text(e, word_before(e), e->cursor); break;
     case CTRL_U:
         e->cursor = e->n;
         remove_text(e, 0, e->n);
@@ -465,7 +301,7 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
     e->pasting = false;
     e->n_sequence = 0;
     e->utf8 = (struct utf8_writer){ .write = insert, .context = e };
-    e->recalled = e->history_bytes;
+    line_history_rewind(&e->history);
     e->row = 0;
     e->last_row = 0;
     e->last_column = (uint32_t)strlen(prompt);
@@ -478,7 +314,13 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
 enum line_event line_editor_close(struct line_editor *e)
 {
     utf8_writer_flush(&e->utf8);
-    return e->too_long ? LINE_TOO_LONG : e->n != 0 ? LINE_FINISHED : LINE_END;
+    if (e->too_long) {
+        return LINE_TOO_LONG;
+    }
+    if (e->n == 0) {
+        return LINE_END;
+    }
+    return LINE_FINISHED;
 }
 
 void line_editor_redraw(struct line_editor *e)

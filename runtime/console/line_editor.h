@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/console/line_history.h"
 #include "runtime/text/utf8.h"
 
 enum {
-    LINE_HISTORY_BYTES = 4096, /* of the lines remembered, each with its NUL */
     LINE_DEFAULT_COLUMNS = 80, /* of a terminal that has not said */
-    LINE_MIN_COLUMNS = 8,      /* narrower ones are taken for so wide */
+    LINE_MIN_COLUMNS = 8,      /* narrower ones are treated as this wide */
     LINE_SEQUENCE_BYTES = 16,  /* of a control sequence; longer ones are ignored whole */
 };
 
@@ -56,10 +56,7 @@ struct line_editor {
     char sequence[LINE_SEQUENCE_BYTES];
     uint8_t n_sequence; /* 0: none has begun */
 
-    /* Lines, the oldest first, each with a NUL; one being edited is kept behind them. */
-    char history[LINE_HISTORY_BYTES];
-    size_t history_bytes;
-    size_t recalled; /* offset in history of the line shown, history_bytes: the new one */
+    struct line_history history;
 };
 
 /* Set write, context, echo, terminal, plain and columns of a zeroed struct; then for each line

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/text/char_width.h"
 #include "runtime/text/format_text.h"
 
@@ -42,9 +43,10 @@ static void write_sequence(const struct line_editor *e, uint32_t n, char final)
 
 static uint32_t usable_columns(const struct line_editor *e)
 {
-    uint32_t columns = e->columns != 0 ? e->columns : LINE_DEFAULT_COLUMNS;
-
-    return (columns < LINE_MIN_COLUMNS ? LINE_MIN_COLUMNS : columns) - 1;
+    if (e->columns == 0) {
+        return LINE_DEFAULT_COLUMNS - 1;
+    }
+    return max_u32(e->columns, LINE_MIN_COLUMNS) - 1;
 }
 
 static size_t character_bytes(const char *text, size_t n)
@@ -55,7 +57,7 @@ static size_t character_bytes(const char *text, size_t n)
 }
 
 /* The place after the character at text, which stands at *at; a row's end is the next one's
- * beginning. *early: it did not fit behind the one before. */
+ * beginning. *early: it did not fit after the one before. */
 static struct place step(const struct line_editor *e, struct place at, const char *text,
                          size_t bytes, bool *early)
 {

@@ -493,9 +493,9 @@ static void test_history(void)
         text[0] = (char)('a' + i % 26);
         enter(text);
     }
-    OK(editor.history_bytes <= LINE_HISTORY_BYTES && editor.history_bytes > 3800,
+    OK(editor.history.bytes <= LINE_HISTORY_BYTES && editor.history.bytes > 3800,
        "the history keeps to its %u bytes (%u)", LINE_HISTORY_BYTES,
-       (unsigned)editor.history_bytes);
+       (unsigned)editor.history.bytes);
     line_editor_begin(&editor, "> ", line, sizeof line);
     for (unsigned i = 0; i < 200; i++) {
         type("\33[A");

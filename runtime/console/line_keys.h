@@ -1,0 +1,30 @@
+/* What terminals send for the keys that are no characters (line_keys.c). */
+#ifndef INGOT_RUNTIME_LINE_KEYS_H
+#define INGOT_RUNTIME_LINE_KEYS_H
+
+#include <stdint.h>
+
+enum line_key {
+    KEY_NONE, /* a sequence that no key of ours sends */
+    KEY_UP,
+    KEY_DOWN,
+    KEY_LEFT,
+    KEY_RIGHT,
+    KEY_HOME,
+    KEY_END,
+    KEY_DELETE,
+    KEY_WORD_LEFT,
+    KEY_WORD_RIGHT,
+    KEY_DELETE_WORD,
+    KEY_PASTE,
+    KEY_PASTE_END
+};
+
+/* The key that sends ESC and then sequence, NUL-terminated. */
+enum line_key line_keys_find(const char *sequence);
+
+/* The column of the cursor, from 1, where ESC and then sequence is a terminal's answer to the
+ * question for it (CPR, ECMA-48 8.3.14: "[row;columnR"). 0: it is something else. */
+uint32_t line_keys_answered_column(const char *sequence);
+
+#endif
