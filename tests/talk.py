@@ -148,7 +148,7 @@ class Console:
         self.send(line + "\r")
         return self.prompt(timeout)
 
-    def figures(self, line):
+    def stats(self, line):
         """A turn: (prompt tokens, new tokens, everything)."""
         out = self.say(line)
         found = re.search(FIGURES, out)
