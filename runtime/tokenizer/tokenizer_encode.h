@@ -1,4 +1,4 @@
-/* What the halves of the encoder share; nobody else includes it. */
+/* What the files of the encoder share; nobody else includes it. */
 #ifndef INGOT_RUNTIME_TOKENIZER_ENCODE_H
 #define INGOT_RUNTIME_TOKENIZER_ENCODE_H
 
@@ -31,11 +31,23 @@ struct encoder {
     size_t n_ids, max_ids;
 };
 
+static inline bool byte_set_has(const uint32_t set[8], uint8_t byte)
+{
+    return (set[byte / 32] >> byte % 32) & 1;
+}
+
 /* The NORMAL or USER token that s (n) spells, or INGOT_NO_TOKEN. */
 uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n);
 
+/* The longest USER token that s (n >= 1) begins with, or where trusted a longer control token. */
+uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t n, bool trusted);
+
 /* Append an id, and BOS before the first. ERR_TOO_LONG. */
 enum err tokenizer_emit(struct encoder *e, uint32_t id);
+
+/* Append what stands for a character that is no token: its byte tokens, or one unknown token where
+ * one of them is missing. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
+enum err tokenizer_emit_bytes(struct encoder *e, const char *s, size_t n);
 
 /* Append the tokens of s (n >= 1), merged as one run. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n);

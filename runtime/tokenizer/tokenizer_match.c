@@ -45,14 +45,17 @@ uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t
 static uint32_t match_contraction(const uint8_t *text, uint32_t at, uint32_t end, bool any_case)
 {
     static const char pairs[3][2] = { { 'r', 'e' }, { 'v', 'e' }, { 'l', 'l' } };
-    uint8_t fold = any_case ? 0x20 : 0;
+    uint8_t fold = any_case ? 0x20 : 0; /* makes an ASCII letter small */
     uint8_t a, b;
 
     if (end - at < 2 || text[at] != '\'') {
         return at;
     }
     a = text[at + 1] | fold;
-    b = end - at > 2 ? text[at + 2] | fold : 0;
+    b = 0;
+    if (end - at > 2) {
+        b = text[at + 2] | fold;
+    }
     if (a == 's' || a == 't' || a == 'm' || a == 'd') {
         return at + 2;
     }
@@ -82,7 +85,10 @@ static uint32_t match_spaces(const uint8_t *text, uint32_t at, uint32_t end)
         last = to;
         to += s.bytes;
     }
-    return to == end || last == at ? to : last;
+    if (to == end || last == at) {
+        return to;
+    }
+    return last;
 }
 
 /* \s*[\r\n]+ : white space up to the last line end in it. */
@@ -97,14 +103,16 @@ static uint32_t match_newlines(const uint8_t *text, uint32_t at, uint32_t end)
             return found;
         }
         to += s.bytes;
-        found = is_newline(s.code) ? to : found;
+        if (is_newline(s.code)) {
+            found = to;
+        }
     }
 }
 
 uint32_t match_gpt2(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)
 {
     uint32_t to = match_contraction(text, at, end, false);
-    uint32_t start = text[at] == ' ' ? at + 1 : at;
+    uint32_t start = at + (text[at] == ' ');
     uint32_t set = match_symbol_at(text, start, end).set;
 
     (void)rule;
@@ -142,34 +150,50 @@ static uint32_t match_capitalized(const uint8_t *text, uint32_t at, uint32_t end
 
     while (s.set & CAPITAL) {
         to += s.bytes;
-        both = s.set & SMALL ? to : both;
+        if (s.set & SMALL) {
+            both = to;
+        }
         s = match_symbol_at(text, to, end);
     }
-    return s.set & SMALL ? match_skip_set(text, to, end, SMALL, UINT32_MAX) : both;
+    if (s.set & SMALL) {
+        return match_skip_set(text, to, end, SMALL, UINT32_MAX);
+    }
+    return both;
 }
 
 static uint32_t match_lead(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
 {
     struct symbol s = match_symbol_at(text, at, end);
 
-    return is_newline(s.code) || (s.set & w->no_lead) != 0 ? at : at + s.bytes;
+    if (is_newline(s.code) || (s.set & w->no_lead) != 0) {
+        return at;
+    }
+    return at + s.bytes;
+}
+
+static uint32_t match_letters(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
+{
+    if (w->cased) {
+        return match_capitalized(text, at, end);
+    }
+    return match_skip_set(text, at, end, w->letters, UINT32_MAX);
 }
 
 /* The lead is tried first and given back if no word follows. */
 static uint32_t match_word(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t starts[2] = { match_lead(w, text, at, end), at };
-    uint32_t to;
 
     for (unsigned i = 0; i < 2; i++) {
-        to = w->cased ? match_capitalized(text, starts[i], end)
-                      : match_skip_set(text, starts[i], end, w->letters, UINT32_MAX);
+        uint32_t to = match_letters(w, text, starts[i], end);
+
         if (to != starts[i]) {
             return to;
         }
     }
     for (unsigned i = 0; i < 2 && w->cased; i++) { /* [CAPITAL]+[SMALL]*, the first having failed */
-        to = match_skip_set(text, starts[i], end, CAPITAL, UINT32_MAX);
+        uint32_t to = match_skip_set(text, starts[i], end, CAPITAL, UINT32_MAX);
+
         if (to != starts[i]) {
             return to;
         }
@@ -177,24 +201,31 @@ static uint32_t match_word(const struct words *w, const uint8_t *text, uint32_t 
     return at;
 }
 
+static bool is_letter(uint8_t c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
 static uint32_t match_ascii_word(const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint8_t c = text[at];
     uint32_t to = at + 1;
 
-    if (c <= ' ' || c >= 0x7f || (c >= '0' && c <= '9') ||
-        ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')) {
+    if (c <= ' ' || c >= 0x7f || (c >= '0' && c <= '9') || is_letter(c)) {
         return at;
     }
-    while (to < end && (text[to] | 0x20) >= 'a' && (text[to] | 0x20) <= 'z') {
+    while (to < end && is_letter(text[to])) {
         to++;
     }
-    return to == at + 1 ? at : to;
+    if (to == at + 1) {
+        return at;
+    }
+    return to;
 }
 
 static uint32_t match_marks(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
 {
-    uint32_t start = text[at] == ' ' ? at + 1 : at;
+    uint32_t start = at + (text[at] == ' ');
     uint32_t to = match_skip_set(text, start, end, w->marks, UINT32_MAX);
 
     if (to == start) {
@@ -207,74 +238,120 @@ static uint32_t match_marks(const struct words *w, const uint8_t *text, uint32_t
     return to;
 }
 
+static uint32_t match_first(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
+{
+    if (w->contraction == CONTRACTION_WORD) {
+        return match_contraction(text, at, end, true);
+    }
+    if (w->ascii_word) {
+        return match_ascii_word(text, at, end);
+    }
+    return at;
+}
+
+static uint32_t match_word_and_suffix(const struct words *w, const uint8_t *text, uint32_t at,
+                                      uint32_t end)
+{
+    uint32_t to = match_word(w, text, at, end);
+
+    if (to == at || w->contraction != CONTRACTION_SUFFIX) {
+        return to;
+    }
+    return match_contraction(text, to, end, true);
+}
+
+static uint32_t match_digits(const struct words *w, const uint8_t *text, uint32_t at, uint32_t end)
+{
+    return match_skip_set(text, at, end, UNICODE_IS_N, w->digits);
+}
+
 uint32_t match_words(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)
 {
-    const struct words *w = rule;
-    uint32_t to = at;
+    typedef uint32_t alternative(const struct words *w, const uint8_t *text, uint32_t at,
+                                 uint32_t end);
+    static alternative *const alternatives[] = { match_first, match_word_and_suffix, match_digits,
+                                                 match_marks };
+    uint32_t to;
 
-    if (w->contraction == CONTRACTION_WORD) {
-        to = match_contraction(text, at, end, true);
-    } else if (w->ascii_word) {
-        to = match_ascii_word(text, at, end);
+    for (unsigned i = 0; i < sizeof alternatives / sizeof alternatives[0]; i++) {
+        to = alternatives[i](rule, text, at, end);
+        if (to != at) {
+            return to;
+        }
     }
+    to = match_newlines(text, at, end);
     if (to != at) {
         return to;
     }
-    to = match_word(w, text, at, end);
-    if (to != at) {
-        return w->contraction == CONTRACTION_SUFFIX ? match_contraction(text, to, end, true) : to;
-    }
-    to = match_skip_set(text, at, end, UNICODE_IS_N, w->digits);
-    to = to != at ? to : match_marks(w, text, at, end);
-    to = to != at ? to : match_newlines(text, at, end);
-    return to != at ? to : match_spaces(text, at, end);
+    return match_spaces(text, at, end);
 }
 
 /* ---- single sets ----------------------------------------------------------------------------- */
 
-static bool run_has(const struct run *r, const struct symbol *s)
+static bool in_ranges(const struct run *r, uint32_t code)
 {
-    bool found = (s->set & r->set) != 0;
     uint32_t low = 0;
     uint32_t high = r->n_ranges;
 
-    for (const char *c = r->ascii; c != NULL && *c != '\0' && !found; c++) {
-        found = (uint8_t)*c == s->code;
-    }
-    while (low < high && !found) {
+    while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        found = s->code >= r->ranges[middle].first && s->code <= r->ranges[middle].last;
-        low = s->code > r->ranges[middle].last ? middle + 1 : low;
-        high = s->code < r->ranges[middle].first ? middle : high;
+        if (code > r->ranges[middle].last) {
+            low = middle + 1;
+        } else if (code < r->ranges[middle].first) {
+            high = middle;
+        } else {
+            return true;
+        }
     }
+    return false;
+}
+
+static bool in_ascii(const struct run *r, uint32_t code)
+{
+    for (const char *c = r->ascii; c != NULL && *c != '\0'; c++) {
+        if ((uint8_t)*c == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool run_has(const struct run *r, const struct symbol *s)
+{
+    bool found = (s->set & r->set) != 0 || in_ascii(r, s->code) || in_ranges(r, s->code);
+
     return found != r->inverted;
+}
+
+/* [set]{0,most} as run_has() knows the set. */
+static uint32_t skip_run(const struct run *r, const uint8_t *text, uint32_t at, uint32_t end)
+{
+    for (uint32_t n = 0; r->most == 0 || n < r->most; n++) {
+        struct symbol s = match_symbol_at(text, at, end);
+
+        if (s.set == 0 || !run_has(r, &s)) {
+            break;
+        }
+        at += s.bytes;
+    }
+    return at;
 }
 
 uint32_t match_run(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)
 {
     const struct run *r = rule;
     struct symbol s = match_symbol_at(text, at, end);
-    uint32_t start = at;
-    uint32_t to;
+    uint32_t start = at, to;
 
     if ((r->any_space && (s.set & UNICODE_IS_SPACE)) || (r->space && s.code == ' ')) {
         start += s.bytes;
     }
-    for (unsigned i = 0; i < 2; i++, start = at) { /* \s? gives back what is in the set itself */
-        to = start;
-        for (uint32_t n = 0; r->most == 0 || n < r->most; n++) {
-            s = match_symbol_at(text, to, end);
-            if (s.set == 0 || !run_has(r, &s)) {
-                break;
-            }
-            to += s.bytes;
-        }
-        if (to != start) {
-            return to;
-        }
+    to = skip_run(r, text, start, end);
+    if (to != start) {
+        return to;
     }
-    return at;
+    return skip_run(r, text, at, end); /* \s? gives back what is in the set itself */
 }
 
 uint32_t match_byte_digits(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)
@@ -302,5 +379,8 @@ uint32_t match_three_digits(const uint8_t *text, uint32_t at, uint32_t end, cons
 uint32_t match_last_spaces(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)
 {
     (void)rule;
-    return match_skip_set(text, at, end, UNICODE_IS_SPACE, UINT32_MAX) == end ? end : at;
+    if (match_skip_set(text, at, end, UNICODE_IS_SPACE, UINT32_MAX) != end) {
+        return at;
+    }
+    return end;
 }

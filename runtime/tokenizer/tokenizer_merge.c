@@ -7,33 +7,6 @@
 
 enum { NODE_NONE = 0xffffffff };
 
-/* A character that is no token: its byte tokens, or one unknown token where one is missing. */
-static enum err emit_bytes(struct encoder *e, const char *s, size_t n)
-{
-    const struct ingot_tokenizer *head = e->t->head;
-    bool after_unk = e->after_unk;
-
-    for (size_t i = 0; i < n; i++) {
-        if (e->t->byte_tokens[(uint8_t)s[i]] != INGOT_NO_TOKEN) {
-            continue;
-        }
-        if (head->unk == INGOT_NO_TOKEN) {
-            return ERR_BAD_TOKENIZER;
-        }
-        e->after_unk = true;
-        return after_unk && (head->flags & INGOT_FUSE_UNK) ? ERR_OK : tokenizer_emit(e, head->unk);
-    }
-    e->after_unk = false;
-    for (size_t i = 0; i < n; i++) {
-        enum err err = tokenizer_emit(e, e->t->byte_tokens[(uint8_t)s[i]]);
-
-        if (err != ERR_OK) {
-            return err;
-        }
-    }
-    return ERR_OK;
-}
-
 /* Equal keys: the leftmost pair first, as SentencePiece and GPT-2 do. */
 static bool pair_before(const struct pair *a, const struct pair *b)
 {
@@ -80,7 +53,10 @@ static uint32_t key_of_score(float score)
 
     score += 0.0f; /* -0 is 0 */
     memcpy(&bits, &score, sizeof bits);
-    return bits >> 31 ? bits : bits ^ 0x7fffffffu;
+    if (bits >> 31) {
+        return bits;
+    }
+    return bits ^ 0x7fffffffu;
 }
 
 static const struct ingot_merge *find_merge(const struct tokenizer *t, uint32_t left,
@@ -109,20 +85,37 @@ static const struct ingot_merge *find_merge(const struct tokenizer *t, uint32_t 
 }
 
 /* What the pieces at left and middle merge into, and the pair's key; INGOT_NO_TOKEN: nothing. */
+static uint32_t merged_by_score(const struct encoder *e, const char *s, uint32_t left,
+                                uint32_t middle, uint32_t *key)
+{
+    uint32_t id = tokenizer_find_token(e->t, s + left, e->next[middle] - left);
+
+    if (id != INGOT_NO_TOKEN) {
+        *key = key_of_score(e->t->scores[id]);
+    }
+    return id;
+}
+
+static uint32_t merged_by_rank(const struct encoder *e, uint32_t left, uint32_t middle,
+                               uint32_t *key)
+{
+    const struct ingot_merge *m = find_merge(e->t, e->id[left], e->id[middle]);
+
+    if (m == NULL) {
+        return INGOT_NO_TOKEN;
+    }
+    *key = m->rank;
+    return m->id;
+}
+
 static uint32_t merged_id(const struct encoder *e, const char *s, uint32_t left, uint32_t middle,
                           uint32_t *key)
 {
-    const struct ingot_merge *m;
-    uint32_t id;
-
+    *key = 0;
     if (e->t->merges == NULL) {
-        id = tokenizer_find_token(e->t, s + left, e->next[middle] - left);
-        *key = id == INGOT_NO_TOKEN ? 0 : key_of_score(e->t->scores[id]);
-        return id;
+        return merged_by_score(e, s, left, middle, key);
     }
-    m = find_merge(e->t, e->id[left], e->id[middle]);
-    *key = m == NULL ? 0 : m->rank;
-    return m == NULL ? INGOT_NO_TOKEN : m->id;
+    return merged_by_rank(e, left, middle, key);
 }
 
 static void offer_pair(struct encoder *e, const char *s, uint32_t left, uint32_t n)
@@ -144,7 +137,10 @@ static uint32_t split_characters(struct encoder *e, const char *s, uint32_t n)
         int bytes = utf8_check((const uint8_t *)s + i, n - i);
 
         e->prev[i] = before;
-        e->next[i] = i + (bytes > 0 ? (uint32_t)bytes : 1);
+        e->next[i] = i + 1;
+        if (bytes > 0) {
+            e->next[i] = i + (uint32_t)bytes;
+        }
         e->id[i] = tokenizer_find_token(e->t, s + i, e->next[i] - i);
         before = i;
     }
@@ -202,24 +198,38 @@ static void merge_pieces(struct encoder *e, const char *s, uint32_t n)
     }
 }
 
+static uint32_t split_run(struct encoder *e, const char *s, uint32_t n)
+{
+    if (e->t->head->kind == INGOT_TOKENIZER_BPE) {
+        return split_bytes(e, s, n);
+    }
+    return split_characters(e, s, n);
+}
+
+static enum err emit_piece(struct encoder *e, const char *s, uint32_t at)
+{
+    if (e->id[at] == INGOT_NO_TOKEN) {
+        return tokenizer_emit_bytes(e, s + at, e->next[at] - at);
+    }
+    e->after_unk = false;
+    return tokenizer_emit(e, e->id[at]);
+}
+
 enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n)
 {
-    uint32_t first = e->t->head->kind == INGOT_TOKENIZER_BPE ? split_bytes(e, s, n)
-                                                             : split_characters(e, s, n);
-    enum err err = ERR_OK;
+    uint32_t first = split_run(e, s, n);
 
     e->n_heap = 0;
     for (uint32_t i = first; i < n; i = e->next[i]) {
         offer_pair(e, s, i, n);
     }
     merge_pieces(e, s, n);
-    for (uint32_t i = first; i < n && err == ERR_OK; i = e->next[i]) {
-        if (e->id[i] == INGOT_NO_TOKEN) {
-            err = emit_bytes(e, s + i, e->next[i] - i);
-        } else {
-            e->after_unk = false;
-            err = tokenizer_emit(e, e->id[i]);
+    for (uint32_t i = first; i < n; i = e->next[i]) {
+        enum err err = emit_piece(e, s, i);
+
+        if (err != ERR_OK) {
+            return err;
         }
     }
-    return err;
+    return ERR_OK;
 }

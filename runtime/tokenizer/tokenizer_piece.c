@@ -12,14 +12,20 @@ static int digit_value(char c)
     if (c >= 'A' && c <= 'F') {
         return c - 'A' + 10;
     }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return -1;
 }
 
-/* The byte that a token called <0xXX> stands for, or -1. */
-static int byte_value(const char *text, size_t bytes)
+/* The byte that token id stands for, which is called <0xXX>; or -1. */
+static int byte_value(const struct tokenizer *t, uint32_t id)
 {
-    if (bytes != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>' || digit_value(text[3]) < 0 ||
-        digit_value(text[4]) < 0) {
+    const char *text = tokenizer_text(t, id);
+    size_t bytes = tokenizer_text_bytes(t, id);
+
+    if (tokenizer_type(t, id) != INGOT_TOKEN_BYTE || bytes != 6 || memcmp(text, "<0x", 3) != 0 ||
+        text[5] != '>' || digit_value(text[3]) < 0 || digit_value(text[4]) < 0) {
         return -1;
     }
     return digit_value(text[3]) * 16 + digit_value(text[4]);
@@ -38,7 +44,7 @@ const char *tokenizer_piece(const struct tokenizer *t, uint32_t id, uint32_t pre
     }
     text = tokenizer_text(t, id);
     *bytes = tokenizer_text_bytes(t, id);
-    byte = tokenizer_type(t, id) == INGOT_TOKEN_BYTE ? byte_value(text, *bytes) : -1;
+    byte = byte_value(t, id);
     if (byte >= 0) {
         *bytes = 1;
         return (const char *)&t->bytes[byte];

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "board/min_max.h"
 #include "runtime/tokenizer/tokenizer_match.h"
 
 /* How far to go on where nothing matches: a character; a byte, for matchers of bytes; or over all
@@ -160,23 +161,35 @@ static const struct split_stage *const stages[INGOT_N_PRES] = {
     [INGOT_PRE_SEED_CODER] = STAGES({ match_words, &seed_coder }),
 };
 
+/* Past what does not match at `at`. */
+static uint32_t step_over(const struct split_stage *stage, const uint8_t *text, uint32_t at,
+                          uint32_t end)
+{
+    struct symbol s;
+
+    if (stage->step == STEP_BYTE) {
+        return at + 1;
+    }
+    s = match_symbol_at(text, at, end);
+    at += s.bytes;
+    if (stage->step == STEP_SPACES && (s.set & UNICODE_IS_SPACE)) {
+        return match_skip_set(text, at, end, UNICODE_IS_SPACE, UINT32_MAX);
+    }
+    return at;
+}
+
 /* End of the match at `at`, or of the text before the next one. */
 static uint32_t cut(const struct split_stage *stage, const uint8_t *text, uint32_t at, uint32_t end)
 {
     uint32_t to = stage->match(text, at, end, stage->rule);
-    struct symbol s;
 
     if (to != at) {
         return to;
     }
     do {
-        s = match_symbol_at(text, at, end);
-        at += stage->step == STEP_BYTE ? 1 : s.bytes;
-        if (stage->step == STEP_SPACES && (s.set & UNICODE_IS_SPACE)) {
-            at = match_skip_set(text, at, end, UNICODE_IS_SPACE, UINT32_MAX);
-        }
+        at = step_over(stage, text, at, end);
     } while (at < end && stage->match(text, at, end, stage->rule) == at);
-    return at < end ? at : end;
+    return min_u32(at, end);
 }
 
 void split_begin(struct splitter *s, enum ingot_pre pre, const uint8_t *text, uint32_t start,

@@ -1,0 +1,313 @@
+/* One encode walks its parts once: special tokens cut the text into runs, byte-level BPE cuts runs
+ * into words, and each is merged for itself. */
+#include <assert.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/text/unicode_class.h"
+#include "runtime/tokenizer/tokenizer_encode.h"
+#include "runtime/tokenizer/tokenizer_split.h"
+
+enum { TEXT_LIMIT = 1 << 30 };
+
+static enum err encode_word(struct encoder *e, const char *s, uint32_t n)
+{
+    if (e->t->head->flags & INGOT_IGNORE_MERGES) {
+        uint32_t id = tokenizer_find_token(e->t, s, n);
+
+        if (id != INGOT_NO_TOKEN) {
+            return tokenizer_emit(e, id);
+        }
+    }
+    return tokenizer_merge_run(e, s, n);
+}
+
+static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
+{
+    struct splitter words;
+
+    split_begin(&words, (enum ingot_pre)e->t->merges->pre, (const uint8_t *)e->text, start, end);
+    while (start < end) {
+        uint32_t to = split_next(&words, start);
+        enum err err = encode_word(e, e->text + start, to - start);
+
+        if (err != ERR_OK) {
+            return err;
+        }
+        start = to;
+    }
+    return ERR_OK;
+}
+
+/* The next space that no token reaches over, or the end. */
+static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
+{
+    uint32_t to = start + 1;
+
+    while (to < end &&
+           (e->text[to] != ' ' || byte_set_has(e->t->before_space, (uint8_t)e->text[to - 1]))) {
+        to++;
+    }
+    return to;
+}
+
+/* Cut where no token reaches across, a run has the same ids as its parts. These are short, and so
+ * is their heap. */
+static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
+{
+    e->after_unk = false;
+    while (start < end) {
+        uint32_t to = cut_before_space(e, start, end);
+        enum err err = tokenizer_merge_run(e, e->text + start, to - start);
+
+        if (err != ERR_OK) {
+            return err;
+        }
+        start = to;
+    }
+    return ERR_OK;
+}
+
+/* The text from run_start to end as ids. The byte before run_start is free: it is [0], or the
+ * last one of a special token that has been emitted. */
+static enum err encode_run(struct encoder *e, uint32_t end)
+{
+    uint32_t start = e->run_start;
+
+    if (start == end) {
+        return ERR_OK;
+    }
+    if (e->add_space) {
+        e->text[--start] = ' ';
+    }
+    if (e->t->head->kind == INGOT_TOKENIZER_BPE) {
+        return encode_words(e, start, end);
+    }
+    return encode_characters(e, start, end);
+}
+
+/* Bytes of the white space that s (n >= 1) begins with: one character, or 0. */
+static uint32_t space_bytes(const char *s, size_t n)
+{
+    int bytes = utf8_check((const uint8_t *)s, n);
+
+    if (bytes <= 0 || unicode_class(utf8_decode((const uint8_t *)s, bytes)) != UNICODE_SPACE) {
+        return 0;
+    }
+    return (uint32_t)bytes;
+}
+
+/* Where the white space begins that ends the text before `end`. */
+static uint32_t before_spaces(const struct encoder *e, uint32_t end)
+{
+    uint32_t start = end;
+
+    for (uint32_t back = 1; back <= 3 && back <= start - e->run_start;) {
+        if (space_bytes(e->text + start - back, back) == back) {
+            start -= back;
+            back = 1;
+        } else {
+            back++;
+        }
+    }
+    return start;
+}
+
+/* Append the text of a part; for SentencePiece with U+2581 as a space, which is how the image
+ * stores tokens. */
+static void append_part(struct encoder *e, const struct tokenizer_part *part)
+{
+    if (e->t->head->kind == INGOT_TOKENIZER_BPE && part->bytes != 0) {
+        memcpy(e->text + e->end, part->text, part->bytes);
+        e->end += (uint32_t)part->bytes;
+        return;
+    }
+    for (size_t i = 0; i < part->bytes; i++) {
+        if (part->bytes - i >= 3 && memcmp(part->text + i, "\xe2\x96\x81", 3) == 0) {
+            e->text[e->end++] = ' ';
+            i += 2;
+        } else {
+            e->text[e->end++] = part->text[i];
+        }
+    }
+}
+
+/* The run before *at, and special token id there. *at goes on to what follows it. */
+static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
+{
+    uint8_t type = e->t->types[id];
+    uint32_t end = *at;
+    enum err err;
+
+    if (type & INGOT_TOKEN_LSTRIP) {
+        end = before_spaces(e, end);
+    }
+    err = encode_run(e, end);
+    if (err != ERR_OK) {
+        return err;
+    }
+    *at += (uint32_t)tokenizer_text_bytes(e->t, id);
+    e->run_start = *at;
+    e->add_space = (e->t->head->flags & INGOT_ADD_SPACE_PREFIX) != 0;
+    e->skip_space = (type & INGOT_TOKEN_RSTRIP) != 0;
+    return tokenizer_emit(e, id);
+}
+
+/* White space after a token that takes it is in no run. Returns its bytes at `at`. */
+static uint32_t skipped_space(struct encoder *e, uint32_t at)
+{
+    uint32_t skip = 0;
+
+    if (e->skip_space) {
+        skip = space_bytes(e->text + at, e->end - at);
+        e->skip_space = skip != 0;
+    }
+    return skip;
+}
+
+static enum err encode_part(struct encoder *e, const struct tokenizer_part *part)
+{
+    uint32_t at = e->end;
+
+    append_part(e, part);
+    while (at < e->end) {
+        uint32_t skip = skipped_space(e, at);
+        uint32_t id;
+        enum err err;
+
+        if (skip != 0) {
+            at += skip;
+            e->run_start = at;
+            continue;
+        }
+        id = tokenizer_find_special(e->t, e->text + at, e->end - at, part->trusted);
+        if (id == INGOT_NO_TOKEN) {
+            at++;
+            continue;
+        }
+        err = encode_special(e, &at, id);
+        if (err != ERR_OK) {
+            return err;
+        }
+    }
+    return ERR_OK;
+}
+
+/* Positions that `bytes` of text need: the space in front, and the end. */
+static size_t positions(size_t bytes)
+{
+    return (bytes + 2 + 7) & ~(size_t)7;
+}
+
+enum { BYTES_PER_POSITION = 1 + 3 * sizeof(uint32_t) + 2 * sizeof(struct pair) };
+
+size_t tokenizer_scratch_bytes(size_t text_bytes)
+{
+    if (text_bytes > TEXT_LIMIT) {
+        return SIZE_MAX;
+    }
+    return positions(text_bytes) * BYTES_PER_POSITION;
+}
+
+size_t tokenizer_text_limit(size_t scratch_bytes)
+{
+    size_t whole = (scratch_bytes / BYTES_PER_POSITION) & ~(size_t)7;
+
+    if (whole < 2) {
+        return 0;
+    }
+    return min_size(whole - 2, TEXT_LIMIT);
+}
+
+static void encoder_place(struct encoder *e, void *scratch, size_t text_bytes)
+{
+    size_t n = positions(text_bytes);
+
+    e->text = scratch;
+    e->next = (uint32_t *)(void *)(e->text + n);
+    e->prev = e->next + n;
+    e->id = e->prev + n;
+    e->heap = (struct pair *)(void *)(e->id + n);
+    e->end = e->run_start = 1;
+}
+
+/* The bytes of all parts; SIZE_MAX: beyond what can be encoded. */
+static size_t total_bytes(const struct tokenizer_part *parts, size_t n_parts)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < n_parts; i++) {
+        if (parts[i].bytes > TEXT_LIMIT - total) {
+            return SIZE_MAX;
+        }
+        total += parts[i].bytes;
+    }
+    return total;
+}
+
+static enum err encode_all(struct encoder *e, const struct tokenizer_part *parts, size_t n_parts,
+                           unsigned flags)
+{
+    const struct ingot_tokenizer *head = e->t->head;
+    enum err err;
+
+    for (size_t i = 0; i < n_parts; i++) {
+        err = encode_part(e, &parts[i]);
+        if (err != ERR_OK) {
+            return err;
+        }
+    }
+    err = encode_run(e, e->end);
+    if (err == ERR_OK && e->add_bos) {
+        err = tokenizer_emit(e, head->bos);
+    }
+    if (err == ERR_OK && (flags & TOKENIZER_EOS) && (head->flags & INGOT_ADD_EOS)) {
+        err = tokenizer_emit(e, head->eos);
+    }
+    return err;
+}
+
+enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
+                                size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
+                                size_t *n_ids, void *scratch, size_t scratch_bytes)
+{
+    struct encoder e = { .t = t, .ids = ids, .max_ids = max_ids };
+    size_t total = total_bytes(parts, n_parts);
+    enum err err;
+
+    assert((uintptr_t)scratch % 8 == 0);
+    *n_ids = 0;
+    if (total == SIZE_MAX) {
+        return ERR_TOO_LONG;
+    }
+    if (scratch_bytes < tokenizer_scratch_bytes(total)) {
+        return ERR_NO_SPACE;
+    }
+    encoder_place(&e, scratch, total);
+    e.add_space = (t->head->flags & INGOT_ADD_SPACE_PREFIX) != 0 && !(flags & TOKENIZER_CONTINUE);
+    e.add_bos = (flags & TOKENIZER_BOS) && (t->head->flags & INGOT_ADD_BOS) &&
+                t->head->bos != INGOT_NO_TOKEN;
+    err = encode_all(&e, parts, n_parts, flags);
+    if (err == ERR_OK) {
+        *n_ids = e.n_ids;
+    }
+    return err;
+}
+
+enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes, unsigned flags,
+                          uint32_t *ids, size_t max_ids, size_t *n_ids, void *scratch,
+                          size_t scratch_bytes)
+{
+    struct tokenizer_part part = { text, bytes, false };
+
+    return tokenizer_encode_parts(t, &part, 1, flags, ids, max_ids, n_ids, scratch, scratch_bytes);
+}
+
+enum err tokenizer_encode_template(const struct tokenizer *t, const char *text, size_t bytes,
+                                   unsigned flags, uint32_t *ids, size_t max_ids, size_t *n_ids,
+                                   void *scratch, size_t scratch_bytes)
+{
+    struct tokenizer_part part = { text, bytes, true };
+
+    return tokenizer_encode_parts(t, &part, 1, flags, ids, max_ids, n_ids, scratch, scratch_bytes);
+}

@@ -1,0 +1,123 @@
+/* Texts to tokens: of a whole text, and the longest that a text begins with. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/tokenizer/tokenizer_encode.h"
+
+/* Below, above or equal to 0 as the text of token id is to s (n). */
+static int compare_token(const struct tokenizer *t, uint32_t id, const char *s, size_t n)
+{
+    size_t bytes = tokenizer_text_bytes(t, id);
+    int order = memcmp(tokenizer_text(t, id), s, min_size(bytes, n));
+
+    if (order != 0) {
+        return order;
+    }
+    return (bytes > n) - (bytes < n);
+}
+
+uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n)
+{
+    uint32_t low = 0;
+    uint32_t high = t->head->n_sorted;
+
+    if (n > t->head->max_token_bytes) {
+        return INGOT_NO_TOKEN;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare_token(t, t->sorted[middle], s, n);
+
+        if (order == 0) {
+            return t->sorted[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return INGOT_NO_TOKEN;
+}
+
+/* First entry of sorted[low .. high) whose byte at `depth` is >= byte, given that all of them
+ * agree in the bytes before; a token that ends there counts as less than any byte. */
+static uint32_t lower_bound(const struct tokenizer *t, uint32_t low, uint32_t high, size_t depth,
+                            unsigned byte)
+{
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        uint32_t id = t->sorted[middle];
+
+        if (tokenizer_text_bytes(t, id) <= depth || (uint8_t)tokenizer_text(t, id)[depth] < byte) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The longest USER token that s (n) begins with, or INGOT_NO_TOKEN. */
+static uint32_t find_user(const struct tokenizer *t, const char *s, size_t n)
+{
+    uint32_t found = INGOT_NO_TOKEN;
+    uint32_t low = 0;
+    uint32_t high = t->head->n_sorted;
+
+    if (!byte_set_has(t->user_first, (uint8_t)s[0])) {
+        return INGOT_NO_TOKEN;
+    }
+    for (size_t depth = 0; depth < n; depth++) {
+        low = lower_bound(t, low, high, depth, (uint8_t)s[depth]);
+        high = lower_bound(t, low, high, depth, (uint8_t)s[depth] + 1u);
+        if (low == high) {
+            break;
+        }
+        if (tokenizer_text_bytes(t, t->sorted[low]) == depth + 1 &&
+            tokenizer_type(t, t->sorted[low]) == INGOT_TOKEN_USER) {
+            found = t->sorted[low];
+        }
+    }
+    return found;
+}
+
+/* The longest control token that s (n) begins with, or INGOT_NO_TOKEN. Templates are short and
+ * control tokens few, so looking at each is enough. */
+static uint32_t find_control(const struct tokenizer *t, const char *s, size_t n)
+{
+    uint32_t found = INGOT_NO_TOKEN;
+    size_t longest = 0;
+
+    if (!byte_set_has(t->control_first, (uint8_t)s[0])) {
+        return INGOT_NO_TOKEN;
+    }
+    for (uint32_t id = t->control_lo; id < t->control_hi; id++) {
+        size_t bytes = tokenizer_text_bytes(t, id);
+
+        if (tokenizer_type(t, id) == INGOT_TOKEN_CONTROL && bytes > longest && bytes <= n &&
+            memcmp(tokenizer_text(t, id), s, bytes) == 0) {
+            found = id;
+            longest = bytes;
+        }
+    }
+    return found;
+}
+
+uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t n, bool trusted)
+{
+    uint32_t user = find_user(t, s, n);
+    uint32_t control = INGOT_NO_TOKEN;
+
+    if (trusted) {
+        control = find_control(t, s, n);
+    }
+    if (control == INGOT_NO_TOKEN) {
+        return user;
+    }
+    if (user == INGOT_NO_TOKEN ||
+        tokenizer_text_bytes(t, user) <= tokenizer_text_bytes(t, control)) {
+        return control;
+    }
+    return user;
+}
