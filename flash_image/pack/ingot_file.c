@@ -48,8 +48,7 @@ enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment)
     uint32_t crc = 0;
 
     for (uint64_t at = 0; at < x->bytes; at += STEP_BYTES) {
-        uint64_t left = x->bytes - at;
-        size_t n = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
+        size_t n = (size_t)min_u64(x->bytes - at, STEP_BYTES);
         const uint8_t *p = f->data + x->offset + at;
         uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
         uintptr_t start = (uintptr_t)p / page * page;
@@ -60,14 +59,19 @@ enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment)
     return image_check_segment(&f->image, segment, crc);
 }
 
+static bool is_finite(const uint8_t *p, size_t width)
+{
+    if (width == 2) {
+        return (load_u16(p) & 0x7c00u) != 0x7c00u;
+    }
+    return (load_u32(p) & 0x7f800000u) != 0x7f800000u;
+}
+
 /* Whether n floats of `width` bytes, 2 or 4, are. */
 static bool are_finite(const uint8_t *p, size_t n, size_t width)
 {
     for (size_t i = 0; i < n; i++) {
-        unsigned exponent = width == 2 ? (load_u16(p + 2 * i) & 0x7c00u) >> 10
-                                       : (load_u32(p + 4 * i) & 0x7f800000u) >> 23;
-
-        if (exponent == (width == 2 ? 31 : 255)) {
+        if (!is_finite(p + width * i, width)) {
             return false;
         }
     }

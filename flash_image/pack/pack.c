@@ -27,16 +27,22 @@ struct job {
 
 static const char *reason(int error)
 {
-    return error == ENOENT ? "no such file" : strerror(error);
+    if (error == ENOENT) {
+        return "no such file";
+    }
+    return strerror(error);
 }
 
 /* "DIR/of/input/NAME" into path; false: too long. */
 static bool beside(const char *input, const char *name, char *path, size_t path_bytes)
 {
     const char *slash = strrchr(input, '/');
-    int folder = slash != NULL ? (int)(slash - input + 1) : 0;
-    int n = snprintf(path, path_bytes, "%.*s%s", folder, input, name);
+    int folder = 0, n;
 
+    if (slash != NULL) {
+        folder = (int)(slash - input + 1);
+    }
+    n = snprintf(path, path_bytes, "%.*s%s", folder, input, name);
     return n > 0 && (size_t)n < path_bytes;
 }
 
@@ -84,48 +90,118 @@ static bool ends_with(const char *text, const char *ending)
     return n >= m && strcmp(text + n - m, ending) == 0;
 }
 
-static enum err parse(struct job *j, bool vocab_only)
+static bool is_hf(const struct job *j)
+{
+    return hf_is(j->options->input);
+}
+
+static enum err read_hf(struct job *j, bool vocab_only)
 {
     struct source *s = j->source;
-    enum err e;
+    enum err e = hf_open(&j->hf, s, vocab_only);
 
-    if (hf_is(j->options->input)) {
-        if (j->options->tokenizer != NULL) {
-            return source_refuse(s, ERR_BAD_ARGUMENT,
-                                 "a Hugging Face folder brings its own "
-                                 "tokenizer; leave --tokenizer away");
-        }
-        e = hf_open(&j->hf, s, vocab_only);
-        if (e == ERR_OK && s->vocab.layout == SOURCE_NO_VOCAB && !j->options->quiet) {
-            fprintf(stderr,
-                    "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
-                    "the model will take token ids and no text\n",
-                    s->path);
-        }
-        return e;
+    if (e == ERR_OK && s->vocab.layout == SOURCE_NO_VOCAB && !j->options->quiet) {
+        fprintf(stderr,
+                "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
+                "the model will take token ids and no text\n",
+                s->path);
     }
-    if (ends_with(j->options->input, ".json")) {
-        return source_refuse(s, ERR_BAD_ARGUMENT,
-                             "a part of a Hugging Face folder: give the "
-                             "folder");
-    }
-    e = map_file(s, j->options->input, &j->model);
+    return e;
+}
+
+static bool is_json(const struct job *j)
+{
+    return ends_with(j->options->input, ".json");
+}
+
+static enum err refuse_json(struct job *j, bool vocab_only)
+{
+    (void)vocab_only;
+    return source_refuse(j->source, ERR_BAD_ARGUMENT,
+                         "a part of a Hugging Face folder: give the "
+                         "folder");
+}
+
+static bool is_ingot(const struct job *j)
+{
+    return j->model.bytes >= 8 && memcmp(j->model.data, INGOT_MAGIC, 8) == 0;
+}
+
+static enum err refuse_ingot(struct job *j, bool vocab_only)
+{
+    (void)vocab_only;
+    return source_refuse(j->source, ERR_UNSUPPORTED, "this is an .ingot file already");
+}
+
+static bool is_gguf(const struct job *j)
+{
+    return gguf_is(j->model.data, j->model.bytes);
+}
+
+static enum err read_gguf(struct job *j, bool vocab_only)
+{
+    return gguf_parse(j->source, j->model.data, j->model.bytes, vocab_only);
+}
+
+/* Version 0 has no magic: whatever nobody else takes. */
+static bool is_llama2c(const struct job *j)
+{
+    (void)j;
+    return true;
+}
+
+static enum err read_llama2c(struct job *j, bool vocab_only)
+{
+    enum err e = llama2c_parse(j->source, j->model.data, j->model.bytes);
+
+    (void)vocab_only;
     if (e != ERR_OK) {
         return e;
     }
-    if (j->model.bytes >= 8 && memcmp(j->model.data, INGOT_MAGIC, 8) == 0) {
-        return source_refuse(s, ERR_UNSUPPORTED, "this is an .ingot file already");
-    }
-    if (gguf_is(j->model.data, j->model.bytes)) {
-        if (j->options->tokenizer != NULL) {
-            return source_refuse(s, ERR_BAD_ARGUMENT,
-                                 "a GGUF brings its own tokenizer; leave "
-                                 "--tokenizer away");
+    return read_llama2c_tokenizer(j);
+}
+
+/* What can be read; the first whose `is` says so reads. */
+static const struct reader {
+    bool by_name; /* told by the name alone; else the file is mapped first */
+    bool (*is)(const struct job *j);
+    enum err (*read)(struct job *j, bool vocab_only);
+    const char *with_tokenizer; /* what brings its own, for a sentence; NULL: --tokenizer counts */
+} readers[] = {
+    { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
+    { false, is_ingot, refuse_ingot, NULL },           { false, is_gguf, read_gguf, "a GGUF" },
+    { false, is_llama2c, read_llama2c, NULL },
+};
+
+static const struct reader *find_reader(const struct job *j, bool by_name)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (readers[i].by_name == by_name && readers[i].is(j)) {
+            return &readers[i];
         }
-        return gguf_parse(s, j->model.data, j->model.bytes, vocab_only);
     }
-    e = llama2c_parse(s, j->model.data, j->model.bytes);
-    return e == ERR_OK ? read_llama2c_tokenizer(j) : e;
+    return NULL;
+}
+
+static enum err parse(struct job *j, bool vocab_only)
+{
+    const struct reader *reader = find_reader(j, true);
+
+    if (reader == NULL) {
+        enum err e = map_file(j->source, j->options->input, &j->model);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+        reader = find_reader(j, false);
+    }
+    if (reader->with_tokenizer != NULL && j->options->tokenizer != NULL) {
+        return source_refuse(j->source, ERR_BAD_ARGUMENT,
+                             "%s brings its own tokenizer; leave "
+                             "--tokenizer away",
+                             reader->with_tokenizer);
+    }
+    return reader->read(j, vocab_only);
 }
 
 /* Everything that can be known before a byte is written. The one allocation of the source. */
@@ -260,33 +336,40 @@ enum err pack_temporary(const struct pack_options *o, char *path, size_t path_by
     return e;
 }
 
+/* The section is freed by the caller, on errors as well. */
+static enum err build_tokenizer(struct source *s, const struct pack_options *o, uint8_t **section,
+                                uint64_t *bytes, uint32_t *vocab)
+{
+    alignas(struct ingot_chat) uint8_t chat[CHAT_MOST_BYTES];
+    struct tokenizer_size size;
+    size_t chat_bytes;
+    enum err e = tokenizer_section_measure(s, &size);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    *vocab = size.n_tokens;
+    *section = calloc(1, (size_t)size.bytes);
+    if (*section == NULL) {
+        snprintf(s->problem, sizeof s->problem, "out of memory");
+        return ERR_NO_SPACE;
+    }
+    e = tokenizer_section_build(s, &size, *section, bytes);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return pack_chat(s, o, *section, chat, &chat_bytes); /* which changes the tokens' types */
+}
+
 enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_t *bytes,
                         uint32_t *vocab, char *problem, size_t problem_bytes)
 {
-    struct tokenizer_size size;
-    alignas(struct ingot_chat) uint8_t chat[CHAT_MOST_BYTES];
-    size_t chat_bytes;
     struct job j;
     enum err e = open_job(&j, o, true, problem, problem_bytes);
 
     *section = NULL;
     if (e == ERR_OK) {
-        e = tokenizer_section_measure(j.source, &size);
-        if (e != ERR_OK) {
-            snprintf(problem, problem_bytes, "%s", j.source->problem);
-        }
-    }
-    if (e == ERR_OK) {
-        *section = calloc(1, (size_t)size.bytes);
-        if (*section == NULL) {
-            snprintf(problem, problem_bytes, "out of memory");
-            e = ERR_NO_SPACE;
-        }
-    }
-    if (e == ERR_OK) {
-        *vocab = size.n_tokens;
-        e = tokenizer_section_build(j.source, &size, *section, bytes);
-        e = e == ERR_OK ? pack_chat(j.source, o, *section, chat, &chat_bytes) : e;
+        e = build_tokenizer(j.source, o, section, bytes, vocab);
         if (e != ERR_OK) {
             snprintf(problem, problem_bytes, "%s", j.source->problem);
             free(*section);
@@ -297,16 +380,29 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
     return e;
 }
 
+static enum err open_error(void)
+{
+    if (errno == ENOENT) {
+        return ERR_NOT_FOUND;
+    }
+    return ERR_IO;
+}
+
 bool pack_is_ingot(const char *path, enum err *e)
 {
     char magic[8] = { 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, magic, sizeof magic);
+    ssize_t n;
 
-    /* A folder is no .ingot file: whoever packs it says more. */
-    *e = n >= 0 || errno == EISDIR ? ERR_OK : errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
-    if (fd >= 0) {
-        close(fd);
+    if (fd < 0) {
+        *e = open_error();
+        return false;
     }
+    *e = ERR_OK;
+    n = read(fd, magic, sizeof magic);
+    if (n < 0 && errno != EISDIR) { /* a folder is no .ingot file: whoever packs it says more */
+        *e = ERR_IO;
+    }
+    close(fd);
     return n == (ssize_t)sizeof magic && memcmp(magic, INGOT_MAGIC, sizeof magic) == 0;
 }

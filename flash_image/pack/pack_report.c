@@ -26,24 +26,27 @@ void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint
 
 struct rows_loss *pack_report_loss(struct pack_report *r)
 {
-    return r->options->report ? &r->tensor : NULL;
+    if (!r->options->report) {
+        return NULL;
+    }
+    return &r->tensor;
 }
 
 void pack_report_progress(struct pack_report *r, uint64_t done)
 {
-    double seconds = r->options->quiet ? 0 : seconds_since(&r->started);
-    double part = (double)done / (double)(r->total_bytes != 0 ? r->total_bytes : 1);
-    char bar[BAR + 1];
+    double seconds = seconds_since(&r->started);
+    double part = (double)done / (double)max_u64(r->total_bytes, 1);
+    char bar[BAR + 1] = "";
 
-    if (seconds < 1 || seconds < r->shown + 0.25) {
+    if (r->options->quiet || seconds < 1 || seconds < r->shown + 0.25) {
         return;
     }
     r->shown = seconds;
     r->progress_shown = true;
-    for (int i = 0; i < BAR; i++) {
-        bar[i] = (double)i < part * BAR ? '#' : '.';
+    memset(bar, '.', BAR);
+    for (int i = 0; i < BAR && (double)i < part * BAR; i++) {
+        bar[i] = '#';
     }
-    bar[BAR] = '\0';
     fprintf(stderr, "\rpacking [%s] %3.0f %% of %.0f MB, %.0f MB/s ", bar, 100 * part,
             (double)r->total_bytes * 1e-6, (double)done * 1e-6 / seconds);
     fflush(stderr);
@@ -51,13 +54,24 @@ void pack_report_progress(struct pack_report *r, uint64_t done)
 
 static double nmse(const struct rows_loss *l)
 {
-    return l->squares > 0 ? l->errors / l->squares : 0;
+    if (l->squares > 0) {
+        return l->errors / l->squares;
+    }
+    return 0;
+}
+
+static void print_loss(enum rows_way way, const struct rows_loss *loss)
+{
+    switch (way) {
+    case ROWS_COPIED: printf("0, copied\n"); return;
+    case ROWS_REQUANTIZED: printf("0, the same values in more bits\n"); return;
+    case ROWS_QUANTIZED: printf("%.3g\n", nmse(loss)); return;
+    }
 }
 
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
                         const struct ingot_tensor *entry)
 {
-    enum rows_way way = rows_way(t->type, (enum ingot_type)entry->type);
     char layer[16] = "-", shape[32];
 
     if (!r->options->report || !image_role_is_matrix((enum ingot_role)entry->role)) {
@@ -70,11 +84,7 @@ void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
     snprintf(shape, sizeof shape, "%u x %u", t->rows, t->cols);
     printf("%-8s %-18s %15s %-7s %-6s ", layer, image_role_name(entry->role), shape,
            source_type_name(t->type), image_type_name(entry->type));
-    if (way == ROWS_QUANTIZED) {
-        printf("%.3g\n", nmse(&r->tensor));
-    } else {
-        printf("0, %s\n", way == ROWS_COPIED ? "copied" : "the same values in more bits");
-    }
+    print_loss(rows_way(t->type, (enum ingot_type)entry->type), &r->tensor);
     r->all.squares += r->tensor.squares;
     r->all.errors += r->tensor.errors;
     r->tensor = (struct rows_loss){ 0, 0 };

@@ -35,11 +35,27 @@ static bool fits_f16(const struct source_tensor *t)
     for (uint32_t r = 0; fits && r < t->rows; r++) {
         fits = row_fits_f16(t, r);
         if (large && t->stride == 0) {
-            map_release(&kept, t->data + source_type_bytes(t->type, (uint64_t)r * t->cols),
-                        !fits || r + 1 == t->rows);
+            map_release(&kept, source_row_data(t, r), !fits || r + 1 == t->rows);
         }
     }
     return fits;
+}
+
+static enum ingot_type type_of_bf16(const struct source_tensor *t)
+{
+    if (fits_f16(t)) {
+        return INGOT_F16;
+    }
+    return INGOT_F32;
+}
+
+/* Short groups know more than a block of 32 can keep. */
+static enum ingot_type type_of_grouped(const struct source_tensor *t)
+{
+    if (t->group % 32 == 0) {
+        return INGOT_Q8_0;
+    }
+    return INGOT_F32;
 }
 
 /* The nearest to the source's type that loses nothing, or next to nothing. */
@@ -48,35 +64,45 @@ static enum ingot_type own_type(const struct source_tensor *t)
     switch (t->type) {
     case SOURCE_F32: return INGOT_F32;
     case SOURCE_F16: return INGOT_F16;
-    case SOURCE_BF16: return fits_f16(t) ? INGOT_F16 : INGOT_F32;
+    case SOURCE_BF16: return type_of_bf16(t);
     case SOURCE_Q4_0: return INGOT_Q4_0;
     case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q2_K in Q6_K 1.2e-4, Q5_1 and Q5_K in Q8_0 3e-5 */
     case SOURCE_Q4_K: return INGOT_Q4_K;
     case SOURCE_Q2_K:
     case SOURCE_Q3_K: /* without loss, as Q5_0 and IQ4_NL in Q8_0 */
     case SOURCE_Q6_K: return INGOT_Q6_K;
-    case SOURCE_GROUPED: /* short groups know more than a block of 32 can keep */
-        return t->group % 32 == 0 ? INGOT_Q8_0 : INGOT_F32;
+    case SOURCE_GROUPED: return type_of_grouped(t);
     default: return INGOT_Q8_0;
     }
 }
 
-/* Q4_K_M as GGUF files have it: Q6_K for the output matrix, and in the first and last eighth of
- * the layers and every third between for the two matrices that lose most by fewer bits. */
+/* The output matrix, which is the embedding where they are tied. */
+static bool is_head(const struct ingot_params *p, enum ingot_role role)
+{
+    if (p->tied) {
+        return role == INGOT_TOKEN_EMBEDDING;
+    }
+    return role == INGOT_OUTPUT;
+}
+
+/* The first and last eighth of n layers, and every third between. */
+static bool is_sensitive(unsigned layer, unsigned n)
+{
+    return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2;
+}
+
+/* Q4_K_M as GGUF files have it: Q6_K for the output matrix, and in some layers for the two matrices
+ * that lose most by fewer bits. */
 static enum ingot_type mixed_type(const struct ingot_params *p, enum ingot_role role,
                                   unsigned layer)
 {
-    unsigned n = p->n_layers;
-
-    switch (role) {
-    case INGOT_TOKEN_EMBEDDING: return p->tied ? INGOT_Q6_K : INGOT_Q4_K;
-    case INGOT_OUTPUT: return INGOT_Q6_K;
-    case INGOT_ATTN_V:
-    case INGOT_FFN_DOWN:
-        return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2 ? INGOT_Q6_K
-                                                                               : INGOT_Q4_K;
-    default: return INGOT_Q4_K;
+    if (is_head(p, role) || role == INGOT_OUTPUT) {
+        return INGOT_Q6_K;
     }
+    if ((role == INGOT_ATTN_V || role == INGOT_FFN_DOWN) && is_sensitive(layer, p->n_layers)) {
+        return INGOT_Q6_K;
+    }
+    return INGOT_Q4_K;
 }
 
 /* Before what the columns forbid. */
@@ -86,13 +112,16 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
     if (!image_role_is_matrix(role)) {
         return INGOT_F32;
     }
-    if (o->head_given && role == (s->params.tied ? INGOT_TOKEN_EMBEDDING : INGOT_OUTPUT)) {
+    if (o->head_given && is_head(&s->params, role)) {
         return o->head;
     }
     if (!o->type_given) {
         return own_type(source_tensor(s, role, layer));
     }
-    return o->mixed ? mixed_type(&s->params, role, layer) : o->type;
+    if (o->mixed) {
+        return mixed_type(&s->params, role, layer);
+    }
+    return o->type;
 }
 
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
@@ -100,7 +129,10 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
 {
     enum ingot_type type = wanted_type(o, s, role, layer);
 
-    return image_type_takes(type, source_tensor(s, role, layer)->cols) ? type : INGOT_Q8_0;
+    if (!image_type_takes(type, source_tensor(s, role, layer)->cols)) {
+        return INGOT_Q8_0;
+    }
+    return type;
 }
 
 static bool is_rounded(enum source_type type)
@@ -113,15 +145,19 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
                       enum ingot_type to, enum rows_way way)
 {
     bool again = o->type_given && way == ROWS_QUANTIZED;
+    const char *done = "stored", *advice = "; --type chooses another";
 
     if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
         return; /* as asked for, and nothing is lost that need not be */
     }
-    fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from),
-            again ? "quantized again" : "stored", image_type_name(to),
-            again                     ? "; a file of floats would lose less"
-            : way == ROWS_REQUANTIZED ? ", which has the same values in more bits"
-                                      : "; --type chooses another");
+    if (again) {
+        done = "quantized again";
+        advice = "; a file of floats would lose less";
+    } else if (way == ROWS_REQUANTIZED) {
+        advice = ", which has the same values in more bits";
+    }
+    fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from), done,
+            image_type_name(to), advice);
 }
 
 /* Once for every type that does not stay what it is. */
@@ -142,17 +178,12 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
 {
     uint32_t told[SOURCE_SYNTH + 1] = { 0 };
 
-    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
-        bool of_layer = image_role_is_layer((enum ingot_role)role);
-        unsigned n = of_layer ? s->params.n_layers : 1;
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        const struct source_tensor *t = source_tensor(s, at.role, at.layer);
 
-        for (unsigned i = 0; image_role_is_matrix((enum ingot_role)role) && i < n; i++) {
-            unsigned layer = of_layer ? i : INGOT_NO_LAYER;
-            const struct source_tensor *t = source_tensor(s, (enum ingot_role)role, layer);
-
-            if (t->data != NULL) {
-                tell_own_type(o, s, t, pack_choose_type(o, s, (enum ingot_role)role, layer), told);
-            }
+        if (image_role_is_matrix(at.role) && t->data != NULL) {
+            tell_own_type(o, s, t, pack_choose_type(o, s, at.role, at.layer), told);
         }
     }
 }
@@ -162,6 +193,7 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
 static void tell_columns(const struct pack_options *o, struct source *s)
 {
     char names[INGOT_N_ROLES * 20] = "";
+    const char *comma = "";
     size_t used = 0;
 
     for (int role = 0; role < INGOT_N_ROLES; role++) {
@@ -169,8 +201,9 @@ static void tell_columns(const struct pack_options *o, struct source *s)
         uint32_t cols = source_tensor(s, (enum ingot_role)role, 0)->cols;
 
         if (cols != 0 && !image_type_takes(wanted, cols)) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                     used != 0 ? ", " : "", image_role_name((unsigned)role));
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
+                                     image_role_name((unsigned)role));
+            comma = ", ";
         }
     }
     if (used != 0) {

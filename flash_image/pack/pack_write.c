@@ -47,8 +47,11 @@ struct writer {
 /* All memory of the writer, freed together. Zeroed. */
 static void *take_memory(struct writer *w, size_t bytes)
 {
-    void *p = w->n_memory < N_MEMORY ? calloc(1, bytes) : NULL;
+    void *p = NULL;
 
+    if (w->n_memory < N_MEMORY) {
+        p = calloc(1, bytes);
+    }
     if (p != NULL) {
         w->memory[w->n_memory++] = p;
     }
@@ -136,6 +139,12 @@ static void lay_segments(struct writer *w)
     w->header->file_bytes = at;
 }
 
+/* Bytes that follow the first one of a character. */
+static unsigned bytes_after(unsigned char c)
+{
+    return (unsigned)((c >= 0x80) + (c >= 0xe0) + (c >= 0xf0));
+}
+
 /* Control characters become '_', and so does what is not UTF-8 when any of it is not. */
 static void clean_name(char name[64])
 {
@@ -149,11 +158,13 @@ static void clean_name(char name[64])
         if (follow != 0) {
             utf8 = utf8 && (c & 0xc0) == 0x80;
             follow--;
-        } else if (c >= 0x80) {
-            follow = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-            utf8 = utf8 && c >= 0xc2 && c <= 0xf4;
+        } else {
+            follow = bytes_after(c);
+            utf8 = utf8 && (c < 0x80 || (c >= 0xc2 && c <= 0xf4));
         }
-        whole = follow == 0 ? i + 1 : whole;
+        if (follow == 0) {
+            whole = i + 1;
+        }
     }
     name[whole] = '\0';
     for (size_t i = 0; name[i] != '\0'; i++) {
@@ -165,18 +176,30 @@ static void clean_name(char name[64])
     }
 }
 
-/* The model's own name, else the file's without folder and ending. */
+/* Without folder and ending. */
+static struct source_text name_of_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot;
+
+    if (slash != NULL) {
+        path = slash + 1;
+    }
+    dot = strrchr(path, '.');
+    if (dot == NULL || dot == path) {
+        return (struct source_text){ (const uint8_t *)path, strlen(path) };
+    }
+    return (struct source_text){ (const uint8_t *)path, (size_t)(dot - path) };
+}
+
+/* The model's own name, else the file's. */
 static void set_name(const struct source *s, char name[64])
 {
-    const char *base = strrchr(s->path, '/') != NULL ? strrchr(s->path, '/') + 1 : s->path;
-    const char *dot = strrchr(base, '.');
     struct source_text text = s->name;
 
     if (text.bytes == 0) {
-        text.data = (const uint8_t *)base;
-        text.bytes = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+        text = name_of_file(s->path);
     }
-    memcpy(name, text.data, text.bytes < 63 ? text.bytes : 63);
+    memcpy(name, text.data, min_size(text.bytes, 63));
     clean_name(name);
 }
 
@@ -222,9 +245,7 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
 static uint32_t widest(const struct ingot_params *p)
 {
     uint32_t attention = p->n_heads * p->head_dim;
-    uint32_t most = p->dim > p->hidden ? p->dim : p->hidden;
-
-    return most > attention ? most : attention;
+    return max_u32(attention, max_u32(p->dim, p->hidden));
 }
 
 static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t **tokenizer)
@@ -305,6 +326,14 @@ static enum err lay_out(struct writer *w)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+static const char *why_not_written(ssize_t written)
+{
+    if (written == 0) {
+        return "no space left";
+    }
+    return strerror(errno);
+}
+
 static enum err write_all(struct writer *w, const uint8_t *data, size_t bytes, uint64_t at)
 {
     while (bytes > 0) {
@@ -315,7 +344,7 @@ static enum err write_all(struct writer *w, const uint8_t *data, size_t bytes, u
         }
         if (n <= 0) {
             snprintf(w->s->problem, sizeof w->s->problem, "%.160s: cannot be written: %s", w->path,
-                     n < 0 ? strerror(errno) : "no space left");
+                     why_not_written(n));
             return ERR_IO;
         }
         data += n;
@@ -337,8 +366,7 @@ static enum err flush(struct writer *w)
 static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
 {
     while (bytes > 0) {
-        size_t room = OUT_BUFFER - w->out_used;
-        size_t n = bytes < room ? (size_t)bytes : room;
+        size_t n = (size_t)min_u64(bytes, OUT_BUFFER - w->out_used);
         uint8_t *to = w->out + w->out_used;
 
         if (data != NULL) {
@@ -362,15 +390,32 @@ static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
 static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
 {
     const struct pack_options *o = w->options;
-    const float *of_columns =
-        o->importance == NULL || !image_role_is_matrix((enum ingot_role)entry->role)
-            ? NULL
-            : o->importance(o->importance_context, (enum ingot_role)entry->role, entry->layer);
+    enum ingot_role role = (enum ingot_role)entry->role;
+    const float *of_columns = NULL;
 
-    for (uint32_t c = 0; of_columns != NULL && c < entry->cols_padded; c++) {
-        w->importance[c] = c < entry->cols ? of_columns[c] : of_columns[0];
+    if (o->importance != NULL && image_role_is_matrix(role)) {
+        of_columns = o->importance(o->importance_context, role, entry->layer);
     }
-    return of_columns != NULL ? w->importance : NULL;
+    if (of_columns == NULL) {
+        return NULL;
+    }
+    memcpy(w->importance, of_columns, entry->cols * sizeof *of_columns);
+    for (uint32_t c = entry->cols; c < entry->cols_padded; c++) {
+        w->importance[c] = of_columns[0];
+    }
+    return w->importance;
+}
+
+static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry,
+                              const char *problem)
+{
+    char place[32] = "";
+
+    if (entry->layer != INGOT_NO_LAYER) {
+        snprintf(place, sizeof place, " of layer %u", entry->layer);
+    }
+    return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s %s", image_role_name(entry->role),
+                         place, problem);
 }
 
 static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
@@ -383,29 +428,21 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
     w->rows.loss = pack_report_loss(&w->report);
     for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
         size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
-        uint64_t done = (uint64_t)(t->rows - row > entry->interleave ? row + entry->interleave
-                                                                     : t->rows) *
-                        t->cols;
+        uint32_t end = row + min_u32(t->rows - row, entry->interleave);
 
         if (n == 0) {
-            char place[32] = "";
-
-            if (entry->layer != INGOT_NO_LAYER) {
-                snprintf(place, sizeof place, " of layer %u", entry->layer);
-            }
-            return source_refuse(w->s, ERR_BAD_MODEL, "the tensor %s%s %s",
-                                 image_role_name(entry->role), place, problem);
+            return refuse_tensor(w->s, entry, problem);
         }
         if (append(w, w->rows.group, n) != ERR_OK) {
             return ERR_IO;
         }
         pack_report_progress(&w->report, w->at);
         if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */
-            map_release(&kept, t->data + source_type_bytes(t->type, done), false);
+            map_release(&kept, source_row_data(t, end), false);
         }
     }
     if (t->stride == 0) {
-        map_release(&kept, t->data + source_type_bytes(t->type, (uint64_t)t->rows * t->cols), true);
+        map_release(&kept, source_row_data(t, t->rows), true);
     }
     return ERR_OK;
 }
@@ -436,7 +473,10 @@ static enum err write_segments(struct writer *w)
         x->crc32c = w->crc;
     }
     pack_report_end(&w->report);
-    return e == ERR_OK ? flush(w) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return flush(w);
 }
 
 static void seal_section(struct writer *w, struct ingot_section *s)
@@ -464,7 +504,10 @@ static enum err write_front(struct writer *w)
         return source_refuse(w->s, e, "%s", img.problem);
     }
     e = write_all(w, w->meta, (size_t)w->meta_bytes, INGOT_PAGE);
-    return e == ERR_OK ? write_all(w, (const uint8_t *)h, sizeof *h, 0) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return write_all(w, (const uint8_t *)h, sizeof *h, 0);
 }
 
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)

@@ -47,23 +47,23 @@ static void put_u32(uint8_t *p, uint32_t v)
 /* Printable ASCII first, so that every English text has tokens; then words of syllables. */
 static int token_text(uint32_t id, char text[TOKEN_BYTES])
 {
+    static const char *const names[BYTE_TOKENS] = { "<unk>", "<s>", "</s>" };
     static const char first[] = "bdfgklmnprstvz";
     static const char second[] = "aeiou";
     uint32_t n = id - FIRST_TEXT;
     int used = 0;
 
-    if (id == 0) {
-        return snprintf(text, TOKEN_BYTES, "<unk>");
-    }
     if (id < BYTE_TOKENS) {
-        return snprintf(text, TOKEN_BYTES, id == 1 ? "<s>" : "</s>");
+        return snprintf(text, TOKEN_BYTES, "%s", names[id]);
     }
     if (id < FIRST_TEXT) {
         return snprintf(text, TOKEN_BYTES, "<0x%02X>", (unsigned)(id - BYTE_TOKENS));
     }
+    if (n == 0) {
+        return snprintf(text, TOKEN_BYTES, "\xe2\x96\x81");
+    }
     if (n < 95) {
-        return n == 0 ? snprintf(text, TOKEN_BYTES, "\xe2\x96\x81")
-                      : snprintf(text, TOKEN_BYTES, "%c", (char)(' ' + n));
+        return snprintf(text, TOKEN_BYTES, "%c", (char)(' ' + n));
     }
     n -= 95;
     if (n % 2 != 0) {
@@ -82,9 +82,13 @@ static uint32_t token_type(uint32_t id)
     if (id == 0) {
         return INGOT_TOKEN_UNKNOWN;
     }
-    return id < BYTE_TOKENS  ? INGOT_TOKEN_CONTROL
-           : id < FIRST_TEXT ? INGOT_TOKEN_BYTE
-                             : INGOT_TOKEN_NORMAL;
+    if (id < BYTE_TOKENS) {
+        return INGOT_TOKEN_CONTROL;
+    }
+    if (id < FIRST_TEXT) {
+        return INGOT_TOKEN_BYTE;
+    }
+    return INGOT_TOKEN_NORMAL;
 }
 
 static bool make_vocabulary(struct source *s, struct vocabulary *v)
@@ -157,16 +161,10 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
 
 static void set_tensors(struct source *s, uint32_t seed, bool sparse)
 {
-    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
-        bool of_layer = image_role_is_layer((enum ingot_role)role);
-        unsigned n = of_layer ? s->params.n_layers : 1;
-
-        if (!image_has_role(&s->params, (enum ingot_role)role) ||
-            (role == INGOT_OUTPUT && s->params.tied)) {
-            continue;
-        }
-        for (unsigned i = 0; i < n; i++) {
-            set_tensor(s, (enum ingot_role)role, of_layer ? i : INGOT_NO_LAYER, seed, sparse);
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        if (image_has_role(&s->params, at.role) && !(at.role == INGOT_OUTPUT && s->params.tied)) {
+            set_tensor(s, at.role, at.layer, seed, sparse);
         }
     }
 }

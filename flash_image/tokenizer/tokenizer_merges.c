@@ -52,10 +52,11 @@ static enum finding find_merge(const struct tokenizer_build *b, const struct sou
     if (out->left != INGOT_NO_TOKEN && out->right != INGOT_NO_TOKEN && out->id != INGOT_NO_TOKEN) {
         return MERGE_FOUND;
     }
-    return is_any_token(b, text, left) && is_any_token(b, text + left, right) &&
-                   is_any_token(b, text, left + right)
-               ? MERGE_LEFT_OUT
-               : MERGE_UNKNOWN;
+    if (is_any_token(b, text, left) && is_any_token(b, text + left, right) &&
+        is_any_token(b, text, left + right)) {
+        return MERGE_LEFT_OUT;
+    }
+    return MERGE_UNKNOWN;
 }
 
 /* rows[i + 1] becomes the number of merges whose left token is i. */
@@ -74,9 +75,8 @@ static enum err count_merges(struct source *s, const struct tokenizer_build *b, 
             return source_refuse(s, ERR_BAD_TOKENIZER,
                                  "merge %u (\"%.*s\" and \"%.*s\") names "
                                  "texts that are no plain tokens",
-                                 c.id - 1, (int)(m.left.bytes < 40 ? m.left.bytes : 40),
-                                 m.left.data, (int)(m.right.bytes < 40 ? m.right.bytes : 40),
-                                 m.right.data);
+                                 c.id - 1, (int)min_size(m.left.bytes, 40), m.left.data,
+                                 (int)min_size(m.right.bytes, 40), m.right.data);
         }
         if (f == MERGE_FOUND) {
             rows[found.left + 1]++;
@@ -106,7 +106,7 @@ static int by_right(const void *a, const void *b)
     const struct ingot_merge *x = a, *y = b;
 
     if (x->right != y->right) {
-        return x->right < y->right ? -1 : 1;
+        return (x->right > y->right) - (x->right < y->right);
     }
     return (x->rank > y->rank) - (x->rank < y->rank);
 }

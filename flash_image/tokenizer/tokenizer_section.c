@@ -15,22 +15,29 @@ static uint64_t round_up4(uint64_t n)
 /* 0 comes from readers that know only SentencePiece. */
 static enum ingot_tokenizer_kind kind_of(const struct source_vocab *v)
 {
-    return v->kind == 0 ? INGOT_TOKENIZER_SPM : v->kind;
+    if (v->kind == 0) {
+        return INGOT_TOKENIZER_SPM;
+    }
+    return v->kind;
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Copy a token's text as it prints; those of byte and control tokens are names, and BPE's tokens
  * that were added to the vocabulary are literal. */
+static bool is_spelled(enum ingot_tokenizer_kind kind, uint32_t type)
+{
+    if (kind == INGOT_TOKENIZER_BPE) {
+        return type == INGOT_TOKEN_NORMAL;
+    }
+    return type != INGOT_TOKEN_BYTE && type != INGOT_TOKEN_CONTROL;
+}
+
 static uint32_t copy_text(enum ingot_tokenizer_kind kind, const struct source_token *t,
                           uint32_t type, uint8_t *out, bool *literal)
 {
-    bool spelled = kind == INGOT_TOKENIZER_BPE
-                       ? type == INGOT_TOKEN_NORMAL
-                       : type != INGOT_TOKEN_BYTE && type != INGOT_TOKEN_CONTROL;
-
     *literal = false;
-    if (spelled) {
+    if (is_spelled(kind, type)) {
         return tokenizer_spell(kind, t->text, t->bytes, out, literal);
     }
     memcpy(out, t->text, t->bytes);
@@ -43,7 +50,10 @@ static int hex_value(uint8_t c)
         return c - '0';
     }
     c |= 32;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return -1;
 }
 
 /* The byte of "<0xXX>", or -1. */
@@ -56,7 +66,10 @@ static int byte_of(const uint8_t *text, uint32_t bytes)
     }
     high = hex_value(text[3]);
     low = hex_value(text[4]);
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
+    if (high < 0 || low < 0) {
+        return -1;
+    }
+    return high * 16 + low;
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -86,21 +99,30 @@ static bool looks_like_control(const struct source_token *t)
  * or a text must be a control token. */
 static uint32_t token_type(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
-    uint32_t type = t->type == 0 ? INGOT_TOKEN_NORMAL : t->type; /* GGUF's "undefined" */
-
     if (id == v->bos || id == v->eos || id == v->eot ||
-        (type == INGOT_TOKEN_USER && looks_like_control(t))) {
+        (t->type == INGOT_TOKEN_USER && looks_like_control(t))) {
         return INGOT_TOKEN_CONTROL;
     }
-    return type;
+    if (t->type == 0) { /* GGUF's "undefined" */
+        return INGOT_TOKEN_NORMAL;
+    }
+    return t->type;
 }
 
 static uint8_t strips(const struct source_token *t, uint32_t type)
 {
+    uint8_t flags = 0;
+
     if (type != INGOT_TOKEN_CONTROL && type != INGOT_TOKEN_USER) {
         return 0;
     }
-    return (uint8_t)((t->lstrip ? INGOT_TOKEN_LSTRIP : 0) | (t->rstrip ? INGOT_TOKEN_RSTRIP : 0));
+    if (t->lstrip) {
+        flags |= INGOT_TOKEN_LSTRIP;
+    }
+    if (t->rstrip) {
+        flags |= INGOT_TOKEN_RSTRIP;
+    }
+    return flags;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -130,8 +152,6 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
     struct source_token t;
     uint64_t text_bytes = 0;
     uint64_t n = s->vocab.n_tokens;
-    bool spm = kind_of(&s->vocab) == INGOT_TOKENIZER_SPM;
-
     while (source_next_token(&s->vocab, &c, &t)) {
         enum err e = check_token(s, &t, c.id - 1);
 
@@ -149,13 +169,59 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
     size->n_tokens = (uint32_t)n;
     size->bytes = sizeof(struct ingot_tokenizer) + 4 * (n + 1) + round_up4(n) + 4 * n + 4 * 256 +
                   round_up4(text_bytes);
-    size->bytes += spm ? 4 * n
-                       : sizeof(struct ingot_merges) + 4 * (n + 1) +
-                             sizeof(struct ingot_merge) * (uint64_t)s->vocab.n_merges;
+    if (kind_of(&s->vocab) == INGOT_TOKENIZER_SPM) {
+        size->bytes += 4 * n; /* scores */
+    } else {
+        size->bytes += sizeof(struct ingot_merges) + 4 * (n + 1) +
+                       sizeof(struct ingot_merge) * (uint64_t)s->vocab.n_merges;
+    }
     return ERR_OK;
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
+
+/* The byte that token id stands for, whose text is printed to `printed`; -1: none. */
+static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const struct source_token *t,
+                         const uint8_t *printed, uint32_t bytes)
+{
+    uint8_t type = b->types[id];
+
+    if (b->head->kind != INGOT_TOKENIZER_BPE) {
+        if (type != INGOT_TOKEN_BYTE) {
+            return -1;
+        }
+        return byte_of(t->text, t->bytes);
+    }
+    if (type != INGOT_TOKEN_NORMAL || bytes != 1) { /* or literal */
+        return -1;
+    }
+    return printed[0];
+}
+
+/* Token id, with its text at `at`, of which it gives the bytes. */
+static uint32_t fill_token(const struct source_vocab *v, struct tokenizer_build *b, uint32_t id,
+                           const struct source_token *t, uint32_t at)
+{
+    uint32_t type = token_type(v, id, t);
+    bool literal;
+    uint32_t bytes = copy_text(kind_of(v), t, type, b->text + at, &literal);
+    int byte;
+
+    b->text_offsets[id] = at;
+    b->types[id] = (uint8_t)(type | strips(t, type));
+    if (literal) {
+        b->types[id] |= TOKENIZER_LITERAL;
+    }
+    if (b->scores != NULL) {
+        b->scores[id] = t->score;
+    }
+    byte = byte_of_token(b, id, t, b->text + at, bytes);
+    if (byte >= 0 && b->byte_tokens[byte] == INGOT_NO_TOKEN) {
+        b->byte_tokens[byte] = id;
+    }
+    b->head->max_token_bytes = max_u32(b->head->max_token_bytes, bytes);
+    return bytes;
+}
 
 static void fill_tokens(const struct source *s, struct tokenizer_build *b)
 {
@@ -164,27 +230,7 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
     uint32_t at = 0;
 
     while (source_next_token(&s->vocab, &c, &t)) {
-        uint32_t id = c.id - 1;
-        uint32_t type = token_type(&s->vocab, id, &t);
-        bool literal;
-        uint32_t bytes = copy_text(kind_of(&s->vocab), &t, type, b->text + at, &literal);
-        int byte = type == INGOT_TOKEN_BYTE ? byte_of(t.text, t.bytes) : -1;
-
-        if (b->head->kind == INGOT_TOKENIZER_BPE) {
-            byte = type == INGOT_TOKEN_NORMAL && bytes == 1 && !literal ? b->text[at] : -1;
-        }
-        if (b->scores != NULL) {
-            b->scores[id] = t.score;
-        }
-        b->text_offsets[id] = at;
-        b->types[id] = (uint8_t)(type | strips(&t, type) | (literal ? TOKENIZER_LITERAL : 0));
-        if (byte >= 0 && b->byte_tokens[byte] == INGOT_NO_TOKEN) {
-            b->byte_tokens[byte] = id;
-        }
-        if (bytes > b->head->max_token_bytes) {
-            b->head->max_token_bytes = bytes;
-        }
-        at += bytes;
+        at += fill_token(&s->vocab, b, c.id - 1, &t, at);
     }
     b->text_offsets[s->vocab.n_tokens] = at;
     b->head->text_bytes = at;
@@ -209,14 +255,20 @@ static void lay_out(const struct source_vocab *v, const struct tokenizer_size *s
         .unk = v->unk,
         .eot = v->eot,
     };
-    h->text_offsets = (uint32_t)(sizeof *h + (spm ? 0 : sizeof(struct ingot_merges)));
+    h->text_offsets = (uint32_t)sizeof *h;
+    if (!spm) {
+        h->text_offsets += (uint32_t)sizeof(struct ingot_merges);
+    }
     h->types = h->text_offsets + 4 * (n + 1);
-    h->scores = spm ? h->types : 0;
-    h->types += spm ? 4 * n : 0;
+    if (spm) {
+        h->scores = h->types;
+        h->types += 4 * n;
+        b->scores = (void *)(b->section + h->scores);
+    }
     h->byte_tokens = h->types + (uint32_t)round_up4(n);
     h->text = h->byte_tokens + 4 * 256;
     b->text_offsets = (void *)(b->section + h->text_offsets);
-    b->scores = spm ? (void *)(b->section + h->scores) : NULL;
+
     b->types = b->section + h->types;
     b->byte_tokens = (void *)(b->section + h->byte_tokens);
     b->text = b->section + h->text;
@@ -232,7 +284,8 @@ enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *
     fill_tokens(s, &b);
     tokenizer_fill_sorted(&b);
     *bytes = b.head->sorted + 4 * (uint64_t)b.head->n_sorted;
-    return b.head->kind == INGOT_TOKENIZER_SPM
-               ? ERR_OK
-               : tokenizer_fill_merges(s, &b, (uint32_t)*bytes, bytes);
+    if (b.head->kind == INGOT_TOKENIZER_SPM) {
+        return ERR_OK;
+    }
+    return tokenizer_fill_merges(s, &b, (uint32_t)*bytes, bytes);
 }

@@ -7,9 +7,12 @@
 /* By bytes, a prefix first. */
 static int compare_bytes(const uint8_t *a, uint32_t na, const uint8_t *b, uint32_t nb)
 {
-    int order = memcmp(a, b, na < nb ? na : nb);
+    int order = memcmp(a, b, min_u32(na, nb));
 
-    return order != 0 ? order : (na > nb) - (na < nb);
+    if (order != 0) {
+        return order;
+    }
+    return (na > nb) - (na < nb);
 }
 
 static int compare_texts(const struct tokenizer_build *b, uint32_t a_id, uint32_t b_id)
@@ -30,8 +33,11 @@ static int compare_ids(const void *a, const void *b, void *context)
     bool a_user = (build->types[a_id] & INGOT_TOKEN_TYPE) == INGOT_TOKEN_USER;
     bool b_user = (build->types[b_id] & INGOT_TOKEN_TYPE) == INGOT_TOKEN_USER;
 
-    if (order != 0 || a_user != b_user) {
-        return order != 0 ? order : a_user ? -1 : 1;
+    if (order != 0) {
+        return order;
+    }
+    if (a_user != b_user) {
+        return b_user - a_user;
     }
     return (a_id > b_id) - (a_id < b_id);
 }
@@ -75,8 +81,11 @@ uint32_t tokenizer_find(const struct tokenizer_build *b, const uint8_t *text, ui
         if (order == 0) {
             return id;
         }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
     return INGOT_NO_TOKEN;
 }

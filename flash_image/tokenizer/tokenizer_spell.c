@@ -15,7 +15,13 @@ static int byte_of_character(uint32_t code)
         return -1;
     }
     code -= 0x100;
-    return code <= 0x20 ? (int)code : code == 0x43 ? 0xad : (int)(code - 0x21 + 0x7f);
+    if (code <= 0x20) {
+        return (int)code;
+    }
+    if (code == 0x43) {
+        return 0xad;
+    }
+    return (int)(code - 0x21 + 0x7f);
 }
 
 static bool spell_bytes(const uint8_t *text, uint32_t bytes, uint8_t *out, uint32_t *n)
@@ -23,8 +29,11 @@ static bool spell_bytes(const uint8_t *text, uint32_t bytes, uint8_t *out, uint3
     *n = 0;
     for (uint32_t i = 0; i < bytes; (*n)++) {
         int length = utf8_check(text + i, bytes - i);
-        int byte = length > 0 ? byte_of_character(utf8_decode(text + i, length)) : -1;
+        int byte = -1;
 
+        if (length > 0) {
+            byte = byte_of_character(utf8_decode(text + i, length));
+        }
         if (byte < 0) {
             return false;
         }
@@ -44,10 +53,12 @@ static uint32_t spell_spaces(const uint8_t *text, uint32_t bytes, uint8_t *out)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < bytes; n++) {
-        bool space = is_escaped_space(text + i, bytes - i);
-
-        out[n] = space ? (uint8_t)' ' : text[i];
-        i += space ? 3 : 1;
+        if (is_escaped_space(text + i, bytes - i)) {
+            out[n] = ' ';
+            i += 3;
+        } else {
+            out[n] = text[i++];
+        }
     }
     return n;
 }
