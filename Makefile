@@ -1,5 +1,5 @@
 # Ingot. One entry point; `make help` lists what it does. A board is described by
-# board/<name>/board.mk (ISA, DRIVERS, QEMU, ...); sources are found by folder.
+# board/<name>/board.mk (ISA, QEMU, ...); sources are found by folder.
 
 BOARD ?= virt-arm64
 O ?= build
@@ -39,11 +39,6 @@ COMMON := -std=c11 -O2 -g $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-str
 # ---- the image of one board ------------------------------------------------------------------
 
 BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
-DRIVERS :=
-# What a board with an SD controller lists besides the controller.
-SD_CARD := sd_card sd_host sd_facts sd_bus
-SD_EMMC := sd_emmc
-SDHCI := sdhci sdhci_mmio sdhci_speed sdhci_data
 BOARD_CFLAGS :=
 # Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
@@ -100,23 +95,29 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
-            $(foreach d,$(DRIVERS),$(wildcard board/drivers/*/$(d).c)) $(wildcard runtime/*/*.c) \
+            $(wildcard runtime/*/*.c) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
 IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
 
+# Every driver that the ISA can have, in an archive: the linker takes those that board.c refers to,
+# directly or through others. These are in the other ISA's assembly.
+NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi.c semihosting.c)
+NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/gic_v3.c soc/generic_timer.c soc/psci.c)
+DRIVER_OBJ = $(patsubst %,$(B)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
+
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
 IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
               model/layer.c session/sampler.c)
-$(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)): IMAGE_CFLAGS += $(SMALL)
+$(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
 $(B)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
 
 # Interrupt handlers are among them: a register that they do not save may not be used. The compiler
 # for riscv64 has no such option; tests/boot/paste.t looks.
-$(filter $(B)/obj/board/%.c.o,$(IMAGE_OBJ)): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
+$(filter $(B)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
 # What newlib calls is called by nobody whom the optimiser sees; inner loops that it puts into their
 # callers lose registers there.
@@ -136,10 +137,14 @@ $(B)/image.ld: linker/image.ld.S $(wildcard board/$(BOARD)/memory.h) | $(NEWLIB_
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc -E -P -x assembler-with-cpp -D__LINKER__ -I. -Iboard/$(BOARD) -MMD -MP -MT $@ -MF $@.d $< -o $@
 
-$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/image.ld
+$(B)/drivers.a: $(DRIVER_OBJ)
+	$(Q)rm -f $@
+	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
+
+$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld
 	$(call say,LD,$@)
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
-	    $(IMAGE_OBJ) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	    $(IMAGE_OBJ) $(B)/drivers.a -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
 	$(Q)$(CROSS_COMPILE)objdump -d $@ >$(B)/ingot.dis
 
 $(B)/ingot.bin: $(B)/ingot.elf
@@ -148,7 +153,7 @@ $(B)/ingot.bin: $(B)/ingot.elf
 $(O)/newlib/%/lib/libc.a:
 	$(Q)toolchain/newlib.sh $(NEWLIB_TARGET) $(CROSS_COMPILE) "$(NEWLIB_CFLAGS)" $(O)/newlib/$*
 
--include $(IMAGE_OBJ:.o=.d) $(B)/image.ld.d
+-include $(IMAGE_OBJ:.o=.d) $(DRIVER_OBJ:.o=.d) $(B)/image.ld.d
 
 # ---- the Linux program -----------------------------------------------------------------------
 

@@ -60,9 +60,9 @@ test-images: $(H)/ingot
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
-$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/image.ld
+$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/drivers.a $(B)/image.ld
 	$$(call say,LD,$$@)
-	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o,$$^) \
+	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o %.a,$$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
 
 $(B)/$(1).bin: $(B)/$(1).elf

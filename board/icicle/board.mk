@@ -1,6 +1,4 @@
 ISA := riscv64
-DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_machine tree_console semihosting \
-           cadence_sd $(SDHCI) $(SD_CARD) $(SD_EMMC)
 # A U54 has neither vectors nor carry-less products.
 KERNELS_WITHOUT := rvv zvfh zbc
 CARD_IMAGE := ingot.bin

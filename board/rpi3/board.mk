@@ -1,6 +1,4 @@
 ISA := arm64
-DRIVERS := raspberry_pi bcm_mailbox bcm_gpio bcm_local bcm_watchdog last_run pl011 serial receive_ring generic_timer \
-           bcm_sd bcm_dma $(SDHCI) $(SD_CARD)
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi3b -nographic -nic none
 # It takes no other; cores= for fewer.

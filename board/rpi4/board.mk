@@ -1,6 +1,4 @@
 ISA := arm64
-DRIVERS := raspberry_pi bcm_mailbox bcm_gpio gic gic_v2 gic_v3 bcm_watchdog last_run pl011 serial receive_ring generic_timer \
-           bcm_sd bcm_dma $(SDHCI) $(SD_CARD) $(SD_EMMC)
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M raspi4b -nographic -nic none
 # It takes no other; cores= for fewer.

@@ -1,6 +1,4 @@
 ISA := riscv64
-DRIVERS := riscv_timer sbi sbi_machine tree_console sifive_prci sifive_uart serial receive_ring plic \
-           sifive_spi sd_spi spi_nor $(SD_CARD)
 # A U54 has neither vectors nor carry-less products.
 KERNELS_WITHOUT := rvv zvfh zbc
 QEMU ?= qemu-system-riscv64

@@ -1,7 +1,5 @@
 # arm64 or riscv64.
 ISA := riscv64
-# board/drivers/*/NAME.c; $(SD_CARD), $(SD_EMMC) and $(SDHCI) are lists of the Makefile.
-DRIVERS := ns16550 serial receive_ring plic riscv_timer sbi sbi_machine tree_console
 # Kernels that no core of the board can run: `rvv zvfh`, `dotprod i8mm sve`.
 KERNELS_WITHOUT :=
 # The command of `make run`, if an emulator has the board, and how it takes a card image.

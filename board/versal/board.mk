@@ -1,5 +1,4 @@
 ISA := arm64
-DRIVERS := pl011 serial receive_ring tree_console psci_machine psci gic gic_v2 gic_v3 generic_timer $(SDHCI) $(SD_CARD)
 QEMU ?= qemu-system-aarch64
 QEMU_MACHINE ?= -M xlnx-versal-virt -m 512M -nographic -nic none
 QEMU_CARD = -drive if=sd,index=0,format=raw,file=$(1)
