@@ -4,7 +4,7 @@
  *                              Image header demands it, of 2 MiB
  *   BOARD_RAM_BASE             what the Image header's text_offset counts from; a multiple of 2 MiB
  *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
- *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default 256 KiB
+ *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default, and the most, 512 KiB
  *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
  *
  * Memory map, low to high, every section on its own 4 KiB pages, but that the first constants share
@@ -21,8 +21,9 @@
 #include "boot/stacks.h"
 #include "memory.h"
 
+#define IMAGE_FILE_MOST (512 * 1024)
 #ifndef BOARD_IMAGE_FILE_BYTES
-#define BOARD_IMAGE_FILE_BYTES (256 * 1024)
+#define BOARD_IMAGE_FILE_BYTES IMAGE_FILE_MOST
 #endif
 #ifndef BOARD_IMAGE_RAM_BYTES
 #define BOARD_IMAGE_RAM_BYTES (16 * 1024 * 1024)
@@ -123,11 +124,9 @@ ASSERT(_start == image_start, "the entry must be the first byte of the image: se
 ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 0 &&
        data_start % PAGE == 0 && data_end % PAGE == 0 && stacks_start % PAGE == 0,
        "a section does not begin or end on a page")
-#ifdef __aarch64__
-ASSERT(stacks_start - image_start <= 0x100000,
-       "C reaches 1 MiB: let the BSS shrink, or compile with -mcmodel=small, which takes 4 KB more")
-#endif
 ASSERT(SIZEOF(.init_array) == 0, "the image has constructors, which nobody calls")
+ASSERT(BOARD_IMAGE_FILE_BYTES <= IMAGE_FILE_MOST,
+       "memory.h: BOARD_IMAGE_FILE_BYTES is above 512 KiB, which no image may take (docs/DESIGN.md)")
 ASSERT(image_file_end - image_start <= BOARD_IMAGE_FILE_BYTES,
        "the image file is larger than BOARD_IMAGE_FILE_BYTES (make size shows what grew)")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,

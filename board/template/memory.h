@@ -12,8 +12,4 @@
 #define BOARD_UART_ADDRESS 0x10000000
 #define BOARD_TIMEBASE_HZ 10000000
 
-/* Holds the kernels of every CPU. Without those that KERNELS_WITHOUT names 256 KiB suffice, which
- * is the default. */
-#define BOARD_IMAGE_FILE_BYTES (320 * 1024)
-
 #endif

@@ -14,7 +14,4 @@
 /* The secure world's PL061, whose pin 0 switches the machine off (-M virt,secure=on). */
 #define BOARD_SECURE_GPIO 0x090b0000
 
-/* More than the 256 KiB of a real board: the kernels of every CPU are in it. */
-#define BOARD_IMAGE_FILE_BYTES (320 * 1024)
-
 #endif

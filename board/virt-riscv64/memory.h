@@ -12,7 +12,4 @@
 #define BOARD_UART_ADDRESS 0x10000000
 #define BOARD_TIMEBASE_HZ 10000000
 
-/* More than the 256 KiB of a real board: the kernels of every CPU are in it. */
-#define BOARD_IMAGE_FILE_BYTES (320 * 1024)
-
 #endif
