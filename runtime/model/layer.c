@@ -268,7 +268,7 @@ static bool step_to(const struct transformer *t, unsigned core, unsigned phase)
         stream_need(t->stream, phase, plan_phase_end(t->image, t->layer, phase));
     }
     step(t, core);
-    return !t->stream->missing[phase];
+    return !t->stream->now.missing[phase];
 }
 
 /* Add a bias to the rows that this core has just computed. */

@@ -41,7 +41,7 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
                       size_t bytes, const void **out)
 {
     const void *at = file_memory(m->file, offset, bytes);
-    struct file_read *read = &m->stream.slots[0].read; /* the stream is opened later */
+    struct file_read *read = &m->stream.ring.slots[0].read; /* the stream is opened later */
     char sentence[200] = "";
     void *copy;
     enum err error;

@@ -103,7 +103,7 @@ static enum err compute_layer(struct transformer *t, struct layer_state *st)
     bool again = false;
     enum err e;
 
-    if (t->stream->early != NULL) {
+    if (t->stream->now.early != NULL) {
         copy_x(t->act.saved, t->act.x, t);
         layer_state_mark(st, t->position, LAYER_MARK_PASS);
     }

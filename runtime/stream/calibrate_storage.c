@@ -1,5 +1,7 @@
 #include "runtime/stream/calibrate_storage.h"
 
+#include "board/min_max.h"
+
 enum {
     PIECE_BYTES = 1 << 20,
     LEAST_PIECES = 4,
@@ -11,24 +13,25 @@ enum {
     LEAST_PERCENT = 50, /* below that it is the time to look */
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* How much of a request's time a core spends on it: what its start takes, and what is left to do
- * when nobody has looked for half as long again as it takes. */
+/* How much of a request's time a core spends on it, in percent: what its start takes, and what is
+ * left to do when nobody has looked for half as long again as it takes. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {
-    uint64_t room = least(memory.bytes, file->bytes / (2 * ALONE_MOST));
-    uint64_t bytes = least(least(ALONE_BYTES, rates->card / ALONE_HZ), room) / SECTOR_BYTES *
+    uint64_t room = min_u64(memory.bytes, file->bytes / (2 * ALONE_MOST));
+    uint64_t bytes = min_u64(min_u64(ALONE_BYTES, rates->card / ALONE_HZ), room) / SECTOR_BYTES *
                      SECTOR_BYTES;
-    uint64_t takes = bytes != 0 ? bytes * clock->hz / rates->card : 0, spent = takes;
-    uint64_t begin = platform_ticks(clock);
+    uint64_t begin = platform_ticks(clock), takes, spent;
     bool over = false;
 
-    for (uint64_t i = 0; takes != 0 && (i < ALONE_LEAST || (i < ALONE_MOST && !over)); i++) {
+    if (bytes == 0) { /* nothing is read, or the card is that slow */
+        return 0;
+    }
+    takes = spent = bytes * clock->hz / rates->card;
+    if (takes == 0) {
+        return 0;
+    }
+    for (uint64_t i = 0; i < ALONE_LEAST || (i < ALONE_MOST && !over); i++) {
         uint64_t start = platform_ticks(clock), started, looked;
         struct file_read read;
 
@@ -39,58 +42,101 @@ static uint32_t measure_io_core(const struct plan_rates *rates, const struct fil
         looked = platform_ticks(clock);
         while (file_read_poll(&read) == ERR_BUSY) {
         }
-        spent = least(spent, started - start + (platform_ticks(clock) - looked));
+        spent = min_u64(spent, started - start + (platform_ticks(clock) - looked));
         over = looked - begin > clock->hz / 10;
     }
-    spent = takes != 0 ? spent * 100 / takes : 0;
-    return spent < LEAST_PERCENT ? 0 : (uint32_t)spent;
+    spent = spent * 100 / takes;
+    if (spent < LEAST_PERCENT) {
+        return 0;
+    }
+    return (uint32_t)spent;
 }
 
-/* Two reads take turns, so that the card is never idle. The second half of them counts: what a
- * card or its reader had cached comes at once at first. */
+/* Pieces of the file that are read one after the other, two at a time, so that the card is never
+ * idle. */
+struct pieces {
+    const struct file *file;
+    const struct platform_clock *clock;
+    uint8_t *memory;
+    uint64_t bytes, step; /* of one; and from the start of one to the next */
+    uint64_t start;
+    uint64_t times[MOST_PIECES + 1]; /* ticks since start when so many had come */
+    struct file_read reads[2];
+    stream_progress_fn *progress; /* or NULL */
+    void *context;
+};
+
+static void start_piece(struct pieces *p, unsigned n)
+{
+    (void)file_read_start(&p->reads[n % 2], p->file, n * p->step, p->memory + n % 2 * p->bytes,
+                          (size_t)p->bytes); /* a refusal shows in the poll */
+}
+
+/* Wait for piece number n. */
+static enum err wait_piece(struct pieces *p, unsigned n)
+{
+    struct file_read *read = &p->reads[n % 2];
+    uint64_t total = p->bytes * LEAST_PIECES;
+
+    while (file_read_poll(read) == ERR_BUSY) {
+        uint64_t done = min_u64(n * p->bytes + read->bytes_done, total);
+
+        if (p->progress != NULL && !p->progress(p->context, "measuring the card", done, total)) {
+            file_read_stop(read);
+        }
+    }
+    p->times[n + 1] = platform_ticks(p->clock) - p->start;
+    return read->status;
+}
+
+/* How many came, for a third of a second and LEAST_PIECES at least; 0: one failed. */
+static unsigned read_pieces(struct pieces *p)
+{
+    bool more = true;
+    unsigned n = 0;
+
+    start_piece(p, 0);
+    for (; more; n++) {
+        more = n + 1 < MOST_PIECES && (n < LEAST_PIECES || p->times[n] < p->clock->hz / 3);
+        if (more) {
+            start_piece(p, n + 1);
+        }
+        if (wait_piece(p, n) == ERR_OK) {
+            continue;
+        }
+        if (more) {
+            file_read_stop(&p->reads[(n + 1) % 2]);
+            (void)wait_piece(p, n + 1);
+        }
+        return 0;
+    }
+    return n;
+}
+
+/* The second half of the pieces counts: what a card or its reader had cached comes at once at
+ * first. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context)
 {
-    uint64_t limit = memory.bytes / 2 < PIECE_BYTES ? memory.bytes / 2 : PIECE_BYTES;
-    uint64_t piece = (limit < file->bytes ? limit : file->bytes) / SECTOR_BYTES * SECTOR_BYTES;
-    uint64_t step = (file->bytes - piece) / MOST_PIECES / SECTOR_BYTES * SECTOR_BYTES;
-    uint64_t total = piece * LEAST_PIECES, start = platform_ticks(clock),
-             times[MOST_PIECES + 1] = { 0 };
-    struct file_read reads[2];
-    bool good = piece != 0, more = good;
-    unsigned n = 0;
+    uint64_t most = min_u64(min_u64(memory.bytes / 2, PIECE_BYTES), file->bytes);
+    struct pieces p = { .file = file,
+                        .clock = clock,
+                        .memory = memory.base,
+                        .bytes = most / SECTOR_BYTES * SECTOR_BYTES,
+                        .progress = progress,
+                        .context = context };
+    unsigned n;
 
-    if (good) {
-        (void)file_read_start(&reads[0], file, 0, memory.base, (size_t)piece);
+    if (p.bytes == 0) {
+        return;
     }
-    while (more) {
-        struct file_read *now = &reads[n % 2];
-
-        more = n + 1 < MOST_PIECES && (n < LEAST_PIECES || times[n] < clock->hz / 3);
-        if (more) { /* a refusal shows in the poll */
-            (void)file_read_start(&reads[(n + 1) % 2], file, (n + 1) * step,
-                                  memory.base + (n + 1) % 2 * piece, (size_t)piece);
-        }
-        while (file_read_poll(now) == ERR_BUSY) {
-            uint64_t done = n * piece + now->bytes_done;
-
-            if (progress != NULL &&
-                !progress(context, "measuring the card", done < total ? done : total, total)) {
-                file_read_stop(now);
-            }
-        }
-        good = good && now->status == ERR_OK;
-        times[++n] = platform_ticks(clock) - start;
-        if (!good && more) {
-            file_read_stop(&reads[n % 2]);
-            while (file_read_poll(&reads[n % 2]) == ERR_BUSY) {
-            }
-            more = false;
-        }
+    p.step = (file->bytes - p.bytes) / MOST_PIECES / SECTOR_BYTES * SECTOR_BYTES;
+    p.start = platform_ticks(clock);
+    n = read_pieces(&p);
+    if (n == 0 || p.times[n] <= p.times[n / 2]) {
+        return;
     }
-    if (good && times[n] > times[n / 2]) {
-        rates->card = (n - n / 2) * piece * clock->hz / (times[n] - times[n / 2]);
-        rates->io_core = measure_io_core(rates, file, clock, memory);
-    }
+    rates->card = (n - n / 2) * p.bytes * clock->hz / (p.times[n] - p.times[n / 2]);
+    rates->io_core = measure_io_core(rates, file, clock, memory);
 }

@@ -26,11 +26,12 @@ uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, e
 {
     uint64_t page = kv_cache_page_bytes(p, type);
     uint64_t whole = p->n_layers - n_spilled + KV_PAGES_SLOTS;
+    uint64_t sums = arena_take_bytes(tiles(context) * sizeof(uint32_t));
 
-    return n_spilled == 0
-               ? kv_cache_bytes(p, context, type)
-               : whole * tiles(context) * page +
-                     n_spilled * (page + arena_take_bytes(tiles(context) * sizeof(uint32_t)));
+    if (n_spilled == 0) {
+        return kv_cache_bytes(p, context, type);
+    }
+    return whole * tiles(context) * page + n_spilled * (page + sums);
 }
 
 /* Those in memory are spread evenly, as weights are. */
@@ -41,12 +42,15 @@ static bool spills(const struct ingot_params *p, uint32_t n_spilled, uint32_t la
     return (layer + 1) * whole / p->n_layers == layer * whole / p->n_layers;
 }
 
-/* The first page that a query at `position` or behind sees. */
+/* The first page that a query at `position` or after it sees. */
 static uint32_t first_page(const struct ingot_params *p, uint32_t layer, uint32_t position)
 {
     uint32_t window = image_layer_window(p, layer);
 
-    return window != 0 && position + 1 > window ? (position + 1 - window) / KV_TILE : 0;
+    if (window == 0 || position + 1 <= window) {
+        return 0;
+    }
+    return (position + 1 - window) / KV_TILE;
 }
 
 uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
@@ -55,10 +59,134 @@ uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enu
     uint64_t pages = 0;
 
     for (uint32_t i = 0; i < p->n_layers && n_spilled != 0; i++) {
-        pages += spills(p, n_spilled, i) ? tiles(context) - first_page(p, i, context - 1) : 0;
+        if (spills(p, n_spilled, i)) {
+            pages += tiles(context) - first_page(p, i, context - 1);
+        }
     }
     return pages * kv_cache_page_bytes(p, type);
 }
+
+static struct trace *trace_of(const struct kv_pages *s)
+{
+    return s->stream->workers->trace;
+}
+
+/* ---- arriving ------------------------------------------------------------------------------- */
+
+static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
+{
+    for (;; layer++) {
+        if (layer >= s->n_layers) {
+            layer = 0;
+        }
+        if (s->layers[layer].place == NULL) {
+            return layer;
+        }
+    }
+}
+
+/* The pages from number slot->checked on. A refusal stays in the read's status. */
+static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
+{
+    size_t at = slot->checked * s->page_bytes;
+
+    slot->bad = false;
+    (void)file_read_start(&slot->read, s->file, slot->layer->offset + at, slot->buffer + at,
+                          slot->n * s->page_bytes - at);
+}
+
+/* The first page of a layer that is needed now or, as the cache grows, later. */
+static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
+{
+    if (s->all) {
+        return 0;
+    }
+    return min_u32(first_page(s->params, l->number, s->position), l->on_card);
+}
+
+static void request_ahead(struct kv_pages *s)
+{
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        struct kv_pages_slot *slot = &s->slots[i];
+
+        if (slot->used) {
+            continue;
+        }
+        slot->used = true;
+        slot->layer = &s->layers[s->next];
+        slot->n = slot->layer->on_card;
+        slot->first = slot->checked = first_needed(s, slot->layer);
+        slot->begun = trace_begin(trace_of(s));
+        start_read(s, slot);
+        s->next = next_spilled(s, s->next + 1);
+    }
+}
+
+static uint32_t page_crc(const struct kv_pages *s, const struct kv_pages_slot *slot, uint32_t page)
+{
+    return crc32c(0, slot->buffer + page * s->page_bytes, s->page_bytes);
+}
+
+/* Whether a page has arrived that is not checked yet. */
+static bool can_check(const struct kv_pages *s, const struct kv_pages_slot *slot)
+{
+    const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * s->page_bytes;
+
+    return !slot->bad && slot->read.buffer + slot->read.bytes_done >= end;
+}
+
+/* One page a poll, so that a poll stays short. */
+static void check_ahead(const struct kv_pages *s, struct kv_pages_slot *slot)
+{
+    if (can_check(s, slot)) {
+        slot->bad = page_crc(s, slot, slot->checked) != slot->layer->sums[slot->checked];
+        slot->checked += !slot->bad;
+    }
+}
+
+/* The poll of struct stream_guest. */
+static bool poll_pages(void *context, uint64_t *bytes)
+{
+    struct kv_pages *s = context;
+    bool busy = false;
+
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        struct kv_pages_slot *slot = &s->slots[i];
+
+        if (!slot->used || slot->checked == slot->n) {
+            continue;
+        }
+        if (file_read_poll(&slot->read) != ERR_BUSY) { /* its status stays in the read */
+            trace_end(trace_of(s), TRACE_KV, slot->layer->number, TRACE_CARD, slot->begun);
+            slot->begun = 0;
+        }
+        check_ahead(s, slot);
+        busy = busy || slot->read.status == ERR_BUSY;
+        *bytes += slot->read.bytes_done;
+    }
+    return busy;
+}
+
+void kv_pages_reset(struct kv_pages *s)
+{
+    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
+        struct kv_pages_slot *slot = &s->slots[i];
+
+        while (slot->used && file_read_poll(&slot->read) == ERR_BUSY) {
+        }
+        slot->used = false;
+    }
+    s->next = next_spilled(s, 0);
+    s->turn = s->slots;
+}
+
+/* The reset of struct stream_guest. */
+static void reset_pages(void *context)
+{
+    kv_pages_reset(context);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
 
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
@@ -96,111 +224,8 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_p
     kv->layer_bytes = 0; /* keys and values are those of the layer at work */
     kv->head_bytes = kv->tile_bytes;
     kv->step_bytes = s->page_bytes;
-    stream->pages = s;
+    stream_take_guest(stream, &(struct stream_guest){ s, poll_pages, reset_pages });
     kv_pages_reset(s);
-}
-
-/* ---- arriving ------------------------------------------------------------------------------- */
-
-static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
-{
-    while (layer == s->n_layers || s->layers[layer].place != NULL) {
-        layer = layer == s->n_layers ? 0 : layer + 1;
-    }
-    return layer;
-}
-
-/* The pages from number slot->checked on. A refusal stays in the read's status. */
-static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
-{
-    size_t at = slot->checked * s->page_bytes;
-
-    slot->bad = false;
-    (void)file_read_start(&slot->read, s->file, slot->layer->offset + at, slot->buffer + at,
-                          slot->n * s->page_bytes - at);
-}
-
-/* The first page of a layer that is needed now or, as the cache grows, later. */
-static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_layer *l)
-{
-    uint32_t first = s->all ? 0 : first_page(s->params, l->number, s->position);
-
-    return first < l->on_card ? first : l->on_card;
-}
-
-static void request_ahead(struct kv_pages *s)
-{
-    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
-        struct kv_pages_slot *slot = &s->slots[i];
-
-        if (slot->used) {
-            continue;
-        }
-        slot->used = true;
-        slot->layer = &s->layers[s->next];
-        slot->n = slot->layer->on_card;
-        slot->first = slot->checked = first_needed(s, slot->layer);
-        slot->begun = slot->first < slot->n ? trace_begin(s->stream->workers->trace) : 0;
-        start_read(s, slot);
-        s->next = next_spilled(s, s->next + 1);
-    }
-}
-
-static uint32_t page_crc(const struct kv_pages *s, const struct kv_pages_slot *slot, uint32_t page)
-{
-    return crc32c(0, slot->buffer + page * s->page_bytes, s->page_bytes);
-}
-
-/* Whether a page has arrived that is not checked yet. */
-static bool can_check(const struct kv_pages *s, const struct kv_pages_slot *slot)
-{
-    const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * s->page_bytes;
-
-    return !slot->bad && slot->read.buffer + slot->read.bytes_done >= end;
-}
-
-/* One page a poll, so that a poll stays short. */
-static void check_ahead(const struct kv_pages *s, struct kv_pages_slot *slot)
-{
-    if (can_check(s, slot)) {
-        slot->bad = page_crc(s, slot, slot->checked) != slot->layer->sums[slot->checked];
-        slot->checked += slot->bad ? 0 : 1;
-    }
-}
-
-bool kv_pages_poll(struct kv_pages *s, uint64_t *bytes)
-{
-    bool busy = false;
-
-    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
-        struct kv_pages_slot *slot = &s->slots[i];
-
-        if (!slot->used || slot->checked == slot->n) {
-            continue;
-        }
-        if (file_read_poll(&slot->read) != ERR_BUSY) { /* its status stays in the read */
-            trace_end(s->stream->workers->trace, TRACE_KV, slot->layer->number, TRACE_CARD,
-                      slot->begun);
-            slot->begun = 0;
-        }
-        check_ahead(s, slot);
-        busy = busy || slot->read.status == ERR_BUSY;
-        *bytes += slot->read.bytes_done;
-    }
-    return busy;
-}
-
-void kv_pages_reset(struct kv_pages *s)
-{
-    for (int i = 0; i < KV_PAGES_SLOTS; i++) {
-        struct kv_pages_slot *slot = &s->slots[i];
-
-        while (slot->used && file_read_poll(&slot->read) == ERR_BUSY) {
-        }
-        slot->used = false;
-    }
-    s->next = next_spilled(s, 0);
-    s->turn = s->slots;
 }
 
 /* ---- a layer's turn ------------------------------------------------------------------------- */
@@ -208,15 +233,16 @@ void kv_pages_reset(struct kv_pages *s)
 static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
                      const struct file_read *read, enum err e)
 {
+    const char *why = err_text(e);
     char part[64];
 
+    if (e == ERR_BAD_CHECKSUM) {
+        why = "not what was written: ask again, and it is computed again";
+    }
     format_text(part, sizeof part, "keys and values of layer %u from token %u on", (unsigned)layer,
                 (unsigned)page * KV_TILE);
     stream_reset(s->stream);
-    return stream_name_part(s->stream, s->file, part, read, e,
-                            e == ERR_BAD_CHECKSUM ? "not what was written: ask again, and it is "
-                                                    "computed again"
-                                                  : err_text(e));
+    return stream_name_part(s->stream, s->file, part, read, e, why);
 }
 
 static bool is_arriving(const struct kv_pages *s, const struct kv_pages_slot *slot)
@@ -226,7 +252,7 @@ static bool is_arriving(const struct kv_pages *s, const struct kv_pages_slot *sl
 
 static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *slot)
 {
-    uint64_t start = stream_ticks(s->stream), begin = trace_begin(s->stream->workers->trace);
+    uint64_t start = stream_ticks(s->stream), begin = trace_begin(trace_of(s));
 
     if (!is_arriving(s, slot)) {
         return;
@@ -236,7 +262,7 @@ static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *s
     }
     s->stream->stats.stalls++;
     s->stream->stats.stall_ticks += stream_ticks(s->stream) - start;
-    trace_end(s->stream->workers->trace, TRACE_WAIT, slot->layer->number, 0, begin);
+    trace_end(trace_of(s), TRACE_WAIT, slot->layer->number, 0, begin);
 }
 
 /* All pages, each as it was written; from the first that is not they are read again. */
@@ -310,10 +336,8 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
     s->all = all;
     s->position = position;
     s->valid = UINT32_MAX;
-    for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing behind the length is read again */
-        uint32_t most = (uint32_t)tiles(s->position);
-
-        s->layers[i].on_card = s->layers[i].on_card < most ? s->layers[i].on_card : most;
+    for (uint32_t i = 0; i < s->n_layers; i++) { /* nothing beyond the position is read again */
+        s->layers[i].on_card = min_u32(s->layers[i].on_card, (uint32_t)tiles(s->position));
     }
     if (lacks_pages(s)) {
         kv_pages_reset(s);
@@ -324,7 +348,6 @@ void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all)
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
 {
     struct kv_pages_slot *slot;
-    uint32_t whole;
     enum err e;
 
     if (s == NULL) {
@@ -338,8 +361,7 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     assert(slot->used && slot->layer->number == layer);
     e = wait_right(s, slot);
     if (e != ERR_OK) {
-        whole = slot->checked * KV_TILE;
-        s->valid = min_u32(s->valid, min_u32(s->position, whole));
+        s->valid = min_u32(s->valid, min_u32(s->position, slot->checked * KV_TILE));
         return fail(s, layer, slot->checked, &slot->read, e);
     }
     s->stream->stats.kv_read += (slot->n - slot->first) * s->page_bytes;
@@ -365,7 +387,10 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
         stream_pump(s->stream);
     }
     s->stream->stats.kv_written += (last - first) * s->page_bytes;
-    return e == ERR_OK ? s->write.status : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return s->write.status;
 }
 
 enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)

@@ -1,14 +1,15 @@
 /* Keys and values in a file of the card, where memory is too small for all layers (kv=card).
  *
  * A page is a tile of positions (KV_TILE) of one layer: the keys of all heads, then the values. A
- * layer that spills has its full pages in the file and the last, partial one in memory. For its
- * turn in a pass its pages arrive in one of two slots, the next layer's while this one computes;
- * what became full goes to the file before the slot is given away. So attention sees a layer in
- * memory, as ever. Of a layer with a window only the pages arrive that the next query sees.
+ * layer that spills has its full pages in the file and the last, partial one in memory. In a pass its
+ * pages arrive in one of two slots, while the layer before it computes. Pages that became full go to
+ * the file before the slot is given away. So attention sees a layer in memory, as always. A layer
+ * with a window reads only the pages that the next query sees.
  *
- * A page's CRC-32C is kept in memory. A page that cannot be read ends the cache before it: what is
- * behind is computed again from its tokens. The file keeps its size and place, and means nothing
- * after the power is off. Core 0 only. */
+ * Memory keeps the CRC-32C of each page. A page that cannot be read ends the cache before it: what
+ * came after it is computed again from its tokens. The file keeps its size and place. Its contents
+ * mean nothing once the power is off. The pages are the stream's guest: it polls and resets them. Core
+ * 0 only. */
 #ifndef INGOT_RUNTIME_KV_PAGES_H
 #define INGOT_RUNTIME_KV_PAGES_H
 
@@ -40,7 +41,7 @@ struct kv_pages_layer {
 struct kv_pages_slot {
     uint8_t *buffer; /* (n_tiles, page_bytes) */
     bool used;       /* holds the pages of a layer, or they are on their way */
-    bool bad;        /* the page behind those that were checked is not as it was written */
+    bool bad;        /* the page after those that were checked is not as it was written */
     struct kv_pages_layer *layer;
     uint32_t first, n; /* pages asked for: from number `first` to before number n */
     uint32_t checked;  /* before that one each page's CRC is right, or it is not asked for */
@@ -55,7 +56,7 @@ struct kv_pages {
     uint32_t position; /* where the run began */
     uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
     const struct file *file;
-    struct stream *stream; /* which polls these, and whose stats and problem they share */
+    struct stream *stream; /* that polls these; its stats and its problem are theirs too */
     size_t page_bytes;
     uint32_t n_layers;
     uint32_t next; /* layer that is asked for next */
@@ -72,7 +73,7 @@ uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enu
 uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
                                uint32_t n_spilled);
 
-/* What is read for a token behind a full context. */
+/* What is read for a token after a full context. */
 uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
                              uint32_t n_spilled);
 
@@ -99,9 +100,6 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
 
 /* Positions that are left after pages were lost, told once; UINT32_MAX: none were. */
 uint32_t kv_pages_take_valid(struct kv_pages *s);
-
-/* Keep the transfers moving. True: something arrives; *bytes is increased by what has so far. */
-bool kv_pages_poll(struct kv_pages *s, uint64_t *bytes);
 
 /* The pass is given up: wait for what is in flight, empty the slots. */
 void kv_pages_reset(struct kv_pages *s);

@@ -1,9 +1,9 @@
-/* Weights on their way: pinned segments are read once, the others arrive for every pass through
- * a ring of slots, the next ones by DMA while this one computes. The transformer asks for each
- * layer in order, may begin with its first piece, and never learns where it came from.
+/* Weights on their way. Pinned segments are read once. The others arrive anew for every pass, through
+ * a ring of slots: while one computes, DMA fills the next. The transformer asks for each layer in
+ * order and never learns where it came from; it may begin with a layer's first phase.
  *
  * Core 0 only. A pass is one run through all layers, and through the head when its logits are
- * wanted; the requests run ahead across the pass's end to the first layers of the next. */
+ * wanted. Requests run ahead of it, across its end, to the first layers of the next pass. */
 #ifndef INGOT_RUNTIME_STREAM_H
 #define INGOT_RUNTIME_STREAM_H
 
@@ -20,7 +20,6 @@
 
 enum { STREAM_PROBLEM_BYTES = 320 };
 
-struct kv_pages;
 struct workers;
 
 /* One segment after the other: a slot is queued until all of the segment before it was asked for. */
@@ -65,38 +64,72 @@ struct stream_stats {
  * so again. */
 typedef bool stream_progress_fn(void *context, const char *label, uint64_t done, uint64_t total);
 
+/* What passes through the slots, and how far. */
+struct stream_ring {
+    struct stream_slot slots[PLAN_SLOTS]; /* the first plan->n_slots */
+    uint16_t layers[INGOT_MAX_LAYERS];    /* the streamed layers in order */
+    uint32_t n_layers;                    /* how many */
+    uint32_t pass;                        /* the current one */
+    bool want_head;                       /* it ends with the head */
+    bool started;                         /* a segment has been used since the start or a failure */
+    struct stream_segment next;           /* to be requested */
+};
+
+/* The layer in use. */
+struct stream_now {
+    struct stream_slot *early; /* its slot, while it is not checked; else NULL */
+    enum err failure;          /* for core 0 */
+    bool
+        missing[PLAN_PHASES]; /* this phase of it will not come: for all cores, after a barrier; one
+                                  each, as core 0 may be at the next before all have looked */
+};
+
+/* Rows of an embedding that is not in memory. */
+struct stream_rows {
+    uint8_t *memory;                  /* (plan->n_rows, plan->row_bytes) the latest */
+    uint64_t offsets[PLAN_MOST_ROWS]; /* where in the file the group of each begins; 0: none */
+    uint32_t next;                    /* the oldest */
+    uint32_t *sums;                   /* (plan_row_groups) CRC-32C of each, set by stream_load */
+};
+
+/* A head that passes in tiles, and its checksum. */
+struct stream_tiles {
+    uint32_t crc;        /* of the output matrix's segment so far in this pass */
+    uint64_t crc_end;    /* file offset up to which */
+    uint32_t crc_before; /* of what precedes the matrix in its segment */
+    uint32_t again;      /* times that this pass has read them again */
+};
+
+/* When the card was at work, for the stats. */
+struct stream_card {
+    struct io_core_watch watch;
+    uint64_t polled_at; /* ticks, while something arrives; else 0 */
+    uint64_t arriving;  /* then: bytes of the segments that arrive, so far */
+};
+
+/* Somebody else whose transfers share the device, and who is polled with it. */
+struct stream_guest {
+    void *context;
+    /* Keep them moving. True: something arrives; *bytes grows by what has so far. NULL: no guest. */
+    bool (*poll)(void *context, uint64_t *bytes);
+    void (*reset)(void *context); /* give up, and wait for what is in flight */
+};
+
 struct stream {
     const struct file *file;
     struct image *image;
     const struct plan *plan;
     struct workers *workers;
     const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* where each lies; NULL: streamed */
-    uint16_t layers[INGOT_MAX_LAYERS];           /* the streamed layers in order */
-    uint32_t n_layers;                           /* how many */
     const uint8_t *output_norm;                  /* kept apart when the head is tiled */
-    struct stream_slot slots[PLAN_SLOTS];        /* the first plan->n_slots */
-    uint8_t *rows; /* (plan->n_rows, plan->row_bytes) embedding rows, the latest */
-    uint64_t row_offsets[PLAN_MOST_ROWS]; /* where in the file its group begins; 0: none */
-    uint32_t next_row;                    /* the oldest */
-    uint32_t *row_sums;         /* (plan_row_groups) CRC-32C of each, set by stream_load */
-    struct stream_slot *early;  /* of the layer in use, while it is not checked; else NULL */
-    enum err failure;           /* of the layer in use; for core 0 */
-    bool missing[PLAN_PHASES];  /* this phase of it will not come: for all cores, behind a barrier;
-                                  one each, as core 0 may be at the next before all have looked */
-    uint32_t pass;              /* the current one */
-    bool want_head;             /* it ends with the head */
-    bool started;               /* a segment has been used since the start or a failure */
-    struct stream_segment next; /* to be requested */
-    uint32_t tile_crc;          /* of the output matrix's segment so far in this pass */
-    uint64_t tile_crc_end;      /* file offset up to which */
-    uint32_t tile_crc_before;   /* of what precedes the matrix in its segment */
-    uint32_t tiles_again;       /* times that this pass has read them again */
-    struct kv_pages *pages;     /* beside the weights, where keys and values spill; else NULL */
-    struct io_core_watch watch;
-    uint64_t polled_at;      /* ticks, while something arrives; else 0 */
-    uint64_t arriving_bytes; /* then: of the segments that arrive, so far */
-    char label[40];          /* of the progress while loading: "loading layer 3" */
+    struct stream_ring ring;
+    struct stream_now now;
+    struct stream_rows rows;
+    struct stream_tiles tiles;
+    struct stream_card card;
+    struct stream_guest guest;
     struct stream_stats stats;
+    char label[40];                     /* of the progress while loading: "loading layer 3" */
     char problem[STREAM_PROBLEM_BYTES]; /* after an error: file, layer and sector */
 };
 
@@ -119,12 +152,13 @@ void stream_begin(struct stream *s, bool want_head);
 enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment);
 void stream_layer_done(struct stream *s, uint32_t layer);
 
-/* While the layer is in use: wait until piece number `piece` is there, its first `bytes`. An error
- * sets s->missing[phase] and is stream_layer_check's to report. */
+/* While the layer is in use: wait for its phase number `phase`, which ends `bytes` into its segment. An
+ * error sets s->now.missing[phase]; stream_layer_check reports it. */
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
 
-/* Before stream_layer_done, where the layer was begun before it was whole: its checksum. *again:
- * what arrived at first was wrong and now is right: compute it once more. Errors as above. */
+/* Before stream_layer_done, where the layer was begun before it was whole: check it. *again: the bytes
+ * were wrong and were read once more; now they are right, so compute the layer again. Errors as
+ * above. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
 /* Tile number i of a tiled head: *rows points at row tile->first_row. */
@@ -137,6 +171,9 @@ enum err stream_head_check(struct stream *s, bool *again);
 
 /* The group of rows that holds token's embedding; *row is its row in there. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
+
+/* Take a guest, of whom there is one at most. Between passes. */
+void stream_take_guest(struct stream *s, const struct stream_guest *guest);
 
 /* Keep transfers moving; cheap, never waits. */
 void stream_poll(struct stream *s);

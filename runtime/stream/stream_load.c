@@ -2,6 +2,7 @@
  * later pass in pieces. */
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
@@ -18,7 +19,7 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     s->workers = workers;
     for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
         if (plan->residency == PLAN_STREAMED && !plan->pinned[image_layer_segment(image, i)]) {
-            s->layers[s->n_layers++] = (uint16_t)i;
+            s->ring.layers[s->ring.n_layers++] = (uint16_t)i;
         }
     }
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
@@ -35,11 +36,11 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
         s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
     }
     for (uint32_t i = 0; i < plan->n_slots; i++) {
-        s->slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
+        s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
     }
     if (plan->row_bytes != 0) {
-        s->rows = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
-        s->row_sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
+        s->rows.memory = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
+        s->rows.sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
     }
 }
 
@@ -67,7 +68,7 @@ static void name_progress(struct stream *s, const char *doing, unsigned segment)
 static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
                              uint8_t *buffer, size_t bytes, uint32_t *crc)
 {
-    struct file_read *read = &s->slots[0].read;
+    struct file_read *read = &s->ring.slots[0].read;
     uint64_t checked = 0;
     bool stopped = false;
     enum err e;
@@ -88,14 +89,20 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     if (stopped) {
         return stream_name_problem(s, segment, NULL, ERR_ABORTED);
     }
-    return e == ERR_OK ? ERR_OK : stream_name_problem(s, segment, read, e);
+    if (e != ERR_OK) {
+        return stream_name_problem(s, segment, read, e);
+    }
+    return ERR_OK;
 }
 
 static enum err check(struct stream *s, unsigned segment, uint32_t crc)
 {
     enum err e = image_check_segment(s->image, segment, crc);
 
-    return e == ERR_OK ? ERR_OK : stream_name_problem(s, segment, NULL, e);
+    if (e != ERR_OK) {
+        return stream_name_problem(s, segment, NULL, e);
+    }
+    return ERR_OK;
 }
 
 /* Once; and once more where the CRC does not match, as a bit may flip on the way. */
@@ -127,7 +134,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
     uint32_t crc = 0;
 
     for (uint64_t at = 0; at < x->bytes; at += CHECK_STEP) {
-        size_t n = (size_t)(x->bytes - at < CHECK_STEP ? x->bytes - at : CHECK_STEP);
+        size_t n = (size_t)min_u64(x->bytes - at, CHECK_STEP);
 
         crc = workers_crc32c(s->workers, crc, s->segments[segment] + at, n);
         if (!goes_on(s, l, at + n)) {
@@ -138,47 +145,77 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
     return check(s, segment, crc);
 }
 
+/* Where the groups of rows lie in the embedding's segment. */
+struct row_groups {
+    uint64_t first, end; /* byte offsets */
+    size_t bytes;        /* of one */
+};
+
+/* The end of what belongs to the same group as the byte at `at`, or to none as it does. */
+static uint64_t group_end(const struct row_groups *g, uint64_t at)
+{
+    if (at < g->first) {
+        return g->first;
+    }
+    if (at >= g->end) {
+        return UINT64_MAX;
+    }
+    return at + (g->bytes - (at - g->first) % g->bytes);
+}
+
+static void sum_piece(struct stream *s, const struct row_groups *g, uint64_t at,
+                      const uint8_t *data, size_t n)
+{
+    uint32_t *sum;
+
+    if (at < g->first || at >= g->end) {
+        return;
+    }
+    sum = &s->rows.sums[(at - g->first) / g->bytes];
+    if ((at - g->first) % g->bytes == 0) {
+        *sum = 0;
+    }
+    *sum = crc32c(*sum, data, n);
+}
+
 /* Carry the checksums of the embedding's groups of rows over bytes [at, at + n) of its segment. */
 static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t n)
 {
     uint64_t first = image_tensor(s->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset;
-    size_t group = plan_row_group_bytes(s->image);
-    uint64_t end = first + (uint64_t)plan_row_groups(s->image) * group;
+    size_t bytes = plan_row_group_bytes(s->image);
+    struct row_groups g = { first, first + (uint64_t)plan_row_groups(s->image) * bytes, bytes };
 
     while (n != 0) {
-        uint64_t stop = at < first  ? first
-                        : at >= end ? UINT64_MAX
-                                    : at + (group - (at - first) % group);
-        size_t piece = stop - at < n ? (size_t)(stop - at) : n;
+        size_t piece = (size_t)min_u64(group_end(&g, at) - at, n);
 
-        if (at >= first && at < end) {
-            uint32_t *sum = &s->row_sums[(at - first) / group];
-
-            *sum = crc32c((at - first) % group == 0 ? 0 : *sum, data, piece);
-        }
+        sum_piece(s, &g, at, data, piece);
         at += piece;
         data += piece;
         n -= piece;
     }
 }
 
-/* The CRC of an segment that does not stay, piece by piece through a slot (or the row buffer
- * where there are no slots). */
+/* The CRC of a segment that does not stay, piece by piece through a slot, or through the rows' memory
+ * where there are no slots. */
 static enum err read_through_once(struct stream *s, struct loading *l, unsigned segment,
                                   uint32_t *crc)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
-    bool slots = s->plan->n_slots != 0;
-    uint8_t *buffer = slots ? s->slots[0].buffer : s->rows;
-    size_t step = (slots ? s->plan->slot_bytes : s->plan->row_bytes) / SECTOR_BYTES * SECTOR_BYTES;
+    uint8_t *buffer = s->rows.memory;
+    size_t step = s->plan->row_bytes;
     enum err e = ERR_OK;
 
+    if (s->plan->n_slots != 0) {
+        buffer = s->ring.slots[0].buffer;
+        step = s->plan->slot_bytes;
+    }
+    step = step / SECTOR_BYTES * SECTOR_BYTES;
     *crc = 0;
     for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += step) {
-        size_t n = (size_t)(x->bytes - at < step ? x->bytes - at : step);
+        size_t n = (size_t)min_u64(x->bytes - at, step);
 
         e = read_checked(s, l, segment, x->offset + at, buffer, n, crc);
-        if (segment == image_embedding_segment(s->image) && s->row_sums != NULL) {
+        if (segment == image_embedding_segment(s->image) && s->rows.sums != NULL) {
             sum_rows(s, at, buffer, n);
         }
     }
@@ -196,7 +233,10 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
         l->done -= x->bytes;
         e = read_through_once(s, l, segment, &crc);
     }
-    return e == ERR_OK ? check(s, segment, crc) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return check(s, segment, crc);
 }
 
 /* A head in tiles: remember the CRC of what precedes the matrix in its segment, which no tile
@@ -214,13 +254,13 @@ static enum err keep_before_matrix(struct stream *s)
         return stream_name_problem(s, head->segment, NULL, ERR_BAD_HEADER);
     }
     e = read_checked(s, &unseen, head->segment, s->image->segments[head->segment].offset,
-                     s->slots[0].buffer, (size_t)before, &crc);
+                     s->ring.slots[0].buffer, (size_t)before, &crc);
     if (e != ERR_OK) {
         return e;
     }
-    s->tile_crc_before = crc32c(0, s->slots[0].buffer, (size_t)head->offset);
+    s->tiles.crc_before = crc32c(0, s->ring.slots[0].buffer, (size_t)head->offset);
     if (s->output_norm != NULL) { /* and its bias, which lies behind it */
-        memcpy((uint8_t *)(uintptr_t)s->output_norm, s->slots[0].buffer + norm->offset,
+        memcpy((uint8_t *)(uintptr_t)s->output_norm, s->ring.slots[0].buffer + norm->offset,
                (size_t)(head->offset - norm->offset));
     }
     return ERR_OK;
@@ -234,27 +274,42 @@ static bool is_loaded(const struct stream *s, uint32_t segment)
            segment == image_head_segment(s->image);
 }
 
+static enum err load_segment(struct stream *s, struct loading *l, uint32_t segment)
+{
+    bool in_place = s->plan->residency == PLAN_IN_PLACE;
+
+    name_progress(s, in_place ? "checking" : "loading", segment);
+    if (in_place) {
+        return check_in_place(s, l, segment);
+    }
+    if (s->segments[segment] != NULL) {
+        return load_pinned(s, l, segment);
+    }
+    return read_through(s, l, segment);
+}
+
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context)
 {
     struct loading l = { .progress = progress, .context = context };
     uint32_t n = image_segment_count(s->image);
-    enum err e = ERR_OK;
 
     for (uint32_t i = 0; i < n; i++) {
-        l.total += is_loaded(s, i) ? s->image->segments[i].bytes : 0;
-    }
-    for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
-        if (!is_loaded(s, i)) {
-            continue;
-        }
-        name_progress(s, s->plan->residency == PLAN_IN_PLACE ? "checking" : "loading", i);
-        if (s->plan->residency == PLAN_IN_PLACE) {
-            e = check_in_place(s, &l, i);
-        } else if (s->segments[i] != NULL) {
-            e = load_pinned(s, &l, i);
-        } else {
-            e = read_through(s, &l, i);
+        if (is_loaded(s, i)) {
+            l.total += s->image->segments[i].bytes;
         }
     }
-    return e == ERR_OK && s->plan->tiled_head ? keep_before_matrix(s) : e;
+    for (uint32_t i = 0; i < n; i++) {
+        enum err e = ERR_OK;
+
+        if (is_loaded(s, i)) {
+            e = load_segment(s, &l, i);
+        }
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    if (s->plan->tiled_head) {
+        return keep_before_matrix(s);
+    }
+    return ERR_OK;
 }

@@ -1,4 +1,6 @@
-/* What the parts of the stream, and the pages beside it, share; nobody else includes it. */
+/* What the parts of the stream, and the pages beside it, share; nobody else includes it. stream.c is
+ * the ring; stream_layer.c, stream_head.c, stream_rows.c, stream_load.c and kv_pages.c stand on it,
+ * and stream_problem.c names what went wrong. */
 #ifndef INGOT_RUNTIME_STREAM_PRIVATE_H
 #define INGOT_RUNTIME_STREAM_PRIVATE_H
 
@@ -12,7 +14,7 @@ enum { STREAM_REREADS = 3 }; /* where a checksum does not match, before that is 
 enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
                           const struct file_read *read, enum err e, const char *why);
 
-/* The same of an segment of the model. */
+/* The same of a segment of the model. */
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e);
 
@@ -29,5 +31,31 @@ static inline uint64_t stream_ticks(const struct stream *s)
 
 /* A poll while something is waited for. */
 void stream_pump(struct stream *s);
+
+/* The slot that holds segment `index` of this pass, or is to hold it; NULL: none. */
+struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
+
+/* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen when
+ * the segment is wanted. */
+void stream_start_read(const struct stream *s, struct stream_slot *slot);
+
+/* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
+enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes);
+
+/* Name what went wrong with a segment and give up the pass; returns e. */
+enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e);
+
+/* The slot's segment is used: another may have the slot. */
+void stream_give_back(struct stream *s, struct stream_slot *slot);
+
+/* Empty the slots, and ask for this pass's segments from number `index` on. */
+void stream_read_again(struct stream *s, uint32_t index);
+
+/* The checksum of the head's tiles begins. */
+static inline void stream_begin_tiles(struct stream *s)
+{
+    s->tiles.crc = s->tiles.crc_before;
+    s->tiles.crc_end = s->plan->tile_base;
+}
 
 #endif

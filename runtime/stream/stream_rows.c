@@ -1,30 +1,6 @@
-/* Rows of an embedding that is not in memory: read for each token, checked, the latest kept. And
- * how an error of any part is said. */
+/* Rows of an embedding that is not in memory: read for each token, checked, the latest kept. */
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
-#include "runtime/text/format_text.h"
-
-enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
-                          const struct file_read *read, enum err e, const char *why)
-{
-    char where[96] = "";
-
-    if (read != NULL && (e == ERR_IO || e == ERR_TIMEOUT)) {
-        format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
-                    file->device->name);
-    }
-    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where, why);
-    return e;
-}
-
-enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
-                             enum err e)
-{
-    char part[32];
-
-    image_segment_name(s->image, segment, part, sizeof part);
-    return stream_name_part(s, s->file, part, read, e, err_text(e));
-}
 
 /* Read [offset, offset + bytes) to `at`, which holds group number `group` from `skip` on. */
 static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_t *at,
@@ -40,7 +16,7 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
         if (e != ERR_OK) {
             return stream_name_problem(s, image_embedding_segment(s->image), &read, e);
         }
-        if (crc32c(0, at + skip, plan_row_group_bytes(s->image)) == s->row_sums[group]) {
+        if (crc32c(0, at + skip, plan_row_group_bytes(s->image)) == s->rows.sums[group]) {
             return ERR_OK;
         }
     }
@@ -54,21 +30,21 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
     uint8_t *at;
 
     for (uint32_t i = 0; i < s->plan->n_rows; i++) {
-        if (s->row_offsets[i] == offset + skip) {
+        if (s->rows.offsets[i] == offset + skip) {
             s->stats.rows_kept++;
-            return s->rows + i * bytes;
+            return s->rows.memory + i * bytes;
         }
     }
-    at = s->rows + s->next_row * bytes;
-    s->row_offsets[s->next_row] = 0;
+    at = s->rows.memory + s->rows.next * bytes;
+    s->rows.offsets[s->rows.next] = 0;
     *e = read_row(s, offset, bytes, at, group, skip);
     if (*e != ERR_OK) {
         stream_reset(s);
         return NULL;
     }
     s->stats.rows_read++;
-    s->row_offsets[s->next_row] = offset + skip;
-    s->next_row = (s->next_row + 1) % s->plan->n_rows;
+    s->rows.offsets[s->rows.next] = offset + skip;
+    s->rows.next = (s->rows.next + 1) % s->plan->n_rows;
     return at;
 }
 

@@ -36,7 +36,7 @@ static uint64_t sectors_ahead(void)
 
     stream_reset(&rig.model.stream); /* waits for them */
     for (int i = 0; i < PLAN_SLOTS; i++)
-        n += rig.model.stream.slots[i].read.bytes / SECTOR_BYTES;
+        n += rig.model.stream.ring.slots[i].read.bytes / SECTOR_BYTES;
     return n;
 }
 
@@ -78,8 +78,8 @@ static void test_figures(size_t limit, const char *form)
     OK(pinned_once(), "%s: what is pinned was read once", form);
     OK(f->retries == 0 && f->reread == 0, "%s: nothing was read twice", form);
     for (int i = 0; i < PLAN_SLOTS; i++) { /* only the reads that are ahead count below */
-        if (rig.model.stream.slots[i].state != STREAM_LOADING)
-            rig.model.stream.slots[i].read.bytes = 0;
+        if (rig.model.stream.ring.slots[i].state != STREAM_LOADING)
+            rig.model.stream.ring.slots[i].read.bytes = 0;
     }
     uint64_t ahead = sectors_ahead();
     OK(sectors_read() - at_load == N_TOKENS * planned / SECTOR_BYTES + rows + ahead,
@@ -126,7 +126,7 @@ static void test_ahead(size_t limit)
             if (stream_layer(s, layer, UINT64_MAX, &segment) != ERR_OK)
                 rig_die(s->problem);
             for (int i = 0; i < PLAN_SLOTS; i++)
-                loading += s->slots[i].state == STREAM_LOADING;
+                loading += s->ring.slots[i].state == STREAM_LOADING;
             ahead = ahead &&
                     (s->segments[layer + 1] != NULL || (loading == 1 && rig.fake.n_pending > 0));
             stream_layer_done(s, layer);
@@ -377,10 +377,10 @@ static void test_early(size_t limit, const char *form)
     for (uint32_t i = 0; i < layer; i++)
         (void)stream_layer(s, i, 0, &segment);
     OK(stream_layer(s, layer, plan_phase_end(s->image, layer, 0), &segment) == ERR_OK &&
-           s->early != NULL && s->early->read.bytes_done < s->early->read.bytes &&
-           s->early->read.bytes_done >= plan_phase_end(s->image, layer, 0),
+           s->now.early != NULL && s->now.early->read.bytes_done < s->now.early->read.bytes &&
+           s->now.early->read.bytes_done >= plan_phase_end(s->image, layer, 0),
        "%s: layer %u is handed over when %d of %d bytes are there", form, layer,
-       (int)s->early->read.bytes_done, (int)s->early->read.bytes);
+       (int)s->now.early->read.bytes_done, (int)s->now.early->read.bytes);
     stream_reset(s);
     for (uint32_t i = 0; i < rig.model.image.header->params.n_layers; i++) {
         if (rig.model.plan.pinned[i + 1])

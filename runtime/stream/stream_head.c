@@ -1,0 +1,60 @@
+/* A head that passes in tiles of rows: each in its turn, and the checksum of all. */
+#include <assert.h>
+
+#include "runtime/compute/workers_crc32c.h"
+#include "runtime/stream/stream_private.h"
+
+static uint32_t tile_segment(const struct stream *s)
+{
+    return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
+}
+
+enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows)
+{
+    struct stream_slot *slot = stream_slot_of(s, s->ring.n_layers + i);
+    uint64_t end;
+    enum err e;
+
+    assert(slot != NULL);
+    plan_head_tile(s->plan, s->image, i, tile);
+    e = stream_wait_arrival(s, slot, tile->bytes);
+    slot->state = STREAM_IN_USE;
+    s->stats.retries += slot->read.n_retries;
+    if (e != ERR_OK) {
+        return stream_fail(s, tile_segment(s), slot, e);
+    }
+    end = tile->offset + tile->bytes;
+    if (i + 1 == s->plan->n_tiles) {
+        end = s->plan->tile_end;
+    }
+    s->tiles.crc = workers_crc32c(s->workers, s->tiles.crc,
+                                  slot->buffer + (s->tiles.crc_end - tile->offset),
+                                  (size_t)(end - s->tiles.crc_end));
+    s->tiles.crc_end = end;
+    *rows = slot->buffer + tile->skip;
+    return ERR_OK;
+}
+
+void stream_tile_done(struct stream *s, uint32_t i)
+{
+    stream_give_back(s, stream_slot_of(s, s->ring.n_layers + i));
+}
+
+enum err stream_head_check(struct stream *s, bool *again)
+{
+    enum err e = image_check_segment(s->image, tile_segment(s), s->tiles.crc);
+
+    *again = e != ERR_OK && s->tiles.again < STREAM_REREADS;
+    if (*again) {
+        s->tiles.again++;
+        s->stats.reread++;
+        stream_begin_tiles(s);
+        stream_read_again(s, s->ring.n_layers);
+        return ERR_OK;
+    }
+    if (e != ERR_OK) {
+        (void)stream_name_problem(s, tile_segment(s), NULL, e);
+        stream_reset(s);
+    }
+    return e;
+}

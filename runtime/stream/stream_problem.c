@@ -1,0 +1,25 @@
+/* How an error of a transfer is said. */
+#include "runtime/stream/stream_private.h"
+#include "runtime/text/format_text.h"
+
+enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
+                          const struct file_read *read, enum err e, const char *why)
+{
+    char where[96] = "";
+
+    if (read != NULL && (e == ERR_IO || e == ERR_TIMEOUT)) {
+        format_text(where, sizeof where, ", sector %lu of %s", (unsigned long)read->failed_sector,
+                    file->device->name);
+    }
+    format_text(s->problem, sizeof s->problem, "%.100s: %s%s: %s", file->name, part, where, why);
+    return e;
+}
+
+enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
+                             enum err e)
+{
+    char part[32];
+
+    image_segment_name(s->image, segment, part, sizeof part);
+    return stream_name_part(s, s->file, part, read, e, err_text(e));
+}
