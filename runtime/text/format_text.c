@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "board/min_max.h"
+
 struct output {
     char *buffer;
     size_t bytes;
@@ -33,6 +35,21 @@ static void put_many(struct output *o, char c, size_t from, size_t to)
     }
 }
 
+/* Spaces before and after `length` characters: one of the two writes some. */
+static void pad_left(struct output *o, const struct conversion *c, size_t length)
+{
+    if (!c->left) {
+        put_many(o, ' ', length, c->width);
+    }
+}
+
+static void pad_right(struct output *o, const struct conversion *c, size_t length)
+{
+    if (c->left) {
+        put_many(o, ' ', length, c->width);
+    }
+}
+
 static void put_text(struct output *o, const struct conversion *c, const char *s)
 {
     size_t n = 0;
@@ -40,11 +57,11 @@ static void put_text(struct output *o, const struct conversion *c, const char *s
     while ((!c->has_precision || n < c->precision) && s[n] != '\0') {
         n++;
     }
-    put_many(o, ' ', c->left ? c->width : n, c->width);
+    pad_left(o, c, n);
     for (size_t i = 0; i < n; i++) {
         put_char(o, s[i]);
     }
-    put_many(o, ' ', c->left ? n : c->width, c->width);
+    pad_right(o, c, n);
 }
 
 static void put_number(struct output *o, const struct conversion *c, uint64_t value, bool negative,
@@ -59,12 +76,12 @@ static void put_number(struct output *o, const struct conversion *c, uint64_t va
         text[n++] = digits[value % base];
         value /= base;
     }
-    length = (n > precision ? n : precision) + negative;
+    length = max_size(n, precision) + negative;
     if (c->zero && !c->left && !c->has_precision && c->width > length) {
         precision = c->width - negative;
         length = c->width;
     }
-    put_many(o, ' ', c->left ? c->width : length, c->width);
+    pad_left(o, c, length);
     if (negative) {
         put_char(o, '-');
     }
@@ -72,7 +89,7 @@ static void put_number(struct output *o, const struct conversion *c, uint64_t va
     while (n > 0) {
         put_char(o, text[--n]);
     }
-    put_many(o, ' ', c->left ? length : c->width, c->width);
+    pad_right(o, c, length);
 }
 
 /* va_list may be an array, so it travels in a struct. */
@@ -88,7 +105,7 @@ static size_t read_count(const char **at, struct arguments *args)
         int n = va_arg(args->list, int);
 
         (*at)++;
-        return n > 0 ? (size_t)n : 0;
+        return n > 0 ? (size_t)n : 0; /* a negative width does not pad */
     }
     while (**at >= '0' && **at <= '9' && value < 100000) {
         value = value * 10 + (size_t)(*(*at)++ - '0');
@@ -120,26 +137,68 @@ static struct conversion read_conversion(const char **at, struct arguments *args
     return c;
 }
 
+static int64_t take_signed(const struct conversion *c, struct arguments *args)
+{
+    int value;
+
+    if (c->longs > 0) {
+        return va_arg(args->list, int64_t);
+    }
+    value = va_arg(args->list, int);
+    switch (c->shorts) {
+    case 1: return (short)value;
+    case 2: return (signed char)value;
+    default: return value;
+    }
+}
+
 static void put_signed(struct output *o, const struct conversion *c, struct arguments *args)
 {
-    int64_t value = c->longs > 0 ? va_arg(args->list, int64_t) : va_arg(args->list, int);
+    int64_t value = take_signed(c, args);
+    uint64_t size = (uint64_t)value;
 
-    value = c->shorts == 1 ? (short)value : c->shorts == 2 ? (signed char)value : value;
-    put_number(o, c, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, 10,
-               "0123456789");
+    if (value < 0) {
+        size = 0 - size;
+    }
+    put_number(o, c, size, value < 0, 10, "0123456789");
+}
+
+static uint64_t take_unsigned(const struct conversion *c, struct arguments *args)
+{
+    unsigned value;
+
+    if (c->longs > 0) {
+        return va_arg(args->list, uint64_t);
+    }
+    value = va_arg(args->list, unsigned);
+    switch (c->shorts) {
+    case 1: return (uint16_t)value;
+    case 2: return (uint8_t)value;
+    default: return value;
+    }
 }
 
 static void put_unsigned(struct output *o, const struct conversion *c, struct arguments *args,
                          char kind)
 {
-    uint64_t value = c->longs > 0 ? va_arg(args->list, uint64_t) : va_arg(args->list, unsigned);
+    uint64_t value = take_unsigned(c, args);
 
-    value = c->shorts == 1 ? (uint16_t)value : c->shorts == 2 ? (uint8_t)value : value;
-    put_number(o, c, value, false, kind == 'u' ? 10 : 16,
-               kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef");
+    switch (kind) {
+    case 'u': put_number(o, c, value, false, 10, "0123456789"); break;
+    case 'X': put_number(o, c, value, false, 16, "0123456789ABCDEF"); break;
+    default: put_number(o, c, value, false, 16, "0123456789abcdef"); break;
+    }
 }
 
-/* One conversion, *at behind its '%'. False: none that this file knows. */
+static void put_string(struct output *o, const struct conversion *c, const char *s)
+{
+    if (s == NULL) {
+        s = "(null)";
+    }
+    put_text(o, c, s);
+}
+
+/* One conversion, *at after its '%'. False: none that this file knows. */
 static bool put_conversion(struct output *o, const char **at, struct arguments *args)
 {
     struct conversion c = read_conversion(at, args);
@@ -157,12 +216,7 @@ static bool put_conversion(struct output *o, const char **at, struct arguments *
         put_char(o, 'x');
         put_unsigned(o, &c, args, 'x');
         break;
-    case 's': {
-        const char *s = va_arg(args->list, const char *);
-
-        put_text(o, &c, s != NULL ? s : "(null)");
-        break;
-    }
+    case 's': put_string(o, &c, va_arg(args->list, const char *)); break;
     case 'c': {
         char s[2] = { (char)va_arg(args->list, int), '\0' };
 
@@ -195,7 +249,7 @@ size_t format_text_args(char *buffer, size_t bytes, const char *format, va_list 
     }
     va_end(args.list);
     if (bytes > 0) {
-        buffer[o.length < bytes ? o.length : bytes - 1] = '\0';
+        buffer[min_size(o.length, bytes - 1)] = '\0';
     }
     return o.length;
 }
@@ -214,16 +268,17 @@ size_t format_text(char *buffer, size_t bytes, const char *format, ...)
 const char *format_milli(char buffer[FORMAT_NUMBER_BYTES], uint64_t milli, unsigned decimals)
 {
     static const unsigned step[4] = { 1000, 100, 10, 1 };
-    unsigned unit = step[decimals < 3 ? decimals : 3];
+    unsigned places = min_u32(decimals, 3);
+    unsigned unit = step[places];
     uint64_t n = milli / unit + (milli % unit >= (unit + 1) / 2 && unit > 1);
     uint64_t one = 1000 / unit;
 
-    if (decimals == 0) {
+    if (places == 0) {
         format_text(buffer, FORMAT_NUMBER_BYTES, "%llu", (unsigned long long)n);
-    } else {
-        format_text(buffer, FORMAT_NUMBER_BYTES, "%llu.%0*u", (unsigned long long)(n / one),
-                    decimals < 3 ? (int)decimals : 3, (unsigned)(n % one));
+        return buffer;
     }
+    format_text(buffer, FORMAT_NUMBER_BYTES, "%llu.%0*u", (unsigned long long)(n / one),
+                (int)places, (unsigned)(n % one));
     return buffer;
 }
 

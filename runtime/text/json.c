@@ -10,10 +10,14 @@ static const char escaped[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
 
 static enum json_kind fail(struct json *j, const char *problem)
 {
-    if (j->problem == NULL) {
-        j->problem = j->at >= j->n ? "the line ends too early" : problem;
-        j->column = j->at + 1;
+    if (j->problem != NULL) {
+        return JSON_BAD;
     }
+    j->problem = problem;
+    if (j->at >= j->n) {
+        j->problem = "the line ends too early";
+    }
+    j->column = j->at + 1;
     return JSON_BAD;
 }
 
@@ -35,8 +39,11 @@ void json_open(struct json *j, char *text, size_t n)
 /* Past white space. The NUL at the end is never passed. */
 static char look(struct json *j)
 {
-    char c = j->held != '\0' ? j->held : j->text[j->at];
+    char c = j->held;
 
+    if (c == '\0') {
+        c = j->text[j->at];
+    }
     while (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
         j->held = '\0';
         c = j->text[++j->at];
@@ -61,47 +68,69 @@ static bool is_digit(char c)
 
 /* ---- values ---- */
 
+/* The value of a hexadecimal digit, or -1. */
+static int32_t digit_value(char c)
+{
+    char lower = (char)(c | 0x20);
+
+    if (is_digit(c)) {
+        return c - '0';
+    }
+    if (lower >= 'a' && lower <= 'f') {
+        return lower - 'a' + 10;
+    }
+    return -1;
+}
+
 /* Four hexadecimal digits, or -1. */
 static int32_t read_hex(struct json *j)
 {
     int32_t code = 0;
 
     for (unsigned i = 0; i < 4; i++, j->at++) {
-        char c = j->text[j->at], lower = (char)(c | 0x20);
+        int32_t digit = digit_value(j->text[j->at]);
 
-        if (!is_digit(c) && (lower < 'a' || lower > 'f')) {
+        if (digit < 0) {
             return -1;
         }
-        code = code << 4 | (is_digit(c) ? c - '0' : lower - 'a' + 10);
+        code = code << 4 | digit;
     }
     return code;
 }
 
-/* Behind \u; a character beyond U+FFFF is two of them (RFC 8259, section 7). 0: not one. */
+/* After \u; a character beyond U+FFFF is two of them (RFC 8259, section 7). 0: not one. */
 static uint32_t read_code(struct json *j)
 {
     int32_t low, code = read_hex(j);
 
+    if (code <= 0) {
+        return 0;
+    }
     if (code >> 11 != 0xd800 >> 11) {
-        return code > 0 ? (uint32_t)code : 0;
+        return (uint32_t)code;
     }
     if (code >= 0xdc00 || j->text[j->at] != '\\' || j->text[j->at + 1] != 'u') {
         return 0;
     }
     j->at += 2;
     low = read_hex(j);
-    return low >> 10 == 0xdc00 >> 10
-               ? 0x10000u + (((uint32_t)code & 0x3ff) << 10 | ((uint32_t)low & 0x3ff))
-               : 0;
+    if (low >> 10 != 0xdc00 >> 10) {
+        return 0;
+    }
+    return 0x10000u + (((uint32_t)code & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
 }
 
-/* Behind the backslash. Returns how many bytes it wrote, fewer than the escape has; 0: none. */
+/* After the backslash. Returns how many bytes it wrote, fewer than the escape has; 0: none. */
 static size_t read_escape(struct json *j, char *out)
 {
     char c = j->text[j->at];
-    const char *letter = c != '\0' ? strchr(letters, c) : NULL;
+    const char *letter;
     uint32_t code;
 
+    if (c == '\0') {
+        return 0;
+    }
+    letter = strchr(letters, c);
     if (letter != NULL) {
         j->at++;
         *out = escaped[letter - letters];
@@ -112,7 +141,10 @@ static size_t read_escape(struct json *j, char *out)
     }
     j->at++;
     code = read_code(j);
-    return code != 0 ? utf8_encode(out, code) : 0;
+    if (code == 0) {
+        return 0;
+    }
+    return utf8_encode(out, code);
 }
 
 /* From its opening quote. NULL: failed. */
@@ -184,7 +216,10 @@ static enum json_kind read_value(struct json *j, struct json_value *v)
         return read_bare(j, v);
     }
     v->text = read_text(j, &v->bytes);
-    return v->text != NULL ? JSON_TEXT : JSON_BAD;
+    if (v->text == NULL) {
+        return JSON_BAD;
+    }
+    return JSON_TEXT;
 }
 
 /* ---- the object ---- */
@@ -204,8 +239,11 @@ static enum json_kind read_member(struct json *j, struct json_value *v)
     if (!j->closed && pass(j, '}')) {
         j->closed = true;
     }
+    if (j->closed && look(j) != '\0') {
+        return fail(j, "something follows the }");
+    }
     if (j->closed) {
-        return look(j) == '\0' ? JSON_END : fail(j, "something follows the }");
+        return JSON_END;
     }
     if (!first && !pass(j, ',')) {
         return fail(j, "a comma or } is missing");
@@ -226,9 +264,18 @@ enum json_kind json_member(struct json *j, struct json_value *v)
 
 /* ---- writing ---- */
 
+/* The one that has an escape of its own; "/" has one that nobody needs. */
+static const char *find_escaped(char c)
+{
+    if (c == '\0' || c == '/') {
+        return NULL;
+    }
+    return strchr(escaped, c);
+}
+
 size_t json_escape(char out[JSON_ESCAPE_BYTES], char c)
 {
-    const char *at = c != '\0' && c != '/' ? strchr(escaped, c) : NULL;
+    const char *at = find_escaped(c);
 
     if (at != NULL) {
         out[0] = '\\';

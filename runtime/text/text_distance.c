@@ -2,14 +2,17 @@
 
 #include <assert.h>
 
+#include "board/min_max.h"
+
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' ? '_' : c;
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c - 'A' + 'a');
+    }
+    if (c == '-') {
+        return '_';
+    }
+    return c;
 }
 
 unsigned text_distance(const char *a, size_t n_a, const char *b, size_t n_b)
@@ -31,7 +34,7 @@ unsigned text_distance(const char *a, size_t n_a, const char *b, size_t n_b)
             unsigned change = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
 
             diagonal = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+            row[j] = min_u32(change, min_u32(row[j], row[j - 1]) + 1);
         }
     }
     return row[n_b];

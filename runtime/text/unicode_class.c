@@ -40,6 +40,20 @@ static uint32_t run_length(const uint8_t **at)
     return run[1] | (uint32_t)run[2] << 8 | (uint32_t)run[3] << 16;
 }
 
+/* The class of character number i of a run. */
+static enum unicode_class class_in_run(uint8_t run, uint32_t i)
+{
+    uint8_t class = run >> 4;
+
+    if (class != UPPER_FIRST && class != LOWER_FIRST) {
+        return (enum unicode_class) class;
+    }
+    if (i % 2 == (class == LOWER_FIRST)) {
+        return UNICODE_LU;
+    }
+    return UNICODE_LL;
+}
+
 enum unicode_class unicode_class(uint32_t code)
 {
     const uint8_t *at, *run;
@@ -59,12 +73,8 @@ enum unicode_class unicode_class(uint32_t code)
         run = at;
         length = run_length(&at);
         if (code - first < length) {
-            break;
+            return class_in_run(*run, code - first);
         }
         first += length;
     }
-    if (*run >> 4 == UPPER_FIRST || *run >> 4 == LOWER_FIRST) {
-        return (code - first) % 2 == (*run >> 4 == UPPER_FIRST ? 0 : 1) ? UNICODE_LU : UNICODE_LL;
-    }
-    return (enum unicode_class)(*run >> 4);
 }

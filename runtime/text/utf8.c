@@ -11,16 +11,19 @@ static int length_of(uint8_t lead)
     if (lead < 0xc2 || lead > 0xf4) { /* continuation, overlong C0 and C1, beyond U+10FFFF */
         return 0;
     }
-    return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    return 2 + (lead >= 0xe0) + (lead >= 0xf0);
 }
 
 /* The second byte carries the bounds that shut out overlong forms, surrogates and the rest. */
 static bool second_fits(uint8_t lead, uint8_t second)
 {
-    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-
-    return second >= low && second <= high;
+    switch (lead) {
+    case 0xe0: return second >= 0xa0 && second <= 0xbf;
+    case 0xed: return second >= 0x80 && second <= 0x9f;
+    case 0xf0: return second >= 0x90 && second <= 0xbf;
+    case 0xf4: return second >= 0x80 && second <= 0x8f;
+    default: return second >= 0x80 && second <= 0xbf;
+    }
 }
 
 int utf8_check(const uint8_t *s, size_t n)
@@ -30,11 +33,14 @@ int utf8_check(const uint8_t *s, size_t n)
     if (length == 0) {
         return -1;
     }
+    if (length > 1 && n > 1 && !second_fits(s[0], s[1])) {
+        return -1;
+    }
     for (size_t i = 1; i < (size_t)length; i++) {
         if (i == n) {
             return 0;
         }
-        if (i == 1 ? !second_fits(s[0], s[1]) : (s[i] & 0xc0) != 0x80) {
+        if ((s[i] & 0xc0) != 0x80) {
             return -1;
         }
     }
@@ -43,8 +49,11 @@ int utf8_check(const uint8_t *s, size_t n)
 
 uint32_t utf8_decode(const uint8_t *s, int bytes)
 {
-    uint32_t code = bytes == 1 ? s[0] : s[0] & (0x7fu >> bytes);
+    uint32_t code = s[0];
 
+    if (bytes > 1) {
+        code &= 0x7fu >> bytes;
+    }
     for (int i = 1; i < bytes; i++) {
         code = code << 6 | (s[i] & 0x3fu);
     }
