@@ -27,6 +27,7 @@ KNOWN = {
         "image_check_params": 69,
     },
     "file": {
+        "flash_image/pack/pack_write.c": 530,
     },
     "circle": {
         "runtime/chat": 6,
