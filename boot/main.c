@@ -12,7 +12,7 @@
 #include "runtime/chat/report.h"
 #include "runtime/compute/workers.h"
 #include "runtime/console/console.h"
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/text/format_text.h"
 

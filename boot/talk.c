@@ -126,6 +126,7 @@ static enum err plan_models(struct model_setup *setup, struct model_setup *draft
 static enum err open_model(void)
 {
     struct options *o = state.setup.options;
+    struct speculative_params guessing = options_speculative(o);
     struct model_setup draft_setup = { 0 }, setup = {
         .ram = state.ram,
         .file = &state.files[MODEL],
@@ -136,7 +137,7 @@ static enum err open_model(void)
         .kv_type = (enum kv_type)(o->kv % OPTIONS_KV_CARD),
         .kv_card = o->kv >= OPTIONS_KV_CARD,
         .kv_file = &state.files[KV],
-        .guesses = speculative_room(o),
+        .guesses = speculative_room(&guessing),
         .session_bytes = session_bytes,
         .calibrate = true,
         .progress = show_progress,

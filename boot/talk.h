@@ -8,7 +8,7 @@
 #include "kernels/kernels.h"
 #include "runtime/base/platform.h"
 #include "runtime/compute/workers.h"
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 
 struct talk_setup {
     const struct platform *platform;

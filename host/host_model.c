@@ -178,6 +178,8 @@ static bool open_kv(struct host_model *m, const struct host_args *args)
 
 static bool open_models(struct host_model *m, const struct host_args *args)
 {
+    struct speculative_params guessing = options_speculative(&args->options);
+
     memset(&m->setup, 0, sizeof m->setup);
     m->draft = NULL;
     m->setup.ram = m->machine.ram[0];
@@ -195,7 +197,7 @@ static bool open_models(struct host_model *m, const struct host_args *args)
     m->setup.rates.card = args->predict ? args->card_rate : 0;
     m->setup.session_bytes = session_bytes;
     m->setup.calibrate = !args->predict;
-    m->setup.guesses = speculative_room(&args->options);
+    m->setup.guesses = speculative_room(&guessing);
     return open_kv(m, args) && (args->options.draft[0] == '\0' || open_draft(m, args)) &&
            said_fine(&m->model, model_open(&m->model, &m->setup)) &&
            (m->draft == NULL ||

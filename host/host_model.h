@@ -10,7 +10,7 @@
 #include "board/host/file_device.h"
 #include "flash_image/source/map_file.h"
 #include "runtime/compute/workers.h"
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 #include "runtime/model/model.h"
 #include "runtime/session/session.h"
 #include "runtime/storage/file.h"

@@ -24,8 +24,8 @@ ALLOWED = {
     "host": {"runtime", "kernels", "flash_image", "board/host", "ground"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
-RUNTIME = ["base", "text", "console", "storage", "image", "tokenizer", "compute", "stream", "model", "chat"]
-SAME_FLOOR = {"engine": "model", "session": "model", "app": "model"}  # until they stand apart
+RUNTIME = ["base", "text", "console", "storage", "image", "tokenizer", "compute", "stream", "model", "session",
+           "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["source", "quantize", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack"]
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
@@ -65,7 +65,6 @@ def points_up(path, target):
     rooms, folders = zip(*(p.split("/")[:2] if p.count("/") == 2 else ("", "") for p in (path, target)))
     if rooms[0] != rooms[1] or rooms[0] not in ("runtime", "flash_image"):
         return False
-    folders = [SAME_FLOOR.get(f, f) for f in folders]
     mine, its = (floor_of(RUNTIME if rooms[0] == "runtime" else FLASH_IMAGE, f) for f in folders)
     return its > mine or (its == mine and folders[0] != folders[1])
 

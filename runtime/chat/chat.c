@@ -40,6 +40,8 @@ static void warn_options(const struct chat *c)
 void chat_open(struct chat *c, struct session *session, struct session *draft,
                struct options *options, const struct ingot_chat *template)
 {
+    struct speculative_params guessing = options_speculative(options);
+
     memset(c, 0, sizeof *c);
     c->session = session;
     c->options = options;
@@ -47,7 +49,7 @@ void chat_open(struct chat *c, struct session *session, struct session *draft,
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     session->hash.on = options->ids;
     sampler_init(&c->sampler, &options->sampler);
-    speculative_open(&c->speculative, session, draft, options);
+    speculative_open(&c->speculative, session, draft, &guessing);
     warn_options(c);
 }
 

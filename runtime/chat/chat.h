@@ -8,7 +8,7 @@
 
 #include "board/err.h"
 #include "runtime/chat/turns.h"
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 #include "runtime/session/speculative.h"

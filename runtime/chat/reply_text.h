@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 #include "runtime/text/utf8.h"
 
 enum reply_part { REPLY_START, REPLY_THOUGHTS, REPLY_BEHIND_THOUGHTS, REPLY_ANSWER };

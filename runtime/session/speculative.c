@@ -12,12 +12,15 @@
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
 
-enum model_guesses speculative_room(const struct options *o)
+enum model_guesses speculative_room(const struct speculative_params *p)
 {
-    if (o->spec == SPEC_OFF) {
+    if (p->mode == SPECULATIVE_OFF) {
         return MODEL_NO_GUESSES;
     }
-    return o->draft[0] != '\0' || o->spec == SPEC_NGRAM ? MODEL_GUESSES : MODEL_GUESSES_IF_STREAMED;
+    if (p->has_draft || p->mode == SPECULATIVE_NGRAM) {
+        return MODEL_GUESSES;
+    }
+    return MODEL_GUESSES_IF_STREAMED;
 }
 
 struct model_setup speculative_draft_setup(const struct model_setup *target,
@@ -72,13 +75,13 @@ enum err speculative_check(struct model *draft, const struct model *model)
 }
 
 void speculative_open(struct speculative *s, struct session *session, struct session *draft,
-                      const struct options *o)
+                      const struct speculative_params *p)
 {
     memset(s, 0, sizeof *s);
     s->session = session;
     s->draft = draft;
     s->on = model_most_guesses(session->model) != 0;
-    s->timed = speculative_room(o) == MODEL_GUESSES_IF_STREAMED;
+    s->timed = speculative_room(p) == MODEL_GUESSES_IF_STREAMED;
     s->cost = s->timed ? FIRST_COST : ASKED_COST;
     for (uint32_t i = 0; i <= NGRAM_LONGEST; i++) {
         s->rate[i] = FIRST_RATE;

@@ -10,7 +10,6 @@
 
 #include "board/err.h"
 #include "runtime/session/ngram.h"
-#include "runtime/app/options.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 
@@ -37,8 +36,16 @@ struct speculative {
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* what each of the last run was drawn from */
 };
 
-/* How a model must be set up for the options spec= and draft=. */
-enum model_guesses speculative_room(const struct options *o);
+/* Where guesses come from: a draft, or where it pays what the text repeats; nowhere; what it repeats. */
+enum speculative_mode { SPECULATIVE_AUTO, SPECULATIVE_OFF, SPECULATIVE_NGRAM };
+
+struct speculative_params {
+    enum speculative_mode mode;
+    bool has_draft;
+};
+
+/* How a model must be set up to guess so. */
+enum model_guesses speculative_room(const struct speculative_params *p);
 
 /* The setup of the draft of a model that is set up so; file: the draft's. It takes the
  * beginning of the RAM, see speculative_leave. */
@@ -52,9 +59,9 @@ void speculative_leave(struct model_setup *target, const struct model *draft);
  * draft->problem says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
-/* draft: of a model that guesses, or NULL. Both outlive s. */
+/* draft: of a model that guesses, or NULL. Both outlive s. p: as the session's model was set up. */
 void speculative_open(struct speculative *s, struct session *session, struct session *draft,
-                      const struct options *o);
+                      const struct speculative_params *p);
 
 /* The prompt has been appended to the session: so it is to the draft. ERR_ABORTED and ERR_TOO_LONG
  * do no harm: the draft catches up when it can. */

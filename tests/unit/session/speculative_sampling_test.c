@@ -211,14 +211,12 @@ static void test_model(void)
     };
     static const uint32_t front[] = { 1, 300, 17 };
     static struct speculative s;
-    static struct options options;
+    static const struct speculative_params drafted = { .has_draft = true };
     static struct tree tree;
     struct sampler sampler;
 
     start_with_draft(0);
-    options_init(&options);
-    options.draft[0] = 'd';
-    speculative_open(&s, &rig.session, &draft_session, &options);
+    speculative_open(&s, &rig.session, &draft_session, &drafted);
     sampler_init(&sampler, &params);
     grow(&tree, &sampler, front, 3);
     for (int wrong = 0; wrong < 2; wrong++) {

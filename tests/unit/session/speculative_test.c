@@ -197,7 +197,9 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
     options.sampler = *sampler;
     options.n = n;
     options.ids = true;
-    options.spec = mode == NGRAM ? SPEC_NGRAM : mode == PLAIN ? SPEC_OFF : SPEC_AUTO;
+    options.spec = mode == NGRAM   ? SPECULATIVE_NGRAM
+                   : mode == PLAIN ? SPECULATIVE_OFF
+                                   : SPECULATIVE_AUTO;
     options.draft[0] = mode == DRAFT ? 'd' : '\0';
     stop_after = -1;
     chat_open(&chat, &rig.session, mode == DRAFT ? &draft_session : NULL, &options, NULL);

@@ -8,6 +8,7 @@
 
 #include "board/err.h"
 #include "runtime/session/sampler.h"
+#include "runtime/session/speculative.h"
 
 enum {
     OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the three below */
@@ -59,7 +60,6 @@ enum option {
 
 /* THINK_ON: as THINK_DIM, on a terminal; elsewhere thoughts are as they are. */
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
-enum option_spec { SPEC_AUTO, SPEC_OFF, SPEC_NGRAM };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
 
@@ -75,7 +75,7 @@ struct options {
     struct sampler_params sampler;   /* seed: 0 unless given; the caller takes ticks then */
     uint32_t ctx;                    /* 0: the model's own */
     uint32_t kv;                     /* enum kv_type; OPTIONS_KV_CARD more: to the card */
-    uint32_t spec;                   /* enum option_spec */
+    uint32_t spec;                   /* enum speculative_mode */
     char draft[OPTIONS_MODEL_BYTES]; /* "": none */
     uint64_t mem;                    /* 0: all that is left */
     uint32_t cores;                  /* 0: all */
@@ -113,6 +113,13 @@ void options_init(struct options *o);
 static inline bool options_given(const struct options *o, enum option which)
 {
     return (o->given >> which) & 1;
+}
+
+/* What spec= and draft= ask for. */
+static inline struct speculative_params options_speculative(const struct options *o)
+{
+    return (struct speculative_params){ .mode = (enum speculative_mode)o->spec,
+                                        .has_draft = o->draft[0] != '\0' };
 }
 
 /* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are

@@ -4,7 +4,7 @@
 
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 #include "tests/unit/tap.h"
 
 static struct options o;
@@ -56,7 +56,7 @@ static void test_all_words(void)
        "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
     OK(o.verbose && o.selftest && o.ids && o.ticks && o.pio && o.quiet && o.trace == 1, "flags");
-    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPEC_NGRAM && o.term == CONSOLE_VT,
+    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPECULATIVE_NGRAM && o.term == CONSOLE_VT,
        "choices");
     OK(o.n_stops == 2 && strcmp(o.stop[0], "User:") == 0 && strcmp(o.stop[1], "a\nb") == 0,
        "stop strings add up");
@@ -66,7 +66,7 @@ static void test_all_words(void)
     OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.think == THINK_ON &&
            strstr(said, "think takes on, off, show, dim or hide") != NULL,
        "think=: %s", said);
-    OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPEC_AUTO &&
+    OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPECULATIVE_AUTO &&
            strstr(said, "spec takes auto, off or ngram") != NULL,
        "spec=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&

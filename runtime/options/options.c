@@ -1,4 +1,4 @@
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -263,7 +263,7 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
                                       NULL };
     static const char *const on_off[] = { "on", "off", NULL }; /* FLOW_ON is 0 */
     static const char *const spec[] = {
-        [SPEC_AUTO] = "auto", [SPEC_OFF] = "off", [SPEC_NGRAM] = "ngram", NULL
+        [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
     };
     static const char *const term[] = {
         [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL

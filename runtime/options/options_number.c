@@ -1,7 +1,7 @@
 /* Numbers of options. newlib's strtof allocates, and its strtoul knows no sizes. */
 #include <float.h>
 
-#include "runtime/app/options.h"
+#include "runtime/options/options.h"
 
 /* A decimal number before rounding: digits * 10^exponent. */
 struct decimal {
