@@ -27,7 +27,6 @@ KNOWN = {
         "image_check_params": 69,
     },
     "file": {
-        "flash_image/pack/pack_write.c": 530,
     },
     "circle": {
         "runtime/chat": 6,

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "flash_image/chat/chat_forms.h"
 
 struct squeeze {
@@ -16,7 +17,20 @@ static const char quote = CHAT_QUOTE[0];
 /* No outside byte may look like a mark of ours. */
 static void put(struct squeeze *s, char c)
 {
-    s->out[s->n++] = (unsigned char)c <= 3 ? ' ' : c;
+    if ((unsigned char)c <= 3) {
+        c = ' ';
+    }
+    s->out[s->n++] = c;
+}
+
+/* What a backslash makes of the character after it. */
+static char unescape(char c)
+{
+    switch (c) {
+    case 'n': return '\n';
+    case 't': return '\t';
+    default: return c;
+    }
 }
 
 static bool is_space(char c)
@@ -36,8 +50,8 @@ static bool begins(const struct squeeze *s, const char *what)
     return (size_t)(s->end - s->at) >= n && memcmp(s->at, what, n) == 0;
 }
 
-/* The literal at s->at, which begins with a quotation mark of either kind. What is behind a
- * literal and an operator that joins continues that literal. */
+/* The literal at s->at, which begins with a quotation mark of either kind. After a literal and an
+ * operator that joins it continues that literal. */
 static void take_literal(struct squeeze *s)
 {
     char mark = *s->at++;
@@ -52,8 +66,7 @@ static void take_literal(struct squeeze *s)
         char c = *s->at++;
 
         if (c == '\\' && s->at < s->end) {
-            c = *s->at++;
-            c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+            c = unescape(*s->at++);
         }
         put(s, c);
     }
@@ -83,10 +96,13 @@ static bool close_name(struct squeeze *s)
     return true;
 }
 
-/* Behind the opening of a tag, to its end. Two words stay apart by one space. */
+/* A tag from its two opening characters to its end. Two words stay apart by one space. */
 static void take_tag(struct squeeze *s, const char *close)
 {
     bool apart = false;
+
+    put(s, *s->at++);
+    put(s, *s->at++);
 
     while (s->at < s->end && !begins(s, close)) {
         char c = *s->at;
@@ -114,22 +130,25 @@ static void take_tag(struct squeeze *s, const char *close)
     }
 }
 
+static void skip_comment(struct squeeze *s)
+{
+    while (s->at < s->end && !begins(s, "#}")) {
+        s->at++;
+    }
+    s->at += min_size((size_t)(s->end - s->at), 2);
+}
+
 size_t chat_jinja_squeeze(const uint8_t *text, size_t bytes, char *out)
 {
     struct squeeze s = { (const char *)text, (const char *)text + bytes, out, 0 };
 
     while (s.at < s.end) {
-        bool block = begins(&s, "{%");
-
         if (begins(&s, "{#")) {
-            while (s.at < s.end && !begins(&s, "#}")) {
-                s.at++;
-            }
-            s.at += s.end - s.at < 2 ? s.end - s.at : 2;
-        } else if (block || begins(&s, "{{")) {
-            put(&s, *s.at++);
-            put(&s, *s.at++);
-            take_tag(&s, block ? "%}" : "}}");
+            skip_comment(&s);
+        } else if (begins(&s, "{%")) {
+            take_tag(&s, "%}");
+        } else if (begins(&s, "{{")) {
+            take_tag(&s, "}}");
         } else {
             put(&s, *s.at++);
         }

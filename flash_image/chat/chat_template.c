@@ -16,6 +16,15 @@ struct text {
     size_t bytes;
 };
 
+/* Empty for NULL. */
+static struct text text_of(const char *s)
+{
+    if (s == NULL) {
+        return (struct text){ "", 0 };
+    }
+    return (struct text){ s, strlen(s) };
+}
+
 static const struct ingot_tokenizer *head_of(const uint8_t *tokenizer)
 {
     return (const void *)tokenizer;
@@ -75,20 +84,26 @@ static bool fits(const struct chat_form *form, const char *squeezed)
     return true;
 }
 
-/* How many of the form's strings have their first marker, <...> or [...], in the template. */
+/* Whether the first marker of a form's string, <...> or [...], stands in the template. */
+static bool shares_marker(const char *s, const char *squeezed)
+{
+    size_t start = strcspn(s, "<["), bytes = strcspn(s + start, ">]");
+    char marker[32] = "";
+
+    if (s[start] == '\0' || s[start + bytes] == '\0' || bytes + 1 >= sizeof marker) {
+        return false;
+    }
+    memcpy(marker, s + start, bytes + 1);
+    return strstr(squeezed, marker) != NULL;
+}
+
+/* How many of the form's strings share their first marker with the template. */
 static unsigned likeness(const struct chat_form *form, const char *squeezed)
 {
     unsigned n = 0;
 
     for (unsigned i = INGOT_CHAT_SYSTEM_PREFIX; i <= INGOT_CHAT_REPLY_SUFFIX; i++) {
-        const char *s = form->strings[i] != NULL ? form->strings[i] : "";
-        size_t start = strcspn(s, "<["), bytes = strcspn(s + start, ">]");
-        char marker[32] = "";
-
-        if (s[start] != '\0' && s[start + bytes] != '\0' && bytes + 1 < sizeof marker) {
-            memcpy(marker, s + start, bytes + 1);
-            n += strstr(squeezed, marker) != NULL;
-        }
+        n += form->strings[i] != NULL && shares_marker(form->strings[i], squeezed);
     }
     return n;
 }
@@ -108,7 +123,7 @@ const struct chat_form *chat_template_recognize(const char *squeezed,
             return &forms[i];
         }
         like = likeness(&forms[i], squeezed);
-        /* Of equals the later row: the general form of a family stands behind the special ones. */
+        /* Of equals the later row: the general form of a family follows the special ones. */
         if (like != 0 && like >= most) {
             most = like;
             *nearest = &forms[i];
@@ -117,26 +132,28 @@ const struct chat_form *chat_template_recognize(const char *squeezed,
     return NULL;
 }
 
+/* A text of one literal, and none that is put together when the template runs. */
+static bool is_prompt(const char *at, size_t bytes)
+{
+    return bytes != 0 && bytes <= MOST_PROMPT_BYTES && memchr(at, CHAT_QUOTE[0], bytes) == NULL &&
+           memmem(at, bytes, "{{", 2) == NULL;
+}
+
 /* The text that the template itself puts between the marks of the system block. */
 static struct text own_prompt(const struct chat_form *form, const char *squeezed)
 {
     const char *prefix = form->strings[INGOT_CHAT_SYSTEM_PREFIX];
     const char *suffix = form->strings[INGOT_CHAT_SYSTEM_SUFFIX];
-    const char *given = form->strings[INGOT_CHAT_SYSTEM];
-    struct text prompt = { given != NULL ? given : "", given != NULL ? strlen(given) : 0 };
+    struct text prompt = text_of(form->strings[INGOT_CHAT_SYSTEM]);
 
     if (prefix == NULL || suffix == NULL || strpbrk(suffix, CHAT_EOS) != NULL) {
         return prompt;
     }
     for (const char *at = strstr(squeezed, prefix); at != NULL; at = strstr(at, prefix)) {
         const char *end = strstr(at += strlen(prefix), suffix);
-        size_t bytes = end != NULL ? (size_t)(end - at) : 0;
 
-        if (bytes != 0 && bytes <= MOST_PROMPT_BYTES && memchr(at, CHAT_QUOTE[0], bytes) == NULL &&
-            memmem(at, bytes, "{{", 2) == NULL) {
-            prompt.data = at;
-            prompt.bytes = bytes;
-            return prompt;
+        if (end != NULL && is_prompt(at, (size_t)(end - at))) {
+            return (struct text){ at, (size_t)(end - at) };
         }
     }
     return prompt;
@@ -146,7 +163,7 @@ static struct text own_prompt(const struct chat_form *form, const char *squeezed
 
 struct build {
     struct ingot_chat *head;
-    char *strings; /* behind it */
+    char *strings; /* after it */
     size_t bytes;  /* of them */
     const uint8_t *tokenizer;
 };
@@ -168,11 +185,12 @@ static bool put_string(struct build *b, enum ingot_chat_string which, struct tex
     size_t start = b->bytes;
 
     for (size_t i = 0; i < t.bytes; i++) {
-        bool bos = t.data[i] == CHAT_BOS[0], eos = t.data[i] == CHAT_EOS[0];
         struct text one = { t.data + i, 1 };
 
-        if (bos || eos) {
-            one = token_text(b->tokenizer, bos ? head->bos : head->eos);
+        if (t.data[i] == CHAT_BOS[0]) {
+            one = token_text(b->tokenizer, head->bos);
+        } else if (t.data[i] == CHAT_EOS[0]) {
+            one = token_text(b->tokenizer, head->eos);
         }
         if (!put_bytes(b, one.data, one.bytes)) {
             return false;
@@ -180,13 +198,6 @@ static bool put_string(struct build *b, enum ingot_chat_string which, struct tex
     }
     b->head->bytes[which] = (uint32_t)(b->bytes - start);
     return true;
-}
-
-static struct text text_of(const char *s)
-{
-    struct text t = { s != NULL ? s : "", s != NULL ? strlen(s) : 0 };
-
-    return t;
 }
 
 /* Whether a conversation begins with bos: as the template says, where there is one. */
@@ -197,7 +208,10 @@ static const char *opening(const struct chat_form *form, const char *squeezed)
     if (squeezed == NULL || user[0] == CHAT_BOS[0]) {
         return form->strings[INGOT_CHAT_OPENING];
     }
-    return strstr(squeezed, "bos_token") != NULL ? CHAT_BOS : NULL;
+    if (strstr(squeezed, "bos_token") != NULL) {
+        return CHAT_BOS;
+    }
+    return NULL;
 }
 
 /* squeezed NULL: the form was named. */
@@ -279,6 +293,32 @@ static enum err refuse_name(const char *name, char sentence[CHAT_SENTENCE_BYTES]
     return ERR_NOT_FOUND;
 }
 
+/* NULL: none. */
+static void tell_nearest(const struct chat_form *nearest, char sentence[CHAT_SENTENCE_BYTES])
+{
+    const char *is = "none is near", *name = "";
+
+    if (nearest != NULL) {
+        is = "the nearest is ";
+        name = nearest->name;
+    }
+    snprintf(sentence, CHAT_SENTENCE_BYTES,
+             "the model's chat template is none of those that "
+             "this program knows (%s%s), so text is only continued: set one with --template "
+             "NAME; --template list shows them",
+             is, name);
+}
+
+static enum err choose_by_name(const char *name, const struct chat_form **form,
+                               char sentence[CHAT_SENTENCE_BYTES])
+{
+    *form = chat_form_find(name);
+    if (*form == NULL && strcmp(name, CHAT_NONE) != 0) {
+        return refuse_name(name, sentence);
+    }
+    return ERR_OK;
+}
+
 /* *squeezed: allocated where the template was recognized by its text. */
 static enum err choose_form(const struct chat_request *r, const struct chat_form **form,
                             char **squeezed, char sentence[CHAT_SENTENCE_BYTES])
@@ -288,9 +328,7 @@ static enum err choose_form(const struct chat_request *r, const struct chat_form
     *form = NULL;
     *squeezed = NULL;
     if (r->name != NULL) {
-        *form = chat_form_find(r->name);
-        return *form != NULL || strcmp(r->name, CHAT_NONE) == 0 ? ERR_OK
-                                                                : refuse_name(r->name, sentence);
+        return choose_by_name(r->name, form, sentence);
     }
     if (r->jinja.bytes == 0) {
         return ERR_OK;
@@ -303,14 +341,7 @@ static enum err choose_form(const struct chat_request *r, const struct chat_form
     chat_jinja_squeeze(r->jinja.data, r->jinja.bytes, *squeezed);
     *form = chat_template_recognize(*squeezed, &nearest);
     if (*form == NULL) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES,
-                 "the model's chat template is none of those that "
-                 "this program knows (%s%s), so text is only continued: set one with --template "
-                 "NAME; --template list shows them",
-                 nearest != NULL ? "the nearest is "
-                                 : "none "
-                                   "is near",
-                 nearest != NULL ? nearest->name : "");
+        tell_nearest(nearest, sentence);
     }
     return ERR_OK;
 }
@@ -342,7 +373,7 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
 
 /* ---- claims on the vocabulary ---------------------------------------------------------------- */
 
-/* The strings that mark turns lie one behind the other. */
+/* The strings that mark turns follow each other. */
 static struct text markers_of(const uint8_t *chat)
 {
     const struct ingot_chat *head = (const void *)chat;
@@ -392,7 +423,10 @@ static uint32_t end_of_turn(const uint8_t *chat, const uint8_t *tokenizer)
     while (s + bytes < end && s[bytes] != '>') {
         bytes++;
     }
-    return s + bytes == end ? INGOT_NO_TOKEN : find_special(tokenizer, s, bytes + 1);
+    if (s + bytes == end) {
+        return INGOT_NO_TOKEN;
+    }
+    return find_special(tokenizer, s, bytes + 1);
 }
 
 void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer)
@@ -403,7 +437,9 @@ void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer)
     if (head->eot == INGOT_NO_TOKEN) {
         uint32_t id = end_of_turn(chat, tokenizer);
 
-        head->eot = id != head->eos ? id : INGOT_NO_TOKEN;
+        if (id != head->eos) {
+            head->eot = id;
+        }
     }
     for (uint32_t id = 0; id < head->n_tokens; id++) {
         if (token_type(tokenizer, id) == INGOT_TOKEN_USER &&

@@ -6,12 +6,6 @@ const int8_t dequantize_iq4[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 };
 
-/* Elements 0 .. 15 are the low nibbles, 16 .. 31 the high ones. */
-static int nibble(const uint8_t *q, unsigned i)
-{
-    return i < 16 ? q[i] & 15 : q[i - 16] >> 4;
-}
-
 /* Bit i of the 32 that extend Q5_0 and Q5_1 to five. */
 static int fifth(const uint8_t *high, unsigned i)
 {
@@ -32,7 +26,7 @@ static void read_q4_0(const uint8_t *block, float *out)
     float d = load_f16(block);
 
     for (unsigned i = 0; i < 32; i++) {
-        out[i] = d * (float)(nibble(block + 2, i) - 8);
+        out[i] = d * (float)(dequantize_nibble(block + 2, i) - 8);
     }
 }
 
@@ -41,7 +35,7 @@ static void read_q4_1(const uint8_t *block, float *out)
     float d = load_f16(block), m = load_f16(block + 2);
 
     for (unsigned i = 0; i < 32; i++) {
-        out[i] = d * (float)nibble(block + 4, i) + m;
+        out[i] = d * (float)dequantize_nibble(block + 4, i) + m;
     }
 }
 
@@ -50,7 +44,7 @@ static void read_q5_0(const uint8_t *block, float *out)
     float d = load_f16(block);
 
     for (unsigned i = 0; i < 32; i++) {
-        out[i] = d * (float)((nibble(block + 6, i) | fifth(block + 2, i)) - 16);
+        out[i] = d * (float)((dequantize_nibble(block + 6, i) | fifth(block + 2, i)) - 16);
     }
 }
 
@@ -59,7 +53,7 @@ static void read_q5_1(const uint8_t *block, float *out)
     float d = load_f16(block), m = load_f16(block + 2);
 
     for (unsigned i = 0; i < 32; i++) {
-        out[i] = d * (float)(nibble(block + 8, i) | fifth(block + 4, i)) + m;
+        out[i] = d * (float)(dequantize_nibble(block + 8, i) | fifth(block + 4, i)) + m;
     }
 }
 
@@ -68,7 +62,7 @@ static void read_iq4_nl(const uint8_t *block, float *out)
     float d = load_f16(block);
 
     for (unsigned i = 0; i < 32; i++) {
-        out[i] = d * (float)dequantize_iq4[nibble(block + 2, i)];
+        out[i] = d * (float)dequantize_iq4[dequantize_nibble(block + 2, i)];
     }
 }
 
@@ -83,7 +77,8 @@ static void read_iq4_xs(const uint8_t *block, float *out)
         float step = d * (float)(scale - 32);
 
         for (unsigned i = 0; i < 32; i++) {
-            out[32 * j + i] = step * (float)dequantize_iq4[nibble(block + 8 + 16 * j, i)];
+            out[32 * j + i] = step *
+                              (float)dequantize_iq4[dequantize_nibble(block + 8 + 16 * j, i)];
         }
     }
 }
@@ -103,7 +98,7 @@ static void read_q2_k(const uint8_t *block, float *out)
 
 int dequantize_scale_q3k(const uint8_t *s, unsigned j)
 {
-    int low = j < 8 ? s[j] & 15 : s[j - 8] >> 4;
+    int low = s[j % 8] >> j / 8 * 4 & 15;
 
     return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
 }
@@ -113,7 +108,7 @@ int dequantize_value_q3k(const uint8_t *block, unsigned c)
 {
     int q = block[32 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
 
-    return (block[c % 32] >> c / 32 & 1) != 0 ? q : q - 4;
+    return q - 4 + 4 * (block[c % 32] >> c / 32 & 1);
 }
 
 static void read_q3_k(const uint8_t *block, float *out)
@@ -129,8 +124,13 @@ static void read_q3_k(const uint8_t *block, float *out)
 
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
 {
-    *scale = j < 4 ? s[j] & 63 : (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
-    *min = j < 4 ? s[j + 4] & 63 : s[j + 4] >> 4 | s[j] >> 6 << 4;
+    if (j < 4) {
+        *scale = s[j] & 63;
+        *min = s[j + 4] & 63;
+        return;
+    }
+    *scale = (s[j + 4] & 15) | s[j - 4] >> 6 << 4;
+    *min = s[j + 4] >> 4 | s[j] >> 6 << 4;
 }
 
 static void read_q4_k(const uint8_t *block, float *out)

@@ -10,6 +10,12 @@
 typedef void dequantize_block_fn(const uint8_t *block, float *out); /* a function, for the table */
 dequantize_block_fn *dequantize_of(enum source_type type);
 
+/* Element i of 32 in 16 bytes: 0 .. 15 are the low nibbles, 16 .. 31 the high ones. */
+static inline int dequantize_nibble(const uint8_t *q, unsigned i)
+{
+    return q[i % 16] >> i / 16 * 4 & 15;
+}
+
 /* Scale and min of part j of Q4_K and Q5_K, from the 12 bytes that pack them in 6 bits each. */
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min);
 

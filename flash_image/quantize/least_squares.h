@@ -20,6 +20,22 @@ static inline void fit_store_f16(uint8_t *p, uint16_t h)
     p[1] = (uint8_t)(h >> 8);
 }
 
+static inline float fit_at_most(float x, float limit)
+{
+    if (x < limit) {
+        return x;
+    }
+    return limit;
+}
+
+static inline float fit_at_least(float x, float limit)
+{
+    if (x > limit) {
+        return x;
+    }
+    return limit;
+}
+
 /* Nearest even of low .. high. The sum's bits count integers up from magic's, and the bits of
  * anything larger or smaller still compare as they should; without a branch it is one vector. */
 static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
@@ -35,7 +51,10 @@ static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
 /* Of a step; 0, that is q = 0, where a step is none or beyond what fp16 scales can say. */
 static inline float fit_inverse(float step)
 {
-    return fabsf(step) > 0x1p-60f ? 1.0f / step : 0.0f;
+    if (fabsf(step) > 0x1p-60f) {
+        return 1.0f / step;
+    }
+    return 0.0f;
 }
 
 static inline float fit_fold(const float lane[FIT_LANES])
@@ -74,6 +93,15 @@ static inline struct fit_sums fit_sum(const float *restrict x, const float *rest
         }
     }
     return (struct fit_sums){ fit_fold(lane_q), fit_fold(lane_qq), fit_fold(lane_xq) };
+}
+
+/* The step of the least squared error for this q; 0 where every q is 0. */
+static inline float fit_step(const struct fit_sums *s)
+{
+    if (s->qq > 0) {
+        return s->xq / s->qq;
+    }
+    return 0.0f;
 }
 
 #endif

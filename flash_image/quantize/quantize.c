@@ -68,12 +68,14 @@ static void search(struct candidate *plain, const float *w, const float *h, floa
                 best = error;
                 found.half = half;
             }
-            half = f16_from_f32(s.qq > 0 ? s.xq / s.qq : 0.0f);
+            half = f16_from_f32(fit_step(&s));
         }
     }
     assign(found.q, w, h, found.half, r);
     measure(&found, w, h);
-    *plain = found.error < plain->error ? found : *plain;
+    if (found.error < plain->error) {
+        *plain = found;
+    }
 }
 
 static float extreme_of(const float *w)
@@ -81,7 +83,9 @@ static float extreme_of(const float *w)
     float extreme = 0.0f;
 
     for (size_t i = 0; i < 32; i++) {
-        extreme = fabsf(w[i]) > fabsf(extreme) ? w[i] : extreme;
+        if (fabsf(w[i]) > fabsf(extreme)) {
+            extreme = w[i];
+        }
     }
     return extreme;
 }
@@ -114,13 +118,16 @@ bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
 /* As GGML does it: nibbles from the exact scale, rounded half up, then the scale to fp16. */
 static void plain_q4(struct candidate *c, const float *w, const float *h, float d)
 {
-    float inverse = d != 0.0f ? 1.0f / d : 0.0f;
+    float inverse = 0.0f;
 
+    if (d != 0.0f) {
+        inverse = 1.0f / d;
+    }
     c->half = f16_from_f32(d);
     for (size_t i = 0; i < 32; i++) {
-        float x = w[i] * inverse + 8.5f;
+        float x = fit_at_most(fit_at_least(w[i] * inverse + 8.5f, 0.0f), 15.0f);
 
-        c->q[i] = (x > 0.0f ? (x < 15.0f ? (int)x : 15) : 0) - 8;
+        c->q[i] = (int)x - 8;
     }
     measure(c, w, h);
 }
@@ -192,7 +199,9 @@ bool quantize_block_q4(const float *w, const float *h, uint8_t *block)
         c.half = sweep_q4(&s, (float)sign);
         assign(c.q, w, h, c.half, range);
         measure(&c, w, h);
-        best = c.error < best.error ? c : best;
+        if (c.error < best.error) {
+            best = c;
+        }
     }
     fit_store_f16(block, best.half);
     for (size_t i = 0; i < 16; i++) {

@@ -11,16 +11,6 @@
 
 enum { SUPER = 256, Q4_PART = 32, Q4_PARTS = 8, Q6_PART = 16, Q6_PARTS = 16 };
 
-static float at_most(float x, float limit)
-{
-    return x < limit ? x : limit;
-}
-
-static float at_least(float x, float limit)
-{
-    return x > limit ? x : limit;
-}
-
 /* The fp16 scale whose `steps` steps reach `most`: rounded up where fp16 is too coarse to round
  * it to the nearest without the largest part falling off the end. */
 static uint16_t scale_for(float most, float steps)
@@ -31,6 +21,23 @@ static uint16_t scale_for(float most, float steps)
         half++;
     }
     return half;
+}
+
+static double ratio_or_0(double a, double b)
+{
+    if (b > 0) {
+        return a / b;
+    }
+    return 0;
+}
+
+/* wanted in units, 0 .. most or -most .. most; without a unit 0. */
+static int in_units(float wanted, float unit, int32_t least, int32_t most)
+{
+    if (unit > 0.0f) {
+        return fit_nearest(wanted / unit, least, most);
+    }
+    return 0;
 }
 
 /* ---- Q4_K: x ~ scale * q - min, q of 0 .. 15, scale and min not negative --------------------- */
@@ -77,9 +84,9 @@ static void solve_q4(const struct q4_part *p, const struct fit_sums *s, float *s
     }
     if (!(*min >= 0.0f)) {
         *min = 0.0f;
-        *scale = qq > 0 ? (float)(xq / qq) : 0.0f;
+        *scale = (float)ratio_or_0(xq, qq);
     }
-    *scale = at_least(*scale, 0.0f);
+    *scale = fit_at_least(*scale, 0.0f);
 }
 
 static void open_q4(struct q4_part *p, const float *x, const float *h)
@@ -88,10 +95,10 @@ static void open_q4(struct q4_part *p, const float *x, const float *h)
     for (size_t i = 0; i < Q4_PART; i++) {
         p->sum_h += h[i];
         p->sum_x += h[i] * x[i];
-        p->least = at_most(p->least, x[i]);
-        p->most = at_least(p->most, x[i]);
+        p->least = fit_at_most(p->least, x[i]);
+        p->most = fit_at_least(p->most, x[i]);
     }
-    p->least = at_most(p->least, 0.0f); /* -min, and a min is not negative */
+    p->least = fit_at_most(p->least, 0.0f); /* -min, and a min is not negative */
 }
 
 /* Ranges around the extremes, from cutting both off to leaving room: the best fit of each. */
@@ -108,7 +115,7 @@ static void fit_q4(struct q4_part *p)
         float scale = range / steps[i];
         float min = -p->least - 0.5f * (range - 15.0f * scale); /* what is cut, cut evenly */
 
-        min = at_least(min, 0.0f);
+        min = fit_at_least(min, 0.0f);
         for (int round = 0; round < 2; round++) {
             struct fit_sums s = assign_q4(p->x, p->h, fit_inverse(scale), min);
             double error;
@@ -152,8 +159,7 @@ static struct q4_choice measure_q4(const struct q4_block *b, const struct q4_par
 static struct q4_choice round_q4(const struct q4_block *b, const struct q4_part *p)
 {
     float d = f32_from_f16(b->d), dmin = f32_from_f16(b->dmin);
-    int scale = d > 0.0f ? fit_nearest(p->scale / d, 0, 63) : 0;
-    int min = dmin > 0.0f ? fit_nearest(p->min / dmin, 0, 63) : 0;
+    int scale = in_units(p->scale, d, 0, 63), min = in_units(p->min, dmin, 0, 63);
     struct q4_choice best = measure_q4(b, p, scale, min);
 
     for (int i = 0; i < 9; i++) {
@@ -162,7 +168,9 @@ static struct q4_choice round_q4(const struct q4_block *b, const struct q4_part 
         if (i != 4 && a >= 0 && a <= 63 && m >= 0 && m <= 63) {
             struct q4_choice c = measure_q4(b, p, a, m);
 
-            best = c.error < best.error ? c : best;
+            if (c.error < best.error) {
+                best = c;
+            }
         }
     }
     return best;
@@ -185,8 +193,12 @@ static void refit_q4(struct q4_block *b, const struct q4_part *parts)
         xm += min * (double)parts[j].sum_x;
     }
     det = qq * mm - mq * mq;
-    d = det > 0 ? (xq * mm - xm * mq) / det : qq > 0 ? xq / qq : 0;
-    dmin = det > 0 ? (xq * mq - xm * qq) / det : mm > 0 ? -xm / mm : 0;
+    d = ratio_or_0(xq, qq);
+    dmin = ratio_or_0(-xm, mm);
+    if (det > 0) {
+        d = (xq * mm - xm * mq) / det;
+        dmin = (xq * mq - xm * qq) / det;
+    }
     if (!(d >= 0 && d <= (double)FIT_F16_MOST && dmin >= 0 && dmin <= (double)FIT_F16_MOST)) {
         return;
     }
@@ -196,7 +208,9 @@ static void refit_q4(struct q4_block *b, const struct q4_part *parts)
         fitted.part[j] = measure_q4(&fitted, &parts[j], b->part[j].scale, b->part[j].min);
         fitted.error += fitted.part[j].error;
     }
-    *b = fitted.error < b->error ? fitted : *b;
+    if (fitted.error < b->error) {
+        *b = fitted;
+    }
 }
 
 /* The 12 bytes of 6-bit scales and mins as GGML packs them. */
@@ -244,11 +258,11 @@ bool quantize_block_q4k(const float *w, const float *h, uint8_t *block)
             return false;
         }
         fit_q4(&parts[j]);
-        scale = at_least(parts[j].scale, scale);
-        min = at_least(parts[j].min, min);
+        scale = fit_at_least(parts[j].scale, scale);
+        min = fit_at_least(parts[j].min, min);
     }
-    scale = at_most(scale, FIT_F16_MOST * 63.0f); /* the search may step just over the edge */
-    min = at_most(min, FIT_F16_MOST * 63.0f);
+    scale = fit_at_most(scale, FIT_F16_MOST * 63.0f); /* the search may step just over the edge */
+    min = fit_at_most(min, FIT_F16_MOST * 63.0f);
     b.d = scale_for(scale, 63.0f);
     b.dmin = scale_for(min, 63.0f);
     for (size_t j = 0; j < Q4_PARTS; j++) {
@@ -287,11 +301,13 @@ static float fit_q6(const float *x, const float *h)
     double best = 0;
 
     for (size_t i = 0; i < Q6_PART; i++) {
-        extreme = fabsf(x[i]) > fabsf(extreme) ? x[i] : extreme;
+        if (fabsf(x[i]) > fabsf(extreme)) {
+            extreme = x[i];
+        }
     }
     for (size_t i = 0; extreme != 0.0f && i < sizeof steps / sizeof steps[0]; i++) {
         struct fit_sums s = assign_q6(x, h, steps[i] * fit_inverse(extreme));
-        float scale = s.qq > 0 ? s.xq / s.qq : 0.0f;
+        float scale = fit_step(&s);
         double error = error_q6(&s, (double)scale);
 
         if (error < best) {
@@ -326,15 +342,16 @@ static struct q6_choice measure_q6(uint16_t d, const float *x, const float *h, i
 
 static struct q6_choice round_q6(uint16_t d, const float *x, const float *h, float wanted)
 {
-    float unit = f32_from_f16(d);
-    int scale = unit > 0.0f ? fit_nearest(wanted / unit, -127, 127) : 0;
+    int scale = in_units(wanted, f32_from_f16(d), -127, 127);
     struct q6_choice best = measure_q6(d, x, h, scale);
 
     for (int a = scale - 1; a <= scale + 1; a += 2) {
         if (a >= -127 && a <= 127) {
             struct q6_choice c = measure_q6(d, x, h, a);
 
-            best = c.error < best.error ? c : best;
+            if (c.error < best.error) {
+                best = c;
+            }
         }
     }
     return best;
@@ -360,7 +377,9 @@ static void refit_q6(struct q6_block *b, const float *w, const float *h)
         fitted.part[j] = measure_q6(fitted.d, w + j * Q6_PART, h + j * Q6_PART, b->part[j].scale);
         fitted.error += fitted.part[j].error;
     }
-    *b = fitted.error < b->error ? fitted : *b;
+    if (fitted.error < b->error) {
+        *b = fitted;
+    }
 }
 
 /* Element c of the 256 is in half c / 128, quarter c % 128 / 32, at l = c % 32: low nibbles of
@@ -399,9 +418,9 @@ bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
     }
     for (size_t j = 0; j < Q6_PARTS; j++) {
         scales[j] = fit_q6(w + j * Q6_PART, h + j * Q6_PART);
-        most = at_least(fabsf(scales[j]), most);
+        most = fit_at_least(fabsf(scales[j]), most);
     }
-    most = at_most(most, FIT_F16_MOST * 127.0f);
+    most = fit_at_most(most, FIT_F16_MOST * 127.0f);
     b.d = scale_for(most, 127.0f);
     for (size_t j = 0; j < Q6_PARTS; j++) {
         b.part[j] = round_q6(b.d, w + j * Q6_PART, h + j * Q6_PART, scales[j]);

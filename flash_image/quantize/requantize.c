@@ -5,25 +5,20 @@
 #include "flash_image/quantize/dequantize.h"
 #include "kernels/ref/scalar.h"
 
-static int nibble(const uint8_t *q, unsigned i)
-{
-    return i < 16 ? q[i] & 15 : q[i - 16] >> 4;
-}
-
 static void q5_0_to_q8_0(const uint8_t *in, uint8_t *out)
 {
     memcpy(out, in, 2);
     for (unsigned i = 0; i < 32; i++) {
         int high = in[2 + i / 8] >> i % 8 & 1;
 
-        out[2 + i] = (uint8_t)(int8_t)((nibble(in + 6, i) | high << 4) - 16);
+        out[2 + i] = (uint8_t)(int8_t)((dequantize_nibble(in + 6, i) | high << 4) - 16);
     }
 }
 
 static void iq4_to_q8_0(const uint8_t *q, uint8_t *out)
 {
     for (unsigned i = 0; i < 32; i++) {
-        out[2 + i] = (uint8_t)dequantize_iq4[nibble(q, i)];
+        out[2 + i] = (uint8_t)dequantize_iq4[dequantize_nibble(q, i)];
     }
 }
 

@@ -18,9 +18,9 @@ static const char *const too_large = "has weights too large for the 16-bit scale
                                      "pack it with --type f32";
 static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
 
-/* A quantized type: its GGML block, and the group of eight rows of blocks. */
+/* A type; where it is quantized, its GGML block and the group of eight rows of blocks. */
 struct packing {
-    enum source_type source; /* whose blocks are taken as they are */
+    enum source_type source; /* whose weights are taken as they are */
     size_t cols, block_bytes, group_bytes;
     size_t scales[2]; /* offsets of the block's fp16 scales */
     quantize_block_fn *quantize;
@@ -30,6 +30,8 @@ struct packing {
 static const struct packing *packing_of(enum ingot_type type)
 {
     static const struct packing packings[INGOT_N_TYPES] = {
+        [INGOT_F32] = { .source = SOURCE_F32 },
+        [INGOT_F16] = { .source = SOURCE_F16 },
         [INGOT_Q8_0] = { SOURCE_Q8_0,
                          32,
                          34,
@@ -67,14 +69,13 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
 {
     const struct packing *p = packing_of(to);
 
-    if (p->cols != 0) {
-        return p->source == from                 ? ROWS_COPIED
-               : requantize_of(from, to) != NULL ? ROWS_REQUANTIZED
-                                                 : ROWS_QUANTIZED;
+    if (p->source == from) {
+        return ROWS_COPIED;
     }
-    return (to == INGOT_F32 && from == SOURCE_F32) || (to == INGOT_F16 && from == SOURCE_F16)
-               ? ROWS_COPIED
-               : ROWS_QUANTIZED;
+    if (requantize_of(from, to) != NULL) {
+        return ROWS_REQUANTIZED;
+    }
+    return ROWS_QUANTIZED;
 }
 
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols)
@@ -171,7 +172,7 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
                            const struct packing *p, uint32_t row, uint8_t *blocks)
 {
     uint32_t step = source_type_block(t->type);
-    const uint8_t *in = t->data + source_type_bytes(t->type, (uint64_t)row * t->cols);
+    const uint8_t *in = source_row_data(t, row);
 
     for (uint32_t c = 0; c < t->cols; c += step) {
         requantize(in + source_type_bytes(t->type, c), blocks + c / p->cols * p->block_bytes);
@@ -184,12 +185,14 @@ static const char *quantize_row(const struct packing *p, uint32_t cols,
     dequantize_block_fn *read = dequantize_of(p->source);
 
     for (size_t i = 0; i < cols / p->cols; i++) {
-        const float *w = b->row + i * p->cols;
+        const float *w = b->row + i * p->cols, *importance = fit_ones;
         uint8_t *block = blocks + i * p->block_bytes;
         float stored[256];
 
-        if (!p->quantize(w, b->importance != NULL ? b->importance + i * p->cols : fit_ones,
-                         block)) {
+        if (b->importance != NULL) {
+            importance = b->importance + i * p->cols;
+        }
+        if (!p->quantize(w, importance, block)) {
             return too_large;
         }
         if (b->loss != NULL) {
@@ -200,27 +203,42 @@ static const char *quantize_row(const struct packing *p, uint32_t cols,
     return NULL;
 }
 
+/* NULL: *problem says why not. */
+static const uint8_t *quantize_row_of(const struct source_tensor *t, const struct packing *p,
+                                      uint32_t row, uint32_t cols, const struct rows_buffers *b,
+                                      uint8_t *space, const char **problem)
+{
+    if (!read_row(t, row, cols, b->row)) {
+        *problem = not_finite;
+        return NULL;
+    }
+    *problem = quantize_row(p, cols, b, space);
+    if (*problem != NULL) {
+        return NULL;
+    }
+    return space;
+}
+
 /* The blocks of a row, in the file or in `space`; NULL: *problem says why not. */
 static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type type, uint32_t row,
                                const struct rows_buffers *b, uint8_t *space, const char **problem)
 {
     const struct packing *p = packing_of(type);
     enum rows_way way = rows_way(t->type, type);
-    uint32_t cols = pad_cols(t->cols, type);
     const uint8_t *blocks = space;
 
     *problem = not_finite;
     if (way == ROWS_COPIED) {
-        blocks = t->data + source_type_bytes(t->type, (uint64_t)row * t->cols);
+        blocks = source_row_data(t, row);
     } else if (way == ROWS_REQUANTIZED) {
         requantize_row(t, requantize_of(t->type, type), p, row, space);
-    } else if (read_row(t, row, cols, b->row)) {
-        *problem = quantize_row(p, cols, b, space);
-        return *problem == NULL ? space : NULL;
     } else {
+        return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, problem);
+    }
+    if (!scales_are_finite(blocks, t->cols / p->cols, p)) {
         return NULL;
     }
-    return scales_are_finite(blocks, t->cols / p->cols, p) ? blocks : NULL;
+    return blocks;
 }
 
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,
@@ -245,7 +263,10 @@ size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint
         const uint8_t *blocks[INGOT_INTERLEAVE];
 
         for (size_t r = 0; r < INGOT_INTERLEAVE; r++) {
-            blocks[r] = rows[r] != NULL ? rows[r] + i * p->block_bytes : NULL;
+            blocks[r] = NULL;
+            if (rows[r] != NULL) {
+                blocks[r] = rows[r] + i * p->block_bytes;
+            }
         }
         p->interleave(blocks, b->group + i * p->group_bytes);
     }

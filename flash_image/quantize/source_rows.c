@@ -12,22 +12,28 @@ static void read_grouped(const struct source_tensor *t, uint64_t first, float *o
     }
 }
 
+/* Bytes from an element of a row of floats to the next. */
+static size_t column_step(const struct source_tensor *t)
+{
+    return (size_t)source_type_bytes(t->type, max_u32(t->stride, 1));
+}
+
 float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
-    uint64_t i = t->stride != 0 ? (uint64_t)col * t->stride + row : (uint64_t)row * t->cols + col;
+    const uint8_t *at = source_row_data(t, row) + col * column_step(t);
 
-    return t->type == SOURCE_F32   ? load_f32(t->data + 4 * i)
-           : t->type == SOURCE_F16 ? load_f16(t->data + 2 * i)
-                                   : load_bf16(t->data + 2 * i);
+    switch (t->type) {
+    case SOURCE_F32: return load_f32(at);
+    case SOURCE_F16: return load_f16(at);
+    default: return load_bf16(at);
+    }
 }
 
 /* Models are read whole: a loop for each type. */
 static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
-    size_t step = t->stride != 0 ? t->stride : 1;
-    size_t width = (size_t)source_type_bytes(t->type, step);
-    const uint8_t *in = t->data +
-                        source_type_bytes(t->type, t->stride != 0 ? row : (uint64_t)row * t->cols);
+    size_t width = column_step(t);
+    const uint8_t *in = source_row_data(t, row);
 
     if (t->type == SOURCE_F32) {
         for (uint32_t c = 0; c < t->cols; c++) {
@@ -56,15 +62,12 @@ static void read_blocks(const struct source_tensor *t, const uint8_t *in, float 
 
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
 {
-    uint64_t first = (uint64_t)row * t->cols;
-    const uint8_t *in = t->data + source_type_bytes(t->type, first);
-
     switch (t->type) {
     case SOURCE_F32:
     case SOURCE_F16:
     case SOURCE_BF16: read_floats(t, row, out); return;
     case SOURCE_SYNTH: synthetic_row_read(t, row, out); return;
-    case SOURCE_GROUPED: read_grouped(t, first, out); return;
-    default: read_blocks(t, in, out); return;
+    case SOURCE_GROUPED: read_grouped(t, (uint64_t)row * t->cols, out); return;
+    default: read_blocks(t, source_row_data(t, row), out); return;
     }
 }

@@ -15,7 +15,10 @@ static const uint8_t dense_data, sparse_data;
 
 const uint8_t *synthetic_data(bool sparse)
 {
-    return sparse ? &sparse_data : &dense_data;
+    if (sparse) {
+        return &sparse_data;
+    }
+    return &dense_data;
 }
 
 void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
@@ -36,6 +39,10 @@ void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
         uint64_t bits = synthetic_mix(synthetic_mix((uint64_t)t->group << 32 | row) + c);
         float unit = (float)((int64_t)(bits >> 40) - 0x800000) * 0x1p-23f;
 
-        out[c] = norm ? 1.0f + 0.1f * unit : scale * unit;
+        if (norm) {
+            out[c] = 1.0f + 0.1f * unit;
+        } else {
+            out[c] = scale * unit;
+        }
     }
 }

@@ -1,0 +1,66 @@
+#include "flash_image/pack/model_name.h"
+
+#include <string.h>
+
+/* Bytes that follow the first one of a character. */
+static unsigned bytes_after(unsigned char c)
+{
+    return (unsigned)((c >= 0x80) + (c >= 0xe0) + (c >= 0xf0));
+}
+
+/* Control characters become '_', and so does what is not UTF-8 when any of it is not. */
+static void clean_name(char name[64])
+{
+    bool utf8 = true;
+    unsigned follow = 0;
+    size_t whole = 0; /* bytes up to the last whole character */
+
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (follow != 0) {
+            utf8 = utf8 && (c & 0xc0) == 0x80;
+            follow--;
+        } else {
+            follow = bytes_after(c);
+            utf8 = utf8 && (c < 0x80 || (c >= 0xc2 && c <= 0xf4));
+        }
+        if (follow == 0) {
+            whole = i + 1;
+        }
+    }
+    name[whole] = '\0';
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (c < 32 || c == 127 || (c >= 128 && !utf8)) {
+            name[i] = '_';
+        }
+    }
+}
+
+/* Without folder and ending. */
+static struct source_text name_of_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot;
+
+    if (slash != NULL) {
+        path = slash + 1;
+    }
+    dot = strrchr(path, '.');
+    if (dot == NULL || dot == path) {
+        return (struct source_text){ (const uint8_t *)path, strlen(path) };
+    }
+    return (struct source_text){ (const uint8_t *)path, (size_t)(dot - path) };
+}
+
+void model_name(const struct source *s, char name[64])
+{
+    struct source_text text = s->name;
+
+    if (text.bytes == 0) {
+        text = name_of_file(s->path);
+    }
+    memcpy(name, text.data, min_size(text.bytes, 63));
+    clean_name(name);
+}

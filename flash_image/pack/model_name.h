@@ -1,0 +1,11 @@
+/* What a model is called in its image. */
+#ifndef INGOT_FLASH_IMAGE_MODEL_NAME_H
+#define INGOT_FLASH_IMAGE_MODEL_NAME_H
+
+#include "flash_image/source/source.h"
+
+/* The model's own name, else that of its file, without control characters and cut after a whole
+ * character of UTF-8, to name, which is zero. */
+void model_name(const struct source *s, char name[64]);
+
+#endif
