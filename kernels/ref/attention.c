@@ -1,7 +1,17 @@
-/* References of the attention kernels, one tile of the cache at a time. */
+/* References of the attention kernels, one tile of the cache at a time (FlashAttention, arXiv
+ * 2205.14135). For a query q and the keys k_j and values v_j of all positions so far:
+ *
+ *     o = sum_j p_j v_j / sum_j p_j,  p_j = exp(s_j - max s),  s_j = q k_j
+ *
+ * The maximum over all tiles is not known at the first, so each tile works with the maximum so far
+ * and corrects by `factor` what earlier tiles gave. Tiles of 64 positions begin at position 0,
+ * whatever is asked for: decode and prefill therefore meet the same sums in the same order. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
+/* s_j = sum_i q[i] k[i][j] by fma, i ascending. The keys are transposed: a vector holds the same
+ * dimension of neighbouring positions, its lanes never have to be added up, and the order of the
+ * sum is the same at every vector length. */
 void score_f32_f16_ref(struct score_row *restrict s, const float *restrict q,
                        const uint16_t *restrict k, size_t n_q, size_t n, size_t d)
 {
@@ -18,6 +28,9 @@ void score_f32_f16_ref(struct score_row *restrict s, const float *restrict q,
     }
 }
 
+/* The same with integers: per block b of 32 dimensions an exact isum = sum_i q.q[i] k[i][j], then
+ * acc = fma((float)isum, scale[b][j] * q.d, acc), blocks ascending. Keys lie in chunks of four
+ * dimensions of a position, as a dot product of four int8 takes them. */
 void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restrict q,
                       const void *restrict k, size_t n_q, size_t n, size_t d)
 {
@@ -44,6 +57,12 @@ void score_f32_q8_ref(struct score_row *restrict s, const struct block_q8 *restr
     }
 }
 
+/* One tile more: with m' = max(m, s_0 .. s_n-1) of this tile
+ *
+ *     factor = exp(m - m'),  p_j = exp(s_j - m'),  sum' = fma(factor, sum, sum_j p_j)
+ *
+ * sum_j p_j in 16 lanes. In the first tile m is -infinity and factor 0. Positions from n on get
+ * p = 0. */
 void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
 {
     assert(n >= 1 && n <= KV_TILE);
@@ -60,6 +79,9 @@ void online_softmax_f32_ref(struct score_row *s, size_t n_q, size_t n)
     }
 }
 
+/* o[i] = o[i] factor, then o[i] = fma(p_j, v_j[i], o[i]), j ascending: one accumulator a dimension.
+ * A lane is a dimension here, so nothing is folded. Dividing by the sum comes after the last
+ * tile. */
 void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict s,
                             const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
 {
@@ -74,6 +96,8 @@ void accumulate_f32_f16_ref(float *restrict o, const struct score_row *restrict 
     }
 }
 
+/* The same with v_j[i] = scale[j][i / 32] times an int8. p_j times the scale is rounded once and
+ * then serves 32 dimensions. */
 void accumulate_f32_q8_ref(float *restrict o, const struct score_row *restrict s,
                            const void *restrict v, size_t n_q, size_t n, size_t d)
 {

@@ -1,4 +1,8 @@
-/* Reference of the checksum: the shift register as RFC 3720 has it, a bit at a time. */
+/* Reference of the checksum CRC-32C, as RFC 3720 (12.1) has it.
+ *
+ * The register is the remainder of a division of polynomials over GF(2): a bit of data shifts it by
+ * one, and where a one falls out the divisor 0x1edc6f41, here with its bits in reverse, comes
+ * off. */
 #include "kernels/kernels.h"
 
 void crc32c_u8_ref(uint32_t *crc, const void *data, size_t n)

@@ -1,4 +1,5 @@
-/* The integer dot product of one row of each weight format: what gemv and gemm have in common. */
+/* One block of a row times one block of x, in each weight format: what gemv and gemm have in common.
+ * kernels/blocks.h says where a value lies. All sums are of integers and stay below 2^31. */
 #ifndef INGOT_KERNELS_REF_DOT_H
 #define INGOT_KERNELS_REF_DOT_H
 
@@ -13,11 +14,13 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
+/* The 6-bit scale of sub-block j. */
 static inline int32_t scale_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     return w->scales[j][r] & 63;
 }
 
+/* Its 6-bit min: 2 bits beside the scale, 4 in a nibble that sub-blocks j and j + 4 share. */
 static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
     int32_t high = j < 4 ? w->mins[j % 4][r] & 15 : w->mins[j % 4][r] >> 4;
@@ -25,7 +28,7 @@ static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
     return w->scales[j][r] >> 6 | high << 2;
 }
 
-/* -32 .. 31 */
+/* q - 32, from 4 low and 2 high bits: -32 .. 31. */
 static inline int32_t value_q6k(const struct block_q6kx8 *w, size_t r, size_t c)
 {
     uint8_t high = w->high[c / 128 * 256 + block_place(r, c % 32)];
@@ -33,7 +36,8 @@ static inline int32_t value_q6k(const struct block_q6kx8 *w, size_t r, size_t c)
     return (nibble_k(w->low, r, c) | (high >> (c / 32 % 4 * 2) & 3) << 4) - 32;
 }
 
-/* The accumulator of row r of a group after this block. */
+/* Q8_0: isum = sum_c w.q x.q, at most 32 * 128 * 128 = 2^19, so that (float)isum is exact. Returns
+ * the accumulator of row r after this block, as the next ones do. */
 static inline float add_q8(float acc, const struct block_q8x8 *w, const struct block_q8 *x,
                            size_t r)
 {
@@ -45,6 +49,8 @@ static inline float add_q8(float acc, const struct block_q8x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
+/* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x. So the
+ * nibbles stay unsigned, and the sum of x, which quantize stored, takes the bias off once. */
 static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
                            size_t r)
 {
@@ -58,6 +64,11 @@ static inline float add_q4(float acc, const struct block_q4x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
+/* Q4_K: w = d scale_j n - dmin min_j in sub-block j of 32 columns, so
+ *     sum_c w x = d sx sum_j scale_j (sum_c n x) - dmin sx sum_j min_j (sum_c x).
+ * Both sums over j are integers, at most 8 * 63 * 32 * 15 * 128 < 2^25 and 2^21. (float)sum may
+ * round, to nearest even on every ISA. First the products enter the accumulator, then the mins;
+ * x->sum counts 16 columns, so that a sub-block has two. */
 static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct block_q8k *x,
                             size_t r)
 {
@@ -77,6 +88,8 @@ static inline float add_q4k(float acc, const struct block_q4kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
+/* Q6_K: w = d scale_j (q - 32) in sub-block j of 16 columns, scale_j of -128 .. 127. The bias is in
+ * value_q6k. isum is at most 16 * 128 * 16 * 32 * 128 = 2^27. */
 static inline float add_q6k(float acc, const struct block_q6kx8 *w, const struct block_q8k *x,
                             size_t r)
 {

@@ -1,7 +1,12 @@
-/* References of the matrix-matrix kernels: each token is what its gemv would give. */
+/* References of the matrix-matrix kernels: y = x W', that is, y[t][r] = sum_c x[t][c] W[r][c].
+ *
+ * Each token gets the bits that its gemv would give, so a prompt may be cut into chunks of any size
+ * and a guess may be checked among others: nobody can tell from the logits. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
+/* Row t of x begins at x + t x_stride, row t of y at y + t y_stride: both may be parts of larger
+ * matrices. What lies between rows of y stays. */
 void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
 {
@@ -11,6 +16,7 @@ void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
+/* A kernel widens a row of W once for several tokens; each token's lanes stay its own. */
 void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
 {
@@ -20,7 +26,8 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* Token t (0 .. 3) of a group. */
+/* Token t (0 .. 3) of a group of four, as the gemv would get it. The group has 4 columns of each
+ * token in turn, because one load then feeds four products. */
 static struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
 {
     struct block_q8 token = { .d = x->d[t], .sum = x->sum[t] };
@@ -31,6 +38,7 @@ static struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
     return token;
 }
 
+/* The same of a K block: [column / 4][token][column % 4], and of the sums [16 columns][token]. */
 static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
 {
     struct block_q8k token = { .d = x->d[t] };
@@ -44,6 +52,9 @@ static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
     return token;
 }
 
+/* The sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is taken out
+ * of its group once for all rows. Each y[t][r] still meets its blocks in ascending order, and that
+ * alone decides its bits. Lanes of the last group beyond n_tokens are never looked at. */
 #define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols)              \
     void name(float *restrict y, const void *restrict w, const struct group *restrict x,      \
               const struct gemm_shape *restrict shape)                                        \

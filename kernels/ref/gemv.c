@@ -1,7 +1,12 @@
-/* References of the matrix-vector kernels. */
+/* References of the matrix-vector kernels: y[r] = sum over c of W[r][c] x[c].
+ *
+ * A sum of floats depends on its order, so the order is part of the definition. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
+/* 16 lanes: lane[i] = fma(w[c], x[c], lane[i]) for c = i, i + 16, i + 32, ..., then the lanes fold
+ * 16 to 8 to 4 to 2 to 1. Sixteen lanes are four registers of NEON, two of AVX2, one of AVX-512:
+ * every vector length keeps this order without shuffling inside the loop. */
 void gemv_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           size_t rows, size_t cols, size_t ahead)
 {
@@ -19,6 +24,7 @@ void gemv_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
+/* The same order. fp16 to f32 is exact, so that only the fma rounds. */
 void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           size_t rows, size_t cols, size_t ahead)
 {
@@ -36,7 +42,12 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* Row r of each block of its group, blocks ascending. */
+/* W and x in blocks of integers q with scales: w[c] = sw qw[c], x[c] = sx qx[c], and
+ *     sum_c w[c] x[c] = sw sx sum_c qw[c] qx[c].
+ * The integer sum is exact in any order, so a kernel may use its widest multiplication. Floats
+ * meet once a block:
+ *     acc = fma((float)isum, sw * sx, acc), blocks ascending, from +0,
+ * one accumulator a row (kernels/ref/dot.h). Block b of row r: row r % 8 of group r / 8. */
 #define GEMV_BLOCKS(name, layout, activations, add, block_cols)                                \
     void name(float *restrict y, const void *restrict w, const struct activations *restrict x, \
               size_t rows, size_t cols, size_t ahead)                                          \

@@ -1,9 +1,13 @@
-/* References of quantization and its reverse, and of interleaving activations. */
+/* References of quantization and its reverse, and of interleaving activations.
+ *
+ * Dequantizing gives one row of W as floats: embeddings, and weights to compare with. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
 #include <string.h>
 
+/* Q8_0: y = d q. Block c / 32 of the row's group, row r = row % 8 in it. One rounding, that of the
+ * product, as d and q are exact in f32. */
 void dequantize_f32_q8x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q8x8 *block = (const struct block_q8x8 *)w + row / 8 * (cols / 32);
@@ -17,6 +21,8 @@ void dequantize_f32_q8x8_ref(float *restrict y, const void *restrict w, size_t r
     }
 }
 
+/* Q4_0: y = d (n - 8). Columns 0 to 15 of a block are low nibbles, 16 to 31 the high ones of the
+ * same bytes. */
 void dequantize_f32_q4x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q4x8 *block = (const struct block_q4x8 *)w + row / 8 * (cols / 32);
@@ -32,6 +38,9 @@ void dequantize_f32_q4x8_ref(float *restrict y, const void *restrict w, size_t r
     }
 }
 
+/* Q4_K: y = d (scale n) - dmin min. scale n is an integer of at most 63 * 15, and exact. dmin min
+ * is rounded, then the fma rounds once more: this order is the contract's, as the other one would
+ * give other bits. */
 void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q4kx8 *block = (const struct block_q4kx8 *)w + row / 8 * (cols / 256);
@@ -48,6 +57,8 @@ void dequantize_f32_q4kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
+/* Q6_K: y = d (scale (q - 32)). The product in parentheses is an integer of at most 2^12, and
+ * exact. */
 void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
 {
     const struct block_q6kx8 *block = (const struct block_q6kx8 *)w + row / 8 * (cols / 256);
@@ -62,29 +73,39 @@ void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
-/* x (n) to q (n) by the block's own scale, which is returned. */
+/* x (n) to q (n) by the block's own scale d = max|x| / 127, which is returned: x ~ d q.
+ *
+ * q = x * (127 / max|x|) to the nearest even integer, one division a block. Adding 1.5 2^23 leaves
+ * the integer in the low bits of the float, in the rounding mode of the core, and subtracting it
+ * is exact. No q is -128, so that -q exists.
+ *
+ * Below 2^-100 the quotient 127 / max|x| would grow towards overflow, and products lose bits as
+ * subnormals: a block that small counts as zero, with d = 0. */
 static float quantize_block(int8_t *restrict q, const float *restrict x, size_t n)
 {
-    const float magic = 12582912.0f; /* adding it rounds to the nearest even integer */
+    const float magic = 12582912.0f;
     float max = 0.0f;
     float inverse = 0.0f;
 
     for (size_t i = 0; i < n; i++) {
-        float a = fabsf(x[i]);
-
-        max = a > max ? a : max;
+        if (fabsf(x[i]) > max) {
+            max = fabsf(x[i]);
+        }
     }
-    if (max < 0x1p-100f) { /* 127 / max would overflow or lose the products' precision */
+    if (max < 0x1p-100f) {
         max = 0.0f;
     } else {
         inverse = 127.0f / max;
     }
+    /* Two roundings: of the product to a float, of the sum to an integer. An fma would have one, and
+     * other bits at ties. */
     for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)((x[i] * inverse + magic) - magic);
     }
     return max / 127.0f;
 }
 
+/* What a format with a bias or a min needs of x beside the products: sum_c q (kernels/ref/dot.h). */
 static int32_t sum_of(const int8_t *q, size_t n)
 {
     int32_t sum = 0;
@@ -95,6 +116,7 @@ static int32_t sum_of(const int8_t *q, size_t n)
     return sum;
 }
 
+/* x (n) to n / 32 blocks, each with the sum of all its q. */
 void quantize_q8_f32_ref(struct block_q8 *restrict y, const float *restrict x, size_t n)
 {
     assert(n % 32 == 0);
@@ -104,11 +126,13 @@ void quantize_q8_f32_ref(struct block_q8 *restrict y, const float *restrict x, s
     }
 }
 
+/* x (n) to n / 256 blocks, each with 16 sums of 16 q: Q4_K has a min for every 32 columns, Q6_K a
+ * scale for every 16. A sum is at most 16 * 127, an int16. */
 void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x, size_t n)
 {
     assert(n % 256 == 0);
     for (size_t b = 0; b < n / 256; b++) {
-        memset(&y[b], 0, sizeof y[b]);
+        memset(&y[b], 0, sizeof y[b]); /* reserved[] too: equal x give equal bytes */
         y[b].d = quantize_block(y[b].q, x + 256 * b, 256);
         for (size_t j = 0; j < 16; j++) {
             y[b].sum[j] = (int16_t)sum_of(y[b].q + 16 * j, 16);
@@ -116,6 +140,8 @@ void quantize_q8k_f32_ref(struct block_q8k *restrict y, const float *restrict x,
     }
 }
 
+/* Token t goes to lane t % 4 of group t / 4: column c of it to [c / 4][t % 4][c % 4]. Lanes of the
+ * last group without a token become zeros, whose products add nothing and trap nowhere. */
 void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8 *restrict x,
                             size_t n_tokens, size_t cols)
 {
@@ -128,6 +154,7 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
             struct block_q8x4 *to = &y[t / 4 * n_blocks + b];
             const struct block_q8 *from = t < n_tokens ? &x[t * n_blocks + b] : &zero;
 
+            /* Four columns of a token are what one lane of a dot product takes (sdot, vpdpbusd). */
             for (size_t c = 0; c < 32; c++) {
                 to->q[c / 4][t % 4][c % 4] = from->q[c];
             }
@@ -137,6 +164,7 @@ void interleave_q8x4_q8_ref(struct block_q8x4 *restrict y, const struct block_q8
     }
 }
 
+/* The same for blocks of 256, whose sums are interleaved as well: [j][t % 4]. */
 void interleave_q8kx4_q8k_ref(struct block_q8kx4 *restrict y, const struct block_q8k *restrict x,
                               size_t n_tokens, size_t cols)
 {

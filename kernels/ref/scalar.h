@@ -1,4 +1,6 @@
-/* Scalar pieces that several references share: the 16-lane sum, exp, fp16. */
+/* Scalar functions that several references share: the sum of 16 lanes, fp16, exp and what is made of
+ * it. The polynomials are the project's own. Every ISA does the same operations in the same order,
+ * so that exp has the same bits everywhere, which no two C libraries promise. */
 #ifndef INGOT_KERNELS_REF_SCALAR_H
 #define INGOT_KERNELS_REF_SCALAR_H
 
@@ -33,7 +35,9 @@ static inline float fold16(float lane[16])
     return lane[0];
 }
 
-/* Exact. The multiplication by 2^112 rebiases the exponent and normalizes subnormals. */
+/* Exact. fp16 has 5 bits of exponent with bias 15, f32 has 8 with bias 127. Shifted into place the
+ * exponent is 112 too small, and the multiplication by 2^112 makes up for it. It also normalizes
+ * subnormals, which f32 can hold as ordinary numbers. */
 static inline float f32_from_f16(uint16_t h)
 {
     uint32_t magnitude = (uint32_t)(h & 0x7fffu) << 13;
@@ -45,7 +49,11 @@ static inline float f32_from_f16(uint16_t h)
     return f32_from_bits(sign | f32_bits(f32_from_bits(magnitude) * 0x1p112f));
 }
 
-/* Nearest even; too large becomes infinity; NaN stays a quiet NaN. */
+/* Nearest even; too large becomes infinity; NaN stays a quiet NaN.
+ *
+ * Ordinary numbers: 13 bits of the fraction fall off. 0xfff plus the last bit that stays, added
+ * first, carries into it above one half, and at one half where the bit is odd. 0x38000000 is
+ * 112 << 23, the difference of the biases. */
 static inline uint16_t f16_from_f32(float f)
 {
     uint32_t bits = f32_bits(f);
@@ -66,9 +74,18 @@ static inline uint16_t f16_from_f32(float f)
 }
 
 /* e^(x + low), |low| far below an ulp of x: at most 2 ulp (tests/unit measures it), 0 below -104,
- * infinity above 88.73, NaN counts as -104. x = n ln 2 + r; e^r = 1 + r + r^2 q(r), q by
- * interpolation at the Chebyshev nodes of [-ln2/2, ln2/2]; 2^n in two steps so that subnormals
- * round once. */
+ * infinity above 88.73, NaN counts as -104.
+ *
+ * x = n ln 2 + r with n the integer nearest to x / ln 2, so |r| <= ln 2 / 2, and e^x = 2^n e^r.
+ * Adding 1.5 2^23 rounds to n and leaves n in the low bits. ln 2 is subtracted in two parts: n
+ * times the first, 0x1.62e430p-1, is taken by an fma without error that matters, and the second
+ * mends what the first lacks.
+ *
+ * e^r = 1 + r + r^2 q(r), q of degree 4 through the Chebyshev nodes of [-ln 2 / 2, ln 2 / 2], by
+ * Horner's rule. The terms 1 and r come last, where they are exact or nearly so.
+ *
+ * 2^n is multiplied in as 2^(n/2) twice: n reaches from -150 to 128, beyond one float's exponents,
+ * and a subnormal result rounds once, in the second product. */
 static inline float exp_sum2_f32(float x, float low)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23: leaves the nearest integer in the low bits */
@@ -82,7 +99,7 @@ static inline float exp_sum2_f32(float x, float low)
     n = z - magic;
     r = fmaf(n, -0x1.62e430p-1f, x);
     r = fmaf(n, 0x1.05c610p-29f, r);
-    r = r + low; /* a low of +0 or -0 changes nothing: exp_f32 leaves this step out */
+    r = r + low;
     q = 0x1.6d113cp-10f;
     q = fmaf(q, r, 0x1.120ba2p-7f);
     q = fmaf(q, r, 0x1.55551ap-5f);
@@ -95,14 +112,20 @@ static inline float exp_sum2_f32(float x, float low)
     return q * f32_from_bits((uint32_t)(i - half + 127) << 23);
 }
 
+/* e^x as above; r + 0 is r, so that kernels leave that step out. */
 static inline float exp_f32(float x)
 {
     return exp_sum2_f32(x, 0.0f);
 }
 
 /* The tanh form of GELU, x / (1 + exp(-u)), u = x (c1 + c3 x^2), c1 = 2 sqrt(2 / pi), c3 =
- * 0.044715 c1. exp turns an absolute error of u into a relative one of the result, so u is carried
- * as high + low: at most 3 ulp (tests/unit measures it) wherever the result is above 2^-124. */
+ * 0.044715 c1. exp turns an absolute error of u into a relative one of the result, and u reaches
+ * some hundreds. So u is carried as a sum u + low of two floats: at most 3 ulp (tests/unit measures
+ * it) wherever the result is above 2^-124.
+ *
+ * fma(a, b, -(a b)) is what the product a b lost by rounding. Of the sum c1 + cubic both losses are
+ * taken (two-sum), since either term may be the larger. c1_low and c3_low are what the constants
+ * lack. */
 static inline float gelu_tanh_f32(float x)
 {
     const float c1 = 0x1.988454p+0f, c1_low = -0x1.857936p-25f;
@@ -114,7 +137,7 @@ static inline float gelu_tanh_f32(float x)
     square = v * v;
     cubic = c3 * square;
     factor = c1 + cubic;
-    rest = factor - c1; /* two-sum: either term may be the larger */
+    rest = factor - c1;
     low = (c1 - (factor - rest)) + (cubic - rest);
     low = low + fmaf(c3, square, -cubic);
     low = fmaf(c3, fmaf(v, v, -square), low);
@@ -126,7 +149,8 @@ static inline float gelu_tanh_f32(float x)
     return x / (1.0f + e);
 }
 
-/* (1 - e) / (1 + e), e = exp(-2 |x|), with the sign of x: off by 2^-23 at most. NaN stays NaN. */
+/* tanh x = (1 - e) / (1 + e), e = exp(-2 |x|), with the sign of x: e <= 1 never overflows. Off by
+ * 2^-23 at most. NaN stays NaN. */
 static inline float tanh_f32(float x)
 {
     float e = exp_f32(-2.0f * fabsf(x));

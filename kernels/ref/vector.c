@@ -1,7 +1,13 @@
-/* References of the kernels over vectors: norms, rope, softmax, gates, conversions. */
+/* References of the kernels over vectors: norms, rope, softmax, gates, conversions.
+ *
+ * Sums are in 16 lanes: lane[i] takes elements i, i + 16, ..., then the lanes fold 16 to 8 to 4 to 2
+ * to 1. Each line of a loop is one rounding an operation; fmaf has one for product and sum. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 
+/* y = x / rms(x) (offset + w), rms(x) = sqrt(sum x^2 / n + eps). eps keeps a vector of zeros from
+ * dividing by zero. x s is rounded before the weight: Llama's order. Gemma stores w - 1, hence
+ * offset 1. */
 void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n, float eps,
                      float offset)
 {
@@ -18,6 +24,9 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
     }
 }
 
+/* y = (x - m) / sqrt(var + eps) w + b with the mean m = sum x / n and var = sum (x - m)^2 / n. Two
+ * passes over x: sum x^2 / n - m^2 would cancel where the mean is large. Bias and weight enter by
+ * one fma. */
 void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const float *restrict b,
                        size_t n, float eps)
 {
@@ -41,6 +50,8 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
+/* (x0, x1) turned by an angle: (x0 cos - x1 sin, x0 sin + x1 cos). The product in front is rounded,
+ * the other is inside the fma. The contract says which, as either way has other bits. */
 static void rotate(float *x0, float *x1, const float *cos_sin)
 {
     float a = *x0;
@@ -50,6 +61,9 @@ static void rotate(float *x0, float *x1, const float *cos_sin)
     *x1 = fmaf(b, cos_sin[0], a * cos_sin[1]);
 }
 
+/* Rotary positions: pair i of a head turns by position times frequency i, whose cosine and sine the
+ * caller has (runtime/compute/rope_table.c). Pairs are neighbours here, as in GPT-J and GGUF's
+ * Llama. */
 void rope_f32_pairs_ref(float *restrict x, const float *restrict cos_sin, size_t d)
 {
     assert(d % 2 == 0);
@@ -58,6 +72,7 @@ void rope_f32_pairs_ref(float *restrict x, const float *restrict cos_sin, size_t
     }
 }
 
+/* Pairs are i and i + d/2 here, as in GPT-NeoX and most later models. */
 void rope_f32_halves_ref(float *restrict x, const float *restrict cos_sin, size_t d)
 {
     assert(d % 2 == 0);
@@ -66,17 +81,22 @@ void rope_f32_halves_ref(float *restrict x, const float *restrict cos_sin, size_
     }
 }
 
+/* A maximum does not depend on the order, but for NaNs, which never win a comparison, and for the
+ * sign of a zero, which the contract leaves open. */
 float max_f32_ref(const float *x, size_t n)
 {
     float max = -INFINITY;
 
     assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
-        max = x[i] > max ? x[i] : max;
+        if (x[i] > max) {
+            max = x[i];
+        }
     }
     return max;
 }
 
+/* x = exp(x - max), no more than 1, so that nothing overflows; returns sum x in 16 lanes. */
 float exp_sum_f32_ref(float *x, size_t n, float max)
 {
     float lane[16] = { 0 };
@@ -88,6 +108,7 @@ float exp_sum_f32_ref(float *x, size_t n, float max)
     return fold16(lane);
 }
 
+/* x_i = exp(x_i - max) / sum_j exp(x_j - max), by one division and n products. */
 void softmax_f32_ref(float *x, size_t n)
 {
     float inverse = 1.0f / exp_sum_f32_ref(x, n, max_f32_ref(x, n));
@@ -97,6 +118,7 @@ void softmax_f32_ref(float *x, size_t n)
     }
 }
 
+/* SiLU x sigmoid(x) = x / (1 + exp(-x)), times the other half of a gated feed-forward. */
 void silu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -104,6 +126,7 @@ void silu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
     }
 }
 
+/* GELU in its tanh form: x / (1 + exp(-u)), u = 2 sqrt(2 / pi) (x + 0.044715 x^3). */
 void gelu_f32_ref(float *y, const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -111,6 +134,7 @@ void gelu_f32_ref(float *y, const float *x, size_t n)
     }
 }
 
+/* The same times the other half of a gated feed-forward (Gemma). */
 void gelu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -118,6 +142,7 @@ void gelu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
     }
 }
 
+/* What a block gives is added to what went into it: the residual stream. */
 void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -125,6 +150,8 @@ void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
     }
 }
 
+/* For embeddings, for o = sum p v by 1 / sum p, and for the cosines and sines of queries, so that
+ * turning a query multiplies it by 1 / sqrt(d) as well. */
 void scale_f32_ref(float *y, const float *x, size_t n, float factor)
 {
     for (size_t i = 0; i < n; i++) {
@@ -132,6 +159,7 @@ void scale_f32_ref(float *y, const float *x, size_t n, float factor)
     }
 }
 
+/* cap tanh(x / cap): near 0 it is x, far out it levels off at +-cap (Gemma 2). */
 void softcap_f32_ref(float *x, size_t n, float cap)
 {
     assert(cap > 0.0f);
@@ -140,6 +168,7 @@ void softcap_f32_ref(float *x, size_t n, float cap)
     }
 }
 
+/* Rounds to nearest even; beyond 65504 comes infinity. The way back is exact. */
 void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -147,6 +176,7 @@ void convert_f16_f32_ref(uint16_t *restrict y, const float *restrict x, size_t n
     }
 }
 
+/* Keys, values and weights of fp16 are widened before any sum: no sum is ever kept in fp16. */
 void convert_f32_f16_ref(float *restrict y, const uint16_t *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
