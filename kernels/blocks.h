@@ -129,7 +129,8 @@ static inline size_t block_place(size_t r, size_t c)
     return c / CHUNK_COLS * (GROUP_ROWS * CHUNK_COLS) + r * CHUNK_COLS + c % CHUNK_COLS;
 }
 
-/* ---- activations ------------------------------------------------------------------------------ */
+/* ---- activations
+ * ------------------------------------------------------------------------------ */
 
 /* 32 columns of one token ... */
 struct block_q8 {
@@ -172,7 +173,8 @@ LAYOUT_BYTES(block_q8kx4, Q8KX4_BYTES);
 LAYOUT_AT(block_q8kx4, sum, Q8KX4_SUM);
 LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
 
-/* ---- what else assembly reads ----------------------------------------------------------------- */
+/* ---- what else assembly reads
+ * ----------------------------------------------------------------- */
 
 /* The sizes of a gemm. Row t of y starts at y + t * y_stride. */
 struct gemm_shape {

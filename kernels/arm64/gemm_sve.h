@@ -195,8 +195,8 @@
     fmla    \y3\().s, all_words/m, \s3\().s, z12.s
 .endm
 
-// blocks_left blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to the
-// next block; of prepared scales, magic follows the 8 of the rows.
+// blocks_left blocks of 32 columns of block_q8x4, w_step bytes from the 17th column of a block to
+// the next block; of prepared scales, magic follows the 8 of the rows.
 .macro multiply_32
     ld1rqw  {z14.s}, all_words/z, [w_scale, #32]
 .Lblock\@:

@@ -20,7 +20,7 @@
 #define count x10
 #define forth x11               // in x, from an even sub-block's 16 columns to the odd one's
 #define back x12                // and from there to the even one's other 16 columns
-#define later x13               // what is to be fetched
+#define later x13               // weights to fetch now
 
 #define sums01 v8
 #define sums23 v9

@@ -17,7 +17,7 @@
 // (llvm-mca 19), where 32 is the floor, one multiplication a cycle.
 #include "kernels/arm64/gemv_neon.h"
 
-#define later x8                // what is to be fetched
+#define later x8                // weights to fetch now
 
 #define scales v10
 #define sums01 v24

@@ -19,7 +19,7 @@
 #define scales x8
 #define low x9
 #define high x10
-#define later x11               // what is to be fetched
+#define later x11               // weights to fetch now
 #define again x12               // -64: from the second half of low bits back to the first
 #define beyond x13              // 192: from the second half of 128 bytes to the next 256
 #define x_step x14              // 32: from a sub-block of x to the next but one
@@ -145,7 +145,7 @@
     b.ne    .Lhalf\@
 
     ld1     {v0.8h}, [weights]
-    add     block, block, #256          // x.d: 288 in the block, of which 32 are behind
+    add     block, block, #256          // x.d: 288 in the block, 32 are done
     add     weights, weights, #Q6K_BYTES
     ld1r    {v1.4s}, [block]
     fcvtl   v2.4s, v0.4h

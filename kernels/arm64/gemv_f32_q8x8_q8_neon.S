@@ -15,7 +15,7 @@
 // in the model of Cortex-A53, 1.9 bytes a cycle, and 43 in that of Cortex-A72, 6.3 (llvm-mca 19).
 #include "kernels/arm64/gemv_neon.h"
 
-#define later x8                // what is to be fetched
+#define later x8                // weights to fetch now
 #define least w8
 
 #define dots01 v8

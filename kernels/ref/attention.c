@@ -4,8 +4,8 @@
  *     o = sum_j p_j v_j / sum_j p_j,  p_j = exp(s_j - max s),  s_j = q k_j
  *
  * The maximum over all tiles is not known at the first, so each tile works with the maximum so far
- * and corrects by `factor` what earlier tiles gave. Tiles of 64 positions begin at position 0,
- * whatever is asked for: decode and prefill therefore meet the same sums in the same order. */
+ * and corrects by `factor` what earlier tiles gave. Tiles of 64 positions begin at position 0 for
+ * any query: decode and prefill therefore have the same sums in the same order. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 

@@ -1,5 +1,6 @@
-/* One block of a row times one block of x, in each weight format: what gemv and gemm have in common.
- * kernels/blocks.h says where a value lies. All sums are of integers and stay below 2^31. */
+/* One block of a row times one block of x, in each weight format: what gemv and gemm have in
+ * common. kernels/blocks.h says where a value lies. All sums are of integers and stay below
+ * 2^31. */
 #ifndef INGOT_KERNELS_REF_DOT_H
 #define INGOT_KERNELS_REF_DOT_H
 
@@ -49,8 +50,8 @@ static inline float add_q8(float acc, const struct block_q8x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
-/* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x. So the
- * nibbles stay unsigned, and the sum of x, which quantize stored, takes the bias off once. */
+/* Q4_0: w = d (n - 8) with nibbles n of 0 .. 15, and sum_c (n - 8) x = sum_c n x - 8 sum_c x. So
+ * the nibbles stay unsigned, and the sum of x, which quantize stored, takes the bias off once. */
 static inline float add_q4(float acc, const struct block_q4x8 *w, const struct block_q8 *x,
                            size_t r)
 {

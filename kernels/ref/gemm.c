@@ -1,7 +1,7 @@
 /* References of the matrix-matrix kernels: y = x W', that is, y[t][r] = sum_c x[t][c] W[r][c].
  *
  * Each token gets the bits that its gemv would give, so a prompt may be cut into chunks of any size
- * and a guess may be checked among others: nobody can tell from the logits. */
+ * and guesses may be checked together: the logits stay the same. */
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 

@@ -97,15 +97,16 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     } else {
         inverse = 127.0f / max;
     }
-    /* Two roundings: of the product to a float, of the sum to an integer. An fma would have one, and
-     * other bits at ties. */
+    /* Two roundings: of the product to a float, of the sum to an integer. An fma would have one,
+     * and other bits at ties. */
     for (size_t i = 0; i < n; i++) {
         q[i] = (int8_t)((x[i] * inverse + magic) - magic);
     }
     return max / 127.0f;
 }
 
-/* What a format with a bias or a min needs of x beside the products: sum_c q (kernels/ref/dot.h). */
+/* What a format with a bias or a min needs of x beside the products: sum_c q
+ * (kernels/ref/dot.h). */
 static int32_t sum_of(const int8_t *q, size_t n)
 {
     int32_t sum = 0;

@@ -1,7 +1,7 @@
 /* References of the kernels over vectors: norms, rope, softmax, gates, conversions.
  *
- * Sums are in 16 lanes: lane[i] takes elements i, i + 16, ..., then the lanes fold 16 to 8 to 4 to 2
- * to 1. Each line of a loop is one rounding an operation; fmaf has one for product and sum. */
+ * Sums are in 16 lanes: lane[i] takes elements i, i + 16, ..., then the lanes fold 16 to 8 to 4 to
+ * 2 to 1. Each line of a loop is one rounding an operation; fmaf has one for product and sum. */
 #include "kernels/kernels.h"
 #include "kernels/ref/scalar.h"
 

@@ -52,7 +52,7 @@
     add out0, out0, out_bytes
 .endm
 
-/* \count queries from row and out0 on, which move on by as many. */
+/* \count queries from row and out0 on; both move past them. */
 .macro accumulate_queries count
     mv temp, out0
     start_sum sum0, 0, temp

@@ -8,7 +8,7 @@
  *     x^209 + x^144 + x^54 + x^39 + x^14 + 1
  * is one: with six terms the shortest there is (tests/bench/crc_terms.py looks for them; with four
  * it has a degree above 5,000). A word times it adds nothing to the remainder, and takes the word
- * away: what it was is added to the words 65, 155, 170, 195 and 209 behind it. Seen from there, a
+ * away: what it was is added to the words 65, 155, 170, 195 and 209 after it. Seen from there, a
  * word is the sum of itself and of five before it, which are kept on the stack. The last 209, to
  * which nothing more is added, have the CRC of the whole.
  *
@@ -29,7 +29,7 @@
 #define crc a3
 #define table a4
 #define words a5                      /* to eliminate after the chunk */
-#define place a6                      /* of the word, behind the window */
+#define place a6                      /* of the word after the window */
 #define end a7
 #define sum0 t0
 #define sum1 t1
@@ -99,7 +99,7 @@ func crc32c_u8_rv64gc
     addi    data, data, 8
     xor     temp0, temp0, crc
     sd      temp0, 0(place)
-    srli    words, left, 3            /* of the others as many as are a multiple of four */
+    srli    words, left, 3            /* of the others a multiple of four */
     addi    words, words, -(WINDOW + 1)
     andi    words, words, -4
     slli    words, words, 3           /* in bytes from here on */

@@ -10,8 +10,9 @@
 
 /* Body of a gemm after load_shape. \element is what a column of the scratch has, e8 or e16. The
  * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and
- * scales of the block at group_at), start_constants, finish_first and finish_second (dots_a and dots_b into y of
- * their tokens, with act_scale; y of the first is at out, the second moves out on). */
+ * scales of the block at group_at), start_constants, finish_first and finish_second (dots_a and
+ * dots_b into y of their tokens, with act_scale; y of the first is at out, the second moves out
+ * on). */
 .macro gemm_loops_32 block_bytes, element
     add act_end, act_start, group_bytes
     start_constants

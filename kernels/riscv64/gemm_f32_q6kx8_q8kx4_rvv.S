@@ -147,7 +147,7 @@
 .Lcombined\@:
 .endm
 
-/* y = fma(isum, d * x.d, y) for the half of the rows that begins temp bytes behind the first; y is
+/* y = fma(isum, d * x.d, y) for the half of the rows that begins temp bytes after the first; y is
  * at chunk_out. */
 .macro finish_half token, half_rows
     vsetvli zero, \half_rows, e32, m8, ta, ma

@@ -62,11 +62,11 @@
 .endm
 
 /* Body of a gemm after load_shape. \sums_at: where the scratch has the sums of activations through
- * which out then walks, 32 bytes a pair of tokens; none if the format needs none. The kernel defines
- * the macros decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32 columns
- * of the tile, and their scales), multiply_pair (them by two tokens, into the int32 sums at acc),
- * second_half (temp = where the rows beyond rows_low begin) and finish_half (of the rows from temp
- * on, the sums of the block into y). */
+ * which out then walks, 32 bytes a pair of tokens; none if the format needs none. The kernel
+ * defines the macros decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32
+ * columns of the tile, and their scales), multiply_pair (them by two tokens, into the int32 sums at
+ * acc), second_half (temp = where the rows beyond rows_low begin) and finish_half (of the rows from
+ * temp on, the sums of the block into y). */
 .macro gemm_loops_k block_bytes, sums_at
     beqz rows_left, .Ldone
 .Ltile:

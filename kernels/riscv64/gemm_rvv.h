@@ -25,7 +25,7 @@
 #define group_at s1    /* the block of the tile's first group */
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
-#define rows_low s4    /* as many of them as 8 registers hold in 32 bits ... */
+#define rows_low s4    /* of them, what 8 registers hold in 32 bits ... */
 #define rows_high s5   /* ... and the rest */
 #define act t0
 #define out t1

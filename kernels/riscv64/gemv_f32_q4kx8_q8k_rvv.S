@@ -8,7 +8,7 @@
  * A chunk of 32 bytes holds 4 columns of 8 rows of a sub-block (low nibbles) and of the next one
  * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows
  * of one or two groups. A lane's products of a sub-block stay in int16: 8 * 15 * 128 = 15360; the
- * two sub-blocks then lie behind each other in one register group, so that one fold by narrowing
+ * two sub-blocks then lie one after the other in one register group, so that one fold by narrowing
  * shifts serves both: first in int16 (30720), then times the sub-blocks' scales, widening. y
  * carries the sums from one block of 256 columns to the next.
  *

@@ -9,7 +9,7 @@
  * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the
  * 8 broadcasts of a block serve up to 8 groups (a tile of 64 rows), and y carries the sums from
  * block to block. Nibbles stay unsigned and the products of a lane stay in int16 for the whole
- * block: 8 * 15 * 128 = 15360. The dots of a set of groups lie behind each other in 8 registers
+ * block: 8 * 15 * 128 = 15360. The dots of a set of groups lie one after the other in 8 registers
  * and their lanes, four to a row, fold at once by narrowing shifts, first in int16 (30720), then
  * widening; the bias 8 of the nibbles is taken off as 8 * x.sum.
  *

@@ -11,7 +11,7 @@
  * int16 by one. The scales are negated in return, which changes no bit: y is never -0. The 4
  * activations of a chunk are one 32-bit word, broadcast over the 8 rows.
  *
- * A sub-block has 16 columns, 4 chunks. Those of the low and of the high nibbles are put behind
+ * A sub-block has 16 columns, 4 chunks. Those of the low and of the high nibbles are put after
  * each other, so that one fold by narrowing shifts serves both: first in int16, then times the
  * sub-blocks' scales, widening.
  *
@@ -260,7 +260,7 @@
 
 /* ---- VLEN 256, up to 8 groups: x in v0-v7 ---- */
 
-/* Words \k to \k + 3 of x, and 8 to 11 behind these. */
+/* Words \k to \k + 3 of x, and 8 to 11 after these. */
 .macro take_tile_acts k
     vsetivli zero, 8, e32, m1, ta, ma
     broadcast v0, \k

@@ -1,6 +1,6 @@
 /* gemv and gemm of Q6_K without vectors: TOKENS (1 or 4) at a time.
  *
- * As in q4k_rv64gc.h, but 8 columns at a time: -sum (q - 32) x of so many is an int16, at most
+ * As in q4k_rv64gc.h, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most
  * 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is within 63 * 128 * 4 = 32256.
  * The start has 32 times the sum of these 8 activations. */
 #ifndef INGOT_KERNELS_RISCV64_Q6K_RV64GC_H

@@ -64,7 +64,7 @@
     .endif
 .endm
 
-/* \count queries from query0 on, which moves on by as many, as does row. */
+/* \count queries from query0 on; query0 and row move past them. */
 .macro score_queries count, zvfh
     vmv.v.i score0, 0
     .if \count > 1

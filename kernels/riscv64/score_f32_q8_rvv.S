@@ -75,7 +75,7 @@
     .endif
 .endm
 
-/* s = fma((float)dots, scale * q.d, s); \query is behind q of its block. */
+/* s = fma((float)dots, scale * q.d, s); \query is past the q of its block. */
 .macro finish query, dots, offset
     flw query_scale, 0(\query)
     addi temp, row, \offset
@@ -91,7 +91,7 @@
     vse32.v sums, (temp)
 .endm
 
-/* \count queries from query0 and row on, which move on by as many. */
+/* \count queries from query0 and row on; both move past them. */
 .macro score_queries count
     vmv.v.i sums, 0
     clear_sums 0

@@ -11,8 +11,8 @@ static size_t length_of(size_t i)
     return case_length(i / FILL_KINDS);
 }
 
-/* y (n) of n_inputs vectors of n floats: pointers are y, then the inputs. y is input number `alias`,
- * or a buffer of its own where alias is n_inputs. */
+/* y (n) of n_inputs vectors of n floats: pointers are y, then the inputs. y is input number
+ * `alias`, or a buffer of its own where alias is n_inputs. */
 static struct tester_case map_case(size_t n, size_t n_inputs, size_t alias, unsigned fill)
 {
     struct tester_case c = { .n_slots = n_inputs,
@@ -200,8 +200,8 @@ static void test_add(struct tester *t)
 
 enum { CRC_EACH = 12, CRC_SHORT = N_LENGTHS + 2 * CRC_EACH, CRC_LENGTHS = CRC_SHORT + 4 };
 
-/* Lengths of the vector ops; those just long enough for a window of words, and for a chunk after it;
- * those that a kernel may cut into several parts. */
+/* Lengths of the vector ops; those just long enough for a window of words, and for a chunk after
+ * it; those that a kernel may cut into several parts. */
 static size_t crc_length(size_t i)
 {
     static const uint16_t from[] = { 3596, 8 * (210 + 1024) - 4 };

@@ -10,7 +10,7 @@
 
 enum {
     TESTER_SLOTS = 4,              /* buffers of one call */
-    TESTER_PAGE = 4096,            /* the fence behind each room, which a host may protect */
+    TESTER_PAGE = 4096,            /* the fence after each room; a host may protect it */
     TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */
     TESTER_STACK_BYTES = 3 * 4096, /* of stack that a kernel may use */
@@ -102,7 +102,7 @@ struct tester {
  * the last call. */
 void tester_open(void *memory);
 
-/* A host calls `protect` for the fence behind each room, so that a read past an input traps. */
+/* A host calls `protect` for the fence after each room, so that a read past an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
 
 /* Where a case puts the contents of slot i before tester_run; TESTER_ROOM bytes at most. */

@@ -120,7 +120,7 @@
     mov     out, outs
     .ifc \type, q8
     mov     [rsp + SCALES], values
-    lea     value, [values + 2*stride]  // behind KV_TILE scales for 32 dimensions
+    lea     value, [values + 2*stride]  // after KV_TILE scales for 32 dimensions
     mov     [rsp + VALUES], value
     .else
     mov     [rsp + VALUES], values

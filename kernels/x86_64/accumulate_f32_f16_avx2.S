@@ -78,7 +78,7 @@
     vcvtph2ps ymm8, xmm8
 .endm
 
-// Eight dimensions of one query, or as many as the mask has, from out and column on.
+// Eight dimensions of one query, or those of the mask, from out and column on.
 .macro accumulate_eight load
     vbroadcastss ymm10, dword ptr [rows + SCORE_ROW_FACTOR]
     vmaskmovps ymm0, ymm11, [out]

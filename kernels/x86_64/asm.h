@@ -12,7 +12,7 @@
     .intel_syntax noprefix
 
 // func name ... endfunc name: a global function in its own section, with CFI. endfunc leaves
-// the upper halves clean, so that SSE code behind it does not wait for them.
+// the upper halves clean, so that SSE code after it does not wait for them.
 .macro func name
     .section .text.\name, "ax", @progbits
     .p2align 5
@@ -134,7 +134,7 @@ kernels_lane_masks:
     vaddps  xmm0, xmm0, xmm2
 .endm
 
-// xmm reg = the first `count` % 8 fp16 at `from`, zeros behind; nothing else is read. count and
+// xmm reg = the first `count` % 8 fp16 at `from`, zeros above; nothing else is read. count and
 // from are 32 and 64 bits wide. Destroys rax.
 .macro load_ragged_halves reg, from, count
     vpxor   xmm\reg, xmm\reg, xmm\reg

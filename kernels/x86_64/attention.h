@@ -11,7 +11,7 @@
 #define KEY_BYTES (2 * KV_TILE)
 
 // body n: what n queries take, n_q in all; 4, 3, 2 or 1 at a time. The body leaves its pointers at
-// the next query; first_most 8 takes 8 as long as there are as many.
+// the next query; first_most 8 takes 8 at a time first.
 .macro for_queries n_q, first_most, body
     .if \first_most == 8
     sub     \n_q, 8

@@ -7,8 +7,8 @@
 //
 // A byte of Q8_0 plus 128 is two nibbles, so that its sum is exact for every byte: sum w x =
 // 16 sum high x + sum low x - 128 sum x. The weights of a block are unpacked once for 4 tokens.
-// Per block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, as many additions, 32 broadcasts and
-// about 60 others: 35 and 60 cycles, four vector operations a cycle.
+// Per block and 4 tokens: 32 (Q4_0) or 64 (Q8_0) vpmaddubsw, the same number of additions, 32
+// broadcasts and about 60 others: 35 and 60 cycles, four vector operations a cycle.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 

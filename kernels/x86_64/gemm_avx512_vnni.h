@@ -64,7 +64,7 @@
     add     rax, y_stride
 .endm
 
-// All tokens' y, as many as are left, `most` of them at zmm0 up.
+// y of the tokens left, at most `most`, from zmm0 on.
 .macro store_tokens most
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3, 4, 5, 6, 7

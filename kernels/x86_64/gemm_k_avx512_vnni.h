@@ -246,7 +246,7 @@
     vpbroadcastd zmm\sum, dword ptr [frame + SUMS + \at]
 .endm
 
-// Sub-blocks 8 half + odd and every second one behind it, s = 0 to 3.
+// Sub-blocks 8 half + odd and every second one after it, s = 0 to 3.
 .macro sub_blocks_q6k half, odd
     .irp    s, 0, 1, 2, 3
     .irp    t, 0, 1, 2, 3

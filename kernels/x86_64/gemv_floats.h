@@ -7,7 +7,7 @@
 // One row after the other, so that w is read as one stream from end to end: with four rows side by
 // side the hardware's prefetching falls behind, 35 tokens a second instead of 58 (Zen 4, a model of
 // 539 MB), and software prefetching makes up only a part of it. The latency of fma, 4 cycles for 16
-// columns, is hidden behind memory, and by the next row as far as the core looks ahead, about 800
+// columns, is hidden by memory, and by the next row as far as the core looks ahead, about 800
 // columns.
 #ifndef INGOT_KERNELS_X86_64_GEMV_FLOATS_H
 #define INGOT_KERNELS_X86_64_GEMV_FLOATS_H

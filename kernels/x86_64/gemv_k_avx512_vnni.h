@@ -125,7 +125,7 @@
     join_q6k 19, 23, 7, (32 * \half + 24 + \c)
 .endm
 
-// Sub-blocks 8 half + odd and every second one behind it, four chunks each.
+// Sub-blocks 8 half + odd and every second one after it, four chunks each.
 .macro sub_blocks_q6k half, odd
     .irp    s, 0, 1, 2, 3
     begin_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)

@@ -7,7 +7,7 @@
 
 .macro interleave_q8
     interleave_columns 0, 0
-    interleave_words vmovq, qword, Q8_SCALE // and the sum behind it
+    interleave_words vmovq, qword, Q8_SCALE // and the sum after it
     vpunpckhqdq xmm1, xmm0, xmm2
     vpunpcklqdq xmm0, xmm0, xmm2
     vmovdqu [out + Q8X4_SCALE], xmm0

@@ -27,7 +27,7 @@ sum_places:                         // of 16 sums in words 0 4 1 5 2 6 3 7
     take_magnitude \to, \to, \other
 .endm
 
-// xmm16 = d and zeros behind it, zmm17 = 127 / max of the block at vector + at. Destroys zmm0-zmm3.
+// xmm16 = d and zeros above it, zmm17 = 127 / max of the block at vector + at. Destroys zmm0-zmm3.
 .macro find_block at
     take_four 0, 2, \at
     take_four 1, 2, (\at + 256)

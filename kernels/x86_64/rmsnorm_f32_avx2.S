@@ -8,7 +8,7 @@
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, r9, ymm0-ymm8, ymm13-ymm15.
 //
 // Two passes, 16 elements a step; the second reads before it writes, so that y may be x. The zeros
-// behind a masked load leave a lane as it is: it is a sum of squares, never -0. The latency of fma
+// after a masked load leave a lane as it is: it is a sum of squares, never -0. The latency of fma
 // bounds the first pass, 4 cycles a step.
 #include "kernels/x86_64/vectors.h"
 

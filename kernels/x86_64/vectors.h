@@ -1,7 +1,7 @@
 // Loops over vectors, written once for AVX2 (v = ymm: 8 floats a step) and AVX-512 (v = zmm: 16).
 //
 // The body of a step takes v and `tail`: empty, or anything for the last, shorter step, where loads
-// bring zeros behind what there is and stores leave alone what lies beyond. The mask is ymm15
+// fill up with zeros and stores leave alone what lies beyond. The mask is ymm15
 // (AVX2; ymm14 and ymm15 where 16 lanes are two registers) or k1 (AVX-512); AVX2's tail takes ymm13
 // too. No loop reads or writes beyond n.
 #ifndef INGOT_KERNELS_X86_64_VECTORS_H

@@ -38,7 +38,7 @@ broken broken_depth
     sd      zero, 0(t0)
     ret
 
-# Takes a register for zero that nobody cleared.
+# Takes a register for zero that was not cleared.
 broken broken_zero
     beqz    a2, 2f
 1:
@@ -62,7 +62,7 @@ broken broken_zero_rvv
     vle32.v v1, (a0)
     vle32.v v2, (a1)
     vfadd.vv v1, v1, v2
-    vfadd.vv v1, v1, v5             # nobody cleared it
+    vfadd.vv v1, v1, v5             # not cleared
     vse32.v v1, (a0)
     slli    t1, t0, 2
     add     a0, a0, t1

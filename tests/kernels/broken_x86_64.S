@@ -35,7 +35,7 @@ broken broken_direction
     std
     ret
 
-# Takes a register for zero that nobody cleared.
+# Takes a register for zero that was not cleared.
 broken broken_zero
     test    rdx, rdx
     jz      2f
@@ -78,7 +78,7 @@ broken broken_zero_zmm
     vzeroupper
     ret
 
-# A store under a mask that nobody set.
+# A store under a mask that was not set.
 broken broken_mask
     test    rdx, rdx
     jz      2f
