@@ -25,6 +25,12 @@ static void print_bytes(unsigned long bytes)
     printf("# vectors of %lu bits\n", 8 * bytes);
 }
 
+/* The feature where the lowest bit of `bits` is set. */
+static uint32_t feature(uint64_t bits, uint32_t mask)
+{
+    return mask * (uint32_t)(bits & 1);
+}
+
 #if defined(__aarch64__)
 static void print_vector_length(uint32_t features)
 {
@@ -42,8 +48,8 @@ static uint32_t cpu_features(void)
     unsigned long second = getauxval(AT_HWCAP2);
 
     return CPU_ARM64_NEON | /* every ARMv8-A Linux has it */
-           (first & 1ul << 7 ? CPU_ARM64_CRC : 0u) | (first & 1ul << 20 ? CPU_ARM64_DOTPROD : 0u) |
-           (first & 1ul << 22 ? CPU_ARM64_SVE : 0u) | (second & 1ul << 13 ? CPU_ARM64_I8MM : 0u);
+           feature(first >> 7, CPU_ARM64_CRC) | feature(first >> 20, CPU_ARM64_DOTPROD) |
+           feature(first >> 22, CPU_ARM64_SVE) | feature(second >> 13, CPU_ARM64_I8MM);
 }
 #elif defined(__riscv)
 static void print_vector_length(uint32_t features)
@@ -64,13 +70,17 @@ static uint32_t cpu_features(void)
         int64_t key;
         uint64_t value;
     } probe = { .key = KEY_IMA_EXT_0 };
-    uint32_t vector = getauxval(AT_HWCAP) & 1ul << ('v' - 'a') ? CPU_RV64_V : 0;
-    bool known = syscall(SYS_HWPROBE, &probe, 1, 0, NULL, 0) == 0 && probe.key == KEY_IMA_EXT_0;
-    bool carryless = known && probe.value >> 7 & 1; /* Zbc */
-    bool halves = known && probe.value >> 30 & 3;   /* Zvfh, Zvfhmin */
+    uint32_t features = CPU_RV64_GC | feature(getauxval(AT_HWCAP) >> ('v' - 'a'), CPU_RV64_V);
 
-    return CPU_RV64_GC | (carryless ? CPU_RV64_ZBC : 0u) | vector |
-           (vector && halves ? CPU_RV64_ZVFH : 0u);
+    if (syscall(SYS_HWPROBE, &probe, 1, 0, NULL, 0) != 0 || probe.key != KEY_IMA_EXT_0) {
+        return features;
+    }
+    features |= feature(probe.value >> 7, CPU_RV64_ZBC);
+    if (features & CPU_RV64_V) {
+        features |= feature(probe.value >> 30 | probe.value >> 31,
+                            CPU_RV64_ZVFH); /* Zvfh, Zvfhmin */
+    }
+    return features;
 }
 #elif defined(__x86_64__)
 static void print_vector_length(uint32_t features)
@@ -92,7 +102,7 @@ static uint32_t cpu_features(void)
         return CPU_X86_AVX2;
     }
     return CPU_X86_AVX2 | CPU_X86_AVX512 |
-           (__builtin_cpu_supports("avx512vnni") ? CPU_X86_VNNI : 0u);
+           feature(__builtin_cpu_supports("avx512vnni") != 0, CPU_X86_VNNI);
 }
 #endif
 
