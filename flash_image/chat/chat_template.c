@@ -132,7 +132,7 @@ const struct chat_form *chat_template_recognize(const char *squeezed,
     return NULL;
 }
 
-/* A text of one literal, and none that is put together when the template runs. */
+/* A text of one literal: the template does not put it together when it runs. */
 static bool is_prompt(const char *at, size_t bytes)
 {
     return bytes != 0 && bytes <= MOST_PROMPT_BYTES && memchr(at, CHAT_QUOTE[0], bytes) == NULL &&

@@ -67,50 +67,56 @@ struct slot {
     enum fusion fusion;
 };
 
+static const struct name_rule {
+    const char *name;
+    enum ingot_role role;
+} outside[] = {
+    { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
+    { "position_embd.weight", INGOT_POSITION_EMBEDDING },
+    { "output_norm.weight", INGOT_OUTPUT_NORM },
+    { "output_norm.bias", INGOT_OUTPUT_NORM_BIAS },
+    { "output.weight", INGOT_OUTPUT },
+}, inside[] = {
+    { "attn_norm.weight", INGOT_ATTN_NORM },     { "attn_norm.bias", INGOT_ATTN_NORM_BIAS },
+    { "attn_q.weight", INGOT_ATTN_Q },           { "attn_q.bias", INGOT_ATTN_Q_BIAS },
+    { "attn_k.weight", INGOT_ATTN_K },           { "attn_k.bias", INGOT_ATTN_K_BIAS },
+    { "attn_v.weight", INGOT_ATTN_V },           { "attn_v.bias", INGOT_ATTN_V_BIAS },
+    { "attn_q_norm.weight", INGOT_ATTN_Q_NORM }, { "attn_k_norm.weight", INGOT_ATTN_K_NORM },
+    { "attn_output.weight", INGOT_ATTN_OUT },    { "attn_output.bias", INGOT_ATTN_OUT_BIAS },
+    { "post_attention_norm.weight", INGOT_ATTN_POST_NORM },
+    { "ffn_norm.weight", INGOT_FFN_NORM },       { "ffn_norm.bias", INGOT_FFN_NORM_BIAS },
+    { "ffn_gate.weight", INGOT_FFN_GATE },       { "ffn_up.weight", INGOT_FFN_UP },
+    { "ffn_up.bias", INGOT_FFN_UP_BIAS },        { "ffn_down.weight", INGOT_FFN_DOWN },
+    { "ffn_down.bias", INGOT_FFN_DOWN_BIAS },
+    { "post_ffw_norm.weight", INGOT_FFN_POST_NORM },
+    { "attn_qkv.weight", INGOT_ATTN_Q },         { "attn_qkv.bias", INGOT_ATTN_Q_BIAS },
+};
+
+/* INGOT_N_ROLES: none of the n rules has the name. */
+static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct source_text name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (source_text_is(name, rules[i].name)) {
+            return rules[i].role;
+        }
+    }
+    return INGOT_N_ROLES;
+}
+
 /* False: no name of a model that can be packed. */
 static bool find_slot(const struct gguf *g, struct source_text name, struct slot *slot)
 {
-    static const struct {
-        const char *name;
-        enum ingot_role role;
-    } outside[] = {
-        { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
-        { "position_embd.weight", INGOT_POSITION_EMBEDDING },
-        { "output_norm.weight", INGOT_OUTPUT_NORM },
-        { "output_norm.bias", INGOT_OUTPUT_NORM_BIAS },
-        { "output.weight", INGOT_OUTPUT },
-    }, inside[] = {
-        { "attn_norm.weight", INGOT_ATTN_NORM },     { "attn_norm.bias", INGOT_ATTN_NORM_BIAS },
-        { "attn_q.weight", INGOT_ATTN_Q },           { "attn_q.bias", INGOT_ATTN_Q_BIAS },
-        { "attn_k.weight", INGOT_ATTN_K },           { "attn_k.bias", INGOT_ATTN_K_BIAS },
-        { "attn_v.weight", INGOT_ATTN_V },           { "attn_v.bias", INGOT_ATTN_V_BIAS },
-        { "attn_q_norm.weight", INGOT_ATTN_Q_NORM }, { "attn_k_norm.weight", INGOT_ATTN_K_NORM },
-        { "attn_output.weight", INGOT_ATTN_OUT },    { "attn_output.bias", INGOT_ATTN_OUT_BIAS },
-        { "post_attention_norm.weight", INGOT_ATTN_POST_NORM },
-        { "ffn_norm.weight", INGOT_FFN_NORM },       { "ffn_norm.bias", INGOT_FFN_NORM_BIAS },
-        { "ffn_gate.weight", INGOT_FFN_GATE },       { "ffn_up.weight", INGOT_FFN_UP },
-        { "ffn_up.bias", INGOT_FFN_UP_BIAS },        { "ffn_down.weight", INGOT_FFN_DOWN },
-        { "ffn_down.bias", INGOT_FFN_DOWN_BIAS },
-        { "post_ffw_norm.weight", INGOT_FFN_POST_NORM },
-        { "attn_qkv.weight", INGOT_ATTN_Q },         { "attn_qkv.bias", INGOT_ATTN_Q_BIAS },
-    };
     struct source_text rest;
 
     *slot = (struct slot){ INGOT_N_ROLES, INGOT_NO_LAYER, ALONE };
-    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
-        if (source_text_is(name, outside[i].name)) {
-            slot->role = outside[i].role;
-            return true;
-        }
+    slot->role = find_role(outside, sizeof outside / sizeof outside[0], name);
+    if (slot->role != INGOT_N_ROLES) {
+        return true;
     }
     if (!split_layer(name, &slot->layer, &rest)) {
         return false;
     }
-    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
-        if (source_text_is(rest, inside[i].name)) {
-            slot->role = inside[i].role;
-        }
-    }
+    slot->role = find_role(inside, sizeof inside / sizeof inside[0], rest);
     if (source_text_is(rest, "attn_qkv.weight") || source_text_is(rest, "attn_qkv.bias")) {
         slot->fusion = QKV;
     } else if (slot->role == INGOT_FFN_UP && g->family->family == INGOT_PHI3) {

@@ -58,7 +58,7 @@ static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, ch
     return root;
 }
 
-/* cJSON reads up to a NUL: the text is copied so that one follows it whatever the file. */
+/* cJSON reads up to a NUL: the text is copied, and a NUL follows the copy. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e)
 {
     char *copy;

@@ -44,7 +44,7 @@ struct line {
     size_t used;
 };
 
-/* A line that is full is like none that is known. */
+/* A line that is full equals no known one. */
 static void add(struct line *l, const char *before, const char *text)
 {
     size_t room = sizeof l->text - l->used;

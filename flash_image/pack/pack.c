@@ -143,7 +143,7 @@ static enum err read_gguf(struct job *j, bool vocab_only)
     return gguf_parse(j->source, j->model.data, j->model.bytes, vocab_only);
 }
 
-/* Version 0 has no magic: whatever nobody else takes. */
+/* Version 0 has no magic: every file that no other reader takes. */
 static bool is_llama2c(const struct job *j)
 {
     (void)j;

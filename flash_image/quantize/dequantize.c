@@ -133,37 +133,42 @@ void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
     *min = s[j + 4] >> 4 | s[j] >> 6 << 4;
 }
 
-static void read_q4_k(const uint8_t *block, float *out)
+/* Part j of Q4_K and Q5_K, whose d, dmin and scales stand in front alike, from its q (32). */
+static void scale_part(const uint8_t *block, unsigned j, const int *q, float *out)
 {
     float d = load_f16(block), dmin = load_f16(block + 2);
+    int scale, min;
 
+    dequantize_scale_min(block + 4, j, &scale, &min);
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = fmaf((float)(scale * q[i]), d, -(dmin * (float)min));
+    }
+}
+
+static void read_q4_k(const uint8_t *block, float *out)
+{
     for (unsigned j = 0; j < 8; j++) {
-        int scale, min;
+        int q[32];
 
-        dequantize_scale_min(block + 4, j, &scale, &min);
         for (unsigned i = 0; i < 32; i++) {
-            int value = block[16 + j / 2 * 32 + i] >> (j % 2 * 4) & 15;
-
-            out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
+            q[i] = block[16 + j / 2 * 32 + i] >> (j % 2 * 4) & 15;
         }
+        scale_part(block, j, q, out + 32 * j);
     }
 }
 
 /* Q4_K with a fifth bit: bit j of the 32 bytes before the nibbles. */
 static void read_q5_k(const uint8_t *block, float *out)
 {
-    float d = load_f16(block), dmin = load_f16(block + 2);
-
     for (unsigned j = 0; j < 8; j++) {
-        int scale, min;
+        int q[32];
 
-        dequantize_scale_min(block + 4, j, &scale, &min);
         for (unsigned i = 0; i < 32; i++) {
-            int value = (block[48 + j / 2 * 32 + i] >> (j % 2 * 4) & 15) | (block[16 + i] >> j & 1)
-                                                                               << 4;
+            int low = block[48 + j / 2 * 32 + i] >> (j % 2 * 4) & 15;
 
-            out[j * 32 + i] = fmaf((float)(scale * value), d, -(dmin * (float)min));
+            q[i] = low | (block[16 + i] >> j & 1) << 4;
         }
+        scale_part(block, j, q, out + 32 * j);
     }
 }
 

@@ -1,6 +1,6 @@
 /* The families of models, and what is particular to each: one table for the readers of GGUF files
  * and of Hugging Face folders. What a family computes is ingot_params alone; a new one is a row
- * here and whatever is truly new in the runtime (docs/MODELS.md). */
+ * here and what is new in the runtime (docs/MODELS.md). */
 #ifndef INGOT_FLASH_IMAGE_FAMILIES_H
 #define INGOT_FLASH_IMAGE_FAMILIES_H
 

@@ -13,7 +13,7 @@ struct mapping {
  * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (no file, or an empty one). */
 enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes);
 
-/* The same for a source, which gets the sentence behind s->path. */
+/* The same for a source, whose problem becomes "PATH: SENTENCE". */
 enum err map_file(struct source *s, const char *path, struct mapping *m);
 
 /* Does nothing where there is no mapping. */

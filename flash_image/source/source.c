@@ -144,7 +144,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
-/* A tied output is the embedding, whatever lies in its slot. */
+/* A tied output is the embedding: its slot does not count. */
 static bool wants(const struct source *s, enum ingot_role role)
 {
     return image_has_role(&s->params, role) && !(role == INGOT_OUTPUT && s->params.tied);

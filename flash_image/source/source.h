@@ -76,7 +76,7 @@ struct source_token {
     const uint8_t *text;
     uint32_t bytes;
     float score;
-    uint32_t type;       /* enum ingot_token_type, or whatever else the file says */
+    uint32_t type;       /* enum ingot_token_type, or a number that the file makes up */
     bool lstrip, rstrip; /* white space on that side belongs to it; CONTROL and USER only */
 };
 

@@ -9,7 +9,7 @@
 
 enum { ELEMENTS = 1024 };
 
-/* The numbers behind "key": [ in a text; 0: none. */
+/* The numbers after "key": [ in a text; 0: none. */
 static size_t json_floats(const struct bytes *b, const char *key, float *out)
 {
     const char *at = memmem(b->data, b->n, key, strlen(key));

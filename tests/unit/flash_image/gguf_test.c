@@ -96,7 +96,7 @@ static void add_vocab(struct bytes *b)
     add_u32(b, "tokenizer.ggml.eos_token_id", 2);
 }
 
-enum { MATRICES = 1664 }; /* where they begin: behind the embedding and three norms */
+enum { MATRICES = 1664 }; /* where they begin: after the embedding and three norms */
 
 /* Bytes of 32 rows of 32 columns. */
 static size_t matrix_bytes(uint32_t type)
@@ -265,7 +265,7 @@ static void test_gguf_array_count(void)
     uint64_t huge = 1ull << 62;
     enum err e;
 
-    memcpy(at + sizeof key - 1 + 8, &huge, 8); /* behind the types of value and element */
+    memcpy(at + sizeof key - 1 + 8, &huge, 8); /* after the types of value and element */
     save("small.gguf", b);
     e = pack_small();
     OK(e == ERR_BAD_MODEL && strstr(problem, key) != NULL, "refused (%d): %s", (int)e, problem);
