@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/reply_text.h"
 #include "runtime/console/console.h"
 
 void chat_clear(struct chat *c)
@@ -15,44 +14,6 @@ void chat_clear(struct chat *c)
     c->turns.text_bytes = 0;
     c->started = false;
     c->reply_start = 0;
-}
-
-const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes)
-{
-    const struct tokenizer *t = &c->session->model->tokenizer;
-    const char *text = tokenizer_piece(t, id, previous, bytes);
-
-    if (*bytes == 0 && id < t->head->n_tokens &&
-        reply_text_is_mark(tokenizer_text(t, id), tokenizer_text_bytes(t, id))) {
-        text = tokenizer_text(t, id);
-        *bytes = tokenizer_text_bytes(t, id);
-    }
-    return text;
-}
-
-void chat_cut_reply(struct chat *c, uint64_t bytes, uint64_t shown)
-{
-    struct session *s = c->session;
-    struct tokenizer_part part = { "", 0, false };
-    uint32_t at = s->n_ids, room;
-    uint32_t *next;
-    size_t n = 0;
-
-    while (bytes > shown) {
-        size_t piece;
-
-        at--;
-        part.text = chat_piece(c, s->ids[at], at != 0 ? s->ids[at - 1] : INGOT_NO_TOKEN, &piece);
-        bytes -= piece;
-    }
-    part.bytes = (size_t)(shown - bytes);
-    (void)session_cut(s, at);
-    next = session_room(s, &room);
-    if (part.bytes != 0 &&
-        tokenizer_encode_parts(&s->model->tokenizer, &part, 1, TOKENIZER_CONTINUE, next, room, &n,
-                               s->scratch.memory, s->scratch.bytes) == ERR_OK) {
-        (void)session_put(s, next, n); /* else it is the context's very end */
-    }
 }
 
 bool chat_undo(struct chat *c)

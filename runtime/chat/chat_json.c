@@ -61,13 +61,13 @@ static const char *temperature(struct number *n)
     return n->text;
 }
 
-static void begin_reply(const struct chat *c, const struct report_reply *r, const char *reason)
+static void begin_reply(const struct chat *c, const struct generate_result *r, const char *reason)
 {
     const struct session *s = c->session;
     const struct model *m = s->model;
     const struct stream_stats *now = &m->stream.stats, *before = &r->before;
     uint64_t hz = r->first != 0 ? board.ticks_hz() : 0; /* 0: it ended before the first token */
-    uint64_t prefill = r->first - r->start, decode = r->end - r->first;
+    uint64_t prefill = r->first - r->start, decode = r->last - r->first;
     uint32_t decoded = r->new_tokens > 1 ? r->new_tokens - 1 : 0;
     bool streamed = m->plan.residency == PLAN_STREAMED;
     struct number n[8];
@@ -89,12 +89,12 @@ static void begin_reply(const struct chat *c, const struct report_reply *r, cons
         ratio(&n[5], (now->arrived - before->arrived) * board.ticks_hz() / 1000000,
               now->busy_ticks - before->busy_ticks, 1),
         ratio(&n[6], (now->stall_ticks - before->stall_ticks) * 100,
-              streamed && hz != 0 ? r->end - r->start : 0, 1),
+              streamed && hz != 0 ? r->last - r->start : 0, 1),
         (unsigned long long)(now->retries - before->retries + now->reread - before->reread),
         temperature(&n[7]), (unsigned)(s->n_ids));
 }
 
-void chat_json_done(struct chat *c, const struct report_reply *r, const char *reason)
+void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason)
 {
     if (r != NULL) {
         begin_reply(c, r, reason);

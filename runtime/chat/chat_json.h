@@ -4,10 +4,10 @@
 #define INGOT_RUNTIME_CHAT_JSON_H
 
 #include "runtime/chat/chat.h"
-#include "runtime/chat/report.h"
+#include "runtime/session/generate.h"
 
 /* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
-void chat_json_done(struct chat *c, const struct report_reply *r, const char *reason);
+void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
 
 /* As chat_loop(), with requests for lines. */
 void chat_json_loop(struct chat *c, const struct chat_services *services);

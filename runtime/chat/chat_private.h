@@ -9,15 +9,6 @@
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
                      uint32_t *ids, uint32_t room, size_t *n);
 
-/* What token id adds to a reply after `previous`: of control tokens only marks of thoughts have a
- * text. */
-const char *chat_piece(const struct chat *c, uint32_t id, uint32_t previous, size_t *bytes);
-
-/* A stop string ended the reply, whose pieces have `bytes` bytes and of which `shown` were shown:
- * that is what the next turn sees. The tokens before the string stay, and of the token that it
- * begins in the part before it, told anew. */
-void chat_cut_reply(struct chat *c, uint64_t bytes, uint64_t shown);
-
 /* Make room by dropping the oldest turns, so that half of the context at most is taken, and say
  * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session.
  * False: there is nothing to drop. */

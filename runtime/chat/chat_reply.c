@@ -1,18 +1,34 @@
+/* A prompt, and what comes of it at the console: generate()'s sink for a person or a program. */
 #include "runtime/chat/chat_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "board/board.h"
-
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/repetition.h"
-#include "runtime/chat/reply_text.h"
 #include "runtime/chat/report.h"
+#include "runtime/chat/thoughts.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/console/trace_print.h"
-#include "runtime/text/format_text.h"
+#include "runtime/session/generate.h"
+
+static_assert((int)OPTIONS_STOPS == (int)REPLY_TEXT_STOPS &&
+                  (int)OPTIONS_STOP_BYTES == (int)REPLY_TEXT_STOP_BYTES,
+              "what stop= takes a reply can look for");
+
+struct reply {
+    struct chat *chat;
+    const char *text; /* (bytes) what was said */
+    size_t bytes;
+    bool as_turn;
+    uint32_t own; /* index of the turn's first token in the session */
+    struct thoughts thoughts;
+    struct generate_result result;
+};
+
+/* ---- the conversation before it ------------------------------------------------------------- */
 
 static bool is_line_feeds(const struct chat *c, uint32_t id)
 {
@@ -50,225 +66,6 @@ static void forget_thoughts(struct chat *c)
     }
     (void)session_cut(s, c->reply_start); /* the ids stay where they are */
     (void)session_put(s, s->ids + from, end - from);
-}
-
-static bool stop_requested(void *context)
-{
-    (void)context;
-    return console_aborted();
-}
-
-static bool is_end(const struct chat *c, uint32_t id)
-{
-    return chat_is_stop(c->template, id) || id == c->session->model->tokenizer.head->bos;
-}
-
-struct reply {
-    struct report_reply stats;
-    struct reply_text text;
-    uint32_t previous;
-    uint32_t first_new; /* index in the cache of the first new token */
-    struct repetition circles;
-    const char *reason; /* why it ended */
-};
-
-static void print_token(const struct chat *c, struct reply *r, uint32_t id)
-{
-    size_t bytes;
-    const char *text = chat_piece(c, id, r->previous, &bytes);
-
-    console_token_begin(id);
-    reply_text_put(&r->text, text, bytes);
-    console_token_end();
-    r->previous = id;
-}
-
-/* What was held back comes out; zeroed where it has not begun. */
-static void end_text(struct reply *r)
-{
-    bool holds = r->text.stop.n + r->text.mark.n + r->text.writer.n_held != 0;
-
-    if (holds) {
-        console_token_begin(INGOT_NO_TOKEN);
-    }
-    reply_text_end(&r->text);
-    if (holds) {
-        console_token_end();
-    }
-}
-
-/* The context is full in the middle of a reply, all of which is in the session. ERR_NO_SPACE: it has
- * no older turns to drop; told. Otherwise as session_run. */
-static enum err make_room_for_reply(struct chat *c, struct reply *r)
-{
-    struct session *s = c->session;
-    struct stop stop = { chat_wait_stop, c };
-    uint32_t end = s->n_ids;
-    enum err error;
-
-    if (!chat_drop_oldest(c, 1)) {
-        console_printf("\n(the context of %u tokens is full)", (unsigned)s->context);
-        return ERR_NO_SPACE;
-    }
-    r->first_new -= end - s->n_ids;
-    chat_wait_begin(c, "what is left", s->n_ids);
-    error = session_run(s, &stop);
-    console_progress_end();
-    return error;
-}
-
-/* Sample, print and compute until an end. What was printed last and not computed is pending: the
- * next turn begins with it, so that no pass is spent on a token that may be the last. */
-static enum err decode(struct chat *c, struct reply *r)
-{
-    static const struct stop stop = { stop_requested, NULL };
-    struct session *s = c->session;
-    const struct stream_stats *stats = &s->model->stream.stats;
-    uint32_t limit = c->options->n != 0 ? c->options->n : UINT32_MAX;
-
-    r->stats.first = board.ticks();
-    for (;;) {
-        uint64_t before = stats->bytes_streamed;
-        uint32_t id;
-        bool guessed;
-        enum err error;
-
-        if (s->n_ids == s->context) {
-            error = make_room_for_reply(c, r);
-            if (error != ERR_OK) {
-                r->reason = "context";
-                return error == ERR_NO_SPACE ? ERR_OK : error;
-            }
-        }
-        id = speculative_pick(&c->speculative, &c->sampler);
-        if (id == SAMPLER_NO_TOKEN) {
-            format_text(s->problem, sizeof s->problem,
-                        "the model gave no usable logits: check it with `ingot verify`");
-            return ERR_BAD_MODEL;
-        }
-        if (is_end(c, id)) {
-            return ERR_OK;
-        }
-        print_token(c, r, id);
-        r->stats.new_tokens++;
-        r->stats.end = board.ticks();
-        guessed = session_put_next(s, id);
-        if (r->text.stopped) {
-            r->reason = "stop";
-            return ERR_OK;
-        }
-        if (r->stats.new_tokens == limit) {
-            r->reason = "limit";
-            return ERR_OK;
-        }
-        if (limit == UINT32_MAX && repetition_add(&r->circles, s->ids + s->n_ids - 1)) {
-            r->reason = "circle";
-            end_text(r);
-            console_printf(
-                "\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
-            return ERR_OK;
-        }
-        if (console_aborted()) {
-            return ERR_ABORTED;
-        }
-        error = speculative_run(&c->speculative, &c->sampler, limit - r->stats.new_tokens, &stop);
-        if (error != ERR_OK) {
-            return error;
-        }
-        r->stats.passes += guessed ? 0 : 1;
-        r->stats.decode_bytes += stats->bytes_streamed - before;
-    }
-}
-
-static void print_ids(const struct chat *c, const struct reply *r)
-{
-    const struct session *s = c->session;
-
-    console_printf("ids:");
-    for (uint32_t i = 0; i < r->stats.new_tokens; i++) {
-        console_printf(" %u", (unsigned)s->ids[r->first_new + i]);
-    }
-    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)s->hash.value,
-                   (unsigned)s->hash.rows);
-}
-
-/* For `make bench`: the figures before they are rounded. */
-static void print_ticks(const struct reply *r)
-{
-    console_printf("ticks: prefill %llu decode %llu of %llu per second\n",
-                   (unsigned long long)(r->stats.first - r->stats.start),
-                   (unsigned long long)(r->stats.end - r->stats.first),
-                   (unsigned long long)board.ticks_hz());
-}
-
-static void print_error(const struct chat *c, enum err error)
-{
-    if (error == ERR_ABORTED && !console_is_json()) {
-        console_printf("\n(stopped)\n");
-    } else if (error != ERR_OK && error != ERR_ABORTED) {
-        console_printf("\nerror: %s\n",
-                       c->session->problem[0] != '\0' ? c->session->problem : err_text(error));
-    }
-}
-
-static void print_stats(const struct chat *c, const struct reply *r, enum err error)
-{
-    if (error == ERR_OK) {
-        console_printf("\n");
-    }
-    if (!console_is_json() && !c->options->quiet) {
-        report_stats(c->session->model, &r->stats);
-    }
-    if (c->options->ids) {
-        print_ids(c, r);
-    }
-    if (c->options->ticks) {
-        print_ticks(r);
-    }
-    if (c->options->trace != 0) {
-        trace_print(c->session->model->transformer.workers->trace);
-    }
-}
-
-static void close_reply(struct chat *c, struct reply *r, enum err error)
-{
-    end_text(r);
-    console_style(CONSOLE_NORMAL);
-    print_error(c, error);
-    if (r->stats.end == 0) {
-        r->stats.end = r->stats.first;
-    }
-    r->stats.speculates = c->speculative.on;
-    r->stats.guessed = c->speculative.stats.guessed;
-    r->stats.right = c->speculative.stats.right;
-    if (r->stats.first != 0) { /* not stopped, nor failed, before the first token */
-        print_stats(c, r, error);
-    }
-    if (console_is_json()) {
-        chat_json_done(c, &r->stats,
-                       error == ERR_OK        ? r->reason
-                       : error == ERR_ABORTED ? "stopped"
-                                              : "error");
-    }
-}
-
-static enum err refuse_prompt(struct chat *c, enum err error)
-{
-    if (error == ERR_TOO_LONG) {
-        console_printf("error: the prompt does not fit the context: room for %u of %u tokens; "
-                       "shorten it, or raise ctx=\n",
-                       (unsigned)(c->session->context - c->session->n_ids),
-                       (unsigned)c->session->context);
-    } else if (error == ERR_NO_SPACE) {
-        console_printf("error: the prompt is longer than %u bytes: shorten it\n",
-                       (unsigned)SESSION_TEXT_BYTES);
-    } else {
-        console_printf("error: %s\n", err_text(error));
-    }
-    if (console_is_json()) {
-        chat_json_done(c, NULL, "error");
-    }
-    return error;
 }
 
 /* The turn's tokens after the conversation, the oldest of which gives way; *own: where they begin. A
@@ -312,56 +109,255 @@ static enum err put_text(struct chat *c, const char *text, size_t bytes)
     return session_put(c->session, ids, n);
 }
 
-static void dim(bool on)
+/* ---- what comes ----------------------------------------------------------------------------- */
+
+static void reply_begin(void *context)
 {
+    struct reply *r = context;
+    struct chat *c = r->chat;
+
+    console_progress_end();
+    c->started = true;
+    c->reply_start = r->result.first_new;
+    if (r->as_turn) {
+        turns_push(&c->turns, r->own, r->result.first_new, r->text, r->bytes);
+    }
+    console_style(CONSOLE_REPLY);
+}
+
+static void reply_token_begin(void *context, uint32_t id)
+{
+    (void)context;
+    console_token_begin(id);
+}
+
+static void reply_token_end(void *context)
+{
+    struct reply *r = context;
+
+    thoughts_end_token(&r->thoughts);
+    console_token_end();
+}
+
+static void reply_text(void *context, const char *text, size_t bytes)
+{
+    struct reply *r = context;
+
+    thoughts_write(&r->thoughts, text, bytes);
+}
+
+static void reply_think(void *context, bool begins)
+{
+    struct reply *r = context;
+
+    thoughts_turn(&r->thoughts, begins);
+}
+
+static void dim(void *context, bool on)
+{
+    (void)context;
     console_style(on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
-static void open_text(const struct chat *c, struct reply *r, bool as_turn)
+/* The oldest turns give way in the middle of a reply, all of which is in the session. */
+static enum err reply_make_room(void *context)
 {
+    struct reply *r = context;
+    struct chat *c = r->chat;
+    struct stop stop = { chat_wait_stop, c };
+    enum err error;
+
+    if (!chat_drop_oldest(c, 1)) {
+        return ERR_NO_SPACE;
+    }
+    chat_wait_begin(c, "what is left", c->session->n_ids);
+    error = session_run(c->session, &stop);
+    console_progress_end();
+    return error;
+}
+
+static bool stop_requested(void *context)
+{
+    (void)context;
+    return console_aborted();
+}
+
+static void set_params(const struct reply *r, struct generate_params *p)
+{
+    const struct chat *c = r->chat;
+    const struct options *o = c->options;
     uint32_t bytes;
     const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
-    bool inside = as_turn && c->options->think != THINK_OFF && reply_text_opens(prefix, bytes);
 
-    reply_text_open(&r->text, c->options, inside, console_write_to, dim);
+    *p = (struct generate_params){ .limit = o->n,
+                                   .stops.n = o->n_stops,
+                                   .end_ids = c->template->stops,
+                                   .n_end_ids = c->template->n_stops };
+    for (uint32_t i = 0; i < o->n_stops; i++) {
+        p->stops.text[i] = o->stop[i];
+    }
+    p->inside_thoughts = r->as_turn && o->think != THINK_OFF && reply_text_opens(prefix, bytes);
 }
+
+/* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn
+ * had never begun. */
+static enum err run(struct reply *r)
+{
+    static const struct stop stop = { stop_requested, NULL };
+    struct chat *c = r->chat;
+    struct stop prompt_stop = { chat_wait_stop, c };
+    struct generator generator = { c->session, &c->speculative, &c->sampler };
+    struct generate_sink sink = { r,          reply_begin, reply_token_begin, reply_token_end,
+                                  reply_text, reply_think, reply_make_room };
+    struct generate_params params;
+    enum err error;
+
+    r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim };
+    thoughts_open(&r->thoughts, c->options->think);
+    set_params(r, &params);
+    params.prompt_stop = &prompt_stop;
+    params.stop = &stop;
+    if (c->options->trace != 0) {
+        trace_start(c->session->model->transformer.workers->trace);
+    }
+    chat_wait_begin(c, "prompt", c->session->n_ids - c->session->n_cached);
+    error = generate(&generator, &params, &sink, &r->result);
+    console_progress_end();
+    if (r->result.first == 0) {
+        (void)session_cut(c->session, r->own);
+    }
+    return error;
+}
+
+/* ---- what is said at its end ---------------------------------------------------------------- */
+
+static void print_ids(const struct reply *r)
+{
+    const struct session *s = r->chat->session;
+
+    console_printf("ids:");
+    for (uint32_t i = 0; i < r->result.new_tokens; i++) {
+        console_printf(" %u", (unsigned)s->ids[r->result.first_new + i]);
+    }
+    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)s->hash.value,
+                   (unsigned)s->hash.rows);
+}
+
+/* For `make bench`: the ticks before they are rounded. */
+static void print_ticks(const struct generate_result *r)
+{
+    console_printf("ticks: prefill %llu decode %llu of %llu per second\n",
+                   (unsigned long long)(r->first - r->start),
+                   (unsigned long long)(r->last - r->first), (unsigned long long)board.ticks_hz());
+}
+
+static void print_end(const struct reply *r)
+{
+    if (r->result.end == GENERATE_CONTEXT) {
+        console_printf("\n(the context of %u tokens is full)", (unsigned)r->chat->session->context);
+    } else if (r->result.end == GENERATE_REPETITION) {
+        console_printf("\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
+    }
+}
+
+static void print_error(const struct chat *c, enum err error)
+{
+    if (error == ERR_ABORTED && !console_is_json()) {
+        console_printf("\n(stopped)\n");
+    } else if (error != ERR_OK && error != ERR_ABORTED) {
+        const char *problem = c->session->problem;
+
+        console_printf("\nerror: %s\n", problem[0] != '\0' ? problem : err_text(error));
+    }
+}
+
+static void print_stats(const struct reply *r)
+{
+    const struct chat *c = r->chat;
+    const struct options *o = c->options;
+
+    if (!console_is_json() && !o->quiet) {
+        report_stats(c->session->model, &r->result);
+    }
+    if (o->ids) {
+        print_ids(r);
+    }
+    if (o->ticks) {
+        print_ticks(&r->result);
+    }
+    if (o->trace != 0) {
+        trace_print(c->session->model->transformer.workers->trace);
+    }
+}
+
+static const char *reason_text(const struct reply *r, enum err error)
+{
+    static const char *const reasons[] = {
+        [GENERATE_ENDED] = "end",       [GENERATE_LIMIT] = "limit",       [GENERATE_STOP] = "stop",
+        [GENERATE_CONTEXT] = "context", [GENERATE_REPETITION] = "circle",
+    };
+
+    if (error == ERR_ABORTED) {
+        return "stopped";
+    }
+    if (error != ERR_OK) {
+        return "error";
+    }
+    return reasons[r->result.end];
+}
+
+static void close_reply(struct reply *r, enum err error)
+{
+    struct chat *c = r->chat;
+
+    if (error == ERR_OK) {
+        print_end(r);
+    }
+    console_style(CONSOLE_NORMAL);
+    print_error(c, error);
+    if (r->result.first != 0) { /* not stopped, nor failed, before the first token */
+        if (error == ERR_OK) {
+            console_printf("\n");
+        }
+        print_stats(r);
+    }
+    if (console_is_json()) {
+        chat_json_done(c, &r->result, reason_text(r, error));
+    }
+    c->totals.turns++;
+    c->totals.prompt_tokens += r->result.prompt_tokens;
+    c->totals.new_tokens += r->result.new_tokens;
+}
+
+static enum err refuse_prompt(struct chat *c, enum err error)
+{
+    if (error == ERR_TOO_LONG) {
+        console_printf("error: the prompt does not fit the context: room for %u of %u tokens; "
+                       "shorten it, or raise ctx=\n",
+                       (unsigned)(c->session->context - c->session->n_ids),
+                       (unsigned)c->session->context);
+    } else if (error == ERR_NO_SPACE) {
+        console_printf("error: the prompt is longer than %u bytes: shorten it\n",
+                       (unsigned)SESSION_TEXT_BYTES);
+    } else {
+        console_printf("error: %s\n", err_text(error));
+    }
+    if (console_is_json()) {
+        chat_json_done(c, NULL, "error");
+    }
+    return error;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------ */
 
 void chat_say_no_model(void)
 {
     console_printf("error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
-/* The sequence ends with a prompt, of whose tokens `own` is the first that is new: compute it. */
-static enum err run_prompt(struct chat *c, struct reply *r, uint32_t own)
-{
-    struct session *s = c->session;
-    struct stop stop = { chat_wait_stop, c };
-    enum err error;
-
-    r->stats.prompt_tokens = s->n_ids - s->n_cached;
-    r->stats.before = s->model->stream.stats;
-    c->speculative.stats = (struct speculative_stats){ 0 };
-    r->stats.start = board.ticks();
-    r->first_new = s->n_ids;
-    r->previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
-    if (c->options->trace != 0) {
-        trace_start(s->model->transformer.workers->trace);
-    }
-    chat_wait_begin(c, "prompt", r->stats.prompt_tokens);
-    session_mark(s);
-    error = session_run(s, &stop);
-    console_progress_end();
-    if (error != ERR_OK) {
-        (void)session_cut(s, own); /* as if the turn had never begun */
-    }
-    return error;
-}
-
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
-    static const struct stop stop = { stop_requested, NULL };
-    struct reply r = { .reason = "end" };
-    uint32_t own;
+    struct reply r = { .chat = c, .text = text, .bytes = bytes };
     enum err error;
 
     if (c->session == NULL) {
@@ -369,35 +365,20 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         return ERR_NOT_FOUND;
     }
     c->session->problem[0] = '\0';
-    as_turn = as_turn && chat_has_template(c->template);
-    if (as_turn) {
+    r.as_turn = as_turn && chat_has_template(c->template);
+    if (r.as_turn) {
         forget_thoughts(c);
-        error = put_turn(c, text, bytes, &own);
+        error = put_turn(c, text, bytes, &r.own);
     } else {
-        own = 0;
         error = put_text(c, text, bytes);
     }
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
-    error = run_prompt(c, &r, own);
-    if (error == ERR_OK) {
-        c->started = true;
-        c->reply_start = r.first_new;
-        if (as_turn) {
-            turns_push(&c->turns, own, r.first_new, text, bytes);
-        }
-        speculative_follow(&c->speculative, &stop);
-        console_style(CONSOLE_REPLY);
-        open_text(c, &r, as_turn);
-        error = decode(c, &r);
-    }
-    c->totals.turns++;
-    c->totals.prompt_tokens += r.stats.prompt_tokens;
-    c->totals.new_tokens += r.stats.new_tokens;
-    close_reply(c, &r, error);
-    if (r.text.stopped) {
-        chat_cut_reply(c, r.text.bytes, r.text.shown);
+    error = run(&r);
+    close_reply(&r, error);
+    if (error == ERR_OK && r.result.end == GENERATE_STOP) {
+        generate_keep_shown(c->session, &r.result);
     }
     return error;
 }

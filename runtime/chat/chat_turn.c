@@ -84,13 +84,3 @@ size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *tu
     }
     return p.n;
 }
-
-bool chat_is_stop(const struct ingot_chat *chat, uint32_t id)
-{
-    for (uint32_t i = 0; i < chat->n_stops; i++) {
-        if (chat->stops[i] == id) {
-            return true;
-        }
-    }
-    return false;
-}

@@ -27,7 +27,4 @@ bool chat_has_template(const struct ingot_chat *chat);
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
-/* Whether a reply ends with token id. */
-bool chat_is_stop(const struct ingot_chat *chat, uint32_t id);
-
 #endif

@@ -238,7 +238,7 @@ void report_high_water(const struct model *m)
     }
 }
 
-static void print_stream_stats(const struct model *m, const struct report_reply *r)
+static void print_stream_stats(const struct model *m, const struct generate_result *r)
 {
     const struct stream_stats *now = &m->stream.stats;
     char per_token[FORMAT_NUMBER_BYTES];
@@ -268,7 +268,7 @@ static void print_stream_stats(const struct model *m, const struct report_reply 
     }
 }
 
-static void print_guesses(const struct report_reply *r)
+static void print_guesses(const struct generate_result *r)
 {
     char share[FORMAT_NUMBER_BYTES];
     char gain[FORMAT_NUMBER_BYTES];
@@ -338,7 +338,7 @@ static void print_condition(void)
     }
 }
 
-void report_stats(const struct model *m, const struct report_reply *r)
+void report_stats(const struct model *m, const struct generate_result *r)
 {
     char prefill[FORMAT_NUMBER_BYTES];
     char decode[FORMAT_NUMBER_BYTES];
@@ -349,7 +349,7 @@ void report_stats(const struct model *m, const struct report_reply *r)
                    "%s s, %s",
                    (unsigned)r->prompt_tokens, (unsigned)r->new_tokens,
                    rate(prefill, r->prompt_tokens, r->first - r->start),
-                   rate(decode, r->new_tokens != 0 ? r->new_tokens - 1 : 0, r->end - r->first),
+                   rate(decode, r->new_tokens != 0 ? r->new_tokens - 1 : 0, r->last - r->first),
                    format_ratio(first, r->first - r->start, board.ticks_hz(), 3),
                    plan_residency_text(m->plan.residency));
     print_stream_stats(m, r);

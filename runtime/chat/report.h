@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/model/model.h"
+#include "runtime/session/generate.h"
 
 /* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
 void report_kernels(uint32_t features, size_t ahead);
@@ -33,20 +34,8 @@ void report_draft(const struct model *m);
 /* Log the most that was ever used of each region. */
 void report_high_water(const struct model *m);
 
-/* What was counted during a reply. */
-struct report_reply {
-    uint32_t prompt_tokens; /* that passed the model, template included */
-    uint32_t new_tokens;
-    uint64_t start, first, end; /* ticks: prompt in, first token out, last token out */
-    struct stream_stats before; /* the stream's counters at `start` */
-    uint32_t passes;            /* decode passes, each of which reads the planned bytes */
-    uint64_t decode_bytes;      /* streamed by these */
-    bool speculates;
-    uint32_t guessed, right; /* tokens that passes ran ahead over, and that came next */
-};
-
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
  * temperature and what slows it, where the board knows. */
-void report_stats(const struct model *m, const struct report_reply *r);
+void report_stats(const struct model *m, const struct generate_result *r);
 
 #endif

@@ -211,6 +211,15 @@ static void test_prompts(void)
 
 /* ---- stop tokens ----------------------------------------------------------------------------- */
 
+static bool is_stop(const struct ingot_chat *chat, uint32_t id)
+{
+    for (uint32_t i = 0; i < chat->n_stops; i++) {
+        if (chat->stops[i] == id)
+            return true;
+    }
+    return false;
+}
+
 static bool stops_at(const char *text)
 {
     const struct ingot_tokenizer *head = (const void *)tokenizer;
@@ -220,7 +229,7 @@ static bool stops_at(const char *text)
     for (uint32_t id = 0; id < head->n_tokens; id++) {
         if (tokenizer_text_bytes(&t, id) == strlen(text) &&
             memcmp(tokenizer_text(&t, id), text, strlen(text)) == 0) {
-            return chat_is_stop(&section.head, id);
+            return is_stop(&section.head, id);
         }
     }
     return false;

@@ -1,11 +1,13 @@
 /* A reply's text against a plain search, whatever the pieces it comes in; thoughts shown, dimmed
  * and hidden. */
-#include "runtime/chat/reply_text.h"
+#include "runtime/session/reply_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/options/options.h"
+#include "runtime/chat/thoughts.h"
 #include "tests/unit/tap.h"
 
 enum { MOST = 4096 };
@@ -25,16 +27,42 @@ static void keep(void *context, const char *text, size_t bytes)
     shown[n_shown] = '\0';
 }
 
-static void dim(bool on)
+static void dim(void *context, bool on)
 {
-    keep(NULL, on ? "\33[2m" : "\33[22m", on ? 4 : 5);
+    keep(context, on ? "\33[2m" : "\33[22m", on ? 4 : 5);
+}
+
+static struct reply_stops stops;
+static struct thoughts thoughts;
+
+static void take_text(void *context, const char *text, size_t bytes)
+{
+    thoughts_write(context, text, bytes);
+}
+
+static void take_turn(void *context, bool begins)
+{
+    thoughts_turn(context, begins);
+}
+
+static void put(const char *text, size_t bytes)
+{
+    reply_text_put(&reply, text, bytes);
+    thoughts_end_token(&thoughts);
 }
 
 static void begin(bool inside)
 {
+    static const struct reply_text_out out = { &thoughts, take_text, take_turn };
+
     n_shown = 0;
     shown[0] = '\0';
-    reply_text_open(&reply, &options, inside, keep, dim);
+    thoughts = (struct thoughts){ .write = keep, .dim = dim };
+    thoughts_open(&thoughts, options.think);
+    stops.n = options.n_stops;
+    for (uint32_t i = 0; i < stops.n; i++)
+        stops.text[i] = options.stop[i];
+    reply_text_open(&reply, &stops, inside, &out);
 }
 
 /* In pieces of 1 to `most` bytes. Returns the bytes that were shown before the end. */
@@ -46,7 +74,7 @@ static size_t feed(const char *text, size_t most)
         size_t n = 1 + (size_t)rand() % most;
 
         n = n < left ? n : left;
-        reply_text_put(&reply, text, n);
+        put(text, n);
         text += n;
         left -= n;
     }
@@ -99,9 +127,9 @@ static void test_stops(void)
     OK(stops_at("UseUser:", "Use", 1) && stops_at("UUUser:", "UU", 4), "a false start before it");
     OK(stops_at("User:", "", 99) && stops_at("xUser:yUser:", "x", 99), "in the middle of a token");
     begin(false);
-    reply_text_put(&reply, "so Us", 5);
+    put("so Us", 5);
     OK(strcmp(shown, "so ") == 0, "what may begin it is held back: \"%s\"", shown);
-    reply_text_put(&reply, "e it", 4);
+    put("e it", 4);
     OK(strcmp(shown, "so Use it") == 0, "and comes when it does not: \"%s\"", shown);
     set_stops("abcd", "bc", NULL);
     OK(stops_at("xabcd", "xa", 1), "a short one inside a longer one ends first");

@@ -1,10 +1,8 @@
-#include "runtime/chat/reply_text.h"
+#include "runtime/session/reply_text.h"
 
 #include <string.h>
 
-#include "runtime/text/format_text.h"
-
-enum { N_MARKS = 4, TOKENS_A_DOT = 16 };
+enum { N_MARKS = 4 };
 
 /* Qwen3, DeepSeek-R1 and what was distilled of it; Mistral; others. */
 static const char *const opening[N_MARKS] = { "<think>", "<thinking>", "[THINK]", "<thought>" };
@@ -17,21 +15,33 @@ static bool is_space(char c)
 
 /* ---- strings looked for --------------------------------------------------------------------- */
 
-/* The longest of the strings that h ends with (whole), or how many of its bytes at its end may be
- * the beginning of one (not whole); 0: none. */
-static size_t find_end(const struct held_text *h, const char *const *strings, uint32_t n,
-                       bool whole)
+/* The longest of the strings that h ends with. */
+static size_t find_whole(const struct held_text *h, const char *const *strings, uint32_t n)
 {
     size_t longest = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        size_t bytes = strlen(strings[i]), most = whole || bytes <= h->n ? bytes : h->n + 1u;
+        size_t bytes = strlen(strings[i]);
 
-        for (size_t k = whole ? bytes : most - 1; k > longest && k <= h->n; k--) {
+        if (bytes > longest && bytes <= h->n &&
+            memcmp(h->text + h->n - bytes, strings[i], bytes) == 0) {
+            longest = bytes;
+        }
+    }
+    return longest;
+}
+
+/* How many bytes at the end of h may be the beginning of one of the strings, but not all of it. */
+static size_t find_beginning(const struct held_text *h, const char *const *strings, uint32_t n)
+{
+    size_t longest = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        size_t bytes = strlen(strings[i]);
+
+        for (size_t k = longest + 1; k < bytes && k <= h->n; k++) {
             if (memcmp(h->text + h->n - k, strings[i], k) == 0) {
                 longest = k;
-            } else if (whole) {
-                break;
             }
         }
     }
@@ -46,9 +56,12 @@ static size_t hold(struct held_text *h, const char *const *strings, uint32_t n, 
     size_t kept;
 
     h->text[h->n++] = byte;
-    kept = find_end(h, strings, n, true);
+    kept = find_whole(h, strings, n);
     *whole = kept != 0;
-    return h->n - (kept != 0 ? kept : find_end(h, strings, n, false));
+    if (kept == 0) {
+        kept = find_beginning(h, strings, n);
+    }
+    return h->n - kept;
 }
 
 static void drop(struct held_text *h, size_t bytes)
@@ -59,49 +72,29 @@ static void drop(struct held_text *h, size_t bytes)
 
 /* ---- thoughts ------------------------------------------------------------------------------- */
 
-static void begin_thoughts(struct reply_text *r)
+static void think(struct reply_text *r, bool begins)
 {
-    r->part = REPLY_THOUGHTS;
-    if (r->hides) {
-        utf8_writer_put(&r->writer, "(thinking", 9);
-    } else if (r->options->think != THINK_SHOW) {
-        r->dim(true);
-    }
-}
-
-static void end_thoughts(struct reply_text *r)
-{
-    char count[40];
-
-    utf8_writer_flush(&r->writer);
-    r->part = r->hides ? REPLY_BEHIND_THOUGHTS : REPLY_ANSWER;
-    if (r->hides) {
-        utf8_writer_put(&r->writer, count,
-                        format_text(count, sizeof count, ": %u tokens)\n", (unsigned)r->thoughts));
-    } else if (r->options->think != THINK_SHOW) {
-        r->dim(false);
+    utf8_writer_flush(&r->writer); /* a character that a mark cuts is none */
+    r->part = begins ? REPLY_THOUGHTS : REPLY_ANSWER;
+    if (r->out->think != NULL) {
+        r->out->think(r->out->context, begins);
     }
 }
 
 /* Text that is no mark. */
 static void write_decided(struct reply_text *r, const char *text, size_t bytes)
 {
-    for (; bytes != 0 && r->part == REPLY_BEHIND_THOUGHTS && is_space(*text); bytes--) {
-        text++;
-    }
-    if (bytes == 0 || (r->hides && r->part == REPLY_THOUGHTS)) {
-        return;
-    }
     for (size_t i = 0; i < bytes && r->part == REPLY_START; i++) {
-        r->part = is_space(text[i]) ? REPLY_START : REPLY_ANSWER;
+        if (!is_space(text[i])) {
+            r->part = REPLY_ANSWER;
+        }
     }
-    r->part = r->part == REPLY_BEHIND_THOUGHTS ? REPLY_ANSWER : r->part;
     utf8_writer_put(&r->writer, text, bytes);
 }
 
 static void write_held(struct reply_text *r, size_t bytes)
 {
-    char text[OPTIONS_STOP_BYTES];
+    char text[REPLY_TEXT_STOP_BYTES];
 
     memcpy(text, r->mark.text, bytes);
     drop(&r->mark, bytes);
@@ -112,7 +105,7 @@ static void show_byte(struct reply_text *r, char byte)
 {
     bool whole, thinks = r->part == REPLY_THOUGHTS;
 
-    if (r->part == REPLY_ANSWER || r->part == REPLY_BEHIND_THOUGHTS) {
+    if (r->part == REPLY_ANSWER) {
         write_decided(r, &byte, 1);
         return;
     }
@@ -120,40 +113,35 @@ static void show_byte(struct reply_text *r, char byte)
     if (r->part == REPLY_ANSWER) { /* it began with something else */
         write_held(r, r->mark.n);
     } else if (whole && !thinks) {
-        begin_thoughts(r);
+        think(r, true);
         write_held(r, r->mark.n);
     } else if (whole) {
         write_held(r, r->mark.n);
-        end_thoughts(r);
+        think(r, false);
     }
 }
 
 /* ---- the reply ------------------------------------------------------------------------------ */
 
-void reply_text_open(struct reply_text *r, const struct options *options, bool inside,
-                     void (*write)(void *context, const char *text, size_t bytes),
-                     void (*dim)(bool on))
+void reply_text_open(struct reply_text *r, const struct reply_stops *stops, bool inside,
+                     const struct reply_text_out *out)
 {
     memset(r, 0, sizeof *r);
-    r->options = options;
-    r->writer.write = write;
-    r->dim = dim;
-    r->hides = options->think == THINK_HIDE;
+    r->stops = stops;
+    r->out = out;
+    r->writer.write = out->write;
+    r->writer.context = out->context;
     if (inside) {
-        begin_thoughts(r);
+        think(r, true);
     }
 }
 
 void reply_text_put(struct reply_text *r, const char *text, size_t bytes)
 {
-    const char *stops[OPTIONS_STOPS];
     bool whole = false;
 
-    for (uint32_t i = 0; i < r->options->n_stops; i++) {
-        stops[i] = r->options->stop[i];
-    }
     for (size_t i = 0; i < bytes && !r->stopped; i++) {
-        size_t decided = hold(&r->stop, stops, r->options->n_stops, text[i], &whole);
+        size_t decided = hold(&r->stop, r->stops->text, r->stops->n, text[i], &whole);
 
         for (size_t k = 0; k < decided; k++) {
             show_byte(r, r->stop.text[k]);
@@ -165,9 +153,11 @@ void reply_text_put(struct reply_text *r, const char *text, size_t bytes)
         }
     }
     r->bytes += bytes;
-    if (r->part == REPLY_THOUGHTS && ++r->thoughts % TOKENS_A_DOT == 0 && r->hides) {
-        utf8_writer_put(&r->writer, ".", 1);
-    }
+}
+
+bool reply_text_holds(const struct reply_text *r)
+{
+    return r->stop.n + r->mark.n + r->writer.n_held != 0;
 }
 
 void reply_text_end(struct reply_text *r)
@@ -178,7 +168,7 @@ void reply_text_end(struct reply_text *r)
     r->stop.n = 0;
     write_held(r, r->mark.n);
     if (r->part == REPLY_THOUGHTS) {
-        end_thoughts(r);
+        think(r, false);
     }
     utf8_writer_flush(&r->writer);
 }

@@ -1,0 +1,28 @@
+/* How a reply's thoughts look to a person: as they are, dimmed, or a count in their place (think=). */
+#ifndef INGOT_RUNTIME_THOUGHTS_H
+#define INGOT_RUNTIME_THOUGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Between what generate() gives and what is written. */
+struct thoughts {
+    void (*write)(void *context, const char *text, size_t bytes);
+    void (*dim)(void *context, bool on); /* where thoughts that are dimmed begin and end */
+    void *context;
+    bool dims, hides; /* neither: shown as they are */
+    bool inside;
+    bool skips;     /* hidden thoughts have ended: white space before the answer is left out */
+    uint32_t count; /* tokens of thoughts so far */
+};
+
+/* Set write, dim and context, zero the rest. think: enum option_think. */
+void thoughts_open(struct thoughts *t, uint32_t think);
+
+/* What struct generate_sink has to say: thoughts begin or end, text comes, a token's text is whole. */
+void thoughts_turn(struct thoughts *t, bool begins);
+void thoughts_write(struct thoughts *t, const char *text, size_t bytes);
+void thoughts_end_token(struct thoughts *t);
+
+#endif

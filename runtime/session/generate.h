@@ -1,0 +1,88 @@
+/* What a model says next: prompt in, tokens and text out to a sink. Nothing here prints, and nobody
+ * is asked for input: whoever wants it stopped says so through params->stop. */
+#ifndef INGOT_RUNTIME_GENERATE_H
+#define INGOT_RUNTIME_GENERATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/base/stop.h"
+#include "runtime/session/constraint.h"
+#include "runtime/session/reply_text.h"
+#include "runtime/session/sampler.h"
+#include "runtime/session/session.h"
+#include "runtime/session/speculative.h"
+
+/* What generates: all open, all of one session. */
+struct generator {
+    struct session *session;
+    struct speculative *speculative;
+    struct sampler *sampler;
+};
+
+struct generate_params {
+    uint32_t limit;           /* new tokens at most; 0: until the model ends, or repeats itself */
+    struct reply_stops stops; /* strings that end the reply */
+    const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, beside the vocabulary's BOS */
+    uint32_t n_end_ids;
+    bool inside_thoughts;                /* the prompt ends with the mark that opens them */
+    const struct constraint *constraint; /* NULL: none */
+    const struct stop *prompt_stop;      /* asked before each layer of the prompt; NULL: never */
+    const struct stop *stop;             /* and of the reply, and after each token */
+};
+
+/* Where it goes. A member that is NULL is not called; `text` may not be NULL. */
+struct generate_sink {
+    void *context;
+    /* The prompt is computed, the reply's first token comes. */
+    void (*begin)(void *context);
+    /* Token `id` came; INGOT_NO_TOKEN: what was held back at the end comes now. Its text follows,
+     * which may be empty or end earlier tokens' characters, then token_end. */
+    void (*token_begin)(void *context, uint32_t id);
+    void (*token_end)(void *context);
+    void (*text)(void *context, const char *text, size_t bytes); /* whole UTF-8 characters */
+    void (*think)(void *context,
+                  bool begins); /* the text from here on is thoughts, or the answer */
+    /* The context is full. Cut the session and put what is left, so that it may go on, and compute
+     * that. ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end it, too. */
+    enum err (*make_room)(void *context);
+};
+
+enum generate_end {
+    GENERATE_ENDED,      /* by the model */
+    GENERATE_LIMIT,      /* params->limit */
+    GENERATE_STOP,       /* a stop string */
+    GENERATE_CONTEXT,    /* it is full */
+    GENERATE_REPETITION, /* the reply repeats itself */
+};
+
+struct generate_result {
+    enum generate_end end;  /* where ERR_OK was returned */
+    uint32_t first_new;     /* index of the first new token in the session's ids */
+    uint32_t prompt_tokens; /* that were computed, template included */
+    uint32_t new_tokens;
+    uint64_t start, first, last; /* ticks: prompt in, first token out, last token out; first 0: none
+                                  * came */
+    struct stream_stats before;  /* the stream's counters at `start` */
+    uint32_t passes;             /* decode passes, each of which reads the planned bytes */
+    uint64_t decode_bytes;       /* streamed by these */
+    bool speculates;
+    uint32_t guessed, right; /* tokens that passes ran ahead over, and that came next */
+    uint64_t text_bytes,
+        shown; /* GENERATE_STOP: bytes of all pieces, and those before the string */
+};
+
+/* Compute what is pending in the session, then sample, hand on and compute until an end. The token
+ * that came last is pending, so that no pass is spent on it if it is the last. Errors: those of
+ * session_run (session->problem), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are not numbers. *r
+ * is filled in any case. */
+enum err generate(const struct generator *g, const struct generate_params *params,
+                  const struct generate_sink *sink, struct generate_result *r);
+
+/* After GENERATE_STOP: the sequence is to end with what was shown. Tokens before the stop string
+ * stay, and of the token that it begins in the part before it, tokenized anew. */
+void generate_keep_shown(struct session *s, const struct generate_result *r);
+
+#endif

@@ -1,0 +1,23 @@
+/* Whether a text of tokens says the same over and over. */
+#ifndef INGOT_RUNTIME_REPETITION_H
+#define INGOT_RUNTIME_REPETITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    REPETITION_LONGEST = 128, /* tokens of the longest period that is looked for */
+    REPETITION_TOKENS = 128,  /* repeated tokens that count, and three periods at least */
+};
+
+/* Zeroed: an empty text. */
+struct repetition {
+    uint32_t n; /* tokens of the text, up to REPETITION_LONGEST + 1 */
+    uint32_t
+        same[REPETITION_LONGEST + 1]; /* by period: latest tokens equal to those a period ago */
+};
+
+/* The text has one more token, *latest, after its others. True: it repeats itself. */
+bool repetition_add(struct repetition *r, const uint32_t *latest);
+
+#endif

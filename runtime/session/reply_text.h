@@ -1,0 +1,72 @@
+/* The text of a reply on its way out: whole characters, up to a stop string, thoughts apart from the
+ * answer. What may be the beginning of a stop string or of a mark of thoughts is held back until it
+ * is decided, wherever the tokens' borders are.
+ *
+ * Thoughts are what stands between a pair of marks, <think> and </think> or their like, marks
+ * included: from the reply's beginning (white space aside), or all of it up to the second mark where
+ * the template has the first. A mark further on is text. */
+#ifndef INGOT_RUNTIME_REPLY_TEXT_H
+#define INGOT_RUNTIME_REPLY_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/text/utf8.h"
+
+enum {
+    REPLY_TEXT_STOPS = 4,       /* stop strings at most */
+    REPLY_TEXT_STOP_BYTES = 64, /* of one, with its NUL */
+};
+
+struct reply_stops {
+    const char *text[REPLY_TEXT_STOPS]; /* NUL-terminated, none empty */
+    uint32_t n;
+};
+
+/* Where the text goes. */
+struct reply_text_out {
+    void *context;
+    void (*write)(void *context, const char *text, size_t bytes); /* whole characters */
+    void (*think)(void *context,
+                  bool begins); /* thoughts begin, or end; NULL: it does not matter */
+};
+
+enum reply_part { REPLY_START, REPLY_THOUGHTS, REPLY_ANSWER };
+
+/* The end of a text that may be the beginning of one of the strings looked for. */
+struct held_text {
+    char text[REPLY_TEXT_STOP_BYTES];
+    uint8_t n;
+};
+
+struct reply_text {
+    const struct reply_stops *stops;
+    const struct reply_text_out *out;
+    struct utf8_writer writer;
+    enum reply_part part;
+    bool stopped;   /* a stop string is complete: nothing more comes out */
+    uint64_t bytes; /* that were put */
+    uint64_t shown; /* of these, before the stop string, once stopped */
+    struct held_text stop, mark;
+};
+
+/* A reply begins, or `inside` its thoughts. stops and out outlive r. */
+void reply_text_open(struct reply_text *r, const struct reply_stops *stops, bool inside,
+                     const struct reply_text_out *out);
+
+/* The text of one more token. Afterwards r->stopped says whether the reply ends here. */
+void reply_text_put(struct reply_text *r, const char *text, size_t bytes);
+
+/* Whether reply_text_end() has something to write. */
+bool reply_text_holds(const struct reply_text *r);
+
+/* The reply has ended: what was held comes out, unless a stop string ended it. */
+void reply_text_end(struct reply_text *r);
+
+/* Whether a text is a mark of thoughts, and whether one that is to be continued ends with the mark
+ * that opens them. */
+bool reply_text_is_mark(const char *text, size_t bytes);
+bool reply_text_opens(const char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,240 @@
+/* generate() without a console: what the sink gets, why a reply ends, and a constraint that holds
+ * with guesses as without. */
+#include "runtime/session/generate.h"
+
+#include <math.h>
+
+#include "tests/unit/session/draft.h"
+
+enum { MOST = 300, N_PROMPT = 5 };
+
+/* All that a sink is told, in order. */
+static struct {
+    uint32_t ids[MOST];
+    unsigned n_ids, n_begins, n_open, n_wrong, n_thoughts, n_rooms;
+    char text[8192];
+    size_t bytes;
+} said;
+
+static unsigned stop_after; /* tokens; 0: never */
+
+static void said_begin(void *context)
+{
+    (void)context;
+    said.n_wrong += said.n_begins != 0 || said.n_ids != 0;
+    said.n_begins++;
+}
+
+static void said_token_begin(void *context, uint32_t id)
+{
+    (void)context;
+    said.n_wrong += said.n_open++ != 0 || said.n_ids == MOST;
+    if (id != INGOT_NO_TOKEN)
+        said.ids[said.n_ids++] = id;
+}
+
+static void said_token_end(void *context)
+{
+    (void)context;
+    said.n_wrong += said.n_open-- != 1;
+}
+
+static void said_text(void *context, const char *text, size_t bytes)
+{
+    (void)context;
+    said.n_wrong += said.n_open != 1;
+    if (said.bytes + bytes < sizeof said.text) {
+        memcpy(said.text + said.bytes, text, bytes);
+        said.bytes += bytes;
+    }
+}
+
+static void said_think(void *context, bool begins)
+{
+    (void)context;
+    said.n_thoughts += begins;
+}
+
+static enum err said_make_room(void *context)
+{
+    (void)context;
+    said.n_rooms++;
+    return ERR_NO_SPACE;
+}
+
+static bool said_enough(void *context)
+{
+    (void)context;
+    return stop_after != 0 && said.n_ids >= stop_after;
+}
+
+static const struct generate_sink sink = { NULL,      said_begin, said_token_begin, said_token_end,
+                                           said_text, said_think, said_make_room };
+static struct generate_result result;
+
+enum form { PLAIN, NGRAM, DRAFT };
+
+/* A reply to the same prompt. */
+static enum err reply(enum form form, float temp, const struct generate_params *params)
+{
+    static const struct stop stop = { said_enough, NULL };
+    static struct speculative speculative;
+    struct sampler_params sampling;
+    struct speculative_params guessing = { form == NGRAM ? SPECULATIVE_NGRAM : SPECULATIVE_AUTO,
+                                           form == DRAFT };
+    struct sampler sampler;
+    struct generator generator = { &rig.session, &speculative, &sampler };
+    struct generate_params own = *params;
+    uint32_t ids[N_PROMPT];
+
+    if (form == DRAFT) {
+        start_with_draft(0);
+    } else {
+        rig.guesses = form == NGRAM ? MODEL_GUESSES : MODEL_NO_GUESSES;
+        if (rig_start(0, 0, false) != ERR_OK)
+            rig_die(rig.model.problem);
+    }
+    speculative_open(&speculative, &rig.session, form == DRAFT ? &draft_session : NULL, &guessing);
+    sampler_params_default(&sampling);
+    sampling.temp = temp;
+    sampling.seed = 11;
+    sampler_init(&sampler, &sampling);
+    rig_ids(ids, N_PROMPT);
+    memset(&said, 0, sizeof said);
+    own.stop = &stop;
+    (void)session_put(&rig.session, ids, N_PROMPT);
+    return generate(&generator, &own, &sink, &result);
+}
+
+static void test_ends(void)
+{
+    struct generate_params params = { .limit = 20 };
+    struct generate_params to_the_end = { .limit = 100000 };
+    uint32_t end, at_end = 0;
+    char first[8];
+    size_t n;
+
+    OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_LIMIT && said.n_ids == 20 &&
+           result.new_tokens == 20 && said.n_begins == 1 && said.n_wrong == 0,
+       "20 tokens, each with its text between its begin and end");
+    OK(rig.session.n_ids == N_PROMPT + 20 && rig.session.n_cached == N_PROMPT + 19 &&
+           memcmp(rig.session.ids + result.first_new, said.ids, 20 * sizeof *said.ids) == 0,
+       "they are the session's, the last one pending");
+    OK(result.prompt_tokens == N_PROMPT && result.passes == 19 && result.start <= result.first &&
+           result.first <= result.last,
+       "and counted");
+    end = said.ids[3];
+    while (said.ids[at_end] != end)
+        at_end++;
+    n = said.bytes < 5 ? said.bytes : 5;
+    memcpy(first, said.text + said.bytes - n, n);
+    first[n] = '\0';
+    params.stops = (struct reply_stops){ { first }, 1 };
+    OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_STOP &&
+           strstr(said.text, first) == NULL,
+       "a stop string ends it before the limit, and is not shown: \"%s\"", first);
+    generate_keep_shown(&rig.session, &result);
+    OK(rig.session.n_ids < N_PROMPT + 20, "and what is kept is what was shown");
+    params.stops.n = 0;
+    params.n_end_ids = 1;
+    params.end_ids = &end;
+    OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_ENDED && said.n_ids == at_end,
+       "a token that ends it is not handed on");
+    OK(reply(PLAIN, 0, &to_the_end) == ERR_OK && result.end == GENERATE_CONTEXT &&
+           said.n_rooms == 1 && rig.session.n_ids == rig.session.context,
+       "a full context asks for room once, and ends it");
+}
+
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void test_stop(void)
+{
+    static const struct stop stop = { at_once, NULL };
+    struct generate_params params = { .limit = 50 };
+    unsigned good = 0;
+
+    for (stop_after = 1; stop_after < 20; stop_after += 3)
+        good += reply(PLAIN, 0, &params) == ERR_ABORTED && said.n_ids == stop_after &&
+                rig.session.n_ids == N_PROMPT + stop_after &&
+                rig.session.n_cached + 1 == rig.session.n_ids && said.n_open == 0;
+    stop_after = 0;
+    OK(good == 7, "stopped after any token, which is pending: %u of 7", good);
+    params.prompt_stop = &stop;
+    OK(reply(PLAIN, 0, &params) == ERR_ABORTED && said.n_begins == 0 && result.first == 0 &&
+           rig.session.n_cached == 0 && rig.session.n_ids == N_PROMPT,
+       "and in the prompt, which is pending as a whole");
+}
+
+/* ---- constraints ---------------------------------------------------------------------------- */
+
+static struct {
+    uint32_t accepted[MOST];
+    unsigned n, masks;
+} grammar;
+
+/* Of every three tokens the first is below 300, the others are not: what may come depends on what
+ * came. */
+static bool allowed(uint32_t id)
+{
+    return id > 2 && (id < 300) == (grammar.n % 3 == 0);
+}
+
+static void mask(void *context, float *logits, uint32_t vocab)
+{
+    (void)context;
+    grammar.masks++;
+    for (uint32_t id = 0; id < vocab; id++) {
+        if (!allowed(id))
+            logits[id] = -INFINITY;
+    }
+}
+
+static void accept(void *context, uint32_t id)
+{
+    (void)context;
+    grammar.accepted[grammar.n++] = id;
+}
+
+static const struct constraint constraint = { NULL, mask, accept };
+
+static void test_constraint(float temp)
+{
+    static const char *const names[] = { "plain", "n-grams", "a draft" };
+    struct generate_params params = { .limit = 60, .constraint = &constraint };
+    uint32_t plain[MOST];
+
+    for (int form = PLAIN; form <= DRAFT; form++) {
+        unsigned wrong = 0;
+
+        memset(&grammar, 0, sizeof grammar);
+        OK(reply((enum form)form, temp, &params) == ERR_OK && said.n_ids == 60 && grammar.n == 60 &&
+               grammar.masks == 60,
+           "%s: 60 tokens under a constraint", names[form]);
+        for (unsigned i = 0; i < 60; i++)
+            wrong += said.ids[i] != grammar.accepted[i] || (said.ids[i] < 300) != (i % 3 == 0) ||
+                     said.ids[i] < 3;
+        OK(wrong == 0, "%s: each one is allowed, and was told", names[form]);
+        if (form == PLAIN)
+            memcpy(plain, said.ids, sizeof plain);
+        else if (temp == 0 || form == NGRAM)
+            OK(memcmp(plain, said.ids, 60 * sizeof *plain) == 0,
+               "%s: the same ones, %u of %u "
+               "guesses right",
+               names[form], result.right, result.guessed);
+    }
+}
+
+int main(void)
+{
+    rig_compute(false);
+    make_models();
+    test_ends();
+    test_stop();
+    test_constraint(0);
+    test_constraint(1);
+    return tap_done();
+}
