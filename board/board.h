@@ -12,6 +12,9 @@
 #include "board/err.h"
 #include "board/machine.h"
 
+/* For set_input_buffer: 11 s of 115200 baud, a long paste during a reply. */
+enum { BOARD_INPUT_BYTES = 128 * 1024 };
+
 struct kernel_tuning;
 
 /* What the firmware and the device tree told us; filled by boot (or by the host program)
@@ -56,6 +59,12 @@ struct board {
     /* XON/XOFF: pause the peer before input is lost, pause output where the peer asks. Off at the
      * start. NULL: the line has other means. */
     void (*flow_control)(bool on);
+
+    /* Keep what has arrived and waits for getc in `bytes` bytes at `memory` from here on, a power of
+     * two; what waits moves there. Until then it is kept in a few KiB of the board's own. The memory
+     * stays the board's. Core 0. ERR_BAD_ARGUMENT: no power of two, or more is waiting; nothing
+     * changes. NULL: whoever sends waits until getc comes. */
+    enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
     void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or means nothing */
 

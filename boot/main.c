@@ -28,6 +28,8 @@ static struct main_state {
     bool bad_options;
 } state;
 
+static uint8_t input_buffer[BOARD_INPUT_BYTES];
+
 static void __attribute__((noreturn)) stop(int status)
 {
     console_log("power off");
@@ -68,6 +70,9 @@ static void open_console(const struct machine *machine)
     };
 
     console_init(&port);
+    if (board.set_input_buffer != NULL) {
+        (void)board.set_input_buffer(input_buffer, sizeof input_buffer);
+    }
 }
 
 /* How to write stands in the words whose report is still to be written: they are read twice. At

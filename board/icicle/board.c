@@ -3,11 +3,9 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/irq/plic.h"
 #include "board/drivers/sd/cadence_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
-#include "board/drivers/serial/tree_console.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi.h"
 #include "board/drivers/soc/sbi_machine.h"
@@ -15,7 +13,13 @@
 #include "board/isa.h"
 #include "memory.h"
 
-enum { UART_BYTES = 0x400, UART_SHIFT = 2, UART_WIDTH = 4 };
+static const struct sbi_machine_ns16550 console = {
+    .kind = "ns16550a",
+    .address = BOARD_UART_ADDRESS,
+    .bytes = 0x400,
+    .shift = 2,
+    .width = 4,
+};
 
 static struct board_state {
     struct ns16550 uart;
@@ -26,14 +30,8 @@ static struct board_state {
 /* HSS talks on MMUART0; stdout-path of U-Boot's tree is MMUART1. */
 static void icicle_early_init(const void *dtb)
 {
-    const struct device_tree *tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    struct device_tree_node node;
-    uintptr_t base;
-
-    base = tree_console_map(tree, "ns16550a", BOARD_UART_ADDRESS, UART_BYTES, &node);
-    ns16550_init(&state.uart, base, UART_SHIFT, UART_WIDTH);
-    serial_open(&ns16550_serial, &state.uart);
-    (void)plic_take_input(tree, &node); /* otherwise polled */
+    (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    sbi_machine_open_ns16550(&state.uart, &console);
 }
 
 static void icicle_set_baud(uint32_t baud)
@@ -70,19 +68,9 @@ static _Noreturn void icicle_power_off(int status)
 const struct board board = {
     .name = "icicle",
     .early_init = icicle_early_init,
-    .putc = serial_putc,
-    .getc = serial_getc,
-    .idle = serial_idle,
-    .interrupted = serial_interrupted,
-    .lost = serial_lost,
-    .flow_control = serial_flow_control,
+    SERIAL_CONSOLE,
     .set_baud = icicle_set_baud,
-    .ticks = riscv_timer_ticks,
-    .ticks_hz = sbi_machine_ticks_hz,
-    .start_core = sbi_machine_start_core,
-    .wait = core_wait,
-    .wake = core_wake,
+    SBI_MACHINE,
     .find_storage = icicle_find_storage,
-    .restart = sbi_machine_restart,
     .power_off = icicle_power_off,
 };

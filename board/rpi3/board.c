@@ -36,10 +36,8 @@ static const struct {
     { 0x12, 29, true },                         /* Zero 2 W */
 };
 
-static const uintptr_t local = BOARD_LOCAL;
-
 /* BCM2835 ARM Peripherals, section 7.5. */
-enum { INTERRUPT_UART = 57 };
+enum { LINE_UART = 57 };
 
 enum { RADIO_FIRST_PIN = 34, RADIO_LAST_PIN = 39, SD_CLOCK_PIN = 48, SD_LAST_PIN = 53 };
 
@@ -57,7 +55,8 @@ static void rpi3_early_init(const void *dtb)
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
     if (mmu_map(BOARD_INTERRUPTS, BCM_INTERRUPTS_BYTES, MAP_DEVICE) == ERR_OK)
-        bcm_local_take_input(&local, BOARD_INTERRUPTS, INTERRUPT_UART);
+        bcm_local_init(BOARD_LOCAL, BOARD_INTERRUPTS);
+    (void)serial_listen(LINE_UART); /* otherwise polled */
     for (unsigned i = 0; i < sizeof leds / sizeof leds[0]; i++) {
         if (leds[i].model != raspberry_pi_model(&pi))
             continue;
@@ -73,14 +72,14 @@ static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
     bool on = core_interrupts_mask();
 
     if (atomic_load(word) == old) /* a change after this look ends the sleep at once */
-        bcm_local_sleep(local, core_number());
+        bcm_local_sleep(BOARD_LOCAL, core_number());
     core_interrupts_restore(on);
 }
 
 static void rpi3_wake(const _Atomic uint32_t *word)
 {
     (void)word;
-    bcm_local_wake_others(local, core_number());
+    bcm_local_wake_others(BOARD_LOCAL, core_number());
 }
 
 /* The slot's pins can be on either of two controllers, and Arasan's on the slot or on the radio
@@ -123,15 +122,9 @@ const struct board board = {
     .name = "rpi3",
     .early_init = rpi3_early_init,
     .describe = raspberry_pi_describe,
-    .putc = serial_putc,
-    .getc = serial_getc,
-    .idle = serial_idle,
-    .interrupted = serial_interrupted,
-    .lost = serial_lost,
-    .flow_control = serial_flow_control,
+    SERIAL_CONSOLE,
     .set_baud = raspberry_pi_set_baud,
-    .ticks = generic_timer_ticks,
-    .ticks_hz = generic_timer_hz,
+    RASPBERRY_PI,
     .start_core = raspberry_pi_start_core,
     .wait = rpi3_wait,
     .wake = rpi3_wake,
@@ -139,11 +132,4 @@ const struct board board = {
     .use_pio = raspberry_pi_use_pio,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
-    .health = raspberry_pi_health,
-    .watchdog = raspberry_pi_watchdog,
-    .alive = raspberry_pi_alive,
-    .last_run = raspberry_pi_last_run,
-    .is_emulated = raspberry_pi_is_emulated,
-    .restart = raspberry_pi_restart,
-    .power_off = raspberry_pi_power_off,
 };

@@ -45,7 +45,7 @@ static void rpi4_early_init(const void *dtb)
     raspberry_pi_init(&pi, &places, dtb);
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
-    (void)gic_take_input(LINE_UART);
+    (void)serial_listen(LINE_UART); /* otherwise polled */
     pi.led = LED_PIN;
     bcm_gpio_function(places.gpio, LED_PIN, BCM_PIN_OUTPUT);
 }
@@ -147,15 +147,9 @@ const struct board board = {
     .name = "rpi4",
     .early_init = rpi4_early_init,
     .describe = raspberry_pi_describe,
-    .putc = serial_putc,
-    .getc = serial_getc,
-    .idle = serial_idle,
-    .interrupted = serial_interrupted,
-    .lost = serial_lost,
-    .flow_control = serial_flow_control,
+    SERIAL_CONSOLE,
     .set_baud = raspberry_pi_set_baud,
-    .ticks = generic_timer_ticks,
-    .ticks_hz = generic_timer_hz,
+    RASPBERRY_PI,
     .start_core = raspberry_pi_start_core,
     .wait = gic_wait,
     .wake = gic_wake,
@@ -163,11 +157,4 @@ const struct board board = {
     .use_pio = raspberry_pi_use_pio,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
-    .health = raspberry_pi_health,
-    .watchdog = raspberry_pi_watchdog,
-    .alive = raspberry_pi_alive,
-    .last_run = raspberry_pi_last_run,
-    .is_emulated = raspberry_pi_is_emulated,
-    .restart = raspberry_pi_restart,
-    .power_off = raspberry_pi_power_off,
 };

@@ -41,7 +41,7 @@ static void rpi5_early_init(const void *dtb)
     raspberry_pi_init(&pi, &places, dtb);
     psci_init(&pi.tree);
     raspberry_pi_open_console(&pi);
-    (void)gic_take_input(LINE_UART);
+    (void)serial_listen(LINE_UART); /* otherwise polled */
 }
 
 /* The firmware has read us from this card, so that pins and supplies are set; the signals stay at
@@ -67,23 +67,10 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 const struct board board = {
     .name = "rpi5",
     .early_init = rpi5_early_init,
-    .putc = serial_putc,
-    .getc = serial_getc,
-    .idle = serial_idle,
-    .interrupted = serial_interrupted,
-    .lost = serial_lost,
-    .flow_control = serial_flow_control,
-    .ticks = generic_timer_ticks,
-    .ticks_hz = generic_timer_hz,
+    SERIAL_CONSOLE,
+    RASPBERRY_PI,
     .start_core = psci_start_core,
     .wait = gic_wait,
     .wake = gic_wake,
     .find_storage = rpi5_find_storage,
-    .health = raspberry_pi_health,
-    .watchdog = raspberry_pi_watchdog,
-    .alive = raspberry_pi_alive,
-    .last_run = raspberry_pi_last_run,
-    .is_emulated = raspberry_pi_is_emulated,
-    .restart = raspberry_pi_restart,
-    .power_off = raspberry_pi_power_off,
 };

@@ -4,7 +4,6 @@
 #include "board/device_tree.h"
 #include "board/drivers/block/spi_nor.h"
 #include "board/drivers/bus/sifive_spi.h"
-#include "board/drivers/irq/plic.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sd_spi.h"
 #include "board/drivers/serial/serial.h"
@@ -38,7 +37,7 @@ static void sifive_u_early_init(const void *dtb)
     base = tree_console_map(state.tree, "sifive,uart0", BOARD_UART_ADDRESS, UART_BYTES, &node);
     sifive_uart_init(&state.uart, base);
     serial_open(&sifive_uart_serial, &state.uart);
-    (void)plic_take_input(state.tree, &node); /* otherwise polled */
+    sbi_machine_listen(&node);
 }
 
 static void sifive_u_set_baud(uint32_t baud)
@@ -102,20 +101,10 @@ static _Noreturn void sifive_u_power_off(int status)
 const struct board board = {
     .name = "sifive_u",
     .early_init = sifive_u_early_init,
-    .putc = serial_putc,
-    .getc = serial_getc,
-    .idle = serial_idle,
-    .interrupted = serial_interrupted,
-    .lost = serial_lost,
-    .flow_control = serial_flow_control,
+    SERIAL_CONSOLE,
     .set_baud = sifive_u_set_baud,
-    .ticks = riscv_timer_ticks,
-    .ticks_hz = sbi_machine_ticks_hz,
-    .start_core = sbi_machine_start_core,
-    .wait = core_wait,
-    .wake = core_wake,
+    SBI_MACHINE,
     .find_storage = sifive_u_find_storage,
     .storage_needs_cpu = true,
-    .restart = sbi_machine_restart,
     .power_off = sifive_u_power_off,
 };

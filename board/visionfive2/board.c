@@ -3,18 +3,24 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/irq/plic.h"
 #include "board/drivers/sd/dw_mmc.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
-#include "board/drivers/serial/tree_console.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
 #include "board/isa.h"
 #include "memory.h"
 
-enum { UART_BYTES = 0x1000, UART_SHIFT = 2, UART_WIDTH = 4, SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
+enum { SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
+
+static const struct sbi_machine_ns16550 console = {
+    .kind = "snps,dw-apb-uart",
+    .address = BOARD_UART_ADDRESS,
+    .bytes = 0x1000,
+    .shift = 2,
+    .width = 4,
+};
 
 static struct board_state {
     struct ns16550 uart;
@@ -25,14 +31,8 @@ static struct board_state {
 
 static void visionfive2_early_init(const void *dtb)
 {
-    const struct device_tree *tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    struct device_tree_node node;
-    uintptr_t base;
-
-    base = tree_console_map(tree, "snps,dw-apb-uart", BOARD_UART_ADDRESS, UART_BYTES, &node);
-    ns16550_init(&state.uart, base, UART_SHIFT, UART_WIDTH);
-    serial_open(&ns16550_serial, &state.uart);
-    (void)plic_take_input(tree, &node); /* otherwise polled */
+    (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    sbi_machine_open_ns16550(&state.uart, &console);
 }
 
 static void visionfive2_set_baud(uint32_t baud)
@@ -73,19 +73,9 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
 const struct board board = {
     .name = "visionfive2",
     .early_init = visionfive2_early_init,
-    .putc = serial_putc,
-    .getc = serial_getc,
-    .idle = serial_idle,
-    .interrupted = serial_interrupted,
-    .lost = serial_lost,
-    .flow_control = serial_flow_control,
+    SERIAL_CONSOLE,
     .set_baud = visionfive2_set_baud,
-    .ticks = riscv_timer_ticks,
-    .ticks_hz = sbi_machine_ticks_hz,
-    .start_core = sbi_machine_start_core,
-    .wait = core_wait,
-    .wake = core_wake,
+    SBI_MACHINE,
     .find_storage = visionfive2_find_storage,
-    .restart = sbi_machine_restart,
     .power_off = sbi_machine_power_off,
 };

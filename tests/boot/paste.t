@@ -360,7 +360,8 @@ def check_hash(machine, card):
 
 # Where an interrupt enters, and what is called by address.
 ENTRY = {"virt-arm64": "interrupt", "virt-riscv64": "trap_entry"}
-BY_ADDRESS = re.compile(r"serve|gic_v[23]_serve|(pl011|ns16550)_(receive|send)")
+BY_ADDRESS = re.compile(r"serve|(gic|gic_v[23]|plic)_serve|receive_on_interrupt|"
+                        r"(pl011|ns16550)_(receive|send)")
 CALL = re.compile(r"(?:\b(?:bl?|j|jal)\t(?:ra,|t0,)?|# )([0-9a-f]+) <")
 NOT_GENERAL = {
     "virt-arm64": re.compile(r"\b[bhsdqvz]\d+\b|\bp\d+[./]"),

@@ -28,6 +28,7 @@ static struct paste_state {
     } cores[BOARD_MAX_CORES];
     uint32_t crc, received, lost, n_rows, faults;
     size_t next;
+    uint8_t input[BOARD_INPUT_BYTES];
 } state;
 
 static void core_main(void *arg)
@@ -102,6 +103,7 @@ void image_main(const struct machine *machine)
                                  .serial = true };
 
     console_init(&port);
+    (void)board.set_input_buffer(state.input, sizeof state.input);
     kernels_select(&state.kernels, machine->cpu_features);
     tester_open(machine->ram[0].base + -(uintptr_t)machine->ram[0].base % TESTER_PAGE);
     start_others(machine);

@@ -1,6 +1,6 @@
 #include "board/drivers/irq/bcm_local.h"
 
-#include "board/drivers/serial/serial.h"
+#include "board/interrupt.h"
 #include "board/isa.h"
 
 /* Sections 4.7 (control) and 4.8, core mailboxes: the first of four for each core, 16 bytes from
@@ -8,8 +8,8 @@
 enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
 /* Section 4.4, GPU interrupts routing: 0 is core 0's IRQ. */
 enum { GPU_ROUTING = 0x0c, GPU_TO_CORE0_IRQ = 0 };
-/* BCM2835 ARM Peripherals, section 7.5: interrupts 32 to 63. */
-enum { ENABLE_2 = 0x14 };
+/* BCM2835 ARM Peripherals, section 7.5: a bit an interrupt, 32 of the 64 in each register. */
+enum { PENDING_1 = 0x04, ENABLE_1 = 0x10, N_INTERRUPTS = 64 };
 enum { CONTROL_MAILBOX0_IRQ = 1, RING = 1 };
 
 static volatile uint32_t *reg(uintptr_t base, unsigned offset)
@@ -37,17 +37,40 @@ void bcm_local_sleep(uintptr_t base, unsigned core)
     __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
 }
 
-/* One device interrupts, at a level: whatever came, its bytes are taken, and the ring with them. */
-static void serve(void *base)
+static struct bcm_interrupts {
+    uintptr_t local;      /* of the block beside the cores */
+    uintptr_t interrupts; /* of BCM2835's controller */
+} bcm_interrupts;
+
+/* Wake-ups of core 0 arrive by the same interrupt, and are done with once it is awake. */
+static void serve(void *state)
 {
-    *reg(*(const uintptr_t *)base, MAILBOX_CLEAR) = RING;
-    serial_receive();
+    const struct bcm_interrupts *both = state;
+    uint32_t pending;
+
+    *reg(both->local, MAILBOX_CLEAR) = RING;
+    for (uint32_t first = 0; first < N_INTERRUPTS; first += 32) {
+        pending = *reg(both->interrupts, PENDING_1 + first / 32 * 4);
+        for (; pending != 0; pending &= pending - 1)
+            irq_deliver(first + (uint32_t)__builtin_ctz(pending));
+    }
 }
 
-void bcm_local_take_input(const uintptr_t *base, uintptr_t interrupts, unsigned number)
+static enum err enable(void *state, uint32_t line)
 {
-    *reg(*base, GPU_ROUTING) = GPU_TO_CORE0_IRQ;
-    *reg(interrupts, ENABLE_2) = 1u << number % 32;
-    serial_listen();
-    core_interrupts_on(serve, (void *)(uintptr_t)base);
+    const struct bcm_interrupts *both = state;
+
+    if (line >= N_INTERRUPTS)
+        return ERR_NO_DEVICE;
+    *reg(both->interrupts, ENABLE_1 + line / 32 * 4) = 1u << line % 32; /* zeros change nothing */
+    return ERR_OK;
+}
+
+void bcm_local_init(uintptr_t base, uintptr_t interrupts)
+{
+    static const struct irq_controller controller = { .enable = enable, .serve = serve };
+
+    bcm_interrupts = (struct bcm_interrupts){ base, interrupts };
+    *reg(base, GPU_ROUTING) = GPU_TO_CORE0_IRQ;
+    irq_attach(&controller, &bcm_interrupts);
 }

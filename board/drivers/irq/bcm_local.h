@@ -1,7 +1,7 @@
 /* The block beside the four cores of BCM2836 and BCM2837 (Broadcom QA7, "ARM Quad A7 core",
- * revision 3.4): as a bell, a core sleeps in WFI until another one rings; and for the console's
- * input, whose interrupt core 0 takes from the older controller behind it (BCM2835 ARM Peripherals,
- * chapter 7). While a core sleeps interrupts are masked; a pending one ends WFI all the same. */
+ * revision 3.4). It wakes cores, which sleep in WFI until another one sends them an interrupt, and it
+ * passes on to core 0 what the older controller has of devices (BCM2835 ARM Peripherals, chapter 7).
+ * While a core sleeps interrupts are masked; a pending one ends WFI all the same. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
 #define INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
 
@@ -20,9 +20,8 @@ void bcm_local_wake_others(uintptr_t base, unsigned core);
  * once, so that none is lost. Look at the word that is waited for before and after. */
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
-/* Have the interrupt `number` (32 .. 63) of the controller at `interrupts` arrive at core 0, the
- * calling one, and call serial_receive() there (serial.h). *base: of the block, where core 0's
- * rings are taken, too; stays. */
-void bcm_local_take_input(const uintptr_t *base, uintptr_t interrupts, unsigned number);
+/* Let the interrupts of BCM2835's controller at `interrupts` (0 .. 63) arrive at core 0, the calling
+ * one: irq_take() works from here on (board/interrupt.h). Both are mapped as device memory. */
+void bcm_local_init(uintptr_t base, uintptr_t interrupts);
 
 #endif

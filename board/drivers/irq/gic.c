@@ -1,14 +1,14 @@
 #include "board/drivers/irq/gic.h"
 
 #include "board/board.h"
-#include "board/drivers/serial/serial.h"
+#include "board/interrupt.h"
 #include "board/isa.h"
 
-static struct gic_bell {
+static struct gic_machine {
     struct gic *gic;               /* NULL: none that can be used */
-    bool listens[BOARD_MAX_CORES]; /* a member is written by its core */
+    bool listens[BOARD_MAX_CORES]; /* each core writes its own */
     atomic_bool deaf;              /* some core does not listen: nobody sleeps in WFI */
-} bell;
+} gic_machine;
 
 enum err gic_find(struct gic *gic, const struct device_tree *tree)
 {
@@ -26,27 +26,51 @@ enum err gic_find(struct gic *gic, const struct device_tree *tree)
     return e;
 }
 
+static enum err gic_enable(void *state, uint32_t line)
+{
+    const struct gic *gic = state;
+
+    if (!gic_machine.listens[0] || line < GIC_FIRST_SHARED)
+        return ERR_NO_DEVICE;
+    return gic->version->enable(gic, line, core_hardware_id());
+}
+
+static void gic_serve(void *state)
+{
+    const struct gic *gic = state;
+
+    gic->version->serve(gic);
+}
+
+static const struct irq_controller gic_controller = { .enable = gic_enable, .serve = gic_serve };
+
 enum err gic_init(struct gic *gic)
 {
-    enum err e = gic->version != NULL ? ERR_OK : ERR_NO_DEVICE;
+    enum err e;
 
-    for (unsigned i = 0; e == ERR_OK && i < gic->n_ranges; i++)
+    if (gic->version == NULL)
+        return ERR_NO_DEVICE;
+    for (unsigned i = 0; i < gic->n_ranges; i++) {
         e = mmu_map(gic->ranges[i].base, gic->ranges[i].bytes, MAP_DEVICE);
-    if (e == ERR_OK)
-        e = gic->version->init(gic);
-    if (e == ERR_OK)
-        bell.gic = gic;
-    return e;
+        if (e != ERR_OK)
+            return e;
+    }
+    e = gic->version->init(gic);
+    if (e != ERR_OK)
+        return e;
+    gic_machine.gic = gic;
+    irq_attach(&gic_controller, gic);
+    return ERR_OK;
 }
 
 void gic_listen(void)
 {
-    bool listens = bell.gic != NULL &&
-                   bell.gic->version->listen(bell.gic, core_hardware_id()) == ERR_OK;
+    bool listens = gic_machine.gic != NULL &&
+                   gic_machine.gic->version->listen(gic_machine.gic, core_hardware_id()) == ERR_OK;
 
-    bell.listens[core_number()] = listens;
+    gic_machine.listens[core_number()] = listens;
     if (!listens)
-        atomic_store(&bell.deaf, true);
+        atomic_store(&gic_machine.deaf, true);
 }
 
 /* QEMU's WFE does not sleep: with fewer processors than cores, waiting cores would take the time
@@ -55,11 +79,11 @@ void gic_wait(const _Atomic uint32_t *word, uint32_t old)
 {
     bool on = core_interrupts_mask();
 
-    if (atomic_load(&bell.deaf)) {
+    if (atomic_load(&gic_machine.deaf)) {
         core_wait(word, old);
     } else if (atomic_load(word) == old) { /* a change after this look ends the sleep at once */
         core_idle();
-        bell.gic->version->serve(bell.gic);
+        gic_machine.gic->version->serve(gic_machine.gic);
     }
     core_interrupts_restore(on);
 }
@@ -68,8 +92,8 @@ void gic_wait(const _Atomic uint32_t *word, uint32_t old)
 void gic_wake(const _Atomic uint32_t *word)
 {
     core_wake(word);
-    if (bell.listens[core_number()])
-        bell.gic->version->wake_others(bell.gic);
+    if (gic_machine.listens[core_number()])
+        gic_machine.gic->version->wake_others(gic_machine.gic);
 }
 
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node)
@@ -82,28 +106,7 @@ uint32_t gic_device_line(const struct device_tree *tree, const struct device_tre
         return 0;
     for (unsigned i = 0; i < CELLS * CELL_BYTES; i++)
         cells[i / CELL_BYTES] = cells[i / CELL_BYTES] << 8 | value[i];
-    return cells[0] == SHARED && cells[1] < GIC_MAX_SHARED ? GIC_FIRST_SHARED + cells[1] : 0;
-}
-
-static void serve(void *context)
-{
-    const struct gic *gic = context;
-
-    gic->version->serve(gic);
-}
-
-enum err gic_take_input(uint32_t line)
-{
-    struct gic *gic = bell.gic;
-    enum err e;
-
-    if (!bell.listens[0] || line < GIC_FIRST_SHARED)
-        return ERR_NO_DEVICE;
-    e = gic->version->enable(gic, line, core_hardware_id());
-    if (e != ERR_OK)
-        return e;
-    gic->line = line;
-    serial_listen();
-    core_interrupts_on(serve, gic);
-    return ERR_OK;
+    if (cells[0] != SHARED || cells[1] >= GIC_MAX_SHARED)
+        return 0;
+    return GIC_FIRST_SHARED + cells[1];
 }

@@ -1,6 +1,7 @@
-/* The Arm interrupt controller, of whichever version the machine has: as a bell, a core sleeps in
- * WFI until another one rings; and for one device, whose interrupt core 0 takes. While a core
- * sleeps interrupts are masked (PSTATE.DAIF); a pending one ends WFI all the same. */
+/* The Arm interrupt controller, of whichever version the machine has. It wakes cores, which sleep in
+ * WFI until another one sends them an interrupt, and it delivers the interrupts of devices to core 0
+ * (board/interrupt.h). While a core sleeps interrupts are masked (PSTATE.DAIF); a pending one ends
+ * WFI all the same. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_GIC_H
 #define INGOT_BOARD_DRIVERS_IRQ_GIC_H
 
@@ -23,7 +24,6 @@ struct gic {
     } ranges[GIC_MAX_RANGES];
     unsigned n_ranges;
     size_t stride; /* version 3: between redistributors; 0: as each one says */
-    uint32_t line; /* INTID of the console's UART; 0: none */
 };
 
 /* Find the controller; touches no register of it. version is NULL unless ERR_OK. ERR_NO_DEVICE:
@@ -32,7 +32,7 @@ struct gic {
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
 /* Map the registers and forward interrupts at all: once, on core 0. From here on it is the
- * machine's controller; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not
+ * machine's controller, irq_take's too; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not
  * answer; or an error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
@@ -45,14 +45,9 @@ void gic_listen(void);
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 
-/* The INTID of a device's first interrupt, 0 where its node has none that is shared by the cores
+/* The line of a device's first interrupt, its INTID; 0 where its node has none that cores share
  * (devicetree bindings, interrupt-controller/arm,gic.yaml: type, number, flags). */
 uint32_t gic_device_line(const struct device_tree *tree, const struct device_tree_node *node);
-
-/* Have core 0, which calls and listens, take the interrupt of the console's UART, at a level, by
- * serial.h; that line is open. ERR_NO_DEVICE: no controller, or no interrupt that cores share;
- * ERR_UNSUPPORTED: firmware keeps it for itself. Then the line is polled. */
-enum err gic_take_input(uint32_t line);
 
 /* ---- for gic.c: the functions above, as one version does them ------------------------------- */
 

@@ -1,6 +1,6 @@
 /* Version 2 (IHI 0048). */
 #include "board/drivers/irq/gic.h"
-#include "board/drivers/serial/serial.h"
+#include "board/interrupt.h"
 
 enum { DISTRIBUTOR, INTERFACE, N_RANGES, RANGE_BYTES = 0x1000 };
 
@@ -93,8 +93,7 @@ static void gic_v2_serve(const struct gic *gic)
         line = taken & IAR_NUMBER;
         if (line >= GIC_SPECIAL)
             break;
-        if (line == gic->line && line != 0)
-            serial_receive();
+        irq_deliver(line);
         *reg(gic, INTERFACE, GICC_EOIR) = taken;
     }
     __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "board/drivers/serial/serial.h"
+#include "board/interrupt.h"
 
 enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
 
@@ -181,15 +181,14 @@ static enum err enable_interface(void)
 
 /* Take one that is pending. The barriers: acknowledging has its effect, here and in memory order,
  * before anything after it (12.2, ICC_IAR1_EL1, asks for DSB). */
-static bool take(const struct gic *gic)
+static bool take(void)
 {
     uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
 
     __asm__ volatile("dsb sy" ::: "memory");
     if (line >= GIC_SPECIAL)
         return false;
-    if (line == gic->line && line != 0)
-        serial_receive();
+    irq_deliver((uint32_t)line);
     WRITE_SYSTEM(icc_eoir1_el1, taken);
     __asm__ volatile("isb" ::: "memory");
     return true;
@@ -197,7 +196,7 @@ static bool take(const struct gic *gic)
 
 /* Send ourselves a wake-up: a controller that firmware set up otherwise is found here, while
  * there is another way to wait. */
-static enum err try_self(const struct gic *gic, uint64_t affinity)
+static enum err try_self(uint64_t affinity)
 {
     uint64_t target = UINT64_C(1) << (affinity & 15) | (affinity & 0xf0) << (44 - 4) |
                       (affinity >> 8 & 0xff) << 16 | (affinity >> 16 & 0xff) << 32 |
@@ -206,7 +205,7 @@ static enum err try_self(const struct gic *gic, uint64_t affinity)
     WRITE_SYSTEM(icc_sgi1r_el1, target);
     __asm__ volatile("isb" ::: "memory");
     for (unsigned i = 0; i < SELF_POLLS; i++)
-        if (take(gic))
+        if (take())
             return ERR_OK;
     return ERR_TIMEOUT;
 }
@@ -226,7 +225,9 @@ static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
         e = enable_sgi(redistributor, (*ctlr & CTLR_DS) != 0);
     if (e == ERR_OK)
         e = enable_interface();
-    return e == ERR_OK ? try_self(gic, affinity) : e;
+    if (e != ERR_OK)
+        return e;
+    return try_self(affinity);
 }
 
 static void gic_v3_wake_others(const struct gic *gic)
@@ -257,7 +258,8 @@ static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t aff
 
 static void gic_v3_serve(const struct gic *gic)
 {
-    while (take(gic)) {
+    (void)gic; /* the core has registers for it */
+    while (take()) {
     }
 }
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "board/drivers/serial/serial.h"
+#include "board/interrupt.h"
 #include "board/isa.h"
 
 /* Byte offsets, chapters 3 to 9. */
@@ -19,7 +19,6 @@ static struct plic {
     uintptr_t base;
     size_t bytes;
     uint32_t context; /* the S-mode of core 0's hart */
-    uint32_t line;    /* source number of the UART */
 } plic;
 
 static volatile uint32_t *reg(uint64_t offset)
@@ -80,43 +79,51 @@ static enum err find(const struct device_tree *tree)
     return ERR_NO_DEVICE;
 }
 
-static void serve(void *context)
+static void plic_serve(void *state)
 {
     uint32_t line;
 
-    (void)context;
+    (void)state;
     while ((line = *reg(CLAIM(plic.context))) != 0) {
-        if (line == plic.line)
-            serial_receive();
+        irq_deliver(line);
         *reg(CLAIM(plic.context)) = line;
     }
 }
 
-static void enable(void)
+static enum err plic_enable(void *state, uint32_t line)
 {
-    for (uint32_t line = 0; line < MAX_LINES; line += 32) /* what firmware left on is not ours */
-        *reg(ENABLE(plic.context, line)) = 0;
-    *reg(PRIORITY(plic.line)) = 1;
-    *reg(THRESHOLD(plic.context)) = 0;
-    *reg(ENABLE(plic.context, plic.line)) = 1u << plic.line % 32;
+    (void)state;
+    if (line == 0 || line >= MAX_LINES)
+        return ERR_NO_DEVICE;
+    *reg(PRIORITY(line)) = 1;
+    *reg(ENABLE(plic.context, line)) |= 1u << line % 32;
+    return ERR_OK;
 }
 
-enum err plic_take_input(const struct device_tree *tree, const struct device_tree_node *uart)
-{
-    uint32_t bytes;
-    const uint8_t *interrupts = device_tree_property(tree, uart, "interrupts", &bytes);
-    enum err e;
+static const struct irq_controller plic_controller = { .enable = plic_enable, .serve = plic_serve };
 
-    plic.line = interrupts != NULL && bytes >= CELL_BYTES ? cell(interrupts, 0) : 0;
-    if (plic.line == 0 || plic.line >= MAX_LINES)
-        return ERR_NO_DEVICE;
-    e = find(tree);
-    if (e == ERR_OK)
-        e = mmu_map(plic.base, plic.bytes, MAP_DEVICE);
+enum err plic_init(const struct device_tree *tree)
+{
+    enum err e = find(tree);
+
     if (e != ERR_OK)
         return e;
-    enable();
-    serial_listen();
-    core_interrupts_on(serve, NULL);
+    e = mmu_map(plic.base, plic.bytes, MAP_DEVICE);
+    if (e != ERR_OK)
+        return e;
+    for (uint32_t line = 0; line < MAX_LINES; line += 32) /* what firmware left on is not ours */
+        *reg(ENABLE(plic.context, line)) = 0;
+    *reg(THRESHOLD(plic.context)) = 0;
+    irq_attach(&plic_controller, NULL);
     return ERR_OK;
+}
+
+uint32_t plic_device_line(const struct device_tree *tree, const struct device_tree_node *node)
+{
+    uint32_t bytes;
+    const uint8_t *interrupts = device_tree_property(tree, node, "interrupts", &bytes);
+
+    if (interrupts == NULL || bytes < CELL_BYTES)
+        return 0;
+    return cell(interrupts, 0);
 }

@@ -8,44 +8,11 @@
 #include "board/drivers/sd/sdhci_registers.h"
 
 enum {
-    RESET_MICROS = 100000,
     POWER_MICROS = 10000, /* for the supply to fall, and to rise (Physical Layer 6.4.1) */
     CLOCKS_74_MICROS = 1000,
     START_HZ = 400000,
     MEGA = 1000000,
 };
-
-void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value)
-{
-    sdhci_write(s, reg, (sdhci_read(s, reg) & ~mask) | value);
-}
-
-bool sdhci_wait(const struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value, uint32_t micros)
-{
-    uint64_t start = s->setup.ticks(), limit = sd_host_ticks(&s->host, micros);
-
-    while ((sdhci_read(s, reg) & mask) != value) {
-        if (s->setup.ticks() - start > limit)
-            return (sdhci_read(s, reg) & mask) == value;
-    }
-    return true;
-}
-
-/* 2.2.17 */
-enum err sdhci_soft_reset(struct sdhci *s, uint32_t which)
-{
-    sdhci_change(s, SDHCI_CLOCK, which, which);
-    return sdhci_wait(s, SDHCI_CLOCK, which, 0, RESET_MICROS) ? ERR_OK : ERR_TIMEOUT;
-}
-
-/* 3.1: the switch has settled and says so. While it bounces there is no card. */
-bool sdhci_is_present(struct sd_host *host)
-{
-    const struct sdhci *s = (const struct sdhci *)host;
-    const uint32_t in = PRESENT_INSERTED | PRESENT_STABLE;
-
-    return (s->setup.quirks & SDHCI_NO_DETECT) || (sdhci_read(s, SDHCI_PRESENT) & in) == in;
-}
 
 /* 3.3; the highest voltage that the controller gives, 3.3 V where it is silent about it. */
 static void sdhci_power(struct sdhci *s)

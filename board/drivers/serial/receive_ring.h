@@ -5,20 +5,32 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-enum {
-    RECEIVE_RING_BYTES = 128 * 1024, /* 11 s of 115200 baud; a power of two */
-    RECEIVE_RING_CTRL_C = 3,
-};
+#include "board/err.h"
 
-/* Zeroed: empty. Positions count bytes since the start and never wrap. */
+enum { RECEIVE_RING_CTRL_C = 3 };
+
+/* Empty where all but the memory is zero: RECEIVE_RING(memory) initialises one over an array. Positions
+ * count bytes since the start and never wrap. */
 struct receive_ring {
     _Atomic uint64_t put, taken;   /* each written by its own side alone */
-    _Atomic uint64_t after_ctrl_c; /* position behind the last Ctrl-C that arrived */
+    _Atomic uint64_t after_ctrl_c; /* position after the last Ctrl-C that arrived */
     uint64_t ctrl_c_done;          /* consumer's: those before here were acted upon */
-    uint8_t bytes[RECEIVE_RING_BYTES];
+    uint8_t *bytes;                /* the owner's memory */
+    uint32_t size;                 /* of it, a power of two */
 };
+
+#define RECEIVE_RING(memory)                      \
+    {                                             \
+        .bytes = (memory), .size = sizeof(memory) \
+    }
+
+/* Go on in `size` bytes at `memory`; what waits moves along, and the memory before is free. Neither
+ * side may be at work meanwhile. ERR_BAD_ARGUMENT: not a power of two, or more is waiting than fits;
+ * then nothing has changed. */
+enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t size);
 
 /* Producer. False: full, the byte is not kept; a Ctrl-C is noted all the same. */
 bool receive_ring_put(struct receive_ring *ring, uint8_t byte);

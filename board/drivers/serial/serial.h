@@ -1,18 +1,15 @@
-/* The console's line: a UART, a ring that receives, XON/XOFF both ways. One per machine, so a board
- * puts these functions into its struct board as they are:
- *
- *   .putc = serial_putc, .getc = serial_getc, .idle = serial_idle,
- *   .interrupted = serial_interrupted, .lost = serial_lost, .flow_control = serial_flow_control
- *
- * and in early_init calls serial_open(), then, where the UART's interrupt can be had,
- * gic_take_input or plic_take_input, or what is the like for its controller: have the interrupt
- * arrive at core 0 and there call serial_receive(); serial_listen(); core_interrupts_on(). Without
- * that the ring is filled whenever core 0 looks for input. */
+/* The console's line: a UART, a ring that receives, XON/XOFF both ways. A machine has one, so a board
+ * puts these functions into its struct board as they are (SERIAL_CONSOLE), and calls in early_init
+ * serial_open(), then serial_listen() with the line of the UART's interrupt. Without an interrupt the
+ * ring is filled whenever core 0 looks for input. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 #define INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "board/err.h"
 
 /* What the receiver says of a byte, in bits above it. */
 enum {
@@ -38,8 +35,9 @@ void serial_keep(const struct serial_uart *driver, void *uart);
 /* From here on the line is that UART, which its driver has set up. XON/XOFF are off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
-/* The UART's interrupt calls serial_receive() on core 0: serial_idle() may sleep. */
-void serial_listen(void);
+/* Receive by that interrupt from here on, so that serial_idle() may sleep. After serial_open, on core
+ * 0. Errors: those of irq_take (board/interrupt.h); then the line is polled, as before. */
+enum err serial_listen(uint32_t interrupt);
 
 /* Wait until all that was written has left: before the power goes. */
 void serial_drain(void);
@@ -54,5 +52,12 @@ void serial_idle(void);
 bool serial_interrupted(void);
 uint32_t serial_lost(void);
 void serial_flow_control(bool on);
+enum err serial_set_input_buffer(uint8_t *memory, size_t bytes);
+
+/* These, as members of struct board. */
+#define SERIAL_CONSOLE                                                                           \
+    .putc = serial_putc, .getc = serial_getc, .idle = serial_idle,                               \
+    .interrupted = serial_interrupted, .lost = serial_lost, .flow_control = serial_flow_control, \
+    .set_input_buffer = serial_set_input_buffer
 
 #endif

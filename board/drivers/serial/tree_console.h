@@ -9,7 +9,7 @@
 
 /* Map `bytes` of registers of the tree's console if it is of that kind ("arm,pl011"), else those at
  * `address`: so that a tree that is wrong can still be complained about. Returns their address, 0
- * where they cannot be mapped. node: for gic_take_input and plic_take_input, which find no
+ * where they cannot be mapped. node: for gic_device_line and plic_device_line, which find no
  * interrupt in it where the tree has no such console; the line is polled then. */
 uintptr_t tree_console_map(const struct device_tree *tree, const char *kind, uintptr_t address,
                            size_t bytes, struct device_tree_node *node);

@@ -6,11 +6,19 @@
 #include <stdint.h>
 
 #include "board/device_tree.h"
+#include "board/drivers/irq/gic.h"
+#include "board/drivers/soc/generic_timer.h"
+#include "board/drivers/soc/psci.h"
 
 /* For early_init: read the tree at dtb (NULL: none), find its GIC and PSCI, and open the console that
  * it names, or the one at uart_address; at the rate that the firmware set, by interrupt where the
  * tree has one, else polled. What is missing is done without. Returns the tree, which stays; its
  * blob is NULL where there is none. */
 const struct device_tree *psci_machine_init(const void *dtb, uintptr_t uart_address);
+
+/* Clock and cores, as members of struct board. */
+#define PSCI_MACHINE                                                                           \
+    .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .start_core = psci_start_core, \
+    .wait = gic_wait, .wake = gic_wake
 
 #endif

@@ -9,6 +9,7 @@
 #include "board/drivers/serial/pl011.h"
 #include "board/drivers/soc/bcm_gpio.h"
 #include "board/drivers/soc/bcm_mailbox.h"
+#include "board/drivers/soc/generic_timer.h"
 
 enum {
     RASPBERRY_PI_CORES = 4,
@@ -87,5 +88,12 @@ void raspberry_pi_last_run(struct board_last_run *last);
 bool raspberry_pi_is_emulated(void);
 void raspberry_pi_restart(void);
 void raspberry_pi_power_off(int status) __attribute__((noreturn));
+
+/* Clock, condition, watchdog and power, as members of struct board. */
+#define RASPBERRY_PI                                                                           \
+    .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .health = raspberry_pi_health, \
+    .watchdog = raspberry_pi_watchdog, .alive = raspberry_pi_alive,                            \
+    .last_run = raspberry_pi_last_run, .is_emulated = raspberry_pi_is_emulated,                \
+    .restart = raspberry_pi_restart, .power_off = raspberry_pi_power_off
 
 #endif

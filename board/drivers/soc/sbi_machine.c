@@ -1,7 +1,9 @@
 #include "board/drivers/soc/sbi_machine.h"
 
 #include "board/board.h"
+#include "board/drivers/irq/plic.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/tree_console.h"
 #include "board/drivers/soc/sbi.h"
 #include "board/isa.h"
 
@@ -10,31 +12,49 @@ static struct sbi_machine {
     uint64_t ticks_hz;
     uint64_t harts[BOARD_MAX_CORES]; /* by core number: the hart that booted is core 0 */
     unsigned n_harts;
-} the;
+} sbi_machine;
 
 const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz)
 {
     uint64_t hz;
 
-    the.ticks_hz = timebase_hz;
-    if (dtb == NULL || device_tree_open(&the.tree, dtb, device_tree_bytes(dtb)) != ERR_OK)
-        return &the.tree;
-    hz = device_tree_timebase(&the.tree);
-    the.ticks_hz = hz != 0 ? hz : timebase_hz;
-    the.n_harts = device_tree_cpus(&the.tree, core_hardware_id(), the.harts, BOARD_MAX_CORES);
-    return &the.tree;
+    sbi_machine.ticks_hz = timebase_hz;
+    if (dtb == NULL || device_tree_open(&sbi_machine.tree, dtb, device_tree_bytes(dtb)) != ERR_OK)
+        return &sbi_machine.tree;
+    hz = device_tree_timebase(&sbi_machine.tree);
+    sbi_machine.ticks_hz = hz != 0 ? hz : timebase_hz;
+    sbi_machine.n_harts = device_tree_cpus(&sbi_machine.tree, core_hardware_id(), sbi_machine.harts,
+                                           BOARD_MAX_CORES);
+    return &sbi_machine.tree;
+}
+
+void sbi_machine_listen(const struct device_tree_node *uart)
+{
+    if (plic_init(&sbi_machine.tree) == ERR_OK)
+        (void)serial_listen(plic_device_line(&sbi_machine.tree, uart));
+}
+
+void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place)
+{
+    struct device_tree_node node;
+    uintptr_t base = tree_console_map(&sbi_machine.tree, place->kind, place->address, place->bytes,
+                                      &node);
+
+    ns16550_init(uart, base, place->shift, place->width);
+    serial_open(&ns16550_serial, uart);
+    sbi_machine_listen(&node);
 }
 
 uint64_t sbi_machine_ticks_hz(void)
 {
-    return the.ticks_hz;
+    return sbi_machine.ticks_hz;
 }
 
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg)
 {
-    if (core == 0 || core >= the.n_harts)
+    if (core == 0 || core >= sbi_machine.n_harts)
         return ERR_NO_DEVICE;
-    return sbi_hart_start(the.harts[core], core_prepare(core, entry, arg), core);
+    return sbi_hart_start(sbi_machine.harts[core], core_prepare(core, entry, arg), core);
 }
 
 void sbi_machine_restart(void)

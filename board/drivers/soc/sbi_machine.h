@@ -3,15 +3,35 @@
 #ifndef INGOT_BOARD_DRIVERS_SOC_SBI_MACHINE_H
 #define INGOT_BOARD_DRIVERS_SOC_SBI_MACHINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "board/device_tree.h"
+#include "board/drivers/serial/ns16550.h"
+#include "board/drivers/soc/riscv_timer.h"
 #include "board/err.h"
+#include "board/isa.h"
 
 /* Read the tree at dtb, NULL where there is none: then no other hart can be started, and the `time`
  * counter is taken to have `timebase_hz`. Harts that cannot work (device_tree_next_cpu) get no
  * number. Returns the tree, which stays; its blob is NULL where there is none. */
 const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz);
+
+/* Where a board has its 16550, if the tree names no console of that kind ("ns16550a"). */
+struct sbi_machine_ns16550 {
+    const char *kind;
+    uintptr_t address;
+    size_t bytes;          /* of its registers */
+    unsigned shift, width; /* as ns16550_init takes them */
+};
+
+/* For early_init: open the console, at the rate that the firmware set. By interrupt where tree and
+ * controller have one, else it is polled. */
+void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
+
+/* The last part of it, for consoles that are no 16550: after serial_open, receive by the interrupt
+ * that the UART's node names. */
+void sbi_machine_listen(const struct device_tree_node *uart);
 
 /* board.ticks_hz and board.start_core. */
 uint64_t sbi_machine_ticks_hz(void);
@@ -20,5 +40,11 @@ enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *a
 /* board.restart: SRST. board.power_off: SRST, else the call from before it, else the hart sleeps. */
 void sbi_machine_restart(void);
 void sbi_machine_power_off(int status) __attribute__((noreturn));
+
+/* Clock, cores and restart, as members of struct board. */
+#define SBI_MACHINE                                                             \
+    .ticks = riscv_timer_ticks, .ticks_hz = sbi_machine_ticks_hz,               \
+    .start_core = sbi_machine_start_core, .wait = core_wait, .wake = core_wake, \
+    .restart = sbi_machine_restart
 
 #endif

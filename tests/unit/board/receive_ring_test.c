@@ -5,9 +5,15 @@
 #include "board/drivers/serial/receive_ring.c"
 #include "tests/unit/tap.h"
 
-enum { MANY = 1000000 };
+enum { MANY = 1000000, RING_BYTES = 128 * 1024, SMALL_BYTES = 64 };
 
+static uint8_t memory[RING_BYTES], small[SMALL_BYTES];
 static struct receive_ring ring;
+
+static void begin(void)
+{
+    ring = (struct receive_ring)RECEIVE_RING(memory);
+}
 
 static bool put_all(const char *text)
 {
@@ -31,7 +37,7 @@ static bool gives(const char *text)
 
 static void test_order(void)
 {
-    memset(&ring, 0, sizeof ring);
+    begin();
     OK(receive_ring_take(&ring) == -1, "empty at first");
     OK(put_all("abc") && receive_ring_held(&ring) == 3 && gives("abc") &&
            receive_ring_take(&ring) == -1,
@@ -45,15 +51,15 @@ static void test_full(void)
 {
     bool same = true;
 
-    memset(&ring, 0, sizeof ring);
+    begin();
     put_all("xyz");
     (void)gives("xyz"); /* so that it wraps */
-    for (unsigned i = 0; i < RECEIVE_RING_BYTES; i++) {
+    for (unsigned i = 0; i < RING_BYTES; i++) {
         same = receive_ring_put(&ring, (uint8_t)(i % 251 + 4)) && same;
     }
-    OK(same && receive_ring_held(&ring) == RECEIVE_RING_BYTES, "takes what it has room for");
+    OK(same && receive_ring_held(&ring) == RING_BYTES, "takes what it has room for");
     OK(!put_all("!"), "and no more");
-    for (unsigned i = 0; i < RECEIVE_RING_BYTES; i++) {
+    for (unsigned i = 0; i < RING_BYTES; i++) {
         same = receive_ring_take(&ring) == (int)(i % 251 + 4) && same;
     }
     OK(same && receive_ring_take(&ring) == -1, "what was kept is whole");
@@ -61,7 +67,7 @@ static void test_full(void)
 
 static void test_ctrl_c(void)
 {
-    memset(&ring, 0, sizeof ring);
+    begin();
     put_all("ab");
     OK(!receive_ring_take_ctrl_c(&ring), "no Ctrl-C");
     put_all("\x03"
@@ -87,6 +93,34 @@ static void test_ctrl_c(void)
        "and the next one is, too");
 }
 
+static void test_move(void)
+{
+    ring = (struct receive_ring)RECEIVE_RING(small);
+    for (unsigned i = 0; i < SMALL_BYTES - 3; i++) {
+        receive_ring_put(&ring, 'x');
+        receive_ring_take(&ring);
+    }
+    put_all("abcdef\x03gh"); /* around the end of the small one */
+    OK(receive_ring_move(&ring, memory, RING_BYTES) == ERR_OK && receive_ring_held(&ring) == 9,
+       "a larger memory holds what waited");
+    memset(small, '?', sizeof small);
+    OK(put_all("ij") && receive_ring_take_ctrl_c(&ring) && gives("abcdefghij") &&
+           receive_ring_take(&ring) == -1,
+       "in order, with its Ctrl-C, and the old memory is free");
+    OK(receive_ring_move(&ring, small, 0) == ERR_BAD_ARGUMENT &&
+           receive_ring_move(&ring, small, 48) == ERR_BAD_ARGUMENT,
+       "no power of two");
+    for (unsigned i = 0; i < SMALL_BYTES; i++) {
+        put_all("k");
+    }
+    OK(put_all("l") && receive_ring_move(&ring, small, SMALL_BYTES) == ERR_BAD_ARGUMENT &&
+           receive_ring_held(&ring) == SMALL_BYTES + 1,
+       "more waits than the new memory has: nothing changes");
+    OK(receive_ring_take(&ring) == 'k' && receive_ring_move(&ring, small, SMALL_BYTES) == ERR_OK &&
+           !put_all("m"),
+       "what fits exactly fills it");
+}
+
 static void *produce(void *arg)
 {
     (void)arg;
@@ -103,7 +137,7 @@ static void test_threads(void)
     unsigned got = 0;
     bool same = true;
 
-    memset(&ring, 0, sizeof ring);
+    begin();
     pthread_create(&producer, NULL, produce, NULL);
     while (got < MANY) {
         int byte = receive_ring_take(&ring);
@@ -121,6 +155,7 @@ int main(void)
     test_order();
     test_full();
     test_ctrl_c();
+    test_move();
     test_threads();
     return tap_done();
 }
