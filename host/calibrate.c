@@ -30,21 +30,33 @@ static struct run {
 
 static size_t input_columns(const struct ingot_params *p, enum input input)
 {
-    return input == INPUT_OUT    ? (size_t)p->n_heads * p->head_dim
-           : input == INPUT_DOWN ? p->hidden
-                                 : p->dim;
+    switch (input) {
+    case INPUT_OUT: return (size_t)p->n_heads * p->head_dim;
+    case INPUT_DOWN: return p->hidden;
+    default: return p->dim;
+    }
+}
+
+/* Of the inputs of a layer that come before this one. */
+static size_t columns_before(const struct ingot_params *p, enum input input)
+{
+    size_t columns = 0;
+
+    for (int i = 0; i < (int)input; i++) {
+        columns += input_columns(p, (enum input)i);
+    }
+    return columns;
 }
 
 /* Where an input begins; layer n_layers: the head's. */
 static size_t input_offset(const struct ingot_params *p, unsigned layer, enum input input)
 {
-    size_t at = 0, per_layer = 0;
+    size_t at = layer * columns_before(p, INPUTS);
 
-    for (int i = 0; i < INPUTS; i++) {
-        per_layer += input_columns(p, (enum input)i);
-        at += i < (int)input ? input_columns(p, (enum input)i) : 0;
+    if (layer == p->n_layers) {
+        return at;
     }
-    return layer < p->n_layers ? layer * per_layer + at : p->n_layers * per_layer;
+    return at + columns_before(p, input);
 }
 
 static size_t all_columns(const struct ingot_params *p)
@@ -72,9 +84,10 @@ static double *sums_of(const void *w, size_t *columns)
         }
     }
     *columns = p->dim;
-    return w == t->rows && t->first_row == 0
-               ? run.result->sums + input_offset(p, p->n_layers, INPUT_QKV)
-               : NULL;
+    if (w != t->rows || t->first_row != 0) {
+        return NULL;
+    }
+    return run.result->sums + input_offset(p, p->n_layers, INPUT_QKV);
 }
 
 static void count(const void *w, const float *x, size_t n_tokens, size_t stride)
@@ -166,10 +179,12 @@ static bool take_result(size_t bytes)
 
 bool calibrate_perplexity(const char *path, const char *text, double *perplexity)
 {
-    bool good = take_result(sizeof *run.result) && run_apart(path, text, false);
-
-    *perplexity = good ? run.result->perplexity : 0;
-    return good;
+    *perplexity = 0;
+    if (!take_result(sizeof *run.result) || !run_apart(path, text, false)) {
+        return false;
+    }
+    *perplexity = run.result->perplexity;
+    return true;
 }
 
 /* ---- in the packer's ------------------------------------------------------------------------- */
@@ -184,8 +199,18 @@ static void norm_columns(float *out, const double *sums, size_t n)
         mean += sums[i] / (double)n;
     }
     for (size_t i = 0; i < n; i++) {
-        out[i] = mean > 0 ? (float)(sqrt(sums[i] / mean) + 0.01) : 1.0f;
+        out[i] = 1.0f;
+        if (mean > 0) {
+            out[i] = (float)(sqrt(sums[i] / mean) + 0.01);
+        }
     }
+}
+
+static void norm_input(struct calibration *c, unsigned layer, enum input input)
+{
+    size_t at = input_offset(&c->params, layer, input);
+
+    norm_columns(c->columns + at, run.result->sums + at, input_columns(&c->params, input));
 }
 
 static bool keep_columns(struct calibration *c)
@@ -197,13 +222,12 @@ static bool keep_columns(struct calibration *c)
         fputs("ingot: out of memory\n", stderr);
         return false;
     }
-    for (unsigned layer = 0; layer <= p->n_layers; layer++) {
-        for (int i = 0; i < (layer < p->n_layers ? INPUTS : 1); i++) {
-            size_t at = input_offset(p, layer, (enum input)i);
-
-            norm_columns(c->columns + at, run.result->sums + at, input_columns(p, (enum input)i));
+    for (unsigned layer = 0; layer < p->n_layers; layer++) {
+        for (int i = 0; i < INPUTS; i++) {
+            norm_input(c, layer, (enum input)i);
         }
     }
+    norm_input(c, p->n_layers, INPUT_QKV); /* the head's, which has as many columns */
     return true;
 }
 
@@ -239,7 +263,9 @@ bool calibrate_run(struct calibration *c, const struct pack_options *o, const ch
     good = read_params(path, &c->params) &&
            take_result(sizeof *run.result + all_columns(&c->params) * sizeof(double)) &&
            run_apart(path, text, true) && keep_columns(c);
-    c->perplexity = good ? run.result->perplexity : 0;
+    if (good) {
+        c->perplexity = run.result->perplexity;
+    }
     unlink(path);
     return good;
 }
@@ -263,7 +289,10 @@ const float *calibrate_importance(void *calibration, enum ingot_role role, unsig
     case INGOT_FFN_UP: return c->columns + input_offset(p, layer, INPUT_GATE_UP);
     case INGOT_FFN_DOWN: return c->columns + input_offset(p, layer, INPUT_DOWN);
     case INGOT_TOKEN_EMBEDDING:
-        return p->tied ? c->columns + input_offset(p, p->n_layers, INPUT_QKV) : NULL;
+        if (!p->tied) {
+            return NULL;
+        }
+        return c->columns + input_offset(p, p->n_layers, INPUT_QKV);
     case INGOT_OUTPUT: return c->columns + input_offset(p, p->n_layers, INPUT_QKV);
     default: return NULL;
     }

@@ -1,7 +1,7 @@
 /* What the columns of a model's matrices are multiplied by: their mean squares over a text, which
  * tell the quantizer where an error costs most. The model runs in a process of its own. */
-#ifndef INGOT_BOARD_HOST_CALIBRATE_H
-#define INGOT_BOARD_HOST_CALIBRATE_H
+#ifndef INGOT_HOST_CALIBRATE_H
+#define INGOT_HOST_CALIBRATE_H
 
 #include "flash_image/pack/pack.h"
 

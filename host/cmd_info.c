@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 #include "runtime/text/format_text.h"
 
-enum { FINE = 0, FAILED = 1, USAGE = 2 };
+enum { FINE = 0, USAGE = 2 };
 
 static void help(void)
 {
@@ -36,7 +36,7 @@ struct sum {
  * output once. */
 static struct sum sum_tensors(const struct image *img, unsigned role, unsigned type)
 {
-    uint32_t n = img->header->tensors.count - (img->header->params.tied ? 1 : 0);
+    uint32_t n = img->header->tensors.count - (img->header->params.tied != 0);
     struct sum sum = { 0, 0 };
 
     for (uint32_t i = 0; i < n; i++) {
@@ -206,5 +206,5 @@ int cmd_info(int argc, char **argv)
         fprintf(stderr, "ingot: info: which file? see `ingot info --help`\n");
         return USAGE;
     }
-    return print_any(&o, tensors) ? FINE : FAILED;
+    return exit_status(print_any(&o, tensors));
 }

@@ -108,7 +108,7 @@ static bool parse(struct words *w, int argc, char **argv)
         } else if (strcmp(argv[i], "--report") == 0) {
             o->report = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!set_value(w, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+            if (!set_value(w, argv[i], argv[i + 1])) {
                 return false;
             }
             i++;
@@ -124,7 +124,7 @@ static bool parse(struct words *w, int argc, char **argv)
     if (o->input == NULL) {
         return refuse("pack", "which file? name a GGUF or llama2.c file, or a folder");
     }
-    return o->output != NULL ? true : refuse("pack", "where to? name the file with -o OUT.ingot");
+    return o->output != NULL || refuse("pack", "where to? name the file with -o OUT.ingot");
 }
 
 static int pack(const struct pack_options *o)
@@ -150,7 +150,7 @@ static int pack_calibrated(struct words *w)
         status = pack(&w->pack);
     }
     if (status == FINE) {
-        status = calibrate_perplexity(w->pack.output, w->text, &after) ? FINE : FAILED;
+        status = exit_status(calibrate_perplexity(w->pack.output, w->text, &after));
     }
     if (status == FINE) {
         printf("perplexity on %s: %.4f before, %.4f after (%+.2f %%)\n", w->text, c.perplexity,
@@ -175,5 +175,8 @@ int cmd_pack(int argc, char **argv)
         host_args_list_templates();
         return FINE;
     }
-    return w.text != NULL ? pack_calibrated(&w) : pack(&w.pack);
+    if (w.text != NULL) {
+        return pack_calibrated(&w);
+    }
+    return pack(&w.pack);
 }

@@ -41,5 +41,5 @@ int cmd_plan(int argc, char **argv)
     report_model(&model.model);
     report_plan(&model.model);
     host_console_flush();
-    return !args.fit || plan_fit_print(&model) ? EXIT_FINE : EXIT_FAILED;
+    return exit_status(!args.fit || plan_fit_print(&model));
 }

@@ -24,7 +24,7 @@ int cmd_synth(int argc, char **argv)
     uint32_t seed = 1;
 
     for (int i = 1; i < argc; i += 2) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *value = argv[i + 1]; /* NULL: argv ends here */
 
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
             return usage(stdout);

@@ -36,6 +36,15 @@ static bool begin(struct host_args *args, int argc, char **argv, const char *hel
     return true;
 }
 
+/* Which of BOS and EOS a text gets: none with --no-bos. */
+static unsigned edge_flags(const struct host_args *args, unsigned flags)
+{
+    if (args->no_bos) {
+        return TOKENIZER_PLAIN;
+    }
+    return flags;
+}
+
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
 /* The tokenizer alone, of a model file that may have nothing else: *section is the caller's. */
@@ -73,20 +82,24 @@ static bool open_tokenizer(const struct host_args *args, struct tokenizer *t, ui
     return true;
 }
 
-static void print_tokens(const struct tokenizer *tokenizer, const struct text *t, bool ids_only)
+static void print_ids(const struct text *t)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < t->n_ids; i++) {
+        printf("%s%u", before, (unsigned)t->ids[i]);
+        before = " ";
+    }
+    printf("\n");
+}
+
+static void print_tokens(const struct tokenizer *tokenizer, const struct text *t)
 {
     for (size_t i = 0; i < t->n_ids; i++) {
-        if (ids_only) {
-            printf("%s%u", i != 0 ? " " : "", (unsigned)t->ids[i]);
-        } else {
-            size_t bytes;
-            const char *piece = tokenizer_piece(tokenizer, t->ids[i], INGOT_NO_TOKEN, &bytes);
+        size_t bytes;
+        const char *piece = tokenizer_piece(tokenizer, t->ids[i], INGOT_NO_TOKEN, &bytes);
 
-            printf("%6u '%.*s'\n", (unsigned)t->ids[i], (int)bytes, piece);
-        }
-    }
-    if (ids_only) {
-        printf("\n");
+        printf("%6u '%.*s'\n", (unsigned)t->ids[i], (int)bytes, piece);
     }
 }
 
@@ -106,9 +119,12 @@ int cmd_tokenize(int argc, char **argv)
         return status;
     }
     if (open_tokenizer(&args, &tokenizer, &section) && text_read(&text, stdin, "standard input") &&
-        text_tokenize(&text, &tokenizer,
-                      args.no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS | TOKENIZER_EOS)) {
-        print_tokens(&tokenizer, &text, args.options.ids);
+        text_tokenize(&text, &tokenizer, edge_flags(&args, TOKENIZER_BOS | TOKENIZER_EOS))) {
+        if (args.options.ids) {
+            print_ids(&text);
+        } else {
+            print_tokens(&tokenizer, &text);
+        }
         status = EXIT_FINE;
     }
     text_free(&text);
@@ -149,8 +165,7 @@ int cmd_perplexity(int argc, char **argv)
         fprintf(stderr, "ingot: which text? give -f FILE\n");
         return EXIT_USAGE;
     }
-    status = perplexity_of(&args) ? EXIT_FINE : EXIT_FAILED;
-    return status;
+    return exit_status(perplexity_of(&args));
 }
 
 /* ---- logits -------------------------------------------------------------------------------- */
@@ -174,7 +189,9 @@ static uint32_t likeliest(const float *logits, uint32_t n)
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < n; i++) {
-        best = logits[i] > logits[best] ? i : best;
+        if (logits[i] > logits[best]) {
+            best = i;
+        }
     }
     return best;
 }
@@ -228,8 +245,7 @@ static bool logits_of(const struct host_args *args)
     if (args->tokens != NULL) {
         good = good && text_read_ids(&t, args->tokens, d.vocab);
     } else {
-        good = good && text_tokenize(&t, &model.model.tokenizer,
-                                     args->no_bos ? TOKENIZER_PLAIN : TOKENIZER_BOS);
+        good = good && text_tokenize(&t, &model.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
     }
     good = good && dump_all(args, &t, &d);
     if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {
@@ -263,5 +279,5 @@ int cmd_logits(int argc, char **argv)
     if (!host_model_open(&model, &args) || !host_model_load(&model, &args)) {
         return EXIT_FAILED;
     }
-    return logits_of(&args) ? EXIT_FINE : EXIT_FAILED;
+    return exit_status(logits_of(&args));
 }

@@ -38,7 +38,7 @@ static int verify(const char *path)
         printf("%s: header, 5 sections and %u segments are as they were written\n", path, n);
     }
     ingot_file_close(&f);
-    return damaged == 0 ? FINE : FAILED;
+    return exit_status(damaged == 0);
 }
 
 int cmd_verify(int argc, char **argv)

@@ -107,30 +107,34 @@ static void say(void *context, bool fatal, const char *sentence)
 
 static bool set_flag(struct host_args *a, const char *word)
 {
-    if (strcmp(word, "--ids") == 0) {
-        a->options.ids = true;
-    } else if (strcmp(word, "--no-figures") == 0) {
-        a->options.quiet = true;
-    } else if (strcmp(word, "--selftest") == 0) {
-        a->options.selftest = true;
-    } else if (strcmp(word, "--no-bos") == 0) {
-        a->no_bos = true;
-    } else if (strcmp(word, "--ticks") == 0) {
-        a->options.ticks = true;
-    } else if (strcmp(word, "--fit") == 0) {
-        a->fit = true;
-    } else if (strcmp(word, "--json") == 0) {
+    const struct {
+        const char *word;
+        bool *to;
+    } flags[] = {
+        { "--ids", &a->options.ids },
+        { "--no-figures", &a->options.quiet },
+        { "--selftest", &a->options.selftest },
+        { "--ticks", &a->options.ticks },
+        { "--no-bos", &a->no_bos },
+        { "--fit", &a->fit },
+        { "--mmap", &a->in_place },
+        { "-q", &a->quiet },
+        { "--quiet", &a->quiet },
+        { "-h", &a->help },
+        { "--help", &a->help },
+    };
+
+    if (strcmp(word, "--json") == 0) {
         a->options.mode = MODE_JSON;
-    } else if (strcmp(word, "--mmap") == 0) {
-        a->in_place = true;
-    } else if (strcmp(word, "-q") == 0 || strcmp(word, "--quiet") == 0) {
-        a->quiet = true;
-    } else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
-        a->help = true;
-    } else {
-        return false;
+        return true;
     }
-    return true;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (strcmp(word, flags[i].word) == 0) {
+            *flags[i].to = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool refuse(const char *word, const char *why)
@@ -141,27 +145,33 @@ static bool refuse(const char *word, const char *why)
 
 static bool set_size(const char *word, const char *value, uint64_t *out)
 {
-    return options_read_u64(value, true, out) ? true : refuse(word, "wants a size such as 64M");
+    return options_read_u64(value, true, out) || refuse(word, "wants a size such as 64M");
 }
 
-static bool read_rate(const char *word, const char *value, uint64_t *out)
+/* What a letter after a number of *n characters multiplies it by; *n loses the letter. */
+static double rate_factor(const char *value, size_t *n)
 {
     static const struct {
         char letter;
         double factor;
     } units[] = { { 'K', 1e3 }, { 'M', 1e6 }, { 'G', 1e9 } };
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && *n > 1; i++) {
+        if ((value[*n - 1] & ~32) == units[i].letter) {
+            (*n)--;
+            return units[i].factor;
+        }
+    }
+    return 1;
+}
+
+static bool read_rate(const char *word, const char *value, uint64_t *out)
+{
     size_t n = strlen(value);
-    double factor = 1;
+    double factor = rate_factor(value, &n);
     char digits[32];
     float number;
 
-    for (size_t i = 0; i < 3 && n > 1; i++) {
-        if ((value[n - 1] & ~32) == units[i].letter) {
-            factor = units[i].factor;
-            n--;
-            break;
-        }
-    }
     snprintf(digits, sizeof digits, "%.*s", (int)n, value);
     if (!options_read_float(digits, &number) || number * factor < 1 || number * factor > 1e15) {
         return refuse(word, "wants a rate per second such as 2.4G");
@@ -170,11 +180,9 @@ static bool read_rate(const char *word, const char *value, uint64_t *out)
     return true;
 }
 
-/* Bytes of weights, or multiplications, a second; the planner counts the time of a byte. */
-static bool set_rate(struct host_args *a, const char *word, const char *value)
+/* --mem-bw, bytes of weights a second; the planner counts picoseconds for each byte. */
+static bool set_decode_rate(struct host_args *a, const char *word, const char *value)
 {
-    bool decode = strcmp(word, "--mem-bw") == 0;
-    uint32_t *ps = decode ? a->rates.decode : a->rates.prefill;
     uint64_t rate;
 
     if (!read_rate(word, value, &rate)) {
@@ -182,70 +190,108 @@ static bool set_rate(struct host_args *a, const char *word, const char *value)
     }
     a->predict = true;
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        /* weights of a byte: 32 of every row_bytes(32) */
-        double weights = decode ? 1 : 256.0 / (double)image_type_row_bytes(type, 256);
-
-        ps[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
+        a->rates.decode[type] = (uint32_t)(1e12 / (double)rate) + 1;
     }
     return true;
 }
 
-/* An option with a value that the boot arguments do not have. *known: it is one. */
-static bool set_own(struct host_args *a, const char *word, const char *value, bool *known)
+/* --macs, multiplications a second, one for each weight: a byte takes as many as it has weights. */
+static bool set_prefill_rate(struct host_args *a, const char *word, const char *value)
+{
+    uint64_t rate;
+
+    if (!read_rate(word, value, &rate)) {
+        return false;
+    }
+    a->predict = true;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        double weights = 256.0 / (double)image_type_row_bytes(type, 256);
+
+        a->rates.prefill[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
+    }
+    return true;
+}
+
+static bool set_card_rate(struct host_args *a, const char *word, const char *value)
+{
+    return read_rate(word, value, &a->card_rate);
+}
+
+static bool set_ram(struct host_args *a, const char *word, const char *value)
+{
+    return set_size(word, value, &a->ram);
+}
+
+static bool set_chunk(struct host_args *a, const char *word, const char *value)
 {
     uint64_t number;
 
-    *known = true;
-    if (strcmp(word, "-f") == 0 || strcmp(word, "--file") == 0) {
-        a->file = value;
-    } else if (strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0) {
-        a->output = value;
-    } else if (strcmp(word, "--tokenizer") == 0) {
-        a->tokenizer = value;
-    } else if (strcmp(word, "--template") == 0) {
-        a->template = value;
-    } else if (strcmp(word, "--tokens") == 0) {
-        a->tokens = value;
-    } else if (strcmp(word, "--kv-file") == 0) {
-        a->kv_file = value;
-    } else if (strcmp(word, "--trace") == 0) {
-        a->trace = value;
-    } else if (strcmp(word, "-m") == 0 || strcmp(word, "--model") == 0) {
-        a->model = value;
-    } else if (strcmp(word, "--card") == 0) {
-        return read_rate(word, value, &a->card_rate);
-    } else if (strcmp(word, "--ram") == 0) {
-        return set_size(word, value, &a->ram);
-    } else if (strcmp(word, "--mem-bw") == 0 || strcmp(word, "--macs") == 0) {
-        return set_rate(a, word, value);
-    } else if (strcmp(word, "--chunk") == 0) {
-        if (!options_read_u64(value, false, &number) || number < 1 || number > 4096) {
-            return refuse(word, "wants a number from 1 to 4096");
-        }
-        a->chunk = (uint32_t)number;
-    } else {
-        *known = false;
+    if (!options_read_u64(value, false, &number) || number < 1 || number > 4096) {
+        return refuse(word, "wants a number from 1 to 4096");
     }
+    a->chunk = (uint32_t)number;
     return true;
 }
+
+/* Options with a text that is kept as it stands. */
+static bool set_text(struct host_args *a, const char *word, const char *value)
+{
+    const struct {
+        const char *word;
+        const char **to;
+    } texts[] = {
+        { "-f", &a->file },
+        { "--file", &a->file },
+        { "-o", &a->output },
+        { "--output", &a->output },
+        { "--tokenizer", &a->tokenizer },
+        { "--template", &a->template },
+        { "--tokens", &a->tokens },
+        { "--kv-file", &a->kv_file },
+        { "--trace", &a->trace },
+        { "-m", &a->model },
+        { "--model", &a->model },
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(word, texts[i].word) == 0) {
+            *texts[i].to = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Options with a number that the boot arguments do not have. */
+static const struct number {
+    const char *word;
+    bool (*set)(struct host_args *a, const char *word, const char *value);
+} numbers[] = {
+    { "--card", set_card_rate },    { "--ram", set_ram },     { "--mem-bw", set_decode_rate },
+    { "--macs", set_prefill_rate }, { "--chunk", set_chunk },
+};
 
 static bool set_option(struct host_args *a, const char *word, const char *value)
 {
     struct options_report report = { say, NULL };
-    bool known;
 
     if (value == NULL) {
         return refuse(word, "unknown, or its value is missing");
     }
-    if (!set_own(a, word, value, &known)) {
-        return false;
+    if (set_text(a, word, value)) {
+        return true;
     }
-    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0] && !known; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(word, numbers[i].word) == 0) {
+            return numbers[i].set(a, word, value);
+        }
+    }
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
         if (strcmp(word, aliases[i].flag) == 0) {
             return options_set(&a->options, aliases[i].option, value, &report) == ERR_OK;
         }
     }
-    return known ? true : refuse(word, "unknown option");
+    return refuse(word, "unknown option");
 }
 
 bool host_args_parse(struct host_args *a, int argc, char **argv)
@@ -258,7 +304,7 @@ bool host_args_parse(struct host_args *a, int argc, char **argv)
             continue;
         }
         if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!set_option(a, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+            if (!set_option(a, argv[i], argv[i + 1])) {
                 return false;
             }
             i++;

@@ -1,6 +1,6 @@
 /* A text of the user's, whole in memory, and its tokens. */
-#ifndef INGOT_BOARD_HOST_HOST_TEXT_H
-#define INGOT_BOARD_HOST_HOST_TEXT_H
+#ifndef INGOT_HOST_HOST_TEXT_H
+#define INGOT_HOST_HOST_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The parts of `ingot info`; nobody else includes it. All print to standard output. */
-#ifndef INGOT_BOARD_HOST_INFO_H
-#define INGOT_BOARD_HOST_INFO_H
+#ifndef INGOT_HOST_INFO_H
+#define INGOT_HOST_INFO_H
 
 #include "runtime/image/image.h"
 

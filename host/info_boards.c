@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "board/min_max.h"
 #include "host/info.h"
 #include "runtime/base/arena.h"
 #include "runtime/compute/activations.h"
@@ -41,7 +42,7 @@ static enum err plan_for(struct plan *plan, const struct image *img, uint64_t ra
                               .context = context,
                               .extra_scratch = session_bytes(img) };
 
-    r.arena_bytes = (size_t)(ram > taken ? ram - taken : 0);
+    r.arena_bytes = (size_t)(max_u64(ram, taken) - taken);
     return plan_make(plan, &r);
 }
 
@@ -62,7 +63,7 @@ static enum err plan_longest(struct plan *plan, const struct image *img, uint64_
     uint32_t context = img->header->params.context;
     enum err e;
 
-    context = context < PLAN_DEFAULT_CONTEXT ? context : PLAN_DEFAULT_CONTEXT;
+    context = min_u32(context, PLAN_DEFAULT_CONTEXT);
     for (;;) {
         e = plan_for(plan, img, ram, context);
         if (e == ERR_OK || context < 512) {

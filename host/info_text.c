@@ -27,6 +27,13 @@ static void print_escaped(const char *text, size_t bytes)
     putchar('"');
 }
 
+static void print_if(uint32_t flag, const char *text)
+{
+    if (flag != 0) {
+        fputs(text, stdout);
+    }
+}
+
 static void print_token(const struct tokenizer *t, const char *before, uint32_t id,
                         const char *behind)
 {
@@ -78,9 +85,10 @@ void info_print_tokenizer(const struct image *img)
     if (t.head->kind == INGOT_TOKENIZER_BPE) {
         printf(", words as %s", pre_tokenizer_name((enum ingot_pre)t.merges->pre));
     }
-    printf("%s%s%s\n", (flags & INGOT_ADD_BOS) != 0 ? ", bos in front" : "",
-           (flags & INGOT_ADD_EOS) != 0 ? ", eos behind" : "",
-           (flags & INGOT_ADD_SPACE_PREFIX) != 0 ? ", a space in front" : "");
+    print_if(flags & INGOT_ADD_BOS, ", bos in front");
+    print_if(flags & INGOT_ADD_EOS, ", eos behind");
+    print_if(flags & INGOT_ADD_SPACE_PREFIX, ", a space in front");
+    putchar('\n');
     print_token(&t, "            bos ", t.head->bos, "\n");
     print_token(&t, "            eos ", t.head->eos, "\n");
     print_token(&t, "            eot ", t.head->eot, "\n");
@@ -106,10 +114,11 @@ static void print_template(const struct image *img)
     uint32_t flags = img->chat->flags, bytes;
     const char *name = image_chat_string(img, INGOT_CHAT_NAME, &bytes);
 
-    printf("template    %.*s%s%s%s\n", (int)bytes, name,
-           (flags & INGOT_CHAT_SYSTEM_IN_USER) != 0 ? ", system prompt inside the first turn" : "",
-           (flags & INGOT_CHAT_SYSTEM_ALWAYS) != 0 ? ", a system block always" : "",
-           (flags & INGOT_CHAT_TRIM) != 0 ? ", texts without white space around them" : "");
+    printf("template    %.*s", (int)bytes, name);
+    print_if(flags & INGOT_CHAT_SYSTEM_IN_USER, ", system prompt inside the first turn");
+    print_if(flags & INGOT_CHAT_SYSTEM_ALWAYS, ", a system block always");
+    print_if(flags & INGOT_CHAT_TRIM, ", texts without white space around them");
+    putchar('\n');
     print_string(img, "opening", INGOT_CHAT_OPENING);
     print_string(img, "system", INGOT_CHAT_SYSTEM_PREFIX);
     print_string(img, "  ends", INGOT_CHAT_SYSTEM_SUFFIX);

@@ -18,7 +18,7 @@ static void score_position(void *context, uint32_t position, const float *logits
         return;
     }
     for (uint32_t i = 1; i < p->vocab; i++) {
-        max = logits[i] > max ? logits[i] : max;
+        max = fmax(max, (double)logits[i]);
     }
     for (uint32_t i = 0; i < p->vocab; i++) {
         total += exp(logits[i] - max);

@@ -1,7 +1,7 @@
 /* Perplexity of a model on a text, as llama.cpp measures it: windows that begin with BOS, of each
  * the second half is scored. */
-#ifndef INGOT_BOARD_HOST_PERPLEXITY_H
-#define INGOT_BOARD_HOST_PERPLEXITY_H
+#ifndef INGOT_HOST_PERPLEXITY_H
+#define INGOT_HOST_PERPLEXITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

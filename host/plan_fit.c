@@ -27,7 +27,9 @@ static void set_type(struct ingot_tensor *t, enum ingot_type type)
     if (!image_role_is_matrix((enum ingot_role)t->role)) {
         return;
     }
-    type = image_type_takes(type, t->cols) ? type : INGOT_Q8_0;
+    if (!image_type_takes(type, t->cols)) {
+        type = INGOT_Q8_0;
+    }
     t->type = (uint8_t)type;
     t->interleave = (uint8_t)image_type_interleave(type);
     t->chunk = (uint8_t)image_type_chunk(type);

@@ -1,6 +1,6 @@
 /* The same model in other types, planned for the same machine. */
-#ifndef INGOT_BOARD_HOST_PLAN_FIT_H
-#define INGOT_BOARD_HOST_PLAN_FIT_H
+#ifndef INGOT_HOST_PLAN_FIT_H
+#define INGOT_HOST_PLAN_FIT_H
 
 #include <stdbool.h>
 

@@ -71,9 +71,19 @@ struct event {
     const char *values[N_FIELDS];
 };
 
+/* A field's text, or `none` where it is absent. */
+static const char *field_or(const struct event *e, enum field which, const char *none)
+{
+    return e->values[which] != NULL ? e->values[which] : none;
+}
+
 static const char *value_of(const struct json_value *v)
 {
-    return v->kind == JSON_TRUE ? "true" : v->kind == JSON_FALSE ? "false" : v->text;
+    switch (v->kind) {
+    case JSON_TRUE: return "true";
+    case JSON_FALSE: return "false";
+    default: return v->text;
+    }
 }
 
 static bool read_event(struct event *e, char *line, size_t bytes)
@@ -117,16 +127,25 @@ bool serial_csv_open(struct serial_events *e, const char *path)
     return true;
 }
 
-static void write_field(FILE *csv, const char *text)
+static void write_quoted(FILE *csv, const char *text)
 {
-    bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
-
-    fputs(quoted ? "\"" : "", csv);
+    fputc('"', csv);
     for (; *text != '\0'; text++) {
-        fputs(*text == '"' ? "\"" : "", csv);
+        if (*text == '"') {
+            fputc('"', csv);
+        }
         fputc(*text, csv);
     }
-    fputs(quoted ? "\"" : "", csv);
+    fputc('"', csv);
+}
+
+static void write_field(FILE *csv, const char *text)
+{
+    if (text[strcspn(text, ",\"\r\n")] != '\0') {
+        write_quoted(csv, text);
+    } else {
+        fputs(text, csv);
+    }
 }
 
 static void write_row(const struct serial_events *e, const struct event *event)
@@ -142,7 +161,7 @@ static void write_row(const struct serial_events *e, const struct event *event)
     write_field(e->csv, e->model);
     for (unsigned i = FIRST_COLUMN; i < N_FIELDS; i++) {
         fputc(',', e->csv);
-        write_field(e->csv, event->values[i] != NULL ? event->values[i] : "");
+        write_field(e->csv, field_or(event, (enum field)i, ""));
     }
     fputc('\n', e->csv);
     fflush(e->csv);
@@ -204,16 +223,14 @@ static enum serial_kind take_done(struct serial_events *e, const struct event *e
 
 static enum serial_kind take_ready(struct serial_events *e, const struct event *event)
 {
-    snprintf(e->board, sizeof e->board, "%s",
-             event->values[BOARD] != NULL ? event->values[BOARD] : "");
-    snprintf(e->model, sizeof e->model, "%s",
-             event->values[MODEL] != NULL ? event->values[MODEL] : "");
+    snprintf(e->board, sizeof e->board, "%s", field_or(event, BOARD, ""));
+    snprintf(e->model, sizeof e->model, "%s", field_or(event, MODEL, ""));
     return SERIAL_READY;
 }
 
 static void show_progress(struct serial_events *e, const struct event *event)
 {
-    const char *percent = event->values[PERCENT] != NULL ? event->values[PERCENT] : "?";
+    const char *percent = field_or(event, PERCENT, "?");
 
     if (!e->quiet && isatty(2)) {
         fprintf(stderr, "\r%s %s %%", event->values[TEXT], percent);
@@ -229,7 +246,10 @@ static enum serial_kind follow_clock(struct serial_events *e, const char *ms)
         return SERIAL_OTHER;
     }
     e->ms = strtoull(ms, NULL, 10);
-    return e->ms < before ? SERIAL_RESTART : SERIAL_OTHER;
+    if (e->ms < before) {
+        return SERIAL_RESTART;
+    }
+    return SERIAL_OTHER;
 }
 
 static enum serial_kind take_event(struct serial_events *e, const struct event *event)

@@ -1,6 +1,6 @@
 /* Events of a board in mode=json (docs/SERIAL.md), as `ingot serial` shows and keeps them. */
-#ifndef INGOT_BOARD_HOST_SERIAL_EVENTS_H
-#define INGOT_BOARD_HOST_SERIAL_EVENTS_H
+#ifndef INGOT_HOST_SERIAL_EVENTS_H
+#define INGOT_HOST_SERIAL_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -87,12 +87,18 @@ bool serial_open(struct serial_line *s, const char *path, uint32_t baud)
 
     memset(s, 0, sizeof *s);
     s->path = path;
-    if (!find_speed(baud != 0 ? baud : DEFAULT_BAUD, &speed)) {
+    if (baud == 0) {
+        baud = DEFAULT_BAUD;
+    }
+    if (!find_speed(baud, &speed)) {
         return false;
     }
     s->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (s->fd < 0 || !isatty(s->fd)) {
-        return refuse_device(path, s->fd < 0 ? errno : ENOTTY);
+    if (s->fd < 0) {
+        return refuse_device(path, errno);
+    }
+    if (!isatty(s->fd)) {
+        return refuse_device(path, ENOTTY);
     }
     if (ioctl(s->fd, TIOCEXCL) != 0 || !set_raw(s->fd, speed)) {
         return refuse_device(path, errno);
@@ -135,13 +141,16 @@ static bool receive(struct serial_line *s, void (*take)(void *context, char *lin
     char bytes[4096];
     ssize_t n = read(s->fd, bytes, sizeof bytes);
 
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-        return gone(s, n == 0 ? "nobody is there any more" : strerror(errno));
+    if (n == 0) {
+        return gone(s, "nobody is there any more");
+    }
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR || gone(s, strerror(errno));
     }
     for (ssize_t i = 0; i < n; i++) {
         take_byte(s, bytes[i], take, context);
     }
-    s->heard_ms = n > 0 ? serial_millis() : s->heard_ms;
+    s->heard_ms = serial_millis();
     return true;
 }
 
@@ -160,11 +169,14 @@ static bool transmit(struct serial_line *s)
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context)
 {
-    struct pollfd fds[2] = {
-        { .fd = s->fd, .events = (short)(POLLIN | (s->n_out != 0 ? POLLOUT : 0)) },
-        { .fd = typed != NULL ? 0 : -1, .events = POLLIN },
-    };
+    struct pollfd fds[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 
+    if (s->n_out != 0) {
+        fds[0].events |= POLLOUT;
+    }
+    if (typed != NULL) {
+        fds[1].fd = STDIN_FILENO;
+    }
     if (poll(fds, 2, timeout_ms) < 0) {
         return errno == EINTR || gone(s, strerror(errno));
     }

@@ -1,6 +1,6 @@
 /* A serial device as lines in and bytes out, for `ingot serial`. */
-#ifndef INGOT_BOARD_HOST_SERIAL_LINE_H
-#define INGOT_BOARD_HOST_SERIAL_LINE_H
+#ifndef INGOT_HOST_SERIAL_LINE_H
+#define INGOT_HOST_SERIAL_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
