@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 # Headers of the assembly are assembly.
 files() {
-    git ls-files -z '*.c' '*.h' ':!kernels/arm64' ':!kernels/riscv64' ':!kernels/x86_64' ':!boot/asm.h' \
+    git ls-files -z -co --exclude-standard '*.c' '*.h' ':!kernels/arm64' ':!kernels/riscv64' ':!kernels/x86_64' ':!boot/asm.h' \
         ':!boot/stacks.h' ':!boot/*/trap_frame.h'
 }
 command -v clang-format >/dev/null || { echo "format: no clang-format here; make setup installs it" >&2; exit 1; }
@@ -14,5 +14,7 @@ if [ "${1:-}" = --check ]; then
         exit 1
     }
 else
+    # Where one run breaks a line, a second one may join what follows.
+    files | xargs -0 clang-format -i
     files | xargs -0 clang-format -i
 fi
