@@ -264,7 +264,7 @@ bool host_model_load(struct host_model *m, const struct host_args *args)
 {
     bool loaded;
 
-    if (m->model.plan.n_spilled != 0 && m->setup.kv_file == NULL) {
+    if (m->model.plan.kv.n_spilled != 0 && m->setup.kv_file == NULL) {
         return fail(args->model,
                     "keys and values would spill: name a file for them with --kv-file");
     }

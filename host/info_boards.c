@@ -51,10 +51,10 @@ static uint64_t read_bytes(const struct plan *plan, const struct image *img)
     size_t row = 0;
     uint64_t offset;
 
-    if (plan->residency == PLAN_STREAMED && plan->row_bytes != 0) {
+    if (plan->residency == PLAN_STREAMED && plan->rows.bytes != 0) {
         plan_embedding_range(img, 0, &offset, &row);
     }
-    return plan->layer_read + plan->head_read + row;
+    return plan->layers.read + plan->head.read + row;
 }
 
 /* With the whole default context, or the longest half, quarter ... of it that fits. */
@@ -86,12 +86,12 @@ static void print_board(struct plan *plan, const struct image *img, const char *
         return;
     }
     printf("  %-9s %7u %11s %12s", plan_residency_text(plan->residency), plan->context,
-           format_bytes(size, INGOT_PAGE + image_meta_bytes(img->header) + plan->pinned_bytes +
-                                  plan->io_bytes + plan->kv_bytes + plan->scratch_bytes),
+           format_bytes(size, INGOT_PAGE + image_meta_bytes(img->header) + plan->memory.pinned +
+                                  plan->memory.io + plan->memory.kv + plan->memory.scratch),
            plan->residency == PLAN_STREAMED ? format_bytes(read, read_bytes(plan, img)) : "-");
     if (plan->residency == PLAN_STREAMED) {
-        printf("  %u of %u layers stay%s", plan->n_pinned_layers, n,
-               plan->tiled_head ? "" : ", and the head");
+        printf("  %u of %u layers stay%s", plan->layers.n_pinned, n,
+               plan->head.tiled ? "" : ", and the head");
     }
     putchar('\n');
 }
@@ -105,8 +105,8 @@ static void print_memory(struct plan *plan, const struct image *img)
     if (plan_for(plan, img, UINT64_MAX / 2, 0) == ERR_OK) {
         printf("memory      resident %s, with it %s of keys and values and %s of work space for "
                "%u tokens\n",
-               format_bytes(size, plan->pinned_bytes), format_bytes(kv, plan->kv_bytes),
-               format_bytes((char[FORMAT_NUMBER_BYTES]){ 0 }, plan->scratch_bytes), plan->context);
+               format_bytes(size, plan->memory.pinned), format_bytes(kv, plan->memory.kv),
+               format_bytes((char[FORMAT_NUMBER_BYTES]){ 0 }, plan->memory.scratch), plan->context);
     }
     printf("            keys and values of 1024 tokens: %s in f16",
            format_bytes(size, kv_cache_bytes(p, 1024, KV_F16)));

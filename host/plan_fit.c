@@ -89,10 +89,11 @@ static void print_row(enum ingot_type type, const struct retyped *r, const struc
     printf("  %-6s %10s  %s", image_type_name(type), format_bytes(bytes, r->bytes),
            plan_residency_text(plan->residency));
     if (plan->residency == PLAN_STREAMED) {
-        printf(", %s read per token", format_bytes(read, plan->layer_read + plan->head_read));
+        printf(", %s read per token", format_bytes(read, plan->layers.read + plan->head.read));
     }
-    if (plan->decode_ns != 0) {
-        printf(", decode %s tok/s predicted", format_ratio(rate, 1000000000u, plan->decode_ns, 3));
+    if (plan->prediction.decode_ns != 0) {
+        printf(", decode %s tok/s predicted",
+               format_ratio(rate, 1000000000u, plan->prediction.decode_ns, 3));
     }
     putchar('\n');
 }
@@ -104,7 +105,7 @@ static bool is_better(const struct plan *plan, const struct plan *best, bool any
         return !any;
     }
     return plan->residency != PLAN_STREAMED ||
-           plan->layer_read + plan->head_read < best->layer_read + best->head_read;
+           plan->layers.read + plan->head.read < best->layers.read + best->head.read;
 }
 
 bool plan_fit_print(const struct host_model *m)

@@ -53,8 +53,8 @@ static void weights_text(const struct model *m, char *text, size_t bytes)
         format_text(text, bytes, "in place: all %u layers used where they lie", (unsigned)n);
     } else {
         format_text(text, bytes, "streamed: pinned %u of %u layers%s%s",
-                    (unsigned)p->n_pinned_layers, (unsigned)n, p->pinned[0] ? ", embedding" : "",
-                    p->tiled_head ? "" : ", head");
+                    (unsigned)p->layers.n_pinned, (unsigned)n, p->pinned[0] ? ", embedding" : "",
+                    p->head.tiled ? "" : ", head");
     }
 }
 
@@ -69,22 +69,22 @@ static void io_text(const struct model *m, char *text, size_t bytes)
         return;
     }
     format_text(text, bytes, "%u slots of %s for %u layers%s; %s read per token",
-                (unsigned)p->n_slots, format_bytes(slot, p->slot_bytes),
-                (unsigned)p->n_streamed_layers, p->tiled_head ? " and the head in tiles" : "",
+                (unsigned)p->memory.n_slots, format_bytes(slot, p->memory.slot),
+                (unsigned)p->layers.n_streamed, p->head.tiled ? " and the head in tiles" : "",
                 format_bytes(pass, model_planned_bytes(m)));
 }
 
 static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t bytes)
 {
     char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES];
-    size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv_type));
+    size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv.type));
 
-    if (p->n_spilled != 0) {
+    if (p->kv.n_spilled != 0) {
         format_text(text + n, bytes - n,
                     "; %u of %u layers on the card: up to %s there, %s "
                     "read for each token",
-                    (unsigned)p->n_spilled, (unsigned)n_layers,
-                    format_bytes(card, p->kv_card_bytes), format_bytes(read, p->kv_card_read));
+                    (unsigned)p->kv.n_spilled, (unsigned)n_layers, format_bytes(card, p->kv.card),
+                    format_bytes(read, p->kv.card_read));
     }
 }
 
@@ -121,13 +121,14 @@ static void report_rates(const struct plan *p, unsigned type)
     char weights[FORMAT_NUMBER_BYTES], card[FORMAT_NUMBER_BYTES], mover[64] = "";
 
     if (p->rates.io_core != 0) {
-        bool lends = p->lends_decode;
+        bool lends = p->prediction.lends_decode;
 
         format_text(mover, sizeof mover, ", moved by core %u%s",
                     lends ? (unsigned)p->rates.cores - 1 : 0,
-                    !lends                                   ? ""
-                    : p->prefill_ns == 0 || p->lends_prefill ? ", which does not compute"
-                                                             : ", which computes for prompts only");
+                    !lends ? ""
+                    : p->prediction.prefill_ns == 0 || p->prediction.lends_prefill
+                        ? ", which does not compute"
+                        : ", which computes for prompts only");
     }
 
     if (ps != 0) {
@@ -136,14 +137,17 @@ static void report_rates(const struct plan *p, unsigned type)
                     p->rates.card != 0 ? format_ratio(card, p->rates.card, 1000000, 1) : "",
                     p->rates.card != 0 ? " MB/s" : "", mover);
     }
-    if (p->decode_ns != 0) {
-        console_log("predicted: decode %s tok/s%s%s", per_second(weights, 1, p->decode_ns),
-                    p->prefill_ns != 0 ? ", prefill " : "",
-                    p->prefill_ns != 0 ? per_second(card, p->chunk, p->prefill_ns) : "");
+    if (p->prediction.decode_ns != 0) {
+        console_log("predicted: decode %s tok/s%s%s",
+                    per_second(weights, 1, p->prediction.decode_ns),
+                    p->prediction.prefill_ns != 0 ? ", prefill " : "",
+                    p->prediction.prefill_ns != 0
+                        ? per_second(card, p->chunk, p->prediction.prefill_ns)
+                        : "");
     }
-    if (p->kv_card_bytes != 0 && p->rates.card != 0) {
+    if (p->kv.card != 0 && p->rates.card != 0) {
         console_log("behind a full context the card takes at least %s s a token",
-                    format_ratio(card, p->kv_card_read + p->layer_read + p->head_read,
+                    format_ratio(card, p->kv.card_read + p->layers.read + p->head.read,
                                  p->rates.card, 2));
     }
     if (p->advice[0] != '\0') {
@@ -155,8 +159,8 @@ static size_t planned_memory(const struct model *m)
 {
     const struct plan *p = &m->plan;
 
-    return m->arena.regions[ARENA_META].bytes + p->pinned_bytes + p->io_bytes + p->kv_bytes +
-           p->scratch_bytes;
+    return m->arena.regions[ARENA_META].bytes + p->memory.pinned + p->memory.io + p->memory.kv +
+           p->memory.scratch;
 }
 
 void report_summary(const struct model *m)
@@ -176,7 +180,7 @@ void report_summary(const struct model *m)
         weights_text(m, text, sizeof text);
         console_log("%s, %s read per token", text, format_bytes(size, model_planned_bytes(m)));
     }
-    if (p->n_spilled != 0) {
+    if (p->kv.n_spilled != 0) {
         kv_text(p, h->params.n_layers, text, sizeof text);
         console_log("%s", text);
     }
@@ -193,12 +197,12 @@ void report_plan(const struct model *m)
                 (unsigned)p->context, (unsigned)p->chunk);
     row("meta", m->arena.regions[ARENA_META].bytes, "header, tables, tokenizer");
     weights_text(m, text, sizeof text);
-    row("weights", p->pinned_bytes, text);
+    row("weights", p->memory.pinned, text);
     io_text(m, text, sizeof text);
-    row("io", p->io_bytes, text);
+    row("io", p->memory.io, text);
     kv_text(p, m->image.header->params.n_layers, text, sizeof text);
-    row("kv", p->kv_bytes, text);
-    row("scratch", p->scratch_bytes, "activations, logits, work space");
+    row("kv", p->memory.kv, text);
+    row("scratch", p->memory.scratch, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));
     row("total", planned_memory(m), text);
     report_rates(p, image_tensor(&m->image, INGOT_FFN_UP, 0)->type);
@@ -245,7 +249,7 @@ static void print_stream_stats(const struct model *m, const struct generate_resu
     char planned[FORMAT_NUMBER_BYTES];
     uint64_t millions = (now->arrived - r->before.arrived) * board.ticks_hz() / 1000000;
 
-    if (m->plan.n_spilled != 0) {
+    if (m->plan.kv.n_spilled != 0) {
         console_printf(", keys and values: read %s, wrote %s",
                        format_bytes(per_token, now->kv_read - r->before.kv_read),
                        format_bytes(planned, now->kv_written - r->before.kv_written));

@@ -139,10 +139,10 @@ static enum err reserve_all(struct model *m)
 {
     const struct plan *p = &m->plan;
 
-    if (arena_reserve(&m->arena, ARENA_WEIGHTS, p->pinned_bytes) != ERR_OK ||
-        arena_reserve(&m->arena, ARENA_IO, p->io_bytes) != ERR_OK ||
-        arena_reserve(&m->arena, ARENA_KV, p->kv_bytes) != ERR_OK ||
-        arena_reserve(&m->arena, ARENA_SCRATCH, p->scratch_bytes) != ERR_OK) {
+    if (arena_reserve(&m->arena, ARENA_WEIGHTS, p->memory.pinned) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_IO, p->memory.io) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_KV, p->memory.kv) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_SCRATCH, p->memory.scratch) != ERR_OK) {
         return refuse(m, ERR_NO_SPACE, "");
     }
     return ERR_OK;
@@ -153,15 +153,14 @@ static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 {
     const struct file *f = setup->kv_file;
 
-    if (f == NULL || m->plan.n_spilled == 0) {
+    if (f == NULL || m->plan.kv.n_spilled == 0) {
         return ERR_OK;
     }
-    if (f->bytes < m->plan.kv_card_bytes) {
+    if (f->bytes < m->plan.kv.card) {
         format_text(m->problem, sizeof m->problem,
                     "%.200s is too small for a context of %u: make "
                     "the card with KV=%lu, or choose a shorter ctx=",
-                    f->name, (unsigned)m->plan.context,
-                    (unsigned long)(m->plan.kv_card_bytes >> 20) + 1);
+                    f->name, (unsigned)m->plan.context, (unsigned long)(m->plan.kv.card >> 20) + 1);
         return ERR_NO_SPACE;
     }
     return ERR_OK;
@@ -177,7 +176,8 @@ void model_lend_core(struct model *m, uint32_t n)
 {
     struct io_core *c = m->io_core;
     struct workers *workers = m->transformer.workers;
-    bool lends = n > ACTIVATIONS_SAVED ? m->plan.lends_prefill : m->plan.lends_decode;
+    bool lends = n > ACTIVATIONS_SAVED ? m->plan.prediction.lends_prefill
+                                       : m->plan.prediction.lends_decode;
 
     if (c == NULL || lends == (c->core != 0)) {
         return;
@@ -214,7 +214,7 @@ static void measure(struct model *m, const struct model_setup *setup)
 
     m->request.rates.cores = setup->workers->n_cores;
     calibrate_compute(m, setup->workers, free);
-    if (m->plan.residency == PLAN_STREAMED || m->plan.n_spilled != 0) {
+    if (m->plan.residency == PLAN_STREAMED || m->plan.kv.n_spilled != 0) {
         calibrate_storage(&m->request.rates, m->file, &setup->workers->platform->clock, free,
                           setup->progress, setup->progress_context);
         measure_lent(m, setup, free);
@@ -309,8 +309,8 @@ enum err model_load(struct model *m, const struct model_setup *setup)
         format_text(m->problem, sizeof m->problem, "%s", m->stream.problem);
         return error;
     }
-    if ((p->lends_decode || p->lends_prefill) &&
-        (p->n_spilled == 0 || setup->kv_file->device == m->file->device)) {
+    if ((p->prediction.lends_decode || p->prediction.lends_prefill) &&
+        (p->kv.n_spilled == 0 || setup->kv_file->device == m->file->device)) {
         m->io_core = io_core_of(m->file->device);
     }
     return ERR_OK;
@@ -323,5 +323,5 @@ uint32_t model_most_guesses(const struct model *m)
 
 uint64_t model_planned_bytes(const struct model *m)
 {
-    return m->plan.layer_read + m->plan.head_read;
+    return m->plan.layers.read + m->plan.head.read;
 }

@@ -206,7 +206,7 @@ static void output_norm(const struct transformer *t, float *y, const float *x)
 
 static enum err run_tiles(struct transformer *t)
 {
-    for (uint32_t i = 0; i < t->stream->plan->n_tiles; i++) {
+    for (uint32_t i = 0; i < t->stream->plan->head.n_tiles; i++) {
         struct plan_tile tile;
         enum err e = stream_tile(t->stream, i, &tile, &t->rows);
 
@@ -246,7 +246,7 @@ enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, f
     linear_prepare(t->kernels, a, 1u << w->type, &in, 0, n);
     t->n_tokens = n;
     *logits = a->logits;
-    if (t->stream->plan->tiled_head) {
+    if (t->stream->plan->head.tiled) {
         enum err e = tiled_head(t);
 
         if (e != ERR_OK) {

@@ -38,13 +38,13 @@ static void open_kv(struct session *s, const struct model_setup *setup)
 {
     struct model *m = s->model;
     const struct ingot_params *p = &m->image.header->params;
-    size_t bytes = m->plan.n_spilled != 0 ? 0 : m->plan.kv_bytes;
+    size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv;
 
     kv_cache_open(&s->kv, p, m->plan.context, setup->kv_type,
                   arena_take(&m->arena, ARENA_KV, bytes));
-    if (m->plan.n_spilled != 0) {
+    if (m->plan.kv.n_spilled != 0) {
         assert(setup->kv_file != NULL);
-        kv_pages_open(&s->pages, &s->kv, p, m->plan.n_spilled, setup->kv_file, &m->stream,
+        kv_pages_open(&s->pages, &s->kv, p, m->plan.kv.n_spilled, setup->kv_file, &m->stream,
                       &m->arena);
     }
 }
@@ -298,7 +298,7 @@ static enum err visit_chunk(struct session *s, uint32_t n, session_visit_fn *vis
 enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
                               session_visit_fn *visit, void *context)
 {
-    uint32_t chunk = s->model->plan.tiled_head ? 1 : s->model->plan.chunk;
+    uint32_t chunk = s->model->plan.head.tiled ? 1 : s->model->plan.chunk;
     enum err e = session_put(s, ids, n);
 
     while (e == ERR_OK && s->n_cached < s->n_ids) {

@@ -59,46 +59,70 @@ struct plan_request {
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
 };
 
+/* The layers: which stay, by plan->pinned, and what the others read. */
+struct plan_layers {
+    uint32_t n_pinned, n_streamed;
+    uint64_t read; /* bytes per pass */
+};
+
+/* The output matrix. */
+struct plan_head {
+    bool tiled;         /* it passes in row tiles through the slots; else all below but read is 0 */
+    uint32_t tile_rows; /* of a full tile, a multiple of 8 */
+    uint32_t n_tiles;
+    uint32_t group_rows;
+    uint64_t group_bytes; /* of `group_rows` rows */
+    uint64_t base;        /* file offset of the matrix */
+    uint64_t end;         /* file offset of the end of its segment */
+    uint64_t read;        /* bytes, in passes that need logits */
+};
+
+/* Bytes of the regions, and how io is cut. */
+struct plan_memory {
+    size_t pinned;    /* region weights: segments read once, the norm of a head in tiles */
+    size_t io;        /* region io: slots, embedding rows and their checksums */
+    size_t kv;        /* region kv */
+    size_t scratch;   /* region scratch */
+    uint32_t n_slots; /* PLAN_SLOTS, or 0: none needed */
+    size_t slot;      /* of one slot */
+};
+
+/* Rows of an embedding that streams; all 0: it is in memory. */
+struct plan_rows {
+    uint32_t n;   /* kept */
+    size_t bytes; /* of one */
+    size_t sums;  /* checksums of all groups of rows, made while loading */
+};
+
+/* Keys and values. */
+struct plan_kv {
+    enum kv_type type;  /* as asked for */
+    uint32_t n_spilled; /* layers whose keys and values are on the card; 0: none */
+    uint64_t card;      /* bytes that they take there, ... */
+    uint64_t card_read; /* ... and that are read for a token after a full context */
+};
+
+/* What a pass will take, from plan->rates. */
+struct plan_prediction {
+    uint64_t decode_ns;  /* of a token after a few others; 0: rates are not known */
+    uint64_t prefill_ns; /* of a full chunk */
+    bool lends_decode;   /* the last core moves the card's data and does not compute: for tokens, */
+    bool lends_prefill;  /* and for chunks */
+};
+
 struct plan {
     enum plan_residency residency;
     uint32_t context;
     uint32_t chunk;
     uint32_t logits_rows;            /* at least 1, at most chunk */
     bool pinned[INGOT_MAX_SEGMENTS]; /* by segment */
-    bool tiled_head;                 /* the output matrix passes in row tiles through the slots */
-    uint32_t tile_rows;              /* of a full tile, a multiple of 8 */
-    uint32_t n_tiles;
-    uint64_t tile_base;   /* file offset of the output matrix */
-    uint64_t tile_end;    /* file offset of the end of its segment */
-    uint64_t group_bytes; /* of `group_rows` rows of the output matrix */
-    uint32_t group_rows;
-    uint32_t n_pinned_layers;
-    uint32_t n_streamed_layers;
-
-    size_t pinned_bytes;    /* region weights: segments read once, the norm of a head in tiles */
-    uint32_t n_slots;       /* PLAN_SLOTS, or 0: none needed */
-    size_t slot_bytes;      /* of one slot */
-    size_t io_bytes;        /* region io: slots, embedding rows and their checksums */
-    uint32_t n_rows;        /* embedding rows kept; 0: the embedding is in memory */
-    size_t row_bytes;       /* of one, else 0 */
-    size_t row_sums_bytes;  /* checksums of all groups of rows, made while loading, else 0 */
-    size_t kv_bytes;        /* region kv */
-    uint32_t n_spilled;     /* layers whose keys and values are on the card; 0: none */
-    uint64_t kv_card_bytes; /* which is so much there ... */
-    uint64_t kv_card_read;  /* ... and so much of it read for a token behind a full context */
-    enum kv_type kv_type;   /* as asked for */
-    size_t scratch_bytes;   /* region scratch */
-
+    struct plan_layers layers;
+    struct plan_head head;
+    struct plan_memory memory;
+    struct plan_rows rows;
+    struct plan_kv kv;
     struct plan_rates rates;
-    bool
-        lends_decode; /* the last core moves the card's data and does not compute: of tokens, ... */
-    bool lends_prefill;  /* ... and of chunks as well */
-    uint64_t decode_ns;  /* predicted, of a token behind a few others; 0: rates are not known */
-    uint64_t prefill_ns; /* of a full chunk */
-
-    uint64_t layer_read; /* bytes read per pass for the layers */
-    uint64_t head_read;  /* and for the head, in passes that need logits */
-
+    struct plan_prediction prediction;
     char advice[PLAN_ADVICE_BYTES];   /* what would make it resident; empty: it is, or nothing */
     char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */
 };
@@ -107,9 +131,9 @@ struct plan {
  * ERR_BAD_ARGUMENT: a context beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
-/* plan->decode_ns and prefill_ns, from its rates: a pass is gone through segment by segment, with card
- * and cores at work side by side. Where a core moves the card's data this is one of all in turn, or
- * one that does nothing else, whichever is faster: lends_decode, lends_prefill. */
+/* Fill plan->prediction from its rates: go through a pass segment by segment, with card and cores at
+ * work side by side. Where a core moves the card's data, it is core 0 between its computing, or the
+ * last core, which then does nothing else; the faster one is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 
 /* What the cores take for the matrices of a layer that begin in [from, to) of its segment. */
@@ -130,8 +154,8 @@ size_t plan_output_norm_bytes(const struct image *image);
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
 
-/* A layer is computed in pieces, in the order of its tensors: norm, Q, K and V; the rest of
- * attention; norm, gate and up; down. Bytes of the segment up to the end of piece `piece`. */
+/* A layer is computed in phases, in the order of its tensors: norm, Q, K and V; the rest of
+ * attention; norm, gate and up; down. Bytes of the segment up to the end of phase number `phase`. */
 uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phase);
 
 /* Rows of the embedding that are read and checked together, and how many such groups there are. */

@@ -1,6 +1,7 @@
-/* Where the segments of a pass lie in the file: rows of the embedding, pieces of a layer, tiles of the
+/* Where the segments of a pass lie in the file: rows of the embedding, phases of a layer, tiles of the
  * head; and what all of them would take in another type. */
 #include "board/block_device.h"
+#include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
 /* The same for every token, so that the bytes of a token can be planned: whole sectors, one
@@ -45,24 +46,25 @@ uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phas
 {
     static const uint8_t next[PLAN_PHASES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM, INGOT_FFN_DOWN };
 
-    return phase < PLAN_PHASES - 1
-               ? image_tensor(image, (enum ingot_role)next[phase], layer)->offset
-               : image->segments[image_layer_segment(image, layer)].bytes;
+    if (phase == PLAN_PHASES - 1) {
+        return image->segments[image_layer_segment(image, layer)].bytes;
+    }
+    return image_tensor(image, (enum ingot_role)next[phase], layer)->offset;
 }
 
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
                     struct plan_tile *tile)
 {
-    uint32_t vocab = image->header->params.vocab;
+    const struct plan_head *head = &plan->head;
+    uint32_t group = head->group_rows;
     uint64_t first, last;
 
-    tile->first_row = i * plan->tile_rows;
-    tile->n_rows = vocab - tile->first_row < plan->tile_rows ? vocab - tile->first_row
-                                                             : plan->tile_rows;
-    first = plan->tile_base + tile->first_row / plan->group_rows * plan->group_bytes;
-    last = first + (tile->n_rows + plan->group_rows - 1) / plan->group_rows * plan->group_bytes;
-    if (i == plan->n_tiles - 1) {
-        last = plan->tile_end; /* the padding too: the segment's CRC covers it */
+    tile->first_row = i * head->tile_rows;
+    tile->n_rows = min_u32(image->header->params.vocab - tile->first_row, head->tile_rows);
+    first = head->base + tile->first_row / group * head->group_bytes;
+    last = first + (tile->n_rows + group - 1) / group * head->group_bytes;
+    if (i == head->n_tiles - 1) {
+        last = head->end; /* the padding too: the segment's CRC covers it */
     }
     tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
     tile->skip = (size_t)(first - tile->offset);
@@ -84,7 +86,11 @@ uint64_t plan_bytes_as(const struct image *image, unsigned type)
         if (matrix && !image_type_takes(type, t->cols)) {
             return 0;
         }
-        bytes += matrix ? image_tensor_bytes(type, t->rows, t->cols) : t->bytes;
+        if (matrix) {
+            bytes += image_tensor_bytes(type, t->rows, t->cols);
+        } else {
+            bytes += t->bytes;
+        }
     }
     return bytes;
 }

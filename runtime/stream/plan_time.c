@@ -2,6 +2,7 @@
  * cores, each as fast as the rates say, with the waits that the ring imposes on both. */
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/compute/activations.h"
 #include "runtime/stream/plan.h"
 
@@ -26,15 +27,19 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 {
     uint64_t rate = t->plan->rates.card / 1000;
 
-    return rate == 0 ? 0 : bytes * 1000000 / rate;
+    if (rate == 0) {
+        return 0;
+    }
+    return bytes * 1000000 / rate;
 }
 
 static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
-    uint64_t ps = n_tokens == 1 ? r->decode[type] : r->prefill[type] * (uint64_t)n_tokens;
-
-    return bytes * ps / 1000;
+    if (n_tokens == 1) {
+        return bytes * r->decode[type] / 1000;
+    }
+    return bytes * (r->prefill[type] * (uint64_t)n_tokens) / 1000;
 }
 
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
@@ -57,8 +62,11 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
 static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
-    uint64_t rest = t->n_tokens == 1 || r->layer_prefill == 0 ? r->layer : r->layer_prefill;
+    uint64_t rest = r->layer;
 
+    if (t->n_tokens != 1 && r->layer_prefill != 0) {
+        rest = r->layer_prefill;
+    }
     return plan_matrices_ns(r, t->image, layer, from, to, t->n_tokens) +
            t->n_tokens * rest / PLAN_PHASES;
 }
@@ -68,15 +76,10 @@ static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
     return bytes * t->plan->rates.check / 1000;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The next segment of `bytes` begins to arrive. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
-    uint64_t begin = later(t->card, t->freed[t->segment % t->plan->n_slots]);
+    uint64_t begin = max_u64(t->card, t->freed[t->segment % t->plan->memory.n_slots]);
 
     t->card = begin + transfer_ns(t, bytes);
     return begin;
@@ -84,35 +87,57 @@ static uint64_t arrive(struct timeline *t, uint64_t bytes)
 
 static void leave(struct timeline *t)
 {
-    t->freed[t->segment++ % t->plan->n_slots] = t->now;
+    t->freed[t->segment++ % t->plan->memory.n_slots] = t->now;
+}
+
+/* When the first `to` bytes of a layer whose transfer began at `begin` may be computed on: with few
+ * tokens as soon as they are there. */
+static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
+{
+    if (t->n_tokens <= ACTIVATIONS_SAVED) {
+        return begin + transfer_ns(t, to);
+    }
+    return t->card;
+}
+
+static void run_pinned(struct timeline *t, uint32_t layer)
+{
+    uint64_t from = 0;
+
+    for (unsigned phase = 0; phase < PLAN_PHASES; phase++) {
+        uint64_t to = plan_phase_end(t->image, layer, phase);
+
+        t->now += phase_ns(t, layer, from, to);
+        from = to;
+    }
+}
+
+/* While all wait, core 0 looks at the checksum of what came; the rest of it takes all cores. */
+static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
+{
+    uint64_t cores = max_u64(t->plan->rates.cores, 1);
+    uint64_t begin = arrive(t, bytes), from = 0, waited = 0;
+
+    for (unsigned phase = 0; phase < PLAN_PHASES; phase++) {
+        uint64_t to = plan_phase_end(t->image, layer, phase);
+        uint64_t there = max_u64(t->now, arrival(t, begin, to));
+
+        waited += there - t->now;
+        t->now = there + phase_ns(t, layer, from, to);
+        from = to;
+    }
+    t->now += (max_u64(check_ns(t, bytes) * cores, waited) - waited) / cores;
+    leave(t);
 }
 
 static void run_layer(struct timeline *t, uint32_t layer)
 {
     uint32_t segment = image_layer_segment(t->image, layer);
-    bool streamed = t->plan->residency == PLAN_STREAMED && !t->plan->pinned[segment];
-    uint64_t bytes = t->image->segments[segment].bytes;
-    uint64_t begin = streamed ? arrive(t, bytes) : 0;
-    uint64_t from = 0, waited = 0;
 
-    for (unsigned phase = 0; phase < PLAN_PHASES; phase++) {
-        uint64_t to = plan_phase_end(t->image, layer, phase);
-        bool early = t->n_tokens <= ACTIVATIONS_SAVED;
-
-        if (streamed) {
-            uint64_t there = later(t->now, early ? begin + transfer_ns(t, to) : t->card);
-
-            waited += there - t->now;
-            t->now = there;
-        }
-        t->now += phase_ns(t, layer, from, to);
-        from = to;
-    }
-    if (streamed) { /* while all wait, core 0 looks at the checksum of what came */
-        uint64_t cores = t->plan->rates.cores + (t->plan->rates.cores == 0);
-
-        t->now += (later(check_ns(t, bytes) * cores, waited) - waited) / cores;
-        leave(t);
+    if (t->plan->residency == PLAN_STREAMED && !t->plan->pinned[segment]) {
+        run_streamed(t, layer, t->image->segments[segment].bytes);
+    } else {
+        run_pinned(t, layer);
     }
 }
 
@@ -120,16 +145,16 @@ static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
 
-    if (!t->plan->tiled_head) {
+    if (!t->plan->head.tiled) {
         t->now += compute_ns(&t->plan->rates, w->type, w->bytes, 1);
         return;
     }
-    for (uint32_t i = 0; i < t->plan->n_tiles; i++) {
+    for (uint32_t i = 0; i < t->plan->head.n_tiles; i++) {
         struct plan_tile tile;
 
         plan_head_tile(t->plan, t->image, i, &tile);
         (void)arrive(t, tile.bytes);
-        t->now = later(t->now, t->card) + check_ns(t, tile.bytes) +
+        t->now = max_u64(t->now, t->card) + check_ns(t, tile.bytes) +
                  compute_ns(&t->plan->rates, w->type, tile.bytes, 1);
         leave(t);
     }
@@ -139,15 +164,15 @@ static void run_head(struct timeline *t)
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;
-    uint64_t row = transfer_ns(t, t->plan->row_bytes) * t->n_tokens;
+    uint64_t row = transfer_ns(t, t->plan->rows.bytes) * t->n_tokens;
     uint64_t wait;
 
-    for (uint32_t i = 0; i < t->plan->n_slots; i++) {
-        busy = later(busy, t->freed[(t->segment + i) % t->plan->n_slots]) +
-               transfer_ns(t, t->plan->slot_bytes);
+    for (uint32_t i = 0; i < t->plan->memory.n_slots; i++) {
+        busy = max_u64(busy, t->freed[(t->segment + i) % t->plan->memory.n_slots]) +
+               transfer_ns(t, t->plan->memory.slot);
     }
-    wait = busy > t->now ? busy - t->now : 0;
-    t->now += wait < transfer_ns(t, AHEAD_BYTES) ? wait : transfer_ns(t, AHEAD_BYTES);
+    wait = max_u64(busy, t->now) - t->now;
+    t->now += min_u64(wait, transfer_ns(t, AHEAD_BYTES));
     t->now += row;
     t->card += row;
 }
@@ -158,8 +183,10 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
     uint64_t half = 0;
 
     for (int pass = 0; pass < PASSES; pass++) {
-        half = pass == PASSES / 2 ? t.now : half;
-        if (plan->row_bytes != 0) {
+        if (pass == PASSES / 2) {
+            half = t.now;
+        }
+        if (plan->rows.bytes != 0) {
             read_rows(&t);
         }
         for (uint32_t layer = 0; layer < image->header->params.n_layers; layer++) {
@@ -176,13 +203,14 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
     uint64_t ns = overlapped_ns(plan, image, n_tokens);
     struct plan at_once = *plan;
     struct timeline card = { .plan = plan };
-    uint64_t moved = transfer_ns(&card, plan->layer_read + plan->head_read);
+    uint64_t moved = transfer_ns(&card, plan->layers.read + plan->head.read);
 
     if (plan->residency != PLAN_STREAMED || plan->rates.io_core == 0) {
         return ns;
     }
     at_once.rates.card = 0;
-    return later(ns, overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
+    return max_u64(ns,
+                   overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
 }
 
 /* With a core less that computes. */
@@ -207,7 +235,10 @@ static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint
         lent = lent_ns(plan, image, n_tokens);
     }
     *lends = lent <= ns + ns / LENT_TIE;
-    return *lends ? lent : ns;
+    if (*lends) {
+        return lent;
+    }
+    return ns;
 }
 
 void plan_predict(struct plan *plan, const struct image *image)
@@ -215,12 +246,13 @@ void plan_predict(struct plan *plan, const struct image *image)
     bool known = plan->residency != PLAN_STREAMED || plan->rates.card != 0;
     uint32_t type = image_tensor(image, INGOT_FFN_UP, 0)->type;
 
-    plan->decode_ns = 0;
-    plan->prefill_ns = 0;
+    plan->prediction.decode_ns = 0;
+    plan->prediction.prefill_ns = 0;
     if (known && plan->rates.decode[type] != 0) {
-        plan->decode_ns = pass_ns(plan, image, 1, &plan->lends_decode);
+        plan->prediction.decode_ns = pass_ns(plan, image, 1, &plan->prediction.lends_decode);
     }
     if (known && plan->rates.prefill[type] != 0 && plan->chunk > 1) {
-        plan->prefill_ns = pass_ns(plan, image, plan->chunk, &plan->lends_prefill);
+        plan->prediction.prefill_ns = pass_ns(plan, image, plan->chunk,
+                                              &plan->prediction.lends_prefill);
     }
 }

@@ -27,7 +27,7 @@ static bool is_tile(const struct stream *s, uint32_t index)
 
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index)
 {
-    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
         if (slot->state != STREAM_EMPTY && slot->segment.pass == s->ring.pass &&
@@ -60,7 +60,7 @@ static uint32_t pass_end(const struct stream *s)
     if (!s->ring.want_head) {
         return s->ring.n_layers;
     }
-    return s->ring.n_layers + s->plan->n_tiles;
+    return s->ring.n_layers + s->plan->head.n_tiles;
 }
 
 static bool is_arriving(const struct stream_slot *slot)
@@ -85,7 +85,7 @@ static struct stream_slot *next_queued(struct stream *s)
 {
     struct stream_slot *first = NULL;
 
-    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
         if (is_arriving(slot) && slot->read.bytes_issued < slot->read.bytes) {
@@ -146,7 +146,7 @@ static void advance_next(struct stream *s)
 
 static void request_ahead(struct stream *s)
 {
-    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
         if (slot->state != STREAM_EMPTY || s->ring.next.pass - s->ring.pass > 1 ||
@@ -186,7 +186,7 @@ static void poll_guest_and_count(struct stream *s)
     uint64_t now = stream_ticks(s), bytes = 0;
     bool busy = poll_guest(s, &bytes);
 
-    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         const struct stream_slot *slot = &s->ring.slots[i];
 
         busy = busy || is_arriving(slot);
@@ -219,10 +219,10 @@ static void poll_all(struct stream *s, bool waits)
     bool checks = waits || s->workers->n_cores == 1;
 
     platform_alive(&s->workers->platform->power);
-    if (s->plan->n_slots == 0 && s->guest.poll == NULL) {
+    if (s->plan->memory.n_slots == 0 && s->guest.poll == NULL) {
         return; /* nothing arrives */
     }
-    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
         if (slot->state == STREAM_LOADING ||
@@ -257,7 +257,7 @@ void stream_pump(struct stream *s)
 /* Wait for transfers in flight: the device writes the buffers until they end. */
 static void empty_slots(struct stream *s)
 {
-    for (uint32_t i = 0; i < s->plan->n_slots; i++) {
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
 
         while (is_arriving(slot)) {
@@ -285,7 +285,7 @@ void stream_reset(struct stream *s)
 void stream_begin(struct stream *s, bool want_head)
 {
     s->ring.pass++;
-    s->ring.want_head = want_head && s->plan->tiled_head;
+    s->ring.want_head = want_head && s->plan->head.tiled;
     s->tiles.again = 0;
     stream_begin_tiles(s);
     if (s->ring.n_layers == 0) {

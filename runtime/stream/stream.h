@@ -47,7 +47,7 @@ struct stream_slot {
 struct stream_stats {
     uint64_t bytes_loaded;   /* pinned, read once */
     uint64_t bytes_streamed; /* by segments that were used: layers and tiles */
-    uint64_t rows_read;      /* embedding rows, of plan->row_bytes each */
+    uint64_t rows_read;      /* embedding rows, of plan->rows.bytes each */
     uint64_t rows_kept;      /* and those that needed no reading */
     uint64_t stalls;         /* segments that had not arrived when they were wanted */
     uint64_t first_stalls;   /* of these, the first segment after a start or a failure */
@@ -66,7 +66,7 @@ typedef bool stream_progress_fn(void *context, const char *label, uint64_t done,
 
 /* What passes through the slots, and how far. */
 struct stream_ring {
-    struct stream_slot slots[PLAN_SLOTS]; /* the first plan->n_slots */
+    struct stream_slot slots[PLAN_SLOTS]; /* the first plan->memory.n_slots */
     uint16_t layers[INGOT_MAX_LAYERS];    /* the streamed layers in order */
     uint32_t n_layers;                    /* how many */
     uint32_t pass;                        /* the current one */
@@ -86,7 +86,7 @@ struct stream_now {
 
 /* Rows of an embedding that is not in memory. */
 struct stream_rows {
-    uint8_t *memory;                  /* (plan->n_rows, plan->row_bytes) the latest */
+    uint8_t *memory;                  /* (plan->rows.n, plan->rows.bytes) the latest */
     uint64_t offsets[PLAN_MOST_ROWS]; /* where in the file the group of each begins; 0: none */
     uint32_t next;                    /* the oldest */
     uint32_t *sums;                   /* (plan_row_groups) CRC-32C of each, set by stream_load */

@@ -24,8 +24,8 @@ enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const
         return stream_fail(s, tile_segment(s), slot, e);
     }
     end = tile->offset + tile->bytes;
-    if (i + 1 == s->plan->n_tiles) {
-        end = s->plan->tile_end;
+    if (i + 1 == s->plan->head.n_tiles) {
+        end = s->plan->head.end;
     }
     s->tiles.crc = workers_crc32c(s->workers, s->tiles.crc,
                                   slot->buffer + (s->tiles.crc_end - tile->offset),

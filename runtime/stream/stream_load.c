@@ -35,12 +35,12 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
         NULL) { /* an untied head in tiles: only its norm stays */
         s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
     }
-    for (uint32_t i = 0; i < plan->n_slots; i++) {
-        s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->slot_bytes);
+    for (uint32_t i = 0; i < plan->memory.n_slots; i++) {
+        s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->memory.slot);
     }
-    if (plan->row_bytes != 0) {
-        s->rows.memory = arena_take(arena, ARENA_IO, plan->n_rows * plan->row_bytes);
-        s->rows.sums = arena_take(arena, ARENA_IO, plan->row_sums_bytes);
+    if (plan->rows.bytes != 0) {
+        s->rows.memory = arena_take(arena, ARENA_IO, plan->rows.n * plan->rows.bytes);
+        s->rows.sums = arena_take(arena, ARENA_IO, plan->rows.sums);
     }
 }
 
@@ -202,12 +202,12 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
 {
     const struct ingot_segment *x = &s->image->segments[segment];
     uint8_t *buffer = s->rows.memory;
-    size_t step = s->plan->row_bytes;
+    size_t step = s->plan->rows.bytes;
     enum err e = ERR_OK;
 
-    if (s->plan->n_slots != 0) {
+    if (s->plan->memory.n_slots != 0) {
         buffer = s->ring.slots[0].buffer;
-        step = s->plan->slot_bytes;
+        step = s->plan->memory.slot;
     }
     step = step / SECTOR_BYTES * SECTOR_BYTES;
     *crc = 0;
@@ -250,7 +250,7 @@ static enum err keep_before_matrix(struct stream *s)
     uint32_t crc = 0;
     enum err e;
 
-    if (before > s->plan->slot_bytes) { /* a gap that no packer leaves */
+    if (before > s->plan->memory.slot) { /* a gap that no packer leaves */
         return stream_name_problem(s, head->segment, NULL, ERR_BAD_HEADER);
     }
     e = read_checked(s, &unseen, head->segment, s->image->segments[head->segment].offset,
@@ -308,7 +308,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
             return e;
         }
     }
-    if (s->plan->tiled_head) {
+    if (s->plan->head.tiled) {
         return keep_before_matrix(s);
     }
     return ERR_OK;

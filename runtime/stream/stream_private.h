@@ -55,7 +55,7 @@ void stream_read_again(struct stream *s, uint32_t index);
 static inline void stream_begin_tiles(struct stream *s)
 {
     s->tiles.crc = s->tiles.crc_before;
-    s->tiles.crc_end = s->plan->tile_base;
+    s->tiles.crc_end = s->plan->head.base;
 }
 
 #endif

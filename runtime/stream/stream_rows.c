@@ -29,7 +29,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
 {
     uint8_t *at;
 
-    for (uint32_t i = 0; i < s->plan->n_rows; i++) {
+    for (uint32_t i = 0; i < s->plan->rows.n; i++) {
         if (s->rows.offsets[i] == offset + skip) {
             s->stats.rows_kept++;
             return s->rows.memory + i * bytes;
@@ -44,7 +44,7 @@ static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, 
     }
     s->stats.rows_read++;
     s->rows.offsets[s->rows.next] = offset + skip;
-    s->rows.next = (s->rows.next + 1) % s->plan->n_rows;
+    s->rows.next = (s->rows.next + 1) % s->plan->rows.n;
     return at;
 }
 

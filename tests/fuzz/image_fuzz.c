@@ -216,9 +216,9 @@ static void use_plan(const struct image *img)
             must(plan.problem[0] != '\0');
             continue;
         }
-        must(plan.pinned_bytes <= r.arena_bytes && plan.io_bytes <= r.arena_bytes &&
-             plan.kv_bytes <= r.arena_bytes && plan.scratch_bytes <= r.arena_bytes);
-        must(plan.pinned_bytes + plan.io_bytes + plan.kv_bytes + plan.scratch_bytes <=
+        must(plan.memory.pinned <= r.arena_bytes && plan.memory.io <= r.arena_bytes &&
+             plan.memory.kv <= r.arena_bytes && plan.memory.scratch <= r.arena_bytes);
+        must(plan.memory.pinned + plan.memory.io + plan.memory.kv + plan.memory.scratch <=
              r.arena_bytes);
     }
 }

@@ -213,7 +213,7 @@ __attribute__((unused)) static struct rig_limits rig_limits(void)
             continue;
         if (l.least == 0)
             l.least = limit;
-        if (l.untiled == 0 && !rig.model.plan.tiled_head)
+        if (l.untiled == 0 && !rig.model.plan.head.tiled)
             l.untiled = limit;
         if (rig.model.plan.residency == PLAN_RESIDENT)
             l.all = limit;

@@ -110,7 +110,7 @@ static void test_logits(size_t limit, const char *what)
     e = model_open(&rig.model, &rig.setup);
     e = e == ERR_OK ? rig_load() : e;
     e = e == ERR_OK ? session_append(&rig.session, ids, PROMPT, NULL) : e;
-    OK(e == ERR_OK && rig.model.plan.decode_ns != 0 &&
+    OK(e == ERR_OK && rig.model.plan.prediction.decode_ns != 0 &&
            memcmp(expected, rig.session.logits, rig_logits_bytes()) == 0,
        "%s: predicted, and the same logits as without", what);
 }

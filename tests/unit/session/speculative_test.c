@@ -132,15 +132,15 @@ static void test_room(struct rig_limits l)
 
     rig.guesses = MODEL_NO_GUESSES;
     rig_open(0, 0, false);
-    plain = s->model->plan.scratch_bytes;
+    plain = s->model->plan.memory.scratch;
     OK(model_most_guesses(s->model) == 0, "no guesses without being asked");
     rig.guesses = MODEL_GUESSES_IF_STREAMED;
     rig_open(0, 0, false);
-    OK(model_most_guesses(s->model) == 0 && s->model->plan.scratch_bytes == plain,
+    OK(model_most_guesses(s->model) == 0 && s->model->plan.memory.scratch == plain,
        "nor room for them, resident");
     rig_open(l.least, 0, false);
     OK(model_most_guesses(s->model) == 8 &&
-           s->model->plan.scratch_bytes == plain + 8 * VOCAB * sizeof(float),
+           s->model->plan.memory.scratch == plain + 8 * VOCAB * sizeof(float),
        "eight rows more where weights stream");
     rig.guesses = MODEL_GUESSES;
     rig_open(0, 0, false);

@@ -269,14 +269,15 @@ static void test_model(size_t limit, const char *form)
     }
     OK(equal && lent && f->bytes_streamed == N_TOKENS * model_planned_bytes(&rig.model),
        "%s: two cores compute, the third serves: the same logits and bytes", form);
-    OK(!rig.model.plan.lends_prefill, "%s: for a chunk they all compute", form);
+    OK(!rig.model.plan.prediction.lends_prefill, "%s: for a chunk they all compute", form);
     session_clear(&rig.session);
     equal = rig_append(ids, N_TOKENS, NULL) == ERR_OK;
     OK(equal && core.core == 2, "%s: %d tokens are no chunk", form, N_TOKENS);
-    rig.model.plan.lends_decode = false;
+    rig.model.plan.prediction.lends_decode = false;
     session_clear(&rig.session);
     for (uint32_t i = 0; i < N_TOKENS; i++) {
-        rig.model.plan.lends_decode = i % 2 != 0; /* requests stay in flight across each change */
+        rig.model.plan.prediction.lends_decode = i % 2 !=
+                                                 0; /* requests stay in flight across each change */
         equal = append(i) && equal && workers.n_cores == (i % 2 != 0 ? 2 : 3);
     }
     OK(equal, "%s: the core comes and goes between tokens: the same logits", form);
@@ -341,7 +342,7 @@ static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
     tell_rates(card_rate, picoseconds);
     if (model_open(&rig.model, &rig.setup) != ERR_OK)
         rig_die(rig.model.problem);
-    return rig.model.plan.lends_decode;
+    return rig.model.plan.prediction.lends_decode;
 }
 
 static void test_measured(size_t limit)

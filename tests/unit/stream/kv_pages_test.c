@@ -124,8 +124,8 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
     for (unsigned t = 0; t < (limit == 0 ? 3 : 2); t++) {
         rig.workers = &crews[t];
         if (open_pages(limit, t == 0 ? 0 : 7 + 40 * t, n_spilled) != ERR_OK ||
-            rig.model.plan.n_spilled != n_spilled) {
-            OK(false, "%s: %u spilled: %s", form, (unsigned)rig.model.plan.n_spilled,
+            rig.model.plan.kv.n_spilled != n_spilled) {
+            OK(false, "%s: %u spilled: %s", form, (unsigned)rig.model.plan.kv.n_spilled,
                rig.model.problem);
             return;
         }
@@ -186,10 +186,10 @@ static void test_figures(void)
     }
     OK(exact && f->kv_written == layers() * 3 * page && f->kv_read != 0,
        "a token reads the pages that are full and seen, of every layer once; a page is written once");
-    OK(rig.model.plan.kv_card_read == seen * page, "at the context's end it is %d of %d KiB",
-       (int)(rig.model.plan.kv_card_read >> 10), (int)(rig.model.plan.kv_card_bytes >> 10));
-    OK(rig.model.plan.kv_card_bytes == layers() * 4 * page &&
-           rig.model.arena.regions[ARENA_KV].used <= rig.model.plan.kv_bytes,
+    OK(rig.model.plan.kv.card_read == seen * page, "at the context's end it is %d of %d KiB",
+       (int)(rig.model.plan.kv.card_read >> 10), (int)(rig.model.plan.kv.card >> 10));
+    OK(rig.model.plan.kv.card == layers() * 4 * page &&
+           rig.model.arena.regions[ARENA_KV].used <= rig.model.plan.memory.kv,
        "the plan has what they take there and in memory");
 }
 
@@ -354,13 +354,13 @@ static void test_opening(void)
     struct session *s = &rig.session;
 
     (void)open_pages(0, 0, layers());
-    card.bytes = s->model->plan.kv_card_bytes - SECTOR_BYTES;
+    card.bytes = s->model->plan.kv.card - SECTOR_BYTES;
     OK(model_open(&rig.model, &rig.setup) == ERR_NO_SPACE &&
            strstr(rig.model.problem, "KV=") != NULL,
        "%s", rig.model.problem);
     rig.setup.weight_limit = 0;
-    OK(model_open(&rig.model, &rig.setup) == ERR_OK && s->model->plan.n_spilled == 0 &&
-           s->model->plan.kv_card_bytes == 0,
+    OK(model_open(&rig.model, &rig.setup) == ERR_OK && s->model->plan.kv.n_spilled == 0 &&
+           s->model->plan.kv.card == 0,
        "with memory enough nothing spills, and no file is needed");
 }
 

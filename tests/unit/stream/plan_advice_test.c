@@ -30,31 +30,33 @@ static void test_prediction(void)
 
     set_params(512, 2048, 12, 8, 8, 2000, 256, true);
     make_image(INGOT_Q8_0, 0);
-    OK(plan_with(0) == ERR_OK && plan.decode_ns == 0 && plan.prefill_ns == 0,
+    OK(plan_with(0) == ERR_OK && plan.prediction.decode_ns == 0 && plan.prediction.prefill_ns == 0,
        "without rates nothing is predicted");
     limit = 2 * segments[1].bytes + segments[0].bytes + segments[13].bytes + 3 * segments[1].bytes;
     set_rates(20000000, 1);
     (void)plan_with((size_t)limit);
-    transfer = plan.layer_read * 50; /* ns at 20 MB/s */
-    OK(plan.n_pinned_layers == 3 && within(plan.decode_ns, transfer, 1) &&
-           within(plan.prefill_ns, transfer, 1),
+    transfer = plan.layers.read * 50; /* ns at 20 MB/s */
+    OK(plan.layers.n_pinned == 3 && within(plan.prediction.decode_ns, transfer, 1) &&
+           within(plan.prediction.prefill_ns, transfer, 1),
        "with a slow card the card is what it takes");
     set_rates(2000000000, 10000);
     (void)plan_with((size_t)limit);
     compute = total_bytes() * 10;
-    OK(within(plan.decode_ns, compute, 2), "with slow cores the cores are");
-    OK(within(plan.prefill_ns, 128 * compute, 20) && plan.prefill_ns < 128 * compute,
+    OK(within(plan.prediction.decode_ns, compute, 2), "with slow cores the cores are");
+    OK(within(plan.prediction.prefill_ns, 128 * compute, 20) &&
+           plan.prediction.prefill_ns < 128 * compute,
        "and a prompt's tokens each, but for the head");
     set_rates(20000000, 10000);
     request.rates.io_core = 100;
     (void)plan_with((size_t)limit);
-    OK(within(plan.decode_ns, transfer + compute, 2), "where core 0 moves the data, it is the sum");
+    OK(within(plan.prediction.decode_ns, transfer + compute, 2),
+       "where core 0 moves the data, it is the sum");
     request.rates.io_core = 0;
     set_rates(0, 10000);
     (void)plan_with((size_t)limit);
-    OK(plan.decode_ns == 0, "a card of unknown rate predicts nothing");
+    OK(plan.prediction.decode_ns == 0, "a card of unknown rate predicts nothing");
     (void)plan_with(0);
-    OK(plan.residency == PLAN_RESIDENT && within(plan.decode_ns, compute, 2),
+    OK(plan.residency == PLAN_RESIDENT && within(plan.prediction.decode_ns, compute, 2),
        "unless nothing streams");
 }
 
@@ -68,42 +70,44 @@ static void test_rest(void)
     make_image(INGOT_Q8_0, 0);
     set_rates(0, 10000);
     (void)plan_with(0);
-    compute = plan.decode_ns;
-    transfer = plan.prefill_ns;
+    compute = plan.prediction.decode_ns;
+    transfer = plan.prediction.prefill_ns;
     request.rates.layer = 1000000;
     (void)plan_with(0);
-    OK(plan.decode_ns == compute + 12 * 1000000, "each layer has a rest");
-    OK(plan.prefill_ns == transfer + 12 * 128 * 1000000ull, "and for each token of a chunk");
+    OK(plan.prediction.decode_ns == compute + 12 * 1000000, "each layer has a rest");
+    OK(plan.prediction.prefill_ns == transfer + 12 * 128 * 1000000ull,
+       "and for each token of a chunk");
     request.rates.layer = 0;
     set_rates(2000000000, 10000);
     limit = (size_t)(2 * segments[1].bytes + segments[0].bytes + segments[13].bytes);
     (void)plan_with(limit);
-    compute = plan.decode_ns;
-    read = plan.layer_read;
+    compute = plan.prediction.decode_ns;
+    read = plan.layers.read;
     request.rates.check = 2000;
     (void)plan_with(limit);
-    OK(plan.n_streamed_layers == 12 && within(plan.decode_ns, compute + read * 2, 2) &&
-           plan.decode_ns > compute,
+    OK(plan.layers.n_streamed == 12 && within(plan.prediction.decode_ns, compute + read * 2, 2) &&
+           plan.prediction.decode_ns > compute,
        "with slow cores a checksum adds to what they do");
     request.rates.check = 500;
     request.rates.cores = 4;
     (void)plan_with(limit);
-    OK(within(plan.decode_ns, compute + read / 2, 2), "of four cores each one has a part");
+    OK(within(plan.prediction.decode_ns, compute + read / 2, 2),
+       "of four cores each one has a part");
     request.rates.check = 2000;
     request.rates.cores = 0;
     request.rates.card = 20000000;
-    transfer = plan.layer_read * 50;
+    transfer = plan.layers.read * 50;
     (void)plan_with(limit);
-    OK(within(plan.decode_ns, transfer, 2), "with a slow card it is done in the waits");
+    OK(within(plan.prediction.decode_ns, transfer, 2), "with a slow card it is done in the waits");
     request.rates.card = 2000000000;
     request.rates.check = 0;
     limit = 2 * (size_t)segments[1].bytes + 65536;
     (void)plan_with(limit);
-    compute = plan.decode_ns;
+    compute = plan.prediction.decode_ns;
     request.rates.check = 2000;
     (void)plan_with(limit);
-    OK(plan.tiled_head &&
-           within(plan.decode_ns, compute + (plan.layer_read + plan.head_read) * 2, 2),
+    OK(plan.head.tiled &&
+           within(plan.prediction.decode_ns, compute + (plan.layers.read + plan.head.read) * 2, 2),
        "the tiles of a head have one too");
 }
 
@@ -118,7 +122,7 @@ static void test_advice(void)
     make_image(INGOT_Q8_0, 0);
     total = (size_t)total_bytes();
     (void)plan_with(0);
-    rest = (size_t)(up(plan.kv_bytes, INGOT_PAGE) + up(plan.scratch_bytes, INGOT_PAGE));
+    rest = (size_t)(up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
     request.arena_bytes = total + rest - (12u << 20);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "12 MiB short: %s", plan.advice);
     at = strstr(plan.advice, "with ctx=");
@@ -147,7 +151,7 @@ static void test_chunk(void)
     make_image(INGOT_Q8_0, 0);
     total = (size_t)total_bytes();
     (void)plan_with(0);
-    full = total + (size_t)(up(plan.kv_bytes, INGOT_PAGE) + up(plan.scratch_bytes, INGOT_PAGE)) +
+    full = total + (size_t)(up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE)) +
            2 * INGOT_PAGE;
     request.arena_bytes = full;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk == 128,

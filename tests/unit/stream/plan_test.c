@@ -22,13 +22,13 @@ static bool tiles_cover(void)
     uint64_t at = x->offset + w->offset, sum = 0;
     uint32_t row = 0;
 
-    for (uint32_t i = 0; i < plan.n_tiles; i++) {
+    for (uint32_t i = 0; i < plan.head.n_tiles; i++) {
         struct plan_tile t;
 
         plan_head_tile(&plan, &image, i, &t);
         if (t.first_row != row || t.n_rows == 0 || t.first_row % 8 != 0 ||
             t.offset % SECTOR_BYTES != 0 || t.bytes % SECTOR_BYTES != 0 || t.offset > at ||
-            t.bytes > plan.slot_bytes || t.offset + t.bytes > x->offset + x->bytes ||
+            t.bytes > plan.memory.slot || t.offset + t.bytes > x->offset + x->bytes ||
             t.offset + t.skip != x->offset + w->offset + (uint64_t)row * row_bytes ||
             t.offset + t.bytes < x->offset + w->offset + ((uint64_t)row + t.n_rows) * row_bytes) {
             return false;
@@ -37,7 +37,7 @@ static bool tiles_cover(void)
         row += t.n_rows;
         sum += t.bytes;
     }
-    return row == header.params.vocab && at == x->offset + x->bytes && sum == plan.head_read;
+    return row == header.params.vocab && at == x->offset + x->bytes && sum == plan.head.read;
 }
 
 /* The sums of a plan, from which segments it pins. */
@@ -53,20 +53,20 @@ static bool sums_agree(void)
         pinned += plan.pinned[i] ? segments[i].bytes : 0;
         n_pinned += layer && plan.pinned[i];
         layers += layer && !plan.pinned[i] ? segments[i].bytes : 0;
-        if (layer && !plan.pinned[i] && plan.slot_bytes < segments[i].bytes) {
+        if (layer && !plan.pinned[i] && plan.memory.slot < segments[i].bytes) {
             return false;
         }
     }
-    if (plan.tiled_head && !header.params.tied) {
+    if (plan.head.tiled && !header.params.tied) {
         pinned += up(header.params.dim * sizeof(float), INGOT_PAGE);
     }
-    return plan.pinned_bytes == pinned && plan.layer_read == layers &&
-           plan.n_pinned_layers == n_pinned && plan.n_streamed_layers == n - n_pinned &&
-           plan.io_bytes == plan.n_slots * plan.slot_bytes + plan.n_rows * plan.row_bytes +
-                                plan.row_sums_bytes &&
-           (plan.residency == PLAN_RESIDENT) == (plan.io_bytes == 0) &&
-           plan.pinned[n + 1] == !(plan.tiled_head && !header.params.tied) &&
-           (plan.n_rows == 0) == plan.pinned[0] && (plan.n_tiles != 0) == plan.tiled_head;
+    return plan.memory.pinned == pinned && plan.layers.read == layers &&
+           plan.layers.n_pinned == n_pinned && plan.layers.n_streamed == n - n_pinned &&
+           plan.memory.io == plan.memory.n_slots * plan.memory.slot +
+                                 plan.rows.n * plan.rows.bytes + plan.rows.sums &&
+           (plan.residency == PLAN_RESIDENT) == (plan.memory.io == 0) &&
+           plan.pinned[n + 1] == !(plan.head.tiled && !header.params.tied) &&
+           (plan.rows.n == 0) == plan.pinned[0] && (plan.head.n_tiles != 0) == plan.head.tiled;
 }
 
 /* Every row of a streamed embedding is inside the range that is read for it. */
@@ -83,7 +83,7 @@ static bool rows_found(void)
         plan_embedding_range(&image, token, &offset, &bytes);
         if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0 || offset > first ||
             offset + bytes < first + group || offset + bytes > header.file_bytes ||
-            (plan.row_bytes != 0 && bytes != plan.row_bytes)) {
+            (plan.rows.bytes != 0 && bytes != plan.rows.bytes)) {
             return false;
         }
     }
@@ -107,7 +107,7 @@ struct sweep {
 static void look(struct sweep *s, size_t limit)
 {
     enum err e = plan_with(limit);
-    uint64_t read = plan.layer_read + plan.head_read + plan.row_bytes;
+    uint64_t read = plan.layers.read + plan.head.read + plan.rows.bytes;
 
     s->n++;
     if (e != ERR_OK) {
@@ -121,10 +121,10 @@ static void look(struct sweep *s, size_t limit)
     s->least = s->least == 0 ? limit : s->least;
     s->monotone = s->monotone && read <= s->read;
     s->read = read;
-    s->limits = s->limits && plan.pinned_bytes + plan.io_bytes <= limit;
+    s->limits = s->limits && plan.memory.pinned + plan.memory.io <= limit;
     s->sums = s->sums && sums_agree();
-    s->tiles = s->tiles && (!plan.tiled_head || tiles_cover());
-    s->seen[plan.residency == PLAN_RESIDENT ? 2 : plan.tiled_head ? 0 : 1] = true;
+    s->tiles = s->tiles && (!plan.head.tiled || tiles_cover());
+    s->seen[plan.residency == PLAN_RESIDENT ? 2 : plan.head.tiled ? 0 : 1] = true;
 }
 
 static void test_sweep(const char *name, bool every_form)
@@ -138,7 +138,7 @@ static void test_sweep(const char *name, bool every_form)
     look(&s, total - 1);
     look(&s, total + 1);
     OK(plan_with(total) == ERR_OK && plan.residency == PLAN_RESIDENT &&
-           plan.pinned_bytes == total && plan.layer_read + plan.head_read == 0,
+           plan.memory.pinned == total && plan.layers.read + plan.head.read == 0,
        "%s: %d bytes are resident in as many", name, (int)total);
     OK(s.limits, "%s: pinned and slots keep each of %d limits", name, (int)s.n);
     OK(s.monotone, "%s: from %d bytes on it fits, and more memory never reads more", name,
@@ -198,7 +198,7 @@ static void test_tiles(void)
             make_image(types[i / 6 % 3], 64 * (vocab % 3));
             (void)plan_with(1);
             n++;
-            if (plan_with(named_bytes()) != ERR_OK || !plan.tiled_head) {
+            if (plan_with(named_bytes()) != ERR_OK || !plan.head.tiled) {
                 continue;
             }
             n_tiled++;
@@ -226,17 +226,17 @@ static void test_arena(void)
             continue;
         }
         ok = true;
-        most = (size_t)(up(plan.pinned_bytes, INGOT_PAGE) + up(plan.io_bytes, INGOT_PAGE) +
-                        up(plan.kv_bytes, INGOT_PAGE) + up(plan.scratch_bytes, INGOT_PAGE));
-        fits = fits && most <= bytes && plan.scratch_bytes > request.extra_scratch;
+        most = (size_t)(up(plan.memory.pinned, INGOT_PAGE) + up(plan.memory.io, INGOT_PAGE) +
+                        up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
+        fits = fits && most <= bytes && plan.memory.scratch > request.extra_scratch;
     }
     OK(ok && fits, "the regions in pages never exceed the arena");
     OK(later, "and once it fits it fits");
     OK(named, "below, the cure is another model or context: %s", plan_with(0) == ERR_OK ? "" : "?");
     request.in_place = true;
     request.arena_bytes = most;
-    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_IN_PLACE && plan.pinned_bytes == 0 &&
-           plan.io_bytes == 0,
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_IN_PLACE && plan.memory.pinned == 0 &&
+           plan.memory.io == 0,
        "in place takes neither weights nor slots");
     OK(plan_with(total_bytes() - 1) == ERR_OK && plan.residency == PLAN_STREAMED,
        "with mem= the weights are copied all the same");
@@ -259,8 +259,8 @@ static void test_context(void)
     OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk is no longer");
     other = plan;
     request.chunk = 3;
-    OK(plan_with(0) == ERR_OK && plan.chunk == 3 && plan.kv_bytes == other.kv_bytes &&
-           plan.scratch_bytes < other.scratch_bytes,
+    OK(plan_with(0) == ERR_OK && plan.chunk == 3 && plan.memory.kv == other.memory.kv &&
+           plan.memory.scratch < other.memory.scratch,
        "a smaller chunk takes less work space");
     header.params.context = 7;
     request.context = 0;
@@ -284,13 +284,13 @@ static void test_bounds(void)
         for (uint32_t i = 0; i < INGOT_MAX_SEGMENTS; i++) {
             total += segments[i].bytes;
         }
-        OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.kv_bytes == kv &&
-               plan.pinned_bytes == total,
+        OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.memory.kv == kv &&
+               plan.memory.pinned == total,
            "at all bounds it is resident in an endless arena");
-        OK(plan.scratch_bytes > (size_t)INGOT_MAX_CONTEXT * INGOT_MAX_HIDDEN * 8,
-           "with work space for the whole context, %d GiB", (int)(plan.scratch_bytes >> 30));
+        OK(plan.memory.scratch > (size_t)INGOT_MAX_CONTEXT * INGOT_MAX_HIDDEN * 8,
+           "with work space for the whole context, %d GiB", (int)(plan.memory.scratch >> 30));
         OK(plan_with(1) == ERR_NO_SPACE && plan_with(named_bytes()) == ERR_OK && tiles_cover() &&
-               sums_agree() && plan.pinned_bytes + plan.io_bytes <= request.weight_limit,
+               sums_agree() && plan.memory.pinned + plan.memory.io <= request.weight_limit,
            "streamed it takes %d GiB", (int)(request.weight_limit >> 30));
         request.arena_bytes = 1 << 20;
         OK(plan_with(0) == ERR_NO_SPACE, "%s", plan.problem);
@@ -318,10 +318,10 @@ static void test_spread(uint32_t vocab)
             found = true;
             gap = 0;
         }
-        OK(plan.n_pinned_layers == pinned && !plan.pinned[1] && !plan.tiled_head &&
+        OK(plan.layers.n_pinned == pinned && !plan.pinned[1] && !plan.head.tiled &&
                most <= least + layer && (gap == 0 || gap + tensors[0].bytes < least + 2 * layer),
            "%u of 12 layers pinned, %u tokens: %d to %d KiB between two that stream",
-           plan.n_pinned_layers, vocab, (int)(least >> 10), (int)(most >> 10));
+           plan.layers.n_pinned, vocab, (int)(least >> 10), (int)(most >> 10));
     }
 }
 
@@ -352,26 +352,27 @@ static void test_choice(void)
             plan_rated(streamed, percent);
             other = plan;
             rates = request.rates;
-            wrong += !sums_agree() || plan.pinned_bytes + plan.io_bytes > request.weight_limit ||
-                     (plan.tiled_head && !tiles_cover());
-            tiled += plan.tiled_head;
+            wrong += !sums_agree() || plan.memory.pinned + plan.memory.io > request.weight_limit ||
+                     (plan.head.tiled && !tiles_cover());
+            tiled += plan.head.tiled;
             memset(&request.rates, 0, sizeof request.rates);
             (void)plan_with(request.weight_limit);
-            wrong += plan.tiled_head || plan.decode_ns != 0;
+            wrong += plan.head.tiled || plan.prediction.decode_ns != 0;
             plan.rates = rates;
             plan_predict(&plan, &image);
-            slower += other.tiled_head ? other.decode_ns * 103 >= plan.decode_ns * 100
-                                       : other.decode_ns != plan.decode_ns;
+            slower += other.head.tiled
+                          ? other.prediction.decode_ns * 103 >= plan.prediction.decode_ns * 100
+                          : other.prediction.decode_ns != plan.prediction.decode_ns;
         }
     }
     OK(tiled > 10 && tiled < 150 && wrong == 0 && slower == 0,
        "%u of 378 plans have the head in tiles, each by 3 %% faster than with it in memory", tiled);
     plan_rated(27, 100);
-    OK(plan.tiled_head && plan.n_streamed_layers < 23, "as with 27 layers and a card as fast");
+    OK(plan.head.tiled && plan.layers.n_streamed < 23, "as with 27 layers and a card as fast");
     plan_rated(27, 300);
-    OK(!plan.tiled_head, "not where the cores are what takes the time");
+    OK(!plan.head.tiled, "not where the cores are what takes the time");
     plan_rated(5, 100);
-    OK(!plan.tiled_head, "nor where few layers stream");
+    OK(!plan.head.tiled, "nor where few layers stream");
 }
 
 int main(void)

@@ -67,9 +67,9 @@ static void test_prefill(size_t limit, const char *form)
            f->bytes_streamed == model_planned_bytes(&rig.model),
        "%s: a prompt of 128 tokens reads the %d bytes of one", form, (int)f->bytes_streamed);
     rows = f->rows_read + f->rows_kept;
-    OK(rows == (rig.model.plan.n_rows != 0 ? 128 : 0), "%s: and %d rows of the embedding", form,
+    OK(rows == (rig.model.plan.rows.n != 0 ? 128 : 0), "%s: and %d rows of the embedding", form,
        (int)rows);
-    if (rig.model.plan.n_rows != 0) {
+    if (rig.model.plan.rows.n != 0) {
         (void)rig_append(&prompt[127], 1, NULL);
         OK(f->rows_read + f->rows_kept == rows + 1 && f->rows_kept != 0,
            "%s: a row that was just there is not read again", form);

@@ -70,8 +70,8 @@ static void test_figures(size_t limit, const char *form)
         equal = append(i) && equal;
         exact = exact && f->bytes_streamed - before == planned;
     }
-    rows = f->rows_read * rig.model.plan.row_bytes / SECTOR_BYTES;
-    OK(f->rows_read + f->rows_kept == (rig.model.plan.n_rows != 0 ? N_TOKENS : 0),
+    rows = f->rows_read * rig.model.plan.rows.bytes / SECTOR_BYTES;
+    OK(f->rows_read + f->rows_kept == (rig.model.plan.rows.n != 0 ? N_TOKENS : 0),
        "%s: %d embedding rows read, %d kept", form, (int)f->rows_read, (int)f->rows_kept);
     OK(equal, "%s: the logits are those of the weights in memory", form);
     OK(exact, "%s: every token reads the %d bytes planned", form, (int)planned);
@@ -153,7 +153,7 @@ static unsigned streamed_places(struct place *places)
 
     for (uint32_t i = 0; i < n + 2; i++) {
         struct place *p = &places[count];
-        bool tiles = s->model->plan.tiled_head &&
+        bool tiles = s->model->plan.head.tiled &&
                      i == (s->model->image.header->params.tied ? 0 : n + 1);
 
         image_segment_name(&s->model->image, i, p->name, sizeof p->name);
@@ -338,7 +338,7 @@ static void test_stalls(size_t limit)
     rig.fake.dev.max_sectors = sectors_for_polls(12);
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
-    units = N_TOKENS * (rig.model.plan.n_streamed_layers + rig.model.plan.n_tiles);
+    units = N_TOKENS * (rig.model.plan.layers.n_streamed + rig.model.plan.head.n_tiles);
     /* Where an embedding row is read first, a layer may have come meanwhile. */
     OK(equal && f->stalls <= units && f->stalls + N_TOKENS >= units && f->first_stalls <= 1 &&
            f->stall_ticks > 100 * units,
@@ -448,7 +448,7 @@ static void test_parts(const struct workers *workers, size_t limit)
     jobs = workers->job;
     equal = append(1) && equal;
     OK(equal && workers->job - jobs ==
-                    rig.model.image.header->params.n_layers + 1 + rig.model.plan.n_streamed_layers,
+                    rig.model.image.header->params.n_layers + 1 + rig.model.plan.layers.n_streamed,
        "%u cores: %u jobs a token", workers->n_cores, workers->job - jobs);
     while (rig.model.plan.pinned[first + 1])
         first++;

@@ -1,0 +1,92 @@
+/* What a plan says to the user: why it cannot be, or what would be better. */
+#include "board/min_max.h"
+#include "runtime/stream/plan_private.h"
+#include "runtime/text/format_text.h"
+
+enum { LEAST_CONTEXT = 128 }; /* that is advised */
+
+/* Small models may take less whole than in two slots. */
+static uint64_t least_bytes(const struct plan_weights *w)
+{
+    uint64_t resident = w->total;
+
+    if (!w->tied) {
+        resident = min_u64(resident, w->by_rows);
+    }
+    return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
+}
+
+void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
+                 const struct plan_layout *l)
+{
+    const char *cure = "use a smaller type (ingot pack --type q4_0) or a shorter ctx=";
+
+    if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
+        cure = "raise mem= to at least that";
+    }
+    format_text(plan->problem, sizeof plan->problem,
+                "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
+                "and may take %lu KiB: %s",
+                (unsigned long)((least_bytes(w) + 1023) / 1024),
+                (unsigned long)((l->rest + 1023) / 1024), (unsigned)plan->context,
+                (unsigned long)(l->limit / 1024), cure);
+}
+
+/* The largest type in which all weights fit; INGOT_N_TYPES: none. */
+static unsigned fitting_type(const struct image *image, uint64_t limit)
+{
+    static const enum ingot_type types[] = { INGOT_Q8_0, INGOT_Q4_0 };
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        uint64_t bytes = plan_bytes_as(image, types[i]);
+
+        if (bytes != 0 && bytes <= limit) {
+            return types[i];
+        }
+    }
+    return INGOT_N_TYPES;
+}
+
+/* The context, halved until all weights fit beside it; 0: none does. */
+static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
+                                const struct plan_weights *w)
+{
+    if (r->weight_limit != 0) {
+        return 0;
+    }
+    for (uint32_t context = plan->context / 2; context >= LEAST_CONTEXT; context /= 2) {
+        struct plan_layout l;
+
+        plan_lay_out(&l, plan, r, context);
+        if (l.rest < r->arena_bytes && w->total <= l.limit) {
+            return context;
+        }
+    }
+    return 0;
+}
+
+/* "resident with 41.0 MiB more, as q4_0, with ctx=1024". */
+void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
+                 const struct plan_layout *l)
+{
+    char more[FORMAT_NUMBER_BYTES];
+    uint32_t context;
+    unsigned type;
+    size_t n;
+
+    if (plan->residency != PLAN_STREAMED || plan->layers.read == 0) {
+        return;
+    }
+    n = format_text(plan->advice, sizeof plan->advice, "resident with %s more",
+                    format_bytes(more, w->total - l->limit));
+    type = fitting_type(r->image, l->limit);
+    if (type != INGOT_N_TYPES) {
+        n += format_text(plan->advice + n, sizeof plan->advice - n, ", as %s",
+                         image_type_name(type));
+    }
+    context = fitting_context(plan, r, w);
+    if (context != 0) {
+        (void)format_text(plan->advice + n, sizeof plan->advice - n, ", with ctx=%u",
+                          (unsigned)context);
+    }
+}

@@ -1,0 +1,110 @@
+/* The sizes that a plan is decided on. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/base/arena.h"
+#include "runtime/compute/activations.h"
+#include "runtime/stream/kv_pages.h"
+#include "runtime/stream/plan_private.h"
+
+size_t plan_output_norm_bytes(const struct image *image)
+{
+    const struct ingot_tensor *norm = image_tensor(image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
+    const struct ingot_tensor *head = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
+
+    return (size_t)(head->offset - norm->offset);
+}
+
+static uint64_t embedding_row_bytes(const struct image *image)
+{
+    uint64_t offset;
+    size_t bytes;
+
+    plan_embedding_range(image, 0, &offset, &bytes);
+    return bytes;
+}
+
+/* A tile of the head is a few groups of rows at least. */
+static uint64_t least_tile_bytes(const struct image *image)
+{
+    const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
+
+    return plan_page_up(image_type_row_bytes(t->type, t->cols_padded) * 8u + PLAN_TILE_SLACK);
+}
+
+/* What streaming takes beside its slots. The final norm lies in the head's segment: tied, that is a
+ * page; an untied head in tiles keeps only the norm (see stream_load.c). */
+static void weigh_streamed(struct plan_weights *w)
+{
+    uint64_t embedding = w->image->segments[image_embedding_segment(w->image)].bytes;
+    uint64_t head = w->image->segments[image_head_segment(w->image)].bytes;
+    uint64_t rows = w->row + w->row_sums;
+
+    w->streamed[PLAN_HEAD_WHOLE] = PLAN_SLOTS * w->slot[PLAN_HEAD_WHOLE] + head;
+    w->streamed[PLAN_HEAD_TILED] = PLAN_SLOTS * w->slot[PLAN_HEAD_TILED] + rows;
+    if (w->tied) {
+        w->streamed[PLAN_HEAD_WHOLE] += embedding;
+        w->streamed[PLAN_HEAD_TILED] += head;
+    } else {
+        w->streamed[PLAN_HEAD_WHOLE] += rows;
+        w->streamed[PLAN_HEAD_TILED] += w->norm;
+    }
+}
+
+void plan_weigh(struct plan_weights *w, const struct image *image)
+{
+    memset(w, 0, sizeof *w);
+    w->image = image;
+    w->n_layers = image->header->params.n_layers;
+    w->tied = image->header->params.tied != 0;
+    for (uint32_t i = 0; i < image_segment_count(image); i++) {
+        const struct ingot_segment *s = &image->segments[i];
+
+        w->total += s->bytes;
+        if (s->kind == INGOT_SEGMENT_LAYER) {
+            w->largest_layer = max_u64(w->largest_layer, s->bytes);
+        }
+    }
+    /* The file has one checksum for the whole embedding; a group of rows needs its own. */
+    w->row = embedding_row_bytes(image);
+    w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
+    w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
+                 w->row_sums;
+    w->norm = plan_page_up(plan_output_norm_bytes(image));
+    w->slot[PLAN_HEAD_WHOLE] = w->largest_layer;
+    w->slot[PLAN_HEAD_TILED] = max_u64(least_tile_bytes(image), w->largest_layer);
+    weigh_streamed(w);
+}
+
+static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
+                              uint32_t context)
+{
+    struct activations_request a = { &r->image->header->params, plan->chunk, image_types(r->image),
+                                     plan->logits_rows };
+
+    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) + r->extra_scratch;
+}
+
+/* a - b, and 0 where b is more. */
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return max_u64(a, b) - b;
+}
+
+void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
+                  uint32_t context)
+{
+    l->kv = kv_pages_memory_bytes(&r->image->header->params, context, r->kv_type,
+                                  plan->kv.n_spilled);
+    l->scratch = scratch_bytes(plan, r, context);
+    l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + INGOT_PAGE;
+    l->limit = less(r->arena_bytes, l->rest);
+    if (r->weight_limit == 0) {
+        return;
+    }
+    if (r->kv_card) { /* then mem= is for keys and values too */
+        l->limit = min_u64(l->limit, less(r->weight_limit, plan_page_up(l->kv)));
+    } else {
+        l->limit = min_u64(l->limit, r->weight_limit);
+    }
+}

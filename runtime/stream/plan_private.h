@@ -1,0 +1,59 @@
+/* What the parts of the planner share; nobody else includes it. plan_layout.c computes sizes, plan.c
+ * decides on them, plan_advice.c says what would be better. */
+#ifndef INGOT_RUNTIME_PLAN_PRIVATE_H
+#define INGOT_RUNTIME_PLAN_PRIVATE_H
+
+#include "board/block_device.h"
+#include "runtime/stream/plan.h"
+
+/* A tile is read from the sector before it to the sector after; the last one with the padding of its
+ * segment. */
+enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
+
+enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_FORMS };
+
+/* Sizes of a model's weights, in bytes, computed once. Everything is 64 bits wide and the reader
+ * bounds each dimension, so no product of them wraps. */
+struct plan_weights {
+    const struct image *image;
+    uint32_t n_layers;
+    bool tied;
+    uint64_t total;         /* all segments */
+    uint64_t by_rows;       /* all, where an untied embedding is read by rows */
+    uint64_t largest_layer; /* segment */
+    uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */
+    uint64_t norm;          /* what stays of an untied head in tiles, whole pages */
+    /* By the form of the head: the least slot; and what streaming takes with no layer pinned. */
+    uint64_t slot[PLAN_HEAD_FORMS];
+    uint64_t streamed[PLAN_HEAD_FORMS];
+};
+
+/* The regions of one candidate: a context, a chunk, and a number of layers whose keys and values
+ * spill. Bytes. */
+struct plan_layout {
+    uint64_t kv;      /* region kv */
+    uint64_t scratch; /* region scratch */
+    uint64_t rest;    /* both in whole pages, and a page that rounding may take */
+    uint64_t limit;   /* what weights may take, and what streams them */
+};
+
+void plan_weigh(struct plan_weights *w, const struct image *image);
+
+/* Of plan->chunk, logits_rows and kv.n_spilled, with this context. */
+void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
+                  uint32_t context);
+
+/* plan->problem: the weights do not fit. */
+void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
+                 const struct plan_layout *l);
+
+/* plan->advice: what would make a plan that streams resident. */
+void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
+                 const struct plan_layout *l);
+
+static inline uint64_t plan_page_up(uint64_t n)
+{
+    return (n + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
+}
+
+#endif
