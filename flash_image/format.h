@@ -1,4 +1,4 @@
-/* The .ingot file, version 2, as C structures. FORMAT.md beside this file is the specification;
+/* The .ingot file, version 3, as C structures. FORMAT.md beside this file is the specification;
  * where the two differ, this is wrong. Little-endian; every structure is naturally aligned. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_H
 #define INGOT_FLASH_IMAGE_FORMAT_H
@@ -11,12 +11,14 @@
 #define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
 
 enum {
-    INGOT_VERSION = 2,
+    INGOT_VERSION = 3,
     INGOT_PAGE = 4096,             /* header size, and alignment of sections and segments */
     INGOT_TENSOR_ALIGN = 64,       /* of a tensor inside its segment */
     INGOT_INTERLEAVE = GROUP_ROWS, /* rows of a quantized group */
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
+    INGOT_NO_ROPE = 0xffff,
+    INGOT_PHASES = 4, /* of a segment: where computing may begin before all of it is there */
 
     /* Bounds that every reader enforces before it multiplies anything. */
     INGOT_MAX_LAYERS = 256,
@@ -27,6 +29,7 @@ enum {
     INGOT_MAX_VOCAB = 1048576,
     INGOT_MAX_CONTEXT = 1048576,
     INGOT_MAX_TENSORS = 16384,
+    INGOT_MAX_ROPES = 4,
 };
 
 enum ingot_type {
@@ -50,35 +53,47 @@ enum ingot_family { /* for a person to read: what to compute is said by the para
                     INGOT_GPT2 = 9,
                     INGOT_LAST_FAMILY = INGOT_GPT2
 };
-enum ingot_rope { /* (2i, 2i+1), (i, i+d/2), or no rotation */
-                  INGOT_ROPE_PAIRS = 0,
-                  INGOT_ROPE_HALVES = 1,
-                  INGOT_ROPE_NONE = 2
+/* What mixes the positions of a layer. */
+enum ingot_mixer {
+    INGOT_MIXER_NONE = 0,
+    INGOT_MIXER_ATTENTION = 1,
+    INGOT_MIXER_DELTA = 2,     /* gated delta net; no reader computes it yet, nor the next two */
+    INGOT_MIXER_SHORTCONV = 3, /* a convolution over a few positions */
+    INGOT_MIXER_MAMBA2 = 4,
+    INGOT_MIXER_OWN = 240 /* from here to 255: of a program that adds kinds, in no published file */
 };
-enum ingot_feature { /* bits of params.features; each brings the tensors named */
-                     INGOT_LAYER_NORM =
-                         1 << 0, /* layer norms with biases in place of RMS norms: ..._NORM_BIAS */
-                     INGOT_GELU = 1 << 1, /* GELU (tanh form) in place of SiLU */
-                     INGOT_UNGATED =
-                         1 << 2, /* down(act(up)) in place of down(act(gate) * up): no FFN_GATE */
-                     INGOT_QKV_BIAS = 1 << 3, /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
-                     INGOT_OUT_BIAS = 1 << 4, /* ATTN_OUT_BIAS */
-                     INGOT_FFN_BIAS = 1 << 5, /* FFN_UP_BIAS, FFN_DOWN_BIAS */
-                     INGOT_QK_NORM =
-                         1 << 6, /* each head's query and key normed: ATTN_Q_NORM, ATTN_K_NORM */
-                     INGOT_POST_NORMS =
-                         1 << 7, /* norms after both blocks: ATTN_POST_NORM, FFN_POST_NORM */
-                     INGOT_POSITIONS = 1 << 8, /* learned positions: POSITION_EMBEDDING */
-                     INGOT_ALL_FEATURES = (1 << 9) - 1
+/* What is computed of each position for itself. */
+enum ingot_ffn {
+    INGOT_FFN_NONE = 0,
+    INGOT_FFN_DENSE = 1,
+    INGOT_FFN_EXPERTS = 2, /* no reader computes it yet */
+    INGOT_FFN_OWN = 240    /* as INGOT_MIXER_OWN */
+};
+enum ingot_norm { INGOT_NORM_RMS = 0, INGOT_NORM_LAYER = 1 /* layer norms have biases */ };
+enum ingot_norm_place { /* bits: a block's input is normed, its result before it is added */
+                        INGOT_NORM_BEFORE = 1,
+                        INGOT_NORM_AFTER = 2
+};
+enum ingot_activation { INGOT_SILU = 0, INGOT_GELU = 1 /* tanh form */ };
+enum ingot_feature {                  /* bits of a layer's features */
+                     INGOT_GATED = 1, /* down(act(gate) * up) in place of down(act(up)): FFN_GATE */
+                     INGOT_QK_NORM = 2, /* each head's query and key normed before they rotate:
+                                           ATTN_Q_NORM, ATTN_K_NORM */
+                     INGOT_ALL_FEATURES = 3
+};
+enum ingot_rope_kind {
+    INGOT_ROPE_PAIRS = 0 /* (2i, 2i+1) */,
+    INGOT_ROPE_HALVES = 1 /* (i, i+d/2) */
 };
 enum ingot_segment_kind {
     INGOT_SEGMENT_EMBEDDING = 0,
     INGOT_SEGMENT_LAYER = 1,
-    INGOT_SEGMENT_HEAD = 2
+    INGOT_SEGMENT_HEAD = 2,
+    INGOT_SEGMENT_EXPERT = 3 /* one expert of a layer; no reader takes it yet */
 };
 
-/* In the order of the tensor table and of the bytes of an segment. Norms and biases are (1, n) F32.
- * params.features say which are there. */
+/* In the order of the tensor table and of the bytes of a segment. Norms and biases are (1, n) F32.
+ * Biases of matrices may be there or not; FORMAT.md says which others must be. */
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim) */
     INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16, at the start of layer 0's segment */
@@ -109,34 +124,43 @@ enum ingot_role {
     INGOT_N_ROLES
 };
 
+/* What holds for the model as a whole, and its widest layer: memory is planned by that. */
 struct ingot_params {
-    uint32_t family;   /* enum ingot_family */
-    uint32_t features; /* bits of enum ingot_feature */
+    uint32_t family; /* enum ingot_family */
     uint32_t dim;
-    uint32_t hidden;
     uint32_t n_layers;
-    uint32_t n_heads;
-    uint32_t n_kv_heads; /* divides n_heads */
-    uint32_t head_dim;   /* even */
     uint32_t vocab;
     uint32_t context; /* trained context length, tokens */
-    uint32_t rope;    /* enum ingot_rope */
     uint32_t tied;    /* 1: INGOT_OUTPUT is the token embedding */
-    float rope_base;
-    float rope_base_local; /* of local layers, where window != 0; else 0 */
-    float rope_magnitude;  /* cosines and sines are multiplied by it; usually 1 */
-    uint32_t rope_dims;    /* of each head, the first ones; even, up to head_dim */
-    uint32_t rope_context; /* contexts beyond it take the long factors; 0: there are none */
-    uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
-    uint32_t global_every; /* of this many layers the last one is global; 0: none is */
+    uint32_t norm;    /* enum ingot_norm, of layers and output */
+    uint32_t n_ropes; /* entries of header.ropes */
+    uint32_t hidden;  /* the largest of any layer, as the next three */
+    uint32_t n_heads;
+    uint32_t n_kv_heads;
+    uint32_t head_dim;
     float norm_eps;
-    float attn_scale;      /* of the scores; 1 / sqrt(head_dim) but for some families */
-    float attn_softcap;    /* scores become cap * tanh(score / cap); 0: as they are */
-    float final_softcap;   /* the same of the logits */
+    float final_softcap;   /* logits become cap * tanh(logit / cap); 0: as they are */
     float embedding_scale; /* of the token embedding; usually 1 */
-    uint32_t reserved[8];  /* zero */
+    float logits_scale;    /* of the logits; 1, as no reader scales them yet */
+    uint32_t reserved[16]; /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
+
+/* One way to rotate queries and keys: angle of pair i at position p is
+ * p * base^(-2i / dims) / factor_i. Layers that name the same one have the same attn_scale. */
+struct ingot_rope {
+    uint32_t kind; /* enum ingot_rope_kind */
+    uint32_t dims; /* of each head, the first ones; even, up to its head_dim */
+    float base;
+    float magnitude;       /* cosines and sines are multiplied by it; usually 1 */
+    uint32_t factors;      /* entry of the rope section with the first of dims / 2 factors, or
+                              INGOT_NO_FACTORS: 1 throughout */
+    uint32_t long_factors; /* the same for a session whose context is beyond long_context */
+    uint32_t long_context; /* tokens; 0: there are no long factors */
+    uint32_t reserved;     /* zero */
+};
+static_assert(sizeof(struct ingot_rope) == 32, "a rope entry is 32 bytes");
+#define INGOT_NO_FACTORS 0xffffffffu
 
 struct ingot_section {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
@@ -155,27 +179,57 @@ struct ingot_header {
     struct ingot_params params;
     struct ingot_section tokenizer;
     struct ingot_section chat;     /* struct ingot_chat */
-    struct ingot_section rope;     /* float[INGOT_ROPE_SETS][rope_dims / 2], or empty */
+    struct ingot_section rope;     /* float[count], the factors that ropes name */
+    struct ingot_section layers;   /* struct ingot_layer[params.n_layers] */
+    struct ingot_section segments; /* struct ingot_segment[count], in the order of the file */
     struct ingot_section tensors;  /* struct ingot_tensor[count], the order of enum ingot_role */
-    struct ingot_section segments; /* struct ingot_segment[count]: embedding, layers, head */
-    uint8_t reserved[4096 - 336];  /* zero */
+    struct ingot_rope ropes[INGOT_MAX_ROPES]; /* zero beyond params.n_ropes */
+    uint8_t reserved[4096 - 488];             /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 
-/* What the frequencies of rotation are divided by: of global layers, of global layers in a
- * context beyond rope_context, of local layers. An empty section: 1 throughout. */
-enum ingot_rope_set { INGOT_ROPE_GLOBAL, INGOT_ROPE_LONG, INGOT_ROPE_LOCAL, INGOT_ROPE_SETS };
+/* A layer is norm, mixer, add, norm, feed-forward, add; this says which ones. What a kind does not
+ * have is zero. */
+struct ingot_layer {
+    uint8_t mixer;      /* enum ingot_mixer */
+    uint8_t ffn;        /* enum ingot_ffn */
+    uint8_t norms;      /* bits of enum ingot_norm_place, of both blocks */
+    uint8_t activation; /* enum ingot_activation */
+    uint32_t features;  /* bits of enum ingot_feature */
+    uint32_t n_heads;
+    uint32_t n_kv_heads; /* divides n_heads */
+    uint32_t head_dim;   /* of queries and keys; even */
+    uint32_t value_dim;  /* of values; as head_dim, as no reader takes another yet */
+    uint32_t hidden;     /* of the feed-forward */
+    uint32_t window;     /* positions that a query sees, its own included; 0: all */
+    uint16_t rope;       /* entry of header.ropes, or INGOT_NO_ROPE */
+    uint16_t kv_layer;  /* whose keys and values it reads; itself, as no reader takes another yet */
+    float attn_scale;   /* of the scores; 1 / sqrt(head_dim) but for some families */
+    float attn_softcap; /* scores become cap * tanh(score / cap); 0: as they are */
+    float
+        residual_scale; /* of a block's result before it is added; 1, as no reader scales it yet */
+    uint32_t segment;   /* entry of the segment table: what the layer always needs */
+    uint32_t first_tensor; /* entry of the tensor table: its tensors follow each other */
+    uint32_t n_tensors;
+    uint32_t reserved[17]; /* zero */
+};
+static_assert(sizeof(struct ingot_layer) == 128, "a layer entry is 128 bytes");
 
-/* Segment 0 is the embedding, 1 .. n_layers the layers in order, n_layers + 1 the head. */
+/* A run of bytes that arrives together: first the embedding, then the layers in order, then the
+ * head. */
 struct ingot_segment {
     uint64_t offset; /* from the start of the file, a multiple of 4096 */
     uint64_t bytes;  /* a multiple of 4096, zero padding included, and covered by the CRC */
     uint32_t crc32c;
-    uint16_t kind;  /* enum ingot_segment_kind */
-    uint16_t layer; /* INGOT_NO_LAYER for embedding and head */
-    uint32_t reserved[2];
+    uint16_t kind;      /* enum ingot_segment_kind */
+    uint16_t layer;     /* INGOT_NO_LAYER for embedding and head */
+    uint16_t expert;    /* zero */
+    uint16_t reserved0; /* zero */
+    uint32_t reserved;
+    uint64_t phase_end[INGOT_PHASES]; /* bytes that computing needs up to the end of each phase;
+                                         none less than the one before, the last one all bytes */
 };
-static_assert(sizeof(struct ingot_segment) == 32, "an segment entry is 32 bytes");
+static_assert(sizeof(struct ingot_segment) == 64, "a segment entry is 64 bytes");
 
 struct ingot_tensor {
     uint16_t role;      /* enum ingot_role */

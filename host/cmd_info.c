@@ -143,8 +143,8 @@ static bool print_file(const char *path, const char *shown, bool tensors)
         return false;
     }
     printf("model       %s\nname        %s\n", shown, f.image.header->name);
-    info_print_params(&f.image.header->params);
-    puts(f.image.rope != NULL ? ", with factors" : "");
+    info_print_params(&f.image);
+    puts(f.image.header->rope.count != 0 ? ", with factors" : "");
     print_weights(&f.image);
     info_print_tokenizer(&f.image);
     info_print_chat(&f.image);

@@ -35,7 +35,7 @@ static int verify(const char *path)
         }
     }
     if (damaged == 0) {
-        printf("%s: header, 5 sections and %u segments are as they were written\n", path, n);
+        printf("%s: header, 6 sections and %u segments are as they were written\n", path, n);
     }
     ingot_file_close(&f);
     return exit_status(damaged == 0);

@@ -5,7 +5,7 @@
 #include "runtime/image/image.h"
 
 /* Family, shape, features in words, rope; the last line is not ended. */
-void info_print_params(const struct ingot_params *p);
+void info_print_params(const struct image *img);
 
 /* Kind, splitting into words, special tokens. */
 void info_print_tokenizer(const struct image *img);

@@ -25,21 +25,66 @@ static void number(bool *first, const char *text, double value)
     printf(" %g", value);
 }
 
-static void print_window(const struct ingot_params *p, bool *first)
+static uint32_t count_windows(const struct image *img)
 {
-    if (p->window == 0) {
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        n += image_layer(img, i)->window != 0;
+    }
+    return n;
+}
+
+/* The first layer with a window, or without one; 0 where there is none. */
+static const struct ingot_layer *find_layer(const struct image *img, bool window)
+{
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        if ((image_layer(img, i)->window != 0) == window) {
+            return image_layer(img, i);
+        }
+    }
+    return image_layer(img, 0);
+}
+
+/* After how many layers with a window one without comes, if that goes on to the end; else 0. */
+static uint32_t window_period(const struct image *img)
+{
+    uint32_t period = (uint32_t)(find_layer(img, false) - img->layers) + 1;
+
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        if ((image_layer(img, i)->window == 0) != (i % period == period - 1)) {
+            return 0;
+        }
+    }
+    return period;
+}
+
+static void print_window(const struct image *img, bool *first)
+{
+    uint32_t n = count_windows(img), n_layers = img->header->params.n_layers;
+    uint32_t period = window_period(img);
+
+    if (n == 0) {
         return;
     }
-    number(first, "sliding window", p->window);
-    if (p->global_every != 0) {
-        printf(" except in 1 of %u layers", p->global_every);
+    number(first, "sliding window", find_layer(img, true)->window);
+    if (n == n_layers) {
+        return;
+    }
+    if (period != 0) {
+        printf(" except in 1 of %u layers", period);
+    } else {
+        printf(" in %u of %u layers", n, n_layers);
     }
 }
 
-static void print_scales(const struct ingot_params *p, bool *first)
+static void print_scales(const struct image *img, bool *first)
 {
-    if (p->attn_softcap > 0.0f) {
-        number(first, "soft cap of scores", (double)p->attn_softcap);
+    const struct ingot_params *p = &img->header->params;
+    const struct ingot_layer *l = image_layer(img, 0);
+
+    if (l->attn_softcap > 0.0f) {
+        number(first, "soft cap of scores", (double)l->attn_softcap);
     }
     if (p->final_softcap > 0.0f) {
         number(first, "soft cap of logits", (double)p->final_softcap);
@@ -47,62 +92,75 @@ static void print_scales(const struct ingot_params *p, bool *first)
     if (p->embedding_scale < 1.0f || p->embedding_scale > 1.0f) {
         number(first, "embedding times", (double)p->embedding_scale);
     }
-    number(first, "scores times", (double)p->attn_scale);
+    number(first, "scores times", (double)l->attn_scale);
 }
 
-static void print_features(const struct ingot_params *p)
+/* Whether a role has a tensor, in the first layer where it is a layer's. */
+static bool has(const struct image *img, enum ingot_role role)
 {
-    static const struct {
-        uint32_t bit;
+    return image_tensor(img, role, image_role_is_layer(role) ? 0 : INGOT_NO_LAYER) != NULL;
+}
+
+static void print_features(const struct image *img)
+{
+    const struct ingot_layer *l = image_layer(img, 0);
+    const struct {
+        bool there;
         const char *set, *clear; /* NULL: not worth a word */
     } words[] = {
-        { INGOT_LAYER_NORM, "layer norms", "RMS norms" },
-        { INGOT_GELU, "GELU", "SiLU" },
-        { INGOT_UNGATED, "ungated", "gated" },
-        { INGOT_QKV_BIAS, "q/k/v biases", NULL },
-        { INGOT_OUT_BIAS, "bias of the attention's output", NULL },
-        { INGOT_FFN_BIAS, "FFN biases", NULL },
-        { INGOT_QK_NORM, "q/k norms", NULL },
-        { INGOT_POST_NORMS, "norms behind both blocks", NULL },
-        { INGOT_POSITIONS, "learned positions", NULL },
+        { img->header->params.norm == INGOT_NORM_LAYER, "layer norms", "RMS norms" },
+        { l->activation == INGOT_GELU, "GELU", "SiLU" },
+        { (l->features & INGOT_GATED) != 0, "gated", "ungated" },
+        { has(img, INGOT_ATTN_Q_BIAS), "q/k/v biases", NULL },
+        { has(img, INGOT_ATTN_OUT_BIAS), "bias of the attention's output", NULL },
+        { has(img, INGOT_FFN_UP_BIAS), "FFN biases", NULL },
+        { has(img, INGOT_ATTN_Q_NORM), "q/k norms", NULL },
+        { has(img, INGOT_ATTN_POST_NORM), "norms behind both blocks", NULL },
+        { has(img, INGOT_POSITION_EMBEDDING), "learned positions", NULL },
+        { img->header->params.tied != 0, "output is the embedding",
+          "output is a matrix of its own" },
     };
     bool first = true;
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *text = (p->features & words[i].bit) != 0 ? words[i].set : words[i].clear;
+        const char *text = words[i].there ? words[i].set : words[i].clear;
 
         if (text != NULL) {
             word(&first, text);
         }
     }
-    word(&first, p->tied ? "output is the embedding" : "output is a matrix of its own");
-    print_window(p, &first);
-    print_scales(p, &first);
-    printf(", norm epsilon %g\n", (double)p->norm_eps);
+    print_window(img, &first);
+    print_scales(img, &first);
+    printf(", norm epsilon %g\n", (double)img->header->params.norm_eps);
 }
 
-static void print_rope(const struct ingot_params *p)
+static void print_rope(const struct image *img)
 {
-    if (p->rope == INGOT_ROPE_NONE) {
+    const struct ingot_rope *ropes = img->header->ropes;
+    const struct ingot_layer *global = find_layer(img, false), *local = find_layer(img, true);
+    const struct ingot_rope *rope;
+
+    if (global->rope == INGOT_NO_ROPE || local->rope == INGOT_NO_ROPE) {
         fputs("rope        none", stdout);
         return;
     }
+    rope = &ropes[global->rope];
     printf("rope        %s of %u dimensions, base %g",
-           p->rope == INGOT_ROPE_PAIRS ? "pairs" : "halves", p->rope_dims, (double)p->rope_base);
-    if (p->window != 0) {
-        printf(", %g in local layers", (double)p->rope_base_local);
+           rope->kind == INGOT_ROPE_PAIRS ? "pairs" : "halves", rope->dims, (double)rope->base);
+    if (count_windows(img) != 0) {
+        printf(", %g in local layers", (double)ropes[local->rope].base);
     }
-    if (p->rope_magnitude < 1.0f || p->rope_magnitude > 1.0f) {
-        printf(", times %g", (double)p->rope_magnitude);
+    if (rope->magnitude < 1.0f || rope->magnitude > 1.0f) {
+        printf(", times %g", (double)rope->magnitude);
     }
-    if (p->rope_context != 0) {
-        printf(", long factors beyond %u tokens", p->rope_context);
+    if (rope->long_context != 0) {
+        printf(", long factors beyond %u tokens", rope->long_context);
     }
 }
 
-void info_print_params(const struct ingot_params *p)
+void info_print_params(const struct image *img)
 {
-    print_shape(p);
-    print_features(p);
-    print_rope(p);
+    print_shape(&img->header->params);
+    print_features(img);
+    print_rope(img);
 }

@@ -37,7 +37,18 @@ static void set_type(struct ingot_tensor *t, enum ingot_type type)
     t->bytes = image_tensor_bytes(type, t->rows, t->cols);
 }
 
-static void set_segments(struct retyped *r)
+/* Where a phase ended at the tensor that lay at `old`, it ends at `now`. */
+static void move_phases(struct ingot_segment *to, const struct ingot_segment *from, uint64_t old,
+                        uint64_t now)
+{
+    for (unsigned i = 0; i < INGOT_PHASES; i++) {
+        if (from->phase_end[i] == old) {
+            to->phase_end[i] = now;
+        }
+    }
+}
+
+static void set_segments(struct retyped *r, const struct ingot_segment *from)
 {
     uint32_t n = image_segment_count(&r->image);
     uint64_t at = r->image.segments[0].offset;
@@ -48,6 +59,7 @@ static void set_segments(struct retyped *r)
 
         x->bytes = up(x->bytes, INGOT_PAGE);
         x->offset = at;
+        move_phases(x, &from[i], from[i].bytes, x->bytes);
         at += x->bytes;
         r->bytes += x->bytes;
     }
@@ -57,7 +69,7 @@ static void set_segments(struct retyped *r)
 static void retype(struct retyped *r, const struct image *image, enum ingot_type type)
 {
     const struct ingot_params *p = &image->header->params;
-    uint32_t n = image_tensor_count(p);
+    uint32_t n = image->header->tensors.count;
 
     memcpy(r->tensors, image->tensors, n * sizeof *r->tensors);
     memcpy(r->segments, image->segments, image_segment_count(image) * sizeof *r->segments);
@@ -74,12 +86,13 @@ static void retype(struct retyped *r, const struct image *image, enum ingot_type
             continue;
         }
         t->offset = up(x->bytes, INGOT_TENSOR_ALIGN);
+        move_phases(x, &image->segments[t->segment], image->tensors[i].offset, t->offset);
         x->bytes = t->offset + t->bytes;
     }
     r->image = *image;
     r->image.tensors = r->tensors;
     r->image.segments = r->segments;
-    set_segments(r);
+    set_segments(r, image->segments);
 }
 
 static void print_row(enum ingot_type type, const struct retyped *r, const struct plan *plan)
@@ -111,7 +124,7 @@ static bool is_better(const struct plan *plan, const struct plan *best, bool any
 bool plan_fit_print(const struct host_model *m)
 {
     const struct image *image = &m->model.image;
-    uint32_t n = image_tensor_count(&image->header->params);
+    uint32_t n = image->header->tensors.count;
     struct retyped r = { .tensors = calloc(n, sizeof *r.tensors),
                          .segments = calloc(INGOT_MAX_SEGMENTS, sizeof *r.segments) };
     struct plan plan, best = { 0 };

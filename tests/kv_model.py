@@ -1,7 +1,7 @@
 """A model whose keys and values spill, and how much memory makes them: what the suites of kv=card
 share."""
 
-from machine import extents
+from machine import segments
 from talk import make_model
 
 LAYERS, CONTEXT, HEADS, HEAD_DIM, TILE = 5, 1024, 2, 32, 64
@@ -21,7 +21,7 @@ def file_bytes(kind, context=CONTEXT):
 
 def memory(path, kind, streamed, context=CONTEXT):
     """mem= that has no room for a layer of keys and values beside two slots of them."""
-    sizes = [size for _, size in extents(path)]
+    sizes = [size for _, size in segments(path)]
     weights = 2 * max(sizes[1:-1]) + 4 * 4096 if streamed else sum(sizes)
     whole = context // TILE * page_bytes(kind)
     return weights + 2 * whole + LAYERS * (page_bytes(kind) + context // TILE * 4 + 64) + 8192

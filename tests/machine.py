@@ -203,17 +203,17 @@ def written_sectors(machine, drives):
 
 FLASH_BYTES = {"virt-arm64": 64 << 20, "virt-riscv64": 32 << 20}
 
-EXTENT = struct.Struct("<QQIHHII")
+SEGMENT = struct.Struct("<QQIHH40x")
 
 
-def extents(path):
-    """(offset, bytes) of every extent of an .ingot: embedding, layers, head."""
+def segments(path):
+    """(offset, bytes) of every segment of an .ingot: embedding, layers, head."""
     with open(path, "rb") as f:
         header = f.read(4096)
-        # five sections of 24 bytes follow magic, version, CRC, size, name and parameters
+        # six sections of 24 bytes follow magic, version, CRC, size, name and parameters
         offset, _, _, count = struct.unpack_from("<QQII", header, 88 + 128 + 4 * 24)
         f.seek(offset)
-        return [EXTENT.unpack(f.read(EXTENT.size))[:2] for _ in range(count)]
+        return [SEGMENT.unpack(f.read(SEGMENT.size))[:2] for _ in range(count)]
 
 
 class Tap:

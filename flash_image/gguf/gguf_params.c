@@ -22,7 +22,7 @@ static uint32_t size_or(const struct gguf *g, enum gguf_number which, uint64_t o
 
 static enum gguf_real eps_of(const struct gguf *g)
 {
-    if ((g->family->features & INGOT_LAYER_NORM) != 0) {
+    if ((g->family->features & SOURCE_LAYER_NORM) != 0) {
         return R_LAYER_EPS;
     }
     return R_RMS_EPS;
@@ -58,10 +58,10 @@ static enum err check_needed(struct gguf *g)
 
 static void read_sizes(struct gguf *g)
 {
-    struct ingot_params *p = &g->s->params;
+    struct source_params *p = &g->s->params;
     uint64_t heads = g->number[N_HEADS];
 
-    *p = (struct ingot_params){
+    *p = (struct source_params){
         .dim = narrow(g->number[N_DIM]),
         .hidden = narrow(g->number[N_HIDDEN]),
         .n_layers = narrow(g->number[N_LAYERS]),
@@ -74,7 +74,7 @@ static void read_sizes(struct gguf *g)
 }
 
 /* Of all Gemmas these two do not scale scores by the width of a head, and files do not say so. */
-static bool scales_by_width(const struct ingot_params *p)
+static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||
            (p->family == INGOT_GEMMA3 && p->n_layers == 62);
@@ -82,7 +82,7 @@ static bool scales_by_width(const struct ingot_params *p)
 
 static void read_scales(struct gguf *g)
 {
-    struct ingot_params *p = &g->s->params;
+    struct source_params *p = &g->s->params;
 
     p->norm_eps = (float)g->real[eps_of(g)];
     p->rope_base = (float)gguf_real_or(g, R_ROPE_BASE, (double)p->rope_base);
@@ -200,16 +200,16 @@ enum err gguf_read_params(struct gguf *g)
 /* Biases that some models of a family have and others do not. */
 static void find_biases(struct source *s)
 {
-    struct ingot_params *p = &s->params;
+    struct source_params *p = &s->params;
 
     if (p->family != INGOT_LLAMA && p->family != INGOT_MISTRAL) {
         return;
     }
     if (source_tensor(s, INGOT_ATTN_Q_BIAS, 0)->data != NULL) {
-        p->features |= INGOT_QKV_BIAS;
+        p->features |= SOURCE_QKV_BIAS;
     }
     if (source_tensor(s, INGOT_ATTN_OUT_BIAS, 0)->data != NULL) {
-        p->features |= INGOT_OUT_BIAS;
+        p->features |= SOURCE_OUT_BIAS;
     }
 }
 
@@ -230,7 +230,7 @@ static enum err read_factors(struct gguf *g, enum gguf_factors which,
     return ERR_OK;
 }
 
-static enum err add_factors(struct gguf *g, enum gguf_factors which, enum ingot_rope_set set)
+static enum err add_factors(struct gguf *g, enum gguf_factors which, enum source_rope_set set)
 {
     float factors[SOURCE_MAX_FACTORS];
     enum err e = read_factors(g, which, factors);
@@ -260,7 +260,7 @@ static enum err add_factors_of_all(struct gguf *g)
 /* Short and long factors: the context of training parts them. */
 static enum err add_long_short(struct gguf *g)
 {
-    struct ingot_params *p = &g->s->params;
+    struct source_params *p = &g->s->params;
     enum err e;
 
     if (g->factors[FACTORS_LONG].data == NULL && g->factors[FACTORS_SHORT].data == NULL) {
@@ -279,11 +279,11 @@ static enum err add_long_short(struct gguf *g)
                              "sliding window are not supported");
     }
     p->rope_context = narrow(g->number[N_ROPE_CONTEXT]);
-    e = add_factors(g, FACTORS_SHORT, INGOT_ROPE_GLOBAL);
+    e = add_factors(g, FACTORS_SHORT, SOURCE_ROPE_GLOBAL);
     if (e != ERR_OK) {
         return e;
     }
-    return add_factors(g, FACTORS_LONG, INGOT_ROPE_LONG);
+    return add_factors(g, FACTORS_LONG, SOURCE_ROPE_LONG);
 }
 
 static enum err add_scaling(struct gguf *g, bool yarn, double factor)
@@ -333,7 +333,7 @@ enum err gguf_finish_params(struct gguf *g)
     enum err e = ERR_OK;
 
     find_biases(g->s);
-    if (g->s->params.rope != INGOT_ROPE_NONE) {
+    if (g->s->params.rope != SOURCE_ROPE_NONE) {
         e = read_scaling(g);
     }
     if (e != ERR_OK) {

@@ -185,7 +185,7 @@ static enum err place_parts(struct gguf *g, const struct tensor_info *info,
         struct source_tensor *t = source_tensor(g->s, role, slot->layer);
         uint32_t rows, cols, part;
 
-        image_role_shape(&g->s->params, role, &rows, &cols);
+        source_role_shape(g->s, role, slot->layer, &rows, &cols);
         part = bias ? cols : rows;
         if (part > total - first || (i == n - 1 && part != total - first)) {
             return source_refuse(g->s, ERR_BAD_MODEL,

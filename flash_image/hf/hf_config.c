@@ -18,9 +18,9 @@ static const struct foreign {
     { .field = "n_routed_experts" },
     { .field = "moe_intermediate_size" },
     { .field = "kv_lora_rank" },
-    { .field = "attention_bias", .unless_feature = INGOT_QKV_BIAS },
-    { .field = "mlp_bias", .unless_feature = INGOT_FFN_BIAS },
-    { .field = "use_bias", .unless_feature = INGOT_FFN_BIAS },
+    { .field = "attention_bias", .unless_feature = SOURCE_QKV_BIAS },
+    { .field = "mlp_bias", .unless_feature = SOURCE_FFN_BIAS },
+    { .field = "use_bias", .unless_feature = SOURCE_FFN_BIAS },
     { .field = "clip_qkv" },
     { .field = "alibi" },
     { .field = "logit_scale", .is_factor = true },
@@ -123,7 +123,7 @@ static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, 
 }
 
 /* What config.json may leave out: the width of a head. */
-static uint32_t usual_head_dim(const struct family *f, const struct ingot_params *p)
+static uint32_t usual_head_dim(const struct family *f, const struct source_params *p)
 {
     if (f->head_dim != 0 || p->n_heads == 0) {
         return f->head_dim;
@@ -133,7 +133,7 @@ static uint32_t usual_head_dim(const struct family *f, const struct ingot_params
 
 static void read_sizes(struct hf_json *j, const struct family *f)
 {
-    struct ingot_params *p = &j->s->params;
+    struct source_params *p = &j->s->params;
     uint32_t hidden = HF_NEEDED, head_dim;
 
     p->dim = size_of(j, "hidden_size", "n_embd", HF_NEEDED);
@@ -142,7 +142,7 @@ static void read_sizes(struct hf_json *j, const struct family *f)
     p->vocab = size_of(j, "vocab_size", NULL, HF_NEEDED);
     p->context = size_of(j, "max_position_embeddings", "n_positions", HF_NEEDED);
     p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, p->n_heads);
-    if ((f->features & INGOT_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
+    if ((f->features & SOURCE_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
         hidden = 4 * p->dim;
     }
     p->hidden = size_of(j, "intermediate_size", "n_inner", hidden);
@@ -162,7 +162,7 @@ static void read_sizes(struct hf_json *j, const struct family *f)
 /* GELU is the tanh form; Gemma's hidden_act is ignored by Transformers itself, and says "gelu". */
 static bool is_activation(const struct family *f, const char *name)
 {
-    if ((f->features & INGOT_GELU) == 0) {
+    if ((f->features & SOURCE_GELU) == 0) {
         return strcmp(name, "silu") == 0 || strcmp(name, "swish") == 0;
     }
     return strcmp(name, "gelu_pytorch_tanh") == 0 || strcmp(name, "gelu_new") == 0 ||
@@ -174,7 +174,7 @@ static enum err refuse_activation(struct source *s, const struct family *f, cons
 {
     const char *known = "silu";
 
-    if ((f->features & INGOT_GELU) != 0) {
+    if ((f->features & SOURCE_GELU) != 0) {
         known = "gelu_pytorch_tanh";
     }
     return source_refuse(s, ERR_UNSUPPORTED,
@@ -202,7 +202,7 @@ static void check_activation(struct hf_json *j, const struct family *f)
 
 static void read_scales(struct hf_json *j, const struct family *f)
 {
-    struct ingot_params *p = &j->s->params;
+    struct source_params *p = &j->s->params;
     float scalar = hf_json_float(j, "query_pre_attn_scalar", (float)p->head_dim);
 
     p->norm_eps = hf_json_float(j, "rms_norm_eps",
@@ -221,14 +221,14 @@ static void read_scales(struct hf_json *j, const struct family *f)
 
 /* ---- window ---------------------------------------------------------------------------------- */
 
-static bool is_local(const struct ingot_params *p, uint32_t layer)
+static bool is_local(const struct source_params *p, uint32_t layer)
 {
     return p->window != 0 &&
            !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
 }
 
 /* Whether a layer's type is what params say. Layers may be called local where no window counts. */
-static bool is_layer_type(const struct ingot_params *p, uint32_t layer, const char *type,
+static bool is_layer_type(const struct source_params *p, uint32_t layer, const char *type,
                           uint32_t window)
 {
     bool no_window = (window == 0 || window >= p->context) && p->window == 0;
@@ -255,7 +255,7 @@ static enum err refuse_layer_type(struct source *s, uint32_t layer, const char *
 
 static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t window)
 {
-    const struct ingot_params *p = &j->s->params;
+    const struct source_params *p = &j->s->params;
     const cJSON *entry;
     uint32_t layer = 0;
 

@@ -41,7 +41,7 @@ static float number(struct hf_json *config, int layers, const char *key, const c
 
 static void read_partial(struct hf_json *config, const struct family *f)
 {
-    struct ingot_params *p = &config->s->params;
+    struct source_params *p = &config->s->params;
     float partial = number(config, GLOBAL_LAYERS, "partial_rotary_factor", "partial_rotary_factor",
                            1.0f);
 
@@ -60,9 +60,9 @@ static void read_partial(struct hf_json *config, const struct family *f)
 
 void hf_rope_read_base(struct hf_json *config, const struct family *f)
 {
-    struct ingot_params *p = &config->s->params;
+    struct source_params *p = &config->s->params;
 
-    if (p->rope == INGOT_ROPE_NONE) {
+    if (p->rope == SOURCE_ROPE_NONE) {
         return;
     }
     p->rope_base = number(config, GLOBAL_LAYERS, "rope_theta", "rope_theta", f->rope_base);
@@ -75,7 +75,7 @@ void hf_rope_read_base(struct hf_json *config, const struct family *f)
 struct scaling {
     struct hf_json in;
     struct hf_json *config;
-    struct ingot_params *p;
+    struct source_params *p;
 };
 
 static bool fine(const struct scaling *k)
@@ -145,7 +145,7 @@ static float number_of(const cJSON *value)
     return (float)value->valuedouble;
 }
 
-static void multiply_listed(struct scaling *k, const char *key, enum ingot_rope_set set)
+static void multiply_listed(struct scaling *k, const char *key, enum source_rope_set set)
 {
     float factors[SOURCE_MAX_FACTORS];
     const cJSON *list = hf_json_get(k->in.object, key);
@@ -192,8 +192,8 @@ static void scale_long(struct scaling *k)
     if (hf_json_get(k->in.object, "long_mscale") != NULL) {
         refuse(k, ERR_UNSUPPORTED, "has \"long_mscale\", which cannot be packed");
     }
-    multiply_listed(k, "short_factor", INGOT_ROPE_GLOBAL);
-    multiply_listed(k, "long_factor", INGOT_ROPE_LONG);
+    multiply_listed(k, "short_factor", SOURCE_ROPE_GLOBAL);
+    multiply_listed(k, "long_factor", SOURCE_ROPE_LONG);
     k->p->rope_context = trained;
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
 }
@@ -269,13 +269,13 @@ static enum err first_error(enum err a, enum err b)
 
 void hf_rope_read_scaling(struct hf_json *config)
 {
-    struct ingot_params *p = &config->s->params;
+    struct source_params *p = &config->s->params;
     const cJSON *inside = parameters(config, GLOBAL_LAYERS);
     struct hf_json local = { config->s, parameters(config, LOCAL_LAYERS), config->e };
     struct scaling k = { .in = { config->s, inside, config->e }, .config = config, .p = p };
     const char *type;
 
-    if (p->rope == INGOT_ROPE_NONE || config->e != ERR_OK) {
+    if (p->rope == SOURCE_ROPE_NONE || config->e != ERR_OK) {
         return;
     }
     if (p->window != 0) {

@@ -130,7 +130,7 @@ static bool is_needless(const char *name)
 /* Where a block's result is normed too, the norm after the attention is just that. */
 static enum ingot_role role_of(const struct source *s, const struct name_rule *rule)
 {
-    if ((s->params.features & INGOT_POST_NORMS) != 0 &&
+    if ((s->params.features & SOURCE_POST_NORMS) != 0 &&
         strcmp(rule->name, "post_attention_layernorm.weight") == 0) {
         return INGOT_ATTN_POST_NORM;
     }
@@ -142,7 +142,7 @@ static uint32_t part_size(const struct source *s, enum ingot_role role)
 {
     uint32_t rows, cols;
 
-    image_role_shape(&s->params, role, &rows, &cols);
+    source_role_shape(s, role, 0, &rows, &cols);
     if (!image_role_is_matrix(role)) {
         return cols;
     }

@@ -57,7 +57,7 @@ static void take_layers(struct reader *r, enum ingot_role role, uint32_t rows, u
 
 static void take_attention(struct reader *r, bool grouped)
 {
-    const struct ingot_params *p = &r->s->params;
+    const struct source_params *p = &r->s->params;
     uint32_t kv_dim = p->n_kv_heads * p->head_dim;
 
     take_layers(r, INGOT_ATTN_Q, p->dim, p->dim, grouped);
@@ -68,7 +68,7 @@ static void take_attention(struct reader *r, bool grouped)
 
 static void take_feed_forward(struct reader *r, bool grouped)
 {
-    const struct ingot_params *p = &r->s->params;
+    const struct source_params *p = &r->s->params;
 
     take_layers(r, INGOT_FFN_GATE, p->hidden, p->dim, grouped);
     take_layers(r, INGOT_FFN_DOWN, p->dim, p->hidden, grouped);
@@ -84,7 +84,7 @@ static void take_output(struct reader *r, bool grouped)
 
 static void take_version_0(struct reader *r)
 {
-    const struct ingot_params *p = &r->s->params;
+    const struct source_params *p = &r->s->params;
 
     take(r, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, p->vocab, p->dim, false);
     take_layers(r, INGOT_ATTN_NORM, 1, p->dim, false);
@@ -98,7 +98,7 @@ static void take_version_0(struct reader *r)
 
 static void take_version_1(struct reader *r, bool grouped)
 {
-    const struct ingot_params *p = &r->s->params;
+    const struct source_params *p = &r->s->params;
 
     take_layers(r, INGOT_ATTN_NORM, 1, p->dim, false);
     take_layers(r, INGOT_FFN_NORM, 1, p->dim, false);
@@ -124,7 +124,7 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
         vocab = -vocab;
     }
     tied = version_0 && n[5] > 0;
-    s->params = (struct ingot_params){
+    s->params = (struct source_params){
         .family = INGOT_LLAMA,
         .dim = (uint32_t)n[0],
         .hidden = (uint32_t)n[1],

@@ -15,10 +15,10 @@ struct ingot_file {
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
                          size_t problem_bytes);
 
-/* Compare the CRC of an segment's bytes with the table: as image_check_segment. */
+/* Compare the CRC of a segment's bytes with the table: as image_check_segment. */
 enum err ingot_file_check_segment(struct ingot_file *f, unsigned segment);
 
-/* Whether all scales and floats of an segment's tensors are finite, which boards take for granted.
+/* Whether all scales and floats of a segment's tensors are finite, which boards take for granted.
  * ERR_BAD_MODEL: image.problem names the tensor. */
 enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment);
 

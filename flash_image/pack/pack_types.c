@@ -77,7 +77,7 @@ static enum ingot_type own_type(const struct source_tensor *t)
 }
 
 /* The output matrix, which is the embedding where they are tied. */
-static bool is_head(const struct ingot_params *p, enum ingot_role role)
+static bool is_head(const struct source_params *p, enum ingot_role role)
 {
     if (p->tied) {
         return role == INGOT_TOKEN_EMBEDDING;
@@ -93,7 +93,7 @@ static bool is_sensitive(unsigned layer, unsigned n)
 
 /* Q4_K_M as GGUF files have it: Q6_K for the output matrix, and in some layers for the two matrices
  * that lose most by fewer bits. */
-static enum ingot_type mixed_type(const struct ingot_params *p, enum ingot_role role,
+static enum ingot_type mixed_type(const struct source_params *p, enum ingot_role role,
                                   unsigned layer)
 {
     if (is_head(p, role) || role == INGOT_OUTPUT) {

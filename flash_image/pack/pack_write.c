@@ -12,7 +12,9 @@
 
 #include "flash_image/pack/model_name.h"
 #include "flash_image/pack/pack_report.h"
+#include "flash_image/pack/pack_tables.h"
 #include "flash_image/pack/pack_types.h"
+#include "flash_image/source/source_layers.h"
 #include "flash_image/quantize/rows.h"
 #include "flash_image/source/map_file.h"
 #include "flash_image/tokenizer/tokenizer_section.h"
@@ -32,8 +34,7 @@ struct writer {
     struct ingot_header *header;
     uint8_t *meta;
     uint64_t meta_bytes;
-    struct ingot_tensor *tensors; /* in meta, as the two below */
-    struct ingot_segment *segments;
+    struct pack_tables tables; /* in meta */
     struct rows_buffers rows;
     uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
     size_t out_used;
@@ -66,80 +67,6 @@ static uint64_t round_up(uint64_t n, uint64_t multiple)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* One tensor at the end of its segment, whose size so far is in segment->bytes. */
-static void lay_tensor(struct writer *w, struct ingot_tensor **next, enum ingot_role role,
-                       unsigned layer, uint32_t segment)
-{
-    const struct source_tensor *t = source_tensor(w->s, role, layer);
-    struct ingot_segment *x = &w->segments[segment];
-    enum ingot_type type = pack_choose_type(w->options, w->s, role, layer);
-    struct ingot_tensor *entry = (*next)++;
-
-    *entry = (struct ingot_tensor){
-        .role = (uint16_t)role,
-        .layer = (uint16_t)layer,
-        .type = (uint8_t)type,
-        .interleave = (uint8_t)image_type_interleave(type),
-        .chunk = (uint8_t)image_type_chunk(type),
-        .rows = t->rows,
-        .cols = t->cols,
-        .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
-        .segment = segment,
-        .offset = round_up(x->bytes, INGOT_TENSOR_ALIGN),
-        .bytes = image_tensor_bytes(type, t->rows, t->cols),
-    };
-    x->bytes = entry->offset + entry->bytes;
-}
-
-/* Those of the roles [first, last) that the model has. */
-static void lay_roles(struct writer *w, struct ingot_tensor **next, unsigned first, unsigned last,
-                      unsigned layer, uint32_t segment)
-{
-    for (unsigned role = first; role < last; role++) {
-        if (image_has_role(&w->s->params, (enum ingot_role)role)) {
-            lay_tensor(w, next, (enum ingot_role)role, layer, segment);
-        }
-    }
-}
-
-static void lay_tensors(struct writer *w)
-{
-    struct ingot_tensor *next = w->tensors;
-    uint32_t n_layers = w->s->params.n_layers;
-
-    lay_roles(w, &next, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER, 0);
-    lay_roles(w, &next, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER, 1);
-    for (unsigned layer = 0; layer < n_layers; layer++) {
-        lay_roles(w, &next, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, layer, layer + 1);
-    }
-    lay_roles(w, &next, INGOT_OUTPUT_NORM, w->s->params.tied ? INGOT_OUTPUT : INGOT_N_ROLES,
-              INGOT_NO_LAYER, n_layers + 1);
-    if (w->s->params.tied) {
-        *next = w->tensors[0]; /* the embedding again, under another role */
-        next->role = INGOT_OUTPUT;
-    }
-}
-
-static void lay_segments(struct writer *w)
-{
-    uint32_t n_layers = w->s->params.n_layers;
-    uint64_t at = INGOT_PAGE + w->meta_bytes;
-
-    for (uint32_t i = 0; i < n_layers + 2; i++) {
-        struct ingot_segment *x = &w->segments[i];
-        bool layer = i > 0 && i <= n_layers;
-
-        x->kind = layer    ? INGOT_SEGMENT_LAYER
-                  : i == 0 ? INGOT_SEGMENT_EMBEDDING
-                           : INGOT_SEGMENT_HEAD;
-        x->layer = layer ? (uint16_t)(i - 1) : INGOT_NO_LAYER;
-        x->offset = at;
-        x->bytes = round_up(x->bytes, INGOT_PAGE);
-        at += x->bytes;
-    }
-    w->header->file_bytes = at;
-}
-
 static void lay_section(struct ingot_section *s, uint64_t bytes, uint32_t count, uint64_t *at)
 {
     s->offset = *at;
@@ -154,16 +81,21 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
                              const uint8_t *chat, size_t chat_bytes)
 {
     struct ingot_header *h = w->header;
-    uint32_t n_tensors = image_tensor_count(&w->s->params);
-    uint32_t n_factors = w->s->rope == NULL ? 0 : INGOT_ROPE_SETS * (w->s->params.rope_dims / 2);
-    uint32_t n_segments = w->s->params.n_layers + 2;
+    uint32_t n_layers = w->s->params.n_layers;
+    uint32_t n_segments = n_layers + 2; /* the embedding's and the head's */
+    uint32_t n_tensors = pack_count_tensors(w->s);
+    uint32_t n_factors = 0;
     uint64_t at = INGOT_PAGE;
 
+    if (w->s->rope != NULL) {
+        n_factors = SOURCE_ROPE_SETS * (w->s->params.rope_dims / 2);
+    }
     lay_section(&h->tokenizer, tokenizer_bytes, 0, &at);
     lay_section(&h->chat, chat_bytes, 0, &at);
     lay_section(&h->rope, n_factors * sizeof(float), n_factors, &at);
-    lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
+    lay_section(&h->layers, n_layers * sizeof(struct ingot_layer), n_layers, &at);
     lay_section(&h->segments, n_segments * sizeof(struct ingot_segment), n_segments, &at);
+    lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
     w->meta_bytes = at - INGOT_PAGE;
     w->meta = take_memory(w, (size_t)w->meta_bytes);
     if (w->meta == NULL) {
@@ -174,12 +106,19 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     if (n_factors != 0) {
         memcpy(w->meta + (h->rope.offset - INGOT_PAGE), w->s->rope, n_factors * sizeof(float));
     }
-    w->tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE));
-    w->segments = (void *)(w->meta + (h->segments.offset - INGOT_PAGE));
+    w->tables = (struct pack_tables){
+        .source = w->s,
+        .options = w->options,
+        .first_byte = at,
+        .header = h,
+        .layers = (void *)(w->meta + (h->layers.offset - INGOT_PAGE)),
+        .segments = (void *)(w->meta + (h->segments.offset - INGOT_PAGE)),
+        .tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE)),
+    };
     return ERR_OK;
 }
 
-static uint32_t widest(const struct ingot_params *p)
+static uint32_t widest(const struct source_params *p)
 {
     uint32_t attention = p->n_heads * p->head_dim;
     return max_u32(attention, max_u32(p->dim, p->hidden));
@@ -245,7 +184,8 @@ static enum err lay_out(struct writer *w)
     }
     memcpy(w->header->magic, INGOT_MAGIC, sizeof w->header->magic);
     w->header->version = INGOT_VERSION;
-    w->header->params = w->s->params;
+    source_model(&w->s->params, &w->header->params);
+    (void)source_ropes(w->s, w->header->ropes);
     model_name(w->s, w->header->name);
     e = tokenizer_section_build(w->s, &size, tokenizer, &tokenizer_bytes);
     if (e == ERR_OK) {
@@ -255,8 +195,7 @@ static enum err lay_out(struct writer *w)
         e = lay_sections(w, tokenizer, tokenizer_bytes, chat, chat_bytes);
     }
     if (e == ERR_OK) {
-        lay_tensors(w);
-        lay_segments(w);
+        pack_lay_tables(&w->tables);
     }
     return e;
 }
@@ -386,14 +325,14 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
 
 static enum err write_segments(struct writer *w)
 {
-    const struct ingot_tensor *t = w->tensors;
+    const struct ingot_tensor *t = w->tables.tensors;
     const struct ingot_tensor *end = t + w->header->tensors.count - (w->s->params.tied ? 1 : 0);
     enum err e = ERR_OK;
 
     w->at = INGOT_PAGE + w->meta_bytes;
     pack_report_begin(&w->report, w->options, w->header->file_bytes);
     for (uint32_t i = 0; e == ERR_OK && i < w->header->segments.count; i++) {
-        struct ingot_segment *x = &w->segments[i];
+        struct ingot_segment *x = &w->tables.segments[i];
 
         w->crc = 0;
         for (; e == ERR_OK && t < end && t->segment == i; t++) {
@@ -430,8 +369,9 @@ static enum err write_front(struct writer *w)
     seal_section(w, &h->tokenizer);
     seal_section(w, &h->chat);
     seal_section(w, &h->rope);
-    seal_section(w, &h->tensors);
+    seal_section(w, &h->layers);
     seal_section(w, &h->segments);
+    seal_section(w, &h->tensors);
     h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */
     e = image_check_header(&img, h, h->file_bytes);
     if (e == ERR_OK) {

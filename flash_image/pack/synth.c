@@ -129,7 +129,7 @@ static bool make_vocabulary(struct source *s, struct vocabulary *v)
 
 static void set_params(struct source *s, const struct shape *shape)
 {
-    struct ingot_params *p = &s->params;
+    struct source_params *p = &s->params;
 
     p->family = INGOT_LLAMA;
     p->dim = shape->dim;
@@ -156,14 +156,14 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
     t->data = synthetic_data(sparse && layer != INGOT_NO_LAYER);
     t->type = SOURCE_SYNTH;
     t->group = (uint32_t)synthetic_mix(synthetic_mix((uint64_t)seed << 32 | role) + layer);
-    image_role_shape(&s->params, role, &t->rows, &t->cols);
+    source_role_shape(s, role, layer, &t->rows, &t->cols);
 }
 
 static void set_tensors(struct source *s, uint32_t seed, bool sparse)
 {
     for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
          source_next_slot(&s->params, &at)) {
-        if (image_has_role(&s->params, at.role) && !(at.role == INGOT_OUTPUT && s->params.tied)) {
+        if (source_has_role(s, at.role)) {
             set_tensor(s, at.role, at.layer, seed, sparse);
         }
     }

@@ -6,8 +6,8 @@
 
 enum {
     GEMMA_TRAITS = FAMILY_NORM_PLUS_1 | FAMILY_SCALE_EMBEDDING | FAMILY_TIED,
-    GPT2_FEATURES = INGOT_LAYER_NORM | INGOT_GELU | INGOT_UNGATED | INGOT_QKV_BIAS |
-                    INGOT_OUT_BIAS | INGOT_FFN_BIAS | INGOT_POSITIONS,
+    GPT2_FEATURES = SOURCE_LAYER_NORM | SOURCE_GELU | SOURCE_UNGATED | SOURCE_QKV_BIAS |
+                    SOURCE_OUT_BIAS | SOURCE_FFN_BIAS | SOURCE_POSITIONS,
 };
 
 /* Of families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
@@ -30,7 +30,7 @@ static const struct family families[] = {
       .name = "qwen2",
       .gguf = "qwen2",
       .architecture = "Qwen2ForCausalLM",
-      .features = INGOT_QKV_BIAS,
+      .features = SOURCE_QKV_BIAS,
       .window = FAMILY_ALL_LOCAL,
       .rope_base = 10000.0f,
       .norm_eps = 1e-6f },
@@ -38,7 +38,7 @@ static const struct family families[] = {
       .name = "qwen3",
       .gguf = "qwen3",
       .architecture = "Qwen3ForCausalLM",
-      .features = INGOT_QK_NORM,
+      .features = SOURCE_QK_NORM,
       .window = FAMILY_ALL_LOCAL,
       .rope_base = 10000.0f,
       .norm_eps = 1e-6f,
@@ -47,7 +47,7 @@ static const struct family families[] = {
       .name = "gemma",
       .gguf = "gemma",
       .architecture = "GemmaForCausalLM",
-      .features = INGOT_GELU,
+      .features = SOURCE_GELU,
       .traits = GEMMA_TRAITS,
       .rope_base = 10000.0f,
       .norm_eps = 1e-6f,
@@ -56,7 +56,7 @@ static const struct family families[] = {
       .name = "gemma2",
       .gguf = "gemma2",
       .architecture = "Gemma2ForCausalLM",
-      .features = INGOT_GELU | INGOT_POST_NORMS,
+      .features = SOURCE_GELU | SOURCE_POST_NORMS,
       .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
       .window = FAMILY_INTERLEAVED,
       .global_every = 2,
@@ -67,7 +67,7 @@ static const struct family families[] = {
       .name = "gemma3",
       .gguf = "gemma3",
       .architecture = "Gemma3ForCausalLM",
-      .features = INGOT_GELU | INGOT_POST_NORMS | INGOT_QK_NORM,
+      .features = SOURCE_GELU | SOURCE_POST_NORMS | SOURCE_QK_NORM,
       .traits = GEMMA_TRAITS | FAMILY_SOFTCAPS | FAMILY_QUERY_SCALE,
       .window = FAMILY_INTERLEAVED,
       .global_every = 6,
@@ -159,10 +159,10 @@ enum err family_refuse(struct source *s, const char *architecture, size_t bytes)
                          (int)min_size(bytes, 60), architecture, names);
 }
 
-static enum ingot_rope rope_of(const struct family *f, bool gguf)
+static uint32_t rope_of(const struct family *f, bool gguf)
 {
     if (family_has(f, FAMILY_NO_ROPE)) {
-        return INGOT_ROPE_NONE;
+        return SOURCE_ROPE_NONE;
     }
     if (gguf && family_has(f, FAMILY_GGUF_PAIRS)) {
         return INGOT_ROPE_PAIRS;
@@ -172,7 +172,7 @@ static enum ingot_rope rope_of(const struct family *f, bool gguf)
 
 void family_set_params(struct source *s, const struct family *f, bool gguf)
 {
-    struct ingot_params *p = &s->params;
+    struct source_params *p = &s->params;
 
     p->family = f->family;
     p->features = f->features;
@@ -189,7 +189,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
 enum err family_set_window(struct source *s, const struct family *f, uint64_t window,
                            uint32_t global_every)
 {
-    struct ingot_params *p = &s->params;
+    struct source_params *p = &s->params;
 
     if (window == 0 || (window >= p->context && f->rope_base_local == 0.0f)) {
         return ERR_OK;

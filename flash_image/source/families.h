@@ -1,5 +1,5 @@
 /* The families of models, and what is particular to each: one table for the readers of GGUF files
- * and of Hugging Face folders. What a family computes is ingot_params alone; a new one is a row
+ * and of Hugging Face folders. What a family computes is source_params alone; a new one is a row
  * here and what is new in the runtime (docs/MODELS.md). */
 #ifndef INGOT_FLASH_IMAGE_FAMILIES_H
 #define INGOT_FLASH_IMAGE_FAMILIES_H
@@ -30,7 +30,7 @@ struct family {
     const char *name;         /* for people, and of config.json's model_type */
     const char *gguf;         /* general.architecture, the prefix of GGUF's keys; NULL: another's */
     const char *architecture; /* of config.json's architectures */
-    uint32_t features;        /* enum ingot_feature */
+    uint32_t features;        /* enum source_feature */
     uint32_t traits;          /* enum family_trait */
     enum family_window window;
     uint32_t global_every;            /* FAMILY_INTERLEAVED, where the file does not say */

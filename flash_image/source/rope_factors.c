@@ -12,14 +12,14 @@ enum err rope_factors_take(struct source *s)
                              "most %u",
                              s->params.rope_dims, 2 * SOURCE_MAX_FACTORS);
     }
-    for (uint32_t i = 0; s->rope == NULL && i < INGOT_ROPE_SETS * n; i++) {
+    for (uint32_t i = 0; s->rope == NULL && i < SOURCE_ROPE_SETS * n; i++) {
         s->factors[i] = 1.0f;
     }
     s->rope = s->factors;
     return ERR_OK;
 }
 
-static enum err multiply(struct source *s, enum ingot_rope_set set, uint32_t i, float by)
+static enum err multiply(struct source *s, enum source_rope_set set, uint32_t i, float by)
 {
     float *factor = &s->rope[(uint32_t)set * (s->params.rope_dims / 2) + i];
 
@@ -33,7 +33,7 @@ static enum err multiply(struct source *s, enum ingot_rope_set set, uint32_t i, 
     return ERR_OK;
 }
 
-enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const float *by)
+enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by)
 {
     enum err e = ERR_OK;
 
@@ -45,12 +45,12 @@ enum err rope_factors_multiply(struct source *s, enum ingot_rope_set set, const 
 
 enum err rope_factors_multiply_all(struct source *s, const float *by)
 {
-    const struct ingot_params *p = &s->params;
+    const struct source_params *p = &s->params;
     enum err e = ERR_OK;
 
-    for (int set = 0; e == ERR_OK && set < INGOT_ROPE_SETS; set++) {
-        if (set != INGOT_ROPE_LOCAL || p->rope_base_local == p->rope_base) {
-            e = rope_factors_multiply(s, (enum ingot_rope_set)set, by);
+    for (int set = 0; e == ERR_OK && set < SOURCE_ROPE_SETS; set++) {
+        if (set != SOURCE_ROPE_LOCAL || p->rope_base_local == p->rope_base) {
+            e = rope_factors_multiply(s, (enum source_rope_set)set, by);
         }
     }
     return e;
@@ -67,7 +67,7 @@ enum err rope_factors_scale_all(struct source *s, float by)
 }
 
 /* The pair of dimensions that turns `turns` times in the context. */
-static double pair_of_turns(const struct ingot_params *p, const struct rope_yarn *y, double turns)
+static double pair_of_turns(const struct source_params *p, const struct rope_yarn *y, double turns)
 {
     const double tau = 6.283185307179586;
 
@@ -77,7 +77,7 @@ static double pair_of_turns(const struct ingot_params *p, const struct rope_yarn
 
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y)
 {
-    const struct ingot_params *p = &s->params;
+    const struct source_params *p = &s->params;
     double first = floor(pair_of_turns(p, y, y->beta_fast));
     double last = ceil(pair_of_turns(p, y, y->beta_slow));
     float factors[SOURCE_MAX_FACTORS];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flash_image/source/source_layers.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 
@@ -44,7 +45,7 @@ float load_bf16(const uint8_t *p)
     return f32_from_bits((uint32_t)load_u16(p) << 16);
 }
 
-void source_default_params(struct ingot_params *p)
+void source_default_params(struct source_params *p)
 {
     p->rope_dims = p->head_dim;
     p->rope_magnitude = 1.0f;
@@ -64,7 +65,7 @@ struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsi
                        (unsigned)(role - INGOT_ATTN_NORM)];
 }
 
-void source_next_slot(const struct ingot_params *p, struct source_slot *slot)
+void source_next_slot(const struct source_params *p, struct source_slot *slot)
 {
     if (image_role_is_layer(slot->role) && slot->layer + 1 < p->n_layers) {
         slot->layer++;
@@ -110,9 +111,25 @@ const char *source_type_name(enum source_type type)
 
 enum err source_check_params(struct source *s)
 {
+    struct ingot_rope ropes[INGOT_MAX_ROPES];
+    struct ingot_layer layers[INGOT_MAX_LAYERS];
+    uint32_t n_ropes = source_ropes(s, ropes);
+    struct ingot_params model;
     struct image img;
+    enum err e;
 
-    if (image_check_params(&img, &s->params) == ERR_OK) {
+    source_model(&s->params, &model);
+    e = image_check_params(&img, &model);
+    for (uint32_t i = 0; e == ERR_OK && i < s->params.n_layers; i++) {
+        source_layer(&s->params, i, &layers[i]);
+    }
+    if (e == ERR_OK) {
+        e = image_check_layers(&img, &model, ropes, layers);
+    }
+    if (e == ERR_OK) {
+        e = image_check_ropes(&img, ropes, n_ropes, SOURCE_ROPE_SETS * (s->params.rope_dims / 2));
+    }
+    if (e == ERR_OK) {
         return ERR_OK;
     }
     /* The reader says "header: dim is ..."; here the header is the model's. */
@@ -134,7 +151,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
                              "or not a whole model",
                              image_role_name(role), place);
     }
-    image_role_shape(&s->params, role, &rows, &cols);
+    source_role_shape(s, role, layer, &rows, &cols);
     if (t->rows != rows || t->cols != cols) {
         return source_refuse(s, ERR_BAD_MODEL,
                              "the tensor %s%s has %u rows of %u, the parameters "
@@ -144,10 +161,49 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
-/* A tied output is the embedding: its slot does not count. */
-static bool wants(const struct source *s, enum ingot_role role)
+/* The feature that brings a tensor which layers may have or not; 0: none. */
+static uint32_t feature_of(enum ingot_role role)
 {
-    return image_has_role(&s->params, role) && !(role == INGOT_OUTPUT && s->params.tied);
+    switch (role) {
+    case INGOT_POSITION_EMBEDDING: return SOURCE_POSITIONS;
+    case INGOT_ATTN_Q_BIAS:
+    case INGOT_ATTN_K_BIAS:
+    case INGOT_ATTN_V_BIAS: return SOURCE_QKV_BIAS;
+    case INGOT_ATTN_OUT_BIAS: return SOURCE_OUT_BIAS;
+    case INGOT_FFN_UP_BIAS:
+    case INGOT_FFN_DOWN_BIAS: return SOURCE_FFN_BIAS;
+    default: return 0;
+    }
+}
+
+/* A tied output is the embedding: its slot does not count. */
+bool source_has_role(const struct source *s, enum ingot_role role)
+{
+    struct ingot_params model;
+    struct ingot_layer layer;
+
+    if (role == INGOT_OUTPUT && s->params.tied) {
+        return false;
+    }
+    source_model(&s->params, &model);
+    source_layer(&s->params, 0, &layer);
+    switch (image_role_presence(&model, &layer, role)) {
+    case IMAGE_ABSENT: return false;
+    case IMAGE_OPTIONAL: return (s->params.features & feature_of(role)) != 0;
+    case IMAGE_DEMANDED: break;
+    }
+    return true;
+}
+
+void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
+                       uint32_t *cols)
+{
+    struct ingot_params model;
+    struct ingot_layer l;
+
+    source_model(&s->params, &model);
+    source_layer(&s->params, layer, &l);
+    image_role_shape(&model, &l, role, rows, cols);
 }
 
 /* A role that the parameters do not have: what a file brings in its place is not understood. */
@@ -163,7 +219,7 @@ static enum err check_absent(struct source *s, enum ingot_role role, unsigned la
 
 static enum err check_slot(struct source *s, struct source_slot at)
 {
-    if (wants(s, at.role)) {
+    if (source_has_role(s, at.role)) {
         return check_tensor(s, at.role, at.layer);
     }
     return check_absent(s, at.role, at.layer);

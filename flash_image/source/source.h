@@ -50,6 +50,51 @@ struct source_tensor {
     enum source_type type;
 };
 
+enum source_feature { /* bits of a model's features; each brings the tensors named */
+                      SOURCE_LAYER_NORM = 1 << 0, /* in place of RMS norms: ..._NORM_BIAS */
+                      SOURCE_GELU = 1 << 1,       /* (tanh form) in place of SiLU */
+                      SOURCE_UNGATED = 1 << 2,    /* down(act(up)): no FFN_GATE */
+                      SOURCE_QKV_BIAS = 1 << 3,   /* ATTN_Q_BIAS, ATTN_K_BIAS, ATTN_V_BIAS */
+                      SOURCE_OUT_BIAS = 1 << 4,   /* ATTN_OUT_BIAS */
+                      SOURCE_FFN_BIAS = 1 << 5,   /* FFN_UP_BIAS, FFN_DOWN_BIAS */
+                      SOURCE_QK_NORM = 1 << 6,    /* ATTN_Q_NORM, ATTN_K_NORM */
+                      SOURCE_POST_NORMS = 1 << 7, /* ATTN_POST_NORM, FFN_POST_NORM */
+                      SOURCE_POSITIONS = 1 << 8   /* POSITION_EMBEDDING */
+};
+enum { SOURCE_ROPE_NONE = 2 }; /* of source_params.rope, beside enum ingot_rope_kind */
+
+/* What the frequencies of rotation are divided by: of global layers, of global layers in a context
+ * beyond rope_context, of local layers. */
+enum source_rope_set { SOURCE_ROPE_GLOBAL, SOURCE_ROPE_LONG, SOURCE_ROPE_LOCAL, SOURCE_ROPE_SETS };
+
+/* What a model's file says of it as a whole; what each layer is follows (source_layers.h). */
+struct source_params {
+    uint32_t family;   /* enum ingot_family */
+    uint32_t features; /* bits of enum source_feature */
+    uint32_t dim;
+    uint32_t hidden;
+    uint32_t n_layers;
+    uint32_t n_heads;
+    uint32_t n_kv_heads;
+    uint32_t head_dim;
+    uint32_t vocab;
+    uint32_t context; /* trained context length, tokens */
+    uint32_t rope;    /* enum ingot_rope_kind, or SOURCE_ROPE_NONE */
+    uint32_t tied;    /* 1: the output is the token embedding */
+    float rope_base;
+    float rope_base_local; /* of local layers, where window != 0; else 0 */
+    float rope_magnitude;  /* cosines and sines are multiplied by it */
+    uint32_t rope_dims;    /* of each head, the first ones */
+    uint32_t rope_context; /* contexts beyond it take the long factors; 0: there are none */
+    uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
+    uint32_t global_every; /* of this many layers the last one is global; 0: none is */
+    float norm_eps;
+    float attn_scale;      /* of the scores */
+    float attn_softcap;    /* 0: none, as final_softcap */
+    float final_softcap;   /* of the logits */
+    float embedding_scale; /* of the token embedding */
+};
+
 struct source_text {
     const uint8_t *data; /* NULL: none */
     size_t bytes;
@@ -108,9 +153,9 @@ struct source_vocab {
 
 struct source {
     const char *path; /* for sentences */
-    struct ingot_params params;
-    float *rope; /* (INGOT_ROPE_SETS, rope_dims / 2), see rope_factors.h; NULL: no factors */
-    float factors[INGOT_ROPE_SETS * SOURCE_MAX_FACTORS]; /* where rope points to */
+    struct source_params params;
+    float *rope; /* (SOURCE_ROPE_SETS, rope_dims / 2), see rope_factors.h; NULL: no factors */
+    float factors[SOURCE_ROPE_SETS * SOURCE_MAX_FACTORS]; /* where rope points to */
     struct source_text name;
     struct source_text chat_template; /* Jinja, as Hugging Face writes it */
     struct source_vocab vocab;
@@ -130,7 +175,12 @@ __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, e
 
 /* What follows from the other parameters in most families: rope_dims, attn_scale, and factors of
  * one. */
-void source_default_params(struct ingot_params *p);
+void source_default_params(struct source_params *p);
+
+/* Whether the model has a tensor of its own in a role, and in which shape; layer as below. */
+bool source_has_role(const struct source *s, enum ingot_role role);
+void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
+                       uint32_t *cols);
 
 /* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
@@ -146,7 +196,7 @@ struct source_slot {
     unsigned layer; /* INGOT_NO_LAYER: of no layer */
 };
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
-void source_next_slot(const struct ingot_params *p, struct source_slot *slot);
+void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
 /* Where row `row` of t begins; row t->rows is the end of what does not lie transposed. */
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);

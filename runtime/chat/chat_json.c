@@ -28,8 +28,7 @@ static void say_ready(const struct chat *c)
     console_event_begin("'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
                         "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
                         "'line_limit_bytes':%u,'model':'",
-                        INGOT_VERSION_TEXT, board.name,
-                        image_type_name(image_tensor(&m->image, INGOT_FFN_UP, 0)->type),
+                        INGOT_VERSION_TEXT, board.name, image_type_name(image_main_type(&m->image)),
                         plan_residency_text(m->plan.residency), (unsigned)s->context,
                         chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
     end_with(name, strlen(name));

@@ -23,15 +23,14 @@ void report_model(const struct model *m)
 {
     const struct ingot_header *h = m->image.header;
     const struct ingot_params *p = &h->params;
-    const struct ingot_tensor *w = image_tensor(&m->image, INGOT_FFN_UP, 0);
     char size[FORMAT_NUMBER_BYTES];
 
     console_log("model %.63s: %s, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary %u, "
                 "context %u, %s, %s",
                 h->name, image_family_name(p->family), (unsigned)p->n_layers, (unsigned)p->dim,
                 (unsigned)p->n_heads, (unsigned)p->n_kv_heads, (unsigned)p->hidden,
-                (unsigned)p->vocab, (unsigned)p->context, image_type_name(w->type),
-                format_bytes(size, h->file_bytes));
+                (unsigned)p->vocab, (unsigned)p->context,
+                image_type_name(image_main_type(&m->image)), format_bytes(size, h->file_bytes));
 }
 
 static void row(const char *region, size_t bytes, const char *what)
@@ -167,7 +166,7 @@ void report_summary(const struct model *m)
 {
     const struct ingot_header *h = m->image.header;
     const struct plan *p = &m->plan;
-    unsigned type = image_tensor(&m->image, INGOT_FFN_UP, 0)->type;
+    unsigned type = image_main_type(&m->image);
     char text[128], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
 
     console_log("model %.63s: %s, %u layers, dim %u, %s, %s", h->name,
@@ -205,7 +204,7 @@ void report_plan(const struct model *m)
     row("scratch", p->memory.scratch, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));
     row("total", planned_memory(m), text);
-    report_rates(p, image_tensor(&m->image, INGOT_FFN_UP, 0)->type);
+    report_rates(p, image_main_type(&m->image));
 }
 
 void report_ready(const struct model *m, uint64_t load_millis)

@@ -94,14 +94,11 @@ static void take_all(struct activations *a, const struct activations_request *r,
     a->attended = take(t, n * a->q_stride, sizeof(float));
     a->gate = take(t, n * a->hidden_stride, sizeof(float));
     a->up = take(t, n * a->hidden_stride, sizeof(float));
+    a->work = take(t, n, r->work_bytes);
     take_blocks(a, r, t);
-    for (size_t i = 0; i < (r->params->window != 0 ? 2 : 1); i++) {
+    for (size_t i = 0; i < r->params->n_ropes; i++) {
         a->cos_sin[i] = take(t, n * r->params->head_dim, sizeof(float));
         a->cos_sin_query[i] = take(t, n * r->params->head_dim, sizeof(float));
-    }
-    if (r->params->window == 0) {
-        a->cos_sin[1] = a->cos_sin[0];
-        a->cos_sin_query[1] = a->cos_sin_query[0];
     }
     take_attention(a, r->params, t);
     a->logits = take(t, larger(r->logits_rows, 1) * a->logits_stride, sizeof(float));

@@ -29,14 +29,15 @@ struct activations {
     float *attended; /* (chunk, n_heads * head_dim) */
     float *gate;     /* (chunk, hidden) */
     float *up;
+    uint8_t *work; /* (chunk, work_bytes) of the layer's blocks */
     /* The quantized input of a matrix, for the types that the model has: tokens one by one, and
      * in groups of four for a gemm. Rows follow each other without a gap. */
     struct block_q8 *q8;
     struct block_q8x4 *q8x4;
     struct block_q8k *q8k;
     struct block_q8kx4 *q8kx4;
-    float *cos_sin[2];       /* (chunk, head_dim) of global and of local layers; equal where the */
-    float *cos_sin_query[2]; /* model has no local ones; the same times attn_scale */
+    float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) of each way to rotate */
+    float *cos_sin_query[INGOT_MAX_ROPES]; /* the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];
     size_t logits_stride;
     float *logits; /* (rows of logits, vocab) */
@@ -48,6 +49,7 @@ struct activations_request {
     uint32_t chunk;       /* >= 1 */
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
+    size_t work_bytes;    /* of a token, for what a layer's blocks keep beside all this */
 };
 
 /* What activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader, so

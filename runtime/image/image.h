@@ -2,7 +2,7 @@
  * caller brings the bytes in three steps, each checked completely before the next is used:
  *
  *   header page         -> image_check_header
- *   image_meta_bytes()  -> image_check_meta     tokenizer, chat, tensor and segment tables
+ *   image_meta_bytes()  -> image_check_meta     tokenizer, chat, tables of layers, segments, tensors
  *   each segment         -> image_check_segment   the CRC of weights as they arrive
  *
  * Nothing is copied: header and meta must stay where they are as long as the image is used. */
@@ -20,9 +20,10 @@ struct image {
     const struct ingot_header *header;
     const uint8_t *tokenizer;             /* struct ingot_tokenizer and its arrays */
     const struct ingot_chat *chat;        /* and its strings */
-    const float *rope;                    /* (INGOT_ROPE_SETS, rope_dims / 2), or NULL */
-    const struct ingot_tensor *tensors;   /* those that the parameters demand, in order of roles */
-    const struct ingot_segment *segments; /* n_layers + 2: embedding, layers, head */
+    const float *factors;                 /* (header->rope.count) that header->ropes name */
+    const struct ingot_layer *layers;     /* (n_layers) */
+    const struct ingot_segment *segments; /* embedding, layers, head */
+    const struct ingot_tensor *tensors;   /* in order of roles, those of a layer together */
     char problem[96];                     /* after an error: a sentence naming the field */
 };
 
@@ -32,16 +33,21 @@ struct image {
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->problem says what. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
-/* The parameters alone, part of the check above: for a packer before it multiplies them.
- * Errors: ERR_BAD_HEADER. */
+/* Parts of the checks for a packer, before it multiplies anything: the parameters; n (at most
+ * INGOT_MAX_ROPES) ways to rotate with n_factors factors, and zeros after them; the n_layers layers
+ * but for where their weights are. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
+enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
+                           uint32_t n_factors);
+enum err image_check_layers(struct image *img, const struct ingot_params *p,
+                            const struct ingot_rope *ropes, const struct ingot_layer *layers);
 
-/* Bytes of the file from offset 4096 to the first segment: the four sections with their padding,
+/* Bytes of the file from offset 4096 to the first segment: the sections with their padding,
  * a multiple of 4096. h has passed image_check_header. */
 uint64_t image_meta_bytes(const struct ingot_header *h);
 
 /* Check the image_meta_bytes() bytes at file offset 4096, which lie at meta (8-byte aligned):
- * section CRCs, segment table, tensor table, tokenizer, chat. Sets the pointers of *img into
+ * section CRCs, tables of layers, segments and tensors, tokenizer, chat. Sets the pointers of *img into
  * meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_meta(struct image *img, const uint8_t *meta);
 
@@ -50,23 +56,26 @@ enum err image_check_meta(struct image *img, const uint8_t *meta);
 enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
                                uint32_t vocab);
 
-/* Whether the parameters demand the tensor; image_role_is_layer: whether every layer has one. */
-bool image_has_role(const struct ingot_params *p, enum ingot_role role);
+/* Whether a tensor is there, as far as parameters and layer (NULL where the role is none of a
+ * layer's) say; image_role_is_layer: whether it is a layer's. */
+enum image_presence { IMAGE_ABSENT, IMAGE_OPTIONAL, IMAGE_DEMANDED };
+enum image_presence image_role_presence(const struct ingot_params *p, const struct ingot_layer *l,
+                                        enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
-
-/* How many positions a query of this layer sees, its own the last; 0: all. */
-uint32_t image_layer_window(const struct ingot_params *p, uint32_t layer);
 
 /* A matrix is quantized and multiplied; the others are norms and biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
-/* Entries of the tensor table. */
-uint32_t image_tensor_count(const struct ingot_params *p);
+/* What layer number `layer` (< n_layers) is. */
+const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
 /* The table entry of a tensor: layer < n_layers for the roles of a layer, INGOT_NO_LAYER for
- * the others. NULL only where the parameters do not demand it. */
+ * the others. NULL: there is none. */
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
+
+/* The type by which a model is called: of a feed-forward's first matrix, else of the output. */
+unsigned image_main_type(const struct image *img);
 
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
@@ -78,6 +87,9 @@ uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
 
+/* How many bytes of a layer's segment computing needs up to the end of a phase (< INGOT_PHASES). */
+uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase);
+
 /* Compare the CRC-32C of segment number `segment` as read with the table. ERR_BAD_CHECKSUM: the
  * problem names "embedding", "layer 3" or "head". */
 enum err image_check_segment(struct image *img, unsigned segment, uint32_t crc);
@@ -87,6 +99,10 @@ void image_segment_name(const struct image *img, unsigned segment, char *text, s
 
 /* "token_embedding", "attn_norm", ... as the enum spells it, or "unknown". */
 const char *image_role_name(unsigned role);
+
+/* "attention", "dense", ..., "own" for a kind that a program adds, or "unknown". */
+const char *image_mixer_name(unsigned mixer);
+const char *image_ffn_name(unsigned ffn);
 
 /* "llama", "mistral", ..., or "unknown". */
 const char *image_family_name(unsigned family);
@@ -110,9 +126,9 @@ bool image_type_takes(unsigned type, uint32_t cols);
  * does not take the columns and for dimensions beyond the bounds of format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 
-/* The tensor's shape as the parameters demand it: rows and cols. */
-void image_role_shape(const struct ingot_params *p, enum ingot_role role, uint32_t *rows,
-                      uint32_t *cols);
+/* The tensor's shape as parameters and layer (as above) demand it: rows and cols. */
+void image_role_shape(const struct ingot_params *p, const struct ingot_layer *l,
+                      enum ingot_role role, uint32_t *rows, uint32_t *cols);
 
 /* A chat string of *bytes bytes, not terminated; of the image, or of a section by itself. */
 const char *image_chat_text(const struct ingot_chat *chat, enum ingot_chat_string which,

@@ -10,6 +10,29 @@
 /* The sentence goes to img->problem; the value is e. */
 #define REFUSE(img, e, ...) (format_text((img)->problem, sizeof(img)->problem, __VA_ARGS__), (e))
 
+enum { IMAGE_PLACE_BYTES = 32 }; /* of a name such as "layer 12 attn_post_norm" */
+
+/* A number that must lie in [low, high]. */
+struct image_bound {
+    const char *name;
+    uint32_t value, low, high;
+};
+struct image_range {
+    const char *name;
+    float value, low, high;
+};
+
+/* Written so that a NaN fails. */
+static inline bool image_in_range(const struct image_range *r)
+{
+    return r->value >= r->low && r->value <= r->high;
+}
+
+/* The table of layers, whose header is checked, and afterwards what the tensors say of their phases.
+ * Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+enum err image_check_segments(struct image *img);
+enum err image_check_tensors(struct image *img);
+
 /* n is far from the top: every size has been bounded by the file's. */
 static inline uint64_t image_round_up(uint64_t n, uint64_t multiple)
 {

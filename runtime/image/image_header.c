@@ -1,6 +1,7 @@
 /* The check of the header page, before which nothing in it is believed. */
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/image/image_check.h"
 #include "runtime/base/crc32c.h"
 
@@ -31,45 +32,9 @@ static bool name_is_clean(const char *name, size_t bytes)
     return false;
 }
 
-enum err image_check_params(struct image *img, const struct ingot_params *p)
+static enum err check_bounds(struct image *img, const struct image_bound *bounds, size_t n)
 {
-    const struct {
-        const char *name;
-        uint32_t value, low, high;
-    } bounds[] = {
-        { "dim", p->dim, 1, INGOT_MAX_DIM },
-        { "hidden", p->hidden, 1, INGOT_MAX_HIDDEN },
-        { "n_layers", p->n_layers, 1, INGOT_MAX_LAYERS },
-        { "n_heads", p->n_heads, 1, INGOT_MAX_HEADS },
-        { "n_kv_heads", p->n_kv_heads, 1, INGOT_MAX_HEADS },
-        { "head_dim", p->head_dim, 2, INGOT_MAX_DIM },
-        { "vocab", p->vocab, 1, INGOT_MAX_VOCAB },
-        { "context", p->context, 1, INGOT_MAX_CONTEXT },
-        { "rope", p->rope, INGOT_ROPE_PAIRS, INGOT_ROPE_NONE },
-        { "rope_dims", p->rope_dims, 2, INGOT_MAX_DIM },
-        { "rope_context", p->rope_context, 0, INGOT_MAX_CONTEXT },
-        { "window", p->window, 0, INGOT_MAX_CONTEXT },
-        { "global_every", p->global_every, 0, INGOT_MAX_LAYERS },
-        { "features", p->features, 0, INGOT_ALL_FEATURES },
-        { "tied", p->tied, 0, 1 },
-    };
-    /* Each must lie in its range; written so that a NaN fails too. */
-    const struct {
-        const char *name;
-        float value;
-        float low, high;
-    } ranges[] = {
-        { "rope_base", p->rope_base, 1.0f, 1e12f },
-        { "rope_base_local", p->rope_base_local, p->window != 0 ? 1.0f : 0.0f, 1e12f },
-        { "rope_magnitude", p->rope_magnitude, 1e-3f, 1e3f },
-        { "norm_eps", p->norm_eps, 1e-30f, 0.99f },
-        { "attn_scale", p->attn_scale, 1e-6f, 1e3f },
-        { "attn_softcap", p->attn_softcap, 0.0f, 1e6f },
-        { "final_softcap", p->final_softcap, 0.0f, 1e6f },
-        { "embedding_scale", p->embedding_scale, 1e-6f, 1e6f },
-    };
-
-    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (bounds[i].value > bounds[i].high) {
             return REFUSE(img, ERR_BAD_HEADER, "header: %s is %u, at most %u", bounds[i].name,
                           bounds[i].value, bounds[i].high);
@@ -79,54 +44,153 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
                           bounds[i].value, bounds[i].low);
         }
     }
-    if (p->n_heads % p->n_kv_heads != 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: n_kv_heads is %u, no divisor of n_heads %u",
-                      p->n_kv_heads, p->n_heads);
-    }
-    if (p->head_dim % 2 != 0 || p->head_dim > INGOT_MAX_DIM / p->n_heads) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: head_dim is %u, must be even and at most %u",
-                      p->head_dim, INGOT_MAX_DIM / p->n_heads);
-    }
-    if ((p->features & INGOT_UNGATED) != 0 && (p->features & INGOT_GELU) == 0) {
-        return REFUSE(img, ERR_BAD_HEADER,
-                      "header: features ask for an ungated SiLU, which no "
-                      "family has");
-    }
-    if (p->rope_dims % 2 != 0 || p->rope_dims > p->head_dim) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: rope_dims is %u, must be even and at most %u",
-                      p->rope_dims, p->head_dim);
-    }
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high)) {
+    return ERR_OK;
+}
+
+static enum err check_ranges(struct image *img, const struct image_range *ranges, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!image_in_range(&ranges[i])) {
             return REFUSE(img, ERR_BAD_HEADER, "header: %s is out of its range", ranges[i].name);
         }
     }
     return ERR_OK;
 }
 
+enum err image_check_params(struct image *img, const struct ingot_params *p)
+{
+    const struct image_bound bounds[] = {
+        { "dim", p->dim, 1, INGOT_MAX_DIM },
+        { "n_layers", p->n_layers, 1, INGOT_MAX_LAYERS },
+        { "vocab", p->vocab, 1, INGOT_MAX_VOCAB },
+        { "context", p->context, 1, INGOT_MAX_CONTEXT },
+        { "tied", p->tied, 0, 1 },
+        { "norm", p->norm, INGOT_NORM_RMS, INGOT_NORM_LAYER },
+        { "n_ropes", p->n_ropes, 0, INGOT_MAX_ROPES },
+        { "hidden", p->hidden, 1, INGOT_MAX_HIDDEN },
+        { "n_heads", p->n_heads, 1, INGOT_MAX_HEADS },
+        { "n_kv_heads", p->n_kv_heads, 1, INGOT_MAX_HEADS },
+        { "head_dim", p->head_dim, 2, INGOT_MAX_DIM / max_u32(p->n_heads, 1) },
+    };
+    const struct image_range ranges[] = {
+        { "norm_eps", p->norm_eps, 1e-30f, 0.99f },
+        { "final_softcap", p->final_softcap, 0.0f, 1e6f },
+        { "embedding_scale", p->embedding_scale, 1e-6f, 1e6f },
+        { "logits_scale", p->logits_scale, 1.0f, 1.0f },
+    };
+    enum err e = check_bounds(img, bounds, sizeof bounds / sizeof bounds[0]);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    return check_ranges(img, ranges, sizeof ranges / sizeof ranges[0]);
+}
+
+/* The ways to rotate, whose factors lie in a section that is not read yet. */
+static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32_t n_factors)
+{
+    const struct image_bound bounds[] = {
+        { "rope_kind", r->kind, INGOT_ROPE_PAIRS, INGOT_ROPE_HALVES },
+        { "rope_dims", r->dims, 2, INGOT_MAX_DIM },
+        { "rope_context", r->long_context, 0, INGOT_MAX_CONTEXT },
+        { "rope_reserved", r->reserved, 0, 0 },
+    };
+    const struct image_range ranges[] = {
+        { "rope_base", r->base, 1.0f, 1e12f },
+        { "rope_magnitude", r->magnitude, 1e-3f, 1e3f },
+    };
+    const uint32_t factors[] = { r->factors, r->long_factors };
+    enum err e = check_bounds(img, bounds, sizeof bounds / sizeof bounds[0]);
+
+    if (e == ERR_OK) {
+        e = check_ranges(img, ranges, sizeof ranges / sizeof ranges[0]);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (r->dims % 2 != 0) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: rope_dims is %u, must be even", r->dims);
+    }
+    for (unsigned set = 0; set < 2; set++) {
+        if (factors[set] != INGOT_NO_FACTORS && (uint64_t)factors[set] + r->dims / 2 > n_factors) {
+            return REFUSE(img, ERR_BAD_HEADER, "header: rope_factors is %u, of %u", factors[set],
+                          n_factors);
+        }
+    }
+    if ((r->long_factors != INGOT_NO_FACTORS) != (r->long_context != 0)) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: rope_context is %u and not the factors",
+                      r->long_context);
+    }
+    return ERR_OK;
+}
+
+enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
+                           uint32_t n_factors)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        enum err e = check_rope(img, &ropes[i], n_factors);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    if (!image_all_zero(&ropes[n], (INGOT_MAX_ROPES - n) * sizeof ropes[0])) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: ropes beyond n_ropes are not zero");
+    }
+    return ERR_OK;
+}
+
+/* What a section must be: a table of `least` to `most` entries, or (entry_bytes 0) at least `least`
+ * bytes. */
+struct section_rule {
+    const char *name;
+    const struct ingot_section *section;
+    uint32_t entry_bytes;
+    uint32_t least, most;
+};
+
+static enum err check_size(struct image *img, const struct section_rule *r)
+{
+    const struct ingot_section *s = r->section;
+    uint64_t bytes = (uint64_t)s->count * r->entry_bytes;
+
+    if (r->entry_bytes == 0 && s->bytes < r->least) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: %s.bytes is %llu, must be at least %u", r->name,
+                      (unsigned long long)s->bytes, r->least);
+    }
+    if (r->entry_bytes == 0 && s->count != 0) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: %s.count is %u, must be 0", r->name, s->count);
+    }
+    if (r->entry_bytes != 0 && (s->count < r->least || s->count > r->most)) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: %s.count is %u, must be %u to %u", r->name,
+                      s->count, r->least, r->most);
+    }
+    if (r->entry_bytes != 0 && s->bytes != bytes) {
+        return REFUSE(img, ERR_BAD_HEADER, "header: %s.bytes is %llu, must be exactly %llu",
+                      r->name, (unsigned long long)s->bytes, (unsigned long long)bytes);
+    }
+    return ERR_OK;
+}
+
 /* The sections follow the header and each other without gaps, so one cursor proves that none
  * overlaps. On success *end is the next free page. */
-static enum err check_section(struct image *img, const char *name, const struct ingot_section *s,
-                              uint64_t least_bytes, uint32_t count, uint64_t *end)
+static enum err check_section(struct image *img, const struct section_rule *r, uint64_t *end)
 {
+    const struct ingot_section *s = r->section;
     uint64_t limit = img->header->file_bytes;
+    enum err e;
 
     if (s->offset != *end) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: %s.offset is %llu, must be %llu", name,
+        return REFUSE(img, ERR_BAD_HEADER, "header: %s.offset is %llu, must be %llu", r->name,
                       (unsigned long long)s->offset, (unsigned long long)*end);
     }
     if (s->bytes > limit - *end) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: %s.bytes is %llu, the file has %llu left", name,
-                      (unsigned long long)s->bytes, (unsigned long long)(limit - *end));
+        return REFUSE(img, ERR_BAD_HEADER, "header: %s.bytes is %llu, the file has %llu left",
+                      r->name, (unsigned long long)s->bytes, (unsigned long long)(limit - *end));
     }
-    if (s->bytes < least_bytes || (count != 0 && s->bytes != least_bytes)) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: %s.bytes is %llu, must be %s %llu", name,
-                      (unsigned long long)s->bytes, count != 0 ? "exactly" : "at least",
-                      (unsigned long long)least_bytes);
-    }
-    if (s->count != count) {
-        return REFUSE(img, ERR_BAD_HEADER, "header: %s.count is %u, must be %u", name, s->count,
-                      count);
+    e = check_size(img, r);
+    if (e != ERR_OK) {
+        return e;
     }
     /* Stays within the file, whose size is a multiple of the page as well. */
     *end = image_round_up(s->offset + s->bytes, INGOT_PAGE);
@@ -135,32 +199,47 @@ static enum err check_section(struct image *img, const char *name, const struct 
 
 static enum err check_sections(struct image *img, const struct ingot_header *h)
 {
-    uint32_t n_tensors = image_tensor_count(&h->params);
-    uint32_t n_factors = INGOT_ROPE_SETS * (h->params.rope_dims / 2);
-    uint32_t n_segments = h->params.n_layers + 2;
+    uint32_t n_layers = h->params.n_layers;
+    uint32_t n_segments = n_layers + 2; /* the embedding's and the head's, and no experts' yet */
+    const struct section_rule rules[] = {
+        { "tokenizer", &h->tokenizer, 0, sizeof(struct ingot_tokenizer), 0 },
+        { "chat", &h->chat, 0, sizeof(struct ingot_chat), 0 },
+        { "rope", &h->rope, sizeof(float), 0, INGOT_MAX_ROPES * INGOT_MAX_DIM },
+        { "layers", &h->layers, sizeof(struct ingot_layer), n_layers, n_layers },
+        { "segments", &h->segments, sizeof(struct ingot_segment), n_segments, n_segments },
+        { "tensors", &h->tensors, sizeof(struct ingot_tensor), 1, INGOT_MAX_TENSORS },
+    };
     uint64_t end = INGOT_PAGE;
-    enum err e;
 
-    e = check_section(img, "tokenizer", &h->tokenizer, sizeof(struct ingot_tokenizer), 0, &end);
-    if (e != ERR_OK) {
-        return e;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        enum err e = check_section(img, &rules[i], &end);
+
+        if (e != ERR_OK) {
+            return e;
+        }
     }
-    e = check_section(img, "chat", &h->chat, sizeof(struct ingot_chat), 0, &end);
-    if (e != ERR_OK) {
-        return e;
+    return ERR_OK;
+}
+
+static enum err check_identity(struct image *img, const struct ingot_header *h)
+{
+    if (memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) != 0) {
+        return REFUSE(img, ERR_BAD_MAGIC,
+                      "not an .ingot file (its magic is another): make one with `ingot pack`");
     }
-    n_factors = h->rope.bytes == 0 ? 0 : n_factors;
-    e = check_section(img, "rope", &h->rope, n_factors * sizeof(float), n_factors, &end);
-    if (e != ERR_OK) {
-        return e;
+    if (h->version != INGOT_VERSION) {
+        return REFUSE(img, ERR_BAD_VERSION,
+                      "header: version is %u, this program reads %u: pack the model again",
+                      h->version, (unsigned)INGOT_VERSION);
     }
-    e = check_section(img, "tensors", &h->tensors, n_tensors * sizeof(struct ingot_tensor),
-                      n_tensors, &end);
-    if (e != ERR_OK) {
-        return e;
+    if (header_crc(h) != h->header_crc32c) {
+        return REFUSE(img, ERR_BAD_CHECKSUM, "the header is damaged: its CRC does not match");
     }
-    return check_section(img, "segments", &h->segments, n_segments * sizeof(struct ingot_segment),
-                         n_segments, &end);
+    if (h->params.family < INGOT_LLAMA || h->params.family > INGOT_LAST_FAMILY) {
+        return REFUSE(img, ERR_UNSUPPORTED, "header: family is %u, this program knows 1 to %u",
+                      h->params.family, (unsigned)INGOT_LAST_FAMILY);
+    }
+    return ERR_OK;
 }
 
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes)
@@ -172,22 +251,9 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
         return REFUSE(img, ERR_TRUNCATED, "the file has %u bytes, less than a header",
                       (unsigned)file_bytes);
     }
-    if (memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) != 0) {
-        return REFUSE(img, ERR_BAD_MAGIC,
-                      "not an .ingot file (its magic is another): make one with `ingot pack`");
-    }
-    if (h->version != INGOT_VERSION) {
-        return REFUSE(img, ERR_BAD_VERSION,
-                      "header: version is %u, this program reads %u: pack "
-                      "the model again",
-                      h->version, (unsigned)INGOT_VERSION);
-    }
-    if (header_crc(h) != h->header_crc32c) {
-        return REFUSE(img, ERR_BAD_CHECKSUM, "the header is damaged: its CRC does not match");
-    }
-    if (h->params.family < INGOT_LLAMA || h->params.family > INGOT_LAST_FAMILY) {
-        return REFUSE(img, ERR_UNSUPPORTED, "header: family is %u, this program knows 1 to %u",
-                      h->params.family, (unsigned)INGOT_LAST_FAMILY);
+    e = check_identity(img, h);
+    if (e != ERR_OK) {
+        return e;
     }
     if (h->file_bytes > file_bytes) {
         return REFUSE(img, ERR_TRUNCATED,
@@ -208,5 +274,11 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
     }
     img->header = h;
     e = image_check_params(img, &h->params);
-    return e == ERR_OK ? check_sections(img, h) : e;
+    if (e == ERR_OK) {
+        e = check_sections(img, h);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    return image_check_ropes(img, h->ropes, h->params.n_ropes, h->rope.count);
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/model/layer.h"
+#include "runtime/model/layer_check.h"
 #include "runtime/model/state_kv.h"
 
 enum {
@@ -173,7 +174,8 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
     size_t page = kv_cache_page_bytes(&h->params, m->request.kv_type);
     size_t work = page + arena_take_bytes(states) +
                   activations_bytes(&(struct activations_request){
-                      &h->params, plan.chunk, image_types(&m->image), plan.logits_rows });
+                      &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
+                      layer_work_bytes(&m->image) });
     size_t left = arena_left(arena);
 
     if (work + ARENA_ALIGN > left) {
@@ -233,7 +235,7 @@ void calibrate_compute(struct model *m, struct workers *workers, struct memory_r
         return;
     }
     placed = place_layers(&p);
-    for (uint32_t i = 0; i < image_tensor_count(&m->image.header->params); i++) {
+    for (uint32_t i = 0; i < m->image.header->tensors.count; i++) {
         const struct ingot_tensor *w = &m->image.tensors[i];
 
         if (rates->decode[w->type] == 0 && image_role_is_matrix((enum ingot_role)w->role)) {

@@ -1,6 +1,7 @@
-/* One layer of the transformer, whose shape the parameters give: what every worker runs
- * between two barriers of transformer.c. Only transformer.c, layer.c and
- * calibrate_compute.c include this. */
+/* A layer of a model, run from its data: norm, mixer, add, norm, feed-forward, add. What a kind of
+ * mixer or feed-forward computes is in a file of its own (mixer_*.c, ffn_*.c) that ends in a struct
+ * layer_block; layer_kinds.c lists these rows. Every worker runs this between two barriers of
+ * transformer.c. Only the files of this room include it. */
 #ifndef INGOT_RUNTIME_LAYER_H
 #define INGOT_RUNTIME_LAYER_H
 
@@ -9,9 +10,54 @@
 
 enum { ROW_STEP = 8 }; /* rows are shared out in whole interleaved groups */
 
+/* A role as a bit of a set of roles. */
+#define LAYER_ROLE(role) ((uint64_t)1 << (role))
+
+/* A kind of mixer or feed-forward. */
+struct layer_block {
+    uint8_t kind; /* enum ingot_mixer or enum ingot_ffn */
+    const char *name;
+    uint64_t needs; /* roles without which it cannot run */
+    uint64_t reads; /* of them, the matrices that multiply the normed input */
+    uint64_t waits; /* roles before which it calls layer_wait: phases may begin with them alone */
+
+    /* Bytes of act.work that a token takes; NULL: none beside the activations. */
+    size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
+
+    /* This core's part of y = block(x). x is act.norm (n_tokens, dim), and what act has quantized of
+     * it for `reads`; y goes to act.norm, this core's rows of every token as layer_multiply shares
+     * them out. All cores have passed a barrier before. False: a part of the weights will not come. */
+    bool (*run)(const struct transformer *t, unsigned core);
+};
+
+/* The kinds that there are, each list ended by NULL. A program that links this may bring lists of
+ * its own (layer_kinds.c has nothing else in it). */
+extern const struct layer_block *const layer_mixers[];
+extern const struct layer_block *const layer_ffns[];
+
+/* The row of a layer's kind; NULL: there is none, of INGOT_..._NONE always. */
+const struct layer_block *layer_mixer(const struct ingot_layer *l);
+const struct layer_block *layer_ffn(const struct ingot_layer *l);
+
+/* The layer at work becomes layer number `layer`: core 0, before the workers start on it. */
+void layer_enter(struct transformer *t, uint32_t layer);
+
+/* Run it, its weights at t->segment, on this core's share of the chunk. */
+void layer_run(const struct transformer *t, unsigned core);
+
+/* ---- what blocks are made of ------------------------------------------------------------------ */
+
 static inline const struct ingot_params *params(const struct transformer *t)
 {
     return &t->image->header->params;
+}
+
+/* A norm's or bias' floats of the layer at work; NULL: it has none. */
+static inline const float *layer_vector(const struct transformer *t, enum ingot_role role)
+{
+    const struct ingot_tensor *w = t->tensors[role];
+
+    return w == NULL ? NULL : (const float *)(const void *)(t->segment + w->offset);
 }
 
 /* This core's share of the n_rows rows of w at `rows` (whole interleaved groups): y = W x for the
@@ -21,7 +67,18 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride);
 
-/* Run layer t->layer, whose weights lie at t->segment, on this core's share of the chunk. */
-void layer_run(const struct transformer *t, unsigned core);
+/* The same of the layer's matrix in a role, and its bias is added where there is one. */
+void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
+                  enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
+
+/* Quantize this core's tokens of an input for the matrices of these roles. */
+void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
+                    const struct linear_input *in);
+
+/* A barrier, at which core 0 keeps the card busy. */
+void layer_step(const struct transformer *t, unsigned core);
+
+/* The same, after which the tensor in the role is there and all before it. False: it will not come. */
+bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
+#include "runtime/model/layer_check.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
@@ -107,6 +108,9 @@ static enum err open_image(struct model *m, const struct model_setup *setup)
         return error;
     }
     error = image_check_meta(&m->image, at);
+    if (error == ERR_OK) {
+        error = layer_check(&m->image);
+    }
     if (error != ERR_OK) {
         return refuse(m, error, m->image.problem);
     }
@@ -133,6 +137,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         r->context = min_u32(r->context, h->params.context);
     }
     r->extra_scratch = setup->session_bytes(&m->image);
+    r->work_bytes = layer_work_bytes(&m->image);
 }
 
 static enum err reserve_all(struct model *m)

@@ -7,6 +7,7 @@
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
+#include "runtime/model/layer_check.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
@@ -20,7 +21,8 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->context = plan->context;
     activations_take(&t->act,
                      &(struct activations_request){ &image->header->params, plan->chunk,
-                                                    image_types(image), plan->logits_rows },
+                                                    image_types(image), plan->logits_rows,
+                                                    layer_work_bytes(image) },
                      arena);
 }
 
@@ -45,39 +47,49 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
     return ERR_OK;
 }
 
-/* The scale of the scores goes into the rotation of the queries. */
-static void make_rope_table(const struct transformer *t, bool local, const float *factors)
+/* The scale of the scores goes into the rotation of the queries; it is that of any layer which
+ * rotates so. */
+static float scale_of(const struct transformer *t, uint32_t rope)
 {
-    const struct ingot_params *p = params(t);
-    float *table = t->act.cos_sin[local];
-    size_t n = (size_t)t->n_tokens * p->head_dim;
+    uint32_t layer = 0;
 
-    for (uint32_t i = 0; i < t->n_tokens; i++) {
-        rope_table_row(table + (size_t)i * p->head_dim, t->position + i, p->rope_dims,
-                       local ? p->rope_base_local : p->rope_base, factors);
+    while (layer + 1 < params(t)->n_layers && image_layer(t->image, layer)->rope != rope) {
+        layer++;
     }
-    if (p->rope_magnitude != 1.0f) {
-        t->kernels->scale_f32(table, table, n, p->rope_magnitude);
-    }
-    t->kernels->scale_f32(t->act.cos_sin_query[local], table, n, p->attn_scale);
+    return image_layer(t->image, layer)->attn_scale;
 }
 
 /* The long factors belong to the context that was set up, not to the position: a conversation
- * keeps its own throughout. */
+ * keeps its own throughout. NULL: 1 throughout. */
+static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope)
+{
+    bool is_long = rope->long_context != 0 && t->context > rope->long_context;
+    uint32_t first = is_long ? rope->long_factors : rope->factors;
+
+    return first == INGOT_NO_FACTORS ? NULL : t->image->factors + first;
+}
+
+static void make_rope_table(const struct transformer *t, uint32_t number)
+{
+    const struct ingot_rope *rope = &t->image->header->ropes[number];
+    const float *factors = factors_of(t, rope);
+    float *table = t->act.cos_sin[number];
+    size_t stride = params(t)->head_dim;
+    size_t n = t->n_tokens * stride;
+
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        rope_table_row(table + i * stride, t->position + i, rope->dims, rope->base, factors);
+    }
+    if (rope->magnitude != 1.0f) {
+        t->kernels->scale_f32(table, table, n, rope->magnitude);
+    }
+    t->kernels->scale_f32(t->act.cos_sin_query[number], table, n, scale_of(t, number));
+}
+
 static void make_rope_tables(const struct transformer *t)
 {
-    const struct ingot_params *p = params(t);
-    bool is_long = p->rope_context != 0 && t->context > p->rope_context;
-    const float *set = t->image->rope;
-    size_t n = p->rope_dims / 2;
-    size_t global = n * (is_long ? INGOT_ROPE_LONG : INGOT_ROPE_GLOBAL);
-
-    if (p->rope == INGOT_ROPE_NONE) {
-        return;
-    }
-    make_rope_table(t, false, set == NULL ? NULL : set + global);
-    if (p->window != 0) {
-        make_rope_table(t, true, set == NULL ? NULL : set + n * INGOT_ROPE_LOCAL);
+    for (uint32_t i = 0; i < params(t)->n_ropes; i++) {
+        make_rope_table(t, i);
     }
 }
 
@@ -126,7 +138,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
 {
     struct layer_state *st = &t->states[layer];
     bool early = t->n_tokens <= ACTIVATIONS_SAVED;
-    uint64_t first = early ? plan_phase_end(t->image, layer, 0) : UINT64_MAX;
+    uint64_t first = early ? image_phase_end(t->image, layer, 0) : UINT64_MAX;
     enum err e = stream_layer(t->stream, layer, first, &t->segment);
 
     if (e != ERR_OK) {
@@ -136,7 +148,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     if (e != ERR_OK) {
         return e;
     }
-    t->layer = layer;
+    layer_enter(t, layer);
     e = compute_layer(t, st);
     if (e != ERR_OK) {
         return e;

@@ -1,4 +1,4 @@
-/* The forward pass of the Llama family: one chunk of tokens through all layers, layer by
+/* The forward pass of a model: one chunk of tokens through all layers, layer by
  * layer, on every worker. */
 #ifndef INGOT_RUNTIME_TRANSFORMER_H
 #define INGOT_RUNTIME_TRANSFORMER_H
@@ -16,6 +16,8 @@
 #include "runtime/model/layer_state.h"
 #include "runtime/stream/stream.h"
 
+struct layer_block;
+
 struct transformer {
     const struct image *image;
     const struct kernels *kernels;
@@ -25,11 +27,15 @@ struct transformer {
     uint32_t context; /* positions that the plan has room for */
 
     /* What the layer at work needs, set by core 0 before the workers starts on it. */
-    const uint8_t *segment;
+    const uint8_t *segment; /* its bytes */
     uint32_t layer;
-    struct layer_state *states; /* (n_layers) of the pass at work */
-    uint32_t n_tokens;          /* and of the head: whose logits are wanted */
-    uint32_t position;          /* of the chunk's first token */
+    const struct ingot_layer *data;
+    const struct layer_block *mixer; /* NULL: it has none, as the next one */
+    const struct layer_block *ffn;
+    const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
+    struct layer_state *states;                        /* (n_layers) of the pass at work */
+    uint32_t n_tokens; /* and of the head: whose logits are wanted */
+    uint32_t position; /* of the chunk's first token */
     /* And of the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;

@@ -44,8 +44,8 @@ static void open_kv(struct session *s, const struct model_setup *setup)
                   arena_take(&m->arena, ARENA_KV, bytes));
     if (m->plan.kv.n_spilled != 0) {
         assert(setup->kv_file != NULL);
-        kv_pages_open(&s->pages, &s->kv, p, m->plan.kv.n_spilled, setup->kv_file, &m->stream,
-                      &m->arena);
+        kv_pages_open(&s->pages, &s->kv, &m->image, m->plan.kv.n_spilled, setup->kv_file,
+                      &m->stream, &m->arena);
     }
 }
 

@@ -43,9 +43,9 @@ static bool spills(const struct ingot_params *p, uint32_t n_spilled, uint32_t la
 }
 
 /* The first page that a query at `position` or after it sees. */
-static uint32_t first_page(const struct ingot_params *p, uint32_t layer, uint32_t position)
+static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t position)
 {
-    uint32_t window = image_layer_window(p, layer);
+    uint32_t window = image_layer(image, layer)->window;
 
     if (window == 0 || position + 1 <= window) {
         return 0;
@@ -53,14 +53,15 @@ static uint32_t first_page(const struct ingot_params *p, uint32_t layer, uint32_
     return (position + 1 - window) / KV_TILE;
 }
 
-uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled)
 {
+    const struct ingot_params *p = &image->header->params;
     uint64_t pages = 0;
 
     for (uint32_t i = 0; i < p->n_layers && n_spilled != 0; i++) {
         if (spills(p, n_spilled, i)) {
-            pages += tiles(context) - first_page(p, i, context - 1);
+            pages += tiles(context) - first_page(image, i, context - 1);
         }
     }
     return pages * kv_cache_page_bytes(p, type);
@@ -101,7 +102,7 @@ static uint32_t first_needed(const struct kv_pages *s, const struct kv_pages_lay
     if (s->all) {
         return 0;
     }
-    return min_u32(first_page(s->params, l->number, s->position), l->on_card);
+    return min_u32(first_page(s->image, l->number, s->position), l->on_card);
 }
 
 static void request_ahead(struct kv_pages *s)
@@ -188,17 +189,18 @@ static void reset_pages(void *context)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
+void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *image,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena)
 {
+    const struct ingot_params *p = &image->header->params;
     uint64_t at = 0;
     size_t whole;
 
     memset(s, 0, sizeof *s);
     s->kv = kv;
     s->valid = UINT32_MAX;
-    s->params = p;
+    s->image = image;
     s->file = file;
     s->stream = stream;
     s->page_bytes = kv_cache_page_bytes(p, kv->type);

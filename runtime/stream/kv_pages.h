@@ -20,6 +20,7 @@
 #include "board/err.h"
 #include "runtime/base/arena.h"
 #include "runtime/compute/kv_cache.h"
+#include "runtime/image/image.h"
 #include "runtime/storage/file.h"
 
 enum {
@@ -51,7 +52,7 @@ struct kv_pages_slot {
 
 struct kv_pages {
     struct kv_cache *kv;
-    const struct ingot_params *params;
+    const struct image *image;
     bool all;          /* pages, also those that no query sees */
     uint32_t position; /* where the run began */
     uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
@@ -74,13 +75,13 @@ uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, e
                                uint32_t n_spilled);
 
 /* What is read for a token after a full context. */
-uint64_t kv_pages_read_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled);
 
 /* Make `kv`, which was opened without memory, one whose layers take turns. The file takes writes
- * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, p too, must outlive the pages, and
+ * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, the image too, must outlive the pages, and
  * stream_open comes before. */
-void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct ingot_params *p,
+void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *image,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena);
 

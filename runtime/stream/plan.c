@@ -220,7 +220,7 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     kv->n_spilled -= (uint32_t)min_u64(room / plan_page_up(layer), kv->n_spilled - KV_PAGES_LEAST);
     plan->memory.kv = (size_t)kv_pages_memory_bytes(p, plan->context, r->kv_type, kv->n_spilled);
     kv->card = kv_pages_file_bytes(p, plan->context, r->kv_type, kv->n_spilled);
-    kv->card_read = kv_pages_read_bytes(p, plan->context, r->kv_type, kv->n_spilled);
+    kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->kv_type, kv->n_spilled);
 }
 
 /* Every layer spills, and what memory is left over is given back. *plan is left as it is where that

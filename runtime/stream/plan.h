@@ -15,7 +15,6 @@ enum {
     PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
                                    place of a pinned layer, which spares more (docs/STREAMING.md) */
     PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
-    PLAN_PHASES = 4,             /* of a layer, see plan_phase_end */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
@@ -56,6 +55,7 @@ struct plan_request {
     bool in_place;        /* the whole file is addressable */
     struct plan_rates rates;
     size_t extra_scratch; /* beside activations and the context's ids: tokenizer, sampler */
+    size_t work_bytes;    /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
 };
 
@@ -153,10 +153,6 @@ size_t plan_output_norm_bytes(const struct image *image);
 /* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
-
-/* A layer is computed in phases, in the order of its tensors: norm, Q, K and V; the rest of
- * attention; norm, gate and up; down. Bytes of the segment up to the end of phase number `phase`. */
-uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phase);
 
 /* Rows of the embedding that are read and checked together, and how many such groups there are. */
 size_t plan_row_group_bytes(const struct image *image);

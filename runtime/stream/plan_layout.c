@@ -80,7 +80,7 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
                               uint32_t context)
 {
     struct activations_request a = { &r->image->header->params, plan->chunk, image_types(r->image),
-                                     plan->logits_rows };
+                                     plan->logits_rows, r->work_bytes };
 
     return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) + r->extra_scratch;
 }

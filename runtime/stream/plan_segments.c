@@ -42,16 +42,6 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
     *bytes = embedding_row_bytes(image);
 }
 
-uint64_t plan_phase_end(const struct image *image, uint32_t layer, unsigned phase)
-{
-    static const uint8_t next[PLAN_PHASES - 1] = { INGOT_ATTN_OUT, INGOT_FFN_NORM, INGOT_FFN_DOWN };
-
-    if (phase == PLAN_PHASES - 1) {
-        return image->segments[image_layer_segment(image, layer)].bytes;
-    }
-    return image_tensor(image, (enum ingot_role)next[phase], layer)->offset;
-}
-
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
                     struct plan_tile *tile)
 {
@@ -76,7 +66,7 @@ uint64_t plan_bytes_as(const struct image *image, unsigned type)
     const struct ingot_params *p = &image->header->params;
     uint64_t bytes = image_segment_count(image) * (uint64_t)INGOT_PAGE;
 
-    for (uint32_t i = 0; i < image_tensor_count(p); i++) {
+    for (uint32_t i = 0; i < image->header->tensors.count; i++) {
         const struct ingot_tensor *t = &image->tensors[i];
         bool matrix = image_role_is_matrix((enum ingot_role)t->role);
 

@@ -45,13 +45,13 @@ static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t b
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens)
 {
+    const struct ingot_layer *l = image_layer(image, layer);
     uint64_t ns = 0;
 
-    for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
-        const struct ingot_tensor *w = image_tensor(image, (enum ingot_role)role, layer);
+    for (uint32_t i = 0; i < l->n_tensors; i++) {
+        const struct ingot_tensor *w = &image->tensors[l->first_tensor + i];
 
-        if (w != NULL && image_role_is_matrix((enum ingot_role)role) && w->offset >= from &&
-            w->offset < to) {
+        if (image_role_is_matrix((enum ingot_role)w->role) && w->offset >= from && w->offset < to) {
             ns += compute_ns(rates, w->type, w->bytes, n_tokens);
         }
     }
@@ -68,7 +68,7 @@ static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from
         rest = r->layer_prefill;
     }
     return plan_matrices_ns(r, t->image, layer, from, to, t->n_tokens) +
-           t->n_tokens * rest / PLAN_PHASES;
+           t->n_tokens * rest / INGOT_PHASES;
 }
 
 static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
@@ -104,8 +104,8 @@ static void run_pinned(struct timeline *t, uint32_t layer)
 {
     uint64_t from = 0;
 
-    for (unsigned phase = 0; phase < PLAN_PHASES; phase++) {
-        uint64_t to = plan_phase_end(t->image, layer, phase);
+    for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
+        uint64_t to = image_phase_end(t->image, layer, phase);
 
         t->now += phase_ns(t, layer, from, to);
         from = to;
@@ -118,8 +118,8 @@ static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
     uint64_t cores = max_u64(t->plan->rates.cores, 1);
     uint64_t begin = arrive(t, bytes), from = 0, waited = 0;
 
-    for (unsigned phase = 0; phase < PLAN_PHASES; phase++) {
-        uint64_t to = plan_phase_end(t->image, layer, phase);
+    for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
+        uint64_t to = image_phase_end(t->image, layer, phase);
         uint64_t there = max_u64(t->now, arrival(t, begin, to));
 
         waited += there - t->now;
@@ -244,7 +244,7 @@ static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint
 void plan_predict(struct plan *plan, const struct image *image)
 {
     bool known = plan->residency != PLAN_STREAMED || plan->rates.card != 0;
-    uint32_t type = image_tensor(image, INGOT_FFN_UP, 0)->type;
+    uint32_t type = image_main_type(image);
 
     plan->prediction.decode_ns = 0;
     plan->prediction.prefill_ns = 0;

@@ -79,8 +79,8 @@ struct stream_ring {
 struct stream_now {
     struct stream_slot *early; /* its slot, while it is not checked; else NULL */
     enum err failure;          /* for core 0 */
-    bool
-        missing[PLAN_PHASES]; /* this phase of it will not come: for all cores, after a barrier; one
+    bool missing
+        [INGOT_PHASES]; /* this phase of it will not come: for all cores, after a barrier; one
                                   each, as core 0 may be at the next before all have looked */
 };
 

@@ -27,7 +27,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from figures import print_table
-from machine import ARM64, HOST, WORK, Machine, card_arguments, extents, make_card, run
+from machine import ARM64, HOST, WORK, Machine, card_arguments, segments, make_card, run
 
 # Shape, type, isa=: larger layers first, as a coarse model goes before a fine one where both do.
 # A Pi's are small, because a card of 3 to 7 MB/s brings what is pinned as well.
@@ -87,7 +87,7 @@ class Model:
         if not os.path.exists(self.path):
             subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o", self.path],
                            check=True, capture_output=True, timeout=300)
-        layers = extents(self.path)[1:-1]
+        layers = segments(self.path)[1:-1]
         self.n_layers, self.layer = len(layers), layers[0][1]
         self.limits = {}
         self.alone = 0.0  # seconds of a token of the board at work, with everything in memory

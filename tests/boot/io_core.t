@@ -10,7 +10,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import HOST, LONG, WORK, Machine, Reply, Tap, extents, make_card, run
+from machine import HOST, LONG, WORK, Machine, Reply, Tap, segments, make_card, run
 from talk import Console, Monitor, make_model, own_copy
 
 SIFIVE_U, RPI3, RPI4 = Machine("sifive_u"), Machine("rpi3"), Machine("rpi4")
@@ -19,7 +19,7 @@ TRIES = 5  # of a start: what the probe measures on a busy computer may speak ag
 tap = Tap()
 
 model, other = make_model("card-core", 5), make_model("card-core-other", 6)
-limit = 2 * max(size for _, size in extents(model)[1:-1]) + 4 * 4096
+limit = 2 * max(size for _, size in segments(model)[1:-1]) + 4 * 4096
 card = make_card("card-core.img", "--power-of-two", "--save", "1", model, other)
 expected = Reply(run([HOST, "run", model, "-p", "Hello", "-n", "16", "--temp", "0", "--ids"])[1])
 tap.ok(len(expected.ids or []) > 1, "the host's reply", expected.console)

@@ -11,7 +11,7 @@ import sys
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, end, extents, make_board_card,
+from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, end, segments, make_board_card,
                      run)
 
 VERSAL, CORES = Machine("versal"), 4  # of which two are not of the kind that runs Ingot
@@ -24,7 +24,7 @@ MODEL = os.path.join(WORK, "versal-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD, _ = make_board_card("versal", "versal-card.img", MODEL=MODEL)
-STREAM = f" mem={2 * max(size for _, size in extents(MODEL)[1:-1]) + 2 * 4096}"
+STREAM = f" mem={2 * max(size for _, size in segments(MODEL)[1:-1]) + 2 * 4096}"
 WORDS = f'prompt="{PROMPT}" temp=0 n={N} ids'
 want = Reply(run([HOST, "run", MODEL, "-p", PROMPT, "-n", str(N), "--temp", "0", "--ids"])[1])
 

@@ -8,7 +8,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ASSETS, BUILD, HOST, LONG, WORK, Machine, Reply, Tap, extents, make_card,
+from machine import (ASSETS, BUILD, HOST, LONG, WORK, Machine, Reply, Tap, segments, make_card,
                      make_flash, pack, run, written_sectors)
 from talk import Console, make_model, own_copy
 
@@ -23,7 +23,7 @@ if not os.path.exists(STORIES):
     tap.done()
 
 model = pack(STORIES, "q8_0", "riscv-boards-q8_0.ingot")
-limit = 2 * max(size for _, size in extents(model)[1:-1]) + 2 * 4096
+limit = 2 * max(size for _, size in segments(model)[1:-1]) + 2 * 4096
 card = make_card("riscv-boards.img", "--power-of-two", model)
 nor = make_flash(model, NOR_BYTES, "riscv-boards-nor.img")
 
@@ -140,7 +140,7 @@ once = "{once}"
 
 def model_sector():
     """A sector of the card in the midst of the model's last layer."""
-    offset, _ = extents(model)[-2]
+    offset, _ = segments(model)[-2]
     with open(model, "rb") as f:
         f.seek(offset)
         piece = f.read(512)

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from device_tree import make_tree, raspberry_pi_tree
-from machine import (ARM64, ASSETS, BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, extents,
+from machine import (ARM64, ASSETS, BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, segments,
                      make_card, pack, text_of)
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -51,7 +51,7 @@ def words_for(model, cores, mode):
     words = f'prompt="{PROMPT}" temp=0 n={N} ids model={os.path.basename(models[model])[:-6]}'
     words += f" cores={cores}" if cores else ""
     if mode == "streamed":
-        words += f" mem={2 * max(size for _, size in extents(models[model])[1:-1]) + 2 * 4096}"
+        words += f" mem={2 * max(size for _, size in segments(models[model])[1:-1]) + 2 * 4096}"
     return words
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, BUILD, HOST, LONG, RISCV64_V, SD_ADMA2, SD_ADMA2_64, SD_PIO, SD_SDMA,
-                     WORK, Reply, Tap, card_arguments, extents, make_card, sd_arguments,
+                     WORK, Reply, Tap, card_arguments, segments, make_card, sd_arguments,
                      written_sectors)
 
 tap = Tap()
@@ -22,8 +22,8 @@ subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL]
 CARD = make_card("sd-card.img", "--size", "64", MODEL)
 # An SDHC card, whose addresses count sectors; in bytes the model's take more than 32 bits.
 LARGE = make_card("sd-large.img", "--start", "4200", "--power-of-two", MODEL)
-EXTENTS = extents(MODEL)
-STREAM = f" mem={2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096}"
+SEGMENTS = segments(MODEL)
+STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
 WORDS = 'prompt="Once upon" n=6 temp=0 ids'
 
 UHS = ",sd-spec-version=3,uhs=1"
@@ -73,12 +73,12 @@ for (machine, name, _, _), (status, console) in zip(cases, results):
         tap.ok("streamed" in reply.stats, f"{machine.board}: {name}: and it is", reply.stats)
 tap.ok(wanted["virt-arm64"].hash == wanted["virt-riscv64"].hash, "both machines agree")
 
-# The file is one piece: its extents arrive by a command each, and a few for header and folders.
+# The file is one piece: its segments arrive by a command each, and a few for header and folders.
 for (machine, name, _, _), (_, console) in zip(cases, results):
     if name in ("ADMA2", "PIO"):
         many = len(re.findall(r"READ_MULTIPLE_BLOCK", console))
         one = len(re.findall(r"READ_SINGLE_BLOCK", console))
-        tap.ok(0 < many <= len(EXTENTS) + 16 and one <= 8,
+        tap.ok(0 < many <= len(SEGMENTS) + 16 and one <= 8,
                f"{machine.board}: {name}: {many} commands for many blocks, {one} for one, and "
                f"{os.path.getsize(MODEL)} bytes of model", console[-1500:])
 

@@ -13,7 +13,7 @@ import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, HOST, RISCV64_V, SD_ADMA2, SD_PIO, SD_SDMA, WORK, Reply, Tap, end,
-                     extents, make_card, sd_arguments)
+                     segments, make_card, sd_arguments)
 from talk import Monitor
 
 tap = Tap()
@@ -22,8 +22,8 @@ MODEL = os.path.join(WORK, "card-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD = make_card("card-good.img", "--size", "64", MODEL)
-EXTENTS = extents(MODEL)
-STREAM = f" mem={2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096}"
+SEGMENTS = segments(MODEL)
+STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
 
 with open(MODEL, "rb") as f:
     HEADER = f.read(4096)
@@ -59,7 +59,7 @@ def cut_card():
     return card
 
 
-LAYER = EXTENTS[2][0] + EXTENTS[2][1] // 2  # in layer 1
+LAYER = SEGMENTS[2][0] + SEGMENTS[2][1] // 2  # in layer 1
 WORDS = 'prompt="a" n=4 temp=0 ids'
 # name, drives' card and fault, words, what the console must say
 ROWS = [

@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, WORK, Machine, Reply, Tap, card_arguments, extents, make_card)
+from machine import (ARM64, HOST, WORK, Machine, Reply, Tap, card_arguments, segments, make_card)
 
 RPI4 = Machine("rpi4")
 START = 2048 * 512  # of the partition
@@ -24,8 +24,8 @@ os.makedirs(folder, exist_ok=True)
 MODEL = os.path.join(folder, "good.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
-EXTENTS = extents(MODEL)
-STREAM = f" mem={2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096}"
+SEGMENTS = segments(MODEL)
+STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
 with open(MODEL, "rb") as f:
     MODEL_BYTES = f.read()
 

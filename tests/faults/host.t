@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import BUILD, HOST, WORK, Tap, extents
+from machine import BUILD, HOST, WORK, Tap, segments
 
 ASAN = os.path.join(BUILD, "asan/ingot")
 SEED = int(os.environ.get("FAULTS_SEED", "1"))
@@ -47,9 +47,9 @@ def damaged(name, data):
     return path
 
 
-# Every length that matters: sections, extents, and the bytes around them.
+# Every length that matters: sections, segments, and the bytes around them.
 cuts = {0, 1, 511, 512, 4095, 4096, 4097, len(BYTES) - 1, len(BYTES) - 4096}
-cuts |= {at + d for at, size in extents(GOOD) for d in (-1, 0, 1, size // 2)}
+cuts |= {at + d for at, size in segments(GOOD) for d in (-1, 0, 1, size // 2)}
 cuts |= {random.randrange(len(BYTES)) for _ in range(20)}
 bad = []
 for cut in sorted(c for c in cuts if 0 <= c < len(BYTES)):
@@ -59,7 +59,7 @@ for cut in sorted(c for c in cuts if 0 <= c < len(BYTES)):
 tap.ok(not bad, f"{len(cuts)} lengths of a file cut short: one sentence each", "\n".join(bad))
 
 # A flipped bit anywhere is found, resident and streamed, and verify names the part.
-least = 2 * max(size for _, size in extents(GOOD)[1:-1]) + 4 * 4096
+least = 2 * max(size for _, size in segments(GOOD)[1:-1]) + 4 * 4096
 bad = []
 places = sorted(random.sample(range(len(BYTES)), 40))
 for at in places:
@@ -74,7 +74,7 @@ tap.ok(not bad, f"{len(places)} flipped bits: refused by run, by streaming, by v
        "\n".join(bad))
 
 data = bytearray(BYTES)
-offset, size = extents(GOOD)[2]
+offset, size = segments(GOOD)[2]
 data[offset + size // 2] ^= 1
 status, text = ingot("verify", damaged("layer", data))
 tap.ok(status == 1 and "layer 1" in text, "verify names the damaged layer", text)

@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, extents, make_card)
+from machine import (ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, segments, make_card)
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -62,10 +62,11 @@ def put(offset, fmt, *values):
 
 
 SECTION = {name: struct.unpack_from("<Q", BYTES, 216 + 24 * i)[0]
-           for i, name in enumerate(["tokenizer", "chat", "rope", "tensors", "extents"])
+           for i, name in enumerate(["tokenizer", "chat", "rope", "layers", "segments",
+                                    "tensors"])
            if name != "rope"}  # which is empty here
-EXTENTS = extents(GOOD)
-N = len(EXTENTS)
+SEGMENTS = segments(GOOD)
+N = len(SEGMENTS)
 PARAM = 88  # of struct ingot_params in the header
 
 # name, card (None: no drive), boot words, what the console must say
@@ -79,8 +80,10 @@ rows = [
     ("not an ingot", variant("magic", flip(0)), "", ["not an .ingot file", "ingot pack"]),
     ("flipped header", variant("header", flip(100)), "", ["header"]),
     ("unknown version", variant("version", put(8, "<I", 99), True), "", ["version"]),
-    ("dim overflows", variant("dim", put(PARAM + 8, "<I", 0xffffffff), True), "", ["dim"]),
-    ("layers overflow", variant("layers", put(PARAM + 16, "<I", 0x80000001), True), "",
+    ("packed for the version before", variant("old", put(8, "<I", 2), True), "",
+     ["version is 2", "pack the model again"]),
+    ("dim overflows", variant("dim", put(PARAM + 4, "<I", 0xffffffff), True), "", ["dim"]),
+    ("layers overflow", variant("layers", put(PARAM + 8, "<I", 0x80000001), True), "",
      ["n_layers"]),
     ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["cut short"]),
     ("too big for RAM", make_card("fault-good.img", GOOD), "mem=64K", ["raise mem="]),
@@ -89,9 +92,9 @@ rows = [
 ]
 rows += [(f"flipped {name}", variant(name, flip(at + 3)), "", [name])
          for name, at in SECTION.items()]
-for index, (offset, size) in enumerate(EXTENTS):
+for index, (offset, size) in enumerate(SEGMENTS):
     part = "embedding" if index == 0 else "head" if index == N - 1 else f"layer {index - 1}"
-    card = variant(f"extent{index}", flip(offset + size // 3))
+    card = variant(f"segment{index}", flip(offset + size // 3))
     rows.append((f"flipped {part}, resident", card, 'prompt="a" n=1', [part, "checksum"]))
     rows.append((f"flipped {part}, streamed", card, 'prompt="a" n=1 mem=STREAM',
                  [part, "checksum"]))
@@ -99,7 +102,7 @@ for index, (offset, size) in enumerate(EXTENTS):
 blank = os.path.join(WORK, "fault-blank.img")
 with open(blank, "wb") as out:
     out.truncate(1 << 20)
-STREAM = 2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096
+STREAM = 2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096
 
 
 def boot(case):

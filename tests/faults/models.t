@@ -452,21 +452,21 @@ subprocess.run([INGOT, "pack", path, "-o", PACKED, "-q", "--type", "q8_0"], chec
 with open(PACKED, "rb") as f:
     INGOT_FILE = f.read()
 PARAMS, SECTIONS = 88, 216
-AT = [struct.unpack_from("<Q", INGOT_FILE, SECTIONS + 24 * i)[0] for i in range(5)]
-TOKENIZER, CHAT, _, TENSORS, EXTENTS = AT
-LAYER = EXTENTS + 32
+AT = [struct.unpack_from("<Q", INGOT_FILE, SECTIONS + 24 * i)[0] for i in range(6)]
+TOKENIZER, CHAT, _, LAYERS, SEGMENTS, TENSORS = AT
+LAYER = SEGMENTS + 64
 LAYER_AT = struct.unpack_from("<Q", INGOT_FILE, LAYER)[0]
 ATTN_Q = TENSORS + 2 * 64
 Q_AT = LAYER_AT + struct.unpack_from("<Q", INGOT_FILE, ATTN_Q + 24)[0]
 
 # name, where, what is put there, words of the sentence
 FILES = [
-    ("2^32 - 1 layers", PARAMS + 16, "<I", 0xffffffff, ["n_layers"]),
-    ("no width", PARAMS + 8, "<I", 0, ["dim is 0"]),
+    ("2^32 - 1 layers", PARAMS + 8, "<I", 0xffffffff, ["n_layers"]),
+    ("no width", PARAMS + 4, "<I", 0, ["dim is 0"]),
     ("2^63 bytes", 16, "<Q", 1 << 63, ["cut short"]),
     ("2^63 bytes of tokenizer", SECTIONS + 8, "<Q", 1 << 63, ["tokenizer.bytes"]),
     ("sections that overlap", SECTIONS + 24, "<Q", 4096, ["chat.offset"]),
-    ("a section past the end", SECTIONS + 72, "<Q", 1 << 40, ["tensors.offset"]),
+    ("a section past the end", SECTIONS + 120, "<Q", 1 << 40, ["tensors.offset"]),
     ("2^31 bytes of token texts", TOKENIZER + 60, "<I", 1 << 31, ["tokenizer: text"]),
     ("2^32 - 1 tokens", TOKENIZER + 8, "<I", 0xffffffff, ["n_tokens"]),
     ("a NaN score", TOKENIZER + 64, None, NAN, ["score", "not finite"]),
@@ -476,6 +476,10 @@ FILES = [
     ("a tensor twice", ATTN_Q + 64, "<H", 4, ["attn_k", "role 4"]),
     ("2^32 - 1 rows", ATTN_Q + 8, "<I", 0xffffffff, ["attn_q: rows"]),
     ("segments that overlap", LAYER, "<Q", 4096, ["layer 0: offset"]),
+    ("a phase past the end", LAYER + 32, "<Q", 1 << 40, ["layer 0: phase_end[0]"]),
+    ("an unknown mixer", LAYERS, "<B", 77, ["layer 0: mixer is 77 (unknown)"]),
+    ("2^32 - 1 heads in a layer", LAYERS + 8, "<I", 0xffffffff, ["layer 0: n_heads"]),
+    ("the version before", 8, "<I", 2, ["version is 2", "pack the model again"]),
     ("a NaN scale", Q_AT, "<H", 0x7e00, ["layer 0: attn_q", "not finite"]),
     ("an infinite norm", LAYER_AT, "<I", 0x7f800000, ["layer 0: attn_norm", "not finite"]),
 ]
@@ -485,10 +489,10 @@ def seal(raw):
     """All checksums right, so that the field itself is what is refused."""
     count, = struct.unpack_from("<I", INGOT_FILE, SECTIONS + 4 * 24 + 20)
     for i in range(count):
-        at, size = struct.unpack_from("<QQ", INGOT_FILE, EXTENTS + 32 * i)
+        at, size = struct.unpack_from("<QQ", INGOT_FILE, SEGMENTS + 64 * i)
         if raw[at:at + size] != INGOT_FILE[at:at + size]:
-            struct.pack_into("<I", raw, EXTENTS + 32 * i + 16, crc32c(raw[at:at + size]))
-    for i in range(5):
+            struct.pack_into("<I", raw, SEGMENTS + 64 * i + 16, crc32c(raw[at:at + size]))
+    for i in range(6):
         at, size = struct.unpack_from("<QQ", INGOT_FILE, SECTIONS + 24 * i)
         struct.pack_into("<I", raw, SECTIONS + 24 * i + 16, crc32c(raw[at:at + size]))
     struct.pack_into("<I", raw, 12, 0)

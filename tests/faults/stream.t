@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, WORK, Tap, extents, make_card, text_of
+from machine import ARM64, HOST, WORK, Tap, segments, make_card, text_of
 
 SECONDS = 240  # for every wait; a machine at rest needs a few
 tap = Tap()
@@ -22,9 +22,9 @@ os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "stream-faults.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
-EXTENTS = extents(MODEL)
+SEGMENTS = segments(MODEL)
 WORDS = "ids temp=0 n=4 ctx=128 "
-STREAM = f"mem={2 * max(size for _, size in EXTENTS[1:-1]) + 4 * 4096}"  # nothing but two slots
+STREAM = f"mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"  # nothing but two slots
 NUMBERS = itertools.count()
 
 
@@ -45,16 +45,16 @@ def damage():
     with open(MODEL, "rb") as f:
         good = f.read()
     bad = bytearray(good)
-    bad[EXTENTS[3][0] + EXTENTS[3][1] // 2] ^= 4
-    for name, data in (("flipped", bytes(bad)), ("short", good[:EXTENTS[3][0]])):
+    bad[SEGMENTS[3][0] + SEGMENTS[3][1] // 2] ^= 4
+    for name, data in (("flipped", bytes(bad)), ("short", good[:SEGMENTS[3][0]])):
         path = os.path.join(WORK, f"stream-faults-{name}.ingot")
         with open(path, "wb") as out:
             out.write(data)
         yield card_of(path)[0]
 
 
-def sector(extent):
-    offset, size = EXTENTS[extent]
+def sector(segment):
+    offset, size = SEGMENTS[segment]
     return FIRST + (offset + size // 2) // 512
 
 
@@ -198,8 +198,8 @@ class Row:
 # ---- errors of the card, flipped bits, files cut short -------------------------------------------
 
 
-def error_once(row, name, extent, words):
-    session = Session(CARD, WORDS + words, rules=[rule(sector(extent), True)])
+def error_once(row, name, segment, words):
+    session = Session(CARD, WORDS + words, rules=[rule(sector(segment), True)])
     if row.starts(session, name):
         row.right(session, name)
     session.close()
@@ -323,9 +323,9 @@ def gone_in_load(row, name, go, expected):
 
 
 def rows():
-    for place, extent, words in (("a pinned layer", 1, ""), ("a streamed layer", 2, STREAM),
+    for place, segment, words in (("a pinned layer", 1, ""), ("a streamed layer", 2, STREAM),
                                  ("the embedding", 0, STREAM)):
-        yield error_once, f"one read error in {place}", extent, words
+        yield error_once, f"one read error in {place}", segment, words
     flipped, short = damage()
     layer = [rule(sector(3), False)]
     yield (ends, "a sector that never reads, of a pinned layer", CARD, "",

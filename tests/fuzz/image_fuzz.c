@@ -1,4 +1,4 @@
-/* The .ingot reader over a compact spelling of header and sections, so that bytes matter: the 336
+/* The .ingot reader over a compact spelling of header and sections, so that bytes matter: the 488
  * bytes of the header that mean something, the sections without padding, and a text. What must
  * follow from other bytes is put right first (checksums always, places and counts as the flags in
  * the magic's stead say), or no mutation would get beyond it. What the reader lets pass is then
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     HEAD = offsetof(struct ingot_header, reserved),
-    SECTIONS = 5,
+    SECTIONS = 6,
     KEEP_PLACES = 1,   /* flags: offsets of sections as they stand */
     KEEP_SEGMENTS = 2, /* offsets of segments and file_bytes */
     KEEP_COUNTS = 4,
@@ -62,6 +62,7 @@ static void lay_sections(struct file *f, unsigned flags, size_t size)
     f->meta_bytes = at - INGOT_PAGE;
     if ((flags & KEEP_COUNTS) == 0) {
         f->header.rope.count = (uint32_t)(f->header.rope.bytes / sizeof(float));
+        f->header.layers.count = (uint32_t)(f->header.layers.bytes / sizeof(struct ingot_layer));
         f->header.tensors.count = (uint32_t)(f->header.tensors.bytes / sizeof(struct ingot_tensor));
         f->header.segments.count = (uint32_t)(f->header.segments.bytes /
                                               sizeof(struct ingot_segment));
@@ -85,7 +86,8 @@ static const uint8_t *fill_sections(struct file *f, const uint8_t *data)
 
 static void lay_segments(struct file *f)
 {
-    uint8_t *table = f->meta + f->meta_bytes - round_up(f->header.segments.bytes);
+    uint8_t *table = f->meta + f->meta_bytes - round_up(f->header.tensors.bytes) -
+                     round_up(f->header.segments.bytes);
     uint64_t at = INGOT_PAGE + f->meta_bytes;
 
     for (uint64_t i = 0; i < f->header.segments.bytes / sizeof(struct ingot_segment); i++) {
@@ -128,8 +130,9 @@ static const uint8_t *open_file(struct file *f, const uint8_t *data, size_t size
     f->section[0] = &h->tokenizer;
     f->section[1] = &h->chat;
     f->section[2] = &h->rope;
-    f->section[3] = &h->tensors;
+    f->section[3] = &h->layers;
     f->section[4] = &h->segments;
+    f->section[5] = &h->tensors;
     lay_sections(f, flags, size - HEAD);
     f->meta = calloc(1, f->meta_bytes != 0 ? (size_t)f->meta_bytes : 1);
     must(f->meta != NULL);

@@ -12,8 +12,8 @@ from gguf_files import F32, I32, STRING, Gguf, text
 from hf_files import random_model
 from machine import HOST, WORK
 
-HEAD = 336
-SECTIONS = 216  # of the header: five of 24 bytes, offset and bytes first
+HEAD = 488
+SECTIONS = 216  # of the header: six of 24 bytes, offset and bytes first
 TEXT = "<|user|>\nab abab, 12 +3\u00e9 \u6c34</s>hell it's ".encode()
 DIM, HIDDEN, HEADS = 32, 32, 2
 
@@ -77,7 +77,7 @@ def compact(path):
         raw = f.read()
     out = bytearray(raw[:HEAD])
     out[0] = 0
-    for i in range(5):
+    for i in range(6):
         offset, size = struct.unpack_from("<QQ", raw, SECTIONS + 24 * i)
         out += raw[offset:offset + size]
     return bytes(out) + TEXT

@@ -16,14 +16,14 @@ static void begin(enum ingot_family family)
 {
     memset(&source, 0, sizeof source);
     source.path = "fuzz";
-    source.params = (struct ingot_params){ .dim = 8,
-                                           .hidden = 12,
-                                           .n_layers = 2,
-                                           .n_heads = 2,
-                                           .n_kv_heads = 2,
-                                           .head_dim = 4,
-                                           .vocab = 11,
-                                           .context = 16 };
+    source.params = (struct source_params){ .dim = 8,
+                                            .hidden = 12,
+                                            .n_layers = 2,
+                                            .n_heads = 2,
+                                            .n_kv_heads = 2,
+                                            .head_dim = 4,
+                                            .vocab = 11,
+                                            .context = 16 };
     family_set_params(&source, family_find(family), false);
 }
 

@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ASSETS, HOST, LONG, Machine, Reply, Tap, digest, extents, make_board_card, pack,
+from machine import (ASSETS, HOST, LONG, Machine, Reply, Tap, digest, segments, make_board_card, pack,
                      run)
 
 BOARDS = ["rpi3", "rpi4", "icicle", "sifive_u"]
@@ -37,7 +37,7 @@ cards = {(b, t): make_board_card(b, f"boards-{b}-{t}.img", MODEL=models[t])[0]
 
 def limit(kind):
     """For two layers and the pages that must stay: everything else streams."""
-    return 2 * max(size for _, size in extents(models[kind])[1:-1]) + 2 * 4096
+    return 2 * max(size for _, size in segments(models[kind])[1:-1]) + 2 * 4096
 
 
 def host_cell(kind, mode):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from hf_files import FAMILIES, random_model
-from machine import (ARM64, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, extents, make_card,
+from machine import (ARM64, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, segments, make_card,
                      run)
 
 PROMPT = "The cat sat on the mat and looked"
@@ -27,7 +27,7 @@ def make(family):
     status, console = run([HOST, "pack", random_model(family), "-o", out,
                            *(["--type", KINDS[family]] if family in KINDS else [])])
     tap.ok(status == 0, f"{family}: packed", console)
-    return out, 2 * max(size for _, size in extents(out)[1:-1]) + 2 * 4096
+    return out, 2 * max(size for _, size in segments(out)[1:-1]) + 2 * 4096
 
 
 models = {family: make(family) for family in FAMILIES}

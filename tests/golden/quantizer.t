@@ -9,7 +9,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ASSETS, HOST, LONG, WORK, Tap, extents, run
+from machine import ASSETS, HOST, LONG, WORK, Tap, segments, run
 from gguf_files import TYPES, plain_q4_0, shuffled, tinystories_656k
 
 THEIRS = {"f32": 360.67, "q8_0": 361.17, "q4_0": 374.79}
@@ -113,8 +113,8 @@ def matrices(path):
     """[floats] of an .ingot of floats without padding, in the order of its table."""
     with open(path, "rb") as f:
         raw = f.read()
-    at, _, _, n = struct.unpack_from("<QQII", raw, 88 + 128 + 3 * 24)
-    places = [offset for offset, _ in extents(path)]
+    at, _, _, n = struct.unpack_from("<QQII", raw, 88 + 128 + 5 * 24)
+    places = [offset for offset, _ in segments(path)]
     out = []
     for i in range(n):
         entry = struct.unpack_from("<HHBBBBIIIIQQ", raw, at + 64 * i)

@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, ASSETS, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, extents,
+from machine import (ARM64, ASSETS, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, segments,
                      make_card, pack, run)
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -33,7 +33,7 @@ if real:
     target, draft = pack(STORIES, "f32", "spec-target.ingot"), pack(STORIES, "q4_0", "spec-draft.ingot")
 else:
     target, draft = synth("f32", "spec-target.ingot"), synth("q4_0", "spec-draft.ingot")
-limit = 2 * max(size for _, size in extents(target)[1:-1]) + 2 * 4096
+limit = 2 * max(size for _, size in segments(target)[1:-1]) + 2 * 4096
 card = make_card("spec-card.img", target, draft)
 
 
@@ -116,9 +116,9 @@ if real:
 if os.path.exists(RANDOM):
     big = pack(RANDOM, "q4_k_m", "spec-random.ingot")
     small = pack(RANDOM, "q4_0", "spec-random-draft.ingot")
-    mem = 2 * max(size for _, size in extents(big)[1:-1]) + (64 << 10)
+    mem = 2 * max(size for _, size in segments(big)[1:-1]) + (64 << 10)
     base = [HOST, "run", big, "-p", "abc", "-n", "64", "--temp", "0", "--ids", "--kv", "q8"]
-    streamed = base + ["--mem", str(max(mem, extents(big)[0][1] // 4))]
+    streamed = base + ["--mem", str(max(mem, segments(big)[0][1] // 4))]
     r = [Reply(run(c)[1]) for c in (base, streamed + ["--spec", "off"], streamed,
                                     streamed + ["--draft", small])]
     tap.ok(r[0].ids and all(x.ids == r[0].ids and x.hash == r[0].hash for x in r) and

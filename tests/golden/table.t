@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, ASSETS, FLASH_BYTES, HOST, LONG, RISCV64, RISCV64_V, Reply, Tap,
-                     card_arguments, digest, extents, flash_arguments, make_card, make_flash, pack,
+                     card_arguments, digest, segments, flash_arguments, make_card, make_flash, pack,
                      run)
 
 MACHINES = [ARM64, RISCV64_V, RISCV64]
@@ -34,7 +34,7 @@ for path in (STORIES, RANDOM):
 
 def two_layers(path):
     """A limit for two layers and the pages that must stay: everything else streams."""
-    return 2 * max(size for _, size in extents(path)[1:-1]) + 2 * 4096
+    return 2 * max(size for _, size in segments(path)[1:-1]) + 2 * 4096
 
 
 models = {t: pack(SOURCES[t], t, f"golden-{t}.ingot") for t in TYPES}

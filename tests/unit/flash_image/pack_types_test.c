@@ -14,21 +14,21 @@ static void set_tensor(enum ingot_role role, unsigned layer, enum source_type ty
     struct source_tensor *t = source_tensor(&source, role, layer);
 
     t->type = type;
-    image_role_shape(&source.params, role, &t->rows, &t->cols);
+    source_role_shape(&source, role, layer, &t->rows, &t->cols);
 }
 
 static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool tied,
                        enum source_type type)
 {
     memset(&source, 0, sizeof source);
-    source.params = (struct ingot_params){ .dim = dim,
-                                           .hidden = hidden,
-                                           .n_layers = n_layers,
-                                           .n_heads = 4,
-                                           .n_kv_heads = 2,
-                                           .head_dim = dim / 4,
-                                           .vocab = 300,
-                                           .tied = tied };
+    source.params = (struct source_params){ .dim = dim,
+                                            .hidden = hidden,
+                                            .n_layers = n_layers,
+                                            .n_heads = 4,
+                                            .n_kv_heads = 2,
+                                            .head_dim = dim / 4,
+                                            .vocab = 300,
+                                            .tied = tied };
     set_tensor(INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, type);
     set_tensor(INGOT_OUTPUT_NORM, INGOT_NO_LAYER, SOURCE_F32);
     if (!tied) {
@@ -36,7 +36,7 @@ static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool ti
     }
     for (unsigned layer = 0; layer < n_layers; layer++) {
         for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
-            if (image_has_role(&source.params, (enum ingot_role)role)) {
+            if (source_has_role(&source, (enum ingot_role)role)) {
                 set_tensor((enum ingot_role)role, layer, type);
             }
         }

@@ -7,7 +7,7 @@
 
 static struct source s;
 
-static float factor(enum ingot_rope_set set, unsigned i)
+static float factor(enum source_rope_set set, unsigned i)
 {
     return s.rope[(unsigned)set * (s.params.rope_dims / 2) + i];
 }
@@ -24,17 +24,17 @@ static void test_yarn(void)
     /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
     OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn_all(&s, &y) == ERR_OK, "yarn %s",
        s.problem);
-    OK(near(factor(INGOT_ROPE_GLOBAL, 0), 1.0) && near(factor(INGOT_ROPE_GLOBAL, 23), 1.0),
+    OK(near(factor(SOURCE_ROPE_GLOBAL, 0), 1.0) && near(factor(SOURCE_ROPE_GLOBAL, 23), 1.0),
        "fast pairs stay");
-    OK(near(factor(INGOT_ROPE_GLOBAL, 40), 4.0) && near(factor(INGOT_ROPE_GLOBAL, 63), 4.0),
+    OK(near(factor(SOURCE_ROPE_GLOBAL, 40), 4.0) && near(factor(SOURCE_ROPE_GLOBAL, 63), 4.0),
        "slow ones are stretched");
-    OK(near(factor(INGOT_ROPE_GLOBAL, 31), 1.0 / (9.0 / 17 + 8.0 / 17 / 4)), "a ramp between");
-    OK(near(factor(INGOT_ROPE_LOCAL, 63), 1.0), "another set is left alone");
+    OK(near(factor(SOURCE_ROPE_GLOBAL, 31), 1.0 / (9.0 / 17 + 8.0 / 17 / 4)), "a ramp between");
+    OK(near(factor(SOURCE_ROPE_LOCAL, 63), 1.0), "another set is left alone");
     OK(near((float)rope_yarn_magnitude(4.0), 1.1386294) && rope_yarn_magnitude(1.0) == 1.0,
        "the magnitude");
 }
 
-static enum err scale(enum ingot_rope_set set, float by)
+static enum err scale(enum source_rope_set set, float by)
 {
     float factors[64];
 
@@ -47,22 +47,22 @@ static enum err scale(enum ingot_rope_set set, float by)
 /* Local layers are stretched with the global ones where they share a base. */
 static void test_all(void)
 {
-    OK(rope_factors_scale_all(&s, 2.0f) == ERR_OK && factor(INGOT_ROPE_GLOBAL, 5) == 2.0f &&
-           factor(INGOT_ROPE_LONG, 5) == 2.0f && factor(INGOT_ROPE_LOCAL, 5) == 1.0f,
+    OK(rope_factors_scale_all(&s, 2.0f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 2.0f &&
+           factor(SOURCE_ROPE_LONG, 5) == 2.0f && factor(SOURCE_ROPE_LOCAL, 5) == 1.0f,
        "all but the local ones");
     s.params.rope_base_local = s.params.rope_base;
-    OK(rope_factors_scale_all(&s, 0.5f) == ERR_OK && factor(INGOT_ROPE_GLOBAL, 5) == 1.0f &&
-           factor(INGOT_ROPE_LONG, 5) == 1.0f && factor(INGOT_ROPE_LOCAL, 5) == 0.5f,
+    OK(rope_factors_scale_all(&s, 0.5f) == ERR_OK && factor(SOURCE_ROPE_GLOBAL, 5) == 1.0f &&
+           factor(SOURCE_ROPE_LONG, 5) == 1.0f && factor(SOURCE_ROPE_LOCAL, 5) == 0.5f,
        "all, where the local ones share the base");
 }
 
 static void test_bounds(void)
 {
-    OK(scale(INGOT_ROPE_LONG, 8.0f) == ERR_OK && factor(INGOT_ROPE_LONG, 5) == 8.0f,
+    OK(scale(SOURCE_ROPE_LONG, 8.0f) == ERR_OK && factor(SOURCE_ROPE_LONG, 5) == 8.0f,
        "one factor for all");
-    OK(scale(INGOT_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
-    OK(scale(INGOT_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
-    OK(scale(INGOT_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);
+    OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
+    OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
+    OK(scale(SOURCE_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);
     s.params.rope_dims = 2 * SOURCE_MAX_FACTORS + 2;
     OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.problem);
 }

@@ -261,7 +261,7 @@ static bool near(float a, double b)
 
 static void test_families(void)
 {
-    const struct ingot_params *p = &source.params;
+    const struct source_params *p = &source.params;
 
     OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
            p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
@@ -273,7 +273,7 @@ static void test_families(void)
     OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
        "a window beyond the context is none");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8") == ERR_OK && p->window == 0 &&
-           p->features == INGOT_QKV_BIAS,
+           p->features == SOURCE_QKV_BIAS,
        "qwen2 does not use its window unless told");
     OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
                                  "\"max_window_layers\":0") == ERR_OK &&
@@ -297,7 +297,7 @@ static void test_families(void)
                      "\"layer_types\":[\"sliding_attention\",\"full_attention\","
                      "\"sliding_attention\",\"full_attention\"]") == ERR_OK &&
            p->global_every == 2 && near(p->rope_base, 5e5) && near(p->rope_base_local, 100) &&
-           near(source.rope[0], 8) && near(source.rope[8 * INGOT_ROPE_LOCAL], 1),
+           near(source.rope[0], 8) && near(source.rope[8 * SOURCE_ROPE_LOCAL], 1),
        "gemma3 as Transformers 5 writes it %s", source.problem);
     OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
            near(p->rope_base, 77) && source.rope == NULL,
@@ -306,7 +306,7 @@ static void test_families(void)
 
 static void test_scaling(void)
 {
-    const struct ingot_params *p = &source.params;
+    const struct source_params *p = &source.params;
 
     /* Pairs of 16 dimensions at base 10000 have wavelengths 2 pi 10000^(i/8): 6.3, 19.9, 62.8,
      * 199, 628, 1987, ... of an original context of 64: up to 16 they stay, beyond 64 they are
@@ -320,7 +320,7 @@ static void test_scaling(void)
         double smooth = (64.0 / (2 * M_PI * 10.0) - 1) / 3;
 
         OK(near(source.rope[2], 1 / ((1 - smooth) / 8 + smooth)) &&
-               near(source.rope[8 * INGOT_ROPE_LONG + 2], source.rope[2]),
+               near(source.rope[8 * SOURCE_ROPE_LONG + 2], source.rope[2]),
            "and its ramp");
     }
     OK(read_more(SCALING("\"type\":\"linear\",\"factor\":2")) == ERR_OK && near(source.rope[5], 2),
@@ -329,7 +329,7 @@ static void test_scaling(void)
            "\"type\":\"longrope\",\"short_factor\":[1,1,1,1,1,1,1,1.5],"
            "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
            p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
-           near(source.rope[7], 1.5) && near(source.rope[8 * INGOT_ROPE_LONG + 7], 3),
+           near(source.rope[7], 1.5) && near(source.rope[8 * SOURCE_ROPE_LONG + 7], 3),
        "longrope %s", source.problem);
     OK(read_more(SCALING(
            "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&

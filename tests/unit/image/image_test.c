@@ -23,10 +23,10 @@ static void restore(const struct bytes *from)
 /* Put every checksum right that can be reached, so that the field itself is what is refused. */
 static void seal(size_t bytes)
 {
-    struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat, &header()->tensors,
-                                         &header()->segments };
+    struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat, &header()->layers,
+                                         &header()->segments, &header()->tensors };
 
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         if (sections[i]->offset <= bytes && sections[i]->bytes <= bytes - sections[i]->offset) {
             sections[i]->crc32c = crc32c(0, work + sections[i]->offset, (size_t)sections[i]->bytes);
         }
@@ -121,7 +121,7 @@ static void test_good(const struct bytes *file, enum ingot_type type)
 
 static void test_params(void)
 {
-    uint32_t family = 99;
+    uint32_t family = 99, wider = 8;
     float nan = (float)atof("nan");
 
     refuse(&good, PARAM(family), &family, 4, ERR_UNSUPPORTED, "family is 99");
@@ -131,40 +131,123 @@ static void test_params(void)
     refuse_u32(PARAM(n_layers), 70000, "n_layers is 70000, at most 256");
     refuse_u32(PARAM(n_heads), 257, "n_heads is 257");
     refuse_u32(PARAM(n_kv_heads), 0, "n_kv_heads is 0");
-    refuse_u32(PARAM(n_kv_heads), 3, "n_kv_heads is 3, no divisor");
-    refuse_u32(PARAM(head_dim), 5, "head_dim is 5");
+    refuse_u32(PARAM(n_kv_heads), 3, "n_kv_heads is 3, the largest of a layer is 2");
     refuse_u32(PARAM(head_dim), 65536, "head_dim is 65536");
+    refuse(&good, PARAM(head_dim), &wider, 4, ERR_UNSUPPORTED, "heads are 6 and 6 wide, others 8");
     refuse_u32(PARAM(vocab), 1048577, "vocab is 1048577");
     refuse_u32(PARAM(context), 0, "context is 0");
-    refuse_u32(PARAM(rope), 3, "rope is 3");
-    refuse_u32(PARAM(rope_dims), 0, "rope_dims is 0");
-    refuse_u32(PARAM(rope_dims), 5, "rope_dims is 5, must be even");
-    refuse_u32(PARAM(rope_dims), 98, "rope_dims is 98");
-    refuse_u32(PARAM(features), 1 << 9, "features is 512");
-    refuse_u32(PARAM(features), INGOT_UNGATED, "ungated");
-    refuse_u32(PARAM(features), INGOT_QK_NORM, "tensors.bytes is");
-    refuse_u32(PARAM(window), 16, "rope_base_local");
-    refuse_u32(PARAM(attn_scale), 0, "attn_scale");
+    refuse_u32(PARAM(norm), 2, "norm is 2");
+    refuse_u32(PARAM(norm), INGOT_NORM_LAYER, "in place of layer 0 attn_norm_bias");
+    refuse_u32(PARAM(n_ropes), 5, "n_ropes is 5");
+    refuse_u32(PARAM(n_ropes), 0, "ropes beyond n_ropes");
     refuse_u32(PARAM(embedding_scale), 0x7fc00000, "embedding_scale");
+    refuse_u32(PARAM(logits_scale), 0, "logits_scale");
     refuse_u32(PARAM(tied), 2, "tied is 2");
-    refuse(&good, PARAM(rope_base), &nan, 4, ERR_BAD_HEADER, "rope_base");
     refuse(&good, PARAM(norm_eps), &nan, 4, ERR_BAD_HEADER, "norm_eps");
     refuse_u32(PARAM(norm_eps), 0x3f800000, "norm_eps"); /* 1.0 */
-    refuse_u32(PARAM(reserved[7]), 1, "reserved");
-    refuse_u32(PARAM(n_layers), 3, "tensors.bytes is");
+    refuse_u32(PARAM(reserved[15]), 1, "reserved");
+    refuse_u32(PARAM(n_layers), 3, "layers.count is 2, must be 3");
     refuse_u32(PARAM(dim), 32, "token_embedding: cols is 24, must be 32");
-    refuse_u32(PARAM(hidden), 43, "must be 43");
+    refuse_u32(PARAM(hidden), 43, "hidden is 43, the largest of a layer is 44");
+}
+
+#define ROPE(i, field) (offsetof(struct ingot_header, ropes[i].field))
+
+static void test_ropes(void)
+{
+    float nan = (float)atof("nan");
+
+    refuse_u32(ROPE(0, kind), 2, "rope_kind is 2");
+    refuse_u32(ROPE(0, dims), 0, "rope_dims is 0");
+    refuse_u32(ROPE(0, dims), 5, "rope_dims is 5, must be even");
+    refuse_u32(ROPE(0, dims), 98, "rope_dims is 98");
+    refuse(&good, ROPE(0, base), &nan, 4, ERR_BAD_HEADER, "rope_base");
+    refuse_u32(ROPE(0, magnitude), 0, "rope_magnitude");
+    refuse_u32(ROPE(0, factors), 0, "rope_factors is 0, of 0");
+    refuse_u32(ROPE(0, long_factors), 0xfffffffe, "rope_factors is 4294967294");
+    refuse_u32(ROPE(0, long_context), 16, "rope_context is 16 and not the factors");
+    refuse_u32(ROPE(0, reserved), 1, "rope_reserved");
+    refuse_u32(ROPE(1, dims), 2, "ropes beyond n_ropes");
+    refuse_u32(ROPE(3, reserved), 1, "ropes beyond n_ropes");
+}
+
+#define LAYER(field) (offsetof(struct ingot_layer, field))
+
+static void refuse_layer(size_t offset, uint32_t value, size_t bytes, enum err expected,
+                         const char *words)
+{
+    const struct ingot_header *h = (const void *)good.data;
+
+    refuse(&good, (size_t)h->layers.offset + sizeof(struct ingot_layer) + offset, &value, bytes,
+           expected, words);
+}
+
+/* Of layer 1. What the format has a place for and this program does not compute is refused. */
+static void test_layer_kinds(void)
+{
+    refuse_layer(LAYER(mixer), INGOT_MIXER_DELTA, 1, ERR_UNSUPPORTED,
+                 "layer 1: mixer is 2 (delta)");
+    refuse_layer(LAYER(mixer), INGOT_MIXER_SHORTCONV, 1, ERR_UNSUPPORTED, "(shortconv)");
+    refuse_layer(LAYER(mixer), INGOT_MIXER_MAMBA2, 1, ERR_UNSUPPORTED, "(mamba2), which this");
+    refuse_layer(LAYER(mixer), 5, 1, ERR_UNSUPPORTED, "mixer is 5 (unknown)");
+    refuse_layer(LAYER(mixer), INGOT_MIXER_NONE, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");
+    refuse_layer(LAYER(ffn), INGOT_FFN_EXPERTS, 1, ERR_UNSUPPORTED, "ffn is 2 (experts)");
+    refuse_layer(LAYER(ffn), 239, 1, ERR_UNSUPPORTED, "ffn is 239 (unknown)");
+    refuse_layer(LAYER(ffn), INGOT_FFN_NONE, 1, ERR_BAD_HEADER, "hidden is 44, must be 0");
+    refuse_layer(LAYER(norms), 0, 1, ERR_UNSUPPORTED, "norms is 0, without the one before");
+    refuse_layer(LAYER(norms), INGOT_NORM_AFTER, 1, ERR_UNSUPPORTED, "norms is 2");
+    refuse_layer(LAYER(norms), 4, 1, ERR_BAD_HEADER, "norms is 4, must be 0 to 3");
+    refuse_layer(LAYER(norms), 3, 1, ERR_BAD_HEADER, "in place of layer 1 attn_post_norm");
+    refuse_layer(LAYER(activation), 2, 1, ERR_BAD_HEADER, "activation is 2");
+    refuse_layer(LAYER(features), 4, 4, ERR_BAD_HEADER, "features is 4, must be 0 to 3");
+    refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "ungated SiLU");
+    refuse_layer(LAYER(features), INGOT_GATED | INGOT_QK_NORM, 4, ERR_BAD_HEADER,
+                 "in place of layer 1 attn_q_norm");
+    refuse_layer(LAYER(residual_scale), 0x3f000000, 4, ERR_UNSUPPORTED, "residual_scale");
+    refuse_layer(LAYER(residual_scale), 0x7fc00000, 4, ERR_UNSUPPORTED, "residual_scale");
+    refuse_layer(LAYER(kv_layer), 0, 2, ERR_UNSUPPORTED, "kv_layer is 0: keys and values");
+    refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "heads are 6 and 8 wide, others 6");
+    refuse_layer(LAYER(reserved[16]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
+}
+
+static void test_layers(void)
+{
+    refuse_layer(LAYER(n_heads), 0, 4, ERR_BAD_HEADER, "n_heads is 0, must be 1 to 256");
+    refuse_layer(LAYER(n_heads), 257, 4, ERR_BAD_HEADER, "n_heads is 257");
+    refuse_layer(LAYER(n_kv_heads), 0, 4, ERR_BAD_HEADER, "n_kv_heads is 0");
+    refuse_layer(LAYER(n_kv_heads), 3, 4, ERR_BAD_HEADER, "n_kv_heads is 3, no divisor");
+    refuse_layer(LAYER(head_dim), 5, 4, ERR_BAD_HEADER, "head_dim is 5, must be even");
+    refuse_layer(LAYER(head_dim), 0x80000000, 4, ERR_BAD_HEADER, "head_dim is 2147483648");
+    refuse_layer(LAYER(head_dim), 4, 4, ERR_BAD_HEADER,
+                 "rope_dims is 6, must be even and at most 4");
+    refuse_layer(LAYER(hidden), 262145, 4, ERR_BAD_HEADER, "hidden is 262145");
+    refuse_layer(LAYER(hidden), 0, 4, ERR_BAD_HEADER, "hidden is 0");
+    refuse_layer(LAYER(hidden), 45, 4, ERR_BAD_HEADER,
+                 "hidden is 44, the largest of a layer is 45");
+    refuse_layer(LAYER(hidden), 43, 4, ERR_BAD_HEADER, "layer 1 ffn_gate: rows is 44, must be 43");
+    refuse_layer(LAYER(window), 1048577, 4, ERR_BAD_HEADER, "window is 1048577");
+    refuse_layer(LAYER(rope), 1, 2, ERR_BAD_HEADER, "rope is 1, there are 1");
+    refuse_layer(LAYER(attn_scale), 0, 4, ERR_BAD_HEADER, "attn_scale is out of its range");
+    refuse_layer(LAYER(attn_scale), 0x3f800000, 4, ERR_BAD_HEADER,
+                 "attn_scale is not that of layer 0");
+    refuse_layer(LAYER(attn_softcap), 0xbf800000, 4, ERR_BAD_HEADER, "attn_softcap");
+    refuse_layer(LAYER(segment), 1, 4, ERR_BAD_HEADER,
+                 "layer 1: segment is 1, which is not its own");
+    refuse_layer(LAYER(segment), 0xffffffff, 4, ERR_BAD_HEADER, "segment is 4294967295");
+    refuse_layer(LAYER(first_tensor), 9, 4, ERR_BAD_HEADER, "layer 1: has tensors 9 to 18");
+    refuse_layer(LAYER(n_tensors), 0xffffffff, 4, ERR_BAD_HEADER, "the table 10 to 19");
 }
 
 #define HEADER(field) (offsetof(struct ingot_header, field))
 
 static void test_header(void)
 {
-    uint32_t version = 1;
+    uint32_t version = 2;
     uint64_t more;
 
     refuse(&good, 5, "\n", 1, ERR_BAD_MAGIC, "magic");
-    refuse(&good, HEADER(version), &version, 4, ERR_BAD_VERSION, "version is 1");
+    refuse(&good, HEADER(version), &version, 4, ERR_BAD_VERSION,
+           "version is 2, this program reads 3: pack the model again");
     more = good.n + 4096;
     refuse(&good, HEADER(file_bytes), &more, 8, ERR_TRUNCATED, "cut short");
     refuse_u64(HEADER(file_bytes), good.n - 1, "file_bytes");
@@ -177,13 +260,17 @@ static void test_header(void)
     refuse_u32(HEADER(tokenizer.count), 1, "tokenizer.count");
     refuse_u64(HEADER(chat.offset), UINT64_MAX - 4095, "chat.offset");
     refuse_u64(HEADER(chat.bytes), UINT64_MAX / 2, "chat.bytes");
-    refuse_u64(HEADER(rope.bytes), 8, "rope.bytes is 8, must be exactly");
+    refuse_u64(HEADER(rope.bytes), 8, "rope.bytes is 8, must be exactly 0");
     refuse_u64(HEADER(tensors.offset), 4096, "tensors.offset");
     refuse_u64(HEADER(tensors.bytes), 64, "tensors.bytes is 64, must be exactly 1344");
-    refuse_u32(HEADER(tensors.count), 1u << 26, "tensors.count is 67108864, must be 21");
+    refuse_u32(HEADER(tensors.count), 1u << 26, "tensors.count is 67108864, must be 1 to 16384");
+    refuse_u32(HEADER(tensors.count), 0, "tensors.count is 0");
+    refuse_u64(HEADER(layers.offset), 4096, "layers.offset");
+    refuse_u64(HEADER(layers.bytes), 64, "layers.bytes is 64, must be exactly 256");
+    refuse_u32(HEADER(layers.count), 1, "layers.count is 1, must be 2 to 2");
     refuse_u64(HEADER(segments.offset), 1, "segments.offset");
     refuse_u64(HEADER(segments.bytes), 0, "segments.bytes is 0");
-    refuse_u32(HEADER(segments.count), 3, "segments.count is 3, must be 4");
+    refuse_u32(HEADER(segments.count), 3, "segments.count is 3, must be 4 to 4");
 }
 
 /* A medium that is longer than the file, whose header claims a page of it. */
@@ -257,6 +344,7 @@ static void test_damaged(void)
     memcpy(&h, good.data, sizeof h);
     test_damaged_section("tokenizer", &h.tokenizer);
     test_damaged_section("chat", &h.chat);
+    test_damaged_section("layers", &h.layers);
     test_damaged_section("tensors", &h.tensors);
     test_damaged_section("segments", &h.segments);
 }
@@ -294,7 +382,17 @@ static void test_segment_table(void)
     refuse_u64(layer + SEGMENT(bytes), UINT64_MAX - 4095, "layer 0: bytes is 184467440737095");
     refuse(&good, layer + SEGMENT(kind), "\2\0", 2, ERR_BAD_HEADER, "is not layer 0");
     refuse(&good, layer + SEGMENT(layer), "\1\0", 2, ERR_BAD_HEADER, "is not layer 0");
+    refuse(&good, layer + SEGMENT(kind), "\3\0", 2, ERR_BAD_HEADER, "is not layer 0 (kind 3");
     refuse_u32(layer + SEGMENT(reserved), 1, "layer 0: reserved");
+    refuse(&good, layer + SEGMENT(expert), "\1\0", 2, ERR_BAD_HEADER, "layer 0: reserved");
+    refuse(&good, layer + SEGMENT(reserved0), "\1\0", 2, ERR_BAD_HEADER, "layer 0: reserved");
+    refuse_u64(layer + SEGMENT(phase_end[0]), 1, "layer 0: phase_end[0] is 1");
+    refuse_u64(layer + SEGMENT(phase_end[0]), UINT64_MAX - 63,
+               "layer 0: phase_end[0] is 184467440");
+    refuse_u64(layer + SEGMENT(phase_end[0]), 64, "layer 0: phase_end[0] begins no tensor");
+    refuse_u64(layer + SEGMENT(phase_end[2]), 0, "layer 0: phase_end[2] is 0");
+    refuse_u64(layer + SEGMENT(phase_end[3]), 0, "layer 0: phase_end[3] is 0");
+    refuse_u64(at + SEGMENT(phase_end[0]), 0, "embedding: phase_end[0] is 0");
 }
 
 static void test_tensor_table(void)
@@ -455,6 +553,9 @@ int main(void)
     test_good(&good, INGOT_Q8_0);
     test_good(&tied, INGOT_Q4_0);
     test_params();
+    test_ropes();
+    test_layer_kinds();
+    test_layers();
     test_header();
     test_bytes_behind();
     test_header_bytes();

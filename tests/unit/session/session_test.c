@@ -195,6 +195,9 @@ static void place_segment(struct ingot_segment *x, const uint8_t *out, uint64_t 
 {
     x->offset = at;
     x->bytes = (end - at + INGOT_PAGE - 1) / INGOT_PAGE * INGOT_PAGE;
+    x->phase_end[INGOT_PHASES - 1] = x->bytes;
+    for (unsigned i = 0; i < INGOT_PHASES && x->kind != INGOT_SEGMENT_LAYER; i++)
+        x->phase_end[i] = x->bytes;
     x->crc32c = crc32c(0, out + at, (size_t)x->bytes);
 }
 
@@ -217,6 +220,7 @@ static uint8_t *mix(const uint8_t *a, const uint8_t *b, unsigned roles, size_t *
     t = (void *)(out + h->tensors.offset);
     for (uint32_t e = 0, i = 0; e < h->segments.count; e++) {
         uint64_t end = at;
+        unsigned phase = 0;
 
         for (; i < h->tensors.count && (t[i].segment == e || t[i].segment == 0); i++) {
             const uint8_t *from = (roles >> t[i].role & 1) != 0 ? b : a;
@@ -232,6 +236,9 @@ static uint8_t *mix(const uint8_t *a, const uint8_t *b, unsigned roles, size_t *
                 continue;
             end = (end + INGOT_TENSOR_ALIGN - 1) / INGOT_TENSOR_ALIGN * INGOT_TENSOR_ALIGN;
             t[i].offset = end - at;
+            if (t[i].role == INGOT_ATTN_OUT || t[i].role == INGOT_FFN_NORM ||
+                t[i].role == INGOT_FFN_DOWN)
+                x[e].phase_end[phase++] = t[i].offset;
             memcpy(out + end, from + old->offset + source->offset, (size_t)source->bytes);
             end += source->bytes;
         }

@@ -155,7 +155,7 @@ static uint64_t pages_seen(uint32_t position, uint32_t before)
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < layers(); i++) {
-        uint32_t window = image_layer_window(&rig.model.image.header->params, i);
+        uint32_t window = image_layer(&rig.model.image, i)->window;
         uint32_t end = 1 + (i < 2 ? before : position);
 
         n += position / 64 - (window != 0 && end > window ? (end - window) / 64 : 0);
@@ -175,7 +175,7 @@ static void test_figures(void)
         rig_die(rig.model.problem);
     open_reference();
     for (uint32_t i = 0; i < layers(); i++)
-        seen += image_layer_window(&rig.model.image.header->params, i) != 0 ? 2 : CONTEXT / 64;
+        seen += image_layer(&rig.model.image, i)->window != 0 ? 2 : CONTEXT / 64;
     page = kv_cache_page_bytes(&rig.model.image.header->params, rig.kv_type);
     OK(append_both(128) && f->kv_read == 0 && f->kv_written == layers() * 2 * page,
        "a prompt of two pages writes each once, and reads nothing");
@@ -417,10 +417,11 @@ static void test_saved(void)
 static void set_window(void)
 {
     struct ingot_header *h = (struct ingot_header *)(void *)rig.packed;
+    struct ingot_layer *layers = (struct ingot_layer *)(void *)(rig.packed + h->layers.offset);
 
-    h->params.window = 70;
-    h->params.global_every = 2;
-    h->params.rope_base_local = h->params.rope_base;
+    for (uint32_t i = 0; i < h->params.n_layers; i += 2)
+        layers[i].window = 70;
+    h->layers.crc32c = crc32c(0, layers, (size_t)h->layers.bytes);
     h->header_crc32c = 0;
     h->header_crc32c = crc32c(0, h, sizeof *h);
 }

@@ -10,7 +10,10 @@
 static struct ingot_header header;
 static struct ingot_tensor tensors[9 * INGOT_MAX_LAYERS + 3];
 static struct ingot_segment segments[INGOT_MAX_SEGMENTS];
-static struct image image = { .header = &header, .tensors = tensors, .segments = segments };
+static struct ingot_layer layer_table[INGOT_MAX_LAYERS];
+static struct image image = {
+    .header = &header, .layers = layer_table, .segments = segments, .tensors = tensors
+};
 static struct plan_request request;
 static struct plan plan;
 
@@ -29,7 +32,7 @@ static void put_tensor(struct ingot_tensor *t, enum ingot_role role, unsigned la
     t->layer = (uint16_t)layer;
     t->type = (uint8_t)type;
     t->interleave = (uint8_t)image_type_interleave(type);
-    image_role_shape(&header.params, role, &t->rows, &t->cols);
+    image_role_shape(&header.params, &layer_table[0], role, &t->rows, &t->cols);
     t->cols_padded = (uint32_t)up(t->cols, image_type_padding(type));
     t->segment = segment;
     t->offset = up(*end, INGOT_TENSOR_ALIGN);
@@ -49,13 +52,32 @@ static void make_image(enum ingot_type type, uint64_t gap)
     segments[0].bytes = gap;
     put_tensor(t++, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, 0, type);
     for (uint32_t layer = 0; layer < n; layer++) {
+        unsigned phase = 0;
+
+        layer_table[layer] = (struct ingot_layer){ .mixer = INGOT_MIXER_ATTENTION,
+                                                   .ffn = INGOT_FFN_DENSE,
+                                                   .norms = INGOT_NORM_BEFORE,
+                                                   .features = INGOT_GATED,
+                                                   .n_heads = header.params.n_heads,
+                                                   .n_kv_heads = header.params.n_kv_heads,
+                                                   .head_dim = header.params.head_dim,
+                                                   .value_dim = header.params.head_dim,
+                                                   .hidden = header.params.hidden,
+                                                   .segment = layer + 1,
+                                                   .first_tensor = (uint32_t)(t - tensors) };
         for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
-            if (image_has_role(&header.params, (enum ingot_role)role)) {
+            if (image_role_presence(&header.params, &layer_table[layer], (enum ingot_role)role) ==
+                IMAGE_DEMANDED) {
                 bool matrix = image_role_is_matrix((enum ingot_role)role);
 
+                if (role == INGOT_ATTN_OUT || role == INGOT_FFN_NORM || role == INGOT_FFN_DOWN) {
+                    segments[layer + 1].phase_end[phase++] = up(segments[layer + 1].bytes,
+                                                                INGOT_TENSOR_ALIGN);
+                }
                 put_tensor(t++, (enum ingot_role)role, layer, layer + 1, matrix ? type : INGOT_F32);
             }
         }
+        layer_table[layer].n_tensors = (uint32_t)(t - tensors) - layer_table[layer].first_tensor;
     }
     put_tensor(t++, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, n + 1, INGOT_F32);
     segments[n + 1].bytes += header.params.tied ? 0 : gap;
@@ -71,9 +93,12 @@ static void make_image(enum ingot_type type, uint64_t gap)
                                     : INGOT_SEGMENT_HEAD;
         segments[i].offset = at;
         segments[i].bytes = up(segments[i].bytes, INGOT_PAGE);
+        segments[i].phase_end[INGOT_PHASES - 1] = segments[i].bytes;
         at += segments[i].bytes;
     }
     header.file_bytes = at;
+    header.segments.count = n + 2;
+    header.tensors.count = (uint32_t)(t - tensors) + 1;
     memset(&request, 0, sizeof request);
     request.image = &image;
     request.arena_bytes = (size_t)1 << 40;
@@ -93,7 +118,7 @@ static void set_params(uint32_t dim, uint32_t hidden, uint32_t layers, uint32_t 
                                            .vocab = vocab,
                                            .context = context,
                                            .tied = tied,
-                                           .rope_base = 1e4f,
+                                           .n_ropes = 1,
                                            .norm_eps = 1e-5f };
 }
 

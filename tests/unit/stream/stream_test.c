@@ -16,7 +16,7 @@ static uint64_t sectors_read(void)
     return n;
 }
 
-/* How often the sectors of an segment were read: the least and the most. */
+/* How often the sectors of a segment were read: the least and the most. */
 static void segment_reads(uint32_t segment, unsigned *least, unsigned *most)
 {
     const struct ingot_segment *x = &rig.model.image.segments[segment];
@@ -376,9 +376,9 @@ static void test_early(size_t limit, const char *form)
     stream_begin(s, false);
     for (uint32_t i = 0; i < layer; i++)
         (void)stream_layer(s, i, 0, &segment);
-    OK(stream_layer(s, layer, plan_phase_end(s->image, layer, 0), &segment) == ERR_OK &&
+    OK(stream_layer(s, layer, image_phase_end(s->image, layer, 0), &segment) == ERR_OK &&
            s->now.early != NULL && s->now.early->read.bytes_done < s->now.early->read.bytes &&
-           s->now.early->read.bytes_done >= plan_phase_end(s->image, layer, 0),
+           s->now.early->read.bytes_done >= image_phase_end(s->image, layer, 0),
        "%s: layer %u is handed over when %d of %d bytes are there", form, layer,
        (int)s->now.early->read.bytes_done, (int)s->now.early->read.bytes);
     stream_reset(s);

@@ -1,0 +1,133 @@
+#include "flash_image/pack/pack_tables.h"
+
+#include "flash_image/pack/pack_types.h"
+#include "flash_image/source/source_layers.h"
+#include "runtime/image/image.h"
+
+static uint64_t round_up(uint64_t n, uint64_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+uint32_t pack_count_tensors(const struct source *s)
+{
+    uint32_t n = s->params.tied;
+
+    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
+        if (source_has_role(s, (enum ingot_role)role)) {
+            n += image_role_is_layer((enum ingot_role)role) ? s->params.n_layers : 1;
+        }
+    }
+    return n;
+}
+
+/* The end of the tensors so far, of the segment at work and of the table. */
+struct layout {
+    struct pack_tables *to;
+    struct ingot_tensor *next;
+    uint32_t segment;
+    uint64_t bytes;
+};
+
+/* One tensor at the end of the segment. */
+static void lay_tensor(struct layout *l, enum ingot_role role, unsigned layer)
+{
+    struct source *s = l->to->source;
+    const struct source_tensor *t = source_tensor(s, role, layer);
+    enum ingot_type type = pack_choose_type(l->to->options, s, role, layer);
+    struct ingot_tensor *entry = l->next++;
+
+    *entry = (struct ingot_tensor){
+        .role = (uint16_t)role,
+        .layer = (uint16_t)layer,
+        .type = (uint8_t)type,
+        .interleave = (uint8_t)image_type_interleave(type),
+        .chunk = (uint8_t)image_type_chunk(type),
+        .rows = t->rows,
+        .cols = t->cols,
+        .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
+        .segment = l->segment,
+        .offset = round_up(l->bytes, INGOT_TENSOR_ALIGN),
+        .bytes = image_tensor_bytes(type, t->rows, t->cols),
+    };
+    l->bytes = entry->offset + entry->bytes;
+}
+
+/* Those of the roles [first, last) that the model has. */
+static void lay_roles(struct layout *l, unsigned first, unsigned last, unsigned layer)
+{
+    for (unsigned role = first; role < last; role++) {
+        if (source_has_role(l->to->source, (enum ingot_role)role)) {
+            lay_tensor(l, (enum ingot_role)role, layer);
+        }
+    }
+}
+
+/* The segment is complete. Its one phase ends with it, unless phases are cut afterwards. */
+static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_kind kind,
+                                         unsigned layer)
+{
+    struct ingot_segment *s = &l->to->segments[l->segment++];
+
+    s->kind = (uint16_t)kind;
+    s->layer = (uint16_t)layer;
+    s->bytes = round_up(l->bytes, INGOT_PAGE);
+    s->offset = l->to->header->file_bytes;
+    for (unsigned i = 0; i < INGOT_PHASES; i++) {
+        s->phase_end[i] = s->bytes;
+    }
+    l->to->header->file_bytes += s->bytes;
+    l->bytes = 0;
+    return s;
+}
+
+/* Where the computing of a layer takes a breath, the next phase begins: it waits there for what has
+ * not arrived. */
+static bool begins_phase(unsigned role)
+{
+    return role == INGOT_ATTN_OUT || role == INGOT_FFN_NORM || role == INGOT_FFN_DOWN;
+}
+
+static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, uint32_t n)
+{
+    unsigned phase = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (begins_phase(t[i].role)) {
+            s->phase_end[phase++] = t[i].offset;
+        }
+    }
+}
+
+static void lay_layer(struct layout *l, uint32_t number)
+{
+    struct pack_tables *t = l->to;
+    struct ingot_layer *layer = &t->layers[number];
+
+    source_layer(&t->source->params, number, layer);
+    layer->segment = l->segment;
+    layer->first_tensor = (uint32_t)(l->next - t->tensors);
+    lay_roles(l, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, number);
+    layer->n_tensors = (uint32_t)(l->next - t->tensors) - layer->first_tensor;
+    cut_phases(end_segment(l, INGOT_SEGMENT_LAYER, number), t->tensors + layer->first_tensor,
+               layer->n_tensors);
+}
+
+void pack_lay_tables(struct pack_tables *t)
+{
+    struct layout l = { .to = t, .next = t->tensors };
+
+    t->header->file_bytes = t->first_byte;
+    lay_roles(&l, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER);
+    (void)end_segment(&l, INGOT_SEGMENT_EMBEDDING, INGOT_NO_LAYER);
+    lay_roles(&l, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER); /* of layer 0 */
+    for (uint32_t i = 0; i < t->source->params.n_layers; i++) {
+        lay_layer(&l, i);
+    }
+    lay_roles(&l, INGOT_OUTPUT_NORM, INGOT_N_ROLES, INGOT_NO_LAYER);
+    (void)end_segment(&l, INGOT_SEGMENT_HEAD, INGOT_NO_LAYER);
+    if (t->source->params.tied) {
+        *l.next = t->tensors[0]; /* the embedding again, under another role */
+        l.next->role = INGOT_OUTPUT;
+    }
+}

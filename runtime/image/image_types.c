@@ -1,0 +1,86 @@
+/* The types of weights: how each lies in a file. */
+#include "runtime/image/image.h"
+#include "runtime/image/image_check.h"
+
+/* What each type demands. */
+static const struct type_rule {
+    const char *name;
+    uint32_t interleave;
+    uint32_t chunk;
+    uint32_t padding;     /* columns come in multiples of this */
+    uint32_t block_bytes; /* of `padding` columns of one row */
+    bool whole_blocks;    /* other columns are refused: they cannot be padded */
+} type_rules[INGOT_N_TYPES] = {
+    [INGOT_F32] = { "f32", 1, 0, 16, 64, false },
+    [INGOT_F16] = { "f16", 1, 0, 32, 64, false },
+    [INGOT_Q8_0] = { "q8_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q8X8_BYTES / GROUP_ROWS, false },
+    [INGOT_Q4_0] = { "q4_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, false },
+    [INGOT_Q4_K] = { "q4_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q4K_BYTES / GROUP_ROWS, true },
+    [INGOT_Q6_K] = { "q6_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q6K_BYTES / GROUP_ROWS, true },
+};
+
+static const struct type_rule *type_rule(unsigned type)
+{
+    static const struct type_rule unknown = { "unknown", 0, 0, 0, 0, false };
+
+    return type < INGOT_N_TYPES ? &type_rules[type] : &unknown;
+}
+
+const char *image_type_name(unsigned type)
+{
+    return type_rule(type)->name;
+}
+
+const char *image_family_name(unsigned family)
+{
+    static const char *const names[INGOT_LAST_FAMILY + 1] = {
+        [0] = "unknown",           [INGOT_LLAMA] = "llama",   [INGOT_MISTRAL] = "mistral",
+        [INGOT_QWEN2] = "qwen2",   [INGOT_QWEN3] = "qwen3",   [INGOT_GEMMA] = "gemma",
+        [INGOT_GEMMA2] = "gemma2", [INGOT_GEMMA3] = "gemma3", [INGOT_PHI3] = "phi3",
+        [INGOT_GPT2] = "gpt2",
+    };
+
+    return names[family <= INGOT_LAST_FAMILY ? family : 0];
+}
+
+uint32_t image_type_interleave(unsigned type)
+{
+    return type_rule(type)->interleave;
+}
+
+uint32_t image_type_chunk(unsigned type)
+{
+    return type_rule(type)->chunk;
+}
+
+uint32_t image_type_padding(unsigned type)
+{
+    return type_rule(type)->padding;
+}
+
+bool image_type_takes(unsigned type, uint32_t cols)
+{
+    const struct type_rule *rule = type_rule(type);
+
+    return rule->padding != 0 && !(rule->whole_blocks && cols % rule->padding != 0);
+}
+
+size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)
+{
+    const struct type_rule *rule = type_rule(type);
+
+    return rule->padding == 0 ? 0 : (size_t)(cols_padded / rule->padding) * rule->block_bytes;
+}
+
+uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)
+{
+    const struct type_rule *rule = type_rule(type);
+    uint32_t padded;
+
+    if (!image_type_takes(type, cols) || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_HIDDEN) {
+        return 0;
+    }
+    padded = (uint32_t)image_round_up(cols, rule->padding);
+    /* at most 2^20 rows of 2^20 bytes */
+    return image_round_up(rows, rule->interleave) * image_type_row_bytes(type, padded);
+}

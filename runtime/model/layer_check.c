@@ -1,0 +1,120 @@
+#include "runtime/model/layer_check.h"
+
+#include "board/min_max.h"
+#include "runtime/model/layer.h"
+#include "runtime/text/format_text.h"
+
+/* The roles of a layer's tensors. */
+static uint64_t roles_of(const struct image *image, const struct ingot_layer *l)
+{
+    uint64_t roles = 0;
+
+    for (uint32_t i = 0; i < l->n_tensors; i++) {
+        roles |= LAYER_ROLE(image->tensors[l->first_tensor + i].role);
+    }
+    return roles;
+}
+
+static enum err refuse(struct image *image, uint32_t layer, const char *sentence, const char *name)
+{
+    format_text(image->problem, sizeof image->problem, "layer %u: %s %s", layer, sentence, name);
+    return ERR_UNSUPPORTED;
+}
+
+static const char *first_name(uint64_t roles)
+{
+    unsigned role = 0;
+
+    while ((roles & LAYER_ROLE(role)) == 0) {
+        role++;
+    }
+    return image_role_name(role);
+}
+
+static enum err check_block(struct image *image, uint32_t layer, const struct layer_block *b)
+{
+    uint64_t missing = b->needs & ~roles_of(image, image_layer(image, layer));
+
+    if (missing != 0) {
+        return refuse(image, layer, "there is no tensor", first_name(missing));
+    }
+    return ERR_OK;
+}
+
+/* Computing begins before all of a layer is there: whatever opens a phase must be waited for. */
+static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits)
+{
+    const struct ingot_layer *l = image_layer(image, layer);
+    const struct ingot_segment *s = &image->segments[l->segment];
+
+    for (uint32_t i = 0; i < l->n_tensors; i++) {
+        const struct ingot_tensor *w = &image->tensors[l->first_tensor + i];
+
+        for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
+            if (w->offset == s->phase_end[phase] && (waits & LAYER_ROLE(w->role)) == 0) {
+                return refuse(image, layer, "a phase begins with", image_role_name(w->role));
+            }
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err check_layer(struct image *image, uint32_t layer)
+{
+    const struct ingot_layer *l = image_layer(image, layer);
+    const struct layer_block *mixer = layer_mixer(l), *ffn = layer_ffn(l);
+    uint64_t waits = LAYER_ROLE(INGOT_FFN_NORM);
+    enum err e = ERR_OK;
+
+    if (mixer == NULL && l->mixer != INGOT_MIXER_NONE) {
+        return refuse(image, layer, "this program has no such mixer:", image_mixer_name(l->mixer));
+    }
+    if (ffn == NULL && l->ffn != INGOT_FFN_NONE) {
+        return refuse(image, layer, "this program has no such ffn:", image_ffn_name(l->ffn));
+    }
+    if (mixer != NULL) {
+        waits |= mixer->waits;
+        e = check_block(image, layer, mixer);
+    }
+    if (ffn != NULL && e == ERR_OK) {
+        waits |= ffn->waits;
+        e = check_block(image, layer, ffn);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    return check_phases(image, layer, waits);
+}
+
+enum err layer_check(struct image *image)
+{
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        enum err e = check_layer(image, i);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return ERR_OK;
+}
+
+static size_t block_bytes(const struct layer_block *b, const struct image *image, uint32_t layer)
+{
+    if (b == NULL || b->work_bytes == NULL) {
+        return 0;
+    }
+    return b->work_bytes(&image->header->params, image_layer(image, layer));
+}
+
+size_t layer_work_bytes(const struct image *image)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        const struct ingot_layer *l = image_layer(image, i);
+
+        bytes = max_size(bytes, block_bytes(layer_mixer(l), image, i));
+        bytes = max_size(bytes, block_bytes(layer_ffn(l), image, i));
+    }
+    return bytes;
+}

@@ -1,0 +1,9 @@
+/* Attention: queries, keys and values of heads, over the positions of the cache. */
+#ifndef INGOT_RUNTIME_MIXER_ATTENTION_H
+#define INGOT_RUNTIME_MIXER_ATTENTION_H
+
+#include "runtime/model/layer.h"
+
+extern const struct layer_block mixer_attention;
+
+#endif
