@@ -24,8 +24,8 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
-/* A CRC stands for a polynomial, which each piece behind it multiplies by POWER: bit after bit from
- * the highest power, which is the lowest bit. What all ones in and out add goes out again. */
+/* A CRC is a polynomial, and a piece that follows multiplies it by POWER. Go through its bits from the
+ * highest power, which is the lowest bit. The ones in and out cancel. */
 uint32_t crc32c_shift(uint32_t crc, size_t n_pieces)
 {
     for (; n_pieces != 0; n_pieces--) {

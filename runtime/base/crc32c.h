@@ -7,17 +7,19 @@
 
 #include "kernels/kernels.h"
 
-/* The CRC of everything that gave `crc` followed by data[0..bytes). Start with 0; the pieces
- * may be cut anywhere. data has any alignment, and may be NULL where bytes is 0. Errors: none.
+/* Carry a CRC on over data[0 .. bytes): crc is that of the bytes before, 0 at the start. Data may be
+ * cut into pieces anywhere. data has any alignment, and may be NULL where bytes is 0. Errors: none.
  * Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* What a CRC adds to that of everything up to n_pieces * CRC32C_PIECE bytes further on: this and the
- * CRC of those bytes alone, begun with 0, added without carries are the CRC of both. */
+/* Join two CRCs: of bytes A, and of n_pieces * CRC32C_PIECE bytes B that follow them, begun with 0. The
+ * CRC of both is crc32c_shift(crc of A, n_pieces) ^ (crc of B). */
 enum { CRC32C_PIECE = 32 * 1024 };
 uint32_t crc32c_shift(uint32_t crc, size_t n_pieces);
 
-/* Compute it by this kernel from now on; before, bit by bit. */
+/* Compute it by this kernel from now on; before, bit by bit. The choice is the process's, not an
+ * engine's: every kernel gives the same sum, so nobody sees whose it is. Core 0, while no other core
+ * computes a CRC. */
 void crc32c_use(const struct kernels *k);
 
 #endif

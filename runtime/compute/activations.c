@@ -1,4 +1,5 @@
 #include "runtime/compute/activations.h"
+#include "board/min_max.h"
 
 #include <string.h>
 
@@ -11,11 +12,6 @@ enum {
 static size_t round_up(size_t n, size_t step)
 {
     return (n + step - 1) / step * step;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 static void set_strides(struct activations *a, const struct activations_request *r)
@@ -53,7 +49,7 @@ static void *take(struct taker *t, size_t count, size_t item_bytes)
 
 static void take_blocks(struct activations *a, const struct activations_request *r, struct taker *t)
 {
-    size_t widest = larger(larger(a->dim_stride, a->q_stride), a->hidden_stride);
+    size_t widest = max_size(max_size(a->dim_stride, a->q_stride), a->hidden_stride);
     size_t tokens = a->chunk;
     size_t groups = round_up(tokens, GROUP) / GROUP;
 
@@ -85,8 +81,7 @@ static void take_all(struct activations *a, const struct activations_request *r,
     size_t n = a->chunk;
 
     a->x = take(t, n * a->dim_stride, sizeof(float));
-    a->saved = take(t, (n < ACTIVATIONS_SAVED ? n : ACTIVATIONS_SAVED) * a->dim_stride,
-                    sizeof(float));
+    a->saved = take(t, min_size(n, ACTIVATIONS_SAVED) * a->dim_stride, sizeof(float));
     a->norm = take(t, n * a->dim_stride, sizeof(float));
     a->q = take(t, n * a->q_stride, sizeof(float));
     a->k = take(t, n * a->kv_stride, sizeof(float));
@@ -101,7 +96,7 @@ static void take_all(struct activations *a, const struct activations_request *r,
         a->cos_sin_query[i] = take(t, n * r->params->head_dim, sizeof(float));
     }
     take_attention(a, r->params, t);
-    a->logits = take(t, larger(r->logits_rows, 1) * a->logits_stride, sizeof(float));
+    a->logits = take(t, max_size(r->logits_rows, 1) * a->logits_stride, sizeof(float));
 }
 
 size_t activations_bytes(const struct activations_request *r)

@@ -1,4 +1,5 @@
 #include "runtime/compute/attention.h"
+#include "board/min_max.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -31,18 +32,27 @@ struct span {
     uint32_t from, to;
 };
 
+/* The first position before `end` that the window reaches. */
+static uint32_t window_begin(const struct attention_block *b, uint32_t end)
+{
+    if (b->window == 0 || end <= b->window) {
+        return 0;
+    }
+    return end - b->window;
+}
+
 static struct span visible(const struct attention_block *b, uint32_t tile, uint32_t t)
 {
     uint32_t end = b->first_position + t + 1;
-    uint32_t begin = b->window != 0 && end > b->window ? end - b->window : 0;
+    uint32_t begin = window_begin(b, end);
     uint32_t start = tile * KV_TILE;
     struct span s = { 0, 0 };
 
     if (end <= start || begin >= start + KV_TILE) {
         return s;
     }
-    s.from = begin > start ? begin - start : 0;
-    s.to = end - start < KV_TILE ? end - start : KV_TILE;
+    s.from = max_u32(begin, start) - start;
+    s.to = min_u32(end - start, KV_TILE);
     return s;
 }
 
@@ -147,7 +157,7 @@ static void run_tile(const struct kernels *k, const struct attention_block *b,
     const void *keys = kv_cache_keys(b->kv, b->layer, b->kv_head, tile);
     const void *values = kv_cache_values(b->kv, b->layer, b->kv_head, tile);
     uint32_t end = b->first_position + b->n_tokens - tile * KV_TILE;
-    uint32_t n = end < KV_TILE ? end : KV_TILE;
+    uint32_t n = min_u32(end, KV_TILE);
     uint32_t lanes = (n + LANES - 1) / LANES * LANES;
 
     score(k, b, work, keys, lanes);
@@ -162,8 +172,7 @@ void attention_run(const struct kernels *k, const struct attention_block *b,
                    const struct attention_work *work)
 {
     uint32_t last = b->first_position + b->n_tokens - 1;
-    uint32_t end = b->first_position + 1;
-    uint32_t first = b->window != 0 && end > b->window ? end - b->window : 0;
+    uint32_t first = window_begin(b, b->first_position + 1);
 
     begin(k, b, work);
     for (uint32_t tile = first / KV_TILE; tile <= last / KV_TILE; tile++) {

@@ -1,4 +1,5 @@
 #include "runtime/compute/kv_cache.h"
+#include "board/min_max.h"
 
 #include <string.h>
 
@@ -16,11 +17,11 @@ const char *kv_type_name(enum kv_type type)
 
 static size_t tile_bytes(uint32_t head_dim, enum kv_type type)
 {
-    size_t bytes = type == KV_Q8    ? head_dim + head_dim / BLOCK * sizeof(float)
-                   : type == KV_F32 ? head_dim * sizeof(float)
-                                    : head_dim * sizeof(uint16_t);
-
-    return KV_TILE * bytes;
+    switch (type) {
+    case KV_Q8: return KV_TILE * (head_dim + head_dim / BLOCK * sizeof(float));
+    case KV_F32: return KV_TILE * head_dim * sizeof(float);
+    default: return KV_TILE * head_dim * sizeof(uint16_t);
+    }
 }
 
 static size_t tiles(uint32_t context)
@@ -77,7 +78,7 @@ static void put_f16(const struct kv_cache *c, const struct kernels *k, uint16_t 
     uint16_t piece[PIECE];
 
     for (uint32_t at = 0; at < c->head_dim; at += PIECE) {
-        uint32_t n = c->head_dim - at < PIECE ? c->head_dim - at : PIECE;
+        uint32_t n = min_u32(c->head_dim - at, PIECE);
         uint16_t *column = keys + (size_t)at * KV_TILE + j;
 
         k->convert_f16_f32(piece, key + at, n);

@@ -66,8 +66,12 @@ static void sine_cosine(double x, double *sine, double *cosine)
         c = fma(c, -r2 / ((double)(k - 1) * (double)k), 1.0);
     }
     s *= r;
-    *sine = quadrant == 0 ? s : quadrant == 1 ? c : quadrant == 2 ? -s : -c;
-    *cosine = quadrant == 0 ? c : quadrant == 1 ? -s : quadrant == 2 ? -c : s;
+    switch (quadrant) {
+    case 0: *sine = s, *cosine = c; break;
+    case 1: *sine = c, *cosine = -s; break;
+    case 2: *sine = -s, *cosine = -c; break;
+    default: *sine = -c, *cosine = s; break;
+    }
 }
 
 void rope_table_row(float *out, uint32_t position, uint32_t d, float base, const float *factors)

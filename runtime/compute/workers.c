@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
+
 enum { LOOKS = 200 }; /* at the word, before the clock is read */
 
 static int look(const _Atomic uint32_t *word, uint32_t old)
@@ -191,6 +193,6 @@ void workers_share(const struct workers *workers, unsigned core, size_t n, size_
     size_t from = pieces * core / workers->n_cores * step;
     size_t to = pieces * (core + 1) / workers->n_cores * step;
 
-    *first = from < n ? from : n;
-    *last = to < n ? to : n;
+    *first = min_size(from, n);
+    *last = min_size(to, n);
 }

@@ -2,8 +2,8 @@
 
 struct parts {
     const uint8_t *data;
-    size_t pieces; /* bytes that the cores share, in whole pieces; ... */
-    size_t rest;   /* ... and those before them, which are core 0's as well */
+    size_t pieces; /* bytes that the cores share, in whole pieces */
+    size_t rest;   /* bytes before these, for core 0 as well */
     uint32_t before;
     _Atomic uint32_t sum;
 };
@@ -12,11 +12,15 @@ static void check_part(void *arg, struct workers *workers, unsigned core)
 {
     struct parts *p = arg;
     size_t first, last;
-    uint32_t crc;
+    uint32_t crc = 0;
 
     workers_share(workers, core, p->pieces, CRC32C_PIECE, &first, &last);
-    first += core == 0 ? 0 : p->rest;
-    crc = crc32c(core == 0 ? p->before : 0, p->data + first, p->rest + last - first);
+    if (core == 0) {
+        crc = p->before;
+    } else {
+        first += p->rest;
+    }
+    crc = crc32c(crc, p->data + first, p->rest + last - first);
     atomic_fetch_xor(&p->sum, crc32c_shift(crc, (p->pieces - last) / CRC32C_PIECE));
 }
 

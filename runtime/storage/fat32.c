@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/storage/fat32_volume.h"
 
 enum {
@@ -66,7 +67,7 @@ enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **o
 {
     uint64_t end = fs->device.device->n_sectors;
     uint64_t first = sector / FAT32_BUFFER_SECTORS * FAT32_BUFFER_SECTORS;
-    uint64_t n = end - first < FAT32_BUFFER_SECTORS ? end - first : FAT32_BUFFER_SECTORS;
+    uint64_t n = min_u64(end - first, FAT32_BUFFER_SECTORS);
     enum err e = ERR_OK;
 
     if (sector >= end)
@@ -168,7 +169,9 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
         why = "FAT32: BPB_FATSz32 is zero";
     else if (fat32_u16(boot + BPB_FS_VER) != 0)
         why = "FAT32: BPB_FSVer is not 0.0";
-    return why == NULL ? ERR_OK : fat32_fail(fs, ERR_BAD_FILESYSTEM, why);
+    if (why != NULL)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, why);
+    return ERR_OK;
 }
 
 /* Where the FAT and the clusters are; every sum fits 64 bits as the fields have 32 at most. */
@@ -237,11 +240,12 @@ static enum err fat32_mount_table(struct fat32 *fs, const uint8_t table[MBR_ENTR
         uint8_t type = entry[4];
         enum err e;
 
-        if (type == TYPE_GPT || type == TYPE_EXFAT) {
-            why = type == TYPE_GPT ? "the card has a GPT: partition it with an MBR"
-                                   : "the card is exFAT or NTFS: format it as FAT32";
-            first = first == ERR_NO_FILESYSTEM ? ERR_UNSUPPORTED : first;
-        }
+        if (type == TYPE_GPT)
+            why = "the card has a GPT: partition it with an MBR";
+        if (type == TYPE_EXFAT)
+            why = "the card is exFAT or NTFS: format it as FAT32";
+        if ((type == TYPE_GPT || type == TYPE_EXFAT) && first == ERR_NO_FILESYSTEM)
+            first = ERR_UNSUPPORTED;
         if (type != TYPE_FAT32_CHS && type != TYPE_FAT32_LBA)
             continue;
         e = fat32_mount_partition(fs, entry);
@@ -279,7 +283,9 @@ enum err fat32_mount(struct fat32 *fs, struct block_device *device,
     }
     if (e == ERR_OK)
         fs->why = NULL;
-    return e == ERR_TRUNCATED ? ERR_BAD_FILESYSTEM : e;
+    if (e == ERR_TRUNCATED)
+        return ERR_BAD_FILESYSTEM;
+    return e;
 }
 
 /* ---- files --------------------------------------------------------------------------------- */

@@ -45,9 +45,11 @@ struct long_name {
 static size_t utf8_get(const char *text, size_t n, uint32_t *c)
 {
     const unsigned char *p = (const unsigned char *)text;
-    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc0 ? 2 : 1;
+    size_t length = (size_t)1 + (p[0] >= 0xc0) + (p[0] >= 0xe0) + (p[0] >= 0xf0);
 
-    *c = p[0] < 0x80 ? p[0] : p[0] & (0x7fu >> length);
+    *c = p[0];
+    if (p[0] >= 0x80)
+        *c &= 0x7fu >> length;
     if (p[0] >= 0x80 && (length == 1 || length > n || p[0] >= 0xf8))
         length = 0;
     for (size_t i = 1; i < length; i++) {
@@ -164,8 +166,10 @@ static void fat32_take_piece(struct fat32 *fs, struct long_name *name, const uin
     unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
 
     if (raw[LDIR_ORD] & LDIR_LAST) {
-        name->n_units = order <= LDIR_MAX ? order * LDIR_UNITS : 0;
-        name->expected = name->n_units > 0 ? order : 0;
+        name->expected = order;
+        if (order > LDIR_MAX)
+            name->expected = 0;
+        name->n_units = name->expected * LDIR_UNITS;
         name->checksum = raw[LDIR_CHECKSUM];
     }
     if (order == 0 || order != name->expected || raw[LDIR_CHECKSUM] != name->checksum) {
@@ -193,7 +197,8 @@ static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, con
     out->is_directory = (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0;
     out->cluster = (fat32_u16(raw + DIR_CLUSTER_HIGH) << 16 | fat32_u16(raw + DIR_CLUSTER_LOW)) &
                    0x0fffffff;
-    out->bytes = out->is_directory ? 0 : fat32_u32(raw + DIR_FILE_SIZE);
+    if (!out->is_directory)
+        out->bytes = fat32_u32(raw + DIR_FILE_SIZE);
 }
 
 /* ---- walking ------------------------------------------------------------------------------- */
@@ -309,8 +314,10 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
         bytes = (size_t)(rest - path);
         while (*rest == '/')
             rest++;
+        if (!*is_root && !out->is_directory)
+            return ERR_NOT_FOUND;
         if (!*is_root)
-            e = out->is_directory ? fat32_start_directory(fs, out->cluster, &dir) : ERR_NOT_FOUND;
+            e = fat32_start_directory(fs, out->cluster, &dir);
         if (e == ERR_OK)
             e = fat32_find_entry(&dir, path, bytes, or_model && *rest == '\0', out);
         *is_root = false;
@@ -386,7 +393,9 @@ enum err fat32_count_models(struct fat32 *fs, unsigned *out)
     *out = 0;
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK)
         ++*out;
-    return e == ERR_NOT_FOUND ? ERR_OK : e;
+    if (e == ERR_NOT_FOUND)
+        return ERR_OK;
+    return e;
 }
 
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out)

@@ -297,7 +297,9 @@ enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offs
 {
     enum err e = file_write_start(r, f, offset, buffer, bytes);
 
-    return e == ERR_OK ? file_wait(r) : e;
+    if (e != ERR_OK)
+        return e;
+    return file_wait(r);
 }
 
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
@@ -305,7 +307,9 @@ enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offse
 {
     enum err e = file_read_start(r, f, offset, buffer, bytes);
 
-    return e == ERR_OK ? file_wait(r) : e;
+    if (e != ERR_OK)
+        return e;
+    return file_wait(r);
 }
 
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes)

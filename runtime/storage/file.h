@@ -102,7 +102,7 @@ enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offse
                        size_t bytes);
 
 /* The same the other way round, over what the file has: its size and its place stay. The bytes
- * behind the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the device takes
+ * after the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the device takes
  * no writes. */
 enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
                           const void *buffer, size_t bytes);

@@ -35,7 +35,7 @@ static void submit_asked(struct io_core *c)
         enum err e = c->inner->submit(c->inner, &s->request);
 
         if (e == ERR_BUSY) {
-            return; /* its queue is full: behind the next poll */
+            return; /* its queue is full: after the next poll */
         }
         if (e != ERR_OK) {
             s->request.status = e;

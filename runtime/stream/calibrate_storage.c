@@ -60,7 +60,7 @@ struct pieces {
     uint8_t *memory;
     uint64_t bytes, step; /* of one; and from the start of one to the next */
     uint64_t start;
-    uint64_t times[MOST_PIECES + 1]; /* ticks since start when so many had come */
+    uint64_t times[MOST_PIECES + 1]; /* [n]: ticks since start when n had come */
     struct file_read reads[2];
     stream_progress_fn *progress; /* or NULL */
     void *context;

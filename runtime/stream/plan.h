@@ -154,7 +154,7 @@ size_t plan_output_norm_bytes(const struct image *image);
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
 
-/* Rows of the embedding that are read and checked together, and how many such groups there are. */
+/* Rows of the embedding that are read and checked together, and how many of these groups there are. */
 size_t plan_row_group_bytes(const struct image *image);
 uint32_t plan_row_groups(const struct image *image);
 

@@ -160,7 +160,7 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* The embedding's rows queue behind what the card is at. */
+/* The embedding's rows wait for what the card is at. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;

@@ -259,7 +259,7 @@ static enum err keep_before_matrix(struct stream *s)
         return e;
     }
     s->tiles.crc_before = crc32c(0, s->ring.slots[0].buffer, (size_t)head->offset);
-    if (s->output_norm != NULL) { /* and its bias, which lies behind it */
+    if (s->output_norm != NULL) { /* and its bias, which follows it */
         memcpy((uint8_t *)(uintptr_t)s->output_norm, s->ring.slots[0].buffer + norm->offset,
                (size_t)(head->offset - norm->offset));
     }

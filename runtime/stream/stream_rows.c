@@ -23,7 +23,7 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
     return stream_name_problem(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
 }
 
-/* Group number `group`, from `skip` on behind `offset` of the file, kept or read; NULL: *e. */
+/* Group number `group`, `skip` bytes after `offset` of the file, kept or read; NULL: *e. */
 static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, uint32_t group,
                                size_t skip, enum err *e)
 {
