@@ -369,6 +369,21 @@ static void test_host_write(void)
     unlink(path);
 }
 
+static void test_table(void)
+{
+    static _Alignas(64) uint8_t bytes[3 * 64];
+    struct memory_range memory = { bytes + 1, sizeof bytes - 1 };
+    struct file_table table = { 0 };
+
+    OK(file_table_take(&table, &memory, 4) == ERR_OK && (uint8_t *)table.extents == bytes + 64 &&
+           table.most == 4 && memory.base == bytes + 128 && memory.bytes == 64,
+       "a table is cut from the front of memory, aligned");
+    OK(file_table_take(&table, &memory, 5) == ERR_NO_SPACE && memory.base == bytes + 128 &&
+           memory.bytes == 64,
+       "one that does not fit leaves it as it is");
+    OK(file_table_take(&table, &memory, 4) == ERR_OK && memory.bytes == 0, "the last byte counts");
+}
+
 int main(void)
 {
     uint32_t random = 1;
@@ -388,5 +403,6 @@ int main(void)
     test_memory();
     test_host();
     test_host_write();
+    test_table();
     return tap_done();
 }
