@@ -6,7 +6,7 @@
 #include "host/info.h"
 #include "runtime/base/arena.h"
 #include "runtime/compute/activations.h"
-#include "runtime/model/layer_check.h"
+#include "runtime/model/layer_kinds.h"
 #include "runtime/session/session.h"
 #include "runtime/session/sampler.h"
 #include "runtime/stream/plan.h"

@@ -4,7 +4,7 @@
 
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/model/layer.h"
-#include "runtime/model/layer_check.h"
+#include "runtime/model/layer_kinds.h"
 #include "runtime/model/state_kv.h"
 
 enum {

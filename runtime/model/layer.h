@@ -21,6 +21,9 @@ struct layer_block {
     uint64_t reads; /* of them, the matrices that multiply the normed input */
     uint64_t waits; /* roles before which it calls layer_wait: phases may begin with them alone */
 
+    /* What a layer of this kind remembers of a sequence; NULL: nothing. */
+    const struct layer_state_kind *state;
+
     /* Bytes of act.work that a token takes; NULL: none beside the activations. */
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 

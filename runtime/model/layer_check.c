@@ -1,7 +1,8 @@
-#include "runtime/model/layer_check.h"
+#include "runtime/model/layer_kinds.h"
 
 #include "board/min_max.h"
 #include "runtime/model/layer.h"
+#include "runtime/model/state_none.h"
 #include "runtime/text/format_text.h"
 
 /* The roles of a layer's tensors. */
@@ -96,6 +97,16 @@ enum err layer_check(struct image *image)
         }
     }
     return ERR_OK;
+}
+
+const struct layer_state_kind *layer_state_of(const struct ingot_layer *l)
+{
+    const struct layer_block *mixer = layer_mixer(l);
+
+    if (mixer == NULL || mixer->state == NULL) {
+        return &state_none;
+    }
+    return mixer->state;
 }
 
 static size_t block_bytes(const struct layer_block *b, const struct image *image, uint32_t layer)

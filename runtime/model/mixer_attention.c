@@ -5,6 +5,7 @@
 #include "board/min_max.h"
 #include "runtime/compute/attention.h"
 #include "runtime/compute/kv_cache.h"
+#include "runtime/model/state_kv.h"
 
 static const struct kv_cache *cache(const struct transformer *t)
 {
@@ -199,5 +200,6 @@ const struct layer_block mixer_attention = {
     .needs = READS | LAYER_ROLE(INGOT_ATTN_OUT),
     .reads = READS,
     .waits = LAYER_ROLE(INGOT_ATTN_OUT),
+    .state = &state_kv,
     .run = run,
 };

@@ -5,7 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
-#include "runtime/model/layer_check.h"
+#include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"

@@ -7,7 +7,7 @@
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
-#include "runtime/model/layer_check.h"
+#include "runtime/model/layer_kinds.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/model/state_kv.h"
+#include "runtime/model/layer_kinds.h"
 #include "runtime/session/sampler.h"
 #include "runtime/text/format_text.h"
 
@@ -13,9 +13,26 @@
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* Memory of a layer's own state; 0: it shares the cache of keys and values, or has none. */
+static size_t state_bytes(const struct image *image, uint32_t layer)
+{
+    const struct layer_state_kind *kind = layer_state_of(image_layer(image, layer));
+
+    if (kind->bytes == NULL) {
+        return 0;
+    }
+    return kind->bytes(&image->header->params, layer);
+}
+
 static size_t states_bytes(const struct image *image)
 {
-    return arena_take_bytes(image->header->params.n_layers * sizeof(struct layer_state));
+    uint32_t n_layers = image->header->params.n_layers;
+    size_t bytes = arena_take_bytes(n_layers * sizeof(struct layer_state));
+
+    for (uint32_t i = 0; i < n_layers; i++) {
+        bytes += arena_take_bytes(state_bytes(image, i));
+    }
+    return bytes;
 }
 
 static size_t scratch_bytes(const struct image *image)
@@ -49,6 +66,19 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     }
 }
 
+static void open_state(struct session *s, uint32_t layer)
+{
+    struct model *m = s->model;
+    size_t bytes = state_bytes(&m->image, layer);
+    struct layer_state *st = &s->states[layer];
+
+    *st = (struct layer_state){ layer_state_of(image_layer(&m->image, layer)), layer, &s->kv };
+    if (bytes != 0) {
+        st->self = arena_take(&m->arena, ARENA_SCRATCH, bytes);
+        memset(st->self, 0, bytes);
+    }
+}
+
 static void open_states(struct session *s)
 {
     struct model *m = s->model;
@@ -56,7 +86,7 @@ static void open_states(struct session *s)
 
     s->states = arena_take(&m->arena, ARENA_SCRATCH, n * sizeof *s->states);
     for (uint32_t i = 0; i < n; i++) {
-        s->states[i] = (struct layer_state){ &state_kv, i, &s->kv };
+        open_state(s, i);
     }
 }
 

@@ -1,9 +1,11 @@
-/* Whether the kinds of layer_kinds.c can run a model. */
-#ifndef INGOT_RUNTIME_LAYER_CHECK_H
-#define INGOT_RUNTIME_LAYER_CHECK_H
+/* What the kinds of mixers and feed-forwards that this program lists (layer_kinds.c) ask of a model:
+ * for whoever opens one. */
+#ifndef INGOT_RUNTIME_LAYER_KINDS_H
+#define INGOT_RUNTIME_LAYER_KINDS_H
 
 #include "board/err.h"
 #include "runtime/image/image.h"
+#include "runtime/model/layer_state.h"
 
 /* Every layer's kinds are listed, have the tensors that they need and wait where its phases begin.
  * image has passed the reader's checks. ERR_UNSUPPORTED: image->problem names the layer. */
@@ -11,5 +13,8 @@ enum err layer_check(struct image *image);
 
 /* Bytes of work space that a token takes in any layer, beside the activations. */
 size_t layer_work_bytes(const struct image *image);
+
+/* What the layer remembers of a sequence; of one that remembers nothing state_none. */
+const struct layer_state_kind *layer_state_of(const struct ingot_layer *l);
 
 #endif

@@ -1,0 +1,9 @@
+/* The state of layers that remember nothing: any number of tokens can be cut. */
+#ifndef INGOT_RUNTIME_STATE_NONE_H
+#define INGOT_RUNTIME_STATE_NONE_H
+
+#include "runtime/model/layer_state.h"
+
+extern const struct layer_state_kind state_none;
+
+#endif
