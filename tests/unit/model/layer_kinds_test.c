@@ -1,0 +1,132 @@
+/* Kinds of mixers that are not shipped: this program links lists of its own, with more rows. A layer
+ * of a kind without a row, without what its row needs, or with phases that it does not wait for is
+ * refused by name. */
+#include "runtime/model/ffn_dense.h"
+#include "runtime/model/mixer_attention.h"
+#include "runtime/model/layer_kinds.h"
+#include "tests/unit/rig.h"
+
+enum { NEEDY = INGOT_MIXER_OWN + 1, PATIENT, WITHOUT_ROW, LAYER = 1 };
+
+/* Kinds of its own may ask for any tensors and for memory. */
+static size_t needy_bytes(const struct ingot_params *p, const struct ingot_layer *l)
+{
+    (void)l;
+    return p->dim;
+}
+
+static bool needy_run(const struct transformer *t, unsigned core)
+{
+    (void)t, (void)core;
+    return false;
+}
+
+static const struct layer_block mixer_needy = {
+    .kind = NEEDY,
+    .name = "needy",
+    .needs = LAYER_ROLE(INGOT_ATTN_OUT) | LAYER_ROLE(INGOT_ATTN_V_BIAS),
+    .work_bytes = needy_bytes,
+    .run = needy_run,
+};
+
+/* It waits for nothing. */
+static const struct layer_block mixer_patient = { .kind = PATIENT,
+                                                  .name = "patient",
+                                                  .run = needy_run };
+
+const struct layer_block *const layer_mixers[] = {
+    &mixer_attention,
+    &mixer_needy,
+    &mixer_patient,
+    NULL,
+};
+const struct layer_block *const layer_ffns[] = { &ffn_dense, NULL };
+
+static struct ingot_header *header(void)
+{
+    return (void *)rig.packed;
+}
+
+static struct ingot_layer *layer(void)
+{
+    return (struct ingot_layer *)(void *)(rig.packed + header()->layers.offset) + LAYER;
+}
+
+static struct ingot_segment *segment(void)
+{
+    return (struct ingot_segment *)(void *)(rig.packed + header()->segments.offset) +
+           layer()->segment;
+}
+
+static const struct ingot_tensor *tensor(enum ingot_role role)
+{
+    const struct ingot_tensor *t = (struct ingot_tensor *)(void *)(rig.packed +
+                                                                   header()->tensors.offset) +
+                                   layer()->first_tensor;
+
+    while (t->role != role)
+        t++;
+    return t;
+}
+
+static void seal(void)
+{
+    struct ingot_header *h = header();
+    struct ingot_segment *s = segment();
+
+    s->crc32c = crc32c(0, rig.packed + s->offset, (size_t)s->bytes);
+    h->layers.crc32c = crc32c(0, rig.packed + h->layers.offset, (size_t)h->layers.bytes);
+    h->segments.crc32c = crc32c(0, rig.packed + h->segments.offset, (size_t)h->segments.bytes);
+    h->header_crc32c = 0;
+    h->header_crc32c = crc32c(0, h, sizeof *h);
+}
+
+/* The layer's attention gives way to another mixer, which waits for nothing: the first phase goes on
+ * to the feed-forward. */
+static void change_mixer(uint8_t kind)
+{
+    rig_make_model("tiny", INGOT_Q8_0);
+    layer()->mixer = kind;
+    layer()->rope = INGOT_NO_ROPE;
+    segment()->phase_end[0] = segment()->phase_end[1];
+    seal();
+}
+
+static void refuse(const char *words)
+{
+    OK(rig_open(0, 0, false) == ERR_UNSUPPORTED && strstr(rig.model.problem, words) != NULL, "%s",
+       rig.model.problem);
+}
+
+static void test_refused(void)
+{
+    change_mixer(WITHOUT_ROW);
+    refuse("layer 1: this program has no such mixer: own");
+    change_mixer(NEEDY);
+    refuse("layer 1: there is no tensor attn_v_bias");
+    change_mixer(PATIENT);
+    segment()->phase_end[0] = tensor(INGOT_ATTN_OUT)->offset;
+    seal();
+    refuse("layer 1: a phase begins with attn_out");
+}
+
+/* The widest layer's work space is planned for every token of a chunk. */
+static void test_work(void)
+{
+    rig_make_model("tiny", INGOT_Q8_0);
+    if (rig_open(0, 0, true) != ERR_OK)
+        rig_die(rig.model.problem);
+    OK(layer_work_bytes(&rig.model.image) == 0, "attention takes no more than the activations");
+    layer()->mixer = NEEDY; /* of the image that is open in place */
+    OK(layer_work_bytes(&rig.model.image) == rig.model.image.header->params.dim,
+       "another takes what it asks for");
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(true);
+    test_refused();
+    test_work();
+    return tap_done();
+}
