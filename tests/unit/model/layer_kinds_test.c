@@ -1,12 +1,13 @@
-/* Kinds of mixers that are not shipped: this program links lists of its own, with more rows. A layer
- * of a kind without a row, without what its row needs, or with phases that it does not wait for is
- * refused by name. */
+/* A kind of mixer that is not shipped: this program links lists of its own, with one row more. A
+ * layer made one of that kind runs, whole and streamed, and one of a kind without a row, without
+ * what its row needs, or with phases that it does not wait for is refused by name. */
 #include "runtime/model/ffn_dense.h"
 #include "runtime/model/mixer_attention.h"
 #include "runtime/model/layer_kinds.h"
+#include "tests/unit/model/mixer_identity.h"
 #include "tests/unit/rig.h"
 
-enum { NEEDY = INGOT_MIXER_OWN + 1, PATIENT, WITHOUT_ROW, LAYER = 1 };
+enum { NEEDY = INGOT_MIXER_OWN + 1, PATIENT, WITHOUT_ROW, N_IDS = 20, LAYER = 1 };
 
 /* Kinds of its own may ask for any tensors and for memory. */
 static size_t needy_bytes(const struct ingot_params *p, const struct ingot_layer *l)
@@ -35,10 +36,7 @@ static const struct layer_block mixer_patient = { .kind = PATIENT,
                                                   .run = needy_run };
 
 const struct layer_block *const layer_mixers[] = {
-    &mixer_attention,
-    &mixer_needy,
-    &mixer_patient,
-    NULL,
+    &mixer_attention, &mixer_identity, &mixer_needy, &mixer_patient, NULL,
 };
 const struct layer_block *const layer_ffns[] = { &ffn_dense, NULL };
 
@@ -92,6 +90,55 @@ static void change_mixer(uint8_t kind)
     seal();
 }
 
+static void clear_tensor(enum ingot_role role)
+{
+    const struct ingot_tensor *t = tensor(role);
+
+    memset(rig.packed + segment()->offset + t->offset, 0, (size_t)t->bytes);
+    seal();
+}
+
+static const float *run(size_t limit, uint32_t chunk)
+{
+    uint32_t ids[N_IDS];
+
+    if (rig_start(limit, chunk, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    rig_ids(ids, N_IDS);
+    if (rig_append(ids, N_IDS, NULL) != ERR_OK)
+        rig_die(rig.session.problem);
+    return rig.session.logits;
+}
+
+static void test_runs(void)
+{
+    float whole[512], nothing[512];
+    const float *logits;
+    size_t bytes;
+
+    change_mixer(MIXER_IDENTITY);
+    logits = run(0, 0);
+    bytes = rig_logits_bytes();
+    memcpy(whole, logits, bytes);
+    OK(rig.session.states[LAYER].kind->bytes == NULL &&
+           rig.session.states[LAYER].kind != rig.session.states[0].kind,
+       "a layer of this kind keeps no keys and values");
+    OK(memcmp(run(rig_limits().least, 1), whole, bytes) == 0 &&
+           rig.session.model->plan.residency == PLAN_STREAMED,
+       "streamed and token by token the logits are the same");
+    OK(session_cut(&rig.session, 7) == 7, "it goes back to any number of tokens");
+
+    /* Without weights in its norm it adds nothing, just as attention does without those of its last
+     * matrix. */
+    clear_tensor(INGOT_ATTN_NORM);
+    memcpy(nothing, run(0, 0), bytes);
+    OK(memcmp(nothing, whole, bytes) != 0, "its norm counts");
+    rig_make_model("tiny", INGOT_Q8_0);
+    clear_tensor(INGOT_ATTN_OUT);
+    OK(memcmp(nothing, run(0, 0), bytes) == 0,
+       "and with nothing to add it is attention without out");
+}
+
 static void refuse(const char *words)
 {
     OK(rig_open(0, 0, false) == ERR_UNSUPPORTED && strstr(rig.model.problem, words) != NULL, "%s",
@@ -126,6 +173,7 @@ int main(void)
 {
     rig_alone();
     rig_compute(true);
+    test_runs();
     test_refused();
     test_work();
     return tap_done();
