@@ -62,7 +62,7 @@ static inline enum err block_request_check(const struct block_device *dev,
 {
     if (req->write && !dev->writable)
         return ERR_UNSUPPORTED;
-    return block_request_fits(dev, req) ? ERR_OK : ERR_RANGE;
+    return err_unless(block_request_fits(dev, req), ERR_RANGE);
 }
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
+
 /* Devicetree Specification 0.4, sections 5.2 and 5.4. */
 enum {
     FDT_MAGIC_VALUE = (int)0xd00dfeedu,
@@ -117,7 +119,7 @@ static enum err structure_check(const struct device_tree *tree)
             if (!properties_allowed)
                 return ERR_BAD_HEADER;
             break;
-        case TOKEN_END: return depth == 0 && root_seen ? ERR_OK : ERR_BAD_HEADER;
+        case TOKEN_END: return err_unless(depth == 0 && root_seen, ERR_BAD_HEADER);
         default: break;
         }
     }
@@ -145,7 +147,9 @@ size_t device_tree_bytes(const void *blob)
     if (read_u32(header) != (uint32_t)FDT_MAGIC_VALUE)
         return 0;
     total = read_u32(header + FDT_OFFSET_TOTAL);
-    return total >= DEVICE_TREE_HEADER_BYTES && total <= DEVICE_TREE_MAX_BYTES ? total : 0;
+    if (total < DEVICE_TREE_HEADER_BYTES || total > DEVICE_TREE_MAX_BYTES)
+        return 0;
+    return total;
 }
 
 static bool block_fits(uint32_t offset, uint32_t bytes, uint32_t total)
@@ -194,8 +198,8 @@ enum err device_tree_copy(const struct device_tree *tree, void *to, size_t bytes
     while (read_u64(tree->blob + used) != 0 || read_u64(tree->blob + used + 8) != 0)
         used += 16;
     used += 16;
-    used = used > tree->structure_end ? used : tree->structure_end;
-    used = used > tree->strings_end ? used : tree->strings_end;
+    used = max_u32(used, tree->structure_end);
+    used = max_u32(used, tree->strings_end);
     if (used > bytes)
         return ERR_NO_SPACE;
     memcpy(copy, tree->blob, used);
@@ -239,7 +243,9 @@ static uint32_t cells_at(const struct device_tree *tree, uint32_t properties, co
     uint32_t bytes;
     const uint8_t *value = property_at(tree, properties, name, &bytes);
 
-    return value != NULL && bytes == 4 ? read_u32(value) : absent;
+    if (value == NULL || bytes != 4)
+        return absent;
+    return read_u32(value);
 }
 
 static void node_enter(const struct device_tree *tree, struct device_tree_node *node,
@@ -362,7 +368,9 @@ const char *device_tree_string(const struct device_tree *tree, const struct devi
     uint32_t bytes;
     const uint8_t *p = device_tree_property(tree, node, name, &bytes);
 
-    return p != NULL && bytes > 0 && memchr(p, '\0', bytes) != NULL ? (const char *)p : NULL;
+    if (p == NULL || bytes == 0 || memchr(p, '\0', bytes) == NULL)
+        return NULL;
+    return (const char *)p;
 }
 
 bool device_tree_lists(const struct device_tree *tree, const struct device_tree_node *node,

@@ -10,7 +10,9 @@ const char *device_tree_bootargs(const struct device_tree *tree)
 
     if (device_tree_find(tree, &chosen, "/chosen"))
         text = device_tree_string(tree, &chosen, "bootargs");
-    return text != NULL ? text : "";
+    if (text == NULL)
+        return "";
+    return text;
 }
 
 bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size)

@@ -33,5 +33,7 @@ const char *err_text(enum err e)
 {
     int i = -(int)e;
 
-    return i >= 0 && i < ERR_COUNT ? texts[i] : "unknown error";
+    if (i < 0 || i >= ERR_COUNT)
+        return "unknown error";
+    return texts[i];
 }

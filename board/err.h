@@ -3,6 +3,8 @@
 #ifndef INGOT_BOARD_ERR_H
 #define INGOT_BOARD_ERR_H
 
+#include <stdbool.h>
+
 enum err {
     ERR_OK = 0,
     ERR_BUSY = -1,           /* queue full, or not finished yet: poll and try again */
@@ -29,6 +31,14 @@ enum err {
     ERR_REMOVED = -22,       /* the card was taken out, or another one is in its place */
     ERR_COUNT = 23
 };
+
+/* ERR_OK where it is well, else e. */
+static inline enum err err_unless(bool well, enum err e)
+{
+    if (well)
+        return ERR_OK;
+    return e;
+}
 
 /* One line of text for e, without a full stop or newline. Never NULL. */
 const char *err_text(enum err e);

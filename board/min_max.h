@@ -1,7 +1,8 @@
-/* The smaller and the larger of two numbers, by type: a call says what a ternary has to be read for. */
+/* Choices between numbers, by type: a call says what a ternary has to be read for. */
 #ifndef INGOT_BOARD_MIN_MAX_H
 #define INGOT_BOARD_MIN_MAX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,12 @@ static inline size_t min_size(size_t a, size_t b)
 static inline size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
+}
+
+/* A flag, or several, where the condition holds, else 0: for words that are put together of them. */
+static inline uint32_t bits_if(bool condition, uint32_t bits)
+{
+    return bits & -(uint32_t)condition;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/device_tree.h"
+#include "board/min_max.h"
 #include "boot/panic.h"
 
 enum { PAGE = 4096, MAX_FREE = 32, TREE_BYTES = 96 * 1024 };
@@ -20,7 +21,7 @@ static struct boot_state {
     struct span free[MAX_FREE];
     unsigned n_free;
     _Alignas(8) uint8_t blob[TREE_BYTES];
-} state;
+} boot_state;
 
 static uint64_t page_floor(uint64_t address)
 {
@@ -30,12 +31,14 @@ static uint64_t page_floor(uint64_t address)
 /* Saturates at the last page, which is never RAM. */
 static uint64_t page_ceil(uint64_t address)
 {
-    return address > UINT64_MAX - PAGE ? page_floor(UINT64_MAX) : page_floor(address + PAGE - 1);
+    if (address > UINT64_MAX - PAGE)
+        return page_floor(UINT64_MAX);
+    return page_floor(address + PAGE - 1);
 }
 
 static uint64_t range_end(uint64_t base, uint64_t bytes)
 {
-    return bytes > UINT64_MAX - base ? UINT64_MAX : base + bytes;
+    return base + min_u64(bytes, UINT64_MAX - base);
 }
 
 /* Free RAM holds whole pages only. Neighbours (the nodes of a NUMA machine) become one. */
@@ -43,17 +46,17 @@ static void free_add(uint64_t start, uint64_t end)
 {
     start = page_ceil(start);
     end = page_floor(end);
-    for (unsigned i = 0; start < end && i < state.n_free; i++) {
-        if (state.free[i].start != end && state.free[i].end != start)
+    for (unsigned i = 0; start < end && i < boot_state.n_free; i++) {
+        if (boot_state.free[i].start != end && boot_state.free[i].end != start)
             continue;
-        if (state.free[i].start == end)
-            state.free[i].start = start;
+        if (boot_state.free[i].start == end)
+            boot_state.free[i].start = start;
         else
-            state.free[i].end = end;
+            boot_state.free[i].end = end;
         return;
     }
-    if (start < end && state.n_free < MAX_FREE)
-        state.free[state.n_free++] = (struct span){ start, end };
+    if (start < end && boot_state.n_free < MAX_FREE)
+        boot_state.free[boot_state.n_free++] = (struct span){ start, end };
 }
 
 /* Take [base, base + bytes), rounded outward to pages, from the free RAM. A hole inside a range
@@ -62,14 +65,14 @@ static void free_remove(uint64_t base, uint64_t bytes)
 {
     uint64_t start = page_floor(base), end = page_ceil(range_end(base, bytes));
 
-    for (unsigned i = 0; bytes != 0 && i < state.n_free; i++) {
-        struct span *span = &state.free[i];
+    for (unsigned i = 0; bytes != 0 && i < boot_state.n_free; i++) {
+        struct span *span = &boot_state.free[i];
         uint64_t old_end = span->end;
 
         if (end <= span->start || start >= span->end)
             continue;
         if (start <= span->start) {
-            span->start = end < span->end ? end : span->end;
+            span->start = min_u64(end, span->end);
             continue;
         }
         span->end = start;
@@ -90,10 +93,10 @@ static void map_or_panic(uint64_t base, uint64_t bytes, enum mapping mapping, co
  * arena stays in one piece. A tree that is too large for that stays where it is. */
 static const void *copy_tree(void)
 {
-    if (device_tree_copy(&state.tree, state.blob, sizeof state.blob) != ERR_OK ||
-        device_tree_open(&state.tree, state.blob, sizeof state.blob) != ERR_OK)
-        return state.tree.blob;
-    return state.blob;
+    if (device_tree_copy(&boot_state.tree, boot_state.blob, sizeof boot_state.blob) != ERR_OK ||
+        device_tree_open(&boot_state.tree, boot_state.blob, sizeof boot_state.blob) != ERR_OK)
+        return boot_state.tree.blob;
+    return boot_state.blob;
 }
 
 /* Loaded, not computed: a PC-relative address need not reach that far. */
@@ -111,7 +114,7 @@ static const void *open_tree(const void *dtb)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
     if (bytes == 0 || mmu_map(base, bytes, MAP_DATA) != ERR_OK ||
-        device_tree_open(&state.tree, (const void *)base, bytes) != ERR_OK)
+        device_tree_open(&boot_state.tree, (const void *)base, bytes) != ERR_OK)
         return NULL;
     return copy_tree();
 }
@@ -124,7 +127,7 @@ static void read_memory(const struct device_tree *tree)
     device_tree_begin(&node);
     while (device_tree_next_type(tree, &node, "memory")) {
         for (unsigned i = 0; device_tree_reg(tree, &node, i, &base, &bytes); i++) {
-            state.machine.ram_bytes += (size_t)bytes;
+            boot_state.machine.ram_bytes += (size_t)bytes;
             free_remove(base, bytes); /* nodes that overlap do not give a page twice */
             free_add(base, range_end(base, bytes));
         }
@@ -157,13 +160,13 @@ static void read_initrd(const struct device_tree *tree)
 
     if (!device_tree_initrd(tree, &base, &bytes))
         return;
-    for (unsigned i = 0; i < state.n_free; i++) {
-        if (base < state.free[i].start || base >= state.free[i].end ||
-            bytes > state.free[i].end - base)
+    for (unsigned i = 0; i < boot_state.n_free; i++) {
+        if (base < boot_state.free[i].start || base >= boot_state.free[i].end ||
+            bytes > boot_state.free[i].end - base)
             continue;
         map_or_panic(base, bytes, MAP_RODATA, "initrd");
-        state.machine.initrd.base = (uint8_t *)(uintptr_t)base;
-        state.machine.initrd.bytes = (size_t)bytes;
+        boot_state.machine.initrd.base = (uint8_t *)(uintptr_t)base;
+        boot_state.machine.initrd.bytes = (size_t)bytes;
         free_remove(base, bytes);
         return;
     }
@@ -173,16 +176,16 @@ static void read_initrd(const struct device_tree *tree)
  * cannot reach is left out. */
 static void take_ram(void)
 {
-    struct machine *machine = &state.machine;
+    struct machine *machine = &boot_state.machine;
 
     while (machine->n_ram < BOARD_MAX_RAM) {
-        struct span *best = &state.free[0];
+        struct span *best = &boot_state.free[0];
         struct memory_range *range = &machine->ram[machine->n_ram];
 
-        for (unsigned i = 1; i < state.n_free; i++)
-            if (state.free[i].end - state.free[i].start > best->end - best->start)
-                best = &state.free[i];
-        if (state.n_free == 0 || best->end == best->start)
+        for (unsigned i = 1; i < boot_state.n_free; i++)
+            if (boot_state.free[i].end - boot_state.free[i].start > best->end - best->start)
+                best = &boot_state.free[i];
+        if (boot_state.n_free == 0 || best->end == best->start)
             return;
         range->base = (uint8_t *)(uintptr_t)best->start;
         range->bytes = (size_t)(best->end - best->start);
@@ -197,10 +200,10 @@ static void read_arguments(const struct device_tree *tree)
     const char *text = device_tree_bootargs(tree);
     size_t length = strlen(text);
 
-    state.machine.args_bytes = length;
-    if (length >= sizeof state.machine.args)
+    boot_state.machine.args_bytes = length;
+    if (length >= sizeof boot_state.machine.args)
         return; /* image_main can say so in better words */
-    memcpy(state.machine.args, text, length + 1);
+    memcpy(boot_state.machine.args, text, length + 1);
 }
 
 static void read_cores(const struct device_tree *tree)
@@ -208,7 +211,7 @@ static void read_cores(const struct device_tree *tree)
     uint64_t ids[BOARD_MAX_CORES];
     unsigned n = device_tree_cpus(tree, core_hardware_id(), ids, BOARD_MAX_CORES);
 
-    state.machine.n_cores = n > 0 ? n : 1;
+    boot_state.machine.n_cores = max_u32(n, 1);
 }
 
 static void remove_own(void)
@@ -230,7 +233,7 @@ static void read_tree(const struct device_tree *tree)
 
 static void ask_board(void)
 {
-    struct machine *machine = &state.machine;
+    struct machine *machine = &boot_state.machine;
 
     board.describe(machine);
     for (unsigned i = 0; i < machine->n_ram; i++) {
@@ -251,17 +254,17 @@ void boot_start(const void *dtb)
     board.early_init(dtb);
     if (dtb == NULL && board.describe == NULL)
         panic("no valid device tree: the firmware must pass its address (QEMU does for -kernel)");
-    state.machine.entry_ticks = entry_ticks;
+    boot_state.machine.entry_ticks = entry_ticks;
     if (dtb != NULL)
-        read_tree(&state.tree);
+        read_tree(&boot_state.tree);
     else
         ask_board();
-    if (state.machine.ram_bytes == 0)
+    if (boot_state.machine.ram_bytes == 0)
         panic("the firmware describes no memory");
     take_ram();
-    if (state.machine.n_ram == 0)
+    if (boot_state.machine.n_ram == 0)
         panic("no RAM is left after the image, of %lu bytes",
-              (unsigned long)state.machine.ram_bytes);
-    cpu_detect(dtb != NULL ? &state.tree : NULL, &state.machine);
-    image_main(&state.machine);
+              (unsigned long)boot_state.machine.ram_bytes);
+    cpu_detect(dtb != NULL ? &boot_state.tree : NULL, &boot_state.machine);
+    image_main(&boot_state.machine);
 }

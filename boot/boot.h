@@ -58,13 +58,17 @@ void backtrace_step(uintptr_t *frame, uintptr_t *call);
 
 static inline size_t stack_bytes(unsigned core)
 {
-    return core == 0 ? STACK_CORE0 : STACK_OTHER;
+    if (core == 0)
+        return STACK_CORE0;
+    return STACK_OTHER;
 }
 
 /* The lowest usable byte of a core's stack, and of its trap stack; the guard page is below. */
 static inline uint8_t *stack_bottom(unsigned core)
 {
-    return stacks_start + (core == 0 ? STACK_CORE0_TOP : STACK_OTHER_TOP(core)) - stack_bytes(core);
+    if (core == 0)
+        return stacks_start + STACK_CORE0_TOP - STACK_CORE0;
+    return stacks_start + STACK_OTHER_TOP(core) - STACK_OTHER;
 }
 
 static inline uint8_t *stack_trap_bottom(unsigned core)

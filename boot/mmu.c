@@ -11,15 +11,15 @@ _Alignas(4096) uint64_t mmu_root[MMU_ENTRIES];
 static struct mmu_state {
     _Alignas(4096) uint64_t tables[MAX_TABLES][MMU_ENTRIES]; /* zero: nothing mapped */
     unsigned used;
-} state;
+} mmu_state;
 
 /* The table below *entry, made where there is none; NULL: no more tables. */
 static uint64_t *table_below(uint64_t *entry)
 {
     if (*entry == 0) {
-        if (state.used == MAX_TABLES)
+        if (mmu_state.used == MAX_TABLES)
             return NULL;
-        *entry = mmu_entry_table(state.tables[state.used++]);
+        *entry = mmu_entry_table(mmu_state.tables[mmu_state.used++]);
     }
     return mmu_entry_to_table(*entry);
 }

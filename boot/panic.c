@@ -16,7 +16,7 @@ enum { NO_CORE = 0, MAX_FRAMES = 32 };
 static struct panic_state {
     _Atomic unsigned owner; /* the reporting core's number + 1 */
     unsigned nested;        /* reports that the owner began within its report */
-} state;
+} panic_state;
 
 static void put(char c)
 {
@@ -48,10 +48,18 @@ static void put_number(uint64_t value, unsigned base)
 static void put_signed(va_list *args, bool wide)
 {
     int64_t value = wide ? va_arg(*args, long) : va_arg(*args, int);
+    uint64_t magnitude = (uint64_t)value;
 
-    if (value < 0)
+    if (value < 0) {
         put('-');
-    put_number(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
+        magnitude = 0 - magnitude;
+    }
+    put_number(magnitude, 10);
+}
+
+static void put_unsigned(va_list *args, bool wide, unsigned base)
+{
+    put_number(wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned), base);
 }
 
 static void put_argument(char conversion, bool wide, va_list *args)
@@ -64,11 +72,10 @@ static void put_argument(char conversion, bool wide, va_list *args)
         put_text("0x");
         put_number((uintptr_t)va_arg(*args, void *), 16);
         break;
-    case 'u':
+    case 'u': put_unsigned(args, wide, 10); break;
     case 'x':
-        put_text(conversion == 'x' ? "0x" : "");
-        put_number(wide ? va_arg(*args, unsigned long) : va_arg(*args, unsigned),
-                   conversion == 'x' ? 16 : 10);
+        put_text("0x");
+        put_unsigned(args, wide, 16);
         break;
     default: put(conversion); break;
     }
@@ -105,8 +112,8 @@ void panic_begin(void)
     unsigned owner = NO_CORE, self = core_number() + 1;
 
     (void)core_interrupts_mask();
-    if (!atomic_compare_exchange_strong(&state.owner, &owner, self)) {
-        if (owner != self || state.nested++ > 0)
+    if (!atomic_compare_exchange_strong(&panic_state.owner, &owner, self)) {
+        if (owner != self || panic_state.nested++ > 0)
             core_halt();
         /* The report itself failed: one more line, then nothing is left that could be trusted. */
         panic_print("\npanic: another trap inside this report\n");

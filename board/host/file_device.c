@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "board/min_max.h"
+
 static const uint64_t NS_PER_S = 1000000000u;
 
 __attribute__((format(printf, 2, 3))) static void file_device_explain(struct file_device *d,
@@ -49,7 +51,7 @@ static enum err file_device_read(struct file_device *d, const struct block_reque
 {
     uint64_t offset = req->sector * SECTOR_BYTES;
     size_t bytes = (size_t)req->n_sectors * SECTOR_BYTES, at = 0;
-    size_t wanted = d->bytes - offset < bytes ? (size_t)(d->bytes - offset) : bytes;
+    size_t wanted = (size_t)min_u64(d->bytes - offset, bytes);
 
     while (at < wanted) {
         ssize_t n = pread(d->fd, (char *)req->buffer + at, wanted - at, (off_t)(offset + at));
@@ -74,7 +76,7 @@ static enum err file_device_write(struct file_device *d, const struct block_requ
 {
     uint64_t offset = req->sector * SECTOR_BYTES;
     size_t bytes = (size_t)req->n_sectors * SECTOR_BYTES, at = 0;
-    size_t wanted = d->bytes - offset < bytes ? (size_t)(d->bytes - offset) : bytes;
+    size_t wanted = (size_t)min_u64(d->bytes - offset, bytes);
 
     while (at < wanted) {
         ssize_t n = pwrite(d->fd, (const char *)req->buffer + at, wanted - at,
@@ -89,7 +91,7 @@ static enum err file_device_write(struct file_device *d, const struct block_requ
         }
         at += (size_t)n;
     }
-    return fdatasync(d->fd) == 0 ? ERR_OK : ERR_IO;
+    return err_unless(fdatasync(d->fd) == 0, ERR_IO);
 }
 
 static void *file_device_run(void *arg)

@@ -16,6 +16,7 @@
 
 #include "board/host/host_cpu.h"
 #include "board/host/host_terminal.h"
+#include "board/min_max.h"
 #include "kernels/tuning.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
@@ -246,7 +247,9 @@ bool host_machine(struct machine *m)
     m->ram[0].bytes = bytes;
     m->n_ram = 1;
     m->ram_bytes = bytes;
-    m->n_cores = cores < 1 ? 1 : cores > BOARD_MAX_CORES ? BOARD_MAX_CORES : (unsigned)cores;
+    m->n_cores = 1;
+    if (cores > 1)
+        m->n_cores = (unsigned)min_u64((uint64_t)cores, BOARD_MAX_CORES);
     m->cpu_features = host_cpu_features();
     m->tuning = host_cpu_tuning();
     m->cpu_name = m->tuning->core != NULL ? m->tuning->core : "host CPU";

@@ -134,5 +134,7 @@ int host_terminal_news(void)
         terminal.resumed = 0;
         terminal.news[terminal.n++] = '\14';
     }
-    return terminal.n != 0 ? (unsigned char)terminal.news[terminal.at++] : -1;
+    if (terminal.n == 0)
+        return -1;
+    return (unsigned char)terminal.news[terminal.at++];
 }

@@ -13,30 +13,24 @@
 #include "board/isa.h"
 #include "memory.h"
 
-static const struct sbi_machine_ns16550 console = {
-    .kind = "ns16550a",
-    .address = BOARD_UART_ADDRESS,
-    .bytes = 0x400,
-    .shift = 2,
-    .width = 4,
-};
+static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x400, 2, 4 };
 
 static struct board_state {
     struct ns16550 uart;
     struct cadence_sd sd;
     struct block_device card;
-} state;
+} board_state;
 
 /* HSS talks on MMUART0; stdout-path of U-Boot's tree is MMUART1. */
 static void icicle_early_init(const void *dtb)
 {
     (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    sbi_machine_open_ns16550(&state.uart, &console);
+    sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
 static void icicle_set_baud(uint32_t baud)
 {
-    ns16550_set_baud(&state.uart, BOARD_UART_HZ, baud);
+    ns16550_set_baud(&board_state.uart, BOARD_UART_HZ, baud);
 }
 
 /* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
@@ -51,9 +45,9 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     };
 
     if (mmu_map(BOARD_SD, CADENCE_SD_BYTES, MAP_DEVICE) != ERR_OK ||
-        cadence_sd_open(&state.sd, &setup, &state.card) != ERR_OK)
+        cadence_sd_open(&board_state.sd, &setup, &board_state.card) != ERR_OK)
         return 0;
-    devices[0] = &state.card;
+    devices[0] = &board_state.card;
     return 1;
 }
 

@@ -10,11 +10,7 @@
 #include "memory.h"
 
 /* GIC-400 (BCM2711 ARM Peripherals, section 6.5.1). */
-static struct gic gic = {
-    .version = &gic_v2,
-    .ranges = { { BOARD_GIC_DISTRIBUTOR, 0x1000 }, { BOARD_GIC_INTERFACE, 0x1000 } },
-    .n_ranges = 2,
-};
+static struct gic gic = GIC_400(BOARD_GIC_DISTRIBUTOR, BOARD_GIC_INTERFACE);
 
 /* 3 million baud need 16 times as much. */
 static const struct raspberry_pi_places places = {

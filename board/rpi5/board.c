@@ -12,11 +12,7 @@
 #include "memory.h"
 
 /* GIC-400 (bcm2712.dtsi, interrupt-controller@7fff9000). */
-static struct gic gic = {
-    .version = &gic_v2,
-    .ranges = { { BOARD_GIC_DISTRIBUTOR, 0x1000 }, { BOARD_GIC_INTERFACE, 0x1000 } },
-    .n_ranges = 2,
-};
+static struct gic gic = GIC_400(BOARD_GIC_DISTRIBUTOR, BOARD_GIC_INTERFACE);
 
 /* The UART's clock is the firmware's, and so is the rate that it has set. */
 static const struct raspberry_pi_places places = {

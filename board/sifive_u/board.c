@@ -26,23 +26,24 @@ static struct board_state {
     struct sd_card card;
     struct spi_nor flash;
     struct block_device devices[2];
-} state;
+} board_state;
 
 static void sifive_u_early_init(const void *dtb)
 {
     struct device_tree_node node;
     uintptr_t base;
 
-    state.tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    base = tree_console_map(state.tree, "sifive,uart0", BOARD_UART_ADDRESS, UART_BYTES, &node);
-    sifive_uart_init(&state.uart, base);
-    serial_open(&sifive_uart_serial, &state.uart);
+    board_state.tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    base = tree_console_map(board_state.tree, "sifive,uart0", BOARD_UART_ADDRESS, UART_BYTES,
+                            &node);
+    sifive_uart_init(&board_state.uart, base);
+    serial_open(&sifive_uart_serial, &board_state.uart);
     sbi_machine_listen(&node);
 }
 
 static void sifive_u_set_baud(uint32_t baud)
 {
-    sifive_uart_set_baud(&state.uart, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), baud);
+    sifive_uart_set_baud(&board_state.uart, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), baud);
 }
 
 /* The SPI controller above the first device of that kind, and how fast the device may be. */
@@ -51,15 +52,15 @@ static bool open_spi(struct sifive_spi *spi, const char *device, uint64_t *hz)
     struct device_tree_node node;
     uint64_t base;
 
-    if (state.tree->blob == NULL)
+    if (board_state.tree->blob == NULL)
         return false;
     device_tree_begin(&node);
-    if (!device_tree_next_compatible(state.tree, &node, device))
+    if (!device_tree_next_compatible(board_state.tree, &node, device))
         return false;
-    (void)device_tree_number(state.tree, &node, "spi-max-frequency", hz);
+    (void)device_tree_number(board_state.tree, &node, "spi-max-frequency", hz);
     node.depth--; /* its parent */
-    if (!device_tree_lists(state.tree, &node, "compatible", "sifive,spi0") ||
-        !device_tree_reg(state.tree, &node, 0, &base, NULL) ||
+    if (!device_tree_lists(board_state.tree, &node, "compatible", "sifive,spi0") ||
+        !device_tree_reg(board_state.tree, &node, 0, &base, NULL) ||
         mmu_map((uintptr_t)base, SPI_BYTES, MAP_DEVICE) != ERR_OK)
         return false;
     sifive_spi_init(spi, (uintptr_t)base, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS));
@@ -71,19 +72,19 @@ static unsigned sifive_u_find_storage(struct block_device *devices[BOARD_MAX_BLO
     uint64_t hz = BOARD_CARD_HZ;
     unsigned n = 0;
 
-    if (open_spi(&state.card_bus, "mmc-spi-slot", &hz)) {
-        sd_spi_init(&state.card_host, &state.card_bus.bus, (uint32_t)hz, riscv_timer_ticks,
-                    sbi_machine_ticks_hz());
-        sd_card_open(&state.card, &state.card_host.host, "SD over SPI at ", state.card_bus.base,
-                     &state.devices[n]);
-        devices[n] = &state.devices[n];
+    if (open_spi(&board_state.card_bus, "mmc-spi-slot", &hz)) {
+        sd_spi_init(&board_state.card_host, &board_state.card_bus.bus, (uint32_t)hz,
+                    riscv_timer_ticks, sbi_machine_ticks_hz());
+        sd_card_open(&board_state.card, &board_state.card_host.host, "SD over SPI at ",
+                     board_state.card_bus.base, &board_state.devices[n]);
+        devices[n] = &board_state.devices[n];
         n++;
     }
     hz = BOARD_FLASH_HZ;
-    if (open_spi(&state.flash_bus, "jedec,spi-nor", &hz) &&
-        spi_nor_probe(&state.flash, &state.flash_bus.bus, (uint32_t)hz, state.flash_bus.base,
-                      &state.devices[n]) == ERR_OK) {
-        devices[n] = &state.devices[n];
+    if (open_spi(&board_state.flash_bus, "jedec,spi-nor", &hz) &&
+        spi_nor_probe(&board_state.flash, &board_state.flash_bus.bus, (uint32_t)hz,
+                      board_state.flash_bus.base, &board_state.devices[n]) == ERR_OK) {
+        devices[n] = &board_state.devices[n];
         n++;
     }
     return n;

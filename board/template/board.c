@@ -10,24 +10,18 @@
 #include "board/isa.h"
 #include "memory.h"
 
-static const struct sbi_machine_ns16550 console = {
-    .kind = "ns16550a",
-    .address = BOARD_UART_ADDRESS,
-    .bytes = 0x100,
-    .shift = 0,
-    .width = 1,
-};
+static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
 /* All that the board remembers: structs of drivers that a machine may have several of. */
 static struct board_state {
     struct ns16550 uart;
-} state;
+} board_state;
 
 /* Step 2. Firmware, UART, its interrupt. Where that cannot be had the line is polled. */
 static void template_early_init(const void *dtb)
 {
     (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    sbi_machine_open_ns16550(&state.uart, &console);
+    sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
 /* Step 4. Nothing yet: models come as an initrd. */

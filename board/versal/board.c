@@ -22,12 +22,12 @@ static struct board_state {
         struct sd_card card;
         struct block_device device;
     } slots[SLOTS];
-} state;
+} board_state;
 
 /* The firmware's rate is kept: its clock comes through a controller that the firmware owns. */
 static void versal_early_init(const void *dtb)
 {
-    state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
+    board_state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
 /* AM011, "SD/eMMC Controller": of the standard, version 3. It is not taken to be coherent, which is
@@ -42,7 +42,7 @@ static bool open_slot(struct slot *slot, const struct device_tree_node *node)
     };
     uint64_t base;
 
-    if (!device_tree_reg(state.tree, node, 0, &base, NULL) ||
+    if (!device_tree_reg(board_state.tree, node, 0, &base, NULL) ||
         mmu_map((uintptr_t)base, SDHCI_REGISTER_BYTES, MAP_DEVICE) != ERR_OK)
         return false;
     setup.mmio = (uintptr_t)base;
@@ -58,9 +58,9 @@ static unsigned versal_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     unsigned n = 0;
 
     device_tree_begin(&node);
-    while (n < SLOTS && device_tree_next_compatible(state.tree, &node, "arasan,sdhci-8.9a")) {
-        if (open_slot(&state.slots[n], &node)) {
-            devices[n] = &state.slots[n].device;
+    while (n < SLOTS && device_tree_next_compatible(board_state.tree, &node, "arasan,sdhci-8.9a")) {
+        if (open_slot(&board_state.slots[n], &node)) {
+            devices[n] = &board_state.slots[n].device;
             n++;
         }
     }

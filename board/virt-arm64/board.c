@@ -14,16 +14,16 @@
 static struct board_state {
     const struct device_tree *tree; /* NULL before early_init; blob NULL: none */
     struct tree_storage storage;
-} state;
+} board_state;
 
 static void virt_early_init(const void *dtb)
 {
-    state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
+    board_state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
 static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    return state.tree->blob != NULL ? tree_storage_find(&state.storage, state.tree, devices) : 0;
+    return tree_storage_find(&board_state.storage, board_state.tree, devices);
 }
 
 enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
@@ -35,7 +35,7 @@ static void raise_secure_pin(enum secure_pin pin)
 {
     uint8_t bit = (uint8_t)(1u << pin);
 
-    if (state.tree == NULL || state.tree->blob == NULL || psci_is_there() ||
+    if (board_state.tree == NULL || board_state.tree->blob == NULL || psci_is_there() ||
         mmu_map(BOARD_SECURE_GPIO, 0x1000, MAP_DEVICE) != ERR_OK)
         return;
     *(volatile uint8_t *)(uintptr_t)(BOARD_SECURE_GPIO + 0x400) = bit;

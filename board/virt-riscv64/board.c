@@ -10,29 +10,23 @@
 #include "board/isa.h"
 #include "memory.h"
 
-static const struct sbi_machine_ns16550 console = {
-    .kind = "ns16550a",
-    .address = BOARD_UART_ADDRESS,
-    .bytes = 0x100,
-    .shift = 0,
-    .width = 1,
-};
+static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
 static struct board_state {
     const struct device_tree *tree; /* blob NULL: none */
     struct ns16550 uart;
     struct tree_storage storage;
-} state;
+} board_state;
 
 static void virt_early_init(const void *dtb)
 {
-    state.tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    sbi_machine_open_ns16550(&state.uart, &console);
+    board_state.tree = sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
 static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    return state.tree->blob != NULL ? tree_storage_find(&state.storage, state.tree, devices) : 0;
+    return tree_storage_find(&board_state.storage, board_state.tree, devices);
 }
 
 const struct board board = {

@@ -14,30 +14,25 @@
 
 enum { SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
 
-static const struct sbi_machine_ns16550 console = {
-    .kind = "snps,dw-apb-uart",
-    .address = BOARD_UART_ADDRESS,
-    .bytes = 0x1000,
-    .shift = 2,
-    .width = 4,
-};
+static const struct sbi_machine_ns16550 console = { "snps,dw-apb-uart", BOARD_UART_ADDRESS, 0x1000,
+                                                    2, 4 };
 
 static struct board_state {
     struct ns16550 uart;
     struct dw_mmc hosts[N_SLOTS];
     struct sd_card cards[N_SLOTS];
     struct block_device devices[N_SLOTS];
-} state;
+} board_state;
 
 static void visionfive2_early_init(const void *dtb)
 {
     (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
-    sbi_machine_open_ns16550(&state.uart, &console);
+    sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 
 static void visionfive2_set_baud(uint32_t baud)
 {
-    ns16550_set_baud(&state.uart, BOARD_UART_HZ, baud);
+    ns16550_set_baud(&board_state.uart, BOARD_UART_HZ, baud);
 }
 
 /* The controllers' port is coherent with the caches (TRM, "Bus"; the maker's tree calls nothing
@@ -58,13 +53,13 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
     for (unsigned i = 0; i < N_SLOTS; i++) {
         setup.mmio = slots[i];
         if (mmu_map(slots[i], DW_MMC_BYTES, MAP_DEVICE) != ERR_OK ||
-            dw_mmc_open(&state.hosts[n], &setup) != ERR_OK)
+            dw_mmc_open(&board_state.hosts[n], &setup) != ERR_OK)
             continue;
         if (slots[i] == BOARD_SDIO0_ADDRESS)
-            state.hosts[n].host.identify_emmc = sd_emmc_identify;
-        sd_card_open(&state.cards[n], &state.hosts[n].host, "SD card at ", slots[i],
-                     &state.devices[n]);
-        devices[n] = &state.devices[n];
+            board_state.hosts[n].host.identify_emmc = sd_emmc_identify;
+        sd_card_open(&board_state.cards[n], &board_state.hosts[n].host, "SD card at ", slots[i],
+                     &board_state.devices[n]);
+        devices[n] = &board_state.devices[n];
         n++;
     }
     return n;

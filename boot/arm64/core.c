@@ -26,7 +26,7 @@ static struct core_state {
         uint64_t vector_bytes; /* of SVE; 0: none */
     } cpus[BOARD_MAX_CORES];   /* each core fills its own */
     char name[48];             /* BSS: empty until cpu_detect */
-} state;
+} core_state;
 
 unsigned core_number(void)
 {
@@ -53,8 +53,8 @@ void core_fp_init(void)
 
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
-    state.jobs[core].entry = entry;
-    state.jobs[core].arg = arg;
+    core_state.jobs[core].entry = entry;
+    core_state.jobs[core].arg = arg;
     core_pen[core] = 1;
     /* A core in the pen reads past its caches; the event wakes it. */
     __asm__ volatile("dsb sy\n\tdc cvac, %0\n\tdsb sy\n\tsev" ::"r"(&core_pen[core]) : "memory");
@@ -71,7 +71,7 @@ void core_start(unsigned core)
 {
     core_fp_init();
     features_note();
-    state.jobs[core].entry(state.jobs[core].arg);
+    core_state.jobs[core].entry(core_state.jobs[core].arg);
     core_halt();
 }
 
@@ -184,21 +184,21 @@ static void features_note(void)
     unsigned core = core_number();
     uint64_t bytes = 0;
 
-    state.cpus[core].features = features_read();
-    if (state.cpus[core].features & CPU_ARM64_SVE)
+    core_state.cpus[core].features = features_read();
+    if (core_state.cpus[core].features & CPU_ARM64_SVE)
         __asm__ volatile(".arch_extension sve\n\t"
                          "rdvl %0, #1\n\t"
                          ".arch_extension nosve"
                          : "=r"(bytes));
-    state.cpus[core].vector_bytes = bytes;
+    core_state.cpus[core].vector_bytes = bytes;
 }
 
 static void name_append(const char *text)
 {
-    size_t at = strlen(state.name);
+    size_t at = strlen(core_state.name);
 
-    for (; *text != '\0' && at + 1 < sizeof state.name; text++)
-        state.name[at++] = *text;
+    for (; *text != '\0' && at + 1 < sizeof core_state.name; text++)
+        core_state.name[at++] = *text;
 }
 
 /* A core that the table of tuning.c lacks is named by its MIDR. */
@@ -210,8 +210,12 @@ static void name_make(const char *core, uint64_t midr, unsigned vector_bits)
         digits[i] = "0123456789abcdef"[midr >> (28 - 4 * i) & 15];
     for (unsigned i = 0, rest = vector_bits; i < 4; i++, rest /= 10)
         bits[3 - i] = (char)('0' + rest % 10);
-    name_append(core != NULL ? core : "ARMv8-A, MIDR 0x");
-    name_append(core != NULL ? "" : digits);
+    if (core != NULL) {
+        name_append(core);
+    } else {
+        name_append("ARMv8-A, MIDR 0x");
+        name_append(digits);
+    }
     if (vector_bits != 0) {
         name_append(", SVE ");
         name_append(vector_bits < 1000 ? bits + 1 : bits); /* 128 to 2048 */
@@ -225,21 +229,21 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     (void)tree; /* the registers say it all */
     __asm__ volatile("mrs %0, midr_el1" : "=r"(midr));
     features_note();
-    machine->cpu_features = state.cpus[0].features;
+    machine->cpu_features = core_state.cpus[0].features;
     machine->tuning = kernel_tuning_arm64(midr);
-    name_make(machine->tuning->core, midr, (unsigned)(8 * state.cpus[0].vector_bytes));
-    machine->cpu_name = state.name;
+    name_make(machine->tuning->core, midr, (unsigned)(8 * core_state.cpus[0].vector_bytes));
+    machine->cpu_name = core_state.name;
 }
 
 /* Cores of one machine may differ (big.LITTLE), and only a core itself can read what it has. SVE
  * is for cores that agree on the length of a vector. */
 uint32_t cpu_features_common(unsigned n_cores)
 {
-    uint32_t common = state.cpus[0].features;
+    uint32_t common = core_state.cpus[0].features;
 
     for (unsigned core = 1; core < n_cores; core++) {
-        common &= state.cpus[core].features;
-        if (state.cpus[core].vector_bytes != state.cpus[0].vector_bytes)
+        common &= core_state.cpus[core].features;
+        if (core_state.cpus[core].vector_bytes != core_state.cpus[0].vector_bytes)
             common &= ~(uint32_t)CPU_ARM64_SVE;
     }
     return common;

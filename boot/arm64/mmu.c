@@ -37,7 +37,9 @@ static uint64_t entry_attributes(enum mapping mapping)
 
 static uint64_t block_kind(unsigned bits)
 {
-    return bits == MMU_PAGE_BITS ? ENTRY_VALID | ENTRY_TABLE : ENTRY_VALID;
+    if (bits == MMU_PAGE_BITS)
+        return ENTRY_VALID | ENTRY_TABLE;
+    return ENTRY_VALID;
 }
 
 uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping)

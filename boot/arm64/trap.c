@@ -52,8 +52,13 @@ static void print_abort(const struct trap_frame *frame, bool fetch)
 {
     uint64_t status = frame->esr & 0x3f;
     bool write = (frame->esr >> 6 & 1) != 0, far_valid = (frame->esr >> 10 & 1) == 0;
+    const char *access = "read";
 
-    panic_print(": %s", fetch ? "execute" : write ? "write" : "read");
+    if (fetch)
+        access = "execute";
+    else if (write)
+        access = "write";
+    panic_print(": %s", access);
     if (far_valid)
         panic_print(" at %lx", (unsigned long)frame->far);
     panic_print(": %s", fault_text(status));
@@ -84,20 +89,38 @@ static void print_cause(unsigned vector, const struct trap_frame *frame)
     panic_print("\n");
 }
 
+static void print_pstate(uint64_t pstate)
+{
+    static const char *const stacks[2] = { "t", "h" };
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } flags[] = {
+        { 31, " N" },        { 30, " Z" },        { 29, " C" },        { 28, " V" },
+        { 9, ", D masked" }, { 8, ", A masked" }, { 7, ", I masked" }, { 6, ", F masked" },
+    };
+
+    panic_print("  pstate %lx: EL%u%s", (unsigned long)pstate, (unsigned)(pstate >> 2 & 3),
+                stacks[pstate & 1]);
+    for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (pstate >> flags[i].bit & 1)
+            panic_print("%s", flags[i].name);
+    panic_print("\n");
+}
+
+/* Four in a line, one under the other. */
 static void print_registers(const struct trap_frame *frame)
 {
-    uint64_t pstate = frame->spsr;
-
-    for (unsigned i = 0; i < 31; i++)
-        panic_print("%sx%u%s %lx", i % 4 == 0 ? "\n  " : "  ", i, i < 10 ? " " : "",
-                    (unsigned long)frame->x[i]);
+    for (unsigned i = 0; i < 31; i++) {
+        if (i % 4 == 0)
+            panic_print("\n");
+        panic_print("  x%u ", i);
+        if (i < 10)
+            panic_print(" ");
+        panic_print("%lx", (unsigned long)frame->x[i]);
+    }
     panic_print("  sp  %lx\n", (unsigned long)frame->sp);
-    panic_print("  pstate %lx: EL%u%s%s%s%s%s%s%s%s%s\n", (unsigned long)pstate,
-                (unsigned)(pstate >> 2 & 3), pstate & 1 ? "h" : "t", pstate >> 31 & 1 ? " N" : "",
-                pstate >> 30 & 1 ? " Z" : "", pstate >> 29 & 1 ? " C" : "",
-                pstate >> 28 & 1 ? " V" : "", pstate >> 9 & 1 ? ", D masked" : "",
-                pstate >> 8 & 1 ? ", A masked" : "", pstate >> 7 & 1 ? ", I masked" : "",
-                pstate >> 6 & 1 ? ", F masked" : "");
+    print_pstate(frame->spsr);
 }
 
 /* Where the backtrace begins: at the frame pointer; but a jump to nowhere has no frame of its own.

@@ -27,7 +27,7 @@ static struct core_state {
     _Atomic uint32_t asleep;  /* bit n: core n sleeps, or is about to */
     uint32_t features;
     char name[40];
-} state;
+} core_state;
 
 unsigned core_number(void)
 {
@@ -51,8 +51,8 @@ void core_fp_init(void)
 
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
-    state.jobs[core].entry = entry;
-    state.jobs[core].arg = arg;
+    core_state.jobs[core].entry = entry;
+    core_state.jobs[core].arg = arg;
     __asm__ volatile("fence rw, rw" ::: "memory");
     return (uintptr_t)start_secondary;
 }
@@ -60,10 +60,10 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 void core_start(unsigned core)
 {
     core_fp_init();
-    atomic_fetch_or(&state.started, (uint32_t)1 << core);
+    atomic_fetch_or(&core_state.started, (uint32_t)1 << core);
     /* For what was mapped since mmu_enable: from here on core_flush_tlbs sees this core. */
     __asm__ volatile("sfence.vma" ::: "memory");
-    state.jobs[core].entry(state.jobs[core].arg);
+    core_state.jobs[core].entry(core_state.jobs[core].arg);
     core_halt();
 }
 
@@ -102,7 +102,7 @@ static uint32_t but_this_core(uint32_t cores)
 
 void core_flush_tlbs(uintptr_t start, uint64_t bytes)
 {
-    uint32_t cores = but_this_core(atomic_load(&state.started));
+    uint32_t cores = but_this_core(atomic_load(&core_state.started));
     uint64_t base, mask;
 
     while (cores != 0) {
@@ -123,11 +123,11 @@ void core_wait(const _Atomic uint32_t *word, uint32_t old)
     bool on = core_interrupts_mask();
 
     __asm__ volatile("csrs sie, %0" ::"r"(SIE_SOFTWARE) : "memory");
-    atomic_fetch_or(&state.asleep, self);
+    atomic_fetch_or(&core_state.asleep, self);
     __asm__ volatile("csrc sip, %0\n\tfence iorw, iorw" ::"r"(SIE_SOFTWARE) : "memory");
     if (atomic_load(word) == old)
         __asm__ volatile("wfi" ::: "memory");
-    atomic_fetch_and(&state.asleep, ~self);
+    atomic_fetch_and(&core_state.asleep, ~self);
     __asm__ volatile("csrc sie, %0" ::"r"(SIE_SOFTWARE) : "memory"); /* it is never taken */
     core_interrupts_restore(on);
 }
@@ -140,7 +140,7 @@ void core_wake(const _Atomic uint32_t *word)
 
     (void)word;
     __asm__ volatile("fence iorw, iorw" ::: "memory");
-    cores = but_this_core(atomic_load(&state.asleep));
+    cores = but_this_core(atomic_load(&core_state.asleep));
     while (cores != 0) {
         mask = take_window(&cores, &base);
         sbi_send_ipi(mask, base);
@@ -257,7 +257,7 @@ static void read_tree(const struct device_tree *tree, struct machine *machine)
             machine->tuning = node_tuning(tree, &node);
     }
     if (common != UINT32_MAX)
-        state.features = common;
+        core_state.features = common;
 }
 
 /* "rv64gc", "rv64gcv, VLEN 128", "SpacemiT X60, VLEN 256". */
@@ -268,14 +268,15 @@ static const char *core_name(const char *core, unsigned vector_bits)
     size_t at = 0, n = 0;
 
     for (size_t i = 0; i < (vector_bits != 0 ? 2 : 1); i++)
-        for (const char *c = parts[i]; *c != '\0' && at + sizeof digits < sizeof state.name; c++)
-            state.name[at++] = *c;
+        for (const char *c = parts[i]; *c != '\0' && at + sizeof digits < sizeof core_state.name;
+             c++)
+            core_state.name[at++] = *c;
     for (; vector_bits != 0; vector_bits /= 10)
         digits[n++] = (char)('0' + vector_bits % 10);
     while (n > 0)
-        state.name[at++] = digits[--n];
-    state.name[at] = '\0';
-    return state.name;
+        core_state.name[at++] = digits[--n];
+    core_state.name[at] = '\0';
+    return core_state.name;
 }
 
 void cpu_detect(const struct device_tree *tree, struct machine *machine)
@@ -283,20 +284,20 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     uint64_t vlen_bytes = 0;
     const char *core;
 
-    state.features = CPU_RV64_GC;
+    core_state.features = CPU_RV64_GC;
     machine->tuning = kernel_tuning_riscv64(NULL);
     if (tree != NULL)
         read_tree(tree, machine);
-    if (state.features & CPU_RV64_V)
+    if (core_state.features & CPU_RV64_V)
         __asm__ volatile("csrr %0, 0xc22" : "=r"(vlen_bytes)); /* vlenb (V 1.0, 3.8) */
     if (vlen_bytes < MIN_VLEN_BYTES) {
-        state.features &= CPU_RV64_GC | CPU_RV64_ZBC;
+        core_state.features &= CPU_RV64_GC | CPU_RV64_ZBC;
         vlen_bytes = 0;
     }
     core = machine->tuning->core;
     if (core == NULL)
         core = vlen_bytes != 0 ? "rv64gcv" : "rv64gc";
-    machine->cpu_features = state.features;
+    machine->cpu_features = core_state.features;
     machine->cpu_name = core_name(core, (unsigned)(8 * vlen_bytes));
 }
 
@@ -304,5 +305,5 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
 uint32_t cpu_features_common(unsigned n_cores)
 {
     (void)n_cores;
-    return state.features;
+    return core_state.features;
 }

@@ -59,9 +59,14 @@ static void print_registers(const struct trap_frame *frame)
         "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
     };
 
-    for (unsigned i = 1; i < 32; i++)
-        panic_print("%s%s%s %lx", i % 4 == 1 ? "\n  " : "  ", names[i],
-                    names[i][2] == '\0' ? " " : "", (unsigned long)frame->x[i]);
+    for (unsigned i = 1; i < 32; i++) {
+        if (i % 4 == 1)
+            panic_print("\n");
+        panic_print("  %s ", names[i]);
+        if (names[i][2] == '\0')
+            panic_print(" ");
+        panic_print("%lx", (unsigned long)frame->x[i]);
+    }
     panic_print("\n");
 }
 
@@ -89,7 +94,9 @@ static uint64_t first_frame(const struct trap_frame *frame)
     if (!fetch && saved - (uintptr_t)text_start < (uintptr_t)(text_end - text_start))
         return fp;
     record[-1] = ra;
-    record[-2] = fetch ? fp : saved;
+    record[-2] = saved;
+    if (fetch)
+        record[-2] = fp;
     return sp;
 }
 

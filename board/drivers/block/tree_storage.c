@@ -96,6 +96,8 @@ unsigned tree_storage_find(struct tree_storage *storage, const struct device_tre
                            struct block_device *devices[BOARD_MAX_BLOCK])
 {
     storage->n_devices = 0;
+    if (tree->blob == NULL)
+        return 0;
     find_cards(storage, tree);
     find_slots(storage, tree);
     find_flash(storage, tree);

@@ -7,6 +7,7 @@
 
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/soc/device_name.h"
+#include "board/min_max.h"
 
 enum { /* section 4.2.2, table 4.1 */
        REG_MAGIC = 0x000,
@@ -231,7 +232,7 @@ static enum err virtio_blk_reset(struct block_device *dev)
 
     virtio_blk_fail_all(v, ERR_TIMEOUT);
     v->dead = stopped != ERR_OK || virtio_blk_start(v) != ERR_OK;
-    return v->dead ? ERR_TIMEOUT : ERR_OK;
+    return err_unless(!v->dead, ERR_TIMEOUT);
 }
 
 static void virtio_set_desc(struct virtio_blk *v, uint32_t index, const void *address,
@@ -256,8 +257,9 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     v->status[slot] = 0xff; /* no value of section 5.2.6: the device must write one */
     virtio_set_desc(v, at++, &v->headers[slot], sizeof v->headers[slot], DESC_NEXT);
     while (left > 0) {
-        uint32_t bytes = left < v->segment_bytes ? left : v->segment_bytes;
-        virtio_set_desc(v, at++, data, bytes, req->write ? DESC_NEXT : DESC_NEXT | DESC_WRITE);
+        uint32_t bytes = min_u32(left, v->segment_bytes);
+        virtio_set_desc(v, at++, data, bytes,
+                        (uint16_t)(DESC_NEXT | bits_if(!req->write, DESC_WRITE)));
         data += bytes;
         left -= bytes;
     }
@@ -316,7 +318,7 @@ static bool virtio_blk_collect(struct virtio_blk *v)
     v->requests[slot] = NULL;
     v->in_flight--;
     v->used_seen++;
-    req->status = v->status[slot] == REQUEST_OK ? ERR_OK : ERR_IO;
+    req->status = err_unless(v->status[slot] == REQUEST_OK, ERR_IO);
     req->done = true;
     return true;
 }

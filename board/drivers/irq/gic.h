@@ -26,6 +26,13 @@ struct gic {
     size_t stride; /* version 3: between redistributors; 0: as each one says */
 };
 
+/* Version 2 where a board knows the addresses, to initialise a struct gic. */
+#define GIC_400(distributor, interface)                                                   \
+    {                                                                                     \
+        .version = &gic_v2, .ranges = { { distributor, 0x1000 }, { interface, 0x1000 } }, \
+        .n_ranges = 2                                                                     \
+    }
+
 /* Find the controller; touches no register of it. version is NULL unless ERR_OK. ERR_NO_DEVICE:
  * there is none; ERR_UNSUPPORTED: its description is incomplete, or the cores have no registers
  * for it. */

@@ -81,7 +81,7 @@ static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t aff
     priorities[line] = 0;
     targets[line] = targets[0];
     *enable = 1u << line % 32;
-    return (*enable >> line % 32 & 1) != 0 ? ERR_OK : ERR_UNSUPPORTED;
+    return err_unless((*enable >> line % 32 & 1) != 0, ERR_UNSUPPORTED);
 }
 
 static void gic_v2_serve(const struct gic *gic)

@@ -94,7 +94,7 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
          i++)
         gic->ranges[FIRST_REGION + i] = (struct gic_range){ (uintptr_t)base, (size_t)bytes };
     gic->n_ranges = FIRST_REGION + i;
-    return i != 0 ? ERR_OK : ERR_UNSUPPORTED;
+    return err_unless(i != 0, ERR_UNSUPPORTED);
 }
 
 static enum err gic_v3_init(const struct gic *gic)
@@ -114,6 +114,15 @@ static enum err gic_v3_init(const struct gic *gic)
     return wait_clear(ctlr, CTLR_RWP);
 }
 
+static size_t redistributor_bytes(const struct gic *gic, uint32_t typer)
+{
+    if (gic->stride != 0)
+        return gic->stride;
+    if (typer & TYPER_VLPIS)
+        return FRAMES_V4;
+    return FRAMES_V3;
+}
+
 /* The redistributor that names this affinity (12.11, GICR_TYPER); 0: none. */
 static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 {
@@ -128,9 +137,10 @@ static uintptr_t find_redistributor(const struct gic *gic, uint32_t affinity)
 
             if (*reg(base, GICR_TYPER + 4) == affinity)
                 return base;
-            step = gic->stride != 0 ? gic->stride : typer & TYPER_VLPIS ? FRAMES_V4 : FRAMES_V3;
+            step = redistributor_bytes(gic, typer);
             last = (typer & TYPER_LAST) != 0 || step > region->bytes - at;
-            at += last ? 0 : step;
+            if (!last)
+                at += step;
         }
     }
     return 0;

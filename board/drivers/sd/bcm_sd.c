@@ -1,5 +1,7 @@
 #include "board/drivers/sd/bcm_sd.h"
 
+#include "board/min_max.h"
+
 /* A channel that the firmware's device trees leave to the operating system on every model
  * (brcm,dma-channel-mask), and not one of the "lite" ones, which stop at 64 KiB. */
 enum { DMA_CHANNEL = 4 };
@@ -8,7 +10,7 @@ enum { DMA_CHANNEL = 4 };
  * those of version 3 without capabilities, and it does not tell when a card is busy no more. */
 static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 {
-    uint32_t quirks = SDHCI_NO_DETECT | (place->switch_1v8 == NULL ? SDHCI_NO_1V8 : 0);
+    uint32_t quirks = SDHCI_NO_DETECT | bits_if(place->switch_1v8 == NULL, SDHCI_NO_1V8);
 
     if (place->pio)
         quirks |= SDHCI_NO_DMA;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/drivers/sd/sd_card.h"
+#include "board/min_max.h"
 
 /* Registers and bits by the names of the databook. */
 enum {
@@ -131,7 +132,9 @@ static enum err set_clock(const struct dw_mmc *d, uint32_t hz)
     e = update_clock(d);
     *reg(d, CLKSRC) = 0;
     *reg(d, CLKDIV) = divider < MAX_DIVIDER ? divider : MAX_DIVIDER;
-    e = e == ERR_OK ? update_clock(d) : e;
+    if (e != ERR_OK)
+        return e;
+    e = update_clock(d);
     *reg(d, CLKENA) = CLOCK_ON;
     return e == ERR_OK ? update_clock(d) : e;
 }
@@ -184,11 +187,11 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     uint64_t table = dma_address(&d->setup.window, d->table);
 
     for (unsigned i = 0; left > 0; i++) {
-        uint32_t bytes = left < DW_MMC_PIECE_BYTES ? left : DW_MMC_PIECE_BYTES;
+        uint32_t bytes = min_u32(left, DW_MMC_PIECE_BYTES);
 
         left -= bytes;
         d->table[i] = (struct dw_mmc_descriptor){
-            .control = DES_OWN | DES_CHAIN | (i == 0 ? DES_FIRST : 0) |
+            .control = DES_OWN | DES_CHAIN | bits_if(i == 0, DES_FIRST) |
                        (left == 0 ? DES_LAST : DES_QUIET),
             .bytes = bytes,
             .buffer = (uint32_t)address,
@@ -264,9 +267,9 @@ static uint32_t command_bits(const struct dw_mmc *d, const struct sd_command *c)
     if (c->response != SD_RESPONSE_NONE && c->response != SD_RESPONSE_OCR)
         bits |= CMD_CHECK_CRC;
     if (c->data != NULL)
-        bits |= CMD_DATA | (c->closing == SD_CLOSE_STOP ? CMD_AUTO_STOP : 0);
+        bits |= CMD_DATA | bits_if(c->closing == SD_CLOSE_STOP, CMD_AUTO_STOP);
     bits |= c->index == STOP_INDEX ? CMD_STOP : CMD_WAIT_DATA;
-    return bits | (d->wakes ? CMD_WAKE : 0);
+    return bits | bits_if(d->wakes, CMD_WAKE);
 }
 
 static enum err dw_mmc_start(struct sd_host *host, struct sd_command *command)
@@ -283,7 +286,7 @@ static enum err dw_mmc_start(struct sd_host *host, struct sd_command *command)
     if (e != ERR_OK)
         return e;
     d->command = command;
-    d->waits_for = INT_COMMAND_DONE | (command->data != NULL ? INT_DATA_OVER : 0) |
+    d->waits_for = INT_COMMAND_DONE | bits_if(command->data != NULL, INT_DATA_OVER) |
                    (command->data != NULL && command->closing == SD_CLOSE_STOP ? INT_AUTO_STOP_DONE
                                                                                : 0);
     *reg(d, CMDARG) = command->argument;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/drivers/sd/sd_card.h"
+#include "board/min_max.h"
 
 enum {
     CMD_IDLE = 0,
@@ -82,7 +83,9 @@ static enum err app_command(struct sd_host *host, const struct sd_card *card, un
 {
     enum err e = sd_bus_command(host, CMD_APP, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT, NULL);
 
-    return e == ERR_OK ? sd_bus_command(host, index, argument, response, reply) : e;
+    if (e != ERR_OK)
+        return e;
+    return sd_bus_command(host, index, argument, response, reply);
 }
 
 /* 4.2.3.1: ask with what we can until the card is ready. */
@@ -93,7 +96,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, bool versio
     uint32_t want = OCR_VOLTAGES;
 
     if (version_2)
-        want |= OCR_HIGH_CAPACITY | OCR_FULL_POWER | (want_1v8 ? OCR_1V8 : 0);
+        want |= OCR_HIGH_CAPACITY | OCR_FULL_POWER | bits_if(want_1v8, OCR_1V8);
     do {
         enum err e = app_command(host, card, ACMD_OP_COND, want, SD_RESPONSE_OCR, ocr);
 
@@ -124,14 +127,18 @@ static enum err wake(struct sd_host *host, struct sd_card *card, bool want_1v8, 
         return ERR_UNSUPPORTED;
     }
     e = bring_up(host, card, version_2, want_1v8, ocr);
-    return e != ERR_OK && card->why == NULL ? ERR_NO_DEVICE : e;
+    if (e != ERR_OK && card->why == NULL)
+        return ERR_NO_DEVICE;
+    return e;
 }
 
 static enum err switch_1v8(struct sd_host *host)
 {
     enum err e = sd_bus_command(host, CMD_1V8, 0, SD_RESPONSE_SHORT, NULL);
 
-    return e == ERR_OK ? host->ops->set_1v8(host) : e;
+    if (e != ERR_OK)
+        return e;
+    return host->ops->set_1v8(host);
 }
 
 /* 4.2.2, 4.3.1: identity, address, registers, selection. */
@@ -165,7 +172,7 @@ enum err sd_bus_set(struct sd_host *host, struct sd_card *card, uint32_t hz, uns
 {
     enum err e;
 
-    hz = hz < host->max_hz ? hz : host->max_hz;
+    hz = min_u32(hz, host->max_hz);
     e = host->ops->set_bus(host, hz, bits, timing);
     card->hz = hz;
     card->bits = bits;
@@ -176,7 +183,7 @@ enum err sd_bus_set(struct sd_host *host, struct sd_card *card, uint32_t hz, uns
 /* 5.6, 5.7.1: SCR at the card's default speed, then four data lines. */
 static enum err widen(struct sd_host *host, struct sd_card *card)
 {
-    uint32_t hz = card->facts.max_hz < DEFAULT_HZ ? card->facts.max_hz : DEFAULT_HZ;
+    uint32_t hz = min_u32(card->facts.max_hz, DEFAULT_HZ);
     enum err e = sd_bus_set(host, card, hz, 1, SD_TIMING_DEFAULT);
 
     if (e == ERR_OK)
@@ -189,14 +196,16 @@ static enum err widen(struct sd_host *host, struct sd_card *card)
     if (!card->facts.has_4_bits || !(host->abilities & SD_CAN_4_BITS))
         return ERR_OK;
     e = app_command(host, card, ACMD_WIDTH, 2, SD_RESPONSE_SHORT, NULL);
-    return e == ERR_OK ? sd_bus_set(host, card, hz, 4, SD_TIMING_DEFAULT) : e;
+    if (e != ERR_OK)
+        return e;
+    return sd_bus_set(host, card, hz, 4, SD_TIMING_DEFAULT);
 }
 
 /* 4.3.10: mode 0 asks, mode 1 switches; the other groups stay as they are. */
 static enum err switch_function(struct sd_host *host, struct sd_card *card, bool do_it,
                                 unsigned function)
 {
-    return sd_bus_read(host, CMD_SWITCH, (do_it ? 1u << 31 : 0) | 0x00fffff0 | function,
+    return sd_bus_read(host, CMD_SWITCH, bits_if(do_it, 1u << 31) | 0x00fffff0 | function,
                        card->scratch, SD_SWITCH_BYTES);
 }
 
@@ -222,9 +231,11 @@ static enum err take(struct sd_host *host, struct sd_card *card, const struct ac
         return ERR_OK;       /* the card stays as it was, and so do we */
     sd_host_delay(host, 10); /* 4.3.10.1: 8 clocks */
     e = sd_bus_set(host, card, mode->hz, card->bits, (enum sd_timing)mode->timing);
-    card->tune_index = tunes && host->ops->tune != NULL ? CMD_TUNE : 0;
+    card->tune_index = bits_if(tunes && host->ops->tune != NULL, CMD_TUNE);
     card->tuned_at = host->ticks();
-    return e == ERR_OK && card->tune_index != 0 ? host->ops->tune(host, CMD_TUNE) : e;
+    if (e != ERR_OK || card->tune_index == 0)
+        return e;
+    return host->ops->tune(host, CMD_TUNE);
 }
 
 static enum err speed_up(struct sd_host *host, struct sd_card *card, bool at_1v8)
@@ -262,7 +273,9 @@ static enum err identify(struct sd_host *host, struct sd_card *card, bool want_1
         e = widen(host, card);
     if (e == ERR_OK && !card->facts.by_sector)
         e = sd_bus_command(host, CMD_BLOCK_LENGTH, 512, SD_RESPONSE_SHORT, NULL);
-    return e == ERR_OK ? speed_up(host, card, at_1v8) : e;
+    if (e != ERR_OK)
+        return e;
+    return speed_up(host, card, at_1v8);
 }
 
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/drivers/soc/device_name.h"
+#include "board/min_max.h"
 
 enum {
     CMD_STOP = 12,
@@ -98,7 +99,9 @@ static enum err sd_card_restart(struct sd_card *card)
     }
     if (e != ERR_OK)
         card->facts = before;
-    return e == ERR_NO_DEVICE ? ERR_REMOVED : e;
+    if (e == ERR_NO_DEVICE)
+        return ERR_REMOVED;
+    return e;
 }
 
 static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argument,
@@ -246,7 +249,7 @@ static enum err sd_card_check_status(const struct sd_card *card)
         return ERR_OK;
     if (status & STATUS_OUT_OF_RANGE)
         return ERR_RANGE;
-    return status & STATUS_FAILED ? ERR_IO : ERR_OK;
+    return err_unless((status & STATUS_FAILED) == 0, ERR_IO);
 }
 
 /* A read is over with its data, a write when the card has stored it: with the power gone before
@@ -270,8 +273,10 @@ static enum err sd_card_moved(struct sd_card *card)
         sd_card_finish(card, ERR_RANGE);
         return ERR_OK;
     }
-    if (e != ERR_OK || !card->needs_stop)
-        return e == ERR_OK ? sd_card_conclude(card) : e;
+    if (e != ERR_OK)
+        return e;
+    if (!card->needs_stop)
+        return sd_card_conclude(card);
     card->state = SD_CARD_STOP;
     return sd_card_send(card, CMD_STOP, 0, SD_RESPONSE_SHORT_BUSY);
 }
@@ -290,7 +295,9 @@ static enum err sd_card_stored(struct sd_card *card)
         return ERR_OK;
     }
     e = sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
-    return e == ERR_OK ? ERR_BUSY : e; /* so that the caller gets on meanwhile */
+    if (e != ERR_OK)
+        return e;
+    return ERR_BUSY; /* so that the caller gets on meanwhile */
 }
 
 /* The command in progress ended well. */
@@ -298,7 +305,9 @@ static enum err sd_card_advance(struct sd_card *card)
 {
     if (card->state == SD_CARD_MOVE)
         return sd_card_moved(card);
-    return card->state == SD_CARD_STOP ? sd_card_conclude(card) : sd_card_stored(card);
+    if (card->state == SD_CARD_STOP)
+        return sd_card_conclude(card);
+    return sd_card_stored(card);
 }
 
 /* Time without progress. A caller that computes between two polls is no silence of the card,
@@ -314,7 +323,7 @@ static bool sd_card_is_silent(struct sd_card *card)
         card->silent_ticks = 0;
         return false;
     }
-    card->silent_ticks += gap < limit / GAPS ? gap : limit / GAPS;
+    card->silent_ticks += min_u64(gap, limit / GAPS);
     return card->silent_ticks > limit;
 }
 

@@ -78,7 +78,11 @@ static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value
 
 static unsigned widest(const struct sd_host *host)
 {
-    return host->abilities & SD_CAN_8_BITS ? 8 : host->abilities & SD_CAN_4_BITS ? 4 : 1;
+    if (host->abilities & SD_CAN_8_BITS)
+        return 8;
+    if (host->abilities & SD_CAN_4_BITS)
+        return 4;
+    return 1;
 }
 
 /* 6.6.2, 6.6.4: the timing, then the width. HS200 and DDR52 ask for 1.8 V, which the boards with an
@@ -97,7 +101,9 @@ static enum err speed_up(struct sd_host *host, struct sd_card *card)
     }
     if (e == ERR_OK && bits > 1)
         e = switch_byte(host, EXT_WIDTH, bits == 8 ? WIDTH_8 : WIDTH_4);
-    return e == ERR_OK ? sd_bus_set(host, card, card->hz, bits, card->timing) : e;
+    if (e != ERR_OK)
+        return e;
+    return sd_bus_set(host, card, card->hz, bits, card->timing);
 }
 
 enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card)

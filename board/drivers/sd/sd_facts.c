@@ -33,7 +33,9 @@ uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc)
 
     if (emmc && (value == 25 || value == 50))
         value += value / 25; /* 26 and 52 */
-    return (byte & 7) < 4 ? value * units[byte & 7] : 0;
+    if ((byte & 7) >= 4)
+        return 0;
+    return value * units[byte & 7];
 }
 
 /* C_SIZE, C_SIZE_MULT and READ_BL_LEN, which lie alike in version 1 and in eMMC (5.3.2). */
@@ -42,7 +44,9 @@ static uint64_t small_sectors(const uint32_t csd[4])
     uint32_t block_log = sd_facts_bits(csd, 80, 4);
     uint64_t blocks = (uint64_t)(sd_facts_bits(csd, 62, 12) + 1) << (sd_facts_bits(csd, 47, 3) + 2);
 
-    return block_log >= 9 && block_log <= 11 ? blocks << (block_log - 9) : 0;
+    if (block_log < 9 || block_log > 11)
+        return 0;
+    return blocks << (block_log - 9);
 }
 
 enum err sd_facts_csd(struct sd_facts *facts, const uint32_t csd[4])
@@ -60,7 +64,7 @@ enum err sd_facts_csd(struct sd_facts *facts, const uint32_t csd[4])
     facts->max_hz = sd_facts_tran_speed(sd_facts_bits(csd, 96, 8), false);
     facts->has_switch = (sd_facts_bits(csd, 84, 12) & CLASS_SWITCH) != 0;
     facts->is_locked = sd_facts_bits(csd, 12, 2) != 0; /* TMP_, PERM_WRITE_PROTECT */
-    return facts->n_sectors != 0 && facts->max_hz != 0 ? ERR_OK : ERR_IO;
+    return err_unless(facts->n_sectors != 0 && facts->max_hz != 0, ERR_IO);
 }
 
 void sd_facts_scr(struct sd_facts *facts, const uint8_t scr[SD_SCR_BYTES])
@@ -96,7 +100,7 @@ enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4])
     facts->is_locked = sd_facts_bits(csd, 12, 2) != 0;
     facts->has_4_bits = facts->has_switch = facts->has_count = sd_facts_bits(csd, 122, 4) >=
                                                                SPEC_WITH_EXT_CSD;
-    return facts->n_sectors != 0 && facts->max_hz != 0 ? ERR_OK : ERR_IO;
+    return err_unless(facts->n_sectors != 0 && facts->max_hz != 0, ERR_IO);
 }
 
 void sd_facts_emmc_ext_csd(struct sd_facts *facts, const uint8_t ext_csd[SD_EXT_CSD_BYTES])

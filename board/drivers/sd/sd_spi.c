@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "board/drivers/sd/sd_card.h"
+#include "board/min_max.h"
 
 enum {
     CMD_IDLE = 0,
@@ -178,7 +179,11 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
         return sd_spi_fail(spi, SD_FAULT_COMMAND, ERR_IO);
     if ((answer & R1_ERRORS) != 0)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
-    spi->state = command->data == NULL ? SD_SPI_BUSY : command->write ? SD_SPI_GIVE : SD_SPI_TOKEN;
+    spi->state = SD_SPI_TOKEN;
+    if (command->data == NULL)
+        spi->state = SD_SPI_BUSY;
+    else if (command->write)
+        spi->state = SD_SPI_GIVE;
     return ERR_OK;
 }
 
@@ -322,7 +327,7 @@ static enum err sd_spi_ask_version(struct sd_spi *spi, uint32_t *capacity)
     uint8_t answer = sd_spi_short(spi, CMD_IF_COND, IF_COND, &reply);
 
     *capacity = (answer & R1_ILLEGAL) != 0 ? 0 : OCR_HIGH_CAPACITY;
-    return *capacity == 0 || (reply & 0xfff) == IF_COND ? ERR_OK : ERR_UNSUPPORTED;
+    return err_unless(*capacity == 0 || (reply & 0xfff) == IF_COND, ERR_UNSUPPORTED);
 }
 
 static enum err sd_spi_wait_start(struct sd_spi *spi, uint32_t capacity)
@@ -395,12 +400,14 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
     if (e == ERR_OK && card->facts.n_sectors != 0)
         return ERR_OK;
     card->why = "the card does not tell its size: use another one";
-    return e != ERR_OK ? e : ERR_IO;
+    if (e != ERR_OK)
+        return e;
+    return ERR_IO;
 }
 
 static void sd_spi_full_speed(struct sd_spi *spi, struct sd_card *card)
 {
-    card->hz = card->facts.max_hz < spi->host.max_hz ? card->facts.max_hz : spi->host.max_hz;
+    card->hz = min_u32(card->facts.max_hz, spi->host.max_hz);
     card->bits = 1;
     card->timing = SD_TIMING_DEFAULT;
     spi->bus->set_hz(spi->bus, card->hz);
@@ -453,7 +460,7 @@ void sd_spi_init(struct sd_spi *spi, struct spi_bus *bus, uint32_t max_hz, uint6
             .ticks = ticks,
             .ticks_hz = ticks_hz,
             .abilities = SD_STOPS | SD_IS_SPI | SD_CAN_WRITE,
-            .max_hz = max_hz < FULL_HZ ? max_hz : FULL_HZ,
+            .max_hz = min_u32(max_hz, FULL_HZ),
             .max_blocks = SD_CARD_MAX_SECTORS,
         },
         .bus = bus,

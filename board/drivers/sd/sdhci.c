@@ -6,6 +6,7 @@
 
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci_registers.h"
+#include "board/min_max.h"
 
 enum {
     POWER_MICROS = 10000, /* for the supply to fall, and to rise (Physical Layer 6.4.1) */
@@ -49,7 +50,7 @@ static void sdhci_look_at_slide(struct sdhci *s)
                 (sdhci_read(s, SDHCI_PRESENT) & PRESENT_UNLOCKED);
 
     s->host.abilities &= ~(uint32_t)SD_CAN_WRITE;
-    s->host.abilities |= open ? SD_CAN_WRITE : 0;
+    s->host.abilities |= bits_if(open, SD_CAN_WRITE);
 }
 
 static enum err sdhci_reset(struct sd_host *host)
@@ -96,10 +97,10 @@ static uint32_t sdhci_abilities(const struct sdhci *s, uint32_t caps, uint32_t c
         abilities |= SD_CAN_HIGH_SPEED;
     if (s->version < 2 || (quirks & SDHCI_NO_1V8))
         return abilities;
-    abilities |= caps_2 & CAPABLE_SDR50 ? SD_CAN_SDR50 : 0;
-    abilities |= caps_2 & CAPABLE_SDR104 ? SD_CAN_SDR104 : 0;
-    abilities |= caps_2 & CAPABLE_DDR50 ? SD_CAN_DDR50 : 0;
-    abilities |= caps_2 & CAPABLE_TUNES_SDR50 ? SD_TUNES_SDR50 : 0;
+    abilities |= bits_if(caps_2 & CAPABLE_SDR50, SD_CAN_SDR50);
+    abilities |= bits_if(caps_2 & CAPABLE_SDR104, SD_CAN_SDR104);
+    abilities |= bits_if(caps_2 & CAPABLE_DDR50, SD_CAN_DDR50);
+    abilities |= bits_if(caps_2 & CAPABLE_TUNES_SDR50, SD_TUNES_SDR50);
     if (abilities & (SD_CAN_SDR50 | SD_CAN_SDR104 | SD_CAN_DDR50))
         abilities |= SD_CAN_1V8;
     return abilities;
@@ -114,7 +115,9 @@ static uint32_t sdhci_descriptor_bytes(const struct sdhci *s, uint32_t caps)
         return 0;
     if (far && s->version >= 3 && (caps & CAPABLE_64_BITS_4))
         return 16;
-    return far && (caps & CAPABLE_64_BITS_3) ? 12 : 8;
+    if (far && (caps & CAPABLE_64_BITS_3))
+        return 12;
+    return 8;
 }
 
 /* 2.2.26: n in 1 to 14 means 2^(n-1) seconds. */
@@ -122,7 +125,9 @@ static uint64_t sdhci_retune_ticks(const struct sdhci *s, uint32_t caps_2)
 {
     uint32_t n = caps_2 >> CAPABLE_RETUNE_SHIFT & 15;
 
-    return n >= 1 && n <= 14 ? s->setup.ticks_hz << (n - 1) : 0;
+    if (n < 1 || n > 14)
+        return 0;
+    return s->setup.ticks_hz << (n - 1);
 }
 
 static void sdhci_read_capabilities(struct sdhci *s)
@@ -133,7 +138,9 @@ static void sdhci_read_capabilities(struct sdhci *s)
 
     if (caps == 0) /* the register is not there (BCM2835): what every controller can do */
         caps = CAPABLE_3V3 | CAPABLE_HIGH_SPEED;
-    s->base_hz = s->setup.base_hz != 0 ? s->setup.base_hz : mhz * MEGA;
+    s->base_hz = s->setup.base_hz;
+    if (s->base_hz == 0)
+        s->base_hz = mhz * MEGA;
     if (s->base_hz == 0)
         s->base_hz = 50 * MEGA; /* "by another way", and the board knows none: a cautious guess */
     s->descriptor_bytes = sdhci_descriptor_bytes(s, caps);

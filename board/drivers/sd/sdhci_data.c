@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/drivers/sd/sdhci_registers.h"
+#include "board/min_max.h"
 
 enum {
     INHIBIT_MICROS = 10000,
@@ -26,11 +27,11 @@ static void fill_table(struct sdhci *s, const struct sd_command *c)
     uint8_t *at = s->table;
 
     for (; left > 0; at += s->descriptor_bytes) {
-        uint32_t bytes = left < SEGMENT_BYTES ? left : SEGMENT_BYTES;
+        uint32_t bytes = min_u32(left, SEGMENT_BYTES);
 
         left -= bytes;
         memset(at, 0, s->descriptor_bytes);
-        put_word(at, DESCRIPTOR_VALID | DESCRIPTOR_MOVE | (left == 0 ? DESCRIPTOR_END : 0) |
+        put_word(at, DESCRIPTOR_VALID | DESCRIPTOR_MOVE | bits_if(left == 0, DESCRIPTOR_END) |
                          bytes << 16);
         put_word(at + 4, (uint32_t)address);
         if (s->descriptor_bytes > 8)
@@ -78,13 +79,15 @@ static enum sdhci_path choose_path(const struct sdhci *s, const struct sd_comman
         return SDHCI_PIO;
     if (s->descriptor_bytes != 0 && (uintptr_t)c->data % (s->descriptor_bytes > 8 ? 8 : 4) == 0)
         return SDHCI_ADMA;
-    return s->has_sdma && s->descriptor_bytes != 16 ? SDHCI_SDMA : SDHCI_PIO;
+    if (s->has_sdma && s->descriptor_bytes != 16)
+        return SDHCI_SDMA;
+    return SDHCI_PIO;
 }
 
 /* 3.7.2.1, 3.7.2.3: registers of the transfer. Returns the transfer mode. */
 static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
 {
-    uint32_t mode = c->write ? 0 : TRANSFER_READ;
+    uint32_t mode = bits_if(!c->write, TRANSFER_READ);
 
     s->path = choose_path(s, c);
     s->blocks_left = c->n_blocks;
@@ -118,7 +121,8 @@ static uint32_t command_bits(const struct sd_command *c)
     };
 
     return (uint32_t)c->index << COMMAND_INDEX_SHIFT | responses[c->response] |
-           (c->data != NULL ? COMMAND_HAS_DATA : 0) | (c->index == CMD_STOP ? COMMAND_ABORT : 0);
+           bits_if(c->data != NULL, COMMAND_HAS_DATA) |
+           bits_if(c->index == CMD_STOP, COMMAND_ABORT);
 }
 
 /* 3.7.1.1 */
@@ -132,7 +136,7 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
         return ERR_IO;
     }
     if (c->data != NULL || c->response == SD_RESPONSE_SHORT_BUSY)
-        inhibit |= c->index != 12 ? PRESENT_DATA_INHIBIT : 0;
+        inhibit |= bits_if(c->index != 12, PRESENT_DATA_INHIBIT);
     if (!sdhci_wait(s, SDHCI_PRESENT, inhibit, 0, INHIBIT_MICROS)) {
         c->fault = SD_FAULT_COMMAND_TIMEOUT;
         return ERR_TIMEOUT;
@@ -153,10 +157,10 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
 /* 2.2.19: which of the errors matters. */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
-    if (status & STATUS_COMMAND_TIMEOUT) /* with a CRC error it means a conflict on the line */
-        c->fault = status & STATUS_COMMAND_WRONG ? SD_FAULT_COMMAND : SD_FAULT_COMMAND_TIMEOUT;
-    else if (status & STATUS_COMMAND_WRONG)
+    if (status & STATUS_COMMAND_WRONG) /* with a timeout it means a conflict on the line */
         c->fault = SD_FAULT_COMMAND;
+    else if (status & STATUS_COMMAND_TIMEOUT)
+        c->fault = SD_FAULT_COMMAND_TIMEOUT;
     else if (status & STATUS_DATA_TIMEOUT)
         c->fault = SD_FAULT_DATA_TIMEOUT;
     else if (status & STATUS_DMA_WRONG)

@@ -24,9 +24,7 @@ bool sdhci_wait(const struct sdhci *s, unsigned reg, uint32_t mask, uint32_t val
 enum err sdhci_soft_reset(struct sdhci *s, uint32_t which)
 {
     sdhci_change(s, SDHCI_CLOCK, which, which);
-    if (!sdhci_wait(s, SDHCI_CLOCK, which, 0, RESET_MICROS))
-        return ERR_TIMEOUT;
-    return ERR_OK;
+    return err_unless(sdhci_wait(s, SDHCI_CLOCK, which, 0, RESET_MICROS), ERR_TIMEOUT);
 }
 
 /* 3.1: the switch has settled and says so. While it bounces there is no card. */

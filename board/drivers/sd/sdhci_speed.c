@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/drivers/sd/sdhci_registers.h"
+#include "board/min_max.h"
 
 enum {
     STABLE_MICROS = 150000,
@@ -20,13 +21,13 @@ static uint32_t divisor_field(struct sdhci *s, uint32_t hz)
     if (s->version >= 2) {
         if (s->base_hz > hz)
             n = (s->base_hz + 2 * hz - 1) / (2 * hz);
-        n = n < 1023 ? n : 1023;
-        s->clock_hz = n == 0 ? s->base_hz : s->base_hz / (2 * n);
+        n = min_u32(n, 1023);
+        s->clock_hz = s->base_hz / max_u32(2 * n, 1);
         return (n & 255) << 8 | (n >> 8) << 6;
     }
     s->clock_hz = s->base_hz;
     while (s->clock_hz > hz && n < 128) {
-        n = n == 0 ? 1 : 2 * n;
+        n = max_u32(2 * n, 1);
         s->clock_hz = s->base_hz / (2 * n);
     }
     return n << 8;
@@ -57,7 +58,7 @@ static void set_timing(struct sdhci *s, enum sd_timing timing)
     bool fast = timing != SD_TIMING_DEFAULT && !(s->setup.quirks & SDHCI_NO_HIGH_BIT);
 
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
-    sdhci_change(s, SDHCI_CONTROL, CONTROL_HIGH_SPEED, fast ? CONTROL_HIGH_SPEED : 0);
+    sdhci_change(s, SDHCI_CONTROL, CONTROL_HIGH_SPEED, bits_if(fast, CONTROL_HIGH_SPEED));
     if (s->version >= 2)
         sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_MODE,
                      (uint32_t)modes[timing] << CONTROL2_MODE_SHIFT);
@@ -68,9 +69,7 @@ enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd
     struct sdhci *s = (struct sdhci *)host;
 
     sdhci_change(s, SDHCI_CONTROL, CONTROL_4_BITS | CONTROL_8_BITS, /* 3.4 */
-                 bits == 8   ? CONTROL_8_BITS
-                 : bits == 4 ? CONTROL_4_BITS
-                             : 0);
+                 bits_if(bits == 8, CONTROL_8_BITS) | bits_if(bits == 4, CONTROL_4_BITS));
     set_timing(s, timing);
     return set_clock(s, hz);
 }
@@ -91,9 +90,9 @@ enum err sdhci_set_1v8(struct sd_host *host)
     if (!(sdhci_read(s, SDHCI_CONTROL_2) & CONTROL2_1V8))
         return ERR_IO; /* the controller's regulator gave up */
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, CLOCK_CARD);
-    return sdhci_wait(s, SDHCI_PRESENT, PRESENT_DATA_LINES, PRESENT_DATA_LINES, SETTLE_MICROS)
-               ? ERR_OK
-               : ERR_IO;
+    return err_unless(sdhci_wait(s, SDHCI_PRESENT, PRESENT_DATA_LINES, PRESENT_DATA_LINES,
+                                 SETTLE_MICROS),
+                      ERR_IO);
 }
 
 /* One tuning block: it is compared inside the controller, and only its arrival is reported. */
@@ -110,7 +109,7 @@ static enum err tune_once(struct sdhci *s, unsigned index)
                     COMMAND_HAS_DATA | (uint32_t)index << COMMAND_INDEX_SHIFT);
     came = sdhci_wait(s, SDHCI_STATUS, STATUS_READABLE, STATUS_READABLE, TUNE_MICROS);
     sdhci_write(s, SDHCI_STATUS, 0xffffffff);
-    return came ? ERR_OK : ERR_TIMEOUT;
+    return err_unless(came, ERR_TIMEOUT);
 }
 
 /* 2.2.25, sampling clock tuning. */
@@ -131,5 +130,7 @@ enum err sdhci_tune(struct sd_host *host, unsigned index)
         return ERR_OK;
     sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE | CONTROL2_TUNED, 0); /* the fixed clock */
     sdhci_stop(host);
-    return e != ERR_OK ? e : ERR_IO;
+    if (e != ERR_OK)
+        return e;
+    return ERR_IO;
 }

@@ -1,5 +1,7 @@
 #include "board/drivers/serial/ns16550.h"
 
+#include "board/min_max.h"
+
 /* Registers and bits: table II of the data sheet. */
 enum {
     REG_DATA = 0,
@@ -51,7 +53,7 @@ static uint32_t read_status(struct ns16550 *uart)
     uint32_t status = read_register(uart, REG_LINE_STATUS);
 
     uart->overrun = uart->overrun || (status & STATUS_OVERRUN) != 0;
-    return status | (uart->overrun ? STATUS_OVERRUN : 0);
+    return status | bits_if(uart->overrun, STATUS_OVERRUN);
 }
 
 void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsigned reg_io_width)
@@ -88,9 +90,9 @@ static int ns16550_receive(void *context)
         return SERIAL_NOTHING;
     uart->overrun = false;
     return (int)(read_register(uart, REG_DATA) & 0xff) |
-           (status & STATUS_PARITY_FRAMING ? SERIAL_DAMAGED : 0) |
-           (status & STATUS_OVERRUN ? SERIAL_OVERRUN : 0) |
-           (status & STATUS_BREAK ? SERIAL_BREAK : 0);
+           (int)(bits_if(status & STATUS_PARITY_FRAMING, SERIAL_DAMAGED) |
+                 bits_if(status & STATUS_OVERRUN, SERIAL_OVERRUN) |
+                 bits_if(status & STATUS_BREAK, SERIAL_BREAK));
 }
 
 static void ns16550_listen(void *context)

@@ -1,5 +1,7 @@
 #include "board/drivers/serial/pl011.h"
 
+#include "board/min_max.h"
+
 /* Section 3.2, byte offsets. */
 enum {
     PL011_DR = 0x00,
@@ -90,8 +92,9 @@ static int pl011_receive(void *context)
     data = *reg(uart, PL011_DR);
     if (data & DR_OVERRUN)
         *reg(uart, PL011_ECR) = 0; /* or the next bytes would report it again (3.3.2) */
-    return (int)(data & 0xff) | (data & DR_FRAMING_PARITY ? SERIAL_DAMAGED : 0) |
-           (data & DR_OVERRUN ? SERIAL_OVERRUN : 0) | (data & DR_BREAK ? SERIAL_BREAK : 0);
+    return (int)((data & 0xff) | bits_if(data & DR_FRAMING_PARITY, SERIAL_DAMAGED) |
+                 bits_if(data & DR_OVERRUN, SERIAL_OVERRUN) |
+                 bits_if(data & DR_BREAK, SERIAL_BREAK));
 }
 
 static void pl011_listen(void *context)

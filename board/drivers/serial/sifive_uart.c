@@ -90,7 +90,9 @@ static int sifive_uart_receive(void *context)
     if (uart->base == 0)
         return SERIAL_NOTHING;
     data = read_register(uart, REG_RXDATA);
-    return (data & DATA_STATE) != 0 ? SERIAL_NOTHING : (int)(data & 0xff);
+    if ((data & DATA_STATE) != 0)
+        return SERIAL_NOTHING;
+    return (int)(data & 0xff);
 }
 
 /* The mark in rxctrl is 0: at any byte, for it has no time-out. */

@@ -12,5 +12,7 @@ uintptr_t tree_console_map(const struct device_tree *tree, const char *kind, uin
         !device_tree_lists(tree, node, "compatible", kind) ||
         !device_tree_reg(tree, node, 0, &base, NULL))
         device_tree_begin(node); /* which has no properties */
-    return mmu_map((uintptr_t)base, bytes, MAP_DEVICE) == ERR_OK ? (uintptr_t)base : 0;
+    if (mmu_map((uintptr_t)base, bytes, MAP_DEVICE) != ERR_OK)
+        return 0;
+    return (uintptr_t)base;
 }

@@ -110,8 +110,10 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
     *bytes = e == ERR_OK ? answer : 0;
     if (*bytes > BCM_MAILBOX_MAX_ANSWER || *bytes >= max)
         answer = 0; /* the part of a text that fits would be another text */
-    memcpy(text, &m->message[AT_VALUES], e == ERR_OK ? answer : 0);
-    text[e == ERR_OK ? answer : 0] = '\0';
+    if (e != ERR_OK)
+        answer = 0;
+    memcpy(text, &m->message[AT_VALUES], answer);
+    text[answer] = '\0';
     return e;
 }
 
@@ -119,12 +121,16 @@ uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_c
 {
     uint32_t values[2] = { clock, 0 };
 
-    return bcm_mailbox_ask(m, which, values, 2) == ERR_OK ? values[1] : 0;
+    if (bcm_mailbox_ask(m, which, values, 2) != ERR_OK)
+        return 0;
+    return values[1];
 }
 
 uint32_t bcm_mailbox_set_clock(struct bcm_mailbox *m, enum bcm_clock clock, uint32_t hz)
 {
     uint32_t values[3] = { clock, hz, 1 };
 
-    return bcm_mailbox_ask(m, BCM_SET_CLOCK, values, 3) == ERR_OK ? values[1] : 0;
+    if (bcm_mailbox_ask(m, BCM_SET_CLOCK, values, 3) != ERR_OK)
+        return 0;
+    return values[1];
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/isa.h"
+#include "board/min_max.h"
 
 enum { PAGE = 4096 };
 
@@ -76,7 +77,7 @@ void last_run_doing(const char *doing, bool armed)
 
     if (!usable)
         return;
-    bytes = bytes < sizeof kept.record.doing ? bytes : sizeof kept.record.doing - 1;
+    bytes = min_size(bytes, sizeof kept.record.doing - 1);
     memset(kept.record.doing, 0, sizeof kept.record.doing);
     memcpy(kept.record.doing, doing, bytes);
     kept.record.armed = armed;

@@ -5,6 +5,7 @@
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/last_run.h"
 #include "board/isa.h"
+#include "board/min_max.h"
 
 enum { UART_BYTES = 0x200, UART_TX_PIN = 14, UART_RX_PIN = 15 };
 /* BCM2837's other pair that the UART can be on: on a board with Bluetooth it is wired to that. */
@@ -138,7 +139,7 @@ void raspberry_pi_describe(struct machine *machine)
 
     if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_ARM_MEMORY, low, 2) == ERR_OK)
         add_ram(machine, low[0], (uint64_t)low[0] + low[1]);
-    add_ram(machine, GIB, all < peripherals ? all : peripherals);
+    add_ram(machine, GIB, min_u64(all, peripherals));
     add_ram(machine, gib4, all);
     machine->n_cores = RASPBERRY_PI_CORES;
     (void)bcm_mailbox_ask_text(&pi->mailbox, BCM_GET_ARGUMENTS, machine->args, sizeof machine->args,
@@ -239,7 +240,7 @@ void raspberry_pi_watchdog(uint32_t millis, const char *doing)
 {
     struct raspberry_pi *pi = the_pi;
 
-    pi->watchdog_millis = millis < BCM_WATCHDOG_MAX_MILLIS ? millis : BCM_WATCHDOG_MAX_MILLIS;
+    pi->watchdog_millis = min_u32(millis, BCM_WATCHDOG_MAX_MILLIS);
     last_run_doing(doing, millis != 0);
     pi->fed_ticks = generic_timer_ticks();
     bcm_watchdog_arm(pi->places->watchdog, pi->watchdog_millis);

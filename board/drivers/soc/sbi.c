@@ -33,7 +33,7 @@ static int64_t sbi_call(uint64_t extension, uint64_t function, uint64_t arg0, ui
 
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)
 {
-    return sbi_call(EID_HSM, FID_HART_START, id, start, opaque, 0) == 0 ? ERR_OK : ERR_NO_DEVICE;
+    return err_unless(sbi_call(EID_HSM, FID_HART_START, id, start, opaque, 0) == 0, ERR_NO_DEVICE);
 }
 
 void sbi_send_ipi(uint64_t mask, uint64_t base)
