@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "board/host/host_board.h"
-#include "host/host_model.h"
+#include "host/host_app.h"
 #include "host/perplexity.h"
 
 /* The four inputs of a layer that matrices share, and the head's. */
@@ -23,7 +23,7 @@ struct result {
 };
 
 static struct run {
-    struct host_model model;
+    struct host_app host;
     struct kernels plain; /* as chosen; the model's own count before they call these */
     struct result *result;
 } run;
@@ -72,7 +72,7 @@ static double *sums_of(const void *w, size_t *columns)
 {
     static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
                                                    INGOT_FFN_DOWN };
-    const struct transformer *t = &run.model.model.transformer;
+    const struct transformer *t = &run.host.app.target.model.transformer;
     const struct ingot_params *p = &t->image->header->params;
 
     for (int i = 0; i < INPUTS; i++) {
@@ -128,16 +128,16 @@ static bool run_model(const char *path, const char *text, bool counts)
 
     snprintf(window, sizeof window, "%d", CALIBRATE_WINDOW);
     host_console_open(false);
-    if (model == NULL || !host_args_parse(&args, 5, words) || !host_model_open(&run.model, &args)) {
+    if (model == NULL || !host_args_parse(&args, 5, words) || !host_app_plan(&run.host, &args)) {
         return false;
     }
-    run.plain = run.model.kernels;
+    run.plain = run.host.app.kernels;
     if (counts) {
-        run.model.kernels.gemv_f32_f16_f32 = count_gemv;
-        run.model.kernels.gemm_f32_f16_f32 = count_gemm;
+        run.host.app.kernels.gemv_f32_f16_f32 = count_gemv;
+        run.host.app.kernels.gemm_f32_f16_f32 = count_gemm;
     }
-    if (!host_model_load(&run.model, &args) ||
-        !perplexity_measure(&p, &run.model.session, text, false)) {
+    if (!host_app_load(&run.host) ||
+        !perplexity_measure(&p, &run.host.app.target.session, text, false)) {
         return false;
     }
     run.result->perplexity = perplexity_value(&p, &deviation);

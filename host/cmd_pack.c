@@ -3,7 +3,7 @@
 
 #include "host/calibrate.h"
 #include "host/commands.h"
-#include "host/host_model.h"
+#include "host/host_args.h"
 #include "flash_image/pack/pack.h"
 
 enum { FINE = 0, FAILED = 1, USAGE = 2 };

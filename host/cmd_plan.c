@@ -3,14 +3,14 @@
 
 #include "host/commands.h"
 #include "board/host/host_board.h"
-#include "host/host_model.h"
+#include "host/host_app.h"
 #include "host/plan_fit.h"
 #include "runtime/chat/report.h"
 
 int cmd_plan(int argc, char **argv)
 {
     static struct host_args args;
-    static struct host_model model;
+    static struct host_app h;
 
     if (!host_args_parse(&args, argc, argv)) {
         return EXIT_USAGE;
@@ -32,14 +32,14 @@ int cmd_plan(int argc, char **argv)
         return EXIT_USAGE;
     }
     host_console_open(false);
-    if (!host_model_open(&model, &args)) {
+    if (!host_app_plan(&h, &args)) {
         return EXIT_FAILED;
     }
-    if (model.draft != NULL) {
-        report_draft(&model.draft_model);
+    if (h.app.has_draft) {
+        report_draft(&h.app.draft.model);
     }
-    report_model(&model.model);
-    report_plan(&model.model);
+    report_model(&h.app.target.model);
+    report_plan(&h.app.target.model);
     host_console_flush();
-    return exit_status(!args.fit || plan_fit_print(&model));
+    return exit_status(!args.fit || plan_fit_print(&h.app.target.model));
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "host/commands.h"
-#include "host/host_model.h"
+#include "host/host_args.h"
 #include "host/serial_args.h"
 #include "host/serial_events.h"
 #include "host/serial_line.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/commands.h"
-#include "host/host_model.h"
+#include "host/host_args.h"
 #include "flash_image/pack/pack.h"
 
 static int usage(FILE *to)

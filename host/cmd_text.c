@@ -6,13 +6,13 @@
 
 #include "host/commands.h"
 #include "board/host/host_board.h"
-#include "host/host_model.h"
+#include "host/host_app.h"
 #include "host/host_text.h"
 #include "host/perplexity.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
 
-static struct host_model model;
+static struct host_app host;
 
 /* Parse, or answer --help and mistakes: then *status is the exit status and false returned. */
 static bool begin(struct host_args *args, int argc, char **argv, const char *help, int *status)
@@ -48,7 +48,7 @@ static unsigned edge_flags(const struct host_args *args, unsigned flags)
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
 /* The tokenizer alone, of a model file that may have nothing else: *section is the caller's. */
-static bool open_tokenizer(const struct host_args *args, struct tokenizer *t, uint8_t **section)
+static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t **section)
 {
     struct pack_options pack = { .input = args->model, .tokenizer = args->tokenizer };
     struct image image;
@@ -59,10 +59,10 @@ static bool open_tokenizer(const struct host_args *args, struct tokenizer *t, ui
 
     *section = NULL;
     if (pack_is_ingot(args->model, &e)) {
-        if (!host_model_open(&model, args)) {
+        if (!host_app_plan(&host, args)) {
             return false;
         }
-        *t = model.model.tokenizer;
+        *t = host.app.target.model.tokenizer;
         return true;
     }
     if (e != ERR_OK) {
@@ -140,8 +140,8 @@ static bool perplexity_of(struct host_args *args)
     double deviation, value;
 
     args->options.ctx = p.n;
-    if (!host_model_open(&model, args) || !host_model_load(&model, args) ||
-        !perplexity_measure(&p, &model.session, args->file, args->quiet)) {
+    if (!host_app_plan(&host, args) || !host_app_load(&host) ||
+        !perplexity_measure(&p, &host.app.target.session, args->file, args->quiet)) {
         return false;
     }
     value = perplexity_value(&p, &deviation);
@@ -198,7 +198,7 @@ static uint32_t likeliest(const float *logits, uint32_t n)
 
 static bool dump_all(const struct host_args *args, const struct text *t, struct dump *d)
 {
-    struct session *s = &model.session;
+    struct session *s = &host.app.target.session;
     enum err error = session_append_visit(s, t->ids, t->n_ids, dump_position, d);
 
     for (uint32_t i = 0; i < args->options.n && error == ERR_OK; i++) {
@@ -241,11 +241,12 @@ static bool logits_of(const struct host_args *args)
     if (!good) {
         fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
     }
-    d.vocab = model.model.image.header->params.vocab;
+    d.vocab = host.app.target.model.image.header->params.vocab;
     if (args->tokens != NULL) {
         good = good && text_read_ids(&t, args->tokens, d.vocab);
     } else {
-        good = good && text_tokenize(&t, &model.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
+        good = good &&
+               text_tokenize(&t, &host.app.target.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
     }
     good = good && dump_all(args, &t, &d);
     if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {
@@ -253,8 +254,8 @@ static bool logits_of(const struct host_args *args)
         good = false;
     }
     if (good) {
-        printf("%u rows of %u f32 in %s\n", (unsigned)model.session.n_ids, (unsigned)d.vocab,
-               args->output);
+        printf("%u rows of %u f32 in %s\n", (unsigned)host.app.target.session.n_ids,
+               (unsigned)d.vocab, args->output);
     }
     text_free(&t);
     return good;
@@ -276,7 +277,7 @@ int cmd_logits(int argc, char **argv)
         fprintf(stderr, "ingot: where to? give -o FILE\n");
         return EXIT_USAGE;
     }
-    if (!host_model_open(&model, &args) || !host_model_load(&model, &args)) {
+    if (!host_app_plan(&host, &args) || !host_app_load(&host)) {
         return EXIT_FAILED;
     }
     return exit_status(logits_of(&args));

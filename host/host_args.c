@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/host_model.h"
+#include "host/host_args.h"
 #include "flash_image/chat/chat_template.h"
 
 /* llama.cpp's names for the options that Ingot's boot arguments have too. */

@@ -6,7 +6,7 @@
 
 #include "host/commands.h"
 #include "board/host/host_cpu.h"
-#include "host/host_model.h"
+#include "host/host_args.h"
 
 static const struct command {
     const char *name;

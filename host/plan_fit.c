@@ -121,9 +121,9 @@ static bool is_better(const struct plan *plan, const struct plan *best, bool any
            plan->layers.read + plan->head.read < best->layers.read + best->head.read;
 }
 
-bool plan_fit_print(const struct host_model *m)
+bool plan_fit_print(const struct model *m)
 {
-    const struct image *image = &m->model.image;
+    const struct image *image = &m->image;
     uint32_t n = image->header->tensors.count;
     struct retyped r = { .tensors = calloc(n, sizeof *r.tensors),
                          .segments = calloc(INGOT_MAX_SEGMENTS, sizeof *r.segments) };
@@ -136,7 +136,7 @@ bool plan_fit_print(const struct host_model *m)
     }
     puts("the same model in other types:");
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        struct plan_request request = m->model.request;
+        struct plan_request request = m->request;
 
         retype(&r, image, types[i]);
         request.image = &r.image;

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-#include "host/host_model.h"
+#include "host/host_app.h"
 
 /* Print a line for each type, best first, and which one to take: the first that is resident, else
  * the one that reads the least per token. False: out of memory, said. */
-bool plan_fit_print(const struct host_model *m);
+bool plan_fit_print(const struct model *m);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/commands.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/text/format_text.h"
@@ -102,11 +101,16 @@ bool chat_wait_stop(void *chat)
     return console_aborted();
 }
 
+bool chat_is_command(const char *line, size_t bytes)
+{
+    return bytes > 1 && line[0] == '/' && line[1] >= 'a' && line[1] <= 'z';
+}
+
 /* True: the conversation ends here. */
 static bool take_line(struct chat *c, size_t bytes)
 {
-    if (commands_is_one(c->line, bytes)) {
-        return commands_run(c, c->line) == COMMAND_ENDS;
+    if (chat_is_command(c->line, bytes)) {
+        return c->commands->run(c->commands->context, c->line);
     }
     if (bytes > 1 && c->line[0] == '/' && c->line[1] == '/') {
         (void)chat_reply(c, c->line + 1, bytes - 1, true);
@@ -116,12 +120,10 @@ static bool take_line(struct chat *c, size_t bytes)
     return false;
 }
 
-void chat_loop(struct chat *c, const struct chat_services *services)
+void chat_loop(struct chat *c, const struct chat_commands *commands)
 {
-    static const struct chat_services none;
-
     if (console_is_json()) {
-        chat_json_loop(c, services != NULL ? services : &none);
+        chat_json_loop(c, commands);
         return;
     }
     for (;;) {
@@ -129,7 +131,7 @@ void chat_loop(struct chat *c, const struct chat_services *services)
         enum err error;
 
         c->talks = true;
-        c->services = services != NULL ? services : &none; /* /model opens the chat anew */
+        c->commands = commands; /* /model opens the chat anew */
         error = console_read_line("> ", c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE || (error == ERR_OK && take_line(c, bytes))) {
             return;

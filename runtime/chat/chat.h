@@ -15,17 +15,11 @@
 
 enum { CHAT_LINE_BYTES = 8192 };
 
-/* What the machine around the conversation does for it. A member is NULL where it cannot. */
-struct chat_services {
-    void (*list_models)(void);
-    /* Load another model, or again the one that was there, and open the chat anew. False: neither
-     * was possible, there is nothing to talk to. */
-    bool (*change_model)(const char *name);
-    /* The file that holds a saved conversation, or NULL and a sentence in *problem. bytes: to save
-     * in it, where a file of any length can be had one that will do for good; 0: to load. */
-    const struct file *(*find_save)(const char *name, uint64_t bytes, const char **problem);
-    void (*check_kernels)(void);
-    void (*restart)(void);
+/* Who obeys lines that are commands. True: the conversation ends with it. line is NUL-terminated, and
+ * may be overwritten; the chat may be opened anew meanwhile. */
+struct chat_commands {
+    bool (*run)(void *context, char *line);
+    void *context;
 };
 
 /* Since the model was loaded. */
@@ -37,7 +31,7 @@ struct chat_totals {
 struct chat {
     struct session *session; /* NULL: no model is loaded; chat_loop can go on without */
     struct options *options;
-    const struct chat_services *services;
+    const struct chat_commands *commands;
     struct sampler sampler;
     struct speculative speculative;
     const struct ingot_chat *template; /* and its strings */
@@ -81,8 +75,17 @@ bool chat_undo(struct chat *c);
 /* Take it back and answer it again. ERR_NOT_FOUND: there is none; otherwise as chat_reply. */
 enum err chat_retry(struct chat *c);
 
-/* Prompt, read, reply or obey (runtime/chat/commands.h), until the input ends or /off. services
- * outlive the loop; NULL: none. */
-void chat_loop(struct chat *c, const struct chat_services *services);
+/* Whether the line is a command: a slash and a letter. "//" begins a line for the model that begins
+ * with "/". */
+bool chat_is_command(const char *line, size_t bytes);
+
+/* Prompt, read, reply, or hand on a command, until the input ends or a command ends it. */
+void chat_loop(struct chat *c, const struct chat_commands *commands);
+
+/* A wait for n tokens that the session computes begins; what: "prompt". While somebody talks to the
+ * chat, asking chat_wait_stop shows how far it is; its context is the chat. console_progress_end()
+ * ends the wait. */
+void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
+bool chat_wait_stop(void *chat);
 
 #endif

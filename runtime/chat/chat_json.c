@@ -5,7 +5,6 @@
 #include "board/board.h"
 
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/commands.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/text/format_text.h"
@@ -242,13 +241,13 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     if (!read_request(&r, c->line, bytes) || !apply_options(c, &r)) {
         return false;
     }
-    if (r.command != NULL && !commands_is_one(r.command, strlen(r.command))) {
+    if (r.command != NULL && !chat_is_command(r.command, strlen(r.command))) {
         say_error("value", 0, "a command begins with a slash, as /help does");
         return false;
     }
     *reason = "command";
     if (r.command != NULL) {
-        return commands_run(c, r.command) == COMMAND_ENDS;
+        return c->commands->run(c->commands->context, r.command);
     }
     if (r.values[FIELD_PROMPT] != NULL) {
         (void)chat_reply(c, r.values[FIELD_PROMPT], r.prompt_bytes, true);
@@ -256,7 +255,7 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     return false;
 }
 
-void chat_json_loop(struct chat *c, const struct chat_services *services)
+void chat_json_loop(struct chat *c, const struct chat_commands *commands)
 {
     enum err error = ERR_OK;
     bool ends = false;
@@ -265,11 +264,11 @@ void chat_json_loop(struct chat *c, const struct chat_services *services)
         const char *reason = "error";
         size_t bytes;
 
-        if (c->services == NULL || error == ERR_ABORTED) { /* the chat is open, maybe anew */
+        if (c->commands == NULL || error == ERR_ABORTED) { /* the chat is open, maybe anew */
             say_ready(c);
         }
         c->talks = true;
-        c->services = services;
+        c->commands = commands;
         c->answered = false;
         error = console_read_line(NULL, c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE) {

@@ -10,6 +10,6 @@
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
 
 /* As chat_loop(), with requests for lines. */
-void chat_json_loop(struct chat *c, const struct chat_services *services);
+void chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
 #endif

@@ -1,4 +1,4 @@
-/* What chat.c, chat_reply.c, chat_history.c and the commands share; nobody else includes it. */
+/* What chat.c, chat_reply.c and chat_history.c share; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 
@@ -13,11 +13,5 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
  * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session.
  * False: there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
-
-/* A wait for n tokens that the session computes begins; what: "prompt". While somebody talks to the
- * chat, asking chat_wait_stop shows how far it is; its context is the chat. console_progress_end()
- * ends the wait. */
-void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
-bool chat_wait_stop(void *chat);
 
 #endif

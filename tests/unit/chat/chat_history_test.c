@@ -1,28 +1,6 @@
-/* Turns taken back, told again and dropped; commands. What is in the cache must always be what the
+/* Turns taken back, told again and dropped. What is in the cache must always be what the
  * same conversation gives when it is told from its beginning. */
 #include "tests/unit/chat/chat_rig.h"
-
-#include "runtime/chat/commands.h"
-
-/* The conversation as it stands, told afresh to an empty cache: the same next logits? */
-static bool cache_is_true(void)
-{
-    static uint32_t ids[4096];
-    static float logits[8192];
-    struct session *s = &rig.session;
-    uint32_t n = s->n_cached, pending = s->n_ids - n, next = 5;
-    bool same;
-
-    memcpy(ids, s->ids, s->n_ids * sizeof *ids);
-    if (n == s->context || session_cut(s, n) != n || session_append(s, &next, 1, NULL) != ERR_OK)
-        return false;
-    memcpy(logits, s->logits, rig_logits_bytes());
-    (void)session_cut(s, 0);
-    if (session_append(s, ids, n, NULL) != ERR_OK || session_append(s, &next, 1, NULL) != ERR_OK)
-        return false;
-    same = memcmp(logits, s->logits, rig_logits_bytes()) == 0;
-    return session_cut(s, n) == n && session_put(s, ids + n, pending) == ERR_OK && same;
-}
 
 static bool begins_with_system(void)
 {
@@ -149,93 +127,6 @@ static void test_overflow_in_reply(void)
     OK(!strstr(text, "error"), "which is no error");
 }
 
-static bool answers(const char *command, const char *expected)
-{
-    char line[200];
-    bool found;
-
-    snprintf(line, sizeof line, "%s", command);
-    text_bytes = 0;
-    text[0] = '\0';
-    commands_run(&chat, line);
-    found = strstr(text, expected) != NULL;
-    if (!found)
-        printf("# %s said: %s\n", command, text);
-    return found;
-}
-
-static const struct file *no_save(const char *name, uint64_t bytes, const char **problem)
-{
-    (void)name;
-    (void)bytes;
-    *problem = "there is no card";
-    return NULL;
-}
-
-static void test_commands(void)
-{
-    static const struct chat_services services = { .find_save = no_save };
-    static const struct {
-        const char *line, *expected;
-    } cases[] = {
-        { "/help", "/undo" },
-        { "/hlep", "did you mean /help?" },
-        { "/sve", "did you mean /save?" },
-        { "/xyzzy", "/help lists" },
-        { "/set temp 0.5", "temp 0.500" },
-        { "/set temp warm", "error: temp=" },
-        { "/set colour red", "/set knows" },
-        { "/set", "top_k 40" },
-        { "/set n 3", "n 3" },
-        { "/set seed 7", "seed 7" },
-        { "/set top_p 0.25", "top_p 0.250" },
-        { "/set quiet on", "quiet on" },
-        { "/set quiet off", "quiet off" },
-        { "/set quiet maybe", "error: quiet=" },
-        { "/set think hide", "think hide" },
-        { "/set stop User:", "stop \"User:\"" },
-        { "/set stop", "error: stop=" },
-        { "/set stop \"a \\n\\\"b\"", "stop \"User:\", stop \"a \\n\\\"b\"" },
-        { "/set stop two words", "stop \"two words\"" },
-        { "/set stop off", "quiet off\n" },
-        { "/undo", "no turn" },
-        { "/retry", "no turn" },
-        { "/reset", "a new conversation" },
-        { "/system Be brief.", "a new conversation, with" },
-        { "/stats", "turns:" },
-        { "/plan", "weights" },
-        { "/save", "error: there is no card" },
-        { "/load x", "error: there is no card" },
-        { "/models", "error: " },
-        { "/model x", "error: " },
-        { "/bench", "tok/s" },
-        { "/selftest", "error: " },
-        { "/reboot", "error: " },
-        { "/log", "" },
-    };
-
-    start_over(5);
-    chat.services = &services;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        OK(answers(cases[i].line, cases[i].expected), "%s", cases[i].line);
-    OK(options.sampler.temp == 0.5f && chat.sampler.params.temp == 0.5f && options.n == 3,
-       "/set reaches the sampler");
-    {
-        char off[] = "/off";
-
-        OK(commands_run(&chat, off) == COMMAND_ENDS, "/off ends");
-    }
-    OK(commands_is_one("/help", 5) && !commands_is_one("//help", 6) && !commands_is_one("/", 1) &&
-           !commands_is_one("/ 3", 3) && !commands_is_one("a/help", 6),
-       "what is a command");
-    start_over(5);
-    chat.services = &services;
-    say("bade", true);
-    answers("/bench", "tok/s");
-    say("gogo", true);
-    OK(cache_is_true(), "/bench leaves the conversation alone");
-}
-
 int main(void)
 {
     static const char *strings[INGOT_CHAT_STRINGS] = {
@@ -254,6 +145,5 @@ int main(void)
     test_undo();
     test_overflow();
     test_overflow_in_reply();
-    test_commands();
     return tap_done();
 }

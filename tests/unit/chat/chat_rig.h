@@ -74,11 +74,31 @@ static void start_over(uint32_t n)
     chat_open(&chat, &rig.session, NULL, &options, NULL);
 }
 
-static enum err say(const char *line, bool as_turn)
+__attribute__((unused)) static enum err say(const char *line, bool as_turn)
 {
     text_bytes = 0;
     text[0] = '\0';
     return chat_reply(&chat, line, strlen(line), as_turn);
+}
+
+/* The conversation as it stands, told afresh to an empty cache: the same next logits? */
+__attribute__((unused)) static bool cache_is_true(void)
+{
+    static uint32_t ids[4096];
+    static float logits[8192];
+    struct session *s = &rig.session;
+    uint32_t n = s->n_cached, pending = s->n_ids - n, next = 5;
+    bool same;
+
+    memcpy(ids, s->ids, s->n_ids * sizeof *ids);
+    if (n == s->context || session_cut(s, n) != n || session_append(s, &next, 1, NULL) != ERR_OK)
+        return false;
+    memcpy(logits, s->logits, rig_logits_bytes());
+    (void)session_cut(s, 0);
+    if (session_append(s, ids, n, NULL) != ERR_OK || session_append(s, &next, 1, NULL) != ERR_OK)
+        return false;
+    same = memcmp(logits, s->logits, rig_logits_bytes()) == 0;
+    return session_cut(s, n) == n && session_put(s, ids + n, pending) == ERR_OK && same;
 }
 
 #endif

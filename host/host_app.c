@@ -1,0 +1,98 @@
+#include "host/host_app.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "board/host/host_board.h"
+#include "board/host/host_platform.h"
+#include "board/min_max.h"
+
+/* Log lines and progress go to standard error: only replies and results are output. */
+static bool said_fine(const struct host_app *h, enum err e)
+{
+    host_console_to(1);
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", h->app.problem);
+    }
+    return e == ERR_OK;
+}
+
+static bool check_args(const struct host_args *args, const struct machine *machine)
+{
+    char names[KERNELS_TEXT_BYTES];
+    uint32_t features;
+
+    if (args->model == NULL) {
+        fprintf(stderr, "ingot: which model? give an .ingot or GGUF file; see `ingot --help`\n");
+        return false;
+    }
+    if (strlen(args->model) >= HOST_PATH_BYTES) {
+        fprintf(stderr, "ingot: the model's path is longer than %d bytes\n", HOST_PATH_BYTES - 1);
+        return false;
+    }
+    if (args->options.isa[0] != '\0' &&
+        !kernels_force(machine->cpu_features, args->options.isa, &features)) {
+        fprintf(stderr, "ingot: --isa %s is not to be had on this CPU, which has %s, or ref\n",
+                args->options.isa, kernels_features_text(names, machine->cpu_features));
+        return false;
+    }
+    return true;
+}
+
+/* As the arguments want it: threads are its cores, and more of them than processors may be had. */
+static void make_platform(struct host_app *h, const struct host_args *args)
+{
+    struct memory_range *arena = &h->platform.memory.arena;
+
+    host_platform(&h->platform, &h->machine);
+    if (args->options.cores != 0) {
+        h->platform.cores.n = args->options.cores;
+    }
+    if (args->ram != 0) {
+        arena->bytes = min_size(arena->bytes, (size_t)args->ram);
+    }
+}
+
+static bool start(struct host_app *h, struct host_args *args, const char *greeting)
+{
+    struct app_setup setup = { .platform = &h->platform,
+                               .files = &h->files.files,
+                               .options = &args->options,
+                               .front = args->quiet ? APP_SILENT : APP_PROGRAM,
+                               .greeting = greeting,
+                               .chunk = args->chunk,
+                               .rates = args->rates,
+                               .predict = args->predict };
+
+    memset(h, 0, sizeof *h);
+    if (!host_machine(&h->machine) || !check_args(args, &h->machine)) {
+        return false;
+    }
+    if (args->predict) {
+        setup.rates.card = args->card_rate;
+    }
+    make_platform(h, args);
+    host_files_open(&h->files, args, &h->platform);
+    host_console_to(2);
+    return said_fine(h, app_start(&h->app, &setup));
+}
+
+bool host_app_plan(struct host_app *h, struct host_args *args)
+{
+    if (!start(h, args, NULL)) {
+        return false;
+    }
+    host_console_to(2);
+    return said_fine(h, app_plan(&h->app));
+}
+
+bool host_app_load(struct host_app *h)
+{
+    host_console_to(2);
+    return said_fine(h, app_load(&h->app));
+}
+
+bool host_app_open(struct host_app *h, struct host_args *args, const char *greeting)
+{
+    return start(h, args, greeting) && said_fine(h, app_open(&h->app));
+}

@@ -1,0 +1,32 @@
+/* The application (runtime/app/app.h) on this computer, for all commands that need a model. */
+#ifndef INGOT_HOST_HOST_APP_H
+#define INGOT_HOST_HOST_APP_H
+
+#include <stdbool.h>
+
+#include "board/board.h"
+#include "host/host_args.h"
+#include "host/host_files.h"
+#include "runtime/app/app.h"
+
+struct host_app {
+    struct machine machine;
+    struct platform platform;
+    struct host_files files;
+    struct app app;
+};
+
+/* The functions below return false after a sentence on standard error. args outlive h, which stays
+ * where it is. args->model is an .ingot, or what `ingot pack` takes: that is packed to a temporary file
+ * first. */
+
+/* Find args->model and plan it. */
+bool host_app_plan(struct host_app *h, struct host_args *args);
+
+/* Load the weights of the model that is planned, and open a session. */
+bool host_app_load(struct host_app *h);
+
+/* All of it, and a conversation. greeting: see struct app_setup. */
+bool host_app_open(struct host_app *h, struct host_args *args, const char *greeting);
+
+#endif

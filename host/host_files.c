@@ -1,0 +1,310 @@
+#include "host/host_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "board/host/host_board.h"
+#include "board/memory_device.h"
+#include "flash_image/pack/pack.h"
+#include "host/host_folder.h"
+#include "host/host_template.h"
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static enum err fail(struct host_files *h, enum err e,
+                                                           const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(h->problem, sizeof h->problem, format, args);
+    va_end(args);
+    return e;
+}
+
+static struct file_timeout timeout_of(const struct host_files *h)
+{
+    return (struct file_timeout){ h->platform, 30 * h->platform->clock.hz };
+}
+
+/* --mmap: the file as flash would be, addressable. */
+static enum err map_model(struct host_files *h, struct host_file *f, const char *path)
+{
+    char problem[128];
+    enum err e = mapping_open(&f->mapping, path, problem, sizeof problem);
+
+    if (e != ERR_OK) {
+        return fail(h, e, "%s: %s", path, problem);
+    }
+    if (f->mapping.bytes < SECTOR_BYTES) {
+        unmap_file(&f->mapping);
+        return fail(h, ERR_TRUNCATED, "%s: too short to be an .ingot file", path);
+    }
+    memory_device_open(&f->device, "mapped file", f->mapping.data, f->mapping.bytes);
+    return ERR_OK;
+}
+
+static enum err open_device(struct host_files *h, struct host_file *f, const char *path)
+{
+    enum err e;
+
+    if (h->args->in_place) {
+        return map_model(h, f, path);
+    }
+    e = file_device_open(&f->device_state, path, h->args->card_rate, &f->device);
+    if (e != ERR_OK) {
+        return fail(h, e, "%s", f->device_state.why);
+    }
+    return ERR_OK;
+}
+
+/* name: for messages. */
+static enum err open_file(struct host_files *h, struct host_file *f, const char *path,
+                          const char *name)
+{
+    struct file_timeout timeout = timeout_of(h);
+    struct stat st;
+    enum err e = open_device(h, f, path);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    f->open = true;
+    if (stat(path, &st) != 0) {
+        return fail(h, ERR_IO, "%s: cannot be read", path);
+    }
+    e = file_open_device(&f->file, &f->device, (uint64_t)st.st_size, &timeout);
+    snprintf(f->file.name, sizeof f->file.name, "%.*s", (int)sizeof f->file.name - 1, name);
+    if (e != ERR_OK) {
+        return fail(h, e, "%s: %s", path, err_text(e));
+    }
+    return ERR_OK;
+}
+
+static void close_file(struct host_file *f)
+{
+    if (f->open && f->mapping.data == NULL) {
+        file_device_close(&f->device_state);
+    }
+    unmap_file(&f->mapping);
+    *f = (struct host_file){ .open = false };
+}
+
+/* Other formats are packed into a temporary file, which is gone once it is open. */
+static enum err open_packed(struct host_files *h, struct host_file *f, const char *name)
+{
+    struct pack_options pack = { .input = name,
+                                 .tokenizer = h->args->tokenizer,
+                                 .template = h->args->template,
+                                 .quiet = h->args->quiet };
+    char path[512], problem[512];
+    enum err e = pack_temporary(&pack, path, sizeof path, problem, sizeof problem);
+
+    if (e != ERR_OK) {
+        return fail(h, e, "%s", problem);
+    }
+    e = open_file(h, f, path, name);
+    unlink(path);
+    return e;
+}
+
+static enum err open_any(struct host_files *h, struct host_file *f, const char *name)
+{
+    enum err e = ERR_OK;
+
+    close_file(f);
+    if (pack_is_ingot(name, &e)) {
+        return open_file(h, f, name, name);
+    }
+    if (e == ERR_NOT_FOUND) {
+        return fail(h, e, "%s: no such file", name);
+    }
+    if (e != ERR_OK) {
+        return fail(h, e, "%s: %s", name, err_text(e));
+    }
+    return open_packed(h, f, name);
+}
+
+/* ---- struct app_files ----------------------------------------------------------------------- */
+
+static const char *problem(void *context)
+{
+    const struct host_files *h = context;
+
+    return h->problem;
+}
+
+/* The model and the one before it change places. */
+static void swap_paths(struct host_files *h)
+{
+    char path[HOST_PATH_BYTES];
+
+    memcpy(path, h->path, sizeof path);
+    memcpy(h->path, h->before, sizeof path);
+    memcpy(h->before, path, sizeof path);
+}
+
+static enum err no_model(struct host_files *h, const char *name)
+{
+    return fail(h, ERR_NOT_FOUND, "there is no model %s: /models lists what is beside %s", name,
+                h->path + host_folder_bytes(h->path));
+}
+
+static enum err check_model(void *context, const char *name)
+{
+    struct host_files *h = context;
+    char path[HOST_PATH_BYTES];
+
+    if (!host_folder_find_model(h->path, name, path)) {
+        return no_model(h, name);
+    }
+    return ERR_OK;
+}
+
+/* Names are those of check_model; "" is the command line's. */
+static enum err find_model(void *context, enum app_file which, const char *name,
+                           const struct file **file)
+{
+    struct host_files *h = context;
+
+    if (which == APP_DRAFT) {
+        *file = &h->draft.file;
+        return open_any(h, &h->draft, name);
+    }
+    *file = &h->model.file;
+    if (which == APP_MODEL_BEFORE) {
+        swap_paths(h);
+    } else if (name[0] != '\0') {
+        memcpy(h->before, h->path, sizeof h->before);
+        if (!host_folder_find_model(h->before, name, h->path)) {
+            return no_model(h, name);
+        }
+    }
+    return open_any(h, &h->model, h->path);
+}
+
+static const char *model_name(void *context, const char *asked)
+{
+    const struct host_files *h = context;
+
+    (void)asked;
+    return h->path + host_folder_bytes(h->path);
+}
+
+static enum err list_models(void *context, storage_visit_fn *visit, void *visit_context)
+{
+    struct host_files *h = context;
+
+    return host_folder_list_models(h->path, visit, visit_context, h->problem, sizeof h->problem);
+}
+
+/* --kv-file, which is there beforehand and keeps its size. */
+static enum err find_kv(void *context, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->kv;
+    struct file_timeout timeout = timeout_of(h);
+    const char *path = h->args->kv_file;
+    enum err e;
+
+    *file = NULL;
+    if (path == NULL) {
+        return ERR_OK;
+    }
+    *file = &f->file;
+    if (f->open) {
+        return ERR_OK;
+    }
+    e = file_device_open_writable(&f->device_state, path, h->args->card_rate, &f->device);
+    if (e != ERR_OK) {
+        return fail(h, e, "%s; `truncate -s 64M FILE` makes one", f->device_state.why);
+    }
+    f->open = true;
+    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
+    if (e != ERR_OK) {
+        return fail(h, e, "%s: has no bytes: `truncate -s 64M FILE` makes it large", path);
+    }
+    file_set_name(&f->file, path);
+    return ERR_OK;
+}
+
+static enum err open_save(struct host_files *h, const char *path, bool writes)
+{
+    struct host_file *f = &h->save;
+    struct file_timeout timeout = timeout_of(h);
+    enum err e;
+
+    if (writes) {
+        e = file_device_open_writable(&f->device_state, path, 0, &f->device);
+    } else {
+        e = file_device_open(&f->device_state, path, 0, &f->device);
+    }
+    if (e != ERR_OK) {
+        return fail(h, e, "%s", f->device_state.why);
+    }
+    f->open = true;
+    e = file_open_device(&f->file, &f->device, 0, &timeout);
+    if (e != ERR_OK) {
+        return fail(h, e, "%.400s holds nothing", path);
+    }
+    file_set_name(&f->file, path);
+    return ERR_OK;
+}
+
+/* NAME.sav beside the model. */
+static enum err find_save(void *context, const char *name, uint64_t bytes, const struct file **file)
+{
+    struct host_files *h = context;
+    char path[HOST_PATH_BYTES];
+
+    *file = &h->save.file;
+    if (!storage_is_plain_name(name) || !host_folder_path(h->path, path, name, ".sav")) {
+        return fail(h, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
+    }
+    close_file(&h->save);
+    if (bytes != 0 && !host_folder_make_file(path, bytes)) {
+        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
+    }
+    return open_save(h, path, bytes != 0);
+}
+
+static enum err choose_chat(void *context, struct model *model, const struct ingot_chat **chat)
+{
+    struct host_files *h = context;
+
+    if (h->args->template == NULL) {
+        return ERR_OK;
+    }
+    return host_template_choose(h->args->template, model, &h->vocabulary, chat, h->problem,
+                                sizeof h->problem);
+}
+
+static void loading(void *context, bool begins)
+{
+    (void)context;
+    host_console_to(begins ? 2 : 1);
+}
+
+void host_files_open(struct host_files *h, const struct host_args *args,
+                     const struct platform *platform)
+{
+    memset(h, 0, sizeof *h);
+    h->args = args;
+    h->platform = platform;
+    snprintf(h->path, sizeof h->path, "%s", args->model);
+    h->files = (struct app_files){ .context = h,
+                                   .problem = problem,
+                                   .find_model = find_model,
+                                   .model_name = model_name,
+                                   .check_model = check_model,
+                                   .list_models = list_models,
+                                   .find_save = find_save,
+                                   .find_kv = find_kv,
+                                   .choose_chat = choose_chat,
+                                   .loading = loading };
+}

@@ -1,0 +1,40 @@
+/* The application's files on this computer: paths and names of /models, other formats packed on the way,
+ * files that are mapped or read at a card's pace. */
+#ifndef INGOT_HOST_HOST_FILES_H
+#define INGOT_HOST_HOST_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/host/file_device.h"
+#include "flash_image/source/map_file.h"
+#include "host/host_args.h"
+#include "runtime/app/app_files.h"
+
+enum { HOST_PATH_BYTES = 4096, HOST_PROBLEM_BYTES = 1024 };
+
+/* A file that is open: read, or mapped. */
+struct host_file {
+    struct file_device device_state;
+    struct block_device device;
+    struct file file;
+    struct mapping mapping; /* --mmap */
+    bool open;
+};
+
+struct host_files {
+    struct app_files files; /* whose context this is */
+    const struct host_args *args;
+    const struct platform *platform; /* that waits for them */
+    struct host_file model, draft, kv, save;
+    char path[HOST_PATH_BYTES];   /* of the model ... */
+    char before[HOST_PATH_BYTES]; /* ... and of the one before it */
+    uint8_t *vocabulary;          /* a copy, where --template changes it */
+    char problem[HOST_PROBLEM_BYTES];
+};
+
+/* Fill h->files; the model is args->model until another one is asked for. Both outlive h. */
+void host_files_open(struct host_files *h, const struct host_args *args,
+                     const struct platform *platform);
+
+#endif

@@ -1,0 +1,132 @@
+#include "host/host_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/host_files.h"
+
+int host_folder_bytes(const char *beside)
+{
+    const char *slash = strrchr(beside, '/');
+
+    if (slash == NULL) {
+        return 0;
+    }
+    return (int)(slash + 1 - beside);
+}
+
+bool host_folder_path(const char *beside, char *path, const char *name, const char *end)
+{
+    return snprintf(path, HOST_PATH_BYTES, "%.*s%s%s", host_folder_bytes(beside), beside, name,
+                    end) < HOST_PATH_BYTES;
+}
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+static bool is_file(const char *path, struct stat *st)
+{
+    return stat(path, st) == 0 && S_ISREG(st->st_mode);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), n_end = strlen(end);
+
+    return n > n_end && strcmp(name + n - n_end, end) == 0;
+}
+
+static int is_model(const struct dirent *entry)
+{
+    return ends_with(entry->d_name, ".ingot") || ends_with(entry->d_name, ".gguf");
+}
+
+static bool join(const char *beside, char *path, const char *name, const char *end)
+{
+    if (strchr(name, '/') == NULL) {
+        return host_folder_path(beside, path, name, end);
+    }
+    return snprintf(path, HOST_PATH_BYTES, "%s%s", name, end) < HOST_PATH_BYTES;
+}
+
+bool host_folder_find_model(const char *beside, const char *name, char *path)
+{
+    static const char *const ends[] = { "", ".ingot", ".gguf" };
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (join(beside, path, name, ends[i]) && is_file(path, &st)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int scan(const char *beside, char *path, struct dirent ***names)
+{
+    const char *here = ".";
+
+    if (host_folder_bytes(beside) != 0) {
+        here = "";
+    }
+    if (!host_folder_path(beside, path, here, "")) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return scandir(path, names, is_model, alphasort);
+}
+
+enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
+                                 char *problem, size_t bytes)
+{
+    struct dirent **names;
+    char folder[HOST_PATH_BYTES], path[HOST_PATH_BYTES];
+    struct stat st;
+    int n = scan(beside, folder, &names);
+
+    if (n < 0) {
+        snprintf(problem, bytes, "%.400s: %s", folder, strerror(errno));
+        return ERR_IO;
+    }
+    for (int i = 0; i < n; i++) {
+        if (host_folder_path(beside, path, names[i]->d_name, "") && is_file(path, &st)) {
+            visit(context, names[i]->d_name, (uint64_t)st.st_size);
+        }
+        free(names[i]);
+    }
+    free(names);
+    if (n == 0) {
+        snprintf(problem, bytes, "%.400s has no .ingot and no .gguf file", folder);
+        return ERR_NOT_FOUND;
+    }
+    return ERR_OK;
+}
+
+/* ---- saved conversations -------------------------------------------------------------------- */
+
+bool host_folder_make_file(const char *path, uint64_t bytes)
+{
+    char old[HOST_PATH_BYTES];
+    struct stat st;
+    bool made;
+    int fd;
+
+    if (stat(path, &st) == 0 && (uint64_t)st.st_size >= bytes) {
+        return true;
+    }
+    if (snprintf(old, sizeof old, "%s~", path) >= HOST_PATH_BYTES ||
+        (rename(path, old) != 0 && errno != ENOENT)) {
+        return false;
+    }
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        return false;
+    }
+    made = ftruncate(fd, (off_t)bytes) == 0;
+    return close(fd) == 0 && made;
+}

@@ -1,0 +1,30 @@
+/* The folder of a model: what else is there by name. Where `beside` stands it is the path of a file,
+ * whose folder is meant. Paths have HOST_PATH_BYTES. */
+#ifndef INGOT_HOST_HOST_FOLDER_H
+#define INGOT_HOST_HOST_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/storage/storage.h"
+
+/* Bytes of the folder in beside, with the slash; 0: the one that the program runs in. */
+int host_folder_bytes(const char *beside);
+
+/* The folder, name and end together. False: too long. */
+bool host_folder_path(const char *beside, char *path, const char *name, const char *end);
+
+/* The path of a model: a name of /models, with or without its end, or a path. False: there is none. */
+bool host_folder_find_model(const char *beside, const char *name, char *path);
+
+/* Visit .ingot and .gguf files by name. ERR_IO, ERR_NOT_FOUND: a sentence in problem (bytes). */
+enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
+                                 char *problem, size_t bytes);
+
+/* Make a file of so many bytes, of which the disk gives only what is written. One that is too small
+ * keeps its contents under another name. False: errno. */
+bool host_folder_make_file(const char *path, uint64_t bytes);
+
+#endif

@@ -1,0 +1,39 @@
+#include "runtime/app/app_private.h"
+
+#include "runtime/app/commands.h"
+#include "runtime/chat/report.h"
+#include "runtime/console/console.h"
+
+static bool run_command(void *context, char *line)
+{
+    return commands_run(context, line) == COMMAND_ENDS;
+}
+
+void app_talk(struct app *a)
+{
+    const struct chat_commands commands = { run_command, a };
+
+    if (a->setup.greeting != NULL && a->setup.options->mode != MODE_JSON &&
+        a->chat.session != NULL) {
+        console_printf("%s\n", a->setup.greeting);
+    }
+    a->talks = true;
+    chat_loop(&a->chat, &commands);
+    a->talks = false;
+}
+
+enum err app_run(struct app *a)
+{
+    const struct options *o = a->setup.options;
+    enum err e = ERR_OK;
+
+    app_watch(a, "talking");
+    if (options_given(o, OPTION_PROMPT)) {
+        a->chat.talks = true; /* waits show how long they take */
+        e = chat_reply(&a->chat, o->prompt, o->prompt_bytes, true);
+    } else {
+        app_talk(a);
+    }
+    report_high_water(&a->target.model);
+    return e;
+}

@@ -1,0 +1,107 @@
+/* The application, written once for the image and the Linux program: kernels and cores are chosen, a
+ * model is found, planned and loaded, somebody talks to it, asks for another one, or sends a command.
+ * One struct holds all of it. Two may live in one process, each with memory, cores and files of its
+ * own; the console alone is the process'.
+ *
+ *   app_start, (the caller finds its files,) app_open, app_run
+ *   app_start, app_plan, app_load: a model to work with, without a conversation */
+#ifndef INGOT_RUNTIME_APP_H
+#define INGOT_RUNTIME_APP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "kernels/kernels.h"
+#include "runtime/app/app_files.h"
+#include "runtime/base/platform.h"
+#include "runtime/base/trace.h"
+#include "runtime/chat/chat.h"
+#include "runtime/chat/saved_chat.h"
+#include "runtime/compute/workers.h"
+#include "runtime/model/model.h"
+#include "runtime/options/options.h"
+#include "runtime/session/session.h"
+
+/* What stands in front of the application. */
+enum app_front {
+    APP_SILENT,  /* a program that logs nothing */
+    APP_PROGRAM, /* one that logs kernels, model and plan before the weights are loaded; without a
+                  * model it ends */
+    APP_CONSOLE, /* a machine's only console: the start is logged, Ctrl-C stops the loading, and where
+                  * somebody can ask for a model the application goes on without one */
+};
+
+/* All of it outlives the application. */
+struct app_setup {
+    const struct platform *platform;
+    const struct app_files *files; /* filled before app_open or app_plan */
+    struct options *options;       /* the application's from now on: commands change them */
+    enum app_front front;
+    const char *greeting;    /* a line before the first prompt; NULL: none */
+    uint32_t chunk;          /* prompt tokens that pass the layers together; 0: default */
+    struct plan_rates rates; /* of the machine, where they are known ... */
+    bool predict;            /* ... and this one is not measured */
+};
+
+/* A model, and the sequence that is computed on it. */
+struct app_model {
+    struct model_setup setup;
+    struct model model;
+    struct session session; /* open once the model is loaded */
+};
+
+/* For reading, but: before app_open memory may be cut from the front of `ram`, and `kernels` may be
+ * changed between app_plan and app_load. */
+struct app {
+    struct app_setup setup;
+    struct memory_range ram; /* of models; the platform's arena */
+    struct kernels kernels;
+    uint32_t features; /* that these were chosen by */
+    struct workers workers;
+    struct trace trace;
+    uint32_t watchdog_millis; /* 0: not armed */
+    struct app_model target;
+    struct app_model draft; /* that guesses the target's tokens */
+    bool has_draft;
+    bool talks;              /* somebody is at the line: Ctrl-C stops what takes long */
+    struct chat chat;        /* its session is NULL while no model is loaded */
+    struct saved_chat saved; /* of the transfer that /save or /load waits for */
+    const char *problem;     /* after an error: a sentence for the user */
+};
+
+/* Start cores and choose kernels, as the options say. Errors: ERR_BAD_CHECKSUM, the self-test found a
+ * kernel that computes wrong. Once. */
+enum err app_start(struct app *a, const struct app_setup *setup);
+
+/* Find the model of the options and its draft, and plan them into the memory; nothing is loaded.
+ * Errors of the files, of model_open and of speculative_check. */
+enum err app_plan(struct app *a);
+
+/* Load what was planned, and open its sessions. Errors of model_load; ERR_UNSUPPORTED, keys and values
+ * would spill and no file is there for them. */
+enum err app_load(struct app *a);
+
+/* app_plan, app_load, and a conversation with the model. With a console ERR_OK also where there is
+ * none, but somebody who may ask for one. */
+enum err app_open(struct app *a);
+
+/* Answer the prompt of the options, or talk until the conversation ends; then log what the memory was
+ * used for. Errors of chat_reply. */
+enum err app_run(struct app *a);
+
+/* The conversation alone, until it ends. */
+void app_talk(struct app *a);
+
+/* Another model in place of the one that is open, in a new conversation. One that cannot be had leaves
+ * the one before, loaded again. What happens is printed. False: neither is there, and the conversation
+ * has to end. */
+bool app_change_model(struct app *a, const char *name);
+
+/* Core 0 is about to sleep until a byte arrives, or it woke up: nothing feeds the watchdog meanwhile.
+ * Before app_start there is none. */
+void app_sleeps(struct app *a);
+void app_wakes(struct app *a);
+
+#endif

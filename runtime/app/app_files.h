@@ -1,0 +1,52 @@
+/* Where the application's files come from: the cards and the flash of a board (app_storage.h), or the
+ * folders of a computer (host/). Filled once, by who owns the files. */
+#ifndef INGOT_RUNTIME_APP_FILES_H
+#define INGOT_RUNTIME_APP_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+#include "runtime/model/model.h"
+#include "runtime/storage/file.h"
+#include "runtime/storage/storage.h"
+
+enum app_file {
+    APP_MODEL,
+    APP_MODEL_BEFORE, /* the one that the last APP_MODEL took the place of */
+    APP_DRAFT,
+};
+
+/* Each function gets `context` first; one that is NULL is not there, where its comment says so. After
+ * an error problem() has a sentence for the user. */
+struct app_files {
+    void *context;
+    const char *(*problem)(void *context);
+
+    /* Resolve a model to *file, in place of the one that was asked for so before: nothing of it is
+     * read any more. name: "" the first there is. */
+    enum err (*find_model)(void *context, enum app_file which, const char *name,
+                           const struct file **file);
+    /* What /model may call the model that was found last; asked: what it was called then. */
+    const char *(*model_name)(void *context, const char *asked);
+    /* Whether a name is one of a model, asked before the one at work is given up. NULL: it is found
+     * when it is looked for. */
+    enum err (*check_model)(void *context, const char *name);
+    /* Visit the models that there are. NULL: there are no others. */
+    enum err (*list_models)(void *context, storage_visit_fn *visit, void *visit_context);
+
+    /* The file that holds a saved conversation. bytes: to save in it, where a file of any length can
+     * be had one that will do for good; 0: to load. NULL: there is no place for any. */
+    enum err (*find_save)(void *context, const char *name, uint64_t bytes,
+                          const struct file **file);
+    /* The file that keys and values spill to. *file NULL: none, which a plan alone does not need. */
+    enum err (*find_kv)(void *context, const struct file **file);
+
+    /* Another chat section than the planned model's own, or NULL in *chat. NULL: never. */
+    enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);
+    /* Opening and loading begins, or ends: log lines may go elsewhere meanwhile. Or NULL. */
+    void (*loading)(void *context, bool begins);
+};
+
+#endif

@@ -1,0 +1,121 @@
+/* What the application needs of the machine before it looks for a model. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "kernels/tuning.h"
+#include "runtime/app/app_private.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/chat/report.h"
+#include "runtime/console/console.h"
+
+enum { WATCHDOG_SECONDS = 15 };
+
+/* Core 0 comes by many times a second: only a machine that hangs restarts. Not by default in an
+ * emulator, whose watchdog goes off at once. */
+static uint32_t watchdog_seconds(const struct app *a)
+{
+    const struct platform_power *power = &a->setup.platform->power;
+
+    if (options_given(a->setup.options, OPTION_WATCHDOG)) {
+        return a->setup.options->watchdog;
+    }
+    return power->is_emulated(power->context) ? 0 : WATCHDOG_SECONDS;
+}
+
+void app_watch(struct app *a, const char *doing)
+{
+    const struct platform_power *power = &a->setup.platform->power;
+
+    if (power->watchdog == NULL) {
+        return;
+    }
+    a->watchdog_millis = watchdog_seconds(a) * 1000;
+    power->watchdog(power->context, a->watchdog_millis, doing);
+}
+
+void app_sleeps(struct app *a)
+{
+    if (a->watchdog_millis != 0) {
+        a->setup.platform->power.watchdog(a->setup.platform->power.context, 0, "waiting for input");
+    }
+}
+
+void app_wakes(struct app *a)
+{
+    if (a->watchdog_millis != 0) {
+        a->setup.platform->power.watchdog(a->setup.platform->power.context, a->watchdog_millis,
+                                          "talking");
+    }
+}
+
+static void start_workers(struct app *a)
+{
+    const struct platform *p = a->setup.platform;
+    const struct options *o = a->setup.options;
+    unsigned n = p->cores.n;
+
+    if (o->cores != 0) {
+        n = min_u32(n, o->cores);
+    }
+    workers_start(&a->workers, p, n);
+    trace_open(&a->trace, &p->clock);
+    a->workers.trace = &a->trace;
+    if (a->setup.front != APP_CONSOLE) {
+        return;
+    }
+    console_log("cores: %u of %u at work", a->workers.n_cores, p->cores.n);
+    if (options_given(o, OPTION_CORES) && a->workers.n_cores < o->cores) {
+        console_log("warning: cores=%u, and this machine has %u", (unsigned)o->cores,
+                    a->workers.n_cores);
+    }
+}
+
+uint32_t app_cpu_features(const struct app *a)
+{
+    const struct platform_cores *cores = &a->setup.platform->cores;
+
+    return cores->features(cores->context, a->workers.n_cores);
+}
+
+/* After start_workers: cores that are not at work have no say. */
+static void choose_kernels(struct app *a, uint32_t present)
+{
+    const char *isa = a->setup.options->isa;
+    char names[KERNELS_TEXT_BYTES];
+
+    a->features = present;
+    if (isa[0] != '\0' && !kernels_force(present, isa, &a->features)) {
+        console_log("warning: isa=%s is not to be had on this CPU, which has %s, or ref: using "
+                    "the best",
+                    isa, kernels_features_text(names, present));
+    }
+    kernels_select(&a->kernels, present); /* whatever isa= computes with, files are checked fast */
+    crc32c_use(&a->kernels);
+    kernels_select(&a->kernels, a->features);
+    a->kernels.ahead = a->setup.platform->cores.tuning->ahead;
+    if (a->setup.front == APP_CONSOLE) {
+        report_kernels(a->features, a->kernels.ahead);
+    }
+}
+
+enum err app_start(struct app *a, const struct app_setup *setup)
+{
+    uint32_t present;
+
+    memset(a, 0, sizeof *a);
+    a->setup = *setup;
+    a->ram = setup->platform->memory.arena;
+    app_watch(a, "starting");
+    start_workers(a);
+    present = app_cpu_features(a);
+    choose_kernels(a, present);
+    /* All that the CPU has, whatever isa= chose; the memory is still empty. */
+    if (setup->options->selftest &&
+        !report_selftest(&a->kernels, present, setup->options->sampler.seed, a->ram)) {
+        return app_fail(a, ERR_BAD_CHECKSUM,
+                        "the self-test cannot vouch for this machine; start without `selftest` to "
+                        "go on");
+    }
+    app_watch(a, "loading the model");
+    return ERR_OK;
+}

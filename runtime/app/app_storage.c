@@ -1,0 +1,102 @@
+#include "runtime/app/app_storage.h"
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+
+static const char *problem(void *context)
+{
+    const struct app_storage *s = context;
+
+    return s->storage.problem;
+}
+
+/* A name means the same, whatever was asked for in between: the one before has no other. */
+static enum err find_model(void *context, enum app_file which, const char *name,
+                           const struct file **file)
+{
+    struct app_storage *s = context;
+    int i = APP_STORAGE_MODEL;
+
+    if (which == APP_DRAFT) {
+        i = APP_STORAGE_DRAFT;
+    }
+    *file = &s->file[i];
+    return storage_find_model(&s->storage, name, &s->tables[i], &s->file[i]);
+}
+
+static const char *model_name(void *context, const char *asked)
+{
+    const struct app_storage *s = context;
+    const struct file *f = &s->file[APP_STORAGE_MODEL];
+
+    if (asked[0] != '\0') {
+        return asked;
+    }
+    if (f->device == NULL) {
+        return "NAME";
+    }
+    if (storage_is_initrd(&s->storage, f)) {
+        return "initrd";
+    }
+    if (f->device->memory != NULL || f->device->flash) {
+        return "flash";
+    }
+    return f->name;
+}
+
+static enum err list_models(void *context, storage_visit_fn *visit, void *visit_context)
+{
+    struct app_storage *s = context;
+
+    return storage_list_models(&s->storage, visit, visit_context);
+}
+
+/* The files of a card keep their lengths. */
+static enum err find_save(void *context, const char *name, uint64_t bytes, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    (void)bytes;
+    *file = &s->file[APP_STORAGE_SAVE];
+    return storage_find_save(&s->storage, name, &s->tables[APP_STORAGE_SAVE],
+                             &s->file[APP_STORAGE_SAVE]);
+}
+
+static enum err find_kv(void *context, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    *file = &s->file[APP_STORAGE_KV];
+    return storage_find_kv(&s->storage, &s->tables[APP_STORAGE_KV], &s->file[APP_STORAGE_KV]);
+}
+
+static void log_line(void *context, const char *line)
+{
+    (void)context;
+    console_log("%s", line);
+}
+
+enum err app_storage_open(struct app_storage *s, struct app *a)
+{
+    struct storage_setup setup = { .platform = a->setup.platform,
+                                   .pio = a->setup.options->pio,
+                                   .trace = &a->trace,
+                                   .log = log_line };
+
+    s->files = (struct app_files){ .context = s,
+                                   .problem = problem,
+                                   .find_model = find_model,
+                                   .model_name = model_name,
+                                   .list_models = list_models,
+                                   .find_save = find_save,
+                                   .find_kv = find_kv };
+    for (int i = 0; i < APP_STORAGE_FILES; i++) {
+        enum err e = file_table_take(&s->tables[i], &a->ram, FILE_MAX_EXTENTS);
+
+        if (e != ERR_OK) {
+            return app_fail(a, e, err_text(e));
+        }
+    }
+    storage_open(&s->storage, &setup);
+    return ERR_OK;
+}

@@ -1,0 +1,22 @@
+/* The application's files on a board: initrd, cards and flash (runtime/storage/storage.h). */
+#ifndef INGOT_RUNTIME_APP_STORAGE_H
+#define INGOT_RUNTIME_APP_STORAGE_H
+
+#include "runtime/app/app.h"
+#include "runtime/storage/storage.h"
+
+/* The files that are in use at a time, each with a table of its extents. */
+enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
+
+struct app_storage {
+    struct app_files files; /* whose context this is */
+    struct storage storage;
+    struct file file[APP_STORAGE_FILES];
+    struct file_table tables[APP_STORAGE_FILES];
+};
+
+/* Find the platform's devices and log them, and fill s->files. The application is started, and not
+ * open: the tables of extents are cut from its memory. ERR_NO_SPACE. Once; s stays where it is. */
+enum err app_storage_open(struct app_storage *s, struct app *a);
+
+#endif

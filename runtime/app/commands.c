@@ -1,0 +1,88 @@
+#include "runtime/app/commands_private.h"
+
+#include <string.h>
+
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/text_distance.h"
+
+struct command {
+    const char *name, *arguments, *help;
+    bool needs_model; /* refused while none is loaded */
+    enum command_result (*run)(struct app *a, char *argument);
+};
+
+static enum command_result command_help(struct app *a, char *argument);
+
+static const struct command commands[] = {
+    { "help", "", "this list", false, command_help },
+    { "models", "", "the models on the card, or in the folder", false, command_models },
+    { "model", "NAME", "talk to another one", false, command_model },
+    { "system", "TEXT", "a new conversation under this system prompt", true, command_system },
+    { "set", "NAME VALUE", COMMANDS_SETTINGS, true, command_set },
+    { "reset", "", "a new conversation", true, command_reset },
+    { "undo", "", "take the last turn back", true, command_undo },
+    { "retry", "", "answer it again", true, command_retry },
+    { "save", "[NAME]", "keep the conversation in NAME.sav (chat.sav)", true, command_save },
+    { "load", "[NAME]", "go on with a conversation that was saved", true, command_load },
+    { "stats", "", "what was done, and how much memory it took", true, command_stats },
+    { "plan", "", "what lies where, and the speed to expect", true, command_plan },
+    { "bench", "", "measure the model's speed", true, command_bench },
+    { "selftest", "", "check every kernel against its reference", false, command_selftest },
+    { "log", "", "the latest log lines again", false, command_log },
+    { "reboot", "", "start the board again", false, command_reboot },
+    { "off", "", "switch off, or leave", false, command_off },
+};
+static const size_t n_commands = sizeof commands / sizeof commands[0];
+
+static enum command_result command_help(struct app *a, char *argument)
+{
+    (void)a;
+    (void)argument;
+    for (size_t i = 0; i < n_commands; i++) {
+        char left[40];
+
+        format_text(left, sizeof left, "/%s %s", commands[i].name, commands[i].arguments);
+        console_printf("  %-24s %s\n", left, commands[i].help);
+    }
+    console_printf("A line that begins with // goes to the model with one slash less.\n");
+    return COMMAND_DONE;
+}
+
+static void suggest(const char *name)
+{
+    const struct command *nearest = commands;
+    unsigned least = TEXT_DISTANCE_FAR;
+
+    for (size_t i = 0; i < n_commands; i++) {
+        unsigned d = text_distance(name, strlen(name), commands[i].name, strlen(commands[i].name));
+
+        if (d < least) {
+            least = d;
+            nearest = &commands[i];
+        }
+    }
+    if (least <= 2) {
+        console_printf("error: there is no /%s; did you mean /%s?\n", name, nearest->name);
+    } else {
+        console_printf("error: there is no /%.40s; /help lists what there is\n", name);
+    }
+}
+
+enum command_result commands_run(struct app *a, char *line)
+{
+    char *argument, *name = commands_cut_word(line + 1, &argument);
+
+    for (size_t i = 0; i < n_commands; i++) {
+        if (strcmp(commands[i].name, name) != 0) {
+            continue;
+        }
+        if (a->chat.session == NULL && commands[i].needs_model) {
+            chat_say_no_model();
+            return COMMAND_DONE;
+        }
+        return commands[i].run(a, argument);
+    }
+    suggest(name);
+    return COMMAND_DONE;
+}

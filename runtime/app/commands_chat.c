@@ -1,0 +1,140 @@
+/* Commands that concern the conversation: begun anew, taken back, kept. */
+#include "runtime/app/commands_private.h"
+
+#include "runtime/chat/chat_turn.h"
+#include "runtime/console/console.h"
+
+enum command_result command_reset(struct app *a, char *argument)
+{
+    (void)argument;
+    chat_clear(&a->chat);
+    console_printf("(a new conversation)\n");
+    return COMMAND_DONE;
+}
+
+enum command_result command_undo(struct app *a, char *argument)
+{
+    (void)argument;
+    if (chat_undo(&a->chat)) {
+        console_printf("(the last turn is taken back, %u left)\n", a->chat.turns.n);
+    } else {
+        console_printf("error: there is no turn to take back\n");
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_retry(struct app *a, char *argument)
+{
+    (void)argument;
+    if (chat_retry(&a->chat) == ERR_NOT_FOUND) {
+        console_printf("error: there is no turn to answer again\n");
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_system(struct app *a, char *argument)
+{
+    const char *with = "with that system prompt";
+
+    if (!chat_has_template(a->chat.template)) {
+        console_printf("error: the model has no chat template, so a system prompt has no place\n");
+        return COMMAND_DONE;
+    }
+    if (options_set(a->setup.options, "system", argument, &commands_report) != ERR_OK) {
+        return COMMAND_DONE;
+    }
+    if (argument[0] == '\0') {
+        with = "without a system prompt";
+    }
+    chat_clear(&a->chat);
+    console_printf("(a new conversation, %s)\n", with);
+    return COMMAND_DONE;
+}
+
+/* ---- saved and loaded ----------------------------------------------------------------------- */
+
+static struct saved_chat_state state_of(struct chat *c)
+{
+    return (struct saved_chat_state){
+        .session = c->session,
+        .reply_start = c->reply_start,
+        .started = c->started,
+        .turns = &c->turns,
+    };
+}
+
+/* NULL: said why. */
+static const struct file *find_save(struct app *a, const char *name, uint64_t bytes)
+{
+    const struct app_files *files = a->setup.files;
+    const struct file *file;
+
+    if (files->find_save == NULL) {
+        console_printf("error: there is no card to save on\n");
+        return NULL;
+    }
+    if (name[0] == '\0') {
+        name = "chat";
+    }
+    if (files->find_save(files->context, name, bytes, &file) != ERR_OK) {
+        console_printf("error: %s\n", files->problem(files->context));
+        return NULL;
+    }
+    return file;
+}
+
+enum command_result command_save(struct app *a, char *argument)
+{
+    struct saved_chat_state state = state_of(&a->chat);
+    const struct file *file = find_save(a, argument, saved_chat_most_bytes(&state));
+    enum err e;
+
+    if (file == NULL) {
+        return COMMAND_DONE;
+    }
+    e = saved_chat_write(&a->saved, file, &state, console_progress_step, NULL);
+    console_progress_end();
+    if (e == ERR_ABORTED) {
+        console_printf("(stopped: %s is as it was)\n", file->name);
+    } else if (e != ERR_OK) {
+        console_printf("error: %s\n", a->saved.problem);
+    } else {
+        console_printf("(%u tokens are saved in %s)\n", (unsigned)state.session->n_ids, file->name);
+    }
+    return COMMAND_DONE;
+}
+
+static void say_not_loaded(const struct app *a, enum err e)
+{
+    if (e == ERR_ABORTED) {
+        console_printf("(stopped: a new conversation)\n");
+    } else {
+        console_printf("error: %s\n", a->saved.problem);
+    }
+}
+
+enum command_result command_load(struct app *a, char *argument)
+{
+    const struct file *file = find_save(a, argument, 0);
+    struct chat *c = &a->chat;
+    struct saved_chat_state state;
+    enum err e;
+
+    if (file == NULL) {
+        return COMMAND_DONE;
+    }
+    chat_clear(c);
+    state = state_of(c);
+    e = saved_chat_read(&a->saved, file, &state, console_progress_step, NULL);
+    console_progress_end();
+    if (e != ERR_OK) {
+        chat_clear(c);
+        say_not_loaded(a, e);
+        return COMMAND_DONE;
+    }
+    c->started = state.started;
+    c->reply_start = state.reply_start;
+    console_printf("(%u tokens of %s, %u turns: go on)\n", (unsigned)c->session->n_ids, file->name,
+                   c->turns.n);
+    return COMMAND_DONE;
+}

@@ -1,0 +1,36 @@
+/* The commands, for the table in commands.c: what is said (commands_chat.c), how it is said
+ * (commands_settings.c), the models and the machine (commands_system.c). */
+#ifndef INGOT_RUNTIME_COMMANDS_PRIVATE_H
+#define INGOT_RUNTIME_COMMANDS_PRIVATE_H
+
+#include "runtime/app/commands.h"
+
+/* What /set knows. */
+#define COMMANDS_SETTINGS "temp, top_p, top_k, min_p, repeat, seed, n, think, quiet or stop"
+
+/* Where sentences of options.h go: to the console. */
+extern const struct options_report commands_report;
+
+/* The word at text, and what comes after it in *rest, which is "" where nothing does. */
+char *commands_cut_word(char *text, char **rest);
+
+enum command_result command_reset(struct app *a, char *argument);
+enum command_result command_undo(struct app *a, char *argument);
+enum command_result command_retry(struct app *a, char *argument);
+enum command_result command_system(struct app *a, char *argument);
+enum command_result command_save(struct app *a, char *argument);
+enum command_result command_load(struct app *a, char *argument);
+
+enum command_result command_set(struct app *a, char *argument);
+
+enum command_result command_models(struct app *a, char *argument);
+enum command_result command_model(struct app *a, char *argument);
+enum command_result command_stats(struct app *a, char *argument);
+enum command_result command_plan(struct app *a, char *argument);
+enum command_result command_bench(struct app *a, char *argument);
+enum command_result command_selftest(struct app *a, char *argument);
+enum command_result command_log(struct app *a, char *argument);
+enum command_result command_reboot(struct app *a, char *argument);
+enum command_result command_off(struct app *a, char *argument);
+
+#endif

@@ -1,0 +1,143 @@
+/* The commands of a conversation, and what they answer. */
+#include "runtime/app/commands.h"
+
+#include "tests/unit/chat/chat_rig.h"
+
+static struct app app;
+
+static bool answers(const char *command, const char *expected)
+{
+    char line[200];
+    bool found;
+
+    snprintf(line, sizeof line, "%s", command);
+    text_bytes = 0;
+    text[0] = '\0';
+    commands_run(&app, line);
+    found = strstr(text, expected) != NULL;
+    if (!found)
+        printf("# %s said: %s\n", command, text);
+    return found;
+}
+
+static const char *problem(void *context)
+{
+    (void)context;
+    return "there is no card";
+}
+
+static enum err no_save(void *context, const char *name, uint64_t bytes, const struct file **file)
+{
+    (void)context;
+    (void)name;
+    (void)bytes;
+    (void)file;
+    return ERR_NO_DEVICE;
+}
+
+static enum err no_model(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+    return ERR_NO_DEVICE;
+}
+
+/* The rig's session is talked to by an application whose files are none. */
+static void open_app(void)
+{
+    static const struct app_files files = { .problem = problem,
+                                            .check_model = no_model,
+                                            .find_save = no_save };
+
+    start_over(5);
+    memset(&app, 0, sizeof app);
+    app.setup.platform = rig_platform();
+    app.setup.files = &files;
+    app.setup.options = &options;
+    app.workers.n_cores = 1;
+    chat_open(&app.chat, &rig.session, NULL, &options, NULL);
+}
+
+static void reply(const char *line)
+{
+    (void)chat_reply(&app.chat, line, strlen(line), true);
+}
+
+static void test_commands(void)
+{
+    static const struct {
+        const char *line, *expected;
+    } cases[] = {
+        { "/help", "/undo" },
+        { "/hlep", "did you mean /help?" },
+        { "/sve", "did you mean /save?" },
+        { "/xyzzy", "/help lists" },
+        { "/set temp 0.5", "temp 0.500" },
+        { "/set temp warm", "error: temp=" },
+        { "/set colour red", "/set knows" },
+        { "/set", "top_k 40" },
+        { "/set n 3", "n 3" },
+        { "/set seed 7", "seed 7" },
+        { "/set top_p 0.25", "top_p 0.250" },
+        { "/set quiet on", "quiet on" },
+        { "/set quiet off", "quiet off" },
+        { "/set quiet maybe", "error: quiet=" },
+        { "/set think hide", "think hide" },
+        { "/set stop User:", "stop \"User:\"" },
+        { "/set stop", "error: stop=" },
+        { "/set stop \"a \\n\\\"b\"", "stop \"User:\", stop \"a \\n\\\"b\"" },
+        { "/set stop two words", "stop \"two words\"" },
+        { "/set stop off", "quiet off\n" },
+        { "/undo", "no turn" },
+        { "/retry", "no turn" },
+        { "/reset", "a new conversation" },
+        { "/system Be brief.", "a new conversation, with" },
+        { "/stats", "turns:" },
+        { "/plan", "weights" },
+        { "/save", "error: there is no card" },
+        { "/load x", "error: there is no card" },
+        { "/models", "error: " },
+        { "/model x", "error: " },
+        { "/bench", "tok/s" },
+        { "/selftest", "free RAM are needed" },
+        { "/reboot", "error: " },
+        { "/log", "" },
+    };
+
+    open_app();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        OK(answers(cases[i].line, cases[i].expected), "%s", cases[i].line);
+    OK(options.sampler.temp == 0.5f && app.chat.sampler.params.temp == 0.5f && options.n == 3,
+       "/set reaches the sampler");
+    {
+        char off[] = "/off";
+
+        OK(commands_run(&app, off) == COMMAND_ENDS, "/off ends");
+    }
+    OK(chat_is_command("/help", 5) && !chat_is_command("//help", 6) && !chat_is_command("/", 1) &&
+           !chat_is_command("/ 3", 3) && !chat_is_command("a/help", 6),
+       "what is a command");
+    open_app();
+    reply("bade");
+    answers("/bench", "tok/s");
+    reply("gogo");
+    OK(cache_is_true(), "/bench leaves the conversation alone");
+}
+
+int main(void)
+{
+    static const char *strings[INGOT_CHAT_STRINGS] = {
+        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
+        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
+        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+        [INGOT_CHAT_SYSTEM] = "fine",
+    };
+
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(strings);
+    test_commands();
+    return tap_done();
+}
