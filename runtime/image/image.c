@@ -5,11 +5,6 @@
 #include "runtime/image/image_check.h"
 #include "runtime/base/crc32c.h"
 
-uint64_t image_meta_bytes(const struct ingot_header *h)
-{
-    return image_round_up(h->tensors.offset + h->tensors.bytes, INGOT_PAGE) - INGOT_PAGE;
-}
-
 static enum err check_section_crc(struct image *img, const char *name,
                                   const struct ingot_section *s, const uint8_t *meta)
 {

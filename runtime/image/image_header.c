@@ -5,6 +5,11 @@
 #include "runtime/image/image_check.h"
 #include "runtime/base/crc32c.h"
 
+uint64_t image_meta_bytes(const struct ingot_header *h)
+{
+    return image_round_up(h->tensors.offset + h->tensors.bytes, INGOT_PAGE) - INGOT_PAGE;
+}
+
 static uint32_t header_crc(const struct ingot_header *h)
 {
     static const uint8_t zero[sizeof h->header_crc32c];

@@ -39,20 +39,25 @@ const struct ingot_layer *image_layer(const struct image *img, uint32_t layer)
     return &img->layers[layer];
 }
 
-const char *image_mixer_name(unsigned mixer)
+static const char *kind_name(const struct kind *kinds, unsigned n, unsigned own, unsigned number)
 {
-    if (mixer >= INGOT_MIXER_OWN) {
+    if (number < n) {
+        return kinds[number].name;
+    }
+    if (number >= own) {
         return "own";
     }
-    return mixer < N_MIXERS ? mixers[mixer].name : "unknown";
+    return "unknown";
+}
+
+const char *image_mixer_name(unsigned mixer)
+{
+    return kind_name(mixers, N_MIXERS, INGOT_MIXER_OWN, mixer);
 }
 
 const char *image_ffn_name(unsigned ffn)
 {
-    if (ffn >= INGOT_FFN_OWN) {
-        return "own";
-    }
-    return ffn < N_FFNS ? ffns[ffn].name : "unknown";
+    return kind_name(ffns, N_FFNS, INGOT_FFN_OWN, ffn);
 }
 
 /* Kinds from INGOT_MIXER_OWN on are for who computes the layers to know. */
@@ -180,7 +185,7 @@ static enum err check_attention(const struct checked *c)
 static enum err check_mixer(const struct checked *c)
 {
     const struct ingot_layer *l = c->layer;
-    uint32_t most = l->mixer >= INGOT_MIXER_OWN ? 1 : 0;
+    uint32_t most = l->mixer >= INGOT_MIXER_OWN;
     const struct image_bound bounds[] = {
         { "n_heads", l->n_heads, 0, most * INGOT_MAX_HEADS },
         { "n_kv_heads", l->n_kv_heads, 0, most * INGOT_MAX_HEADS },
@@ -210,9 +215,9 @@ static enum err check_mixer(const struct checked *c)
 static enum err check_ffn(const struct checked *c)
 {
     const struct ingot_layer *l = c->layer;
+    uint32_t dense = l->ffn == INGOT_FFN_DENSE, any = l->ffn != INGOT_FFN_NONE;
     const struct image_bound bounds[] = {
-        { "hidden", l->hidden, l->ffn == INGOT_FFN_DENSE,
-          l->ffn == INGOT_FFN_NONE ? 0 : INGOT_MAX_HIDDEN },
+        { "hidden", l->hidden, dense, any * INGOT_MAX_HIDDEN },
         { "activation", l->activation, INGOT_SILU, INGOT_GELU },
         { "norms", l->norms, 0, INGOT_NORM_BEFORE | INGOT_NORM_AFTER },
         { "features", l->features, 0, INGOT_ALL_FEATURES },

@@ -95,7 +95,10 @@ static enum image_presence of_kind(unsigned kind, unsigned wanted, unsigned own,
     if (kind == wanted) {
         return presence;
     }
-    return kind >= own ? IMAGE_OPTIONAL : IMAGE_ABSENT;
+    if (kind >= own) {
+        return IMAGE_OPTIONAL;
+    }
+    return IMAGE_ABSENT;
 }
 
 static enum image_presence demanded_if(bool condition)

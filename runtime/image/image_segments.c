@@ -28,11 +28,15 @@ uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase
 
 static void name_segment(unsigned kind, unsigned layer, char *text, size_t text_bytes)
 {
+    static const char *const names[] = {
+        [INGOT_SEGMENT_EMBEDDING] = "embedding", [INGOT_SEGMENT_HEAD] = "head"
+    };
+
     if (kind == INGOT_SEGMENT_LAYER) {
         format_text(text, text_bytes, "layer %u", layer);
         return;
     }
-    format_text(text, text_bytes, "%s", kind == INGOT_SEGMENT_HEAD ? "head" : "embedding");
+    format_text(text, text_bytes, "%s", names[kind]);
 }
 
 void image_segment_name(const struct image *img, unsigned segment, char *text, size_t text_bytes)
@@ -42,16 +46,17 @@ void image_segment_name(const struct image *img, unsigned segment, char *text, s
     name_segment(s->kind, s->layer, text, text_bytes);
 }
 
-/* Only layers are computed in phases. */
+/* Only layers are computed in phases, and the last one has all bytes. */
 static enum err check_phases(struct image *img, const struct ingot_segment *s, const char *place)
 {
-    uint64_t least = s->kind == INGOT_SEGMENT_LAYER ? 0 : s->bytes;
+    uint64_t least = 0;
 
     for (unsigned i = 0; i < INGOT_PHASES; i++) {
+        bool whole = s->kind != INGOT_SEGMENT_LAYER || i == INGOT_PHASES - 1;
         uint64_t end = s->phase_end[i];
 
-        least = i == INGOT_PHASES - 1 ? s->bytes : least;
-        if (end < least || end > s->bytes || end % INGOT_TENSOR_ALIGN != 0) {
+        if (end < least || end > s->bytes || end % INGOT_TENSOR_ALIGN != 0 ||
+            (whole && end != s->bytes)) {
             return REFUSE(img, ERR_BAD_HEADER, "segments: %s: phase_end[%u] is %llu", place, i,
                           (unsigned long long)end);
         }
@@ -60,17 +65,28 @@ static enum err check_phases(struct image *img, const struct ingot_segment *s, c
     return ERR_OK;
 }
 
+/* Embedding, layers, head. */
+static unsigned kind_at(uint32_t i, uint32_t n_layers)
+{
+    if (i == 0) {
+        return INGOT_SEGMENT_EMBEDDING;
+    }
+    if (i <= n_layers) {
+        return INGOT_SEGMENT_LAYER;
+    }
+    return INGOT_SEGMENT_HEAD;
+}
+
 /* Entry number i, which begins at `at`. */
 static enum err check_segment(struct image *img, uint32_t i, uint64_t at)
 {
     const struct ingot_segment *s = &img->segments[i];
     uint32_t n_layers = img->header->params.n_layers;
-    unsigned kind = INGOT_SEGMENT_LAYER, layer = i - 1;
+    unsigned kind = kind_at(i, n_layers), layer = i - 1;
     uint64_t left = img->header->file_bytes - at;
     char place[IMAGE_PLACE_BYTES];
 
-    if (i == 0 || i > n_layers) {
-        kind = i == 0 ? INGOT_SEGMENT_EMBEDDING : INGOT_SEGMENT_HEAD;
+    if (kind != INGOT_SEGMENT_LAYER) {
         layer = INGOT_NO_LAYER;
     }
     name_segment(kind, layer, place, sizeof place);

@@ -2,6 +2,7 @@
  * looking. */
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
 /* The section with its arrays found. */
@@ -38,8 +39,14 @@ static enum err find_arrays(struct image *img, struct view *v, const uint8_t *se
                             uint64_t bytes)
 {
     const struct ingot_tokenizer *t = v->head;
-    const struct ingot_merges *m = v->merges;
+    static const struct ingot_merges none;
+    const struct ingot_merges *m = &none;
+    bool merges = v->merges != NULL;
     const void *found[8] = { NULL };
+
+    if (merges) {
+        m = v->merges;
+    }
     const struct {
         const char *name;
         uint32_t offset;
@@ -47,14 +54,13 @@ static enum err find_arrays(struct image *img, struct view *v, const uint8_t *se
         bool wanted;
     } arrays[8] = {
         { "text_offsets", t->text_offsets, (uint64_t)t->n_tokens + 1, 4, true },
-        { "scores", t->scores, t->n_tokens, 4, m == NULL },
+        { "scores", t->scores, t->n_tokens, 4, !merges },
         { "types", t->types, t->n_tokens, 1, true },
         { "sorted", t->sorted, t->n_sorted, 4, true },
         { "byte_tokens", t->byte_tokens, 256, 4, true },
         { "text", t->text, t->text_bytes, 1, true },
-        { "rows", m == NULL ? 0 : m->rows, (uint64_t)t->n_tokens + 1, 4, m != NULL },
-        { "entries", m == NULL ? 0 : m->entries, m == NULL ? 0 : m->n_merges,
-          sizeof(struct ingot_merge), m != NULL },
+        { "rows", m->rows, (uint64_t)t->n_tokens + 1, 4, merges },
+        { "entries", m->entries, m->n_merges, sizeof(struct ingot_merge), merges },
     };
 
     for (size_t i = 0; i < 8; i++) {
@@ -161,7 +167,7 @@ static enum err check_tokens(struct image *img, const struct view *v)
                           "tokenizer: the type of token %u is %u, must be 1 to 6", id,
                           v->types[id]);
         }
-        longest = bytes > longest ? bytes : longest;
+        longest = max_u32(longest, bytes);
     }
     if (v->head->max_token_bytes != longest) {
         return REFUSE(img, ERR_BAD_TOKENIZER,
@@ -175,10 +181,12 @@ static int compare_texts(const struct view *v, uint32_t a, uint32_t b)
 {
     uint32_t na = v->text_offsets[a + 1] - v->text_offsets[a];
     uint32_t nb = v->text_offsets[b + 1] - v->text_offsets[b];
-    int order = memcmp(v->text + v->text_offsets[a], v->text + v->text_offsets[b],
-                       na < nb ? na : nb);
+    int order = memcmp(v->text + v->text_offsets[a], v->text + v->text_offsets[b], min_u32(na, nb));
 
-    return order != 0 ? order : (na > nb) - (na < nb);
+    if (order != 0) {
+        return order;
+    }
+    return (na > nb) - (na < nb);
 }
 
 /* Strictly ascending, which also keeps equal texts out. */
@@ -319,5 +327,8 @@ enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64
     if (e == ERR_OK) {
         e = check_byte_tokens(img, &v);
     }
-    return e == ERR_OK && v.merges != NULL ? check_merges(img, &v) : e;
+    if (e != ERR_OK || v.merges == NULL) {
+        return e;
+    }
+    return check_merges(img, &v);
 }

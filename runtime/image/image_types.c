@@ -40,7 +40,10 @@ const char *image_family_name(unsigned family)
         [INGOT_GPT2] = "gpt2",
     };
 
-    return names[family <= INGOT_LAST_FAMILY ? family : 0];
+    if (family > INGOT_LAST_FAMILY) {
+        return names[0];
+    }
+    return names[family];
 }
 
 uint32_t image_type_interleave(unsigned type)
@@ -69,7 +72,10 @@ size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)
 {
     const struct type_rule *rule = type_rule(type);
 
-    return rule->padding == 0 ? 0 : (size_t)(cols_padded / rule->padding) * rule->block_bytes;
+    if (rule->padding == 0) {
+        return 0;
+    }
+    return (size_t)(cols_padded / rule->padding) * rule->block_bytes;
 }
 
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_kinds.h"
@@ -45,11 +46,6 @@ struct probe {
     uint64_t sum, most; /* nanoseconds of a layer in them, without its matrices */
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void multiply(void *arg, struct workers *workers, unsigned core)
 {
     const struct probe *p = arg;
@@ -76,7 +72,7 @@ static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens
     p->w.type = (uint8_t)type;
     p->w.cols = params(t)->dim;
     p->w.cols_padded = (uint32_t)t->act.dim_stride;
-    p->w.rows = (uint32_t)least(params(t)->vocab, p->bytes / PART / p->w.cols) / n_tokens /
+    p->w.rows = (uint32_t)min_u64(params(t)->vocab, p->bytes / PART / p->w.cols) / n_tokens /
                 ROW_STEP * ROW_STEP;
     matrix = image_tensor_bytes(type, p->w.rows, p->w.cols);
     if (matrix == 0 || matrix > p->bytes) {
@@ -85,11 +81,14 @@ static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens
     linear_prepare(t->kernels, &t->act, 1u << type, &p->in, 0, n_tokens);
     for (int i = 0; i < LEAST_TIMES || now - begin < p->clock->hz / MATRIX_HZ; i++) {
         p->rows = p->weights + at;
-        at = p->bytes - at >= 2 * matrix ? at + matrix : 0;
+        at += matrix;
+        if (p->bytes - at < matrix) {
+            at = 0;
+        }
         start = platform_ticks(p->clock);
         workers_run(t->workers, multiply, p);
         now = platform_ticks(p->clock);
-        best = least(best, now - start);
+        best = min_u64(best, now - start);
     }
     return (uint32_t)(nanoseconds(p, best) * 1000 / (matrix * n_tokens)) + 1;
 }
@@ -109,9 +108,9 @@ static bool between_layers(void *context)
     p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
     if (ns >= WINDOW_NS) {
-        ns = (ns - least(ns, p->matrices)) / p->n_layers;
+        ns = (ns - min_u64(ns, p->matrices)) / p->n_layers;
         p->sum += ns;
-        p->most = ns > p->most ? ns : p->most;
+        p->most = max_u64(p->most, ns);
         p->n_windows++;
         p->n_layers = 0;
         p->matrices = 0;
@@ -184,7 +183,7 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
     (void)arena_reserve(arena, ARENA_SCRATCH, left);
     transformer_open(&m->transformer, &m->image, m->kernels, workers, &m->stream, &plan, arena);
     p->states = arena_take(arena, ARENA_SCRATCH, states);
-    p->bytes = (size_t)least(least(REGION_BYTES, h->file_bytes), left - work) / CACHE_LINE *
+    p->bytes = (size_t)min_u64(min_u64(REGION_BYTES, h->file_bytes), left - work) / CACHE_LINE *
                CACHE_LINE;
     p->weights = (uint8_t *)arena_take(arena, ARENA_SCRATCH, page + p->bytes) + page;
     memset(p->weights - page, FILL, page + p->bytes);
@@ -216,7 +215,9 @@ static bool place_layers(struct probe *p)
         uint32_t segment = image_layer_segment(image, i);
 
         most = image->segments[segment].bytes;
-        at = at + most <= p->bytes ? at : 0;
+        if (at + most > p->bytes) {
+            at = 0;
+        }
         s->segments[segment] = p->weights + at;
         at += most;
     }

@@ -60,7 +60,10 @@ static inline const float *layer_vector(const struct transformer *t, enum ingot_
 {
     const struct ingot_tensor *w = t->tensors[role];
 
-    return w == NULL ? NULL : (const float *)(const void *)(t->segment + w->offset);
+    if (w == NULL) {
+        return NULL;
+    }
+    return (const float *)(const void *)(t->segment + w->offset);
 }
 
 /* This core's share of the n_rows rows of w at `rows` (whole interleaved groups): y = W x for the

@@ -74,12 +74,18 @@ static inline void layer_state_begin(struct layer_state *st, uint32_t position)
 
 static inline enum err layer_state_enter(struct layer_state *st, uint32_t position)
 {
-    return st->kind->enter == NULL ? ERR_OK : st->kind->enter(st, position);
+    if (st->kind->enter == NULL) {
+        return ERR_OK;
+    }
+    return st->kind->enter(st, position);
 }
 
 static inline enum err layer_state_leave(struct layer_state *st, uint32_t end)
 {
-    return st->kind->leave == NULL ? ERR_OK : st->kind->leave(st, end);
+    if (st->kind->leave == NULL) {
+        return ERR_OK;
+    }
+    return st->kind->leave(st, end);
 }
 
 static inline void layer_state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)

@@ -34,7 +34,10 @@ static enum err read_tables(struct file_read *read, const struct model *m,
             file_read_stop(read);
         }
     } while (error == ERR_BUSY);
-    return stopped ? ERR_ABORTED : error;
+    if (stopped) {
+        return ERR_ABORTED;
+    }
+    return error;
 }
 
 /* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
@@ -58,7 +61,10 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
         format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
                     (unsigned long)read->failed_sector, m->file->device->name, err_text(error));
     }
-    return error == ERR_OK ? ERR_OK : refuse(m, error, sentence);
+    if (error != ERR_OK) {
+        return refuse(m, error, sentence);
+    }
+    return ERR_OK;
 }
 
 /* The header lies at the arena's start, the tables right behind it: one region, whose size is
@@ -131,7 +137,10 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
                                 .kv_card = setup->kv_card,
                                 .rates = setup->rates };
     r->in_place = file_memory(m->file, 0, h->file_bytes) != NULL;
-    r->logits_rows = setup->guesses == MODEL_GUESSES ? 1 + MODEL_MOST_GUESSES : 1;
+    r->logits_rows = 1;
+    if (setup->guesses == MODEL_GUESSES) {
+        r->logits_rows += MODEL_MOST_GUESSES;
+    }
     if (setup->draft) {
         r->chunk = MODEL_DRAFT_CHUNK;
         r->context = min_u32(r->context, h->params.context);

@@ -38,7 +38,10 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
 {
     struct kv_cache *kv = st->self;
 
-    return kv->pages == NULL ? n : min_u32(n, kv_pages_take_valid(kv->pages));
+    if (kv->pages == NULL) {
+        return n;
+    }
+    return min_u32(n, kv_pages_take_valid(kv->pages));
 }
 
 /* Per head the tiles of keys, then those of values. */

@@ -64,9 +64,15 @@ static float scale_of(const struct transformer *t, uint32_t rope)
 static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope)
 {
     bool is_long = rope->long_context != 0 && t->context > rope->long_context;
-    uint32_t first = is_long ? rope->long_factors : rope->factors;
+    uint32_t first = rope->factors;
 
-    return first == INGOT_NO_FACTORS ? NULL : t->image->factors + first;
+    if (is_long) {
+        first = rope->long_factors;
+    }
+    if (first == INGOT_NO_FACTORS) {
+        return NULL;
+    }
+    return t->image->factors + first;
 }
 
 static void make_rope_table(const struct transformer *t, uint32_t number)
@@ -241,7 +247,10 @@ static enum err tiled_head(struct transformer *t)
     do {
         again = false;
         e = run_tiles(t);
-        e = e == ERR_OK ? stream_head_check(t->stream, &again) : e;
+        if (e != ERR_OK) {
+            return e;
+        }
+        e = stream_head_check(t->stream, &again);
     } while (again);
     return e;
 }
