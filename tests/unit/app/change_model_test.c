@@ -1,0 +1,108 @@
+/* Another model, and back to the one before where it cannot be had. */
+#include "tests/unit/app/app_rig.h"
+
+static struct app_rig r;
+static uint64_t one, two; /* hashes of what the models compute */
+
+static bool said_this(const char *text)
+{
+    if (strstr(said, text) != NULL)
+        return true;
+    printf("# said: %s\n", said);
+    return false;
+}
+
+static bool change(const char *name, int looks_until_ctrl_c)
+{
+    app_rig_console(looks_until_ctrl_c);
+    return app_change_model(&r.app, name);
+}
+
+static void test_change(void)
+{
+    OK(one != 0 && change("two", -1) && strcmp(r.options.model, "two") == 0, "another model");
+    two = app_rig_hash(&r);
+    OK(two != 0 && two != one, "computes something else");
+    OK(change("one", -1) && app_rig_hash(&r) == one, "and the first one again what it did");
+}
+
+static void test_no_such_model(void)
+{
+    OK(change("three", -1) && said_this("error: there is no model three") &&
+           said_this("back to the model before") && strcmp(r.options.model, "one") == 0,
+       "a name that is none");
+    OK(app_rig_hash(&r) == one, "leaves the one before, loaded again");
+}
+
+static void test_long_name(void)
+{
+    char name[OPTIONS_MODEL_BYTES + 1];
+
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    OK(change(name, -1) && said_this("error: a name has up to") && r.app.chat.session != NULL,
+       "a name that is too long takes nothing away");
+}
+
+static void test_damaged(void)
+{
+    app_rig_damage(&shelf[1]);
+    OK(change("two", -1) && said_this("error: ") && said_this("back to the model before"),
+       "a damaged file");
+    OK(app_rig_hash(&r) == one, "leaves the one before, too");
+    app_rig_damage(&shelf[1]); /* as it was */
+}
+
+static void test_ctrl_c(void)
+{
+    unsigned stopped = 0, whole = 0;
+
+    for (int looks = 0; looks < 40; looks++) {
+        if (!change("two", looks))
+            rig_die("the conversation ends");
+        if (r.app.chat.session == NULL && strstr(said, "/model two loads it again") != NULL)
+            stopped++;
+        else
+            whole += app_rig_hash(&r) == two;
+    }
+    OK(stopped > 1 && stopped + whole == 40, "Ctrl-C while it loads: no model %u times, whole %u",
+       stopped, whole);
+    OK(change("two", -1) && app_rig_hash(&r) == two, "/model loads it then");
+}
+
+static void test_ctrl_c_in_json(void)
+{
+    r.options.mode = MODE_JSON;
+    OK(change("one", 0) && app_rig_hash(&r) == one, "of a program, Ctrl-C stops no loading");
+    r.options.mode = MODE_CHAT;
+}
+
+static void test_no_way_back(void)
+{
+    app_rig_damage(&shelf[0]);
+    OK(change("three", -1) && r.app.chat.session == NULL &&
+           said_this("loading is stopped: /model one loads it again"),
+       "both cannot be read: a conversation without a model");
+    app_rig_damage(&shelf[0]);
+    OK(change("three", -1) && r.app.chat.session == NULL, "which can ask for one that is none");
+    OK(change("one", -1) && app_rig_hash(&r) == one, "and for one that is");
+    r.empty = true;
+    OK(!change("two", -1), "nothing is there any more: the conversation ends");
+}
+
+int main(void)
+{
+    rig_alone();
+    app_rig_shelf();
+    app_rig_console(-1);
+    OK(app_rig_open(&r, "one", 1, 0) == ERR_OK, "the first model is open");
+    one = app_rig_hash(&r);
+    test_change();
+    test_no_such_model();
+    test_long_name();
+    test_damaged();
+    test_ctrl_c();
+    test_ctrl_c_in_json();
+    test_no_way_back();
+    return tap_done();
+}
