@@ -38,7 +38,7 @@ struct board {
     const char *name;
 
     /* Console, cores, whatever answers before storage; maps its devices (board/isa.h). dtb: a
-     * checked device tree that stays readable for good, or NULL where there is none. Runs on core
+     * checked device tree that stays readable, or NULL where there is none. Runs on core
      * 0 with the MMU on and nothing but the image mapped. */
     void (*early_init)(const void *dtb);
 
@@ -63,7 +63,7 @@ struct board {
     /* Keep what has arrived and waits for getc in `bytes` bytes at `memory` from here on, a power of
      * two; what waits moves there. Until then it is kept in a few KiB of the board's own. The memory
      * stays the board's. Core 0. ERR_BAD_ARGUMENT: no power of two, or more is waiting; nothing
-     * changes. NULL: whoever sends waits until getc comes. */
+     * changes. NULL: the sender waits until getc comes. */
     enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
     void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or means nothing */
@@ -79,7 +79,7 @@ struct board {
      * longer than a wake-up takes, where every core has a processor of its own; 0 where they
      * share. */
     uint32_t spin_micros;
-    void (*yield)(void); /* between looks, for whoever else wants the processor; NULL: nobody */
+    void (*yield)(void); /* between looks: other programs may run; NULL: there are none */
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
     void (*wait)(const _Atomic uint32_t *word, uint32_t old);
@@ -89,8 +89,8 @@ struct board {
     /* Find storage. Fills devices[], returns how many (0 .. BOARD_MAX_BLOCK), cards before
      * flash. Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* Before find_storage: a core is to move what cards send, in place of the DMA that they have.
-     * NULL: the board has no choice. */
+    /* Before find_storage: let a core move the data of cards, instead of their DMA. NULL: the board
+     * has no choice. */
     void (*use_pio)(void);
 
     /* Some storage has no DMA, or none after use_pio: a core of several may be there for that alone
@@ -104,7 +104,7 @@ struct board {
     /* What the board knows about its condition. Takes up to a few milliseconds. May be NULL. */
     void (*health)(struct board_health *health);
 
-    /* Restart the machine unless alive() is called every so many milliseconds (at most 15000); 0:
+    /* Restart the machine unless alive() is called within `millis` milliseconds (at most 15000); 0:
      * never. doing: a constant text for the next start's log, "loading the model". May be NULL. */
     void (*watchdog)(uint32_t millis, const char *doing);
     /* Core 0 came by. Called wherever it does so all the time: while it looks for input, waits for

@@ -62,7 +62,7 @@ bool device_tree_next_compatible(const struct device_tree *tree, struct device_t
 bool device_tree_next_type(const struct device_tree *tree, struct device_tree_node *node,
                            const char *type);
 
-/* Go to an absolute path, "/cpus/cpu@0"; "@..." may be left out, and a ":" and what is behind it is
+/* Go to an absolute path, "/cpus/cpu@0"; "@..." may be left out, and a ":" and what follows it is
  * no part of it. False: no such node. */
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path);

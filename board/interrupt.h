@@ -32,7 +32,7 @@ struct irq_controller {
 /* From here on it is the machine's controller; both stay. Core 0, once. */
 void irq_attach(const struct irq_controller *controller, void *state);
 
-/* Call whoever has taken the line; nobody has: nothing is done. */
+/* Call the function that has taken the line. Does nothing where there is none. */
 void irq_deliver(uint32_t line);
 
 #endif

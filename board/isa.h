@@ -33,7 +33,7 @@ uint64_t core_hardware_id(void);
 /* Note that `core` (1 .. BOARD_MAX_CORES - 1) is to run entry(arg), and return the physical address
  * at which firmware must start it, MMU off, with the core number as its argument (arm64 x0: PSCI
  * context_id; riscv64 a1: SBI opaque). entry gets a stack of its own, MMU, caches and FPU on; if
- * it returns, the core sleeps for good. */
+ * it returns, the core sleeps forever. */
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* arm64 only: the same for firmware whose cores poll a word of 8 bytes at `release`, a physical
@@ -58,11 +58,11 @@ void core_interrupts_on(void (*handler)(void *context), void *context);
 bool core_interrupts_mask(void);
 void core_interrupts_restore(bool on);
 
-/* Sleep until an interrupt is pending, masked or not. What is waited for is looked at before, with
- * interrupts masked: then it cannot be taken between the look and the sleep. */
+/* Sleep until an interrupt is pending, masked or not. Mask interrupts and look at what you wait for
+ * before: then no interrupt is taken between the look and the sleep. */
 void core_idle(void);
 
-/* Sleep for good: where a machine cannot be switched off. */
+/* Sleep forever: for a machine that cannot be switched off. */
 void core_halt(void) __attribute__((noreturn));
 
 #endif

@@ -14,7 +14,7 @@
  *                rodata    read              constants, strings, tables
  *                data      read, write       initialised; the end of what is loaded
  *                bss       read, write       cleared by start.S; page tables are here
- *                kept      the board maps it survives a reset: nobody clears it (last_run.h)
+ *                kept      survives a reset where the board maps it: never cleared (last_run.h)
  *                stacks    read, write       guard page below each, layout in boot/stacks.h
  *   image_end    free RAM: the arena
  */
@@ -105,7 +105,7 @@ SECTIONS
 
     image_device_tree_address = BOARD_DEVICE_TREE_ADDRESS;
 
-    /* Constructors and exit handlers would never run: whoever needs one must not link. */
+    /* Constructors and exit handlers would never run: an image that needs one must not link. */
     .init_array : { *(.preinit_array .init_array .init_array.* .ctors .fini_array .dtors) }
 
     /DISCARD/ : {

@@ -146,7 +146,7 @@ static enum err file_device_poll(struct block_device *dev)
     struct file_device *d = dev->driver;
 
     if (atomic_load(&d->finished) == d->collected)
-        return ERR_OK; /* without the lock: whoever polls in a loop would keep it from the thread */
+        return ERR_OK; /* without the lock: a caller who polls in a loop would keep it from the thread */
     pthread_mutex_lock(&d->lock);
     while (d->collected != d->finished)
         d->queue[d->collected++ % FILE_DEVICE_DEPTH]->done = true;

@@ -46,7 +46,7 @@ void host_console_flush(void)
             continue;
         }
         if (n <= 0) {
-            break; /* the reader is gone: there is nobody to tell */
+            break; /* the reader is gone */
         }
         at += (size_t)n;
     }

@@ -31,7 +31,7 @@ void host_terminal_close(void)
 
     if (terminal.open) {
         written = write(1, plain, sizeof plain - 1);
-        (void)written; /* whoever has no terminal any more does not miss it */
+        (void)written; /* a terminal that is gone needs none */
         set(false);
     }
 }

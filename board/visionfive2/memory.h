@@ -1,5 +1,5 @@
 /* Addresses of the JH7110 that are needed before or without the device tree (JH7110 TRM, "System
- * Memory Map"). OpenSBI lies in the first 2 MiB of RAM, and U-Boot's kernel_addr_r behind it. */
+ * Memory Map"). OpenSBI lies in the first 2 MiB of RAM, and U-Boot's kernel_addr_r after it. */
 #ifndef INGOT_BOARD_VISIONFIVE2_MEMORY_H
 #define INGOT_BOARD_VISIONFIVE2_MEMORY_H
 

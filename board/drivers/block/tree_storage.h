@@ -1,4 +1,4 @@
-/* The storage that a device tree lists: cards behind virtio-mmio, cards in SD controllers on PCI
+/* The storage that a device tree lists: cards on virtio-mmio, cards in SD controllers on PCI
  * Express, then banks of CFI flash. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
 #define INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H

@@ -68,7 +68,7 @@ enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree)
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class)
 {
     for (; *function < FUNCTIONS; ++*function) {
-        if (*config(pci, *function, REG_ID) != 0xffffffff && /* nobody there */
+        if (*config(pci, *function, REG_ID) != 0xffffffff && /* no function there */
             *config(pci, *function, REG_CLASS) >> 16 == class)
             return true;
     }

@@ -10,7 +10,7 @@ enum { MAILBOX_CONTROL = 0x50, MAILBOX_SET = 0x80, MAILBOX_CLEAR = 0xc0 };
 enum { GPU_ROUTING = 0x0c, GPU_TO_CORE0_IRQ = 0 };
 /* BCM2835 ARM Peripherals, section 7.5: a bit an interrupt, 32 of the 64 in each register. */
 enum { PENDING_1 = 0x04, ENABLE_1 = 0x10, N_INTERRUPTS = 64 };
-enum { CONTROL_MAILBOX0_IRQ = 1, RING = 1 };
+enum { CONTROL_MAILBOX0_IRQ = 1, WAKE_UP = 1 };
 
 static volatile uint32_t *reg(uintptr_t base, unsigned offset)
 {
@@ -27,13 +27,13 @@ void bcm_local_wake_others(uintptr_t base, unsigned core)
     __asm__ volatile("dsb ish" ::: "memory"); /* stores first: DDI 0487, DSB */
     for (unsigned i = 0; i < BCM_LOCAL_CORES; i++)
         if (i != core)
-            *reg(base, MAILBOX_SET + 16 * i) = RING;
+            *reg(base, MAILBOX_SET + 16 * i) = WAKE_UP;
 }
 
 void bcm_local_sleep(uintptr_t base, unsigned core)
 {
     core_idle();
-    *reg(base, MAILBOX_CLEAR + 16 * core) = RING;
+    *reg(base, MAILBOX_CLEAR + 16 * core) = WAKE_UP;
     __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
 }
 
@@ -48,7 +48,7 @@ static void serve(void *state)
     const struct bcm_interrupts *both = state;
     uint32_t pending;
 
-    *reg(both->local, MAILBOX_CLEAR) = RING;
+    *reg(both->local, MAILBOX_CLEAR) = WAKE_UP;
     for (uint32_t first = 0; first < N_INTERRUPTS; first += 32) {
         pending = *reg(both->interrupts, PENDING_1 + first / 32 * 4);
         for (; pending != 0; pending &= pending - 1)

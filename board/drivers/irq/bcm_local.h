@@ -9,15 +9,15 @@
 
 enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28 };
 
-/* Let rings reach the calling core, number `core`: before others ring for it or it sleeps. The
+/* Let wake-ups reach the calling core, number `core`: before others wake it and before it sleeps. The
  * registers at `base` are mapped as device memory. */
 void bcm_local_listen(uintptr_t base, unsigned core);
 
-/* Ring for every core but `core`, the calling one. What was stored before is seen by who wakes. */
+/* Wake every core but `core`, the calling one. The cores that wake see what was stored before. */
 void bcm_local_wake_others(uintptr_t base, unsigned core);
 
-/* WFI until there was a ring, and take it: one that came since the last sleep ends this one at
- * once, so that none is lost. Look at the word that is waited for before and after. */
+/* Sleep until a wake-up comes, and take it. One that came since the last sleep ends this one at once,
+ * so that none is lost. Look at the word that you wait for before and after. */
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
 /* Let the interrupts of BCM2835's controller at `interrupts` (0 .. 63) arrive at core 0, the calling

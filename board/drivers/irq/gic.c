@@ -7,7 +7,7 @@
 static struct gic_machine {
     struct gic *gic;               /* NULL: none that can be used */
     bool listens[BOARD_MAX_CORES]; /* each core writes its own */
-    atomic_bool deaf;              /* some core does not listen: nobody sleeps in WFI */
+    atomic_bool deaf;              /* some core does not listen: no core sleeps in WFI */
 } gic_machine;
 
 enum err gic_find(struct gic *gic, const struct device_tree *tree)

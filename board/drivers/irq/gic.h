@@ -48,7 +48,7 @@ enum err gic_init(struct gic *gic);
 void gic_listen(void);
 
 /* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at once,
- * so that none is lost. board.wake: what was stored before is seen by who wakes. */
+ * so that none is lost. board.wake: the cores that wake see what was stored before. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 

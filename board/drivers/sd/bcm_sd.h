@@ -23,7 +23,7 @@ struct bcm_sd_place {
     uint32_t clock_hz;        /* of the controller, from the firmware; 0: as its registers say */
     struct dma_window window; /* of the controller, for BCM_SD_ARASAN of the DMA engine */
     void (*switch_power)(bool on);   /* of the card; NULL: it is always on */
-    enum err (*switch_1v8)(bool on); /* of its signals; NULL: 3.3 V for good */
+    enum err (*switch_1v8)(bool on); /* of its signals; NULL: always 3.3 V */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* as in sdhci.h */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;

@@ -110,7 +110,7 @@ static enum err bring_up(struct sd_host *host, struct sd_card *card, bool versio
     return ERR_TIMEOUT;
 }
 
-/* CMD0, CMD8, ACMD41. ERR_NO_DEVICE: nobody answers as an SD card. */
+/* CMD0, CMD8, ACMD41. ERR_NO_DEVICE: no SD card answers. */
 static enum err wake(struct sd_host *host, struct sd_card *card, bool want_1v8, uint32_t *ocr)
 {
     uint32_t reply = 0;

@@ -112,7 +112,7 @@ static enum err sd_card_send(struct sd_card *card, unsigned index, uint32_t argu
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* How a transfer of many blocks will end, and CMD23 in front of it where nobody else sends that.
+/* How a transfer of many blocks will end, and CMD23 before it where the host does not send that.
  * The response to CMD23 takes microseconds. */
 static enum sd_closing sd_card_closing(struct sd_card *card, uint32_t n_blocks)
 {

@@ -16,10 +16,10 @@ enum { SD_CARD_DEPTH = 8, SD_CARD_MAX_SECTORS = 1024 };
 enum sd_card_state {
     SD_CARD_IDLE,
     SD_CARD_MOVE,  /* CMD17, 18, 24 or 25 in progress */
-    SD_CARD_STOP,  /* CMD12 behind it */
-    SD_CARD_STORE, /* CMD13 behind a write, until the card has it */
+    SD_CARD_STOP,  /* CMD12 after it */
+    SD_CARD_STORE, /* CMD13 after a write, until the card has it */
     SD_CARD_WAIT,  /* between two tries */
-    SD_CARD_LOST,  /* taken out, or silent for good: a submit looks for it again */
+    SD_CARD_LOST,  /* taken out, or silent: the next submit looks for it again */
 };
 
 struct sd_card {
@@ -55,7 +55,7 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
                   struct block_device *out);
 
 /* host->ops->identify for a controller with an SD bus: SD cards of any size; brings the bus to the
- * best speed that both sides know. ERR_NO_DEVICE: nobody answers. */
+ * best speed that both sides know. ERR_NO_DEVICE: no card answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
 
 /* host->identify_emmc, likewise. */

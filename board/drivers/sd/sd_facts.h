@@ -18,7 +18,7 @@ struct sd_facts {
     bool has_4_bits; /* SCR; eMMC: always */
     bool has_count;  /* CMD23; eMMC: always */
     bool has_switch; /* CMD6 */
-    bool is_locked;  /* the card itself refuses writes, until it is told otherwise or for good */
+    bool is_locked;  /* the card itself refuses writes, for now or forever */
 };
 
 /* n_bits (1 to 32) from bit `low` of a 128-bit register in four words. */

@@ -24,7 +24,7 @@ enum sd_response { /* Physical Layer 4.9 */
 
 enum sd_closing {                  /* how a transfer of several blocks ends */
                   SD_CLOSE_ITSELF, /* one block, or the card was told the number by CMD23 before */
-                  SD_CLOSE_STOP,   /* the controller sends CMD12 behind the last block */
+                  SD_CLOSE_STOP,   /* the controller sends CMD12 after the last block */
 };
 
 /* What went wrong on the wires, for a retry to choose its cure. */
@@ -131,7 +131,7 @@ struct sd_host {
 /* Wait, for the microseconds that protocols ask for. */
 void sd_host_delay(const struct sd_host *host, uint32_t micros);
 
-/* Ticks of so many microseconds, rounded up. */
+/* Microseconds in ticks, rounded up. */
 uint64_t sd_host_ticks(const struct sd_host *host, uint64_t micros);
 
 /* start and poll until the command ends, a second at most; stopped where it fails. */

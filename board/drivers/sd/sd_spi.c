@@ -27,7 +27,7 @@ enum {
     IF_COND = 0x1aa,             /* 4.3.13: 2.7 to 3.6 V, and a pattern to come back */
     OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; as an argument of ACMD41: SDHC is welcome */
     TOKEN_DATA = 0xfe,           /* 7.3.3.2, as the next two: before each of many to write, */
-    TOKEN_MANY = 0xfc,           /* and behind them */
+    TOKEN_MANY = 0xfc,           /* and after them */
     TOKEN_STOP = 0xfd,
     RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits of it between 0 and 1 */
     RESPONSE_SHAPE_MASK = 0x11,
@@ -123,7 +123,7 @@ static void sd_spi_release(struct sd_spi *spi)
     spi->state = SD_SPI_IDLE;
 }
 
-/* A command without data: R1, and 4 bytes behind it to *reply where that is not NULL (R3, R7). */
+/* A command without data: R1, and the 4 bytes after it to *reply where that is not NULL (R3, R7). */
 static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argument, uint32_t *reply)
 {
     uint8_t answer, bytes[4];

@@ -233,7 +233,7 @@ static void poll_mover(struct sdhci *s)
         c->fault = SD_FAULT_DMA;
 }
 
-/* 2.2.1: writing the address goes on behind a boundary. */
+/* 2.2.1: writing the address goes on after a boundary. */
 static void poll_sdma(struct sdhci *s, uint32_t status)
 {
     if (!(status & STATUS_DMA) || (status & STATUS_TRANSFER))

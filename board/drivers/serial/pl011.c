@@ -81,7 +81,7 @@ static bool pl011_send(void *context, uint8_t byte)
     return true;
 }
 
-/* An overrun leaves this byte good: it is the one behind the FIFO's last that is gone. */
+/* An overrun leaves this byte good: the one after the FIFO's last is gone. */
 static int pl011_receive(void *context)
 {
     struct pl011 *uart = context;

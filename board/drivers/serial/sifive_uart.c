@@ -41,7 +41,7 @@ void sifive_uart_init(struct sifive_uart *uart, uintptr_t base)
     write_register(uart, REG_RXCTRL, CTRL_ENABLE);
 }
 
-/* Until the transmit FIFO is empty, bounded. No register tells of the byte behind it in the shifter;
+/* Until the transmit FIFO is empty, bounded. No register tells of the last byte, in the shifter;
  * and in QEMU the mark is met always, while its FIFO is emptied later, by another thread. */
 static void sifive_uart_drain(void *context)
 {

@@ -57,7 +57,7 @@ enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *valu
 enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
                               size_t *bytes);
 
-/* A clock's rate now, or the highest that the firmware allows (which); 0: not to be had. */
+/* A clock's rate now, or the highest that the firmware allows (which); 0: unknown. */
 uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_clock clock);
 
 /* Set a clock; returns the rate that it has got, 0: refused. */

@@ -15,7 +15,7 @@ void bcm_watchdog_arm(uintptr_t base, uint32_t millis);
 /* Whether the last restart was this block's doing: the watchdog's, or bcm_watchdog_restart. */
 bool bcm_watchdog_restarted(uintptr_t base);
 
-/* Restart now, or stop for good: the firmware finds the mark and goes to sleep. Both return, and
+/* Restart now, or stop forever: the firmware finds the mark and goes to sleep. Both return, and
  * the machine is reset within a millisecond. */
 void bcm_watchdog_restart(uintptr_t base);
 void bcm_watchdog_halt(uintptr_t base);

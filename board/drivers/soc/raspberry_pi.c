@@ -195,7 +195,7 @@ void raspberry_pi_use_pio(void)
     the_pi->pio = true;
 }
 
-/* The expander is behind the firmware, a message away; but reads overlap, so that the LED seldom
+/* The firmware owns the expander, which is a message away; but reads overlap, so that the LED seldom
  * changes while a model streams. */
 void raspberry_pi_activity(bool active)
 {
@@ -252,7 +252,7 @@ void raspberry_pi_alive(void)
     struct raspberry_pi *pi = the_pi;
     uint64_t now, hz = generic_timer_hz();
 
-    /* QEMU reads the clock under the lock that whoever moves the card's data needs. */
+    /* QEMU reads the clock under the lock that moving the card's data needs, too. */
     if (pi->emulated && ++pi->n_alive % EMULATED_LOOKS != 0)
         return;
     now = generic_timer_ticks();
@@ -288,7 +288,7 @@ _Noreturn void raspberry_pi_power_off(int status)
 {
     struct raspberry_pi *pi = the_pi;
 
-    (void)status; /* nobody to tell */
+    (void)status; /* there is no way to tell it */
     last_run_close(false);
     serial_drain();
     bcm_watchdog_halt(pi->places->watchdog);

@@ -66,7 +66,7 @@ void raspberry_pi_describe(struct machine *machine);
 
 /* Fetch the other cores from where the firmware has them poll a word: the tree's cpu-release-addr,
  * or the words of the firmware's own start code. From then on they sleep in board.wait, also those
- * that nobody starts: in QEMU the firmware's loop takes all of a processor. */
+ * that we do not start: in QEMU the firmware's loop takes all of a processor. */
 void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 
 /* board.start_core, for cores that were fetched. */

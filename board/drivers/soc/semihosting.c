@@ -12,7 +12,7 @@ void semihosting_exit(int status)
     register const uint64_t *a1 __asm__("a1") = words;
 
     /* The three instructions are the call: none compressed, all on one page. Without a listener
-     * ebreak is a trap, which leads behind it. */
+     * ebreak is a trap, which returns after it. */
     __asm__ volatile("la t0, 1f\n\t"
                      "csrw stvec, t0\n\t"
                      ".option push\n\t"

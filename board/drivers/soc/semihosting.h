@@ -2,8 +2,8 @@
 #ifndef INGOT_BOARD_DRIVERS_SOC_SEMIHOSTING_H
 #define INGOT_BOARD_DRIVERS_SOC_SEMIHOSTING_H
 
-/* End the emulator with that exit status, or stop in the debugger. Where nobody listens (no
- * `-semihosting`, a real board without a probe) the core sleeps for good. riscv64 only. */
+/* End the emulator with that exit status, or stop in the debugger. Where no debugger listens (no
+ * `-semihosting`, a real board without a probe) the core sleeps forever. riscv64 only. */
 void semihosting_exit(int status) __attribute__((noreturn));
 
 #endif
