@@ -18,7 +18,7 @@ static void end_with(const char *text, size_t bytes)
     console_event_end();
 }
 
-static void say_ready(const struct chat *c)
+static void say_model(const struct chat *c)
 {
     const struct session *s = c->session;
     const struct model *m = s->model;
@@ -31,6 +31,15 @@ static void say_ready(const struct chat *c)
                         plan_residency_text(m->plan.residency), (unsigned)s->context,
                         chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
     end_with(name, strlen(name));
+}
+
+static void say_ready(const struct chat *c)
+{
+    if (c->session == NULL) {
+        chat_say_no_model();
+        return;
+    }
+    say_model(c);
 }
 
 struct number {
@@ -94,11 +103,15 @@ static void begin_reply(const struct chat *c, const struct generate_result *r, c
 
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason)
 {
+    uint32_t n_ids = 0;
+
+    if (c->session != NULL) {
+        n_ids = c->session->n_ids;
+    }
     if (r != NULL) {
         begin_reply(c, r, reason);
     } else {
-        console_event_begin("'done','reason':'%s','context_tokens':%u", reason,
-                            (unsigned)(c->session->n_ids));
+        console_event_begin("'done','reason':'%s','context_tokens':%u", reason, (unsigned)n_ids);
     }
     console_event_end();
     c->answered = true;
@@ -238,7 +251,14 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     struct request r;
 
     *reason = "error";
-    if (!read_request(&r, c->line, bytes) || !apply_options(c, &r)) {
+    if (!read_request(&r, c->line, bytes)) {
+        return false;
+    }
+    if (c->session == NULL && r.command == NULL) {
+        chat_say_no_model();
+        return false;
+    }
+    if (c->session != NULL && !apply_options(c, &r)) {
         return false;
     }
     if (r.command != NULL && !chat_is_command(r.command, strlen(r.command))) {

@@ -37,6 +37,7 @@ static const uint32_t app_rig_ids[APP_RIG_IDS] = { 5, 9, 300, 17, 44, 45, 46, 7,
 
 static char said[1 << 15];
 static size_t said_bytes;
+static const char *typed = "";       /* at first */
 static int looks_before_ctrl_c = -1; /* at the input; -1: it never comes */
 
 static void app_rig_putc(char c)
@@ -49,6 +50,8 @@ static void app_rig_putc(char c)
 
 static int app_rig_getc(void)
 {
+    if (*typed != '\0')
+        return (unsigned char)*typed++;
     if (looks_before_ctrl_c < 0 || looks_before_ctrl_c-- > 0)
         return CONSOLE_NO_BYTE;
     return 3;

@@ -77,6 +77,24 @@ static void test_ctrl_c_in_json(void)
     r.options.mode = MODE_CHAT;
 }
 
+/* A program at the line of an application without a model. */
+static void test_json_without_model(void)
+{
+    app_rig_console(-1);
+    console_speak_json();
+    typed =
+        "{\"prompt\":\"a\"}\n{\"reset\":true}\n{\"command\":\"/stats\"}\n{\"command\":\"/model one\"}\n"
+        "{\"prompt\":\"bade\",\"n\":2,\"temp\":0}\n{\"command\":\"/off\"}\n";
+    r.options.mode = MODE_JSON;
+    app_talk(&r.app);
+    r.options.mode = MODE_CHAT;
+    OK(said_this("\"reason\":\"error\",\"context_tokens\":0") && *typed == '\0',
+       "a program is told that there is no model");
+    OK(said_this("\"event\":\"ready\"") && said_this("\"reply_tokens\":2"),
+       "and talks to the next one");
+    app_rig_console(-1);
+}
+
 static void test_no_way_back(void)
 {
     app_rig_damage(&shelf[0]);
@@ -84,6 +102,8 @@ static void test_no_way_back(void)
            said_this("loading is stopped: /model one loads it again"),
        "both cannot be read: a conversation without a model");
     app_rig_damage(&shelf[0]);
+    test_json_without_model();
+    r.app.chat.session = NULL;
     OK(change("three", -1) && r.app.chat.session == NULL, "which can ask for one that is none");
     OK(change("one", -1) && app_rig_hash(&r) == one, "and for one that is");
     r.empty = true;
