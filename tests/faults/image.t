@@ -83,7 +83,7 @@ rows = [
     ("packed for the version before", variant("old", put(8, "<I", 2), True), "",
      ["version is 2", "pack the model again"]),
     ("dim overflows", variant("dim", put(PARAM + 4, "<I", 0xffffffff), True), "", ["dim"]),
-    ("layers overflow", variant("layers", put(PARAM + 8, "<I", 0x80000001), True), "",
+    ("layers overflow", variant("many-layers", put(PARAM + 8, "<I", 0x80000001), True), "",
      ["n_layers"]),
     ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["cut short"]),
     ("too big for RAM", make_card("fault-good.img", GOOD), "mem=64K", ["raise mem="]),
