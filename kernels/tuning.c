@@ -85,3 +85,32 @@ const struct kernel_tuning *kernel_tuning_x86_64(void)
 
     return &any;
 }
+
+/* Fields of the ID registers are 4 bits that count up from 0, absent; only AdvSIMD has 15 for it
+ * (Arm ARM, DDI 0487, D17.2.61, 64, 66). */
+static int has_field(uint64_t id, unsigned shift)
+{
+    return (id >> shift & 15) != 0;
+}
+
+uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1)
+{
+    uint32_t features = CPU_ARM64_NEON;
+
+    if ((pfr0 >> 20 & 15) == 15) { /* AdvSIMD */
+        return CPU_ANY;
+    }
+    if (has_field(isar0, 16)) { /* CRC32 */
+        features |= CPU_ARM64_CRC;
+    }
+    if (has_field(isar0, 44)) { /* DP */
+        features |= CPU_ARM64_DOTPROD;
+    }
+    if (has_field(isar1, 52)) { /* I8MM */
+        features |= CPU_ARM64_I8MM;
+    }
+    if (has_field(pfr0, 32)) { /* SVE */
+        features |= CPU_ARM64_SVE;
+    }
+    return features;
+}

@@ -17,4 +17,7 @@ const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
 const struct kernel_tuning *kernel_tuning_x86_64(void);
 
+/* Bits of enum cpu_feature that ID_AA64PFR0_EL1, ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1 tell. */
+uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);
+
 #endif

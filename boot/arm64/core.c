@@ -150,32 +150,14 @@ void backtrace_step(uintptr_t *frame, uintptr_t *call)
 
 /* ---- features ------------------------------------------------------------------------------ */
 
-/* Fields of the ID registers are 4 bits that count up from 0, absent; only AdvSIMD has 15 for it
- * (D17.2.61, 64, 66). */
-static bool has_field(uint64_t id, unsigned shift)
-{
-    return (id >> shift & 15) != 0;
-}
-
 static uint32_t features_read(void)
 {
     uint64_t pfr0, isar0, isar1;
-    uint32_t features = CPU_ARM64_NEON;
 
     __asm__ volatile("mrs %0, id_aa64pfr0_el1" : "=r"(pfr0));
     __asm__ volatile("mrs %0, id_aa64isar0_el1" : "=r"(isar0));
     __asm__ volatile("mrs %0, id_aa64isar1_el1" : "=r"(isar1));
-    if ((pfr0 >> 20 & 15) == 15) /* AdvSIMD */
-        return CPU_ANY;
-    if (has_field(isar0, 16)) /* CRC32 */
-        features |= CPU_ARM64_CRC;
-    if (has_field(isar0, 44)) /* DP */
-        features |= CPU_ARM64_DOTPROD;
-    if (has_field(isar1, 52)) /* I8MM */
-        features |= CPU_ARM64_I8MM;
-    if (has_field(pfr0, 32)) /* SVE */
-        features |= CPU_ARM64_SVE;
-    return features;
+    return kernel_features_arm64(pfr0, isar0, isar1);
 }
 
 /* start.S has enabled SVE and asked for the longest vectors. */

@@ -1,26 +1,29 @@
 /* CRC-32C by the kernel that the CPU has for it, else by the reference. */
 #include "runtime/base/crc32c.h"
 
+#include <stdatomic.h>
+
 #define POLY 0x82f63b78u
 #define POWER 0xe2ea32dcu /* x^(8 * CRC32C_PIECE) modulo the polynomial, reflected as it is */
 
-static struct {
-    void (*update)(uint32_t *crc, const void *data, size_t n); /* NULL: the reference */
-} state;
+/* NULL: the reference. Threads with a model each may choose and use it at once; every choice gives the
+ * same sums. */
+static crc32c_u8_fn *_Atomic chosen;
 
 void crc32c_use(const struct kernels *k)
 {
-    state.update = k->crc32c_u8;
+    atomic_store_explicit(&chosen, k->crc32c_u8, memory_order_relaxed);
 }
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
 {
-    crc = ~crc;
-    if (state.update != NULL) {
-        state.update(&crc, data, bytes);
-    } else {
-        crc32c_u8_ref(&crc, data, bytes);
+    crc32c_u8_fn *update = atomic_load_explicit(&chosen, memory_order_relaxed);
+
+    if (update == NULL) {
+        update = crc32c_u8_ref;
     }
+    crc = ~crc;
+    update(&crc, data, bytes);
     return ~crc;
 }
 

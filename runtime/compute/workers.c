@@ -93,6 +93,10 @@ static void member_main(void *arg)
     for (;;) {
         wait_change(workers, &workers->job, seen);
         seen++;
+        if (workers->work == NULL) {
+            atomic_fetch_sub(&workers->ready, 1); /* the last that this core does with *workers */
+            return;
+        }
         if (me->core == atomic_load(&workers->lent)) {
             workers->lent_work(workers->lent_arg);
             seen = atomic_load(&workers->job); /* core 0 waits: no job begins */
@@ -151,6 +155,16 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg)
     }
     work(arg, workers, 0);
     workers_barrier(workers);
+}
+
+void workers_stop(struct workers *workers)
+{
+    workers->work = NULL;
+    change(workers, &workers->job);
+    while (atomic_load(&workers->ready) != 0) {
+        platform_yield(&workers->platform->cores);
+    }
+    workers->n_cores = 1;
 }
 
 static void do_nothing(void *arg, struct workers *workers, unsigned core)

@@ -43,6 +43,9 @@ struct workers {
  * platform outlives the workers; its cores and its clock are used. */
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores);
 
+/* The entry functions of the other cores return. Core 0, outside workers_run, no core being away. */
+void workers_stop(struct workers *workers);
+
 /* work(arg, workers, core) on every core; returns when all have returned. Core 0 only. */
 void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
