@@ -169,6 +169,9 @@ HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 
+# Of the library (library/library.mk).
+HOST_LIB_OWN := $(wildcard library/*.c library/host/*.c)
+
 HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 
@@ -190,7 +193,7 @@ $(O)/asan/ingot: $(ASAN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ $(HOST_LIBS) -o $@
 
--include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d) \
+-include $(HOST_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) \
          $(patsubst %,$(O)/asan/obj/%.d,$(wildcard board/drivers/*/*.c))
 
 # ---- tests -----------------------------------------------------------------------------------
@@ -199,6 +202,7 @@ UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit
 FUZZ := $(patsubst tests/fuzz/%_fuzz.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
 # Everything but main() of the program, so that a test can reach any room.
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
+               $(patsubst %,$(O)/asan/obj/%.o,$(HOST_LIB_OWN)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
 # Drivers that need no machine: a test has their registers, or their host, in its hands.
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c) board/drivers/block/spi_nor.c \
@@ -222,6 +226,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
 
 include tests/tests.mk
 include models/demo.mk
+include library/library.mk
 
 # ---- what people call ------------------------------------------------------------------------
 

@@ -22,12 +22,18 @@ ALLOWED = {
     "flash_image": {"kernels", "runtime", "ground"},
     "board/host": {"runtime", "kernels", "ground"},
     "host": {"runtime", "kernels", "flash_image", "board/host", "ground"},
+    "library": {"runtime", "kernels", "include", "board/host/host_cpu.h", "ground"},
+    "include": set(),
+    "examples": {"ingot.h"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
 RUNTIME = ["base", "text", "console", "storage", "image", "tokenizer", "compute", "stream", "model", "session",
            "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["source", "quantize", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack"]
+# What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
+LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
+LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 # Folders of runtime/ that print nothing and know no board: what they need is a platform's
 # (runtime/base/platform.h), what they have to say is handed up.
@@ -68,8 +74,18 @@ def points_up(path, target):
     return its > mine or (its == mine and folders[0] != folders[1])
 
 
+def beyond_library(path, target):
+    folder = target.split("/")[1] if target.startswith("runtime/") else None
+    return room_of(path) == "library" and folder is not None and folder not in LIBRARY and target not in LIBRARY_ALSO
+
+
+def beside(path, target):
+    """A file of the example's own folder: examples/ are programs of their own, without our root."""
+    return room_of(path) == "examples" and os.path.exists(os.path.join(ROOT, os.path.dirname(path), target))
+
+
 def sources():
-    for folder in ("boot", "board", "runtime", "kernels", "flash_image", "host"):
+    for folder in ("boot", "board", "runtime", "kernels", "flash_image", "host", "library", "include", "examples"):
         for where, _, names in os.walk(os.path.join(ROOT, folder)):
             for name in sorted(names):
                 if name.endswith((".c", ".h", ".S", ".inc")):
@@ -78,12 +94,16 @@ def sources():
 
 def check_includes(path, text, problems):
     for line, target in re.findall(r'^(\s*#\s*include\s+"([^"]+)")', text, re.M):
+        if beside(path, target):
+            continue
         if "/" not in target and target != "memory.h" and os.path.exists(os.path.join(ROOT, os.path.dirname(path), target)):
             problems.append(f"{path}: include from the root: {line.strip()}")
         elif not allowed(room_of(path), target):
             problems.append(f"{path}: {room_of(path)} may not include {target}")
         elif points_up(path, target):
             problems.append(f"{path}: {target} stands above it")
+        elif beyond_library(path, target):
+            problems.append(f"{path}: library may not include {target}")
 
 
 def check_quiet(path, text, problems):

@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["boot", "board", "kernels", "runtime", "flash_image", "host", "examples", "include"]
+FOLDERS = ["boot", "board", "kernels", "runtime", "flash_image", "host", "library", "examples", "include"]
 MOST_LINES = 60
 MOST_FILE = 500
 MOST_CIRCLE = 3

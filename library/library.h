@@ -1,0 +1,88 @@
+/* What lies behind the handles of include/ingot.h, and what the files of this room have in common. */
+#ifndef INGOT_LIBRARY_LIBRARY_H
+#define INGOT_LIBRARY_LIBRARY_H
+
+#include "board/block_device.h"
+#include "board/err.h"
+#include "include/ingot.h"
+#include "kernels/kernels.h"
+#include "kernels/tuning.h"
+#include "runtime/base/platform.h"
+#include "runtime/compute/workers.h"
+#include "runtime/model/model.h"
+#include "runtime/session/session.h"
+#include "runtime/session/speculative.h"
+#include "runtime/storage/file.h"
+
+enum { LIBRARY_PROBLEM_BYTES = 400, LIBRARY_PIECES = 9 };
+
+/* How far a model is; each includes those before it. */
+enum library_stage { LIBRARY_CLOSED, LIBRARY_FAILED, LIBRARY_OPEN, LIBRARY_LOADED };
+
+struct ingot_session {
+    struct ingot_model *model; /* NULL: not begun, or closed */
+    struct session session;
+    struct speculative speculative;
+    bool has_logits; /* session.logits are those after its last token, as the model gave them */
+};
+
+/* At the beginning of the caller's memory; the arena is the rest. */
+struct ingot_model {
+    enum library_stage stage;
+    bool busy; /* within a call: a callback may not begin another */
+    struct ingot_setup setup;
+    struct platform platform;
+    struct kernels kernels;
+    char kernels_text[KERNELS_TEXT_BYTES];
+    struct workers workers; /* n_cores 0: not started */
+    struct block_device device;
+    struct file file;
+    struct model_setup model_setup;
+    struct model model;
+    struct ingot_session session;
+    char problem[LIBRARY_PROBLEM_BYTES]; /* of the latest error */
+};
+
+/* ---- errors.c -------------------------------------------------------------------------------- */
+
+/* INGOT_OK where the model is as far as `least` and no call of it is at work. */
+enum ingot_error library_check(const struct ingot_model *m, enum library_stage least);
+
+/* The same for a session that has begun. */
+enum ingot_error library_check_session(const struct ingot_session *s);
+
+/* Note the sentence, and return the error; m may be NULL, for which nothing is noted. */
+enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
+                                const char *sentence);
+
+/* The same of an error of the runtime; sentence "": that of the error. */
+enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *sentence);
+
+/* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */
+
+/* m->platform and m->device from m->setup. */
+void library_open_machine(struct ingot_model *m);
+
+/* m->kernels from m->setup.cpu. */
+void library_choose_kernels(struct ingot_model *m);
+
+/* One line of what printf would write, to the caller's log. */
+void library_log(const struct ingot_model *m, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- session.c ------------------------------------------------------------------------------- */
+
+/* The last token is to be computed, again where it was: logits are used up by whoever samples from
+ * them. INGOT_WRONG_ORDER: there is none. */
+enum ingot_error library_leave_pending(struct ingot_session *s);
+
+/* ---- host/, arm64/, riscv64/ ----------------------------------------------------------------- */
+
+/* Bits of enum cpu_feature that may be used without asking anybody; and, where `privileged`, those
+ * that registers tell which a program under an operating system cannot read. */
+uint32_t library_cpu_features(bool privileged);
+
+/* Of a core that nothing is known of, or of this one. Never NULL. */
+const struct kernel_tuning *library_cpu_tuning(void);
+
+#endif

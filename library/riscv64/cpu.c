@@ -1,0 +1,14 @@
+/* Without an operating system: no register that S-mode may read names extensions, so that the caller,
+ * who has the device tree, says more. */
+#include "library/library.h"
+
+uint32_t library_cpu_features(bool privileged)
+{
+    (void)privileged;
+    return CPU_RV64_GC;
+}
+
+const struct kernel_tuning *library_cpu_tuning(void)
+{
+    return kernel_tuning_riscv64(NULL);
+}

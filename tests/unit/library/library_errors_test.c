@@ -1,0 +1,425 @@
+/* Whatever a caller does wrong, or his file does to him, has a name, and what follows works. */
+#include <math.h>
+#include <unistd.h>
+
+#include "flash_image/pack/pack.h"
+#include "tests/unit/library/library_rig.h"
+
+#define DEMO "models/demo-q8_0.ingot"
+
+/* ---- setups --------------------------------------------------------------------------------- */
+
+static bool no_start(void *context, uint32_t core, void (*entry)(void *arg), void *arg)
+{
+    (void)context;
+    (void)core;
+    (void)entry;
+    (void)arg;
+    return false;
+}
+
+/* Both calls that take a setup, with a handle to nothing afterwards. */
+static bool refused(const struct ingot_setup *setup, enum ingot_error error)
+{
+    struct ingot_model *model = (struct ingot_model *)setup;
+    struct ingot_memory needed;
+    bool good = ingot_open(setup, &model) == error && model == NULL;
+
+    return good && ingot_memory_needed(setup, &needed) == error;
+}
+
+static void test_setups(struct rig *r)
+{
+    struct ingot_setup s = r->setup;
+    struct ingot_memory needed;
+    struct ingot_model *model;
+
+    OK(ingot_open(&s, NULL) == INGOT_BAD_ARGUMENT &&
+           ingot_open(NULL, &model) == INGOT_BAD_ARGUMENT &&
+           ingot_memory_needed(&s, NULL) == INGOT_BAD_ARGUMENT &&
+           ingot_memory_needed(NULL, &needed) == INGOT_BAD_ARGUMENT,
+       "no setup, no place for the handle");
+#define REFUSED(member, value, error) \
+    s = r->setup;                     \
+    s.member = value;                 \
+    OK(refused(&s, error), "%s is %s: %s", #member, #value, ingot_error_text(error))
+    REFUSED(memory, NULL, INGOT_BAD_ARGUMENT);
+    REFUSED(memory_bytes, 0, INGOT_NO_MEMORY);
+    REFUSED(memory_bytes, 100, INGOT_NO_MEMORY);
+    REFUSED(source.read, NULL, INGOT_BAD_ARGUMENT);
+    REFUSED(source.bytes, 4095, INGOT_BAD_ARGUMENT);
+    REFUSED(source.data, r->file + 8, INGOT_BAD_ARGUMENT);
+    REFUSED(clock.ticks, NULL, INGOT_BAD_ARGUMENT);
+    REFUSED(clock.hz, 0, INGOT_BAD_ARGUMENT);
+    REFUSED(cores.n, 2, INGOT_BAD_ARGUMENT);
+    REFUSED(cores.n, INGOT_MOST_CORES + 1, INGOT_BAD_ARGUMENT);
+    REFUSED(cpu, 1u << 12, INGOT_BAD_ARGUMENT);
+    REFUSED(cpu, INGOT_CPU_DETECT | INGOT_CPU_AVX2, INGOT_BAD_ARGUMENT);
+    REFUSED(kv, (enum ingot_kv)3, INGOT_BAD_ARGUMENT);
+    REFUSED(cores, ((struct ingot_cores){ .n = 2, .start = no_start }), INGOT_BAD_ARGUMENT);
+#undef REFUSED
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* An error, with a sentence and a handle that can be closed and nothing else. */
+static bool fails(struct rig *r, enum ingot_error error)
+{
+    struct ingot_model_info info;
+    size_t bytes;
+    bool good = ingot_open(&r->setup, &r->model) == error && r->model != NULL &&
+                ingot_problem(r->model)[0] != '\0' && ingot_load(r->model) == INGOT_WRONG_ORDER &&
+                ingot_model_info(r->model, &info) == INGOT_WRONG_ORDER &&
+                ingot_token_text(r->model, 1, 1, &bytes)[0] == '\0';
+
+    printf("# %s\n", ingot_problem(r->model));
+    return good && ingot_close(r->model) == INGOT_OK;
+}
+
+static bool say_stop(void *context, const char *doing, uint64_t done, uint64_t total)
+{
+    unsigned *left = context;
+
+    (void)doing;
+    (void)done;
+    (void)total;
+    return (*left)-- != 0;
+}
+
+static void test_files(struct rig *r)
+{
+    struct ingot_setup setup = r->setup;
+    uint64_t bytes = setup.source.bytes;
+    unsigned left = 0;
+
+    r->setup.memory_bytes = 700 << 10;
+    OK(fails(r, INGOT_NO_MEMORY), "memory for the tables alone");
+    r->setup.memory_bytes = setup.memory_bytes;
+    r->setup.context = 513;
+    OK(fails(r, INGOT_BAD_ARGUMENT), "a context beyond the model's");
+    r->setup.context = 0;
+    r->setup.source.bytes = bytes / 2;
+    OK(fails(r, INGOT_DAMAGED), "half a file");
+    r->setup.source.bytes = bytes;
+    r->file[0] ^= 1;
+    OK(fails(r, INGOT_NOT_A_MODEL), "another magic");
+    r->file[0] ^= 1;
+    r->file[8] ^= 1;
+    OK(fails(r, INGOT_BAD_VERSION), "another version");
+    r->file[8] ^= 1;
+    r->file[5000] ^= 1;
+    OK(fails(r, INGOT_DAMAGED), "a bit of the tables");
+    r->file[5000] ^= 1;
+    r->reads_left = 0;
+    OK(fails(r, INGOT_READ_FAILED), "no read works");
+    r->reads_left = -1;
+    r->setup.progress = say_stop;
+    r->setup.progress_context = &left;
+    OK(fails(r, INGOT_STOPPED), "progress says stop");
+    r->setup = setup;
+}
+
+static bool load_fails(struct rig *r, enum ingot_error error)
+{
+    bool good = ingot_load(r->model) == error && ingot_problem(r->model)[0] != '\0' &&
+                ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER &&
+                r->session == NULL && ingot_load(r->model) == INGOT_WRONG_ORDER;
+
+    return good && ingot_close(r->model) == INGOT_OK;
+}
+
+static void test_loading(struct rig *r)
+{
+    unsigned left = 1000;
+
+    (void)ingot_open(&r->setup, &r->model);
+    r->file[r->file_bytes / 2] ^= 1;
+    OK(load_fails(r, INGOT_DAMAGED), "a bit of a weight");
+    r->file[r->file_bytes / 2] ^= 1;
+    (void)ingot_open(&r->setup, &r->model);
+    r->reads_left = 1;
+    OK(load_fails(r, INGOT_READ_FAILED), "reads fail while it is loaded");
+    r->reads_left = -1;
+    r->setup.progress = say_stop;
+    r->setup.progress_context = &left;
+    (void)ingot_open(&r->setup, &r->model);
+    left = 1;
+    OK(load_fails(r, INGOT_STOPPED), "progress says stop while it is loaded");
+    r->setup.progress = NULL;
+}
+
+/* Weights that stream, and a card that fails in the middle of a reply, or brings a wrong bit. */
+static void test_streaming(struct rig *r)
+{
+    struct ingot_generate_params p = rig_greedy();
+
+    r->setup.weight_bytes = 600 << 10;
+    (void)rig_start(r);
+    (void)rig_turn(r, RIG_QUESTION);
+    r->reads_left = 1;
+    OK(rig_generate(r, &p, NULL) == INGOT_READ_FAILED && ingot_problem(r->model)[0] != '\0',
+       "reads fail in the prompt: %s", ingot_problem(r->model));
+    r->reads_left = -1;
+    OK(rig_generate(r, &p, NULL) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
+       "and when they work again, it answers: %s", r->said);
+    (void)ingot_close(r->model);
+    r->setup.weight_bytes = 0;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static void test_order(struct rig *r)
+{
+    struct ingot_session *second = r->session;
+    const float *logits;
+
+    (void)ingot_open(&r->setup, &r->model);
+    OK(ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER && r->session == NULL,
+       "a session before the weights");
+    OK(ingot_load(r->model) == INGOT_OK && ingot_load(r->model) == INGOT_WRONG_ORDER &&
+           ingot_problem(r->model)[0] != '\0',
+       "loaded twice: %s", ingot_problem(r->model));
+    OK(ingot_session_begin(r->model, &r->session) == INGOT_OK &&
+           ingot_session_begin(r->model, &second) == INGOT_WRONG_ORDER && second == NULL,
+       "a second session: %s", ingot_problem(r->model));
+    OK(rig_generate(r, NULL, NULL) == INGOT_WRONG_ORDER &&
+           ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER && logits == NULL,
+       "nothing to go on from: %s", ingot_problem(r->model));
+    OK(rig_answers(r), "and then it answers");
+}
+
+static struct {
+    struct rig *rig;
+    unsigned n, n_wrong;
+} inner;
+
+/* Every call of the model from within one of its own. */
+static bool call_again(void *context, const char *text, size_t bytes)
+{
+    struct rig *r = inner.rig;
+    struct ingot_model_info info;
+    struct ingot_turn turn = { .text = text, .text_bytes = bytes };
+    const uint32_t *ids;
+    const float *logits;
+    uint32_t id = 5;
+    size_t n;
+
+    (void)context;
+    inner.n_wrong += ingot_generate(r->session, NULL, NULL, NULL, NULL) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_prompt(r->session, text, bytes) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_prompt_turn(r->session, &turn) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_append(r->session, &id, 1) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_cut(r->session, 1) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_logits(r->session, &logits) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_tokens(r->session, &ids, &n) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_tokenize(r->session, text, bytes, true, &id, 1, &n) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_session_clear(r->session) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_close(r->model) != INGOT_WRONG_ORDER;
+    inner.n_wrong += ingot_model_info(r->model, &info) != INGOT_OK;
+    inner.n++;
+    return rig_say(r, text, bytes);
+}
+
+static void test_callbacks(struct rig *r)
+{
+    struct ingot_generate_params p = rig_greedy();
+
+    inner.rig = r;
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    r->said_bytes = 0;
+    OK(ingot_generate(r->session, &p, call_again, NULL, NULL) == INGOT_OK && inner.n > 3 &&
+           inner.n_wrong == 0 && strcmp(r->said, RIG_ANSWER) == 0,
+       "calls from a callback do nothing: %s", r->said);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+static void test_nulls(struct rig *r)
+{
+    struct ingot_model_info info;
+    struct ingot_session *session = r->session;
+    struct ingot_turn turn = { .text = NULL, .text_bytes = 3 };
+    const uint32_t *ids;
+    const float *logits;
+    uint64_t hash;
+    uint32_t id, positions;
+    size_t n;
+    enum ingot_error e[] = {
+        ingot_load(NULL),
+        ingot_close(NULL),
+        ingot_model_info(NULL, &info),
+        ingot_model_info(r->model, NULL),
+        ingot_session_begin(NULL, &session),
+        ingot_session_begin(r->model, NULL),
+        ingot_session_clear(NULL),
+        ingot_prompt(NULL, "", 0),
+        ingot_prompt(r->session, NULL, 1),
+        ingot_prompt_turn(NULL, &turn),
+        ingot_prompt_turn(r->session, NULL),
+        ingot_prompt_turn(r->session, &turn),
+        ingot_generate(NULL, NULL, NULL, NULL, NULL),
+        ingot_tokenize(NULL, "", 0, false, &id, 1, &n),
+        ingot_tokenize(r->session, NULL, 1, false, &id, 1, &n),
+        ingot_tokenize(r->session, "a", 1, false, NULL, 1, &n),
+        ingot_tokenize(r->session, "a", 1, false, &id, 1, NULL),
+        ingot_tokens(NULL, &ids, &n),
+        ingot_tokens(r->session, NULL, &n),
+        ingot_tokens(r->session, &ids, NULL),
+        ingot_append(NULL, &id, 1),
+        ingot_append(r->session, NULL, 1),
+        ingot_cut(NULL, 0),
+        ingot_logits(NULL, &logits),
+        ingot_logits(r->session, NULL),
+        ingot_logits_hash(NULL, &hash, &positions),
+        ingot_logits_hash(r->session, NULL, &positions),
+        ingot_logits_hash(r->session, &hash, NULL),
+    };
+    unsigned n_wrong = 0;
+
+    for (size_t i = 0; i < sizeof e / sizeof e[0]; i++)
+        n_wrong += e[i] != INGOT_BAD_ARGUMENT;
+    ingot_generate_default(NULL);
+    OK(n_wrong == 0 && ingot_problem(NULL)[0] == '\0' &&
+           ingot_token_text(NULL, 0, 0, NULL)[0] == '\0' &&
+           ingot_token_text(NULL, 0, 0, &n)[0] == '\0',
+       "NULL in %zu places", sizeof e / sizeof e[0]);
+}
+
+static void test_params(struct rig *r)
+{
+    static const char long_stop[] =
+        "0123456789012345678901234567890123456789012345678901234567890123";
+    struct ingot_generate_params p;
+    unsigned n_wrong = 0;
+
+#define WRONG(member, value)    \
+    ingot_generate_default(&p); \
+    p.member = value;           \
+    n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT
+    WRONG(temp, -0.1f);
+    WRONG(temp, NAN);
+    WRONG(temp, INFINITY);
+    WRONG(top_p, 0);
+    WRONG(top_p, 1.1f);
+    WRONG(min_p, -1);
+    WRONG(min_p, NAN);
+    WRONG(repeat, 0);
+    WRONG(repeat, INFINITY);
+    WRONG(n_stops, INGOT_MOST_STOPS + 1);
+    WRONG(n_stops, 1);
+#undef WRONG
+    ingot_generate_default(&p);
+    p.n_stops = 1;
+    p.stops[0] = "";
+    n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT;
+    p.stops[0] = long_stop;
+    n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT;
+    OK(n_wrong == 0, "parameters out of bounds: %s", ingot_problem(r->model));
+}
+
+static void test_lengths(struct rig *r)
+{
+    static char text[INGOT_MOST_TEXT + 1];
+    uint32_t ids[600] = { 0 }, few[2];
+    struct ingot_turn turn = { .text = text, .text_bytes = sizeof text };
+    size_t before = rig_length(r), n = 7;
+
+    memset(text, 'x', sizeof text);
+    OK(ingot_prompt(r->session, text, sizeof text) == INGOT_TOO_LONG &&
+           ingot_prompt_turn(r->session, &turn) == INGOT_TOO_LONG && rig_length(r) == before,
+       "a text beyond the most: %s", ingot_problem(r->model));
+    OK(ingot_prompt(r->session, text, 4000) == INGOT_TOO_LONG && rig_length(r) == before,
+       "a text beyond the context: %s", ingot_problem(r->model));
+    OK(ingot_append(r->session, ids, 600) == INGOT_TOO_LONG && rig_length(r) == before,
+       "tokens beyond the context: %s", ingot_problem(r->model));
+    OK(ingot_tokenize(r->session, text, 100, true, few, 2, &n) == INGOT_TOO_LONG && n == 0,
+       "more tokens than room");
+    ids[1] = 0xffffffff;
+    OK(ingot_append(r->session, ids, 2) == INGOT_BAD_ARGUMENT && rig_length(r) == before,
+       "an id that is no token's: %s", ingot_problem(r->model));
+    OK(ingot_cut(r->session, before + 5) == INGOT_OK && rig_length(r) == before,
+       "a cut after the end");
+    OK(ingot_session_clear(r->session) == INGOT_OK &&
+           ingot_append(r->session, ids, 1) == INGOT_OK && rig_length(r) == 1 &&
+           ingot_append(r->session, NULL, 0) == INGOT_OK,
+       "and what is right works");
+}
+
+static void test_closed(struct rig *r)
+{
+    struct ingot_model_info info;
+    const float *logits;
+
+    OK(ingot_close(r->model) == INGOT_OK && ingot_close(r->model) == INGOT_WRONG_ORDER &&
+           ingot_load(r->model) == INGOT_WRONG_ORDER &&
+           ingot_model_info(r->model, &info) == INGOT_WRONG_ORDER &&
+           ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER &&
+           ingot_problem(r->model)[0] == '\0',
+       "a closed model");
+    r->session = NULL;
+    (void)rig_start(r);
+    (void)ingot_close(r->model);
+    OK(ingot_logits(r->session, &logits) == INGOT_WRONG_ORDER &&
+           ingot_prompt(r->session, "a", 1) == INGOT_WRONG_ORDER &&
+           ingot_session_clear(r->session) == INGOT_WRONG_ORDER,
+       "and its session");
+    r->model = NULL;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+static void test_no_template(void)
+{
+    char path[64] = "/tmp/ingot-library-XXXXXX", problem[256];
+    struct pack_options o = { .input = "tiny", .output = path, .quiet = true };
+    struct rig r;
+    int fd = mkstemp(path);
+
+    if (fd < 0 || close(fd) != 0 || pack_synth(&o, 1, problem, sizeof problem) != ERR_OK) {
+        printf("Bail out! no made-up model\n");
+        exit(1);
+    }
+    rig_init(&r, path);
+    unlink(path);
+    rig_memory(&r, 2 * RIG_MEMORY);
+    OK(rig_start(&r) == INGOT_OK && rig_turn(&r, "Hello") == INGOT_NO_TEMPLATE &&
+           ingot_prompt(r.session, "Hello", 5) == INGOT_OK,
+       "a turn of a model without a template: %s", ingot_problem(r.model));
+    rig_end(&r);
+}
+
+static void test_texts(void)
+{
+    unsigned n_same = 0;
+
+    for (int e = INGOT_NO_TEMPLATE; e < INGOT_OK; e++)
+        n_same += strcmp(ingot_error_text((enum ingot_error)e), ingot_error_text(INGOT_OK)) == 0 ||
+                  strcmp(ingot_error_text((enum ingot_error)e),
+                         ingot_error_text((enum ingot_error) - 99)) == 0;
+    OK(n_same == 0 && ingot_error_text((enum ingot_error)1) != NULL && ingot_version()[0] != '\0',
+       "every error has a text");
+}
+
+int main(void)
+{
+    struct rig r;
+
+    rig_init(&r, DEMO);
+    rig_memory(&r, RIG_MEMORY);
+    test_texts();
+    test_setups(&r);
+    test_files(&r);
+    test_loading(&r);
+    test_streaming(&r);
+    test_order(&r);
+    test_callbacks(&r);
+    test_nulls(&r);
+    test_params(&r);
+    test_lengths(&r);
+    test_closed(&r);
+    OK(rig_guarded(&r) && r.n_bad_reads == 0, "nothing was written outside the memory");
+    rig_end(&r);
+    test_no_template();
+    return tap_done();
+}

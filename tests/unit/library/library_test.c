@@ -1,0 +1,356 @@
+/* The library as a program uses it: the same bits however the model's bytes and memory come, replies
+ * that end where they should, tokens one by one, two models at a time, threads that come and go. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "tests/unit/library/library_rig.h"
+
+#define DEMO "models/demo-q8_0.ingot"
+#define DEMO_Q4 "models/demo-q4_0.ingot"
+
+/* ---- where the bytes are -------------------------------------------------------------------- */
+
+static void test_ways(void)
+{
+    static const struct {
+        const char *name;
+        bool in_memory;
+        uint64_t weight_bytes;
+        uint32_t cpu;
+        enum ingot_residency residency;
+    } ways[] = {
+        { "read once", false, 0, INGOT_CPU_AUTO, INGOT_RESIDENT },
+        { "used in place", true, 0, INGOT_CPU_DETECT, INGOT_IN_PLACE },
+        { "streamed, in C alone", false, 600 << 10, INGOT_CPU_PORTABLE, INGOT_STREAMED },
+    };
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct ingot_model_info info;
+        struct rig r;
+
+        rig_init(&r, DEMO);
+        rig_memory(&r, RIG_MEMORY);
+        if (ways[i].in_memory)
+            r.setup.source.data = r.file;
+        r.setup.weight_bytes = ways[i].weight_bytes;
+        r.setup.cpu = ways[i].cpu;
+        OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%s: %s", ways[i].name, r.said);
+        OK(ingot_model_info(r.model, &info) == INGOT_OK && info.residency == ways[i].residency &&
+               info.n_cores == 1 && info.has_template && info.context == 512 &&
+               (info.bytes_a_token != 0) == (info.residency == INGOT_STREAMED) &&
+               info.memory_bytes <= RIG_MEMORY,
+           "%s: %s, %zu bytes of memory, kernels %s", ways[i].name, info.family, info.memory_bytes,
+           info.kernels);
+        OK((r.n_reads == 0) == ways[i].in_memory && r.n_bad_reads == 0 && rig_guarded(&r),
+           "%s: %u reads, all as promised; nothing written outside the memory", ways[i].name,
+           r.n_reads);
+        rig_end(&r);
+    }
+}
+
+/* With exactly what is needed it opens, with a little less it does not. */
+static void test_memory(void)
+{
+    struct ingot_memory needed;
+    struct ingot_model_info info = { 0 };
+    struct rig r;
+    size_t slack = 16384;
+
+    rig_init(&r, DEMO);
+    rig_memory(&r, 1 << 20);
+    OK(ingot_memory_needed(&r.setup, &needed) == INGOT_OK && needed.least < needed.all,
+       "in a megabyte it is found that %zu bytes are needed, and %zu hold everything", needed.least,
+       needed.all);
+    rig_memory(&r, needed.least);
+    OK(rig_start(&r) == INGOT_OK && rig_answers(&r) && rig_guarded(&r),
+       "with the least it answers");
+    (void)ingot_model_info(r.model, &info);
+    OK(info.residency == INGOT_STREAMED, "and its weights stream");
+    (void)ingot_close(r.model);
+    rig_memory(&r, needed.least - slack);
+    OK(ingot_open(&r.setup, &r.model) == INGOT_NO_MEMORY,
+       "with %zu bytes less it does not open: %s", slack, ingot_problem(r.model));
+    (void)ingot_close(r.model);
+    rig_memory(&r, needed.all);
+    OK(rig_start(&r) == INGOT_OK && ingot_model_info(r.model, &info) == INGOT_OK &&
+           info.residency == INGOT_RESIDENT,
+       "with all of it no weight is read twice");
+    rig_end(&r);
+}
+
+/* ---- replies -------------------------------------------------------------------------------- */
+
+static void test_ends(struct rig *r)
+{
+    struct ingot_generate_params p = rig_greedy();
+    struct ingot_generate_result result;
+    size_t before;
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    before = rig_length(r);
+    p.limit = 3;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_LIMIT &&
+           result.new_tokens == 3 && result.prompt_tokens == before && rig_length(r) == before + 3,
+       "three tokens: \"%s\"", r->said);
+    p.limit = 0;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_MODEL &&
+           strstr(RIG_ANSWER, r->said) != NULL && result.reply_ticks != 0,
+       "and the rest: \"%s\"", r->said);
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    p.stops[0] = " very";
+    p.n_stops = 1;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_STOP &&
+           strcmp(r->said, "I am Ingot, a") == 0,
+       "a stop string ends it before: \"%s\"", r->said);
+    p.n_stops = 0;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && r->said_bytes != 0,
+       "it goes on where it was shown to be: \"%s\"", r->said);
+}
+
+static unsigned layers_left;
+
+static bool go_on(void *context)
+{
+    (void)context;
+    return layers_left-- != 0;
+}
+
+static void test_stops(struct rig *r)
+{
+    struct ingot_generate_params p = rig_greedy();
+    struct ingot_generate_result result;
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    r->pieces_most = 2;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_CALLER &&
+           r->n_pieces == 2,
+       "the callback stops it: \"%s\"", r->said);
+    r->pieces_most = 0;
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    p.go_on = go_on;
+    layers_left = 2;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_CALLER &&
+           r->n_pieces == 0 && result.new_tokens == 0,
+       "stopped within the prompt nothing comes");
+    p.go_on = NULL;
+    OK(rig_generate(r, &p, &result) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
+       "and the next call answers: \"%s\"", r->said);
+}
+
+/* ---- conversations and tokens --------------------------------------------------------------- */
+
+static void test_conversation(struct rig *r)
+{
+    static const char system[] = "Be short.";
+    struct ingot_turn turn = { .text = "What is 7 plus 8?", .text_bytes = 17 };
+    struct ingot_generate_params p = rig_greedy();
+    size_t before;
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_answers(r);
+    before = rig_length(r);
+    OK(ingot_prompt_turn(r->session, &turn) == INGOT_OK && rig_generate(r, &p, NULL) == INGOT_OK &&
+           strstr(r->said, "15") != NULL && rig_length(r) > before,
+       "a second turn: \"%s\"", r->said);
+    (void)ingot_session_clear(r->session);
+    turn.system = system;
+    turn.system_bytes = sizeof system - 1;
+    OK(ingot_prompt_turn(r->session, &turn) == INGOT_OK && rig_generate(r, &p, NULL) == INGOT_OK,
+       "with a system prompt: \"%s\"", r->said);
+    (void)ingot_session_clear(r->session);
+    OK(ingot_prompt(r->session, "Once there was", 14) == INGOT_OK &&
+           rig_generate(r, &p, NULL) == INGOT_OK && r->said_bytes != 0,
+       "a text as it stands: \"%.40s\"", r->said);
+}
+
+static uint32_t likeliest(const float *logits, uint32_t n)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < n; i++) {
+        if (logits[i] > logits[best])
+            best = i;
+    }
+    return best;
+}
+
+/* One token after the other by their logits gives what ingot_generate gives. */
+static void test_tokens(struct rig *r)
+{
+    const uint32_t *ids;
+    uint32_t again[64], some[8];
+    struct ingot_model_info info;
+    const float *logits = NULL;
+    char text[256] = "";
+    size_t n, n_reply, bytes, at = 0;
+
+    (void)ingot_session_clear(r->session);
+    (void)rig_turn(r, RIG_QUESTION);
+    n = rig_length(r);
+    (void)ingot_session_clear(r->session);
+    (void)rig_answers(r);
+    (void)ingot_tokens(r->session, &ids, &n_reply);
+    memcpy(again, ids + n, (n_reply - n) * sizeof *ids);
+    (void)ingot_model_info(r->model, &info);
+    OK(ingot_cut(r->session, n) == INGOT_OK && rig_length(r) == n, "cut back to the question");
+    for (size_t i = 0; i < n_reply - n; i++) {
+        uint32_t id;
+        const char *piece;
+
+        (void)ingot_logits(r->session, &logits);
+        id = likeliest(logits, info.vocab);
+        piece = ingot_token_text(r->model, id, info.vocab, &bytes);
+        if (at + bytes < sizeof text)
+            memcpy(text + at, piece, bytes);
+        at += bytes;
+        if (id != again[i] || ingot_append(r->session, &id, 1) != INGOT_OK)
+            break;
+    }
+    OK(rig_length(r) == n_reply && strcmp(text, RIG_ANSWER) == 0, "token by token: \"%s\"", text);
+    OK(ingot_logits(r->session, &logits) == INGOT_OK && rig_generate(r, NULL, NULL) == INGOT_OK,
+       "after a look at the logits it goes on");
+    OK(ingot_tokenize(r->session, "7+8", 3, false, some, 8, &n) == INGOT_OK && n != 0 &&
+           ingot_token_text(r->model, some[0], info.vocab, &bytes)[0] == '7',
+       "a text has %zu tokens", n);
+}
+
+/* ---- two models ----------------------------------------------------------------------------- */
+
+/* One token of each in turn. */
+static void test_two(void)
+{
+    static const char *const paths[] = { DEMO, DEMO_Q4 };
+    uint64_t alone[2] = { 0, 1 }, together[2] = { 2, 3 };
+    struct ingot_generate_params p = rig_greedy();
+    uint32_t positions;
+    struct rig r[2];
+
+    p.limit = 1;
+    for (int i = 0; i < 2; i++) {
+        rig_init(&r[i], paths[i]);
+        rig_memory(&r[i], RIG_MEMORY);
+        OK(rig_start(&r[i]) == INGOT_OK, "%s is loaded", paths[i]);
+        (void)rig_turn(&r[i], RIG_QUESTION);
+        for (int token = 0; token < 12; token++)
+            (void)rig_generate(&r[i], &p, NULL);
+        (void)ingot_logits_hash(r[i].session, &alone[i], &positions);
+        (void)ingot_session_clear(r[i].session);
+        (void)rig_turn(&r[i], RIG_QUESTION);
+    }
+    for (int token = 0; token < 24; token++)
+        (void)rig_generate(&r[token % 2], &p, NULL);
+    for (int i = 0; i < 2; i++) {
+        (void)ingot_logits_hash(r[i].session, &together[i], &positions);
+        OK(alone[i] == together[i] && rig_guarded(&r[i]), "%s: logits %016llx, alone and in turn",
+           paths[i], (unsigned long long)together[i]);
+    }
+    OK(alone[0] != alone[1], "which are two models");
+    rig_end(&r[0]);
+    rig_end(&r[1]);
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+static struct team {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t threads[INGOT_MOST_CORES];
+    struct {
+        void (*entry)(void *arg);
+        void *arg;
+    } jobs[INGOT_MOST_CORES];
+    _Atomic unsigned n_running, n_started;
+    unsigned most; /* that start */
+} team = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void *team_main(void *job)
+{
+    unsigned core = (unsigned)(uintptr_t)job;
+
+    team.jobs[core].entry(team.jobs[core].arg);
+    atomic_fetch_sub(&team.n_running, 1);
+    return NULL;
+}
+
+static bool team_start(void *context, uint32_t core, void (*entry)(void *arg), void *arg)
+{
+    (void)context;
+    if (core > team.most)
+        return false;
+    team.jobs[core].entry = entry;
+    team.jobs[core].arg = arg;
+    team.n_started++;
+    atomic_fetch_add(&team.n_running, 1);
+    return pthread_create(&team.threads[core], NULL, team_main, (void *)(uintptr_t)core) == 0;
+}
+
+static void team_wait(void *context, const uint32_t *word, uint32_t old)
+{
+    (void)context;
+    pthread_mutex_lock(&team.lock);
+    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == old)
+        pthread_cond_wait(&team.changed, &team.lock);
+    pthread_mutex_unlock(&team.lock);
+}
+
+static void team_wake(void *context, const uint32_t *word)
+{
+    (void)context;
+    (void)word;
+    pthread_mutex_lock(&team.lock);
+    pthread_cond_broadcast(&team.changed);
+    pthread_mutex_unlock(&team.lock);
+}
+
+static void test_threads(unsigned asked, unsigned start)
+{
+    struct ingot_model_info info = { 0 };
+    struct rig r;
+
+    team.most = start;
+    team.n_started = 0;
+    rig_init(&r, DEMO);
+    rig_memory(&r, RIG_MEMORY);
+    r.setup.cores = (struct ingot_cores){ NULL, asked, 20, team_start, team_wait, team_wake };
+    OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%u cores, of which %u start: %s", asked,
+       start, r.said);
+    (void)ingot_model_info(r.model, &info);
+    OK(info.n_cores == start + 1, "%u at work", info.n_cores);
+    OK(ingot_close(r.model) == INGOT_OK, "closed");
+    for (unsigned core = 1; core <= team.n_started; core++)
+        pthread_join(team.threads[core], NULL);
+    OK(team.n_running == 0, "its threads have ended");
+    memset(r.setup.memory, 0xff, r.memory_bytes);
+    OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "and the same memory holds it anew");
+    (void)ingot_close(r.model);
+    for (unsigned core = 1; core <= start; core++)
+        pthread_join(team.threads[core], NULL);
+    r.model = NULL;
+    rig_end(&r);
+}
+
+int main(void)
+{
+    struct rig r;
+
+    rig_init(&r, DEMO);
+    rig_memory(&r, RIG_MEMORY);
+    OK(rig_start(&r) == INGOT_OK, "a model");
+    test_ends(&r);
+    test_stops(&r);
+    test_conversation(&r);
+    test_tokens(&r);
+    rig_end(&r);
+    test_ways();
+    test_memory();
+    test_two();
+    test_threads(3, 2);
+    test_threads(4, 1);
+    return tap_done();
+}
