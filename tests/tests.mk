@@ -51,7 +51,7 @@ TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
 
 # ---- the suites ------------------------------------------------------------------------------
 
-test-images: $(H)/ingot
+test-images: $(H)/ingot examples
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS); do \
