@@ -19,7 +19,10 @@ static uint32_t watchdog_seconds(const struct app *a)
     if (options_given(a->setup.options, OPTION_WATCHDOG)) {
         return a->setup.options->watchdog;
     }
-    return power->is_emulated(power->context) ? 0 : WATCHDOG_SECONDS;
+    if (power->is_emulated(power->context)) {
+        return 0;
+    }
+    return WATCHDOG_SECONDS;
 }
 
 void app_watch(struct app *a, const char *doing)

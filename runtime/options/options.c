@@ -1,43 +1,21 @@
-#include "runtime/options/options.h"
+#include "runtime/options/options_private.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 #include "board/board.h"
+#include "board/min_max.h"
 #include "flash_image/format.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
-#include "runtime/text/text_distance.h"
-
-enum { SHOWN_BYTES = 40, VALUE_BYTES = OPTIONS_MODEL_BYTES };
-
-enum kind {
-    KIND_TEXT,
-    KIND_CHOICE,
-    KIND_COUNT,
-    KIND_SIZE,
-    KIND_SEED,
-    KIND_NUMBER,
-    KIND_STOP,
-    KIND_FLAG
-};
-
-struct rule {
-    const char *name;
-    enum kind kind;
-    uint16_t field;      /* offset in struct options */
-    uint16_t bytes;      /* of a text field, with its NUL */
-    double least, most;  /* of a number */
-    const char *accepts; /* ends the sentence "NAME takes ..." */
-};
 
 _Static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
 
 #define FIELD(f) offsetof(struct options, f)
 #define NO_VALUE "no value, on or off"
 
-static const struct rule rules[OPTION_COUNT] = {
+const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_MODEL] = { "model", KIND_TEXT, FIELD(model), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as model=demo.ingot" },
     [OPTION_PROMPT] = { "prompt", KIND_TEXT, FIELD(prompt), OPTIONS_PROMPT_BYTES, 0, 0,
@@ -94,25 +72,13 @@ static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of s
 static_assert(OPTION_COUNT <= 32, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
-/* What firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends in *
- * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
-static const char *const foreign[] = {
-    "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
-    "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
-    "video",   "numa*",    "maxcpus",     "nr_cpus",    "ip",       "kgdboc",          "cgroup_*",
-    "snd_*",   "vc_mem*",  "bcm27*",      "bcm28*",     "dwc_otg*", "smsc95xx*",       "fsck*",
-    "pci*",    "iommu*",   "reboot",      "BOOT_IMAGE", "panic",    "nokaslr",         "-",
-    "--",
-};
-
 void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);
     sampler_params_default(&o->sampler);
 }
 
-__attribute__((format(printf, 3, 4))) static void say(const struct options_report *report,
-                                                      bool fatal, const char *format, ...)
+void options_say(const struct options_report *report, bool fatal, const char *format, ...)
 {
     char sentence[OPTIONS_SENTENCE_BYTES];
     va_list args;
@@ -126,98 +92,43 @@ __attribute__((format(printf, 3, 4))) static void say(const struct options_repor
     report->say(report->context, fatal, sentence);
 }
 
-/* The beginning of a word for a sentence; what could disturb a terminal becomes '?'. */
-static const char *shown(char buffer[SHOWN_BYTES + 4], const char *word, size_t bytes)
+const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes)
 {
-    size_t n = bytes < SHOWN_BYTES ? bytes : SHOWN_BYTES;
+    size_t n = min_size(bytes, OPTIONS_SHOWN_BYTES - 4);
 
     for (size_t i = 0; i < n; i++) {
-        buffer[i] = word[i] >= ' ' && word[i] <= '~' ? word[i] : '?';
+        buffer[i] = '?';
+        if (word[i] >= ' ' && word[i] <= '~') {
+            buffer[i] = word[i];
+        }
     }
-    memcpy(buffer + n, n < bytes ? "..." : "", n < bytes ? 4 : 1);
+    buffer[n] = '\0';
+    if (n < bytes) {
+        memcpy(buffer + n, "...", 4);
+    }
     return buffer;
 }
 
-/* The option of a name, or OPTION_COUNT. */
-static enum option find_option(const char *name, size_t bytes)
+enum option options_find(const char *name, size_t bytes)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        if (strlen(rules[i].name) == bytes && memcmp(rules[i].name, name, bytes) == 0) {
+        if (strlen(options_rules[i].name) == bytes &&
+            memcmp(options_rules[i].name, name, bytes) == 0) {
             return (enum option)i;
         }
     }
     return OPTION_COUNT;
 }
 
-static bool is_foreign(const char *name, size_t bytes)
-{
-    if (memchr(name, '.', bytes) != NULL) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-        size_t n = strlen(foreign[i]);
-        bool beginning = foreign[i][n - 1] == '*';
-
-        n -= beginning;
-        if ((beginning ? bytes >= n : bytes == n) && memcmp(foreign[i], name, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- the nearest word ---- */
-
-/* The rule that the writer may have meant: a word that a known one begins (temperature), or the
- * nearest with at most a third of its letters wrong, two at most. NULL: none. */
-static const struct rule *nearest_rule(const char *name, size_t bytes)
-{
-    const struct rule *best = NULL;
-    unsigned least_distance = 3;
-
-    for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        size_t n = strlen(rules[i].name);
-        unsigned d;
-
-        if (n >= 3 && bytes > n && memcmp(rules[i].name, name, n) == 0) {
-            return &rules[i];
-        }
-        d = text_distance(name, bytes, rules[i].name, n);
-        if (d < least_distance && d < (bytes > n ? bytes : n) && d <= 1 + n / 4) {
-            best = &rules[i];
-            least_distance = d;
-        }
-    }
-    return best;
-}
-
-static void report_unknown(const char *name, size_t bytes, const struct options_report *report)
-{
-    const struct rule *rule = nearest_rule(name, bytes);
-    char word[SHOWN_BYTES + 4];
-
-    if (rule != NULL) {
-        say(report, false,
-            "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
-            "docs/DESIGN.md lists them all.",
-            shown(word, name, bytes), rule->name, rule->kind == KIND_FLAG ? "" : "=");
-    } else {
-        say(report, false,
-            "Boot argument '%s' is unknown and passed over; docs/DESIGN.md lists "
-            "those there are.",
-            shown(word, name, bytes));
-    }
-}
-
 /* ---- one option ---- */
 
-static enum err report_value(const struct rule *rule, const char *value, enum err err,
-                             const struct options_report *report)
+enum err options_report_value(const struct rule *rule, const char *value, enum err err,
+                              const struct options_report *report)
 {
-    char word[SHOWN_BYTES + 4];
+    char word[OPTIONS_SHOWN_BYTES];
 
-    say(report, true, "%s=%s cannot be used: %s takes %s.", rule->name,
-        shown(word, value, strlen(value)), rule->name, rule->accepts);
+    options_say(report, true, "%s=%s cannot be used: %s takes %s.", rule->name,
+                options_shown(word, value, strlen(value)), rule->name, rule->accepts);
     return err;
 }
 
@@ -250,31 +161,32 @@ const char *options_think_name(uint32_t think)
     return think_names[think];
 }
 
-/* Of several choices the number. */
+static const char *const kv_names[] = { [KV_F16] = "f16",
+                                        [KV_Q8] = "q8",
+                                        [KV_F32] = "f32",
+                                        [KV_N_TYPES] = "",
+                                        [OPTIONS_KV_CARD + KV_F16] = "card",
+                                        [OPTIONS_KV_CARD + KV_Q8] = "card,q8",
+                                        [OPTIONS_KV_CARD + KV_F32] = "card,f32",
+                                        NULL };
+static const char *const flow_names[] = { [FLOW_ON] = "on", [FLOW_OFF] = "off", NULL };
+static const char *const spec_names[] = {
+    [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
+};
+static const char *const term_names[] = {
+    [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
+};
+static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "json", NULL };
+
+/* Of options of KIND_CHOICE, by number. */
+static const char *const *const choices_of[OPTION_COUNT] = {
+    [OPTION_KV] = kv_names,     [OPTION_FLOW] = flow_names, [OPTION_SPEC] = spec_names,
+    [OPTION_TERM] = term_names, [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,
+};
+
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
 {
-    static const char *const kv[] = { [KV_F16] = "f16",
-                                      [KV_Q8] = "q8",
-                                      [KV_F32] = "f32",
-                                      [KV_N_TYPES] = "",
-                                      [OPTIONS_KV_CARD + KV_F16] = "card",
-                                      [OPTIONS_KV_CARD + KV_Q8] = "card,q8",
-                                      [OPTIONS_KV_CARD + KV_F32] = "card,f32",
-                                      NULL };
-    static const char *const on_off[] = { "on", "off", NULL }; /* FLOW_ON is 0 */
-    static const char *const spec[] = {
-        [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
-    };
-    static const char *const term[] = {
-        [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
-    };
-    static const char *const mode[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "json", NULL };
-    const char *const *choices = rule->field == FIELD(kv)      ? kv
-                                 : rule->field == FIELD(spec)  ? spec
-                                 : rule->field == FIELD(term)  ? term
-                                 : rule->field == FIELD(mode)  ? mode
-                                 : rule->field == FIELD(think) ? think_names
-                                                               : on_off;
+    const char *const *choices = choices_of[rule - options_rules];
 
     for (uint32_t i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0 && value[0] != '\0') {
@@ -347,16 +259,15 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-/* value NULL: the word stands alone. */
-static enum err set_option(struct options *o, enum option which, const char *value,
-                           const struct options_report *report)
+enum err options_set_one(struct options *o, enum option which, const char *value,
+                         const struct options_report *report)
 {
-    const struct rule *rule = &rules[which];
+    const struct rule *rule = &options_rules[which];
     enum err err;
 
     if (value == NULL && rule->kind != KIND_FLAG) {
-        say(report, true, "%s alone cannot be used: %s takes %s.", rule->name, rule->name,
-            rule->accepts);
+        options_say(report, true, "%s alone cannot be used: %s takes %s.", rule->name, rule->name,
+                    rule->accepts);
         return ERR_BAD_ARGUMENT;
     }
     switch (rule->kind) {
@@ -370,7 +281,7 @@ static enum err set_option(struct options *o, enum option which, const char *val
     default: err = set_flag(o, rule, value); break;
     }
     if (err != ERR_OK) {
-        return report_value(rule, value, err, report);
+        return options_report_value(rule, value, err, report);
     }
     o->given |= 1u << which;
     return ERR_OK;
@@ -379,111 +290,10 @@ static enum err set_option(struct options *o, enum option which, const char *val
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report)
 {
-    enum option which = find_option(name, strlen(name));
+    enum option which = options_find(name, strlen(name));
 
-    return which == OPTION_COUNT ? ERR_NOT_FOUND : set_option(o, which, value, report);
-}
-
-/* ---- words ---- */
-
-struct word {
-    const char *name;
-    size_t name_bytes;
-    bool has_value;
-    bool too_long;   /* the value is longer than any option takes */
-    bool open_quote; /* and never closed */
-};
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* The character that \c stands for inside quotes, or 0: then the backslash is only itself. */
-static char escaped(char c)
-{
-    return c == 'n' ? '\n' : c == 't' ? '\t' : c == '"' || c == '\\' ? c : '\0';
-}
-
-/* The value at s, unquoted into value. Returns where it ends. */
-static const char *read_value(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
-{
-    size_t n = 0;
-
-    for (; *s != '\0' && (w->open_quote || !is_space(*s)); s++) {
-        char c = *s;
-
-        if (c == '"') {
-            w->open_quote = !w->open_quote;
-            continue;
-        }
-        if (c == '\\' && w->open_quote && escaped(s[1]) != '\0') {
-            c = escaped(*++s);
-        }
-        if (n + 1 < OPTIONS_PROMPT_BYTES) {
-            value[n++] = c;
-        } else {
-            w->too_long = true;
-        }
-    }
-    value[n] = '\0';
-    return s;
-}
-
-static const char *read_word(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
-{
-    *w = (struct word){ .name = s };
-    while (*s != '\0' && *s != '=' && !is_space(*s)) {
-        s++;
-    }
-    w->name_bytes = (size_t)(s - w->name);
-    if (*s != '=') {
-        return s;
-    }
-    w->has_value = true;
-    return read_value(s + 1, w, value);
-}
-
-static enum err apply_word(struct options *o, const struct word *w,
-                           const struct options_report *report)
-{
-    enum option which = find_option(w->name, w->name_bytes);
-    char name[SHOWN_BYTES + 4];
-
-    if (w->open_quote) {
-        say(report, true,
-            "The closing quote of %s=\" is missing; a quote inside the text is "
-            "written \\\".",
-            shown(name, w->name, w->name_bytes));
-        return ERR_BAD_ARGUMENT;
-    }
     if (which == OPTION_COUNT) {
-        if (!is_foreign(w->name, w->name_bytes)) {
-            report_unknown(w->name, w->name_bytes, report);
-        }
-        return ERR_OK;
+        return ERR_NOT_FOUND;
     }
-    if (w->too_long) {
-        return report_value(&rules[which], o->value, ERR_TOO_LONG, report);
-    }
-    return set_option(o, which, w->has_value ? o->value : NULL, report);
-}
-
-enum err options_parse(struct options *o, const char *args, const struct options_report *report)
-{
-    enum err first = ERR_OK;
-
-    while (*args != '\0') {
-        struct word w;
-        enum err err;
-
-        if (is_space(*args)) {
-            args++;
-            continue;
-        }
-        args = read_word(args, &w, o->value);
-        err = apply_word(o, &w, report);
-        first = first == ERR_OK ? err : first;
-    }
-    return first;
+    return options_set_one(o, which, value, report);
 }

@@ -1,5 +1,6 @@
 /* Numbers of options. newlib's strtof allocates, and its strtoul knows no sizes. */
 #include <float.h>
+#include <stdlib.h>
 
 #include "runtime/options/options.h"
 
@@ -17,6 +18,12 @@ static bool is_digit(char c)
 
 static const char *read_digits(const char *s, struct decimal *d, bool fraction)
 {
+    /* of the exponent, for a digit that does not fit; in a fraction for one that does */
+    int step = 1;
+
+    if (fraction) {
+        step = -1;
+    }
     for (; is_digit(*s); s++) {
         bool fits = d->digits < UINT64_MAX / 10 - 9;
 
@@ -24,7 +31,7 @@ static const char *read_digits(const char *s, struct decimal *d, bool fraction)
             d->digits = d->digits * 10 + (uint64_t)(*s - '0');
         }
         if (fits == fraction && d->exponent > -9999 && d->exponent < 9999) {
-            d->exponent += fraction ? -1 : 1;
+            d->exponent += step;
         }
         d->any = true;
     }
@@ -47,9 +54,14 @@ static const char *read_exponent(const char *s, struct decimal *d)
         return NULL;
     }
     for (; is_digit(*s); s++) {
-        value = value < 9999 ? value * 10 + (*s - '0') : value;
+        if (value < 9999) {
+            value = value * 10 + (*s - '0');
+        }
     }
-    d->exponent += negative ? -value : value;
+    if (negative) {
+        value = -value;
+    }
+    d->exponent += value;
     return s;
 }
 
@@ -57,7 +69,8 @@ static const char *read_exponent(const char *s, struct decimal *d)
 static double scale(const struct decimal *d)
 {
     double value = (double)d->digits;
-    int left = d->exponent < 0 ? -d->exponent : d->exponent;
+    bool down = d->exponent < 0;
+    int left = abs(d->exponent);
 
     while (left > 0 && value > 0 && value < 1e300) {
         double power = 1;
@@ -65,7 +78,7 @@ static double scale(const struct decimal *d)
         for (int i = 0; i < 22 && left > 0; i++, left--) {
             power *= 10;
         }
-        value = d->exponent < 0 ? value / power : value * power;
+        value = down ? value / power : value * power;
     }
     return value;
 }
@@ -91,27 +104,46 @@ bool options_read_float(const char *text, float *value)
     if (result > (double)FLT_MAX) {
         return false;
     }
-    *value = negative ? -(float)result : (float)result;
+    if (negative) {
+        result = -result;
+    }
+    *value = (float)result;
     return true;
 }
 
+/* -1: none. */
 static int digit_of(char c, unsigned base)
 {
-    int value = is_digit(c)                          ? c - '0'
-                : base == 16 && c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : base == 16 && c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                     : -1;
+    if (is_digit(c)) {
+        return c - '0';
+    }
+    if (base != 16) {
+        return -1;
+    }
+    c |= 0x20; /* a small letter */
+    if (c < 'a' || c > 'f') {
+        return -1;
+    }
+    return c - 'a' + 10;
+}
 
-    return value;
+static int letter_shift(char c)
+{
+    switch (c) {
+    case 'K':
+    case 'k': return 10;
+    case 'M':
+    case 'm': return 20;
+    case 'G':
+    case 'g': return 30;
+    default: return 0;
+    }
 }
 
 /* The power of 2 that s names, s being all that is left: "", K, KB, KiB ... -1: none. */
 static int size_shift(const char *s)
 {
-    int shift = *s == 'K' || *s == 'k'   ? 10
-                : *s == 'M' || *s == 'm' ? 20
-                : *s == 'G' || *s == 'g' ? 30
-                                         : 0;
+    int shift = letter_shift(*s);
 
     if (shift > 0) {
         s++;
@@ -121,16 +153,23 @@ static int size_shift(const char *s)
             s++;
         }
     }
-    return *s == '\0' ? shift : -1;
+    if (*s != '\0') {
+        return -1;
+    }
+    return shift;
 }
 
 bool options_read_u64(const char *text, bool sizes, uint64_t *value)
 {
-    unsigned base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-    const char *s = text + (base == 16 ? 2 : 0);
+    const char *s = text;
     uint64_t result = 0;
+    unsigned base = 10;
     int shift;
 
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        base = 16;
+        s += 2;
+    }
     if (digit_of(*s, base) < 0) {
         return false;
     }

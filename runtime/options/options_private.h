@@ -1,0 +1,49 @@
+/* What the files of this folder share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_OPTIONS_PRIVATE_H
+#define INGOT_RUNTIME_OPTIONS_PRIVATE_H
+
+#include "runtime/options/options.h"
+
+enum { OPTIONS_SHOWN_BYTES = 44 /* of a word in a sentence, with its NUL */ };
+
+enum kind {
+    KIND_TEXT,
+    KIND_CHOICE,
+    KIND_COUNT,
+    KIND_SIZE,
+    KIND_SEED,
+    KIND_NUMBER,
+    KIND_STOP,
+    KIND_FLAG
+};
+
+struct rule {
+    const char *name;
+    enum kind kind;
+    uint16_t field;      /* offset in struct options */
+    uint16_t bytes;      /* of a text field, with its NUL */
+    double least, most;  /* of a number */
+    const char *accepts; /* ends the sentence "NAME takes ..." */
+};
+
+extern const struct rule options_rules[OPTION_COUNT];
+
+/* A sentence to whom it may concern. */
+__attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
+                                                       bool fatal, const char *format, ...);
+
+/* The beginning of a word for a sentence; what could disturb a terminal becomes '?'. */
+const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes);
+
+/* The option of a name, or OPTION_COUNT. */
+enum option options_find(const char *name, size_t bytes);
+
+/* Say what the option takes. Returns err. */
+enum err options_report_value(const struct rule *rule, const char *value, enum err err,
+                              const struct options_report *report);
+
+/* value NULL: the word stands alone. Errors as options_set. */
+enum err options_set_one(struct options *o, enum option which, const char *value,
+                         const struct options_report *report);
+
+#endif

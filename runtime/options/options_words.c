@@ -1,0 +1,199 @@
+/* Words of the boot arguments: taken apart, and those that nobody knows. */
+#include "runtime/options/options_private.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/text/text_distance.h"
+
+/* What firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends in *
+ * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
+static const char *const foreign[] = {
+    "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
+    "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
+    "video",   "numa*",    "maxcpus",     "nr_cpus",    "ip",       "kgdboc",          "cgroup_*",
+    "snd_*",   "vc_mem*",  "bcm27*",      "bcm28*",     "dwc_otg*", "smsc95xx*",       "fsck*",
+    "pci*",    "iommu*",   "reboot",      "BOOT_IMAGE", "panic",    "nokaslr",         "-",
+    "--",
+};
+
+/* pattern: a name, or the beginning of one and a *. */
+static bool is_named(const char *name, size_t bytes, const char *pattern)
+{
+    size_t n = strlen(pattern);
+
+    if (pattern[n - 1] == '*') {
+        n--;
+        return bytes >= n && memcmp(pattern, name, n) == 0;
+    }
+    return bytes == n && memcmp(pattern, name, n) == 0;
+}
+
+static bool is_foreign(const char *name, size_t bytes)
+{
+    if (memchr(name, '.', bytes) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        if (is_named(name, bytes, foreign[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the nearest word ---- */
+
+/* The rule that the writer may have meant: a word that a known one begins (temperature), or the
+ * nearest with at most a third of its letters wrong, two at most. NULL: none. */
+static const struct rule *nearest_rule(const char *name, size_t bytes)
+{
+    const struct rule *best = NULL;
+    unsigned least_distance = 3;
+
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        size_t n = strlen(options_rules[i].name);
+        unsigned d;
+
+        if (n >= 3 && bytes > n && memcmp(options_rules[i].name, name, n) == 0) {
+            return &options_rules[i];
+        }
+        d = text_distance(name, bytes, options_rules[i].name, n);
+        if (d < least_distance && d < max_size(bytes, n) && d <= 1 + n / 4) {
+            best = &options_rules[i];
+            least_distance = d;
+        }
+    }
+    return best;
+}
+
+static void report_unknown(const char *name, size_t bytes, const struct options_report *report)
+{
+    const struct rule *rule = nearest_rule(name, bytes);
+    char word[OPTIONS_SHOWN_BYTES];
+
+    if (rule != NULL) {
+        options_say(report, false,
+                    "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
+                    "docs/DESIGN.md lists them all.",
+                    options_shown(word, name, bytes), rule->name,
+                    rule->kind == KIND_FLAG ? "" : "=");
+    } else {
+        options_say(report, false,
+                    "Boot argument '%s' is unknown and passed over; docs/DESIGN.md lists "
+                    "those there are.",
+                    options_shown(word, name, bytes));
+    }
+}
+
+/* ---- words ---- */
+
+struct word {
+    const char *name;
+    size_t name_bytes;
+    bool has_value;
+    bool too_long;   /* the value is longer than any option takes */
+    bool open_quote; /* and never closed */
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The character that \c stands for inside quotes, or 0: then the backslash is only itself. */
+static char escaped(char c)
+{
+    switch (c) {
+    case 'n': return '\n';
+    case 't': return '\t';
+    case '"':
+    case '\\': return c;
+    default: return '\0';
+    }
+}
+
+/* The value at s, unquoted into value. Returns where it ends. */
+static const char *read_value(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
+{
+    size_t n = 0;
+
+    for (; *s != '\0' && (w->open_quote || !is_space(*s)); s++) {
+        char c = *s;
+
+        if (c == '"') {
+            w->open_quote = !w->open_quote;
+            continue;
+        }
+        if (c == '\\' && w->open_quote && escaped(s[1]) != '\0') {
+            c = escaped(*++s);
+        }
+        if (n + 1 < OPTIONS_PROMPT_BYTES) {
+            value[n++] = c;
+        } else {
+            w->too_long = true;
+        }
+    }
+    value[n] = '\0';
+    return s;
+}
+
+static const char *read_word(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
+{
+    *w = (struct word){ .name = s };
+    while (*s != '\0' && *s != '=' && !is_space(*s)) {
+        s++;
+    }
+    w->name_bytes = (size_t)(s - w->name);
+    if (*s != '=') {
+        return s;
+    }
+    w->has_value = true;
+    return read_value(s + 1, w, value);
+}
+
+static enum err apply_word(struct options *o, const struct word *w,
+                           const struct options_report *report)
+{
+    enum option which = options_find(w->name, w->name_bytes);
+    char name[OPTIONS_SHOWN_BYTES];
+
+    if (w->open_quote) {
+        options_say(report, true,
+                    "The closing quote of %s=\" is missing; a quote inside the text is "
+                    "written \\\".",
+                    options_shown(name, w->name, w->name_bytes));
+        return ERR_BAD_ARGUMENT;
+    }
+    if (which == OPTION_COUNT) {
+        if (!is_foreign(w->name, w->name_bytes)) {
+            report_unknown(w->name, w->name_bytes, report);
+        }
+        return ERR_OK;
+    }
+    if (w->too_long) {
+        return options_report_value(&options_rules[which], o->value, ERR_TOO_LONG, report);
+    }
+    return options_set_one(o, which, w->has_value ? o->value : NULL, report);
+}
+
+enum err options_parse(struct options *o, const char *args, const struct options_report *report)
+{
+    enum err first = ERR_OK;
+
+    while (*args != '\0') {
+        struct word w;
+        enum err err;
+
+        if (is_space(*args)) {
+            args++;
+            continue;
+        }
+        args = read_word(args, &w, o->value);
+        err = apply_word(o, &w, report);
+        if (first == ERR_OK) {
+            first = err;
+        }
+    }
+    return first;
+}
