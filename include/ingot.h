@@ -101,7 +101,8 @@ struct ingot_cores {
     uint32_t spin_micros;
     /* Run entry(arg) on core 1 .. n-1, on a stack of its own, with floating point on; entry returns
      * when ingot_close is called. Called within ingot_load. False: it does not start, and the model
-     * runs on those that did. */
+     * runs on those that did. A core that has not begun two seconds later is not used either, and
+     * must not begin after ingot_close. */
     bool (*start)(void *context, uint32_t core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word is not `old`; may return early, or at once. Read *word atomically. */
     void (*wait)(void *context, const uint32_t *word, uint32_t old);
@@ -114,8 +115,8 @@ struct ingot_cores {
 enum ingot_cpu {
     INGOT_CPU_AUTO =
         0, /* with an operating system what it says; else what every CPU of the ISA has */
-    /* As AUTO. Without an operating system, arm64 at EL1 or above: what the ID registers say, SVE where
-     * it is enabled. */
+    /* As AUTO. Without an operating system, arm64 at EL1 or above: what the ID registers of the calling
+     * core say, SVE where it is enabled; the other cores have the same. */
     INGOT_CPU_DETECT = 1 << 30,
     INGOT_CPU_PORTABLE = 1 << 29, /* C alone */
     INGOT_CPU_NEON = 1 << 0,

@@ -150,39 +150,44 @@ static void report(const struct generate_result *r, bool stopped, struct ingot_g
     }
 }
 
+static enum ingot_error reply(struct ingot_session *s, struct call *call,
+                              struct ingot_generate_result *result)
+{
+    enum ingot_error error = library_leave_pending(s);
+    struct generate_result r;
+    enum err e;
+
+    if (error != INGOT_OK) {
+        return error;
+    }
+    e = run(s, call, &r);
+    if (result != NULL) {
+        report(&r, call->stopped, result);
+    }
+    if (e == ERR_ABORTED && call->stopped) {
+        return INGOT_OK;
+    }
+    return library_failed(s->model, e, s->session.problem);
+}
+
 enum ingot_error ingot_generate(struct ingot_session *s, const struct ingot_generate_params *params,
                                 ingot_text_fn *text, void *context,
                                 struct ingot_generate_result *result)
 {
     struct ingot_generate_params defaults;
-    struct ingot_generate_result unused;
-    struct generate_result r;
     struct call call = { params, text, context, false };
     enum ingot_error error = library_check_session(s);
-    enum err e;
 
-    ingot_generate_default(&defaults);
     if (error != INGOT_OK) {
         return error;
     }
     if (params == NULL) {
+        ingot_generate_default(&defaults);
         call.params = &defaults;
     }
     if (!good_params(call.params)) {
         return library_refuse(s->model, INGOT_BAD_ARGUMENT,
                               "a parameter of the sampler or a stop string is out of bounds");
     }
-    if (result == NULL) {
-        result = &unused;
-    }
-    error = library_leave_pending(s);
-    if (error != INGOT_OK) {
-        return error;
-    }
-    e = run(s, &call, &r);
-    if (e == ERR_ABORTED && call.stopped) {
-        e = ERR_OK;
-    }
-    report(&r, call.stopped, result);
-    return library_failed(s->model, e, s->session.problem);
+    return reply(s, &call, result);
 }

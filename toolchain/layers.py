@@ -75,8 +75,10 @@ def points_up(path, target):
 
 
 def beyond_library(path, target):
-    folder = target.split("/")[1] if target.startswith("runtime/") else None
-    return room_of(path) == "library" and folder is not None and folder not in LIBRARY and target not in LIBRARY_ALSO
+    if room_of(path) != "library" or target in LIBRARY_ALSO:
+        return False
+    parts = target.split("/")
+    return target == "board/board.h" or (parts[0] == "runtime" and parts[1] not in LIBRARY)
 
 
 def beside(path, target):

@@ -47,7 +47,7 @@ struct platform_cores {
      * NULL. */
     uint32_t (*features)(void *context, unsigned n);
     /* Start core (1 .. n-1) in entry(arg), on a stack of its own, with caches and floating point
-     * on. entry never returns. ERR_NO_DEVICE: it does not start. */
+     * on. entry returns after workers_stop alone. ERR_NO_DEVICE: it does not start. */
     enum err (*start)(void *context, unsigned core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word may differ from `old`. May return early. */
     void (*wait)(void *context, const _Atomic uint32_t *word, uint32_t old);

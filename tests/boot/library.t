@@ -96,6 +96,17 @@ def check_hello():
         tap.ok(len(f.readlines()) < 40, "in under 40 lines")
 
 
+def check_page():
+    """The program of docs/LIBRARY.md, as it stands there: two turns, two threads."""
+    source, program = os.path.join(WORK, "library-page.c"), os.path.join(WORK, "library-page")
+    with open(os.path.join(ROOT, "docs/LIBRARY.md"), encoding="utf-8") as page, open(source, "w", encoding="utf-8") as f:
+        f.write(re.search(r"^```c\n(.*?)^```", page.read(), re.M | re.S)[1])
+    said = output("gcc", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", os.path.dirname(HEADER), source,
+                  library("host"), "-o", program)
+    status, text = run([program, MODEL, QUESTION, "What is 7 plus 8?"], timeout=60) if said == "" else (None, said)
+    tap.ok(status == 0 and f"{answer}\n" in text and "15" in text, f"docs/LIBRARY.md: {text.strip()!r}", text)
+
+
 def firmware(board, machine):
     return run([*machine, "-m", "128M", "-nographic", "-nic", "none", "-no-reboot", "-kernel",
                 os.path.join(BUILD, board, "examples/firmware.elf")], timeout=120)
@@ -119,6 +130,7 @@ reply = Reply(console)
 answer = reply.text.strip()
 tap.ok(status == 0 and reply.hash is not None and answer != "", f"ingot run: {answer}", console)
 check_hello()
+check_page()
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     booted = dict(zip(CELLS, pool.map(lambda cell: firmware(*cell), CELLS.values())))
 for name, (status, said) in booted.items():

@@ -50,7 +50,7 @@ tap.ok(status == 0, "make layers: includes point one way", text)
 status, text = make("help")
 tap.ok(status == 0 and all(f"\n  {word} " in text for word in
                            ("setup", "run", "host", "image", "test", "card", "size", "layers",
-                            "bench", "bench-kernels")),
+                            "bench", "bench-kernels", "lib", "examples")),
        "make help lists what people call", text)
 shutil.rmtree(os.path.join(WORK, "another-folder"), ignore_errors=True)
 tap.done()

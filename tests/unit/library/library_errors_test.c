@@ -148,6 +148,39 @@ static void test_loading(struct rig *r)
     r->setup.progress = NULL;
 }
 
+/* Whatever the size of the memory and whichever read is the first that fails: the model loads, or the
+ * error has its name. */
+static void test_all_sizes(struct rig *r)
+{
+    struct ingot_setup setup = r->setup;
+    unsigned n_fine = 0, n_wrong = 0;
+
+    for (size_t bytes = 0; bytes < 5 << 20; bytes += bytes < 40960 ? 509 : 50021) {
+        enum ingot_error e;
+
+        r->setup.memory_bytes = bytes;
+        e = rig_start(r);
+        n_fine += e == INGOT_OK;
+        n_wrong += e != INGOT_OK && e != INGOT_NO_MEMORY;
+        if (r->model != NULL)
+            n_wrong += ingot_close(r->model) != INGOT_OK;
+    }
+    OK(n_wrong == 0 && n_fine > 10, "memory of every size: %u suffice", n_fine);
+    r->setup = setup;
+    n_fine = 0;
+    for (r->reads_left = 0; n_fine == 0;) {
+        int reads = r->reads_left;
+        enum ingot_error e = rig_start(r);
+
+        n_fine += e == INGOT_OK;
+        n_wrong += e != INGOT_OK && e != INGOT_READ_FAILED;
+        n_wrong += ingot_close(r->model) != INGOT_OK;
+        r->reads_left = reads + 1;
+    }
+    OK(n_wrong == 0, "with up to %d reads it fails, then not", r->reads_left - 2);
+    r->reads_left = -1;
+}
+
 /* Weights that stream, and a card that fails in the middle of a reply, or brings a wrong bit. */
 static void test_streaming(struct rig *r)
 {
@@ -411,6 +444,7 @@ int main(void)
     test_setups(&r);
     test_files(&r);
     test_loading(&r);
+    test_all_sizes(&r);
     test_streaming(&r);
     test_order(&r);
     test_callbacks(&r);
