@@ -17,4 +17,10 @@ void app_watch(struct app *a, const char *doing);
 /* What the cores at work have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
+/* app_plan of the model as `which`, and the two halves of app_load: say what is about to be loaded, as
+ * the front wants to know it, and load it. */
+enum err app_plan_models(struct app *a, enum app_file which);
+enum err app_announce(struct app *a);
+enum err app_load_models(struct app *a);
+
 #endif
