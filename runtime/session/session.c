@@ -149,6 +149,14 @@ static void cut_states(struct session *s, uint32_t n)
     s->n_ahead = 0;
 }
 
+/* Guesses that are in the states do not belong to the sequence. */
+static void forget_guesses(struct session *s)
+{
+    if (s->n_ahead != 0) {
+        cut_states(s, s->n_cached);
+    }
+}
+
 uint32_t session_cut(struct session *s, uint32_t n)
 {
     s->n_ids = min_u32(n, s->n_ids);
@@ -159,6 +167,7 @@ uint32_t session_cut(struct session *s, uint32_t n)
 
 void session_mark(struct session *s)
 {
+    forget_guesses(s);
     for (uint32_t i = 0; i < n_layers(s); i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_KEPT);
     }
@@ -184,14 +193,6 @@ uint32_t *session_room(struct session *s, uint32_t *n)
 {
     *n = s->context - s->n_ids;
     return s->ids + s->n_ids;
-}
-
-/* Guesses that are in the states do not belong to the sequence. */
-static void forget_guesses(struct session *s)
-{
-    if (s->n_ahead != 0) {
-        cut_states(s, s->n_cached);
-    }
 }
 
 enum err session_put(struct session *s, const uint32_t *ids, size_t n)

@@ -95,8 +95,7 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
  * are cached: those between are pending, as a state may go back to its marks only. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
-/* A turn begins at the end of the sequence: later cuts may come back to here without computing
- * anything again. Nothing pending. */
+/* A turn begins: later cuts may come back to what is cached now without computing it again. */
 void session_mark(struct session *s);
 
 /* session_run of what is pending with n guesses (at most model_most_guesses, and within the context)
