@@ -9,76 +9,85 @@ static bool may_ask(const struct options *o)
            !(options_given(o, OPTION_BAUD) || options_given(o, OPTION_PROMPT));
 }
 
-void arguments_find_terminal(struct options *o, const struct machine *machine)
+void arguments_find_terminal(struct options *o, struct console *c, const struct machine *machine)
 {
     options_init(o);
     (void)options_parse(o, machine->args, NULL);
     if (o->mode == MODE_JSON) {
-        console_speak_json();
+        console_speak_json(c);
     } else if (may_ask(o)) {
-        console_find_terminal((enum console_terminal)o->term);
+        console_find_terminal(c, (enum console_terminal)o->term);
     }
 }
 
-static void say_option(void *bad, bool fatal, const char *sentence)
+struct words {
+    struct console *console;
+    bool bad;
+};
+
+static void say_option(void *context, bool fatal, const char *sentence)
 {
-    bool *any = bad;
+    struct words *w = context;
+    struct console *c = w->console;
 
     if (fatal) {
-        *any = true;
-        console_log("error: %s", sentence);
+        w->bad = true;
+        console_log(c, "error: %s", sentence);
     } else {
-        console_log("warning: %s", sentence);
+        console_log(c, "warning: %s", sentence);
     }
 }
 
-static void set_baud(const struct options *o, const struct platform *p)
+static void set_baud(const struct options *o, struct console *c)
 {
+    const struct platform *p = c->platform;
+
     if (p->console.set_baud == NULL) {
-        console_log("warning: baud=%u has no effect on %s", (unsigned)o->baud, p->name);
+        console_log(c, "warning: baud=%u has no effect on %s", (unsigned)o->baud, p->name);
     } else {
-        console_log("the console goes on at %u baud", (unsigned)o->baud);
+        console_log(c, "the console goes on at %u baud", (unsigned)o->baud);
         p->console.set_baud(p->console.context, o->baud);
     }
     if (!options_given(o, OPTION_PROMPT) && o->mode != MODE_JSON) {
-        console_find_terminal((enum console_terminal)o->term);
+        console_find_terminal(c, (enum console_terminal)o->term);
     }
 }
 
-static void obey(struct options *o, const struct platform *p)
+static void obey(struct options *o, struct console *c)
 {
+    const struct platform *p = c->platform;
+
     if (!options_given(o, OPTION_SEED)) {
         o->sampler.seed = platform_ticks(&p->clock);
     }
     if (options_given(o, OPTION_BAUD)) {
-        set_baud(o, p);
+        set_baud(o, c);
     }
     if (o->pio && p->storage.use_pio != NULL) {
         p->storage.use_pio(p->storage.context);
     } else if (o->pio) {
-        console_log("warning: pio is not to be had on this board");
+        console_log(c, "warning: pio is not to be had on this board");
     }
     if (p->console.flow_control != NULL && o->flow == FLOW_ON) {
         p->console.flow_control(p->console.context, true);
     }
 }
 
-bool arguments_read(struct options *o, const struct machine *machine,
-                    const struct platform *platform)
+bool arguments_read(struct options *o, struct console *c, const struct machine *machine)
 {
-    bool bad = false;
-    struct options_report report = { say_option, &bad };
+    struct words words = { c, false };
+    struct options_report report = { say_option, &words };
 
     options_init(o);
     if (machine->args_bytes >= sizeof machine->args) {
-        console_log("error: %lu bytes of boot arguments, and %u are the limit",
+        console_log(c, "error: %lu bytes of boot arguments, and %u are the limit",
                     (unsigned long)machine->args_bytes, BOARD_ARGS_BYTES - 1);
-        bad = true;
+        words.bad = true;
     }
     (void)options_parse(o, machine->args, &report); /* said by say_option */
-    if (bad) {
+    if (words.bad) {
         return false;
     }
-    obey(o, platform);
+    obey(o, c);
     return true;
 }

@@ -5,16 +5,15 @@
 #include <stdbool.h>
 
 #include "board/board.h"
-#include "runtime/base/platform.h"
+#include "runtime/console/console.h"
 #include "runtime/options/options.h"
 
 /* Whether a terminal or a program is at the line, before the first log line. The words that say so are
  * read here without a report; arguments_read reads all of them again. */
-void arguments_find_terminal(struct options *o, const struct machine *machine);
+void arguments_find_terminal(struct options *o, struct console *c, const struct machine *machine);
 
 /* Read all arguments into *o, say what is wrong with them, and set the line and the storage up as they
  * say. False: one is malformed, or they are too long. The seed is the clock's unless it was given. */
-bool arguments_read(struct options *o, const struct machine *machine,
-                    const struct platform *platform);
+bool arguments_read(struct options *o, struct console *c, const struct machine *machine);
 
 #endif

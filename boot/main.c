@@ -13,6 +13,7 @@
 
 static struct main_state {
     struct platform platform;
+    struct console console;
     struct options options;
     struct app app;
     struct app_storage storage;
@@ -20,41 +21,32 @@ static struct main_state {
 
 static void __attribute__((noreturn)) stop(int status)
 {
-    console_log("power off");
+    console_log(&state.console, "power off");
     board.power_off(status);
 }
 
 static void __attribute__((noreturn)) give_up(const char *problem)
 {
-    console_log("error: %s", problem);
+    console_log(&state.console, "error: %s", problem);
     stop(1);
 }
 
-static void idle(void)
+static void idle(void *context)
 {
+    (void)context;
     app_sleeps(&state.app);
     board.idle();
     app_wakes(&state.app);
 }
 
-static void open_console(const struct machine *machine)
+static void open_console(void)
 {
-    struct console_port port = {
-        .putc = board.putc,
-        .getc = board.getc,
-        .ticks = board.ticks,
-        .ticks_hz = board.ticks_hz,
-        .interrupted = board.interrupted,
-        .lost = board.lost,
-        .start_ticks = machine->entry_ticks,
-        .serial = true,
-        .echo = true,
-    };
+    static const struct console_setup setup = { .serial = true, .echo = true };
 
-    if (board.idle != NULL) {
-        port.idle = idle;
+    if (state.platform.console.idle != NULL) {
+        state.platform.console.idle = idle;
     }
-    console_init(&port);
+    console_open(&state.console, &state.platform, &setup);
 }
 
 /* From the front of the memory: the board's own buffer is for what arrives before. */
@@ -90,14 +82,15 @@ static void report_last_run(void)
     if (last.doing[0] != '\0') {
         doing = last.doing;
     }
-    console_log("warning: %s the last run %s s after its start, while it was %s", what,
-                format_milli(seconds, last.alive_millis, 1), doing);
+    console_log(&state.console, "warning: %s the last run %s s after its start, while it was %s",
+                what, format_milli(seconds, last.alive_millis, 1), doing);
 }
 
 static void open_app(void)
 {
     struct app_setup setup = {
         .platform = &state.platform,
+        .console = &state.console,
         .files = &state.storage.files,
         .options = &state.options,
         .front = APP_CONSOLE,
@@ -121,14 +114,14 @@ void image_main(const struct machine *machine)
     char ram[FORMAT_NUMBER_BYTES];
 
     board_platform(&state.platform, machine);
-    open_console(machine);
+    open_console();
     give_input_buffer();
-    arguments_find_terminal(&state.options, machine);
-    console_log("Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name, machine->n_cores,
-                machine->cpu_name, format_bytes(ram, machine->ram_bytes));
-    report_health();
+    arguments_find_terminal(&state.options, &state.console, machine);
+    console_log(&state.console, "Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
+                machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
+    report_health(&state.console);
     report_last_run();
-    if (!arguments_read(&state.options, machine, &state.platform)) {
+    if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }
     open_app();

@@ -127,7 +127,6 @@ static bool run_model(const char *path, const char *text, bool counts)
     double deviation;
 
     snprintf(window, sizeof window, "%d", CALIBRATE_WINDOW);
-    host_console_open(false);
     if (model == NULL || !host_args_parse(&args, 5, words) || !host_app_plan(&run.host, &args)) {
         return false;
     }

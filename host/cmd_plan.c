@@ -31,15 +31,15 @@ int cmd_plan(int argc, char **argv)
         fprintf(stderr, "ingot: which model? usage: ingot plan MODEL [--ram SIZE] [--mem SIZE]\n");
         return EXIT_USAGE;
     }
-    host_console_open(false);
     if (!host_app_plan(&h, &args)) {
         return EXIT_FAILED;
     }
+    h.platform.console.to_log = NULL; /* here the log is the result */
     if (h.app.has_draft) {
-        report_draft(&h.app.draft.model);
+        report_draft(&h.console, &h.app.draft.model);
     }
-    report_model(&h.app.target.model);
-    report_plan(&h.app.target.model);
+    report_model(&h.console, &h.app.target.model);
+    report_plan(&h.console, &h.app.target.model);
     host_console_flush();
     return exit_status(!args.fit || plan_fit_print(&h.app.target.model));
 }

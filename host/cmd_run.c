@@ -1,16 +1,13 @@
 /* `ingot run` and `ingot chat`. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "host/host_app.h"
 #include "board/host/host_terminal.h"
 #include "runtime/console/console.h"
-#include "runtime/console/console_json.h"
 #include "runtime/console/trace_print.h"
 
 /* The command's words are read. False: answered already, or wrong, with *status to exit with. */
@@ -38,31 +35,41 @@ static bool read_args(struct host_args *args, int argc, char **argv, int *status
     return true;
 }
 
-static void open_console(struct host_args *args, bool interactive)
+/* A seed of its own for each run, unless one is given. */
+static void choose_seed(struct host_args *args)
 {
     if (!options_given(&args->options, OPTION_SEED)) {
         args->options.sampler.seed = board.ticks();
     }
-    host_console_open(interactive);
-    if (args->options.mode == MODE_JSON) {
-        console_speak_json();
-    }
 }
 
-/* The trace of the reply to args->trace, as the console would have it. */
-static bool write_trace(const struct host_args *args, struct trace *trace)
+static void put_to_file(void *file, char c)
 {
-    int to = open(args->trace, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    (void)fputc(c, file);
+}
 
-    if (to < 0) {
+static int no_input(void *file)
+{
+    (void)file;
+    return CONSOLE_CLOSED;
+}
+
+/* The trace of the reply to args->trace, by a console that writes to the file. */
+static bool write_trace(const struct host_app *h, const struct host_args *args, struct trace *trace)
+{
+    static const struct console_setup setup;
+    static struct console console;
+    struct platform platform = h->platform;
+    FILE *to = fopen(args->trace, "we");
+
+    if (to == NULL) {
         fprintf(stderr, "ingot: %s: cannot be written: %s\n", args->trace, strerror(errno));
         return false;
     }
-    host_console_to(to);
-    console_json_stop(); /* a trace is JSON of its own */
-    trace_print(trace);
-    host_console_to(1);
-    return close(to) == 0;
+    platform.console = (struct platform_console){ to, .putc = put_to_file, .getc = no_input };
+    console_open(&console, &platform, &setup);
+    trace_print(&console, trace);
+    return fclose(to) == 0;
 }
 
 int cmd_run(int argc, char **argv)
@@ -76,8 +83,8 @@ int cmd_run(int argc, char **argv)
     if (!read_args(&args, argc, argv, &status)) {
         return status;
     }
-    open_console(&args, false);
-    if (!host_app_open(&host, &args, NULL)) {
+    choose_seed(&args);
+    if (!host_app_open(&host, &args, false)) {
         return EXIT_FAILED;
     }
     if (args.trace != NULL) {
@@ -85,7 +92,7 @@ int cmd_run(int argc, char **argv)
     }
     e = chat_reply(&host.app.chat, args.options.prompt, args.options.prompt_bytes, true);
     host_console_flush();
-    if (args.trace != NULL && !write_trace(&args, trace)) {
+    if (args.trace != NULL && !write_trace(&host, &args, trace)) {
         return EXIT_FAILED;
     }
     return exit_status(e == ERR_OK || e == ERR_ABORTED);
@@ -95,18 +102,13 @@ int cmd_chat(int argc, char **argv)
 {
     static struct host_args args;
     static struct host_app host;
-    const char *greeting = NULL;
     int status;
 
     if (!read_args(&args, argc, argv, &status)) {
         return status;
     }
-    if (isatty(0)) {
-        greeting = "Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help lists "
-                   "commands.";
-    }
-    open_console(&args, true);
-    if (!host_app_open(&host, &args, greeting)) {
+    choose_seed(&args);
+    if (!host_app_open(&host, &args, true)) {
         return EXIT_FAILED;
     }
     host_terminal_take_ctrl_c(true);

@@ -30,7 +30,6 @@ static bool begin(struct host_args *args, int argc, char **argv, const char *hel
         fprintf(stderr, "ingot: which model?\n%s\n", help);
         return false;
     }
-    host_console_open(false);
     args->predict = true; /* no plan is shown; and a head that every position needs stays */
     *status = EXIT_FAILED;
     return true;

@@ -2,15 +2,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "board/host/host_board.h"
 #include "board/host/host_platform.h"
 #include "board/min_max.h"
 
-/* Log lines and progress go to standard error: only replies and results are output. */
 static bool said_fine(const struct host_app *h, enum err e)
 {
-    host_console_to(1);
     if (e != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", h->app.problem);
     }
@@ -53,13 +52,28 @@ static void make_platform(struct host_app *h, const struct host_args *args)
     }
 }
 
-static bool start(struct host_app *h, struct host_args *args, const char *greeting)
+static void open_console(struct host_app *h, const struct host_args *args, bool interactive)
+{
+    struct console_setup setup = { .echo = host_streams_open(interactive) };
+    enum console_terminal kind = CONSOLE_PLAIN;
+
+    console_open(&h->console, &h->platform, &setup);
+    if (setup.echo || (isatty(1) && isatty(2))) {
+        kind = CONSOLE_VT;
+    }
+    console_find_terminal(&h->console, kind);
+    if (args->options.mode == MODE_JSON) {
+        console_speak_json(&h->console);
+    }
+}
+
+static bool start(struct host_app *h, struct host_args *args, bool interactive)
 {
     struct app_setup setup = { .platform = &h->platform,
+                               .console = &h->console,
                                .files = &h->files.files,
                                .options = &args->options,
                                .front = args->quiet ? APP_SILENT : APP_PROGRAM,
-                               .greeting = greeting,
                                .chunk = args->chunk,
                                .rates = args->rates,
                                .predict = args->predict };
@@ -72,27 +86,29 @@ static bool start(struct host_app *h, struct host_args *args, const char *greeti
         setup.rates.card = args->card_rate;
     }
     make_platform(h, args);
+    open_console(h, args, interactive);
+    if (interactive && isatty(0)) {
+        setup.greeting = "Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help "
+                         "lists commands.";
+    }
     host_files_open(&h->files, args, &h->platform);
-    host_console_to(2);
     return said_fine(h, app_start(&h->app, &setup));
 }
 
 bool host_app_plan(struct host_app *h, struct host_args *args)
 {
-    if (!start(h, args, NULL)) {
+    if (!start(h, args, false)) {
         return false;
     }
-    host_console_to(2);
     return said_fine(h, app_plan(&h->app));
 }
 
 bool host_app_load(struct host_app *h)
 {
-    host_console_to(2);
     return said_fine(h, app_load(&h->app));
 }
 
-bool host_app_open(struct host_app *h, struct host_args *args, const char *greeting)
+bool host_app_open(struct host_app *h, struct host_args *args, bool interactive)
 {
-    return start(h, args, greeting) && said_fine(h, app_open(&h->app));
+    return start(h, args, interactive) && said_fine(h, app_open(&h->app));
 }

@@ -12,6 +12,7 @@
 struct host_app {
     struct machine machine;
     struct platform platform;
+    struct console console;
     struct host_files files;
     struct app app;
 };
@@ -26,7 +27,8 @@ bool host_app_plan(struct host_app *h, struct host_args *args);
 /* Load the weights of the model that is planned, and open a session. */
 bool host_app_load(struct host_app *h);
 
-/* All of it, and a conversation. greeting: see struct app_setup. */
-bool host_app_open(struct host_app *h, struct host_args *args, const char *greeting);
+/* All of it, and a conversation. interactive: standard input is read, and Ctrl-C arrives as a byte; a
+ * line is written before the first prompt where that is a terminal. */
+bool host_app_open(struct host_app *h, struct host_args *args, bool interactive);
 
 #endif

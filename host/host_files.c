@@ -284,12 +284,6 @@ static enum err choose_chat(void *context, struct model *model, const struct ing
                                 sizeof h->problem);
 }
 
-static void loading(void *context, bool begins)
-{
-    (void)context;
-    host_console_to(begins ? 2 : 1);
-}
-
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform)
 {
@@ -305,6 +299,5 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .list_models = list_models,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
-                                   .choose_chat = choose_chat,
-                                   .loading = loading };
+                                   .choose_chat = choose_chat };
 }

@@ -18,8 +18,6 @@
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
 #include "kernels/tuning.h"
-#include "runtime/console/console.h"
-#include "runtime/console/console_json.h"
 
 enum { OUT_BYTES = 4096, CTRL_C = 3 };
 
@@ -55,8 +53,10 @@ void host_console_flush(void)
 
 void host_console_to(int to)
 {
-    host_console_flush();
-    host.out = console_is_json() && to == 2 ? 1 : to; /* one stream, as a serial line is */
+    if (to != host.out) {
+        host_console_flush();
+        host.out = to;
+    }
 }
 
 static void host_putc(char c)
@@ -79,22 +79,22 @@ static int host_getc(void)
         return CTRL_C;
     }
     if (!host.interactive) {
-        return CONSOLE_NO_BYTE;
+        return HOST_NO_BYTE;
     }
     if (host.closed) {
-        return CONSOLE_CLOSED;
+        return HOST_CLOSED;
     }
     if (host.terminal && host_terminal_in_news()) {
         return host_terminal_news(); /* no key comes within it */
     }
     if (poll(&in, 1, 0) <= 0) { /* nor it within a key */
-        return host.terminal ? host_terminal_news() : CONSOLE_NO_BYTE;
+        return host.terminal ? host_terminal_news() : HOST_NO_BYTE;
     }
     if (read(0, &c, 1) == 1) {
         return c;
     }
     host.closed = true;
-    return CONSOLE_CLOSED;
+    return HOST_CLOSED;
 }
 
 static void host_idle(void)
@@ -128,24 +128,14 @@ static uint64_t host_ticks_hz(void)
     return 1000000000u;
 }
 
-void host_console_open(bool interactive)
+bool host_streams_open(bool interactive)
 {
-    struct console_port port = {
-        .putc = host_putc,
-        .getc = host_getc,
-        .ticks = host_ticks,
-        .ticks_hz = host_ticks_hz,
-        .idle = host_idle,
-        .start_ticks = host_ticks(),
-    };
     struct sigaction action = { .sa_handler = on_interrupt };
 
     host.interactive = interactive;
     host.terminal = interactive && host_terminal_open();
-    port.echo = host.terminal;
     sigaction(SIGINT, &action, NULL);
-    console_init(&port);
-    console_find_terminal(host.terminal || (isatty(1) && isatty(2)) ? CONSOLE_VT : CONSOLE_PLAIN);
+    return host.terminal;
 }
 
 /* ---- cores --------------------------------------------------------------------------------- */
@@ -216,6 +206,7 @@ const struct board board = {
     .early_init = host_early_init,
     .putc = host_putc,
     .getc = host_getc,
+    .idle = host_idle,
     .ticks = host_ticks,
     .ticks_hz = host_ticks_hz,
     .start_core = host_start_core,

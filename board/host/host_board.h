@@ -2,20 +2,24 @@
 #ifndef INGOT_BOARD_HOST_HOST_BOARD_H
 #define INGOT_BOARD_HOST_HOST_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "board/board.h"
 
-/* Console output goes to file descriptor `to` from now on (1 replies, 2 log lines). */
+/* Output goes to file descriptor `to` from now on (1 replies, 2 log lines). */
 void host_console_to(int to);
 
 /* Bytes written so far leave the buffer. */
 void host_console_flush(void);
 
-/* Start the console; interactive: standard input is read, and Ctrl-C arrives as a byte. On a
- * terminal lines are then edited as on a board (board/host/host_terminal.h). */
-void host_console_open(bool interactive);
+/* What getc gives beside bytes, as runtime/console/console.h has them. */
+enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
+
+/* Ctrl-C is a byte of the input from now on. interactive: standard input is read, too. True: it is a
+ * terminal, whose lines are edited as on a board (board/host/host_terminal.h). */
+bool host_streams_open(bool interactive);
 
 /* Fill *m with this computer: cores online, features, all RAM as address space that costs
  * nothing until it is touched. False: no memory (said on standard error). */

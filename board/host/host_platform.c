@@ -2,6 +2,7 @@
  * found and nothing watches, so most of the rest stays NULL. */
 #include "board/host/host_platform.h"
 
+#include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
 
 static uint64_t ticks(void *context)
@@ -47,6 +48,18 @@ static void console_putc(void *context, char c)
     board.putc(c);
 }
 
+static void console_to_log(void *context, bool on)
+{
+    (void)context;
+    host_console_to(on ? 2 : 1);
+}
+
+static void console_idle(void *context)
+{
+    (void)context;
+    board.idle();
+}
+
 static int console_getc(void *context)
 {
     (void)context;
@@ -72,7 +85,10 @@ void host_platform(struct platform *p, const struct machine *machine)
                    .wait = wait_word,
                    .wake = wake_word,
                    .yield = yield },
-        .console = { .putc = console_putc, .getc = console_getc },
+        .console = { .putc = console_putc,
+                     .to_log = console_to_log,
+                     .getc = console_getc,
+                     .idle = console_idle },
         .storage = { .needs_cpu = board.storage_needs_cpu },
         .power = { .off = power_off },
     };

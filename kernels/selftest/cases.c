@@ -20,10 +20,11 @@ static const struct kernel_row *reference_of(enum kernel_op op)
 }
 
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
-                    uint64_t seed, void (*report)(const char *line))
+                    uint64_t seed, void (*report)(void *context, const char *line), void *context)
 {
     const struct kernel_row *reference = reference_of(row->op);
     struct tester fresh = { .report = report,
+                            .report_context = context,
                             .function = row->function,
                             .symbol = row->symbol,
                             .random = seed + (uint64_t)row->op * 0x10001,

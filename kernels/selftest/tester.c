@@ -167,7 +167,7 @@ static void report_fault(struct tester *t, const struct tester_case *c, unsigned
     put_number(line, sizeof line, c->data, 10);
     put_text(line, sizeof line, placements[placement]);
     tester_faults_text(fault, line + strlen(line), sizeof line - strlen(line));
-    t->report(line);
+    t->report(t->report_context, line);
 }
 
 static void report_value(struct tester *t, size_t at, uint32_t got, uint32_t wanted)
@@ -182,7 +182,7 @@ static void report_value(struct tester *t, size_t at, uint32_t got, uint32_t wan
     put_number(line, sizeof line, got, 16);
     put_text(line, sizeof line, ", the reference has 0x");
     put_number(line, sizeof line, wanted, 16);
-    t->report(line);
+    t->report(t->report_context, line);
 }
 
 /* Where slot s starts. Inputs may touch the fence; outputs keep a guard before it. */

@@ -85,8 +85,9 @@ struct tester_case {
 };
 
 struct tester {
-    void (*report)(const char *line); /* the first faults in words; may be NULL */
-    void (*function)(void);           /* under test */
+    void (*report)(void *context, const char *line); /* the first faults in words; may be NULL */
+    void *report_context;
+    void (*function)(void); /* under test */
     void (*reference)(void);
     const char *symbol;
     uint64_t random;
@@ -123,6 +124,6 @@ void tester_faults_text(uint32_t faults, char *out, size_t bytes);
  * gets faults, n_cases and digest. A reference runs against itself, which tests its registers and
  * edges. Equal digests show that every ISA and compiler reads the contract alike. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
-                    uint64_t seed, void (*report)(const char *line));
+                    uint64_t seed, void (*report)(void *context, const char *line), void *context);
 
 #endif

@@ -15,7 +15,7 @@ void app_talk(struct app *a)
 
     if (a->setup.greeting != NULL && a->setup.options->mode != MODE_JSON &&
         a->chat.session != NULL) {
-        console_printf("%s\n", a->setup.greeting);
+        console_printf(a->setup.console, "%s\n", a->setup.greeting);
     }
     a->talks = true;
     chat_loop(&a->chat, &commands);
@@ -34,6 +34,6 @@ enum err app_run(struct app *a)
     } else {
         app_talk(a);
     }
-    report_high_water(&a->target.model);
+    report_high_water(a->setup.console, &a->target.model);
     return e;
 }

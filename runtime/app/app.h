@@ -1,7 +1,7 @@
 /* The application, written once for the image and the Linux program: kernels and cores are chosen, a
  * model is found, planned and loaded, somebody talks to it, asks for another one, or sends a command.
  * One struct holds all of it. Two may live in one process, each with memory, cores and files of its
- * own; the console alone is the process'.
+ * own.
  *
  *   app_start, (the caller finds its files,) app_open, app_run
  *   app_start, app_plan, app_load: a model to work with, without a conversation */
@@ -36,6 +36,7 @@ enum app_front {
 /* All of it outlives the application. */
 struct app_setup {
     const struct platform *platform;
+    struct console *console;       /* who talks to it */
     const struct app_files *files; /* filled before app_open or app_plan */
     struct options *options;       /* the application's from now on: commands change them */
     enum app_front front;

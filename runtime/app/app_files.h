@@ -45,8 +45,6 @@ struct app_files {
 
     /* Another chat section than the planned model's own, or NULL in *chat. NULL: never. */
     enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);
-    /* Opening and loading begins, or ends: log lines may go elsewhere meanwhile. Or NULL. */
-    void (*loading)(void *context, bool begins);
 };
 
 #endif

@@ -12,10 +12,11 @@ static bool show_progress(void *context, const char *label, uint64_t done, uint6
     const struct app *a = context;
 
     if (a->setup.front != APP_CONSOLE && !a->talks) {
-        console_progress(label, done, total);
+        console_progress(a->setup.console, label, done, total);
         return true;
     }
-    return console_progress_step(NULL, label, done, total) || a->setup.options->mode == MODE_JSON;
+    return console_progress_step(a->setup.console, label, done, total) ||
+           a->setup.options->mode == MODE_JSON;
 }
 
 static bool asks_for_draft(const struct app *a)
@@ -82,7 +83,7 @@ static enum err open_model(struct app *a, struct app_model *m)
 {
     enum err e = model_open(&m->model, &m->setup);
 
-    console_progress_end();
+    console_progress_end(a->setup.console);
     if (e != ERR_OK) {
         return app_fail(a, e, m->model.problem);
     }
@@ -110,7 +111,7 @@ static enum err plan_draft(struct app *a)
     speculative_leave(&a->target.setup, &a->draft.model);
     a->has_draft = true;
     if (a->setup.front == APP_CONSOLE) {
-        report_draft(&a->draft.model);
+        report_draft(a->setup.console, &a->draft.model);
     }
     return ERR_OK;
 }
@@ -161,7 +162,7 @@ static enum err load_model(struct app *a, struct app_model *m)
 {
     enum err e = model_load(&m->model, &m->setup);
 
-    console_progress_end();
+    console_progress_end(a->setup.console);
     if (e != ERR_OK) {
         return app_fail(a, e, m->model.problem);
     }
@@ -174,16 +175,16 @@ static void report_plans(struct app *a)
     const struct model *m = &a->target.model;
 
     if (a->setup.front == APP_PROGRAM) {
-        report_kernels(a->features, a->kernels.ahead);
+        report_kernels(a->setup.console, a->features, a->kernels.ahead);
         if (a->has_draft) {
-            report_draft(&a->draft.model);
+            report_draft(a->setup.console, &a->draft.model);
         }
     }
     if (a->setup.front == APP_PROGRAM || a->setup.options->verbose) {
-        report_model(m);
-        report_plan(m);
+        report_model(a->setup.console, m);
+        report_plan(a->setup.console, m);
     } else {
-        report_summary(m);
+        report_summary(a->setup.console, m);
     }
 }
 

@@ -27,19 +27,19 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
 static enum err load_to_talk(struct app *a, const struct ingot_chat *chat)
 {
     struct session *draft = NULL;
-    uint64_t start = console_millis();
+    uint64_t start = console_millis(a->setup.console);
     enum err e = app_load_models(a);
 
     if (e != ERR_OK) {
         return e;
     }
-    start = console_millis() - start;
+    start = console_millis(a->setup.console) - start;
     if (a->has_draft) {
         draft = &a->draft.session;
     }
-    chat_open(&a->chat, &a->target.session, draft, a->setup.options, chat);
+    chat_open(&a->chat, a->setup.console, &a->target.session, draft, a->setup.options, chat);
     if (a->setup.front == APP_CONSOLE) {
-        report_ready(&a->target.model, start);
+        report_ready(a->setup.console, &a->target.model, start);
     }
     return ERR_OK;
 }
@@ -63,22 +63,6 @@ static enum err begin(struct app *a, enum app_file which)
     return load_to_talk(a, chat);
 }
 
-/* What the options name is planned and loaded, and talked to. */
-static enum err begin_told(struct app *a, enum app_file which)
-{
-    const struct app_files *files = a->setup.files;
-    enum err e;
-
-    if (files->loading != NULL) {
-        files->loading(files->context, true);
-    }
-    e = begin(a, which);
-    if (files->loading != NULL) {
-        files->loading(files->context, false);
-    }
-    return e;
-}
-
 static bool is_card_trouble(enum err e)
 {
     return e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED || e == ERR_BAD_CHECKSUM;
@@ -100,16 +84,16 @@ static bool goes_on_without(struct app *a, enum err e)
         return false;
     }
     if (is_card_trouble(e)) {
-        console_log("error: %s", a->problem);
+        console_log(a->setup.console, "error: %s", a->problem);
     }
-    console_log("loading is stopped: /model %s loads it again, /models lists all",
+    console_log(a->setup.console, "loading is stopped: /model %s loads it again, /models lists all",
                 files->model_name(files->context, a->setup.options->model));
     return true;
 }
 
 enum err app_open(struct app *a)
 {
-    enum err e = begin_told(a, APP_MODEL);
+    enum err e = begin(a, APP_MODEL);
 
     if (e == ERR_OK || goes_on_without(a, e)) {
         return ERR_OK;
@@ -123,12 +107,12 @@ static bool go_back(struct app *a)
 {
     enum err e;
 
-    console_log("back to the model before");
-    e = begin_told(a, APP_MODEL_BEFORE);
+    console_log(a->setup.console, "back to the model before");
+    e = begin(a, APP_MODEL_BEFORE);
     if (e == ERR_OK || goes_on_without(a, e)) {
         return true;
     }
-    console_log("error: %s", a->problem);
+    console_log(a->setup.console, "error: %s", a->problem);
     return false;
 }
 
@@ -138,11 +122,12 @@ static bool check_name(struct app *a, const char *name)
     const struct app_files *files = a->setup.files;
 
     if (strlen(name) >= OPTIONS_MODEL_BYTES) {
-        console_printf("error: a name has up to %u bytes\n", OPTIONS_MODEL_BYTES - 1);
+        console_printf(a->setup.console, "error: a name has up to %u bytes\n",
+                       OPTIONS_MODEL_BYTES - 1);
         return false;
     }
     if (files->check_model != NULL && files->check_model(files->context, name) != ERR_OK) {
-        console_printf("error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
         return false;
     }
     return true;
@@ -175,11 +160,11 @@ bool app_change_model(struct app *a, const char *name)
     leave_model(a);
     memcpy(before, o->model, sizeof before);
     memcpy(o->model, name, strlen(name) + 1);
-    e = begin_told(a, APP_MODEL);
+    e = begin(a, APP_MODEL);
     if (e == ERR_OK || (e == ERR_ABORTED && goes_on_without(a, e))) {
         return true;
     }
-    console_log("error: %s", a->problem);
+    console_log(a->setup.console, "error: %s", a->problem);
     memcpy(o->model, before, sizeof before);
     return !had_one || go_back(a);
 }

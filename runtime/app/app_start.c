@@ -66,10 +66,10 @@ static void start_workers(struct app *a)
     if (a->setup.front != APP_CONSOLE) {
         return;
     }
-    console_log("cores: %u of %u at work", a->workers.n_cores, p->cores.n);
+    console_log(a->setup.console, "cores: %u of %u at work", a->workers.n_cores, p->cores.n);
     if (options_given(o, OPTION_CORES) && a->workers.n_cores < o->cores) {
-        console_log("warning: cores=%u, and this machine has %u", (unsigned)o->cores,
-                    a->workers.n_cores);
+        console_log(a->setup.console, "warning: cores=%u, and this machine has %u",
+                    (unsigned)o->cores, a->workers.n_cores);
     }
 }
 
@@ -88,7 +88,8 @@ static void choose_kernels(struct app *a, uint32_t present)
 
     a->features = present;
     if (isa[0] != '\0' && !kernels_force(present, isa, &a->features)) {
-        console_log("warning: isa=%s is not to be had on this CPU, which has %s, or ref: using "
+        console_log(a->setup.console,
+                    "warning: isa=%s is not to be had on this CPU, which has %s, or ref: using "
                     "the best",
                     isa, kernels_features_text(names, present));
     }
@@ -97,7 +98,7 @@ static void choose_kernels(struct app *a, uint32_t present)
     kernels_select(&a->kernels, a->features);
     a->kernels.ahead = a->setup.platform->cores.tuning->ahead;
     if (a->setup.front == APP_CONSOLE) {
-        report_kernels(a->features, a->kernels.ahead);
+        report_kernels(a->setup.console, a->features, a->kernels.ahead);
     }
 }
 
@@ -113,8 +114,8 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     present = app_cpu_features(a);
     choose_kernels(a, present);
     /* All that the CPU has, whatever isa= chose; the memory is still empty. */
-    if (setup->options->selftest &&
-        !report_selftest(&a->kernels, present, setup->options->sampler.seed, a->ram)) {
+    if (setup->options->selftest && !report_selftest(a->setup.console, &a->kernels, present,
+                                                     setup->options->sampler.seed, a->ram)) {
         return app_fail(a, ERR_BAD_CHECKSUM,
                         "the self-test cannot vouch for this machine; start without `selftest` to "
                         "go on");

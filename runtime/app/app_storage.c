@@ -72,8 +72,7 @@ static enum err find_kv(void *context, const struct file **file)
 
 static void log_line(void *context, const char *line)
 {
-    (void)context;
-    console_log("%s", line);
+    console_log(context, "%s", line);
 }
 
 enum err app_storage_open(struct app_storage *s, struct app *a)
@@ -81,7 +80,8 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
     struct storage_setup setup = { .platform = a->setup.platform,
                                    .pio = a->setup.options->pio,
                                    .trace = &a->trace,
-                                   .log = log_line };
+                                   .log = log_line,
+                                   .context = a->setup.console };
 
     s->files = (struct app_files){ .context = s,
                                    .problem = problem,

@@ -37,19 +37,19 @@ static const size_t n_commands = sizeof commands / sizeof commands[0];
 
 static enum command_result command_help(struct app *a, char *argument)
 {
-    (void)a;
     (void)argument;
     for (size_t i = 0; i < n_commands; i++) {
         char left[40];
 
         format_text(left, sizeof left, "/%s %s", commands[i].name, commands[i].arguments);
-        console_printf("  %-24s %s\n", left, commands[i].help);
+        console_printf(a->setup.console, "  %-24s %s\n", left, commands[i].help);
     }
-    console_printf("A line that begins with // goes to the model with one slash less.\n");
+    console_printf(a->setup.console,
+                   "A line that begins with // goes to the model with one slash less.\n");
     return COMMAND_DONE;
 }
 
-static void suggest(const char *name)
+static void suggest(struct app *a, const char *name)
 {
     const struct command *nearest = commands;
     unsigned least = TEXT_DISTANCE_FAR;
@@ -63,9 +63,11 @@ static void suggest(const char *name)
         }
     }
     if (least <= 2) {
-        console_printf("error: there is no /%s; did you mean /%s?\n", name, nearest->name);
+        console_printf(a->setup.console, "error: there is no /%s; did you mean /%s?\n", name,
+                       nearest->name);
     } else {
-        console_printf("error: there is no /%.40s; /help lists what there is\n", name);
+        console_printf(a->setup.console, "error: there is no /%.40s; /help lists what there is\n",
+                       name);
     }
 }
 
@@ -78,11 +80,11 @@ enum command_result commands_run(struct app *a, char *line)
             continue;
         }
         if (a->chat.session == NULL && commands[i].needs_model) {
-            chat_say_no_model();
+            chat_say_no_model(a->setup.console);
             return COMMAND_DONE;
         }
         return commands[i].run(a, argument);
     }
-    suggest(name);
+    suggest(a, name);
     return COMMAND_DONE;
 }

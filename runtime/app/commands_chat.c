@@ -8,7 +8,7 @@ enum command_result command_reset(struct app *a, char *argument)
 {
     (void)argument;
     chat_clear(&a->chat);
-    console_printf("(a new conversation)\n");
+    console_printf(a->setup.console, "(a new conversation)\n");
     return COMMAND_DONE;
 }
 
@@ -16,9 +16,10 @@ enum command_result command_undo(struct app *a, char *argument)
 {
     (void)argument;
     if (chat_undo(&a->chat)) {
-        console_printf("(the last turn is taken back, %u left)\n", a->chat.turns.n);
+        console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
+                       a->chat.turns.n);
     } else {
-        console_printf("error: there is no turn to take back\n");
+        console_printf(a->setup.console, "error: there is no turn to take back\n");
     }
     return COMMAND_DONE;
 }
@@ -27,27 +28,29 @@ enum command_result command_retry(struct app *a, char *argument)
 {
     (void)argument;
     if (chat_retry(&a->chat) == ERR_NOT_FOUND) {
-        console_printf("error: there is no turn to answer again\n");
+        console_printf(a->setup.console, "error: there is no turn to answer again\n");
     }
     return COMMAND_DONE;
 }
 
 enum command_result command_system(struct app *a, char *argument)
 {
+    struct options_report report = commands_report(a);
     const char *with = "with that system prompt";
 
     if (!chat_has_template(a->chat.template)) {
-        console_printf("error: the model has no chat template, so a system prompt has no place\n");
+        console_printf(a->setup.console,
+                       "error: the model has no chat template, so a system prompt has no place\n");
         return COMMAND_DONE;
     }
-    if (options_set(a->setup.options, "system", argument, &commands_report) != ERR_OK) {
+    if (options_set(a->setup.options, "system", argument, &report) != ERR_OK) {
         return COMMAND_DONE;
     }
     if (argument[0] == '\0') {
         with = "without a system prompt";
     }
     chat_clear(&a->chat);
-    console_printf("(a new conversation, %s)\n", with);
+    console_printf(a->setup.console, "(a new conversation, %s)\n", with);
     return COMMAND_DONE;
 }
 
@@ -70,14 +73,14 @@ static const struct file *find_save(struct app *a, const char *name, uint64_t by
     const struct file *file;
 
     if (files->find_save == NULL) {
-        console_printf("error: there is no card to save on\n");
+        console_printf(a->setup.console, "error: there is no card to save on\n");
         return NULL;
     }
     if (name[0] == '\0') {
         name = "chat";
     }
     if (files->find_save(files->context, name, bytes, &file) != ERR_OK) {
-        console_printf("error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
         return NULL;
     }
     return file;
@@ -92,14 +95,15 @@ enum command_result command_save(struct app *a, char *argument)
     if (file == NULL) {
         return COMMAND_DONE;
     }
-    e = saved_chat_write(&a->saved, file, &state, console_progress_step, NULL);
-    console_progress_end();
+    e = saved_chat_write(&a->saved, file, &state, console_progress_step, a->setup.console);
+    console_progress_end(a->setup.console);
     if (e == ERR_ABORTED) {
-        console_printf("(stopped: %s is as it was)\n", file->name);
+        console_printf(a->setup.console, "(stopped: %s is as it was)\n", file->name);
     } else if (e != ERR_OK) {
-        console_printf("error: %s\n", a->saved.problem);
+        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
     } else {
-        console_printf("(%u tokens are saved in %s)\n", (unsigned)state.session->n_ids, file->name);
+        console_printf(a->setup.console, "(%u tokens are saved in %s)\n",
+                       (unsigned)state.session->n_ids, file->name);
     }
     return COMMAND_DONE;
 }
@@ -107,9 +111,9 @@ enum command_result command_save(struct app *a, char *argument)
 static void say_not_loaded(const struct app *a, enum err e)
 {
     if (e == ERR_ABORTED) {
-        console_printf("(stopped: a new conversation)\n");
+        console_printf(a->setup.console, "(stopped: a new conversation)\n");
     } else {
-        console_printf("error: %s\n", a->saved.problem);
+        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
     }
 }
 
@@ -125,8 +129,8 @@ enum command_result command_load(struct app *a, char *argument)
     }
     chat_clear(c);
     state = state_of(c);
-    e = saved_chat_read(&a->saved, file, &state, console_progress_step, NULL);
-    console_progress_end();
+    e = saved_chat_read(&a->saved, file, &state, console_progress_step, a->setup.console);
+    console_progress_end(a->setup.console);
     if (e != ERR_OK) {
         chat_clear(c);
         say_not_loaded(a, e);
@@ -134,7 +138,7 @@ enum command_result command_load(struct app *a, char *argument)
     }
     c->started = state.started;
     c->reply_start = state.reply_start;
-    console_printf("(%u tokens of %s, %u turns: go on)\n", (unsigned)c->session->n_ids, file->name,
-                   c->turns.n);
+    console_printf(a->setup.console, "(%u tokens of %s, %u turns: go on)\n",
+                   (unsigned)c->session->n_ids, file->name, c->turns.n);
     return COMMAND_DONE;
 }

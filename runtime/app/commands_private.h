@@ -9,7 +9,7 @@
 #define COMMANDS_SETTINGS "temp, top_p, top_k, min_p, repeat, seed, n, think, quiet or stop"
 
 /* Where sentences of options.h go: to the console. */
-extern const struct options_report commands_report;
+struct options_report commands_report(struct app *a);
 
 /* The word at text, and what comes after it in *rest, which is "" where nothing does. */
 char *commands_cut_word(char *text, char **rest);

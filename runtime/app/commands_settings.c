@@ -6,24 +6,24 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-static void show_char(char c)
+static void show_char(struct console *out, char c)
 {
     switch (c) {
-    case '\n': console_write("\\n", 2); break;
-    case '\t': console_write("\\t", 2); break;
-    case '"': console_write("\\\"", 2); break;
-    default: console_write(&c, 1); break;
+    case '\n': console_write(out, "\\n", 2); break;
+    case '\t': console_write(out, "\\t", 2); break;
+    case '"': console_write(out, "\\\"", 2); break;
+    default: console_write(out, &c, 1); break;
     }
 }
 
 /* In quotes, as it would be given. */
-static void show_stop(const char *stop)
+static void show_stop(struct console *out, const char *stop)
 {
-    console_printf(", stop \"");
+    console_printf(out, ", stop \"");
     for (; *stop != '\0'; stop++) {
-        show_char(*stop);
+        show_char(out, *stop);
     }
-    console_printf("\"");
+    console_printf(out, "\"");
 }
 
 static const char *decimals(char text[FORMAT_NUMBER_BYTES], float number)
@@ -31,27 +31,31 @@ static const char *decimals(char text[FORMAT_NUMBER_BYTES], float number)
     return format_milli(text, (uint64_t)(number * 1000.0f + 0.5f), 3);
 }
 
-static void show_settings(const struct options *o)
+static void show_settings(struct app *a)
 {
+    const struct options *o = a->setup.options;
     const struct sampler_params *p = &o->sampler;
     char temp[FORMAT_NUMBER_BYTES], top_p[FORMAT_NUMBER_BYTES], min_p[FORMAT_NUMBER_BYTES],
         repeat[FORMAT_NUMBER_BYTES];
 
-    console_printf("temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u, think %s, "
+    console_printf(a->setup.console,
+                   "temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u, think %s, "
                    "quiet %s",
                    decimals(temp, p->temp), decimals(top_p, p->top_p), (unsigned)p->top_k,
                    decimals(min_p, p->min_p), decimals(repeat, p->repeat),
                    (unsigned long long)p->seed, (unsigned)o->n, options_think_name(o->think),
                    o->quiet ? "on" : "off");
     for (uint32_t i = 0; i < o->n_stops; i++) {
-        show_stop(o->stop[i]);
+        show_stop(a->setup.console, o->stop[i]);
     }
-    console_printf("\n");
+    console_printf(a->setup.console, "\n");
 }
 
 /* Text in quotes may have escapes, as in the boot arguments. */
-static enum err set_stop(struct options *o, const char *value)
+static enum err set_stop(struct app *a, const char *value)
 {
+    struct options_report report = commands_report(a);
+    struct options *o = a->setup.options;
     char word[OPTIONS_STOP_BYTES * 2 + 8];
 
     if (strcmp(value, "off") == 0) {
@@ -59,10 +63,10 @@ static enum err set_stop(struct options *o, const char *value)
         return ERR_OK;
     }
     if (value[0] != '"' || strlen(value) + 6 > sizeof word) {
-        return options_set(o, "stop", value, &commands_report);
+        return options_set(o, "stop", value, &report);
     }
     format_text(word, sizeof word, "stop=%s", value);
-    return options_parse(o, word, &commands_report);
+    return options_parse(o, word, &report);
 }
 
 static bool is_setting(const char *name)
@@ -78,16 +82,18 @@ static bool is_setting(const char *name)
     return false;
 }
 
-static enum err set_one(struct options *o, const char *name, const char *value)
+static enum err set_one(struct app *a, const char *name, const char *value)
 {
+    struct options_report report = commands_report(a);
+
     if (!is_setting(name)) {
-        console_printf("error: /set knows " COMMANDS_SETTINGS "\n");
+        console_printf(a->setup.console, "error: /set knows " COMMANDS_SETTINGS "\n");
         return ERR_OK; /* what is known, and how it stands, comes after it */
     }
     if (strcmp(name, "stop") == 0) {
-        return set_stop(o, value);
+        return set_stop(a, value);
     }
-    return options_set(o, name, value, &commands_report);
+    return options_set(a->setup.options, name, value, &report);
 }
 
 enum command_result command_set(struct app *a, char *argument)
@@ -95,13 +101,13 @@ enum command_result command_set(struct app *a, char *argument)
     struct options *o = a->setup.options;
     char *value, *name = commands_cut_word(argument, &value);
 
-    if (name[0] != '\0' && set_one(o, name, value) != ERR_OK) {
+    if (name[0] != '\0' && set_one(a, name, value) != ERR_OK) {
         return COMMAND_DONE;
     }
     a->chat.sampler.params = o->sampler;
     if (strcmp(name, "seed") == 0) {
         sampler_init(&a->chat.sampler, &o->sampler);
     }
-    show_settings(o);
+    show_settings(a);
     return COMMAND_DONE;
 }

@@ -15,8 +15,7 @@ static void print_model(void *context, const char *name, uint64_t bytes)
 {
     char size[FORMAT_NUMBER_BYTES];
 
-    (void)context;
-    console_printf("  %-40s %s\n", name, format_bytes(size, bytes));
+    console_printf(context, "  %-40s %s\n", name, format_bytes(size, bytes));
 }
 
 enum command_result command_models(struct app *a, char *argument)
@@ -25,9 +24,9 @@ enum command_result command_models(struct app *a, char *argument)
 
     (void)argument;
     if (files->list_models == NULL) {
-        console_printf("error: there are no other models here\n");
-    } else if (files->list_models(files->context, print_model, NULL) != ERR_OK) {
-        console_printf("error: %s\n", files->problem(files->context));
+        console_printf(a->setup.console, "error: there are no other models here\n");
+    } else if (files->list_models(files->context, print_model, a->setup.console) != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
     }
     return COMMAND_DONE;
 }
@@ -35,7 +34,7 @@ enum command_result command_models(struct app *a, char *argument)
 enum command_result command_model(struct app *a, char *argument)
 {
     if (argument[0] == '\0') {
-        console_printf("error: which one? /models lists them\n");
+        console_printf(a->setup.console, "error: which one? /models lists them\n");
         return COMMAND_DONE;
     }
     if (!app_change_model(a, argument)) {
@@ -51,22 +50,23 @@ enum command_result command_stats(struct app *a, char *argument)
     char streamed[FORMAT_NUMBER_BYTES];
 
     (void)argument;
-    console_printf("%u turns: %llu prompt and %llu new tokens, %s streamed; %u of %u tokens of the "
+    console_printf(a->setup.console,
+                   "%u turns: %llu prompt and %llu new tokens, %s streamed; %u of %u tokens of the "
                    "context are taken\n",
                    (unsigned)c->totals.turns, (unsigned long long)c->totals.prompt_tokens,
                    (unsigned long long)c->totals.new_tokens,
                    format_bytes(streamed, s->model->stream.stats.bytes_streamed),
                    (unsigned)s->n_ids, (unsigned)s->context);
-    report_high_water(s->model);
-    report_health();
+    report_high_water(a->setup.console, s->model);
+    report_health(a->setup.console);
     return COMMAND_DONE;
 }
 
 enum command_result command_plan(struct app *a, char *argument)
 {
     (void)argument;
-    report_model(a->chat.session->model);
-    report_plan(a->chat.session->model);
+    report_model(a->setup.console, a->chat.session->model);
+    report_plan(a->setup.console, a->chat.session->model);
     return COMMAND_DONE;
 }
 
@@ -112,7 +112,7 @@ static enum err bench_both(struct bench *b)
     if (e == ERR_OK) {
         e = bench_append(b, BENCH_NEW, 1, &b->decode);
     }
-    console_progress_end();
+    console_progress_end(b->app->setup.console);
     return e;
 }
 
@@ -146,7 +146,8 @@ static void print_bench(const struct bench *b, uint32_t length)
 {
     char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES];
 
-    console_printf("prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
+    console_printf(b->app->setup.console,
+                   "prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
                    "context\n",
                    (unsigned)b->prompt, rate_of(b, prefill, b->prompt, b->prefill),
                    (unsigned)BENCH_NEW, rate_of(b, decode, BENCH_NEW, b->decode), (unsigned)length);
@@ -161,15 +162,17 @@ enum command_result command_bench(struct app *a, char *argument)
 
     (void)argument;
     if (room < BENCH_NEW + BENCH_LEAST || s->n_ids - length > BENCH_PROMPT) {
-        console_printf("error: the context has no room for a measurement: /reset first\n");
+        console_printf(a->setup.console,
+                       "error: the context has no room for a measurement: /reset first\n");
         return COMMAND_DONE;
     }
     b.prompt = min_u32(room - BENCH_NEW, BENCH_PROMPT);
     e = bench_apart(&b, s);
     if (e == ERR_ABORTED) {
-        console_printf("(stopped)\n");
+        console_printf(a->setup.console, "(stopped)\n");
     } else if (e != ERR_OK) {
-        console_printf("error: %s\n", s->problem[0] != '\0' ? s->problem : err_text(e));
+        console_printf(a->setup.console, "error: %s\n",
+                       s->problem[0] != '\0' ? s->problem : err_text(e));
     } else {
         print_bench(&b, length);
     }
@@ -185,7 +188,7 @@ enum command_result command_selftest(struct app *a, char *argument)
     struct memory_range free = { arena->base + arena->reserved, arena_left(arena) };
 
     (void)argument;
-    (void)report_selftest(&a->kernels, app_cpu_features(a),
+    (void)report_selftest(a->setup.console, &a->kernels, app_cpu_features(a),
                           platform_ticks(&a->setup.platform->clock), free);
     return COMMAND_DONE;
 }
@@ -194,7 +197,7 @@ enum command_result command_log(struct app *a, char *argument)
 {
     (void)a;
     (void)argument;
-    console_repeat_log();
+    console_repeat_log(a->setup.console);
     return COMMAND_DONE;
 }
 
@@ -204,10 +207,11 @@ enum command_result command_reboot(struct app *a, char *argument)
 
     (void)argument;
     if (power->restart != NULL) {
-        console_log("restart");
+        console_log(a->setup.console, "restart");
         power->restart(power->context);
     }
-    console_printf("error: /reboot is for a board that can restart itself: switch it off and on\n");
+    console_printf(a->setup.console,
+                   "error: /reboot is for a board that can restart itself: switch it off and on\n");
     return COMMAND_DONE;
 }
 

@@ -5,11 +5,13 @@
 
 static void say_sentence(void *context, bool fatal, const char *sentence)
 {
-    (void)context;
-    console_printf("%s: %s\n", fatal ? "error" : "warning", sentence);
+    console_printf(context, "%s: %s\n", fatal ? "error" : "warning", sentence);
 }
 
-const struct options_report commands_report = { say_sentence, NULL };
+struct options_report commands_report(struct app *a)
+{
+    return (struct options_report){ say_sentence, a->setup.console };
+}
 
 char *commands_cut_word(char *text, char **rest)
 {

@@ -60,9 +60,12 @@ struct platform_cores {
 struct platform_console {
     void *context;
     void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
-    int (*getc)(void *context);          /* the next byte that arrived, -1: none; never NULL */
-    void (*idle)(void *context);         /* sleep until a byte may have arrived; or NULL */
-    bool (*interrupted)(void *context);  /* once for each Ctrl-C that getc leaves out; or NULL */
+    /* What is put from here on is log and progress lines (on), or the conversation again. NULL: all of
+     * it goes one way. */
+    void (*to_log)(void *context, bool on);
+    int (*getc)(void *context);         /* the next byte that arrived, -1: none; never NULL */
+    void (*idle)(void *context);        /* sleep until a byte may have arrived; or NULL */
+    bool (*interrupted)(void *context); /* once for each Ctrl-C that getc leaves out; or NULL */
     uint32_t (*lost)(void *context); /* bytes lost on the way in since it was last asked; or NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; or NULL */
     void (*set_baud)(void *context, uint32_t baud); /* drains first; or NULL */

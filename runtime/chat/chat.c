@@ -28,20 +28,23 @@ static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 static void warn_options(const struct chat *c)
 {
     if (options_given(c->options, OPTION_SYSTEM) && !chat_has_template(c->template)) {
-        console_log("warning: system= has no effect, for the model has no chat template");
+        console_log(c->console,
+                    "warning: system= has no effect, for the model has no chat template");
     }
     if (c->options->think == THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] == 0) {
-        console_log("warning: think=off has no effect, for the model's chat template does not "
+        console_log(c->console,
+                    "warning: think=off has no effect, for the model's chat template does not "
                     "know it");
     }
 }
 
-void chat_open(struct chat *c, struct session *session, struct session *draft,
-               struct options *options, const struct ingot_chat *template)
+void chat_open(struct chat *c, struct console *console, struct session *session,
+               struct session *draft, struct options *options, const struct ingot_chat *template)
 {
     struct speculative_params guessing = options_speculative(options);
 
     memset(c, 0, sizeof *c);
+    c->console = console;
     c->session = session;
     c->options = options;
     c->template = template != NULL ? template : session->model->image.chat;
@@ -93,12 +96,12 @@ bool chat_wait_stop(void *chat)
 
         format_text(c->label, sizeof c->label, "%s, layer %u of %u", c->wait, (unsigned)done + 1,
                     (unsigned)layers);
-        console_progress_share(c->label,
+        console_progress_share(c->console, c->label,
                                (uint64_t)(s->n_cached - c->wait_start) * layers +
                                    (uint64_t)t->n_tokens * done,
                                (uint64_t)c->wait_tokens * layers);
     }
-    return console_aborted();
+    return console_aborted(c->console);
 }
 
 bool chat_is_command(const char *line, size_t bytes)
@@ -122,7 +125,7 @@ static bool take_line(struct chat *c, size_t bytes)
 
 void chat_loop(struct chat *c, const struct chat_commands *commands)
 {
-    if (console_is_json()) {
+    if (console_is_json(c->console)) {
         chat_json_loop(c, commands);
         return;
     }
@@ -132,12 +135,12 @@ void chat_loop(struct chat *c, const struct chat_commands *commands)
 
         c->talks = true;
         c->commands = commands; /* /model opens the chat anew */
-        error = console_read_line("> ", c->line, sizeof c->line, &bytes);
+        error = console_read_line(c->console, "> ", c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE || (error == ERR_OK && take_line(c, bytes))) {
             return;
         }
         if (error == ERR_TOO_LONG) {
-            console_printf("error: a line may have %u bytes: shorten it\n",
+            console_printf(c->console, "error: a line may have %u bytes: shorten it\n",
                            (unsigned)(sizeof c->line - 1));
         }
     }

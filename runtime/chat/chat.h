@@ -8,6 +8,7 @@
 
 #include "board/err.h"
 #include "runtime/chat/turns.h"
+#include "runtime/console/console.h"
 #include "runtime/options/options.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
@@ -29,6 +30,7 @@ struct chat_totals {
 };
 
 struct chat {
+    struct console *console; /* who talks to it */
     struct session *session; /* NULL: no model is loaded; chat_loop can go on without */
     struct options *options;
     const struct chat_commands *commands;
@@ -51,8 +53,8 @@ struct chat {
 /* session is open, and so is draft, of a model that guesses its tokens, or NULL; template: another
  * chat section than the image's, checked, or NULL. All must outlive the chat. Options that the
  * template cannot obey are warned of. */
-void chat_open(struct chat *c, struct session *session, struct session *draft,
-               struct options *options, const struct ingot_chat *template);
+void chat_open(struct chat *c, struct console *console, struct session *session,
+               struct session *draft, struct options *options, const struct ingot_chat *template);
 
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a
@@ -64,7 +66,7 @@ void chat_open(struct chat *c, struct session *session, struct session *draft,
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
 /* The answer where a model is needed and none is loaded. */
-void chat_say_no_model(void);
+void chat_say_no_model(struct console *c);
 
 /* Forget the conversation. */
 void chat_clear(struct chat *c);

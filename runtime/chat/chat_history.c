@@ -90,7 +90,8 @@ bool chat_drop_oldest(struct chat *c, unsigned keep)
     if (n == 0) {
         return false;
     }
-    console_log("the context of %u tokens is full: the oldest %s of the conversation %s dropped",
+    console_log(c->console,
+                "the context of %u tokens is full: the oldest %s of the conversation %s dropped",
                 (unsigned)c->session->context, n == 1 ? "turn" : "turns", n == 1 ? "is" : "are");
     if (n == t->n) {
         chat_clear(c);

@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-#include "board/board.h"
-
 #include "runtime/chat/chat_turn.h"
+#include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/text/format_text.h"
@@ -12,10 +11,10 @@
 
 /* ---- out ---- */
 
-static void end_with(const char *text, size_t bytes)
+static void end_with(struct console *c, const char *text, size_t bytes)
 {
-    console_write(text, bytes);
-    console_event_end();
+    console_write(c, text, bytes);
+    console_event_end(c);
 }
 
 static void say_model(const struct chat *c)
@@ -24,19 +23,21 @@ static void say_model(const struct chat *c)
     const struct model *m = s->model;
     const char *name = m->image.header->name;
 
-    console_event_begin("'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
+    console_event_begin(c->console,
+                        "'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
                         "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
                         "'line_limit_bytes':%u,'model':'",
-                        INGOT_VERSION_TEXT, board.name, image_type_name(image_main_type(&m->image)),
+                        INGOT_VERSION_TEXT, c->console->platform->name,
+                        image_type_name(image_main_type(&m->image)),
                         plan_residency_text(m->plan.residency), (unsigned)s->context,
                         chat_has_template(c->template) ? "true" : "false", CHAT_LINE_BYTES - 1);
-    end_with(name, strlen(name));
+    end_with(c->console, name, strlen(name));
 }
 
 static void say_ready(const struct chat *c)
 {
     if (c->session == NULL) {
-        chat_say_no_model();
+        chat_say_no_model(c->console);
         return;
     }
     say_model(c);
@@ -51,21 +52,18 @@ static const char *ratio(struct number *n, uint64_t a, uint64_t b, unsigned deci
     return b != 0 ? format_ratio(n->text, a, b, decimals) : "null";
 }
 
-static const char *temperature(struct number *n)
+static const char *temperature(const struct chat *c, struct number *n)
 {
+    const struct platform_health *p = &c->console->platform->health;
     struct board_health health = { .temperature = BOARD_NO_TEMPERATURE };
-    char degrees[FORMAT_NUMBER_BYTES];
 
-    if (board.health != NULL) {
-        board.health(&health);
+    if (p->read != NULL) {
+        p->read(p->context, &health);
     }
     if (health.temperature == BOARD_NO_TEMPERATURE) {
         return "null";
     }
-    format_milli(degrees,
-                 (uint64_t)(health.temperature < 0 ? -health.temperature : health.temperature), 1);
-    format_text(n->text, sizeof n->text, "%s%s", health.temperature < 0 ? "-" : "", degrees);
-    return n->text;
+    return report_temperature(n->text, health.temperature);
 }
 
 static void begin_reply(const struct chat *c, const struct generate_result *r, const char *reason)
@@ -73,13 +71,15 @@ static void begin_reply(const struct chat *c, const struct generate_result *r, c
     const struct session *s = c->session;
     const struct model *m = s->model;
     const struct stream_stats *now = &m->stream.stats, *before = &r->before;
-    uint64_t hz = r->first != 0 ? board.ticks_hz() : 0; /* 0: it ended before the first token */
+    uint64_t clock_hz = c->console->platform->clock.hz;
+    uint64_t hz = r->first != 0 ? clock_hz : 0; /* 0: it ended before the first token */
     uint64_t prefill = r->first - r->start, decode = r->last - r->first;
     uint32_t decoded = r->new_tokens > 1 ? r->new_tokens - 1 : 0;
     bool streamed = m->plan.residency == PLAN_STREAMED;
     struct number n[8];
 
     console_event_begin(
+        c->console,
         "'done','reason':'%s','prompt_tokens':%u,'reply_tokens':%u,'first_token_ms':%s,"
         "'decode_ms':%s,'prefill_tokens_per_s':%s,'decode_tokens_per_s':%s,'decode_passes':%u,"
         "'guessed_tokens':%u,'right_guesses':%u,'streamed_bytes':%llu,"
@@ -93,12 +93,12 @@ static void begin_reply(const struct chat *c, const struct generate_result *r, c
         (unsigned long long)(now->bytes_streamed - before->bytes_streamed),
         ratio(&n[4], r->decode_bytes, r->passes, 0),
         (unsigned long long)(streamed ? model_planned_bytes(m) : 0),
-        ratio(&n[5], (now->arrived - before->arrived) * board.ticks_hz() / 1000000,
+        ratio(&n[5], (now->arrived - before->arrived) * clock_hz / 1000000,
               now->busy_ticks - before->busy_ticks, 1),
         ratio(&n[6], (now->stall_ticks - before->stall_ticks) * 100,
               streamed && hz != 0 ? r->last - r->start : 0, 1),
         (unsigned long long)(now->retries - before->retries + now->reread - before->reread),
-        temperature(&n[7]), (unsigned)(s->n_ids));
+        temperature(c, &n[7]), (unsigned)(s->n_ids));
 }
 
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason)
@@ -111,16 +111,18 @@ void chat_json_done(struct chat *c, const struct generate_result *r, const char 
     if (r != NULL) {
         begin_reply(c, r, reason);
     } else {
-        console_event_begin("'done','reason':'%s','context_tokens':%u", reason, (unsigned)n_ids);
+        console_event_begin(c->console, "'done','reason':'%s','context_tokens':%u", reason,
+                            (unsigned)n_ids);
     }
-    console_event_end();
+    console_event_end(c->console);
     c->answered = true;
 }
 
-static void say_error(const char *name, size_t column, const char *text)
+static void say_error(struct chat *c, const char *name, size_t column, const char *text)
 {
-    console_event_begin("'error','name':'%s','column':%lu,'text':'", name, (unsigned long)column);
-    end_with(text, strlen(text));
+    console_event_begin(c->console, "'error','name':'%s','column':%lu,'text':'", name,
+                        (unsigned long)column);
+    end_with(c->console, text, strlen(text));
 }
 
 /* ---- in ---- */
@@ -153,7 +155,7 @@ struct request {
     size_t prompt_bytes;
 };
 
-static bool take_member(struct request *r, const struct json_value *v)
+static bool take_member(struct chat *c, struct request *r, const struct json_value *v)
 {
     enum json_kind wanted;
     unsigned i = 0;
@@ -170,7 +172,7 @@ static bool take_member(struct request *r, const struct json_value *v)
                     : i >= FIELD_N     ? "%s has to be a number"
                                        : "%s has to be a text",
                     v->key);
-        say_error("field", v->column, text);
+        say_error(c, "field", v->column, text);
         return false;
     }
     r->values[i] = v->text != NULL ? v->text : "";
@@ -179,7 +181,7 @@ static bool take_member(struct request *r, const struct json_value *v)
     return true;
 }
 
-static bool read_request(struct request *r, char *line, size_t bytes)
+static bool read_request(struct chat *c, struct request *r, char *line, size_t bytes)
 {
     struct json j;
     struct json_value v;
@@ -188,15 +190,15 @@ static bool read_request(struct request *r, char *line, size_t bytes)
     json_open(&j, line, bytes);
     while (json_member(&j, &v) != JSON_END) {
         if (v.kind == JSON_BAD) {
-            say_error("json", j.column, j.problem);
+            say_error(c, "json", j.column, j.problem);
             return false;
         }
-        if (!take_member(r, &v)) {
+        if (!take_member(c, r, &v)) {
             return false;
         }
     }
     if (r->values[FIELD_PROMPT] != NULL && r->command != NULL) {
-        say_error("field", 0, "prompt and command do not go together");
+        say_error(c, "field", 0, "prompt and command do not go together");
         return false;
     }
     return true;
@@ -204,22 +206,21 @@ static bool read_request(struct request *r, char *line, size_t bytes)
 
 static void say_refused(void *context, bool fatal, const char *sentence)
 {
-    (void)context;
     if (fatal) {
-        say_error("value", 0, sentence);
+        say_error(context, "value", 0, sentence);
     }
 }
 
 /* All of them or, where one is refused, none. */
 static bool apply_options(struct chat *c, struct request *r)
 {
-    static const struct options_report report = { say_refused, NULL };
+    const struct options_report report = { say_refused, c };
     struct options *o = c->options;
     struct sampler_params sampler = o->sampler;
     uint32_t n = o->n, think = o->think, n_stops = o->n_stops;
 
     if (r->values[FIELD_SYSTEM] != NULL && !chat_has_template(c->template)) {
-        say_error("value", 0, "the model has no chat template for it");
+        say_error(c, "value", 0, "the model has no chat template for it");
         return false;
     }
     if (r->values[FIELD_STOP] != NULL && r->values[FIELD_STOP][0] == '\0') { /* as /set stop */
@@ -251,18 +252,18 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     struct request r;
 
     *reason = "error";
-    if (!read_request(&r, c->line, bytes)) {
+    if (!read_request(c, &r, c->line, bytes)) {
         return false;
     }
     if (c->session == NULL && r.command == NULL) {
-        chat_say_no_model();
+        chat_say_no_model(c->console);
         return false;
     }
     if (c->session != NULL && !apply_options(c, &r)) {
         return false;
     }
     if (r.command != NULL && !chat_is_command(r.command, strlen(r.command))) {
-        say_error("value", 0, "a command begins with a slash, as /help does");
+        say_error(c, "value", 0, "a command begins with a slash, as /help does");
         return false;
     }
     *reason = "command";
@@ -290,7 +291,7 @@ void chat_json_loop(struct chat *c, const struct chat_commands *commands)
         c->talks = true;
         c->commands = commands;
         c->answered = false;
-        error = console_read_line(NULL, c->line, sizeof c->line, &bytes);
+        error = console_read_line(c->console, NULL, c->line, sizeof c->line, &bytes);
         if (error == ERR_NO_DEVICE) {
             return;
         }
@@ -298,7 +299,7 @@ void chat_json_loop(struct chat *c, const struct chat_commands *commands)
             continue;
         }
         if (error == ERR_TOO_LONG) {
-            say_error("line", 0, "it is longer than line_limit_bytes: shorten it");
+            say_error(c, "line", 0, "it is longer than line_limit_bytes: shorten it");
         } else {
             ends = answer(c, bytes, &reason);
         }

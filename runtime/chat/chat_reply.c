@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "board/board.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/report.h"
@@ -116,19 +115,20 @@ static void reply_begin(void *context)
     struct reply *r = context;
     struct chat *c = r->chat;
 
-    console_progress_end();
+    console_progress_end(c->console);
     c->started = true;
     c->reply_start = r->result.first_new;
     if (r->as_turn) {
         turns_push(&c->turns, r->own, r->result.first_new, r->text, r->bytes);
     }
-    console_style(CONSOLE_REPLY);
+    console_style(c->console, CONSOLE_REPLY);
 }
 
 static void reply_token_begin(void *context, uint32_t id)
 {
-    (void)context;
-    console_token_begin(id);
+    const struct reply *r = context;
+
+    console_token_begin(r->chat->console, id);
 }
 
 static void reply_token_end(void *context)
@@ -136,7 +136,7 @@ static void reply_token_end(void *context)
     struct reply *r = context;
 
     thoughts_end_token(&r->thoughts);
-    console_token_end();
+    console_token_end(r->chat->console);
 }
 
 static void reply_text(void *context, const char *text, size_t bytes)
@@ -155,8 +155,7 @@ static void reply_think(void *context, bool begins)
 
 static void dim(void *context, bool on)
 {
-    (void)context;
-    console_style(on ? CONSOLE_DIM : CONSOLE_REPLY);
+    console_style(context, on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
 /* The oldest turns give way in the middle of a reply, all of which is in the session. */
@@ -172,14 +171,13 @@ static enum err reply_make_room(void *context)
     }
     chat_wait_begin(c, "what is left", c->session->n_ids);
     error = session_run(c->session, &stop);
-    console_progress_end();
+    console_progress_end(c->console);
     return error;
 }
 
 static bool stop_requested(void *context)
 {
-    (void)context;
-    return console_aborted();
+    return console_aborted(context);
 }
 
 static void set_params(const struct reply *r, struct generate_params *p)
@@ -203,8 +201,8 @@ static void set_params(const struct reply *r, struct generate_params *p)
  * had never begun. */
 static enum err run(struct reply *r)
 {
-    static const struct stop stop = { stop_requested, NULL };
     struct chat *c = r->chat;
+    struct stop stop = { stop_requested, c->console };
     struct stop prompt_stop = { chat_wait_stop, c };
     struct generator generator = { c->session, &c->speculative, &c->sampler };
     struct generate_sink sink = { r,          reply_begin, reply_token_begin, reply_token_end,
@@ -212,7 +210,7 @@ static enum err run(struct reply *r)
     struct generate_params params;
     enum err error;
 
-    r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim };
+    r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
     thoughts_open(&r->thoughts, c->options->think);
     set_params(r, &params);
     params.prompt_stop = &prompt_stop;
@@ -222,7 +220,7 @@ static enum err run(struct reply *r)
     }
     chat_wait_begin(c, "prompt", c->session->n_ids - c->session->n_cached);
     error = generate(&generator, &params, &sink, &r->result);
-    console_progress_end();
+    console_progress_end(c->console);
     if (r->result.first == 0) {
         (void)session_cut(c->session, r->own);
     }
@@ -234,40 +232,49 @@ static enum err run(struct reply *r)
 static void print_ids(const struct reply *r)
 {
     const struct session *s = r->chat->session;
+    struct console *c = r->chat->console;
 
-    console_printf("ids:");
+    console_printf(c, "ids:");
     for (uint32_t i = 0; i < r->result.new_tokens; i++) {
-        console_printf(" %u", (unsigned)s->ids[r->result.first_new + i]);
+        console_printf(c, " %u", (unsigned)s->ids[r->result.first_new + i]);
     }
-    console_printf("\nlogits: %016llx over %u positions\n", (unsigned long long)s->hash.value,
+    console_printf(c, "\nlogits: %016llx over %u positions\n", (unsigned long long)s->hash.value,
                    (unsigned)s->hash.rows);
 }
 
 /* For `make bench`: the ticks before they are rounded. */
-static void print_ticks(const struct generate_result *r)
+static void print_ticks(const struct reply *r)
 {
-    console_printf("ticks: prefill %llu decode %llu of %llu per second\n",
-                   (unsigned long long)(r->first - r->start),
-                   (unsigned long long)(r->last - r->first), (unsigned long long)board.ticks_hz());
+    const struct generate_result *t = &r->result;
+    struct console *c = r->chat->console;
+
+    console_printf(c, "ticks: prefill %llu decode %llu of %llu per second\n",
+                   (unsigned long long)(t->first - t->start),
+                   (unsigned long long)(t->last - t->first),
+                   (unsigned long long)c->platform->clock.hz);
 }
 
 static void print_end(const struct reply *r)
 {
+    struct console *c = r->chat->console;
+
     if (r->result.end == GENERATE_CONTEXT) {
-        console_printf("\n(the context of %u tokens is full)", (unsigned)r->chat->session->context);
+        console_printf(c, "\n(the context of %u tokens is full)",
+                       (unsigned)r->chat->session->context);
     } else if (r->result.end == GENERATE_REPETITION) {
-        console_printf("\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
+        console_printf(c,
+                       "\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
     }
 }
 
 static void print_error(const struct chat *c, enum err error)
 {
-    if (error == ERR_ABORTED && !console_is_json()) {
-        console_printf("\n(stopped)\n");
+    if (error == ERR_ABORTED && !console_is_json(c->console)) {
+        console_printf(c->console, "\n(stopped)\n");
     } else if (error != ERR_OK && error != ERR_ABORTED) {
         const char *problem = c->session->problem;
 
-        console_printf("\nerror: %s\n", problem[0] != '\0' ? problem : err_text(error));
+        console_printf(c->console, "\nerror: %s\n", problem[0] != '\0' ? problem : err_text(error));
     }
 }
 
@@ -276,17 +283,17 @@ static void print_stats(const struct reply *r)
     const struct chat *c = r->chat;
     const struct options *o = c->options;
 
-    if (!console_is_json() && !o->quiet) {
-        report_stats(c->session->model, &r->result);
+    if (!console_is_json(c->console) && !o->quiet) {
+        report_stats(c->console, c->session->model, &r->result);
     }
     if (o->ids) {
         print_ids(r);
     }
     if (o->ticks) {
-        print_ticks(&r->result);
+        print_ticks(r);
     }
     if (o->trace != 0) {
-        trace_print(c->session->model->transformer.workers->trace);
+        trace_print(c->console, c->session->model->transformer.workers->trace);
     }
 }
 
@@ -313,15 +320,15 @@ static void close_reply(struct reply *r, enum err error)
     if (error == ERR_OK) {
         print_end(r);
     }
-    console_style(CONSOLE_NORMAL);
+    console_style(c->console, CONSOLE_NORMAL);
     print_error(c, error);
     if (r->result.first != 0) { /* not stopped, nor failed, before the first token */
         if (error == ERR_OK) {
-            console_printf("\n");
+            console_printf(c->console, "\n");
         }
         print_stats(r);
     }
-    if (console_is_json()) {
+    if (console_is_json(c->console)) {
         chat_json_done(c, &r->result, reason_text(r, error));
     }
     c->totals.turns++;
@@ -332,17 +339,18 @@ static void close_reply(struct reply *r, enum err error)
 static enum err refuse_prompt(struct chat *c, enum err error)
 {
     if (error == ERR_TOO_LONG) {
-        console_printf("error: the prompt does not fit the context: room for %u of %u tokens; "
+        console_printf(c->console,
+                       "error: the prompt does not fit the context: room for %u of %u tokens; "
                        "shorten it, or raise ctx=\n",
                        (unsigned)(c->session->context - c->session->n_ids),
                        (unsigned)c->session->context);
     } else if (error == ERR_NO_SPACE) {
-        console_printf("error: the prompt is longer than %u bytes: shorten it\n",
+        console_printf(c->console, "error: the prompt is longer than %u bytes: shorten it\n",
                        (unsigned)SESSION_TEXT_BYTES);
     } else {
-        console_printf("error: %s\n", err_text(error));
+        console_printf(c->console, "error: %s\n", err_text(error));
     }
-    if (console_is_json()) {
+    if (console_is_json(c->console)) {
         chat_json_done(c, NULL, "error");
     }
     return error;
@@ -350,9 +358,9 @@ static enum err refuse_prompt(struct chat *c, enum err error)
 
 /* ---- the reply ------------------------------------------------------------------------------ */
 
-void chat_say_no_model(void)
+void chat_say_no_model(struct console *c)
 {
-    console_printf("error: no model is loaded: /model NAME loads one, /models lists them\n");
+    console_printf(c, "error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
@@ -361,7 +369,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     enum err error;
 
     if (c->session == NULL) {
-        chat_say_no_model();
+        chat_say_no_model(c->console);
         return ERR_NOT_FOUND;
     }
     c->session->problem[0] = '\0';

@@ -6,36 +6,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/console/console.h"
 #include "runtime/model/model.h"
 #include "runtime/session/generate.h"
+#include "runtime/text/format_text.h"
 
 /* Log which kernels are used, "kernels: neon dotprod, prefetch 768 B". */
-void report_kernels(uint32_t features, size_t ahead);
+void report_kernels(struct console *c, uint32_t features, size_t ahead);
 
 /* selftest_run, with its lines in the log; Ctrl-C stops it between two kernels. */
-bool report_selftest(struct kernels *k, uint32_t features, uint64_t seed, struct memory_range work);
+bool report_selftest(struct console *c, struct kernels *k, uint32_t features, uint64_t seed,
+                     struct memory_range work);
 
 /* Log the clock, the temperature and what slows the cores, where the board knows. */
-void report_health(void);
+void report_health(struct console *c);
 
 /* Log the model and the plan in a few lines, for the first screen. */
-void report_summary(const struct model *m);
+void report_summary(struct console *c, const struct model *m);
 
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
-void report_model(const struct model *m);
-void report_plan(const struct model *m);
+void report_model(struct console *c, const struct model *m);
+void report_plan(struct console *c, const struct model *m);
 
 /* Log how long it took until the prompt, and the rate at which the card gave the weights. */
-void report_ready(const struct model *m, uint64_t load_millis);
+void report_ready(struct console *c, const struct model *m, uint64_t load_millis);
 
 /* Log the line of a draft: what it takes of the RAM, before the model's plan. */
-void report_draft(const struct model *m);
+void report_draft(struct console *c, const struct model *m);
 
 /* Log the most that was ever used of each region. */
-void report_high_water(const struct model *m);
+void report_high_water(struct console *c, const struct model *m);
 
 /* Print the closing line of a reply: "[5 prompt + 59 new tokens, ...]", with the board's
  * temperature and what slows it, where the board knows. */
-void report_stats(const struct model *m, const struct generate_result *r);
+void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
+
+/* A temperature as it is written, "-3.5". Returns text. */
+const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegrees);
 
 #endif

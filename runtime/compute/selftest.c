@@ -46,7 +46,7 @@ static void check(struct selftest *s, const struct kernel_row *row, uint32_t fea
     char faults[160];
 
     s->n++;
-    tester_run_row(&t, row, features, s->seed, s->report->fault);
+    tester_run_row(&t, row, features, s->seed, s->report->fault, s->report->context);
     if (t.faults == 0) {
         say(s, "selftest: %s ok, %u cases", row->symbol, (unsigned)t.n_cases);
         return;

@@ -13,7 +13,8 @@
 struct selftest_report {
     void *context;
     bool (*say)(void *context, const char *line); /* false: stop before the next kernel */
-    void (*fault)(const char *line);              /* what differed, before the line of its kernel */
+    void (*fault)(void *context,
+                  const char *line); /* what differed, before the line of its kernel */
 };
 
 /* Hold every kernel that `features` allows against its reference, with a line each and one at the

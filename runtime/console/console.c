@@ -1,85 +1,70 @@
-/* Output: text, log lines, the progress line. Input is in console_input.c. */
+/* Output: text and log lines. Progress is in console_progress.c, input in console_input.c. */
 #include "runtime/console/console.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "runtime/console/console_input.h"
+#include "board/min_max.h"
 #include "runtime/console/console_json.h"
+#include "runtime/console/console_private.h"
 #include "runtime/text/format_text.h"
 
-enum {
-    PROGRESS_FIRST_MS = 500,
-    PROGRESS_STEP_MS = 100,
-    PROGRESS_BYTES = 120,
-    STAMP_BYTES = 32,
-    PLAIN_FIRST_MS = 1000,
-    PLAIN_STEP_MS = 5000,
-    PLAIN_STEP_PART = 8, /* of the time waited */
-};
+enum { STAMP_BYTES = 32 };
 
-static struct {
-    struct console_port port;
-    bool in_line; /* something stands on the current line */
-    enum console_style style;
-
-    bool waiting; /* between the first console_progress() and its end */
-    bool drawn;   /* the progress line is the current line */
-    bool told;    /* where lines stay as they are: one was written of this wait */
-    uint64_t wait_start_ms, drawn_ms;
-    uint64_t done, total;
-    bool counts_bytes;
-    size_t drawn_width;
-    const char *label;
-
-    char log[CONSOLE_LOG_BYTES];
-    size_t log_end; /* bytes logged so far */
-} console;
-
-void console_init(const struct console_port *port)
+void console_open(struct console *c, const struct platform *platform,
+                  const struct console_setup *setup)
 {
-    memset(&console, 0, sizeof console);
-    console.port = *port;
-    console_json_stop();
-    console_input_init(port);
+    memset(c, 0, sizeof *c);
+    c->platform = platform;
+    c->serial = setup->serial;
+    c->input.editor.write = console_write_to;
+    c->input.editor.context = c;
+    c->input.editor.echo = setup->echo;
 }
 
-/* What went wrong before console_init() is lost, but must not jump to address 0. */
-static void put_text(const char *text, size_t bytes)
+/* A zeroed console has no device yet: what is written to it is lost. */
+static void put_char(struct console *c, char byte)
 {
-    if (console.port.putc == NULL) {
+    if (c->platform == NULL) {
         return;
     }
+    c->platform->console.putc(c->platform->console.context, byte);
+}
+
+void console_put(struct console *c, const char *text, size_t bytes)
+{
     for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == '\n' && console.port.serial) {
-            console.port.putc('\r');
+        if (text[i] == '\n' && c->serial) {
+            put_char(c, '\r');
         }
-        console.port.putc(text[i]);
-        console.in_line = text[i] != '\n' && text[i] != '\r';
+        put_char(c, text[i]);
+        c->in_line = text[i] != '\n' && text[i] != '\r';
     }
 }
 
 /* Select Graphic Rendition (ECMA-48, 8.3.117). What it takes no column for is not in_line. */
-static void put_style(const char *codes)
+static void put_style(struct console *c, const char *codes)
 {
-    for (; *codes != '\0' && console.port.putc != NULL; codes++) {
-        console.port.putc(*codes);
+    for (; *codes != '\0'; codes++) {
+        put_char(c, *codes);
     }
 }
 
-void console_style(enum console_style style)
+void console_style(struct console *c, enum console_style style)
 {
     static const char *const codes[] = {
         [CONSOLE_NORMAL] = "",       [CONSOLE_DIM] = "\33[2m",      [CONSOLE_STRONG] = "\33[1m",
         [CONSOLE_REPLY] = "\33[36m", [CONSOLE_ERROR] = "\33[1;31m",
     };
 
-    if (!console_is_terminal() || style == console.style) {
+    if (!console_is_terminal(c) || style == c->style) {
         return;
     }
-    put_style(console.style != CONSOLE_NORMAL ? "\33[0m" : "");
-    put_style(codes[style]);
-    console.style = style;
+    if (c->style != CONSOLE_NORMAL) {
+        put_style(c, "\33[0m");
+    }
+    put_style(c, codes[style]);
+    c->style = style;
 }
 
 /* Of a text that begins so, else `other`. */
@@ -89,247 +74,138 @@ static enum console_style style_of(const char *text, size_t bytes, enum console_
         text++;
         bytes--;
     }
-    return console_text_begins(text, bytes, "error:")     ? CONSOLE_ERROR
-           : console_text_begins(text, bytes, "warning:") ? CONSOLE_STRONG
-                                                          : other;
+    if (console_text_begins(text, bytes, "error:")) {
+        return CONSOLE_ERROR;
+    }
+    if (console_text_begins(text, bytes, "warning:")) {
+        return CONSOLE_STRONG;
+    }
+    return other;
 }
 
-void console_speak_json(void)
+void console_speak_json(struct console *c)
 {
-    console_find_terminal(CONSOLE_PLAIN);
-    console_json_start(put_text);
+    console_find_terminal(c, CONSOLE_PLAIN);
+    console_json_start(c);
 }
 
-void console_write(const char *text, size_t bytes)
+void console_speak_text(struct console *c)
 {
-    if (console_is_json()) {
-        console_json_write(text, bytes);
+    c->json.on = false;
+}
+
+void console_write(struct console *c, const char *text, size_t bytes)
+{
+    if (c->json.on) {
+        console_json_write(c, text, bytes);
         return;
     }
-    if (bytes > 0 && console.drawn) {
-        console.drawn = false; /* the next step is drawn on a line of its own */
-        put_text("\n", 1);
+    if (bytes > 0 && c->wait.drawn) {
+        c->wait.drawn = false; /* the next step is drawn on a line of its own */
+        console_put(c, "\n", 1);
     }
-    put_text(text, bytes);
+    console_put(c, text, bytes);
 }
 
 void console_write_to(void *context, const char *text, size_t bytes)
 {
-    (void)context;
-    console_write(text, bytes);
+    console_write(context, text, bytes);
 }
 
-__attribute__((format(printf, 1, 0))) static void print_args(const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void print_args(struct console *c, const char *format,
+                                                             va_list args)
 {
     char text[CONSOLE_PRINT_BYTES];
-    size_t length = format_text_args(text, sizeof text, format, args);
-    enum console_style style = console.style;
+    size_t length = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
+    enum console_style style = c->style;
 
-    length = length < sizeof text ? length : sizeof text - 1;
-    console_style(style_of(text, length, style));
-    console_write(text, length);
-    console_style(style);
+    console_style(c, style_of(text, length, style));
+    console_write(c, text, length);
+    console_style(c, style);
 }
 
-void console_printf(const char *format, ...)
+void console_printf(struct console *c, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    print_args(format, args);
+    print_args(c, format, args);
     va_end(args);
 }
 
-uint64_t console_millis(void)
+uint64_t console_millis(const struct console *c)
 {
-    uint64_t hz = console.port.ticks_hz != NULL ? console.port.ticks_hz() : 0;
+    const struct platform_clock *clock;
     uint64_t ticks;
 
-    if (hz == 0 || console.port.ticks == NULL) {
+    if (c->platform == NULL) {
         return 0;
     }
-    ticks = console.port.ticks() - console.port.start_ticks;
-    return ticks / hz * 1000 + ticks % hz * 1000 / hz;
+    clock = &c->platform->clock;
+    ticks = platform_ticks(clock) - clock->start;
+    return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
+}
+
+void console_to_log(struct console *c, bool on)
+{
+    const struct platform *p = c->platform;
+
+    if (p != NULL && p->console.to_log != NULL && !c->json.on) {
+        p->console.to_log(p->console.context, on);
+    }
 }
 
 /* What is printed is also kept. JSON has its stamp and its end elsewhere. */
-static void log_text(const char *text, size_t bytes)
+static void log_text(struct console *c, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
-        console.log[console.log_end++ % CONSOLE_LOG_BYTES] = text[i];
+        c->log[c->log_end++ % CONSOLE_LOG_BYTES] = text[i];
     }
-    if (!console_is_json()) {
-        console_write(text, bytes);
+    if (!c->json.on) {
+        console_write(c, text, bytes);
     }
 }
 
-void console_log(const char *format, ...)
+void console_log(struct console *c, const char *format, ...)
 {
-    enum console_style style = console.style;
+    enum console_style style = c->style;
     char stamp[STAMP_BYTES], text[CONSOLE_PRINT_BYTES];
-    uint64_t ms = console_millis();
+    uint64_t ms = console_millis(c);
     va_list args;
     size_t n;
 
     va_start(args, format);
-    n = format_text_args(text, sizeof text, format, args);
+    n = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
     va_end(args);
-    n = n < sizeof text ? n : sizeof text - 1;
-    if (console.in_line && !console.drawn && !console_is_json()) {
-        /* the progress line is ended by console_write() */
-        put_text("\n", 1);
+    if (c->in_line && !c->wait.drawn && !c->json.on) {
+        console_put(c, "\n", 1); /* the progress line is ended by console_write() */
     }
-    console_style(style_of(text, n, CONSOLE_DIM));
-    log_text(stamp, format_text(stamp, sizeof stamp, "[%5llu.%03u] ",
-                                (unsigned long long)(ms / 1000), (unsigned)(ms % 1000)));
-    log_text(text, n);
-    console_style(style);
-    log_text("\n", 1);
-    if (console_is_json()) {
-        console_json_log(ms, text, n);
+    console_to_log(c, true);
+    console_style(c, style_of(text, n, CONSOLE_DIM));
+    log_text(c, stamp,
+             format_text(stamp, sizeof stamp, "[%5llu.%03u] ", (unsigned long long)(ms / 1000),
+                         (unsigned)(ms % 1000)));
+    log_text(c, text, n);
+    console_style(c, style);
+    log_text(c, "\n", 1);
+    console_to_log(c, false);
+    if (c->json.on) {
+        console_json_log(c, ms, text, n);
     }
 }
 
-void console_repeat_log(void)
+void console_repeat_log(struct console *c)
 {
-    size_t at = console.log_end > CONSOLE_LOG_BYTES ? console.log_end - CONSOLE_LOG_BYTES : 0;
-    enum console_style style = console.style;
+    size_t at = max_size(c->log_end, CONSOLE_LOG_BYTES) - CONSOLE_LOG_BYTES;
+    enum console_style style = c->style;
 
-    console_style(CONSOLE_DIM);
+    console_style(c, CONSOLE_DIM);
     if (at != 0) { /* from the next whole line on */
-        while (at < console.log_end && console.log[at++ % CONSOLE_LOG_BYTES] != '\n') {
+        while (at < c->log_end && c->log[at++ % CONSOLE_LOG_BYTES] != '\n') {
         }
     }
-    for (; at < console.log_end; at++) {
-        console_write(&console.log[at % CONSOLE_LOG_BYTES], 1);
+    for (; at < c->log_end; at++) {
+        console_write(c, &c->log[at % CONSOLE_LOG_BYTES], 1);
     }
-    console_style(style);
-}
-
-static unsigned percent_of(uint64_t done, uint64_t total)
-{
-    if (done >= total) {
-        return 100;
-    }
-    return (unsigned)(total < UINT64_MAX / 100 ? done * 100 / total : done / (total / 100));
-}
-
-static size_t progress_text(char line[PROGRESS_BYTES], uint64_t ms)
-{
-    char done[FORMAT_NUMBER_BYTES];
-    char total[FORMAT_NUMBER_BYTES];
-    uint64_t waited = ms - console.wait_start_ms;
-    size_t width = format_text(line, PROGRESS_BYTES, "[%5llu.%03u] %.40s %u %%",
-                               (unsigned long long)(ms / 1000), (unsigned)(ms % 1000),
-                               console.label, percent_of(console.done, console.total));
-    if (console.counts_bytes) {
-        width += format_text(line + width, PROGRESS_BYTES - width, ", %s of %s",
-                             format_bytes(done, console.done), format_bytes(total, console.total));
-        width += format_text(line + width, PROGRESS_BYTES - width, ", %s MB/s",
-                             format_ratio(done, console.done, waited * 1000, 1));
-    }
-    if (console.done > 0 && console.done < console.total) {
-        width += format_text(line + width, PROGRESS_BYTES - width, ", %s s left",
-                             format_milli(done,
-                                          waited * (console.total - console.done) / console.done,
-                                          0));
-    }
-    return width;
-}
-
-/* Over the old text, with spaces where that was longer; where lines stay, as another one. */
-static void draw_progress(uint64_t ms)
-{
-    enum console_style style = console.style;
-    bool terminal = console_is_terminal();
-    char line[PROGRESS_BYTES];
-    size_t width;
-
-    if (console_is_json()) {
-        console_event_begin("'progress','percent':%u,'text':'",
-                            percent_of(console.done, console.total));
-        console_write(console.label, strlen(console.label));
-        console_event_end();
-        console.told = true;
-        console.drawn_ms = ms;
-        return;
-    }
-    width = progress_text(line, ms);
-    if (console.in_line && !console.drawn) {
-        put_text("\n", 1);
-    }
-    console_style(CONSOLE_DIM);
-    put_text("\r", terminal);
-    put_text(line, strlen(line));
-    for (size_t i = width; i < console.drawn_width && console.drawn; i++) {
-        put_text(" ", 1);
-    }
-    console_style(style);
-    put_text("\n", !terminal);
-    console.told = !terminal;
-    console.drawn = terminal;
-    console.drawn_width = width;
-    console.drawn_ms = ms;
-}
-
-static bool is_due(uint64_t ms)
-{
-    uint64_t waited = ms - console.wait_start_ms, step = waited / PLAIN_STEP_PART;
-
-    if (console_is_terminal()) {
-        return waited >= PROGRESS_FIRST_MS && ms - console.drawn_ms >= PROGRESS_STEP_MS;
-    }
-    return waited >= PLAIN_FIRST_MS &&
-           (!console.told ||
-            ms - console.drawn_ms >= (step > PLAIN_STEP_MS ? step : PLAIN_STEP_MS));
-}
-
-static void show_progress(const char *label, uint64_t done, uint64_t total, bool counts_bytes)
-{
-    uint64_t ms = console_millis();
-
-    if (console.waiting && label != console.label && done < console.done) {
-        console_progress_end();
-    }
-    if (!console.waiting) {
-        console.waiting = true;
-        console.wait_start_ms = ms;
-        console.drawn_ms = 0;
-        console.told = false;
-    }
-    console.label = label;
-    console.done = done;
-    console.total = total;
-    console.counts_bytes = counts_bytes;
-    if (is_due(ms)) {
-        draw_progress(ms);
-    }
-}
-
-void console_progress(const char *label, uint64_t done, uint64_t total)
-{
-    show_progress(label, done, total, true);
-}
-
-bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total)
-{
-    (void)context;
-    console_progress(label, done, total);
-    return !console_aborted();
-}
-
-void console_progress_share(const char *label, uint64_t done, uint64_t total)
-{
-    show_progress(label, done, total, false);
-}
-
-void console_progress_end(void)
-{
-    if (console.drawn || console.told) {
-        draw_progress(console_millis());
-        put_text("\n", console.drawn);
-    }
-    console.drawn = false;
-    console.told = false;
-    console.waiting = false;
+    console_style(c, style);
 }

@@ -1,190 +1,183 @@
 /* Input: a ring that fills while the machine works, and lines from it. */
-#include "runtime/console/console_input.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "board/board.h"
-#include "runtime/console/line_editor.h"
+#include "runtime/console/console_private.h"
 
 enum { CTRL_C = 3, CTRL_D = 4, ESCAPE = 27 };
 
 static_assert((CONSOLE_RING_BYTES & (CONSOLE_RING_BYTES - 1)) == 0, "positions wrap freely");
 
-static struct {
-    int (*getc)(void);
-    void (*idle)(void);
-    bool (*interrupted)(void);
-    uint32_t (*lost)(void);
-    bool reading; /* console_read_line() takes Ctrl-C in its turn */
-    bool aborted;
-    bool closed;
-    unsigned head, tail; /* counts of bytes taken and put; they differ by at most the size */
-    uint8_t ring[CONSOLE_RING_BYTES];
-    struct line_editor editor;
-} input;
-
-void console_input_init(const struct console_port *port)
+bool console_is_terminal(const struct console *c)
 {
-    memset(&input, 0, sizeof input);
-    input.getc = port->getc;
-    input.idle = port->idle;
-    input.interrupted = port->interrupted;
-    input.lost = port->lost;
-    input.editor.write = console_write_to;
-    input.editor.echo = port->echo;
+    return c->input.editor.terminal;
 }
 
-bool console_is_terminal(void)
+void console_poll(struct console *c)
 {
-    return input.editor.terminal;
-}
+    const struct platform_console *p;
+    struct console_input *in = &c->input;
 
-void console_poll(void)
-{
-    if (board.alive != NULL) {
-        board.alive();
+    if (c->platform == NULL) {
+        return;
     }
-    while (input.getc != NULL && !input.closed && input.tail - input.head < CONSOLE_RING_BYTES) {
-        int c = input.getc();
+    p = &c->platform->console;
+    platform_alive(&c->platform->power);
+    while (!in->closed && in->tail - in->head < CONSOLE_RING_BYTES) {
+        int byte = p->getc(p->context);
 
-        if (c < 0) {
-            input.closed = c == CONSOLE_CLOSED;
+        if (byte < 0) {
+            in->closed = byte == CONSOLE_CLOSED;
             return;
         }
-        if (c == CTRL_C && !input.reading) {
-            input.aborted = true;
+        if (byte == CTRL_C && !in->reading) {
+            in->aborted = true;
             continue;
         }
-        input.ring[input.tail++ % CONSOLE_RING_BYTES] = (uint8_t)c;
+        in->ring[in->tail++ % CONSOLE_RING_BYTES] = (uint8_t)byte;
     }
 }
 
-bool console_aborted(void)
+bool console_aborted(struct console *c)
 {
-    console_poll();
-    if (input.interrupted != NULL && input.interrupted()) {
-        input.aborted = true; /* behind more than the ring here holds */
+    const struct platform_console *p;
+
+    if (c->platform == NULL) {
+        return false;
     }
-    return input.aborted;
+    p = &c->platform->console;
+    console_poll(c);
+    if (p->interrupted != NULL && p->interrupted(p->context)) {
+        c->input.aborted = true; /* after more than the ring here holds */
+    }
+    return c->input.aborted;
 }
 
-bool console_has_input(void)
+bool console_has_input(struct console *c)
 {
-    console_poll();
-    return input.head != input.tail;
+    console_poll(c);
+    return c->input.head != c->input.tail;
 }
 
 /* Find a terminal's answer anywhere in the ring, and take it out. */
-static bool take_answer(void)
+static bool take_answer(struct console *c)
 {
     char text[LINE_SEQUENCE_BYTES];
 
-    for (unsigned from = input.head; from != input.tail; from++) {
+    for (unsigned from = c->input.head; from != c->input.tail; from++) {
         unsigned at = from, n = 0;
 
-        if (input.ring[at++ % CONSOLE_RING_BYTES] != ESCAPE) {
+        if (c->input.ring[at++ % CONSOLE_RING_BYTES] != ESCAPE) {
             continue;
         }
-        while (at != input.tail && n + 1 < sizeof text) {
-            text[n] = (char)input.ring[at++ % CONSOLE_RING_BYTES];
+        while (at != c->input.tail && n + 1 < sizeof text) {
+            text[n] = (char)c->input.ring[at++ % CONSOLE_RING_BYTES];
             if (text[n++] == 'R') {
                 break;
             }
         }
         text[n] = '\0';
-        if (!line_editor_take_answer(&input.editor, text)) {
+        if (!line_editor_take_answer(&c->input.editor, text)) {
             continue;
         }
-        while (at != input.tail) {
-            input.ring[from++ % CONSOLE_RING_BYTES] = input.ring[at++ % CONSOLE_RING_BYTES];
+        while (at != c->input.tail) {
+            c->input.ring[from++ % CONSOLE_RING_BYTES] = c->input.ring[at++ % CONSOLE_RING_BYTES];
         }
-        input.tail = from;
+        c->input.tail = from;
         return true;
     }
     return false;
 }
 
-void console_find_terminal(enum console_terminal kind)
+void console_find_terminal(struct console *c, enum console_terminal kind)
 {
-    uint64_t start = console_millis();
+    uint64_t start = console_millis(c);
 
-    input.editor.plain = kind == CONSOLE_PLAIN;
-    input.editor.terminal = kind == CONSOLE_VT;
-    if (kind != CONSOLE_AUTO || !input.editor.echo) {
+    c->input.editor.plain = kind == CONSOLE_PLAIN;
+    c->input.editor.terminal = kind == CONSOLE_VT;
+    if (kind != CONSOLE_AUTO || !c->input.editor.echo) {
         return;
     }
-    line_editor_ask_width(&input.editor);
+    line_editor_ask_width(&c->input.editor);
     do {
-        console_poll();
-    } while (!take_answer() && !input.closed && console_millis() - start < CONSOLE_ANSWER_MS);
-    console_write("\r", 1); /* over what shows of the question where nobody knows it */
+        console_poll(c);
+    } while (!take_answer(c) && !c->input.closed && console_millis(c) - start < CONSOLE_ANSWER_MS);
+    console_write(c, "\r", 1); /* over what shows of the question where nobody knows it */
 }
 
 /* The next byte, or CONSOLE_CLOSED. */
-static int wait_byte(void)
+static int wait_byte(struct console *c)
 {
-    while (!console_has_input()) {
-        if (input.closed || input.getc == NULL) {
+    const struct platform_console *p = &c->platform->console;
+
+    while (!console_has_input(c)) {
+        if (c->input.closed) {
             return CONSOLE_CLOSED;
         }
-        if (input.idle != NULL) {
-            input.idle();
+        if (p->idle != NULL) {
+            p->idle(p->context);
         }
     }
-    return input.ring[input.head++ % CONSOLE_RING_BYTES];
+    return c->input.ring[c->input.head++ % CONSOLE_RING_BYTES];
 }
 
 /* A Ctrl-C that arrived behind the line just read is meant for what the line starts. */
-static void take_interrupts(void)
+static void take_interrupts(struct console *c)
 {
-    unsigned kept = input.head;
+    unsigned kept = c->input.head;
 
-    for (unsigned i = input.head; i != input.tail; i++) {
-        uint8_t byte = input.ring[i % CONSOLE_RING_BYTES];
+    for (unsigned i = c->input.head; i != c->input.tail; i++) {
+        uint8_t byte = c->input.ring[i % CONSOLE_RING_BYTES];
 
         if (byte == CTRL_C) {
-            input.aborted = true;
+            c->input.aborted = true;
         } else {
-            input.ring[kept++ % CONSOLE_RING_BYTES] = byte;
+            c->input.ring[kept++ % CONSOLE_RING_BYTES] = byte;
         }
     }
-    input.tail = kept;
+    c->input.tail = kept;
 }
 
-static void report_lost(void)
+static void report_lost(struct console *c)
 {
-    uint32_t bytes = input.lost != NULL ? input.lost() : 0;
+    const struct platform_console *p = &c->platform->console;
+    uint32_t bytes;
 
+    if (p->lost == NULL) {
+        return;
+    }
+    bytes = p->lost(p->context);
     if (bytes != 0) {
-        console_log("warning: %u bytes of input or more were lost: send slower, or use a terminal "
+        console_log(c,
+                    "warning: %u bytes of input or more were lost: send slower, or use a terminal "
                     "that obeys XON/XOFF",
                     (unsigned)bytes);
     }
 }
 
-static enum line_event edit_line(void)
+static enum line_event edit_line(struct console *c)
 {
     enum line_event event = LINE_MORE;
 
     while (event == LINE_MORE) {
-        int byte = wait_byte();
+        int byte = wait_byte(c);
 
-        event = byte == CONSOLE_CLOSED ? line_editor_close(&input.editor)
-                                       : line_editor_take(&input.editor, byte);
+        event = byte == CONSOLE_CLOSED ? line_editor_close(&c->input.editor)
+                                       : line_editor_take(&c->input.editor, byte);
     }
     return event;
 }
 
 /* The same of a program, for which the editor keeps the line. */
-static enum line_event collect_line(void)
+static enum line_event collect_line(struct console *c)
 {
-    struct line_editor *e = &input.editor;
+    struct line_editor *e = &c->input.editor;
 
     e->n = 0;
     e->too_long = false;
     for (;;) {
-        int byte = wait_byte();
+        int byte = wait_byte(c);
 
         if (byte == CTRL_C) {
             return LINE_ABORTED;
@@ -204,7 +197,8 @@ static enum line_event collect_line(void)
     }
 }
 
-enum err console_read_line(const char *prompt, char *line, size_t max, size_t *bytes)
+enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
+                           size_t *bytes)
 {
     static const enum err results[] = {
         [LINE_FINISHED] = ERR_OK,
@@ -214,23 +208,23 @@ enum err console_read_line(const char *prompt, char *line, size_t max, size_t *b
     };
     enum err result;
 
-    input.aborted = false;
-    input.reading = true;
+    c->input.aborted = false;
+    c->input.reading = true;
     if (prompt != NULL) {
-        if (input.editor.terminal) {
-            line_editor_ask_width(&input.editor); /* it may be another since the last line */
+        if (c->input.editor.terminal) {
+            line_editor_ask_width(&c->input.editor); /* it may be another since the last line */
         }
-        line_editor_begin(&input.editor, prompt, line, max);
-        result = results[edit_line()];
+        line_editor_begin(&c->input.editor, prompt, line, max);
+        result = results[edit_line(c)];
     } else {
-        input.editor.line = line;
-        input.editor.max = max;
-        result = results[collect_line()];
+        c->input.editor.line = line;
+        c->input.editor.max = max;
+        result = results[collect_line(c)];
     }
-    input.reading = false;
-    take_interrupts();
-    report_lost();
-    *bytes = result == ERR_OK ? input.editor.n : 0;
+    c->input.reading = false;
+    take_interrupts(c);
+    report_lost(c);
+    *bytes = result == ERR_OK ? c->input.editor.n : 0;
     line[*bytes] = '\0';
     return result;
 }

@@ -1,7 +1,5 @@
 #include "runtime/console/trace_print.h"
 
-#include "runtime/console/console.h"
-
 static unsigned long long micros(const struct trace *t, uint64_t ticks)
 {
     uint64_t hz = t->clock->hz;
@@ -9,17 +7,19 @@ static unsigned long long micros(const struct trace *t, uint64_t ticks)
     return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
 }
 
-static void print_event(const struct trace *t, const struct trace_event *e, const char *after)
+static void print_event(struct console *c, const struct trace *t, const struct trace_event *e,
+                        const char *after)
 {
     static const char *const names[] = { "layer", "head", "tile", "wait", "kv", "move" };
 
-    console_printf("{\"name\":\"%s %u\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"
+    console_printf(c,
+                   "{\"name\":\"%s %u\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"
                    "\"dur\":%llu}%s\n",
                    names[e->kind], (unsigned)e->number, (unsigned)e->on,
                    micros(t, e->begin - t->start), micros(t, e->end - e->begin), after);
 }
 
-void trace_print(struct trace *t)
+void trace_print(struct console *c, struct trace *t)
 {
     uint32_t n, first = 0;
 
@@ -30,10 +30,10 @@ void trace_print(struct trace *t)
     if (n > TRACE_EVENTS) {
         first = n - TRACE_EVENTS;
     }
-    console_printf("[\n");
+    console_printf(c, "[\n");
     for (uint32_t i = first; i < n; i++) {
-        print_event(t, &t->events[i % TRACE_EVENTS], i + 1 < n ? "," : "");
+        print_event(c, t, &t->events[i % TRACE_EVENTS], i + 1 < n ? "," : "");
     }
-    console_printf("]\n");
+    console_printf(c, "]\n");
     atomic_store(&t->n, 0);
 }

@@ -3,9 +3,10 @@
 #define INGOT_RUNTIME_TRACE_PRINT_H
 
 #include "runtime/base/trace.h"
+#include "runtime/console/console.h"
 
 /* Write the events to the console as one JSON array, times in microseconds, and forget them. t NULL:
  * nothing is written. Core 0, between passes. */
-void trace_print(struct trace *t);
+void trace_print(struct console *c, struct trace *t);
 
 #endif

@@ -8,11 +8,15 @@
 
 #include "board/board.h"
 #include "boot/boot.h"
+#include "boot/platform.h"
 #include "runtime/console/console.h"
 #include "tests/bench/kernel_calls.h"
 
 /* Items of one measurement, about: the counter steps by 16 or 100. The references are slow. */
 enum { ITEMS = 1 << 20, REFERENCE_ITEMS = 1 << 16 };
+
+static struct platform platform;
+static struct console console;
 
 static uint64_t measure(const struct kernel_call *call, void (*function)(void), size_t n)
 {
@@ -30,7 +34,7 @@ static void measure_call(const struct kernel_row *row, const struct kernel_call 
 
     kernel_call_fill(call);
     ticks = measure(call, row->function, n);
-    console_printf("kernel: %s %lu %lu %lu %lu %lu %llu %llu %llu\n", row->symbol,
+    console_printf(&console, "kernel: %s %lu %lu %lu %lu %lu %llu %llu %llu\n", row->symbol,
                    (unsigned long)call->rows, (unsigned long)call->cols,
                    (unsigned long)call->tokens, (unsigned long)kernel_call_weight_bytes(call),
                    (unsigned long)n, (unsigned long long)ticks,
@@ -57,18 +61,15 @@ static void measure_row(const struct kernel_row *row, size_t items, bool trace)
 
 void image_main(const struct machine *machine)
 {
-    struct console_port port = { .putc = board.putc,
-                                 .getc = board.getc,
-                                 .ticks = board.ticks,
-                                 .ticks_hz = board.ticks_hz,
-                                 .serial = true };
+    static const struct console_setup setup = { .serial = true };
     bool reference = strcmp(machine->args, "ref") == 0;
     bool trace = strcmp(machine->args, "trace") == 0;
 
-    console_init(&port);
+    board_platform(&platform, machine);
+    console_open(&console, &platform, &setup);
     assert(machine->ram[0].bytes >= KERNEL_CALLS_BYTES);
     kernel_calls_init(machine->ram[0].base);
-    console_printf("cpu: %s\n", machine->cpu_name);
+    console_printf(&console, "cpu: %s\n", machine->cpu_name);
     for (size_t i = 0; i < kernel_n_rows; i++) {
         const struct kernel_row *row = &kernel_rows[i];
 

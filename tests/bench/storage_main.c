@@ -26,6 +26,7 @@ enum {
 
 static struct bench_state {
     struct platform platform;
+    struct console console;
     struct file file;
     struct file_read read;
     struct block_device *devices[BOARD_MAX_BLOCK];
@@ -94,16 +95,16 @@ static void watch_end(const struct block_device *device)
     if (host == NULL)
         return;
     host->ops = w->ops;
-    console_printf("storage-busy: %llu %u %llu %u %u %s\n", (unsigned long long)w->busy_ticks,
-                   w->n_commands, (unsigned long long)w->bytes, w->n_small, w->n_elsewhere,
-                   device->name);
+    console_printf(&state.console, "storage-busy: %llu %u %llu %u %u %s\n",
+                   (unsigned long long)w->busy_ticks, w->n_commands, (unsigned long long)w->bytes,
+                   w->n_small, w->n_elsewhere, device->name);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static void __attribute__((noreturn)) give_up(const struct block_device *device, enum err e)
 {
-    console_printf("storage-bench: %s fails: %s\n", device->name, err_text(e));
+    console_printf(&state.console, "storage-bench: %s fails: %s\n", device->name, err_text(e));
     board.power_off(1);
 }
 
@@ -126,9 +127,9 @@ static void read_all(const struct block_device *device, unsigned pass, uint8_t *
             give_up(device, e);
         crc = crc32c(crc, buffer, PIECE_BYTES);
     }
-    console_printf("storage-bench: %u %llu %llu %llu %08x %s\n", pass, (unsigned long long)bytes,
-                   (unsigned long long)ticks, (unsigned long long)board.ticks_hz(), (unsigned)crc,
-                   device->name);
+    console_printf(&state.console, "storage-bench: %u %llu %llu %llu %08x %s\n", pass,
+                   (unsigned long long)bytes, (unsigned long long)ticks,
+                   (unsigned long long)board.ticks_hz(), (unsigned)crc, device->name);
 }
 
 static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
@@ -169,7 +170,7 @@ static void write_back(struct block_device *device, uint8_t *buffer)
         if (e == ERR_OK)
             e = file_read_now(&state.read, &state.file, at, buffer, sizes[i]);
         if (e == ERR_OK)
-            console_printf("storage-write: %u %08x %s\n", (unsigned)sizes[i],
+            console_printf(&state.console, "storage-write: %u %08x %s\n", (unsigned)sizes[i],
                            (unsigned)crc32c(0, buffer, sizes[i]), device->name);
     }
     if (e != ERR_OK)
@@ -178,19 +179,15 @@ static void write_back(struct block_device *device, uint8_t *buffer)
 
 void image_main(const struct machine *machine)
 {
-    struct console_port port = { .putc = board.putc,
-                                 .getc = board.getc,
-                                 .ticks = board.ticks,
-                                 .ticks_hz = board.ticks_hz,
-                                 .serial = true };
+    static const struct console_setup setup = { .serial = true };
     uint8_t *buffer = machine->ram[0].base;
     bool writes = strcmp(machine->args, "write") == 0;
     unsigned n, passes = strcmp(machine->args, "once") == 0 ? 1 : PASSES;
 
     board_platform(&state.platform, machine);
-    console_init(&port);
-    console_printf("storage-buffer: %llx %x\n", (unsigned long long)(uintptr_t)buffer,
-                   (unsigned)PIECE_BYTES);
+    console_open(&state.console, &state.platform, &setup);
+    console_printf(&state.console, "storage-buffer: %llx %x\n",
+                   (unsigned long long)(uintptr_t)buffer, (unsigned)PIECE_BYTES);
     n = board.find_storage(state.devices);
     for (unsigned i = 0; writes && i < n; i++) {
         if (state.devices[i]->writable)

@@ -13,6 +13,7 @@
 #include "boot/boot.h"
 #include "kernels/kernels.h"
 #include "kernels/selftest/tester.h"
+#include "boot/platform.h"
 #include "runtime/console/console.h"
 #include "runtime/base/crc32c.h"
 
@@ -21,6 +22,8 @@ enum { STRIDE = 7 };
 enum { FLOATS = 1000, SEED = 1, UNMAPPED = 28u, GIB_SHIFT = 30 };
 
 static struct paste_state {
+    struct platform platform;
+    struct console console;
     struct kernels kernels;
     struct {
         _Atomic uint32_t faults;
@@ -65,7 +68,7 @@ static void compute(const struct machine *machine)
         if (row->features == CPU_ANY || (row->features & ~machine->cpu_features) != 0)
             continue;
         state.n_rows++;
-        tester_run_row(&t, row, machine->cpu_features, SEED, NULL);
+        tester_run_row(&t, row, machine->cpu_features, SEED, NULL, NULL);
         state.faults += t.faults != 0;
     }
 }
@@ -83,7 +86,7 @@ static void tell(void)
     state.lost += board.lost();
     for (unsigned core = 1; core < BOARD_MAX_CORES; core++)
         state.faults += atomic_exchange(&state.cores[core].faults, 0);
-    console_printf("received %u bytes, crc32c %x, lost %u; %u kernels, %u faults\n",
+    console_printf(&state.console, "received %u bytes, crc32c %x, lost %u; %u kernels, %u faults\n",
                    (unsigned)state.received, (unsigned)state.crc, (unsigned)state.lost,
                    (unsigned)state.n_rows, (unsigned)state.faults);
 }
@@ -96,13 +99,10 @@ static void trap(void *context)
 
 void image_main(const struct machine *machine)
 {
-    struct console_port port = { .putc = board.putc,
-                                 .getc = board.getc,
-                                 .ticks = board.ticks,
-                                 .ticks_hz = board.ticks_hz,
-                                 .serial = true };
+    static const struct console_setup setup = { .serial = true };
 
-    console_init(&port);
+    board_platform(&state.platform, machine);
+    console_open(&state.console, &state.platform, &setup);
     (void)board.set_input_buffer(state.input, sizeof state.input);
     kernels_select(&state.kernels, machine->cpu_features);
     tester_open(machine->ram[0].base + -(uintptr_t)machine->ram[0].base % TESTER_PAGE);
@@ -111,7 +111,7 @@ void image_main(const struct machine *machine)
         core_interrupts_on(trap, NULL);
     if (strstr(machine->args, "flow") != NULL)
         board.flow_control(true);
-    console_printf("busy\n");
+    console_printf(&state.console, "busy\n");
     compute(machine);
     tell();
     if (strstr(machine->args, "again") != NULL) {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/console/console.h"
 #include "runtime/text/utf8.h"
+#include "tests/unit/console/console_rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,26 +22,29 @@ static void must(bool condition)
     }
 }
 
-static void drop(char c)
+static void drop(void *context, char c)
 {
-    (void)c;
+    (void)context, (void)c;
 }
 
-static int fake_getc(void)
+static int fake_getc(void *context)
 {
+    (void)context;
     if (terminal.at == terminal.bytes) {
         return CONSOLE_CLOSED;
     }
     return terminal.at < terminal.arrived ? terminal.in[terminal.at++] : CONSOLE_NO_BYTE;
 }
 
-static uint64_t fake_ticks(void)
+static uint64_t fake_ticks(void *context)
 {
+    (void)context;
     return 1;
 }
 
-static void fake_idle(void)
+static void fake_idle(void *context)
 {
+    (void)context;
     terminal.arrived += terminal.portion;
 }
 
@@ -61,8 +64,13 @@ static void check_line(const char *line, size_t bytes)
 /* Read every line; a hash of them and of how each ended. */
 static uint64_t read_all(const uint8_t *data, size_t size, size_t portion, bool work_between)
 {
-    struct console_port port = { drop, fake_getc, fake_ticks, fake_ticks, fake_idle,
-                                 0,    true,      true,       NULL,       NULL };
+    struct console_rig rig = { .putc = drop,
+                               .getc = fake_getc,
+                               .ticks = fake_ticks,
+                               .hz = 1,
+                               .idle = fake_idle,
+                               .serial = true,
+                               .echo = true };
     char *line = malloc(LINE_BYTES);
     uint64_t hash = 14695981039346656037u;
     size_t ended = 0;
@@ -72,10 +80,10 @@ static uint64_t read_all(const uint8_t *data, size_t size, size_t portion, bool 
     terminal.bytes = size;
     terminal.at = 0;
     terminal.arrived = terminal.portion = portion;
-    console_init(&port);
-    while (ended < 2 || terminal.at < terminal.bytes || console_has_input()) {
+    console_rig_open(&rig);
+    while (ended < 2 || terminal.at < terminal.bytes || console_has_input(&console)) {
         size_t bytes;
-        enum err err = console_read_line("> ", line, LINE_BYTES, &bytes);
+        enum err err = console_read_line(&console, "> ", line, LINE_BYTES, &bytes);
 
         must(err == ERR_OK || err == ERR_TOO_LONG || err == ERR_ABORTED || err == ERR_NO_DEVICE);
         check_line(line, bytes);
@@ -87,8 +95,8 @@ static uint64_t read_all(const uint8_t *data, size_t size, size_t portion, bool 
             hash = (hash ^ (uint64_t)-err) * 1099511628211u;
         }
         if (work_between) {
-            (void)console_aborted();
-            console_log("at work");
+            (void)console_aborted(&console);
+            console_log(&console, "at work");
         }
     }
     free(line);

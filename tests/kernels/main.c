@@ -106,8 +106,9 @@ static uint32_t cpu_features(void)
 }
 #endif
 
-static void print_fault(const char *line)
+static void print_fault(void *context, const char *line)
 {
+    (void)context;
     printf("# %s\n", line);
 }
 
@@ -122,7 +123,7 @@ static bool test_row(const struct kernel_row *row, uint32_t features, uint64_t s
                kernels_features_text(names, row->features));
         return true;
     }
-    tester_run_row(&t, row, features, seed, print_fault);
+    tester_run_row(&t, row, features, seed, print_fault, NULL);
     printf("%sok %d - %s, cases %u, digest %llx\n", t.faults == 0 ? "" : "not ", number,
            row->symbol, (unsigned)t.n_cases, (unsigned long long)t.digest);
     return t.faults == 0;

@@ -5,7 +5,7 @@
 
 #include "runtime/app/app.h"
 
-#include "runtime/console/console.h"
+#include "tests/unit/console/console_rig.h"
 #include "tests/unit/rig.h"
 
 enum { APP_RIG_RAM = 16 << 20, APP_RIG_IDS = 12 };
@@ -40,16 +40,18 @@ static size_t said_bytes;
 static const char *typed = "";       /* at first */
 static int looks_before_ctrl_c = -1; /* at the input; -1: it never comes */
 
-static void app_rig_putc(char c)
+static void app_rig_putc(void *context, char c)
 {
+    (void)context;
     if (said_bytes + 1 < sizeof said) {
         said[said_bytes++] = c;
         said[said_bytes] = '\0';
     }
 }
 
-static int app_rig_getc(void)
+static int app_rig_getc(void *context)
 {
+    (void)context;
     if (*typed != '\0')
         return (unsigned char)*typed++;
     if (looks_before_ctrl_c < 0 || looks_before_ctrl_c-- > 0)
@@ -57,19 +59,14 @@ static int app_rig_getc(void)
     return 3;
 }
 
-static uint64_t app_rig_hz(void)
-{
-    return 1000;
-}
-
 /* Nothing was said yet, and no key was hit. */
 static void app_rig_console(int looks)
 {
-    struct console_port port = {
-        .putc = app_rig_putc, .getc = app_rig_getc, .ticks = rig_ticks, .ticks_hz = app_rig_hz
+    struct console_rig terminal = {
+        .putc = app_rig_putc, .getc = app_rig_getc, .ticks = rig_file_ticks, .hz = 1000
     };
 
-    console_init(&port);
+    console_rig_open(&terminal);
     looks_before_ctrl_c = looks;
     said_bytes = 0;
     said[0] = '\0';
@@ -138,6 +135,7 @@ __attribute__((unused)) static void app_rig_damage(struct shelf_model *m)
 static enum err app_rig_open(struct app_rig *r, const char *model, unsigned n_cores, size_t limit)
 {
     struct app_setup setup = { .platform = &r->platform,
+                               .console = &console,
                                .files = &r->files,
                                .options = &r->options,
                                .front = APP_CONSOLE,

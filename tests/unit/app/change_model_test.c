@@ -81,7 +81,7 @@ static void test_ctrl_c_in_json(void)
 static void test_json_without_model(void)
 {
     app_rig_console(-1);
-    console_speak_json();
+    console_speak_json(&console);
     typed =
         "{\"prompt\":\"a\"}\n{\"reset\":true}\n{\"command\":\"/stats\"}\n{\"command\":\"/model one\"}\n"
         "{\"prompt\":\"bade\",\"n\":2,\"temp\":0}\n{\"command\":\"/off\"}\n";

@@ -52,10 +52,11 @@ static void open_app(void)
     start_over(5);
     memset(&app, 0, sizeof app);
     app.setup.platform = rig_platform();
+    app.setup.console = &console;
     app.setup.files = &files;
     app.setup.options = &options;
     app.workers.n_cores = 1;
-    chat_open(&app.chat, &rig.session, NULL, &options, NULL);
+    chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
 }
 
 static void reply(const char *line)

@@ -4,8 +4,8 @@
 
 #include "runtime/chat/chat.h"
 
-#include "runtime/console/console.h"
 #include "runtime/base/crc32c.h"
+#include "tests/unit/console/console_rig.h"
 #include "tests/unit/rig.h"
 
 static struct options options;
@@ -15,8 +15,9 @@ static char text[1 << 16];
 static size_t text_bytes;
 static int stop_after = -1; /* characters until Ctrl-C; -1: never */
 
-static void keep_char(char c)
+static void keep_char(void *context, char c)
 {
+    (void)context;
     if (text_bytes + 1 < sizeof text) {
         text[text_bytes++] = c;
         text[text_bytes] = '\0';
@@ -24,17 +25,13 @@ static void keep_char(char c)
     stop_after -= stop_after > 0;
 }
 
-static int ctrl_c(void)
+static int ctrl_c(void *context)
 {
+    (void)context;
     if (stop_after != 0)
         return CONSOLE_NO_BYTE;
     stop_after = -1;
     return 3;
-}
-
-static uint64_t thousand(void)
-{
-    return 1000;
 }
 
 /* The strings fit the padding of the section's page, so that nothing moves. */
@@ -59,11 +56,11 @@ static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
 
 static void start_over(uint32_t n)
 {
-    struct console_port port = {
-        .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks, .ticks_hz = thousand
+    struct console_rig terminal = {
+        .putc = keep_char, .getc = ctrl_c, .ticks = rig_file_ticks, .hz = 1000
     };
 
-    console_init(&port);
+    console_rig_open(&terminal);
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die(rig.model.problem);
     options_init(&options);
@@ -71,7 +68,7 @@ static void start_over(uint32_t n)
     options.n = n;
     options.ids = true;
     stop_after = -1;
-    chat_open(&chat, &rig.session, NULL, &options, NULL);
+    chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
 }
 
 __attribute__((unused)) static enum err say(const char *line, bool as_turn)

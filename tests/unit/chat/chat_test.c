@@ -173,7 +173,7 @@ static void test_repetition(void)
 
     start_over(0);
     options.sampler.repeat = 0.5f; /* what was said is all the likelier */
-    chat_open(&chat, s, NULL, &options, NULL);
+    chat_open(&chat, &console, s, NULL, &options, NULL);
     OK(say("bade", true) == ERR_OK && strstr(text, "goes in circles") != NULL,
        "a reply that says the same over and over is stopped: %.60s",
        strchr(text, '(') != NULL ? strchr(text, '(') : "");
@@ -189,7 +189,7 @@ static void test_repetition(void)
     OK(s->n_cached + 1 < s->context && say("gogo", true) == ERR_OK, "and the chat goes on");
     start_over(200);
     options.sampler.repeat = 0.5f;
-    chat_open(&chat, s, NULL, &options, NULL);
+    chat_open(&chat, &console, s, NULL, &options, NULL);
     OK(say("bade", true) == ERR_OK && printed_ids(ids, 300) == 200,
        "with n= it says so many tokens all the same");
 }
@@ -203,7 +203,7 @@ static void test_failure(void)
 
     start_over(3);
     rig_start(l.least, 0, false);
-    chat_open(&chat, s, NULL, &options, NULL);
+    chat_open(&chat, &console, s, NULL, &options, NULL);
     say("bade", true);
     length = s->n_cached;
     rig.fake.fail_sector = (long)(s->model->image.segments[3].offset / SECTOR_BYTES);
@@ -309,13 +309,13 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     OK(say("bade", true) == ERR_OK && strncmp(text, "(thinking: 5 tokens)\n\n[", 23) == 0,
        "hidden: %.30s", text);
     start_over(5);
-    console_find_terminal(CONSOLE_VT);
+    console_find_terminal(&console, CONSOLE_VT);
     say("bade", true);
     OK(strstr(text, "\33[2m") != NULL && strstr(text, plain) == strstr(text, "\33[2m") + 4 &&
            strncmp(strstr(text, plain) + strlen(plain), "\33[0m", 4) == 0,
        "dimmed on a terminal");
     start_over(5);
-    console_find_terminal(CONSOLE_VT);
+    console_find_terminal(&console, CONSOLE_VT);
     options.quiet = true;
     OK(say("bade", false) == ERR_OK && strstr(text, "\33[2m") == NULL, "a plain text has none");
     strings[INGOT_CHAT_REPLY_PREFIX] = prefix;

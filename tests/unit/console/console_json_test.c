@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/text/utf8.h"
+#include "tests/unit/console/console_rig.h"
 #include "tests/unit/tap.h"
 
 enum { OUT_BYTES = 4096 };
@@ -19,8 +19,9 @@ static struct {
     size_t out_bytes;
 } far_end;
 
-static void fake_putc(char c)
+static void fake_putc(void *context, char c)
 {
+    (void)context;
     if (far_end.out_bytes == OUT_BYTES) {
         abort();
     }
@@ -28,8 +29,9 @@ static void fake_putc(char c)
 }
 
 /* Byte by byte, as they come over a line. */
-static int fake_getc(void)
+static int fake_getc(void *context)
 {
+    (void)context;
     far_end.pauses = !far_end.pauses;
     if (far_end.pauses) {
         return CONSOLE_NO_BYTE;
@@ -37,29 +39,25 @@ static int fake_getc(void)
     return far_end.at < far_end.in_bytes ? (unsigned char)far_end.in[far_end.at++] : CONSOLE_CLOSED;
 }
 
-static uint64_t fake_ticks(void)
+static uint64_t fake_ticks(void *context)
 {
+    (void)context;
     return far_end.ticks;
-}
-
-static uint64_t million(void)
-{
-    return 1000000;
 }
 
 static void plug_in(const char *in, size_t bytes, bool serial)
 {
-    struct console_port port = { .putc = fake_putc,
-                                 .getc = fake_getc,
-                                 .ticks = fake_ticks,
-                                 .ticks_hz = million,
-                                 .serial = serial,
-                                 .echo = true };
+    struct console_rig rig = { .putc = fake_putc,
+                               .getc = fake_getc,
+                               .ticks = fake_ticks,
+                               .hz = 1000000,
+                               .serial = serial,
+                               .echo = true };
 
     memset(&far_end, 0, sizeof far_end);
     far_end.in = in;
     far_end.in_bytes = bytes;
-    console_init(&port);
+    console_rig_open(&rig);
 }
 
 static bool wrote(const char *expected)
@@ -77,30 +75,30 @@ static bool wrote(const char *expected)
 static void test_json_output(void)
 {
     plug_in("", 0, true);
-    console_speak_json();
-    console_log("fine \"%s\"", "x");
+    console_speak_json(&console);
+    console_log(&console, "fine \"%s\"", "x");
     OK(wrote("{\"event\":\"log\",\"ms\":0,\"text\":\"fine \\\"x\\\"\"}\r\n"), "a log line");
-    console_printf("one\ntw");
-    console_printf("o\n\n");
+    console_printf(&console, "one\ntw");
+    console_printf(&console, "o\n\n");
     OK(wrote("{\"event\":\"text\",\"text\":\"one\"}\r\n"
              "{\"event\":\"text\",\"text\":\"two\"}\r\n"),
        "texts by the line, empty ones left out");
-    console_printf("\nerror: no\n");
-    console_log("error: so");
+    console_printf(&console, "\nerror: no\n");
+    console_log(&console, "error: so");
     OK(wrote("{\"event\":\"error\",\"name\":\"failed\",\"text\":\"no\"}\r\n"
              "{\"event\":\"error\",\"name\":\"failed\",\"text\":\"so\"}\r\n"),
        "errors by name");
-    console_printf("half");
-    console_log("x");
+    console_printf(&console, "half");
+    console_log(&console, "x");
     OK(wrote("{\"event\":\"text\",\"text\":\"half\"}\r\n"
              "{\"event\":\"log\",\"ms\":0,\"text\":\"x\"}\r\n"),
        "a line is ended by another event");
-    console_printf("\xc3\xa9\xff\33[1m\xe4\xb8\n");
+    console_printf(&console, "\xc3\xa9\xff\33[1m\xe4\xb8\n");
     OK(wrote("{\"event\":\"text\",\"text\":\"\xc3\xa9" UTF8_REPLACEMENT
              "\\u001b[1m" UTF8_REPLACEMENT "\"}\r\n"),
        "UTF-8, and no control characters");
-    console_style(CONSOLE_ERROR);
-    console_repeat_log();
+    console_style(&console, CONSOLE_ERROR);
+    console_repeat_log(&console);
     OK(wrote("{\"event\":\"text\",\"text\":\"[    0.000] fine \\\"x\\\"\"}\r\n"
              "{\"event\":\"text\",\"text\":\"[    0.000] error: so\"}\r\n"
              "{\"event\":\"text\",\"text\":\"[    0.000] x\"}\r\n"),
@@ -110,34 +108,34 @@ static void test_json_output(void)
 static void test_json_events(void)
 {
     plug_in("", 0, false);
-    console_token_begin(7);
-    console_write("as it is", 8);
-    console_token_end();
+    console_token_begin(&console, 7);
+    console_write(&console, "as it is", 8);
+    console_token_end(&console);
     OK(wrote("as it is"), "for people a token is its text");
-    console_speak_json();
-    console_token_begin(7);
-    console_write("a\nb", 3);
-    console_token_end();
-    console_token_begin(UINT32_MAX);
-    console_token_end();
+    console_speak_json(&console);
+    console_token_begin(&console, 7);
+    console_write(&console, "a\nb", 3);
+    console_token_end(&console);
+    console_token_begin(&console, UINT32_MAX);
+    console_token_end(&console);
     OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"a\\nb\"}\n"
              "{\"event\":\"token\",\"id\":null,\"text\":\"\"}\n"),
        "tokens");
-    console_event_begin("'done','reason':'%s','n':%u", "end", 5u);
-    console_event_end();
-    console_event_end();
+    console_event_begin(&console, "'done','reason':'%s','n':%u", "end", 5u);
+    console_event_end(&console);
+    console_event_end(&console);
     OK(wrote("{\"event\":\"done\",\"reason\":\"end\",\"n\":5}\n"), "an event without a text");
-    console_token_begin(1);
-    console_log("x");
-    console_token_end();
+    console_token_begin(&console, 1);
+    console_log(&console, "x");
+    console_token_end(&console);
     OK(wrote("{\"event\":\"token\",\"id\":1,\"text\":\"\"}\n"
              "{\"event\":\"log\",\"ms\":0,\"text\":\"x\"}\n"),
        "an event within another one ends that");
     for (unsigned i = 0; i <= 70; i++) {
         far_end.ticks += 100000;
-        console_progress("card", i, 70);
+        console_progress(&console, "card", i, 70);
     }
-    console_progress_end();
+    console_progress_end(&console);
     OK(wrote("{\"event\":\"progress\",\"percent\":14,\"text\":\"card\"}\n"
              "{\"event\":\"progress\",\"percent\":85,\"text\":\"card\"}\n"
              "{\"event\":\"progress\",\"percent\":100,\"text\":\"card\"}\n"),
@@ -150,14 +148,14 @@ static bool reads(enum err expected, const char *text)
     char line[8];
     size_t bytes;
 
-    return console_read_line(NULL, line, sizeof line, &bytes) == expected &&
+    return console_read_line(&console, NULL, line, sizeof line, &bytes) == expected &&
            bytes == strlen(text) && memcmp(line, text, bytes + 1) == 0;
 }
 
 static void test_json_input(void)
 {
     plug_in("one\n\r\n\33[A\x15\xff\r12345678\nhalf\x03two\nlast", 34, true);
-    console_speak_json();
+    console_speak_json(&console);
     OK(reads(ERR_OK, "one"), "a line");
     OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are passed over; bytes are what they are");
     OK(reads(ERR_TOO_LONG, ""), "too long a line is read to its end");

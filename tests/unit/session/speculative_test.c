@@ -3,9 +3,9 @@
 #include "runtime/session/speculative.h"
 
 #include "runtime/chat/chat.h"
-#include "runtime/console/console.h"
 #include "runtime/session/ngram.h"
 #include "runtime/base/crc32c.h"
+#include "tests/unit/console/console_rig.h"
 #include "tests/unit/session/draft.h"
 
 enum { CONTEXT = 256, VOCAB = 512 };
@@ -160,34 +160,31 @@ static char text[1 << 16];
 static size_t text_bytes;
 static int stop_after; /* characters until Ctrl-C; -1: never */
 
-static void keep_char(char c)
+static void keep_char(void *context, char c)
 {
+    (void)context;
     if (text_bytes + 1 < sizeof text)
         text[text_bytes++] = c;
     text[text_bytes] = '\0';
     stop_after -= stop_after > 0;
 }
 
-static int ctrl_c(void)
+static int ctrl_c(void *context)
 {
+    (void)context;
     if (stop_after != 0)
         return CONSOLE_NO_BYTE;
     stop_after = -1;
     return 3;
 }
 
-static uint64_t thousand(void)
-{
-    return 1000;
-}
-
 static void open_chat(enum mode mode, const struct sampler_params *sampler, uint32_t n)
 {
-    struct console_port port = {
-        .putc = keep_char, .getc = ctrl_c, .ticks = rig_ticks, .ticks_hz = thousand
+    struct console_rig terminal = {
+        .putc = keep_char, .getc = ctrl_c, .ticks = rig_file_ticks, .hz = 1000
     };
 
-    console_init(&port);
+    console_rig_open(&terminal);
     rig.guesses = mode == PLAIN ? MODEL_NO_GUESSES : MODEL_GUESSES;
     if (mode == DRAFT)
         start_with_draft(0);
@@ -202,7 +199,7 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
                                    : SPECULATIVE_AUTO;
     options.draft[0] = mode == DRAFT ? 'd' : '\0';
     stop_after = -1;
-    chat_open(&chat, &rig.session, mode == DRAFT ? &draft_session : NULL, &options, NULL);
+    chat_open(&chat, &console, &rig.session, mode == DRAFT ? &draft_session : NULL, &options, NULL);
 }
 
 /* What is left of three turns: printed text without the line of figures, and the cache. */

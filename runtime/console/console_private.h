@@ -1,0 +1,21 @@
+/* What the files of the console share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_CONSOLE_PRIVATE_H
+#define INGOT_RUNTIME_CONSOLE_PRIVATE_H
+
+#include "runtime/console/console.h"
+
+/* text (bytes) to the device as it is, LF as CR LF on a serial line. */
+void console_put(struct console *c, const char *text, size_t bytes);
+
+/* What is put from here on is log and progress lines, or text again. */
+void console_to_log(struct console *c, bool on);
+
+bool console_text_begins(const char *text, size_t bytes, const char *word);
+
+/* Events: what console_write(), console_log() and the progress are when a program is at the far
+ * end. */
+void console_json_start(struct console *c);
+void console_json_write(struct console *c, const char *text, size_t bytes);
+void console_json_log(struct console *c, uint64_t millis, const char *text, size_t bytes);
+
+#endif
