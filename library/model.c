@@ -93,7 +93,7 @@ static void set_up(struct ingot_model *m)
         .guesses = MODEL_GUESSES_IF_STREAMED,
         .progress = s->progress,
         .progress_context = s->progress_context,
-        .session_bytes = session_bytes,
+        .sequence_bytes = session_bytes,
     };
 }
 

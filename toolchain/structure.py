@@ -26,9 +26,7 @@ KNOWN = {
     "function": {},
     "file": {
     },
-    "circle": {
-        "runtime/chat": 6,
-    },
+    "circle": {},
 }
 
 

@@ -42,7 +42,7 @@ static struct model_setup target_setup(struct app *a)
         .rates = a->setup.rates,
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
-        .session_bytes = session_bytes,
+        .sequence_bytes = session_bytes,
     };
 
     if (a->setup.front != APP_SILENT) {

@@ -1,3 +1,4 @@
+/* A conversation begins, and goes on line by line. */
 #include "runtime/chat/chat_private.h"
 
 #include <string.h>
@@ -6,23 +7,22 @@
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
-#include "runtime/text/format_text.h"
 
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
 {
     struct session *s = c->session;
-    uint32_t bytes, id;
+    uint32_t bytes, id = INGOT_NO_TOKEN;
     const char *text = image_chat_text(c->template, which, &bytes);
     size_t n;
 
-    return bytes != 0 &&
-                   tokenizer_encode_template(&s->model->tokenizer, text, bytes, TOKENIZER_CONTINUE,
-                                             &id, 1, &n, s->scratch.memory,
-                                             s->scratch.bytes) == ERR_OK &&
-                   n == 1
-               ? id
-               : INGOT_NO_TOKEN;
+    if (bytes == 0 ||
+        tokenizer_encode_template(&s->model->tokenizer, text, bytes, TOKENIZER_CONTINUE, &id, 1, &n,
+                                  s->scratch.memory, s->scratch.bytes) != ERR_OK ||
+        n != 1) {
+        return INGOT_NO_TOKEN;
+    }
+    return id;
 }
 
 static void warn_options(const struct chat *c)
@@ -47,61 +47,15 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
     c->console = console;
     c->session = session;
     c->options = options;
-    c->template = template != NULL ? template : session->model->image.chat;
+    c->template = template;
+    if (template == NULL) {
+        c->template = session->model->image.chat;
+    }
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     session->hash.on = options->ids;
     sampler_init(&c->sampler, &options->sampler);
     speculative_open(&c->speculative, session, draft, &guessing);
     warn_options(c);
-}
-
-enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
-                     uint32_t *ids, uint32_t room, size_t *n)
-{
-    struct session *s = c->session;
-    const struct options *o = c->options;
-    struct chat_turn turn = { text, bytes, first, o->think == THINK_OFF, NULL, 0 };
-    struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
-    size_t n_parts = 1;
-
-    if (options_given(o, OPTION_SYSTEM)) {
-        turn.system = o->system;
-        turn.system_bytes = o->system_bytes;
-    }
-    if (as_turn) {
-        n_parts = chat_turn_parts(c->template, &turn, parts);
-    }
-    return tokenizer_encode_parts(&s->model->tokenizer, parts, n_parts,
-                                  first ? TOKENIZER_BOS : TOKENIZER_CONTINUE, ids, room, n,
-                                  s->scratch.memory, s->scratch.bytes);
-}
-
-void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
-{
-    c->wait = what;
-    c->wait_start = c->session->n_cached;
-    c->wait_tokens = n_tokens;
-}
-
-/* Asked before every layer. */
-bool chat_wait_stop(void *chat)
-{
-    struct chat *c = chat;
-    const struct session *s = c->session;
-    const struct transformer *t = &s->model->transformer;
-    uint32_t layers = s->model->image.header->params.n_layers;
-
-    if (c->talks) {
-        uint32_t done = (t->layer + 1) % layers; /* of a chunk's: this one is next */
-
-        format_text(c->label, sizeof c->label, "%s, layer %u of %u", c->wait, (unsigned)done + 1,
-                    (unsigned)layers);
-        console_progress_share(c->console, c->label,
-                               (uint64_t)(s->n_cached - c->wait_start) * layers +
-                                   (uint64_t)t->n_tokens * done,
-                               (uint64_t)c->wait_tokens * layers);
-    }
-    return console_aborted(c->console);
 }
 
 bool chat_is_command(const char *line, size_t bytes)

@@ -1,10 +1,8 @@
 /* What has been said: taking the last turn back, dropping the first ones. */
 #include "runtime/chat/chat_private.h"
 
-#include <assert.h>
 #include <string.h>
 
-#include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 
 void chat_clear(struct chat *c)
@@ -33,23 +31,6 @@ bool chat_undo(struct chat *c)
     (void)session_cut(c->session, start);
     c->reply_start = t->list[t->n - 1].reply;
     return true;
-}
-
-enum err chat_retry(struct chat *c)
-{
-    const struct turns *t = &c->turns;
-    const struct turn *last;
-    size_t bytes;
-
-    if (t->n == 0) {
-        return ERR_NOT_FOUND;
-    }
-    last = &t->list[t->n - 1];
-    bytes = last->bytes < sizeof c->line ? last->bytes : sizeof c->line - 1;
-    memcpy(c->line, t->text + last->text, bytes);
-    c->line[bytes] = '\0';
-    (void)chat_undo(c);
-    return chat_reply(c, c->line, bytes, true);
 }
 
 /* How many turns to drop: as few as leave half of the context free, and never the last `keep`. */

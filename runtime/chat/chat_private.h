@@ -1,4 +1,4 @@
-/* What chat.c, chat_reply.c and chat_history.c share; nobody else includes it. */
+/* What chat_prompt.c and chat_history.c do for chat_reply.c; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/report.h"
@@ -389,4 +390,21 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         generate_keep_shown(c->session, &r.result);
     }
     return error;
+}
+
+enum err chat_retry(struct chat *c)
+{
+    const struct turns *t = &c->turns;
+    const struct turn *last;
+    size_t bytes;
+
+    if (t->n == 0) {
+        return ERR_NOT_FOUND;
+    }
+    last = &t->list[t->n - 1];
+    bytes = min_size(last->bytes, sizeof c->line - 1);
+    memcpy(c->line, t->text + last->text, bytes);
+    c->line[bytes] = '\0';
+    (void)chat_undo(c);
+    return chat_reply(c, c->line, bytes, true);
 }

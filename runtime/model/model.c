@@ -145,7 +145,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         r->chunk = MODEL_DRAFT_CHUNK;
         r->context = min_u32(r->context, h->params.context);
     }
-    r->extra_scratch = setup->session_bytes(&m->image);
+    r->extra_scratch = setup->sequence_bytes(&m->image);
     r->work_bytes = layer_work_bytes(&m->image);
 }
 

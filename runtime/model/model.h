@@ -48,7 +48,7 @@ struct model_setup {
     stream_progress_fn *progress; /* of opening and loading; or NULL */
     void *progress_context;
     /* What a session takes of ARENA_SCRATCH beside its ids. */
-    size_t (*session_bytes)(const struct image *image);
+    size_t (*sequence_bytes)(const struct image *image);
     bool draft; /* whole in memory, no text of its own, a short chunk; a context
                  * beyond the model's is cut */
 };

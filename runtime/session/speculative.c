@@ -33,7 +33,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
     setup.kv_type = KV_F16; /* what is guessed need not be exact */
     setup.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
-    setup.session_bytes = session_draft_bytes;
+    setup.sequence_bytes = session_draft_bytes;
     setup.draft = true;
     return setup;
 }

@@ -166,7 +166,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .chunk = chunk,
                                       .kv_type = rig.kv_type,
                                       .guesses = rig.guesses,
-                                      .session_bytes = session_bytes };
+                                      .sequence_bytes = session_bytes };
     return model_open(&rig.model, &rig.setup);
 }
 

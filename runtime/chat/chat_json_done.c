@@ -1,0 +1,118 @@
+/* The event that ends an answer, with the figures of a reply. */
+#include "runtime/chat/chat_json.h"
+
+#include "runtime/chat/report.h"
+#include "runtime/console/console_json.h"
+#include "runtime/text/format_text.h"
+
+struct number {
+    char text[FORMAT_NUMBER_BYTES];
+};
+
+/* a / b, where there is a b. */
+static const char *ratio(struct number *n, uint64_t a, uint64_t b, unsigned decimals)
+{
+    if (b == 0) {
+        return "null";
+    }
+    return format_ratio(n->text, a, b, decimals);
+}
+
+static const char *temperature(const struct chat *c, struct number *n)
+{
+    const struct platform_health *p = &c->console->platform->health;
+    struct board_health health = { .temperature = BOARD_NO_TEMPERATURE };
+
+    if (p->read != NULL) {
+        p->read(p->context, &health);
+    }
+    if (health.temperature == BOARD_NO_TEMPERATURE) {
+        return "null";
+    }
+    return report_temperature(n->text, health.temperature);
+}
+
+/* Times of a reply, in ticks; all 0 where it ended before the first token. */
+struct reply_times {
+    uint64_t hz, prefill, decode, all;
+    uint64_t decoded,
+        decoding; /* tokens after the first one, and their time; 0, 0: there are none */
+};
+
+static struct reply_times times_of(const struct chat *c, const struct generate_result *r)
+{
+    struct reply_times t = { .prefill = r->first - r->start };
+
+    if (r->first == 0) {
+        return (struct reply_times){ .hz = 0 };
+    }
+    t.hz = c->console->platform->clock.hz;
+    t.decode = r->last - r->first;
+    t.all = r->last - r->start;
+    if (r->new_tokens > 1) {
+        t.decoded = r->new_tokens - 1;
+        t.decoding = t.decode;
+    }
+    return t;
+}
+
+/* What the card did meanwhile. */
+static void put_card(const struct chat *c, const struct generate_result *r,
+                     const struct reply_times *t, char *out, size_t bytes)
+{
+    const struct model *m = c->session->model;
+    const struct stream_stats *now = &m->stream.stats, *before = &r->before;
+    uint64_t hz = c->console->platform->clock.hz, planned = 0, all = 0;
+    struct number n[3];
+
+    if (m->plan.residency == PLAN_STREAMED) {
+        planned = model_planned_bytes(m);
+        all = t->all;
+    }
+    format_text(out, bytes,
+                "'streamed_bytes':%llu,'streamed_bytes_per_pass':%s,'planned_bytes_per_pass':%llu,"
+                "'card_mb_per_s':%s,'stalled_percent':%s,'card_retries':%llu",
+                (unsigned long long)(now->bytes_streamed - before->bytes_streamed),
+                ratio(&n[0], r->decode_bytes, r->passes, 0), (unsigned long long)planned,
+                ratio(&n[1], (now->arrived - before->arrived) * hz / 1000000,
+                      now->busy_ticks - before->busy_ticks, 1),
+                ratio(&n[2], (now->stall_ticks - before->stall_ticks) * 100, all, 1),
+                (unsigned long long)(now->retries - before->retries + now->reread -
+                                     before->reread));
+}
+
+static void begin_reply(const struct chat *c, const struct generate_result *r, const char *reason)
+{
+    struct reply_times t = times_of(c, r);
+    char card[320];
+    struct number n[5];
+
+    put_card(c, r, &t, card, sizeof card);
+    console_event_begin(
+        c->console,
+        "'done','reason':'%s','prompt_tokens':%u,'reply_tokens':%u,'first_token_ms':%s,"
+        "'decode_ms':%s,'prefill_tokens_per_s':%s,'decode_tokens_per_s':%s,'decode_passes':%u,"
+        "'guessed_tokens':%u,'right_guesses':%u,%s,'temperature_c':%s,'context_tokens':%u",
+        reason, (unsigned)r->prompt_tokens, (unsigned)r->new_tokens,
+        ratio(&n[0], t.prefill * 1000, t.hz, 3), ratio(&n[1], t.decode * 1000, t.hz, 3),
+        ratio(&n[2], r->prompt_tokens * t.hz, t.prefill, 1),
+        ratio(&n[3], t.decoded * t.hz, t.decoding, 1), (unsigned)r->passes, (unsigned)r->guessed,
+        (unsigned)r->right, card, temperature(c, &n[4]), (unsigned)c->session->n_ids);
+}
+
+void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason)
+{
+    uint32_t n_ids = 0;
+
+    if (c->session != NULL) {
+        n_ids = c->session->n_ids;
+    }
+    if (r != NULL) {
+        begin_reply(c, r, reason);
+    } else {
+        console_event_begin(c->console, "'done','reason':'%s','context_tokens':%u", reason,
+                            (unsigned)n_ids);
+    }
+    console_event_end(c->console);
+    c->answered = true;
+}
