@@ -2,6 +2,8 @@
  * nowhere else. All state lies in one struct. */
 #include "boot/boot.h"
 
+#include <string.h>
+
 #include "board/board.h"
 #include "boot/arguments.h"
 #include "boot/platform.h"
@@ -11,12 +13,14 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
+enum { MEMORY_ALIGN = 64 };
+
 static struct main_state {
     struct platform platform;
     struct console console;
     struct options options;
-    struct app app;
     struct app_storage storage;
+    struct app *app; /* with the conversation's buffers: in the arena's first bytes */
 } state;
 
 static void __attribute__((noreturn)) stop(int status)
@@ -34,9 +38,9 @@ static void __attribute__((noreturn)) give_up(const char *problem)
 static void idle(void *context)
 {
     (void)context;
-    app_sleeps(&state.app);
+    app_sleeps(state.app);
     board.idle();
-    app_wakes(&state.app);
+    app_wakes(state.app);
 }
 
 static void open_console(void)
@@ -49,17 +53,33 @@ static void open_console(void)
     console_open(&state.console, &state.platform, &setup);
 }
 
-/* From the front of the memory: the board's own buffer is for what arrives before. */
-static void give_input_buffer(void)
+/* Zeroed memory from the front of the arena. NULL: it has not so much. */
+static void *take_memory(size_t bytes)
 {
     struct memory_range *arena = &state.platform.memory.arena;
+    size_t skipped = -(uintptr_t)arena->base % MEMORY_ALIGN;
+    uint8_t *taken = arena->base + skipped;
 
-    if (board.set_input_buffer == NULL || arena->bytes < BOARD_INPUT_BYTES) {
+    if (arena->bytes < skipped + bytes) {
+        return NULL;
+    }
+    arena->base = taken + bytes;
+    arena->bytes -= skipped + bytes;
+    return memset(taken, 0, bytes);
+}
+
+/* The board's own buffer is for what arrives before. */
+static void give_input_buffer(void)
+{
+    void *buffer;
+
+    if (board.set_input_buffer == NULL) {
         return;
     }
-    (void)board.set_input_buffer(arena->base, BOARD_INPUT_BYTES);
-    arena->base = (uint8_t *)arena->base + BOARD_INPUT_BYTES;
-    arena->bytes -= BOARD_INPUT_BYTES;
+    buffer = take_memory(BOARD_INPUT_BYTES);
+    if (buffer != NULL) {
+        (void)board.set_input_buffer(buffer, BOARD_INPUT_BYTES);
+    }
 }
 
 /* How the last run ended, if not as it should. */
@@ -96,16 +116,16 @@ static void open_app(void)
         .front = APP_CONSOLE,
         .greeting = "Type a line and press Enter; Ctrl-C stops a reply, /help lists commands.",
     };
-    enum err e = app_start(&state.app, &setup);
+    enum err e = app_start(state.app, &setup);
 
     if (e == ERR_OK) {
-        e = app_storage_open(&state.storage, &state.app);
+        e = app_storage_open(&state.storage, state.app);
     }
     if (e == ERR_OK) {
-        e = app_open(&state.app);
+        e = app_open(state.app);
     }
     if (e != ERR_OK) {
-        give_up(state.app.problem);
+        give_up(state.app->problem);
     }
 }
 
@@ -114,6 +134,7 @@ void image_main(const struct machine *machine)
     char ram[FORMAT_NUMBER_BYTES];
 
     board_platform(&state.platform, machine);
+    state.app = take_memory(sizeof *state.app);
     open_console();
     give_input_buffer();
     arguments_find_terminal(&state.options, &state.console, machine);
@@ -124,6 +145,9 @@ void image_main(const struct machine *machine)
     if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }
+    if (state.app == NULL) {
+        give_up("too little RAM for the application");
+    }
     open_app();
-    stop(app_run(&state.app) == ERR_OK ? 0 : 1);
+    stop(app_run(state.app) == ERR_OK ? 0 : 1);
 }
