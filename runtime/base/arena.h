@@ -49,7 +49,7 @@ enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t byte
  * because the plan computed every size before. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* What arena_take(bytes) advances by: for the plan. */
+/* By how much arena_take(bytes) advances: for the plan. */
 size_t arena_take_bytes(size_t bytes);
 
 const char *arena_region_text(enum arena_region_name name);

@@ -6,8 +6,8 @@
 #define POLY 0x82f63b78u
 #define POWER 0xe2ea32dcu /* x^(8 * CRC32C_PIECE) modulo the polynomial, reflected as it is */
 
-/* NULL: the reference. Threads with a model each may choose and use it at once; every choice gives the
- * same sums. */
+/* NULL: the reference. It is atomic because threads with a model each may choose and use it at
+ * the same time; every choice gives the same CRC. */
 static crc32c_u8_fn *_Atomic chosen;
 
 void crc32c_use(const struct kernels *k)
@@ -27,8 +27,9 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
-/* A CRC is a polynomial, and a piece that follows multiplies it by POWER. Go through its bits from the
- * highest power, which is the lowest bit. The ones in and out cancel. */
+/* A CRC is a polynomial; each piece that follows multiplies it by POWER. The loop goes through
+ * its bits from the highest power, which is the lowest bit. The inversions at the start and the
+ * end of a CRC cancel. */
 uint32_t crc32c_shift(uint32_t crc, size_t n_pieces)
 {
     for (; n_pieces != 0; n_pieces--) {

@@ -7,19 +7,21 @@
 
 #include "kernels/kernels.h"
 
-/* Carry a CRC on over data[0 .. bytes): crc is that of the bytes before, 0 at the start. Data may be
- * cut into pieces anywhere. data has any alignment, and may be NULL where bytes is 0. Errors: none.
- * Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out (RFC 3720, 12.1). */
+/* The CRC of the bytes so far and data[0 .. bytes). crc is the CRC of the bytes so far, 0 at the
+ * start; a text may be cut anywhere between two calls. data has any alignment, and may be NULL
+ * if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
+ * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* Join two CRCs: of bytes A, and of n_pieces * CRC32C_PIECE bytes B that follow them, begun with 0. The
- * CRC of both is crc32c_shift(crc of A, n_pieces) ^ (crc of B). */
+/* Join two CRCs. A is any bytes, B the n_pieces * CRC32C_PIECE bytes after them, and each CRC
+ * was begun with 0. The CRC of A and B together is crc32c_shift(crc of A, n_pieces) ^ (crc of
+ * B). */
 enum { CRC32C_PIECE = 32 * 1024 };
 uint32_t crc32c_shift(uint32_t crc, size_t n_pieces);
 
-/* Compute it by this kernel from now on; before, bit by bit. The choice is the process's, not an
- * engine's: every kernel gives the same sum, so nobody sees whose it is. Core 0, while no other core
- * computes a CRC. */
+/* From now on compute CRCs by this kernel; without a call, by the reference. One choice holds
+ * for the whole process, also with several models: every kernel gives the same CRC. Any thread,
+ * at any time. */
 void crc32c_use(const struct kernels *k);
 
 #endif

@@ -1,11 +1,11 @@
-/* What the runtime asks of the machine under it. Whoever starts the runtime fills one struct: the
- * image and the Linux program from their board (boot/platform.h, board/host/host_platform.h), the
- * user of the library from his own code.
+/* The machine as the runtime sees it. The image and the Linux program fill this struct from their
+ * board (boot/platform.h, board/host/host_platform.h), the library from its user's functions
+ * (library/machine.c).
  *
- * A platform is constant once it is filled, and outlives whatever was given a pointer to it or to
- * one of its groups. Each group has a context, the first argument of all of its functions. A
- * function that is NULL is not there; the comment of each says whether it may be. Functions are
- * called on core 0 alone, unless "any core" is said. None may call the runtime. */
+ * A platform is constant once it is filled, and outlives everything that has a pointer to it or
+ * to one of its groups. Each group has a context, the first argument of all of its functions. A
+ * function may be NULL where its comment says so. Functions are called on core 0 alone, unless
+ * the comment says "any core". None may call the runtime. */
 #ifndef INGOT_RUNTIME_PLATFORM_H
 #define INGOT_RUNTIME_PLATFORM_H
 
@@ -43,8 +43,8 @@ struct platform_cores {
     uint32_t spin_micros;
     const char *name;                   /* "Cortex-A72", for messages */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
-    /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common, all of which run by then. Never
-     * NULL. */
+    /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common; all of them run by then.
+     * Never NULL. */
     uint32_t (*features)(void *context, unsigned n);
     /* Start core (1 .. n-1) in entry(arg), on a stack of its own, with caches and floating point
      * on. entry returns after workers_stop alone. ERR_NO_DEVICE: it does not start. */
@@ -75,10 +75,11 @@ struct platform_storage {
     void *context;
     /* Find devices once, cards before flash: fills devices[], returns how many. Or NULL: none. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* Before find: a core is to move what cards send, in place of DMA. NULL: there is no choice. */
+    /* Before find: from now on a core moves the data of cards, in place of DMA. NULL: there is
+     * no choice. */
     void (*use_pio)(void *context);
-    /* A core moves what some device sends (with use_pio not NULL: after it was called). One core of
-     * several may then leave the workers for that alone (runtime/storage/io_core.h). */
+    /* A core moves the data of some device (with use_pio not NULL: after it was called). One
+     * core of several may then leave the workers for that alone (runtime/storage/io_core.h). */
     bool needs_cpu;
 };
 

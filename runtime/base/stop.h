@@ -1,4 +1,5 @@
-/* How a long piece of work is asked whether it should stop: between two layers, two requests. */
+/* How long work finds out that somebody wants it to stop: it asks between two layers or two
+ * requests. */
 #ifndef INGOT_RUNTIME_STOP_H
 #define INGOT_RUNTIME_STOP_H
 

@@ -35,11 +35,11 @@ void trace_open(struct trace *t, const struct platform_clock *clock);
 /* Forget all events, and from now on keep the latest ones. Core 0, between passes. */
 void trace_start(struct trace *t);
 
-/* When an event begins; 0 where nothing is kept. Any core. */
+/* The time at which an event begins; 0 where nothing is kept. Any core. */
 uint64_t trace_begin(const struct trace *t);
 
-/* What began then ends now: layer or tile `number`, or the sector that a move begins with, on a core
- * or TRACE_CARD. Any core. */
+/* The event that began at `begin` ends now. number: the layer or tile, or the first sector of a
+ * move. on: a core, or TRACE_CARD. Any core. */
 void trace_end(struct trace *t, enum trace_kind kind, uint32_t number, unsigned on, uint64_t begin);
 
 #endif

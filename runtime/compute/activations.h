@@ -43,17 +43,17 @@ struct activations {
     float *logits; /* (rows of logits, vocab) */
 };
 
-/* What decides how much is taken. */
+/* The numbers that decide how much is taken. */
 struct activations_request {
     const struct ingot_params *params;
     uint32_t chunk;       /* >= 1 */
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
-    size_t work_bytes;    /* of a token, for what a layer's blocks keep beside all this */
+    size_t work_bytes;    /* of a token, for the own work space of a layer's blocks */
 };
 
-/* What activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader, so
- * nothing overflows 64 bits. */
+/* How much activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader,
+ * so nothing overflows 64 bits. */
 size_t activations_bytes(const struct activations_request *r);
 
 /* Take and zero them. */

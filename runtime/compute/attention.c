@@ -56,7 +56,7 @@ static struct span visible(const struct attention_block *b, uint32_t tile, uint3
     return s;
 }
 
-/* Rows that see nothing of this tile keep what they have: factor 1, weights 0. */
+/* Rows that see nothing of this tile keep their result: factor 1, weights 0. */
 static void leave_rows(struct score_row *rows, uint32_t n)
 {
     for (uint32_t r = 0; r < n; r++) {
@@ -65,8 +65,8 @@ static void leave_rows(struct score_row *rows, uint32_t n)
     }
 }
 
-/* The rows of one token. What lies before its window counts as minus infinity, whose
- * exponential is 0. */
+/* The rows of one token. Positions before its window count as minus infinity, whose exponential
+ * is 0. */
 static void softmax_token(const struct kernels *k, const struct attention_block *b,
                           struct score_row *rows, struct span span)
 {

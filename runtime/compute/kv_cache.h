@@ -49,7 +49,7 @@ void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t co
                    enum kv_type type, void *memory);
 
 /* Write one position of one head of one layer: key and value (head_dim) f32, 16-byte aligned
- * where the type is Q8. Which positions are valid is the session's to know. */
+ * where the type is Q8. The session knows which positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value);
 

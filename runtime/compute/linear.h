@@ -1,5 +1,5 @@
-/* y = W x for a chunk of tokens, whatever the type of W: quantize the input once, then multiply
- * rows, by gemv for one token and by gemm for several; both give a token the same bits. */
+/* y = W x for a chunk of tokens and any type of W. The input is quantized once, then rows are
+ * multiplied, by gemv for one token and by gemm for several; both give a token the same bits. */
 #ifndef INGOT_RUNTIME_LINEAR_H
 #define INGOT_RUNTIME_LINEAR_H
 

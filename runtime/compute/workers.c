@@ -16,9 +16,9 @@ static int look(const _Atomic uint32_t *word, uint32_t old)
     return 0;
 }
 
-/* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times as
- * long: cores that have a processor each meet at a barrier without sleep. The bound is time, since
- * that is what a wake-up costs. */
+/* A step of a small model takes microseconds, a wake-up by the system or by firmware ten times
+ * that. So cores that have a processor each meet at a barrier without sleep. The bound is a
+ * time, since the cost of a wake-up is a time. */
 static int spin_change(const struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform *platform = workers->platform;

@@ -55,14 +55,14 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg);
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
 
-/* Stop that work and have the core in the workers again; nothing where no core is away. Core 0,
- * outside workers_run. */
+/* Stop that work and take the core back; does nothing where no core is away. Core 0, outside
+ * workers_run. */
 void workers_take_back(struct workers *workers);
 
-/* Wait until every worker is here; memory written before is seen after. */
+/* Wait until every worker is here. After that each sees the memory that the others wrote before. */
 void workers_barrier(struct workers *workers);
 
-/* This core's share [*first, *last) of n items in pieces of `step`. */
+/* This core's share [*first, *last) of n items, in whole steps of `step` items. */
 void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
                    size_t *first, size_t *last);
 

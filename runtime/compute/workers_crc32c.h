@@ -7,7 +7,7 @@
 
 enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_PIECE }; /* bytes; fewer are core 0's alone */
 
-/* crc32c(crc, data, bytes), to which each core of the workers gives its part. Core 0 only, outside
+/* crc32c(crc, data, bytes); each core of the workers computes its part. Core 0 only, outside
  * workers_run. */
 uint32_t workers_crc32c(struct workers *workers, uint32_t crc, const void *data, size_t bytes);
 

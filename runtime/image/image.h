@@ -74,14 +74,14 @@ const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
-/* The type by which a model is called: of a feed-forward's first matrix, else of the output. */
+/* The type that names a model: of a feed-forward's first matrix, else of the output. */
 unsigned image_main_type(const struct image *img);
 
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* How many segments there are, and the numbers of those with the token embedding, with what a layer
- * always needs, and with the output norm and an untied output. layer < n_layers. */
+/* How many segments there are, and the numbers of three: the token embedding; the tensors that a
+ * layer always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
 uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);

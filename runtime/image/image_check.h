@@ -1,4 +1,4 @@
-/* What the parts of the image reader share; nobody else includes it. */
+/* Shared by the files of the image reader alone. */
 #ifndef INGOT_RUNTIME_IMAGE_CHECK_H
 #define INGOT_RUNTIME_IMAGE_CHECK_H
 
@@ -28,8 +28,8 @@ static inline bool image_in_range(const struct image_range *r)
     return r->value >= r->low && r->value <= r->high;
 }
 
-/* The table of layers, whose header is checked, and afterwards what the tensors say of their phases.
- * Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+/* Check the table of layers, after the header; and later the phases against the tensors. Errors:
+ * ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_segments(struct image *img);
 enum err image_check_tensors(struct image *img);
 

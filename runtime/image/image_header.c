@@ -1,4 +1,4 @@
-/* The check of the header page, before which nothing in it is believed. */
+/* The check of the header page. Before it no value of the page is used. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -145,8 +145,8 @@ enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, ui
     return ERR_OK;
 }
 
-/* What a section must be: a table of `least` to `most` entries, or (entry_bytes 0) at least `least`
- * bytes. */
+/* The demands on a section: a table of `least` to `most` entries, or (entry_bytes 0) at least
+ * `least` bytes. */
 struct section_rule {
     const char *name;
     const struct ingot_section *section;

@@ -1,4 +1,4 @@
-/* The check of the table of layers, and what their kinds are called. */
+/* The check of the table of layers, and the names of their kinds. */
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
@@ -60,7 +60,7 @@ const char *image_ffn_name(unsigned ffn)
     return kind_name(ffns, N_FFNS, INGOT_FFN_OWN, ffn);
 }
 
-/* Kinds from INGOT_MIXER_OWN on are for who computes the layers to know. */
+/* Kinds from INGOT_MIXER_OWN on belong to programs; runtime/model/layer_check.c looks at them. */
 static enum err check_kinds(const struct checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -97,7 +97,7 @@ static enum err check_ranges(const struct checked *c, const struct image_range *
     return ERR_OK;
 }
 
-/* What a field may say in the format, and may not for this program. */
+/* Values that the format allows and this program does not compute. */
 static enum err check_supported(const struct checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -181,7 +181,8 @@ static enum err check_attention(const struct checked *c)
     return check_rope(c);
 }
 
-/* Without attention nothing of it is said; kinds of its own may say what they like, in bounds. */
+/* A layer without attention has zeros in its fields; a program's own kinds may have any values
+ * within the bounds. */
 static enum err check_mixer(const struct checked *c)
 {
     const struct ingot_layer *l = c->layer;

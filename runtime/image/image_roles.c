@@ -5,7 +5,8 @@
 enum { LAYER = 1 << 0, MATRIX = 1 << 1 };
 enum extent_of { VOCAB, DIM, HIDDEN, QUERIES, KEYS, VALUES, ATTENDED, HEAD_DIM, CONTEXT, ONE };
 
-/* Of a model always, or perhaps; norms before and after a block; what a kind of block has. */
+/* When a tensor is there: in a model always, or perhaps; for norms before and after a block; for
+ * one kind of block. */
 enum when {
     ALWAYS,
     PERHAPS,

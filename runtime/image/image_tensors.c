@@ -15,7 +15,7 @@ static enum err refuse_field(struct image *img, const char *place, const char *f
                   (unsigned long long)value, (unsigned long long)right);
 }
 
-/* Type, shape and everything that follows from them. */
+/* Type, shape and the numbers that follow from them. */
 static enum err check_shape(struct image *img, const struct ingot_tensor *t,
                             const struct ingot_layer *layer, const char *place)
 {
@@ -61,7 +61,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     return ERR_OK;
 }
 
-/* Tensors of an segment ascend; *end is where the one before ended in the same segment. */
+/* Tensors of a segment ascend; *end is where the one before ended in the same segment. */
 static enum err check_place(struct image *img, const struct ingot_tensor *t, uint32_t segment,
                             const char *place, uint64_t *end)
 {

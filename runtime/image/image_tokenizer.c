@@ -126,7 +126,7 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
     return ERR_OK;
 }
 
-/* A known number; only tokens that are matched as a whole strip what is around them. */
+/* A known number; only tokens that are matched as a whole strip the white space around them. */
 static bool type_fits(uint8_t type)
 {
     uint8_t number = type & INGOT_TOKEN_TYPE;
@@ -254,8 +254,8 @@ static enum err check_merges_head(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* The result is a plain token and spells what the two spell: so no text can merge into a control
- * token, and what was merged prints as it was. */
+/* The result is a plain token with the text of the two. So no text can merge into a control
+ * token, and merged text prints as it was. */
 static bool merge_fits(const struct view *v, uint32_t left, const struct ingot_merge *m)
 {
     const uint32_t *at = v->text_offsets;

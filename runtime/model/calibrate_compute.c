@@ -14,7 +14,7 @@ enum {
     CACHE_LINE = 64,
     CHECKED = 32, /* a part of the bytes too */
     PROBE_TOKENS = 32,
-    POSITION = 16,            /* of the token: behind so many others */
+    POSITION = 16,            /* of the token: the number of others before it */
     PART = 8,                 /* of the bytes: the weights of a matrix times the tokens */
     MATRIX_HZ = 200,          /* 5 ms of each, ... */
     LEAST_TIMES = 2,          /* ... and the first one warms up */
@@ -60,8 +60,9 @@ static uint64_t nanoseconds(const struct probe *p, uint64_t ticks)
     return ticks * 1000000000 / p->clock->hz;
 }
 
-/* Picoseconds per byte of a matrix and token; the least, as whatever comes between takes time. The
- * matrix has the head's shape, or as many of its rows as there are logits for all tokens. */
+/* Picoseconds per byte of a matrix and token. The least of all turns counts, as interruptions
+ * add time. The matrix has the head's shape, or as many of its rows as there are logits for all
+ * tokens. */
 static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
@@ -120,8 +121,8 @@ static bool between_layers(void *context)
     return p->n_windows != 0 && now > p->until;
 }
 
-/* Nanoseconds of a layer and token beside its matrices, in whole passes and a part of one: the mean,
- * and what came between in the longest window does not count. */
+/* Nanoseconds of a layer and token beside its matrices, over whole passes and a part of one: the
+ * mean. The longest window does not count, as it may hold an interruption. */
 static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
@@ -163,7 +164,8 @@ static void measure_checksum(struct probe *p)
                                            bytes);
 }
 
-/* Work space, one layer's cache, which stands in for all, and what is left for weights. */
+/* Work space; one layer's cache, which stands in for all; and the rest of the memory for
+ * weights. */
 static bool cut_memory(struct probe *p, struct workers *workers, struct arena *arena)
 {
     struct model *m = p->m;
@@ -196,8 +198,8 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
     return true;
 }
 
-/* The layers of the model that are in the memory, again and again. False: one does not fit, or not
- * the first rows of the embedding. */
+/* Run the layers that are in the memory, again and again. False: there is no room for one layer,
+ * or for the first rows of the embedding. */
 static bool place_layers(struct probe *p)
 {
     const struct image *image = &p->m->image;

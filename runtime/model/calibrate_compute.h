@@ -1,4 +1,4 @@
-/* What the cores make of this model, measured for the planner before it is loaded. */
+/* How fast the cores compute this model, measured for the planner before it is loaded. */
 #ifndef INGOT_RUNTIME_CALIBRATE_COMPUTE_H
 #define INGOT_RUNTIME_CALIBRATE_COMPUTE_H
 
@@ -6,11 +6,11 @@
 #include "runtime/compute/workers.h"
 #include "runtime/model/model.h"
 
-/* All that computing gives m->request.rates: of every type that the model's matrices have, a matrix
- * for 5 ms, for one token and for a few; whole layers of one token, for what they take beside their
- * matrices, 10 ms or one layer; a checksum. On all cores, over `memory`, which stands in for weights
- * (its contents are lost). m is planned and not loaded: its stream and transformer are
- * borrowed. What does not fit the memory stays 0. */
+/* Fill the rates of computing in m->request.rates. For each type of the model's matrices a
+ * matrix is multiplied for 5 ms, for one token and for a few. Whole layers run for 10 ms (one at
+ * least), for the time beside their matrices. A checksum is timed. All cores work, over
+ * `memory`, which stands in for weights (its contents are lost). m is planned and not loaded:
+ * its stream and transformer are borrowed. A rate stays 0 if its work does not fit the memory. */
 void calibrate_compute(struct model *m, struct workers *workers, struct memory_range memory);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "board/min_max.h"
 
-/* What a gemm of RVV takes at once, and short enough between two looks at the card: a large matrix
- * takes longer than what is in flight. */
+/* As many rows as a gemm of RVV takes at once, and few enough between two looks at the card: a
+ * large matrix takes longer than the requests in flight. */
 enum { POLL_ROWS = 128 };
 
 /* The norms of a block: of its input, and of its result where there is one. */
@@ -50,7 +50,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
         t->tensors[w->role] = w;
     }
-    if (layer == 0) { /* whose segment has them, as there they are added */
+    if (layer == 0) { /* its segment has them, and they are added there */
         t->tensors[INGOT_POSITION_EMBEDDING] = image_tensor(t->image, INGOT_POSITION_EMBEDDING,
                                                             INGOT_NO_LAYER);
     }
@@ -159,7 +159,7 @@ bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role
 
 /* ---- one layer ----------------------------------------------------------------------------- */
 
-/* Norm and quantize this core's tokens for what reads them. */
+/* Norm and quantize this core's tokens for the matrices that read them. */
 static void norm_tokens(const struct transformer *t, unsigned core, const struct block_norms *norms,
                         uint64_t reads)
 {

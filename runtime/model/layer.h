@@ -1,5 +1,5 @@
-/* A layer of a model, run from its data: norm, mixer, add, norm, feed-forward, add. What a kind of
- * mixer or feed-forward computes is in a file of its own (mixer_*.c, ffn_*.c) that ends in a struct
+/* A layer of a model, run from its data: norm, mixer, add, norm, feed-forward, add. Each kind of
+ * mixer or feed-forward has a file of its own (mixer_*.c, ffn_*.c) that ends in a struct
  * layer_block; layer_kinds.c lists these rows. Every worker runs this between two barriers of
  * transformer.c. Only the files of this room include it. */
 #ifndef INGOT_RUNTIME_LAYER_H
@@ -21,20 +21,21 @@ struct layer_block {
     uint64_t reads; /* of them, the matrices that multiply the normed input */
     uint64_t waits; /* roles before which it calls layer_wait: phases may begin with them alone */
 
-    /* What a layer of this kind remembers of a sequence; NULL: nothing. */
+    /* The state that a layer of this kind keeps for a sequence; NULL: none. */
     const struct layer_state_kind *state;
 
     /* Bytes of act.work that a token takes; NULL: none beside the activations. */
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 
-    /* This core's part of y = block(x). x is act.norm (n_tokens, dim), and what act has quantized of
-     * it for `reads`; y goes to act.norm, this core's rows of every token as layer_multiply shares
-     * them out. All cores have passed a barrier before. False: a part of the weights will not come. */
+    /* This core's part of y = block(x). x is act.norm (n_tokens, dim), also in the quantized
+     * forms of act for `reads`. y goes to act.norm: this core's rows of every token, as
+     * layer_multiply shares them out. All cores have passed a barrier before. False: a part of
+     * the weights will not come. */
     bool (*run)(const struct transformer *t, unsigned core);
 };
 
-/* The kinds that there are, each list ended by NULL. A program that links this may bring lists of
- * its own (layer_kinds.c has nothing else in it). */
+/* The kinds that exist, each list ended by NULL. A program that links this may have lists of its
+ * own (layer_kinds.c has nothing else in it). */
 extern const struct layer_block *const layer_mixers[];
 extern const struct layer_block *const layer_ffns[];
 
@@ -84,7 +85,8 @@ void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
 /* A barrier, at which core 0 keeps the card busy. */
 void layer_step(const struct transformer *t, unsigned core);
 
-/* The same, after which the tensor in the role is there and all before it. False: it will not come. */
+/* The same; after it the tensor in the role and all before it are there. False: it will not
+ * come. */
 bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
 
 #endif

@@ -42,7 +42,8 @@ static enum err check_block(struct image *image, uint32_t layer, const struct la
     return ERR_OK;
 }
 
-/* Computing begins before all of a layer is there: whatever opens a phase must be waited for. */
+/* Computing begins before all of a layer is there: a block must wait for a tensor that opens a
+ * phase. */
 static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits)
 {
     const struct ingot_layer *l = image_layer(image, layer);

@@ -1,5 +1,5 @@
-/* What the kinds of mixers and feed-forwards that this program lists (layer_kinds.c) ask of a model:
- * for whoever opens one. */
+/* The demands of the kinds of mixers and feed-forwards that this program lists (layer_kinds.c),
+ * for code that opens a model. */
 #ifndef INGOT_RUNTIME_LAYER_KINDS_H
 #define INGOT_RUNTIME_LAYER_KINDS_H
 
@@ -14,7 +14,7 @@ enum err layer_check(struct image *image);
 /* Bytes of work space that a token takes in any layer, beside the activations. */
 size_t layer_work_bytes(const struct image *image);
 
-/* What the layer remembers of a sequence; of one that remembers nothing state_none. */
+/* The kind of the layer's state; state_none for a layer that remembers nothing. */
 const struct layer_state_kind *layer_state_of(const struct ingot_layer *l);
 
 #endif

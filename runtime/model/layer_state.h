@@ -1,6 +1,7 @@
-/* What one layer remembers of a sequence, behind one table of operations: keys and values for
- * attention, a matrix or some rows for a recurrent mixer. A session owns the states and says how many
- * tokens are in them; nobody else cuts, saves or loads one. Core 0 only, outside workers_run. */
+/* The state of one layer for a sequence, with one table of operations: keys and values for
+ * attention, a matrix or some rows for a recurrent mixer. A session owns the states and knows
+ * how many tokens are in them; it alone cuts, saves and loads them. Core 0 only, outside
+ * workers_run. */
 #ifndef INGOT_RUNTIME_LAYER_STATE_H
 #define INGOT_RUNTIME_LAYER_STATE_H
 
@@ -16,7 +17,7 @@ struct layer_state_kind;
 struct layer_state {
     const struct layer_state_kind *kind;
     uint32_t layer;
-    void *self; /* the kind's: what all layers share, or this layer's memory */
+    void *self; /* the kind's own: shared by all layers, or this layer's memory */
 };
 
 /* Where a state goes when it is saved, or comes from when it is loaded: the same calls in the same
@@ -36,18 +37,19 @@ enum layer_mark {
 struct layer_state_kind {
     const char *name;
 
-    /* Memory of a state of its own, 64-byte aligned, zeroed and given to it as `self`. 0 or NULL: the
-     * kind brings its own `self`. */
+    /* Memory of a state of its own, 64-byte aligned, zeroed and given to it as `self`. 0 or
+     * NULL: the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_params *p, uint32_t layer);
 
     /* The sequence is empty. */
     void (*clear)(struct layer_state *st);
 
-    /* A pass over tokens from number `position` on begins: what the layer will need may be asked for.
-     * NULL: nothing is. */
+    /* A pass over tokens from number `position` on begins: the kind may request data for the
+     * layer. NULL: it needs none. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
-    /* The pass comes to the layer: wait until the state may be read, and written from `position` on. Errors: of the device that it spills to. NULL: always ready. */
+    /* The pass has reached the layer: wait until the state may be read, and written from
+     * `position` on. Errors: of the device that it spills to. NULL: always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
     /* The layer is computed, `end` tokens are in the state. Errors as above. NULL: nothing to do. */
@@ -57,11 +59,11 @@ struct layer_state_kind {
      * back to any number. */
     void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
 
-    /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0 without
-     * one. What is between is computed again. */
+    /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0
+     * without one. The session computes the tokens between again. */
     uint32_t (*cut)(struct layer_state *st, uint32_t n);
 
-    /* All that n tokens left in the state, for saving and loading. Errors of io->move. */
+    /* Move the whole state after n tokens, for saving and loading. Errors of io->move. */
     enum err (*move)(struct layer_state *st, uint32_t n, const struct layer_state_io *io);
 };
 

@@ -51,7 +51,7 @@ static void norm_head(const struct transformer *t, float *head, enum ingot_role 
     }
 }
 
-/* Norm, rotate and scale a query: what is rotated takes its scale from the table. */
+/* Norm, rotate and scale a query: rotated dimensions take their scale from the table. */
 static void prepare_query(const struct transformer *t, float *q, uint32_t token)
 {
     uint32_t d = t->data->head_dim, rotated = rotated_dims(t);
@@ -97,8 +97,8 @@ static uint32_t pieces(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
-/* Smaller blocks where there would not be one for every core; which rows share a block changes
- * no bit. */
+/* Smaller blocks if there were fewer than cores otherwise; no bit depends on which rows share a
+ * block. */
 static struct attention_split split_attention(const struct transformer *t)
 {
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
@@ -168,8 +168,8 @@ static void attend(const struct transformer *t, unsigned core)
     }
 }
 
-/* Queries, keys and values of the chunk; then each core attends with some of the queries to what is
- * cached of all cores' keys. */
+/* Queries, keys and values of the chunk; then each core runs some of the queries over all cached
+ * keys, also the other cores' new ones. */
 static bool run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

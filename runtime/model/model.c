@@ -67,8 +67,8 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
     return ERR_OK;
 }
 
-/* The header lies at the arena's start, the tables right behind it: one region, whose size is
- * known only once the header is read, so it is cut twice with the same beginning. */
+/* The header lies at the arena's start, the tables right after it. They are one region, whose
+ * size is known only once the header is read: so it is cut twice with the same beginning. */
 static enum err open_header(struct model *m, const struct model_setup *setup)
 {
     const void *at;
@@ -162,7 +162,8 @@ static enum err reserve_all(struct model *m)
     return ERR_OK;
 }
 
-/* A file that is there is held against the plan; the bytes are there before it is asked for. */
+/* Compare the file with the plan, if there is a file: it must be large enough now, not when it
+ * is written. */
 static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 {
     const struct file *f = setup->kv_file;
@@ -203,7 +204,8 @@ void model_lend_core(struct model *m, uint32_t n)
     }
 }
 
-/* Without the last core, which waits for requests meanwhile as it would serve the card. */
+/* The same without the last core, which waits for requests in the meantime, as it does when it
+ * serves the card. */
 static void measure_lent(struct model *m, const struct model_setup *setup, struct memory_range free)
 {
     struct plan_rates *rates = &m->request.rates, all = *rates;
@@ -235,7 +237,7 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* Room for guesses where weights stream; none where it would take a part of the chunk. */
+/* Make room for guesses where weights stream, unless that makes the chunk shorter. */
 static enum err plan_guesses(struct model *m)
 {
     uint32_t chunk = m->plan.chunk;
@@ -248,8 +250,8 @@ static enum err plan_guesses(struct model *m)
     return plan_make(&m->plan, &m->request);
 }
 
-/* Whether weights stream is known after a first plan; the card's rate and what is predicted from
- * it, and room for guesses, then ask for another. */
+/* A first plan tells whether weights stream. Then the measured rates, and room for guesses, need
+ * another plan. */
 static enum err plan_all(struct model *m, const struct model_setup *setup)
 {
     enum err error;

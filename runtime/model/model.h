@@ -47,7 +47,7 @@ struct model_setup {
     enum model_guesses guesses;   /* whether room for logits ahead is planned */
     stream_progress_fn *progress; /* of opening and loading; or NULL */
     void *progress_context;
-    /* What a session takes of ARENA_SCRATCH beside its ids. */
+    /* How much a session takes of ARENA_SCRATCH beside its ids. */
     size_t (*sequence_bytes)(const struct image *image);
     bool draft; /* whole in memory, no text of its own, a short chunk; a context
                  * beyond the model's is cut */
@@ -64,7 +64,8 @@ struct model {
     struct plan plan;
     struct stream stream;
     struct transformer transformer;
-    struct io_core *io_core; /* at work in passes for which the plan lends a core; or NULL */
+    struct io_core *io_core; /* it serves the card in passes for which the plan lends a core; or
+                              * NULL */
     char problem[MODEL_PROBLEM_BYTES]; /* after an error: a sentence for the user */
 };
 
@@ -80,14 +81,15 @@ size_t model_bytes(const struct model *m);
 /* Load the weights; then a session may be opened. Errors of stream_load: m->problem. */
 enum err model_load(struct model *m, const struct model_setup *setup);
 
-/* Before a pass over n tokens: the last core computes, or moves what the card sends. */
+/* Call it before a pass over n tokens: the plan decides whether the last core computes or moves
+ * the card's data. */
 void model_lend_core(struct model *m, uint32_t n);
 
 /* The most guesses that one pass takes; 0 where none were asked for. */
 uint32_t model_most_guesses(const struct model *m);
 
-/* Bytes read for one more token as planned: layers and head. A row of a streamed embedding comes
- * to that, unless it is one of the latest. */
+/* Bytes read for one more token as planned: layers and head. A row of a streamed embedding is
+ * read in addition, unless it is one of the latest. */
 uint64_t model_planned_bytes(const struct model *m);
 
 #endif

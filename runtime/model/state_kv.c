@@ -5,7 +5,7 @@
 
 static void kv_clear(struct layer_state *st)
 {
-    (void)st; /* what lies after the length is written before it is read */
+    (void)st; /* positions after the length are written before they are read */
 }
 
 /* All layers at once, with the first of them. */

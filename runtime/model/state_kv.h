@@ -1,5 +1,5 @@
-/* The state of attention layers: keys and values, all layers in one cache, which may spill to the
- * card (runtime/stream/kv_pages.h). Any number of tokens can be cut. */
+/* The state of attention layers: keys and values, all layers in one cache, which may spill to
+ * the card (runtime/stream/kv_pages.h). It can be cut anywhere. */
 #ifndef INGOT_RUNTIME_STATE_KV_H
 #define INGOT_RUNTIME_STATE_KV_H
 

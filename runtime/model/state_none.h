@@ -1,4 +1,4 @@
-/* The state of layers that remember nothing: any number of tokens can be cut. */
+/* The state of layers that remember nothing: it can be cut anywhere. */
 #ifndef INGOT_RUNTIME_STATE_NONE_H
 #define INGOT_RUNTIME_STATE_NONE_H
 

@@ -47,8 +47,8 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
     return ERR_OK;
 }
 
-/* The scale of the scores goes into the rotation of the queries; it is that of any layer which
- * rotates so. */
+/* The scale of the scores goes into the rotation of the queries. All layers with this rotation
+ * have the same scale. */
 static float scale_of(const struct transformer *t, uint32_t rope)
 {
     uint32_t layer = 0;
@@ -115,7 +115,8 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* The layer's work, again where its checksum was wrong: then its input and its state are as before. */
+/* Compute the layer, and compute it again if its checksum was wrong. Before that, its input and
+ * its state are put back. */
 static enum err compute_layer(struct transformer *t, struct layer_state *st)
 {
     bool again = false;
@@ -138,8 +139,8 @@ static enum err compute_layer(struct transformer *t, struct layer_state *st)
     return e;
 }
 
-/* One layer, begun before it is whole where few tokens wait for it: then the transfer is what
- * takes the time. Its checksum comes after it, and what was computed of wrong bytes is undone. */
+/* One layer. With few tokens it begins before all of it is there, as the transfer takes the time
+ * then. Its checksum comes afterwards, and results from wrong bytes are undone. */
 static enum err run_layer(struct transformer *t, uint32_t layer)
 {
     struct layer_state *st = &t->states[layer];

@@ -26,7 +26,7 @@ struct transformer {
     struct activations act;
     uint32_t context; /* positions that the plan has room for */
 
-    /* What the layer at work needs, set by core 0 before the workers starts on it. */
+    /* The data of the layer at work; core 0 sets it before the workers start. */
     const uint8_t *segment; /* its bytes */
     uint32_t layer;
     const struct ingot_layer *data;
@@ -50,7 +50,7 @@ void transformer_open(struct transformer *t, const struct image *image,
 struct transformer_pass {
     const uint32_t *tokens;     /* (n), ids below vocab */
     uint32_t n;                 /* 1 .. chunk */
-    uint32_t position;          /* of the first one: as many tokens are in each state */
+    uint32_t position;          /* of the first one: this many tokens are in each state */
     struct layer_state *states; /* (n_layers) */
     bool want_head;             /* the pass goes on to transformer_logits */
 };

@@ -28,7 +28,7 @@ enum option {
     OPTION_THINK,    /* think=off, where the model's template knows it; on, or how thoughts are
                       * shown: show, dim, hide */
     OPTION_STOP,     /* stop="TEXT" ends a reply; up to four of them */
-    OPTION_QUIET,    /* quiet: no line of figures behind a reply */
+    OPTION_QUIET,    /* quiet: no line of figures after a reply */
     OPTION_N,        /* n=COUNT of tokens to generate */
     OPTION_TEMP,     /* temp=0.8 */
     OPTION_TOP_P,    /* top_p=0.95 */
@@ -44,7 +44,7 @@ enum option {
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
-    OPTION_PIO,      /* pio: a core moves what the card sends, on a board that has the choice */
+    OPTION_PIO,      /* pio: a core moves the card's data, on a board that has the choice */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
     OPTION_MODE,     /* mode=chat or json: who is at the serial line */
@@ -115,7 +115,7 @@ static inline bool options_given(const struct options *o, enum option which)
     return (o->given >> which) & 1;
 }
 
-/* What spec= and draft= ask for. */
+/* How to guess tokens, from spec= and draft=. */
 static inline struct speculative_params options_speculative(const struct options *o)
 {
     return (struct speculative_params){ .mode = (enum speculative_mode)o->spec,

@@ -18,7 +18,7 @@ static bool is_digit(char c)
 
 static const char *read_digits(const char *s, struct decimal *d, bool fraction)
 {
-    /* of the exponent, for a digit that does not fit; in a fraction for one that does */
+    /* of the exponent: for a digit that does not fit, or in a fraction for one that does */
     int step = 1;
 
     if (fraction) {

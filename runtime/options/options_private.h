@@ -1,4 +1,4 @@
-/* What the files of this folder share; nobody else includes it. */
+/* Shared by the files of this folder alone. */
 #ifndef INGOT_RUNTIME_OPTIONS_PRIVATE_H
 #define INGOT_RUNTIME_OPTIONS_PRIVATE_H
 
@@ -28,11 +28,11 @@ struct rule {
 
 extern const struct rule options_rules[OPTION_COUNT];
 
-/* A sentence to whom it may concern. */
+/* A sentence to the report, if there is one. */
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool fatal, const char *format, ...);
 
-/* The beginning of a word for a sentence; what could disturb a terminal becomes '?'. */
+/* The beginning of a word for a sentence; characters that could disturb a terminal become '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes);
 
 /* The option of a name, or OPTION_COUNT. */

@@ -1,4 +1,4 @@
-/* Words of the boot arguments: taken apart, and those that nobody knows. */
+/* Takes the boot arguments apart into words, and answers unknown ones. */
 #include "runtime/options/options_private.h"
 
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "board/min_max.h"
 #include "runtime/text/text_distance.h"
 
-/* What firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends in *
- * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
+/* Words that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
+ * in * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
 static const char *const foreign[] = {
     "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
     "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
@@ -44,8 +44,8 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest word ---- */
 
-/* The rule that the writer may have meant: a word that a known one begins (temperature), or the
- * nearest with at most a third of its letters wrong, two at most. NULL: none. */
+/* The rule that the writer may have meant. Its name is the beginning of the word (temperature),
+ * or the nearest one with at most a third of its letters wrong, two at most. NULL: none. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
 {
     const struct rule *best = NULL;

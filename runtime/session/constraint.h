@@ -1,5 +1,5 @@
-/* What a reply may be, decided token by token: a grammar, a list of words. The hook stands before
- * the sampler and before the judge of guesses alike, so that a draft changes no text. */
+/* A rule for replies, applied token by token: a grammar, a list of words. It is asked before the
+ * sampler and before the judge of guesses alike, so that a draft changes no text. */
 #ifndef INGOT_RUNTIME_CONSTRAINT_H
 #define INGOT_RUNTIME_CONSTRAINT_H
 

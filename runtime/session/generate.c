@@ -23,7 +23,8 @@ static uint64_t now(const struct run *run)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* What token id adds to a text after `previous`: of control tokens only marks of thoughts have one. */
+/* The text that token id adds after `previous`. Of control tokens only marks of thoughts have
+ * one. */
 static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes)
 {
@@ -62,7 +63,7 @@ static void hand_on(struct run *run, uint32_t id)
     run->previous = id;
 }
 
-/* What was held back comes out. */
+/* Hand on the text that was held back. */
 static void end_text(struct run *run)
 {
     bool holds = reply_text_holds(&run->text);
@@ -148,8 +149,8 @@ static uint32_t tokens_left(const struct run *run)
     return run->params->limit - run->result->new_tokens;
 }
 
-/* Logits give a token, which is handed on; the pass over it gives the next logits. *more: it goes on
- * so. */
+/* Pick a token by the logits, hand it on, and compute the next logits from it. *more: the reply
+ * goes on. */
 static enum err step(struct run *run, bool *more)
 {
     struct session *s = run->g->session;

@@ -1,5 +1,5 @@
-/* What a model says next: prompt in, tokens and text out to a sink. Nothing here prints, and nobody
- * is asked for input: whoever wants it stopped says so through params->stop. */
+/* Generates a reply: prompt in, tokens and text out to a sink. Nothing here prints or reads
+ * input; params->stop ends a run from outside. */
 #ifndef INGOT_RUNTIME_GENERATE_H
 #define INGOT_RUNTIME_GENERATE_H
 
@@ -15,7 +15,7 @@
 #include "runtime/session/session.h"
 #include "runtime/session/speculative.h"
 
-/* What generates: all open, all of one session. */
+/* The parts that generate: all open, all of one session. */
 struct generator {
     struct session *session;
     struct speculative *speculative;
@@ -33,20 +33,21 @@ struct generate_params {
     const struct stop *stop;             /* and of the reply, and after each token */
 };
 
-/* Where it goes. A member that is NULL is not called; `text` may not be NULL. */
+/* The receiver of a reply. A member that is NULL is not called; `text` may not be NULL. */
 struct generate_sink {
     void *context;
     /* The prompt is computed, the reply's first token comes. */
     void (*begin)(void *context);
-    /* Token `id` came; INGOT_NO_TOKEN: what was held back at the end comes now. Its text follows,
-     * which may be empty or end earlier tokens' characters, then token_end. */
+    /* Token `id` came; INGOT_NO_TOKEN: the text that was held back at the end follows. Its text
+     * follows, which may be empty or complete earlier tokens' characters, then token_end. */
     void (*token_begin)(void *context, uint32_t id);
     void (*token_end)(void *context);
     void (*text)(void *context, const char *text, size_t bytes); /* whole UTF-8 characters */
     void (*think)(void *context,
                   bool begins); /* the text from here on is thoughts, or the answer */
-    /* The context is full. Cut the session and put what is left, so that it may go on, and compute
-     * that. ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end it, too. */
+    /* The context is full. Cut the session, put the tokens that stay and compute them, so that
+     * it can go on. ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end
+     * it, too. */
     enum err (*make_room)(void *context);
 };
 
@@ -74,15 +75,15 @@ struct generate_result {
         shown; /* GENERATE_STOP: bytes of all pieces, and those before the string */
 };
 
-/* Compute what is pending in the session, then sample, hand on and compute until an end. The token
- * that came last is pending, so that no pass is spent on it if it is the last. Errors: those of
- * session_run (session->problem), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are not numbers. *r
- * is filled in any case. */
+/* Compute the pending tokens of the session, then sample a token, hand it on and compute it,
+ * until the reply ends. The last token stays pending, so that no pass is spent on it. Errors:
+ * those of session_run (session->problem), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are
+ * not numbers. *r is filled in any case. */
 enum err generate(const struct generator *g, const struct generate_params *params,
                   const struct generate_sink *sink, struct generate_result *r);
 
-/* After GENERATE_STOP: the sequence is to end with what was shown. Tokens before the stop string
- * stay, and of the token that it begins in the part before it, tokenized anew. */
+/* After GENERATE_STOP, let the sequence end with the shown text. Tokens before the stop string
+ * stay. If the string begins inside a token, the part before it is tokenized again. */
 void generate_keep_shown(struct session *s, const struct generate_result *r);
 
 #endif

@@ -7,9 +7,10 @@
 
 enum { NGRAM_LONGEST = 4 }; /* tokens that are compared; more tell no more */
 
-/* Behind ids[0 .. n) write `most` tokens that may follow: those behind the place where most of the
- * last NGRAM_LONGEST tokens stand already, the latest of several. Returns how many stand there;
- * 0: not even the last token, and nothing is written. */
+/* After ids[0 .. n) write `most` tokens that may follow. They are taken from after the earlier
+ * place where most of the last NGRAM_LONGEST tokens already stand, the latest of several such
+ * places. Returns how many of these tokens stand there; 0: not even the last one, and nothing is
+ * written. */
 uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether a text of tokens says the same over and over. */
+/* Whether the latest tokens of a text repeat themselves again and again. */
 #ifndef INGOT_RUNTIME_REPETITION_H
 #define INGOT_RUNTIME_REPETITION_H
 

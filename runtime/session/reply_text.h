@@ -1,10 +1,10 @@
-/* The text of a reply on its way out: whole characters, up to a stop string, thoughts apart from the
- * answer. What may be the beginning of a stop string or of a mark of thoughts is held back until it
- * is decided, wherever the tokens' borders are.
+/* The text of a reply on its way out: whole characters, up to a stop string, thoughts apart from
+ * the answer. Text that may be the beginning of a stop string or of a mark of thoughts is held back
+ * until it is decided, wherever the tokens' borders are.
  *
- * Thoughts are what stands between a pair of marks, <think> and </think> or their like, marks
- * included: from the reply's beginning (white space aside), or all of it up to the second mark where
- * the template has the first. A mark further on is text. */
+ * Thoughts are the text between a pair of marks such as <think> and </think>, marks included.
+ * They stand at the reply's beginning (white space aside); where the template has the first
+ * mark, they go from the beginning to the second mark. A mark further on is text. */
 #ifndef INGOT_RUNTIME_REPLY_TEXT_H
 #define INGOT_RUNTIME_REPLY_TEXT_H
 
@@ -61,10 +61,10 @@ void reply_text_put(struct reply_text *r, const char *text, size_t bytes);
 /* Whether reply_text_end() has something to write. */
 bool reply_text_holds(const struct reply_text *r);
 
-/* The reply has ended: what was held comes out, unless a stop string ended it. */
+/* The reply has ended: text held back comes out, unless a stop string ended it. */
 void reply_text_end(struct reply_text *r);
 
-/* Whether a text is a mark of thoughts, and whether one that is to be continued ends with the mark
+/* Whether a text is a mark of thoughts, and whether the text before a reply ends with the mark
  * that opens them. */
 bool reply_text_is_mark(const char *text, size_t bytes);
 bool reply_text_opens(const char *text, size_t bytes);

@@ -154,8 +154,8 @@ static size_t collect_candidates(struct candidate *c, const float *logits, uint3
     return n;
 }
 
-/* The mass that top_p is a share of: that of the candidates which top_k leaves. They are taken
- * off the heap when top_k bites, and stay in it when it does not. */
+/* The mass of the candidates that top_k leaves: top_p is a share of it. They are taken off the
+ * heap if top_k cuts some, else they stay in it. */
 static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
                                 float max, const struct kernels *k)
 {
@@ -191,8 +191,8 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
     return kept;
 }
 
-/* What may be picked: candidate number i is best[-i], its weight (not yet divided by the sum) lies
- * in the place of logits[i]. */
+/* The candidates to pick from: number i is best[-i], and its weight (not yet divided by the sum)
+ * lies in the place of logits[i]. */
 struct choice {
     const struct candidate *best;
     const float *weights;
@@ -289,7 +289,8 @@ static float guess_share(const struct sampler_guess *g, uint32_t id)
     return 0;
 }
 
-/* One of what p has more than q. p and q alike but for rounding have nothing: then one of p. */
+/* Pick by the part of p that exceeds q. If p and q differ by rounding alone, no part is left:
+ * then pick by p. */
 static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
                           const struct sampler_guess *g)
 {

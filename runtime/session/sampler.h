@@ -17,7 +17,7 @@ enum {
 struct sampler_params {
     float temp;     /* 0: greedy, the other filters unused */
     float top_p;    /* keep the likeliest that hold this mass; 1: off */
-    float min_p;    /* drop what is below min_p times the likeliest; 0: off */
+    float min_p;    /* drop candidates below min_p times the likeliest; 0: off */
     float repeat;   /* penalty on tokens of the last 64; 1: off; > 0 */
     uint32_t top_k; /* keep the k likeliest; 0: off */
     uint64_t seed;
@@ -47,7 +47,7 @@ size_t sampler_scratch_bytes(uint32_t vocab);
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);
 
-/* What a guess was drawn from: q in speculative decoding (arXiv 2211.17192). */
+/* The distribution that a guess was drawn from: q in speculative decoding (arXiv 2211.17192). */
 struct sampler_guess {
     uint32_t n; /* 0: from nothing, as at temp 0 */
     uint32_t ids[SAMPLER_GUESS_MOST];

@@ -134,7 +134,7 @@ void session_clear(struct session *s)
     s->hash.rows = 0;
 }
 
-/* All states go back to n tokens, or as far as the one goes that goes back farthest. */
+/* All states go back to n tokens, or to fewer: as far as the state that goes back farthest. */
 static void cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
@@ -224,7 +224,7 @@ static void hash_logits(struct session *s)
     s->hash.rows++;
 }
 
-/* What the pass left in the states goes; what was lost before it goes, too. */
+/* Cut the results of the failed pass from the states; some states may have lost more than that. */
 static enum err pass_failed(struct session *s, enum err error)
 {
     cut_states(s, s->n_cached);
@@ -260,7 +260,7 @@ static enum err run_head(struct session *s, uint32_t first, uint32_t n)
     return ERR_OK;
 }
 
-/* Whole chunks of what is pending, up to `last` tokens of it. */
+/* Compute pending tokens in whole chunks, until `last` of them remain. */
 static enum err run_chunks(struct session *s, uint32_t last, const struct stop *stop)
 {
     while (s->n_ids - s->n_cached > last) {

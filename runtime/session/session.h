@@ -1,11 +1,10 @@
-/* One sequence of tokens over a model: which they are, how many of them the layers' states hold, and
- * the logits after the last. A session alone writes these counts and cuts the states; whoever wants
- * tokens undone, kept for later or computed asks it.
+/* One sequence of tokens over a model: the ids, how many of them are in the layers' states, and the
+ * logits after the last. A session alone writes these counts and cuts the states; all other code
+ * calls it to undo, keep or compute tokens.
  *
  *   0 ............ n_cached ............ n_ids ............ n_ids + n_ahead ....... context
  *   in the states    pending: known,       guesses whose states and logits are there, should
- *                    not computed yet      they turn out right (n_cached == n_ids then)
- */
+ *                    not computed yet      they turn out right (n_cached == n_ids then) */
 #ifndef INGOT_RUNTIME_SESSION_H
 #define INGOT_RUNTIME_SESSION_H
 
@@ -58,8 +57,8 @@ struct session {
     char problem[SESSION_PROBLEM_BYTES]; /* after an error: a sentence for the user */
 };
 
-/* What a session takes of ARENA_SCRATCH beside its ids, for model_setup; of a draft, which has nothing
- * to tokenize or to sample from. */
+/* How much a session takes of ARENA_SCRATCH beside its ids, for model_setup. A draft needs no
+ * work space for tokenizer and sampler. */
 size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
@@ -78,29 +77,30 @@ void session_clear(struct session *s);
  * session_room points to. ERR_TOO_LONG: the context has no room; nothing was added. */
 enum err session_put(struct session *s, const uint32_t *ids, size_t n);
 
-/* Where tokens may be written that session_put adds, and how many. */
+/* A place for tokens that session_put will add, and how many fit. */
 uint32_t *session_room(struct session *s, uint32_t *n);
 
-/* Compute what is pending, in chunks; s->logits are those after the last token. ERR_BAD_ARGUMENT:
- * nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be NULL) was asked for
- * between two layers. Errors of the stream and of the states. After an error, s->problem says which,
- * s->logits is NULL, whole chunks before it are cached and the rest is still pending; fewer tokens than
- * before may be cached, where pages on the card were lost. */
+/* Compute the pending tokens, in chunks; s->logits are those after the last token.
+ * ERR_BAD_ARGUMENT: nothing is pending, and the sequence is empty. ERR_ABORTED: `stop` (may be
+ * NULL) was asked for between two layers. Errors of the stream and of the states. After an
+ * error, s->problem says which, s->logits is NULL, whole chunks before it are cached and the
+ * rest is still pending; fewer tokens than before may be cached, where pages on the card were
+ * lost. */
 enum err session_run(struct session *s, const struct stop *stop);
 
 /* session_put and session_run. */
 enum err session_append(struct session *s, const uint32_t *ids, size_t n, const struct stop *stop);
 
-/* The sequence ends after its first n tokens, or earlier where it has fewer. Returns how many of them
- * are cached: those between are pending, as a state may go back to its marks only. */
+/* End the sequence after its first n tokens; a shorter one stays as it is. Returns how many of
+ * them are cached: the others are pending, as some states can only go back to a mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
-/* A turn begins: later cuts may come back to what is cached now without computing it again. */
+/* A turn begins: later cuts can come back to this point without computing tokens again. */
 void session_mark(struct session *s);
 
-/* session_run of what is pending with n guesses (at most model_most_guesses, and within the context)
- * in the same pass. They lie at session_room(). The sequence, the logits and the hash are then as
- * session_run leaves them; errors as there. */
+/* session_run of the pending tokens with n guesses (at most model_most_guesses, and within the
+ * context) in the same pass. They lie at session_room(). The sequence, the logits and the hash
+ * are then as session_run leaves them; errors as there. */
 enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
 
 /* Add id, as session_put. True: it is the next guess, and session_take_guess computes it without
@@ -125,7 +125,8 @@ uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
                       const struct layer_state_io *io);
 
-/* What was loaded is the sequence. ERR_BAD_MODEL: an id is none of the model's; it is empty then. */
+/* The loaded tokens and states become the sequence. ERR_BAD_MODEL: an id is not in the model's
+ * vocabulary; then it is empty. */
 enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached);
 
 #endif

@@ -30,7 +30,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
 
     setup.file = file;
     setup.weight_limit = 0;
-    setup.kv_type = KV_F16; /* what is guessed need not be exact */
+    setup.kv_type = KV_F16; /* guesses need not be exact */
     setup.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
     setup.sequence_bytes = session_draft_bytes;
@@ -107,8 +107,8 @@ static bool keep_card_busy(void *context)
     return stop_is_asked(w->stop);
 }
 
-/* The draft's sequence is the first n of the session's ids, n >= 1, and its logits are those after
- * the last of them. What it has in common with them stays. */
+/* Make the draft's sequence the first n of the session's ids, n >= 1, with the logits after the
+ * last of them. The part in common stays. */
 static enum err follow(struct speculative *s, uint32_t n, struct waiting *w)
 {
     const uint32_t *ids = s->session->ids;
@@ -161,8 +161,8 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
     return i;
 }
 
-/* What the last run tells of its source. One that is not used comes slowly back to what it began
- * with, so that it is tried again. */
+/* Learn from the last run how good its source is. The rate of an unused source slowly returns to
+ * its start, so that it is tried again. */
 static void learn_rate(struct speculative *s)
 {
     float *rate = &s->rate[s->source];
@@ -175,7 +175,7 @@ static void learn_rate(struct speculative *s)
     }
 }
 
-/* A round of n guesses took so long. */
+/* A round of n guesses took `ticks`. */
 static void learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
 {
     float t = (float)ticks, more;

@@ -24,8 +24,8 @@ struct speculative {
     struct session *session;
     struct session *draft; /* NULL: n-gram lookup */
     bool on;
-    bool timed;         /* guess where that saves time; else, as it was asked for, where it saves
-                             * passes: the same ones on every machine */
+    bool timed;         /* guess where that saves time; else (the user asked for it) where it saves
+                         * passes: the same guesses on every machine */
     uint32_t n_guessed; /* in the last run, and ... */
     uint32_t n_right;   /* ... how many came true */
     uint32_t source;    /* of its guesses: 0 the draft, else the tokens that stood earlier */
@@ -33,10 +33,12 @@ struct speculative {
     float cost;                    /* of a guess, in passes over one token */
     float plain_ticks;             /* of such a pass; 0: not known yet */
     struct speculative_stats stats;
-    struct sampler_guess guesses[SPECULATIVE_MOST]; /* what each of the last run was drawn from */
+    struct sampler_guess guesses[SPECULATIVE_MOST]; /* the distributions of the last run's
+                                                     * guesses */
 };
 
-/* Where guesses come from: a draft, or where it pays what the text repeats; nowhere; what it repeats. */
+/* The source of guesses. AUTO: a draft, or repeated text where that saves time; OFF: none;
+ * NGRAM: repeated text. */
 enum speculative_mode { SPECULATIVE_AUTO, SPECULATIVE_OFF, SPECULATIVE_NGRAM };
 
 struct speculative_params {
@@ -52,11 +54,11 @@ enum model_guesses speculative_room(const struct speculative_params *p);
 struct model_setup speculative_draft_setup(const struct model_setup *target,
                                            const struct file *file);
 
-/* The RAM of `target` behind an open draft. */
+/* Cut the RAM of `target` to the part after an open draft. */
 void speculative_leave(struct model_setup *target, const struct model *draft);
 
-/* Whether a draft speaks the model's tokens: as many, each with the same text. ERR_UNSUPPORTED:
- * draft->problem says what to do. */
+/* Whether a draft has the model's tokens: the same number, each with the same text.
+ * ERR_UNSUPPORTED: draft->problem says what to do. */
 enum err speculative_check(struct model *draft, const struct model *model);
 
 /* draft: of a model that guesses, or NULL. Both outlive s. p: as the session's model was set up. */

@@ -13,7 +13,7 @@
 enum {
     FAT32_NAME_BYTES = 768,    /* 255 UTF-16 units in UTF-8, and a NUL */
     FAT32_NAME_UNITS = 260,    /* 20 directory entries of 13 UTF-16 units */
-    FAT32_BUFFER_SECTORS = 32, /* what is read of the FAT at once: 4096 clusters */
+    FAT32_BUFFER_SECTORS = 32, /* of the FAT, read at once: 4096 clusters */
 };
 
 struct fat32 {

@@ -115,8 +115,8 @@ static uint8_t fat32_name_checksum(const uint8_t *short_name)
     return (uint8_t)sum;
 }
 
-/* "README  MD " to "README.MD". Bytes of a DOS code page become '_': which page is not known,
- * and such a file has a long name as well. */
+/* "README  MD " to "README.MD". Bytes of a DOS code page become '_': the page is not known, and
+ * a file with them has a long name as well. */
 static void fat32_put_short_name(struct fat32_entry *out, const uint8_t *raw, bool fold)
 {
     size_t at = 0;

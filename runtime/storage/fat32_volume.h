@@ -1,5 +1,5 @@
-/* What the two halves of FAT32 share: fat32.c reads the volume and its FAT, fat32_directory.c
- * the directories. Nobody else includes this. */
+/* Shared by the two halves of FAT32 alone: fat32.c reads the volume and its FAT,
+ * fat32_directory.c the directories. */
 #ifndef INGOT_RUNTIME_FAT32_VOLUME_H
 #define INGOT_RUNTIME_FAT32_VOLUME_H
 

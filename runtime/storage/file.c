@@ -6,7 +6,7 @@
 
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
-    BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits as much longer */
+    BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
     TABLE_ALIGN = 64,
 };
@@ -137,8 +137,8 @@ static void file_issue(struct file_read *r)
     }
 }
 
-/* Time without an answer. A caller that computes for a while between two polls is no silence of
- * the device, hence the cap on a single gap. */
+/* Time without an answer. A caller may compute for a while between two polls, and then the
+ * device was not silent: hence the cap on a single gap. */
 static bool file_is_silent_too_long(struct file_read *r)
 {
     const struct file_timeout *timeout = &r->file->timeout;
@@ -171,7 +171,7 @@ static void file_time_out(struct file_read *r)
     r->n_slots = 0;
 }
 
-/* After a failure only what is in flight counts: the device may still write those buffers. */
+/* After a failure only requests in flight count: the device may still write their buffers. */
 static bool file_is_drained(struct file_read *r)
 {
     for (uint32_t i = 0; i < r->n_slots; i++) {

@@ -63,7 +63,7 @@ struct file_slot {
 struct file_read {
     const struct file *file;
     uint8_t *buffer;
-    bool write; /* the other way round: a file_write_start */
+    bool write; /* a write, by file_write_start */
     uint64_t offset;
     uint64_t bytes;
     uint64_t bytes_done; /* contiguous prefix of buffer that has arrived */
@@ -94,16 +94,17 @@ enum err file_read_start(struct file_read *r, const struct file *f, uint64_t off
  * ERR_TIMEOUT only if the device has a reset, see block_device.h). Stable once ended. */
 enum err file_read_poll(struct file_read *r);
 
-/* Ask for no more than is on its way: polls then end in ERR_ABORTED, unless it has ended. */
+/* Send no more requests. Once those in flight are done, polls return ERR_ABORTED, unless the
+ * read has ended already. */
 void file_read_stop(struct file_read *r);
 
 /* Start r and poll until it ends; bounded by the file's timeout. */
 enum err file_read_now(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                        size_t bytes);
 
-/* The same the other way round, over what the file has: its size and its place stay. The bytes
- * after the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the device takes
- * no writes. */
+/* The same for writing, over the file's old bytes: its size and its place stay. The bytes after
+ * the file's end in its last sector are overwritten. Also ERR_UNSUPPORTED: the device takes no
+ * writes. */
 enum err file_write_start(struct file_read *r, const struct file *f, uint64_t offset,
                           const void *buffer, size_t bytes);
 enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,

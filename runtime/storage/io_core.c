@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Of a slot: core 0 fills what is free and frees what is done, the serving core has the rest. */
+/* States of a slot: core 0 fills free ones and frees those that are done, the serving core has
+ * the rest. */
 enum { FREE, ASKED, AT_WORK, DONE };
 
 enum { NO_ORDER, STOP, RESET };
@@ -47,7 +48,7 @@ static void submit_asked(struct io_core *c)
     }
 }
 
-/* Hand back what is done. True: something is still at work. */
+/* Hand back requests that are done. True: others are still at work. */
 static bool finish(struct io_core *c)
 {
     bool busy = false;
@@ -73,7 +74,7 @@ static bool step(struct io_core *c)
     return finish(c) || first_asked(c) != NULL;
 }
 
-/* What was asked for and never submitted ends like what is in flight. */
+/* Requests that were never submitted end like those in flight. */
 static void reset_inner(struct io_core *c)
 {
     struct io_core_slot *s;
@@ -88,8 +89,8 @@ static void reset_inner(struct io_core *c)
     (void)finish(c);
 }
 
-/* As workers.c sleeps: who may be asleep says so before the last look at the requests, and core 0 rings
- * before it looks at that. */
+/* As in workers.c: this core sets `asleep` before its last look at the requests, and core 0
+ * counts a request before it looks at `asleep`. One of the two sees the other. */
 static void sleep_until_asked(struct io_core *c, uint32_t heard)
 {
     atomic_store(&c->asleep, 1);

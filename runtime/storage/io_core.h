@@ -1,10 +1,10 @@
-/* A core that does nothing but serve a block device, where the device has no DMA and a core moves
- * every byte: then the others compute meanwhile, instead of waiting for the one that moves.
+/* A core that only serves a block device. It is for devices without DMA, where a core moves every
+ * byte: the others compute in the meantime instead of waiting for it.
  *
- * This is a block device of its own in front of the driver's, for everybody who reads or writes. What
- * core 0 submits lies in a ring; the serving core takes it from there, submits it to the driver and
- * polls. `done` is written by core 0 alone, inside its own poll and reset. While no core serves, core
- * 0 does the same in these calls. */
+ * All reads and writes use this block device in front of the driver's. Core 0 puts requests into
+ * a ring; the serving core takes them from there, submits them to the driver and polls. Core 0
+ * alone writes `done`, inside its own poll and reset. While no core serves, core 0 does the
+ * serving core's work in these calls. */
 #ifndef INGOT_RUNTIME_IO_CORE_H
 #define INGOT_RUNTIME_IO_CORE_H
 
@@ -26,7 +26,7 @@ struct io_core_slot {
 };
 
 struct io_core {
-    struct block_device device; /* for everybody else */
+    struct block_device device; /* for all users */
     struct block_device *inner; /* the driver's */
     const struct platform_cores *cores;
     struct trace *trace;                      /* or NULL */
@@ -42,7 +42,7 @@ struct io_core {
     enum err reset_status;
 };
 
-/* Stand in front of a driver's device, which nobody else uses from now on: c->device has its name,
+/* Stand in front of a driver's device; from now on all others use c->device, which has its name,
  * size and limits. inner, cores and trace (or NULL) outlive c, which must not move. Core 0. */
 void io_core_open(struct io_core *c, struct block_device *inner, const struct platform_cores *cores,
                   struct trace *trace);
@@ -53,21 +53,21 @@ struct io_core *io_core_of(struct block_device *device);
 /* No request is on its way. Core 0. */
 bool io_core_is_idle(const struct io_core *c);
 
-/* From now on core number `core` serves: let it run io_core_serve. It returns soon after
- * io_core_stop, until when core 0 keeps away from the driver. Requests stay in flight across
+/* From now on core number `core` serves: let it run io_core_serve, which returns soon after
+ * io_core_stop. Until then core 0 does not touch the driver. Requests stay in flight across
  * both. Core 0 calls start and stop. */
 void io_core_start(struct io_core *c, unsigned core);
 void io_core_serve(void *io_core);
 void io_core_stop(void *io_core);
 
-/* What somebody who polls has seen of the device. */
+/* How much of the device a caller of polls has seen. */
 struct io_core_watch {
     uint32_t finished, looks;
 };
 
-/* A core is at work for the device, and no request is done since this was false last: a poll can be
- * spared, and with it the looks at the clock. After `most` times in a row it is false all the same,
- * so that the poll sees to timeouts and the watchdog. */
+/* A core serves the device, and no request was done since this function last returned false: the
+ * caller can skip a poll and its looks at the clock. After `most` times in a row it returns
+ * false all the same, so that polls take care of timeouts and the watchdog. */
 bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, uint32_t most);
 
 #endif

@@ -51,7 +51,7 @@ static void log_device(struct storage *s, const struct block_device *d)
         d->memory != NULL ? ", used in place" : "");
 }
 
-/* Whether a core moves what comes from the devices. */
+/* Whether a core moves the devices' data. */
 static bool needs_cpu(const struct storage_setup *setup)
 {
     const struct platform_storage *storage = &setup->platform->storage;
@@ -105,7 +105,7 @@ static bool is_raw(const struct block_device *d)
     return d->memory != NULL || d->flash;
 }
 
-/* What is not addressable is read, to s->sector. NULL: it cannot be. */
+/* Read to s->sector where the device is not addressable. NULL: it cannot be read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
     struct file_timeout t = timeout(s);
@@ -229,7 +229,8 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     return ERR_OK;
 }
 
-/* Erased flash is no flash, unless it was asked for by name, and an empty slot no card. */
+/* Erased flash does not count as flash unless its name was given, and an empty slot not as a
+ * card. */
 static bool is_candidate(struct storage *s, struct block_device *d, const char *name)
 {
     if (d->problem != NULL) {
@@ -347,7 +348,7 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-/* A file that is there to be written, made with the card's `variable`. */
+/* A file for writing. `make card` puts it on the card, in the size that `variable` gives. */
 static enum err find_reserved(struct storage *s, const char *path, const char *variable,
                               const struct file_table *table, struct file *out)
 {

@@ -1,5 +1,5 @@
-/* Where models are: the firmware's initrd, cards with FAT32, flash that holds an .ingot raw. Prints
- * nothing: its log lines go to whoever opened it. */
+/* Where models are: the firmware's initrd, cards with FAT32, flash that holds an .ingot raw. It
+ * prints nothing: its log lines go to the function in its setup. */
 #ifndef INGOT_RUNTIME_STORAGE_H
 #define INGOT_RUNTIME_STORAGE_H
 
@@ -14,7 +14,7 @@ enum { STORAGE_PROBLEM_BYTES = 256 };
 struct storage_setup {
     const struct platform *platform; /* its storage, initrd and clock; outlives the storage */
     bool pio;                        /* the platform was told to use_pio */
-    struct trace *trace;             /* of what a core moves; or NULL */
+    struct trace *trace;             /* of the transfers that a core moves; or NULL */
     void (*log)(void *context,
                 const char *line); /* a device, a model, a card in trouble; or NULL */
     void *context;                 /* of log */
@@ -50,7 +50,7 @@ bool storage_is_initrd(const struct storage *s, const struct file *f);
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* Whether a name is one for a saved conversation, and what is said of one that is not. */
+/* Whether a name may be that of a saved conversation, and the sentence about one that may not. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 

@@ -7,14 +7,14 @@ enum {
     LEAST_PIECES = 4,
     MOST_PIECES = 32,
     ALONE_BYTES = 256 << 10, /* one request of a file's */
-    ALONE_HZ = 20,           /* or less, on a slow card: what it brings in 50 ms */
+    ALONE_HZ = 20,           /* or less, on a slow card: as much as it reads in 50 ms */
     ALONE_LEAST = 3,
     ALONE_MOST = 16,    /* of them, until a tenth of a second is over */
     LEAST_PERCENT = 50, /* below that it is the time to look */
 };
 
-/* How much of a request's time a core spends on it, in percent: what its start takes, and what is
- * left to do when nobody has looked for half as long again as it takes. */
+/* How much of a request's time a core spends on it, in percent: the time of its start, and the
+ * time of the rest after no poll for one and a half times as long as it takes. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {
@@ -113,8 +113,8 @@ static unsigned read_pieces(struct pieces *p)
     return n;
 }
 
-/* The second half of the pieces counts: what a card or its reader had cached comes at once at
- * first. */
+/* The second half of the pieces counts: at first, bytes may come from a cache of the card or its
+ * reader. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context)

@@ -7,8 +7,9 @@
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream.h"
 
-/* rates->card, io_core: pieces of 1 MiB spread over the file, four of them and for a third of a
- * second; 0 where that fails, which loading will tell, or progress (or NULL) stops it. memory is overwritten. */
+/* Fill rates->card and io_core: read pieces of 1 MiB spread over the file, at least four and for
+ * a third of a second. They are 0 where reading fails, which loading will report, or progress
+ * (may be NULL) stops it. memory is overwritten. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context);

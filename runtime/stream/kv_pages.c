@@ -267,7 +267,7 @@ static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *s
     trace_end(trace_of(s), TRACE_WAIT, slot->layer->number, 0, begin);
 }
 
-/* All pages, each as it was written; from the first that is not they are read again. */
+/* Check all pages; from the first wrong one on they are read again. */
 static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct stream_stats *f = &s->stream->stats;
@@ -286,8 +286,8 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
     }
 }
 
-/* The last page is taken from where it is; from then on it is in the tail, and the pages on the
- * card are full up to the run's position: whatever becomes of this pass, nothing before it is lost. */
+/* Take the last page from where it is. From then on it is in the tail, and the pages on the card
+ * are full up to the run's position, so nothing before the position is lost if this pass fails. */
 static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct kv_pages_layer *l = slot->layer;
@@ -308,8 +308,8 @@ static void show_layer(const struct kv_pages *s, uint8_t *place)
     s->kv->values = place + s->kv->n_kv_heads * s->kv->tile_bytes;
 }
 
-/* What was asked for in the run before, when the cache was longer or less was wanted, may lack
- * pages. */
+/* Requests of the run before may lack pages, if the cache was longer then or fewer pages were
+ * wanted. */
 static bool lacks_pages(const struct kv_pages *s)
 {
     bool lacks = false;

@@ -53,7 +53,7 @@ struct kv_pages_slot {
 struct kv_pages {
     struct kv_cache *kv;
     const struct image *image;
-    bool all;          /* pages, also those that no query sees */
+    bool all;          /* pages, including those that no query sees */
     uint32_t position; /* where the run began */
     uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
     const struct file *file;
@@ -67,33 +67,33 @@ struct kv_pages {
     struct file_read write;
 };
 
-/* What n_spilled of the layers take in the file, and with them all layers in memory. 0 of them: all
- * of kv_cache_bytes() in memory. Otherwise at least KV_PAGES_LEAST. */
+/* The bytes of n_spilled layers in the file, and the bytes of all layers in memory then.
+ * n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
 uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
                              uint32_t n_spilled);
 uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
                                uint32_t n_spilled);
 
-/* What is read for a token after a full context. */
+/* Bytes that are read for a token after a full context. */
 uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled);
 
 /* Make `kv`, which was opened without memory, one whose layers take turns. The file takes writes
- * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, the image too, must outlive the pages, and
- * stream_open comes before. */
+ * and has kv_pages_file_bytes(); ARENA_KV is reserved. All of it, and the image, must outlive
+ * the pages; stream_open comes before. */
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *image,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena);
 
 /* The next three do nothing where s is NULL: all layers are in memory.
  *
- * A run through all layers in order begins at `position`: as many are there. all: whoever enters a
- * layer reads more than queries from there on see. */
+ * A run through all layers in order begins at `position`, and as many positions are there. all:
+ * the run reads more than queries from there on see. */
 void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
-/* Wait for the layer's keys and values; it may then be read, and written from the run's position on.
- * Errors of file.h and ERR_BAD_CHECKSUM: in the stream's problem; the pass is over, and
- * kv_pages_take_valid says what is left. */
+/* Wait for the layer's keys and values; then they may be read, and written from the run's
+ * position on. Errors of file.h and ERR_BAD_CHECKSUM: in the stream's problem; the pass is over,
+ * and kv_pages_take_valid returns how many are left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 
 /* The layer has `end` positions now. Errors as above; nothing is lost of what was there. */
@@ -102,7 +102,7 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
 /* Positions that are left after pages were lost, told once; UINT32_MAX: none were. */
 uint32_t kv_pages_take_valid(struct kv_pages *s);
 
-/* The pass is given up: wait for what is in flight, empty the slots. */
+/* The pass is given up: wait for requests in flight, empty the slots. */
 void kv_pages_reset(struct kv_pages *s);
 
 #endif

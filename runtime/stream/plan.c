@@ -1,5 +1,5 @@
-/* What stays in memory, what streams, and in which form. plan_make tries candidates; each has its
- * sizes computed once (plan_private.h). */
+/* Decides which segments stay in memory, which stream, and in which form. plan_make tries
+ * candidates; the sizes of each are computed once (plan_private.h). */
 #include "runtime/stream/plan.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum {
     FASTER_PERCENT = 3
-}; /* a plan is preferred by what is predicted only if it is faster by this */
+}; /* a plan is preferred for its predicted time only if it is faster by this */
 
 /* ---- the head in tiles ---------------------------------------------------------------------- */
 
@@ -50,9 +50,10 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
     plan->memory.pinned += (size_t)w->image->segments[segment].bytes;
 }
 
-/* Which layer streams as number i of n, spread evenly over the pass. While those between two of them
- * compute, the next one arrives, so no two transfers must hide behind one layer. A pinned head
- * counts as the layers that it is as large as, unless the last layer would be passed. */
+/* Which layer streams as number i of n. They are spread evenly over the pass: while the layers
+ * between two of them compute, the next one arrives, so one layer never has to cover two
+ * transfers. A pinned head counts as the number of layers of its size, unless that leads past
+ * the last layer. */
 static uint64_t streamed_place(const struct plan *plan, const struct plan_weights *w, uint64_t i,
                                uint64_t n)
 {
@@ -85,7 +86,7 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     plan->layers.n_streamed = n;
 }
 
-/* Everything in memory but, where the room ends just there, an untied embedding. */
+/* Everything stays in memory, except an untied embedding where the room ends just there. */
 static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     bool whole = w->total <= limit;
@@ -163,7 +164,7 @@ static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* What is left keeps more than the one embedding row that a token needs. */
+/* The rest of the memory keeps more than the one embedding row that a token needs. */
 static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan_memory *m = &plan->memory;
@@ -206,7 +207,7 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     return ERR_OK;
 }
 
-/* What weights leave takes layers of keys and values back from the card. */
+/* Memory that weights leave takes layers of keys and values back from the card. */
 static void keep_kv(struct plan *plan, const struct plan_request *r, const struct plan_layout *l)
 {
     const struct ingot_params *p = &r->image->header->params;
@@ -223,8 +224,8 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->kv_type, kv->n_spilled);
 }
 
-/* Every layer spills, and what memory is left over is given back. *plan is left as it is where that
- * does not fit, or spares nothing against a cache of kv_bytes. */
+/* Let every layer spill, then give memory that is left over back to layers. *plan stays as it is
+ * if that does not fit, or saves nothing compared with a cache of kv_bytes. */
 static bool try_spilled(struct plan *plan, const struct plan_request *r,
                         const struct plan_weights *w, const struct plan *start, uint64_t kv_bytes)
 {
@@ -243,8 +244,8 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     return true;
 }
 
-/* Keys and values spill where that makes room that is missing. A byte of weights that stays spares
- * one in every token, a byte of theirs only when the context is full: so weights come first. */
+/* Keys and values spill if weights lack room. A byte of weights in memory saves reading one in
+ * every token, a byte of keys and values only when the context is full: so weights come first. */
 static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {
@@ -261,7 +262,7 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
-/* Half the chunk, and half of that, where it is in the way: of running at all, and of having
+/* Halve the chunk, again and again, if it keeps the model from running at all, or from having
  * every weight in memory, which is worth more. */
 static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
                              const struct plan_weights *w, const struct plan *start, enum err e)

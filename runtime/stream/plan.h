@@ -28,14 +28,14 @@ enum plan_residency {
     PLAN_STREAMED, /* some weights arrive anew for every pass */
 };
 
-/* What card and cores can do; measured by runtime/stream/calibrate_storage.h and runtime/model/calibrate_compute.h,
- * or told. 0: not known, or nothing. */
+/* The speed of card and cores, measured by runtime/stream/calibrate_storage.h and
+ * runtime/model/calibrate_compute.h, or given. 0: not known, or none. */
 struct plan_rates {
     uint64_t card;                   /* bytes a second */
     uint32_t io_core;                /* percent of a transfer's time that a core moves it */
     uint32_t cores;                  /* that computed when this was measured */
-    const struct plan_rates *lent;   /* where one of them may move the card's data instead: what the
-                                         others compute then, the rest of it 0; else NULL */
+    const struct plan_rates *lent;   /* the rates without one of them, which may move the card's
+                                      * data instead (only those of computing); else NULL */
     uint32_t decode[INGOT_N_TYPES];  /* picoseconds a byte of weights takes for one token ... */
     uint32_t prefill[INGOT_N_TYPES]; /* ... and for each token of a chunk; all cores together */
     uint32_t layer;                  /* nanoseconds of a layer beside its matrices, for a token */
@@ -50,8 +50,8 @@ struct plan_request {
     uint32_t context;     /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
     uint32_t chunk;       /* 0: PLAN_DEFAULT_CHUNK */
     enum kv_type kv_type; /* of the KV cache */
-    bool kv_card;         /* which may spill to the card: what weights need comes first, and a
-                              weight_limit is for both together */
+    bool kv_card;         /* they may spill to the card: weights come first, and a weight_limit is
+                           * for both together */
     bool in_place;        /* the whole file is addressable */
     struct plan_rates rates;
     size_t extra_scratch; /* beside activations and the context's ids: tokenizer, sampler */
@@ -59,7 +59,7 @@ struct plan_request {
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
 };
 
-/* The layers: which stay, by plan->pinned, and what the others read. */
+/* The layers: plan->pinned says which stay; `read` is for the others. */
 struct plan_layers {
     uint32_t n_pinned, n_streamed;
     uint64_t read; /* bytes per pass */
@@ -102,7 +102,7 @@ struct plan_kv {
     uint64_t card_read; /* ... and that are read for a token after a full context */
 };
 
-/* What a pass will take, from plan->rates. */
+/* The time of a pass, predicted from plan->rates. */
 struct plan_prediction {
     uint64_t decode_ns;  /* of a token after a few others; 0: rates are not known */
     uint64_t prefill_ns; /* of a full chunk */
@@ -123,38 +123,40 @@ struct plan {
     struct plan_kv kv;
     struct plan_rates rates;
     struct plan_prediction prediction;
-    char advice[PLAN_ADVICE_BYTES];   /* what would make it resident; empty: it is, or nothing */
-    char problem[PLAN_PROBLEM_BYTES]; /* after an error: what does not fit and what to change */
+    char advice[PLAN_ADVICE_BYTES];   /* how it could be resident; empty: it is, or cannot be */
+    char problem[PLAN_PROBLEM_BYTES]; /* after an error: a sentence on what does not fit and what
+                                       * to change */
 };
 
 /* Fill *plan. ERR_NO_SPACE: it does not fit, see plan->problem.
  * ERR_BAD_ARGUMENT: a context beyond the model's. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
-/* Fill plan->prediction from its rates: go through a pass segment by segment, with card and cores at
- * work side by side. Where a core moves the card's data, it is core 0 between its computing, or the
- * last core, which then does nothing else; the faster one is chosen. */
+/* Fill plan->prediction from its rates: go through a pass segment by segment, with card and
+ * cores working side by side. Where a core moves the card's data, that is core 0 between its
+ * computing, or the last core, which does nothing else then; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 
-/* What the cores take for the matrices of a layer that begin in [from, to) of its segment. */
+/* The time of the cores for the matrices of a layer that begin in [from, to) of its segment. */
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,
                           uint64_t from, uint64_t to, uint32_t n_tokens);
 
-/* What all segments take with their matrices in `type`; 0: some matrix cannot have it. */
+/* The bytes of all segments with their matrices in `type`; 0: some matrix cannot have it. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type);
 
 /* "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);
 
-/* What precedes the output matrix in the segment of an untied head: the final norm, and its bias
- * where there is one. */
+/* The bytes before the output matrix in the segment of an untied head: the final norm, and its
+ * bias where there is one. */
 size_t plan_output_norm_bytes(const struct image *image);
 
 /* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
 
-/* Rows of the embedding that are read and checked together, and how many of these groups there are. */
+/* The bytes of a group of embedding rows, which are read and checked together, and the number of
+ * these groups. */
 size_t plan_row_group_bytes(const struct image *image);
 uint32_t plan_row_groups(const struct image *image);
 

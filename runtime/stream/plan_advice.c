@@ -1,11 +1,11 @@
-/* What a plan says to the user: why it cannot be, or what would be better. */
+/* The plan's sentences to the user: why it does not fit, or what would be better. */
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
 
 enum { LEAST_CONTEXT = 128 }; /* that is advised */
 
-/* Small models may take less whole than in two slots. */
+/* A small model may take less as a whole than in two slots. */
 static uint64_t least_bytes(const struct plan_weights *w)
 {
     uint64_t resident = w->total;

@@ -1,4 +1,4 @@
-/* The sizes that a plan is decided on. */
+/* The sizes by which a plan is decided. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -32,8 +32,8 @@ static uint64_t least_tile_bytes(const struct image *image)
     return plan_page_up(image_type_row_bytes(t->type, t->cols_padded) * 8u + PLAN_TILE_SLACK);
 }
 
-/* What streaming takes beside its slots. The final norm lies in the head's segment: tied, that is a
- * page; an untied head in tiles keeps only the norm (see stream_load.c). */
+/* The bytes for streaming beside the slots. The final norm lies in the head's segment: tied,
+ * that is a page; an untied head in tiles keeps only the norm (see stream_load.c). */
 static void weigh_streamed(struct plan_weights *w)
 {
     uint64_t embedding = w->image->segments[image_embedding_segment(w->image)].bytes;

@@ -1,5 +1,5 @@
-/* What the parts of the planner share; nobody else includes it. plan_layout.c computes sizes, plan.c
- * decides on them, plan_advice.c says what would be better. */
+/* Shared by the files of the planner alone. plan_layout.c computes sizes, plan.c decides by
+ * them, plan_advice.c suggests better ones. */
 #ifndef INGOT_RUNTIME_PLAN_PRIVATE_H
 #define INGOT_RUNTIME_PLAN_PRIVATE_H
 
@@ -22,8 +22,8 @@ struct plan_weights {
     uint64_t by_rows;       /* all, where an untied embedding is read by rows */
     uint64_t largest_layer; /* segment */
     uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */
-    uint64_t norm;          /* what stays of an untied head in tiles, whole pages */
-    /* By the form of the head: the least slot; and what streaming takes with no layer pinned. */
+    uint64_t norm;          /* the part of an untied head in tiles that stays, whole pages */
+    /* By the form of the head: the least slot, and the bytes for streaming with no layer pinned. */
     uint64_t slot[PLAN_HEAD_FORMS];
     uint64_t streamed[PLAN_HEAD_FORMS];
 };
@@ -34,7 +34,7 @@ struct plan_layout {
     uint64_t kv;      /* region kv */
     uint64_t scratch; /* region scratch */
     uint64_t rest;    /* both in whole pages, and a page that rounding may take */
-    uint64_t limit;   /* what weights may take, and what streams them */
+    uint64_t limit;   /* for weights, and for streaming them */
 };
 
 void plan_weigh(struct plan_weights *w, const struct image *image);

@@ -1,5 +1,5 @@
-/* Where the segments of a pass lie in the file: rows of the embedding, phases of a layer, tiles of the
- * head; and what all of them would take in another type. */
+/* Where rows of the embedding and tiles of the head lie in the file, and how many bytes all
+ * segments would have in another type. */
 #include "board/block_device.h"
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"

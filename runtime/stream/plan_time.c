@@ -1,5 +1,5 @@
-/* The time of a pass, predicted: one slot after the other is filled by the card and emptied by the
- * cores, each as fast as the rates say, with the waits that the ring imposes on both. */
+/* Predicts the time of a pass. The card fills one slot after the other and the cores empty them,
+ * each as fast as the rates say, with the waits that the ring imposes on both. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -9,8 +9,8 @@
 enum {
     PASSES = 4,                /* the first two fill the ring */
     AHEAD_BYTES = 1024 * 1024, /* requests in flight, which a read of a row waits for */
-    LENT_TIE = 32, /* the looks between rows come late, which no rate knows: this part of
-                              * the time is for the core that does nothing else */
+    LENT_TIE = 32, /* a core for the card alone wins even if it is slower by this part of the time:
+                    * polls between rows come late, which no rate says */
 };
 
 struct timeline {
@@ -58,7 +58,7 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
     return ns;
 }
 
-/* All else in a layer comes a quarter at a time. */
+/* The rest of a layer's time counts by quarters, one for each phase. */
 static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
@@ -112,7 +112,8 @@ static void run_pinned(struct timeline *t, uint32_t layer)
     }
 }
 
-/* While all wait, core 0 looks at the checksum of what came; the rest of it takes all cores. */
+/* While all wait, core 0 computes the checksum of the bytes that came; all cores compute the
+ * rest. */
 static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
 {
     uint64_t cores = max_u64(t->plan->rates.cores, 1);
@@ -160,7 +161,7 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* The embedding's rows wait for what the card is at. */
+/* The embedding's rows wait for the card's transfer at work. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;
@@ -197,7 +198,7 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
     return (t.now - half) / (PASSES - PASSES / 2);
 }
 
-/* What core 0 moves itself is time in which nobody computes: the others wait for its rows. */
+/* No core computes while core 0 moves bytes itself: the others wait for its rows. */
 static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     uint64_t ns = overlapped_ns(plan, image, n_tokens);

@@ -10,7 +10,7 @@
 enum {
     CRC_STEP = 128 * 1024, /* bytes that core 0 checks in a poll, so that a poll stays short */
     QUIET_STEPS = 256,     /* calls without a poll, where nothing can have come ... */
-    QUIET_WAITS = 20000,   /* ... and while everybody waits */
+    QUIET_WAITS = 20000,   /* ... and while all cores wait */
 };
 
 static const struct ingot_segment *layer_segment(const struct stream *s, uint32_t index)
@@ -126,8 +126,8 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
     slot->begun = 0;
 }
 
-/* Segments of the pass that is asked for. Of the next one only the layers are certain: whether it
- * wants the head, and what follows then, is known when it begins. */
+/* How many segments of the requested pass are known. Of the next pass only the layers are
+ * certain; whether it wants the head is known when it begins. */
 static uint32_t known_segments(const struct stream *s)
 {
     if (s->ring.next.pass != s->ring.pass) {
@@ -202,7 +202,7 @@ static void poll_guest_and_count(struct stream *s)
     s->card.arriving = bytes;
 }
 
-/* Collect what has come for a slot. checks: and carry its checksum along. */
+/* Collect the bytes that have come for a slot. checks: and carry its checksum along. */
 static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
 {
     (void)file_read_poll(&slot->read); /* its status stays in the read */
@@ -212,8 +212,9 @@ static void poll_slot(struct stream *s, struct stream_slot *slot, bool checks)
     }
 }
 
-/* While the workers compute, they all wait for core 0 at the next barrier: then it checks no layer
- * here, and all cores check it once it is whole. waits: nobody computes. */
+/* Poll everything. waits: no core computes, so core 0 has time for checksums. Otherwise the
+ * workers would wait for core 0 at the next barrier: then all cores check a layer together once
+ * it is there. */
 static void poll_all(struct stream *s, bool waits)
 {
     bool checks = waits || s->workers->n_cores == 1;
@@ -295,7 +296,7 @@ void stream_begin(struct stream *s, bool want_head)
         s->ring.next.pass = s->ring.pass;
         s->ring.next.index = 0;
     }
-    /* The pass before stopped asking at its last layer: go on with the tiles or the next pass. */
+    /* The pass before stopped asking at its last layer: go on with the tiles, or the next pass. */
     if (s->ring.next.index >= pass_end(s)) {
         s->ring.next.pass++;
         s->ring.next.index = 0;
@@ -303,14 +304,14 @@ void stream_begin(struct stream *s, bool want_head)
     request_ahead(s);
 }
 
-/* The first `bytes` of the slot's segment are not there yet, and no error is in their way. */
+/* The first `bytes` of the slot's segment are not there yet, and there was no error. */
 static bool is_missing(const struct stream_slot *slot, uint64_t bytes)
 {
     return slot->state == STREAM_QUEUED ||
            (slot->read.bytes_done < bytes && slot->read.status == ERR_BUSY);
 }
 
-/* Everybody waits for the slot. */
+/* All cores wait for the slot. */
 static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
     uint64_t start = stream_ticks(s), begin = trace_begin(s->workers->trace);

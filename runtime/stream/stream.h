@@ -1,6 +1,7 @@
-/* Weights on their way. Pinned segments are read once. The others arrive anew for every pass, through
- * a ring of slots: while one computes, DMA fills the next. The transformer asks for each layer in
- * order and never learns where it came from; it may begin with a layer's first phase.
+/* Weights on their way from the card to the cores. Pinned segments are read once. The others arrive
+ * again for every pass, through a ring of slots: DMA fills one slot while the cores compute from
+ * the other. The transformer asks for each layer in order and does not know where it came from; it
+ * may begin when a layer's first phase is there.
  *
  * Core 0 only. A pass is one run through all layers, and through the head when its logits are
  * wanted. Requests run ahead of it, across its end, to the first layers of the next pass. */
@@ -22,11 +23,12 @@ enum { STREAM_PROBLEM_BYTES = 320 };
 
 struct workers;
 
-/* One segment after the other: a slot is queued until all of the segment before it was asked for. */
+/* Segments are read one after the other: a slot is queued until all requests of the segment
+ * before it are sent. */
 enum stream_slot_state { STREAM_EMPTY, STREAM_QUEUED, STREAM_LOADING, STREAM_IN_USE };
 
-/* What a slot holds: segment `index` of pass number `pass`; segments are the streamed layers in
- * order, then the head's tiles. */
+/* The contents of a slot: segment `index` of pass number `pass`. Segments are the streamed
+ * layers in order, then the head's tiles. */
 struct stream_segment {
     uint32_t pass;
     uint32_t index;
@@ -39,9 +41,9 @@ struct stream_slot {
     struct file_read read;
     uint32_t crc; /* of the first crc_bytes of a layer */
     uint64_t crc_bytes;
-    bool checked;   /* that CRC was the whole layer's, and right */
-    bool stalled;   /* somebody waited for it */
-    uint64_t begun; /* of the trace; 0: none, or told */
+    bool checked;   /* the CRC covers the whole layer and is right */
+    bool stalled;   /* a core waited for it */
+    uint64_t begun; /* when it began, for the trace; 0: off, or noted already */
 };
 
 struct stream_stats {
@@ -60,11 +62,11 @@ struct stream_stats {
     uint64_t kv_written;
 };
 
-/* done of total bytes, whenever there is something new to show. False: stop; asked again, it says
- * so again. */
+/* `done` of `total` bytes are there; called when that changes. False: stop. A later call returns
+ * false again. */
 typedef bool stream_progress_fn(void *context, const char *label, uint64_t done, uint64_t total);
 
-/* What passes through the slots, and how far. */
+/* The segments that pass through the slots, and how far they are. */
 struct stream_ring {
     struct stream_slot slots[PLAN_SLOTS]; /* the first plan->memory.n_slots */
     uint16_t layers[INGOT_MAX_LAYERS];    /* the streamed layers in order */
@@ -79,9 +81,9 @@ struct stream_ring {
 struct stream_now {
     struct stream_slot *early; /* its slot, while it is not checked; else NULL */
     enum err failure;          /* for core 0 */
-    bool missing
-        [INGOT_PHASES]; /* this phase of it will not come: for all cores, after a barrier; one
-                                  each, as core 0 may be at the next before all have looked */
+    /* This phase of it will not come; all cores read it after a barrier. One for each phase, as core
+     * 0 may be at the next one before all have looked. */
+    bool missing[INGOT_PHASES];
 };
 
 /* Rows of an embedding that is not in memory. */
@@ -96,7 +98,7 @@ struct stream_rows {
 struct stream_tiles {
     uint32_t crc;        /* of the output matrix's segment so far in this pass */
     uint64_t crc_end;    /* file offset up to which */
-    uint32_t crc_before; /* of what precedes the matrix in its segment */
+    uint32_t crc_before; /* of the bytes before the matrix in its segment */
     uint32_t again;      /* times that this pass has read them again */
 };
 
@@ -107,12 +109,14 @@ struct stream_card {
     uint64_t arriving;  /* then: bytes of the segments that arrive, so far */
 };
 
-/* Somebody else whose transfers share the device, and who is polled with it. */
+/* Other transfers on the same device (runtime/stream/kv_pages.h), which are polled together with
+ * these. */
 struct stream_guest {
     void *context;
-    /* Keep them moving. True: something arrives; *bytes grows by what has so far. NULL: no guest. */
+    /* Keep them moving. True: bytes are arriving, and *bytes grows by the number so far. NULL:
+     * no guest. */
     bool (*poll)(void *context, uint64_t *bytes);
-    void (*reset)(void *context); /* give up, and wait for what is in flight */
+    void (*reset)(void *context); /* give up, and wait for requests in flight */
 };
 
 struct stream {
@@ -147,32 +151,33 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
 void stream_begin(struct stream *s, bool want_head);
 
 /* The bytes of a layer's segment; waits for the first `first` of them (UINT64_MAX: for all, and
- * checks them). Give it back with stream_layer_done as soon as it is used, which sends the next
- * request. Errors as stream_load; the stream is then reset and the next pass starts afresh. */
+ * checks them). Call stream_layer_done as soon as the layer is computed: that sends the next
+ * request. Errors as stream_load; the stream is reset then, and the next pass starts afresh. */
 enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment);
 void stream_layer_done(struct stream *s, uint32_t layer);
 
-/* While the layer is in use: wait for its phase number `phase`, which ends `bytes` into its segment. An
- * error sets s->now.missing[phase]; stream_layer_check reports it. */
+/* While the layer is in use, wait for its phase number `phase`, which ends after the first
+ * `bytes` bytes of its segment. An error sets s->now.missing[phase], and stream_layer_check
+ * reports it. */
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
 
-/* Before stream_layer_done, where the layer was begun before it was whole: check it. *again: the bytes
- * were wrong and were read once more; now they are right, so compute the layer again. Errors as
- * above. */
+/* Check a layer that was begun before all of it was there; call it before stream_layer_done.
+ * *again: the bytes were wrong, were read once more and are right now, so compute the layer
+ * again. Errors as above. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
 /* Tile number i of a tiled head: *rows points at row tile->first_row. */
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows);
 void stream_tile_done(struct stream *s, uint32_t i);
 
-/* After the last tile: the checksum of the head. *again: it was wrong, and the tiles come again
- * from the first. */
+/* After the last tile: compare the checksum of the head. *again: it was wrong, and the tiles
+ * come again from the first. */
 enum err stream_head_check(struct stream *s, bool *again);
 
 /* The group of rows that holds token's embedding; *row is its row in there. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
 
-/* Take a guest, of whom there is one at most. Between passes. */
+/* Take a guest; there is one at most. Between passes. */
 void stream_take_guest(struct stream *s, const struct stream_guest *guest);
 
 /* Keep transfers moving; cheap, never waits. */

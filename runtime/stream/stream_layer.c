@@ -7,7 +7,7 @@
 
 enum { WORKERS_STEP = 1024 * 1024 }; /* bytes that the workers check between two polls */
 
-/* All that core 0 had no time for. */
+/* The bytes that core 0 had no time to check. */
 static void check_rest(struct stream *s, struct stream_slot *slot)
 {
     while (slot->crc_bytes < slot->read.bytes) {
@@ -20,7 +20,7 @@ static void check_rest(struct stream *s, struct stream_slot *slot)
     }
 }
 
-/* A flipped bit on the way is cured by reading again; one on the card is not. */
+/* Reading again cures a bit that flipped on the way, but not one on the card. */
 static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned segment)
 {
     for (int tries = 0;; tries++) {

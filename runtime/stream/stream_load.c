@@ -1,5 +1,5 @@
-/* The stream before its first pass: what stays is read and checked, and so is, once, what will
- * later pass in pieces. */
+/* The stream before its first pass. Segments that stay are read and checked. Segments that later
+ * pass in parts are read through once, for their checksum. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -105,7 +105,7 @@ static enum err check(struct stream *s, unsigned segment, uint32_t crc)
     return ERR_OK;
 }
 
-/* Once; and once more where the CRC does not match, as a bit may flip on the way. */
+/* Read it once, and once more if the CRC does not match, as a bit may flip on the way. */
 static enum err load_pinned(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -151,7 +151,8 @@ struct row_groups {
     size_t bytes;        /* of one */
 };
 
-/* The end of what belongs to the same group as the byte at `at`, or to none as it does. */
+/* The end of the group that the byte at `at` belongs to. Bytes before the groups end where these
+ * begin, bytes after them never. */
 static uint64_t group_end(const struct row_groups *g, uint64_t at)
 {
     if (at < g->first) {
@@ -239,8 +240,9 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     return check(s, segment, crc);
 }
 
-/* A head in tiles: remember the CRC of what precedes the matrix in its segment, which no tile
- * brings; untied that is the final norm, which stays. Read after the whole was checked. */
+/* A head in tiles: remember the CRC of the bytes before the matrix in its segment, which are in
+ * no tile. In an untied head they are the final norm, which stays. Called after the whole was
+ * checked. */
 static enum err keep_before_matrix(struct stream *s)
 {
     const struct ingot_tensor *norm = image_tensor(s->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
@@ -266,8 +268,8 @@ static enum err keep_before_matrix(struct stream *s)
     return ERR_OK;
 }
 
-/* Layers that stream are checked whenever they arrive; embedding and head, of which some or all
- * passes read a part, now. */
+/* Layers that stream are checked whenever they arrive. Embedding and head are checked now,
+ * because passes read only parts of them. */
 static bool is_loaded(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL || segment == image_embedding_segment(s->image) ||

@@ -1,13 +1,13 @@
-/* What the parts of the stream, and the pages beside it, share; nobody else includes it. stream.c is
- * the ring; stream_layer.c, stream_head.c, stream_rows.c, stream_load.c and kv_pages.c stand on it,
- * and stream_problem.c names what went wrong. */
+/* Shared by the files of the stream and by kv_pages.c alone. stream.c is the ring;
+ * stream_layer.c, stream_head.c, stream_rows.c, stream_load.c and kv_pages.c call it, and
+ * stream_problem.c puts errors into sentences. */
 #ifndef INGOT_RUNTIME_STREAM_PRIVATE_H
 #define INGOT_RUNTIME_STREAM_PRIVATE_H
 
 #include "runtime/compute/workers.h"
 #include "runtime/stream/stream.h"
 
-enum { STREAM_REREADS = 3 }; /* where a checksum does not match, before that is an error */
+enum { STREAM_REREADS = 3 }; /* after a wrong checksum, before it is an error */
 
 /* "NAME: PART, sector 1234 of DEVICE: the device failed ..." into s->problem; returns e.
  * read may be NULL. */
@@ -18,7 +18,8 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e);
 
-/* The clock of the file's device, of which stats->stall_ticks and busy_ticks are; 0: it has none. */
+/* The time by the clock of the file's device, in which stats->stall_ticks and busy_ticks count;
+ * 0: it has none. */
 static inline uint64_t stream_ticks(const struct stream *s)
 {
     const struct platform *platform = s->file->timeout.platform;
@@ -29,10 +30,10 @@ static inline uint64_t stream_ticks(const struct stream *s)
     return platform_ticks(&platform->clock);
 }
 
-/* A poll while something is waited for. */
+/* A poll while all cores wait. */
 void stream_pump(struct stream *s);
 
-/* The slot that holds segment `index` of this pass, or is to hold it; NULL: none. */
+/* The slot that holds segment `index` of this pass, or will; NULL: none. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 
 /* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen when
@@ -42,7 +43,7 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot);
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes);
 
-/* Name what went wrong with a segment and give up the pass; returns e. */
+/* Put the error of a segment into a sentence and give up the pass; returns e. */
 enum err stream_fail(struct stream *s, unsigned segment, struct stream_slot *slot, enum err e);
 
 /* The slot's segment is used: another may have the slot. */

@@ -1,4 +1,4 @@
-/* How an error of a transfer is said. */
+/* The sentence for an error of a transfer. */
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 

@@ -9,7 +9,7 @@
 
 /* As snprintf for: % - 0 width .precision (numbers or *), h hh l ll z t, and d i u x X c s p %.
  * A conversion that it does not know is copied as it stands. Returns the length that the whole
- * text has; buffer (bytes) holds as much as fits and is always terminated when bytes > 0. */
+ * text has; buffer (bytes) holds the part that fits and is always terminated when bytes > 0. */
 __attribute__((format(printf, 3, 4))) size_t format_text(char *buffer, size_t bytes,
                                                          const char *format, ...);
 __attribute__((format(printf, 3, 0))) size_t format_text_args(char *buffer, size_t bytes,

@@ -264,7 +264,7 @@ enum json_kind json_member(struct json *j, struct json_value *v)
 
 /* ---- writing ---- */
 
-/* The one that has an escape of its own; "/" has one that nobody needs. */
+/* The character with an escape of its own. "/" has one too, which is never needed. */
 static const char *find_escaped(char c)
 {
     if (c == '\0' || c == '/') {

@@ -1,7 +1,7 @@
-/* JSON (RFC 8259) as lines of it need it: a reader that hands out the members of one object in
- * their order, and the escapes of a text. The values are texts, numbers, true, false and null; a
- * list or an object within is refused, so that nothing has a depth. Everything stays in the line:
- * no memory is taken. */
+/* JSON (RFC 8259) for protocols of lines: a reader of the members of one object, in their order,
+ * and the escapes of a text. Values are texts, numbers, true, false and null. The reader refuses
+ * a list or an object inside, so there is no depth. Everything stays in the line: it takes no
+ * memory. */
 #ifndef INGOT_RUNTIME_JSON_H
 #define INGOT_RUNTIME_JSON_H
 
@@ -10,7 +10,7 @@
 
 enum json_kind {
     JSON_BAD, /* problem and column say what; so does every later call */
-    JSON_END, /* of the object, behind which nothing follows */
+    JSON_END, /* of the object; nothing follows it */
     JSON_TEXT,
     JSON_NUMBER,
     JSON_TRUE,
@@ -35,19 +35,19 @@ struct json_value {
     size_t column;   /* where the value begins */
 };
 
-/* text has n bytes and a NUL behind them. It is overwritten: keys and values lie in it, unescaped,
- * and stay there. */
+/* text has n bytes and a NUL after them. It is overwritten: keys and values lie in it,
+ * unescaped, and stay there. */
 void json_open(struct json *j, char *text, size_t n);
 
-/* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are none,
- * half of a surrogate pair and \u0000 are refused. A number is of the characters of numbers, and
- * whoever takes it judges whether it is one. */
+/* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are
+ * none, half of a surrogate pair and \u0000 are refused. A number has the characters of numbers;
+ * the caller checks that it is one. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 
 enum { JSON_ESCAPE_BYTES = 6 };
 
-/* What stands for one byte of UTF-8 within a text: itself, or an escape where it is a quote, a
- * backslash or a control character. Returns how many bytes of out that takes. */
+/* Write one byte of UTF-8 as it stands within a text: itself, or an escape for a quote, a
+ * backslash or a control character. Returns how many bytes of out it took. */
 size_t json_escape(char out[JSON_ESCAPE_BYTES], char c);
 
 #endif

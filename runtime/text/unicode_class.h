@@ -1,5 +1,5 @@
-/* The general category of a code point, as coarse as tokenizers' patterns need it.
- * Source: Unicode Character Database, UnicodeData.txt and White_Space of PropList.txt. */
+/* The general category of a code point, coarse enough for tokenizers' patterns. Source: Unicode
+ * Character Database, UnicodeData.txt and White_Space of PropList.txt. */
 #ifndef INGOT_RUNTIME_UNICODE_CLASS_H
 #define INGOT_RUNTIME_UNICODE_CLASS_H
 

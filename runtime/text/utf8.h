@@ -8,8 +8,8 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* What s (n >= 1 bytes) begins with: 1 .. 4, a character of so many bytes; 0, the beginning of a
- * character whose rest is not there; -1, something that is not UTF-8. */
+/* How s (n >= 1 bytes) begins. 1 .. 4: with a character of this number of bytes; 0: with the
+ * beginning of a character whose rest is missing; -1: with bytes that are not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);
 
 /* The code point of a character that utf8_check() found to have `bytes` bytes. */

@@ -39,7 +39,7 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return ERR_OK;
 }
 
-/* The next space that no token reaches over, or the end. */
+/* The next space that no token crosses, or the end. */
 static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
 {
     uint32_t to = start + 1;
@@ -51,8 +51,8 @@ static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32
     return to;
 }
 
-/* Cut where no token reaches across, a run has the same ids as its parts. These are short, and so
- * is their heap. */
+/* A run that is cut where no token crosses has the same ids as its parts. These are short, and
+ * so is their heap. */
 static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
 {
     e->after_unk = false;

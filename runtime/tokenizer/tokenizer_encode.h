@@ -1,12 +1,12 @@
-/* What the files of the encoder share; nobody else includes it. */
+/* Shared by the files of the encoder alone. */
 #ifndef INGOT_RUNTIME_TOKENIZER_ENCODE_H
 #define INGOT_RUNTIME_TOKENIZER_ENCODE_H
 
 #include "runtime/tokenizer/tokenizer.h"
 
 /* A pair of adjacent pieces: `bytes` bytes of the run from `left` on; the least key goes first.
- * Stale when no two live pieces span exactly these bytes any more: borders only ever fall away,
- * so two pieces that do are the two that were offered. */
+ * It is stale when no two live pieces span exactly these bytes any more. Borders only fall away,
+ * so two pieces that still span them are the two that were offered. */
 struct pair {
     uint32_t key;
     uint32_t left;
@@ -25,7 +25,7 @@ struct encoder {
     size_t n_heap;
     bool add_space;  /* in front of a run */
     bool skip_space; /* white space that comes next belongs to the token before */
-    bool add_bos;    /* still to come, unless the text brings its own */
+    bool add_bos;    /* still to come, unless the text has its own */
     bool after_unk;  /* the id before stands for an unknown character of the same run */
     uint32_t *ids;
     size_t n_ids, max_ids;
@@ -45,8 +45,8 @@ uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t
 /* Append an id, and BOS before the first. ERR_TOO_LONG. */
 enum err tokenizer_emit(struct encoder *e, uint32_t id);
 
-/* Append what stands for a character that is no token: its byte tokens, or one unknown token where
- * one of them is missing. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
+/* Append the tokens for a character that is no token: its byte tokens, or one unknown token
+ * where one of them is missing. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_emit_bytes(struct encoder *e, const char *s, size_t n);
 
 /* Append the tokens of s (n >= 1), merged as one run. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */

@@ -351,7 +351,8 @@ uint32_t match_run(const uint8_t *text, uint32_t at, uint32_t end, const void *r
     if (to != start) {
         return to;
     }
-    return skip_run(r, text, at, end); /* \s? gives back what is in the set itself */
+    return skip_run(r, text, at, end); /* \s? gives back characters that are in the set
+                                        * themselves */
 }
 
 uint32_t match_byte_digits(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)

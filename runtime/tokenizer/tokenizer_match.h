@@ -1,7 +1,7 @@
-/* What a pre-tokenizer's patterns are made of; runtime/tokenizer/tokenizer_split.c alone puts them
- * together. A matcher gives where the match at a position ends, or the position itself for no
- * match. It looks at text[at .. end), at < end, and takes no longer than what it walks over, which
- * is the match, the run of letters at it, and the white space there. */
+/* The parts of a pre-tokenizer's patterns; runtime/tokenizer/tokenizer_split.c alone puts them
+ * together. A matcher returns where the match at a position ends, or the position itself for no
+ * match. It looks at text[at .. end), at < end. Its time is linear in the bytes that it walks
+ * over: the match, the run of letters at it, and the white space there. */
 #ifndef INGOT_RUNTIME_TOKENIZER_MATCH_H
 #define INGOT_RUNTIME_TOKENIZER_MATCH_H
 

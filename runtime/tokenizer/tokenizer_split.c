@@ -161,7 +161,7 @@ static const struct split_stage *const stages[INGOT_N_PRES] = {
     [INGOT_PRE_SEED_CODER] = STAGES({ match_words, &seed_coder }),
 };
 
-/* Past what does not match at `at`. */
+/* Past the bytes that do not match at `at`. */
 static uint32_t step_over(const struct split_stage *stage, const uint8_t *text, uint32_t at,
                           uint32_t end)
 {
