@@ -123,13 +123,14 @@ test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=1 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
 
 # libFuzzer over the parsers of model files, FUZZ_SECONDS each, on top of the seeds and of
-# tests/fuzz/corpus; what it finds goes to build/libfuzzer. Needs clang; assembly stays gcc's.
+# tests/fuzz/corpus; what it finds goes to build/libfuzzer. Needs clang; assembly and the question of
+# what the CPU has stay gcc's.
 FUZZ_CC ?= clang
 LF := $(O)/libfuzzer
 LF_TARGETS ?= gguf image tokenizer bpe vocab safetensors hf_config hf_tokenizer json
 LF_CFLAGS = $(filter-out -W%,$(HOST_CFLAGS)) -w $(SANITIZE) -fsanitize=fuzzer-no-link
 LF_OBJ = $(patsubst %,$(LF)/obj/%.o,$(filter-out board/host/% host/%,$(filter %.c,$(wildcard $(HOST_SRC))))) \
-         $(filter %.S.o,$(HOST_OBJ))
+         $(filter %.S.o %/host_cpu.c.o,$(HOST_OBJ))
 
 $(LF)/obj/%.c.o: %.c Makefile
 	$(call say,FUZZCC,$<)
