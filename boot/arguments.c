@@ -5,7 +5,7 @@
 /* At another rate than the board's own, and to somebody who waits for one reply, nothing is asked. */
 static bool may_ask(const struct options *o)
 {
-    return o->term != CONSOLE_AUTO ||
+    return o->line.term != CONSOLE_AUTO ||
            !(options_given(o, OPTION_BAUD) || options_given(o, OPTION_PROMPT));
 }
 
@@ -13,10 +13,10 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
 {
     options_init(o);
     (void)options_parse(o, machine->args, NULL);
-    if (o->mode == MODE_JSON) {
+    if (o->line.mode == MODE_JSON) {
         console_speak_json(c);
     } else if (may_ask(o)) {
-        console_find_terminal(c, (enum console_terminal)o->term);
+        console_find_terminal(c, (enum console_terminal)o->line.term);
     }
 }
 
@@ -43,13 +43,13 @@ static void set_baud(const struct options *o, struct console *c)
     const struct platform *p = c->platform;
 
     if (p->console.set_baud == NULL) {
-        console_log(c, "warning: baud=%u has no effect on %s", (unsigned)o->baud, p->name);
+        console_log(c, "warning: baud=%u has no effect on %s", (unsigned)o->line.baud, p->name);
     } else {
-        console_log(c, "the console goes on at %u baud", (unsigned)o->baud);
-        p->console.set_baud(p->console.context, o->baud);
+        console_log(c, "the console goes on at %u baud", (unsigned)o->line.baud);
+        p->console.set_baud(p->console.context, o->line.baud);
     }
-    if (!options_given(o, OPTION_PROMPT) && o->mode != MODE_JSON) {
-        console_find_terminal(c, (enum console_terminal)o->term);
+    if (!options_given(o, OPTION_PROMPT) && o->line.mode != MODE_JSON) {
+        console_find_terminal(c, (enum console_terminal)o->line.term);
     }
 }
 
@@ -63,12 +63,12 @@ static void obey(struct options *o, struct console *c)
     if (options_given(o, OPTION_BAUD)) {
         set_baud(o, c);
     }
-    if (o->pio && p->storage.use_pio != NULL) {
+    if (o->machine.pio && p->storage.use_pio != NULL) {
         p->storage.use_pio(p->storage.context);
-    } else if (o->pio) {
+    } else if (o->machine.pio) {
         console_log(c, "warning: pio is not to be had on this board");
     }
-    if (p->console.flow_control != NULL && o->flow == FLOW_ON) {
+    if (p->console.flow_control != NULL && o->line.flow == FLOW_ON) {
         p->console.flow_control(p->console.context, true);
     }
 }

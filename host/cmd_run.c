@@ -90,7 +90,8 @@ int cmd_run(int argc, char **argv)
     if (args.trace != NULL) {
         trace_start(trace);
     }
-    e = chat_reply(&host.app.chat, args.options.prompt, args.options.prompt_bytes, true);
+    e = chat_reply(&host.app.chat, args.options.reply.prompt, args.options.reply.prompt_bytes,
+                   true);
     host_console_flush();
     if (args.trace != NULL && !write_trace(&host, &args, trace)) {
         return EXIT_FAILED;

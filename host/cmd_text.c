@@ -119,7 +119,7 @@ int cmd_tokenize(int argc, char **argv)
     }
     if (open_tokenizer(&args, &tokenizer, &section) && text_read(&text, stdin, "standard input") &&
         text_tokenize(&text, &tokenizer, edge_flags(&args, TOKENIZER_BOS | TOKENIZER_EOS))) {
-        if (args.options.ids) {
+        if (args.options.show.ids) {
             print_ids(&text);
         } else {
             print_tokens(&tokenizer, &text);
@@ -135,10 +135,10 @@ int cmd_tokenize(int argc, char **argv)
 
 static bool perplexity_of(struct host_args *args)
 {
-    struct perplexity p = { .n = args->options.ctx != 0 ? args->options.ctx : 256 };
+    struct perplexity p = { .n = args->options.load.ctx != 0 ? args->options.load.ctx : 256 };
     double deviation, value;
 
-    args->options.ctx = p.n;
+    args->options.load.ctx = p.n;
     if (!host_app_plan(&host, args) || !host_app_load(&host) ||
         !perplexity_measure(&p, &host.app.target.session, args->file, args->quiet)) {
         return false;
@@ -200,7 +200,7 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     struct session *s = &host.app.target.session;
     enum err error = session_append_visit(s, t->ids, t->n_ids, dump_position, d);
 
-    for (uint32_t i = 0; i < args->options.n && error == ERR_OK; i++) {
+    for (uint32_t i = 0; i < args->options.reply.n && error == ERR_OK; i++) {
         uint32_t next = likeliest(s->logits, d->vocab);
 
         error = session_append_visit(s, &next, 1, dump_position, d);
@@ -232,8 +232,8 @@ static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
 
 static bool logits_of(const struct host_args *args)
 {
-    struct text t = { .bytes = strdup(args->options.prompt),
-                      .n_bytes = args->options.prompt_bytes };
+    struct text t = { .bytes = strdup(args->options.reply.prompt),
+                      .n_bytes = args->options.reply.prompt_bytes };
     struct dump d = { .out = fopen(args->output, "wb") };
     bool good = d.out != NULL;
 

@@ -29,10 +29,10 @@ static bool check_args(const struct host_args *args, const struct machine *machi
         fprintf(stderr, "ingot: the model's path is longer than %d bytes\n", HOST_PATH_BYTES - 1);
         return false;
     }
-    if (args->options.isa[0] != '\0' &&
-        !kernels_force(machine->cpu_features, args->options.isa, &features)) {
+    if (args->options.machine.isa[0] != '\0' &&
+        !kernels_force(machine->cpu_features, args->options.machine.isa, &features)) {
         fprintf(stderr, "ingot: --isa %s is not to be had on this CPU, which has %s, or ref\n",
-                args->options.isa, kernels_features_text(names, machine->cpu_features));
+                args->options.machine.isa, kernels_features_text(names, machine->cpu_features));
         return false;
     }
     return true;
@@ -44,8 +44,8 @@ static void make_platform(struct host_app *h, const struct host_args *args)
     struct memory_range *arena = &h->platform.memory.arena;
 
     host_platform(&h->platform, &h->machine);
-    if (args->options.cores != 0) {
-        h->platform.cores.n = args->options.cores;
+    if (args->options.machine.cores != 0) {
+        h->platform.cores.n = args->options.machine.cores;
     }
     if (args->ram != 0) {
         arena->bytes = min_size(arena->bytes, (size_t)args->ram);
@@ -62,7 +62,7 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
         kind = CONSOLE_VT;
     }
     console_find_terminal(&h->console, kind);
-    if (args->options.mode == MODE_JSON) {
+    if (args->options.line.mode == MODE_JSON) {
         console_speak_json(&h->console);
     }
 }

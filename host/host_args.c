@@ -111,10 +111,10 @@ static bool set_flag(struct host_args *a, const char *word)
         const char *word;
         bool *to;
     } flags[] = {
-        { "--ids", &a->options.ids },
-        { "--no-figures", &a->options.quiet },
-        { "--selftest", &a->options.selftest },
-        { "--ticks", &a->options.ticks },
+        { "--ids", &a->options.show.ids },
+        { "--no-figures", &a->options.show.quiet },
+        { "--selftest", &a->options.machine.selftest },
+        { "--ticks", &a->options.show.ticks },
         { "--no-bos", &a->no_bos },
         { "--fit", &a->fit },
         { "--mmap", &a->in_place },
@@ -125,7 +125,7 @@ static bool set_flag(struct host_args *a, const char *word)
     };
 
     if (strcmp(word, "--json") == 0) {
-        a->options.mode = MODE_JSON;
+        a->options.line.mode = MODE_JSON;
         return true;
     }
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {

@@ -13,7 +13,7 @@ void app_talk(struct app *a)
 {
     const struct chat_commands commands = { run_command, a };
 
-    if (a->setup.greeting != NULL && a->setup.options->mode != MODE_JSON &&
+    if (a->setup.greeting != NULL && a->setup.options->line.mode != MODE_JSON &&
         a->chat.session != NULL) {
         console_printf(a->setup.console, "%s\n", a->setup.greeting);
     }
@@ -30,7 +30,7 @@ enum err app_run(struct app *a)
     app_watch(a, "talking");
     if (options_given(o, OPTION_PROMPT)) {
         a->chat.talks = true; /* waits show how long they take */
-        e = chat_reply(&a->chat, o->prompt, o->prompt_bytes, true);
+        e = chat_reply(&a->chat, o->reply.prompt, o->reply.prompt_bytes, true);
     } else {
         app_talk(a);
     }

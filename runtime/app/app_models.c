@@ -16,12 +16,12 @@ static bool show_progress(void *context, const char *label, uint64_t done, uint6
         return true;
     }
     return console_progress_step(a->setup.console, label, done, total) ||
-           a->setup.options->mode == MODE_JSON;
+           a->setup.options->line.mode == MODE_JSON;
 }
 
 static bool asks_for_draft(const struct app *a)
 {
-    return a->setup.options->draft[0] != '\0';
+    return a->setup.options->load.draft[0] != '\0';
 }
 
 /* ---- planned -------------------------------------------------------------------------------- */
@@ -34,11 +34,11 @@ static struct model_setup target_setup(struct app *a)
         .ram = a->ram,
         .workers = &a->workers,
         .kernels = &a->kernels,
-        .weight_limit = (size_t)o->mem,
-        .context = o->ctx,
+        .weight_limit = (size_t)o->load.mem,
+        .context = o->load.ctx,
         .chunk = a->setup.chunk,
-        .kv_type = (enum kv_type)(o->kv % OPTIONS_KV_CARD),
-        .kv_card = o->kv >= OPTIONS_KV_CARD,
+        .kv_type = (enum kv_type)(o->load.kv % OPTIONS_KV_CARD),
+        .kv_card = o->load.kv >= OPTIONS_KV_CARD,
         .rates = a->setup.rates,
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
@@ -99,7 +99,7 @@ static enum err plan_draft(struct app *a)
     if (!asks_for_draft(a)) {
         return ERR_OK;
     }
-    e = find_model(a, APP_DRAFT, a->setup.options->draft, &file);
+    e = find_model(a, APP_DRAFT, a->setup.options->load.draft, &file);
     if (e != ERR_OK) {
         return e;
     }
@@ -118,7 +118,7 @@ static enum err plan_draft(struct app *a)
 
 static enum err plan_target(struct app *a, enum app_file which)
 {
-    enum err e = find_model(a, which, a->setup.options->model, &a->target.setup.file);
+    enum err e = find_model(a, which, a->setup.options->load.model, &a->target.setup.file);
 
     if (e != ERR_OK) {
         return e;
@@ -180,7 +180,7 @@ static void report_plans(struct app *a)
             report_draft(a->setup.console, &a->draft.model);
         }
     }
-    if (a->setup.front == APP_PROGRAM || a->setup.options->verbose) {
+    if (a->setup.front == APP_PROGRAM || a->setup.options->show.verbose) {
         report_model(a->setup.console, m);
         report_plan(a->setup.console, m);
     } else {

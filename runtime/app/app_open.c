@@ -87,7 +87,7 @@ static bool goes_on_without(struct app *a, enum err e)
         console_log(a->setup.console, "error: %s", a->problem);
     }
     console_log(a->setup.console, "loading is stopped: /model %s loads it again, /models lists all",
-                files->model_name(files->context, a->setup.options->model));
+                files->model_name(files->context, a->setup.options->load.model));
     return true;
 }
 
@@ -158,13 +158,13 @@ bool app_change_model(struct app *a, const char *name)
         return true;
     }
     leave_model(a);
-    memcpy(before, o->model, sizeof before);
-    memcpy(o->model, name, strlen(name) + 1);
+    memcpy(before, o->load.model, sizeof before);
+    memcpy(o->load.model, name, strlen(name) + 1);
     e = begin(a, APP_MODEL);
     if (e == ERR_OK || (e == ERR_ABORTED && goes_on_without(a, e))) {
         return true;
     }
     console_log(a->setup.console, "error: %s", a->problem);
-    memcpy(o->model, before, sizeof before);
+    memcpy(o->load.model, before, sizeof before);
     return !had_one || go_back(a);
 }

@@ -17,7 +17,7 @@ static uint32_t watchdog_seconds(const struct app *a)
     const struct platform_power *power = &a->setup.platform->power;
 
     if (options_given(a->setup.options, OPTION_WATCHDOG)) {
-        return a->setup.options->watchdog;
+        return a->setup.options->machine.watchdog;
     }
     if (power->is_emulated(power->context)) {
         return 0;
@@ -57,8 +57,8 @@ static void start_workers(struct app *a)
     const struct options *o = a->setup.options;
     unsigned n = p->cores.n;
 
-    if (o->cores != 0) {
-        n = min_u32(n, o->cores);
+    if (o->machine.cores != 0) {
+        n = min_u32(n, o->machine.cores);
     }
     workers_start(&a->workers, p, n);
     trace_open(&a->trace, &p->clock);
@@ -67,9 +67,9 @@ static void start_workers(struct app *a)
         return;
     }
     console_log(a->setup.console, "cores: %u of %u at work", a->workers.n_cores, p->cores.n);
-    if (options_given(o, OPTION_CORES) && a->workers.n_cores < o->cores) {
+    if (options_given(o, OPTION_CORES) && a->workers.n_cores < o->machine.cores) {
         console_log(a->setup.console, "warning: cores=%u, and this machine has %u",
-                    (unsigned)o->cores, a->workers.n_cores);
+                    (unsigned)o->machine.cores, a->workers.n_cores);
     }
 }
 
@@ -83,7 +83,7 @@ uint32_t app_cpu_features(const struct app *a)
 /* After start_workers: cores that are not at work have no say. */
 static void choose_kernels(struct app *a, uint32_t present)
 {
-    const char *isa = a->setup.options->isa;
+    const char *isa = a->setup.options->machine.isa;
     char names[KERNELS_TEXT_BYTES];
 
     a->features = present;
@@ -114,8 +114,9 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     present = app_cpu_features(a);
     choose_kernels(a, present);
     /* All that the CPU has, whatever isa= chose; the memory is still empty. */
-    if (setup->options->selftest && !report_selftest(a->setup.console, &a->kernels, present,
-                                                     setup->options->sampler.seed, a->ram)) {
+    if (setup->options->machine.selftest &&
+        !report_selftest(a->setup.console, &a->kernels, present, setup->options->sampler.seed,
+                         a->ram)) {
         return app_fail(a, ERR_BAD_CHECKSUM,
                         "the self-test cannot vouch for this machine; start without `selftest` to "
                         "go on");

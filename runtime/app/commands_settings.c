@@ -43,10 +43,10 @@ static void show_settings(struct app *a)
                    "quiet %s",
                    decimals(temp, p->temp), decimals(top_p, p->top_p), (unsigned)p->top_k,
                    decimals(min_p, p->min_p), decimals(repeat, p->repeat),
-                   (unsigned long long)p->seed, (unsigned)o->n, options_think_name(o->think),
-                   o->quiet ? "on" : "off");
-    for (uint32_t i = 0; i < o->n_stops; i++) {
-        show_stop(a->setup.console, o->stop[i]);
+                   (unsigned long long)p->seed, (unsigned)o->reply.n,
+                   options_think_name(o->reply.think), o->show.quiet ? "on" : "off");
+    for (uint32_t i = 0; i < o->reply.n_stops; i++) {
+        show_stop(a->setup.console, o->reply.stop[i]);
     }
     console_printf(a->setup.console, "\n");
 }
@@ -59,7 +59,7 @@ static enum err set_stop(struct app *a, const char *value)
     char word[OPTIONS_STOP_BYTES * 2 + 8];
 
     if (strcmp(value, "off") == 0) {
-        o->n_stops = 0;
+        o->reply.n_stops = 0;
         return ERR_OK;
     }
     if (value[0] != '"' || strlen(value) + 6 > sizeof word) {

@@ -31,7 +31,7 @@ static void warn_options(const struct chat *c)
         console_log(c->console,
                     "warning: system= has no effect, for the model has no chat template");
     }
-    if (c->options->think == THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] == 0) {
+    if (c->options->reply.think == THINK_OFF && c->template->bytes[INGOT_CHAT_NO_THINKING] == 0) {
         console_log(c->console,
                     "warning: think=off has no effect, for the model's chat template does not "
                     "know it");
@@ -52,7 +52,7 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
         c->template = session->model->image.chat;
     }
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
-    session->hash.on = options->ids;
+    session->hash.on = options->show.ids;
     sampler_init(&c->sampler, &options->sampler);
     speculative_open(&c->speculative, session, draft, &guessing);
     warn_options(c);

@@ -142,22 +142,22 @@ static bool apply_options(struct chat *c, struct request *r)
     const struct options_report report = { say_refused, c };
     struct options *o = c->options;
     struct sampler_params sampler = o->sampler;
-    uint32_t n = o->n, think = o->think, n_stops = o->n_stops;
+    uint32_t n = o->reply.n, think = o->reply.think, n_stops = o->reply.n_stops;
 
     if (r->values[FIELD_SYSTEM] != NULL && !chat_has_template(c->template)) {
         say_error(c, "value", 0, "the model has no chat template for it");
         return false;
     }
     if (r->values[FIELD_STOP] != NULL && r->values[FIELD_STOP][0] == '\0') { /* as /set stop */
-        o->n_stops = 0;
+        o->reply.n_stops = 0;
         r->values[FIELD_STOP] = NULL;
     }
     for (unsigned i = FIELD_COUNT; i-- > FIELD_SYSTEM;) { /* the system prompt at last */
         if (r->values[i] != NULL && options_set(o, names[i], r->values[i], &report) != ERR_OK) {
             o->sampler = sampler;
-            o->n = n;
-            o->think = think;
-            o->n_stops = n_stops;
+            o->reply.n = n;
+            o->reply.think = think;
+            o->reply.n_stops = n_stops;
             return false;
         }
     }

@@ -10,14 +10,14 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
 {
     struct session *s = c->session;
     const struct options *o = c->options;
-    struct chat_turn turn = { text, bytes, first, o->think == THINK_OFF, NULL, 0 };
+    struct chat_turn turn = { text, bytes, first, o->reply.think == THINK_OFF, NULL, 0 };
     struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
     unsigned flags = TOKENIZER_CONTINUE;
     size_t n_parts = 1;
 
     if (options_given(o, OPTION_SYSTEM)) {
-        turn.system = o->system;
-        turn.system_bytes = o->system_bytes;
+        turn.system = o->reply.system;
+        turn.system_bytes = o->reply.system_bytes;
     }
     if (first) {
         flags = TOKENIZER_BOS;

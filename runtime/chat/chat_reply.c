@@ -188,14 +188,15 @@ static void set_params(const struct reply *r, struct generate_params *p)
     uint32_t bytes;
     const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
 
-    *p = (struct generate_params){ .limit = o->n,
-                                   .stops.n = o->n_stops,
+    *p = (struct generate_params){ .limit = o->reply.n,
+                                   .stops.n = o->reply.n_stops,
                                    .end_ids = c->template->stops,
                                    .n_end_ids = c->template->n_stops };
-    for (uint32_t i = 0; i < o->n_stops; i++) {
-        p->stops.text[i] = o->stop[i];
+    for (uint32_t i = 0; i < o->reply.n_stops; i++) {
+        p->stops.text[i] = o->reply.stop[i];
     }
-    p->inside_thoughts = r->as_turn && o->think != THINK_OFF && reply_text_opens(prefix, bytes);
+    p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF &&
+                         reply_text_opens(prefix, bytes);
 }
 
 /* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn
@@ -212,11 +213,11 @@ static enum err run(struct reply *r)
     enum err error;
 
     r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
-    thoughts_open(&r->thoughts, c->options->think);
+    thoughts_open(&r->thoughts, c->options->reply.think);
     set_params(r, &params);
     params.prompt_stop = &prompt_stop;
     params.stop = &stop;
-    if (c->options->trace != 0) {
+    if (c->options->show.trace != 0) {
         trace_start(c->session->model->transformer.workers->trace);
     }
     chat_wait_begin(c, "prompt", c->session->n_ids - c->session->n_cached);
@@ -284,16 +285,16 @@ static void print_stats(const struct reply *r)
     const struct chat *c = r->chat;
     const struct options *o = c->options;
 
-    if (!console_is_json(c->console) && !o->quiet) {
+    if (!console_is_json(c->console) && !o->show.quiet) {
         report_stats(c->console, c->session->model, &r->result);
     }
-    if (o->ids) {
+    if (o->show.ids) {
         print_ids(r);
     }
-    if (o->ticks) {
+    if (o->show.ticks) {
         print_ticks(r);
     }
-    if (o->trace != 0) {
+    if (o->show.trace != 0) {
         trace_print(c->console, c->session->model->transformer.workers->trace);
     }
 }

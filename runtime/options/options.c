@@ -16,17 +16,18 @@ _Static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for i
 #define NO_VALUE "no value, on or off"
 
 const struct rule options_rules[OPTION_COUNT] = {
-    [OPTION_MODEL] = { "model", KIND_TEXT, FIELD(model), OPTIONS_MODEL_BYTES, 0, 0,
+    [OPTION_MODEL] = { "model", KIND_TEXT, FIELD(load.model), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as model=demo.ingot" },
-    [OPTION_PROMPT] = { "prompt", KIND_TEXT, FIELD(prompt), OPTIONS_PROMPT_BYTES, 0, 0,
+    [OPTION_PROMPT] = { "prompt", KIND_TEXT, FIELD(reply.prompt), OPTIONS_PROMPT_BYTES, 0, 0,
                         "a text of up to 4095 bytes, such as prompt=\"Once upon a time\"" },
-    [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(system), OPTIONS_SYSTEM_BYTES, 0, 0,
+    [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(reply.system), OPTIONS_SYSTEM_BYTES, 0, 0,
                         "a text of up to 2047 bytes, such as system=\"Answer briefly.\"" },
-    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(think), 0, 0, 0, "on, off, show, dim or hide" },
+    [OPTION_THINK] = { "think", KIND_CHOICE, FIELD(reply.think), 0, 0, 0,
+                       "on, off, show, dim or hide" },
     [OPTION_STOP] = { "stop", KIND_STOP, 0, 0, 0, 0,
                       "a text of up to 63 bytes, such as stop=\"User:\", and four times at most" },
-    [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(quiet), 0, 0, 0, NO_VALUE },
-    [OPTION_N] = { "n", KIND_COUNT, FIELD(n), 0, 0, INGOT_MAX_CONTEXT,
+    [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(show.quiet), 0, 0, 0, NO_VALUE },
+    [OPTION_N] = { "n", KIND_COUNT, FIELD(reply.n), 0, 0, INGOT_MAX_CONTEXT,
                    "a count of tokens up to 1048576, such as n=128; 0 means until the end" },
     [OPTION_TEMP] = { "temp", KIND_NUMBER, FIELD(sampler.temp), 0, 0, 100,
                       "a number from 0 to 100, such as temp=0.8; 0 picks the likeliest" },
@@ -40,32 +41,32 @@ const struct rule options_rules[OPTION_COUNT] = {
                         "a number from 0.01 to 100, such as repeat=1.1; 1 turns it off" },
     [OPTION_SEED] = { "seed", KIND_SEED, FIELD(sampler.seed), 0, 0, 0,
                       "a whole number of up to 64 bits, such as seed=42" },
-    [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(ctx), 0, 1, INGOT_MAX_CONTEXT,
+    [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(load.ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
-    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(kv), 0, 0, 0,
+    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(load.kv), 0, 0, 0,
                     "f16, q8 or f32, or card or card,q8: what does not fit is on the card" },
-    [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(spec), 0, 0, 0, "auto, off or ngram" },
-    [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(draft), OPTIONS_MODEL_BYTES, 0, 0,
+    [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(load.spec), 0, 0, 0, "auto, off or ngram" },
+    [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(load.draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
-    [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(mem), 0, 0, 0,
+    [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(load.mem), 0, 0, 0,
                      "a size of at least 1, such as mem=64M (K, M and G are known)" },
-    [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(cores), 0, 1, BOARD_MAX_CORES,
+    [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(machine.cores), 0, 1, BOARD_MAX_CORES,
                        "a count from 1 to 8, such as cores=4" },
-    [OPTION_ISA] = { "isa", KIND_TEXT, FIELD(isa), OPTIONS_ISA_BYTES, 0, 0,
+    [OPTION_ISA] = { "isa", KIND_TEXT, FIELD(machine.isa), OPTIONS_ISA_BYTES, 0, 0,
                      "a name of up to 15 bytes: ref, neon, rv64gc, rvv or avx2" },
-    [OPTION_PIO] = { "pio", KIND_FLAG, FIELD(pio), 0, 0, 0, NO_VALUE },
-    [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(baud), 0, 300, 4000000,
+    [OPTION_PIO] = { "pio", KIND_FLAG, FIELD(machine.pio), 0, 0, 0, NO_VALUE },
+    [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(line.baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
-    [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(mode), 0, 0, 0, "chat or json" },
-    [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(flow), 0, 0, 0, "on or off" },
-    [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(term), 0, 0, 0, "auto, plain or vt" },
-    [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(watchdog), 0, 0, 15,
+    [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(line.mode), 0, 0, 0, "chat or json" },
+    [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(line.flow), 0, 0, 0, "on or off" },
+    [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(line.term), 0, 0, 0, "auto, plain or vt" },
+    [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(machine.watchdog), 0, 0, 15,
                           "a count of seconds up to 15, such as watchdog=15; 0 means none" },
-    [OPTION_VERBOSE] = { "verbose", KIND_FLAG, FIELD(verbose), 0, 0, 0, NO_VALUE },
-    [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(selftest), 0, 0, 0, NO_VALUE },
-    [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(ids), 0, 0, 0, NO_VALUE },
-    [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(ticks), 0, 0, 0, NO_VALUE },
-    [OPTION_TRACE] = { "trace", KIND_COUNT, FIELD(trace), 0, 0, 1, "0 or 1" },
+    [OPTION_VERBOSE] = { "verbose", KIND_FLAG, FIELD(show.verbose), 0, 0, 0, NO_VALUE },
+    [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(machine.selftest), 0, 0, 0, NO_VALUE },
+    [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(show.ids), 0, 0, 0, NO_VALUE },
+    [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(show.ticks), 0, 0, 0, NO_VALUE },
+    [OPTION_TRACE] = { "trace", KIND_COUNT, FIELD(show.trace), 0, 0, 1, "0 or 1" },
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
@@ -139,14 +140,14 @@ static enum err set_text(struct options *o, const struct rule *rule, const char 
     if (bytes >= rule->bytes) {
         return ERR_TOO_LONG;
     }
-    if (bytes == 0 && rule->field != FIELD(prompt) && rule->field != FIELD(system)) {
+    if (bytes == 0 && rule->field != FIELD(reply.prompt) && rule->field != FIELD(reply.system)) {
         return ERR_BAD_ARGUMENT;
     }
     memcpy((char *)o + rule->field, value, bytes + 1);
-    if (rule->field == FIELD(prompt)) {
-        o->prompt_bytes = bytes;
-    } else if (rule->field == FIELD(system)) {
-        o->system_bytes = bytes;
+    if (rule->field == FIELD(reply.prompt)) {
+        o->reply.prompt_bytes = bytes;
+    } else if (rule->field == FIELD(reply.system)) {
+        o->reply.system_bytes = bytes;
     }
     return ERR_OK;
 }
@@ -241,10 +242,10 @@ static enum err add_stop(struct options *o, const char *value)
     if (bytes == 0) {
         return ERR_BAD_ARGUMENT;
     }
-    if (bytes >= OPTIONS_STOP_BYTES || o->n_stops == OPTIONS_STOPS) {
+    if (bytes >= OPTIONS_STOP_BYTES || o->reply.n_stops == OPTIONS_STOPS) {
         return ERR_TOO_LONG;
     }
-    memcpy(o->stop[o->n_stops++], value, bytes + 1);
+    memcpy(o->reply.stop[o->reply.n_stops++], value, bytes + 1);
     return ERR_OK;
 }
 

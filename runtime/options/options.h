@@ -63,37 +63,61 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
 
-struct options {
-    uint32_t given; /* bit 1 << enum option; ask options_given() */
+/* Which model, and how it is laid out. */
+struct options_load {
     char model[OPTIONS_MODEL_BYTES];
+    char draft[OPTIONS_MODEL_BYTES]; /* "": none */
+    uint32_t ctx;                    /* 0: the model's own */
+    uint32_t kv;                     /* enum kv_type; OPTIONS_KV_CARD more: to the card */
+    uint32_t spec;                   /* enum speculative_mode */
+    uint64_t mem;                    /* 0: all that is left */
+};
+
+/* What a reply is given and where it ends. */
+struct options_reply {
     char prompt[OPTIONS_PROMPT_BYTES]; /* UTF-8 as given, may be empty although given */
     size_t prompt_bytes;               /* without the NUL */
     char system[OPTIONS_SYSTEM_BYTES]; /* as the prompt */
     size_t system_bytes;
-    uint32_t think;                  /* enum option_think */
-    uint32_t n;                      /* 0: until the model ends or the context is full */
-    struct sampler_params sampler;   /* seed: 0 unless given; the caller takes ticks then */
-    uint32_t ctx;                    /* 0: the model's own */
-    uint32_t kv;                     /* enum kv_type; OPTIONS_KV_CARD more: to the card */
-    uint32_t spec;                   /* enum speculative_mode */
-    char draft[OPTIONS_MODEL_BYTES]; /* "": none */
-    uint64_t mem;                    /* 0: all that is left */
-    uint32_t cores;                  /* 0: all */
-    char isa[OPTIONS_ISA_BYTES];     /* "": the best the CPU has */
-    uint32_t baud;                   /* 0: the board's */
-    uint32_t mode;                   /* enum option_mode */
-    uint32_t flow;                   /* enum option_flow */
-    uint32_t term;                   /* enum console_terminal */
-    uint32_t watchdog;               /* seconds, if given */
-    bool verbose;
+    uint32_t think; /* enum option_think */
+    uint32_t n;     /* 0: until the model ends or the context is full */
     char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
     uint32_t n_stops;
-    bool quiet;
+};
+
+struct options_machine {
+    uint32_t cores;              /* 0: all */
+    char isa[OPTIONS_ISA_BYTES]; /* "": the best the CPU has */
+    bool pio;
     bool selftest;
+    uint32_t watchdog; /* seconds, if given */
+};
+
+/* The serial line, and who is at it. */
+struct options_line {
+    uint32_t baud; /* 0: the board's */
+    uint32_t mode; /* enum option_mode */
+    uint32_t flow; /* enum option_flow */
+    uint32_t term; /* enum console_terminal */
+};
+
+/* What is printed beside replies. */
+struct options_show {
+    bool quiet;
+    bool verbose;
     bool ids;
     bool ticks;
-    bool pio;
-    uint32_t trace;                   /* 1: on */
+    uint32_t trace; /* 1: on */
+};
+
+struct options {
+    uint32_t given; /* bit 1 << enum option; ask options_given() */
+    struct options_load load;
+    struct options_reply reply;
+    struct sampler_params sampler; /* seed: 0 unless given; the caller takes ticks then */
+    struct options_machine machine;
+    struct options_line line;
+    struct options_show show;
     char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes a word */
 };
 
@@ -118,8 +142,8 @@ static inline bool options_given(const struct options *o, enum option which)
 /* How to guess tokens, from spec= and draft=. */
 static inline struct speculative_params options_speculative(const struct options *o)
 {
-    return (struct speculative_params){ .mode = (enum speculative_mode)o->spec,
-                                        .has_draft = o->draft[0] != '\0' };
+    return (struct speculative_params){ .mode = (enum speculative_mode)o->load.spec,
+                                        .has_draft = o->load.draft[0] != '\0' };
 }
 
 /* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are

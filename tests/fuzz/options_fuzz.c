@@ -61,14 +61,17 @@ static char *make_args(const uint8_t *data, size_t size)
 
 static void check(const struct options *p)
 {
-    must(strlen(p->model) < sizeof p->model && strlen(p->isa) < sizeof p->isa);
-    must(strlen(p->prompt) == p->prompt_bytes && p->prompt_bytes < sizeof p->prompt);
+    must(strlen(p->load.model) < sizeof p->load.model &&
+         strlen(p->machine.isa) < sizeof p->machine.isa);
+    must(strlen(p->reply.prompt) == p->reply.prompt_bytes &&
+         p->reply.prompt_bytes < sizeof p->reply.prompt);
     must(p->sampler.temp >= 0 && p->sampler.temp <= 100);
     must(p->sampler.top_p >= 0 && p->sampler.top_p <= 1);
     must(p->sampler.min_p >= 0 && p->sampler.min_p <= 1);
     must(p->sampler.repeat > 0 && p->sampler.repeat <= 100);
-    must(p->cores <= 8 && p->ctx <= 1 << 20 && p->n <= 1 << 20 && p->given >> OPTION_COUNT == 0);
-    must(options_given(p, OPTION_MEM) == (p->mem > 0));
+    must(p->machine.cores <= 8 && p->load.ctx <= 1 << 20 && p->reply.n <= 1 << 20 &&
+         p->given >> OPTION_COUNT == 0);
+    must(options_given(p, OPTION_MEM) == (p->load.mem > 0));
 }
 
 /* Numbers of the characters that numbers have. */

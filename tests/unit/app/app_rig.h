@@ -150,9 +150,9 @@ static enum err app_rig_open(struct app_rig *r, const char *model, unsigned n_co
                                    .find_model = app_rig_find,
                                    .model_name = app_rig_name };
     options_init(&r->options);
-    snprintf(r->options.model, sizeof r->options.model, "%s", model);
-    r->options.ids = true; /* hashes are made */
-    r->options.mem = limit;
+    snprintf(r->options.load.model, sizeof r->options.load.model, "%s", model);
+    r->options.show.ids = true; /* hashes are made */
+    r->options.load.mem = limit;
     if (app_start(&r->app, &setup) != ERR_OK)
         return ERR_NO_DEVICE;
     return app_open(&r->app);

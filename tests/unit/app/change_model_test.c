@@ -20,7 +20,7 @@ static bool change(const char *name, int looks_until_ctrl_c)
 
 static void test_change(void)
 {
-    OK(one != 0 && change("two", -1) && strcmp(r.options.model, "two") == 0, "another model");
+    OK(one != 0 && change("two", -1) && strcmp(r.options.load.model, "two") == 0, "another model");
     two = app_rig_hash(&r);
     OK(two != 0 && two != one, "computes something else");
     OK(change("one", -1) && app_rig_hash(&r) == one, "and the first one again what it did");
@@ -29,7 +29,7 @@ static void test_change(void)
 static void test_no_such_model(void)
 {
     OK(change("three", -1) && said_this("error: there is no model three") &&
-           said_this("back to the model before") && strcmp(r.options.model, "one") == 0,
+           said_this("back to the model before") && strcmp(r.options.load.model, "one") == 0,
        "a name that is none");
     OK(app_rig_hash(&r) == one, "leaves the one before, loaded again");
 }
@@ -72,9 +72,9 @@ static void test_ctrl_c(void)
 
 static void test_ctrl_c_in_json(void)
 {
-    r.options.mode = MODE_JSON;
+    r.options.line.mode = MODE_JSON;
     OK(change("one", 0) && app_rig_hash(&r) == one, "of a program, Ctrl-C stops no loading");
-    r.options.mode = MODE_CHAT;
+    r.options.line.mode = MODE_CHAT;
 }
 
 /* A program at the line of an application without a model. */
@@ -85,9 +85,9 @@ static void test_json_without_model(void)
     typed =
         "{\"prompt\":\"a\"}\n{\"reset\":true}\n{\"command\":\"/stats\"}\n{\"command\":\"/model one\"}\n"
         "{\"prompt\":\"bade\",\"n\":2,\"temp\":0}\n{\"command\":\"/off\"}\n";
-    r.options.mode = MODE_JSON;
+    r.options.line.mode = MODE_JSON;
     app_talk(&r.app);
-    r.options.mode = MODE_CHAT;
+    r.options.line.mode = MODE_CHAT;
     OK(said_this("\"reason\":\"error\",\"context_tokens\":0") && *typed == '\0',
        "a program is told that there is no model");
     OK(said_this("\"event\":\"ready\"") && said_this("\"reply_tokens\":2"),

@@ -108,7 +108,7 @@ static void test_commands(void)
     open_app();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         OK(answers(cases[i].line, cases[i].expected), "%s", cases[i].line);
-    OK(options.sampler.temp == 0.5f && app.chat.sampler.params.temp == 0.5f && options.n == 3,
+    OK(options.sampler.temp == 0.5f && app.chat.sampler.params.temp == 0.5f && options.reply.n == 3,
        "/set reaches the sampler");
     {
         char off[] = "/off";

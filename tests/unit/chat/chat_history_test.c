@@ -114,7 +114,7 @@ static void test_overflow_in_reply(void)
     start_over(20);
     for (int i = 0; i < 4; i++)
         say("bade", true);
-    options.n = s->context;
+    options.reply.n = s->context;
     text_bytes = 0;
     OK(say("gogo", true) == ERR_OK && strstr(text, "oldest turns of the conversation are dropped"),
        "the oldest turns give way in the middle of a reply");

@@ -65,8 +65,8 @@ static void start_over(uint32_t n)
         rig_die(rig.model.problem);
     options_init(&options);
     options.sampler.temp = 0.0f;
-    options.n = n;
-    options.ids = true;
+    options.reply.n = n;
+    options.show.ids = true;
     stop_after = -1;
     chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
 }

@@ -123,7 +123,7 @@ static void test_stop_string(void)
     size_t bytes, next;
 
     start_over(20);
-    options.quiet = true;
+    options.show.quiet = true;
     OK(say("bade", true) == ERR_OK && printed_ids(first, 24) == 20 && strstr(text, "[") == NULL,
        "a reply of twenty tokens, quietly");
     while (at < 16 && (piece_of(first[at], &bytes), bytes < 3))
@@ -152,8 +152,8 @@ static void test_stop_string(void)
         OK(say("bade", true) == ERR_OK && strncmp(text, reply, strlen(reply)) == 0 &&
                text[strlen(reply)] == '\n',
            "the reply ends before \"%s\", %s: %.60s", stop, notes[whole], text);
-        options.n_stops = 0;
-        options.n = 1;
+        options.reply.n_stops = 0;
+        options.reply.n = 1;
         OK(say("gogo", true) == ERR_OK, "a second turn");
         n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
         memcpy(wanted + n, first, at * sizeof *first);
@@ -274,7 +274,7 @@ static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     start_over(12);
     OK(chat.think_end == first[at], "it is known");
     say("bade", true);
-    options.n = 3;
+    options.reply.n = 3;
     OK(say("gogo", true) == ERR_OK, "a second turn");
     n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
     memcpy(wanted + n, first + at + 1, (11 - at) * sizeof *first);
@@ -300,12 +300,12 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
     strings[INGOT_CHAT_REPLY_PREFIX] = "[R]<think>\n";
     put_template(strings);
     start_over(5);
-    options.quiet = true;
+    options.show.quiet = true;
     OK(say("bade", true) == ERR_OK, "a reply in thoughts");
     *strstr(text, "\nids:") = '\0';
     snprintf(plain, sizeof plain, "%.900s", text);
     start_over(5);
-    options.think = THINK_HIDE;
+    options.reply.think = THINK_HIDE;
     OK(say("bade", true) == ERR_OK && strncmp(text, "(thinking: 5 tokens)\n\n[", 23) == 0,
        "hidden: %.30s", text);
     start_over(5);
@@ -316,7 +316,7 @@ static void test_hidden_thoughts(const char *strings[INGOT_CHAT_STRINGS])
        "dimmed on a terminal");
     start_over(5);
     console_find_terminal(&console, CONSOLE_VT);
-    options.quiet = true;
+    options.show.quiet = true;
     OK(say("bade", false) == ERR_OK && strstr(text, "\33[2m") == NULL, "a plain text has none");
     strings[INGOT_CHAT_REPLY_PREFIX] = prefix;
     put_template(strings);

@@ -323,8 +323,8 @@ static void test_chat(void)
     say("bade", true);
     say("gogo", true);
     OK(chat_retry(&chat) == ERR_OK && is_true(), "a turn answered again");
-    options.stop[0][0] = 'a';
-    options.n_stops = 1;
+    options.reply.stop[0][0] = 'a';
+    options.reply.n_stops = 1;
     OK(say("bade gogo", true) == ERR_OK && is_true(), "a reply cut at a stop string");
 }
 

@@ -44,36 +44,42 @@ static void test_all_words(void)
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
-    OK(strcmp(o.model, "models/a.ingot") == 0 && strcmp(o.isa, "neon") == 0 &&
-           strcmp(o.draft, "small.ingot") == 0,
+    OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
+           strcmp(o.load.draft, "small.ingot") == 0,
        "texts");
-    OK(strcmp(o.prompt, "Once upon") == 0 && o.prompt_bytes == 9, "the prompt");
-    OK(o.n == 32 && o.sampler.top_k == 7 && o.ctx == 512 && o.cores == 4 && o.baud == 115200 &&
-           o.flow == FLOW_OFF && o.mode == MODE_JSON && o.watchdog == 9,
+    OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
+    OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
+           o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
+           o.machine.watchdog == 9,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
        "numbers");
-    OK(o.sampler.seed == UINT64_MAX && o.mem == UINT64_C(64) << 20, "64-bit numbers");
-    OK(o.verbose && o.selftest && o.ids && o.ticks && o.pio && o.quiet && o.trace == 1, "flags");
-    OK(o.kv == KV_Q8 && o.think == THINK_OFF && o.spec == SPECULATIVE_NGRAM && o.term == CONSOLE_VT,
+    OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20, "64-bit numbers");
+    OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.ticks && o.machine.pio &&
+           o.show.quiet && o.show.trace == 1,
+       "flags");
+    OK(o.load.kv == KV_Q8 && o.reply.think == THINK_OFF && o.load.spec == SPECULATIVE_NGRAM &&
+           o.line.term == CONSOLE_VT,
        "choices");
-    OK(o.n_stops == 2 && strcmp(o.stop[0], "User:") == 0 && strcmp(o.stop[1], "a\nb") == 0,
+    OK(o.reply.n_stops == 2 && strcmp(o.reply.stop[0], "User:") == 0 &&
+           strcmp(o.reply.stop[1], "a\nb") == 0,
        "stop strings add up");
-    OK(strcmp(o.system, "Be brief.") == 0 && o.system_bytes == 9, "the system prompt");
-    OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) && o.system_bytes == 0,
+    OK(strcmp(o.reply.system, "Be brief.") == 0 && o.reply.system_bytes == 9, "the system prompt");
+    OK(parse("system=\"\"") == ERR_OK && options_given(&o, OPTION_SYSTEM) &&
+           o.reply.system_bytes == 0,
        "an empty one is given");
-    OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.think == THINK_ON &&
+    OK(parse("think=maybe") == ERR_BAD_ARGUMENT && o.reply.think == THINK_ON &&
            strstr(said, "think takes on, off, show, dim or hide") != NULL,
        "think=: %s", said);
-    OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.spec == SPECULATIVE_AUTO &&
+    OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.load.spec == SPECULATIVE_AUTO &&
            strstr(said, "spec takes auto, off or ngram") != NULL,
        "spec=: %s", said);
-    OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.kv == KV_F16 &&
+    OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv == KV_F16 &&
            strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL,
        "none of the choices: %s", said);
-    OK(parse("kv=card") == ERR_OK && o.kv == OPTIONS_KV_CARD + KV_F16 &&
-           parse("kv=card,q8") == ERR_OK && o.kv % OPTIONS_KV_CARD == KV_Q8 &&
+    OK(parse("kv=card") == ERR_OK && o.load.kv == OPTIONS_KV_CARD + KV_F16 &&
+           parse("kv=card,q8") == ERR_OK && o.load.kv % OPTIONS_KV_CARD == KV_Q8 &&
            parse("kv=") != ERR_OK,
        "kv=card, with a type and without");
 }
@@ -83,16 +89,16 @@ static void test_stops(void)
 {
     char args[OPTIONS_STOP_BYTES + 8] = "stop=";
 
-    OK(parse("stop=a stop=b stop=c stop=d stop=e") == ERR_TOO_LONG && o.n_stops == 4 &&
-           strcmp(o.stop[3], "d") == 0 && strstr(said, "four times at most") != NULL,
+    OK(parse("stop=a stop=b stop=c stop=d stop=e") == ERR_TOO_LONG && o.reply.n_stops == 4 &&
+           strcmp(o.reply.stop[3], "d") == 0 && strstr(said, "four times at most") != NULL,
        "a fifth stop string is refused: %s", said);
     memset(args + 5, 'x', OPTIONS_STOP_BYTES - 1);
-    OK(parse(args) == ERR_OK && strlen(o.stop[0]) == 63, "63 bytes fit");
+    OK(parse(args) == ERR_OK && strlen(o.reply.stop[0]) == 63, "63 bytes fit");
     strcat(args, "x");
-    OK(parse(args) == ERR_TOO_LONG && o.n_stops == 0, "64 do not");
-    OK(parse("quiet=on ids=off") == ERR_OK && o.quiet && !o.ids, "flags may say so");
-    OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.quiet && o.think == THINK_HIDE &&
-           strcmp(options_think_name(o.think), "hide") == 0,
+    OK(parse(args) == ERR_TOO_LONG && o.reply.n_stops == 0, "64 do not");
+    OK(parse("quiet=on ids=off") == ERR_OK && o.show.quiet && !o.show.ids, "flags may say so");
+    OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.show.quiet &&
+           o.reply.think == THINK_HIDE && strcmp(options_think_name(o.reply.think), "hide") == 0,
        "the later word counts");
 }
 
@@ -103,28 +109,28 @@ static void test_defaults(void)
            near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
        "the defaults");
     OK(parse(" \t\r\n ") == ERR_OK && o.given == 0, "white space is nothing");
-    OK(parse("n=1 n=2") == ERR_OK && o.n == 2, "the later word counts");
+    OK(parse("n=1 n=2") == ERR_OK && o.reply.n == 2, "the later word counts");
 }
 
 static bool prompt_is(const char *args, const char *expected)
 {
-    return parse(args) == ERR_OK && strcmp(o.prompt, expected) == 0 &&
-           o.prompt_bytes == strlen(expected) && options_given(&o, OPTION_PROMPT);
+    return parse(args) == ERR_OK && strcmp(o.reply.prompt, expected) == 0 &&
+           o.reply.prompt_bytes == strlen(expected) && options_given(&o, OPTION_PROMPT);
 }
 
 static void test_quotes(void)
 {
-    OK(prompt_is("prompt=word n=1", "word") && o.n == 1, "without quotes to the next space");
+    OK(prompt_is("prompt=word n=1", "word") && o.reply.n == 1, "without quotes to the next space");
     OK(prompt_is("prompt=\"\"", ""), "an empty text is given");
     OK(prompt_is("prompt=", ""), "as is nothing at all");
     OK(prompt_is("prompt=\"a\\nb\\t\\\"c\\\" \\\\n\"", "a\nb\t\"c\" \\n"), "escapes");
     OK(prompt_is("prompt=\"\\x \\\" \"", "\\x \" "), "an unknown escape stays as it is");
     OK(prompt_is("prompt=a\"b c\"d\\n", "ab cd\\n"), "quotes in the middle, no escapes outside");
-    OK(prompt_is("prompt=\"n=5 root=x\" temp=1", "n=5 root=x") && o.n == 0 &&
+    OK(prompt_is("prompt=\"n=5 root=x\" temp=1", "n=5 root=x") && o.reply.n == 0 &&
            near(o.sampler.temp, 1),
        "words inside are text");
     OK(prompt_is("prompt=\"\xc3\xbc\xff\"", "\xc3\xbc\xff"), "any bytes");
-    OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.n == 3 &&
+    OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.reply.n == 3 &&
            !options_given(&o, OPTION_PROMPT) &&
            strstr(said, "!The closing quote of prompt=\"") == said,
        "a missing quote");
@@ -137,17 +143,17 @@ static void test_long_texts(void)
     memset(args, 'x', sizeof args);
     memcpy(args, "prompt=", 7);
     args[7 + OPTIONS_PROMPT_BYTES - 1] = '\0';
-    OK(parse(args) == ERR_OK && o.prompt_bytes == OPTIONS_PROMPT_BYTES - 1, "4095 bytes fit");
+    OK(parse(args) == ERR_OK && o.reply.prompt_bytes == OPTIONS_PROMPT_BYTES - 1, "4095 bytes fit");
     args[7 + OPTIONS_PROMPT_BYTES - 1] = 'x';
     args[7 + OPTIONS_PROMPT_BYTES] = '\0';
-    OK(parse(args) == ERR_TOO_LONG && o.prompt_bytes == 0 && o.prompt[0] == '\0' &&
+    OK(parse(args) == ERR_TOO_LONG && o.reply.prompt_bytes == 0 && o.reply.prompt[0] == '\0' &&
            strstr(said, "up to 4095 bytes") != NULL,
        "4096 do not");
     memcpy(args + 1, "model=", 6);
     args[7 + OPTIONS_MODEL_BYTES] = '\0';
-    OK(parse(args + 1) == ERR_TOO_LONG && o.model[0] == '\0', "a file name too long");
+    OK(parse(args + 1) == ERR_TOO_LONG && o.load.model[0] == '\0', "a file name too long");
     args[7 + OPTIONS_MODEL_BYTES - 1] = '\0';
-    OK(parse(args + 1) == ERR_OK && strlen(o.model) == 255, "and one that fits");
+    OK(parse(args + 1) == ERR_OK && strlen(o.load.model) == 255, "and one that fits");
 }
 
 static bool refused(const char *args, const char *sentence)
@@ -187,10 +193,10 @@ static void test_malformed(void)
     OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"), "an empty stop");
     OK(refused("model=", "model= cannot") && refused("isa=\"\"", "isa= cannot"), "empty names");
     OK(refused("temp=\x1b[2J", "temp=?[2J cannot"), "control bytes do not reach the terminal");
-    OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.n == 5 &&
+    OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            strstr(said, "top_k=y") != NULL,
        "words after an error are still read");
-    OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.n == 5, "and the error is not forgotten");
+    OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.reply.n == 5, "and the error is not forgotten");
 }
 
 static bool passed_over(const char *args, const char *sentence)
@@ -252,12 +258,12 @@ static void test_set(void)
     said[0] = '\0';
     OK(options_set(&o, "temp", "0.5", &report) == ERR_OK && near(o.sampler.temp, 0.5f), "a value");
     OK(options_set(&o, "prompt", "a \"b\" \\n", &report) == ERR_OK &&
-           strcmp(o.prompt, "a \"b\" \\n") == 0,
+           strcmp(o.reply.prompt, "a \"b\" \\n") == 0,
        "no quotes, no escapes");
-    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.ids, "a flag");
+    OK(options_set(&o, "ids", NULL, &report) == ERR_OK && o.show.ids, "a flag");
     OK(options_set(&o, "what", "1", &report) == ERR_NOT_FOUND && said[0] == '\0',
        "unknown: silent");
-    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.n == 0, "nobody need listen");
+    OK(options_set(&o, "n", "x", NULL) == ERR_BAD_ARGUMENT && o.reply.n == 0, "nobody need listen");
 }
 
 static void test_floats(void)

@@ -58,10 +58,10 @@ static void begin(bool inside)
     n_shown = 0;
     shown[0] = '\0';
     thoughts = (struct thoughts){ .write = keep, .dim = dim };
-    thoughts_open(&thoughts, options.think);
-    stops.n = options.n_stops;
+    thoughts_open(&thoughts, options.reply.think);
+    stops.n = options.reply.n_stops;
     for (uint32_t i = 0; i < stops.n; i++)
-        stops.text[i] = options.stop[i];
+        stops.text[i] = options.reply.stop[i];
     reply_text_open(&reply, &stops, inside, &out);
 }
 
@@ -99,10 +99,10 @@ static size_t first_stop(const char *text)
     for (size_t end = 1; end <= strlen(text); end++) {
         size_t longest = 0;
 
-        for (uint32_t i = 0; i < options.n_stops; i++) {
-            size_t n = strlen(options.stop[i]);
+        for (uint32_t i = 0; i < options.reply.n_stops; i++) {
+            size_t n = strlen(options.reply.stop[i]);
 
-            if (n <= end && n > longest && memcmp(text + end - n, options.stop[i], n) == 0)
+            if (n <= end && n > longest && memcmp(text + end - n, options.reply.stop[i], n) == 0)
                 longest = n;
         }
         if (longest != 0)
@@ -177,7 +177,7 @@ static void test_random_stops(void)
 static bool becomes(enum option_think think, bool inside, const char *text, const char *expected)
 {
     options_init(&options);
-    options.think = think;
+    options.reply.think = think;
     for (size_t most = 1; most < 12; most += 5) {
         begin(inside);
         feed(text, most);

@@ -192,12 +192,12 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
         rig_die(rig.model.problem);
     options_init(&options);
     options.sampler = *sampler;
-    options.n = n;
-    options.ids = true;
-    options.spec = mode == NGRAM   ? SPECULATIVE_NGRAM
-                   : mode == PLAIN ? SPECULATIVE_OFF
-                                   : SPECULATIVE_AUTO;
-    options.draft[0] = mode == DRAFT ? 'd' : '\0';
+    options.reply.n = n;
+    options.show.ids = true;
+    options.load.spec = mode == NGRAM   ? SPECULATIVE_NGRAM
+                        : mode == PLAIN ? SPECULATIVE_OFF
+                                        : SPECULATIVE_AUTO;
+    options.load.draft[0] = mode == DRAFT ? 'd' : '\0';
     stop_after = -1;
     chat_open(&chat, &console, &rig.session, mode == DRAFT ? &draft_session : NULL, &options, NULL);
 }
