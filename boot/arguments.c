@@ -66,7 +66,7 @@ static void obey(struct options *o, struct console *c)
     if (o->machine.pio && p->storage.use_pio != NULL) {
         p->storage.use_pio(p->storage.context);
     } else if (o->machine.pio) {
-        console_log(c, "warning: pio is not to be had on this board");
+        console_log(c, "warning: pio is not available on this board");
     }
     if (p->console.flow_control != NULL && o->line.flow == FLOW_ON) {
         p->console.flow_control(p->console.context, true);

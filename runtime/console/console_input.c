@@ -103,7 +103,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     do {
         console_poll(c);
     } while (!take_answer(c) && !c->input.closed && console_millis(c) - start < CONSOLE_ANSWER_MS);
-    console_write(c, "\r", 1); /* over what shows of the question where nobody knows it */
+    console_write(c, "\r", 1); /* over the question, where the far end shows it */
 }
 
 /* The next byte, or CONSOLE_CLOSED. */

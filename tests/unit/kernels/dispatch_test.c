@@ -53,7 +53,7 @@ static void test_force(void)
     check_force(ZEN4, "avx512", CPU_X86_AVX2 | CPU_X86_AVX512);
     check_force(ZEN4, "vnni", ZEN4);
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
-        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711, "\"%s\" is not to be had there",
+        OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711, "\"%s\" is not available there",
            unknown[i]);
     }
 }

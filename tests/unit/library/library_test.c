@@ -257,7 +257,7 @@ static void test_two(void)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-static struct team {
+static struct crew {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t threads[INGOT_MOST_CORES];
@@ -267,45 +267,45 @@ static struct team {
     } jobs[INGOT_MOST_CORES];
     _Atomic unsigned n_running, n_started;
     unsigned most; /* that start */
-} team = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+} crew = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-static void *team_main(void *job)
+static void *crew_main(void *job)
 {
     unsigned core = (unsigned)(uintptr_t)job;
 
-    team.jobs[core].entry(team.jobs[core].arg);
-    atomic_fetch_sub(&team.n_running, 1);
+    crew.jobs[core].entry(crew.jobs[core].arg);
+    atomic_fetch_sub(&crew.n_running, 1);
     return NULL;
 }
 
 static bool team_start(void *context, uint32_t core, void (*entry)(void *arg), void *arg)
 {
     (void)context;
-    if (core > team.most)
+    if (core > crew.most)
         return false;
-    team.jobs[core].entry = entry;
-    team.jobs[core].arg = arg;
-    team.n_started++;
-    atomic_fetch_add(&team.n_running, 1);
-    return pthread_create(&team.threads[core], NULL, team_main, (void *)(uintptr_t)core) == 0;
+    crew.jobs[core].entry = entry;
+    crew.jobs[core].arg = arg;
+    crew.n_started++;
+    atomic_fetch_add(&crew.n_running, 1);
+    return pthread_create(&crew.threads[core], NULL, crew_main, (void *)(uintptr_t)core) == 0;
 }
 
 static void team_wait(void *context, const uint32_t *word, uint32_t old)
 {
     (void)context;
-    pthread_mutex_lock(&team.lock);
+    pthread_mutex_lock(&crew.lock);
     while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == old)
-        pthread_cond_wait(&team.changed, &team.lock);
-    pthread_mutex_unlock(&team.lock);
+        pthread_cond_wait(&crew.changed, &crew.lock);
+    pthread_mutex_unlock(&crew.lock);
 }
 
 static void team_wake(void *context, const uint32_t *word)
 {
     (void)context;
     (void)word;
-    pthread_mutex_lock(&team.lock);
-    pthread_cond_broadcast(&team.changed);
-    pthread_mutex_unlock(&team.lock);
+    pthread_mutex_lock(&crew.lock);
+    pthread_cond_broadcast(&crew.changed);
+    pthread_mutex_unlock(&crew.lock);
 }
 
 static void test_threads(unsigned asked, unsigned start)
@@ -313,8 +313,8 @@ static void test_threads(unsigned asked, unsigned start)
     struct ingot_model_info info = { 0 };
     struct rig r;
 
-    team.most = start;
-    team.n_started = 0;
+    crew.most = start;
+    crew.n_started = 0;
     rig_init(&r, DEMO);
     rig_memory(&r, RIG_MEMORY);
     r.setup.cores = (struct ingot_cores){ NULL, asked, 20, team_start, team_wait, team_wake };
@@ -323,14 +323,14 @@ static void test_threads(unsigned asked, unsigned start)
     (void)ingot_model_info(r.model, &info);
     OK(info.n_cores == start + 1, "%u at work", info.n_cores);
     OK(ingot_close(r.model) == INGOT_OK, "closed");
-    for (unsigned core = 1; core <= team.n_started; core++)
-        pthread_join(team.threads[core], NULL);
-    OK(team.n_running == 0, "its threads have ended");
+    for (unsigned core = 1; core <= crew.n_started; core++)
+        pthread_join(crew.threads[core], NULL);
+    OK(crew.n_running == 0, "its threads have ended");
     memset(r.setup.memory, 0xff, r.memory_bytes);
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "and the same memory holds it anew");
     (void)ingot_close(r.model);
     for (unsigned core = 1; core <= start; core++)
-        pthread_join(team.threads[core], NULL);
+        pthread_join(crew.threads[core], NULL);
     r.model = NULL;
     rig_end(&r);
 }
