@@ -14,7 +14,7 @@
 #include "runtime/session/speculative.h"
 #include "runtime/storage/file.h"
 
-enum { LIBRARY_PROBLEM_BYTES = 400, LIBRARY_PIECES = 9 };
+enum { LIBRARY_PROBLEM_BYTES = 400, LIBRARY_PARTS = 9 };
 
 /* How far a model is; each includes those before it. */
 enum library_stage { LIBRARY_CLOSED, LIBRARY_FAILED, LIBRARY_OPEN, LIBRARY_LOADED };

@@ -6,7 +6,7 @@
 #include "runtime/chat/chat_turn.h"
 #include "runtime/text/format_text.h"
 
-_Static_assert((int)LIBRARY_PIECES == (int)CHAT_TURN_PARTS, "the parts of a turn");
+_Static_assert((int)LIBRARY_PARTS == (int)CHAT_TURN_PARTS, "the parts of a turn");
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
@@ -49,7 +49,7 @@ enum ingot_error ingot_session_clear(struct ingot_session *s)
 
 /* Parts of a text, as the tokenizer takes them. */
 struct text {
-    struct tokenizer_part parts[LIBRARY_PIECES];
+    struct tokenizer_part parts[LIBRARY_PARTS];
     size_t n;
     bool begins; /* a sequence: BOS first */
 };

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #define POLY 0x82f63b78u
-#define POWER 0xe2ea32dcu /* x^(8 * CRC32C_PIECE) modulo the polynomial, reflected as it is */
+#define POWER 0xe2ea32dcu /* x^(8 * CRC32C_STRIPE) modulo the polynomial, reflected as it is */
 
 /* NULL: the reference. It is atomic because threads with a model each may choose and use it at
  * the same time; every choice gives the same CRC. */
@@ -27,12 +27,12 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
-/* A CRC is a polynomial; each piece that follows multiplies it by POWER. The loop goes through
+/* A CRC is a polynomial; each stripe that follows multiplies it by POWER. The loop goes through
  * its bits from the highest power, which is the lowest bit. The inversions at the start and the
  * end of a CRC cancel. */
-uint32_t crc32c_shift(uint32_t crc, size_t n_pieces)
+uint32_t crc32c_shift(uint32_t crc, size_t n_stripes)
 {
-    for (; n_pieces != 0; n_pieces--) {
+    for (; n_stripes != 0; n_stripes--) {
         uint32_t product = 0;
 
         for (int bit = 0; bit < 32; bit++, crc >>= 1) {

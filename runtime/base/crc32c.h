@@ -13,11 +13,11 @@
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* Join two CRCs. A is any bytes, B the n_pieces * CRC32C_PIECE bytes after them, and each CRC
- * was begun with 0. The CRC of A and B together is crc32c_shift(crc of A, n_pieces) ^ (crc of
+/* Join two CRCs. A is any bytes, B the n_stripes * CRC32C_STRIPE bytes after them, and each CRC
+ * was begun with 0. The CRC of A and B together is crc32c_shift(crc of A, n_stripes) ^ (crc of
  * B). */
-enum { CRC32C_PIECE = 32 * 1024 };
-uint32_t crc32c_shift(uint32_t crc, size_t n_pieces);
+enum { CRC32C_STRIPE = 32 * 1024 };
+uint32_t crc32c_shift(uint32_t crc, size_t n_stripes);
 
 /* From now on compute CRCs by this kernel; without a call, by the reference. One choice holds
  * for the whole process, also with several models: every kernel gives the same CRC. Any thread,

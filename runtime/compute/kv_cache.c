@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-    BLOCK = 32, /* dimensions that share a scale in Q8 */
-    PIECE = 64, /* dimensions of a key converted at a time */
+    BLOCK = 32,   /* dimensions that share a scale in Q8 */
+    AT_ONCE = 64, /* dimensions of a key converted at a time */
 };
 
 const char *kv_type_name(enum kv_type type)
@@ -75,15 +75,15 @@ const void *kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t h
 static void put_f16(const struct kv_cache *c, const struct kernels *k, uint16_t *keys,
                     uint16_t *values, uint32_t j, const float *key, const float *value)
 {
-    uint16_t piece[PIECE];
+    uint16_t halves[AT_ONCE];
 
-    for (uint32_t at = 0; at < c->head_dim; at += PIECE) {
-        uint32_t n = min_u32(c->head_dim - at, PIECE);
+    for (uint32_t at = 0; at < c->head_dim; at += AT_ONCE) {
+        uint32_t n = min_u32(c->head_dim - at, AT_ONCE);
         uint16_t *column = keys + (size_t)at * KV_TILE + j;
 
-        k->convert_f16_f32(piece, key + at, n);
+        k->convert_f16_f32(halves, key + at, n);
         for (uint32_t i = 0; i < n; i++) {
-            column[(size_t)i * KV_TILE] = piece[i];
+            column[(size_t)i * KV_TILE] = halves[i];
         }
     }
     k->convert_f16_f32(values + (size_t)j * c->head_dim, value, c->head_dim);

@@ -203,9 +203,9 @@ void workers_take_back(struct workers *workers)
 void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
                    size_t *first, size_t *last)
 {
-    size_t pieces = (n + step - 1) / step;
-    size_t from = pieces * core / workers->n_cores * step;
-    size_t to = pieces * (core + 1) / workers->n_cores * step;
+    size_t steps = (n + step - 1) / step;
+    size_t from = steps * core / workers->n_cores * step;
+    size_t to = steps * (core + 1) / workers->n_cores * step;
 
     *first = min_size(from, n);
     *last = min_size(to, n);

@@ -2,8 +2,8 @@
 
 struct parts {
     const uint8_t *data;
-    size_t pieces; /* bytes that the cores share, in whole pieces */
-    size_t rest;   /* bytes before these, for core 0 as well */
+    size_t stripes; /* bytes that the cores share, in whole stripes */
+    size_t rest;    /* bytes before these, for core 0 as well */
     uint32_t before;
     _Atomic uint32_t sum;
 };
@@ -14,19 +14,19 @@ static void check_part(void *arg, struct workers *workers, unsigned core)
     size_t first, last;
     uint32_t crc = 0;
 
-    workers_share(workers, core, p->pieces, CRC32C_PIECE, &first, &last);
+    workers_share(workers, core, p->stripes, CRC32C_STRIPE, &first, &last);
     if (core == 0) {
         crc = p->before;
     } else {
         first += p->rest;
     }
     crc = crc32c(crc, p->data + first, p->rest + last - first);
-    atomic_fetch_xor(&p->sum, crc32c_shift(crc, (p->pieces - last) / CRC32C_PIECE));
+    atomic_fetch_xor(&p->sum, crc32c_shift(crc, (p->stripes - last) / CRC32C_STRIPE));
 }
 
 uint32_t workers_crc32c(struct workers *workers, uint32_t crc, const void *data, size_t bytes)
 {
-    size_t rest = bytes % CRC32C_PIECE;
+    size_t rest = bytes % CRC32C_STRIPE;
     struct parts p = { data, bytes - rest, rest, crc, 0 };
 
     if (bytes < WORKERS_CRC32C_LEAST) {

@@ -5,7 +5,7 @@
 #include "runtime/compute/workers.h"
 #include "runtime/base/crc32c.h"
 
-enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_PIECE }; /* bytes; fewer are core 0's alone */
+enum { WORKERS_CRC32C_LEAST = 2 * CRC32C_STRIPE }; /* bytes; fewer are core 0's alone */
 
 /* crc32c(crc, data, bytes); each core of the workers computes its part. Core 0 only, outside
  * workers_run. */

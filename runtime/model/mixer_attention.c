@@ -88,11 +88,11 @@ struct attention_split {
     uint32_t group; /* query heads of a kv head */
     uint32_t heads; /* of a block */
     uint32_t tokens;
-    uint32_t head_pieces; /* blocks per group */
-    uint32_t token_pieces;
+    uint32_t head_blocks; /* blocks per group */
+    uint32_t token_blocks;
 };
 
-static uint32_t pieces(uint32_t n, uint32_t step)
+static uint32_t blocks_of(uint32_t n, uint32_t step)
 {
     return (n + step - 1) / step;
 }
@@ -105,12 +105,12 @@ static struct attention_split split_attention(const struct transformer *t)
 
     s.heads = min_u32(s.group, ATTENTION_ROWS);
     s.tokens = min_u32(ATTENTION_ROWS / s.heads, t->n_tokens);
-    s.token_pieces = pieces(t->n_tokens, s.tokens);
-    while (s.heads > 1 &&
-           t->data->n_kv_heads * pieces(s.group, s.heads) * s.token_pieces < t->workers->n_cores) {
+    s.token_blocks = blocks_of(t->n_tokens, s.tokens);
+    while (s.heads > 1 && t->data->n_kv_heads * blocks_of(s.group, s.heads) * s.token_blocks <
+                              t->workers->n_cores) {
         s.heads = (s.heads + 1) / 2;
     }
-    s.head_pieces = pieces(s.group, s.heads);
+    s.head_blocks = blocks_of(s.group, s.heads);
     return s;
 }
 
@@ -155,15 +155,15 @@ static void attend(const struct transformer *t, unsigned core)
     struct attention_split s = split_attention(t);
     size_t first, last;
 
-    workers_share(t->workers, core, (size_t)t->data->n_kv_heads * s.head_pieces * s.token_pieces, 1,
+    workers_share(t->workers, core, (size_t)t->data->n_kv_heads * s.head_blocks * s.token_blocks, 1,
                   &first, &last);
     for (size_t item = first; item < last; item++) {
-        uint32_t token = (uint32_t)(item % s.token_pieces) * s.tokens;
-        uint32_t piece = (uint32_t)(item / s.token_pieces);
-        uint32_t within = piece % s.head_pieces * s.heads;
+        uint32_t token = (uint32_t)(item % s.token_blocks) * s.tokens;
+        uint32_t block = (uint32_t)(item / s.token_blocks);
+        uint32_t within = block % s.head_blocks * s.heads;
         uint32_t heads = min_u32(s.group - within, s.heads);
 
-        attend_block(t, core, piece / s.head_pieces * s.group + within, heads, token,
+        attend_block(t, core, block / s.head_blocks * s.group + within, heads, token,
                      min_u32(t->n_tokens - token, s.tokens));
     }
 }

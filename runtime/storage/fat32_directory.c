@@ -31,9 +31,9 @@ enum { /* a long entry */
        LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS,
 };
 
-/* The pieces of a long name come last piece first, just before the short entry. */
+/* The parts of a long name come last part first, just before the short entry. */
 struct long_name {
-    unsigned expected; /* number of the next piece; 0: complete or none */
+    unsigned expected; /* number of the next part; 0: complete or none */
     unsigned n_units;  /* 0: none */
     uint8_t checksum;
 };
@@ -159,8 +159,8 @@ static void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
     out[at] = '\0';
 }
 
-/* A piece of a long name. Anything out of order drops the whole: the short name stays valid. */
-static void fat32_take_piece(struct fat32 *fs, struct long_name *name, const uint8_t *raw)
+/* A part of a long name. Anything out of order drops the whole: the short name stays valid. */
+static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint8_t *raw)
 {
     static const uint8_t offsets[LDIR_UNITS] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30 };
     unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
@@ -248,7 +248,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
         if (raw[0] == NAME_DELETED) {
             name.n_units = 0;
         } else if ((raw[DIR_ATTR] & ATTR_LONG_MASK) == ATTR_LONG_NAME) {
-            fat32_take_piece(dir->fs, &name, raw);
+            fat32_take_part(dir->fs, &name, raw);
         } else if ((raw[DIR_ATTR] & ATTR_VOLUME) || raw[0] == '.') {
             name.n_units = 0;
         } else {

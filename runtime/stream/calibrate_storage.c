@@ -3,9 +3,9 @@
 #include "board/min_max.h"
 
 enum {
-    PIECE_BYTES = 1 << 20,
-    LEAST_PIECES = 4,
-    MOST_PIECES = 32,
+    SAMPLE_BYTES = 1 << 20,
+    LEAST_SAMPLES = 4,
+    MOST_SAMPLES = 32,
     ALONE_BYTES = 256 << 10, /* one request of a file's */
     ALONE_HZ = 20,           /* or less, on a slow card: as much as it reads in 50 ms */
     ALONE_LEAST = 3,
@@ -52,31 +52,31 @@ static uint32_t measure_io_core(const struct plan_rates *rates, const struct fil
     return (uint32_t)spent;
 }
 
-/* Pieces of the file that are read one after the other, two at a time, so that the card is never
+/* Samples of the file that are read one after the other, two at a time, so that the card is never
  * idle. */
-struct pieces {
+struct samples {
     const struct file *file;
     const struct platform_clock *clock;
     uint8_t *memory;
     uint64_t bytes, step; /* of one; and from the start of one to the next */
     uint64_t start;
-    uint64_t times[MOST_PIECES + 1]; /* [n]: ticks since start when n had come */
+    uint64_t times[MOST_SAMPLES + 1]; /* [n]: ticks since start when n had come */
     struct file_read reads[2];
     stream_progress_fn *progress; /* or NULL */
     void *context;
 };
 
-static void start_piece(struct pieces *p, unsigned n)
+static void start_sample(struct samples *p, unsigned n)
 {
     (void)file_read_start(&p->reads[n % 2], p->file, n * p->step, p->memory + n % 2 * p->bytes,
                           (size_t)p->bytes); /* a refusal shows in the poll */
 }
 
-/* Wait for piece number n. */
-static enum err wait_piece(struct pieces *p, unsigned n)
+/* Wait for sample number n. */
+static enum err wait_sample(struct samples *p, unsigned n)
 {
     struct file_read *read = &p->reads[n % 2];
-    uint64_t total = p->bytes * LEAST_PIECES;
+    uint64_t total = p->bytes * LEAST_SAMPLES;
 
     while (file_read_poll(read) == ERR_BUSY) {
         uint64_t done = min_u64(n * p->bytes + read->bytes_done, total);
@@ -89,51 +89,51 @@ static enum err wait_piece(struct pieces *p, unsigned n)
     return read->status;
 }
 
-/* How many came, for a third of a second and LEAST_PIECES at least; 0: one failed. */
-static unsigned read_pieces(struct pieces *p)
+/* How many came, for a third of a second and LEAST_SAMPLES at least; 0: one failed. */
+static unsigned read_samples(struct samples *p)
 {
     bool more = true;
     unsigned n = 0;
 
-    start_piece(p, 0);
+    start_sample(p, 0);
     for (; more; n++) {
-        more = n + 1 < MOST_PIECES && (n < LEAST_PIECES || p->times[n] < p->clock->hz / 3);
+        more = n + 1 < MOST_SAMPLES && (n < LEAST_SAMPLES || p->times[n] < p->clock->hz / 3);
         if (more) {
-            start_piece(p, n + 1);
+            start_sample(p, n + 1);
         }
-        if (wait_piece(p, n) == ERR_OK) {
+        if (wait_sample(p, n) == ERR_OK) {
             continue;
         }
         if (more) {
             file_read_stop(&p->reads[(n + 1) % 2]);
-            (void)wait_piece(p, n + 1);
+            (void)wait_sample(p, n + 1);
         }
         return 0;
     }
     return n;
 }
 
-/* The second half of the pieces counts: at first, bytes may come from a cache of the card or its
+/* The second half of the samples counts: at first, bytes may come from a cache of the card or its
  * reader. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,
                        const struct platform_clock *clock, struct memory_range memory,
                        stream_progress_fn *progress, void *context)
 {
-    uint64_t most = min_u64(min_u64(memory.bytes / 2, PIECE_BYTES), file->bytes);
-    struct pieces p = { .file = file,
-                        .clock = clock,
-                        .memory = memory.base,
-                        .bytes = most / SECTOR_BYTES * SECTOR_BYTES,
-                        .progress = progress,
-                        .context = context };
+    uint64_t most = min_u64(min_u64(memory.bytes / 2, SAMPLE_BYTES), file->bytes);
+    struct samples p = { .file = file,
+                         .clock = clock,
+                         .memory = memory.base,
+                         .bytes = most / SECTOR_BYTES * SECTOR_BYTES,
+                         .progress = progress,
+                         .context = context };
     unsigned n;
 
     if (p.bytes == 0) {
         return;
     }
-    p.step = (file->bytes - p.bytes) / MOST_PIECES / SECTOR_BYTES * SECTOR_BYTES;
+    p.step = (file->bytes - p.bytes) / MOST_SAMPLES / SECTOR_BYTES * SECTOR_BYTES;
     p.start = platform_ticks(clock);
-    n = read_pieces(&p);
+    n = read_samples(&p);
     if (n == 0 || p.times[n] <= p.times[n / 2]) {
         return;
     }

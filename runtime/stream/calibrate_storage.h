@@ -7,7 +7,7 @@
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream.h"
 
-/* Fill rates->card and io_core: read pieces of 1 MiB spread over the file, at least four and for
+/* Fill rates->card and io_core: read samples of 1 MiB spread over the file, at least four and for
  * a third of a second. They are 0 where reading fails, which loading will report, or progress
  * (may be NULL) stops it. memory is overwritten. */
 void calibrate_storage(struct plan_rates *rates, const struct file *file,

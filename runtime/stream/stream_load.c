@@ -164,8 +164,8 @@ static uint64_t group_end(const struct row_groups *g, uint64_t at)
     return at + (g->bytes - (at - g->first) % g->bytes);
 }
 
-static void sum_piece(struct stream *s, const struct row_groups *g, uint64_t at,
-                      const uint8_t *data, size_t n)
+static void sum_part(struct stream *s, const struct row_groups *g, uint64_t at, const uint8_t *data,
+                     size_t n)
 {
     uint32_t *sum;
 
@@ -187,16 +187,16 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     struct row_groups g = { first, first + (uint64_t)plan_row_groups(s->image) * bytes, bytes };
 
     while (n != 0) {
-        size_t piece = (size_t)min_u64(group_end(&g, at) - at, n);
+        size_t part = (size_t)min_u64(group_end(&g, at) - at, n);
 
-        sum_piece(s, &g, at, data, piece);
-        at += piece;
-        data += piece;
-        n -= piece;
+        sum_part(s, &g, at, data, part);
+        at += part;
+        data += part;
+        n -= part;
     }
 }
 
-/* The CRC of a segment that does not stay, piece by piece through a slot, or through the rows' memory
+/* The CRC of a segment that does not stay, part by part through a slot, or through the rows' memory
  * where there are no slots. */
 static enum err read_through_once(struct stream *s, struct loading *l, unsigned segment,
                                   uint32_t *crc)

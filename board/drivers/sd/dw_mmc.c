@@ -187,7 +187,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     uint64_t table = dma_address(&d->setup.window, d->table);
 
     for (unsigned i = 0; left > 0; i++) {
-        uint32_t bytes = min_u32(left, DW_MMC_PIECE_BYTES);
+        uint32_t bytes = min_u32(left, DW_MMC_BUFFER_BYTES);
 
         left -= bytes;
         d->table[i] = (struct dw_mmc_descriptor){

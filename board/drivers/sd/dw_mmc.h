@@ -14,8 +14,8 @@
 enum {
     DW_MMC_BYTES = 0x1000,
     DW_MMC_MAX_BLOCKS = 1024,
-    DW_MMC_PIECE_BYTES = 4096,
-    DW_MMC_PIECES = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_PIECE_BYTES
+    DW_MMC_BUFFER_BYTES = 4096,
+    DW_MMC_BUFFERS = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_BUFFER_BYTES
 };
 
 struct dw_mmc_descriptor {
@@ -39,7 +39,7 @@ struct dw_mmc {
     uint32_t words_left;        /* that a core has yet to move; 0: DMA, or no data */
     bool dma;
     bool wakes; /* the next command sends 80 clocks first */
-    _Alignas(64) struct dw_mmc_descriptor table[DW_MMC_PIECES];
+    _Alignas(64) struct dw_mmc_descriptor table[DW_MMC_BUFFERS];
 };
 
 /* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: no such registers there;

@@ -8,7 +8,7 @@
 #include "board/host/host_platform.h"
 #include "tests/unit/tap.h"
 
-enum { MOST_PIECES = 33, MOST = MOST_PIECES * CRC32C_PIECE + 100, JOINED = 5 };
+enum { MOST_PIECES = 33, MOST = MOST_PIECES * CRC32C_STRIPE + 100, JOINED = 5 };
 
 static struct workers crews[BOARD_MAX_CORES]; /* workers live on after the test */
 static uint8_t bytes[MOST];
@@ -27,7 +27,7 @@ static void test_join(void)
 
     for (size_t n = 0; n <= JOINED; n++) {
         for (size_t before = 0; before < 70; before += 7) {
-            size_t behind = n * CRC32C_PIECE;
+            size_t behind = n * CRC32C_STRIPE;
             uint32_t first = crc32c(any(), bytes, before);
             uint32_t second = crc32c(0, bytes + before, behind);
 
@@ -60,7 +60,7 @@ static void test_lengths(struct workers *workers)
         static const int around[] = { -512, -1, 0, 1, 8, 99 };
 
         for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
-            equal = is_serial(workers, any() % 9, pieces * CRC32C_PIECE + (size_t)around[i]) &&
+            equal = is_serial(workers, any() % 9, pieces * CRC32C_STRIPE + (size_t)around[i]) &&
                     equal;
         }
     }
@@ -73,13 +73,13 @@ static void test_flips(struct workers *workers)
 {
     bool found = true;
 
-    for (size_t n = WORKERS_CRC32C_LEAST; n < MOST; n += 5 * CRC32C_PIECE + 13) {
+    for (size_t n = WORKERS_CRC32C_LEAST; n < MOST; n += 5 * CRC32C_STRIPE + 13) {
         uint32_t whole = workers_crc32c(workers, 0, bytes, n);
 
         for (unsigned core = 0; core < workers->n_cores; core++) {
             size_t first, last;
 
-            workers_share(workers, core, n, CRC32C_PIECE, &first, &last);
+            workers_share(workers, core, n, CRC32C_STRIPE, &first, &last);
             for (int end = 0; end < 2 && last > first; end++) {
                 uint8_t *byte = &bytes[end ? last - 1 : first];
 

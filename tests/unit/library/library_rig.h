@@ -32,7 +32,7 @@ struct rig {
     int reads_left; /* before they fail; -1: they do not */
     char said[4096];
     size_t said_bytes;
-    unsigned n_pieces;
+    unsigned n_stripes;
     unsigned pieces_most; /* stop after these; 0: never */
 };
 
@@ -131,7 +131,7 @@ static inline bool rig_say(void *context, const char *text, size_t bytes)
         r->said_bytes += bytes;
         r->said[r->said_bytes] = '\0';
     }
-    return ++r->n_pieces != r->pieces_most;
+    return ++r->n_stripes != r->pieces_most;
 }
 
 /* Nothing left to chance. */
@@ -157,7 +157,7 @@ static inline enum ingot_error rig_generate(struct rig *r, const struct ingot_ge
 {
     r->said_bytes = 0;
     r->said[0] = '\0';
-    r->n_pieces = 0;
+    r->n_stripes = 0;
     return ingot_generate(r->session, p, rig_say, r, result);
 }
 

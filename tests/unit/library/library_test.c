@@ -127,7 +127,7 @@ static void test_stops(struct rig *r)
     (void)rig_turn(r, RIG_QUESTION);
     r->pieces_most = 2;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_CALLER &&
-           r->n_pieces == 2,
+           r->n_stripes == 2,
        "the callback stops it: \"%s\"", r->said);
     r->pieces_most = 0;
 
@@ -136,7 +136,7 @@ static void test_stops(struct rig *r)
     p.go_on = go_on;
     layers_left = 2;
     OK(rig_generate(r, &p, &result) == INGOT_OK && result.end == INGOT_END_CALLER &&
-           r->n_pieces == 0 && result.new_tokens == 0,
+           r->n_stripes == 0 && result.new_tokens == 0,
        "stopped within the prompt nothing comes");
     p.go_on = NULL;
     OK(rig_generate(r, &p, &result) == INGOT_OK && strcmp(r->said, RIG_ANSWER) == 0,
