@@ -14,7 +14,7 @@ struct block_request {
     uint64_t sector;    /* first sector */
     uint32_t n_sectors; /* 1 .. device max_sectors */
     void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device writes it by DMA */
-    bool write;         /* the other way: the buffer goes to the device, which is `writable` */
+    bool write;         /* the buffer goes to the device, which must be `writable` */
     enum err status;    /* valid once done: ERR_OK, ERR_IO, ERR_TIMEOUT, ERR_RANGE */
     bool done;          /* set by poll, or by submit where a device completes at once */
     uint16_t slot;      /* the driver's own */
@@ -22,12 +22,12 @@ struct block_request {
 
 struct block_device {
     const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
-    const char *problem; /* not NULL: why nothing can be read, "there is no card in the slot"; then
-                           * the fields below are zero */
+    const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
+                          * slot"; then the fields below are zero */
     uint64_t n_sectors;
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* requests that may be in flight */
-    bool writable;         /* takes writes; done means that the power may go */
+    bool writable;         /* takes writes; after `done` the power may fail */
     bool flash;            /* no card: one .ingot from the first byte on */
     const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */
 
@@ -48,7 +48,7 @@ struct block_device {
     void *driver; /* the driver's own state */
 };
 
-/* Whether the request is one that submit takes: not empty, not too large, within the device. */
+/* Whether submit takes the request: not empty, not too large, within the device. */
 static inline bool block_request_fits(const struct block_device *dev,
                                       const struct block_request *req)
 {

@@ -1,5 +1,5 @@
-/* What a board is to the rest of Ingot: one struct, defined once per board with a strong
- * symbol. A new board is a copied folder and four files (docs/PORTING.md). */
+/* A board as the rest of Ingot sees it: one struct, which each board defines once. A new board
+ * is a copied folder and four files (docs/PORTING.md). */
 #ifndef INGOT_BOARD_BOARD_H
 #define INGOT_BOARD_BOARD_H
 
@@ -17,8 +17,8 @@ enum { BOARD_INPUT_BYTES = 128 * 1024 };
 
 struct kernel_tuning;
 
-/* What the firmware and the device tree told us; filled by boot (or by the host program)
- * before the runtime starts, constant afterwards. */
+/* The machine as firmware and device tree describe it. boot (or the host program) fills it
+ * before the runtime starts; it is constant afterwards. */
 struct machine {
     struct memory_range ram[BOARD_MAX_RAM]; /* free RAM after the image; [0] is the arena */
     unsigned n_ram;
@@ -33,23 +33,22 @@ struct machine {
     uint64_t entry_ticks;               /* board.ticks() at the first instruction of C */
 };
 
-/* Members that say so are NULL where a board has nothing of the kind. */
+/* A member may be NULL where its comment says so: the board has nothing of the kind then. */
 struct board {
     const char *name;
 
-    /* Console, cores, whatever answers before storage; maps its devices (board/isa.h). dtb: a
-     * checked device tree that stays readable, or NULL where there is none. Runs on core
-     * 0 with the MMU on and nothing but the image mapped. */
+    /* Set up console, cores and all other devices but storage, and map them (board/isa.h). dtb:
+     * a checked device tree that stays readable, or NULL where there is none. Runs on core 0
+     * with the MMU on and nothing but the image mapped. */
     void (*early_init)(const void *dtb);
 
-    /* Where the firmware passed no device tree: fill ram[] with the machine's RAM, what lies in it
-     * included, and n_ram, n_cores and the arguments. Called on core 0 after early_init. NULL: a
-     * tree is needed. */
+    /* If the firmware passed no device tree: fill ram[] with the machine's whole RAM, and n_ram,
+     * n_cores and the arguments. Called on core 0 after early_init. NULL: a tree is needed. */
     void (*describe)(struct machine *machine);
 
     void (*putc)(char c); /* blocks while the transmitter is full */
     int (*getc)(void);    /* next received byte, or -1 when there is none */
-    /* Sleep until a byte may have arrived since getc had none; returns at once where nothing would
+    /* Sleep until a byte may have arrived since getc had none. Returns at once if nothing would
      * end the sleep. NULL: never sleeps. */
     void (*idle)(void);
     /* True once for every Ctrl-C that has arrived and that getc has not given; getc leaves it out
@@ -60,13 +59,13 @@ struct board {
      * start. NULL: the line has other means. */
     void (*flow_control)(bool on);
 
-    /* Keep what has arrived and waits for getc in `bytes` bytes at `memory` from here on, a power of
-     * two; what waits moves there. Until then it is kept in a few KiB of the board's own. The memory
-     * stays the board's. Core 0. ERR_BAD_ARGUMENT: no power of two, or more is waiting; nothing
-     * changes. NULL: the sender waits until getc comes. */
+    /* From now on keep bytes that wait for getc in `bytes` bytes at `memory`, a power of two;
+     * waiting bytes move there. Before, the board keeps them in a few KiB of its own. The memory
+     * stays the board's. Core 0. ERR_BAD_ARGUMENT: no power of two, or more bytes are waiting;
+     * nothing changes. NULL: the sender waits for getc. */
     enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
-    void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or means nothing */
+    void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or has no meaning */
 
     uint64_t (*ticks)(void); /* monotonic counter, same on every core */
     uint64_t (*ticks_hz)(void);
@@ -75,9 +74,9 @@ struct board {
      * and FPU on. ERR_NO_DEVICE: firmware refused. */
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
 
-    /* How long a core of the workers looks at its word before it sleeps (runtime/compute/workers.c):
-     * longer than a wake-up takes, where every core has a processor of its own; 0 where they
-     * share. */
+    /* Microseconds for which a core of the workers looks at its word before it sleeps
+     * (runtime/compute/workers.c). Longer than a wake-up takes if every core has a processor of
+     * its own; 0 if they share. */
     uint32_t spin_micros;
     void (*yield)(void); /* between looks: other programs may run; NULL: there are none */
 
@@ -86,37 +85,36 @@ struct board {
     /* Wake every core that waits on *word; called after *word was changed. */
     void (*wake)(const _Atomic uint32_t *word);
 
-    /* Find storage. Fills devices[], returns how many (0 .. BOARD_MAX_BLOCK), cards before
-     * flash. Called once on core 0, after the MMU is on. */
+    /* Find storage: fill devices[], cards before flash, and return how many (0 ..
+     * BOARD_MAX_BLOCK). Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
     /* Before find_storage: let a core move the data of cards, instead of their DMA. NULL: the board
      * has no choice. */
     void (*use_pio)(void);
 
-    /* Some storage has no DMA, or none after use_pio: a core of several may be there for that alone
-     * (runtime/storage/io_core.h). */
+    /* Some storage has no DMA, or none after use_pio: one core of several may serve it and do
+     * nothing else (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
     /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
      * Cheap. May be NULL. */
     void (*activity)(bool active);
 
-    /* What the board knows about its condition. Takes up to a few milliseconds. May be NULL. */
+    /* Read temperature, clock and limits. Takes up to a few milliseconds. May be NULL. */
     void (*health)(struct board_health *health);
 
     /* Restart the machine unless alive() is called within `millis` milliseconds (at most 15000); 0:
      * never. doing: a constant text for the next start's log, "loading the model". May be NULL. */
     void (*watchdog)(uint32_t millis, const char *doing);
-    /* Core 0 came by. Called wherever it does so all the time: while it looks for input, waits for
-     * the card, or works on a layer. Cheap. NULL where watchdog is. */
+    /* Core 0 is alive. It calls this again and again while it looks for input, waits for the
+     * card, or works on a layer. Cheap. NULL where watchdog is. */
     void (*alive)(void);
     /* How the last run ended; the same answer during the whole run. NULL where watchdog is. */
     void (*last_run)(struct board_last_run *last);
-    /* Does an emulator run this, whose watchdog goes off at once? NULL where watchdog is. */
+    /* Whether an emulator runs this: its watchdog goes off at once. NULL where watchdog is. */
     bool (*is_emulated)(void);
 
-    /* Start again from the firmware on. Returns where the firmware turns out to know no way. May be
-     * NULL. */
+    /* Start again from the firmware. Returns if the firmware cannot. May be NULL. */
     void (*restart)(void);
 
     /* Never returns. status 0: fine, else failed; only the host program and SBI pass it on. */

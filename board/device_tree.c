@@ -39,7 +39,7 @@ static uint64_t read_u64(const uint8_t *p)
     return (uint64_t)read_u32(p) << 32 | read_u32(p + 4);
 }
 
-/* The NUL-terminated string at [at, end), or NULL where no NUL ends it. */
+/* The NUL-terminated string at [at, end); NULL: no NUL ends it. */
 static const char *string_at(const struct device_tree *tree, uint32_t at, uint32_t end)
 {
     if (at >= end || memchr(tree->blob + at, '\0', end - at) == NULL)
@@ -332,7 +332,7 @@ bool device_tree_find(const struct device_tree *tree, struct device_tree_node *n
             continue;
         want++;
         do {
-            /* Leaving the parent's subtree means that it has no such child. */
+            /* The walk has left the parent's subtree: the parent has no child of this name. */
             if (!device_tree_next(tree, node) || node->depth < want)
                 return false;
         } while (node->depth != want || !component_matches(node->name, path + at, component));

@@ -46,8 +46,9 @@ size_t device_tree_bytes(const void *blob);
  * or any token is out of bounds, or the tree too deep. */
 enum err device_tree_open(struct device_tree *tree, const void *blob, size_t bytes);
 
-/* Copy what is used of the blob, without the room that firmware leaves at its end, to `to`, which
- * has `bytes` bytes and may not overlap it; the copy is a valid blob of that size. ERR_NO_SPACE. */
+/* Copy the used part of the blob, without the room that firmware leaves at its end, to `to`,
+ * which has `bytes` bytes and may not overlap it. The copy is a valid blob of its size.
+ * ERR_NO_SPACE. */
 enum err device_tree_copy(const struct device_tree *tree, void *to, size_t bytes);
 
 /* Put the cursor before the root. */
@@ -62,8 +63,8 @@ bool device_tree_next_compatible(const struct device_tree *tree, struct device_t
 bool device_tree_next_type(const struct device_tree *tree, struct device_tree_node *node,
                            const char *type);
 
-/* Go to an absolute path, "/cpus/cpu@0"; "@..." may be left out, and a ":" and what follows it is
- * no part of it. False: no such node. */
+/* Go to an absolute path, "/cpus/cpu@0". "@..." may be left out; the path ends before a ":".
+ * False: there is no node there. */
 bool device_tree_find(const struct device_tree *tree, struct device_tree_node *node,
                       const char *path);
 
@@ -88,8 +89,8 @@ bool device_tree_lists(const struct device_tree *tree, const struct device_tree_
 bool device_tree_available(const struct device_tree *tree, const struct device_tree_node *node);
 
 /* Range `index` of the node's reg, as the CPU sees it: cells of the parent, translated through
- * the ranges of all ancestors. size may be NULL. False: no such range, not visible to the CPU, or
- * not within 64 bits. */
+ * the ranges of all ancestors. size may be NULL. False: the range is missing, not visible to the
+ * CPU, or not within 64 bits. */
 bool device_tree_reg(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned index, uint64_t *base, uint64_t *size);
 

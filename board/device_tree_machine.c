@@ -1,4 +1,4 @@
-/* What boot and boards ask a tree about the machine, by the functions that device_tree.c has. */
+/* Questions of boot and boards about the machine, answered by the functions of device_tree.c. */
 #include "board/device_tree.h"
 
 #include <string.h>

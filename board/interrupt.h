@@ -1,4 +1,4 @@
-/* Interrupts of devices, whichever controller the machine has. Core 0 alone takes them. */
+/* Interrupts of devices, for any controller. Core 0 alone takes them. */
 #ifndef INGOT_BOARD_INTERRUPT_H
 #define INGOT_BOARD_INTERRUPT_H
 
@@ -8,9 +8,9 @@
 
 enum { IRQ_MAX_TAKEN = 8 };
 
-/* Call fn(context) on core 0 for every interrupt of that line from here on. Lines are numbered as the
- * machine's controller numbers them: INTIDs of a GIC, sources of a PLIC, interrupts of BCM2835. They
- * are taken at a level: fn makes its device quiet, and is called again while it is not.
+/* From now on call fn(context) on core 0 for every interrupt of that line. The machine's controller
+ * numbers the lines: INTIDs of a GIC, sources of a PLIC, interrupts of BCM2835. They are taken at a
+ * level: fn makes its device quiet, and is called again while it is not.
  *
  * fn may come in the middle of a kernel: it uses no floating point, no vectors and 4 KiB of stack
  * (board/isa.h), and no function of the C library. Core 0, after early_init has found a controller.
@@ -29,7 +29,7 @@ struct irq_controller {
     void (*serve)(void *state);
 };
 
-/* From here on it is the machine's controller; both stay. Core 0, once. */
+/* Make it the machine's controller; both must stay. Core 0, once. */
 void irq_attach(const struct irq_controller *controller, void *state);
 
 /* Call the function that has taken the line. Does nothing where there is none. */

@@ -1,5 +1,5 @@
-/* What boot/<isa>/ offers to boards: memory mapping and cores. Implemented once per ISA; the host
- * program has none of it. */
+/* Functions of boot/<isa>/ for boards: memory mapping and cores. Each ISA implements them once;
+ * the host program has none of them. */
 #ifndef INGOT_BOARD_ISA_H
 #define INGOT_BOARD_ISA_H
 
@@ -30,8 +30,8 @@ unsigned core_number(void);
 /* The id by which firmware and device tree know the calling core: MPIDR affinity, hart id. */
 uint64_t core_hardware_id(void);
 
-/* Note that `core` (1 .. BOARD_MAX_CORES - 1) is to run entry(arg), and return the physical address
- * at which firmware must start it, MMU off, with the core number as its argument (arm64 x0: PSCI
+/* Prepare `core` (1 .. BOARD_MAX_CORES - 1) to run entry(arg). Return the physical address at
+ * which firmware must start it, MMU off, with the core number as its argument (arm64 x0: PSCI
  * context_id; riscv64 a1: SBI opaque). entry gets a stack of its own, MMU, caches and FPU on; if
  * it returns, the core sleeps forever. */
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg);
@@ -41,7 +41,7 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg);
  * wake it. The core takes its number from its affinity at level 0, which is `core`. */
 void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), void *arg);
 
-/* board.wait and board.wake by WFE and SEV, or what the ISA has instead. */
+/* board.wait and board.wake by WFE and SEV, or by the ISA's own means. */
 void core_wait(const _Atomic uint32_t *word, uint32_t old);
 void core_wake(const _Atomic uint32_t *word);
 
@@ -58,8 +58,8 @@ void core_interrupts_on(void (*handler)(void *context), void *context);
 bool core_interrupts_mask(void);
 void core_interrupts_restore(bool on);
 
-/* Sleep until an interrupt is pending, masked or not. Mask interrupts and look at what you wait for
- * before: then no interrupt is taken between the look and the sleep. */
+/* Sleep until an interrupt is pending, masked or not. Mask interrupts before, then check your
+ * condition, then sleep: so no interrupt is taken between the check and the sleep. */
 void core_idle(void);
 
 /* Sleep forever: for a machine that cannot be switched off. */

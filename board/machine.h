@@ -1,5 +1,5 @@
-/* What a machine has, in plain data: its memory, how well it is, how its last run ended. The ground
- * of struct board (board/board.h) and of struct platform (runtime/base/platform.h). */
+/* Facts about a machine in plain data: its memory, its condition, the end of its last run.
+ * struct board (board/board.h) and struct platform (runtime/base/platform.h) use them. */
 #ifndef INGOT_BOARD_MACHINE_H
 #define INGOT_BOARD_MACHINE_H
 
@@ -13,7 +13,7 @@ struct memory_range {
     size_t bytes;
 };
 
-/* What slows a board's cores. */
+/* Reasons for slow cores. */
 enum board_limit {
     BOARD_LIMIT_VOLTAGE = 1 << 0,   /* the supply gives too little */
     BOARD_LIMIT_CLOCK = 1 << 1,     /* the firmware has capped the clock */
@@ -37,11 +37,11 @@ struct board_last_run {
     enum {
         BOARD_RUN_UNKNOWN,   /* power was off since, or it was switched off as it should */
         BOARD_RUN_RESTARTED, /* by restart() */
-        BOARD_RUN_RESET,     /* by somebody outside */
+        BOARD_RUN_RESET,     /* from outside */
         BOARD_RUN_HUNG,      /* by the watchdog */
     } end;
     uint32_t alive_millis;         /* after its start: the last alive(); 0: not known */
-    char doing[BOARD_DOING_BYTES]; /* what it did then, "" where that is not known */
+    char doing[BOARD_DOING_BYTES]; /* its work at that time; "": not known */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Choices between numbers, by type: a call says what a ternary has to be read for. */
+/* The smaller or larger of two numbers, by type: easier to read than a ternary. */
 #ifndef INGOT_BOARD_MIN_MAX_H
 #define INGOT_BOARD_MIN_MAX_H
 
@@ -36,7 +36,7 @@ static inline size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* A flag, or several, where the condition holds, else 0: for words that are put together of them. */
+/* One or several flags if the condition holds, else 0: to put words of flags together. */
 static inline uint32_t bits_if(bool condition, uint32_t bits)
 {
     return bits & -(uint32_t)condition;

@@ -2,7 +2,7 @@
 
 #include "runtime/console/console.h"
 
-/* At another rate than the board's own, and to somebody who waits for one reply, nothing is asked. */
+/* Ask nothing before the rate changes (baud=), nor a person who waits for one reply (prompt=). */
 static bool may_ask(const struct options *o)
 {
     return o->line.term != CONSOLE_AUTO ||

@@ -1,4 +1,4 @@
-/* The boot arguments, and what they say about the board: its line, its storage. */
+/* The boot arguments; those about the board's line and storage are obeyed here. */
 #ifndef INGOT_BOOT_ARGUMENTS_H
 #define INGOT_BOOT_ARGUMENTS_H
 
@@ -8,8 +8,8 @@
 #include "runtime/console/console.h"
 #include "runtime/options/options.h"
 
-/* Whether a terminal or a program is at the line, before the first log line. The words that say so are
- * read here without a report; arguments_read reads all of them again. */
+/* Find out whether a terminal or a program is at the line, before the first log line. The words
+ * about it are read here without a report; arguments_read reads all words again. */
 void arguments_find_terminal(struct options *o, struct console *c, const struct machine *machine);
 
 /* Read all arguments into *o, say what is wrong with them, and set the line and the storage up as they

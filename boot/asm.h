@@ -1,4 +1,4 @@
-/* What the assembly of both ISAs begins and ends a function with. */
+/* The beginning and the end of a function in the assembly of both ISAs. */
 #ifndef INGOT_BOOT_ASM_H
 #define INGOT_BOOT_ASM_H
 

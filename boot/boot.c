@@ -109,7 +109,7 @@ static const void *open_tree(const void *dtb)
 
     if (base < PAGE || base % 4 != 0) /* page 0 stays unmapped; there are ATAGs at most */
         return NULL;
-    /* The header first: it says how much there is. Mapped as the RAM that it becomes later. */
+    /* The header first: it has the size. Mapped as RAM, which it becomes later. */
     if (mmu_map(base, DEVICE_TREE_HEADER_BYTES, MAP_DATA) != ERR_OK)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
@@ -202,7 +202,7 @@ static void read_arguments(const struct device_tree *tree)
 
     boot_state.machine.args_bytes = length;
     if (length >= sizeof boot_state.machine.args)
-        return; /* image_main can say so in better words */
+        return; /* image_main reports it, with a console */
     memcpy(boot_state.machine.args, text, length + 1);
 }
 
@@ -242,7 +242,7 @@ static void ask_board(void)
         machine->ram_bytes += machine->ram[i].bytes;
         free_add(base, range_end(base, machine->ram[i].bytes));
     }
-    machine->n_ram = 0; /* again, when it is known what is free */
+    machine->n_ram = 0; /* filled again once the free ranges are known */
     remove_own();
 }
 

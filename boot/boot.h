@@ -29,7 +29,7 @@ extern uint8_t image_device_tree_address[];
  * of core_init, MMU and caches on, only the image mapped. dtb as the firmware passed it. */
 void boot_start(const void *dtb) __attribute__((noreturn));
 
-/* The program. The machine is constant from here on. */
+/* The rest of the program. The machine is constant from now on. */
 void image_main(const struct machine *machine) __attribute__((noreturn));
 
 /* ---- what each ISA provides besides board/isa.h ------------------------------------------- */

@@ -115,7 +115,7 @@ void panic_begin(void)
     if (!atomic_compare_exchange_strong(&panic_state.owner, &owner, self)) {
         if (owner != self || panic_state.nested++ > 0)
             core_halt();
-        /* The report itself failed: one more line, then nothing is left that could be trusted. */
+        /* The report itself failed: write one more line and stop, as nothing can be trusted now. */
         panic_print("\npanic: another trap inside this report\n");
         board.power_off(1);
     }

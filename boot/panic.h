@@ -1,5 +1,6 @@
-/* The end of the road: dead hardware, a trap, a failed assertion. Everything here writes with
- * board.putc alone and needs a few hundred bytes of stack, no C library. */
+/* The report of dead hardware, a trap or a failed assertion, before the power goes off.
+ * Everything here writes with board.putc alone and needs a few hundred bytes of stack and no C
+ * library. */
 #ifndef INGOT_BOOT_PANIC_H
 #define INGOT_BOOT_PANIC_H
 

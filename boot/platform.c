@@ -1,4 +1,5 @@
-/* struct board has functions of one machine, without a context; here they get one, and ignore it. */
+/* The functions of struct board have no context, since a machine has one board; the ones here
+ * take a context and ignore it. */
 #include "boot/platform.h"
 
 #include "boot/boot.h"
@@ -141,7 +142,7 @@ static void activity(void *context, bool active)
     board.activity(active);
 }
 
-/* What the board lacks stays NULL. */
+/* Functions that the board lacks stay NULL. */
 #define IF_THERE(member, function) (board.member != NULL ? (function) : NULL)
 
 void board_platform(struct platform *p, const struct machine *machine)

@@ -1,6 +1,6 @@
-/* What newlib expects of an operating system. Nothing here gives memory or files: an allocation
- * that slips in fails where it is made, and the runtime does its own input and output through
- * struct board. */
+/* The functions that newlib expects of an operating system. They give no memory and no files: an
+ * allocation by mistake fails at its place, and the runtime does its own input and output
+ * through struct platform. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>

@@ -38,7 +38,7 @@ void ingot_generate_default(struct ingot_generate_params *params)
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* False for what is no number, too. */
+/* False for NaN, too. */
 static bool within(float value, float least, float most)
 {
     return value >= least && value <= most;

@@ -1,4 +1,4 @@
-/* What lies behind the handles of include/ingot.h, and what the files of this room have in common. */
+/* The structs of include/ingot.h's handles, and functions that the files of this room share. */
 #ifndef INGOT_LIBRARY_LIBRARY_H
 #define INGOT_LIBRARY_LIBRARY_H
 
@@ -72,17 +72,17 @@ void library_log(const struct ingot_model *m, const char *format, ...)
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
-/* The last token is to be computed, again where it was: logits are used up by whoever samples from
- * them. INGOT_WRONG_ORDER: there is none. */
+/* Make the last token pending, even if it was computed: sampling destroys the logits.
+ * INGOT_WRONG_ORDER: there is no token. */
 enum ingot_error library_leave_pending(struct ingot_session *s);
 
 /* ---- host/, arm64/, riscv64/ ----------------------------------------------------------------- */
 
-/* Bits of enum cpu_feature that may be used without asking anybody; and, where `privileged`, those
- * that registers tell which a program under an operating system cannot read. */
+/* Bits of enum cpu_feature that may be used without looking; and, if `privileged`, those in
+ * registers that a program under an operating system cannot read. */
 uint32_t library_cpu_features(bool privileged);
 
-/* Of a core that nothing is known of, or of this one. Never NULL. */
+/* The tuning of an unknown core, or of this one. Never NULL. */
 const struct kernel_tuning *library_cpu_tuning(void);
 
 #endif

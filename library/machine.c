@@ -1,5 +1,5 @@
-/* The caller's clock, cores and file, as a platform and a block device. The context of all of them is
- * the model. */
+/* The caller's clock, cores and file, as a platform and a block device. Their context is the
+ * model. */
 #include "library/library.h"
 
 #include <stdarg.h>

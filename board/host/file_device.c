@@ -45,8 +45,8 @@ static void file_device_pace(struct file_device *d, uint64_t bytes)
         ;
 }
 
-/* Read all of the request; what lies beyond the file's last byte is zeros. A file that has
- * become shorter since it was opened fails. */
+/* Read all of the request; bytes beyond the file's last one are zeros. A file that has become
+ * shorter since it was opened fails. */
 static enum err file_device_read(struct file_device *d, const struct block_request *req)
 {
     uint64_t offset = req->sector * SECTOR_BYTES;
@@ -70,8 +70,8 @@ static enum err file_device_read(struct file_device *d, const struct block_reque
     return ERR_OK;
 }
 
-/* Through to the disk, as block_device.h promises. What is beyond the file's last byte is dropped:
- * a file does not grow. */
+/* Write through to the disk, as block_device.h promises. Bytes beyond the file's last one are
+ * dropped: a file does not grow. */
 static enum err file_device_write(struct file_device *d, const struct block_request *req)
 {
     uint64_t offset = req->sector * SECTOR_BYTES;

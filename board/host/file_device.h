@@ -41,7 +41,7 @@ enum err file_device_open(struct file_device *state, const char *path, uint64_t 
 enum err file_device_open_writable(struct file_device *state, const char *path,
                                    uint64_t rate_bytes_per_s, struct block_device *out);
 
-/* Finish what is in flight, end the thread and close the file. */
+/* Finish requests in flight, end the thread and close the file. */
 void file_device_close(struct file_device *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the processor under the Linux program can do; also for the kernel tester. */
+/* The features of the processor under the Linux program; also for the kernel tester. */
 #ifndef INGOT_BOARD_HOST_HOST_CPU_H
 #define INGOT_BOARD_HOST_HOST_CPU_H
 

@@ -6,7 +6,7 @@
 #include "runtime/base/platform.h"
 
 /* Fill *p from the host's `board`. machine: as host_machine filled it, and outlives p; NULL: the
- * platform has no memory of its own, for who brings an arena. */
+ * platform has no memory of its own; the caller has an arena. */
 void host_platform(struct platform *p, const struct machine *machine);
 
 #endif

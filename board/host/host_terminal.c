@@ -56,7 +56,7 @@ static void catch (int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-/* Stopped as anybody would be, and back. */
+/* Stop like any other program, and come back. */
 static void on_stop(int number)
 {
     sigset_t stop;

@@ -1,5 +1,5 @@
-/* Raspberry Pi 5: BCM2712, four Cortex-A76. Not yet run on hardware, and no emulator has it: what
- * is not shared with rpi4 is this file alone. */
+/* Raspberry Pi 5: BCM2712, four Cortex-A76. Not yet run on hardware, and no emulator has it.
+ * Everything but this file is shared with rpi4. */
 #include "board/board.h"
 
 #include "board/drivers/irq/gic.h"

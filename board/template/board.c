@@ -12,12 +12,12 @@
 
 static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
-/* All that the board remembers: structs of drivers that a machine may have several of. */
+/* The board's state: the structs of drivers of which a machine may have several. */
 static struct board_state {
     struct ns16550 uart;
 } board_state;
 
-/* Step 2. Firmware, UART, its interrupt. Where that cannot be had the line is polled. */
+/* Step 2. Firmware, UART, its interrupt. Without an interrupt the line is polled. */
 static void template_early_init(const void *dtb)
 {
     (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);

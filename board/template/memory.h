@@ -4,7 +4,7 @@
 #define INGOT_BOARD_TEMPLATE_MEMORY_H
 
 #define BOARD_RAM_BASE 0x80000000
-/* Behind the firmware; a multiple of 2 MiB. */
+/* After the firmware; a multiple of 2 MiB. */
 #define BOARD_LOAD_ADDRESS 0x80200000
 /* The firmware passes the tree in a register. */
 #define BOARD_DEVICE_TREE_ADDRESS 0

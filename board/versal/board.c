@@ -30,7 +30,7 @@ static void versal_early_init(const void *dtb)
     board_state.tree = psci_machine_init(dtb, BOARD_UART_ADDRESS);
 }
 
-/* AM011, "SD/eMMC Controller": of the standard, version 3. It is not taken to be coherent, which is
+/* AM011, "SD/eMMC Controller": of the standard, version 3. We treat it as not coherent, which is
  * right either way. Clock and delay lines are the firmware's; so the card stays at 3.3 V. */
 static bool open_slot(struct slot *slot, const struct device_tree_node *node)
 {

@@ -1,5 +1,5 @@
-/* What a core is: number, floating-point environment, features, name, start and sleep. Sections
- * are of the Arm ARM, DDI 0487. */
+/* Cores: number, floating-point environment, features, name, start and sleep. Sections are of
+ * the Arm ARM, DDI 0487. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -217,8 +217,8 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     machine->cpu_name = core_state.name;
 }
 
-/* Cores of one machine may differ (big.LITTLE), and only a core itself can read what it has. SVE
- * is for cores that agree on the length of a vector. */
+/* Cores of one machine may differ (big.LITTLE), and only a core itself can read its features.
+ * SVE is for cores that agree on the length of a vector. */
 uint32_t cpu_features_common(unsigned n_cores)
 {
     uint32_t common = core_state.cpus[0].features;

@@ -1,4 +1,4 @@
-/* What a trap saves, for vectors.S and trap.c. */
+/* The registers that a trap saves, for vectors.S and trap.c. */
 #ifndef INGOT_BOOT_ARM64_TRAP_FRAME_H
 #define INGOT_BOOT_ARM64_TRAP_FRAME_H
 

@@ -3,7 +3,7 @@
 #include "boot/arm64/trap_frame.h"
 
 /* `index` counts the entries. Traps from C arrive on the trap stack. A trap within a handler
- * (entries 4 to 7) cannot trust that stack and takes the last one. Nobody uses the registers of EL0
+ * (entries 4 to 7) cannot trust that stack and takes the last one. The registers of EL0 are not used
  * at EL1. */
 .macro vector index
     .balign 0x80

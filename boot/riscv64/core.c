@@ -1,5 +1,5 @@
-/* What a core is: number, floating-point environment, features, name, start and sleep. Sections
- * are of the RISC-V privileged architecture 20211203 unless said otherwise. */
+/* Cores: number, floating-point environment, features, name, start and sleep. Sections are of
+ * the RISC-V privileged architecture 20211203 unless said otherwise. */
 #include "boot/boot.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ unsigned core_number(void)
     return (unsigned)number;
 }
 
-/* mhartid is for M-mode: what firmware said at the start. */
+/* mhartid is for M-mode: this is the firmware's number from the start. */
 uint64_t core_hardware_id(void)
 {
     return core_hart[core_number()];
@@ -61,7 +61,7 @@ void core_start(unsigned core)
 {
     core_fp_init();
     atomic_fetch_or(&core_state.started, (uint32_t)1 << core);
-    /* For what was mapped since mmu_enable: from here on core_flush_tlbs sees this core. */
+    /* From now on core_flush_tlbs sees this core; pages may have been mapped since mmu_enable. */
     __asm__ volatile("sfence.vma" ::: "memory");
     core_state.jobs[core].entry(core_state.jobs[core].arg);
     core_halt();
@@ -243,7 +243,7 @@ static uint32_t node_features(const struct device_tree *tree, const struct devic
     return features & ~node_tuning(tree, node)->without;
 }
 
-/* Work is split over all cores: what one of them lacks, none uses. */
+/* Work is split over all cores, so none uses a feature that another lacks. */
 static void read_tree(const struct device_tree *tree, struct machine *machine)
 {
     struct device_tree_node node;

@@ -1,6 +1,6 @@
 /* Entries of the map in S-mode: Sv39 (RISC-V privileged architecture 20211203, 4.4). The address
- * space ends where addresses would have to be sign-extended, at 256 GiB. Sv39 has no memory types:
- * what is a device, the platform's PMAs say. */
+ * space ends where addresses would have to be sign-extended, at 256 GiB. Sv39 has no memory
+ * types: the platform's PMAs say where devices are. */
 #include "boot/mmu.h"
 
 #include "boot/boot.h"
@@ -26,8 +26,8 @@ const uint64_t mmu_end = (uint64_t)1 << 38;
 /* start.S: dtb as the firmware passed it, or NULL on a core that another one started. */
 void mmu_refused(const void *dtb) __attribute__((noreturn));
 
-/* With the MMU off addresses are what the identity map would make of them, so the console can be
- * opened to say why this is the end. On another core than the first it is open. */
+/* With the MMU off addresses are the same as with the identity map, so the console can be opened
+ * for the last message. On other cores than the first it is open already. */
 void mmu_refused(const void *dtb)
 {
     if (core_number() == 0)

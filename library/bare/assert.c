@@ -1,5 +1,5 @@
-/* Without an operating system: what newlib's assert() calls, so that the library asks its caller for
- * none. An assertion that fails is a bug of the library. */
+/* Without an operating system: the function that newlib's assert() calls, so that the library
+ * does not ask its caller for one. An assertion that fails is a bug of the library. */
 #include <assert.h>
 
 /* Declared by newlib's assert.h only where assertions are on. */

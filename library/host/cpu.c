@@ -1,4 +1,4 @@
-/* With an operating system, which says what the CPU can do. */
+/* With an operating system, which tells the CPU's features. */
 #include "library/library.h"
 
 #include "board/host/host_cpu.h"

@@ -49,7 +49,7 @@ static enum err spi_nor_submit(struct block_device *dev, struct block_request *r
     return ERR_OK;
 }
 
-/* A sector a call. The bus cannot fail: what arrives garbled, checksums find. */
+/* A sector a call. The bus reports no errors: checksums find damaged data. */
 static enum err spi_nor_poll(struct block_device *dev)
 {
     struct spi_nor *nor = dev->driver;

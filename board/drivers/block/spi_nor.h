@@ -19,7 +19,7 @@ struct spi_nor {
 };
 
 /* Ask for the id at the bus's rate hz, which is kept, and fill out; address names the device.
- * ERR_NO_DEVICE: nothing answers, or nothing that says its size. */
+ * ERR_NO_DEVICE: nothing answers, or the answer tells no size. */
 enum err spi_nor_probe(struct spi_nor *nor, struct spi_bus *bus, uint32_t hz, uintptr_t address,
                        struct block_device *out);
 

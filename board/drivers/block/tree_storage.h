@@ -28,9 +28,9 @@ struct tree_storage {
 };
 
 /* Map and probe what the tree lists, fill devices[], return how many: board.find_storage for a
- * machine that describes itself. Virtio cards come in descending order of their addresses. A bank
- * that is erased is a device, too: a model is looked for in each. What does not answer is left out,
- * except the SD slot, whose device then says why it has no card. */
+ * machine that describes itself. Virtio cards come in descending order of their addresses. A
+ * bank that is erased is a device, too: a model is looked for in each. A device that does not
+ * answer is left out, except the SD slot, whose device then says why it has no card. */
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK]);
 

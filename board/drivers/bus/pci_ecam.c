@@ -75,7 +75,8 @@ bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned clas
     return false;
 }
 
-/* 6.2.5.1: what a BAR keeps of ones is its size. An address must be a multiple of that. */
+/* 6.2.5.1: the bits that a BAR keeps of all ones tell its size. An address must be a multiple of
+ * it. */
 static uint64_t assign_bar(struct pci_ecam *pci, unsigned function, uint64_t size)
 {
     uint64_t at = (pci->next + size - 1) & ~(size - 1);

@@ -11,7 +11,7 @@
 
 struct pci_ecam {
     uintptr_t config;   /* configuration space of bus 0 */
-    uint64_t next, end; /* what is free of the memory window, as the CPU sees it */
+    uint64_t next, end; /* the free part of the memory window, as the CPU sees it */
     uint64_t to_bus;    /* a CPU address plus this is the bus's */
 };
 
@@ -22,8 +22,9 @@ enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
  * class and subclass, 0x0805 for an SD controller). False: no more. */
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class);
 
-/* Where the function's memory BAR 0 lies, mapped: firmware's address where that has set one, else
- * one of the window. Memory and bus mastering are on afterwards. 0: no such BAR, or no room. */
+/* Where the function's memory BAR 0 lies, mapped: firmware's address where that has set one,
+ * else one of the window. Memory and bus mastering are on afterwards. 0: it has no BAR 0, or
+ * there is no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
 #endif

@@ -57,7 +57,7 @@ struct dma_window {
     bool coherent;
 };
 
-enum { DMA_LINE_BYTES = 64 }; /* of the caches of every core that we know of; a multiple does */
+enum { DMA_LINE_BYTES = 64 }; /* of the caches of every core that we know; a multiple of it does */
 
 /* Whether the master can write these bytes, and none beside them suffer: at a master that is not
  * coherent a line of the cache must not hold other data, which a core may write meanwhile. */

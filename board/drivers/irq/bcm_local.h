@@ -1,7 +1,8 @@
 /* The block beside the four cores of BCM2836 and BCM2837 (Broadcom QA7, "ARM Quad A7 core",
- * revision 3.4). It wakes cores, which sleep in WFI until another one sends them an interrupt, and it
- * passes on to core 0 what the older controller has of devices (BCM2835 ARM Peripherals, chapter 7).
- * While a core sleeps interrupts are masked; a pending one ends WFI all the same. */
+ * revision 3.4). It wakes cores, which sleep in WFI until another one sends them an interrupt,
+ * and it passes the interrupts of devices from the older controller on to core 0 (BCM2835 ARM
+ * Peripherals, chapter 7). While a core sleeps interrupts are masked; a pending one ends WFI all
+ * the same. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
 #define INGOT_BOARD_DRIVERS_IRQ_BCM_LOCAL_H
 
@@ -13,7 +14,8 @@ enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28
  * registers at `base` are mapped as device memory. */
 void bcm_local_listen(uintptr_t base, unsigned core);
 
-/* Wake every core but `core`, the calling one. The cores that wake see what was stored before. */
+/* Wake every core but `core`, the calling one. The cores that wake see all stores before the
+ * call. */
 void bcm_local_wake_others(uintptr_t base, unsigned core);
 
 /* Sleep until a wake-up comes, and take it. One that came since the last sleep ends this one at once,

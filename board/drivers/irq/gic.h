@@ -1,7 +1,7 @@
-/* The Arm interrupt controller, of whichever version the machine has. It wakes cores, which sleep in
- * WFI until another one sends them an interrupt, and it delivers the interrupts of devices to core 0
- * (board/interrupt.h). While a core sleeps interrupts are masked (PSTATE.DAIF); a pending one ends
- * WFI all the same. */
+/* The Arm interrupt controller, in any of its versions 2 to 4. It wakes cores, which sleep in
+ * WFI until another one sends them an interrupt, and it delivers the interrupts of devices to
+ * core 0 (board/interrupt.h). While a core sleeps interrupts are masked (PSTATE.DAIF); a pending
+ * one ends WFI all the same. */
 #ifndef INGOT_BOARD_DRIVERS_IRQ_GIC_H
 #define INGOT_BOARD_DRIVERS_IRQ_GIC_H
 
@@ -38,17 +38,17 @@ struct gic {
  * for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Map the registers and forward interrupts at all: once, on core 0. From here on it is the
- * machine's controller, irq_take's too; `gic` stays. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not
- * answer; or an error of mmu_map. */
+/* Map the registers and forward interrupts at all: once, on core 0. From now on irq_take uses
+ * it; `gic` must stay. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not answer; or an
+ * error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
 /* Let wake-ups reach the calling core: once on each, before it waits or wakes. Where one cannot
  * hear them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
 void gic_listen(void);
 
-/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at once,
- * so that none is lost. board.wake: the cores that wake see what was stored before. */
+/* board.wait: in WFI, and served. A wake-up that came since the look at the word ends it at
+ * once, so that none is lost. board.wake: the cores that wake see all stores before the call. */
 void gic_wait(const _Atomic uint32_t *word, uint32_t old);
 void gic_wake(const _Atomic uint32_t *word);
 
@@ -67,7 +67,7 @@ struct gic_version {
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);
     enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
-    void (*serve)(const struct gic *gic); /* take what is pending for the calling core */
+    void (*serve)(const struct gic *gic); /* take pending interrupts of the calling core */
 };
 
 /* INTIDs: section 2.2 of both manuals. */

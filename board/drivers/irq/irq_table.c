@@ -1,5 +1,5 @@
-/* Who has taken which line. The table is bounded and searched from its start: a machine has two or
- * three devices that interrupt. */
+/* Which function has taken which line. The table is bounded and searched from its start: a
+ * machine has two or three devices that interrupt. */
 #include <stdbool.h>
 #include <stddef.h>
 

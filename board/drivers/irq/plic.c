@@ -111,7 +111,8 @@ enum err plic_init(const struct device_tree *tree)
     e = mmu_map(plic.base, plic.bytes, MAP_DEVICE);
     if (e != ERR_OK)
         return e;
-    for (uint32_t line = 0; line < MAX_LINES; line += 32) /* what firmware left on is not ours */
+    for (uint32_t line = 0; line < MAX_LINES; line += 32) /* interrupts that firmware left on are
+                                                           * not ours */
         *reg(ENABLE(plic.context, line)) = 0;
     *reg(THRESHOLD(plic.context)) = 0;
     irq_attach(&plic_controller, NULL);

@@ -6,8 +6,9 @@
  * (brcm,dma-channel-mask), and not one of the "lite" ones, which stop at 64 KiB. */
 enum { DMA_CHANNEL = 4 };
 
-/* No slot's switch reaches its controller; the Pi 5's does, through a GPIO. Arasan's registers are
- * those of version 3 without capabilities, and it does not tell when a card is busy no more. */
+/* No slot's switch reaches its controller; the Pi 5's does, through a GPIO. Arasan's registers
+ * are those of version 3 without capabilities, and it does not tell when a card stops being
+ * busy. */
 static uint32_t bcm_sd_quirks(const struct bcm_sd_place *place)
 {
     uint32_t quirks = SDHCI_NO_DETECT | bits_if(place->switch_1v8 == NULL, SDHCI_NO_1V8);

@@ -1,5 +1,5 @@
-/* The SD controllers of Raspberry Pi: Arasan's in BCM2835 to BCM2837 and BCM2711, EMMC2 in BCM2711,
- * and BCM2712's, each with what differs from an SDHCI by the book. */
+/* The SD controllers of Raspberry Pi: Arasan's in BCM2835 to BCM2837 and BCM2711, EMMC2 in
+ * BCM2711, and BCM2712's, each with its differences from a standard SDHCI. */
 #ifndef INGOT_BOARD_DRIVERS_SD_BCM_SD_H
 #define INGOT_BOARD_DRIVERS_SD_BCM_SD_H
 
@@ -14,12 +14,12 @@ enum bcm_sd_kind {
     BCM_SD_2712,   /* BCM2712: ADMA2 */
 };
 
-/* What the board knows; registers are mapped. */
+/* The board's facts; registers are mapped. */
 struct bcm_sd_place {
     enum bcm_sd_kind kind;
     uintptr_t mmio;
     uintptr_t dma;            /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves data */
-    bool pio;                 /* a core moves data, whatever DMA there is */
+    bool pio;                 /* a core moves data, even if there is DMA */
     uint32_t clock_hz;        /* of the controller, from the firmware; 0: as its registers say */
     struct dma_window window; /* of the controller, for BCM_SD_ARASAN of the DMA engine */
     void (*switch_power)(bool on);   /* of the card; NULL: it is always on */

@@ -4,7 +4,7 @@
 
 enum {
     HRS_RESET = 0x00, /* HRS00: bit 0 resets everything, and clears itself */
-    HRS_MODE = 0x18,  /* HRS06: bits 2:0, what is attached; 0: SD, 2: eMMC at one edge */
+    HRS_MODE = 0x18,  /* HRS06: bits 2:0, the kind of card; 0: SD, 2: eMMC at one edge */
     SRS = 0x200,      /* the registers of the standard */
     RESET_MICROS = 100000,
 };
@@ -23,7 +23,7 @@ static enum err reset(const struct sdhci_setup *setup)
     return ERR_OK;
 }
 
-/* What did not answer as an SD card is asked as an eMMC, in its own mode. */
+/* A card that did not answer as an SD card is asked as an eMMC, in its own mode. */
 static enum err identify_emmc(struct sd_host *host, struct sd_card *card)
 {
     const struct sdhci *s = (const struct sdhci *)host;

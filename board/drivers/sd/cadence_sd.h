@@ -1,5 +1,5 @@
-/* Cadence SD4HC (PolarFire SoC): an SDHCI of version 4 whose standard registers lie behind a block
- * of the host's own. "TRM" is the PolarFire SoC MSS Technical Reference Manual. */
+/* Cadence SD4HC (PolarFire SoC): an SDHCI of version 4. A block of the host's own registers
+ * comes before the standard ones. "TRM" is the PolarFire SoC MSS Technical Reference Manual. */
 #ifndef INGOT_BOARD_DRIVERS_SD_CADENCE_SD_H
 #define INGOT_BOARD_DRIVERS_SD_CADENCE_SD_H
 

@@ -232,14 +232,14 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
     *reg(d, BMOD) = BMOD_RESET;
     e = wait_clear(d, BMOD, BMOD_RESET);
-    *reg(d, IDSTS) = 0x337; /* what is there of old; written ones clear */
+    *reg(d, IDSTS) = 0x337; /* clear old bits: a written one clears */
     *reg(d, DBADDR) = (uint32_t)dma_address(&d->setup.window, d->table);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
     return e;
 }
 
-/* What the FIFO holds, by this core: beyond what 32 bits reach. */
+/* This core empties the FIFO: for memory beyond 32 bits. */
 static void take_words(struct dw_mmc *d)
 {
     const struct sd_command *c = d->command;

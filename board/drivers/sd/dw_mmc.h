@@ -42,8 +42,8 @@ struct dw_mmc {
     _Alignas(64) struct dw_mmc_descriptor table[DW_MMC_BUFFERS];
 };
 
-/* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: no such registers there;
- * ERR_TIMEOUT: it does not reset. */
+/* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: its registers are not
+ * there; ERR_TIMEOUT: it does not reset. */
 enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup);
 
 #endif

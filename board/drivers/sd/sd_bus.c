@@ -228,7 +228,7 @@ static enum err take(struct sd_host *host, struct sd_card *card, const struct ac
     if (e != ERR_OK)
         return e;
     if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number))
-        return ERR_OK;       /* the card stays as it was, and so do we */
+        return ERR_OK;       /* the card keeps its speed, and so do we */
     sd_host_delay(host, 10); /* 4.3.10.1: 8 clocks */
     e = sd_bus_set(host, card, mode->hz, card->bits, (enum sd_timing)mode->timing);
     card->tune_index = bits_if(tunes && host->ops->tune != NULL, CMD_TUNE);
@@ -292,7 +292,7 @@ enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
         card->why = "no card answers: put one in, and check its contacts";
     if (e == ERR_OK || e == ERR_NO_DEVICE || card->why != NULL)
         return e;
-    /* What failed may have been the speed: once more from the start, slow and at 3.3 V. */
+    /* The speed may have been the reason: try once more from the start, slow and at 3.3 V. */
     card->slow = true;
     card->tune_index = 0;
     e = host->ops->reset(host);

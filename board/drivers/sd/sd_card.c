@@ -29,7 +29,7 @@ enum { /* card status, table 4-42 */
 enum {
     TRIES = 3,               /* of a request, besides the first; the file layer adds its own */
     WAIT_MICROS = 1000,      /* before the first retry, doubled for each further one */
-    SILENT_MICROS = 1000000, /* ten times what 4.6.2.1 allows for a read */
+    SILENT_MICROS = 1000000, /* ten times the limit of 4.6.2.1 for a read */
     PAUSE_MICROS = 2000000,  /* between two looks for a lost card */
     GAPS = 8,                /* time between two polls counts as at most this part of it */
 };
@@ -180,8 +180,8 @@ static enum err sd_card_move(struct sd_card *card)
     return card->host->ops->start(card->host, &card->command);
 }
 
-/* CMD12 and CMD13 bring a card that is well back to the transfer state (figure 4-13); a card that
- * already is there calls CMD12 illegal, which does no harm. */
+/* CMD12 and CMD13 lead a healthy card back to the transfer state (figure 4-13). A card that is
+ * there already calls CMD12 illegal, which does no harm. */
 static bool sd_card_settle(struct sd_card *card)
 {
     struct sd_command stop = { .index = CMD_STOP, .response = SD_RESPONSE_SHORT_BUSY };
@@ -240,7 +240,7 @@ static void sd_card_fail(struct sd_card *card, enum err e)
     card->wait_ticks = sd_host_ticks(card->host, (uint64_t)WAIT_MICROS << card->tries);
 }
 
-/* What the response to a transfer says of it; a short answer of SPI says it in its tokens. */
+/* The errors in the response to a transfer; with SPI's short answers they are in the tokens. */
 static enum err sd_card_check_status(const struct sd_card *card)
 {
     uint32_t status = card->command.reply[0];
@@ -252,8 +252,8 @@ static enum err sd_card_check_status(const struct sd_card *card)
     return err_unless((status & STATUS_FAILED) == 0, ERR_IO);
 }
 
-/* A read is over with its data, a write when the card has stored it: with the power gone before
- * that it would be lost (4.3.4). */
+/* A read is over with its data, a write when the card has stored it: if the power failed before,
+ * the data would be lost (4.3.4). */
 static enum err sd_card_conclude(struct sd_card *card)
 {
     if (!sd_card_request(card)->write) {
@@ -297,7 +297,7 @@ static enum err sd_card_stored(struct sd_card *card)
     e = sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
     if (e != ERR_OK)
         return e;
-    return ERR_BUSY; /* so that the caller gets on meanwhile */
+    return ERR_BUSY; /* so that the caller can go on */
 }
 
 /* The command in progress ended well. */
@@ -310,8 +310,8 @@ static enum err sd_card_advance(struct sd_card *card)
     return sd_card_stored(card);
 }
 
-/* Time without progress. A caller that computes between two polls is no silence of the card,
- * hence the cap on a single gap. */
+/* Time without progress. A caller may compute between two polls, and then the card was not
+ * silent: hence the cap on a single gap. */
 static bool sd_card_is_silent(struct sd_card *card)
 {
     uint64_t limit = sd_host_ticks(card->host, SILENT_MICROS), now = card->host->ticks();
@@ -368,8 +368,8 @@ static enum err sd_card_poll(struct block_device *dev)
     return ERR_OK;
 }
 
-/* It may be back. A card that is there and does not start takes seconds to say so, which the
- * tries of one read are not to multiply. */
+/* The card may be back. A card that is there and does not start takes seconds to fail; the tries
+ * of one read must not multiply that. */
 static enum err sd_card_find_again(struct sd_card *card)
 {
     uint64_t pause = sd_host_ticks(card->host, PAUSE_MICROS);

@@ -1,5 +1,5 @@
 /* An SD card or eMMC as a block device: requests queue, one command moves one request, failed
- * ones are tried again. Whatever the bus is, struct sd_host knows. */
+ * ones are tried again. struct sd_host hides the kind of bus. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_CARD_H
 #define INGOT_BOARD_DRIVERS_SD_SD_CARD_H
 
@@ -54,7 +54,7 @@ struct sd_card {
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);
 
-/* host->ops->identify for a controller with an SD bus: SD cards of any size; brings the bus to the
+/* host->ops->identify for a controller with an SD bus: SD cards of any size; sets the bus to the
  * best speed that both sides know. ERR_NO_DEVICE: no card answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
 

@@ -1,4 +1,4 @@
-/* The registers of SD cards and eMMC, whatever bus they were read by. Hosted as well. */
+/* The registers of SD cards and eMMC, read by any bus. Hosted as well. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_FACTS_H
 #define INGOT_BOARD_DRIVERS_SD_SD_FACTS_H
 

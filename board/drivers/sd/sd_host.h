@@ -1,5 +1,5 @@
-/* What an SD controller is to the card's protocol: one command at a time, its data moved to memory
- * while the caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
+/* An SD controller as the card's protocol sees it: one command at a time, and its data moves to
+ * memory while the caller does something else. sdhci, dw_mmc and SD over SPI fill a struct sd_host.
  *
  * "Physical Layer" is the SD Physical Layer Simplified Specification 6.00, "host" the SD Host
  * Controller Simplified Specification 4.20, wherever a driver of SD names a section. */
@@ -27,7 +27,7 @@ enum sd_closing {                  /* how a transfer of several blocks ends */
                   SD_CLOSE_STOP,   /* the controller sends CMD12 after the last block */
 };
 
-/* What went wrong on the wires, for a retry to choose its cure. */
+/* The fault on the wires, by which a retry chooses its cure. */
 enum sd_fault {
     SD_FAULT_NONE,
     SD_FAULT_COMMAND_TIMEOUT, /* no response: no card, or one that does not know the command */
@@ -82,9 +82,9 @@ struct sd_host_ops {
      * command->fault says why. */
     enum err (*start)(struct sd_host *host, struct sd_command *command);
 
-    /* Go on with what was started; never blocks. ERR_BUSY: in progress, ERR_OK: ended, reply and
-     * data are there. ERR_IO, ERR_TIMEOUT: command->fault; stop is next. A host that moves data
-     * by its core does so here, some blocks a call, and counts them in host->moved. */
+    /* Go on with the command in progress; never blocks. ERR_BUSY: in progress, ERR_OK: ended,
+     * reply and data are there. ERR_IO, ERR_TIMEOUT: command->fault; stop is next. A host that
+     * moves data by its core does so here, some blocks a call, and counts them in host->moved. */
     enum err (*poll)(struct sd_host *host);
 
     /* Forget the command in progress: afterwards nothing is written to its data any more, and a
@@ -110,7 +110,7 @@ struct sd_host_ops {
     bool (*is_present)(struct sd_host *host);
 
     /* From reset to the transfer state: sd_bus_identify, or for SPI what that has instead. Fills
-     * card->facts and, where there is no way to go on, card->why. */
+     * card->facts and, if the card cannot be used, card->why. */
     enum err (*identify)(struct sd_host *host, struct sd_card *card);
 };
 
@@ -122,7 +122,7 @@ struct sd_host {
     uint32_t max_hz;       /* of the card's clock */
     uint32_t max_blocks;   /* of one command, at least 128 */
     uint32_t moved;        /* counts up with the data that a core has moved */
-    uint64_t retune_ticks; /* tune again after so long; 0: only after errors */
+    uint64_t retune_ticks; /* tune again after this time; 0: only after errors */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
                                 * what does not answer as an SD card; NULL: it will be none */
     bool wants_tuning; /* the controller asks for it; tune clears it */

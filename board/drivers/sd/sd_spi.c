@@ -148,8 +148,9 @@ static enum err sd_spi_fail(struct sd_spi *spi, enum sd_fault fault, enum err e)
     return e;
 }
 
-/* R2: R1 and a byte more, of which every bit is an error (7.3.2.3). QEMU 10.0 calls CMD13 illegal
- * in SPI mode, and complains: it is asked once, then the data responses are all that is known. */
+/* R2: R1 and a byte more, of which every bit is an error (7.3.2.3). QEMU 10.0 calls CMD13
+ * illegal in SPI mode, and complains: it is asked once; after that only the data responses tell
+ * about a write. */
 static uint8_t sd_spi_ask_status(struct sd_spi *spi, uint32_t *reply)
 {
     uint8_t answer = spi->no_status ? 0 : sd_spi_send(spi, CMD_STATUS, 0);
@@ -223,7 +224,7 @@ static enum err sd_spi_poll_token(struct sd_spi *spi)
     return ERR_BUSY;
 }
 
-/* Token, block, CRC; the card answers with what it thinks of it. */
+/* Token, block, CRC; the card answers whether it took them. */
 static enum err sd_spi_give_block(struct sd_spi *spi)
 {
     struct sd_command *command = spi->command;

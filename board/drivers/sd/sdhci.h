@@ -32,7 +32,7 @@ struct sdhci_mover {
     void (*stop)(void *state);
 };
 
-/* What a board knows of its controller. */
+/* A board's facts about its controller. */
 struct sdhci_setup {
     uintptr_t mmio;   /* mapped, SDHCI_REGISTER_BYTES */
     uint32_t quirks;  /* enum sdhci_quirk */
@@ -70,8 +70,8 @@ struct sdhci {
     _Alignas(64) uint8_t table[SDHCI_TABLE_BYTES]; /* ADMA2's descriptors */
 };
 
-/* Reset the controller and fill s->host for sd_card_open. ERR_NO_DEVICE: no such registers there;
- * ERR_TIMEOUT: it does not reset. */
+/* Reset the controller and fill s->host for sd_card_open. ERR_NO_DEVICE: its registers are not
+ * there; ERR_TIMEOUT: it does not reset. */
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
 
 #endif

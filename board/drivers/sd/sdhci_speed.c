@@ -7,7 +7,7 @@
 
 enum {
     STABLE_MICROS = 150000,
-    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: the clock stands still so long */
+    SWITCH_MICROS = 5000, /* Physical Layer 4.2.4.2: for this time the clock stands still */
     SETTLE_MICROS = 1000,
     TUNE_MICROS = 50000, /* for one tuning block */
     TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */

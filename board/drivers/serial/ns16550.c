@@ -46,8 +46,8 @@ static void write_register(const struct ns16550 *uart, unsigned index, uint8_t v
         *(volatile uint8_t *)at = value;
 }
 
-/* Reading the status forgets an overrun, and it is read to send, too: kept until a byte takes it
- * along. */
+/* Reading the status clears an overrun, and sending reads it, too: so it is kept until the next
+ * byte reports it. */
 static uint32_t read_status(struct ns16550 *uart)
 {
     uint32_t status = read_register(uart, REG_LINE_STATUS);
@@ -64,7 +64,8 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
     if (base == 0)
         return;
     write_register(uart, REG_INTERRUPTS, 0);
-    /* What somebody typed while the firmware ran is meant for us. Turning FIFOs on clears them. */
+    /* Bytes that were typed while the firmware ran are meant for us. Turning FIFOs on clears
+     * them. */
     serial_keep(&ns16550_serial, uart);
     write_register(uart, REG_FIFO, FIFO_ON);
 }

@@ -19,7 +19,7 @@ struct ns16550 {
  * reg_shift and reg_io_width as the device tree has them (0 and 1 where it is silent). */
 void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsigned reg_io_width);
 
-/* For serial_open(), with a struct ns16550. A base of 0 swallows what is sent. */
+/* For serial_open(), with a struct ns16550. With a base of 0, bytes to send are dropped. */
 extern const struct serial_uart ns16550_serial;
 
 /* 8N1 at the rate that divides clock_hz best, after the last byte has left. */

@@ -16,7 +16,7 @@ struct pl011 {
  * firmware set. Waits for the last byte first. The registers are mapped as device memory. */
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
 
-/* For serial_open(), with a struct pl011. A base of 0 swallows what is sent. */
+/* For serial_open(), with a struct pl011. With a base of 0, bytes to send are dropped. */
 extern const struct serial_uart pl011_serial;
 
 #endif

@@ -1,5 +1,5 @@
-/* Bytes between whoever takes them from a UART (an interrupt handler, or a poll) and whoever reads
- * them: one producer, one consumer, no lock. */
+/* A ring of bytes from a UART. The producer is an interrupt handler or a poll, the consumer
+ * reads; there is one of each, and no lock. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_RECEIVE_RING_H
 #define INGOT_BOARD_DRIVERS_SERIAL_RECEIVE_RING_H
 
@@ -27,9 +27,9 @@ struct receive_ring {
         .bytes = (memory), .size = sizeof(memory) \
     }
 
-/* Go on in `size` bytes at `memory`; what waits moves along, and the memory before is free. Neither
- * side may be at work meanwhile. ERR_BAD_ARGUMENT: not a power of two, or more is waiting than fits;
- * then nothing has changed. */
+/* Go on in `size` bytes at `memory`. Waiting bytes move there, and the old memory is free.
+ * Neither side may work on the ring during the call. ERR_BAD_ARGUMENT: not a power of two, or
+ * more bytes wait than fit; then nothing has changed. */
 enum err receive_ring_move(struct receive_ring *ring, uint8_t *memory, size_t size);
 
 /* Producer. False: full, the byte is not kept; a Ctrl-C is noted all the same. */
@@ -38,8 +38,8 @@ bool receive_ring_put(struct receive_ring *ring, uint8_t byte);
 /* Consumer: the next byte, or -1 when there is none. A Ctrl-C that was acted upon is skipped. */
 int receive_ring_take(struct receive_ring *ring);
 
-/* Consumer: true where a Ctrl-C lies among the bytes not yet taken. Every one that has arrived
- * counts as acted upon from then on; what was typed around them stays. */
+/* Consumer: true if a Ctrl-C is among the bytes not yet taken. From then on every Ctrl-C that
+ * has arrived counts as acted upon; the other bytes stay. */
 bool receive_ring_take_ctrl_c(struct receive_ring *ring);
 
 /* Bytes not yet taken, skipped ones included. */

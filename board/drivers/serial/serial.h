@@ -11,7 +11,7 @@
 
 #include "board/err.h"
 
-/* What the receiver says of a byte, in bits above it. */
+/* Marks of the receiver on a byte, in bits above it. */
 enum {
     SERIAL_NOTHING = -1,
     SERIAL_DAMAGED = 1 << 8, /* framing or parity: dropped and counted */
@@ -28,21 +28,22 @@ struct serial_uart {
     void (*drain)(void *uart);              /* wait until the last bit has left */
 };
 
-/* Take what has arrived before the driver turns the UART's FIFOs on, which empties them. Its
- * interrupt is off. What is damaged is noise of a line without a peer, and no loss. */
+/* Take the bytes that have arrived, before the driver turns the UART's FIFOs on and so empties
+ * them. Its interrupt is off. Damaged bytes are noise of a line without a peer, and do not count
+ * as lost. */
 void serial_keep(const struct serial_uart *driver, void *uart);
 
-/* From here on the line is that UART, which its driver has set up. XON/XOFF are off. */
+/* From now on the line is that UART; its driver has set it up. XON/XOFF are off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
-/* Receive by that interrupt from here on, so that serial_idle() may sleep. After serial_open, on core
- * 0. Errors: those of irq_take (board/interrupt.h); then the line is polled, as before. */
+/* From now on receive by that interrupt, so that serial_idle() may sleep. After serial_open, on
+ * core 0. Errors: those of irq_take (board/interrupt.h); then the line is polled, as before. */
 enum err serial_listen(uint32_t interrupt);
 
 /* Wait until all that was written has left: before the power goes. */
 void serial_drain(void);
 
-/* Move what the UART has received into the ring. From the handler; or with interrupts masked. */
+/* Move received bytes from the UART into the ring. From the handler; or with interrupts masked. */
 void serial_receive(void);
 
 /* board.h says what these do. */

@@ -95,7 +95,7 @@ static int sifive_uart_receive(void *context)
     return (int)(data & 0xff);
 }
 
-/* The mark in rxctrl is 0: at any byte, for it has no time-out. */
+/* The mark in rxctrl is 0, an interrupt for each byte, since there is no time-out. */
 static void sifive_uart_listen(void *context)
 {
     const struct sifive_uart *uart = context;

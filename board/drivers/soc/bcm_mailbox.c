@@ -48,7 +48,7 @@ static bool exchange(const struct bcm_mailbox *m, uint32_t word)
         return false;
     dma_barrier();
     *reg(m, MAILBOX_WRITE) = word;
-    do { /* answers to somebody before us are dropped */
+    do { /* answers to earlier questions, not ours, are dropped */
         if (!wait_clear(m, MAILBOX_STATUS, STATUS_EMPTY, start))
             return false;
     } while (*reg(m, MAILBOX_READ) != word);

@@ -1,5 +1,5 @@
-/* What the last run did until it ended, kept in a page of RAM that is never cleared: a reset leaves
- * RAM as it was, a power cycle does not, and a checksum tells the two apart. */
+/* A record of the run, kept in a page of RAM that is never cleared, for the next start. A reset
+ * leaves RAM as it was, a power cycle does not, and a checksum tells the two apart. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_LAST_RUN_H
 #define INGOT_BOARD_DRIVERS_SOC_LAST_RUN_H
 

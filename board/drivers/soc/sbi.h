@@ -7,7 +7,7 @@
 #include "board/err.h"
 
 /* Start hart `id` in S-mode, MMU off, at physical address `start` with a0 = id, a1 = opaque
- * (chapter 9). ERR_NO_DEVICE: no such hart, it runs already, or firmware has no HSM. */
+ * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or firmware has no HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
 /* Make a software interrupt pending on the harts of mask, bit n being hart base + n (chapter 7). */
@@ -17,7 +17,7 @@ void sbi_send_ipi(uint64_t mask, uint64_t base);
 void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes);
 
 /* Switch the machine off, by SRST (chapter 10). failed: the reason is a system failure, which
- * firmware may record. Returns only where the firmware has no such switch. */
+ * firmware may record. Returns only if the firmware cannot. */
 void sbi_power_off(int failed);
 
 /* The same for firmware without SRST (5.9). OpenSBI stops the hart where it has no switch. */
