@@ -41,7 +41,7 @@ enum ingot_type {
     INGOT_Q6_K = 5,
     INGOT_N_TYPES = 6
 };
-enum ingot_family { /* for a person to read: what to compute is said by the parameters alone */
+enum ingot_family { /* for a person to read: the parameters alone say what to compute */
                     INGOT_LLAMA = 1,
                     INGOT_MISTRAL = 2,
                     INGOT_QWEN2 = 3,
@@ -53,7 +53,7 @@ enum ingot_family { /* for a person to read: what to compute is said by the para
                     INGOT_GPT2 = 9,
                     INGOT_LAST_FAMILY = INGOT_GPT2
 };
-/* What mixes the positions of a layer. */
+/* How a layer mixes its positions. */
 enum ingot_mixer {
     INGOT_MIXER_NONE = 0,
     INGOT_MIXER_ATTENTION = 1,
@@ -62,7 +62,7 @@ enum ingot_mixer {
     INGOT_MIXER_MAMBA2 = 4,
     INGOT_MIXER_OWN = 240 /* from here to 255: of a program that adds kinds, in no published file */
 };
-/* What is computed of each position for itself. */
+/* How a layer computes each position by itself. */
 enum ingot_ffn {
     INGOT_FFN_NONE = 0,
     INGOT_FFN_DENSE = 1,
@@ -124,7 +124,7 @@ enum ingot_role {
     INGOT_N_ROLES
 };
 
-/* What holds for the model as a whole, and its widest layer: memory is planned by that. */
+/* The model as a whole, and the sizes of its widest layer, by which memory is planned. */
 struct ingot_params {
     uint32_t family; /* enum ingot_family */
     uint32_t dim;
@@ -208,7 +208,7 @@ struct ingot_layer {
     float attn_softcap; /* scores become cap * tanh(score / cap); 0: as they are */
     float
         residual_scale; /* of a block's result before it is added; 1, as no reader scales it yet */
-    uint32_t segment;   /* entry of the segment table: what the layer always needs */
+    uint32_t segment;   /* entry of the segment table: the tensors that the layer always needs */
     uint32_t first_tensor; /* entry of the tensor table: its tensors follow each other */
     uint32_t n_tensors;
     uint32_t reserved[17]; /* zero */
@@ -252,7 +252,7 @@ static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
 /* The bytes of a quantized tensor are the blocks of kernels/blocks.h. */
 
 enum ingot_tokenizer_kind {
-    INGOT_TOKENIZER_SPM = 1,       /* characters, merged by the score of what they become */
+    INGOT_TOKENIZER_SPM = 1,       /* characters, merged by the score of the result */
     INGOT_TOKENIZER_BPE = 2,       /* words of bytes, merged by rank of the pair */
     INGOT_TOKENIZER_CHARACTERS = 3 /* characters, merged by rank of the pair */
 };
@@ -350,7 +350,7 @@ enum ingot_chat_string {
     INGOT_CHAT_USER_SUFFIX,
     INGOT_CHAT_REPLY_PREFIX,
     INGOT_CHAT_REPLY_SUFFIX,
-    INGOT_CHAT_NO_THINKING, /* behind the reply prefix, for a reply without thoughts */
+    INGOT_CHAT_NO_THINKING, /* after the reply prefix, for a reply without thoughts */
     INGOT_CHAT_THINK_END,   /* a reply's thoughts end with it; the next turn leaves them out */
     INGOT_CHAT_SYSTEM,      /* the system prompt where none is given */
     INGOT_CHAT_STRINGS

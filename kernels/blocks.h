@@ -196,7 +196,7 @@ struct score_row {
     float s[KV_TILE];
     float max;    /* of all scores so far; -INFINITY before the first tile */
     float sum;    /* of exp(score - max) so far; 0 before */
-    float factor; /* what this tile does to what was accumulated before: exp(old max - max) */
+    float factor; /* by which this tile multiplies the sums so far: exp(old max - max) */
     float reserved[13];
 };
 LAYOUT_BYTES(score_row, SCORE_ROW_BYTES);

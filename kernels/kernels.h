@@ -17,7 +17,7 @@
 
 #include "kernels/blocks.h"
 
-/* What a row of kernels.inc may require of the CPU. */
+/* Features of the CPU that a row of kernels.inc may require. */
 enum cpu_feature {
     CPU_ANY = 0,
     CPU_ARM64_NEON = 1 << 0,    /* ARMv8.0-A Advanced SIMD */
@@ -36,7 +36,7 @@ enum cpu_feature {
 
 /* OP(name, return type, arguments). In every gemv `ahead` is how many bytes of weights before
  * their use a kernel prefetches (kernels/tuning.h; 0: none); it changes no result. A gemm gives
- * each token what the gemv gives it, bit for bit. */
+ * each token the result of the gemv, bit for bit. */
 #define KERNEL_OPS(OP)                                                                              \
     /* y = W x. W (rows, cols) f32 or fp16, row-major, 64-byte aligned rows; x (cols) f32,        \
      * 16-byte aligned; y (rows). cols % 16 == 0 (f32) or % 32 == 0 (fp16), rows any. Each dot    \
@@ -241,9 +241,9 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op);
 enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 
-/* Restrict `present` to what `isa=name` allows: "ref" none; "neon", "dotprod", "i8mm", "sve",
- * "rv64gc", "rvv", "zvfh", "avx2", "avx512", "vnni" that and below. Returns 0 and leaves *out
- * alone for an unknown or absent one. */
+/* Restrict `present` to the features that `isa=name` allows: "ref" none; "neon", "dotprod",
+ * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "avx2", "avx512", "vnni" that and below. Returns 0 and
+ * leaves *out alone for an unknown or absent one. */
 int kernels_force(uint32_t present, const char *name, uint32_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What differs from core to core of one ISA, as data: nothing here changes a result. */
+/* Differences between cores of one ISA, as data: nothing here changes a result. */
 #ifndef INGOT_KERNELS_TUNING_H
 #define INGOT_KERNELS_TUNING_H
 

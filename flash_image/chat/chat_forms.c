@@ -1,5 +1,5 @@
 /* Written from the templates that the models' authors publish with them (tokenizer_config.json):
- * each row gives, string for string, what the template renders. */
+ * each row has, string for string, the text that the template renders. */
 #include "flash_image/chat/chat_forms.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "flash_image/format.h"
 
-/* In a form's strings, what stands for the text of the model's own bos and eos. */
+/* In a form's strings, these stand for the text of the model's own bos and eos. */
 #define CHAT_BOS "\2"
 #define CHAT_EOS "\3"
 

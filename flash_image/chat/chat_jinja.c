@@ -23,7 +23,7 @@ static void put(struct squeeze *s, char c)
     s->out[s->n++] = c;
 }
 
-/* What a backslash makes of the character after it. */
+/* The character that a backslash and the one after it stand for. */
 static char unescape(char c)
 {
     switch (c) {

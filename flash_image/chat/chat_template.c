@@ -249,7 +249,7 @@ static void put_stop(struct build *b, uint32_t id)
     }
 }
 
-/* What the families call the end of a turn or of everything. */
+/* The families' names for the end of a turn or of everything. */
 static void put_stops(struct build *b, const struct chat_request *r)
 {
     static const char *const ends[] = {

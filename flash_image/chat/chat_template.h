@@ -13,7 +13,8 @@ enum { CHAT_MOST_BYTES = 4096, CHAT_SENTENCE_BYTES = 320 };
 struct chat_request {
     const char *name;         /* a form's, or CHAT_NONE; NULL: recognize jinja */
     struct source_text jinja; /* may be absent: then without a name there is no template */
-    const uint32_t *stops;    /* (n_stops) beside eos, eot and what the vocabulary calls an end */
+    const uint32_t *stops;    /* (n_stops) beside eos, eot and tokens that the vocabulary names
+                               * as an end */
     uint32_t n_stops;
     const uint8_t *tokenizer; /* a tokenizer section as FORMAT.md has it, checked or just built */
 };

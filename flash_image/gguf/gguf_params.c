@@ -1,4 +1,4 @@
-/* What a GGUF says of a model's parameters, and its family of what the file leaves unsaid. */
+/* A model's parameters from a GGUF file, and from its family where the file has none. */
 #include <math.h>
 
 #include "flash_image/gguf/gguf_private.h"
@@ -158,7 +158,7 @@ static enum err read_window(struct gguf *g)
         return e;
     }
     if (!g->has_number[N_WINDOW] && g->family->family == INGOT_GEMMA2) {
-        window = 4096; /* what the first files left out */
+        window = 4096; /* missing in the first files */
     }
     e = family_set_window(g->s, g->family, window, period);
     if (e == ERR_OK && g->has_real[R_ROPE_BASE_LOCAL] && g->s->params.window != 0) {

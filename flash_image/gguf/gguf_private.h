@@ -1,4 +1,4 @@
-/* What the parts of the GGUF reader share; nobody else includes it. */
+/* Shared by the files of the GGUF reader alone. */
 #ifndef INGOT_FLASH_IMAGE_GGUF_PRIVATE_H
 #define INGOT_FLASH_IMAGE_GGUF_PRIVATE_H
 
@@ -23,7 +23,7 @@ enum gguf_value_type { /* as the file numbers them */
                        VALUE_TYPES
 };
 
-/* What is left of the file. Reading past the end sets bad and gives zeros. */
+/* The rest of the file. Reading past the end sets bad and gives zeros. */
 struct gguf_reader {
     const uint8_t *at;
     size_t left;
@@ -151,11 +151,11 @@ enum err gguf_read_vocab(struct gguf *g);
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_params(struct gguf *g);
 
-/* What tensors add to them: features that only a tensor's presence tells, and factors of
- * rotation, of tensors or of scaling, into g->s->rope. Errors: as above. */
+/* Add to them from the tensors: features that only a tensor's presence tells, and factors of
+ * rotation, from tensors or from scaling, into g->s->rope. Errors: as above. */
 enum err gguf_finish_params(struct gguf *g);
 
-/* What the file says, else `otherwise`. */
+/* The file's value, else `otherwise`. */
 uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise);
 double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise);
 

@@ -37,7 +37,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
                          SOURCE_SHOW(name), known ? ggml_types[type] : "unknown", type);
 }
 
-/* "blk.12.attn_q.weight" to 12 and the rest; false: no such name. */
+/* "blk.12.attn_q.weight" to 12 and the rest; false: the name has another form. */
 static bool split_layer(struct source_text name, unsigned *layer, struct source_text *rest)
 {
     size_t at = 4;
@@ -57,7 +57,7 @@ static bool split_layer(struct source_text name, unsigned *layer, struct source_
     return true;
 }
 
-/* What a tensor of the file holds: one role, or the first of several whose rows follow each
+/* The contents of a tensor of the file: one role, or the first of several whose rows follow each
  * other. */
 enum fusion { ALONE, QKV, GATE_UP };
 

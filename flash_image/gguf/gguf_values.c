@@ -209,7 +209,7 @@ static bool is_nothing(const struct gguf_value *v)
            (v->type == VALUE_STRING && v->data.bytes == 0);
 }
 
-/* A value of the architecture that nobody here knows: it may change what is computed. */
+/* A value of the architecture that this reader does not know: it may change the result. */
 static enum err keep_unknown(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     if (g->family == NULL || !begins_with_architecture(g, key) ||

@@ -81,7 +81,7 @@ static bool has_file(struct hf_model *m, const char *name)
     return work_on(m, name) == ERR_OK && access(m->path, R_OK) == 0;
 }
 
-/* The last part of a path: what follows its last slash. */
+/* The last part of a path, after its last slash. */
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -287,7 +287,7 @@ static enum err read_all_weights(struct hf_model *m)
 
 /* ---- tokenizer ------------------------------------------------------------------------------- */
 
-/* What reads a file of the tokenizer. */
+/* The readers of the tokenizer's files. */
 typedef enum err tokenizer_reader(struct source *s, const uint8_t *data, size_t bytes,
                                   struct hf_tokenizer *t);
 
@@ -367,7 +367,7 @@ static enum err read_vocab(struct hf_model *m)
     return read_file(m, "tokenizer.model", hf_sentencepiece_read, &m->pieces);
 }
 
-/* What other files say of the vocabulary. */
+/* Facts about the vocabulary from other files. */
 static enum err read_vocab_configs(struct hf_model *m)
 {
     static const struct {

@@ -5,16 +5,16 @@
 
 #include "flash_image/source/source.h"
 
-/* Everything that *s points into: mapped files, and what was read out of JSON. */
+/* Everything that *s points into: mapped files, and values from JSON. */
 struct hf_model;
 
 /* path is a folder, or ends with ".safetensors". */
 bool hf_is(const char *path);
 
 /* Read the folder at s->path, or a single file of weights with config.json beside it, into *s,
- * whose rest is zero; with vocab_only the tokenizer alone. *m is to be closed on errors as well.
- * A folder without a tokenizer gives a vocabulary of unused tokens (FORMAT.md, section 4).
- * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NO_SPACE;
+ * whose rest is zero; with vocab_only the tokenizer alone. Close *m on errors as well. A folder
+ * without a tokenizer gives a vocabulary of unused tokens (FORMAT.md, section 4). Errors:
+ * ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NO_SPACE;
  * s->problem says what. */
 enum err hf_open(struct hf_model **m, struct source *s, bool vocab_only);
 void hf_close(struct hf_model *m); /* NULL: nothing */

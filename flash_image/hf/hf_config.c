@@ -122,7 +122,7 @@ static uint32_t size_of(struct hf_json *j, const char *field, const char *gpt2, 
     return hf_json_u32(j, field, otherwise);
 }
 
-/* What config.json may leave out: the width of a head. */
+/* config.json may leave out the width of a head. */
 static uint32_t usual_head_dim(const struct family *f, const struct source_params *p)
 {
     if (f->head_dim != 0 || p->n_heads == 0) {
@@ -227,7 +227,7 @@ static bool is_local(const struct source_params *p, uint32_t layer)
            !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
 }
 
-/* Whether a layer's type is what params say. Layers may be called local where no window counts. */
+/* Whether a layer's type agrees with params. Layers may be called local where no window counts. */
 static bool is_layer_type(const struct source_params *p, uint32_t layer, const char *type,
                           uint32_t window)
 {
@@ -277,7 +277,7 @@ static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t wi
     }
 }
 
-/* Of how many layers the last one is global: the first such layer tells. 0: none. */
+/* In groups of how many layers the last one is global: the first global layer tells. 0: none is. */
 static uint32_t global_every(const cJSON *types)
 {
     const cJSON *type;

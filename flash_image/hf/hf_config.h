@@ -1,4 +1,4 @@
-/* config.json: what a model computes. */
+/* config.json: the parameters of a model. */
 #ifndef INGOT_FLASH_IMAGE_HF_CONFIG_H
 #define INGOT_FLASH_IMAGE_HF_CONFIG_H
 

@@ -136,7 +136,7 @@ static void scale_llama3(struct scaling *k)
     k->in.e = rope_factors_multiply_all(k->in.s, factors);
 }
 
-/* What is no number is 0, which no bound of a factor lets pass. */
+/* A value that is no number counts as 0, which the bounds of a factor refuse. */
 static float number_of(const cJSON *value)
 {
     if (!cJSON_IsNumber(value)) {

@@ -8,8 +8,8 @@
 /* Bases and dimensions into params, which have their sizes. Errors go to config->e. */
 void hf_rope_read_base(struct hf_json *config, const struct family *f);
 
-/* Factors into s->rope, and what belongs to them into params, which are checked already and have
- * their window. */
+/* Fill s->rope with factors, and params with the values that belong to them. params are checked
+ * already and have their window. */
 void hf_rope_read_scaling(struct hf_json *config);
 
 #endif

@@ -255,7 +255,7 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
 
-/* What tokenizers with U+2581 do before they merge. */
+/* The normalizers of tokenizers with U+2581, before they merge. */
 struct spaces {
     bool replaced, prefixed;
     bool other; /* something else, that is not known here */
@@ -342,7 +342,7 @@ static uint32_t special_of(const struct source *s, const cJSON *item)
     return hf_tokenizer_find(s, text);
 }
 
-/* A template such as "<s> $A </s>": what stands first and last is put around every text. */
+/* A template such as "<s> $A </s>": its first and last token are put around every text. */
 static void read_template(struct source *s, const cJSON *processor)
 {
     const cJSON *single = hf_json_get(processor, "single");

@@ -1,5 +1,5 @@
 /* The tokenizer of a Hugging Face folder: tokenizer.json (BPE), or SentencePiece's
- * tokenizer.model; and what tokenizer_config.json and generation_config.json say of it. */
+ * tokenizer.model; and facts from tokenizer_config.json and generation_config.json. */
 #ifndef INGOT_FLASH_IMAGE_HF_TOKENIZER_H
 #define INGOT_FLASH_IMAGE_HF_TOKENIZER_H
 
@@ -7,7 +7,7 @@
 
 #include "flash_image/source/source.h"
 
-/* What s->vocab points into. Zeroed by the caller. */
+/* The memory that s->vocab points into. The caller zeroes it. */
 struct hf_tokenizer {
     cJSON *root;                 /* of tokenizer.json */
     cJSON *config;               /* of tokenizer_config.json */
@@ -16,9 +16,9 @@ struct hf_tokenizer {
     uint32_t room;
 };
 
-/* Fill s->vocab. Where s->params are known (params_known) the vocabulary gets just as many tokens
- * as the model has: missing ones are unused, and added ones beyond are left out.
- * Errors of all: ERR_BAD_TOKENIZER, ERR_BAD_MODEL (no JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
+/* Fill s->vocab. Where s->params are known (params_known) the vocabulary gets the model's number
+ * of tokens: missing ones are unused, and added ones beyond are left out. Errors of all:
+ * ERR_BAD_TOKENIZER, ERR_BAD_MODEL (no JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
                            struct hf_tokenizer *t);
 
@@ -38,7 +38,7 @@ void hf_tokenizer_free(struct hf_tokenizer *t);
 
 /* ---- for the readers themselves -------------------------------------------------------------- */
 
-/* Room for n_tokens tokens, or as many as the model has. */
+/* Room for n_tokens tokens, or for the model's number of them. */
 enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_tokens);
 
 /* An entry of added_tokens under its id. Beyond the model's vocabulary: nothing. */

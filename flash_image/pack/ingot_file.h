@@ -10,8 +10,9 @@ struct ingot_file {
     struct image image;
 };
 
-/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or what runtime/image/image.h
- * says; problem holds one sentence with the path. Nothing stays open on an error. */
+/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or errors of
+ * runtime/image/image.h; problem holds one sentence with the path. Nothing stays open on an
+ * error. */
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
                          size_t problem_bytes);
 

@@ -8,7 +8,7 @@ static unsigned bytes_after(unsigned char c)
     return (unsigned)((c >= 0x80) + (c >= 0xe0) + (c >= 0xf0));
 }
 
-/* Control characters become '_', and so does what is not UTF-8 when any of it is not. */
+/* Control characters become '_'. So do all bytes beyond ASCII if the name is not valid UTF-8. */
 static void clean_name(char name[64])
 {
     bool utf8 = true;

@@ -1,4 +1,4 @@
-/* What a model is called in its image. */
+/* The name of a model in its image. */
 #ifndef INGOT_FLASH_IMAGE_MODEL_NAME_H
 #define INGOT_FLASH_IMAGE_MODEL_NAME_H
 

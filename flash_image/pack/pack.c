@@ -161,12 +161,13 @@ static enum err read_llama2c(struct job *j, bool vocab_only)
     return read_llama2c_tokenizer(j);
 }
 
-/* What can be read; the first whose `is` says so reads. */
+/* The readers; the first one whose `is` returns true reads the file. */
 static const struct reader {
     bool by_name; /* told by the name alone; else the file is mapped first */
     bool (*is)(const struct job *j);
     enum err (*read)(struct job *j, bool vocab_only);
-    const char *with_tokenizer; /* what brings its own, for a sentence; NULL: --tokenizer counts */
+    const char *with_tokenizer; /* the format with a tokenizer of its own, for a sentence; NULL:
+                                 * --tokenizer counts */
 } readers[] = {
     { true, is_hf, read_hf, "a Hugging Face folder" }, { true, is_json, refuse_json, NULL },
     { false, is_ingot, refuse_ingot, NULL },           { false, is_gguf, read_gguf, "a GGUF" },
@@ -400,7 +401,8 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* a folder is no .ingot file: whoever packs it says more */
+    if (n < 0 && errno != EISDIR) { /* a folder is no .ingot file: the error comes when it is
+                                     * packed */
         *e = ERR_IO;
     }
     close(fd);

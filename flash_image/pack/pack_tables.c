@@ -81,8 +81,8 @@ static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_ki
     return s;
 }
 
-/* Where the computing of a layer takes a breath, the next phase begins: it waits there for what has
- * not arrived. */
+/* The next phase begins where the computing of a layer pauses anyway: there it waits for the
+ * bytes of the phase. */
 static bool begins_phase(unsigned role)
 {
     return role == INGOT_ATTN_OUT || role == INGOT_FFN_NORM || role == INGOT_FFN_DOWN;

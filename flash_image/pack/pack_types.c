@@ -25,7 +25,7 @@ static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
     return true;
 }
 
-/* The pages of what has been read are let go of; a little memory need not be a mapping. */
+/* Let go of the pages that have been read; small memory need not be a mapping. */
 static bool fits_f16(const struct source_tensor *t)
 {
     bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
@@ -140,7 +140,7 @@ static bool is_rounded(enum source_type type)
     return type != SOURCE_F32 && type != SOURCE_F16 && type != SOURCE_BF16;
 }
 
-/* What becomes of one type's weights, and what can be done about it. */
+/* How the weights of one type change, and how to avoid it. */
 static void tell_type(const struct pack_options *o, const struct source *s, enum source_type from,
                       enum ingot_type to, enum rows_way way)
 {
@@ -160,7 +160,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
             image_type_name(to), advice);
 }
 
-/* Once for every type that does not stay what it is. */
+/* Once for every type that changes. */
 static void tell_own_type(const struct pack_options *o, struct source *s,
                           const struct source_tensor *t, enum ingot_type to, uint32_t told[])
 {

@@ -11,7 +11,7 @@
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer);
 
-/* Say on standard error what the user did not ask for and gets all the same. */
+/* Say on standard error which types change although the user did not ask for it. */
 void pack_tell_types(const struct pack_options *o, struct source *s);
 
 #endif

@@ -262,7 +262,7 @@ static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
     return ERR_OK;
 }
 
-/* What the columns of a tensor count, or NULL. */
+/* The weights of a tensor's columns in the search for scales, or NULL. */
 static const float *find_importance(struct writer *w, const struct ingot_tensor *entry)
 {
     const struct pack_options *o = w->options;

@@ -1,4 +1,4 @@
-/* GGML's blocks as floats: what a quantized GGUF means, exactly as ggml defines it. */
+/* GGML's blocks as floats: the values of a quantized GGUF, exactly as ggml defines them. */
 #ifndef INGOT_FLASH_IMAGE_DEQUANTIZE_H
 #define INGOT_FLASH_IMAGE_DEQUANTIZE_H
 

@@ -1,6 +1,6 @@
-/* What the quantizers share: rounding to a few bits and the sums of a least-squares fit, without
- * branches and in FIT_LANES partial sums of a fixed order: vectors for the compiler, and the same
- * bits on every machine. */
+/* Shared by the quantizers: rounding to a few bits and the sums of a least-squares fit, without
+ * branches and in FIT_LANES partial sums of a fixed order: vectors for the compiler, and the
+ * same bits on every machine. */
 #ifndef INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 #define INGOT_FLASH_IMAGE_LEAST_SQUARES_H
 
@@ -72,7 +72,8 @@ static const float fit_ones[256] = {
 #undef FIT_1
 };
 
-/* What a choice of q means for the least squares of a part, each element's square counted h. */
+/* The sums of a choice of q for the least squares of a part; the square of each element counts h
+ * times. */
 struct fit_sums {
     float q, qq, xq; /* sums of h q, h q^2, h x q */
 };

@@ -134,7 +134,7 @@ static size_t pack_plain(const struct source_tensor *t, enum ingot_type type, ui
         return cols * sizeof(float);
     }
     for (uint32_t c = 0; c < cols; c++) {
-        uint16_t half = f16_from_f32(b->row[c]); /* exact for what was fp16 before */
+        uint16_t half = f16_from_f32(b->row[c]); /* exact for values that were fp16 before */
 
         if ((half & 0x7c00) == 0x7c00) {
             *problem = beyond_f16;

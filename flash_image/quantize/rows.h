@@ -13,10 +13,10 @@ struct rows_buffers {
     struct rows_loss *loss;  /* NULL: not measured, which takes time */
 };
 
-/* What packing changed, summed over all rows so far: their ratio is the NMSE. */
+/* The loss of packing, summed over all rows so far: the ratio of the two is the NMSE. */
 struct rows_loss {
     double squares; /* of the weights */
-    double errors;  /* of what is stored less the weights, squared */
+    double errors;  /* stored values less the weights, squared */
 };
 
 /* How a tensor's weights become those of a type. */

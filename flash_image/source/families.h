@@ -1,6 +1,6 @@
-/* The families of models, and what is particular to each: one table for the readers of GGUF files
- * and of Hugging Face folders. What a family computes is source_params alone; a new one is a row
- * here and what is new in the runtime (docs/MODELS.md). */
+/* The families of models and their particulars: one table for the readers of GGUF files and of
+ * Hugging Face folders. source_params alone say what a family computes. A new family is a row
+ * here, and new code in the runtime only for new mathematics (docs/MODELS.md). */
 #ifndef INGOT_FLASH_IMAGE_FAMILIES_H
 #define INGOT_FLASH_IMAGE_FAMILIES_H
 
@@ -47,9 +47,9 @@ const struct family *family_find(enum ingot_family family);
 /* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". */
 enum err family_refuse(struct source *s, const char *architecture, size_t bytes);
 
-/* Into s->params, whose sizes (dim to context) are set, what the family says: number, features,
- * rope and its base, scale of the embedding, norm_eps, and what is usual for the rest. The reader
- * then sets what the file says. gguf: of a GGUF file. */
+/* Fill s->params, whose sizes (dim to context) are set, with the family's values: number,
+ * features, rope and its base, scale of the embedding, norm_eps, and usual values for the rest.
+ * Then the reader sets the file's own values. gguf: of a GGUF file. */
 void family_set_params(struct source *s, const struct family *f, bool gguf);
 
 /* A window that a model sets, once params.rope_base is final; 0, or one that no position can

@@ -4,8 +4,8 @@
 
 #include "flash_image/source/source.h"
 
-/* The names of GGUF's tokenizer.ggml.pre: *pre, and in *flags what such models want unless the
- * file says otherwise (INGOT_ADD_BOS, INGOT_IGNORE_MERGES). False: no such name is known. */
+/* The names of GGUF's tokenizer.ggml.pre: *pre, and *flags of models with that name unless the
+ * file says otherwise (INGOT_ADD_BOS, INGOT_IGNORE_MERGES). False: the name is not known. */
 bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *flags);
 
 /* The name of each kind, the one that most files have. pre < INGOT_N_PRES. */

@@ -1,5 +1,5 @@
-/* What the frequencies of rotation are divided by (struct source.rope, FORMAT.md): the forms in
- * which models stretch their context. */
+/* Divisors of the frequencies of rotation (struct source.rope, FORMAT.md): the forms in which
+ * models stretch their context. */
 #ifndef INGOT_FLASH_IMAGE_ROPE_FACTORS_H
 #define INGOT_FLASH_IMAGE_ROPE_FACTORS_H
 
@@ -25,7 +25,7 @@ struct rope_yarn {
 };
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 
-/* What cosines and sines are multiplied by for it, where the model does not say. */
+/* The factor of cosines and sines that belongs to it, if the model has none of its own. */
 double rope_yarn_magnitude(double factor);
 
 #endif

@@ -161,7 +161,7 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     return ERR_OK;
 }
 
-/* The feature that brings a tensor which layers may have or not; 0: none. */
+/* The feature of layers with a tensor that others lack; 0: none. */
 static uint32_t feature_of(enum ingot_role role)
 {
     switch (role) {
@@ -206,7 +206,7 @@ void source_role_shape(const struct source *s, enum ingot_role role, unsigned la
     image_role_shape(&model, &l, role, rows, cols);
 }
 
-/* A role that the parameters do not have: what a file brings in its place is not understood. */
+/* A role that the parameters do not have: the packer does not understand a tensor in its place. */
 static enum err check_absent(struct source *s, enum ingot_role role, unsigned layer)
 {
     if (role == INGOT_OUTPUT || source_tensor(s, role, layer)->data == NULL) {

@@ -50,7 +50,7 @@ struct source_tensor {
     enum source_type type;
 };
 
-enum source_feature { /* bits of a model's features; each brings the tensors named */
+enum source_feature { /* bits of a model's features; each means that the named tensors are there */
                       SOURCE_LAYER_NORM = 1 << 0, /* in place of RMS norms: ..._NORM_BIAS */
                       SOURCE_GELU = 1 << 1,       /* (tanh form) in place of SiLU */
                       SOURCE_UNGATED = 1 << 2,    /* down(act(up)): no FFN_GATE */
@@ -63,11 +63,11 @@ enum source_feature { /* bits of a model's features; each brings the tensors nam
 };
 enum { SOURCE_ROPE_NONE = 2 }; /* of source_params.rope, beside enum ingot_rope_kind */
 
-/* What the frequencies of rotation are divided by: of global layers, of global layers in a context
+/* Divisors of the frequencies of rotation: of global layers, of global layers in a context
  * beyond rope_context, of local layers. */
 enum source_rope_set { SOURCE_ROPE_GLOBAL, SOURCE_ROPE_LONG, SOURCE_ROPE_LOCAL, SOURCE_ROPE_SETS };
 
-/* What a model's file says of it as a whole; what each layer is follows (source_layers.h). */
+/* Facts about the model as a whole; source_layers.h derives each layer from them. */
 struct source_params {
     uint32_t family;   /* enum ingot_family */
     uint32_t features; /* bits of enum source_feature */
@@ -100,7 +100,7 @@ struct source_text {
     size_t bytes;
 };
 
-/* For "%.*s": at most 60 bytes of what a file says. */
+/* For "%.*s": at most 60 bytes of a file's text. */
 #define SOURCE_SHOW(t) (int)min_size((t).bytes, 60), (const char *)(t).data
 
 bool source_text_is(struct source_text t, const char *text);
@@ -173,8 +173,8 @@ struct source_cursor {
 __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, enum err e,
                                                              const char *format, ...);
 
-/* What follows from the other parameters in most families: rope_dims, attn_scale, and factors of
- * one. */
+/* Set the values that follow from the other parameters in most families: rope_dims, attn_scale,
+ * and factors of one. */
 void source_default_params(struct source_params *p);
 
 /* Whether the model has a tensor of its own in a role, and in which shape; layer as below. */
@@ -185,7 +185,7 @@ void source_role_shape(const struct source *s, enum ingot_role role, unsigned la
 /* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
 
-/* Rows first .. first + n of a matrix, or such elements of a vector (rows 1): a part of a fused
+/* Rows first .. first + n of a matrix, or elements of a vector (rows 1): a part of a fused
  * tensor. Whole blocks, inside *t. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
@@ -198,7 +198,7 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* Where row `row` of t begins; row t->rows is the end of what does not lie transposed. */
+/* Where row `row` of t begins; row t->rows is the end, unless it lies transposed. */
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
 /* Elements of a block; bytes of n elements, whole blocks, SOURCE_GROUPED: the int8 only. */

@@ -1,4 +1,4 @@
-/* What each layer of a model is, as the image says it. */
+/* The layers of a model as the image describes them. */
 #ifndef INGOT_FLASH_IMAGE_SOURCE_LAYERS_H
 #define INGOT_FLASH_IMAGE_SOURCE_LAYERS_H
 

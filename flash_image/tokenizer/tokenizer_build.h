@@ -1,4 +1,4 @@
-/* What the parts of the tokenizer section's builder share; nobody else includes it. */
+/* Shared by the files of the tokenizer section's builder alone. */
 #ifndef INGOT_FLASH_IMAGE_TOKENIZER_BUILD_H
 #define INGOT_FLASH_IMAGE_TOKENIZER_BUILD_H
 
@@ -23,7 +23,7 @@ struct tokenizer_build {
 
 /* A text as it prints: U+2581 as a space, or for byte-level BPE the bytes that GPT-2's printable
  * characters stand for. out has room for `bytes`. Returns how many it takes; *literal: the text
- * is no such spelling and was taken as it is. */
+ * has no spelling of this kind and was taken as it is. */
 uint32_t tokenizer_spell(enum ingot_tokenizer_kind kind, const uint8_t *text, uint32_t bytes,
                          uint8_t *out, bool *literal);
 

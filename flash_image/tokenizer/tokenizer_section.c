@@ -87,7 +87,7 @@ static bool is_text(const struct source_token *t, const char *text)
     return t->bytes == strlen(text) && memcmp(t->text, text, t->bytes) == 0;
 }
 
-/* Written like what separates turns, in the families that have it. */
+/* Written like a separator of turns, in the families that have one. */
 static bool looks_like_control(const struct source_token *t)
 {
     return is_between(t, "<|", "|>") || is_between(t, "<\xef\xbd\x9c", "\xef\xbd\x9c>") ||
@@ -95,8 +95,8 @@ static bool looks_like_control(const struct source_token *t)
            is_text(t, "[/INST]");
 }
 
-/* Converters have marked such tokens as user-defined, which any text may form: what ends a turn
- * or a text must be a control token. */
+/* Converters have marked these tokens as user-defined, which any text may form. But the end of a
+ * turn or a text must be a control token. */
 static uint32_t token_type(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
     if (id == v->bos || id == v->eos || id == v->eot ||

@@ -4,7 +4,7 @@
 
 #include "flash_image/source/source.h"
 
-/* What the section of a vocabulary measures. */
+/* The sizes of a vocabulary's section. */
 struct tokenizer_size {
     uint32_t n_tokens;
     uint64_t bytes; /* of the section, at most; zeros beyond what is used */

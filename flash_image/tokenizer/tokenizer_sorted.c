@@ -1,4 +1,4 @@
-/* The ids of the tokens that text may form, sorted by text: what merges are looked up in. */
+/* The ids of the tokens that text may form, sorted by text, to look up merges. */
 #include <stdlib.h>
 #include <string.h>
 

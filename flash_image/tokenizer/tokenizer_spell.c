@@ -1,4 +1,4 @@
-/* How files spell the bytes of a token. */
+/* The spellings of a token's bytes in files. */
 #include <string.h>
 
 #include "flash_image/tokenizer/tokenizer_build.h"

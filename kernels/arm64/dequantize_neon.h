@@ -1,4 +1,4 @@
-// What the dequantize kernels share: the place of a row, its quants, and 16 integers to 16 floats.
+// Shared by the dequantize kernels: the place of a row, its quants, and 16 integers to 16 floats.
 #ifndef INGOT_KERNELS_ARM64_DEQUANTIZE_NEON_H
 #define INGOT_KERNELS_ARM64_DEQUANTIZE_NEON_H
 

@@ -1,4 +1,4 @@
-// What the int8 gemm kernels share: the loops around a tile of 8 rows and 4 tokens.
+// Shared by the int8 gemm kernels: the loops around a tile of 8 rows and 4 tokens.
 //
 //     for up to 64 tokens at a time                        a pass: its y of 8 rows fits the stack
 //         for each group of 8 rows

@@ -1,4 +1,4 @@
-// What the quantized gemms with the dot product share: the loops around a tile of 8 rows and 4
+// Shared by the quantized gemms with the dot product: the loops around a tile of 8 rows and 4
 // tokens, and the pieces of a tile.
 //
 // Eight rows of W are prepared for a slice of several blocks: decoded to int8 and to f32 or int32

@@ -1,4 +1,4 @@
-// What the quantized gemms with int8 matrix multiplication share. The loops and the preparation are
+// Shared by the quantized gemms with int8 matrix multiplication. The loops and the preparation are
 // those of gemm_neon_dotprod.h; smmla multiplies 2 rows of 8 columns by 2 tokens of 8 columns, so
 // prepared weights are turned to pairs of rows once more, and x to pairs of tokens in the tile.
 //

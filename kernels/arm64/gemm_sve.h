@@ -1,4 +1,4 @@
-// What the quantized gemms with SVE share: the loops around a tile of 8 rows and 8 tokens. Weights
+// Shared by the quantized gemms with SVE: the loops around a tile of 8 rows and 8 tokens. Weights
 // are prepared as for gemm_neon_dotprod.h, where 4 columns of 8 rows are 32 bytes: one vector at
 // 256 bits and the low part of one beyond that. At 128 bits a Z register is a V register and the
 // NEON kernel takes over; rows of kernels.inc that name these kernels ask for the dot product of

@@ -1,4 +1,4 @@
-// What the quantized gemvs without the dot product share: the loop over groups of 8 rows.
+// Shared by the quantized gemvs without the dot product: the loop over groups of 8 rows.
 #ifndef INGOT_KERNELS_ARM64_GEMV_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_NEON_H
 

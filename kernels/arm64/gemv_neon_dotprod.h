@@ -1,4 +1,4 @@
-// What the quantized gemvs with the dot product share: the loop over pairs of groups of 8 rows, so
+// Shared by the quantized gemvs with the dot product: the loop over pairs of groups of 8 rows, so
 // that 16 rows share x. Of a last odd group both halves of the pair compute the same rows.
 #ifndef INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H

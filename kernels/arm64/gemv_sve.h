@@ -1,4 +1,4 @@
-// What the quantized gemvs with SVE share: the loop over pairs of groups of 8 rows, as in
+// Shared by the quantized gemvs with SVE: the loop over pairs of groups of 8 rows, as in
 // gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits and the low part of
 // one beyond that. At 128 bits a Z register is a V register and the NEON kernel takes over; rows of
 // kernels.inc that name these kernels ask for the dot product of both.

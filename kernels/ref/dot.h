@@ -1,6 +1,5 @@
-/* One block of a row times one block of x, in each weight format: what gemv and gemm have in
- * common. kernels/blocks.h says where a value lies. All sums are of integers and stay below
- * 2^31. */
+/* One block of a row times one block of x, in each weight format: for gemv and gemm alike.
+ * kernels/blocks.h says where a value lies. All sums are of integers and stay below 2^31. */
 #ifndef INGOT_KERNELS_REF_DOT_H
 #define INGOT_KERNELS_REF_DOT_H
 

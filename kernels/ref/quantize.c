@@ -105,8 +105,7 @@ static float quantize_block(int8_t *restrict q, const float *restrict x, size_t 
     return max / 127.0f;
 }
 
-/* What a format with a bias or a min needs of x beside the products: sum_c q
- * (kernels/ref/dot.h). */
+/* A format with a bias or a min needs the sum of x's quants, too: sum_c q (kernels/ref/dot.h). */
 static int32_t sum_of(const int8_t *q, size_t n)
 {
     int32_t sum = 0;

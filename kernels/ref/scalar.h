@@ -1,6 +1,6 @@
-/* Scalar functions that several references share: the sum of 16 lanes, fp16, exp and what is made
- * of it. The polynomials are the project's own. Every ISA does the same operations in the same
- * order, so that exp has the same bits everywhere, which no two C libraries promise. */
+/* Scalar functions that several references share: the sum of 16 lanes, fp16, exp and functions
+ * made from it. The polynomials are the project's own. Every ISA does the same operations in the
+ * same order, so that exp has the same bits everywhere, which no two C libraries promise. */
 #ifndef INGOT_KERNELS_REF_SCALAR_H
 #define INGOT_KERNELS_REF_SCALAR_H
 

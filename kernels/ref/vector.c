@@ -142,7 +142,7 @@ void gelu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
     }
 }
 
-/* What a block gives is added to what went into it: the residual stream. */
+/* The result of a block is added to its input: the residual stream. */
 void add_f32_ref(float *restrict y, const float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -6,7 +6,7 @@
 
 #include "kernels/blocks.h"
 
-/* func name [extension]: own section (the linker drops what nobody calls), CFI, and the
+/* func name [extension]: own section (the linker drops functions without a call), CFI, and the
  * extension (v) for the assembler inside this function only. */
 .macro func name, extension
     .macro endfunc

@@ -1,4 +1,4 @@
-/* What the dequantize kernels share: the place of a row, and a scale. */
+/* Shared by the dequantize kernels: the place of a row, and a scale. */
 #ifndef INGOT_KERNELS_RISCV64_DEQUANTIZE_RVV_H
 #define INGOT_KERNELS_RISCV64_DEQUANTIZE_RVV_H
 

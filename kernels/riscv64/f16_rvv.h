@@ -1,8 +1,8 @@
 /* fp16 to f32 in groups of 8 registers, for kernels that widen once and use the result often.
  *
  * Without Zvfhmin: 4 instructions in place and no scratch register, right for finite values; an
- * infinity or NaN becomes 65536 or more. What such a group gives is thrown away: flag_not_finite
- * raises the overflow flag for it, and the kernel goes the slow way for these columns. */
+ * infinity or NaN becomes 65536 or more. Its result is thrown away: flag_not_finite raises the
+ * overflow flag for the group, and the kernel goes the slow way for these columns. */
 #ifndef INGOT_KERNELS_RISCV64_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_F16_RVV_H
 

@@ -1,4 +1,4 @@
-/* What the RVV gemms of Q8_0 and Q4_0 share: the loops over blocks of 32 columns. y of a tile waits
+/* Shared by the RVV gemms of Q8_0 and Q4_0: the loops over blocks of 32 columns. y of a tile waits
  * in memory from block to block. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_32_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_32_RVV_H

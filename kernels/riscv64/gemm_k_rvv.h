@@ -1,4 +1,4 @@
-/* What the RVV gemms of Q4_K and Q6_K share: tokens in chunks of 16, whose int32 sums over a block
+/* Shared by the RVV gemms of Q4_K and Q6_K: tokens in chunks of 16, whose int32 sums over a block
  * wait in the scratch. The scratch, from sp on: columns, int8 [32][TILE]; the sums; what the kernel
  * has besides. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H

@@ -1,4 +1,4 @@
-/* What the scalar gemms over interleaved blocks share: the loops, with 8 rows and 4 tokens of sums
+/* Shared by the scalar gemms over interleaved blocks: the loops, with 8 rows and 4 tokens of sums
  * in the frame, so that the integer registers belong to one block. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_RV64GC_H

@@ -1,4 +1,4 @@
-/* What the quantized RVV gemms share.
+/* Shared by the quantized RVV gemms.
  *
  * A lane is a row. The weights of a tile of rows and 32 columns are decoded once for all tokens
  * into a scratch on the stack, a column after the other, and each column is multiplied by one

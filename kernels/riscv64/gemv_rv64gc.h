@@ -1,4 +1,4 @@
-/* What the scalar gemvs share. */
+/* Shared by the scalar gemvs. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_RV64GC_H
 

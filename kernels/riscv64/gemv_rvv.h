@@ -1,4 +1,4 @@
-/* What the quantized RVV gemvs share. A lane is a row and one of four columns, whose activations
+/* Shared by the quantized RVV gemvs. A lane is a row and one of four columns, whose activations
  * are one word of x. A kernel that includes this has named cols, act, act_start, act_end,
  * row_bytes, scale_up and temp. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_RVV_H

@@ -1,4 +1,4 @@
-/* What the scalar kernels of Q4_K and Q6_K share: TOKENS (1 or 4) at a time, a gemv is a gemm of
+/* Shared by the scalar kernels of Q4_K and Q6_K: TOKENS (1 or 4) at a time, a gemv is a gemm of
  * one token. */
 #ifndef INGOT_KERNELS_RISCV64_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H

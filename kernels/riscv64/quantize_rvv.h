@@ -1,4 +1,4 @@
-/* What the quantize kernels share: constants, and the scale of a block. */
+/* Shared by the quantize kernels: constants, and the scale of a block. */
 #ifndef INGOT_KERNELS_RISCV64_QUANTIZE_RVV_H
 #define INGOT_KERNELS_RISCV64_QUANTIZE_RVV_H
 

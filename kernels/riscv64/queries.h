@@ -1,5 +1,5 @@
-/* How the attention kernels take their queries: three at a time, as what is loaded and widened for
- * one then serves three, then the two or the one that are left. */
+/* How the attention kernels take their queries: three at a time, since keys or values that are
+ * loaded and widened once then serve three of them; then the two or the one that are left. */
 #ifndef INGOT_KERNELS_RISCV64_QUERIES_H
 #define INGOT_KERNELS_RISCV64_QUERIES_H
 

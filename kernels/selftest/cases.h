@@ -1,4 +1,4 @@
-/* What the cases of all ops share: how buffers are filled, and the lists of each topic. */
+/* Shared by the cases of all ops: how buffers are filled, and the lists of each topic. */
 #ifndef INGOT_KERNELS_SELFTEST_CASES_H
 #define INGOT_KERNELS_SELFTEST_CASES_H
 
@@ -49,7 +49,7 @@ float fill_uniform(struct tester *t);
 /* `fill` where it is wanted, else FILL_UNIFORM. */
 unsigned fill_if(bool wanted, unsigned fill);
 
-/* What to multiply the values of a fill by so that uniform ones span +-range. */
+/* The factor for the values of a fill, so that uniform ones span +-range. */
 float fill_factor(unsigned fill, float range);
 
 /* Contents of a slot: n values; n blocks; rows x cols; a tile of the cache with d dimensions. */

@@ -5,7 +5,7 @@
 #include "kernels/ref/scalar.h"
 #include "kernels/selftest/cases.h"
 
-/* What differs between tiles of fp16 and of int8. */
+/* The differences between tiles of fp16 and of int8. */
 static const struct tile_format {
     bool is_q8;
     size_t dimensions; /* come in multiples of this */
@@ -143,7 +143,7 @@ static void end_score_row(struct tester *t, struct score_row *s, size_t n, float
     }
 }
 
-/* What lies beyond n is stale: scores of another tile, values that may be NaN. */
+/* Positions beyond n are stale: scores of another tile, values that may be NaN. */
 static void run_accumulate(struct tester *t, const struct tile_format *tile, size_t n_q, size_t n,
                            size_t d, unsigned fill)
 {

@@ -138,7 +138,8 @@ static void put_token_q8k(struct block_q8kx4 *out, size_t lane, const struct blo
     out->d[lane] = token->d;
 }
 
-/* What a lane has: a token, or no token and then zeros as interleave writes them, or garbage. */
+/* The contents of a lane: a token; or no token, and then zeros as interleave writes them, or
+ * garbage. */
 enum lane { LANE_TOKEN, LANE_ZERO, LANE_GARBAGE };
 
 static enum lane lane_of(const struct gemm_shape *shape, size_t i, unsigned fill)
@@ -271,7 +272,7 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
         .data = fill,
     };
 
-    fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: what lies between rows must stay */
+    fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: bytes between rows must stay */
     fill_weights(t, 1, type, rows, cols, fill);
     memcpy(tester_source(3), &shape, sizeof shape);
     tester_run(t, &c);

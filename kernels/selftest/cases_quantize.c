@@ -73,7 +73,7 @@ static void make_ties(float *x, size_t n)
     x[5] = 127.0f;
 }
 
-/* Beside what every fill has: values on either side of the bound below which a block is zero,
+/* In addition to every fill: values on either side of the bound below which a block is zero,
  * blocks of zeros, and ties. */
 static void fill_to_quantize(struct tester *t, size_t n, size_t i, unsigned fill)
 {

@@ -143,7 +143,7 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
     }
 }
 
-/* silu_mul and gelu_mul: y is gate, up, or neither. `range` is what the gate spans. */
+/* silu_mul and gelu_mul: y is gate, up, or neither. `range` is the span of the gate. */
 static void test_gate(struct tester *t, float range)
 {
     for (size_t i = 0; i < N_LENGTHS * FILL_KINDS; i++) {

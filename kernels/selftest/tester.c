@@ -7,8 +7,8 @@ struct room {
     uint8_t fence[TESTER_PAGE];
 };
 
-/* A source holds what a call is given, `expected` what the reference made of it. Both calls work
- * in the rooms. */
+/* A source holds the inputs of a call, `expected` the reference's results. Both calls work in
+ * the rooms. */
 struct bench {
     struct room room[TESTER_SLOTS];
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
@@ -377,7 +377,7 @@ static void place_slots(const struct tester_case *c, unsigned placement, uint8_t
     }
 }
 
-/* What the kernel has to give at either placement. */
+/* The result that the kernel must give at either placement. */
 static float run_reference(struct tester *t, const struct tester_case *c)
 {
     uint8_t *start[TESTER_SLOTS];

@@ -57,7 +57,7 @@ static_assert(CPU_RV64_V == 1 << 2 && CPU_X86_AVX2 == 1 << 3 && CPU_ARM64_SVE ==
                   CPU_X86_AVX512 == 1 << 8,
               "call_<isa>.S relies on these");
 
-/* Call with every other register poisoned, see what comes back. Not reentrant. */
+/* Call with every other register poisoned, and note what the call leaves in them. Not reentrant. */
 void kernel_call_checked(struct kernel_call *call);
 
 enum tester_use { TESTER_IN, TESTER_OUT, TESTER_INOUT };
@@ -81,7 +81,7 @@ struct tester_case {
     bool sizes_in_slot; /* size[] is for the report only: a slot holds it as struct gemm_shape */
     float scalar[2];
     bool returns_float; /* compared too, and zeros of either sign are equal there */
-    unsigned data;      /* what the sources were filled with, for the report */
+    unsigned data;      /* the fill of the sources, for the report */
 };
 
 struct tester {

@@ -1,4 +1,4 @@
-// What the attention kernels share: rows of several queries.
+// Shared by the attention kernels: rows of several queries.
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_H
 #define INGOT_KERNELS_X86_64_ATTENTION_H
 

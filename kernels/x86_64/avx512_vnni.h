@@ -1,4 +1,4 @@
-// What the gemm by AVX-512 VNNI share. Sixteen rows at a time: a zmm holds a chunk (8 rows by 4
+// Shared by the gemm by AVX-512 VNNI. Sixteen rows at a time: a zmm holds a chunk (8 rows by 4
 // columns) of one group below the same chunk of the next, so that a lane of 32 bits is a row and
 // vpdpbusd multiplies it by 4 columns of a token, broadcast from memory. Its first factor is
 // unsigned: nibbles are, bytes are made so by adding 128; what that adds comes off with the

@@ -1,4 +1,4 @@
-// What the dequantizing kernels share: finding a row, and 16 of its columns.
+// Shared by the dequantizing kernels: finding a row, and 16 of its columns.
 #ifndef INGOT_KERNELS_X86_64_DEQUANTIZE_AVX2_H
 #define INGOT_KERNELS_X86_64_DEQUANTIZE_AVX2_H
 

@@ -1,4 +1,4 @@
-// What the two kernels that interleave four tokens share: one block of four tokens a step, 11
+// Shared by the two kernels that interleave four tokens: one block of four tokens a step, 11
 // cycles for 32 columns, 77 for 256.
 #ifndef INGOT_KERNELS_X86_64_INTERLEAVE_AVX2_H
 #define INGOT_KERNELS_X86_64_INTERLEAVE_AVX2_H

@@ -1,4 +1,4 @@
-// What the kernels that quantize activations share.
+// Shared by the kernels that quantize activations.
 //
 // d = max |x| / 127 and q = nearest even of x * (127 / max |x|): vcvtps2dq rounds as MXCSR says, to
 // nearest even, which is what adding and taking off 1.5 * 2^23 does in the reference. Where max is

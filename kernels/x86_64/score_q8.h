@@ -1,4 +1,4 @@
-// What the scores of int8 keys share: registers and the sizes of a tile.
+// Shared by the scores of int8 keys: registers and the sizes of a tile.
 //
 // rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of n floats  r9 d, then bytes of a query
 // rax bytes of the positions done, of scores as of a chunk of k  r10 scales  r11 k  rbx block of q

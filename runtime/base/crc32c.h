@@ -8,8 +8,8 @@
 #include "kernels/kernels.h"
 
 /* The CRC of the bytes so far and data[0 .. bytes). crc is the CRC of the bytes so far, 0 at the
- * start; a text may be cut anywhere between two calls. data has any alignment, and may be NULL
- * if bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
+ * start; data may be cut anywhere between two calls. data has any alignment, and may be NULL if
+ * bytes is 0. Errors: none. Castagnoli polynomial 0x1EDC6F41, reflected, all ones in and out
  * (RFC 3720, 12.1). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
