@@ -193,8 +193,7 @@ $(O)/asan/ingot: $(ASAN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ $(HOST_LIBS) -o $@
 
--include $(HOST_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) \
-         $(patsubst %,$(O)/asan/obj/%.d,$(wildcard board/drivers/*/*.c))
+-include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
 
 # ---- tests -----------------------------------------------------------------------------------
 
@@ -222,7 +221,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
--include $(UNIT:.t=.d) $(FUZZ:%=%.d)
+-include $(ASAN_LIB_OBJ:.o=.d) $(UNIT:.t=.d) $(FUZZ:%=%.d)
 
 include tests/tests.mk
 include models/demo.mk

@@ -40,9 +40,9 @@ static enum err plan_for(struct plan *plan, const struct image *img, uint64_t ra
 {
     uint64_t taken = INGOT_PAGE + image_meta_bytes(img->header);
     struct plan_request r = { .image = img,
-                              .context = context,
-                              .extra_scratch = session_bytes(img),
-                              .work_bytes = layer_work_bytes(img) };
+                              .limits.context = context,
+                              .work.extra_scratch = session_bytes(img),
+                              .work.work_bytes = layer_work_bytes(img) };
 
     r.arena_bytes = (size_t)(max_u64(ram, taken) - taken);
     return plan_make(plan, &r);

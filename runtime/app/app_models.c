@@ -34,11 +34,11 @@ static struct model_setup target_setup(struct app *a)
         .ram = a->ram,
         .workers = &a->workers,
         .kernels = &a->kernels,
-        .weight_limit = (size_t)o->load.mem,
-        .context = o->load.ctx,
-        .chunk = a->setup.chunk,
-        .kv_type = (enum kv_type)(o->load.kv % OPTIONS_KV_CARD),
-        .kv_card = o->load.kv >= OPTIONS_KV_CARD,
+        .limits.weights = (size_t)o->load.mem,
+        .limits.context = o->load.ctx,
+        .limits.chunk = a->setup.chunk,
+        .limits.kv_type = (enum kv_type)(o->load.kv % OPTIONS_KV_CARD),
+        .limits.kv_card = o->load.kv >= OPTIONS_KV_CARD,
         .rates = a->setup.rates,
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
@@ -69,7 +69,7 @@ static enum err find_kv(struct app *a)
     const struct app_files *files = a->setup.files;
     enum err e;
 
-    if (!a->target.setup.kv_card) {
+    if (!a->target.setup.limits.kv_card) {
         return ERR_OK;
     }
     e = files->find_kv(files->context, &a->target.setup.kv_file);

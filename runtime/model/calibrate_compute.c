@@ -172,7 +172,7 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
     const struct ingot_header *h = m->image.header;
     struct plan plan = { .context = KV_TILE, .chunk = PROBE_TOKENS, .logits_rows = 1 };
     size_t states = h->params.n_layers * sizeof *p->states;
-    size_t page = kv_cache_page_bytes(&h->params, m->request.kv_type);
+    size_t page = kv_cache_page_bytes(&h->params, m->request.limits.kv_type);
     size_t work = page + arena_take_bytes(states) +
                   activations_bytes(&(struct activations_request){
                       &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
@@ -189,7 +189,7 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
                CACHE_LINE;
     p->weights = (uint8_t *)arena_take(arena, ARENA_SCRATCH, page + p->bytes) + page;
     memset(p->weights - page, FILL, page + p->bytes);
-    kv_cache_open(&p->kv, &h->params, KV_TILE, m->request.kv_type, p->weights - page);
+    kv_cache_open(&p->kv, &h->params, KV_TILE, m->request.limits.kv_type, p->weights - page);
     p->kv.layer_bytes = 0;
     p->kv.values = p->weights - page / 2;
     for (uint32_t i = 0; i < h->params.n_layers; i++) {

@@ -130,23 +130,19 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
 
     *r = (struct plan_request){ .image = &m->image,
                                 .arena_bytes = arena_left(&m->arena),
-                                .weight_limit = setup->weight_limit,
-                                .context = setup->context,
-                                .chunk = setup->chunk,
-                                .kv_type = setup->kv_type,
-                                .kv_card = setup->kv_card,
+                                .limits = setup->limits,
                                 .rates = setup->rates };
     r->in_place = file_memory(m->file, 0, h->file_bytes) != NULL;
-    r->logits_rows = 1;
+    r->work.logits_rows = 1;
     if (setup->guesses == MODEL_GUESSES) {
-        r->logits_rows += MODEL_MOST_GUESSES;
+        r->work.logits_rows += MODEL_MOST_GUESSES;
     }
     if (setup->draft) {
-        r->chunk = MODEL_DRAFT_CHUNK;
-        r->context = min_u32(r->context, h->params.context);
+        r->limits.chunk = MODEL_DRAFT_CHUNK;
+        r->limits.context = min_u32(r->limits.context, h->params.context);
     }
-    r->extra_scratch = setup->sequence_bytes(&m->image);
-    r->work_bytes = layer_work_bytes(&m->image);
+    r->work.extra_scratch = setup->sequence_bytes(&m->image);
+    r->work.work_bytes = layer_work_bytes(&m->image);
 }
 
 static enum err reserve_all(struct model *m)
@@ -242,11 +238,11 @@ static enum err plan_guesses(struct model *m)
 {
     uint32_t chunk = m->plan.chunk;
 
-    m->request.logits_rows = 1 + MODEL_MOST_GUESSES;
+    m->request.work.logits_rows = 1 + MODEL_MOST_GUESSES;
     if (plan_make(&m->plan, &m->request) == ERR_OK && m->plan.chunk >= chunk) {
         return ERR_OK;
     }
-    m->request.logits_rows = 1;
+    m->request.work.logits_rows = 1;
     return plan_make(&m->plan, &m->request);
 }
 

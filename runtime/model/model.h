@@ -31,17 +31,11 @@ enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES 
 
 struct model_setup {
     struct memory_range ram; /* the arena */
-    const struct file
-        *file; /* outlives the model; where its device is an io_core's, a core may leave
-                              * the workers for it */
+    const struct file *file; /* outlives the model; a core may leave for the device of an io_core */
     struct workers *workers; /* started */
     const struct kernels *kernels;
-    size_t weight_limit;          /* mem=; 0: none */
-    uint32_t context;             /* ctx=; 0: the model's */
-    uint32_t chunk;               /* 0: default */
-    enum kv_type kv_type;         /* kv= */
-    bool kv_card;                 /* keys and values may spill, ... */
-    const struct file *kv_file;   /* ... to this file, which takes writes; NULL: only planned */
+    struct plan_limits limits;
+    const struct file *kv_file;   /* for what spills; it takes writes. NULL: only planned */
     struct plan_rates rates;      /* of the machine, where they are known */
     bool calibrate;               /* measure them, for the plan; never for a draft */
     enum model_guesses guesses;   /* whether room for logits ahead is planned */

@@ -57,7 +57,7 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     const struct ingot_params *p = &m->image.header->params;
     size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv;
 
-    kv_cache_open(&s->kv, p, m->plan.context, setup->kv_type,
+    kv_cache_open(&s->kv, p, m->plan.context, setup->limits.kv_type,
                   arena_take(&m->arena, ARENA_KV, bytes));
     if (m->plan.kv.n_spilled != 0) {
         assert(setup->kv_file != NULL);

@@ -29,9 +29,9 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
     struct model_setup setup = *target;
 
     setup.file = file;
-    setup.weight_limit = 0;
-    setup.kv_type = KV_F16; /* guesses need not be exact */
-    setup.kv_card = false;
+    setup.limits.weights = 0;
+    setup.limits.kv_type = KV_F16; /* guesses need not be exact */
+    setup.limits.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
     setup.sequence_bytes = session_draft_bytes;
     setup.draft = true;

@@ -187,10 +187,10 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
 
     plan_lay_out(l, plan, r, plan->context);
     plan->rates = r->rates;
-    plan->kv.type = r->kv_type;
+    plan->kv.type = r->limits.kv_type;
     m->scratch = (size_t)l->scratch;
     m->kv = (size_t)l->kv;
-    if (r->in_place && r->weight_limit == 0 && l->rest <= r->arena_bytes + INGOT_PAGE) {
+    if (r->in_place && r->limits.weights == 0 && l->rest <= r->arena_bytes + INGOT_PAGE) {
         plan->residency = PLAN_IN_PLACE;
         plan->layers.n_pinned = w->n_layers;
         plan_predict(plan, w->image);
@@ -217,11 +217,12 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     if (kv->n_spilled == 0) {
         return;
     }
-    layer = kv_pages_memory_bytes(p, plan->context, r->kv_type, kv->n_spilled - 1) - l->kv;
+    layer = kv_pages_memory_bytes(p, plan->context, r->limits.kv_type, kv->n_spilled - 1) - l->kv;
     kv->n_spilled -= (uint32_t)min_u64(room / plan_page_up(layer), kv->n_spilled - KV_PAGES_LEAST);
-    plan->memory.kv = (size_t)kv_pages_memory_bytes(p, plan->context, r->kv_type, kv->n_spilled);
-    kv->card = kv_pages_file_bytes(p, plan->context, r->kv_type, kv->n_spilled);
-    kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->kv_type, kv->n_spilled);
+    plan->memory.kv = (size_t)kv_pages_memory_bytes(p, plan->context, r->limits.kv_type,
+                                                    kv->n_spilled);
+    kv->card = kv_pages_file_bytes(p, plan->context, r->limits.kv_type, kv->n_spilled);
+    kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv_type, kv->n_spilled);
 }
 
 /* Let every layer spill, then give memory that is left over back to layers. *plan stays as it is
@@ -232,7 +233,7 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     struct plan spilled = *start;
     struct plan_layout l;
 
-    if (!r->kv_card || w->n_layers < KV_PAGES_LEAST) {
+    if (!r->limits.kv_card || w->n_layers < KV_PAGES_LEAST) {
         return false;
     }
     spilled.kv.n_spilled = w->n_layers;
@@ -289,13 +290,13 @@ static enum err check_request(struct plan *plan, const struct plan_request *r)
 {
     const struct ingot_params *p = &r->image->header->params;
 
-    if (r->context > p->context) {
+    if (r->limits.context > p->context) {
         format_text(plan->problem, sizeof plan->problem,
                     "ctx=%u is more than the %u tokens the model was trained for: lower ctx=",
-                    (unsigned)r->context, (unsigned)p->context);
+                    (unsigned)r->limits.context, (unsigned)p->context);
         return ERR_BAD_ARGUMENT;
     }
-    if (r->kv_type == KV_Q8 && p->head_dim % 32 != 0) {
+    if (r->limits.kv_type == KV_Q8 && p->head_dim % 32 != 0) {
         format_text(plan->problem, sizeof plan->problem,
                     "kv=q8 needs heads of a multiple of 32 dimensions and this model has %u: use "
                     "kv=f16",
@@ -317,9 +318,9 @@ static void choose_shape(struct plan *plan, const struct plan_request *r)
 {
     uint32_t most = r->image->header->params.context;
 
-    plan->context = or_default(r->context, min_u32(most, PLAN_DEFAULT_CONTEXT));
-    plan->chunk = min_u32(or_default(r->chunk, PLAN_DEFAULT_CHUNK), plan->context);
-    plan->logits_rows = max_u32(min_u32(r->logits_rows, plan->chunk), 1);
+    plan->context = or_default(r->limits.context, min_u32(most, PLAN_DEFAULT_CONTEXT));
+    plan->chunk = min_u32(or_default(r->limits.chunk, PLAN_DEFAULT_CHUNK), plan->context);
+    plan->logits_rows = max_u32(min_u32(r->work.logits_rows, plan->chunk), 1);
 }
 
 enum err plan_make(struct plan *plan, const struct plan_request *r)
@@ -337,7 +338,7 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
     choose_shape(plan, r);
     start = *plan;
     e = plan_with_chunk(plan, r, &w);
-    if (r->chunk != 0 || (e == ERR_OK && plan->residency != PLAN_STREAMED)) {
+    if (r->limits.chunk != 0 || (e == ERR_OK && plan->residency != PLAN_STREAMED)) {
         return e;
     }
     return shrink_chunk(plan, r, &w, &start, e);

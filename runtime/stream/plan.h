@@ -43,20 +43,30 @@ struct plan_rates {
     uint32_t check;                  /* picoseconds of a byte's checksum, all cores together */
 };
 
-struct plan_request {
-    const struct image *image;
-    size_t arena_bytes;   /* left for everything below */
-    size_t weight_limit;  /* mem=: pinned and slots together; 0: all that is left */
-    uint32_t context;     /* tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
-    uint32_t chunk;       /* 0: PLAN_DEFAULT_CHUNK */
-    enum kv_type kv_type; /* of the KV cache */
-    bool kv_card;         /* they may spill to the card: weights come first, and a weight_limit is
-                           * for both together */
-    bool in_place;        /* the whole file is addressable */
-    struct plan_rates rates;
-    size_t extra_scratch; /* beside activations and the context's ids: tokenizer, sampler */
+/* What somebody wants of a plan. */
+struct plan_limits {
+    size_t weights;       /* mem=: pinned and slots together; 0: all that is left */
+    uint32_t context;     /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
+    uint32_t chunk;       /* prompt tokens that pass together; 0: PLAN_DEFAULT_CHUNK */
+    enum kv_type kv_type; /* kv= */
+    bool kv_card; /* keys and values may spill to the card: what weights need comes first, and
+                           * `weights` limits both together */
+};
+
+/* Work space beside the activations. */
+struct plan_work {
+    size_t extra_scratch; /* beside the context's ids, too: tokenizer, sampler, states */
     size_t work_bytes;    /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
+};
+
+struct plan_request {
+    const struct image *image;
+    size_t arena_bytes; /* left for everything below */
+    bool in_place;      /* the whole file is addressable */
+    struct plan_limits limits;
+    struct plan_work work;
+    struct plan_rates rates;
 };
 
 /* The layers: plan->pinned says which stay; `read` is for the others. */

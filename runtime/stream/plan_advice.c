@@ -51,7 +51,7 @@ static unsigned fitting_type(const struct image *image, uint64_t limit)
 static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {
-    if (r->weight_limit != 0) {
+    if (r->limits.weights != 0) {
         return 0;
     }
     for (uint32_t context = plan->context / 2; context >= LEAST_CONTEXT; context /= 2) {

@@ -80,9 +80,10 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
                               uint32_t context)
 {
     struct activations_request a = { &r->image->header->params, plan->chunk, image_types(r->image),
-                                     plan->logits_rows, r->work_bytes };
+                                     plan->logits_rows, r->work.work_bytes };
 
-    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) + r->extra_scratch;
+    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
+           r->work.extra_scratch;
 }
 
 /* a - b, and 0 where b is more. */
@@ -94,17 +95,17 @@ static uint64_t less(uint64_t a, uint64_t b)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
-    l->kv = kv_pages_memory_bytes(&r->image->header->params, context, r->kv_type,
+    l->kv = kv_pages_memory_bytes(&r->image->header->params, context, r->limits.kv_type,
                                   plan->kv.n_spilled);
     l->scratch = scratch_bytes(plan, r, context);
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + INGOT_PAGE;
     l->limit = less(r->arena_bytes, l->rest);
-    if (r->weight_limit == 0) {
+    if (r->limits.weights == 0) {
         return;
     }
-    if (r->kv_card) { /* then mem= is for keys and values too */
-        l->limit = min_u64(l->limit, less(r->weight_limit, plan_page_up(l->kv)));
+    if (r->limits.kv_card) { /* then mem= is for keys and values too */
+        l->limit = min_u64(l->limit, less(r->limits.weights, plan_page_up(l->kv)));
     } else {
-        l->limit = min_u64(l->limit, r->weight_limit);
+        l->limit = min_u64(l->limit, r->limits.weights);
     }
 }

@@ -211,7 +211,7 @@ static void use_plan(const struct image *img)
             .image = img,
             .arena_bytes = (size_t)1 << (20 + 4 * i),
             .in_place = i % 3 == 2,
-            .weight_limit = i % 2 != 0 ? (size_t)1 << (18 + 4 * i) : 0,
+            .limits.weights = i % 2 != 0 ? (size_t)1 << (18 + 4 * i) : 0,
         };
 
         memset(&plan, 0, sizeof plan);

@@ -162,9 +162,9 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .file = &rig.file,
                                       .workers = rig.workers,
                                       .kernels = &rig.kernels,
-                                      .weight_limit = limit,
-                                      .chunk = chunk,
-                                      .kv_type = rig.kv_type,
+                                      .limits.weights = limit,
+                                      .limits.chunk = chunk,
+                                      .limits.kv_type = rig.kv_type,
                                       .guesses = rig.guesses,
                                       .sequence_bytes = session_bytes };
     return model_open(&rig.model, &rig.setup);

@@ -316,7 +316,7 @@ static void test_memory(void)
         rig_open(0, 0, false);
         rig.setup.ram.base = rig.ram + 48; /* any alignment */
         rig.setup.ram.bytes = bytes;
-        rig.setup.context = 16;
+        rig.setup.limits.context = 16;
         e = model_open(&rig.model, &rig.setup);
         if (e != ERR_OK) {
             refused++;

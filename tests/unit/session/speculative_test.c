@@ -330,7 +330,7 @@ static void test_refusals(void)
        "%u sizes of RAM are too small for the whole draft, not %u KiB", whole,
        (unsigned)(small.ram.bytes >> 10));
     small.ram.bytes = RIG_RAM;
-    small.context = 100000;
+    small.limits.context = 100000;
     OK(model_open(&draft, &small) == ERR_OK && draft.plan.context == CONTEXT &&
            draft.plan.residency == PLAN_RESIDENT,
        "a longer context is cut to the draft's");

@@ -64,9 +64,9 @@ static enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spilled)
     memset(card_data, 0xee, sizeof card_data);
     (void)rig_open(limit, chunk, false);
     p = &rig.model.image.header->params;
-    rig.setup.kv_card = true;
+    rig.setup.limits.kv_card = true;
     rig.setup.kv_file = &card;
-    rig.setup.weight_limit =
+    rig.setup.limits.weights =
         (limit != 0 ? limit : limits.all) +
         (size_t)(kv_pages_memory_bytes(p, CONTEXT, rig.kv_type, n_spilled) + 4095) / 4096 * 4096;
     e = model_open(&rig.model, &rig.setup);
@@ -91,8 +91,8 @@ static void open_reference(void)
         rig_die("the reference does not open");
     setup.ram.base = reference_ram;
     setup.file = &file;
-    setup.weight_limit = 0;
-    setup.kv_card = false;
+    setup.limits.weights = 0;
+    setup.limits.kv_card = false;
     if (model_open(&reference_model, &setup) != ERR_OK ||
         model_load(&reference_model, &setup) != ERR_OK)
         rig_die(reference_model.problem);
@@ -358,7 +358,7 @@ static void test_opening(void)
     OK(model_open(&rig.model, &rig.setup) == ERR_NO_SPACE &&
            strstr(rig.model.problem, "KV=") != NULL,
        "%s", rig.model.problem);
-    rig.setup.weight_limit = 0;
+    rig.setup.limits.weights = 0;
     OK(model_open(&rig.model, &rig.setup) == ERR_OK && s->model->plan.kv.n_spilled == 0 &&
            s->model->plan.kv.card == 0,
        "with memory enough nothing spills, and no file is needed");

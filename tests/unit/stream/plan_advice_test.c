@@ -128,15 +128,15 @@ static void test_advice(void)
     at = strstr(plan.advice, "with ctx=");
     OK(at != NULL && strstr(plan.advice, "as q4_0") != NULL && strtoul(at + 9, &end, 10) < 4096,
        "it names a type and a context");
-    request.context = at != NULL ? (uint32_t)strtoul(at + 9, NULL, 10) : 0;
+    request.limits.context = at != NULL ? (uint32_t)strtoul(at + 9, NULL, 10) : 0;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.advice[0] == '\0',
        "ctx=%u is resident", plan.context);
-    request.context *= 2;
+    request.limits.context *= 2;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "and twice as much is not");
     OK(plan_bytes_as(&image, INGOT_Q8_0) >= total &&
            plan_bytes_as(&image, INGOT_Q8_0) < total + 14 * INGOT_PAGE,
        "the size in a type is reckoned up to the rounding of the segments");
-    request.context = 0;
+    request.limits.context = 0;
     make_image(INGOT_Q4_0, 0);
     request.arena_bytes = total + rest - (12u << 20);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
@@ -159,7 +159,7 @@ static void test_chunk(void)
     request.arena_bytes = full - (1u << 20);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT && plan.chunk < 128,
        "a MiB less: %u tokens, and still resident", plan.chunk);
-    request.chunk = 128;
+    request.limits.chunk = 128;
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED && plan.chunk == 128,
        "asked for, it stays");
 }

@@ -134,7 +134,7 @@ static uint64_t total_bytes(void)
 
 static enum err plan_with(size_t limit)
 {
-    request.weight_limit = limit;
+    request.limits.weights = limit;
     return plan_make(&plan, &request);
 }
 

@@ -217,7 +217,7 @@ static void test_arena(void)
 
     set_params(64, 172, 4, 8, 4, 515, 256, true);
     make_image(INGOT_Q8_0, 0);
-    request.extra_scratch = 1000 * 64;
+    request.work.extra_scratch = 1000 * 64;
     for (size_t bytes = 0; bytes < (3u << 20); bytes += 509) {
         request.arena_bytes = bytes;
         if (plan_with(0) != ERR_OK) {
@@ -228,7 +228,7 @@ static void test_arena(void)
         ok = true;
         most = (size_t)(up(plan.memory.pinned, INGOT_PAGE) + up(plan.memory.io, INGOT_PAGE) +
                         up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
-        fits = fits && most <= bytes && plan.memory.scratch > request.extra_scratch;
+        fits = fits && most <= bytes && plan.memory.scratch > request.work.extra_scratch;
     }
     OK(ok && fits, "the regions in pages never exceed the arena");
     OK(later, "and once it fits it fits");
@@ -249,22 +249,22 @@ static void test_context(void)
     OK(plan_with(0) == ERR_OK && plan.context == PLAN_DEFAULT_CONTEXT &&
            plan.chunk == PLAN_DEFAULT_CHUNK,
        "a long context is cut to %u", plan.context);
-    request.context = 9000;
+    request.limits.context = 9000;
     OK(plan_with(0) == ERR_OK && plan.context == 9000, "unless it is asked for");
-    request.context = 9001;
+    request.limits.context = 9001;
     OK(plan_with(0) == ERR_BAD_ARGUMENT && strstr(plan.problem, "9001") != NULL &&
            strstr(plan.problem, "9000") != NULL,
        "%s", plan.problem);
-    request.context = 5;
+    request.limits.context = 5;
     OK(plan_with(0) == ERR_OK && plan.context == 5 && plan.chunk == 5, "a chunk is no longer");
     other = plan;
-    request.chunk = 3;
+    request.limits.chunk = 3;
     OK(plan_with(0) == ERR_OK && plan.chunk == 3 && plan.memory.kv == other.memory.kv &&
            plan.memory.scratch < other.memory.scratch,
        "a smaller chunk takes less work space");
     header.params.context = 7;
-    request.context = 0;
-    request.chunk = UINT32_MAX;
+    request.limits.context = 0;
+    request.limits.chunk = UINT32_MAX;
     OK(plan_with(0) == ERR_OK && plan.context == 7 && plan.chunk == 7, "a short model's is kept");
 }
 
@@ -277,9 +277,9 @@ static void test_bounds(void)
         set_params(INGOT_MAX_DIM, INGOT_MAX_HIDDEN, INGOT_MAX_LAYERS, INGOT_MAX_HEADS,
                    INGOT_MAX_HEADS, INGOT_MAX_VOCAB, INGOT_MAX_CONTEXT, tied);
         make_image(INGOT_F32, 0);
-        request.context = INGOT_MAX_CONTEXT;
+        request.limits.context = INGOT_MAX_CONTEXT;
         request.arena_bytes = SIZE_MAX / 2;
-        request.chunk = UINT32_MAX;
+        request.limits.chunk = UINT32_MAX;
         kv = (unsigned __int128)2 * 2 * INGOT_MAX_LAYERS * INGOT_MAX_CONTEXT * INGOT_MAX_DIM;
         for (uint32_t i = 0; i < INGOT_MAX_SEGMENTS; i++) {
             total += segments[i].bytes;
@@ -290,8 +290,8 @@ static void test_bounds(void)
         OK(plan.memory.scratch > (size_t)INGOT_MAX_CONTEXT * INGOT_MAX_HIDDEN * 8,
            "with work space for the whole context, %d GiB", (int)(plan.memory.scratch >> 30));
         OK(plan_with(1) == ERR_NO_SPACE && plan_with(named_bytes()) == ERR_OK && tiles_cover() &&
-               sums_agree() && plan.memory.pinned + plan.memory.io <= request.weight_limit,
-           "streamed it takes %d GiB", (int)(request.weight_limit >> 30));
+               sums_agree() && plan.memory.pinned + plan.memory.io <= request.limits.weights,
+           "streamed it takes %d GiB", (int)(request.limits.weights >> 30));
         request.arena_bytes = 1 << 20;
         OK(plan_with(0) == ERR_NO_SPACE, "%s", plan.problem);
     }
@@ -352,11 +352,12 @@ static void test_choice(void)
             plan_rated(streamed, percent);
             other = plan;
             rates = request.rates;
-            wrong += !sums_agree() || plan.memory.pinned + plan.memory.io > request.weight_limit ||
+            wrong += !sums_agree() ||
+                     plan.memory.pinned + plan.memory.io > request.limits.weights ||
                      (plan.head.tiled && !tiles_cover());
             tiled += plan.head.tiled;
             memset(&request.rates, 0, sizeof request.rates);
-            (void)plan_with(request.weight_limit);
+            (void)plan_with(request.limits.weights);
             wrong += plan.head.tiled || plan.prediction.decode_ns != 0;
             plan.rates = rates;
             plan_predict(&plan, &image);
