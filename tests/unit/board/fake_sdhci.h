@@ -1,0 +1,307 @@
+/* The registers of an SD host controller, with a card behind them, in place of sdhci_mmio.c, and the
+ * driver over them. Descriptors and addresses are followed as a controller would, in a small world
+ * of its own. */
+#ifndef INGOT_TESTS_UNIT_FAKE_SDHCI_H
+#define INGOT_TESTS_UNIT_FAKE_SDHCI_H
+
+#include "board/drivers/sd/sd_card.h"
+#include "board/drivers/sd/sdhci_registers.h"
+#include "tests/unit/board/fake_sd.h"
+#include "tests/unit/tap.h"
+
+enum { WORLD_BYTES = 2 << 20, BUFFER_AT = 512 << 10, PLAIN_CAPS = 0x01e03480 }; /* 52 MHz, SDMA */
+
+static _Alignas(1 << 20) uint8_t world[WORLD_BYTES]; /* all that DMA reaches, from bus address 0 */
+static struct world_driver {
+    struct sdhci s;
+    struct sd_card card;
+    struct block_device device;
+} * d; /* in the world, because the descriptors are */
+static struct fake_sd fake;
+
+static struct fake_sdhci {
+    uint32_t regs[64];
+    uint32_t pending; /* of Normal and Error Interrupt Status */
+    uint8_t block[2048 * 512];
+    uint32_t bytes, at; /* of the data in block, and how much has been taken */
+    uint32_t mode;
+    unsigned tuning_blocks; /* until it is tuned */
+    bool never_tunes, stuck, no_1v8;
+    uint32_t inject; /* error bits for the next command */
+    unsigned n_commands, n_dma_stops;
+    uint32_t dma_at;
+    uint64_t now;
+} f;
+
+static inline uint64_t fake_ticks(void)
+{
+    return f.now += 5;
+}
+
+static inline uint32_t reg(unsigned r)
+{
+    return f.regs[r / 4];
+}
+
+/* ---- the controller's DMA ---- */
+
+static inline void move(uint64_t bus, uint8_t *block, uint32_t bytes)
+{
+    if (!OK(bus < WORLD_BYTES && bytes <= WORLD_BYTES - bus, "DMA stays in the world"))
+        return;
+    if (f.mode & TRANSFER_READ)
+        memcpy(world + bus, block, bytes);
+    else
+        memcpy(block, world + bus, bytes);
+}
+
+static inline uint32_t get_word(uint64_t bus)
+{
+    uint32_t word;
+
+    memcpy(&word, world + bus, 4);
+    return word;
+}
+
+static inline void run_adma(unsigned descriptor_bytes)
+{
+    uint64_t table = reg(SDHCI_ADMA_ADDRESS);
+    uint32_t done = 0, word;
+
+    if (descriptor_bytes > 8)
+        table |= (uint64_t)reg(SDHCI_ADMA_ADDRESS + 4) << 32;
+    do {
+        uint64_t to = get_word(table + 4);
+        uint32_t bytes;
+
+        word = get_word(table);
+        bytes = word >> 16 != 0 ? word >> 16 : 65536;
+        if (descriptor_bytes > 8)
+            to |= (uint64_t)get_word(table + 8) << 32;
+        if ((word & 0x3f & ~2u) != 0x21 || bytes > f.bytes - done) {
+            f.pending |= STATUS_DMA_WRONG | STATUS_ERROR;
+            return;
+        }
+        move(to, f.block + done, bytes);
+        done += bytes;
+        table += descriptor_bytes;
+    } while (!(word & 2));
+    f.pending |= done == f.bytes ? STATUS_TRANSFER : STATUS_DMA_WRONG | STATUS_ERROR;
+}
+
+static inline void run_sdma(void)
+{
+    uint32_t boundary = 4096u << (reg(SDHCI_BLOCK) >> 12 & 7);
+    uint32_t bytes = boundary - f.dma_at % boundary;
+
+    bytes = bytes < f.bytes - f.at ? bytes : f.bytes - f.at;
+    move(f.dma_at, f.block + f.at, bytes);
+    f.dma_at += bytes;
+    f.at += bytes;
+    f.n_dma_stops += f.at < f.bytes;
+    f.pending |= f.at < f.bytes ? STATUS_DMA : STATUS_TRANSFER;
+}
+
+static inline void run_data(void)
+{
+    uint32_t control = reg(SDHCI_CONTROL) & CONTROL_DMA;
+    uint32_t caps = reg(SDHCI_CAPABILITIES);
+
+    f.at = 0;
+    if (!(f.mode & TRANSFER_DMA))
+        return;
+    if (control == 0) {
+        f.dma_at = reg(SDHCI_DMA_ADDRESS);
+        OK(caps & CAPABLE_SDMA, "SDMA is used where there is SDMA");
+        run_sdma();
+        return;
+    }
+    OK(caps & CAPABLE_ADMA2, "ADMA2 is used where there is ADMA2");
+    run_adma(control == CONTROL_ADMA64 ? 12 : reg(SDHCI_CONTROL_2) & CONTROL2_VERSION_4 ? 16 : 8);
+    if (!(f.mode & TRANSFER_READ))
+        (void)fake_sd_data(&fake, 25, reg(SDHCI_ARGUMENT), false, f.block, f.bytes);
+}
+
+/* ---- its commands ---- */
+
+static inline void answer(unsigned kind, const uint32_t reply[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        f.regs[SDHCI_RESPONSE / 4 + i] = kind == 1
+                                             ? reply[i] >> 8 | (i < 3 ? reply[i + 1] << 24 : 0)
+                                             : reply[i];
+}
+
+static inline void tune_block(void)
+{
+    f.pending |= f.never_tunes ? 0 : STATUS_READABLE;
+    if (--f.tuning_blocks == 0)
+        f.regs[SDHCI_CONTROL_2 / 4] = (reg(SDHCI_CONTROL_2) & ~(uint32_t)CONTROL2_TUNE) |
+                                      CONTROL2_TUNED;
+}
+
+static inline void run_command(uint32_t value)
+{
+    uint32_t reply[4] = { 0 }, errors = f.inject;
+    unsigned index = value >> COMMAND_INDEX_SHIFT & 63, kind = value >> 16 & 3;
+    bool app = fake.is_app, answers;
+
+    f.n_commands++;
+    f.inject = 0;
+    if (f.stuck)
+        return;
+    answers = fake_sd_command(&fake, index, reg(SDHCI_ARGUMENT), reply);
+    answer(kind, reply);
+    if (!answers && kind != 0)
+        errors |= STATUS_COMMAND_TIMEOUT;
+    if (errors != 0) {
+        f.pending |= errors | STATUS_ERROR;
+        return;
+    }
+    f.pending |= STATUS_COMMAND | (kind == 3 ? STATUS_TRANSFER : 0);
+    if (index == 19) {
+        tune_block();
+        return;
+    }
+    if (!(value & COMMAND_HAS_DATA))
+        return;
+    f.mode = value;
+    f.bytes = (reg(SDHCI_BLOCK) & 0xfff) * (reg(SDHCI_BLOCK) >> 16);
+    if (value & TRANSFER_READ &&
+        fake_sd_data(&fake, index, reg(SDHCI_ARGUMENT), app, f.block, f.bytes) != SD_FAULT_NONE) {
+        f.pending |= 1u << 21 | STATUS_ERROR;
+        return;
+    }
+    if (value & TRANSFER_AUTO_CMD12)
+        fake.state = FAKE_TRANSFER;
+    run_data();
+}
+
+/* ---- the registers: instead of sdhci_mmio.c ---- */
+
+uint32_t sdhci_read(const struct sdhci *s, unsigned r)
+{
+    uint32_t clock = reg(SDHCI_CLOCK), lines = f.no_1v8 ? 0 : PRESENT_DATA_LINES;
+
+    (void)s;
+    if (r == SDHCI_STATUS)
+        return f.pending & reg(SDHCI_STATUS_ENABLE);
+    if (r == SDHCI_PRESENT && fake.n_log > 0 && fake.log[fake.n_log - 1] == 11 &&
+        !(clock & CLOCK_CARD))
+        return reg(r); /* the card holds the lines low until the clock is back */
+    if (r == SDHCI_PRESENT)
+        return reg(r) | lines |
+               (f.at < f.bytes && !(f.mode & TRANSFER_DMA) ? PRESENT_READABLE | PRESENT_WRITABLE
+                                                           : 0);
+    return reg(r);
+}
+
+void sdhci_write(struct sdhci *s, unsigned r, uint32_t value)
+{
+    (void)s;
+    if (r == SDHCI_STATUS) {
+        f.pending &= ~value;
+        return;
+    }
+    if (r == SDHCI_CLOCK && value & CLOCK_RESET_ALL)
+        f.regs[SDHCI_CONTROL_2 / 4] = f.regs[SDHCI_CONTROL / 4] = 0;
+    if (r == SDHCI_CLOCK && value >> 24 != 0 && !f.stuck) {
+        value &= 0x00ffffff;
+        f.pending = 0;
+        f.bytes = f.at = 0;
+    }
+    if (r == SDHCI_CLOCK && value & CLOCK_INTERNAL)
+        value |= CLOCK_STABLE;
+    f.regs[r / 4] = value;
+    if (r == SDHCI_TRANSFER)
+        run_command(value);
+    if (r == SDHCI_DMA_ADDRESS && f.at < f.bytes && f.mode & TRANSFER_DMA) {
+        OK(value == f.dma_at, "SDMA goes on where it stopped");
+        run_sdma();
+    }
+}
+
+void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words)
+{
+    (void)s;
+    memcpy(to, f.block + f.at, words * 4);
+    f.at += words * 4;
+    if (f.at == f.bytes)
+        f.pending |= STATUS_TRANSFER;
+}
+
+void sdhci_write_port(const struct sdhci *s, const uint32_t *from, uint32_t words)
+{
+    (void)s;
+    memcpy(f.block + f.at, from, words * 4);
+    f.at += words * 4;
+    if (f.at < f.bytes)
+        return;
+    (void)fake_sd_data(&fake, 25, reg(SDHCI_ARGUMENT), false, f.block, f.bytes);
+    f.pending |= STATUS_TRANSFER;
+}
+
+/* ---- set-up ---- */
+
+static inline struct sdhci_setup plain_setup(void)
+{
+    return (struct sdhci_setup){
+        .window = { .offset = (uint64_t)0 - (uintptr_t)world,
+                    .end = (uintptr_t)world + WORLD_BYTES,
+                    .coherent = true },
+        .ticks = fake_ticks,
+        .ticks_hz = 1000000,
+    };
+}
+
+static inline void power_up(uint32_t caps, uint32_t caps_2, unsigned version)
+{
+    memset(&f, 0, sizeof f);
+    memset(world, 0, sizeof world);
+    d = (struct world_driver *)(void *)world;
+    f.regs[SDHCI_CAPABILITIES / 4] = caps;
+    f.regs[SDHCI_CAPABILITIES / 4 + 1] = caps_2;
+    f.regs[SDHCI_VERSION / 4] = version << 16;
+    f.regs[SDHCI_PRESENT / 4] = PRESENT_INSERTED | PRESENT_STABLE | PRESENT_UNLOCKED;
+    f.tuning_blocks = 3;
+    fake_sd_init(&fake);
+}
+
+static inline enum err open_with(const struct sdhci_setup *setup)
+{
+    enum err e = sdhci_open(&d->s, setup);
+
+    if (e == ERR_OK)
+        sd_card_open(&d->card, &d->s.host, "SD card at ", 0, &d->device);
+    return e;
+}
+
+static inline enum err transfer(uint64_t sector, uint32_t n, uint32_t at, bool write)
+{
+    struct block_request r = {
+        .sector = sector, .n_sectors = n, .buffer = world + BUFFER_AT + at, .write = write
+    };
+    enum err e = d->device.submit(&d->device, &r);
+
+    for (unsigned i = 0; e == ERR_OK && !r.done && i < 1000000; i++)
+        (void)d->device.poll(&d->device);
+    return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
+}
+
+static inline bool holds(uint64_t sector, uint32_t n, uint32_t at)
+{
+    const uint8_t *p = world + BUFFER_AT + at;
+
+    for (uint32_t i = 0; i < n * 512; i++)
+        if (p[i] != fake_sd_byte(sector + i / 512, i % 512))
+            return false;
+    return p[n * 512] == 0 && p[-1] == 0;
+}
+
+static inline enum err read_at(uint64_t sector, uint32_t n, uint32_t at)
+{
+    memset(world + BUFFER_AT - 1, 0, WORLD_BYTES - BUFFER_AT + 1);
+    return transfer(sector, n, at, false);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* The SD host controller's driver: its clock, and the fast modes with 1.8 V and tuning. */
+#include "tests/unit/board/fake_sdhci.h"
+
+static void test_clock(void)
+{
+    struct sdhci_setup setup = plain_setup();
+
+    power_up(PLAIN_CAPS, 0, 1);
+    (void)open_with(&setup);
+    OK(d->card.hz == 50000000 && d->s.clock_hz == 26000000, "never faster than asked: %u",
+       (unsigned)d->s.clock_hz);
+    (void)sdhci_set_bus(&d->s.host, 400000, 1, SD_TIMING_DEFAULT);
+    OK(d->s.clock_hz == 52000000 / 256 && (reg(SDHCI_CLOCK) & CLOCK_DIVISOR) == 0x8000,
+       "version 2 divides by a power of two");
+    power_up(0x01e0c880, 0, 2);
+    setup.base_hz = 200000000;
+    (void)open_with(&setup);
+    (void)sdhci_set_bus(&d->s.host, 150000, 4, SD_TIMING_DEFAULT);
+    OK(d->s.clock_hz <= 150000 && d->s.clock_hz > 149000 &&
+           (reg(SDHCI_CLOCK) & CLOCK_DIVISOR) == ((667 & 255) << 8 | (667 >> 8) << 6),
+       "version 3 by any even number");
+    (void)sdhci_set_bus(&d->s.host, 150000000, 4, SD_TIMING_HIGH);
+    OK(d->s.clock_hz == 100000000, "a base that is a little too fast is halved");
+    (void)sdhci_set_bus(&d->s.host, 208000000, 4, SD_TIMING_SDR104);
+    OK(d->s.clock_hz == 200000000 && (reg(SDHCI_CONTROL_2) & CONTROL2_MODE) == 3 << 16 &&
+           reg(SDHCI_CONTROL) & CONTROL_4_BITS,
+       "and not at all");
+    OK((reg(SDHCI_CLOCK) & (CLOCK_CARD | CLOCK_INTERNAL)) == (CLOCK_CARD | CLOCK_INTERNAL),
+       "the clock runs");
+}
+
+static void test_uhs(void)
+{
+    struct sdhci_setup setup = plain_setup();
+    uint32_t caps_2 = CAPABLE_SDR50 | CAPABLE_SDR104 | CAPABLE_DDR50 | 5 << CAPABLE_RETUNE_SHIFT;
+
+    power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);
+    fake.knows_1v8 = true;
+    fake.modes = 0x1f;
+    (void)open_with(&setup);
+    OK(d->device.problem == NULL && d->card.timing == SD_TIMING_SDR104 && fake.mode == 3 &&
+           reg(SDHCI_CONTROL_2) & CONTROL2_1V8,
+       "1.8 V and SDR104");
+    OK(reg(SDHCI_CONTROL_2) & CONTROL2_TUNED && fake_sd_count(&fake, 19) == 3, "tuned in 3 blocks");
+    OK(d->s.host.retune_ticks == 16000000, "to be tuned again after 16 s");
+    OK(read_at(10, 300, 0) == ERR_OK && holds(10, 300, 0), "and reads");
+
+    power_up(PLAIN_CAPS | CAPABLE_ADMA2, caps_2, 2);
+    fake.knows_1v8 = true;
+    fake.modes = 0x1f;
+    f.never_tunes = true;
+    (void)open_with(&setup);
+    OK(d->device.problem == NULL && d->card.slow && d->card.hz == 25000000 &&
+           !(reg(SDHCI_CONTROL_2) & CONTROL2_1V8),
+       "tuning fails: afresh, slow, at 3.3 V");
+    power_up(PLAIN_CAPS, caps_2, 2);
+    setup.quirks = SDHCI_NO_1V8;
+    fake.knows_1v8 = true;
+    (void)open_with(&setup);
+    OK(d->device.problem == NULL && fake_sd_count(&fake, 11) == 0, "a board without 1.8 V");
+}
+
+int main(void)
+{
+    test_clock();
+    test_uhs();
+    return tap_done();
+}
