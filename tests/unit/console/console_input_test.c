@@ -1,0 +1,181 @@
+/* The console's input: lines, what edits them, and what is typed ahead. */
+#include "tests/unit/console/played_terminal.h"
+
+/* The first line of the input, whether it arrives at once or byte by byte. */
+static bool reads(const char *in, const char *expected)
+{
+    bool same = true;
+
+    for (size_t portion = 1; portion <= 64; portion += 63) {
+        plug_in(in, strlen(in), portion, true);
+        same = is(next_line(sizeof((struct reading *)0)->line), expected) && same;
+    }
+    return same;
+}
+
+static void test_lines(void)
+{
+    plug_in("one\ntwo\rthree\r\nfour\n\r\nend", 26, 3, true);
+    OK(is(next_line(64), "one") && is(next_line(64), "two") && is(next_line(64), "three") &&
+           is(next_line(64), "four") && is(next_line(64), ""),
+       "LF, CR and CR LF each end a line");
+    OK(is(next_line(64), "end"), "as does the end of input");
+    OK(next_line(64).err == ERR_NO_DEVICE, "after which nothing comes");
+    OK(wrote("one\r\ntwo\r\nthree\r\nfour\r\n\r\nend"), "what was typed is echoed");
+    OK(terminal.idles > 0, "waiting sleeps");
+    plug_in("x\n", 2, 64, true);
+    {
+        struct console_rig rig = { .putc = fake_putc,
+                                   .getc = fake_getc,
+                                   .ticks = fake_ticks,
+                                   .hz = 1000000,
+                                   .idle = fake_idle,
+                                   .serial = true };
+
+        console_rig_open(&rig);
+        OK(is(next_line(64), "x") && wrote(""), "no echo where the far end has its own");
+    }
+}
+
+static void test_editing(void)
+{
+    OK(reads("ax\bb\n", "ab"), "backspace");
+    OK(reads("ax\x7f"
+             "b\n",
+             "ab"),
+       "DEL");
+    plug_in("ax\b\n", 4, 64, true);
+    next_line(64);
+    OK(wrote("ax\b \b\r\n"), "on the screen too");
+    OK(reads("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\b\b\bb\n", "ab"), "over whole characters");
+    plug_in("\xe4\xb8\xad\b\n", 5, 64, true);
+    next_line(64);
+    OK(wrote("\xe4\xb8\xad\b \b\b \b\r\n"), "a wide character takes two columns");
+    OK(reads("\b\x7f"
+             "a\b\b\bb\n",
+             "b"),
+       "not beyond the beginning");
+    OK(reads("one two\x15three\n", "three"), "Ctrl-U");
+    OK(reads("one two  \x17"
+             "2\n",
+             "one 2"),
+       "Ctrl-W");
+    OK(reads("\x17one\x17\x17"
+             "b\n",
+             "b"),
+       "Ctrl-W at the beginning");
+    OK(reads("a\tb\x0f\x07\x12\x1f"
+             "c\n",
+             "abc"),
+       "other control bytes are dropped");
+    plug_in("a\0b\n", 4, 64, true);
+    OK(is(next_line(64), "ab"), "NUL too");
+    OK(reads("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1b[3~e\x1bxf\n", "abcdef"),
+       "escape sequences are swallowed");
+    OK(reads("a\x1b[12\nb", "a"), "but not the end of the line");
+    OK(reads("a\x1b\xc3\xbc\n", "a\xc3\xbc"), "nor a character");
+    OK(reads("a\xc2\x9b"
+             "b\n",
+             "ab"),
+       "C1 controls are dropped");
+    OK(reads("a\xff"
+             "b\xe2\x82\n",
+             "a\xef\xbf\xbd"
+             "b\xef\xbf\xbd"),
+       "invalid UTF-8 as U+FFFD");
+    OK(reads("\xe2\x82\b\xac"
+             "x\n",
+             "\xef\xbf\xbdx"),
+       "backspace in the middle of a character");
+    OK(reads("a\x04"
+             "b\n",
+             "ab"),
+       "Ctrl-D does nothing in a line");
+    plug_in("\x04z\n", 3, 64, true);
+    OK(next_line(64).err == ERR_NO_DEVICE && is(next_line(64), "z"), "and ends an empty one");
+    plug_in("abc\x03"
+            "def\n",
+            8, 64, true);
+    {
+        struct reading r = next_line(64);
+
+        OK(r.err == ERR_ABORTED && r.bytes == 0 && r.line[0] == '\0' && wrote("abc^C\r\n") &&
+               is(next_line(64), "def"),
+           "Ctrl-C abandons the line, and no more");
+    }
+}
+
+static void test_long_lines(void)
+{
+    enum { LONG = 100000 };
+    char *in = malloc(LONG + 32);
+    struct reading r;
+
+    plug_in("abc\nabcd\nab\xc3\xbc\n\n", 15, 64, true);
+    OK(is(next_line(4), "abc"), "three bytes and a NUL fit four");
+    OK(next_line(4).err == ERR_TOO_LONG, "four do not");
+    OK(next_line(4).err == ERR_TOO_LONG, "nor a character that crosses the end");
+    r = next_line(1);
+    OK(is(r, "") && r.line[1] == '#', "nothing fits one, and nothing is written behind it");
+    plug_in("abcdefgh\x15"
+            "ab\nabcdef\b\b\b\b\n",
+            22, 64, true);
+    OK(is(next_line(4), "ab"), "Ctrl-U starts a line again that was too long");
+    OK(next_line(4).err == ERR_TOO_LONG, "backspace does not");
+
+    memset(in, 'y', LONG);
+    memcpy(in + LONG, "\nnext\n", 6);
+    for (size_t portion = 7; portion < 200000; portion *= 100) {
+        plug_in(in, LONG + 6, portion, true);
+        r = next_line(64);
+        OK(r.err == ERR_TOO_LONG && r.bytes == 0 && r.line[0] == '\0' && is(next_line(64), "next"),
+           "100 kB in portions of %zu: too long, and the next line is whole", portion);
+    }
+    plug_in(in, LONG, 1000, true);
+    OK(next_line(64).err == ERR_TOO_LONG && next_line(64).err == ERR_NO_DEVICE,
+       "the same without an end");
+    free(in);
+}
+
+/* ---- while the machine works ---- */
+
+static void test_typed_ahead(void)
+{
+    static char in[3 * CONSOLE_RING_BYTES];
+    size_t lines = 0;
+
+    plug_in("first\nsecond\n\x03third\n", 20, 6, true);
+    OK(is(next_line(64), "first") && !console_aborted(&console), "no Ctrl-C yet");
+    terminal.arrived = 64;
+    OK(console_aborted(&console) && console_aborted(&console), "Ctrl-C is noticed at work");
+    OK(console_has_input(&console), "what was typed waits");
+    OK(is(next_line(64), "second") && is(next_line(64), "third"), "and none of it is lost");
+    OK(!console_aborted(&console), "a new line forgets the Ctrl-C");
+    OK(!console_has_input(&console), "nothing waits at the end");
+    plug_in("go\nmore\x03\n", 9, 64, true);
+    OK(is(next_line(64), "go") && console_aborted(&console) && is(next_line(64), "more"),
+       "Ctrl-C that came with the line stops what the line starts");
+    for (size_t i = 0; i < sizeof in; i++) {
+        in[i] = i % 32 == 31 ? '\n' : 'q';
+    }
+    plug_in(in, sizeof in, sizeof in, true);
+    console_poll(&console);
+    console_poll(&console);
+    OK(terminal.at == CONSOLE_RING_BYTES, "a full ring leaves the rest with the device");
+    while (next_line(64).bytes == 31) {
+        lines++;
+    }
+    OK(lines == sizeof in / 32, "and all of it is read in the end");
+    plug_in("no\n", 3, 1, true);
+    terminal.closes = false;
+    OK(is(next_line(64), "no"), "a slow typist");
+}
+
+int main(void)
+{
+    test_lines();
+    test_editing();
+    test_long_lines();
+    test_typed_ahead();
+    return tap_done();
+}
