@@ -1,0 +1,220 @@
+/* config.json of Hugging Face: the parameters that each family's fields make, and what is refused,
+ * each with a sentence that names the field. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flash_image/hf/hf_config.h"
+#include "tests/unit/tap.h"
+
+static struct source source;
+static char config[4096];
+
+/* A llama with other fields in place of its own or beside them. */
+static const char *config_of(const char *more)
+{
+    static const char *const fields[] = {
+        "\"architectures\":[\"LlamaForCausalLM\"]",
+        "\"model_type\":\"llama\"",
+        "\"hidden_size\":32",
+        "\"intermediate_size\":12",
+        "\"num_hidden_layers\":4",
+        "\"num_attention_heads\":2",
+        "\"num_key_value_heads\":1",
+        "\"vocab_size\":11",
+        "\"max_position_embeddings\":64",
+    };
+    size_t used = (size_t)snprintf(config, sizeof config, "{%s", more);
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        char key[64];
+
+        snprintf(key, sizeof key, "%.*s", (int)(strchr(fields[i], ':') - fields[i] + 1), fields[i]);
+        if (strstr(more, key) == NULL) { /* with both quotes and the colon */
+            used += (size_t)snprintf(config + used, sizeof config - used, "%s%s",
+                                     used > 1 ? "," : "", fields[i]);
+        }
+    }
+    snprintf(config + used, sizeof config - used, "}");
+    return config;
+}
+
+static enum err read_more(const char *more)
+{
+    struct hf_config c;
+    const char *text = config_of(more);
+
+    memset(&source, 0, sizeof source);
+    source.path = "config.json";
+    return hf_config_read(&source, (const uint8_t *)text, strlen(text), &c);
+}
+
+static void refuse_config(const char *more, enum err expected, const char *words)
+{
+    enum err e = read_more(more);
+
+    OK(e == expected && strstr(source.problem, words) != NULL, "refused (%d): %s", (int)e,
+       source.problem);
+}
+
+#define FAMILY(name) "\"architectures\":[\"" name "ForCausalLM\"]"
+#define SCALING(text) "\"rope_scaling\":{" text "}"
+
+static void test_config_refused(void)
+{
+    refuse_config("\"architectures\":[\"MambaForCausalLM\"],\"model_type\":\"mamba\"",
+                  ERR_UNSUPPORTED, "architecture 'mamba' is not supported; supported: llama, ");
+    refuse_config("\"architectures\":[\"LlamaForSequenceClassification\"]", ERR_UNSUPPORTED,
+                  "'LlamaForSequenceClassification' is not supported");
+    refuse_config("\"architectures\":null,\"model_type\":null", ERR_BAD_MODEL, "\"model_type\"");
+    refuse_config("\"num_local_experts\":8", ERR_UNSUPPORTED, "\"num_local_experts\"");
+    refuse_config("\"attention_bias\":true", ERR_UNSUPPORTED, "\"attention_bias\"");
+    refuse_config("\"quantization_config\":{\"bits\":4}", ERR_UNSUPPORTED,
+                  "\"quantization_config\"");
+    refuse_config("\"final_logit_softcapping\":30.0", ERR_UNSUPPORTED,
+                  "\"final_logit_softcapping\"");
+    refuse_config("\"hidden_act\":\"relu\"", ERR_UNSUPPORTED, "\"hidden_act\" is 'relu'");
+    refuse_config("\"hidden_size\":null", ERR_BAD_MODEL, "\"hidden_size\" is missing");
+    refuse_config("\"hidden_size\":\"x\"", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
+    refuse_config("\"hidden_size\":1e300", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
+    refuse_config("\"hidden_size\":0", ERR_UNSUPPORTED, "dim is 0");
+    refuse_config("\"num_attention_heads\":0", ERR_BAD_MODEL, "0 attention heads");
+    refuse_config("\"num_attention_heads\":3", ERR_BAD_MODEL, "3 attention heads");
+    refuse_config("\"num_hidden_layers\":4000000", ERR_UNSUPPORTED, "n_layers is 4000000");
+    refuse_config("\"head_dim\":7", ERR_UNSUPPORTED, "head_dim is 7");
+    refuse_config("\"rms_norm_eps\":\"small\"", ERR_BAD_MODEL, "\"rms_norm_eps\" is no number");
+    refuse_config("\"rms_norm_eps\":0", ERR_UNSUPPORTED, "norm_eps");
+    refuse_config("\"tie_word_embeddings\":7", ERR_BAD_MODEL, "\"tie_word_embeddings\"");
+    refuse_config("\"sliding_window\":32", ERR_UNSUPPORTED, "a sliding window of 32");
+    refuse_config("\"partial_rotary_factor\":0.5", ERR_UNSUPPORTED, "\"partial_rotary_factor\"");
+    refuse_config(FAMILY("Phi3") ",\"partial_rotary_factor\":0.01", ERR_UNSUPPORTED, "rope_dims");
+    refuse_config(FAMILY("Gemma2") ",\"query_pre_attn_scalar\":-1", ERR_UNSUPPORTED, "attn_scale");
+    refuse_config(FAMILY("Qwen2") ",\"use_sliding_window\":true,\"sliding_window\":8,"
+                                  "\"max_window_layers\":2",
+                  ERR_UNSUPPORTED, "\"max_window_layers\"");
+    refuse_config(FAMILY("Mistral") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
+                                    "\"sliding_attention\",\"full_attention\",\"full_attention\"]",
+                  ERR_UNSUPPORTED, "\"layer_types\" makes layer 1 'sliding_attention'");
+    refuse_config(FAMILY("Gemma3") ",\"sliding_window\":8,\"layer_types\":"
+                                   "[\"sliding_attention\"]",
+                  ERR_BAD_MODEL, "\"layer_types\" has 1 entries");
+}
+
+static void test_field_twice(void)
+{
+    refuse_config("\"rms_norm_eps\":1e-5,\"rms_norm_eps\":1e-6", ERR_BAD_MODEL,
+                  "the field rms_norm_eps comes twice");
+}
+
+static void test_scaling_refused(void)
+{
+    refuse_config(SCALING("\"type\":\"dynamic\",\"factor\":2"), ERR_UNSUPPORTED,
+                  "rope scaling 'dynamic' is not supported; supported: ");
+    refuse_config(SCALING("\"type\":\"linear\""), ERR_BAD_MODEL, "factor");
+    refuse_config(SCALING("\"type\":\"linear\",\"factor\":-2"), ERR_BAD_MODEL, "factor");
+    refuse_config(SCALING("\"type\":7"), ERR_BAD_MODEL, "\"type\" is no text");
+    refuse_config(SCALING("\"rope_type\":\"llama3\",\"factor\":8,\"high_freq_factor\":1"),
+                  ERR_BAD_MODEL, "high_freq_factor");
+    refuse_config(FAMILY("Phi3") "," SCALING("\"type\":\"longrope\""), ERR_BAD_MODEL,
+                  "original_max_position_embeddings");
+    refuse_config(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
+                      "\"type\":\"longrope\",\"short_factor\":[1,1],\"long_factor\":[2]"),
+                  ERR_BAD_MODEL, "2 numbers in \"short_factor\", 8 are needed");
+    refuse_config(
+        FAMILY("Phi3") ",\"original_max_position_embeddings\":16,\"sliding_window\":8," SCALING(
+            "\"type\":\"longrope\""),
+        ERR_UNSUPPORTED, "longrope with a sliding window");
+}
+
+static bool near(float a, double b)
+{
+    return fabs((double)a - b) <= 1e-6 * fabs(b);
+}
+
+static void test_families(void)
+{
+    const struct source_params *p = &source.params;
+
+    OK(read_more("\"sliding_window\":null") == ERR_OK && p->family == INGOT_LLAMA &&
+           p->window == 0 && p->rope == INGOT_ROPE_HALVES && p->tied == 0 &&
+           near(p->attn_scale, 0.25) && p->head_dim == 16 && near(p->rope_base, 1e4),
+       "a llama %s", source.problem);
+    OK(read_more(FAMILY("Mistral") ",\"sliding_window\":8") == ERR_OK && p->window == 8 &&
+           p->global_every == 0 && near(p->rope_base_local, 1e4),
+       "a mistral's window");
+    OK(read_more(FAMILY("Mistral") ",\"sliding_window\":4096") == ERR_OK && p->window == 0,
+       "a window beyond the context is none");
+    OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8") == ERR_OK && p->window == 0 &&
+           p->features == SOURCE_QKV_BIAS,
+       "qwen2 does not use its window unless told");
+    OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
+                                 "\"max_window_layers\":0") == ERR_OK &&
+           p->window == 8,
+       "and uses it when it is");
+    OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
+                                  "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") ==
+               ERR_OK &&
+           p->global_every == 2 && near(p->attn_scale, 0.125) &&
+           near(p->embedding_scale, sqrt(32.0)) && p->tied == 1 && near(p->attn_softcap, 50),
+       "gemma2's scales, window and caps");
+    OK(read_more(FAMILY("Gemma3") ",\"head_dim\":16,\"sliding_window\":512,\"rope_theta\":1e6,"
+                                  "\"sliding_window_pattern\":2") == ERR_OK &&
+           p->window == 512 && p->global_every == 2 && near(p->rope_base, 1e6) &&
+           near(p->rope_base_local, 1e4),
+       "gemma3's local layers have a base of their own, however wide the window");
+    OK(read_more(FAMILY(
+           "Gemma3") ",\"head_dim\":16,\"sliding_window\":8,\"rope_parameters\":{"
+                     "\"full_attention\":{\"rope_type\":\"linear\",\"factor\":8,\"rope_theta\":5e5},"
+                     "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":100}},"
+                     "\"layer_types\":[\"sliding_attention\",\"full_attention\","
+                     "\"sliding_attention\",\"full_attention\"]") == ERR_OK &&
+           p->global_every == 2 && near(p->rope_base, 5e5) && near(p->rope_base_local, 100) &&
+           near(source.rope[0], 8) && near(source.rope[8 * SOURCE_ROPE_LOCAL], 1),
+       "gemma3 as Transformers 5 writes it %s", source.problem);
+    OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
+           near(p->rope_base, 77) && source.rope == NULL,
+       "rope_parameters of one kind");
+}
+
+static void test_scaling(void)
+{
+    const struct source_params *p = &source.params;
+
+    /* Pairs of 16 dimensions at base 10000 have wavelengths 2 pi 10000^(i/8): 6.3, 19.9, 62.8,
+     * 199, 628, 1987, ... of an original context of 64: up to 16 they stay, beyond 64 they are
+     * divided by 8, and 62.8 lies between, at (64 / 62.8 - 1) / 3 of the ramp; so does 19.9. */
+    OK(read_more(SCALING("\"rope_type\":\"llama3\",\"factor\":8,\"low_freq_factor\":1,"
+                         "\"high_freq_factor\":4,\"original_max_position_embeddings\":64")) ==
+               ERR_OK &&
+           near(source.rope[0], 1) && near(source.rope[3], 8) && near(source.rope[7], 8),
+       "llama3 %s", source.problem);
+    if (source.rope != NULL) {
+        double smooth = (64.0 / (2 * M_PI * 10.0) - 1) / 3;
+
+        OK(near(source.rope[2], 1 / ((1 - smooth) / 8 + smooth)) &&
+               near(source.rope[8 * SOURCE_ROPE_LONG + 2], source.rope[2]),
+           "and its ramp");
+    }
+    OK(read_more(SCALING("\"type\":\"linear\",\"factor\":2")) == ERR_OK && near(source.rope[5], 2),
+       "linear");
+    OK(read_more(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
+           "\"type\":\"longrope\",\"short_factor\":[1,1,1,1,1,1,1,1.5],"
+           "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
+           p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
+           near(source.rope[7], 1.5) && near(source.rope[8 * SOURCE_ROPE_LONG + 7], 3),
+       "longrope %s", source.problem);
+    OK(read_more(SCALING(
+           "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&
+           near(p->rope_magnitude, 0.1 * log(4) + 1) && near(source.rope[7], 4),
+       "yarn %s", source.problem);
+}
+
+int main(void)
+{
+    test_config_refused();
+    test_field_twice();
+    test_scaling_refused();
+    test_families();
+    test_scaling();
+    return tap_done();
+}
