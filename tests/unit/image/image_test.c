@@ -1,90 +1,6 @@
-/* The .ingot reader: a good file passes, and every field, section and segment that is not as it
- * should be is refused by name. The file is packed here from a small random model. */
-#include "flash_image/pack/pack.h"
-#include "runtime/image/image.h"
-#include "runtime/base/crc32c.h"
-#include "tests/unit/model_files.h"
-#include "tests/unit/tap.h"
-
-static struct bytes good; /* a packed model: Q8_0, not tied */
-static struct bytes tied; /* the same, Q4_0, tied */
-static uint8_t *work;     /* a copy to damage, 8-byte aligned */
-
-static struct ingot_header *header(void)
-{
-    return (void *)work;
-}
-
-static void restore(const struct bytes *from)
-{
-    memcpy(work, from->data, from->n);
-}
-
-/* Put every checksum right that can be reached, so that the field itself is what is refused. */
-static void seal(size_t bytes)
-{
-    struct ingot_section *sections[] = { &header()->tokenizer, &header()->chat, &header()->layers,
-                                         &header()->segments, &header()->tensors };
-
-    for (size_t i = 0; i < 5; i++) {
-        if (sections[i]->offset <= bytes && sections[i]->bytes <= bytes - sections[i]->offset) {
-            sections[i]->crc32c = crc32c(0, work + sections[i]->offset, (size_t)sections[i]->bytes);
-        }
-    }
-    header()->header_crc32c = 0;
-    header()->header_crc32c = crc32c(0, work, sizeof(struct ingot_header));
-}
-
-static enum err check(struct image *img, size_t bytes)
-{
-    enum err e = image_check_header(img, header(), bytes);
-
-    return e == ERR_OK ? image_check_meta(img, work + INGOT_PAGE) : e;
-}
-
-/* Write a field, put the checksums right, and expect a sentence with `words`. */
-static void refuse(const struct bytes *from, size_t offset, const void *value, size_t bytes,
-                   enum err expected, const char *words)
-{
-    struct image img;
-    enum err e;
-
-    restore(from);
-    memcpy(work + offset, value, bytes);
-    seal(from->n);
-    e = check(&img, from->n);
-    OK(e == expected && strstr(img.problem, words) != NULL && strlen(img.problem) < 95,
-       "refused (%d): %s", (int)e, img.problem);
-}
-
-static void refuse_u32(size_t offset, uint32_t value, const char *words)
-{
-    refuse(&good, offset, &value, sizeof value, ERR_BAD_HEADER, words);
-}
-
-static void refuse_u64(size_t offset, uint64_t value, const char *words)
-{
-    refuse(&good, offset, &value, sizeof value, ERR_BAD_HEADER, words);
-}
-
-static bool make(const char *name, bool is_tied, enum ingot_type type, struct bytes *out)
-{
-    struct pack_options o = { .type = type, .type_given = true, .quiet = true };
-    struct bytes model = llama2c_make(&small_shape, is_tied, 0.5f);
-    struct bytes tokenizer = llama2c_make_tokenizer(300);
-    char problem[512] = "";
-
-    o.input = folder_path("small.bin");
-    o.output = folder_path(name);
-    OK(bytes_save(&model, o.input) && bytes_save(&tokenizer, folder_path("tok300.bin")),
-       "the small model is written");
-    OK(pack_file(&o, problem, sizeof problem) == ERR_OK, "and packed as %s %s",
-       image_type_name(type), problem);
-    *out = bytes_load(o.output);
-    bytes_free(&model);
-    bytes_free(&tokenizer);
-    return out->n > INGOT_PAGE;
-}
+/* The .ingot reader: a good file passes, and every field of its header and of its layers that is not
+ * as it should be is refused by name. */
+#include "tests/unit/image/image_rig.h"
 
 static void test_good(const struct bytes *file, enum ingot_type type)
 {
@@ -116,8 +32,6 @@ static void test_good(const struct bytes *file, enum ingot_type type)
     image_chat_string(&img, INGOT_CHAT_REPLY_SUFFIX, &bytes);
     OK(bytes == 0, "no chat template");
 }
-
-#define PARAM(field) (offsetof(struct ingot_header, params.field))
 
 static void test_params(void)
 {
@@ -238,8 +152,6 @@ static void test_layers(void)
     refuse_layer(LAYER(n_tensors), 0xffffffff, 4, ERR_BAD_HEADER, "the table 10 to 19");
 }
 
-#define HEADER(field) (offsetof(struct ingot_header, field))
-
 static void test_header(void)
 {
     uint32_t version = 2;
@@ -315,240 +227,10 @@ static void test_truncated(void)
     OK(named, "a file cut at any length is refused as cut");
 }
 
-static void test_damaged_section(const char *name, const struct ingot_section *s)
-{
-    char words[64];
-    bool named = true;
-    struct image img;
-
-    snprintf(words, sizeof words, "section %s is damaged", name);
-    for (uint64_t i = 0; i<s->bytes; i += s->bytes> 4000 ? 61 : 7) {
-        restore(&good);
-        work[s->offset + i] ^= 1;
-        named = named && check(&img, good.n) == ERR_BAD_CHECKSUM &&
-                strstr(img.problem, words) != NULL;
-    }
-    OK(named, "a flipped bit: %s", words);
-    restore(&good);
-    if (s->bytes % INGOT_PAGE != 0) {
-        work[s->offset + s->bytes] ^= 1;
-        OK(check(&img, good.n) == ERR_BAD_CHECKSUM && strstr(img.problem, name) != NULL,
-           "a flipped bit behind it: %s", img.problem);
-    }
-}
-
-static void test_damaged(void)
-{
-    struct ingot_header h;
-
-    memcpy(&h, good.data, sizeof h);
-    test_damaged_section("tokenizer", &h.tokenizer);
-    test_damaged_section("chat", &h.chat);
-    test_damaged_section("layers", &h.layers);
-    test_damaged_section("tensors", &h.tensors);
-    test_damaged_section("segments", &h.segments);
-}
-
-static void test_segments(void)
-{
-    static const char *const names[] = { "embedding", "layer 0", "layer 1", "head" };
-    struct image img;
-
-    restore(&good);
-    OK(check(&img, good.n) == ERR_OK, "the tables are fine");
-    for (unsigned i = 0; i < 4; i++) {
-        const struct ingot_segment *x = &img.segments[i];
-        uint32_t crc = crc32c(0, work + x->offset, (size_t)x->bytes);
-
-        OK(image_check_segment(&img, i, crc) == ERR_OK, "segment %u matches its CRC", i);
-        work[x->offset + x->bytes - 1] ^= 0x80;
-        crc = crc32c(0, work + x->offset, (size_t)x->bytes);
-        OK(image_check_segment(&img, i, crc) == ERR_BAD_CHECKSUM &&
-               strstr(img.problem, names[i]) != NULL,
-           "damaged: %s", img.problem);
-    }
-}
-
-static void test_segment_table(void)
-{
-    size_t at = (size_t)((struct ingot_header *)(void *)good.data)->segments.offset;
-    size_t layer = at + sizeof(struct ingot_segment);
-
-#define SEGMENT(field) (offsetof(struct ingot_segment, field))
-    refuse_u64(at + SEGMENT(offset), 0, "embedding: offset is 0");
-    refuse_u64(layer + SEGMENT(offset), 4096, "layer 0: offset is 4096");
-    refuse_u64(layer + SEGMENT(bytes), 0, "layer 0: bytes is 0");
-    refuse_u64(layer + SEGMENT(bytes), 4097, "layer 0: bytes is 4097");
-    refuse_u64(layer + SEGMENT(bytes), UINT64_MAX - 4095, "layer 0: bytes is 184467440737095");
-    refuse(&good, layer + SEGMENT(kind), "\2\0", 2, ERR_BAD_HEADER, "is not layer 0");
-    refuse(&good, layer + SEGMENT(layer), "\1\0", 2, ERR_BAD_HEADER, "is not layer 0");
-    refuse(&good, layer + SEGMENT(kind), "\3\0", 2, ERR_BAD_HEADER, "is not layer 0 (kind 3");
-    refuse_u32(layer + SEGMENT(reserved), 1, "layer 0: reserved");
-    refuse(&good, layer + SEGMENT(expert), "\1\0", 2, ERR_BAD_HEADER, "layer 0: reserved");
-    refuse(&good, layer + SEGMENT(reserved0), "\1\0", 2, ERR_BAD_HEADER, "layer 0: reserved");
-    refuse_u64(layer + SEGMENT(phase_end[0]), 1, "layer 0: phase_end[0] is 1");
-    refuse_u64(layer + SEGMENT(phase_end[0]), UINT64_MAX - 63,
-               "layer 0: phase_end[0] is 184467440");
-    refuse_u64(layer + SEGMENT(phase_end[0]), 64, "layer 0: phase_end[0] begins no tensor");
-    refuse_u64(layer + SEGMENT(phase_end[2]), 0, "layer 0: phase_end[2] is 0");
-    refuse_u64(layer + SEGMENT(phase_end[3]), 0, "layer 0: phase_end[3] is 0");
-    refuse_u64(at + SEGMENT(phase_end[0]), 0, "embedding: phase_end[0] is 0");
-}
-
-static void test_tensor_table(void)
-{
-    size_t at = (size_t)((struct ingot_header *)(void *)good.data)->tensors.offset;
-    size_t q = at + 2 * sizeof(struct ingot_tensor); /* layer 0 attn_q: 24 rows of 24 */
-    size_t norm = at + sizeof(struct ingot_tensor);
-
-#define TENSOR(field) (offsetof(struct ingot_tensor, field))
-    refuse(&good, q + TENSOR(role), "\3\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
-    refuse(&good, q + TENSOR(layer), "\1\0", 2, ERR_BAD_HEADER, "in place of layer 0 attn_q");
-    refuse(&good, q + TENSOR(type), "\1", 1, ERR_BAD_HEADER, "attn_q: interleave is 8, must be 1");
-    refuse(&good, q + TENSOR(type), "\4", 1, ERR_BAD_HEADER,
-           "attn_q: cols is 24, q4_k demands a multiple of 256");
-    refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
-    refuse(&good, q + TENSOR(type), "\6", 1, ERR_UNSUPPORTED, "attn_q: type is 6, this program");
-    refuse(&good, q + TENSOR(type), "\377", 1, ERR_UNSUPPORTED, "attn_q: type is 255");
-    refuse(&good, q + TENSOR(type), "\3", 1, ERR_BAD_HEADER, "attn_q: bytes");
-    refuse(&good, norm + TENSOR(type), "\2", 1, ERR_UNSUPPORTED, "it must be f32");
-    refuse(&good, q + TENSOR(interleave), "\4", 1, ERR_BAD_HEADER, "interleave is 4, must be 8");
-    refuse(&good, q + TENSOR(chunk), "\0", 1, ERR_BAD_HEADER, "chunk is 0, must be 4");
-    refuse(&good, q + TENSOR(reserved0), "\1", 1, ERR_BAD_HEADER, "reserved");
-    refuse_u32(q + TENSOR(rows), 25, "attn_q: rows is 25, must be 24");
-    refuse_u32(q + TENSOR(cols), 0xffffffff, "attn_q: cols is 4294967295");
-    refuse_u32(q + TENSOR(cols_padded), 24, "cols_padded is 24, must be 32");
-    refuse_u32(q + TENSOR(segment), 0xffffffff, "segment is 4294967295, must be 1");
-    refuse_u64(q + TENSOR(offset), 64, "attn_q: offset 64 is unaligned or below 128");
-    refuse_u64(q + TENSOR(offset), 4000001, "unaligned");
-    refuse_u64(q + TENSOR(offset), UINT64_MAX - 63, "leaves the segment");
-    refuse_u64(q + TENSOR(offset), 65536, "leaves the segment");
-    refuse_u64(q + TENSOR(bytes), UINT64_MAX, "attn_q: bytes");
-    refuse_u64(q + TENSOR(reserved[2]), 1, "reserved");
-}
-
-static void test_tied(void)
-{
-    size_t at = (size_t)((struct ingot_header *)(void *)tied.data)->tensors.offset;
-    size_t output = at + 20 * sizeof(struct ingot_tensor);
-    uint64_t offset = 64;
-    uint32_t segment = 3, no = 0;
-
-    refuse(&tied, output + TENSOR(offset), &offset, 8, ERR_BAD_HEADER, "tied");
-    refuse(&tied, output + TENSOR(segment), &segment, 4, ERR_BAD_HEADER, "tied");
-    refuse(&tied, PARAM(tied), &no, 4, ERR_BAD_HEADER, "output: segment is 0, must be 3");
-}
-
-static struct ingot_tokenizer *tokenizer(void)
-{
-    return (void *)(work + header()->tokenizer.offset);
-}
-
-/* After a change that the caller made to work. */
-static void refuse_tokenizer(enum err expected, const char *words)
-{
-    struct image img;
-    enum err e;
-
-    seal(good.n);
-    e = check(&img, good.n);
-    OK(e == expected && strstr(img.problem, words) != NULL, "refused (%d): %s", (int)e,
-       img.problem);
-    restore(&good);
-}
-
-#define SET(field, value, error, words)     \
-    do {                                    \
-        tokenizer()->field = (value);       \
-        refuse_tokenizer((error), (words)); \
-    } while (0)
-
-static void test_tokenizer_head(void)
-{
-    restore(&good);
-    SET(kind, 0, ERR_UNSUPPORTED, "kind is 0");
-    SET(kind, 4, ERR_UNSUPPORTED, "kind is 4");
-    SET(kind, 2, ERR_UNSUPPORTED, "flags is 3, not known for kind 2");
-    SET(flags, 32, ERR_UNSUPPORTED, "flags is 32");
-    SET(n_tokens, 301, ERR_BAD_TOKENIZER, "n_tokens is 301");
-    SET(n_sorted, 301, ERR_BAD_TOKENIZER, "n_sorted is 301");
-    SET(bos, 300, ERR_BAD_TOKENIZER, "bos is 300");
-    SET(bos, INGOT_NO_TOKEN, ERR_BAD_TOKENIZER, "flags ask for a bos");
-    SET(eos, 300, ERR_BAD_TOKENIZER, "eos is 300");
-    SET(unk, 4000000000u, ERR_BAD_TOKENIZER, "unk is 4000000000");
-    SET(eot, 300, ERR_BAD_TOKENIZER, "eot is 300");
-    SET(max_token_bytes, 3, ERR_BAD_TOKENIZER, "max_token_bytes is 3");
-    SET(text_offsets, 62, ERR_BAD_TOKENIZER, "text_offsets is 62");
-    SET(text_offsets, 60, ERR_BAD_TOKENIZER, "text_offsets is 60");
-    SET(scores, 0xfffffffc, ERR_BAD_TOKENIZER, "scores is 4294967292");
-    SET(types, 65, ERR_BAD_TOKENIZER, "types is 65");
-    SET(sorted, 0x7ffffffc, ERR_BAD_TOKENIZER, "sorted is 2147483644");
-    SET(byte_tokens, 8192, ERR_BAD_TOKENIZER, "byte_tokens is 8192");
-    SET(text, 0x10000, ERR_BAD_TOKENIZER, "text is 65536");
-    SET(text_bytes, 0xffffffff, ERR_BAD_TOKENIZER, "4294967295 bytes");
-    SET(text_bytes, 10, ERR_BAD_TOKENIZER, "text_offsets do not run");
-}
-
-static uint32_t *tokenizer_array(uint32_t offset)
-{
-    return (void *)(work + header()->tokenizer.offset + offset);
-}
-
-static void test_tokenizer_arrays(void)
-{
-    uint32_t *sorted;
-
-    restore(&good);
-    tokenizer_array(tokenizer()->text_offsets)[0] = 1;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "text_offsets do not run");
-    tokenizer_array(tokenizer()->text_offsets)[7] = 0xfffffff0;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "text_offsets descend after token 7");
-    tokenizer_array(tokenizer()->scores)[299] = 0x7fc00000;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "score of token 299");
-    ((uint8_t *)tokenizer_array(tokenizer()->types))[5] = 7;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "type of token 5 is 7");
-    sorted = tokenizer_array(tokenizer()->sorted);
-    sorted[3] = 300;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "sorted[3] is 300");
-    sorted[3] = 1;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "sorted[3] is 1, empty or of type 3");
-    sorted[3] = sorted[2];
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "sorted[3] does not come after");
-    tokenizer_array(tokenizer()->byte_tokens)[65] = 299;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "byte_tokens[65] is 299");
-    tokenizer_array(tokenizer()->byte_tokens)[255] = 300;
-    refuse_tokenizer(ERR_BAD_TOKENIZER, "byte_tokens[255] is 300");
-}
-
-static void test_chat(void)
-{
-    size_t at = (size_t)((struct ingot_header *)(void *)good.data)->chat.offset;
-
-    refuse_u32(at, 1, "chat: string 0 has 1 bytes, 0 are left");
-    refuse_u32(at + 40, 0xffffffff, "chat: string 10 has 4294967295 bytes");
-    refuse_u32(at + 44, 8, "chat: flags are 8, this program knows 7");
-    refuse_u32(at + 48, 9, "chat: n_stops is 9, more than 8");
-    refuse_u32(at + 52, 300, "chat: stops[0] is 300");
-    refuse_u32(at + 80, 1, "chat: stops[7] is 1");
-    refuse_u32(at + 84, 1, "chat: reserved");
-    refuse_u64(HEADER(chat.bytes), 97, "chat: bytes after the strings");
-}
-
 int main(void)
 {
-    static const char *const names[] = { "small.bin", "tok300.bin", "good", "tied", NULL };
-    size_t most;
-
-    if (!OK(folder_make(), "a folder for files") ||
-        !OK(make("good", false, INGOT_Q8_0, &good) && make("tied", true, INGOT_Q4_0, &tied),
-            "two files to read")) {
-        folder_remove(names);
+    if (!image_rig_open()) {
         return tap_done();
-    }
-    most = good.n > tied.n ? good.n : tied.n;
-    work = malloc(most);
-    if (work == NULL) {
-        return 1;
     }
     test_good(&good, INGOT_Q8_0);
     test_good(&tied, INGOT_Q4_0);
@@ -560,17 +242,6 @@ int main(void)
     test_bytes_behind();
     test_header_bytes();
     test_truncated();
-    test_damaged();
-    test_segments();
-    test_segment_table();
-    test_tensor_table();
-    test_tied();
-    test_tokenizer_head();
-    test_tokenizer_arrays();
-    test_chat();
-    free(work);
-    bytes_free(&good);
-    bytes_free(&tied);
-    folder_remove(names);
+    image_rig_close();
     return tap_done();
 }
