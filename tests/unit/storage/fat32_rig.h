@@ -1,0 +1,16 @@
+/* A file system, the entry and the file that are looked at, and room for what is read. */
+#ifndef INGOT_TESTS_UNIT_FAT32_RIG_H
+#define INGOT_TESTS_UNIT_FAT32_RIG_H
+
+#include "runtime/storage/fat32.h"
+#include "tests/unit/tap.h" /* first: a parameter there is named file */
+
+static struct fat32 fs;
+static struct fat32_entry entry;
+static struct file file;
+static struct file_extent extents[FILE_MAX_EXTENTS];
+static const struct file_table table = { extents, FILE_MAX_EXTENTS };
+static struct file_read reading;
+static _Alignas(64) uint8_t buffer[4 << 20];
+
+#endif
