@@ -1,121 +1,6 @@
 /* Keys and values on a card against the same in memory: the logits are the same bits whatever is
  * appended, taken back, guessed or stopped, and after every kind of trouble with the card. */
-#include "runtime/stream/kv_pages.h"
-
-#include "runtime/chat/saved_chat.h"
-#include "runtime/base/crc32c.h"
-#include "tests/unit/rig.h"
-
-enum { CONTEXT = 256, CARD_BYTES = 1 << 20, SAVE_BYTES = 2 << 20 };
-
-static struct workers crews[3]; /* 1, 2 and 4 cores */
-static struct fake_block card_device, save_device;
-static struct file card, save_file;
-static _Alignas(64) uint8_t card_data[CARD_BYTES], save_data[SAVE_BYTES];
-static struct model reference_model; /* all in memory */
-static struct session reference;
-static uint8_t *reference_ram;
-static struct rig_limits limits;
-static long flip_page = NO_SECTOR; /* sector of the card that arrives with a flipped bit ... */
-static unsigned flip_times;        /* ... so often */
-static uint32_t random_state = 1;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state = random_state * 1664525u + 1013904223u;
-    return (random_state >> 8) % n;
-}
-
-static void card_sector(uint64_t sector, uint8_t *out)
-{
-    memcpy(out, card_data + sector * SECTOR_BYTES, SECTOR_BYTES);
-    if ((long)sector == flip_page && flip_times > 0) {
-        flip_times--;
-        out[100] ^= 4;
-    }
-}
-
-static void open_device(struct fake_block *device, struct file *file, uint8_t *data, size_t bytes,
-                        const char *name)
-{
-    fake_init(device, data, bytes / SECTOR_BYTES);
-    device->written = data;
-    device->dev.writable = true;
-    if (file_open_device(file, &device->dev, bytes, NULL) != ERR_OK)
-        rig_die("a device does not open");
-    file_set_name(file, name);
-}
-
-static uint32_t layers(void)
-{
-    return rig.model.image.header->params.n_layers;
-}
-
-/* With weights in `limit` bytes, 0 all of them, and n_spilled layers on the card. */
-static enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spilled)
-{
-    const struct ingot_params *p;
-    enum err e;
-
-    open_device(&card_device, &card, card_data, CARD_BYTES, "ingot.kv");
-    card_device.make = card_sector;
-    card_device.dev.max_sectors = 8; /* half a page: what arrived before an error stays */
-    flip_times = 0;
-    memset(card_data, 0xee, sizeof card_data);
-    (void)rig_open(limit, chunk, false);
-    p = &rig.model.image.header->params;
-    rig.setup.limits.kv_card = true;
-    rig.setup.kv_file = &card;
-    rig.setup.limits.weights =
-        (limit != 0 ? limit : limits.all) +
-        (size_t)(kv_pages_memory_bytes(p, CONTEXT, rig.kv_type, n_spilled) + 4095) / 4096 * 4096;
-    e = model_open(&rig.model, &rig.setup);
-    return e == ERR_OK ? rig_load() : e;
-}
-
-/* The reference begins anew, over the same model where it lies. */
-static void open_reference(void)
-{
-    static struct file file;
-    static struct block_device device;
-    struct model_setup setup = rig.setup;
-
-    device = (struct block_device){ .name = "memory",
-                                    .n_sectors = rig.packed_bytes / SECTOR_BYTES,
-                                    .max_sectors = 8,
-                                    .queue_depth = 1,
-                                    .memory = rig.packed };
-    if (reference_ram == NULL)
-        reference_ram = aligned_alloc(4096, RIG_RAM);
-    if (file_open_device(&file, &device, rig.packed_bytes, NULL) != ERR_OK)
-        rig_die("the reference does not open");
-    setup.ram.base = reference_ram;
-    setup.file = &file;
-    setup.limits.weights = 0;
-    setup.limits.kv_card = false;
-    if (model_open(&reference_model, &setup) != ERR_OK ||
-        model_load(&reference_model, &setup) != ERR_OK)
-        rig_die(reference_model.problem);
-    session_open(&reference, &reference_model, &setup);
-}
-
-/* n tokens after what the session has cached; the reference gets those of all that it lacks. */
-static bool append_both(uint32_t n)
-{
-    struct session *s = &rig.session;
-    uint32_t ids[CONTEXT], common = 0, length = session_cut(s, s->n_cached);
-
-    for (uint32_t i = 0; i < n; i++)
-        ids[i] = 3 + random_below(s->model->image.header->params.vocab - 3);
-    if (rig_append(ids, n, NULL) != ERR_OK)
-        return false;
-    while (common < reference.n_ids && common < length + n - 1 &&
-           reference.ids[common] == s->ids[common])
-        common++;
-    (void)session_cut(&reference, common);
-    return session_append(&reference, s->ids + common, length + n - common, NULL) == ERR_OK &&
-           memcmp(s->logits, reference.logits, rig_logits_bytes()) == 0;
-}
+#include "tests/unit/stream/kv_pages_rig.h"
 
 static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
 {
@@ -261,17 +146,6 @@ static void test_stops(void)
 
 /* ---- trouble --------------------------------------------------------------------------------- */
 
-static void fill_two_pages(void)
-{
-    rig.workers = &crews[0];
-    if (open_pages(0, 0, layers()) != ERR_OK)
-        rig_die(rig.model.problem);
-    open_reference();
-    session_clear(&rig.session);
-    append_both(150);
-    stream_reset(&rig.model.stream); /* what was read ahead is read again */
-}
-
 /* What was lost comes from its tokens. */
 static bool heals(void)
 {
@@ -364,142 +238,25 @@ static void test_opening(void)
        "with memory enough nothing spills, and no file is needed");
 }
 
-/* ---- a conversation in a file ---------------------------------------------------------------- */
-
-static struct saved_chat saved;
-static struct turns turns;
-
-/* A token that the session knows and has not computed. */
-static void add_pending(void)
+static void test_model(unsigned i)
 {
-    uint32_t id = 5;
-
-    (void)session_put(&rig.session, &id, 1);
-}
-
-static void test_saved(void)
-{
-    struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns };
-    struct saved_chat_state other = { &reference, 9, true, &turns };
-
-    fill_two_pages();
-    add_pending();
-    open_device(&save_device, &save_file, save_data, SAVE_BYTES, "saves/chat.sav");
-    OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
-       "saved from the card, and it goes on %s", saved.problem);
-    session_clear(s);
-    append_both(90);
-    OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && s->n_cached == 150 &&
-           append_both(2),
-       "loaded to the card");
-    session_clear(&reference);
-    memset(reference.kv.keys, 0x11, 5000);
-    OK(saved_chat_read(&saved, &save_file, &other, NULL, NULL) == ERR_OK &&
-           reference.n_cached == 150,
-       "and to memory");
-    (void)session_cut(s, 150);
-    OK(append_both(3), "which is the same");
-    (void)session_cut(s, 20);
-    OK(append_both(3), "from its first page on");
-    session_clear(s);
-    OK(saved_chat_read(&saved, &save_file, &state, NULL, NULL) == ERR_OK && append_both(1),
-       "and once more %s", saved.problem);
-    (void)session_cut(s, 150);
-    stream_reset(&s->model->stream);
-    card_data[100] ^= 1;
-    OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
-           s->n_cached == 0 && strstr(saved.problem, "keys and values of layer 0") != NULL,
-       "a lost page while saving: %s", saved.problem);
-}
-
-/* Of every two layers the first sees 70 positions. */
-static void set_window(void)
-{
-    struct ingot_header *h = (struct ingot_header *)(void *)rig.packed;
-    struct ingot_layer *layers = (struct ingot_layer *)(void *)(rig.packed + h->layers.offset);
-
-    for (uint32_t i = 0; i < h->params.n_layers; i += 2)
-        layers[i].window = 70;
-    h->layers.crc32c = crc32c(0, layers, (size_t)h->layers.bytes);
-    h->header_crc32c = 0;
-    h->header_crc32c = crc32c(0, h, sizeof *h);
-}
-
-enum { MOST_STEPS = 1000 };
-static unsigned steps_left;
-
-static bool step(void *context, const char *doing, uint64_t done, uint64_t total)
-{
-    (void)context, (void)doing, (void)done, (void)total;
-    return steps_left-- > 0;
-}
-
-/* Ctrl-C at every step of a save and of a load. */
-static void test_saved_stops(void)
-{
-    struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns };
-    bool goes_on = true;
-    unsigned saves = 0, loads = 0, n_kept = 0;
-    enum err result;
-
-    fill_two_pages();
-    add_pending();
-    open_device(&save_device, &save_file, save_data, SAVE_BYTES, "saves/chat.sav");
-    OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK,
-       "a conversation is saved");
-    do {
-        steps_left = saves;
-        result = saved_chat_write(&saved, &save_file, &state, step, NULL);
-        goes_on = goes_on && s->n_cached == 150 && append_both(1);
-        (void)session_cut(s, 150);
-    } while (result == ERR_ABORTED && ++saves < MOST_STEPS);
-    OK(result == ERR_OK && saves > 1 && goes_on,
-       "Ctrl-C at each of %u steps of a save: the chat goes on as it was", saves);
-    do {
-        uint32_t length = s->n_cached;
-
-        steps_left = loads;
-        result = saved_chat_read(&saved, &save_file, &state, step, NULL);
-        n_kept += s->n_cached == length && result != ERR_OK;
-        goes_on = goes_on && (s->n_cached == length || s->n_cached == 0 || result == ERR_OK) &&
-                  append_both(1);
-    } while (result == ERR_ABORTED && ++loads < MOST_STEPS);
-    OK(result == ERR_OK && loads > n_kept && n_kept > 0 && goes_on && s->n_cached == 151,
-       "at %u of %u of a load, too; at the others it is empty; then it is the one saved", n_kept,
-       loads);
+    for (unsigned type = 0; type < (i == 0 ? 2 : 1); type++) {
+        rig.kv_type = type == 0 ? KV_F16 : KV_F32;
+        printf("# %s, %s%s\n", kv_shapes[i], kv_type_name(rig.kv_type), i == 2 ? ", windows" : "");
+        test_walk("resident", 0, layers());
+        test_walk("two slots", limits.least, layers());
+        if (layers() > KV_PAGES_LEAST)
+            test_walk("resident", 0, KV_PAGES_LEAST);
+        test_figures();
+        test_guesses();
+        test_stops();
+    }
+    test_trouble();
+    test_opening();
 }
 
 int main(void)
 {
-    static const char *const shapes[] = { "tiny", "untied", "tiny" };
-
-    for (unsigned i = 0; i < 3; i++)
-        workers_start(&crews[i], rig_platform(), 1u << i);
-    for (unsigned i = 0; i < 3; i++) {
-        rig_make_model(shapes[i], INGOT_Q8_0);
-        if (i == 2)
-            set_window();
-        rig.kv_type = KV_F16;
-        rig.workers = &crews[0];
-        rig_compute(i == 1);
-        limits = rig_limits();
-        for (unsigned type = 0; type < (i == 0 ? 2 : 1); type++) {
-            rig.kv_type = type == 0 ? KV_F16 : KV_F32;
-            printf("# %s, %s%s\n", shapes[i], kv_type_name(rig.kv_type), i == 2 ? ", windows" : "");
-            test_walk("resident", 0, layers());
-            test_walk("two slots", limits.least, layers());
-            if (layers() > KV_PAGES_LEAST)
-                test_walk("resident", 0, KV_PAGES_LEAST);
-            test_figures();
-            test_guesses();
-            test_stops();
-        }
-        test_trouble();
-        test_opening();
-        test_saved();
-        test_saved_stops();
-    }
+    kv_rig_models(test_model);
     return tap_done();
 }
