@@ -1,49 +1,21 @@
 #!/usr/bin/python3
-"""Hostile GGUF files, folders of Hugging Face and .ingot files, made here: each is refused by one
-sentence that names the field, with exit status 1, within seconds, by the program under ASan and
-UBSan. (safetensors_test.c and image_test.c have many more of the latter two.)"""
+"""Hostile GGUF and .ingot files, made here: each is refused by one sentence that names the field, with
+exit status 1, within seconds, by the program under ASan and UBSan. (image_test.c and
+image_sections_test.c have many more of the latter; model_folders.t has folders.)"""
 
-import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import BUILD, WORK, Tap
-from gguf_files import BOOL, F32, I32, STRING, U32, Gguf, text
-from hf_files import random_model
-
-SECONDS = 30
-INGOT = os.path.join(BUILD, "asan/ingot")
-NAN = struct.pack("<f", float("nan"))
-HUGE = struct.pack("<Q", 1 << 63)
-OUT = os.path.join(WORK, "hostile.ingot")
-SHAPES = [("token_embd.weight", (256, 12)), ("output_norm.weight", (256,)),
-          ("blk.0.attn_norm.weight", (256,)), ("blk.0.ffn_norm.weight", (256,)),
-          ("blk.0.attn_q.weight", (256, 256)), ("blk.0.attn_k.weight", (256, 256)),
-          ("blk.0.attn_v.weight", (256, 256)), ("blk.0.attn_output.weight", (256, 256)),
-          ("blk.0.ffn_gate.weight", (256, 32)), ("blk.0.ffn_up.weight", (256, 32)),
-          ("blk.0.ffn_down.weight", (32, 256))]
+from machine import WORK, Tap
+from gguf_files import BOOL, F32, I32, STRING, U32, text
+from hostile import HUGE, INGOT, NAN, SECONDS, SHAPES, check, good, pack
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
-
-
-def good():
-    """A llama of one layer whose weights are all zero."""
-    g = Gguf("llama")
-    g.letters(12)
-    for key, value in (("context_length", 64), ("embedding_length", 256), ("block_count", 1),
-                       ("feed_forward_length", 32), ("attention.head_count", 4)):
-        g.u32("." + key, value)
-    g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
-    for name, dims in SHAPES:
-        elements = dims[0] * (dims[1] if len(dims) > 1 else 1)
-        g.tensor(name, dims, "F32", bytes(4 * elements))
-    return g
 
 
 def tensor_of(g, name):
@@ -259,22 +231,6 @@ def run(row):
     return result
 
 
-def pack(path):
-    try:
-        done = subprocess.run([INGOT, "pack", path, "-o", f"{path}.ingot", "-q"],
-                              capture_output=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return None, "it takes too long"
-    return done.returncode, done.stderr.decode("utf-8", "replace")
-
-
-def check(name, words, status, said):
-    sentence = said.split(": ", 2)[-1]
-    tap.ok(status == 1 and said.count("\n") == 1 and all(word in sentence for word in words) and
-           len(sentence) > 20 and all(c.isprintable() or c == "\n" for c in said),
-           f"{name}: {sentence.strip()[:90]}", f"status {status}, wanted {words}\n{said[-2000:]}")
-
-
 path = os.path.join(WORK, "hostile-good.gguf")
 good().write(path)
 status, said = pack(path)
@@ -282,7 +238,7 @@ tap.ok(status == 0, "the file that all are made of is packed", said)
 
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     for (name, _, _, words), (status, said) in zip(rows, pool.map(run, enumerate(rows))):
-        check(name, words, status, said)
+        check(tap, name, words, status, said)
 
 # Texts of 2 GB, in files that are mostly holes.
 for key in ("general.name", "tokenizer.chat_template", "general.architecture", "a key of its own"):
@@ -298,138 +254,7 @@ for key in ("general.name", "tokenizer.chat_template", "general.architecture", "
         out.write(rest)
     status, said = pack(path)
     os.unlink(path)
-    check(f"2 GB of {key}", [key] if key != "general.architecture" else [], status, said)
-
-# ---- folders ----------------------------------------------------------------------------------
-
-WEIGHTS = "model.safetensors"
-NORM = "model.layers.1.input_layernorm.weight"
-
-
-def rewrite(name, change):
-    """A file of the folder as bytes through `change`."""
-    def act(where):
-        path = os.path.join(where, name)
-        with open(path, "rb") as f:
-            raw = f.read()
-        with open(path, "wb") as f:
-            f.write(change(raw))
-    return act
-
-
-def header(change):
-    """The header of the weights as text, through `change`, its length put right."""
-    def act(raw):
-        size = struct.unpack_from("<Q", raw)[0]
-        new = change(raw[8:8 + size].decode()).encode()
-        return struct.pack("<Q", len(new)) + new + raw[8 + size:]
-    return rewrite(WEIGHTS, act)
-
-
-def entry(name, **fields):
-    def change(text):
-        whole = json.loads(text)
-        whole[name].update(fields)
-        return json.dumps(whole)
-    return header(change)
-
-
-def first_weight(name, raw):
-    def change(whole):
-        size = struct.unpack_from("<Q", whole)[0]
-        at = 8 + size + json.loads(whole[8:8 + size])[name]["data_offsets"][0]
-        return whole[:at] + raw + whole[at + len(raw):]
-    return rewrite(WEIGHTS, change)
-
-
-def config(text):
-    return rewrite("config.json", lambda raw: b"{" + text.encode() + b", " + raw.lstrip()[1:])
-
-
-def large(name, front):
-    """2 GB of a file, mostly a hole."""
-    def act(where):
-        with open(os.path.join(where, name), "wb") as f:
-            f.write(front)
-            f.truncate(1 << 31)
-    return act
-
-
-def index(text):
-    def act(where):
-        os.unlink(os.path.join(where, WEIGHTS))
-        with open(os.path.join(where, WEIGHTS + ".index.json"), "w") as f:
-            f.write(text)
-    return act
-
-
-def circle(where):
-    os.unlink(os.path.join(where, "config.json"))
-    os.symlink("config.json", os.path.join(where, "config.json"))
-
-
-def pieces(*tokens):
-    """tokenizer.model in place of tokenizer.json."""
-    def act(where):
-        os.unlink(os.path.join(where, "tokenizer.json"))
-        with open(os.path.join(where, "tokenizer.model"), "wb") as f:
-            f.write(b"".join(tokens))
-    return act
-
-
-FOLDERS = [
-    ("2^63 bytes of header", rewrite(WEIGHTS, lambda b: HUGE + b[8:]),
-     ["header wants 9223372036854775808 bytes"]),
-    ("2 GB of header", large(WEIGHTS, struct.pack("<Q", (1 << 31) - 8)), ["bytes of JSON"]),
-    ("2^63 rows", entry(NORM, shape=[1 << 63]), [NORM, "shape"]),
-    ("no rows", entry(NORM, shape=[0]), [NORM, "shape"]),
-    ("no dimensions", entry(NORM, shape=[], data_offsets=[0, 4]), [NORM]),
-    ("offsets past the end", entry(NORM, data_offsets=[1 << 40, (1 << 40) + 160]),
-     [NORM, "data_offsets"]),
-    ("offsets of 2^63", entry(NORM, data_offsets=[1 << 63, (1 << 63) + 160]),
-     [NORM, "data_offsets"]),
-    ("tensors that overlap", entry(NORM, data_offsets=[0, 160]), [NORM, "overlap"]),
-    ("a tensor twice", header(lambda t: t.rstrip()[:-1] + ', "' + NORM +
-                              '": {"dtype": "F32", "shape": [40], "data_offsets": [0, 160]}}'),
-     [NORM, "comes twice"]),
-    ("a NaN weight", first_weight("lm_head.weight", NAN), ["output", "not finite"]),
-    ("an infinite norm", first_weight(NORM, struct.pack("<f", float("inf"))),
-     ["attn_norm", "not finite"]),
-    ("an index that names itself", index('{"weight_map": {"x": "' + WEIGHTS + '.index.json"}}'),
-     ["header wants"]),
-    ("an index that leaves the folder", index('{"weight_map": {"x": "../x"}}'), ["weight_map"]),
-    ("a config that is a link to itself", circle, ["symbolic links"]),
-    ("a field twice", config('"hidden_size": 8'), ["hidden_size", "comes twice"]),
-    ("a width of 2^63", rewrite("config.json", lambda b: b.replace(
-        b'"hidden_size": 40', b'"hidden_size": 9223372036854775808')), ["hidden_size"]),
-    ("no layers", rewrite("config.json", lambda b: b.replace(
-        b'"num_hidden_layers": 3', b'"num_hidden_layers": 0')), ["n_layers"]),
-    ("2 GB of config.json", large("config.json", b"{"), ["bytes of JSON"]),
-    ("2 GB of tokenizer.json", large("tokenizer.json", b"{"), ["bytes of JSON"]),
-    ("a token of 2^63 bytes", pieces(b"\x0a" + b"\xff" * 8 + b"\x7f"), ["SentencePiece"]),
-    ("a piece of 2 GB", lambda where: (
-        pieces()(where), large("tokenizer.model", b"\x0a\xfa\xff\xff\xff\x07" +
-                               b"\x0a\xf4\xff\xff\xff\x07")(where)), ["SentencePiece"]),
-]
-
-
-def pack_folder(row):
-    number, (_, change, _) = row
-    where = random_model("llama", f"hostile-{number}-")
-    change(where)
-    result = pack(where)
-    shutil.rmtree(where)
-    return result
-
-
-where = random_model("llama", "hostile-")
-status, said = pack(where)
-tap.ok(status == 0, "the folder that all are made of is packed", said)
-shutil.rmtree(where)
-with ThreadPoolExecutor(os.cpu_count()) as pool:
-    for (name, _, words), (status, said) in zip(FOLDERS, pool.map(pack_folder,
-                                                                  enumerate(FOLDERS))):
-        check("folder: " + name, words, status, said)
+    check(tap, f"2 GB of {key}", [key] if key != "general.architecture" else [], status, said)
 
 # ---- .ingot -----------------------------------------------------------------------------------
 
@@ -509,5 +334,5 @@ for name, at, form, value, words in FILES:
     with open(PACKED, "wb") as out:
         out.write(raw)
     done = subprocess.run([INGOT, "verify", PACKED], capture_output=True, timeout=SECONDS)
-    check(".ingot: " + name, words, done.returncode, done.stderr.decode("utf-8", "replace"))
+    check(tap, ".ingot: " + name, words, done.returncode, done.stderr.decode("utf-8", "replace"))
 tap.done()
