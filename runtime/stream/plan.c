@@ -1,5 +1,13 @@
 /* Decides which segments stay in memory, which stream, and in which form. plan_make tries
- * candidates; the sizes of each are computed once (plan_private.h). */
+ * candidates; the sizes of each are computed once (plan_private.h).
+ *
+ *   chunk      the request's, or 128, 64, 32, 16: the first that keeps all weights in memory, else
+ *              the first that fits
+ *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
+ *   values
+ *   weights    in place, resident, streamed with a whole head, or streamed with a head in tiles:
+ *              the first that fits, of the last two the faster
+ */
 #include "runtime/stream/plan.h"
 
 #include <string.h>
@@ -11,11 +19,18 @@
 
 enum {
     FASTER_PERCENT = 3
-}; /* a plan is preferred for its predicted time only if it is faster by this */
+}; /* a plan is preferred for its predicted time only if it is faster by this: rates are measured to
+    * a few percent */
 
 /* ---- the head in tiles ---------------------------------------------------------------------- */
 
-/* Cut the output matrix into tiles of one slot at most, whole groups of rows. */
+/* Cut the output matrix into tiles of one slot at most, whole groups of rows.
+ *
+ *   tile_rows = group_rows * floor((slot - slack) / group_bytes)
+ *   n_tiles   = ceil(rows / tile_rows)
+ *
+ * The slack is for sectors at both ends that a tile shares with its neighbours. Every pass reads
+ * these sectors twice, so head->read is a little more than the matrix. */
 static void plan_tiles(struct plan *plan, const struct plan_weights *w)
 {
     const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -27,7 +42,7 @@ static void plan_tiles(struct plan *plan, const struct plan_weights *w)
                                 .group_rows = t->interleave,
                                 .base = s->offset + t->offset,
                                 .end = s->offset + s->bytes };
-    if (t->interleave == 1) {
+    if (t->interleave == 1) { /* F32 and F16 have no groups; any matrix is multiplied by 8 rows */
         head->group_rows = 8;
     }
     head->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)head->group_rows;
@@ -52,8 +67,17 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
 
 /* Which layer streams as number i of n. They are spread evenly over the pass: while the layers
  * between two of them compute, the next one arrives, so one layer never has to cover two
- * transfers. A pinned head counts as the number of layers of its size, unless that leads past
- * the last layer. */
+ * transfers. A pinned head counts as the number of layers of its size.
+ *
+ * In bytes of the largest layer, the pass is L layers and the head long:
+ *
+ *   place(i) = i * (L + head) / n                   n equal steps over the pass
+ *
+ * The last one, i = n - 1, must be a layer: (n - 1) (L + head) / n <= L - 1. Where the head is too
+ * large for that, n - 1 equal steps go from the first layer to the last:
+ *
+ *   place(i) = i * (L - 1) / (n - 1)
+ */
 static uint64_t streamed_place(const struct plan *plan, const struct plan_weights *w, uint64_t i,
                                uint64_t n)
 {
@@ -68,6 +92,7 @@ static uint64_t streamed_place(const struct plan *plan, const struct plan_weight
     return i * pass / (n * w->largest_layer);
 }
 
+/* Pin all layers but n, of which number `found` streams once its place is reached. */
 static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t pinned)
 {
     uint32_t n = w->n_layers - pinned, found = 0;
@@ -86,7 +111,9 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     plan->layers.n_streamed = n;
 }
 
-/* Everything stays in memory, except an untied embedding where the room ends just there. */
+/* Everything stays in memory, except an untied embedding where the room ends just there. A token
+ * reads one row of it, which costs nearly nothing, while every other byte is read in every pass.
+ * A tied embedding is the output matrix as well. */
 static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     bool whole = w->total <= limit;
@@ -107,7 +134,11 @@ static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64
 }
 
 /* The slots, the head or its norm, then as many layers as fit. Every streamed byte costs the same
- * per token, so bytes alone decide what is pinned. */
+ * per token, so bytes alone decide which segments are pinned:
+ *
+ *   limit >= streamed[form] + pinned layers * largest layer
+ *
+ * At least one layer streams: otherwise the weights would be resident. */
 static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                         enum plan_head_form form)
 {
@@ -120,7 +151,7 @@ static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_
     if (tiled) {
         plan_tiles(plan, w);
     }
-    if (tiled || !w->tied) {
+    if (tiled || !w->tied) { /* a tied embedding in tiles is not in memory either */
         plan->rows.bytes = (size_t)w->row;
     } else {
         pin_segment(plan, w, image_embedding_segment(w->image));
@@ -133,7 +164,7 @@ static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_
     pin_layers(plan, w, (uint32_t)min_u64(room, w->n_layers - 1));
 }
 
-/* For a token, by more than what the rates may be wrong, and a prompt is not much slower. */
+/* A token takes less time, by more than the error of the rates, and a prompt not much more. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     return than->decode_ns != 0 &&
@@ -141,9 +172,10 @@ static bool is_faster(const struct plan_prediction *other, const struct plan_pre
            other->prefill_ns * 100 <= than->prefill_ns * (100 + FASTER_PERCENT);
 }
 
-/* A pinned head spares its tiles, and the card runs ahead while it is computed. Where that takes
- * longer than the slots take to fill, the card waits: then the head in tiles, and layers in its
- * place, may be faster. */
+/* A pinned head saves reading its tiles, and the card runs ahead while the head is computed. If
+ * that takes longer than filling the slots, the card waits: then the head in tiles, and layers in
+ * its place, may be faster. Both plans are made and their times compared; without rates there are
+ * no times, and a head that fits stays whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     struct plan tiled = *plan;
@@ -164,7 +196,8 @@ static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* The rest of the memory keeps more than the one embedding row that a token needs. */
+/* The rest of the memory keeps more than the one embedding row that a token needs. (try_streamed
+ * and try_resident have counted one row, so n is at least 1.) */
 static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     const struct plan_memory *m = &plan->memory;
@@ -179,7 +212,8 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* With plan->chunk and plan->kv.n_spilled. *l: the sizes that it was decided on. */
+/* One candidate: the chunk and the number of spilled layers are given in *plan. *l: the sizes by
+ * which it was decided. */
 static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
                                const struct plan_weights *w, struct plan_layout *l)
 {
@@ -207,7 +241,8 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     return ERR_OK;
 }
 
-/* Memory that weights leave takes layers of keys and values back from the card. */
+/* Memory that weights leave takes layers of keys and values back from the card. Each takes the same
+ * number of bytes: the difference between n_spilled and one less. */
 static void keep_kv(struct plan *plan, const struct plan_request *r, const struct plan_layout *l)
 {
     const struct ingot_params *p = &r->image->header->params;
@@ -314,6 +349,7 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
     return otherwise;
 }
 
+/* Context, chunk and rows of logits: requested or default, each bounded by the one before. */
 static void choose_shape(struct plan *plan, const struct plan_request *r)
 {
     uint32_t most = r->image->header->params.context;

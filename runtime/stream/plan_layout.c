@@ -1,4 +1,9 @@
-/* The sizes by which a plan is decided. */
+/* The sizes by which a plan is decided:
+ *
+ *   arena = rest + limit,  rest = kv + scratch + a page,  limit for weights and slots
+ *
+ * Regions begin at pages, so kv and scratch count in whole pages. Segments are whole pages in the
+ * file already. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -32,8 +37,15 @@ static uint64_t least_tile_bytes(const struct image *image)
     return plan_page_up(image_type_row_bytes(t->type, t->cols_padded) * 8u + PLAN_TILE_SLACK);
 }
 
-/* The bytes for streaming beside the slots. The final norm lies in the head's segment: tied,
- * that is a page; an untied head in tiles keeps only the norm (see stream_load.c). */
+/* The bytes for streaming with no layer pinned:
+ *
+ *                    tied                                  untied
+ *   head whole       slots + head's page + embedding       slots + head + row
+ *   head in tiles    slots + head's page + row             slots + norm + row
+ *
+ * A tied embedding is the output matrix. The final norm lies in the head's segment, which is just a
+ * page where the embedding is tied; of an untied head in tiles only the norm stays (stream_load.c).
+ * A row of an embedding that streams has checksums of all groups of rows beside it. */
 static void weigh_streamed(struct plan_weights *w)
 {
     uint64_t embedding = w->image->segments[image_embedding_segment(w->image)].bytes;
@@ -76,6 +88,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image)
     weigh_streamed(w);
 }
 
+/* Activations of a chunk, the ids of the whole context, and the session's work space. */
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {

@@ -4,8 +4,9 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
-/* The same for every token, so that the bytes of a token can be planned: whole sectors, one
- * more where a group does not begin at one. */
+/* The bytes of one read, the same for every token, so that they can be planned. A group of g bytes
+ * may begin anywhere in a sector of s bytes, at most s - 1 bytes after its start, so that
+ * ceil((g + s - 1) / s) sectors hold it. */
 static size_t embedding_row_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
@@ -38,7 +39,7 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
     uint64_t group = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)t->interleave;
     uint64_t first = image->segments[t->segment].offset + t->offset + token / t->interleave * group;
 
-    *offset = first / SECTOR_BYTES * SECTOR_BYTES;
+    *offset = first / SECTOR_BYTES * SECTOR_BYTES; /* the group begins somewhere in this sector */
     *bytes = embedding_row_bytes(image);
 }
 
@@ -61,6 +62,8 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
 }
 
+/* Each segment may end with up to a page of padding. Norms and biases keep their type, and a tied
+ * output is counted as the embedding. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {
     const struct ingot_params *p = &image->header->params;

@@ -1,5 +1,13 @@
 /* Predicts the time of a pass. The card fills one slot after the other and the cores empty them,
- * each as fast as the rates say, with the waits that the ring imposes on both. */
+ * each as fast as the rates say, with the waits that the ring imposes on both:
+ *
+ *   the card begins segment s      at max(card, freed[s % slots])
+ *   its first b bytes are there    at begin + b / rate
+ *   the cores compute a phase      from max(now, its bytes are there)
+ *   the slot is free               when the segment's last phase is computed
+ *
+ * Times are nanoseconds since the first pass began. PASSES passes are walked; the first half fills
+ * the ring, and the mean of the others is the prediction. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -17,12 +25,14 @@ struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
-    uint64_t now;               /* the cores are done with what came so far */
-    uint64_t card;              /* and the card */
-    uint64_t freed[PLAN_SLOTS]; /* when each slot was */
+    uint64_t now;               /* the cores are done with all segments so far */
+    uint64_t card;              /* and the card with reading them */
+    uint64_t freed[PLAN_SLOTS]; /* when the cores were done with each slot */
     uint32_t segment;           /* segments so far: the ring's hand */
 };
 
+/* bytes / (bytes a second), in steps that stay within 64 bits up to 18 TB. 0: no card, or a rate
+ * below 1000 bytes a second. */
 static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 {
     uint64_t rate = t->plan->rates.card / 1000;
@@ -33,6 +43,8 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
     return bytes * 1000000 / rate;
 }
 
+/* The time of a matrix of `bytes` bytes: rates are picoseconds a byte, for one token, or for each
+ * token of several. */
 static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
@@ -58,7 +70,8 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
     return ns;
 }
 
-/* The rest of a layer's time counts by quarters, one for each phase. */
+/* A phase takes its matrices, and a share of the layer's other work: norms, rope, attention and
+ * barriers are measured for a whole layer, and each phase counts a quarter of them. */
 static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
 {
     const struct plan_rates *r = &t->plan->rates;
@@ -76,7 +89,8 @@ static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
     return bytes * t->plan->rates.check / 1000;
 }
 
-/* The next segment of `bytes` begins to arrive. */
+/* The card reads the next segment of `bytes`. It begins when it has read the one before and its slot
+ * is free; returns when that is. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
     uint64_t begin = max_u64(t->card, t->freed[t->segment % t->plan->memory.n_slots]);
@@ -85,6 +99,7 @@ static uint64_t arrive(struct timeline *t, uint64_t bytes)
     return begin;
 }
 
+/* The cores are done with the segment: its slot is free. */
 static void leave(struct timeline *t)
 {
     t->freed[t->segment++ % t->plan->memory.n_slots] = t->now;
@@ -100,6 +115,7 @@ static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
     return t->card;
 }
 
+/* A layer in memory waits for nothing. */
 static void run_pinned(struct timeline *t, uint32_t layer)
 {
     uint64_t from = 0;
@@ -112,8 +128,12 @@ static void run_pinned(struct timeline *t, uint32_t layer)
     }
 }
 
-/* While all wait, core 0 computes the checksum of the bytes that came; all cores compute the
- * rest. */
+/* A layer from the card: each phase waits for its bytes. While all wait, core 0 computes the
+ * checksum of the bytes that came; all cores compute the rest at the end. check_ns is the time of
+ * all cores together, so core 0 alone takes `cores` times that:
+ *
+ *   rest = max(check * cores - waited, 0) / cores
+ */
 static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
 {
     uint64_t cores = max_u64(t->plan->rates.cores, 1);
@@ -142,6 +162,8 @@ static void run_layer(struct timeline *t, uint32_t layer)
     }
 }
 
+/* The head computes the logits of one token, also after a chunk. A tile must be there as a whole, as
+ * all cores check it before they multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -161,7 +183,8 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* The embedding's rows wait for the card's transfer at work. */
+/* A pass begins with a row of the embedding for each token. The card is still busy with the segments
+ * of the ring: their requests in flight, AHEAD_BYTES at most, come before the rows. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;
@@ -178,6 +201,7 @@ static void read_rows(struct timeline *t)
     t->card += row;
 }
 
+/* The time of a pass where the card needs no core. */
 static uint64_t overlapped_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct timeline t = { .plan = plan, .image = image, .n_tokens = n_tokens };
@@ -198,7 +222,11 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
     return (t.now - half) / (PASSES - PASSES / 2);
 }
 
-/* No core computes while core 0 moves bytes itself: the others wait for its rows. */
+/* No core computes while core 0 moves bytes itself: the others wait for its rows. So the time is
+ * that of computing (with a card of no time) and that of moving, one after the other:
+ *
+ *   computing + bytes / rate * io_core %            but never less than the overlapped time
+ */
 static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     uint64_t ns = overlapped_ns(plan, image, n_tokens);
@@ -214,7 +242,8 @@ static uint64_t in_turn_ns(const struct plan *plan, const struct image *image, u
                    overlapped_ns(&at_once, image, n_tokens) + moved * plan->rates.io_core / 100);
 }
 
-/* With a core less that computes. */
+/* The last core moves the bytes, and one core less computes: the rates are those measured without
+ * it. */
 static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
     struct plan fewer = *plan;
@@ -225,6 +254,7 @@ static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
+/* The faster of both ways. *lends: the last core moves the bytes. */
 static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
                         bool *lends)
 {
