@@ -12,8 +12,9 @@
  * about it are read here without a report; arguments_read reads all words again. */
 void arguments_find_terminal(struct options *o, struct console *c, const struct machine *machine);
 
-/* Read all arguments into *o, say what is wrong with them, and set the line and the storage up as they
- * say. False: one is malformed, or they are too long. The seed is the clock's unless it was given. */
+/* Read all arguments into *o, say what is wrong with them, and set the line and the storage up
+ * as they say. False: one is malformed, or they are too long. The seed is the clock's unless it
+ * was given. */
 bool arguments_read(struct options *o, struct console *c, const struct machine *machine);
 
 #endif

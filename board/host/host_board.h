@@ -17,8 +17,8 @@ void host_console_flush(void);
 /* What getc gives beside bytes, as runtime/console/console.h has them. */
 enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
 
-/* Ctrl-C is a byte of the input from now on. interactive: standard input is read, too. True: it is a
- * terminal, whose lines are edited as on a board (board/host/host_terminal.h). */
+/* Ctrl-C is a byte of the input from now on. interactive: standard input is read, too. True: it
+ * is a terminal, whose lines are edited as on a board (board/host/host_terminal.h). */
 bool host_streams_open(bool interactive);
 
 /* Fill *m with this computer: cores online, features, all RAM as address space that costs

@@ -189,8 +189,8 @@ struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsi
  * tensor. Whole blocks, inside *t. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
-/* Every slot of a model in the order of roles, those without a tensor too:
- * for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */
+/* Every slot of a model in the order of roles, those without a tensor too: for (struct
+ * source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */
 struct source_slot {
     enum ingot_role role;
     unsigned layer; /* INGOT_NO_LAYER: of no layer */

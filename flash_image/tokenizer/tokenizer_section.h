@@ -14,7 +14,8 @@ struct tokenizer_size {
 enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size);
 
 /* Build the section in section (size->bytes, zero, 8-byte aligned); *bytes: its exact size. The
- * vocabulary has passed tokenizer_section_measure. Errors: ERR_BAD_TOKENIZER (a merge of no tokens). */
+ * vocabulary has passed tokenizer_section_measure. Errors: ERR_BAD_TOKENIZER (a merge of no
+ * tokens). */
 enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *size,
                                  uint8_t *section, uint64_t *bytes);
 

@@ -38,8 +38,8 @@ struct platform_memory {
 struct platform_cores {
     void *context;
     unsigned n; /* 1 .. BOARD_MAX_CORES. With 1 start, wait and wake may be NULL */
-    /* How long a core of the workers looks at its word before it sleeps, microseconds: longer than a
-     * wake-up takes, where every core has a processor of its own; 0 where they share. */
+    /* How long a core of the workers looks at its word before it sleeps, microseconds: longer
+     * than a wake-up takes, where every core has a processor of its own; 0 where they share. */
     uint32_t spin_micros;
     const char *name;                   /* "Cortex-A72", for messages */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
@@ -60,8 +60,8 @@ struct platform_cores {
 struct platform_console {
     void *context;
     void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
-    /* What is put from here on is log and progress lines (on), or the conversation again. NULL: all of
-     * it goes one way. */
+    /* What is put from here on is log and progress lines (on), or the conversation again. NULL:
+     * all of it goes one way. */
     void (*to_log)(void *context, bool on);
     int (*getc)(void *context);         /* the next byte that arrived, -1: none; never NULL */
     void (*idle)(void *context);        /* sleep until a byte may have arrived; or NULL */

@@ -1,5 +1,5 @@
-/* All cores as one group of workers: core 0 calls workers_run, every core runs the same function and meets
- * the others at barriers. Idle cores sleep in the platform's wait (WFE, WFI, futex). */
+/* All cores as one group of workers: core 0 calls workers_run, every core runs the same function
+ * and meets the others at barriers. Idle cores sleep in the platform's wait (WFE, WFI, futex). */
 #ifndef INGOT_RUNTIME_WORKERS_H
 #define INGOT_RUNTIME_WORKERS_H
 
@@ -49,9 +49,9 @@ void workers_stop(struct workers *workers);
 /* work(arg, workers, core) on every core; returns when all have returned. Core 0 only. */
 void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
-/* The last core leaves the workers (n_cores is at least 2 and becomes one less) and runs work(arg),
- * while the others go on without it. stop(arg), called on core 0, makes work return. Core 0, outside
- * workers_run; one core at most is away. */
+/* The last core leaves the workers (n_cores is at least 2 and becomes one less) and runs
+ * work(arg), while the others go on without it. stop(arg), called on core 0, makes work return.
+ * Core 0, outside workers_run; one core at most is away. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
 

@@ -47,8 +47,8 @@ enum err image_check_layers(struct image *img, const struct ingot_params *p,
 uint64_t image_meta_bytes(const struct ingot_header *h);
 
 /* Check the image_meta_bytes() bytes at file offset 4096, which lie at meta (8-byte aligned):
- * section CRCs, tables of layers, segments and tensors, tokenizer, chat. Sets the pointers of *img into
- * meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
+ * section CRCs, tables of layers, segments and tensors, tokenizer, chat. Sets the pointers of
+ * *img into meta. Errors: ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
 enum err image_check_meta(struct image *img, const uint8_t *meta);
 
 /* The check of the tokenizer section alone, bytes bytes at section (4-byte aligned), for a model

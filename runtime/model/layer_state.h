@@ -55,8 +55,8 @@ struct layer_state_kind {
     /* The layer is computed, `end` tokens are in the state. Errors as above. NULL: nothing to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
-    /* Remember the state, which holds n tokens, so that `cut` can come back to it. NULL: it can come
-     * back to any number. */
+    /* Remember the state, which holds n tokens, so that `cut` can come back to it. NULL: it can
+     * come back to any number. */
     void (*mark)(struct layer_state *st, uint32_t n, enum layer_mark mark);
 
     /* Go back to n tokens or fewer, and return how many: the nearest mark at or before n, 0

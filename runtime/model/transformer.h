@@ -55,9 +55,9 @@ struct transformer_pass {
     bool want_head;             /* the pass goes on to transformer_logits */
 };
 
-/* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be NULL)
- * was asked for between two layers. Errors of the stream and of the states. After an error some
- * states hold the tokens and others do not: the caller cuts all of them back. */
+/* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
+ * NULL) was asked for between two layers. Errors of the stream and of the states. After an error
+ * some states hold the tokens and others do not: the caller cuts all of them back. */
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 

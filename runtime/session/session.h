@@ -62,12 +62,12 @@ struct session {
 size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
-/* An empty sequence over a loaded model, in the arena that the model planned; setup: the model's. One
- * session a model. Both must outlive s. */
+/* An empty sequence over a loaded model, in the arena that the model planned; setup: the
+ * model's. One session a model. Both must outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);
 
-/* Another sequence that begins as this one, sharing its pages. ERR_UNSUPPORTED, with s->problem: the
- * cache of keys and values cannot share pages yet. */
+/* Another sequence that begins as this one, sharing its pages. ERR_UNSUPPORTED, with s->problem:
+ * the cache of keys and values cannot share pages yet. */
 enum err session_branch(struct session *s, struct session *branch);
 
 /* Forget all tokens. */
@@ -119,9 +119,9 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
 /* Bytes that session_move moves, of n_ids tokens of which n_cached are cached. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
-/* Move n_ids tokens and the states of the first n_cached through io: all of the session, when it is
- * saved. io->loads: the session is empty until session_restore. Errors of io->move and of the states;
- * s->problem is empty where it is io's own. */
+/* Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
+ * is saved. io->loads: the session is empty until session_restore. Errors of io->move and of the
+ * states; s->problem is empty where it is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
                       const struct layer_state_io *io);
 

@@ -77,11 +77,11 @@ enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *o
  * ERR_NOT_FOUND: fs->why says where it was looked for. */
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);
 
-/* Resolve a file to extents in the table, or, where that is NULL, in FILE_FEW_EXTENTS of *out itself; a
- * chain longer than the file (space held for it) is fine.
- * ERR_BAD_FILESYSTEM: its chain is shorter than its size, cyclic or leaves the volume.
- * ERR_TOO_FRAGMENTED: more extents than the table holds. ERR_TRUNCATED: the card is shorter than the
- * volume says and the file lies beyond its end. ERR_NOT_FOUND: a directory. */
+/* Resolve a file to extents in the table, or, where that is NULL, in FILE_FEW_EXTENTS of *out
+ * itself; a chain longer than the file (space held for it) is fine. ERR_BAD_FILESYSTEM: its
+ * chain is shorter than its size, cyclic or leaves the volume. ERR_TOO_FRAGMENTED: more extents
+ * than the table holds. ERR_TRUNCATED: the card is shorter than the volume says and the file
+ * lies beyond its end. ERR_NOT_FOUND: a directory. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
                          const struct file_table *table, struct file *out);
 

@@ -20,8 +20,8 @@ enum {
 
 /* How long a device may stay silent. */
 struct file_timeout {
-    /* Its clock counts, and while a read goes on its watchdog is fed and its lamp is lit. NULL: none
-     * of this, and no limit. */
+    /* Its clock counts, and while a read goes on its watchdog is fed and its lamp is lit. NULL:
+     * none of this, and no limit. */
     const struct platform *platform;
     uint64_t limit_ticks; /* without an answer to a read that waits for one: seconds */
 };
@@ -123,8 +123,8 @@ static inline const struct file_extent *file_extents(const struct file *f)
     return f->few;
 }
 
-/* Cut a table of `most` extents from the front of *memory, 64-byte aligned. ERR_NO_SPACE: *memory is
- * as it was. */
+/* Cut a table of `most` extents from the front of *memory, 64-byte aligned. ERR_NO_SPACE:
+ * *memory is as it was. */
 enum err file_table_take(struct file_table *table, struct memory_range *memory, uint32_t most);
 
 /* Set the name that messages use, cut at a character boundary where it is too long. */

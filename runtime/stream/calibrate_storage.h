@@ -1,4 +1,5 @@
-/* A short measurement of the card, for the planner; of the cores: runtime/model/calibrate_compute.h. */
+/* A short measurement of the card, for the planner; of the cores:
+ * runtime/model/calibrate_compute.h. */
 #ifndef INGOT_RUNTIME_CALIBRATE_STORAGE_H
 #define INGOT_RUNTIME_CALIBRATE_STORAGE_H
 

@@ -1,15 +1,15 @@
 /* Keys and values in a file of the card, where memory is too small for all layers (kv=card).
  *
  * A page is a tile of positions (KV_TILE) of one layer: the keys of all heads, then the values. A
- * layer that spills has its full pages in the file and the last, partial one in memory. In a pass its
- * pages arrive in one of two slots, while the layer before it computes. Pages that became full go to
- * the file before the slot is given away. So attention sees a layer in memory, as always. A layer
- * with a window reads only the pages that the next query sees.
+ * layer that spills has its full pages in the file and the last, partial one in memory. In a pass
+ * its pages arrive in one of two slots, while the layer before it computes. Pages that became full
+ * go to the file before the slot is given away. So attention sees a layer in memory, as always. A
+ * layer with a window reads only the pages that the next query sees.
  *
- * Memory keeps the CRC-32C of each page. A page that cannot be read ends the cache before it: what
- * came after it is computed again from its tokens. The file keeps its size and place. Its contents
- * mean nothing once the power is off. The pages are the stream's guest: it polls and resets them. Core
- * 0 only. */
+ * Memory keeps the CRC-32C of each page. A page that cannot be read ends the cache before it:
+ * what came after it is computed again from its tokens. The file keeps its size and place. Its
+ * contents mean nothing once the power is off. The pages are the stream's guest: it polls and
+ * resets them. Core 0 only. */
 #ifndef INGOT_RUNTIME_KV_PAGES_H
 #define INGOT_RUNTIME_KV_PAGES_H
 

@@ -6,8 +6,8 @@
 #include "board/block_device.h"
 #include "runtime/stream/plan.h"
 
-/* A tile is read from the sector before it to the sector after; the last one with the padding of its
- * segment. */
+/* A tile is read from the sector before it to the sector after; the last one with the padding of
+ * its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
 enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_FORMS };

@@ -89,8 +89,8 @@ static uint64_t check_ns(const struct timeline *t, uint64_t bytes)
     return bytes * t->plan->rates.check / 1000;
 }
 
-/* The card reads the next segment of `bytes`. It begins when it has read the one before and its slot
- * is free; returns when that is. */
+/* The card reads the next segment of `bytes`. It begins when it has read the one before and its
+ * slot is free; returns when that is. */
 static uint64_t arrive(struct timeline *t, uint64_t bytes)
 {
     uint64_t begin = max_u64(t->card, t->freed[t->segment % t->plan->memory.n_slots]);
@@ -162,8 +162,8 @@ static void run_layer(struct timeline *t, uint32_t layer)
     }
 }
 
-/* The head computes the logits of one token, also after a chunk. A tile must be there as a whole, as
- * all cores check it before they multiply. */
+/* The head computes the logits of one token, also after a chunk. A tile must be there as a
+ * whole, as all cores check it before they multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -183,8 +183,8 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* A pass begins with a row of the embedding for each token. The card is still busy with the segments
- * of the ring: their requests in flight, AHEAD_BYTES at most, come before the rows. */
+/* A pass begins with a row of the embedding for each token. The card is still busy with the
+ * segments of the ring: their requests in flight, AHEAD_BYTES at most, come before the rows. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;

@@ -81,8 +81,8 @@ struct stream_ring {
 struct stream_now {
     struct stream_slot *early; /* its slot, while it is not checked; else NULL */
     enum err failure;          /* for core 0 */
-    /* This phase of it will not come; all cores read it after a barrier. One for each phase, as core
-     * 0 may be at the next one before all have looked. */
+    /* This phase of it will not come; all cores read it after a barrier. One for each phase, as
+     * core 0 may be at the next one before all have looked. */
     bool missing[INGOT_PHASES];
 };
 

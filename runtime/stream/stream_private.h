@@ -36,8 +36,8 @@ void stream_pump(struct stream *s);
 /* The slot that holds segment `index` of this pass, or will; NULL: none. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 
-/* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen when
- * the segment is wanted. */
+/* Read the slot's segment, from its beginning. A refusal stays in the read's status and is seen
+ * when the segment is wanted. */
 void stream_start_read(const struct stream *s, struct stream_slot *slot);
 
 /* Wait for the first `bytes` of the slot's transfer. Its error, if any, is the read's. */

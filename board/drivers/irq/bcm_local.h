@@ -10,20 +10,21 @@
 
 enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28 };
 
-/* Let wake-ups reach the calling core, number `core`: before others wake it and before it sleeps. The
- * registers at `base` are mapped as device memory. */
+/* Let wake-ups reach the calling core, number `core`: before others wake it and before it
+ * sleeps. The registers at `base` are mapped as device memory. */
 void bcm_local_listen(uintptr_t base, unsigned core);
 
 /* Wake every core but `core`, the calling one. The cores that wake see all stores before the
  * call. */
 void bcm_local_wake_others(uintptr_t base, unsigned core);
 
-/* Sleep until a wake-up comes, and take it. One that came since the last sleep ends this one at once,
- * so that none is lost. Look at the word that you wait for before and after. */
+/* Sleep until a wake-up comes, and take it. One that came since the last sleep ends this one at
+ * once, so that none is lost. Look at the word that you wait for before and after. */
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
-/* Let the interrupts of BCM2835's controller at `interrupts` (0 .. 63) arrive at core 0, the calling
- * one: irq_take() works from here on (board/interrupt.h). Both are mapped as device memory. */
+/* Let the interrupts of BCM2835's controller at `interrupts` (0 .. 63) arrive at core 0, the
+ * calling one: irq_take() works from here on (board/interrupt.h). Both are mapped as device
+ * memory. */
 void bcm_local_init(uintptr_t base, uintptr_t interrupts);
 
 #endif

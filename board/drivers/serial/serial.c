@@ -11,7 +11,8 @@
 enum { XON = 0x11, XOFF = 0x13 };
 enum { MOST_KEPT = 256 }; /* more than any FIFO has */
 
-/* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get there. */
+/* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get
+ * there. */
 static uint8_t first_buffer[4096];
 
 static struct serial_line {
@@ -83,9 +84,9 @@ static void take_byte(int received)
         atomic_fetch_add(&serial_line.lost, 1);
 }
 
-/* The peer is asked to pause at three quarters of the ring, and to go on at one. What it sends after
- * XOFF until it obeys must fit above the first: a USB adapter empties its buffers of a few KiB. With
- * interrupts masked. A transmitter that is full is tried again at the next byte. */
+/* The peer is asked to pause at three quarters of the ring, and to go on at one. What it sends
+ * after XOFF until it obeys must fit above the first: a USB adapter empties its buffers of a few
+ * KiB. With interrupts masked. A transmitter that is full is tried again at the next byte. */
 static void pause_or_resume(void)
 {
     uint32_t held = receive_ring_held(&serial_line.ring), quarter = serial_line.ring.size / 4;

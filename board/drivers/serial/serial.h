@@ -1,7 +1,7 @@
-/* The console's line: a UART, a ring that receives, XON/XOFF both ways. A machine has one, so a board
- * puts these functions into its struct board as they are (SERIAL_CONSOLE), and calls in early_init
- * serial_open(), then serial_listen() with the line of the UART's interrupt. Without an interrupt the
- * ring is filled whenever core 0 looks for input. */
+/* The console's line: a UART, a ring that receives, XON/XOFF both ways. A machine has one, so a
+ * board puts these functions into its struct board as they are (SERIAL_CONSOLE), and calls in
+ * early_init serial_open(), then serial_listen() with the line of the UART's interrupt. Without
+ * an interrupt the ring is filled whenever core 0 looks for input. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 #define INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 

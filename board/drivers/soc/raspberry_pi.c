@@ -195,8 +195,8 @@ void raspberry_pi_use_pio(void)
     the_pi->pio = true;
 }
 
-/* The firmware owns the expander, which is a message away; but reads overlap, so that the LED seldom
- * changes while a model streams. */
+/* The firmware owns the expander, which is a message away; but reads overlap, so that the LED
+ * seldom changes while a model streams. */
 void raspberry_pi_activity(bool active)
 {
     struct raspberry_pi *pi = the_pi;
