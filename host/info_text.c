@@ -35,12 +35,12 @@ static void print_if(uint32_t flag, const char *text)
 }
 
 static void print_token(const struct tokenizer *t, const char *before, uint32_t id,
-                        const char *behind)
+                        const char *after)
 {
     if (id < t->head->n_tokens) {
         printf("%s%u ", before, id);
         print_escaped(tokenizer_text(t, id), tokenizer_text_bytes(t, id));
-        fputs(behind, stdout);
+        fputs(after, stdout);
     }
 }
 

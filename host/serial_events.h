@@ -28,7 +28,7 @@ struct serial_events {
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
 };
 
-/* Open path for rows behind those that it has; an empty file gets the header. False: said. */
+/* Open path for rows after those that it has; an empty file gets the header. False: said. */
 bool serial_csv_open(struct serial_events *e, const char *path);
 
 /* Show a line: replies and texts on standard output, the rest on standard error. It is

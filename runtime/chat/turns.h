@@ -31,7 +31,7 @@ void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *tex
 void turns_pop(struct turns *t);
 
 /* The oldest `n` <= t->n are gone, and with them tokens: the reply of what is then the first turn
- * moved to `reply`, all behind it as far. The first turn starts at 0. */
+ * moved to `reply`, all after it as far. The first turn starts at 0. */
 void turns_drop(struct turns *t, unsigned n, uint32_t reply);
 
 #endif

@@ -15,12 +15,11 @@
 
 enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
-    CONSOLE_LOG_BYTES =
-        8192, /* log lines kept for console_repeat_log(struct console *c, ), a power of two */
-    CONSOLE_RING_BYTES = 8192, /* input kept while nobody reads, a power of two */
-    CONSOLE_ANSWER_MS = 150,   /* a terminal's, at 115200 baud and behind a USB adapter */
-    CONSOLE_NO_BYTE = -1,      /* from getc: nothing has arrived */
-    CONSOLE_CLOSED = -2,       /* from getc: nothing will arrive any more */
+    CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
+    CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
+    CONSOLE_ANSWER_MS = 150,    /* a terminal's, at 115200 baud and behind a USB adapter */
+    CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
+    CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
 };
 
 /* What is at the far end. Only a terminal gets control sequences: colours, and lines drawn anew. */
@@ -46,7 +45,7 @@ struct console_json {
     struct utf8_writer utf8;
 };
 
-/* The progress of a wait, between the first console_progress(struct console *c, ) and its end. */
+/* The progress of a wait, between the first console_progress() and its end. */
 struct console_wait {
     bool waiting;
     bool drawn; /* the progress line is the current line */
@@ -140,7 +139,7 @@ void console_progress_end(struct console *c);
  * while working. A full ring leaves the rest with the device. */
 void console_poll(struct console *c);
 
-/* Polls; true once Ctrl-C has arrived since the last console_read_line(struct console *c, ) began. Such a Ctrl-C is
+/* Polls; true once Ctrl-C has arrived since the last console_read_line() began. Such a Ctrl-C is
  * taken out of the input; what was typed around it stays. */
 bool console_aborted(struct console *c);
 

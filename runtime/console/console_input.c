@@ -122,7 +122,7 @@ static int wait_byte(struct console *c)
     return c->input.ring[c->input.head++ % CONSOLE_RING_BYTES];
 }
 
-/* A Ctrl-C that arrived behind the line just read is meant for what the line starts. */
+/* A Ctrl-C that arrived after the line is meant for what the line starts. */
 static void take_interrupts(struct console *c)
 {
     unsigned kept = c->input.head;

@@ -24,7 +24,7 @@ enum {
     CHUNK_MOST_NS = 50000000, /* of a layer's matrices for PROBE_TOKENS */
 };
 
-struct probe {
+struct calibration {
     const struct platform_clock *clock;
     struct model *m;
     struct kv_cache kv;         /* of one layer, for all */
@@ -48,14 +48,14 @@ struct probe {
 
 static void multiply(void *arg, struct workers *workers, unsigned core)
 {
-    const struct probe *p = arg;
+    const struct calibration *p = arg;
     const struct transformer *t = &p->m->transformer;
 
     (void)workers;
     layer_multiply(t, core, &p->w, p->rows, p->w.rows, &p->in, t->act.logits, p->w.rows);
 }
 
-static uint64_t nanoseconds(const struct probe *p, uint64_t ticks)
+static uint64_t nanoseconds(const struct calibration *p, uint64_t ticks)
 {
     return ticks * 1000000000 / p->clock->hz;
 }
@@ -63,7 +63,7 @@ static uint64_t nanoseconds(const struct probe *p, uint64_t ticks)
 /* Picoseconds per byte of a matrix and token. The least of all turns counts, as interruptions
  * add time. The matrix has the head's shape, or as many of its rows as there are logits for all
  * tokens. */
-static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens)
+static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
     uint64_t begin = platform_ticks(p->clock), best = UINT64_MAX, at = 0, matrix, start,
@@ -97,7 +97,7 @@ static uint32_t measure_matrix(struct probe *p, unsigned type, uint32_t n_tokens
 /* Sums layers up to a window, and says when there were enough. */
 static bool between_layers(void *context)
 {
-    struct probe *p = context;
+    struct calibration *p = context;
     const struct transformer *t = &p->m->transformer;
     uint64_t now = platform_ticks(p->clock), ns = nanoseconds(p, now - p->window);
 
@@ -123,7 +123,7 @@ static bool between_layers(void *context)
 
 /* Nanoseconds of a layer and token beside its matrices, over whole passes and a part of one: the
  * mean. The longest window does not count, as it may hold an interruption. */
-static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
+static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
     struct transformer_pass pass = { ids, n_tokens, POSITION, p->states, false };
@@ -142,7 +142,7 @@ static uint32_t measure_layers(struct probe *p, uint32_t n_tokens)
 }
 
 /* Where a layer of a chunk takes long, its matrices are most of it. */
-static void measure_rest(struct probe *p)
+static void measure_rest(struct calibration *p)
 {
     struct plan_rates *rates = &p->m->request.rates;
     const struct image *image = &p->m->image;
@@ -154,7 +154,7 @@ static void measure_rest(struct probe *p)
     }
 }
 
-static void measure_checksum(struct probe *p)
+static void measure_checksum(struct calibration *p)
 {
     size_t bytes = p->bytes / CHECKED;
     uint64_t start = platform_ticks(p->clock);
@@ -166,7 +166,7 @@ static void measure_checksum(struct probe *p)
 
 /* Work space; one layer's cache, which stands in for all; and the rest of the memory for
  * weights. */
-static bool cut_memory(struct probe *p, struct workers *workers, struct arena *arena)
+static bool cut_memory(struct calibration *p, struct workers *workers, struct arena *arena)
 {
     struct model *m = p->m;
     const struct ingot_header *h = m->image.header;
@@ -200,7 +200,7 @@ static bool cut_memory(struct probe *p, struct workers *workers, struct arena *a
 
 /* Run the layers that are in the memory, again and again. False: there is no room for one layer,
  * or for the first rows of the embedding. */
-static bool place_layers(struct probe *p)
+static bool place_layers(struct calibration *p)
 {
     const struct image *image = &p->m->image;
     struct stream *s = &p->m->stream;
@@ -229,7 +229,7 @@ static bool place_layers(struct probe *p)
 void calibrate_compute(struct model *m, struct workers *workers, struct memory_range memory)
 {
     struct plan_rates *rates = &m->request.rates;
-    struct probe p = { .clock = &workers->platform->clock, .m = m };
+    struct calibration p = { .clock = &workers->platform->clock, .m = m };
     struct arena arena;
     bool placed;
 
