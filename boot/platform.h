@@ -5,8 +5,7 @@
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Fill *p from `board`, which has found its devices (board.early_init), and from the machine, which
- * outlives it. Core 0. */
+/* platform_from_board (board/platform_from_board.h), with the features that cores have in common. */
 void board_platform(struct platform *p, const struct machine *machine);
 
 #endif

@@ -1,0 +1,177 @@
+/* The functions of struct board have no context, since a machine has one board; the ones here
+ * take a context and ignore it. */
+#include "board/platform_from_board.h"
+
+static uint64_t ticks(void *context)
+{
+    (void)context;
+    return board.ticks();
+}
+
+static enum err start_core(void *context, unsigned core, void (*entry)(void *arg), void *arg)
+{
+    (void)context;
+    return board.start_core(core, entry, arg);
+}
+
+static void wait(void *context, const _Atomic uint32_t *word, uint32_t old)
+{
+    (void)context;
+    board.wait(word, old);
+}
+
+static void wake(void *context, const _Atomic uint32_t *word)
+{
+    (void)context;
+    board.wake(word);
+}
+
+static void yield(void *context)
+{
+    (void)context;
+    board.yield();
+}
+
+static void console_putc(void *context, char c)
+{
+    (void)context;
+    board.putc(c);
+}
+
+static int console_getc(void *context)
+{
+    (void)context;
+    return board.getc();
+}
+
+static void idle(void *context)
+{
+    (void)context;
+    board.idle();
+}
+
+static bool interrupted(void *context)
+{
+    (void)context;
+    return board.interrupted();
+}
+
+static uint32_t lost(void *context)
+{
+    (void)context;
+    return board.lost();
+}
+
+static void flow_control(void *context, bool on)
+{
+    (void)context;
+    board.flow_control(on);
+}
+
+static void set_baud(void *context, uint32_t baud)
+{
+    (void)context;
+    board.set_baud(baud);
+}
+
+static unsigned find_storage(void *context, struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    (void)context;
+    return board.find_storage(devices);
+}
+
+static void use_pio(void *context)
+{
+    (void)context;
+    board.use_pio();
+}
+
+static void watchdog(void *context, uint32_t millis, const char *doing)
+{
+    (void)context;
+    board.watchdog(millis, doing);
+}
+
+static void alive(void *context)
+{
+    (void)context;
+    board.alive();
+}
+
+static void last_run(void *context, struct board_last_run *last)
+{
+    (void)context;
+    board.last_run(last);
+}
+
+static bool is_emulated(void *context)
+{
+    (void)context;
+    return board.is_emulated();
+}
+
+static void restart(void *context)
+{
+    (void)context;
+    board.restart();
+}
+
+static void power_off(void *context, int status)
+{
+    (void)context;
+    board.power_off(status);
+}
+
+static void health(void *context, struct board_health *out)
+{
+    (void)context;
+    board.health(out);
+}
+
+static void activity(void *context, bool active)
+{
+    (void)context;
+    board.activity(active);
+}
+
+/* Functions that the board lacks stay NULL. */
+#define IF_THERE(member, function) (board.member != NULL ? (function) : NULL)
+
+void platform_from_board(struct platform *p, const struct machine *machine,
+                         uint32_t (*features)(void *context, unsigned n))
+{
+    *p = (struct platform){
+        .name = board.name,
+        .clock = { .ticks = ticks, .hz = board.ticks_hz(), .start = machine->entry_ticks },
+        .memory = { .arena = machine->ram[0],
+                    .initrd = machine->initrd,
+                    .ram_bytes = machine->ram_bytes },
+        .cores = { .n = machine->n_cores,
+                   .spin_micros = board.spin_micros,
+                   .name = machine->cpu_name,
+                   .tuning = machine->tuning,
+                   .features = features,
+                   .start = start_core,
+                   .wait = wait,
+                   .wake = wake,
+                   .yield = IF_THERE(yield, yield) },
+        .console = { .putc = console_putc,
+                     .getc = console_getc,
+                     .idle = IF_THERE(idle, idle),
+                     .interrupted = IF_THERE(interrupted, interrupted),
+                     .lost = IF_THERE(lost, lost),
+                     .flow_control = IF_THERE(flow_control, flow_control),
+                     .set_baud = IF_THERE(set_baud, set_baud) },
+        .storage = { .find = find_storage,
+                     .use_pio = IF_THERE(use_pio, use_pio),
+                     .needs_cpu = board.storage_needs_cpu },
+        .power = { .watchdog = IF_THERE(watchdog, watchdog),
+                   .alive = IF_THERE(alive, alive),
+                   .last_run = IF_THERE(last_run, last_run),
+                   .is_emulated = IF_THERE(is_emulated, is_emulated),
+                   .restart = IF_THERE(restart, restart),
+                   .off = power_off },
+        .health = { .read = IF_THERE(health, health) },
+        .pins = { .activity = IF_THERE(activity, activity) },
+    };
+}
