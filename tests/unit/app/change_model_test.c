@@ -110,6 +110,21 @@ static void test_no_way_back(void)
     OK(!change("two", -1), "nothing is there any more: the conversation ends");
 }
 
+/* Loading stopped before there ever was a conversation: the prompt comes all the same. */
+static void test_none_at_start(void)
+{
+    static struct app_rig fresh;
+
+    app_rig_console(1);
+    OK(app_rig_open(&fresh, "one", 1, 0) == ERR_OK && fresh.app.chat.session == NULL,
+       "Ctrl-C while the first model loads");
+    app_rig_console(-1);
+    typed = "Hello\n/plan\n/model one\n/off\n";
+    app_talk(&fresh.app);
+    OK(said_this("error: no model is loaded") && said_this("ready: ") && *typed == '\0',
+       "somebody talks to none, and loads it then");
+}
+
 int main(void)
 {
     rig_alone();
@@ -124,5 +139,6 @@ int main(void)
     test_ctrl_c();
     test_ctrl_c_in_json();
     test_no_way_back();
+    test_none_at_start();
     return tap_done();
 }
