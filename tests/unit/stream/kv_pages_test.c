@@ -21,7 +21,7 @@ static void test_walk(const char *form, size_t limit, uint32_t n_spilled)
             uint32_t most = step % 4 == 0 ? 130 : 5;
 
             if (room == 0 || step % 7 == 6) { /* undo, retry, reset */
-                rig.session.n_cached = step % 3 == 0 ? 0 : random_below(length + 1);
+                (void)session_cut(&rig.session, step % 3 == 0 ? 0 : random_below(length + 1));
                 room = CONTEXT - rig.session.n_cached;
             }
             good += append_both(1 + random_below(room < most ? room : most));
@@ -132,9 +132,7 @@ static void test_stops(void)
     open_reference();
     rig_ids(ids, CONTEXT);
     for (int k = 0; k < 20; k++) {
-        uint32_t length;
-
-        s->n_cached = length = s->n_cached > 100 ? s->n_cached - 70 : s->n_cached;
+        uint32_t length = session_cut(s, s->n_cached > 100 ? s->n_cached - 70 : s->n_cached);
         calls_left = k % 9;
         n++;
         if (rig_append(ids, 100, &(struct stop){ stop, NULL }) == ERR_ABORTED)
