@@ -127,18 +127,10 @@ static void test_commands(void)
 
 int main(void)
 {
-    static const char *strings[INGOT_CHAT_STRINGS] = {
-        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
-        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
-        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
-        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
-        [INGOT_CHAT_SYSTEM] = "fine",
-    };
-
     rig_alone();
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
-    put_template(strings);
+    put_template(test_template);
     test_commands();
     return tap_done();
 }

@@ -129,19 +129,11 @@ static void test_overflow_in_reply(void)
 
 int main(void)
 {
-    static const char *strings[INGOT_CHAT_STRINGS] = {
-        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
-        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
-        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
-        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
-        [INGOT_CHAT_SYSTEM] = "fine",
-    };
-
     rig_alone();
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     test_ten_turns();
-    put_template(strings);
+    put_template(test_template);
     test_undo();
     test_overflow();
     test_overflow_in_reply();

@@ -34,6 +34,15 @@ static int ctrl_c(void *context)
     return 3;
 }
 
+/* Every part of a template, each to be told from the others. */
+static const char *const test_template[INGOT_CHAT_STRINGS] = {
+    [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
+    [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
+    [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
+    [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
+    [INGOT_CHAT_SYSTEM] = "fine",
+};
+
 /* The strings fit the padding of the section's page, so that nothing moves. */
 static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
 {

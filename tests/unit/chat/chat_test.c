@@ -342,14 +342,9 @@ static void test_stops(const char *const strings[INGOT_CHAT_STRINGS])
 
 int main(void)
 {
-    static const char *strings[INGOT_CHAT_STRINGS] = {
-        [INGOT_CHAT_NAME] = "test",         [INGOT_CHAT_OPENING] = "[O]",
-        [INGOT_CHAT_SYSTEM_PREFIX] = "[S]", [INGOT_CHAT_SYSTEM_SUFFIX] = "[/S]",
-        [INGOT_CHAT_USER_PREFIX] = "[U]",   [INGOT_CHAT_USER_SUFFIX] = "[/U]",
-        [INGOT_CHAT_REPLY_PREFIX] = "[R]",  [INGOT_CHAT_REPLY_SUFFIX] = "[/R]",
-        [INGOT_CHAT_SYSTEM] = "fine",
-    };
+    const char *strings[INGOT_CHAT_STRINGS];
 
+    memcpy(strings, test_template, sizeof strings);
     rig_alone();
     rig_make_model("tiny", INGOT_Q8_0);
     put_template(strings);
