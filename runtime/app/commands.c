@@ -4,7 +4,7 @@
 
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
-#include "runtime/text/text_distance.h"
+#include "runtime/text/nearest.h"
 
 struct command {
     const char *name, *arguments, *help;
@@ -51,20 +51,15 @@ static enum command_result command_help(struct app *a, char *argument)
 
 static void suggest(struct app *a, const char *name)
 {
-    const struct command *nearest = commands;
-    unsigned least = TEXT_DISTANCE_FAR;
+    struct nearest near;
 
+    nearest_begin(&near, name, strlen(name));
     for (size_t i = 0; i < n_commands; i++) {
-        unsigned d = text_distance(name, strlen(name), commands[i].name, strlen(commands[i].name));
-
-        if (d < least) {
-            least = d;
-            nearest = &commands[i];
-        }
+        nearest_offer(&near, commands[i].name);
     }
-    if (least <= 2) {
+    if (near.name != NULL) {
         console_printf(a->setup.console, "error: there is no /%s; did you mean /%s?\n", name,
-                       nearest->name);
+                       near.name);
     } else {
         console_printf(a->setup.console, "error: there is no /%.40s; /help lists what there is\n",
                        name);

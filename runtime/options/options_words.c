@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "board/min_max.h"
-#include "runtime/text/text_distance.h"
+#include "runtime/text/nearest.h"
 
 /* Words that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
  * in * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
@@ -44,27 +43,19 @@ static bool is_foreign(const char *name, size_t bytes)
 
 /* ---- the nearest word ---- */
 
-/* The rule that the writer may have meant. Its name is the beginning of the word (temperature),
- * or the nearest one with at most a third of its letters wrong, two at most. NULL: none. */
+/* The rule that the writer may have meant. NULL: none. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
 {
-    const struct rule *best = NULL;
-    unsigned least_distance = 3;
+    struct nearest near;
 
+    nearest_begin(&near, name, bytes);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        size_t n = strlen(options_rules[i].name);
-        unsigned d;
-
-        if (n >= 3 && bytes > n && memcmp(options_rules[i].name, name, n) == 0) {
-            return &options_rules[i];
-        }
-        d = text_distance(name, bytes, options_rules[i].name, n);
-        if (d < least_distance && d < max_size(bytes, n) && d <= 1 + n / 4) {
-            best = &options_rules[i];
-            least_distance = d;
-        }
+        nearest_offer(&near, options_rules[i].name);
     }
-    return best;
+    if (near.name == NULL) {
+        return NULL;
+    }
+    return &options_rules[options_find(near.name, strlen(near.name))];
 }
 
 static void report_unknown(const char *name, size_t bytes, const struct options_report *report)

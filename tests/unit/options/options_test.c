@@ -219,6 +219,7 @@ static void test_unknown(void)
     const char *none = "docs/DESIGN.md lists those there are.";
 
     OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "letters swapped");
+    OK(suggests("modle=x", "modle", "did you mean model=?"), "letters swapped, and mode is near");
     OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals");
     OK(strstr(said, "docs/DESIGN.md") != NULL, "where they are listed");
     OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen");
