@@ -21,11 +21,26 @@ say = @printf '  %-8s%s\n' $(1) '$(2)'
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# What was made on the way stays. FORCE is phony: nothing else is made anew each time.
 .SECONDARY:
+.PHONY: FORCE
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 
 VERSION := 0.1
+
+# ---- what people give ------------------------------------------------------------------------
+
+BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
+ifneq ($(words $(BOARD))$(filter $(BOARD),$(BOARDS) host),1$(BOARD))
+$(error BOARD=$(BOARD) is no board; take one of: $(filter-out template,$(BOARDS)) host)
+endif
+ifneq ($(words $(CURDIR)) $(words $(O)),1 1)
+$(error make cannot work in a folder with a space in its path: $(if $(word 2,$(O)),O=$(O),$(CURDIR)))
+endif
+
+# Words of the user as one word of the shell, whatever is in them.
+quote = '$(subst ','\'',$(1))'
 
 # ---- flags -----------------------------------------------------------------------------------
 
@@ -38,7 +53,6 @@ COMMON := -std=c11 -O2 -g $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-str
 
 # ---- the image of one board ------------------------------------------------------------------
 
-BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
 BOARD_CFLAGS :=
 # Harts or cores of the emulated machine for CORES= of ours; files that QEMU_MACHINE names.
 QEMU_SMP ?= $(CORES)
@@ -226,10 +240,11 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
 include tests/tests.mk
 include models/demo.mk
 include library/library.mk
+include flash_image/card/card.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup newlib image host all run card size layers structure format check-format disasm debug clean distclean qemu-command
+.PHONY: help setup newlib image host all size layers structure format check-format disasm clean distclean
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
@@ -250,66 +265,6 @@ host: $(H)/ingot ## build/host/ingot, the Linux program
 
 all: host ## the Linux program and the images of every board
 	$(Q)for b in $(BOARDS); do $(MAKE) --no-print-directory image BOARD=$$b || exit 1; done
-
-# The model of `make run` and `make card`: MODEL=, else the demo model, else the smallest asset.
-DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
-SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
-MODEL ?= $(or $(DEMO),$(SMALLEST),$(O)/models/made-up.ingot)
-MODEL_NAME := $(basename $(notdir $(MODEL)))
-MODEL_IMAGE := $(if $(filter %.ingot,$(MODEL)),$(MODEL),$(O)/models/$(MODEL_NAME).ingot)
-
-$(O)/models/%.ingot: $(MODEL) $(H)/ingot
-	@mkdir -p $(@D)
-	$(Q)$(H)/ingot pack $(MODEL) -o $@
-
-# Neither a demo model nor assets: random weights boot all the same, and talk nonsense.
-$(O)/models/made-up.ingot: $(H)/ingot
-	@mkdir -p $(@D)
-	@echo "no model under $(ASSETS): making one up, which talks nonsense; give MODEL=x.gguf"
-	$(Q)$(H)/ingot synth --shape tiny --type q8_0 -o $@
-
-# What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none:
-# the card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside.
-# CMDLINE= replaces the words of board/<name>/card/words.
-FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
-CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt) \
-             flash_image/card/boot_files.sh flash_image/card/card_readme.txt
-CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
-# MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
-SAVE ?= 8
-# And for keys and values with kv=card, as `ingot plan` says; 0: none.
-KV ?= 0
-CARD_MADE_OF = $(MODEL_IMAGE) $(SAVE) $(KV) $(if $(CARD_IMAGE),$(FIRMWARE) $(CMDLINE))
-
-$(B)/card.img: $(MODEL_IMAGE) flash_image/card/card.sh $(B)/card.words $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
-ifneq ($(CARD_IMAGE),)
-	$(Q)flash_image/card/boot_files.sh $(B)/card --board $(BOARD) --image $(B)/ingot.bin=$(CARD_IMAGE) \
-	    --model '$(notdir $(MODEL_IMAGE))' --version '$(VERSION)' --firmware '$(FIRMWARE)' \
-	    --needs '$(CARD_FIRMWARE)' $(if $(CMDLINE),--words '$(CMDLINE)')
-endif
-	$(Q)flash_image/card/card.sh $@ $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(CARD_IMAGE),--tree $(B)/card) $(MODEL_IMAGE)
-
-# Remembers what the card was made of, so that another MODEL=, CMDLINE= or FIRMWARE= makes it anew.
-$(B)/card.words: FORCE
-	@mkdir -p $(@D)
-	@echo '$(CARD_MADE_OF)' | cmp -s - $@ || echo '$(CARD_MADE_OF)' >$@
-FORCE:
-
-card: $(B)/card.img ## build/<board>/card.img with MODEL=x.ingot or x.gguf; FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, KV=MiB for kv=card
-
-CORES ?= 4
-run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
-	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
-	    $(call QEMU_CARD,$(B)/card.img)
-
-# For the tests: what `run` would start, without what differs from run to run.
-qemu-command: $(QEMU_NEEDS)
-	@echo $(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP)
-
-debug: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## as run, halted, waiting for gdb on localhost:1234
-	@echo "gdb-multiarch $(B)/ingot.elf -ex 'target remote localhost:1234'"
-	$(Q)$(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP) -no-reboot -kernel $(B)/ingot.bin -append '$(CMDLINE)' \
-	    $(call QEMU_CARD,$(B)/card.img) -S -gdb tcp:127.0.0.1:1234
 
 disasm: $(B)/ingot.elf ## disassembly of the image with its source lines
 	$(Q)$(CROSS_COMPILE)objdump -dS $<

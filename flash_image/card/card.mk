@@ -1,0 +1,131 @@
+# `make card`, and `make run` and `make debug`, which boot it in QEMU.
+
+.PHONY: run card debug qemu-command
+
+# MODEL=, else the demo model, else the smallest asset.
+DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
+SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
+MADE_UP := $(O)/models/made-up.ingot
+MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
+# What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none: the
+# card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside.
+FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
+# MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
+SAVE ?= 8
+# And for keys and values with kv=card, as `ingot plan` says; 0: none.
+KV ?= 0
+CORES ?= 4
+
+# ---- what people give, looked at before anything is compiled ----------------------------------
+
+CARD_GOALS := $(filter run card debug %/card.img,$(MAKECMDGOALS))
+MODEL_KIND :=
+define newline
+
+
+endef
+
+# $(1) a variable's name, $(2) the least, $(3) the most, $(4) what it counts. `test` takes digits and a sign.
+number_is_fine = $(shell v=$(call quote,$($(1))); [ "$$v" -ge $(2) ] 2>/dev/null && [ "$$v" -le $(3) ] && echo fine)
+check_number = $(if $(number_is_fine),,$(error $(1)=$($(1)) is no number of $(4) from $(2) to $(3)))
+
+ifneq ($(filter run debug qemu-command,$(MAKECMDGOALS)),)
+$(call check_number,CORES,1,8,cores)
+endif
+
+ifneq ($(CARD_GOALS),)
+$(call check_number,SAVE,0,4095,MiB)
+$(call check_number,KV,0,4095,MiB)
+ifneq ($(findstring $(newline),$(value CMDLINE)),)
+$(error CMDLINE= is more than one line, and boot arguments are one line)
+endif
+ifeq ($(MODEL),$(MADE_UP))
+MODEL_KIND := copy
+else
+MODEL_KIND := $(shell flash_image/card/check_model.sh $(call quote,$(MODEL)))
+endif
+ifeq ($(firstword $(MODEL_KIND)),wrong)
+$(error $(subst wrong MODEL,MODEL,$(MODEL_KIND)))
+endif
+ifneq ($(shell [ -z $(call quote,$(FIRMWARE)) ] || [ -d $(call quote,$(FIRMWARE)) ] || echo wrong),)
+$(error FIRMWARE=$(FIRMWARE) is no folder)
+endif
+endif
+
+# ---- the model -------------------------------------------------------------------------------
+
+# make sees no path of the user's: one with spaces would be several files to it. A model is packed
+# into a folder of its own, so that two of the same name do not meet.
+ifeq ($(firstword $(MODEL_KIND)),pack)
+PACKED := $(O)/models/$(word 2,$(MODEL_KIND))
+MODEL_NAME := $(shell basename -- "$$(realpath -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
+MODEL_FILE := $(PACKED)/$(MODEL_NAME).ingot
+MODEL_READY := $(PACKED)/packed
+else
+MODEL_FILE := $(MODEL)
+MODEL_READY := $(if $(subst $(MADE_UP),,$(MODEL)),,$(MODEL))
+endif
+
+# The files of a path, a folder's too, with size and time.
+files_of = find -L $(call quote,$(1)) -type f -printf '%p %s %T@\n' | sort
+
+# $@ is written where its text changes, so that what it made is made anew.
+define write_if_changed
+@mkdir -p $(@D)
+@{ $(1); } >$@.now && { cmp -s $@.now $@ || cp $@.now $@; } && rm $@.now
+endef
+
+$(O)/models/%/source: FORCE
+	$(call write_if_changed,$(call files_of,$(MODEL)))
+
+$(O)/models/%/packed: $(O)/models/%/source $(H)/ingot
+	$(Q)rm -f $(@D)/*.ingot
+	$(Q)$(H)/ingot pack $(call quote,$(MODEL)) -o $(call quote,$(MODEL_FILE))
+	@touch $@
+
+# Neither a demo model nor assets: random weights boot all the same, and talk nonsense.
+$(MADE_UP): $(H)/ingot
+	@mkdir -p $(@D)
+	@echo "no model under $(ASSETS): making one up, which talks nonsense; give MODEL=x.gguf"
+	$(Q)$(H)/ingot synth --shape tiny --type q8_0 -o $@
+
+# ---- the card --------------------------------------------------------------------------------
+
+# CMDLINE= replaces the words of board/<name>/card/words.
+CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt) \
+             flash_image/card/boot_files.sh flash_image/card/card_readme.txt
+CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
+# As it was typed: a dollar sign is one.
+WORDS = $(call quote,$(value CMDLINE))
+# What the card was made of, beside what is made here.
+card_made_of = printf '%s\n' $(call quote,$(MODEL_FILE)) $(call quote,$(SAVE) $(KV)) $(if $(CARD_IMAGE),$(WORDS)) \
+               $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
+               $(if $(CARD_IMAGE),$(if $(FIRMWARE),; $(call files_of,$(FIRMWARE))))
+
+$(B)/card.made-of: FORCE
+	$(call write_if_changed,$(card_made_of))
+
+$(B)/card.img: $(MODEL_READY) flash_image/card/card.sh $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
+ifneq ($(CARD_IMAGE),)
+	$(Q)flash_image/card/boot_files.sh $(B)/card --board $(BOARD) --image $(B)/ingot.bin=$(CARD_IMAGE) \
+	    --model "$$(basename -- $(call quote,$(MODEL_FILE)))" --version '$(VERSION)' --firmware $(call quote,$(FIRMWARE)) \
+	    --needs '$(CARD_FIRMWARE)' $(if $(CMDLINE),--words $(WORDS))
+endif
+	$(Q)flash_image/card/card.sh $@ $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(CARD_IMAGE),--tree $(B)/card) \
+	    $(call quote,$(MODEL_FILE))
+
+card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, KV=MiB for kv=card
+
+qemu = $(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP)
+qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)
+
+run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
+	$(Q)$(qemu_with_card)
+
+# For the tests: what `run` would start, without what differs from run to run.
+qemu-command: $(QEMU_NEEDS)
+	@echo $(qemu)
+
+debug: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## as run, halted, waiting for gdb on localhost:1234
+	@echo "gdb-multiarch $(B)/ingot.elf -ex 'target remote localhost:1234'"
+	$(Q)$(qemu_with_card) -S -gdb tcp:127.0.0.1:1234

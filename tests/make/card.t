@@ -1,0 +1,209 @@
+#!/usr/bin/python3
+"""`make card` and `make run` as a person calls them: again and again with other variables, nothing
+removed in between; words, folders and models that are not what they should be."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, HOST, ROOT, WORK, Tap
+
+tap = Tap()
+HERE = os.path.join(WORK, "make card")  # with a space, as a person's folders have
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "MTOOLSRC": "/dev/null"}
+PLAIN, WITH_IMAGE = "virt-riscv64", "rpi3"  # a card of models alone; one with image and words
+
+
+def make(*words, out=BUILD, cwd=ROOT, timeout=120):
+    done = subprocess.run(["make", "--no-print-directory", "O=" + out, *words], cwd=cwd,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=timeout)
+    return done.returncode, done.stdout
+
+
+def image_of(board):
+    return os.path.join(BUILD, board, "card.img")
+
+
+@contextlib.contextmanager
+def alone_with(board):
+    """No other suite makes cards of the board meanwhile (machine.make_board_card)."""
+    os.makedirs(os.path.join(BUILD, board), exist_ok=True)
+    with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def on_card(board):
+    """{path: bytes} of its files."""
+    def mtools(*command):
+        return subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True,
+                              timeout=60).stdout
+
+    drive = image_of(board) + "@@1M"
+    names = [n[3:] for n in mtools("mdir", "-i", drive, "-/", "-b", "::").decode().split("\n")]
+    return {n: mtools("mtype", "-i", drive, "::/" + n) for n in names if n and n[-1] != "/"}
+
+
+def bytes_of(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+def synth(name, kind):
+    """A small model, and where it lies."""
+    path = os.path.join(HERE, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    subprocess.run([HOST, "synth", "--shape", "tiny", "--type", kind, "-o", path], check=True,
+                   capture_output=True, timeout=60)
+    return path
+
+
+def card(board, what, want, **variables):
+    """Make the card once more; want(files) says whether it is the one asked for."""
+    status, text = make("BOARD=" + board, *(f"{k}={v}" for k, v in variables.items()), "card")
+    try:
+        files = on_card(board)
+    except subprocess.CalledProcessError:
+        files = {}
+    tap.ok(status == 0 and want(files), f"make card: {what}",
+           f"{text}\n{sorted((n, len(b)) for n, b in files.items())}")
+
+
+def models_are(*paths):
+    """The files of models/ are those, by name and by bytes."""
+    want = {"models/" + os.path.basename(p): bytes_of(p) for p in paths}
+    return lambda files: {n: b for n, b in files.items() if n.startswith("models/")} == want
+
+
+def packed(source, name):
+    """What `ingot pack` makes of it."""
+    out = os.path.join(HERE, "packed", name)
+    os.makedirs(os.path.dirname(out), exist_ok=True)
+    subprocess.run([HOST, "pack", source, "-o", out, "-q"], check=True, capture_output=True,
+                   timeout=120)
+    return out
+
+
+shutil.rmtree(HERE, ignore_errors=True)
+one, other = synth("one.ingot", "q8_0"), synth("other folder/it's other.ingot", "f32")
+demo = os.path.join(ROOT, "models/demo")
+
+# ---- another model, other sizes -----------------------------------------------------------------
+
+with alone_with(PLAIN):
+    card(PLAIN, "a model", models_are(one), MODEL=one)
+    card(PLAIN, "another one, whose path has a space and a quote", models_are(other), MODEL=other)
+    before = os.stat(image_of(PLAIN)).st_mtime_ns
+    card(PLAIN, "the same again", models_are(other), MODEL=other)
+    tap.ok(os.stat(image_of(PLAIN)).st_mtime_ns == before, "which is not made anew")
+    shutil.copy(one, other)
+    card(PLAIN, "the file has changed", models_are(other), MODEL=other)
+    card(PLAIN, "SAVE=", lambda f: len(f.get("saves/chat.sav", b"")) == 3 << 20, MODEL=other,
+         SAVE=3)
+    card(PLAIN, "SAVE=0", lambda f: "saves/chat.sav" not in f, MODEL=other, SAVE=0)
+    card(PLAIN, "KV=", lambda f: len(f.get("ingot.kv", b"")) == 2 << 20, MODEL=other, SAVE=0, KV=2)
+    card(PLAIN, "a Hugging Face folder", models_are(packed(demo, "demo.ingot")), MODEL=demo)
+    card(PLAIN, "and a file again", models_are(one), MODEL=one)
+
+# Two models of one name, in two folders, and a third of another kind.
+with alone_with(PLAIN):
+    gguf = os.path.join(os.environ.get("INGOT_ASSETS", ""), "gguf")
+    pair = [os.path.join(gguf, n) for n in ("stories260K.gguf", "tiny-random-llama.gguf")]
+    if all(os.path.exists(p) for p in pair):
+        for folder, source in zip("ab", pair):
+            path = write(os.path.join(HERE, folder, "x.gguf"), bytes_of(source))
+            card(PLAIN, f"{folder}/x.gguf", models_are(packed(path, "x.ingot")), MODEL=path)
+    else:
+        tap.skip("two models of one name", "no GGUF files under INGOT_ASSETS")
+    folder = os.path.join(HERE, "c", "x")
+    shutil.copytree(demo, folder)
+    card(PLAIN, "c/x, a folder", models_are(packed(folder, "x.ingot")), MODEL=folder)
+
+# ---- words, firmware and the image --------------------------------------------------------------
+
+with alone_with(WITH_IMAGE):
+    firmware = os.path.join(HERE, "my firmware")
+    for name in ("bootcode.bin", "start.elf", "fixup.dat"):
+        write(os.path.join(firmware, name), b"first " + name.encode())
+    for words in ('temp=0', '''prompt="it's a fox" temp=0.5 cost=$5'''):
+        card(WITH_IMAGE, f"CMDLINE={words}", lambda f, w=words:
+             f.get("cmdline.txt", b"").decode().strip() == w, MODEL=one, FIRMWARE="",
+             CMDLINE=words)
+    card(WITH_IMAGE, "FIRMWARE=, a folder with a space", lambda f:
+         f.get("start.elf") == b"first start.elf", MODEL=one, FIRMWARE=firmware)
+    write(os.path.join(firmware, "start.elf"), b"second start.elf")
+    card(WITH_IMAGE, "the firmware has changed", lambda f:
+         f.get("start.elf") == b"second start.elf", MODEL=one, FIRMWARE=firmware)
+    card(WITH_IMAGE, "and none", lambda f: f and "start.elf" not in f, MODEL=one, FIRMWARE="")
+    before = os.stat(image_of(WITH_IMAGE)).st_mtime_ns
+    os.utime(os.path.join(BUILD, WITH_IMAGE, "ingot.bin"))
+    card(WITH_IMAGE, "the image is newer", lambda f:
+         os.stat(image_of(WITH_IMAGE)).st_mtime_ns > before, MODEL=one, FIRMWARE="")
+
+# ---- what is refused: one line, at once, before anything is compiled ----------------------------
+
+EMPTY = os.path.join(WORK, "nothing-built")
+shutil.rmtree(EMPTY, ignore_errors=True)
+html = write(os.path.join(HERE, "page.gguf"), b"<!DOCTYPE html><html><body>Not found" * 9)
+pointer = write(os.path.join(HERE, "pointer.gguf"),
+                b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+part = write(os.path.join(HERE, "part.safetensors"), b"\x08" + bytes(40))
+short = write(os.path.join(HERE, "short.bin"), b"12345")
+REFUSED = [
+    (["run", "MODEL=nosuch.gguf"], ["MODEL=nosuch.gguf does not exist"]),
+    (["card", "MODEL=no such/m.gguf"], ["MODEL=no such/m.gguf does not exist"]),
+    (["card", "MODEL=" + HERE], [f"MODEL={HERE} is no Hugging Face folder"]),
+    (["card", "MODEL=README.md"], ["MODEL=README.md is no model", ".gguf", ".ingot"]),
+    (["run", "MODEL=" + html], [html, "HTML page"]),
+    (["run", "MODEL=" + pointer], [pointer, "git lfs pull"]),
+    (["card", "MODEL=" + part], [part, "give the folder"]),
+    (["card", "MODEL=" + short], [short, "28 bytes"]),
+    (["card", "MODEL="], ["MODEL= is empty"]),
+    (["card", "SAVE=abc"], ["SAVE=abc", "MiB from 0 to 4095"]),
+    (["card", "SAVE=4096"], ["SAVE=4096", "MiB from 0 to 4095"]),
+    (["card", "KV=-1"], ["KV=-1", "MiB from 0 to 4095"]),
+    (["run", "CORES=0"], ["CORES=0", "from 1 to 8"]),
+    (["run", "CORES=x"], ["CORES=x", "from 1 to 8"]),
+    (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is no folder"]),
+    (["card", "CMDLINE=a\nb"], ["CMDLINE=", "one line"]),
+    *(([goal, "BOARD=foo"], ["BOARD=foo", "rpi4", "virt-riscv64"])
+      for goal in ("image", "run", "card", "host", "lib", "size", "test", "help")),
+    (["card", "BOARD=rpi3 rpi4"], ["BOARD=rpi3 rpi4", "take one of"]),
+    (["host"], ["O=a folder", "space"], "a folder"),
+]
+for words, wants, *out in REFUSED:
+    try:
+        status, text = make(*words, out=out[0] if out else EMPTY, timeout=20)
+    except subprocess.TimeoutExpired as late:
+        status, text = None, f"hangs: {late.stdout}"
+    tap.ok(status == 2 and text.count("\n") == 1 and all(w in text for w in wants) and
+           not os.path.exists(EMPTY), f"make {' '.join(words)} is refused in a line".replace(chr(10), '\\n'), text)
+    shutil.rmtree(EMPTY, ignore_errors=True)
+
+# A checkout in a folder with a space: make's lists are words, so it says that it cannot.
+folder = os.path.join(HERE, "a checkout")
+for path in ("Makefile", "board/virt-arm64/board.mk"):
+    write(os.path.join(folder, path), bytes_of(os.path.join(ROOT, path)))
+status, text = make("host", out="build", cwd=folder, timeout=20)
+tap.ok(status == 2 and "space" in text and folder in text and text.count("\n") == 1,
+       "a checkout in a folder with a space is refused in a line", text)
+
+# What only looks like a model is refused by the packer, with the path as it was given.
+damaged = write(os.path.join(HERE, "cut short.gguf"), b"GGUF" + bytes(60))
+status, text = make("card", "MODEL=" + damaged, "BOARD=" + PLAIN)
+tap.ok(status == 2 and damaged + ": " in text, "a damaged model is refused by its path", text)
+
+shutil.rmtree(HERE, ignore_errors=True)
+tap.done()
