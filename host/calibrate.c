@@ -119,15 +119,15 @@ static void count_gemm(float *restrict y, const void *restrict w, const float *r
 /* The text through the model; with `counts` its matrices are F16 and their inputs are counted. */
 static bool run_model(const char *path, const char *text, bool counts)
 {
-    char window[16], program[] = "pack", context[] = "-c", quiet[] = "-q";
-    char *model = strdup(path);
-    char *words[] = { program, model, context, window, quiet };
     struct perplexity p = { .n = CALIBRATE_WINDOW };
     static struct host_args args;
     double deviation;
 
-    snprintf(window, sizeof window, "%d", CALIBRATE_WINDOW);
-    if (model == NULL || !host_args_parse(&args, 5, words) || !host_app_plan(&run.host, &args)) {
+    host_args_init(&args, "pack");
+    args.model = path;
+    args.quiet = true;
+    args.options.load.ctx = CALIBRATE_WINDOW;
+    if (!host_app_plan(&run.host, &args)) {
         return false;
     }
     run.plain = run.host.app.kernels;

@@ -12,21 +12,6 @@
 #include "kernels/kernels.h"
 #include "runtime/text/format_text.h"
 
-enum { FINE = 0, USAGE = 2 };
-
-static void help(void)
-{
-    puts(
-        "usage: ingot info FILE [--tensors] [--template NAME] [--tokenizer FILE]\n"
-        "What a model is, how large its parts are and which boards it fits. FILE is an .ingot, or\n"
-        "a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary file\n"
-        "first.\n"
-        "\n"
-        "  --tensors         list every part of the file and every tensor\n"
-        "  --template NAME   as `ingot pack` takes it; not of an .ingot\n"
-        "  --tokenizer FILE  of a llama2.c checkpoint");
-}
-
 /* Weights without padding, and the bytes they take with it. */
 struct sum {
     uint64_t weights, bytes;
@@ -178,33 +163,54 @@ static bool print_any(const struct pack_options *o, bool tensors)
     return good;
 }
 
-int cmd_info(int argc, char **argv)
-{
-    struct pack_options o = { .input = NULL };
-    bool tensors = false;
+struct arguments {
+    struct pack_options pack;
+    bool tensors;
+};
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            help();
-            return FINE;
-        }
-        if (strcmp(argv[i], "--tensors") == 0) {
-            tensors = true;
-        } else if (strcmp(argv[i], "--tokenizer") == 0 && i + 1 < argc) {
-            o.tokenizer = argv[++i];
-        } else if (strcmp(argv[i], "--template") == 0 && i + 1 < argc) {
-            o.template = argv[++i];
-        } else if (argv[i][0] == '-' || o.input != NULL) {
-            fprintf(stderr, "ingot: %s: unknown, or one too many; see `ingot info --help`\n",
-                    argv[i]);
-            return USAGE;
-        } else {
-            o.input = argv[i];
-        }
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .tensors = false };
+    int status;
+
+    if (!command_line_read(&cmd_info, &a, argc, argv, &status)) {
+        return status;
     }
-    if (o.input == NULL) {
-        fprintf(stderr, "ingot: info: which file? see `ingot info --help`\n");
-        return USAGE;
-    }
-    return exit_status(print_any(&o, tensors));
+    return exit_status(print_any(&a.pack, a.tensors));
 }
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option tensors = {
+    .name = "--tensors",
+    .help = "list every part of the file and every tensor",
+    .field = FIELD(tensors),
+};
+static const struct command_option template = {
+    .name = "--template",
+    .value = "NAME",
+    .help = "as `ingot pack` takes it; not of an .ingot",
+    .field = FIELD(pack.template),
+};
+static const struct command_option tokenizer = {
+    .name = "--tokenizer",
+    .value = "FILE",
+    .help = "of a llama2.c checkpoint",
+    .field = FIELD(pack.tokenizer),
+};
+static const struct command_option *const options[] = { &tensors, &template, &tokenizer, NULL };
+
+const struct command cmd_info = {
+    .name = "info",
+    .operands = "FILE",
+    .missing = "which file?",
+    .summary = "what a model is and how large its parts are",
+    .about =
+        "What a model is, how large its parts are and which boards it fits. FILE is an .ingot,\n"
+        "or a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary\n"
+        "file first.",
+    .example = "ingot info model.ingot --tensors",
+    .options = options,
+    .operand_field = FIELD(pack.input),
+    .run = run,
+};

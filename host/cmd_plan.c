@@ -7,29 +7,52 @@
 #include "host/plan_fit.h"
 #include "runtime/chat/report.h"
 
-int cmd_plan(int argc, char **argv)
+/* --mem-bw, bytes of weights a second; the planner counts picoseconds for each byte. */
+static enum option_result set_decode_rate(void *arguments, const struct command_option *o,
+                                          const char *value)
+{
+    struct host_args *a = arguments;
+    uint64_t rate;
+
+    (void)o;
+    if (!host_args_read_rate(value, &rate)) {
+        return OPTION_REFUSED;
+    }
+    a->predict = true;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        a->rates.decode[type] = (uint32_t)(1e12 / (double)rate) + 1;
+    }
+    return OPTION_TAKEN;
+}
+
+/* --macs, multiplications a second, one for each weight: a byte takes as many as it has weights. */
+static enum option_result set_prefill_rate(void *arguments, const struct command_option *o,
+                                           const char *value)
+{
+    struct host_args *a = arguments;
+    uint64_t rate;
+
+    (void)o;
+    if (!host_args_read_rate(value, &rate)) {
+        return OPTION_REFUSED;
+    }
+    a->predict = true;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        double weights = 256.0 / (double)image_type_row_bytes(type, 256);
+
+        a->rates.prefill[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
+    }
+    return OPTION_TAKEN;
+}
+
+static int run(int argc, char **argv)
 {
     static struct host_args args;
     static struct host_app h;
+    int status;
 
-    if (!host_args_parse(&args, argc, argv)) {
-        return EXIT_USAGE;
-    }
-    if (args.help) {
-        puts("usage: ingot plan MODEL [--ram SIZE] [--mem SIZE] [-c CTX] [--fit]\n"
-             "                  [--card RATE] [--mem-bw RATE] [--macs RATE]\n"
-             "Prints which memory the model takes, which of its weights stay in it, and how fast\n"
-             "it will be: on this computer, which is measured, or with --mem-bw on another one.\n"
-             "  --ram 1G      memory that is free for the model\n"
-             "  --card 23M    bytes a second that its card delivers\n"
-             "  --mem-bw 2.4G bytes of weights a second that its cores get from memory\n"
-             "  --macs 8G     multiplications a second of its cores, for the prompt\n"
-             "  --fit         the same for other types, and which one to take");
-        return EXIT_FINE;
-    }
-    if (args.model == NULL) {
-        fprintf(stderr, "ingot: which model? usage: ingot plan MODEL [--ram SIZE] [--mem SIZE]\n");
-        return EXIT_USAGE;
+    if (!host_args_read(&cmd_plan, &args, argc, argv, &status)) {
+        return status;
     }
     if (!host_app_plan(&h, &args)) {
         return EXIT_FAILED;
@@ -43,3 +66,42 @@ int cmd_plan(int argc, char **argv)
     host_console_flush();
     return exit_status(!args.fit || plan_fit_print(&h.app.target.model));
 }
+
+static const struct command_option mem_bw = {
+    .name = "--mem-bw",
+    .value = "RATE",
+    .takes = "a rate per second such as 2.4G",
+    .help = "bytes of weights a second that its cores get from memory, such as 2.4G",
+    .set = set_decode_rate,
+};
+static const struct command_option macs = {
+    .name = "--macs",
+    .value = "RATE",
+    .takes = "a rate per second such as 8G",
+    .help = "multiplications a second of its cores, for the prompt",
+    .set = set_prefill_rate,
+};
+static const struct command_option fit = {
+    .name = "--fit",
+    .help = "the same for other types, and which one to take",
+    .field = offsetof(struct host_args, fit),
+};
+static const struct command_option title = { .help = "another machine" };
+static const struct command_option *const options[] = {
+    &fit,           HOST_ROW(QUIET),    &title, &mem_bw, &macs, HOST_ROWS_LOAD, HOST_ROW(DRAFT),
+    HOST_ROW(SPEC), HOST_ROWS_COMPUTER, NULL,
+};
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "which memory a model would take, without loading it",
+    .about = "Prints which memory the model takes, which of its weights stay in it, and how fast\n"
+             "it will be: on this computer, which is measured, or with --mem-bw on another one.",
+    .example = "ingot plan model.ingot --ram 1G --mem 200M\n"
+               "ingot plan model.ingot --ram 448M --card 23M --mem-bw 2.4G --macs 8G --fit",
+    .options = options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run,
+};

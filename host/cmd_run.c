@@ -1,39 +1,17 @@
 /* `ingot run` and `ingot chat`. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "host/host_app.h"
+#include "host/host_prompt.h"
 #include "board/host/host_terminal.h"
 #include "runtime/console/console.h"
 #include "runtime/console/trace_print.h"
-
-/* The command's words are read. False: answered already, or wrong, with *status to exit with. */
-static bool read_args(struct host_args *args, int argc, char **argv, int *status)
-{
-    *status = EXIT_USAGE;
-    if (!host_args_parse(args, argc, argv)) {
-        return false;
-    }
-    if (args->help) {
-        printf("usage: ingot %s MODEL [options]\n", argv[0]);
-        host_args_help();
-        *status = EXIT_FINE;
-        return false;
-    }
-    if (host_args_wants_templates(args->template)) {
-        host_args_list_templates();
-        *status = EXIT_FINE;
-        return false;
-    }
-    if (args->model == NULL) {
-        fprintf(stderr, "ingot: which model? usage: ingot %s MODEL [options]\n", argv[0]);
-        return false;
-    }
-    return true;
-}
 
 /* A seed of its own for each run, unless one is given. */
 static void choose_seed(struct host_args *args)
@@ -61,6 +39,7 @@ static bool write_trace(const struct host_app *h, const struct host_args *args, 
     static struct console console;
     struct platform platform = h->platform;
     FILE *to = fopen(args->trace, "we");
+    bool failed;
 
     if (to == NULL) {
         fprintf(stderr, "ingot: %s: cannot be written: %s\n", args->trace, strerror(errno));
@@ -69,43 +48,132 @@ static bool write_trace(const struct host_app *h, const struct host_args *args, 
     platform.console = (struct platform_console){ to, .putc = put_to_file, .getc = no_input };
     console_open(&console, &platform, &setup);
     trace_print(&console, trace);
-    return fclose(to) == 0;
+    failed = ferror(to) != 0;
+    if (fclose(to) != 0 || failed) {
+        fprintf(stderr, "ingot: %s: could not be written completely\n", args->trace);
+        return false;
+    }
+    return true;
 }
 
-int cmd_run(int argc, char **argv)
+/* The reply to a prompt that was read; false: said. */
+static bool reply_to(struct host_app *h, const struct host_args *args, const struct text *prompt)
+{
+    struct trace *trace = &h->app.trace;
+    enum err e;
+
+    if (args->trace != NULL) {
+        trace_start(trace);
+    }
+    e = chat_reply(&h->app.chat, prompt->bytes, prompt->n_bytes, true);
+    if (args->trace != NULL && !write_trace(h, args, trace)) {
+        return false;
+    }
+    return e == ERR_OK || e == ERR_ABORTED;
+}
+
+/* -o: replies go there from now on. It keeps what it has until the model is loaded. */
+static bool open_output(const char *path, int *fd)
+{
+    *fd = 1;
+    if (path == NULL) {
+        return true;
+    }
+    *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0) {
+        fprintf(stderr, "ingot: %s: cannot be written: %s\n", path, strerror(errno));
+        return false;
+    }
+    host_console_replies_to(*fd);
+    return true;
+}
+
+/* A device or a pipe has nothing to cut. */
+static void empty_output(int fd)
+{
+    if (fd != 1 && ftruncate(fd, 0) != 0) {
+        return;
+    }
+}
+
+static bool close_output(const char *path, int fd)
+{
+    int error;
+
+    if (path == NULL) {
+        return true;
+    }
+    host_console_flush();
+    error = host_console_error();
+    host_console_replies_to(1);
+    if (close(fd) != 0 && error == 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        fprintf(stderr, "ingot: %s: %s\n", path, strerror(error));
+    }
+    return error == 0;
+}
+
+static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
+{
+    bool good;
+    int fd;
+
+    if (!open_output(args->output, &fd)) {
+        return false;
+    }
+    good = host_app_open(h, args, false);
+    if (good) {
+        empty_output(fd);
+        good = reply_to(h, args, prompt);
+    }
+    return close_output(args->output, fd) && good;
+}
+
+/* The prompt; false: said, and *status is what to exit with. */
+static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
+{
+    if (!host_prompt_read(prompt, &cmd_run, args, status)) {
+        return false;
+    }
+    if (!host_prompt_is_read(args)) {
+        return true;
+    }
+    host_prompt_cut_newline(prompt);
+    if (prompt->n_bytes == 0) {
+        *status =
+            command_refuse(&cmd_run, args->file != NULL ? args->file : "standard input",
+                           "it is empty: give a prompt with -p TEXT, -f FILE or through a pipe");
+    }
+    return prompt->n_bytes != 0;
+}
+
+static int run(int argc, char **argv)
 {
     static struct host_args args;
     static struct host_app host;
-    struct trace *trace = &host.app.trace;
-    enum err e;
+    struct text prompt = { 0 };
     int status;
 
-    if (!read_args(&args, argc, argv, &status)) {
+    if (!host_args_read(&cmd_run, &args, argc, argv, &status)) {
         return status;
     }
     choose_seed(&args);
-    if (!host_app_open(&host, &args, false)) {
-        return EXIT_FAILED;
+    if (read_prompt(&prompt, &args, &status)) {
+        status = exit_status(run_prompt(&host, &args, &prompt));
     }
-    if (args.trace != NULL) {
-        trace_start(trace);
-    }
-    e = chat_reply(&host.app.chat, args.options.reply.prompt, args.options.reply.prompt_bytes,
-                   true);
-    host_console_flush();
-    if (args.trace != NULL && !write_trace(&host, &args, trace)) {
-        return EXIT_FAILED;
-    }
-    return exit_status(e == ERR_OK || e == ERR_ABORTED);
+    text_free(&prompt);
+    return status;
 }
 
-int cmd_chat(int argc, char **argv)
+static int run_chat(int argc, char **argv)
 {
     static struct host_args args;
     static struct host_app host;
     int status;
 
-    if (!read_args(&args, argc, argv, &status)) {
+    if (!host_args_read(&cmd_chat, &args, argc, argv, &status)) {
         return status;
     }
     choose_seed(&args);
@@ -117,3 +185,78 @@ int cmd_chat(int argc, char **argv)
     host_console_flush();
     return EXIT_FINE;
 }
+
+/* What both read of the reply, and behind it. */
+#define ROWS_SAMPLING                                                                            \
+    HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
+        HOST_ROW(REPEAT), HOST_ROW(SEED)
+#define ROWS_REPLY \
+    HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(STOP), HOST_ROW(N)
+#define ROWS_MODEL \
+    HOST_ROWS_LOAD, HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, HOST_ROW(SELFTEST)
+#define ROWS_OUTPUT                                                                       \
+    HOST_ROW(IDS), HOST_ROW(TICKS), HOST_ROW(JSON), HOST_ROW(MODE), HOST_ROW(NO_FIGURES), \
+        HOST_ROW(QUIET)
+
+static const struct command_option file = {
+    .name = "--file",
+    .letter = "-f",
+    .value = "FILE",
+    .help = "read the prompt from it; -: from standard input",
+    .field = offsetof(struct host_args, file),
+};
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "write the reply there",
+    .field = offsetof(struct host_args, output),
+};
+static const struct command_option *const run_options[] = {
+    HOST_ROW(TITLE_REPLY),
+    HOST_ROW(PROMPT),
+    &file,
+    ROWS_REPLY,
+    ROWS_SAMPLING,
+    ROWS_MODEL,
+    HOST_ROW(TITLE_OUTPUT),
+    &output,
+    ROWS_OUTPUT,
+    HOST_ROW(TRACE),
+    NULL,
+};
+static const struct command_option *const chat_options[] = {
+    HOST_ROW(TITLE_REPLY),  ROWS_REPLY,  ROWS_SAMPLING, ROWS_MODEL,
+    HOST_ROW(TITLE_OUTPUT), ROWS_OUTPUT, NULL,
+};
+
+const struct command cmd_run = {
+    .name = "run",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "generate from a prompt",
+    .about =
+        "Answers a prompt, or goes on with it where the model has no chat template. The prompt is\n"
+        "-p TEXT, the file of -f, or standard input. The reply alone goes to standard output,\n"
+        "log and figures to standard error. MODEL is an .ingot, or what `ingot pack` takes.",
+    .example = "ingot run model.ingot -p \"Once upon a time\" -n 64\n"
+               "echo \"What is 7 plus 8?\" | ingot run model.ingot -q",
+    .options = run_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run,
+};
+
+const struct command cmd_chat = {
+    .name = "chat",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "talk on this terminal",
+    .about =
+        "A conversation: a line goes to the model, one that begins with a slash is a command, and\n"
+        "/help lists them. Ctrl-C stops a reply, Ctrl-D ends. MODEL is an .ingot, or what\n"
+        "`ingot pack` takes; /model changes to another one of its folder.",
+    .example = "ingot chat model.ingot --system \"Answer briefly.\"",
+    .options = chat_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run_chat,
+};

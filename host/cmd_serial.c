@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "host/commands.h"
-#include "host/host_args.h"
 #include "host/serial_args.h"
 #include "host/serial_events.h"
 #include "host/serial_line.h"
@@ -311,17 +310,16 @@ static void talk(void)
     }
 }
 
-int cmd_serial(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct sigaction action = { .sa_handler = on_interrupt };
+    int status;
 
-    if (!serial_args_parse(&serial.args, argc, argv)) {
-        return EXIT_USAGE;
+    serial_args_init(&serial.args);
+    if (!command_line_read(&cmd_serial, &serial.args, argc, argv, &status)) {
+        return status;
     }
-    if (serial.args.help) {
-        serial_args_help();
-        return EXIT_FINE;
-    }
+    serial_args_end_settings(&serial.args);
     serial.events.quiet = serial.args.quiet;
     if (!serial_open(&serial.line, serial.args.device, serial.args.baud) ||
         (serial.args.csv != NULL && !serial_csv_open(&serial.events, serial.args.csv))) {
@@ -335,3 +333,19 @@ int cmd_serial(int argc, char **argv)
     }
     return serial.status;
 }
+
+const struct command cmd_serial = {
+    .name = "serial",
+    .operands = "DEVICE",
+    .missing = "which device? such as /dev/ttyUSB0;",
+    .summary = "talk to a board over its serial line",
+    .about =
+        "Talks to a board that has mode=json among its boot arguments (docs/SERIAL.md). A line goes\n"
+        "to the model, one that begins with a slash is a command, /help lists them. Ctrl-C stops a\n"
+        "reply, and ends the program where there is none; so does Ctrl-D. Replies go to standard\n"
+        "output, figures and the board's log to standard error.",
+    .example = "ingot serial /dev/ttyUSB0 --csv figures.csv",
+    .options = serial_options,
+    .operand_field = offsetof(struct serial_args, device),
+    .run = run,
+};

@@ -1,53 +1,103 @@
 /* `ingot synth`: a model with random weights in a named shape. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "host/commands.h"
-#include "host/host_args.h"
+#include "runtime/options/options.h"
 #include "flash_image/pack/pack.h"
 
-static int usage(FILE *to)
+struct arguments {
+    struct pack_options pack;
+    uint32_t seed;
+};
+
+static enum option_result set_type(void *arguments, const struct command_option *o,
+                                   const char *value)
 {
-    fputs("usage: ingot synth --shape NAME -o OUT [--type TYPE] [--seed N]\n"
-          "Writes a model of a real shape with random weights, the same every time: for tests and\n"
-          "figures. Shapes: tiny untied deep narrow wordy s15m smol135 tl2 tinyllama 4g.\n"
-          "Types: f32 f16 q8_0 (unless said) q4_0 q4_k q6_k q4_k_m\n",
-          to);
-    return to == stdout ? EXIT_FINE : EXIT_USAGE;
+    struct arguments *a = arguments;
+
+    (void)o;
+    return pack_parse_type(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-int cmd_synth(int argc, char **argv)
+static enum option_result set_seed(void *arguments, const struct command_option *o,
+                                   const char *value)
 {
-    struct pack_options o = { .type = INGOT_Q8_0, .type_given = true };
+    struct arguments *a = arguments;
+    uint64_t seed;
+
+    (void)o;
+    if (!options_read_u64(value, false, &seed) || seed > UINT32_MAX) {
+        return OPTION_REFUSED;
+    }
+    a->seed = (uint32_t)seed;
+    return OPTION_TAKEN;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { { .type = INGOT_Q8_0, .type_given = true }, .seed = 1 };
     char problem[512];
-    uint32_t seed = 1;
+    int status;
 
-    for (int i = 1; i < argc; i += 2) {
-        const char *value = argv[i + 1]; /* NULL: argv ends here */
-
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            return usage(stdout);
-        }
-        if (value == NULL) {
-            return usage(stderr);
-        }
-        if (strcmp(argv[i], "--shape") == 0) {
-            o.input = value;
-        } else if (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0) {
-            o.output = value;
-        } else if (strcmp(argv[i], "--seed") == 0) {
-            seed = (uint32_t)strtoul(value, NULL, 0);
-        } else if (strcmp(argv[i], "--type") != 0 || !pack_parse_type(value, &o)) {
-            return usage(stderr);
-        }
+    if (!command_line_read(&cmd_synth, &a, argc, argv, &status)) {
+        return status;
     }
-    if (o.input == NULL || o.output == NULL) {
-        return usage(stderr);
+    if (a.pack.input == NULL) {
+        return command_refuse(&cmd_synth, "--shape", "which shape? it is needed");
     }
-    if (pack_synth(&o, seed, problem, sizeof problem) != ERR_OK) {
+    if (a.pack.output == NULL) {
+        return command_refuse(&cmd_synth, "-o", "where to? it is needed");
+    }
+    if (pack_synth(&a.pack, a.seed, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
         return EXIT_FAILED;
     }
     return EXIT_FINE;
 }
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option shape = {
+    .name = "--shape",
+    .value = "NAME",
+    .choices = "tiny untied deep narrow wordy s15m smol135 tl2 tinyllama 4g",
+    .help = "tiny, untied, deep, narrow, wordy, s15m, smol135, tl2, tinyllama or 4g",
+    .field = FIELD(pack.input),
+};
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the .ingot file to write",
+    .field = FIELD(pack.output),
+};
+static const struct command_option type = {
+    .name = "--type",
+    .value = "TYPE",
+    .choices = "f32 f16 q8_0 q4_0 q4_k q6_k q4_k_m",
+    .takes = "one of f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m",
+    .help = "f32, f16, q8_0 (default), q4_0, q4_k, q6_k or q4_k_m",
+    .set = set_type,
+};
+static const struct command_option seed_option = {
+    .name = "--seed",
+    .letter = "-s",
+    .value = "S",
+    .takes = "a whole number of up to 32 bits",
+    .help = "other weights (default 1)",
+    .set = set_seed,
+};
+static const struct command_option *const options[] = { &shape, &output, &type, &seed_option,
+                                                        NULL };
+
+const struct command cmd_synth = {
+    .name = "synth",
+    .operands = "",
+    .summary = "make up a model of a real shape with random weights",
+    .about =
+        "Writes a model of a real shape with random weights, the same every time: for tests and\n"
+        "figures.",
+    .example = "ingot synth --shape tiny --type q4_0 -o tiny.ingot",
+    .options = options,
+    .run = run,
+};

@@ -7,6 +7,7 @@
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "host/host_app.h"
+#include "host/host_prompt.h"
 #include "host/host_text.h"
 #include "host/perplexity.h"
 #include "flash_image/pack/pack.h"
@@ -14,20 +15,11 @@
 
 static struct host_app host;
 
-/* Parse, or answer --help and mistakes: then *status is the exit status and false returned. */
-static bool begin(struct host_args *args, int argc, char **argv, const char *help, int *status)
+/* Read the words; false: *status is what to exit with. */
+static bool begin(const struct command *c, struct host_args *args, int argc, char **argv,
+                  int *status)
 {
-    *status = EXIT_USAGE;
-    if (!host_args_parse(args, argc, argv)) {
-        return false;
-    }
-    if (args->help) {
-        puts(help);
-        *status = EXIT_FINE;
-        return false;
-    }
-    if (args->model == NULL) {
-        fprintf(stderr, "ingot: which model?\n%s\n", help);
+    if (!host_args_read(c, args, argc, argv, status)) {
         return false;
     }
     args->predict = true; /* no plan is shown; and a head that every position needs stays */
@@ -102,7 +94,7 @@ static void print_tokens(const struct tokenizer *tokenizer, const struct text *t
     }
 }
 
-int cmd_tokenize(int argc, char **argv)
+static int run_tokenize(int argc, char **argv)
 {
     static struct host_args args;
     struct text text = { 0 };
@@ -110,14 +102,11 @@ int cmd_tokenize(int argc, char **argv)
     uint8_t *section = NULL;
     int status;
 
-    if (!begin(&args, argc, argv,
-               "usage: ingot tokenize MODEL [--ids] [--no-bos] <TEXT\n"
-               "Prints a token a line, or with --ids their numbers on one line. MODEL may be a "
-               "GGUF\nwith a vocabulary only.",
-               &status)) {
+    if (!begin(&cmd_tokenize, &args, argc, argv, &status)) {
         return status;
     }
-    if (open_tokenizer(&args, &tokenizer, &section) && text_read(&text, stdin, "standard input") &&
+    if (host_prompt_read(&text, &cmd_tokenize, &args, &status) &&
+        open_tokenizer(&args, &tokenizer, &section) &&
         text_tokenize(&text, &tokenizer, edge_flags(&args, TOKENIZER_BOS | TOKENIZER_EOS))) {
         if (args.options.show.ids) {
             print_ids(&text);
@@ -130,6 +119,47 @@ int cmd_tokenize(int argc, char **argv)
     free(section);
     return status;
 }
+
+static const struct command_option numbers = {
+    .name = "--ids",
+    .help = "their numbers, on one line",
+    .field = offsetof(struct host_args, options.show.ids),
+};
+static const struct command_option tokenize_prompt = {
+    .name = "--prompt",
+    .letter = "-p",
+    .value = "TEXT",
+    .help = "this text (default: standard input)",
+    .field = offsetof(struct host_args, prompt),
+};
+static const struct command_option tokenize_file = {
+    .name = "--file",
+    .letter = "-f",
+    .value = "FILE",
+    .help = "the text of a file",
+    .field = offsetof(struct host_args, file),
+};
+static const struct command_option no_bos = {
+    .name = "--no-bos",
+    .help = "neither BOS in front nor EOS behind",
+    .field = offsetof(struct host_args, no_bos),
+};
+static const struct command_option *const tokenize_options[] = {
+    &tokenize_prompt, &tokenize_file, &numbers, &no_bos, HOST_ROW(MODEL), HOST_ROW(TOKENIZER), NULL,
+};
+
+const struct command cmd_tokenize = {
+    .name = "tokenize",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "a text to tokens",
+    .about = "Prints a token a line, or with --ids their numbers on one line. MODEL may be a GGUF\n"
+             "with a vocabulary only.",
+    .example = "ingot tokenize model.ingot -p \"Once upon a time\"",
+    .options = tokenize_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run_tokenize,
+};
 
 /* ---- perplexity ---------------------------------------------------------------------------- */
 
@@ -149,23 +179,44 @@ static bool perplexity_of(struct host_args *args)
     return true;
 }
 
-int cmd_perplexity(int argc, char **argv)
+static int run_perplexity(int argc, char **argv)
 {
     static struct host_args args;
     int status;
 
-    if (!begin(&args, argc, argv,
-               "usage: ingot perplexity MODEL -f TEXT [-c 256]\n"
-               "Windows of CTX tokens that begin with BOS; the second half of each is scored.",
-               &status)) {
+    if (!begin(&cmd_perplexity, &args, argc, argv, &status)) {
         return status;
     }
     if (args.file == NULL) {
-        fprintf(stderr, "ingot: which text? give -f FILE\n");
-        return EXIT_USAGE;
+        return command_refuse(&cmd_perplexity, "-f", "which text? give -f FILE");
     }
     return exit_status(perplexity_of(&args));
 }
+
+static const struct command_option perplexity_file = {
+    .name = "--file",
+    .letter = "-f",
+    .value = "FILE",
+    .help = "the text",
+    .field = offsetof(struct host_args, file),
+};
+static const struct command_option *const perplexity_options[] = {
+    &perplexity_file, HOST_ROW(QUIET), HOST_ROWS_LOAD, HOST_ROWS_COMPUTER, NULL,
+};
+
+const struct command cmd_perplexity = {
+    .name = "perplexity",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "of a model on a text",
+    .about =
+        "Windows of CTX tokens (256 unless -c says otherwise) that begin with BOS; the second\n"
+        "half of each is scored.",
+    .example = "ingot perplexity model.ingot -f text.txt -c 256",
+    .options = perplexity_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run_perplexity,
+};
 
 /* ---- logits -------------------------------------------------------------------------------- */
 
@@ -230,10 +281,9 @@ static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
     return t->ids != NULL;
 }
 
-static bool logits_of(const struct host_args *args)
+static bool logits_of(const struct host_args *args, const struct text *prompt)
 {
-    struct text t = { .bytes = strdup(args->options.reply.prompt),
-                      .n_bytes = args->options.reply.prompt_bytes };
+    struct text t = *prompt;
     struct dump d = { .out = fopen(args->output, "wb") };
     bool good = d.out != NULL;
 
@@ -260,24 +310,77 @@ static bool logits_of(const struct host_args *args)
     return good;
 }
 
-int cmd_logits(int argc, char **argv)
+/* Either may be the prompt; without both it is the empty one. */
+static bool logits_prompt(const struct host_args *args, struct text *t, int *status)
+{
+    if (args->prompt != NULL && args->tokens != NULL) {
+        *status = command_refuse(&cmd_logits, "-p and --tokens",
+                                 "the prompt comes from one of them");
+        return false;
+    }
+    return text_copy(t, args->prompt != NULL ? args->prompt : "");
+}
+
+static int run_logits(int argc, char **argv)
 {
     static struct host_args args;
+    struct text prompt = { 0 };
     int status;
 
-    if (!begin(&args, argc, argv,
-               "usage: ingot logits MODEL -p TEXT|--tokens \"ID ID ...\" -o FILE [-n N]\n"
-               "Writes little-endian f32, a row of the vocabulary's length for every position of "
-               "the\nprompt and of N more tokens chosen greedily.",
-               &status)) {
+    if (!begin(&cmd_logits, &args, argc, argv, &status)) {
         return status;
     }
     if (args.output == NULL) {
-        fprintf(stderr, "ingot: where to? give -o FILE\n");
-        return EXIT_USAGE;
+        return command_refuse(&cmd_logits, "-o", "where to? give -o FILE");
     }
-    if (!host_app_plan(&host, &args) || !host_app_load(&host)) {
-        return EXIT_FAILED;
+    if (!logits_prompt(&args, &prompt, &status) || !host_app_plan(&host, &args) ||
+        !host_app_load(&host)) {
+        text_free(&prompt);
+        return status;
     }
-    return exit_status(logits_of(&args));
+    return exit_status(logits_of(&args, &prompt));
 }
+
+static const struct command_option logits_prompt_option = {
+    .name = "--prompt",
+    .letter = "-p",
+    .value = "TEXT",
+    .help = "the prompt",
+    .field = offsetof(struct host_args, prompt),
+};
+static const struct command_option tokens = {
+    .name = "--tokens",
+    .value = "IDS",
+    .help = "\"ID ID ...\" in place of a prompt",
+    .field = offsetof(struct host_args, tokens),
+};
+static const struct command_option logits_output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the file to write",
+    .field = offsetof(struct host_args, output),
+};
+static const struct command_option logits_no_bos = {
+    .name = "--no-bos",
+    .help = "do not begin with the BOS token",
+    .field = offsetof(struct host_args, no_bos),
+};
+static const struct command_option *const logits_options[] = {
+    &logits_prompt_option, &tokens,        &logits_output,     HOST_ROW(N), &logits_no_bos,
+    HOST_ROW(QUIET),       HOST_ROWS_LOAD, HOST_ROWS_COMPUTER, NULL,
+};
+
+const struct command cmd_logits = {
+    .name = "logits",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "of every position of a prompt, to a file",
+    .about =
+        "Writes little-endian f32, a row of the vocabulary's length for every position of the\n"
+        "prompt and of N more tokens chosen greedily.",
+    .example = "ingot logits model.ingot -p \"Once upon a time\" -n 16 -o logits.f32",
+    .options = logits_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run_logits,
+};

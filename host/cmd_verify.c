@@ -1,20 +1,8 @@
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "host/commands.h"
 #include "flash_image/pack/ingot_file.h"
-
-enum { FINE = 0, FAILED = 1, USAGE = 2 };
-
-static void help(void)
-{
-    puts(
-        "usage: ingot verify FILE.ingot\n"
-        "Check every checksum and every field of an .ingot file, and that no weight is infinite or\n"
-        "NaN. Names each damaged part.\n"
-        "Exit status: 0 all is well, 1 something is damaged.");
-}
 
 static int verify(const char *path)
 {
@@ -25,7 +13,7 @@ static int verify(const char *path)
 
     if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
-        return FAILED;
+        return EXIT_FAILED;
     }
     n = f.image.header->segments.count;
     for (unsigned i = 0; i < n; i++) {
@@ -41,15 +29,30 @@ static int verify(const char *path)
     return exit_status(damaged == 0);
 }
 
-int cmd_verify(int argc, char **argv)
+struct arguments {
+    const char *file;
+};
+
+static int run(int argc, char **argv)
 {
-    if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
-        help();
-        return FINE;
+    struct arguments a = { NULL };
+    int status;
+
+    if (!command_line_read(&cmd_verify, &a, argc, argv, &status)) {
+        return status;
     }
-    if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr, "ingot: verify takes one file; see `ingot verify --help`\n");
-        return USAGE;
-    }
-    return verify(argv[1]);
+    return verify(a.file);
 }
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .operands = "FILE.ingot",
+    .missing = "which file?",
+    .summary = "check every checksum of an .ingot",
+    .about = "Checks every checksum and every field of an .ingot file, and that no weight is\n"
+             "infinite or NaN. Names each damaged part.\n"
+             "Exit status: 0 all is well, 1 something is damaged.",
+    .example = "ingot verify model.ingot",
+    .operand_field = offsetof(struct arguments, file),
+    .run = run,
+};

@@ -1,9 +1,10 @@
-/* Every command of `ingot`: argv[0] is the command's name. Each has --help and returns the exit
- * status: 0 fine, 1 the work failed, 2 usage. */
+/* Every command of `ingot`, with its table of options; commands[] in commands.c lists them. */
 #ifndef INGOT_HOST_COMMANDS_H
 #define INGOT_HOST_COMMANDS_H
 
 #include <stdbool.h>
+
+#include "host/command_line.h"
 
 /* That of work that was done, or not. */
 static inline int exit_status(bool good)
@@ -11,16 +12,17 @@ static inline int exit_status(bool good)
     return !good;
 }
 
-int cmd_run(int argc, char **argv);
-int cmd_chat(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_tokenize(int argc, char **argv);
-int cmd_perplexity(int argc, char **argv);
-int cmd_logits(int argc, char **argv);
-int cmd_pack(int argc, char **argv);
-int cmd_info(int argc, char **argv);
-int cmd_verify(int argc, char **argv);
-int cmd_synth(int argc, char **argv);
-int cmd_serial(int argc, char **argv);
+extern const struct command cmd_run;
+extern const struct command cmd_chat;
+extern const struct command cmd_serial;
+extern const struct command cmd_pack;
+extern const struct command cmd_info;
+extern const struct command cmd_verify;
+extern const struct command cmd_synth;
+extern const struct command cmd_plan;
+extern const struct command cmd_tokenize;
+extern const struct command cmd_perplexity;
+extern const struct command cmd_logits;
+extern const struct command cmd_help;
 
 #endif

@@ -1,87 +1,9 @@
+#include "host/host_args.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "host/host_args.h"
 #include "flash_image/chat/chat_template.h"
-
-/* llama.cpp's names for the options that Ingot's boot arguments have too. */
-static const struct alias {
-    const char *flag;
-    const char *option;
-} aliases[] = {
-    { "-p", "prompt" },
-    { "--prompt", "prompt" },
-    { "-n", "n" },
-    { "--predict", "n" },
-    { "--n-predict", "n" },
-    { "--temp", "temp" },
-    { "--temperature", "temp" },
-    { "--top-p", "top_p" },
-    { "--top-k", "top_k" },
-    { "--min-p", "min_p" },
-    { "--repeat", "repeat" },
-    { "--repeat-penalty", "repeat" },
-    { "-s", "seed" },
-    { "--seed", "seed" },
-    { "-c", "ctx" },
-    { "--ctx", "ctx" },
-    { "--ctx-size", "ctx" },
-    { "--mem", "mem" },
-    { "-t", "cores" },
-    { "--threads", "cores" },
-    { "--isa", "isa" },
-    { "--kv", "kv" },
-    { "--system", "system" },
-    { "--think", "think" },
-    { "--spec", "spec" },
-    { "--draft", "draft" },
-    { "--stop", "stop" },
-    { "--mode", "mode" },
-};
-
-void host_args_help(void)
-{
-    puts(
-        "options:\n"
-        "  -p, --prompt TEXT      text to continue, or the user's turn\n"
-        "  --system TEXT          the system prompt (default: the model's own)\n"
-        "  --template NAME        chat template; list: shows them; none: continue text\n"
-        "  --think off            where the template knows it (Qwen3); or how thoughts are shown:\n"
-        "                         show, dim, hide (default: dim on a terminal)\n"
-        "  --stop TEXT            ends the reply before this text; up to four times\n"
-        "  -n, --predict N        tokens to generate (default: until the model ends)\n"
-        "  --temp T               0: greedy (default 0.8)\n"
-        "  --top-p P  --top-k K  --min-p P  --repeat R\n"
-        "                         0.95, 40, 0.05, 1.0 by default\n"
-        "  -s, --seed S           of the sampler (default: the time)\n"
-        "  -c, --ctx N            context in tokens (default: the model's, at most 4096)\n"
-        "  --kv TYPE              f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
-        "                         card; card,q8: what does not fit RAM (and --mem) spills to a file\n"
-        "  --kv-file FILE         that file; it is there beforehand and keeps its size\n"
-        "  --draft FILE           a smaller model of the same vocabulary that guesses tokens ahead\n"
-        "  --spec auto|off|ngram  ngram: guess tokens from what the text repeats\n"
-        "  --mem SIZE             bytes that weights may take, K M G; less than they need: stream\n"
-        "  --mmap                 use the file where it lies, as from flash\n"
-        "  --card RATE            read the file at this pace, bytes a second; 20M: 20 million\n"
-        "  --ram SIZE             size of the arena (default: this computer's RAM)\n"
-        "  --chunk N              prompt tokens that pass the layers together (default 128)\n"
-        "  -t, --threads N        threads (default: all cores)\n"
-        "  --isa NAME             that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
-        "                         rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)\n"
-        "  --selftest             check the kernels on this CPU first\n"
-        "  --ids                  print token ids and the hash of the logits\n"
-        "  --trace FILE           what card and cores did, as a Chrome trace (ingot run)\n"
-        "  --ticks                print how long prompt and reply took, in nanoseconds\n"
-        "  -f, --file FILE        text to read\n"
-        "  -o, --output FILE      file to write\n"
-        "  --tokenizer FILE       of a llama2.c model\n"
-        "  --tokens \"ID ID ...\"   in place of a prompt (ingot logits)\n"
-        "  --no-bos               do not begin with the BOS token\n"
-        "  --json, --mode json    requests and events in JSON lines (docs/SERIAL.md)\n"
-        "  -q, --quiet            no log lines\n"
-        "  --no-figures           no line of figures behind a reply\n"
-        "  -h, --help             this text");
-}
 
 void host_args_list_templates(void)
 {
@@ -94,58 +16,18 @@ void host_args_list_templates(void)
     printf("%-18s %s\n", CHAT_NONE, "no template: text is continued as it stands");
 }
 
-bool host_args_wants_templates(const char *name)
+/* ---- what rows do with a value --------------------------------------------------------------- */
+
+static enum option_result taken(bool good)
 {
-    return name != NULL && strcmp(name, "list") == 0;
+    return good ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-static void say(void *context, bool fatal, const char *sentence)
+enum option_result host_args_set_word(void *args, const struct command_option *o, const char *value)
 {
-    (void)context;
-    fprintf(stderr, "ingot: %s%s\n", fatal ? "" : "warning: ", sentence);
-}
+    struct host_args *a = args;
 
-static bool set_flag(struct host_args *a, const char *word)
-{
-    const struct {
-        const char *word;
-        bool *to;
-    } flags[] = {
-        { "--ids", &a->options.show.ids },
-        { "--no-figures", &a->options.show.quiet },
-        { "--selftest", &a->options.machine.selftest },
-        { "--ticks", &a->options.show.ticks },
-        { "--no-bos", &a->no_bos },
-        { "--fit", &a->fit },
-        { "--mmap", &a->in_place },
-        { "-q", &a->quiet },
-        { "--quiet", &a->quiet },
-        { "-h", &a->help },
-        { "--help", &a->help },
-    };
-
-    if (strcmp(word, "--json") == 0) {
-        a->options.line.mode = MODE_JSON;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        if (strcmp(word, flags[i].word) == 0) {
-            *flags[i].to = true;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool refuse(const char *word, const char *why)
-{
-    fprintf(stderr, "ingot: %s: %s; see `ingot --help`\n", word, why);
-    return false;
-}
-
-static bool set_size(const char *word, const char *value, uint64_t *out)
-{
-    return options_read_u64(value, true, out) || refuse(word, "wants a size such as 64M");
+    return taken(options_set(&a->options, o->word, value, NULL) == ERR_OK);
 }
 
 /* What a letter after a number of *n characters multiplies it by; *n loses the letter. */
@@ -165,7 +47,7 @@ static double rate_factor(const char *value, size_t *n)
     return 1;
 }
 
-static bool read_rate(const char *word, const char *value, uint64_t *out)
+bool host_args_read_rate(const char *value, uint64_t *out)
 {
     size_t n = strlen(value);
     double factor = rate_factor(value, &n);
@@ -174,145 +56,297 @@ static bool read_rate(const char *word, const char *value, uint64_t *out)
 
     snprintf(digits, sizeof digits, "%.*s", (int)n, value);
     if (!options_read_float(digits, &number) || number * factor < 1 || number * factor > 1e15) {
-        return refuse(word, "wants a rate per second such as 2.4G");
+        return false;
     }
     *out = (uint64_t)(number * factor);
     return true;
 }
 
-/* --mem-bw, bytes of weights a second; the planner counts picoseconds for each byte. */
-static bool set_decode_rate(struct host_args *a, const char *word, const char *value)
+static enum option_result set_card_rate(void *args, const struct command_option *o,
+                                        const char *value)
 {
-    uint64_t rate;
+    struct host_args *a = args;
 
-    if (!read_rate(word, value, &rate)) {
-        return false;
-    }
-    a->predict = true;
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        a->rates.decode[type] = (uint32_t)(1e12 / (double)rate) + 1;
-    }
-    return true;
+    (void)o;
+    return taken(host_args_read_rate(value, &a->card_rate));
 }
 
-/* --macs, multiplications a second, one for each weight: a byte takes as many as it has weights. */
-static bool set_prefill_rate(struct host_args *a, const char *word, const char *value)
+static enum option_result set_ram(void *args, const struct command_option *o, const char *value)
 {
-    uint64_t rate;
+    struct host_args *a = args;
 
-    if (!read_rate(word, value, &rate)) {
-        return false;
-    }
-    a->predict = true;
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        double weights = 256.0 / (double)image_type_row_bytes(type, 256);
-
-        a->rates.prefill[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
-    }
-    return true;
+    (void)o;
+    return taken(options_read_u64(value, true, &a->ram) && a->ram != 0);
 }
 
-static bool set_card_rate(struct host_args *a, const char *word, const char *value)
+static enum option_result set_chunk(void *args, const struct command_option *o, const char *value)
 {
-    return read_rate(word, value, &a->card_rate);
-}
-
-static bool set_ram(struct host_args *a, const char *word, const char *value)
-{
-    return set_size(word, value, &a->ram);
-}
-
-static bool set_chunk(struct host_args *a, const char *word, const char *value)
-{
+    struct host_args *a = args;
     uint64_t number;
 
+    (void)o;
     if (!options_read_u64(value, false, &number) || number < 1 || number > 4096) {
-        return refuse(word, "wants a number from 1 to 4096");
+        return OPTION_REFUSED;
     }
     a->chunk = (uint32_t)number;
-    return true;
+    return OPTION_TAKEN;
 }
 
-/* Options with a text that is kept as it stands. */
-static bool set_text(struct host_args *a, const char *word, const char *value)
+static enum option_result set_model(void *args, const struct command_option *o, const char *value)
 {
-    const struct {
-        const char *word;
-        const char **to;
-    } texts[] = {
-        { "-f", &a->file },
-        { "--file", &a->file },
-        { "-o", &a->output },
-        { "--output", &a->output },
-        { "--tokenizer", &a->tokenizer },
-        { "--template", &a->template },
-        { "--tokens", &a->tokens },
-        { "--kv-file", &a->kv_file },
-        { "--trace", &a->trace },
-        { "-m", &a->model },
-        { "--model", &a->model },
-    };
+    struct host_args *a = args;
+    bool first = a->model == NULL;
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (strcmp(word, texts[i].word) == 0) {
-            *texts[i].to = value;
-            return true;
-        }
-    }
-    return false;
+    (void)o;
+    a->model = value;
+    return taken(first);
 }
 
-/* Options with a number that the boot arguments do not have. */
-static const struct number {
-    const char *word;
-    bool (*set)(struct host_args *a, const char *word, const char *value);
-} numbers[] = {
-    { "--card", set_card_rate },    { "--ram", set_ram },     { "--mem-bw", set_decode_rate },
-    { "--macs", set_prefill_rate }, { "--chunk", set_chunk },
+static enum option_result set_template(void *args, const struct command_option *o,
+                                       const char *value)
+{
+    struct host_args *a = args;
+
+    (void)o;
+    if (strcmp(value, "list") == 0) {
+        host_args_list_templates();
+        return OPTION_ANSWERED;
+    }
+    a->template = value;
+    return OPTION_TAKEN;
+}
+
+static enum option_result set_json(void *args, const struct command_option *o, const char *value)
+{
+    struct host_args *a = args;
+
+    (void)o;
+    (void)value;
+    a->options.line.mode = MODE_JSON;
+    return OPTION_TAKEN;
+}
+
+static enum option_result set_quiet(void *args, const struct command_option *o, const char *value)
+{
+    struct host_args *a = args;
+
+    (void)o;
+    (void)value;
+    a->quiet = true;
+    a->options.show.quiet = true;
+    return OPTION_TAKEN;
+}
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+#define FIELD(member) offsetof(struct host_args, member)
+
+const struct command_option host_options[HOST_OPTIONS] = {
+    [HOST_PROMPT] = { .name = "--prompt",
+                      .letter = "-p",
+                      .value = "TEXT",
+                      .help = "text to continue, or the user's turn; -: standard input",
+                      .field = FIELD(prompt) },
+    [HOST_SYSTEM] = { .name = "--system",
+                      .value = "TEXT",
+                      .takes = "a text of up to 2047 bytes",
+                      .help = "the system prompt (default: the model's own)",
+                      .set = host_args_set_word,
+                      .word = "system" },
+    [HOST_TEMPLATE] = { .name = "--template",
+                        .value = "NAME",
+                        .help = "chat template; list: shows them; none: continue text",
+                        .set = set_template },
+    [HOST_THINK] = { .name = "--think",
+                     .value = "HOW",
+                     .choices = "on off show dim hide",
+                     .takes = "on, off, show, dim or hide",
+                     .help = "off: where the template knows it (Qwen3); or how thoughts are\n"
+                             "shown: show, dim, hide (default: dim on a terminal)",
+                     .set = host_args_set_word,
+                     .word = "think" },
+    [HOST_STOP] = { .name = "--stop",
+                    .value = "TEXT",
+                    .takes = "a text of up to 63 bytes, four times at most",
+                    .help = "ends the reply before this text; up to four times",
+                    .set = host_args_set_word,
+                    .word = "stop" },
+    [HOST_N] = { .name = "--predict",
+                 .letter = "-n",
+                 .also = "--n-predict",
+                 .value = "N",
+                 .takes = "a count of tokens up to 1048576; 0: until the end",
+                 .help = "tokens to generate (default: until the model ends)",
+                 .set = host_args_set_word,
+                 .word = "n" },
+    [HOST_TEMP] = { .name = "--temp",
+                    .also = "--temperature",
+                    .value = "T",
+                    .takes = "a number from 0 to 100, such as 0.8; 0 picks the likeliest",
+                    .help = "0: greedy (default 0.8)",
+                    .set = host_args_set_word,
+                    .word = "temp" },
+    [HOST_TOP_P] = { .name = "--top-p",
+                     .value = "P",
+                     .takes = "a number from 0 to 1, such as 0.95; 1 turns it off",
+                     .help = "the likeliest tokens that have this share together (default 0.95)",
+                     .set = host_args_set_word,
+                     .word = "top_p" },
+    [HOST_TOP_K] = { .name = "--top-k",
+                     .value = "K",
+                     .takes = "a count up to 1048576, such as 40; 0 turns it off",
+                     .help = "so many of the likeliest tokens (default 40)",
+                     .set = host_args_set_word,
+                     .word = "top_k" },
+    [HOST_MIN_P] = { .name = "--min-p",
+                     .value = "P",
+                     .takes = "a number from 0 to 1, such as 0.05; 0 turns it off",
+                     .help = "tokens this likely against the likeliest (default 0.05)",
+                     .set = host_args_set_word,
+                     .word = "min_p" },
+    [HOST_REPEAT] = { .name = "--repeat",
+                      .also = "--repeat-penalty",
+                      .value = "R",
+                      .takes = "a number from 0.01 to 100, such as 1.1; 1 turns it off",
+                      .help = "above 1: what was said lately is less likely (default 1.0)",
+                      .set = host_args_set_word,
+                      .word = "repeat" },
+    [HOST_SEED] = { .name = "--seed",
+                    .letter = "-s",
+                    .value = "S",
+                    .takes = "a whole number of up to 64 bits",
+                    .help = "of the sampler (default: the time)",
+                    .set = host_args_set_word,
+                    .word = "seed" },
+    [HOST_MODEL] = { .name = "--model",
+                     .letter = "-m",
+                     .value = "FILE",
+                     .takes = "the model, which is named already",
+                     .help = "the model, in place of the word without a dash",
+                     .set = set_model },
+    [HOST_TOKENIZER] = { .name = "--tokenizer",
+                         .value = "FILE",
+                         .help = "of a llama2.c model",
+                         .field = FIELD(tokenizer) },
+    [HOST_CTX] = { .name = "--ctx",
+                   .letter = "-c",
+                   .also = "--ctx-size",
+                   .value = "N",
+                   .takes = "a count of tokens from 1 to 1048576",
+                   .help = "context in tokens (default: the model's, at most 4096)",
+                   .set = host_args_set_word,
+                   .word = "ctx" },
+    [HOST_KV] = { .name = "--kv",
+                  .value = "TYPE",
+                  .choices = "f16 q8 f32 card card,q8",
+                  .takes = "f16, q8 or f32, or card or card,q8",
+                  .help = "f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
+                          "card; card,q8: what does not fit RAM (and --mem) spills to a file",
+                  .set = host_args_set_word,
+                  .word = "kv" },
+    [HOST_KV_FILE] = { .name = "--kv-file",
+                       .value = "FILE",
+                       .help = "that file; it is there beforehand and keeps its size",
+                       .field = FIELD(kv_file) },
+    [HOST_DRAFT] = { .name = "--draft",
+                     .value = "FILE",
+                     .takes = "a path of up to 255 bytes",
+                     .help = "a smaller model of the same vocabulary that guesses tokens ahead",
+                     .set = host_args_set_word,
+                     .word = "draft" },
+    [HOST_SPEC] = { .name = "--spec",
+                    .value = "HOW",
+                    .choices = "auto off ngram",
+                    .takes = "auto, off or ngram",
+                    .help = "auto, off, or ngram: guess tokens from what the text repeats",
+                    .set = host_args_set_word,
+                    .word = "spec" },
+    [HOST_MEM] = { .name = "--mem",
+                   .value = "SIZE",
+                   .takes = "a size such as 64M (K, M and G are known)",
+                   .help = "bytes that weights may take, K M G; less than they need: stream",
+                   .set = host_args_set_word,
+                   .word = "mem" },
+    [HOST_RAM] = { .name = "--ram",
+                   .value = "SIZE",
+                   .takes = "a size such as 1G (K, M and G are known)",
+                   .help = "memory that is free for the model (default: this computer's RAM)",
+                   .set = set_ram },
+    [HOST_MMAP] = { .name = "--mmap",
+                    .help = "use the file where it lies, as from flash",
+                    .field = FIELD(in_place) },
+    [HOST_CARD] = { .name = "--card",
+                    .value = "RATE",
+                    .takes = "bytes a second such as 23M (millions)",
+                    .help = "read the file at this pace, bytes a second; 20M: 20 million",
+                    .set = set_card_rate },
+    [HOST_CHUNK] = { .name = "--chunk",
+                     .value = "N",
+                     .takes = "a count of tokens from 1 to 4096",
+                     .help = "prompt tokens that pass the layers together (default 128)",
+                     .set = set_chunk },
+    [HOST_THREADS] = { .name = "--threads",
+                       .letter = "-t",
+                       .value = "N",
+                       .takes = "a count of threads from 1 to 8",
+                       .help = "threads (default: all cores)",
+                       .set = host_args_set_word,
+                       .word = "cores" },
+    [HOST_ISA] = { .name = "--isa",
+                   .value = "NAME",
+                   .choices = "ref neon dotprod i8mm sve rv64gc rvv zvfh avx2 avx512 vnni",
+                   .takes = "one of the names in `ingot help run`",
+                   .help = "that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
+                           "rv64gc, rvv, zvfh; avx2, avx512, vnni (default: the best)",
+                   .set = host_args_set_word,
+                   .word = "isa" },
+    [HOST_SELFTEST] = { .name = "--selftest",
+                        .help = "check the kernels on this CPU first",
+                        .field = FIELD(options.machine.selftest) },
+    [HOST_IDS] = { .name = "--ids",
+                   .help = "print token ids and the hash of the logits, too",
+                   .field = FIELD(options.show.ids) },
+    [HOST_TICKS] = { .name = "--ticks",
+                     .help = "print how long prompt and reply took, in nanoseconds",
+                     .field = FIELD(options.show.ticks) },
+    [HOST_TRACE] = { .name = "--trace",
+                     .value = "FILE",
+                     .help = "what card and cores did, as a Chrome trace",
+                     .field = FIELD(trace) },
+    [HOST_JSON] = { .name = "--json",
+                    .help = "requests and events in JSON lines (docs/SERIAL.md)",
+                    .set = set_json },
+    [HOST_MODE] = { .name = "--mode",
+                    .value = "MODE",
+                    .choices = "chat json",
+                    .takes = "chat or json",
+                    .help = "json: the same as --json",
+                    .set = host_args_set_word,
+                    .word = "mode" },
+    [HOST_QUIET] = { .name = "--quiet",
+                     .letter = "-q",
+                     .help = "no log lines and no figures",
+                     .set = set_quiet },
+    [HOST_NO_FIGURES] = { .name = "--no-figures",
+                          .help = "no line of figures behind a reply",
+                          .field = FIELD(options.show.quiet) },
+    [HOST_TITLE_REPLY] = { .help = "prompt and reply" },
+    [HOST_TITLE_SAMPLING] = { .help = "choice of tokens" },
+    [HOST_TITLE_MODEL] = { .help = "model and memory" },
+    [HOST_TITLE_COMPUTER] = { .help = "this computer" },
+    [HOST_TITLE_OUTPUT] = { .help = "output" },
 };
 
-static bool set_option(struct host_args *a, const char *word, const char *value)
+void host_args_init(struct host_args *args, const char *command)
 {
-    struct options_report report = { say, NULL };
-
-    if (value == NULL) {
-        return refuse(word, "unknown, or its value is missing");
-    }
-    if (set_text(a, word, value)) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (strcmp(word, numbers[i].word) == 0) {
-            return numbers[i].set(a, word, value);
-        }
-    }
-    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
-        if (strcmp(word, aliases[i].flag) == 0) {
-            return options_set(&a->options, aliases[i].option, value, &report) == ERR_OK;
-        }
-    }
-    return refuse(word, "unknown option");
+    memset(args, 0, sizeof *args);
+    args->command = command;
+    options_init(&args->options);
 }
 
-bool host_args_parse(struct host_args *a, int argc, char **argv)
+bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
+                    int *status)
 {
-    memset(a, 0, sizeof *a);
-    a->command = argv[0];
-    options_init(&a->options);
-    for (int i = 1; i < argc; i++) {
-        if (set_flag(a, argv[i])) {
-            continue;
-        }
-        if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!set_option(a, argv[i], argv[i + 1])) {
-                return false;
-            }
-            i++;
-        } else if (a->model == NULL) {
-            a->model = argv[i];
-        } else {
-            return refuse(argv[i], "one model at a time");
-        }
-    }
-    return true;
+    host_args_init(args, c->name);
+    return command_line_read(c, args, argc, argv, status);
 }

@@ -1,18 +1,18 @@
-/* The command line of the commands that run a model. */
+/* The arguments of the commands that run a model, and the rows of their options. */
 #ifndef INGOT_HOST_HOST_ARGS_H
 #define INGOT_HOST_HOST_ARGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/command_line.h"
 #include "runtime/options/options.h"
 #include "runtime/stream/plan.h"
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
-
 struct host_args {
     const char *command;
-    const char *model;  /* the one word without a dash; NULL: none */
+    const char *model;  /* the operand, or -m; NULL: none */
+    const char *prompt; /* -p; NULL: not given */
     const char *file;   /* -f, --file */
     const char *output; /* -o, --output */
     const char *tokenizer;
@@ -24,23 +24,89 @@ struct host_args {
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
     uint32_t chunk;       /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
-    bool predict;            /* one of them, or --board: this computer is not measured */
+    bool predict;            /* one of them: this computer is not measured */
     bool fit;                /* --fit */
     bool in_place;           /* --mmap: map the file and use it where it lies */
     bool no_bos;
-    bool quiet; /* no log lines */
-    bool help;
+    bool quiet; /* no log lines, no figures */
     struct options options;
 };
 
-/* Read argv[1..] of a command. False: a sentence was said on standard error. */
-bool host_args_parse(struct host_args *args, int argc, char **argv);
+/* Nothing given. */
+void host_args_init(struct host_args *args, const char *command);
 
-/* Options of all commands, for --help. */
-void host_args_help(void);
+/* host_args_init, and command_line_read of a command whose arguments are these. */
+bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
+                    int *status);
 
-/* --template list: whether name asks for it; and the list. */
-bool host_args_wants_templates(const char *name);
+/* ---- the rows, for commands' lists ---- */
+
+enum host_option {
+    /* the prompt and the reply */
+    HOST_PROMPT,
+    HOST_SYSTEM,
+    HOST_TEMPLATE,
+    HOST_THINK,
+    HOST_STOP,
+    HOST_N,
+    /* sampling */
+    HOST_TEMP,
+    HOST_TOP_P,
+    HOST_TOP_K,
+    HOST_MIN_P,
+    HOST_REPEAT,
+    HOST_SEED,
+    /* the model and its memory */
+    HOST_MODEL,
+    HOST_TOKENIZER,
+    HOST_CTX,
+    HOST_KV,
+    HOST_KV_FILE,
+    HOST_DRAFT,
+    HOST_SPEC,
+    HOST_MEM,
+    HOST_RAM,
+    HOST_MMAP,
+    HOST_CARD,
+    HOST_CHUNK,
+    /* this computer */
+    HOST_THREADS,
+    HOST_ISA,
+    HOST_SELFTEST,
+    /* what is printed */
+    HOST_IDS,
+    HOST_TICKS,
+    HOST_TRACE,
+    HOST_JSON,
+    HOST_MODE,
+    HOST_QUIET,
+    HOST_NO_FIGURES,
+    /* headings */
+    HOST_TITLE_REPLY,
+    HOST_TITLE_SAMPLING,
+    HOST_TITLE_MODEL,
+    HOST_TITLE_COMPUTER,
+    HOST_TITLE_OUTPUT,
+    HOST_OPTIONS
+};
+
+extern const struct command_option host_options[HOST_OPTIONS];
+
+#define HOST_ROW(option) &host_options[HOST_##option]
+
+/* What every command that loads a model reads, in the order of the help: more about the model may stand
+ * between the two. */
+#define HOST_ROWS_LOAD                                                                        \
+    HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(TOKENIZER), HOST_ROW(CTX), HOST_ROW(KV), \
+        HOST_ROW(KV_FILE), HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD),      \
+        HOST_ROW(CHUNK)
+#define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
+
+/* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for
+ * rates such as 2.4G; the chat templates for --template list. */
+enum option_result host_args_set_word(void *args, const struct command_option *o,
+                                      const char *value);
+bool host_args_read_rate(const char *value, uint64_t *out);
 void host_args_list_templates(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "host/host_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void text_free(struct text *t)
 {
@@ -25,6 +26,17 @@ bool text_read(struct text *t, FILE *in, const char *name)
         fprintf(stderr, "ingot: %s: cannot be read\n", name);
         return false;
     }
+    return true;
+}
+
+bool text_copy(struct text *t, const char *from)
+{
+    t->bytes = strdup(from);
+    if (t->bytes == NULL) {
+        fprintf(stderr, "ingot: out of memory\n");
+        return false;
+    }
+    t->n_bytes = strlen(from);
     return true;
 }
 

@@ -16,9 +16,10 @@ struct text {
     size_t n_ids;
 };
 
-/* All of `in`, whose name is for a sentence; the tokens, by flags of tokenizer_encode. False: said
- * on standard error. text_free in any case; *t was zero. */
+/* All of `in`, whose name is for a sentence; a copy of a text; the tokens, by flags of tokenizer_encode.
+ * False: said on standard error. text_free in any case; *t was zero. */
 bool text_read(struct text *t, FILE *in, const char *name);
+bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);
 void text_free(struct text *t);
 

@@ -1,40 +1,62 @@
 /* The Linux program: `ingot COMMAND ...`. */
-#include <stdio.h>
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/crc32c.h"
 
 #include "host/commands.h"
+#include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
-#include "host/host_args.h"
 
-static const struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *does;
-} commands[] = {
-    { "run", cmd_run, "generate from a prompt" },
-    { "chat", cmd_chat, "talk on this terminal" },
-    { "serial", cmd_serial, "talk to a board over its serial line" },
-    { "pack", cmd_pack, "make an .ingot from a GGUF or llama2.c file" },
-    { "info", cmd_info, "what a model is and how large its parts are" },
-    { "verify", cmd_verify, "check every checksum of an .ingot" },
-    { "synth", cmd_synth, "make up a model of a real shape with random weights" },
-    { "plan", cmd_plan, "which memory a model would take, without loading it" },
-    { "tokenize", cmd_tokenize, "standard input to tokens" },
-    { "perplexity", cmd_perplexity, "of a model on a text" },
-    { "logits", cmd_logits, "of every position of a prompt, to a file" },
-};
-
-static int usage(FILE *to)
+static bool is_one_of(const char *word, const char *a, const char *b)
 {
-    fprintf(to, "Ingot " INGOT_VERSION_TEXT ": a language model that boots; this is its Linux "
-                "program.\nusage: ingot COMMAND MODEL [options]; `ingot COMMAND --help` tells "
-                "more\n");
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        fprintf(to, "  %-12s%s\n", commands[i].name, commands[i].does);
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct command *command;
+
+    if (argc < 2) {
+        command_list(stderr);
+        return EXIT_USAGE;
     }
-    return to == stdout ? EXIT_FINE : EXIT_USAGE;
+    if (is_one_of(argv[1], "--help", "-h")) {
+        command_list(stdout);
+        return EXIT_FINE;
+    }
+    if (is_one_of(argv[1], "--version", "-V")) {
+        puts("ingot " INGOT_VERSION_TEXT);
+        return EXIT_FINE;
+    }
+    command = command_find(argv[1]);
+    if (command == NULL) {
+        return EXIT_USAGE;
+    }
+    return command->run(argc - 1, argv + 1);
+}
+
+/* What was written is to be where it should: a full disk, or a reader that is gone, is a failure. */
+static int close_output(int status)
+{
+    int error;
+
+    host_console_flush();
+    error = host_console_error();
+    if (error == 0 && fflush(stdout) != 0) {
+        error = errno;
+    }
+    if (error == 0 && close(1) != 0 && errno != EBADF) {
+        error = errno;
+    }
+    if (error == 0 && !ferror(stdout)) {
+        return status;
+    }
+    fprintf(stderr, "ingot: standard output: %s\n",
+            error != 0 ? strerror(error) : "could not be written completely");
+    return status == EXIT_FINE ? EXIT_FAILED : status;
 }
 
 int main(int argc, char **argv)
@@ -42,23 +64,7 @@ int main(int argc, char **argv)
     static struct kernels kernels;
 
     kernels_select(&kernels, host_cpu_features());
-    crc32c_use(&kernels); /* of every file that a command reads or writes */
-    if (argc < 2) {
-        return usage(stderr);
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        return usage(stdout);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        puts("ingot " INGOT_VERSION_TEXT);
-        return EXIT_FINE;
-    }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
-        }
-    }
-    fprintf(stderr, "ingot: '%s' is no command\n", argv[1]);
-    return usage(stderr);
+    crc32c_use(&kernels);     /* of every file that a command reads or writes */
+    signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
+    return close_output(run(argc, argv));
 }

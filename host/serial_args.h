@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/command_line.h"
+
 enum { SERIAL_SETTINGS_BYTES = 1024 };
 
 struct serial_args {
@@ -12,12 +14,16 @@ struct serial_args {
     uint32_t baud;                              /* 0: the usual rate */
     uint32_t wait_s;                            /* for a sign of the board */
     char settings[SERIAL_SETTINGS_BYTES];       /* one request with all of them and LF; "": none */
-    bool quiet, help;
+    bool quiet;
 };
 
-/* Read argv[1..]. False: a sentence was said on standard error. */
-bool serial_args_parse(struct serial_args *a, int argc, char **argv);
+/* Nothing given. */
+void serial_args_init(struct serial_args *a);
 
-void serial_args_help(void);
+/* The rows of the options, whose arguments these are; NULL ends. */
+extern const struct command_option *const serial_options[];
+
+/* After the options: close the request, if there is one. */
+void serial_args_end_settings(struct serial_args *a);
 
 #endif

@@ -22,41 +22,61 @@
 enum { OUT_BYTES = 4096, CTRL_C = 3 };
 
 static struct host_state {
-    int out;
+    bool to_log;
+    int replies; /* file descriptor */
+    int error;   /* of it; 0: none */
+    bool error_told;
     char buffer[OUT_BYTES];
     size_t n;
     bool interactive;
     bool terminal; /* byte by byte, with the line editor of a board */
     bool closed;
     volatile sig_atomic_t interrupted;
-} host = { .out = 1 };
+} host = { .replies = 1 };
 
 /* ---- console ------------------------------------------------------------------------------- */
 
 void host_console_flush(void)
 {
+    int to = host.to_log ? 2 : host.replies;
     size_t at = 0;
 
     while (at < host.n) {
-        ssize_t n = write(host.out, host.buffer + at, host.n - at);
+        ssize_t n = write(to, host.buffer + at, host.n - at);
 
         if (n < 0 && errno == EINTR) {
             continue;
         }
+        if (n <= 0 && !host.to_log && host.error == 0) {
+            host.error = errno;
+        }
         if (n <= 0) {
-            break; /* the reader is gone */
+            break; /* the reader is gone, or the disk is full */
         }
         at += (size_t)n;
     }
     host.n = 0;
 }
 
-void host_console_to(int to)
+void host_console_to_log(bool on)
 {
-    if (to != host.out) {
+    if (on != host.to_log) {
         host_console_flush();
-        host.out = to;
+        host.to_log = on;
     }
+}
+
+void host_console_replies_to(int fd)
+{
+    host_console_flush();
+    host.replies = fd;
+    host.error = 0;
+    host.error_told = false;
+}
+
+int host_console_error(void)
+{
+    return host.error;
 }
 
 static void host_putc(char c)
@@ -78,10 +98,14 @@ static int host_getc(void)
         host.interrupted = 0;
         return CTRL_C;
     }
+    if (host.error != 0 && !host.error_told) {
+        host.error_told = true; /* nobody gets the rest of a reply */
+        return CTRL_C;
+    }
     if (!host.interactive) {
         return HOST_NO_BYTE;
     }
-    if (host.closed) {
+    if (host.closed || host.error != 0) {
         return HOST_CLOSED;
     }
     if (host.terminal && host_terminal_in_news()) {

@@ -8,8 +8,15 @@
 
 #include "board/board.h"
 
-/* Output goes to file descriptor `to` from now on (1 replies, 2 log lines). */
-void host_console_to(int to);
+/* What is put from now on is log lines, for standard error (on), or replies. */
+void host_console_to_log(bool on);
+
+/* Replies go to file descriptor fd, 1 at first, and nothing of them has failed yet. */
+void host_console_replies_to(int fd);
+
+/* The errno of the first write of replies that failed, after which the input is at its end, too; 0: all
+ * that was flushed is written. */
+int host_console_error(void);
 
 /* Bytes written so far leave the buffer. */
 void host_console_flush(void);

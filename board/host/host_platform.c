@@ -15,7 +15,7 @@ static uint32_t features(void *context, unsigned n)
 static void to_log(void *context, bool on)
 {
     (void)context;
-    host_console_to(on ? 2 : 1);
+    host_console_to_log(on);
 }
 
 void host_platform(struct platform *p, const struct machine *machine)

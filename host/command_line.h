@@ -1,0 +1,77 @@
+/* The command line of every command, from one table: what it reads and refuses (command_line.c), its
+ * --help (command_help.c), the man page and the shell's completion (manual.c). */
+#ifndef INGOT_HOST_COMMAND_LINE_H
+#define INGOT_HOST_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum option_result {
+    OPTION_TAKEN,
+    OPTION_REFUSED,  /* not what it takes, which the caller says */
+    OPTION_ANSWERED, /* it was a question, and is answered: the command ends well */
+};
+
+/* A row: one option of a command, or a heading above those that follow. */
+struct command_option {
+    const char *name;    /* "--predict"; NULL: a heading, whose text `help` is */
+    const char *letter;  /* "-n"; NULL: none */
+    const char *also;    /* one more spelling, which the help leaves out; NULL: none */
+    const char *value;   /* what the help calls its value: "N"; "FILE" is a path; NULL: a flag */
+    const char *choices; /* the words that it takes, apart by spaces; NULL: others */
+    const char *takes;   /* ends the sentence "-n x: takes ..."; NULL: any text */
+    const char *help;    /* one line, or more with \n between them */
+    /* Read value (NULL: a flag) into the command's arguments. NULL: a flag is the bool, a value the
+     * const char * at `field`, counted from the arguments' beginning. */
+    enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
+    size_t field;
+    const char *word; /* for set: what the option is called elsewhere */
+};
+
+struct command {
+    const char *name;
+    const char *operands; /* as the usage line has them: "MODEL", "BOARD MODEL..."; "": none */
+    const char
+        *missing; /* what is asked where there is none: "which model?"; NULL: none is needed */
+    const char *summary; /* for the list of commands, a few words */
+    const char *about;   /* for --help: lines with \n between them */
+    const char *example; /* one, or more with \n between them */
+    const struct command_option *const
+        *options; /* NULL ends; --help is everybody's; NULL: no others */
+    /* An operand: the const char * at operand_field, one of them; or what `operand` does with each:
+     * false: one too many. */
+    size_t operand_field;
+    bool (*operand)(void *arguments, const char *word);
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
+};
+
+/* Every command, in the order of the list; NULL ends (commands.c). */
+extern const struct command *const commands[];
+
+/* Read argv[1..] into arguments, which the caller has set to the defaults. "--" ends the options.
+ * False: all is said, *status is what to exit with. */
+bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
+                       int *status);
+
+/* "ingot NAME: WORD: WHY; see `ingot NAME --help`" on standard error. Returns EXIT_USAGE. */
+int command_refuse(const struct command *c, const char *word, const char *why);
+
+/* The command of a name; NULL: said on standard error, with the nearest. */
+const struct command *command_find(const char *name);
+
+/* ---- command_help.c ---- */
+
+/* What `ingot COMMAND --help` prints, and `ingot help`. */
+void command_help(const struct command *c, FILE *to);
+void command_list(FILE *to);
+
+/* "-n, --predict N" to text (bytes). Returns its length. */
+size_t command_option_text(const struct command_option *o, char *text, size_t bytes);
+
+/* That of --help, which every command has. */
+extern const struct command_option command_help_option;
+
+#endif

@@ -1,0 +1,219 @@
+/* The command line of the Linux program: one table says what a command reads, what it refuses, and
+ * what is told of it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/commands.h"
+#include "host/host_args.h"
+#include "host/manual.h"
+#include "tests/unit/tap.h"
+
+enum { MOST = 65536, WORDS = 8 };
+
+static char said[MOST];
+
+/* What was written to standard error since the last time. */
+static void read_said(FILE *file)
+{
+    size_t n;
+
+    fflush(stderr);
+    rewind(file);
+    n = fread(said, 1, sizeof said - 1, file);
+    said[n] = '\0';
+}
+
+struct row {
+    const struct command *command;
+    const char *words[WORDS];
+    const char *says; /* NULL: nothing, and the words are taken */
+};
+
+static const struct row rows[] = {
+    { &cmd_run, { "m", "-p", "x", "-n", "4", "--temp=0" }, NULL },
+    { &cmd_run, { "--model=m", "--prompt=a=b", "--ids" }, NULL },
+    { &cmd_run, { "m", "--n-predict", "3", "--repeat-penalty", "1.1" }, NULL },
+    { &cmd_run, { "--ids", "--", "-m" }, NULL },
+    { &cmd_run, { "m", "-p", "--temp" }, NULL }, /* a prompt may begin with a dash */
+    { &cmd_run,
+      { "m", "--tmep", "0" },
+      "ingot run: --tmep is not an option of run; did you mean --temp?\n" },
+    { &cmd_run,
+      { "m", "--colour", "red" },
+      "--colour is not an option of run; see `ingot run --help`\n" },
+    { &cmd_tokenize,
+      { "m", "--temp", "0" },
+      "ingot tokenize: --temp is not an option of tokenize; see `ingot tokenize --help`\n" },
+    { &cmd_tokenize, { "m", "--temp=0" }, "--temp is not an option of tokenize; see" },
+    { &cmd_chat, { "m", "-o", "x" }, "-o is not an option of chat" },
+    { &cmd_run, { "m", "-t", "0" }, "ingot run: -t 0: takes a count of threads from 1 to 8; see" },
+    { &cmd_run, { "m", "-t", "" }, "ingot run: -t \"\": takes a count" },
+    { &cmd_run, { "m", "--threads=nine" }, "--threads nine: takes a count of threads" },
+    { &cmd_run, { "m", "--card", "fast" }, "--card fast: takes bytes a second" },
+    { &cmd_run, { "m", "--chunk", "0" }, "--chunk 0: takes a count of tokens from 1 to 4096" },
+    { &cmd_run, { "m", "--ram", "0" }, "--ram 0: takes a size" },
+    { &cmd_run, { "m", "--mode", "loud" }, "--mode loud: takes chat or json" },
+    { &cmd_run, { "m", "-n" }, "ingot run: -n: its value is missing: give -n N; see" },
+    { &cmd_run, { "m", "--ids=3" }, "--ids=3: it takes no value" },
+    { &cmd_run, { "m", "n" }, "ingot run: n: one word too many: it takes MODEL; see" },
+    { &cmd_run, { "m", "-m", "n" }, "-m n: takes the model, which is named already" },
+    { &cmd_run, { "-n", "4" }, "ingot run: which model? usage: ingot run MODEL [options]\n" },
+    { &cmd_serial, { "d", "--baud", "0" }, "ingot serial: --baud 0: takes a whole number" },
+    { &cmd_serial, { "d", "--temp", "x" }, "ingot serial: --temp x: takes a number" },
+    { &cmd_serial, { "d", "--ctx", "3" }, "--ctx is not an option of serial; see" },
+};
+
+/* Arguments that have room for those of any command here. */
+static void check_row(const struct row *row, FILE *file)
+{
+    static union {
+        struct host_args host;
+        char room[sizeof(struct host_args) + 4096];
+    } arguments;
+    char *argv[WORDS + 2] = { strdup(row->command->name) };
+    int argc = 1, status = -1;
+    bool taken;
+
+    memset(&arguments, 0, sizeof arguments);
+    if (freopen(NULL, "w+", file) == NULL) {
+        return;
+    }
+    for (int i = 0; i < WORDS && row->words[i] != NULL; i++) {
+        argv[argc++] = strdup(row->words[i]);
+    }
+    taken = command_line_read(row->command, &arguments, argc, argv, &status);
+    read_said(file);
+    if (row->says == NULL) {
+        OK(taken && said[0] == '\0', "%s: taken: %s", argv[argc - 1], said);
+    } else {
+        OK(!taken && status == EXIT_USAGE && strstr(said, row->says) != NULL &&
+               strchr(said, '\n') != NULL && strchr(said, '\n')[1] == '\0',
+           "%s: one sentence: %s", row->says, said);
+    }
+    for (int i = 0; i < argc; i++) {
+        free(argv[i]);
+    }
+}
+
+static void check_values(void)
+{
+    static struct host_args a;
+    char *words[] = { strdup("run"),    strdup("--temp=0.5"), strdup("-n"),       strdup("7"),
+                      strdup("model"),  strdup("-q"),         strdup("--card"),   strdup("20M"),
+                      strdup("--stop"), strdup("a"),          strdup("--stop=b"), NULL };
+    int status;
+
+    OK(host_args_read(&cmd_run, &a, 11, words, &status), "read");
+    OK(a.options.sampler.temp > 0.49f && a.options.sampler.temp < 0.51f, "--temp=0.5");
+    OK(a.options.reply.n == 7, "-n 7");
+    OK(strcmp(a.model, "model") == 0, "the model");
+    OK(a.quiet && a.options.show.quiet, "-q: no log, no figures");
+    OK(a.card_rate == 20000000, "--card 20M");
+    OK(a.options.reply.n_stops == 2, "two --stop");
+    for (int i = 0; i < 11; i++) {
+        free(words[i]);
+    }
+}
+
+/* ---- what is told ----------------------------------------------------------------------------- */
+
+static void print(void (*what)(FILE *to), FILE *file)
+{
+    FILE *again = freopen(NULL, "w+", file);
+
+    said[0] = '\0';
+    if (again != NULL) {
+        what(again);
+        read_said(again);
+    }
+}
+
+/* A word of a text, with none of the letters of a longer one behind it. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
+        if (strchr(" ,'\n|)=", at[n]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void spell(char *out, const char *name, bool troff)
+{
+    for (; *name != '\0'; name++) {
+        if (*name == '-' && troff) {
+            *out++ = '\\';
+        }
+        *out++ = *name;
+    }
+    *out = '\0';
+}
+
+/* Every option of every command in a text, as troff has a dash, or as it is. */
+static void check_named(const char *what, bool troff)
+{
+    unsigned missing = 0, n = 0;
+
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        for (size_t j = 0; commands[i]->options != NULL && commands[i]->options[j] != NULL; j++) {
+            const char *name = commands[i]->options[j]->name;
+            char spelt[64];
+
+            spell(spelt, name != NULL ? name : "", troff);
+            missing += name != NULL && !has_word(said, spelt);
+            n += name != NULL;
+        }
+    }
+    OK(n > 80 && missing == 0, "%s: %u of %u options are missing", what, missing, n);
+}
+
+static void check_command(const struct command *c, FILE *file)
+{
+    FILE *again = freopen(NULL, "w+", file);
+    char example[128];
+
+    if (again == NULL) {
+        return;
+    }
+    command_help(c, again);
+    read_said(again);
+    snprintf(example, sizeof example, "\nexample:\n  ingot %s ", c->name);
+    OK(strncmp(said, "usage: ingot ", 13) == 0 && strstr(said, example) != NULL &&
+           strstr(said, c->about) != NULL && has_word(said, "--help"),
+       "%s: usage, what it does, options, an example", c->name);
+    for (size_t i = 0; c->options != NULL && c->options[i] != NULL; i++) {
+        const struct command_option *o = c->options[i];
+
+        if (o->name != NULL && (!has_word(said, o->name) || (o->set == NULL && o->takes != NULL) ||
+                                (o->choices != NULL && o->value == NULL))) {
+            OK(false, "%s: row %s", c->name, o->name);
+        }
+    }
+}
+
+int main(void)
+{
+    char path[] = "/tmp/command-line-XXXXXX";
+    int fd = mkstemp(path), kept = dup(2);
+
+    OK(fd >= 0 && freopen(path, "w+", stderr) != NULL, "standard error is a file");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        check_row(&rows[i], stderr);
+    }
+    check_values();
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        check_command(commands[i], stderr);
+    }
+    print(manual_print_page, stderr);
+    OK(strncmp(said, ".TH INGOT 1", 11) == 0, "a page for man");
+    check_named("--man", true);
+    print(manual_print_completion, stderr);
+    check_named("--bash-completion", false);
+    unlink(path);
+    dup2(kept, 2);
+    return tap_done();
+}
