@@ -56,9 +56,8 @@ static enum err find_save(void *context, const char *name, uint64_t bytes, const
 {
     struct app_storage *s = context;
 
-    (void)bytes;
     *file = &s->file[APP_STORAGE_SAVE];
-    return storage_find_save(&s->storage, name, &s->tables[APP_STORAGE_SAVE],
+    return storage_find_save(&s->storage, name, bytes, &s->tables[APP_STORAGE_SAVE],
                              &s->file[APP_STORAGE_SAVE]);
 }
 

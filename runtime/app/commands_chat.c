@@ -108,12 +108,27 @@ enum command_result command_save(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-static void say_not_loaded(const struct app *a, enum err e)
+/* What became of the conversation that was to be replaced. */
+static void say_not_loaded(struct app *a, enum err e)
 {
+    struct console *console = a->setup.console;
+    unsigned n_ids = (unsigned)a->chat.session->n_ids;
+
     if (e == ERR_ABORTED) {
-        console_printf(a->setup.console, "(stopped: a new conversation)\n");
+        console_printf(console, "(stopped)\n");
     } else {
-        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
+        console_printf(console, "error: %s\n", a->saved.problem);
+    }
+    if (a->saved.before == SAVED_CHAT_LOST) {
+        chat_clear(&a->chat);
+        console_printf(console, "(the conversation before is lost: a new one begins)\n");
+    } else if (a->saved.before == SAVED_CHAT_PENDING && n_ids != 0) {
+        console_printf(console,
+                       "(the conversation before goes on: its %u tokens are computed again with "
+                       "the next line)\n",
+                       n_ids);
+    } else if (n_ids != 0) {
+        console_printf(console, "(the conversation before goes on)\n");
     }
 }
 
@@ -121,23 +136,26 @@ enum command_result command_load(struct app *a, char *argument)
 {
     const struct file *file = find_save(a, argument, 0);
     struct chat *c = &a->chat;
-    struct saved_chat_state state;
+    struct saved_chat_state state = state_of(c);
     enum err e;
 
     if (file == NULL) {
         return COMMAND_DONE;
     }
-    chat_clear(c);
-    state = state_of(c);
     e = saved_chat_read(&a->saved, file, &state, console_progress_step, a->setup.console);
     console_progress_end(a->setup.console);
     if (e != ERR_OK) {
-        chat_clear(c);
         say_not_loaded(a, e);
         return COMMAND_DONE;
     }
     c->started = state.started;
     c->reply_start = state.reply_start;
+    if (a->saved.is_older) {
+        console_printf(a->setup.console,
+                       "(the newest conversation in %s is damaged: this is the one saved before "
+                       "it)\n",
+                       file->name);
+    }
     console_printf(a->setup.console, "(%u tokens of %s, %u turns: go on)\n",
                    (unsigned)c->session->n_ids, file->name, c->turns.n);
     return COMMAND_DONE;

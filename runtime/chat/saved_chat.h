@@ -4,7 +4,9 @@
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
  * header with the higher sequence number whose payload's CRC matches is the conversation. So power
- * lost at any sector leaves the old one or the new one.
+ * lost at any sector leaves the old one or the new one. The card is not believed: what was written is
+ * read back, the payload before its header is written; and the half that is kept while the other one
+ * is written over is read through before.
  *
  *   payload: the turns (runtime/chat/turns.h) and what was said; then what session_move gives: tokens,
  *   u32, and each layer's state; zeros to the end of the sector */
@@ -48,33 +50,49 @@ struct saved_chat_state {
     struct turns *turns;
 };
 
-struct saved_chat {
-    const struct file *file;
-    struct file_read io;
-    _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
-    _Alignas(64) struct saved_chat_header header;
-    char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
-};
-
 /* False: stop. */
 typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
                                     uint64_t total);
+
+/* The conversation that was at work before a load which failed. */
+enum saved_chat_before {
+    SAVED_CHAT_GOES_ON, /* as it was */
+    SAVED_CHAT_PENDING, /* its tokens are there and are computed again: the card failed, or somebody
+                         * stopped it, when the file was known to be good and its states were
+                         * arriving in the place of the old ones */
+    SAVED_CHAT_LOST,    /* the same, and the session's work space is too small to keep the tokens of
+                         * such a long context: the session is empty, and there are no turns */
+};
+
+struct saved_chat {
+    const struct file *file;
+    struct file_read io;
+    saved_chat_progress_fn *progress;
+    void *context;
+    uint64_t done, total; /* bytes, for the progress */
+    _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
+    _Alignas(64) struct saved_chat_header header;
+    char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+    enum saved_chat_before before;          /* after an error of a load */
+    bool is_older; /* after a load: a newer conversation of the file is damaged */
+};
 
 /* Bytes that the file must have for the state, and for any that its context may come to hold. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
-/* Save. ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. Errors of
- * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
- * after an error. */
+/* Save, and see that it is there: the card reads once what it keeps, and once what it was given.
+ * ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM:
+ * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: the session is empty. Errors of file.h; ERR_ABORTED by progress, which may be
+ * NULL. The conversation saved before is still there after an error. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);
 
-/* Load the newest conversation that is whole. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by
- * another model, or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged.
- * Errors of file.h, ERR_ABORTED by progress. Nothing of *state changes on an error but by the
- * reading itself: then the session is empty, and there are no turns. */
+/* Load the newest conversation that is whole. Its bytes are read twice: for their CRC before anything
+ * of *state changes, and into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by another model,
+ * or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
+ * ERR_ABORTED by progress. After an error s->before says what the state holds. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

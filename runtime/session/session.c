@@ -446,3 +446,12 @@ enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
     s->n_cached = n_cached;
     return ERR_OK;
 }
+
+void session_take_back(struct session *s, const uint32_t *ids, uint32_t n,
+                       const struct session_hash *hash)
+{
+    session_clear(s);
+    memcpy(s->ids, ids, n * sizeof *ids);
+    s->n_ids = n;
+    s->hash = *hash;
+}

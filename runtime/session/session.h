@@ -129,4 +129,9 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
  * vocabulary; then it is empty. */
 enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached);
 
+/* After a load that failed: the sequence that was there before, with the hash of its logits, whose
+ * states are lost: all n tokens are pending. n <= s->context; ids may not lie in s->ids. */
+void session_take_back(struct session *s, const uint32_t *ids, uint32_t n,
+                       const struct session_hash *hash);
+
 #endif

@@ -12,6 +12,7 @@ enum {
     TIMEOUT_SECONDS = 5, /* of silence; a healthy card answers within 0.25 s */
     LOGGED_MODELS = 4,   /* at start, so that they fit the first screen */
     LINE_BYTES = 256,
+    MIB = 1 << 20,
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct storage *s, const char *format, ...)
@@ -348,9 +349,9 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-/* A file for writing. `make card` puts it on the card, in the size that `variable` gives. */
-static enum err find_reserved(struct storage *s, const char *path, const char *variable,
-                              const struct file_table *table, struct file *out)
+/* A file for writing. ERR_NOT_FOUND is for the caller to explain. */
+static enum err find_reserved(struct storage *s, const char *path, const struct file_table *table,
+                              struct file *out)
 {
     struct block_device *card = mount_card(s);
     enum err e;
@@ -359,12 +360,6 @@ static enum err find_reserved(struct storage *s, const char *path, const char *v
         return ERR_NO_DEVICE;
     }
     e = fat32_find(&s->fs, path, &s->entry);
-    if (e == ERR_NOT_FOUND) {
-        return fail(s, e,
-                    "the card has no %s: make it with `make card %s=MiB`, or copy a file of "
-                    "zeros there",
-                    path, variable);
-    }
     if (e == ERR_OK) {
         e = fat32_open_file(&s->fs, &s->entry, table, out);
     }
@@ -377,8 +372,13 @@ static enum err find_reserved(struct storage *s, const char *path, const char *v
 
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out)
 {
-    enum err e = find_reserved(s, "ingot.kv", "KV", table, out);
+    enum err e = find_reserved(s, "ingot.kv", table, out);
 
+    if (e == ERR_NOT_FOUND) {
+        return fail(s, e,
+                    "the card has no ingot.kv: make it with `make card KV=MiB`, or copy a file of "
+                    "zeros there");
+    }
     if (e == ERR_OK && !out->device->writable) {
         return fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave kv=card away",
                     out->device->name);
@@ -386,14 +386,36 @@ enum err storage_find_kv(struct storage *s, const struct file_table *table, stru
     return e;
 }
 
-enum err storage_find_save(struct storage *s, const char *name, const struct file_table *table,
-                           struct file *out)
+/* What makes the file that a conversation of so many bytes needs. */
+static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
+{
+    unsigned mib = (unsigned)((bytes + MIB - 1) / MIB);
+    const char *board = s->setup.platform->name;
+    bool is_default = strcmp(name, "chat") == 0;
+
+    if (bytes == 0) {
+        return fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path, name);
+    }
+    return fail(
+        s, ERR_NOT_FOUND,
+        "the card has no %s: `make card BOARD=%s SAVE=%u%s%s` makes a card with it, or copy "
+        "a file of %u MiB of zeros there",
+        path, board, mib, is_default ? "" : " NAMES=", is_default ? "" : name, mib);
+}
+
+enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
+                           const struct file_table *table, struct file *out)
 {
     char path[64];
+    enum err e;
 
     if (!storage_is_plain_name(name)) {
         return fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
     }
     format_text(path, sizeof path, "saves/%s.sav", name);
-    return find_reserved(s, path, "SAVE", table, out);
+    e = find_reserved(s, path, table, out);
+    if (e == ERR_NOT_FOUND) {
+        return no_save(s, path, name, bytes);
+    }
+    return e;
 }

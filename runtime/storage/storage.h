@@ -54,10 +54,11 @@ enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *c
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
-/* Resolve saves/NAME.sav of the first card to *out. name: "chat". Errors as above;
+/* Resolve saves/NAME.sav of the first card to *out. name: "chat". bytes: that are to be saved, 0 to
+ * load; a card without the file is answered with the command that makes one. Errors as above;
  * ERR_BAD_ARGUMENT: a name with characters that do not belong into one. */
-enum err storage_find_save(struct storage *s, const char *name, const struct file_table *table,
-                           struct file *out);
+enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
+                           const struct file_table *table, struct file *out);
 
 /* The same of ingot.kv, where keys and values spill to. */
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);

@@ -215,8 +215,10 @@ def commands(c):
             c.ok(re.search(r"selftest: all \d+ kernels equal", out) and "error" not in out,
                  "/selftest", out)
         c.ok("which one" in k.say("/model"), "/model wants a name", k.seen)
-        c.ok("letters, digits" in k.say("/save a/b") and "no saves/none.sav" in k.say("/save none"),
-             "/save where no file is", k.seen)
+        c.ok("letters, digits" in k.say("/save a/b") and
+             f"no saves/none.sav: `make card BOARD={c.machine.board} SAVE=" in k.say("/save none") and
+             " NAMES=none` makes a card with it" in k.seen, "/save where no file is", k.seen)
+        c.ok("nothing was saved as none" in k.say("/load none"), "/load where no file is", k.seen)
         k.send("/off\r")
         k.expect("power off")
         k.expect(pexpect.EOF)
@@ -271,11 +273,26 @@ def swaps(c):
              "a model that is not there leaves the one before", out)
 
 
+def told(k, between):
+    """A conversation with some commands in its middle: ids and the hash of all logits."""
+    k.say("/reset")
+    k.say("Hello there")
+    for line in between:
+        k.say(line)
+    k.say("And now?")
+    return re.search(r"^ids: .*", k.seen, re.M)[0], re.search(r"^logits: (\w+)", k.seen, re.M)[1]
+
+
 def restarts(c):
     """/save, /reboot, /load: the conversation goes on as if nothing had been."""
     with c.console("ids", reboots=True) as k:
         k.prompt()
-        c.ok("nothing is saved" in k.say("/load"), "/load of nothing is told", k.seen)
+        c.ok("nothing has been said" in k.say("/save"), "/save of nothing is told", k.seen)
+        c.ok("chat.sav is empty" in k.say("/load"), "/load of nothing is told", k.seen)
+        undisturbed = told(k, ())
+        c.ok(undisturbed == told(k, ("/load", "/load none")),
+             "a /load that fails leaves the conversation as it was", k.seen)
+        k.say("/reset")
         k.stats("Hello there")
         k.stats("Second")
         c.ok("tokens are saved in saves/chat.sav" in k.say("/save"), "/save", k.seen)
@@ -314,6 +331,8 @@ def restarts(c):
         k.say("/model console-b")
         c.ok("belongs to another model" in k.say("/load") and k.stats("Hello")[1] == 8,
              "another model's conversation is refused", k.seen)
+        c.ok("the conversation before goes on" in k.say("/load") and told(k, ()) == told(k, ("/load",)),
+             "and leaves the one at work as it was", k.seen)
 
 
 def stops(c):
@@ -361,10 +380,12 @@ def stops(c):
         k.send("/save\r\x03")
         out = k.prompt()
         c.ok("(stopped: saves/chat.sav is as it was)" in out, "Ctrl-C in /save", out)
+        stats = k.say("/stats")
         k.send("/load\r\x03")
         out = k.prompt()
-        c.ok("(stopped: a new conversation)" in out and "; 0 of " in k.say("/stats"),
-             "Ctrl-C in /load", out + k.seen)
+        c.ok("(stopped)" in out and "(the conversation before goes on" in out and
+             re.search("; .*", stats)[0] == re.search("; .*", k.say("/stats"))[0],
+             "Ctrl-C in /load", out + stats + k.seen)
         found = re.search(r"\((\d+ tokens)", saved)
         c.ok(found and f"({found[1]} of saves/chat.sav" in k.say("/load"),
              "and what was saved is there", saved + k.seen)

@@ -2,9 +2,9 @@
  * guessed wrongly, stopped, read wrongly from the card or saved must leave it as if that had never
  * been. The mixer is this test's, in place of attention; the rest of the runtime knows none but the
  * table of runtime/model/layer.h. */
-#include "runtime/chat/saved_chat.h"
 #include "runtime/model/layer.h"
 #include "tests/unit/chat/chat_rig.h"
+#include "tests/unit/chat/saved_chat_rig.h"
 
 /* ---- the mixer ------------------------------------------------------------------------------ */
 
@@ -330,54 +330,54 @@ static void test_chat(void)
 
 /* ---- saved ---------------------------------------------------------------------------------- */
 
-enum { FILE_BYTES = 1 << 20 };
-
-static uint8_t card_data[FILE_BYTES];
-static struct saved_chat saved;
-static struct turns turns;
-
-static enum err card_submit(struct block_device *dev, struct block_request *r)
-{
-    uint8_t *at = card_data + r->sector * SECTOR_BYTES;
-
-    (void)dev;
-    if (r->write)
-        memcpy(at, r->buffer, r->n_sectors * (size_t)SECTOR_BYTES);
-    else
-        memcpy(r->buffer, at, r->n_sectors * (size_t)SECTOR_BYTES);
-    r->status = ERR_OK;
-    r->done = true;
-    return ERR_OK;
-}
-
-static enum err card_poll(struct block_device *dev)
-{
-    (void)dev;
-    return ERR_OK;
-}
-
 static void test_saved(void)
 {
-    static struct block_device card = { .name = "a card",
-                                        .n_sectors = FILE_BYTES / SECTOR_BYTES,
-                                        .max_sectors = 16,
-                                        .queue_depth = 4,
-                                        .writable = true,
-                                        .submit = card_submit,
-                                        .poll = card_poll };
-    static struct file file;
     struct session *s = &rig.session;
     struct saved_chat_state state = { s, 0, true, &turns };
 
     rig_start(0, 0, false);
-    if (file_open_device(&file, &card, FILE_BYTES, NULL) != ERR_OK)
-        rig_die("the card does not open");
+    insert_blank_card();
     session_append(s, ids, 20, NULL);
     OK(saved_chat_write(&saved, &file, &state, NULL, NULL) == ERR_OK, "saved %s", saved.problem);
     session_append(s, ids + 30, 10, NULL);
     OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_OK && s->n_cached == 20,
        "and loaded %s", saved.problem);
     OK(session_append(s, ids + 20, 10, NULL) == ERR_OK && is_after(30), "it goes on as before");
+}
+
+/* After a load that failed the state is the one of before, or computed again from nothing. */
+static void test_not_loaded(void)
+{
+    struct session *s = &rig.session;
+    struct saved_chat_state state = { s, 0, true, &turns };
+    unsigned wrong = 0, untouched = 0, pending = 0, n = 0;
+    enum err e;
+
+    do {
+        session_clear(s);
+        session_append(s, ids, 10, NULL);
+        session_mark(s);
+        session_append(s, ids + 10, 18, NULL);
+        insert_card(FILE_BYTES);
+        card.reads_left = (long)n++;
+        e = saved_chat_read(&saved, &file, &state, NULL, NULL);
+        untouched += e != ERR_OK && s->n_cached == 28;
+        pending += e != ERR_OK && s->n_cached == 0 && s->n_ids == 28;
+        if (e != ERR_OK)
+            wrong += session_append(s, ids + 28, 10, NULL) != ERR_OK || !is_after(38);
+    } while (e == ERR_IO && n < 1000);
+    OK(e == ERR_OK && wrong == 0 && untouched > 2 && pending > 2 && untouched + pending == n - 1,
+       "a load that fails after any of %u sectors: the same logits (%u untouched, %u from the "
+       "tokens, %u wrong)",
+       n, untouched, pending, wrong);
+    session_clear(s);
+    session_append(s, ids, 28, NULL);
+    insert_card(FILE_BYTES);
+    card_data[SECTOR_BYTES + 3] ^= 1;
+    card_data[FILE_BYTES / 2 + SECTOR_BYTES + 3] ^= 1;
+    OK(saved_chat_read(&saved, &file, &state, NULL, NULL) == ERR_BAD_CHECKSUM &&
+           s->n_cached == 28 && session_append(s, ids + 28, 10, NULL) == ERR_OK && is_after(38),
+       "nor does a damaged file change it: %s", saved.problem);
 }
 
 int main(void)
@@ -401,5 +401,6 @@ int main(void)
     test_redo();
     test_chat();
     test_saved();
+    test_not_loaded();
     return tap_done();
 }

@@ -1,154 +1,16 @@
 /* Conversations saved and loaded over a card whose power goes after any number of sectors. */
-#include "runtime/chat/saved_chat.h"
+#include "tests/unit/chat/saved_chat_rig.h"
 
-#include "runtime/base/crc32c.h"
-#include "tests/unit/rig.h"
-
-enum { FILE_BYTES = 1 << 20, ALL = 1 << 30 };
-
-static struct card {
-    struct block_device dev;
-    uint8_t data[FILE_BYTES];
-    long sectors_left; /* that are written before the power goes */
-} card;
-
-static struct file file;
-static struct saved_chat saved;
-
-static enum err card_submit(struct block_device *dev, struct block_request *r)
-{
-    enum err e = block_request_check(dev, r);
-
-    if (e != ERR_OK)
-        return e;
-    r->status = ERR_OK;
-    for (uint32_t i = 0; i < r->n_sectors; i++) {
-        uint8_t *memory = (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES;
-        uint8_t *place = card.data + (r->sector + i) * SECTOR_BYTES;
-
-        if (!r->write)
-            memcpy(memory, place, SECTOR_BYTES);
-        else if (card.sectors_left-- > 0)
-            memcpy(place, memory, SECTOR_BYTES);
-        else
-            r->status = ERR_IO;
-    }
-    r->done = true;
-    return ERR_OK;
-}
-
-static enum err card_poll(struct block_device *dev)
-{
-    (void)dev;
-    return ERR_OK;
-}
-
-static void insert_card(size_t bytes)
-{
-    card.dev = (struct block_device){ .name = "a card",
-                                      .n_sectors = FILE_BYTES / SECTOR_BYTES,
-                                      .max_sectors = 16,
-                                      .queue_depth = 4,
-                                      .writable = true,
-                                      .submit = card_submit,
-                                      .poll = card_poll };
-    card.sectors_left = ALL;
-    if (file_open_device(&file, &card.dev, bytes, NULL) != ERR_OK)
-        rig_die("the card does not open");
-    file_set_name(&file, "saves/chat.sav");
-}
-
-static struct turns turns;
-
-static struct saved_chat_state state_of(uint32_t n_ids)
-{
-    return (struct saved_chat_state){ &rig.session, n_ids / 2, true, &turns };
-}
-
-/* n turns of ten tokens, whose texts are told apart by the seed. */
-static void take_turns(uint32_t seed, uint32_t n)
-{
-    char text[40];
-
-    memset(&turns, 0, sizeof turns);
-    for (uint32_t i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "turn %u of seed %u", (unsigned)i, (unsigned)seed);
-        turns_push(&turns, i * 10, i * 10 + 4, text, strlen(text) + 1);
-    }
-}
-
-static bool turns_are(uint32_t seed, uint32_t n)
-{
-    static struct turns loaded;
-    bool same;
-
-    loaded = turns;
-    take_turns(seed, n);
-    same = loaded.n == n && loaded.text_bytes == turns.text_bytes &&
-           memcmp(loaded.list, turns.list, n * sizeof turns.list[0]) == 0 &&
-           memcmp(loaded.text, turns.text, turns.text_bytes) == 0;
-    turns = loaded;
-    return same;
-}
-
-/* A conversation of n tokens, different for every seed. */
-static void talk(uint32_t seed, uint32_t n)
-{
-    uint32_t ids[200];
-
-    session_clear(&rig.session);
-    take_turns(seed, n / 10);
-    rig_ids(ids, n);
-    for (uint32_t i = 0; i < n; i++)
-        ids[i] = 3 + (ids[i] + seed) % (rig.model.image.header->params.vocab - 3);
-    memcpy(rig.session.ids, ids, n * sizeof *ids);
-    if (rig_append(ids, n, NULL) != ERR_OK)
-        rig_die("the rig does not run");
-}
-
-/* The logits of one more token: they depend on every key and value. */
-static uint64_t next_hash(void)
-{
-    uint32_t id = 5; /* which then ends the reply and is not in the cache */
-    uint64_t hash = 14695981039346656037u;
-
-    if (rig_append(&id, 1, NULL) != ERR_OK)
-        rig_die("the rig does not go on");
-    for (size_t i = 0; i < rig_logits_bytes(); i++)
-        hash = (hash ^ ((const uint8_t *)rig.session.logits)[i]) * 1099511628211u;
-    (void)session_cut(&rig.session, rig.session.n_cached - 1);
-    (void)session_put(&rig.session, &id, 1);
-    return hash;
-}
-
-static enum err save(uint32_t n_ids)
-{
-    struct saved_chat_state state = state_of(n_ids);
-    uint32_t id = 5;
-
-    (void)session_cut(&rig.session, n_ids);
-    if (rig.session.n_ids < n_ids)
-        (void)session_put(&rig.session, &id, 1);
-    return saved_chat_write(&saved, &file, &state, NULL, NULL);
-}
-
-static enum err load(struct saved_chat_state *state)
-{
-    *state = state_of(0);
-    session_clear(&rig.session);
-    memset(rig.session.kv.keys, 0x11, 1000); /* the old ones are gone */
-    memset(&turns, 0, sizeof turns);
-    return saved_chat_read(&saved, &file, state, NULL, NULL);
-}
+enum { ALL = 1 << 30 };
 
 static void test_round_trip(void)
 {
     struct saved_chat_state state;
     uint64_t hash;
 
-    insert_card(FILE_BYTES);
-    OK(load(&state) == ERR_NOT_FOUND && strstr(saved.problem, "/save") != NULL,
-       "an empty file has nothing saved: %s", saved.problem);
+    insert_blank_card();
+    OK(load(&state) == ERR_NOT_FOUND && strstr(saved.problem, "is empty: /save") != NULL,
+       "a blank file is empty: %s", saved.problem);
     talk(1, 100);
     hash = next_hash();
     OK(save(101) == ERR_OK, "a conversation is saved");
@@ -167,6 +29,25 @@ static void test_round_trip(void)
     hash = next_hash();
     OK(save(5) == ERR_OK && load(&state) == ERR_OK && rig.session.n_ids == 5 && next_hash() == hash,
        "and a third one that");
+}
+
+static void test_cost(void)
+{
+    struct saved_chat_state state = state_of(101);
+    long payload;
+
+    insert_blank_card();
+    talk(1, 100);
+    payload = (long)(saved_chat_bytes(&state) / 2 / SECTOR_BYTES - 1);
+    if (save(100) != ERR_OK)
+        rig_die("no save");
+    card.reads_left = card.sectors_left = ALL;
+    OK(save(100) == ERR_OK && ALL - card.sectors_left == 1 + payload &&
+           ALL - card.reads_left == 2 + payload + payload + 1,
+       "a save writes its %ld sectors, and reads as many of the last one and of itself", payload);
+    card.reads_left = ALL;
+    OK(load(&state) == ERR_OK && ALL - card.reads_left == 2 + 2 * payload,
+       "a load reads them twice");
 }
 
 static unsigned steps_left;
@@ -224,8 +105,7 @@ static void test_power_cuts(void)
     long sectors;
     static uint8_t before[FILE_BYTES];
 
-    insert_card(FILE_BYTES);
-    memset(card.data, 0, sizeof card.data);
+    insert_blank_card();
     talk(9, 40);
     if (save(40) != ERR_OK)
         rig_die("no first save");
@@ -233,19 +113,18 @@ static void test_power_cuts(void)
     old_hash = next_hash();
     if (save(61) != ERR_OK)
         rig_die("no second save");
-    memcpy(before, card.data, sizeof before);
+    memcpy(before, card_data, sizeof before);
     talk(2, 90);
     new_hash = next_hash();
     if (save(91) != ERR_OK)
         rig_die("no third save");
-    sectors = ALL - card.sectors_left;
     card.sectors_left = ALL;
     talk(2, 90);
     if (save(91) != ERR_OK)
         rig_die("no fourth save");
     sectors = ALL - card.sectors_left;
     for (long cut = 0; cut <= sectors; cut++) {
-        memcpy(card.data, before, sizeof before);
+        memcpy(card_data, before, sizeof before);
         talk(2, 90);
         card.sectors_left = cut;
         (void)save(91);
@@ -273,8 +152,7 @@ static void test_damage(void)
     uint64_t hash;
     unsigned wrong = 0, older = 0, lost = 0;
 
-    insert_card(FILE_BYTES);
-    memset(card.data, 0, sizeof card.data);
+    insert_blank_card();
     talk(1, 60);
     hash = next_hash();
     if (save(60) != ERR_OK)
@@ -283,58 +161,39 @@ static void test_damage(void)
     if (save(60) != ERR_OK)
         rig_die("no save");
     for (size_t at = 0; at < 20000; at += 197) { /* of the newer, the first half */
-        card.data[at] ^= 4;
+        card_data[at] ^= 4;
         if (load(&state) == ERR_OK) {
             older += next_hash() == hash;
             wrong += next_hash() != hash;
         }
-        card.data[at] ^= 4;
+        card_data[at] ^= 4;
     }
     OK(wrong == 0 && older > 90, "a flipped bit anywhere gives the older one (%u, %u wrong)", older,
        wrong);
-    card.data[1000] ^= 1;
-    card.data[FILE_BYTES / 2 + 1000] ^= 1;
+    card_data[1000] ^= 1;
+    card_data[FILE_BYTES / 2 + 1000] ^= 1;
     lost = load(&state) == ERR_BAD_CHECKSUM;
     OK(lost == 1 && rig.session.n_cached == 0, "both damaged: %s", saved.problem);
 }
 
-static uint32_t crc_of(const void *p, size_t bytes)
-{
-    return crc32c(0, p, bytes);
-}
-
-/* Change the saved turns or the header of the first half, and make its CRCs right again. */
 static enum err load_changed(size_t payload_at, uint32_t value, uint32_t version)
 {
     static uint8_t before[FILE_BYTES];
-    struct saved_chat_header *h = (void *)card.data;
     struct saved_chat_state state;
     enum err e;
 
-    memcpy(before, card.data, sizeof before);
-    memcpy(card.data + SECTOR_BYTES + payload_at, &value, sizeof value);
-    h->version = version;
-    h->payload_crc = crc_of(card.data + SECTOR_BYTES, (size_t)h->payload_bytes);
-    h->header_crc = 0;
-    h->header_crc = crc_of(h, sizeof *h);
+    memcpy(before, card_data, sizeof before);
+    change_saved(payload_at, value, version);
     e = load(&state);
-    memcpy(card.data, before, sizeof before);
+    memcpy(card_data, before, sizeof before);
     return e;
 }
 
 static void test_contradictions(void)
 {
-    enum { TURNS = 0, TOKENS = 10 * sizeof(struct turn) + 10 * sizeof "turn 0 of seed 1" };
     struct saved_chat_state state;
 
-    insert_card(FILE_BYTES);
-    memset(card.data, 0, sizeof card.data);
-    talk(1, 100);
-    if (save(100) != ERR_OK || save(100) != ERR_OK)
-        rig_die("no save");
-    memset(card.data, 0, SECTOR_BYTES); /* the older one */
-    memmove(card.data, card.data + FILE_BYTES / 2, FILE_BYTES / 2);
-    memset(card.data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
+    put_one_saved();
     OK(load_changed(TURNS + 16, 10, 3) == ERR_OK && turns_are(1, 10), "nothing changed");
     OK(load_changed(TOKENS, 1 << 30, 3) == ERR_BAD_MODEL && turns.n == 0 &&
            rig.session.n_cached == 0,
@@ -357,12 +216,16 @@ static void test_refusals(void)
 
     insert_card(8192);
     talk(1, 100);
-    OK(save(100) == ERR_NO_SPACE && strstr(saved.problem, "SAVE=") != NULL, "too small: %s",
-       saved.problem);
+    OK(save(100) == ERR_NO_SPACE && strstr(saved.problem, "`make card SAVE=1`") != NULL,
+       "too small: %s", saved.problem);
+    session_clear(&rig.session);
+    insert_card(FILE_BYTES);
+    OK(save(0) == ERR_BAD_ARGUMENT && strstr(saved.problem, "nothing has been said") != NULL,
+       "nothing to save: %s", saved.problem);
+    talk(1, 100);
     insert_card(100);
     OK(save(100) == ERR_NO_SPACE && load(&state) == ERR_NOT_FOUND, "smaller than its headers");
-    insert_card(FILE_BYTES);
-    memset(card.data, 0, sizeof card.data);
+    insert_blank_card();
     talk(1, 100);
     card.dev.writable = false;
     OK(save(100) == ERR_UNSUPPORTED, "no writes: %s", saved.problem);
@@ -391,6 +254,7 @@ int main(void)
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die(rig.model.problem);
     test_round_trip();
+    test_cost();
     test_stopped();
     test_power_cuts();
     test_damage();

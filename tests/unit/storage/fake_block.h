@@ -26,6 +26,11 @@ struct fake_block {
     long fail_sector;     /* requests that hold it fail ... */
     unsigned fail_times;  /* ... so often ... */
     enum err fail_status; /* ... with this */
+    long sectors_left;    /* that are written before the power goes; negative: it stays */
+    long reads_left;      /* sectors that are read before every read fails; negative: all are */
+    long lost_write;      /* this sector is not written, and nobody is told ... */
+    long wrong_write;     /* ... this one is, with a flipped bit ... */
+    long lost_read;       /* ... and of this one nothing arrives in the buffer */
     bool silent;          /* never completes; reset ends that if it is allowed to */
     bool reset_helps;
 };
@@ -38,6 +43,32 @@ static inline bool fake_fails(struct fake_block *f, const struct block_request *
         return false;
     f->fail_times--;
     return true;
+}
+
+/* One sector of a request, at its place in the buffer. */
+static inline enum err fake_sector(struct fake_block *f, bool write, uint64_t sector,
+                                   uint8_t *buffer)
+{
+    uint8_t *place = f->written + sector * SECTOR_BYTES;
+
+    if (write) {
+        if (f->sectors_left == 0)
+            return ERR_IO;
+        f->sectors_left -= f->sectors_left > 0;
+        if ((long)sector != f->lost_write)
+            memcpy(place, buffer, SECTOR_BYTES);
+        if ((long)sector == f->wrong_write)
+            place[33] ^= 8;
+        return ERR_OK;
+    }
+    if (f->reads_left == 0)
+        return ERR_IO;
+    f->reads_left -= f->reads_left > 0;
+    if (f->make != NULL)
+        f->make(sector, buffer);
+    else if ((long)sector != f->lost_read)
+        memcpy(buffer, f->data + sector * SECTOR_BYTES, SECTOR_BYTES);
+    return ERR_OK;
 }
 
 static inline enum err fake_submit(struct block_device *dev, struct block_request *r)
@@ -75,15 +106,9 @@ static inline enum err fake_poll(struct block_device *dev)
     f->n_pending--;
     f->n_reads++;
     r->status = fake_fails(f, r) ? f->fail_status : ERR_OK;
-    for (uint32_t i = 0; r->status == ERR_OK && i < r->n_sectors; i++) {
-        uint8_t *out = (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES;
-        if (r->write)
-            memcpy(f->written + (r->sector + i) * SECTOR_BYTES, out, SECTOR_BYTES);
-        else if (f->make != NULL)
-            f->make(r->sector + i, out);
-        else
-            memcpy(out, f->data + (r->sector + i) * SECTOR_BYTES, SECTOR_BYTES);
-    }
+    for (uint32_t i = 0; r->status == ERR_OK && i < r->n_sectors; i++)
+        r->status = fake_sector(f, r->write, r->sector + i,
+                                (uint8_t *)r->buffer + (size_t)i * SECTOR_BYTES);
     r->done = true;
     return ERR_OK;
 }
@@ -108,6 +133,11 @@ static inline void fake_init(struct fake_block *f, const uint8_t *data, uint64_t
     memset(f, 0, sizeof *f);
     f->data = data;
     f->fail_sector = NO_SECTOR;
+    f->sectors_left = -1;
+    f->reads_left = -1;
+    f->lost_write = NO_SECTOR;
+    f->wrong_write = NO_SECTOR;
+    f->lost_read = NO_SECTOR;
     f->fail_status = ERR_IO;
     f->dev.name = "a fake device";
     f->dev.n_sectors = n_sectors;

@@ -222,11 +222,56 @@ static void test_several(void)
        storage.problem);
 }
 
+static enum err find_save(const char *name, uint64_t bytes)
+{
+    struct storage_setup setup = { .platform = &platform };
+
+    storage_open(&storage, &setup);
+    return storage_find_save(&storage, name, bytes, &table, &file);
+}
+
+/* A card whose saves/ holds chat.sav of 1 KiB. */
+static void put_saves(void)
+{
+    uint8_t *directory = volume_cluster(30);
+
+    volume_entries = 2; /* after notes and models */
+    volume_add("SAVES      ", 0x10, 30, 0);
+    volume_link(30, VOLUME_END);
+    memset(directory, 0, 512);
+    memcpy(directory, "CHAT    SAV", 11);
+    put_le(directory + 26, 300, 2);
+    put_le(directory + 28, 1024, 4);
+    volume_chain(300, 2);
+}
+
+static void test_saves(void)
+{
+    start_over();
+    attach(&card.dev);
+    OK(find_save("chat", (5 << 20) + 1) == ERR_NOT_FOUND &&
+           says("no saves/chat.sav", "`make card BOARD=made up SAVE=6` makes a card with it") &&
+           says("a file of 6 MiB of zeros", ""),
+       "a card without room for conversations: %s", storage.problem);
+    put_saves();
+    OK(find_save("chat", 1000) == ERR_OK && file_is(300, 1024) &&
+           strcmp(file.name, "saves/chat.sav") == 0,
+       "saves/chat.sav");
+    OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
+           says("no saves/trip.sav", "`make card BOARD=made up SAVE=5 NAMES=trip`"),
+       "another name: %s", storage.problem);
+    OK(find_save("trip", 0) == ERR_NOT_FOUND && says("nothing was saved as trip", ""),
+       "to load: %s", storage.problem);
+    OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""), "%s",
+       storage.problem);
+}
+
 int main(void)
 {
     test_nothing();
     test_raw();
     test_card();
     test_several();
+    test_saves();
     return tap_done();
 }

@@ -64,13 +64,21 @@ static bool step(void *context, const char *doing, uint64_t done, uint64_t total
     return steps_left-- > 0;
 }
 
-/* Ctrl-C at every step of a save and of a load. */
-static void test_saved_stops(void)
+/* Go on with what is there, some of which may be pending. */
+static bool goes_on(void)
+{
+    struct session *s = &rig.session;
+
+    return session_run(s, NULL) == ERR_OK && s->n_cached == 151 && append_both(1);
+}
+
+/* Ctrl-C at every step of a save. */
+static void test_save_stops(void)
 {
     struct session *s = &rig.session;
     struct saved_chat_state state = { s, 9, true, &turns };
-    bool goes_on = true;
-    unsigned saves = 0, loads = 0, n_kept = 0;
+    bool right = true;
+    unsigned steps = 0;
     enum err result;
 
     fill_two_pages();
@@ -79,32 +87,55 @@ static void test_saved_stops(void)
     OK(saved_chat_write(&saved, &save_file, &state, NULL, NULL) == ERR_OK,
        "a conversation is saved");
     do {
-        steps_left = saves;
+        steps_left = steps;
         result = saved_chat_write(&saved, &save_file, &state, step, NULL);
-        goes_on = goes_on && s->n_cached == 150 && append_both(1);
+        right = right && s->n_cached == 150 && append_both(1);
         (void)session_cut(s, 150);
-    } while (result == ERR_ABORTED && ++saves < MOST_STEPS);
-    OK(result == ERR_OK && saves > 1 && goes_on,
-       "Ctrl-C at each of %u steps of a save: the chat goes on as it was", saves);
-    do {
-        uint32_t length = s->n_cached;
+    } while (result == ERR_ABORTED && ++steps < MOST_STEPS);
+    OK(result == ERR_OK && steps > 1 && right,
+       "Ctrl-C at each of %u steps of a save: the chat goes on as it was", steps);
+}
 
-        steps_left = loads;
-        result = saved_chat_read(&saved, &save_file, &state, step, NULL);
-        n_kept += s->n_cached == length && result != ERR_OK;
-        goes_on = goes_on && (s->n_cached == length || s->n_cached == 0 || result == ERR_OK) &&
-                  append_both(1);
-    } while (result == ERR_ABORTED && ++loads < MOST_STEPS);
-    OK(result == ERR_OK && loads > n_kept && n_kept > 0 && goes_on && s->n_cached == 151,
-       "at %u of %u of a load, too; at the others it is empty; then it is the one saved", n_kept,
-       loads);
+static enum err load_stopped(unsigned n, bool by_card)
+{
+    struct session *s = &rig.session;
+    struct saved_chat_state state = { s, 9, true, &turns };
+
+    (void)session_cut(s, 150);
+    add_pending();
+    steps_left = by_card ? MOST_STEPS : n;
+    save_device.reads_left = by_card ? (long)n * 61 : -1;
+    return saved_chat_read(&saved, &save_file, &state, step, NULL);
+}
+
+/* Ctrl-C at every step of a load, or an error of the card. */
+static void test_load_stops(bool by_card)
+{
+    struct session *s = &rig.session;
+    bool right = true;
+    unsigned loads = 0, n_kept = 0;
+    enum err result;
+
+    fill_two_pages();
+    for (;;) {
+        result = load_stopped(loads, by_card);
+        if (result == ERR_OK || ++loads == MOST_STEPS)
+            break;
+        n_kept += s->n_cached == 150;
+        right = right && s->n_ids == 151 && (s->n_cached == 150 || s->n_cached == 0) && goes_on();
+    }
+    save_device.reads_left = -1;
+    OK(result == ERR_OK && loads > n_kept && n_kept > 0 && right && s->n_cached == 150,
+       "%s at each of %u steps of a load: it goes on, at %u of them as it was",
+       by_card ? "an error" : "Ctrl-C", loads, n_kept);
 }
 
 static void test_model(unsigned i)
 {
     rig.kv_type = i == 0 ? KV_F32 : KV_F16;
     test_saved();
-    test_saved_stops();
+    test_save_stops();
+    test_load_stops(i == 1);
 }
 
 int main(void)

@@ -1,0 +1,202 @@
+/* A conversation is loaded: known to be good before anything of the one at work is given up. */
+#include <string.h>
+
+#include "runtime/chat/saved_chat_private.h"
+#include "runtime/text/format_text.h"
+
+static enum err contradiction(struct saved_chat *s)
+{
+    format_text(s->problem, sizeof s->problem, "%s contradicts itself: save anew", s->file->name);
+    return ERR_BAD_MODEL;
+}
+
+/* Whether the state can take what the header describes. */
+static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
+                          const struct saved_chat_state *state)
+{
+    const struct session *session = state->session;
+    char *problem = s->problem;
+    size_t room = sizeof s->problem;
+
+    if (h->version != SAVED_CHAT_VERSION) {
+        format_text(problem, room, "%s was written by another version of Ingot (%u): save anew",
+                    s->file->name, (unsigned)h->version);
+        return ERR_BAD_MODEL;
+    }
+    if (h->model_crc != session->model->image.header->header_crc32c) {
+        format_text(problem, room, "%s belongs to another model: /model NAME loads it",
+                    s->file->name);
+        return ERR_BAD_MODEL;
+    }
+    if (h->kv_type != (uint32_t)session->kv.type) {
+        format_text(problem, room, "%s was saved with kv=%s: start with that", s->file->name,
+                    kv_type_name((enum kv_type)h->kv_type));
+        return ERR_BAD_MODEL;
+    }
+    if (h->n_ids > session->context) {
+        format_text(problem, room,
+                    "%s has %u tokens and the context %u: start with a larger ctx=", s->file->name,
+                    (unsigned)h->n_ids, (unsigned)session->context);
+        return ERR_BAD_MODEL;
+    }
+    if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
+        h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
+        h->payload_bytes != saved_chat_payload_bytes(state, h)) {
+        return contradiction(s);
+    }
+    return ERR_OK;
+}
+
+static enum err damaged(struct saved_chat *s)
+{
+    format_text(s->problem, sizeof s->problem,
+                "%s is damaged: what was saved there is lost, /save writes it anew", s->file->name);
+    return ERR_BAD_CHECKSUM;
+}
+
+/* Read a half through. Nothing of the state changes. */
+static enum err check_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                           const struct saved_chat_state *state)
+{
+    struct saved_chat_contents contents = {
+        .header = h, .vocab = state->session->model->image.header->params.vocab
+    };
+    enum err e = check_fit(s, h, state);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->total = s->done;
+    saved_chat_expect(s, h); /* for the CRC, and into the state */
+    saved_chat_expect(s, h);
+    e = saved_chat_check(s, half, h, "checking", &contents);
+    if (e == ERR_BAD_CHECKSUM) {
+        return damaged(s);
+    }
+    if (e == ERR_OK && contents.wrong) {
+        return contradiction(s);
+    }
+    return e;
+}
+
+static enum err empty(struct saved_chat *s)
+{
+    format_text(s->problem, sizeof s->problem, "%s is empty: /save writes a conversation into it",
+                s->file->name);
+    return ERR_NOT_FOUND;
+}
+
+/* The newest half that is whole. */
+static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves *halves,
+                            const struct saved_chat_state *state, unsigned *half)
+{
+    unsigned first = halves->newest, other = 1 - first;
+    enum err e;
+
+    if (!halves->valid[first]) {
+        if (halves->unreadable[0] || halves->unreadable[1]) {
+            return ERR_IO; /* reading them has left the sentence */
+        }
+        return empty(s);
+    }
+    *half = first;
+    s->is_older = halves->unreadable[other];
+    e = check_half(s, first, &halves->h[first], state);
+    if (saved_chat_is_local(e) && halves->valid[other]) { /* power went, or the card lied */
+        *half = other;
+        s->is_older = true;
+        e = check_half(s, other, &halves->h[other], state);
+    }
+    if (e == ERR_OK && halves->h[*half].n_ids == 0) {
+        e = empty(s);
+    }
+    return e;
+}
+
+/* ---- into the state ------------------------------------------------------------------------- */
+
+/* What must be kept of the conversation at work to compute it again, in the work space of session and
+ * sampler, which wait meanwhile. */
+struct kept {
+    struct turns *turns; /* NULL: there is no room */
+    uint32_t *ids;
+    uint32_t n_ids;
+    struct session_hash hash;
+};
+
+static struct kept keep(const struct saved_chat_state *state)
+{
+    const struct session *session = state->session;
+    struct kept k = { .n_ids = session->n_ids, .hash = session->hash };
+
+    if (session->scratch.bytes / sizeof *k.ids < session->n_ids ||
+        session->scratch.bytes - session->n_ids * sizeof *k.ids < sizeof *k.turns) {
+        return k;
+    }
+    k.turns = session->scratch.memory;
+    k.ids = (void *)(k.turns + 1);
+    *k.turns = *state->turns;
+    memcpy(k.ids, session->ids, k.n_ids * sizeof *k.ids);
+    return k;
+}
+
+static void take_back(struct saved_chat *s, struct saved_chat_state *state, const struct kept *k)
+{
+    if (k->turns == NULL) {
+        session_clear(state->session);
+        state->turns->n = 0;
+        state->turns->text_bytes = 0;
+        s->before = SAVED_CHAT_LOST;
+        return;
+    }
+    *state->turns = *k->turns;
+    session_take_back(state->session, k->ids, k->n_ids, &k->hash);
+    s->before = SAVED_CHAT_PENDING;
+}
+
+static enum err load_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                          struct saved_chat_state *state)
+{
+    uint32_t crc;
+    enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (crc != h->payload_crc) {
+        return damaged(s);
+    }
+    if (session_restore(state->session, h->n_ids, h->n_cached) != ERR_OK) {
+        return contradiction(s);
+    }
+    state->reply_start = h->reply_start;
+    state->started = h->started != 0;
+    state->turns->n = h->n_turns;
+    state->turns->text_bytes = h->text_bytes;
+    return ERR_OK;
+}
+
+enum err saved_chat_read(struct saved_chat *s, const struct file *file,
+                         struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                         void *context)
+{
+    struct saved_chat_halves halves;
+    struct kept kept;
+    unsigned half;
+    enum err e;
+
+    saved_chat_begin(s, file, progress, context);
+    e = saved_chat_read_halves(s, &halves);
+    if (e == ERR_OK) {
+        e = choose_half(s, &halves, state, &half);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    kept = keep(state);
+    e = load_half(s, half, &halves.h[half], state);
+    if (e != ERR_OK) {
+        take_back(s, state, &kept);
+    }
+    return e;
+}

@@ -1,0 +1,303 @@
+/* Loads that fail: the conversation at work goes on as if nobody had tried. */
+#include "tests/unit/chat/saved_chat_rig.h"
+
+enum { AT_WORK = 90, MOST_PLACES = 1000 };
+
+/* What is said next, and the hash of all logits since the conversation began. */
+static uint64_t hash_going_on(void)
+{
+    uint32_t ids[] = { 5, 9 };
+
+    for (int i = 0; i < 2; i++) {
+        if (session_append(&rig.session, ids + i, 1, NULL) != ERR_OK)
+            rig_die("the rig does not go on");
+    }
+    return rig.session.hash.value;
+}
+
+static uint64_t undisturbed;
+
+static bool goes_on(enum saved_chat_before before)
+{
+    return saved.before == before && rig.session.n_ids == AT_WORK && turns_are(2, AT_WORK / 10) &&
+           hash_going_on() == undisturbed;
+}
+
+/* ---- files that are refused ----------------------------------------------------------------- */
+
+static void blank(void)
+{
+    memset(card_data, 0, sizeof card_data);
+}
+
+static void damage(void)
+{
+    card_data[2000] ^= 1;
+}
+
+static void damage_last_byte(void)
+{
+    const struct saved_chat_header *h = (const void *)card_data;
+
+    card_data[SECTOR_BYTES + h->payload_bytes - 1] ^= 1;
+}
+
+static void other_version(void)
+{
+    change_saved(TURNS, 0, 2);
+}
+
+static void other_model(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+
+    h->model_crc ^= 1;
+    change_saved(TURNS, 0, 3);
+}
+
+static void other_keys(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+
+    h->kv_type = KV_Q8;
+    change_saved(TURNS, 0, 3);
+}
+
+static void too_long(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+
+    h->n_ids = rig.session.context + 1;
+    change_saved(TURNS, 0, 3);
+}
+
+/* As a save of before, when nothing had been said. */
+static void nothing_said(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+
+    h->n_ids = h->n_cached = h->reply_start = h->started = h->n_turns = h->text_bytes = 0;
+    h->payload_bytes = 0;
+    change_saved(TURNS, 0, 3);
+}
+
+static void wrong_turn(void)
+{
+    change_saved(TURNS + 9 * 16 + 4, 101, 3);
+}
+
+static void wrong_first_token(void)
+{
+    change_saved(TOKENS, rig.model.image.header->params.vocab, 3);
+}
+
+static void wrong_last_token(void)
+{
+    change_saved(TOKENS + 99 * 4, rig.model.image.header->params.vocab, 3);
+}
+
+static void unreadable(void)
+{
+    card.fail_sector = 20;
+    card.fail_times = 1000;
+}
+
+static void unreadable_header(void)
+{
+    card.fail_sector = 0;
+    card.fail_times = 1000;
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *what;
+        void (*spoil)(void);
+        enum err expected;
+        const char *sentence;
+    } rows[] = {
+        { "a blank file", blank, ERR_NOT_FOUND, "is empty" },
+        { "a damaged one", damage, ERR_BAD_CHECKSUM, "is damaged" },
+        { "damage in its last byte", damage_last_byte, ERR_BAD_CHECKSUM, "is damaged" },
+        { "another version", other_version, ERR_BAD_MODEL, "another version of Ingot (2)" },
+        { "another model", other_model, ERR_BAD_MODEL, "another model" },
+        { "another kv=", other_keys, ERR_BAD_MODEL, "kv=q8" },
+        { "a longer context", too_long, ERR_BAD_MODEL, "ctx=" },
+        { "an empty conversation", nothing_said, ERR_NOT_FOUND, "is empty" },
+        { "a turn beyond its tokens", wrong_turn, ERR_BAD_MODEL, "contradicts" },
+        { "a token of no vocabulary", wrong_first_token, ERR_BAD_MODEL, "contradicts" },
+        { "the last token of no vocabulary", wrong_last_token, ERR_BAD_MODEL, "contradicts" },
+        { "a sector that cannot be read", unreadable, ERR_IO, "cannot read at sector" },
+        { "a header that cannot be read", unreadable_header, ERR_IO, "cannot read at sector 0" },
+    };
+    static uint8_t good[FILE_BYTES];
+    struct saved_chat_state state;
+    enum err e;
+
+    put_one_saved();
+    memcpy(good, card_data, sizeof good);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memcpy(card_data, good, sizeof good);
+        insert_card(FILE_BYTES);
+        rows[i].spoil();
+        talk(2, AT_WORK);
+        state = state_of(AT_WORK);
+        e = saved_chat_read(&saved, &file, &state, NULL, NULL);
+        OK(e == rows[i].expected && strstr(saved.problem, rows[i].sentence) != NULL &&
+               rig.session.n_cached == AT_WORK && goes_on(SAVED_CHAT_GOES_ON),
+           "%s leaves the conversation as it was: %s", rows[i].what, saved.problem);
+    }
+}
+
+/* ---- stopped half-way ----------------------------------------------------------------------- */
+
+/* Load, with all of the conversation before at risk. */
+static enum err load_over(saved_chat_progress_fn *progress)
+{
+    struct saved_chat_state state;
+
+    talk(2, AT_WORK);
+    state = state_of(AT_WORK);
+    return saved_chat_read(&saved, &file, &state, progress, NULL);
+}
+
+static void test_errors(void)
+{
+    unsigned wrong = 0, untouched = 0, pending = 0, n = 0;
+
+    put_one_saved();
+    for (; n < MOST_PLACES; n++) {
+        insert_card(FILE_BYTES);
+        card.reads_left = (long)n;
+        if (load_over(NULL) == ERR_OK)
+            break;
+        untouched += saved.before == SAVED_CHAT_GOES_ON && rig.session.n_cached == AT_WORK;
+        pending += saved.before == SAVED_CHAT_PENDING && rig.session.n_cached == 0;
+        wrong += !goes_on(saved.before) || strstr(saved.problem, "cannot read") == NULL;
+    }
+    OK(n > 50 && n < MOST_PLACES && wrong == 0 && untouched + pending == n,
+       "an error after any of %u sectors: the conversation before goes on (%u wrong)", n, wrong);
+    OK(untouched > n / 2 && pending > 10,
+       "untouched while the file is looked at (%u), from its tokens after that (%u)", untouched,
+       pending);
+    OK(rig.session.n_ids == 100 && turns_are(1, 10), "and without one it is loaded");
+}
+
+static unsigned steps_left;
+
+static bool step(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    (void)context, (void)label, (void)done, (void)total;
+    return steps_left-- != 0;
+}
+
+static void test_ctrl_c(void)
+{
+    unsigned wrong = 0, n = 0;
+
+    put_one_saved();
+    insert_card(FILE_BYTES);
+    for (; n < MOST_PLACES; n++) {
+        steps_left = n;
+        if (load_over(step) != ERR_ABORTED)
+            break;
+        wrong += !goes_on(saved.before) || strstr(saved.problem, "Ctrl-C") == NULL;
+    }
+    OK(n > 3 && n < MOST_PLACES && wrong == 0 && rig.session.n_ids == 100,
+       "Ctrl-C at any of %u steps: it goes on (%u wrong)", n, wrong);
+}
+
+/* The second reading brings other bytes than the first, whose CRC was right. */
+static void change_while_loading(uint64_t sector, uint8_t *out)
+{
+    static unsigned n_reads;
+
+    memcpy(out, card_data + sector * SECTOR_BYTES, SECTOR_BYTES);
+    if (sector == 30 && ++n_reads == 2)
+        out[17] ^= 1;
+}
+
+static void test_changes(void)
+{
+    put_one_saved();
+    insert_card(FILE_BYTES);
+    card.make = change_while_loading;
+    OK(load_over(NULL) == ERR_BAD_CHECKSUM && goes_on(SAVED_CHAT_PENDING),
+       "a card that changes while it is loaded: %s", saved.problem);
+}
+
+/* No memory for what must be kept: it is said that the conversation is lost. */
+static void test_lost(void)
+{
+    size_t bytes = rig.session.scratch.bytes;
+    const size_t needed = sizeof(struct turns) + AT_WORK * sizeof(uint32_t);
+
+    put_one_saved();
+    for (unsigned i = 0; i < 2; i++) {
+        insert_card(FILE_BYTES);
+        rig.session.scratch.bytes = needed - i;
+        steps_left = 3;
+        OK(load_over(step) == ERR_ABORTED, "a load is stopped in its second pass");
+        if (i == 0)
+            OK(goes_on(SAVED_CHAT_PENDING), "with just the room for its tokens it goes on");
+        else
+            OK(saved.before == SAVED_CHAT_LOST && rig.session.n_ids == 0 && turns.n == 0,
+               "without it is lost, and that is known");
+    }
+    rig.session.scratch.bytes = bytes;
+}
+
+/* ---- which half ----------------------------------------------------------------------------- */
+
+/* Two conversations: the older one of seed 3 in the first half, the newest of seed 1 in the second. */
+static void put_two_saved(void)
+{
+    insert_blank_card();
+    talk(5, 20);
+    if (save(20) != ERR_OK)
+        rig_die("no save");
+    talk(3, 50);
+    if (save(50) != ERR_OK)
+        rig_die("no save");
+    talk(1, 100);
+    if (save(100) != ERR_OK)
+        rig_die("no save");
+}
+
+static void test_older(void)
+{
+    static const long places[] = { HALF_SECTORS, HALF_SECTORS + 1, HALF_SECTORS + 20 };
+
+    put_two_saved();
+    insert_card(FILE_BYTES);
+    OK(load_over(NULL) == ERR_OK && turns_are(1, 10) && !saved.is_older, "the newest of two");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        insert_card(FILE_BYTES);
+        card.fail_sector = places[i];
+        card.fail_times = 1000;
+        OK(load_over(NULL) == ERR_OK && turns_are(3, 5) && saved.is_older,
+           "the newest cannot be read at its sector %ld: the one before, and that is known",
+           places[i] - HALF_SECTORS);
+    }
+    insert_card(FILE_BYTES);
+    card_data[FILE_BYTES / 2 + 3000] ^= 1;
+    OK(load_over(NULL) == ERR_OK && turns_are(3, 5) && saved.is_older, "the newest is damaged");
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    talk(2, AT_WORK);
+    undisturbed = hash_going_on();
+    test_refused();
+    test_errors();
+    test_ctrl_c();
+    test_changes();
+    test_lost();
+    test_older();
+    return tap_done();
+}
