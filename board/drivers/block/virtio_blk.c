@@ -1,66 +1,22 @@
 /* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01). One core submits and
- * polls; the used ring is polled, interrupts stay off. */
-#include "board/drivers/block/virtio_blk.h"
-
+ * polls; the used ring is polled, interrupts stay off.
+ *
+ * No cache is cleaned. Where the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees
+ * memory as the driver's core does (section 6), through coherent caches: it is a program on another
+ * core of the emulator's host. What it needs is order, and dma_barrier gives that. */
 #include <stddef.h>
 #include <string.h>
 
+#include "board/drivers/block/virtio_registers.h"
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/soc/device_name.h"
 #include "board/min_max.h"
-
-enum { /* section 4.2.2, table 4.1 */
-       REG_MAGIC = 0x000,
-       REG_VERSION = 0x004,
-       REG_DEVICE_ID = 0x008,
-       REG_DEVICE_FEATURES = 0x010,
-       REG_DEVICE_FEATURES_SEL = 0x014,
-       REG_DRIVER_FEATURES = 0x020,
-       REG_DRIVER_FEATURES_SEL = 0x024,
-       REG_QUEUE_SEL = 0x030,
-       REG_QUEUE_NUM_MAX = 0x034,
-       REG_QUEUE_NUM = 0x038,
-       REG_QUEUE_READY = 0x044,
-       REG_QUEUE_NOTIFY = 0x050,
-       REG_STATUS = 0x070,
-       REG_QUEUE_DESC = 0x080,
-       REG_QUEUE_DRIVER = 0x090,
-       REG_QUEUE_DEVICE = 0x0a0,
-       REG_CONFIG_GENERATION = 0x0fc,
-       REG_CAPACITY = 0x100, /* section 5.2.4 */
-       REG_SIZE_MAX = 0x108,
-       REG_SEG_MAX = 0x10c,
-};
-
-enum { MAGIC = 0x74726976, DEVICE_BLOCK = 2, VERSION_MODERN = 2 };
-enum {
-    STATUS_ACKNOWLEDGE = 1,
-    STATUS_DRIVER = 2,
-    STATUS_DRIVER_OK = 4,
-    STATUS_FEATURES_OK = 8,
-    STATUS_NEEDS_RESET = 0x40,
-    STATUS_FAILED = 0x80
-}; /* section 2.1 */
-enum { FEATURE_SIZE_MAX = 1u << 1, FEATURE_SEG_MAX = 1u << 2, FEATURE_RO = 1u << 5 }; /* 5.2.3 */
-enum { FEATURE_HIGH_VERSION_1 = 1u << 0 }; /* bit 32, section 6 */
-enum { DESC_NEXT = 1, DESC_WRITE = 2, AVAIL_NO_INTERRUPT = 1, USED_NO_NOTIFY = 1 };
-enum { REQUEST_IN = 0, REQUEST_OUT = 1, REQUEST_OK = 0 };
 
 enum {
     WANTED_BYTES = 128 * 1024, /* of a request, where the device limits its segments */
     RESET_POLLS = 10000000,    /* reads of the status register, a second or more */
     HEALTH_PERIOD = 1 << 16,   /* empty polls between two looks at the status register */
 };
-
-static uint32_t virtio_read(const struct virtio_blk *v, unsigned reg)
-{
-    return *(const volatile uint32_t *)(v->mmio + reg);
-}
-
-static void virtio_write(const struct virtio_blk *v, unsigned reg, uint32_t value)
-{
-    *(volatile uint32_t *)(v->mmio + reg) = value;
-}
 
 static void virtio_write_address(const struct virtio_blk *v, unsigned reg, const void *address)
 {
@@ -76,10 +32,10 @@ static uint64_t virtio_read_capacity(const struct virtio_blk *v)
     uint64_t capacity = 0;
 
     for (int attempt = 0; attempt < 8; attempt++) {
-        uint32_t before = virtio_read(v, REG_CONFIG_GENERATION);
-        capacity = virtio_read(v, REG_CAPACITY);
-        capacity |= (uint64_t)virtio_read(v, REG_CAPACITY + 4) << 32;
-        if (virtio_read(v, REG_CONFIG_GENERATION) == before)
+        uint32_t before = virtio_read(v, VIRTIO_CONFIG_GENERATION);
+        capacity = virtio_read(v, VIRTIO_CAPACITY);
+        capacity |= (uint64_t)virtio_read(v, VIRTIO_CAPACITY + 4) << 32;
+        if (virtio_read(v, VIRTIO_CONFIG_GENERATION) == before)
             break;
     }
     return capacity;
@@ -90,9 +46,9 @@ static uint64_t virtio_read_capacity(const struct virtio_blk *v)
 static enum err virtio_blk_stop(const struct virtio_blk *v)
 {
     dma_barrier();
-    virtio_write(v, REG_STATUS, 0);
+    virtio_write(v, VIRTIO_STATUS, 0);
     for (long poll = 0; poll < RESET_POLLS; poll++) {
-        if (virtio_read(v, REG_STATUS) == 0) {
+        if (virtio_read(v, VIRTIO_STATUS) == 0) {
             dma_barrier();
             return ERR_OK;
         }
@@ -103,23 +59,23 @@ static enum err virtio_blk_stop(const struct virtio_blk *v)
 /* Sections 3.1.1 (steps 3 to 6), 2.2. Leaves in *limits which of SIZE_MAX, SEG_MAX hold. */
 static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 {
-    virtio_write(v, REG_DEVICE_FEATURES_SEL, 1);
-    if (!(virtio_read(v, REG_DEVICE_FEATURES) & FEATURE_HIGH_VERSION_1)) {
+    virtio_write(v, VIRTIO_DEVICE_FEATURES_SEL, 1);
+    if (!(virtio_read(v, VIRTIO_DEVICE_FEATURES) & FEATURE_HIGH_VERSION_1)) {
         v->why = "the virtio-blk device does not offer VIRTIO_F_VERSION_1";
         return ERR_UNSUPPORTED;
     }
-    virtio_write(v, REG_DEVICE_FEATURES_SEL, 0);
+    virtio_write(v, VIRTIO_DEVICE_FEATURES_SEL, 0);
     /* Without VIRTIO_BLK_F_FLUSH the device writes through (5.2.6.2): a write done is durable. */
-    *limits = virtio_read(v, REG_DEVICE_FEATURES) &
+    *limits = virtio_read(v, VIRTIO_DEVICE_FEATURES) &
               (FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_RO);
     v->read_only = (*limits & FEATURE_RO) != 0;
 
-    virtio_write(v, REG_DRIVER_FEATURES_SEL, 0);
-    virtio_write(v, REG_DRIVER_FEATURES, *limits);
-    virtio_write(v, REG_DRIVER_FEATURES_SEL, 1);
-    virtio_write(v, REG_DRIVER_FEATURES, FEATURE_HIGH_VERSION_1);
-    virtio_write(v, REG_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK);
-    if (virtio_read(v, REG_STATUS) & STATUS_FEATURES_OK)
+    virtio_write(v, VIRTIO_DRIVER_FEATURES_SEL, 0);
+    virtio_write(v, VIRTIO_DRIVER_FEATURES, *limits);
+    virtio_write(v, VIRTIO_DRIVER_FEATURES_SEL, 1);
+    virtio_write(v, VIRTIO_DRIVER_FEATURES, FEATURE_HIGH_VERSION_1);
+    virtio_write(v, VIRTIO_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK);
+    if (virtio_read(v, VIRTIO_STATUS) & STATUS_FEATURES_OK)
         return ERR_OK;
     v->why = "the virtio-blk device refused the features it offered";
     return ERR_IO;
@@ -130,8 +86,8 @@ static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
 {
     const uint32_t request_bytes = VIRTIO_BLK_MAX_SECTORS * SECTOR_BYTES;
-    uint32_t size_max = limits & FEATURE_SIZE_MAX ? virtio_read(v, REG_SIZE_MAX) : 0;
-    uint32_t seg_max = limits & FEATURE_SEG_MAX ? virtio_read(v, REG_SEG_MAX) : 1;
+    uint32_t size_max = limits & FEATURE_SIZE_MAX ? virtio_read(v, VIRTIO_SIZE_MAX) : 0;
+    uint32_t seg_max = limits & FEATURE_SEG_MAX ? virtio_read(v, VIRTIO_SEG_MAX) : 1;
     uint32_t segments;
 
     v->segment_bytes = request_bytes;
@@ -157,9 +113,9 @@ static enum err virtio_blk_start_queue(struct virtio_blk *v)
 {
     uint32_t max;
 
-    virtio_write(v, REG_QUEUE_SEL, 0);
-    max = virtio_read(v, REG_QUEUE_NUM_MAX);
-    if (virtio_read(v, REG_QUEUE_READY) != 0 || max < 4) {
+    virtio_write(v, VIRTIO_QUEUE_SEL, 0);
+    max = virtio_read(v, VIRTIO_QUEUE_NUM_MAX);
+    if (virtio_read(v, VIRTIO_QUEUE_READY) != 0 || max < 4) {
         v->why = "the virtio-blk device has no usable virtqueue";
         return ERR_IO;
     }
@@ -171,12 +127,12 @@ static enum err virtio_blk_start_queue(struct virtio_blk *v)
     memset(&v->used, 0, sizeof v->used);
     v->avail.flags = AVAIL_NO_INTERRUPT;
     v->used_seen = 0;
-    virtio_write(v, REG_QUEUE_NUM, v->queue_size);
-    virtio_write_address(v, REG_QUEUE_DESC, v->desc);
-    virtio_write_address(v, REG_QUEUE_DRIVER, &v->avail);
-    virtio_write_address(v, REG_QUEUE_DEVICE, &v->used);
+    virtio_write(v, VIRTIO_QUEUE_NUM, v->queue_size);
+    virtio_write_address(v, VIRTIO_QUEUE_DESC, v->desc);
+    virtio_write_address(v, VIRTIO_QUEUE_DRIVER, &v->avail);
+    virtio_write_address(v, VIRTIO_QUEUE_DEVICE, &v->used);
     dma_barrier(); /* the zeroed rings reach memory before the device may look at them */
-    virtio_write(v, REG_QUEUE_READY, 1);
+    virtio_write(v, VIRTIO_QUEUE_READY, 1);
     return ERR_OK;
 }
 
@@ -190,17 +146,17 @@ static enum err virtio_blk_start(struct virtio_blk *v)
         v->why = "the virtio-blk device does not reset";
         return e;
     }
-    virtio_write(v, REG_STATUS, STATUS_ACKNOWLEDGE);
-    virtio_write(v, REG_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER);
+    virtio_write(v, VIRTIO_STATUS, STATUS_ACKNOWLEDGE);
+    virtio_write(v, VIRTIO_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER);
     e = virtio_blk_negotiate(v, &limits);
     if (e == ERR_OK)
         e = virtio_blk_start_queue(v);
     if (e != ERR_OK) {
-        virtio_write(v, REG_STATUS, STATUS_FAILED);
+        virtio_write(v, VIRTIO_STATUS, STATUS_FAILED);
         return e;
     }
     virtio_blk_plan(v, limits);
-    virtio_write(v, REG_STATUS,
+    virtio_write(v, VIRTIO_STATUS,
                  STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK | STATUS_DRIVER_OK);
     return ERR_OK;
 }
@@ -278,7 +234,7 @@ static void virtio_blk_offer(struct virtio_blk *v, uint32_t head)
     *index = (uint16_t)(at + 1);
     dma_barrier(); /* 2.7.13.4.1: the index before reading used.flags and before the notify */
     if (!(*(volatile uint16_t *)&v->used.flags & USED_NO_NOTIFY))
-        virtio_write(v, REG_QUEUE_NOTIFY, 0);
+        virtio_write(v, VIRTIO_QUEUE_NOTIFY, 0);
 }
 
 static enum err virtio_blk_submit(struct block_device *dev, struct block_request *req)
@@ -330,7 +286,7 @@ static enum err virtio_blk_check_health(struct virtio_blk *v)
     if (v->in_flight == 0 || ++v->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
     v->idle_polls = 0;
-    uint32_t status = virtio_read(v, REG_STATUS);
+    uint32_t status = virtio_read(v, VIRTIO_STATUS);
     if ((status & STATUS_DRIVER_OK) && !(status & (STATUS_NEEDS_RESET | STATUS_FAILED)))
         return ERR_OK;
     return virtio_blk_die(v);
@@ -377,10 +333,11 @@ enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block
 
     memset(state, 0, sizeof *state);
     state->mmio = mmio;
-    if (virtio_read(state, REG_MAGIC) != MAGIC || virtio_read(state, REG_DEVICE_ID) != DEVICE_BLOCK)
+    if (virtio_read(state, VIRTIO_MAGIC) != MAGIC ||
+        virtio_read(state, VIRTIO_DEVICE_ID) != DEVICE_BLOCK)
         return ERR_NO_DEVICE;
     device_name_set(state->name, "virtio-blk at ", mmio);
-    if (virtio_read(state, REG_VERSION) != VERSION_MODERN) {
+    if (virtio_read(state, VIRTIO_VERSION) != VERSION_MODERN) {
         state->why = "the virtio-blk device is a legacy one: "
                      "start QEMU with -global virtio-mmio.force-legacy=false";
         return ERR_UNSUPPORTED;

@@ -4,50 +4,77 @@
 #ifndef INGOT_BOARD_DRIVERS_DMA_DMA_H
 #define INGOT_BOARD_DRIVERS_DMA_DMA_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the instructions do, each alone: dma_barrier and dma_flush are what drivers call. A program
+ * under Linux has no bus master to talk to: there the functions are the test's, which sees from them
+ * what a driver flushes, and in which order with its registers (tests/unit/board/dma_log.h). */
+#if !defined(INGOT_FREESTANDING)
+
+void dma_barrier(void);
+size_t dma_cache_line_bytes(void);
+void dma_flush_line(uintptr_t line);
+void dma_flush_end(void);
+
+#elif defined(__aarch64__)
+
 /* Every access to memory or a device before the call is seen before every one after it. */
-#if defined(__aarch64__)
 static inline void dma_barrier(void)
 {
     __asm__ volatile("dmb osh" ::: "memory"); /* DDI 0487, DMB */
 }
-#elif defined(__riscv)
+
+static inline size_t dma_cache_line_bytes(void)
+{
+    uint64_t type;
+
+    __asm__ volatile("mrs %0, ctr_el0" : "=r"(type));
+    return (size_t)4 << (type >> 16 & 15); /* DminLine, log2 of words (DDI 0487, CTR_EL0) */
+}
+
+static inline void dma_flush_line(uintptr_t line)
+{
+    __asm__ volatile("dc civac, %0" ::"r"(line) : "memory");
+}
+
+static inline void dma_flush_end(void)
+{
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+
+#else
+
 static inline void dma_barrier(void)
 {
     __asm__ volatile("fence iorw, iorw" ::: "memory"); /* unprivileged ISA, section 2.7 */
 }
-#else
-static inline void dma_barrier(void)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-}
+
 #endif
 
 /* Write back and drop every cache line of [at, at + bytes): before a bus master that is not
  * coherent reads or writes there, and again after it wrote, since a core may have fetched a line
  * meanwhile. Lines that the range shares with other data are not harmed. Nothing on riscv64, all
  * of whose boards have coherent DMA. */
+#if defined(INGOT_FREESTANDING) && defined(__riscv)
 static inline void dma_flush(const void *at, size_t bytes)
 {
-#if defined(__aarch64__)
-    uintptr_t line, end = (uintptr_t)at + bytes;
-    uint64_t type;
-
-    __asm__ volatile("mrs %0, ctr_el0" : "=r"(type));
-    line = (uintptr_t)4 << (type >> 16 & 15); /* DminLine, log2 of words (DDI 0487, CTR_EL0) */
-    for (uintptr_t p = (uintptr_t)at & ~(line - 1); p < end; p += line)
-        __asm__ volatile("dc civac, %0" ::"r"(p) : "memory");
-    __asm__ volatile("dsb sy" ::: "memory");
-#else
     (void)at;
     (void)bytes;
-#endif
     dma_barrier();
 }
+#else
+static inline void dma_flush(const void *at, size_t bytes)
+{
+    uintptr_t line = dma_cache_line_bytes(), end = (uintptr_t)at + bytes;
+
+    for (uintptr_t p = (uintptr_t)at & ~(line - 1); p < end; p += line)
+        dma_flush_line(p);
+    dma_flush_end();
+    dma_barrier();
+}
+#endif
 
 /* How a bus master sees memory: the address of a core plus `offset` is the master's, for cores'
  * addresses below `end`. Where it is not coherent, the cores' caches hide memory from it. */

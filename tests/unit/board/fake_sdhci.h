@@ -6,6 +6,7 @@
 
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci_registers.h"
+#include "tests/unit/board/dma_log.h"
 #include "tests/unit/board/fake_sd.h"
 #include "tests/unit/tap.h"
 
@@ -17,6 +18,7 @@ static struct world_driver {
     struct sd_card card;
     struct block_device device;
 } * d; /* in the world, because the descriptors are */
+static uint8_t memory[WORLD_BYTES], fetched[WORLD_BYTES]; /* of the world, where caches hide it */
 static struct fake_sd fake;
 
 static struct fake_sdhci {
@@ -43,23 +45,38 @@ static inline uint32_t reg(unsigned r)
     return f.regs[r / 4];
 }
 
+/* From now on caches hide the world from the controller. */
+static inline void hide_world(void)
+{
+    dma_log_watch(world, memory, fetched, WORLD_BYTES);
+}
+
 /* ---- the controller's DMA ---- */
+
+/* What the controller sees of the world. */
+static inline uint8_t *bus_memory(void)
+{
+    return dma_log.cores == world ? memory : world;
+}
 
 static inline void move(uint64_t bus, uint8_t *block, uint32_t bytes)
 {
     if (!OK(bus < WORLD_BYTES && bytes <= WORLD_BYTES - bus, "DMA stays in the world"))
         return;
-    if (f.mode & TRANSFER_READ)
-        memcpy(world + bus, block, bytes);
-    else
-        memcpy(block, world + bus, bytes);
+    if (!(f.mode & TRANSFER_READ)) {
+        memcpy(block, bus_memory() + bus, bytes);
+        return;
+    }
+    memcpy(bus_memory() + bus, block, bytes);
+    if (bus_memory() != world)
+        dma_log_evict(bus, bytes);
 }
 
 static inline uint32_t get_word(uint64_t bus)
 {
     uint32_t word;
 
-    memcpy(&word, world + bus, 4);
+    memcpy(&word, bus_memory() + bus, 4);
     return word;
 }
 
@@ -89,6 +106,12 @@ static inline void run_adma(unsigned descriptor_bytes)
     f.pending |= done == f.bytes ? STATUS_TRANSFER : STATUS_DMA_WRONG | STATUS_ERROR;
 }
 
+static inline void give_card(void)
+{
+    if (!(f.mode & TRANSFER_READ))
+        (void)fake_sd_data(&fake, 25, reg(SDHCI_ARGUMENT), false, f.block, f.bytes);
+}
+
 static inline void run_sdma(void)
 {
     uint32_t boundary = 4096u << (reg(SDHCI_BLOCK) >> 12 & 7);
@@ -100,6 +123,8 @@ static inline void run_sdma(void)
     f.at += bytes;
     f.n_dma_stops += f.at < f.bytes;
     f.pending |= f.at < f.bytes ? STATUS_DMA : STATUS_TRANSFER;
+    if (f.at == f.bytes)
+        give_card();
 }
 
 static inline void run_data(void)
@@ -118,8 +143,7 @@ static inline void run_data(void)
     }
     OK(caps & CAPABLE_ADMA2, "ADMA2 is used where there is ADMA2");
     run_adma(control == CONTROL_ADMA64 ? 12 : reg(SDHCI_CONTROL_2) & CONTROL2_VERSION_4 ? 16 : 8);
-    if (!(f.mode & TRANSFER_READ))
-        (void)fake_sd_data(&fake, 25, reg(SDHCI_ARGUMENT), false, f.block, f.bytes);
+    give_card();
 }
 
 /* ---- its commands ---- */
@@ -199,6 +223,7 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned r)
 void sdhci_write(struct sdhci *s, unsigned r, uint32_t value)
 {
     (void)s;
+    dma_log_add(DMA_REGISTER, r, value);
     if (r == SDHCI_STATUS) {
         f.pending &= ~value;
         return;
@@ -258,6 +283,7 @@ static inline void power_up(uint32_t caps, uint32_t caps_2, unsigned version)
 {
     memset(&f, 0, sizeof f);
     memset(world, 0, sizeof world);
+    memset(&dma_log, 0, sizeof dma_log);
     d = (struct world_driver *)(void *)world;
     f.regs[SDHCI_CAPABILITIES / 4] = caps;
     f.regs[SDHCI_CAPABILITIES / 4 + 1] = caps_2;

@@ -52,6 +52,80 @@ static void test_paths(void)
        "ADMA2 writes");
 }
 
+/* ---- a controller that does not look into caches ---- */
+
+/* The event of the last command with data. */
+static unsigned data_command(void)
+{
+    unsigned i = dma_log.n;
+
+    while (i-- > 0)
+        if (dma_log.events[i].kind == DMA_REGISTER && dma_log.events[i].at == SDHCI_TRANSFER &&
+            (dma_log.events[i].value & COMMAND_HAS_DATA))
+            return i;
+    return 0;
+}
+
+/* A transfer of n sectors, from or to line 1 of the buffer. */
+static void test_flushes(const char *name, bool write, uint32_t n, bool has_table)
+{
+    uint8_t *at = world + BUFFER_AT + DMA_LOG_LINE;
+    unsigned command;
+    enum err e;
+
+    memset(at, 0x5a, n * 512); /* dirty lines */
+    dma_log.n = 0;
+    e = transfer(20, n, DMA_LOG_LINE, write);
+    command = data_command();
+    OK(e == ERR_OK && dma_log.n < DMA_LOG_EVENTS && command > 0, "%s: %u sectors", name, n);
+    OK(dma_log_flushed(at, n * 512, 0, command), "%s: data flushed before the command", name);
+    OK(!has_table || dma_log_flushed(d->s.table, sizeof d->s.table, 0, command),
+       "%s: descriptors flushed before the command", name);
+    OK(dma_log_flushed(at, n * 512, command, dma_log.n), "%s: data flushed after it", name);
+}
+
+/* What the card has from sector 20 on is where test_flushes reads it to. */
+static bool has_come(uint32_t n)
+{
+    const uint8_t *at = world + BUFFER_AT + DMA_LOG_LINE;
+
+    for (uint32_t i = 0; i < n * 512; i++)
+        if (at[i] != fake_sd_byte(20 + i / 512, i % 512))
+            return false;
+    return true;
+}
+
+static void test_caches(const char *name, uint32_t caps, unsigned version, uint64_t reach)
+{
+    static uint8_t expected[40 * 512];
+    struct sdhci_setup setup = plain_setup();
+    bool has_table = (caps & CAPABLE_ADMA2) != 0;
+
+    power_up(caps, 0, version);
+    setup.window.coherent = false;
+    setup.window.end = (uintptr_t)world + reach;
+    (void)open_with(&setup);
+    hide_world();
+    test_flushes(name, false, 1, has_table);
+    OK(has_come(1), "%s: a sector has come to the cores", name);
+    test_flushes(name, false, 1024, has_table);
+    OK(has_come(1024), "%s: 512 KiB have come to the cores", name);
+    test_flushes(name, true, 40, has_table);
+    memset(expected, 0x5a, sizeof expected);
+    OK(memcmp(fake.written + 20 * 512, expected, sizeof expected) == 0,
+       "%s: what the cores wrote has come to the card", name);
+}
+
+static void test_all_caches(void)
+{
+    test_caches("32 bits", PLAIN_CAPS | CAPABLE_ADMA2, 1, WORLD_BYTES);
+    test_caches("96 bits", PLAIN_CAPS | CAPABLE_ADMA2 | CAPABLE_64_BITS_3, 2, (uint64_t)1 << 36);
+    test_caches("128 bits", PLAIN_CAPS | CAPABLE_ADMA2 | CAPABLE_64_BITS_4, 3, (uint64_t)1 << 36);
+    test_caches("SDMA", PLAIN_CAPS | CAPABLE_SDMA, 1, WORLD_BYTES);
+}
+
+/* ---- another DMA engine ---- */
+
 static unsigned mover_polls;
 
 static bool mover_start(void *state, uintptr_t port, void *to, uint32_t bytes)
@@ -151,6 +225,7 @@ static void test_faults(void)
 int main(void)
 {
     test_paths();
+    test_all_caches();
     test_mover();
     test_faults();
     return tap_done();
