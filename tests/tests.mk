@@ -198,3 +198,9 @@ bench-kernels: bench-images $(NATIVE_KERNELS) ## every kernel: instructions, llv
 
 bench-storage: test-images ## what reading a card costs on every way of an SD controller; build/bench-storage.csv; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/storage.py
+
+# ---- mutants ---------------------------------------------------------------------------------
+
+.PHONY: mutate
+mutate: ## small changes in a copy of the tree, each to be seen by a test; MUTATE=pattern picks some, AGAIN=1 forgets results; an hour
+	$(Q)$(TEST_ENV) $(PYTHON) tests/mutate/mutate.py $(abspath $(O)) --jobs $(JOBS) --pick '$(MUTATE)' $(if $(AGAIN),--again)

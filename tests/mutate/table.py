@@ -1,0 +1,12 @@
+"""All rows."""
+
+import table_board
+import table_boot
+import table_compute
+import table_host
+import table_kernels
+import table_stream
+import table_talk
+
+ROWS = (table_stream.ROWS + table_talk.ROWS + table_compute.ROWS + table_host.ROWS +
+        table_board.ROWS + table_boot.ROWS + table_kernels.ROWS)
