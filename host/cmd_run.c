@@ -131,9 +131,15 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
     return close_output(args->output, fd) && good;
 }
 
-/* The prompt; false: said, and *status is what to exit with. */
+/* The prompt; false: said, and *status is what to exit with. Nobody types one for a model that is not
+ * there. */
 static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
 {
+    if (access(args->model, F_OK) != 0) {
+        fprintf(stderr, "ingot: %s: no such file\n", args->model);
+        *status = EXIT_FAILED;
+        return false;
+    }
     if (!host_prompt_read(prompt, &cmd_run, args, status)) {
         return false;
     }

@@ -304,6 +304,9 @@ static void talk(void)
         if (serial.phase == IDLE) {
             next_typed();
         }
+        if (ferror(stdout)) {
+            end(EXIT_FAILED); /* nobody gets the replies: main says why */
+        }
         if (serial.phase != OVER) {
             step();
         }
@@ -313,6 +316,7 @@ static void talk(void)
 static int run(int argc, char **argv)
 {
     struct sigaction action = { .sa_handler = on_interrupt };
+    bool csv_failed;
     int status;
 
     serial_args_init(&serial.args);
@@ -327,7 +331,8 @@ static int run(int argc, char **argv)
     }
     sigaction(SIGINT, &action, NULL);
     talk();
-    if (serial.events.csv != NULL && fclose(serial.events.csv) != 0) {
+    csv_failed = serial.events.csv != NULL && ferror(serial.events.csv);
+    if (serial.events.csv != NULL && (fclose(serial.events.csv) != 0 || csv_failed)) {
         fprintf(stderr, "ingot: %s: could not be written completely\n", serial.args.csv);
         return EXIT_FAILED;
     }

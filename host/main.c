@@ -9,6 +9,7 @@
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
+#include "board/host/host_terminal.h"
 
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
@@ -44,6 +45,7 @@ static int close_output(int status)
     int error;
 
     host_console_flush();
+    host_terminal_close();
     error = host_console_error();
     if (error == 0 && fflush(stdout) != 0) {
         error = errno;
@@ -66,5 +68,6 @@ int main(int argc, char **argv)
     kernels_select(&kernels, host_cpu_features());
     crc32c_use(&kernels);     /* of every file that a command reads or writes */
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
+    signal(SIGXFSZ, SIG_IGN);
     return close_output(run(argc, argv));
 }

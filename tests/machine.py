@@ -129,8 +129,8 @@ class Reply:
 
 
 def reply_text(console):
-    """The lines between the last log line before the figures and the figures."""
-    before = re.split(r"^\[\d+ prompt ", console, maxsplit=1, flags=re.M)[0]
+    """The lines between the last log line and the figures, or the ids where those are not printed."""
+    before = re.split(r"^(?:\[\d+ prompt |ids:)", console, maxsplit=1, flags=re.M)[0]
     lines = before.split("\n")
     while lines and not re.match(r"\[ *\d+\.\d{3}\] ", lines[-1]):
         lines.pop()

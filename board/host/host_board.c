@@ -41,7 +41,8 @@ void host_console_flush(void)
     int to = host.to_log ? 2 : host.replies;
     size_t at = 0;
 
-    while (at < host.n) {
+    while (at < host.n &&
+           host.error == 0) { /* then who asks for it says what is wrong, and that alone */
         ssize_t n = write(to, host.buffer + at, host.n - at);
 
         if (n < 0 && errno == EINTR) {

@@ -256,28 +256,38 @@ static void print_ticks(const struct reply *r)
                    (unsigned long long)c->platform->clock.hz);
 }
 
+/* Behind the reply, on a line of its own. What is said of a reply is none of it: it goes the way of the
+ * log, where that is another one. */
 static void print_end(const struct reply *r)
 {
     struct console *c = r->chat->console;
 
+    console_to_log(c, true);
     if (r->result.end == GENERATE_CONTEXT) {
-        console_printf(c, "\n(the context of %u tokens is full)",
+        console_printf(c, "(the context of %u tokens is full)\n",
                        (unsigned)r->chat->session->context);
     } else if (r->result.end == GENERATE_REPETITION) {
         console_printf(c,
-                       "\n(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)");
+                       "(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)\n");
     }
+    console_to_log(c, false);
 }
 
 static void print_error(const struct chat *c, enum err error)
 {
-    if (error == ERR_ABORTED && !console_is_json(c->console)) {
-        console_printf(c->console, "\n(stopped)\n");
-    } else if (error != ERR_OK && error != ERR_ABORTED) {
-        const char *problem = c->session->problem;
+    const char *problem = c->session->problem;
 
-        console_printf(c->console, "\nerror: %s\n", problem[0] != '\0' ? problem : err_text(error));
+    if (error == ERR_ABORTED && console_is_json(c->console)) {
+        return;
     }
+    console_printf(c->console, "\n");
+    console_to_log(c->console, true);
+    if (error == ERR_ABORTED) {
+        console_printf(c->console, "(stopped)\n");
+    } else {
+        console_printf(c->console, "error: %s\n", problem[0] != '\0' ? problem : err_text(error));
+    }
+    console_to_log(c->console, false);
 }
 
 static void print_stats(const struct reply *r)
@@ -286,7 +296,9 @@ static void print_stats(const struct reply *r)
     const struct options *o = c->options;
 
     if (!console_is_json(c->console) && !o->show.quiet) {
+        console_to_log(c->console, true);
         report_stats(c->console, c->session->model, &r->result);
+        console_to_log(c->console, false);
     }
     if (o->show.ids) {
         print_ids(r);
@@ -319,15 +331,14 @@ static void close_reply(struct reply *r, enum err error)
 {
     struct chat *c = r->chat;
 
-    if (error == ERR_OK) {
+    console_style(c->console, CONSOLE_NORMAL);
+    if (error != ERR_OK) {
+        print_error(c, error);
+    } else {
+        console_printf(c->console, "\n");
         print_end(r);
     }
-    console_style(c->console, CONSOLE_NORMAL);
-    print_error(c, error);
     if (r->result.first != 0) { /* not stopped, nor failed, before the first token */
-        if (error == ERR_OK) {
-            console_printf(c->console, "\n");
-        }
         print_stats(r);
     }
     if (console_is_json(c->console)) {
@@ -340,6 +351,7 @@ static void close_reply(struct reply *r, enum err error)
 
 static enum err refuse_prompt(struct chat *c, enum err error)
 {
+    console_to_log(c->console, true);
     if (error == ERR_TOO_LONG) {
         console_printf(c->console,
                        "error: the prompt does not fit the context: room for %u of %u tokens; "
@@ -352,6 +364,7 @@ static enum err refuse_prompt(struct chat *c, enum err error)
     } else {
         console_printf(c->console, "error: %s\n", err_text(error));
     }
+    console_to_log(c->console, false);
     if (console_is_json(c->console)) {
         chat_json_done(c, NULL, "error");
     }

@@ -113,6 +113,10 @@ __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, con
  * line of its own. */
 __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const char *format, ...);
 
+/* What is written from here on is none of the replies: it goes the way of log lines, where the platform
+ * has one for them (on), or that of replies again. */
+void console_to_log(struct console *c, bool on);
+
 /* Write the last CONSOLE_LOG_BYTES of log lines again, whole ones. */
 void console_repeat_log(struct console *c);
 

@@ -9,9 +9,6 @@
 /* text (bytes) to the device as it is, LF as CR LF on a serial line. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
-/* What is put from here on is log and progress lines, or text again. */
-void console_to_log(struct console *c, bool on);
-
 bool console_text_begins(const char *text, size_t bytes, const char *word);
 
 /* Events: what console_write(), console_log() and the progress are when a program is at the far

@@ -127,7 +127,7 @@ def show_counted(machines, models):
 
 def native_run(model, threads):
     status, console = run([HOST, "run", model.path, "-p", model.long, "-n", str(NATIVE_TOKENS),
-                           "--temp", "0", "-t", str(threads), "-q"], 120)
+                           "--temp", "0", "-t", str(threads)], 120)
     found = re.search(r"prefill ([\d.]+) tok/s, decode ([\d.]+) tok/s", console)
     if status != 0 or not found:
         sys.exit(f"native, {model.name}: status {status}\n{console[-2000:]}")

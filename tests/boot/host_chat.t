@@ -234,18 +234,22 @@ def stopped():
 
 
 def pipe():
-    """No terminal: lines in, text out, no echo, no escape."""
-    done = subprocess.run(Program().command("-n 8 -q", 1, []), input=b"Hello\n/stats\n/off\n",
-                          capture_output=True, timeout=60, check=False)
-    text = done.stdout.decode()
-    tap.ok(done.returncode == 0 and "\x1b" not in text and re.search(FIGURES, text) and
-           "1 turns" in text and "Hello" not in text, "a plain pipe", text)
-    done = subprocess.run([*Program().command("-n 8 -q --no-figures", 1, []), "--stop", "a",
-                           "--stop", "e"], input=b"Hello\n", capture_output=True, timeout=60,
-                          check=False)
-    text = done.stdout.decode()
-    tap.ok(done.returncode == 0 and not re.search(FIGURES, text) and not re.search("[ae]", text),
-           "--no-figures, --stop", text)
+    """No terminal: lines in, text out, no echo, no escape; figures and log beside it."""
+    def talk(words, *more):
+        done = subprocess.run([*Program().command("-n 8 " + words, 1, []), *more],
+                              input=b"Hello\n/stats\n/off\n", capture_output=True, timeout=60, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+    status, text, log = talk("")
+    tap.ok(status == 0 and "\x1b" not in text + log and "1 turns" in text and "Hello" not in text,
+           "a plain pipe", text)
+    tap.ok(re.search(FIGURES, log) and "kernels:" in log and not re.search(FIGURES, text),
+           "figures and log lines go to standard error", text + log)
+    status, text, log = talk("--no-figures", "--stop", "a", "--stop", "e")
+    tap.ok(status == 0 and not re.search(FIGURES, text + log) and "kernels:" in log and
+           not re.search("[ae]", text.split("1 turns")[0]), "--no-figures, --stop", text + log)
+    status, text, log = talk("-q")
+    tap.ok(status == 0 and not re.search(FIGURES, text + log) and "kernels:" not in log,
+           "-q: neither figures nor log lines", text + log)
 
 
 os.makedirs(FOLDER, exist_ok=True)

@@ -82,12 +82,12 @@ tap.ok(status == 1 and "layer 1" in text, "verify names the damaged layer", text
 rows = [
     ("a prompt longer than the context", ["run", GOOD, "-q", "-c", "16", "-p", "word " * 100], 1,
      "16"),
-    ("invalid UTF-8 in the prompt", ["run", GOOD, *RUN[:-1], b"caf\xc3\xa9 \xff\xfe\xc3("], 0, "["),
+    ("invalid UTF-8 in the prompt", ["run", GOOD, *RUN[:-1], b"caf\xc3\xa9 \xff\xfe\xc3("], 0, "\n"),
     ("an unknown option", ["run", GOOD, "--colour", "red"], 2, "--colour"),
     ("a malformed value", ["run", GOOD, "--temp", "hot"], 2, "hot"),
     ("no model", ["run"], 2, "which model"),
     ("a model that is not there", ["run", "/nowhere.ingot"], 1, "no such file"),
-    ("a folder for a model", ["run", WORK], 1, WORK),
+    ("a folder for a model", ["run", WORK, "-p", "x"], 1, WORK),
     ("no command", [], 2, "usage"),
     ("an unknown command", ["dance"], 2, "dance"),
     ("too little memory", ["run", GOOD, *RUN, "--mem", "4K"], 1, "raise mem="),
@@ -101,7 +101,7 @@ for what, words, expected, word in rows:
 
 # The console: a line of 100 kB, bytes that are no text, many lines at once.
 lines = b"x" * 100000 + b"\n" + b"\xff\xfe\x80 \xc3(\n" + b"hello\n" * 3
-status, text = ingot("chat", GOOD, "-q", "-n", "3", "--temp", "0", "-t", "1", stdin=lines)
+status, text = ingot("chat", GOOD, "-n", "3", "--temp", "0", "-t", "1", stdin=lines)
 tap.ok(not crashed(status, text) and status == 0 and "a line may have" in text and
        text.count(" new tokens,") == 4,
        "a line of 100 kB is refused, and the four lines behind it are answered", text[-1500:])

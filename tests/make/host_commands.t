@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""The commands of the Linux program as a person and a shell use them: what goes to standard output,
+what beside it, where the prompt comes from, and what is said of a wrong word. No machine is booted."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+
+import pexpect
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, ROOT, WORK, Tap, end, ended
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+QUESTION = "What is 7 plus 8?"
+FIGURES = re.compile(r"\[\d+ prompt \+ \d+ new tokens, [^\]\n]*\]\n")
+LOG = re.compile(r"^\[ *\d+\.\d{3}\] ", re.M)
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def ingot(*words, stdin=b"", timeout=60, **more):
+    """(status, standard output, standard error)"""
+    more.setdefault("stdout", subprocess.PIPE)
+    done = subprocess.run([HOST, *words], stderr=subprocess.PIPE, timeout=timeout, check=False,
+                          **({"input": stdin} if "stdin" not in more else {}), **more)
+    return done.returncode, (done.stdout or b"").decode(), done.stderr.decode()
+
+
+def work(name, content=None):
+    path = os.path.join(WORK, "commands-" + name)
+    if content is not None:
+        with open(path, "wb") as f:
+            f.write(content)
+    elif os.path.exists(path):
+        os.unlink(path)
+    return path
+
+
+def one_sentence(text):
+    return text.startswith("ingot") and text.count("\n") == 1 and text.endswith("\n")
+
+
+# ---- replies alone on standard output, and where a prompt comes from -----------------------------
+
+RUN = ["run", DEMO, "--temp", "0"]
+status, reply, log = ingot(*RUN, "-p", QUESTION)
+tap.ok(status == 0 and reply.count("\n") == 1 and "15" in reply, f"run: the reply alone: {reply.strip()}", reply)
+tap.ok(FIGURES.search(log) and LOG.search(log), "figures and log lines on standard error", log)
+status, text, log = ingot(*RUN, "-p", QUESTION, "-q")
+tap.ok(status == 0 and text == reply and log == "", "-q: the reply, and nothing beside it", text + log)
+status, text, log = ingot(*RUN, "-p", QUESTION, "--no-figures")
+tap.ok(text == reply and LOG.search(log) and not FIGURES.search(log), "--no-figures", log)
+status, text, log = ingot(*RUN, "-p", QUESTION, "-q", "--ids")
+tap.ok(text.startswith(reply + "ids: ") and "\nlogits: " in text, "--ids are asked for, and come behind it", text)
+status, text, log = ingot(*RUN, "-p", "Tell me a story", "-q", "-c", "32")
+tap.ok(status == 0 and "context" not in text and "(the context of 32 tokens is full)\n" in log,
+       "what is said of a reply is beside it", text + log)
+
+question = work("question.txt", QUESTION.encode() + b"\n")
+for what, words, given in (("-f FILE", ["-f", question], b""), ("a pipe", [], QUESTION.encode() + b"\n"),
+                           ("a pipe without a newline", [], QUESTION.encode()),
+                           ("a line's end of DOS", [], QUESTION.encode() + b"\r\n"),
+                           ("-f -", ["-f", "-"], QUESTION.encode()), ("-p -", ["-p", "-"], QUESTION.encode()),
+                           ("--file=FILE", [f"--file={question}"], b"")):
+    status, text, log = ingot(*RUN, "-q", *words, stdin=given)
+    tap.ok(status == 0 and text == reply, f"the prompt from {what}", f"{status} {text} {log}")
+long = b"Tell me a story. " * 300
+status, text, log = ingot(*RUN, "-q", "-n", "4", "-p", long.decode())
+tap.ok(status == 1 and text == "" and one_sentence(log.replace("error:", "ingot:", 1)) and "does not fit the context" in log,
+       "a prompt of 5 kB on the command line is judged by the context", log)
+
+answer = work("answer.txt", b"old " * 1000)
+status, text, log = ingot(*RUN, "-p", QUESTION, "-q", "-o", answer)
+with open(answer, "rb") as f:
+    tap.ok(status == 0 and text == "" and f.read().decode() == reply, "-o FILE: the reply is there, alone", text + log)
+status, text, log = ingot("run", WORK + "/none.ingot", "-p", "x", "-o", answer)
+with open(answer, "rb") as f:
+    tap.ok(status == 1 and f.read().decode() == reply, "which keeps what it has where no model is", log)
+
+status, ids, log = ingot("tokenize", DEMO, "--ids", stdin=QUESTION.encode())
+for what, words in ("-p", ["-p", QUESTION]), ("-f", ["-f", work("exact.txt", QUESTION.encode())]):
+    status, text, log = ingot("tokenize", DEMO, "--ids", *words)
+    tap.ok(status == 0 and text == ids and len(ids.split()) > 3, f"tokenize {what}", text + log)
+
+child = pexpect.spawn(HOST, ["run", DEMO], timeout=20, encoding="utf-8")
+try:
+    child.expect(pexpect.EOF)
+    tap.ok(ended(child) == 2 and "-p TEXT" in child.before and child.before.count("\n") == 1,
+           "run on a terminal without a prompt says what is missing", child.before)
+finally:
+    end(child)
+
+# ---- writes that fail ----------------------------------------------------------------------------
+
+STORY = [*RUN, "-q", "-p", "Tell me a story about a fox."]
+TINY = work("tiny.ingot")
+ingot("synth", "--shape", "tiny", "--type", "q8_0", "-o", TINY)
+for what, words in (("run", STORY), ("chat", ["chat", DEMO, "-q"]), ("info", ["info", TINY]), ("help", ["help"]),
+                    ("--version", ["--version"]), ("run --help", ["run", "--help"]), ("verify", ["verify", TINY]),
+                    ("tokenize", ["tokenize", DEMO, "-p", "x"]), ("plan", ["plan", TINY, "--mem-bw", "1G"]),
+                    ("help --man", ["help", "--man"]), ("--template list", ["run", "--template", "list"])):
+    with open("/dev/full", "wb") as full:
+        status, _, log = ingot(*words, stdin=b"Hello\n", stdout=full)
+    tap.ok(status == 1 and "standard output: No space left" in log, f"{what} >/dev/full", f"{status} {log}")
+status, _, log = ingot(*STORY, "-o", "/dev/full")
+tap.ok(status == 1 and log == "ingot: /dev/full: No space left on device\n", "run -o /dev/full", f"{status} {log}")
+for what, words in ("run", STORY), ("info", ["info", TINY]):
+    reader, writer = os.pipe()
+    os.close(reader)
+    status, _, log = ingot(*words, stdout=writer)
+    os.close(writer)
+    tap.ok(status == 1 and one_sentence(log) and "Broken pipe" in log, f"{what} into a closed pipe", f"{status} {log}")
+
+
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+
+
+out = work("limited")
+for what, words in (("run -o", STORY), ("run --trace", STORY), ("pack -o", ["pack", os.path.join(ROOT, "models/demo")]),
+                    ("synth -o", ["synth", "--shape", "tiny"]), ("logits -o", ["logits", TINY, "-q", "-p", "abc"])):
+    status, _, log = ingot(*words, what.split()[1], out, preexec_fn=small_files)
+    tap.ok(status == 1 and one_sentence(log) and out in log, f"{what}: a file that is full", f"{status} {log}")
+    work("limited")
+
+# ---- words that are wrong ------------------------------------------------------------------------
+
+WRONG = (
+    (["pakc"], 2, "ingot: 'pakc' is not a command; did you mean pack? `ingot help` lists them"),
+    (["dance"], 2, "ingot: 'dance' is not a command; `ingot help` lists them"),
+    ([DEMO], 2, "is a file, not a command"),
+    (["help", "pakc"], 2, "did you mean pack?"),
+    (["tokenize", DEMO, "--temp", "0"], 2, "ingot tokenize: --temp is not an option of tokenize"),
+    (["run", DEMO, "--tmep", "0"], 2, "did you mean --temp?"),
+    (["run", DEMO, "-t", "0"], 2, "-t 0: takes a count of threads from 1 to 8"),
+    (["run", DEMO, "-n"], 2, "-n: its value is missing"),
+    (["run", DEMO, "-p", "x", "-f", question], 2, "-p and -f"),
+    (["run", DEMO], 2, "standard input: it is empty"),
+    (["run", DEMO, "-f", "/none"], 1, "/none: No such file or directory"),
+    (["run", DEMO, "-p", "x", "-o", "/none/x"], 1, "/none/x: cannot be written: No such file or directory"),
+    (["run", DEMO, "x"], 2, "x: one word too many"),
+    (["run"], 2, "which model?"),
+    (["verify"], 2, "which file?"),
+    (["serial"], 2, "which device?"),
+    (["pack", DEMO], 2, "where to? name the file with -o OUT.ingot"),
+    (["pack", DEMO, "-o", "x", "--type", "q9"], 2, "--type q9: takes one of f32, f16"),
+    (["synth", "-o", "x"], 2, "which shape?"),
+    (["info", DEMO, "--tensor"], 2, "did you mean --tensors?"),
+    (["perplexity", DEMO], 2, "which text? give -f FILE"),
+)
+for words, expected, says in WRONG:
+    status, text, log = ingot(*words)
+    shown = " ".join(os.path.basename(w) for w in words)
+    tap.ok(status == expected and text == "" and one_sentence(log) and says in log, f"ingot {shown}: {log.strip()[:90]}",
+           f"{status} {text} {log}")
+
+# ---- help ----------------------------------------------------------------------------------------
+
+status, listed, log = ingot("help")
+names = re.findall(r"^  ([a-z]+) ", listed, re.M)
+tap.ok(status == 0 and len(names) > 10 and log == "", "help lists the commands", listed)
+for name in names:
+    status, text, log = ingot(name, "--help")
+    tap.ok(status == 0 and log == "" and text.startswith(f"usage: ingot {name} ") and "\nexample:\n  ingot " in text and
+           ingot("help", name)[1] == text, f"help {name}", text + log)
+tap.ok(ingot("-V") == ingot("--version") and re.fullmatch(r"ingot \d+\.\d+\S*\n", ingot("-V")[1]), "-V, --version")
+status, text, _ = ingot("tokenize", "--help")
+tap.ok("--ids" in text and "--temp" not in text, "a command's own options alone", text)
+status, script, _ = ingot("help", "--bash-completion")
+probe = script + 'COMP_WORDS=(ingot run --th); COMP_CWORD=2; _ingot; echo "${COMPREPLY[@]}"'
+said = subprocess.run(["bash", "-c", probe], capture_output=True, text=True, timeout=20, check=False)
+tap.ok(said.stdout == "--think --threads\n" and said.stderr == "", "the completion completes", said)
+status, page, _ = ingot("help", "--man")
+tap.ok(page.startswith(".TH INGOT 1 ") and all(f"\n.SS {name}\n" in page for name in names), "the manual page", page)
+tap.done()
