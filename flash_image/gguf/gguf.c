@@ -1,44 +1,17 @@
 #include "flash_image/gguf/gguf.h"
 
 #include "flash_image/gguf/gguf_private.h"
-#include "flash_image/source/map_file.h"
+#include "flash_image/quantize/equal_tensors.h"
 
-enum {
-    MAX_VALUES = 65536,
-    STEP_BYTES = 4 << 20,
-    LARGE_BYTES = 16 << 20,
-};
-
-/* Part by part; of large ones the pages are let go of, little memory need not be a mapping. */
-static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t n)
-{
-    const uint8_t *kept_a = a, *kept_b = b;
-    bool same = true;
-
-    for (size_t at = 0; same && at < n; at += STEP_BYTES) {
-        size_t end = at + min_size(n - at, STEP_BYTES);
-
-        same = memcmp(a + at, b + at, end - at) == 0;
-        if (n >= LARGE_BYTES) {
-            map_release(&kept_a, a + end, !same || end == n);
-            map_release(&kept_b, b + end, !same || end == n);
-        }
-    }
-    return same;
-}
+enum { MAX_VALUES = 65536 };
 
 /* An output matrix that is the embedding again, byte for byte, needs no second place. */
 static bool output_is_embedding(struct source *s)
 {
-    const struct source_tensor *e = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
     const struct source_tensor *o = source_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
 
-    if (o->data == NULL) {
-        return true;
-    }
-    return e->data != NULL && o->type == e->type && o->rows == e->rows && o->cols == e->cols &&
-           same_bytes(o->data, e->data,
-                      (size_t)source_type_bytes(e->type, (uint64_t)e->rows * e->cols));
+    return o->data == NULL ||
+           tensors_same_bytes(o, source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER));
 }
 
 bool gguf_is(const uint8_t *data, size_t bytes)
@@ -109,7 +82,7 @@ static enum err read_front(struct gguf *g, bool vocab_only)
     if (e != ERR_OK) {
         return e;
     }
-    return gguf_read_vocab(g);
+    return gguf_read_vocab(g, vocab_only);
 }
 
 static enum err read_weights(struct gguf *g)

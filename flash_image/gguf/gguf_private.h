@@ -42,6 +42,7 @@ enum gguf_number {
     N_CONTEXT,
     N_DIM,
     N_LAYERS,
+    N_VOCAB,
     N_HIDDEN,
     N_HEADS,
     N_KV_HEADS,
@@ -92,7 +93,7 @@ struct gguf {
     bool has_number[N_NUMBERS];
     double real[N_REALS];
     bool has_real[N_REALS];
-    struct source_text architecture, tokenizer, pre, rope_scaling;
+    struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
     const struct family *family;             /* of the architecture; NULL: not supported */
@@ -135,17 +136,23 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
     return (struct source_text){ data, (size_t)bytes };
 }
 
-/* The value general.architecture, and the family that it names (NULL: not supported). g->r stays
- * where it is. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* What kind of file this is, before all other values, whose names begin with general.architecture:
+ * that value, and the family that it names (NULL: not supported). g->r stays where it is.
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_architecture(struct gguf *g);
+
+/* Refuse a part of a split model, an adapter, the image part and their like by what they are
+ * (ERR_UNSUPPORTED), from g->number, g->type and g->architecture. */
+enum err gguf_check_kind(struct gguf *g);
 
 /* Every value that the reader knows into g; one of the architecture's that it does not know is
  * refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_values(struct gguf *g);
 
 /* The tokenizer from the values that have been read, into g->s->vocab.
- * Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED. */
-enum err gguf_read_vocab(struct gguf *g);
+ * vocab_only: nothing else is wanted of the file, so that it must have one.
+ * Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NOT_FOUND. */
+enum err gguf_read_vocab(struct gguf *g, bool vocab_only);
 
 /* The parameters from the values that have been read, into g->s->params, checked.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */

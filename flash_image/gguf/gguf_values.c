@@ -11,6 +11,7 @@ static const char *const numbers[N_NUMBERS] = {
     [N_CONTEXT] = ".context_length",
     [N_DIM] = ".embedding_length",
     [N_LAYERS] = ".block_count",
+    [N_VOCAB] = ".vocab_size",
     [N_HIDDEN] = ".feed_forward_length",
     [N_HEADS] = ".attention.head_count",
     [N_KV_HEADS] = ".attention.head_count_kv",
@@ -49,7 +50,6 @@ static const char *const reals[N_REALS] = {
 
 /* Of the architecture's other values these change nothing that is computed. */
 static const char *const idle[] = {
-    ".vocab_size",
     ".tensor_data_layout",
     ".rope.scaling.finetuned",
     ".expert_used_count",
@@ -339,29 +339,29 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, SOURCE_SHOW(key));
 }
 
-/* A part of a model in several files; only the first has more values than this. */
-static enum err refuse_part(struct gguf *g)
-{
-    return source_refuse(g->s, ERR_UNSUPPORTED,
-                         "split.count and split.no say that this is part "
-                         "%llu of %llu of a GGUF: join them first (llama-gguf-split --merge)",
-                         (unsigned long long)g->number[N_SPLIT_PART] + 1,
-                         (unsigned long long)g->number[N_SPLIT_COUNT]);
-}
-
-static void look_for_split(struct gguf *g, struct source_text key, const struct gguf_value *v)
+/* Of the values that say what kind of file this is. */
+static enum err look_at(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     if (source_text_is(key, numbers[N_SPLIT_PART])) {
         gguf_value_number(v, &g->number[N_SPLIT_PART]);
     } else if (source_text_is(key, numbers[N_SPLIT_COUNT])) {
         gguf_value_number(v, &g->number[N_SPLIT_COUNT]);
+    } else if (source_text_is(key, "general.type") && v->type == VALUE_STRING) {
+        g->type = v->data;
+    } else if (source_text_is(key, "general.architecture") && v->data.bytes <= MAX_TEXT_BYTES) {
+        if (v->type != VALUE_STRING) {
+            return refuse_kind(g, key, "a text");
+        }
+        g->architecture = v->data;
+        g->family = family_of_gguf(v->data);
     }
+    return ERR_OK;
 }
 
-/* Before all others: their names begin with it. */
 enum err gguf_read_architecture(struct gguf *g)
 {
     struct gguf_reader walk = g->r;
+    enum err e = ERR_OK;
 
     for (uint64_t i = 0; i < g->n_values; i++) {
         struct gguf_value v = { VALUE_U8, VALUE_U8, 0, { NULL, 0 } };
@@ -370,20 +370,16 @@ enum err gguf_read_architecture(struct gguf *g)
         if (!take_value(&walk, &v)) {
             return refuse_cut(g, i, key);
         }
-        look_for_split(g, key, &v);
-        if (source_text_is(key, "general.architecture") && v.data.bytes <= MAX_TEXT_BYTES) {
-            if (v.type != VALUE_STRING) {
-                return refuse_kind(g, key, "a text");
-            }
-            g->architecture = v.data;
-            g->family = family_of_gguf(v.data);
-            return ERR_OK;
+        e = look_at(g, key, &v);
+        if (e != ERR_OK) {
+            return e;
         }
     }
-    if (g->number[N_SPLIT_COUNT] > 1) {
-        return refuse_part(g);
+    e = gguf_check_kind(g);
+    if (e == ERR_OK && g->architecture.data == NULL) {
+        e = source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
     }
-    return source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
+    return e;
 }
 
 enum err gguf_read_values(struct gguf *g)
@@ -405,9 +401,6 @@ enum err gguf_read_values(struct gguf *g)
         if (e != ERR_OK) {
             return e;
         }
-    }
-    if (g->number[N_SPLIT_COUNT] > 1) {
-        return refuse_part(g);
     }
     return ERR_OK;
 }

@@ -28,17 +28,38 @@ static enum err check_lengths(struct gguf *g, const struct gguf_value *texts, co
     return ERR_OK;
 }
 
+/* As many as there are tokens. */
+static enum err check_count(struct gguf *g, bool has, const struct gguf_value *array,
+                            const char *name)
+{
+    if (!has || array->count == g->tokens.count) {
+        return ERR_OK;
+    }
+    return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                         "tokenizer.ggml.%s has %llu entries, tokenizer.ggml.tokens %llu", name,
+                         (unsigned long long)array->count, (unsigned long long)g->tokens.count);
+}
+
 static enum err check_arrays(struct gguf *g, bool needs_scores)
 {
-    if (!g->has_tokens || g->tokens.count == 0 || g->tokens.count > INGOT_MAX_VOCAB) {
+    enum err e;
+
+    if (!g->has_tokens) {
+        return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                             "tokenizer.ggml.tokens is missing: the tokenizer has no tokens, and "
+                             "text cannot be read; convert the model again");
+    }
+    if (g->tokens.count == 0 || g->tokens.count > INGOT_MAX_VOCAB) {
         return source_refuse(g->s, ERR_BAD_TOKENIZER,
                              "tokenizer.ggml.tokens has %llu entries, must be 1 to %u",
                              (unsigned long long)g->tokens.count, INGOT_MAX_VOCAB);
     }
-    if ((needs_scores && (!g->has_scores || g->scores.count != g->tokens.count)) ||
-        (g->has_types && g->types.count != g->tokens.count)) {
-        return source_refuse(g->s, ERR_BAD_TOKENIZER,
-                             "tokens, scores and types of the tokenizer differ in number");
+    e = check_count(g, needs_scores && g->has_scores, &g->scores, "scores");
+    if (e == ERR_OK) {
+        e = check_count(g, g->has_types, &g->types, "token_type");
+    }
+    if (e != ERR_OK) {
+        return e;
     }
     return check_lengths(g, &g->tokens, "token");
 }
@@ -80,8 +101,12 @@ static enum err read_spm(struct gguf *g)
     if (e != ERR_OK) {
         return e;
     }
+    if (!g->has_scores) {
+        source_note(g->s, "tokenizer.ggml.scores is missing: all tokens count alike, and texts may "
+                          "be cut otherwise than in training");
+    }
     v->kind = INGOT_TOKENIZER_SPM;
-    v->scores = g->scores.data.data;
+    v->scores = g->scores.data.data; /* NULL: the file has none */
     v->flags = flag_of(g, N_ADD_SPACE, true, INGOT_ADD_SPACE_PREFIX);
     v->strip_after_control = source_text_is(g->architecture, "phi3");
     read_common(g, true);
@@ -104,10 +129,15 @@ static struct source_text pre_of(const struct gguf *g)
 
 static enum err check_merges(struct gguf *g)
 {
-    if (!g->has_merges || g->merges.count > MAX_MERGES) {
+    if (!g->has_merges) {
+        return source_refuse(
+            g->s, ERR_BAD_TOKENIZER,
+            "tokenizer.ggml.merges is missing: how tokens are joined is not known; "
+            "convert the model again");
+    }
+    if (g->merges.count > MAX_MERGES) {
         return source_refuse(g->s, ERR_BAD_TOKENIZER,
-                             "tokenizer.ggml.merges has %llu entries, must "
-                             "be there and at most %u",
+                             "tokenizer.ggml.merges has %llu entries, at most %u",
                              (unsigned long long)g->merges.count, MAX_MERGES);
     }
     return check_lengths(g, &g->merges, "merge");
@@ -122,6 +152,12 @@ static enum err read_bpe(struct gguf *g)
 
     if (e != ERR_OK) {
         return e;
+    }
+    if (pre.bytes == 0) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "tokenizer.ggml.pre is missing: how texts are cut into words is not "
+                             "known, and a guess would make the model read them wrongly; convert "
+                             "it again, or add the key (gguf_new_metadata.py --pre-tokenizer)");
     }
     if (!pre_tokenizer_find(pre, &v->pre, &flags)) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
@@ -141,8 +177,46 @@ static enum err read_bpe(struct gguf *g)
     return ERR_OK;
 }
 
-enum err gguf_read_vocab(struct gguf *g)
+/* Without a tokenizer the model takes ids and no text. */
+static enum err read_none(struct gguf *g)
 {
+    const char *why = "tokenizer.ggml.model is missing";
+    uint64_t n = gguf_number_or(g, N_VOCAB, 0);
+
+    if (g->tokenizer.data != NULL) {
+        why = "tokenizer.ggml.model is none";
+    }
+    if (n == 0 || n > INGOT_MAX_VOCAB) {
+        return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                             "%s: the GGUF has no tokenizer, and no %.*s%s either; convert the "
+                             "model again with its tokenizer",
+                             why, SOURCE_SHOW(g->architecture), gguf_number_name(N_VOCAB));
+    }
+    source_note(g->s, "%s: the model will take token ids and no text", why);
+    g->s->vocab = (struct source_vocab){
+        .n_tokens = (uint32_t)n,
+        .bos = INGOT_NO_TOKEN,
+        .eos = INGOT_NO_TOKEN,
+        .unk = INGOT_NO_TOKEN,
+        .eot = INGOT_NO_TOKEN,
+    };
+    return ERR_OK;
+}
+
+static bool has_none(const struct gguf *g)
+{
+    return g->tokenizer.data == NULL || source_text_is(g->tokenizer, "none") ||
+           source_text_is(g->tokenizer, "no_vocab");
+}
+
+enum err gguf_read_vocab(struct gguf *g, bool vocab_only)
+{
+    if (has_none(g)) {
+        if (vocab_only) {
+            return source_refuse(g->s, ERR_NOT_FOUND, "the GGUF has no tokenizer");
+        }
+        return read_none(g);
+    }
     if (source_text_is(g->tokenizer, "llama")) {
         return read_spm(g);
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "flash_image/hf/hf_config.h"
+#include "flash_image/hf/hf_folder.h"
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_tensors.h"
 #include "flash_image/hf/hf_tokenizer.h"
@@ -66,14 +67,15 @@ static enum err work_on(struct hf_model *m, const char *name)
     return ERR_OK;
 }
 
-static enum err map_file_at_work(struct hf_model *m, const char *name, struct mapping *map)
+static enum err map_file_at_work(struct hf_model *m, const char *name, enum file_place place,
+                                 struct mapping *map)
 {
     enum err e = work_on(m, name);
 
     if (e != ERR_OK) {
         return e;
     }
-    return map_file(m->s, m->path, map);
+    return map_file(m->s, m->path, place, map);
 }
 
 static bool has_file(struct hf_model *m, const char *name)
@@ -126,12 +128,37 @@ static void set_name(struct hf_model *m)
     }
 }
 
+static bool has_weights(struct hf_model *m)
+{
+    return !is_folder(m->input) || has_file(m, "model" ENDING) ||
+           has_file(m, "model" ENDING ".index.json");
+}
+
+/* Say what the folder holds in their place. */
+static enum err refuse_weights(struct hf_model *m)
+{
+    enum err e;
+
+    work_on_input(m);
+    e = hf_folder_check_weights(m->s, m->folder);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return source_refuse(m->s, ERR_NOT_FOUND,
+                         "neither model.safetensors nor model.safetensors.index.json lies in this "
+                         "folder: fetch or convert the weights in that format");
+}
+
 static enum err read_config(struct hf_model *m)
 {
     struct mapping file = { NULL, 0 };
-    enum err e = map_file_at_work(m, "config.json", &file);
+    enum err e = map_file_at_work(m, "config.json", PLACE_JSON, &file);
 
+    if (e == ERR_NOT_FOUND && !has_weights(m)) {
+        return refuse_weights(m);
+    }
     if (e == ERR_NOT_FOUND) {
+        work_on(m, "config.json");
         e = source_refuse(m->s, e,
                           "no such file: without it the weights cannot be understood; "
                           "fetch the model's whole folder");
@@ -157,12 +184,12 @@ static enum err read_weights(struct hf_model *m)
                              (unsigned)MOST_FILES);
     }
     map = &m->files[m->n_files++];
-    e = map_file(m->s, m->path, map);
+    e = map_file(m->s, m->path, PLACE_SAFETENSORS, map);
     if (e == ERR_OK) {
         e = safetensors_parse(m->s, map->data, map->bytes, &file);
     }
     if (e == ERR_OK) {
-        e = hf_place_tensors(m->s, m->config.family, &file);
+        e = hf_place_tensors(m->s, &m->config, &file);
     }
     safetensors_free(&file);
     return e;
@@ -219,7 +246,7 @@ static enum err read_index(struct hf_model *m)
 {
     struct mapping file = { NULL, 0 };
     cJSON *root = NULL;
-    enum err e = map_file(m->s, m->path, &file);
+    enum err e = map_file(m->s, m->path, PLACE_JSON, &file);
 
     if (e == ERR_OK) {
         root = hf_json_parse(m->s, file.data, file.bytes, &e);
@@ -267,11 +294,7 @@ static enum err read_weight_files(struct hf_model *m)
     if (has_file(m, "model" ENDING ".index.json")) {
         return read_index(m);
     }
-    work_on_input(m);
-    return source_refuse(m->s, ERR_NOT_FOUND,
-                         "neither model.safetensors nor "
-                         "model.safetensors.index.json lies in this folder: fetch or convert "
-                         "the weights in that format");
+    return refuse_weights(m);
 }
 
 static enum err read_all_weights(struct hf_model *m)
@@ -282,7 +305,7 @@ static enum err read_all_weights(struct hf_model *m)
         return e;
     }
     work_on_input(m);
-    return hf_finish_tensors(m->s, m->config.tied_known);
+    return hf_finish_tensors(m->s, &m->config);
 }
 
 /* ---- tokenizer ------------------------------------------------------------------------------- */
@@ -299,10 +322,10 @@ static enum err read_special_ids(struct source *s, const uint8_t *data, size_t b
 }
 
 /* A file that there is; *map keeps it. */
-static enum err read_file(struct hf_model *m, const char *name, tokenizer_reader *read,
-                          struct mapping *map)
+static enum err read_file(struct hf_model *m, const char *name, enum file_place place,
+                          tokenizer_reader *read, struct mapping *map)
 {
-    enum err e = map_file_at_work(m, name, map);
+    enum err e = map_file_at_work(m, name, place, map);
 
     if (e != ERR_OK) {
         return e;
@@ -319,7 +342,7 @@ static enum err read_optional(struct hf_model *m, const char *name, tokenizer_re
     if (!has_file(m, name)) {
         return ERR_OK;
     }
-    e = read_file(m, name, read, &map);
+    e = read_file(m, name, PLACE_JSON, read, &map);
     unmap_file(&map);
     return e;
 }
@@ -333,7 +356,7 @@ static enum err read_template_file(struct hf_model *m)
     if (!has_file(m, "chat_template.jinja")) {
         return ERR_OK;
     }
-    e = map_file(m->s, m->path, map);
+    e = map_file(m->s, m->path, PLACE_TEMPLATE, map);
     if (e == ERR_OK) {
         m->s->chat_template = (struct source_text){ map->data, map->bytes };
     }
@@ -349,6 +372,8 @@ static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
                              "neither tokenizer.json nor tokenizer.model lies "
                              "in this folder: fetch one of them");
     }
+    source_note(m->s, "neither tokenizer.json nor tokenizer.model lies in this folder: the model "
+                      "will take token ids and no text");
     m->s->vocab = (struct source_vocab){
         .n_tokens = m->s->params.vocab,
         .bos = INGOT_NO_TOKEN,
@@ -364,7 +389,7 @@ static enum err read_vocab(struct hf_model *m)
     if (has_file(m, "tokenizer.json")) {
         return read_optional(m, "tokenizer.json", hf_tokenizer_read);
     }
-    return read_file(m, "tokenizer.model", hf_sentencepiece_read, &m->pieces);
+    return read_file(m, "tokenizer.model", PLACE_PIECES, hf_sentencepiece_read, &m->pieces);
 }
 
 /* Facts about the vocabulary from other files. */
@@ -415,7 +440,10 @@ static enum err read_weights_and_config(struct hf_model *m)
     enum err e;
 
     set_name(m);
-    e = read_config(m);
+    e = hf_folder_check_adapter(m->s, m->folder);
+    if (e == ERR_OK) {
+        e = read_config(m);
+    }
     if (e != ERR_OK) {
         return e;
     }

@@ -5,6 +5,7 @@
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_rope.h"
+#include "flash_image/hf/hf_text_part.h"
 
 /* Fields of models that compute something else than the families here. Null, false, zero and
  * empty are fine; so is 1 of a factor. */
@@ -38,7 +39,6 @@ static const struct foreign {
     { .field = "is_encoder_decoder" },
     { .field = "scale_attn_by_inverse_layer_idx" },
     { .field = "quantization_config" },
-    { .field = "vision_config" },
     { .field = "audio_config" },
 };
 
@@ -97,19 +97,35 @@ static const char *first_architecture(struct hf_json *j)
     return hf_json_string(list->child);
 }
 
-static const struct family *find_family(struct hf_json *j)
+/* A nested text part is no architecture of its own: its model_type tells. */
+static const struct family *find_family(struct hf_json *j, const struct hf_text_part *part)
 {
     const char *type = hf_json_text(j, "model_type");
-    const char *name = first_architecture(j);
-    const struct family *f = family_of_config(name, type);
+    const char *name = NULL;
+    const struct family *f;
 
+    if (!part->nested) {
+        name = first_architecture(j);
+    }
+    f = family_of_config(name, type);
     if (j->e != ERR_OK) {
         return NULL;
     }
-    if (f == NULL) {
+    if (f == NULL && (part->vision || part->nested)) {
+        j->e = hf_text_part_refuse(j);
+    } else if (f == NULL) {
         j->e = refuse_family(j->s, name, type);
     }
     return f;
+}
+
+/* What hf_json_u32 takes for a field that may be left out where a usual value is known. */
+static uint32_t or_needed(uint32_t usual)
+{
+    if (usual == 0) {
+        return HF_NEEDED;
+    }
+    return usual;
 }
 
 /* Transformers knows GPT-2's fields under both names. */
@@ -131,17 +147,21 @@ static uint32_t usual_head_dim(const struct family *f, const struct source_param
     return p->dim / p->n_heads;
 }
 
-static void read_sizes(struct hf_json *j, const struct family *f)
+static void read_sizes(struct hf_json *j, const struct family *f,
+                       const struct hf_usual_sizes *usual)
 {
     struct source_params *p = &j->s->params;
-    uint32_t hidden = HF_NEEDED, head_dim;
+    uint32_t hidden = or_needed(usual->hidden), head_dim;
 
-    p->dim = size_of(j, "hidden_size", "n_embd", HF_NEEDED);
-    p->n_layers = size_of(j, "num_hidden_layers", "n_layer", HF_NEEDED);
-    p->n_heads = size_of(j, "num_attention_heads", "n_head", HF_NEEDED);
-    p->vocab = size_of(j, "vocab_size", NULL, HF_NEEDED);
-    p->context = size_of(j, "max_position_embeddings", "n_positions", HF_NEEDED);
+    p->dim = size_of(j, "hidden_size", "n_embd", or_needed(usual->dim));
+    p->n_layers = size_of(j, "num_hidden_layers", "n_layer", or_needed(usual->n_layers));
+    p->n_heads = size_of(j, "num_attention_heads", "n_head", or_needed(usual->n_heads));
+    p->vocab = size_of(j, "vocab_size", NULL, or_needed(usual->vocab));
+    p->context = size_of(j, "max_position_embeddings", "n_positions", or_needed(usual->context));
     p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, p->n_heads);
+    if (usual->family == INGOT_GEMMA3 && usual->n_kv_heads != 0) {
+        p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, usual->n_kv_heads);
+    }
     if ((f->features & SOURCE_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
         hidden = 4 * p->dim;
     }
@@ -310,10 +330,10 @@ static uint32_t qwen_window(struct hf_json *j, uint32_t window)
     return window;
 }
 
-static void read_window(struct hf_json *j, const struct family *f)
+static void read_window(struct hf_json *j, const struct family *f, uint32_t usual)
 {
     const cJSON *types = hf_json_get(j->object, "layer_types");
-    uint32_t window = hf_json_u32(j, "sliding_window", 0);
+    uint32_t window = hf_json_u32(j, "sliding_window", usual);
     uint32_t every = hf_json_u32(j, "sliding_window_pattern",
                                  hf_json_u32(j, "_sliding_window_pattern", f->global_every));
 
@@ -332,16 +352,36 @@ static void read_window(struct hf_json *j, const struct family *f)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
+/* The text part says it, or the whole. */
+static void read_tied(struct hf_json *j, const cJSON *root, struct hf_config *c)
+{
+    struct hf_json at = *j;
+
+    if (hf_json_get(at.object, "tie_word_embeddings") == NULL) {
+        at.object = root;
+    }
+    c->tied_known = hf_json_get(at.object, "tie_word_embeddings") != NULL;
+    j->s->params.tied = hf_json_bool(&at, "tie_word_embeddings",
+                                     family_has(c->family, FAMILY_TIED));
+    j->e = at.e;
+}
+
 static void read_all(struct hf_json *j, struct hf_config *c)
 {
+    const struct hf_usual_sizes *usual;
+    const cJSON *root = j->object;
     struct source *s = j->s;
+    struct hf_text_part part;
 
-    c->family = find_family(j);
+    hf_text_part_find(j, &part);
+    c->vision = part.vision || part.nested;
+    c->family = find_family(j, &part);
     if (c->family == NULL) {
         return;
     }
+    usual = hf_text_part_usual(&part, c->family);
     check_foreign(j, c->family);
-    read_sizes(j, c->family);
+    read_sizes(j, c->family, usual);
     if (j->e != ERR_OK) {
         return;
     }
@@ -349,9 +389,8 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     check_activation(j, c->family);
     read_scales(j, c->family);
     hf_rope_read_base(j, c->family);
-    read_window(j, c->family);
-    c->tied_known = hf_json_get(j->object, "tie_word_embeddings") != NULL;
-    s->params.tied = hf_json_bool(j, "tie_word_embeddings", family_has(c->family, FAMILY_TIED));
+    read_window(j, c->family, usual->window);
+    read_tied(j, root, c);
     if (j->e == ERR_OK) {
         j->e = source_check_params(s);
     }
@@ -367,7 +406,7 @@ enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, str
     cJSON *root = hf_json_parse(s, text, bytes, &e);
     struct hf_json j = { s, root, ERR_OK };
 
-    *c = (struct hf_config){ NULL, false };
+    *c = (struct hf_config){ NULL, false, false };
     if (root == NULL) {
         return e;
     }

@@ -7,6 +7,7 @@
 struct hf_config {
     const struct family *family;
     bool tied_known; /* config.json says whether the output matrix is the embedding */
+    bool vision;     /* a model of several parts: the tensors of pictures are passed over */
 };
 
 /* Into s->params and s->rope. What the parameters cannot express is refused by the name of its

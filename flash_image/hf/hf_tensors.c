@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flash_image/hf/hf_folder.h"
+#include "flash_image/hf/hf_text_part.h"
+#include "flash_image/quantize/equal_tensors.h"
 #include "runtime/image/image.h"
 
 enum { TRANSPOSED = 1 << 0, NORM = 1 << 1 };
@@ -254,39 +257,81 @@ static enum err place_tensor(struct source *s, const struct family *f,
     return place_parts(s, from->name, &t, role, rule->parts, layer);
 }
 
-enum err hf_place_tensors(struct source *s, const struct family *f, const struct safetensors *file)
+static enum err refuse_tensor(struct source *s, const char *name)
+{
+    if (strstr(name, ".lora_A") != NULL || strstr(name, ".lora_B") != NULL) {
+        return source_refuse(
+            s, ERR_UNSUPPORTED,
+            "the tensor %.120s belongs to an adapter (LoRA), not to a model: " HF_MERGE_ADAPTER,
+            name);
+    }
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the tensor %.120s is none of the models that can be packed", name);
+}
+
+/* The name without what stands before the layers; NULL: the tensor is passed over. */
+static const char *bare_name(const struct hf_config *c, const char *name)
+{
+    if (c->vision) {
+        return hf_text_part_tensor(name);
+    }
+    return skip(skip(name, "model."), "transformer.");
+}
+
+enum err hf_place_tensors(struct source *s, const struct hf_config *c,
+                          const struct safetensors *file)
 {
     enum err e = ERR_OK;
 
     for (size_t i = 0; e == ERR_OK && i < file->n_tensors; i++) {
         const struct safetensors_tensor *t = &file->tensors[i];
-        const char *name = skip(skip(t->name, "model."), "transformer.");
+        const char *name = bare_name(c, t->name);
+        const struct name_rule *rule;
         unsigned layer;
-        const struct name_rule *rule = find_rule(name, &layer);
 
+        if (name == NULL) {
+            continue;
+        }
+        rule = find_rule(name, &layer);
         if (rule != NULL) {
-            e = place_tensor(s, f, t, rule, layer);
+            e = place_tensor(s, c->family, t, rule, layer);
         } else if (!is_needless(name)) {
-            e = source_refuse(s, ERR_UNSUPPORTED,
-                              "the tensor %.120s is none of the models that "
-                              "can be packed",
-                              t->name);
+            e = refuse_tensor(s, t->name);
         }
     }
     return e;
 }
 
-/* Of a tied pair a file may hold either. */
-enum err hf_finish_tensors(struct source *s, bool tied_known)
+static enum err refuse_tied(struct source *s, bool known)
+{
+    const char *how = "";
+
+    if (!known) {
+        how = " (the default of its family)";
+    }
+    return source_refuse(s, ERR_BAD_MODEL,
+                         "tie_word_embeddings is true%s, and lm_head.weight differs from the "
+                         "embedding: set it to false in config.json if the model was trained with "
+                         "an output matrix of its own, or take lm_head.weight out",
+                         how);
+}
+
+/* Of a tied pair a file may hold either, or both, which must then be equal: one of them would be
+ * thrown away. */
+enum err hf_finish_tensors(struct source *s, const struct hf_config *c)
 {
     struct source_tensor *embedding = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
     struct source_tensor *output = source_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
 
-    if (!tied_known && output->data == NULL) {
+    if (!c->tied_known && output->data == NULL) {
         s->params.tied = 1;
     }
     if (s->params.tied && embedding->data == NULL) {
         *embedding = *output;
+    }
+    if (s->params.tied && output->data != NULL && output->data != embedding->data &&
+        !tensors_same_values(embedding, output)) {
+        return refuse_tied(s, c->tied_known);
     }
     return source_check_tensors(s);
 }

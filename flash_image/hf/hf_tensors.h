@@ -2,17 +2,18 @@
 #ifndef INGOT_FLASH_IMAGE_HF_TENSORS_H
 #define INGOT_FLASH_IMAGE_HF_TENSORS_H
 
-#include "flash_image/source/families.h"
+#include "flash_image/hf/hf_config.h"
 #include "flash_image/hf/safetensors.h"
 
 /* Every tensor of the file into its slot of s, whose params are known; of another file of the
  * same model the slots are filled already. What a computation needs no more is passed over, any
  * other name is refused.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->problem names the tensor. */
-enum err hf_place_tensors(struct source *s, const struct family *f, const struct safetensors *file);
+enum err hf_place_tensors(struct source *s, const struct hf_config *c,
+                          const struct safetensors *file);
 
-/* When all are placed: which matrix is the output (tied_known: config.json has said), and
- * whether everything is there. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
-enum err hf_finish_tensors(struct source *s, bool tied_known);
+/* When all are placed: which matrix is the output, and whether everything is there; a tied pair
+ * that differs is refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+enum err hf_finish_tensors(struct source *s, const struct hf_config *c);
 
 #endif

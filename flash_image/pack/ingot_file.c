@@ -15,7 +15,7 @@ enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
                          size_t problem_bytes)
 {
     struct mapping file;
-    char why[128];
+    char why[320];
     enum err e;
 
     memset(f, 0, sizeof *f);
@@ -26,6 +26,11 @@ enum err ingot_file_open(struct ingot_file *f, const char *path, char *problem,
     }
     f->data = file.data;
     f->bytes = file.bytes;
+    if (!file_kind_suits(PLACE_INGOT, f->data, f->bytes, why, sizeof why)) {
+        snprintf(problem, problem_bytes, "%s: %s", path, why);
+        ingot_file_close(f);
+        return ERR_BAD_MODEL;
+    }
     if (f->bytes < sizeof(struct ingot_header)) {
         snprintf(problem, problem_bytes, "%s: too short to be an .ingot file", path);
         ingot_file_close(f);

@@ -74,9 +74,7 @@ static enum err read_llama2c_tokenizer(struct job *j)
                              "with --tokenizer",
                              s->params.vocab);
     }
-    s->path = path;
-    e = map_file(s, path, &j->tokenizer);
-    s->path = j->options->input;
+    e = map_file(s, path, PLACE_TOKENIZER, &j->tokenizer);
     if (e != ERR_OK) {
         return e;
     }
@@ -97,16 +95,7 @@ static bool is_hf(const struct job *j)
 
 static enum err read_hf(struct job *j, bool vocab_only)
 {
-    struct source *s = j->source;
-    enum err e = hf_open(&j->hf, s, vocab_only);
-
-    if (e == ERR_OK && s->vocab.layout == SOURCE_NO_VOCAB && !j->options->quiet) {
-        fprintf(stderr,
-                "%s: neither tokenizer.json nor tokenizer.model lies in this folder: "
-                "the model will take token ids and no text\n",
-                s->path);
-    }
-    return e;
+    return hf_open(&j->hf, j->source, vocab_only);
 }
 
 static bool is_json(const struct job *j)
@@ -130,6 +119,12 @@ static bool is_ingot(const struct job *j)
 static enum err refuse_ingot(struct job *j, bool vocab_only)
 {
     (void)vocab_only;
+    if (j->model.bytes >= 12 && load_u32(j->model.data + 8) != INGOT_VERSION) {
+        return source_refuse(j->source, ERR_UNSUPPORTED,
+                             "is an .ingot file of version %u, and this program reads %u: pack the "
+                             "model that it was made of again",
+                             load_u32(j->model.data + 8), (unsigned)INGOT_VERSION);
+    }
     return source_refuse(j->source, ERR_UNSUPPORTED, "this is an .ingot file already");
 }
 
@@ -189,7 +184,7 @@ static enum err parse(struct job *j, bool vocab_only)
     const struct reader *reader = find_reader(j, true);
 
     if (reader == NULL) {
-        enum err e = map_file(j->source, j->options->input, &j->model);
+        enum err e = map_file(j->source, j->options->input, PLACE_MODEL, &j->model);
 
         if (e != ERR_OK) {
             return e;
@@ -220,6 +215,8 @@ static enum err open_job(struct job *j, const struct pack_options *o, bool vocab
     e = parse(j, vocab_only);
     if (e != ERR_OK) {
         snprintf(problem, problem_bytes, "%s", j->source->problem);
+    } else if (!o->quiet) {
+        fputs(j->source->notes, stderr);
     }
     return e;
 }

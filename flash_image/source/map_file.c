@@ -28,8 +28,16 @@ static enum err map_open(struct mapping *m, int fd, char *problem, size_t proble
     if (fd < 0 || fstat(fd, &st) != 0) {
         return refuse_open(problem, problem_bytes);
     }
-    if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        snprintf(problem, problem_bytes, "this is no file, or an empty one");
+    if (S_ISDIR(st.st_mode)) {
+        snprintf(problem, problem_bytes, "is a folder, not a file");
+        return ERR_BAD_MODEL;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        snprintf(problem, problem_bytes, "is a device or a pipe; give an ordinary file");
+        return ERR_BAD_MODEL;
+    }
+    if (st.st_size == 0) {
+        snprintf(problem, problem_bytes, "is empty (0 bytes): fetch the file again");
         return ERR_BAD_MODEL;
     }
     m->bytes = (size_t)st.st_size;
@@ -55,23 +63,38 @@ enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t
     return e;
 }
 
-enum err map_file(struct source *s, const char *path, struct mapping *m)
-{
-    char problem[128];
-    enum err e = mapping_open(m, path, problem, sizeof problem);
-
-    if (e != ERR_OK) {
-        return source_refuse(s, e, "%s", problem);
-    }
-    return ERR_OK;
-}
-
 void unmap_file(struct mapping *m)
 {
     if (m->data != NULL) {
         munmap(m->data, m->bytes);
         m->data = NULL;
     }
+}
+
+/* source_refuse() about `path`, whichever file s is about. */
+static enum err refuse_file(struct source *s, const char *path, enum err e, const char *problem)
+{
+    const char *before = s->path;
+
+    s->path = path;
+    e = source_refuse(s, e, "%s", problem);
+    s->path = before;
+    return e;
+}
+
+enum err map_file(struct source *s, const char *path, enum file_place place, struct mapping *m)
+{
+    char problem[320];
+    enum err e = mapping_open(m, path, problem, sizeof problem);
+
+    if (e != ERR_OK) {
+        return refuse_file(s, path, e, problem);
+    }
+    if (!file_kind_suits(place, m->data, m->bytes, problem, sizeof problem)) {
+        unmap_file(m);
+        return refuse_file(s, path, ERR_BAD_MODEL, problem);
+    }
+    return ERR_OK;
 }
 
 void map_release(const uint8_t **from, const uint8_t *to, bool last)

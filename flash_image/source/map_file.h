@@ -2,7 +2,7 @@
 #ifndef INGOT_FLASH_IMAGE_MAP_FILE_H
 #define INGOT_FLASH_IMAGE_MAP_FILE_H
 
-#include "flash_image/source/source.h"
+#include "flash_image/source/file_kind.h"
 
 struct mapping {
     uint8_t *data; /* NULL: none */
@@ -10,11 +10,12 @@ struct mapping {
 };
 
 /* Map path. On an error m has no mapping, and problem a sentence without the path.
- * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (no file, or an empty one). */
+ * Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (a folder, a device, or an empty file). */
 enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t problem_bytes);
 
-/* The same for a source, whose problem becomes "PATH: SENTENCE". */
-enum err map_file(struct source *s, const char *path, struct mapping *m);
+/* The same for a source, whose problem becomes "PATH: SENTENCE". A file of a kind that is known and
+ * does not suit the place is refused by what it is: ERR_BAD_MODEL, and no mapping. */
+enum err map_file(struct source *s, const char *path, enum file_place place, struct mapping *m);
 
 /* Does nothing where there is no mapping. */
 void unmap_file(struct mapping *m);

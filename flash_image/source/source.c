@@ -9,20 +9,43 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 
-enum err source_refuse(struct source *s, enum err e, const char *format, ...)
+/* "PATH: SENTENCE" into text; names in a file may hold anything. */
+__attribute__((format(printf, 4, 0))) static void
+sentence(char *text, size_t bytes, const char *path, const char *format, va_list args)
 {
-    int n = snprintf(s->problem, sizeof s->problem, "%.160s: ", s->path);
-    va_list args;
+    size_t n = min_size((size_t)snprintf(text, bytes, "%.160s: ", path), bytes - 1);
 
-    va_start(args, format);
-    vsnprintf(s->problem + n, sizeof s->problem - (size_t)n, format, args);
-    va_end(args);
-    for (char *c = s->problem; *c != '\0'; c++) { /* names in a file may hold anything */
+    vsnprintf(text + n, bytes - n, format, args);
+    for (char *c = text; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ' || *c == 127) {
             *c = '?';
         }
     }
+}
+
+enum err source_refuse(struct source *s, enum err e, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    sentence(s->problem, sizeof s->problem, s->path, format, args);
+    va_end(args);
     return e;
+}
+
+void source_note(struct source *s, const char *format, ...)
+{
+    size_t used = strlen(s->notes), n;
+    va_list args;
+
+    if (used + 2 >= sizeof s->notes) {
+        return;
+    }
+    va_start(args, format);
+    sentence(s->notes + used, sizeof s->notes - used - 1, s->path, format, args);
+    va_end(args);
+    n = strlen(s->notes);
+    memcpy(s->notes + n, "\n", 2);
 }
 
 bool source_text_is(struct source_text t, const char *text)

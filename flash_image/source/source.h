@@ -162,6 +162,8 @@ struct source {
     bool params_known;                                /* false: a GGUF with a vocabulary only */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
     char problem[512];
+    char
+        notes[1024]; /* what a person should know of a model that is fine: lines "PATH: SENTENCE" */
 };
 
 struct source_cursor {
@@ -172,6 +174,9 @@ struct source_cursor {
 /* Set s->problem to "PATH: SENTENCE" and return e. */
 __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, enum err e,
                                                              const char *format, ...);
+
+/* Add a line to s->notes; what no longer fits is left out. */
+__attribute__((format(printf, 2, 3))) void source_note(struct source *s, const char *format, ...);
 
 /* Set the values that follow from the other parameters in most families: rope_dims, attn_scale,
  * and factors of one. */

@@ -110,7 +110,7 @@ FOLDERS = [
     ("an infinite norm", first_weight(NORM, struct.pack("<f", float("inf"))),
      ["attn_norm", "not finite"]),
     ("an index that names itself", index('{"weight_map": {"x": "' + WEIGHTS + '.index.json"}}'),
-     ["header wants"]),
+     ["is a JSON file, not safetensors"]),
     ("an index that leaves the folder", index('{"weight_map": {"x": "../x"}}'), ["weight_map"]),
     ("a config that is a link to itself", circle, ["symbolic links"]),
     ("a field twice", config('"hidden_size": 8'), ["hidden_size", "comes twice"]),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write a seed for hf_config_fuzz: a Phi-3 with longrope, which has most fields.
+"""Write seeds for hf_config_fuzz: a Phi-3 with longrope, which has most fields, and OUT-vision, the
+text part of a model for pictures, which leaves most of them out.
 usage: hf_config_seed.py OUT"""
 import json
 import sys
@@ -15,3 +16,11 @@ CONFIG = {"architectures": ["Phi3ForCausalLM"], "model_type": "phi3", "hidden_si
           "layer_types": ["full_attention", "full_attention"]}
 with open(sys.argv[1], "w", encoding="utf-8") as out:
     json.dump(CONFIG, out)
+VISION = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3",
+          "image_token_index": 7, "vision_config": {"depth": 1}, "tie_word_embeddings": True,
+          "text_config": {"model_type": "gemma3_text", "hidden_size": 2560,
+                          "intermediate_size": 10240, "num_hidden_layers": 34,
+                          "sliding_window": 1024,
+                          "rope_scaling": {"factor": 8.0, "rope_type": "linear"}}}
+with open(sys.argv[1] + "-vision", "w", encoding="utf-8") as out:
+    json.dump(VISION, out)

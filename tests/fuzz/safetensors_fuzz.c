@@ -37,13 +37,14 @@ static void read_ends(const struct source_tensor *t)
     }
 }
 
-static void place(const struct safetensors *f, enum ingot_family family)
+static void place(const struct safetensors *f, enum ingot_family family, bool vision)
 {
+    const struct hf_config config = { family_find(family), false, vision };
     enum err e;
 
     begin(family);
-    e = hf_place_tensors(&source, family_find(family), f);
-    e = e == ERR_OK ? hf_finish_tensors(&source, false) : e;
+    e = hf_place_tensors(&source, &config, f);
+    e = e == ERR_OK ? hf_finish_tensors(&source, &config) : e;
     if (e != ERR_OK && source.problem[0] == '\0') {
         abort(); /* every refusal has a sentence */
     }
@@ -62,9 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         }
     } else {
-        place(&f, INGOT_LLAMA);
-        place(&f, INGOT_GEMMA2);
-        place(&f, INGOT_GPT2);
+        place(&f, INGOT_LLAMA, false);
+        place(&f, INGOT_LLAMA, true);
+        place(&f, INGOT_GEMMA2, false);
+        place(&f, INGOT_GPT2, false);
     }
     safetensors_free(&f);
     return 0;

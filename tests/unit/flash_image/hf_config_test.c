@@ -209,8 +209,55 @@ static void test_scaling(void)
        "yarn %s", source.problem);
 }
 
+static enum err read_text(const char *text, struct hf_config *c)
+{
+    memset(&source, 0, sizeof source);
+    source.path = "config.json";
+    return hf_config_read(&source, (const uint8_t *)text, strlen(text), c);
+}
+
+/* As google/gemma-3-4b-it's: what it leaves out is Gemma3TextConfig's. */
+static const char gemma3_4b[] =
+    "{\"architectures\":[\"Gemma3ForConditionalGeneration\"],\"model_type\":\"gemma3\","
+    "\"image_token_index\":262144,\"vision_config\":{\"hidden_size\":1152},"
+    "\"text_config\":{\"hidden_size\":2560,\"intermediate_size\":10240,"
+    "\"model_type\":\"gemma3_text\",\"num_hidden_layers\":34,\"rope_scaling\":{\"factor\":8.0,"
+    "\"rope_type\":\"linear\"},\"sliding_window\":1024}}";
+
+static void test_text_part(void)
+{
+    const struct source_params *p = &source.params;
+    struct hf_config c;
+
+    OK(read_text(gemma3_4b, &c) == ERR_OK && c.vision && p->family == INGOT_GEMMA3 &&
+           p->dim == 2560 && p->n_heads == 8 && p->n_kv_heads == 4 && p->head_dim == 256 &&
+           p->vocab == 262208 && p->context == 131072 && p->window == 1024 && p->tied == 1 &&
+           strstr(source.notes, "vision-language model (gemma3)") != NULL,
+       "the text part of Gemma 3 4B %s%s", source.problem, source.notes);
+    OK(read_text("{\"model_type\":\"llava\",\"image_token_index\":32000,\"tie_word_embeddings\":"
+                 "true,\"text_config\":{\"model_type\":\"llama\",\"vocab_size\":32064,"
+                 "\"max_position_embeddings\":4096}}",
+                 &c) == ERR_OK &&
+           p->dim == 4096 && p->hidden == 11008 && p->n_layers == 32 && p->n_kv_heads == 32 &&
+           p->vocab == 32064 && p->context == 4096 && p->tied == 1 && c.tied_known,
+       "the text part of LLaVA 1.5, and a field of the whole %s", source.problem);
+    OK(read_text("{\"model_type\":\"some_vl\",\"text_config\":{\"model_type\":\"qwen3\"}}", &c) ==
+               ERR_BAD_MODEL &&
+           strstr(source.problem, "\"hidden_size\" is missing") != NULL,
+       "no usual sizes of qwen3: %s", source.problem);
+    OK(read_text("{\"model_type\":\"x_vl\",\"vision_config\":{\"a\":1}}", &c) == ERR_UNSUPPORTED &&
+           strstr(source.problem, "several parts, whose text part") != NULL &&
+           strstr(source.problem, "'x_vl'") != NULL,
+       "an unknown one is named: %s", source.problem);
+    OK(read_more("\"image_token_id\":3") == ERR_OK && strstr(source.notes, "(llama)") != NULL,
+       "a flat one with a token of images: %s", source.notes);
+    OK(read_more("\"hidden_act\":\"silu\"") == ERR_OK && source.notes[0] == '\0',
+       "a model of text has no note %s", source.notes);
+}
+
 int main(void)
 {
+    test_text_part();
     test_config_refused();
     test_field_twice();
     test_scaling_refused();

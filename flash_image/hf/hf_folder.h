@@ -1,0 +1,18 @@
+/* What a folder without usable weights holds in their place. */
+#ifndef INGOT_FLASH_IMAGE_HF_FOLDER_H
+#define INGOT_FLASH_IMAGE_HF_FOLDER_H
+
+#include "flash_image/source/source.h"
+
+#define HF_MERGE_ADAPTER \
+    "merge it into its base model first (PEFT: merge_and_unload, save_pretrained)"
+
+/* folder: its path with a slash after it, or "" for the working folder. s->path is left as it is. */
+
+/* Refuse a folder of an adapter without its base model (ERR_UNSUPPORTED), which is named. */
+enum err hf_folder_check_adapter(struct source *s, const char *folder);
+
+/* Refuse by what lies there: weights of another format, a GGUF. ERR_OK: nothing that is known. */
+enum err hf_folder_check_weights(struct source *s, const char *folder);
+
+#endif

@@ -1,0 +1,34 @@
+/* The text part of a model that was trained on pictures too. */
+#ifndef INGOT_FLASH_IMAGE_HF_TEXT_PART_H
+#define INGOT_FLASH_IMAGE_HF_TEXT_PART_H
+
+#include "flash_image/hf/hf_json.h"
+#include "flash_image/source/families.h"
+
+/* What the fields of a nested text part are where it leaves them out, in Transformers; 0: they must
+ * be there. */
+struct hf_usual_sizes {
+    enum ingot_family family;
+    uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context, window;
+};
+
+struct hf_text_part {
+    bool vision; /* there are pictures, whose tensors are passed over */
+    bool nested; /* the parameters lie in "text_config" */
+};
+
+/* Look for "vision_config", "text_config" and the tokens of images. Where the text part is nested,
+ * j->object becomes it. A note names the model as what it is. */
+void hf_text_part_find(struct hf_json *j, struct hf_text_part *part);
+
+/* For a part of this family; all 0 where it is not nested, or nothing is known. */
+const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
+                                                const struct family *f);
+
+/* ERR_UNSUPPORTED, by the name of the part's architecture. */
+enum err hf_text_part_refuse(struct hf_json *j);
+
+/* The tensor's name without the prefix of the text part; NULL: it belongs to the pictures. */
+const char *hf_text_part_tensor(const char *name);
+
+#endif

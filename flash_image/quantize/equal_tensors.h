@@ -1,0 +1,14 @@
+/* Whether two tensors hold the same: an output matrix that is the embedding again. */
+#ifndef INGOT_FLASH_IMAGE_EQUAL_TENSORS_H
+#define INGOT_FLASH_IMAGE_EQUAL_TENSORS_H
+
+#include "flash_image/source/source.h"
+
+/* Of one type and shape, byte for byte. */
+bool tensors_same_bytes(const struct source_tensor *a, const struct source_tensor *b);
+
+/* Of one shape and the same values, in whichever types; each is F32, F16 or BF16. false: out of
+ * memory, too. */
+bool tensors_same_values(const struct source_tensor *a, const struct source_tensor *b);
+
+#endif

@@ -1,0 +1,262 @@
+#include "flash_image/source/file_kind.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    LOOK_BYTES = 512, /* of a text's beginning */
+    LINE_BYTES = 60,  /* of its first line, shown */
+    ONNX_VERSIONS = 20,
+    LEAST_TEXT = 4,
+};
+
+#define OTHER_FORMAT "Ingot reads GGUF and safetensors: fetch or convert the model in one of them"
+#define UNPACK "unpack it and give the file that is in it"
+#define FOLDER "it is a part of a Hugging Face folder: give the folder"
+
+/* ---- kinds without fixed first bytes --------------------------------------------------------- */
+
+static bool holds(const uint8_t *data, size_t bytes, const char *text)
+{
+    size_t n = strlen(text);
+
+    for (size_t i = 0; i + n <= bytes && i < LOOK_BYTES; i++) {
+        if (memcmp(data + i, text, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* After a byte order mark and white space. */
+static const uint8_t *first_word(const uint8_t *data, size_t *bytes)
+{
+    if (*bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) {
+        data += 3;
+        *bytes -= 3;
+    }
+    while (*bytes != 0 && (*data == ' ' || (*data >= '\t' && *data <= '\r'))) {
+        data++;
+        *bytes -= 1;
+    }
+    return data;
+}
+
+/* The length of the header, and then its brace. */
+static bool is_safetensors(const uint8_t *data, size_t bytes)
+{
+    return bytes > 8 && load_u64(data) <= bytes - 8 && data[8] == '{';
+}
+
+static bool is_html(const uint8_t *data, size_t bytes)
+{
+    static const char *const starts[] = { "<!doctype html", "<html", "<head", "<?xml" };
+    const uint8_t *at = first_word(data, &bytes);
+
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        size_t n = strlen(starts[i]);
+
+        if (bytes >= n && strncasecmp((const char *)at, starts[i], n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* White space, and what is no control character; bytes beyond ASCII are taken for UTF-8. */
+static bool is_text(const uint8_t *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes && i < LOOK_BYTES; i++) {
+        if ((data[i] < ' ' && strchr("\t\n\f\r", data[i]) == NULL) || data[i] == 0 ||
+            data[i] == 127) {
+            return false;
+        }
+    }
+    return bytes >= LEAST_TEXT;
+}
+
+/* A text, whose first brace is not one of Jinja's. */
+static bool is_json(const uint8_t *data, size_t bytes)
+{
+    const uint8_t *at = first_word(data, &bytes);
+
+    if (bytes < 2 || (at[0] != '{' && at[0] != '[')) {
+        return false;
+    }
+    return strchr("{%#", at[1]) == NULL && is_text(at, bytes);
+}
+
+/* A message of the field 1 that begins with a text of the field 1: the first piece. */
+static bool is_pieces(const uint8_t *data, size_t bytes)
+{
+    return bytes > 4 && data[0] == 0x0a && data[1] < 0x80 && data[2] == 0x0a &&
+           data[3] + 2 <= data[1];
+}
+
+/* The version of the format as field 1, and then the producer, its version, a domain, a version of
+ * the model, a text, the graph or the sets of operators. */
+static bool is_onnx(const uint8_t *data, size_t bytes)
+{
+    return bytes > 4 && data[0] == 0x08 && data[1] != 0 && data[1] <= ONNX_VERSIONS &&
+           data[2] != 0 && strchr("\x12\x1a\x22\x28\x32\x3a\x42", data[2]) != NULL;
+}
+
+/* The name of the first file in it: "archive/data.pkl" and its like. */
+static bool is_torch_zip(const uint8_t *data, size_t bytes)
+{
+    return holds(data, bytes, "data.pkl");
+}
+
+static bool is_numpy_zip(const uint8_t *data, size_t bytes)
+{
+    return holds(data, bytes, ".npy");
+}
+
+/* The protocol, and an instruction: in a llama2.c header this would be a width of 2^16 and more. */
+static bool is_pickle(const uint8_t *data, size_t bytes)
+{
+    return bytes > 3 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 && data[2] != 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The first row that fits tells. n bytes of magic at `at`, where n is not 0, and then `is`, where it
+ * is not NULL. What stands after "is", and what to do. */
+static const struct {
+    enum file_kind kind;
+    uint16_t at, n;
+    const char *magic;
+    bool (*is)(const uint8_t *data, size_t bytes);
+    const char *what, *cure;
+} rules[] = {
+    { FILE_INGOT, 0, 8, INGOT_MAGIC, NULL, "an .ingot file", "give it to ingot run as the model" },
+    { FILE_GGUF, 0, 4, "GGUF", NULL, "a GGUF file",
+      "a GGUF is a whole model: give it in the place of the model" },
+    { FILE_SAFETENSORS, 0, 0, NULL, is_safetensors, "a safetensors file",
+      "its name must end in .safetensors, and its config.json lie beside it" },
+    { FILE_LFS_POINTER, 0, 40, "version https://git-lfs.github.com/spec/", NULL, NULL,
+      "git lfs pull fetches it" },
+    { FILE_HTML, 0, 0, NULL, is_html, "an HTML page",
+      "the address led to a page about the file; on Hugging Face take /resolve/ in place of "
+      "/blob/" },
+    { FILE_JSON, 0, 0, NULL, is_json, "a JSON file", FOLDER },
+    { FILE_TORCH_ZIP, 0, 4, "PK\3\4", is_torch_zip, "a PyTorch checkpoint (zip)", OTHER_FORMAT },
+    { FILE_TORCH_PICKLE, 0, 0, NULL, is_pickle, "a PyTorch checkpoint (pickle)", OTHER_FORMAT },
+    { FILE_NUMPY, 0, 4, "PK\3\4", is_numpy_zip, "a NumPy archive", OTHER_FORMAT },
+    { FILE_NUMPY, 0, 6, "\x93NUMPY", NULL, "a NumPy file", OTHER_FORMAT },
+    { FILE_HDF5, 0, 8, "\x89HDF\r\n\x1a\n", NULL, "an HDF5 (Keras) file", OTHER_FORMAT },
+    { FILE_TFLITE, 4, 4, "TFL3", NULL, "a TensorFlow Lite model", OTHER_FORMAT },
+    { FILE_ONNX, 0, 0, NULL, is_onnx, "an ONNX model", OTHER_FORMAT },
+    { FILE_GGML, 0, 4, "tjgg", NULL, "a GGML file (ggjt) from before GGUF", OTHER_FORMAT },
+    { FILE_GGML, 0, 4, "fmgg", NULL, "a GGML file (ggmf) from before GGUF", OTHER_FORMAT },
+    { FILE_GGML, 0, 4, "lmgg", NULL, "a GGML file from before GGUF", OTHER_FORMAT },
+    { FILE_GGML, 0, 4, "algg", NULL, "a GGML adapter (ggla) from before GGUF", OTHER_FORMAT },
+    { FILE_ZIP, 0, 4, "PK\3\4", NULL, "a zip archive", UNPACK },
+    { FILE_GZIP, 0, 3, "\x1f\x8b\x08", NULL, "compressed by gzip", UNPACK },
+    { FILE_COMPRESSED, 0, 6,
+      "\xfd"
+      "7zXZ\0",
+      NULL, "compressed by xz", UNPACK },
+    { FILE_COMPRESSED, 0, 4, "\x28\xb5\x2f\xfd", NULL, "compressed by zstd", UNPACK },
+    { FILE_COMPRESSED, 0, 3, "BZh", NULL, "compressed by bzip2", UNPACK },
+    { FILE_COMPRESSED, 0, 6, "7z\xbc\xaf\x27\x1c", NULL, "a 7-Zip archive", UNPACK },
+    { FILE_TAR, 257, 5, "ustar", NULL, "a tar archive", UNPACK },
+    { FILE_PDF, 0, 5, "%PDF-", NULL, "a PDF document", "fetch the file itself" },
+    { FILE_PIECES, 0, 0, NULL, is_pieces, "a SentencePiece tokenizer", FOLDER },
+    { FILE_TEXT, 0, 0, NULL, is_text, NULL, "fetch the file again" },
+};
+
+enum { N_RULES = sizeof rules / sizeof rules[0] };
+
+#define TAKES(kind) (1u << (kind))
+
+#define ITS_NAME "another file has its name: fetch it again"
+
+/* `cure`: in place of the rule's where the file is of a format that has a place of its own. */
+static const struct {
+    const char *wanted;
+    uint32_t takes; /* bits of file_kind */
+    const char *cure;
+} places[FILE_PLACES] = {
+    [PLACE_MODEL] = { "a model", TAKES(FILE_GGUF) | TAKES(FILE_INGOT), NULL },
+    [PLACE_SAFETENSORS] = { "safetensors", TAKES(FILE_SAFETENSORS), ITS_NAME },
+    [PLACE_JSON] = { "JSON", TAKES(FILE_JSON), ITS_NAME },
+    [PLACE_PIECES] = { "a SentencePiece tokenizer", TAKES(FILE_PIECES), ITS_NAME },
+    [PLACE_TOKENIZER] = { "a llama2.c tokenizer", 0, NULL },
+    [PLACE_TEMPLATE] = { "a chat template", TAKES(FILE_TEXT) | TAKES(FILE_JSON), ITS_NAME },
+    [PLACE_INGOT] = { "an .ingot file", TAKES(FILE_INGOT), "ingot pack makes one of a model" },
+};
+
+static size_t find_rule(const uint8_t *data, size_t bytes)
+{
+    for (size_t i = 0; i < N_RULES; i++) {
+        size_t at = rules[i].at, n = rules[i].n;
+
+        if (n != 0 && (bytes < at + n || memcmp(data + at, rules[i].magic, n) != 0)) {
+            continue;
+        }
+        if (rules[i].is == NULL || rules[i].is(data, bytes)) {
+            return i;
+        }
+    }
+    return N_RULES;
+}
+
+enum file_kind file_kind_of(const uint8_t *data, size_t bytes)
+{
+    size_t i = find_rule(data, bytes);
+
+    if (i == N_RULES) {
+        return FILE_UNKNOWN;
+    }
+    return rules[i].kind;
+}
+
+static const char *cure_of(size_t rule, enum file_place place)
+{
+    if (rules[rule].kind <= FILE_PIECES && places[place].cure != NULL) {
+        return places[place].cure;
+    }
+    return rules[rule].cure;
+}
+
+/* The whole of what stands after "is". */
+static void describe(size_t rule, enum file_place place, const uint8_t *data, size_t bytes,
+                     char *text, size_t text_bytes)
+{
+    const uint8_t *at = first_word(data, &bytes);
+    size_t n = 0;
+
+    if (rules[rule].kind == FILE_LFS_POINTER) {
+        snprintf(text, text_bytes, "a Git LFS pointer of %zu bytes, not the file", bytes);
+        return;
+    }
+    if (rules[rule].kind == FILE_HTML) {
+        snprintf(text, text_bytes, "%s, not the file", rules[rule].what);
+        return;
+    }
+    if (rules[rule].kind != FILE_TEXT) {
+        snprintf(text, text_bytes, "%s, not %s", rules[rule].what, places[place].wanted);
+        return;
+    }
+    while (n < bytes && n < LINE_BYTES && at[n] != '\n' && at[n] != '\r') {
+        n++;
+    }
+    snprintf(text, text_bytes, "a text file (\"%.*s\"), not %s", (int)n, (const char *)at,
+             places[place].wanted);
+}
+
+bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, char *problem,
+                     size_t problem_bytes)
+{
+    size_t rule = find_rule(data, bytes);
+    char what[160];
+
+    if (rule == N_RULES || (places[place].takes & TAKES(rules[rule].kind)) != 0) {
+        return true;
+    }
+    describe(rule, place, data, bytes, what, sizeof what);
+    snprintf(problem, problem_bytes, "is %s; %s", what, cure_of(rule, place));
+    return false;
+}
