@@ -1,0 +1,245 @@
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flash_image/card/card_board.h"
+
+enum { TEXT_BYTES = 1024 };
+
+/* ---- the board's folder ---------------------------------------------------------------------- */
+
+static bool is_there(const char *folder, const char *name, const char *file)
+{
+    char path[CARD_PATH_BYTES + 256];
+
+    snprintf(path, sizeof path, "%s/%s/%s", folder, name, file);
+    return access(path, F_OK) == 0;
+}
+
+/* The names of the boards of a folder, apart by spaces, to names (bytes); "": there are none. */
+static void list_boards(const char *boards, char *names, size_t bytes)
+{
+    struct dirent **entries = NULL;
+    int n = scandir(boards, &entries, NULL, alphasort);
+
+    names[0] = '\0';
+    for (int i = 0; i < n; i++) {
+        size_t at = strlen(names);
+
+        if (is_there(boards, entries[i]->d_name, "card/about")) {
+            snprintf(names + at, bytes - at, " %s", entries[i]->d_name);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static enum err say_boards(const char *boards, const char *name, char *problem, size_t bytes)
+{
+    char names[TEXT_BYTES];
+
+    list_boards(boards, names, sizeof names);
+    if (names[0] == '\0') {
+        snprintf(problem, bytes,
+                 "%.300s has no boards: --boards takes share/ingot/boards of a release, or the "
+                 "build folder of a checkout after make image BOARD=%.40s",
+                 boards, name);
+    } else {
+        snprintf(problem, bytes, "'%.60s' is no board here; there are:%.600s", name, names);
+    }
+    return ERR_NOT_FOUND;
+}
+
+/* The value of a line "KEY VALUE" of about. */
+static void take_line(struct card_board *b, const char *line)
+{
+    if (strncmp(line, "image ", 6) == 0) {
+        snprintf(b->image, sizeof b->image, "%s", line + 6);
+    } else if (strncmp(line, "firmware ", 9) == 0) {
+        snprintf(b->firmware, sizeof b->firmware, "%s", line + 9);
+    }
+}
+
+enum err card_board_open(struct card_board *b, const char *boards, const char *name, char *problem,
+                         size_t problem_bytes)
+{
+    char path[CARD_PATH_BYTES + 64];
+    char *rest = NULL;
+    char *text;
+
+    memset(b, 0, sizeof *b);
+    b->name = name;
+    snprintf(b->folder, sizeof b->folder, "%s/%s", boards, name);
+    snprintf(path, sizeof path, "%s/card/about", b->folder);
+    text = strchr(name, '/') == NULL ? card_read_text(path) : NULL;
+    if (text == NULL) {
+        return say_boards(boards, name, problem, problem_bytes);
+    }
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        take_line(b, line);
+    }
+    free(text);
+    return ERR_OK;
+}
+
+/* ---- its files ------------------------------------------------------------------------------- */
+
+static enum err refuse_file(struct card_image *c, const char *path)
+{
+    snprintf(c->problem, sizeof c->problem, "%.500s: %s", path, strerror(errno));
+    return ERR_NOT_FOUND;
+}
+
+static enum err add_filled(struct card_image *c, const char *name, const char *path,
+                           const struct card_place *places, bool crlf)
+{
+    size_t bytes = 0;
+    char *text = card_fill_in(path, places, crlf, &bytes);
+    enum err e;
+
+    if (text == NULL) {
+        return refuse_file(c, path);
+    }
+    e = card_add_text(c, name, text, bytes);
+    free(text);
+    return e;
+}
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Files of a folder, and of the folders in it, in the order of their names; `on_card` is "" or ends in
+ * a slash. Folders of boards are two deep. */
+static enum err add_folder(struct card_image *c, const char *folder, const char *on_card,
+                           const struct card_place *places, int deep)
+{
+    struct dirent **entries = NULL;
+    int n = scandir(folder, &entries, visible, alphasort);
+    enum err e = ERR_OK;
+
+    for (int i = 0; i < n; i++) {
+        char path[CARD_PATH_BYTES + 512], name[TEXT_BYTES];
+        struct stat about;
+
+        snprintf(path, sizeof path, "%.4090s/%s", folder, entries[i]->d_name);
+        snprintf(name, sizeof name, "%.500s%s", on_card, entries[i]->d_name);
+        if (e != ERR_OK || stat(path, &about) != 0) {
+            continue;
+        }
+        if (!S_ISDIR(about.st_mode)) {
+            e = add_filled(c, name, path, places, false);
+        } else if (deep > 0) {
+            strncat(name, "/", sizeof name - strlen(name) - 1);
+            e = add_folder(c, path, name, places, deep - 1);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        free(entries[i]);
+    }
+    free(entries);
+    return e;
+}
+
+static enum err add_image(struct card_image *c, const struct card_board *b)
+{
+    char path[CARD_PATH_BYTES + 64];
+
+    snprintf(path, sizeof path, "%s/ingot.bin", b->folder);
+    if (access(path, F_OK) != 0) {
+        snprintf(c->problem, sizeof c->problem,
+                 "%.500s: there is no such file; make image BOARD=%s builds it", path, b->name);
+        return ERR_NOT_FOUND;
+    }
+    return card_add_file(c, b->image, path);
+}
+
+/* The paragraph of the README on files that are not there; "" where none is missing. */
+static void missing_text(const char *missing, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    if (missing[0] != '\0') {
+        snprintf(text, bytes,
+                 "\nFIRMWARE IS MISSING, so this card starts no board yet. Copy these files of the "
+                 "board's maker\nnext to this one: %s\n"
+                 "(Debian has them in the package raspi-firmware, the maker in "
+                 "github.com/raspberrypi/firmware, folder\nboot; ingot card --firmware FOLDER and "
+                 "make card FIRMWARE=FOLDER copy them.)",
+                 missing);
+    }
+}
+
+/* A file's text without its last newline, "" where there is none; allocated. */
+static char *text_or_nothing(const struct card_board *b, const char *name)
+{
+    char path[CARD_PATH_BYTES + 64];
+    char *text;
+    size_t n;
+
+    snprintf(path, sizeof path, "%s/card/%s", b->folder, name);
+    text = card_read_text(path);
+    if (text == NULL) {
+        return strdup("");
+    }
+    n = strlen(text);
+    if (n > 0 && text[n - 1] == '\n') {
+        text[n - 1] = '\0';
+    }
+    return text;
+}
+
+static enum err add_texts(struct card_image *c, const struct card_board *b,
+                          const struct card_place *places)
+{
+    char path[CARD_PATH_BYTES + 64];
+    enum err e;
+
+    snprintf(path, sizeof path, "%s/card/files", b->folder);
+    e = add_folder(c, path, "", places, 2);
+    if (e != ERR_OK) {
+        return e;
+    }
+    snprintf(path, sizeof path, "%s/card/readme.txt", b->folder);
+    return add_filled(c, "README.txt", path, places, true); /* Windows' editor, too */
+}
+
+enum err card_add_board(struct card_image *c, const struct card_board *b,
+                        const struct card_words *words, char *missing, size_t bytes)
+{
+    char lacks[2 * TEXT_BYTES];
+    char *own, *wiring;
+    enum err e;
+
+    missing[0] = '\0';
+    if (b->image[0] == '\0') {
+        return ERR_OK;
+    }
+    e = add_image(c, b);
+    if (e == ERR_OK) {
+        e = card_add_firmware(c, b->firmware, words->firmware, missing, bytes);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    missing_text(missing, lacks, sizeof lacks);
+    own = text_or_nothing(b, "words");
+    wiring = text_or_nothing(b, "wiring.txt");
+    e = add_texts(c, b,
+                  (const struct card_place[]){ { "WORDS", words->words ? words->words : own },
+                                               { "IMAGE", b->image },
+                                               { "BOARD", b->name },
+                                               { "MODEL", words->models },
+                                               { "VERSION", words->version },
+                                               { "WIRING", wiring },
+                                               { "MISSING", lacks },
+                                               { NULL, NULL } });
+    free(own);
+    free(wiring);
+    return e;
+}

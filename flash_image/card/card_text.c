@@ -1,0 +1,93 @@
+/* Texts with places that are filled in. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/card/card_board.h"
+
+char *card_read_text(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+
+    if (f == NULL) {
+        return NULL;
+    }
+    if (getdelim(&text, &room, '\0', f) < 0) { /* it is empty, or is none */
+        free(text);
+        text = ferror(f) ? NULL : strdup("");
+    }
+    fclose(f);
+    return text;
+}
+
+/* The place that text begins with; NULL: none. */
+static const struct card_place *place_at(const struct card_place *places, const char *text)
+{
+    for (; places->name != NULL; places++) {
+        size_t bytes = strlen(places->name);
+
+        if (text[0] == '@' && strncmp(text + 1, places->name, bytes) == 0 &&
+            text[1 + bytes] == '@') {
+            return places;
+        }
+    }
+    return NULL;
+}
+
+static void put_text(FILE *out, const char *text, bool crlf)
+{
+    for (; *text != '\0'; text++) {
+        if (crlf && *text == '\n') {
+            putc('\r', out);
+        }
+        putc(*text, out);
+    }
+}
+
+/* A line, without its end. */
+static void fill_line(FILE *out, char *line, const struct card_place *places, bool crlf)
+{
+    const struct card_place *whole = place_at(places, line);
+
+    if (whole != NULL && line[strlen(whole->name) + 2] == '\0' && whole->value[0] == '\0') {
+        return;
+    }
+    while (*line != '\0') {
+        const struct card_place *place = place_at(places, line);
+
+        if (place != NULL) {
+            put_text(out, place->value, crlf);
+            line += strlen(place->name) + 2;
+        } else {
+            putc(*line++, out);
+        }
+    }
+    put_text(out, "\n", crlf);
+}
+
+char *card_fill_in(const char *path, const struct card_place *places, bool crlf, size_t *bytes)
+{
+    char *source = card_read_text(path);
+    char *text = NULL;
+    FILE *out;
+
+    if (source == NULL) {
+        return NULL;
+    }
+    out = open_memstream(&text, bytes);
+    for (char *line = source; out != NULL && *line != '\0';) {
+        char *end = line + strcspn(line, "\n");
+        char *next = *end == '\0' ? end : end + 1;
+
+        *end = '\0';
+        fill_line(out, line, places, crlf);
+        line = next;
+    }
+    if (out != NULL) {
+        fclose(out);
+    }
+    free(source);
+    return text;
+}

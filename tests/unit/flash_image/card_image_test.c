@@ -1,0 +1,237 @@
+/* Cards as flash_image/card writes them: read by the image's own FAT32, by fsck.fat and by mtools. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "board/host/file_device.h"
+#include "flash_image/card/card_image.h"
+#include "tests/unit/storage/fat32_rig.h"
+
+static char folder[256];
+static struct card_image card;
+static struct card_layout layout;
+
+/* Run a shell command in the folder. */
+static bool shell(const char *command)
+{
+    char line[2048];
+
+    snprintf(line, sizeof line,
+             "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C.UTF-8 MTOOLSRC=/dev/null; cd %s && { "
+             "%s; } >log 2>&1",
+             folder, command);
+    return system(line) == 0;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static enum err add_text(const char *name, const char *text)
+{
+    return card_add_text(&card, name, text, strlen(text));
+}
+
+static enum err write_card(const char *name, uint64_t bytes, bool power_of_two)
+{
+    struct card_options o = { bytes, power_of_two, 1735689600 };
+
+    return card_image_write(&card, &o, in_folder(name), &layout);
+}
+
+/* ---- what is on it --------------------------------------------------------------------------- */
+
+enum { N_MODELS = 203 };
+
+static void fill_card(void)
+{
+    char name[64];
+
+    OK(add_text("kernel8.img", "image") == ERR_OK &&
+           add_text("boot/CONFIG.TXT", "words") == ERR_OK &&
+           add_text("boot/deep/notes.txt", "text\n") == ERR_OK &&
+           add_text("boot/deep/more notes.txt", "more\n") == ERR_OK,
+       "files and folders");
+    OK(card_add_room(&card, "saves/chat.sav", 3 << 20) == ERR_OK, "room");
+    OK(card_add_file(&card, "models/a.ingot", in_folder("a")) == ERR_OK &&
+           card_add_file(&card, "models/größe 模型 𝄞 long name.ingot", in_folder("b")) == ERR_OK &&
+           add_text("models/empty.ingot", "") == ERR_OK,
+       "models");
+    for (int i = 0; i < N_MODELS - 3; i++) {
+        snprintf(name, sizeof name, "models/model-number-%d.ingot", i);
+        if (add_text(name, name) != ERR_OK) {
+            OK(false, "%s", card.problem);
+        }
+    }
+}
+
+/* The reader's file equals the host's, or a text. */
+static bool reads_as(const char *name, const char *text)
+{
+    static uint8_t want[sizeof buffer];
+    size_t n = strlen(text);
+
+    memcpy(want, text, n);
+    if (text[0] == '\0') {
+        FILE *f = fopen(in_folder(name), "rb");
+
+        n = f == NULL ? 0 : fread(want, 1, sizeof want, f);
+        fclose(f);
+    }
+    return n == file.bytes && n + 511 < sizeof buffer &&
+           file_read_now(&reading, &file, 0, buffer, (n + 511) / 512 * 512) == ERR_OK &&
+           memcmp(buffer, want, n) == 0;
+}
+
+static bool opens(const char *name)
+{
+    return fat32_find_model(&fs, name, &entry) == ERR_OK &&
+           fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file.n_extents == 1;
+}
+
+static void check_reader(void)
+{
+    static struct file_device state;
+    struct block_device dev;
+    unsigned n = 0;
+
+    OK(file_device_open(&state, in_folder("card.img"), 0, &dev) == ERR_OK &&
+           fat32_mount(&fs, &dev, NULL) == ERR_OK && fat32_count_models(&fs, &n) == ERR_OK &&
+           n == N_MODELS,
+       "it mounts, with %u models", n);
+    OK(opens("a") && reads_as("a", ""), "a model in one piece, its bytes are equal");
+    OK(opens("GRÖßE 模型 𝄞 long name") && reads_as("b", ""), "one with a long name: %s",
+       entry.name);
+    OK(opens("model-number-199") && reads_as("", "models/model-number-199.ingot"),
+       "the last of many: %s is %s", entry.name, entry.short_name);
+    OK(opens("boot/deep/more notes.txt") && reads_as("", "more\n"), "a path");
+    OK(opens("boot/CONFIG.TXT") && reads_as("", "words"), "a short name");
+    OK(opens("saves/chat.sav") && file.bytes == 3 << 20, "room for a conversation");
+    file_device_close(&state);
+}
+
+static void check_others(void)
+{
+    if (!shell("command -v mdir && command -v fsck.fat")) {
+        OK(true, "fsck.fat and mtools # SKIP mtools or dosfstools is not installed");
+        return;
+    }
+    OK(shell("dd if=card.img of=volume bs=1M skip=1 && fsck.fat -n -v volume && "
+             "! grep -Ei 'differ|wrong|bad|free cluster summary|dirty' log"),
+       "fsck.fat has nothing to say");
+    OK(shell("mdir -i card.img@@1M -b ::models | sort >list; test $(wc -l <list) = 203; "
+             "grep 'größe' list"),
+       "mdir lists all models");
+    OK(shell("mtype -i card.img@@1M ::models/a.ingot | cmp - a && "
+             "mtype -i card.img@@1M ::boot/deep/notes.txt | grep text"),
+       "mtype reads them");
+    OK(shell("mcopy -i card.img@@1M a ::new && mtype -i card.img@@1M ::new | cmp - a && "
+             "dd if=card.img of=volume bs=1M skip=1 && fsck.fat -n volume"),
+       "a file that is added later harms nothing");
+}
+
+static void test_card(void)
+{
+    struct stat about;
+
+    OK(shell("head -c 3000123 /dev/urandom >a; head -c 70001 /dev/urandom >b"), "files to add");
+    card_image_open(&card);
+    fill_card();
+    OK(write_card("card.img", 0, false) == ERR_OK && write_card("again.img", 0, false) == ERR_OK &&
+           shell("cmp card.img again.img && ! test -e card.img.part"),
+       "equal bytes twice: %s", card.problem);
+    check_reader();
+    check_others();
+    OK(write_card("two.img", 0, true) == ERR_OK && stat(in_folder("two.img"), &about) == 0 &&
+           about.st_size == 64 << 20,
+       "a power of two");
+    OK(write_card("big.img", 2304ull << 20, false) == ERR_OK && layout.cluster == 64 &&
+           stat(in_folder("big.img"), &about) == 0 && about.st_size == 2304ll << 20 &&
+           about.st_blocks * 512 < 16 << 20,
+       "2304 MiB of which %llu KiB are written", (unsigned long long)about.st_blocks / 2);
+    OK(!shell("command -v fsck.fat") ||
+           shell(
+               "dd if=big.img of=volume bs=1M skip=1 conv=sparse status=none && fsck.fat -n volume"),
+       "which fsck.fat finds in order");
+    card_image_close(&card);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void refused(enum err e, enum err want, const char *text)
+{
+    OK(e == want && strstr(card.problem, text) != NULL, "refused: %s", card.problem);
+}
+
+static void test_refused(void)
+{
+    char longest[300];
+
+    card_image_open(&card);
+    OK(add_text("models/x.ingot", "x") == ERR_OK, "a model");
+    refused(add_text("models/X.INGOT", "x"), ERR_BAD_ARGUMENT, "two files on the card are called");
+    refused(add_text("models/x.ingot/y", "x"), ERR_BAD_ARGUMENT, "a file and a folder");
+    refused(add_text("a:b", "x"), ERR_BAD_ARGUMENT, "'a:b' is no name for a card");
+    refused(add_text("a\xff", "x"), ERR_BAD_ARGUMENT, "not UTF-8");
+    refused(add_text("a.", "x"), ERR_BAD_ARGUMENT, "ends in a dot");
+    refused(add_text("", "x"), ERR_BAD_ARGUMENT, "empty");
+    memset(longest, 'x', 256);
+    longest[256] = '\0';
+    refused(add_text(longest, "x"), ERR_BAD_ARGUMENT, "255");
+    refused(card_add_file(&card, "y", "/no/such"), ERR_NOT_FOUND, "/no/such: No such file");
+    refused(card_add_room(&card, "z", 1ull << 32), ERR_NO_SPACE, "shorter than 4 GiB");
+    card_image_close(&card);
+
+    card_image_open(&card);
+    card_add_room(&card, "a", 100 << 20);
+    refused(write_card("small.img", 64 << 20, false), ERR_NO_SPACE, "it needs 102M, and has 64M");
+    refused(write_card("no/such.img", 0, false), ERR_IO, "no/such.img.part: No such file");
+    OK(!shell("ls small.img*"), "and nothing is left");
+    OK(write_card("fits.img", 102 << 20, false) == ERR_OK, "what is needed is enough");
+    card_image_close(&card);
+}
+
+/* Names that share their first eight characters, and one that has none of FAT's. */
+static void test_short_names(void)
+{
+    static const char *const names[] = { "LONG~1.TXT", "longer name.txt", "longer nome.txt",
+                                         "模型",       "a.b.c",           ".hidden" };
+    uint32_t n = sizeof names / sizeof names[0];
+    bool apart = true;
+
+    card_image_open(&card);
+    for (uint32_t i = 0; i < n; i++) {
+        OK(add_text(names[i], "x") == ERR_OK, "%s is %.11s", names[i],
+           (const char *)card.entries[i + 1].short_name);
+        for (uint32_t k = 1; k <= i; k++) {
+            apart &= memcmp(card.entries[k].short_name, card.entries[i + 1].short_name, 11) != 0;
+        }
+    }
+    OK(apart, "no two are equal");
+    OK(memcmp(card.entries[2].short_name, "LONGER~1TXT", 11) == 0 &&
+           memcmp(card.entries[3].short_name, "LONGER~2TXT", 11) == 0,
+       "they are numbered");
+    card_image_close(&card);
+}
+
+int main(void)
+{
+    const char *base = getenv("TMPDIR");
+
+    snprintf(folder, sizeof folder, "%s/ingot-card-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL) {
+        OK(false, "a scratch folder like %s can be made: set TMPDIR", folder);
+        return tap_done();
+    }
+    test_card();
+    test_refused();
+    test_short_names();
+    shell("rm -r \"$PWD\"");
+    return tap_done();
+}
