@@ -156,7 +156,7 @@ def pack(source, kind, name, *options):
 
 def make_card(name, *arguments):
     out = os.path.join(WORK, name)
-    subprocess.run([os.path.join(ROOT, "flash_image/card/card.sh"), out, *arguments], check=True,
+    subprocess.run([os.path.join(ROOT, "tests/card.sh"), out, *arguments], check=True,
                    capture_output=True, timeout=120)
     return out
 

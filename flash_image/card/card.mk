@@ -91,30 +91,34 @@ $(MADE_UP): $(H)/ingot
 
 # ---- the card --------------------------------------------------------------------------------
 
-# CMDLINE= replaces the words of board/<name>/card/words.
-CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt) \
-             flash_image/card/boot_files.sh flash_image/card/card_readme.txt
+# What `ingot card` needs of a board beside its image: flash_image/card/card_board.h says what.
+CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt)
+
+$(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card/card.mk board/$(BOARD)/board.mk
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)/files
+	$(Q)for f in board/$(BOARD)/card/*; do \
+	    case "$$f" in *'/*') ;; */words) cp "$$f" $(@D) ;; *) cp -R "$$f" $(@D)/files ;; esac; done
+	$(Q)cp flash_image/card/card_readme.txt $(@D)/readme.txt
+	$(Q)[ ! -f board/$(BOARD)/wiring.txt ] || cp board/$(BOARD)/wiring.txt $(@D)
+	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') >$@
+
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
-# As it was typed: a dollar sign is one.
+# As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.
 WORDS = $(call quote,$(value CMDLINE))
+CARD_OPTIONS = $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(NAMES),--names $(call quote,$(NAMES))) \
+               $(if $(CMDLINE),--cmdline $(WORDS)) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE)))
 # What the card was made of, beside what is made here.
-card_made_of = printf '%s\n' $(call quote,$(MODEL_FILE)) $(call quote,$(SAVE) $(KV)) $(if $(CARD_IMAGE),$(WORDS)) \
+card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
                $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
                $(if $(CARD_IMAGE),$(if $(FIRMWARE),; $(call files_of,$(FIRMWARE))))
 
 $(B)/card.made-of: FORCE
 	$(call write_if_changed,$(card_made_of))
 
-$(B)/card.img: $(MODEL_READY) flash_image/card/card.sh $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin $(CARD_FILES))
-ifneq ($(CARD_IMAGE),)
-	$(Q)flash_image/card/boot_files.sh $(B)/card --board $(BOARD) --image $(B)/ingot.bin=$(CARD_IMAGE) \
-	    --model "$$(basename -- $(call quote,$(MODEL_FILE)))" --version '$(VERSION)' --firmware $(call quote,$(FIRMWARE)) \
-	    --needs '$(CARD_FIRMWARE)' $(if $(CMDLINE),--words $(WORDS))
-endif
-	$(Q)flash_image/card/card.sh $@ $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(CARD_IMAGE),--tree $(B)/card) \
-	    $(call quote,$(MODEL_FILE))
+$(B)/card.img: $(MODEL_READY) $(H)/ingot $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
+	$(Q)$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE))
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, KV=MiB for kv=card
+card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card
 
 qemu = $(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP)
 qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)

@@ -49,7 +49,10 @@ static enum err say_boards(const char *boards, const char *name, char *problem, 
                  "build folder of a checkout after make image BOARD=%.40s",
                  boards, name);
     } else {
-        snprintf(problem, bytes, "'%.60s' is no board here; there are:%.600s", name, names);
+        snprintf(problem, bytes,
+                 "'%.60s' is no board of %.300s, which has:%.600s (in a checkout, make image "
+                 "BOARD=NAME adds one)",
+                 name, boards, names);
     }
     return ERR_NOT_FOUND;
 }

@@ -39,7 +39,7 @@ tap.ok(read is not None and read == longer.figure(r"planned ([\d.]+ \w+)\)"),
        f"and reads the {read} planned", longer.stats)
 
 try:
-    subprocess.run([os.path.join(ROOT, "flash_image/card/card.sh"), CARD, "--start", "2048", MODEL],
+    subprocess.run([os.path.join(ROOT, "tests/card.sh"), CARD, "--start", "2048", MODEL],
                    check=True, capture_output=True, timeout=SECONDS)
     subprocess.run(["fallocate", "-d", CARD], check=False)
     os.unlink(MODEL)

@@ -99,6 +99,7 @@ def packed(source, name):
 shutil.rmtree(HERE, ignore_errors=True)
 one, other = synth("one.ingot", "q8_0"), synth("other folder/it's other.ingot", "f32")
 demo = os.path.join(ROOT, "models/demo")
+html = write(os.path.join(HERE, "page.gguf"), b"<!DOCTYPE html><html><body>Not found" * 9)
 
 # ---- another model, other sizes -----------------------------------------------------------------
 
@@ -152,11 +153,93 @@ with alone_with(WITH_IMAGE):
     card(WITH_IMAGE, "the image is newer", lambda f:
          os.stat(image_of(WITH_IMAGE)).st_mtime_ns > before, MODEL=one, FIRMWARE="")
 
+# ---- the program alone: no make, no mtools ------------------------------------------------------
+
+
+def ingot(*words):
+    done = subprocess.run([HOST, "card", *words], cwd=HERE, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                          env={**os.environ, "PATH": "/nonexistent"})
+    return done.returncode, done.stdout
+
+
+def fsck(image):
+    """What fsck.fat has to say of the partition."""
+    part = image + ".part1"
+    with open(image, "rb") as whole, open(part, "wb") as out:
+        whole.seek(1 << 20)
+        shutil.copyfileobj(whole, out, 1 << 20)
+    done = subprocess.run(["fsck.fat", "-n", part], stdout=subprocess.PIPE, timeout=60,
+                          stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    os.unlink(part)
+    return done.returncode == 0 and done.stdout.count("\n") == 2, done.stdout
+
+
+with alone_with(WITH_IMAGE):
+    words = [WITH_IMAGE, one, demo, "--save", "2", "--names", "a,b", "--kv", "1", "--cmdline",
+             "temp=0", "--firmware", firmware, "-o"]
+    status, text = ingot(*words, "card.img")
+    again = ingot(*words, "again.img")[0]
+    image = os.path.join(HERE, "card.img")
+    tap.ok(status == 0 and text.count("\n") == 1 and again == 0 and
+           bytes_of(image) == bytes_of(os.path.join(HERE, "again.img")),
+           "ingot card: one line, and equal bytes twice", text)
+    os.replace(image, image_of(WITH_IMAGE))
+    files = on_card(WITH_IMAGE)
+    tap.ok(files.get("models/one.ingot") == bytes_of(one) and
+           files.get("models/demo.ingot") == bytes_of(packed(demo, "demo.ingot")),
+           "a model copied and one packed", sorted(files))
+    tap.ok([len(files.get(n, b"")) for n in ("saves/a.sav", "saves/b.sav", "ingot.kv")] ==
+           [2 << 20, 2 << 20, 1 << 20], "two conversations and a file for keys and values")
+    tap.ok(files.get("cmdline.txt") == b"temp=0\n" and "start.elf" in files and
+           b"one.ingot, demo.ingot" in files.get("README.txt", b""), "words, firmware, README",
+           sorted(files))
+    tap.ok(files.get("kernel8.img") == bytes_of(os.path.join(BUILD, WITH_IMAGE, "ingot.bin")),
+           "and the image")
+    good, text = fsck(image_of(WITH_IMAGE))
+    tap.ok(good, "fsck.fat has nothing to say", text)
+    status, text = ingot(WITH_IMAGE, one, "-o", "card.img", "--size", "128M")
+    tap.ok(status == 0 and os.path.getsize(image) == 128 << 20, "--size", text)
+    os.unlink(image_of(WITH_IMAGE))
+    card(WITH_IMAGE, "NAMES=", lambda f: sorted(n for n in f if n.startswith("saves/")) ==
+         ["saves/a.sav", "saves/b.sav"], MODEL=one, FIRMWARE="", SAVE=1, NAMES="a,b")
+
+large = os.path.join(HERE, "large.ingot")
+shutil.copy(one, large)
+os.truncate(large, (4 << 30) + 5)
+WRONG = [
+    ([], 2, ["for which board", "usage: ingot card"]),
+    ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "which model?"]),
+    ([WITH_IMAGE, one], 2, ["-o", "where to?"]),
+    (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is no board", WITH_IMAGE, "make image"]),
+    ([WITH_IMAGE, "nosuch", "-o", "x.img"], 1, ["nosuch: no such file or folder"]),
+    ([WITH_IMAGE, html, "-o", "x.img"], 1, [html]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--size", "10M"], 1, ["needs 40M, and has 10M"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--size", "abc"], 2, ["--size abc", "such as 4G"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--save", "4096"], 2, ["--save 4096", "0 to 4095"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--names", "a/b"], 1, ["--names a/b", "such as a,b"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--firmware", "no such"], 1, ["no such: No such"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--boards", "/"], 1, ["/ has no boards", "share/ingot"]),
+    ([WITH_IMAGE, one, one, "-o", "x.img"], 1, ["two files on the card are called one.ingot"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--type", "q4_0"], 1, [one, "--type cannot change"]),
+    ([WITH_IMAGE, one, "-o", "no such/x.img"], 1, ["no such/x.img"]),
+    ([WITH_IMAGE, large, "-o", "x.img"], 1,
+     ["large.ingot takes 4.00 GiB", "FAT32", "ingot pack SOURCE -o large.ingot --type q"]),
+    ([WITH_IMAGE, one, "-o", one], 1, ["is the model itself"]),
+]
+whole = bytes_of(one)
+for words, wanted, wants in WRONG:
+    status, text = ingot(*words)
+    tap.ok(status == wanted and all(w in text for w in wants) and
+           not [n for n in os.listdir(HERE) if n.startswith("x.img")],
+           f"ingot card {' '.join(words).replace(HERE, '')} is refused", text)
+tap.ok(bytes_of(one) == whole, "and nothing is lost")
+
 # ---- what is refused: one line, at once, before anything is compiled ----------------------------
 
 EMPTY = os.path.join(WORK, "nothing-built")
 shutil.rmtree(EMPTY, ignore_errors=True)
-html = write(os.path.join(HERE, "page.gguf"), b"<!DOCTYPE html><html><body>Not found" * 9)
 pointer = write(os.path.join(HERE, "pointer.gguf"),
                 b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
 part = write(os.path.join(HERE, "part.safetensors"), b"\x08" + bytes(40))

@@ -14,7 +14,7 @@ static bool shell(const char *command)
     char line[2048];
 
     snprintf(line, sizeof line,
-             "PATH=$PATH:/usr/sbin:/sbin CARD=$PWD/flash_image/card/card.sh; "
+             "PATH=$PATH:/usr/sbin:/sbin CARD=$PWD/tests/card.sh; "
              "export LC_ALL=C.UTF-8 MTOOLSRC=/dev/null; cd %s && { %s; } >log 2>&1",
              folder, command);
     return system(line) == 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make a card image: an MBR, one FAT32 partition, models/*.ingot and boot files.
-# Equal inputs give equal bytes. Needs dosfstools and mtools, no root and no loop device.
+# Make a card image as others format them, for tests of what reads them: an MBR, one FAT32 partition,
+# models/*.ingot and other files. Needs dosfstools and mtools, no root and no loop device.
 set -euo pipefail
 
 usage() {

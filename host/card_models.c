@@ -1,0 +1,191 @@
+#include "host/card_models.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flash_image/pack/ingot_file.h"
+#include "runtime/text/format_text.h"
+
+enum { NAME_BYTES = 512 };
+
+/* ---- a model that is too long ---------------------------------------------------------------- */
+
+/* Types from the best to the smallest; thousandths of bits that a weight takes with its scales, and
+ * of q4_k_m with the matrices that it keeps in Q6_K. */
+static const struct {
+    const char *name;
+    uint64_t milli_bits;
+} types[] = { { "q8_0", 8500 }, { "q6_k", 6563 }, { "q4_k_m", 5000 }, { "q4_0", 4500 } };
+
+static uint64_t count_weights(const struct image *img)
+{
+    uint32_t n = img->header->tensors.count - (img->header->params.tied != 0);
+    uint64_t weights = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        weights += (uint64_t)img->tensors[i].rows * img->tensors[i].cols;
+    }
+    return weights;
+}
+
+/* The best type with which so many weights fit, when they take `bytes` now; NULL: none. */
+static const char *type_that_fits(uint64_t weights, uint64_t bytes)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        uint64_t would = weights / 8000 * types[i].milli_bits;
+
+        /* a hundredth for norms, padding and the vocabulary */
+        if (would + would / 100 < CARD_MOST_FILE_BYTES && would < bytes) {
+            return types[i].name;
+        }
+    }
+    return NULL;
+}
+
+static void say_too_long(const struct image *img, uint64_t bytes, const char *name,
+                         const char *source, char *problem, size_t problem_bytes)
+{
+    const char *type = type_that_fits(count_weights(img), bytes);
+    char size[FORMAT_NUMBER_BYTES];
+
+    format_bytes(size, bytes);
+    if (type == NULL) {
+        snprintf(problem, problem_bytes,
+                 "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB: no type makes this "
+                 "model small enough, take one of fewer parameters",
+                 name, size);
+        return;
+    }
+    snprintf(problem, problem_bytes,
+             "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; smaller weights help: "
+             "ingot pack %.400s -o %.400s --type %s",
+             name, size, source, name, type);
+}
+
+/* ---- one model ------------------------------------------------------------------------------- */
+
+/* "models/NAME.ingot" of a path: without .gguf or .bin, a folder's own name. False: there is no such
+ * path. */
+static bool card_name(const char *path, char *name, size_t bytes)
+{
+    static const char *const known[] = { ".gguf", ".bin", ".ingot" };
+    char *whole = realpath(path, NULL);
+    const char *base;
+    size_t n;
+
+    if (whole == NULL) {
+        return false;
+    }
+    base = strrchr(whole, '/') + 1;
+    n = strlen(base);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t k = strlen(known[i]);
+
+        if (n > k && strcmp(base + n - k, known[i]) == 0) {
+            n -= k;
+            break;
+        }
+    }
+    snprintf(name, bytes, "models/%.*s.ingot", (int)n, base);
+    free(whole);
+    return true;
+}
+
+/* Pack into a new file beside out, whose path is m's. NULL: problem says why. */
+static const char *pack_beside(struct card_models *m, const struct pack_options *pack,
+                               const char *out, char *problem, size_t problem_bytes)
+{
+    struct pack_options o = *pack;
+    size_t bytes = strlen(out) + 32;
+    char *to = malloc(bytes);
+
+    if (to == NULL) {
+        snprintf(problem, problem_bytes, "out of memory");
+        return NULL;
+    }
+    snprintf(to, bytes, "%s.packed-%zu", out, m->n_packed);
+    m->packed[m->n_packed++] = to;
+    o.output = to;
+    return pack_file(&o, problem, problem_bytes) == ERR_OK ? to : NULL;
+}
+
+/* Whether the .ingot file is in order up to its tables, and short enough. */
+static bool check_file(const char *file, const char *name, const char *source, char *problem,
+                       size_t problem_bytes)
+{
+    struct ingot_file f;
+    bool good;
+
+    if (ingot_file_open(&f, file, problem, problem_bytes) != ERR_OK) {
+        return false;
+    }
+    good = f.bytes <= CARD_MOST_FILE_BYTES;
+    if (!good) {
+        say_too_long(&f.image, f.bytes, name, source, problem, problem_bytes);
+    }
+    ingot_file_close(&f);
+    return good;
+}
+
+/* The .ingot file for the model at path, packed where it is none yet. NULL: problem says why. */
+static const char *ready_file(struct card_models *m, const struct pack_options *pack,
+                              const char *path, const char *out, bool *packed, char *problem,
+                              size_t problem_bytes)
+{
+    struct pack_options o = *pack;
+    enum err e;
+
+    *packed = !pack_is_ingot(path, &e);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%.400s: %s", path,
+                 e == ERR_NOT_FOUND ? "no such file or folder" : err_text(e));
+        return NULL;
+    }
+    if (*packed) {
+        o.input = path;
+        return pack_beside(m, &o, out, problem, problem_bytes);
+    }
+    if (pack->type_given) {
+        snprintf(problem, problem_bytes,
+                 "%.400s is an .ingot already, whose types --type cannot change: give what it was "
+                 "packed from",
+                 path);
+        return NULL;
+    }
+    return path;
+}
+
+bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
+                     const char *path, const char *out, char *problem, size_t problem_bytes)
+{
+    char name[NAME_BYTES];
+    size_t at = strlen(m->names);
+    bool packed;
+    const char *file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
+
+    if (file == NULL || !card_name(path, name, sizeof name) ||
+        !check_file(file, name + strlen("models/"), packed ? path : "SOURCE", problem,
+                    problem_bytes)) {
+        return false;
+    }
+    if (card_add_file(c, name, file) != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", c->problem);
+        return false;
+    }
+    snprintf(m->names + at, sizeof m->names - at, "%s%s", at > 0 ? ", " : "",
+             name + strlen("models/"));
+    return true;
+}
+
+void card_models_close(struct card_models *m)
+{
+    for (size_t i = 0; i < m->n_packed; i++) {
+        unlink(m->packed[i]);
+        free(m->packed[i]);
+    }
+    m->n_packed = 0;
+}

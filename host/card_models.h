@@ -1,0 +1,23 @@
+/* The models of a card: .ingot files as they are, others packed on the way. */
+#ifndef INGOT_HOST_CARD_MODELS_H
+#define INGOT_HOST_CARD_MODELS_H
+
+#include "flash_image/card/card_image.h"
+#include "flash_image/pack/pack.h"
+
+enum { CARD_MOST_MODELS = 32 };
+
+struct card_models {
+    char *packed[CARD_MOST_MODELS]; /* files that are removed in the end */
+    size_t n_packed;
+    char names[4096]; /* "a.ingot, b.ingot" */
+};
+
+/* Put the model at path into models/ of the card. What is no .ingot is packed as *pack says, into a
+ * file beside out, which is there until card_models_close. False: problem is one sentence. */
+bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
+                     const char *path, const char *out, char *problem, size_t problem_bytes);
+
+void card_models_close(struct card_models *m);
+
+#endif
