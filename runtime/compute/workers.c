@@ -4,7 +4,10 @@
 
 #include "board/min_max.h"
 
-enum { LOOKS = 200 }; /* at the word, before the clock is read */
+enum {
+    LOOKS = 200,                   /* at the word, before the clock is read */
+    WANTED_BACK = BOARD_MAX_CORES, /* `lent`, until the core is back */
+};
 
 static int look(const _Atomic uint32_t *word, uint32_t old)
 {
@@ -56,14 +59,20 @@ static void wait_change(struct workers *workers, const _Atomic uint32_t *word, u
     atomic_fetch_sub(&workers->sleepers, 1);
 }
 
-static void change(struct workers *workers, _Atomic uint32_t *word)
+/* After a change of the word. */
+static void wake_sleepers(struct workers *workers, const _Atomic uint32_t *word)
 {
     const struct platform_cores *cores = &workers->platform->cores;
 
-    atomic_fetch_add(word, 1);
     if (atomic_load(&workers->sleepers) != 0) {
         cores->wake(cores->context, word);
     }
+}
+
+static void change(struct workers *workers, _Atomic uint32_t *word)
+{
+    atomic_fetch_add(word, 1);
+    wake_sleepers(workers, word);
 }
 
 void workers_barrier(struct workers *workers)
@@ -83,6 +92,15 @@ void workers_barrier(struct workers *workers)
     change(workers, &workers->phase);
 }
 
+/* Its work may return before core 0 wants the core back: jobs go on without it until then. */
+static void work_elsewhere(struct workers *workers, unsigned core)
+{
+    workers->lent_work(workers->lent_arg);
+    wait_change(workers, &workers->lent, core);
+}
+
+/* Core 0 waits for those at a job's barrier alone. So a core that is away, or that was not counted,
+ * reads atomic members only: core 0 writes the others for the next job without it. */
 static void member_main(void *arg)
 {
     struct worker *me = arg;
@@ -93,18 +111,18 @@ static void member_main(void *arg)
     for (;;) {
         wait_change(workers, &workers->job, seen);
         seen++;
-        if (workers->work == NULL) {
+        if (atomic_load(&workers->ends) != 0) {
             atomic_fetch_sub(&workers->ready, 1); /* the last that this core does with *workers */
             return;
         }
         if (me->core == atomic_load(&workers->lent)) {
-            workers->lent_work(workers->lent_arg);
+            work_elsewhere(workers, me->core);
             seen = atomic_load(&workers->job); /* core 0 waits: no job begins */
             atomic_store(&workers->lent, 0);
             continue;
         }
-        if (me->core >= workers->n_cores) {
-            continue; /* answered after the two seconds: not counted, so it may not join */
+        if (me->core >= atomic_load(&workers->counted)) {
+            continue; /* answered after the two seconds, so it may not join */
         }
         workers->work(workers->arg, workers, me->core);
         workers_barrier(workers);
@@ -131,6 +149,7 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
 
     memset(workers, 0, sizeof *workers);
     workers->n_cores = 1;
+    atomic_store(&workers->counted, 1);
     workers->platform = platform;
     workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
@@ -143,6 +162,7 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
             return; /* members are numbered without gaps: the first refusal ends the workers */
         }
         workers->n_cores = core + 1;
+        atomic_store(&workers->counted, core + 1);
     }
 }
 
@@ -159,7 +179,7 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg)
 
 void workers_stop(struct workers *workers)
 {
-    workers->work = NULL;
+    atomic_store(&workers->ends, 1);
     change(workers, &workers->job);
     while (atomic_load(&workers->ready) != 0) {
         platform_yield(&workers->platform->cores);
@@ -194,6 +214,8 @@ void workers_take_back(struct workers *workers)
     }
     workers->lent_stop(workers->lent_arg);
     workers->lent_stop = NULL;
+    atomic_store(&workers->lent, WANTED_BACK);
+    wake_sleepers(workers, &workers->lent);
     while (atomic_load(&workers->lent) != 0) {
         platform_yield(&workers->platform->cores);
     }

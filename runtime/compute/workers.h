@@ -34,7 +34,9 @@ struct workers {
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent; /* the core that does lent_work; 0: none */
+    _Atomic uint32_t lent;    /* the core that does lent_work; 0: none */
+    _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
+    _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
 };
 
@@ -50,8 +52,8 @@ void workers_stop(struct workers *workers);
 void workers_run(struct workers *workers, workers_fn *work, void *arg);
 
 /* The last core leaves the workers (n_cores is at least 2 and becomes one less) and runs
- * work(arg), while the others go on without it. stop(arg), called on core 0, makes work return.
- * Core 0, outside workers_run; one core at most is away. */
+ * work(arg), while the others go on without it. stop(arg), called on core 0, makes work return, if it
+ * has not by itself: the core waits then. Core 0, outside workers_run; one core at most is away. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg);
 

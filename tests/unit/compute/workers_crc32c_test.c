@@ -115,6 +115,7 @@ int main(void)
     static struct platform platform;
 
     host_platform(&platform, NULL);
+    platform.cores.spin_micros = 0; /* more cores than processors: sleep at once */
     kernels_select(&k, host_cpu_features());
     crc32c_use(&k);
     for (size_t i = 0; i < sizeof bytes; i++) {
@@ -123,7 +124,6 @@ int main(void)
     test_join();
     for (unsigned n = 1; n <= BOARD_MAX_CORES; n++) {
         workers_start(&crews[n - 1], &platform, n);
-        crews[n - 1].spin_ticks = 0; /* more cores than processors: sleep at once */
         OK(crews[n - 1].n_cores == n, "%u cores", n);
         test_lengths(&crews[n - 1]);
         test_flips(&crews[n - 1]);

@@ -2,6 +2,7 @@
 #include "runtime/compute/workers.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "board/host/host_platform.h"
 #include "tests/unit/tap.h"
@@ -58,6 +59,69 @@ static void test_cores(unsigned n)
     OK(w.wrong == 0, "%u cores: the barrier holds", n);
 }
 
+/* ---- a core that is away ------------------------------------------------------------------------ */
+
+enum { LATE_MICROS = 100000, ROUNDS_AWAY = 10 };
+
+static void (*wait_well)(void *context, const _Atomic uint32_t *word, uint32_t old);
+static _Thread_local bool late; /* this core: it comes late out of its next sleep */
+
+static void wait_late(void *context, const _Atomic uint32_t *word, uint32_t old)
+{
+    wait_well(context, word, old);
+    if (late && atomic_load(word) != old) {
+        late = false;
+        usleep(LATE_MICROS);
+    }
+}
+
+static void return_at_once(void *returned)
+{
+    late = true;
+    atomic_fetch_add((_Atomic uint32_t *)returned, 1);
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Its work returns long before core 0 asks for it, and it is late for the jobs that have no place for
+ * it. Each job has each item once all the same, without it and with it. */
+static void test_returns_early(void)
+{
+    static struct platform sleepy;
+    static struct workers workers;
+    static struct work w;
+    static _Atomic uint32_t returned;
+    uint32_t uneven = 0;
+
+    host_platform(&sleepy, NULL);
+    wait_well = sleepy.cores.wait;
+    sleepy.cores.wait = wait_late;
+    sleepy.cores.spin_micros = 0;
+    workers_start(&workers, &sleepy, 3);
+    workers_lend(&workers, return_at_once, do_nothing, &returned);
+    while (atomic_load(&returned) == 0) {
+        platform_yield(&sleepy.cores);
+    }
+    for (int round = 0; round < ROUNDS_AWAY; round++) {
+        workers_run(&workers, take_share, &w);
+    }
+    OK(workers.n_cores == 2 && w.wrong == 0,
+       "a core whose work returned is away until it is asked");
+    workers_take_back(&workers);
+    for (int round = 0; round < ROUNDS; round++) {
+        workers_run(&workers, take_share, &w);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        uneven += w.count[i] != ROUNDS_AWAY + ROUNDS;
+    }
+    OK(uneven == 0 && w.wrong == 0 && workers.n_cores == 3,
+       "and then it has its share: every item once a round");
+    workers_stop(&workers);
+}
+
 static void test_share(void)
 {
     struct workers workers = { .n_cores = 3 };
@@ -81,5 +145,6 @@ int main(void)
     for (unsigned n = 1; n <= 4; n++) {
         test_cores(n);
     }
+    test_returns_early();
     return tap_done();
 }
