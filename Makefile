@@ -182,12 +182,14 @@ HOST_SRC = $(wildcard board/*.c board/host/*.c host/*.c flash_image/*.c flash_im
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZE_THREADS := -fsanitize=thread
 
 # Of the library (library/library.mk).
 HOST_LIB_OWN := $(wildcard library/*.c library/host/*.c)
 
 HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
+TSAN_OBJ = $(ASAN_OBJ:$(O)/asan/%=$(O)/tsan/%)
 
 $(H)/obj/%.o: % Makefile
 	$(call say,HOSTCC,$<)
@@ -199,6 +201,11 @@ $(O)/asan/obj/%.o: % Makefile
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
 
+$(O)/tsan/obj/%.o: % Makefile
+	$(call say,TSAN,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE_THREADS) -c $< -o $@
+
 $(H)/ingot: $(HOST_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@
@@ -206,6 +213,10 @@ $(H)/ingot: $(HOST_OBJ)
 $(O)/asan/ingot: $(ASAN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(SANITIZE) $^ $(HOST_LIBS) -o $@
+
+$(O)/tsan/ingot: $(TSAN_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(HOST_CC) -pthread $(SANITIZE_THREADS) $^ $(HOST_LIBS) -o $@
 
 -include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
 
@@ -226,17 +237,31 @@ $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@
 	$(Q)ar rcsD $@ $^
 
-$(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h $(O)/asan/libingot.a
+# No drivers: their fences order memory for a device, which ThreadSanitizer does not know.
+TSAN_LIB_OBJ = $(filter-out $(O)/tsan/obj/host/main.c.o,$(TSAN_OBJ)) \
+               $(patsubst %,$(O)/tsan/obj/%.o,$(HOST_LIB_OWN))
+
+$(O)/tsan/libingot.a: $(TSAN_LIB_OBJ)
+	$(Q)rm -f $@
+	$(Q)ar rcsD $@ $^
+
+$(O)/tests/tsan/%.t: tests/unit/%_test.c tests/unit/tap.h tests/alarm.h $(O)/tsan/libingot.a
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE_THREADS) $< $(O)/tsan/libingot.a $(HOST_LIBS) -o $@
+
+$(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h tests/alarm.h $(O)/asan/libingot.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-$(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(O)/asan/libingot.a
+$(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/asan/libingot.a
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
--include $(ASAN_LIB_OBJ:.o=.d) $(UNIT:.t=.d) $(FUZZ:%=%.d)
+-include $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
+         $(UNIT:.t=.d) $(UNIT:$(O)/tests/unit/%.t=$(O)/tests/tsan/%.d) $(FUZZ:%=%.d)
 
 include tests/tests.mk
 include models/demo.mk

@@ -1,5 +1,7 @@
-"""Running images in QEMU and the host program, for the suites; every run is bounded in time."""
+"""Running images in QEMU and the host program, for the suites; every run is bounded in time, and so
+is every test that imports this: one that hangs says in which line, and ends."""
 
+import faulthandler
 import fcntl
 import os
 import re
@@ -15,7 +17,10 @@ ASSETS = os.environ.get("INGOT_ASSETS", os.path.join(ROOT, "../shared/models"))
 HOST = os.path.join(BUILD, "host/ingot")
 WORK = os.path.join(BUILD, "tests/work")
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
+SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
 
+if sys.argv[0].endswith(".t"):
+    faulthandler.dump_traceback_later(SECONDS_AT_MOST, exit=True)
 
 
 def end(child):

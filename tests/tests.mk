@@ -1,11 +1,15 @@
 # The suites. Each is a folder of TAP programs run by prove; `make test` runs them all at once.
 
-PROVE := prove --timer --exec ''
+# A program that hangs is ended and named, and so is a suite that takes too long.
+PROVE = tests/bounded.py --suite '$@' prove --timer --exec tests/bounded.py
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
-           FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG)
+           FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG) \
+           INGOT_TEST_SECONDS=$(TEST_SECONDS) INGOT_SUITE_SECONDS=$(SUITE_SECONDS)
 FUZZ_SECONDS ?= 1
+TEST_SECONDS ?= 600
+SUITE_SECONDS ?= 3600
 
-.PHONY: check check-images test test-long test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check check-images test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -21,7 +25,7 @@ KT := $(O)/tests/kernels
 KT_SRC = $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c tests/kernels/*.c)
 KT_FLAGS = $(filter-out -MMD -MP,$(COMMON)) -D_GNU_SOURCE -pthread -static
 KT_DEPS = $(KT_SRC) $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h kernels/selftest/*.h tests/kernels/*.h \
-          tests/tests.mk)
+          tests/alarm.h tests/tests.mk)
 
 $(KT)/kernels_test.x86_64: $(KT_DEPS) $(wildcard kernels/x86_64/* kernels/selftest/*_x86_64.S tests/kernels/*_x86_64.S)
 	$(call say,TEST,$@)
@@ -82,11 +86,20 @@ LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tes
            tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
            tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
            tests/golden/demo.t $(O)/tests/unit/session/session.t $(O)/tests/unit/stream/kv_pages.t
-SUITES = $(LONGEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
+SUITES = $(LONGEST) $(TSAN_TESTS) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 
+# Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of
+# them meet workers, lent cores, rings or whole models there; test-long and test-tsan run the rest.
+TSAN_TESTS := $(addprefix $(O)/tests/tsan/,compute/workers.t compute/workers_crc32c.t storage/io_core.t \
+              board/receive_ring.t base/crc32c.t app/two_models.t app/change_model.t library/library.t)
+TSAN_LONG := $(addprefix $(O)/tests/tsan/,stream/stream.t stream/stream_long.t stream/kv_pages.t \
+             stream/kv_pages_saved.t session/session.t session/speculative.t session/generate.t \
+             chat/chat.t model/layer_kinds.t model/calibrate_compute.t library/library_errors.t)
+
 # What all suites need.
-test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
+test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot $(O)/tsan/ingot \
+            $(TSAN_TESTS)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
 # board but the virt machines, no console and no faults: those are the suites'.
@@ -104,13 +117,18 @@ test: test-parts layers ## all suites, under 10 minutes on 2 cores
 
 test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
-test-long: test-parts layers ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/large.t $(SUITES)
+test-long: TEST_SECONDS = 7200
+test-long: SUITE_SECONDS = 28800
+test-long: test-parts $(TSAN_LONG) layers ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/large.t $(TSAN_LONG) $(SUITES)
 
 test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
 
-test-golden: test-images ## one model, every machine and residency: the same ids and logits
+test-tsan: $(TSAN_TESTS) $(TSAN_LONG) $(O)/tsan/ingot $(H)/ingot ## threads under ThreadSanitizer: unit tests, the Linux program; minutes
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/threads.t $(TSAN_TESTS) $(TSAN_LONG)
+
+test-golden: test-images $(O)/tsan/ingot ## one model, every machine and residency: the same ids and logits
 	$(Q)$(TEST_ENV) $(PROVE) $(GOLDEN)
 
 test-boot: test-images ## boards, CPUs, exception levels, cores, traps; a person at the serial line

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/alarm.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_FILES = 256, MOST_BYTES = 1 << 20, MOST_RUNS = 50 * 1000 * 1000 };

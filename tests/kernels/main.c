@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "kernels/selftest/tester.h"
+#include "tests/alarm.h"
 #include "tests/kernels/broken.h"
 
 /* In pages of its own, so that the fences can be protected. */

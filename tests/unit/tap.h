@@ -1,10 +1,13 @@
-/* TAP for the unit tests, which are one C file each: OK() per check, tap_done() from main. */
+/* TAP for the unit tests, which are one C file each: OK() per check, tap_done() from main. One
+ * that hangs is ended (tests/alarm.h). */
 #ifndef INGOT_TESTS_UNIT_TAP_H
 #define INGOT_TESTS_UNIT_TAP_H
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "tests/alarm.h"
 
 static int tap_count;
 static int tap_failed;

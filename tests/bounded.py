@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""Runs a command, and ends it with all that it started once its time is up, saying its name: for
+prove, which waits for ever. Whatever the command leaves behind when it ends is ended, too.
+
+usage: bounded.py [--suite NAME] COMMAND ...
+INGOT_TEST_SECONDS (600) is what a program has before its own alarm rings (alarm.h, machine.py); here
+it has a little more, so that this is for those that have no alarm or cannot hear it. A suite has
+INGOT_SUITE_SECONDS (3600)."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+LATER = 2                                # seconds, and a sixth, after the program's own alarm
+PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; programs of a suite end before it
+
+
+def fixed_addresses():
+    """For what is started from now on, where it is allowed: the ThreadSanitizer of gcc 12 knows fewer
+    layouts of memory than a kernel draws by lot."""
+    ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
+
+
+def signal_all(child, number):
+    """True: somebody was there to hear it."""
+    try:
+        os.killpg(child.pid, number)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+def stop(child, grace):
+    """Politely first, so that a program can remove its files, and a suite end its programs, which
+    have sessions of their own."""
+    late = time.monotonic() + grace
+    signal_all(child, signal.SIGTERM)
+    while time.monotonic() < late:
+        child.poll()
+        if not signal_all(child, 0):
+            return
+        time.sleep(0.05)
+
+
+def interrupted(number, frame):
+    raise KeyboardInterrupt
+
+
+def main():
+    command, name, grace = sys.argv[1:], None, PROGRAM_GRACE
+    seconds = float(os.environ.get("INGOT_TEST_SECONDS", "600")) * 7 / 6 + LATER
+    if command[0] == "--suite":
+        name, command, grace = command[1], command[2:], SUITE_GRACE
+        seconds = float(os.environ.get("INGOT_SUITE_SECONDS", "3600"))
+    signal.signal(signal.SIGTERM, interrupted)
+    if "/tsan/" in command[-1]:
+        fixed_addresses()
+    child = subprocess.Popen(command, start_new_session=True)
+    try:
+        status = child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        print(f"# {name or command[-1]} hung: ended after {seconds:.0f} s", file=sys.stderr, flush=True)
+        stop(child, grace)
+        status = 1
+    except KeyboardInterrupt:
+        stop(child, grace)
+        status = 130
+    signal_all(child, signal.SIGKILL)
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+if __name__ == "__main__":
+    main()
