@@ -141,7 +141,7 @@ static const struct command_option tokenize_file = {
 };
 static const struct command_option no_bos = {
     .name = "--no-bos",
-    .help = "neither BOS in front nor EOS behind",
+    .help = "no BOS in front and no EOS at the end",
     .field = offsetof(struct host_args, no_bos),
 };
 static const struct command_option *const tokenize_options[] = {

@@ -31,7 +31,7 @@ static bool check_args(const struct host_args *args, const struct machine *machi
     }
     if (args->options.machine.isa[0] != '\0' &&
         !kernels_force(machine->cpu_features, args->options.machine.isa, &features)) {
-        fprintf(stderr, "ingot: --isa %s is not available on this CPU, which has %s, or ref\n",
+        fprintf(stderr, "ingot: --isa: this CPU has no %s; it has %s, and ref\n",
                 args->options.machine.isa, kernels_features_text(names, machine->cpu_features));
         return false;
     }

@@ -328,7 +328,7 @@ const struct command_option host_options[HOST_OPTIONS] = {
                      .help = "no log lines and no figures",
                      .set = set_quiet },
     [HOST_NO_FIGURES] = { .name = "--no-figures",
-                          .help = "no line of figures behind a reply",
+                          .help = "no line of figures after a reply",
                           .field = FIELD(options.show.quiet) },
     [HOST_TITLE_REPLY] = { .help = "prompt and reply" },
     [HOST_TITLE_SAMPLING] = { .help = "choice of tokens" },

@@ -115,7 +115,7 @@ static void print_features(const struct image *img)
         { has(img, INGOT_ATTN_OUT_BIAS), "bias of the attention's output", NULL },
         { has(img, INGOT_FFN_UP_BIAS), "FFN biases", NULL },
         { has(img, INGOT_ATTN_Q_NORM), "q/k norms", NULL },
-        { has(img, INGOT_ATTN_POST_NORM), "norms behind both blocks", NULL },
+        { has(img, INGOT_ATTN_POST_NORM), "norms after both blocks", NULL },
         { has(img, INGOT_POSITION_EMBEDDING), "learned positions", NULL },
         { img->header->params.tied != 0, "output is the embedding",
           "output is a matrix of its own" },

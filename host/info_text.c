@@ -86,7 +86,7 @@ void info_print_tokenizer(const struct image *img)
         printf(", words as %s", pre_tokenizer_name((enum ingot_pre)t.merges->pre));
     }
     print_if(flags & INGOT_ADD_BOS, ", bos in front");
-    print_if(flags & INGOT_ADD_EOS, ", eos behind");
+    print_if(flags & INGOT_ADD_EOS, ", eos at the end");
     print_if(flags & INGOT_ADD_SPACE_PREFIX, ", a space in front");
     putchar('\n');
     print_token(&t, "            bos ", t.head->bos, "\n");

@@ -122,7 +122,7 @@ static const struct chat_form forms[] = {
       { Q " [INST] " Q, Q " [/INST]" },
       { "<<SYS>>", "[SYSTEM_PROMPT]" } },
     { "mistral-v0.1",
-      "Mistral 7B v0.1, Mixtral as first published: a space behind </s>",
+      "Mistral 7B v0.1, Mixtral as first published: a space after </s>",
       { OPENING = CHAT_BOS, USER_PREFIX = "[INST] ", USER_SUFFIX = " [/INST]",
         SYSTEM_SUFFIX = "\n\n", REPLY_SUFFIX = CHAT_EOS " " },
       INGOT_CHAT_SYSTEM_IN_USER,

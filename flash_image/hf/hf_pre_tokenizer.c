@@ -59,7 +59,7 @@ static void add_byte_level(struct line *l, const cJSON *stage)
         add(l, "", "gpt2");
     }
     if (hf_json_is_true(stage, "add_prefix_space", true)) {
-        add(l, "bytes", " behind a space");
+        add(l, "bytes", " after a space");
     } else {
         add(l, "bytes", "");
     }

@@ -89,8 +89,7 @@ static void choose_kernels(struct app *a, uint32_t present)
     a->features = present;
     if (isa[0] != '\0' && !kernels_force(present, isa, &a->features)) {
         console_log(a->setup.console,
-                    "warning: isa=%s is not available on this CPU, which has %s, or ref: using "
-                    "the best",
+                    "warning: isa=%s: this CPU has no %s; it has %s, and ref: using the best", isa,
                     isa, kernels_features_text(names, present));
     }
     kernels_select(&a->kernels, present); /* whatever isa= computes with, files are checked fast */

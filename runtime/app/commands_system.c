@@ -147,8 +147,8 @@ static void print_bench(const struct bench *b, uint32_t length)
     char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES];
 
     console_printf(b->app->setup.console,
-                   "prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; behind %u in the "
-                   "context\n",
+                   "prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; after %u tokens "
+                   "of context\n",
                    (unsigned)b->prompt, rate_of(b, prefill, b->prompt, b->prefill),
                    (unsigned)BENCH_NEW, rate_of(b, decode, BENCH_NEW, b->decode), (unsigned)length);
 }

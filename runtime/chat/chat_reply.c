@@ -256,7 +256,7 @@ static void print_ticks(const struct reply *r)
                    (unsigned long long)c->platform->clock.hz);
 }
 
-/* Behind the reply, on a line of its own. What is said of a reply is none of it: it goes the way of the
+/* After the reply, on a line of its own. What is said of a reply is none of it: it goes the way of the
  * log, where that is another one. */
 static void print_end(const struct reply *r)
 {
@@ -267,8 +267,8 @@ static void print_end(const struct reply *r)
         console_printf(c, "(the context of %u tokens is full)\n",
                        (unsigned)r->chat->session->context);
     } else if (r->result.end == GENERATE_REPETITION) {
-        console_printf(c,
-                       "(stopped: the reply goes in circles; repeat= above 1 helps, n= lets it)\n");
+        console_printf(c, "(stopped: the reply was repeating itself; try /set repeat 1.1, or "
+                          "/set n 200 to let it run)\n");
     }
     console_to_log(c, false);
 }

@@ -170,7 +170,7 @@ static void report_rates(struct console *c, const struct plan *p, unsigned type)
         log_prediction(c, p);
     }
     if (p->kv.card != 0 && p->rates.card != 0) {
-        console_log(c, "behind a full context the card takes at least %s s a token",
+        console_log(c, "with a full context the card takes at least %s s a token",
                     format_ratio(seconds, p->kv.card_read + p->layers.read + p->head.read,
                                  p->rates.card, 2));
     }

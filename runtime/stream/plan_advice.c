@@ -65,7 +65,21 @@ static uint32_t fitting_context(const struct plan *plan, const struct plan_reque
     return 0;
 }
 
-/* "resident with 41.0 MiB more, as q4_0, with ctx=1024". */
+/* In whole KiB or MiB, rounded up: that much is enough. */
+static void format_more(char text[FORMAT_NUMBER_BYTES], uint64_t bytes)
+{
+    unsigned shift = 10;
+    char unit = 'K';
+
+    if (bytes > 1u << 20) {
+        shift = 20;
+        unit = 'M';
+    }
+    format_text(text, FORMAT_NUMBER_BYTES, "%u %ciB",
+                (unsigned)((bytes + (1u << shift) - 1) >> shift), unit);
+}
+
+/* "would fit with 41 MiB more memory, or packed as q4_0, or with ctx=1024". */
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
@@ -77,16 +91,16 @@ void plan_advise(struct plan *plan, const struct plan_request *r, const struct p
     if (plan->residency != PLAN_STREAMED || plan->layers.read == 0) {
         return;
     }
-    n = format_text(plan->advice, sizeof plan->advice, "resident with %s more",
-                    format_bytes(more, w->total - l->limit));
+    format_more(more, w->total - l->limit);
+    n = format_text(plan->advice, sizeof plan->advice, "would fit with %s more memory", more);
     type = fitting_type(r->image, l->limit);
     if (type != INGOT_N_TYPES) {
-        n += format_text(plan->advice + n, sizeof plan->advice - n, ", as %s",
+        n += format_text(plan->advice + n, sizeof plan->advice - n, ", or packed as %s",
                          image_type_name(type));
     }
     context = fitting_context(plan, r, w);
     if (context != 0) {
-        (void)format_text(plan->advice + n, sizeof plan->advice - n, ", with ctx=%u",
+        (void)format_text(plan->advice + n, sizeof plan->advice - n, ", or with ctx=%u",
                           (unsigned)context);
     }
 }

@@ -174,7 +174,10 @@ static void test_repetition(void)
     start_over(0);
     options.sampler.repeat = 0.5f; /* what was said is all the likelier */
     chat_open(&chat, &console, s, NULL, &options, NULL);
-    OK(say("bade", true) == ERR_OK && strstr(text, "goes in circles") != NULL,
+    OK(say("bade", true) == ERR_OK &&
+           strstr(text,
+                  "(stopped: the reply was repeating itself; try /set repeat 1.1, or /set n 200 "
+                  "to let it run)") != NULL,
        "a reply that says the same over and over is stopped: %.60s",
        strchr(text, '(') != NULL ? strchr(text, '(') : "");
     n = printed_ids(ids, 300);
