@@ -1,0 +1,60 @@
+#include "runtime/text/shown_text.h"
+
+static const struct range {
+    uint32_t low, high;
+} controls[] = {
+    { 0x00, 0x08 },     { 0x0b, 0x1f },     { 0x7f, 0x9f },     { 0x61c, 0x61c },
+    { 0x200e, 0x200f }, { 0x202a, 0x202e }, { 0x2066, 0x2069 },
+};
+
+bool char_is_control(uint32_t code)
+{
+    for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+        if (code >= controls[i].low && code <= controls[i].high) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_replacement(const struct shown_text *t)
+{
+    t->write(t->context, UTF8_REPLACEMENT, sizeof UTF8_REPLACEMENT - 1);
+}
+
+/* One whole character, from the UTF-8 writer. */
+static void take_character(void *context, const char *text, size_t bytes)
+{
+    struct shown_text *t = context;
+
+    if (t->after_cr && *text != '\n') {
+        write_replacement(t);
+    }
+    t->after_cr = *text == '\r';
+    if (t->after_cr) {
+        return;
+    }
+    if (char_is_control(utf8_decode((const uint8_t *)text, (int)bytes))) {
+        write_replacement(t);
+    } else {
+        t->write(t->context, text, bytes);
+    }
+}
+
+void shown_text_put(struct shown_text *t, const char *text, size_t bytes)
+{
+    t->utf8.write = take_character;
+    t->utf8.context = t; /* which may have moved */
+    utf8_writer_put(&t->utf8, text, bytes);
+}
+
+void shown_text_flush(struct shown_text *t)
+{
+    t->utf8.write = take_character;
+    t->utf8.context = t;
+    utf8_writer_flush(&t->utf8);
+    if (t->after_cr) {
+        t->after_cr = false;
+        write_replacement(t);
+    }
+}

@@ -1,0 +1,117 @@
+/* What strangers write, on its way to a terminal: every control character, cut in every way. */
+#include <string.h>
+
+#include "runtime/text/shown_text.h"
+#include "tests/unit/tap.h"
+
+#define FFFD UTF8_REPLACEMENT
+
+static char out[4096];
+static size_t n_out, n_writes;
+
+static void keep(void *context, const char *text, size_t bytes)
+{
+    (void)context;
+    memcpy(out + n_out, text, bytes);
+    n_out += bytes;
+    n_writes++;
+}
+
+/* In portions of so many bytes. */
+static bool shows(const char *text, size_t bytes, size_t portion, const char *expected)
+{
+    struct shown_text t = { .write = keep };
+
+    n_out = 0;
+    for (size_t i = 0; i < bytes; i += portion) {
+        shown_text_put(&t, text + i, i + portion > bytes ? bytes - i : portion);
+    }
+    shown_text_flush(&t);
+    if (n_out == strlen(expected) && memcmp(out, expected, n_out) == 0) {
+        return true;
+    }
+    printf("# \"%.*s\" for \"%s\"\n", (int)n_out, out, expected);
+    return false;
+}
+
+/* Whole, and cut between any two bytes. */
+static bool becomes(const char *text, const char *expected)
+{
+    bool good = true;
+
+    for (size_t portion = 1; portion <= strlen(text); portion++) {
+        good = good && shows(text, strlen(text), portion, expected);
+    }
+    return good;
+}
+
+static void test_attacks(void)
+{
+    OK(becomes("\33]52;c;cm0gLXJmIH4=\a", FFFD "]52;c;cm0gLXJmIH4=" FFFD),
+       "OSC 52 does not write the clipboard");
+    OK(becomes("\33[6n", FFFD "[6n"), "CSI 6n does not type into the input");
+    OK(becomes("\302\233"
+               "6n\302\235",
+               FFFD "6n" FFFD),
+       "nor does a C1 control, as UTF-8");
+    OK(becomes("\233"
+               "6n\220",
+               FFFD "6n" FFFD),
+       "nor one byte alone");
+    OK(becomes("\023\021", FFFD FFFD), "XOFF and XON");
+    OK(becomes("\177\b", FFFD FFFD), "DEL and BS");
+    OK(becomes("a\342\200\256b\342\201\246c\342\200\217\330\234", "a" FFFD "b" FFFD "c" FFFD FFFD),
+       "overrides, isolates and marks of direction");
+    OK(becomes("ok\rno", "ok" FFFD "no") && becomes("\r\r\n\r", FFFD "\n" FFFD),
+       "CR does not write over a line");
+    OK(becomes("\302\33[m", FFFD FFFD "[m"), "a control that cuts a character");
+}
+
+static void test_text(void)
+{
+    OK(becomes("a\tb\nc\r\n", "a\tb\nc\n"), "tab, newline and the line ends of others");
+    OK(becomes(
+           "caf\303\251 \346\227\245\360\237\230\200 e\314\201\342\200\215x\302\240\342\200\213",
+           "caf\303\251 \346\227\245\360\237\230\200 e\314\201\342\200\215x\302\240\342\200\213"),
+       "text stays what it is: marks, joiners, wide characters");
+    OK(becomes("\355\237\277\356\200\200\364\217\277\277",
+               "\355\237\277\356\200\200\364\217\277\277"),
+       "up to the last character");
+    n_writes = 0;
+    (void)shows("a\303\251\0z", 5, 5, "");
+    OK(n_writes == 4 && memcmp(out + 3, FFFD, 3) == 0, "NUL as well; a character a write");
+}
+
+/* Each code point of the first two planes' beginning, and of all that are controls. */
+static void test_every_character(void)
+{
+    unsigned passed = 0, wrong = 0;
+
+    for (uint32_t code = 0; code < 0x3000; code++) {
+        bool control = (code < 32 && code != '\n' && code != '\t') || (code >= 127 && code < 160) ||
+                       code == 0x61c || code == 0x200e || code == 0x200f ||
+                       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+        struct shown_text t = { .write = keep };
+        char text[4];
+        size_t bytes = utf8_encode(text, code);
+
+        n_out = 0;
+        shown_text_put(&t, text, bytes);
+        shown_text_flush(&t);
+        if (control) {
+            wrong += n_out != 3 || memcmp(out, FFFD, 3) != 0;
+        } else {
+            passed++;
+            wrong += n_out != bytes || memcmp(out, text, bytes) != 0;
+        }
+    }
+    OK(wrong == 0 && passed == 0x3000 - 30 - 33 - 12, "all below U+3000: %u pass", passed);
+}
+
+int main(void)
+{
+    test_attacks();
+    test_text();
+    test_every_character();
+    return tap_done();
+}
