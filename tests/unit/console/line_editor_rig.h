@@ -58,6 +58,11 @@ static inline void obey(const char *sequence)
         term.column += count;
         term.column = term.column < term.columns ? term.column : term.columns - 1;
         break;
+    case 'D': term.column -= count < term.column ? count : term.column; break;
+    case 'K':
+        memset(&term.cells[term.row][term.column], 0,
+               (MAX_COLUMNS - term.column) * sizeof term.cells[0][0]);
+        break;
     case 'H':
         term.row = 0;
         term.column = 0;
@@ -116,6 +121,10 @@ static inline void terminal_take(char c)
         term.row++;
         term.column = 0;
         term.wrap_pending = false;
+        break;
+    case '\t':
+        term.column = (term.column / 8 + 1) * 8;
+        term.column = term.column < term.columns ? term.column : term.columns - 1;
         break;
     case '\b':
         term.column -= term.column > 0;
