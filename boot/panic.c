@@ -31,6 +31,13 @@ static void put_text(const char *text)
         put(*text);
 }
 
+/* A text of the caller's, which may quote somebody's: of ASCII what is printable, and newlines. */
+static void put_quoted(const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++)
+        put((*text >= ' ' && *text <= '~') || *text == '\n' ? *text : '?');
+}
+
 static void put_number(uint64_t value, unsigned base)
 {
     char digits[20];
@@ -65,7 +72,7 @@ static void put_unsigned(va_list *args, bool wide, unsigned base)
 static void put_argument(char conversion, bool wide, va_list *args)
 {
     switch (conversion) {
-    case 's': put_text(va_arg(*args, const char *)); break;
+    case 's': put_quoted(va_arg(*args, const char *)); break;
     case 'c': put((char)va_arg(*args, int)); break;
     case 'd': put_signed(args, wide); break;
     case 'p':

@@ -10,6 +10,7 @@
 #include "host/serial_args.h"
 #include "host/serial_events.h"
 #include "host/serial_line.h"
+#include "host/shown_streams.h"
 
 enum { CTRL_C = 3, STEP_MS = 100, ASK_MS = 2000, SILENCE_MS = 500, REQUEST_BYTES = 16384 };
 
@@ -250,6 +251,7 @@ static void read_typed(void)
 {
     ssize_t n = read(0, serial.typed + serial.n_typed, sizeof serial.typed - serial.n_typed);
 
+    shown_streams_begin_row(); /* the terminal has shown what was typed */
     if (n > 0) {
         serial.n_typed += (size_t)n;
     } else if (n == 0 || errno != EINTR) {
@@ -330,6 +332,7 @@ static int run(int argc, char **argv)
         return EXIT_FAILED;
     }
     sigaction(SIGINT, &action, NULL);
+    shown_streams_wrap();
     talk();
     csv_failed = serial.events.csv != NULL && ferror(serial.events.csv);
     if (serial.events.csv != NULL && (fclose(serial.events.csv) != 0 || csv_failed)) {

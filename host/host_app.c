@@ -6,6 +6,7 @@
 
 #include "board/host/host_board.h"
 #include "board/host/host_platform.h"
+#include "board/host/host_terminal.h"
 #include "board/min_max.h"
 
 static bool said_fine(const struct host_app *h, enum err e)
@@ -62,6 +63,7 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
         kind = CONSOLE_VT;
     }
     console_find_terminal(&h->console, kind);
+    console_set_columns(&h->console, host_terminal_columns());
     if (args->options.line.mode == MODE_JSON) {
         console_speak_json(&h->console);
     }

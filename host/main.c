@@ -10,6 +10,7 @@
 #include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
 #include "board/host/host_terminal.h"
+#include "host/shown_streams.h"
 
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 {
     static struct kernels kernels;
 
+    shown_streams_open();
     kernels_select(&kernels, host_cpu_features());
     crc32c_use(&kernels);     /* of every file that a command reads or writes */
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so */

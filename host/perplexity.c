@@ -6,6 +6,8 @@
 
 #include "host/host_text.h"
 
+enum { PROGRESS_COLUMNS = 60 };
+
 /* The second half of a window counts, as llama.cpp counts it. */
 static void score_position(void *context, uint32_t position, const float *logits)
 {
@@ -56,7 +58,8 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
         }
     }
     if (!quiet && isatty(2)) {
-        fputs("\n", stderr);
+        fprintf(stderr, "\r%*s", PROGRESS_COLUMNS, "");
+        fputs("\r", stderr); /* nothing of it stays */
     }
     return true;
 }

@@ -167,18 +167,28 @@ static void write_row(const struct serial_events *e, const struct event *event)
     fflush(e->csv);
 }
 
+enum { PROGRESS_LABEL_BYTES = 50 };
+
 /* ---- on the terminal ----------------------------------------------------------------------- */
+
+/* Spaces over it: nothing of a wait stays. */
+static void erase_progress(struct serial_events *e)
+{
+    if (e->progress_width != 0) {
+        fprintf(stderr, "\r%*s", e->progress_width, "");
+        fputs("\r", stderr);
+    }
+    e->progress_width = 0;
+}
 
 static void end_line(struct serial_events *e)
 {
+    erase_progress(e);
     if (e->in_line) {
         putchar('\n');
         fflush(stdout);
     }
-    if (e->progress) {
-        fputc('\n', stderr);
-    }
-    e->in_line = e->progress = false;
+    e->in_line = false;
 }
 
 static void print_figure(const struct event *event, enum field which, const char *before,
@@ -230,12 +240,13 @@ static enum serial_kind take_ready(struct serial_events *e, const struct event *
 
 static void show_progress(struct serial_events *e, const struct event *event)
 {
-    const char *percent = field_or(event, PERCENT, "?");
-
-    if (!e->quiet && isatty(2)) {
-        fprintf(stderr, "\r%s %s %%", event->values[TEXT], percent);
-        e->progress = true;
+    if (e->quiet || !isatty(2)) {
+        return;
     }
+    erase_progress(e);
+    e->progress_width = fprintf(stderr, "\r%.*s %.4s %%", PROGRESS_LABEL_BYTES, event->values[TEXT],
+                                field_or(event, PERCENT, "?")) -
+                        1;
 }
 
 static enum serial_kind follow_clock(struct serial_events *e, const char *ms)
@@ -270,6 +281,7 @@ static enum serial_kind take_event(struct serial_events *e, const struct event *
         return SERIAL_OTHER;
     }
     if (strcmp(kind, "token") == 0) {
+        erase_progress(e);
         e->in_line = true;
         fputs(event->values[TEXT], stdout);
         fflush(stdout);
@@ -314,13 +326,12 @@ static void put(struct output *o, const char *bytes, size_t n)
     o->n += n;
 }
 
+/* One whole character, from the UTF-8 writer. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        char out[JSON_ESCAPE_BYTES];
+    char out[JSON_ESCAPE_BYTES];
 
-        put(context, out, json_escape(out, text[i]));
-    }
+    put(context, out, json_escape(out, text, bytes));
 }
 
 size_t serial_request(char *out, size_t most, const char *key, const char *text, size_t bytes)

@@ -19,12 +19,12 @@ enum serial_kind {
 enum { SERIAL_NAME_BYTES = 128 };
 
 struct serial_events {
-    bool quiet;      /* no log, no progress, no figures */
-    FILE *csv;       /* a row a reply; NULL: none */
-    bool in_line;    /* a reply has begun, and no newline has ended it */
-    bool progress;   /* its line is on the terminal */
-    uint64_t ms;     /* the board's clock in the latest log line */
-    unsigned errors; /* since it was set to 0 */
+    bool quiet;         /* no log, no progress, no figures */
+    FILE *csv;          /* a row a reply; NULL: none */
+    bool in_line;       /* a reply has begun, and no newline has ended it */
+    int progress_width; /* bytes of its line on the terminal; 0: there is none */
+    uint64_t ms;        /* the board's clock in the latest log line */
+    unsigned errors;    /* since it was set to 0 */
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
 };
 

@@ -88,6 +88,8 @@ class Screen:
             self.row = self.column = 0
         elif final == "J":
             self.erase(n)
+        elif final == "K":
+            self.rows[self.row] = {c: t for c, t in self.rows[self.row].items() if c < self.column}
         elif final == "m":
             self.colours += 1
         elif final == "n":

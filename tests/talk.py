@@ -23,18 +23,35 @@ TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is sai
 CONTROL, BYTE, NORMAL = 3, 6, 1
 
 
-def vocabulary():
+# What a terminal obeys, as tokens: its clipboard (OSC 52), a question whose answer is typed input (CSI 6n), C1,
+# XOFF and XON, CR, DEL, overrides of direction; and the bytes of which several tokens make such a character.
+ATTACKS = ["\x1b]52;c;cm0gLXJmIH4=\x07", "\x1b[6n", "\x1b[2J", "\x9b6n", "\x9d0;t\x9c", "\x13", "\x11", "\r",
+           "\x08\x08", "\x7f", "\u202egnp", "\u2066x\u2069", "\u200f", "\u061c", "\x1bc", "\x00z"]
+ATTACK_BYTES = {0x1b, 0x9b, 0x90, 0xc2, 0xe2, 0x80, 0xae, 0x13, 0x7f}
+OURS = re.compile(r"\x1b(?:\[(?:[\d;]*m|\?2004[hl]|\d*[ABCD]|2?J|K|H|6n)|[78])|\r")
+
+
+def foreign_controls(text):
+    """What a terminal would obey of a text, beside what the console's own drawing has."""
+    return [c for c in OURS.sub("", text)
+            if (c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" or c in "\u061c\u200e\u200f" or
+            "\u202a" <= c <= "\u202e" or "\u2066" <= c <= "\u2069"]
+
+
+def vocabulary(said=None):
     tokens = [("<unk>", 2), ("<s>", CONTROL), ("</s>", CONTROL), ("<|im_start|>", CONTROL),
               ("<|im_end|>", CONTROL), ("\u2581", NORMAL)]
-    tokens += [(chr(c), NORMAL) for c in range(33, 127)]
+    tokens += [(c, NORMAL) for c in said or map(chr, range(33, 127))]
     return tokens + [(f"<0x{b:02X}>", BYTE) for b in range(256)]
 
 
-def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16):
-    """A Llama of two heads a key; what is printable has the large logits."""
-    chosen, tokens, hidden, heads = random.Random(seed), vocabulary(), 2 * dim, dim // head_dim
+def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16, said=None, loud=(), called=None):
+    """A Llama of two heads a key; what is printable has the large logits, or the texts `said` in its place
+    and the bytes that are loud."""
+    chosen, tokens, hidden = random.Random(seed), vocabulary(said), 2 * dim
+    heads, spoken = dim // head_dim, {f"<0x{b:02X}>" for b in loud}
     g = Gguf("llama")
-    g.string("general.name", os.path.basename(path)[:-5])
+    g.string("general.name", called or os.path.basename(path)[:-5])
     for key, value in (("context_length", context), ("embedding_length", dim),
                        ("block_count", layers), ("feed_forward_length", hidden),
                        ("attention.head_count", heads), ("attention.head_count_kv", heads // 2),
@@ -64,8 +81,8 @@ def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16):
             matrix(f"blk.{i}.{name}.weight", rows, cols)
         for name in ("attn_norm", "ffn_norm"):
             g.floats(f"blk.{i}.{name}.weight", [dim], [1.0] * dim)
-    rows = [[chosen.gauss(0, 1) if kind == NORMAL else 0.0 for _ in range(dim)]
-            for _, kind in tokens]
+    rows = [[chosen.gauss(0, 1) if kind == NORMAL or t in spoken else 0.0 for _ in range(dim)]
+            for t, kind in tokens]
     g.floats("output.weight", [len(tokens), dim], [x for row in rows for x in row])
     g.write(path)
 
@@ -78,6 +95,11 @@ def make_model(name, seed, **shape):
     subprocess.run([HOST, "pack", source, "-o", out, "--type", "q8_0", "--template", "chatml",
                     "--quiet"], check=True, capture_output=True, timeout=60)
     return out
+
+
+def make_hostile_model(stem):
+    """One that says nothing but attacks, and whose name is one; its file is named so by the caller."""
+    return make_model(stem, 3, said=ATTACKS, loud=ATTACK_BYTES, called="evil\x1b[6n\x9b\u202ename")
 
 
 def own_copy(card, name):

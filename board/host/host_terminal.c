@@ -114,9 +114,19 @@ bool host_terminal_in_news(void)
     return terminal.at < terminal.n;
 }
 
-int host_terminal_news(void)
+uint32_t host_terminal_columns(void)
 {
     struct winsize size;
+
+    if (ioctl(1, TIOCGWINSZ, &size) != 0) {
+        return 0;
+    }
+    return size.ws_col;
+}
+
+int host_terminal_news(void)
+{
+    uint32_t columns;
 
     if (host_terminal_in_news()) {
         return (unsigned char)terminal.news[terminal.at++];
@@ -125,9 +135,10 @@ int host_terminal_news(void)
     terminal.n = 0;
     if (terminal.resized) {
         terminal.resized = 0;
-        if (ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) { /* CPR, as a terminal answers */
+        columns = host_terminal_columns();
+        if (columns != 0) { /* CPR, as a terminal answers */
             terminal.n = (size_t)snprintf(terminal.news, sizeof terminal.news, "\33[1;%uR",
-                                          (unsigned)size.ws_col);
+                                          (unsigned)columns);
         }
     }
     if (terminal.resumed) {

@@ -4,10 +4,14 @@
 #define INGOT_BOARD_HOST_HOST_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* False: standard input or output is no terminal, or TERM says that it obeys nothing; it stays as
  * it is. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals, Ctrl-S and Ctrl-Q the kernel's. Once. */
 bool host_terminal_open(void);
+
+/* How wide the terminal at standard output is; 0: it is none, or does not say. */
+uint32_t host_terminal_columns(void);
 
 /* Whether Ctrl-C is a byte in its turn among the others, or a signal (at first, and while the
  * program does not read). */

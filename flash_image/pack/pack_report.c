@@ -42,13 +42,13 @@ void pack_report_progress(struct pack_report *r, uint64_t done)
         return;
     }
     r->shown = seconds;
-    r->progress_shown = true;
     memset(bar, '.', BAR);
     for (int i = 0; i < BAR && (double)i < part * BAR; i++) {
         bar[i] = '#';
     }
-    fprintf(stderr, "\rpacking [%s] %3.0f %% of %.0f MB, %.0f MB/s ", bar, 100 * part,
-            (double)r->total_bytes * 1e-6, (double)done * 1e-6 / seconds);
+    r->progress_width = fprintf(stderr, "\rpacking [%s] %3.0f %% of %.0f MB, %.0f MB/s ", bar,
+                                100 * part, (double)r->total_bytes * 1e-6,
+                                (double)done * 1e-6 / seconds);
     fflush(stderr);
 }
 
@@ -92,8 +92,9 @@ void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
 
 void pack_report_end(struct pack_report *r)
 {
-    if (r->progress_shown) {
-        fputc('\n', stderr);
+    if (r->progress_width != 0) {
+        fprintf(stderr, "\r%*s", r->progress_width, "");
+        fputs("\r", stderr); /* nothing of it stays */
     }
     if (r->options->report && r->all.squares > 0) {
         printf("NMSE of all that was quantized: %.3g\n", nmse(&r->all));

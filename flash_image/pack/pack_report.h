@@ -14,8 +14,8 @@ struct pack_report {
     struct rows_loss tensor, all; /* of the tensor at work, of all so far */
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
-    double shown; /* seconds after the start */
-    bool progress_shown;
+    double shown;       /* seconds after the start */
+    int progress_width; /* of its line on the terminal; 0: there is none */
 };
 
 void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);

@@ -11,17 +11,6 @@
 
 enum { STAMP_BYTES = 32 };
 
-void console_open(struct console *c, const struct platform *platform,
-                  const struct console_setup *setup)
-{
-    memset(c, 0, sizeof *c);
-    c->platform = platform;
-    c->serial = setup->serial;
-    c->input.editor.write = console_write_to;
-    c->input.editor.context = c;
-    c->input.editor.echo = setup->echo;
-}
-
 /* A zeroed console has no device yet: what is written to it is lost. */
 static void put_char(struct console *c, char byte)
 {
@@ -31,7 +20,7 @@ static void put_char(struct console *c, char byte)
     c->platform->console.putc(c->platform->console.context, byte);
 }
 
-void console_put(struct console *c, const char *text, size_t bytes)
+static void put(struct console *c, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] == '\n' && c->serial) {
@@ -42,12 +31,34 @@ void console_put(struct console *c, const char *text, size_t bytes)
     }
 }
 
-/* Select Graphic Rendition (ECMA-48, 8.3.117). What it takes no column for is not in_line. */
-static void put_style(struct console *c, const char *codes)
+void console_put(struct console *c, const char *text, size_t bytes)
+{
+    put(c, text, bytes);
+    if (!c->in_line) {
+        word_wrap_begin_row(&c->wrap);
+    }
+}
+
+/* What takes no column is not in_line. */
+static void put_codes(struct console *c, const char *codes)
 {
     for (; *codes != '\0'; codes++) {
         put_char(c, *codes);
     }
+}
+
+void console_put_sequence(struct console *c, const char *sequence)
+{
+    put_codes(c, sequence);
+    c->in_line = false;
+    word_wrap_begin_row(&c->wrap);
+}
+
+/* Select Graphic Rendition (ECMA-48, 8.3.117). A word of two styles does not move whole. */
+static void put_style(struct console *c, const char *codes)
+{
+    put_codes(c, codes);
+    word_wrap_begin_word(&c->wrap);
 }
 
 void console_style(struct console *c, enum console_style style)
@@ -94,16 +105,79 @@ void console_speak_text(struct console *c)
     c->json.on = false;
 }
 
+/* One whole character of anybody's. */
+static void put_shown(void *context, const char *text, size_t bytes)
+{
+    struct console *c = context;
+
+    word_wrap_put(&c->wrap, text, bytes);
+}
+
+static void put_wrapped(void *context, const char *text, size_t bytes)
+{
+    put(context, text, bytes);
+}
+
+void console_open(struct console *c, const struct platform *platform,
+                  const struct console_setup *setup)
+{
+    memset(c, 0, sizeof *c);
+    c->platform = platform;
+    c->serial = setup->serial;
+    c->shown.write = put_shown;
+    c->shown.context = c;
+    c->wrap.write = put_wrapped;
+    c->wrap.context = c;
+    c->input.editor.write = console_put_editor;
+    c->input.editor.context = c;
+    c->input.editor.echo = setup->echo;
+}
+
+void console_to_log(struct console *c, bool on)
+{
+    const struct platform *p = c->platform;
+
+    if (p != NULL && p->console.to_log != NULL && !c->json.on) {
+        p->console.to_log(p->console.context, on);
+    }
+}
+
+/* A window that was made narrower shows the line on several rows. */
+void console_progress_erase(struct console *c)
+{
+    uint32_t columns = c->input.editor.columns;
+    char up[16];
+
+    if (!c->wait.drawn) {
+        return;
+    }
+    c->wait.drawn = false;
+    console_to_log(c, true);
+    if (columns != 0 && c->wait.drawn_width > columns) {
+        format_text(up, sizeof up, "\33[%uA", (unsigned)((c->wait.drawn_width - 1) / columns));
+        console_put_sequence(c, up);
+    }
+    console_put_sequence(c, "\r\33[J"); /* erase to the end of the screen (ED) */
+    console_to_log(c, false);
+}
+
 void console_write(struct console *c, const char *text, size_t bytes)
 {
     if (c->json.on) {
         console_json_write(c, text, bytes);
-        return;
+    } else if (bytes > 0 && c->platform != NULL) {
+        console_progress_erase(c);
+        c->wrap.columns = console_is_terminal(c) ? c->input.editor.columns : 0;
+        shown_text_put(&c->shown, text, bytes);
     }
-    if (bytes > 0 && c->wait.drawn) {
-        c->wait.drawn = false; /* the next step is drawn on a line of its own */
-        console_put(c, "\n", 1);
-    }
+}
+
+void console_put_editor(void *context, const char *text, size_t bytes)
+{
+    struct console *c = context;
+
+    shown_text_flush(&c->shown);
+    console_progress_erase(c);
     console_put(c, text, bytes);
 }
 
@@ -146,15 +220,6 @@ uint64_t console_millis(const struct console *c)
     return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
 }
 
-void console_to_log(struct console *c, bool on)
-{
-    const struct platform *p = c->platform;
-
-    if (p != NULL && p->console.to_log != NULL && !c->json.on) {
-        p->console.to_log(p->console.context, on);
-    }
-}
-
 /* What is printed is also kept. JSON has its stamp and its end elsewhere. */
 static void log_text(struct console *c, const char *text, size_t bytes)
 {
@@ -163,6 +228,18 @@ static void log_text(struct console *c, const char *text, size_t bytes)
     }
     if (!c->json.on) {
         console_write(c, text, bytes);
+    }
+}
+
+static void begin_log_line(struct console *c)
+{
+    if (c->json.on || c->platform == NULL) {
+        return;
+    }
+    shown_text_flush(&c->shown);
+    console_progress_erase(c);
+    if (c->in_line) {
+        console_put(c, "\n", 1);
     }
 }
 
@@ -177,9 +254,7 @@ void console_log(struct console *c, const char *format, ...)
     va_start(args, format);
     n = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
     va_end(args);
-    if (c->in_line && !c->wait.drawn && !c->json.on) {
-        console_put(c, "\n", 1); /* the progress line is ended by console_write() */
-    }
+    begin_log_line(c);
     console_to_log(c, true);
     console_style(c, style_of(text, n, CONSOLE_DIM));
     log_text(c, stamp,

@@ -11,7 +11,9 @@
 #include "board/err.h"
 #include "runtime/base/platform.h"
 #include "runtime/console/line_editor.h"
+#include "runtime/text/shown_text.h"
 #include "runtime/text/utf8.h"
+#include "runtime/text/word_wrap.h"
 
 enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
@@ -72,6 +74,8 @@ struct console {
     bool serial;
     bool in_line; /* something stands on the current line */
     enum console_style style;
+    struct shown_text shown; /* what is written, on its way to the device ... */
+    struct word_wrap wrap;   /* ... by way of this */
     struct console_wait wait;
     struct console_json json;
     struct console_input input;
@@ -90,6 +94,9 @@ void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);
 
+/* How wide the terminal is; 0: not known. One that is asked tells it by itself, also after a change. */
+void console_set_columns(struct console *c, uint32_t columns);
+
 /* How the text from here on looks on a terminal. Log lines, and texts of console_printf that begin
  * with "error:" or "warning:", have their own look and come back to this one. */
 void console_style(struct console *c, enum console_style style);
@@ -99,7 +106,9 @@ void console_style(struct console *c, enum console_style style);
 void console_speak_json(struct console *c);
 void console_speak_text(struct console *c);
 
-/* text (bytes), LF as CR LF on a serial line. */
+/* text (bytes), LF as CR LF on a serial line. Whoever it is from: what a terminal would obey becomes
+ * U+FFFD (runtime/text/shown_text.h), in every text that is printed or logged too, and in JSON an escape. On
+ * a terminal whose width is known, rows end between words. */
 void console_write(struct console *c, const char *text, size_t bytes);
 
 /* The write of a struct utf8_writer, whose context is the console. */
@@ -125,7 +134,8 @@ uint64_t console_millis(const struct console *c);
 
 /* Tell that `done` of `total` bytes are there, at which rate and how long the rest takes. On a
  * terminal nothing is drawn in the first half second; then one line is drawn over itself ten times
- * a second at most. Elsewhere a line comes after a second, and more of them ever less often. */
+ * a second at most, as much of it as the terminal is wide, until the wait ends or something else is
+ * written. Elsewhere a line comes after a second, and more of them ever less often. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
 /* The same as what loading, saving and their like call (stream_progress_fn), with the console as its context. False
@@ -136,7 +146,7 @@ bool console_progress_step(void *context, const char *label, uint64_t done, uint
  * another one that begins anew is a wait of its own. */
 void console_progress_share(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* The wait is over, well or not. The line, if one was drawn, gets its newline. */
+/* The wait is over, well or not. A line that is drawn goes; where lines stay, the last one says so. */
 void console_progress_end(struct console *c);
 
 /* Move what has arrived into the ring; never waits. Call it at least every few milliseconds

@@ -5,13 +5,48 @@
 
 #include "runtime/console/console_private.h"
 
-enum { CTRL_C = 3, CTRL_D = 4, ESCAPE = 27 };
+enum { CTRL_C = 3, CTRL_D = 4, ESCAPE = 27, ANSWER_END = 'R' };
 
 static_assert((CONSOLE_RING_BYTES & (CONSOLE_RING_BYTES - 1)) == 0, "positions wrap freely");
 
 bool console_is_terminal(const struct console *c)
 {
     return c->input.editor.terminal;
+}
+
+void console_set_columns(struct console *c, uint32_t columns)
+{
+    c->input.editor.columns = columns;
+}
+
+/* Find a terminal's answer anywhere in the ring, and take it out. */
+static bool take_answer(struct console *c)
+{
+    char text[LINE_SEQUENCE_BYTES];
+
+    for (unsigned from = c->input.head; from != c->input.tail; from++) {
+        unsigned at = from, n = 0;
+
+        if (c->input.ring[at++ % CONSOLE_RING_BYTES] != ESCAPE) {
+            continue;
+        }
+        while (at != c->input.tail && n + 1 < sizeof text) {
+            text[n] = (char)c->input.ring[at++ % CONSOLE_RING_BYTES];
+            if (text[n++] == ANSWER_END) {
+                break;
+            }
+        }
+        text[n] = '\0';
+        if (!line_editor_take_answer(&c->input.editor, text)) {
+            continue;
+        }
+        while (at != c->input.tail) {
+            c->input.ring[from++ % CONSOLE_RING_BYTES] = c->input.ring[at++ % CONSOLE_RING_BYTES];
+        }
+        c->input.tail = from;
+        return true;
+    }
+    return false;
 }
 
 void console_poll(struct console *c)
@@ -36,6 +71,9 @@ void console_poll(struct console *c)
             continue;
         }
         in->ring[in->tail++ % CONSOLE_RING_BYTES] = (uint8_t)byte;
+        if (byte == ANSWER_END && !in->reading && console_is_terminal(c)) {
+            (void)take_answer(c); /* the window is another one from here on */
+        }
     }
 }
 
@@ -60,36 +98,6 @@ bool console_has_input(struct console *c)
     return c->input.head != c->input.tail;
 }
 
-/* Find a terminal's answer anywhere in the ring, and take it out. */
-static bool take_answer(struct console *c)
-{
-    char text[LINE_SEQUENCE_BYTES];
-
-    for (unsigned from = c->input.head; from != c->input.tail; from++) {
-        unsigned at = from, n = 0;
-
-        if (c->input.ring[at++ % CONSOLE_RING_BYTES] != ESCAPE) {
-            continue;
-        }
-        while (at != c->input.tail && n + 1 < sizeof text) {
-            text[n] = (char)c->input.ring[at++ % CONSOLE_RING_BYTES];
-            if (text[n++] == 'R') {
-                break;
-            }
-        }
-        text[n] = '\0';
-        if (!line_editor_take_answer(&c->input.editor, text)) {
-            continue;
-        }
-        while (at != c->input.tail) {
-            c->input.ring[from++ % CONSOLE_RING_BYTES] = c->input.ring[at++ % CONSOLE_RING_BYTES];
-        }
-        c->input.tail = from;
-        return true;
-    }
-    return false;
-}
-
 void console_find_terminal(struct console *c, enum console_terminal kind)
 {
     uint64_t start = console_millis(c);
@@ -103,7 +111,7 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     do {
         console_poll(c);
     } while (!take_answer(c) && !c->input.closed && console_millis(c) - start < CONSOLE_ANSWER_MS);
-    console_write(c, "\r", 1); /* over the question, where the far end shows it */
+    console_put(c, "\r", 1); /* over the question, where the far end shows it */
 }
 
 /* The next byte, or CONSOLE_CLOSED. */

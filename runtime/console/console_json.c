@@ -9,13 +9,12 @@
 #include "runtime/text/json.h"
 #include "runtime/text/utf8.h"
 
+/* One whole character, from the UTF-8 writer. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        char out[JSON_ESCAPE_BYTES];
+    char out[JSON_ESCAPE_BYTES];
 
-        console_put(context, out, json_escape(out, text[i]));
-    }
+    console_put(context, out, json_escape(out, text, bytes));
 }
 
 void console_json_start(struct console *c)

@@ -6,8 +6,17 @@
 
 #include "runtime/console/console.h"
 
-/* text (bytes) to the device as it is, LF as CR LF on a serial line. */
+/* Our own text (bytes) to the device as it is, control sequences too; LF as CR LF on a serial line. */
 void console_put(struct console *c, const char *text, size_t bytes);
+
+/* The same of a control sequence that brings the cursor to the beginning of a row. */
+void console_put_sequence(struct console *c, const char *sequence);
+
+/* A progress line that is drawn goes. */
+void console_progress_erase(struct console *c);
+
+/* console_put() where a progress line may stand: the write of the line editor. */
+void console_put_editor(void *context, const char *text, size_t bytes);
 
 bool console_text_begins(const char *text, size_t bytes, const char *word);
 

@@ -4,6 +4,7 @@
 #include "board/min_max.h"
 #include "runtime/console/console_json.h"
 #include "runtime/console/console_private.h"
+#include "runtime/text/char_width.h"
 #include "runtime/text/format_text.h"
 
 enum {
@@ -26,7 +27,7 @@ static unsigned percent_of(uint64_t done, uint64_t total)
     return (unsigned)(done / (total / 100));
 }
 
-static size_t progress_text(const struct console_wait *w, uint64_t ms, char line[PROGRESS_BYTES])
+static void progress_text(const struct console_wait *w, uint64_t ms, char line[PROGRESS_BYTES])
 {
     char done[FORMAT_NUMBER_BYTES];
     char total[FORMAT_NUMBER_BYTES];
@@ -44,10 +45,9 @@ static size_t progress_text(const struct console_wait *w, uint64_t ms, char line
     if (w->done > 0 && w->done < w->total) {
         uint64_t left = waited * (w->total - w->done) / w->done;
 
-        width += format_text(line + width, PROGRESS_BYTES - width, ", %s s left",
-                             format_milli(done, left, 0));
+        format_text(line + width, PROGRESS_BYTES - width, ", %s s left",
+                    format_milli(done, left, 0));
     }
-    return width;
 }
 
 static void tell_event(struct console *c)
@@ -58,34 +58,54 @@ static void tell_event(struct console *c)
     console_event_end(c);
 }
 
-/* Over the old text, with spaces where that was longer. */
-static void draw_over(struct console *c, const char *line, size_t width)
+/* A row of the terminal, as far as it goes. */
+struct row {
+    struct console *console;
+    size_t width, most;
+};
+
+/* One whole character of it. */
+static void put_in_row(void *context, const char *text, size_t bytes)
 {
-    console_put(c, "\r", 1);
-    console_put(c, line, strlen(line));
-    for (size_t i = width; i < c->wait.drawn_width && c->wait.drawn; i++) {
-        console_put(c, " ", 1);
+    struct row *row = context;
+    unsigned width = char_width(utf8_decode((const uint8_t *)text, (int)bytes));
+
+    if (*text == '\n' || row->width + width > row->most) {
+        row->most = 0;
+        return;
     }
-    c->wait.drawn = true;
-    c->wait.drawn_width = width;
+    console_put(row->console, text, bytes);
+    row->width += width;
+}
+
+static size_t put_row(struct console *c, const char *line, size_t most)
+{
+    struct row row = { c, 0, most };
+    struct shown_text shown = { .write = put_in_row, .context = &row };
+
+    shown_text_put(&shown, line, strlen(line));
+    return row.width;
 }
 
 static void draw_line(struct console *c, uint64_t ms)
 {
     enum console_style style = c->style;
+    uint32_t columns = c->input.editor.columns;
     char line[PROGRESS_BYTES];
-    size_t width = progress_text(&c->wait, ms, line);
 
-    if (c->in_line && !c->wait.drawn) {
+    progress_text(&c->wait, ms, line);
+    console_progress_erase(c);
+    if (c->in_line) {
         console_put(c, "\n", 1);
     }
     console_to_log(c, true);
     console_style(c, CONSOLE_DIM);
     if (console_is_terminal(c)) {
-        draw_over(c, line, width);
+        c->wait.drawn_width = put_row(c, line, (columns != 0 ? columns : LINE_DEFAULT_COLUMNS) - 1);
+        c->wait.drawn = true;
         console_style(c, style);
     } else {
-        console_put(c, line, strlen(line));
+        (void)put_row(c, line, SIZE_MAX);
         console_style(c, style);
         console_put(c, "\n", 1);
         c->wait.told = true;
@@ -160,15 +180,10 @@ void console_progress_end(struct console *c)
 {
     struct console_wait *w = &c->wait;
 
-    if (w->drawn || w->told) {
+    console_progress_erase(c);
+    if (w->told) {
         show(c, console_millis(c));
     }
-    if (w->drawn) {
-        console_to_log(c, true);
-        console_put(c, "\n", 1);
-        console_to_log(c, false);
-    }
-    w->drawn = false;
     w->told = false;
     w->waiting = false;
 }

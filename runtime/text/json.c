@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "runtime/text/shown_text.h"
 #include "runtime/text/utf8.h"
 
 /* In the order of their escapes. */
@@ -273,21 +274,30 @@ static const char *find_escaped(char c)
     return strchr(escaped, c);
 }
 
-size_t json_escape(char out[JSON_ESCAPE_BYTES], char c)
+/* \u and four digits of a code below U+10000. */
+static size_t write_code(char out[JSON_ESCAPE_BYTES], uint32_t code)
 {
-    const char *at = find_escaped(c);
+    out[0] = '\\';
+    out[1] = 'u';
+    for (unsigned i = 0; i < 4; i++) {
+        out[2 + i] = "0123456789abcdef"[code >> (12 - 4 * i) & 15];
+    }
+    return 6;
+}
+
+size_t json_escape(char out[JSON_ESCAPE_BYTES], const char *character, size_t bytes)
+{
+    const char *at = find_escaped(*character);
+    uint32_t code = utf8_decode((const uint8_t *)character, (int)bytes);
 
     if (at != NULL) {
         out[0] = '\\';
         out[1] = letters[at - escaped];
         return 2;
     }
-    if ((uint8_t)c < ' ' || c == 0x7f) {
-        memcpy(out, "\\u00", 4);
-        out[4] = "01234567"[(uint8_t)c >> 4];
-        out[5] = "0123456789abcdef"[c & 15];
-        return 6;
+    if (char_is_control(code)) {
+        return write_code(out, code);
     }
-    out[0] = c;
-    return 1;
+    memcpy(out, character, bytes);
+    return bytes;
 }

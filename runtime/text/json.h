@@ -46,8 +46,9 @@ enum json_kind json_member(struct json *j, struct json_value *v);
 
 enum { JSON_ESCAPE_BYTES = 6 };
 
-/* Write one byte of UTF-8 as it stands within a text: itself, or an escape for a quote, a
- * backslash or a control character. Returns how many bytes of out it took. */
-size_t json_escape(char out[JSON_ESCAPE_BYTES], char c);
+/* Write a whole character (bytes of UTF-8, as a utf8_writer has them) as it stands within a text: itself,
+ * or an escape for a quote, a backslash, or what char_is_control() knows, so that a line shown as it came
+ * is harmless. Returns how many bytes of out it took. */
+size_t json_escape(char out[JSON_ESCAPE_BYTES], const char *character, size_t bytes);
 
 #endif

@@ -4,6 +4,7 @@ at each stage, swaps of models, a conversation that goes on after a restart, a p
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,13 +14,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, LONG, RISCV64_V, Machine, Tap, end, make_card, text_of
+from machine import ARM64, LONG, RISCV64_V, WORK, Machine, Tap, end, make_card, text_of
 from screen import Screen
-from talk import FIGURES, TURN, Console, make_model, own_copy, sd_drive
+from talk import (FIGURES, TURN, Console, foreign_controls, make_hostile_model, make_model, own_copy,
+                  sd_drive)
 
 BOARDS = [ARM64, RISCV64_V, Machine("rpi4")]
 MODELS = make_model("console-a", 1), make_model("console-b", 2, dim=96)
 CARD = make_card("console-card.img", "--power-of-two", "--save", "4", *MODELS)
+NAMED = os.path.join(WORK, "long name \u2603\u2605\u2602\u2606.ingot")
+shutil.copy(make_hostile_model("console-hostile"), NAMED)
+HOSTILE = make_card("console-hostile.img", "--power-of-two", NAMED)
 UP, DOWN, LEFT, HOME, END, DELETE = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[3~"
 SLOW = 50000  # bytes a second: some seconds of loading
 PROGRESS = re.compile(r"^\[ *\d+\.\d{3}\] loading \w+( \d+)? \d+ %.*$", re.M)
@@ -34,14 +39,15 @@ class Checks:
         self.board = machine.board
         self.results = []
         self.card = own_copy(CARD, f"console-{machine.board}.img")
+        self.hostile = own_copy(HOSTILE, f"console-hostile-{machine.board}.img")
 
     def ok(self, good, what, detail=""):
         self.results.append((bool(good), f"{self.board}: {what}", detail))
 
-    def console(self, words="", pace=0, **more):
+    def console(self, words="", pace=0, card=None, **more):
         """pace: bytes a second that the card gives and takes."""
         cores = 4 if self.board == "rpi4" else 1
-        drive = sd_drive(self.board, self.card, f",throttling.bps-total={pace}" if pace else "")
+        drive = sd_drive(self.board, card or self.card, f",throttling.bps-total={pace}" if pace else "")
         return Console(self.machine, "temp=0 n=8 " + words, drive, cores, **more)
 
 
@@ -397,6 +403,41 @@ def stops(c):
              k.stats("Hello")[1] == 8, "Ctrl-C in /selftest", out + k.seen)
 
 
+def rename_long(card, letters):
+    """Other characters in the card's long names: which no tool would write there."""
+    with open(card, "r+b") as image:
+        start = image.read(4 << 20)
+        found = bytearray(start)
+        for at in range(0, len(found), 32):
+            if found[at + 11] == 0x0f:  # of a long name
+                for old, new in letters.items():
+                    entry = bytes(found[at:at + 32]).replace(old.encode("utf-16-le"), new.encode("utf-16-le"))
+                    found[at:at + 32] = entry
+        image.seek(0)
+        image.write(found)
+    return found != start
+
+
+def hostile(c):
+    """A model that says what terminals obey, under such a name; typed lines are shown as they are."""
+    with c.console("temp=2 seed=7 n=150 term=vt stop=\"\x9b\" modle=\u202ex", card=c.hostile) as k:
+        c.ok(not foreign_controls(k.prompt()[k.seen.index("Ingot 0"):]) and "\ufffd" in k.seen,
+             "a hostile model: its start", repr(k.seen))
+        for line in ("xyzzy", "/models", "/model a", "/model b\u202e", "/load \u2066", "/zz\u2066z", "/log",
+                     "/system", "/set stop \u202e", "/set"):
+            raw = k.say(line).replace(line, "")
+            c.ok(not foreign_controls(raw), f"a hostile model: {line!r}", repr(raw))
+            if line in ("xyzzy", "/models"):
+                c.ok("\ufffd" in raw, "and what it says is there", repr(raw))
+    out = c.machine.run("prompt=xyzzy temp=2 seed=7 n=150 ids", 4 if c.board == "rpi4" else 1,
+                        sd_drive(c.board, c.hostile))[1]
+    out = out[out.index("Ingot 0"):]
+    c.ok("ids: " in out and out.count("\ufffd") > 50 and not foreign_controls(out),
+         "a hostile model: no terminal", repr(out))
+    said = set(re.search("ids: (.*)", out)[1].split())
+    c.ok(len(said) > 8, "it says much", said)
+
+
 def attached(c):
     """A console whose terminal answers at the start, in time: a busy computer may take a few tries.
     What is typed right behind the answer has been sent, and the first prompt has been seen."""
@@ -473,7 +514,7 @@ def pipe(c):
          "a plain pipe: no escape, the lines obeyed", out)
 
 
-PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, pipe)
+PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, hostile, pipe)
 
 
 def all_parts(machine):
@@ -487,6 +528,8 @@ def all_parts(machine):
 
 
 tap = Tap()
+tap.ok(rename_long(HOSTILE, {"\u2603": "\x1b", "\u2605": "\x9b", "\u2602": "\u202e", "\u2606": "\x13"}),
+       "a card whose long names hold control characters")
 with ThreadPoolExecutor(2) as pool:
     for done in pool.map(all_parts, [b for b in BOARDS if b.board in sys.argv[1:]] or BOARDS):
         for good, what, detail in done.results:

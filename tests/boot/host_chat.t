@@ -2,6 +2,7 @@
 """`ingot chat` over a pty: the line editor of a board, its commands where they make sense on a
 computer, and a terminal that is given back as it was, whatever ends the program."""
 
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ import pexpect
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import HOST, WORK, Tap, end, ended
 from screen import Screen
-from talk import FIGURES, TURN, Console, make_model
+from talk import FIGURES, TURN, Console, foreign_controls, make_hostile_model, make_model
 
 os.environ["TERM"] = "xterm"
 tap = Tap()
@@ -34,6 +35,13 @@ class Program:
     def command(self, words, _cores, _drives):
         return [*self.before, HOST, "chat", os.path.join(FOLDER, "host-a.ingot"), "-t", "1",
                 "--temp", "0", *words.split()]
+
+
+class Command(Program):
+    """The same with arguments of its own."""
+
+    def command(self, _words, _cores, _drives):
+        return self.before
 
 
 def console(words="-n 8"):
@@ -108,6 +116,40 @@ def resizing():
             if "there is no /zq" not in k.say("q", 20):
                 break
         tap.ok("there is no /zq" in k.seen, "a window that changes while keys come", k.seen)
+
+
+def hostile():
+    """A model that says what terminals obey, under such a name, in a conversation and in a pipe."""
+    folder = os.path.join(FOLDER, "hostile")
+    os.makedirs(folder, exist_ok=True)
+    model = os.path.join(folder, "a\x1b[6n\x9b\u202eb.ingot")
+    shutil.copy(make_hostile_model("hostile-host"), model)
+    words = ["--temp", "2", "--seed", "7", "-n", "150", "-t", "1"]
+    with Console(Command(HOST, "chat", model, *words), "", []) as k:
+        k.prompt()
+        for line in ("xyzzy", "/models", "/model a\x9bno", "/load", "/model bad\u202e", "/set system \u202ex",
+                     "/system", "/zz\u2066z", "/log"):
+            k.say(line)
+            raw = k.raw.replace(line, "")  # what is typed is shown as it was typed
+            tap.ok(not foreign_controls(raw), f"a hostile model: {line!r} shows no control character",
+                   repr(raw))
+            if line == "xyzzy":
+                tap.ok(raw.count("\ufffd") > 50, "and what it says is there", repr(raw))
+    for how, command in (("in a pipe", ["run", model, "-p", "x", "--ids", *words]),
+                         ("its info", ["info", model]), ("a file that is none", ["info", model + "\x1b[6n"]),
+                         ("its tokens", ["tokenize", model, "--no-bos"]),
+                         ("packing it", ["pack", model, "-o", os.path.join(folder, "\x9b/\x1b.ingot")])):
+        done = subprocess.run([HOST, *command], capture_output=True, timeout=60, check=False,
+                              input="a\x1b\x13\x9b\u202e".encode())
+        text = (done.stdout + done.stderr).decode()  # as UTF-8 it is whole
+        tap.ok("\ufffd" in text and not foreign_controls(text), f"a hostile model: {how}", repr(text))
+    done = subprocess.run([HOST, "chat", model, "--json", *words], capture_output=True, timeout=60, check=False,
+                          input=b'{"prompt":"x"}\n{"command":"/models"}\n')
+    text = done.stdout.decode()
+    events = [json.loads(line) for line in text.splitlines()]
+    said = "".join(e["text"] for e in events if e["event"] == "token")
+    tap.ok(not foreign_controls(text) and len(set(foreign_controls(said))) > 5,
+           "a hostile model: JSON tells what it says, as escapes", repr(text))
 
 
 def stopping():
@@ -255,7 +297,7 @@ def pipe():
 os.makedirs(FOLDER, exist_ok=True)
 for made in make_model("host-a", 1), make_model("host-b", 2, dim=96):
     shutil.copy(made, FOLDER)
-for part in (editing, resizing, stopping, commands, ends, stopped, pipe):
+for part in (editing, resizing, hostile, stopping, commands, ends, stopped, pipe):
     if len(sys.argv) > 1 and part.__name__ not in sys.argv[1:]:
         continue
     try:

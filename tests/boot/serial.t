@@ -21,7 +21,7 @@ import pexpect
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap, card_arguments,
                      end, ended, make_card)
-from talk import own_copy, sd_drive
+from talk import foreign_controls, own_copy, sd_drive
 
 WAIT = 120  # seconds that anything may take
 os.makedirs(WORK, exist_ok=True)
@@ -371,6 +371,37 @@ def at_terminal(c, peer):
     end(k)
 
 
+def hostile_board():
+    """What a board sends is a stranger's: firmware's lines, and events of a hostile or an old image."""
+    c = Checks("ingot serial")
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    events = [{"event": "log", "ms": 1, "text": "boots \x1b[2J\u202e"},
+              {"event": "ready", "protocol": 1, "board": "b\x1b", "model": "m\x9b"},
+              {"event": "token", "id": 1, "text": "a\x1b]52;c;cm0=\x07\x9b6n\x13\u2066"},
+              {"event": "text", "text": "t\x1b[6n"}, {"event": "error", "text": "e\x1bc\x7f"}]
+    lines = [b"\x1b[2J\x1bPq\x9b6n\x13 firmware \xc2\x9b \xe2\x80\xae\x07 speaks"]
+    lines += [json.dumps(e, ensure_ascii=escaped).encode() for escaped in (True, False) for e in events]
+    lines += [b'{"event":"token","text":"a\\u001b\x9b"}', b'{"event":"token","text":"\xc2\x9b"}',
+              b'{"event":"ready"}', b'{"event":"done","reason":"end\\u001b[6n","reply_tokens":5,"prompt_tokens":1}']
+    child = subprocess.Popen([HOST, "serial", os.ttyname(slave), "-p", "x"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        os.read(master, 1)  # it asks whether somebody is there
+        os.write(master, b"\r\n".join(lines) + b"\r\n")
+        out, err = (text.decode() for text in child.communicate(timeout=WAIT))
+    finally:
+        child.kill()
+        child.wait()
+        os.close(master)
+        os.close(slave)
+    c.ok(child.returncode == 1 and "\ufffd]52;c;cm0=" in out and "t\ufffd[6n" in out and
+         "firmware" in err and "e\ufffdc\ufffd" in err and "[1 prompt + 5 reply" in err,
+         "a hostile board is shown", (child.returncode, out, err))
+    c.ok(not foreign_controls(out + err), "and no control character of it", repr(out + err))
+    return c.results
+
+
 def serial_errors():
     c = Checks("ingot serial")
     with Peer() as peer:
@@ -451,7 +482,7 @@ def documented():
 tap = Tap()
 with ThreadPoolExecutor(2) as pool:
     jobs = [pool.submit(on_board, m) for m in (Machine("rpi4"), ARM64, RISCV64_V)]
-    jobs += [pool.submit(f) for f in (on_host, serial_with_host, serial_errors, serial_with_qemu)]
+    jobs += [pool.submit(f) for f in (on_host, serial_with_host, hostile_board, serial_errors, serial_with_qemu)]
     for job in jobs:
         for good, what, detail in job.result():
             tap.ok(good, what, detail)

@@ -32,9 +32,12 @@ static bool is_utf8(const char *text, size_t n)
 
 static char *put_text(char *out, const char *text, size_t n)
 {
+    int bytes;
+
     *out++ = '"';
-    for (size_t i = 0; i < n; i++) {
-        out += json_escape(out, text[i]);
+    for (size_t i = 0; i < n; i += (size_t)bytes) {
+        bytes = utf8_check((const uint8_t *)text + i, n - i);
+        out += json_escape(out, text + i, (size_t)bytes);
     }
     *out++ = '"';
     return out;

@@ -1,6 +1,8 @@
 /* The console's output: lines of the log, progress, whether there is a terminal, and its styles. */
 #include "tests/unit/console/played_terminal.h"
 
+#define GONE "\r\33[J" /* the progress line */
+
 /* ---- output ---- */
 
 static void test_output(void)
@@ -41,44 +43,62 @@ static void test_progress(void)
     OK(wrote(""), "no progress line in the first half second");
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1 << 19, 1 << 20);
-    OK(wrote("\33[2m\r[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
+    OK(wrote("\33[2m[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
        "then one");
     terminal.ticks += 99000;
     console_progress(&console, "loading", 600 << 10, 1 << 20);
     OK(wrote(""), "not sooner than 100 ms after the one before");
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1000000, 1 << 20);
-    OK(wrote("\33[2m\r[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"),
-       "over the old one");
+    OK(wrote(GONE
+             "\33[2m[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"),
+       "in the place of the old one");
     console_progress(&console, "loading", 1 << 20, 1 << 20);
     console_progress_end(&console);
-    OK(wrote(
-           "\33[2m\r[    0.600] loading 100 %, 1.00 MiB of 1.00 MiB, 1.7 MB/s          \33[0m\r\n"),
-       "its end");
+    OK(wrote(GONE), "at its end nothing of it is left");
     console_progress_end(&console);
     OK(wrote(""), "and no second end");
     console_progress(&console, "loading", 0, 0);
     terminal.ticks += 600000;
     console_progress(&console, "loading", 0, 0);
-    OK(wrote("\33[2m\r[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
+    OK(wrote("\33[2m[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
        "nothing to load is no division by zero");
     console_log(&console, "interrupted");
-    OK(wrote("\33[2m\r\n[    1.200] interrupted\33[0m\r\n"), "a log line ends the progress line");
+    OK(wrote(GONE "\33[2m[    1.200] interrupted\33[0m\r\n"), "a log line takes its place");
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 1000);
-    OK(wrote("\33[2m\r[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
-       "which goes on below");
+    OK(wrote("\33[2m[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
+       "and it goes on below");
+    console_write(&console, "text", 4);
+    OK(wrote(GONE "text"), "so does any text");
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 9);
-    OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left    \33[0m"),
-       "a shorter line covers the longer");
+    OK(wrote("\r\n\33[2m[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m"),
+       "which keeps its line");
     console_progress_end(&console);
-    OK(wrote("\33[2m\r[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m\r\n"), "and ends");
+    OK(wrote(GONE), "and it ends");
     console_progress_share(&console, "prompt", 1, 4);
     terminal.ticks += 600000;
     console_progress_share(&console, "prompt", 2, 4);
-    OK(wrote("\33[2m\r[    2.000] prompt 50 %, 1 s left\33[0m"), "a share has no sizes");
+    OK(wrote("\33[2m[    2.000] prompt 50 %, 1 s left\33[0m"), "a share has no sizes");
     console_progress_end(&console);
+}
+
+/* As wide as the terminal, whose window may change meanwhile. */
+static void test_narrow_progress(void)
+{
+    plug_in("\33[1;10R", 7, 0, true);
+    console_find_terminal(&console, CONSOLE_VT);
+    console_set_columns(&console, 30);
+    console_progress_share(&console, "loading", 1, 9);
+    terminal.ticks += 600000;
+    console_progress_share(&console, "lo\346\227\245\346\227\245\346\227\245\346\227\245g", 1, 9);
+    OK(wrote("\33[2m[    0.600] lo\346\227\245\346\227\245\346\227\245\346\227\245g 11 %,\33[0m"),
+       "as much of it as the terminal is wide");
+    terminal.arrived = 7;
+    OK(!console_aborted(&console), "a window that is made narrower says so");
+    console_progress_end(&console);
+    OK(wrote("\33[2A" GONE), "and of the rows that the line takes there nothing is left");
 }
 
 /* Where lines stay as they are: one after a second, then after five and after an eighth. */
@@ -195,6 +215,32 @@ static void test_styles(void)
     OK(wrote(QUESTION "\33[?2004h\33[1m> \33[0mx\r\n"), "the prompt stands out");
 }
 
+/* Rows end between words where the width is known; not in a pipe, nor at a program's end of the line. */
+static void test_wrapping(void)
+{
+    static const char text[] = "words that are cut";
+
+    plug_in("", 0, 0, true);
+    console_find_terminal(&console, CONSOLE_VT);
+    console_write(&console, text, sizeof text - 1);
+    OK(wrote("words that are cut"), "a terminal whose width is not known");
+    console_write(&console, "\n", 1);
+    console_set_columns(&console, 14);
+    console_style(&console, CONSOLE_REPLY);
+    terminal.out_bytes = 0;
+    console_write(&console, text, sizeof text - 1);
+    OK(wrote("words that ar\33[2D\33[K\r\nare cut"), "words begin the next row");
+    console_log(&console, "a log");
+    OK(wrote("\r\n\33[0m\33[2m[    0.000] a\r\nlog\33[0m\33[36m\r\n"), "of the log as well");
+    console_find_terminal(&console, CONSOLE_PLAIN);
+    console_write(&console, text, sizeof text - 1);
+    OK(wrote("words that are cut"), "no terminal");
+    console_speak_json(&console);
+    console_write(&console, text, sizeof text - 1);
+    console_write(&console, "\n", 1);
+    OK(wrote("{\"event\":\"text\",\"text\":\"words that are cut\"}\r\n"), "a program");
+}
+
 int main(void)
 {
     console_write(&console, "early", 5);
@@ -202,8 +248,10 @@ int main(void)
        "before console_open() nothing breaks");
     test_output();
     test_progress();
+    test_narrow_progress();
     test_plain_progress();
     test_terminal();
     test_styles();
+    test_wrapping();
     return tap_done();
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/text/json.h"
+#include "runtime/text/utf8.h"
 #include "tests/unit/tap.h"
 
 /* A copy of just the right size, so that ASan sees a byte too much. */
@@ -152,28 +153,33 @@ static void test_problems(void)
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "NUL is refused");
 }
 
+static bool escapes(const char *character, const char *expected)
+{
+    char out[JSON_ESCAPE_BYTES];
+    size_t n = json_escape(out, character, strlen(character));
+
+    return n == strlen(expected) && memcmp(out, expected, n) == 0;
+}
+
 static void test_escapes(void)
 {
-    char out[8];
+    char out[JSON_ESCAPE_BYTES];
     bool good = true;
 
-    for (int c = 1; c < 256; c++) {
-        char text[32], expected[2] = { (char)c, '\0' };
-        size_t n = json_escape(out, (char)c);
+    for (uint32_t code = 1; code < 0x2100; code++) {
+        char text[32], expected[5] = "";
+        size_t n = json_escape(out, expected, utf8_encode(expected, code));
 
-        if (c >= 0x80) {
-            good = good && n == 1 && out[0] == (char)c;
-            continue;
-        }
         snprintf(text, sizeof text, "\"%.*s\"", (int)n, out);
         good = good && n <= JSON_ESCAPE_BYTES && gives(text, expected);
     }
-    OK(good, "every byte comes back from its escape");
-    OK(json_escape(out, '\n') == 2 && memcmp(out, "\\n", 2) == 0, "short where there is a letter");
-    OK(json_escape(out, '\33') == 6 && memcmp(out, "\\u001b", 6) == 0 &&
-           json_escape(out, 0x7f) == 6,
-       "control characters by number");
-    OK(json_escape(out, '/') == 1, "a slash as it is");
+    OK(good, "every character comes back from its escape");
+    OK(escapes("\n", "\\n") && escapes("\t", "\\t"), "short where there is a letter");
+    OK(escapes("\33", "\\u001b") && escapes("\177", "\\u007f"), "control characters by number");
+    OK(escapes("\302\233", "\\u009b") && escapes("\342\200\256", "\\u202e") &&
+           escapes("\342\201\251", "\\u2069"),
+       "of C1, and what turns the direction, as well");
+    OK(escapes("/", "/") && escapes("\303\251", "\303\251"), "a slash and an e as they are");
 }
 
 int main(void)

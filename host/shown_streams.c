@@ -1,0 +1,110 @@
+#include "host/shown_streams.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/host/host_terminal.h"
+#include "runtime/text/shown_text.h"
+#include "runtime/text/word_wrap.h"
+
+enum { OUT_BYTES = 4096 };
+
+struct stream {
+    int fd;
+    struct shown_text text;
+    struct word_wrap wrap;
+    bool wraps;
+    char out[OUT_BYTES];
+    size_t n;
+    bool failed; /* with errno */
+};
+
+static struct stream streams[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+
+static void send(struct stream *s)
+{
+    for (size_t at = 0; at < s->n && !s->failed;) {
+        ssize_t n = write(s->fd, s->out + at, s->n - at);
+
+        if (n >= 0) {
+            at += (size_t)n;
+        } else {
+            s->failed = errno != EINTR;
+        }
+    }
+    s->n = 0;
+}
+
+static void keep(void *stream, const char *text, size_t bytes)
+{
+    struct stream *s = stream;
+
+    if (s->n + bytes > OUT_BYTES) {
+        send(s);
+    }
+    memcpy(s->out + s->n, text, bytes);
+    s->n += bytes;
+}
+
+static void put_shown(void *stream, const char *text, size_t bytes)
+{
+    struct stream *s = stream;
+
+    word_wrap_put(&s->wrap, text, bytes);
+}
+
+/* 0: nothing is wrapped. The window may change at any time. */
+static uint32_t columns_of(const struct stream *s)
+{
+    return s->wraps ? host_terminal_columns() : 0;
+}
+
+/* One call of fprintf where the stream has no buffer (standard error), else a full buffer or a line. */
+static ssize_t write_shown(void *stream, const char *bytes, size_t n)
+{
+    struct stream *s = stream;
+    bool redraws = s->fd == STDERR_FILENO && n > 0 && bytes[0] == '\r';
+
+    s->failed = false;
+    s->wrap.columns = columns_of(s);
+    if (redraws) {
+        keep(s, "\r", 1);
+    }
+    shown_text_put(&s->text, bytes + redraws, n - redraws);
+    send(s);
+    return s->failed ? 0 : (ssize_t)n;
+}
+
+static FILE *open_stream(struct stream *s, FILE *before, int buffering)
+{
+    FILE *file = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_shown });
+
+    s->text.write = put_shown;
+    s->text.context = s;
+    s->wrap.write = keep;
+    s->wrap.context = s;
+    if (file == NULL) {
+        return before;
+    }
+    (void)setvbuf(file, NULL, buffering, BUFSIZ);
+    return file;
+}
+
+void shown_streams_open(void)
+{
+    stdout = open_stream(&streams[0], stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+    stderr = open_stream(&streams[1], stderr, _IONBF);
+}
+
+void shown_streams_wrap(void)
+{
+    streams[0].wraps = isatty(STDOUT_FILENO);
+}
+
+void shown_streams_begin_row(void)
+{
+    word_wrap_begin_row(&streams[0].wrap);
+}

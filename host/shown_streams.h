@@ -1,0 +1,17 @@
+/* Standard output and standard error of the program. Names, sentences about files and what a board sends are
+ * somebody else's: on their way out, control characters among them become U+FFFD
+ * (runtime/text/shown_text.h), on a terminal, in a pipe and in a file alike, for what is kept in a file is
+ * shown one day. Files that a command is told to write are not touched. */
+#ifndef INGOT_HOST_SHOWN_STREAMS_H
+#define INGOT_HOST_SHOWN_STREAMS_H
+
+/* Replace stdout and stderr; before anything is printed. What a CR begins on standard error is a progress
+ * line, drawn over itself: the CR that a call of fprintf begins with is our own. */
+void shown_streams_open(void);
+
+/* From now on rows of standard output end between words (runtime/text/word_wrap.h) where it is a terminal.
+ * What a person types there moves the cursor: say so when it begins a row. */
+void shown_streams_wrap(void);
+void shown_streams_begin_row(void);
+
+#endif
