@@ -83,7 +83,8 @@ class Run:
         self.mutants = {row.name: mutant_of(row, first) for row in rows}
         self.keys = {row.name: key_of(row, self.mutants[row.name], first)
                      for row in rows if self.mutants[row.name]}
-        rows = [row for row in rows if not self.results.get(self.keys.get(row.name))]
+        rows = [row for row in rows
+                if row.name in self.keys and not self.results.get(self.keys[row.name])]
         for suite in sorted({suite for row in rows for suite in row.suites}):
             self.check_suite(suite, first)
         self.trees = [first] + [copy_of_tree.clone(first, os.path.join(self.folder, f"tree-{i}"))

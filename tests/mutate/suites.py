@@ -1,8 +1,9 @@
 """What a row of the table may name in its last column, how it is built, and how it is run:
 
     unit/ROOM/NAME          tests/unit/ROOM/NAME_test.c
-    kernels/ISA/CPU/ROW     the kernel tester's rows with ROW in their symbols, on a CPU of qemu-user
-    boot/NAME.t and others  a program of tests/, with the images that it boots"""
+    kernels/ISA/CPU/ROW     rows of the kernel tester with ROW in their symbols, on a CPU of qemu
+    boot/NAME.t and others  a program of tests/, with the images that it boots; words for it after
+                            colons: boot/traps.t:virt-arm64:write-code"""
 
 import hashlib
 import os
@@ -36,7 +37,14 @@ def sources(suite):
         return [f"tests/unit/{name}_test.c"]
     if kind == "kernels":
         return ["tests/kernels/main.c", "kernels/selftest/tester.c"]
-    return ["tests/" + suite]
+    return ["tests/" + suite.split(":")[0]]
+
+
+def images(suite):
+    """Of the program: those of the boards that its words name, or all."""
+    program, *words = suite.split(":")
+    return [(board, image) for board, image in PROGRAMS[program]
+            if board in words or not any(board in words for board, _ in PROGRAMS[program])]
 
 
 def products(suite):
@@ -46,7 +54,8 @@ def products(suite):
         return [f"build/tests/unit/{name}.t"]
     if kind == "kernels":
         return ["build/tests/kernels/kernels_test." + name.split("/")[0]]
-    return ["build/host/ingot"] + [f"build/{board}/{image}" for board, image in PROGRAMS[suite]]
+    host = [] if suite.startswith("boot/traps.t") else ["build/host/ingot"]
+    return host + [f"build/{board}/{image}" for board, image in images(suite)]
 
 
 def state(suite, tree):
@@ -97,11 +106,11 @@ def make(tree, *words):
 
 
 def build(suite, tree):
-    kind = suite.partition("/")[0]
-    if kind in ("unit", "kernels"):
+    """None, or why it cannot be built."""
+    if suite.startswith(("unit/", "kernels/")):
         return make(tree, *products(suite))
-    error = make(tree, "host") if suite not in ("boot/traps.t",) else None
-    for board, image in PROGRAMS[suite]:
+    error = make(tree, "host") if "build/host/ingot" in products(suite) else None
+    for board, image in images(suite):
         error = error or make(tree, f"build/{board}/{image}", "BOARD=" + board)
     return error
 
@@ -121,7 +130,9 @@ def command_of(suite):
         isa, cpu, part = name.split("/")
         words = [EMULATORS[isa], "-cpu", cpu] if isa in EMULATORS else []
         return words + products(suite) + ["--seed", "1", "--row", part], SECONDS, 3 * CPU_SECONDS
-    return ["/usr/bin/env", "python3", "tests/" + suite], BOOT_SECONDS, resource.RLIM_INFINITY
+    program, *words = suite.split(":")
+    command = ["/usr/bin/env", "python3", "tests/" + program] + words
+    return command, BOOT_SECONDS, resource.RLIM_INFINITY
 
 
 def run(suite, tree):

@@ -10,3 +10,4 @@ import table_talk
 
 ROWS = (table_stream.ROWS + table_talk.ROWS + table_compute.ROWS + table_host.ROWS +
         table_board.ROWS + table_boot.ROWS + table_kernels.ROWS)
+assert len({row.name for row in ROWS}) == len(ROWS), "a row's name is its own"

@@ -6,7 +6,8 @@ QUANTIZE = "flash_image/quantize/quantize.c"
 
 ROWS = [
     row("quantize: nibbles of the second half in the first", QUANTIZE,
-        "(best.q[i] + 8) | (best.q[i + 16] + 8) << 4", "(best.q[i + 16] + 8) | (best.q[i] + 8) << 4",
+        "(best.q[i] + 8) | (best.q[i + 16] + 8) << 4",
+        "(best.q[i + 16] + 8) | (best.q[i] + 8) << 4",
         "unit/flash_image/quantize"),
     row("quantize: a padding row is not zero", QUANTIZE, "blocks[r][2 + c] : 0x88;",
         "blocks[r][2 + c] : 0x77;", "unit/flash_image/quantize unit/flash_image/pack"),
@@ -18,5 +19,6 @@ ROWS = [
     row("pack: the last eighth is not sensitive", "flash_image/pack/pack_types.c",
         "layer >= 7 * n / 8", "layer > 7 * n / 8", "unit/flash_image/pack_types"),
     row("pack: short groups in blocks of 32", "flash_image/pack/pack_types.c",
-        "t->group % 32 == 0", "t->group % 16 == 0", "unit/flash_image/pack_types unit/flash_image/pack"),
+        "t->group % 32 == 0", "t->group % 16 == 0",
+        "unit/flash_image/pack_types unit/flash_image/pack"),
 ]

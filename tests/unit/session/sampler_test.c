@@ -228,6 +228,23 @@ static void test_distributions(void)
     test_distribution("top_k beyond the vocabulary", p, 10);
 }
 
+/* A token as likely as min_p asks stays. */
+static void test_min_p_border(void)
+{
+    static const float even[3] = { 2, 2, 1 };
+    struct sampler_params p = {
+        .temp = 1, .top_p = 1, .min_p = 1, .repeat = 1, .top_k = 0, .seed = 1
+    };
+    unsigned count[3] = { 0 };
+    struct sampler s;
+
+    sampler_init(&s, &p);
+    for (int i = 0; i < 100; i++) {
+        count[pick(&s, even, 3, NULL, 0)]++;
+    }
+    OK(count[0] > 30 && count[1] > 30 && count[2] == 0, "min_p 1: the two best, which are equal");
+}
+
 /* ---- one sequence everywhere ---- */
 
 static uint32_t sequence_hash(uint64_t seed)
@@ -275,6 +292,7 @@ int main(void)
     test_window();
     test_damaged();
     test_distributions();
+    test_min_p_border();
     test_sequence();
     return tap_done();
 }

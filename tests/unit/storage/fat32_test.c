@@ -172,6 +172,9 @@ static void test_chains(void)
     OK(open_x() == ERR_BAD_FILESYSTEM, "a chain into a bad cluster");
     volume_link(5, VOLUME_CLUSTERS + 2);
     OK(open_x() == ERR_BAD_FILESYSTEM && why_has("leaves"), "a chain out of the volume");
+    new_x(VOLUME_CLUSTERS, 2 * 512);
+    volume_chain(VOLUME_CLUSTERS, 2);
+    OK(open_x() == ERR_OK && file_extents(&file)[0].n_sectors == 2, "a file in the last clusters");
     new_x(0, 100);
     OK(open_x() == ERR_BAD_FILESYSTEM, "bytes without a cluster");
     new_x(VOLUME_CLUSTERS + 2, 100);
@@ -293,6 +296,11 @@ static void test_names(void)
     memcpy(volume_cluster(2) + 64, swap, 32);
     volume_add("SHORT~1 ING", 0x20, 0, 0);
     OK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor pieces that changed places");
+    volume_format();
+    volume_add_long(units, 39, sum);
+    volume_cluster(2)[32] = 1; /* the last of three parts, and the first twice */
+    volume_add("SHORT~1 ING", 0x20, 0, 0);
+    OK(strcmp(first_name(), "SHORT~1.ING") == 0, "nor a piece that comes twice");
     volume_format();
     volume_add("\x05"
                "B\x81     TXT",

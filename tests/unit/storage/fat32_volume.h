@@ -32,7 +32,7 @@ static inline uint8_t *volume_cluster(uint32_t cluster)
 /* The upper four bits of an entry are reserved: set here, so that a reader has to mask them. */
 static inline void volume_link(uint32_t cluster, uint32_t next)
 {
-    put_le(volume + VOLUME_RESERVED * 512 + cluster * 4, next | 0xa0000000u, 4);
+    put_le(volume + VOLUME_RESERVED * 512 + cluster * 4, next | 0xf0000000u, 4);
 }
 
 static inline void volume_chain(uint32_t first, uint32_t n)

@@ -198,6 +198,36 @@ static void test_in_flight(void)
        "core 0 ends what the other core began");
 }
 
+static enum err refuse(struct block_device *dev, struct block_request *req)
+{
+    (void)dev;
+    (void)req;
+    return ERR_IO;
+}
+
+static enum err have_no_room(struct block_device *dev, struct block_request *req)
+{
+    (void)dev;
+    (void)req;
+    return ERR_BUSY;
+}
+
+/* Requests that the device behind it never took. */
+static void test_not_taken(void)
+{
+    struct block_request r = { .sector = 5, .n_sectors = 1, .buffer = buffers[0] };
+
+    open_device(5000);
+    take_back();
+    device.dev.submit = refuse;
+    OK(core.device.submit(&core.device, &r) == ERR_OK && r.done && r.status == ERR_IO,
+       "what the device refuses ends as it says");
+    device.dev.submit = have_no_room;
+    OK(core.device.submit(&core.device, &r) == ERR_OK && !r.done, "what it has no room for waits");
+    (void)core.device.reset(&core.device);
+    OK(r.done && r.status == ERR_TIMEOUT && io_core_is_idle(&core), "and ends with a reset");
+}
+
 /* Without requests nobody polls: two counts that are far apart in time are the same. */
 static void test_sleep(void)
 {
@@ -373,6 +403,7 @@ int main(void)
     test_silence(false);
     test_no_reset();
     test_in_flight();
+    test_not_taken();
     test_sleep();
 
     take_back();

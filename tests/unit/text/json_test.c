@@ -131,6 +131,7 @@ static void test_problems(void)
         { "{\"a\":\"\\u0000\"}", 13, "escape" },
         { "{\"a\":\"\\ud83d\"}", 13, "escape" },
         { "{\"a\":\"\\ud83d\\u0041\"}", 19, "escape" },
+        { "{\"a\":\"\\ud83d\\ud83d\"}", 19, "escape" },
         { "{\"a\":\"\\ude00\"}", 13, "escape" },
         { "{\"a\":\"x\ty\"}", 8, "control" },
         { "{\"a\":\"\xff\"}", 7, "UTF-8" },

@@ -229,7 +229,7 @@ static void open_small(struct fixture *f, uint32_t flags)
         { "s", -9, INGOT_TOKEN_NORMAL },        { ">", -9, INGOT_TOKEN_NORMAL },
         { "<s", -1, INGOT_TOKEN_NORMAL },       { "<0xC3>", 0, INGOT_TOKEN_BYTE },
         { "<0xA9>", 0, INGOT_TOKEN_BYTE },      { "old", 0, INGOT_TOKEN_UNUSED },
-        { "[U]a", 0, INGOT_TOKEN_USER },
+        { "[U]a", 0, INGOT_TOKEN_USER },        { "s>", -3, INGOT_TOKEN_NORMAL },
     };
 
     f->v = (struct vocabulary){
@@ -265,6 +265,24 @@ static void test_merges(void)
                   false, 0, "15 6 16"),
        "invalid UTF-8 byte by byte");
     OK(text_gives(&f, "old", false, 0, "0 0 0"), "an unused token is never formed");
+    fixture_close(&f);
+}
+
+/* Scores above 0 too, and a run of unknown characters as one token. */
+static void test_others(void)
+{
+    struct fixture f;
+    float *scores;
+
+    open_small(&f, INGOT_FUSE_UNK);
+    OK(text_gives(&f, "<s>", false, 0, "14 13"), "-1 is better than -3");
+    scores = (float *)(uintptr_t)f.t.scores; /* the fixture's */
+    scores[14] = 1;
+    scores[19] = 2;
+    OK(text_gives(&f, "<s>", false, 0, "11 19"), "2 is better than 1");
+    scores[19] = -3;
+    OK(text_gives(&f, "<s>", false, 0, "14 13"), "1 is better than -3");
+    OK(text_gives(&f, "??a?", false, 0, "0 6 0"), "unknown characters join");
     fixture_close(&f);
 }
 
@@ -378,7 +396,7 @@ static void test_utf8(void)
               R "a"),
        "a broken character is one U+FFFD");
     OK(writes("\xe2\x82\xe2\x82\xac", R "\xe2\x82\xac"), "and the next one is whole");
-    OK(writes("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", R R R R R R R R R),
+    OK(writes("\xc0\xaf\xc1\xbf\xed\xa0\x80\xf4\x90\x80\x80", R R R R R R R R R R R),
        "overlong forms, surrogates and what is beyond U+10FFFF");
     OK(writes("\x80\xff"
               "b",
@@ -397,6 +415,7 @@ int main(void)
     test_vectors("phi-3");
     test_stories();
     test_merges();
+    test_others();
     test_special();
     test_limits();
     test_utf8();
