@@ -59,7 +59,7 @@ ROWS = [
     row("image: rows of merges that descend", TOKENIZER,
         "        if (v->rows[id + 1] < v->rows[id]) {",
         "        if (v->rows[id + 1] + 1 < v->rows[id]) {",
-        "unit/image/image unit/image/image_sections"),
+        "unit/tokenizer/tokenizer_bpe unit/image/image"),
     row("arithmetic: the best kernel is the first", "kernels/dispatch.c",
         "(kernel_rows[i].features & ~features) == 0",
         "(kernel_rows[i].features & ~features) == 0 && kernel_rows[i].features == CPU_ANY",

@@ -28,7 +28,7 @@ static struct fake_sdhci {
     uint32_t bytes, at; /* of the data in block, and how much has been taken */
     uint32_t mode;
     unsigned tuning_blocks; /* until it is tuned */
-    bool never_tunes, stuck, no_1v8;
+    bool never_tunes, tunes_in_vain, stuck, no_1v8;
     uint32_t inject; /* error bits for the next command */
     unsigned n_commands, n_dma_stops;
     uint32_t dma_at;
@@ -161,7 +161,7 @@ static inline void tune_block(void)
     f.pending |= f.never_tunes ? 0 : STATUS_READABLE;
     if (--f.tuning_blocks == 0)
         f.regs[SDHCI_CONTROL_2 / 4] = (reg(SDHCI_CONTROL_2) & ~(uint32_t)CONTROL2_TUNE) |
-                                      CONTROL2_TUNED;
+                                      (f.tunes_in_vain ? 0u : (uint32_t)CONTROL2_TUNED);
 }
 
 static inline void run_command(uint32_t value)

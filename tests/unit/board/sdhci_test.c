@@ -199,6 +199,7 @@ static void test_faults(void)
     test_error(3u << 16, ERR_IO, SD_FAULT_COMMAND, "a conflict on the command line");
     test_error(1u << 20, ERR_TIMEOUT, SD_FAULT_DATA_TIMEOUT, "no data");
     test_error(1u << 21, ERR_IO, SD_FAULT_DATA, "data with a wrong CRC");
+    test_error(1u << 21 | STATUS_TRANSFER, ERR_IO, SD_FAULT_DATA, "the same at the end");
     test_error(1u << 24, ERR_IO, SD_FAULT_DATA, "Auto CMD12 failed");
     test_error(1u << 25, ERR_IO, SD_FAULT_DMA, "an ADMA error");
     f.inject = 1u << 21;

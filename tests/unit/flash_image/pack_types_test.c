@@ -117,6 +117,11 @@ static void test_own_types(void)
         equal = equal && chosen(NULL, INGOT_ATTN_Q, 0) == pairs[i].to;
     }
     OK(equal, "without a type a tensor keeps its own");
+    set_source(256, 512, 1, true, SOURCE_GROUPED);
+    source_tensor(&source, INGOT_ATTN_Q, 0)->group = 32;
+    OK(chosen(NULL, INGOT_ATTN_Q, 0) == INGOT_Q8_0, "groups of 32 fit blocks of 32");
+    source_tensor(&source, INGOT_ATTN_Q, 0)->group = 16;
+    OK(chosen(NULL, INGOT_ATTN_Q, 0) == INGOT_F32, "groups of 16 do not");
 }
 
 /* 0x3f80 is 1; 0x3300 is 2^-25, below fp16's smallest; 0x4780 is 65536, beyond its largest. */

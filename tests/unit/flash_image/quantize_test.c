@@ -173,6 +173,9 @@ static void test_q8_blocks(void)
     w[3] = 1e9f;
     OK(!quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
        "a scale beyond fp16");
+    w[3] = 5e5f;
+    OK(quantize_block_q8(w, fit_ones, block) && !quantize_block_q4(w, fit_ones, block),
+       "beyond that of nibbles alone");
 }
 
 /* Where some columns count a hundred times as much, they are kept better than without saying so. */
@@ -212,6 +215,7 @@ static void test_interleave(void)
     struct block_q4x8 q4[2][2];
     uint8_t row8[16][2][34], row4[16][2][18];
     const uint8_t *bytes;
+    unsigned padding = 0;
 
     memset(row8, 0, sizeof row8);
     memset(row4, 0, sizeof row4);
@@ -235,6 +239,12 @@ static void test_interleave(void)
     bytes = (const void *)q4;
     OK(sizeof q4 == 576 && bytes[434] == 0x78 && bytes[435] == 0x56 && bytes[485] == 0xb3,
        "the worked example of FORMAT.md, Q4_0");
+    for (size_t r = 2; r < 8; r++) {
+        for (size_t c = 0; c < 16; c++) {
+            padding += q4[1][0].d[r] != 0 || q4[1][0].q[block_place(r, c)] != 0x88;
+        }
+    }
+    OK(padding == 0, "rows of padding are zeros by nibble and by scale");
 }
 
 int main(void)
