@@ -18,15 +18,11 @@ LONGER = {"unit/session/session": 200, "unit/stream/kv_pages": 200, "unit/stream
           "unit/stream/stream_long": 60, "unit/stream/kv_pages_saved": 60,
           "unit/session/speculative": 60}
 EMULATORS = {"arm64": "qemu-aarch64", "riscv64": "qemu-riscv64"}
-VIRT = [("virt-arm64", "ingot.bin"), ("virt-riscv64", "ingot.bin")]
 
-# The images that each program boots, and whether it runs the host program.
+# The images that each program boots.
 PROGRAMS = {
     "boot/traps.t": [("virt-arm64", "traps.bin"), ("virt-riscv64", "traps.bin")],
-    "boot/boot.t": VIRT + [("virt-arm64", "traps.bin"), ("virt-riscv64", "traps.bin")],
-    "boot/sd.t": VIRT,
-    "boot/io_core.t": VIRT,
-    "golden/demo_boot.t": VIRT,
+    "golden/demo_boot.t": [("virt-arm64", "ingot.bin"), ("virt-riscv64", "ingot.bin")],
 }
 
 
