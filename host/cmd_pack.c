@@ -4,7 +4,9 @@
 #include "host/calibrate.h"
 #include "host/commands.h"
 #include "host/host_args.h"
+#include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
+#include "runtime/text/format_text.h"
 
 /* What the packer takes, and what happens around it. */
 struct arguments {
@@ -44,6 +46,22 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
+/* What came of it, on one line. */
+static void print_packed(const struct pack_options *o)
+{
+    char problem[512], size[FORMAT_NUMBER_BYTES];
+    struct ingot_file f;
+
+    if (ingot_file_open(&f, o->output, problem, sizeof problem) != ERR_OK) {
+        return; /* a device that cannot be read back */
+    }
+    printf("%s: %s, %u layers, %s, %s\n", o->output,
+           image_family_name(f.image.header->params.family), f.image.header->params.n_layers,
+           image_type_name(image_main_type(&f.image)),
+           format_bytes(size, f.image.header->file_bytes));
+    ingot_file_close(&f);
+}
+
 static int pack(const struct pack_options *o)
 {
     char problem[512];
@@ -51,6 +69,9 @@ static int pack(const struct pack_options *o)
     if (pack_file(o, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
         return EXIT_FAILED;
+    }
+    if (!o->quiet) {
+        print_packed(o);
     }
     return EXIT_FINE;
 }
@@ -149,7 +170,7 @@ static const struct command_option report = {
 static const struct command_option quiet = {
     .name = "--quiet",
     .letter = "-q",
-    .help = "no progress",
+    .help = "no progress, no remarks and no line about what was packed",
     .field = FIELD(pack.quiet),
 };
 static const struct command_option *const options[] = {

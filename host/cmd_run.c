@@ -8,6 +8,7 @@
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "host/host_app.h"
+#include "host/host_folder.h"
 #include "host/host_prompt.h"
 #include "board/host/host_terminal.h"
 #include "runtime/console/console.h"
@@ -173,6 +174,28 @@ static int run(int argc, char **argv)
     return status;
 }
 
+/* A folder stands for the models in it, of which the first by name begins. False: said. */
+static bool choose_model(struct host_args *args)
+{
+    static char path[HOST_PATH_BYTES];
+    char problem[HOST_PROBLEM_BYTES];
+    unsigned count;
+
+    if (!host_folder_is_of_models(args->model)) {
+        return true;
+    }
+    if (!host_folder_first_model(args->model, path, &count, problem, sizeof problem)) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    if (!args->quiet && count > 1) {
+        fprintf(stderr, "%u models in %s: this is %s; /models lists them, /model NAME changes\n",
+                count, args->model, path + host_folder_bytes(path));
+    }
+    args->model = path;
+    return true;
+}
+
 static int run_chat(int argc, char **argv)
 {
     static struct host_args args;
@@ -183,7 +206,7 @@ static int run_chat(int argc, char **argv)
         return status;
     }
     choose_seed(&args);
-    if (!host_app_open(&host, &args, true)) {
+    if (!choose_model(&args) || !host_app_open(&host, &args, true)) {
         return EXIT_FAILED;
     }
     host_terminal_take_ctrl_c(true);
@@ -260,8 +283,9 @@ const struct command cmd_chat = {
     .about =
         "A conversation: a line goes to the model, one that begins with a slash is a command, and\n"
         "/help lists them. Ctrl-C stops a reply, Ctrl-D ends. MODEL is an .ingot, or what\n"
-        "`ingot pack` takes; /model changes to another one of its folder.",
-    .example = "ingot chat model.ingot --system \"Answer briefly.\"",
+        "`ingot pack` takes, or a folder of such files, of which the first by name begins;\n"
+        "/model changes to another one of its folder.",
+    .example = "ingot chat model.ingot --system \"Answer briefly.\"\ningot chat models/",
     .options = chat_options,
     .operand_field = offsetof(struct host_args, model),
     .run = run_chat,

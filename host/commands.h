@@ -21,6 +21,8 @@ extern const struct command cmd_verify;
 extern const struct command cmd_synth;
 extern const struct command cmd_plan;
 extern const struct command cmd_card;
+extern const struct command cmd_bench;
+extern const struct command cmd_selftest;
 extern const struct command cmd_tokenize;
 extern const struct command cmd_perplexity;
 extern const struct command cmd_logits;

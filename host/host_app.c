@@ -22,11 +22,7 @@ static bool check_args(const struct host_args *args, const struct machine *machi
     char names[KERNELS_TEXT_BYTES];
     uint32_t features;
 
-    if (args->model == NULL) {
-        fprintf(stderr, "ingot: which model? give an .ingot or GGUF file; see `ingot --help`\n");
-        return false;
-    }
-    if (strlen(args->model) >= HOST_PATH_BYTES) {
+    if (args->model != NULL && strlen(args->model) >= HOST_PATH_BYTES) {
         fprintf(stderr, "ingot: the model's path is longer than %d bytes\n", HOST_PATH_BYTES - 1);
         return false;
     }
@@ -69,8 +65,11 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     }
 }
 
-static bool start(struct host_app *h, struct host_args *args, bool interactive)
+enum use { USE_LOG, USE_REPLY, USE_TALK };
+
+static bool start(struct host_app *h, struct host_args *args, enum use use)
 {
+    bool interactive = use == USE_TALK;
     struct app_setup setup = { .platform = &h->platform,
                                .console = &h->console,
                                .files = &h->files.files,
@@ -88,18 +87,28 @@ static bool start(struct host_app *h, struct host_args *args, bool interactive)
         setup.rates.card = args->card_rate;
     }
     make_platform(h, args);
+    if (use == USE_LOG) {
+        h->platform.console.to_log = NULL; /* here the log is the result */
+    }
     open_console(h, args, interactive);
     if (interactive && isatty(0)) {
         setup.greeting = "Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help "
                          "lists commands.";
     }
-    host_files_open(&h->files, args, &h->platform);
+    if (args->model != NULL) {
+        host_files_open(&h->files, args, &h->platform);
+    }
     return said_fine(h, app_start(&h->app, &setup));
+}
+
+bool host_app_start(struct host_app *h, struct host_args *args)
+{
+    return start(h, args, USE_LOG);
 }
 
 bool host_app_plan(struct host_app *h, struct host_args *args)
 {
-    if (!start(h, args, false)) {
+    if (!start(h, args, USE_REPLY)) {
         return false;
     }
     return said_fine(h, app_plan(&h->app));
@@ -112,5 +121,5 @@ bool host_app_load(struct host_app *h)
 
 bool host_app_open(struct host_app *h, struct host_args *args, bool interactive)
 {
-    return start(h, args, interactive) && said_fine(h, app_open(&h->app));
+    return start(h, args, interactive ? USE_TALK : USE_REPLY) && said_fine(h, app_open(&h->app));
 }

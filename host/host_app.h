@@ -21,6 +21,9 @@ struct host_app {
  * where it is. args->model is an .ingot, or what `ingot pack` takes: that is packed to a temporary file
  * first. */
 
+/* The application alone, without a model: its log lines are the result. */
+bool host_app_start(struct host_app *h, struct host_args *args);
+
 /* Find args->model and plan it. */
 bool host_app_plan(struct host_app *h, struct host_args *args);
 

@@ -101,10 +101,58 @@ enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, vo
     }
     free(names);
     if (n == 0) {
-        snprintf(problem, bytes, "%.400s has no .ingot and no .gguf file", folder);
+        snprintf(problem, bytes, "%.400s has no model: no .ingot and no .gguf file", folder);
         return ERR_NOT_FOUND;
     }
     return ERR_OK;
+}
+
+bool host_folder_is_of_models(const char *path)
+{
+    char config[HOST_PATH_BYTES];
+    struct stat st;
+
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        return false;
+    }
+    return snprintf(config, sizeof config, "%s/config.json", path) < HOST_PATH_BYTES &&
+           !is_file(config, &st);
+}
+
+struct first {
+    char *path; /* HOST_PATH_BYTES */
+    const char *folder;
+    unsigned count;
+    bool fits;
+};
+
+static void keep_first(void *context, const char *name, uint64_t bytes)
+{
+    struct first *f = context;
+
+    (void)bytes;
+    if (f->count++ == 0) {
+        f->fits = host_folder_path(f->folder, f->path, name, "");
+    }
+}
+
+bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *problem,
+                             size_t bytes)
+{
+    char inside[HOST_PATH_BYTES];
+    size_t n = strlen(folder);
+    const char *slash = n > 0 && folder[n - 1] == '/' ? "" : "/";
+    struct first first = { .path = path, .folder = inside };
+
+    if (snprintf(inside, sizeof inside, "%s%s", folder, slash) >= HOST_PATH_BYTES) {
+        snprintf(problem, bytes, "%.400s: the path is too long", folder);
+        return false;
+    }
+    if (host_folder_list_models(inside, keep_first, &first, problem, bytes) != ERR_OK) {
+        return false;
+    }
+    *count = first.count;
+    return first.fits;
 }
 
 /* ---- saved conversations -------------------------------------------------------------------- */

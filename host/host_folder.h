@@ -23,6 +23,14 @@ bool host_folder_find_model(const char *beside, const char *name, char *path);
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
                                  char *problem, size_t bytes);
 
+/* Whether path is a folder of models, and none that is a model itself (Hugging Face's). */
+bool host_folder_is_of_models(const char *path);
+
+/* The first model of such a folder by name, to path; *count: how many there are. False: as
+ * host_folder_list_models. */
+bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *problem,
+                             size_t bytes);
+
 /* Make a file of so many bytes, of which the disk gives only what is written. One that is too small
  * keeps its contents under another name. False: errno. */
 bool host_folder_make_file(const char *path, uint64_t bytes);

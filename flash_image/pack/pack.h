@@ -20,7 +20,7 @@ struct pack_options {
     enum ingot_type head;  /* of the output matrix, where head_given */
     bool head_given;
     bool report; /* a line for every matrix on standard output, with its NMSE */
-    bool quiet;  /* no progress on standard error */
+    bool quiet;  /* neither progress nor remarks on standard error */
     /* How much each column of a matrix counts (quantize.h), cols of them; NULL: all alike. */
     const float *(*importance)(void *context, enum ingot_role role, unsigned layer);
     void *importance_context;

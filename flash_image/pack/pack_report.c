@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/image/image.h"
 
@@ -38,7 +39,7 @@ void pack_report_progress(struct pack_report *r, uint64_t done)
     double part = (double)done / (double)max_u64(r->total_bytes, 1);
     char bar[BAR + 1] = "";
 
-    if (r->options->quiet || seconds < 1 || seconds < r->shown + 0.25) {
+    if (r->options->quiet || !isatty(STDERR_FILENO) || seconds < 1 || seconds < r->shown + 0.25) {
         return;
     }
     r->shown = seconds;

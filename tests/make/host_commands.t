@@ -5,6 +5,7 @@ what beside it, where the prompt comes from, and what is said of a wrong word. N
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -125,6 +126,54 @@ for what, words in (("run -o", STORY), ("run --trace", STORY), ("pack -o", ["pac
     status, _, log = ingot(*words, what.split()[1], out, preexec_fn=small_files)
     tap.ok(status == 1 and one_sentence(log) and out in log, f"{what}: a file that is full", f"{status} {log}")
     work("limited")
+
+# ---- commands that need no board -----------------------------------------------------------------
+
+status, text, log = ingot("selftest", "--seed", "3")
+tap.ok(status == 0 and re.search(r"selftest: all \d{2,} kernels equal their references\n$", text) and
+       "selftest: seed=3\n" in text and log == "", "selftest", text[-500:] + log)
+RATES = r"prefill of (\d+) tokens: [1-9]\d*\.\d\d tok/s; decode of 16: [1-9]\d*\.\d\d tok/s; after 0 tokens of context\n"
+status, text, log = ingot("bench", DEMO)
+tap.ok(status == 0 and re.fullmatch(RATES, text) and LOG.search(log), f"bench: {text.strip()}", text + log)
+status, text, log = ingot("bench", DEMO, "-q", "-c", "64")
+tap.ok(status == 0 and (re.fullmatch(RATES, text) or [0, ""])[1] == "48" and log == "", "bench -q -c 64", text + log)
+status, text, log = ingot("bench", DEMO, "-q", "-c", "16")
+tap.ok(status == 1 and text == "" and "no room" in log, "bench without room for it fails", text + log)
+
+models, empty = work("models"), work("no-models")
+for folder in models, empty:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+for name, content in (("zebra.ingot", DEMO), ("b.ingot", DEMO), ("a.txt", __file__), ("b.gguf", __file__)):
+    shutil.copy(content, os.path.join(models, name))
+os.rename(os.path.join(models, "b.gguf"), os.path.join(models, "c.gguf"))
+for given in models, models + "/":
+    status, text, log = ingot("chat", given, "--temp", "0", stdin=b"/models\n" + QUESTION.encode() + b"\n")
+    tap.ok(status == 0 and re.findall(r"^  (\S+) ", text, re.M) == ["b.ingot", "c.gguf", "zebra.ingot"] and
+           text.endswith(reply) and f"3 models in {given}: this is b.ingot" in log,
+           "chat FOLDER begins with the first model by name", text + log)
+status, text, log = ingot("chat", empty)
+tap.ok(status == 1 and one_sentence(log) and f"{empty}/ has no model" in log, "a folder without one", log)
+
+packed = work("packed.ingot")
+status, text, log = ingot("pack", os.path.join(ROOT, "models/demo"), "-o", packed, "--type", "q4_0")
+tap.ok(status == 0 and text == f"{packed}: llama, 4 layers, q4_0, 708.0 KiB\n", f"pack says what it made: {text.strip()}",
+       text + log)
+status, text, log = ingot("pack", os.path.join(ROOT, "models/demo"), "-o", packed, "-q")
+tap.ok(status == 0 and text == log == "", "pack -q says nothing", text + log)
+LONG_WORK = ["synth", "--shape", "smol135", "--type", "q6_k", "-o", packed]
+child = pexpect.spawn(HOST, LONG_WORK, timeout=30, encoding="utf-8")
+try:
+    tap.ok(child.expect([r"\rpacking \[[#.]+\] ", pexpect.EOF]) == 0, "more than a second: progress on a terminal", child.before)
+finally:
+    end(child)
+child = subprocess.Popen([HOST, *LONG_WORK], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+try:
+    child.wait(2.5)
+except subprocess.TimeoutExpired:
+    child.kill()
+tap.ok(b"packing" not in child.communicate(timeout=20)[0], "and none in a pipe")
+work("packed.ingot"), work("packed.ingot.tmp")
 
 # ---- words that are wrong ------------------------------------------------------------------------
 

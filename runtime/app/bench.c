@@ -1,0 +1,134 @@
+#include "runtime/app/bench.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+enum { BENCH_PROMPT = 128, BENCH_NEW = 16, BENCH_LEAST = 8 };
+
+struct bench {
+    struct app *app;
+    uint32_t prompt;          /* tokens */
+    uint64_t prefill, decode; /* ticks */
+};
+
+/* n tokens after the conversation, `step` at once. */
+static enum err bench_append(const struct bench *b, uint32_t n, uint32_t step, uint64_t *ticks)
+{
+    const struct platform_clock *clock = &b->app->setup.platform->clock;
+    struct session *s = b->app->chat.session;
+    struct stop stop = { chat_wait_stop, &b->app->chat };
+    uint32_t ids[BENCH_PROMPT], vocab = s->model->image.header->params.vocab;
+    uint64_t start = platform_ticks(clock);
+
+    for (uint32_t i = 0; i < n; i++) {
+        ids[i] = (i * 7919 + 13) % vocab;
+    }
+    for (uint32_t i = 0; i < n; i += step) {
+        enum err e = session_append(s, ids + i, step, &stop);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    *ticks = platform_ticks(clock) - start;
+    return ERR_OK;
+}
+
+static enum err bench_both(struct bench *b)
+{
+    enum err e;
+
+    chat_wait_begin(&b->app->chat, "bench", b->prompt + BENCH_NEW);
+    e = bench_append(b, b->prompt, b->prompt, &b->prefill);
+    if (e == ERR_OK) {
+        e = bench_append(b, BENCH_NEW, 1, &b->decode);
+    }
+    console_progress_end(b->app->setup.console);
+    return e;
+}
+
+/* After the conversation, which stays; its pending tokens are kept aside. */
+static enum err bench_apart(struct bench *b, struct session *s)
+{
+    uint32_t length = s->n_cached, pending = s->n_ids - length, kept[BENCH_PROMPT];
+    enum err e;
+
+    memcpy(kept, s->ids + length, pending * sizeof *kept);
+    (void)session_cut(s, length);
+    e = bench_both(b);
+    (void)session_cut(s, length);
+    (void)session_put(s, kept, pending); /* there was room before */
+    return e;
+}
+
+static const char *rate_of(const struct bench *b, char text[FORMAT_NUMBER_BYTES], uint32_t n,
+                           uint64_t ticks)
+{
+    uint64_t milli = 0;
+
+    if (ticks != 0) {
+        milli = n * 1000ull * b->app->setup.platform->clock.hz / ticks;
+    }
+    return format_milli(text, milli, 2);
+}
+
+static void print_bench(const struct bench *b, uint32_t length)
+{
+    char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES];
+
+    console_printf(b->app->setup.console,
+                   "prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; after %u tokens "
+                   "of context\n",
+                   (unsigned)b->prompt, rate_of(b, prefill, b->prompt, b->prefill),
+                   (unsigned)BENCH_NEW, rate_of(b, decode, BENCH_NEW, b->decode), (unsigned)length);
+}
+
+/* ERR_NO_SPACE: the context has no room. */
+static enum err bench_measure(struct bench *b, struct session *s)
+{
+    uint32_t room = s->context - s->n_cached;
+
+    if (room < BENCH_NEW + BENCH_LEAST || s->n_ids - s->n_cached > BENCH_PROMPT) {
+        return ERR_NO_SPACE;
+    }
+    b->prompt = min_u32(room - BENCH_NEW, BENCH_PROMPT);
+    return bench_apart(b, s);
+}
+
+static void print_error(struct console *c, const struct session *s, enum err e)
+{
+    const char *problem = s->problem;
+
+    if (problem[0] == '\0' && e == ERR_NO_SPACE) {
+        problem =
+            "the context has no room for a measurement: /reset frees it, ctx= makes it larger";
+    } else if (problem[0] == '\0') {
+        problem = err_text(e);
+    }
+    console_to_log(c, true);
+    console_printf(c, "error: %s\n", problem);
+    console_to_log(c, false);
+}
+
+bool bench_print(struct app *a)
+{
+    struct session *s = a->chat.session;
+    struct bench b = { .app = a };
+    enum err e;
+
+    s->problem[0] = '\0';
+    e = bench_measure(&b, s);
+    if (e == ERR_ABORTED) {
+        console_printf(a->setup.console, "(stopped)\n");
+        return true;
+    }
+    if (e != ERR_OK) {
+        print_error(a->setup.console, s, e);
+        return false;
+    }
+    print_bench(&b, s->n_cached);
+    return true;
+}
