@@ -27,7 +27,7 @@ say = @printf '  %-8s%s\n' $(1) '$(2)'
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 
-VERSION := 0.1
+VERSION := $(strip $(file <VERSION))
 
 # ---- what people give ------------------------------------------------------------------------
 
@@ -140,12 +140,12 @@ $(filter $(B)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if 
 # callers lose registers there.
 $(B)/obj/boot/syscalls.c.o $(IMAGE_FAST:%=$(B)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
-$(B)/obj/%.c.o: %.c Makefile | $(NEWLIB_READY)
+$(B)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
 
-$(B)/obj/%.S.o: %.S Makefile | $(NEWLIB_READY)
+$(B)/obj/%.S.o: %.S Makefile VERSION | $(NEWLIB_READY)
 	$(call say,AS,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
@@ -191,12 +191,12 @@ HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 TSAN_OBJ = $(ASAN_OBJ:$(O)/asan/%=$(O)/tsan/%)
 
-$(H)/obj/%.o: % Makefile
+$(H)/obj/%.o: % Makefile VERSION
 	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -c $< -o $@
 
-$(O)/asan/obj/%.o: % Makefile
+$(O)/asan/obj/%.o: % Makefile VERSION
 	$(call say,ASAN,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
@@ -267,6 +267,7 @@ include tests/tests.mk
 include models/demo.mk
 include library/library.mk
 include flash_image/card/card.mk
+include toolchain/release.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
@@ -281,6 +282,7 @@ setup: ## install the packages (Debian, Ubuntu) and build newlib for both target
 	$(Q)toolchain/setup.sh
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-arm64
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-riscv64
+	$(Q)test -f $(CJSON)/cJSON.c || toolchain/cjson.sh $(CJSON) || echo "setup: make static and make release need it, nothing else"
 
 newlib: $(NEWLIB_READY)
 
@@ -311,8 +313,8 @@ format: ## bring every C file into the style of .clang-format
 check-format:
 	$(Q)toolchain/format.sh --check
 
-clean: ## remove what was built, newlib excepted
-	rm -rf $(filter-out $(O)/newlib,$(wildcard $(O)/*))
+clean: ## remove what was built, newlib and the source of cJSON excepted
+	rm -rf $(filter-out $(O)/newlib $(CJSON),$(wildcard $(O)/*))
 
 distclean: ## remove everything that was built
 	rm -rf $(O)

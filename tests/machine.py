@@ -16,6 +16,8 @@ BUILD = os.environ.get("INGOT_BUILD", os.path.join(ROOT, "build"))
 ASSETS = os.environ.get("INGOT_ASSETS", os.path.join(ROOT, "../shared/models"))
 HOST = os.path.join(BUILD, "host/ingot")
 WORK = os.path.join(BUILD, "tests/work")
+with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as _version:
+    VERSION = _version.read().strip()
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
 SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
 

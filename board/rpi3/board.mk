@@ -7,3 +7,4 @@ QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 KERNELS_WITHOUT := dotprod i8mm sve
 CARD_IMAGE := kernel8.img
 CARD_FIRMWARE := bootcode.bin start.elf fixup.dat
+CARD_LICENCE := LICENCE.broadcom

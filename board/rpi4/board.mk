@@ -7,3 +7,4 @@ QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 KERNELS_WITHOUT := dotprod i8mm sve
 CARD_IMAGE := kernel8.img
 CARD_FIRMWARE := start4.elf fixup4.dat bcm2711-rpi-*.dtb
+CARD_LICENCE := LICENCE.broadcom

@@ -8,7 +8,8 @@ SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
 MADE_UP := $(O)/models/made-up.ingot
 MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
 # What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none: the
-# card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside.
+# card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside,
+# CARD_LICENCE, of that firmware.
 FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
 # MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
 SAVE ?= 8
@@ -100,7 +101,8 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	    case "$$f" in *'/*') ;; */words) cp "$$f" $(@D) ;; *) cp -R "$$f" $(@D)/files ;; esac; done
 	$(Q)cp flash_image/card/card_readme.txt $(@D)/readme.txt
 	$(Q)[ ! -f board/$(BOARD)/wiring.txt ] || cp board/$(BOARD)/wiring.txt $(@D)
-	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') >$@
+	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') \
+	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.

@@ -64,6 +64,8 @@ static void take_line(struct card_board *b, const char *line)
         snprintf(b->image, sizeof b->image, "%s", line + 6);
     } else if (strncmp(line, "firmware ", 9) == 0) {
         snprintf(b->firmware, sizeof b->firmware, "%s", line + 9);
+    } else if (strncmp(line, "licence ", 8) == 0) {
+        snprintf(b->licence, sizeof b->licence, "%s", line + 8);
     }
 }
 
@@ -163,6 +165,20 @@ static enum err add_image(struct card_image *c, const struct card_board *b)
     return card_add_file(c, b->image, path);
 }
 
+static enum err add_licence(struct card_image *c, const struct card_board *b, const char *firmware)
+{
+    char path[CARD_PATH_BYTES];
+
+    if (firmware == NULL || b->licence[0] == '\0') {
+        return ERR_OK;
+    }
+    snprintf(path, sizeof path, "%s/%s", firmware, b->licence);
+    if (access(path, F_OK) != 0) {
+        return ERR_OK;
+    }
+    return card_add_file(c, b->licence, path);
+}
+
 /* The paragraph of the README on files that are not there; "" where none is missing. */
 static void missing_text(const char *missing, char *text, size_t bytes)
 {
@@ -226,6 +242,9 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
     e = add_image(c, b);
     if (e == ERR_OK) {
         e = card_add_firmware(c, b->firmware, words->firmware, missing, bytes);
+    }
+    if (e == ERR_OK) {
+        e = add_licence(c, b, words->firmware);
     }
     if (e != ERR_OK) {
         return e;

@@ -1,8 +1,8 @@
 /* What a board's card carries beside models: the image, the board's own files with their words filled
  * in, firmware of the board's maker, and a README. They come from a folder for each board:
  *   NAME/ingot.bin          the image
- *   NAME/card/about         "image NAME-ON-THE-CARD" and "firmware PATTERN...", lines; without an
- *                           image the card has models only
+ *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware PATTERN..." and "licence FILE" of that
+ *                           firmware, lines; without an image the card has models only
  *   NAME/card/words         boot arguments, where the board has some of its own
  *   NAME/card/wiring.txt    of the serial line
  *   NAME/card/readme.txt    the README, with places to fill in
@@ -20,6 +20,7 @@ struct card_board {
     char folder[CARD_PATH_BYTES]; /* BOARDS/NAME */
     char image[128];              /* the image's name on the card; "": models only */
     char firmware[512];           /* patterns, apart by spaces; "": it needs none */
+    char licence[128];            /* goes along where the firmware's folder has it */
 };
 
 /* What is filled in. */

@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from device_tree import make_tree, raspberry_pi_tree
-from machine import BUILD, HOST, ROOT, WORK, Machine, Reply, Tap, make_board_card
+from machine import BUILD, HOST, ROOT, VERSION, WORK, Machine, Reply, Tap, make_board_card
 
 WORDS = 'prompt="Once upon" temp=0 n=6 ids'
 # What the firmware of a Pi 4 and of a Pi 5 puts in front of cmdline.txt.
@@ -83,7 +83,7 @@ for board in boards:
            f"{board}: {', '.join(sorted(own))} with image and words", text)
     lines = files["cmdline.txt"].decode().splitlines() if "cmdline.txt" in files else [WORDS]
     tap.ok(lines == [WORDS], f"{board}: the words are one line, and nothing else", lines)
-    tap.ok(f"Ingot 0.1 for {board}" in readme and "115200" in readme and "\r\n" in readme and
+    tap.ok(f"Ingot {VERSION} for {board}" in readme and "115200" in readme and "\r\n" in readme and
            "@" not in readme and "cards-tiny.ingot" in readme, f"{board}: README.txt", readme)
     with open(os.path.join(ROOT, "board", board, "wiring.txt"), encoding="utf-8") as f:
         wiring = f.read()

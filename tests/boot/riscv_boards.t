@@ -8,8 +8,8 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ASSETS, BUILD, HOST, LONG, WORK, Machine, Reply, Tap, segments, make_card,
-                     make_flash, pack, run, written_sectors)
+from machine import (ASSETS, BUILD, HOST, LONG, VERSION, WORK, Machine, Reply, Tap, segments,
+                     make_card, make_flash, pack, run, written_sectors)
 from talk import Console, make_model, own_copy
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -67,8 +67,8 @@ for machine, name in ((SIFIVE_U, "SD over SPI at 0x10050000"), (ICICLE, "SD card
         rate(label, console)
     agrees(f"{machine.board}, 4 cores, SD streamed", machine, [f"mem={limit}"], sd(), 4,
            ", streamed")
-    tap.ok(f"Ingot 0.1 on {machine.board}: 4 x SiFive U54" in console or
-           f"Ingot 0.1 on {machine.board}: 4 x rv64gc" in console,
+    tap.ok(f"Ingot {VERSION} on {machine.board}: 4 x SiFive U54" in console or
+           f"Ingot {VERSION} on {machine.board}: 4 x rv64gc" in console,
            f"{machine.board}: hart 0, the E51, has no number", console)
 
 flash = ["-drive", f"if=mtd,format=raw,readonly=on,file={nor}"]

@@ -58,7 +58,8 @@ tap.ok(status == 0, "make layers: includes point one way", text)
 status, text = make("help")
 tap.ok(status == 0 and all(f"\n  {word} " in text for word in
                            ("setup", "run", "host", "image", "test", "card", "size", "layers",
-                            "bench", "bench-kernels", "lib", "examples")),
+                            "bench", "bench-kernels", "lib", "examples", "install", "static",
+                            "release")),
        "make help lists what people call", text)
 shutil.rmtree(os.path.join(WORK, "another-folder"), ignore_errors=True)
 tap.done()

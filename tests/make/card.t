@@ -136,14 +136,17 @@ with alone_with(PLAIN):
 
 with alone_with(WITH_IMAGE):
     firmware = os.path.join(HERE, "my firmware")
-    for name in ("bootcode.bin", "start.elf", "fixup.dat"):
+    for name in ("bootcode.bin", "start.elf", "fixup.dat", "LICENCE.broadcom", "unasked.bin"):
         write(os.path.join(firmware, name), b"first " + name.encode())
     for words in ('temp=0', '''prompt="it's a fox" temp=0.5 cost=$5'''):
         card(WITH_IMAGE, f"CMDLINE={words}", lambda f, w=words:
              f.get("cmdline.txt", b"").decode().strip() == w, MODEL=one, FIRMWARE="",
              CMDLINE=words)
     card(WITH_IMAGE, "FIRMWARE=, a folder with a space", lambda f:
-         f.get("start.elf") == b"first start.elf", MODEL=one, FIRMWARE=firmware)
+         f.get("start.elf") == b"first start.elf" and "unasked.bin" not in f, MODEL=one,
+         FIRMWARE=firmware)
+    card(WITH_IMAGE, "its licence goes along", lambda f: "LICENCE.broadcom" in f, MODEL=one,
+         FIRMWARE=firmware)
     write(os.path.join(firmware, "start.elf"), b"second start.elf")
     card(WITH_IMAGE, "the firmware has changed", lambda f:
          f.get("start.elf") == b"second start.elf", MODEL=one, FIRMWARE=firmware)
@@ -259,6 +262,7 @@ REFUSED = [
     (["card", "KV=-1"], ["KV=-1", "MiB from 0 to 4095"]),
     (["run", "CORES=0"], ["CORES=0", "from 1 to 8"]),
     (["run", "CORES=x"], ["CORES=x", "from 1 to 8"]),
+    (["release", "FIRMWARE=docs"], ["FIRMWARE=docs has no LICENCE.broadcom"]),
     (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is no folder"]),
     (["card", "CMDLINE=a\nb"], ["CMDLINE=", "one line"]),
     *(([goal, "BOARD=foo"], ["BOARD=foo", "rpi4", "virt-riscv64"])

@@ -1,0 +1,200 @@
+#!/usr/bin/python3
+"""What people get who have no compiler: `make install`, the static programs, and the release, whose
+files are the same from two folders. The release whole is for make test-long; here this computer's static
+program runs in an empty environment, and what is installed is used."""
+
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, HOST, LONG, ROOT, VERSION, WORK, Machine, Reply, Tap
+
+tap = Tap()
+HERE = os.path.join(WORK, "release")
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+SOURCE = os.path.join(ROOT, "models/demo")
+NATIVE = os.uname().machine.replace("aarch64", "arm64")
+EMULATORS = {"x86_64": "qemu-x86_64", "arm64": "qemu-aarch64", "riscv64": "qemu-riscv64"}
+HELLO = "Hello! It is nice to hear from you."
+shutil.rmtree(HERE, ignore_errors=True)
+os.makedirs(HERE)
+
+
+def run(*command, stdin="", cwd=HERE, timeout=300, env=None):
+    """Status, standard output, standard error."""
+    done = subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True,
+                          timeout=timeout, env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+def make(*words, cwd=ROOT, out=BUILD, timeout=1800):
+    status, text, problem = run("make", "--no-print-directory", "-s", "O=" + out, *words, cwd=cwd,
+                                timeout=timeout)
+    return status, text + problem
+
+
+def bytes_of(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def check_program(what, command):
+    """Pack, run and chat, each against the build's own program."""
+    own, other = os.path.join(HERE, "own.ingot"), os.path.join(HERE, "other.ingot")
+    run(HOST, "pack", SOURCE, "-o", own, "--type", "q8_0", "-q")
+    status, _, problem = run(*command, "pack", SOURCE, "-o", other, "--type", "q8_0", "-q", env={})
+    tap.ok(status == 0 and bytes_of(own) == bytes_of(other), f"{what} packs, the same bytes",
+           problem)
+    words = ["run", other, "-p", "Tell me a story", "-n", "12", "--temp", "0", "--ids"]
+    status, text, problem = run(*command, *words, env={})
+    _, own_text, own_problem = run(HOST, *words)
+    mine, its = Reply(text + problem), Reply(own_text + own_problem)
+    tap.ok(status == 0 and mine.ids and len(mine.ids) == 12 and mine.ids == its.ids and
+           mine.hash == its.hash, f"{what} runs, the same logits {mine.hash}", text + problem)
+    status, text, problem = run(*command, "chat", other, "--temp", "0", stdin="Hello!\n", env={})
+    tap.ok(status == 0 and HELLO in text, f"{what} chats", text + problem)
+
+
+# ---- one version --------------------------------------------------------------------------------
+
+_, text, _ = run(HOST, "--version")
+with open(os.path.join(ROOT, "CHANGELOG.md"), encoding="utf-8") as f:
+    newest = re.search(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", f.read(), re.M)
+tap.ok(re.fullmatch(r"\d+\.\d+(\.\d+)?", VERSION) and VERSION in text and newest and
+       newest.group(1) == VERSION, f"VERSION, the program and CHANGELOG.md say {VERSION}", text)
+
+# ---- make install -------------------------------------------------------------------------------
+
+BOARD = "virt-riscv64"
+root = os.path.join(HERE, "a root")
+make("BOARD=" + BOARD, os.path.relpath(os.path.join(BUILD, BOARD, "card/about"), ROOT))
+status, text = make("install", "PREFIX=/usr", "DESTDIR=" + root)
+program = os.path.join(root, "usr/bin/ingot")
+tap.ok(status == 0 and os.access(program, os.X_OK), "make install PREFIX= DESTDIR=", text)
+_, page, _ = run(HOST, "help", "--man")
+_, helped, _ = run(HOST, "card", "--help")
+manual = os.path.join(root, "usr/share/man/man1/ingot.1")
+tap.ok(bytes_of(manual).decode() == page and all(
+    "\\-\\-" + name.replace("-", "\\-") in page for name in re.findall(r"--([a-z-]+)", helped)
+    if name != "help"), "the manual page has the options of --help", page[-800:])
+if shutil.which("man"):
+    status, shown, problem = run("man", "--warnings", "-l", manual,
+                                 env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+    tap.ok(status == 0 and not problem and "ingot card" in shown, "man shows it without a warning",
+           problem)
+else:
+    tap.skip("man shows it", "no man here")
+completion = os.path.join(root, "usr/share/bash-completion/completions/ingot")
+status, text, problem = run("bash", "-euc", ". \"$1\"; COMP_WORDS=(ingot card --po); COMP_CWORD=2; "
+                            "_ingot; echo \"${COMPREPLY[@]}\"; complete -p ingot", "-", completion)
+tap.ok(status == 0 and text.split("\n")[0] == "--power-of-two" and "ingot" in text.split("\n")[1],
+       "bash completes an option", text + problem)
+status, text, problem = run(program, "card", BOARD, "-o", "installed.img", DEMO, env={})
+tap.ok(status == 0 and os.path.getsize(os.path.join(HERE, "installed.img")) >= 40 << 20,
+       "what is installed makes a card", text + problem)
+documents = os.path.join(root, "usr/share/doc/ingot")
+tap.ok(all(os.path.exists(os.path.join(documents, n)) for n in
+           ("README.md", "CHANGELOG.md", "docs/CARDS.md", "FORMAT.md")), "documents are there",
+       sorted(os.listdir(documents)))
+
+# ---- static programs ----------------------------------------------------------------------------
+
+HAS_CJSON = os.path.exists(os.path.join(BUILD, "cjson/cJSON.c"))
+if HAS_CJSON:
+    for isa in EMULATORS if LONG else [NATIVE]:
+        program = os.path.join(BUILD, f"static-{isa}/ingot")
+        status, text = make(os.path.relpath(program, ROOT))
+        if not tap.ok(status == 0, f"make build/static-{isa}/ingot", text):
+            continue
+        with open(program, "rb") as f:
+            tap.ok(b"/ld-linux" not in f.read(), f"{isa}: it asks for no library")
+        emulator = EMULATORS[isa]
+        if isa == NATIVE:
+            check_program(isa, [program])
+        elif shutil.which(emulator):
+            check_program(f"{isa} in {emulator}", [shutil.which(emulator), program])
+else:
+    tap.skip("static programs", "make setup fetches the source of cJSON")
+
+# ---- the release, twice -------------------------------------------------------------------------
+
+
+def release_elsewhere(name):
+    """make release in a copy of the sources, with newlib and cJSON of here; its folder."""
+    folder = os.path.join(HERE, name)
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(
+        "build", ".git", "__pycache__"))
+    os.makedirs(os.path.join(folder, "build"))
+    for part in ("newlib", "cjson"):
+        os.symlink(os.path.join(BUILD, part), os.path.join(folder, "build", part))
+    status, text = make("release", cwd=folder, out="build", timeout=3000)
+    tap.ok(status == 0, f"make release in {name}", text)
+    return os.path.join(folder, "build/release")
+
+
+def check_card(board, release):
+    """The card of a board starts it, where an emulator has it."""
+    card = os.path.join(HERE, f"{board}.img")
+    with lzma.open(os.path.join(release, f"ingot-{VERSION}-{board}.img.xz")) as packed:
+        with open(card, "wb") as out:
+            shutil.copyfileobj(packed, out)
+    volume = card + ".part1"
+    with open(card, "rb") as whole, open(volume, "wb") as out:
+        whole.seek(1 << 20)
+        shutil.copyfileobj(whole, out)
+    status, text, _ = run("fsck.fat", "-n", volume,
+                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    tap.ok(status == 0, f"{board}: fsck.fat has nothing to say of its card", text)
+    drive = {"rpi3": "if=sd", "rpi4": "if=sd", "icicle": "if=sd", "sifive_u": "if=sd",
+             "versal": "if=sd,index=0"}.get(board)
+    if board.startswith("virt-"):
+        drives = ["-drive", f"if=none,id=card,format=raw,file={card}",
+                  "-device", "virtio-blk-device,drive=card"]
+    elif drive:
+        drives = ["-drive", f"{drive},format=raw,file={card}"]
+    else:
+        return
+    status, console = Machine(board).run('prompt="Hello!" temp=0', 4, drives)
+    tap.ok(status == 0 and HELLO in console, f"{board}: its card answers in QEMU", console)
+
+
+def check_archive(release):
+    """The archive alone, in an empty folder: a card, as a user makes one."""
+    alone = os.path.join(HERE, "alone")
+    os.makedirs(alone)
+    with tarfile.open(os.path.join(release, f"ingot-{VERSION}.tar.xz")) as archive:
+        archive.extractall(alone)
+    top = os.path.join(alone, f"ingot-{VERSION}")
+    path = {"PATH": "/usr/bin:/bin"}
+    status, text, problem = run("bin/ingot", "card", "rpi4", "-o", "card.img", SOURCE,
+                                "share/ingot/models/demo-q4_0.ingot", cwd=top, env=path)
+    tap.ok(status == 0 and "demo.ingot, demo-q4_0.ingot" in text, "a card from the archive alone",
+           text + problem)
+    check_program("the archive's program", [os.path.join(top, "bin", f"ingot-{NATIVE}")])
+    tap.ok({"rpi3", "rpi4", "rpi5", "icicle", "visionfive2", "virt-arm64"} <=
+           set(os.listdir(os.path.join(top, "share/ingot/boards"))) and
+           os.path.exists(os.path.join(top, "share/man/man1/ingot.1")), "boards and manual are in it")
+
+
+if LONG and HAS_CJSON:
+    status, text = make("release")
+    tap.ok(status == 0, "make release", text)
+    first, again = os.path.join(BUILD, "release"), release_elsewhere("again-with-a-longer-name")
+    sums = bytes_of(os.path.join(first, "SHA256SUMS")).decode()
+    tap.ok(sums and sums == bytes_of(os.path.join(again, "SHA256SUMS")).decode(),
+           "two releases have the same sums", sums)
+    status, text, problem = run("sha256sum", "-c", "SHA256SUMS", cwd=first)
+    tap.ok(status == 0 and sorted(re.findall(r"^(\S+): OK$", text, re.M)) ==
+           sorted(n for n in os.listdir(first) if n != "SHA256SUMS"), "which are those of its files",
+           text + problem)
+    check_archive(first)
+    for name in sorted(re.findall(rf"ingot-{re.escape(VERSION)}-(\S+)\.img\.xz", sums)):
+        check_card(name, first)
+
+shutil.rmtree(HERE, ignore_errors=True)
+tap.done()

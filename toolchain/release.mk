@@ -1,0 +1,71 @@
+# `make install`, and `make release`: what somebody needs who has no compiler.
+
+.PHONY: install release static
+
+# ---- static programs -------------------------------------------------------------------------
+
+# One for each Linux: `make static HOST_ISA=arm64` and so on, in build/static-<isa>/. cJSON is compiled in.
+CJSON := $(O)/cjson
+STATIC_ISAS := x86_64 arm64 riscv64
+STATIC_CC_x86_64 := gcc
+STATIC_CC_arm64 := aarch64-linux-gnu-gcc
+STATIC_CC_riscv64 := riscv64-linux-gnu-gcc
+STATIC_MARCH_x86_64 := x86-64-v3
+STATIC_H = $(O)/static-$(1)
+
+$(CJSON)/cJSON.c:
+	$(Q)toolchain/cjson.sh $(CJSON)
+
+STATIC_LIBS := -static -s -Wl,--build-id=none -lm
+
+$(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
+	@mkdir -p $(@D)
+	$(Q)$(STATIC_CC_$*) -O2 -ffile-prefix-map=$(abspath $(CJSON))/= -I$(CJSON)/cjson -c $< -o $@
+
+# This computer's is the program's objects linked once more. The others come from the same rules with
+# another compiler, in another folder (STATIC=1).
+$(call STATIC_H,$(HOST_ISA))/ingot: $(HOST_OBJ) $(call STATIC_H,$(HOST_ISA))/cJSON.o
+	$(call say,LD,$@)
+	$(Q)$(HOST_CC) -pthread $^ $(STATIC_LIBS) -o $@
+
+define static_program
+$(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o
+	$(Q)$(MAKE) --no-print-directory $$@ H=$(O)/host-$(1) HOST_ISA=$(1) HOST_CC=$(STATIC_CC_$(1)) \
+	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1
+endef
+ifeq ($(STATIC),)
+$(foreach isa,$(filter-out $(HOST_ISA),$(STATIC_ISAS)),$(eval $(call static_program,$(isa))))
+else
+HOST_CFLAGS += -isystem $(CJSON)
+endif
+
+static: $(foreach isa,$(STATIC_ISAS),$(call STATIC_H,$(isa))/ingot) ## build/static-<isa>/ingot: the Linux program for x86_64, arm64 and riscv64, without libraries
+
+# ---- install ---------------------------------------------------------------------------------
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+install: $(H)/ingot ## the Linux program, its manual page and bash completion, docs and the boards that are built to PREFIX=/usr/local (below DESTDIR=)
+	$(Q)toolchain/install.sh $(call quote,$(DESTDIR)$(PREFIX)) $(O)
+	$(Q)install -D -m 755 $(H)/ingot $(call quote,$(DESTDIR)$(PREFIX))/bin/ingot
+	@echo "installed ingot $(VERSION) below "$(call quote,$(DESTDIR)$(PREFIX))
+
+# ---- release ---------------------------------------------------------------------------------
+
+RELEASE := $(O)/release
+RELEASE_BOARDS := $(filter-out template,$(BOARDS))
+# Firmware goes onto the cards of a release only when it is asked for, with its licence.
+RELEASE_FIRMWARE := $(if $(filter command environment,$(origin FIRMWARE)),$(FIRMWARE))
+ifneq ($(filter release,$(MAKECMDGOALS)),)
+ifneq ($(RELEASE_FIRMWARE),)
+ifneq ($(shell [ -f $(call quote,$(RELEASE_FIRMWARE))/LICENCE.broadcom ] && echo fine),fine)
+$(error FIRMWARE=$(RELEASE_FIRMWARE) has no LICENCE.broadcom, without which its files may not be given on)
+endif
+endif
+endif
+
+release: $(H)/ingot static ## build/release/: cards of every board, ingot-VERSION.tar.xz, SHA256SUMS; FIRMWARE=folder with its licence goes onto the cards
+	$(Q)for b in $(RELEASE_BOARDS); do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/card/about BOARD=$$b || exit 1; done
+	$(Q)toolchain/release.sh $(RELEASE) $(O) $(VERSION) $(call quote,$(RELEASE_FIRMWARE)) $(RELEASE_BOARDS)
