@@ -1,8 +1,50 @@
-/* The parts of `ingot info`; nobody else includes it. All print to standard output. */
+/* The parts of `ingot info`; nobody else includes it. What is printed goes to standard output; a fact
+ * that is added to the text belongs into the JSON, too (info_json.c): tests/golden/info.t compares. */
 #ifndef INGOT_HOST_INFO_H
 #define INGOT_HOST_INFO_H
 
+#include <stdbool.h>
+
 #include "runtime/image/image.h"
+
+/* ---- facts ---- */
+
+/* Weights without padding, and the bytes they take with it. */
+struct info_sum {
+    uint64_t weights, bytes;
+};
+
+/* Of the tensors of a role (INGOT_N_ROLES: of any) and type (INGOT_N_TYPES: of any), the tied output
+ * once. */
+struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigned type);
+
+enum { INFO_MOST_FEATURES = 24, INFO_FEATURE_BYTES = 80 };
+
+/* What is special about the family, a few words each. */
+struct info_features {
+    unsigned n;
+    char text[INFO_MOST_FEATURES][INFO_FEATURE_BYTES];
+};
+
+void info_find_features(struct info_features *f, const struct image *img);
+
+/* The rope of the layers that see everything, and of those with a window; NULL: none. The same where
+ * they do not differ. */
+const struct ingot_rope *info_rope(const struct image *img, bool local);
+
+/* The texts of a chat template, by what info calls them. */
+struct info_chat_string {
+    const char *label, *key; /* in the text, and in JSON */
+    enum ingot_chat_string which;
+};
+
+enum { INFO_CHAT_STRINGS = 10, INFO_MOST_SPECIAL = 16 /* tokens of a type that are named */ };
+
+extern const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS];
+
+const char *info_tokenizer_kind(unsigned kind);
+
+/* ---- as text ---- */
 
 /* Family, shape, features in words, rope; the last line is not ended. */
 void info_print_params(const struct image *img);
@@ -15,5 +57,15 @@ void info_print_chat(const struct image *img);
 
 /* Sizes in memory, and what the planner makes of the model on each board. False: out of memory. */
 bool info_print_sizes(const struct image *img);
+
+/* How many weights of which type; a line for each kind of tensor; every part and every tensor. */
+void info_print_weights(const struct image *img);
+void info_print_classes(const struct image *img);
+void info_print_tensors(const struct image *img);
+
+/* ---- as JSON ---- */
+
+/* What the file says as one object; tensors: every part and every tensor, too. False: out of memory, said. */
+bool info_print_json(const struct image *img, const char *path, bool tensors);
 
 #endif

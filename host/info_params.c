@@ -1,3 +1,5 @@
+#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "host/info.h"
@@ -12,17 +14,16 @@ static void print_shape(const struct ingot_params *p)
     printf("context     %u tokens\n", p->context);
 }
 
-/* A comma in front of each but the first. */
-static void word(bool *first, const char *text)
+/* One more feature. */
+__attribute__((format(printf, 2, 3))) static void add(struct info_features *f, const char *format,
+                                                      ...)
 {
-    printf("%s%s", *first ? "features    " : ", ", text);
-    *first = false;
-}
+    va_list args;
 
-static void number(bool *first, const char *text, double value)
-{
-    word(first, text);
-    printf(" %g", value);
+    assert(f->n < INFO_MOST_FEATURES);
+    va_start(args, format);
+    vsnprintf(f->text[f->n++], INFO_FEATURE_BYTES, format, args);
+    va_end(args);
 }
 
 static uint32_t count_windows(const struct image *img)
@@ -59,40 +60,39 @@ static uint32_t window_period(const struct image *img)
     return period;
 }
 
-static void print_window(const struct image *img, bool *first)
+static void add_window(struct info_features *f, const struct image *img)
 {
     uint32_t n = count_windows(img), n_layers = img->header->params.n_layers;
-    uint32_t period = window_period(img);
+    uint32_t period = window_period(img), window = find_layer(img, true)->window;
 
     if (n == 0) {
         return;
     }
-    number(first, "sliding window", find_layer(img, true)->window);
     if (n == n_layers) {
-        return;
-    }
-    if (period != 0) {
-        printf(" except in 1 of %u layers", period);
+        add(f, "sliding window %u", window);
+    } else if (period != 0) {
+        add(f, "sliding window %u except in 1 of %u layers", window, period);
     } else {
-        printf(" in %u of %u layers", n, n_layers);
+        add(f, "sliding window %u in %u of %u layers", window, n, n_layers);
     }
 }
 
-static void print_scales(const struct image *img, bool *first)
+static void add_scales(struct info_features *f, const struct image *img)
 {
     const struct ingot_params *p = &img->header->params;
     const struct ingot_layer *l = image_layer(img, 0);
 
     if (l->attn_softcap > 0.0f) {
-        number(first, "soft cap of scores", (double)l->attn_softcap);
+        add(f, "soft cap of scores %g", (double)l->attn_softcap);
     }
     if (p->final_softcap > 0.0f) {
-        number(first, "soft cap of logits", (double)p->final_softcap);
+        add(f, "soft cap of logits %g", (double)p->final_softcap);
     }
     if (p->embedding_scale < 1.0f || p->embedding_scale > 1.0f) {
-        number(first, "embedding times", (double)p->embedding_scale);
+        add(f, "embedding times %g", (double)p->embedding_scale);
     }
-    number(first, "scores times", (double)l->attn_scale);
+    add(f, "scores times %g", (double)l->attn_scale);
+    add(f, "norm epsilon %g", (double)p->norm_eps);
 }
 
 /* Whether a role has a tensor, in the first layer where it is a layer's. */
@@ -101,7 +101,7 @@ static bool has(const struct image *img, enum ingot_role role)
     return image_tensor(img, role, image_role_is_layer(role) ? 0 : INGOT_NO_LAYER) != NULL;
 }
 
-static void print_features(const struct image *img)
+void info_find_features(struct info_features *f, const struct image *img)
 {
     const struct ingot_layer *l = image_layer(img, 0);
     const struct {
@@ -120,35 +120,52 @@ static void print_features(const struct image *img)
         { img->header->params.tied != 0, "output is the embedding",
           "output is a matrix of its own" },
     };
-    bool first = true;
 
+    f->n = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *text = words[i].there ? words[i].set : words[i].clear;
 
         if (text != NULL) {
-            word(&first, text);
+            add(f, "%s", text);
         }
     }
-    print_window(img, &first);
-    print_scales(img, &first);
-    printf(", norm epsilon %g\n", (double)img->header->params.norm_eps);
+    add_window(f, img);
+    add_scales(f, img);
+}
+
+static void print_features(const struct image *img)
+{
+    struct info_features f;
+
+    info_find_features(&f, img);
+    for (unsigned i = 0; i < f.n; i++) {
+        printf("%s%s", i == 0 ? "features    " : ", ", f.text[i]);
+    }
+    putchar('\n');
+}
+
+const struct ingot_rope *info_rope(const struct image *img, bool local)
+{
+    const struct ingot_layer *l = find_layer(img, local);
+
+    if (l->rope == INGOT_NO_ROPE) {
+        return NULL;
+    }
+    return &img->header->ropes[l->rope];
 }
 
 static void print_rope(const struct image *img)
 {
-    const struct ingot_rope *ropes = img->header->ropes;
-    const struct ingot_layer *global = find_layer(img, false), *local = find_layer(img, true);
-    const struct ingot_rope *rope;
+    const struct ingot_rope *rope = info_rope(img, false), *local = info_rope(img, true);
 
-    if (global->rope == INGOT_NO_ROPE || local->rope == INGOT_NO_ROPE) {
+    if (rope == NULL || local == NULL) {
         fputs("rope        none", stdout);
         return;
     }
-    rope = &ropes[global->rope];
     printf("rope        %s of %u dimensions, base %g",
            rope->kind == INGOT_ROPE_PAIRS ? "pairs" : "halves", rope->dims, (double)rope->base);
     if (count_windows(img) != 0) {
-        printf(", %g in local layers", (double)ropes[local->rope].base);
+        printf(", %g in local layers", (double)local->base);
     }
     if (rope->magnitude < 1.0f || rope->magnitude > 1.0f) {
         printf(", times %g", (double)rope->magnitude);

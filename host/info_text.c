@@ -6,8 +6,6 @@
 #include "flash_image/source/pre_tokenizer.h"
 #include "runtime/chat/chat_turn.h"
 
-enum { MOST_SPECIAL = 16 };
-
 static void print_escaped(const char *text, size_t bytes)
 {
     putchar('"');
@@ -57,28 +55,34 @@ static void print_special(const struct tokenizer *t, const char *label, enum ing
     }
     printf("            %u %s:", n, label);
     n = 0;
-    for (uint32_t id = 0; id < t->head->n_tokens && n <= MOST_SPECIAL; id++) {
-        if (tokenizer_type(t, id) == type && ++n <= MOST_SPECIAL) {
+    for (uint32_t id = 0; id < t->head->n_tokens && n <= INFO_MOST_SPECIAL; id++) {
+        if (tokenizer_type(t, id) == type && ++n <= INFO_MOST_SPECIAL) {
             putchar(' ');
             print_escaped(tokenizer_text(t, id), tokenizer_text_bytes(t, id));
         }
     }
-    puts(n > MOST_SPECIAL ? " ..." : "");
+    puts(n > INFO_MOST_SPECIAL ? " ..." : "");
 }
 
-void info_print_tokenizer(const struct image *img)
+const char *info_tokenizer_kind(unsigned kind)
 {
     static const char *const kinds[] = {
         [INGOT_TOKENIZER_SPM] = "SentencePiece by score",
         [INGOT_TOKENIZER_BPE] = "byte-level BPE",
         [INGOT_TOKENIZER_CHARACTERS] = "SentencePiece by merges",
     };
+
+    return kinds[kind];
+}
+
+void info_print_tokenizer(const struct image *img)
+{
     struct tokenizer t;
     uint32_t flags;
 
     tokenizer_open(&t, img->tokenizer);
     flags = t.head->flags;
-    printf("tokenizer   %s, %u tokens", kinds[t.head->kind], t.head->n_tokens);
+    printf("tokenizer   %s, %u tokens", info_tokenizer_kind(t.head->kind), t.head->n_tokens);
     if (t.merges != NULL) {
         printf(", %u merges", t.merges->n_merges);
     }
@@ -96,6 +100,19 @@ void info_print_tokenizer(const struct image *img)
     print_special(&t, "control", INGOT_TOKEN_CONTROL);
     print_special(&t, "user-defined", INGOT_TOKEN_USER);
 }
+
+const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS] = {
+    { "opening", "opening", INGOT_CHAT_OPENING },
+    { "system", "system_prefix", INGOT_CHAT_SYSTEM_PREFIX },
+    { "  ends", "system_suffix", INGOT_CHAT_SYSTEM_SUFFIX },
+    { "user", "user_prefix", INGOT_CHAT_USER_PREFIX },
+    { "  ends", "user_suffix", INGOT_CHAT_USER_SUFFIX },
+    { "reply", "reply_prefix", INGOT_CHAT_REPLY_PREFIX },
+    { "  ends", "reply_suffix", INGOT_CHAT_REPLY_SUFFIX },
+    { "think=off", "no_thinking", INGOT_CHAT_NO_THINKING },
+    { "thoughts end", "thoughts_end", INGOT_CHAT_THINK_END },
+    { "system prompt", "system_prompt", INGOT_CHAT_SYSTEM },
+};
 
 static void print_string(const struct image *img, const char *label, enum ingot_chat_string which)
 {
@@ -119,16 +136,9 @@ static void print_template(const struct image *img)
     print_if(flags & INGOT_CHAT_SYSTEM_ALWAYS, ", a system block always");
     print_if(flags & INGOT_CHAT_TRIM, ", texts without white space around them");
     putchar('\n');
-    print_string(img, "opening", INGOT_CHAT_OPENING);
-    print_string(img, "system", INGOT_CHAT_SYSTEM_PREFIX);
-    print_string(img, "  ends", INGOT_CHAT_SYSTEM_SUFFIX);
-    print_string(img, "user", INGOT_CHAT_USER_PREFIX);
-    print_string(img, "  ends", INGOT_CHAT_USER_SUFFIX);
-    print_string(img, "reply", INGOT_CHAT_REPLY_PREFIX);
-    print_string(img, "  ends", INGOT_CHAT_REPLY_SUFFIX);
-    print_string(img, "think=off", INGOT_CHAT_NO_THINKING);
-    print_string(img, "thoughts end", INGOT_CHAT_THINK_END);
-    print_string(img, "system prompt", INGOT_CHAT_SYSTEM);
+    for (size_t i = 0; i < INFO_CHAT_STRINGS; i++) {
+        print_string(img, info_chat_strings[i].label, info_chat_strings[i].which);
+    }
 }
 
 void info_print_chat(const struct image *img)

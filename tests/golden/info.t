@@ -2,13 +2,14 @@
 """A GGUF's chat template from the file to `ingot info` and to the tokens of a turn; and what info
 says of boards against what the planner says when it is asked."""
 
+import json
 import os
 import re
 import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ASSETS, HOST, WORK, Reply, Tap, run
+from machine import ASSETS, HOST, ROOT, WORK, Reply, Tap, run
 
 STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
 ZEPHYR = ("{% for message in messages %}\n{% if message['role'] == 'user' %}\n"
@@ -74,6 +75,49 @@ else:
     status, text = host("run", model, "--template", "nonesuch", "-p", "x")
     tap.ok(status == 1 and "there is no template 'nonesuch'" in text, "no such template", text)
 
+UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def leaves(value):
+    """Every number and text of a JSON value; numbers inside texts are numbers, too."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in leaves(item)]
+    if isinstance(value, str):
+        return [value] + [float(n) for n in re.findall(r"\d+(?:\.\d+)?(?:e[-+]\d+)?", value)]
+    return [] if value is None else [value]
+
+
+def facts(text):
+    """(what was printed, its number, its last digit) and every text in quotes."""
+    numbers = []
+    for shown, mantissa, fraction, power, unit in re.findall(
+            r"((?<![\w.])(\d+(\.\d+)?)(e[-+]\d+)?(?: ([KMG]iB|B)\b)?)(?![\w.]*\w)", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        scale = UNITS[unit] * float("1" + (power or "e0"))
+        numbers.append((shown, float(mantissa) * scale, 1.01 * scale * 10.0 ** -max(len(fraction) - 1, 0)))
+    texts = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
+    return numbers, [t.replace("\\n", "\n").replace('\\"', '"') for t in texts]
+
+
+def compare_json(model, *options):
+    """Whatever the text says of the file stands in the JSON, too."""
+    text, (status, printed) = host("info", model, *options)[1], host("info", model, *options, "--json")
+    name = os.path.basename(model)
+    try:
+        found = leaves(json.loads(printed))
+    except ValueError as error:
+        return tap.ok(False, f"{name}: info --json", f"{error}: {printed[-500:]}")
+    numbers, texts = facts(re.sub(r"^sizes, computed .*?^(?=kernels here|part )", "", text, flags=re.M | re.S))
+    values = [v for v in found if not isinstance(v, (str, bool))]
+    missing = [shown for shown, value, digit in numbers if not any(abs(v - value) <= digit for v in values)]
+    missing += [t for t in texts if t not in found and "\\x" not in t]
+    words = re.search(r"^features +(.*)$", text, re.M)[1].split(", ")
+    missing += [w for w in words if w not in found]
+    return tap.ok(status == 0 and len(numbers) > 40 and not missing,
+                  f"{name}: info --json has the {len(numbers)} numbers and {len(texts)} texts of info", missing)
+
+
 BOARDS = ["rpi3", "rpi4", "rpi5", "visionfive2", "icicle", "sifive_u", "virt-arm64", "virt-riscv64"]
 for shape, kind in (("untied", "f32"), ("s15m", "q8_0")):
     model = os.path.join(WORK, f"info-{shape}.ingot")
@@ -89,5 +133,9 @@ for shape, kind in (("untied", "f32"), ("s15m", "q8_0")):
         tap.ok(f"plan: {residency}, context {context}" in plan and
                re.search(rf"total +{re.escape(memory)}\b", plan),
                f"{shape} on {name} with {ram} {unit}iB: {residency}, {memory}, as planned", plan)
+    compare_json(model, "--tensors")
     os.unlink(model)
+compare_json(os.path.join(ROOT, "models/demo-q8_0.ingot"))
+if os.path.exists(STORIES):
+    compare_json(with_template(ZEPHYR, "zephyr.gguf"), "--tensors")
 tap.done()
