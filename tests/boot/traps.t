@@ -159,6 +159,12 @@ def check_rest(bench):
                      f" (stack overflow: the guard page of core {core})\n",
                      f"  core {core}  ", "power off\n"],
                     ["descend", "descend"], core)
+    for core, words in ((0, "trap-stack"), (1, "trap-stack 1")):
+        bench.check(words, "the guard page of the trap stack is not mapped",
+                    [f"trap: {ARM_WRITE if arm else RISCV_WRITE} at ",
+                     f" (stack overflow: the guard page of core {core})\n",
+                     f"  core {core}  ", "power off\n"],
+                    ["trap_trap_stack"] + above(core), core)
     for core, words in ((0, "assert"), (1, "assert 1")):
         bench.check(words, "file, line, function, expression",
                     ["panic: tests/boot/traps_main.c:", ": trap_assert: assertion failed: "
@@ -186,7 +192,8 @@ def check_rest(bench):
     bench.check("malloc", "newlib's malloc gives NULL", ["malloc: NULL and ENOMEM\n"], None)
 
 
-NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "assert", "panic", "in-panic", "in-trap"]
+NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "trap-stack", "assert", "panic", "in-panic",
+                                   "in-trap"]
 BOARDS = [board for board in REGISTERS if board in sys.argv] or list(REGISTERS)
 WANTED = [word for word in sys.argv[1:] if word not in REGISTERS]
 benches = [Bench(board) for board in BOARDS]

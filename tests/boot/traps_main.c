@@ -86,6 +86,12 @@ static void trap_stack_overflow(void)
 }
 
 /* All zero bits are undefined for good on both ISAs. The registers: the first, a middle, a late. */
+/* Just below this core's trap stack, as its own overflow would. */
+static void trap_trap_stack(void)
+{
+    write_word((uintptr_t)stack_trap_bottom(core_number()) - sizeof(uint32_t));
+}
+
 static void trap_undefined(void)
 {
 #ifdef __aarch64__
@@ -170,6 +176,7 @@ static const struct {
     { "read-null", trap_read_null },
     { "read-unmapped", trap_read_unmapped },
     { "stack-overflow", trap_stack_overflow },
+    { "trap-stack", trap_trap_stack },
     { "undefined", trap_undefined },
     { "breakpoint", trap_breakpoint },
     { "assert", trap_assert },

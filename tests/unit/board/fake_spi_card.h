@@ -15,11 +15,13 @@ enum { N_SECTORS = 4096, NEVER = -1 };
 struct fake_card {
     struct spi_bus bus;
     bool present, version_1, by_sector, no_csd, no_ready, crc_on, selected;
-    int flip_block;    /* of the blocks sent: one bit of this one is wrong; NEVER */
-    int token_block;   /* an error token instead of this one */
-    int mute_block;    /* silence instead of this one */
-    bool lose_stop;    /* CMD12 goes unheard once */
-    unsigned op_conds; /* ACMD41s until the card is ready */
+    int flip_block;                 /* of the blocks sent: one bit of this one is wrong; NEVER */
+    int token_block;                /* an error token instead of this one */
+    int mute_block;                 /* silence instead of this one */
+    bool lose_stop;                 /* CMD12 goes unheard once */
+    unsigned stop_busy, store_busy; /* bytes that it is busy after CMD12, and after a block or the
+                                     * token that ends many */
+    unsigned op_conds;              /* ACMD41s until the card is ready */
     uint32_t hz;
     bool idle, app, streaming;
     unsigned clocks, blocks_sent, bad_crcs, commands[64], bytes_unselected;
@@ -36,7 +38,8 @@ struct fake_card {
     uint8_t status; /* the second byte of CMD13 */
     bool no_status;
     /* and as it goes */
-    bool writing, writes_many, early; /* early: a token came before the card could take it */
+    bool writing, writes_many, early; /* early: a token or a command came before the card
+                                      * could take it */
     uint8_t block[SECTOR_BYTES + 2];
     unsigned n_block, busy, blocks_taken;
     bool in_block;
@@ -138,7 +141,7 @@ static void store_block(void)
     fake.writing = fake.writes_many;
     fake.n_out = fake.at_out = 0;
     put(0xe0 | response);
-    fake.busy = fake.stuck ? ~0u : 40;
+    fake.busy = fake.stuck ? ~0u : fake.store_busy;
     if (response == 0x05)
         memcpy(contents[fake.next_sector++], fake.block, SECTOR_BYTES);
 }
@@ -161,7 +164,7 @@ static void take_data(uint8_t sent)
         fake.writing = false;
         fake.n_out = fake.at_out = 0;
         put(0xff);
-        fake.busy = 40;
+        fake.busy = fake.store_busy;
     }
 }
 
@@ -209,7 +212,8 @@ static void answer(unsigned index, uint32_t argument)
     } else if (index == 12) {
         fake.writing = false;
         fake.n_out = 0; /* what was under way ends here, but for the byte behind the command */
-        put(0x55), put(0xff), put(r1(0)), put(0), put(0), put(0);
+        put(0x55), put(0xff), put(r1(0));
+        fake.busy = fake.stop_busy;
     } else {
         put(r1(0x04));
     }
@@ -231,6 +235,7 @@ static void take_frame(void)
         }
     }
     fake.commands[index]++;
+    fake.early = fake.early || (fake.busy > 0 && index != 12);
     if (index == 12 && fake.lose_stop) {
         fake.lose_stop = false;
         return;

@@ -21,6 +21,8 @@ static void fresh(void)
         .token_block = NEVER,
         .mute_block = NEVER,
         .refuse_block = NEVER,
+        .stop_busy = 3,
+        .store_busy = 40,
         .op_conds = 3,
     };
 }
@@ -209,6 +211,30 @@ static void test_faults(void)
     OK(read_sectors(8, 8) == ERR_OK, "and put back");
 }
 
+/* Busy for longer than any command waits for a card: who stops it must wait. */
+static void test_slow_stops(void)
+{
+    fresh();
+    (void)open_card();
+    fake.stop_busy = fake.store_busy = 300;
+    OK(read_sectors(1, 64) == ERR_OK && read_sectors(70, 2) == ERR_OK &&
+           read_sectors(80, 1) == ERR_OK && card.n_errors == 0 && !fake.early,
+       "a card that is busy after each stop is waited for (%u errors)", card.n_errors);
+    fake.token_block = (int)fake.blocks_sent + 2;
+    OK(read_sectors(8, 8) == ERR_OK && card.n_errors == 1 && !fake.early,
+       "after a stop that ends an error, too (%u errors)", card.n_errors);
+    fake.token_block = NEVER;
+    fake.refuse_block = (int)fake.blocks_taken + 1;
+    fake.refusal = 0x0d;
+    OK(write_sectors(200, 8, 5) == ERR_OK && read_sectors(80, 1) == ERR_OK && card.n_errors == 2 &&
+           !fake.early,
+       "and one that ends a write error (%u errors)", card.n_errors);
+    OK(write_sectors(300, 8, 6) == ERR_OK && read_sectors(80, 1) == ERR_OK &&
+           write_sectors(400, 1, 7) == ERR_OK && read_sectors(80, 1) == ERR_OK &&
+           card.n_errors == 2 && !fake.early,
+       "and after what is written (%u errors)", card.n_errors);
+}
+
 int main(void)
 {
     for (unsigned s = 0; s < N_SECTORS; s++)
@@ -218,6 +244,7 @@ int main(void)
     test_start();
     test_reads();
     test_faults();
+    test_slow_stops();
     test_writes();
     test_write_faults();
     return tap_done();

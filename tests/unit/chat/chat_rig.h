@@ -63,7 +63,7 @@ static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
     h->header_crc32c = crc32c(0, h, sizeof *h);
 }
 
-static void start_over(uint32_t n)
+__attribute__((unused)) static void start_over(uint32_t n)
 {
     struct console_rig terminal = {
         .putc = keep_char, .getc = ctrl_c, .ticks = rig_file_ticks, .hz = 1000

@@ -276,6 +276,31 @@ static void test_sequence(void)
     }
 }
 
+/* The best token alone has exactly the share that is asked for: no other is let in. */
+static void test_exact_share(void)
+{
+    const float equal[4] = { 2, 2, -1000, -1000 };
+    struct sampler_params p;
+    struct sampler s;
+    unsigned others = 0;
+
+    sampler_params_default(&p);
+    p.temp = 1;
+    p.top_k = 0;
+    p.min_p = 0;
+    p.repeat = 1;
+    p.top_p = 0.5f;
+    sampler_init(&s, &p);
+    for (int i = 0; i < 200; i++)
+        others += pick(&s, equal, 4, NULL, 0) != 0;
+    OK(others == 0, "two equals at top_p 0.5: the first alone (%u others)", others);
+    p.top_p = 0.500001f;
+    sampler_init(&s, &p);
+    for (int i = 0; i < 200; i++)
+        others += pick(&s, equal, 4, NULL, 0) == 1;
+    OK(others > 50, "and both for a little more");
+}
+
 int main(void)
 {
     uint32_t state = 12345;
@@ -294,5 +319,6 @@ int main(void)
     test_distributions();
     test_min_p_border();
     test_sequence();
+    test_exact_share();
     return tap_done();
 }

@@ -216,6 +216,15 @@ static void test_pieces(void)
     OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "x", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_TRUNCATED,
        "a card cut inside the file");
+    for (uint32_t cut = 0; cut < 2; cut++) { /* of two sectors a cluster */
+        new_x(4000, 100);
+        volume[13] = 2;
+        volume_link(4000, VOLUME_END);
+        fake_init(&fake, volume, VOLUME_DATA + 2 * 3999 - cut);
+        OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK && fat32_find(&fs, "x", &entry) == ERR_OK &&
+               fat32_open_file(&fs, &entry, &table, &file) == (cut ? ERR_TRUNCATED : ERR_OK),
+           "a card cut %s its last cluster", cut ? "inside" : "after");
+    }
     new_x(10, 3 * 512);
     volume_chain(10, 3);
     mount();

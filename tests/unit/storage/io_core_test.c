@@ -249,7 +249,28 @@ static void test_sleep(void)
     }
     OK(slept, "without requests the core sleeps");
     (void)file_read_now(&r, &file, SECTOR_BYTES, buffers[0], sizeof buffers[0]);
-    OK(same(&r, contents) && atomic_load(&polls) > after, "and wakes for the next one");
+    OK(same(&r, contents) && atomic_load(&polls) > after && r.n_timeouts == 0,
+       "and wakes for the next one, at once and not by the reset of a silent device");
+}
+
+/* Requests that come at any moment of the core's way to sleep: each is heard. */
+static void test_bell(void)
+{
+    const struct platform_clock *clock = &rig_platform()->clock;
+    unsigned timeouts = 0;
+    int i;
+
+    open_device(5000);
+    for (i = 0; i < 5000 && timeouts == 0; i++) {
+        uint64_t start = platform_ticks(clock), pause = any((uint32_t)(clock->hz / 50000));
+        struct file_read r;
+
+        while (platform_ticks(clock) - start < pause) {
+        }
+        (void)file_read_now(&r, &file, 0, buffers[0], SECTOR_BYTES);
+        timeouts += r.n_timeouts + !same(&r, contents);
+    }
+    OK(timeouts == 0, "%d requests after pauses of up to 20 us are heard", i);
 }
 
 /* ---- a model above it -------------------------------------------------------------------------- */
@@ -391,6 +412,8 @@ int main(void)
         contents[i] = (uint8_t)(i * 7 + i / SECTOR_BYTES);
     workers_start(&workers, rig_platform(), 3);
     rig.workers = &workers;
+    test_sleep();
+    test_bell();
     test_reads(false, 0, false);
     test_reads(false, 3, true);
     test_reads(true, 0, true);
@@ -404,7 +427,6 @@ int main(void)
     test_no_reset();
     test_in_flight();
     test_not_taken();
-    test_sleep();
 
     take_back();
     rig_make_model("tiny", INGOT_Q8_0);

@@ -145,7 +145,7 @@ static inline void set_window(void)
 static const char *const kv_shapes[] = { "tiny", "untied", "tiny" };
 
 /* Three models, one after the other: `round` gets the number of each. The last has windows. */
-static void kv_rig_models(void (*round)(unsigned))
+__attribute__((unused)) static void kv_rig_models(void (*round)(unsigned))
 {
     for (unsigned i = 0; i < 3; i++)
         workers_start(&crews[i], rig_platform(), 1u << i);

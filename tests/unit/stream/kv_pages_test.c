@@ -168,6 +168,11 @@ static void test_trouble(void)
     flip_times = 3;
     OK(append_both(1) && s->model->stream.stats.reread == 3,
        "a flipped bit is read again: %u times", (unsigned)s->model->stream.stats.reread);
+    fill_two_pages();
+    flip_times = 4;
+    OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 64 && flip_times == 0 &&
+           s->model->stream.stats.reread == 3 && heals(),
+       "and no more: %s", s->problem);
 
     fill_two_pages();
     card_data[second * SECTOR_BYTES] ^= 1;

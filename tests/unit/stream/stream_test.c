@@ -2,7 +2,7 @@
  * card fails in every place where it can. */
 #include "runtime/stream/stream.h"
 
-#include "tests/unit/rig_expected.h"
+#include "tests/unit/stream/places_rig.h"
 
 static const char *const shapes[] = { "tiny", "untied" };
 static const enum ingot_type types[] = { INGOT_F32, INGOT_Q8_0, INGOT_Q4_0 };
@@ -135,49 +135,6 @@ static void test_ahead(size_t limit)
     OK(ahead, "whenever a layer is handed over, the next one is in flight, across passes too");
     stream_reset(s);
     OK(rig.fake.n_pending == 0, "a reset leaves nothing in flight");
-}
-
-/* A place that streams: the part's name and a sector of it. */
-struct place {
-    char name[32];
-    long sector;
-    bool row;   /* of the embedding */
-    bool flips; /* the bit that rig.h flips there is one of those that are used */
-};
-
-static unsigned streamed_places(struct place *places)
-{
-    const struct session *s = &rig.session;
-    uint32_t n = s->model->image.header->params.n_layers;
-    unsigned count = 0;
-
-    for (uint32_t i = 0; i < n + 2; i++) {
-        struct place *p = &places[count];
-        bool tiles = s->model->plan.head.tiled &&
-                     i == (s->model->image.header->params.tied ? 0 : n + 1);
-
-        image_segment_name(&s->model->image, i, p->name, sizeof p->name);
-        p->row = i == 0 && !tiles;
-        if (p->row && !s->model->plan.pinned[0]) {
-            const struct ingot_tensor *t = &s->model->image.tensors[0];
-            size_t group = plan_row_group_bytes(&s->model->image);
-            uint64_t first = s->model->image.segments[0].offset + t->offset +
-                             ids[2] / t->interleave * (uint64_t)group;
-            uint64_t flip = (first + SECTOR_BYTES - 1 - RIG_FLIPPED_BYTE) / SECTOR_BYTES;
-
-            p->flips = flip * SECTOR_BYTES + RIG_FLIPPED_BYTE < first + group;
-            p->sector = (long)(p->flips ? flip : first / SECTOR_BYTES);
-            count++;
-        } else if (!s->model->plan.pinned[i]) {
-            uint64_t middle = s->model->image.segments[i].offset +
-                              s->model->image.segments[i].bytes / 2;
-
-            p->sector = (long)(middle / SECTOR_BYTES);
-            p->flips = true;
-            count++;
-        }
-    }
-    return count;
 }
 
 /* Fail at token 2; the cache stays, and the same session goes on as if nothing had been. */

@@ -321,6 +321,25 @@ static void test_special(void)
     fixture_close(&f);
 }
 
+/* The scratch holds the text of before: its last byte does not complete a control token. */
+static void test_scratch_of_before(void)
+{
+    static _Alignas(8) uint8_t scratch[4096];
+    struct tokenizer_part whole = { "<|end|>", 7, true }, part = { "<|end|", 6, true };
+    struct fixture f;
+    uint32_t ids[16];
+    size_t n;
+
+    open_small(&f, 0);
+    OK(tokenizer_encode_parts(&f.t, &whole, 1, 0, ids, 16, &n, scratch, sizeof scratch) == ERR_OK &&
+           n == 1 && ids[0] == 3,
+       "a control token");
+    OK(tokenizer_encode_parts(&f.t, &part, 1, 0, ids, 16, &n, scratch, sizeof scratch) == ERR_OK &&
+           n > 1 && ids[0] != 3,
+       "all but its last byte, which is in the scratch still: text");
+    fixture_close(&f);
+}
+
 static void test_limits(void)
 {
     struct fixture f;
@@ -417,6 +436,7 @@ int main(void)
     test_merges();
     test_others();
     test_special();
+    test_scratch_of_before();
     test_limits();
     test_utf8();
     return tap_done();
