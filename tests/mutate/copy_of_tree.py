@@ -36,15 +36,14 @@ def copy(source, target):
     shutil.copymode(source, target)
 
 
-def make(root, tree):
-    """The copy of `root` at `tree`; returns `tree`."""
+def make(root, tree, newlib):
+    """The copy of `root` at `tree`, with newlib as it is built there; returns `tree`."""
     files = files_of(root)
     os.makedirs(tree, exist_ok=True)
     for name in set(own_files(tree)) - files:
         os.remove(os.path.join(tree, name))
     for name in files:
         copy(os.path.join(root, name), os.path.join(tree, name))
-    newlib = os.path.join(root, "build/newlib")
     if os.path.isdir(newlib) and not os.path.isdir(os.path.join(tree, "build/newlib")):
         shutil.copytree(newlib, os.path.join(tree, "build/newlib"))
     return tree

@@ -79,7 +79,8 @@ class Run:
     def prepare(self, jobs, rows):
         """The copies, each with everything built that the rows' suites need and the suites passing:
         what fails without a mutant would seem to kill them all."""
-        first = copy_of_tree.make(ROOT, os.path.join(self.folder, "tree-1"))
+        first = copy_of_tree.make(ROOT, os.path.join(self.folder, "tree-1"),
+                                  os.path.join(self.folder, "../newlib"))
         self.mutants = {row.name: mutant_of(row, first) for row in rows}
         self.keys = {row.name: key_of(row, self.mutants[row.name], first)
                      for row in rows if self.mutants[row.name]}

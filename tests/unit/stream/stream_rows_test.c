@@ -1,0 +1,63 @@
+/* Rows of an embedding that streams: a row that arrived wrong is not kept, nor is what stood in its place
+ * before taken for what it was. */
+#include "tests/unit/rig_expected.h"
+
+static uint64_t row_sector(uint32_t token)
+{
+    uint64_t offset;
+    size_t bytes;
+
+    plan_embedding_range(&rig.model.image, token, &offset, &bytes);
+    return (offset + bytes / 2) / SECTOR_BYTES; /* whole in the row, whatever bit of it flips */
+}
+
+/* The first token again, after another one's row came wrong into the only place there is. */
+static void test_place(void)
+{
+    const struct stream_stats *f = &rig.model.stream.stats;
+    uint64_t kept, read;
+
+    if (rig_start(rig_limits().least, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    rig.model.plan.rows.n = 1;
+    OK(row_sector(ids[0]) != row_sector(ids[1]), "two tokens whose rows lie apart");
+    OK(append(0), "the first token");
+    session_clear(&rig.session);
+    kept = f->rows_kept;
+    OK(append(0) && f->rows_kept == kept + 1, "and again: its row is kept");
+    rig.flip_sector = (long)row_sector(ids[1]);
+    rig.flip_times = 1000;
+    OK(rig_append(&ids[1], 1, NULL) == ERR_BAD_CHECKSUM, "the second one's row comes wrong");
+    rig.flip_times = 0;
+    session_clear(&rig.session);
+    read = f->rows_read;
+    OK(append(0) && f->rows_read == read + 1, "the first one's row is read anew, and is right");
+    OK(append(1), "and so is the second one's");
+}
+
+/* A row that arrives wrong three times is right at the fourth; one more is an error. */
+static void test_rereads(void)
+{
+    const struct stream_stats *f = &rig.model.stream.stats;
+
+    (void)rig_start(rig_limits().least, 0, false);
+    rig.flip_sector = (long)row_sector(ids[0]);
+    rig.flip_times = 3;
+    OK(append(0) && f->reread == 3 && rig.flip_times == 0, "read again three times");
+    (void)rig_start(rig_limits().least, 0, false);
+    rig.flip_sector = (long)row_sector(ids[0]);
+    rig.flip_times = 5;
+    OK(rig_append(&ids[0], 1, NULL) == ERR_BAD_CHECKSUM && rig.flip_times == 1,
+       "and no more often");
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("untied", INGOT_Q8_0);
+    set_expected();
+    test_place();
+    test_rereads();
+    return tap_done();
+}
