@@ -19,6 +19,7 @@ class Screen:
     def __init__(self, columns=80):
         self.columns = columns
         self.rows = [{}]
+        self.soft = set()  # rows that the terminal began by itself
         self.row = self.column = 0
         self.saved = (0, 0)
         self.colours = 0
@@ -58,6 +59,7 @@ class Screen:
                 return
             if self.column + width > self.columns:
                 self.down(1)
+                self.soft.add(self.row)
                 self.column = 0
             self.rows[self.row][self.column] = char
             for i in range(1, width):
@@ -101,7 +103,29 @@ class Screen:
             self.down(self.row)
             return
         del self.rows[self.row + 1:]
+        self.soft = {row for row in self.soft if row <= self.row}
         self.rows[self.row] = {c: t for c, t in self.rows[self.row].items() if c < self.column}
+
+    def resize(self, columns):
+        """Another width. Lines keep their text and are wrapped anew, as most terminals do it."""
+        lines, cursor = [], (0, 0)
+        for i, row in enumerate(self.rows):
+            if i not in self.soft:
+                lines.append({})
+                start = 0
+            lines[-1].update({start + c: t for c, t in row.items()})
+            if i == self.row:
+                cursor = (len(lines) - 1, start + self.column)
+            start += self.columns
+        self.rows, self.soft, self.columns = [], set(), columns
+        for n, cells in enumerate(lines):
+            at = cursor[1] if n == cursor[0] else 0
+            for start in range(0, max(max(cells, default=0), at) + 1, columns):
+                if start:
+                    self.soft.add(len(self.rows))
+                if n == cursor[0] and start <= at < start + columns:
+                    self.row, self.column = len(self.rows), at - start
+                self.rows.append({c - start: t for c, t in cells.items() if start <= c < start + columns})
 
     def line(self, row):
         cells = self.rows[row]

@@ -18,6 +18,7 @@ from machine import HOST, WORK, end, make_card, sd_arguments
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens, [^\]\r\n]*\]"
 # To its last byte: a strong one is read in two parts now and then.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
+WIDE = 250
 ROLE = {"user": len("user") + 1, "assistant": len("assistant") + 1}
 TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is said
 CONTROL, BYTE, NORMAL = 3, 6, 1
@@ -118,16 +119,17 @@ def sd_drive(board, card, more=""):
 class Console:
     """A spawned board, driven line by line. Lines come back without CR."""
 
-    def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False):
-        """terminal: it answers, from the first question on; else to those asked at a prompt."""
+    def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False, columns=WIDE):
+        """columns: of the terminal, wide enough for every sentence to stand on one row.
+        terminal: it answers, from the first question on; else to those asked at a prompt."""
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")
         self.child = pexpect.spawn(command[0], command[1:], timeout=60, echo=False,
-                                   maxread=65536)
+                                   maxread=65536, dimensions=(24, columns))
         self.child.delaybeforesend = None
         self.seen = self.raw = ""
-        self.columns = 80
+        self.columns = columns
         if terminal:
             self.expect(r"\x1b\[6n")
             self.answer()

@@ -295,6 +295,7 @@ static void print_stats(const struct reply *r)
     const struct chat *c = r->chat;
     const struct options *o = c->options;
 
+    console_whole_lines(c->console, true);
     if (!console_is_json(c->console) && !o->show.quiet) {
         console_to_log(c->console, true);
         report_stats(c->console, c->session->model, &r->result);
@@ -309,6 +310,7 @@ static void print_stats(const struct reply *r)
     if (o->show.trace != 0) {
         trace_print(c->console, c->session->model->transformer.workers->trace);
     }
+    console_whole_lines(c->console, false);
 }
 
 static const char *reason_text(const struct reply *r, enum err error)

@@ -161,15 +161,25 @@ void console_progress_erase(struct console *c)
     console_to_log(c, false);
 }
 
+static uint32_t wrap_columns(const struct console *c)
+{
+    return console_is_terminal(c) && !c->whole_lines ? c->input.editor.columns : 0;
+}
+
 void console_write(struct console *c, const char *text, size_t bytes)
 {
     if (c->json.on) {
         console_json_write(c, text, bytes);
     } else if (bytes > 0 && c->platform != NULL) {
         console_progress_erase(c);
-        c->wrap.columns = console_is_terminal(c) ? c->input.editor.columns : 0;
+        c->wrap.columns = wrap_columns(c);
         shown_text_put(&c->shown, text, bytes);
     }
+}
+
+void console_whole_lines(struct console *c, bool on)
+{
+    c->whole_lines = on;
 }
 
 void console_put_editor(void *context, const char *text, size_t bytes)
@@ -255,6 +265,7 @@ void console_log(struct console *c, const char *format, ...)
     n = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
     va_end(args);
     begin_log_line(c);
+    console_whole_lines(c, true);
     console_to_log(c, true);
     console_style(c, style_of(text, n, CONSOLE_DIM));
     log_text(c, stamp,
@@ -264,6 +275,7 @@ void console_log(struct console *c, const char *format, ...)
     console_style(c, style);
     log_text(c, "\n", 1);
     console_to_log(c, false);
+    console_whole_lines(c, false);
     if (c->json.on) {
         console_json_log(c, ms, text, n);
     }
@@ -274,6 +286,7 @@ void console_repeat_log(struct console *c)
     size_t at = max_size(c->log_end, CONSOLE_LOG_BYTES) - CONSOLE_LOG_BYTES;
     enum console_style style = c->style;
 
+    console_whole_lines(c, true);
     console_style(c, CONSOLE_DIM);
     if (at != 0) { /* from the next whole line on */
         while (at < c->log_end && c->log[at++ % CONSOLE_LOG_BYTES] != '\n') {
@@ -283,4 +296,5 @@ void console_repeat_log(struct console *c)
         console_write(c, &c->log[at % CONSOLE_LOG_BYTES], 1);
     }
     console_style(c, style);
+    console_whole_lines(c, false);
 }

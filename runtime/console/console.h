@@ -76,6 +76,7 @@ struct console {
     enum console_style style;
     struct shown_text shown; /* what is written, on its way to the device ... */
     struct word_wrap wrap;   /* ... by way of this */
+    bool whole_lines;        /* ... or without it */
     struct console_wait wait;
     struct console_json json;
     struct console_input input;
@@ -94,6 +95,9 @@ void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);
 
+/* Whether lines from here on stay whole on a terminal too, since programs look for them: figures, ids. */
+void console_whole_lines(struct console *c, bool on);
+
 /* How wide the terminal is; 0: not known. One that is asked tells it by itself, also after a change. */
 void console_set_columns(struct console *c, uint32_t columns);
 
@@ -108,7 +112,7 @@ void console_speak_text(struct console *c);
 
 /* text (bytes), LF as CR LF on a serial line. Whoever it is from: what a terminal would obey becomes
  * U+FFFD (runtime/text/shown_text.h), in every text that is printed or logged too, and in JSON an escape. On
- * a terminal whose width is known, rows end between words. */
+ * a terminal whose width is known, rows end between words, but those of log lines and of figures. */
 void console_write(struct console *c, const char *text, size_t bytes);
 
 /* The write of a struct utf8_writer, whose context is the console. */

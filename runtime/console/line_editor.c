@@ -183,7 +183,7 @@ static void take_sequence(struct line_editor *e)
         return;
     }
     if (e->columns != columns && e->n != 0 && e->terminal) {
-        line_screen_draw(e);
+        line_screen_rewrap(e, columns);
     }
 }
 

@@ -41,12 +41,12 @@ static void write_sequence(const struct line_editor *e, uint32_t n, char final)
     }
 }
 
-static uint32_t usable_columns(const struct line_editor *e)
+static uint32_t usable_columns(uint32_t columns)
 {
-    if (e->columns == 0) {
+    if (columns == 0) {
         return LINE_DEFAULT_COLUMNS - 1;
     }
-    return max_u32(e->columns, LINE_MIN_COLUMNS) - 1;
+    return max_u32(columns, LINE_MIN_COLUMNS) - 1;
 }
 
 static size_t character_bytes(const char *text, size_t n)
@@ -56,10 +56,10 @@ static size_t character_bytes(const char *text, size_t n)
     return bytes > 0 ? (size_t)bytes : 1;
 }
 
-/* The place after the character at text, which stands at *at; a row's end is the next one's
+/* The place after the character at text, which stands at `at` of a terminal so wide; a row's end is the next one's
  * beginning. *early: it did not fit after the one before. */
-static struct place step(const struct line_editor *e, struct place at, const char *text,
-                         size_t bytes, bool *early)
+static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
+                         bool *early)
 {
     uint32_t width = char_width(utf8_decode((const uint8_t *)text, (int)bytes));
 
@@ -67,7 +67,7 @@ static struct place step(const struct line_editor *e, struct place at, const cha
     if (*text == '\n') {
         return (struct place){ at.row + 1, 0 };
     }
-    if (at.column + width > usable_columns(e)) {
+    if (at.column + width > usable_columns(columns)) {
         *early = true;
         at = (struct place){ at.row + 1, 0 };
     }
@@ -83,7 +83,7 @@ static struct place write_text(const struct line_editor *e, struct place at, siz
         size_t bytes = character_bytes(e->line + from, e->n - from);
         bool early;
 
-        at = step(e, at, e->line + from, bytes, &early);
+        at = step(e->columns, at, e->line + from, bytes, &early);
         if (draw && early) {
             line_screen_write(e, "\n", 1);
         }
@@ -137,6 +137,32 @@ void line_screen_draw(struct line_editor *e)
     if (e->cursor != e->n) {
         go_to(e, end.row, place_of(e, e->cursor));
     }
+}
+
+/* Rows of a terminal so wide that a row of ours takes there. */
+static uint32_t rows_of(uint32_t row_columns, uint32_t columns)
+{
+    return max_u32(1, (row_columns + columns - 1) / columns);
+}
+
+void line_screen_rewrap(struct line_editor *e, uint32_t columns)
+{
+    struct place at = first_place(e);
+    uint32_t row = 0;
+
+    for (size_t from = 0; from < e->cursor;) {
+        size_t bytes = character_bytes(e->line + from, e->n - from);
+        bool early;
+        struct place next = step(columns, at, e->line + from, bytes, &early);
+
+        if (next.row != at.row) {
+            row += rows_of(at.column, e->columns);
+        }
+        at = next;
+        from += bytes;
+    }
+    e->row = row + at.column / e->columns;
+    line_screen_draw(e);
 }
 
 void line_screen_move(struct line_editor *e)

@@ -44,8 +44,8 @@ class Command(Program):
         return self.before
 
 
-def console(words="-n 8"):
-    return Console(Program(), words, [])
+def console(words="-n 8", **more):
+    return Console(Program(), words, [], **more)
 
 
 def shown(k, screen, keys, text):
@@ -68,7 +68,7 @@ def tap_shown(screen, text):
 
 
 def editing():
-    with console() as k:
+    with console(columns=80) as k:
         k.prompt()
         local = termios.tcgetattr(k.child.child_fd)[3]
         tap.ok(local & (termios.ICANON | termios.ECHO) == 0, "the terminal is read byte by byte")
@@ -78,10 +78,19 @@ def editing():
         tap.ok(shown(k, screen, "\x15caf\u00e9" + HOME + "\u65e5", "> \u65e5caf\u00e9"), "UTF-8")
         tap.ok(shown(k, screen, "\x05" + "x" * 90, "> \u65e5caf\u00e9" + "x" * 71 + "\n" + "x" * 19),
                "80 columns, as the window has")
+        for columns in (40, 25, 60, 80):
+            k.child.setwinsize(24, columns)
+            screen.resize(columns)
+            line, rows = "> \u65e5caf\u00e9" + "x" * 90, []
+            while line:  # the first row has a wide character
+                most = columns - 1 - (not rows)
+                rows.append(line[:most])
+                line = line[most:]
+            tap.ok(shown(k, screen, "", "\n".join(rows)), f"{columns} columns: the line anew")
+            text = "".join(screen.line(row) for row in range(len(screen.rows)))
+            tap.ok(text.count("x") == 90 and text.count(">") == 1, f"{columns} columns: and once",
+                   repr(text))
         k.child.setwinsize(24, 40)
-        screen = Screen(40)
-        tap.ok(shown(k, screen, "", "> \u65e5caf\u00e9" + "x" * 31 + "\n" + "x" * 39 + "\n" +
-                     "x" * 20), "a window made smaller gets the line anew")
         k.send("\x15")
         k.say("/first")
         k.say("/second")

@@ -231,7 +231,13 @@ static void test_wrapping(void)
     console_write(&console, text, sizeof text - 1);
     OK(wrote("words that ar\33[2D\33[K\r\nare cut"), "words begin the next row");
     console_log(&console, "a log");
-    OK(wrote("\r\n\33[0m\33[2m[    0.000] a\r\nlog\33[0m\33[36m\r\n"), "of the log as well");
+    OK(wrote("\r\n\33[0m\33[2m[    0.000] a log\33[0m\33[36m\r\n"), "lines of the log stay whole");
+    console_whole_lines(&console, true);
+    console_write(&console, text, sizeof text - 1);
+    console_whole_lines(&console, false);
+    OK(wrote(text), "and figures");
+    console_write(&console, "\n", 1);
+    terminal.out_bytes = 0;
     console_find_terminal(&console, CONSOLE_PLAIN);
     console_write(&console, text, sizeof text - 1);
     OK(wrote("words that are cut"), "no terminal");
