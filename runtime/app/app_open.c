@@ -23,8 +23,8 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
     return ERR_OK;
 }
 
-/* Load what was planned, and begin a conversation with it. */
-static enum err load_to_talk(struct app *a, const struct ingot_chat *chat)
+/* Load what was planned, and begin a conversation with it. Somebody waits since since_ms. */
+static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint64_t since_ms)
 {
     struct session *draft = NULL;
     uint64_t start = console_millis(a->setup.console);
@@ -39,12 +39,12 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat)
     }
     chat_open(&a->chat, a->setup.console, &a->target.session, draft, a->setup.options, chat);
     if (a->setup.front == APP_CONSOLE) {
-        report_ready(a->setup.console, &a->target.model, start);
+        report_ready(a->setup.console, &a->target.model, since_ms, start);
     }
     return ERR_OK;
 }
 
-static enum err begin(struct app *a, enum app_file which)
+static enum err begin(struct app *a, enum app_file which, uint64_t since_ms)
 {
     const struct ingot_chat *chat;
     enum err e = app_plan_models(a, which);
@@ -60,7 +60,7 @@ static enum err begin(struct app *a, enum app_file which)
     if (e != ERR_OK) {
         return e;
     }
-    return load_to_talk(a, chat);
+    return load_to_talk(a, chat, since_ms);
 }
 
 static bool is_card_trouble(enum err e)
@@ -93,7 +93,7 @@ static bool goes_on_without(struct app *a, enum err e)
 
 enum err app_open(struct app *a)
 {
-    enum err e = begin(a, APP_MODEL);
+    enum err e = begin(a, APP_MODEL, 0);
 
     if (e == ERR_OK || goes_on_without(a, e)) {
         return ERR_OK;
@@ -108,7 +108,7 @@ static bool go_back(struct app *a)
     enum err e;
 
     console_log(a->setup.console, "back to the model before");
-    e = begin(a, APP_MODEL_BEFORE);
+    e = begin(a, APP_MODEL_BEFORE, console_millis(a->setup.console));
     if (e == ERR_OK || goes_on_without(a, e)) {
         return true;
     }
@@ -160,7 +160,7 @@ bool app_change_model(struct app *a, const char *name)
     leave_model(a);
     memcpy(before, o->load.model, sizeof before);
     memcpy(o->load.model, name, strlen(name) + 1);
-    e = begin(a, APP_MODEL);
+    e = begin(a, APP_MODEL, console_millis(a->setup.console));
     if (e == ERR_OK || (e == ERR_ABORTED && goes_on_without(a, e))) {
         return true;
     }

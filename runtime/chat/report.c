@@ -232,17 +232,19 @@ void report_plan(struct console *c, const struct model *m)
     report_rates(c, p, image_main_type(&m->image));
 }
 
-void report_ready(struct console *c, const struct model *m, uint64_t load_millis)
+void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms)
 {
     uint64_t bytes = m->stream.stats.bytes_loaded;
     char size[FORMAT_NUMBER_BYTES], speed[FORMAT_NUMBER_BYTES], read[64] = "";
+    const char *from = since_ms == 0 ? "entry" : "/model";
 
-    if (bytes != 0 && load_millis != 0) {
+    if (bytes != 0 && load_ms != 0) {
         format_text(read, sizeof read, ", %s at %s MB/s", format_bytes(size, bytes),
-                    format_ratio(speed, bytes, load_millis * 1000, 1));
+                    format_ratio(speed, bytes, load_ms * 1000, 1));
     }
-    console_log(c, "ready: entry to prompt %lu ms, and %lu ms of loading%s",
-                (unsigned long)(console_millis(c) - load_millis), (unsigned long)load_millis, read);
+    console_log(c, "ready: %s to prompt %lu ms, and %lu ms of loading%s", from,
+                (unsigned long)(console_millis(c) - since_ms - load_ms), (unsigned long)load_ms,
+                read);
 }
 
 void report_draft(struct console *c, const struct model *m)

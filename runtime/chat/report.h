@@ -28,8 +28,9 @@ void report_summary(struct console *c, const struct model *m);
 void report_model(struct console *c, const struct model *m);
 void report_plan(struct console *c, const struct model *m);
 
-/* Log how long it took until the prompt, and the rate at which the card gave the weights. */
-void report_ready(struct console *c, const struct model *m, uint64_t load_millis);
+/* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the card gave the
+ * weights. since_ms: when /model was asked for; 0: the machine's start. */
+void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
 /* Log the line of a draft: what it takes of the RAM, before the model's plan. */
 void report_draft(struct console *c, const struct model *m);

@@ -99,6 +99,9 @@ void word_wrap_put(struct word_wrap *w, const char *text, size_t bytes)
 {
     if (w->columns == 0) {
         w->write(w->context, text, bytes);
+        if (*text == '\n') {
+            word_wrap_begin_row(w);
+        }
         return;
     }
     switch (*text) {

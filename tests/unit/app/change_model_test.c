@@ -53,6 +53,24 @@ static void test_damaged(void)
     app_rig_damage(&shelf[1]); /* as it was */
 }
 
+/* A swap takes the time that it takes, not the time since the machine's start. */
+static void test_ready(void)
+{
+    uint64_t before = console_millis(&console) + 1000;
+    unsigned long begin = 0, load = 0;
+    const char *ready;
+
+    while (console_millis(&console) < before) {
+    }
+    before = console_millis(&console);
+    OK(change("one", -1) && change("two", -1), "two swaps");
+    ready = strstr(said, "ready: /model to prompt ");
+    OK(ready != NULL &&
+           sscanf(ready, "ready: /model to prompt %lu ms, and %lu ms", &begin, &load) == 2 &&
+           begin + load <= console_millis(&console) - before,
+       "ready after %lu ms and %lu of loading", begin, load);
+}
+
 static void test_ctrl_c(void)
 {
     unsigned stopped = 0, whole = 0;
@@ -136,6 +154,7 @@ int main(void)
     test_no_such_model();
     test_long_name();
     test_damaged();
+    test_ready();
     test_ctrl_c();
     test_ctrl_c_in_json();
     test_no_way_back();
