@@ -147,13 +147,17 @@ static void log_rates(struct console *c, const struct plan *p, uint32_t ps)
 static void log_prediction(struct console *c, const struct plan *p)
 {
     char decode[FORMAT_NUMBER_BYTES], prefill[FORMAT_NUMBER_BYTES];
+    const char *doubt = "";
 
+    if (p->rates.disturbed) {
+        doubt = "; measured while others used the cores, so it may be more";
+    }
     per_second(decode, 1, p->prediction.decode_ns);
     if (p->prediction.prefill_ns == 0) {
-        console_log(c, "predicted: decode %s tok/s", decode);
+        console_log(c, "predicted: decode %s tok/s%s", decode, doubt);
     } else {
-        console_log(c, "predicted: decode %s tok/s, prefill %s", decode,
-                    per_second(prefill, p->chunk, p->prediction.prefill_ns));
+        console_log(c, "predicted: decode %s tok/s, prefill %s%s", decode,
+                    per_second(prefill, p->chunk, p->prediction.prefill_ns), doubt);
     }
 }
 

@@ -17,11 +17,28 @@ enum {
     POSITION = 16,            /* of the token: the number of others before it */
     PART = 8,                 /* of the bytes: the weights of a matrix times the tokens */
     MATRIX_HZ = 200,          /* 5 ms of each, ... */
+    MATRIX_MOST_HZ = 20,      /* ... 50 ms while others disturb it, ... */
     LEAST_TIMES = 2,          /* ... and the first one warms up */
     LAYERS_HZ = 100,          /* 10 ms in all, */
+    LAYERS_MOST_HZ = 10,      /* 100 ms while others disturb them, */
     WINDOW_NS = 1000000,      /* of layers, and longer where one takes longer; ... */
     WARM_LAYERS = 1,          /* ... before it */
+    MOST_WINDOWS = 128,       /* of 1 ms each: more than the time has */
+    AGREE_PART = 8,           /* two times that differ by less than this part of them agree */
+    DOUBT_TIMES = 4,          /* so many, and no two agree: others disturb */
     CHUNK_MOST_NS = 50000000, /* of a layer's matrices for PROBE_TOKENS */
+};
+
+/* The least of some times, as others that use the cores add time, and the one after it: where these agree, nobody
+ * else was at work in either. */
+struct least {
+    uint64_t first, second;
+    uint32_t n;
+};
+
+/* Nanoseconds of a layer in a window, and those beside its matrices. */
+struct window {
+    uint64_t layer, rest;
 };
 
 struct calibration {
@@ -41,9 +58,10 @@ struct calibration {
     uint32_t n_layers; /* of the window, which began at ... */
     uint64_t window;   /* ... these ticks */
     uint64_t matrices; /* nanoseconds of theirs, predicted */
-    uint64_t until;    /* ticks */
+    uint64_t begun;    /* ticks */
+    struct least least;
     uint32_t n_windows;
-    uint64_t sum, most; /* nanoseconds of a layer in them, without its matrices */
+    struct window windows[MOST_WINDOWS];
 };
 
 static void multiply(void *arg, struct workers *workers, unsigned core)
@@ -60,14 +78,42 @@ static uint64_t nanoseconds(const struct calibration *p, uint64_t ticks)
     return ticks * 1000000000 / p->clock->hz;
 }
 
-/* Picoseconds per byte of a matrix and token. The least of all turns counts, as interruptions
- * add time. The matrix has the head's shape, or as many of its rows as there are logits for all
+static void least_take(struct least *l, uint64_t time)
+{
+    if (l->n == 0 || time < l->first) {
+        l->second = l->first;
+        l->first = time;
+    } else if (l->n == 1 || time < l->second) {
+        l->second = time;
+    }
+    l->n++;
+}
+
+static bool least_agrees(const struct least *l)
+{
+    return l->n > 1 && l->second - l->first <= l->first / AGREE_PART;
+}
+
+/* Said with the prediction: it may be far too low. */
+static void note_doubt(struct calibration *p, const struct least *l)
+{
+    p->m->request.rates.disturbed |= l->n >= DOUBT_TIMES && !least_agrees(l);
+}
+
+/* Whether `ticks` since the begin are enough: `most_hz` of a second end it in any case. */
+static bool is_enough(const struct calibration *p, const struct least *l, uint64_t ticks,
+                      uint32_t least_hz, uint32_t most_hz)
+{
+    return ticks >= p->clock->hz / least_hz && (least_agrees(l) || ticks >= p->clock->hz / most_hz);
+}
+
+/* Picoseconds per byte of a matrix and token, of the least of all turns. The matrix has the head's shape, or as many of its rows as there are logits for all
  * tokens. */
 static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
-    uint64_t begin = platform_ticks(p->clock), best = UINT64_MAX, at = 0, matrix, start,
-             now = begin;
+    uint64_t begin = platform_ticks(p->clock), at = 0, matrix, start, now = begin;
+    struct least least = { 0 };
 
     p->in = (struct linear_input){ t->act.norm, t->act.dim_stride, n_tokens };
     p->w.type = (uint8_t)type;
@@ -80,7 +126,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
         return 0;
     }
     linear_prepare(t->kernels, &t->act, 1u << type, &p->in, 0, n_tokens);
-    for (int i = 0; i < LEAST_TIMES || now - begin < p->clock->hz / MATRIX_HZ; i++) {
+    while (least.n < LEAST_TIMES || !is_enough(p, &least, now - begin, MATRIX_HZ, MATRIX_MOST_HZ)) {
         p->rows = p->weights + at;
         at += matrix;
         if (p->bytes - at < matrix) {
@@ -89,9 +135,21 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
         start = platform_ticks(p->clock);
         workers_run(t->workers, multiply, p);
         now = platform_ticks(p->clock);
-        best = min_u64(best, now - start);
+        least_take(&least, now - start);
     }
-    return (uint32_t)(nanoseconds(p, best) * 1000 / (matrix * n_tokens)) + 1;
+    note_doubt(p, &least);
+    return (uint32_t)(nanoseconds(p, least.first) * 1000 / (matrix * n_tokens)) + 1;
+}
+
+static void end_window(struct calibration *p, uint64_t ns)
+{
+    struct window *w = &p->windows[p->n_windows++];
+
+    w->layer = ns / p->n_layers;
+    w->rest = (ns - min_u64(ns, p->matrices)) / p->n_layers;
+    least_take(&p->least, w->layer);
+    p->n_layers = 0;
+    p->matrices = 0;
 }
 
 /* Sums layers up to a window, and says when there were enough. */
@@ -109,20 +167,30 @@ static bool between_layers(void *context)
     p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
     if (ns >= WINDOW_NS) {
-        ns = (ns - min_u64(ns, p->matrices)) / p->n_layers;
-        p->sum += ns;
-        p->most = max_u64(p->most, ns);
-        p->n_windows++;
-        p->n_layers = 0;
-        p->matrices = 0;
+        end_window(p, ns);
         p->window = now;
     }
     p->window += platform_ticks(p->clock) - now; /* spent here */
-    return p->n_windows != 0 && now > p->until;
+    return p->n_windows == MOST_WINDOWS ||
+           (p->n_windows != 0 &&
+            is_enough(p, &p->least, now - p->begun, LAYERS_HZ, LAYERS_MOST_HZ));
 }
 
-/* Nanoseconds of a layer and token beside its matrices, over whole passes and a part of one: the
- * mean. The longest window does not count, as it may hold an interruption. */
+/* The mean of the windows in which nobody else was at work. */
+static uint64_t undisturbed_rest(const struct calibration *p)
+{
+    uint64_t sum = 0, n = 0;
+
+    for (uint32_t i = 0; i < p->n_windows; i++) {
+        if (p->windows[i].layer - p->least.first <= p->least.first / AGREE_PART) {
+            sum += p->windows[i].rest;
+            n++;
+        }
+    }
+    return n == 0 ? 0 : sum / n;
+}
+
+/* Nanoseconds of a layer and token beside its matrices, over whole passes and a part of one. */
 static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
@@ -131,14 +199,13 @@ static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 
     p->n_tokens = n_tokens;
     p->n_begun = p->n_layers = p->n_windows = 0;
-    p->matrices = p->sum = p->most = 0;
-    p->until = platform_ticks(p->clock) + p->clock->hz / LAYERS_HZ;
+    p->least = (struct least){ 0 };
+    p->matrices = 0;
+    p->begun = platform_ticks(p->clock);
     while (transformer_pass(&p->m->transformer, &pass, &stop) == ERR_OK) {
     }
-    if (p->n_windows > 1) {
-        p->sum = (p->sum - p->most) / (p->n_windows - 1);
-    }
-    return (uint32_t)(p->sum / n_tokens);
+    note_doubt(p, &p->least);
+    return (uint32_t)(undisturbed_rest(p) / n_tokens);
 }
 
 /* Where a layer of a chunk takes long, its matrices are most of it. */

@@ -41,6 +41,7 @@ struct plan_rates {
     uint32_t layer;                  /* nanoseconds of a layer beside its matrices, for a token */
     uint32_t layer_prefill;          /* and for each token of a chunk; 0: as for one */
     uint32_t check;                  /* picoseconds of a byte's checksum, all cores together */
+    bool disturbed; /* while it was measured others used the cores: it may be far too slow */
 };
 
 /* What somebody wants of a plan. */

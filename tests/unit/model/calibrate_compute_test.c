@@ -6,7 +6,7 @@
 
 enum { PROMPT = 40, MOST_VOCAB = 640 };
 
-static struct workers crews[2];
+static struct workers crews[3];
 
 static const struct plan_rates *probe(struct memory_range memory)
 {
@@ -94,6 +94,66 @@ static void test_little_memory(enum ingot_type type)
     free(memory.base);
 }
 
+/* ---- others at work on the cores: a clock that the test turns ---- */
+
+enum { QUIET, BURSTS, MESS };
+
+static struct {
+    int others;
+    unsigned calls;
+    uint64_t now, step; /* microseconds */
+} played;
+
+/* A call is 100 us, which a layer takes; in bursts somebody else has the core for 3 ms now and then. */
+static uint64_t played_ticks(void *context)
+{
+    (void)context;
+    played.now += played.step;
+    if (played.others == BURSTS && ++played.calls % 24 == 0) {
+        played.now += 3000;
+    }
+    if (played.others == MESS) {
+        played.step += played.step / 4;
+    }
+    return played.now;
+}
+
+/* Layers whose matrices take next to nothing, so that all of their time is what is measured. */
+static struct plan_rates probe_beside(int others, enum ingot_type type, struct memory_range memory)
+{
+    struct plan_rates *r = &rig.model.request.rates;
+
+    played.others = others;
+    played.calls = 0;
+    played.step = 100;
+    *r = (struct plan_rates){ 0 };
+    r->decode[type] = r->prefill[type] = 1;
+    calibrate_compute(&rig.model, rig.workers, memory);
+    return *r;
+}
+
+static void test_others(enum ingot_type type)
+{
+    static struct platform platform;
+    enum { BYTES = 8 << 20 };
+    struct memory_range memory = { aligned_alloc(4096, BYTES), BYTES };
+    struct plan_rates quiet, bursts;
+
+    platform = *rig_platform();
+    platform.clock = (struct platform_clock){ .ticks = played_ticks, .hz = 1000000 };
+    workers_start(&crews[2], &platform, 1);
+    rig.workers = &crews[2];
+    rig_open(0, 0, false);
+    quiet = probe_beside(QUIET, type, memory);
+    bursts = probe_beside(BURSTS, type, memory);
+    OK(quiet.layer > 90000 && quiet.layer <= 100000 && !quiet.disturbed, "a layer takes %u ns",
+       quiet.layer);
+    OK(bursts.layer == quiet.layer && !bursts.disturbed,
+       "and %u beside somebody who has the core now and then", bursts.layer);
+    OK(probe_beside(MESS, type, memory).disturbed, "a time that never comes again is doubted");
+    free(memory.base);
+}
+
 static void test_logits(size_t limit, const char *what)
 {
     static float expected[MOST_VOCAB];
@@ -122,6 +182,8 @@ int main(void)
     rig_make_model("tiny", INGOT_Q8_0);
     test_rates(INGOT_Q8_0);
     test_little_memory(INGOT_Q8_0);
+    test_others(INGOT_Q8_0);
+    rig.workers = &crews[0];
     rig.kv_type = KV_F32;
     test_logits(0, "resident");
     rig.kv_type = KV_F16;
