@@ -4,6 +4,7 @@
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "host/host_app.h"
+#include "host/plan_board.h"
 #include "host/plan_fit.h"
 #include "runtime/chat/report.h"
 
@@ -19,6 +20,7 @@ static enum option_result set_decode_rate(void *arguments, const struct command_
         return OPTION_REFUSED;
     }
     a->predict = true;
+    a->memory_rate = rate;
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
         a->rates.decode[type] = (uint32_t)(1e12 / (double)rate) + 1;
     }
@@ -37,6 +39,7 @@ static enum option_result set_prefill_rate(void *arguments, const struct command
         return OPTION_REFUSED;
     }
     a->predict = true;
+    a->macs = true;
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
         double weights = 256.0 / (double)image_type_row_bytes(type, 256);
 
@@ -54,6 +57,9 @@ static int run(int argc, char **argv)
     if (!host_args_read(&cmd_plan, &args, argc, argv, &status)) {
         return status;
     }
+    if (args.board != NULL) {
+        return plan_board_print(&cmd_plan, &args);
+    }
     if (!host_app_plan(&h, &args)) {
         return EXIT_FAILED;
     }
@@ -67,6 +73,14 @@ static int run(int argc, char **argv)
     return exit_status(!args.fit || plan_fit_print(&h.app.target.model));
 }
 
+static const struct command_option board_name = {
+    .name = "--board",
+    .value = "NAME",
+    .choices = "rpi3 rpi4 rpi5 visionfive2 icicle sifive_u versal virt-arm64 virt-riscv64",
+    .help = "a board, such as rpi4, by the published rates of its memory and\n"
+            "card; --ram chooses one of the sizes that it is sold with",
+    .field = offsetof(struct host_args, board),
+};
 static const struct command_option mem_bw = {
     .name = "--mem-bw",
     .value = "RATE",
@@ -88,8 +102,8 @@ static const struct command_option fit = {
 };
 static const struct command_option title = { .help = "another machine" };
 static const struct command_option *const options[] = {
-    &fit,           HOST_ROW(QUIET),    &title, &mem_bw, &macs, HOST_ROWS_LOAD, HOST_ROW(DRAFT),
-    HOST_ROW(SPEC), HOST_ROWS_COMPUTER, NULL,
+    &fit,           HOST_ROW(QUIET), &title,         &board_name,        &mem_bw, &macs,
+    HOST_ROWS_LOAD, HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, NULL,
 };
 
 const struct command cmd_plan = {
@@ -98,8 +112,10 @@ const struct command cmd_plan = {
     .missing = "which model?",
     .summary = "which memory a model would take, without loading it",
     .about = "Prints which memory the model takes, which of its weights stay in it, and how fast\n"
-             "it will be: on this computer, which is measured, or with --mem-bw on another one.",
-    .example = "ingot plan model.ingot --ram 1G --mem 200M\n"
+             "it will be: on this computer, which is measured, or with --mem-bw on another one.\n"
+             "With --board it is a roofline: the most that published rates allow.",
+    .example = "ingot plan model.ingot --board rpi4 --ram 2G\n"
+               "ingot plan model.ingot --ram 1G --mem 200M\n"
                "ingot plan model.ingot --ram 448M --card 23M --mem-bw 2.4G --macs 8G --fit",
     .options = options,
     .operand_field = offsetof(struct host_args, model),

@@ -60,8 +60,12 @@ static int run(int argc, char **argv)
 static const struct command_option shape = {
     .name = "--shape",
     .value = "NAME",
-    .choices = "tiny untied deep narrow wordy s15m smol135 tl2 tinyllama 4g",
-    .help = "tiny, untied, deep, narrow, wordy, s15m, smol135, tl2, tinyllama or 4g",
+    .choices = "tiny untied deep narrow wordy s15m smol135 tl2 tinyllama 4g smollm2-135m "
+               "smollm2-360m smollm2-1.7b qwen2.5-0.5b qwen3-0.6b qwen3-1.7b llama-3.2-1b "
+               "llama-3.2-3b gemma-3-270m gemma-3-1b",
+    .help = "tiny, untied, deep, narrow, wordy, s15m, smol135, tl2, tinyllama or 4g;\n"
+            "of published models also smollm2-135m, -360m, -1.7b, qwen2.5-0.5b, qwen3-0.6b,\n"
+            "qwen3-1.7b, llama-3.2-1b, llama-3.2-3b, gemma-3-270m and gemma-3-1b",
     .field = FIELD(pack.input),
 };
 static const struct command_option output = {
@@ -87,8 +91,14 @@ static const struct command_option seed_option = {
     .help = "other weights (default 1)",
     .set = set_seed,
 };
-static const struct command_option *const options[] = { &shape, &output, &type, &seed_option,
-                                                        NULL };
+static const struct command_option hollow = {
+    .name = "--hollow",
+    .help = "leave the weights out, so that the file is only good for `ingot plan` and `ingot\n"
+            "info`: at once, and it takes no room on most disks",
+    .field = FIELD(pack.hollow),
+};
+static const struct command_option *const options[] = { &shape,       &output, &type,
+                                                        &seed_option, &hollow, NULL };
 
 const struct command cmd_synth = {
     .name = "synth",

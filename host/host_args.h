@@ -24,6 +24,9 @@ struct host_args {
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
     uint32_t chunk;       /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
+    uint64_t memory_rate;    /* --mem-bw as it is; 0: not given */
+    bool macs;               /* --macs was given */
+    const char *board;       /* --board of `ingot plan`; NULL: this computer, or one by its rates */
     bool predict;            /* one of them: this computer is not measured */
     bool fit;                /* --fit */
     bool in_place;           /* --mmap: map the file and use it where it lies */

@@ -19,6 +19,7 @@ struct pack_options {
     bool mixed;            /* with type Q4_K: Q4_K_M, that is Q6_K where it matters most */
     enum ingot_type head;  /* of the output matrix, where head_given */
     bool head_given;
+    bool hollow; /* of a made-up model: a hole in the place of the weights, for plans alone */
     bool report; /* a line for every matrix on standard output, with its NMSE */
     bool quiet;  /* neither progress nor remarks on standard error */
     /* How much each column of a matrix counts (quantize.h), cols of them; NULL: all alike. */

@@ -5,30 +5,12 @@
 #include <string.h>
 
 #include "flash_image/pack/pack.h"
+#include "flash_image/pack/synth_shapes.h"
 #include "flash_image/quantize/synthetic_rows.h"
-#include "flash_image/source/source.h"
+#include "flash_image/source/families.h"
 #include "runtime/image/image.h"
 
 enum { BYTE_TOKENS = 3, FIRST_TEXT = 259, TOKEN_BYTES = 16 };
-
-static const struct shape {
-    const char *name;
-    uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context;
-    uint32_t tied;
-    bool sparse; /* of a layer's matrices only the first group of rows is not zeros */
-} shapes[] = {
-    { "tiny", 64, 172, 4, 8, 4, 512, 256, 1, false },      /* ragged hidden, for tests */
-    { "untied", 96, 256, 3, 6, 2, 640, 256, 0, false },    /* an output matrix of its own */
-    { "deep", 128, 352, 200, 4, 4, 2048, 256, 1, false },  /* small layers, to stream a few of */
-    { "narrow", 64, 56, 256, 8, 1, 49152, 256, 1, false }, /* most layers, fewest bytes */
-    { "wordy", 64, 56, 256, 8, 1, 393216, 256, 1, false }, /* and its head takes longest */
-    { "s15m", 288, 768, 6, 6, 6, 32000, 256, 1, false },   /* llama2.c's stories15M */
-    { "smol135", 576, 1536, 30, 9, 3, 49152, 2048, 1, false }, /* SmolLM2-135M */
-    { "tl2", 2048, 5632, 2, 32, 4, 32000, 2048, 0, false },    /* two layers of TinyLlama */
-    { "tinyllama", 2048, 5632, 22, 32, 4, 32000, 2048, 0, false },
-    /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
-    { "4g", 2048, 5632, 91, 32, 4, 16048, 2048, 1, true },
-};
 
 /* ---- the vocabulary, in GGUF's layout -------------------------------------------------------- */
 
@@ -127,25 +109,27 @@ static bool make_vocabulary(struct source *s, struct vocabulary *v)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-static void set_params(struct source *s, const struct shape *shape)
+static enum err set_params(struct source *s, const struct synth_shape *shape)
 {
+    const struct family *f = family_find(shape->family);
     struct source_params *p = &s->params;
 
-    p->family = INGOT_LLAMA;
     p->dim = shape->dim;
     p->hidden = shape->hidden;
     p->n_layers = shape->n_layers;
     p->n_heads = shape->n_heads;
     p->n_kv_heads = shape->n_kv_heads;
     p->head_dim = shape->dim / shape->n_heads;
+    if (shape->head_dim != 0) {
+        p->head_dim = shape->head_dim;
+    }
     p->vocab = shape->vocab;
     p->context = shape->context;
-    p->rope = INGOT_ROPE_PAIRS;
     p->tied = shape->tied;
-    p->rope_base = 10000.0f;
+    family_set_params(s, f, true);
     p->norm_eps = 1e-5f;
-    source_default_params(p);
     s->params_known = true;
+    return family_set_window(s, f, shape->window, f->global_every);
 }
 
 static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, uint32_t seed,
@@ -169,27 +153,10 @@ static void set_tensors(struct source *s, uint32_t seed, bool sparse)
     }
 }
 
-static const struct shape *find_shape(const char *name, char *problem, size_t problem_bytes)
-{
-    size_t n = sizeof shapes / sizeof shapes[0];
-    int used;
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(name, shapes[i].name) == 0) {
-            return &shapes[i];
-        }
-    }
-    used = snprintf(problem, problem_bytes, "there is no shape '%s'; there are", name);
-    for (size_t i = 0; i < n && used > 0 && (size_t)used < problem_bytes; i++) {
-        used += snprintf(problem + used, problem_bytes - (size_t)used, " %s", shapes[i].name);
-    }
-    return NULL;
-}
-
 enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
                     size_t problem_bytes)
 {
-    const struct shape *shape = find_shape(o->input, problem, problem_bytes);
+    const struct synth_shape *shape = synth_shape_find(o->input, problem, problem_bytes);
     struct vocabulary v = { 0 };
     struct source *s;
     enum err e = ERR_NO_SPACE;
@@ -202,11 +169,11 @@ enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
         s->path = o->input;
         s->name.data = (const uint8_t *)shape->name;
         s->name.bytes = strlen(shape->name);
-        set_params(s, shape);
+        e = set_params(s, shape);
     }
     if (s == NULL || !make_vocabulary(s, &v)) {
         snprintf(problem, problem_bytes, "out of memory");
-    } else {
+    } else if (e == ERR_OK) {
         set_tensors(s, seed, shape->sparse);
         e = pack_source(s, o, problem, problem_bytes);
     }

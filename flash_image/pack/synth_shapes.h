@@ -1,0 +1,24 @@
+/* The shapes of made-up models: for tests, and those of published models. */
+#ifndef INGOT_FLASH_IMAGE_SYNTH_SHAPES_H
+#define INGOT_FLASH_IMAGE_SYNTH_SHAPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flash_image/format.h"
+
+struct synth_shape {
+    const char *name;
+    enum ingot_family family;
+    uint32_t dim, hidden, n_layers, n_heads, n_kv_heads, vocab, context;
+    uint32_t tied;
+    uint32_t head_dim; /* 0: dim / n_heads */
+    uint32_t window;   /* of local layers; 0: none */
+    bool sparse;       /* of a layer's matrices only the first group of rows is not zeros */
+};
+
+/* NULL: there is none of that name, and problem lists those that there are. */
+const struct synth_shape *synth_shape_find(const char *name, char *problem, size_t problem_bytes);
+
+#endif
