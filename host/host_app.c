@@ -8,11 +8,16 @@
 #include "board/host/host_platform.h"
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
+#include "host/host_words.h"
 
 static bool said_fine(const struct host_app *h, enum err e)
 {
+    char problem[HOST_PROBLEM_BYTES];
+    size_t n;
+
     if (e != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", h->app.problem);
+        n = host_words_rewrite(h->app.problem, strlen(h->app.problem), problem, sizeof problem);
+        fprintf(stderr, "ingot: %.*s\n", (int)n, problem);
     }
     return e == ERR_OK;
 }
@@ -54,6 +59,7 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     struct console_setup setup = { .echo = host_streams_open(interactive) };
     enum console_terminal kind = CONSOLE_PLAIN;
 
+    host_console_rewrite_log(host_words_rewrite);
     console_open(&h->console, &h->platform, &setup);
     if (setup.echo || (isatty(1) && isatty(2))) {
         kind = CONSOLE_VT;

@@ -26,6 +26,7 @@ static struct host_state {
     int replies; /* file descriptor */
     int error;   /* of it; 0: none */
     bool error_told;
+    size_t (*rewrite)(const char *in, size_t n, char *out, size_t most); /* log lines; NULL: not */
     char buffer[OUT_BYTES];
     size_t n;
     bool interactive;
@@ -36,25 +37,49 @@ static struct host_state {
 
 /* ---- console ------------------------------------------------------------------------------- */
 
-void host_console_flush(void)
+/* False: the reader is gone, or the disk is full; errno. */
+static bool write_all(int to, const char *text, size_t n)
 {
-    int to = host.to_log ? 2 : host.replies;
     size_t at = 0;
 
-    while (at < host.n &&
-           host.error == 0) { /* then who asks for it says what is wrong, and that alone */
-        ssize_t n = write(to, host.buffer + at, host.n - at);
+    while (at < n) {
+        ssize_t written = write(to, text + at, n - at);
 
-        if (n < 0 && errno == EINTR) {
+        if (written < 0 && errno == EINTR) {
             continue;
         }
-        if (n <= 0 && !host.to_log && host.error == 0) {
-            host.error = errno;
+        if (written <= 0) {
+            return false;
         }
-        if (n <= 0) {
-            break; /* the reader is gone, or the disk is full */
-        }
-        at += (size_t)n;
+        at += (size_t)written;
+    }
+    return true;
+}
+
+static void write_log(void)
+{
+    static char rewritten[2 * OUT_BYTES];
+
+    if (host.rewrite == NULL) {
+        (void)write_all(2, host.buffer, host.n);
+    } else {
+        size_t n = host.rewrite(host.buffer, host.n, rewritten, sizeof rewritten);
+
+        (void)write_all(2, rewritten, n);
+    }
+}
+
+/* After an error who asks for it says what is wrong, and that alone. */
+void host_console_flush(void)
+{
+    if (host.n == 0 || host.error != 0) {
+        host.n = 0;
+        return;
+    }
+    if (host.to_log) {
+        write_log();
+    } else if (!write_all(host.replies, host.buffer, host.n)) {
+        host.error = errno;
     }
     host.n = 0;
 }
@@ -65,6 +90,11 @@ void host_console_to_log(bool on)
         host_console_flush();
         host.to_log = on;
     }
+}
+
+void host_console_rewrite_log(size_t (*rewrite)(const char *in, size_t n, char *out, size_t most))
+{
+    host.rewrite = rewrite;
 }
 
 void host_console_replies_to(int fd)

@@ -14,6 +14,9 @@ void host_console_to_log(bool on);
 /* Replies go to file descriptor fd, 1 at first, and nothing of them has failed yet. */
 void host_console_replies_to(int fd);
 
+/* Log lines pass through rewrite on their way: in (n bytes) to out (most), returns how many. */
+void host_console_rewrite_log(size_t (*rewrite)(const char *in, size_t n, char *out, size_t most));
+
 /* The errno of the first write of replies that failed, after which the input is at its end, too; 0: all
  * that was flushed is written. */
 int host_console_error(void);

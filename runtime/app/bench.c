@@ -108,9 +108,7 @@ static void print_error(struct console *c, const struct session *s, enum err e)
     } else if (problem[0] == '\0') {
         problem = err_text(e);
     }
-    console_to_log(c, true);
     console_printf(c, "error: %s\n", problem);
-    console_to_log(c, false);
 }
 
 bool bench_print(struct app *a)

@@ -353,7 +353,6 @@ static void close_reply(struct reply *r, enum err error)
 
 static enum err refuse_prompt(struct chat *c, enum err error)
 {
-    console_to_log(c->console, true);
     if (error == ERR_TOO_LONG) {
         console_printf(c->console,
                        "error: the prompt does not fit the context: room for %u of %u tokens; "
@@ -366,7 +365,6 @@ static enum err refuse_prompt(struct chat *c, enum err error)
     } else {
         console_printf(c->console, "error: %s\n", err_text(error));
     }
-    console_to_log(c->console, false);
     if (console_is_json(c->console)) {
         chat_json_done(c, NULL, "error");
     }

@@ -201,11 +201,18 @@ __attribute__((format(printf, 2, 0))) static void print_args(struct console *c, 
 {
     char text[CONSOLE_PRINT_BYTES];
     size_t length = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
-    enum console_style style = c->style;
+    enum console_style style = c->style, look = style_of(text, length, style);
+    bool is_log = look == CONSOLE_ERROR || look == CONSOLE_STRONG;
 
-    console_style(c, style_of(text, length, style));
+    if (is_log) {
+        console_to_log(c, true);
+    }
+    console_style(c, look);
     console_write(c, text, length);
     console_style(c, style);
+    if (is_log) {
+        console_to_log(c, false);
+    }
 }
 
 void console_printf(struct console *c, const char *format, ...)

@@ -118,7 +118,7 @@ void console_write(struct console *c, const char *text, size_t bytes);
 /* The write of a struct utf8_writer, whose context is the console. */
 void console_write_to(void *context, const char *text, size_t bytes);
 
-/* format_text() to the console; what is beyond CONSOLE_PRINT_BYTES is cut. */
+/* format_text() to the console, a text that begins with "error:" or "warning:" the way of log lines; what is beyond CONSOLE_PRINT_BYTES is cut. */
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 

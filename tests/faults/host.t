@@ -90,7 +90,7 @@ rows = [
     ("a folder for a model", ["run", WORK, "-p", "x"], 1, WORK),
     ("no command", [], 2, "usage"),
     ("an unknown command", ["dance"], 2, "dance"),
-    ("too little memory", ["run", GOOD, *RUN, "--mem", "4K"], 1, "raise mem="),
+    ("too little memory", ["run", GOOD, *RUN, "--mem", "4K"], 1, "raise --mem"),
     ("too small an arena", ["run", GOOD, *RUN, "--ram", "64K"], 1, "KiB"),
     ("an ISA that is not here", ["run", GOOD, *RUN, "--isa", "sse9"], 1, "sse9"),
 ]

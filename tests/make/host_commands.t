@@ -70,7 +70,7 @@ for what, words, given in (("-f FILE", ["-f", question], b""), ("a pipe", [], QU
     tap.ok(status == 0 and text == reply, f"the prompt from {what}", f"{status} {text} {log}")
 long = b"Tell me a story. " * 300
 status, text, log = ingot(*RUN, "-q", "-n", "4", "-p", long.decode())
-tap.ok(status == 1 and text == "" and one_sentence(log.replace("error:", "ingot:", 1)) and "does not fit the context" in log,
+tap.ok(status == 1 and text == "" and log.count("\n") == 1 and "or raise --ctx" in log,
        "a prompt of 5 kB on the command line is judged by the context", log)
 
 answer = work("answer.txt", b"old " * 1000)
@@ -93,6 +93,10 @@ try:
            "run on a terminal without a prompt says what is missing", child.before)
 finally:
     end(child)
+
+status, text, log = ingot("chat", DEMO, "-q", "--temp", "0", stdin=QUESTION.encode() + b"\n/nosuch\n")
+tap.ok(status == 0 and text == reply and log == "error: there is no /nosuch; /help lists what there is\n",
+       "errors of a conversation are beside it", text + log)
 
 # ---- writes that fail ----------------------------------------------------------------------------
 
@@ -140,7 +144,7 @@ tap.ok(status == 0 and (re.fullmatch(RATES, text) or [0, ""])[1] == "48" and log
 status, text, log = ingot("bench", DEMO, "-q", "-c", "16")
 tap.ok(status == 1 and text == "" and "no room" in log, "bench without room for it fails", text + log)
 
-models, empty = work("models"), work("no-models")
+models, empty = (os.path.join(WORK, "commands-" + name) for name in ("models", "no-models"))
 for folder in models, empty:
     shutil.rmtree(folder, ignore_errors=True)
     os.mkdir(folder)
@@ -192,6 +196,8 @@ WRONG = (
     (["run", DEMO, "-p", "x", "-o", "/none/x"], 1, "/none/x: cannot be written: No such file or directory"),
     (["run", DEMO, "x"], 2, "x: one word too many"),
     (["run"], 2, "which model?"),
+    (["run", DEMO, "-p", "x", "-q", "--mem", "4K"], 1, "raise --mem to at least that"),
+    (["run", DEMO, "-p", "x", "-q", "-c", "9999"], 1, "--ctx 9999 is more than"),
     (["verify"], 2, "which file?"),
     (["serial"], 2, "which device?"),
     (["pack", DEMO], 2, "where to? name the file with -o OUT.ingot"),

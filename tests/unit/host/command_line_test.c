@@ -181,7 +181,7 @@ static void check_command(const struct command *c, FILE *file)
     }
     command_help(c, again);
     read_said(again);
-    snprintf(example, sizeof example, "\nexample:\n  ingot %s ", c->name);
+    snprintf(example, sizeof example, "\nexample:\n  ingot %s", c->name);
     OK(strncmp(said, "usage: ingot ", 13) == 0 && strstr(said, example) != NULL &&
            strstr(said, c->about) != NULL && has_word(said, "--help"),
        "%s: usage, what it does, options, an example", c->name);
