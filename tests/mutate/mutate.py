@@ -37,11 +37,10 @@ def mutant_of(row, root):
     return text.replace(row.find, row.replace)
 
 
-def key_of(row, mutant, root):
-    """What a result was found with: the mutant, and the tests that were to see it."""
+def tests_of(row, root):
+    """A digest of the tests that are to see it."""
     paths = [os.path.join(root, path) for suite in row.suites for path in suites.sources(suite)]
-    return digest([row.name, mutant] + list(row.suites) +
-                  [read(path) for path in paths if os.path.exists(path)])
+    return digest([read(path) for path in paths if os.path.exists(path)])
 
 
 def try_mutant(row, mutant, tree):
@@ -72,6 +71,7 @@ class Run:
         self.trees = []
         self.mutants = {}
         self.keys = {}
+        self.tests = {}
         self.n = 0
         self.counts = {KILLED: 0, SURVIVED: 0, NO_BUILD: 0, NOT_FOUND: 0}
         self.bad = 0
@@ -82,14 +82,21 @@ class Run:
         first = copy_of_tree.make(ROOT, os.path.join(self.folder, "tree-1"),
                                   os.path.join(self.folder, "../newlib"))
         self.mutants = {row.name: mutant_of(row, first) for row in rows}
-        self.keys = {row.name: key_of(row, self.mutants[row.name], first)
+        self.keys = {row.name: digest([row.name, self.mutants[row.name], *row.suites])
                      for row in rows if self.mutants[row.name]}
-        rows = [row for row in rows
-                if row.name in self.keys and not self.results.get(self.keys[row.name])]
+        self.tests = {row.name: tests_of(row, first) for row in rows}
+        rows = [row for row in rows if row.name in self.keys and not self.known(row)]
         for suite in sorted({suite for row in rows for suite in row.suites}):
             self.check_suite(suite, first)
         self.trees = [first] + [copy_of_tree.clone(first, os.path.join(self.folder, f"tree-{i}"))
                                 for i in range(2, jobs + 1)]
+
+    def known(self, row):
+        """What was found of the same mutant: it was killed, or the same tests let it pass."""
+        result = self.results.get(self.keys[row.name])
+        if result and result["outcome"] != KILLED and result["tests"] != self.tests[row.name]:
+            return None
+        return result
 
     def check_suite(self, suite, tree):
         error = suites.build(suite, tree)
@@ -99,7 +106,7 @@ class Run:
         error = error or suites.run(suite, tree)
         if error:
             sys.exit(f"Bail out! {suite} fails without a mutant: {error}")
-        self.results.put(key, suite, "passes", "")
+        self.results.put(key, name=suite, outcome="passes")
 
     def take_tree(self):
         with self.lock:
@@ -109,8 +116,7 @@ class Run:
         mutant = self.mutants[row.name]
         if mutant is None:
             return self.report(row, NOT_FOUND, f"its text is not once in {row.file}", 0)
-        key = self.keys[row.name]
-        known = self.results.get(key)
+        known = self.known(row)
         if known:
             return self.report(row, known["outcome"], known["detail"], known["seconds"])
         tree = self.take_tree()
@@ -119,7 +125,8 @@ class Run:
         seconds = time.monotonic() - start
         with self.lock:
             self.trees.append(tree)
-            self.results.put(key, row.name, outcome, detail, seconds)
+            self.results.put(self.keys[row.name], name=row.name, outcome=outcome, detail=detail,
+                             seconds=round(seconds), tests=self.tests[row.name])
         self.report(row, outcome, detail, seconds)
 
     def report(self, row, outcome, detail, seconds):

@@ -27,9 +27,8 @@ class Results:
     def get(self, key):
         return self.by_key.get(key)
 
-    def put(self, key, name, outcome, detail, seconds=0):
-        result = {"key": key, "name": name, "outcome": outcome, "detail": detail,
-                  "seconds": round(seconds)}
+    def put(self, key, **result):
+        result["key"] = key
         self.by_key[key] = result
         with open(self.path, "a", encoding="utf-8") as f:
             f.write(json.dumps(result) + "\n")

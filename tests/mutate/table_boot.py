@@ -8,7 +8,7 @@ ROWS = [
     row("stacks: the guards of trap stacks are mapped", MMU,
         "map_own(stack_trap_bottom(core), stack_trap_bottom(core) + STACK_TRAP, MAP_DATA);",
         "map_own(stack_trap_bottom(core) - STACK_GUARD, stack_trap_bottom(core) + STACK_TRAP,\n"
-        "                MAP_DATA);", "boot/traps.t"),
+        "                MAP_DATA);", "boot/traps.t:virt-arm64:trap-stack"),
     row("stacks: the guards of stacks are mapped", MMU,
         "map_own(stack_bottom(core), stack_bottom(core) + stack_bytes(core), MAP_DATA);",
         "map_own(stack_bottom(core) - STACK_GUARD, stack_bottom(core) + stack_bytes(core),\n"
