@@ -105,7 +105,7 @@ static const struct command_option tensors = {
 };
 static const struct command_option json = {
     .name = "--json",
-    .help = "what the file says as one JSON object",
+    .help = "all of it as one JSON object",
     .field = FIELD(json),
 };
 static const struct command_option template = {

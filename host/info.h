@@ -65,7 +65,7 @@ void info_print_tensors(const struct image *img);
 
 /* ---- as JSON ---- */
 
-/* What the file says as one object; tensors: every part and every tensor, too. False: out of memory, said. */
+/* All of it as one object; tensors: every part and every tensor, too. False: out of memory, said. */
 bool info_print_json(const struct image *img, const char *path, bool tensors);
 
 #endif

@@ -7,6 +7,7 @@
 #include "board/host/host_cpu.h"
 #include "flash_image/source/pre_tokenizer.h"
 #include "host/info.h"
+#include "host/info_json.h"
 #include "kernels/kernels.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/text/utf8.h"
@@ -56,7 +57,7 @@ static void add_float(cJSON *to, const char *key, float value)
     cJSON_AddNumberToObject(to, key, strtod(text, NULL));
 }
 
-static void add_count(cJSON *to, const char *key, uint64_t count)
+void info_json_add_count(cJSON *to, const char *key, uint64_t count)
 {
     cJSON_AddNumberToObject(to, key, (double)count);
 }
@@ -77,7 +78,7 @@ static void add_shape(cJSON *to, const struct image *img)
 
     cJSON_AddStringToObject(to, "family", image_family_name(p->family));
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        add_count(to, counts[i].key, counts[i].value);
+        info_json_add_count(to, counts[i].key, counts[i].value);
     }
 }
 
@@ -103,11 +104,11 @@ static void add_rope(cJSON *to, const struct image *img)
     }
     o = cJSON_AddObjectToObject(to, "rope");
     cJSON_AddStringToObject(o, "kind", rope->kind == INGOT_ROPE_PAIRS ? "pairs" : "halves");
-    add_count(o, "dimensions", rope->dims);
+    info_json_add_count(o, "dimensions", rope->dims);
     add_float(o, "base", rope->base);
     add_float(o, "base_in_local_layers", local->base);
     add_float(o, "magnitude", rope->magnitude);
-    add_count(o, "long_factors_beyond", rope->long_context);
+    info_json_add_count(o, "long_factors_beyond", rope->long_context);
     cJSON_AddBoolToObject(o, "factors", img->header->rope.count != 0);
 }
 
@@ -115,8 +116,8 @@ static void add_rope(cJSON *to, const struct image *img)
 
 static void add_sum(cJSON *to, struct info_sum sum)
 {
-    add_count(to, "weights", sum.weights);
-    add_count(to, "bytes", sum.bytes);
+    info_json_add_count(to, "weights", sum.weights);
+    info_json_add_count(to, "bytes", sum.bytes);
     cJSON_AddNumberToObject(to, "bits_each", (double)sum.bytes * 8 / (double)sum.weights);
 }
 
@@ -157,8 +158,8 @@ static cJSON *part_value(const char *name, uint64_t offset, uint64_t bytes)
     cJSON *o = cJSON_CreateObject();
 
     cJSON_AddStringToObject(o, "part", name);
-    add_count(o, "offset", offset);
-    add_count(o, "bytes", bytes);
+    info_json_add_count(o, "offset", offset);
+    info_json_add_count(o, "bytes", bytes);
     return o;
 }
 
@@ -182,16 +183,16 @@ static cJSON *tensor_value(const struct image *img, const struct ingot_tensor *t
 
     cJSON_AddStringToObject(o, "tensor", image_role_name(t->role));
     if (t->layer != INGOT_NO_LAYER) {
-        add_count(o, "layer", t->layer);
+        info_json_add_count(o, "layer", t->layer);
     } else {
         cJSON_AddNullToObject(o, "layer");
     }
     cJSON_AddStringToObject(o, "type", image_type_name(t->type));
-    add_count(o, "rows", t->rows);
-    add_count(o, "columns", t->cols);
-    add_count(o, "padded_columns", t->cols_padded);
-    add_count(o, "offset", img->segments[t->segment].offset + t->offset);
-    add_count(o, "bytes", t->bytes);
+    info_json_add_count(o, "rows", t->rows);
+    info_json_add_count(o, "columns", t->cols);
+    info_json_add_count(o, "padded_columns", t->cols_padded);
+    info_json_add_count(o, "offset", img->segments[t->segment].offset + t->offset);
+    info_json_add_count(o, "bytes", t->bytes);
     return o;
 }
 
@@ -210,7 +211,7 @@ static cJSON *token_value(const struct tokenizer *t, uint32_t id)
 {
     cJSON *o = cJSON_CreateObject();
 
-    add_count(o, "id", id);
+    info_json_add_count(o, "id", id);
     cJSON_AddItemToObject(o, "text",
                           text_value(tokenizer_text(t, id), tokenizer_text_bytes(t, id)));
     return o;
@@ -237,7 +238,7 @@ static void add_special(cJSON *to, const char *key, const struct tokenizer *t,
             cJSON_AddItemToArray(first, token_value(t, id));
         }
     }
-    add_count(o, "count", n);
+    info_json_add_count(o, "count", n);
     cJSON_AddItemToObject(o, "first", first);
 }
 
@@ -248,9 +249,9 @@ static void add_tokenizer(cJSON *to, const struct image *img)
 
     tokenizer_open(&t, img->tokenizer);
     cJSON_AddStringToObject(o, "kind", info_tokenizer_kind(t.head->kind));
-    add_count(o, "tokens", t.head->n_tokens);
+    info_json_add_count(o, "tokens", t.head->n_tokens);
     if (t.merges != NULL) {
-        add_count(o, "merges", t.merges->n_merges);
+        info_json_add_count(o, "merges", t.merges->n_merges);
     }
     if (t.head->kind == INGOT_TOKENIZER_BPE) {
         cJSON_AddStringToObject(o, "words", pre_tokenizer_name((enum ingot_pre)t.merges->pre));
@@ -309,13 +310,13 @@ static void add_kernels(cJSON *to)
     char names[KERNELS_TEXT_BYTES];
 
     cJSON_AddStringToObject(to, "kernels_here", kernels_features_text(names, host_cpu_features()));
-    add_count(to, "prefetch_bytes", host_cpu_tuning()->ahead);
+    info_json_add_count(to, "prefetch_bytes", host_cpu_tuning()->ahead);
 }
 
 bool info_print_json(const struct image *img, const char *path, bool tensors)
 {
     cJSON *o = cJSON_CreateObject();
-    char *printed;
+    char *printed = NULL;
 
     cJSON_AddItemToObject(o, "model", text_value(path, strlen(path)));
     cJSON_AddItemToObject(o, "name", text_value(img->header->name, strlen(img->header->name)));
@@ -326,13 +327,14 @@ bool info_print_json(const struct image *img, const char *path, bool tensors)
     add_tokenizer(o, img);
     add_template(o, img);
     add_stops(o, img);
-    add_count(o, "file_bytes", img->header->file_bytes);
-    if (tensors) {
-        add_parts(o, img);
-        add_tensors(o, img);
+    if (info_json_add_sizes(o, img)) {
+        if (tensors) {
+            add_parts(o, img);
+            add_tensors(o, img);
+        }
+        add_kernels(o);
+        printed = cJSON_Print(o);
     }
-    add_kernels(o);
-    printed = cJSON_Print(o);
     cJSON_Delete(o);
     if (printed == NULL) {
         fprintf(stderr, "ingot: out of memory\n");
