@@ -247,6 +247,7 @@ static enum err open_save(struct host_files *h, const char *path, bool writes)
     if (e != ERR_OK) {
         return fail(h, e, "%s", f->device_state.why);
     }
+    f->device_state.forgets = true; /* what /save reads back is on the disk */
     f->open = true;
     e = file_open_device(&f->file, &f->device, 0, &timeout);
     if (e != ERR_OK) {

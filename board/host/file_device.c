@@ -91,7 +91,11 @@ static enum err file_device_write(struct file_device *d, const struct block_requ
         }
         at += (size_t)n;
     }
-    return err_unless(fdatasync(d->fd) == 0, ERR_IO);
+    if (fdatasync(d->fd) != 0)
+        return ERR_IO;
+    if (d->forgets)
+        (void)posix_fadvise(d->fd, (off_t)offset, (off_t)wanted, POSIX_FADV_DONTNEED);
+    return ERR_OK;
 }
 
 static void *file_device_run(void *arg)

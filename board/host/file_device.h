@@ -16,6 +16,9 @@ enum { FILE_DEVICE_DEPTH = 16, FILE_DEVICE_MAX_SECTORS = 2048, FILE_DEVICE_TEXT 
 struct file_device {
     int fd;
     bool writable;
+    bool
+        forgets; /* what was written is read from the disk, not from the system's memory; the owner's
+                   * to set after opening */
     uint64_t bytes;            /* of the file; the last sector's rest reads as zeros */
     uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
     pthread_t thread;

@@ -400,7 +400,7 @@ static enum err no_save(struct storage *s, const char *path, const char *name, u
         s, ERR_NOT_FOUND,
         "the card has no %s: `make card BOARD=%s SAVE=%u%s%s` makes a card with it, or copy "
         "a file of %u MiB of zeros there",
-        path, board, mib, is_default ? "" : " NAMES=", is_default ? "" : name, mib);
+        path, board, mib, is_default ? "" : " NAMES=chat,", is_default ? "" : name, mib);
 }
 
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,

@@ -223,7 +223,7 @@ def commands(c):
         c.ok("which one" in k.say("/model"), "/model wants a name", k.seen)
         c.ok("letters, digits" in k.say("/save a/b") and
              f"no saves/none.sav: `make card BOARD={c.machine.board} SAVE=" in k.say("/save none") and
-             " NAMES=none` makes a card with it" in k.seen, "/save where no file is", k.seen)
+             " NAMES=chat,none` makes a card with it" in k.seen, "/save where no file is", k.seen)
         c.ok("nothing was saved as none" in k.say("/load none"), "/load where no file is", k.seen)
         k.send("/off\r")
         k.expect("power off")

@@ -258,7 +258,7 @@ static void test_saves(void)
            strcmp(file.name, "saves/chat.sav") == 0,
        "saves/chat.sav");
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
-           says("no saves/trip.sav", "`make card BOARD=made up SAVE=5 NAMES=trip`"),
+           says("no saves/trip.sav", "`make card BOARD=made up SAVE=5 NAMES=chat,trip`"),
        "another name: %s", storage.problem);
     OK(find_save("trip", 0) == ERR_NOT_FOUND && says("nothing was saved as trip", ""),
        "to load: %s", storage.problem);
