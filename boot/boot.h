@@ -34,7 +34,7 @@ void image_main(const struct machine *machine) __attribute__((noreturn));
 
 /* ---- what each ISA provides besides board/isa.h ------------------------------------------- */
 
-/* Map text RX, rodata R, data RW and every stack RW, the guard pages nothing; called with the MMU
+/* Map text RX, rodata R, data RW and every stack RW, the guards nothing; called with the MMU
  * off, before anything else is mapped. Panics when the tables do not suffice: a build error. */
 void mmu_init(void);
 
@@ -63,7 +63,7 @@ static inline size_t stack_bytes(unsigned core)
     return STACK_OTHER;
 }
 
-/* The lowest usable byte of a core's stack, and of its trap stack; the guard page is below. */
+/* The lowest usable byte of a core's stack, and of its trap stack; the guard is below. */
 static inline uint8_t *stack_bottom(unsigned core)
 {
     if (core == 0)

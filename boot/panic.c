@@ -140,7 +140,7 @@ void panic_print_guard(uint64_t address)
 {
     for (unsigned core = 0; core < BOARD_MAX_CORES; core++)
         if (in_guard(address, stack_bottom(core)) || in_guard(address, stack_trap_bottom(core)))
-            panic_print(" (stack overflow: the guard page of core %u)", core);
+            panic_print(" (stack overflow: the guard of core %u)", core);
 }
 
 static bool on_stack(uintptr_t frame, const uint8_t *bottom, size_t bytes)

@@ -15,7 +15,7 @@
  *                data      read, write       initialised; the end of what is loaded
  *                bss       read, write       cleared by start.S; page tables are here
  *                kept      survives a reset where the board maps it: never cleared (last_run.h)
- *                stacks    read, write       guard page below each, layout in boot/stacks.h
+ *                stacks    read, write       guard below each, layout in boot/stacks.h
  *   image_end    free RAM: the arena
  */
 #include "boot/stacks.h"

@@ -153,16 +153,18 @@ def check_trap(bench, row, core):
 
 def check_rest(bench):
     arm = bench.board == "virt-arm64"
-    for core, words in ((0, "stack-overflow"), (1, "stack-overflow 1")):
-        bench.check(words, "the guard page is named",
+    for core, name, function in ((0, "stack-overflow", "descend"), (1, "stack-overflow", "descend"),
+                                 (0, "stack-leap", "leap"), (1, "stack-leap", "leap")):
+        bench.check(name + (" 1" if core else ""), "the guard is named",
                     [f"trap: {ARM_WRITE if arm else RISCV_WRITE} at ",
-                     f" (stack overflow: the guard page of core {core})\n",
+                     f" (stack overflow: the guard of core {core})\n",
                      f"  core {core}  ", "power off\n"],
-                    ["descend", "descend"], core)
+                    [function, function] if name == "stack-overflow" or core == 0 else [function],
+                    core)
     for core, words in ((0, "trap-stack"), (1, "trap-stack 1")):
-        bench.check(words, "the guard page of the trap stack is not mapped",
+        bench.check(words, "the guard of the trap stack is not mapped",
                     [f"trap: {ARM_WRITE if arm else RISCV_WRITE} at ",
-                     f" (stack overflow: the guard page of core {core})\n",
+                     f" (stack overflow: the guard of core {core})\n",
                      f"  core {core}  ", "power off\n"],
                     ["trap_trap_stack"] + above(core), core)
     for core, words in ((0, "assert"), (1, "assert 1")):
@@ -192,8 +194,8 @@ def check_rest(bench):
     bench.check("malloc", "newlib's malloc gives NULL", ["malloc: NULL and ENOMEM\n"], None)
 
 
-NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "trap-stack", "assert", "panic", "in-panic",
-                                   "in-trap"]
+NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "stack-leap", "trap-stack", "assert", "panic",
+                                   "in-panic", "in-trap"]
 BOARDS = [board for board in REGISTERS if board in sys.argv] or list(REGISTERS)
 WANTED = [word for word in sys.argv[1:] if word not in REGISTERS]
 benches = [Bench(board) for board in BOARDS]

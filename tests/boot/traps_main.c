@@ -10,7 +10,7 @@
 #include "boot/boot.h"
 #include "boot/panic.h"
 
-enum { UNMAPPED = 28u, GIB_SHIFT = 30, FAR_CORE = 50000, CORES = 4 };
+enum { UNMAPPED = 28u, GIB_SHIFT = 30, FAR_CORE = 50000, LEAP_BYTES = 16 * 1024 - 512, CORES = 4 };
 
 static const uint32_t constant[4] = { 1, 2, 3, 4 };
 static uint32_t data[16];
@@ -71,7 +71,7 @@ static void trap_read_unmapped(void)
     read_word((uintptr_t)UNMAPPED << GIB_SHIFT);
 }
 
-/* A frame a call, each smaller than the guard page. */
+/* A frame a call, a small one. */
 __attribute__((noinline)) static unsigned descend(unsigned depth)
 {
     volatile unsigned frame[64];
@@ -85,13 +85,27 @@ static void trap_stack_overflow(void)
     data[0] = descend(0);
 }
 
-/* All zero bits are undefined for good on both ISAs. The registers: the first, a middle, a late. */
+/* The largest that a guard stops: its lowest byte is the first that is touched. */
+__attribute__((noinline)) static unsigned leap(unsigned depth)
+{
+    volatile uint8_t frame[LEAP_BYTES];
+
+    frame[0] = (uint8_t)depth;
+    return depth == UINT32_MAX ? 0 : leap(depth + 1) + frame[0];
+}
+
+static void trap_stack_leap(void)
+{
+    data[0] = leap(0);
+}
+
 /* Just below this core's trap stack, as its own overflow would. */
 static void trap_trap_stack(void)
 {
     write_word((uintptr_t)stack_trap_bottom(core_number()) - sizeof(uint32_t));
 }
 
+/* All zero bits are undefined for good on both ISAs. The registers: the first, a middle, a late. */
 static void trap_undefined(void)
 {
 #ifdef __aarch64__
@@ -176,6 +190,7 @@ static const struct {
     { "read-null", trap_read_null },
     { "read-unmapped", trap_read_unmapped },
     { "stack-overflow", trap_stack_overflow },
+    { "stack-leap", trap_stack_leap },
     { "trap-stack", trap_trap_stack },
     { "undefined", trap_undefined },
     { "breakpoint", trap_breakpoint },
