@@ -167,6 +167,12 @@ $(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld
 $(B)/ingot.bin: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
+# The image's deepest stacks, held against boot/stacks.h.
+STACK_MADE_OF := toolchain/stack.py toolchain/stack_frames.py toolchain/indirect_calls.txt boot/stacks.h
+
+$(B)/ingot.stack: $(B)/ingot.elf $(STACK_MADE_OF)
+	$(Q)$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h >$@
+
 $(O)/newlib/%/lib/libc.a:
 	$(Q)toolchain/newlib.sh $(NEWLIB_TARGET) $(CROSS_COMPILE) "$(NEWLIB_CFLAGS)" $(O)/newlib/$*
 
@@ -271,7 +277,7 @@ include toolchain/release.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup newlib image host all size layers structure format check-format disasm clean distclean
+.PHONY: help setup newlib image host all size stack layers structure format check-format disasm clean distclean
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
@@ -286,7 +292,7 @@ setup: ## install the packages (Debian, Ubuntu) and build newlib for both target
 
 newlib: $(NEWLIB_READY)
 
-image: $(B)/ingot.bin $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis
+image: $(B)/ingot.bin $(B)/ingot.stack $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis
 	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
 
 host: $(H)/ingot ## build/host/ingot, the Linux program
@@ -297,8 +303,12 @@ all: host ## the Linux program and the images of every board
 disasm: $(B)/ingot.elf ## disassembly of the image with its source lines
 	$(Q)$(CROSS_COMPILE)objdump -dS $<
 
-size: $(B)/ingot.bin ## text, data, bss and stacks of the image, and its largest functions
+size: $(B)/ingot.bin $(B)/ingot.stack ## text, data, bss and stacks of the image, and its largest functions
 	$(Q)$(PYTHON) toolchain/size.py $(CROSS_COMPILE) $(B) linker/size-$(BOARD).txt
+	$(Q)cat $(B)/ingot.stack
+
+stack: $(B)/ingot.elf ## the deepest stack of each kind of core and of traps, call by call
+	$(Q)$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h -v
 
 layers: check-format ## check includes, names of kernels, the format, lengths of functions and files, circles of files
 	$(Q)$(PYTHON) toolchain/layers.py

@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""How deep the stacks get is computed from the image, and what cannot be computed or does not fit is
+refused: a call that the table does not know, a circle, a stack or a guard that is too small."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, ROOT, WORK, Tap
+
+CROSS = {"virt-arm64": "aarch64-linux-gnu-", "virt-riscv64": "riscv64-unknown-elf-"}
+TABLE = os.path.join(ROOT, "toolchain/indirect_calls.txt")
+STACKS = os.path.join(ROOT, "boot/stacks.h")
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def changed(path, pattern, with_what):
+    out = os.path.join(WORK, "stack-" + os.path.basename(path))
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    with open(out, "w", encoding="utf-8") as f:
+        f.write(re.sub(pattern, with_what, text, count=1, flags=re.M))
+    return out
+
+
+def stack(board, image="ingot", table=TABLE, stacks=STACKS):
+    done = subprocess.run([os.path.join(ROOT, "toolchain/stack.py"), CROSS[board],
+                           os.path.join(BUILD, board, image + ".elf"), table, stacks],
+                          capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def refused(what, says, *arguments, **files):
+    status, text = stack(*arguments, **files)
+    tap.ok(status == 1 and re.search(says, text), what, f"{status}\n{text[-3000:]}")
+
+
+def suffices(board):
+    status, text = stack(board)
+    found = dict(re.findall(r": ([a-z-]+): (\d+) of \d+ bytes of stack", text))
+    # A gemm's tile of 8 KiB lies on every core's stack, and the report of a trap has a frame of registers.
+    tap.ok(status == 0 and len(found) == 4 and int(found["other-cores"]) > 8192 and
+           int(found["boot-core"]) > int(found["other-cores"]) and
+           300 < int(found["traps-and-interrupts"]) < 4096, f"{board}: all stacks suffice: {found}", text)
+
+
+for board in CROSS:
+    suffices(board)
+board = "virt-arm64"
+refused("a stack that is too small", r"other-cores may take \d+ bytes of stack, and STACK_OTHER "
+        r"is 8192: core_start > .*gem", board,
+        stacks=changed(STACKS, r"^(#define STACK_OTHER) .*", r"\1 8192"))
+refused("a guard that is smaller than a frame", r"gemm_\w+ has a frame of \d+ bytes, which can",
+        board, stacks=changed(STACKS, r"^(#define STACK_GUARD) .*", r"\1 4096"))
+refused("a pointer that the table does not know",
+        r"member_main calls a pointer at .*workers.c:\d+.*, work\): name", board,
+        table=changed(TABLE, "^work: .*$", ""))
+refused("a row whose functions are not there", r"member_main at .*none of nobody is in the image",
+        board, table=changed(TABLE, "^work: .*$", "work: nobody"))
+refused("a circle without a bound", r"a circle of calls, which the table does not bound: .*console_write",
+        board, table=changed(TABLE, "^circle utf8_writer_put .*$", ""))
+refused("one that calls itself", r"a circle of calls, which the table does not bound: descend",
+        board, "traps", table=changed(TABLE, r"^work: .*$", "*: *"))
+tap.done()
