@@ -292,7 +292,7 @@ setup: ## install the packages (Debian, Ubuntu) and build newlib for both target
 
 newlib: $(NEWLIB_READY)
 
-image: $(B)/ingot.bin $(B)/ingot.stack $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis
+image: $(B)/ingot.bin $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis
 	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
 
 host: $(H)/ingot ## build/host/ingot, the Linux program
