@@ -29,7 +29,7 @@ struct machine {
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];        /* boot arguments, NUL-terminated */
-    size_t args_bytes;                  /* their length; args is empty if they do not fit */
+    size_t args_bytes;                  /* their length, of which args may be the beginning */
     uint64_t entry_ticks;               /* board.ticks() at the first instruction of C */
 };
 

@@ -20,22 +20,15 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
     }
 }
 
-struct words {
-    struct console *console;
-    bool bad;
-};
-
-static void say_option(void *context, bool fatal, const char *sentence)
+/* The words of a board may be on a card far away: a bad one costs its own effect, and no more. */
+static void say_option(void *context, bool refused, const char *sentence)
 {
-    struct words *w = context;
-    struct console *c = w->console;
+    const char *instead = "";
 
-    if (fatal) {
-        w->bad = true;
-        console_log(c, "error: %s", sentence);
-    } else {
-        console_log(c, "warning: %s", sentence);
+    if (refused) {
+        instead = "; the default is used";
     }
+    console_log(context, "warning: %s%s", sentence, instead);
 }
 
 static void set_baud(const struct options *o, struct console *c)
@@ -75,17 +68,18 @@ static void obey(struct options *o, struct console *c)
 
 bool arguments_read(struct options *o, struct console *c, const struct machine *machine)
 {
-    struct words words = { c, false };
-    struct options_report report = { say_option, &words };
+    struct options_report report = { say_option, c };
 
     options_init(o);
     if (machine->args_bytes >= sizeof machine->args) {
-        console_log(c, "error: %lu bytes of boot arguments, and %u are the limit",
-                    (unsigned long)machine->args_bytes, BOARD_ARGS_BYTES - 1);
-        words.bad = true;
+        console_log(
+            c,
+            "warning: %lu bytes of boot arguments, and %u are the limit: the rest is passed "
+            "over",
+            (unsigned long)machine->args_bytes, BOARD_ARGS_BYTES - 1);
     }
     (void)options_parse(o, machine->args, &report); /* said by say_option */
-    if (words.bad) {
+    if (options_refused(o, OPTION_PROMPT)) {
         return false;
     }
     obey(o, c);

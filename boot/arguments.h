@@ -13,8 +13,8 @@
 void arguments_find_terminal(struct options *o, struct console *c, const struct machine *machine);
 
 /* Read all arguments into *o, say what is wrong with them, and set the line and the storage up
- * as they say. False: one is malformed, or they are too long. The seed is the clock's unless it
- * was given. */
+ * as they say. A word that is malformed keeps its default, o->refused notes it. False: the prompt of
+ * prompt= is, so that nobody is there to be answered. The seed is the clock's unless it was given. */
 bool arguments_read(struct options *o, struct console *c, const struct machine *machine);
 
 #endif

@@ -200,10 +200,8 @@ static void read_arguments(const struct device_tree *tree)
     const char *text = device_tree_bootargs(tree);
     size_t length = strlen(text);
 
-    boot_state.machine.args_bytes = length;
-    if (length >= sizeof boot_state.machine.args)
-        return; /* image_main reports it, with a console */
-    memcpy(boot_state.machine.args, text, length + 1);
+    boot_state.machine.args_bytes = length; /* image_main reports more than fit, with a console */
+    memcpy(boot_state.machine.args, text, min_size(length, sizeof boot_state.machine.args - 1));
 }
 
 static void read_cores(const struct device_tree *tree)

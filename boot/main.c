@@ -129,6 +129,14 @@ static void open_app(void)
     }
 }
 
+/* A script with prompt= gets its reply, and hears that a word was not obeyed. */
+static int exit_status(enum err e)
+{
+    bool disobeyed = state.options.refused != 0 || state.app->gave_up;
+
+    return e != ERR_OK || (disobeyed && options_given(&state.options, OPTION_PROMPT));
+}
+
 void image_main(const struct machine *machine)
 {
     char ram[FORMAT_NUMBER_BYTES];
@@ -143,11 +151,11 @@ void image_main(const struct machine *machine)
     report_health(&state.console);
     report_last_run();
     if (!arguments_read(&state.options, &state.console, machine)) {
-        give_up("correct the boot arguments (QEMU -append, or cmdline.txt on the card)");
+        give_up("correct prompt= in the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }
     if (state.app == NULL) {
         give_up("too little RAM for the application");
     }
     open_app();
-    stop(app_run(state.app) == ERR_OK ? 0 : 1);
+    stop(exit_status(app_run(state.app)));
 }

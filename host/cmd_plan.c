@@ -65,9 +65,9 @@ static int run(int argc, char **argv)
     }
     h.platform.console.to_log = NULL; /* here the log is the result */
     if (h.app.has_draft) {
-        report_draft(&h.console, &h.app.draft.model);
+        report_draft(&h.console, &h.app.draft.model, args.options.load.draft);
     }
-    report_model(&h.console, &h.app.target.model);
+    report_model(&h.console, &h.app.target.model, app_model_name(&h.app));
     report_plan(&h.console, &h.app.target.model);
     host_console_flush();
     return exit_status(!args.fit || plan_fit_print(&h.app.target.model));

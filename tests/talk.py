@@ -172,6 +172,11 @@ class Console:
         self.send(line + "\r")
         return self.prompt(timeout)
 
+    def change(self, model, timeout=60):
+        """Another model, in place of a conversation that may end."""
+        self.say("/reset", timeout)
+        return self.say("/model " + model, timeout)
+
     def stats(self, line):
         """A turn: (prompt tokens, new tokens, everything)."""
         out = self.say(line)

@@ -11,8 +11,11 @@ static bool run_command(void *context, char *line)
 
 void app_talk(struct app *a)
 {
-    const struct chat_commands commands = { run_command, a };
+    struct chat_commands commands = { .run = run_command, .context = a };
 
+    if (a->setup.front == APP_CONSOLE) {
+        commands.stays = "(Ctrl-D ends nothing here: /off switches off, /help lists commands)";
+    }
     if (a->setup.greeting != NULL && a->setup.options->line.mode != MODE_JSON &&
         a->chat.session != NULL) {
         console_printf(a->setup.console, "%s\n", a->setup.greeting);

@@ -53,6 +53,13 @@ struct app_model {
     struct session session; /* open once the model is loaded */
 };
 
+/* The model that was asked for, and the conversation that would end with it: its tokens (0: none), and
+ * the replies there had been. */
+struct app_leaving {
+    char name[OPTIONS_MODEL_BYTES];
+    uint32_t n_ids, n_replies;
+};
+
 /* For reading, but: before app_open memory may be cut from the front of `ram`, and `kernels` may be
  * changed between app_plan and app_load. */
 struct app {
@@ -66,8 +73,11 @@ struct app {
     struct app_model target;
     struct app_model draft; /* that guesses the target's tokens */
     bool has_draft;
-    bool talks;              /* somebody is at the line: Ctrl-C stops what takes long */
-    struct chat chat;        /* its session is NULL while no model is loaded */
+    enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
+    bool gave_up;         /* a boot word, to come to a model without it */
+    bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
+    struct chat chat;     /* its session is NULL while no model is loaded */
+    struct app_leaving leaving;
     struct saved_chat saved; /* of the transfer that /save or /load waits for */
     const char *problem;     /* after an error: a sentence for the user */
 };
@@ -84,8 +94,12 @@ enum err app_plan(struct app *a);
  * would spill and no file is there for them. */
 enum err app_load(struct app *a);
 
+/* What /model calls the model that was found. */
+const char *app_model_name(const struct app *a);
+
 /* app_plan, app_load, and a conversation with the model. With a console ERR_OK also where there is
- * none, but somebody who may ask for one. */
+ * none, but somebody who may ask for one: why, and what there is, is logged. A boot word in its way
+ * is said and given up. */
 enum err app_open(struct app *a);
 
 /* Answer the prompt of the options, or talk until the conversation ends; then log what the memory was
@@ -95,10 +109,13 @@ enum err app_run(struct app *a);
 /* The conversation alone, until it ends. */
 void app_talk(struct app *a);
 
-/* Another model in place of the one that is open, in a new conversation. One that cannot be had leaves
- * the one before, loaded again. What happens is printed. False: neither is there, and the conversation
- * has to end. */
-bool app_change_model(struct app *a, const char *name);
+/* Whether a model of that name can be asked for; said where not. */
+bool app_check_model(struct app *a, const char *name);
+
+/* Another model in place of the one that is open, in a new conversation: name passed
+ * app_check_model. One that cannot be loaded leaves the one before, loaded again, or none. What happens
+ * is printed. */
+void app_change_model(struct app *a, const char *name);
 
 /* Core 0 is about to sleep until a byte arrives, or it woke up: nothing feeds the watchdog meanwhile.
  * Before app_start there is none. */

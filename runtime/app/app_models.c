@@ -64,6 +64,22 @@ static enum err find_model(struct app *a, enum app_file which, const char *name,
     return ERR_OK;
 }
 
+const char *app_model_name(const struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+
+    return files->model_name(files->context, a->setup.options->load.model);
+}
+
+/* The error is about a word, without which it may go better. */
+static enum err blame(struct app *a, enum err e, enum option which)
+{
+    if (e != ERR_ABORTED) {
+        a->at_fault = which;
+    }
+    return e;
+}
+
 static enum err find_kv(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -74,7 +90,7 @@ static enum err find_kv(struct app *a)
     }
     e = files->find_kv(files->context, &a->target.setup.kv_file);
     if (e != ERR_OK) {
-        return app_fail(a, e, files->problem(files->context));
+        return blame(a, app_fail(a, e, files->problem(files->context)), OPTION_KV);
     }
     return ERR_OK;
 }
@@ -101,19 +117,44 @@ static enum err plan_draft(struct app *a)
     }
     e = find_model(a, APP_DRAFT, a->setup.options->load.draft, &file);
     if (e != ERR_OK) {
-        return e;
+        return blame(a, e, OPTION_DRAFT);
     }
     a->draft.setup = speculative_draft_setup(&a->target.setup, file);
     e = open_model(a, &a->draft);
     if (e != ERR_OK) {
-        return e;
+        return blame(a, e, OPTION_DRAFT);
     }
     speculative_leave(&a->target.setup, &a->draft.model);
     a->has_draft = true;
     if (a->setup.front == APP_CONSOLE) {
-        report_draft(a->setup.console, &a->draft.model);
+        report_draft(a->setup.console, &a->draft.model, a->setup.options->load.draft);
     }
     return ERR_OK;
+}
+
+/* Of a plan that was refused. */
+static enum option word_of_plan(const struct app *a, enum err e)
+{
+    const struct options_load *o = &a->setup.options->load;
+    const struct model *m = &a->target.model;
+
+    if (e == ERR_BAD_ARGUMENT && m->image.header != NULL &&
+        o->ctx > m->image.header->params.context) {
+        return OPTION_CTX;
+    }
+    if (e == ERR_BAD_ARGUMENT && o->kv != KV_F16) {
+        return OPTION_KV;
+    }
+    if (e != ERR_NO_SPACE) {
+        return OPTION_COUNT;
+    }
+    if (o->kv >= OPTIONS_KV_CARD) {
+        return OPTION_KV;
+    }
+    if (m->plan.mem_is_short) {
+        return OPTION_MEM;
+    }
+    return o->ctx != 0 ? OPTION_CTX : OPTION_COUNT;
 }
 
 static enum err plan_target(struct app *a, enum app_file which)
@@ -124,12 +165,15 @@ static enum err plan_target(struct app *a, enum app_file which)
         return e;
     }
     e = open_model(a, &a->target);
-    if (e != ERR_OK || !a->has_draft) {
-        return e;
+    if (e != ERR_OK) {
+        return blame(a, e, word_of_plan(a, e));
+    }
+    if (!a->has_draft) {
+        return ERR_OK;
     }
     e = speculative_check(&a->draft.model, &a->target.model);
     if (e != ERR_OK) {
-        return app_fail(a, e, a->draft.model.problem);
+        return blame(a, app_fail(a, e, a->draft.model.problem), OPTION_DRAFT);
     }
     return ERR_OK;
 }
@@ -140,6 +184,7 @@ enum err app_plan_models(struct app *a, enum app_file which)
 
     a->target.setup = target_setup(a);
     a->has_draft = false;
+    a->at_fault = OPTION_COUNT;
     e = find_kv(a);
     if (e != ERR_OK) {
         return e;
@@ -177,14 +222,14 @@ static void report_plans(struct app *a)
     if (a->setup.front == APP_PROGRAM) {
         report_kernels(a->setup.console, a->features, a->kernels.ahead);
         if (a->has_draft) {
-            report_draft(a->setup.console, &a->draft.model);
+            report_draft(a->setup.console, &a->draft.model, a->setup.options->load.draft);
         }
     }
     if (a->setup.front == APP_PROGRAM || a->setup.options->show.verbose) {
-        report_model(a->setup.console, m);
+        report_model(a->setup.console, m, app_model_name(a));
         report_plan(a->setup.console, m);
     } else {
-        report_summary(a->setup.console, m);
+        report_summary(a->setup.console, m, app_model_name(a));
     }
 }
 

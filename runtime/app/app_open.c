@@ -1,9 +1,13 @@
 /* A model is talked to, and exchanged for another one. */
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/app/app_private.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+enum { LISTED_MODELS = 12 /* so that they fit a screen */ };
 
 /* ---- talked to ------------------------------------------------------------------------------ */
 
@@ -38,13 +42,14 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
         draft = &a->draft.session;
     }
     chat_open(&a->chat, a->setup.console, &a->target.session, draft, a->setup.options, chat);
+    a->chat.name = app_model_name(a);
     if (a->setup.front == APP_CONSOLE) {
         report_ready(a->setup.console, &a->target.model, since_ms, start);
     }
     return ERR_OK;
 }
 
-static enum err begin(struct app *a, enum app_file which, uint64_t since_ms)
+enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms)
 {
     const struct ingot_chat *chat;
     enum err e = app_plan_models(a, which);
@@ -63,6 +68,8 @@ static enum err begin(struct app *a, enum app_file which, uint64_t since_ms)
     return load_to_talk(a, chat, since_ms);
 }
 
+/* ---- without one ---------------------------------------------------------------------------- */
+
 static bool is_card_trouble(enum err e)
 {
     return e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED || e == ERR_BAD_CHECKSUM;
@@ -75,27 +82,61 @@ static bool can_be_asked(const struct app *a)
            (a->setup.front == APP_CONSOLE && !options_given(a->setup.options, OPTION_PROMPT));
 }
 
-/* Ctrl-C and a card in trouble leave no model: where somebody is there to ask for one, say how. */
-static bool goes_on_without(struct app *a, enum err e)
+struct listing {
+    struct console *console;
+    unsigned n;
+};
+
+static void log_model(void *context, const char *name, uint64_t bytes)
+{
+    struct listing *l = context;
+    char size[FORMAT_NUMBER_BYTES];
+
+    if (l->n++ < LISTED_MODELS) {
+        console_log(l->console, "  %.80s, %s", name, format_bytes(size, bytes));
+    }
+}
+
+/* What /model would find. Returns how many there are. */
+static unsigned list_models(struct app *a)
 {
     const struct app_files *files = a->setup.files;
+    struct listing l = { a->setup.console, 0 };
 
-    if (!can_be_asked(a) || (e != ERR_ABORTED && !is_card_trouble(e))) {
-        return false;
+    if (files->list_models != NULL) {
+        (void)files->list_models(files->context, log_model, &l); /* why not is said already */
     }
-    if (is_card_trouble(e)) {
+    if (l.n > LISTED_MODELS) {
+        console_log(a->setup.console, "  and %u more", l.n - LISTED_MODELS);
+    }
+    return l.n;
+}
+
+/* Where somebody is there to ask for a model, say how. */
+static void go_on_without(struct app *a, enum err e)
+{
+    const char *none = "", *name = app_model_name(a);
+
+    if (e != ERR_ABORTED) {
         console_log(a->setup.console, "error: %s", a->problem);
     }
-    console_log(a->setup.console, "loading is stopped: /model %s loads it again, /models lists all",
-                files->model_name(files->context, a->setup.options->load.model));
-    return true;
+    if (e == ERR_ABORTED || is_card_trouble(e)) {
+        console_log(a->setup.console,
+                    "loading is stopped: /model %s loads it again, /models lists all", name);
+        return;
+    }
+    if (list_models(a) == 0) {
+        none = " once there is one";
+    }
+    console_log(a->setup.console, "no model is loaded: /model NAME loads one%s", none);
 }
 
 enum err app_open(struct app *a)
 {
-    enum err e = begin(a, APP_MODEL, 0);
+    enum err e = app_obey_words(a);
 
-    if (e == ERR_OK || goes_on_without(a, e)) {
+    if (e != ERR_OK && can_be_asked(a)) {
+        go_on_without(a, e);
         return ERR_OK;
     }
     return e;
@@ -103,21 +144,18 @@ enum err app_open(struct app *a)
 
 /* ---- another one ---------------------------------------------------------------------------- */
 
-static bool go_back(struct app *a)
+static void go_back(struct app *a)
 {
     enum err e;
 
-    console_log(a->setup.console, "back to the model before");
-    e = begin(a, APP_MODEL_BEFORE, console_millis(a->setup.console));
-    if (e == ERR_OK || goes_on_without(a, e)) {
-        return true;
+    console_log(a->setup.console, "back to the model before, in a new conversation");
+    e = app_begin(a, APP_MODEL_BEFORE, console_millis(a->setup.console));
+    if (e != ERR_OK) {
+        go_on_without(a, e);
     }
-    console_log(a->setup.console, "error: %s", a->problem);
-    return false;
 }
 
-/* Whether the name may be one; said where it is none. */
-static bool check_name(struct app *a, const char *name)
+bool app_check_model(struct app *a, const char *name)
 {
     const struct app_files *files = a->setup.files;
 
@@ -143,28 +181,34 @@ static void leave_model(struct app *a)
     if (a->has_draft) {
         stream_reset(&a->draft.model.stream);
     }
-    a->chat.session = NULL;
+    chat_close(&a->chat);
 }
 
 /* The memory starts over. */
-bool app_change_model(struct app *a, const char *name)
+void app_change_model(struct app *a, const char *name)
 {
     struct options *o = a->setup.options;
     bool had_one = a->chat.session != NULL;
     char before[OPTIONS_MODEL_BYTES];
     enum err e;
 
-    if (!check_name(a, name)) {
-        return true;
-    }
+    assert(strlen(name) < OPTIONS_MODEL_BYTES);
     leave_model(a);
     memcpy(before, o->load.model, sizeof before);
     memcpy(o->load.model, name, strlen(name) + 1);
-    e = begin(a, APP_MODEL, console_millis(a->setup.console));
-    if (e == ERR_OK || (e == ERR_ABORTED && goes_on_without(a, e))) {
-        return true;
+    e = app_begin(a, APP_MODEL, console_millis(a->setup.console));
+    if (e == ERR_OK) {
+        return;
     }
-    console_log(a->setup.console, "error: %s", a->problem);
-    memcpy(o->load.model, before, sizeof before);
-    return !had_one || go_back(a);
+    if (e == ERR_ABORTED || !had_one) {
+        go_on_without(a, e);
+    } else {
+        console_log(a->setup.console, "error: %s", a->problem);
+    }
+    if (e != ERR_ABORTED) {
+        memcpy(o->load.model, before, sizeof before);
+    }
+    if (e != ERR_ABORTED && had_one) {
+        go_back(a);
+    }
 }

@@ -17,6 +17,14 @@ void app_watch(struct app *a, const char *doing);
 /* What the cores at work have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
+/* app_plan, app_load, and the conversation. since_ms: when the wait for the prompt began, on the
+ * console's clock. */
+enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);
+
+/* The same at start of a machine: a word that the model or the card cannot obey (mem=, ctx=, kv=, draft=)
+ * is named, given up and noted in a->gave_up. */
+enum err app_obey_words(struct app *a);
+
 /* app_plan of the model as `which`, and the two halves of app_load: say what is about to be loaded, as
  * the front wants to know it, and load it. */
 enum err app_plan_models(struct app *a, enum app_file which);

@@ -108,6 +108,7 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     memset(a, 0, sizeof *a);
     a->setup = *setup;
     a->chat.console = setup->console; /* it talks without a model, too */
+    a->chat.options = setup->options;
     a->ram = setup->platform->memory.arena;
     app_watch(a, "starting");
     start_workers(a);

@@ -1,5 +1,7 @@
 #include "runtime/app/app_storage.h"
 
+#include <string.h>
+
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 
@@ -16,12 +18,17 @@ static enum err find_model(void *context, enum app_file which, const char *name,
 {
     struct app_storage *s = context;
     int i = APP_STORAGE_MODEL;
+    enum err e;
 
     if (which == APP_DRAFT) {
         i = APP_STORAGE_DRAFT;
     }
     *file = &s->file[i];
-    return storage_find_model(&s->storage, name, &s->tables[i], &s->file[i]);
+    e = storage_find_model(&s->storage, name, &s->tables[i], &s->file[i]);
+    if (e != ERR_OK) {
+        s->file[i].device = NULL; /* it has no name */
+    }
+    return e;
 }
 
 static const char *model_name(void *context, const char *asked)
@@ -29,11 +36,8 @@ static const char *model_name(void *context, const char *asked)
     const struct app_storage *s = context;
     const struct file *f = &s->file[APP_STORAGE_MODEL];
 
-    if (asked[0] != '\0') {
-        return asked;
-    }
-    if (f->device == NULL) {
-        return "NAME";
+    if (f->device == NULL || strchr(asked, '/') != NULL) { /* elsewhere than in models/ */
+        return asked[0] != '\0' ? asked : "NAME";
     }
     if (storage_is_initrd(&s->storage, f)) {
         return "initrd";
@@ -42,6 +46,13 @@ static const char *model_name(void *context, const char *asked)
         return "flash";
     }
     return f->name;
+}
+
+static enum err check_model(void *context, const char *name)
+{
+    struct app_storage *s = context;
+
+    return storage_check_model(&s->storage, name);
 }
 
 static enum err list_models(void *context, storage_visit_fn *visit, void *visit_context)
@@ -86,6 +97,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .problem = problem,
                                    .find_model = find_model,
                                    .model_name = model_name,
+                                   .check_model = check_model,
                                    .list_models = list_models,
                                    .find_save = find_save,
                                    .find_kv = find_kv };

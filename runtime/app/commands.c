@@ -7,8 +7,8 @@
 #include "runtime/text/nearest.h"
 
 struct command {
-    const char *name, *arguments, *help;
-    bool needs_model; /* refused while none is loaded */
+    const char *name, *arguments, *help; /* NULL: not in the list */
+    bool needs_model;                    /* refused while none is loaded */
     enum command_result (*run)(struct app *a, char *argument);
 };
 
@@ -32,6 +32,8 @@ static const struct command commands[] = {
     { "log", "", "the latest log lines again", false, command_log },
     { "reboot", "", "start the board again", false, command_reboot },
     { "off", "", "switch off, or leave", false, command_off },
+    { "exit", NULL, NULL, false, command_exit },
+    { "quit", NULL, NULL, false, command_exit },
 };
 static const size_t n_commands = sizeof commands / sizeof commands[0];
 
@@ -41,6 +43,9 @@ static enum command_result command_help(struct app *a, char *argument)
     for (size_t i = 0; i < n_commands; i++) {
         char left[40];
 
+        if (commands[i].help == NULL) {
+            continue;
+        }
         format_text(left, sizeof left, "/%s %s", commands[i].name, commands[i].arguments);
         console_printf(a->setup.console, "  %-24s %s\n", left, commands[i].help);
     }

@@ -33,6 +33,26 @@ enum command_result command_retry(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* What the next conversation begins with. */
+static void show_system(struct app *a)
+{
+    const struct options *o = a->setup.options;
+    uint32_t bytes = (uint32_t)o->reply.system_bytes;
+    const char *text = o->reply.system, *whose = "the system prompt";
+
+    if (!options_given(o, OPTION_SYSTEM)) {
+        text = image_chat_text(a->chat.template, INGOT_CHAT_SYSTEM, &bytes);
+        whose = "the model's own system prompt";
+    }
+    if (bytes == 0) {
+        console_printf(a->setup.console, "(there is no system prompt: /system TEXT gives one)\n");
+        return;
+    }
+    console_printf(a->setup.console, "(%s, which /system \"\" takes away: ", whose);
+    console_write(a->setup.console, text, bytes);
+    console_printf(a->setup.console, ")\n");
+}
+
 enum command_result command_system(struct app *a, char *argument)
 {
     struct options_report report = commands_report(a);
@@ -43,10 +63,14 @@ enum command_result command_system(struct app *a, char *argument)
                        "error: the model has no chat template, so a system prompt has no place\n");
         return COMMAND_DONE;
     }
-    if (options_set(a->setup.options, "system", argument, &report) != ERR_OK) {
+    if (argument[0] == '\0') {
+        show_system(a);
         return COMMAND_DONE;
     }
-    if (argument[0] == '\0') {
+    if (options_set_quoted(a->setup.options, "system", argument, &report) != ERR_OK) {
+        return COMMAND_DONE;
+    }
+    if (a->setup.options->reply.system_bytes == 0) {
         with = "without a system prompt";
     }
     chat_clear(&a->chat);

@@ -32,5 +32,6 @@ enum command_result command_selftest(struct app *a, char *argument);
 enum command_result command_log(struct app *a, char *argument);
 enum command_result command_reboot(struct app *a, char *argument);
 enum command_result command_off(struct app *a, char *argument);
+enum command_result command_exit(struct app *a, char *argument);
 
 #endif

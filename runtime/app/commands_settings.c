@@ -5,6 +5,9 @@
 
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/nearest.h"
+
+/* ---- shown ---------------------------------------------------------------------------------- */
 
 static void show_char(struct console *out, char c)
 {
@@ -17,97 +20,163 @@ static void show_char(struct console *out, char c)
 }
 
 /* In quotes, as it would be given. */
-static void show_stop(struct console *out, const char *stop)
+static void show_quoted(struct console *out, const char *text)
 {
-    console_printf(out, ", stop \"");
-    for (; *stop != '\0'; stop++) {
-        show_char(out, *stop);
+    console_printf(out, "\"");
+    for (; *text != '\0'; text++) {
+        show_char(out, *text);
     }
     console_printf(out, "\"");
 }
 
-static const char *decimals(char text[FORMAT_NUMBER_BYTES], float number)
+static void show_stops(struct console *out, const struct options *o)
 {
-    return format_milli(text, (uint64_t)(number * 1000.0f + 0.5f), 3);
+    if (o->reply.n_stops == 0) {
+        console_printf(out, "stop \"\"");
+    }
+    for (uint32_t i = 0; i < o->reply.n_stops; i++) {
+        console_printf(out, i == 0 ? "stop " : ", stop ");
+        show_quoted(out, o->reply.stop[i]);
+    }
 }
 
-static void show_settings(struct app *a)
+static void show_number(struct console *out, const char *name, float number)
 {
-    const struct options *o = a->setup.options;
-    const struct sampler_params *p = &o->sampler;
-    char temp[FORMAT_NUMBER_BYTES], top_p[FORMAT_NUMBER_BYTES], min_p[FORMAT_NUMBER_BYTES],
-        repeat[FORMAT_NUMBER_BYTES];
+    char text[FORMAT_NUMBER_BYTES];
 
-    console_printf(a->setup.console,
-                   "temp %s, top_p %s, top_k %u, min_p %s, repeat %s, seed %llu, n %u, think %s, "
-                   "quiet %s",
-                   decimals(temp, p->temp), decimals(top_p, p->top_p), (unsigned)p->top_k,
-                   decimals(min_p, p->min_p), decimals(repeat, p->repeat),
-                   (unsigned long long)p->seed, (unsigned)o->reply.n,
-                   options_think_name(o->reply.think), o->show.quiet ? "on" : "off");
-    for (uint32_t i = 0; i < o->reply.n_stops; i++) {
-        show_stop(a->setup.console, o->reply.stop[i]);
+    console_printf(out, "%s %s", name, format_milli(text, (uint64_t)(number * 1000.0f + 0.5f), 3));
+}
+
+static void show_setting(struct console *out, const struct options *o, const char *name)
+{
+    const struct sampler_params *p = &o->sampler;
+
+    switch (options_of_name(name)) {
+    case OPTION_TEMP: show_number(out, name, p->temp); break;
+    case OPTION_TOP_P: show_number(out, name, p->top_p); break;
+    case OPTION_MIN_P: show_number(out, name, p->min_p); break;
+    case OPTION_REPEAT: show_number(out, name, p->repeat); break;
+    case OPTION_TOP_K: console_printf(out, "top_k %u", (unsigned)p->top_k); break;
+    case OPTION_SEED: console_printf(out, "seed %llu", (unsigned long long)p->seed); break;
+    case OPTION_N: console_printf(out, "n %u", (unsigned)o->reply.n); break;
+    case OPTION_THINK: console_printf(out, "think %s", options_think_name(o->reply.think)); break;
+    case OPTION_QUIET: console_printf(out, "quiet %s", o->show.quiet ? "on" : "off"); break;
+    default: show_stops(out, o); break;
+    }
+}
+
+static const char *const settings[] = { "temp", "top_p", "top_k", "min_p", "repeat",
+                                        "seed", "n",     "think", "quiet", "stop" };
+enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
+
+static void show_all(struct app *a)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (strcmp(settings[i], "stop") == 0 && a->setup.options->reply.n_stops == 0) {
+            continue;
+        }
+        console_printf(a->setup.console, i == 0 ? "" : ", ");
+        show_setting(a->setup.console, a->setup.options, settings[i]);
     }
     console_printf(a->setup.console, "\n");
 }
 
-/* Text in quotes may have escapes, as in the boot arguments. */
+/* ---- set ------------------------------------------------------------------------------------ */
+
+/* Text in quotes may have escapes, as in the boot arguments. More than one: each is added; an empty
+ * one, or off, leaves none. */
 static enum err set_stop(struct app *a, const char *value)
 {
     struct options_report report = commands_report(a);
     struct options *o = a->setup.options;
-    char word[OPTIONS_STOP_BYTES * 2 + 8];
 
-    if (strcmp(value, "off") == 0) {
+    if (strcmp(value, "off") == 0 || strcmp(value, "\"\"") == 0) {
         o->reply.n_stops = 0;
         return ERR_OK;
     }
-    if (value[0] != '"' || strlen(value) + 6 > sizeof word) {
-        return options_set(o, "stop", value, &report);
-    }
-    format_text(word, sizeof word, "stop=%s", value);
-    return options_parse(o, word, &report);
+    return options_set_quoted(o, "stop", value, &report);
 }
 
 static bool is_setting(const char *name)
 {
-    static const char *const names[] = { "temp", "top_p", "top_k", "min_p", "repeat",
-                                         "seed", "n",     "think", "quiet", "stop" };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (strcmp(settings[i], name) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static enum err set_one(struct app *a, const char *name, const char *value)
+static void refuse_name(struct app *a, const char *name)
 {
-    struct options_report report = commands_report(a);
+    struct nearest near;
 
-    if (!is_setting(name)) {
-        console_printf(a->setup.console, "error: /set knows " COMMANDS_SETTINGS "\n");
-        return ERR_OK; /* what is known, and how it stands, comes after it */
+    nearest_begin(&near, name, strlen(name));
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        nearest_offer(&near, settings[i]);
     }
-    if (strcmp(name, "stop") == 0) {
-        return set_stop(a, value);
+    if (options_of_name(name) != OPTION_COUNT) {
+        console_printf(a->setup.console,
+                       "error: %s is set at start alone; /set knows " COMMANDS_SETTINGS "\n", name);
+    } else if (near.name != NULL) {
+        console_printf(a->setup.console, "error: there is no setting %s; did you mean %s?\n", name,
+                       near.name);
+    } else {
+        console_printf(a->setup.console,
+                       "error: there is no setting %.40s; /set knows " COMMANDS_SETTINGS "\n",
+                       name);
     }
-    return options_set(a->setup.options, name, value, &report);
 }
 
-enum command_result command_set(struct app *a, char *argument)
+/* One with a value, which is not empty. */
+static void set_one(struct app *a, const char *name, const char *value)
 {
+    struct options_report report = commands_report(a);
     struct options *o = a->setup.options;
-    char *value, *name = commands_cut_word(argument, &value);
+    enum err e;
 
-    if (name[0] != '\0' && set_one(a, name, value) != ERR_OK) {
-        return COMMAND_DONE;
+    if (strcmp(name, "stop") == 0) {
+        e = set_stop(a, value);
+    } else {
+        e = options_set(o, name, value, &report);
+    }
+    if (e != ERR_OK) {
+        return;
     }
     a->chat.sampler.params = o->sampler;
     if (strcmp(name, "seed") == 0) {
         sampler_init(&a->chat.sampler, &o->sampler);
     }
-    show_settings(a);
+    show_all(a);
+}
+
+/* The name ends at a blank or at an equals sign. */
+static char *cut_name(char *text, char **value)
+{
+    char *end = text + strcspn(text, " =");
+
+    *value = end + strspn(end, " ");
+    if (**value == '=') {
+        ++*value;
+    }
+    *value += strspn(*value, " ");
+    *end = '\0';
+    return text;
+}
+
+enum command_result command_set(struct app *a, char *argument)
+{
+    char *value, *name = cut_name(argument, &value);
+
+    if (name[0] == '\0') {
+        show_all(a);
+    } else if (!is_setting(name)) {
+        refuse_name(a, name);
+    } else if (value[0] == '\0') {
+        show_setting(a->setup.console, a->setup.options, name);
+        console_printf(a->setup.console, "\n");
+    } else {
+        set_one(a, name, value);
+    }
     return COMMAND_DONE;
 }

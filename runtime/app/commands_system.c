@@ -29,14 +29,39 @@ enum command_result command_models(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* Somebody may not know that another model begins anew: so it is said, and done when it is asked for
+ * again. A program that asks means it. */
+static bool is_confirmed(struct app *a, const char *name)
+{
+    struct app_leaving *l = &a->leaving;
+    uint32_t n_ids = 0;
+
+    if (a->chat.session != NULL && a->setup.options->line.mode != MODE_JSON) {
+        n_ids = a->chat.session->n_ids;
+    }
+    if (n_ids == 0 ||
+        (l->n_ids == n_ids && l->n_replies == a->chat.totals.turns && strcmp(l->name, name) == 0)) {
+        return true;
+    }
+    l->n_ids = n_ids;
+    l->n_replies = a->chat.totals.turns;
+    format_text(l->name, sizeof l->name, "%s", name);
+    console_printf(a->setup.console,
+                   "(this conversation of %u tokens would end: /save keeps it; /model %s once more "
+                   "goes on)\n",
+                   (unsigned)n_ids, name);
+    return false;
+}
+
 enum command_result command_model(struct app *a, char *argument)
 {
     if (argument[0] == '\0') {
         console_printf(a->setup.console, "error: which one? /models lists them\n");
         return COMMAND_DONE;
     }
-    if (!app_change_model(a, argument)) {
-        return COMMAND_ENDS;
+    if (app_check_model(a, argument) && is_confirmed(a, argument)) {
+        a->leaving.n_ids = 0;
+        app_change_model(a, argument);
     }
     return COMMAND_DONE;
 }
@@ -63,7 +88,7 @@ enum command_result command_stats(struct app *a, char *argument)
 enum command_result command_plan(struct app *a, char *argument)
 {
     (void)argument;
-    report_model(a->setup.console, a->chat.session->model);
+    report_model(a->setup.console, a->chat.session->model, a->chat.name);
     report_plan(a->setup.console, a->chat.session->model);
     return COMMAND_DONE;
 }
@@ -81,9 +106,12 @@ enum command_result command_bench(struct app *a, char *argument)
 enum command_result command_selftest(struct app *a, char *argument)
 {
     struct arena *arena = &a->target.model.arena;
-    struct memory_range free = { arena->base + arena->reserved, arena_left(arena) };
+    struct memory_range free = a->ram;
 
     (void)argument;
+    if (a->chat.session != NULL) {
+        free = (struct memory_range){ arena->base + arena->reserved, arena_left(arena) };
+    }
     (void)report_selftest(a->setup.console, &a->kernels, app_cpu_features(a),
                           platform_ticks(&a->setup.platform->clock), free);
     return COMMAND_DONE;
@@ -116,4 +144,18 @@ enum command_result command_off(struct app *a, char *argument)
     (void)a;
     (void)argument;
     return COMMAND_ENDS;
+}
+
+/* A program is left so; a board has nothing behind it. */
+enum command_result command_exit(struct app *a, char *argument)
+{
+    (void)argument;
+    if (a->setup.front != APP_CONSOLE) {
+        return COMMAND_ENDS;
+    }
+    console_printf(
+        a->setup.console,
+        "(there is nothing to go back to on a board: /off switches it off, /reset begins a "
+        "new conversation)\n");
+    return COMMAND_DONE;
 }

@@ -3,9 +3,9 @@
 
 #include "runtime/console/console.h"
 
-static void say_sentence(void *context, bool fatal, const char *sentence)
+static void say_sentence(void *context, bool refused, const char *sentence)
 {
-    console_printf(context, "%s: %s\n", fatal ? "error" : "warning", sentence);
+    console_printf(context, "%s: %s\n", refused ? "error" : "warning", sentence);
 }
 
 struct options_report commands_report(struct app *a)

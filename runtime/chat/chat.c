@@ -58,6 +58,15 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
     warn_options(c);
 }
 
+void chat_close(struct chat *c)
+{
+    c->session = NULL;
+    c->template = NULL;
+    c->name = NULL;
+    c->announced = false;
+    chat_clear(c);
+}
+
 bool chat_is_command(const char *line, size_t bytes)
 {
     return bytes > 1 && line[0] == '/' && line[1] >= 'a' && line[1] <= 'z';
@@ -77,6 +86,15 @@ static bool take_line(struct chat *c, size_t bytes)
     return false;
 }
 
+bool chat_input_ends(struct chat *c)
+{
+    if (c->commands->stays == NULL || console_is_closed(c->console)) {
+        return true;
+    }
+    console_printf(c->console, "%s\n", c->commands->stays);
+    return false;
+}
+
 void chat_loop(struct chat *c, const struct chat_commands *commands)
 {
     if (console_is_json(c->console)) {
@@ -90,7 +108,8 @@ void chat_loop(struct chat *c, const struct chat_commands *commands)
         c->talks = true;
         c->commands = commands; /* /model opens the chat anew */
         error = console_read_line(c->console, "> ", c->line, sizeof c->line, &bytes);
-        if (error == ERR_NO_DEVICE || (error == ERR_OK && take_line(c, bytes))) {
+        if ((error == ERR_NO_DEVICE && chat_input_ends(c)) ||
+            (error == ERR_OK && take_line(c, bytes))) {
             return;
         }
         if (error == ERR_TOO_LONG) {

@@ -21,6 +21,8 @@ enum { CHAT_LINE_BYTES = 8192 };
 struct chat_commands {
     bool (*run)(void *context, char *line);
     void *context;
+    const char
+        *stays; /* what Ctrl-D at an empty prompt is answered; NULL: it ends the conversation */
 };
 
 /* Since the model was loaded. */
@@ -32,6 +34,7 @@ struct chat_totals {
 struct chat {
     struct console *console; /* who talks to it */
     struct session *session; /* NULL: no model is loaded; chat_loop can go on without */
+    const char *name;        /* what /model calls the model; NULL: as its header */
     struct options *options;
     const struct chat_commands *commands;
     struct sampler sampler;
@@ -42,6 +45,7 @@ struct chat {
     bool started;                      /* the session holds a turn */
     struct turns turns;                /* of a model with a template */
     struct chat_totals totals;
+    bool announced;   /* mode=json: `ready` has told of this model, or that there is none */
     bool answered;    /* mode=json: the request at work has had its last event */
     bool talks;       /* somebody waits at the line: long prompts show their progress */
     const char *wait; /* what somebody waits for ... */
@@ -56,6 +60,9 @@ struct chat {
 void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template);
 
+/* The model goes, and its conversation with it. Before chat_open there is nothing to close. */
+void chat_close(struct chat *c);
+
 /* One reply to text: prints it as it comes, then the line of figures (and with the option
  * `ids` the token ids and the hash of the logits). as_turn: wrap it in the model's template; a
  * model without one, or as_turn false, continues the text as it stands from an empty context.
@@ -68,7 +75,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
 /* The answer where a model is needed and none is loaded. */
 void chat_say_no_model(struct console *c);
 
-/* Forget the conversation. */
+/* Forget the conversation, if there is one. */
 void chat_clear(struct chat *c);
 
 /* Take back the last turn. False: there is none, or the model has no template. */
@@ -80,6 +87,10 @@ enum err chat_retry(struct chat *c);
 /* Whether the line is a command: a slash and a letter. "//" begins a line for the model that begins
  * with "/". */
 bool chat_is_command(const char *line, size_t bytes);
+
+/* Whether the end of the input ends the conversation: it does not where it was Ctrl-D and the commands
+ * say what stays; that is said. */
+bool chat_input_ends(struct chat *c);
 
 /* Prompt, read, reply, or hand on a command, until the input ends or a command ends it. */
 void chat_loop(struct chat *c, const struct chat_commands *commands);

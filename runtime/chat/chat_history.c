@@ -7,7 +7,9 @@
 
 void chat_clear(struct chat *c)
 {
-    session_clear(c->session);
+    if (c->session != NULL) {
+        session_clear(c->session);
+    }
     c->turns.n = 0;
     c->turns.text_bytes = 0;
     c->started = false;

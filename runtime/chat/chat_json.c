@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "runtime/chat/chat_turn.h"
+#include "runtime/chat/json_request.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
-#include "runtime/text/format_text.h"
-#include "runtime/text/json.h"
+
+_Static_assert(JSON_ID_BYTES <= (int)CONSOLE_ID_BYTES, "an id is said as it came");
 
 /* ---- out ---- */
 
@@ -17,12 +18,26 @@ static void end_with(struct console *c, const char *text, size_t bytes)
     console_event_end(c);
 }
 
+/* Fields of a model that is not there have no value. */
+static void say_no_model(const struct chat *c)
+{
+    console_event_begin(c->console,
+                        "'ready','protocol':1,'version':'%s','board':'%s','model':null,"
+                        "'weights':null,'residency':null,'context_limit_tokens':null,"
+                        "'turns':null,'line_limit_bytes':%u",
+                        INGOT_VERSION_TEXT, c->console->platform->name, CHAT_LINE_BYTES - 1);
+    console_event_end(c->console);
+}
+
 static void say_model(const struct chat *c)
 {
     const struct session *s = c->session;
     const struct model *m = s->model;
     const char *name = m->image.header->name;
 
+    if (c->name != NULL) {
+        name = c->name;
+    }
     console_event_begin(c->console,
                         "'ready','protocol':1,'version':'%s','board':'%s','weights':'%s',"
                         "'residency':'%s','context_limit_tokens':%u,'turns':%s,"
@@ -34,13 +49,22 @@ static void say_model(const struct chat *c)
     end_with(c->console, name, strlen(name));
 }
 
-static void say_ready(const struct chat *c)
+static void say_ready(struct chat *c)
 {
     if (c->session == NULL) {
-        chat_say_no_model(c->console);
-        return;
+        say_no_model(c);
+    } else {
+        say_model(c);
     }
-    say_model(c);
+    c->announced = true;
+}
+
+/* Once for each model. */
+static void announce(struct chat *c)
+{
+    if (!c->announced) {
+        say_ready(c);
+    }
 }
 
 static void say_error(struct chat *c, const char *name, size_t column, const char *text)
@@ -52,121 +76,95 @@ static void say_error(struct chat *c, const char *name, size_t column, const cha
 
 /* ---- in ---- */
 
-enum field {
-    FIELD_PROMPT,
-    FIELD_COMMAND,
-    FIELD_RESET,
-    FIELD_SYSTEM, /* it and what follows are names of options */
-    FIELD_THINK,
-    FIELD_STOP,
-    FIELD_N, /* it and what follows are numbers */
-    FIELD_TEMP,
-    FIELD_TOP_P,
-    FIELD_TOP_K,
-    FIELD_MIN_P,
-    FIELD_REPEAT,
-    FIELD_SEED,
-    FIELD_COUNT
-};
-
-static const char names[FIELD_COUNT][8] = {
-    "prompt", "command", "reset", "system", "think",  "stop", "n",
-    "temp",   "top_p",   "top_k", "min_p",  "repeat", "seed",
-};
-
-struct request {
-    const char *values[FIELD_COUNT]; /* NULL: not there */
-    char *command;
-    size_t prompt_bytes;
-};
-
-static bool take_member(struct chat *c, struct request *r, const struct json_value *v)
+static void say_refused(void *context, bool refused, const char *sentence)
 {
-    enum json_kind wanted;
-    unsigned i = 0;
-    char text[80];
-
-    while (i < FIELD_COUNT && strcmp(names[i], v->key) != 0) {
-        i++;
-    }
-    wanted = i == FIELD_RESET ? JSON_TRUE : i >= FIELD_N ? JSON_NUMBER : JSON_TEXT;
-    if (i == FIELD_COUNT || v->kind != wanted) {
-        format_text(text, sizeof text,
-                    i == FIELD_COUNT   ? "there is no field %.32s"
-                    : i == FIELD_RESET ? "%s has to be true"
-                    : i >= FIELD_N     ? "%s has to be a number"
-                                       : "%s has to be a text",
-                    v->key);
-        say_error(c, "field", v->column, text);
-        return false;
-    }
-    r->values[i] = v->text != NULL ? v->text : "";
-    r->prompt_bytes = i == FIELD_PROMPT ? v->bytes : r->prompt_bytes;
-    r->command = i == FIELD_COMMAND ? v->text : r->command;
-    return true;
-}
-
-static bool read_request(struct chat *c, struct request *r, char *line, size_t bytes)
-{
-    struct json j;
-    struct json_value v;
-
-    memset(r, 0, sizeof *r);
-    json_open(&j, line, bytes);
-    while (json_member(&j, &v) != JSON_END) {
-        if (v.kind == JSON_BAD) {
-            say_error(c, "json", j.column, j.problem);
-            return false;
-        }
-        if (!take_member(c, r, &v)) {
-            return false;
-        }
-    }
-    if (r->values[FIELD_PROMPT] != NULL && r->command != NULL) {
-        say_error(c, "field", 0, "prompt and command do not go together");
-        return false;
-    }
-    return true;
-}
-
-static void say_refused(void *context, bool fatal, const char *sentence)
-{
-    if (fatal) {
+    if (refused) {
         say_error(context, "value", 0, sentence);
     }
 }
 
-/* All of them or, where one is refused, none. */
-static bool apply_options(struct chat *c, struct request *r)
+/* What a request may set. */
+struct settings {
+    struct sampler_params sampler;
+    uint32_t n, think, n_stops;
+    char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
+};
+
+static void keep_settings(struct settings *kept, const struct options *o)
+{
+    kept->sampler = o->sampler;
+    kept->n = o->reply.n;
+    kept->think = o->reply.think;
+    kept->n_stops = o->reply.n_stops;
+    memcpy(kept->stop, o->reply.stop, sizeof kept->stop);
+}
+
+static void restore_settings(const struct settings *kept, struct options *o)
+{
+    o->sampler = kept->sampler;
+    o->reply.n = kept->n;
+    o->reply.think = kept->think;
+    o->reply.n_stops = kept->n_stops;
+    memcpy(o->reply.stop, kept->stop, sizeof kept->stop);
+}
+
+/* A stop string takes the place of all there were; "" is none. */
+static enum err set_option(struct chat *c, enum json_field field, const char *value)
 {
     const struct options_report report = { say_refused, c };
-    struct options *o = c->options;
-    struct sampler_params sampler = o->sampler;
-    uint32_t n = o->reply.n, think = o->reply.think, n_stops = o->reply.n_stops;
 
-    if (r->values[FIELD_SYSTEM] != NULL && !chat_has_template(c->template)) {
-        say_error(c, "value", 0, "the model has no chat template for it");
-        return false;
+    if (field == JSON_FIELD_STOP) {
+        c->options->reply.n_stops = 0;
+        if (value[0] == '\0') {
+            return ERR_OK;
+        }
     }
-    if (r->values[FIELD_STOP] != NULL && r->values[FIELD_STOP][0] == '\0') { /* as /set stop */
-        o->reply.n_stops = 0;
-        r->values[FIELD_STOP] = NULL;
-    }
-    for (unsigned i = FIELD_COUNT; i-- > FIELD_SYSTEM;) { /* the system prompt at last */
-        if (r->values[i] != NULL && options_set(o, names[i], r->values[i], &report) != ERR_OK) {
-            o->sampler = sampler;
-            o->reply.n = n;
-            o->reply.think = think;
-            o->reply.n_stops = n_stops;
+    return options_set(c->options, json_field_name(field), value, &report);
+}
+
+/* All of them or, where one is refused, none. */
+static bool apply_options(struct chat *c, const struct json_request *r)
+{
+    struct settings before;
+
+    keep_settings(&before, c->options);
+    for (unsigned i = JSON_N_FIELDS; i-- > JSON_FIELD_SYSTEM;) { /* the system prompt at last */
+        if (r->values[i] != NULL && set_option(c, (enum json_field)i, r->values[i]) != ERR_OK) {
+            restore_settings(&before, c->options);
             return false;
         }
     }
-    c->sampler.params = o->sampler;
-    if (r->values[FIELD_SEED] != NULL) {
-        sampler_init(&c->sampler, &o->sampler);
+    c->sampler.params = c->options->sampler;
+    if (r->values[JSON_FIELD_SEED] != NULL) {
+        sampler_init(&c->sampler, &c->options->sampler);
     }
-    if (r->values[FIELD_SYSTEM] != NULL || r->values[FIELD_RESET] != NULL) {
+    if (r->values[JSON_FIELD_SYSTEM] != NULL || r->values[JSON_FIELD_RESET] != NULL) {
         chat_clear(c);
+    }
+    return true;
+}
+
+/* Whether the request can be obeyed, as far as that shows before anything is set. */
+static bool check_request(struct chat *c, const struct json_request *r)
+{
+    const char *command = r->values[JSON_FIELD_COMMAND];
+
+    if (r->error != NULL) {
+        say_error(c, r->error, r->column, r->text);
+        return false;
+    }
+    if (command != NULL && !chat_is_command(command, strlen(command))) {
+        say_error(c, "value", 0, "a command begins with a slash, as /help does");
+        return false;
+    }
+    if (r->values[JSON_FIELD_PROMPT] != NULL && c->session == NULL) {
+        chat_say_no_model(c->console);
+        return false;
+    }
+    if (r->values[JSON_FIELD_SYSTEM] != NULL && c->session != NULL &&
+        !chat_has_template(c->template)) {
+        say_error(c, "value", 0, "the model has no chat template for it");
+        return false;
     }
     return true;
 }
@@ -174,62 +172,70 @@ static bool apply_options(struct chat *c, struct request *r)
 /* True: the conversation ends here. */
 static bool answer(struct chat *c, size_t bytes, const char **reason)
 {
-    struct request r;
+    struct json_request r;
 
+    json_request_read(&r, c->line, bytes);
+    console_request_id(c->console, r.values[JSON_FIELD_ID], r.id_is_text);
     *reason = "error";
-    if (!read_request(c, &r, c->line, bytes)) {
-        return false;
-    }
-    if (c->session == NULL && r.command == NULL) {
-        chat_say_no_model(c->console);
-        return false;
-    }
-    if (c->session != NULL && !apply_options(c, &r)) {
-        return false;
-    }
-    if (r.command != NULL && !chat_is_command(r.command, strlen(r.command))) {
-        say_error(c, "value", 0, "a command begins with a slash, as /help does");
+    if (!check_request(c, &r) || !apply_options(c, &r)) {
         return false;
     }
     *reason = "command";
-    if (r.command != NULL) {
-        return c->commands->run(c->commands->context, r.command);
+    if (r.values[JSON_FIELD_COMMAND] != NULL) {
+        return c->commands->run(c->commands->context, r.values[JSON_FIELD_COMMAND]);
     }
-    if (r.values[FIELD_PROMPT] != NULL) {
-        (void)chat_reply(c, r.values[FIELD_PROMPT], r.prompt_bytes, true);
+    if (r.values[JSON_FIELD_PROMPT] != NULL) {
+        (void)chat_reply(c, r.values[JSON_FIELD_PROMPT], r.prompt_bytes, true);
     }
+    return false;
+}
+
+/* A line is answered. True: the conversation ends here. */
+static bool take_line(struct chat *c, enum err error, size_t bytes)
+{
+    const char *reason = "error";
+    bool ends = false;
+
+    c->answered = false;
+    if (error == ERR_TOO_LONG) {
+        say_error(c, "line", 0, "it is longer than line_limit_bytes: shorten it");
+    } else {
+        ends = answer(c, bytes, &reason);
+    }
+    announce(c); /* another model */
+    if (!c->answered) {
+        chat_json_done(c, NULL, reason);
+    }
+    console_request_id(c->console, NULL, false);
+    return ends;
+}
+
+/* What came in the place of a request. True: the conversation ends here. */
+static bool take_end(struct chat *c, enum err error)
+{
+    if (error == ERR_NO_DEVICE) {
+        return chat_input_ends(c);
+    }
+    say_ready(c); /* Ctrl-C with nothing to stop: it asks whether we are there */
     return false;
 }
 
 void chat_json_loop(struct chat *c, const struct chat_commands *commands)
 {
-    enum err error = ERR_OK;
-    bool ends = false;
+    bool ends;
 
-    while (!ends) {
-        const char *reason = "error";
+    announce(c);
+    do {
         size_t bytes;
+        enum err error;
 
-        if (c->commands == NULL || error == ERR_ABORTED) { /* the chat is open, maybe anew */
-            say_ready(c);
-        }
         c->talks = true;
-        c->commands = commands;
-        c->answered = false;
+        c->commands = commands; /* /model opens the chat anew */
         error = console_read_line(c->console, NULL, c->line, sizeof c->line, &bytes);
-        if (error == ERR_NO_DEVICE) {
-            return;
-        }
-        if (error == ERR_ABORTED) { /* nothing to stop: it asks whether we are ready */
-            continue;
-        }
-        if (error == ERR_TOO_LONG) {
-            say_error(c, "line", 0, "it is longer than line_limit_bytes: shorten it");
+        if (error == ERR_NO_DEVICE || error == ERR_ABORTED) {
+            ends = take_end(c, error);
         } else {
-            ends = answer(c, bytes, &reason);
+            ends = take_line(c, error, bytes);
         }
-        if (!c->answered) {
-            chat_json_done(c, NULL, reason);
-        }
-    }
+    } while (!ends);
 }

@@ -17,16 +17,16 @@ void report_kernels(struct console *c, uint32_t features, size_t ahead)
     }
 }
 
-void report_model(struct console *c, const struct model *m)
+void report_model(struct console *c, const struct model *m, const char *name)
 {
     const struct ingot_header *h = m->image.header;
     const struct ingot_params *p = &h->params;
     char size[FORMAT_NUMBER_BYTES];
 
     console_log(c,
-                "model %.63s: %s, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary %u, "
+                "model %.160s: %s, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary %u, "
                 "context %u, %s, %s",
-                h->name, image_family_name(p->family), (unsigned)p->n_layers, (unsigned)p->dim,
+                name, image_family_name(p->family), (unsigned)p->n_layers, (unsigned)p->dim,
                 (unsigned)p->n_heads, (unsigned)p->n_kv_heads, (unsigned)p->hidden,
                 (unsigned)p->vocab, (unsigned)p->context,
                 image_type_name(image_main_type(&m->image)), format_bytes(size, h->file_bytes));
@@ -191,14 +191,14 @@ static size_t planned_memory(const struct model *m)
            p->memory.scratch;
 }
 
-void report_summary(struct console *c, const struct model *m)
+void report_summary(struct console *c, const struct model *m, const char *name)
 {
     const struct ingot_header *h = m->image.header;
     const struct plan *p = &m->plan;
     unsigned type = image_main_type(&m->image);
     char text[128], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
 
-    console_log(c, "model %.63s: %s, %u layers, dim %u, %s, %s", h->name,
+    console_log(c, "model %.160s: %s, %u layers, dim %u, %s, %s", name,
                 image_family_name(h->params.family), (unsigned)h->params.n_layers,
                 (unsigned)h->params.dim, image_type_name(type), format_bytes(size, h->file_bytes));
     console_log(c, "plan: %s, context %u, prompt chunk %u, %s of %s",
@@ -251,11 +251,11 @@ void report_ready(struct console *c, const struct model *m, uint64_t since_ms, u
                 read);
 }
 
-void report_draft(struct console *c, const struct model *m)
+void report_draft(struct console *c, const struct model *m, const char *name)
 {
     char size[FORMAT_NUMBER_BYTES];
 
-    console_log(c, "draft %.63s: %s, context %u, takes %s", m->image.header->name,
+    console_log(c, "draft %.160s: %s, context %u, takes %s", name,
                 plan_residency_text(m->plan.residency), (unsigned)m->plan.context,
                 format_bytes(size, model_bytes(m)));
 }

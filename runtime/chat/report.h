@@ -21,11 +21,12 @@ bool report_selftest(struct console *c, struct kernels *k, uint32_t features, ui
 /* Log the clock, the temperature and what slows the cores, where the board knows. */
 void report_health(struct console *c);
 
-/* Log the model and the plan in a few lines, for the first screen. */
-void report_summary(struct console *c, const struct model *m);
+/* Log the model and the plan in a few lines, for the first screen. name: what /model calls it, here and
+ * below. */
+void report_summary(struct console *c, const struct model *m, const char *name);
 
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
-void report_model(struct console *c, const struct model *m);
+void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
 /* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the card gave the
@@ -33,7 +34,7 @@ void report_plan(struct console *c, const struct model *m);
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
 /* Log the line of a draft: what it takes of the RAM, before the model's plan. */
-void report_draft(struct console *c, const struct model *m);
+void report_draft(struct console *c, const struct model *m, const char *name);
 
 /* Log the most that was ever used of each region. */
 void report_high_water(struct console *c, const struct model *m);

@@ -19,6 +19,7 @@ enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
     CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
     CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
+    CONSOLE_ID_BYTES = 65,      /* of the id of a program's request, with its NUL */
     CONSOLE_ANSWER_MS = 150,    /* a terminal's, at 115200 baud and behind a USB adapter */
     CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
     CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
@@ -44,6 +45,8 @@ struct console_json {
     bool open;    /* an event has begun */
     bool of_line; /* with text of nobody's event, which a newline ends */
     bool in_text; /* what is written is part of its text */
+    bool has_id, id_is_text;
+    char id[CONSOLE_ID_BYTES]; /* of the request at work, in every event */
     struct utf8_writer utf8;
 };
 
@@ -160,6 +163,9 @@ void console_poll(struct console *c);
 /* Polls; true once Ctrl-C has arrived since the last console_read_line() began. Such a Ctrl-C is
  * taken out of the input; what was typed around it stays. */
 bool console_aborted(struct console *c);
+
+/* Whether the port is closed: nothing more will come. */
+bool console_is_closed(const struct console *c);
 
 /* True when a byte waits in the ring. */
 bool console_has_input(struct console *c);

@@ -205,6 +205,11 @@ static enum line_event collect_line(struct console *c)
     }
 }
 
+bool console_is_closed(const struct console *c)
+{
+    return c->input.closed;
+}
+
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes)
 {

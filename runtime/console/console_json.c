@@ -29,10 +29,34 @@ bool console_is_json(const struct console *c)
     return c->json.on;
 }
 
+void console_request_id(struct console *c, const char *id, bool is_text)
+{
+    c->json.has_id = id != NULL;
+    c->json.id_is_text = is_text;
+    if (id != NULL) {
+        format_text(c->json.id, sizeof c->json.id, "%s", id);
+    }
+}
+
+static void put_id(struct console *c)
+{
+    if (!c->json.has_id) {
+        return;
+    }
+    console_put(c, ",\"id\":", 6);
+    if (c->json.id_is_text) {
+        console_put(c, "\"", 1);
+        put_escaped(c, c->json.id, strlen(c->json.id));
+        console_put(c, "\"", 1);
+    } else {
+        console_put(c, c->json.id, strlen(c->json.id));
+    }
+}
+
 void console_event_begin(struct console *c, const char *format, ...)
 {
     char text[CONSOLE_EVENT_BYTES];
-    size_t n;
+    size_t n, kind = 0;
     va_list args;
 
     console_event_end(c);
@@ -44,8 +68,13 @@ void console_event_begin(struct console *c, const char *format, ...)
             text[i] = '"';
         }
     }
+    while (kind < n && text[kind] != ',') {
+        kind++;
+    }
     console_put(c, "{\"event\":", 9);
-    console_put(c, text, n);
+    console_put(c, text, kind);
+    put_id(c);
+    console_put(c, text + kind, n - kind);
     c->json.open = true;
     c->json.in_text = text[n - 1] == '"' && format[strlen(format) - 2] == ':';
 }
@@ -64,15 +93,21 @@ void console_event_end(struct console *c)
     c->json.open = c->json.of_line = c->json.in_text = false;
 }
 
+/* The request's id stands where the token's stands without one. */
 void console_token_begin(struct console *c, uint32_t id)
 {
+    const char *field = "id";
+
     if (!c->json.on) {
         return;
     }
+    if (c->json.has_id) {
+        field = "token";
+    }
     if (id == UINT32_MAX) {
-        console_event_begin(c, "'token','id':null,'text':'");
+        console_event_begin(c, "'token','%s':null,'text':'", field);
     } else {
-        console_event_begin(c, "'token','id':%lu,'text':'", (unsigned long)id);
+        console_event_begin(c, "'token','%s':%lu,'text':'", field, (unsigned long)id);
     }
 }
 

@@ -17,6 +17,10 @@ __attribute__((format(printf, 2, 3))) void console_event_begin(struct console *c
                                                                const char *format, ...);
 void console_event_end(struct console *c);
 
+/* The id of the request at work: a text, or a number as JSON writes it. Every event says it until the
+ * next call. It is copied, up to CONSOLE_ID_BYTES; NULL: none. */
+void console_request_id(struct console *c, const char *id, bool is_text);
+
 /* Begin and end of an event whose text is what a token brings; UINT32_MAX: no token does. On a
  * console for people nothing: what is written between is written as it is. */
 void console_token_begin(struct console *c, uint32_t id);

@@ -79,7 +79,7 @@ void options_init(struct options *o)
     sampler_params_default(&o->sampler);
 }
 
-void options_say(const struct options_report *report, bool fatal, const char *format, ...)
+void options_say(const struct options_report *report, bool refused, const char *format, ...)
 {
     char sentence[OPTIONS_SENTENCE_BYTES];
     va_list args;
@@ -90,7 +90,7 @@ void options_say(const struct options_report *report, bool fatal, const char *fo
     va_start(args, format);
     format_text_args(sentence, sizeof sentence, format, args);
     va_end(args);
-    report->say(report->context, fatal, sentence);
+    report->say(report->context, refused, sentence);
 }
 
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes)
@@ -128,7 +128,7 @@ enum err options_report_value(const struct rule *rule, const char *value, enum e
 {
     char word[OPTIONS_SHOWN_BYTES];
 
-    options_say(report, true, "%s=%s cannot be used: %s takes %s.", rule->name,
+    options_say(report, true, "%s=%s cannot be used: %s takes %s", rule->name,
                 options_shown(word, value, strlen(value)), rule->name, rule->accepts);
     return err;
 }
@@ -266,8 +266,9 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     const struct rule *rule = &options_rules[which];
     enum err err;
 
+    o->refused |= 1u << which;
     if (value == NULL && rule->kind != KIND_FLAG) {
-        options_say(report, true, "%s alone cannot be used: %s takes %s.", rule->name, rule->name,
+        options_say(report, true, "%s alone cannot be used: %s takes %s", rule->name, rule->name,
                     rule->accepts);
         return ERR_BAD_ARGUMENT;
     }
@@ -285,13 +286,19 @@ enum err options_set_one(struct options *o, enum option which, const char *value
         return options_report_value(rule, value, err, report);
     }
     o->given |= 1u << which;
+    o->refused &= ~(1u << which);
     return ERR_OK;
+}
+
+enum option options_of_name(const char *name)
+{
+    return options_find(name, strlen(name));
 }
 
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report)
 {
-    enum option which = options_find(name, strlen(name));
+    enum option which = options_of_name(name);
 
     if (which == OPTION_COUNT) {
         return ERR_NOT_FOUND;

@@ -111,7 +111,8 @@ struct options_show {
 };
 
 struct options {
-    uint32_t given; /* bit 1 << enum option; ask options_given() */
+    uint32_t given;   /* bit 1 << enum option; ask options_given() */
+    uint32_t refused; /* the same, of words whose value was none; ask options_refused() */
     struct options_load load;
     struct options_reply reply;
     struct sampler_params sampler; /* seed: 0 unless given; the caller takes ticks then */
@@ -124,10 +125,10 @@ struct options {
 /* "on", "hide" and so on. */
 const char *options_think_name(uint32_t think);
 
-/* Where sentences go. fatal: a malformed value; otherwise an unknown word, which is passed over.
- * A sentence has no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
+/* Where sentences go. refused: a value that cannot be used; otherwise an unknown word, which is passed
+ * over. A sentence has no full stop, no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
 struct options_report {
-    void (*say)(void *context, bool fatal, const char *sentence);
+    void (*say)(void *context, bool refused, const char *sentence);
     void *context;
 };
 
@@ -137,6 +138,12 @@ void options_init(struct options *o);
 static inline bool options_given(const struct options *o, enum option which)
 {
     return (o->given >> which) & 1;
+}
+
+/* Whether a word of that name was there whose value could not be used. */
+static inline bool options_refused(const struct options *o, enum option which)
+{
+    return (o->refused >> which) & 1;
 }
 
 /* How to guess tokens, from spec= and draft=. */
@@ -150,7 +157,8 @@ static inline struct speculative_params options_speculative(const struct options
  * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
  * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
  * passed over without a sentence. The later of two equal words counts, but each stop= adds one. A
- * malformed value leaves its option as it was, and the words after it are still read.
+ * malformed value leaves its option as it was, and the words after it are still read; o->refused
+ * notes it until a later word of that name is better.
  * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
@@ -159,6 +167,15 @@ enum err options_parse(struct options *o, const char *args, const struct options
  * argv. value is NULL for a flag. Errors as above; an unknown name is ERR_NOT_FOUND and silent. */
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
+
+/* The same of a text that a person typed: in double quotes with their escapes, as a value among the
+ * words of options_parse, where it begins with one; else as it stands. ERR_BAD_ARGUMENT also where the
+ * closing quote is missing, or something comes behind it. */
+enum err options_set_quoted(struct options *o, const char *name, const char *value,
+                            const struct options_report *report);
+
+/* The option of a name; OPTION_COUNT: none. */
+enum option options_of_name(const char *name);
 
 /* Decimal, such as 12, -0.125 or 1e-3, as the nearest f64 (up to 15 digits and 10^22; a few ulp
  * of f64 beyond) rounded to f32. False: not a number, or beyond f32; *value is left alone. */

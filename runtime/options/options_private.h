@@ -30,7 +30,7 @@ extern const struct rule options_rules[OPTION_COUNT];
 
 /* A sentence to the report, if there is one. */
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
-                                                       bool fatal, const char *format, ...);
+                                                       bool refused, const char *format, ...);
 
 /* The beginning of a word for a sentence; characters that could disturb a terminal become '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes);

@@ -143,6 +143,13 @@ static const char *read_word(const char *s, struct word *w, char value[OPTIONS_P
     return read_value(s + 1, w, value);
 }
 
+static void refuse(struct options *o, enum option which)
+{
+    if (which != OPTION_COUNT) {
+        o->refused |= 1u << which;
+    }
+}
+
 static enum err apply_word(struct options *o, const struct word *w,
                            const struct options_report *report)
 {
@@ -151,9 +158,10 @@ static enum err apply_word(struct options *o, const struct word *w,
 
     if (w->open_quote) {
         options_say(report, true,
-                    "The closing quote of %s=\" is missing; a quote inside the text is "
-                    "written \\\".",
+                    "the closing quote of %s=\" is missing; a quote inside the text is "
+                    "written \\\"",
                     options_shown(name, w->name, w->name_bytes));
+        refuse(o, which);
         return ERR_BAD_ARGUMENT;
     }
     if (which == OPTION_COUNT) {
@@ -163,6 +171,7 @@ static enum err apply_word(struct options *o, const struct word *w,
         return ERR_OK;
     }
     if (w->too_long) {
+        refuse(o, which);
         return options_report_value(&options_rules[which], o->value, ERR_TOO_LONG, report);
     }
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
@@ -187,4 +196,22 @@ enum err options_parse(struct options *o, const char *args, const struct options
         }
     }
     return first;
+}
+
+enum err options_set_quoted(struct options *o, const char *name, const char *value,
+                            const struct options_report *report)
+{
+    struct word w = { .name = name, .name_bytes = strlen(name), .has_value = true };
+
+    if (value[0] != '"') {
+        return options_set(o, name, value, report);
+    }
+    if (*read_value(value, &w, o->value) != '\0') {
+        options_say(report, true,
+                    "%s has something behind its closing quote; a quote inside the text is "
+                    "written \\\"",
+                    name);
+        return ERR_BAD_ARGUMENT;
+    }
+    return apply_word(o, &w, report);
 }

@@ -278,6 +278,17 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
     return e;
 }
 
+enum err storage_check_model(struct storage *s, const char *name)
+{
+    struct file found; /* extents beyond its few have no place there, and are not needed */
+    enum err e = storage_find_model(s, name, NULL, &found);
+
+    if (e == ERR_TOO_FRAGMENTED) {
+        return ERR_OK;
+    }
+    return e;
+}
+
 bool storage_is_initrd(const struct storage *s, const struct file *f)
 {
     return f->device == &s->initrd;

@@ -42,6 +42,10 @@ void storage_open(struct storage *s, const struct storage_setup *setup);
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
 
+/* Whether storage_find_model would find a model of that name, whatever is in it. Files that are in use
+ * stay as they are. Errors as above. */
+enum err storage_check_model(struct storage *s, const char *name);
+
 /* Whether a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 

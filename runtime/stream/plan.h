@@ -135,6 +135,7 @@ struct plan {
     struct plan_rates rates;
     struct plan_prediction prediction;
     char advice[PLAN_ADVICE_BYTES];   /* how it could be resident; empty: it is, or cannot be */
+    bool mem_is_short;                /* after an error: without mem= there is more room */
     char problem[PLAN_PROBLEM_BYTES]; /* after an error: a sentence on what does not fit and what
                                        * to change */
 };

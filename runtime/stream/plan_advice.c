@@ -23,6 +23,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         cure = "raise mem= to at least that";
+        plan->mem_is_short = true;
     }
     format_text(plan->problem, sizeof plan->problem,
                 "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "

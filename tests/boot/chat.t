@@ -70,9 +70,16 @@ def talk(machine):
         prompt(console)
 
         console.send("\x04")
+        console.expect("Ctrl-D ends nothing here: /off switches off", timeout=30)
+        prompt(console)
+        check("Ctrl-D on an empty line ends nothing, and says so", True)
+        console.send("/quit\r")
+        console.expect("/off switches it off", timeout=30)
+        prompt(console)
+        console.send("/off\r")
         console.expect("power off", timeout=30)
         console.expect(pexpect.EOF, timeout=30)
-        check("Ctrl-D on an empty line powers off", True)
+        check("nor does /quit; /off does", True)
     except (pexpect.TIMEOUT, pexpect.EOF) as error:
         check(f"goes on ({type(error).__name__})", False)
     finally:

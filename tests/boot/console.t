@@ -191,7 +191,8 @@ def commands(c):
         k.say("/system Be brief.")
         n, _, out = k.stats("Hello")
         c.ok(n == TURN + 5 + 1 + 7 + 9 + 2, "/system is in front of the first turn", out)
-        k.say("/system")
+        c.ok("takes away: Be brief.)" in k.say("/system"), "/system alone shows it", k.seen)
+        k.say('/system ""')
         n, _, out = k.stats("Hello")
         c.ok(n == TURN + 5, "and nothing where there is none", out)
         for name, value, shown in (("temp", "0.5", "temp 0.500"), ("top_p", "0.9", "top_p 0.900"),
@@ -206,8 +207,12 @@ def commands(c):
         _, _, two = k.stats("Hello")
         c.ok(new == 3 and one.split("\n")[1] == two.split("\n")[1], "a seed and n are obeyed",
              one + two)
-        c.ok("error" in k.say("/set temp hot") and "error" in k.say("/set colour red"),
-             "values that are none are refused", k.seen)
+        c.ok("error" in k.say("/set temp hot") and "error" in k.say("/set colour red") and
+             "did you mean temp?" in k.say("/set tmep 1"), "values that are none are refused", k.seen)
+        c.ok("temp 0.250, top_p" in k.say("/set temp=0.25") and
+             re.search(r"^temp 0\.250$", k.say("/set temp"), re.M), "/set temp=, and shown", k.seen)
+        c.ok('stop "x"' in k.say("/set stop x") and "stop" not in
+             k.say('/set stop ""').split("quiet")[1], '/set stop ""', k.seen)
         k.say("/set temp 0")
         k.say("/set repeat 1")
         k.say("/set n 8")
@@ -263,8 +268,8 @@ def swaps(c):
         good = True
         for i in range(20):
             name = "console-" + "ba"[i % 2]
-            out = k.say(f"/model {name}")
-            good = good and f"model {name}:" in out and "ready" in out
+            out = k.change(name)
+            good = good and f"model {name}.ingot:" in out and "ready" in out
             _, new, _ = k.stats("Hello")
             good = good and new == 8
             marks.setdefault(name, []).append(marks_of(k))
@@ -272,11 +277,19 @@ def swaps(c):
         c.ok(all(len(m) == 10 and len(m[0]) == 5 and all(x == m[0] for x in m)
                  for m in marks.values()) and marks["console-a"][0] != marks["console-b"][0],
              "the arena's marks are the same after each", marks)
-        k.say("/model console-b")
+        k.change("console-b.ingot")
+        k.stats("Hello")
+        before = k.say("/stats")
         out = k.say("/model console-c")
-        c.ok("no model" in out and "back to the model before" in out and
-             "model console-b:" in out and k.stats("Hello")[1] == 8,
-             "a model that is not there leaves the one before", out)
+        c.ok("error: the card has no model console-c" in out and "ready" not in out and
+             k.say("/stats") == before,
+             "a model that is not there leaves the one before, and the conversation", out + k.seen)
+        out = k.say("/model console-a")
+        c.ok("would end: /save keeps it; /model console-a once more" in out and
+             k.say("/stats") == before, "what another one ends is said first", out + k.seen)
+        out = k.say("/model console-a")
+        c.ok("model console-a.ingot: " in out and "; 0 of" in k.say("/stats"),
+             "and asked for again it is loaded", out + k.seen)
 
 
 def told(k, between):
@@ -334,7 +347,7 @@ def restarts(c):
         k.say("/load")
         k.say("w" * 600)
         c.ok("oldest turn" in k.say("w" * 300), "and the oldest give way to new ones", k.seen)
-        k.say("/model console-b")
+        k.change("console-b")
         c.ok("belongs to another model" in k.say("/load") and k.stats("Hello")[1] == 8,
              "another model's conversation is refused", k.seen)
         c.ok("the conversation before goes on" in k.say("/load") and told(k, ()) == told(k, ("/load",)),
@@ -345,10 +358,10 @@ def stops(c):
     """Ctrl-C at each stage that prompts and replies do not have."""
     again = r"loading is stopped: /model (\S+) loads it again"
     with c.console("model=console-a", pace=SLOW) as k:
-        k.expect("model console-a:")
+        k.expect("model console-a.ingot:")
         k.send("\x03")
         out = k.prompt()
-        c.ok(re.search(again, out) and re.search(again, out)[1] == "console-a" and
+        c.ok(re.search(again, out) and re.search(again, out)[1] == "console-a.ingot" and
              "ready" not in out, "Ctrl-C at start stops the loading, and says how it goes on", out)
         c.ok(all("error: no model is loaded" in k.say(line) for line in
                  ("Hello", "/plan", "/bench", "/save", "/load", "/reset", "/set n 9")),
@@ -358,13 +371,15 @@ def stops(c):
              "no model is loaded" in k.say("Hello"), "what does not is obeyed", k.seen)
         out = k.say("/model console-a")
         c.ok("ready: " in out and k.stats("Hello")[1] == 8, "/model loads it", out + k.seen)
+        k.say("/reset")
         k.send("/model console-b\r")
-        k.expect("model console-b:")
+        k.expect("model console-b.ingot:")
         k.send("\x03more\r")
         k.expect("no model is loaded")
         out = k.seen
         k.prompt()
-        c.ok(re.search(again, out) and re.search(again, out)[1] == "console-b", "Ctrl-C in /model, and what is typed is kept", out)
+        c.ok(re.search(again, out) and re.search(again, out)[1] == "console-b.ingot",
+             "Ctrl-C in /model, and what is typed is kept", out)
         k.send("/model console-b\r\x03")
         out = k.prompt()
         c.ok(re.search(again, out) and "plan:" not in out, "Ctrl-C before its tables are there", out)

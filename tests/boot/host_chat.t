@@ -199,7 +199,7 @@ def commands():
         tap.ok("plan: resident" in k.say("/plan") and "tok/s" in k.say("/bench"), "/plan, /bench",
                k.seen)
         for i in range(4):
-            k.say("/model host-" + "ba"[i % 2])
+            k.change("host-" + "ba"[i % 2])
             if "model host-" + "ba"[i % 2] not in k.seen or k.stats("Hello")[1] != 8:
                 break
         else:
@@ -207,7 +207,7 @@ def commands():
         tap.ok(i == 4, "models change places", k.seen)
         with open(os.path.join(FOLDER, "bad.ingot"), "wb") as bad:
             bad.write(b"INGOT" + bytes(5000))
-        out = k.say("/model bad")
+        out = k.change("bad")
         tap.ok("back to the model before" in out and k.stats("Hello")[1] == 8,
                "one that cannot be had leaves the one before", out)
         os.unlink(os.path.join(FOLDER, "bad.ingot"))

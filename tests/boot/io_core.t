@@ -119,9 +119,9 @@ with Talk(drive(own, "")) as k:
     stopped = re.search(r"\+ (\d+) new tokens", k.seen)
     tap.ok(stopped and int(stopped.group(1)) < 400, "Ctrl-C ends a reply", k.seen)
     k.say("/set n 8", SECONDS)
-    tap.ok("ready:" in k.say("/model card-core-other.ingot", SECONDS), "another model", k.seen)
+    tap.ok("ready:" in k.change("card-core-other.ingot", SECONDS), "another model", k.seen)
     tap.ok("ids:" in k.say("Hello there", SECONDS), "talks", k.seen)
-    tap.ok("ready:" in k.say("/model card-core.ingot", SECONDS) and
+    tap.ok("ready:" in k.change("card-core.ingot", SECONDS) and
            ids(k.say("Hello there", SECONDS)) == first, "and the one before says what it said", k.seen)
 
 # ---- the card is taken out ---------------------------------------------------------------------

@@ -147,7 +147,7 @@ def talk(c, k):
     """Everything that is the same at every line."""
     start = k.until("ready")
     ready = done_of(start)
-    c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo" and
+    c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo-q8_0.ingot" and
          ready.get("context_limit_tokens") == 512 and ready.get("turns") is True and
          len(of(start, "log")) > 2, "log lines, then ready says what there is", start)
 
@@ -201,9 +201,34 @@ def talk(c, k):
     c.ok(ids_of(one) == ids_of(two) and "\\ud83d" in json.dumps(json.loads(raw)) and ids_of(one) and
          done_of(one)["prompt_tokens"] == done_of(two)["prompt_tokens"],
          "escapes are the characters they stand for", one + two)
+    with_id(c, k, people)
     odd = k.ask(**{"\u00e9\n\U0001f600": 1})
     c.ok(of(odd, "error")[0]["text"] == "there is no field \u00e9\n\U0001f600", "and come back",
          odd)
+
+
+def with_id(c, k, people):
+    """Requests with an id, and with fields that are a program's own."""
+    reply = k.ask(prompt=PROMPT, reset=True, n=0, id='q"1', x_from="a test", x_n=3)
+    c.ok([e.get("id") for e in reply] == ['q"1'] * len(reply) and text_of(reply) == people.text and
+         [e["token"] for e in of(reply, "token") if e["token"] is not None] == people.ids,
+         "a request's id is in every event of its answer, and x_ fields are passed over", reply)
+    other = k.ask(id=-7, command="/stats") + k.ask(bad=1, id=8)
+    c.ok([e["id"] for e in other] == [-7] * (len(other) - 2) + [8, 8], "of any answer", other)
+    other = k.ask(id="x" * 65) + k.ask(id=1.5) + k.ask(id=True)
+    c.ok([e["name"] for e in of(other, "error")] == ["field"] * 3 and
+         not any("id" in e for e in other), "an id that is none is refused", other)
+    for stop in ("q1", "q2", "q3", "q4", "q5"):  # each in place of the one before
+        reply = k.ask(stop=stop, id="stop")
+    c.ok(done_of(reply)["reason"] == "command" and
+         'stop "q5"' in k.ask(command="/set stop")[0]["text"], "a stop string replaces", reply)
+    k.ask(stop="")
+    before = k.ask(command="/model nosuch")
+    after = k.ask(command="/model demo-q8_0", id="m")
+    kinds = [e["event"] for e in after]
+    c.ok(not of(before, "ready") and of(before, "error") and kinds[-2:] == ["ready", "done"] and
+         kinds.count("ready") == 1 and of(after, "ready")[0]["model"] == "demo-q8_0.ingot" and
+         of(after, "ready")[0]["id"] == "m", "ready comes before the done of /model", before + after)
 
 
 def stop_reply(c, k):
@@ -335,7 +360,7 @@ def serial_with_host():
              FIGURES <= set(rows[0]) and all(len(r) == len(rows[0]) for r in rows),
              "the CSV: one header, a row a reply", rows)
         first = dict(zip(rows[0], rows[1]))
-        c.ok(first["board"] == "host" and first["model"] == "demo" and first["reason"] == "end" and
+        c.ok(first["board"] == "host" and first["model"] == "demo-q8_0.ingot" and first["reason"] == "end" and
              int(first["reply_tokens"]) == len(people.ids) and f"{first['first_token_ms']} ms" in
              one.stderr and [r[rows[0].index("reply_tokens")] for r in rows[2:]] == ["6", "6"] and
              re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", first["time"]),
@@ -460,7 +485,7 @@ def serial_with_qemu():
         reply = serial(device, "-p", PROMPT, "-q", "--csv", table)
         c.ok(reply.returncode == 0 and reply.stdout == plain(PROMPT).text + "\n", "a reply", reply)
         rows = rows_of(table)
-        c.ok(len(rows) == 2 and rows[1][1:3] == ["virt-arm64", "demo"], "its row", rows)
+        c.ok(len(rows) == 2 and rows[1][1:3] == ["virt-arm64", "demo-q8_0.ingot"], "its row", rows)
         again = serial(device, input=f"/reboot\n{PROMPT}\n")
         c.ok(again.returncode == 0 and again.stdout.endswith(plain(PROMPT).text + "\n") and
              "Ingot 0." in again.stderr, "a restart, and it goes on", again)

@@ -48,9 +48,10 @@ class Soak:
             (4, lambda: "/reset\r"), (4, lambda: "/undo\r"), (4, lambda: "/retry\r"),
             (2, lambda: "/retry\r\x03"), (2, lambda: "/stats\r"), (2, lambda: "/save\r"),
             (1, lambda: "/save\r\x03"), (2, lambda: "/load\r"), (1, lambda: "/load none\r"),
-            (2, lambda: "/system " + self.words() + "\r"), (2, lambda: "/system\r"),
-            (6, self.setting), (2, lambda: "/model soak-" + self.chosen.choice("abc") + "\r"),
-            (1, lambda: "/model soak-" + self.chosen.choice("ab") + "\r\x03"),
+            (2, lambda: "/system " + self.words() + "\r"), (1, lambda: "/system\r"),
+            (1, lambda: "/system \"\"\r"),
+            (6, self.setting), (2, lambda: self.change("abc") + "\r"),
+            (1, lambda: self.change("ab") + "\r\x03"),
             (2, lambda: "/log\r"), (1, lambda: "/help\r"), (1, lambda: "/models\r"),
             (1, lambda: "/plan\r"), (1, lambda: "/bench\r"), (1, lambda: "/bench\r\x03"),
             (1, lambda: "/" + self.words() + "\r"), (1, self.restart),
@@ -93,9 +94,13 @@ class Soak:
         self.ok(len(KNOWN - set(names)) == 0, "/help lists the commands", self.console.seen)
         self.kinds += [(1, lambda name=name: f"/{name}\r") for name in names if name not in KNOWN]
 
+    def change(self, names):
+        """One of the models, in place of the conversation that there may be."""
+        return "/reset\r/model soak-" + self.chosen.choice(names)
+
     def marks(self):
         """Of the model soak-a."""
-        self.console.send("\r/model soak-a\r/stats\r/marks\r")
+        self.console.send("\r/reset\r/model soak-a\r/stats\r/marks\r")
         self.expect("there is no /marks")
         return re.findall(r"(\w+) +used (\S+ \w+ of \S+ \w+)", self.console.seen)
 

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
-"""Bad cards, bad images and bad boot arguments: the image answers each with a sentence and
-powers off, or comes to a prompt without a model and obeys /off; never a trap, and never a hang."""
+"""Bad cards, bad images and bad boot arguments: the image answers each with a sentence and comes to a
+prompt, with a model or without one, where it obeys /off, for a person and for a program; with prompt= it
+powers off. Never a trap, and never a hang."""
 
+import json
 import os
+import re
 import struct
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, segments, make_card)
+from machine import (ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, segments, make_card, text_of)
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -88,8 +92,24 @@ rows = [
     ("file size overflows", variant("size", put(16, "<Q", 1 << 63), True), "", ["cut short"]),
     ("too big for RAM", make_card("fault-good.img", GOOD), "mem=64K", ["raise mem="]),
     ("context too long", make_card("fault-good.img", GOOD), "ctx=99999999", ["ctx="]),
-    ("malformed option", make_card("fault-good.img", GOOD), "temp=hot", ["temp", "error"]),
-]
+] + [(words, make_card("fault-good.img", GOOD), words, expected + ["ready: "]) for words, expected in [
+    ("temp=hot", ["warning: temp=hot cannot be used: temp takes a number from 0", "default is used"]),
+    ("term=vt100", ["warning: term=vt100", "auto, plain or vt"]),
+    ("mode=jsonn", ["warning: mode=jsonn", "chat or json"]),
+    ("modle=x", ["'modle'", "did you mean model="]),
+    ("mem=1K", ["warning: mem=1K cannot be used: ", "the weights need at least", "raise mem="]),
+    ("ctx=1000000", ["warning: ctx=1000000", "the model's own is used"]),
+    ("draft=none", ["warning: draft=none", "no draft is used"]),
+    ("kv=card,q8", ["warning: kv=card", "ingot.kv"]),
+    ('system="never closed', ["warning: the closing quote of system="]),
+    ("n=1 " * 2100, ["warning: 8400 bytes of boot arguments, and 8191 are the limit"])]]
+rows[3] = ("no such model", make_card("fault-good.img", GOOD), "model=nothing",
+           ["error: the card has no model nothing", "  faults-good.ingot, ",
+            "no model is loaded: /model NAME loads one"])
+# A program is told all of it in events, and that it can go on.
+rows += [(f"{name}, to a program", card, words + " mode=json",
+          [word.removeprefix("error: ") for word in expected])
+         for name, card, words, expected in (rows[0], rows[3], rows[4], rows[6], rows[7])]
 rows += [(f"flipped {name}", variant(name, flip(at + 3)), "", [name])
          for name, at in SECTION.items()]
 for index, (offset, size) in enumerate(SEGMENTS):
@@ -109,17 +129,51 @@ def boot(case):
     (name, card, words, expected), machine = case
     card = blank if card == "blank" else card
     drives = card_arguments(card) if card else []
+    if "mode=json" in words.split():
+        return program(machine.command(words, 2, drives))
     return machine.run(words.replace("STREAM", str(STREAM)), 2, drives, timeout=60,
                        stdin=b"\n/off\n")
 
 
-cases = [(row, ARM64) for row in rows] + [(row, RISCV64_V) for row in rows[::3]]
+def program(command):
+    """A program's requests, once the board is ready; then as machine.run."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as child:
+        watch = threading.Timer(60, child.kill)
+        watch.start()
+        out = b""
+        for line in child.stdout:
+            out += line
+            if b'"event":"ready"' in line:
+                child.stdin.write(b'{"prompt":"a","id":7}\n{"reset":true}\n{"command":"/off"}\n')
+                child.stdin.flush()
+        status = child.wait()
+        watch.cancel()
+    return status, text_of(out)
+
+
+def came_to_prompt(words, console):
+    """Of a person, or as a program knows it: `ready` without a model, and requests are answered."""
+    if "mode=json" not in words.split():
+        return "prompt=" in words or re.search(r"^> ", console, re.M)
+    events = [json.loads(line) for line in console.splitlines() if line.startswith("{")]
+    ready = [e for e in events if e["event"] == "ready"]
+    answer = [e for e in events if e.get("id") == 7]
+    return (len(ready) == 1 and ready[0]["model"] is None and
+            [e["event"] for e in answer] == ["error", "done"] and
+            [e["reason"] for e in events if e["event"] == "done"] == ["error", "command", "command"]
+            and any(e["event"] == "error" for e in events[:events.index(ready[0])]))
+
+
+cases = [(row, ARM64) for row in rows]
+cases += [(row, RISCV64_V) for i, row in enumerate(rows) if i % 3 == 0 or "mode=json" in row[2].split()]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(boot, cases))
-for ((name, _, _, expected), machine), (status, console) in zip(cases, results):
+for ((name, _, words, expected), machine), (status, console) in zip(cases, results):
     good = (status is not None and "trap:" not in console and "panic" not in console and
-            all(word in console for word in expected))
-    tap.ok(good, f"{machine.board}: {name}: says " + ", ".join(f"'{w}'" for w in expected),
+            all(word in console for word in expected) and "power off" in console and
+            came_to_prompt(words, console))
+    tap.ok(good, f"{machine.board}: {name[:40]}: says " + ", ".join(f"'{w}'" for w in expected),
            f"status {status}\n{console}")
 
 # What goes on: a warning, then the work.
@@ -127,8 +181,11 @@ good_card = card_arguments(make_card("fault-good.img", GOOD))
 for words, expected in [
         ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),
         ('prompt="' + "word " * 700 + '" n=2 temp=0 ctx=64', ["room for", "64"]),
-        ('prompt="' + "word " * 2000 + '"', ["boot arguments, and", "correct the boot"]),
+        ('prompt="' + "word " * 2000 + '"', ["boot arguments, and", "correct prompt="]),
         ("isa=sse9 prompt=a n=2", ["isa=sse9"]),
+        ("temp=hot prompt=a n=2 ids", ["temp=hot", "ids: "]),
+        ("mem=1K prompt=a n=2 ids", ["mem=1K", "ids: "]),
+        ("n=2 prompt=\"never closed", ["closing quote of prompt=", "correct prompt="]),
         ("cores=7 prompt=a n=2", ["cores=7"])]:
     status, console = ARM64.run(words, 2, good_card, timeout=60)
     tap.ok(status is not None and "power off" in console and

@@ -104,6 +104,26 @@ static enum err app_rig_find(void *context, enum app_file which, const char *nam
     return ERR_NOT_FOUND;
 }
 
+/* "typo" is a name that is none before anything is given up. */
+static enum err app_rig_check(void *context, const char *name)
+{
+    struct app_rig *r = context;
+
+    snprintf(r->problem, sizeof r->problem, "there is no model %s", name);
+    if (strcmp(name, "typo") == 0)
+        return ERR_NOT_FOUND;
+    return ERR_OK;
+}
+
+static enum err app_rig_list(void *context, storage_visit_fn *visit, void *visit_context)
+{
+    const struct app_rig *r = context;
+
+    for (size_t i = 0; i < sizeof shelf / sizeof shelf[0] && !r->empty; i++)
+        visit(visit_context, shelf[i].name, shelf[i].bytes);
+    return ERR_OK;
+}
+
 static const char *app_rig_name(void *context, const char *asked)
 {
     (void)context;
@@ -148,7 +168,9 @@ static enum err app_rig_open(struct app_rig *r, const char *model, unsigned n_co
     r->files = (struct app_files){ .context = r,
                                    .problem = app_rig_problem,
                                    .find_model = app_rig_find,
-                                   .model_name = app_rig_name };
+                                   .model_name = app_rig_name,
+                                   .check_model = app_rig_check,
+                                   .list_models = app_rig_list };
     options_init(&r->options);
     snprintf(r->options.load.model, sizeof r->options.load.model, "%s", model);
     r->options.show.ids = true; /* hashes are made */

@@ -12,10 +12,14 @@ static bool said_this(const char *text)
     return false;
 }
 
+/* As /model does. False: the name is none. */
 static bool change(const char *name, int looks_until_ctrl_c)
 {
     app_rig_console(looks_until_ctrl_c);
-    return app_change_model(&r.app, name);
+    if (!app_check_model(&r.app, name))
+        return false;
+    app_change_model(&r.app, name);
+    return true;
 }
 
 static void test_change(void)
@@ -29,7 +33,8 @@ static void test_change(void)
 static void test_no_such_model(void)
 {
     OK(change("three", -1) && said_this("error: there is no model three") &&
-           said_this("back to the model before") && strcmp(r.options.load.model, "one") == 0,
+           said_this("back to the model before, in a new conversation") &&
+           strcmp(r.options.load.model, "one") == 0,
        "a name that is none");
     OK(app_rig_hash(&r) == one, "leaves the one before, loaded again");
 }
@@ -40,7 +45,7 @@ static void test_long_name(void)
 
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    OK(change(name, -1) && said_this("error: a name has up to") && r.app.chat.session != NULL,
+    OK(!change(name, -1) && said_this("error: a name has up to") && r.app.chat.session != NULL,
        "a name that is too long takes nothing away");
 }
 
@@ -95,22 +100,104 @@ static void test_ctrl_c_in_json(void)
     r.options.line.mode = MODE_CHAT;
 }
 
-/* A program at the line of an application without a model. */
-static void test_json_without_model(void)
+/* A program says this to an application. */
+static void tell(struct app *app, const char *lines)
 {
     app_rig_console(-1);
     console_speak_json(&console);
-    typed =
-        "{\"prompt\":\"a\"}\n{\"reset\":true}\n{\"command\":\"/stats\"}\n{\"command\":\"/model one\"}\n"
-        "{\"prompt\":\"bade\",\"n\":2,\"temp\":0}\n{\"command\":\"/off\"}\n";
-    r.options.line.mode = MODE_JSON;
-    app_talk(&r.app);
-    r.options.line.mode = MODE_CHAT;
-    OK(said_this("\"reason\":\"error\",\"context_tokens\":0") && *typed == '\0',
+    typed = lines;
+    app->setup.options->line.mode = MODE_JSON;
+    app->chat.announced = false;
+    app_talk(app);
+    app->setup.options->line.mode = MODE_CHAT;
+    console_speak_text(&console);
+}
+
+static const char no_model[] = "\"model\":null,\"weights\":null,\"residency\":null,"
+                               "\"context_limit_tokens\":null,\"turns\":null,";
+
+/* Where an event begins, the first from a place on. */
+static const char *event_after(const char *from, const char *event)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "{\"event\":\"%s\"", event);
+    return from == NULL ? NULL : strstr(from, text);
+}
+
+/* A program at the line of an application without a model. */
+static void test_json_without_model(struct app *app)
+{
+    tell(app, "{\"prompt\":\"a\",\"temp\":0.5}\n{\"reset\":true,\"top_k\":3}\n{\"system\":\"a\"}\n"
+              "{\"command\":\"/stats\"}\n{\"command\":\"/selftest\"}\n{\"command\":\"/off\"}\n");
+    OK(said_this(no_model) && event_after(said, "error") != NULL && *typed == '\0',
        "a program is told that there is no model");
-    OK(said_this("\"event\":\"ready\"") && said_this("\"reply_tokens\":2"),
-       "and talks to the next one");
+    OK(said_this("\"reason\":\"error\",\"context_tokens\":0") &&
+           app->setup.options->sampler.temp != 0.5f && app->setup.options->sampler.top_k == 3,
+       "a prompt is refused with its settings, and settings alone are not");
+    options_init(app->setup.options);
+    app->setup.options->show.ids = true;
+    tell(app, "{\"command\":\"/model one\"}\n{\"prompt\":\"bade\",\"n\":2,\"temp\":0}\n"
+              "{\"command\":\"/off\"}\n");
+    OK(said_this("\"model\":\"one\"") && said_this("\"reply_tokens\":2"),
+       "and it talks to the next one");
+}
+
+/* What a person types; the application goes on. */
+static void person(const char *lines)
+{
     app_rig_console(-1);
+    typed = lines;
+    app_talk(&r.app);
+}
+
+/* A conversation is not lost by surprise. */
+static void test_leaving(void)
+{
+    uint32_t n;
+
+    r.options.reply.n = 2;
+    person("bade\n/model typo\n/off\n");
+    n = r.app.chat.session->n_ids;
+    OK(n > 2 && said_this("error: there is no model typo"), "a typo leaves the conversation");
+    person("/model two\n/off\n");
+    OK(said_this("tokens would end: /save keeps it; /model two once more goes on)") &&
+           r.app.chat.session->n_ids == n && strcmp(r.options.load.model, "one") == 0,
+       "another model is not loaded before it is said that the conversation ends");
+    person("/model one\n/model two\ngogo\n/model two\n/off\n");
+    OK(r.app.chat.session->n_ids == n && strcmp(r.options.load.model, "one") == 0,
+       "which is said again for another name, and after more was said");
+    person("/model two\n/off\n");
+    OK(r.app.chat.session->n_ids == 0 && app_rig_hash(&r) == two, "asked for again it is done");
+    person("/reset\n/model one\n/off\n");
+    OK(app_rig_hash(&r) == one, "and at once where there is no conversation");
+    r.options.reply.n = 0;
+}
+
+/* `ready` comes between /model and its `done`, for a model and for none; a typo needs none. */
+static void test_json_order(void)
+{
+    const char *at;
+
+    tell(&r.app, "{\"command\":\"/model two\"}\n{\"command\":\"/off\"}\n");
+    at = event_after(event_after(said, "ready") + 1, "ready");
+    OK(at != NULL && strstr(at, "\"model\":\"two\"") != NULL &&
+           event_after(said, "done") == event_after(at, "done"),
+       "ready before done");
+    tell(&r.app, "{\"command\":\"/model typo\"}\n{\"command\":\"/off\"}\n");
+    OK(event_after(event_after(said, "ready") + 1, "ready") == NULL &&
+           said_this("there is no model typo") && app_rig_hash(&r) == two,
+       "a typo has no ready, and leaves the model");
+    app_rig_damage(&shelf[0]);
+    app_rig_damage(&shelf[1]);
+    tell(&r.app, "{\"command\":\"/model one\"}\n{\"command\":\"/off\"}\n");
+    at = event_after(event_after(said, "ready") + 1, "ready");
+    OK(at != NULL && strstr(at, no_model) != NULL &&
+           event_after(said, "done") == event_after(at, "done"),
+       "and before done it is told that there is none");
+    app_rig_damage(&shelf[0]);
+    app_rig_damage(&shelf[1]);
+    OK(change("one", -1) && app_rig_hash(&r) == one, "one that is well can be had then");
 }
 
 static void test_no_way_back(void)
@@ -120,27 +207,51 @@ static void test_no_way_back(void)
            said_this("loading is stopped: /model one loads it again"),
        "both cannot be read: a conversation without a model");
     app_rig_damage(&shelf[0]);
-    test_json_without_model();
-    r.app.chat.session = NULL;
-    OK(change("three", -1) && r.app.chat.session == NULL, "which can ask for one that is none");
+    test_json_without_model(&r.app);
+    chat_close(&r.app.chat);
+    OK(change("three", -1) && r.app.chat.session == NULL &&
+           said_this("error: there is no model three") && said_this("  one, ") &&
+           said_this("  two, ") && said_this("no model is loaded: /model NAME loads one\n"),
+       "which can ask for one that is none, and hears which there are");
     OK(change("one", -1) && app_rig_hash(&r) == one, "and for one that is");
     r.empty = true;
-    OK(!change("two", -1), "nothing is there any more: the conversation ends");
+    OK(change("two", -1) && r.app.chat.session == NULL &&
+           said_this("no model is loaded: /model NAME loads one once there is one"),
+       "nothing is there any more: a conversation without a model");
 }
 
-/* Loading stopped before there ever was a conversation: the prompt comes all the same. */
-static void test_none_at_start(void)
+/* No conversation there ever was, for one reason or another: the prompt comes all the same. */
+static void test_none_at_start(const char *model, int looks, bool damage, const char *why)
 {
-    static struct app_rig fresh;
+    static struct app_rig fresh[4];
+    static int n;
+    struct app_rig *f = &fresh[n++];
 
-    app_rig_console(1);
-    OK(app_rig_open(&fresh, "one", 1, 0) == ERR_OK && fresh.app.chat.session == NULL,
-       "Ctrl-C while the first model loads");
+    if (damage)
+        app_rig_damage(&shelf[0]);
+    app_rig_console(looks);
+    OK(app_rig_open(f, model, 1, 0) == ERR_OK && f->app.chat.session == NULL && said_this(why),
+       "no model at start: %s", why);
+    if (damage)
+        app_rig_damage(&shelf[0]);
     app_rig_console(-1);
-    typed = "Hello\n/plan\n/model one\n/off\n";
-    app_talk(&fresh.app);
-    OK(said_this("error: no model is loaded") && said_this("ready: ") && *typed == '\0',
-       "somebody talks to none, and loads it then");
+    typed = "Hello\n/plan\n/selftest\n\4/off\n";
+    app_talk(&f->app);
+    OK(said_this("error: no model is loaded") && said_this("Ctrl-D ends nothing") && *typed == '\0',
+       "a person is told, and Ctrl-D ends nothing");
+    test_json_without_model(&f->app);
+}
+
+/* Of a program: what it would do at a prompt that is not JSON, too. */
+static void test_ctrl_d_in_json(void)
+{
+    tell(&r.app, "\4{\"command\":\"/off\"}\n");
+    OK(said_this("Ctrl-D ends nothing") && said_this("\"reason\":\"command\"") && *typed == '\0',
+       "Ctrl-D ends nothing for a program on a board");
+    r.app.setup.front = APP_PROGRAM;
+    tell(&r.app, "\4{\"command\":\"/off\"}\n");
+    OK(event_after(said, "done") == NULL, "of a program on a computer it is the end of the input");
+    r.app.setup.front = APP_CONSOLE;
 }
 
 int main(void)
@@ -157,7 +268,13 @@ int main(void)
     test_ready();
     test_ctrl_c();
     test_ctrl_c_in_json();
+    test_leaving();
+    test_json_order();
+    test_ctrl_d_in_json();
     test_no_way_back();
-    test_none_at_start();
+    test_none_at_start("one", 1, false, "loading is stopped: /model one loads it again");
+    test_none_at_start("one", -1, true, "error: ");
+    test_none_at_start("nosuch", -1, false, "error: there is no model nosuch");
+    test_none_at_start("nosuch", -1, false, "  two, ");
     return tap_done();
 }

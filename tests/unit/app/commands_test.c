@@ -55,6 +55,7 @@ static void open_app(void)
     app.setup.console = &console;
     app.setup.files = &files;
     app.setup.options = &options;
+    app.setup.front = APP_CONSOLE;
     app.workers.n_cores = 1;
     chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
 }
@@ -75,7 +76,7 @@ static void test_commands(void)
         { "/xyzzy", "/help lists" },
         { "/set temp 0.5", "temp 0.500" },
         { "/set temp warm", "error: temp=" },
-        { "/set colour red", "/set knows" },
+        { "/set colour red", "there is no setting colour; /set knows" },
         { "/set", "top_k 40" },
         { "/set n 3", "n 3" },
         { "/set seed 7", "seed 7" },
@@ -85,14 +86,36 @@ static void test_commands(void)
         { "/set quiet maybe", "error: quiet=" },
         { "/set think hide", "think hide" },
         { "/set stop User:", "stop \"User:\"" },
-        { "/set stop", "error: stop=" },
+        { "/set stop", "stop \"User:\"\n" },
         { "/set stop \"a \\n\\\"b\"", "stop \"User:\", stop \"a \\n\\\"b\"" },
         { "/set stop two words", "stop \"two words\"" },
         { "/set stop off", "quiet off\n" },
+        { "/set stop", "stop \"\"\n" },
+        { "/set stop \"a", "error: the closing quote of stop" },
+        { "/set stop \"a\" b", "error: stop has something behind its closing quote" },
+        { "/set stop=\"a b\"", "quiet off, stop \"a b\"\n" },
+        { "/set stop \"\"", "quiet off\n" },
+        { "/set temp=0.3", "temp 0.300, top_p" },
+        { "/set temp = 0.35", "temp 0.350, top_p" },
+        { "/set temp", "temp 0.350\n" },
+        { "/set temp=0.5", "temp 0.500, top_p" },
+        { "/set think", "think hide\n" },
+        { "/set tmep 1", "error: there is no setting tmep; did you mean temp?" },
+        { "/set mem 1M", "error: mem is set at start alone" },
+        { "/sytem", "did you mean /system?" },
+        { "/modle x", "did you mean /model?" },
+        { "/exit", "/off switches it off" },
+        { "/quit", "/off switches it off" },
         { "/undo", "no turn" },
         { "/retry", "no turn" },
         { "/reset", "a new conversation" },
+        { "/system", "(the model's own system prompt, which /system \"\" takes away: fine)" },
         { "/system Be brief.", "a new conversation, with" },
+        { "/system", "(the system prompt, which /system \"\" takes away: Be brief.)" },
+        { "/system \"Be \\\"so\\\".\"", "a new conversation, with" },
+        { "/system", "takes away: Be \"so\".)" },
+        { "/system \"\"", "a new conversation, without" },
+        { "/system", "(there is no system prompt: /system TEXT gives one)" },
         { "/stats", "turns:" },
         { "/plan", "weights" },
         { "/save", "error: there is no card" },
@@ -113,7 +136,12 @@ static void test_commands(void)
     {
         char off[] = "/off";
 
+        char exit[] = "/exit", quit[] = "/quit";
+
         OK(commands_run(&app, off) == COMMAND_ENDS, "/off ends");
+        app.setup.front = APP_PROGRAM;
+        OK(commands_run(&app, exit) == COMMAND_ENDS && commands_run(&app, quit) == COMMAND_ENDS,
+           "/exit and /quit leave a program");
     }
     OK(chat_is_command("/help", 5) && !chat_is_command("//help", 6) && !chat_is_command("/", 1) &&
            !chat_is_command("/ 3", 3) && !chat_is_command("a/help", 6),

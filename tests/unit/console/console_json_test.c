@@ -72,6 +72,31 @@ static bool wrote(const char *expected)
     return same;
 }
 
+/* Every event between two calls has the id, a token's own number another name. */
+static void test_request_id(void)
+{
+    plug_in("", 0, false);
+    console_speak_json(&console);
+    console_request_id(&console, "a\"\n", true);
+    console_log(&console, "x");
+    console_printf(&console, "error: y\n");
+    OK(wrote("{\"event\":\"log\",\"id\":\"a\\\"\\n\",\"ms\":0,\"text\":\"x\"}\n"
+             "{\"event\":\"error\",\"id\":\"a\\\"\\n\",\"name\":\"failed\",\"text\":\"y\"}\n"),
+       "a text, escaped");
+    console_request_id(&console, "-12", false);
+    console_token_begin(&console, 7);
+    console_token_end(&console);
+    console_token_begin(&console, UINT32_MAX);
+    console_token_end(&console);
+    OK(wrote("{\"event\":\"token\",\"id\":-12,\"token\":7,\"text\":\"\"}\n"
+             "{\"event\":\"token\",\"id\":-12,\"token\":null,\"text\":\"\"}\n"),
+       "a number, and the number of a token");
+    console_request_id(&console, NULL, false);
+    console_token_begin(&console, 7);
+    console_token_end(&console);
+    OK(wrote("{\"event\":\"token\",\"id\":7,\"text\":\"\"}\n"), "and none");
+}
+
 static void test_json_output(void)
 {
     plug_in("", 0, true);
@@ -170,6 +195,7 @@ static void test_json_input(void)
 int main(void)
 {
     test_json_output();
+    test_request_id();
     test_json_events();
     test_json_input();
     return tap_done();

@@ -131,8 +131,8 @@ static void test_quotes(void)
        "words inside are text");
     OK(prompt_is("prompt=\"\xc3\xbc\xff\"", "\xc3\xbc\xff"), "any bytes");
     OK(parse("n=3 prompt=\"open n=4") == ERR_BAD_ARGUMENT && o.reply.n == 3 &&
-           !options_given(&o, OPTION_PROMPT) &&
-           strstr(said, "!The closing quote of prompt=\"") == said,
+           !options_given(&o, OPTION_PROMPT) && options_refused(&o, OPTION_PROMPT) &&
+           strstr(said, "!the closing quote of prompt=\"") == said,
        "a missing quote");
 }
 
@@ -196,7 +196,11 @@ static void test_malformed(void)
     OK(parse("temp=x n=5 top_k=y") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            strstr(said, "top_k=y") != NULL,
        "words after an error are still read");
-    OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.reply.n == 5, "and the error is not forgotten");
+    OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
+           options_refused(&o, OPTION_TEMP) && !options_refused(&o, OPTION_N),
+       "and the error is not forgotten");
+    OK(parse("temp=x temp=1") == ERR_BAD_ARGUMENT && o.refused == 0 && near(o.sampler.temp, 1),
+       "unless a later word is better");
 }
 
 static bool passed_over(const char *args, const char *sentence)

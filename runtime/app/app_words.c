@@ -1,0 +1,77 @@
+/* Boot words that are well formed, and that this model or this card cannot obey. */
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+enum { WORD_BYTES = OPTIONS_MODEL_BYTES + 8 };
+
+/* In the unit that it was probably given in. */
+static void describe_mem(uint64_t bytes, char word[WORD_BYTES])
+{
+    static const char units[] = "\0KMG";
+    unsigned unit = 0;
+
+    while (unit < 3 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    format_text(word, WORD_BYTES, "mem=%llu%.1s", (unsigned long long)bytes, units + unit);
+}
+
+/* The word as it may have been written, and what there is without it. */
+static const char *describe(const struct options_load *load, enum option which,
+                            char word[WORD_BYTES])
+{
+    switch (which) {
+    case OPTION_MEM: describe_mem(load->mem, word); return "all that is free is used";
+    case OPTION_CTX:
+        format_text(word, WORD_BYTES, "ctx=%u", (unsigned)load->ctx);
+        return "the model's own is used";
+    case OPTION_DRAFT:
+        format_text(word, WORD_BYTES, "draft=%s", load->draft);
+        return "no draft is used";
+    default:
+        if (load->kv >= OPTIONS_KV_CARD) {
+            format_text(word, WORD_BYTES, "kv=card");
+            return "keys and values stay in memory";
+        }
+        format_text(word, WORD_BYTES, "kv=%s", kv_type_name((enum kv_type)load->kv));
+        return "kv=f16 is used";
+    }
+}
+
+static void forget(struct options_load *load, enum option which)
+{
+    switch (which) {
+    case OPTION_MEM: load->mem = 0; break;
+    case OPTION_CTX: load->ctx = 0; break;
+    case OPTION_DRAFT: load->draft[0] = '\0'; break;
+    default:
+        if (load->kv >= OPTIONS_KV_CARD) {
+            load->kv -= OPTIONS_KV_CARD;
+        } else {
+            load->kv = KV_F16;
+        }
+        break;
+    }
+}
+
+enum err app_obey_words(struct app *a)
+{
+    struct options *o = a->setup.options;
+    enum err e = app_begin(a, APP_MODEL, 0);
+
+    while (e != ERR_OK && a->setup.front == APP_CONSOLE && a->at_fault != OPTION_COUNT) {
+        char word[WORD_BYTES];
+        const char *instead = describe(&o->load, a->at_fault, word);
+
+        console_log(a->setup.console, "warning: %s cannot be used: %s; %s", word, a->problem,
+                    instead);
+        forget(&o->load, a->at_fault);
+        a->gave_up = true;
+        e = app_begin(a, APP_MODEL, 0);
+    }
+    return e;
+}

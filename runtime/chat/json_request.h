@@ -1,0 +1,46 @@
+/* A request of mode=json (docs/SERIAL.md), taken apart. It prints nothing. */
+#ifndef INGOT_RUNTIME_JSON_REQUEST_H
+#define INGOT_RUNTIME_JSON_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum json_field {
+    JSON_FIELD_ID,
+    JSON_FIELD_PROMPT,
+    JSON_FIELD_COMMAND,
+    JSON_FIELD_RESET,
+    JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
+    JSON_FIELD_THINK,
+    JSON_FIELD_STOP,
+    JSON_FIELD_N,
+    JSON_FIELD_TEMP,
+    JSON_FIELD_TOP_P,
+    JSON_FIELD_TOP_K,
+    JSON_FIELD_MIN_P,
+    JSON_FIELD_REPEAT,
+    JSON_FIELD_SEED,
+    JSON_N_FIELDS
+};
+
+enum { JSON_ID_BYTES = 65 /* of the field id, with its NUL */ };
+
+struct json_request {
+    char *values[JSON_N_FIELDS]; /* texts and numbers as text; NULL: not there */
+    size_t prompt_bytes;
+    bool id_is_text;
+    /* The first thing that is wrong; error NULL: nothing is. */
+    const char *error; /* "json" or "field" */
+    size_t column;     /* bytes from 1; 0: none */
+    char text[96];
+};
+
+/* The name of a field. */
+const char *json_field_name(enum json_field field);
+
+/* Read line (bytes, and a NUL behind them), which is overwritten and keeps the values. Fields that begin
+ * with x_ are passed over. All fields in front of a fault in the JSON are read, and all of them where
+ * the JSON is right, so that the id is known although something else is wrong. */
+void json_request_read(struct json_request *r, char *line, size_t bytes);
+
+#endif
