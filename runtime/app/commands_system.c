@@ -1,6 +1,8 @@
 /* Commands that concern the models and the machine. */
 #include "runtime/app/commands_private.h"
 
+#include <string.h>
+
 #include "runtime/app/app_private.h"
 #include "runtime/app/bench.h"
 #include "runtime/chat/report.h"
