@@ -46,7 +46,8 @@ static void put_id(struct console *c)
     console_put(c, ",\"id\":", 6);
     if (c->json.id_is_text) {
         console_put(c, "\"", 1);
-        put_escaped(c, c->json.id, strlen(c->json.id));
+        utf8_writer_put(&c->json.utf8, c->json.id, strlen(c->json.id));
+        utf8_writer_flush(&c->json.utf8);
         console_put(c, "\"", 1);
     } else {
         console_put(c, c->json.id, strlen(c->json.id));
