@@ -116,6 +116,10 @@ with alone_with(PLAIN):
     card(PLAIN, "SAVE=0", lambda f: "saves/chat.sav" not in f, MODEL=other, SAVE=0)
     card(PLAIN, "KV=", lambda f: len(f.get("ingot.kv", b"")) == 2 << 20, MODEL=other, SAVE=0, KV=2)
     card(PLAIN, "a Hugging Face folder", models_are(packed(demo, "demo.ingot")), MODEL=demo)
+    llama2c = os.path.join(os.environ.get("INGOT_ASSETS", ""), "llama2c/stories260K.v1.bin")
+    if os.path.exists(llama2c):
+        card(PLAIN, "a llama2.c checkpoint", models_are(packed(llama2c, "stories260K.v1.ingot")),
+             MODEL=llama2c)
     card(PLAIN, "and a file again", models_are(one), MODEL=one)
 
 # Two models of one name, in two folders, and a third of another kind.
