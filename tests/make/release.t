@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What people get who have no compiler: `make install`, the static programs, and the release, whose
-files are the same from two folders. The release whole is for make test-long; here this computer's static
-program runs in an empty environment, and what is installed is used."""
+files are the same from two folders. The release whole is for make test-long; here this computer's
+static program runs in an empty environment, and what is installed is used."""
 
 import lzma
 import os
@@ -33,8 +33,8 @@ def run(*command, stdin="", cwd=HERE, timeout=300, env=None):
 
 
 def make(*words, cwd=ROOT, out=BUILD, timeout=1800):
-    status, text, problem = run("make", "--no-print-directory", "-s", "O=" + out, *words, cwd=cwd,
-                                timeout=timeout)
+    status, text, problem = run("make", "--no-print-directory", "-s", f"-j{os.cpu_count()}",
+                                "O=" + out, *words, cwd=cwd, timeout=timeout)
     return status, text + problem
 
 
@@ -178,7 +178,8 @@ def check_archive(release):
     check_program("the archive's program", [os.path.join(top, "bin", f"ingot-{NATIVE}")])
     tap.ok({"rpi3", "rpi4", "rpi5", "icicle", "visionfive2", "virt-arm64"} <=
            set(os.listdir(os.path.join(top, "share/ingot/boards"))) and
-           os.path.exists(os.path.join(top, "share/man/man1/ingot.1")), "boards and manual are in it")
+           os.path.exists(os.path.join(top, "share/man/man1/ingot.1")),
+           "boards and manual are in it")
 
 
 if LONG and HAS_CJSON:
@@ -190,8 +191,8 @@ if LONG and HAS_CJSON:
            "two releases have the same sums", sums)
     status, text, problem = run("sha256sum", "-c", "SHA256SUMS", cwd=first)
     tap.ok(status == 0 and sorted(re.findall(r"^(\S+): OK$", text, re.M)) ==
-           sorted(n for n in os.listdir(first) if n != "SHA256SUMS"), "which are those of its files",
-           text + problem)
+           sorted(n for n in os.listdir(first) if n != "SHA256SUMS"),
+           "which are those of its files", text + problem)
     check_archive(first)
     for name in sorted(re.findall(rf"ingot-{re.escape(VERSION)}-(\S+)\.img\.xz", sums)):
         check_card(name, first)
