@@ -230,7 +230,7 @@ def random_model(family, name="random-", **changes):
             llama_layer(r, f"model.layers.{i}.", family, dim, config["intermediate_size"],
                         4 * head_dim, 2 * head_dim)
         r.norms("model.norm", n=dim)
-        if not family.startswith("gemma"):
+        if not family.startswith("gemma") and not config.get("tie_word_embeddings"):
             r.matrix("lm_head.weight", config["vocab_size"], dim, without=1)
     where = folder(name + family)
     write_json(where, "config.json", config)

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "runtime/text/utf8.h"
+
 enum {
     LOOK_BYTES = 512, /* of a text's beginning */
     LINE_BYTES = 60,  /* of its first line, shown */
@@ -64,13 +66,20 @@ static bool is_html(const uint8_t *data, size_t bytes)
     return false;
 }
 
-/* White space, and what is no control character; bytes beyond ASCII are taken for UTF-8. */
+/* UTF-8 without control characters but white space. */
 static bool is_text(const uint8_t *data, size_t bytes)
 {
-    for (size_t i = 0; i < bytes && i < LOOK_BYTES; i++) {
-        if ((data[i] < ' ' && strchr("\t\n\f\r", data[i]) == NULL) || data[i] == 0 ||
-            data[i] == 127) {
+    size_t look = min_size(bytes, LOOK_BYTES);
+    int n = 1;
+
+    for (size_t i = 0; i < look; i += (size_t)n) {
+        n = utf8_check(data + i, look - i);
+        if (n < 0 || data[i] == 127 || data[i] == 0 ||
+            (data[i] < ' ' && strchr("\t\n\f\r", data[i]) == NULL)) {
             return false;
+        }
+        if (n == 0) { /* the last character is cut: by the look alone? */
+            return look < bytes;
         }
     }
     return bytes >= LEAST_TEXT;
@@ -241,7 +250,12 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
         return;
     }
     while (n < bytes && n < LINE_BYTES && at[n] != '\n' && at[n] != '\r') {
-        n++;
+        int character = utf8_check(at + n, bytes - n);
+
+        if (character < 1) { /* further on than is_text() looked */
+            break;
+        }
+        n += (size_t)character;
     }
     snprintf(text, text_bytes, "a text file (\"%.*s\"), not %s", (int)n, (const char *)at,
              places[place].wanted);

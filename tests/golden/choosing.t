@@ -3,6 +3,7 @@
 docs/CHOOSING.md, which must say what it says of made-up models of the true shapes.
 `choosing.t --write` puts the tables into the page."""
 
+import glob
 import os
 import re
 import subprocess
@@ -149,6 +150,14 @@ for board, ram in (("rpi4", "2.00"), ("rpi5", "16.0"), ("icicle", "2.00")):
     row = next(r for r in rows if r[0] == board and r[1] == ram)
     tap.ok(float(row[4]) == plan("smollm2-135m", board, row[1].split(".")[0] + "G")[1],
            f"info says of {board} what plan says", str(row))
+
+folders = {os.path.basename(os.path.dirname(path))
+           for path in glob.glob(os.path.join(ROOT, "board/*/board.mk"))} - {"template"}
+tap.ok(folders == set(PUBLISHED) | set(EMULATORS), "and every board in the tree is one of them",
+       str(folders))
+status, out, _ = ingot("help", "--bash-completion")
+tap.ok(all(re.search(rf"compgen -W '[^']*\b{board}\b", out) for board in folders),
+       "which the shell completes", out[-3000:])
 
 # ---- what is refused ---------------------------------------------------------------------------
 

@@ -155,7 +155,7 @@ def test_refused():
         "type": "Split", "pattern": {"Regex": r"\w+"}, "behavior": "Isolated"}),
         '"pre_tokenizer"')
     refused("a space in front", small(pre_tokenizer={**byte_level(True), "add_prefix_space": True}),
-            '"pre_tokenizer"', "behind a space")
+            '"pre_tokenizer"', "after a space")
     refused("another normalizer", small(normalizer={"type": "Lowercase"}), '"normalizer"')
     pieces = ([b"<unk>", b"<s>", b"</s>", b"a"], [0.0] * 4, [2, 3, 3, 1])
     refused("a unigram model", sentencepiece(*pieces, model_type=1), '"model_type"')

@@ -67,6 +67,9 @@ static void test_kinds(void)
         ROW("7z\xbc\xaf\x27\x1c", FILE_COMPRESSED, "a 7-Zip archive"),
         ROW("%PDF-1.7\n%\0", FILE_PDF, "a PDF document"),
         ROW("  Entry not found\r\n", FILE_TEXT, "a text file (\"Entry not found\"), not a model"),
+        ROW("\xc3\xa9t\xc3\xa9\n", FILE_TEXT, "a text file (\"\xc3\xa9t\xc3\xa9\")"),
+        ROW("\xff\xff\xff\xff\xff", FILE_UNKNOWN, NULL),
+        ROW("\xc3\xa9t\xc3", FILE_UNKNOWN, NULL),
         ROW("{% for message in messages %}", FILE_TEXT, "a text file"),
         ROW("", FILE_UNKNOWN, NULL),
         ROW("GGU", FILE_UNKNOWN, NULL),
@@ -83,6 +86,17 @@ static void test_kinds(void)
                (right || strstr(problem, rows[i].words) != NULL),
            "kind %d of %d: %s", (int)kind, (int)rows[i].kind, problem);
     }
+}
+
+/* White space over all that is looked at, and then what is no text. */
+static void test_long_space(void)
+{
+    static char text[600];
+
+    memset(text, ' ', sizeof text);
+    memcpy(text + 590, "\xff\xff\xff", 3);
+    OK(!suits(PLACE_MODEL, text, 593) && strstr(problem, "a text file (\"\")") != NULL, "%s",
+       problem);
 }
 
 static void test_tar(void)
@@ -133,6 +147,7 @@ int main(void)
 {
     test_kinds();
     test_tar();
+    test_long_space();
     test_llama2c();
     test_places();
     return tap_done();
