@@ -7,6 +7,7 @@
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 /* What the packer takes, and what happens around it. */
 struct arguments {
@@ -55,8 +56,9 @@ static void print_packed(const struct pack_options *o)
     if (ingot_file_open(&f, o->output, problem, sizeof problem) != ERR_OK) {
         return; /* a device that cannot be read back */
     }
-    printf("%s: %s, %u layers, %s, %s\n", o->output,
-           image_family_name(f.image.header->params.family), f.image.header->params.n_layers,
+    printf("%s: %s, %u %s, %s, %s\n", o->output, image_family_name(f.image.header->params.family),
+           f.image.header->params.n_layers,
+           plural(f.image.header->params.n_layers, "layer", "layers"),
            image_type_name(image_main_type(&f.image)),
            format_bytes(size, f.image.header->file_bytes));
     ingot_file_close(&f);

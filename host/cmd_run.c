@@ -13,6 +13,7 @@
 #include "board/host/host_terminal.h"
 #include "runtime/console/console.h"
 #include "runtime/console/trace_print.h"
+#include "runtime/text/plural.h"
 
 /* A seed of its own for each run, unless one is given. */
 static void choose_seed(struct host_args *args)
@@ -189,8 +190,8 @@ static bool choose_model(struct host_args *args)
         return false;
     }
     if (!args->quiet && count > 1) {
-        fprintf(stderr, "%u models in %s: this is %s; /models lists them, /model NAME changes\n",
-                count, args->model, path + host_folder_bytes(path));
+        fprintf(stderr, "%u %s in %s: this is %s; /models lists them, /model NAME changes\n", count,
+                plural(count, "model", "models"), args->model, path + host_folder_bytes(path));
     }
     args->model = path;
     return true;

@@ -12,6 +12,7 @@
 #include "host/perplexity.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
+#include "runtime/text/plural.h"
 
 static struct host_app host;
 
@@ -174,8 +175,9 @@ static bool perplexity_of(struct host_args *args)
         return false;
     }
     value = perplexity_value(&p, &deviation);
-    printf("perplexity %.4f +- %.4f over %llu tokens in windows of %u\n", value, deviation,
-           (unsigned long long)p.count, (unsigned)p.n);
+    printf("perplexity %.4f +- %.4f over %llu %s in windows of %u\n", value, deviation,
+           (unsigned long long)p.count, plural((unsigned long long)p.count, "token", "tokens"),
+           (unsigned)p.n);
     return true;
 }
 
@@ -303,8 +305,9 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
         good = false;
     }
     if (good) {
-        printf("%u rows of %u f32 in %s\n", (unsigned)host.app.target.session.n_ids,
-               (unsigned)d.vocab, args->output);
+        printf("%u %s of %u f32 in %s\n", (unsigned)host.app.target.session.n_ids,
+               plural((unsigned)host.app.target.session.n_ids, "row", "rows"), (unsigned)d.vocab,
+               args->output);
     }
     text_free(&t);
     return good;

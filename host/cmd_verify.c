@@ -4,6 +4,8 @@
 #include "host/commands.h"
 #include "flash_image/pack/ingot_file.h"
 
+#include "runtime/text/plural.h"
+
 static int verify(const char *path)
 {
     struct ingot_file f;
@@ -23,7 +25,8 @@ static int verify(const char *path)
         }
     }
     if (damaged == 0) {
-        printf("%s: header, 6 sections and %u segments are as they were written\n", path, n);
+        printf("%s: header, 6 sections and %u %s are as they were written\n", path, n,
+               plural(n, "segment", "segments"));
     }
     ingot_file_close(&f);
     return exit_status(damaged == 0);

@@ -5,6 +5,7 @@
 #include "host/board_plan.h"
 #include "host/info.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 static void print_board(struct plan *plan, const struct image *img, const struct board_facts *b,
                         uint32_t ram_mib)
@@ -29,7 +30,7 @@ static void print_board(struct plan *plan, const struct image *img, const struct
     printf("  %-9s %7u %11s %12s %9s", plan_residency_text(plan->residency), plan->context,
            format_bytes(size, board_plan_memory(plan, img)), read, rate);
     if (plan->residency == PLAN_STREAMED) {
-        printf("  %u of %u layers stay%s", plan->layers.n_pinned, n,
+        printf("  %u of %u %s stay%s", plan->layers.n_pinned, n, plural(n, "layer", "layers"),
                plan->head.tiled ? "" : ", and the head");
     }
     putchar('\n');
@@ -44,9 +45,10 @@ static void print_memory(struct plan *plan, const struct image *img)
     printf("file        %s\n", format_bytes(size, img->header->file_bytes));
     if (board_plan(plan, &r) == ERR_OK) {
         printf("memory      resident %s, with it %s of keys and values and %s of work space for "
-               "%u tokens\n",
+               "%u %s\n",
                format_bytes(size, plan->memory.pinned), format_bytes(kv, plan->memory.kv),
-               format_bytes((char[FORMAT_NUMBER_BYTES]){ 0 }, plan->memory.scratch), plan->context);
+               format_bytes((char[FORMAT_NUMBER_BYTES]){ 0 }, plan->memory.scratch), plan->context,
+               plural(plan->context, "token", "tokens"));
     }
     printf("            keys and values of 1024 tokens: %s in f16",
            format_bytes(size, kv_cache_bytes(p, 1024, KV_F16)));

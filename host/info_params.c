@@ -4,14 +4,16 @@
 
 #include "host/info.h"
 
+#include "runtime/text/plural.h"
+
 static void print_shape(const struct ingot_params *p)
 {
     printf("family      %s\n", image_family_name(p->family));
-    printf("shape       %u layers, dim %u, hidden %u, vocabulary %u\n", p->n_layers, p->dim,
-           p->hidden, p->vocab);
-    printf("attention   %u heads of %u, %u for keys and values\n", p->n_heads, p->head_dim,
-           p->n_kv_heads);
-    printf("context     %u tokens\n", p->context);
+    printf("shape       %u %s, dim %u, hidden %u, vocabulary %u\n", p->n_layers,
+           plural(p->n_layers, "layer", "layers"), p->dim, p->hidden, p->vocab);
+    printf("attention   %u %s of %u, %u for keys and values\n", p->n_heads,
+           plural(p->n_heads, "head", "heads"), p->head_dim, p->n_kv_heads);
+    printf("context     %u %s\n", p->context, plural(p->context, "token", "tokens"));
 }
 
 /* One more feature. */
@@ -71,9 +73,11 @@ static void add_window(struct info_features *f, const struct image *img)
     if (n == n_layers) {
         add(f, "sliding window %u", window);
     } else if (period != 0) {
-        add(f, "sliding window %u except in 1 of %u layers", window, period);
+        add(f, "sliding window %u except in 1 of %u %s", window, period,
+            plural(period, "layer", "layers"));
     } else {
-        add(f, "sliding window %u in %u of %u layers", window, n, n_layers);
+        add(f, "sliding window %u in %u of %u %s", window, n, n_layers,
+            plural(n_layers, "layer", "layers"));
     }
 }
 
@@ -162,8 +166,8 @@ static void print_rope(const struct image *img)
         fputs("rope        none", stdout);
         return;
     }
-    printf("rope        %s of %u dimensions, base %g",
-           rope->kind == INGOT_ROPE_PAIRS ? "pairs" : "halves", rope->dims, (double)rope->base);
+    printf("rope        %s of %u %s, base %g", rope->kind == INGOT_ROPE_PAIRS ? "pairs" : "halves",
+           rope->dims, plural(rope->dims, "dimension", "dimensions"), (double)rope->base);
     if (count_windows(img) != 0) {
         printf(", %g in local layers", (double)local->base);
     }
@@ -171,7 +175,8 @@ static void print_rope(const struct image *img)
         printf(", times %g", (double)rope->magnitude);
     }
     if (rope->long_context != 0) {
-        printf(", long factors beyond %u tokens", rope->long_context);
+        printf(", long factors beyond %u %s", rope->long_context,
+               plural(rope->long_context, "token", "tokens"));
     }
 }
 

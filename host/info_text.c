@@ -5,6 +5,7 @@
 #include "host/info.h"
 #include "flash_image/source/pre_tokenizer.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/text/plural.h"
 
 static void print_escaped(const char *text, size_t bytes)
 {
@@ -82,9 +83,10 @@ void info_print_tokenizer(const struct image *img)
 
     tokenizer_open(&t, img->tokenizer);
     flags = t.head->flags;
-    printf("tokenizer   %s, %u tokens", info_tokenizer_kind(t.head->kind), t.head->n_tokens);
+    printf("tokenizer   %s, %u %s", info_tokenizer_kind(t.head->kind), t.head->n_tokens,
+           plural(t.head->n_tokens, "token", "tokens"));
     if (t.merges != NULL) {
-        printf(", %u merges", t.merges->n_merges);
+        printf(", %u %s", t.merges->n_merges, plural(t.merges->n_merges, "merge", "merges"));
     }
     if (t.head->kind == INGOT_TOKENIZER_BPE) {
         printf(", words as %s", pre_tokenizer_name((enum ingot_pre)t.merges->pre));

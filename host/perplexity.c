@@ -6,6 +6,8 @@
 
 #include "host/host_text.h"
 
+#include "runtime/text/plural.h"
+
 enum { PROGRESS_COLUMNS = 60 };
 
 /* The second half of a window counts, as llama.cpp counts it. */
@@ -38,9 +40,9 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
 
     if (n_windows == 0) {
         fprintf(stderr,
-                "ingot: the text has %zu tokens, and a window needs %u: take a longer text "
+                "ingot: the text has %zu %s, and a window needs %u: take a longer text "
                 "or a smaller --ctx\n",
-                t->n_ids, (unsigned)p->n);
+                t->n_ids, plural(t->n_ids, "token", "tokens"), (unsigned)p->n);
         return false;
     }
     for (size_t i = 0; i < n_windows; i++) {

@@ -202,9 +202,10 @@ static void print_figure(const struct event *event, enum field which, const char
 static void print_stats(const struct event *event)
 {
     const char *streamed = event->values[STREAMED];
+    bool one = strcmp(field_or(event, REPLY_TOKENS, ""), "1") == 0;
 
     print_figure(event, PROMPT_TOKENS, "[", " prompt");
-    print_figure(event, REPLY_TOKENS, " + ", " reply tokens");
+    print_figure(event, REPLY_TOKENS, " + ", one ? " reply token" : " reply tokens");
     print_figure(event, PREFILL_RATE, ", prefill ", " tok/s");
     print_figure(event, DECODE_RATE, ", decode ", " tok/s");
     print_figure(event, FIRST_TOKEN_MS, ", first token ", " ms");

@@ -121,7 +121,7 @@ class Reply:
 
     def __init__(self, console):
         ids = re.search(r"^ids:((?: \d+)*)$", console, re.M)
-        logits = re.search(r"^logits: ([0-9a-f]{16}) over (\d+) positions$", console, re.M)
+        logits = re.search(r"^logits: ([0-9a-f]{16}) over (\d+) positions?$", console, re.M)
         figures = re.search(r"^\[\d+ prompt .*\]$", console, re.M)
         self.console = console
         self.ids = [int(i) for i in ids.group(1).split()] if ids else None

@@ -15,7 +15,7 @@ import pexpect
 from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, end, make_card, sd_arguments
 
-FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens, [^\]\r\n]*\]"
+FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens?, [^\]\r\n]*\]"
 # To its last byte: a strong one is read in two parts now and then.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250

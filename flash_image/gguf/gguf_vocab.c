@@ -2,6 +2,8 @@
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/source/pre_tokenizer.h"
 
+#include "runtime/text/plural.h"
+
 enum { MAX_TOKEN_BYTES = 65536, MAX_MERGES = 4 * INGOT_MAX_VOCAB };
 
 static uint32_t token_id(const struct gguf *g, enum gguf_number which)
@@ -36,8 +38,10 @@ static enum err check_count(struct gguf *g, bool has, const struct gguf_value *a
         return ERR_OK;
     }
     return source_refuse(g->s, ERR_BAD_TOKENIZER,
-                         "tokenizer.ggml.%s has %llu entries, tokenizer.ggml.tokens %llu", name,
-                         (unsigned long long)array->count, (unsigned long long)g->tokens.count);
+                         "tokenizer.ggml.%s has %llu %s, tokenizer.ggml.tokens %llu", name,
+                         (unsigned long long)array->count,
+                         plural((unsigned long long)array->count, "entry", "entries"),
+                         (unsigned long long)g->tokens.count);
 }
 
 static enum err check_arrays(struct gguf *g, bool needs_scores)
@@ -51,8 +55,10 @@ static enum err check_arrays(struct gguf *g, bool needs_scores)
     }
     if (g->tokens.count == 0 || g->tokens.count > INGOT_MAX_VOCAB) {
         return source_refuse(g->s, ERR_BAD_TOKENIZER,
-                             "tokenizer.ggml.tokens has %llu entries, must be 1 to %u",
-                             (unsigned long long)g->tokens.count, INGOT_MAX_VOCAB);
+                             "tokenizer.ggml.tokens has %llu %s, must be 1 to %u",
+                             (unsigned long long)g->tokens.count,
+                             plural((unsigned long long)g->tokens.count, "entry", "entries"),
+                             INGOT_MAX_VOCAB);
     }
     e = check_count(g, needs_scores && g->has_scores, &g->scores, "scores");
     if (e == ERR_OK) {
@@ -137,8 +143,10 @@ static enum err check_merges(struct gguf *g)
     }
     if (g->merges.count > MAX_MERGES) {
         return source_refuse(g->s, ERR_BAD_TOKENIZER,
-                             "tokenizer.ggml.merges has %llu entries, at most %u",
-                             (unsigned long long)g->merges.count, MAX_MERGES);
+                             "tokenizer.ggml.merges has %llu %s, at most %u",
+                             (unsigned long long)g->merges.count,
+                             plural((unsigned long long)g->merges.count, "entry", "entries"),
+                             MAX_MERGES);
     }
     return check_lengths(g, &g->merges, "merge");
 }

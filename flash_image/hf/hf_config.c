@@ -7,6 +7,8 @@
 #include "flash_image/hf/hf_rope.h"
 #include "flash_image/hf/hf_text_part.h"
 
+#include "runtime/text/plural.h"
+
 /* Fields of models that compute something else than the families here. Null, false, zero and
  * empty are fine; so is 1 of a factor. */
 static const struct foreign {
@@ -291,9 +293,10 @@ static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t wi
     }
     if (layer != p->n_layers) {
         j->e = source_refuse(j->s, ERR_BAD_MODEL,
-                             "the field \"layer_types\" has %u entries, the "
-                             "model %u layers",
-                             layer, p->n_layers);
+                             "the field \"layer_types\" has %u %s, the "
+                             "model %u %s",
+                             layer, plural(layer, "entry", "entries"), p->n_layers,
+                             plural(p->n_layers, "layer", "layers"));
     }
 }
 

@@ -1,5 +1,7 @@
 #include "flash_image/hf/hf_json.h"
 
+#include "runtime/text/plural.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +67,8 @@ cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum e
     cJSON *root;
 
     if (bytes > MOST_BYTES) {
-        *e = source_refuse(s, ERR_BAD_MODEL, "%zu bytes of JSON, at most %u are read", bytes,
-                           (unsigned)MOST_BYTES);
+        *e = source_refuse(s, ERR_BAD_MODEL, "%zu %s of JSON, at most %u are read", bytes,
+                           plural(bytes, "byte", "bytes"), (unsigned)MOST_BYTES);
         return NULL;
     }
     copy = malloc(bytes + 1);

@@ -7,6 +7,7 @@
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/quantize/equal_tensors.h"
 #include "runtime/image/image.h"
+#include "runtime/text/plural.h"
 
 enum { TRANSPOSED = 1 << 0, NORM = 1 << 1 };
 
@@ -169,9 +170,10 @@ static enum err check_fused(struct source *s, const char *name, const struct sou
         return ERR_OK;
     }
     return source_refuse(s, ERR_BAD_MODEL,
-                         "the tensor %.120s has %u rows, its %u parts demand "
+                         "the tensor %.120s has %u %s, its %u %s demand "
                          "%llu",
-                         name, there, parts, (unsigned long long)sum);
+                         name, there, plural(there, "row", "rows"), parts,
+                         plural(parts, "part", "parts"), (unsigned long long)sum);
 }
 
 static enum err place(struct source *s, const char *name, const struct source_tensor *t,
@@ -208,9 +210,9 @@ static enum err check_dimensions(struct source *s, const struct safetensors_tens
         return ERR_OK;
     }
     return source_refuse(s, ERR_BAD_MODEL,
-                         "the tensor %.120s has %u dimensions, it should "
+                         "the tensor %.120s has %u %s, it should "
                          "have %u",
-                         t->name, t->n_dims, wanted);
+                         t->name, t->n_dims, plural(t->n_dims, "dimension", "dimensions"), wanted);
 }
 
 /* The parts of a fused tensor, one slot after the other. */

@@ -5,6 +5,8 @@
 
 #include "flash_image/hf/hf_json.h"
 
+#include "runtime/text/plural.h"
+
 #define MOST_OFFSET 9007199254740992.0 /* 2^53: beyond it JSON's numbers are no longer exact */
 
 static const struct {
@@ -166,14 +168,16 @@ enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
 
     *out = (struct safetensors){ NULL, NULL, 0 };
     if (bytes < 8) {
-        return source_refuse(s, ERR_BAD_MODEL, "no safetensors file: %zu bytes", bytes);
+        return source_refuse(s, ERR_BAD_MODEL, "no safetensors file: %zu %s", bytes,
+                             plural(bytes, "byte", "bytes"));
     }
     header_bytes = load_u64(data);
     if (header_bytes > bytes - 8) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "its header wants %llu bytes, the file has %zu: no "
+                             "its header wants %llu %s, the file has %zu: no "
                              "safetensors file, or one that is cut short",
-                             (unsigned long long)header_bytes, bytes);
+                             (unsigned long long)header_bytes,
+                             plural((unsigned long long)header_bytes, "byte", "bytes"), bytes);
     }
     out->header = hf_json_parse(s, data + 8, (size_t)header_bytes, &e);
     if (out->header == NULL) {

@@ -4,6 +4,8 @@
  * 0 has nothing else that would tell it from any other file. */
 #include "flash_image/llama2c/llama2c.h"
 
+#include "runtime/text/plural.h"
+
 enum {
     MAGIC = 0x616b3432,         /* "ak42" */
     SWAPPED_MAGIC = 0x32346b61, /* as a big-endian writer, or an old converter, leaves it */
@@ -208,8 +210,8 @@ enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
     enum err e;
 
     if (bytes < HEADER_V0) {
-        return source_refuse(s, ERR_BAD_MODEL, "neither a GGUF nor a llama2.c file: %zu bytes",
-                             bytes);
+        return source_refuse(s, ERR_BAD_MODEL, "neither a GGUF nor a llama2.c file: %zu %s", bytes,
+                             plural(bytes, "byte", "bytes"));
     }
     if (load_u32(data) == SWAPPED_MAGIC) {
         return source_refuse(s, ERR_UNSUPPORTED,
@@ -226,9 +228,9 @@ enum err llama2c_parse(struct source *s, const uint8_t *data, size_t bytes)
     }
     if (r.at != bytes) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the file has %zu bytes, its llama2.c header "
+                             "the file has %zu %s, its llama2.c header "
                              "demands %llu: it is cut short, or another format",
-                             bytes, (unsigned long long)r.at);
+                             bytes, plural(bytes, "byte", "bytes"), (unsigned long long)r.at);
     }
     return source_check_tensors(s);
 }
@@ -258,9 +260,9 @@ enum err llama2c_parse_vocab(struct source *s, const char *path, const uint8_t *
     }
     if (n != n_tokens) {
         return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "the tokenizer %.120s has %u tokens, the model "
+                             "the tokenizer %.120s has %u %s, the model "
                              "%u: name the model's own with --tokenizer",
-                             path, n, n_tokens);
+                             path, n, plural(n, "token", "tokens"), n_tokens);
     }
     s->vocab = (struct source_vocab){
         .layout = SOURCE_LLAMA2C_VOCAB,

@@ -20,6 +20,7 @@
 #include "flash_image/tokenizer/tokenizer_section.h"
 #include "runtime/image/image.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/text/plural.h"
 
 enum {
     OUT_BUFFER = 1 << 20,
@@ -173,8 +174,9 @@ static enum err lay_out(struct writer *w)
     enum err e = tokenizer_section_measure(w->s, &size);
 
     if (e == ERR_OK && size.n_tokens != w->s->params.vocab) {
-        e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u tokens, the model %u",
-                          size.n_tokens, w->s->params.vocab);
+        e = source_refuse(w->s, ERR_BAD_TOKENIZER, "the tokenizer has %u %s, the model %u",
+                          size.n_tokens, plural(size.n_tokens, "token", "tokens"),
+                          w->s->params.vocab);
     }
     if (e == ERR_OK) {
         e = take_buffers(w, size.bytes, &tokenizer);

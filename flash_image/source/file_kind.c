@@ -1,5 +1,7 @@
 #include "flash_image/source/file_kind.h"
 
+#include "runtime/text/plural.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -238,7 +240,8 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
     size_t n = 0;
 
     if (rules[rule].kind == FILE_LFS_POINTER) {
-        snprintf(text, text_bytes, "a Git LFS pointer of %zu bytes, not the file", bytes);
+        snprintf(text, text_bytes, "a Git LFS pointer of %zu %s, not the file", bytes,
+                 plural(bytes, "byte", "bytes"));
         return;
     }
     if (rules[rule].kind == FILE_HTML) {

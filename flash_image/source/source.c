@@ -8,6 +8,7 @@
 #include "flash_image/source/source_layers.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
+#include "runtime/text/plural.h"
 
 /* "PATH: SENTENCE" into text; names in a file may hold anything. */
 __attribute__((format(printf, 4, 0))) static void
@@ -177,9 +178,10 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
     source_role_shape(s, role, layer, &rows, &cols);
     if (t->rows != rows || t->cols != cols) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "the tensor %s%s has %u rows of %u, the parameters "
+                             "the tensor %s%s has %u %s of %u, the parameters "
                              "demand %u of %u",
-                             image_role_name(role), place, t->rows, t->cols, rows, cols);
+                             image_role_name(role), place, t->rows, plural(t->rows, "row", "rows"),
+                             t->cols, rows, cols);
     }
     return ERR_OK;
 }
@@ -255,8 +257,9 @@ static enum err check_no_layer_beyond(struct source *s)
     for (unsigned i = SOURCE_ROLES_OUTSIDE + n_layers * SOURCE_ROLES_PER_LAYER;
          i < SOURCE_MAX_TENSORS; i++) {
         if (s->tensors[i].data != NULL) {
-            return source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u layers",
-                                 (i - SOURCE_ROLES_OUTSIDE) / SOURCE_ROLES_PER_LAYER, n_layers);
+            return source_refuse(s, ERR_BAD_MODEL, "tensors of layer %u in a model of %u %s",
+                                 (i - SOURCE_ROLES_OUTSIDE) / SOURCE_ROLES_PER_LAYER, n_layers,
+                                 plural(n_layers, "layer", "layers"));
         }
     }
     return ERR_OK;

@@ -5,6 +5,7 @@
 #include "board/min_max.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 enum { BENCH_PROMPT = 128, BENCH_NEW = 16, BENCH_LEAST = 8 };
 
@@ -80,10 +81,12 @@ static void print_bench(const struct bench *b, uint32_t length)
     char prefill[FORMAT_NUMBER_BYTES], decode[FORMAT_NUMBER_BYTES];
 
     console_printf(b->app->setup.console,
-                   "prefill of %u tokens: %s tok/s; decode of %u: %s tok/s; after %u tokens "
+                   "prefill of %u %s: %s tok/s; decode of %u: %s tok/s; after %u %s "
                    "of context\n",
-                   (unsigned)b->prompt, rate_of(b, prefill, b->prompt, b->prefill),
-                   (unsigned)BENCH_NEW, rate_of(b, decode, BENCH_NEW, b->decode), (unsigned)length);
+                   (unsigned)b->prompt, plural((unsigned)b->prompt, "token", "tokens"),
+                   rate_of(b, prefill, b->prompt, b->prefill), (unsigned)BENCH_NEW,
+                   rate_of(b, decode, BENCH_NEW, b->decode), (unsigned)length,
+                   plural((unsigned)length, "token", "tokens"));
 }
 
 /* ERR_NO_SPACE: the context has no room. */

@@ -3,6 +3,7 @@
 
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/text/plural.h"
 
 enum command_result command_reset(struct app *a, char *argument)
 {
@@ -126,8 +127,9 @@ enum command_result command_save(struct app *a, char *argument)
     } else if (e != ERR_OK) {
         console_printf(a->setup.console, "error: %s\n", a->saved.problem);
     } else {
-        console_printf(a->setup.console, "(%u tokens are saved in %s)\n",
-                       (unsigned)state.session->n_ids, file->name);
+        console_printf(a->setup.console, "(%u %s saved in %s)\n", (unsigned)state.session->n_ids,
+                       plural((unsigned)state.session->n_ids, "token is", "tokens are"),
+                       file->name);
     }
     return COMMAND_DONE;
 }
@@ -148,9 +150,9 @@ static void say_not_loaded(struct app *a, enum err e)
         console_printf(console, "(the conversation before is lost: a new one begins)\n");
     } else if (a->saved.before == SAVED_CHAT_PENDING && n_ids != 0) {
         console_printf(console,
-                       "(the conversation before goes on: its %u tokens are computed again with "
+                       "(the conversation before goes on: its %u %s computed again with "
                        "the next line)\n",
-                       n_ids);
+                       n_ids, plural(n_ids, "token is", "tokens are"));
     } else if (n_ids != 0) {
         console_printf(console, "(the conversation before goes on)\n");
     }
@@ -180,7 +182,8 @@ enum command_result command_load(struct app *a, char *argument)
                        "it)\n",
                        file->name);
     }
-    console_printf(a->setup.console, "(%u tokens of %s, %u turns: go on)\n",
-                   (unsigned)c->session->n_ids, file->name, c->turns.n);
+    console_printf(a->setup.console, "(%u %s of %s, %u %s: go on)\n", (unsigned)c->session->n_ids,
+                   plural((unsigned)c->session->n_ids, "token", "tokens"), file->name, c->turns.n,
+                   plural(c->turns.n, "turn", "turns"));
     return COMMAND_DONE;
 }

@@ -8,6 +8,7 @@
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 /* ---- models --------------------------------------------------------------------------------- */
 
@@ -76,12 +77,15 @@ enum command_result command_stats(struct app *a, char *argument)
 
     (void)argument;
     console_printf(a->setup.console,
-                   "%u turns: %llu prompt and %llu new tokens, %s streamed; %u of %u tokens of the "
+                   "%u %s: %llu prompt and %llu new %s, %s streamed; %u of %u %s of the "
                    "context are taken\n",
-                   (unsigned)c->totals.turns, (unsigned long long)c->totals.prompt_tokens,
+                   (unsigned)c->totals.turns, plural((unsigned)c->totals.turns, "turn", "turns"),
+                   (unsigned long long)c->totals.prompt_tokens,
                    (unsigned long long)c->totals.new_tokens,
+                   plural((unsigned long long)c->totals.new_tokens, "token", "tokens"),
                    format_bytes(streamed, s->model->stream.stats.bytes_streamed),
-                   (unsigned)s->n_ids, (unsigned)s->context);
+                   (unsigned)s->n_ids, (unsigned)s->context,
+                   plural((unsigned)s->context, "token", "tokens"));
     report_high_water(a->setup.console, s->model);
     report_health(a->setup.console);
     return COMMAND_DONE;

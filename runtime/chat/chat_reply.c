@@ -13,6 +13,7 @@
 #include "runtime/console/console_json.h"
 #include "runtime/console/trace_print.h"
 #include "runtime/session/generate.h"
+#include "runtime/text/plural.h"
 
 static_assert((int)OPTIONS_STOPS == (int)REPLY_TEXT_STOPS &&
                   (int)OPTIONS_STOP_BYTES == (int)REPLY_TEXT_STOP_BYTES,
@@ -240,8 +241,8 @@ static void print_ids(const struct reply *r)
     for (uint32_t i = 0; i < r->result.new_tokens; i++) {
         console_printf(c, " %u", (unsigned)s->ids[r->result.first_new + i]);
     }
-    console_printf(c, "\nlogits: %016llx over %u positions\n", (unsigned long long)s->hash.value,
-                   (unsigned)s->hash.rows);
+    console_printf(c, "\nlogits: %016llx over %u %s\n", (unsigned long long)s->hash.value,
+                   (unsigned)s->hash.rows, plural((unsigned)s->hash.rows, "position", "positions"));
 }
 
 /* For `make bench`: the ticks before they are rounded. */
@@ -264,8 +265,8 @@ static void print_end(const struct reply *r)
 
     console_to_log(c, true);
     if (r->result.end == GENERATE_CONTEXT) {
-        console_printf(c, "(the context of %u tokens is full)\n",
-                       (unsigned)r->chat->session->context);
+        console_printf(c, "(the context of %u %s is full)\n", (unsigned)r->chat->session->context,
+                       plural((unsigned)r->chat->session->context, "token", "tokens"));
     } else if (r->result.end == GENERATE_REPETITION) {
         console_printf(c, "(stopped: the reply was repeating itself; try /set repeat 1.1, or "
                           "/set n 200 to let it run)\n");
@@ -355,10 +356,11 @@ static enum err refuse_prompt(struct chat *c, enum err error)
 {
     if (error == ERR_TOO_LONG) {
         console_printf(c->console,
-                       "error: the prompt does not fit the context: room for %u of %u tokens; "
+                       "error: the prompt does not fit the context: room for %u of %u %s; "
                        "shorten it, or raise ctx=\n",
                        (unsigned)(c->session->context - c->session->n_ids),
-                       (unsigned)c->session->context);
+                       (unsigned)c->session->context,
+                       plural((unsigned)c->session->context, "token", "tokens"));
     } else if (error == ERR_NO_SPACE) {
         console_printf(c->console, "error: the prompt is longer than %u bytes: shorten it\n",
                        (unsigned)SESSION_TEXT_BYTES);

@@ -4,6 +4,7 @@
 #include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 void report_kernels(struct console *c, uint32_t features, size_t ahead)
 {
@@ -24,12 +25,14 @@ void report_model(struct console *c, const struct model *m, const char *name)
     char size[FORMAT_NUMBER_BYTES];
 
     console_log(c,
-                "model %.160s: %s, %u layers, dim %u, %u heads (%u kv), hidden %u, vocabulary %u, "
+                "model %.160s: %s, %u %s, dim %u, %u %s (%u kv), hidden %u, vocabulary %u, "
                 "context %u, %s, %s",
-                name, image_family_name(p->family), (unsigned)p->n_layers, (unsigned)p->dim,
-                (unsigned)p->n_heads, (unsigned)p->n_kv_heads, (unsigned)p->hidden,
-                (unsigned)p->vocab, (unsigned)p->context,
-                image_type_name(image_main_type(&m->image)), format_bytes(size, h->file_bytes));
+                name, image_family_name(p->family), (unsigned)p->n_layers,
+                plural((unsigned)p->n_layers, "layer", "layers"), (unsigned)p->dim,
+                (unsigned)p->n_heads, plural((unsigned)p->n_heads, "head", "heads"),
+                (unsigned)p->n_kv_heads, (unsigned)p->hidden, (unsigned)p->vocab,
+                (unsigned)p->context, image_type_name(image_main_type(&m->image)),
+                format_bytes(size, h->file_bytes));
 }
 
 static void row(struct console *c, const char *region, size_t bytes, const char *what)
@@ -45,14 +48,15 @@ static void weights_text(const struct model *m, char *text, size_t bytes)
     uint32_t n = m->image.header->params.n_layers;
 
     if (p->residency == PLAN_RESIDENT) {
-        format_text(text, bytes, "resident: all %u layers, embedding and head, read once",
-                    (unsigned)n);
+        format_text(text, bytes, "resident: all %u %s, embedding and head, read once", (unsigned)n,
+                    plural((unsigned)n, "layer", "layers"));
     } else if (p->residency == PLAN_IN_PLACE) {
-        format_text(text, bytes, "in place: all %u layers used where they lie", (unsigned)n);
+        format_text(text, bytes, "in place: all %u %s used where they lie", (unsigned)n,
+                    plural((unsigned)n, "layer", "layers"));
     } else {
-        format_text(text, bytes, "streamed: pinned %u of %u layers%s%s",
-                    (unsigned)p->layers.n_pinned, (unsigned)n, p->pinned[0] ? ", embedding" : "",
-                    p->head.tiled ? "" : ", head");
+        format_text(text, bytes, "streamed: pinned %u of %u %s%s%s", (unsigned)p->layers.n_pinned,
+                    (unsigned)n, plural((unsigned)n, "layer", "layers"),
+                    p->pinned[0] ? ", embedding" : "", p->head.tiled ? "" : ", head");
     }
 }
 
@@ -66,9 +70,11 @@ static void io_text(const struct model *m, char *text, size_t bytes)
         format_text(text, bytes, "no streaming");
         return;
     }
-    format_text(text, bytes, "%u slots of %s for %u layers%s; %s read per token",
-                (unsigned)p->memory.n_slots, format_bytes(slot, p->memory.slot),
-                (unsigned)p->layers.n_streamed, p->head.tiled ? " and the head in tiles" : "",
+    format_text(text, bytes, "%u %s of %s for %u %s%s; %s read per token",
+                (unsigned)p->memory.n_slots, plural((unsigned)p->memory.n_slots, "slot", "slots"),
+                format_bytes(slot, p->memory.slot), (unsigned)p->layers.n_streamed,
+                plural((unsigned)p->layers.n_streamed, "layer", "layers"),
+                p->head.tiled ? " and the head in tiles" : "",
                 format_bytes(pass, model_planned_bytes(m)));
 }
 
@@ -79,9 +85,10 @@ static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t 
 
     if (p->kv.n_spilled != 0) {
         format_text(text + n, bytes - n,
-                    "; %u of %u layers on the card: up to %s there, %s "
+                    "; %u of %u %s on the card: up to %s there, %s "
                     "read for each token",
-                    (unsigned)p->kv.n_spilled, (unsigned)n_layers, format_bytes(card, p->kv.card),
+                    (unsigned)p->kv.n_spilled, (unsigned)n_layers,
+                    plural((unsigned)n_layers, "layer", "layers"), format_bytes(card, p->kv.card),
                     format_bytes(read, p->kv.card_read));
     }
 }
@@ -198,9 +205,10 @@ void report_summary(struct console *c, const struct model *m, const char *name)
     unsigned type = image_main_type(&m->image);
     char text[128], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
 
-    console_log(c, "model %.160s: %s, %u layers, dim %u, %s, %s", name,
+    console_log(c, "model %.160s: %s, %u %s, dim %u, %s, %s", name,
                 image_family_name(h->params.family), (unsigned)h->params.n_layers,
-                (unsigned)h->params.dim, image_type_name(type), format_bytes(size, h->file_bytes));
+                plural((unsigned)h->params.n_layers, "layer", "layers"), (unsigned)h->params.dim,
+                image_type_name(type), format_bytes(size, h->file_bytes));
     console_log(c, "plan: %s, context %u, prompt chunk %u, %s of %s",
                 plan_residency_text(p->residency), (unsigned)p->context, (unsigned)p->chunk,
                 format_bytes(size, planned_memory(m)), format_bytes(left, m->arena.bytes));

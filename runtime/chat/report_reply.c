@@ -3,6 +3,7 @@
 
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 static void print_kv(struct console *c, const struct stream_stats *now,
                      const struct stream_stats *before)
@@ -52,7 +53,8 @@ static void print_stream_stats(struct console *c, const struct model *m,
                    format_ratio(stalled, (now->stall_ticks - before->stall_ticks) * 100,
                                 platform_ticks(clock) - r->start, 1)); /* and a failed pass */
     if (retries != 0) {
-        console_printf(c, ", %lu retries", (unsigned long)retries);
+        console_printf(c, ", %lu %s", (unsigned long)retries,
+                       plural((unsigned long)retries, "retry", "retries"));
     }
 }
 
@@ -64,10 +66,10 @@ static void print_guesses(struct console *c, const struct generate_result *r)
     if (!r->speculates) {
         return;
     }
-    console_printf(c, ", %u of %u guesses right (%s %%), %u passes, %s tokens a pass",
-                   (unsigned)r->right, (unsigned)r->guessed,
+    console_printf(c, ", %u of %u %s right (%s %%), %u %s, %s tokens a pass", (unsigned)r->right,
+                   (unsigned)r->guessed, plural((unsigned)r->guessed, "guess", "guesses"),
                    format_ratio(share, (uint64_t)r->right * 100, r->guessed, 1),
-                   (unsigned)r->passes,
+                   (unsigned)r->passes, plural((unsigned)r->passes, "pass", "passes"),
                    format_ratio(gain, (uint64_t)r->passes + r->right, r->passes, 2));
 }
 
@@ -151,9 +153,10 @@ void report_stats(struct console *c, const struct model *m, const struct generat
     }
     console_style(c, CONSOLE_DIM);
     console_printf(c,
-                   "[%u prompt + %u new tokens, prefill %s tok/s, decode %s tok/s, first token "
+                   "[%u prompt + %u new %s, prefill %s tok/s, decode %s tok/s, first token "
                    "%s s, %s",
                    (unsigned)r->prompt_tokens, (unsigned)r->new_tokens,
+                   plural((unsigned)r->new_tokens, "token", "tokens"),
                    format_ratio(prefill, r->prompt_tokens * hz, r->first - r->start, 1),
                    format_ratio(decode, decoded * hz, r->last - r->first, 1),
                    format_ratio(first, r->first - r->start, hz, 3),

@@ -3,6 +3,7 @@
 
 #include "runtime/chat/saved_chat_private.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 static enum err contradiction(struct saved_chat *s)
 {
@@ -35,8 +36,9 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
     }
     if (h->n_ids > session->context) {
         format_text(problem, room,
-                    "%s has %u tokens and the context %u: start with a larger ctx=", s->file->name,
-                    (unsigned)h->n_ids, (unsigned)session->context);
+                    "%s has %u %s and the context %u: start with a larger ctx=", s->file->name,
+                    (unsigned)h->n_ids, plural((unsigned)h->n_ids, "token", "tokens"),
+                    (unsigned)session->context);
         return ERR_BAD_MODEL;
     }
     if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||

@@ -2,6 +2,7 @@
 
 #include "runtime/options/options.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 enum { TOKENS_A_DOT = 16 };
 
@@ -27,7 +28,8 @@ static void end(struct thoughts *t)
     if (t->hides) {
         t->skips = true;
         t->write(t->context, count,
-                 format_text(count, sizeof count, ": %u tokens)\n", (unsigned)t->count));
+                 format_text(count, sizeof count, ": %u %s)\n", (unsigned)t->count,
+                             plural((unsigned)t->count, "token", "tokens")));
     } else if (t->dims) {
         t->dim(t->context, false);
     }

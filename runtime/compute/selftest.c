@@ -4,6 +4,7 @@
 
 #include "kernels/selftest/tester.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 enum { LINE_BYTES = 256 };
 
@@ -48,11 +49,13 @@ static void check(struct selftest *s, const struct kernel_row *row, uint32_t fea
     s->n++;
     tester_run_row(&t, row, features, s->seed, s->report->fault, s->report->context);
     if (t.faults == 0) {
-        say(s, "selftest: %s ok, %u cases", row->symbol, (unsigned)t.n_cases);
+        say(s, "selftest: %s ok, %u %s", row->symbol, (unsigned)t.n_cases,
+            plural((unsigned)t.n_cases, "case", "cases"));
         return;
     }
     tester_faults_text(t.faults, faults, sizeof faults);
-    say(s, "selftest: %s FAILED, %u cases: %s", row->symbol, (unsigned)t.n_cases, faults);
+    say(s, "selftest: %s FAILED, %u %s: %s", row->symbol, (unsigned)t.n_cases,
+        plural((unsigned)t.n_cases, "case", "cases"), faults);
     s->failed++;
     if (row->features == CPU_ANY) {
         s->trusted = false;
@@ -65,11 +68,14 @@ static void conclude(struct selftest *s)
     const char *cure = s->trusted ? ": references do their work, slower and right" : "";
 
     if (s->stopped) {
-        say(s, "selftest: stopped after %u kernels, of which %u FAILED", s->n, s->failed);
+        say(s, "selftest: stopped after %u %s, of which %u FAILED", s->n,
+            plural(s->n, "kernel", "kernels"), s->failed);
     } else if (s->failed == 0) {
-        say(s, "selftest: all %u kernels equal their references", s->n);
+        say(s, "selftest: all %u %s equal their references", s->n,
+            plural(s->n, "kernel", "kernels"));
     } else {
-        say(s, "selftest: %u of %u kernels FAILED%s", s->failed, s->n, cure);
+        say(s, "selftest: %u of %u %s FAILED%s", s->failed, s->n, plural(s->n, "kernel", "kernels"),
+            cure);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/console/console_private.h"
+#include "runtime/text/plural.h"
 
 enum { CTRL_C = 3, CTRL_D = 4, ESCAPE = 27, ANSWER_END = 'R' };
 
@@ -158,9 +159,9 @@ static void report_lost(struct console *c)
     bytes = p->lost(p->context);
     if (bytes != 0) {
         console_log(c,
-                    "warning: %u bytes of input or more were lost: send slower, or use a terminal "
+                    "warning: %u %s of input or more were lost: send slower, or use a terminal "
                     "that obeys XON/XOFF",
-                    (unsigned)bytes);
+                    (unsigned)bytes, plural((unsigned)bytes, "byte", "bytes"));
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/image/image_check.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/text/plural.h"
 
 static enum err check_section_crc(struct image *img, const char *name,
                                   const struct ingot_section *s, const uint8_t *meta)
@@ -65,8 +66,9 @@ static enum err check_chat(struct image *img)
 
     for (size_t i = 0; i < INGOT_CHAT_STRINGS; i++) {
         if (img->chat->bytes[i] > left) {
-            return REFUSE(img, ERR_BAD_HEADER, "chat: string %u has %u bytes, %llu are left",
-                          (unsigned)i, img->chat->bytes[i], (unsigned long long)left);
+            return REFUSE(img, ERR_BAD_HEADER, "chat: string %u has %u %s, %llu are left",
+                          (unsigned)i, img->chat->bytes[i],
+                          plural(img->chat->bytes[i], "byte", "bytes"), (unsigned long long)left);
         }
         left -= img->chat->bytes[i];
     }

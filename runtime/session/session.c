@@ -7,6 +7,7 @@
 #include "runtime/model/layer_kinds.h"
 #include "runtime/session/sampler.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 #define FNV_OFFSET 0xcbf29ce484222325u /* FNV-1a, 64 bits */
 #define FNV_PRIME 0x100000001b3u
@@ -183,9 +184,10 @@ static enum err check_room(struct session *s, size_t n)
         return ERR_OK;
     }
     format_text(s->problem, sizeof s->problem,
-                "the text has %lu tokens and the context has room for %u of %u: shorten it, "
+                "the text has %lu %s and the context has room for %u of %u: shorten it, "
                 "or raise ctx=",
-                (unsigned long)n, (unsigned)room, (unsigned)s->context);
+                (unsigned long)n, plural((unsigned long)n, "token", "tokens"), (unsigned)room,
+                (unsigned)s->context);
     return ERR_TOO_LONG;
 }
 

@@ -83,7 +83,7 @@ def count_run(machine, model, prompt, n):
     status, console = machine.run(f'prompt="{prompt}" n={n} temp=0 ticks', 1,
                                   card_arguments(model.card) + ICOUNT, None, SECONDS)
     ticks = re.search(r"^ticks: prefill (\d+) decode (\d+) of (\d+) per second$", console, re.M)
-    size = re.search(r"^\[(\d+) prompt \+ (\d+) new tokens", console, re.M)
+    size = re.search(r"^\[(\d+) prompt \+ (\d+) new tokens?", console, re.M)
     if status != 0 or not ticks or not size:
         sys.exit(f"{machine.label}, {model.name}: status {status}\n{console[-2000:]}")
     if [int(i) for i in size.groups()] != [LONG if prompt == model.long else SHORT, n]:

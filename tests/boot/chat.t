@@ -18,7 +18,7 @@ MODEL = os.path.join(WORK, "chat-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q4_0", "-o", MODEL], check=True,
                capture_output=True, timeout=60)
 CARD = make_card("chat-card.img", MODEL)
-FIGURES = r"\[\d+ prompt \+ (\d+) new tokens, prefill [^\]]*\]\r+\n"
+FIGURES = r"\[\d+ prompt \+ (\d+) new tokens?, prefill [^\]]*\]\r+\n"
 
 
 def prompt(console):

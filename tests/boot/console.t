@@ -524,7 +524,7 @@ def pipe(c):
         watch.cancel()
     out = text_of(out + rest)
     text = out[out.index("Ingot 0"):] if "Ingot 0" in out else out
-    c.ok(child.returncode == 0 and re.search(FIGURES, text) and "1 turns" in text and
+    c.ok(child.returncode == 0 and re.search(FIGURES, text) and "1 turn:" in text and
          "\x1b" not in text and text.rstrip().endswith("power off"),
          "a plain pipe: no escape, the lines obeyed", out)
 

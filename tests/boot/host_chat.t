@@ -161,6 +161,24 @@ def hostile():
            "a hostile model: JSON tells what it says, as escapes", repr(text))
 
 
+def counted():
+    """One of a thing is one token, layer, turn, ...: a model of one layer says one token."""
+    model = make_model("host-one", 5, layers=1)
+    wrong = re.compile(r"(?<![\d.])1 (?:new )?(tokens|layers|turns|bytes|rows|heads|positions|segments|models|"
+                       r"guesses|passes|kernels|cases|retries|dimensions)\b")
+    out = ""
+    for command, keys in ((["run", model, "-p", "x", "-n", "1", "--ids"], ""), (["info", model], ""),
+                          (["verify", model], ""), (["logits", model, "--tokens", "7", "-o",
+                                                     os.path.join(FOLDER, "logits")], ""),
+                          (["chat", model, "-n", "1"], "x\n/stats\n/save one\n/load one\n/off\n")):
+        done = subprocess.run([HOST, *command], capture_output=True, timeout=60, check=False, text=True,
+                              input=keys)
+        out += done.stdout + done.stderr
+    tap.ok(not wrong.search(out) and re.search(r"\+ 1 new token, .*1 layer,", out.replace("\n", " ")) and
+           "1 turn:" in out and "1 row of" in out, "one is counted as one",
+           (wrong.findall(out), out))
+
+
 def stopping():
     """A model that streams from a slow card: nine tokens a second."""
     with console("--mem 100K --card 1M --spec off") as k:
@@ -291,13 +309,13 @@ def pipe():
                               input=b"Hello\n/stats\n/off\n", capture_output=True, timeout=60, check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
     status, text, log = talk("")
-    tap.ok(status == 0 and "\x1b" not in text + log and "1 turns" in text and "Hello" not in text,
+    tap.ok(status == 0 and "\x1b" not in text + log and "1 turn:" in text and "Hello" not in text,
            "a plain pipe", text)
     tap.ok(re.search(FIGURES, log) and "kernels:" in log and not re.search(FIGURES, text),
            "figures and log lines go to standard error", text + log)
     status, text, log = talk("--no-figures", "--stop", "a", "--stop", "e")
     tap.ok(status == 0 and not re.search(FIGURES, text + log) and "kernels:" in log and
-           not re.search("[ae]", text.split("1 turns")[0]), "--no-figures, --stop", text + log)
+           not re.search("[ae]", text.split("1 turn:")[0]), "--no-figures, --stop", text + log)
     status, text, log = talk("-q")
     tap.ok(status == 0 and not re.search(FIGURES, text + log) and "kernels:" not in log,
            "-q: neither figures nor log lines", text + log)
@@ -306,7 +324,7 @@ def pipe():
 os.makedirs(FOLDER, exist_ok=True)
 for made in make_model("host-a", 1), make_model("host-b", 2, dim=96):
     shutil.copy(made, FOLDER)
-for part in (editing, resizing, hostile, stopping, commands, ends, stopped, pipe):
+for part in (editing, resizing, hostile, counted, stopping, commands, ends, stopped, pipe):
     if len(sys.argv) > 1 and part.__name__ not in sys.argv[1:]:
         continue
     try:

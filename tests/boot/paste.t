@@ -298,7 +298,7 @@ def check_chat(machine, card, model):
     text = printed(line, at)
     line.write(CTRL_C)
     tap.ok("[" not in text, f"{machine.label}: a reply streams during all of a paste", text[-600:])
-    figures = line.wait(rb"\(stopped\)\r+\n\[\d+ prompt \+ (\d+) new tokens", since=at)
+    figures = line.wait(rb"\(stopped\)\r+\n\[\d+ prompt \+ (\d+) new tokens?", since=at)
     got = int(figures.group(1)) if figures else None
     seen = tokens_in(text, model)
     tap.ok(got is not None and seen <= got <= seen + 1 < HOST_TOKENS,

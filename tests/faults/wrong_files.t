@@ -224,7 +224,7 @@ for name, change, words in [
         ("no merges", lambda g: (bpe(g), g.string(SPM + "pre", "gpt-2"),
                                  without(SPM + "merges")(g)), [SPM + "merges is missing"]),
         ("one score", lambda g: g.array(SPM + "scores", 6, [bytes(4)]),
-         [SPM + "scores has 1 entries", SPM + "tokens 12"])]:
+         [SPM + "scores has 1 entry", SPM + "tokens 12"])]:
     path = gguf(name, change)
     refused(name, path, words, pack(path))
 for name, change, words in [

@@ -16,7 +16,7 @@ from machine import HOST, ROOT, WORK, Tap, end, ended
 
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 QUESTION = "What is 7 plus 8?"
-FIGURES = re.compile(r"\[\d+ prompt \+ \d+ new tokens, [^\]\n]*\]\n")
+FIGURES = re.compile(r"\[\d+ prompt \+ \d+ new tokens?, [^\]\n]*\]\n")
 LOG = re.compile(r"^\[ *\d+\.\d{3}\] ", re.M)
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

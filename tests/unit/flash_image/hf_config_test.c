@@ -97,7 +97,7 @@ static void test_config_refused(void)
                   ERR_UNSUPPORTED, "\"layer_types\" makes layer 1 'sliding_attention'");
     refuse_config(FAMILY("Gemma3") ",\"sliding_window\":8,\"layer_types\":"
                                    "[\"sliding_attention\"]",
-                  ERR_BAD_MODEL, "\"layer_types\" has 1 entries");
+                  ERR_BAD_MODEL, "\"layer_types\" has 1 entry");
 }
 
 static void test_field_twice(void)

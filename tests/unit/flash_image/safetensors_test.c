@@ -237,7 +237,7 @@ static void test_tensors(void)
     refuse_tensor((struct named){ "model.layers.0.mlp.down_proj.weight", "F32", "[12,8]", 96 }, 1,
                   ERR_BAD_MODEL, "ffn_down of layer 0 has 12 rows of 8");
     refuse_tensor((struct named){ "model.layers.0.mlp.down_proj.weight", "F32", "[96]", 96 }, 1,
-                  ERR_BAD_MODEL, "has 1 dimensions, it should have 2");
+                  ERR_BAD_MODEL, "has 1 dimension, it should have 2");
     refuse_tensor((struct named){ "model.layers.0.mlp.down_proj.weight", "I8", "[8,12]", 96 }, 1,
                   ERR_UNSUPPORTED, "down_proj.weight is I8");
     refuse_tensor((struct named){ "model.layers.0.mlp.gate_up_proj.weight", "F32", "[25,8]", 200 },

@@ -211,7 +211,7 @@ static void test_chat(void)
 {
     size_t at = (size_t)((struct ingot_header *)(void *)good.data)->chat.offset;
 
-    refuse_u32(at, 1, "chat: string 0 has 1 bytes, 0 are left");
+    refuse_u32(at, 1, "chat: string 0 has 1 byte, 0 are left");
     refuse_u32(at + 40, 0xffffffff, "chat: string 10 has 4294967295 bytes");
     refuse_u32(at + 44, 8, "chat: flags are 8, this program knows 7");
     refuse_u32(at + 48, 9, "chat: n_stops is 9, more than 8");
