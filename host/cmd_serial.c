@@ -118,7 +118,7 @@ static void go_on(void)
         serial.args.system = NULL;
     } else if (serial.args.prompt != NULL) {
         ask_prompt();
-    } else if (isatty(0)) {
+    } else if (isatty(0) && isatty(1)) {
         printf("> ");
         fflush(stdout);
     }

@@ -97,7 +97,7 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
         h->platform.console.to_log = NULL; /* here the log is the result */
     }
     open_console(h, args, interactive);
-    if (interactive && isatty(0)) {
+    if (interactive && isatty(0) && isatty(1)) {
         setup.greeting = "Type a line and press Enter; Ctrl-C stops a reply, Ctrl-D ends, /help "
                          "lists commands.";
     }

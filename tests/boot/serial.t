@@ -463,7 +463,7 @@ def serial_errors():
                       ("x", "y"), ()):
         done = subprocess.run([HOST, "serial", *arguments], capture_output=True, text=True,
                               timeout=WAIT, check=False)
-        c.ok(done.returncode in (1, 2) and done.stderr.startswith("ingot: "),
+        c.ok(done.returncode in (1, 2) and done.stderr.startswith(("ingot: ", "ingot serial: ")),
              f"{' '.join(arguments) or 'no device'} is refused", done)
     done = serial("--help")
     c.ok(done.returncode == 0 and "--csv" in done.stdout, "--help", done)

@@ -98,6 +98,18 @@ status, text, log = ingot("chat", DEMO, "-q", "--temp", "0", stdin=QUESTION.enco
 tap.ok(status == 0 and text == reply and log == "error: there is no /nosuch; /help lists what there is\n",
        "errors of a conversation are beside it", text + log)
 
+kept = work("kept.txt")
+child = pexpect.spawn("/bin/sh", ["-c", '"$1" chat "$2" -q --temp 0 >"$3"', "sh", HOST, DEMO, kept], timeout=20)
+try:
+    child.sendline(QUESTION)
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    with open(kept, encoding="utf-8") as f:
+        text = f.read()
+    tap.ok(ended(child) == 0 and text == reply, "a person whose replies go to a file", text)
+finally:
+    end(child)
+
 # ---- writes that fail ----------------------------------------------------------------------------
 
 STORY = [*RUN, "-q", "-p", "Tell me a story about a fox."]
