@@ -67,6 +67,12 @@ bool host_folder_find_model(const char *beside, const char *name, char *path)
     return false;
 }
 
+/* As on a card, whatever the locale is. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return fat32_compare_names((*a)->d_name, (*b)->d_name);
+}
+
 static int scan(const char *beside, char *path, struct dirent ***names)
 {
     const char *here = ".";
@@ -78,7 +84,7 @@ static int scan(const char *beside, char *path, struct dirent ***names)
         errno = ENAMETOOLONG;
         return -1;
     }
-    return scandir(path, names, is_model, alphasort);
+    return scandir(path, names, is_model, by_name);
 }
 
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,

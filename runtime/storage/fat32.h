@@ -70,7 +70,10 @@ enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out)
  * as no model. */
 enum err fat32_count_models(struct fat32 *fs, unsigned *out);
 
-/* The index-th of them (order of the directory). ERR_NOT_FOUND: beyond the last. */
+/* The order of names, as strcmp: letters of either case are equal, unless nothing else differs. */
+int fat32_compare_names(const char *a, const char *b);
+
+/* The index-th of them, sorted by name. ERR_NOT_FOUND: beyond the last. */
 enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out);
 
 /* A model by name in models/, ".ingot" optional, case-insensitive, or by a path with a '/'.

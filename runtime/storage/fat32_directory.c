@@ -372,15 +372,56 @@ static enum err fat32_next_model(struct fat32_directory *dir, struct fat32_entry
     return e;
 }
 
-enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out)
+int fat32_compare_names(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+
+    while (*x != '\0' && *y != '\0') {
+        uint32_t c, d;
+
+        x += utf8_get(x, strlen(x), &c);
+        y += utf8_get(y, strlen(y), &d);
+        c = fold_case(c);
+        d = fold_case(d);
+        if (c != d)
+            return c < d ? -1 : 1;
+    }
+    if (*x != *y)
+        return *x == '\0' ? -1 : 1;
+    return strcmp(a, b);
+}
+
+/* The first model after a name; "": of all. */
+static enum err fat32_model_after(struct fat32 *fs, const char *after, struct fat32_entry *out)
 {
     struct fat32_directory dir;
+    struct fat32_entry entry;
+    bool found = false;
     enum err e = fat32_open_directory(fs, "models", &dir);
 
     if (e == ERR_NOT_FOUND)
         return fat32_fail(fs, e, "the card has no folder models");
-    for (unsigned i = 0; e == ERR_OK && i <= index; i++)
-        e = fat32_next_model(&dir, out);
+    while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
+        if (fat32_compare_names(entry.name, after) > 0 &&
+            (!found || fat32_compare_names(entry.name, out->name) < 0)) {
+            *out = entry;
+            found = true;
+        }
+    }
+    if (e == ERR_NOT_FOUND && found)
+        return ERR_OK;
+    return e;
+}
+
+enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out)
+{
+    char after[FAT32_NAME_BYTES] = "";
+    enum err e = ERR_OK;
+
+    for (unsigned i = 0; e == ERR_OK && i <= index; i++) {
+        e = fat32_model_after(fs, after, out);
+        memcpy(after, out->name, e == ERR_OK ? sizeof after : 0);
+    }
     return e;
 }
 

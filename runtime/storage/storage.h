@@ -37,7 +37,7 @@ void storage_open(struct storage *s, const struct storage_setup *setup);
 
 /* Resolve a model to *out, its extents in the table, which is kept as long as *out is used. name:
  * "" the first there is (initrd, then cards, then flash), "initrd", "flash", or a name or path on
- * the card. The first model of a card is the first of its directory; the others are logged.
+ * the card. The first model of a card is the first by name; the others are logged.
  * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->problem. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
@@ -49,7 +49,7 @@ enum err storage_check_model(struct storage *s, const char *name);
 /* Whether a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
-/* Visit the models of the first card, in the order of its directory. ERR_NO_DEVICE, ERR_NOT_FOUND:
+/* Visit the models of the first card, sorted by name. ERR_NO_DEVICE, ERR_NOT_FOUND:
  * s->problem. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);

@@ -169,6 +169,27 @@ static bool file_is(uint32_t cluster, uint64_t bytes)
     return file.bytes == bytes && file_extents(&file)[0].sector == VOLUME_DATA + cluster - 2;
 }
 
+/* The directory has b before a. */
+static void test_order(void)
+{
+    uint8_t *directory = volume_cluster(20), kept[64];
+
+    start_over();
+    attach(&card.dev);
+    memcpy(kept, directory, 64);
+    memcpy(directory, directory + 64, 64);
+    memcpy(directory + 64, kept, 64);
+    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) &&
+           strstr(console, "models/a.ingot") < strstr(console, "models/b.ingot"),
+       "the first by name, whatever was copied first");
+    memcpy(directory + 64, directory, 64);
+    memcpy(directory, kept, 64);
+    OK(fat32_compare_names("B.ingot", "a.ingot") > 0 && fat32_compare_names("a", "A") > 0 &&
+           fat32_compare_names("a", "ab") < 0 && fat32_compare_names("A", "b") < 0 &&
+           fat32_compare_names("x-1", "x-1") == 0,
+       "letters of either case are one, at first");
+}
+
 static void test_card(void)
 {
     start_over();
@@ -270,6 +291,7 @@ int main(void)
 {
     test_nothing();
     test_raw();
+    test_order();
     test_card();
     test_several();
     test_saves();
