@@ -48,7 +48,7 @@ ROWS = [
         "c->id > c->vocab", "unit/chat/saved_chat_load"),
     row("session: guesses stay after another token", SESSION,
         "    forget_guesses(s);\n    s->ids[s->n_ids++] = id;", "    s->ids[s->n_ids++] = id;",
-        "unit/session/session unit/session/speculative"),
+        "unit/session/speculative unit/session/session"),
     row("repetition: two periods are enough", "runtime/session/repetition.c", "*same >= 3 * period",
         "*same >= 2 * period", "unit/session/repetition"),
     row("n-gram: the oldest of equal matches", "runtime/session/ngram.c",
