@@ -371,6 +371,14 @@ def stops(c):
              "no model is loaded" in k.say("Hello"), "what does not is obeyed", k.seen)
         out = k.say("/model console-a")
         c.ok("ready: " in out and k.stats("Hello")[1] == 8, "/model loads it", out + k.seen)
+        k.say("w" * 150)
+        out = k.say("/save", 120)
+        c.ok("are saved" in out and
+             re.search(r"^\[ *[\d.]+\] (saving|reading it back) \d+ %, ", out, re.M),
+             "a slow card's /save shows how far it is", out)
+        out = k.say("/load", 120)
+        c.ok("go on" in out and re.search(r"^\[ *[\d.]+\] (checking|loading) \d+ %, ", out, re.M),
+             "and so does /load", out)
         k.say("/reset")
         k.send("/model console-b\r")
         k.expect("model console-b.ingot:")
