@@ -129,7 +129,7 @@ for board in CORES:
 
     traps = os.path.join(BUILD, board, "traps.bin")
     for words, says in (("read-null", "read at 0x8: nothing is mapped there"),
-                        ("stack-overflow 1", "stack overflow: the guard page of core 1")):
+                        ("stack-overflow 1", "stack overflow: the guard of core 1")):
         status, console = one_word(board, words, kernel=traps)
         tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
                f"{board}: {words} is reported", console)
