@@ -101,7 +101,7 @@ KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) |
 # Never the host's folder: a rule for objects of an image would take those of the Linux program.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
-               -fno-stack-protector -fno-common -ffunction-sections -fdata-sections \
+               -fstack-protector-strong -fno-common -ffunction-sections -fdata-sections \
                -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(KERNEL_FLAGS) $(BOARD_CFLAGS) \
                $(LTO) -ffat-lto-objects
 # The image is optimised as a whole when it is linked: 13 KB less (docs/EXPERIMENTS.md); the other
@@ -136,9 +136,9 @@ $(B)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribut
 # for riscv64 has no such option; tests/boot/paste.t looks.
 $(filter $(B)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# What newlib calls is called by nobody whom the optimiser sees; inner loops that it puts into their
+# What newlib and the compiler itself call is called by nobody whom the optimiser sees; inner loops that it puts into their
 # callers lose registers there.
-$(B)/obj/boot/syscalls.c.o $(IMAGE_FAST:%=$(B)/obj/%.o): IMAGE_CFLAGS += -fno-lto
+$(B)/obj/boot/syscalls.c.o $(B)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(B)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
 $(B)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
 	$(call say,CC,$<)

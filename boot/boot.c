@@ -6,6 +6,7 @@
 
 #include "board/device_tree.h"
 #include "board/min_max.h"
+#include "boot/canary.h"
 #include "boot/panic.h"
 
 enum { PAGE = 4096, MAX_FREE = 32, TREE_BYTES = 96 * 1024 };
@@ -259,6 +260,7 @@ void boot_start(const void *dtb)
         ask_board();
     if (boot_state.machine.ram_bytes == 0)
         panic("the firmware describes no memory");
+    canary_init(dtb != NULL ? &boot_state.tree : NULL);
     take_ram();
     if (boot_state.machine.n_ram == 0)
         panic("no RAM is left after the image, of %lu bytes",

@@ -42,6 +42,9 @@ void mmu_init(void);
  * ISA makes them, no traps, flags clear. */
 void core_fp_init(void);
 
+/* A random number of the CPU's own; 0: it has none that this level may read. */
+uint64_t core_random(void);
+
 /* Fill machine->cpu_features, cpu_name ("Cortex-A72") and tuning for this core, core 0. Needs
  * board.early_init and the tree of the machine, which may be NULL. The text lives as long as the
  * image. */

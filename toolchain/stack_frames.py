@@ -39,7 +39,8 @@ class Walker:
             self.depth = max(self.depth, known)
         self.falls = True
         self.step(address, op, args)
-        self.ends_in_call = op in ("bl", "blr", "jal", "jalr")  # of what does not return
+        if op not in PADDING:
+            self.ends_in_call = op in ("bl", "blr", "jal", "jalr")  # of what does not return
         self.function.frame = max(self.function.frame, self.depth)
 
     def move(self, down):

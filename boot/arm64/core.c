@@ -51,6 +51,17 @@ void core_fp_init(void)
     __asm__ volatile("msr fpcr, xzr\n\tmsr fpsr, xzr");
 }
 
+/* RNDR, where ID_AA64ISAR0_EL1.RNDR says so (D17.2.63, C5.2.15). */
+uint64_t core_random(void)
+{
+    uint64_t isar0, number = 0;
+
+    __asm__ volatile("mrs %0, id_aa64isar0_el1" : "=r"(isar0));
+    if (isar0 >> 60 != 0)
+        __asm__ volatile("mrs %0, s3_3_c2_c4_0" : "=r"(number)::"cc");
+    return number;
+}
+
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
     core_state.jobs[core].entry = entry;

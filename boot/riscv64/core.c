@@ -49,6 +49,12 @@ void core_fp_init(void)
     __asm__ volatile("csrw fcsr, zero");
 }
 
+/* Zkr's seed is machine mode's. */
+uint64_t core_random(void)
+{
+    return 0;
+}
+
 uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
     core_state.jobs[core].entry = entry;

@@ -151,6 +151,22 @@ def check_trap(bench, row, core):
                f"{wrong}\n{console}")
 
 
+def check_canary(bench):
+    for core, words in ((0, "stack-smash"), (1, "stack-smash 1")):
+        console = bench.check(words, "who wrote beyond an array is named",
+                              ["panic: the function at 0x", " wrote beyond an array on its stack\n",
+                               "power off\n"], ["__stack_chk_fail"], core)
+        found = re.search(r"the function at (0x[0-9a-f]+)", console or "")
+        if console:
+            tap.ok(found and bench.symbols.function(int(found[1], 16) - 4) == "smash",
+                   f"{bench.board}, {words}: and it was smash", console)
+    if "canary" in bench.runs and "canary 1" in bench.runs:
+        drawn = [re.findall(r"the canary is 0x([0-9a-f]+)\n", bench.runs[w].result()[1])
+                 for w in ("canary", "canary 1")]
+        tap.ok(all(len(w) == 1 and len(w[0]) > 8 and w[0].endswith("00") for w in drawn) and
+               drawn[0] != drawn[1], f"{bench.board}: every boot has another canary", drawn)
+
+
 def check_rest(bench):
     arm = bench.board == "virt-arm64"
     for core, name, function in ((0, "stack-overflow", "descend"), (1, "stack-overflow", "descend"),
@@ -167,6 +183,7 @@ def check_rest(bench):
                      f" (stack overflow: the guard of core {core})\n",
                      f"  core {core}  ", "power off\n"],
                     ["trap_trap_stack"] + above(core), core)
+    check_canary(bench)
     for core, words in ((0, "assert"), (1, "assert 1")):
         bench.check(words, "file, line, function, expression",
                     ["panic: tests/boot/traps_main.c:", ": trap_assert: assertion failed: "
@@ -194,7 +211,8 @@ def check_rest(bench):
     bench.check("malloc", "newlib's malloc gives NULL", ["malloc: NULL and ENOMEM\n"], None)
 
 
-NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "stack-leap", "trap-stack", "assert", "panic",
+NAMES = [row[0] for row in TRAPS] + ["stack-overflow", "stack-leap", "stack-smash", "canary",
+                                     "trap-stack", "assert", "panic",
                                    "in-panic", "in-trap"]
 BOARDS = [board for board in REGISTERS if board in sys.argv] or list(REGISTERS)
 WANTED = [word for word in sys.argv[1:] if word not in REGISTERS]

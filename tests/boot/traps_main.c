@@ -105,6 +105,35 @@ static void trap_trap_stack(void)
     write_word((uintptr_t)stack_trap_bottom(core_number()) - sizeof(uint32_t));
 }
 
+__attribute__((noinline)) static void fill(volatile uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = 0x41;
+}
+
+/* Beyond its array, as far as its record of the caller. */
+__attribute__((noinline)) static void smash(size_t n)
+{
+    volatile uint8_t bytes[64];
+
+    fill(bytes, n);
+    (void)hidden(bytes[0]);
+}
+
+static void trap_stack_smash(void)
+{
+    smash(hidden(64 + 16));
+    (void)hidden(0);
+}
+
+/* Not a trap: two boots are to have two of them. */
+static void trap_canary(void)
+{
+    extern uintptr_t __stack_chk_guard;
+
+    panic("the canary is %lx", (unsigned long)__stack_chk_guard);
+}
+
 /* All zero bits are undefined for good on both ISAs. The registers: the first, a middle, a late. */
 static void trap_undefined(void)
 {
@@ -192,6 +221,8 @@ static const struct {
     { "stack-overflow", trap_stack_overflow },
     { "stack-leap", trap_stack_leap },
     { "trap-stack", trap_trap_stack },
+    { "stack-smash", trap_stack_smash },
+    { "canary", trap_canary },
     { "undefined", trap_undefined },
     { "breakpoint", trap_breakpoint },
     { "assert", trap_assert },
