@@ -253,7 +253,7 @@ def commands(c, k):
     c.ok(text_of(story) == plain(STORY).text and '"' in text_of(story), "a story, with quotes",
          story)
     stats = k.ask(command="/stats")
-    c.ok(any("turns:" in e["text"] for e in of(stats, "text")) and
+    c.ok(any(" of the context are taken" in e["text"] for e in of(stats, "text")) and
          done_of(stats)["reason"] == "command" and of(stats, "log"), "/stats", stats)
     bad = k.ask(command="/undoo") + k.ask(command="stats") + k.ask(command="/set temp 1000")
     c.ok([e["name"] for e in of(bad, "error")] == ["failed", "value", "failed"] and
@@ -353,7 +353,7 @@ def serial_with_host():
                        re.M), "its figures on standard error", one.stderr)
         two = serial(peer.device, "--csv", table, "-q", "-n", "6",
                      input=f"{PROMPT}\n/stats\n\n/nonsense\n//x\n")
-        c.ok(two.returncode == 0 and "turns:" in two.stdout and "error: there is no /nonsense" in
+        c.ok(two.returncode == 0 and " of the context are taken" in two.stdout and "error: there is no /nonsense" in
              two.stderr and "prefill" not in two.stderr, "lines and commands from a pipe", two)
         rows = rows_of(table)
         c.ok(len(rows) == 4 and rows[0][:4] == ["time", "board", "model", "reason"] and
@@ -442,7 +442,7 @@ def serial_errors():
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         gone.stdin.write(b"/stats\n")
         gone.stdin.flush()
-        while b"turns:" not in gone.stdout.readline():
+        while b" of the context are taken" not in gone.stdout.readline():
             pass
         peer.child.kill()
         said = gone.stdout.read().decode()
