@@ -59,6 +59,16 @@ static void test_force(void)
 }
 
 /* Every op has a function whatever the CPU, and the distance is the caller's to set. */
+static void test_best(void)
+{
+    struct kernels best, reference;
+
+    kernels_select(&best, UINT32_MAX);
+    kernels_select(&reference, CPU_ANY);
+    OK(memcmp(best.function, reference.function, sizeof best.function) != 0,
+       "a CPU that has everything does not take the references");
+}
+
 static void test_select(void)
 {
     struct kernels k;
@@ -102,6 +112,7 @@ int main(void)
     test_text();
     test_force();
     test_select();
+    test_best();
     test_tuning();
     return tap_done();
 }
