@@ -279,14 +279,14 @@ def swaps(c):
              "the arena's marks are the same after each", marks)
         k.change("console-b.ingot")
         k.stats("Hello")
-        before = k.say("/stats")
+        before = re.search("; .*", k.say("/stats"))[0]
         out = k.say("/model console-c")
         c.ok("error: the card has no model console-c" in out and "ready" not in out and
-             k.say("/stats") == before,
+             before in k.say("/stats"),
              "a model that is not there leaves the one before, and the conversation", out + k.seen)
         out = k.say("/model console-a")
         c.ok("would end: /save keeps it; /model console-a once more" in out and
-             k.say("/stats") == before, "what another one ends is said first", out + k.seen)
+             before in k.say("/stats"), "what another one ends is said first", out + k.seen)
         out = k.say("/model console-a")
         c.ok("model console-a.ingot: " in out and "; 0 of" in k.say("/stats"),
              "and asked for again it is loaded", out + k.seen)
