@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "flash_image/card/card_board.h"
+#include "host/board_table.h"
 #include "host/card_boards.h"
 #include "host/card_models.h"
 #include "host/commands.h"
@@ -166,10 +167,25 @@ static bool fine(struct job *j, enum err e)
     return e == ERR_OK;
 }
 
+/* A name that is nobody's is better answered with all names than with a place to look for it. */
+static void say_no_board(struct job *j)
+{
+    size_t n;
+    const struct board_facts *boards_there_are = board_facts_all(&n);
+    size_t at = (size_t)snprintf(j->problem, sizeof j->problem, "'%.60s' is no board; there are",
+                                 j->a->board);
+
+    for (size_t i = 0; i < n && at < sizeof j->problem; i++) {
+        at += (size_t)snprintf(j->problem + at, sizeof j->problem - at, " %s",
+                               boards_there_are[i].name);
+    }
+}
+
 static bool open_board(struct job *j)
 {
     char found[PATH_MAX];
     const char *folder = j->a->boards;
+    enum err e;
 
     if (folder == NULL && !card_boards_find(found, sizeof found)) {
         snprintf(j->problem, sizeof j->problem,
@@ -177,8 +193,12 @@ static bool open_board(struct job *j)
                  "release, or the build folder of a checkout");
         return false;
     }
-    return card_board_open(&j->board, folder != NULL ? folder : found, j->a->board, j->problem,
-                           sizeof j->problem) == ERR_OK;
+    e = card_board_open(&j->board, folder != NULL ? folder : found, j->a->board, j->problem,
+                        sizeof j->problem);
+    if (e == ERR_NOT_FOUND && folder == NULL && board_facts_find(j->a->board) == NULL) {
+        say_no_board(j);
+    }
+    return e == ERR_OK;
 }
 
 /* Whether the image would take the place of a model. */

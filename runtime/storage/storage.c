@@ -187,15 +187,6 @@ static enum err find_first(struct storage *s)
     return fat32_get_model(&s->fs, 0, &s->entry);
 }
 
-/* "" or " NAME", for a sentence. */
-static const char *space_before(const char *name)
-{
-    if (name[0] == '\0') {
-        return "";
-    }
-    return " ";
-}
-
 /* The entry of a model, on a card that is mounted here. */
 static enum err find_on_card(struct storage *s, struct block_device *device, const char *name)
 {
@@ -216,10 +207,11 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
 {
     enum err e = find_on_card(s, device, name);
 
+    if (e == ERR_NOT_FOUND && name[0] != '\0') {
+        return fail(s, e, "the card has no model %.100s; /models lists what it has", name);
+    }
     if (e == ERR_NOT_FOUND) {
-        return fail(s, e,
-                    "the card has no model%s%.100s: put an .ingot file into its folder models/",
-                    space_before(name), name);
+        return fail(s, e, "the card has no model: put an .ingot file into its folder models/");
     }
     if (e == ERR_OK) {
         e = fat32_open_file(&s->fs, &s->entry, table, out);

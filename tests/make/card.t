@@ -219,7 +219,7 @@ WRONG = [
     ([], 2, ["for which board", "usage: ingot card"]),
     ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "which model?"]),
     ([WITH_IMAGE, one], 2, ["-o", "where to?"]),
-    (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is no board", WITH_IMAGE, "make image"]),
+    (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is no board", WITH_IMAGE, "rpi4"]),
     ([WITH_IMAGE, "nosuch", "-o", "x.img"], 1, ["nosuch: no such file or folder"]),
     ([WITH_IMAGE, html, "-o", "x.img"], 1, [html]),
     ([WITH_IMAGE, one, "-o", "x.img", "--size", "10M"], 1, ["needs 40M, and has 10M"]),
