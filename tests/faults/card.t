@@ -3,6 +3,7 @@
 taken out while it streams and put back. Each is named, retried where that helps, and the prompt
 comes back. QEMU's card hides a failed read behind old data, which the checksums find."""
 
+import json
 import os
 import re
 import subprocess
@@ -153,6 +154,51 @@ def talk(machine, way, name):
             os.unlink(path)
 
 
+def program(machine, way):
+    """/model asked for by a program while the card is out: the model stays."""
+    path = os.path.join(WORK, f"qmp-{os.getpid()}-program")
+    card = make_card(f"card-out-program-{machine.board}.img", "--size", "64", MODEL)
+    command = machine.command("mode=json temp=0 n=4 ctx=256" + STREAM, 2, sd_arguments(card, way) +
+                              ["-qmp", f"unix:{path},server=on,wait=off"])
+    console = pexpect.spawn(command[0], command[1:], timeout=60, echo=False)
+
+    def events(last):
+        console.expect(r'\{"event":"%s"[^\n]*\}\r*\n' % last)
+        text = (console.before + console.after).decode("utf-8", "replace")
+        return [json.loads(line) for line in text.split("\n") if line.startswith("{")]
+
+    def ask(what, expected, **request):
+        console.send(json.dumps(request) + "\n")
+        told = [e for e in events("done") if e["event"] not in ("log", "progress")]
+        kinds = [e["event"] for e in told]
+        tap.ok(set(expected) == set(kinds) and
+               ("error" not in kinds or "taken out" in told[0]["text"]),
+               f"{machine.board}, a program: {what}: {', '.join(expected)}", told)
+
+    monitor = None
+    try:
+        events("ready")
+        monitor = Monitor(path)
+        monitor.do("eject", device="card", force=True)
+        ask("/model without a card", ["error", "done"], command="/model card-tiny")
+        ask("a prompt without a card", ["error", "done"], prompt="a")
+        ask("a command without a card", ["text", "done"], command="/help")
+        monitor.do("blockdev-change-medium", device="card", filename=card, format="raw", force=True)
+        ask("/model, and the card is back", ["ready", "done"], command="/model card-tiny")
+        ask("a prompt, and the card is back", ["token", "done"], prompt="a")
+    except (pexpect.TIMEOUT, pexpect.EOF, OSError) as late:
+        tap.ok(False, f"{machine.board}, a program: went on ({type(late).__name__})",
+               console.before)
+    finally:
+        if monitor is not None:
+            monitor.close()
+        end(console)
+        if os.path.exists(path):
+            os.unlink(path)
+
+
 talk(ARM64, SD_ADMA2, "adma2")
 talk(RISCV64_V, SD_PIO, "pio")
+program(ARM64, SD_ADMA2)
+program(RISCV64_V, SD_PIO)
 tap.done()

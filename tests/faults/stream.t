@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Cards that fail while weights load and stream: the message, the prompt that comes back, and the
-right text once the card is well again, or another one."""
+right text once the card is well again, or another one; for a program, `ready` without a model."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, WORK, Tap, segments, make_card, text_of
+from machine import ARM64, HOST, RISCV64_V, WORK, Tap, segments, make_card, text_of
 
 SECONDS = 240  # for every wait; a machine at rest needs a few
 tap = Tap()
@@ -38,6 +38,7 @@ def card_of(path):
 
 
 CARD, FIRST = card_of(MODEL)
+LAYER = ["layer 2, sector", "failed a transfer"]  # what is said of a sector that never reads
 
 
 def damage():
@@ -73,7 +74,7 @@ def ids_of(text):
 class Session:
     """An image in QEMU with a person at its line and a hand on its card."""
 
-    def __init__(self, card, words, rules=(), bps=0):
+    def __init__(self, card, words, rules=(), bps=0, machine=ARM64):
         self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
         drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
                                          "limits": {"bps-read": bps, "bps-read-max": bps}})]
@@ -89,7 +90,7 @@ class Session:
                    "-qmp", f"unix:{self.monitor},server=on,wait=off"]
         self.raw = b""
         self.at = 0
-        self.process = subprocess.Popen(ARM64.command(words, 1, drives), stdin=subprocess.PIPE,
+        self.process = subprocess.Popen(machine.command(words, 1, drives), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
@@ -166,6 +167,23 @@ class Session:
         self.process.stdout.close()
         if os.path.exists(self.monitor):
             os.unlink(self.monitor)
+
+
+class Program(Session):
+    """The same with a program at its line (docs/SERIAL.md)."""
+
+    def __init__(self, card, words, **more):
+        super().__init__(card, words + " mode=json", **more)
+
+    def events(self, last):
+        """Those up to the next of the kind `last`, and that one."""
+        text = self.wait(r'^\{"event":"%s".*\}\n' % last) or self.seen[self.at:]
+        return [json.loads(line) for line in text.splitlines()
+                if line.startswith("{") and line.endswith("}")]
+
+    def ask(self, **request):
+        self.send(json.dumps(request))
+        return self.events("done")
 
 
 class Row:
@@ -296,30 +314,124 @@ def gone_in_reply(row, name, go, expected):
     session.close()
 
 
-def gone_in_load(row, name, go, expected):
-    """At the start, and when another model is asked for: the prompt comes without one, and /model
-    loads it once the card is back."""
-    session = Session(CARD, WORDS, bps=50000)
-    session.wait(r"predicted: ")
-    go(session)
-    text = session.wait(r"^> ") or session.seen
-    row.ok("error: " in text and expected in text and "/model stream-faults" in text,
-           f"{name}: a sentence, what to do, and the prompt", text)
-    ids, text = session.ask("hello there")
-    row.ok(ids is None and "/model" in text, f"{name}: nobody answers", text)
-    back(session)
+def nobody(row, session, text, name, n_errors, expected):
+    """What came up to the prompt says why there is no model, and how there will be one."""
+    ids, more = session.ask("hello there")
+    row.ok(text.count("error: ") == n_errors and all(w in text for w in expected) and
+           "/model stream-faults" in text and ids is None and "/model" in more,
+           f"{name}: a sentence, what to do, and the prompt without a model", text + more)
+
+
+def model_back(row, session, name):
     text = session.ask("/model stream-faults")[1]
     row.ok("ready: " in text, f"{name}: the card is back, and so is the model", text)
     row.right(session, name)
+
+
+def model_stays(row, session, name, expected):
+    """Of a card that is gone before /model is typed."""
+    text = session.ask("/model stream-faults")[1]
+    ids, more = session.ask("and again")
+    row.ok(text.count("error: ") == 1 and expected in text and ids is not None,
+           f"{name}: a model that cannot be looked for leaves the one before", text + more)
+
+
+def gone_in_load(row, name, go, expected):
+    session = Session(CARD, WORDS, bps=50000)
+    session.wait(r"predicted: ")
     go(session)
-    text = session.ask("/model stream-faults")[1]
-    row.ok(text.count("error: ") == 2 and expected in text and "/model stream-faults" in text,
-           f"{name}: neither another model nor the one before", text)
+    nobody(row, session, session.wait(r"^> ") or session.seen, name, 1, [expected])
     back(session)
-    text = session.ask("/model stream-faults")[1]
-    row.ok("ready: " in text, f"{name}: and back again", text)
-    row.right(session, f"{name}, twice")
+    model_back(row, session, name)
+    go(session)
+    model_stays(row, session, name, expected)
     session.close()
+
+
+def person_without_card(row, machine, rules):
+    """A read error while the model loads, at the start and by /model, where the model before has it
+    too."""
+    session = Session(CARD, WORDS, rules=rules, machine=machine)
+    name = f"{machine.board}: a read error while loading"
+    nobody(row, session, session.wait(r"^> ") or session.seen, name, 1, LAYER)
+    session.swap("well")
+    model_back(row, session, name)
+    session.swap("dead")
+    model_stays(row, session, f"{machine.board}: /model on a dead card", "failed a transfer")
+    session.ask("/reset")
+    session.swap("card")
+    name = f"{machine.board}: a read error in /model"
+    nobody(row, session, session.ask("/model stream-faults")[1], name, 2, LAYER)
+    session.swap("well")
+    model_back(row, session, name)
+    session.close()
+
+
+# ---- no model, and a program at the line ---------------------------------------------------------
+
+
+def kinds(events):
+    return [e["event"] for e in events if e["event"] not in ("log", "progress")]
+
+
+def ids_of_events(events):
+    return [str(e["id"]) for e in events if e["event"] == "token" and e["id"] is not None]
+
+
+def without_model(row, program, name, events, reasons):
+    """The `events` end in `ready` without a model, behind errors that say `reasons`; and what is
+    asked then is answered."""
+    told = kinds(events)
+    errors = [e["text"] for e in events if e["event"] == "error"]
+    ready = [e for e in events if e["event"] == "ready"]
+    row.ok(len(ready) == 1 and ready[0]["model"] is None and ready[0]["weights"] is None and
+           "error" in told[:told.index("ready")] and all(r in " ".join(errors) for r in reasons),
+           f"{name}: {', '.join(reasons)}, and `ready` without a model", program.seen)
+    answers = [program.ask(prompt="hello there"), program.ask(command="/help"),
+               program.ask(reset=True, temp=0)]
+    lines = kinds(answers[1])
+    row.ok(kinds(answers[0]) == ["error", "done"] and "/model" in answers[0][0]["text"] and
+           len(lines) > 10 and set(lines) == {"text", "done"} and kinds(answers[2]) == ["done"] and
+           [a[-1]["reason"] for a in answers] == ["error", "command", "command"],
+           f"{name}: a prompt, a command and a setting are answered", answers)
+
+
+def with_model(row, program, name):
+    """/model brings it, and it talks as if nothing had been."""
+    events = program.ask(command="/model stream-faults")
+    ready = [e for e in events if e["event"] == "ready"]
+    reply = program.ask(prompt="hello there")
+    row.ok(len(ready) == 1 and ready[0]["model"] == "stream-faults.ingot" and
+           kinds(events)[-1] == "done" and "error" not in kinds(events) and
+           ids_of_events(reply) == RIGHT,
+           f"{name}: the model is back, and the right text", events + reply)
+
+
+def program_without_card(row, machine, rules):
+    """A read error while the model loads, at the start and by /model; a card that is gone before
+    /model leaves the model."""
+    program = Program(CARD, WORDS, rules=rules, machine=machine)
+    name = f"{machine.board}, a program: a read error while loading"
+    without_model(row, program, name, program.events("ready"), LAYER)
+    program.swap("well")
+    with_model(row, program, name)
+    program.swap("dead")
+    events = program.ask(command="/model stream-faults")
+    reply = program.ask(prompt="hello there", reset=True)
+    row.ok(kinds(events) == ["error", "done"] and "failed a transfer" in events[0]["text"] and
+           ids_of_events(reply) == RIGHT,
+           f"{machine.board}, a program: /model, and the card is gone: the model stays",
+           events + reply)
+    program.swap("card")
+    name = f"{machine.board}, a program: a read error in /model"
+    events = program.ask(command="/model stream-faults")
+    row.ok(kinds(events)[-2:] == ["ready", "done"], f"{name}: `ready` comes before `done`", events)
+    without_model(row, program, name, events, LAYER)
+    program.swap("well")
+    with_model(row, program, name)
+    row.ok(program.process.poll() is None and "trap:" not in program.seen and
+           "power off" not in program.seen, f"{name}: no trap, and it stays on", program.seen)
+    program.close()
 
 
 def rows():
@@ -328,15 +440,16 @@ def rows():
         yield error_once, f"one read error in {place}", segment, words
     flipped, short = damage()
     layer = [rule(sector(3), False)]
-    yield (ends, "a sector that never reads, of a pinned layer", CARD, "",
-           ["layer 2, sector", "failed a transfer"], layer)
-    yield (wrong_for_good, "a sector that never reads, of a streamed layer", CARD,
-           ["layer 2, sector", "failed a transfer"], layer)
+    yield (ends, "a sector that never reads, of a pinned layer", CARD, "", LAYER, layer)
+    yield (wrong_for_good, "a sector that never reads, of a streamed layer", CARD, LAYER, layer)
     yield (ends, "a flipped bit in a pinned layer", flipped, "",
            ["layer 2: the checksum does not match"])
     yield (wrong_for_good, "a flipped bit in a streamed layer", flipped,
            ["layer 2: the checksum does not match"])
     yield ends, "a file cut short", short, STREAM, ["cut short", "copy it again"]
+    for machine in (ARM64, RISCV64_V):
+        yield person_without_card, machine, layer
+        yield program_without_card, machine, layer
     yield (slow,)
     for way, go, expected in WAYS:
         yield gone_in_load, f"{way} while loading", go, expected
