@@ -59,7 +59,7 @@ test-images: $(H)/ingot examples
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
 	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS); do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/storage-bench.bin \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/ingot.stack $(O)/$$b/storage-bench.bin \
 	        $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.

@@ -106,12 +106,12 @@ def one_word(board, words, drives=(), kernel=None):
 
 for board in CORES:
     # QEMU's cores poll the words at 0xd8 only: those of a tree that names others never come.
-    status, console = one_word(board, "", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
+    status, console = one_word(board, "prompt=x", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
     tap.ok(status == 0 and "cores: 1 of 4 at work" in console,
            f"{board}: cores are fetched from the tree's cpu-release-addr", console)
 
     trace = os.path.join(WORK, f"{board}-trace")
-    status, console = one_word(board, "baud=3000000", [
+    status, console = one_word(board, "baud=3000000 prompt=x", [
         "-d", "trace:pl011_baudrate_change,trace:bcm2835_mbox_property", "-D", trace])
     with open(trace, encoding="utf-8", errors="replace") as f:
         events = f.read()
