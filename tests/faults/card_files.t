@@ -156,7 +156,7 @@ ROWS = [
     ("a volume without a partition", bare(), WORDS, ["ids:"]),
     ("200 models, the last by name", card("crowd", *crowd()), WORDS + " model=model-199", ["ids:"]),
     ("200 models, one that is not there", card("crowd", *crowd()), WORDS + " model=model-200",
-     ["error:", "model-200", "models/"]),
+     ["error:", "model-200", "/models"]),
     ("a name of 255 characters", long_named(), WORDS, ["ids:"]),
     ("the same by name", long_named(), WORDS + f' model="{LONG}"', ["ids:"]),
     ("a name in UTF-8, in capitals", card("utf8", link("größe 模型")), WORDS +

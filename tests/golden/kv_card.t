@@ -70,7 +70,7 @@ status, text = run([HOST, "plan", MODEL, "-c", str(kv_model.CONTEXT), "--kv", "c
                     str(limit), "--card", "1M", "--mem-bw", "5G"])
 seconds = kv_model.file_bytes("f16") / 1e6
 tap.ok(status == 0 and "5 of 5 layers on the card: up to 1.25 MiB there" in text and
-       f"behind a full context the card takes at least {seconds:.2f} s a token" in text,
+       f"with a full context the card takes at least {seconds:.2f} s a token" in text,
        "the plan tells what it will cost", text)
 
 base = on_host(LONG, "f16", n=40)

@@ -6,6 +6,7 @@ With the stories the share of right guesses and the passes are figures of a real
 them a made-up one is still checked for equality."""
 
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
