@@ -92,8 +92,8 @@ SUITES = $(LONGEST) $(TSAN_TESTS) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FA
 # Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of
 # them meet workers, lent cores, rings or whole models there; test-long and test-tsan run the rest.
 TSAN_TESTS := $(addprefix $(O)/tests/tsan/,compute/workers.t compute/workers_crc32c.t storage/io_core.t \
-              board/receive_ring.t base/crc32c.t app/two_models.t app/change_model.t library/library.t)
-TSAN_LONG := $(addprefix $(O)/tests/tsan/,stream/stream.t stream/stream_long.t stream/kv_pages.t \
+              board/receive_ring.t base/crc32c.t app/two_models.t library/library.t)
+TSAN_LONG := $(addprefix $(O)/tests/tsan/,app/change_model.t stream/stream.t stream/stream_long.t stream/kv_pages.t \
              stream/kv_pages_saved.t session/session.t session/speculative.t session/generate.t \
              chat/chat.t model/layer_kinds.t model/calibrate_compute.t library/library_errors.t)
 

@@ -17,10 +17,10 @@ enum {
     POSITION = 16,            /* of the token: the number of others before it */
     PART = 8,                 /* of the bytes: the weights of a matrix times the tokens */
     MATRIX_HZ = 200,          /* 5 ms of each, ... */
-    MATRIX_MOST_HZ = 20,      /* ... 50 ms while others disturb it, ... */
+    MATRIX_MOST_HZ = 66,      /* ... 15 ms while others disturb it, ... */
     LEAST_TIMES = 2,          /* ... and the first one warms up */
     LAYERS_HZ = 100,          /* 10 ms in all, */
-    LAYERS_MOST_HZ = 10,      /* 100 ms while others disturb them, */
+    LAYERS_MOST_HZ = 33,      /* 30 ms while others disturb them, */
     WINDOW_NS = 1000000,      /* of layers, and longer where one takes longer; ... */
     WARM_LAYERS = 1,          /* ... before it */
     MOST_WINDOWS = 128,       /* of 1 ms each: more than the time has */

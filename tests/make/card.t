@@ -18,10 +18,14 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "MTOOLSRC": "/dev/null"}
 PLAIN, WITH_IMAGE = "virt-riscv64", "rpi3"  # a card of models alone; one with image and words
 
 
+# As a person calls it: not as a part of the make that runs the tests.
+ALONE = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
 def make(*words, out=BUILD, cwd=ROOT, timeout=120):
     done = subprocess.run(["make", "--no-print-directory", "O=" + out, *words], cwd=cwd,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=timeout)
+                          stderr=subprocess.STDOUT, text=True, timeout=timeout, env=ALONE)
     return done.returncode, done.stdout
 
 

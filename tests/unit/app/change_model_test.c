@@ -129,7 +129,7 @@ static const char *event_after(const char *from, const char *event)
 static void test_json_without_model(struct app *app)
 {
     tell(app, "{\"prompt\":\"a\",\"temp\":0.5}\n{\"reset\":true,\"top_k\":3}\n{\"system\":\"a\"}\n"
-              "{\"command\":\"/stats\"}\n{\"command\":\"/selftest\"}\n{\"command\":\"/off\"}\n");
+              "{\"command\":\"/stats\"}\n{\"command\":\"/log\"}\n{\"command\":\"/off\"}\n");
     OK(said_this(no_model) && event_after(said, "error") != NULL && *typed == '\0',
        "a program is told that there is no model");
     OK(said_this("\"reason\":\"error\",\"context_tokens\":0") &&
@@ -235,7 +235,7 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
     if (damage)
         app_rig_damage(&shelf[0]);
     app_rig_console(-1);
-    typed = "Hello\n/plan\n/selftest\n\4/off\n";
+    typed = "Hello\n/plan\n/models\n\4/off\n";
     app_talk(&f->app);
     OK(said_this("error: no model is loaded") && said_this("Ctrl-D ends nothing") && *typed == '\0',
        "a person is told, and Ctrl-D ends nothing");
