@@ -206,7 +206,7 @@ static void test_card(void)
     OK(find("models/b.ingot") == ERR_OK && file_is(200, 4096), "a path");
     OK(find("B") == ERR_OK && file_is(200, 4096), "a name");
     OK(strcmp(file.name, "b.ingot") == 0, "the file is named %s", file.name);
-    OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "models/"), "%s",
+    OK(find("notes.txt") == ERR_NOT_FOUND && says("no model notes.txt", "/models"), "%s",
        storage.problem);
     OK(find("initrd") == ERR_NO_DEVICE, "initrd is not looked for on cards: %s", storage.problem);
     OK(find("flash") == ERR_OK && file.device == &flash, "flash is asked for");
