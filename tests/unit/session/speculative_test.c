@@ -221,7 +221,7 @@ static void record_turn(struct record *r, const char *line, int stop)
                                  (int)chat_reply(&chat, line, strlen(line), true));
     at = strstr(text, "[1");
     if (at == NULL)
-        at = strstr(text, " new tokens");
+        at = strstr(text, " new token");
     r->bytes += (size_t)snprintf(r->text + r->bytes, sizeof r->text - r->bytes, "%.*s%s",
                                  at != NULL ? (int)(at - text) : (int)text_bytes, text,
                                  strstr(text, "ids:") != NULL ? strstr(text, "ids:") : "");
