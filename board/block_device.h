@@ -45,6 +45,11 @@ struct block_device {
      * transfers have stopped all the same. NULL where transfers cannot be stopped. */
     enum err (*reset)(struct block_device *dev);
 
+    /* How often the device was looked at so far, modulo 2^32, where another core than the one that
+     * polls does that (runtime/storage/io_core.h): time-outs of the polling core count its looks. Any
+     * core. NULL: each poll is a look. */
+    uint32_t (*looks)(const struct block_device *dev);
+
     void *driver; /* the driver's own state */
 };
 

@@ -8,6 +8,9 @@ enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
     BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
+    LEAST_LOOKS = 8192, /* of another core, before the device counts as silent: twice a full queue
+                            * of requests at a block a look */
+    UNSEEN_LIMITS = 16, /* and so many limits are too long even where that core never looks */
     TABLE_ALIGN = 64,
 };
 
@@ -40,6 +43,22 @@ static void file_fail(struct file_read *r, enum err e, uint64_t sector)
     r->failed_sector = sector;
 }
 
+/* Looks of another core at the device so far. */
+static uint32_t file_looks(const struct file_read *r)
+{
+    const struct block_device *dev = r->file->device;
+
+    if (dev->looks == NULL)
+        return 0;
+    return dev->looks(dev);
+}
+
+static void file_end_silence(struct file_read *r)
+{
+    r->silent_ticks = 0;
+    r->looks = file_looks(r);
+}
+
 /* A request came back broken, or could not be handed over: again later, or never. */
 static void file_slot_retry(struct file_read *r, struct file_slot *slot, enum err e)
 {
@@ -63,7 +82,7 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
-        r->silent_ticks = 0; /* this wait is ours, and bounded by the retries */
+        file_end_silence(r); /* this wait is ours, and bounded by the retries */
         return;
     }
     slot->request.done = false;
@@ -71,7 +90,7 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
     if (e == ERR_BUSY)
         return; /* still waiting: the queue is full of other reads */
     slot->state = FILE_SLOT_IN_FLIGHT;
-    r->silent_ticks = 0;
+    file_end_silence(r);
     if (e != ERR_OK)
         file_slot_retry(r, slot, e);
 }
@@ -80,7 +99,7 @@ static void file_slot_settle(struct file_read *r, struct file_slot *slot)
 {
     if (slot->state != FILE_SLOT_IN_FLIGHT || !slot->request.done)
         return;
-    r->silent_ticks = 0;
+    file_end_silence(r);
     if (slot->request.status == ERR_OK)
         slot->state = FILE_SLOT_DONE;
     else
@@ -138,7 +157,9 @@ static void file_issue(struct file_read *r)
 }
 
 /* Time without an answer. A caller may compute for a while between two polls, and then the
- * device was not silent: hence the cap on a single gap. */
+ * device was not silent: hence the cap on a single gap. Where another core looks at the device, this
+ * core's clock says nothing about it: under an emulator the other may have stood still for seconds
+ * because its thread did. Its looks tell. */
 static bool file_is_silent_too_long(struct file_read *r)
 {
     const struct file_timeout *timeout = &r->file->timeout;
@@ -152,7 +173,10 @@ static bool file_is_silent_too_long(struct file_read *r)
     if (gap > timeout->limit_ticks / SILENCE_STEPS)
         gap = timeout->limit_ticks / SILENCE_STEPS + 1;
     r->silent_ticks += gap;
-    return r->silent_ticks > timeout->limit_ticks;
+    if (r->silent_ticks <= timeout->limit_ticks)
+        return false;
+    return r->file->device->looks == NULL || file_looks(r) - r->looks >= LEAST_LOOKS ||
+           r->silent_ticks > UNSEEN_LIMITS * timeout->limit_ticks;
 }
 
 /* Take the buffers back from a device that does not answer. With a reset the requests come back
@@ -161,7 +185,7 @@ static void file_time_out(struct file_read *r)
 {
     struct block_device *dev = r->file->device;
 
-    r->silent_ticks = 0;
+    file_end_silence(r);
     r->n_timeouts++;
     if (dev->reset != NULL)
         (void)dev->reset(dev); /* a device that stays dead fails the next submit */

@@ -75,6 +75,7 @@ struct file_read {
     uint32_t n_slots;                        /* slots in use */
     uint64_t polled_at;                      /* ticks at the last poll */
     uint64_t silent_ticks;                   /* without an answer */
+    uint32_t looks;                          /* the device's, when it answered last */
     uint32_t n_timeouts;                     /* resets of the device so far */
     enum err status;                         /* ERR_BUSY, ERR_OK, or why it failed */
     enum err failure;                        /* first failure while the rest drains, else ERR_OK */

@@ -66,12 +66,17 @@ static bool finish(struct io_core *c)
     return busy;
 }
 
-/* False: there is nothing to do. */
+/* False: there is nothing to do. The count of looks is relaxed: it orders nothing, a time-out alone
+ * reads it. */
 static bool step(struct io_core *c)
 {
+    bool busy;
+
     submit_asked(c);
     (void)c->inner->poll(c->inner); /* a dead device has marked its requests done */
-    return finish(c) || first_asked(c) != NULL;
+    busy = finish(c);
+    atomic_fetch_add_explicit(&c->looks, 1, memory_order_relaxed);
+    return busy || first_asked(c) != NULL;
 }
 
 /* Requests that were never submitted end like those in flight. */
@@ -166,6 +171,13 @@ struct io_core *io_core_of(struct block_device *device)
     return device->driver;
 }
 
+static uint32_t io_core_looks(const struct block_device *dev)
+{
+    const struct io_core *c = dev->driver;
+
+    return atomic_load_explicit(&c->looks, memory_order_relaxed);
+}
+
 bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, uint32_t most)
 {
     const struct io_core *c = io_core_of(device);
@@ -250,6 +262,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->device = *inner; /* its facts; the functions are ours */
     c->device.submit = io_core_submit;
     c->device.poll = io_core_poll;
+    c->device.looks = io_core_looks;
     c->device.reset = NULL;
     if (inner->reset != NULL) {
         c->device.reset = io_core_reset;

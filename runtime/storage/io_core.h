@@ -39,6 +39,7 @@ struct io_core {
     _Atomic uint32_t order;                   /* from core 0 to it */
     _Atomic uint32_t requests;                /* counts requests and orders */
     _Atomic uint32_t asleep;                  /* it may be asleep until there are requests */
+    _Atomic uint32_t looks;                   /* of the serving core at the device */
     enum err reset_status;
 };
 

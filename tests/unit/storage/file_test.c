@@ -281,6 +281,39 @@ static void test_silence(void)
     OK(file_read_poll(&read_a) == ERR_OK && fake.n_resets == 0, "a slow caller is no silence");
 }
 
+static uint32_t looks, looks_a_poll;
+
+static uint32_t fake_looks(const struct block_device *dev)
+{
+    (void)dev;
+    return looks += looks_a_poll;
+}
+
+/* A device that does not answer, and so many looks of another core for each of our polls: after how
+ * many whole limits of time it is reset. */
+static uint64_t limits_until_reset(uint32_t looks_of_each)
+{
+    start_over();
+    file.timeout = soon;
+    fake.silent = true;
+    fake.dev.looks = fake_looks;
+    looks_a_poll = looks_of_each;
+    fake_time = 0;
+    file_read_start(&read_a, &file, 0, buffer, BYTES);
+    while (fake.n_resets == 0 && fake_time < 100 * soon.limit_ticks)
+        (void)file_read_poll(&read_a);
+    return fake_time / soon.limit_ticks;
+}
+
+/* Another core looks at the device, and its time is not ours: under an emulator its thread may stand
+ * still while ours runs. */
+static void test_looks(void)
+{
+    OK(limits_until_reset(1000) == 1,
+       "a device that another core looks at often, in vain, is silent");
+    OK(limits_until_reset(0) == 16, "one that nobody looks at is not, for a long time");
+}
+
 static void test_memory(void)
 {
     start_over();
@@ -400,6 +433,7 @@ int main(void)
     test_stop();
     test_writes();
     test_silence();
+    test_looks();
     test_memory();
     test_host();
     test_host_write();
