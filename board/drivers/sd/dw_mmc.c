@@ -24,10 +24,14 @@ enum {
     STATUS = 0x48,
     FIFOTH = 0x4c,
     VERID = 0x6c,
+    HCON = 0x70,
     BMOD = 0x80,
     DBADDR = 0x88,
     IDSTS = 0x8c,
     IDINTEN = 0x90,
+    DBADDR_UPPER = 0x8c, /* with 64-bit addresses, which move what follows */
+    IDSTS_64 = 0x90,
+    IDINTEN_64 = 0x94,
     DATA = 0x200,
 };
 
@@ -40,11 +44,14 @@ enum {
     STATUS_BUSY = 1 << 9, /* the card holds DAT0 */
     STATUS_COUNT_SHIFT = 17,
     STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
+    HCON_DMA = 3 << 16,         /* 0: the internal controller; 3: none; else one beside it */
+    HCON_64_BITS = 1 << 27,     /* of addresses */
     BMOD_RESET = 1 << 0,
     BMOD_FIXED_BURST = 1 << 1,
     BMOD_ENABLE = 1 << 7,
     IDSTS_RECEIVED = 1 << 1,
     IDSTS_BUS_ERROR = 1 << 2,
+    IDSTS_ALL = 0x337,
     CTYPE_4_BITS = 1,
     CLOCK_ON = 1,
 };
@@ -116,9 +123,11 @@ static enum err wait_clear(const struct dw_mmc *d, unsigned offset, uint32_t mas
 
 /* ---- clock, width, reset --------------------------------------------------------------------- */
 
-static enum err update_clock(const struct dw_mmc *d)
+/* The part at the card has copies of CLKENA, CLKSRC and CLKDIV, and takes them over by a command that
+ * sends nothing. */
+static enum err update_clock(const struct dw_mmc *d, uint32_t wait)
 {
-    *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | CMD_WAIT_DATA;
+    *reg(d, CMD) = CMD_START | CMD_CLOCK_ONLY | wait;
     return wait_clear(d, CMD, CMD_START);
 }
 
@@ -129,14 +138,14 @@ static enum err set_clock(const struct dw_mmc *d, uint32_t hz)
     enum err e;
 
     *reg(d, CLKENA) = 0;
-    e = update_clock(d);
+    e = update_clock(d, CMD_WAIT_DATA);
     *reg(d, CLKSRC) = 0;
     *reg(d, CLKDIV) = divider < MAX_DIVIDER ? divider : MAX_DIVIDER;
     if (e != ERR_OK)
         return e;
-    e = update_clock(d);
+    e = update_clock(d, CMD_WAIT_DATA);
     *reg(d, CLKENA) = CLOCK_ON;
-    return e == ERR_OK ? update_clock(d) : e;
+    return e == ERR_OK ? update_clock(d, CMD_WAIT_DATA) : e;
 }
 
 static enum err dw_mmc_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
@@ -169,7 +178,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
         return e;
     *reg(d, PWREN) = 1;
     *reg(d, INTMASK) = 0;
-    *reg(d, IDINTEN) = 0;
+    *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = 0;
     *reg(d, RINTSTS) = INT_ALL;
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
@@ -180,35 +189,84 @@ static enum err dw_mmc_reset(struct sd_host *host)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
+static unsigned dma_status(const struct dw_mmc *d)
+{
+    return d->has_64_bits ? IDSTS_64 : IDSTS;
+}
+
+/* Descriptor i; the one after it follows, which the last does not look at. */
+static void put_descriptor(struct dw_mmc *d, unsigned i, uint32_t control, uint32_t bytes,
+                           uint64_t buffer)
+{
+    uint64_t table = dma_address(&d->setup.window, &d->table);
+    uint64_t next = table + (i + 1) * sizeof d->table.wide[0];
+
+    if (!d->has_64_bits) {
+        d->table.narrow[i] = (struct dw_mmc_descriptor){
+            .control = control,
+            .bytes = bytes,
+            .buffer = (uint32_t)buffer,
+            .next = (uint32_t)(table + (i + 1) * sizeof d->table.narrow[0]),
+        };
+        return;
+    }
+    d->table.wide[i] = (struct dw_mmc_descriptor_64){
+        .control = control,
+        .bytes = bytes,
+        .buffer = { (uint32_t)buffer, (uint32_t)(buffer >> 32) },
+        .next = { (uint32_t)next, (uint32_t)(next >> 32) },
+    };
+}
+
 static void fill_table(struct dw_mmc *d, const struct sd_command *c)
 {
     uint32_t left = c->block_bytes * c->n_blocks;
     uint64_t address = dma_address(&d->setup.window, c->data);
-    uint64_t table = dma_address(&d->setup.window, d->table);
 
     for (unsigned i = 0; left > 0; i++) {
         uint32_t bytes = min_u32(left, DW_MMC_BUFFER_BYTES);
 
         left -= bytes;
-        d->table[i] = (struct dw_mmc_descriptor){
-            .control = DES_OWN | DES_CHAIN | bits_if(i == 0, DES_FIRST) |
-                       (left == 0 ? DES_LAST : DES_QUIET),
-            .bytes = bytes,
-            .buffer = (uint32_t)address,
-            .next = left == 0 ? 0 : (uint32_t)(table + (i + 1) * sizeof d->table[0]),
-        };
+        put_descriptor(d, i,
+                       DES_OWN | DES_CHAIN | bits_if(i == 0, DES_FIRST) |
+                           (left == 0 ? DES_LAST : DES_QUIET),
+                       bytes, address);
         address += bytes;
     }
+}
+
+/* Whether the controller's addresses are long enough. */
+static bool dma_addresses(const struct dw_mmc *d, const void *at, size_t bytes)
+{
+    return d->has_64_bits || dma_address(&d->setup.window, at) + bytes <= DMA_END;
 }
 
 static bool dma_can(const struct dw_mmc *d, const struct sd_command *c)
 {
     size_t bytes = (size_t)c->block_bytes * c->n_blocks;
 
-    return dma_reaches(&d->setup.window, c->data, bytes) &&
-           dma_reaches(&d->setup.window, d->table, sizeof d->table) &&
-           dma_address(&d->setup.window, c->data) + bytes <= DMA_END &&
-           dma_address(&d->setup.window, d->table) + sizeof d->table <= DMA_END;
+    return d->has_dma && dma_reaches(&d->setup.window, c->data, bytes) &&
+           dma_reaches(&d->setup.window, &d->table, sizeof d->table) &&
+           dma_addresses(d, c->data, bytes) && dma_addresses(d, &d->table, sizeof d->table);
+}
+
+static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
+{
+    uint64_t table = dma_address(&d->setup.window, &d->table);
+    enum err e;
+
+    fill_table(d, c);
+    dma_sync(&d->setup.window, &d->table, sizeof d->table);
+    dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
+    *reg(d, BMOD) = BMOD_RESET;
+    e = wait_clear(d, BMOD, BMOD_RESET);
+    *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits: a written one clears */
+    *reg(d, DBADDR) = (uint32_t)table;
+    if (d->has_64_bits)
+        *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
+    *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
+    *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
+    return e;
 }
 
 static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
@@ -223,23 +281,13 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     *reg(d, BYTCNT) = c->block_bytes * c->n_blocks;
     d->dma = dma_can(d, c);
     d->words_left = d->dma ? 0 : c->block_bytes * c->n_blocks / 4;
-    if (!d->dma) {
-        *reg(d, BMOD) = 0;
-        return ERR_OK;
-    }
-    fill_table(d, c);
-    dma_sync(&d->setup.window, d->table, sizeof d->table);
-    dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
-    *reg(d, BMOD) = BMOD_RESET;
-    e = wait_clear(d, BMOD, BMOD_RESET);
-    *reg(d, IDSTS) = 0x337; /* clear old bits: a written one clears */
-    *reg(d, DBADDR) = (uint32_t)dma_address(&d->setup.window, d->table);
-    *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
-    *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
-    return e;
+    if (d->dma)
+        return start_dma(d, c);
+    *reg(d, BMOD) = 0;
+    return ERR_OK;
 }
 
-/* This core empties the FIFO: for memory beyond 32 bits. */
+/* This core empties the FIFO: where DMA does not reach. */
 static void take_words(struct dw_mmc *d)
 {
     const struct sd_command *c = d->command;
@@ -322,7 +370,7 @@ static bool data_is_there(struct dw_mmc *d)
 {
     const struct sd_command *c = d->command;
 
-    if (d->dma && (*reg(d, IDSTS) & IDSTS_RECEIVED) == 0)
+    if (d->dma && (*reg(d, dma_status(d)) & IDSTS_RECEIVED) == 0)
         return false;
     if (d->words_left > 0)
         return false;
@@ -338,7 +386,7 @@ static enum err dw_mmc_poll(struct sd_host *host)
     uint32_t status = *reg(d, RINTSTS);
 
     c->fault = fault_of(status);
-    if (d->dma && (*reg(d, IDSTS) & IDSTS_BUS_ERROR) != 0)
+    if (d->dma && (*reg(d, dma_status(d)) & IDSTS_BUS_ERROR) != 0)
         c->fault = SD_FAULT_DMA;
     if (c->fault != SD_FAULT_NONE)
         return c->fault == SD_FAULT_COMMAND_TIMEOUT || c->fault == SD_FAULT_DATA_TIMEOUT
@@ -364,6 +412,9 @@ static void dw_mmc_stop(struct sd_host *host)
     *reg(d, CTRL) = CTRL_RESETS; /* FIFO and DMA first of all: nothing reaches memory any more */
     (void)wait_clear(d, CTRL, CTRL_RESETS);
     *reg(d, RINTSTS) = INT_ALL;
+    /* The reset took the card's clock away, whatever else of it went wrong; CLKENA and CLKDIV are
+     * there still. Nothing waits for the card: it may hold its data lines. */
+    (void)update_clock(d, 0);
 }
 
 enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup)
@@ -389,5 +440,7 @@ enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup)
     version = *reg(d, VERID) & 0xffff;
     if (version < VERID_LEAST || version == 0xffff)
         return ERR_NO_DEVICE;
+    d->has_dma = (*reg(d, HCON) & HCON_DMA) == 0;
+    d->has_64_bits = (*reg(d, HCON) & HCON_64_BITS) != 0;
     return dw_mmc_reset(&d->host);
 }

@@ -1,6 +1,6 @@
 /* The SD controller of Synopsys as a struct sd_host (DesignWare Cores Mobile Storage Host, 2.40a
- * and later), with its internal DMA controller in 32-bit addressing. Not yet run on hardware, and
- * no emulator has it. The databook is not public: names are its, by way of drivers that are. */
+ * and later), with its internal DMA controller of either width of addresses. Not yet run on hardware,
+ * and no emulator has it. The databook is not public: names are its, by way of drivers that are. */
 #ifndef INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 #define INGOT_BOARD_DRIVERS_SD_DW_MMC_H
 
@@ -18,15 +18,21 @@ enum {
     DW_MMC_BUFFERS = DW_MMC_MAX_BLOCKS * 512 / DW_MMC_BUFFER_BYTES
 };
 
-struct dw_mmc_descriptor {
+struct dw_mmc_descriptor { /* with addresses of 32 bits */
     uint32_t control, bytes, buffer, next;
+};
+
+struct dw_mmc_descriptor_64 {
+    uint32_t control, reserved, bytes, reserved_2;
+    uint32_t buffer[2], next[2]; /* the lower halves first */
 };
 
 struct dw_mmc_setup {
     uintptr_t mmio;           /* mapped, DW_MMC_BYTES */
     uint32_t clock_hz;        /* of the controller (ciu), which firmware has set */
     uint32_t fifo_words;      /* a power of two */
-    struct dma_window window; /* beyond its end, or 4 GiB, a core moves the data */
+    struct dma_window window; /* beyond its end a core moves the data, and with 32-bit addresses
+                               * beyond 4 GiB of the bus */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -37,9 +43,13 @@ struct dw_mmc {
     struct sd_command *command; /* in progress, or NULL */
     uint32_t waits_for;         /* bits of RINTSTS that have yet to come */
     uint32_t words_left;        /* that a core has yet to move; 0: DMA, or no data */
-    bool dma;
-    bool wakes; /* the next command sends 80 clocks first */
-    _Alignas(64) struct dw_mmc_descriptor table[DW_MMC_BUFFERS];
+    bool has_dma, has_64_bits;  /* HCON: an internal DMA controller, and its addresses */
+    bool dma;                   /* moves the data in progress */
+    bool wakes;                 /* the next command sends 80 clocks first */
+    _Alignas(64) union {
+        struct dw_mmc_descriptor narrow[DW_MMC_BUFFERS];
+        struct dw_mmc_descriptor_64 wide[DW_MMC_BUFFERS];
+    } table;
 };
 
 /* Reset the controller and fill d->host for sd_card_open. ERR_NO_DEVICE: its registers are not

@@ -1,0 +1,254 @@
+/* Synopsys' SD controller: cards and eMMC from their start, every path of the data, and what follows a
+ * command that failed. The driver runs against registers that do something (fake_dw_mmc.h). */
+#include "board/drivers/sd/dw_mmc.h"
+
+#include <string.h>
+
+#include "tests/unit/board/fake_dw_mmc.h"
+
+enum {
+    RAM_AT = 0x40000000,
+    HCON_32 = 0x00c43cc1 & ~DW_HCON_NO_DMA,
+    HCON_64 = HCON_32 | DW_HCON_64
+};
+static const uint64_t beyond_4_gib = (uint64_t)5 << 30;
+
+static enum err open_with(const struct dw_mmc_setup *setup, bool emmc)
+{
+    enum err e = dw_mmc_open(&d->host, setup);
+
+    if (emmc)
+        d->host.host.identify_emmc = sd_emmc_identify;
+    if (e == ERR_OK)
+        sd_card_open(&d->card, &d->host.host, "SD card at ", 0, &d->device);
+    return e;
+}
+
+static enum err open_plain(void)
+{
+    struct dw_mmc_setup setup = dw_setup();
+
+    return open_with(&setup, false);
+}
+
+static const char *problem(void)
+{
+    return d->device.problem != NULL ? d->device.problem : "none";
+}
+
+/* ---- from power to reading ---- */
+
+static void test_card(void)
+{
+    power_up(HCON_32, RAM_AT);
+    OK(open_plain() == ERR_OK && d->device.problem == NULL, "an SD card starts: %s", problem());
+    OK(f.card_hz == 49500000 && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH,
+       "at the whole clock of the block and 4 bits");
+    OK(reads(10, 1, 64) && f.n_pio == 0, "a sector by DMA");
+    OK(reads(100, 1024, 128) && f.n_pio == 0, "512 KiB by DMA");
+    OK(f.n_gated == 0 && d->card.n_errors == 0, "without errors");
+}
+
+/* CMD8 is not answered: the stop after it resets the controller. */
+static void test_old_card(void)
+{
+    power_up(HCON_32, RAM_AT);
+    fake.is_version_1 = true;
+    OK(open_plain() == ERR_OK && d->device.problem == NULL,
+       "a card of version 1, after a CMD8 that failed: %s", problem());
+    OK(f.card_hz == 24750000 && reads(7, 8, 0), "read at 25 MHz");
+}
+
+static void power_up_emmc(void)
+{
+    power_up(HCON_32, RAM_AT);
+    fake.is_emmc = true;
+    fake.ext_csd[196] = 7;
+    fake.ext_csd[213] = 0x10;
+    fake.ext_csd[215] = 0x01;
+}
+
+/* CMD8 and CMD55 are not answered. */
+static void test_emmc(void)
+{
+    struct dw_mmc_setup setup;
+
+    power_up_emmc();
+    setup = dw_setup();
+    OK(open_with(&setup, true) == ERR_OK && d->device.problem == NULL,
+       "an eMMC, after CMD8 and CMD55 failed: %s", problem());
+    OK(d->card.facts.is_emmc && d->card.bits == 4 && d->card.timing == SD_TIMING_HIGH &&
+           f.card_hz == 49500000,
+       "4 bits, high speed");
+    OK(reads(50, 300, 64), "and read");
+    fake.garbled = 1;
+    OK(reads(51, 300, 64) && d->card.n_errors == 1, "and read after an error");
+}
+
+/* ---- failed commands ---- */
+
+static void test_recovers(const char *name, uint32_t bits)
+{
+    unsigned identified = fake_sd_count(&fake, 2), errors = d->card.n_errors;
+
+    f.inject = bits;
+    OK(reads(3, 2, 0) && d->card.n_errors == errors + 1, "%s: the next try succeeds", name);
+    OK(fake_sd_count(&fake, 2) == identified && f.card_hz == 49500000,
+       "%s: the card kept its state, and its clock came back as it was", name);
+}
+
+static void test_faults(void)
+{
+    power_up(HCON_32, RAM_AT);
+    (void)open_plain();
+    test_recovers("no response", DW_RESPONSE_TIMEOUT);
+    test_recovers("a response with a wrong CRC", DW_RESPONSE_CRC);
+    test_recovers("a response with an error", DW_RESPONSE_ERROR);
+    test_recovers("no data", DW_DATA_TIMEOUT);
+    test_recovers("data with a wrong CRC", DW_DATA_CRC);
+    fake.garbled = 1;
+    test_recovers("data with a wrong CRC that holds the lines", 0);
+    fake.late = 1;
+    test_recovers("data that never came", 0);
+    f.sticky = 4;
+    d->host.host.ops->stop(&d->host.host);
+    OK(f.runs && f.card_hz == 49500000, "a DMA that does not reset: the card has its clock");
+    f.sticky = 0;
+    OK(reads(3, 2, 0), "and is read");
+    f.card_holds = true;
+    d->host.host.ops->stop(&d->host.host);
+    OK(f.runs && f.card_hz == 49500000, "a card that holds its data lines has its clock, too");
+    f.card_holds = false;
+    OK(reads(3, 2, 0), "and is read when it lets go of them");
+}
+
+static void test_absent(void)
+{
+    power_up(HCON_32, RAM_AT);
+    f.sticky = 1;
+    OK(open_plain() == ERR_TIMEOUT, "a controller that does not reset");
+    power_up(HCON_32, RAM_AT);
+    f.regs[DW_VERID / 4] = 0;
+    OK(open_plain() == ERR_NO_DEVICE, "or is not there");
+    power_up(HCON_32, RAM_AT);
+    fake.is_silent = true;
+    OK(open_plain() == ERR_OK && d->device.problem != NULL, "no card: %s", problem());
+}
+
+/* ---- paths of the data ---- */
+
+static void test_path(const char *name, uint32_t hcon, uint64_t at, bool dma)
+{
+    unsigned many = dma ? 1024 : 40;
+
+    power_up(hcon, at);
+    OK(open_plain() == ERR_OK && d->device.problem == NULL, "%s: the card starts: %s", name,
+       problem());
+    f.n_dma = f.n_pio = 0;
+    OK(reads(10, 1, 64) && reads(200, many, 128), "%s: a sector and %u", name, many);
+    OK((f.n_dma > 0) == dma && (f.n_pio > 0) == !dma, "%s: moved by the %s", name,
+       dma ? "controller" : "core");
+}
+
+static void test_paths(void)
+{
+    struct dw_mmc_setup setup;
+
+    test_path("32-bit addresses", HCON_32, RAM_AT, true);
+    test_path("32-bit addresses, memory beyond", HCON_32, beyond_4_gib, false);
+    test_path("64-bit addresses", HCON_64, RAM_AT, true);
+    test_path("64-bit addresses, memory beyond 4 GiB", HCON_64, beyond_4_gib, true);
+    test_path("no internal DMA", HCON_32 | DW_HCON_NO_DMA, RAM_AT, false);
+
+    power_up(HCON_32, RAM_AT);
+    setup = dw_setup();
+    setup.window.end = (uintptr_t)world + BUFFER_AT + 4096;
+    (void)open_with(&setup, false);
+    f.n_dma = f.n_pio = 0;
+    OK(reads(1, 16, 0) && f.n_dma == 0 && f.n_pio == 1, "memory beyond the window is the core's");
+}
+
+/* ---- a controller that does not look into caches ---- */
+
+/* The event of the last command with data. */
+static unsigned data_command(void)
+{
+    unsigned i = dma_log.n;
+
+    while (i-- > 0)
+        if (dma_log.events[i].kind == DMA_REGISTER && dma_log.events[i].at == DW_CMD &&
+            (dma_log.events[i].value & DW_HAS_DATA))
+            return i;
+    return 0;
+}
+
+static void test_flushes(const char *name, uint32_t n)
+{
+    uint8_t *at = world + BUFFER_AT + DMA_LOG_LINE;
+    unsigned command;
+    enum err e;
+
+    memset(at, 0x5a, n * 512); /* dirty lines */
+    dma_log.n = 0;
+    e = transfer(20, n, DMA_LOG_LINE);
+    command = data_command();
+    OK(e == ERR_OK && dma_log.n < DMA_LOG_EVENTS && command > 0, "%s: %u sectors", name, n);
+    OK(dma_log_flushed(at, n * 512, 0, command), "%s: data flushed before the command", name);
+    OK(dma_log_flushed(&d->host.table, sizeof d->host.table, 0, command),
+       "%s: descriptors flushed before the command", name);
+    OK(dma_log_flushed(at, n * 512, command, dma_log.n), "%s: data flushed after it", name);
+}
+
+static bool has_come(uint32_t n)
+{
+    const uint8_t *at = world + BUFFER_AT + DMA_LOG_LINE;
+
+    for (uint32_t i = 0; i < n * 512; i++)
+        if (at[i] != fake_sd_byte(20 + i / 512, i % 512))
+            return false;
+    return true;
+}
+
+static void test_caches(const char *name, uint32_t hcon, uint64_t at)
+{
+    struct dw_mmc_setup setup;
+
+    power_up(hcon, at);
+    setup = dw_setup();
+    setup.window.coherent = false;
+    (void)open_with(&setup, false);
+    hide_world();
+    test_flushes(name, 1);
+    OK(has_come(1), "%s: a sector has come to the cores", name);
+    test_flushes(name, 1024);
+    OK(has_come(1024), "%s: 512 KiB have come to the cores", name);
+}
+
+/* Coherent, too: descriptors are written before the command that uses them. */
+static void test_order(void)
+{
+    unsigned command;
+
+    power_up(HCON_32, RAM_AT);
+    (void)open_plain();
+    dma_log.n = 0;
+    (void)transfer(5, 4, 0);
+    command = data_command();
+    OK(command > 0 && dma_log.events[command - 1].kind == DMA_ORDERED,
+       "a barrier before the command");
+    OK(dma_log.events[dma_log.n - 1].kind == DMA_ORDERED, "and one before the data is used");
+}
+
+int main(void)
+{
+    test_card();
+    test_old_card();
+    test_emmc();
+    test_faults();
+    test_absent();
+    test_paths();
+    test_caches("32 bits, not coherent", HCON_32, RAM_AT);
+    test_caches("64 bits, not coherent", HCON_64, beyond_4_gib);
+    test_order();
+    return tap_done();
+}
