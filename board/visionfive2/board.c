@@ -3,8 +3,7 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
-#include "board/drivers/sd/dw_mmc.h"
-#include "board/drivers/sd/sd_card.h"
+#include "board/drivers/sd/jh7110_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/riscv_timer.h"
@@ -19,8 +18,7 @@ static const struct sbi_machine_ns16550 console = { "snps,dw-apb-uart", BOARD_UA
 
 static struct board_state {
     struct ns16550 uart;
-    struct dw_mmc hosts[N_SLOTS];
-    struct sd_card cards[N_SLOTS];
+    struct jh7110_sd slots[N_SLOTS];
     struct block_device devices[N_SLOTS];
 } board_state;
 
@@ -37,12 +35,12 @@ static void visionfive2_set_baud(uint32_t baud)
 
 /* The controllers' port is coherent with the caches (TRM, "Bus"; the maker's tree calls nothing
  * non-coherent). Clocks, resets and pins are as U-Boot left them when it read from the slot; one
- * that it has not woken has no version, and is left out. */
+ * that it has not woken is listed, and is not touched. The card comes before the eMMC. */
 static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    static const uintptr_t slots[N_SLOTS] = { BOARD_SDIO1_ADDRESS, BOARD_SDIO0_ADDRESS };
+    static const uintptr_t slots[N_SLOTS] = { BOARD_SDIO0_ADDRESS, BOARD_SDIO1_ADDRESS };
+    static const struct jh7110_clocks clocks = { BOARD_SYSCRG_ADDRESS, BOARD_SYSCON_ADDRESS };
     struct dw_mmc_setup setup = {
-        .clock_hz = BOARD_SDIO_HZ,
         .fifo_words = SDIO_FIFO_WORDS,
         .window = { .offset = 0, .end = UINT64_MAX, .coherent = true },
         .ticks = riscv_timer_ticks,
@@ -50,17 +48,16 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
     };
     unsigned n = 0;
 
-    for (unsigned i = 0; i < N_SLOTS; i++) {
+    if (mmu_map(clocks.crg, JH7110_CRG_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map(clocks.syscon, JH7110_SYSCON_BYTES, MAP_DEVICE) != ERR_OK)
+        return 0;
+    for (unsigned i = N_SLOTS; i-- > 0;) {
         setup.mmio = slots[i];
         if (mmu_map(slots[i], DW_MMC_BYTES, MAP_DEVICE) != ERR_OK ||
-            dw_mmc_open(&board_state.hosts[n], &setup) != ERR_OK)
+            jh7110_sd_open(&board_state.slots[i], &clocks, i, &setup, &board_state.devices[i]) !=
+                ERR_OK)
             continue;
-        if (slots[i] == BOARD_SDIO0_ADDRESS)
-            board_state.hosts[n].host.identify_emmc = sd_emmc_identify;
-        sd_card_open(&board_state.cards[n], &board_state.hosts[n].host, "SD card at ", slots[i],
-                     &board_state.devices[n]);
-        devices[n] = &board_state.devices[n];
-        n++;
+        devices[n++] = &board_state.devices[i];
     }
     return n;
 }

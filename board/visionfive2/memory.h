@@ -12,8 +12,8 @@
 #define BOARD_UART_HZ 24000000         /* the oscillator */
 #define BOARD_SDIO1_ADDRESS 0x16020000 /* the slot */
 #define BOARD_SDIO0_ADDRESS 0x16010000 /* the eMMC socket */
-/* clk_sdio, as the maker's trees and U-Boot set it. */
-#define BOARD_SDIO_HZ 50000000
+#define BOARD_SYSCRG_ADDRESS 0x13020000
+#define BOARD_SYSCON_ADDRESS 0x13030000
 #define BOARD_TIMEBASE_HZ 4000000
 
 #endif

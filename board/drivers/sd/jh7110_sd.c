@@ -1,0 +1,110 @@
+#include "board/drivers/sd/jh7110_sd.h"
+
+#include <string.h>
+
+#include "board/drivers/soc/device_name.h"
+
+/* SYSCRG: a register of 4 bytes for each clock, then the resets. */
+enum {
+    CLOCK_BUS_ROOT = 5,    /* the oscillator or PLL 2 */
+    CLOCK_AXI_CFG0 = 7,    /* divides it */
+    CLOCK_SDIO0_AHB = 91,  /* the registers' clock: SDIO0, SDIO1 */
+    CLOCK_SDIO0_CARD = 93, /* the controller's, which divides AXI_CFG0: SDIO0, SDIO1 */
+    CLOCK_SOURCE_SHIFT = 24,
+    CLOCK_SOURCE_MASK = 63,
+    CLOCK_DIVISOR_MASK = 0xffffff,
+    RESET_STATUS = 0x308, /* a bit for each reset, set: released */
+    RESET_SDIO0 = 64,     /* SDIO0, SDIO1 */
+};
+#define CLOCK_ON (1u << 31)
+
+enum { OSCILLATOR_HZ = 24000000 };
+
+/* SYS_SYSCON: PLL 2. */
+enum {
+    PLL2_FEEDBACK = 0x2c, /* 28:17 multiplier; 16, 15: both set, without a fraction */
+    PLL2_FRACTION = 0x30, /* 23:0 in 2^24ths, 29:28 the last divider's power of two */
+    PLL2_DIVIDER = 0x34,  /* 5:0 the first divider */
+};
+
+static uint32_t read_reg(uintptr_t base, unsigned offset)
+{
+    return *(volatile uint32_t *)(base + offset);
+}
+
+static uint32_t clock_reg(const struct jh7110_clocks *clocks, unsigned clock)
+{
+    return read_reg(clocks->crg, 4 * clock);
+}
+
+/* 0: no such PLL runs. */
+static uint64_t pll2_hz(const struct jh7110_clocks *clocks)
+{
+    uint32_t feedback = read_reg(clocks->syscon, PLL2_FEEDBACK);
+    uint32_t fraction = read_reg(clocks->syscon, PLL2_FRACTION);
+    uint64_t times = (uint64_t)(feedback >> 17 & 0xfff) << 24;
+    uint32_t divider = read_reg(clocks->syscon, PLL2_DIVIDER) & 63;
+
+    if ((feedback >> 15 & 3) != 3)
+        times += fraction & 0xffffff;
+    if (divider == 0)
+        return 0;
+    return (OSCILLATOR_HZ * times >> 24) / divider >> (fraction >> 28 & 3);
+}
+
+static uint64_t divided(uint64_t hz, uint32_t clock)
+{
+    uint32_t divisor = clock & CLOCK_DIVISOR_MASK;
+
+    if (divisor == 0)
+        return 0;
+    return hz / divisor;
+}
+
+uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot)
+{
+    uint32_t source = clock_reg(clocks, CLOCK_BUS_ROOT) >> CLOCK_SOURCE_SHIFT & CLOCK_SOURCE_MASK;
+    uint64_t hz = source == 0 ? OSCILLATOR_HZ : pll2_hz(clocks);
+
+    hz = divided(hz, clock_reg(clocks, CLOCK_AXI_CFG0));
+    return (uint32_t)divided(hz, clock_reg(clocks, CLOCK_SDIO0_CARD + slot));
+}
+
+/* NULL: awake, else why it is not. A read of a block without a clock may never end. */
+static const char *why_asleep(const struct jh7110_clocks *clocks, unsigned slot)
+{
+    unsigned reset = RESET_SDIO0 + slot;
+
+    if (!(clock_reg(clocks, CLOCK_SDIO0_AHB + slot) & CLOCK_ON) ||
+        !(clock_reg(clocks, CLOCK_SDIO0_CARD + slot) & CLOCK_ON))
+        return "its clock is off, since the firmware has not used it";
+    if ((read_reg(clocks->crg, RESET_STATUS + reset / 32 * 4) >> reset % 32 & 1) == 0)
+        return "it is held in reset, since the firmware has not used it";
+    return NULL;
+}
+
+enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,
+                        const struct dw_mmc_setup *setup, struct block_device *out)
+{
+    struct dw_mmc_setup awake = *setup;
+    const char *why = why_asleep(clocks, slot);
+    enum err e;
+
+    awake.clock_hz = jh7110_sd_hz(clocks, slot);
+    if (why == NULL && awake.clock_hz == 0)
+        why = "the dividers of its clock make no sense";
+    if (why != NULL) {
+        memset(out, 0, sizeof *out);
+        device_name_set(sd->card.name, "SD card at ", setup->mmio);
+        out->name = sd->card.name;
+        out->problem = why;
+        return ERR_OK;
+    }
+    e = dw_mmc_open(&sd->host, &awake);
+    if (e != ERR_OK)
+        return e;
+    if (slot == 0)
+        sd->host.host.identify_emmc = sd_emmc_identify;
+    sd_card_open(&sd->card, &sd->host.host, "SD card at ", setup->mmio, out);
+    return ERR_OK;
+}
