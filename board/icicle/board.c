@@ -34,7 +34,7 @@ static void icicle_set_baud(uint32_t baud)
 }
 
 /* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
- * it). HSS has set its clock. */
+ * it). HSS wakes it where it loads from it; elsewhere it sleeps until here. */
 static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     const struct sdhci_setup setup = {
@@ -45,7 +45,8 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     };
 
     if (mmu_map(BOARD_SD, CADENCE_SD_BYTES, MAP_DEVICE) != ERR_OK ||
-        cadence_sd_open(&board_state.sd, &setup, &board_state.card) != ERR_OK)
+        mmu_map(BOARD_SYSREG, CADENCE_SYSREG_BYTES, MAP_DEVICE) != ERR_OK ||
+        cadence_sd_open(&board_state.sd, &setup, BOARD_SYSREG, &board_state.card) != ERR_OK)
         return 0;
     devices[0] = &board_state.card;
     return 1;

@@ -8,6 +8,7 @@
 /* SBI always passes the tree in a1. */
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
+#define BOARD_SYSREG 0x20002000
 #define BOARD_SD 0x20008000 /* TRM, MSS memory map: MMC */
 #define BOARD_UART_ADDRESS 0x20100000
 #define BOARD_UART_HZ 150000000 /* APB of the kit's design, as HSS sets it */

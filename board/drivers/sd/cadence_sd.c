@@ -1,55 +1,85 @@
-/* Registers of the host's own block (HRS) are those of the PolarFire SoC register map, "MMC". The
- * firmware that loaded us has set the delays of the PHY; up to 50 MHz they need no tuning. */
+/* Registers of the host's own block (HRS) are those of the PolarFire SoC register map, "MMC", as SYSREG's
+ * are of "PFSOC_MSS_TOP_SYSREG". The firmware that loaded us has set the delays of the PHY; up to 50 MHz
+ * they need no tuning. HRS00, which resets all of it, is left alone as in Linux: the delays would go,
+ * and a card would not be seen until its switch has been debounced once more. */
 #include "board/drivers/sd/cadence_sd.h"
 
+#include "board/drivers/sd/sdhci_registers.h"
+
 enum {
-    HRS_RESET = 0x00, /* HRS00: bit 0 resets everything, and clears itself */
-    HRS_MODE = 0x18,  /* HRS06: bits 2:0, the kind of card; 0: SD, 2: eMMC at one edge */
-    SRS = 0x200,      /* the registers of the standard */
-    RESET_MICROS = 100000,
+    HRS_MODE = 0x18, /* HRS06 */
+    MODE_KIND = 7,   /* of the card; 0: SD, 2: eMMC at one edge. The rest is for tuning */
+    KIND_EMMC = 2,
+    SRS = 0x200, /* the registers of the standard */
+    DEBOUNCE_MICROS = 1000000,
 };
 
-static enum err reset(const struct sdhci_setup *setup)
-{
-    volatile uint32_t *hrs_reset = (volatile uint32_t *)(setup->mmio + HRS_RESET);
-    uint64_t start = setup->ticks(), limit = setup->ticks_hz * RESET_MICROS / 1000000;
+enum { /* SYSREG, and the bit of MMC in both */
+       SUBBLK_CLOCK_CR = 0x84,
+       SOFT_RESET_CR = 0x88,
+       MMC = 1 << 3,
+};
 
-    *hrs_reset = 1;
-    while (*hrs_reset & 1) {
-        if (setup->ticks() - start > limit)
-            return ERR_TIMEOUT;
-    }
-    *(volatile uint32_t *)(setup->mmio + HRS_MODE) = 0;
-    return ERR_OK;
+static volatile uint32_t *reg_at(uintptr_t base, unsigned offset)
+{
+    return (volatile uint32_t *)(base + offset);
+}
+
+/* An access to a block without a clock may end in a bus error. As HSS does it: the clock, then a pulse of
+ * the reset. What HSS or U-Boot have woken stays as it is. */
+static void wake(uintptr_t sysreg)
+{
+    volatile uint32_t *clock = reg_at(sysreg, SUBBLK_CLOCK_CR);
+    volatile uint32_t *soft_reset = reg_at(sysreg, SOFT_RESET_CR);
+
+    if ((*clock & MMC) && !(*soft_reset & MMC))
+        return;
+    *clock |= MMC;
+    *soft_reset |= MMC;
+    *soft_reset &= ~(uint32_t)MMC;
+}
+
+static void set_kind(uintptr_t mmio, uint32_t kind)
+{
+    volatile uint32_t *mode = reg_at(mmio, HRS_MODE);
+
+    *mode = (*mode & ~(uint32_t)MODE_KIND) | kind;
 }
 
 /* A card that did not answer as an SD card is asked as an eMMC, in its own mode. */
 static enum err identify_emmc(struct sd_host *host, struct sd_card *card)
 {
     const struct sdhci *s = (const struct sdhci *)host;
-    volatile uint32_t *mode = (volatile uint32_t *)(s->setup.mmio - SRS + HRS_MODE);
     enum err e;
 
-    *mode = 2;
+    set_kind(s->setup.mmio - SRS, KIND_EMMC);
     e = sd_emmc_identify(host, card);
     if (e != ERR_OK)
-        *mode = 0; /* an SD card may come */
+        set_kind(s->setup.mmio - SRS, 0); /* an SD card may come */
     return e;
 }
 
-enum err cadence_sd_open(struct cadence_sd *sd, const struct sdhci_setup *setup,
+/* Host 2.2.9: as long as the switch of the slot bounces, a card that is there is not seen. */
+static void wait_for_switch(const struct sdhci *s)
+{
+    (void)sdhci_wait(s, SDHCI_PRESENT, PRESENT_STABLE, PRESENT_STABLE, DEBOUNCE_MICROS);
+}
+
+enum err cadence_sd_open(struct cadence_sd *sd, const struct sdhci_setup *setup, uintptr_t sysreg,
                          struct block_device *out)
 {
     struct sdhci_setup standard = *setup;
-    enum err e = reset(setup);
+    enum err e;
 
-    if (e != ERR_OK)
-        return e;
+    wake(sysreg);
+    set_kind(setup->mmio, 0);
     standard.mmio = setup->mmio + SRS;
     standard.quirks |= SDHCI_NO_1V8;
     standard.identify_emmc = identify_emmc;
     e = sdhci_open(&sd->host, &standard);
-    if (e == ERR_OK)
-        sd_card_open(&sd->card, &sd->host.host, "SD card at ", setup->mmio, out);
-    return e;
+    if (e != ERR_OK)
+        return e;
+    wait_for_switch(&sd->host);
+    sd_card_open(&sd->card, &sd->host.host, "SD card at ", setup->mmio, out);
+    return ERR_OK;
 }
