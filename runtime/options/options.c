@@ -70,7 +70,7 @@ const struct rule options_rules[OPTION_COUNT] = {
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
-static_assert(OPTION_COUNT <= 32, "options.given has a bit for each");
+static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
 void options_init(struct options *o)
@@ -266,7 +266,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     const struct rule *rule = &options_rules[which];
     enum err err;
 
-    o->refused |= 1u << which;
+    o->refused |= UINT64_C(1) << which;
     if (value == NULL && rule->kind != KIND_FLAG) {
         options_say(report, true, "%s alone cannot be used: %s takes %s", rule->name, rule->name,
                     rule->accepts);
@@ -285,8 +285,8 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     if (err != ERR_OK) {
         return options_report_value(rule, value, err, report);
     }
-    o->given |= 1u << which;
-    o->refused &= ~(1u << which);
+    o->given |= UINT64_C(1) << which;
+    o->refused &= ~(UINT64_C(1) << which);
     return ERR_OK;
 }
 

@@ -111,8 +111,8 @@ struct options_show {
 };
 
 struct options {
-    uint32_t given;   /* bit 1 << enum option; ask options_given() */
-    uint32_t refused; /* the same, of words whose value was none; ask options_refused() */
+    uint64_t given;   /* bit 1 << enum option; ask options_given() */
+    uint64_t refused; /* the same, of words whose value was none; ask options_refused() */
     struct options_load load;
     struct options_reply reply;
     struct sampler_params sampler; /* seed: 0 unless given; the caller takes ticks then */

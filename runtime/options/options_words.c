@@ -146,7 +146,7 @@ static const char *read_word(const char *s, struct word *w, char value[OPTIONS_P
 static void refuse(struct options *o, enum option which)
 {
     if (which != OPTION_COUNT) {
-        o->refused |= 1u << which;
+        o->refused |= UINT64_C(1) << which;
     }
 }
 

@@ -43,7 +43,7 @@ static void test_all_words(void)
         "quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
-    OK(o.given == (1u << OPTION_COUNT) - 1, "all are given");
+    OK(o.given == (UINT64_C(1) << OPTION_COUNT) - 1, "all are given");
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
            strcmp(o.load.draft, "small.ingot") == 0,
        "texts");
