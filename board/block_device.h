@@ -25,6 +25,9 @@ struct block_device {
     const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
                           * slot"; then the fields below are zero */
     uint64_t n_sectors;
+    uint64_t
+        dma_end; /* the end of the addresses, as cores have them, that its DMA reaches; what lies
+                       * beyond takes a core, or is refused with ERR_RANGE. 0: all are alike */
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* requests that may be in flight */
     bool writable;         /* takes writes; after `done` the power may fail */
@@ -59,6 +62,15 @@ static inline bool block_request_fits(const struct block_device *dev,
 {
     return req->n_sectors != 0 && req->n_sectors <= dev->max_sectors &&
            req->sector < dev->n_sectors && req->n_sectors <= dev->n_sectors - req->sector;
+}
+
+/* Whether the device's DMA reaches the whole buffer. */
+static inline bool block_request_in_reach(const struct block_device *dev,
+                                          const struct block_request *req)
+{
+    uint64_t start = (uintptr_t)req->buffer, bytes = (uint64_t)req->n_sectors * SECTOR_BYTES;
+
+    return dev->dma_end == 0 || (start < dev->dma_end && bytes <= dev->dma_end - start);
 }
 
 /* ERR_OK, or why submit refuses it. */

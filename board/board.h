@@ -91,6 +91,10 @@ struct board {
     /* Before find_storage: let a core move the data of cards, instead of their DMA. NULL: the board
      * has no choice. */
     void (*use_pio)(void);
+    /* Before find_storage, to try out on any machine what a few need: the DMA of cards reaches the
+     * cores' addresses below `end` and no others, also where the hardware could do more. NULL: the
+     * board has no such limit. */
+    void (*limit_dma)(uint64_t end);
 
     /* Some storage has no DMA, or none after use_pio: one core of several may serve it and do
      * nothing else (runtime/storage/io_core.h). */

@@ -86,6 +86,12 @@ static void use_pio(void *context)
     board.use_pio();
 }
 
+static void limit_dma(void *context, uint64_t end)
+{
+    (void)context;
+    board.limit_dma(end);
+}
+
 static void watchdog(void *context, uint32_t millis, const char *doing)
 {
     (void)context;
@@ -164,6 +170,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                      .set_baud = IF_THERE(set_baud, set_baud) },
         .storage = { .find = find_storage,
                      .use_pio = IF_THERE(use_pio, use_pio),
+                     .limit_dma = IF_THERE(limit_dma, limit_dma),
                      .needs_cpu = board.storage_needs_cpu },
         .power = { .watchdog = IF_THERE(watchdog, watchdog),
                    .alive = IF_THERE(alive, alive),
@@ -174,4 +181,6 @@ void platform_from_board(struct platform *p, const struct machine *machine,
         .health = { .read = IF_THERE(health, health) },
         .pins = { .activity = IF_THERE(activity, activity) },
     };
+    for (unsigned i = 1; i < machine->n_ram; i++)
+        p->memory.spare[i - 1] = machine->ram[i];
 }

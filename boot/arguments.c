@@ -46,6 +46,20 @@ static void set_baud(const struct options *o, struct console *c)
     }
 }
 
+static void obey_dmaend(const struct options *o, struct console *c)
+{
+    const struct platform *p = c->platform;
+
+    if (!options_given(o, OPTION_DMAEND)) {
+        return;
+    }
+    if (p->storage.limit_dma == NULL) {
+        console_log(c, "warning: dmaend is not available on this board");
+    } else {
+        p->storage.limit_dma(p->storage.context, o->machine.dmaend);
+    }
+}
+
 static void obey(struct options *o, struct console *c)
 {
     const struct platform *p = c->platform;
@@ -61,6 +75,7 @@ static void obey(struct options *o, struct console *c)
     } else if (o->machine.pio) {
         console_log(c, "warning: pio is not available on this board");
     }
+    obey_dmaend(o, c);
     if (p->console.flow_control != NULL && o->line.flow == FLOW_ON) {
         p->console.flow_control(p->console.context, true);
     }

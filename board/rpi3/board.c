@@ -104,7 +104,7 @@ static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
         .dma = BOARD_DMA,
         .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
-        .window = { .offset = 0xc0000000, .end = 0x3f000000, .coherent = false },
+        .window = raspberry_pi_window((struct dma_window){ 0xc0000000, 0x3f000000, false }),
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),
     };
@@ -130,6 +130,7 @@ const struct board board = {
     .wake = rpi3_wake,
     .find_storage = rpi3_find_storage,
     .use_pio = raspberry_pi_use_pio,
+    .limit_dma = raspberry_pi_limit_dma,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
 };

@@ -104,7 +104,7 @@ static bool open_emmc2(void)
         .mmio = BOARD_EMMC2,
         .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC2),
-        .window = emmc2_window(),
+        .window = raspberry_pi_window(emmc2_window()),
         .switch_power = slot ? switch_power : NULL,
         .switch_1v8 = slot ? switch_1v8 : NULL,
         .identify_emmc = slot ? NULL : sd_emmc_identify,
@@ -123,7 +123,7 @@ static bool open_arasan(void)
         .dma = mmu_map(BOARD_DMA, BCM_DMA_BYTES, MAP_DEVICE) == ERR_OK ? BOARD_DMA : 0,
         .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
-        .window = { .offset = 0xc0000000, .end = GIB, .coherent = false },
+        .window = raspberry_pi_window((struct dma_window){ 0xc0000000, GIB, false }),
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),
     };
@@ -151,6 +151,7 @@ const struct board board = {
     .wake = gic_wake,
     .find_storage = rpi4_find_storage,
     .use_pio = raspberry_pi_use_pio,
+    .limit_dma = raspberry_pi_limit_dma,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
 };

@@ -26,6 +26,11 @@ static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return tree_storage_find(&board_state.storage, board_state.tree, devices);
 }
 
+static void virt_limit_dma(uint64_t end)
+{
+    board_state.storage.dma_end = end;
+}
+
 enum secure_pin { SECURE_PIN_OFF, SECURE_PIN_RESET }; /* QEMU, hw/arm/virt.c */
 
 /* A tree without PSCI means that we were entered at EL3 and are in the secure world, which owns
@@ -62,6 +67,7 @@ const struct board board = {
     SERIAL_CONSOLE,
     PSCI_MACHINE,
     .find_storage = virt_find_storage,
+    .limit_dma = virt_limit_dma,
     .restart = virt_restart,
     .power_off = virt_power_off,
 };

@@ -29,11 +29,17 @@ static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return tree_storage_find(&board_state.storage, board_state.tree, devices);
 }
 
+static void virt_limit_dma(uint64_t end)
+{
+    board_state.storage.dma_end = end;
+}
+
 const struct board board = {
     .name = "virt-riscv64",
     .early_init = virt_early_init,
     SERIAL_CONSOLE,
     SBI_MACHINE,
     .find_storage = virt_find_storage,
+    .limit_dma = virt_limit_dma,
     .power_off = sbi_machine_power_off,
 };

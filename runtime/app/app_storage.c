@@ -88,6 +88,7 @@ static void log_line(void *context, const char *line)
 enum err app_storage_open(struct app_storage *s, struct app *a)
 {
     struct storage_setup setup = { .platform = a->setup.platform,
+                                   .memory = &a->ram,
                                    .pio = a->setup.options->machine.pio,
                                    .trace = &a->trace,
                                    .log = log_line,

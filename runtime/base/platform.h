@@ -30,7 +30,8 @@ struct platform_clock {
 
 /* Plain data: no function, no context. */
 struct platform_memory {
-    struct memory_range arena;  /* free RAM, bytes, any alignment: models and all work space */
+    struct memory_range arena; /* free RAM, bytes, any alignment: models and all work space */
+    struct memory_range spare[BOARD_MAX_RAM - 1]; /* free RAM beside the arena; bytes 0: none */
     struct memory_range initrd; /* an .ingot that is in memory already; bytes 0: none */
     size_t ram_bytes;           /* of the whole machine, for messages */
 };
@@ -78,6 +79,8 @@ struct platform_storage {
     /* Before find: from now on a core moves the data of cards, in place of DMA. NULL: there is
      * no choice. */
     void (*use_pio)(void *context);
+    /* Before find: the DMA of cards reaches addresses below `end` alone. NULL: it has no limit. */
+    void (*limit_dma)(void *context, uint64_t end);
     /* A core moves the data of some device (with use_pio not NULL: after it was called). One
      * core of several may then leave the workers for that alone (runtime/storage/io_core.h). */
     bool needs_cpu;

@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 #include "runtime/compute/selftest.h"
 #include "runtime/console/console.h"
+#include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -223,6 +224,22 @@ void report_summary(struct console *c, const struct model *m, const char *name)
     report_rates(c, p, type);
 }
 
+/* What memory that DMA does not reach has cost so far. */
+static void report_bounce(struct console *c, const struct model *m)
+{
+    const struct bounce *b = storage_bounce(m->file->device);
+    char copied[FORMAT_NUMBER_BYTES], all[FORMAT_NUMBER_BYTES];
+    uint64_t bytes;
+
+    if (b == NULL) {
+        return;
+    }
+    bytes = atomic_load(&b->copied);
+    console_log(c, "bounce: of %s read and written %s were copied once more: DMA ends at 0x%llx",
+                format_bytes(all, bytes + atomic_load(&b->in_reach)), format_bytes(copied, bytes),
+                (unsigned long long)b->inner->dma_end);
+}
+
 void report_plan(struct console *c, const struct model *m)
 {
     const struct plan *p = &m->plan;
@@ -242,6 +259,7 @@ void report_plan(struct console *c, const struct model *m)
     format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));
     row(c, "total", planned_memory(m), text);
     report_rates(c, p, image_main_type(&m->image));
+    report_bounce(c, m);
 }
 
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms)

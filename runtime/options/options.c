@@ -55,6 +55,8 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_ISA] = { "isa", KIND_TEXT, FIELD(machine.isa), OPTIONS_ISA_BYTES, 0, 0,
                      "a name of up to 15 bytes: ref, neon, rv64gc, rvv or avx2" },
     [OPTION_PIO] = { "pio", KIND_FLAG, FIELD(machine.pio), 0, 0, 0, NO_VALUE },
+    [OPTION_DMAEND] = { "dmaend", KIND_SIZE, FIELD(machine.dmaend), 0, 0, 0,
+                        "an address of at least 1, such as dmaend=0x48000000 or dmaend=1G" },
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(line.baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
     [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(line.mode), 0, 0, 0, "chat or json" },

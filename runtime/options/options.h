@@ -45,6 +45,7 @@ enum option {
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_PIO,      /* pio: a core moves the card's data, on a board that has the choice */
+    OPTION_DMAEND,   /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
     OPTION_MODE,     /* mode=chat or json: who is at the serial line */
@@ -90,6 +91,7 @@ struct options_machine {
     char isa[OPTIONS_ISA_BYTES]; /* "": the best the CPU has */
     bool pio;
     bool selftest;
+    uint64_t dmaend;   /* 0: as the hardware has it */
     uint32_t watchdog; /* seconds, if given */
 };
 

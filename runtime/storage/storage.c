@@ -52,6 +52,67 @@ static void log_device(struct storage *s, const struct block_device *d)
         d->memory != NULL ? ", used in place" : "");
 }
 
+/* ---- memory that a device's DMA does not reach ------------------------------------------------- */
+
+/* RAM that nobody uses goes before that of models. */
+static uint8_t *take_in_reach(struct storage *s, uint64_t end)
+{
+    uint8_t *taken = NULL;
+
+    for (unsigned i = 0; i < BOARD_MAX_RAM - 1 && taken == NULL; i++) {
+        taken = bounce_take_memory(&s->spare[i], end);
+    }
+    if (taken == NULL) {
+        taken = bounce_take_memory(s->setup.memory, end);
+    }
+    return taken;
+}
+
+/* Whether models may lie where its DMA does not reach. */
+static bool needs_bounce(const struct storage *s, const struct block_device *d)
+{
+    const struct memory_range *m = s->setup.memory;
+
+    return d->problem == NULL && d->memory == NULL && d->dma_end != 0 && m != NULL &&
+           (uintptr_t)m->base + m->bytes > d->dma_end;
+}
+
+/* The device that all others use in place of d. */
+static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
+{
+    uint8_t *memory;
+
+    if (!needs_bounce(s, d)) {
+        return d;
+    }
+    memory = take_in_reach(s, d->dma_end);
+    if (memory == NULL) {
+        say(s,
+            "storage: its DMA ends at 0x%llx, and no memory below is free: the rest goes without DMA",
+            (unsigned long long)d->dma_end);
+        return d;
+    }
+    bounce_open(b, d, memory);
+    say(s,
+        "storage: its DMA ends at 0x%llx: what lies beyond goes through %u x %u KiB at 0x%llx, each byte "
+        "copied once",
+        (unsigned long long)d->dma_end, BOUNCE_HALVES, BOUNCE_HALF_BYTES / 1024,
+        (unsigned long long)(uintptr_t)memory);
+    return &b->device;
+}
+
+struct bounce *storage_bounce(struct block_device *device)
+{
+    struct io_core *c = io_core_of(device);
+
+    if (c != NULL) {
+        return bounce_of(c->inner);
+    }
+    return bounce_of(device);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------- */
+
 /* Whether a core moves the devices' data. */
 static bool needs_cpu(const struct storage_setup *setup)
 {
@@ -67,11 +128,14 @@ static void open_devices(struct storage *s)
     if (platform->storage.find == NULL) {
         return;
     }
+    memcpy(s->spare, platform->memory.spare, sizeof s->spare);
     s->n_devices = platform->storage.find(platform->storage.context, s->devices);
     for (unsigned i = 0; i < s->n_devices; i++) {
         struct block_device *d = s->devices[i];
 
         log_device(s, d);
+        d = open_bounce(s, &s->bounces[i], d);
+        s->devices[i] = d;
         if (needs_cpu(&s->setup) && d->problem == NULL && d->memory == NULL) {
             io_core_open(&s->fronts[i], d, &platform->cores, s->setup.trace);
             s->devices[i] = &s->fronts[i].device;

@@ -5,6 +5,7 @@
 
 #include "board/err.h"
 #include "runtime/base/platform.h"
+#include "runtime/storage/bounce.h"
 #include "runtime/storage/fat32.h"
 #include "runtime/storage/file.h"
 #include "runtime/storage/io_core.h"
@@ -13,8 +14,10 @@ enum { STORAGE_PROBLEM_BYTES = 256 };
 
 struct storage_setup {
     const struct platform *platform; /* its storage, initrd and clock; outlives the storage */
-    bool pio;                        /* the platform was told to use_pio */
-    struct trace *trace;             /* of the transfers that a core moves; or NULL */
+    struct memory_range *memory; /* of models: what their bytes go to. Where DMA does not reach it
+                                      * all, storage_open may cut from its front. NULL: any memory */
+    bool pio;                    /* the platform was told to use_pio */
+    struct trace *trace;         /* of the transfers that a core moves; or NULL */
     void (*log)(void *context,
                 const char *line); /* a device, a model, a card in trouble; or NULL */
     void *context;                 /* of log */
@@ -24,9 +27,13 @@ struct storage {
     struct storage_setup setup;
     struct block_device *devices[BOARD_MAX_BLOCK];
     unsigned n_devices;
-    struct io_core fronts[BOARD_MAX_BLOCK]; /* where a core moves the data; of the same number */
-    struct block_device initrd;             /* memory, as a device */
-    struct fat32 fs;                        /* the card in use */
+    struct bounce
+        bounces[BOARD_MAX_BLOCK]; /* where DMA does not reach; of the same number, as ... */
+    struct memory_range spare[BOARD_MAX_RAM - 1]; /* the platform's, without what they took */
+    struct io_core
+        fronts[BOARD_MAX_BLOCK]; /* ... where a core moves the data; of the same number */
+    struct block_device initrd;  /* memory, as a device */
+    struct fat32 fs;             /* the card in use */
     struct fat32_entry entry;
     uint8_t sector[SECTOR_BYTES] __attribute__((aligned(64))); /* the first of a flash */
     char problem[STORAGE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
@@ -45,6 +52,9 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
 /* Whether storage_find_model would find a model of that name, whatever is in it. Files that are in use
  * stay as they are. Errors as above. */
 enum err storage_check_model(struct storage *s, const char *name);
+
+/* The bounce that the bytes of a device go through, one of devices[]; NULL: they need none. */
+struct bounce *storage_bounce(struct block_device *device);
 
 /* Whether a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);

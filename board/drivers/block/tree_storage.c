@@ -6,9 +6,13 @@ enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200 };
 
 static void add_card(struct tree_storage *s, uintptr_t mmio)
 {
+    struct block_device *device = &s->devices[s->n_devices];
+
     if (mmu_map(mmio, VIRTIO_BYTES, MAP_DEVICE) == ERR_OK &&
-        virtio_blk_probe(&s->cards[s->n_devices], mmio, &s->devices[s->n_devices]) == ERR_OK)
+        virtio_blk_probe(&s->cards[s->n_devices], mmio, device) == ERR_OK) {
+        device->dma_end = s->dma_end;
         s->n_devices++;
+    }
 }
 
 /* QEMU fills the slots from the highest address down, in the order of its command line, while the
@@ -33,13 +37,15 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
 }
 
 /* The machines with a tree and PCI Express are emulated ones: the bus is coherent, and reaches all
- * of memory. */
+ * of memory, unless somebody wants it to be otherwise. */
 static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_t mmio)
 {
     struct block_device *device = &s->devices[s->n_devices];
     struct sdhci_setup setup = {
         .mmio = mmio,
-        .window = { .offset = 0, .end = UINT64_MAX, .coherent = true },
+        .window = { .offset = 0,
+                    .end = s->dma_end != 0 ? s->dma_end : UINT64_MAX,
+                    .coherent = true },
         .ticks = board.ticks,
         .ticks_hz = board.ticks_hz(),
     };

@@ -25,6 +25,7 @@ struct tree_storage {
     struct cfi_flash banks[BOARD_MAX_BLOCK];
     struct block_device devices[BOARD_MAX_BLOCK];
     unsigned n_devices;
+    uint64_t dma_end; /* board.limit_dma's, for the cards' devices; 0: DMA reaches all memory */
 };
 
 /* Map and probe what the tree lists, fill devices[], return how many: board.find_storage for a

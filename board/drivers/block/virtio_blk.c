@@ -246,6 +246,8 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
         return ERR_IO;
     if (block_request_check(dev, req) != ERR_OK)
         return block_request_check(dev, req);
+    if (!block_request_in_reach(dev, req))
+        return ERR_RANGE;
     if (v->in_flight == v->depth)
         return ERR_BUSY;
     while (v->requests[slot] != NULL)

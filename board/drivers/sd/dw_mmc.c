@@ -437,6 +437,7 @@ enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup)
     d->host.abilities = SD_CAN_4_BITS | SD_CAN_HIGH_SPEED | SD_STOPS;
     d->host.max_hz = setup->clock_hz;
     d->host.max_blocks = DW_MMC_MAX_BLOCKS;
+    d->host.dma_end = min_u64(setup->window.end, DMA_END - setup->window.offset);
     version = *reg(d, VERID) & 0xffff;
     if (version < VERID_LEAST || version == 0xffff)
         return ERR_NO_DEVICE;

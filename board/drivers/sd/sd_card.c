@@ -437,6 +437,7 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
     out->n_sectors = card->facts.n_sectors;
     out->max_sectors = host->max_blocks < SD_CARD_MAX_SECTORS ? host->max_blocks
                                                               : SD_CARD_MAX_SECTORS;
+    out->dma_end = host->dma_end;
     out->queue_depth = SD_CARD_DEPTH;
     out->writable = (host->abilities & SD_CAN_WRITE) && !card->facts.is_locked;
     out->submit = sd_card_submit;

@@ -121,6 +121,7 @@ struct sd_host {
     uint32_t abilities;    /* enum sd_ability */
     uint32_t max_hz;       /* of the card's clock */
     uint32_t max_blocks;   /* of one command, at least 128 */
+    uint64_t dma_end;      /* as in struct block_device */
     uint32_t moved;        /* counts up with the data that a core has moved */
     uint64_t retune_ticks; /* tune again after this time; 0: only after errors */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for

@@ -148,6 +148,8 @@ static void sdhci_read_capabilities(struct sdhci *s)
     if (s->descriptor_bytes <= 8 &&
         s->setup.window.end > ((uint64_t)1 << 32) - s->setup.window.offset)
         s->setup.window.end = ((uint64_t)1 << 32) - s->setup.window.offset;
+    if (s->descriptor_bytes != 0 || s->has_sdma || s->setup.mover != NULL)
+        s->host.dma_end = s->setup.window.end;
     s->host.abilities = sdhci_abilities(s, caps, caps_2);
     s->host.retune_ticks = sdhci_retune_ticks(s, caps_2);
 }

@@ -195,6 +195,18 @@ void raspberry_pi_use_pio(void)
     the_pi->pio = true;
 }
 
+void raspberry_pi_limit_dma(uint64_t end)
+{
+    the_pi->dma_end = end;
+}
+
+struct dma_window raspberry_pi_window(struct dma_window window)
+{
+    if (the_pi->dma_end != 0)
+        window.end = min_u64(window.end, the_pi->dma_end);
+    return window;
+}
+
 /* The firmware owns the expander, which is a message away; but reads overlap, so that the LED
  * seldom changes while a model streams. */
 void raspberry_pi_activity(bool active)

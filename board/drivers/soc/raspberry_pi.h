@@ -6,6 +6,7 @@
 
 #include "board/board.h"
 #include "board/device_tree.h"
+#include "board/drivers/dma/dma.h"
 #include "board/drivers/serial/pl011.h"
 #include "board/drivers/soc/bcm_gpio.h"
 #include "board/drivers/soc/bcm_mailbox.h"
@@ -41,6 +42,7 @@ struct raspberry_pi {
     uint64_t start_ticks, fed_ticks;
     uint32_t n_alive; /* calls */
     bool pio;         /* a core moves the card's data: raspberry_pi_use_pio */
+    uint64_t dma_end; /* raspberry_pi_limit_dma; 0: as the hardware has it */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
@@ -78,8 +80,12 @@ static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
     return pi->revision >> 4 & 0xff;
 }
 
+/* A controller's window, not beyond what raspberry_pi_limit_dma has set. */
+struct dma_window raspberry_pi_window(struct dma_window window);
+
 /* The members of struct board of these names. */
 void raspberry_pi_use_pio(void);
+void raspberry_pi_limit_dma(uint64_t end);
 void raspberry_pi_activity(bool active);
 void raspberry_pi_health(struct board_health *health);
 void raspberry_pi_watchdog(uint32_t millis, const char *doing);

@@ -84,9 +84,13 @@ static void test_transfers(void)
     OK(f.n_wrong == 0, "each chain is a header, data and a status byte");
     OK(transfer(FAKE_SECTORS, 1, 0, false) == ERR_RANGE && transfer(0, 0, 0, false) == ERR_RANGE,
        "nothing beyond its end");
+    device.dma_end = (uintptr_t)buffer + 8 * 512;
+    OK(transfer(1, 8, 0, false) == ERR_OK && transfer(1, 8, 512, false) == ERR_RANGE &&
+           f.n_notified == 303,
+       "nor to where somebody has said that DMA does not reach");
     driver.used.flags = USED_NO_NOTIFY;
     (void)transfer(1, 1, 0, false);
-    OK(f.n_notified == 302, "a device that looks by itself is not notified");
+    OK(f.n_notified == 303, "a device that looks by itself is not notified");
 }
 
 static void test_many(bool backwards)

@@ -39,7 +39,7 @@ static void test_all_words(void)
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
-        "term=vt watchdog=9 verbose selftest ids ticks pio trace=1 system=\"Be brief.\" think=off "
+        "term=vt watchdog=9 verbose selftest ids ticks pio dmaend=1152M trace=1 system=\"Be brief.\" think=off "
         "quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
@@ -55,7 +55,9 @@ static void test_all_words(void)
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
        "numbers");
-    OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20, "64-bit numbers");
+    OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20 &&
+           o.machine.dmaend == 0x48000000,
+       "64-bit numbers");
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.ticks && o.machine.pio &&
            o.show.quiet && o.show.trace == 1,
        "flags");
@@ -75,6 +77,11 @@ static void test_all_words(void)
     OK(parse("spec=maybe") == ERR_BAD_ARGUMENT && o.load.spec == SPECULATIVE_AUTO &&
            strstr(said, "spec takes auto, off or ngram") != NULL,
        "spec=: %s", said);
+    OK(parse("dmaend=0x48000000") == ERR_OK && o.machine.dmaend == 0x48000000 &&
+           parse("dmaend=low") == ERR_BAD_ARGUMENT && o.machine.dmaend == 0 &&
+           strstr(said, "dmaend takes an address of at least 1") != NULL &&
+           parse("dmaend=0") == ERR_BAD_ARGUMENT && parse("dmaend") == ERR_BAD_ARGUMENT,
+       "dmaend=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv == KV_F16 &&
            strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL,
        "none of the choices: %s", said);

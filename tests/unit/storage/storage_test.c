@@ -287,6 +287,89 @@ static void test_saves(void)
        storage.problem);
 }
 
+/* ---- memory that DMA does not reach ---- */
+
+static _Alignas(4096) uint8_t ram[4 * BOUNCE_BYTES];
+static struct memory_range memory; /* of models */
+
+static void open_over(struct memory_range models, uint64_t dma_end)
+{
+    struct storage_setup setup = { .platform = &platform, .memory = &memory, .log = keep_line };
+
+    memory = models;
+    card.dev.dma_end = dma_end;
+    storage_open(&storage, &setup);
+}
+
+static struct memory_range part(unsigned first, unsigned n)
+{
+    return (struct memory_range){ ram + (size_t)first * BOUNCE_BYTES, (size_t)n * BOUNCE_BYTES };
+}
+
+static uint64_t end_of(unsigned n)
+{
+    return (uintptr_t)ram + (uint64_t)n * BOUNCE_BYTES;
+}
+
+/* Of the first device, which must be the card through a bounce there. */
+static bool is_through(const uint8_t *place)
+{
+    const struct bounce *b = storage_bounce(storage.devices[0]);
+
+    return b == &storage.bounces[0] && b->inner == &card.dev && b->memory == place;
+}
+
+static void test_bounce(void)
+{
+    struct file_read read;
+    char said[160];
+
+    start_over();
+    attach(&card.dev);
+    open_over(part(0, 4), end_of(2));
+    OK(is_through(ram) && memory.base == ram + BOUNCE_BYTES && memory.bytes == 3 * BOUNCE_BYTES,
+       "DMA ends in the models' memory: a bounce is cut from its front");
+    snprintf(said, sizeof said,
+             "DMA ends at 0x%llx: what lies beyond goes through 2 x 256 KiB at "
+             "0x%llx, each byte copied once\n",
+             (unsigned long long)end_of(2), (unsigned long long)(uintptr_t)ram);
+    OK(strstr(console, said) != NULL, "the log says so: %s", console);
+    OK(storage_find_model(&storage, "a", &table, &file) == ERR_OK &&
+           file_read_now(&read, &file, 0, part(3, 1).base, 4096) == ERR_OK &&
+           memcmp(part(3, 1).base, volume_cluster(100), 4096) == 0 &&
+           storage.bounces[0].copied == 4096,
+       "a model is read through it");
+    platform.memory.spare[0] = part(3, 1);
+    platform.memory.spare[1] = part(0, 1);
+    open_over(part(1, 2), end_of(1));
+    OK(is_through(ram) && memory.base == part(1, 2).base && memory.bytes == 2 * BOUNCE_BYTES,
+       "RAM beside it, where it is within reach, goes first");
+    platform.storage.needs_cpu = true;
+    open_over(part(1, 2), end_of(1));
+    OK(is_through(ram) && io_core_of(storage.devices[0]) != NULL, "a core may serve both");
+    platform.storage.needs_cpu = false;
+}
+
+static void test_no_bounce(void)
+{
+    start_over();
+    attach(&card.dev);
+    open_over(part(0, 4), end_of(4));
+    OK(storage.devices[0] == &card.dev && storage_bounce(&card.dev) == NULL &&
+           memory.bytes == sizeof ram && strstr(console, "DMA") == NULL,
+       "DMA reaches all of the models' memory: the driver's device as it is");
+    open_over(part(0, 4), 0);
+    OK(storage.devices[0] == &card.dev && memory.bytes == sizeof ram, "or has no end");
+    open_over(part(1, 3), end_of(1));
+    OK(storage.devices[0] == &card.dev && memory.bytes == 3 * BOUNCE_BYTES &&
+           strstr(console, "no memory below is free") != NULL,
+       "nothing within reach is free: %s", console);
+    card.dev.problem = "there is no card in the slot";
+    console[0] = '\0';
+    open_over(part(0, 4), end_of(2));
+    OK(storage.devices[0] == &card.dev && strstr(console, "DMA") == NULL, "an empty slot has none");
+}
+
 int main(void)
 {
     test_nothing();
@@ -295,5 +378,7 @@ int main(void)
     test_card();
     test_several();
     test_saves();
+    test_bounce();
+    test_no_bounce();
     return tap_done();
 }

@@ -1,0 +1,53 @@
+/* Memory that a device's DMA does not reach. What is read to there or written from there goes through
+ * two buffers that it does reach, and a core copies each byte once; while it copies one buffer, the
+ * device moves the other. Requests for memory within reach go to the device as they are.
+ *
+ * It is a block device in front of the driver's, and whoever uses it knows nothing of this. */
+#ifndef INGOT_RUNTIME_BOUNCE_H
+#define INGOT_RUNTIME_BOUNCE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/machine.h"
+
+enum {
+    BOUNCE_DEPTH = 8, /* requests that wait for a buffer */
+    BOUNCE_HALVES = 2,
+    BOUNCE_HALF_SECTORS = 512, /* 256 KiB, the most that file.c asks for in one piece */
+    BOUNCE_HALF_BYTES = BOUNCE_HALF_SECTORS * SECTOR_BYTES,
+    BOUNCE_BYTES = BOUNCE_HALVES * BOUNCE_HALF_BYTES,
+    BOUNCE_ALIGN = 64, /* lines of the cache that hold nothing else (board/drivers/dma/dma.h) */
+};
+
+struct bounce_half {
+    struct block_request request; /* the device's, over this half's buffer */
+    struct block_request *asked;  /* whose it is; NULL: the half is free */
+    bool waits;                   /* the device had no room for it yet */
+};
+
+struct bounce {
+    struct block_device device; /* for all users */
+    struct block_device *inner; /* the driver's */
+    struct bounce_half halves[BOUNCE_HALVES];
+    struct block_request *queue[BOUNCE_DEPTH]; /* a ring in the order of submits */
+    unsigned first, n_queued;
+    uint8_t *memory;           /* the first half's, then the second's */
+    _Atomic uint64_t copied;   /* bytes, since the start */
+    _Atomic uint64_t in_reach; /* bytes of requests that were handed on as they were */
+};
+
+/* Cut a bounce's memory from the front of a range. NULL: it has not so much below `end`, and stays as
+ * it is. */
+uint8_t *bounce_take_memory(struct memory_range *range, uint64_t end);
+
+/* Stand in front of a driver's device, whose dma_end is not 0; from now on all others use b->device,
+ * which has its name and size and reaches all of memory. memory: BOUNCE_BYTES, BOUNCE_ALIGN aligned,
+ * below inner->dma_end. inner and memory outlive b, which must not move. */
+void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory);
+
+/* The bounce whose device this is; NULL: it is another's. */
+struct bounce *bounce_of(struct block_device *device);
+
+#endif
