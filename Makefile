@@ -238,7 +238,7 @@ ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c) \
                  $(addprefix board/drivers/sd/,cadence_sd.c dw_mmc.c jh7110_sd.c) \
                  $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) board/drivers/dma/bcm_dma.c \
-                 $(addprefix board/drivers/soc/,last_run.c bcm_gpio.c bcm_watchdog.c)
+                 $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@
