@@ -86,7 +86,7 @@ LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tes
            tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
            tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
            tests/golden/demo.t $(O)/tests/unit/session/session.t $(O)/tests/unit/stream/kv_pages.t
-SUITES = $(LONGEST) $(TSAN_TESTS) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
+SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 
 # Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of
@@ -97,9 +97,28 @@ TSAN_LONG := $(addprefix $(O)/tests/tsan/,app/change_model.t stream/stream.t str
              stream/kv_pages_saved.t session/session.t session/speculative.t session/generate.t \
              chat/chat.t model/layer_kinds.t model/calibrate_compute.t library/library_errors.t)
 
+# In every order of C11's memory model (tests/order/explore.h): the real sources, whose accesses the
+# compiler shows to the explorer in ThreadSanitizer's place.
+ORDER := $(O)/tests/order
+ORDER_TEST := $(ORDER)/protocols.t
+ORDER_SEEN = $(addprefix $(ORDER)/,tests/order/protocols.c.o runtime/compute/workers.c.o runtime/storage/io_core.c.o \
+             runtime/base/trace.c.o board/drivers/serial/receive_ring.c.o)
+ORDER_OBJ = $(ORDER_SEEN) $(addprefix $(ORDER)/,tests/order/explore.c.o tests/order/explore_tsan.c.o)
+
+$(ORDER_SEEN): ORDER_CFLAGS = -fsanitize=thread
+$(ORDER)/%.c.o: %.c tests/tests.mk
+	$(call say,ORDER,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -O2 $(ORDER_CFLAGS) -c $< -o $@
+
+$(ORDER_TEST): $(ORDER_OBJ)
+	$(Q)$(HOST_CC) $^ -o $@
+
+-include $(ORDER_OBJ:.o=.d)
+
 # What all suites need.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot $(O)/tsan/ingot \
-            $(TSAN_TESTS)
+            $(TSAN_TESTS) $(ORDER_TEST)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
 # board but the virt machines, no console and no faults: those are the suites'.
@@ -125,8 +144,8 @@ test-long: test-parts $(TSAN_LONG) layers ## the same with more repetitions, a m
 test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
 
-test-tsan: $(TSAN_TESTS) $(TSAN_LONG) $(O)/tsan/ingot $(H)/ingot ## threads under ThreadSanitizer: unit tests, the Linux program; minutes
-	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/threads.t $(TSAN_TESTS) $(TSAN_LONG)
+test-tsan: $(TSAN_TESTS) $(TSAN_LONG) $(ORDER_TEST) $(O)/tsan/ingot $(H)/ingot ## threads under ThreadSanitizer: unit tests, the Linux program; minutes
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/threads.t $(TSAN_TESTS) $(TSAN_LONG) $(ORDER_TEST)
 
 test-golden: test-images $(O)/tsan/ingot ## one model, every machine and residency: the same ids and logits
 	$(Q)$(TEST_ENV) $(PROVE) $(GOLDEN)

@@ -5,8 +5,9 @@
 #include "board/min_max.h"
 
 enum {
-    LOOKS = 200,                   /* at the word, before the clock is read */
-    WANTED_BACK = BOARD_MAX_CORES, /* `lent`, until the core is back */
+    LOOKS = 200,            /* at the word, before the clock is read */
+    AWAY = BOARD_MAX_CORES, /* `lent`, from when the core has begun */
+    WANTED_BACK,            /* and until it is back */
 };
 
 static int look(const _Atomic uint32_t *word, uint32_t old)
@@ -93,10 +94,11 @@ void workers_barrier(struct workers *workers)
 }
 
 /* Its work may return before core 0 wants the core back: jobs go on without it until then. */
-static void work_elsewhere(struct workers *workers, unsigned core)
+static void work_elsewhere(struct workers *workers)
 {
+    atomic_store(&workers->lent, AWAY);
     workers->lent_work(workers->lent_arg);
-    wait_change(workers, &workers->lent, core);
+    wait_change(workers, &workers->lent, AWAY);
 }
 
 /* Core 0 waits for those at a job's barrier alone. So a core that is away, or that was not counted,
@@ -116,7 +118,7 @@ static void member_main(void *arg)
             return;
         }
         if (me->core == atomic_load(&workers->lent)) {
-            work_elsewhere(workers, me->core);
+            work_elsewhere(workers);
             seen = atomic_load(&workers->job); /* core 0 waits: no job begins */
             atomic_store(&workers->lent, 0);
             continue;
@@ -194,7 +196,8 @@ static void do_nothing(void *arg, struct workers *workers, unsigned core)
     (void)core;
 }
 
-/* A job starts the core that leaves; the others meet at its barrier without it. */
+/* A job starts the core that leaves; the others meet at its barrier without it. Wait until it has
+ * left: a take-back that comes first would have it join the next job as one of the others. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg)
 {
@@ -205,6 +208,9 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)
     atomic_store(&workers->lent, --workers->n_cores);
     change(workers, &workers->job);
     workers_barrier(workers);
+    while (atomic_load(&workers->lent) != AWAY) {
+        platform_yield(&workers->platform->cores);
+    }
 }
 
 void workers_take_back(struct workers *workers)

@@ -34,7 +34,7 @@ struct workers {
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent;    /* the core that does lent_work; 0: none */
+    _Atomic uint32_t lent;    /* the core that is to do lent_work, or how far it is; 0: none */
     _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
