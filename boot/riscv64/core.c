@@ -59,7 +59,9 @@ uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
 {
     core_state.jobs[core].entry = entry;
     core_state.jobs[core].arg = arg;
-    __asm__ volatile("fence rw, rw" ::: "memory");
+    /* Firmware starts the core by a device write (RVWMO orders stores before those by a fence with
+     * o alone). */
+    __asm__ volatile("fence rw, iorw" ::: "memory");
     return (uintptr_t)start_secondary;
 }
 

@@ -21,7 +21,7 @@ struct trace_event {
 
 struct trace {
     const struct platform_clock *clock;
-    bool on;
+    atomic_bool on;     /* looked at on any core; it orders nothing */
     uint64_t start;     /* ticks */
     _Atomic uint32_t n; /* events so far; the ring keeps the last ones */
     struct trace_event events[TRACE_EVENTS];

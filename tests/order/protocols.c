@@ -159,12 +159,15 @@ static struct block_device card = {
     .n_sectors = 8, .max_sectors = 1, .submit = card_submit, .poll = card_poll, .reset = card_reset
 };
 
+static struct trace trace;
+
 static void open_card(bool is_silent)
 {
     n_held = 0;
     silent = is_silent;
     memset(data, 0, sizeof data);
-    io_core_open(&front, &card, &platform.cores, NULL);
+    trace_open(&trace, &platform.clock);
+    io_core_open(&front, &card, &platform.cores, &trace);
     io_core_start(&front, 1);
     explore_start(1, io_core_serve, &front);
 }
@@ -207,6 +210,18 @@ static void card_is_reset(void)
     (void)front.device.reset(&front.device);
     (void)front.device.poll(&front.device);
     explore_check(r.done && r.status == ERR_TIMEOUT, "a reset leaves a request");
+    io_core_stop(&front);
+}
+
+/* /trace, while the core that serves is at work. */
+static void trace_begins(void)
+{
+    struct block_request r;
+
+    open_card(false);
+    ask(&r, 0);
+    trace_start(&trace);
+    collect(&r, 0);
     io_core_stop(&front);
 }
 
@@ -257,6 +272,7 @@ static const struct row {
     { "a worker away", one_away, { 2, 2, 100000 } },
     { "a card's reads", card_reads, { 2, 2, 100000 } },
     { "a card's reset", card_is_reset, { 2, 2, 100000 } },
+    { "a trace begins", trace_begins, { 2, 1, 100000 } },
     { "received bytes", received, { 3, 2, 100000 } },
 };
 

@@ -102,12 +102,13 @@ static inline uint64_t dma_address(const struct dma_window *w, const void *buffe
 }
 
 /* dma_flush, where the master needs it, and order: before the master reads or writes these bytes,
- * and again after it wrote them. */
+ * and again after it wrote them. Order first, too: a line that is dropped before the read of the
+ * register that says "done" has ended may be fetched again before the last bytes arrive. */
 static inline void dma_sync(const struct dma_window *w, const void *buffer, size_t bytes)
 {
+    dma_barrier();
     if (!w->coherent)
         dma_flush(buffer, bytes);
-    dma_barrier();
 }
 
 #endif

@@ -32,8 +32,13 @@ void bcm_local_wake_others(uintptr_t base, unsigned core)
 
 void bcm_local_sleep(uintptr_t base, unsigned core)
 {
+    volatile uint32_t *clear = reg(base, MAILBOX_CLEAR + 16 * core);
+
     core_idle();
-    *reg(base, MAILBOX_CLEAR + 16 * core) = WAKE_UP;
+    *clear = WAKE_UP;
+    /* The write may be acknowledged on its way (nGnRE), and would then clear a wake-up that is sent
+     * after the caller's next look: the read comes back once it has arrived. */
+    (void)*clear;
     __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
 }
 

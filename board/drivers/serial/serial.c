@@ -20,9 +20,9 @@ static struct serial_line {
     void *uart;
     bool listens;
     atomic_bool flow_control;
-    atomic_bool held;      /* the peer has sent XOFF */
-    bool peer_paused;      /* we have; written with interrupts masked */
-    _Atomic uint32_t lost; /* since serial_lost() asked */
+    atomic_bool held;        /* the peer has sent XOFF */
+    atomic_bool peer_paused; /* we have; written with interrupts masked, looked at without */
+    _Atomic uint32_t lost;   /* since serial_lost() asked */
     struct receive_ring ring;
 } serial_line = { .ring = RECEIVE_RING(first_buffer) };
 

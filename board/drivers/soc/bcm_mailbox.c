@@ -82,20 +82,31 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
                : ERR_UNSUPPORTED;
 }
 
+/* One question at a time: a core that serves the card may ask, too. */
+static void take(struct bcm_mailbox *m)
+{
+    while (atomic_exchange(&m->taken, true))
+        continue;
+}
+
+static void give_back(struct bcm_mailbox *m)
+{
+    atomic_store(&m->taken, false);
+}
+
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n)
 {
     uint32_t answer;
     enum err e;
 
-    while (atomic_exchange(&m->taken, true))
-        continue;
+    take(m);
     memcpy(&m->message[AT_VALUES], values, n * 4);
     e = call(m, tag, n * 4, &answer);
     if (e == ERR_OK && answer == 0)
         e = ERR_UNSUPPORTED; /* answered, with nothing: QEMU does it so */
     if (e == ERR_OK)
         memcpy(values, &m->message[AT_VALUES], n * 4);
-    atomic_store(&m->taken, false);
+    give_back(m);
     return e;
 }
 
@@ -105,6 +116,7 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
     uint32_t answer = 0;
     enum err e;
 
+    take(m);
     memset(&m->message[AT_VALUES], 0, BCM_MAILBOX_MAX_ANSWER);
     e = call(m, tag, BCM_MAILBOX_MAX_ANSWER, &answer);
     *bytes = e == ERR_OK ? answer : 0;
@@ -114,6 +126,7 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
         answer = 0;
     memcpy(text, &m->message[AT_VALUES], answer);
     text[answer] = '\0';
+    give_back(m);
     return e;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "board/drivers/dma/dma.h"
 #include "board/isa.h"
 #include "board/min_max.h"
 
@@ -35,9 +36,12 @@ static uint32_t checksum(const struct record *record)
     return sum;
 }
 
+/* Stores to uncached memory may wait in a buffer of the core: the barrier has them in memory before
+ * the register is written that ends the run, or that arms the watchdog. */
 static void seal(void)
 {
     kept.record.check = checksum(&kept.record);
+    dma_barrier();
 }
 
 void last_run_open(struct board_last_run *last, bool *armed)

@@ -40,6 +40,7 @@ static void test_sync(void)
     dma_log.n = 0;
     dma_sync(&w, place, 64);
     OK(dma_log_flushed(place, 64, 0, dma_log.n), "not coherent: flushed");
+    OK(dma_log.events[0].kind == DMA_ORDERED, "after the register that says that it may be");
 }
 
 static void test_reach(void)

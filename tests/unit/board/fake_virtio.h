@@ -52,6 +52,15 @@ static inline bool same(const void *a, const void *b, size_t bytes)
     return memcmp(a, b, bytes) == 0;
 }
 
+static inline bool is_zero(const void *at, size_t bytes)
+{
+    const uint8_t *byte = at;
+
+    while (bytes > 0 && *byte == 0)
+        byte++, bytes--;
+    return bytes == 0;
+}
+
 static inline bool contents_are_seen(void)
 {
     return same(driver.desc, seen.desc, sizeof seen.desc) &&
@@ -194,9 +203,12 @@ static inline void write_status(uint32_t value)
 {
     if (value == 0 && f.never_resets)
         return;
-    if (value == 0) {
+    if (value == 0) { /* it ends what it is at; what it wrote is still under way */
+        f.n_early += !contents_are_seen();
+        for (uint32_t i = 0; i < f.n_held; i++)
+            run_chain(f.held[i]);
         f.taken_index = f.used_index = 0;
-        f.n_held = f.n_late = 0;
+        f.n_held = 0;
         f.regs[VIRTIO_QUEUE_READY / 4] = 0;
     }
     if (f.refuses)
@@ -216,7 +228,8 @@ void virtio_write(const struct virtio_blk *v, unsigned r, uint32_t value)
         f.taken[f.regs[VIRTIO_DRIVER_FEATURES_SEL / 4] & 1] = value;
     if (r == VIRTIO_QUEUE_READY) {
         f.n_ready++;
-        f.n_early += !contents_are_seen() || !same(&driver.used, &seen.used, sizeof seen.used) ||
+        f.n_early += !contents_are_seen() || !is_zero(&driver.used, sizeof driver.used) ||
+                     !is_zero(&seen.used, sizeof seen.used) ||
                      driver.avail.flags != seen.avail.flags;
     }
     if (r == VIRTIO_QUEUE_NOTIFY) {

@@ -6,6 +6,7 @@
 #include "board/drivers/soc/bcm_watchdog.h"
 #include "board/drivers/soc/last_run.h"
 #include "board/isa.h"
+#include "tests/unit/board/dma_log.h"
 #include "tests/unit/tap.h"
 
 enum { PM_RSTC = 0x1c / 4, PM_RSTS = 0x20 / 4, PM_WDOG = 0x24 / 4 };
@@ -51,6 +52,36 @@ static void test_record(void)
     OK(opened(&armed).end == BOARD_RUN_RESTARTED, "one that restarted");
     last_run_close(false);
     OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "one that was switched off");
+}
+
+static uint8_t in_memory[4096];
+
+static void look(void)
+{
+    memcpy(in_memory, page, sizeof in_memory);
+}
+
+static bool is_in_memory(void)
+{
+    return memcmp(in_memory, page, sizeof in_memory) == 0;
+}
+
+/* A store that still waits when a register resets the machine is lost. */
+static void test_order(void)
+{
+    bool armed;
+
+    dma_log.ordered = look;
+    (void)opened(&armed);
+    OK(is_in_memory(), "the record is in memory when it begins");
+    last_run_alive(4321);
+    OK(is_in_memory(), "and each time that the run lives");
+    last_run_doing("reading", true);
+    OK(is_in_memory(), "before the watchdog is armed");
+    last_run_close(true);
+    OK(is_in_memory(), "and before the machine restarts");
+    dma_log.ordered = NULL;
+    (void)opened(&armed);
 }
 
 static void test_long_text(void)
@@ -145,6 +176,7 @@ static void test_pins(void)
 int main(void)
 {
     test_record();
+    test_order();
     test_long_text();
     test_decay();
     test_watchdog();

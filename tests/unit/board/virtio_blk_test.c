@@ -196,6 +196,32 @@ static void test_faults(void)
     OK(r.done && r.status == ERR_IO, "a device that needs a reset is found out");
 }
 
+/* A device that has ended a request when it is reset: its data, its status and its element of the ring
+ * are under way, and arrive at the next barrier. */
+static void test_reset_order(void)
+{
+    struct block_request r = request(9, 1, 0, false);
+
+    power_up();
+    OK(probe() == ERR_OK && f.n_early == 0, "what is in memory is ordered before a reset");
+    f.silent = true;
+    (void)device.submit(&device, &r);
+    fake_release();
+    OK(f.n_late > 0 && device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT,
+       "a reset while answers are under way");
+    OK(f.n_late == 0 && f.n_early == 0, "and none arrives in a ring that is used again");
+    f.silent = false;
+    OK(transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0), "which works");
+    f.silent = true;
+    r = request(9, 1, 0, false);
+    (void)device.submit(&device, &r);
+    f.regs[VIRTIO_STATUS / 4] |= STATUS_NEEDS_RESET;
+    for (unsigned i = 0; i < 70000 && !r.done; i++)
+        (void)device.poll(&device);
+    OK(r.done && driver.dead && f.n_late == 0,
+       "a dead device hands a buffer back when nothing is under way to it");
+}
+
 int main(void)
 {
     test_open();
@@ -205,5 +231,6 @@ int main(void)
     test_segments();
     test_refused();
     test_faults();
+    test_reset_order();
     return tap_done();
 }
