@@ -62,6 +62,14 @@ void core_interrupts_restore(bool on);
  * condition, then sleep: so no interrupt is taken between the check and the sleep. */
 void core_idle(void);
 
+/* Have the calling core's timer interrupt it in that many ticks of its counter (board.ticks), and no
+ * more. With interrupts masked: it is there to end core_idle, where irq_take_timer says that it does. */
+void core_timer_start(uint64_t ticks);
+void core_timer_stop(void);
+
+/* Whether an interrupt is pending for the calling core, masked or not. */
+bool core_interrupt_pending(void);
+
 /* Sleep forever: for a machine that cannot be switched off. */
 void core_halt(void) __attribute__((noreturn));
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/interrupt.h"
 #include "boot/arguments.h"
 #include "boot/platform.h"
 #include "runtime/app/app.h"
@@ -106,6 +107,19 @@ static void report_last_run(void)
                 what, format_milli(seconds, last.alive_millis, 1), doing);
 }
 
+/* The line is off; what worked by it may not. */
+static void report_strays(void)
+{
+    uint32_t line, n = irq_strays(&line);
+
+    if (n != 0) {
+        console_log(
+            &state.console,
+            "warning: %u interrupt lines that nobody serves were on, the last is %u: turned off",
+            (unsigned)n, (unsigned)line);
+    }
+}
+
 static void open_app(void)
 {
     struct app_setup setup = {
@@ -150,6 +164,7 @@ void image_main(const struct machine *machine)
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
     report_health(&state.console);
     report_last_run();
+    report_strays();
     if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct prompt= in the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }

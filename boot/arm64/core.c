@@ -150,6 +150,29 @@ void core_idle(void)
     __asm__ volatile("dsb sy\n\twfi" ::: "memory");
 }
 
+/* The virtual timer, which is EL1's own at every level of the firmware (DDI 0487, CNTV_CTL_EL0): bit 0
+ * enables it, bit 1 would mask it. */
+void core_timer_start(uint64_t ticks)
+{
+    __asm__ volatile("msr cntv_tval_el0, %0\n\tmsr cntv_ctl_el0, %1\n\tisb" ::"r"(ticks),
+                     "r"(UINT64_C(1))
+                     : "memory");
+}
+
+void core_timer_stop(void)
+{
+    __asm__ volatile("msr cntv_ctl_el0, xzr\n\tisb" ::: "memory");
+}
+
+/* ISR_EL1.I. */
+bool core_interrupt_pending(void)
+{
+    uint64_t pending;
+
+    __asm__ volatile("mrs %0, isr_el1" : "=r"(pending)::"memory");
+    return (pending & 1 << 7) != 0;
+}
+
 /* A frame record is the caller's frame pointer, then the return address (AAPCS64, 6.4.6). */
 void backtrace_step(uintptr_t *frame, uintptr_t *call)
 {

@@ -10,7 +10,13 @@
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
 
-enum { SIE_SOFTWARE = 1 << 1, SIE_EXTERNAL = 1 << 9, SSTATUS_SIE = 1 << 1, MIN_VLEN_BYTES = 16 };
+enum {
+    SIE_SOFTWARE = 1 << 1,
+    SIE_TIMER = 1 << 5,
+    SIE_EXTERNAL = 1 << 9,
+    SSTATUS_SIE = 1 << 1,
+    MIN_VLEN_BYTES = 16
+};
 
 /* start.S: hart id of each core. Alone, because assembly fills it. */
 extern uint64_t core_hart[BOARD_MAX_CORES];
@@ -187,6 +193,29 @@ void core_interrupts_restore(bool on)
 void core_idle(void)
 {
     __asm__ volatile("fence iorw, iorw\n\twfi" ::: "memory");
+}
+
+/* In sie it is enabled while somebody sleeps with interrupts masked: so it is never taken. */
+void core_timer_start(uint64_t ticks)
+{
+    uint64_t now;
+
+    __asm__ volatile("rdtime %0" : "=r"(now));
+    sbi_set_timer(now + ticks);
+    __asm__ volatile("csrs sie, %0" ::"r"(SIE_TIMER) : "memory");
+}
+
+void core_timer_stop(void)
+{
+    __asm__ volatile("csrc sie, %0" ::"r"(SIE_TIMER) : "memory");
+}
+
+bool core_interrupt_pending(void)
+{
+    uint64_t pending, enabled;
+
+    __asm__ volatile("csrr %0, sip\n\tcsrr %1, sie" : "=r"(pending), "=r"(enabled)::"memory");
+    return (pending & enabled) != 0;
 }
 
 /* ---- backtrace and features ---------------------------------------------------------------- */

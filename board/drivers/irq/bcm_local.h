@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 enum { BCM_LOCAL_BYTES = 0x100, BCM_LOCAL_CORES = 4, BCM_INTERRUPTS_BYTES = 0x28 };
+enum { BCM_LOCAL_TIMER_LINE = 64 + 3 }; /* the virtual timer's: above BCM2835's numbers */
 
 /* Let wake-ups reach the calling core, number `core`: before others wake it and before it
  * sleeps. The registers at `base` are mapped as device memory. */
@@ -23,8 +24,8 @@ void bcm_local_wake_others(uintptr_t base, unsigned core);
 void bcm_local_sleep(uintptr_t base, unsigned core);
 
 /* Let the interrupts of BCM2835's controller at `interrupts` (0 .. 63) arrive at core 0, the
- * calling one: irq_take() works from here on (board/interrupt.h). Both are mapped as device
- * memory. */
+ * calling one: irq_take() works from here on (board/interrupt.h). Whatever firmware left on in either
+ * is turned off before. Both are mapped as device memory. */
 void bcm_local_init(uintptr_t base, uintptr_t interrupts);
 
 #endif

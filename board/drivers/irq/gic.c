@@ -30,9 +30,16 @@ static enum err gic_enable(void *state, uint32_t line)
 {
     const struct gic *gic = state;
 
-    if (!gic_machine.listens[0] || line < GIC_FIRST_SHARED)
+    if (!gic_machine.listens[0] || (line < GIC_FIRST_SHARED && line != GIC_VIRTUAL_TIMER))
         return ERR_NO_DEVICE;
     return gic->version->enable(gic, line, core_hardware_id());
+}
+
+static void gic_disable(void *state, uint32_t line)
+{
+    const struct gic *gic = state;
+
+    gic->version->disable(gic, line, core_hardware_id());
 }
 
 static void gic_serve(void *state)
@@ -42,7 +49,12 @@ static void gic_serve(void *state)
     gic->version->serve(gic);
 }
 
-static const struct irq_controller gic_controller = { .enable = gic_enable, .serve = gic_serve };
+static const struct irq_controller gic_controller = {
+    .enable = gic_enable,
+    .disable = gic_disable,
+    .serve = gic_serve,
+    .timer_line = GIC_VIRTUAL_TIMER,
+};
 
 enum err gic_init(struct gic *gic)
 {

@@ -38,8 +38,8 @@ struct gic {
  * for it. */
 enum err gic_find(struct gic *gic, const struct device_tree *tree);
 
-/* Map the registers and forward interrupts at all: once, on core 0. From now on irq_take uses
- * it; `gic` must stay. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not answer; or an
+/* Map the registers, turn off what firmware left on, and forward interrupts at all: once, on core 0.
+ * From now on irq_take uses it; `gic` must stay. ERR_NO_DEVICE: version is NULL; ERR_TIMEOUT: it does not answer; or an
  * error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
@@ -67,11 +67,20 @@ struct gic_version {
     enum err (*listen)(const struct gic *gic, uint64_t affinity);
     void (*wake_others)(const struct gic *gic);
     enum err (*enable)(const struct gic *gic, uint32_t line, uint64_t affinity);
+    void (*disable)(const struct gic *gic, uint32_t line, uint64_t affinity);
     void (*serve)(const struct gic *gic); /* take pending interrupts of the calling core */
 };
 
-/* INTIDs: section 2.2 of both manuals. */
-enum { GIC_FIRST_SHARED = 32, GIC_MAX_SHARED = 988, GIC_SPECIAL = 1020 };
+/* INTIDs: section 2.2 of both manuals. The timer's is Arm's recommendation, and every machine's of
+ * ours (BSA, DEN 0094, "PPI assignments"). */
+enum {
+    GIC_WAKE_UP = 0,
+    GIC_VIRTUAL_TIMER = 27,
+    GIC_FIRST_SHARED = 32,
+    GIC_MAX_SHARED = 988,
+    GIC_SPECIAL = 1020,
+    GIC_MOST_CLAIMS = 64, /* in one go: a line that stays pending interrupts again */
+};
 
 extern const struct gic_version gic_v2, gic_v3;
 

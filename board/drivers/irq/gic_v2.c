@@ -1,4 +1,5 @@
 /* Version 2 (IHI 0048). */
+#include "board/drivers/irq/core_registers.h"
 #include "board/drivers/irq/gic.h"
 #include "board/interrupt.h"
 
@@ -7,16 +8,23 @@ enum { DISTRIBUTOR, INTERFACE, N_RANGES, RANGE_BYTES = 0x1000 };
 /* Section 4.1.2 (distributor) and 4.1.3 (CPU interface), byte offsets. */
 enum {
     GICD_CTLR = 0x000,
+    GICD_TYPER = 0x004,
     GICD_ISENABLER0 = 0x100,
+    GICD_ICENABLER0 = 0x180,
+    GICD_ICPENDR0 = 0x280,
+    GICD_ICACTIVER0 = 0x380,
     GICD_IPRIORITYR0 = 0x400,
     GICD_ITARGETSR0 = 0x800,
     GICD_ICFGR0 = 0xc00,
     GICD_SGIR = 0xf00,
+    GICD_CPENDSGIR0 = 0xf10,
 };
-enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
+enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10, GICC_APR0 = 0xd0 };
 
 enum {
-    SGI_ENABLE_ALL = 0xffff,
+    TYPER_LINES = 0x1f, /* in units of 32, less one */
+    SGI_WORDS = 4,
+    APR_WORDS = 4,
     SGI_ALL_BUT_SELF = 1 << 24, /* target list filter, section 4.3.15; SGI number 0 */
     IAR_NUMBER = 0x3ff,
 };
@@ -46,24 +54,48 @@ static enum err gic_v2_find(struct gic *gic, const struct device_tree *tree)
     return ERR_NO_DEVICE;
 }
 
+/* 32 lines, as firmware may have left them: enabled; pending from a device that it used; and active,
+ * taken and never ended, which keeps them from coming again (section 3.2.4). */
+static void turn_off(const struct gic *gic, uint32_t first)
+{
+    *reg(gic, DISTRIBUTOR, GICD_ICENABLER0 + first / 8) = ~0u;
+    *reg(gic, DISTRIBUTOR, GICD_ICPENDR0 + first / 8) = ~0u;
+    *reg(gic, DISTRIBUTOR, GICD_ICACTIVER0 + first / 8) = ~0u;
+}
+
 static enum err gic_v2_init(const struct gic *gic)
 {
+    uint32_t last = *reg(gic, DISTRIBUTOR, GICD_TYPER) & TYPER_LINES;
+
+    *reg(gic, DISTRIBUTOR, GICD_CTLR) = 0;
+    for (uint32_t i = 1; i <= last; i++)
+        turn_off(gic, 32 * i);
     *reg(gic, DISTRIBUTOR, GICD_CTLR) = 1;
     return ERR_OK;
 }
 
+/* The first 32 lines are the core's own: its timers, which firmware uses, and the wake-ups. The active
+ * priorities are cleared, too: one that firmware took and never ended would hold back all others. A
+ * wake-up that came before is lost, which does no harm: the caller has not looked at its word yet. */
 static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 {
     (void)affinity; /* what a core sees of the registers is its own */
-    *reg(gic, DISTRIBUTOR, GICD_ISENABLER0) = SGI_ENABLE_ALL;
+    *reg(gic, INTERFACE, GICC_CTLR) = 0;
+    turn_off(gic, 0);
+    for (unsigned i = 0; i < SGI_WORDS; i++)
+        *reg(gic, DISTRIBUTOR, GICD_CPENDSGIR0 + 4 * i) = ~0u;
+    for (unsigned i = 0; i < APR_WORDS; i++)
+        *reg(gic, INTERFACE, GICC_APR0 + 4 * i) = 0;
+    *reg(gic, DISTRIBUTOR, GICD_ISENABLER0) = 1u << GIC_WAKE_UP;
     *reg(gic, INTERFACE, GICC_PMR) = 0xff; /* every priority */
     *reg(gic, INTERFACE, GICC_CTLR) = 1;
+    CORE_BARRIER("dsb sy"); /* the caller's first look is after the clearing */
     return ERR_OK;
 }
 
 static void gic_v2_wake_others(const struct gic *gic)
 {
-    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: DDI 0487, DSB */
+    CORE_BARRIER("dsb ish"); /* stores first */
     *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 
@@ -84,19 +116,26 @@ static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t aff
     return err_unless((*enable >> line % 32 & 1) != 0, ERR_UNSUPPORTED);
 }
 
+static void gic_v2_disable(const struct gic *gic, uint32_t line, uint64_t affinity)
+{
+    (void)affinity;
+    *reg(gic, DISTRIBUTOR, GICD_ICENABLER0 + line / 32 * 4) = 1u << line % 32;
+}
+
 static void gic_v2_serve(const struct gic *gic)
 {
     uint32_t taken, line;
 
-    for (;;) {
+    for (unsigned i = 0; i < GIC_MOST_CLAIMS; i++) {
         taken = *reg(gic, INTERFACE, GICC_IAR);
         line = taken & IAR_NUMBER;
         if (line >= GIC_SPECIAL)
             break;
-        irq_deliver(line);
+        if (line != GIC_WAKE_UP)
+            irq_deliver(line);
         *reg(gic, INTERFACE, GICC_EOIR) = taken;
     }
-    __asm__ volatile("dsb sy" ::: "memory"); /* the caller's next look is after the taking */
+    CORE_BARRIER("dsb sy"); /* the caller's next look is after the taking */
 }
 
 const struct gic_version gic_v2 = {
@@ -105,5 +144,6 @@ const struct gic_version gic_v2 = {
     .listen = gic_v2_listen,
     .wake_others = gic_v2_wake_others,
     .enable = gic_v2_enable,
+    .disable = gic_v2_disable,
     .serve = gic_v2_serve,
 };

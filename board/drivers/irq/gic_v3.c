@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "board/drivers/irq/core_registers.h"
 #include "board/interrupt.h"
 
 enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
@@ -10,11 +11,7 @@ enum { DISTRIBUTOR, FIRST_REGION, DISTRIBUTOR_BYTES = 0x10000 }; /* ranges */
 /* Byte offsets; section 12.9 describes the distributor's registers. */
 enum {
     GICD_CTLR = 0x0000,
-    GICD_IGROUPR0 = 0x0080,
-    GICD_ISENABLER0 = 0x0100,
-    GICD_IPRIORITYR0 = 0x0400,
-    GICD_ICFGR0 = 0x0c00,
-    GICD_IGRPMODR0 = 0x0d00,
+    GICD_TYPER = 0x0004,
     GICD_IROUTER0 = 0x6000,
 };
 
@@ -23,11 +20,19 @@ enum {
     GICR_CTLR = 0x0000,
     GICR_TYPER = 0x0008,
     GICR_WAKER = 0x0014,
-    GICR_IGROUPR0 = 0x10080,
-    GICR_ISENABLER0 = 0x10100,
-    GICR_ICENABLER0 = 0x10180,
-    GICR_IPRIORITYR0 = 0x10400,
-    GICR_IGRPMODR0 = 0x10d00,
+    GICR_LINES = 0x10000,
+};
+
+/* The same in the distributor and, for the first 32 lines, in that second frame. */
+enum {
+    IGROUPR0 = 0x0080,
+    ISENABLER0 = 0x0100,
+    ICENABLER0 = 0x0180,
+    ICPENDR0 = 0x0280,
+    ICACTIVER0 = 0x0380,
+    IPRIORITYR0 = 0x0400,
+    ICFGR0 = 0x0c00,
+    IGRPMODR0 = 0x0d00,
 };
 
 /* GICD_CTLR: which groups the bits 1 and 2 enable depends on who looks; group 1 of the
@@ -37,6 +42,7 @@ enum {
 #define CTLR_DS (1u << 6)  /* one security state; 0 for the non-secure state of two */
 #define CTLR_RWP (1u << 31)
 
+#define TYPER_LINES 0x1fu /* in units of 32, less one */
 #define GICR_CTLR_RWP (1u << 3)
 #define TYPER_VLPIS (1u << 1) /* has the two frames of version 4 */
 #define TYPER_LAST (1u << 4)
@@ -47,15 +53,6 @@ enum { FRAMES_V3 = 0x20000, FRAMES_V4 = 0x40000, POLLS = 1000000, SELF_POLLS = 1
 
 #define SGI_ALL_BUT_SELF (UINT64_C(1) << 40) /* ICC_SGI1R_EL1.IRM; SGI number 0 */
 #define AFFINITY_MASK UINT64_C(0xff00ffffff)
-
-#define READ_SYSTEM(name)                                            \
-    ({                                                               \
-        uint64_t value_;                                             \
-        __asm__ volatile("mrs %0, " #name : "=r"(value_)::"memory"); \
-        value_;                                                      \
-    })
-#define WRITE_SYSTEM(name, value) \
-    __asm__ volatile("msr " #name ", %0" ::"r"((uint64_t)(value)) : "memory")
 
 static volatile uint32_t *reg(uintptr_t base, unsigned offset)
 {
@@ -97,9 +94,24 @@ static enum err gic_v3_find(struct gic *gic, const struct device_tree *tree)
     return err_unless(i != 0, ERR_UNSUPPORTED);
 }
 
+/* 32 lines, as firmware may have left them: enabled; pending from a device that it used; and active,
+ * taken and never ended, which keeps them from coming again. At `base` of either register file, whose
+ * RWP says when the first has its effect (12.9, GICD_ICENABLER). */
+static enum err turn_off(uintptr_t base, uint32_t first, volatile uint32_t *ctlr, uint32_t rwp)
+{
+    *reg(base, ICENABLER0 + first / 8) = ~0u;
+    if (wait_clear(ctlr, rwp) != ERR_OK)
+        return ERR_TIMEOUT;
+    *reg(base, ICPENDR0 + first / 8) = ~0u;
+    *reg(base, ICACTIVER0 + first / 8) = ~0u;
+    return ERR_OK;
+}
+
 static enum err gic_v3_init(const struct gic *gic)
 {
-    volatile uint32_t *ctlr = reg(gic->ranges[DISTRIBUTOR].base, GICD_CTLR);
+    uintptr_t base = gic->ranges[DISTRIBUTOR].base;
+    volatile uint32_t *ctlr = reg(base, GICD_CTLR);
+    uint32_t last = *reg(base, GICD_TYPER) & TYPER_LINES;
 
     /* Affinity routing may change only while all groups are disabled (12.9, GICD_CTLR). */
     if ((*ctlr & CTLR_ARE) == 0) {
@@ -110,6 +122,9 @@ static enum err gic_v3_init(const struct gic *gic)
         if (wait_clear(ctlr, CTLR_RWP) != ERR_OK)
             return ERR_TIMEOUT;
     }
+    for (uint32_t i = 1; i <= last; i++)
+        if (turn_off(base, 32 * i, ctlr, CTLR_RWP) != ERR_OK)
+            return ERR_TIMEOUT;
     *ctlr = *ctlr | CTLR_ARE | CTLR_GROUP_1;
     return wait_clear(ctlr, CTLR_RWP);
 }
@@ -159,18 +174,17 @@ static void choose_group(volatile uint32_t *group, volatile uint32_t *modifier, 
     }
 }
 
-/* SGI 0 alone. */
+/* SGI 0 alone: the core's timers, which firmware uses, are off. A wake-up that came before is lost,
+ * which does no harm: the caller has not looked at its word yet. */
 static enum err enable_sgi(uintptr_t redistributor, bool single_state)
 {
-    volatile uint32_t *priority = reg(redistributor, GICR_IPRIORITYR0);
+    uintptr_t lines = redistributor + GICR_LINES;
 
-    *reg(redistributor, GICR_ICENABLER0) = ~0u;
-    if (wait_clear(reg(redistributor, GICR_CTLR), GICR_CTLR_RWP) != ERR_OK)
+    if (turn_off(lines, 0, reg(redistributor, GICR_CTLR), GICR_CTLR_RWP) != ERR_OK)
         return ERR_TIMEOUT;
-    choose_group(reg(redistributor, GICR_IGROUPR0), reg(redistributor, GICR_IGRPMODR0), 1,
-                 single_state);
-    *priority &= ~0xffu; /* the highest that we may give */
-    *reg(redistributor, GICR_ISENABLER0) = 1;
+    choose_group(reg(lines, IGROUPR0), reg(lines, IGRPMODR0), 1u << GIC_WAKE_UP, single_state);
+    *reg(lines, IPRIORITYR0) &= ~0xffu; /* the highest that we may give */
+    *reg(lines, ISENABLER0) = 1u << GIC_WAKE_UP;
     return ERR_OK;
 }
 
@@ -179,13 +193,14 @@ static enum err enable_sgi(uintptr_t redistributor, bool single_state)
 static enum err enable_interface(void)
 {
     WRITE_SYSTEM(icc_sre_el1, READ_SYSTEM(icc_sre_el1) | 1);
-    __asm__ volatile("isb");
+    CORE_BARRIER("isb");
     if ((READ_SYSTEM(icc_sre_el1) & 1) == 0)
         return ERR_UNSUPPORTED;
+    WRITE_SYSTEM(icc_ap1r0_el1, 0);  /* one that firmware took and never ended holds back others */
     WRITE_SYSTEM(icc_pmr_el1, 0xff); /* every priority */
     WRITE_SYSTEM(icc_ctlr_el1, READ_SYSTEM(icc_ctlr_el1) & ~UINT64_C(2));
     WRITE_SYSTEM(icc_igrpen1_el1, 1);
-    __asm__ volatile("isb");
+    CORE_BARRIER("isb");
     return ERR_OK;
 }
 
@@ -195,12 +210,13 @@ static bool take(void)
 {
     uint64_t taken = READ_SYSTEM(icc_iar1_el1), line = taken & 0xffffff;
 
-    __asm__ volatile("dsb sy" ::: "memory");
+    CORE_BARRIER("dsb sy");
     if (line >= GIC_SPECIAL)
         return false;
-    irq_deliver((uint32_t)line);
+    if (line != GIC_WAKE_UP)
+        irq_deliver((uint32_t)line);
     WRITE_SYSTEM(icc_eoir1_el1, taken);
-    __asm__ volatile("isb" ::: "memory");
+    CORE_BARRIER("isb");
     return true;
 }
 
@@ -213,17 +229,22 @@ static enum err try_self(uint64_t affinity)
                       (affinity >> 32 & 0xff) << 48;
 
     WRITE_SYSTEM(icc_sgi1r_el1, target);
-    __asm__ volatile("isb" ::: "memory");
+    CORE_BARRIER("isb");
     for (unsigned i = 0; i < SELF_POLLS; i++)
         if (take())
             return ERR_OK;
     return ERR_TIMEOUT;
 }
 
+/* As GICR_TYPER has an affinity: 8 bits each, without the gap of MPIDR. */
+static uint32_t affinity_name(uint64_t affinity)
+{
+    return (uint32_t)((affinity >> 32 & 0xff) << 24 | (affinity & 0xffffff));
+}
+
 static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
 {
-    uint32_t name = (uint32_t)((affinity >> 32 & 0xff) << 24 | (affinity & 0xffffff));
-    uintptr_t redistributor = find_redistributor(gic, name);
+    uintptr_t redistributor = find_redistributor(gic, affinity_name(affinity));
     volatile uint32_t *ctlr = reg(gic->ranges[DISTRIBUTOR].base, GICD_CTLR);
     enum err e;
 
@@ -242,35 +263,55 @@ static enum err gic_v3_listen(const struct gic *gic, uint64_t affinity)
 
 static void gic_v3_wake_others(const struct gic *gic)
 {
-    (void)gic;                                /* the cores have registers for it */
-    __asm__ volatile("dsb ish" ::: "memory"); /* stores first: a register write may overtake them */
+    (void)gic;               /* the cores have registers for it */
+    CORE_BARRIER("dsb ish"); /* stores first: a register write may overtake them */
     WRITE_SYSTEM(icc_sgi1r_el1, SGI_ALL_BUT_SELF);
-    __asm__ volatile("isb" ::: "memory");
+    CORE_BARRIER("isb");
+}
+
+/* Where a line's registers are: a core's own are its redistributor's. */
+static uintptr_t lines_of(const struct gic *gic, uint32_t line, uint64_t affinity)
+{
+    if (line >= GIC_FIRST_SHARED)
+        return gic->ranges[DISTRIBUTOR].base;
+    return find_redistributor(gic, affinity_name(affinity)) + GICR_LINES;
 }
 
 /* IROUTER names one core by its affinity (12.9). */
 static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
-    uintptr_t base = gic->ranges[DISTRIBUTOR].base;
-    bool single_state = (*reg(base, GICD_CTLR) & CTLR_DS) != 0;
-    volatile uint32_t *enable = reg(base, GICD_ISENABLER0 + line / 32 * 4);
+    uintptr_t distributor = gic->ranges[DISTRIBUTOR].base, base = lines_of(gic, line, affinity);
+    bool single_state = (*reg(distributor, GICD_CTLR) & CTLR_DS) != 0;
+    volatile uint32_t *enable = reg(base, ISENABLER0 + line / 32 * 4);
 
-    choose_group(reg(base, GICD_IGROUPR0 + line / 32 * 4),
-                 reg(base, GICD_IGRPMODR0 + line / 32 * 4), 1u << line % 32, single_state);
-    *reg(base, GICD_ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* by level */
-    ((volatile uint8_t *)reg(base, GICD_IPRIORITYR0))[line] = 0;
-    *(volatile uint64_t *)(base + GICD_IROUTER0 + line * UINT64_C(8)) = affinity & AFFINITY_MASK;
+    choose_group(reg(base, IGROUPR0 + line / 32 * 4), reg(base, IGRPMODR0 + line / 32 * 4),
+                 1u << line % 32, single_state);
+    *reg(base, ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* by level */
+    ((volatile uint8_t *)reg(base, IPRIORITYR0))[line] = 0;
+    if (line >= GIC_FIRST_SHARED)
+        *(volatile uint64_t *)(distributor + GICD_IROUTER0 + line * UINT64_C(8)) = affinity &
+                                                                                   AFFINITY_MASK;
     *enable = 1u << line % 32;
     if ((*enable >> line % 32 & 1) == 0)
         return ERR_UNSUPPORTED;
-    return wait_clear(reg(base, GICD_CTLR), CTLR_RWP);
+    return wait_clear(reg(distributor, GICD_CTLR), CTLR_RWP);
+}
+
+/* In the redistributor RWP is not waited for: the line may be taken once more, and is disabled again. */
+static void gic_v3_disable(const struct gic *gic, uint32_t line, uint64_t affinity)
+{
+    uintptr_t base = lines_of(gic, line, affinity);
+
+    *reg(base, ICENABLER0 + line / 32 * 4) = 1u << line % 32;
+    if (line >= GIC_FIRST_SHARED)
+        (void)wait_clear(reg(base, GICD_CTLR), CTLR_RWP);
 }
 
 static void gic_v3_serve(const struct gic *gic)
 {
     (void)gic; /* the core has registers for it */
-    while (take()) {
-    }
+    for (unsigned i = 0; i < GIC_MOST_CLAIMS && take(); i++)
+        continue;
 }
 
 const struct gic_version gic_v3 = {
@@ -279,5 +320,6 @@ const struct gic_version gic_v3 = {
     .listen = gic_v3_listen,
     .wake_others = gic_v3_wake_others,
     .enable = gic_v3_enable,
+    .disable = gic_v3_disable,
     .serve = gic_v3_serve,
 };

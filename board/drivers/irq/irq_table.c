@@ -1,21 +1,26 @@
 /* Which function has taken which line. The table is bounded and searched from its start: a
  * machine has two or three devices that interrupt. */
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "board/interrupt.h"
 #include "board/isa.h"
 
+enum { TIMER_LOOKS = 100000 };
+
 static struct irq_table {
     const struct irq_controller *controller; /* NULL: none was found */
     void *state;                             /* the controller's */
     struct irq_taken {
         uint32_t line;
-        void (*fn)(void *context);
+        bool (*fn)(void *context);
         void *context;
+        uint32_t vain; /* calls in a row that found nothing to do */
     } taken[IRQ_MAX_TAKEN];
     unsigned n_taken;
-    bool serves; /* core 0 takes interrupts */
+    bool serves;                         /* core 0 takes interrupts */
+    _Atomic uint32_t strays, stray_line; /* a core that wakes takes what is pending there, too */
 } irq_table;
 
 void irq_attach(const struct irq_controller *controller, void *state)
@@ -24,11 +29,41 @@ void irq_attach(const struct irq_controller *controller, void *state)
     irq_table.state = state;
 }
 
-void irq_deliver(uint32_t line)
+/* To tell the controller of its end alone would not do: at a level it comes again at once. */
+static void turn_off(uint32_t line)
+{
+    irq_table.controller->disable(irq_table.state, line);
+    atomic_store(&irq_table.stray_line, line);
+    atomic_fetch_add(&irq_table.strays, 1);
+}
+
+static struct irq_taken *find_taken(uint32_t line)
 {
     for (unsigned i = 0; i < irq_table.n_taken; i++)
         if (irq_table.taken[i].line == line)
-            irq_table.taken[i].fn(irq_table.taken[i].context);
+            return &irq_table.taken[i];
+    return NULL;
+}
+
+void irq_deliver(uint32_t line)
+{
+    struct irq_taken *taken = find_taken(line);
+
+    if (taken == NULL) {
+        turn_off(line);
+        return;
+    }
+    taken->vain++;
+    if (taken->fn(taken->context))
+        taken->vain = 0;
+    if (taken->vain == IRQ_MOST_VAIN)
+        turn_off(line);
+}
+
+uint32_t irq_strays(uint32_t *line)
+{
+    *line = atomic_load(&irq_table.stray_line);
+    return atomic_load(&irq_table.strays);
 }
 
 static void serve(void *context)
@@ -37,21 +72,13 @@ static void serve(void *context)
     irq_table.controller->serve(irq_table.state);
 }
 
-static bool is_taken(uint32_t line)
-{
-    for (unsigned i = 0; i < irq_table.n_taken; i++)
-        if (irq_table.taken[i].line == line)
-            return true;
-    return false;
-}
-
 /* The entry is whole before the controller may deliver to it. */
-static enum err add(uint32_t line, void (*fn)(void *context), void *context)
+static enum err add(uint32_t line, bool (*fn)(void *context), void *context)
 {
     bool on = core_interrupts_mask();
     enum err e;
 
-    irq_table.taken[irq_table.n_taken++] = (struct irq_taken){ line, fn, context };
+    irq_table.taken[irq_table.n_taken++] = (struct irq_taken){ line, fn, context, 0 };
     e = irq_table.controller->enable(irq_table.state, line);
     if (e != ERR_OK)
         irq_table.n_taken--;
@@ -59,13 +86,13 @@ static enum err add(uint32_t line, void (*fn)(void *context), void *context)
     return e;
 }
 
-enum err irq_take(uint32_t line, void (*fn)(void *context), void *context)
+enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context)
 {
     enum err e;
 
     if (irq_table.controller == NULL)
         return ERR_NO_DEVICE;
-    if (is_taken(line))
+    if (find_taken(line) != NULL)
         return ERR_BAD_ARGUMENT;
     if (irq_table.n_taken == IRQ_MAX_TAKEN)
         return ERR_NO_SPACE;
@@ -75,4 +102,39 @@ enum err irq_take(uint32_t line, void (*fn)(void *context), void *context)
     irq_table.serves = true;
     core_interrupts_on(serve, NULL);
     return ERR_OK;
+}
+
+static bool timer_fired(void *context)
+{
+    (void)context;
+    core_timer_stop();
+    return true;
+}
+
+/* Firmware, a hypervisor or a wrong group in the controller can be in its way. What is pending already
+ * would be taken for it. */
+static enum err try_timer(void)
+{
+    bool on = core_interrupts_mask(), before = core_interrupt_pending(), came = before;
+
+    core_timer_start(0);
+    for (unsigned i = 0; !came && i < TIMER_LOOKS; i++)
+        came = core_interrupt_pending();
+    core_timer_stop();
+    core_interrupts_restore(on);
+    return err_unless(came && !before, ERR_TIMEOUT);
+}
+
+enum err irq_take_timer(void)
+{
+    enum err e = ERR_OK;
+
+    if (irq_table.controller == NULL)
+        return ERR_NO_DEVICE;
+    core_timer_stop(); /* firmware's */
+    if (irq_table.controller->timer_line != 0)
+        e = irq_take(irq_table.controller->timer_line, timer_fired, NULL);
+    if (e != ERR_OK)
+        return e;
+    return try_timer();
 }

@@ -13,7 +13,7 @@
 #define THRESHOLD(context) (0x200000 + UINT64_C(0x1000) * (context))
 #define CLAIM(context) (THRESHOLD(context) + 4)
 
-enum { MAX_LINES = 1024, CELL_BYTES = 4, TARGET_CELLS = 2, CAUSE_S_EXTERNAL = 9 };
+enum { MAX_LINES = 1024, CELL_BYTES = 4, TARGET_CELLS = 2, CAUSE_S_EXTERNAL = 9, MOST_CLAIMS = 64 };
 
 static struct plic {
     uintptr_t base;
@@ -84,7 +84,7 @@ static void plic_serve(void *state)
     uint32_t line;
 
     (void)state;
-    while ((line = *reg(CLAIM(plic.context))) != 0) {
+    for (unsigned i = 0; i < MOST_CLAIMS && (line = *reg(CLAIM(plic.context))) != 0; i++) {
         irq_deliver(line);
         *reg(CLAIM(plic.context)) = line;
     }
@@ -97,10 +97,24 @@ static enum err plic_enable(void *state, uint32_t line)
         return ERR_NO_DEVICE;
     *reg(PRIORITY(line)) = 1;
     *reg(ENABLE(plic.context, line)) |= 1u << line % 32;
+    *reg(CLAIM(plic.context)) = line; /* firmware may have claimed it and never completed */
     return ERR_OK;
 }
 
-static const struct irq_controller plic_controller = { .enable = plic_enable, .serve = plic_serve };
+/* Completed before, while it is enabled: the controller passes over others (chapter 9), and the line
+ * could never be taken again. */
+static void plic_disable(void *state, uint32_t line)
+{
+    (void)state;
+    *reg(CLAIM(plic.context)) = line;
+    *reg(ENABLE(plic.context, line)) &= ~(1u << line % 32);
+}
+
+static const struct irq_controller plic_controller = {
+    .enable = plic_enable,
+    .disable = plic_disable,
+    .serve = plic_serve,
+};
 
 enum err plic_init(const struct device_tree *tree)
 {

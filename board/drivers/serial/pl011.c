@@ -1,5 +1,6 @@
 #include "board/drivers/serial/pl011.h"
 
+#include "board/board.h"
 #include "board/min_max.h"
 
 /* Section 3.2, byte offsets. */
@@ -20,6 +21,7 @@ enum { FR_BUSY = 1 << 3, FR_RX_EMPTY = 1 << 4, FR_TX_FULL = 1 << 5 };
 enum { LCR_FIFO = 1 << 4, LCR_8_BITS = 3 << 5 };
 enum { CR_ENABLE = 1 << 0, CR_TX = 1 << 8, CR_RX = 1 << 9 };
 enum { DR_FRAMING_PARITY = 3 << 8, DR_BREAK = 1 << 10, DR_OVERRUN = 1 << 11 };
+enum { DRAINS_HZ = 2 };
 enum { IFLS_RX_QUARTER = 1 << 3, INT_RX = 1 << 4, INT_RX_TIMEOUT = 1 << 6 };
 
 static volatile uint32_t *reg(const struct pl011 *uart, unsigned offset)
@@ -35,11 +37,15 @@ static void enable_interrupts(const struct pl011 *uart)
     *reg(uart, PL011_IMSC) = INT_RX | INT_RX_TIMEOUT;
 }
 
+/* Bounded: a FIFO of 32 takes 34 ms at 9600 baud; a UART that firmware has stopped (CR) or that has no
+ * clock is busy for ever (section 3.3.3, BUSY: "regardless of whether the UART is enabled"). */
 static void pl011_drain(void *context)
 {
     const struct pl011 *uart = context;
+    uint64_t start = board.ticks();
 
-    while (uart->base != 0 && (*reg(uart, PL011_FR) & FR_BUSY))
+    while (uart->base != 0 && (*reg(uart, PL011_FR) & FR_BUSY) &&
+           board.ticks() - start < board.ticks_hz() / DRAINS_HZ)
         continue;
 }
 

@@ -9,7 +9,11 @@
 #include "board/isa.h"
 
 enum { XON = 0x11, XOFF = 0x13 };
-enum { MOST_KEPT = 256 }; /* more than any FIFO has */
+enum { MOST_TAKEN = 256 }; /* at once: more than any FIFO has */
+
+/* Sleeps end by themselves so often a second, and then somebody looks for input: while the interrupt has
+ * not brought a byte yet, often enough for a FIFO of 16 at 115200 baud. */
+enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50 };
 
 /* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get
  * there. */
@@ -18,13 +22,16 @@ static uint8_t first_buffer[4096];
 static struct serial_line {
     const struct serial_uart *driver; /* NULL: no line, output is dropped */
     void *uart;
-    bool listens;
+    bool listens;       /* by an interrupt */
+    bool naps;          /* a timer ends sleeps */
+    atomic_bool proven; /* the interrupt has brought a byte */
+    atomic_flag receiving;
     atomic_bool flow_control;
     atomic_bool held;        /* the peer has sent XOFF */
     atomic_bool peer_paused; /* we have; written with interrupts masked, looked at without */
     _Atomic uint32_t lost;   /* since serial_lost() asked */
     struct receive_ring ring;
-} serial_line = { .ring = RECEIVE_RING(first_buffer) };
+} serial_line = { .receiving = ATOMIC_FLAG_INIT, .ring = RECEIVE_RING(first_buffer) };
 
 void serial_open(const struct serial_uart *driver, void *uart)
 {
@@ -32,16 +39,22 @@ void serial_open(const struct serial_uart *driver, void *uart)
     serial_line.driver = driver;
 }
 
-static void receive_on_interrupt(void *context)
+static bool receive_on_interrupt(void *context)
 {
     (void)context;
-    serial_receive();
+    if (!serial_receive())
+        return false;
+    atomic_store(&serial_line.proven, true);
+    return true;
 }
 
 enum err serial_listen(uint32_t interrupt)
 {
-    enum err e = irq_take(interrupt, receive_on_interrupt, NULL);
+    enum err e;
 
+    if (!serial_line.naps)
+        serial_line.naps = irq_take_timer() == ERR_OK;
+    e = irq_take(interrupt, receive_on_interrupt, NULL);
     if (e != ERR_OK)
         return e;
     serial_line.driver->listen(serial_line.uart);
@@ -101,7 +114,7 @@ static void pause_or_resume(void)
 
 void serial_keep(const struct serial_uart *driver, void *uart)
 {
-    for (int i = 0; i < MOST_KEPT; i++) {
+    for (int i = 0; i < MOST_TAKEN; i++) {
         int received = driver->receive(uart);
 
         if (received == SERIAL_NOTHING)
@@ -111,20 +124,48 @@ void serial_keep(const struct serial_uart *driver, void *uart)
     }
 }
 
-void serial_receive(void)
+/* One at a time: the ring has one producer. A core that finds another one at it (core 0's handler while
+ * core 1 reports a trap) goes on; what has arrived is taken by the other. Bounded: a UART without a clock
+ * can say for ever that it has a byte. */
+bool serial_receive(void)
 {
-    int received;
+    int received, n = 0;
 
-    while ((received = serial_line.driver->receive(serial_line.uart)) != SERIAL_NOTHING)
+    if (atomic_flag_test_and_set(&serial_line.receiving))
+        return false;
+    while (n < MOST_TAKEN &&
+           (received = serial_line.driver->receive(serial_line.uart)) != SERIAL_NOTHING) {
         take_byte(received);
+        n++;
+    }
     pause_or_resume();
+    atomic_flag_clear(&serial_line.receiving);
+    return n != 0;
 }
 
-/* Where no interrupt does it. */
+/* Whatever the interrupt is said to do: the tree may name a wrong line, or firmware keep it. Masked, since
+ * the handler takes bytes, too: if it came after a byte has left the FIFO and before the byte is in the
+ * ring, later ones would go before it. */
 static void poll(void)
 {
-    if (!serial_line.listens)
-        serial_receive();
+    bool on = core_interrupts_mask();
+
+    (void)serial_receive();
+    core_interrupts_restore(on);
+}
+
+/* With interrupts masked. A while at the most; not at all if nothing is known to end it. */
+static void sleep_a_while(void)
+{
+    bool proven = atomic_load(&serial_line.proven);
+
+    if (serial_line.naps) {
+        core_timer_start(board.ticks_hz() / (proven ? NAPS_HZ : NAPS_HZ_UNPROVEN));
+        core_idle();
+        core_timer_stop();
+    } else if (proven) {
+        core_idle();
+    }
 }
 
 /* Between the look whether there is room and the write, the handler must not send its XOFF. */
@@ -136,8 +177,8 @@ void serial_putc(char c)
         on = core_interrupts_mask();
         if (!atomic_load(&serial_line.held))
             sent = serial_line.driver->send(serial_line.uart, (uint8_t)c);
-        else if (serial_line.listens && on && board.alive == NULL)
-            core_idle();
+        else if (on && board.alive == NULL)
+            sleep_a_while();
         core_interrupts_restore(on);
         if (!sent)
             poll();
@@ -170,18 +211,28 @@ int serial_getc(void)
 }
 
 /* Masked, so that a byte which comes after the look ends the sleep. */
-void serial_idle(void)
+static bool sleep_without_input(void)
 {
-    bool on = core_interrupts_mask();
+    bool on = core_interrupts_mask(),
+         none = receive_ring_held(&serial_line.ring) == 0 && !serial_line.peer_paused;
 
-    if (serial_line.listens && receive_ring_held(&serial_line.ring) == 0 &&
-        !serial_line.peer_paused)
-        core_idle();
+    if (none)
+        sleep_a_while();
     core_interrupts_restore(on);
+    return none;
 }
 
+void serial_idle(void)
+{
+    while (serial_line.driver != NULL && sleep_without_input())
+        poll();
+}
+
+/* Bytes that wait are those that the caller of serial_getc has no room for: it does not come by. */
 bool serial_interrupted(void)
 {
+    if (receive_ring_held(&serial_line.ring) != 0)
+        poll();
     return receive_ring_take_ctrl_c(&serial_line.ring);
 }
 

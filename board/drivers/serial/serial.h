@@ -1,7 +1,8 @@
 /* The console's line: a UART, a ring that receives, XON/XOFF both ways. A machine has one, so a
  * board puts these functions into its struct board as they are (SERIAL_CONSOLE), and calls in
  * early_init serial_open(), then serial_listen() with the line of the UART's interrupt. Without
- * an interrupt the ring is filled whenever core 0 looks for input. */
+ * an interrupt the ring is filled whenever core 0 looks for input; and with one as well, so that input
+ * never depends on an interrupt. */
 #ifndef INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 #define INGOT_BOARD_DRIVERS_SERIAL_SERIAL_H
 
@@ -36,15 +37,17 @@ void serial_keep(const struct serial_uart *driver, void *uart);
 /* From now on the line is that UART; its driver has set it up. XON/XOFF are off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
-/* From now on receive by that interrupt, so that serial_idle() may sleep. After serial_open, on
- * core 0. Errors: those of irq_take (board/interrupt.h); then the line is polled, as before. */
+/* From now on receive by that interrupt, too, so that serial_idle() may sleep. After serial_open, on
+ * core 0; once for each line that may be the UART's. Errors: those of irq_take (board/interrupt.h); then
+ * the line is polled, as before. */
 enum err serial_listen(uint32_t interrupt);
 
 /* Wait until all that was written has left: before the power goes. */
 void serial_drain(void);
 
-/* Move received bytes from the UART into the ring. From the handler; or with interrupts masked. */
-void serial_receive(void);
+/* Move received bytes from the UART into the ring, not more than a FIFO's. From the handler; or with
+ * interrupts masked. False: there were none. */
+bool serial_receive(void);
 
 /* board.h says what these do. */
 void serial_putc(char c);

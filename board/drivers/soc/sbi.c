@@ -1,11 +1,13 @@
 #include "board/drivers/soc/sbi.h"
 
 enum {
+    EID_TIME = 0x54494d45,
     EID_IPI = 0x735049,
     EID_RFENCE = 0x52464e43,
     EID_HSM = 0x48534d,
     EID_RESET = 0x53525354,
     EID_LEGACY_SHUTDOWN = 8,
+    FID_SET_TIMER = 0,
     FID_SEND_IPI = 0,
     FID_REMOTE_SFENCE_VMA = 1,
     FID_HART_START = 0,
@@ -39,6 +41,11 @@ enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)
 void sbi_send_ipi(uint64_t mask, uint64_t base)
 {
     (void)sbi_call(EID_IPI, FID_SEND_IPI, mask, base, 0, 0);
+}
+
+void sbi_set_timer(uint64_t at)
+{
+    (void)sbi_call(EID_TIME, FID_SET_TIMER, at, 0, 0, 0);
 }
 
 void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes)

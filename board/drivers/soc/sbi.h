@@ -10,6 +10,10 @@
  * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or firmware has no HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);
 
+/* Make the calling hart's timer interrupt pending when `time` reaches `at`, and no more until then
+ * (chapter 6). Firmware without the extension does nothing. */
+void sbi_set_timer(uint64_t at);
+
 /* Make a software interrupt pending on the harts of mask, bit n being hart base + n (chapter 7). */
 void sbi_send_ipi(uint64_t mask, uint64_t base);
 

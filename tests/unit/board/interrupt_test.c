@@ -7,8 +7,9 @@
 enum { REFUSED = 99, NO_LINE = 1000 };
 
 static struct fake {
-    uint32_t enabled[IRQ_MAX_TAKEN + 2], pending[4];
-    unsigned n_enabled, n_pending;
+    uint32_t enabled[IRQ_MAX_TAKEN + 2], pending[4], disabled;
+    unsigned n_enabled, n_pending, n_disabled;
+    bool timer_on, timer_reaches, asserted;
     bool masked, masked_while_enabling;
     void (*handler)(void *context);
     void *context;
@@ -35,6 +36,22 @@ void core_interrupts_on(void (*handler)(void *context), void *context)
     fake.n_on++;
 }
 
+bool core_interrupt_pending(void)
+{
+    return fake.asserted || (fake.timer_on && fake.timer_reaches);
+}
+
+void core_timer_start(uint64_t ticks)
+{
+    (void)ticks;
+    fake.timer_on = true;
+}
+
+void core_timer_stop(void)
+{
+    fake.timer_on = false;
+}
+
 static enum err enable(void *state, uint32_t line)
 {
     struct fake *f = state;
@@ -56,7 +73,20 @@ static void fake_serve(void *state)
         irq_deliver(f->pending[--f->n_pending]);
 }
 
-static const struct irq_controller controller = { .enable = enable, .serve = fake_serve };
+static void disable(void *state, uint32_t line)
+{
+    struct fake *f = state;
+
+    f->disabled = line;
+    f->n_disabled++;
+}
+
+static const struct irq_controller controller = {
+    .enable = enable,
+    .disable = disable,
+    .serve = fake_serve,
+    .timer_line = 27,
+};
 
 static void fire(uint32_t line)
 {
@@ -64,9 +94,16 @@ static void fire(uint32_t line)
     fake.handler(fake.context);
 }
 
-static void count(void *context)
+static bool count(void *context)
 {
     ++*(unsigned *)context;
+    return true;
+}
+
+/* A device that interrupts for nothing but every so often. */
+static bool count_vainly(void *context)
+{
+    return ++*(unsigned *)context % (2 * IRQ_MOST_VAIN) == IRQ_MOST_VAIN;
 }
 
 static void begin(void)
@@ -90,7 +127,8 @@ static void test_delivery(void)
     fire(7);
     OK(uart == 1 && card == 2, "each gets its own");
     fire(500);
-    OK(uart == 1 && card == 2, "a line that nobody has taken is dropped");
+    OK(uart == 1 && card == 2 && fake.n_disabled == 1 && fake.disabled == 500,
+       "a line that nobody has taken is disabled");
     fake.pending[fake.n_pending++] = 7;
     fire(33);
     OK(uart == 2 && card == 3, "two at once");
@@ -118,9 +156,40 @@ static void test_errors(void)
     OK(n == 1, "the last of them is delivered");
 }
 
+static void test_strays(void)
+{
+    unsigned vain = 0;
+    uint32_t line = 0;
+
+    begin();
+    (void)irq_take(33, count_vainly, &vain);
+    OK(irq_strays(&line) == 0, "no stray");
+    fire(500);
+    OK(irq_strays(&line) == 1 && line == 500, "one, and its line");
+    while (vain < 2 * IRQ_MOST_VAIN + IRQ_MOST_VAIN - 2)
+        fire(33);
+    OK(irq_strays(&line) == 2 && line == 33 && fake.disabled == 33 && fake.n_disabled == 2,
+       "a line that interrupts %d times in a row for nothing is disabled, once", IRQ_MOST_VAIN);
+}
+
+static void test_timer(void)
+{
+    begin();
+    OK(irq_take_timer() == ERR_TIMEOUT && !fake.timer_on && fake.enabled[0] == 27,
+       "a timer that never comes is found out");
+    begin();
+    fake.timer_reaches = true;
+    OK(irq_take_timer() == ERR_OK && !fake.timer_on && !fake.masked, "one that does");
+    begin();
+    fake.timer_reaches = fake.asserted = true;
+    OK(irq_take_timer() == ERR_TIMEOUT, "another's interrupt is not taken for it");
+}
+
 int main(void)
 {
     test_delivery();
+    test_strays();
+    test_timer();
     test_errors();
     return tap_done();
 }

@@ -1,0 +1,98 @@
+/* GICv3 after firmware that used it (IHI 0069), with one security state: distributor, a redistributor
+ * and the registers of the core. */
+#include "tests/unit/tap.h"
+
+#include "board/drivers/irq/core_registers.h"
+#include "tests/unit/board/fake_gic.h"
+
+enum {
+    D_CTLR = 0,
+    D_TYPER = 4,
+    D_BYTES = 0x10000,
+    R_TYPER = 8,
+    R_WAKER = 0x14,
+    R_LINES = 0x10000,
+    R_BYTES = 0x20000,
+    ONE_STATE = 1 << 6,
+    LAST = 1 << 4,
+    ASLEEP = 3 << 1
+};
+
+static uint32_t ctlr, waker;
+static uint64_t sre;
+
+static uint32_t read_distributor(unsigned offset, bool look)
+{
+    (void)look;
+    if (offset == D_CTLR)
+        return ctlr | ONE_STATE;
+    if (offset == D_TYPER)
+        return WORDS - 1;
+    return offset < 0xc00 ? gic_fake_read_lines(offset, 1, WORDS) : 0;
+}
+
+static void write_distributor(unsigned offset, uint32_t value)
+{
+    if (offset == D_CTLR) {
+        ctlr = value;
+        g.forwards = (value & 2) != 0;
+    } else if (offset < 0xc00) {
+        gic_fake_write_lines(offset, value, 1, WORDS);
+    }
+}
+
+static uint32_t read_redistributor(unsigned offset, bool look)
+{
+    (void)look;
+    if (offset == R_TYPER)
+        return LAST;
+    if (offset == R_WAKER)
+        return waker;
+    return offset >= R_LINES && offset < R_LINES + 0xc00
+               ? gic_fake_read_lines(offset - R_LINES, 0, 1)
+               : 0;
+}
+
+static void write_redistributor(unsigned offset, uint32_t value)
+{
+    if (offset == R_WAKER)
+        waker = (value & 2) != 0 ? ASLEEP : 0;
+    else if (offset >= R_LINES && offset < R_LINES + 0xc00)
+        gic_fake_write_lines(offset - R_LINES, value, 0, 1);
+}
+
+uint64_t core_register_read(const char *name)
+{
+    if (strcmp(name, "icc_iar1_el1") == 0)
+        return gic_fake_take();
+    return strcmp(name, "icc_sre_el1") == 0 ? sre : 0;
+}
+
+void core_register_write(const char *name, uint64_t value)
+{
+    if (strcmp(name, "icc_sre_el1") == 0)
+        sre = value;
+    else if (strcmp(name, "icc_igrpen1_el1") == 0)
+        g.interrupts = (value & 1) != 0;
+    else if (strcmp(name, "icc_ap1r0_el1") == 0)
+        g.running = (uint32_t)value;
+    else if (strcmp(name, "icc_eoir1_el1") == 0)
+        gic_fake_end((uint32_t)value);
+    else if (strcmp(name, "icc_sgi1r_el1") == 0 && (value & 1) != 0)
+        g.latched[0] |= 1u << (value >> 24 & 15); /* to the first core of the first cluster */
+    core_settle();
+}
+
+int main(void)
+{
+    struct gic gic = { .version = &gic_v3, .n_ranges = 2 };
+
+    gic.ranges[0] = (struct gic_range){ mmio_add(read_distributor, write_distributor, D_BYTES),
+                                        D_BYTES };
+    gic.ranges[1] = (struct gic_range){ mmio_add(read_redistributor, write_redistributor, R_BYTES),
+                                        R_BYTES };
+    ctlr = 1 << 4;
+    waker = ASLEEP;
+    gic_fake_test(&gic);
+    return tap_done();
+}

@@ -1,0 +1,178 @@
+/* The console's line over a PL011 whose registers do what DDI 0183 says: input comes whatever becomes of
+ * its interrupt, in order, and no wait is without an end. */
+#include "board/drivers/serial/serial.c"
+
+#include "board/drivers/serial/pl011.h"
+#include "tests/unit/board/fake_irq.h"
+#include "tests/unit/tap.h"
+
+enum { DR = 0x00, FR = 0x18, IMSC = 0x38, ICR = 0x44, RECEIVED = 0x50, FIFO = 16, N_BYTES = 64 };
+
+static struct fake_pl011 {
+    char fifo[N_BYTES]; /* to be read */
+    unsigned n, at;
+    const char *later; /* bytes that come one at a time, after each that is read */
+    uint32_t mask, sent;
+    bool busy, dead; /* the transmitter never ends; no clock: it reads as 0 */
+} f;
+
+static struct pl011 uart;
+
+static void arrive(const char *text)
+{
+    for (; *text != '\0' && f.n < N_BYTES; text++)
+        f.fifo[f.n++] = *text;
+}
+
+static uint32_t take(bool look)
+{
+    uint32_t byte = f.at < f.n ? (uint8_t)f.fifo[f.at] : 0;
+
+    if (!look && f.at < f.n) {
+        f.at++;
+        if (f.later != NULL && *f.later != '\0') {
+            f.fifo[f.n++] = *f.later;
+            f.later++;
+        }
+    }
+    return byte;
+}
+
+static uint32_t read_pl011(unsigned offset, bool look)
+{
+    if (f.dead)
+        return 0;
+    if (offset == DR)
+        return take(look);
+    if (offset == FR)
+        return (f.busy ? 1u << 3 : 0) | (f.at == f.n ? 1u << 4 : 0);
+    return offset == IMSC ? f.mask : 0;
+}
+
+static void write_pl011(unsigned offset, uint32_t value)
+{
+    if (offset == IMSC)
+        f.mask = value;
+    if (offset == DR)
+        f.sent++;
+}
+
+static bool asserted(void)
+{
+    return (f.mask & RECEIVED) != 0 && f.at < f.n;
+}
+
+static void begin(void)
+{
+    static uintptr_t base;
+
+    if (base == 0)
+        base = mmio_add(read_pl011, write_pl011, 0x1000);
+    memset(&f, 0, sizeof f);
+    fake_irq_begin(asserted);
+    serial_line = (struct serial_line){ .receiving = ATOMIC_FLAG_INIT,
+                                        .ring = RECEIVE_RING(first_buffer) };
+    uart = (struct pl011){ 0 };
+    pl011_init(&uart, base, 0, 0);
+    serial_open(&pl011_serial, &uart);
+}
+
+static bool reads(const char *text)
+{
+    int byte;
+
+    for (; *text != '\0'; text++) {
+        byte = serial_getc();
+        if (byte != *text) {
+            printf("# '%c' was wanted, %d came\n", *text, byte);
+            return false;
+        }
+    }
+    return serial_getc() == SERIAL_NOTHING;
+}
+
+static void type_while_asleep(void)
+{
+    if (core.naps == 3)
+        arrive("z");
+}
+
+static void test_wrong_line(void)
+{
+    begin();
+    OK(serial_listen(WRONG_LINE) == ERR_OK, "the UART is taken to be on a line that is another's");
+    arrive("hello");
+    OK(reads("hello"), "what is typed arrives all the same");
+    core.asleep = type_while_asleep;
+    serial_idle();
+    OK(core.naps == 3 && reads("z"), "and ends a sleep");
+    arrive("a\x03");
+    OK(serial_getc() == 'a' && serial_interrupted(), "Ctrl-C, too");
+    arrive("bc");
+    OK(serial_getc() == 'b', "somebody takes one byte and no more");
+    arrive("\x03");
+    OK(serial_interrupted(), "and is told of the Ctrl-C that comes then");
+}
+
+static void test_right_line(void)
+{
+    begin();
+    OK(serial_listen(UART_LINE) == ERR_OK && core.taken == 0, "the right line");
+    arrive("hi");
+    core_settle();
+    OK(core.taken == 1 && serial_line.proven, "its interrupt brings the bytes");
+    OK(reads("hi"), "in order");
+    core.asleep = type_while_asleep;
+    core.naps = 2;
+    serial_idle();
+    OK(core.naps == 3 && reads("z"), "it ends a sleep");
+}
+
+/* Each byte that is read makes room for the next one, so that the interrupt is always about to come. */
+static void test_order(void)
+{
+    begin();
+    (void)serial_listen(UART_LINE);
+    core.masked = true;
+    arrive("0");
+    core.masked = false;
+    f.later = "123456789abcdefghijkl";
+    OK(reads("0123456789abcdefghijkl"), "a poll and the handler do not change the order");
+    OK(core.taken == 0, "for the handler does not come into a poll");
+}
+
+static void test_no_timer(void)
+{
+    begin();
+    core.timer_reaches = false;
+    OK(serial_listen(WRONG_LINE) == ERR_OK && !serial_line.naps, "no timer that ends sleeps");
+    arrive("q");
+    serial_idle();
+    OK(core.naps == 0 && reads("q"), "there is no sleep before the interrupt has brought a byte");
+}
+
+static void test_bounds(void)
+{
+    uint64_t start;
+
+    begin();
+    f.busy = true;
+    start = core.now;
+    serial_drain();
+    OK(core.now - start <= CORE_HZ, "a transmitter that stays busy is given up within a second");
+    f.busy = false;
+    (void)serial_listen(UART_LINE);
+    f.dead = true;
+    OK(serial_receive() && receive_ring_held(&serial_line.ring) == MOST_TAKEN,
+       "a UART that has a byte for ever is left after a FIFO's worth");
+}
+
+int main(void)
+{
+    test_wrong_line();
+    test_right_line();
+    test_order();
+    test_no_timer();
+    test_bounds();
+    return tap_done();
+}
