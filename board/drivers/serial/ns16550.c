@@ -6,7 +6,8 @@
 enum {
     REG_DATA = 0,
     REG_INTERRUPTS = 1,
-    REG_FIFO = 2,
+    REG_FIFO = 2,     /* written */
+    REG_IDENTITY = 2, /* read */
     REG_LINE_CONTROL = 3,
     REG_LINE_STATUS = 5,
     REG_DIVISOR_LOW = 0, /* with LINE_DIVISOR, as the next */
@@ -16,6 +17,9 @@ enum {
     LINE_DIVISOR = 1 << 7,
     LINE_TRIES = 1000,
     INTERRUPT_RECEIVED = 1 << 0, /* at the trigger level, or after a pause of 4 bytes */
+    IDENTITY_MASK = 0x3f,
+    IDENTITY_TIMEOUT = 0x0c,
+    IDENTITY_BUSY = 0x07, /* Synopsys's, which cannot be masked */
     FIFO_ON = 1 << 0,
     FIFO_TRIGGER_8 = 2 << 6,
     STATUS_RECEIVED = 1 << 0,
@@ -82,13 +86,33 @@ static bool ns16550_send(void *context, uint8_t byte)
     return true;
 }
 
+/* What interrupts although no byte is there. Synopsys's UART can assert the time-out of its receiver
+ * without data, until the data register is read (Linux, 8250_dw.c, dw8250_handle_irq); and complains of
+ * a write to the line control while it was busy until that is read. The status again, since a byte that
+ * came between the two must not be read away. */
+static void end_vain_interrupt(struct ns16550 *uart)
+{
+    uint32_t identity = read_register(uart, REG_IDENTITY) & IDENTITY_MASK;
+
+    if (identity == IDENTITY_BUSY && uart->stride == 4)
+        (void)read_register(uart, REG_DW_STATUS);
+    if (identity == IDENTITY_TIMEOUT && (read_status(uart) & STATUS_RECEIVED) == 0)
+        (void)read_register(uart, REG_DATA);
+}
+
 static int ns16550_receive(void *context)
 {
     struct ns16550 *uart = context;
     uint32_t status;
 
-    if (uart->base == 0 || ((status = read_status(uart)) & STATUS_RECEIVED) == 0)
+    if (uart->base == 0)
         return SERIAL_NOTHING;
+    status = read_status(uart);
+    if ((status & STATUS_RECEIVED) == 0) {
+        if (uart->listens)
+            end_vain_interrupt(uart);
+        return SERIAL_NOTHING;
+    }
     uart->overrun = false;
     return (int)(read_register(uart, REG_DATA) & 0xff) |
            (int)(bits_if(status & STATUS_PARITY_FRAMING, SERIAL_DAMAGED) |
