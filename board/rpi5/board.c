@@ -5,6 +5,7 @@
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/soc/bcm2712.h"
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/psci.h"
 #include "board/drivers/soc/raspberry_pi.h"
@@ -29,7 +30,20 @@ static struct rpi5_storage {
     struct block_device device;
 } storage;
 
-enum { LINE_UART = 32 + 121, SD_HZ = 200000000 }; /* bcm2712.dtsi, serial@7d001000 and clk_emmc2 */
+enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
+
+/* On whichever line this stepping has the UART; it is polled besides. */
+static void listen(void)
+{
+    uint32_t lines[BCM2712_UART_LINES], id = 0;
+    unsigned n;
+
+    if (mmu_map(BOARD_CHIP_ID, sizeof id, MAP_DEVICE) == ERR_OK)
+        id = *(volatile uint32_t *)BOARD_CHIP_ID;
+    n = bcm2712_uart_lines(id, lines);
+    for (unsigned i = 0; i < n; i++)
+        (void)serial_listen(lines[i]);
+}
 
 static void rpi5_early_init(const void *dtb)
 {
@@ -37,7 +51,7 @@ static void rpi5_early_init(const void *dtb)
     raspberry_pi_init(&pi, &places, dtb);
     psci_init(&pi.tree);
     raspberry_pi_open_console(&pi);
-    (void)serial_listen(LINE_UART); /* otherwise polled */
+    listen();
 }
 
 /* The firmware has read us from this card, so that pins and supplies are set; the signals stay at
