@@ -66,7 +66,7 @@ test-images: $(H)/ingot examples
 define image_with_main
 $(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/drivers.a $(B)/image.ld
 	$$(call say,LD,$$@)
-	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o %.a,$$^) \
+	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o %.a,$$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
 
 $(B)/$(1).bin: $(B)/$(1).elf

@@ -235,4 +235,58 @@ for board, missing in lacks.items():
     tap.ok(struct.unpack_from("<Q", header, 8)[0] == 0x80000 and header[56:60] == b"ARM\x64",
            f"{board}: the Image header asks for 0x80000")
 tap.ok("sdot" in instructions("rpi5"), "rpi5: the dot product is used")
+
+# ---- what a Cortex-A53 may get wrong ----------------------------------------------------------
+# Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406), 835769 and 843419. The words of the
+# image are read, so that it does not matter who left such a pair: the compiler, newlib or a kernel.
+
+
+def words_of(board):
+    """(address, word) of every instruction of the image, in their order."""
+    with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
+        return [(int(a, 16), int(w, 16)) for a, w in
+                re.findall(r"^\s*([0-9a-f]+):\s+([0-9a-f]{8})\s", f.read(), re.M)]
+
+
+def touches_memory(word):
+    return word >> 27 & 1 and not word >> 25 & 1  # op0 x1x0: loads and stores
+
+
+def loads_one_of(word, registers):
+    """A load of a general register that the next instruction waits for: then there is nothing wrong."""
+    pair = word >> 28 & 3 == 2
+    return (not word >> 26 & 1 and (word >> 22 & 1 or not pair and word >> 22 & 3 >= 2) and
+            (word & 31 in registers or (pair and word >> 10 & 31 in registers)))
+
+
+def accumulates(word):
+    """MADD, MSUB, SMADDL, UMADDL and so on into 64 bits, onto another register than XZR."""
+    return word >> 24 == 0x9b and word >> 21 & 7 in (0, 1, 5) and word >> 10 & 31 != 31
+
+
+def wrong_sums(code):
+    return [hex(at) for (_, before), (at, word) in zip(code, code[1:])
+            if accumulates(word) and touches_memory(before) and
+            not loads_one_of(before, {word >> 5 & 31, word >> 16 & 31, word >> 10 & 31})]
+
+
+def wrong_pages(code):
+    """ADRP in the last two words of a page, a load or store, and within two one that uses the ADRP's
+    register as its base with an unsigned offset."""
+    return [hex(at) for n, (at, word) in enumerate(code[:-3])
+            if word >> 31 and word >> 24 & 31 == 16 and at & 0xfff in (0xff8, 0xffc) and
+            touches_memory(code[n + 1][1]) and
+            any(w >> 24 & 0x3b == 0x39 and w >> 5 & 31 == word & 31 for _, w in code[n + 2:n + 4])]
+
+
+# ldr x1, [x2]; madd x3, x4, x5, x6: wrong. With x1 in it, or onto XZR: right.
+tap.ok(wrong_sums([(0, 0xf9400041), (4, 0x9b051883)]) == ["0x4"] and
+       not wrong_sums([(0, 0xf9400041), (4, 0x9b050483)]) and
+       not wrong_sums([(0, 0xf9400041), (4, 0x9b057c83)]) and
+       wrong_pages([(0xff8, 0x90000000), (0xffc, 0xf9400041), (0x1000, 0xf9400403), (0x1004, 0)]) ==
+       ["0xff8"], "erratum 835769 and 843419 are known when they are there")
+code = words_of("rpi3")
+tap.ok(len(code) > 10000 and sum(accumulates(w) for _, w in code) > 100 and not wrong_sums(code),
+       "rpi3: no multiply-accumulate that a Cortex-A53 gets wrong (835769)", wrong_sums(code))
+tap.ok(not wrong_pages(code), "rpi3: no address that it gets wrong (843419)", wrong_pages(code))
 tap.done()

@@ -164,6 +164,30 @@ with alone_with(WITH_IMAGE):
     card(WITH_IMAGE, "the image is newer", lambda f:
          os.stat(image_of(WITH_IMAGE)).st_mtime_ns > before, MODEL=one, FIRMWARE="")
 
+# A Pi 5's loader takes the tree of its board, and on stepping D0 an overlay from a folder.
+PI5 = "rpi5"
+with alone_with(PI5):
+    trees = ("bcm2712-rpi-5-b.dtb", "bcm2712d0-rpi-5-b.dtb", "bcm2712-rpi-500.dtb",
+             "bcm2712-rpi-cm5-cm5io.dtb", "overlays/bcm2712d0.dtbo")
+    five = os.path.join(HERE, "firmware of the 5")
+    for name in (*trees, "bcm2711-rpi-4-b.dtb", "overlays/disable-bt.dtbo"):
+        write(os.path.join(five, name), b"five " + name.encode())
+    card(PI5, "rpi5: every tree and the overlay of D0", lambda f:
+         {n: b for n, b in f.items() if ".dtb" in n} == {n: b"five " + n.encode() for n in trees} and
+         b"MISSING" not in f["README.txt"], MODEL=one, FIRMWARE=five)
+    shutil.rmtree(os.path.join(five, "overlays"))
+    card(PI5, "rpi5: an overlay that is not there is named", lambda f:
+         b"one: overlays/bcm2712d0.dtbo" in f["README.txt"] and trees[0] in f, MODEL=one,
+         FIRMWARE=five)
+    os.unlink(image_of(PI5))
+with alone_with(WITH_IMAGE):
+    trees = ("bcm2710-rpi-3-b.dtb", "bcm2710-rpi-3-b-plus.dtb", "bcm2710-rpi-zero-2-w.dtb")
+    for name in (*trees, "bcm2709-rpi-2-b.dtb"):
+        write(os.path.join(firmware, name), b"tree " + name.encode())
+    card(WITH_IMAGE, "rpi3: the trees of its boards", lambda f:
+         sorted(n for n in f if n.endswith(".dtb")) == sorted(trees) and
+         b"MISSING" not in f["README.txt"], MODEL=one, FIRMWARE=firmware)
+
 # ---- the program alone: no make, no mtools ------------------------------------------------------
 
 
