@@ -29,8 +29,9 @@ struct machine {
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */
     char args[BOARD_ARGS_BYTES];        /* boot arguments, NUL-terminated */
-    size_t args_bytes;                  /* their length, of which args may be the beginning */
-    uint64_t entry_ticks;               /* board.ticks() at the first instruction of C */
+    size_t args_bytes;    /* their length; args may have the beginning alone, or none of them */
+    size_t args_limit;    /* the longest that this machine could have passed on */
+    uint64_t entry_ticks; /* board.ticks() at the first instruction of C */
 };
 
 /* A member may be NULL where its comment says so: the board has nothing of the kind then. */

@@ -3,6 +3,7 @@
 #ifndef INGOT_BOARD_MACHINE_H
 #define INGOT_BOARD_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,12 +35,13 @@ enum { BOARD_DOING_BYTES = 32 };
 
 /* How the run before this one ended. */
 struct board_last_run {
-    enum {
+    enum board_run_end {
         BOARD_RUN_UNKNOWN,   /* power was off since, or it was switched off as it should */
         BOARD_RUN_RESTARTED, /* by restart() */
         BOARD_RUN_RESET,     /* from outside */
         BOARD_RUN_HUNG,      /* by the watchdog */
     } end;
+    bool armed;                    /* a watchdog was: what seems a reset may have been it */
     uint32_t alive_millis;         /* after its start: the last alive(); 0: not known */
     char doing[BOARD_DOING_BYTES]; /* its work at that time; "": not known */
 };

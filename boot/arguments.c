@@ -1,5 +1,7 @@
 #include "boot/arguments.h"
 
+#include <string.h>
+
 #include "runtime/console/console.h"
 
 /* Ask nothing before the rate changes (baud=), nor a person who waits for one reply (prompt=). */
@@ -81,17 +83,25 @@ static void obey(struct options *o, struct console *c)
     }
 }
 
+/* Where the firmware gives words away as a whole, more than it takes are none. */
+static void say_too_long(struct console *c, const struct machine *machine)
+{
+    const char *lost = "the rest is passed over";
+
+    if (machine->args[0] == '\0') {
+        lost = "none of them is obeyed";
+    }
+    console_log(c, "warning: %lu bytes of boot arguments, and %lu are the limit: %s",
+                (unsigned long)machine->args_bytes, (unsigned long)machine->args_limit, lost);
+}
+
 bool arguments_read(struct options *o, struct console *c, const struct machine *machine)
 {
     struct options_report report = { say_option, c };
 
     options_init(o);
-    if (machine->args_bytes >= sizeof machine->args) {
-        console_log(
-            c,
-            "warning: %lu bytes of boot arguments, and %u are the limit: the rest is passed "
-            "over",
-            (unsigned long)machine->args_bytes, BOARD_ARGS_BYTES - 1);
+    if (machine->args_bytes > strlen(machine->args)) {
+        say_too_long(c, machine);
     }
     (void)options_parse(o, machine->args, &report); /* said by say_option */
     if (options_refused(o, OPTION_PROMPT)) {

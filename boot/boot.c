@@ -202,6 +202,7 @@ static void read_arguments(const struct device_tree *tree)
     size_t length = strlen(text);
 
     boot_state.machine.args_bytes = length; /* image_main reports more than fit, with a console */
+    boot_state.machine.args_limit = sizeof boot_state.machine.args - 1;
     memcpy(boot_state.machine.args, text, min_size(length, sizeof boot_state.machine.args - 1));
 }
 

@@ -99,6 +99,8 @@ static void report_last_run(void)
     }
     if (last.end == BOARD_RUN_HUNG) {
         what = "the watchdog ended";
+    } else if (last.armed) {
+        what = "a reset, or the watchdog, ended";
     }
     if (last.doing[0] != '\0') {
         doing = last.doing;

@@ -104,6 +104,22 @@ def one_word(board, words, drives=(), kernel=None):
     return Machine(board).run(words, 4, drives, kernel, timeout=60)
 
 
+def read_until(process, want, seconds=60):
+    text, end = b"", time.time() + seconds
+    os.set_blocking(process.stdout.fileno(), False)
+    while want.encode() not in text and time.time() < end:
+        text += process.stdout.read() or b""
+        time.sleep(0.02)
+    return text_of(text)
+
+
+def start(board, words, drives=()):
+    """Without -no-reboot: a reset starts the image again, and RAM stays as it was."""
+    command = [a for a in Machine(board).command(words, 4, drives) if a != "-no-reboot"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT)
+
+
 for board in CORES:
     # QEMU's cores poll the words at 0xd8 only: those of a tree that names others never come.
     status, console = one_word(board, "prompt=x", tree_file(f"{board}-elsewhere.dtb", board, 0x8d8))
@@ -134,6 +150,23 @@ for board in CORES:
         tap.ok(status == 0 and says in console and console.rstrip().endswith("power off"),
                f"{board}: {words} is reported", console)
 
+# Without a tree the mailbox has the words, and an answer of 2 KiB for them.
+for board in CORES:
+    trace = os.path.join(WORK, f"{board}-words-trace")
+    asked = ["-d", "trace:bcm2835_mbox_property", "-D", trace]
+    status, console = one_word(board, "n=1 " * 400 + "prompt=x", asked)
+    with open(trace, encoding="utf-8", errors="replace") as f:
+        events = f.read()
+    tap.ok(status == 0 and "boot arguments" not in console, f"{board}: 1,608 bytes of words", console)
+    if "tag:" in events:
+        tap.ok(re.search(r"tag:0x00050001 in_sz:2048", events), f"{board}: asked for with 2 KiB", events)
+    process = start(board, "n=1 " * 600 + "prompt=x")
+    console = read_until(process, "\n> ")
+    process.kill()
+    process.communicate()
+    tap.ok("warning: 2408 bytes of boot arguments, and 2048 are the limit: none of them is obeyed" in
+           console, f"{board}: 2,408 are answered with a sentence", console)
+
 # raspi3b is a 3B, whose light hangs on the firmware's expander.
 trace = os.path.join(WORK, "light-trace")
 status, console = one_word("rpi3", words_for("tiny", 1, "resident"),
@@ -156,22 +189,6 @@ tap.ok(status == 0 and "SD card at 0xfe340000" in console and Reply(console).ids
        Reply(console).hash == expected.hash, "rpi4: streamed from EMMC2", console)
 
 # ---- the watchdog, and what the next start says ----------------------------------------------
-
-
-def read_until(process, want, seconds=60):
-    text, end = b"", time.time() + seconds
-    os.set_blocking(process.stdout.fileno(), False)
-    while want.encode() not in text and time.time() < end:
-        text += process.stdout.read() or b""
-        time.sleep(0.02)
-    return text_of(text)
-
-
-def start(board, words, drives=()):
-    """Without -no-reboot: a reset starts the image again, and RAM stays as it was."""
-    command = [a for a in Machine(board).command(words, 4, drives) if a != "-no-reboot"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT)
 
 
 def reset(path):

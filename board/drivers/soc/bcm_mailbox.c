@@ -119,7 +119,8 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
     take(m);
     memset(&m->message[AT_VALUES], 0, BCM_MAILBOX_MAX_ANSWER);
     e = call(m, tag, BCM_MAILBOX_MAX_ANSWER, &answer);
-    *bytes = e == ERR_OK ? answer : 0;
+    /* A firmware may call an answer that does not fit a failure, and gives its length all the same. */
+    *bytes = e == ERR_OK || answer > BCM_MAILBOX_MAX_ANSWER ? answer : 0;
     if (*bytes > BCM_MAILBOX_MAX_ANSWER || *bytes >= max)
         answer = 0; /* the part of a text that fits would be another text */
     if (e != ERR_OK)

@@ -12,7 +12,9 @@
 
 #include "board/err.h"
 
-enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 8192 };
+/* The longest answer asked for: what others give the boot arguments, the one text there is. A firmware
+ * need not take a message of any length. */
+enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 2048 };
 
 enum bcm_tag {
     BCM_GET_FIRMWARE = 0x00000001,    /* -> seconds since 1970 of its build */
@@ -52,8 +54,9 @@ void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
  * does not know the tag. */
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n);
 
-/* Ask for a text. Copies at most max - 1 bytes of it and a NUL; *bytes is its whole length. Errors
- * as above; the text is then empty. */
+/* Ask for a text. *bytes is its whole length; where it is longer than BCM_MAILBOX_MAX_ANSWER or max - 1
+ * bytes, the text stays empty, as the beginning of words is other words. Errors as above; the text is then
+ * empty, too. */
 enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
                               size_t *bytes);
 

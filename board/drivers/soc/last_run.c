@@ -44,22 +44,28 @@ static void seal(void)
     dma_barrier();
 }
 
-void last_run_open(struct board_last_run *last, bool *armed)
+static enum board_run_end end_of(const struct record *record, bool fired)
+{
+    if (record->state == RECORD_RESTARTS)
+        return BOARD_RUN_RESTARTED;
+    return record->armed != 0 && fired ? BOARD_RUN_HUNG : BOARD_RUN_RESET;
+}
+
+void last_run_open(struct board_last_run *last, bool fired)
 {
     struct record *record = &kept.record;
 
-    *armed = false;
     memset(last, 0, sizeof *last);
     usable = mmu_map((uintptr_t)&kept, sizeof kept, MAP_UNCACHED) == ERR_OK;
     if (!usable)
         return;
     if (record->magic == RECORD_MAGIC && record->check == checksum(record) &&
         record->state != RECORD_ENDED) {
-        last->end = record->state == RECORD_RESTARTS ? BOARD_RUN_RESTARTED : BOARD_RUN_RESET;
+        last->end = end_of(record, fired);
+        last->armed = record->armed != 0;
         last->alive_millis = record->millis;
         memcpy(last->doing, record->doing, sizeof last->doing);
         last->doing[sizeof last->doing - 1] = '\0';
-        *armed = record->armed != 0;
     }
     memset(record, 0, sizeof *record);
     record->magic = RECORD_MAGIC;

@@ -8,9 +8,12 @@
 
 #include "board/board.h"
 
-/* Map the page uncached, tell how the last run ended (BOARD_RUN_UNKNOWN, _RESET or _RESTARTED) and
- * begin the record of this one. armed: whether a watchdog was. Once, on core 0. */
-void last_run_open(struct board_last_run *last, bool *armed);
+/* Map the page uncached, tell how the last run ended and begin the record of this one. fired: a register
+ * says that the watchdog's block made the last reset. It says so after restart() and power_off(), too, and
+ * after runs of other programs, so that it counts for a record of a run that had a watchdog and no end. Such
+ * a record without the register is BOARD_RUN_RESET: a Pi 4 whose card was at 1.8 V forgets the register. Once,
+ * on core 0. */
+void last_run_open(struct board_last_run *last, bool fired);
 
 /* This run lives at `millis` after its start. */
 void last_run_alive(uint32_t millis);

@@ -24,19 +24,6 @@ enum { REVISION_NEW = 1 << 23, REVISION_MEMORY_SHIFT = 20, REVISION_MEMORY_UNIT_
 
 static struct raspberry_pi *the_pi; /* of raspberry_pi_init: a machine is one */
 
-/* The reset register knows the watchdog, and restart() uses it, too: the record tells them apart.
- * QEMU forgets the register in a reset, and resets when the watchdog is armed. */
-static void open_last_run(struct raspberry_pi *pi)
-{
-    struct board_last_run *last = &pi->last_run;
-    bool armed;
-
-    last_run_open(last, &armed);
-    if (last->end != BOARD_RUN_RESTARTED &&
-        (bcm_watchdog_restarted(pi->places->watchdog) || (pi->emulated && armed)))
-        last->end = BOARD_RUN_HUNG;
-}
-
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb)
 {
@@ -58,7 +45,8 @@ void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places
     if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_REVISION, &revision, 1) == ERR_OK)
         pi->revision = revision;
     pi->start_ticks = generic_timer_ticks();
-    open_last_run(pi);
+    /* QEMU forgets the register in a reset, and resets when the watchdog is armed. */
+    last_run_open(&pi->last_run, pi->emulated || bcm_watchdog_restarted(places->watchdog));
     fastest = bcm_mailbox_clock(&pi->mailbox, BCM_GET_MAX_CLOCK, BCM_CLOCK_ARM);
     if (fastest != 0)
         (void)bcm_mailbox_set_clock(&pi->mailbox, BCM_CLOCK_ARM, fastest);
@@ -142,6 +130,7 @@ void raspberry_pi_describe(struct machine *machine)
     add_ram(machine, GIB, min_u64(all, peripherals));
     add_ram(machine, gib4, all);
     machine->n_cores = RASPBERRY_PI_CORES;
+    machine->args_limit = BCM_MAILBOX_MAX_ANSWER;
     (void)bcm_mailbox_ask_text(&pi->mailbox, BCM_GET_ARGUMENTS, machine->args, sizeof machine->args,
                                &machine->args_bytes);
 }

@@ -24,34 +24,38 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
     return map_says;
 }
 
-static struct board_last_run opened(bool *armed)
+static struct board_last_run opened_after(bool fired)
 {
     struct board_last_run last;
 
-    last_run_open(&last, armed);
+    last_run_open(&last, fired);
     return last;
+}
+
+static struct board_last_run opened(void)
+{
+    return opened_after(false);
 }
 
 static void test_record(void)
 {
-    bool armed;
-    struct board_last_run last = opened(&armed);
+    struct board_last_run last = opened();
 
-    OK(last.end == BOARD_RUN_UNKNOWN && !armed, "a cleared page says nothing");
+    OK(last.end == BOARD_RUN_UNKNOWN && !last.armed, "a cleared page says nothing");
     last_run_alive(1234);
     last_run_doing("loading the model", true);
-    last = opened(&armed);
-    OK(last.end == BOARD_RUN_RESET && armed && last.alive_millis == 1234 &&
+    last = opened();
+    OK(last.end == BOARD_RUN_RESET && last.armed && last.alive_millis == 1234 &&
            strcmp(last.doing, "loading the model") == 0,
        "a run that was cut off");
-    last = opened(&armed);
-    OK(last.end == BOARD_RUN_RESET && !armed && last.alive_millis == 0 &&
+    last = opened();
+    OK(last.end == BOARD_RUN_RESET && !last.armed && last.alive_millis == 0 &&
            strcmp(last.doing, "starting") == 0,
        "one that got nowhere");
     last_run_close(true);
-    OK(opened(&armed).end == BOARD_RUN_RESTARTED, "one that restarted");
+    OK(opened().end == BOARD_RUN_RESTARTED, "one that restarted");
     last_run_close(false);
-    OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "one that was switched off");
+    OK(opened().end == BOARD_RUN_UNKNOWN, "one that was switched off");
 }
 
 static uint8_t in_memory[4096];
@@ -86,33 +90,57 @@ static void test_order(void)
 
 static void test_long_text(void)
 {
-    bool armed;
     struct board_last_run last;
 
     last_run_doing("a text that is a good deal longer than the record has room for", false);
-    last = opened(&armed);
+    last = opened();
     OK(last.end == BOARD_RUN_RESET && strlen(last.doing) == BOARD_DOING_BYTES - 1 &&
            strncmp(last.doing, "a text that is", 14) == 0,
        "a long text is cut: %s", last.doing);
+}
+
+/* The register says "the watchdog's block reset us": after a hang, but after restart(), power_off() and
+ * another program's doings as well. */
+static void test_fired(void)
+{
+    (void)opened();
+    last_run_alive(4000);
+    last_run_doing("computing a reply", true);
+    OK(opened_after(true).end == BOARD_RUN_HUNG, "a run with a watchdog and no end hung");
+    last_run_doing("talking", false);
+    OK(opened_after(true).end == BOARD_RUN_RESET, "one without a watchdog did not");
+    last_run_doing("talking", true);
+    last_run_close(true);
+    OK(opened_after(true).end == BOARD_RUN_RESTARTED, "nor one that restarted");
+    last_run_doing("talking", true);
+    last_run_close(false);
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "nor one that was switched off");
+    last_run_doing("talking", true);
+    page[9] ^= 4;
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN,
+       "and nothing is said of a run without a record");
+    memset(page, 0, 4096);
+    OK(opened_after(true).end == BOARD_RUN_UNKNOWN, "nor where RAM was cleared");
+    last_run_doing("talking", true);
+    OK(opened_after(false).end == BOARD_RUN_RESET, "a register that was lost is a reset alone");
 }
 
 /* RAM after a power cycle: any bit may be any. */
 static void test_decay(void)
 {
     unsigned believed = 0;
-    bool armed;
 
     for (unsigned byte = 0; byte < 20 + BOARD_DOING_BYTES; byte++) {
-        (void)opened(&armed);
+        (void)opened();
         last_run_alive(99);
         page[byte] ^= (uint8_t)(1 << byte % 8);
-        believed += opened(&armed).end != BOARD_RUN_UNKNOWN;
+        believed += opened().end != BOARD_RUN_UNKNOWN;
     }
     OK(believed == 0, "no record with a flipped bit is believed");
     memset(page, 0xff, 4096);
-    OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "nor ones");
+    OK(opened().end == BOARD_RUN_UNKNOWN, "nor ones");
     map_says = ERR_NO_SPACE;
-    OK(opened(&armed).end == BOARD_RUN_UNKNOWN, "nor anything that cannot be mapped");
+    OK(opened().end == BOARD_RUN_UNKNOWN, "nor anything that cannot be mapped");
     memset(page, 0, 4096);
     last_run_alive(5);
     last_run_doing("nothing", true);
@@ -178,6 +206,7 @@ int main(void)
     test_record();
     test_order();
     test_long_text();
+    test_fired();
     test_decay();
     test_watchdog();
     test_pins();
