@@ -20,6 +20,8 @@ struct block_request {
     uint16_t slot;      /* the driver's own */
 };
 
+struct facts;
+
 struct block_device {
     const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
     const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
@@ -52,6 +54,9 @@ struct block_device {
      * polls does that (runtime/storage/io_core.h): time-outs of the polling core count its looks. Any
      * core. NULL: each poll is a look. */
     uint32_t (*looks)(const struct block_device *dev);
+
+    /* Tell what the device and its controller say of themselves. May be NULL. */
+    void (*facts)(const struct block_device *dev, const struct facts *f);
 
     void *driver; /* the driver's own state */
 };

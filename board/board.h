@@ -16,6 +16,7 @@
 enum { BOARD_INPUT_BYTES = 128 * 1024 };
 
 struct kernel_tuning;
+struct facts;
 
 /* The machine as firmware and device tree describe it. boot (or the host program) fills it
  * before the runtime starts; it is constant afterwards. */
@@ -24,6 +25,7 @@ struct machine {
     unsigned n_ram;
     size_t ram_bytes;                   /* all RAM of the machine, for messages */
     unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
+    uint64_t core_ids[BOARD_MAX_CORES]; /* how the tree names them; 0 without one */
     uint32_t cpu_features;              /* of core 0: bits of enum cpu_feature (kernels/) */
     const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
@@ -104,6 +106,14 @@ struct board {
     /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
      * Cheap. May be NULL. */
     void (*activity)(bool active);
+
+    /* Light the board's lamp, or put it out, for a panic that nobody can read. Core 0, at any time: also
+     * before early_init, within it and within a trap, so that it maps what it needs itself. NULL: there is
+     * no lamp of ours. */
+    void (*lamp)(bool lit);
+
+    /* Tell what firmware and registers say of the machine. May be NULL. */
+    void (*facts)(const struct facts *f);
 
     /* Read temperature, clock and limits. Takes up to a few milliseconds. May be NULL. */
     void (*health)(struct board_health *health);

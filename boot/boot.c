@@ -8,6 +8,7 @@
 #include "board/min_max.h"
 #include "boot/canary.h"
 #include "boot/panic.h"
+#include "boot/stage.h"
 
 enum { PAGE = 4096, MAX_FREE = 32, TREE_BYTES = 96 * 1024 };
 
@@ -208,10 +209,12 @@ static void read_arguments(const struct device_tree *tree)
 
 static void read_cores(const struct device_tree *tree)
 {
-    uint64_t ids[BOARD_MAX_CORES];
-    unsigned n = device_tree_cpus(tree, core_hardware_id(), ids, BOARD_MAX_CORES);
+    struct machine *machine = &boot_state.machine;
 
-    boot_state.machine.n_cores = max_u32(n, 1);
+    machine->core_ids[0] = core_hardware_id();
+    machine->n_cores = max_u32(device_tree_cpus(tree, machine->core_ids[0], machine->core_ids,
+                                                BOARD_MAX_CORES),
+                               1);
 }
 
 static void remove_own(void)
@@ -250,8 +253,11 @@ void boot_start(const void *dtb)
 {
     uint64_t entry_ticks = board.ticks();
 
+    boot_stage_enter(BOOT_STAGE_TREE);
     dtb = open_tree(dtb);
+    boot_stage_enter(BOOT_STAGE_BOARD);
     board.early_init(dtb);
+    boot_stage_enter(BOOT_STAGE_MEMORY);
     if (dtb == NULL && board.describe == NULL)
         panic("no valid device tree: the firmware must pass its address (QEMU does for -kernel)");
     boot_state.machine.entry_ticks = entry_ticks;
@@ -267,5 +273,6 @@ void boot_start(const void *dtb)
         panic("no RAM is left after the image, of %lu bytes",
               (unsigned long)boot_state.machine.ram_bytes);
     cpu_detect(dtb != NULL ? &boot_state.tree : NULL, &boot_state.machine);
+    boot_stage_enter(BOOT_STAGE_PROGRAM);
     image_main(&boot_state.machine);
 }

@@ -51,6 +51,10 @@ uint64_t core_random(void);
 struct device_tree;
 void cpu_detect(const struct device_tree *tree, struct machine *machine);
 
+/* Tell what the core that runs this says of itself: how it was entered, which one it is. */
+struct facts;
+void core_facts(const struct facts *f);
+
 /* Features that the cores 0 .. n_cores - 1 have in common, all of which run. */
 uint32_t cpu_features_common(unsigned n_cores);
 

@@ -7,6 +7,7 @@
 #include "board/board.h"
 #include "board/interrupt.h"
 #include "boot/arguments.h"
+#include "boot/diag.h"
 #include "boot/platform.h"
 #include "runtime/app/app.h"
 #include "runtime/app/app_storage.h"
@@ -122,7 +123,7 @@ static void report_strays(void)
     }
 }
 
-static void open_app(void)
+static void open_app(const struct machine *machine)
 {
     struct app_setup setup = {
         .platform = &state.platform,
@@ -136,6 +137,10 @@ static void open_app(void)
 
     if (e == ERR_OK) {
         e = app_storage_open(&state.storage, state.app);
+    }
+    if (e == ERR_OK && state.options.show.diag) {
+        diag_report(&state.console, machine, state.storage.storage.devices,
+                    state.storage.storage.n_devices);
     }
     if (e == ERR_OK) {
         e = app_open(state.app);
@@ -173,6 +178,6 @@ void image_main(const struct machine *machine)
     if (state.app == NULL) {
         give_up("too little RAM for the application");
     }
-    open_app();
+    open_app(machine);
     stop(exit_status(app_run(state.app)));
 }

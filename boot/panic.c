@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "boot/boot.h"
+#include "boot/stage.h"
 
 /* Declared by newlib's assert.h only where assertions are on. */
 void __assert_func(const char *file, int line, const char *function, const char *expression)
@@ -124,6 +125,7 @@ void panic_begin(void)
             core_halt();
         /* The report itself failed: write one more line and stop, as nothing can be trusted now. */
         panic_print("\npanic: another trap inside this report\n");
+        boot_stage_show();
         board.power_off(1);
     }
     if (board.flow_control != NULL)
@@ -172,6 +174,7 @@ void panic_end(uintptr_t pc, uintptr_t frame)
                 core_number(), (unsigned long)pc);
     print_backtrace(frame);
     panic_print("power off\n");
+    boot_stage_show();
     board.power_off(1);
 }
 

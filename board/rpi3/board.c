@@ -14,18 +14,8 @@ static void rpi3_listen(void)
     bcm_local_listen(BOARD_LOCAL, core_number());
 }
 
-/* 3 million baud need 16 times as much. */
-static const struct raspberry_pi_places places = {
-    .uart = BOARD_UART,
-    .mailbox = BOARD_MAILBOX,
-    .watchdog = BOARD_WATCHDOG,
-    .gpio = BOARD_GPIO,
-    .pull = BCM_PULL_CLOCKED,
-    .uart_hz = 48000000,
-    .listen = rpi3_listen,
-};
-
-/* Models by revision code, and the pin of the activity LED as their device trees have it. */
+/* Models by revision code, and the pin of the activity LED as their device trees have it
+ * (bcm2710-rpi-*.dts, led_act). */
 static const struct {
     uint8_t model, led;
     bool inverted;
@@ -34,6 +24,30 @@ static const struct {
     { 0x0d, 29, false },                        /* 3B+ */
     { 0x0e, 29, false },                        /* 3A+ */
     { 0x12, 29, true },                         /* Zero 2 W */
+};
+
+static void rpi3_find_led(struct raspberry_pi *of)
+{
+    for (unsigned i = 0; i < sizeof leds / sizeof leds[0]; i++) {
+        if (leds[i].model != raspberry_pi_model(of))
+            continue;
+        of->led = leds[i].led;
+        of->led_inverted = leds[i].inverted;
+        if (of->led < RASPBERRY_PI_EXPANDER)
+            bcm_gpio_function(BOARD_GPIO, (unsigned)of->led, BCM_PIN_OUTPUT);
+    }
+}
+
+/* 3 million baud need 16 times as much. */
+static const struct raspberry_pi_places places = {
+    .uart = BOARD_UART,
+    .mailbox = BOARD_MAILBOX,
+    .watchdog = BOARD_WATCHDOG,
+    .gpio = BOARD_GPIO,
+    .find_led = rpi3_find_led,
+    .pull = BCM_PULL_CLOCKED,
+    .uart_hz = 48000000,
+    .listen = rpi3_listen,
 };
 
 /* BCM2835 ARM Peripherals, section 7.5. */
@@ -57,14 +71,11 @@ static void rpi3_early_init(const void *dtb)
     if (mmu_map(BOARD_INTERRUPTS, BCM_INTERRUPTS_BYTES, MAP_DEVICE) == ERR_OK)
         bcm_local_init(BOARD_LOCAL, BOARD_INTERRUPTS);
     (void)serial_listen(LINE_UART); /* otherwise polled */
-    for (unsigned i = 0; i < sizeof leds / sizeof leds[0]; i++) {
-        if (leds[i].model != raspberry_pi_model(&pi))
-            continue;
-        pi.led = leds[i].led;
-        pi.led_inverted = leds[i].inverted;
-        if (pi.led < RASPBERRY_PI_EXPANDER)
-            bcm_gpio_function(places.gpio, (unsigned)pi.led, BCM_PIN_OUTPUT);
-    }
+}
+
+static void rpi3_lamp(bool lit)
+{
+    raspberry_pi_lamp(&pi, &places, lit);
 }
 
 static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
@@ -133,4 +144,5 @@ const struct board board = {
     .limit_dma = raspberry_pi_limit_dma,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
+    .lamp = rpi3_lamp,
 };

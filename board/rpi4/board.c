@@ -12,18 +12,28 @@
 /* GIC-400 (BCM2711 ARM Peripherals, section 6.5.1). */
 static struct gic gic = GIC_400(BOARD_GIC_DISTRIBUTOR, BOARD_GIC_INTERFACE);
 
+/* As the trees have it: of the 4B and CM4 the activity's, of the 400 its only one. */
+enum { LED_PIN = 42 };
+
+static void rpi4_find_led(struct raspberry_pi *of)
+{
+    of->led = LED_PIN;
+    bcm_gpio_function(BOARD_GPIO, LED_PIN, BCM_PIN_OUTPUT);
+}
+
 /* 3 million baud need 16 times as much. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
     .mailbox = BOARD_MAILBOX,
     .watchdog = BOARD_WATCHDOG,
     .gpio = BOARD_GPIO,
+    .find_led = rpi4_find_led,
     .pull = BCM_PULL_REGISTER,
     .uart_hz = 48000000,
     .listen = gic_listen,
 };
 
-enum { LED_PIN = 42, EXPANDER_SD_1V8 = 4, EXPANDER_SD_POWER = 6, MODEL_CM4 = 0x14, GIB = 1 << 30 };
+enum { EXPANDER_SD_1V8 = 4, EXPANDER_SD_POWER = 6, MODEL_CM4 = 0x14, GIB = 1 << 30 };
 
 static struct raspberry_pi pi;
 
@@ -42,8 +52,11 @@ static void rpi4_early_init(const void *dtb)
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
     (void)serial_listen(LINE_UART); /* otherwise polled */
-    pi.led = LED_PIN;
-    bcm_gpio_function(places.gpio, LED_PIN, BCM_PIN_OUTPUT);
+}
+
+static void rpi4_lamp(bool lit)
+{
+    raspberry_pi_lamp(&pi, &places, lit);
 }
 
 /* The card's supply and that of its signals hang on the firmware's expander, as the device tree of
@@ -154,4 +167,5 @@ const struct board board = {
     .limit_dma = raspberry_pi_limit_dma,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
+    .lamp = rpi4_lamp,
 };

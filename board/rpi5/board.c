@@ -15,11 +15,21 @@
 /* GIC-400 (bcm2712.dtsi, interrupt-controller@7fff9000). */
 static struct gic gic = GIC_400(BOARD_GIC_DISTRIBUTOR, BOARD_GIC_INTERFACE);
 
+enum { LED_PIN = 9 }; /* bcm2712-rpi-5-b.dts and bcm2712-rpi-cm5.dtsi, led_act: active low */
+
+static void rpi5_find_led(struct raspberry_pi *of)
+{
+    of->led = RASPBERRY_PI_ALWAYS_ON + LED_PIN;
+    of->led_inverted = true;
+}
+
 /* The UART's clock is the firmware's, and so is the rate that it has set. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
     .mailbox = BOARD_MAILBOX,
     .watchdog = BOARD_WATCHDOG,
+    .gpio_aon = BOARD_GPIO_AON,
+    .find_led = rpi5_find_led,
     .listen = gic_listen,
 };
 
@@ -54,6 +64,11 @@ static void rpi5_early_init(const void *dtb)
     listen();
 }
 
+static void rpi5_lamp(bool lit)
+{
+    raspberry_pi_lamp(&pi, &places, lit);
+}
+
 /* The firmware has read us from this card, so that pins and supplies are set; the signals stay at
  * 3.3 V. The controller sees memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). */
 static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
@@ -83,4 +98,6 @@ const struct board board = {
     .wait = gic_wait,
     .wake = gic_wake,
     .find_storage = rpi5_find_storage,
+    .activity = raspberry_pi_activity,
+    .lamp = rpi5_lamp,
 };

@@ -12,6 +12,7 @@
 #define BOARD_MAILBOX 0x107c013880
 #define BOARD_UART 0x107d001000 /* uart10, the connector between the HDMI sockets */
 #define BOARD_WATCHDOG 0x107d200000
+#define BOARD_GPIO_AON 0x107d517c00 /* always on */
 #define BOARD_GIC_DISTRIBUTOR 0x107fff9000
 #define BOARD_GIC_INTERFACE 0x107fffa000
 

@@ -4,11 +4,15 @@
 
 #include <string.h>
 
+#include "board/facts.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
 
 /* start.S. */
 extern uint64_t core_pen[BOARD_MAX_CORES];
+/* The exception level at which the firmware entered core 0: by start.S, therefore alone. */
+extern uint32_t core_entry_level;
+uint32_t core_entry_level;
 void start_secondary(void);
 void start_released(void);
 void core_store_physical(uintptr_t address, uint64_t value);
@@ -43,6 +47,26 @@ uint64_t core_hardware_id(void)
 
     __asm__ volatile("mrs %0, mpidr_el1" : "=r"(mpidr));
     return mpidr & 0xff00ffffff;
+}
+
+#define FACT_REGISTER(f, name, reg)                      \
+    do {                                                 \
+        uint64_t value_;                                 \
+        __asm__ volatile("mrs %0, " reg : "=r"(value_)); \
+        fact_number((f), (name), FACT_HEX, value_);      \
+    } while (0)
+
+void core_facts(const struct facts *f)
+{
+    fact_number(f, "entered at exception level", FACT_COUNT, core_entry_level);
+    FACT_REGISTER(f, "midr", "midr_el1");
+    FACT_REGISTER(f, "revidr", "revidr_el1");
+    FACT_REGISTER(f, "mpidr", "mpidr_el1");
+    FACT_REGISTER(f, "ctr", "ctr_el0");
+    FACT_REGISTER(f, "id_aa64pfr0", "id_aa64pfr0_el1");
+    FACT_REGISTER(f, "id_aa64isar0", "id_aa64isar0_el1");
+    FACT_REGISTER(f, "id_aa64mmfr0", "id_aa64mmfr0_el1");
+    FACT_REGISTER(f, "cntfrq", "cntfrq_el0");
 }
 
 /* FPCR 0: nearest even, subnormals kept, NaN payloads propagate, no traps (C5.2.8). */

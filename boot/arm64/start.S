@@ -42,6 +42,7 @@ func start_primary
     msr     daifset, #15
     mov     x20, x0
     mrs     x9, CurrentEL
+    lsr     x23, x9, #2
     cmp     x9, #(3 << 2)
     b.ne    1f
     mrs     x10, mpidr_el1
@@ -57,6 +58,8 @@ func start_primary
 2:  stp     xzr, xzr, [x9], #16
     cmp     x9, x10
     b.lo    2b
+    adrp    x9, core_entry_level
+    str     w23, [x9, :lo12:core_entry_level]
     bl      core_fp_init
     bl      mmu_init
     bl      mmu_enable

@@ -6,6 +6,7 @@
 
 #include "board/device_tree.h"
 #include "board/drivers/soc/sbi.h"
+#include "board/facts.h"
 #include "boot/riscv64/core.h"
 #include "kernels/kernels.h"
 #include "kernels/tuning.h"
@@ -47,6 +48,19 @@ unsigned core_number(void)
 uint64_t core_hardware_id(void)
 {
     return core_hart[core_number()];
+}
+
+/* We run in S-mode, and ask the firmware for what is M-mode's. */
+void core_facts(const struct facts *f)
+{
+    fact_text(f, "entered in mode", "S");
+    fact_number(f, "boot hart", FACT_COUNT, core_hardware_id());
+    fact_number(f, "sbi version", FACT_HEX, sbi_base(SBI_SPEC_VERSION));
+    fact_number(f, "sbi implementation", FACT_COUNT, sbi_base(SBI_IMPLEMENTATION));
+    fact_number(f, "sbi implementation version", FACT_HEX, sbi_base(SBI_IMPLEMENTATION_VERSION));
+    fact_number(f, "mvendorid", FACT_HEX, sbi_base(SBI_MVENDORID));
+    fact_number(f, "marchid", FACT_HEX, sbi_base(SBI_MARCHID));
+    fact_number(f, "mimpid", FACT_HEX, sbi_base(SBI_MIMPID));
 }
 
 /* fcsr 0: nearest even, flags clear. Subnormals are always kept (unprivileged ISA, 11.4). */

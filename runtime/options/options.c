@@ -68,6 +68,7 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_SELFTEST] = { "selftest", KIND_FLAG, FIELD(machine.selftest), 0, 0, 0, NO_VALUE },
     [OPTION_IDS] = { "ids", KIND_FLAG, FIELD(show.ids), 0, 0, 0, NO_VALUE },
     [OPTION_TICKS] = { "ticks", KIND_FLAG, FIELD(show.ticks), 0, 0, 0, NO_VALUE },
+    [OPTION_DIAG] = { "diag", KIND_FLAG, FIELD(show.diag), 0, 0, 0, NO_VALUE },
     [OPTION_TRACE] = { "trace", KIND_COUNT, FIELD(show.trace), 0, 0, 1, "0 or 1" },
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");

@@ -55,6 +55,7 @@ enum option {
     OPTION_SELFTEST, /* selftest: check the kernels at start */
     OPTION_IDS,      /* ids: print token ids and the hash of the logits */
     OPTION_TICKS,    /* ticks: print how far the board's counter went */
+    OPTION_DIAG,     /* diag: print what the machine says of itself */
     OPTION_TRACE,    /* trace=1: print a Chrome trace after each reply */
     OPTION_COUNT
 };
@@ -109,6 +110,7 @@ struct options_show {
     bool verbose;
     bool ids;
     bool ticks;
+    bool diag;
     uint32_t trace; /* 1: on */
 };
 

@@ -54,6 +54,9 @@ struct sd_card {
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out);
 
+/* block_device.facts: the registers of controller and card, and the bus as it is now. */
+void sd_card_facts(const struct block_device *dev, const struct facts *f);
+
 /* host->ops->identify for a controller with an SD bus: SD cards of any size; sets the bus to the
  * best speed that both sides know. ERR_NO_DEVICE: no card answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);

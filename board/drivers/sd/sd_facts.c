@@ -2,6 +2,8 @@
  * JESD84-B51. */
 #include "board/drivers/sd/sd_facts.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 uint32_t sd_facts_bits(const uint32_t reg[4], unsigned low, unsigned n_bits)
@@ -55,6 +57,7 @@ enum err sd_facts_csd(struct sd_facts *facts, const uint32_t csd[4])
     enum { CLASS_SWITCH = 1 << 10 };
     uint32_t version = sd_facts_bits(csd, 126, 2);
 
+    memcpy(facts->csd, csd, sizeof facts->csd);
     if (version > VERSION_2)
         return ERR_UNSUPPORTED;
     facts->by_sector = version == VERSION_2;
@@ -71,6 +74,8 @@ void sd_facts_scr(struct sd_facts *facts, const uint8_t scr[SD_SCR_BYTES])
 {
     enum { WIDTHS_4 = 1 << 2, COMMANDS_23 = 1 << 1 };
 
+    for (unsigned i = 0; i < SD_SCR_BYTES; i++)
+        facts->scr[i / 4] = facts->scr[i / 4] << 8 | scr[i];
     facts->has_4_bits = (scr[1] & WIDTHS_4) != 0;   /* SD_BUS_WIDTHS, bits 48 to 51 */
     facts->has_count = (scr[3] & COMMANDS_23) != 0; /* CMD_SUPPORT, bits 32 to 35 */
     if ((scr[0] & 15) == 0)                         /* SD_SPEC, bits 56 to 59 */
@@ -95,6 +100,7 @@ enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4])
 {
     enum { SPEC_WITH_EXT_CSD = 4 };
 
+    memcpy(facts->csd, csd, sizeof facts->csd);
     facts->n_sectors = small_sectors(csd);
     facts->max_hz = sd_facts_tran_speed(sd_facts_bits(csd, 96, 8), true);
     facts->is_locked = sd_facts_bits(csd, 12, 2) != 0;

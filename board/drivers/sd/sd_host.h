@@ -118,12 +118,13 @@ struct sd_host {
     const struct sd_host_ops *ops;
     uint64_t (*ticks)(void); /* the board's */
     uint64_t ticks_hz;
-    uint32_t abilities;    /* enum sd_ability */
-    uint32_t max_hz;       /* of the card's clock */
-    uint32_t max_blocks;   /* of one command, at least 128 */
-    uint64_t dma_end;      /* as in struct block_device */
-    uint32_t moved;        /* counts up with the data that a core has moved */
-    uint64_t retune_ticks; /* tune again after this time; 0: only after errors */
+    uint32_t abilities;       /* enum sd_ability */
+    uint32_t max_hz;          /* of the card's clock */
+    uint32_t capabilities[2]; /* as the controller has them, for people; 0: none */
+    uint32_t max_blocks;      /* of one command, at least 128 */
+    uint64_t dma_end;         /* as in struct block_device */
+    uint32_t moved;           /* counts up with the data that a core has moved */
+    uint64_t retune_ticks;    /* tune again after this time; 0: only after errors */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
                                 * what does not answer as an SD card; NULL: it will be none */
     bool wants_tuning; /* the controller asks for it; tune clears it */

@@ -136,6 +136,8 @@ static void sdhci_read_capabilities(struct sdhci *s)
     uint32_t caps_2 = sdhci_read(s, SDHCI_CAPABILITIES + 4);
     uint32_t mhz = caps >> CAPABLE_BASE_MHZ_SHIFT & (s->version >= 2 ? 255 : 63);
 
+    s->host.capabilities[0] = caps;
+    s->host.capabilities[1] = caps_2;
     if (caps == 0) /* the register is not there (BCM2835): what every controller can do */
         caps = CAPABLE_3V3 | CAPABLE_HIGH_SPEED;
     s->base_hz = s->setup.base_hz;

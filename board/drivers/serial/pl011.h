@@ -16,6 +16,10 @@ struct pl011 {
  * firmware set. Waits for the last byte first. The registers are mapped as device memory. */
 void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud);
 
+/* Tell the registers of the rate, and the clock that they divide; clock_hz 0: not known. */
+struct facts;
+void pl011_facts(const struct pl011 *uart, uint32_t clock_hz, const struct facts *f);
+
 /* For serial_open(), with a struct pl011. With a base of 0, bytes to send are dropped. */
 extern const struct serial_uart pl011_serial;
 

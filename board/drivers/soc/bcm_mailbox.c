@@ -29,6 +29,7 @@ static volatile uint32_t *reg(const struct bcm_mailbox *m, unsigned offset)
 void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base)
 {
     m->base = base;
+    atomic_store(&m->taken, false);
 }
 
 /* Wait until none of `bits` is set; false after a second in all since `start`. */

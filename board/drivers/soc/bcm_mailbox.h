@@ -20,6 +20,7 @@ enum bcm_tag {
     BCM_GET_FIRMWARE = 0x00000001,    /* -> seconds since 1970 of its build */
     BCM_GET_REVISION = 0x00010002,    /* -> revision code of the board */
     BCM_GET_ARM_MEMORY = 0x00010005,  /* -> base, bytes of the cores' part of the first GiB */
+    BCM_GET_VC_MEMORY = 0x00010006,   /* the same of the VideoCore's part */
     BCM_GET_CLOCK = 0x00030002,       /* clock, 0 -> clock, Hz */
     BCM_GET_MAX_CLOCK = 0x00030004,   /* the same */
     BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */
@@ -29,7 +30,13 @@ enum bcm_tag {
     BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
 };
 
-enum bcm_clock { BCM_CLOCK_EMMC = 1, BCM_CLOCK_UART = 2, BCM_CLOCK_ARM = 3, BCM_CLOCK_EMMC2 = 12 };
+enum bcm_clock {
+    BCM_CLOCK_EMMC = 1,
+    BCM_CLOCK_UART = 2,
+    BCM_CLOCK_ARM = 3,
+    BCM_CLOCK_CORE = 4,
+    BCM_CLOCK_EMMC2 = 12,
+};
 
 /* From "Documentation of throttling" in the same wiki; the same bits << 16: since power-on. */
 enum bcm_throttled {
@@ -46,7 +53,8 @@ struct bcm_mailbox {
     _Alignas(64) uint32_t message[BCM_MAILBOX_MAX_ANSWER / 4 + 16];
 };
 
-/* The registers are mapped as device memory; *m lies in the first GiB. */
+/* The registers are mapped as device memory; *m lies in the first GiB. Again after a panic, which may have come
+ * within a question. */
 void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
 
 /* Ask with `n` words of `values`, which the answer replaces. ERR_NO_DEVICE: no mailbox;

@@ -43,6 +43,11 @@ bool bcm_watchdog_restarted(uintptr_t base)
     return (*reg(base, PM_RSTS) & RSTS_WATCHDOG_FULL) != 0;
 }
 
+uint32_t bcm_watchdog_status(uintptr_t base)
+{
+    return *reg(base, PM_RSTS);
+}
+
 void bcm_watchdog_restart(uintptr_t base)
 {
     choose_partition(base, 0);

@@ -15,6 +15,9 @@ void bcm_watchdog_arm(uintptr_t base, uint32_t millis);
 /* Whether the last restart was this block's doing: the watchdog's, or bcm_watchdog_restart. */
 bool bcm_watchdog_restarted(uintptr_t base);
 
+/* All of the reset status, for people. */
+uint32_t bcm_watchdog_status(uintptr_t base);
+
 /* Restart now, or stop forever: the firmware finds the mark and goes to sleep. Both return, and
  * the machine is reset within a millisecond. */
 void bcm_watchdog_restart(uintptr_t base);

@@ -2,6 +2,7 @@
 
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/bcm_watchdog.h"
+#include "board/drivers/soc/brcmstb_gpio.h"
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/last_run.h"
 #include "board/isa.h"
@@ -24,26 +25,78 @@ enum { REVISION_NEW = 1 << 23, REVISION_MEMORY_SHIFT = 20, REVISION_MEMORY_UNIT_
 
 static struct raspberry_pi *the_pi; /* of raspberry_pi_init: a machine is one */
 
+static void set_led(struct raspberry_pi *pi, bool lit)
+{
+    bool high = lit != pi->led_inverted;
+    uint32_t values[2] = { (uint32_t)pi->led, high };
+
+    if (pi->led == RASPBERRY_PI_NO_LED)
+        return;
+    if (pi->led >= RASPBERRY_PI_ALWAYS_ON)
+        brcmstb_gpio_write(pi->places->gpio_aon, (unsigned)pi->led - RASPBERRY_PI_ALWAYS_ON, high);
+    else if (pi->led >= RASPBERRY_PI_EXPANDER)
+        (void)bcm_mailbox_ask(&pi->mailbox, BCM_SET_GPIO, values, 2);
+    else
+        bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, high);
+}
+
+/* The firmware sets an expander's pin by a slow bus, which a start that works need not wait for. */
+static void show_start(struct raspberry_pi *pi, bool begins)
+{
+    if (pi->led < RASPBERRY_PI_EXPANDER || pi->led >= RASPBERRY_PI_ALWAYS_ON)
+        set_led(pi, begins);
+}
+
+static void find_led(struct raspberry_pi *pi)
+{
+    if (pi->led == RASPBERRY_PI_NO_LED && pi->places->find_led != NULL)
+        pi->places->find_led(pi);
+}
+
+/* What the lamp needs, the LED first: most boards know theirs without the firmware. */
+static void find_board(struct raspberry_pi *pi, const struct raspberry_pi_places *places)
+{
+    uint32_t revision = 0;
+
+    pi->led = RASPBERRY_PI_NO_LED;
+    pi->places = places;
+    if (places->gpio != 0)
+        (void)mmu_map(places->gpio, BCM_GPIO_BYTES, MAP_DEVICE);
+    if (places->gpio_aon != 0)
+        (void)mmu_map(places->gpio_aon, BRCMSTB_GPIO_BYTES, MAP_DEVICE);
+    find_led(pi);
+    show_start(pi, true);
+    if (mmu_map(places->mailbox, BCM_MAILBOX_BYTES, MAP_DEVICE) == ERR_OK)
+        bcm_mailbox_init(&pi->mailbox, places->mailbox);
+    if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_REVISION, &revision, 1) == ERR_OK)
+        pi->revision = revision;
+    find_led(pi);
+    show_start(pi, true);
+}
+
+void raspberry_pi_lamp(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit)
+{
+    if (pi->places == NULL)
+        find_board(pi, places);
+    if (pi->led >= RASPBERRY_PI_EXPANDER && pi->led < RASPBERRY_PI_ALWAYS_ON)
+        bcm_mailbox_init(&pi->mailbox, places->mailbox); /* a question may have been cut off */
+    set_led(pi, lit);
+}
+
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb)
 {
-    uint32_t built = FIRST_FIRMWARE, revision = 0, fastest;
+    uint32_t built = FIRST_FIRMWARE, fastest;
 
     the_pi = pi;
-    pi->places = places;
     places->listen();
-    pi->led = RASPBERRY_PI_NO_LED;
+    find_board(pi, places);
     if (dtb != NULL)
         (void)device_tree_open(&pi->tree, dtb, device_tree_bytes(dtb)); /* checked before */
-    if (mmu_map(places->mailbox, BCM_MAILBOX_BYTES, MAP_DEVICE) == ERR_OK)
-        bcm_mailbox_init(&pi->mailbox, places->mailbox);
     (void)mmu_map(places->watchdog, BCM_WATCHDOG_BYTES, MAP_DEVICE);
-    if (places->gpio != 0)
-        (void)mmu_map(places->gpio, BCM_GPIO_BYTES, MAP_DEVICE);
     (void)bcm_mailbox_ask(&pi->mailbox, BCM_GET_FIRMWARE, &built, 1);
     pi->emulated = built < FIRST_FIRMWARE;
-    if (bcm_mailbox_ask(&pi->mailbox, BCM_GET_REVISION, &revision, 1) == ERR_OK)
-        pi->revision = revision;
+    pi->reset_status = bcm_watchdog_status(places->watchdog);
     pi->start_ticks = generic_timer_ticks();
     /* QEMU forgets the register in a reset, and resets when the watchdog is armed. */
     last_run_open(&pi->last_run, pi->emulated || bcm_watchdog_restarted(places->watchdog));
@@ -92,6 +145,7 @@ void raspberry_pi_open_console(struct raspberry_pi *pi)
     pl011_init(&pi->uart, base, pi->uart_hz, RASPBERRY_PI_BAUD);
     route_uart(pi->places);
     serial_open(&pl011_serial, &pi->uart);
+    show_start(pi, false);
 }
 
 void raspberry_pi_set_baud(uint32_t baud)
@@ -130,6 +184,8 @@ void raspberry_pi_describe(struct machine *machine)
     add_ram(machine, GIB, min_u64(all, peripherals));
     add_ram(machine, gib4, all);
     machine->n_cores = RASPBERRY_PI_CORES;
+    for (unsigned core = 0; core < RASPBERRY_PI_CORES; core++)
+        machine->core_ids[core] = core; /* as start_released takes it */
     machine->args_limit = BCM_MAILBOX_MAX_ANSWER;
     (void)bcm_mailbox_ask_text(&pi->mailbox, BCM_GET_ARGUMENTS, machine->args, sizeof machine->args,
                                &machine->args_bytes);
@@ -201,19 +257,16 @@ struct dma_window raspberry_pi_window(struct dma_window window)
 void raspberry_pi_activity(bool active)
 {
     struct raspberry_pi *pi = the_pi;
-    bool was_lit = pi->n_reads != 0, high;
-    uint32_t values[2];
+    bool was_lit = pi->n_reads != 0;
 
     pi->n_reads += active ? 1 : -1u;
-    if (pi->led == RASPBERRY_PI_NO_LED || was_lit == (pi->n_reads != 0))
-        return;
-    high = was_lit == pi->led_inverted;
-    values[0] = (uint32_t)pi->led;
-    values[1] = high;
-    if (pi->led >= RASPBERRY_PI_EXPANDER)
-        (void)bcm_mailbox_ask(&pi->mailbox, BCM_SET_GPIO, values, 2);
-    else
-        bcm_gpio_write(pi->places->gpio, (unsigned)pi->led, high);
+    if (was_lit != (pi->n_reads != 0))
+        set_led(pi, !was_lit);
+}
+
+void raspberry_pi_facts(const struct facts *f)
+{
+    raspberry_pi_tell(the_pi, f);
 }
 
 void raspberry_pi_health(struct board_health *health)

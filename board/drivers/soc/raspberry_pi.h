@@ -16,12 +16,19 @@ enum {
     RASPBERRY_PI_CORES = 4,
     RASPBERRY_PI_BAUD = 115200,
     RASPBERRY_PI_NO_LED = -1,
-    RASPBERRY_PI_EXPANDER = 128,
+    RASPBERRY_PI_EXPANDER = 128,  /* + a pin of the firmware's expander */
+    RASPBERRY_PI_ALWAYS_ON = 256, /* + a pin of BCM2712's block that is always on */
 };
+
+struct raspberry_pi;
 
 struct raspberry_pi_places {
     uintptr_t uart, mailbox, watchdog;
-    uintptr_t gpio; /* 0: the UART's pins are set already, and the LED is not ours */
+    uintptr_t gpio;     /* 0: the UART's pins are set already, and the LED is not ours */
+    uintptr_t gpio_aon; /* BCM2712's pins that are always on; 0: none */
+    /* Set pi->led and led_inverted by pi->revision, which may be 0. A pin of `gpio` becomes an output. NULL:
+     * there is no LED. */
+    void (*find_led)(struct raspberry_pi *pi);
     enum bcm_pull_kind pull;
     uint32_t uart_hz;     /* wanted of the UART's clock; 0: leave it, and the rate with it */
     void (*listen)(void); /* on each core, before it waits or wakes */
@@ -34,15 +41,16 @@ struct raspberry_pi {
     struct pl011 uart;
     uint32_t uart_hz;  /* 0: unknown, the firmware's rate stays */
     uint32_t revision; /* of the board; 0: unknown */
-    int led;           /* pin; from RASPBERRY_PI_EXPANDER on a pin of the firmware's expander */
+    int led;           /* pin; RASPBERRY_PI_EXPANDER and _ALWAYS_ON say of what */
     bool led_inverted;
     bool emulated;    /* by QEMU, whose watchdog does not count: it restarts when it is armed */
     unsigned n_reads; /* of the card, in progress: the LED is lit */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
-    uint32_t n_alive; /* calls */
-    bool pio;         /* a core moves the card's data: raspberry_pi_use_pio */
-    uint64_t dma_end; /* raspberry_pi_limit_dma; 0: as the hardware has it */
+    uint32_t n_alive;      /* calls */
+    bool pio;              /* a core moves the card's data: raspberry_pi_use_pio */
+    uint64_t dma_end;      /* raspberry_pi_limit_dma; 0: as the hardware has it */
+    uint32_t reset_status; /* as the firmware left it */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;
@@ -52,8 +60,12 @@ struct raspberry_pi {
     } cores[RASPBERRY_PI_CORES];
 };
 
+/* For board.lamp: light the LED or put it out, at any time, also without raspberry_pi_init or within it. */
+void raspberry_pi_lamp(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
+
 /* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
- * cores' clock to what it allows. Registers are mapped here. */
+ * cores' clock to what it allows. Registers are mapped here. An LED that a register lights is lit from here
+ * on until there is a console: it stays so where we hang between. */
 void raspberry_pi_init(struct raspberry_pi *pi, const struct raspberry_pi_places *places,
                        const void *dtb);
 
@@ -74,6 +86,9 @@ void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 /* board.start_core, for cores that were fetched. */
 enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
+/* board.facts, of this machine. */
+void raspberry_pi_tell(struct raspberry_pi *pi, const struct facts *f);
+
 /* The model in bits 4 to 11 of the revision code. */
 static inline unsigned raspberry_pi_model(const struct raspberry_pi *pi)
 {
@@ -88,6 +103,7 @@ void raspberry_pi_use_pio(void);
 void raspberry_pi_limit_dma(uint64_t end);
 void raspberry_pi_activity(bool active);
 void raspberry_pi_health(struct board_health *health);
+void raspberry_pi_facts(const struct facts *f);
 void raspberry_pi_watchdog(uint32_t millis, const char *doing);
 void raspberry_pi_alive(void);
 void raspberry_pi_last_run(struct board_last_run *last);
@@ -96,10 +112,10 @@ void raspberry_pi_restart(void);
 void raspberry_pi_power_off(int status) __attribute__((noreturn));
 
 /* Clock, condition, watchdog and power, as members of struct board. */
-#define RASPBERRY_PI                                                                           \
-    .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .health = raspberry_pi_health, \
-    .watchdog = raspberry_pi_watchdog, .alive = raspberry_pi_alive,                            \
-    .last_run = raspberry_pi_last_run, .is_emulated = raspberry_pi_is_emulated,                \
+#define RASPBERRY_PI                                                                             \
+    .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .health = raspberry_pi_health,   \
+    .facts = raspberry_pi_facts, .watchdog = raspberry_pi_watchdog, .alive = raspberry_pi_alive, \
+    .last_run = raspberry_pi_last_run, .is_emulated = raspberry_pi_is_emulated,                  \
     .restart = raspberry_pi_restart, .power_off = raspberry_pi_power_off
 
 #endif

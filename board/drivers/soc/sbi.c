@@ -1,6 +1,7 @@
 #include "board/drivers/soc/sbi.h"
 
 enum {
+    EID_BASE = 0x10,
     EID_TIME = 0x54494d45,
     EID_IPI = 0x735049,
     EID_RFENCE = 0x52464e43,
@@ -31,6 +32,18 @@ static int64_t sbi_call(uint64_t extension, uint64_t function, uint64_t arg0, ui
 
     __asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : "r"(a2), "r"(a3), "r"(a6), "r"(a7) : "memory");
     return (int64_t)a0;
+}
+
+/* The value comes in a1. */
+uint64_t sbi_base(enum sbi_base which)
+{
+    register uint64_t a0 __asm__("a0") = 0;
+    register uint64_t a1 __asm__("a1") = 0;
+    register uint64_t a6 __asm__("a6") = which;
+    register uint64_t a7 __asm__("a7") = EID_BASE;
+
+    __asm__ volatile("ecall" : "+r"(a0), "+r"(a1) : "r"(a6), "r"(a7) : "memory");
+    return a1;
 }
 
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)

@@ -6,6 +6,17 @@
 
 #include "board/err.h"
 
+/* What the firmware and its machine are (chapter 4). */
+enum sbi_base {
+    SBI_SPEC_VERSION,   /* major << 24 | minor */
+    SBI_IMPLEMENTATION, /* 1: OpenSBI */
+    SBI_IMPLEMENTATION_VERSION,
+    SBI_MVENDORID = 4,
+    SBI_MARCHID,
+    SBI_MIMPID,
+};
+uint64_t sbi_base(enum sbi_base which);
+
 /* Start hart `id` in S-mode, MMU off, at physical address `start` with a0 = id, a1 = opaque
  * (chapter 9). ERR_NO_DEVICE: the hart does not exist or runs already, or firmware has no HSM. */
 enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque);

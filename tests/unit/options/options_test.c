@@ -39,7 +39,7 @@ static void test_all_words(void)
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
-        "term=vt watchdog=9 verbose selftest ids ticks pio dmaend=1152M trace=1 system=\"Be brief.\" think=off "
+        "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M trace=1 system=\"Be brief.\" think=off "
         "quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
@@ -58,8 +58,8 @@ static void test_all_words(void)
     OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20 &&
            o.machine.dmaend == 0x48000000,
        "64-bit numbers");
-    OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.ticks && o.machine.pio &&
-           o.show.quiet && o.show.trace == 1,
+    OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
+           o.machine.pio && o.show.quiet && o.show.trace == 1,
        "flags");
     OK(o.load.kv == KV_Q8 && o.reply.think == THINK_OFF && o.load.spec == SPECULATIVE_NGRAM &&
            o.line.term == CONSOLE_VT,

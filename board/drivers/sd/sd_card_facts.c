@@ -1,0 +1,30 @@
+#include "board/drivers/sd/sd_card.h"
+#include "board/facts.h"
+
+/* A register of 128 bits as the specifications write it: bit 127 first. */
+static void tell_register(const struct facts *f, const char *name, const uint32_t reg[4])
+{
+    const uint32_t words[4] = { reg[3], reg[2], reg[1], reg[0] };
+
+    fact_words(f, name, words, 4);
+}
+
+void sd_card_facts(const struct block_device *dev, const struct facts *f)
+{
+    const struct sd_card *card = dev->driver;
+
+    fact_words(f, "controller capabilities", card->host->capabilities, 2);
+    if (dev->n_sectors == 0)
+        return; /* no card that works */
+    fact_text(f, "card kind", card->facts.is_emmc ? "eMMC" : "SD");
+    tell_register(f, "card cid", card->facts.cid);
+    tell_register(f, "card csd", card->facts.csd);
+    if (!card->facts.is_emmc)
+        fact_words(f, "card scr", card->facts.scr, 2);
+    fact_number(f, "card bytes", FACT_BYTES, card->facts.n_sectors * 512);
+    fact_number(f, "card clock", FACT_HZ, card->hz);
+    fact_number(f, "card lines", FACT_COUNT, card->bits);
+    fact_number(f, "card timing", FACT_COUNT, card->timing);
+    fact_number(f, "card errors", FACT_COUNT, card->n_errors);
+    fact_number(f, "card tunings after the first", FACT_COUNT, card->n_retunes);
+}

@@ -1,0 +1,36 @@
+/* Facts about a machine, for a report that somebody sends back: the word `diag`. What knows a fact tells it
+ * under a name, and what asked prints it; nothing is written to the machine for it. */
+#ifndef INGOT_BOARD_FACTS_H
+#define INGOT_BOARD_FACTS_H
+
+#include <stdint.h>
+
+enum fact_kind { FACT_HEX, FACT_COUNT, FACT_HZ, FACT_BYTES, FACT_MILLIDEGREES };
+
+struct facts {
+    void *context;
+    /* name: lower case, "uart clock". It and text live until the call returns. */
+    void (*number)(void *context, const char *name, enum fact_kind kind, uint64_t value);
+    void (*text)(void *context, const char *name, const char *text);
+    /* n words of a register or a property, the first one first. */
+    void (*words)(void *context, const char *name, const uint32_t *words, unsigned n);
+};
+
+static inline void fact_number(const struct facts *f, const char *name, enum fact_kind kind,
+                               uint64_t value)
+{
+    f->number(f->context, name, kind, value);
+}
+
+static inline void fact_text(const struct facts *f, const char *name, const char *text)
+{
+    f->text(f->context, name, text);
+}
+
+static inline void fact_words(const struct facts *f, const char *name, const uint32_t *words,
+                              unsigned n)
+{
+    f->words(f->context, name, words, n);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* A number on a lamp, for what a board cannot say: one long flash, then as many short ones. A Raspberry Pi's
+ * firmware has such codes of its own, none of which begins with a single long flash
+ * (raspberrypi.com/documentation, "LED warning flash codes"). */
+#ifndef INGOT_BOARD_LAMP_CODE_H
+#define INGOT_BOARD_LAMP_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    LAMP_CODE_LONG_MILLIS = 1000,
+    LAMP_CODE_SHORT_MILLIS = 200, /* a flash, and the dark before it */
+    LAMP_CODE_PAUSE_MILLIS = 1500,
+};
+
+struct lamp {
+    void (*set)(bool lit);
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz; /* 0: not known, the times are a guess then */
+};
+
+/* Show `code` once and leave the lamp dark: 2.5 s, and 0.4 s for each short flash. Ends also where the
+ * counter stands still. Core 0, or a core that is alone at it. */
+void lamp_code_show(const struct lamp *lamp, unsigned code);
+
+#endif

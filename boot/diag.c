@@ -1,0 +1,108 @@
+#include "boot/diag.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "board/facts.h"
+#include "board/min_max.h"
+#include "boot/boot.h"
+#include "runtime/storage/io_core.h"
+#include "runtime/text/format_text.h"
+
+/* Of one line, which has a limit; the rest of a longer text follows in lines of the same name. */
+enum { TEXT_BYTES = 256, WORDS_BYTES = 160, NAME_BYTES = 32 };
+
+static void say_number(void *context, const char *name, enum fact_kind kind, uint64_t value)
+{
+    char text[FORMAT_NUMBER_BYTES];
+
+    switch (kind) {
+    case FACT_HEX: console_log(context, "diag %s: 0x%" PRIx64, name, value); break;
+    case FACT_COUNT: console_log(context, "diag %s: %" PRIu64, name, value); break;
+    case FACT_HZ: console_log(context, "diag %s: %" PRIu64 " Hz", name, value); break;
+    case FACT_BYTES: console_log(context, "diag %s: %s", name, format_bytes(text, value)); break;
+    case FACT_MILLIDEGREES:
+        console_log(context, "diag %s: %" PRId64 " mC", name, (int64_t)value);
+        break;
+    }
+}
+
+static void say_text(void *context, const char *name, const char *text)
+{
+    do {
+        size_t bytes = min_size(strlen(text), TEXT_BYTES);
+
+        console_log(context, "diag %s: %.*s", name, (int)bytes, text);
+        text += bytes;
+    } while (*text != '\0');
+}
+
+static void say_words(void *context, const char *name, const uint32_t *words, unsigned n)
+{
+    char text[WORDS_BYTES] = "";
+    size_t at = 0;
+
+    for (unsigned i = 0; i < n && at < sizeof text; i++)
+        at += format_text(text + at, sizeof text - at, " %08x", (unsigned)words[i]);
+    console_log(context, "diag %s:%s", name, text);
+}
+
+static void say_range(const struct facts *f, const char *name, uint64_t base, uint64_t bytes)
+{
+    char text[TEXT_BYTES];
+
+    format_text(text, sizeof text, "0x%" PRIx64 " to 0x%" PRIx64, base, base + bytes);
+    fact_text(f, name, text);
+}
+
+static void say_machine(const struct facts *f, const struct machine *machine)
+{
+    char name[NAME_BYTES];
+
+    fact_text(f, "ingot", INGOT_VERSION_TEXT);
+    fact_text(f, "board", board.name);
+    fact_text(f, "boot arguments", machine->args);
+    fact_number(f, "boot arguments bytes", FACT_COUNT, machine->args_bytes);
+    say_range(f, "image", (uintptr_t)image_start,
+              (uintptr_t)stacks_start + STACKS_BYTES - (uintptr_t)image_start);
+    fact_number(f, "ram", FACT_BYTES, machine->ram_bytes);
+    for (unsigned i = 0; i < machine->n_ram; i++) {
+        format_text(name, sizeof name, "free ram %u", i);
+        say_range(f, name, (uintptr_t)machine->ram[i].base, machine->ram[i].bytes);
+    }
+    if (machine->initrd.bytes != 0)
+        say_range(f, "initrd", (uintptr_t)machine->initrd.base, machine->initrd.bytes);
+    fact_number(f, "counter", FACT_HZ, board.ticks_hz());
+    fact_number(f, "cores", FACT_COUNT, machine->n_cores);
+    for (unsigned i = 0; i < machine->n_cores; i++) {
+        format_text(name, sizeof name, "core %u id", i);
+        fact_number(f, name, FACT_HEX, machine->core_ids[i]);
+    }
+    fact_text(f, "core 0", machine->cpu_name);
+}
+
+static void say_device(const struct facts *f, struct block_device *device)
+{
+    const struct io_core *front = io_core_of(device);
+
+    if (front != NULL)
+        device = front->inner;
+    fact_text(f, "storage", device->name);
+    if (device->problem != NULL)
+        fact_text(f, "storage problem", device->problem);
+    if (device->facts != NULL)
+        device->facts(device, f);
+}
+
+void diag_report(struct console *c, const struct machine *machine,
+                 struct block_device *const devices[], unsigned n)
+{
+    const struct facts f = { c, say_number, say_text, say_words };
+
+    say_machine(&f, machine);
+    core_facts(&f);
+    if (board.facts != NULL)
+        board.facts(&f);
+    for (unsigned i = 0; i < n; i++)
+        say_device(&f, devices[i]);
+}

@@ -1,0 +1,35 @@
+#include "boot/stage.h"
+
+#include "board/board.h"
+#include "board/lamp_code.h"
+
+#include <stddef.h>
+
+enum { ROUNDS = 3 };
+
+static enum boot_stage stage; /* 0 is BOOT_STAGE_PAGES: the first thing that runs cannot set it */
+
+void boot_stage_enter(enum boot_stage entered)
+{
+    stage = entered;
+}
+
+static bool is_emulated(void)
+{
+    return board.is_emulated != NULL && board.is_emulated();
+}
+
+void boot_stage_show(void)
+{
+    struct lamp lamp = { board.lamp, board.ticks, 0 };
+
+    if (board.lamp == NULL)
+        return;
+    lamp.ticks_hz = board.ticks_hz();
+    if (stage < BOOT_STAGE_PAGES)
+        stage = BOOT_STAGE_PAGES;
+    while (stage < BOOT_STAGE_MEMORY)
+        lamp_code_show(&lamp, (unsigned)stage);
+    for (unsigned i = 0; i < ROUNDS && !is_emulated(); i++)
+        lamp_code_show(&lamp, (unsigned)stage);
+}

@@ -1,0 +1,127 @@
+/* A lamp that flashes a number, by a clock that the test turns; and the pins that light the LED of each
+ * Raspberry Pi, among neighbours that are the firmware's. */
+#include <string.h>
+
+#include "board/drivers/soc/bcm_gpio.h"
+#include "board/drivers/soc/brcmstb_gpio.h"
+#include "board/lamp_code.h"
+#include "tests/unit/tap.h"
+
+enum { HZ = 1000000, MOST_EDGES = 64 };
+
+static uint64_t now, tick, looks;
+static struct edge {
+    bool lit;
+    uint64_t at;
+} edges[MOST_EDGES];
+static unsigned n_edges;
+
+static uint64_t ticks(void)
+{
+    looks++;
+    now += tick;
+    return now;
+}
+
+static void set(bool lit)
+{
+    if (n_edges < MOST_EDGES)
+        edges[n_edges++] = (struct edge){ lit, now };
+}
+
+static void show(unsigned code, uint64_t hz, uint64_t each_look)
+{
+    const struct lamp lamp = { set, ticks, hz };
+
+    n_edges = 0;
+    looks = 0;
+    tick = each_look;
+    lamp_code_show(&lamp, code);
+}
+
+/* The time from edge i to the next in milliseconds, rounded. */
+static unsigned millis(unsigned i)
+{
+    uint64_t end = i + 1 < n_edges ? edges[i + 1].at : now;
+
+    return (unsigned)((end - edges[i].at + HZ / 2000) / (HZ / 1000));
+}
+
+static bool is_code(unsigned code)
+{
+    if (n_edges != 2 + 2 * code || !edges[0].lit || millis(0) != LAMP_CODE_LONG_MILLIS)
+        return false;
+    for (unsigned i = 1; i < n_edges - 1; i++)
+        if (edges[i].lit != (i % 2 == 0) || millis(i) != LAMP_CODE_SHORT_MILLIS)
+            return false;
+    return !edges[n_edges - 1].lit && millis(n_edges - 1) == LAMP_CODE_PAUSE_MILLIS;
+}
+
+static void test_codes(void)
+{
+    for (unsigned code = 1; code <= 5; code++) {
+        show(code, HZ, 7);
+        OK(is_code(code), "a long flash and %u short ones, then it is dark", code);
+    }
+    show(0, HZ, 7);
+    OK(is_code(0), "none is the long one alone");
+}
+
+/* Firmware that left CNTFRQ 0, and a counter that is off. */
+static void test_bad_clocks(void)
+{
+    show(2, 0, 1);
+    OK(n_edges == 6 && looks > 1000 && looks < 200000000, "without a rate it ends, too: %lu looks",
+       (unsigned long)looks);
+    show(1, HZ, 0);
+    OK(n_edges == 4 && looks < 1000000000, "a counter that stands still ends it: %lu looks",
+       (unsigned long)looks);
+}
+
+/* What gpio-brcmstb of Linux says: DATA at 4, IODIR at 8 of each bank of 0x20 bytes, where 1 is an input. The
+ * firmware drives the card's supply (4) and RP1 (2), and reads the card's contact (5). */
+static void test_always_on(void)
+{
+    uint32_t regs[16];
+
+    memset(regs, 0, sizeof regs);
+    regs[1] = 1u << 2 | 1u << 4;
+    regs[2] = ~(1u << 2 | 1u << 3 | 1u << 4);
+    brcmstb_gpio_write((uintptr_t)regs, 9, true);
+    OK(regs[1] == (1u << 2 | 1u << 4 | 1u << 9) &&
+           regs[2] == ~(1u << 2 | 1u << 3 | 1u << 4 | 1u << 9),
+       "pin 9 of BCM2712 is an output and high, its neighbours as they were");
+    brcmstb_gpio_write((uintptr_t)regs, 9, false);
+    OK(regs[1] == (1u << 2 | 1u << 4), "and low: lit");
+    OK(regs[0] == 0 && regs[3] == 0 && regs[9] == 0 && regs[10] == 0, "nothing else is written");
+}
+
+static void test_pins(void)
+{
+    static const struct {
+        unsigned pin, select, shift, word, bit;
+    } leds[] = { { 29, 2, 27, 0, 29 }, { 42, 4, 6, 1, 10 } };
+    uint32_t regs[64];
+
+    for (unsigned i = 0; i < 2; i++) {
+        memset(regs, 0, sizeof regs);
+        regs[leds[i].select] = 0x3fffffff;
+        bcm_gpio_function((uintptr_t)regs, leds[i].pin, BCM_PIN_OUTPUT);
+        OK(regs[leds[i].select] == (0x3fffffff & ~(6u << leds[i].shift)),
+           "pin %u is an output, the nine others of its register stay", leds[i].pin);
+        bcm_gpio_write((uintptr_t)regs, leds[i].pin, true);
+        bcm_gpio_write((uintptr_t)regs, leds[i].pin, false);
+        OK(regs[0x1c / 4 + leds[i].word] == 1u << leds[i].bit &&
+               regs[0x28 / 4 + leds[i].word] == 1u << leds[i].bit,
+           "it is set and cleared by a bit of its own");
+    }
+}
+
+int main(void)
+{
+    test_codes();
+    test_bad_clocks();
+    test_always_on();
+    test_pins();
+    return tap_done();
+}
