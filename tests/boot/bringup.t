@@ -184,6 +184,12 @@ took = time.time() - begun
 tap.ok(status == 0 and "trap: undefined instruction" in text and text.rstrip().endswith("power off") and took < 13,
        "rpi4: once there is a line, it has the report, and an emulator no flashes (13.5 s)", (took, text))
 
+# An instruction is a nanosecond here: a start that works waits for no flash, and asks the firmware for none.
+for board in ("rpi3", "rpi4"):
+    _, console = Machine(board).run("prompt=x cores=1", 4, ["-icount", "shift=0,sleep=off"], timeout=90)
+    tap.ok(console.startswith("[    0.000] Ingot "), f"{board}: a start that works is at its first line within 1 ms",
+           console)
+
 # raspi3b's light hangs on the firmware: eight messages a round, for one long flash and three short ones.
 trace = os.path.join(WORK, "lamp-trace")
 if os.path.exists(trace):
