@@ -29,6 +29,7 @@ static const struct raspberry_pi_places places = {
     .mailbox = BOARD_MAILBOX,
     .watchdog = BOARD_WATCHDOG,
     .gpio_aon = BOARD_GPIO_AON,
+    .chip_id = BOARD_CHIP_ID,
     .find_led = rpi5_find_led,
     .listen = gic_listen,
 };

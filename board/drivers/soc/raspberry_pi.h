@@ -29,6 +29,7 @@ struct raspberry_pi_places {
     /* Set pi->led and led_inverted by pi->revision, which may be 0. A pin of `gpio` becomes an output. NULL:
      * there is no LED. */
     void (*find_led)(struct raspberry_pi *pi);
+    uintptr_t chip_id; /* the register that tells the stepping, for people; 0: none */
     enum bcm_pull_kind pull;
     uint32_t uart_hz;     /* wanted of the UART's clock; 0: leave it, and the rate with it */
     void (*listen)(void); /* on each core, before it waits or wakes */

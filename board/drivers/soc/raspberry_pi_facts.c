@@ -3,6 +3,7 @@
 
 #include "board/drivers/soc/bcm_watchdog.h"
 #include "board/facts.h"
+#include "board/isa.h"
 
 enum { MOST_CELLS = 16 };
 
@@ -79,12 +80,20 @@ static void tell_tree(const struct device_tree *tree, const struct facts *f)
     tell_windows(tree, f);
 }
 
+static void tell_chip(const struct raspberry_pi_places *places, const struct facts *f)
+{
+    if (places->chip_id == 0 || mmu_map(places->chip_id, sizeof(uint32_t), MAP_DEVICE) != ERR_OK)
+        return;
+    fact_number(f, "chip id", FACT_HEX, *(const volatile uint32_t *)places->chip_id);
+}
+
 void raspberry_pi_tell(struct raspberry_pi *pi, const struct facts *f)
 {
     struct bcm_mailbox *m = &pi->mailbox;
 
     fact_number(f, "board revision", FACT_HEX, pi->revision);
     fact_number(f, "board model", FACT_HEX, raspberry_pi_model(pi));
+    tell_chip(pi->places, f);
     fact_text(f, "emulated", pi->emulated ? "yes" : "no");
     tell_word(m, f, "firmware, seconds since 1970", BCM_GET_FIRMWARE, FACT_COUNT);
     tell_range(m, f, "memory of the cores", BCM_GET_ARM_MEMORY);
