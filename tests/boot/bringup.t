@@ -153,6 +153,8 @@ def lit_times(board, function, word, seconds, is_enough):
                 since, was = time.time(), lit
             time.sleep(0.01)
         runs.append((was, time.time() - since))
+    except OSError:
+        pass  # it has ended
     finally:
         process.kill()
     return runs, process.communicate()[0].decode()
@@ -177,7 +179,7 @@ runs, text = lit_times("rpi4", "rpi4_early_init", UNDEFINED, 60, lambda r: 3 in 
 tap.ok(3 in codes(runs), "rpi4: a trap in the board's set-up: one long flash, three short ones", runs)
 tap.ok(text == "", "when there is no line yet", text)
 runs, text = lit_times("rpi4", "pl011_init", STAY, 3, lambda r: False)
-tap.ok(runs[-1][0] and runs[-1][1] > 1.5 and text == "", "rpi4: a hang there leaves the light on", (runs, text))
+tap.ok(runs and runs[-1][0] and runs[-1][1] > 1.5 and text == "", "rpi4: a hang there leaves the light on", (runs, text))
 begun = time.time()
 status, text = Machine("rpi4").run("", 4, kernel=broken_image("rpi4", "image_main", UNDEFINED), timeout=60)
 took = time.time() - begun
@@ -206,7 +208,8 @@ while events.count("tag:0x00038041") < 12 and time.time() < end:
 still = process.poll() is None
 process.kill()
 process.communicate()
-if not events:
+known = subprocess.run([Machine("rpi3").command("")[0], "-trace", "help"], capture_output=True, text=True, timeout=60)
+if "bcm2835_mbox_property" not in known.stdout + known.stderr:
     tap.skip("rpi3: the light by the firmware", "this QEMU has no such trace events")
 else:
     tap.ok(events.count("tag:0x00038041") >= 12 and events.count("tag:0x00010002") == 1 and still,
