@@ -55,8 +55,10 @@ struct block_device {
      * core. NULL: each poll is a look. */
     uint32_t (*looks)(const struct block_device *dev);
 
-    /* Tell what the device and its controller say of themselves. May be NULL. */
-    void (*facts)(const struct block_device *dev, const struct facts *f);
+    /* Tell what the device and its controller say of themselves. `of` is facts_of, also where a device stands in
+     * front of this one. May be NULL. */
+    void (*facts)(const void *of, const struct facts *f);
+    const void *facts_of;
 
     void *driver; /* the driver's own state */
 };

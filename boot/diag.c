@@ -6,7 +6,6 @@
 #include "board/facts.h"
 #include "board/min_max.h"
 #include "boot/boot.h"
-#include "runtime/storage/io_core.h"
 #include "runtime/text/format_text.h"
 
 /* Of one line, which has a limit; the rest of a longer text follows in lines of the same name. */
@@ -81,17 +80,13 @@ static void say_machine(const struct facts *f, const struct machine *machine)
     fact_text(f, "core 0", machine->cpu_name);
 }
 
-static void say_device(const struct facts *f, struct block_device *device)
+static void say_device(const struct facts *f, const struct block_device *device)
 {
-    const struct io_core *front = io_core_of(device);
-
-    if (front != NULL)
-        device = front->inner;
     fact_text(f, "storage", device->name);
     if (device->problem != NULL)
         fact_text(f, "storage problem", device->problem);
     if (device->facts != NULL)
-        device->facts(device, f);
+        device->facts(device->facts_of, f);
 }
 
 void diag_report(struct console *c, const struct machine *machine,

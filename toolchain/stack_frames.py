@@ -3,6 +3,8 @@
 import re
 import subprocess
 
+# An instruction that the linker has moved (--fix-cortex-a53-...), and a jump back.
+VENEER = re.compile(r"__erratum_\d+_veneer_\d+")
 SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 
 
@@ -51,7 +53,13 @@ class Walker:
         self.function.problem = f"the stack pointer moves by what nobody knows at {address:x}: {op} {args}"
 
     def jump(self, target, name, always):
-        """To another function: a call that leaves this frame as it is."""
+        """To another function: a call that leaves this frame as it is. To a veneer of the linker's: it goes on
+        behind the jump."""
+        if VENEER.match(self.function.name):
+            self.falls = False
+            return
+        if name is not None and VENEER.match(name):
+            return
         if name is not None and name != self.function.name:
             self.function.calls.append((name, self.depth))
         elif target is not None:

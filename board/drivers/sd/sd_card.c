@@ -430,7 +430,7 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
     device_name_set(card->name, kind, address);
     out->name = card->name;
     out->facts = sd_card_facts;
-    out->driver = card;
+    out->facts_of = card;
     e = sd_card_identify(card);
     if (e != ERR_OK) {
         out->problem = card->why != NULL ? card->why : err_text(e);
@@ -445,4 +445,5 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
     out->submit = sd_card_submit;
     out->poll = sd_card_poll;
     out->reset = sd_card_reset;
+    out->driver = card;
 }

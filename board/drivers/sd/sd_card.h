@@ -55,7 +55,7 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
                   struct block_device *out);
 
 /* block_device.facts: the registers of controller and card, and the bus as it is now. */
-void sd_card_facts(const struct block_device *dev, const struct facts *f);
+void sd_card_facts(const void *card, const struct facts *f);
 
 /* host->ops->identify for a controller with an SD bus: SD cards of any size; sets the bus to the
  * best speed that both sides know. ERR_NO_DEVICE: no card answers. */

@@ -9,12 +9,12 @@ static void tell_register(const struct facts *f, const char *name, const uint32_
     fact_words(f, name, words, 4);
 }
 
-void sd_card_facts(const struct block_device *dev, const struct facts *f)
+void sd_card_facts(const void *of, const struct facts *f)
 {
-    const struct sd_card *card = dev->driver;
+    const struct sd_card *card = of;
 
     fact_words(f, "controller capabilities", card->host->capabilities, 2);
-    if (dev->n_sectors == 0)
+    if (card->facts.n_sectors == 0)
         return; /* no card that works */
     fact_text(f, "card kind", card->facts.is_emmc ? "eMMC" : "SD");
     tell_register(f, "card cid", card->facts.cid);
