@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/facts.h"
+#include "board/interrupt.h"
 #include "board/min_max.h"
 #include "boot/boot.h"
 #include "runtime/text/format_text.h"
@@ -80,6 +81,15 @@ static void say_machine(const struct facts *f, const struct machine *machine)
     fact_text(f, "core 0", machine->cpu_name);
 }
 
+static void say_strays(const struct facts *f)
+{
+    uint32_t line, strays = irq_strays(&line);
+
+    fact_number(f, "stray interrupts", FACT_COUNT, strays);
+    if (strays != 0)
+        fact_number(f, "last stray interrupt", FACT_COUNT, line);
+}
+
 static void say_device(const struct facts *f, const struct block_device *device)
 {
     fact_text(f, "storage", device->name);
@@ -95,6 +105,7 @@ void diag_report(struct console *c, const struct machine *machine,
     const struct facts f = { c, say_number, say_text, say_words };
 
     say_machine(&f, machine);
+    say_strays(&f);
     core_facts(&f);
     if (board.facts != NULL)
         board.facts(&f);

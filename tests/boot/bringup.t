@@ -36,7 +36,7 @@ def expect(board, wants, **more):
     """wants: {name: value}, a text as it stands, or a pattern."""
     words, facts, console = diag(board, **more)
     wants = {"ingot": VERSION, "board": board, "boot arguments": words,
-             "boot arguments bytes": str(len(words)), **wants}
+             "boot arguments bytes": str(len(words)), "stray interrupts": "0", **wants}
     for name, want in wants.items():
         found = facts.get(name, [None])[0]
         good = found is not None and (want.fullmatch(found) if hasattr(want, "fullmatch") else found == want)
