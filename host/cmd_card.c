@@ -11,6 +11,7 @@
 #include "host/card_boards.h"
 #include "host/card_models.h"
 #include "host/commands.h"
+#include "host/pack_type.h"
 #include "runtime/options/options.h"
 #include "runtime/text/format_text.h"
 
@@ -63,15 +64,6 @@ static enum option_result set_mib(void *arguments, const struct command_option *
     uint64_t *mib = (uint64_t *)((char *)arguments + o->field);
 
     return options_read_u64(value, false, mib) && *mib <= MOST_MIB ? OPTION_TAKEN : OPTION_REFUSED;
-}
-
-static enum option_result set_type(void *arguments, const struct command_option *o,
-                                   const char *value)
-{
-    struct arguments *a = arguments;
-
-    (void)o;
-    return pack_parse_type(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
 #define FIELD(member) offsetof(struct arguments, member)
@@ -128,10 +120,11 @@ static const struct command_option firmware = {
 static const struct command_option type = {
     .name = "--type",
     .value = "TYPE",
-    .choices = "f32 f16 q8_0 q4_0 q4_k q6_k q4_k_m",
-    .takes = "one of f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m",
+    .choices = PACK_TYPES,
+    .takes = PACK_TYPES_TAKEN,
     .help = "of the models that are packed on the way, as `ingot pack` takes it",
-    .set = set_type,
+    .set = pack_type_set,
+    .field = FIELD(pack),
 };
 static const struct command_option boards = {
     .name = "--boards",

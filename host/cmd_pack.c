@@ -4,6 +4,7 @@
 #include "host/calibrate.h"
 #include "host/commands.h"
 #include "host/host_args.h"
+#include "host/pack_type.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/text/format_text.h"
@@ -14,15 +15,6 @@ struct arguments {
     struct pack_options pack;
     const char *text; /* --calibrate; NULL: none */
 };
-
-static enum option_result set_type(void *arguments, const struct command_option *o,
-                                   const char *value)
-{
-    struct arguments *a = arguments;
-
-    (void)o;
-    return pack_parse_type(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
-}
 
 static enum option_result set_head(void *arguments, const struct command_option *o,
                                    const char *value)
@@ -129,11 +121,12 @@ static const struct command_option output = {
 static const struct command_option type = {
     .name = "--type",
     .value = "TYPE",
-    .choices = "f32 f16 q8_0 q4_0 q4_k q6_k q4_k_m",
-    .takes = "one of f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m",
+    .choices = PACK_TYPES,
+    .takes = PACK_TYPES_TAKEN,
     .help = "of the weights: f32, f16, q8_0, q4_0, q4_k, q6_k, or q4_k_m, which\n"
             "is q4_k with q6_k where it matters most (default: as in IN)",
-    .set = set_type,
+    .set = pack_type_set,
+    .field = FIELD(pack),
 };
 static const struct command_option tokenizer = {
     .name = "--tokenizer",

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "host/commands.h"
+#include "host/pack_type.h"
 #include "runtime/options/options.h"
 #include "flash_image/pack/pack.h"
 
@@ -9,15 +10,6 @@ struct arguments {
     struct pack_options pack;
     uint32_t seed;
 };
-
-static enum option_result set_type(void *arguments, const struct command_option *o,
-                                   const char *value)
-{
-    struct arguments *a = arguments;
-
-    (void)o;
-    return pack_parse_type(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
-}
 
 static enum option_result set_seed(void *arguments, const struct command_option *o,
                                    const char *value)
@@ -78,10 +70,11 @@ static const struct command_option output = {
 static const struct command_option type = {
     .name = "--type",
     .value = "TYPE",
-    .choices = "f32 f16 q8_0 q4_0 q4_k q6_k q4_k_m",
-    .takes = "one of f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m",
+    .choices = PACK_TYPES,
+    .takes = PACK_TYPES_TAKEN,
     .help = "f32, f16, q8_0 (default), q4_0, q4_k, q6_k or q4_k_m",
-    .set = set_type,
+    .set = pack_type_set,
+    .field = FIELD(pack),
 };
 static const struct command_option seed_option = {
     .name = "--seed",

@@ -1,0 +1,14 @@
+/* --type of the commands that pack or make models. */
+#ifndef INGOT_HOST_PACK_TYPE_H
+#define INGOT_HOST_PACK_TYPE_H
+
+#include "host/command_line.h"
+
+#define PACK_TYPES "f32 f16 q8_0 q4_0 q4_k q6_k q4_k_m"
+#define PACK_TYPES_TAKEN "one of f32, f16, q8_0, q4_0, q4_k, q6_k, q4_k_m"
+
+/* For `set`: into the struct pack_options at the row's `field`. */
+enum option_result pack_type_set(void *arguments, const struct command_option *o,
+                                 const char *value);
+
+#endif
