@@ -62,4 +62,6 @@ refused("a row whose functions are not there", r"member_main at .*none of nobody
         board, table=changed(TABLE, "^work: .*$", "work: nobody"))
 refused("a circle without a bound", r"a circle of calls, which the table does not bound: .*console_write",
         board, table=changed(TABLE, "^circle utf8_writer_put .*$", ""))
+refused("one that calls itself", r"a circle of calls, which the table does not bound: descend\n",
+        board, "traps", table=changed(TABLE, r"^work: .*$", "trap: descend"))
 tap.done()
