@@ -29,8 +29,8 @@ void report_summary(struct console *c, const struct model *m, const char *name);
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
-/* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the card gave the
- * weights. since_ms: when /model was asked for; 0: the machine's start. */
+/* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the
+ * card gave the weights. since_ms: when /model was asked for; 0: the machine's start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
 /* Log the line of a draft: what it takes of the RAM, before the model's plan. */

@@ -83,8 +83,9 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save, and see that it is there: the card reads once what it keeps, and once what it was given.
  * ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM:
- * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: the session is empty. Errors of file.h; ERR_ABORTED by progress, which may be
- * NULL. The conversation saved before is still there after an error. */
+ * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: the session is empty. Errors of
+ * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
+ * after an error. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);

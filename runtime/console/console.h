@@ -87,8 +87,8 @@ struct console {
     size_t log_end; /* bytes logged so far */
 };
 
-/* Start with an empty ring and no terminal; before it a zeroed console writes and reads nothing. platform outlives c; its clock's start is where log lines
- * count from. */
+/* Start with an empty ring and no terminal; before it a zeroed console writes and reads nothing.
+ * platform outlives c; its clock's start is where log lines count from. */
 void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
@@ -114,14 +114,16 @@ void console_speak_json(struct console *c);
 void console_speak_text(struct console *c);
 
 /* text (bytes), LF as CR LF on a serial line. Whoever it is from: what a terminal would obey becomes
- * U+FFFD (runtime/text/shown_text.h), in every text that is printed or logged too, and in JSON an escape. On
- * a terminal whose width is known, rows end between words, but those of log lines and of figures. */
+ * U+FFFD (runtime/text/shown_text.h), in every text that is printed or logged too, and in JSON an
+ * escape. On a terminal whose width is known, rows end between words, but those of log lines and of
+ * figures. */
 void console_write(struct console *c, const char *text, size_t bytes);
 
 /* The write of a struct utf8_writer, whose context is the console. */
 void console_write_to(void *context, const char *text, size_t bytes);
 
-/* format_text() to the console, a text that begins with "error:" or "warning:" the way of log lines; what is beyond CONSOLE_PRINT_BYTES is cut. */
+/* format_text() to the console, a text that begins with "error:" or "warning:" the way of log
+ * lines; what is beyond CONSOLE_PRINT_BYTES is cut. */
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 
@@ -145,8 +147,8 @@ uint64_t console_millis(const struct console *c);
  * written. Elsewhere a line comes after a second, and more of them ever less often. */
 void console_progress(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* The same as what loading, saving and their like call (stream_progress_fn), with the console as its context. False
- * once Ctrl-C has arrived. */
+/* The same as what loading, saving and their like call (stream_progress_fn), with the console as
+ * its context. False once Ctrl-C has arrived. */
 bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
 
 /* The same of anything else: no sizes and no rate. label must last to the end of the wait;

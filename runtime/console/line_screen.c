@@ -56,8 +56,8 @@ static size_t character_bytes(const char *text, size_t n)
     return bytes > 0 ? (size_t)bytes : 1;
 }
 
-/* The place after the character at text, which stands at `at` of a terminal so wide; a row's end is the next one's
- * beginning. *early: it did not fit after the one before. */
+/* The place after the character at text, which stands at `at` of a terminal so wide; a row's end is
+ * the next one's beginning. *early: it did not fit after the one before. */
 static struct place step(uint32_t columns, struct place at, const char *text, size_t bytes,
                          bool *early)
 {

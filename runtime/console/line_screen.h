@@ -13,9 +13,10 @@ void line_screen_prompt(const struct line_editor *e);
 /* The line has changed anywhere: write it anew and put the cursor to its place. */
 void line_screen_draw(struct line_editor *e);
 
-/* The terminal was `columns` wide, and is e->columns now: write the line anew. The rows of the old picture are
- * taken to be wrapped by the terminal where they no longer fit, with the cursor in its place among them, as
- * most terminals do it; they go. One that cuts them off instead loses as many rows above the prompt. */
+/* The terminal was `columns` wide, and is e->columns now: write the line anew. The rows of the old
+ * picture are taken to be wrapped by the terminal where they no longer fit, with the cursor in its
+ * place among them, as most terminals do it; they go. One that cuts them off instead loses as many
+ * rows above the prompt. */
 void line_screen_rewrap(struct line_editor *e, uint32_t columns);
 
 /* The cursor moved within the same line. */

@@ -29,8 +29,8 @@ enum {
     CHUNK_MOST_NS = 50000000, /* of a layer's matrices for PROBE_TOKENS */
 };
 
-/* The least of some times, as others that use the cores add time, and the one after it: where these agree, nobody
- * else was at work in either. */
+/* The least of some times, as others that use the cores add time, and the one after it: where these
+ * agree, nobody else was at work in either. */
 struct least {
     uint64_t first, second;
     uint32_t n;
@@ -107,8 +107,8 @@ static bool is_enough(const struct calibration *p, const struct least *l, uint64
     return ticks >= p->clock->hz / least_hz && (least_agrees(l) || ticks >= p->clock->hz / most_hz);
 }
 
-/* Picoseconds per byte of a matrix and token, of the least of all turns. The matrix has the head's shape, or as many of its rows as there are logits for all
- * tokens. */
+/* Picoseconds per byte of a matrix and token, of the least of all turns. The matrix has the head's
+ * shape, or as many of its rows as there are logits for all tokens. */
 static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
