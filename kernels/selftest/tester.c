@@ -14,6 +14,7 @@ struct bench {
     _Alignas(64) uint8_t source[TESTER_SLOTS][TESTER_ROOM];
     _Alignas(64) uint8_t expected[TESTER_SLOTS][TESTER_ROOM];
     _Alignas(64) uint8_t stack[TESTER_STACK_BYTES + 2 * TESTER_STACK_GUARD];
+    uint8_t guard[TESTER_PAGE]; /* to copy from */
 };
 static_assert(sizeof(struct bench) == TESTER_WORK_BYTES, "what callers are told");
 
@@ -34,7 +35,7 @@ static const char *const fault_names[] = {
     "upper halves of vectors left dirty",
 };
 
-enum { STACK_BYTE = 0xa7 };
+enum { STACK_BYTE = 0xa7, GUARD_PERIOD = 16, GUARD_MOST = TESTER_PAGE - GUARD_PERIOD };
 
 static void put_text(char *line, size_t bytes, const char *text)
 {
@@ -83,11 +84,21 @@ uint64_t tester_random(struct tester *t)
     return z ^ z >> 31;
 }
 
+/* Guards differ from byte to byte, so that a copied guard shows. As floats they are huge, of either
+ * sign, or NaNs: one lane too many changes a sum, a maximum and a minimum. */
+static uint8_t guard_byte(uintptr_t address)
+{
+    return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));
+}
+
 void tester_open(void *memory)
 {
     assert((uintptr_t)memory % TESTER_PAGE == 0);
     bench = memory;
     memset(bench->stack, STACK_BYTE, sizeof bench->stack);
+    for (size_t i = 0; i < sizeof bench->guard; i++) {
+        bench->guard[i] = guard_byte(i);
+    }
 }
 
 void tester_visit_fences(void (*protect)(void *page, size_t bytes))
@@ -201,18 +212,24 @@ static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
     return room + 2 * TESTER_GUARD + slot->align;
 }
 
-/* Guards differ from byte to byte, so that a copied guard shows. As floats they are huge, of either
- * sign, or NaNs: one lane too many changes a sum, a maximum and a minimum. */
-static uint8_t guard_byte(const uint8_t *at)
+/* The guard that belongs at an address, GUARD_MOST bytes at most: it repeats after GUARD_PERIOD. */
+static const uint8_t *guard_of(const uint8_t *at)
 {
-    uintptr_t address = (uintptr_t)at;
-
-    return (uint8_t)((address & 4 ? 0x70u : 0xf0u) | (address * 7u & 15u));
+    return bench->guard + (uintptr_t)at % GUARD_PERIOD;
 }
 
 static size_t guard_bytes(size_t available)
 {
     return available < TESTER_GUARD ? available : TESTER_GUARD;
+}
+
+/* What an output holds before the call. */
+static void fill_like_guard(uint8_t *at, size_t bytes)
+{
+    for (size_t n; bytes > 0; at += n, bytes -= n) {
+        n = bytes < GUARD_MOST ? bytes : GUARD_MOST;
+        memcpy(at, guard_of(at), n);
+    }
 }
 
 static size_t guard_before(const uint8_t *start, const uint8_t *room)
@@ -230,11 +247,13 @@ static void fill_slot(const struct tester_case *c, size_t s, uint8_t *start)
     const struct tester_slot *slot = &c->slot[s];
     const uint8_t *room = bench->room[s].bytes;
     uint8_t *end = start + slot->bytes;
+    size_t before = guard_before(start, room);
 
-    for (uint8_t *p = start - guard_before(start, room); p < end + guard_after(end, room); p++) {
-        *p = guard_byte(p);
-    }
-    if (slot->use != TESTER_OUT) {
+    memcpy(start - before, guard_of(start - before), before);
+    memcpy(end, guard_of(end), guard_after(end, room));
+    if (slot->use == TESTER_OUT) {
+        fill_like_guard(start, slot->bytes);
+    } else {
         memcpy(start, bench->source[s], slot->bytes);
     }
 }
@@ -243,18 +262,10 @@ static bool guards_hold(size_t s, const uint8_t *start, size_t bytes)
 {
     const uint8_t *room = bench->room[s].bytes;
     const uint8_t *end = start + bytes;
+    size_t before = guard_before(start, room);
 
-    for (const uint8_t *p = start - guard_before(start, room); p < start; p++) {
-        if (*p != guard_byte(p)) {
-            return false;
-        }
-    }
-    for (const uint8_t *p = end; p < end + guard_after(end, room); p++) {
-        if (*p != guard_byte(p)) {
-            return false;
-        }
-    }
-    return true;
+    return memcmp(start - before, guard_of(start - before), before) == 0 &&
+           memcmp(end, guard_of(end), guard_after(end, room)) == 0;
 }
 
 /* All bytes are STACK_BYTE: the first word is, and each equals the one before it. */

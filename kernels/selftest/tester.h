@@ -17,7 +17,7 @@ enum {
     TESTER_STACK_GUARD = 2048,     /* bytes watched on either side of it */
     /* of tester_open() */
     TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
-                        2 * TESTER_STACK_GUARD,
+                        2 * TESTER_STACK_GUARD + TESTER_PAGE,
 };
 
 /* What a kernel did wrong. */
