@@ -444,7 +444,7 @@ def tree_with_wrong_line():
 
 def check_wrong_line():
     """Input does not depend on the UART's interrupt: somebody types at the prompt."""
-    command = ARM64.command("mode=plain", 2, ["-dtb", tree_with_wrong_line()])
+    command = ARM64.command("", 2, ["-dtb", tree_with_wrong_line()])
     k = pexpect.spawn(command[0], command[1:], timeout=SECONDS, echo=False)
     try:
         k.expect_exact("> ")
