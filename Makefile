@@ -238,7 +238,8 @@ ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c board/drivers/irq/*.c) \
                  $(addprefix board/drivers/serial/,ns16550.c pl011.c receive_ring.c) \
                  $(addprefix board/drivers/sd/,cadence_sd.c dw_mmc.c jh7110_sd.c) \
-                 $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) board/drivers/dma/bcm_dma.c \
+                 $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) \
+                 $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)

@@ -1,6 +1,7 @@
 /* Raspberry Pi 4, 400 and CM4: BCM2711, four Cortex-A72. */
 #include "board/board.h"
 
+#include "board/drivers/dma/tree_window.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
@@ -79,36 +80,15 @@ static enum err switch_1v8(bool on)
     return ERR_OK;
 }
 
-/* How EMMC2 sees memory depends on the chip's stepping, and the firmware writes it into the tree:
- * dma-ranges of its bus, the bus's address, ours, and how much. Without it a core moves data. */
-static struct dma_window emmc2_window(void)
-{
-    enum { CELLS = 5 };
-    struct dma_window window = { 0, 0, false };
-    struct device_tree_node node;
-    uint32_t cells[CELLS] = { 0 }, bytes = 0;
-    const uint8_t *ranges = NULL;
-
-    if (pi.tree.blob != NULL && device_tree_find(&pi.tree, &node, "/emmc2bus"))
-        ranges = device_tree_property(&pi.tree, &node, "dma-ranges", &bytes);
-    if (ranges == NULL || bytes != sizeof cells)
-        return window;
-    for (unsigned i = 0; i < sizeof cells; i++)
-        cells[i / 4] = cells[i / 4] << 8 | ranges[i];
-    if (cells[0] != 0 || cells[2] != 0 || cells[3] != 0)
-        return window; /* not RAM from 0 on within 4 GiB */
-    window.offset = cells[1];
-    window.end = cells[4];
-    return window;
-}
-
 static bool open_card(const struct bcm_sd_place *place)
 {
     return mmu_map(place->mmio, SDHCI_REGISTER_BYTES, MAP_DEVICE) == ERR_OK &&
            bcm_sd_open(&storage.sd, place, &storage.device) == ERR_OK;
 }
 
-/* A Compute Module 4 has an eMMC there, which nothing switches. */
+/* A Compute Module 4 has an eMMC there, which nothing switches. How EMMC2 sees memory depends on the
+ * chip's stepping, and the firmware writes it into the tree, by the alias; without it a core moves
+ * data. */
 static bool open_emmc2(void)
 {
     bool slot = raspberry_pi_model(&pi) != MODEL_CM4;
@@ -117,7 +97,7 @@ static bool open_emmc2(void)
         .mmio = BOARD_EMMC2,
         .pio = pi.pio,
         .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC2),
-        .window = raspberry_pi_window(emmc2_window()),
+        .window = raspberry_pi_window(tree_window(&pi.tree, "emmc2bus", false)),
         .switch_power = slot ? switch_power : NULL,
         .switch_1v8 = slot ? switch_1v8 : NULL,
         .identify_emmc = slot ? NULL : sd_emmc_identify,
