@@ -417,6 +417,18 @@ static void dw_mmc_stop(struct sd_host *host)
     (void)update_clock(d, 0);
 }
 
+/* For the bounce of what lies beyond; without DMA nothing ends. */
+static uint64_t dma_end(const struct dw_mmc *d)
+{
+    const struct dma_window *window = &d->setup.window;
+
+    if (!d->has_dma)
+        return 0;
+    if (d->has_64_bits)
+        return window->end;
+    return min_u64(window->end, DMA_END - window->offset);
+}
+
 enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup)
 {
     static const struct sd_host_ops ops = {
@@ -437,11 +449,11 @@ enum err dw_mmc_open(struct dw_mmc *d, const struct dw_mmc_setup *setup)
     d->host.abilities = SD_CAN_4_BITS | SD_CAN_HIGH_SPEED | SD_STOPS;
     d->host.max_hz = setup->clock_hz;
     d->host.max_blocks = DW_MMC_MAX_BLOCKS;
-    d->host.dma_end = min_u64(setup->window.end, DMA_END - setup->window.offset);
     version = *reg(d, VERID) & 0xffff;
     if (version < VERID_LEAST || version == 0xffff)
         return ERR_NO_DEVICE;
     d->has_dma = (*reg(d, HCON) & HCON_DMA) == 0;
     d->has_64_bits = (*reg(d, HCON) & HCON_64_BITS) != 0;
+    d->host.dma_end = dma_end(d);
     return dw_mmc_reset(&d->host);
 }

@@ -168,6 +168,29 @@ static void test_paths(void)
     OK(reads(1, 16, 0) && f.n_dma == 0 && f.n_pio == 1, "memory beyond the window is the core's");
 }
 
+static uint64_t end_of_dma(uint32_t hcon, uint64_t window_end)
+{
+    struct dw_mmc_setup setup;
+
+    power_up(hcon, RAM_AT);
+    setup = dw_setup();
+    setup.window.end = window_end;
+    (void)open_with(&setup, false);
+    return d->device.dma_end;
+}
+
+/* What the storage puts a bounce before. */
+static void test_ends(void)
+{
+    const uint64_t world_end = (uintptr_t)world + WORLD_BYTES;
+    const uint64_t end_of_32_bits = (uintptr_t)world + (((uint64_t)1 << 32) - RAM_AT);
+
+    OK(end_of_dma(HCON_32, world_end) == world_end, "DMA ends where the window does");
+    OK(end_of_dma(HCON_32, UINT64_MAX) == end_of_32_bits, "or with addresses of 32 bits");
+    OK(end_of_dma(HCON_64, UINT64_MAX) == UINT64_MAX, "which are not all there are");
+    OK(end_of_dma(HCON_32 | DW_HCON_NO_DMA, world_end) == 0, "and nowhere where there is none");
+}
+
 /* ---- a controller that does not look into caches ---- */
 
 /* The event of the last command with data. */
@@ -247,6 +270,7 @@ int main(void)
     test_faults();
     test_absent();
     test_paths();
+    test_ends();
     test_caches("32 bits, not coherent", HCON_32, RAM_AT);
     test_caches("64 bits, not coherent", HCON_64, beyond_4_gib);
     test_order();
