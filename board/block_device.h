@@ -32,6 +32,9 @@ struct block_device {
                        * beyond takes a core, or is refused with ERR_RANGE. 0: all are alike */
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* requests that may be in flight */
+    const char *mode;      /* of a card's bus as it was opened, "SDR104"; NULL: none */
+    unsigned bus_bits;     /* its data lines */
+    uint32_t bus_hz;       /* its clock */
     bool writable;         /* takes writes; after `done` the power may fail */
     bool flash;            /* no card: one .ingot from the first byte on */
     const uint8_t *memory; /* not NULL: the whole device is addressable here and used in place */

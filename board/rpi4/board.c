@@ -86,9 +86,15 @@ static bool open_card(const struct bcm_sd_place *place)
            bcm_sd_open(&storage.sd, place, &storage.device) == ERR_OK;
 }
 
-/* A Compute Module 4 has an eMMC there, which nothing switches. How EMMC2 sees memory depends on the
- * chip's stepping, and the firmware writes it into the tree, by the alias; without it a core moves
- * data. */
+static void close_card(void)
+{
+    bcm_sd_close(&storage.sd);
+}
+
+/* A Compute Module 4 has an eMMC there on eight lines, which nothing switches (bcm2711-rpi-cm4.dts,
+ * bus-width); the slot of one without an eMMC has four, and a card takes no more. How EMMC2 sees
+ * memory depends on the chip's stepping, and the firmware writes it into the tree, by the alias;
+ * without it a core moves data. */
 static bool open_emmc2(void)
 {
     bool slot = raspberry_pi_model(&pi) != MODEL_CM4;
@@ -100,11 +106,12 @@ static bool open_emmc2(void)
         .window = raspberry_pi_window(tree_window(&pi.tree, "emmc2bus", false)),
         .switch_power = slot ? switch_power : NULL,
         .switch_1v8 = slot ? switch_1v8 : NULL,
-        .identify_emmc = slot ? NULL : sd_emmc_identify,
+        .is_soldered = !slot,
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),
     };
 
+    pi.before_reset = close_card;
     return open_card(&place);
 }
 

@@ -6,6 +6,7 @@
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/bcm2712.h"
+#include "board/drivers/soc/brcmstb_gpio.h"
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/psci.h"
 #include "board/drivers/soc/raspberry_pi.h"
@@ -41,6 +42,7 @@ static struct rpi5_storage {
     struct block_device device;
 } storage;
 
+enum { MODEL_CM5 = 0x18 };  /* of the revision code; its Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
 
 /* On whichever line this stepping has the UART; it is polled besides. */
@@ -70,19 +72,35 @@ static void rpi5_lamp(bool lit)
     raspberry_pi_lamp(&pi, &places, lit);
 }
 
-/* The firmware has read us from this card, so that pins and supplies are set; the signals stay at
- * 3.3 V. The controller sees memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). */
+static void close_card(void)
+{
+    bcm_sd_close(&storage.sd);
+}
+
+/* Pulls and functions of the pins are as the firmware has set them to read us. The controller sees
+ * memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). A Compute Module 5 has an eMMC on
+ * eight lines, at 1.8 V for good (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); its Lite has a slot, as the
+ * others. */
 static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
+    bool soldered = raspberry_pi_model(&pi) == MODEL_CM5;
     const struct bcm_sd_place place = {
         .kind = BCM_SD_2712,
         .mmio = BOARD_SD,
+        .config = BOARD_SD_CONFIG,
+        .gpio = soldered ? 0 : BOARD_GPIO_AON,
+        .is_soldered = soldered,
+        .only_1v8 = soldered,
         .clock_hz = SD_HZ,
         .window = { .offset = 0, .end = (uint64_t)1 << 36, .coherent = false },
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),
     };
 
+    pi.before_reset = close_card;
+    if (mmu_map(BOARD_SD_CONFIG, BCM_SD_CONFIG_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map(BOARD_GPIO_AON, BRCMSTB_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
+        return 0;
     if (mmu_map(BOARD_SD, SDHCI_REGISTER_BYTES, MAP_DEVICE) != ERR_OK ||
         bcm_sd_open(&storage.sd, &place, &storage.device) != ERR_OK)
         return 0;

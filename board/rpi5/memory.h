@@ -8,6 +8,7 @@
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
 #define BOARD_SD 0x1000fff000
+#define BOARD_SD_CONFIG 0x1000fff400
 #define BOARD_CHIP_ID 0x1001504004 /* product and stepping; not in the tree (Circle, bcm2712.h) */
 #define BOARD_MAILBOX 0x107c013880
 #define BOARD_UART 0x107d001000 /* uart10, the connector between the HDMI sockets */

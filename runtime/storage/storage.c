@@ -48,8 +48,12 @@ static void log_device(struct storage *s, const struct block_device *d)
         say(s, "storage: %s: %s", d->name, d->problem);
         return;
     }
-    say(s, "storage: %s, %s%s", d->name, format_bytes(size, d->n_sectors * SECTOR_BYTES),
-        d->memory != NULL ? ", used in place" : "");
+    format_bytes(size, d->n_sectors * SECTOR_BYTES);
+    if (d->mode != NULL)
+        say(s, "storage: %s, %s, %s, %u bit%s at %u MHz", d->name, size, d->mode, d->bus_bits,
+            d->bus_bits == 1 ? "" : "s", (unsigned)(d->bus_hz / 1000000));
+    else
+        say(s, "storage: %s, %s%s", d->name, size, d->memory != NULL ? ", used in place" : "");
 }
 
 /* ---- memory that a device's DMA does not reach ------------------------------------------------- */

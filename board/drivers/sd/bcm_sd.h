@@ -8,23 +8,29 @@
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci.h"
 
+enum { BCM_SD_CONFIG_BYTES = 0x200 };
+
 enum bcm_sd_kind {
     BCM_SD_ARASAN, /* BCM2835 ARM Peripherals, chapter 5: no DMA of its own */
     BCM_SD_EMMC2,  /* BCM2711: ADMA2 */
-    BCM_SD_2712,   /* BCM2712: ADMA2 */
+    BCM_SD_2712,   /* BCM2712: ADMA2, pin select, supplies by pins of the always-on GPIO */
 };
 
 /* The board's facts; registers are mapped. */
 struct bcm_sd_place {
     enum bcm_sd_kind kind;
     uintptr_t mmio;
-    uintptr_t dma;            /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves data */
-    bool pio;                 /* a core moves data, even if there is DMA */
-    uint32_t clock_hz;        /* of the controller, from the firmware; 0: as its registers say */
-    struct dma_window window; /* of the controller, for BCM_SD_ARASAN of the DMA engine */
-    void (*switch_power)(bool on);   /* of the card; NULL: it is always on */
-    enum err (*switch_1v8)(bool on); /* of its signals; NULL: always 3.3 V */
-    enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* as in sdhci.h */
+    uintptr_t dma;     /* BCM_SD_ARASAN: registers of the DMA engine; 0: a core moves data */
+    uintptr_t config;  /* BCM_SD_2712: registers in front of the pins, BCM_SD_CONFIG_BYTES */
+    uintptr_t gpio;    /* BCM_SD_2712: the always-on GPIO, which switches the slot's supplies;
+                               * 0: they are fixed */
+    bool pio;          /* a core moves data, even if there is DMA */
+    bool is_soldered;  /* an eMMC on eight lines, which is always there */
+    bool only_1v8;     /* whose signals have 1.8 V for good */
+    uint32_t clock_hz; /* of the controller, from the firmware; 0: as its registers say */
+    struct dma_window window;        /* of the controller, for BCM_SD_ARASAN of the DMA engine */
+    void (*switch_power)(bool on);   /* of the card, if not by `gpio`; NULL: it is always on */
+    enum err (*switch_1v8)(bool on); /* of its signals, likewise; NULL: always 3.3 V */
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
 };
@@ -34,10 +40,14 @@ struct bcm_sd {
     struct sd_card card;
     struct bcm_dma dma;
     struct sdhci_mover mover;
+    struct bcm_sd_place place;
 };
 
 /* Start controller and card and fill out; without a card that can be used out->problem says why.
  * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is untouched. */
 enum err bcm_sd_open(struct bcm_sd *sd, const struct bcm_sd_place *place, struct block_device *out);
+
+/* Before a restart, as sdhci_close; nothing where the controller was never opened. */
+void bcm_sd_close(struct bcm_sd *sd);
 
 #endif

@@ -41,17 +41,17 @@ enum {
     ASK_MICROS = 10000,
 };
 
-/* Access modes of CMD6 (table 4-11), fastest first. */
+/* The ladder's access modes of CMD6 (table 4-11). */
 static const struct access_mode {
     uint8_t number;
     uint8_t timing;
     uint16_t ability; /* of the host */
     uint32_t hz;
-} modes[] = {
-    { 3, SD_TIMING_SDR104, SD_CAN_SDR104, 208000000 },
-    { 2, SD_TIMING_SDR50, SD_CAN_SDR50, 100000000 },
-    { 4, SD_TIMING_DDR50, SD_CAN_DDR50, 50000000 },
-    { 1, SD_TIMING_HIGH, SD_CAN_HIGH_SPEED, 50000000 },
+} modes[SD_RUNG_DEFAULT] = {
+    [SD_RUNG_SDR104] = { 3, SD_TIMING_SDR104, SD_CAN_SDR104, 208000000 },
+    [SD_RUNG_DDR50] = { 4, SD_TIMING_DDR50, SD_CAN_DDR50, 50000000 },
+    [SD_RUNG_SDR50] = { 2, SD_TIMING_SDR50, SD_CAN_SDR50, 100000000 },
+    [SD_RUNG_HIGH] = { 1, SD_TIMING_HIGH, SD_CAN_HIGH_SPEED, 50000000 },
 };
 
 enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
@@ -219,16 +219,22 @@ static bool may_take(const struct sd_host *host, const struct sd_card *card,
     return sd_switch_offers(card->scratch, GROUP_ACCESS, mode->number);
 }
 
-static enum err take(struct sd_host *host, struct sd_card *card, const struct access_mode *mode)
+/* card->rung says whether the card has taken it. */
+static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung rung)
 {
+    const struct access_mode *mode = &modes[rung];
     bool tunes = mode->timing == SD_TIMING_SDR104 ||
                  (mode->timing == SD_TIMING_SDR50 && (host->abilities & SD_TUNES_SDR50));
-    enum err e = switch_function(host, card, true, mode->number);
+    enum err e;
 
+    card->rung = rung; /* what fails from here on is this one's fault */
+    e = switch_function(host, card, true, mode->number);
     if (e != ERR_OK)
         return e;
-    if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number))
-        return ERR_OK;       /* the card keeps its speed, and so do we */
+    if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number)) {
+        card->rung = SD_RUNG_DEFAULT;
+        return ERR_OK;
+    }
     sd_host_delay(host, 10); /* 4.3.10.1: 8 clocks */
     e = sd_bus_set(host, card, mode->hz, card->bits, (enum sd_timing)mode->timing);
     card->tune_index = bits_if(tunes && host->ops->tune != NULL, CMD_TUNE);
@@ -242,16 +248,16 @@ static enum err speed_up(struct sd_host *host, struct sd_card *card, bool at_1v8
 {
     enum err e;
 
-    if (!card->facts.has_switch || card->slow)
+    if (!card->facts.has_switch || card->best == SD_RUNG_DEFAULT)
         return ERR_OK;
     e = switch_function(host, card, false, 15);
-    if (e != ERR_OK)
-        return e;
-    for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    for (enum sd_rung i = card->best; e == ERR_OK && i < SD_RUNG_DEFAULT; i++) {
         if (may_take(host, card, &modes[i], at_1v8))
-            return take(host, card, &modes[i]);
+            e = take(host, card, i);
+        if (card->rung == i)
+            break;
     }
-    return ERR_OK;
+    return e;
 }
 
 /* Everything, with or without the way through 1.8 V. */
@@ -278,27 +284,35 @@ static enum err identify(struct sd_host *host, struct sd_card *card, bool want_1
     return speed_up(host, card, at_1v8);
 }
 
-enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
+static enum err identify_any(struct sd_host *host, struct sd_card *card)
 {
-    bool want_1v8 = (host->abilities & SD_CAN_1V8) && !card->slow;
     enum err e;
 
     memset(&card->facts, 0, sizeof card->facts);
     card->tune_index = 0;
-    e = identify(host, card, want_1v8);
+    card->rung = SD_RUNG_DEFAULT;
+    e = identify(host, card, (host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH);
     if (e == ERR_NO_DEVICE && host->identify_emmc != NULL)
         e = host->identify_emmc(host, card);
+    return e;
+}
+
+/* The speed may be the reason of a failure: step by step down, to the slowest at 3.3 V, each time
+ * from the start. */
+enum err sd_bus_identify(struct sd_host *host, struct sd_card *card)
+{
+    enum err e = identify_any(host, card);
+
+    while (e != ERR_OK && e != ERR_NO_DEVICE && card->why == NULL &&
+           card->best != SD_RUNG_DEFAULT) {
+        sd_card_step_down(card);
+        e = host->ops->reset(host);
+        if (e == ERR_OK)
+            e = identify_any(host, card);
+    }
     if (e == ERR_NO_DEVICE)
         card->why = "no card answers: put one in, and check its contacts";
-    if (e == ERR_OK || e == ERR_NO_DEVICE || card->why != NULL)
-        return e;
-    /* The speed may have been the reason: try once more from the start, slow and at 3.3 V. */
-    card->slow = true;
-    card->tune_index = 0;
-    e = host->ops->reset(host);
-    if (e == ERR_OK)
-        e = identify(host, card, false);
-    if (e != ERR_OK && card->why == NULL)
+    else if (e != ERR_OK && card->why == NULL)
         card->why = "the card answers and fails its start: clean its contacts or take another";
     return e;
 }

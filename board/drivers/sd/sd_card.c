@@ -194,6 +194,17 @@ static bool sd_card_settle(struct sd_card *card)
            (status.reply[0] & STATUS_STATE) == STATUS_TRANSFER;
 }
 
+/* Where no mode was chosen yet, the change to 1.8 V is what failed, or the card itself. */
+void sd_card_step_down(struct sd_card *card)
+{
+    bool at_1v8 = (card->host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH;
+
+    if (card->rung != SD_RUNG_DEFAULT)
+        card->best = card->rung + 1;
+    else
+        card->best = at_1v8 ? SD_RUNG_HIGH : SD_RUNG_DEFAULT;
+}
+
 /* The cure before the next try: a better sampling point, then a slower and simpler bus, and a
  * fresh start for a card that is silent. */
 static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
@@ -203,15 +214,18 @@ static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
     if (card->host->abilities & SD_IS_SPI)
         return sd_card_restart(card);
     if (!sd_card_settle(card) || card->tries > 1) {
-        card->slow = card->slow || (garbled && card->tries > 1);
+        if (garbled && card->tries > 1)
+            sd_card_step_down(card);
         return sd_card_restart(card);
     }
-    if (garbled && card->tune_index != 0) {
-        card->n_retunes++;
-        card->tuned_at = card->host->ticks();
-        return card->host->ops->tune(card->host, card->tune_index);
-    }
-    return ERR_OK;
+    if (!garbled || card->tune_index == 0)
+        return ERR_OK;
+    card->n_retunes++;
+    card->tuned_at = card->host->ticks();
+    if (card->host->ops->tune(card->host, card->tune_index) == ERR_OK)
+        return ERR_OK;
+    sd_card_step_down(card);
+    return sd_card_restart(card);
 }
 
 static void sd_card_fail(struct sd_card *card, enum err e)
@@ -378,7 +392,7 @@ static enum err sd_card_find_again(struct sd_card *card)
         return ERR_REMOVED;
     if (card->lost != ERR_REMOVED && card->host->ticks() - card->lost_at < pause)
         return card->lost;
-    card->slow = false;
+    card->best = SD_RUNG_SDR104;
     card->lost = sd_card_restart(card);
     card->lost_at = card->host->ticks();
     if (card->lost == ERR_OK)
@@ -419,6 +433,19 @@ static enum err sd_card_reset(struct block_device *dev)
     return ERR_OK;
 }
 
+static const char *sd_card_mode(const struct sd_card *card)
+{
+    static const char *const modes[] = { [SD_TIMING_DEFAULT] = "default speed",
+                                         [SD_TIMING_HIGH] = "high speed",
+                                         [SD_TIMING_SDR50] = "SDR50",
+                                         [SD_TIMING_SDR104] = "SDR104",
+                                         [SD_TIMING_DDR50] = "DDR50" };
+
+    if (card->host->abilities & SD_IS_SPI)
+        return "SPI";
+    return modes[card->timing];
+}
+
 void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, uintptr_t address,
                   struct block_device *out)
 {
@@ -442,6 +469,9 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
     out->dma_end = host->dma_end;
     out->queue_depth = SD_CARD_DEPTH;
     out->writable = (host->abilities & SD_CAN_WRITE) && !card->facts.is_locked;
+    out->mode = sd_card_mode(card);
+    out->bus_bits = card->bits;
+    out->bus_hz = host->clock_hz != 0 ? host->clock_hz : card->hz;
     out->submit = sd_card_submit;
     out->poll = sd_card_poll;
     out->reset = sd_card_reset;

@@ -22,6 +22,15 @@ enum sd_card_state {
     SD_CARD_LOST,  /* taken out, or silent: the next submit looks for it again */
 };
 
+/* Speeds, from the top (Physical Layer 3.9). One that fails is left for the next below it. */
+enum sd_rung {
+    SD_RUNG_SDR104,
+    SD_RUNG_DDR50, /* 50 MB/s as SDR50 has, at half the clock and without tuning: Linux's order */
+    SD_RUNG_SDR50,
+    SD_RUNG_HIGH,
+    SD_RUNG_DEFAULT,
+};
+
 struct sd_card {
     struct sd_host *host;
     struct sd_facts facts;
@@ -40,10 +49,11 @@ struct sd_card {
     enum sd_timing timing;
     unsigned tune_index; /* the tuning command of the timing in use; 0: none */
     uint64_t tuned_at, lost_at;
-    enum err lost;   /* why */
-    bool needs_stop; /* CMD12 follows the transfer in progress */
-    bool slow;       /* errors came at speed: stay with default timing */
-    const char *why; /* a sentence when a card that is there cannot be used */
+    enum err lost;     /* why */
+    bool needs_stop;   /* CMD12 follows the transfer in progress */
+    enum sd_rung rung; /* in use */
+    enum sd_rung best; /* to be tried first: above it, errors came */
+    const char *why;   /* a sentence when a card that is there cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
 };
@@ -56,6 +66,8 @@ void sd_card_open(struct sd_card *card, struct sd_host *host, const char *kind, 
 
 /* block_device.facts: the registers of controller and card, and the bus as it is now. */
 void sd_card_facts(const void *card, const struct facts *f);
+/* Errors came at the speed in use: the next start takes the one below. */
+void sd_card_step_down(struct sd_card *card);
 
 /* host->ops->identify for a controller with an SD bus: SD cards of any size; sets the bus to the
  * best speed that both sides know. ERR_NO_DEVICE: no card answers. */

@@ -76,34 +76,59 @@ static enum err switch_byte(struct sd_host *host, unsigned index, unsigned value
     return e;
 }
 
-static unsigned widest(const struct sd_host *host)
+/* 6.6.4: the width on both sides, and whether data comes over all of its lines: EXT_CSD once more,
+ * which has the same size in it. */
+static enum err try_width(struct sd_host *host, struct sd_card *card, unsigned bits)
 {
-    if (host->abilities & SD_CAN_8_BITS)
-        return 8;
-    if (host->abilities & SD_CAN_4_BITS)
-        return 4;
-    return 1;
+    enum { WIDTH_1 = 0, WIDTH_4 = 1, WIDTH_8 = 2 };
+    struct sd_facts again = card->facts;
+    unsigned width = bits == 8 ? WIDTH_8 : WIDTH_4;
+    enum err e = switch_byte(host, EXT_WIDTH, bits == 1 ? WIDTH_1 : width);
+
+    if (e == ERR_OK)
+        e = sd_bus_set(host, card, card->hz, bits, card->timing);
+    if (e == ERR_OK)
+        e = sd_bus_read(host, CMD_EXT_CSD, 0, card->scratch, SD_EXT_CSD_BYTES);
+    if (e != ERR_OK)
+        return e;
+    sd_facts_emmc_ext_csd(&again, card->scratch);
+    return err_unless(again.n_sectors == card->facts.n_sectors, ERR_IO);
+}
+
+/* As wide as the wires are: a controller knows what it can, and not what a board has. */
+static enum err widen(struct sd_host *host, struct sd_card *card)
+{
+    static const struct {
+        unsigned bits;
+        uint32_t ability;
+    } widths[] = { { 8, SD_CAN_8_BITS }, { 4, SD_CAN_4_BITS } };
+
+    for (unsigned i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        if ((host->abilities & widths[i].ability) &&
+            try_width(host, card, widths[i].bits) == ERR_OK)
+            return ERR_OK;
+    }
+    return card->bits == 1 ? ERR_OK : try_width(host, card, 1);
 }
 
 /* 6.6.2, 6.6.4: the timing, then the width. HS200 and DDR52 ask for 1.8 V, which the boards with an
  * eMMC would have to switch; at 8 bits high speed moves 52 MB/s. */
 static enum err speed_up(struct sd_host *host, struct sd_card *card)
 {
-    enum { WIDTH_4 = 1, WIDTH_8 = 2, TIMING_HIGH = 1 };
+    enum { TIMING_HIGH = 1 };
     uint8_t types = card->scratch[EXT_TYPES];
-    unsigned bits = widest(host);
     enum err e = ERR_OK;
 
-    if (!card->slow && (host->abilities & SD_CAN_HIGH_SPEED) && (types & TYPE_HIGH_52)) {
+    if (card->best <= SD_RUNG_HIGH && (host->abilities & SD_CAN_HIGH_SPEED) &&
+        (types & TYPE_HIGH_52)) {
+        card->rung = SD_RUNG_HIGH;
         e = switch_byte(host, EXT_TIMING, TIMING_HIGH);
         if (e == ERR_OK)
             e = sd_bus_set(host, card, 52000000, 1, SD_TIMING_HIGH);
     }
-    if (e == ERR_OK && bits > 1)
-        e = switch_byte(host, EXT_WIDTH, bits == 8 ? WIDTH_8 : WIDTH_4);
     if (e != ERR_OK)
         return e;
-    return sd_bus_set(host, card, card->hz, bits, card->timing);
+    return widen(host, card);
 }
 
 enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card)
@@ -129,7 +154,7 @@ enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card)
             e = speed_up(host, card);
         }
     }
-    if (e != ERR_OK)
+    if (e != ERR_OK && card->best == SD_RUNG_DEFAULT)
         card->why = "the eMMC answers and fails its start";
     return e;
 }

@@ -125,6 +125,7 @@ struct sd_host {
     uint64_t dma_end;         /* as in struct block_device */
     uint32_t moved;           /* counts up with the data that a core has moved */
     uint64_t retune_ticks;    /* tune again after this time; 0: only after errors */
+    uint32_t clock_hz;        /* of the card, as set_bus has set it; 0: the host does not tell */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, for
                                 * what does not answer as an SD card; NULL: it will be none */
     bool wants_tuning; /* the controller asks for it; tune clears it */

@@ -22,15 +22,17 @@ static void sdhci_power(struct sdhci *s)
     uint32_t voltage = !(caps & CAPABLE_3V3) && (caps & CAPABLE_3V0) ? CONTROL_3V0 : CONTROL_3V3;
 
     if (s->setup.switch_power != NULL)
-        s->setup.switch_power(false);
+        s->setup.switch_power(s->setup.context, false);
     sdhci_change(s, SDHCI_CONTROL, CONTROL_POWER | CONTROL_VOLTAGE, 0);
     if (s->setup.switch_1v8 != NULL)
-        (void)s->setup.switch_1v8(false);
+        (void)s->setup.switch_1v8(s->setup.context, false);
     sd_host_delay(&s->host, POWER_MICROS);
     if (s->setup.switch_power != NULL)
-        s->setup.switch_power(true);
+        s->setup.switch_power(s->setup.context, true);
     sdhci_change(s, SDHCI_CONTROL, CONTROL_VOLTAGE, voltage);
     sdhci_change(s, SDHCI_CONTROL, CONTROL_POWER, CONTROL_POWER);
+    if (s->setup.quirks & SDHCI_ONLY_1V8)
+        sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_1V8, CONTROL2_1V8);
     sd_host_delay(&s->host, POWER_MICROS);
 }
 
@@ -59,7 +61,7 @@ static enum err sdhci_reset(struct sd_host *host)
     enum err e;
 
     s->command = NULL;
-    s->clock_hz = START_HZ; /* for the gap between writes, until set_bus */
+    s->gap_hz = START_HZ; /* whatever the clock was, it is this or faster */
     e = sdhci_soft_reset(s, CLOCK_RESET_ALL);
     if (e != ERR_OK)
         return e;
@@ -160,7 +162,7 @@ enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup)
 {
     memset(s, 0, sizeof *s);
     s->setup = *setup;
-    s->clock_hz = START_HZ;
+    s->gap_hz = START_HZ; /* the clock that the firmware left is unknown */
     s->host.ops = &ops;
     s->host.ticks = setup->ticks;
     s->host.ticks_hz = setup->ticks_hz;
@@ -172,4 +174,14 @@ enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup)
     s->version = sdhci_read(s, SDHCI_VERSION) >> 16 & 255;
     sdhci_read_capabilities(s);
     return sdhci_soft_reset(s, CLOCK_RESET_ALL);
+}
+
+void sdhci_close(struct sdhci *s)
+{
+    if (s->setup.switch_1v8 == NULL)
+        return;
+    sdhci_stop(&s->host);
+    s->gap_hz = START_HZ;
+    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL);
+    sdhci_power(s);
 }

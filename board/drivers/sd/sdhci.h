@@ -21,6 +21,8 @@ enum sdhci_quirk {
     SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete is no sign that a card is busy no more */
     SDHCI_WRITE_GAP = 1 << 4, /* two writes need two clocks of the card between them (BCM2835) */
     SDHCI_8_BITS = 1 << 5,    /* eight data lines are wired, to an eMMC */
+    SDHCI_SLOW_GAP = 1 << 7, /* likewise, while the card's clock is at 400 kHz or below (BCM2711) */
+    SDHCI_ONLY_1V8 = 1 << 8, /* the signals' supply is 1.8 V for good, as an eMMC takes it */
 };
 
 /* A DMA engine beside a controller that has none: moves the data port to memory. */
@@ -38,10 +40,14 @@ struct sdhci_setup {
     uint32_t quirks;  /* enum sdhci_quirk */
     uint32_t base_hz; /* of the controller's clock; 0: as the capabilities say */
     uint32_t max_hz;  /* of the card's; 0: no limit of the board's */
+    uint32_t min_hz;  /* of the card's, never less; 0: no limit */
     struct dma_window window;
-    const struct sdhci_mover *mover; /* NULL: none */
-    void (*switch_power)(bool on);   /* the card's supply; NULL: by the controller */
-    enum err (*switch_1v8)(bool on); /* the signals' supply; NULL: likewise */
+    const struct sdhci_mover *mover;                /* NULL: none */
+    void *context;                                  /* of the three below */
+    void (*switch_power)(void *context, bool on);   /* the card's supply; NULL: by the controller */
+    enum err (*switch_1v8)(void *context, bool on); /* the signals' supply; NULL: likewise */
+    void (*prepare_timing)(void *context, enum sd_timing timing); /* the card's clock stands still;
+                                                                   * NULL: nothing to do */
     enum err (*identify_emmc)(struct sd_host *host, struct sd_card *card); /* sd_emmc_identify, or
                                                  * NULL: never an eMMC */
     uint64_t (*ticks)(void);
@@ -60,7 +66,8 @@ struct sdhci {
     bool has_sdma;
     uint32_t base_hz;
     uint32_t clock_hz;          /* of the card, now */
-    uint64_t written_at;        /* for SDHCI_WRITE_GAP */
+    uint32_t gap_hz;            /* the slower of clock_hz and the clock that is being set */
+    uint64_t written_at;        /* for the gap between writes */
     struct sd_command *command; /* in progress, or NULL */
     enum sdhci_path path;       /* of its data */
     uint32_t waits_for;         /* bits of Normal Interrupt Status that have yet to come */
@@ -73,5 +80,10 @@ struct sdhci {
 /* Reset the controller and fill s->host for sd_card_open. ERR_NO_DEVICE: its registers are not
  * there; ERR_TIMEOUT: it does not reset. */
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
+
+/* Before the machine restarts: where the board switches the signals' supply, the card goes off and
+ * on again at 3.3 V, because the firmware finds a card at 1.8 V dead. Forgets transfers in flight.
+ * Blocks for 20 ms, and 100 ms more if the controller does not reset. */
+void sdhci_close(struct sdhci *s);
 
 #endif

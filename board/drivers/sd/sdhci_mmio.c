@@ -11,17 +11,8 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned reg)
     return *reg_at(s, reg);
 }
 
-/* BCM2835: registers live in the domain of the card's clock, and a write that follows another
- * within two of its cycles is lost. */
-void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value)
+void sdhci_put(const struct sdhci *s, unsigned reg, uint32_t value)
 {
-    if (s->setup.quirks & SDHCI_WRITE_GAP) {
-        uint64_t gap = 2 * s->setup.ticks_hz / s->clock_hz + 2;
-
-        while (s->setup.ticks() - s->written_at < gap)
-            continue;
-        s->written_at = s->setup.ticks();
-    }
     *reg_at(s, reg) = value;
 }
 

@@ -2,7 +2,29 @@
  * card. Sections are those of the SD Host Controller Simplified Specification 4.20. */
 #include "board/drivers/sd/sdhci_registers.h"
 
-enum { RESET_MICROS = 100000 };
+enum { RESET_MICROS = 100000, GAP_CLOCKS = 4, SLOW_HZ = 400000 };
+
+/* BCM2835: registers live in the domain of the card's clock, and a write that follows another one
+ * to the same register within two of its cycles is lost. Twice that is Linux's gap (sdhci-iproc),
+ * for BCM2711's EMMC2 too, as long as the clock is slow. */
+void sdhci_wait_gap(const struct sdhci *s)
+{
+    uint32_t quirks = s->setup.quirks;
+    bool slow = (quirks & SDHCI_SLOW_GAP) && s->gap_hz <= SLOW_HZ;
+    uint64_t gap = GAP_CLOCKS * s->setup.ticks_hz / s->gap_hz + 2;
+
+    if (!(quirks & SDHCI_WRITE_GAP) && !slow)
+        return;
+    while (s->setup.ticks() - s->written_at < gap)
+        continue;
+}
+
+void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value)
+{
+    sdhci_wait_gap(s);
+    sdhci_put(s, reg, value);
+    s->written_at = s->setup.ticks();
+}
 
 void sdhci_change(struct sdhci *s, unsigned reg, uint32_t mask, uint32_t value)
 {

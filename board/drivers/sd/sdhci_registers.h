@@ -127,8 +127,15 @@ enum { /* SDHCI_CAPABILITIES, second word */
        CAPABLE_TUNES_SDR50 = 1 << 13,
 };
 
+/* The registers as they are: sdhci_mmio.c. Only sdhci_write calls sdhci_put. */
 uint32_t sdhci_read(const struct sdhci *s, unsigned reg);
+void sdhci_put(const struct sdhci *s, unsigned reg, uint32_t value);
+
+/* Write, when the last write has had its time. */
 void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value);
+
+/* Wait until a write may follow the last one, by gap_hz. */
+void sdhci_wait_gap(const struct sdhci *s);
 
 /* Words from and to SDHCI_DATA, which is memory's pace and no register's. */
 void sdhci_read_port(const struct sdhci *s, uint32_t *to, uint32_t words);

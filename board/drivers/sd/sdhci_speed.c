@@ -13,8 +13,9 @@ enum {
     TUNE_BLOCKS = 40,    /* 2.2.25: a controller that needs more has failed */
 };
 
-/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. */
-static uint32_t divisor_field(struct sdhci *s, uint32_t hz)
+/* 2.2.15: version 3 divides by 2 n for n up to 1023, version 2 by a power of two up to 256. Gives
+ * the field, and the clock that comes of it. */
+static uint32_t divisor_field(const struct sdhci *s, uint32_t hz, uint32_t *clock_hz)
 {
     uint32_t n = 0;
 
@@ -22,28 +23,31 @@ static uint32_t divisor_field(struct sdhci *s, uint32_t hz)
         if (s->base_hz > hz)
             n = (s->base_hz + 2 * hz - 1) / (2 * hz);
         n = min_u32(n, 1023);
-        s->clock_hz = s->base_hz / max_u32(2 * n, 1);
+        *clock_hz = s->base_hz / max_u32(2 * n, 1);
         return (n & 255) << 8 | (n >> 8) << 6;
     }
-    s->clock_hz = s->base_hz;
-    while (s->clock_hz > hz && n < 128) {
+    *clock_hz = s->base_hz;
+    while (*clock_hz > hz && n < 128) {
         n = max_u32(2 * n, 1);
-        s->clock_hz = s->base_hz / (2 * n);
+        *clock_hz = s->base_hz / (2 * n);
     }
     return n << 8;
 }
 
-/* 3.2.1, 3.2.2, 3.2.3: never change the divisor of a clock that runs. */
+/* 3.2.1, 3.2.2, 3.2.3: never change the divisor of a clock that runs. Until the new clock is stable
+ * and has reached the card, writes keep the distance of the slower of the two. */
 static enum err set_clock(struct sdhci *s, uint32_t hz)
 {
-    uint32_t field;
+    uint32_t clock_hz, field = divisor_field(s, max_u32(hz, s->setup.min_hz), &clock_hz);
 
+    s->gap_hz = min_u32(s->gap_hz, clock_hz);
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
-    field = divisor_field(s, hz);
     sdhci_change(s, SDHCI_CLOCK, CLOCK_DIVISOR | CLOCK_INTERNAL, field | CLOCK_INTERNAL);
     if (!sdhci_wait(s, SDHCI_CLOCK, CLOCK_STABLE, CLOCK_STABLE, STABLE_MICROS))
         return ERR_TIMEOUT;
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, CLOCK_CARD);
+    sdhci_wait_gap(s);
+    s->clock_hz = s->gap_hz = s->host.clock_hz = clock_hz;
     return ERR_OK;
 }
 
@@ -58,6 +62,8 @@ static void set_timing(struct sdhci *s, enum sd_timing timing)
     bool fast = timing != SD_TIMING_DEFAULT && !(s->setup.quirks & SDHCI_NO_HIGH_BIT);
 
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
+    if (s->setup.prepare_timing != NULL)
+        s->setup.prepare_timing(s->setup.context, timing);
     sdhci_change(s, SDHCI_CONTROL, CONTROL_HIGH_SPEED, bits_if(fast, CONTROL_HIGH_SPEED));
     if (s->version >= 2)
         sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_MODE,
@@ -83,7 +89,7 @@ enum err sdhci_set_1v8(struct sd_host *host)
     sdhci_change(s, SDHCI_CLOCK, CLOCK_CARD, 0);
     if (sdhci_read(s, SDHCI_PRESENT) & PRESENT_DATA_LINES)
         return ERR_IO;
-    if (s->setup.switch_1v8 != NULL && s->setup.switch_1v8(true) != ERR_OK)
+    if (s->setup.switch_1v8 != NULL && s->setup.switch_1v8(s->setup.context, true) != ERR_OK)
         return ERR_IO;
     sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_1V8, CONTROL2_1V8);
     sd_host_delay(host, SWITCH_MICROS);

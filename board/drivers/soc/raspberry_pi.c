@@ -328,12 +328,19 @@ bool raspberry_pi_is_emulated(void)
     return the_pi->emulated;
 }
 
+static void leave_devices(const struct raspberry_pi *pi)
+{
+    if (pi->before_reset != NULL)
+        pi->before_reset();
+}
+
 void raspberry_pi_restart(void)
 {
     struct raspberry_pi *pi = the_pi;
 
     last_run_close(true);
     serial_drain();
+    leave_devices(pi);
     bcm_watchdog_restart(pi->places->watchdog);
     core_halt();
 }
@@ -345,6 +352,7 @@ _Noreturn void raspberry_pi_power_off(int status)
     (void)status; /* there is no way to tell it */
     last_run_close(false);
     serial_drain();
+    leave_devices(pi);
     bcm_watchdog_halt(pi->places->watchdog);
     core_halt();
 }

@@ -48,10 +48,11 @@ struct raspberry_pi {
     unsigned n_reads; /* of the card, in progress: the LED is lit */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
-    uint32_t n_alive;      /* calls */
-    bool pio;              /* a core moves the card's data: raspberry_pi_use_pio */
-    uint64_t dma_end;      /* raspberry_pi_limit_dma; 0: as the hardware has it */
-    uint32_t reset_status; /* as the firmware left it */
+    uint32_t n_alive;           /* calls */
+    bool pio;                   /* a core moves the card's data: raspberry_pi_use_pio */
+    uint64_t dma_end;           /* raspberry_pi_limit_dma; 0: as the hardware has it */
+    uint32_t reset_status;      /* as the firmware left it */
+    void (*before_reset)(void); /* leaves devices as the firmware expects them; NULL: as they are */
     struct board_last_run last_run;
     struct raspberry_pi_core {
         const struct raspberry_pi *pi;

@@ -31,7 +31,8 @@ struct fake_sd {
     uint64_t n_sectors;
     /* what it does */
     unsigned state, width, mode;
-    uint8_t ext_csd[512]; /* eMMC */
+    bool at_1v8, lines_1v8; /* of its signals: as the card has them, and as the board gives them */
+    uint8_t ext_csd[512];   /* eMMC */
     bool is_app;
     uint32_t counted; /* by CMD23 */
     unsigned n_log;
@@ -48,6 +49,15 @@ static inline void fake_sd_init(struct fake_sd *c)
     c->modes = 3;
     c->n_sectors = FAKE_SD_SECTORS;
     c->serial = 1;
+}
+
+/* Its supply was away: the only way back to 3.3 V. */
+static inline void fake_sd_power_off(struct fake_sd *c)
+{
+    c->state = FAKE_IDLE;
+    c->width = 1;
+    c->mode = 0;
+    c->is_app = c->at_1v8 = false;
 }
 
 static inline uint8_t fake_sd_byte(uint64_t sector, unsigned at)
@@ -137,7 +147,7 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
 
     if (c->n_log < FAKE_SD_LOG)
         c->log[c->n_log++] = (uint8_t)(index | (app ? 0x80 : 0));
-    if (c->is_silent)
+    if (c->is_silent || (!c->is_emmc && c->at_1v8 != c->lines_1v8))
         return false;
     memset(reply, 0, 16);
     reply[0] = fake_sd_status(c);
@@ -153,11 +163,11 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
     case 8: reply[0] = argument & 0xfff; return !c->is_version_1;
     case 0x80 | 41:
         reply[0] = 0x00ff8000 | (c->asks == 0 ? 1u << 31 : 0) | (c->is_version_1 ? 0 : 1u << 30) |
-                   (c->knows_1v8 ? argument & 1u << 24 : 0);
+                   (c->knows_1v8 && !c->at_1v8 ? argument & 1u << 24 : 0);
         c->state = c->asks == 0 ? FAKE_READY : FAKE_IDLE;
         c->asks -= c->asks > 0;
         return true;
-    case 11: return c->knows_1v8 && c->state == FAKE_READY;
+    case 11: c->at_1v8 = c->knows_1v8 && c->state == FAKE_READY; return c->at_1v8;
     case 2:
         c->state = FAKE_IDENT;
         reply[1] = c->serial << 8;

@@ -4,6 +4,7 @@
 #ifndef INGOT_TESTS_UNIT_FAKE_SDHCI_H
 #define INGOT_TESTS_UNIT_FAKE_SDHCI_H
 
+#include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci_registers.h"
 #include "tests/unit/board/dma_log.h"
@@ -14,8 +15,13 @@ enum { WORLD_BYTES = 2 << 20, BUFFER_AT = 512 << 10, PLAIN_CAPS = 0x01e03480 }; 
 
 static _Alignas(1 << 20) uint8_t world[WORLD_BYTES]; /* all that DMA reaches, from bus address 0 */
 static struct world_driver {
-    struct sdhci s;
-    struct sd_card card;
+    union { /* a controller alone, or as Raspberry Pi's driver has it */
+        struct {
+            struct sdhci s;
+            struct sd_card card;
+        };
+        struct bcm_sd bcm;
+    };
     struct block_device device;
 } * d; /* in the world, because the descriptors are */
 static uint8_t memory[WORLD_BYTES], fetched[WORLD_BYTES]; /* of the world, where caches hide it */
@@ -29,15 +35,57 @@ static struct fake_sdhci {
     uint32_t mode;
     unsigned tuning_blocks; /* until it is tuned */
     bool never_tunes, tunes_in_vain, stuck, no_1v8;
+    unsigned untunable, noisy; /* bit n: mode n of Host Control 2 finds no sampling point; its data
+                                * have errors */
+    unsigned wired;            /* data lines; 0: all */
+    bool loses_writes;         /* to a register within two clocks of the card after another one */
+    uint32_t base_hz;          /* what the clock is divided from; 0: no matter */
+    uint64_t ticks_hz;         /* of `now`; 0: 1 MHz */
+    uint64_t wrote[64], gap[64]; /* when a register was written, and how long that takes */
+    unsigned n_lost;
+    uint32_t slowest_hz;       /* of the clocks that the card had */
+    bool has_rails;            /* the board switches supplies, not the controller */
+    bool rail_power, rail_1v8; /* as it does */
+    volatile uint32_t *gpio;   /* the pins that it does it by: SD_IOVDD_SEL, SD_PWR_ON */
+    uint64_t off_at;
+    unsigned n_power_cycles;
     uint32_t inject; /* error bits for the next command */
     unsigned n_commands, n_dma_stops;
     uint32_t dma_at;
     uint64_t now;
 } f;
 
+static inline uint64_t ticks_per_milli(void)
+{
+    return (f.ticks_hz != 0 ? f.ticks_hz : 1000000) / 1000;
+}
+
+/* ---- supplies: a card is off after a millisecond without (Physical Layer 6.4.1.2) ---- */
+
+static inline void set_rails(bool power, bool at_1v8)
+{
+    if (f.rail_power && !power)
+        f.off_at = f.now;
+    if (!f.rail_power && power && f.now - f.off_at >= ticks_per_milli()) {
+        fake_sd_power_off(&fake);
+        f.n_power_cycles++;
+    }
+    f.rail_power = power;
+    f.rail_1v8 = fake.lines_1v8 = at_1v8;
+}
+
+static inline void look_at_pins(void)
+{
+    uint32_t driven = f.gpio != NULL ? f.gpio[1] & ~f.gpio[2] : 0;
+
+    if (f.gpio != NULL)
+        set_rails(driven >> 4 & 1, driven >> 3 & 1);
+}
+
 static inline uint64_t fake_ticks(void)
 {
-    return f.now += 5;
+    look_at_pins();
+    return f.now += f.ticks_hz != 0 ? 1 : 5;
 }
 
 static inline uint32_t reg(unsigned r)
@@ -49,6 +97,59 @@ static inline uint32_t reg(unsigned r)
 static inline void hide_world(void)
 {
     dma_log_watch(world, memory, fetched, WORLD_BYTES);
+}
+
+/* ---- the card's clock, and what it does to writes ---- */
+
+/* Of version 3 (2.2.15); before the first clock whatever the firmware left, 400 kHz at worst. */
+static inline uint32_t card_hz(void)
+{
+    uint32_t clock = reg(SDHCI_CLOCK), n = (clock >> 8 & 255) | (clock >> 6 & 3) << 8;
+
+    if (!(clock & CLOCK_INTERNAL))
+        return 400000;
+    return n == 0 ? f.base_hz : f.base_hz / (2 * n);
+}
+
+/* Whether the write is lost, because the one before is still under way between the clocks. */
+static inline bool loses(unsigned r)
+{
+    f.now += 2; /* an access takes a while */
+    if (!f.loses_writes || f.now - f.wrote[r / 4] >= f.gap[r / 4])
+        return false;
+    f.n_lost++;
+    return true;
+}
+
+static inline void note_write(unsigned r, uint32_t hz_before)
+{
+    uint32_t hz = card_hz() < hz_before ? card_hz() : hz_before;
+
+    if (f.base_hz == 0)
+        return;
+    f.wrote[r / 4] = f.now;
+    f.gap[r / 4] = 2 * f.ticks_hz / hz + 1;
+    if (reg(SDHCI_CLOCK) & CLOCK_CARD && (f.slowest_hz == 0 || card_hz() < f.slowest_hz))
+        f.slowest_hz = card_hz();
+}
+
+/* ---- the modes at 1.8 V ---- */
+
+/* Card and controller do not sample alike, or not at the right point. */
+static inline bool samples_wrong(void)
+{
+    uint32_t control = reg(SDHCI_CONTROL_2), mode = control >> CONTROL2_MODE_SHIFT & 7;
+    uint32_t caps_2 = f.regs[SDHCI_CAPABILITIES / 4 + 1];
+    bool tunes = mode == 3 || (mode == 2 && caps_2 & CAPABLE_TUNES_SDR50);
+    unsigned lines = reg(SDHCI_CONTROL) & CONTROL_8_BITS   ? 8
+                     : reg(SDHCI_CONTROL) & CONTROL_4_BITS ? 4
+                                                           : 1;
+
+    if (f.noisy >> mode & 1 || (f.wired != 0 && lines > f.wired))
+        return true;
+    if (!(control & CONTROL2_1V8) || fake.is_emmc)
+        return false;
+    return mode != fake.mode || (tunes && !(control & CONTROL2_TUNED));
 }
 
 /* ---- the controller's DMA ---- */
@@ -158,17 +259,22 @@ static inline void answer(unsigned kind, const uint32_t reply[4])
 
 static inline void tune_block(void)
 {
+    uint32_t mode = reg(SDHCI_CONTROL_2) >> CONTROL2_MODE_SHIFT & 7;
+    bool in_vain = f.tunes_in_vain || f.untunable >> mode & 1;
+
     f.pending |= f.never_tunes ? 0 : STATUS_READABLE;
-    if (--f.tuning_blocks == 0)
-        f.regs[SDHCI_CONTROL_2 / 4] = (reg(SDHCI_CONTROL_2) & ~(uint32_t)CONTROL2_TUNE) |
-                                      (f.tunes_in_vain ? 0u : (uint32_t)CONTROL2_TUNED);
+    if (--f.tuning_blocks > 0)
+        return;
+    f.regs[SDHCI_CONTROL_2 / 4] = (reg(SDHCI_CONTROL_2) & ~(uint32_t)CONTROL2_TUNE) |
+                                  (in_vain ? 0u : (uint32_t)CONTROL2_TUNED);
+    f.tuning_blocks = 3; /* for the next time */
 }
 
 static inline void run_command(uint32_t value)
 {
     uint32_t reply[4] = { 0 }, errors = f.inject;
     unsigned index = value >> COMMAND_INDEX_SHIFT & 63, kind = value >> 16 & 3;
-    bool app = fake.is_app, answers;
+    bool app = fake.is_app, answers, wrong = samples_wrong();
 
     f.n_commands++;
     f.inject = 0;
@@ -191,8 +297,8 @@ static inline void run_command(uint32_t value)
         return;
     f.mode = value;
     f.bytes = (reg(SDHCI_BLOCK) & 0xfff) * (reg(SDHCI_BLOCK) >> 16);
-    if (value & TRANSFER_READ &&
-        fake_sd_data(&fake, index, reg(SDHCI_ARGUMENT), app, f.block, f.bytes) != SD_FAULT_NONE) {
+    if (wrong || (value & TRANSFER_READ && fake_sd_data(&fake, index, reg(SDHCI_ARGUMENT), app,
+                                                        f.block, f.bytes) != SD_FAULT_NONE)) {
         f.pending |= 1u << 21 | STATUS_ERROR;
         return;
     }
@@ -220,24 +326,48 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned r)
     return reg(r);
 }
 
-void sdhci_write(struct sdhci *s, unsigned r, uint32_t value)
+/* What a controller alone makes of its voltages: power as its bit says, 3.3 V after a reset. */
+static inline void supply(void)
 {
+    if (f.has_rails)
+        return;
+    if (!(reg(SDHCI_CONTROL) & CONTROL_POWER))
+        fake_sd_power_off(&fake);
+    fake.lines_1v8 = (reg(SDHCI_CONTROL_2) & CONTROL2_1V8) != 0;
+}
+
+static inline uint32_t reset_bits(uint32_t value)
+{
+    if (value & CLOCK_RESET_ALL) {
+        f.regs[SDHCI_CONTROL_2 / 4] = f.regs[SDHCI_CONTROL / 4] = 0;
+        value &= ~0xffffu;
+    }
+    f.pending = 0;
+    f.bytes = f.at = 0;
+    return value & 0x00ffffff;
+}
+
+void sdhci_put(const struct sdhci *s, unsigned r, uint32_t value)
+{
+    uint32_t hz = card_hz();
+
     (void)s;
     dma_log_add(DMA_REGISTER, r, value);
+    look_at_pins();
+    if (loses(r))
+        return;
     if (r == SDHCI_STATUS) {
         f.pending &= ~value;
+        note_write(r, hz);
         return;
     }
-    if (r == SDHCI_CLOCK && value & CLOCK_RESET_ALL)
-        f.regs[SDHCI_CONTROL_2 / 4] = f.regs[SDHCI_CONTROL / 4] = 0;
-    if (r == SDHCI_CLOCK && value >> 24 != 0 && !f.stuck) {
-        value &= 0x00ffffff;
-        f.pending = 0;
-        f.bytes = f.at = 0;
-    }
+    if (r == SDHCI_CLOCK && value >> 24 != 0 && !f.stuck)
+        value = reset_bits(value);
     if (r == SDHCI_CLOCK && value & CLOCK_INTERNAL)
         value |= CLOCK_STABLE;
     f.regs[r / 4] = value;
+    note_write(r, hz);
+    supply();
     if (r == SDHCI_TRANSFER)
         run_command(value);
     if (r == SDHCI_DMA_ADDRESS && f.at < f.bytes && f.mode & TRANSFER_DMA) {

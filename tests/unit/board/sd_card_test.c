@@ -1,165 +1,7 @@
 /* The registers of cards, their start, and the block device over a host that does as told. */
 #include <stdlib.h>
 
-#include "board/drivers/sd/sd_card.h"
-#include "tests/unit/board/fake_sd.h"
-#include "tests/unit/tap.h"
-
-enum { BUFFER_BYTES = 64 * 512 };
-
-static struct fake_sd fake;
-static struct sd_card card;
-static struct block_device device;
-static _Alignas(64) uint8_t buffer[BUFFER_BYTES];
-
-/* ---- the host: a command ends at the second poll ---- */
-
-static struct {
-    struct sd_host host;
-    struct sd_command *command;
-    unsigned polls;
-    enum sd_fault fault; /* of the command in progress */
-    bool present;
-    bool dead; /* never ends anything */
-    unsigned n_stops, n_resets, n_tunes;
-    uint32_t hz;
-    unsigned bits;
-    enum sd_timing timing;
-    uint64_t now;
-} h;
-
-static uint64_t fake_ticks(void)
-{
-    return h.now += 10; /* of a megahertz */
-}
-
-static enum err host_start(struct sd_host *host, struct sd_command *c)
-{
-    bool app = fake.is_app, answers;
-
-    (void)host;
-    if (!h.present) {
-        c->fault = SD_FAULT_REMOVED;
-        return ERR_IO;
-    }
-    h.command = c;
-    h.polls = 0;
-    h.fault = SD_FAULT_NONE;
-    answers = fake_sd_command(&fake, c->index, c->argument, c->reply);
-    if (!answers && c->response != SD_RESPONSE_NONE)
-        h.fault = SD_FAULT_COMMAND_TIMEOUT;
-    else if (c->data != NULL)
-        h.fault = fake_sd_data(&fake, c->index, c->argument, app, c->data,
-                               c->block_bytes * c->n_blocks);
-    if (c->closing == SD_CLOSE_STOP && h.fault == SD_FAULT_NONE)
-        fake.state = FAKE_TRANSFER;
-    return ERR_OK;
-}
-
-static enum err host_poll(struct sd_host *host)
-{
-    (void)host;
-    if (h.dead || h.polls++ == 0)
-        return ERR_BUSY;
-    h.command->fault = h.fault;
-    return h.fault == SD_FAULT_NONE ? ERR_OK : h.fault == SD_FAULT_DATA ? ERR_IO : ERR_TIMEOUT;
-}
-
-static void host_stop(struct sd_host *host)
-{
-    (void)host;
-    h.n_stops++;
-    h.command = NULL;
-}
-
-static enum err host_reset(struct sd_host *host)
-{
-    (void)host;
-    h.n_resets++;
-    h.bits = 1;
-    h.hz = 400000;
-    return ERR_OK;
-}
-
-static enum err host_set_bus(struct sd_host *host, uint32_t hz, unsigned bits,
-                             enum sd_timing timing)
-{
-    (void)host;
-    h.hz = hz;
-    h.bits = bits;
-    h.timing = timing;
-    return ERR_OK;
-}
-
-static enum err host_set_1v8(struct sd_host *host)
-{
-    (void)host;
-    return ERR_OK;
-}
-
-static enum err host_tune(struct sd_host *host, unsigned index)
-{
-    host->wants_tuning = false;
-    h.n_tunes++;
-    return index == 19 ? ERR_OK : ERR_IO;
-}
-
-static bool host_is_present(struct sd_host *host)
-{
-    (void)host;
-    return h.present;
-}
-
-static const struct sd_host_ops ops = { host_start, host_poll,       host_stop,
-                                        host_reset, host_set_bus,    host_set_1v8,
-                                        host_tune,  host_is_present, sd_bus_identify };
-
-static void set_up(uint32_t abilities)
-{
-    memset(&h, 0, sizeof h);
-    h.host.ops = &ops;
-    h.host.ticks = fake_ticks;
-    h.host.ticks_hz = 1000000;
-    h.host.abilities = abilities;
-    h.host.max_hz = 208000000;
-    h.host.max_blocks = 128;
-    h.present = true;
-    fake_sd_init(&fake);
-}
-
-static void open_card(void)
-{
-    sd_card_open(&card, &h.host, "SD card at ", 0x1234, &device);
-}
-
-enum { PLAIN = SD_CAN_4_BITS | SD_CAN_HIGH_SPEED | SD_STOPS | SD_CAN_WRITE };
-
-/* ---- requests ---- */
-
-static enum err transfer(struct block_request *r)
-{
-    enum err e = device.submit(&device, r);
-
-    for (unsigned i = 0; e == ERR_OK && !r->done && i < 1000000; i++)
-        (void)device.poll(&device);
-    return e != ERR_OK ? e : r->done ? r->status : ERR_BUSY;
-}
-
-static enum err read_at(uint64_t sector, uint32_t n)
-{
-    struct block_request r = { .sector = sector, .n_sectors = n, .buffer = buffer };
-
-    memset(buffer, 0xee, sizeof buffer);
-    return transfer(&r);
-}
-
-static bool holds(uint64_t sector, uint32_t n)
-{
-    for (uint32_t i = 0; i < n * 512; i++)
-        if (buffer[i] != fake_sd_byte(sector + i / 512, i % 512))
-            return false;
-    return true;
-}
+#include "tests/unit/board/fake_sd_host.h"
 
 /* ---- registers ---- */
 
@@ -253,35 +95,6 @@ static void test_start(void)
     OK(read_at(77, 3) == ERR_OK && holds(77, 3), "which counts bytes");
 }
 
-static void test_uhs(void)
-{
-    uint32_t uhs = PLAIN | SD_CAN_1V8 | SD_CAN_SDR50 | SD_CAN_SDR104 | SD_CAN_DDR50;
-
-    set_up(uhs);
-    fake.knows_1v8 = true;
-    fake.modes = 0x1f;
-    open_card();
-    OK(h.timing == SD_TIMING_SDR104 && h.hz == 208000000 && h.n_tunes == 1 && fake.mode == 3,
-       "SDR104, tuned");
-    h.host.wants_tuning = true;
-    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 2, "tuned again when the controller asks");
-    fake.garbled = 1;
-    OK(read_at(0, 2) == ERR_OK && holds(0, 2) && h.n_tunes == 3, "and after a wrong CRC");
-    h.host.retune_ticks = 1;
-    OK(read_at(0, 2) == ERR_OK && h.n_tunes == 4, "and when its time has come");
-
-    set_up(uhs & ~(uint32_t)SD_CAN_SDR104);
-    fake.knows_1v8 = true;
-    fake.modes = 0x1f;
-    open_card();
-    OK(h.timing == SD_TIMING_SDR50 && h.n_tunes == 0, "SDR50, which needs no tuning here");
-    set_up(uhs);
-    fake.modes = 0x1f;
-    open_card();
-    OK(h.timing == SD_TIMING_HIGH && fake_sd_count(&fake, 11) == 0,
-       "a card that stays at 3.3 V gets high speed");
-}
-
 static void test_emmc(void)
 {
     set_up(PLAIN | SD_CAN_8_BITS);
@@ -301,7 +114,7 @@ static void test_emmc(void)
        "eight bits at 52 MHz");
     OK(read_at(70000, 3) == ERR_OK && holds(70000, 3), "and reads");
     fake.garbled = 2;
-    OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.slow && h.hz == 26000000 &&
+    OK(read_at(5, 3) == ERR_OK && holds(5, 3) && card.best == SD_RUNG_DEFAULT && h.hz == 26000000 &&
            fake.ext_csd[185] == 0,
        "after errors slower");
 }
@@ -332,7 +145,7 @@ static void test_no_start(void)
     set_up(PLAIN);
     fake.garbled = 1;
     open_card();
-    OK(device.problem == NULL && card.slow && h.hz == 25000000,
+    OK(device.problem == NULL && card.best == SD_RUNG_DEFAULT && h.hz == 25000000,
        "a start that fails once is tried again, slowly");
     set_up(PLAIN);
     fake.garbled = 2;
@@ -419,7 +232,8 @@ static void test_retries(void)
            h.n_resets == 1,
        "one wrong CRC: stopped, read again, nobody hears of it");
     fake.garbled = 2;
-    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 2 && card.slow && h.hz == 25000000,
+    OK(read_at(3, 2) == ERR_OK && holds(3, 2) && h.n_resets == 2 && card.best == SD_RUNG_DEFAULT &&
+           h.hz == 25000000,
        "two: started afresh and slower");
     fake.late = 2;
     OK(read_at(3, 2) == ERR_OK && holds(3, 2), "two time-outs");
@@ -482,7 +296,6 @@ int main(void)
     test_csd();
     test_other_registers();
     test_start();
-    test_uhs();
     test_emmc();
     test_no_start();
     test_reads();
