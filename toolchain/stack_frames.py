@@ -28,6 +28,7 @@ class Walker:
     def __init__(self, function, fresh):
         self.function, self.fresh = function, fresh
         self.depth, self.falls, self.ends_in_call = 0, True, False
+        self.address, self.reached = 0, True
         self.at, self.constants = {}, {}
 
     def take(self, address, op, args):
@@ -39,6 +40,8 @@ class Walker:
             self.depth = known if known is not None else otherwise
         elif known is not None:
             self.depth = max(self.depth, known)
+        self.address = address
+        self.reached = self.falls or known is not None
         self.falls = True
         self.step(address, op, args)
         if op not in PADDING:
@@ -52,6 +55,15 @@ class Walker:
     def unknown(self, address, op, args):
         self.function.problem = f"the stack pointer moves by what nobody knows at {address:x}: {op} {args}"
 
+    def over_stubs(self, target, always):
+        """No path leads to it: after a function, the linker's branch over whole pages for stubs, with
+        which it mends an erratum of the Cortex-A53."""
+        skipped = (target or 0) - self.address
+        stubs = always and not self.reached and skipped > 0 and skipped % 4096 == 0
+        if stubs:
+            self.falls = False
+        return stubs
+
     def jump(self, target, name, always):
         """To another function: a call that leaves this frame as it is. To a veneer of the linker's: it goes on
         behind the jump."""
@@ -61,6 +73,8 @@ class Walker:
         if name is not None and VENEER.match(name):
             return
         if name is not None and name != self.function.name:
+            if self.over_stubs(target, always):
+                return
             self.function.calls.append((name, self.depth))
         elif target is not None:
             self.at[target] = max(self.at.get(target, 0), self.depth)

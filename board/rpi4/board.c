@@ -34,7 +34,13 @@ static const struct raspberry_pi_places places = {
     .listen = gic_listen,
 };
 
-enum { EXPANDER_SD_1V8 = 4, EXPANDER_SD_POWER = 6, MODEL_CM4 = 0x14, GIB = 1 << 30 };
+enum {
+    EXPANDER_SD_1V8 = 4,
+    EXPANDER_SD_POWER = 6,
+    MODEL_CM4 = 0x14,
+    MODEL_CM4S = 0x15,
+    GIB = 1 << 30
+};
 
 static struct raspberry_pi pi;
 
@@ -97,7 +103,8 @@ static void close_card(void)
  * without it a core moves data. */
 static bool open_emmc2(void)
 {
-    bool slot = raspberry_pi_model(&pi) != MODEL_CM4;
+    unsigned model = raspberry_pi_model(&pi);
+    bool slot = model != MODEL_CM4 && model != MODEL_CM4S;
     const struct bcm_sd_place place = {
         .kind = BCM_SD_EMMC2,
         .mmio = BOARD_EMMC2,
