@@ -25,6 +25,7 @@ enum {
     FIFOTH = 0x4c,
     VERID = 0x6c,
     HCON = 0x70,
+    UHS_REG = 0x74,
     BMOD = 0x80,
     DBADDR = 0x88,
     IDSTS = 0x8c,
@@ -53,6 +54,7 @@ enum {
     IDSTS_BUS_ERROR = 1 << 2,
     IDSTS_ALL = 0x337,
     CTYPE_4_BITS = 1,
+    UHS_DDR = 1 << 16, /* data at both edges */
     CLOCK_ON = 1,
 };
 
@@ -183,6 +185,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;
+    *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* of a firmware that reads an eMMC so */
     d->wakes = true;
     return set_clock(d, START_HZ);
 }

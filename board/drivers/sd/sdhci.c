@@ -181,8 +181,7 @@ void sdhci_close(struct sdhci *s)
     if (s->setup.switch_1v8 == NULL)
         return;
     s->host.abilities &= ~(uint32_t)SD_CAN_1V8; /* another core may start the card once more */
-    sdhci_stop(&s->host);
     s->gap_hz = START_HZ;
-    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL);
+    (void)sdhci_soft_reset(s, CLOCK_RESET_ALL); /* ends transfers; that core keeps its command */
     sdhci_power(s);
 }

@@ -82,8 +82,8 @@ struct sdhci {
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
 
 /* Before the machine restarts: where the board switches the signals' supply, the card goes off and
- * on again at 3.3 V, because the firmware finds a card at 1.8 V dead. Forgets transfers in flight.
- * Blocks for 20 ms, and 100 ms more if the controller does not reset. */
+ * on again at 3.3 V, because the firmware finds a card at 1.8 V dead. Transfers in flight do
+ * not end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
 void sdhci_close(struct sdhci *s);
 
 #endif

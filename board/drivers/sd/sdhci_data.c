@@ -288,10 +288,11 @@ enum err sdhci_poll(struct sd_host *host)
     if (status & s->waits_for & STATUS_COMMAND)
         take_response(s, c);
     s->waits_for &= ~status;
-    if (c->data == NULL && (s->setup.quirks & SDHCI_NO_BUSY_EVENT) && is_free(s))
-        s->waits_for &= ~(uint32_t)STATUS_TRANSFER;
-    if (!(s->waits_for & STATUS_COMMAND))
+    if (!(s->waits_for & STATUS_COMMAND)) { /* before its response a card is not busy yet */
+        if (c->data == NULL && (s->setup.quirks & SDHCI_NO_BUSY_EVENT) && is_free(s))
+            s->waits_for &= ~(uint32_t)STATUS_TRANSFER;
         poll_data(s, status);
+    }
     if (c->fault != SD_FAULT_NONE)
         return ERR_IO;
     if (s->waits_for != 0)

@@ -24,7 +24,7 @@ static struct serial_line {
     void *uart;
     bool listens;       /* by an interrupt */
     bool naps;          /* a timer ends sleeps */
-    atomic_bool proven; /* the interrupt has brought a byte */
+    atomic_bool proven; /* the last interrupt has brought a byte */
     atomic_flag receiving;
     atomic_bool flow_control;
     atomic_bool held;        /* the peer has sent XOFF */
@@ -39,13 +39,14 @@ void serial_open(const struct serial_uart *driver, void *uart)
     serial_line.driver = driver;
 }
 
+/* One for nothing may be the last before the line is disabled (irq_deliver): sleeps rely on it no more. */
 static bool receive_on_interrupt(void *context)
 {
+    bool came = serial_receive();
+
     (void)context;
-    if (!serial_receive())
-        return false;
-    atomic_store(&serial_line.proven, true);
-    return true;
+    atomic_store(&serial_line.proven, came);
+    return came;
 }
 
 enum err serial_listen(uint32_t interrupt)

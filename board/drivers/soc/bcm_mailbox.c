@@ -13,6 +13,8 @@ enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MAILBOX
 
 enum { CHANNEL_PROPERTY = 8, CHANNEL_MASK = 15 };
 
+enum { MOST_WORDS = 64 }; /* before ours: more than a mailbox holds */
+
 /* "Mailbox property interface": header, one tag, end. */
 enum { AT_BYTES, AT_CODE, AT_TAG, AT_TAG_BYTES, AT_TAG_CODE, AT_VALUES };
 
@@ -41,6 +43,8 @@ static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bi
     return true;
 }
 
+/* Answers to earlier questions, not ours, are dropped. Bounded: a block that is not there reads as 0, and so
+ * is never empty. */
 static bool exchange(const struct bcm_mailbox *m, uint32_t word)
 {
     uint64_t start = generic_timer_ticks();
@@ -49,12 +53,14 @@ static bool exchange(const struct bcm_mailbox *m, uint32_t word)
         return false;
     dma_barrier();
     *reg(m, MAILBOX_WRITE) = word;
-    do { /* answers to earlier questions, not ours, are dropped */
-        if (!wait_clear(m, MAILBOX_STATUS, STATUS_EMPTY, start))
-            return false;
-    } while (*reg(m, MAILBOX_READ) != word);
-    dma_barrier();
-    return true;
+    for (unsigned i = 0; i < MOST_WORDS && wait_clear(m, MAILBOX_STATUS, STATUS_EMPTY, start);
+         i++) {
+        if (*reg(m, MAILBOX_READ) != word)
+            continue;
+        dma_barrier();
+        return true;
+    }
+    return false;
 }
 
 /* The message's values hold the question; `bytes` is the room for the answer, whole words. Gives
@@ -83,11 +89,16 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
                : ERR_UNSUPPORTED;
 }
 
-/* One question at a time: a core that serves the card may ask, too. */
-static void take(struct bcm_mailbox *m)
+/* One question at a time: a core that serves the card may ask, too. False: a core that asked a second
+ * and more ago will never end, having trapped within its question. */
+static bool take(struct bcm_mailbox *m)
 {
+    uint64_t start = generic_timer_ticks();
+
     while (atomic_exchange(&m->taken, true))
-        continue;
+        if (generic_timer_ticks() - start > 2 * generic_timer_hz())
+            return false;
+    return true;
 }
 
 static void give_back(struct bcm_mailbox *m)
@@ -100,7 +111,8 @@ enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *valu
     uint32_t answer;
     enum err e;
 
-    take(m);
+    if (!take(m))
+        return ERR_TIMEOUT;
     memcpy(&m->message[AT_VALUES], values, n * 4);
     e = call(m, tag, n * 4, &answer);
     if (e == ERR_OK && answer == 0)
@@ -117,7 +129,10 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
     uint32_t answer = 0;
     enum err e;
 
-    take(m);
+    *bytes = 0;
+    text[0] = '\0';
+    if (!take(m))
+        return ERR_TIMEOUT;
     memset(&m->message[AT_VALUES], 0, BCM_MAILBOX_MAX_ANSWER);
     e = call(m, tag, BCM_MAILBOX_MAX_ANSWER, &answer);
     /* A firmware may call an answer that does not fit a failure, and gives its length all the same. */

@@ -22,7 +22,7 @@ static uint8_t memory[BYTES], fetched[BYTES];
 static struct firmware {
     uint32_t answers[ANSWERS]; /* to be read */
     unsigned n_answers, polls, n_asked;
-    bool is_dead;
+    bool is_dead, is_absent; /* reads as 0, which is not empty */
     uint64_t now;
 } f;
 static const char arguments[] = "model=tiny.ingot cores=4";
@@ -71,6 +71,8 @@ static void take_message(size_t at)
 
 static uint32_t read_register(unsigned at)
 {
+    if (f.is_absent)
+        return 0;
     if (at == STATUS_1)
         return f.polls > 0 && f.polls-- > 0 ? FULL : 0;
     if (at == STATUS)
@@ -176,6 +178,14 @@ static void test_silence(void)
        "no answer within a second");
     OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_NO_DEVICE && f.n_asked == 1,
        "and nobody is asked again");
+    power_up();
+    f.is_dead = f.is_absent = true;
+    OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT,
+       "a block that is not there is given up, too");
+    power_up();
+    atomic_store(&m->taken, true);
+    OK(bcm_mailbox_ask(m, BCM_GET_TEMPERATURE, values, 2) == ERR_TIMEOUT && f.n_asked == 0,
+       "a core that trapped within its question keeps nobody waiting");
 }
 
 int main(void)

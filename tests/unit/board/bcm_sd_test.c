@@ -45,6 +45,7 @@ static bool reads(uint64_t sector, uint32_t n)
 
 static void test_arasan(void)
 {
+    struct sd_command stop = { .index = 12, .response = SD_RESPONSE_SHORT_BUSY };
     struct bcm_sd_place place;
 
     turn_on(0, 0, 250000000);
@@ -57,6 +58,10 @@ static void test_arasan(void)
     (void)d->device.reset(&d->device);
     OK(f.n_lost == 0 && reads(9, 2) && d->s.clock_hz == card_hz(),
        "Arasan: from fast to slow and back, no write is lost");
+    (void)sdhci_start(&d->s.host, &stop);
+    f.pending = 0; /* it is still on the line */
+    (void)sdhci_poll(&d->s.host);
+    OK(d->s.waits_for & STATUS_TRANSFER, "Arasan: a command is waited for before the end of busy");
 }
 
 /* ---- BCM2711's EMMC2 ---- */
@@ -174,6 +179,18 @@ static void test_slot(void)
        "BCM2712: one that cannot be tuned is started anew, as DDR50");
 }
 
+/* The core that serves the card goes on with its command while another one closes. */
+static void test_close_under_way(void)
+{
+    struct bcm_sd_place place = emmc2();
+    struct sd_command status = { .index = 13, .response = SD_RESPONSE_SHORT };
+
+    (void)opens(&place);
+    (void)sdhci_start(&d->s.host, &status);
+    bcm_sd_close(&d->bcm);
+    OK(d->s.command == &status, "closed during a command: it is still there for its core");
+}
+
 /* What comes next finds a card that answers at 3.3 V. */
 static void test_close(void)
 {
@@ -230,6 +247,7 @@ int main(void)
     test_module(4);
     test_slot();
     test_close();
+    test_close_under_way();
     test_module_5();
     return tap_done();
 }

@@ -62,6 +62,7 @@ static void test_old_card(void)
 static void power_up_emmc(void)
 {
     power_up(HCON_32, RAM_AT);
+    f.regs[DW_UHS / 4] = 1 << 16; /* U-Boot read it at both edges */
     fake.is_emmc = true;
     fake.ext_csd[196] = 7;
     fake.ext_csd[213] = 0x10;

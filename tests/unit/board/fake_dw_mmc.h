@@ -26,6 +26,7 @@ enum { /* registers, and what the driver's names do not say */
        DW_STATUS = 0x48,
        DW_VERID = 0x6c,
        DW_HCON = 0x70,
+       DW_UHS = 0x74,
        DW_BMOD = 0x80,
        DW_DBADDR = 0x88,
        DW_IDSTS = 0x8c,    /* where addresses have 32 bits */
@@ -221,7 +222,8 @@ static inline bool dw_agrees(void)
     unsigned width = fake.is_emmc ? widths[fake.ext_csd[183] % 3] : fake.width;
     uint32_t slow = fake.is_emmc ? 26000000 : 25000000;
 
-    return (dw_reg(DW_CTYPE) & 1 ? 4u : 1u) == width && f.card_hz <= slow << high;
+    return !(dw_reg(DW_UHS) >> 16 & 1) && (dw_reg(DW_CTYPE) & 1 ? 4u : 1u) == width &&
+           f.card_hz <= slow << high;
 }
 
 static inline void dw_start_data(uint32_t command, bool app)

@@ -149,6 +149,8 @@ static void test_no_timer(void)
     arrive("q");
     serial_idle();
     OK(core.naps == 0 && reads("q"), "there is no sleep before the interrupt has brought a byte");
+    serial_line.proven = true;
+    OK(!receive_on_interrupt(NULL) && !serial_line.proven, "nor after one that has brought none");
 }
 
 static void test_bounds(void)
