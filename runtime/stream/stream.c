@@ -98,11 +98,36 @@ static struct stream_slot *next_queued(struct stream *s)
     return first;
 }
 
+/* Bytes of the segments on their way, which have arrived. */
+static uint64_t arrived_bytes(const struct stream *s)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
+        const struct stream_slot *slot = &s->ring.slots[i];
+
+        if (slot->state == STREAM_LOADING || slot == s->now.early) {
+            bytes += slot->read.bytes_done;
+        }
+    }
+    return bytes;
+}
+
+/* The card's share of the time begins with a read, as the first poll may see it whole. */
+static void begin_count(struct stream *s)
+{
+    if (s->card.polled_at == 0) {
+        s->card.polled_at = stream_ticks(s);
+        s->card.arriving = s->card.guest + arrived_bytes(s);
+    }
+}
+
 static void start_queued(struct stream *s)
 {
     struct stream_slot *slot;
 
     while ((slot = next_queued(s)) != NULL) {
+        begin_count(s);
         slot->state = STREAM_LOADING;
         slot->begun = trace_begin(s->workers->trace);
         stream_start_read(s, slot);
@@ -183,23 +208,20 @@ static bool poll_guest(const struct stream *s, uint64_t *bytes)
  * something arrives. */
 static void poll_guest_and_count(struct stream *s)
 {
-    uint64_t now = stream_ticks(s), bytes = 0;
-    bool busy = poll_guest(s, &bytes);
+    uint64_t now = stream_ticks(s), guest = 0, bytes;
+    bool busy = poll_guest(s, &guest);
 
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
-        const struct stream_slot *slot = &s->ring.slots[i];
-
-        busy = busy || is_arriving(slot);
-        if (slot->state == STREAM_LOADING || slot == s->now.early) {
-            bytes += slot->read.bytes_done;
-        }
+        busy = busy || is_arriving(&s->ring.slots[i]);
     }
+    bytes = guest + arrived_bytes(s);
     if (s->card.polled_at != 0) {
         s->stats.busy_ticks += now - s->card.polled_at;
         s->stats.arrived += max_u64(bytes, s->card.arriving) - s->card.arriving;
     }
     s->card.polled_at = busy ? now : 0;
     s->card.arriving = bytes;
+    s->card.guest = guest;
 }
 
 /* Collect the bytes that have come for a slot. checks: and carry its checksum along. */

@@ -107,6 +107,7 @@ struct stream_card {
     struct io_core_watch watch;
     uint64_t polled_at; /* ticks, while something arrives; else 0 */
     uint64_t arriving;  /* then: bytes of the segments that arrive, so far */
+    uint64_t guest;     /* and of the guest's transfers, at the last poll */
 };
 
 /* Other transfers on the same device (runtime/stream/kv_pages.h), which are polled together with
