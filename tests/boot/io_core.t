@@ -10,7 +10,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import HOST, LONG, WORK, Machine, Reply, Tap, segments, make_card, run
+from machine import HOST, LONG, WORK, Machine, Reply, Tap, end, segments, make_card, run
 from talk import Console, Monitor, make_model, own_copy
 
 SIFIVE_U, RPI3, RPI4 = Machine("sifive_u"), Machine("rpi3"), Machine("rpi4")
@@ -89,7 +89,7 @@ class Talk(Console):
             super().__init__(SIFIVE_U, words, drives, 2)
             if lends(2, self.prompt(SECONDS)) or not want:
                 break
-            self.child.close(force=True)
+            end(self.child)  # at once: QEMU, closed, would take the next one's socket along
 
 
 own = own_copy(card, "card-core-own.img")

@@ -63,8 +63,9 @@ def test_speed(model, text):
     tap.note(f"{name:10} {rate:5.1f} MB/s; one letter: 64 KiB {short * 1e3:.0f} ms, 1 MiB "
              f"{long * 1e3:.0f} ms")
     tap.ok(rate > 1, f"{name}: 1 MB/s at least", rate)
-    # n log n: 16 times the text, 16 * 20 / 16 = 20 times the work; a square would be 256 times
-    tap.ok(long < 40 * max(short, 0.01), f"{name}: 1 MiB of one letter is no worse than n log n",
+    # n log n: 16 times the text, 16 * 20 / 16 = 20 times the work; a square would be 256 times, and a
+    # computer whose cores others share takes twice the CPU time now and then
+    tap.ok(long < 100 * max(short, 0.01), f"{name}: 1 MiB of one letter is no worse than n log n",
            f"{long} s after {short} s")
 
 
