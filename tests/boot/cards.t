@@ -104,6 +104,7 @@ for board in boards:
     os.makedirs(folder, exist_ok=True)
     given = {n.replace("*", "x"): f"firmware of {n}".encode() for n in needs}
     for name, data in {**given, "unasked.bin": b"no"}.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         with open(os.path.join(folder, name), "wb") as f:
             f.write(data)
     full, log = make_board_card(board, f"cards-{board}-full.img", MODEL=MODEL, FIRMWARE=folder)
