@@ -6,29 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flash_image/hf/hf_config.h"
 #include "flash_image/hf/hf_folder.h"
-#include "flash_image/hf/hf_json.h"
-#include "flash_image/hf/hf_tensors.h"
-#include "flash_image/hf/hf_tokenizer.h"
+#include "flash_image/hf/hf_private.h"
 #include "flash_image/source/map_file.h"
 
-enum { MOST_FILES = 1024, PATH_BYTES = 1024 };
-
 #define ENDING ".safetensors"
-
-struct hf_model {
-    struct source *s;
-    char folder[PATH_BYTES]; /* with a slash after it, or empty */
-    char path[PATH_BYTES];   /* of the file at work, for sentences */
-    const char *input;       /* as the caller spells it */
-    struct hf_config config;
-    struct mapping files[MOST_FILES]; /* of weights */
-    size_t n_files;
-    struct hf_tokenizer tokenizer;
-    struct mapping pieces, chat_template; /* tokenizer.model, chat_template.jinja */
-    char *whole_path; /* of the folder, allocated: its last part is the model's name */
-};
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -37,7 +19,7 @@ static bool ends_with(const char *text, const char *ending)
     return n >= m && strcmp(text + n - m, ending) == 0;
 }
 
-static bool is_folder(const char *path)
+bool hf_is_folder(const char *path)
 {
     struct stat st;
 
@@ -46,17 +28,15 @@ static bool is_folder(const char *path)
 
 bool hf_is(const char *path)
 {
-    return ends_with(path, ENDING) || is_folder(path);
+    return ends_with(path, ENDING) || ends_with(path, ENDING ".index.json") || hf_is_folder(path);
 }
 
-/* Sentences are about the file at work; this makes them about the input again. */
-static void work_on_input(struct hf_model *m)
+void hf_work_on_input(struct hf_model *m)
 {
     m->s->path = m->input;
 }
 
-/* Set the file at work: NAME in the folder, and sentences from here on begin with it. */
-static enum err work_on(struct hf_model *m, const char *name)
+enum err hf_work_on(struct hf_model *m, const char *name)
 {
     int n = snprintf(m->path, sizeof m->path, "%s%s", m->folder, name);
 
@@ -70,7 +50,7 @@ static enum err work_on(struct hf_model *m, const char *name)
 static enum err map_file_at_work(struct hf_model *m, const char *name, enum file_place place,
                                  struct mapping *map)
 {
-    enum err e = work_on(m, name);
+    enum err e = hf_work_on(m, name);
 
     if (e != ERR_OK) {
         return e;
@@ -78,13 +58,12 @@ static enum err map_file_at_work(struct hf_model *m, const char *name, enum file
     return map_file(m->s, m->path, place, map);
 }
 
-static bool has_file(struct hf_model *m, const char *name)
+bool hf_has_file(struct hf_model *m, const char *name)
 {
-    return work_on(m, name) == ERR_OK && access(m->path, R_OK) == 0;
+    return hf_work_on(m, name) == ERR_OK && access(m->path, R_OK) == 0;
 }
 
-/* The last part of a path, after its last slash. */
-static const char *last_part(const char *path)
+const char *hf_last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -96,11 +75,11 @@ static const char *last_part(const char *path)
 
 static enum err set_folder(struct hf_model *m)
 {
-    int length = (int)(last_part(m->input) - m->input);
+    int length = (int)(hf_last_part(m->input) - m->input);
     const char *slash = "";
     int n;
 
-    if (is_folder(m->input)) {
+    if (hf_is_folder(m->input)) {
         length = (int)strlen(m->input);
         if (!ends_with(m->input, "/")) {
             slash = "/";
@@ -113,6 +92,12 @@ static enum err set_folder(struct hf_model *m)
     return ERR_OK;
 }
 
+/* "model.safetensors", "model-00001-of-00002.safetensors" */
+static bool is_called_model(const char *name)
+{
+    return strncmp(name, "model", 5) == 0 && (name[5] == '.' || name[5] == '-');
+}
+
 /* A folder is called as its model, a file in it mostly just "model". */
 static void set_name(struct hf_model *m)
 {
@@ -122,24 +107,25 @@ static void set_name(struct hf_model *m)
         folder = ".";
     }
     m->whole_path = realpath(folder, NULL);
-    if (m->whole_path != NULL && (is_folder(m->input) || ends_with(m->input, "model" ENDING))) {
-        name = last_part(m->whole_path);
+    if (m->whole_path != NULL &&
+        (hf_is_folder(m->input) || is_called_model(hf_last_part(m->input)))) {
+        name = hf_last_part(m->whole_path);
         m->s->name = (struct source_text){ (const uint8_t *)name, strlen(name) };
     }
 }
 
 static bool has_weights(struct hf_model *m)
 {
-    return !is_folder(m->input) || has_file(m, "model" ENDING) ||
-           has_file(m, "model" ENDING ".index.json");
+    return !hf_is_folder(m->input) || hf_has_file(m, "model" ENDING) ||
+           hf_has_file(m, "model" ENDING ".index.json");
 }
 
 /* Say what the folder holds in their place. */
-static enum err refuse_weights(struct hf_model *m)
+enum err hf_refuse_weights(struct hf_model *m)
 {
     enum err e;
 
-    work_on_input(m);
+    hf_work_on_input(m);
     e = hf_folder_check_weights(m->s, m->folder);
     if (e != ERR_OK) {
         return e;
@@ -155,10 +141,10 @@ static enum err read_config(struct hf_model *m)
     enum err e = map_file_at_work(m, "config.json", PLACE_JSON, &file);
 
     if (e == ERR_NOT_FOUND && !has_weights(m)) {
-        return refuse_weights(m);
+        return hf_refuse_weights(m);
     }
     if (e == ERR_NOT_FOUND) {
-        work_on(m, "config.json");
+        hf_work_on(m, "config.json");
         e = source_refuse(m->s, e,
                           "no such file: without it the weights cannot be understood; "
                           "fetch the model's whole folder");
@@ -168,144 +154,6 @@ static enum err read_config(struct hf_model *m)
     }
     unmap_file(&file);
     return e;
-}
-
-/* ---- weights --------------------------------------------------------------------------------- */
-
-/* The weights of one file, whose path is set. */
-static enum err read_weights(struct hf_model *m)
-{
-    struct safetensors file = { NULL, NULL, 0 };
-    struct mapping *map;
-    enum err e;
-
-    if (m->n_files == MOST_FILES) {
-        return source_refuse(m->s, ERR_UNSUPPORTED, "weights in more than %u files",
-                             (unsigned)MOST_FILES);
-    }
-    map = &m->files[m->n_files++];
-    e = map_file(m->s, m->path, PLACE_SAFETENSORS, map);
-    if (e == ERR_OK) {
-        e = safetensors_parse(m->s, map->data, map->bytes, &file);
-    }
-    if (e == ERR_OK) {
-        e = hf_place_tensors(m->s, &m->config, &file);
-    }
-    safetensors_free(&file);
-    return e;
-}
-
-static enum err read_weights_named(struct hf_model *m, const char *name)
-{
-    enum err e = work_on(m, name);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    return read_weights(m);
-}
-
-/* A file that came before in the map. They are few, and the map is long: the last ones first. */
-static bool is_new(const cJSON *entry)
-{
-    for (const cJSON *before = entry->prev; before->next != NULL; before = before->prev) {
-        if (cJSON_IsString(before) && strcmp(before->valuestring, entry->valuestring) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Every file that the index names, once. */
-static enum err read_mapped(struct hf_model *m, const cJSON *map)
-{
-    const cJSON *entry;
-    enum err e = ERR_OK;
-
-    cJSON_ArrayForEach(entry, map)
-    {
-        if (!cJSON_IsString(entry) || strchr(entry->valuestring, '/') != NULL) {
-            return source_refuse(m->s, ERR_BAD_MODEL,
-                                 "the field \"weight_map\" names no file of "
-                                 "the folder for %.100s",
-                                 entry->string);
-        }
-        if (!is_new(entry)) {
-            continue;
-        }
-        e = read_weights_named(m, entry->valuestring);
-        if (e != ERR_OK) {
-            return e;
-        }
-    }
-    return ERR_OK;
-}
-
-/* The index, whose path is set. */
-static enum err read_index(struct hf_model *m)
-{
-    struct mapping file = { NULL, 0 };
-    cJSON *root = NULL;
-    enum err e = map_file(m->s, m->path, PLACE_JSON, &file);
-
-    if (e == ERR_OK) {
-        root = hf_json_parse(m->s, file.data, file.bytes, &e);
-    }
-    if (e == ERR_OK && !cJSON_IsObject(hf_json_get(root, "weight_map"))) {
-        e = source_refuse(m->s, ERR_BAD_MODEL, "the field \"weight_map\" is missing");
-    }
-    if (e == ERR_OK) {
-        e = read_mapped(m, hf_json_get(root, "weight_map"));
-    }
-    cJSON_Delete(root);
-    unmap_file(&file);
-    return e;
-}
-
-/* "model-00002-of-00003.safetensors" */
-static bool is_one_of_several(const char *name)
-{
-    const char *of = strstr(name, "-of-");
-
-    return of != NULL && strtoul(of + strlen("-of-"), NULL, 10) > 1;
-}
-
-static enum err read_single_file(struct hf_model *m)
-{
-    const char *name = last_part(m->input);
-
-    if (is_one_of_several(name)) {
-        work_on_input(m);
-        return source_refuse(m->s, ERR_BAD_ARGUMENT,
-                             "one of several files: give the folder, in "
-                             "which model.safetensors.index.json names them all");
-    }
-    return read_weights_named(m, name);
-}
-
-static enum err read_weight_files(struct hf_model *m)
-{
-    if (!is_folder(m->input)) {
-        return read_single_file(m);
-    }
-    if (has_file(m, "model" ENDING)) {
-        return read_weights(m);
-    }
-    if (has_file(m, "model" ENDING ".index.json")) {
-        return read_index(m);
-    }
-    return refuse_weights(m);
-}
-
-static enum err read_all_weights(struct hf_model *m)
-{
-    enum err e = read_weight_files(m);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    work_on_input(m);
-    return hf_finish_tensors(m->s, &m->config);
 }
 
 /* ---- tokenizer ------------------------------------------------------------------------------- */
@@ -339,7 +187,7 @@ static enum err read_optional(struct hf_model *m, const char *name, tokenizer_re
     struct mapping map = { NULL, 0 };
     enum err e;
 
-    if (!has_file(m, name)) {
+    if (!hf_has_file(m, name)) {
         return ERR_OK;
     }
     e = read_file(m, name, PLACE_JSON, read, &map);
@@ -353,7 +201,7 @@ static enum err read_template_file(struct hf_model *m)
     struct mapping *map = &m->chat_template;
     enum err e;
 
-    if (!has_file(m, "chat_template.jinja")) {
+    if (!hf_has_file(m, "chat_template.jinja")) {
         return ERR_OK;
     }
     e = map_file(m->s, m->path, PLACE_TEMPLATE, map);
@@ -366,7 +214,7 @@ static enum err read_template_file(struct hf_model *m)
 /* Without a tokenizer the model takes ids and no text. */
 static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
 {
-    work_on_input(m);
+    hf_work_on_input(m);
     if (vocab_only) {
         return source_refuse(m->s, ERR_NOT_FOUND,
                              "neither tokenizer.json nor tokenizer.model lies "
@@ -386,7 +234,7 @@ static enum err leave_vocab_empty(struct hf_model *m, bool vocab_only)
 
 static enum err read_vocab(struct hf_model *m)
 {
-    if (has_file(m, "tokenizer.json")) {
+    if (hf_has_file(m, "tokenizer.json")) {
         return read_optional(m, "tokenizer.json", hf_tokenizer_read);
     }
     return read_file(m, "tokenizer.model", PLACE_PIECES, hf_sentencepiece_read, &m->pieces);
@@ -415,7 +263,7 @@ static enum err read_tokenizer_files(struct hf_model *m, bool vocab_only)
 {
     enum err e;
 
-    if (!has_file(m, "tokenizer.json") && !has_file(m, "tokenizer.model")) {
+    if (!hf_has_file(m, "tokenizer.json") && !hf_has_file(m, "tokenizer.model")) {
         return leave_vocab_empty(m, vocab_only);
     }
     e = read_vocab(m);
@@ -428,7 +276,7 @@ static enum err read_tokenizer_files(struct hf_model *m, bool vocab_only)
     }
     e = read_template_file(m);
     if (e == ERR_OK) {
-        work_on_input(m);
+        hf_work_on_input(m);
     }
     return e;
 }
@@ -447,7 +295,7 @@ static enum err read_weights_and_config(struct hf_model *m)
     if (e != ERR_OK) {
         return e;
     }
-    return read_all_weights(m);
+    return hf_read_weights(m);
 }
 
 static enum err read_model(struct hf_model *m, bool vocab_only)

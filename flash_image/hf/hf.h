@@ -8,11 +8,11 @@
 /* Everything that *s points into: mapped files, and values from JSON. */
 struct hf_model;
 
-/* path is a folder, or ends with ".safetensors". */
+/* path is a folder, or ends with ".safetensors" or ".safetensors.index.json". */
 bool hf_is(const char *path);
 
-/* Read the folder at s->path, or a single file of weights with config.json beside it, into *s,
- * whose rest is zero; with vocab_only the tokenizer alone. Close *m on errors as well. A folder
+/* Read the folder at s->path into *s, whose rest is zero; or a file of weights with config.json
+ * beside it: one of several, or their index, stands for all of them; with vocab_only the tokenizer alone. Close *m on errors as well. A folder
  * without a tokenizer gives a vocabulary of unused tokens (FORMAT.md, section 4). Errors:
  * ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL, ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NO_SPACE;
  * s->problem says what. */
