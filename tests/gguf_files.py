@@ -83,6 +83,35 @@ class Gguf:
         with open(path, "wb") as out:
             out.write(b"".join(self.parts()))
 
+    def split(self, n, bare_first=False):
+        """n parts, as llama-gguf-split makes them: all values in the first, the tensors in order;
+        bare_first: none in the first."""
+        parts = [Gguf(self.architecture) for _ in range(n)]
+        parts[0].values = list(self.values)
+        first = 1 if bare_first else 0
+        share = -(-len(self.tensors) // (n - first))
+        for i, part in enumerate(parts):
+            if i > 0:
+                part.values = []
+            part.add("split.no", 2, struct.pack("<H", i))
+            part.add("split.count", 2, struct.pack("<H", n))
+            part.add("split.tensors.count", I32, struct.pack("<i", len(self.tensors)))
+            if i >= first:
+                part.tensors = self.tensors[(i - first) * share:(i - first + 1) * share]
+        return parts
+
+
+def part_name(stem, i, n):
+    return f"{stem}-{i + 1:05}-of-{n:05}.gguf"
+
+
+def write_parts(stem, parts):
+    """The paths of the parts."""
+    paths = [part_name(stem, i, len(parts)) for i in range(len(parts))]
+    for path, part in zip(paths, parts):
+        part.write(path)
+    return paths
+
 
 def letter(i):
     return chr(ord("a") + i) if i < 26 else chr(ord("A") + i - 26)

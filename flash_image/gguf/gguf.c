@@ -2,6 +2,7 @@
 
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/quantize/equal_tensors.h"
+#include "runtime/text/plural.h"
 
 enum { MAX_VALUES = 65536 };
 
@@ -37,8 +38,7 @@ static enum err check_version(struct source *s, uint32_t version)
                          version, order);
 }
 
-/* The fixed front of the file: magic, version, and how many tensors and values follow. */
-static enum err read_header(struct gguf *g)
+enum err gguf_read_header(struct gguf *g)
 {
     uint32_t version;
     enum err e;
@@ -64,9 +64,9 @@ static enum err read_header(struct gguf *g)
 }
 
 /* Everything up to the tensor table, and the vocabulary out of it. */
-static enum err read_front(struct gguf *g, bool vocab_only)
+static enum err read_front(struct gguf *g, size_t n, bool vocab_only)
 {
-    enum err e = read_header(g);
+    enum err e = gguf_read_header(g);
 
     if (e != ERR_OK) {
         return e;
@@ -79,23 +79,65 @@ static enum err read_front(struct gguf *g, bool vocab_only)
         return family_refuse(g->s, (const char *)g->architecture.data, g->architecture.bytes);
     }
     e = gguf_read_values(g);
+    if (e == ERR_OK) {
+        e = gguf_check_part(g, 0, n);
+    }
     if (e != ERR_OK) {
         return e;
     }
     return gguf_read_vocab(g, vocab_only);
 }
 
-static enum err read_weights(struct gguf *g)
+/* The first of several parts may have values alone, and end after them. */
+static enum err read_table(struct gguf *g)
+{
+    if (g->n_tensors == 0) {
+        return ERR_OK;
+    }
+    return gguf_read_tensors(g);
+}
+
+/* The tensor tables of all parts; g stands at that of the first. Those after it have no values but
+ * the split's, and nothing else of them is looked at. */
+static enum err read_tables(struct gguf *g, const struct gguf_part *parts, size_t n)
+{
+    const char *input = g->s->path;
+    uint64_t total = g->n_tensors, wanted = gguf_number_or(g, N_SPLIT_TENSORS, 0);
+    enum err e = read_table(g);
+
+    for (size_t i = 1; e == ERR_OK && i < n; i++) {
+        g->s->path = parts[i].path;
+        e = gguf_open_part(g, &parts[i], i, n);
+        total += g->n_tensors;
+        if (e == ERR_OK) {
+            e = read_table(g);
+        }
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    g->s->path = input;
+    if (g->has_number[N_SPLIT_TENSORS] && wanted != total) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "split.tensors.count is %llu, and the model's parts have %llu %s: "
+                             "fetch them again",
+                             (unsigned long long)wanted, (unsigned long long)total,
+                             plural((unsigned long long)total, "tensor", "tensors"));
+    }
+    return e;
+}
+
+static enum err read_weights(struct gguf *g, const struct gguf_part *parts, size_t n)
 {
     enum err e = gguf_read_params(g);
 
     if (e != ERR_OK) {
         return e;
     }
-    if (g->n_tensors == 0) {
+    if (g->n_tensors == 0 && n == 1) {
         return source_refuse(g->s, ERR_BAD_MODEL, "the GGUF holds a vocabulary and no weights");
     }
-    e = gguf_read_tensors(g);
+    e = read_tables(g, parts, n);
     if (e != ERR_OK) {
         return e;
     }
@@ -107,13 +149,24 @@ static enum err read_weights(struct gguf *g)
     return source_check_tensors(g->s);
 }
 
-enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only)
+enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_t n,
+                          bool vocab_only)
 {
-    struct gguf g = { .s = s, .r = { data, bytes, false }, .file = data, .bytes = bytes };
-    enum err e = read_front(&g, vocab_only);
+    struct gguf g = { .s = s,
+                      .r = { parts->data, parts->bytes, false },
+                      .file = parts->data,
+                      .bytes = parts->bytes };
+    enum err e = read_front(&g, n, vocab_only);
 
     if (e != ERR_OK || vocab_only) {
         return e;
     }
-    return read_weights(&g);
+    return read_weights(&g, parts, n);
+}
+
+enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only)
+{
+    const struct gguf_part whole = { s->path, data, bytes };
+
+    return gguf_parse_parts(s, &whole, 1, vocab_only);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "flash_image/gguf/gguf.h"
 #include "flash_image/source/families.h"
 
 enum gguf_value_type { /* as the file numbers them */
@@ -62,6 +63,7 @@ enum gguf_number {
     N_ADD_SPACE,
     N_SPLIT_PART,
     N_SPLIT_COUNT,
+    N_SPLIT_TENSORS,
     N_NUMBERS
 };
 enum gguf_real {
@@ -136,14 +138,30 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
     return (struct source_text){ data, (size_t)bytes };
 }
 
+/* The fixed front of a file: its version, and how many tensors and values follow.
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+enum err gguf_read_header(struct gguf *g);
+
+/* Past the values of a file, of which those are kept that say what kind of file it is: its type and
+ * architecture, which part of how many it is, its alignment. Errors: ERR_BAD_MODEL. */
+enum err gguf_skip_values(struct gguf *g);
+
 /* What kind of file this is, before all other values, whose names begin with general.architecture:
  * that value, and the family that it names (NULL: not supported). g->r stays where it is.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_architecture(struct gguf *g);
 
-/* Refuse a part of a split model, an adapter, the image part and their like by what they are
- * (ERR_UNSUPPORTED), from g->number, g->type and g->architecture. */
+/* Refuse an adapter, the image part and their like by what they are (ERR_UNSUPPORTED), from g->type
+ * and g->architecture. */
 enum err gguf_check_kind(struct gguf *g);
+
+/* Part i of n is what the values say that g->r, g->file and their counts are from. A single file
+ * need not have them. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+enum err gguf_check_part(struct gguf *g, size_t i, size_t n);
+
+/* Set g->r and its like to the tensor table of a part after the first, whose model g is.
+ * Errors: as above. */
+enum err gguf_open_part(struct gguf *g, const struct gguf_part *part, size_t i, size_t n);
 
 /* Every value that the reader knows into g; one of the architecture's that it does not know is
  * refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */

@@ -31,6 +31,7 @@ static const char *const numbers[N_NUMBERS] = {
     [N_ADD_SPACE] = "tokenizer.ggml.add_space_prefix",
     [N_SPLIT_PART] = "split.no",
     [N_SPLIT_COUNT] = "split.count",
+    [N_SPLIT_TENSORS] = "split.tensors.count",
 };
 
 static const char *const reals[N_REALS] = {
@@ -339,14 +340,20 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, SOURCE_SHOW(key));
 }
 
-/* Of the values that say what kind of file this is. */
+/* Of the values that say what kind of file this is; numbers of another type stay unknown. */
 static enum err look_at(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
-    if (source_text_is(key, numbers[N_SPLIT_PART])) {
-        gguf_value_number(v, &g->number[N_SPLIT_PART]);
-    } else if (source_text_is(key, numbers[N_SPLIT_COUNT])) {
-        gguf_value_number(v, &g->number[N_SPLIT_COUNT]);
-    } else if (source_text_is(key, "general.type") && v->type == VALUE_STRING) {
+    static const enum gguf_number looked[] = { N_SPLIT_PART, N_SPLIT_COUNT, N_SPLIT_TENSORS,
+                                               N_ALIGNMENT };
+
+    for (size_t i = 0; i < sizeof looked / sizeof looked[0]; i++) {
+        enum gguf_number n = looked[i];
+
+        if (source_text_is(key, numbers[n]) && !g->has_number[n]) {
+            g->has_number[n] = gguf_value_number(v, &g->number[n]);
+        }
+    }
+    if (source_text_is(key, "general.type") && v->type == VALUE_STRING) {
         g->type = v->data;
     } else if (source_text_is(key, "general.architecture") && v->data.bytes <= MAX_TEXT_BYTES) {
         if (v->type != VALUE_STRING) {
@@ -358,24 +365,33 @@ static enum err look_at(struct gguf *g, struct source_text key, const struct ggu
     return ERR_OK;
 }
 
-enum err gguf_read_architecture(struct gguf *g)
+enum err gguf_skip_values(struct gguf *g)
 {
-    struct gguf_reader walk = g->r;
     enum err e = ERR_OK;
 
-    for (uint64_t i = 0; i < g->n_values; i++) {
+    for (uint64_t i = 0; e == ERR_OK && i < g->n_values; i++) {
         struct gguf_value v = { VALUE_U8, VALUE_U8, 0, { NULL, 0 } };
-        struct source_text key = gguf_take_text(&walk);
+        struct source_text key = gguf_take_text(&g->r);
 
-        if (!take_value(&walk, &v)) {
+        if (!take_value(&g->r, &v)) {
             return refuse_cut(g, i, key);
         }
         e = look_at(g, key, &v);
-        if (e != ERR_OK) {
-            return e;
-        }
     }
-    e = gguf_check_kind(g);
+    return e;
+}
+
+enum err gguf_read_architecture(struct gguf *g)
+{
+    struct gguf look = *g; /* so that the values count anew when they are kept */
+    enum err e = gguf_skip_values(&look);
+
+    g->type = look.type;
+    g->architecture = look.architecture;
+    g->family = look.family;
+    if (e == ERR_OK) {
+        e = gguf_check_kind(g);
+    }
     if (e == ERR_OK && g->architecture.data == NULL) {
         e = source_refuse(g->s, ERR_BAD_MODEL, "general.architecture is missing");
     }

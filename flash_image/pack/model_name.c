@@ -39,6 +39,25 @@ static void clean_name(char name[64])
     }
 }
 
+/* Bytes of a name without "-00001-of-00003", as parts of a model are called. */
+static size_t without_part(const char *name, size_t bytes)
+{
+    static const char form[] = "-00000-of-00000";
+    size_t m = sizeof form - 1;
+
+    if (bytes <= m) {
+        return bytes;
+    }
+    for (size_t i = 0; i < m; i++) {
+        char c = name[bytes - m + i];
+
+        if (form[i] == '0' ? c < '0' || c > '9' : c != form[i]) {
+            return bytes;
+        }
+    }
+    return bytes - m;
+}
+
 /* Without folder and ending. */
 static struct source_text name_of_file(const char *path)
 {
@@ -51,7 +70,7 @@ static struct source_text name_of_file(const char *path)
     if (dot == NULL || dot == path) {
         return (struct source_text){ (const uint8_t *)path, strlen(path) };
     }
-    return (struct source_text){ (const uint8_t *)path, (size_t)(dot - path) };
+    return (struct source_text){ (const uint8_t *)path, without_part(path, (size_t)(dot - path)) };
 }
 
 void model_name(const struct source *s, char name[64])

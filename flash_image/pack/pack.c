@@ -22,7 +22,8 @@ struct job {
     struct source *source;
     struct mapping model;
     struct mapping tokenizer;
-    struct hf_model *hf; /* NULL: another format */
+    struct hf_model *hf;     /* NULL: another format, as the next one */
+    struct gguf_files *gguf; /* the model's other parts */
 };
 
 static const char *reason(int error)
@@ -135,7 +136,7 @@ static bool is_gguf(const struct job *j)
 
 static enum err read_gguf(struct job *j, bool vocab_only)
 {
-    return gguf_parse(j->source, j->model.data, j->model.bytes, vocab_only);
+    return gguf_open(&j->gguf, j->source, &j->model, vocab_only);
 }
 
 /* Version 0 has no magic: every file that no other reader takes. */
@@ -226,6 +227,7 @@ static void close_job(struct job *j)
     unmap_file(&j->model);
     unmap_file(&j->tokenizer);
     hf_close(j->hf);
+    gguf_close(j->gguf);
     free(j->source);
 }
 

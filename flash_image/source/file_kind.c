@@ -191,6 +191,7 @@ static const struct {
     const char *cure;
 } places[FILE_PLACES] = {
     [PLACE_MODEL] = { "a model", TAKES(FILE_GGUF) | TAKES(FILE_INGOT), NULL },
+    [PLACE_GGUF_PART] = { "a part of a split GGUF", TAKES(FILE_GGUF), ITS_NAME },
     [PLACE_SAFETENSORS] = { "safetensors", TAKES(FILE_SAFETENSORS), ITS_NAME },
     [PLACE_JSON] = { "JSON", TAKES(FILE_JSON), ITS_NAME },
     [PLACE_PIECES] = { "a SentencePiece tokenizer", TAKES(FILE_PIECES), ITS_NAME },

@@ -35,6 +35,7 @@ enum file_kind {
 enum file_place {
     PLACE_MODEL,       /* the argument of a command; llama2.c's files have no first bytes of their
                         * own and are FILE_UNKNOWN */
+    PLACE_GGUF_PART,   /* of a split model */
     PLACE_SAFETENSORS, /* weights of a Hugging Face folder */
     PLACE_JSON,        /* config.json, tokenizer.json, an index */
     PLACE_PIECES,      /* tokenizer.model */

@@ -196,8 +196,8 @@ rows = [
     ("version 1", None, lambda b: b[:4] + struct.pack("<I", 1) + b[8:], ["version 1"]),
     ("big-endian", None, lambda b: b[:4] + struct.pack(">I", 3) + b[8:],
      ["version 3, big-endian"]),
-    ("the first of three files", lambda g: split(g, 0), None, ["part 1 of 3", "llama-gguf-split --merge"]),
-    ("the last of three files", last_part, None, ["part 3 of 3", "llama-gguf-split --merge"]),
+    ("the first of three files", lambda g: split(g, 0), None, ["part 1 of 3", "-00001-of-00003.gguf"]),
+    ("the last of three files", last_part, None, ["part 3 of 3", "-00003-of-00003.gguf"]),
     ("a split of text", value("split.count", STRING, text("3")), None, ["split.count"]),
 ]
 

@@ -177,12 +177,12 @@ def adapter(g):
 
 
 PART = "wrong-m-00002-of-00003.gguf"
-MERGE = f"llama-gguf-split --merge {WORK}/wrong-m-00001-of-00003.gguf {WORK}/wrong-m.gguf"
 for name, change, stem, words in [
-        ("a part, by its values", split, PART, ["is part 2 of 3 of a split GGUF", MERGE]),
-        ("a part, by its name alone", lambda g: None, PART, ["is part 2 of 3", MERGE]),
+        ("a part without the others", split, PART,
+         ["2 of the model's 3 parts are missing", "wrong-m-00001-of-00003.gguf"]),
+        ("a part, by its name alone", lambda g: None, PART, ["is part 2 of 3", "no split.count"]),
         ("a part of another name", split, "wrong-part.gguf",
-         ["is part 2 of 3", "llama-gguf-split --merge FIRST-PART.gguf WHOLE.gguf"]),
+         ["is part 2 of 3", "does not end in -00002-of-00003.gguf"]),
         ("an adapter", adapter, "wrong-gguf.gguf", ["is an adapter (LoRA)", "llama-export-lora"]),
         ("an image part", lambda g: g.string("general.type", "mmproj"), "wrong-gguf.gguf",
          ["is the image part (mmproj)", "GGUF of its text model"]),

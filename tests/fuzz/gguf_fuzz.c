@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ROW_FLOATS = INGOT_MAX_HIDDEN, LONGEST = 3 << 20, FILLED = 0x3f };
+enum { ROW_FLOATS = INGOT_MAX_HIDDEN, LONGEST = 3 << 20, PART_BYTES = 1 << 20, FILLED = 0x3f };
 
 static struct source source;
 
@@ -124,6 +124,46 @@ static void parse(const uint8_t *data, size_t size, bool vocab_only)
     use_tensors();
 }
 
+/* The bytes and others after them, where a part's tensors find their data. */
+static struct gguf_part filled(const char *path, uint8_t *room, const uint8_t *data, size_t size)
+{
+    memset(room, FILLED, PART_BYTES);
+    memcpy(room, data, size);
+    return (struct gguf_part){ path, room, PART_BYTES };
+}
+
+/* Where a second GGUF begins in the bytes, as the second part of a model; what the name of a file says
+ * of it in any case. */
+static void parse_parts(const uint8_t *data, size_t size)
+{
+    static uint8_t room[2][PART_BYTES];
+    const uint8_t *second = size > 4 ? memmem(data + 1, size - 1, "GGUF", 4) : NULL;
+    struct gguf_part parts[2];
+    size_t part = 0, n = 0;
+
+    memset(&source, 0, sizeof source);
+    source.path = "fuzz-00001-of-00002.gguf";
+    if (gguf_find_split(&source, data, size, &part, &n) == ERR_OK) {
+        must(part < n && n <= 2);
+    } else {
+        must(source.problem[0] != '\0');
+    }
+    if (second == NULL || size > PART_BYTES) {
+        return;
+    }
+    parts[0] = filled("fuzz-00001-of-00002.gguf", room[0], data, (size_t)(second - data));
+    parts[1] = filled("fuzz-00002-of-00002.gguf", room[1], second, size - (size_t)(second - data));
+    memset(&source, 0, sizeof source);
+    source.path = parts[0].path;
+    if (gguf_parse_parts(&source, parts, 2, false) == ERR_OK) {
+        must(source.path == parts[0].path);
+        use_vocab();
+        use_tensors();
+    } else {
+        must(source.problem[0] != '\0');
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t longer[LONGEST];
@@ -143,5 +183,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     used = size;
     parse(longer, sizeof longer, false);
     parse(data, size, true);
+    parse_parts(data, size);
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write seeds for gguf_fuzz: models of one layer, OUT-llama with every type that can be packed and
 one OUT-... for each architecture that has tensors or values of its own, without weights; the target
-puts some behind them. usage: gguf_seed.py OUT"""
+puts some behind them. OUT-split is a model in two parts. usage: gguf_seed.py OUT"""
 import os
 import struct
 import sys
@@ -79,3 +79,6 @@ def model(name):
 for name in MODELS:
     with open(f"{sys.argv[1]}-{name}", "wb") as out:
         out.write(b"".join(model(name).parts()[:3]))
+# Two parts, one behind the other: the target parts them at the second magic.
+with open(f"{sys.argv[1]}-split", "wb") as out:
+    out.write(b"".join(b"".join(part.parts()[:3]) for part in model("llama").split(2)))

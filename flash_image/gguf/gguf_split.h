@@ -1,0 +1,10 @@
+/* The names of a split model's parts; of the GGUF reader alone. */
+#ifndef INGOT_FLASH_IMAGE_GGUF_SPLIT_H
+#define INGOT_FLASH_IMAGE_GGUF_SPLIT_H
+
+enum { GGUF_MOST_PARTS = 1024 };
+
+/* Where the ending "-00002-of-00003.gguf" of a path begins, or NULL. */
+const char *gguf_split_ending(const char *path);
+
+#endif
