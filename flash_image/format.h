@@ -1,4 +1,4 @@
-/* The .ingot file, version 3, as C structures. FORMAT.md beside this file is the specification;
+/* The .ingot file, version 4, as C structures. FORMAT.md beside this file is the specification;
  * where the two differ, this is wrong. Little-endian; every structure is naturally aligned. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_H
 #define INGOT_FLASH_IMAGE_FORMAT_H
@@ -11,7 +11,7 @@
 #define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
 
 enum {
-    INGOT_VERSION = 3,
+    INGOT_VERSION = 4,
     INGOT_PAGE = 4096,             /* header size, and alignment of sections and segments */
     INGOT_TENSOR_ALIGN = 64,       /* of a tensor inside its segment */
     INGOT_INTERLEAVE = GROUP_ROWS, /* rows of a quantized group */
@@ -22,7 +22,7 @@ enum {
 
     /* Bounds that every reader enforces before it multiplies anything. */
     INGOT_MAX_LAYERS = 256,
-    INGOT_MAX_SEGMENTS = INGOT_MAX_LAYERS + 2,
+    INGOT_MAX_SEGMENTS = INGOT_MAX_LAYERS + 3,
     INGOT_MAX_HEADS = 256,
     INGOT_MAX_DIM = 65536,
     INGOT_MAX_HIDDEN = 262144,
@@ -30,6 +30,10 @@ enum {
     INGOT_MAX_CONTEXT = 1048576,
     INGOT_MAX_TENSORS = 16384,
     INGOT_MAX_ROPES = 4,
+    INGOT_MAX_EXPERTS = 512,     /* of a layer */
+    INGOT_MAX_INNER_HEADS = 256, /* of a recurrent mixer, and its groups */
+    INGOT_MAX_STATE = 1024,      /* numbers a group, of a recurrent state */
+    INGOT_MAX_TAPS = 8,          /* of a convolution over positions */
 };
 
 enum ingot_type {
@@ -51,13 +55,36 @@ enum ingot_family { /* for a person to read: the parameters alone say what to co
                     INGOT_GEMMA3 = 7,
                     INGOT_PHI3 = 8,
                     INGOT_GPT2 = 9,
-                    INGOT_LAST_FAMILY = INGOT_GPT2
+                    INGOT_QWEN35 = 10,
+                    INGOT_QWEN35_MOE = 11,
+                    INGOT_LFM2 = 12,
+                    INGOT_LFM2_MOE = 13,
+                    INGOT_GRANITE = 14,
+                    INGOT_GRANITE_MOE = 15,
+                    INGOT_GRANITE_HYBRID = 16,
+                    INGOT_SMOLLM3 = 17,
+                    INGOT_OLMO2 = 18,
+                    INGOT_OLMOE = 19,
+                    INGOT_QWEN3_MOE = 20,
+                    INGOT_MIXTRAL = 21,
+                    INGOT_GPT_OSS = 22,
+                    INGOT_GEMMA4 = 23,
+                    INGOT_EXAONE4 = 24,
+                    INGOT_STARCODER2 = 25,
+                    INGOT_HUNYUAN = 26,
+                    INGOT_ERNIE45 = 27,
+                    INGOT_MINICPM = 28,
+                    INGOT_BITNET = 29,
+                    INGOT_FALCON_H1 = 30,
+                    INGOT_NEMOTRON_H = 31,
+                    INGOT_DEEPSEEK2 = 32,
+                    INGOT_LAST_FAMILY = INGOT_DEEPSEEK2
 };
 /* How a layer mixes its positions. */
 enum ingot_mixer {
     INGOT_MIXER_NONE = 0,
     INGOT_MIXER_ATTENTION = 1,
-    INGOT_MIXER_DELTA = 2,     /* gated delta net; no reader computes it yet, nor the next two */
+    INGOT_MIXER_DELTA = 2,     /* gated delta net */
     INGOT_MIXER_SHORTCONV = 3, /* a convolution over a few positions */
     INGOT_MIXER_MAMBA2 = 4,
     INGOT_MIXER_OWN = 240 /* from here to 255: of a program that adds kinds, in no published file */
@@ -66,20 +93,55 @@ enum ingot_mixer {
 enum ingot_ffn {
     INGOT_FFN_NONE = 0,
     INGOT_FFN_DENSE = 1,
-    INGOT_FFN_EXPERTS = 2, /* no reader computes it yet */
-    INGOT_FFN_OWN = 240    /* as INGOT_MIXER_OWN */
+    INGOT_FFN_EXPERTS =
+        2, /* some of many, chosen for each position; beside them perhaps a dense one */
+    INGOT_FFN_OWN = 240 /* as INGOT_MIXER_OWN */
 };
 enum ingot_norm { INGOT_NORM_RMS = 0, INGOT_NORM_LAYER = 1 /* layer norms have biases */ };
 enum ingot_norm_place { /* bits: a block's input is normed, its result before it is added */
                         INGOT_NORM_BEFORE = 1,
                         INGOT_NORM_AFTER = 2
 };
-enum ingot_activation { INGOT_SILU = 0, INGOT_GELU = 1 /* tanh form */ };
-enum ingot_feature {                  /* bits of a layer's features */
-                     INGOT_GATED = 1, /* down(act(gate) * up) in place of down(act(up)): FFN_GATE */
-                     INGOT_QK_NORM = 2, /* each head's query and key normed before they rotate:
-                                           ATTN_Q_NORM, ATTN_K_NORM */
-                     INGOT_ALL_FEATURES = 3
+enum ingot_activation {
+    INGOT_SILU = 0,
+    INGOT_GELU = 1,  /* tanh form */
+    INGOT_RELU2 = 2, /* max(x, 0)^2 */
+    INGOT_SWIGLU_OAI =
+        3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), gated alone */
+    INGOT_LAST_ACTIVATION = INGOT_SWIGLU_OAI
+};
+/* What becomes of a router's logits (plus ROUTER_BIAS): who is chosen, by the highest, of equal ones
+ * the lower number, and by which weight each counts. ROUTER_CHOICE_BIAS is added to what chooses
+ * alone. */
+enum ingot_router {
+    INGOT_ROUTER_SOFTMAX = 0,        /* softmax over all experts chooses and weighs */
+    INGOT_ROUTER_SOFTMAX_CHOSEN = 1, /* logits choose, softmax over the chosen ones weighs */
+    INGOT_ROUTER_SIGMOID = 2,        /* sigmoid of each chooses and weighs */
+    INGOT_LAST_ROUTER = INGOT_ROUTER_SIGMOID
+};
+enum ingot_feature { /* bits of a layer's features */
+                     INGOT_GATED =
+                         1
+                         << 0, /* down(act(gate) * up) in place of down(act(up)): FFN_GATE, EXPERT_GATE */
+                     INGOT_QK_NORM =
+                         1
+                         << 1, /* each head's query and key normed before they rotate: ATTN_Q_NORM,
+                                    ATTN_K_NORM */
+                     INGOT_QK_NORM_WIDE = 1 << 2, /* with it: all heads of a token normed as one */
+                     INGOT_QK_NORM_LATE = 1 << 3, /* with it, not wide: after they rotate */
+                     INGOT_V_NORM = 1 << 4, /* each head's values RMS-normed, without weights */
+                     INGOT_V_IS_K =
+                         1 << 5, /* no ATTN_V: values are keys before their norm and rotation */
+                     INGOT_SHARED_KV =
+                         1 << 6, /* keys and values of kv_layer: no ATTN_K, ATTN_V, ATTN_K_NORM */
+                     INGOT_RENORMALIZE =
+                         1 << 7, /* weights of experts divided by the sum of the chosen ones, which
+                                    is taken as 6.103515625e-5 where it is less */
+                     INGOT_TILED_GROUPS = 1
+                                          << 8, /* delta: inner head h takes group h % n_groups, not
+                                    h / (inner_heads / n_groups) */
+                     INGOT_ATTENTION_FEATURES = 63 << 1, /* of these, those of attention */
+                     INGOT_ALL_FEATURES = (1 << 9) - 1
 };
 enum ingot_rope_kind {
     INGOT_ROPE_PAIRS = 0 /* (2i, 2i+1) */,
@@ -89,40 +151,76 @@ enum ingot_segment_kind {
     INGOT_SEGMENT_EMBEDDING = 0,
     INGOT_SEGMENT_LAYER = 1,
     INGOT_SEGMENT_HEAD = 2,
-    INGOT_SEGMENT_EXPERT = 3 /* one expert of a layer; no reader takes it yet */
+    INGOT_SEGMENT_TABLE = 3 /* PER_LAYER_EMBEDDING, of which a token reads one row */
 };
 
 /* In the order of the tensor table and of the bytes of a segment. Norms and biases are (1, n) F32.
- * Biases of matrices may be there or not; FORMAT.md says which others must be. */
+ * Biases of matrices may be there or not; FORMAT.md says which others must be. Widths are those of
+ * struct ingot_layer; channels: 2 n_groups state_dim + inner_dim, inner_dim for a short
+ * convolution. */
 enum ingot_role {
-    INGOT_TOKEN_EMBEDDING = 0, /* (vocab, dim) */
-    INGOT_POSITION_EMBEDDING,  /* (context, dim) F32 or F16, at the start of layer 0's segment */
-    INGOT_ATTN_NORM,           /* (1, dim); here the roles of a layer begin */
+    INGOT_TOKEN_EMBEDDING = 0,  /* (vocab, dim) */
+    INGOT_PER_LAYER_EMBEDDING,  /* (vocab, n_layers * per_layer_dim), in a segment of its own */
+    INGOT_POSITION_EMBEDDING,   /* (context, dim) F32 or F16, at the start of layer 0's segment,
+                                       as the next two */
+    INGOT_PER_LAYER_PROJECTION, /* (n_layers * per_layer_dim, dim) */
+    INGOT_PER_LAYER_NORM,       /* (1, per_layer_dim) */
+    INGOT_ATTN_NORM,            /* (1, dim) of any mixer; here the roles of a layer begin */
     INGOT_ATTN_NORM_BIAS,
-    INGOT_ATTN_Q, /* (n_heads * head_dim, dim) */
-    INGOT_ATTN_K, /* (n_kv_heads * head_dim, dim) */
+    INGOT_ATTN_Q,    /* (n_heads * head_dim, dim) */
+    INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): what is attended times its sigmoid */
+    INGOT_ATTN_K,    /* (n_kv_heads * head_dim, dim) */
     INGOT_ATTN_V,
     INGOT_ATTN_Q_BIAS,
     INGOT_ATTN_K_BIAS,
     INGOT_ATTN_V_BIAS,
-    INGOT_ATTN_Q_NORM, /* (1, head_dim) */
+    INGOT_ATTN_Q_NORM, /* (1, head_dim), wide: (1, n_heads * head_dim) */
     INGOT_ATTN_K_NORM,
-    INGOT_ATTN_OUT, /* (dim, n_heads * head_dim) */
+    INGOT_ATTN_SINKS,    /* (1, n_heads): a logit more in the sum of each head's softmax */
+    INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), of what is attended */
+    INGOT_ATTN_OUT,      /* (dim, n_heads * value_dim) */
     INGOT_ATTN_OUT_BIAS,
+    INGOT_SSM_IN,    /* delta: q, k, v (channels, dim); short convolution: B, C, x (3 * inner_dim,
+                        dim); Mamba2: z, x, B, C, dt (inner_dim + channels + inner_heads, dim) */
+    INGOT_SSM_GATE,  /* delta: (inner_dim, dim) */
+    INGOT_SSM_BETA,  /* delta: (inner_heads, dim) */
+    INGOT_SSM_ALPHA, /* delta: (inner_heads, dim) */
+    INGOT_SSM_CONV,  /* (conv_taps, channels) F32, the oldest position first */
+    INGOT_SSM_CONV_BIAS,
+    INGOT_SSM_A,          /* (1, inner_heads): -exp(A_log) */
+    INGOT_SSM_DT,         /* (1, inner_heads): added to alpha, or to dt */
+    INGOT_SSM_D,          /* Mamba2: (1, inner_heads) */
+    INGOT_SSM_NORM,       /* delta: (1, inner_dim / inner_heads); Mamba2: (1, inner_dim) */
+    INGOT_SSM_OUT,        /* (dim, inner_dim) */
     INGOT_ATTN_POST_NORM, /* of the block's result, before it is added */
     INGOT_FFN_NORM,
     INGOT_FFN_NORM_BIAS,
-    INGOT_FFN_GATE, /* (hidden, dim) */
-    INGOT_FFN_UP,   /* (hidden, dim) */
+    INGOT_ROUTER,             /* (n_experts, dim) F32 */
+    INGOT_ROUTER_BIAS,        /* (1, n_experts) of the logits */
+    INGOT_ROUTER_CHOICE_BIAS, /* (1, n_experts) of what chooses */
+    INGOT_SHARED_SCALE,       /* (1, dim): beside experts the dense part times sigmoid(w.h) */
+    INGOT_FFN_GATE,           /* (hidden, dim) */
+    INGOT_FFN_UP,             /* (hidden, dim) */
     INGOT_FFN_UP_BIAS,
-    INGOT_FFN_DOWN, /* (dim, hidden) */
+    INGOT_FFN_SUB_NORM, /* (1, hidden), of what goes into FFN_DOWN */
+    INGOT_FFN_DOWN,     /* (dim, hidden) */
     INGOT_FFN_DOWN_BIAS,
+    INGOT_EXPERT_GATE, /* (expert_hidden, dim), of each expert, in its extent */
+    INGOT_EXPERT_GATE_BIAS,
+    INGOT_EXPERT_UP, /* (expert_hidden, dim) */
+    INGOT_EXPERT_UP_BIAS,
+    INGOT_EXPERT_DOWN, /* (dim, expert_hidden) */
+    INGOT_EXPERT_DOWN_BIAS,
     INGOT_FFN_POST_NORM,
-    INGOT_OUTPUT_NORM, /* here they end */
+    INGOT_PER_LAYER_GATE,      /* (per_layer_dim, dim) */
+    INGOT_PER_LAYER_OUT,       /* (dim, per_layer_dim) */
+    INGOT_PER_LAYER_POST_NORM, /* (1, dim) */
+    INGOT_OUTPUT_NORM,         /* here they end */
     INGOT_OUTPUT_NORM_BIAS,
     INGOT_OUTPUT, /* (vocab, dim); tied: names the embedding's bytes again */
     INGOT_N_ROLES
 };
+static_assert(INGOT_N_ROLES <= 64, "a set of roles is a uint64_t");
 
 /* The model as a whole, and the sizes of its widest layer, by which memory is planned. */
 struct ingot_params {
@@ -134,15 +232,16 @@ struct ingot_params {
     uint32_t tied;    /* 1: INGOT_OUTPUT is the token embedding */
     uint32_t norm;    /* enum ingot_norm, of layers and output */
     uint32_t n_ropes; /* entries of header.ropes */
-    uint32_t hidden;  /* the largest of any layer, as the next three */
+    uint32_t hidden;  /* the largest of any layer, an expert's too, as the next three */
     uint32_t n_heads;
     uint32_t n_kv_heads;
     uint32_t head_dim;
     float norm_eps;
-    float final_softcap;   /* logits become cap * tanh(logit / cap); 0: as they are */
-    float embedding_scale; /* of the token embedding; usually 1 */
-    float logits_scale;    /* of the logits; 1, as no reader scales them yet */
-    uint32_t reserved[16]; /* zero */
+    float final_softcap;    /* logits become cap * tanh(logit / cap); 0: as they are */
+    float embedding_scale;  /* of the token embedding; usually 1 */
+    float logits_scale;     /* of the logits, before the softcap; usually 1 */
+    uint32_t per_layer_dim; /* of the embedding that each layer adds; 0: they add none */
+    uint32_t reserved[15];  /* zero */
 };
 static_assert(sizeof(struct ingot_params) == 128, "params are 128 bytes");
 
@@ -184,7 +283,8 @@ struct ingot_header {
     struct ingot_section segments; /* struct ingot_segment[count], in the order of the file */
     struct ingot_section tensors;  /* struct ingot_tensor[count], the order of enum ingot_role */
     struct ingot_rope ropes[INGOT_MAX_ROPES]; /* zero beyond params.n_ropes */
-    uint8_t reserved[4096 - 488];             /* zero */
+    struct ingot_section experts; /* uint32_t[count], a CRC-32C for each expert of each layer */
+    uint8_t reserved[4096 - 512]; /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 
@@ -200,20 +300,41 @@ struct ingot_layer {
     uint32_t n_kv_heads; /* divides n_heads */
     uint32_t head_dim;   /* of queries and keys; even */
     uint32_t value_dim;  /* of values; as head_dim, as no reader takes another yet */
-    uint32_t hidden;     /* of the feed-forward */
-    uint32_t window;     /* positions that a query sees, its own included; 0: all */
-    uint16_t rope;       /* entry of header.ropes, or INGOT_NO_ROPE */
-    uint16_t kv_layer;  /* whose keys and values it reads; itself, as no reader takes another yet */
-    float attn_scale;   /* of the scores; 1 / sqrt(head_dim) but for some families */
-    float attn_softcap; /* scores become cap * tanh(score / cap); 0: as they are */
-    float
-        residual_scale; /* of a block's result before it is added; 1, as no reader scales it yet */
-    uint32_t segment;   /* entry of the segment table: the tensors that the layer always needs */
+    uint32_t
+        hidden; /* of the feed-forward; beside experts of the dense one that all share, 0: none */
+    uint32_t window;       /* positions that a query sees, its own included; 0: all */
+    uint16_t rope;         /* entry of header.ropes, or INGOT_NO_ROPE */
+    uint16_t kv_layer;     /* whose keys and values it reads; itself, without INGOT_SHARED_KV */
+    float attn_scale;      /* of the scores; 1 / sqrt(head_dim) but for some families */
+    float attn_softcap;    /* scores become cap * tanh(score / cap); 0: as they are */
+    float residual_scale;  /* of a block's result before it is added; usually 1 */
+    uint32_t segment;      /* entry of the segment table: the layer's tensors and experts */
     uint32_t first_tensor; /* entry of the tensor table: its tensors follow each other */
     uint32_t n_tensors;
-    uint32_t reserved[17]; /* zero */
+
+    uint8_t beside;       /* a second mixer of the same normed input, whose result is added too:
+                             INGOT_MIXER_MAMBA2, or INGOT_MIXER_NONE */
+    uint8_t conv_taps;    /* of a recurrent mixer's convolution */
+    uint8_t router;       /* enum ingot_router */
+    uint8_t reserved0;    /* zero */
+    uint32_t n_groups;    /* of a recurrent mixer: heads of q and k, groups of B and C */
+    uint32_t inner_heads; /* a multiple of n_groups: inner head h takes group h / (inner_heads /
+                             n_groups), but for INGOT_TILED_GROUPS */
+    uint32_t state_dim;   /* of q and k, or of B and C */
+    uint32_t inner_dim;   /* a multiple of inner_heads */
+    uint32_t n_experts;
+    uint32_t n_experts_used; /* for each position */
+    uint32_t expert_hidden;
+    float expert_scale;     /* of the experts' sum; usually 1 */
+    float output_scale;     /* of the residual stream after the layer; usually 1 */
+    uint32_t first_expert;  /* entry of the experts section: CRCs of the layer's extents */
+    uint32_t reserved1;     /* zero */
+    uint64_t expert_offset; /* of expert 0's extent, from the segment's start, a multiple of 4096 */
+    uint64_t expert_bytes;  /* of an extent, a multiple of 4096; expert e begins at
+                               expert_offset + e * expert_bytes */
+    uint32_t reserved[32];  /* zero */
 };
-static_assert(sizeof(struct ingot_layer) == 128, "a layer entry is 128 bytes");
+static_assert(sizeof(struct ingot_layer) == 256, "a layer entry is 256 bytes");
 
 /* A run of bytes that arrives together: first the embedding, then the layers in order, then the
  * head. */
@@ -223,8 +344,7 @@ struct ingot_segment {
     uint32_t crc32c;
     uint16_t kind;      /* enum ingot_segment_kind */
     uint16_t layer;     /* INGOT_NO_LAYER for embedding and head */
-    uint16_t expert;    /* zero */
-    uint16_t reserved0; /* zero */
+    uint32_t reserved0; /* zero */
     uint32_t reserved;
     uint64_t phase_end[INGOT_PHASES]; /* bytes that computing needs up to the end of each phase;
                                          none less than the one before, the last one all bytes */
@@ -243,8 +363,9 @@ struct ingot_tensor {
     uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
                              zeros; Q4_K and Q6_K: cols, a multiple of 256 */
     uint32_t segment;     /* index into the segment table */
-    uint64_t offset;      /* from the start of the segment, a multiple of 64 */
-    uint64_t bytes;       /* rows up to a multiple of interleave, times the bytes of a row */
+    uint64_t offset; /* from the start of the segment, a multiple of 64; of an EXPERT_ role from
+                             that of an expert's extent: one entry for all of them */
+    uint64_t bytes;  /* rows up to a multiple of interleave, times the bytes of a row */
     uint64_t reserved[3];
 };
 static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");

@@ -13,10 +13,19 @@ uint32_t pack_count_tensors(const struct source *s)
 {
     uint32_t n = s->params.tied;
 
-    for (unsigned role = 0; role < INGOT_N_ROLES; role++) {
-        if (source_has_role(s, (enum ingot_role)role)) {
-            n += image_role_is_layer((enum ingot_role)role) ? s->params.n_layers : 1;
-        }
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        n += source_has_role(s, at.role, at.layer);
+    }
+    return n;
+}
+
+uint32_t pack_count_experts(const struct source *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->params.n_layers; i++) {
+        n += s->params.layers[i].ffn == INGOT_FFN_EXPERTS ? s->params.experts.n : 0;
     }
     return n;
 }
@@ -26,15 +35,18 @@ struct layout {
     struct pack_tables *to;
     struct ingot_tensor *next;
     uint32_t segment;
-    uint64_t bytes;
+    uint64_t bytes;        /* of the segment, of its experts' extents nothing */
+    uint64_t expert_bytes; /* of an extent */
+    uint32_t n_experts;    /* of the layers so far */
 };
 
-/* One tensor at the end of the segment. */
+/* One tensor at the end of the segment, or of the extent. */
 static void lay_tensor(struct layout *l, enum ingot_role role, unsigned layer)
 {
     struct source *s = l->to->source;
     const struct source_tensor *t = source_tensor(s, role, layer);
     enum ingot_type type = pack_choose_type(l->to->options, s, role, layer);
+    uint64_t *end = image_role_is_expert(role) ? &l->expert_bytes : &l->bytes;
     struct ingot_tensor *entry = l->next++;
 
     *entry = (struct ingot_tensor){
@@ -47,17 +59,17 @@ static void lay_tensor(struct layout *l, enum ingot_role role, unsigned layer)
         .cols = t->cols,
         .cols_padded = (uint32_t)round_up(t->cols, image_type_padding(type)),
         .segment = l->segment,
-        .offset = round_up(l->bytes, INGOT_TENSOR_ALIGN),
+        .offset = round_up(*end, INGOT_TENSOR_ALIGN),
         .bytes = image_tensor_bytes(type, t->rows, t->cols),
     };
-    l->bytes = entry->offset + entry->bytes;
+    *end = entry->offset + entry->bytes;
 }
 
 /* Those of the roles [first, last) that the model has. */
 static void lay_roles(struct layout *l, unsigned first, unsigned last, unsigned layer)
 {
     for (unsigned role = first; role < last; role++) {
-        if (source_has_role(l->to->source, (enum ingot_role)role)) {
+        if (source_has_role(l->to->source, (enum ingot_role)role, layer)) {
             lay_tensor(l, (enum ingot_role)role, layer);
         }
     }
@@ -85,18 +97,34 @@ static struct ingot_segment *end_segment(struct layout *l, enum ingot_segment_ki
  * bytes of the phase. */
 static bool begins_phase(unsigned role)
 {
-    return role == INGOT_ATTN_OUT || role == INGOT_FFN_NORM || role == INGOT_FFN_DOWN;
+    return role == INGOT_ATTN_OUT || role == INGOT_SSM_OUT || role == INGOT_FFN_NORM ||
+           role == INGOT_FFN_DOWN;
 }
 
+/* There may be more such tensors than phases: the last of them join the last phase. */
 static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, uint32_t n)
 {
     unsigned phase = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && phase < INGOT_PHASES - 1; i++) {
         if (begins_phase(t[i].role)) {
             s->phase_end[phase++] = t[i].offset;
         }
     }
+}
+
+/* The experts' extents follow what the layer always needs. */
+static void lay_extents(struct layout *l, struct ingot_layer *layer)
+{
+    if (layer->ffn != INGOT_FFN_EXPERTS) {
+        return;
+    }
+    layer->first_expert = l->n_experts;
+    layer->expert_offset = round_up(l->bytes, INGOT_PAGE);
+    layer->expert_bytes = round_up(l->expert_bytes, INGOT_PAGE);
+    l->bytes = layer->expert_offset + layer->n_experts * layer->expert_bytes;
+    l->expert_bytes = 0;
+    l->n_experts += layer->n_experts;
 }
 
 static void lay_layer(struct layout *l, uint32_t number)
@@ -109,6 +137,7 @@ static void lay_layer(struct layout *l, uint32_t number)
     layer->first_tensor = (uint32_t)(l->next - t->tensors);
     lay_roles(l, INGOT_ATTN_NORM, INGOT_OUTPUT_NORM, number);
     layer->n_tensors = (uint32_t)(l->next - t->tensors) - layer->first_tensor;
+    lay_extents(l, layer);
     cut_phases(end_segment(l, INGOT_SEGMENT_LAYER, number), t->tensors + layer->first_tensor,
                layer->n_tensors);
 }
@@ -118,8 +147,12 @@ void pack_lay_tables(struct pack_tables *t)
     struct layout l = { .to = t, .next = t->tensors };
 
     t->header->file_bytes = t->first_byte;
-    lay_roles(&l, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER);
+    lay_roles(&l, INGOT_TOKEN_EMBEDDING, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER);
     (void)end_segment(&l, INGOT_SEGMENT_EMBEDDING, INGOT_NO_LAYER);
+    if (t->header->params.per_layer_dim != 0) {
+        lay_roles(&l, INGOT_PER_LAYER_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER);
+        (void)end_segment(&l, INGOT_SEGMENT_TABLE, INGOT_NO_LAYER);
+    }
     lay_roles(&l, INGOT_POSITION_EMBEDDING, INGOT_ATTN_NORM, INGOT_NO_LAYER); /* of layer 0 */
     for (uint32_t i = 0; i < t->source->params.n_layers; i++) {
         lay_layer(&l, i);

@@ -11,12 +11,15 @@ struct pack_tables {
     uint64_t first_byte;            /* of the file that is a weight's, a multiple of INGOT_PAGE */
     struct ingot_header *header;    /* takes file_bytes */
     struct ingot_layer *layers;     /* (n_layers), zeroed, as the next two */
-    struct ingot_segment *segments; /* (n_layers + 2): embedding, layers, head */
+    struct ingot_segment *segments; /* embedding, perhaps the table per layer, layers, head */
     struct ingot_tensor *tensors;   /* (pack_count_tensors) */
 };
 
 /* How many tensors the table has: of a tied model the output too. */
 uint32_t pack_count_tensors(const struct source *s);
+
+/* How many extents of experts all layers have. */
+uint32_t pack_count_experts(const struct source *s);
 
 /* Fill the tables, but for the checksums of segments. */
 void pack_lay_tables(struct pack_tables *t);

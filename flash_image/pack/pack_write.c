@@ -35,12 +35,14 @@ struct writer {
     struct ingot_header *header;
     uint8_t *meta;
     uint64_t meta_bytes;
-    struct pack_tables tables; /* in meta */
+    struct pack_tables tables; /* in meta, as the next one */
+    uint32_t *expert_crcs;     /* of the extents of all layers */
     struct rows_buffers rows;
     uint8_t *out; /* OUT_BUFFER bytes, out_used of them waiting */
     size_t out_used;
-    uint64_t at;  /* of the file: where the next byte goes */
-    uint32_t crc; /* of the segment so far */
+    uint64_t at;         /* of the file: where the next byte goes */
+    uint32_t crc;        /* of the segment so far */
+    uint32_t expert_crc; /* and of the extent at work */
     struct pack_report report;
     float *importance; /* of the tensor at work, padded */
     void *memory[N_MEMORY];
@@ -83,8 +85,8 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
 {
     struct ingot_header *h = w->header;
     uint32_t n_layers = w->s->params.n_layers;
-    uint32_t n_segments = n_layers + 2; /* the embedding's and the head's */
-    uint32_t n_tensors = pack_count_tensors(w->s);
+    uint32_t n_segments = image_front_segments(&h->params) + n_layers + 1;
+    uint32_t n_tensors = pack_count_tensors(w->s), n_experts = pack_count_experts(w->s);
     uint32_t n_factors = 0;
     uint64_t at = INGOT_PAGE;
 
@@ -97,6 +99,7 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     lay_section(&h->layers, n_layers * sizeof(struct ingot_layer), n_layers, &at);
     lay_section(&h->segments, n_segments * sizeof(struct ingot_segment), n_segments, &at);
     lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
+    lay_section(&h->experts, n_experts * sizeof(uint32_t), n_experts, &at);
     w->meta_bytes = at - INGOT_PAGE;
     w->meta = take_memory(w, (size_t)w->meta_bytes);
     if (w->meta == NULL) {
@@ -116,18 +119,27 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
         .segments = (void *)(w->meta + (h->segments.offset - INGOT_PAGE)),
         .tensors = (void *)(w->meta + (h->tensors.offset - INGOT_PAGE)),
     };
+    w->expert_crcs = (void *)(w->meta + (h->experts.offset - INGOT_PAGE));
     return ERR_OK;
 }
 
-static uint32_t widest(const struct source_params *p)
+/* The most columns of a tensor. */
+static uint32_t widest(const struct source *s)
 {
-    uint32_t attention = p->n_heads * p->head_dim;
-    return max_u32(attention, max_u32(p->dim, p->hidden));
+    uint32_t cols = 0;
+
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        if (source_has_role(s, at.role, at.layer)) {
+            cols = max_u32(cols, source_slot_of(s, at.role, at.layer)->cols);
+        }
+    }
+    return cols;
 }
 
 static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t **tokenizer)
 {
-    struct rows_sizes sizes = rows_buffer_bytes(widest(&w->s->params));
+    struct rows_sizes sizes = rows_buffer_bytes(widest(w->s));
 
     w->header = take_memory(w, sizeof *w->header);
     w->rows.row = take_memory(w, sizes.row);
@@ -254,6 +266,7 @@ static enum err append(struct writer *w, const uint8_t *data, uint64_t bytes)
             memset(to, 0, n);
         }
         w->crc = crc32c(w->crc, to, n);
+        w->expert_crc = crc32c(w->expert_crc, to, n);
         w->out_used += n;
         w->at += n;
         bytes -= n;
@@ -296,9 +309,10 @@ static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry
                          place, problem);
 }
 
-static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
+/* The tensor t of a file in its place of the table. */
+static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry,
+                             const struct source_tensor *t)
 {
-    const struct source_tensor *t = source_tensor(w->s, (enum ingot_role)entry->role, entry->layer);
     const uint8_t *kept = t->data;
     const char *problem = NULL;
 
@@ -325,10 +339,80 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry)
     return ERR_OK;
 }
 
+/* Its tensor comes `before` bytes after what was written: the zeros between, and itself. */
+static enum err write_entry(struct writer *w, const struct ingot_tensor *entry,
+                            const struct source_tensor *t, uint64_t start)
+{
+    enum err e = append(w, NULL, start + entry->offset - w->at);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = write_tensor(w, entry, t);
+    pack_report_tensor(&w->report, t, entry);
+    return e;
+}
+
+/* The tensors of segment number `segment`, but those of experts. */
+static enum err write_tensors(struct writer *w, uint32_t segment)
+{
+    uint32_t n = w->header->tensors.count - (w->s->params.tied ? 1 : 0);
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
+        const struct ingot_tensor *t = &w->tables.tensors[i];
+        enum ingot_role role = (enum ingot_role)t->role;
+
+        if (t->segment == segment && !image_role_is_expert(role)) {
+            e = write_entry(w, t, source_tensor(w->s, role, t->layer),
+                            w->tables.segments[segment].offset);
+        }
+    }
+    return e;
+}
+
+/* Expert number `expert` of a layer, up to the end of its extent. */
+static enum err write_expert(struct writer *w, const struct ingot_layer *l, uint32_t expert)
+{
+    uint64_t start = w->tables.segments[l->segment].offset + l->expert_offset +
+                     expert * l->expert_bytes;
+    enum err e = append(w, NULL, start - w->at);
+
+    w->expert_crc = 0;
+    for (uint32_t i = 0; e == ERR_OK && i < l->n_tensors; i++) {
+        const struct ingot_tensor *t = &w->tables.tensors[l->first_tensor + i];
+        enum ingot_role role = (enum ingot_role)t->role;
+
+        if (image_role_is_expert(role)) {
+            struct source_tensor one = source_expert(source_tensor(w->s, role, t->layer), expert);
+
+            e = write_entry(w, t, &one, start);
+        }
+    }
+    if (e == ERR_OK) {
+        e = append(w, NULL, start + l->expert_bytes - w->at);
+    }
+    w->expert_crcs[l->first_expert + expert] = w->expert_crc;
+    return e;
+}
+
+static enum err write_experts(struct writer *w, const struct ingot_segment *x)
+{
+    const struct ingot_layer *l;
+    enum err e = ERR_OK;
+
+    if (x->kind != INGOT_SEGMENT_LAYER) {
+        return ERR_OK;
+    }
+    l = &w->tables.layers[x->layer];
+    for (uint32_t i = 0; e == ERR_OK && i < l->n_experts; i++) {
+        e = write_expert(w, l, i);
+    }
+    return e;
+}
+
 static enum err write_segments(struct writer *w)
 {
-    const struct ingot_tensor *t = w->tables.tensors;
-    const struct ingot_tensor *end = t + w->header->tensors.count - (w->s->params.tied ? 1 : 0);
     enum err e = ERR_OK;
 
     w->at = INGOT_PAGE + w->meta_bytes;
@@ -337,13 +421,9 @@ static enum err write_segments(struct writer *w)
         struct ingot_segment *x = &w->tables.segments[i];
 
         w->crc = 0;
-        for (; e == ERR_OK && t < end && t->segment == i; t++) {
-            e = append(w, NULL, x->offset + t->offset - w->at);
-            if (e == ERR_OK) {
-                e = write_tensor(w, t);
-                pack_report_tensor(&w->report,
-                                   source_tensor(w->s, (enum ingot_role)t->role, t->layer), t);
-            }
+        e = write_tensors(w, i);
+        if (e == ERR_OK) {
+            e = write_experts(w, x);
         }
         if (e == ERR_OK) {
             e = append(w, NULL, x->offset + x->bytes - w->at);
@@ -374,6 +454,7 @@ static enum err write_front(struct writer *w)
     seal_section(w, &h->layers);
     seal_section(w, &h->segments);
     seal_section(w, &h->tensors);
+    seal_section(w, &h->experts);
     h->header_crc32c = crc32c(0, h, sizeof *h); /* the field itself is still zero */
     e = image_check_header(&img, h, h->file_bytes);
     if (e == ERR_OK) {

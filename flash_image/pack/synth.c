@@ -147,7 +147,7 @@ static void set_tensors(struct source *s, uint32_t seed, bool sparse)
 {
     for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
          source_next_slot(&s->params, &at)) {
-        if (source_has_role(s, at.role)) {
+        if (source_has_role(s, at.role, at.layer)) {
             set_tensor(s, at.role, at.layer, seed, sparse);
         }
     }

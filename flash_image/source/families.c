@@ -209,5 +209,8 @@ enum err family_set_window(struct source *s, const struct family *f, uint64_t wi
     if (f->rope_base_local != 0.0f) {
         p->rope_base_local = f->rope_base_local;
     }
+    for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
+        p->layers[i].local = p->global_every == 0 || i % p->global_every != p->global_every - 1;
+    }
     return ERR_OK;
 }

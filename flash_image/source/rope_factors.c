@@ -24,10 +24,10 @@ static enum err multiply(struct source *s, enum source_rope_set set, uint32_t i,
     float *factor = &s->rope[(uint32_t)set * (s->params.rope_dims / 2) + i];
 
     *factor *= by;
-    if (!(*factor >= 0.5f && *factor <= 1e6f)) {
+    if (!(*factor >= 0.5f && *factor <= 1e32f)) {
         return source_refuse(s, ERR_BAD_MODEL,
                              "a factor of rope scaling is %g, must be 0.5 to "
-                             "10^6",
+                             "10^32",
                              (double)*factor);
     }
     return ERR_OK;

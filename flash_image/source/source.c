@@ -75,18 +75,61 @@ void source_default_params(struct source_params *p)
     p->rope_magnitude = 1.0f;
     p->attn_scale = 1.0f / sqrtf((float)p->head_dim);
     p->embedding_scale = 1.0f;
+    p->residual_scale = 1.0f;
+    p->logits_scale = 1.0f;
+    p->experts.scale = 1.0f;
+    source_default_layers(p);
+}
+
+void source_default_layers(struct source_params *p)
+{
+    for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
+        p->layers[i] = (struct source_layer_params){
+            .mixer = INGOT_MIXER_ATTENTION,
+            .ffn = INGOT_FFN_DENSE,
+            .kv_layer = (uint16_t)i,
+            .n_kv_heads = p->n_kv_heads,
+            .hidden = p->hidden,
+            .output_scale = 1.0f,
+        };
+    }
+}
+
+static size_t slot_index(enum ingot_role role, unsigned layer)
+{
+    if (role < INGOT_ATTN_NORM) {
+        return role;
+    }
+    if (role >= INGOT_OUTPUT_NORM) {
+        return (size_t)role - SOURCE_ROLES_PER_LAYER;
+    }
+    return SOURCE_ROLES_OUTSIDE + (size_t)layer * SOURCE_ROLES_PER_LAYER +
+           (size_t)(role - INGOT_ATTN_NORM);
 }
 
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer)
 {
-    if (role < INGOT_ATTN_NORM) {
-        return &s->tensors[role];
+    return &s->tensors[slot_index(role, layer)];
+}
+
+const struct source_tensor *source_slot_of(const struct source *s, enum ingot_role role,
+                                           unsigned layer)
+{
+    return &s->tensors[slot_index(role, layer)];
+}
+
+struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert)
+{
+    struct source_tensor one = *t;
+
+    if (t->parts != NULL) {
+        one = t->parts[expert];
+    } else {
+        one.data += source_type_bytes(t->type, (uint64_t)expert * t->rows * t->cols);
     }
-    if (role >= INGOT_OUTPUT_NORM) {
-        return &s->tensors[role - SOURCE_ROLES_PER_LAYER];
-    }
-    return &s->tensors[SOURCE_ROLES_OUTSIDE + layer * SOURCE_ROLES_PER_LAYER +
-                       (unsigned)(role - INGOT_ATTN_NORM)];
+    one.stack = 0;
+    one.parts = NULL;
+    return one;
 }
 
 void source_next_slot(const struct source_params *p, struct source_slot *slot)
@@ -175,6 +218,10 @@ static enum err check_tensor(struct source *s, enum ingot_role role, unsigned la
                              "or not a whole model",
                              image_role_name(role), place);
     }
+    if (image_role_is_expert(role) && t->stack != s->params.experts.n) {
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %s%s has %u experts, the parameters %u",
+                             image_role_name(role), place, t->stack, s->params.experts.n);
+    }
     source_role_shape(s, role, layer, &rows, &cols);
     if (t->rows != rows || t->cols != cols) {
         return source_refuse(s, ERR_BAD_MODEL,
@@ -202,19 +249,23 @@ static uint32_t feature_of(enum ingot_role role)
 }
 
 /* A tied output is the embedding: its slot does not count. */
-bool source_has_role(const struct source *s, enum ingot_role role)
+bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer)
 {
     struct ingot_params model;
-    struct ingot_layer layer;
+    struct ingot_layer l = { 0 };
 
     if (role == INGOT_OUTPUT && s->params.tied) {
         return false;
     }
     source_model(&s->params, &model);
-    source_layer(&s->params, 0, &layer);
-    switch (image_role_presence(&model, &layer, role)) {
+    if (image_role_is_layer(role)) {
+        source_layer(&s->params, layer, &l);
+    }
+    switch (image_role_presence(&model, &l, role)) {
     case IMAGE_ABSENT: return false;
-    case IMAGE_OPTIONAL: return (s->params.features & feature_of(role)) != 0;
+    case IMAGE_OPTIONAL:
+        return (s->params.features & feature_of(role)) != 0 ||
+               source_slot_of(s, role, layer)->data != NULL;
     case IMAGE_DEMANDED: break;
     }
     return true;
@@ -224,10 +275,12 @@ void source_role_shape(const struct source *s, enum ingot_role role, unsigned la
                        uint32_t *cols)
 {
     struct ingot_params model;
-    struct ingot_layer l;
+    struct ingot_layer l = { 0 };
 
     source_model(&s->params, &model);
-    source_layer(&s->params, layer, &l);
+    if (image_role_is_layer(role)) {
+        source_layer(&s->params, layer, &l);
+    }
     image_role_shape(&model, &l, role, rows, cols);
 }
 
@@ -244,7 +297,7 @@ static enum err check_absent(struct source *s, enum ingot_role role, unsigned la
 
 static enum err check_slot(struct source *s, struct source_slot at)
 {
-    if (source_has_role(s, at.role)) {
+    if (source_has_role(s, at.role, at.layer)) {
         return check_tensor(s, at.role, at.layer);
     }
     return check_absent(s, at.role, at.layer);

@@ -48,6 +48,9 @@ struct source_tensor {
                               F32, F16 and BF16 only */
     float add;       /* to every element; F32, F16 and BF16 only */
     enum source_type type;
+    uint32_t
+        stack; /* not 0: this many matrices of this shape, one an expert, one after the other */
+    const struct source_tensor *parts; /* (stack) where they lie apart; else NULL */
 };
 
 enum source_feature { /* bits of a model's features; each means that the named tensors are there */
@@ -59,13 +62,35 @@ enum source_feature { /* bits of a model's features; each means that the named t
                       SOURCE_FFN_BIAS = 1 << 5,   /* FFN_UP_BIAS, FFN_DOWN_BIAS */
                       SOURCE_QK_NORM = 1 << 6,    /* ATTN_Q_NORM, ATTN_K_NORM */
                       SOURCE_POST_NORMS = 1 << 7, /* ATTN_POST_NORM, FFN_POST_NORM */
-                      SOURCE_POSITIONS = 1 << 8   /* POSITION_EMBEDDING */
+                      SOURCE_POSITIONS = 1 << 8,  /* POSITION_EMBEDDING */
+                      SOURCE_RELU2 = 1 << 9,      /* in place of SiLU, as the next one */
+                      SOURCE_SWIGLU_OAI = 1 << 10,
+                      SOURCE_QK_NORM_WIDE = 1 << 11, /* INGOT_QK_NORM_WIDE, as the next ones */
+                      SOURCE_QK_NORM_LATE = 1 << 12,
+                      SOURCE_V_NORM = 1 << 13,
+                      SOURCE_RENORMALIZE = 1 << 14,
+                      SOURCE_TILED_GROUPS = 1 << 15,
+                      SOURCE_NO_NORM_BEFORE = 1 << 16 /* a block's input is not normed */
 };
 enum { SOURCE_ROPE_NONE = 2 }; /* of source_params.rope, beside enum ingot_rope_kind */
 
 /* Divisors of the frequencies of rotation: of global layers, of global layers in a context
  * beyond rope_context, of local layers. */
 enum source_rope_set { SOURCE_ROPE_GLOBAL, SOURCE_ROPE_LONG, SOURCE_ROPE_LOCAL, SOURCE_ROPE_SETS };
+
+/* What one layer has of its own. */
+struct source_layer_params {
+    uint8_t mixer;  /* enum ingot_mixer */
+    uint8_t beside; /* as in struct ingot_layer */
+    uint8_t ffn;    /* enum ingot_ffn */
+    bool local;     /* sees a window of positions, and has the local rotation and width */
+    bool no_rope;
+    bool v_is_k;
+    uint16_t kv_layer;   /* itself, or the one whose keys and values it reads */
+    uint32_t n_kv_heads; /* 0 without attention */
+    uint32_t hidden;     /* of the dense feed-forward, beside experts of the one that all share */
+    float output_scale;
+};
 
 /* Facts about the model as a whole; source_layers.h derives each layer from them. */
 struct source_params {
@@ -89,10 +114,25 @@ struct source_params {
     uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
     uint32_t global_every; /* of this many layers the last one is global; 0: none is */
     float norm_eps;
-    float attn_scale;      /* of the scores */
-    float attn_softcap;    /* 0: none, as final_softcap */
-    float final_softcap;   /* of the logits */
-    float embedding_scale; /* of the token embedding */
+    float attn_scale;         /* of the scores */
+    float attn_softcap;       /* 0: none, as final_softcap */
+    float final_softcap;      /* of the logits */
+    float embedding_scale;    /* of the token embedding */
+    float residual_scale;     /* of what a block adds */
+    float logits_scale;       /* of the logits */
+    uint32_t head_dim_local;  /* of local layers; 0: as others, as the next one */
+    uint32_t rope_dims_local; /* at most rope_dims */
+    uint32_t per_layer_dim;   /* of Gemma 4's embedding of each layer; 0: none */
+    struct {
+        uint32_t conv_taps, n_groups, inner_heads, state_dim,
+            inner_dim; /* as in struct ingot_layer */
+    } recurrent;
+    struct {
+        uint32_t n, used, hidden;
+        uint32_t router; /* enum ingot_router */
+        float scale;     /* of their sum */
+    } experts;
+    struct source_layer_params layers[INGOT_MAX_LAYERS];
 };
 
 struct source_text {
@@ -182,13 +222,23 @@ __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const c
  * and factors of one. */
 void source_default_params(struct source_params *p);
 
-/* Whether the model has a tensor of its own in a role, and in which shape; layer as below. */
-bool source_has_role(const struct source *s, enum ingot_role role);
+/* And those of all layers: attention with a dense feed-forward. n_layers is in bounds or too
+ * large, which source_check_params refuses. */
+void source_default_layers(struct source_params *p);
+
+/* Whether the model has a tensor of its own in a role, and in which shape; layer as below. Of
+ * tensors that may be there, those that the file has, and those that a feature demands. */
+bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);
 
 /* Slot of a tensor: layer is below INGOT_MAX_LAYERS for the roles of a layer, else anything. */
 struct source_tensor *source_tensor(struct source *s, enum ingot_role role, unsigned layer);
+const struct source_tensor *source_slot_of(const struct source *s, enum ingot_role role,
+                                           unsigned layer);
+
+/* Matrix number `expert` of a stack. */
+struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert);
 
 /* Rows first .. first + n of a matrix, or elements of a vector (rows 1): a part of a fused
  * tensor. Whole blocks, inside *t. */

@@ -10,21 +10,30 @@ static bool has(const struct source_params *p, enum source_feature feature)
     return (p->features & (uint32_t)feature) != 0;
 }
 
-static bool is_local(const struct source_params *p, uint32_t layer)
+static bool attends(const struct source_params *p, uint32_t layer)
 {
-    bool last = p->global_every != 0 && layer % p->global_every == p->global_every - 1;
+    return p->layers[layer].mixer == INGOT_MIXER_ATTENTION;
+}
 
-    return p->window != 0 && !last;
+/* A layer that rotates, of the local ones or of the others. */
+static bool has_rotation(const struct source_params *p, bool local)
+{
+    for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
+        if (attends(p, i) && !p->layers[i].no_rope && p->layers[i].local == local) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool has_global(const struct source_params *p)
 {
-    return p->window == 0 || (p->global_every != 0 && p->global_every <= p->n_layers);
+    return has_rotation(p, false);
 }
 
 static bool has_local(const struct source_params *p)
 {
-    return p->window != 0 && p->global_every != 1;
+    return has_rotation(p, true);
 }
 
 static uint32_t count_ropes(const struct source_params *p)
@@ -33,6 +42,21 @@ static uint32_t count_ropes(const struct source_params *p)
         return 0;
     }
     return (uint32_t)has_global(p) + (uint32_t)has_local(p);
+}
+
+/* By these memory is planned. */
+static void set_widest(const struct source_params *p, struct ingot_params *model)
+{
+    model->hidden = model->n_heads = model->n_kv_heads = model->head_dim = 0;
+    for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
+        struct ingot_layer l;
+
+        source_layer(p, i, &l);
+        model->hidden = max_u32(model->hidden, max_u32(l.hidden, l.expert_hidden));
+        model->n_heads = max_u32(model->n_heads, l.n_heads);
+        model->n_kv_heads = max_u32(model->n_kv_heads, l.n_kv_heads);
+        model->head_dim = max_u32(model->head_dim, l.head_dim);
+    }
 }
 
 void source_model(const struct source_params *p, struct ingot_params *model)
@@ -46,15 +70,18 @@ void source_model(const struct source_params *p, struct ingot_params *model)
         .tied = p->tied,
         .norm = has(p, SOURCE_LAYER_NORM) ? INGOT_NORM_LAYER : INGOT_NORM_RMS,
         .n_ropes = count_ropes(p),
-        .hidden = p->hidden,
-        .n_heads = p->n_heads,
-        .n_kv_heads = p->n_kv_heads,
-        .head_dim = p->head_dim,
         .norm_eps = p->norm_eps,
         .final_softcap = p->final_softcap,
         .embedding_scale = p->embedding_scale,
-        .logits_scale = 1.0f,
+        .logits_scale = p->logits_scale,
+        .per_layer_dim = p->per_layer_dim,
     };
+    set_widest(p, model);
+}
+
+static uint32_t local_dims(const struct source_params *p)
+{
+    return p->rope_dims_local != 0 ? p->rope_dims_local : p->rope_dims;
 }
 
 static uint32_t factors_of(const struct source *s, enum source_rope_set set)
@@ -67,7 +94,7 @@ static struct ingot_rope rope_of(const struct source *s, bool local)
     const struct source_params *p = &s->params;
     struct ingot_rope rope = {
         .kind = p->rope,
-        .dims = p->rope_dims,
+        .dims = local ? local_dims(p) : p->rope_dims,
         .base = local ? p->rope_base_local : p->rope_base,
         .magnitude = p->rope_magnitude,
         .factors = factors_of(s, local ? SOURCE_ROPE_LOCAL : SOURCE_ROPE_GLOBAL),
@@ -96,50 +123,135 @@ uint32_t source_ropes(const struct source *s, struct ingot_rope ropes[INGOT_MAX_
     return n;
 }
 
-static uint16_t rope_index(const struct source_params *p, bool local)
+static uint16_t rope_index(const struct source_params *p, const struct source_layer_params *l)
 {
-    if (p->rope == SOURCE_ROPE_NONE) {
+    if (p->rope == SOURCE_ROPE_NONE || l->no_rope) {
         return INGOT_NO_ROPE;
     }
-    return local && has_global(p) ? SECOND_ROPE : FIRST_ROPE;
+    return l->local && has_global(p) ? SECOND_ROPE : FIRST_ROPE;
 }
 
-static uint32_t features_of(const struct source_params *p)
+static uint32_t attention_features(const struct source_params *p, uint32_t number)
 {
+    static const struct {
+        enum source_feature from;
+        enum ingot_feature to;
+    } map[] = {
+        { SOURCE_QK_NORM, INGOT_QK_NORM },
+        { SOURCE_QK_NORM_WIDE, INGOT_QK_NORM_WIDE },
+        { SOURCE_QK_NORM_LATE, INGOT_QK_NORM_LATE },
+        { SOURCE_V_NORM, INGOT_V_NORM },
+    };
+    const struct source_layer_params *l = &p->layers[number];
     uint32_t features = 0;
 
-    if (!has(p, SOURCE_UNGATED)) {
-        features |= INGOT_GATED;
+    for (size_t i = 0; i < sizeof map / sizeof map[0]; i++) {
+        features |= has(p, map[i].from) ? (uint32_t)map[i].to : 0;
     }
-    if (has(p, SOURCE_QK_NORM)) {
-        features |= INGOT_QK_NORM;
+    if (l->v_is_k) {
+        features |= INGOT_V_IS_K;
+    }
+    if (l->kv_layer != number) {
+        features |= INGOT_SHARED_KV;
     }
     return features;
 }
 
+static void set_attention(const struct source_params *p, uint32_t number, struct ingot_layer *out)
+{
+    const struct source_layer_params *l = &p->layers[number];
+
+    out->features |= attention_features(p, number);
+    out->n_heads = p->n_heads;
+    out->n_kv_heads = l->n_kv_heads;
+    out->head_dim = l->local && p->head_dim_local != 0 ? p->head_dim_local : p->head_dim;
+    out->value_dim = out->head_dim;
+    out->window = l->local ? p->window : 0;
+    out->rope = rope_index(p, l);
+    out->kv_layer = l->kv_layer;
+    out->attn_scale = p->attn_scale;
+    out->attn_softcap = p->attn_softcap;
+}
+
+static void set_recurrent(const struct source_params *p, unsigned kind, struct ingot_layer *out)
+{
+    out->conv_taps = (uint8_t)min_u32(p->recurrent.conv_taps, UINT8_MAX);
+    out->inner_dim = p->recurrent.inner_dim;
+    if (kind == INGOT_MIXER_SHORTCONV) {
+        return;
+    }
+    out->n_groups = p->recurrent.n_groups;
+    out->inner_heads = p->recurrent.inner_heads;
+    out->state_dim = p->recurrent.state_dim;
+    if (kind == INGOT_MIXER_DELTA && has(p, SOURCE_TILED_GROUPS)) {
+        out->features |= INGOT_TILED_GROUPS;
+    }
+}
+
+static bool is_recurrent(unsigned kind)
+{
+    return kind != INGOT_MIXER_NONE && kind != INGOT_MIXER_ATTENTION;
+}
+
+static enum ingot_activation activation_of(const struct source_params *p)
+{
+    if (has(p, SOURCE_GELU)) {
+        return INGOT_GELU;
+    }
+    if (has(p, SOURCE_RELU2)) {
+        return INGOT_RELU2;
+    }
+    return has(p, SOURCE_SWIGLU_OAI) ? INGOT_SWIGLU_OAI : INGOT_SILU;
+}
+
+static void set_ffn(const struct source_params *p, const struct source_layer_params *l,
+                    struct ingot_layer *out)
+{
+    if (l->ffn == INGOT_FFN_NONE) {
+        return;
+    }
+    out->hidden = l->hidden;
+    out->activation = (uint8_t)activation_of(p);
+    if (!has(p, SOURCE_UNGATED)) {
+        out->features |= INGOT_GATED;
+    }
+    if (l->ffn != INGOT_FFN_EXPERTS) {
+        return;
+    }
+    out->n_experts = p->experts.n;
+    out->n_experts_used = p->experts.used;
+    out->expert_hidden = p->experts.hidden;
+    out->router = (uint8_t)p->experts.router;
+    out->expert_scale = p->experts.scale;
+    if (has(p, SOURCE_RENORMALIZE)) {
+        out->features |= INGOT_RENORMALIZE;
+    }
+}
+
 void source_layer(const struct source_params *p, uint32_t layer, struct ingot_layer *out)
 {
-    bool local = is_local(p, layer);
+    const struct source_layer_params *l = &p->layers[layer];
 
     *out = (struct ingot_layer){
-        .mixer = INGOT_MIXER_ATTENTION,
-        .ffn = INGOT_FFN_DENSE,
-        .norms = INGOT_NORM_BEFORE,
-        .activation = has(p, SOURCE_GELU) ? INGOT_GELU : INGOT_SILU,
-        .features = features_of(p),
-        .n_heads = p->n_heads,
-        .n_kv_heads = p->n_kv_heads,
-        .head_dim = p->head_dim,
-        .value_dim = p->head_dim,
-        .hidden = p->hidden,
-        .window = local ? p->window : 0,
-        .rope = rope_index(p, local),
-        .kv_layer = (uint16_t)layer,
-        .attn_scale = p->attn_scale,
-        .attn_softcap = p->attn_softcap,
-        .residual_scale = 1.0f,
+        .mixer = l->mixer,
+        .beside = l->beside,
+        .ffn = l->ffn,
+        .norms = has(p, SOURCE_NO_NORM_BEFORE) ? 0 : INGOT_NORM_BEFORE,
+        .rope = INGOT_NO_ROPE,
+        .residual_scale = p->residual_scale,
+        .output_scale = l->output_scale,
     };
     if (has(p, SOURCE_POST_NORMS)) {
         out->norms |= INGOT_NORM_AFTER;
     }
+    if (l->mixer == INGOT_MIXER_ATTENTION) {
+        set_attention(p, layer, out);
+    }
+    if (is_recurrent(l->mixer)) {
+        set_recurrent(p, l->mixer, out);
+    }
+    if (is_recurrent(l->beside)) {
+        set_recurrent(p, l->beside, out);
+    }
+    set_ffn(p, l, out);
 }

@@ -27,8 +27,8 @@ static enum err check_factors(struct image *img)
     uint32_t n = img->header->rope.count;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (!(img->factors[i] >= 0.5f && img->factors[i] <= 1e6f)) {
-            return REFUSE(img, ERR_BAD_HEADER, "rope: factor %u is not between 0.5 and 1e6", i);
+        if (!(img->factors[i] >= 0.5f && img->factors[i] <= 1e32f)) {
+            return REFUSE(img, ERR_BAD_HEADER, "rope: factor %u is not between 0.5 and 1e32", i);
         }
     }
     return ERR_OK;
@@ -128,6 +128,7 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     } sections[] = {
         { "tokenizer", &h->tokenizer }, { "chat", &h->chat },         { "rope", &h->rope },
         { "layers", &h->layers },       { "segments", &h->segments }, { "tensors", &h->tensors },
+        { "experts", &h->experts },
     };
 
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
@@ -143,5 +144,6 @@ enum err image_check_meta(struct image *img, const uint8_t *meta)
     img->layers = (const void *)(meta + (h->layers.offset - INGOT_PAGE));
     img->segments = (const void *)(meta + (h->segments.offset - INGOT_PAGE));
     img->tensors = (const void *)(meta + (h->tensors.offset - INGOT_PAGE));
+    img->expert_crcs = (const void *)(meta + (h->experts.offset - INGOT_PAGE));
     return check_sections(img);
 }

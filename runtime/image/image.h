@@ -24,6 +24,7 @@ struct image {
     const struct ingot_layer *layers;     /* (n_layers) */
     const struct ingot_segment *segments; /* embedding, layers, head */
     const struct ingot_tensor *tensors;   /* in order of roles, those of a layer together */
+    const uint32_t *expert_crcs;          /* (header->experts.count) */
     char problem[96];                     /* after an error: a sentence naming the field */
 };
 
@@ -63,6 +64,9 @@ enum image_presence image_role_presence(const struct ingot_params *p, const stru
                                         enum ingot_role role);
 bool image_role_is_layer(enum ingot_role role);
 
+/* Every expert of a layer has one, in its own extent; one entry of the tensor table tells of all. */
+bool image_role_is_expert(enum ingot_role role);
+
 /* A matrix is quantized and multiplied; the others are norms and biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
@@ -83,6 +87,7 @@ uint32_t image_types(const struct image *img);
 /* How many segments there are, and the numbers of three: the token embedding; the tensors that a
  * layer always needs; the output norm with an untied output. layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
+uint32_t image_front_segments(const struct ingot_params *p); /* before those of layers */
 uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);

@@ -28,6 +28,28 @@ static inline bool image_in_range(const struct image_range *r)
     return r->value >= r->low && r->value <= r->high;
 }
 
+/* The layer at which a check of the table of layers is. */
+struct image_checked {
+    struct image *img;
+    const struct ingot_params *params;
+    const struct ingot_rope *ropes;
+    const struct ingot_layer *layers;
+    const struct ingot_layer *layer;
+    uint32_t number;
+};
+
+#define REFUSE_LAYER(c, e, format, ...) \
+    REFUSE((c)->img, e, "layer %u: " format, (c)->number, __VA_ARGS__)
+
+enum err image_layer_bounds(const struct image_checked *c, const struct image_bound *bounds,
+                            size_t n);
+enum err image_layer_ranges(const struct image_checked *c, const struct image_range *ranges,
+                            size_t n);
+
+/* The fields of attention, and of mixers with a state: image_mixers.c. */
+enum err image_check_attention(const struct image_checked *c);
+enum err image_check_recurrent(const struct image_checked *c);
+
 /* Check the table of layers, after the header; and later the phases against the tensors. Errors:
  * ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_segments(struct image *img);

@@ -7,7 +7,7 @@
 
 uint64_t image_meta_bytes(const struct ingot_header *h)
 {
-    return image_round_up(h->tensors.offset + h->tensors.bytes, INGOT_PAGE) - INGOT_PAGE;
+    return image_round_up(h->experts.offset + h->experts.bytes, INGOT_PAGE) - INGOT_PAGE;
 }
 
 static uint32_t header_crc(const struct ingot_header *h)
@@ -76,12 +76,13 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         { "n_heads", p->n_heads, 1, INGOT_MAX_HEADS },
         { "n_kv_heads", p->n_kv_heads, 1, INGOT_MAX_HEADS },
         { "head_dim", p->head_dim, 2, INGOT_MAX_DIM / max_u32(p->n_heads, 1) },
+        { "per_layer_dim", p->per_layer_dim, 0, INGOT_MAX_HIDDEN / max_u32(p->n_layers, 1) },
     };
     const struct image_range ranges[] = {
         { "norm_eps", p->norm_eps, 1e-30f, 0.99f },
         { "final_softcap", p->final_softcap, 0.0f, 1e6f },
         { "embedding_scale", p->embedding_scale, 1e-6f, 1e6f },
-        { "logits_scale", p->logits_scale, 1.0f, 1.0f },
+        { "logits_scale", p->logits_scale, 1e-6f, 1e6f },
     };
     enum err e = check_bounds(img, bounds, sizeof bounds / sizeof bounds[0]);
 
@@ -205,7 +206,7 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
 static enum err check_sections(struct image *img, const struct ingot_header *h)
 {
     uint32_t n_layers = h->params.n_layers;
-    uint32_t n_segments = n_layers + 2; /* the embedding's and the head's, and no experts' yet */
+    uint32_t n_segments = image_front_segments(&h->params) + n_layers + 1;
     const struct section_rule rules[] = {
         { "tokenizer", &h->tokenizer, 0, sizeof(struct ingot_tokenizer), 0 },
         { "chat", &h->chat, 0, sizeof(struct ingot_chat), 0 },
@@ -213,6 +214,7 @@ static enum err check_sections(struct image *img, const struct ingot_header *h)
         { "layers", &h->layers, sizeof(struct ingot_layer), n_layers, n_layers },
         { "segments", &h->segments, sizeof(struct ingot_segment), n_segments, n_segments },
         { "tensors", &h->tensors, sizeof(struct ingot_tensor), 1, INGOT_MAX_TENSORS },
+        { "experts", &h->experts, sizeof(uint32_t), 0, n_layers * INGOT_MAX_EXPERTS },
     };
     uint64_t end = INGOT_PAGE;
 

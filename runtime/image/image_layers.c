@@ -2,47 +2,29 @@
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"
 
-/* Kinds that this format names, and those of them that this program computes. */
-static const struct kind {
-    const char *name;
-    bool computed;
-} mixers[] = {
-    [INGOT_MIXER_NONE] = { "none", true },
-    [INGOT_MIXER_ATTENTION] = { "attention", true },
-    [INGOT_MIXER_DELTA] = { "delta", false },
-    [INGOT_MIXER_SHORTCONV] = { "shortconv", false },
-    [INGOT_MIXER_MAMBA2] = { "mamba2", false },
-},
-  ffns[] = {
-      [INGOT_FFN_NONE] = { "none", true },
-      [INGOT_FFN_DENSE] = { "dense", true },
-      [INGOT_FFN_EXPERTS] = { "experts", false },
-  };
-
-enum { N_MIXERS = sizeof mixers / sizeof mixers[0], N_FFNS = sizeof ffns / sizeof ffns[0] };
-
-/* The layer at which a check is. */
-struct checked {
-    struct image *img;
-    const struct ingot_params *params;
-    const struct ingot_rope *ropes;
-    const struct ingot_layer *layers;
-    const struct ingot_layer *layer;
-    uint32_t number;
+/* Kinds that this format names. Which of them this program computes, layer_check.c knows. */
+static const char *const mixers[] = {
+    [INGOT_MIXER_NONE] = "none",     [INGOT_MIXER_ATTENTION] = "attention",
+    [INGOT_MIXER_DELTA] = "delta",   [INGOT_MIXER_SHORTCONV] = "shortconv",
+    [INGOT_MIXER_MAMBA2] = "mamba2",
+};
+static const char *const ffns[] = {
+    [INGOT_FFN_NONE] = "none",
+    [INGOT_FFN_DENSE] = "dense",
+    [INGOT_FFN_EXPERTS] = "experts",
 };
 
-#define REFUSE_LAYER(c, e, format, ...) \
-    REFUSE((c)->img, e, "layer %u: " format, (c)->number, __VA_ARGS__)
+enum { N_MIXERS = sizeof mixers / sizeof mixers[0], N_FFNS = sizeof ffns / sizeof ffns[0] };
 
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer)
 {
     return &img->layers[layer];
 }
 
-static const char *kind_name(const struct kind *kinds, unsigned n, unsigned own, unsigned number)
+static const char *kind_name(const char *const *names, unsigned n, unsigned own, unsigned number)
 {
     if (number < n) {
-        return kinds[number].name;
+        return names[number];
     }
     if (number >= own) {
         return "own";
@@ -61,22 +43,26 @@ const char *image_ffn_name(unsigned ffn)
 }
 
 /* Kinds from INGOT_MIXER_OWN on belong to programs; runtime/model/layer_check.c looks at them. */
-static enum err check_kinds(const struct checked *c)
+static enum err check_kinds(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
 
-    if (l->mixer < INGOT_MIXER_OWN && (l->mixer >= N_MIXERS || !mixers[l->mixer].computed)) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "mixer is %u (%s), which this program lacks",
-                            l->mixer, image_mixer_name(l->mixer));
+    if (l->mixer < INGOT_MIXER_OWN && l->mixer >= N_MIXERS) {
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "mixer is %u, which this program lacks", l->mixer);
     }
-    if (l->ffn < INGOT_FFN_OWN && (l->ffn >= N_FFNS || !ffns[l->ffn].computed)) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "ffn is %u (%s), which this program lacks", l->ffn,
-                            image_ffn_name(l->ffn));
+    if (l->ffn < INGOT_FFN_OWN && l->ffn >= N_FFNS) {
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "ffn is %u, which this program lacks", l->ffn);
+    }
+    if (l->beside != INGOT_MIXER_NONE &&
+        (l->beside != INGOT_MIXER_MAMBA2 || l->mixer != INGOT_MIXER_ATTENTION)) {
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "beside is %u: only Mamba2 stands beside attention",
+                            l->beside);
     }
     return ERR_OK;
 }
 
-static enum err check_bounds(const struct checked *c, const struct image_bound *bounds, size_t n)
+enum err image_layer_bounds(const struct image_checked *c, const struct image_bound *bounds,
+                            size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (bounds[i].value < bounds[i].low || bounds[i].value > bounds[i].high) {
@@ -87,7 +73,8 @@ static enum err check_bounds(const struct checked *c, const struct image_bound *
     return ERR_OK;
 }
 
-static enum err check_ranges(const struct checked *c, const struct image_range *ranges, size_t n)
+enum err image_layer_ranges(const struct image_checked *c, const struct image_range *ranges,
+                            size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!image_in_range(&ranges[i])) {
@@ -97,158 +84,87 @@ static enum err check_ranges(const struct checked *c, const struct image_range *
     return ERR_OK;
 }
 
-/* Values that the format allows and this program does not compute. */
-static enum err check_supported(const struct checked *c)
-{
-    const struct ingot_layer *l = c->layer;
-
-    if ((l->norms & INGOT_NORM_BEFORE) == 0) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "norms is %u, without the one before a block",
-                            l->norms);
-    }
-    if (!(l->residual_scale >= 1.0f && l->residual_scale <= 1.0f)) { /* nor a NaN */
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "residual_scale is not %u", 1u);
-    }
-    if (l->mixer != INGOT_MIXER_ATTENTION) {
-        return ERR_OK;
-    }
-    if (l->kv_layer != c->number) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "kv_layer is %u: keys and values of another layer",
-                            l->kv_layer);
-    }
-    if (l->value_dim != l->head_dim || l->head_dim != c->params->head_dim) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "heads are %u and %u wide, others %u", l->head_dim,
-                            l->value_dim, c->params->head_dim);
-    }
-    return ERR_OK;
-}
-
-static enum err check_rope(const struct checked *c)
-{
-    const struct ingot_layer *l = c->layer;
-
-    if (l->rope == INGOT_NO_ROPE) {
-        return ERR_OK;
-    }
-    if (l->rope >= c->params->n_ropes) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope is %u, there are %u", l->rope,
-                            c->params->n_ropes);
-    }
-    if (c->ropes[l->rope].dims > l->head_dim) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope_dims is %u, must be even and at most %u",
-                            c->ropes[l->rope].dims, l->head_dim);
-    }
-    /* The scale of the scores is part of the table that queries are rotated by. */
-    for (uint32_t i = 0; i < c->number; i++) {
-        const struct ingot_layer *other = &c->layers[i];
-
-        if (other->rope == l->rope &&
-            (other->attn_scale < l->attn_scale || other->attn_scale > l->attn_scale)) {
-            return REFUSE_LAYER(c, ERR_BAD_HEADER, "attn_scale is not that of layer %u", i);
-        }
-    }
-    return ERR_OK;
-}
-
-static enum err check_attention(const struct checked *c)
+/* What does not depend on the kinds. */
+static enum err check_common(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
     const struct image_bound bounds[] = {
-        { "n_heads", l->n_heads, 1, INGOT_MAX_HEADS },
-        { "n_kv_heads", l->n_kv_heads, 1, INGOT_MAX_HEADS },
-        { "window", l->window, 0, INGOT_MAX_CONTEXT },
-    };
-    const struct image_range ranges[] = {
-        { "attn_scale", l->attn_scale, 1e-6f, 1e3f },
-        { "attn_softcap", l->attn_softcap, 0.0f, 1e6f },
-    };
-    enum err e = check_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
-
-    if (e == ERR_OK) {
-        e = check_ranges(c, ranges, sizeof ranges / sizeof ranges[0]);
-    }
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (l->n_heads % l->n_kv_heads != 0) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "n_kv_heads is %u, no divisor of n_heads %u",
-                            l->n_kv_heads, l->n_heads);
-    }
-    if (l->head_dim < 2 || l->head_dim % 2 != 0 || l->head_dim > INGOT_MAX_DIM / l->n_heads) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "head_dim is %u, must be even and at most %u",
-                            l->head_dim, INGOT_MAX_DIM / l->n_heads);
-    }
-    return check_rope(c);
-}
-
-/* A layer without attention has zeros in its fields; a program's own kinds may have any values
- * within the bounds. */
-static enum err check_mixer(const struct checked *c)
-{
-    const struct ingot_layer *l = c->layer;
-    uint32_t most = l->mixer >= INGOT_MIXER_OWN;
-    const struct image_bound bounds[] = {
-        { "n_heads", l->n_heads, 0, most * INGOT_MAX_HEADS },
-        { "n_kv_heads", l->n_kv_heads, 0, most * INGOT_MAX_HEADS },
-        { "head_dim", l->head_dim, 0, most * c->params->head_dim },
-        { "value_dim", l->value_dim, 0, most * c->params->head_dim },
-        { "window", l->window, 0, most * INGOT_MAX_CONTEXT },
-        { "rope", l->rope, INGOT_NO_ROPE, INGOT_NO_ROPE },
-        { "kv_layer", l->kv_layer, 0, most * INGOT_MAX_LAYERS },
-        { "features", l->features & INGOT_QK_NORM, 0, 0 },
-    };
-    const struct image_range ranges[] = {
-        { "attn_scale", l->attn_scale, 0.0f, (float)most * 1e3f },
-        { "attn_softcap", l->attn_softcap, 0.0f, (float)most * 1e6f },
-    };
-    enum err e;
-
-    if (l->mixer == INGOT_MIXER_ATTENTION) {
-        return check_attention(c);
-    }
-    e = check_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
-    if (e != ERR_OK) {
-        return e;
-    }
-    return check_ranges(c, ranges, sizeof ranges / sizeof ranges[0]);
-}
-
-static enum err check_ffn(const struct checked *c)
-{
-    const struct ingot_layer *l = c->layer;
-    uint32_t dense = l->ffn == INGOT_FFN_DENSE, any = l->ffn != INGOT_FFN_NONE;
-    const struct image_bound bounds[] = {
-        { "hidden", l->hidden, dense, any * INGOT_MAX_HIDDEN },
-        { "activation", l->activation, INGOT_SILU, INGOT_GELU },
         { "norms", l->norms, 0, INGOT_NORM_BEFORE | INGOT_NORM_AFTER },
         { "features", l->features, 0, INGOT_ALL_FEATURES },
     };
-    enum err e = check_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
+    const struct image_range ranges[] = {
+        { "residual_scale", l->residual_scale, 1e-6f, 1e6f },
+        { "output_scale", l->output_scale, -1e6f, 1e6f },
+    };
+    enum err e = image_layer_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
 
-    if (e == ERR_OK && l->ffn == INGOT_FFN_DENSE && (l->features & INGOT_GATED) == 0 &&
-        l->activation == INGOT_SILU) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "activation is %u, an ungated SiLU", l->activation);
+    if (e != ERR_OK) {
+        return e;
+    }
+    return image_layer_ranges(c, ranges, sizeof ranges / sizeof ranges[0]);
+}
+
+/* The dense feed-forward, which may also stand beside experts. */
+static enum err check_dense(const struct image_checked *c)
+{
+    const struct ingot_layer *l = c->layer;
+    uint32_t dense = l->ffn == INGOT_FFN_DENSE, any = l->ffn != INGOT_FFN_NONE;
+    bool gated = (l->features & INGOT_GATED) != 0, fed = dense || l->ffn == INGOT_FFN_EXPERTS;
+    const struct image_bound bounds[] = {
+        { "hidden", l->hidden, dense, any * INGOT_MAX_HIDDEN },
+        { "activation", l->activation, INGOT_SILU, INGOT_LAST_ACTIVATION },
+    };
+    enum err e = image_layer_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
+
+    if (e == ERR_OK && fed && !gated &&
+        (l->activation == INGOT_SILU || l->activation == INGOT_SWIGLU_OAI)) {
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "activation is %u, without a gate", l->activation);
     }
     return e;
 }
 
-static enum err check_layer(const struct checked *c)
+/* Where the experts lie is checked with the tensors. */
+static enum err check_experts(const struct image_checked *c)
 {
-    enum err e = check_kinds(c);
+    const struct ingot_layer *l = c->layer;
+    uint32_t any = l->ffn == INGOT_FFN_EXPERTS;
+    const struct image_bound bounds[] = {
+        { "n_experts", l->n_experts, any, any * INGOT_MAX_EXPERTS },
+        { "n_experts_used", l->n_experts_used, any, l->n_experts },
+        { "expert_hidden", l->expert_hidden, any, any * INGOT_MAX_HIDDEN },
+        { "router", l->router, 0, any * INGOT_LAST_ROUTER },
+        { "features", l->features & INGOT_RENORMALIZE, 0, any * INGOT_RENORMALIZE },
+    };
+    const struct image_range range = { "expert_scale", l->expert_scale, any ? 1e-6f : 0.0f,
+                                       (float)any * 1e6f };
+    enum err e = image_layer_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
 
-    if (e == ERR_OK) {
-        e = check_ffn(c);
+    if (e != ERR_OK) {
+        return e;
     }
-    if (e == ERR_OK) {
-        e = check_mixer(c);
+    return image_layer_ranges(c, &range, 1);
+}
+
+static enum err check_layer(const struct image_checked *c)
+{
+    static enum err (*const checks[])(const struct image_checked *) = {
+        check_kinds,   check_common,          check_dense,
+        check_experts, image_check_attention, image_check_recurrent,
+    };
+    const struct ingot_layer *l = c->layer;
+
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        enum err e = checks[i](c);
+
+        if (e != ERR_OK) {
+            return e;
+        }
     }
-    if (e == ERR_OK) {
-        e = check_supported(c);
-    }
-    if (e == ERR_OK && !image_all_zero(c->layer->reserved, sizeof c->layer->reserved)) {
+    if (l->reserved0 != 0 || l->reserved1 != 0 ||
+        !image_all_zero(l->reserved, sizeof l->reserved)) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "reserved is not %s", "zero");
     }
-    return e;
+    return ERR_OK;
 }
 
 /* Memory is planned by the widest layer. */
@@ -258,7 +174,7 @@ static enum err check_widest(struct image *img, const struct ingot_params *p,
     uint32_t hidden = 0, n_heads = 0, n_kv_heads = 0, head_dim = 0;
 
     for (uint32_t i = 0; i < p->n_layers; i++) {
-        hidden = max_u32(hidden, layers[i].hidden);
+        hidden = max_u32(hidden, max_u32(layers[i].hidden, layers[i].expert_hidden));
         n_heads = max_u32(n_heads, layers[i].n_heads);
         n_kv_heads = max_u32(n_kv_heads, layers[i].n_kv_heads);
         head_dim = max_u32(head_dim, layers[i].head_dim);
@@ -286,7 +202,7 @@ enum err image_check_layers(struct image *img, const struct ingot_params *p,
                             const struct ingot_rope *ropes, const struct ingot_layer *layers)
 {
     for (uint32_t i = 0; i < p->n_layers; i++) {
-        const struct checked c = { img, p, ropes, layers, &layers[i], i };
+        const struct image_checked c = { img, p, ropes, layers, &layers[i], i };
         enum err e = check_layer(&c);
 
         if (e != ERR_OK) {

@@ -29,7 +29,9 @@ uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase
 static void name_segment(unsigned kind, unsigned layer, char *text, size_t text_bytes)
 {
     static const char *const names[] = {
-        [INGOT_SEGMENT_EMBEDDING] = "embedding", [INGOT_SEGMENT_HEAD] = "head"
+        [INGOT_SEGMENT_EMBEDDING] = "embedding",
+        [INGOT_SEGMENT_HEAD] = "head",
+        [INGOT_SEGMENT_TABLE] = "per-layer table",
     };
 
     if (kind == INGOT_SEGMENT_LAYER) {
@@ -65,13 +67,23 @@ static enum err check_phases(struct image *img, const struct ingot_segment *s, c
     return ERR_OK;
 }
 
-/* Embedding, layers, head. */
-static unsigned kind_at(uint32_t i, uint32_t n_layers)
+uint32_t image_front_segments(const struct ingot_params *p)
 {
+    return p->per_layer_dim != 0 ? 2 : 1;
+}
+
+/* Embedding, perhaps the table of embeddings per layer, layers, head. */
+static unsigned kind_at(uint32_t i, const struct ingot_params *p)
+{
+    uint32_t front = image_front_segments(p);
+
     if (i == 0) {
         return INGOT_SEGMENT_EMBEDDING;
     }
-    if (i <= n_layers) {
+    if (i < front) {
+        return INGOT_SEGMENT_TABLE;
+    }
+    if (i < front + p->n_layers) {
         return INGOT_SEGMENT_LAYER;
     }
     return INGOT_SEGMENT_HEAD;
@@ -81,8 +93,8 @@ static unsigned kind_at(uint32_t i, uint32_t n_layers)
 static enum err check_segment(struct image *img, uint32_t i, uint64_t at)
 {
     const struct ingot_segment *s = &img->segments[i];
-    uint32_t n_layers = img->header->params.n_layers;
-    unsigned kind = kind_at(i, n_layers), layer = i - 1;
+    const struct ingot_params *p = &img->header->params;
+    unsigned kind = kind_at(i, p), layer = i - image_front_segments(p);
     uint64_t left = img->header->file_bytes - at;
     char place[IMAGE_PLACE_BYTES];
 
@@ -103,7 +115,7 @@ static enum err check_segment(struct image *img, uint32_t i, uint64_t at)
                       "segments: %s: bytes is %llu, no page multiple up to %llu", place,
                       (unsigned long long)s->bytes, (unsigned long long)left);
     }
-    if (s->expert != 0 || s->reserved0 != 0 || s->reserved != 0) {
+    if (s->reserved0 != 0 || s->reserved != 0) {
         return REFUSE(img, ERR_BAD_HEADER, "segments: %s: reserved is not zero", place);
     }
     return check_phases(img, s, place);

@@ -6,6 +6,7 @@ struct cursor {
     struct image *img;
     uint32_t index;
     uint64_t end;
+    uint64_t expert_end; /* and in an expert's extent */
 };
 
 static enum err refuse_field(struct image *img, const char *place, const char *field,
@@ -61,16 +62,31 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     return ERR_OK;
 }
 
-/* Tensors of a segment ascend; *end is where the one before ended in the same segment. */
-static enum err check_place(struct image *img, const struct ingot_tensor *t, uint32_t segment,
-                            const char *place, uint64_t *end)
+/* Where the part of a segment ends in which the tensor lies. */
+static uint64_t limit_of(const struct image *img, const struct ingot_tensor *t,
+                         const struct ingot_layer *l)
+{
+    if (l == NULL || l->ffn != INGOT_FFN_EXPERTS) {
+        return img->segments[t->segment].bytes;
+    }
+    if (image_role_is_expert((enum ingot_role)t->role)) {
+        return l->expert_bytes;
+    }
+    return l->expert_offset;
+}
+
+/* Tensors of a segment ascend; *end is where the one before ended in the same segment, or in the
+ * same extent. */
+static enum err check_place(struct image *img, const struct ingot_tensor *t,
+                            const struct ingot_layer *layer, uint32_t segment, const char *place,
+                            uint64_t *end)
 {
     uint64_t limit;
 
     if (t->segment != segment) {
         return refuse_field(img, place, "segment", t->segment, segment);
     }
-    limit = img->segments[segment].bytes;
+    limit = limit_of(img, t, layer);
     if (t->offset % INGOT_TENSOR_ALIGN != 0 || t->offset < *end) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: offset %llu is unaligned or below %llu",
                       place, (unsigned long long)t->offset, (unsigned long long)*end);
@@ -110,7 +126,10 @@ static enum err check_tensor(struct cursor *c, const struct ingot_layer *layer, 
     if (t->role == INGOT_OUTPUT && img->header->params.tied != 0) {
         return check_tied(img, t);
     }
-    return check_place(img, t, segment, place, &c->end);
+    if (image_role_is_expert((enum ingot_role)t->role)) {
+        return check_place(img, t, layer, segment, place, &c->expert_end);
+    }
+    return check_place(img, t, layer, segment, place, &c->end);
 }
 
 static void name_tensor(enum ingot_role role, unsigned layer, char *text, size_t text_bytes)
@@ -179,11 +198,41 @@ static enum err check_end(struct cursor *c, uint32_t segment)
 static bool begins_tensor(const struct image *img, const struct ingot_layer *l, uint64_t offset)
 {
     for (uint32_t i = 0; i < l->n_tensors; i++) {
-        if (img->tensors[l->first_tensor + i].offset == offset) {
+        const struct ingot_tensor *t = &img->tensors[l->first_tensor + i];
+
+        if (t->offset == offset && !image_role_is_expert((enum ingot_role)t->role)) {
             return true;
         }
     }
-    return false;
+    return l->ffn == INGOT_FFN_EXPERTS && offset == l->expert_offset;
+}
+
+/* The extents of the experts follow what the layer always needs, one after the other to the
+ * segment's end, and each has its checksum. */
+static enum err check_extents(struct cursor *c, const struct ingot_layer *l, uint32_t layer,
+                              uint32_t *first_expert)
+{
+    struct image *img = c->img;
+    uint64_t bytes = img->segments[l->segment].bytes;
+
+    if (l->expert_offset != image_round_up(c->end, INGOT_PAGE) ||
+        l->expert_bytes != image_round_up(c->expert_end, INGOT_PAGE) || l->expert_offset > bytes ||
+        l->expert_bytes > bytes || bytes != l->expert_offset + l->n_experts * l->expert_bytes) {
+        return REFUSE(img, ERR_BAD_HEADER,
+                      "layer %u: expert_offset is %llu and expert_bytes %llu, the tensors end at "
+                      "%llu and %llu, the segment at %llu",
+                      layer, (unsigned long long)l->expert_offset,
+                      (unsigned long long)l->expert_bytes, (unsigned long long)c->end,
+                      (unsigned long long)c->expert_end, (unsigned long long)bytes);
+    }
+    if (l->first_expert != *first_expert ||
+        l->n_experts > img->header->experts.count - *first_expert) {
+        return REFUSE(img, ERR_BAD_HEADER, "layer %u: first_expert is %u, must be %u, of %u", layer,
+                      l->first_expert, *first_expert, img->header->experts.count);
+    }
+    *first_expert += l->n_experts;
+    c->end = c->expert_end = 0;
+    return ERR_OK;
 }
 
 /* No phase ends inside a tensor. */
@@ -200,7 +249,7 @@ static enum err check_phases(struct image *img, const struct ingot_layer *l, uin
     return ERR_OK;
 }
 
-static enum err check_layer(struct cursor *c, uint32_t layer)
+static enum err check_layer(struct cursor *c, uint32_t layer, uint32_t *first_expert)
 {
     struct image *img = c->img;
     const struct ingot_layer *l = &img->layers[layer];
@@ -223,16 +272,29 @@ static enum err check_layer(struct cursor *c, uint32_t layer)
     if (e != ERR_OK) {
         return e;
     }
+    if (l->ffn == INGOT_FFN_EXPERTS) {
+        return check_extents(c, l, layer, first_expert);
+    }
+    if (l->first_expert != 0 || l->expert_offset != 0 || l->expert_bytes != 0) {
+        return REFUSE(img, ERR_BAD_HEADER, "layer %u: has extents and no experts", layer);
+    }
     return check_end(c, l->segment);
 }
 
 /* Positions lie at the start of layer 0's segment, where they are added. */
 static enum err check_front(struct cursor *c)
 {
-    enum err e = check_roles(c, INGOT_TOKEN_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER, 0);
+    enum err e = check_roles(c, INGOT_TOKEN_EMBEDDING, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER,
+                             0);
 
     if (e == ERR_OK) {
         e = check_end(c, 0);
+    }
+    if (e == ERR_OK && c->img->header->params.per_layer_dim != 0) {
+        e = check_roles(c, INGOT_PER_LAYER_EMBEDDING, INGOT_POSITION_EMBEDDING, INGOT_NO_LAYER, 1);
+        if (e == ERR_OK) {
+            e = check_end(c, 1);
+        }
     }
     if (e != ERR_OK) {
         return e;
@@ -243,12 +305,12 @@ static enum err check_front(struct cursor *c)
 
 enum err image_check_tensors(struct image *img)
 {
-    uint32_t head = img->header->segments.count - 1;
+    uint32_t head = img->header->segments.count - 1, n_experts = 0;
     struct cursor c = { .img = img };
     enum err e = check_front(&c);
 
     for (uint32_t layer = 0; layer < img->header->params.n_layers && e == ERR_OK; layer++) {
-        e = check_layer(&c, layer);
+        e = check_layer(&c, layer, &n_experts);
     }
     if (e == ERR_OK) {
         e = check_roles(&c, INGOT_OUTPUT_NORM, INGOT_N_ROLES, INGOT_NO_LAYER, head);
@@ -259,6 +321,10 @@ enum err image_check_tensors(struct image *img)
     if (e == ERR_OK && c.index != img->header->tensors.count) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: count is %u, the layers have %u",
                       img->header->tensors.count, c.index);
+    }
+    if (e == ERR_OK && n_experts != img->header->experts.count) {
+        return REFUSE(img, ERR_BAD_HEADER, "experts: count is %u, the layers have %u",
+                      img->header->experts.count, n_experts);
     }
     return e;
 }

@@ -29,6 +29,7 @@ static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool ti
                                             .head_dim = dim / 4,
                                             .vocab = 300,
                                             .tied = tied };
+    source_default_params(&source.params);
     set_tensor(INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER, type);
     set_tensor(INGOT_OUTPUT_NORM, INGOT_NO_LAYER, SOURCE_F32);
     if (!tied) {
@@ -36,7 +37,7 @@ static void set_source(uint32_t dim, uint32_t hidden, uint32_t n_layers, bool ti
     }
     for (unsigned layer = 0; layer < n_layers; layer++) {
         for (int role = INGOT_ATTN_NORM; role < INGOT_OUTPUT_NORM; role++) {
-            if (source_has_role(&source, (enum ingot_role)role)) {
+            if (source_has_role(&source, (enum ingot_role)role, layer)) {
                 set_tensor((enum ingot_role)role, layer, type);
             }
         }

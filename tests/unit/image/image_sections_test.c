@@ -71,7 +71,6 @@ static void test_segment_table(void)
     refuse(&good, layer + SEGMENT(layer), "\1\0", 2, ERR_BAD_HEADER, "is not layer 0");
     refuse(&good, layer + SEGMENT(kind), "\3\0", 2, ERR_BAD_HEADER, "is not layer 0 (kind 3");
     refuse_u32(layer + SEGMENT(reserved), 1, "layer 0: reserved");
-    refuse(&good, layer + SEGMENT(expert), "\1\0", 2, ERR_BAD_HEADER, "layer 0: reserved");
     refuse(&good, layer + SEGMENT(reserved0), "\1\0", 2, ERR_BAD_HEADER, "layer 0: reserved");
     refuse_u64(layer + SEGMENT(phase_end[0]), 1, "layer 0: phase_end[0] is 1");
     refuse_u64(layer + SEGMENT(phase_end[0]), UINT64_MAX - 63,

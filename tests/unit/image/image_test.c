@@ -47,7 +47,8 @@ static void test_params(void)
     refuse_u32(PARAM(n_kv_heads), 0, "n_kv_heads is 0");
     refuse_u32(PARAM(n_kv_heads), 3, "n_kv_heads is 3, the largest of a layer is 2");
     refuse_u32(PARAM(head_dim), 65536, "head_dim is 65536");
-    refuse(&good, PARAM(head_dim), &wider, 4, ERR_UNSUPPORTED, "heads are 6 and 6 wide, others 8");
+    refuse(&good, PARAM(head_dim), &wider, 4, ERR_BAD_HEADER,
+           "header: head_dim is 8, the largest of a layer is 6");
     refuse_u32(PARAM(vocab), 1048577, "vocab is 1048577");
     refuse_u32(PARAM(context), 0, "context is 0");
     refuse_u32(PARAM(norm), 2, "norm is 2");
@@ -59,7 +60,7 @@ static void test_params(void)
     refuse_u32(PARAM(tied), 2, "tied is 2");
     refuse(&good, PARAM(norm_eps), &nan, 4, ERR_BAD_HEADER, "norm_eps");
     refuse_u32(PARAM(norm_eps), 0x3f800000, "norm_eps"); /* 1.0 */
-    refuse_u32(PARAM(reserved[15]), 1, "reserved");
+    refuse_u32(PARAM(reserved[14]), 1, "reserved");
     refuse_u32(PARAM(n_layers), 3, "layers.count is 2, must be 3");
     refuse_u32(PARAM(dim), 32, "token_embedding: cols is 24, must be 32");
     refuse_u32(PARAM(hidden), 43, "hidden is 43, the largest of a layer is 44");
@@ -99,29 +100,41 @@ static void refuse_layer(size_t offset, uint32_t value, size_t bytes, enum err e
 /* Of layer 1. What the format has a place for and this program does not compute is refused. */
 static void test_layer_kinds(void)
 {
-    refuse_layer(LAYER(mixer), INGOT_MIXER_DELTA, 1, ERR_UNSUPPORTED,
-                 "layer 1: mixer is 2 (delta)");
-    refuse_layer(LAYER(mixer), INGOT_MIXER_SHORTCONV, 1, ERR_UNSUPPORTED, "(shortconv)");
-    refuse_layer(LAYER(mixer), INGOT_MIXER_MAMBA2, 1, ERR_UNSUPPORTED, "(mamba2), which this");
-    refuse_layer(LAYER(mixer), 5, 1, ERR_UNSUPPORTED, "mixer is 5 (unknown)");
+    refuse_layer(LAYER(mixer), INGOT_MIXER_DELTA, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");
+    refuse_layer(LAYER(mixer), 5, 1, ERR_UNSUPPORTED, "layer 1: mixer is 5, which this");
+    refuse_layer(LAYER(beside), INGOT_MIXER_DELTA, 1, ERR_UNSUPPORTED, "beside is 2: only Mamba2");
+    refuse_layer(LAYER(beside), INGOT_MIXER_MAMBA2, 1, ERR_BAD_HEADER, "conv_taps is 0, must be 2");
+    refuse_layer(LAYER(conv_taps), 1, 1, ERR_BAD_HEADER, "conv_taps is 1, must be 0 to 0");
+    refuse_layer(LAYER(inner_dim), 1, 4, ERR_BAD_HEADER, "inner_dim is 1, must be 0 to 0");
     refuse_layer(LAYER(mixer), INGOT_MIXER_NONE, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");
-    refuse_layer(LAYER(ffn), INGOT_FFN_EXPERTS, 1, ERR_UNSUPPORTED, "ffn is 2 (experts)");
-    refuse_layer(LAYER(ffn), 239, 1, ERR_UNSUPPORTED, "ffn is 239 (unknown)");
+    refuse_layer(LAYER(ffn), INGOT_FFN_EXPERTS, 1, ERR_BAD_HEADER, "n_experts is 0, must be 1");
+    refuse_layer(LAYER(n_experts), 1, 4, ERR_BAD_HEADER, "n_experts is 1, must be 0 to 0");
+    refuse_layer(LAYER(router), 1, 1, ERR_BAD_HEADER, "router is 1, must be 0 to 0");
+    refuse_layer(LAYER(expert_scale), 0x3f800000, 4, ERR_BAD_HEADER, "expert_scale is out");
+    refuse_layer(LAYER(expert_bytes), 4096, 8, ERR_BAD_HEADER, "layer 1: has extents");
+    refuse_layer(LAYER(ffn), 239, 1, ERR_UNSUPPORTED, "ffn is 239");
     refuse_layer(LAYER(ffn), INGOT_FFN_NONE, 1, ERR_BAD_HEADER, "hidden is 44, must be 0");
-    refuse_layer(LAYER(norms), 0, 1, ERR_UNSUPPORTED, "norms is 0, without the one before");
-    refuse_layer(LAYER(norms), INGOT_NORM_AFTER, 1, ERR_UNSUPPORTED, "norms is 2");
+    refuse_layer(LAYER(norms), 0, 1, ERR_BAD_HEADER, "in place of layer 1 attn_q");
+    refuse_layer(LAYER(norms), INGOT_NORM_AFTER, 1, ERR_BAD_HEADER, "in place of layer 1 attn_q");
     refuse_layer(LAYER(norms), 4, 1, ERR_BAD_HEADER, "norms is 4, must be 0 to 3");
     refuse_layer(LAYER(norms), 3, 1, ERR_BAD_HEADER, "in place of layer 1 attn_post_norm");
-    refuse_layer(LAYER(activation), 2, 1, ERR_BAD_HEADER, "activation is 2");
-    refuse_layer(LAYER(features), 4, 4, ERR_BAD_HEADER, "features is 4, must be 0 to 3");
-    refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "ungated SiLU");
+    refuse_layer(LAYER(activation), 4, 1, ERR_BAD_HEADER, "activation is 4");
+    refuse_layer(LAYER(features), 512, 4, ERR_BAD_HEADER, "features is 512, must be 0 to 511");
+    refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "activation is 0, without a gate");
+    refuse_layer(LAYER(features), INGOT_GATED | INGOT_QK_NORM_WIDE, 4, ERR_BAD_HEADER,
+                 "without the q/k norm");
+    refuse_layer(LAYER(features), INGOT_GATED | INGOT_RENORMALIZE, 4, ERR_BAD_HEADER,
+                 "features is 128, must be 0 to 0");
+    refuse_layer(LAYER(features), INGOT_GATED | INGOT_SHARED_KV, 4, ERR_BAD_HEADER,
+                 "kv_layer is 1, must be a layer before it");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_QK_NORM, 4, ERR_BAD_HEADER,
                  "in place of layer 1 attn_q_norm");
-    refuse_layer(LAYER(residual_scale), 0x3f000000, 4, ERR_UNSUPPORTED, "residual_scale");
-    refuse_layer(LAYER(residual_scale), 0x7fc00000, 4, ERR_UNSUPPORTED, "residual_scale");
-    refuse_layer(LAYER(kv_layer), 0, 2, ERR_UNSUPPORTED, "kv_layer is 0: keys and values");
-    refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "heads are 6 and 8 wide, others 6");
-    refuse_layer(LAYER(reserved[16]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
+    refuse_layer(LAYER(residual_scale), 0, 4, ERR_BAD_HEADER, "residual_scale");
+    refuse_layer(LAYER(residual_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "residual_scale");
+    refuse_layer(LAYER(output_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "output_scale");
+    refuse_layer(LAYER(kv_layer), 0, 2, ERR_BAD_HEADER, "kv_layer is 0, and keys are its own");
+    refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "values are 8 wide, keys 6");
+    refuse_layer(LAYER(reserved[31]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
 }
 
 static void test_layers(void)
@@ -154,12 +167,12 @@ static void test_layers(void)
 
 static void test_header(void)
 {
-    uint32_t version = 2;
+    uint32_t version = 3;
     uint64_t more;
 
     refuse(&good, 5, "\n", 1, ERR_BAD_MAGIC, "magic");
     refuse(&good, HEADER(version), &version, 4, ERR_BAD_VERSION,
-           "version is 2, this program reads 3: pack the model again");
+           "version is 3, this program reads 4: pack the model again");
     more = good.n + 4096;
     refuse(&good, HEADER(file_bytes), &more, 8, ERR_TRUNCATED, "cut short");
     refuse_u64(HEADER(file_bytes), good.n - 1, "file_bytes");
@@ -178,7 +191,7 @@ static void test_header(void)
     refuse_u32(HEADER(tensors.count), 1u << 26, "tensors.count is 67108864, must be 1 to 16384");
     refuse_u32(HEADER(tensors.count), 0, "tensors.count is 0");
     refuse_u64(HEADER(layers.offset), 4096, "layers.offset");
-    refuse_u64(HEADER(layers.bytes), 64, "layers.bytes is 64, must be exactly 256");
+    refuse_u64(HEADER(layers.bytes), 64, "layers.bytes is 64, must be exactly 512");
     refuse_u32(HEADER(layers.count), 1, "layers.count is 1, must be 2 to 2");
     refuse_u64(HEADER(segments.offset), 1, "segments.offset");
     refuse_u64(HEADER(segments.bytes), 0, "segments.bytes is 0");

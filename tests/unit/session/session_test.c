@@ -203,7 +203,7 @@ static void place_segment(struct ingot_segment *x, const uint8_t *out, uint64_t 
 
 /* Model a with the matrices of a role taken from b where bit `role` of roles is set. Both have
  * the same tables but for types and places. */
-static uint8_t *mix(const uint8_t *a, const uint8_t *b, unsigned roles, size_t *bytes)
+static uint8_t *mix(const uint8_t *a, const uint8_t *b, uint64_t roles, size_t *bytes)
 {
     const struct ingot_header *ha = (const void *)a, *hb = (const void *)b;
     uint8_t *out = aligned_alloc(4096, RIG_MOST_BYTES);
@@ -268,11 +268,13 @@ static double distance(const float *a, const float *b, uint32_t n)
 
 static void test_mixed_types(void)
 {
-    static const unsigned mixtures[] = {
-        1 << INGOT_ATTN_K | 1 << INGOT_FFN_UP, /* behind an F32 matrix with the same input */
-        1 << INGOT_ATTN_V | 1 << INGOT_FFN_DOWN | 1 << INGOT_OUTPUT,
-        1 << INGOT_ATTN_Q | 1 << INGOT_FFN_GATE | 1 << INGOT_TOKEN_EMBEDDING,
-        1 << INGOT_ATTN_OUT,
+    static const uint64_t mixtures[] = {
+        UINT64_C(1) << INGOT_ATTN_K |
+            UINT64_C(1) << INGOT_FFN_UP, /* behind an F32 matrix with the same input */
+        UINT64_C(1) << INGOT_ATTN_V | UINT64_C(1) << INGOT_FFN_DOWN | UINT64_C(1) << INGOT_OUTPUT,
+        UINT64_C(1) << INGOT_ATTN_Q | UINT64_C(1) << INGOT_FFN_GATE |
+            UINT64_C(1) << INGOT_TOKEN_EMBEDDING,
+        UINT64_C(1) << INGOT_ATTN_OUT,
     };
     uint8_t *a, *b;
 

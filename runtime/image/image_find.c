@@ -1,0 +1,57 @@
+/* Tensors of an image by their role, and their types. */
+#include "runtime/image/image.h"
+
+/* Entries of the tensor table that may have the role: those of a layer, or before or after all
+ * layers. */
+static void find_range(const struct image *img, enum ingot_role role, unsigned layer,
+                       uint32_t *first, uint32_t *end)
+{
+    const struct ingot_layer *last = &img->layers[img->header->params.n_layers - 1];
+
+    if (role < INGOT_ATTN_NORM) {
+        *first = 0;
+        *end = img->layers[0].first_tensor;
+        return;
+    }
+    if (role >= INGOT_OUTPUT_NORM) {
+        *first = last->first_tensor + last->n_tensors;
+        *end = img->header->tensors.count;
+        return;
+    }
+    *first = img->layers[layer].first_tensor;
+    *end = *first + img->layers[layer].n_tensors;
+}
+
+const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
+                                        unsigned layer)
+{
+    uint32_t first, end;
+
+    find_range(img, role, layer, &first, &end);
+    for (uint32_t i = first; i < end; i++) {
+        if (img->tensors[i].role == role) {
+            return &img->tensors[i];
+        }
+    }
+    return NULL;
+}
+
+unsigned image_main_type(const struct image *img)
+{
+    for (uint32_t i = 0; i < img->header->tensors.count; i++) {
+        if (img->tensors[i].role == INGOT_FFN_UP || img->tensors[i].role == INGOT_EXPERT_UP) {
+            return img->tensors[i].type;
+        }
+    }
+    return image_tensor(img, INGOT_OUTPUT, INGOT_NO_LAYER)->type;
+}
+
+uint32_t image_types(const struct image *img)
+{
+    uint32_t types = 0;
+
+    for (uint32_t i = 0; i < img->header->tensors.count; i++) {
+        types |= 1u << img->tensors[i].type;
+    }
+    return types;
+}
