@@ -43,7 +43,16 @@ enum ingot_type {
     INGOT_Q4_0 = 3,
     INGOT_Q4_K = 4,
     INGOT_Q6_K = 5,
-    INGOT_N_TYPES = 6
+    INGOT_Q5_K = 6,
+    INGOT_Q3_K = 7,
+    INGOT_IQ4_NL = 8,
+    INGOT_FIG4 = 9,
+    INGOT_Q2_0 = 10,
+    INGOT_TQ2_0 = 11,
+    INGOT_Q1_0 = 12,
+    INGOT_MXFP4 = 13,
+    INGOT_Q2_K = 14,
+    INGOT_N_TYPES = 15
 };
 enum ingot_family { /* for a person to read: the parameters alone say what to compute */
                     INGOT_LLAMA = 1,
@@ -361,7 +370,7 @@ struct ingot_tensor {
     uint32_t rows;
     uint32_t cols;
     uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
-                             zeros; Q4_K and Q6_K: cols, a multiple of 256 */
+                             zeros; Q2_K to Q6_K: cols, a multiple of 256 */
     uint32_t segment;     /* index into the segment table */
     uint64_t offset; /* from the start of the segment, a multiple of 64; of an EXPERT_ role from
                              that of an expert's extent: one entry for all of them */

@@ -123,8 +123,9 @@ static const struct command_option type = {
     .value = "TYPE",
     .choices = PACK_TYPES,
     .takes = PACK_TYPES_TAKEN,
-    .help = "of the weights: f32, f16, q8_0, q4_0, q4_k, q6_k, or q4_k_m, which\n"
-            "is q4_k with q6_k where it matters most (default: as in IN)",
+    .help = "of the weights: f32, f16, q8_0, q4_0, q3_k, q4_k, q5_k, q6_k; or q2_k,\n"
+            "q3_k_m, q4_k_m, q5_k_m, with more bits where they matter most\n"
+            "(default: as in IN)",
     .set = pack_type_set,
     .field = FIELD(pack),
 };
@@ -145,8 +146,8 @@ static const struct command_option template = {
 static const struct command_option head = {
     .name = "--head",
     .value = "TYPE",
-    .choices = "f32 f16 q8_0 q4_0 q4_k q6_k",
-    .takes = "one of f32, f16, q8_0, q4_0, q4_k, q6_k",
+    .choices = "f32 f16 q8_0 q4_0 q2_k q3_k q4_k q5_k q6_k",
+    .takes = "one of f32, f16, q8_0, q4_0, q2_k, q3_k, q4_k, q5_k, q6_k",
     .help = "of the output matrix, which is the embedding where they are tied",
     .set = set_head,
 };

@@ -72,7 +72,8 @@ static const struct command_option type = {
     .value = "TYPE",
     .choices = PACK_TYPES,
     .takes = PACK_TYPES_TAKEN,
-    .help = "f32, f16, q8_0 (default), q4_0, q4_k, q6_k or q4_k_m",
+    .help = "f32, f16, q8_0 (default), q4_0, q2_k, q3_k, q4_k, q5_k, q6_k,\n"
+            "q3_k_m, q4_k_m or q5_k_m",
     .set = pack_type_set,
     .field = FIELD(pack),
 };

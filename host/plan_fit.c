@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/pack/pack_types.h"
 #include "runtime/text/format_text.h"
 
 static const enum ingot_type types[] = { INGOT_F16, INGOT_Q8_0, INGOT_Q6_K, INGOT_Q4_K,
@@ -27,9 +28,7 @@ static void set_type(struct ingot_tensor *t, enum ingot_type type)
     if (!image_role_is_matrix((enum ingot_role)t->role)) {
         return;
     }
-    if (!image_type_takes(type, t->cols)) {
-        type = INGOT_Q8_0;
-    }
+    type = pack_type_for_cols(type, t->cols);
     t->type = (uint8_t)type;
     t->interleave = (uint8_t)image_type_interleave(type);
     t->chunk = (uint8_t)image_type_chunk(type);

@@ -5,7 +5,7 @@
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H
 
-/* Columns of a block: of the plain formats (Q8_0, Q4_0), of the K formats (Q4_K, Q6_K). */
+/* Columns of a block: of the plain formats (Q8_0, Q4_0), of the K formats (Q2_K to Q6_K). */
 #define COLS_LOG2 5
 #define COLS_K_LOG2 8
 #define BLOCK_COLS (1 << COLS_LOG2)
@@ -16,7 +16,7 @@
 #define GROUP_ROWS 8
 #define CHUNK_COLS 4
 
-/* Weights: struct block_q8x8, block_q4x8, block_q4kx8, block_q6kx8. The fp16 scales come first. */
+/* Weights: struct block_q8x8, block_q4x8, block_q4kx8 and so on. The fp16 scales come first. */
 #define Q8X8_BYTES 272
 #define Q4X8_BYTES 144
 #define QUANTS 16 /* of both */
@@ -29,6 +29,16 @@
 #define Q6K_SCALES 16
 #define Q6K_LOW 144
 #define Q6K_HIGH 1168
+#define Q5K_BYTES 1408 /* as Q4_K, and then */
+#define Q5K_HIGH 1152
+#define Q3K_BYTES 912
+#define Q3K_SCALES 16
+#define Q3K_LOW 144
+#define Q3K_HIGH 656
+#define Q2K_BYTES 672
+#define Q2K_DMIN 16
+#define Q2K_SCALES 32
+#define Q2K_QUANTS 160
 
 /* Activations: struct block_q8, block_q8x4, block_q8k, block_q8kx4. The int8 come first. */
 #define Q8_BYTES 40
@@ -122,6 +132,49 @@ LAYOUT_BYTES(block_q6kx8, Q6K_BYTES);
 LAYOUT_AT(block_q6kx8, scales, Q6K_SCALES);
 LAYOUT_AT(block_q6kx8, low, Q6K_LOW);
 LAYOUT_AT(block_q6kx8, high, Q6K_HIGH);
+
+/* Q5_K, as Q4_K with q of 5 bits: the low 4 lie in q[] as the nibbles there, the fifth is
+ * high[block_place(r, c % 32)] >> c / 32 & 1. */
+struct block_q5kx8 {
+    uint16_t d[GROUP_ROWS];
+    uint16_t dmin[GROUP_ROWS];
+    uint8_t scales[8][GROUP_ROWS];
+    uint8_t mins[4][GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 2];
+    uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 8];
+};
+LAYOUT_BYTES(block_q5kx8, Q5K_BYTES);
+LAYOUT_AT(block_q5kx8, scales, Q4K_SCALES);
+LAYOUT_AT(block_q5kx8, mins, Q4K_MINS);
+LAYOUT_AT(block_q5kx8, q, Q4K_QUANTS);
+LAYOUT_AT(block_q5kx8, high, Q5K_HIGH);
+
+/* Q3_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * q, scales of -32 to 31,
+ * q of 3 bits in two's complement, -4 to 3. Its low 2 bits lie in low[] as the high ones of
+ * block_q6kx8, its sign in high[] as the fifth bit of block_q5kx8. */
+struct block_q3kx8 {
+    uint16_t d[GROUP_ROWS];
+    int8_t scales[16][GROUP_ROWS];
+    uint8_t low[GROUP_ROWS * BLOCK_K_COLS / 4];
+    uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 8];
+};
+LAYOUT_BYTES(block_q3kx8, Q3K_BYTES);
+LAYOUT_AT(block_q3kx8, scales, Q3K_SCALES);
+LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
+LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
+
+/* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, the scale the low,
+ * the min the high nibble of scales[c / 16][r]. q of 2 bits lies in q[] as in low[] of Q3_K. */
+struct block_q2kx8 {
+    uint16_t d[GROUP_ROWS];
+    uint16_t dmin[GROUP_ROWS];
+    uint8_t scales[16][GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
+};
+LAYOUT_BYTES(block_q2kx8, Q2K_BYTES);
+LAYOUT_AT(block_q2kx8, dmin, Q2K_DMIN);
+LAYOUT_AT(block_q2kx8, scales, Q2K_SCALES);
+LAYOUT_AT(block_q2kx8, q, Q2K_QUANTS);
 
 /* Byte of row r, column c inside a run of chunks. */
 static inline size_t block_place(size_t r, size_t c)

@@ -83,7 +83,7 @@ static bool are_finite(const uint8_t *p, size_t n, size_t width)
     return true;
 }
 
-/* F32 and F16 are floats throughout; of a group the scales come first: of a row one, Q4_K two. */
+/* F32 and F16 are floats throughout; of a group the scales come first: of a row one, of types with mins two. */
 static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
 {
     static const struct {
@@ -95,6 +95,9 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
         [INGOT_Q4_0] = { sizeof(struct block_q4x8), 8, 2 },
         [INGOT_Q4_K] = { sizeof(struct block_q4kx8), 16, 2 },
         [INGOT_Q6_K] = { sizeof(struct block_q6kx8), 8, 2 },
+        [INGOT_Q5_K] = { sizeof(struct block_q5kx8), 16, 2 },
+        [INGOT_Q3_K] = { sizeof(struct block_q3kx8), 8, 2 },
+        [INGOT_Q2_K] = { sizeof(struct block_q2kx8), 16, 2 },
     };
 
     for (uint64_t at = 0; at < t->bytes; at += types[t->type].block_bytes) {

@@ -16,7 +16,8 @@ struct pack_options {
     const char *template;  /* chat template by name, "none", or NULL: as the model's */
     enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
     bool type_given;       /* false: as in the input, see pack_types.h */
-    bool mixed;            /* with type Q4_K: Q4_K_M, that is Q6_K where it matters most */
+    bool mixed;            /* more bits than type has where they matter most, ... */
+    unsigned mixture;      /* ... by this of the mixtures (pack_types.c) */
     enum ingot_type head;  /* of the output matrix, where head_given */
     bool head_given;
     bool hollow; /* of a made-up model: a hole in the place of the weights, for plans alone */
@@ -57,11 +58,11 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
  * ERR_NOT_FOUND or ERR_IO where it cannot be read. */
 bool pack_is_ingot(const char *path, enum err *e);
 
-/* "f32", "f16", "q8_0", "q4_0", "q4_k", "q6_k" or "q4_k_m" to o->type, type_given and mixed; false
- * for any other. */
+/* The name of a type, "q4_k" and so on, or of a mixture of them, "q4_k_m" and so on, to o->type,
+ * type_given, mixed and mixture; false for any other. */
 bool pack_parse_type(const char *name, struct pack_options *o);
 
-/* The first six of them to o->head and head_given. */
+/* The name of a type to o->head and head_given. */
 bool pack_parse_head(const char *name, struct pack_options *o);
 
 #endif

@@ -66,11 +66,12 @@ static enum ingot_type own_type(const struct source_tensor *t)
     case SOURCE_F16: return INGOT_F16;
     case SOURCE_BF16: return type_of_bf16(t);
     case SOURCE_Q4_0: return INGOT_Q4_0;
-    case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q2_K in Q6_K 1.2e-4, Q5_1 and Q5_K in Q8_0 3e-5 */
+    case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q5_1 in Q8_0 3e-5, Q5_0 and IQ4_NL without loss */
     case SOURCE_Q4_K: return INGOT_Q4_K;
-    case SOURCE_Q2_K:
-    case SOURCE_Q3_K: /* without loss, as Q5_0 and IQ4_NL in Q8_0 */
     case SOURCE_Q6_K: return INGOT_Q6_K;
+    case SOURCE_Q5_K: return INGOT_Q5_K;
+    case SOURCE_Q3_K: return INGOT_Q3_K;
+    case SOURCE_Q2_K: return INGOT_Q2_K;
     case SOURCE_GROUPED: return type_of_grouped(t);
     default: return INGOT_Q8_0;
     }
@@ -91,18 +92,52 @@ static bool is_sensitive(unsigned layer, unsigned n)
     return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2;
 }
 
-/* Q4_K_M as GGUF files have it: Q6_K for the output matrix, and in some layers for the two matrices
- * that lose most by fewer bits. */
-static enum ingot_type mixed_type(const struct source_params *p, enum ingot_role role,
-                                  unsigned layer)
+/* Mixtures as GGUF files of these names have them: the output matrix in Q6_K, and the matrices that
+ * lose most by fewer bits in more of them, of Q4_K_M and Q5_K_M in some layers. */
+static const struct mixture {
+    const char *name;
+    enum ingot_type most, output, value, value_sensitive, down, down_sensitive;
+} mixtures[] = {
+    { "q4_k_m", INGOT_Q4_K, INGOT_Q4_K, INGOT_Q4_K, INGOT_Q6_K, INGOT_Q4_K, INGOT_Q6_K },
+    { "q5_k_m", INGOT_Q5_K, INGOT_Q5_K, INGOT_Q5_K, INGOT_Q6_K, INGOT_Q5_K, INGOT_Q6_K },
+    { "q3_k_m", INGOT_Q3_K, INGOT_Q4_K, INGOT_Q4_K, INGOT_Q5_K, INGOT_Q4_K, INGOT_Q5_K },
+    { "q2_k", INGOT_Q2_K, INGOT_Q3_K, INGOT_Q3_K, INGOT_Q4_K, INGOT_Q3_K, INGOT_Q3_K },
+};
+
+enum { FIRST_VALUES = 2, FIRST_DOWNS = 16, SHARED_VALUES = 4 };
+
+/* Whether the layer is one that a mixture gives more bits: of Q3_K_M the first, of Q2_K all where
+ * four query heads share each value head, as that makes the matrix small. */
+static bool is_raised(const struct mixture *m, const struct source_params *p, enum ingot_role role,
+                      unsigned layer)
 {
-    if (is_head(p, role) || role == INGOT_OUTPUT) {
+    if (m->most == INGOT_Q2_K) {
+        return p->n_heads >= SHARED_VALUES * p->n_kv_heads;
+    }
+    if (m->most != INGOT_Q3_K) {
+        return is_sensitive(layer, p->n_layers);
+    }
+    if (role == INGOT_ATTN_V) {
+        return layer < FIRST_VALUES;
+    }
+    return layer < p->n_layers / FIRST_DOWNS;
+}
+
+static enum ingot_type mixed_type(const struct mixture *m, const struct source_params *p,
+                                  enum ingot_role role, unsigned layer)
+{
+    bool raised = is_raised(m, p, role, layer);
+
+    if (is_head(p, role)) {
         return INGOT_Q6_K;
     }
-    if ((role == INGOT_ATTN_V || role == INGOT_FFN_DOWN) && is_sensitive(layer, p->n_layers)) {
-        return INGOT_Q6_K;
+    switch (role) {
+    case INGOT_OUTPUT: return INGOT_Q6_K;
+    case INGOT_ATTN_OUT: return m->output;
+    case INGOT_ATTN_V: return raised ? m->value_sensitive : m->value;
+    case INGOT_FFN_DOWN: return raised ? m->down_sensitive : m->down;
+    default: return m->most;
     }
-    return INGOT_Q4_K;
 }
 
 /* Before what the columns forbid. */
@@ -119,20 +154,26 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
         return own_type(source_tensor(s, role, layer));
     }
     if (o->mixed) {
-        return mixed_type(&s->params, role, layer);
+        return mixed_type(&mixtures[o->mixture], &s->params, role, layer);
     }
     return o->type;
+}
+
+enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
+{
+    if (image_type_takes(type, cols)) {
+        return type;
+    }
+    if (type == INGOT_Q2_K || type == INGOT_Q3_K) {
+        return INGOT_Q4_0;
+    }
+    return INGOT_Q8_0;
 }
 
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer)
 {
-    enum ingot_type type = wanted_type(o, s, role, layer);
-
-    if (!image_type_takes(type, source_tensor(s, role, layer)->cols)) {
-        return INGOT_Q8_0;
-    }
-    return type;
+    return pack_type_for_cols(wanted_type(o, s, role, layer), source_tensor(s, role, layer)->cols);
 }
 
 static bool is_rounded(enum source_type type)
@@ -188,9 +229,9 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
     }
 }
 
-/* The matrices that the wanted type cannot hold, by name: a role has the same columns in every
- * layer. */
-static void tell_columns(const struct pack_options *o, struct source *s)
+/* The matrices that the wanted type cannot hold and `to` has instead, by name: a role has the same
+ * columns in every layer. */
+static void tell_columns(const struct pack_options *o, struct source *s, enum ingot_type to)
 {
     char names[INGOT_N_ROLES * 20] = "";
     const char *comma = "";
@@ -200,15 +241,16 @@ static void tell_columns(const struct pack_options *o, struct source *s)
         enum ingot_type wanted = wanted_type(o, s, (enum ingot_role)role, 0);
         uint32_t cols = source_tensor(s, (enum ingot_role)role, 0)->cols;
 
-        if (cols != 0 && !image_type_takes(wanted, cols)) {
+        if (cols != 0 && !image_type_takes(wanted, cols) &&
+            pack_type_for_cols(wanted, cols) == to) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
                                      image_role_name((unsigned)role));
             comma = ", ";
         }
     }
     if (used != 0) {
-        fprintf(stderr, "%s: stored as q8_0, for their columns are no multiple of 256: %s\n",
-                s->path, names);
+        fprintf(stderr, "%s: stored as %s, for their columns are no multiple of 256: %s\n", s->path,
+                image_type_name(to), names);
     }
 }
 
@@ -219,36 +261,48 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
     }
     tell_own_types(o, s);
     if (o->type_given) {
-        tell_columns(o, s);
+        tell_columns(o, s, INGOT_Q8_0);
+        tell_columns(o, s, INGOT_Q4_0);
     }
+}
+
+/* INGOT_N_TYPES: no such type. */
+static enum ingot_type type_by_name(const char *name)
+{
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        if (image_type_padding(type) != 0 && strcasecmp(name, image_type_name(type)) == 0) {
+            return (enum ingot_type)type;
+        }
+    }
+    return INGOT_N_TYPES;
 }
 
 bool pack_parse_head(const char *name, struct pack_options *o)
 {
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        if (strcasecmp(name, image_type_name(type)) == 0) {
-            o->head = (enum ingot_type)type;
-            o->head_given = true;
-            return true;
-        }
+    enum ingot_type type = type_by_name(name);
+
+    if (type == INGOT_N_TYPES) {
+        return false;
     }
-    return false;
+    o->head = type;
+    return o->head_given = true;
 }
 
 bool pack_parse_type(const char *name, struct pack_options *o)
 {
-    if (strcasecmp(name, "q4_k_m") == 0) {
-        o->type = INGOT_Q4_K;
-        o->type_given = o->mixed = true;
-        return true;
-    }
-    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        if (strcasecmp(name, image_type_name(type)) == 0) {
-            o->type = (enum ingot_type)type;
-            o->type_given = true;
-            o->mixed = false;
-            return true;
+    enum ingot_type type = type_by_name(name);
+
+    o->mixed = false;
+    for (unsigned i = 0; i < sizeof mixtures / sizeof mixtures[0]; i++) {
+        if (strcasecmp(name, mixtures[i].name) == 0) {
+            o->mixture = i;
+            o->mixed = true;
+            type = mixtures[i].most;
         }
     }
-    return false;
+    if (type == INGOT_N_TYPES) {
+        return false;
+    }
+    o->type = type;
+    return o->type_given = true;
 }

@@ -5,11 +5,15 @@
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"
 
-/* The type of a tensor as the options ask for it, or else nearest to its own; norms are F32. Where
- * Q4_K or Q6_K meets columns that are no multiple of 256, it is Q8_0. BF16 weights without a type
+/* The type of a tensor as the options ask for it, or else nearest to its own; norms are F32. What
+ * the columns forbid is replaced as by pack_type_for_cols. BF16 weights without a type
  * are F16 if that loses nothing, which reads them up to the first that does, else F32. */
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer);
+
+/* The type, or where it demands columns in whole blocks of 256 and these are not: Q8_0, but for
+ * Q2_K and Q3_K Q4_0. */
+enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
 /* Say on standard error which types change although the user did not ask for it. */
 void pack_tell_types(const struct pack_options *o, struct source *s);

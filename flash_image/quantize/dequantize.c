@@ -116,9 +116,9 @@ static void read_q3_k(const uint8_t *block, float *out)
     float d = load_f16(block + 108);
 
     for (unsigned c = 0; c < 256; c++) {
-        float step = d * (float)dequantize_scale_q3k(block + 96, c / 16);
+        int product = dequantize_scale_q3k(block + 96, c / 16) * dequantize_value_q3k(block, c);
 
-        out[c] = step * (float)dequantize_value_q3k(block, c);
+        out[c] = (float)product * d;
     }
 }
 

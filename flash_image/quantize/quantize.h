@@ -10,21 +10,26 @@
 
 /* 32 finite floats to one GGML block: q8 is fp16 d and int8 q[32] (34 bytes), q4 is fp16 d and
  * u8 q[16] (18 bytes), elements 0-15 in the low nibbles. 256 floats: q4k is fp16 d and dmin,
- * u8 scales[12], u8 q[128] (144 bytes), q6k u8 low[128], u8 high[64], int8 scales[16], fp16 d (210
- * bytes). False: a scale exceeds fp16.
+ * u8 scales[12], u8 q[128] (144 bytes), q5k the same with u8 high[32] before q (176), q6k
+ * u8 low[128], u8 high[64], int8 scales[16], fp16 d (210), q3k u8 high[32], u8 low[64],
+ * u8 scales[12], fp16 d (110), q2k u8 scales[16], u8 q[64], fp16 d and dmin (84). False: a scale exceeds fp16.
  * The least squared error of a search around the plain rule (GGML's own for Q4_0, the largest
  * element / 127 for Q8_0) or around what minimum and maximum say; never worse than that.
  * h: how much the square of each element's error counts, above 0 (the mean square of what it will
  * be multiplied by); fit_ones: all alike. */
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
-quantize_block_fn quantize_block_q8, quantize_block_q4, quantize_block_q4k, quantize_block_q6k;
+quantize_block_fn quantize_block_q8, quantize_block_q4, quantize_block_q4k, quantize_block_q6k,
+    quantize_block_q5k, quantize_block_q3k, quantize_block_q2k;
 
 /* GGML blocks into the group of eight rows: blocks[r] is the block of row r at this column
  * block, NULL for a row of padding. Values are kept bit for bit. group is a struct block_q8x8,
- * q4x8, q4kx8, q6kx8. */
+ * q4x8 and so on. */
 void interleave_q8(const uint8_t *const blocks[8], void *group);
 void interleave_q4(const uint8_t *const blocks[8], void *group);
 void interleave_q4k(const uint8_t *const blocks[8], void *group);
 void interleave_q6k(const uint8_t *const blocks[8], void *group);
+void interleave_q5k(const uint8_t *const blocks[8], void *group);
+void interleave_q3k(const uint8_t *const blocks[8], void *group);
+void interleave_q2k(const uint8_t *const blocks[8], void *group);
 
 #endif

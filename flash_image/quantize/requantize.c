@@ -43,25 +43,6 @@ static void iq4_xs_to_q8_0(const uint8_t *in, uint8_t *out)
     }
 }
 
-/* Parts of 16 with a scale of their own on both sides; q of -4 .. 3 is within -32 .. 31. */
-static void q3_k_to_q6_k(const uint8_t *in, uint8_t *out)
-{
-    memset(out, 0, 192);
-    for (unsigned c = 0; c < 256; c++) {
-        unsigned value = (unsigned)(dequantize_value_q3k(in, c) + 32);
-        unsigned half = c / 128, quarter = c % 128 / 32, l = c % 32;
-        uint8_t *low = out + half * 64 + quarter % 2 * 32 + l;
-        uint8_t *high = out + 128 + half * 32 + l;
-
-        *low = (uint8_t)(*low | (value & 15) << quarter / 2 * 4);
-        *high = (uint8_t)(*high | value >> 4 << quarter * 2);
-    }
-    for (unsigned j = 0; j < 16; j++) {
-        out[192 + j] = (uint8_t)(int8_t)dequantize_scale_q3k(in + 96, j);
-    }
-    memcpy(out + 208, in + 108, 2);
-}
-
 requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to)
 {
     static const struct {
@@ -72,7 +53,6 @@ requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to)
         { SOURCE_Q5_0, INGOT_Q8_0, q5_0_to_q8_0 },
         { SOURCE_IQ4_NL, INGOT_Q8_0, iq4_nl_to_q8_0 },
         { SOURCE_IQ4_XS, INGOT_Q8_0, iq4_xs_to_q8_0 },
-        { SOURCE_Q3_K, INGOT_Q6_K, q3_k_to_q6_k },
     };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

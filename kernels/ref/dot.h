@@ -14,6 +14,17 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
+/* The same of 2-bit values, four columns 32 apart to a byte, and of bits, all eight. */
+static inline int32_t two_bits_k(const uint8_t *q, size_t r, size_t c)
+{
+    return q[c / 128 * 256 + block_place(r, c % 32)] >> (c / 32 % 4 * 2) & 3;
+}
+
+static inline int32_t bit_k(const uint8_t *q, size_t r, size_t c)
+{
+    return q[block_place(r, c % 32)] >> (c / 32) & 1;
+}
+
 /* The 6-bit scale of sub-block j. */
 static inline int32_t scale_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 {
@@ -31,9 +42,32 @@ static inline int32_t min_q4k(const struct block_q4kx8 *w, size_t r, size_t j)
 /* q - 32, from 4 low and 2 high bits: -32 .. 31. */
 static inline int32_t value_q6k(const struct block_q6kx8 *w, size_t r, size_t c)
 {
-    uint8_t high = w->high[c / 128 * 256 + block_place(r, c % 32)];
+    return (nibble_k(w->low, r, c) | two_bits_k(w->high, r, c) << 4) - 32;
+}
 
-    return (nibble_k(w->low, r, c) | (high >> (c / 32 % 4 * 2) & 3) << 4) - 32;
+/* Scale and min of Q5_K are where Q4_K has them. */
+static inline int32_t scale_q5k(const struct block_q5kx8 *w, size_t r, size_t j)
+{
+    return w->scales[j][r] & 63;
+}
+
+static inline int32_t min_q5k(const struct block_q5kx8 *w, size_t r, size_t j)
+{
+    int32_t high = j < 4 ? w->mins[j % 4][r] & 15 : w->mins[j % 4][r] >> 4;
+
+    return w->scales[j][r] >> 6 | high << 2;
+}
+
+/* q of Q5_K: 0 .. 31. */
+static inline int32_t value_q5k(const struct block_q5kx8 *w, size_t r, size_t c)
+{
+    return nibble_k(w->q, r, c) | bit_k(w->high, r, c) << 4;
+}
+
+/* q of Q3_K: -4 .. 3. */
+static inline int32_t value_q3k(const struct block_q3kx8 *w, size_t r, size_t c)
+{
+    return two_bits_k(w->low, r, c) - 4 * bit_k(w->high, r, c);
 }
 
 /* Q8_0: isum = sum_c w.q x.q, at most 32 * 128 * 128 = 2^19, so that (float)isum is exact. Returns
@@ -104,6 +138,63 @@ static inline float add_q6k(float acc, const struct block_q6kx8 *w, const struct
         sum += w->scales[j][r] * dot;
     }
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
+}
+
+/* Q5_K: as Q4_K, with q of 0 .. 31: the first sum is at most 8 * 63 * 32 * 31 * 128 < 2^26. */
+static inline float add_q5k(float acc, const struct block_q5kx8 *w, const struct block_q8k *x,
+                            size_t r)
+{
+    int32_t sum = 0;
+    int32_t min = 0;
+
+    for (size_t j = 0; j < 8; j++) {
+        int32_t dot = 0;
+
+        for (size_t c = 32 * j; c < 32 * j + 32; c++) {
+            dot += value_q5k(w, r, c) * x->q[c];
+        }
+        sum += scale_q5k(w, r, j) * dot;
+        min += min_q5k(w, r, j) * (x->sum[2 * j] + x->sum[2 * j + 1]);
+    }
+    acc = fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
+    return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
+}
+
+/* Q3_K: as Q6_K, with q of -4 .. 3 and any int8 as scale: at most 16 * 128 * 16 * 4 * 128 = 2^24. */
+static inline float add_q3k(float acc, const struct block_q3kx8 *w, const struct block_q8k *x,
+                            size_t r)
+{
+    int32_t sum = 0;
+
+    for (size_t j = 0; j < 16; j++) {
+        int32_t dot = 0;
+
+        for (size_t c = 16 * j; c < 16 * j + 16; c++) {
+            dot += value_q3k(w, r, c) * x->q[c];
+        }
+        sum += w->scales[j][r] * dot;
+    }
+    return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
+}
+
+/* Q2_K: as Q4_K, in sub-blocks of 16 with nibbles for scale and min. */
+static inline float add_q2k(float acc, const struct block_q2kx8 *w, const struct block_q8k *x,
+                            size_t r)
+{
+    int32_t sum = 0;
+    int32_t min = 0;
+
+    for (size_t j = 0; j < 16; j++) {
+        int32_t dot = 0;
+
+        for (size_t c = 16 * j; c < 16 * j + 16; c++) {
+            dot += two_bits_k(w->q, r, c) * x->q[c];
+        }
+        sum += (w->scales[j][r] & 15) * dot;
+        min += (w->scales[j][r] >> 4) * x->sum[j];
+    }
+    acc = fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
+    return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
 #endif

@@ -73,6 +73,55 @@ void dequantize_f32_q6kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
+/* Q5_K: as Q4_K. scale q is at most 63 * 31. */
+void dequantize_f32_q5kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q5kx8 *block = (const struct block_q5kx8 *)w + row / 8 * (cols / 256);
+    size_t r = row % 8;
+
+    assert(cols % 256 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q5kx8 *b = &block[c / 256];
+        size_t j = c % 256 / 32;
+        float product = (float)(scale_q5k(b, r, j) * value_q5k(b, r, c % 256));
+        float min = f32_from_f16(b->dmin[r]) * (float)min_q5k(b, r, j);
+
+        y[c] = fmaf(product, f32_from_f16(b->d[r]), -min);
+    }
+}
+
+/* Q3_K: as Q6_K. */
+void dequantize_f32_q3kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q3kx8 *block = (const struct block_q3kx8 *)w + row / 8 * (cols / 256);
+    size_t r = row % 8;
+
+    assert(cols % 256 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q3kx8 *b = &block[c / 256];
+        int32_t product = b->scales[c % 256 / 16][r] * value_q3k(b, r, c % 256);
+
+        y[c] = (float)product * f32_from_f16(b->d[r]);
+    }
+}
+
+/* Q2_K: as Q4_K. */
+void dequantize_f32_q2kx8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q2kx8 *block = (const struct block_q2kx8 *)w + row / 8 * (cols / 256);
+    size_t r = row % 8;
+
+    assert(cols % 256 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q2kx8 *b = &block[c / 256];
+        uint8_t scale = b->scales[c % 256 / 16][r];
+        float product = (float)((scale & 15) * two_bits_k(b->q, r, c % 256));
+        float min = f32_from_f16(b->dmin[r]) * (float)(scale >> 4);
+
+        y[c] = fmaf(product, f32_from_f16(b->d[r]), -min);
+    }
+}
+
 /* x (n) to q (n) by the block's own scale d = max|x| / 127, which is returned: x ~ d q.
  *
  * q = x * (127 / max|x|) to the nearest even integer, one division a block. Adding 1.5 2^23 leaves

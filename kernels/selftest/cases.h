@@ -25,7 +25,17 @@ enum block_fill {
     BLOCK_KINDS
 };
 
-enum weights { WEIGHTS_Q8, WEIGHTS_Q4, WEIGHTS_Q4K, WEIGHTS_Q6K, WEIGHTS_F32, WEIGHTS_F16 };
+enum weights {
+    WEIGHTS_Q8,
+    WEIGHTS_Q4,
+    WEIGHTS_Q4K,
+    WEIGHTS_Q6K,
+    WEIGHTS_Q5K,
+    WEIGHTS_Q3K,
+    WEIGHTS_Q2K,
+    WEIGHTS_F32,
+    WEIGHTS_F16
+};
 
 /* Weights of a format, and the activations x that its gemv and gemm take. */
 struct weights_format {

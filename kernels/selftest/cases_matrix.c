@@ -325,12 +325,18 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemv_f32_q4x8_q8: test_gemv(t, WEIGHTS_Q4); return true;
     case KERNEL_gemv_f32_q4kx8_q8k: test_gemv(t, WEIGHTS_Q4K); return true;
     case KERNEL_gemv_f32_q6kx8_q8k: test_gemv(t, WEIGHTS_Q6K); return true;
+    case KERNEL_gemv_f32_q5kx8_q8k: test_gemv(t, WEIGHTS_Q5K); return true;
+    case KERNEL_gemv_f32_q3kx8_q8k: test_gemv(t, WEIGHTS_Q3K); return true;
+    case KERNEL_gemv_f32_q2kx8_q8k: test_gemv(t, WEIGHTS_Q2K); return true;
     case KERNEL_gemm_f32_f32_f32: test_gemm(t, WEIGHTS_F32); return true;
     case KERNEL_gemm_f32_f16_f32: test_gemm(t, WEIGHTS_F16); return true;
     case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;
     case KERNEL_gemm_f32_q4x8_q8x4: test_gemm(t, WEIGHTS_Q4); return true;
     case KERNEL_gemm_f32_q4kx8_q8kx4: test_gemm(t, WEIGHTS_Q4K); return true;
     case KERNEL_gemm_f32_q6kx8_q8kx4: test_gemm(t, WEIGHTS_Q6K); return true;
+    case KERNEL_gemm_f32_q5kx8_q8kx4: test_gemm(t, WEIGHTS_Q5K); return true;
+    case KERNEL_gemm_f32_q3kx8_q8kx4: test_gemm(t, WEIGHTS_Q3K); return true;
+    case KERNEL_gemm_f32_q2kx8_q8kx4: test_gemm(t, WEIGHTS_Q2K); return true;
     default: return false;
     }
 }

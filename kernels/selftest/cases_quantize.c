@@ -199,6 +199,9 @@ bool tester_run_quantize(struct tester *t, enum kernel_op op)
     case KERNEL_dequantize_f32_q4x8: test_dequantize(t, WEIGHTS_Q4); return true;
     case KERNEL_dequantize_f32_q4kx8: test_dequantize(t, WEIGHTS_Q4K); return true;
     case KERNEL_dequantize_f32_q6kx8: test_dequantize(t, WEIGHTS_Q6K); return true;
+    case KERNEL_dequantize_f32_q5kx8: test_dequantize(t, WEIGHTS_Q5K); return true;
+    case KERNEL_dequantize_f32_q3kx8: test_dequantize(t, WEIGHTS_Q3K); return true;
+    case KERNEL_dequantize_f32_q2kx8: test_dequantize(t, WEIGHTS_Q2K); return true;
     case KERNEL_quantize_q8_f32: test_quantize(t, &activations_q8); return true;
     case KERNEL_quantize_q8k_f32: test_quantize(t, &activations_q8k); return true;
     case KERNEL_interleave_q8x4_q8: test_interleave(t, &activations_q8); return true;

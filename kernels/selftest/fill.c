@@ -76,6 +76,27 @@ static const struct weights_format formats[] = {
                       .x4_bytes = sizeof(struct block_q8kx4),
                       .x_align = 16,
                       .fills = BLOCK_KINDS },
+    [WEIGHTS_Q5K] = { .cols = BLOCK_K_COLS,
+                      .bytes = sizeof(struct block_q5kx8),
+                      .align = 16,
+                      .x_bytes = sizeof(struct block_q8k),
+                      .x4_bytes = sizeof(struct block_q8kx4),
+                      .x_align = 16,
+                      .fills = BLOCK_KINDS },
+    [WEIGHTS_Q3K] = { .cols = BLOCK_K_COLS,
+                      .bytes = sizeof(struct block_q3kx8),
+                      .align = 16,
+                      .x_bytes = sizeof(struct block_q8k),
+                      .x4_bytes = sizeof(struct block_q8kx4),
+                      .x_align = 16,
+                      .fills = BLOCK_KINDS },
+    [WEIGHTS_Q2K] = { .cols = BLOCK_K_COLS,
+                      .bytes = sizeof(struct block_q2kx8),
+                      .align = 16,
+                      .x_bytes = sizeof(struct block_q8k),
+                      .x4_bytes = sizeof(struct block_q8kx4),
+                      .x_align = 16,
+                      .fills = BLOCK_KINDS },
     [WEIGHTS_F32] = { .cols = 16,
                       .float_bytes = 4,
                       .align = 64,
@@ -251,11 +272,31 @@ static void fill_q6k(struct tester *t, struct block_q6kx8 *out, enum block_fill 
     }
 }
 
+static void fill_q3k(struct tester *t, struct block_q3kx8 *out, enum block_fill fill)
+{
+    fill_scales(t, out->d, fill);
+    fill_signed(t, &out->scales[0][0], sizeof out->scales, fill);
+    fill_packed(t, out->low, sizeof out->low, fill);
+    fill_packed(t, out->high, sizeof out->high, fill);
+    if (fill == BLOCK_LEAST) { /* -4, as above */
+        memset(out->low, 0, sizeof out->low);
+    }
+}
+
+/* d and dmin of 8 rows, then packed fields. */
+static void fill_with_mins(struct tester *t, void *out, enum weights type, enum block_fill fill)
+{
+    uint16_t *scales = out;
+
+    fill_scales(t, scales, fill);
+    fill_scales(t, scales + 8, fill);
+    fill_packed(t, (uint8_t *)out + 32, weights_format(type)->bytes - 32, fill);
+}
+
 static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     struct block_q8x8 *q8 = out;
     struct block_q4x8 *q4 = out;
-    struct block_q4kx8 *q4k = out;
 
     switch (type) {
     case WEIGHTS_Q8:
@@ -267,11 +308,9 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
         fill_packed(t, q4->q, sizeof q4->q, fill);
         return;
     case WEIGHTS_Q4K:
-        fill_scales(t, q4k->d, fill);
-        fill_scales(t, q4k->dmin, fill);
-        fill_packed(t, &q4k->scales[0][0], sizeof *q4k - offsetof(struct block_q4kx8, scales),
-                    fill);
-        return;
+    case WEIGHTS_Q5K:
+    case WEIGHTS_Q2K: fill_with_mins(t, out, type, fill); return;
+    case WEIGHTS_Q3K: fill_q3k(t, out, fill); return;
     case WEIGHTS_Q6K: fill_q6k(t, out, fill); return;
     case WEIGHTS_F32:
     case WEIGHTS_F16:

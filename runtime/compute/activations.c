@@ -53,11 +53,11 @@ static void take_blocks(struct activations *a, const struct activations_request 
     size_t tokens = a->chunk;
     size_t groups = round_up(tokens, GROUP) / GROUP;
 
-    if (r->types & (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0)) {
+    if (r->types & ACTIVATIONS_Q8) {
         a->q8 = take(t, tokens * (widest / PADDING), sizeof *a->q8);
         a->q8x4 = take(t, groups * (widest / PADDING), sizeof *a->q8x4);
     }
-    if (r->types & (1u << INGOT_Q4_K | 1u << INGOT_Q6_K)) {
+    if (r->types & ACTIVATIONS_Q8K) {
         a->q8k = take(t, tokens * (widest / K_COLS), sizeof *a->q8k);
         a->q8kx4 = take(t, groups * (widest / K_COLS), sizeof *a->q8kx4);
     }

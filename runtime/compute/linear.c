@@ -37,10 +37,10 @@ static void prepare_q8k(const struct kernels *k, const struct activations *a,
 void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
                     const struct linear_input *in, size_t first, size_t last)
 {
-    if (types & (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0)) {
+    if (types & ACTIVATIONS_Q8) {
         prepare_q8(k, a, in, first, last);
     }
-    if (types & (1u << INGOT_Q4_K | 1u << INGOT_Q6_K)) {
+    if (types & ACTIVATIONS_Q8K) {
         prepare_q8k(k, a, in, first, last);
     }
 }
@@ -50,28 +50,34 @@ static void gemv(const struct kernels *k, const struct activations *a, const str
 {
     size_t cols = w->cols_padded;
 
-    switch ((enum ingot_type)w->type) {
+    switch (w->type) {
     case INGOT_F32: k->gemv_f32_f32_f32(y, rows, x, n, cols, k->ahead); return;
     case INGOT_F16: k->gemv_f32_f16_f32(y, rows, x, n, cols, k->ahead); return;
     case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, a->q8, n, cols, k->ahead); return;
     case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, a->q8, n, cols, k->ahead); return;
     case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
     case INGOT_Q6_K: k->gemv_f32_q6kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_N_TYPES: return;
+    case INGOT_Q5_K: k->gemv_f32_q5kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_Q3_K: k->gemv_f32_q3kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_Q2_K: k->gemv_f32_q2kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    default: return;
     }
 }
 
 static void gemm(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const void *rows, const float *x, float *y, const struct gemm_shape *shape)
 {
-    switch ((enum ingot_type)w->type) {
+    switch (w->type) {
     case INGOT_F32: k->gemm_f32_f32_f32(y, rows, x, shape); return;
     case INGOT_F16: k->gemm_f32_f16_f32(y, rows, x, shape); return;
     case INGOT_Q8_0: k->gemm_f32_q8x8_q8x4(y, rows, a->q8x4, shape); return;
     case INGOT_Q4_0: k->gemm_f32_q4x8_q8x4(y, rows, a->q8x4, shape); return;
     case INGOT_Q4_K: k->gemm_f32_q4kx8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_Q6_K: k->gemm_f32_q6kx8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_N_TYPES: return;
+    case INGOT_Q5_K: k->gemm_f32_q5kx8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_Q3_K: k->gemm_f32_q3kx8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_Q2_K: k->gemm_f32_q2kx8_q8kx4(y, rows, a->q8kx4, shape); return;
+    default: return;
     }
 }
 
@@ -95,13 +101,16 @@ void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
 {
     size_t cols = w->cols_padded;
 
-    switch ((enum ingot_type)w->type) {
+    switch (w->type) {
     case INGOT_F32: memcpy(x, (const float *)rows + row * cols, w->cols * sizeof(float)); return;
     case INGOT_F16: k->convert_f32_f16(x, (const uint16_t *)rows + row * cols, w->cols); return;
     case INGOT_Q8_0: k->dequantize_f32_q8x8(x, rows, row, cols); return;
     case INGOT_Q4_0: k->dequantize_f32_q4x8(x, rows, row, cols); return;
     case INGOT_Q4_K: k->dequantize_f32_q4kx8(x, rows, row, cols); return;
     case INGOT_Q6_K: k->dequantize_f32_q6kx8(x, rows, row, cols); return;
-    case INGOT_N_TYPES: return;
+    case INGOT_Q5_K: k->dequantize_f32_q5kx8(x, rows, row, cols); return;
+    case INGOT_Q3_K: k->dequantize_f32_q3kx8(x, rows, row, cols); return;
+    case INGOT_Q2_K: k->dequantize_f32_q2kx8(x, rows, row, cols); return;
+    default: return;
     }
 }

@@ -112,7 +112,7 @@ const char *image_ffn_name(unsigned ffn);
 /* "llama", "mistral", ..., or "unknown". */
 const char *image_family_name(unsigned family);
 
-/* "f32", "f16", "q8_0", "q4_0", "q4_k", "q6_k", or "unknown". */
+/* "f32", "f16", "q8_0", "q4_0", "q4_k" and so on, or "unknown". */
 const char *image_type_name(unsigned type);
 
 /* Rows of a group, columns of a chunk, columns of a block (cols_padded is a multiple of it), and
@@ -123,7 +123,7 @@ uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* A matrix of cols columns can have the type: Q4_K and Q6_K demand whole blocks of 256, the
+/* A matrix of cols columns can have the type: Q2_K to Q6_K demand whole blocks of 256, the
  * others are padded. */
 bool image_type_takes(unsigned type, uint32_t cols);
 

@@ -17,13 +17,19 @@ static const struct type_rule {
     [INGOT_Q4_0] = { "q4_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, false },
     [INGOT_Q4_K] = { "q4_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q4K_BYTES / GROUP_ROWS, true },
     [INGOT_Q6_K] = { "q6_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q6K_BYTES / GROUP_ROWS, true },
+    [INGOT_Q5_K] = { "q5_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q5K_BYTES / GROUP_ROWS, true },
+    [INGOT_Q3_K] = { "q3_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q3K_BYTES / GROUP_ROWS, true },
+    [INGOT_Q2_K] = { "q2_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q2K_BYTES / GROUP_ROWS, true },
 };
 
 static const struct type_rule *type_rule(unsigned type)
 {
     static const struct type_rule unknown = { "unknown", 0, 0, 0, 0, false };
 
-    return type < INGOT_N_TYPES ? &type_rules[type] : &unknown;
+    if (type >= INGOT_N_TYPES || type_rules[type].padding == 0) {
+        return &unknown;
+    }
+    return &type_rules[type];
 }
 
 const char *image_type_name(unsigned type)

@@ -49,12 +49,18 @@ const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_q4kx8_q8k, K_ROWS, K_COLS),
     MATRIX(gemv_f32_q6kx8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_q5kx8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_q3kx8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_q2kx8_q8k, K_ROWS, K_COLS),
     CHUNK(gemm_f32_f32_f32, DIM),
     CHUNK(gemm_f32_f16_f32, DIM),
     CHUNK(gemm_f32_q4x8_q8x4, DIM),
     CHUNK(gemm_f32_q8x8_q8x4, DIM),
     CHUNK(gemm_f32_q4kx8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q6kx8_q8kx4, GEMM_K_COLS),
+    CHUNK(gemm_f32_q5kx8_q8kx4, GEMM_K_COLS),
+    CHUNK(gemm_f32_q3kx8_q8kx4, GEMM_K_COLS),
+    CHUNK(gemm_f32_q2kx8_q8kx4, GEMM_K_COLS),
     ATTENTION(score_f32_f16, HEAD),
     ATTENTION(score_f32_q8, HEAD),
     ATTENTION(online_softmax_f32, 1),
@@ -68,6 +74,9 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(dequantize_f32_q8x8, DIM),
     VECTOR(dequantize_f32_q4kx8, K_COLS),
     VECTOR(dequantize_f32_q6kx8, K_COLS),
+    VECTOR(dequantize_f32_q5kx8, K_COLS),
+    VECTOR(dequantize_f32_q3kx8, K_COLS),
+    VECTOR(dequantize_f32_q2kx8, K_COLS),
     VECTOR(rmsnorm_f32, DIM),
     VECTOR(layernorm_f32, DIM),
     VECTOR(rope_f32_pairs, HEAD),
@@ -108,6 +117,15 @@ static struct weights weights_of(enum kernel_op op)
     case KERNEL_gemv_f32_q6kx8_q8k:
     case KERNEL_gemm_f32_q6kx8_q8kx4:
     case KERNEL_dequantize_f32_q6kx8: return (struct weights){ 256, 1680, 8 };
+    case KERNEL_gemv_f32_q5kx8_q8k:
+    case KERNEL_gemm_f32_q5kx8_q8kx4:
+    case KERNEL_dequantize_f32_q5kx8: return (struct weights){ 256, 1408, 16 };
+    case KERNEL_gemv_f32_q3kx8_q8k:
+    case KERNEL_gemm_f32_q3kx8_q8kx4:
+    case KERNEL_dequantize_f32_q3kx8: return (struct weights){ 256, 912, 8 };
+    case KERNEL_gemv_f32_q2kx8_q8k:
+    case KERNEL_gemm_f32_q2kx8_q8kx4:
+    case KERNEL_dequantize_f32_q2kx8: return (struct weights){ 256, 672, 16 };
     case KERNEL_gemv_f32_f32_f32:
     case KERNEL_gemm_f32_f32_f32: return (struct weights){ 1, 4, 0 };
     case KERNEL_gemv_f32_f16_f32:
@@ -324,12 +342,18 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMV(gemv_f32_q4x8_q8);
         GEMV(gemv_f32_q4kx8_q8k);
         GEMV(gemv_f32_q6kx8_q8k);
+        GEMV(gemv_f32_q5kx8_q8k);
+        GEMV(gemv_f32_q3kx8_q8k);
+        GEMV(gemv_f32_q2kx8_q8k);
         GEMM(gemm_f32_f32_f32);
         GEMM(gemm_f32_f16_f32);
         GEMM(gemm_f32_q8x8_q8x4);
         GEMM(gemm_f32_q4x8_q8x4);
         GEMM(gemm_f32_q4kx8_q8kx4);
         GEMM(gemm_f32_q6kx8_q8kx4);
+        GEMM(gemm_f32_q5kx8_q8kx4);
+        GEMM(gemm_f32_q3kx8_q8kx4);
+        GEMM(gemm_f32_q2kx8_q8kx4);
     default: return false;
     }
 }
@@ -368,6 +392,9 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     case KERNEL_dequantize_f32_q4x8: AS(dequantize_f32_q4x8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q4kx8: AS(dequantize_f32_q4kx8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q6kx8: AS(dequantize_f32_q6kx8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q5kx8: AS(dequantize_f32_q5kx8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q3kx8: AS(dequantize_f32_q3kx8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q2kx8: AS(dequantize_f32_q2kx8)(y, w, 0, n); return;
     case KERNEL_quantize_q8_f32: AS(quantize_q8_f32)(y, x, n); return;
     case KERNEL_quantize_q8k_f32: AS(quantize_q8k_f32)(y, x, n); return;
     case KERNEL_interleave_q8x4_q8: AS(interleave_q8x4_q8)(y, x, call->tokens, n); return;

@@ -67,6 +67,9 @@ static const struct format {
       { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
     { KERNEL_gemv_f32_q4kx8_q8k, KERNEL_gemm_f32_q4kx8_q8kx4, 256, 1152, 1, { { 2048, 2048 } } },
     { KERNEL_gemv_f32_q6kx8_q8k, KERNEL_gemm_f32_q6kx8_q8kx4, 256, 1680, 1, { { 2048, 2048 } } },
+    { KERNEL_gemv_f32_q5kx8_q8k, KERNEL_gemm_f32_q5kx8_q8kx4, 256, 1408, 1, { { 2048, 2048 } } },
+    { KERNEL_gemv_f32_q3kx8_q8k, KERNEL_gemm_f32_q3kx8_q8kx4, 256, 912, 1, { { 2048, 2048 } } },
+    { KERNEL_gemv_f32_q2kx8_q8k, KERNEL_gemm_f32_q2kx8_q8kx4, 256, 672, 1, { { 2048, 2048 } } },
 };
 
 /* One measurement, done by each thread with its own memory. */

@@ -82,7 +82,7 @@ def prompt_logits(gguf, kind, positions):
 
 # GGUF files in their own types against the same weights multiplied as floats.
 for name, kind in (("Q8_0", "q8_0"), ("Q4_K_M", "q4_k_m"), ("Q6_K", "q6_k"),
-                   ("Q5_K_M", "own")):
+                   ("Q5_K_M", "q5_k_m"), ("Q5_K_M", "own")):
     stem = f"synthetic-llama-d256-{name}"
     gguf = os.path.join(ASSETS, f"synthetic/{stem}.gguf")
     if not os.path.exists(gguf):

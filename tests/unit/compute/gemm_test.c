@@ -96,6 +96,12 @@ TEST(gemm_f32_q4kx8_q8kx4, gemv_f32_q4kx8_q8k, sizeof(struct block_q4kx8), 2, 16
      data.q8k[t])
 TEST(gemm_f32_q6kx8_q8kx4, gemv_f32_q6kx8_q8k, sizeof(struct block_q6kx8), 2, 8, data.q8kx4[0],
      data.q8k[t])
+TEST(gemm_f32_q5kx8_q8kx4, gemv_f32_q5kx8_q8k, sizeof(struct block_q5kx8), 2, 16, data.q8kx4[0],
+     data.q8k[t])
+TEST(gemm_f32_q3kx8_q8kx4, gemv_f32_q3kx8_q8k, sizeof(struct block_q3kx8), 2, 8, data.q8kx4[0],
+     data.q8k[t])
+TEST(gemm_f32_q2kx8_q8kx4, gemv_f32_q2kx8_q8k, sizeof(struct block_q2kx8), 2, 16, data.q8kx4[0],
+     data.q8k[t])
 
 int main(void)
 {
@@ -106,5 +112,8 @@ int main(void)
     test_gemm_f32_q4x8_q8x4();
     test_gemm_f32_q4kx8_q8kx4();
     test_gemm_f32_q6kx8_q8kx4();
+    test_gemm_f32_q5kx8_q8kx4();
+    test_gemm_f32_q3kx8_q8kx4();
+    test_gemm_f32_q2kx8_q8kx4();
     return tap_done();
 }

@@ -207,7 +207,7 @@ static void test_requantized(enum source_type from, enum ingot_type to, enum sou
 
 int main(void)
 {
-    static const size_t first[] = { 0, 0 }, q3_k[] = { 108, 108 };
+    static const size_t first[] = { 0, 0 };
     const char *assets = getenv("INGOT_ASSETS");
 
     test_fixture(assets != NULL ? assets : "../shared/models");
@@ -215,6 +215,5 @@ int main(void)
     test_requantized(SOURCE_Q5_0, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
     test_requantized(SOURCE_IQ4_NL, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
     test_requantized(SOURCE_IQ4_XS, INGOT_Q8_0, SOURCE_Q8_0, first, 1e-7);
-    test_requantized(SOURCE_Q3_K, INGOT_Q6_K, SOURCE_Q6_K, q3_k, 1e-13);
     return tap_done();
 }

@@ -54,17 +54,48 @@ static enum ingot_type chosen(const char *type, enum ingot_role role, unsigned l
     return pack_choose_type(&o, &source, role, layer);
 }
 
-/* '6' for each layer whose matrix of the role is Q6_K, '4' for Q4_K. */
-static bool mix_is(enum ingot_role role, const char *expected)
+/* The digit of the K type of each layer's matrix of the role. */
+static bool mixture_is(const char *mixture, enum ingot_role role, const char *expected)
 {
     bool equal = strlen(expected) == source.params.n_layers;
 
     for (unsigned layer = 0; equal && layer < source.params.n_layers; layer++) {
-        enum ingot_type type = chosen("q4_k_m", role, layer);
+        const char *name = image_type_name(chosen(mixture, role, layer));
 
-        equal = type == (expected[layer] == '6' ? INGOT_Q6_K : INGOT_Q4_K);
+        equal = name[0] == 'q' && name[1] == expected[layer] && strcmp(name + 2, "_k") == 0;
     }
     return equal;
+}
+
+static bool mix_is(enum ingot_role role, const char *expected)
+{
+    return mixture_is("q4_k_m", role, expected);
+}
+
+/* What llama.cpp's files of these names have. */
+static void test_other_mixtures(void)
+{
+    set_source(256, 512, 32, false, SOURCE_F32);
+    OK(mixture_is("q5_k_m", INGOT_ATTN_V, "66665565565565565565565565566666") &&
+           mixture_is("q5_k_m", INGOT_ATTN_OUT, "55555555555555555555555555555555"),
+       "Q5_K_M: as Q4_K_M in more bits");
+    OK(mixture_is("q3_k_m", INGOT_ATTN_V, "55444444444444444444444444444444") &&
+           mixture_is("q3_k_m", INGOT_FFN_DOWN, "55444444444444444444444444444444") &&
+           mixture_is("q3_k_m", INGOT_ATTN_OUT, "44444444444444444444444444444444") &&
+           mixture_is("q3_k_m", INGOT_ATTN_Q, "33333333333333333333333333333333"),
+       "Q3_K_M: values, down and the attention's output in 4 and 5 bits");
+    source.params.n_heads = 8;
+    source.params.n_kv_heads = 4;
+    OK(mixture_is("q2_k", INGOT_ATTN_V, "33333333333333333333333333333333") &&
+           mixture_is("q2_k", INGOT_FFN_DOWN, "33333333333333333333333333333333") &&
+           mixture_is("q2_k", INGOT_FFN_GATE, "22222222222222222222222222222222"),
+       "Q2_K: values and down in 3 bits");
+    source.params.n_kv_heads = 2;
+    OK(mixture_is("q2_k", INGOT_ATTN_V, "44444444444444444444444444444444"),
+       "values that four heads share in 4");
+    OK(chosen("q3_k_m", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K &&
+           chosen("q2_k", INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K,
+       "the output matrix in 6");
 }
 
 static void test_mix(void)
@@ -87,7 +118,9 @@ static void test_mix(void)
            chosen("q4_k", INGOT_FFN_DOWN, 1) == INGOT_Q4_K,
        "Q4_K alone is not mixed");
     OK(chosen("q4_k_m", INGOT_FFN_NORM, 1) == INGOT_F32, "a norm is F32 in every mix");
-    OK(chosen("q5_k", INGOT_FFN_UP, 0) == INGOT_N_TYPES, "no such type");
+    OK(chosen("q7_k", INGOT_FFN_UP, 0) == INGOT_N_TYPES &&
+           chosen("unknown", INGOT_FFN_UP, 0) == INGOT_N_TYPES,
+       "no such type");
 }
 
 static void test_columns(void)
@@ -97,6 +130,10 @@ static void test_columns(void)
            chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 &&
            chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
        "576 columns are no multiple of 256: Q8_0");
+    OK(chosen("q5_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 &&
+           chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0 &&
+           chosen("q2_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0,
+       "in place of 3 and 2 bits Q4_0");
     OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K &&
            chosen("q4_k_m", INGOT_FFN_DOWN, 0) == INGOT_Q6_K,
        "1536 are one");
@@ -110,7 +147,9 @@ static void test_own_types(void)
         enum ingot_type to;
     } pairs[] = { { SOURCE_F32, INGOT_F32 },   { SOURCE_F16, INGOT_F16 },
                   { SOURCE_Q8_0, INGOT_Q8_0 }, { SOURCE_Q4_0, INGOT_Q4_0 },
-                  { SOURCE_Q4_K, INGOT_Q4_K }, { SOURCE_Q6_K, INGOT_Q6_K } };
+                  { SOURCE_Q4_K, INGOT_Q4_K }, { SOURCE_Q6_K, INGOT_Q6_K },
+                  { SOURCE_Q5_K, INGOT_Q5_K }, { SOURCE_Q3_K, INGOT_Q3_K },
+                  { SOURCE_Q2_K, INGOT_Q2_K } };
     bool equal = true;
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -188,6 +227,7 @@ int main(void)
         return tap_done();
     }
     test_mix();
+    test_other_mixtures();
     test_columns();
     test_own_types();
     test_bf16();

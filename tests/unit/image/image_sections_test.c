@@ -94,7 +94,7 @@ static void test_tensor_table(void)
     refuse(&good, q + TENSOR(type), "\4", 1, ERR_BAD_HEADER,
            "attn_q: cols is 24, q4_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
-    refuse(&good, q + TENSOR(type), "\6", 1, ERR_UNSUPPORTED, "attn_q: type is 6, this program");
+    refuse(&good, q + TENSOR(type), "\17", 1, ERR_UNSUPPORTED, "attn_q: type is 15, this program");
     refuse(&good, q + TENSOR(type), "\377", 1, ERR_UNSUPPORTED, "attn_q: type is 255");
     refuse(&good, q + TENSOR(type), "\3", 1, ERR_BAD_HEADER, "attn_q: bytes");
     refuse(&good, norm + TENSOR(type), "\2", 1, ERR_UNSUPPORTED, "it must be f32");

@@ -96,6 +96,9 @@ TEST(q8_0, gemv_f32_q8x8_q8, dequantize_f32_q8x8, q8, q8x8, 8)
 TEST(q4_0, gemv_f32_q4x8_q8, dequantize_f32_q4x8, q8, q4x8, 8)
 TEST(q4_k, gemv_f32_q4kx8_q8k, dequantize_f32_q4kx8, q8k, q4kx8, 16)
 TEST(q6_k, gemv_f32_q6kx8_q8k, dequantize_f32_q6kx8, q8k, q6kx8, 8)
+TEST(q5_k, gemv_f32_q5kx8_q8k, dequantize_f32_q5kx8, q8k, q5kx8, 16)
+TEST(q3_k, gemv_f32_q3kx8_q8k, dequantize_f32_q3kx8, q8k, q3kx8, 8)
+TEST(q2_k, gemv_f32_q2kx8_q8k, dequantize_f32_q2kx8, q8k, q2kx8, 16)
 
 int main(void)
 {
@@ -104,5 +107,8 @@ int main(void)
     test_q4_0();
     test_q4_k();
     test_q6_k();
+    test_q5_k();
+    test_q3_k();
+    test_q2_k();
     return tap_done();
 }
