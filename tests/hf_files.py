@@ -26,14 +26,50 @@ def sequence(*steps):
     return {"type": "Sequence", "pretokenizers": list(steps)}
 
 
-# As the models' own tokenizer.json have them.
+def digits(individual):
+    return {"type": "Digits", "individual_digits": individual}
+
+
+def ends(start):
+    """The steps of most sequences, then bytes."""
+    return sequence(*[step if isinstance(step, dict) else split(step) for step in start],
+                    byte_level(False))
+
+
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+CAPITALIZED = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+%s|"
+               r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*%s|")
+SLASH = r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CJK = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
+BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
+PUNCTUATION = r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]"""
+
+# As the models' own tokenizer.json have them, by the names of GGUF. DeepSeek writes line ends as they
+# are, the others as escape sequences. (deepseek-llm's letters: hf/tiny has them.)
 PRE_TOKENIZERS = {
     "gpt-2": byte_level(True),
-    "llama-bpe": sequence(split(WORDS % "{1,3}"), byte_level(False)),
-    "qwen2": sequence(split(WORDS % ""), byte_level(False)),
-    "starcoder": sequence({"type": "Digits", "individual_digits": True}, byte_level(True)),
+    "llama-bpe": ends([WORDS % "{1,3}"]),
+    "qwen2": ends([WORDS % ""]),
+    "starcoder": sequence(digits(True), byte_level(True)),
     "falcon": sequence({"type": "Punctuation", "behavior": "Contiguous"}, byte_level(True),
-                       {"type": "Digits", "individual_digits": False}, split("[0-9][0-9][0-9]")),
+                       digits(False), split("[0-9][0-9][0-9]")),
+}
+MORE_PRE_TOKENIZERS = {
+    "default": ends([r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"]),
+    "gpt-4o": ends([CAPITALIZED % (SUFFIXES + "?", SUFFIXES + "?") + r"\p{N}{1,3}|" + SLASH]),
+    "tekken": ends([CAPITALIZED % ("", "") + r"\p{N}|" + SLASH]),
+    "deepseek-coder": ends(["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", CJK, digits(True)]),
+    "deepseek-v3": ends([r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+                         PUNCTUATION + "[A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+|"
+                         " ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"]),
+    "bloom": ends([BLOOM]),
+    "viking": ends([BLOOM, digits(True)]),
+    "qwen35": ends([SUFFIXES + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}|"
+                    r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"]),
+    "seed-coder": ends([SUFFIXES + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|"
+                        r"\s*[\r\n]+|\s+(?!\S)|\s+"]),
+    "bailingmoe": ends([r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}|"
+                        r" ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"]),
 }
 
 

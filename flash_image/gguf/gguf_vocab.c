@@ -151,6 +151,21 @@ static enum err check_merges(struct gguf *g)
     return check_lengths(g, &g->merges, "merge");
 }
 
+static enum err refuse_pre(struct gguf *g, struct source_text pre)
+{
+    const char *name, *why;
+
+    for (size_t i = 0; (name = pre_tokenizer_refused(i, &why)) != NULL; i++) {
+        if (source_text_is(pre, name)) {
+            return source_refuse(g->s, ERR_UNSUPPORTED,
+                                 "the pre-tokenizer \"%s\" is not supported: %s", name, why);
+        }
+    }
+    return source_refuse(g->s, ERR_UNSUPPORTED,
+                         "the pre-tokenizer \"%.*s\" is not known; known are %s", SOURCE_SHOW(pre),
+                         pre_tokenizer_names());
+}
+
 static enum err read_bpe(struct gguf *g)
 {
     struct source_vocab *v = &g->s->vocab;
@@ -168,10 +183,7 @@ static enum err read_bpe(struct gguf *g)
                              "it again, or add the key (gguf_new_metadata.py --pre-tokenizer)");
     }
     if (!pre_tokenizer_find(pre, &v->pre, &flags)) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "the pre-tokenizer \"%.*s\" is not known; known "
-                             "are %s",
-                             SOURCE_SHOW(pre), pre_tokenizer_names());
+        return refuse_pre(g, pre);
     }
     e = check_merges(g);
     if (e != ERR_OK) {

@@ -1,129 +1,129 @@
-/* Pre-tokenizers of tokenizer.json, written as one line of stages, looked up in a table. */
+/* Pre-tokenizers of tokenizer.json, written as one line of steps, which the table of all kinds knows. */
 #include <stdio.h>
 #include <string.h>
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_tokenizer.h"
+#include "flash_image/source/pre_tokenizer.h"
 
-enum { LINE_BYTES = 2048 };
-
-#define SUFFIXES "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-#define WORDS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
-#define PUNCTUATION " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define PUNCTUATION_O " ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
-#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
-#define START "[^\\r\\n\\p{L}\\p{N}]?"
-#define CJK "[\xe4\xb8\x80-\xe9\xbe\xa5\xe3\x81\x80-\xe3\x82\x9f\xe3\x82\xa0-\xe3\x83\xbf]+"
-#define ASCII_PUNCTUATION "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~]"
-
-/* Stages are apart by line feeds. "bytes" maps bytes to characters, "gpt2" is GPT-2's pattern. */
-static const struct {
-    const char *line;
-    enum ingot_pre pre;
-} known[] = {
-    { "gpt2\nbytes\n", INGOT_PRE_GPT2 },
-    { "digit\ngpt2\nbytes\n", INGOT_PRE_DIGITS },
-    { "punctuation\ngpt2\nbytes\ndigits\nsplit [0-9][0-9][0-9]\n", INGOT_PRE_FALCON },
-    { "split " SUFFIXES "|" WORDS "|\\p{N}{1,3}|" PUNCTUATION "\nbytes\n", INGOT_PRE_LLAMA3 },
-    { "split " SUFFIXES "|" WORDS "|\\p{N}|" PUNCTUATION "\nbytes\n", INGOT_PRE_QWEN2 },
-    { "split " START UPPER "*" LOWER "+" SUFFIXES "?|" START UPPER "+" LOWER "*" SUFFIXES
-      "?|\\p{N}{1,3}|" PUNCTUATION_O "\nbytes\n",
-      INGOT_PRE_GPT4O },
-    { "split " START UPPER "*" LOWER "+|" START UPPER "+" LOWER "*|\\p{N}|" PUNCTUATION_O
-      "\nbytes\n",
-      INGOT_PRE_TEKKEN },
-    { "split \\p{N}{1,3}\nsplit " CJK "\nsplit " ASCII_PUNCTUATION
-      "[A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|"
-      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\nbytes\n",
-      INGOT_PRE_DEEPSEEK_V3 },
-};
+enum { LINE_BYTES = 4096 };
 
 struct line {
     char text[LINE_BYTES];
     size_t used;
+    bool removes; /* some split keeps its matches alone */
 };
 
 /* A line that is full equals no known one. */
-static void add(struct line *l, const char *before, const char *text)
+static void add(struct line *l, const char *text)
 {
     size_t room = sizeof l->text - l->used;
-    int n = snprintf(l->text + l->used, room, "%s%s\n", before, text);
+    int n = snprintf(l->text + l->used, room, "%s", text);
 
     l->used += min_size((size_t)n, room - 1);
 }
 
-static void add_byte_level(struct line *l, const cJSON *stage)
+/* As the table spells it: a character of the text in the place of its escape sequence means the same. */
+static void add_split(struct line *l, const char *regex)
 {
-    if (hf_json_is_true(stage, "use_regex", true)) {
-        add(l, "", "gpt2");
+    add(l, "split ");
+    for (; *regex != '\0'; regex++) {
+        const char one[2] = { *regex, '\0' };
+
+        switch (*regex) {
+        case '\r': add(l, "\\r"); break;
+        case '\n': add(l, "\\n"); break;
+        case '\t': add(l, "\\t"); break;
+        default: add(l, one); break;
+        }
     }
-    if (hf_json_is_true(stage, "add_prefix_space", true)) {
-        add(l, "bytes", " after a space");
+    add(l, "\n");
+}
+
+static void add_byte_level(struct line *l, const cJSON *step)
+{
+    if (hf_json_is_true(step, "use_regex", true)) {
+        add(l, PRE_TOKENIZER_GPT2);
+    }
+    if (hf_json_is_true(step, "add_prefix_space", true)) {
+        add(l, "bytes after a space\n");
     } else {
-        add(l, "bytes", "");
+        add(l, PRE_TOKENIZER_BYTES);
     }
 }
 
-static void add_digits(struct line *l, const cJSON *stage)
+static void add_digits(struct line *l, const cJSON *step)
 {
-    if (hf_json_is_true(stage, "individual_digits", false)) {
-        add(l, "digit", "");
+    if (hf_json_is_true(step, "individual_digits", false)) {
+        add(l, PRE_TOKENIZER_DIGIT);
     } else {
-        add(l, "digits", "");
+        add(l, PRE_TOKENIZER_DIGITS);
     }
 }
 
-/* One stage that is no sequence. What differs from every known one gets a name of its own. */
-static void add_stage(struct line *l, const cJSON *stage)
+/* Isolated: matches and what lies between them. Removed and inverted: the matches alone. */
+static bool is_known_split(const cJSON *step, bool *removes)
 {
-    const char *regex = hf_json_string(hf_json_get(hf_json_get(stage, "pattern"), "Regex"));
-    const char *type = hf_json_string(hf_json_get(stage, "type"));
+    bool inverted = hf_json_is_true(step, "invert", false);
+
+    *removes = inverted;
+    return (!inverted && hf_json_is(step, "behavior", "Isolated")) ||
+           (inverted && hf_json_is(step, "behavior", "Removed"));
+}
+
+static void add_unknown(struct line *l, const char *type)
+{
+    add(l, "step ");
+    add(l, type);
+    add(l, "\n");
+}
+
+/* One step that is no sequence. What differs from every known one gets a name of its own. */
+static void add_step(struct line *l, const cJSON *step)
+{
+    const char *regex = hf_json_string(hf_json_get(hf_json_get(step, "pattern"), "Regex"));
+    const char *type = hf_json_string(hf_json_get(step, "type"));
+    bool removes;
 
     if (type == NULL) {
-        add(l, "stage ", "without a type");
+        add_unknown(l, "without a type");
     } else if (strcmp(type, "ByteLevel") == 0) {
-        add_byte_level(l, stage);
-    } else if (strcmp(type, "Split") == 0 && regex != NULL &&
-               !hf_json_is_true(stage, "invert", false) &&
-               hf_json_is(stage, "behavior", "Isolated")) {
-        add(l, "split ", regex);
+        add_byte_level(l, step);
+    } else if (strcmp(type, "Split") == 0 && regex != NULL && is_known_split(step, &removes)) {
+        add_split(l, regex);
+        l->removes = l->removes || removes;
     } else if (strcmp(type, "Digits") == 0) {
-        add_digits(l, stage);
-    } else if (strcmp(type, "Punctuation") == 0 && hf_json_is(stage, "behavior", "Contiguous")) {
-        add(l, "punctuation", "");
+        add_digits(l, step);
+    } else if (strcmp(type, "Punctuation") == 0 && hf_json_is(step, "behavior", "Contiguous")) {
+        add(l, "punctuation\n");
     } else {
-        add(l, "stage ", type);
+        add_unknown(l, type);
     }
 }
 
 enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enum ingot_pre *pre)
 {
     static struct line l;
-    const cJSON *stages = hf_json_get(pre_tokenizer, "pretokenizers");
-    const cJSON *stage;
+    const cJSON *steps = hf_json_get(pre_tokenizer, "pretokenizers");
+    const cJSON *step;
 
-    l.used = 0;
-    l.text[0] = '\0';
+    l = (struct line){ .used = 0 };
     if (hf_json_is(pre_tokenizer, "type", "Sequence")) {
-        cJSON_ArrayForEach(stage, stages)
+        cJSON_ArrayForEach(step, steps)
         {
-            add_stage(&l, stage);
+            add_step(&l, step);
         }
     } else {
-        add_stage(&l, pre_tokenizer);
+        add_step(&l, pre_tokenizer);
     }
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(l.text, known[i].line) == 0) {
-            *pre = known[i].pre;
-            return ERR_OK;
-        }
+    if (pre_tokenizer_find_steps(l.text, l.removes, pre)) {
+        return ERR_OK;
     }
     for (char *c = l.text; *c != '\0'; c++) {
         if (*c == '\n') {
             *c = ';';
         }
     }
-    return source_refuse(s, ERR_UNSUPPORTED, "the field \"pre_tokenizer\" is not known: %.200s",
+    return source_refuse(s, ERR_UNSUPPORTED, "the field \"pre_tokenizer\" is not known: %.240s",
                          l.text);
 }

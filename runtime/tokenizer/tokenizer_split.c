@@ -149,7 +149,7 @@ static const struct split_stage *const stages[INGOT_N_PRES] = {
     [INGOT_PRE_DEEPSEEK_LLM] =
         STAGES({ match_run, &newline }, { match_run, &spaced_deepseek_letters },
                { match_run, &spaced_deepseek_marks }, { match_last_spaces, NULL, STEP_SPACES },
-               { match_run, &cjk_run }, { match_run, &digits }),
+               { match_run, &cjk_run }, { match_run, &digit }),
     [INGOT_PRE_DEEPSEEK_CODER] = STAGES({ match_run, &newline }, { match_run, &spaced_letters },
                                         { match_run, &spaced_marks }, { match_run, &cjk_run },
                                         { match_run, &digit }),
