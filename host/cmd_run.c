@@ -217,14 +217,14 @@ static int run_chat(int argc, char **argv)
 }
 
 /* What both read of the reply, and behind it. */
-#define ROWS_SAMPLING                                                                            \
+#define ROWS_SAMPLING \
     HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
         HOST_ROW(REPEAT), HOST_ROW(SEED)
 #define ROWS_REPLY \
     HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(STOP), HOST_ROW(N)
 #define ROWS_MODEL \
     HOST_ROWS_LOAD, HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, HOST_ROW(SELFTEST)
-#define ROWS_OUTPUT                                                                       \
+#define ROWS_OUTPUT \
     HOST_ROW(IDS), HOST_ROW(TICKS), HOST_ROW(JSON), HOST_ROW(MODE), HOST_ROW(NO_FIGURES), \
         HOST_ROW(QUIET)
 

@@ -99,9 +99,9 @@ extern const struct command_option host_options[HOST_OPTIONS];
 
 /* What every command that loads a model reads, in the order of the help: more about the model may stand
  * between the two. */
-#define HOST_ROWS_LOAD                                                                        \
+#define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(TOKENIZER), HOST_ROW(CTX), HOST_ROW(KV), \
-        HOST_ROW(KV_FILE), HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD),      \
+        HOST_ROW(KV_FILE), HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \
         HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
 

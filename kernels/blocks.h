@@ -62,6 +62,20 @@
 #define SHAPE_Y_STRIDE 24
 #define SHAPE_X_STRIDE 32
 
+/* struct state_shape */
+#define STATE_SHAPE_BYTES 24
+#define STATE_ROWS 0
+#define STATE_COLUMNS 8
+#define STATE_STRIDE 16
+
+/* struct conv_shape */
+#define CONV_SHAPE_BYTES 32
+#define CONV_TAPS 0
+#define CONV_CHANNELS 8
+#define CONV_X_STRIDE 16
+#define CONV_W_STRIDE 24
+#define CONV_MOST_TAPS 8
+
 /* Positions of a tile of the cache. Tiles are aligned at position 0: part of the contract. */
 #define KV_TILE 64
 
@@ -243,6 +257,30 @@ LAYOUT_AT(gemm_shape, cols, SHAPE_COLS);
 LAYOUT_AT(gemm_shape, n_tokens, SHAPE_TOKENS);
 LAYOUT_AT(gemm_shape, y_stride, SHAPE_Y_STRIDE);
 LAYOUT_AT(gemm_shape, x_stride, SHAPE_X_STRIDE);
+
+/* Columns of the state of a recurrent mixer's head. */
+struct state_shape {
+    size_t rows;    /* of keys, or of Mamba's inner state */
+    size_t columns; /* any of the head's, as each is by itself */
+    size_t stride;  /* floats from a row to the next, >= columns */
+};
+LAYOUT_BYTES(state_shape, STATE_SHAPE_BYTES);
+LAYOUT_AT(state_shape, rows, STATE_ROWS);
+LAYOUT_AT(state_shape, columns, STATE_COLUMNS);
+LAYOUT_AT(state_shape, stride, STATE_STRIDE);
+
+/* Channels of a causal convolution. Row j of x starts at x + j * x_stride, of w at w + j * w_stride. */
+struct conv_shape {
+    size_t n_taps; /* 1 to CONV_MOST_TAPS: rows of x and w */
+    size_t channels;
+    size_t x_stride; /* floats, >= channels */
+    size_t w_stride; /* floats, >= channels */
+};
+LAYOUT_BYTES(conv_shape, CONV_SHAPE_BYTES);
+LAYOUT_AT(conv_shape, n_taps, CONV_TAPS);
+LAYOUT_AT(conv_shape, channels, CONV_CHANNELS);
+LAYOUT_AT(conv_shape, x_stride, CONV_X_STRIDE);
+LAYOUT_AT(conv_shape, w_stride, CONV_W_STRIDE);
 
 /* One query's scores over a tile of the cache, and its online softmax so far. */
 struct score_row {

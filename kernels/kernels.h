@@ -37,181 +37,219 @@ enum cpu_feature {
 /* OP(name, return type, arguments). In every gemv `ahead` is how many bytes of weights before
  * their use a kernel prefetches (kernels/tuning.h; 0: none); it changes no result. A gemm gives
  * each token the result of the gemv, bit for bit. */
-#define KERNEL_OPS(OP)                                                                                \
-    /* y = W x. W (rows, cols) f32 or fp16, row-major, 64-byte aligned rows; x (cols) f32,        \
-     * 16-byte aligned; y (rows). cols % 16 == 0 (f32) or % 32 == 0 (fp16), rows any. Each dot    \
-     * product in 16 lanes. */   \
-    OP(gemv_f32_f32_f32, void,                                                                        \
-       (float *restrict y, const void *restrict w, const float *restrict x, size_t rows,              \
-        size_t cols, size_t ahead))                                                                   \
-    OP(gemv_f32_f16_f32, void,                                                                        \
-       (float *restrict y, const void *restrict w, const float *restrict x, size_t rows,              \
-        size_t cols, size_t ahead))                                                                   \
-    /* y = W x. W (rows, cols) as struct block_q8x8[rows/8][cols/32] (kernels/blocks.h), rows   \
-     * padded to 8, 16-byte aligned; x (cols/32 blocks), 8-byte aligned; y (rows), only rows      \
-     * entries are written. cols % 32 == 0, rows any. Scales finite.                              \
-     * Per row, blocks ascending: acc = fma((float)isum, sw * x.d, acc), isum = sum w.q x.q. */     \
-    OP(gemv_f32_q8x8_q8, void,                                                                        \
-       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows,    \
-        size_t cols, size_t ahead))                                                                   \
-    /* The same over struct block_q4x8: isum = sum nibble x.q - 8 * x.sum. */                         \
-    OP(gemv_f32_q4x8_q8, void,                                                                        \
-       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows,    \
-        size_t cols, size_t ahead))                                                                   \
-    /* The same over struct block_q4kx8[rows/8][cols/256] and 256 columns of x at a time, cols %  \
-     * 256 == 0: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks;      \
-     * acc = fma((float)isum, d * x.d, acc), then acc = fma(-(float)imin, dmin * x.d, acc). */   \
-    OP(gemv_f32_q4kx8_q8k, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,                \
-        size_t rows, size_t cols, size_t ahead))                                                      \
-    /* Over struct block_q6kx8: isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). */         \
-    OP(gemv_f32_q6kx8_q8k, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,                \
-        size_t rows, size_t cols, size_t ahead))                                                      \
-    /* Over struct block_q5kx8 as over block_q4kx8, with q of 5 bits. */                              \
-    OP(gemv_f32_q5kx8_q8k, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,                \
-        size_t rows, size_t cols, size_t ahead))                                                      \
-    /* Over struct block_q3kx8: isum = sum_j scale_j dot_j over 16 sub-blocks. */                     \
-    OP(gemv_f32_q3kx8_q8k, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,                \
-        size_t rows, size_t cols, size_t ahead))                                                      \
-    /* Over struct block_q2kx8: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 16   *\
+#define KERNEL_OPS(OP) \
+    /* y = W x. W (rows, cols) f32 or fp16, row-major, 64-byte aligned rows; x (cols) f32, \
+     * 16-byte aligned; y (rows). cols % 16 == 0 (f32) or % 32 == 0 (fp16), rows any. Each dot \
+     * product in 16 lanes. */ \
+    OP(gemv_f32_f32_f32, void, \
+       (float *restrict y, const void *restrict w, const float *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
+    OP(gemv_f32_f16_f32, void, \
+       (float *restrict y, const void *restrict w, const float *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
+    /* y = W x. W (rows, cols) as struct block_q8x8[rows/8][cols/32] (kernels/blocks.h), rows \
+     * padded to 8, 16-byte aligned; x (cols/32 blocks), 8-byte aligned; y (rows), only rows \
+     * entries are written. cols % 32 == 0, rows any. Scales finite. \
+     * Per row, blocks ascending: acc = fma((float)isum, sw * x.d, acc), isum = sum w.q x.q. */ \
+    OP(gemv_f32_q8x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
+    /* The same over struct block_q4x8: isum = sum nibble x.q - 8 * x.sum. */ \
+    OP(gemv_f32_q4x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
+    /* The same over struct block_q4kx8[rows/8][cols/256] and 256 columns of x at a time, cols % \
+     * 256 == 0: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks; \
+     * acc = fma((float)isum, d * x.d, acc), then acc = fma(-(float)imin, dmin * x.d, acc). */ \
+    OP(gemv_f32_q4kx8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_q6kx8: isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). */ \
+    OP(gemv_f32_q6kx8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_q5kx8 as over block_q4kx8, with q of 5 bits. */ \
+    OP(gemv_f32_q5kx8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_q3kx8: isum = sum_j scale_j dot_j over 16 sub-blocks. */ \
+    OP(gemv_f32_q3kx8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_q2kx8: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 16   * \
      * sub-blocks; then as of block_q4kx8. */ \
-    OP(gemv_f32_q2kx8_q8k, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x,                \
-        size_t rows, size_t cols, size_t ahead))                                                      \
+    OP(gemv_f32_q2kx8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
     /* y = x W' for a chunk of tokens; W as in the gemv of the same name. x (n_tokens, cols) f32, \
-     * rows 16-byte aligned; y (n_tokens, rows), 4-byte aligned, only rows entries of a row are   \
-     * written. Any rows and n_tokens. */   \
-    OP(gemm_f32_f32_f32, void,                                                                        \
-       (float *restrict y, const void *restrict w, const float *restrict x,                           \
-        const struct gemm_shape *restrict shape))                                                     \
-    OP(gemm_f32_f16_f32, void,                                                                        \
-       (float *restrict y, const void *restrict w, const float *restrict x,                           \
-        const struct gemm_shape *restrict shape))                                                     \
-    /* The same; x as struct block_q8x4[n_tokens/4 rounded up][cols/32], 16-byte aligned. */          \
-    OP(gemm_f32_q8x8_q8x4, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x,               \
-        const struct gemm_shape *restrict shape))                                                     \
-    OP(gemm_f32_q4x8_q8x4, void,                                                                      \
-       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x,               \
-        const struct gemm_shape *restrict shape))                                                     \
-    /* x as struct block_q8kx4[n_tokens/4 rounded up][cols/256], 16-byte aligned. */                  \
-    OP(gemm_f32_q4kx8_q8kx4, void,                                                                    \
-       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x,              \
-        const struct gemm_shape *restrict shape))                                                     \
-    OP(gemm_f32_q6kx8_q8kx4, void,                                                                    \
-       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x,              \
-        const struct gemm_shape *restrict shape))                                                     \
-    OP(gemm_f32_q5kx8_q8kx4, void,                                                                    \
-       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x,              \
-        const struct gemm_shape *restrict shape))                                                     \
-    OP(gemm_f32_q3kx8_q8kx4, void,                                                                    \
-       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x,              \
-        const struct gemm_shape *restrict shape))                                                     \
-    OP(gemm_f32_q2kx8_q8kx4, void,                                                                    \
-       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x,              \
-        const struct gemm_shape *restrict shape))                                                     \
-    /* y = row `row` of W (.., cols) in the layouts above, as f32; y (cols), cols as there. */        \
-    OP(dequantize_f32_q8x8, void,                                                                     \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    OP(dequantize_f32_q4x8, void,                                                                     \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    /* fma((float)(scale * q), d, -(dmin * (float)min)); scale * q is an integer. */                  \
-    OP(dequantize_f32_q4kx8, void,                                                                    \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    /* (float)(scale * (q - 32)) * d */                                                               \
-    OP(dequantize_f32_q6kx8, void,                                                                    \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    OP(dequantize_f32_q5kx8, void,                                                                    \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    OP(dequantize_f32_q3kx8, void,                                                                    \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    OP(dequantize_f32_q2kx8, void,                                                                    \
-       (float *restrict y, const void *restrict w, size_t row, size_t cols))                          \
-    /* x (n) f32 to n/32 blocks, n % 32 == 0: d = max|x| / 127 (0 stays 0), q = nearest even of   \
-     * x * (127 / max|x|), sum = sum q. x finite, 16-byte aligned; y 8-byte aligned. A block      \
-     * whose max|x| is below 2^-100 counts as zero: d = 0, q = 0. */   \
-    OP(quantize_q8_f32, void, (struct block_q8 *restrict y, const float *restrict x, size_t n))       \
-    /* The same with blocks of 256, n % 256 == 0; y 16-byte aligned, reserved[] is zero. */           \
-    OP(quantize_q8k_f32, void, (struct block_q8k *restrict y, const float *restrict x, size_t n))     \
+     * rows 16-byte aligned; y (n_tokens, rows), 4-byte aligned, only rows entries of a row are \
+     * written. Any rows and n_tokens. */ \
+    OP(gemm_f32_f32_f32, void, \
+       (float *restrict y, const void *restrict w, const float *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_f16_f32, void, \
+       (float *restrict y, const void *restrict w, const float *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    /* The same; x as struct block_q8x4[n_tokens/4 rounded up][cols/32], 16-byte aligned. */ \
+    OP(gemm_f32_q8x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q4x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    /* x as struct block_q8kx4[n_tokens/4 rounded up][cols/256], 16-byte aligned. */ \
+    OP(gemm_f32_q4kx8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q6kx8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q5kx8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q3kx8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q2kx8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    /* y = row `row` of W (.., cols) in the layouts above, as f32; y (cols), cols as there. */ \
+    OP(dequantize_f32_q8x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q4x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    /* fma((float)(scale * q), d, -(dmin * (float)min)); scale * q is an integer. */ \
+    OP(dequantize_f32_q4kx8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    /* (float)(scale * (q - 32)) * d */ \
+    OP(dequantize_f32_q6kx8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q5kx8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q3kx8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q2kx8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    /* x (n) f32 to n/32 blocks, n % 32 == 0: d = max|x| / 127 (0 stays 0), q = nearest even of \
+     * x * (127 / max|x|), sum = sum q. x finite, 16-byte aligned; y 8-byte aligned. A block \
+     * whose max|x| is below 2^-100 counts as zero: d = 0, q = 0. */ \
+    OP(quantize_q8_f32, void, (struct block_q8 *restrict y, const float *restrict x, size_t n)) \
+    /* The same with blocks of 256, n % 256 == 0; y 16-byte aligned, reserved[] is zero. */ \
+    OP(quantize_q8k_f32, void, (struct block_q8k *restrict y, const float *restrict x, size_t n)) \
     /* x (n_tokens, cols/32 blocks) to y (n_tokens/4 rounded up, cols/32); tokens beyond the last \
-     * are zero in y. x 8-byte, y 16-byte aligned. */   \
-    OP(interleave_q8x4_q8, void,                                                                      \
-       (struct block_q8x4 *restrict y, const struct block_q8 *restrict x, size_t n_tokens,            \
-        size_t cols))                                                                                 \
-    /* The same in blocks of 256, both 16-byte aligned. */                                            \
-    OP(interleave_q8kx4_q8k, void,                                                                    \
-       (struct block_q8kx4 *restrict y, const struct block_q8k *restrict x, size_t n_tokens,          \
-        size_t cols))                                                                                 \
-    /* y = (x * s) * (offset + w), s = 1 / sqrt(sum x^2 / n + eps), the sum in 16 lanes; n >= 1;  \
-     * offset 0 or 1. y may be x. 4-byte aligned. */   \
-    OP(rmsnorm_f32, void,                                                                             \
-       (float *y, const float *x, const float *restrict w, size_t n, float eps, float offset))        \
-    /* y = fma((x - m) * s, w, b), m = sum x / n, s = 1 / sqrt(sum (x - m)^2 / n + eps), both     \
-     * sums in 16 lanes, the first by adding; n >= 1. y may be x. 4-byte aligned. */   \
-    OP(layernorm_f32, void,                                                                           \
-       (float *y, const float *x, const float *restrict w, const float *restrict b, size_t n,         \
-        float eps))                                                                                   \
-    /* Rotate pairs (x[2i], x[2i+1]) of one head in place, i < d/2, d even, by cos_sin[2i] =      \
-     * cos, cos_sin[2i+1] = sin: (fma(-x1, sin, x0 * cos), fma(x1, cos, x0 * sin)). */   \
-    OP(rope_f32_pairs, void, (float *restrict x, const float *restrict cos_sin, size_t d))            \
-    /* The same for pairs (x[i], x[i + d/2]). */                                                      \
-    OP(rope_f32_halves, void, (float *restrict x, const float *restrict cos_sin, size_t d))           \
-    /* max(x[0..n)), n >= 1; NaNs are passed over, which zero wins is open. */                        \
-    OP(max_f32, float, (const float *x, size_t n))                                                    \
-    /* x[i] = exp(x[i] - max) in place; returns their sum in 16 lanes (plain adds). n any. */         \
-    OP(exp_sum_f32, float, (float *x, size_t n, float max))                                           \
-    /* x = softmax(x) in place, n >= 1: max_f32, exp_sum_f32, then each times 1 / sum. */             \
-    OP(softmax_f32, void, (float *x, size_t n))                                                       \
-    /* y = (gate / (1 + exp(-gate))) * up; n any. y may be gate or up. */                             \
-    OP(silu_mul_f32, void, (float *y, const float *gate, const float *up, size_t n))                  \
-    /* y = gelu(x), the tanh form, x / (1 + exp(-u)) with u = x (c1 + c3 x^2) carried in two      \
-     * floats (kernels/ref/scalar.h); n any. y may be x. */   \
-    OP(gelu_f32, void, (float *y, const float *x, size_t n))                                          \
-    /* y = gelu(gate) * up; n any. y may be gate or up. */                                            \
-    OP(gelu_mul_f32, void, (float *y, const float *gate, const float *up, size_t n))                  \
-    /* y += x; n any. */                                                                              \
-    OP(add_f32, void, (float *restrict y, const float *restrict x, size_t n))                         \
-    /* y = x * factor; n any. y may be x. */                                                          \
-    OP(scale_f32, void, (float *y, const float *x, size_t n, float factor))                           \
-    /* x = cap * tanh(x / cap) in place, tanh by exp (kernels/ref/scalar.h); cap > 0, n any. */       \
-    OP(softcap_f32, void, (float *x, size_t n, float cap))                                            \
-    /* Attention over one tile of the cache, n positions of KV_TILE, for n_q queries of one kv    \
-     * head; s (n_q), 64-byte aligned rows; q, o (n_q, d) f32, 4-byte aligned.                    \
-     *                                                                                            \
-     * s[a].s[j] = dot(q[a], key j) for j < n, n % 16 == 0, n <= KV_TILE. k (d, KV_TILE) fp16,    \
-     * 16-byte aligned: the tile's keys transposed. By fma from +0, i = 0 .. d-1 ascending: a     \
-     * lane is a position, so no vector is ever folded. */   \
-    OP(score_f32_f16, void,                                                                           \
-       (struct score_row *restrict s, const float *restrict q, const uint16_t *restrict k,            \
-        size_t n_q, size_t n, size_t d))                                                              \
-    /* The same over int8 keys, keys as below of d % 32 == 0: per block b of 32 dimensions    \
-     * acc = fma((float)isum, scale[b][j] * q.d, acc). q (n_q, d/32 blocks), 8-byte aligned. */       \
-    OP(score_f32_q8, void,                                                                            \
-       (struct score_row *restrict s, const struct block_q8 *restrict q, const void *restrict k,      \
-        size_t n_q, size_t n, size_t d))                                                              \
+     * are zero in y. x 8-byte, y 16-byte aligned. */ \
+    OP(interleave_q8x4_q8, void, \
+       (struct block_q8x4 *restrict y, const struct block_q8 *restrict x, size_t n_tokens, \
+        size_t cols)) \
+    /* The same in blocks of 256, both 16-byte aligned. */ \
+    OP(interleave_q8kx4_q8k, void, \
+       (struct block_q8kx4 *restrict y, const struct block_q8k *restrict x, size_t n_tokens, \
+        size_t cols)) \
+    /* y = (x * s) * (offset + w), s = 1 / sqrt(sum x^2 / n + eps), the sum in 16 lanes; n >= 1; \
+     * offset 0 or 1. y may be x. 4-byte aligned. */ \
+    OP(rmsnorm_f32, void, \
+       (float *y, const float *x, const float *restrict w, size_t n, float eps, float offset)) \
+    /* y = fma((x - m) * s, w, b), m = sum x / n, s = 1 / sqrt(sum (x - m)^2 / n + eps), both \
+     * sums in 16 lanes, the first by adding; n >= 1. y may be x. 4-byte aligned. */ \
+    OP(layernorm_f32, void, \
+       (float *y, const float *x, const float *restrict w, const float *restrict b, size_t n, \
+        float eps)) \
+    /* Rotate pairs (x[2i], x[2i+1]) of one head in place, i < d/2, d even, by cos_sin[2i] = \
+     * cos, cos_sin[2i+1] = sin: (fma(-x1, sin, x0 * cos), fma(x1, cos, x0 * sin)). */ \
+    OP(rope_f32_pairs, void, (float *restrict x, const float *restrict cos_sin, size_t d)) \
+    /* The same for pairs (x[i], x[i + d/2]). */ \
+    OP(rope_f32_halves, void, (float *restrict x, const float *restrict cos_sin, size_t d)) \
+    /* max(x[0..n)), n >= 1; NaNs are passed over, which zero wins is open. */ \
+    OP(max_f32, float, (const float *x, size_t n)) \
+    /* x[i] = exp(x[i] - max) in place; returns their sum in 16 lanes (plain adds). n any. */ \
+    OP(exp_sum_f32, float, (float *x, size_t n, float max)) \
+    /* x = softmax(x) in place, n >= 1: max_f32, exp_sum_f32, then each times 1 / sum. */ \
+    OP(softmax_f32, void, (float *x, size_t n)) \
+    /* y = (gate / (1 + exp(-gate))) * up; n any. y may be gate or up. */ \
+    OP(silu_mul_f32, void, (float *y, const float *gate, const float *up, size_t n)) \
+    /* y = gelu(x), the tanh form, x / (1 + exp(-u)) with u = x (c1 + c3 x^2) carried in two \
+     * floats (kernels/ref/scalar.h); n any. y may be x. */ \
+    OP(gelu_f32, void, (float *y, const float *x, size_t n)) \
+    /* y = gelu(gate) * up; n any. y may be gate or up. */ \
+    OP(gelu_mul_f32, void, (float *y, const float *gate, const float *up, size_t n)) \
+    /* y += x; n any. */ \
+    OP(add_f32, void, (float *restrict y, const float *restrict x, size_t n)) \
+    /* y = x * factor; n any. y may be x. */ \
+    OP(scale_f32, void, (float *y, const float *x, size_t n, float factor)) \
+    /* x = cap * tanh(x / cap) in place, tanh by exp (kernels/ref/scalar.h); cap > 0, n any. */ \
+    OP(softcap_f32, void, (float *x, size_t n, float cap)) \
+    /* y = x / (1 + exp(-x)); n any. y may be x. */ \
+    OP(silu_f32, void, (float *y, const float *x, size_t n)) \
+    /* y = x / (1 + exp(-gate)); n any. y may be x or gate. A NaN in gate counts as infinity. */ \
+    OP(sigmoid_mul_f32, void, (float *y, const float *x, const float *gate, size_t n)) \
+    /* y = (g / (1 + exp(-(alpha * g)))) * (u + 1), g = min(gate, limit), u = up within +-limit, \
+     * NaNs kept (gpt-oss); limit >= 0, n any. y may be gate or up. */ \
+    OP(swiglu_oai_f32, void, \
+       (float *y, const float *gate, const float *up, size_t n, float limit, float alpha)) \
+    /* y = r * r, r = max(x, 0), NaNs kept; n any. y may be x. */ \
+    OP(relu2_f32, void, (float *y, const float *x, size_t n)) \
+    /* y = (r * r) * up, r = max(gate, 0), NaNs kept; n any. y may be gate or up. */ \
+    OP(relu2_mul_f32, void, (float *y, const float *gate, const float *up, size_t n)) \
+    /* y = a * b; n any. y may be a or b. */ \
+    OP(mul_f32, void, (float *y, const float *a, const float *b, size_t n)) \
+    /* y = fma(factor, x, y); n any. */ \
+    OP(add_scaled_f32, void, (float *restrict y, const float *restrict x, size_t n, float factor)) \
+    /* y = x * (1 / max(sqrt(sum x^2), eps)), NaNs kept, the sum in 16 lanes; n >= 1. y may be x. */ \
+    OP(l2norm_f32, void, (float *y, const float *x, size_t n, float eps)) \
+    /* One position of a causal convolution of each channel by itself: y = bias, or +0 where bias \
+     * is NULL, then fma(w[j], x[j], y) for taps j ascending, the oldest row of x first. 4-byte \
+     * aligned. */ \
+    OP(conv_f32, void, \
+       (float *restrict y, const float *restrict x, const float *restrict w, \
+        const float *restrict bias, const struct conv_shape *restrict shape)) \
+    /* One step of the gated delta rule over columns of a head's state s (rows, columns); q, k \
+     * (rows), o, v (columns). Per column j, sums by fma from +0, i = 0 .. rows-1 ascending: \
+     *   m = sum_i s[i][j] k[i];  d = beta * fma(-decay, m, v[j]); \
+     *   s[i][j] = fma(k[i], d, s[i][j] * decay);  o[j] = sum_i s[i][j] q[i]. \
+     * 4-byte aligned. o may be v. */ \
+    OP(delta_f32, void, \
+       (float *restrict s, float *o, const float *q, const float *k, const float *v, \
+        const struct state_shape *restrict shape, float decay, float beta)) \
+    /* One step of Mamba2 over columns of a head's state s (rows, columns); b, c (rows), x, y \
+     * (columns): s[n][p] = fma(dt * x[p], b[n], s[n][p] * decay), y[p] = sum_n s[n][p] c[n] by \
+     * fma from +0, n ascending. 4-byte aligned. y may be x. */ \
+    OP(mamba2_f32, void, \
+       (float *restrict s, float *y, const float *x, const float *b, const float *c, \
+        const struct state_shape *restrict shape, float decay, float dt)) \
+    /* Attention over one tile of the cache, n positions of KV_TILE, for n_q queries of one kv \
+     * head; s (n_q), 64-byte aligned rows; q, o (n_q, d) f32, 4-byte aligned. \
+     * \
+     * s[a].s[j] = dot(q[a], key j) for j < n, n % 16 == 0, n <= KV_TILE. k (d, KV_TILE) fp16, \
+     * 16-byte aligned: the tile's keys transposed. By fma from +0, i = 0 .. d-1 ascending: a \
+     * lane is a position, so no vector is ever folded. */ \
+    OP(score_f32_f16, void, \
+       (struct score_row *restrict s, const float *restrict q, const uint16_t *restrict k, \
+        size_t n_q, size_t n, size_t d)) \
+    /* The same over int8 keys, keys as below of d % 32 == 0: per block b of 32 dimensions \
+     * acc = fma((float)isum, scale[b][j] * q.d, acc). q (n_q, d/32 blocks), 8-byte aligned. */ \
+    OP(score_f32_q8, void, \
+       (struct score_row *restrict s, const struct block_q8 *restrict q, const void *restrict k, \
+        size_t n_q, size_t n, size_t d)) \
     /* One step of the online softmax of each row, 1 <= n <= KV_TILE: m = max(s.max, max s[0..n)) \
-     * with NaNs passed over; factor = exp(s.max - m); s[j] = exp(s[j] - m) for j < n, 0 from     \
-     * there to KV_TILE; sum = fma(factor, sum, sum of s[0..n) in 16 lanes); max = m. */   \
-    OP(online_softmax_f32, void, (struct score_row * s, size_t n_q, size_t n))                        \
-    /* o[a][i] *= s[a].factor, then o[a][i] = fma(s[a].s[j], v[j][i], o[a][i]) for j = 0 .. n-1   \
-     * ascending. v (KV_TILE, d) fp16, 2-byte aligned. */   \
-    OP(accumulate_f32_f16, void,                                                                      \
-       (float *restrict o, const struct score_row *restrict s, const uint16_t *restrict v,            \
-        size_t n_q, size_t n, size_t d))                                                              \
-    /* The same over int8 values, values as below of d % 32 == 0: fma(s[j] * scale[j][i/32],  \
-     * (float)v[j][i], o). */       \
-    OP(accumulate_f32_q8, void,                                                                       \
-       (float *restrict o, const struct score_row *restrict s, const void *restrict v, size_t n_q,    \
-        size_t n, size_t d))                                                                          \
-    /* y = x as fp16, nearest even, overflow to infinity; n any. */                                   \
-    OP(convert_f16_f32, void, (uint16_t *restrict y, const float *restrict x, size_t n))              \
-    /* y = fp16 x as f32, exact; n any. */                                                            \
-    OP(convert_f32_f16, void, (float *restrict y, const uint16_t *restrict x, size_t n))              \
+     * with NaNs passed over; factor = exp(s.max - m); s[j] = exp(s[j] - m) for j < n, 0 from \
+     * there to KV_TILE; sum = fma(factor, sum, sum of s[0..n) in 16 lanes); max = m. */ \
+    OP(online_softmax_f32, void, (struct score_row * s, size_t n_q, size_t n)) \
+    /* o[a][i] *= s[a].factor, then o[a][i] = fma(s[a].s[j], v[j][i], o[a][i]) for j = 0 .. n-1 \
+     * ascending. v (KV_TILE, d) fp16, 2-byte aligned. */ \
+    OP(accumulate_f32_f16, void, \
+       (float *restrict o, const struct score_row *restrict s, const uint16_t *restrict v, \
+        size_t n_q, size_t n, size_t d)) \
+    /* The same over int8 values, values as below of d % 32 == 0: fma(s[j] * scale[j][i/32], \
+     * (float)v[j][i], o). */ \
+    OP(accumulate_f32_q8, void, \
+       (float *restrict o, const struct score_row *restrict s, const void *restrict v, size_t n_q, \
+        size_t n, size_t d)) \
+    /* y = x as fp16, nearest even, overflow to infinity; n any. */ \
+    OP(convert_f16_f32, void, (uint16_t *restrict y, const float *restrict x, size_t n)) \
+    /* y = fp16 x as f32, exact; n any. */ \
+    OP(convert_f32_f16, void, (float *restrict y, const uint16_t *restrict x, size_t n)) \
     /* Carry the register of a CRC-32C (RFC 3720, 12.1; neither end inverted here) over data: any \
-     * alignment, any n. */   \
+     * alignment, any n. */ \
     OP(crc32c_u8, void, (uint32_t * crc, const void *data, size_t n))
 
 /* Keys and values of a tile as int8; kv_cache.c writes them.

@@ -49,11 +49,11 @@ uint64_t core_hardware_id(void)
     return mpidr & 0xff00ffffff;
 }
 
-#define FACT_REGISTER(f, name, reg)                      \
-    do {                                                 \
-        uint64_t value_;                                 \
+#define FACT_REGISTER(f, name, reg) \
+    do { \
+        uint64_t value_; \
         __asm__ volatile("mrs %0, " reg : "=r"(value_)); \
-        fact_number((f), (name), FACT_HEX, value_);      \
+        fact_number((f), (name), FACT_HEX, value_); \
     } while (0)
 
 void core_facts(const struct facts *f)

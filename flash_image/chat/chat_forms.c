@@ -16,15 +16,15 @@
 #define SYSTEM [INGOT_CHAT_SYSTEM]
 #define Q CHAT_QUOTE
 
-#define CHATML_STRINGS                                                      \
+#define CHATML_STRINGS \
     SYSTEM_PREFIX = "<|im_start|>system\n", SYSTEM_SUFFIX = "<|im_end|>\n", \
-    USER_PREFIX = "<|im_start|>user\n", USER_SUFFIX = "<|im_end|>\n",       \
+    USER_PREFIX = "<|im_start|>user\n", USER_SUFFIX = "<|im_end|>\n", \
     REPLY_PREFIX = "<|im_start|>assistant\n", REPLY_SUFFIX = "<|im_end|>\n"
 
-#define LLAMA3_STRINGS                                                                          \
+#define LLAMA3_STRINGS \
     SYSTEM_SUFFIX = "<|eot_id|>", USER_PREFIX = "<|start_header_id|>user<|end_header_id|>\n\n", \
-    USER_SUFFIX = "<|eot_id|>",                                                                 \
-    REPLY_PREFIX = "<|start_header_id|>assistant<|end_header_id|>\n\n",                         \
+    USER_SUFFIX = "<|eot_id|>", \
+    REPLY_PREFIX = "<|start_header_id|>assistant<|end_header_id|>\n\n", \
     REPLY_SUFFIX = "<|eot_id|>"
 
 /* The system prompt of Mistral's older templates is a paragraph before the user's first one. */

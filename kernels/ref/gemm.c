@@ -55,29 +55,29 @@ static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
 /* The sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is taken out
  * of its group once for all rows. Each y[t][r] still meets its blocks in ascending order, and that
  * alone decides its bits. Lanes of the last group beyond n_tokens are never looked at. */
-#define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols)              \
-    void name(float *restrict y, const void *restrict w, const struct group *restrict x,      \
-              const struct gemm_shape *restrict shape)                                        \
-    {                                                                                         \
-        size_t n_blocks = shape->cols / (block_cols);                                         \
-                                                                                              \
-        assert(shape->cols % (block_cols) == 0);                                              \
-        for (size_t t = 0; t < shape->n_tokens; t++) {                                        \
-            float *out = y + t * shape->y_stride;                                             \
-                                                                                              \
-            for (size_t r = 0; r < shape->rows; r++) {                                        \
-                out[r] = 0.0f;                                                                \
-            }                                                                                 \
-            for (size_t b = 0; b < n_blocks; b++) {                                           \
-                struct activations token = token_of(&x[t / 4 * n_blocks + b], t % 4);         \
-                                                                                              \
-                for (size_t r = 0; r < shape->rows; r++) {                                    \
+#define GEMM_BLOCKS(name, layout, group, activations, token_of, add, block_cols) \
+    void name(float *restrict y, const void *restrict w, const struct group *restrict x, \
+              const struct gemm_shape *restrict shape) \
+    { \
+        size_t n_blocks = shape->cols / (block_cols); \
+\
+        assert(shape->cols % (block_cols) == 0); \
+        for (size_t t = 0; t < shape->n_tokens; t++) { \
+            float *out = y + t * shape->y_stride; \
+\
+            for (size_t r = 0; r < shape->rows; r++) { \
+                out[r] = 0.0f; \
+            } \
+            for (size_t b = 0; b < n_blocks; b++) { \
+                struct activations token = token_of(&x[t / 4 * n_blocks + b], t % 4); \
+\
+                for (size_t r = 0; r < shape->rows; r++) { \
                     const struct layout *block = (const struct layout *)w + r / 8 * n_blocks; \
-                                                                                              \
-                    out[r] = add(out[r], &block[b], &token, r % 8);                           \
-                }                                                                             \
-            }                                                                                 \
-        }                                                                                     \
+\
+                    out[r] = add(out[r], &block[b], &token, r % 8); \
+                } \
+            } \
+        } \
     }
 
 GEMM_BLOCKS(gemm_f32_q8x8_q8x4_ref, block_q8x8, block_q8x4, block_q8, token_q8, add_q8, 32)

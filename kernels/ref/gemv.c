@@ -48,22 +48,22 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
  * meet once a block:
  *     acc = fma((float)isum, sw * sx, acc), blocks ascending, from +0,
  * one accumulator a row (kernels/ref/dot.h). Block b of row r: row r % 8 of group r / 8. */
-#define GEMV_BLOCKS(name, layout, activations, add, block_cols)                                \
+#define GEMV_BLOCKS(name, layout, activations, add, block_cols) \
     void name(float *restrict y, const void *restrict w, const struct activations *restrict x, \
-              size_t rows, size_t cols, size_t ahead)                                          \
-    {                                                                                          \
-        size_t n_blocks = cols / (block_cols);                                                 \
-                                                                                               \
-        (void)ahead;                                                                           \
-        assert(cols % (block_cols) == 0);                                                      \
-        for (size_t r = 0; r < rows; r++) {                                                    \
-            const struct layout *block = (const struct layout *)w + r / 8 * n_blocks;          \
-                                                                                               \
-            y[r] = 0.0f;                                                                       \
-            for (size_t b = 0; b < n_blocks; b++) {                                            \
-                y[r] = add(y[r], &block[b], &x[b], r % 8);                                     \
-            }                                                                                  \
-        }                                                                                      \
+              size_t rows, size_t cols, size_t ahead) \
+    { \
+        size_t n_blocks = cols / (block_cols); \
+\
+        (void)ahead; \
+        assert(cols % (block_cols) == 0); \
+        for (size_t r = 0; r < rows; r++) { \
+            const struct layout *block = (const struct layout *)w + r / 8 * n_blocks; \
+\
+            y[r] = 0.0f; \
+            for (size_t b = 0; b < n_blocks; b++) { \
+                y[r] = add(y[r], &block[b], &x[b], r % 8); \
+            } \
+        } \
     }
 
 GEMV_BLOCKS(gemv_f32_q8x8_q8_ref, block_q8x8, block_q8, add_q8, 32)

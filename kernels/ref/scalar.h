@@ -158,4 +158,35 @@ static inline float tanh_f32(float x)
     return x != x ? x : copysignf((1.0f - e) / (1.0f + e), x);
 }
 
+/* 1 / (1 + e^-x): at most 3 ulp wherever it is above 2^-126. NaN counts as infinity. */
+static inline float sigmoid_f32(float x)
+{
+    return 1.0f / (1.0f + exp_f32(-x));
+}
+
+/* ln(1 + e^x), at most 5 ulp where it is above 2^-126; x itself above 20, where nothing else is
+ * left of it, and of NaN.
+ *
+ * Of t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is
+ * 2 f (1 + f^2 p(f^2)); p of degree 3 through the Chebyshev nodes of [0, 1 / 9]. A positive x is
+ * added last: ln(1 + e^x) = x + ln(1 + e^-x). */
+static inline float softplus_f32(float x)
+{
+    float t, f, square, p;
+
+    if (!(x <= 20.0f)) {
+        return x;
+    }
+    t = exp_f32(x > 0.0f ? -x : x);
+    f = t / (2.0f + t);
+    square = f * f;
+    p = 0x1.12f598p-3f;
+    p = fmaf(p, square, 0x1.21249ap-3f);
+    p = fmaf(p, square, 0x1.99ad6cp-3f);
+    p = fmaf(p, square, 0x1.55554cp-2f);
+    f = f + f;
+    f = fmaf(f * square, p, f);
+    return x > 0.0f ? x + f : f;
+}
+
 #endif

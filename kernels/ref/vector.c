@@ -50,6 +50,24 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
+/* y = x / max(|x|, eps): queries and keys of the delta rule. eps keeps a vector of zeros zero; the
+ * comparison lets a NaN through. */
+void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)
+{
+    float lane[16] = { 0 };
+    float length, scale;
+
+    assert(n >= 1);
+    for (size_t i = 0; i < n; i++) {
+        lane[i % 16] = fmaf(x[i], x[i], lane[i % 16]);
+    }
+    length = sqrtf(fold16(lane));
+    scale = 1.0f / (length < eps ? eps : length);
+    for (size_t i = 0; i < n; i++) {
+        y[i] = x[i] * scale;
+    }
+}
+
 /* (x0, x1) turned by an angle: (x0 cos - x1 sin, x0 sin + x1 cos). The product in front is rounded,
  * the other is inside the fma. The contract says which, as either way has other bits. */
 static void rotate(float *x0, float *x1, const float *cos_sin)
@@ -139,6 +157,77 @@ void gelu_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         y[i] = gelu_tanh_f32(gate[i]) * up[i];
+    }
+}
+
+/* SiLU by itself, after a convolution: x / (1 + exp(-x)). */
+void silu_f32_ref(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = x[i] / (1.0f + exp_f32(-x[i]));
+    }
+}
+
+/* The output gate of attention: x sigmoid(gate), by one division. */
+void sigmoid_mul_f32_ref(float *y, const float *x, const float *gate, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = x[i] / (1.0f + exp_f32(-gate[i]));
+    }
+}
+
+/* The gate of gpt-oss: SiLU with a slope alpha, times 1 + up, both halves clamped before it. The
+ * comparisons let a NaN through. */
+void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, float limit,
+                        float alpha)
+{
+    assert(limit >= 0.0f);
+    for (size_t i = 0; i < n; i++) {
+        float g = gate[i] > limit ? limit : gate[i];
+        float u = up[i] > limit ? limit : up[i];
+
+        u = u < -limit ? -limit : u;
+        y[i] = (g / (1.0f + exp_f32(-(alpha * g)))) * (u + 1.0f);
+    }
+}
+
+/* max(x, 0)^2 lets a NaN through. */
+static float relu2(float x)
+{
+    float r = x < 0.0f ? 0.0f : x;
+
+    return r * r;
+}
+
+/* The squared ReLU of a feed-forward without a gate (Nemotron-H). */
+void relu2_f32_ref(float *y, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = relu2(x[i]);
+    }
+}
+
+/* The same of a gate, times the other half (BitNet). */
+void relu2_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = relu2(gate[i]) * up[i];
+    }
+}
+
+/* The gates of a short convolution. */
+void mul_f32_ref(float *y, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = a[i] * b[i];
+    }
+}
+
+/* The result of a block with its multiplier, of an expert with its weight. */
+void add_scaled_f32_ref(float *restrict y, const float *restrict x, size_t n, float factor)
+{
+    for (size_t i = 0; i < n; i++) {
+        y[i] = fmaf(factor, x[i], y[i]);
     }
 }
 

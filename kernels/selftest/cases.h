@@ -82,5 +82,6 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op);
 bool tester_run_quantize(struct tester *t, enum kernel_op op);
 bool tester_run_vector(struct tester *t, enum kernel_op op);
 bool tester_run_attention(struct tester *t, enum kernel_op op);
+bool tester_run_mixer(struct tester *t, enum kernel_op op);
 
 #endif

@@ -143,23 +143,25 @@ static void test_softmax_parts(struct tester *t, enum kernel_op op)
     }
 }
 
-/* silu_mul and gelu_mul: y is gate, up, or neither. `range` is the span of the gate. */
-static void test_gate(struct tester *t, float range)
+/* Gates of two inputs and mul: y is either, or neither. `range` is the span of input `gate`. */
+static void test_gate(struct tester *t, size_t gate, float range)
 {
     for (size_t i = 0; i < N_LENGTHS * FILL_KINDS; i++) {
         size_t n = length_of(i);
         unsigned fill = (unsigned)(i % FILL_KINDS);
         struct tester_case c = map_case(n, 2, i % 3, fill);
 
-        fill_floats(t, 0, n, fill);
-        fill_floats(t, 1, n, FILL_UNIFORM);
-        multiply(0, n, fill_factor(fill, range));
+        c.scalar[0] = 7.0f; /* limit and alpha of gpt-oss */
+        c.scalar[1] = 1.702f;
+        fill_floats(t, gate, n, fill);
+        fill_floats(t, 1 - gate, n, fill_if(fill == FILL_FINITE, fill));
+        multiply(gate, n, fill_factor(fill, range));
         tester_run(t, &c);
     }
 }
 
-/* y = f(x) or in place: gelu, and scale with its factor. */
-static void test_unary(struct tester *t, enum kernel_op op)
+/* y = f(x) or in place, `range` the span of x; scale and add_scaled with their factor. */
+static void test_unary(struct tester *t, float range)
 {
     static const float factors[] = { 0.125f, -3.0f, 0.0f, 0x1p-126f, 1e30f, INFINITY, NAN };
 
@@ -170,13 +172,27 @@ static void test_unary(struct tester *t, enum kernel_op op)
 
         c.scalar[0] = factors[i % 7];
         fill_floats(t, 0, n, fill);
-        if (op == KERNEL_gelu_f32) {
-            multiply(0, n, fill_factor(fill, 20.0f));
-        }
+        multiply(0, n, fill_factor(fill, range));
         tester_run(t, &c);
     }
 }
 
+static void test_l2norm(struct tester *t)
+{
+    static const float least[] = { 1e-6f, 0.0f, 1e3f };
+
+    for (size_t i = FILL_KINDS; i < N_LENGTHS * FILL_KINDS; i++) {
+        size_t n = length_of(i);
+        unsigned fill = (unsigned)(i % FILL_KINDS);
+        struct tester_case c = map_case(n, 1, (i + 1) % 2, fill);
+
+        c.scalar[0] = least[i % 3];
+        fill_floats(t, 0, n, fill);
+        tester_run(t, &c);
+    }
+}
+
+/* add, and add_scaled with its factor. */
 static void test_add(struct tester *t)
 {
     for (size_t i = 0; i < N_LENGTHS * FILL_KINDS; i++) {
@@ -189,6 +205,7 @@ static void test_add(struct tester *t)
             .n_pointers = 2,
             .size = { n },
             .n_sizes = 1,
+            .scalar = { (float)(i % 7) * 0.3f - 0.7f },
             .data = fill,
         };
 
@@ -248,10 +265,18 @@ bool tester_run_vector(struct tester *t, enum kernel_op op)
     case KERNEL_exp_sum_f32:
     case KERNEL_softcap_f32:
     case KERNEL_softmax_f32: test_softmax_parts(t, op); return true;
-    case KERNEL_silu_mul_f32: test_gate(t, 100.0f); return true;
-    case KERNEL_gelu_mul_f32: test_gate(t, 20.0f); return true;
-    case KERNEL_gelu_f32:
-    case KERNEL_scale_f32: test_unary(t, op); return true;
+    case KERNEL_swiglu_oai_f32:
+    case KERNEL_relu2_mul_f32: test_gate(t, 0, 20.0f); return true;
+    case KERNEL_silu_mul_f32:
+    case KERNEL_mul_f32: test_gate(t, 0, 100.0f); return true;
+    case KERNEL_sigmoid_mul_f32: test_gate(t, 1, 100.0f); return true;
+    case KERNEL_gelu_mul_f32: test_gate(t, 0, 20.0f); return true;
+    case KERNEL_silu_f32: test_unary(t, 100.0f); return true;
+    case KERNEL_gelu_f32: test_unary(t, 20.0f); return true;
+    case KERNEL_relu2_f32:
+    case KERNEL_scale_f32: test_unary(t, 1.0f); return true;
+    case KERNEL_l2norm_f32: test_l2norm(t); return true;
+    case KERNEL_add_scaled_f32:
     case KERNEL_add_f32: test_add(t); return true;
     case KERNEL_crc32c_u8: test_crc32c(t); return true;
     default: return false;

@@ -295,7 +295,9 @@ static void call(struct kernel_call *call, const struct tester_case *c, uint8_t 
     size_t at = c->n_pointers;
 
     for (size_t i = 0; i < c->n_pointers; i++) {
-        call->integer[i] = (uint64_t)(uintptr_t)start[c->pointer[i]];
+        size_t slot = c->pointer[i];
+
+        call->integer[i] = slot == TESTER_NULL ? 0 : (uint64_t)(uintptr_t)start[slot];
     }
     for (size_t i = 0; i < c->n_sizes && !c->sizes_in_slot; i++) {
         call->integer[at++] = c->size[i];

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 
 enum {
-    TESTER_SLOTS = 4,              /* buffers of one call */
+    TESTER_SLOTS = 6,              /* buffers of one call */
+    TESTER_NULL = TESTER_SLOTS,    /* in place of a slot: a pointer to nothing */
     TESTER_PAGE = 4096,            /* the fence after each room; a host may protect it */
     TESTER_ROOM = 20 * 4096,       /* bytes for one buffer and its guards */
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */

@@ -24,22 +24,22 @@ static struct calls_state {
     struct gemm_shape shape;
 } state;
 
-#define MATRIX(op, rows, cols)     \
-    {                              \
+#define MATRIX(op, rows, cols) \
+    { \
         KERNEL_##op, rows, cols, 1 \
     }
-#define CHUNK(op, cols)                      \
-    {                                        \
+#define CHUNK(op, cols) \
+    { \
         KERNEL_##op, GEMM_ROWS, cols, TOKENS \
     }
-#define VECTOR(op, n)        \
-    {                        \
+#define VECTOR(op, n) \
+    { \
         KERNEL_##op, 1, n, 1 \
     }
-#define ATTENTION(op, cols)                            \
+#define ATTENTION(op, cols) \
     { KERNEL_##op, FEW_POSITIONS, cols, FEW_QUERIES }, \
-    {                                                  \
-        KERNEL_##op, KV_TILE, cols, MANY_QUERIES       \
+    { \
+        KERNEL_##op, KV_TILE, cols, MANY_QUERIES \
     }
 
 const struct kernel_call kernel_calls[] = {
@@ -90,6 +90,17 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(softcap_f32, HIDDEN),
     VECTOR(add_f32, DIM),
     VECTOR(scale_f32, DIM),
+    VECTOR(silu_f32, HIDDEN),
+    VECTOR(sigmoid_mul_f32, HIDDEN),
+    VECTOR(swiglu_oai_f32, HIDDEN),
+    VECTOR(relu2_f32, HIDDEN),
+    VECTOR(relu2_mul_f32, HIDDEN),
+    VECTOR(mul_f32, DIM),
+    VECTOR(add_scaled_f32, DIM),
+    VECTOR(l2norm_f32, 128),
+    { KERNEL_conv_f32, 4, DIM, 1 },
+    { KERNEL_delta_f32, 128, 128, 1 },
+    { KERNEL_mamba2_f32, 128, 64, 1 },
     VECTOR(convert_f16_f32, DIM),
     VECTOR(convert_f32_f16, DIM),
     VECTOR(crc32c_u8, 65536),
@@ -315,13 +326,13 @@ void kernel_call_fill(const struct kernel_call *call)
     if (block > 1) {
         fill_activations(call->cols, call->tokens, block == 256, call->tokens > 1);
     } else {
-        fill_floats(state.x, call->cols * call->tokens);
+        fill_floats(state.x, block == 0 ? n : call->cols * call->tokens);
     }
 }
 
 #define AS(op) ((op##_fn *)function)
-#define GEMV(op)                         \
-    case KERNEL_##op:                    \
+#define GEMV(op) \
+    case KERNEL_##op: \
         AS(op)(y, w, x, rows, n, ahead); \
         return true
 #define GEMM(op) \
@@ -377,6 +388,32 @@ static bool run_attention(const struct kernel_call *call, void (*function)(void)
     }
 }
 
+/* Vector ops of feed-forwards and mixers. */
+static bool run_mixer(const struct kernel_call *call, void (*function)(void))
+{
+    struct state_shape head = { call->rows, call->cols, call->cols };
+    struct conv_shape conv = { call->rows, call->cols, call->cols, call->cols };
+    size_t n = call->cols;
+    float *y = (float *)state.y;
+    float *w = (float *)state.w;
+    float *x = (float *)state.x;
+
+    switch ((int)call->op) {
+    case KERNEL_silu_f32: AS(silu_f32)(y, x, n); return true;
+    case KERNEL_sigmoid_mul_f32: AS(sigmoid_mul_f32)(y, x, w, n); return true;
+    case KERNEL_swiglu_oai_f32: AS(swiglu_oai_f32)(y, x, w, n, 7.0f, 1.702f); return true;
+    case KERNEL_relu2_f32: AS(relu2_f32)(y, x, n); return true;
+    case KERNEL_relu2_mul_f32: AS(relu2_mul_f32)(y, x, w, n); return true;
+    case KERNEL_mul_f32: AS(mul_f32)(y, x, w, n); return true;
+    case KERNEL_add_scaled_f32: AS(add_scaled_f32)(y, x, n, 0.5f); return true;
+    case KERNEL_l2norm_f32: AS(l2norm_f32)(y, x, n, 1e-6f); return true;
+    case KERNEL_conv_f32: AS(conv_f32)(y, x, w, w, &conv); return true;
+    case KERNEL_delta_f32: AS(delta_f32)(w, y, x, x, x, &head, 0.875f, 0.02f); return true;
+    case KERNEL_mamba2_f32: AS(mamba2_f32)(w, y, x, x, x, &head, 0.875f, 0.02f); return true;
+    default: return false;
+    }
+}
+
 void kernel_call_run(const struct kernel_call *call, void (*function)(void), size_t ahead)
 {
     size_t n = call->cols;
@@ -384,7 +421,8 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     void *w = state.w;
     void *x = state.x;
 
-    if (run_product(call, function, ahead) || run_attention(call, function)) {
+    if (run_product(call, function, ahead) || run_attention(call, function) ||
+        run_mixer(call, function)) {
         return;
     }
     switch ((int)call->op) {

@@ -18,7 +18,7 @@ static const struct broken_row {
     uint32_t fault;
     uint32_t features;
 } broken_rows[] = {
-#define BROKEN_ROW(function, op, fault, features)                                     \
+#define BROKEN_ROW(function, op, fault, features) \
     { #function, KERNEL_##op, (void (*)(void))(function), (void (*)(void))(op##_ref), \
       fault,     features },
     BROKEN_KERNELS(BROKEN_ROW) BROKEN_OF_ISA(BROKEN_ROW)

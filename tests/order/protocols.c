@@ -277,11 +277,11 @@ static const struct row {
 };
 
 #define WEAKER(program, object, kinds, relaxed) \
-    {                                           \
-#object, program,                       \
-        {                                       \
-            &(object), kinds, relaxed           \
-        }                                       \
+    { \
+#object, program, \
+        { \
+            &(object), kinds, relaxed \
+        } \
     }
 enum { BOTH = EXPLORE_LOADS | EXPLORE_STORES };
 

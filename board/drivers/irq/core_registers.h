@@ -8,11 +8,11 @@
 
 #if defined(INGOT_FREESTANDING)
 
-#define READ_SYSTEM(name)                                            \
-    ({                                                               \
-        uint64_t value_;                                             \
+#define READ_SYSTEM(name) \
+    ({ \
+        uint64_t value_; \
         __asm__ volatile("mrs %0, " #name : "=r"(value_)::"memory"); \
-        value_;                                                      \
+        value_; \
     })
 #define WRITE_SYSTEM(name, value) \
     __asm__ volatile("msr " #name ", %0" ::"r"((uint64_t)(value)) : "memory")

@@ -27,10 +27,10 @@ struct gic {
 };
 
 /* Version 2 where a board knows the addresses, to initialise a struct gic. */
-#define GIC_400(distributor, interface)                                                   \
-    {                                                                                     \
+#define GIC_400(distributor, interface) \
+    { \
         .version = &gic_v2, .ranges = { { distributor, 0x1000 }, { interface, 0x1000 } }, \
-        .n_ranges = 2                                                                     \
+        .n_ranges = 2 \
     }
 
 /* Find the controller; touches no register of it. version is NULL unless ERR_OK. ERR_NO_DEVICE:

@@ -22,8 +22,8 @@ struct receive_ring {
     uint32_t size;                 /* of it, a power of two */
 };
 
-#define RECEIVE_RING(memory)                      \
-    {                                             \
+#define RECEIVE_RING(memory) \
+    { \
         .bytes = (memory), .size = sizeof(memory) \
     }
 

@@ -59,8 +59,8 @@ void serial_flow_control(bool on);
 enum err serial_set_input_buffer(uint8_t *memory, size_t bytes);
 
 /* These, as members of struct board. */
-#define SERIAL_CONSOLE                                                                           \
-    .putc = serial_putc, .getc = serial_getc, .idle = serial_idle,                               \
+#define SERIAL_CONSOLE \
+    .putc = serial_putc, .getc = serial_getc, .idle = serial_idle, \
     .interrupted = serial_interrupted, .lost = serial_lost, .flow_control = serial_flow_control, \
     .set_input_buffer = serial_set_input_buffer
 

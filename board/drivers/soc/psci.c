@@ -30,7 +30,7 @@ static int64_t psci_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
     register uint64_t x2 __asm__("x2") = b;
     register uint64_t x3 __asm__("x3") = c;
 
-#define PSCI_LOST                                                                               \
+#define PSCI_LOST \
     "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
         "memory"
     if (psci.conduit == PSCI_HVC)

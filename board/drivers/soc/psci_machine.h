@@ -17,7 +17,7 @@
 const struct device_tree *psci_machine_init(const void *dtb, uintptr_t uart_address);
 
 /* Clock and cores, as members of struct board. */
-#define PSCI_MACHINE                                                                           \
+#define PSCI_MACHINE \
     .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .start_core = psci_start_core, \
     .wait = gic_wait, .wake = gic_wake
 

@@ -114,10 +114,10 @@ void raspberry_pi_restart(void);
 void raspberry_pi_power_off(int status) __attribute__((noreturn));
 
 /* Clock, condition, watchdog and power, as members of struct board. */
-#define RASPBERRY_PI                                                                             \
-    .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .health = raspberry_pi_health,   \
+#define RASPBERRY_PI \
+    .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .health = raspberry_pi_health, \
     .facts = raspberry_pi_facts, .watchdog = raspberry_pi_watchdog, .alive = raspberry_pi_alive, \
-    .last_run = raspberry_pi_last_run, .is_emulated = raspberry_pi_is_emulated,                  \
+    .last_run = raspberry_pi_last_run, .is_emulated = raspberry_pi_is_emulated, \
     .restart = raspberry_pi_restart, .power_off = raspberry_pi_power_off
 
 #endif

@@ -42,8 +42,8 @@ void sbi_machine_restart(void);
 void sbi_machine_power_off(int status) __attribute__((noreturn));
 
 /* Clock, cores and restart, as members of struct board. */
-#define SBI_MACHINE                                                             \
-    .ticks = riscv_timer_ticks, .ticks_hz = sbi_machine_ticks_hz,               \
+#define SBI_MACHINE \
+    .ticks = riscv_timer_ticks, .ticks_hz = sbi_machine_ticks_hz, \
     .start_core = sbi_machine_start_core, .wait = core_wait, .wake = core_wake, \
     .restart = sbi_machine_restart
 

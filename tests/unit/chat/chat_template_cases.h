@@ -22,39 +22,39 @@ struct template_case {
     const char *no_thinking; /* with think=off, no system message; NULL: it has no such thing */
 };
 
-#define IM_TURNS                                                                        \
+#define IM_TURNS \
     "<|im_start|>user\n Hi there <|im_end|>\n<|im_start|>assistant\nHello!<|im_end|>\n" \
     "<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n"
 #define IM_SYSTEM(text) "<|im_start|>system\n" text "<|im_end|>\n"
 
 #define H(role) "<|start_header_id|>" role "<|end_header_id|>\n\n"
 #define L3_TURNS \
-    H("user")    \
+    H("user") \
     "Hi there<|eot_id|>" H("assistant") "Hello!<|eot_id|>" H("user") "Why?<|eot_id|>" H("assistant")
 #define L31_DATE "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
 
-#define MISTRAL_JINJA(user_open, user_close, reply)                                             \
-    "{%- if messages[0][\"role\"] == \"system\" %}\n"                                           \
-    "    {%- set system_message = messages[0][\"content\"] %}\n"                                \
-    "    {%- set loop_messages = messages[1:] %}\n"                                             \
-    "{%- else %}\n    {%- set loop_messages = messages %}\n{%- endif %}\n\n"                    \
-    "{{- bos_token }}\n"                                                                        \
-    "{%- for message in loop_messages %}\n"                                                     \
-    "    {%- if message[\"role\"] == \"user\" %}\n"                                             \
-    "        {%- if loop.first and system_message is defined %}\n"                              \
+#define MISTRAL_JINJA(user_open, user_close, reply) \
+    "{%- if messages[0][\"role\"] == \"system\" %}\n" \
+    "    {%- set system_message = messages[0][\"content\"] %}\n" \
+    "    {%- set loop_messages = messages[1:] %}\n" \
+    "{%- else %}\n    {%- set loop_messages = messages %}\n{%- endif %}\n\n" \
+    "{{- bos_token }}\n" \
+    "{%- for message in loop_messages %}\n" \
+    "    {%- if message[\"role\"] == \"user\" %}\n" \
+    "        {%- if loop.first and system_message is defined %}\n" \
     "            {{- \"" user_open "\" + system_message + \"\\n\\n\" + message[\"content\"] + " \
-    "\"" user_close "\" }}\n"                                                                   \
-    "        {%- else %}\n"                                                                     \
-    "            {{- \"" user_open "\" + message[\"content\"] + \"" user_close "\" }}\n"        \
-    "        {%- endif %}\n"                                                                    \
-    "    {%- elif message[\"role\"] == \"assistant\" %}\n"                                      \
-    "        {{- " reply " }}\n"                                                                \
+    "\"" user_close "\" }}\n" \
+    "        {%- else %}\n" \
+    "            {{- \"" user_open "\" + message[\"content\"] + \"" user_close "\" }}\n" \
+    "        {%- endif %}\n" \
+    "    {%- elif message[\"role\"] == \"assistant\" %}\n" \
+    "        {{- " reply " }}\n" \
     "    {%- endif %}\n{%- endfor %}\n"
 
-#define OLD_MISTRAL_JINJA(reply)                                                          \
-    "{{ bos_token }}{% for message in messages %}"                                        \
-    "{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"                      \
-    "{{ raise_exception('roles must alternate user/assistant') }}{% endif %}"             \
+#define OLD_MISTRAL_JINJA(reply) \
+    "{{ bos_token }}{% for message in messages %}" \
+    "{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}" \
+    "{{ raise_exception('roles must alternate user/assistant') }}{% endif %}" \
     "{% if message['role'] == 'user' %}{{ '[INST] ' + message['content'] + ' [/INST]' }}" \
     "{% elif message['role'] == 'assistant' %}{{ " reply " }}{% endif %}{% endfor %}"
 

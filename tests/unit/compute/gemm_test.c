@@ -71,19 +71,19 @@ static void compare(const char *name)
 }
 
 /* Both results start alike, so that what lies between rows is compared too. */
-#define TEST(gemm, gemv, group_bytes, float_bytes, n_floats, x_many, x_of)     \
-    static void test_##gemm(void)                                              \
-    {                                                                          \
-        struct gemm_shape shape = { ROWS, COLS, TOKENS, STRIDE, COLS + 4 };    \
-                                                                               \
-        fill_weights(group_bytes, float_bytes, n_floats);                      \
-        memset(data.one_by_one, 0x11, sizeof data.one_by_one);                 \
-        memset(data.at_once, 0x11, sizeof data.at_once);                       \
-        gemm##_ref(data.at_once[0], data.weights, x_many, &shape);             \
-        for (size_t t = 0; t < TOKENS; t++) {                                  \
+#define TEST(gemm, gemv, group_bytes, float_bytes, n_floats, x_many, x_of) \
+    static void test_##gemm(void) \
+    { \
+        struct gemm_shape shape = { ROWS, COLS, TOKENS, STRIDE, COLS + 4 }; \
+\
+        fill_weights(group_bytes, float_bytes, n_floats); \
+        memset(data.one_by_one, 0x11, sizeof data.one_by_one); \
+        memset(data.at_once, 0x11, sizeof data.at_once); \
+        gemm##_ref(data.at_once[0], data.weights, x_many, &shape); \
+        for (size_t t = 0; t < TOKENS; t++) { \
             gemv##_ref(data.one_by_one[t], data.weights, x_of, ROWS, COLS, 0); \
-        }                                                                      \
-        compare(#gemm);                                                        \
+        } \
+        compare(#gemm); \
     }
 
 TEST(gemm_f32_f32_f32, gemv_f32_f32_f32, 4, 4, 1, data.x[0], data.x[t])

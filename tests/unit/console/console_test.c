@@ -133,8 +133,8 @@ static void test_plain_progress(void)
 
 /* ---- a terminal or none ---- */
 
-#define QUESTION         \
-    "\33"                \
+#define QUESTION \
+    "\33" \
     "7\33[999C\33[6n\33" \
     "8"
 

@@ -143,9 +143,9 @@ static void refuse_tokenizer(enum err expected, const char *words)
     restore(&good);
 }
 
-#define SET(field, value, error, words)     \
-    do {                                    \
-        tokenizer()->field = (value);       \
+#define SET(field, value, error, words) \
+    do { \
+        tokenizer()->field = (value); \
         refuse_tokenizer((error), (words)); \
     } while (0)
 

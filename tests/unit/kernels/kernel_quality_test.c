@@ -75,21 +75,21 @@ static void check(const char *type)
        "%s: NMSE %.3e, dequantize-and-multiply %.3e", type, kernel / total, plain / total);
 }
 
-#define TEST(type, gemv, dequantize, activations, block, n_scales)         \
-    static void test_##type(void)                                          \
-    {                                                                      \
-        size_t n = sizeof data.activations[0].q;                           \
-                                                                           \
-        fill_weights(sizeof(struct block_##block), n_scales);              \
-        for (size_t r = 0; r < ROWS; r++) {                                \
-            dequantize##_ref(data.w[r], data.weights, r, COLS);            \
-        }                                                                  \
-        for (size_t c = 0; c < COLS; c++) {                                \
-            data.as_int8[c] = (double)data.activations[c / n].d *          \
-                              (double)data.activations[c / n].q[c % n];    \
-        }                                                                  \
+#define TEST(type, gemv, dequantize, activations, block, n_scales) \
+    static void test_##type(void) \
+    { \
+        size_t n = sizeof data.activations[0].q; \
+\
+        fill_weights(sizeof(struct block_##block), n_scales); \
+        for (size_t r = 0; r < ROWS; r++) { \
+            dequantize##_ref(data.w[r], data.weights, r, COLS); \
+        } \
+        for (size_t c = 0; c < COLS; c++) { \
+            data.as_int8[c] = (double)data.activations[c / n].d * \
+                              (double)data.activations[c / n].q[c % n]; \
+        } \
         gemv##_ref(data.y, data.weights, data.activations, ROWS, COLS, 0); \
-        check(#type);                                                      \
+        check(#type); \
     }
 
 TEST(q8_0, gemv_f32_q8x8_q8, dequantize_f32_q8x8, q8, q8x8, 8)

@@ -40,8 +40,8 @@ static void test_setups(struct rig *r)
            ingot_memory_needed(NULL, &needed) == INGOT_BAD_ARGUMENT,
        "no setup, no place for the handle");
 #define REFUSED(member, value, error) \
-    s = r->setup;                     \
-    s.member = value;                 \
+    s = r->setup; \
+    s.member = value; \
     OK(refused(&s, error), "%s is %s: %s", #member, #value, ingot_error_text(error))
     REFUSED(memory, NULL, INGOT_BAD_ARGUMENT);
     REFUSED(memory_bytes, 0, INGOT_NO_MEMORY);
@@ -326,9 +326,9 @@ static void test_params(struct rig *r)
     struct ingot_generate_params p;
     unsigned n_wrong = 0;
 
-#define WRONG(member, value)    \
+#define WRONG(member, value) \
     ingot_generate_default(&p); \
-    p.member = value;           \
+    p.member = value; \
     n_wrong += rig_generate(r, &p, NULL) != INGOT_BAD_ARGUMENT
     WRONG(temp, -0.1f);
     WRONG(temp, NAN);

@@ -7,19 +7,19 @@
 #include "tests/unit/tap.h"
 
 /* Both at every buffer size from 0 to beyond the text: the same bytes, the same length. */
-#define SAME(...)                                                            \
-    do {                                                                     \
-        char ours[64], theirs[64];                                           \
-        bool good = true;                                                    \
-        for (size_t bytes = 0; bytes <= sizeof ours; bytes++) {              \
-            size_t a, b;                                                     \
-            memset(ours, '#', sizeof ours);                                  \
-            memset(theirs, '#', sizeof theirs);                              \
-            a = format_text(ours, bytes, __VA_ARGS__);                       \
-            b = (size_t)snprintf(theirs, bytes, __VA_ARGS__);                \
+#define SAME(...) \
+    do { \
+        char ours[64], theirs[64]; \
+        bool good = true; \
+        for (size_t bytes = 0; bytes <= sizeof ours; bytes++) { \
+            size_t a, b; \
+            memset(ours, '#', sizeof ours); \
+            memset(theirs, '#', sizeof theirs); \
+            a = format_text(ours, bytes, __VA_ARGS__); \
+            b = (size_t)snprintf(theirs, bytes, __VA_ARGS__); \
             good = good && a == b && memcmp(ours, theirs, sizeof ours) == 0; \
-        }                                                                    \
-        OK(good, "%s", #__VA_ARGS__);                                        \
+        } \
+        OK(good, "%s", #__VA_ARGS__); \
     } while (0)
 
 #pragma GCC diagnostic ignored "-Wformat-truncation"

@@ -227,7 +227,7 @@ static void test_reader(void)
     if (!OK(open_listed(), "the section again, to damage")) {
         return;
     }
-#define MERGES()                                                  \
+#define MERGES() \
     (m = (void *)((struct ingot_tokenizer *)(void *)section + 1), \
      entry = (void *)(section + m->entries), (void)entry)
     MERGES();
