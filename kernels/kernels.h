@@ -183,7 +183,7 @@ enum cpu_feature {
     /* y = x / (1 + exp(-gate)); n any. y may be x or gate. A NaN in gate counts as infinity. */ \
     OP(sigmoid_mul_f32, void, (float *y, const float *x, const float *gate, size_t n)) \
     /* y = (g / (1 + exp(-(alpha * g)))) * (u + 1), g = min(gate, limit), u = up within +-limit, \
-     * NaNs kept (gpt-oss); limit >= 0, n any. y may be gate or up. */ \
+     * NaNs kept (gpt-oss); limit > 0, n any. y may be gate or up. */ \
     OP(swiglu_oai_f32, void, \
        (float *y, const float *gate, const float *up, size_t n, float limit, float alpha)) \
     /* y = r * r, r = max(x, 0), NaNs kept; n any. y may be x. */ \

@@ -164,7 +164,7 @@ static inline float sigmoid_f32(float x)
     return 1.0f / (1.0f + exp_f32(-x));
 }
 
-/* ln(1 + e^x), at most 5 ulp where it is above 2^-126; x itself above 20, where nothing else is
+/* ln(1 + e^x), at most 3 ulp where it is above 2^-126; x itself above 20, where nothing else is
  * left of it, and of NaN.
  *
  * Of t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is

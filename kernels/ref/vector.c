@@ -181,7 +181,7 @@ void sigmoid_mul_f32_ref(float *y, const float *x, const float *gate, size_t n)
 void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, float limit,
                         float alpha)
 {
-    assert(limit >= 0.0f);
+    assert(limit > 0.0f);
     for (size_t i = 0; i < n; i++) {
         float g = gate[i] > limit ? limit : gate[i];
         float u = up[i] > limit ? limit : up[i];

@@ -1,6 +1,6 @@
-/* The arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp and GELU within
- * 3 ulp of the exact value over their range, fp16 exact in one direction and nearest even in the
- * other. */
+/* The arithmetic that every kernel shares (kernels/ref/scalar.h): exp within 2 ulp, GELU, sigmoid
+ * and softplus within 3 ulp of the exact value over their range, fp16 exact in one direction and
+ * nearest even in the other. */
 #include "kernels/ref/scalar.h"
 #include "tests/unit/tap.h"
 
@@ -30,6 +30,20 @@ static long double error_of_gelu(float x)
                                   : 0.5L * wide * (1.0L + tanhl(u));
 
     return fabsl((long double)gelu_tanh_f32(x) - exact) / ulp_at(exact);
+}
+
+static long double error_of_sigmoid(float x)
+{
+    long double exact = 1.0L / (1.0L + expl(-(long double)x));
+
+    return fabsl((long double)sigmoid_f32(x) - exact) / ulp_at(exact);
+}
+
+static long double error_of_softplus(float x)
+{
+    long double exact = log1pl(expl((long double)x));
+
+    return fabsl((long double)softplus_f32(x) - exact) / ulp_at(exact);
 }
 
 /* Every 101st float between two of one sign: bit patterns order floats by magnitude. */
@@ -90,6 +104,16 @@ static void test_exp_edges(void)
        "exp overflows to infinity");
     OK(isfinite(exp_f32(88.72f)), "exp(88.72) is finite");
     OK(f32_bits(exp_f32(-103.0f)) == 1, "exp(-103) is the least subnormal");
+}
+
+static void test_softplus_edges(void)
+{
+    OK(softplus_f32(0.0f) == (float)logl(2.0L), "softplus(0) is ln 2");
+    OK(softplus_f32(20.5f) == 20.5f && isinf(softplus_f32(INFINITY)), "softplus of 20.5 is 20.5");
+    OK(softplus_f32(-INFINITY) == 0.0f && softplus_f32(-200.0f) == 0.0f, "softplus vanishes");
+    OK(isnan(softplus_f32(NAN)), "softplus of NaN is NaN");
+    OK(sigmoid_f32(0.0f) == 0.5f && sigmoid_f32(INFINITY) == 1.0f && sigmoid_f32(-INFINITY) == 0.0f,
+       "sigmoid is 1 / 2 at 0 and levels off");
 }
 
 /* Value of a finite fp16, from the definition. */
@@ -176,7 +200,12 @@ int main(void)
     sweep("gelu of [1, 20]", 1.0f, 20.0f, error_of_gelu, 3);
     sweep("gelu of [-1, -2^-30]", -0x1p-30f, -1.0f, error_of_gelu, 3);
     sweep("gelu of [-9.2, -1]", -1.0f, -9.2f, error_of_gelu, 3); /* to 2^-124 */
+    sweep("sigmoid of [2^-30, 20]", 0x1p-30f, 20.0f, error_of_sigmoid, 3);
+    sweep("sigmoid of [-87.3, -2^-30]", -0x1p-30f, -87.3f, error_of_sigmoid, 3);
+    sweep("softplus of [2^-30, 30]", 0x1p-30f, 30.0f, error_of_softplus, 3);
+    sweep("softplus of [-87.3, -2^-30]", -0x1p-30f, -87.3f, error_of_softplus, 3);
     test_gelu_edges();
+    test_softplus_edges();
     test_exp_edges();
     test_f16_widening();
     test_f16_rounding();
