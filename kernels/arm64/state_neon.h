@@ -1,0 +1,198 @@
+// The states of recurrent mixers, a strip of columns at a time: 32 in eight registers, then 4,
+// then single ones. A lane is a column, so that nothing is folded.
+//
+// A row of a strip of 32 takes 30 instructions to write and read, 24 of them arithmetic: 39 cycles
+// in the model of Cortex-A53, 30 in that of Cortex-A72 (llvm-mca 19).
+#ifndef INGOT_KERNELS_ARM64_STATE_NEON_H
+#define INGOT_KERNELS_ARM64_STATE_NEON_H
+
+#include "kernels/arm64/asm.h"
+
+#define strip x0                /* s, at the strip's first column */
+#define out x1
+#define shape x5
+#define stride x6               /* bytes */
+#define rest x7                 /* from a row's second half of a strip of 32 to the next row */
+#define columns_left x8
+#define n_rows x9
+#define reader x10
+#define writer x11
+#define rows_left x12
+#define writes_at x13
+#define reads_at x14
+#define writes v8.s[0]          /* k or b of a row */
+#define reads v9.s[0]           /* q or c; of the first pass of delta k */
+#define decay v10.s[0]
+#define gain v11.s[0]           /* beta or dt */
+
+.irp n, 0, 1, 2, 3, 4, 5, 6, 7
+state\n .req v\n
+.endr
+in0 .req v16                    // what goes into the state: d or dt x
+in1 .req v17
+in2 .req v18
+in3 .req v19
+in4 .req v20
+in5 .req v21
+in6 .req v22
+in7 .req v23
+sum0 .req v24
+sum1 .req v25
+sum2 .req v26
+sum3 .req v27
+sum4 .req v28
+sum5 .req v29
+sum6 .req v30
+sum7 .req v31
+
+// Take shape, decay from s0, gain from s1.
+.macro start_state
+    sub     sp, sp, #32
+    .cfi_adjust_cfa_offset 32
+    save_pair d8, d9, 0
+    save_pair d10, d11, 16
+    ldp     n_rows, columns_left, [shape, #STATE_ROWS]
+    ldr     stride, [shape, #STATE_STRIDE]
+    fmov    s10, s0
+    fmov    s11, s1
+    lsl     stride, stride, #2
+    sub     rest, stride, #64
+.endm
+
+.macro end_state
+    restore_pair d8, d9, 0
+    restore_pair d10, d11, 16
+    add     sp, sp, #32
+    .cfi_adjust_cfa_offset -32
+.endm
+
+// \step for each register of a strip of \width columns.
+.macro for_strip width, step
+.if \width == 32
+.irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    \step   \n
+.endr
+.else
+    \step   0
+.endif
+.endm
+
+// ld1 or st1 of a row's columns; the pointer moves on to the next row.
+.macro row_of_strip op, width, pointer
+.if \width == 32
+    \op     {v0.4s, v1.4s, v2.4s, v3.4s}, [\pointer], #64
+    \op     {v4.4s, v5.4s, v6.4s, v7.4s}, [\pointer], rest
+.elseif \width == 4
+    \op     {v0.4s}, [\pointer], stride
+.else
+    \op     {v0.s}[0], [\pointer], stride
+.endif
+.endm
+
+// The strip's columns of a vector to in, its pointer moved on; and out from sum.
+.macro load_in width, pointer
+.if \width == 32
+    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [\pointer], #64
+    ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [\pointer], #64
+.elseif \width == 4
+    ld1     {v16.4s}, [\pointer], #16
+.else
+    ldr     s16, [\pointer], #4
+.endif
+.endm
+
+.macro store_sums width
+.if \width == 32
+    st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [out], #64
+    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [out], #64
+.elseif \width == 4
+    st1     {v24.4s}, [out], #16
+.else
+    str     s24, [out], #4
+.endif
+.endm
+
+.macro clear_sum n
+    movi    sum\n\().4s, #0
+.endm
+
+.macro fade n
+    fmul    state\n\().4s, state\n\().4s, decay
+.endm
+
+.macro write_in n
+    fmla    state\n\().4s, in\n\().4s, writes
+.endm
+
+.macro read_out n
+    fmla    sum\n\().4s, state\n\().4s, reads
+.endm
+
+// sum = the columns' products with the vector at \reads_from.
+.macro read_strip width, reads_from
+    mov     reader, strip
+    mov     reads_at, \reads_from
+    mov     rows_left, n_rows
+    for_strip \width, clear_sum
+    cbz     rows_left, .Lread\@
+.Lrow\@:
+    ldr     s9, [reads_at], #4
+    row_of_strip ld1, \width, reader
+    subs    rows_left, rows_left, #1
+    for_strip \width, read_out
+    b.ne    .Lrow\@
+.Lread\@:
+.endm
+
+// state = decay state + the vector at \writes_from times in; sum = its columns' products with that
+// at \reads_from.
+.macro step_strip width, writes_from, reads_from
+    mov     reader, strip
+    mov     writer, strip
+    mov     writes_at, \writes_from
+    mov     reads_at, \reads_from
+    mov     rows_left, n_rows
+    for_strip \width, clear_sum
+    cbz     rows_left, .Lstepped\@
+.Lrow\@:
+    row_of_strip ld1, \width, reader
+    ldr     s8, [writes_at], #4
+    ldr     s9, [reads_at], #4
+    for_strip \width, fade
+    subs    rows_left, rows_left, #1
+    for_strip \width, write_in
+    for_strip \width, read_out
+    row_of_strip st1, \width, writer
+    b.ne    .Lrow\@
+.Lstepped\@:
+.endm
+
+// All columns by \columns width, which leaves strip alone.
+.macro for_columns columns
+    subs    columns_left, columns_left, #32
+    b.lo    .Lfours\@
+.Lwide\@:
+    \columns 32
+    add     strip, strip, #128
+    subs    columns_left, columns_left, #32
+    b.hs    .Lwide\@
+.Lfours\@:
+    adds    columns_left, columns_left, #32 - 4
+    b.mi    .Lones\@
+.Lfour\@:
+    \columns 4
+    add     strip, strip, #16
+    subs    columns_left, columns_left, #4
+    b.pl    .Lfour\@
+.Lones\@:
+    adds    columns_left, columns_left, #4
+    b.eq    .Ldone\@
+.Lone\@:
+    \columns 1
+    add     strip, strip, #4
+    subs    columns_left, columns_left, #1
+    b.ne    .Lone\@
+.Ldone\@:
+.endm
+
+#endif
