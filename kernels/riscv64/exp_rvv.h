@@ -129,8 +129,8 @@
  * beyond 32, so that n - 64 is within the exponents too; \gate is never negated: it becomes -r,
  * and what multiplies it subtracts. */
 .macro exp_of_gate out, gate, whole, temp, low
+    vfmin.vf \gate, \gate, exp_gate_highest /* and a NaN becomes 32 */
     vfmax.vf \gate, \gate, exp_gate_lowest
-    vfmin.vf \gate, \gate, exp_gate_highest
     vfmv.v.f \whole, exp_magic
     vfnmsac.vf \whole, exp_log2e, \gate
     vfsub.vf \temp, \whole, exp_magic
