@@ -370,7 +370,8 @@ struct ingot_tensor {
     uint32_t rows;
     uint32_t cols;
     uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
-                             zeros; Q2_K to Q6_K: cols, a multiple of 256 */
+                             zeros; Q2_K to Q6_K, Q2_0, TQ2_0, Q1_0: cols, a
+                             multiple of 256 */
     uint32_t segment;     /* index into the segment table */
     uint64_t offset; /* from the start of the segment, a multiple of 64; of an EXPERT_ role from
                              that of an expert's extent: one entry for all of them */

@@ -41,8 +41,13 @@ static enum option_result set_prefill_rate(void *arguments, const struct command
     a->predict = true;
     a->macs = true;
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
-        double weights = 256.0 / (double)image_type_row_bytes(type, 256);
+        size_t bytes = image_type_row_bytes(type, 256);
+        double weights;
 
+        if (bytes == 0) {
+            continue; /* not known */
+        }
+        weights = 256.0 / (double)bytes;
         a->rates.prefill[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
     }
     return OPTION_TAKEN;

@@ -39,6 +39,12 @@
 #define Q2K_DMIN 16
 #define Q2K_SCALES 32
 #define Q2K_QUANTS 160
+#define TQ2_BYTES 528
+#define TQ2_QUANTS 16
+#define Q2_BYTES 576
+#define Q2_QUANTS 64
+#define Q1_BYTES 288
+#define Q1_QUANTS 32
 
 /* Activations: struct block_q8, block_q8x4, block_q8k, block_q8kx4. The int8 come first. */
 #define Q8_BYTES 40
@@ -189,6 +195,32 @@ LAYOUT_BYTES(block_q2kx8, Q2K_BYTES);
 LAYOUT_AT(block_q2kx8, dmin, Q2K_DMIN);
 LAYOUT_AT(block_q2kx8, scales, Q2K_SCALES);
 LAYOUT_AT(block_q2kx8, q, Q2K_QUANTS);
+
+/* TQ2_0, 256 columns. value (r, c) = d[r] * (two - 1), two = q[block_place(r, c % 64)] >> 2 * (c / 64)
+ * & 3: a byte has four columns of a row, 64 apart. */
+struct block_tq2x8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
+};
+LAYOUT_BYTES(block_tq2x8, TQ2_BYTES);
+LAYOUT_AT(block_tq2x8, q, TQ2_QUANTS);
+
+/* Q2_0: the same with a scale for each 64 columns, d[c / 64][r]. */
+struct block_q2x8 {
+    uint16_t d[4][GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
+};
+LAYOUT_BYTES(block_q2x8, Q2_BYTES);
+LAYOUT_AT(block_q2x8, q, Q2_QUANTS);
+
+/* Q1_0, 256 columns. value (r, c) = d[c / 128][r] * (2 * bit - 1), bit = q[block_place(r, c % 32)] >>
+ * (c / 32) & 1. */
+struct block_q1x8 {
+    uint16_t d[2][GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 8];
+};
+LAYOUT_BYTES(block_q1x8, Q1_BYTES);
+LAYOUT_AT(block_q1x8, q, Q1_QUANTS);
 
 /* Byte of row r, column c inside a run of chunks. */
 static inline size_t block_place(size_t r, size_t c)

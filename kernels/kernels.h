@@ -81,6 +81,18 @@ enum cpu_feature {
     OP(gemv_f32_q2kx8_q8k, void, \
        (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
         size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_tq2x8: isum = sum (two - 1) x.q. */ \
+    OP(gemv_f32_tq2x8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_q2x8: of each 64 columns in turn acc = fma((float)isum, d * x.d, acc). */ \
+    OP(gemv_f32_q2x8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
+    /* Over struct block_q1x8: the same of each 128 columns, isum = sum (2 bit - 1) x.q. */ \
+    OP(gemv_f32_q1x8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, size_t ahead)) \
     /* y = x W' for a chunk of tokens; W as in the gemv of the same name. x (n_tokens, cols) f32, \
      * rows 16-byte aligned; y (n_tokens, rows), 4-byte aligned, only rows entries of a row are \
      * written. Any rows and n_tokens. */ \
@@ -113,6 +125,15 @@ enum cpu_feature {
     OP(gemm_f32_q2kx8_q8kx4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
         const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_tq2x8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q2x8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q1x8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
     /* y = row `row` of W (.., cols) in the layouts above, as f32; y (cols), cols as there. */ \
     OP(dequantize_f32_q8x8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
@@ -129,6 +150,13 @@ enum cpu_feature {
     OP(dequantize_f32_q3kx8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
     OP(dequantize_f32_q2kx8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    /* d * (float)(two - 1), and of bits */ \
+    OP(dequantize_f32_tq2x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q2x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q1x8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
     /* x (n) f32 to n/32 blocks, n % 32 == 0: d = max|x| / 127 (0 stays 0), q = nearest even of \
      * x * (127 / max|x|), sum = sum q. x finite, 16-byte aligned; y 8-byte aligned. A block \

@@ -5,10 +5,11 @@
 enum { DEFAULT_ALIGNMENT = 32 };
 
 static const char *const ggml_types[] = {
-    "F32",     "F16",    "Q4_0",    "Q4_1",  "Q4_2",   "Q4_3",  "Q5_0",  "Q5_1",
-    "Q8_0",    "Q8_1",   "Q2_K",    "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K",  "Q8_K",
-    "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
-    "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "BF16",
+    "F32",     "F16",   "Q4_0",   "Q4_1",  "Q4_2",  "Q4_3",   "Q5_0", "Q5_1",    "Q8_0",
+    "Q8_1",    "Q2_K",  "Q3_K",   "Q4_K",  "Q5_K",  "Q6_K",   "Q8_K", "IQ2_XXS", "IQ2_XS",
+    "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS", "I8",   "I16",     "I32",
+    "I64",     "F64",   "IQ1_M",  "BF16",  NULL,    NULL,     NULL,   "TQ1_0",   "TQ2_0",
+    NULL,      NULL,    NULL,     "MXFP4", "NVFP4", "Q1_0",   "Q2_0",
 };
 
 static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t type,
@@ -21,9 +22,10 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
         { 0, SOURCE_F32 },     { 1, SOURCE_F16 },     { 2, SOURCE_Q4_0 },  { 3, SOURCE_Q4_1 },
         { 6, SOURCE_Q5_0 },    { 7, SOURCE_Q5_1 },    { 8, SOURCE_Q8_0 },  { 10, SOURCE_Q2_K },
         { 11, SOURCE_Q3_K },   { 12, SOURCE_Q4_K },   { 13, SOURCE_Q5_K }, { 14, SOURCE_Q6_K },
-        { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 },
+        { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 }, { 34, SOURCE_TQ1_0 },
+        { 35, SOURCE_TQ2_0 },  { 41, SOURCE_Q1_0 },   { 42, SOURCE_Q2_0 },
     };
-    bool known = type < sizeof ggml_types / sizeof ggml_types[0];
+    bool known = type < sizeof ggml_types / sizeof ggml_types[0] && ggml_types[type] != NULL;
 
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
         if (readable[i].type == type) {
@@ -33,7 +35,8 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     }
     return source_refuse(g->s, ERR_UNSUPPORTED,
                          "the tensor %.*s is %s (type %u), which is not supported; supported: F32, "
-                         "F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS",
+                         "F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, "
+                         "TQ1_0, TQ2_0, Q1_0, Q2_0",
                          SOURCE_SHOW(name), known ? ggml_types[type] : "unknown", type);
 }
 
@@ -254,6 +257,7 @@ struct data_area {
     const uint8_t *data;
     uint64_t bytes, alignment;
     uint64_t used; /* up to the end of the tensor before */
+    bool wide_q2;  /* Q2_0 has 128 elements a scale, as one fork of llama.cpp writes it */
 };
 
 static enum err place_tensor(struct gguf *g, const struct tensor_info *info, struct data_area *area)
@@ -262,6 +266,9 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
     uint64_t size;
     enum err e = source_type_of(g, info->name, info->type, &all.type);
 
+    if (e == ERR_OK && all.type == SOURCE_Q2_0 && area->wide_q2) {
+        all.type = SOURCE_Q2_0_128;
+    }
     if (e == ERR_OK) {
         e = check_dimensions(g, info, all.type);
     }
@@ -308,11 +315,19 @@ static enum err read_alignment(struct gguf *g, uint64_t *alignment)
     return ERR_OK;
 }
 
+/* Whether less room than 64 elements a scale would take follows a Q2_0 tensor: `end` is the next
+ * one's offset, or the end of the data. */
+static bool is_wide_q2(const struct tensor_info *info, uint64_t end)
+{
+    return info->type == 42 && end > info->offset && /* a product that overflows is refused later */
+           end - info->offset < source_type_bytes(SOURCE_Q2_0, info->dims[0] * info->dims[1]);
+}
+
 /* The data begins after the last info, so the infos are walked twice. */
 enum err gguf_read_tensors(struct gguf *g)
 {
     struct gguf_reader walk = g->r;
-    struct tensor_info info;
+    struct tensor_info info, before = { .type = 0 };
     struct data_area area = { .used = 0 };
     uint64_t start;
     enum err e = read_alignment(g, &area.alignment);
@@ -323,6 +338,8 @@ enum err gguf_read_tensors(struct gguf *g)
                               "the GGUF is cut short or damaged in its tensor %llu (%.*s)",
                               (unsigned long long)i, SOURCE_SHOW(info.name));
         }
+        area.wide_q2 = area.wide_q2 || is_wide_q2(&before, info.offset);
+        before = info;
     }
     if (e != ERR_OK) {
         return e;
@@ -333,6 +350,7 @@ enum err gguf_read_tensors(struct gguf *g)
     }
     area.data = g->file + start;
     area.bytes = g->bytes - start;
+    area.wide_q2 = area.wide_q2 || is_wide_q2(&before, area.bytes);
     for (uint64_t i = 0; e == ERR_OK && i < g->n_tensors; i++) {
         take_info(&g->r, &info);
         e = place_tensor(g, &info, &area);

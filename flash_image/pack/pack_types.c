@@ -72,6 +72,11 @@ static enum ingot_type own_type(const struct source_tensor *t)
     case SOURCE_Q5_K: return INGOT_Q5_K;
     case SOURCE_Q3_K: return INGOT_Q3_K;
     case SOURCE_Q2_K: return INGOT_Q2_K;
+    case SOURCE_Q2_0:
+    case SOURCE_Q2_0_128: return INGOT_Q2_0;
+    case SOURCE_TQ1_0: /* the same values, which is faster */
+    case SOURCE_TQ2_0: return INGOT_TQ2_0;
+    case SOURCE_Q1_0: return INGOT_Q1_0;
     case SOURCE_GROUPED: return type_of_grouped(t);
     default: return INGOT_Q8_0;
     }
@@ -140,6 +145,22 @@ static enum ingot_type mixed_type(const struct mixture *m, const struct source_p
     }
 }
 
+/* One or two bits a weight, all values of which Q4_0 has. */
+static bool is_few(enum ingot_type type)
+{
+    return type == INGOT_Q2_0 || type == INGOT_TQ2_0 || type == INGOT_Q1_0;
+}
+
+/* As GGUF files of such types have it: more bits for embedding and output, which lose most. */
+static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
+                                enum ingot_type type)
+{
+    if (is_head(p, role)) {
+        return INGOT_Q6_K;
+    }
+    return role == INGOT_TOKEN_EMBEDDING ? INGOT_Q4_K : type;
+}
+
 /* Before what the columns forbid. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
@@ -156,6 +177,9 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
     if (o->mixed) {
         return mixed_type(&mixtures[o->mixture], &s->params, role, layer);
     }
+    if (is_few(o->type)) {
+        return few_type(&s->params, role, o->type);
+    }
     return o->type;
 }
 
@@ -164,7 +188,7 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     if (image_type_takes(type, cols)) {
         return type;
     }
-    if (type == INGOT_Q2_K || type == INGOT_Q3_K) {
+    if (type == INGOT_Q2_K || type == INGOT_Q3_K || is_few(type)) {
         return INGOT_Q4_0;
     }
     return INGOT_Q8_0;

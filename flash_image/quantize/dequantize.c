@@ -186,6 +186,77 @@ static void read_q6_k(const uint8_t *block, float *out)
     }
 }
 
+static void read_twos(const uint8_t *block, float *out, unsigned n)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < n; i++) {
+        out[i] = d * (float)((block[2 + i / 4] >> i % 4 * 2 & 3) - 1);
+    }
+}
+
+static void read_q2_0(const uint8_t *block, float *out)
+{
+    read_twos(block, out, 64);
+}
+
+static void read_q2_0_128(const uint8_t *block, float *out)
+{
+    read_twos(block, out, 128);
+}
+
+int dequantize_two(const uint8_t *q, unsigned i)
+{
+    return q[i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
+}
+
+static void read_tq2_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block + 64);
+
+    for (unsigned i = 0; i < 256; i++) {
+        out[i] = d * (float)(dequantize_two(block, i) - 1);
+    }
+}
+
+/* A byte b stands for the fraction b / 256 in base 3: times 3^n, the whole part mod 3 is digit n. */
+static int trit(uint8_t b, unsigned n)
+{
+    static const uint8_t power[] = { 1, 3, 9, 27, 81 };
+
+    return (uint8_t)(b * power[n]) * 3 >> 8;
+}
+
+/* Five digits each in 32 bytes and in 16, then four in 4. */
+int dequantize_trit(const uint8_t *q, unsigned i)
+{
+    if (i < 160) {
+        return trit(q[i % 32], i / 32);
+    }
+    if (i < 240) {
+        return trit(q[32 + (i - 160) % 16], (i - 160) / 16);
+    }
+    return trit(q[48 + (i - 240) % 4], (i - 240) / 4);
+}
+
+static void read_tq1_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block + 52);
+
+    for (unsigned i = 0; i < 256; i++) {
+        out[i] = d * (float)(dequantize_trit(block, i) - 1);
+    }
+}
+
+static void read_q1_0(const uint8_t *block, float *out)
+{
+    float d = load_f16(block);
+
+    for (unsigned i = 0; i < 128; i++) {
+        out[i] = d * (float)((block[2 + i / 8] >> i % 8 & 1) * 2 - 1);
+    }
+}
+
 dequantize_block_fn *dequantize_of(enum source_type type)
 {
     switch (type) {
@@ -201,6 +272,11 @@ dequantize_block_fn *dequantize_of(enum source_type type)
     case SOURCE_Q6_K: return read_q6_k;
     case SOURCE_IQ4_NL: return read_iq4_nl;
     case SOURCE_IQ4_XS: return read_iq4_xs;
+    case SOURCE_Q2_0: return read_q2_0;
+    case SOURCE_Q2_0_128: return read_q2_0_128;
+    case SOURCE_TQ1_0: return read_tq1_0;
+    case SOURCE_TQ2_0: return read_tq2_0;
+    case SOURCE_Q1_0: return read_q1_0;
     default: return NULL;
     }
 }

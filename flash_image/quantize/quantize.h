@@ -17,9 +17,13 @@
  * element / 127 for Q8_0) or around what minimum and maximum say; never worse than that.
  * h: how much the square of each element's error counts, above 0 (the mean square of what it will
  * be multiplied by); fit_ones: all alike. */
+/* The same with few values, sign and size of the scale free: tq2, of 256 floats, u8 q[64] and fp16 d
+ * (66 bytes), and q2, of 64, fp16 d and u8 q[16] (18), d times -1, 0, 1 or 2; q1, of 128, fp16 d and
+ * u8 q[16] (18), d or -d. */
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 quantize_block_fn quantize_block_q8, quantize_block_q4, quantize_block_q4k, quantize_block_q6k,
     quantize_block_q5k, quantize_block_q3k, quantize_block_q2k;
+quantize_block_fn quantize_block_tq2, quantize_block_q2, quantize_block_q1;
 
 /* GGML blocks into the group of eight rows: blocks[r] is the block of row r at this column
  * block, NULL for a row of padding. Values are kept bit for bit. group is a struct block_q8x8,
@@ -31,5 +35,8 @@ void interleave_q6k(const uint8_t *const blocks[8], void *group);
 void interleave_q5k(const uint8_t *const blocks[8], void *group);
 void interleave_q3k(const uint8_t *const blocks[8], void *group);
 void interleave_q2k(const uint8_t *const blocks[8], void *group);
+void interleave_tq2(const uint8_t *const blocks[8], void *group);
+void interleave_q2(const uint8_t *const blocks[8], void *group); /* four blocks side by side */
+void interleave_q1(const uint8_t *const blocks[8], void *group); /* two */
 
 #endif

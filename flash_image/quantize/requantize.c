@@ -43,6 +43,59 @@ static void iq4_xs_to_q8_0(const uint8_t *in, uint8_t *out)
     }
 }
 
+static void tq1_0_to_tq2_0(const uint8_t *in, uint8_t *out)
+{
+    memset(out, 0, 64);
+    for (unsigned i = 0; i < 256; i++) {
+        uint8_t *byte = out + i / 128 * 32 + i % 32;
+
+        *byte = (uint8_t)(*byte | dequantize_trit(in, i) << i % 128 / 32 * 2);
+    }
+    memcpy(out + 64, in + 52, 2);
+}
+
+/* One scale for both halves. */
+static void q2_0_128_to_q2_0(const uint8_t *in, uint8_t *out)
+{
+    for (unsigned half = 0; half < 2; half++) {
+        memcpy(out + 18 * half, in, 2);
+        memcpy(out + 18 * half + 2, in + 2 + 16 * half, 16);
+    }
+}
+
+/* n elements of `bits` each after one scale, times `step` and less 1: blocks of 32 with the same
+ * scale, whose nibbles count from -8. */
+static void few_to_q4_0(const uint8_t *in, unsigned n, unsigned bits, int step, uint8_t *out)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint8_t *block = out + i / 32 * 18;
+        unsigned q = (unsigned)in[2 + i * bits / 8] >> i * bits % 8 & ((1u << bits) - 1);
+        unsigned nibble = (unsigned)((int)q * step + 7);
+
+        if (i % 32 < 16) {
+            memcpy(block, in, 2);
+            block[2 + i % 16] = (uint8_t)nibble;
+        } else {
+            block[2 + i % 16] = (uint8_t)(block[2 + i % 16] | nibble << 4);
+        }
+    }
+}
+
+static void q2_0_to_q4_0(const uint8_t *in, uint8_t *out)
+{
+    few_to_q4_0(in, 64, 2, 1, out);
+}
+
+static void q2_0_128_to_q4_0(const uint8_t *in, uint8_t *out)
+{
+    few_to_q4_0(in, 128, 2, 1, out);
+}
+
+static void q1_0_to_q4_0(const uint8_t *in, uint8_t *out)
+{
+    few_to_q4_0(in, 128, 1, 2, out);
+}
+
 requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to)
 {
     static const struct {
@@ -53,6 +106,11 @@ requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to)
         { SOURCE_Q5_0, INGOT_Q8_0, q5_0_to_q8_0 },
         { SOURCE_IQ4_NL, INGOT_Q8_0, iq4_nl_to_q8_0 },
         { SOURCE_IQ4_XS, INGOT_Q8_0, iq4_xs_to_q8_0 },
+        { SOURCE_TQ1_0, INGOT_TQ2_0, tq1_0_to_tq2_0 },
+        { SOURCE_Q2_0_128, INGOT_Q2_0, q2_0_128_to_q2_0 },
+        { SOURCE_Q2_0, INGOT_Q4_0, q2_0_to_q4_0 },
+        { SOURCE_Q2_0_128, INGOT_Q4_0, q2_0_128_to_q4_0 },
+        { SOURCE_Q1_0, INGOT_Q4_0, q1_0_to_q4_0 },
     };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

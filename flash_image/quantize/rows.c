@@ -18,14 +18,26 @@ static const char *const too_large = "has weights too large for the 16-bit scale
                                      "pack it with --type f32";
 static const char *const beyond_f16 = "has weights too large for 16 bits; pack it with --type f32";
 
-/* A type; where it is quantized, its GGML block and the group of eight rows of blocks. */
+/* A type; where it is quantized, its GGML blocks and the group of eight rows of blocks. */
 struct packing {
-    enum source_type source; /* whose weights are taken as they are */
-    size_t cols, block_bytes, group_bytes;
-    size_t scales[2]; /* offsets of the block's fp16 scales */
-    quantize_block_fn *quantize;
+    enum source_type source;               /* whose weights are taken as they are */
+    size_t cols, block_bytes, group_bytes; /* of a group, of its blocks of a row */
+    size_t scales[2];                      /* offsets of a block's fp16 scales */
+    quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
+    size_t several; /* blocks of a row that lie in one group; 0: one */
 };
+
+/* Columns and bytes of a GGML block of the type. */
+static size_t ggml_cols(const struct packing *p)
+{
+    return p->several != 0 ? p->cols / p->several : p->cols;
+}
+
+static size_t ggml_bytes(const struct packing *p)
+{
+    return p->several != 0 ? p->block_bytes / p->several : p->block_bytes;
+}
 
 static const struct packing *packing_of(enum ingot_type type)
 {
@@ -81,6 +93,29 @@ static const struct packing *packing_of(enum ingot_type type)
                          { 80, 82 },
                          quantize_block_q2k,
                          interleave_q2k },
+        [INGOT_Q2_0] = { SOURCE_Q2_0,
+                         256,
+                         72,
+                         sizeof(struct block_q2x8),
+                         { 0, 0 },
+                         quantize_block_q2,
+                         interleave_q2,
+                         4 },
+        [INGOT_TQ2_0] = { SOURCE_TQ2_0,
+                          256,
+                          66,
+                          sizeof(struct block_tq2x8),
+                          { 64, 64 },
+                          quantize_block_tq2,
+                          interleave_tq2 },
+        [INGOT_Q1_0] = { SOURCE_Q1_0,
+                         256,
+                         36,
+                         sizeof(struct block_q1x8),
+                         { 0, 0 },
+                         quantize_block_q1,
+                         interleave_q1,
+                         2 },
     };
 
     return &packings[type];
@@ -179,7 +214,7 @@ static bool scale_is_finite(const uint8_t *scale)
 static bool scales_are_finite(const uint8_t *blocks, size_t n, const struct packing *p)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *block = blocks + i * p->block_bytes;
+        const uint8_t *block = blocks + i * ggml_bytes(p);
 
         if (!scale_is_finite(block + p->scales[0]) || !scale_is_finite(block + p->scales[1])) {
             return false;
@@ -196,7 +231,7 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
     const uint8_t *in = source_row_data(t, row);
 
     for (uint32_t c = 0; c < t->cols; c += step) {
-        requantize(in + source_type_bytes(t->type, c), blocks + c / p->cols * p->block_bytes);
+        requantize(in + source_type_bytes(t->type, c), blocks + c / ggml_cols(p) * ggml_bytes(p));
     }
 }
 
@@ -204,21 +239,22 @@ static const char *quantize_row(const struct packing *p, uint32_t cols,
                                 const struct rows_buffers *b, uint8_t *blocks)
 {
     dequantize_block_fn *read = dequantize_of(p->source);
+    size_t step = ggml_cols(p);
 
-    for (size_t i = 0; i < cols / p->cols; i++) {
-        const float *w = b->row + i * p->cols, *importance = fit_ones;
-        uint8_t *block = blocks + i * p->block_bytes;
+    for (size_t i = 0; i < cols / step; i++) {
+        const float *w = b->row + i * step, *importance = fit_ones;
+        uint8_t *block = blocks + i * ggml_bytes(p);
         float stored[256];
 
         if (b->importance != NULL) {
-            importance = b->importance + i * p->cols;
+            importance = b->importance + i * step;
         }
         if (!p->quantize(w, importance, block)) {
             return too_large;
         }
         if (b->loss != NULL) {
             read(block, stored);
-            add_loss(b->loss, w, stored, p->cols);
+            add_loss(b->loss, w, stored, step);
         }
     }
     return NULL;
@@ -256,7 +292,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
     } else {
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, problem);
     }
-    if (!scales_are_finite(blocks, t->cols / p->cols, p)) {
+    if (!scales_are_finite(blocks, t->cols / ggml_cols(p), p)) {
         return NULL;
     }
     return blocks;

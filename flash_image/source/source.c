@@ -158,7 +158,9 @@ static const struct {
     [SOURCE_Q4_K] = { "Q4_K", 256, 144 },     [SOURCE_Q5_K] = { "Q5_K", 256, 176 },
     [SOURCE_Q6_K] = { "Q6_K", 256, 210 },     [SOURCE_IQ4_NL] = { "IQ4_NL", 32, 18 },
     [SOURCE_IQ4_XS] = { "IQ4_XS", 256, 136 }, [SOURCE_GROUPED] = { "int8", 1, 1 },
-    [SOURCE_SYNTH] = { "made up", 1, 0 },
+    [SOURCE_Q2_0] = { "Q2_0", 64, 18 },       [SOURCE_Q2_0_128] = { "Q2_0", 128, 34 },
+    [SOURCE_TQ1_0] = { "TQ1_0", 256, 54 },    [SOURCE_TQ2_0] = { "TQ2_0", 256, 66 },
+    [SOURCE_Q1_0] = { "Q1_0", 128, 18 },      [SOURCE_SYNTH] = { "made up", 1, 0 },
 };
 
 uint32_t source_type_block(enum source_type type)

@@ -197,4 +197,58 @@ static inline float add_q2k(float acc, const struct block_q2kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
+/* Column c (< 256) of row r of TQ2_0 and Q2_0, -1 .. 2, and of Q1_0, -1 or 1. */
+static inline int32_t value_two(const uint8_t *q, size_t r, size_t c)
+{
+    return (q[block_place(r, c % 64)] >> (c / 64 * 2) & 3) - 1;
+}
+
+static inline int32_t value_one(const uint8_t *q, size_t r, size_t c)
+{
+    return (q[block_place(r, c % 32)] >> (c / 32) & 1) * 2 - 1;
+}
+
+/* TQ2_0: isum = sum_c (two - 1) x.q, at most 256 * 2 * 128 = 2^16. A kernel may take the offset off
+ * at the end, by the sums in x. */
+static inline float add_tq2(float acc, const struct block_tq2x8 *w, const struct block_q8k *x,
+                            size_t r)
+{
+    int32_t sum = 0;
+
+    for (size_t c = 0; c < 256; c++) {
+        sum += value_two(w->q, r, c) * x->q[c];
+    }
+    return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
+}
+
+/* Q2_0: the same for each 64 columns, which have a scale of their own, in ascending order. */
+static inline float add_q2(float acc, const struct block_q2x8 *w, const struct block_q8k *x,
+                           size_t r)
+{
+    for (size_t j = 0; j < 4; j++) {
+        int32_t sum = 0;
+
+        for (size_t c = 64 * j; c < 64 * j + 64; c++) {
+            sum += value_two(w->q, r, c) * x->q[c];
+        }
+        acc = fmaf((float)sum, f32_from_f16(w->d[j][r]) * x->d, acc);
+    }
+    return acc;
+}
+
+/* Q1_0: for each 128 columns, sum_c (2 bit - 1) x.q. */
+static inline float add_q1(float acc, const struct block_q1x8 *w, const struct block_q8k *x,
+                           size_t r)
+{
+    for (size_t j = 0; j < 2; j++) {
+        int32_t sum = 0;
+
+        for (size_t c = 128 * j; c < 128 * j + 128; c++) {
+            sum += value_one(w->q, r, c) * x->q[c];
+        }
+        acc = fmaf((float)sum, f32_from_f16(w->d[j][r]) * x->d, acc);
+    }
+    return acc;
+}
+
 #endif

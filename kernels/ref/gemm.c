@@ -87,3 +87,6 @@ GEMM_BLOCKS(gemm_f32_q6kx8_q8kx4_ref, block_q6kx8, block_q8kx4, block_q8k, token
 GEMM_BLOCKS(gemm_f32_q5kx8_q8kx4_ref, block_q5kx8, block_q8kx4, block_q8k, token_q8k, add_q5k, 256)
 GEMM_BLOCKS(gemm_f32_q3kx8_q8kx4_ref, block_q3kx8, block_q8kx4, block_q8k, token_q8k, add_q3k, 256)
 GEMM_BLOCKS(gemm_f32_q2kx8_q8kx4_ref, block_q2kx8, block_q8kx4, block_q8k, token_q8k, add_q2k, 256)
+GEMM_BLOCKS(gemm_f32_tq2x8_q8kx4_ref, block_tq2x8, block_q8kx4, block_q8k, token_q8k, add_tq2, 256)
+GEMM_BLOCKS(gemm_f32_q2x8_q8kx4_ref, block_q2x8, block_q8kx4, block_q8k, token_q8k, add_q2, 256)
+GEMM_BLOCKS(gemm_f32_q1x8_q8kx4_ref, block_q1x8, block_q8kx4, block_q8k, token_q8k, add_q1, 256)

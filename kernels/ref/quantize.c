@@ -122,6 +122,46 @@ void dequantize_f32_q2kx8_ref(float *restrict y, const void *restrict w, size_t 
     }
 }
 
+/* TQ2_0, Q2_0, Q1_0: y = d times a small integer; one rounding at most. */
+void dequantize_f32_tq2x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_tq2x8 *block = (const struct block_tq2x8 *)w + row / 8 * (cols / 256);
+    size_t r = row % 8;
+
+    assert(cols % 256 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_tq2x8 *b = &block[c / 256];
+
+        y[c] = f32_from_f16(b->d[r]) * (float)value_two(b->q, r, c % 256);
+    }
+}
+
+void dequantize_f32_q2x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q2x8 *block = (const struct block_q2x8 *)w + row / 8 * (cols / 256);
+    size_t r = row % 8;
+
+    assert(cols % 256 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q2x8 *b = &block[c / 256];
+
+        y[c] = f32_from_f16(b->d[c % 256 / 64][r]) * (float)value_two(b->q, r, c % 256);
+    }
+}
+
+void dequantize_f32_q1x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q1x8 *block = (const struct block_q1x8 *)w + row / 8 * (cols / 256);
+    size_t r = row % 8;
+
+    assert(cols % 256 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q1x8 *b = &block[c / 256];
+
+        y[c] = f32_from_f16(b->d[c % 256 / 128][r]) * (float)value_one(b->q, r, c % 256);
+    }
+}
+
 /* x (n) to q (n) by the block's own scale d = max|x| / 127, which is returned: x ~ d q.
  *
  * q = x * (127 / max|x|) to the nearest even integer, one division a block. Adding 1.5 2^23 leaves

@@ -33,6 +33,9 @@ enum weights {
     WEIGHTS_Q5K,
     WEIGHTS_Q3K,
     WEIGHTS_Q2K,
+    WEIGHTS_TQ2,
+    WEIGHTS_Q2,
+    WEIGHTS_Q1,
     WEIGHTS_F32,
     WEIGHTS_F16
 };

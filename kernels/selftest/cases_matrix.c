@@ -328,6 +328,12 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemv_f32_q5kx8_q8k: test_gemv(t, WEIGHTS_Q5K); return true;
     case KERNEL_gemv_f32_q3kx8_q8k: test_gemv(t, WEIGHTS_Q3K); return true;
     case KERNEL_gemv_f32_q2kx8_q8k: test_gemv(t, WEIGHTS_Q2K); return true;
+    case KERNEL_gemv_f32_tq2x8_q8k: test_gemv(t, WEIGHTS_TQ2); return true;
+    case KERNEL_gemm_f32_tq2x8_q8kx4: test_gemm(t, WEIGHTS_TQ2); return true;
+    case KERNEL_gemv_f32_q2x8_q8k: test_gemv(t, WEIGHTS_Q2); return true;
+    case KERNEL_gemm_f32_q2x8_q8kx4: test_gemm(t, WEIGHTS_Q2); return true;
+    case KERNEL_gemv_f32_q1x8_q8k: test_gemv(t, WEIGHTS_Q1); return true;
+    case KERNEL_gemm_f32_q1x8_q8kx4: test_gemm(t, WEIGHTS_Q1); return true;
     case KERNEL_gemm_f32_f32_f32: test_gemm(t, WEIGHTS_F32); return true;
     case KERNEL_gemm_f32_f16_f32: test_gemm(t, WEIGHTS_F16); return true;
     case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;

@@ -202,6 +202,9 @@ bool tester_run_quantize(struct tester *t, enum kernel_op op)
     case KERNEL_dequantize_f32_q5kx8: test_dequantize(t, WEIGHTS_Q5K); return true;
     case KERNEL_dequantize_f32_q3kx8: test_dequantize(t, WEIGHTS_Q3K); return true;
     case KERNEL_dequantize_f32_q2kx8: test_dequantize(t, WEIGHTS_Q2K); return true;
+    case KERNEL_dequantize_f32_tq2x8: test_dequantize(t, WEIGHTS_TQ2); return true;
+    case KERNEL_dequantize_f32_q2x8: test_dequantize(t, WEIGHTS_Q2); return true;
+    case KERNEL_dequantize_f32_q1x8: test_dequantize(t, WEIGHTS_Q1); return true;
     case KERNEL_quantize_q8_f32: test_quantize(t, &activations_q8); return true;
     case KERNEL_quantize_q8k_f32: test_quantize(t, &activations_q8k); return true;
     case KERNEL_interleave_q8x4_q8: test_interleave(t, &activations_q8); return true;

@@ -97,6 +97,27 @@ static const struct weights_format formats[] = {
                       .x4_bytes = sizeof(struct block_q8kx4),
                       .x_align = 16,
                       .fills = BLOCK_KINDS },
+    [WEIGHTS_TQ2] = { .cols = BLOCK_K_COLS,
+                      .bytes = sizeof(struct block_tq2x8),
+                      .align = 16,
+                      .x_bytes = sizeof(struct block_q8k),
+                      .x4_bytes = sizeof(struct block_q8kx4),
+                      .x_align = 16,
+                      .fills = BLOCK_KINDS },
+    [WEIGHTS_Q2] = { .cols = BLOCK_K_COLS,
+                     .bytes = sizeof(struct block_q2x8),
+                     .align = 16,
+                     .x_bytes = sizeof(struct block_q8k),
+                     .x4_bytes = sizeof(struct block_q8kx4),
+                     .x_align = 16,
+                     .fills = BLOCK_KINDS },
+    [WEIGHTS_Q1] = { .cols = BLOCK_K_COLS,
+                     .bytes = sizeof(struct block_q1x8),
+                     .align = 16,
+                     .x_bytes = sizeof(struct block_q8k),
+                     .x4_bytes = sizeof(struct block_q8kx4),
+                     .x_align = 16,
+                     .fills = BLOCK_KINDS },
     [WEIGHTS_F32] = { .cols = 16,
                       .float_bytes = 4,
                       .align = 64,
@@ -297,6 +318,9 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
 {
     struct block_q8x8 *q8 = out;
     struct block_q4x8 *q4 = out;
+    struct block_tq2x8 *tq2 = out;
+    struct block_q2x8 *q2 = out;
+    struct block_q1x8 *q1 = out;
 
     switch (type) {
     case WEIGHTS_Q8:
@@ -312,6 +336,21 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
     case WEIGHTS_Q2K: fill_with_mins(t, out, type, fill); return;
     case WEIGHTS_Q3K: fill_q3k(t, out, fill); return;
     case WEIGHTS_Q6K: fill_q6k(t, out, fill); return;
+    case WEIGHTS_TQ2:
+        fill_scales(t, tq2->d, fill);
+        fill_packed(t, tq2->q, sizeof tq2->q, fill);
+        return;
+    case WEIGHTS_Q2:
+        for (size_t j = 0; j < 4; j++) {
+            fill_scales(t, q2->d[j], fill);
+        }
+        fill_packed(t, q2->q, sizeof q2->q, fill);
+        return;
+    case WEIGHTS_Q1:
+        fill_scales(t, q1->d[0], fill);
+        fill_scales(t, q1->d[1], fill);
+        fill_packed(t, q1->q, sizeof q1->q, fill);
+        return;
     case WEIGHTS_F32:
     case WEIGHTS_F16:
     default: return;

@@ -60,6 +60,9 @@ static void gemv(const struct kernels *k, const struct activations *a, const str
     case INGOT_Q5_K: k->gemv_f32_q5kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
     case INGOT_Q3_K: k->gemv_f32_q3kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
     case INGOT_Q2_K: k->gemv_f32_q2kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_Q2_0: k->gemv_f32_q2x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_TQ2_0: k->gemv_f32_tq2x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_Q1_0: k->gemv_f32_q1x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
     default: return;
     }
 }
@@ -77,6 +80,9 @@ static void gemm(const struct kernels *k, const struct activations *a, const str
     case INGOT_Q5_K: k->gemm_f32_q5kx8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_Q3_K: k->gemm_f32_q3kx8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_Q2_K: k->gemm_f32_q2kx8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_Q2_0: k->gemm_f32_q2x8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_TQ2_0: k->gemm_f32_tq2x8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_Q1_0: k->gemm_f32_q1x8_q8kx4(y, rows, a->q8kx4, shape); return;
     default: return;
     }
 }
@@ -111,6 +117,9 @@ void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
     case INGOT_Q5_K: k->dequantize_f32_q5kx8(x, rows, row, cols); return;
     case INGOT_Q3_K: k->dequantize_f32_q3kx8(x, rows, row, cols); return;
     case INGOT_Q2_K: k->dequantize_f32_q2kx8(x, rows, row, cols); return;
+    case INGOT_Q2_0: k->dequantize_f32_q2x8(x, rows, row, cols); return;
+    case INGOT_TQ2_0: k->dequantize_f32_tq2x8(x, rows, row, cols); return;
+    case INGOT_Q1_0: k->dequantize_f32_q1x8(x, rows, row, cols); return;
     default: return;
     }
 }

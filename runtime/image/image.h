@@ -123,7 +123,7 @@ uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* A matrix of cols columns can have the type: Q2_K to Q6_K demand whole blocks of 256, the
+/* A matrix of cols columns can have the type: Q2_K to Q6_K, Q2_0, TQ2_0 and Q1_0 demand whole blocks of 256, the
  * others are padded. */
 bool image_type_takes(unsigned type, uint32_t cols);
 

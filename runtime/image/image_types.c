@@ -20,6 +20,9 @@ static const struct type_rule {
     [INGOT_Q5_K] = { "q5_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q5K_BYTES / GROUP_ROWS, true },
     [INGOT_Q3_K] = { "q3_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q3K_BYTES / GROUP_ROWS, true },
     [INGOT_Q2_K] = { "q2_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q2K_BYTES / GROUP_ROWS, true },
+    [INGOT_Q2_0] = { "q2_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q2_BYTES / GROUP_ROWS, true },
+    [INGOT_TQ2_0] = { "tq2_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, TQ2_BYTES / GROUP_ROWS, true },
+    [INGOT_Q1_0] = { "q1_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q1_BYTES / GROUP_ROWS, true },
 };
 
 static const struct type_rule *type_rule(unsigned type)

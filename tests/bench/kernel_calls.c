@@ -52,6 +52,9 @@ const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_q5kx8_q8k, K_ROWS, K_COLS),
     MATRIX(gemv_f32_q3kx8_q8k, K_ROWS, K_COLS),
     MATRIX(gemv_f32_q2kx8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_tq2x8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_q2x8_q8k, K_ROWS, K_COLS),
+    MATRIX(gemv_f32_q1x8_q8k, K_ROWS, K_COLS),
     CHUNK(gemm_f32_f32_f32, DIM),
     CHUNK(gemm_f32_f16_f32, DIM),
     CHUNK(gemm_f32_q4x8_q8x4, DIM),
@@ -61,6 +64,9 @@ const struct kernel_call kernel_calls[] = {
     CHUNK(gemm_f32_q5kx8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q3kx8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q2kx8_q8kx4, GEMM_K_COLS),
+    CHUNK(gemm_f32_tq2x8_q8kx4, GEMM_K_COLS),
+    CHUNK(gemm_f32_q2x8_q8kx4, GEMM_K_COLS),
+    CHUNK(gemm_f32_q1x8_q8kx4, GEMM_K_COLS),
     ATTENTION(score_f32_f16, HEAD),
     ATTENTION(score_f32_q8, HEAD),
     ATTENTION(online_softmax_f32, 1),
@@ -77,6 +83,9 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(dequantize_f32_q5kx8, K_COLS),
     VECTOR(dequantize_f32_q3kx8, K_COLS),
     VECTOR(dequantize_f32_q2kx8, K_COLS),
+    VECTOR(dequantize_f32_tq2x8, K_COLS),
+    VECTOR(dequantize_f32_q2x8, K_COLS),
+    VECTOR(dequantize_f32_q1x8, K_COLS),
     VECTOR(rmsnorm_f32, DIM),
     VECTOR(layernorm_f32, DIM),
     VECTOR(rope_f32_pairs, HEAD),
@@ -137,6 +146,15 @@ static struct weights weights_of(enum kernel_op op)
     case KERNEL_gemv_f32_q2kx8_q8k:
     case KERNEL_gemm_f32_q2kx8_q8kx4:
     case KERNEL_dequantize_f32_q2kx8: return (struct weights){ 256, 672, 16 };
+    case KERNEL_gemv_f32_tq2x8_q8k:
+    case KERNEL_gemm_f32_tq2x8_q8kx4:
+    case KERNEL_dequantize_f32_tq2x8: return (struct weights){ 256, 528, 8 };
+    case KERNEL_gemv_f32_q2x8_q8k:
+    case KERNEL_gemm_f32_q2x8_q8kx4:
+    case KERNEL_dequantize_f32_q2x8: return (struct weights){ 256, 576, 32 };
+    case KERNEL_gemv_f32_q1x8_q8k:
+    case KERNEL_gemm_f32_q1x8_q8kx4:
+    case KERNEL_dequantize_f32_q1x8: return (struct weights){ 256, 288, 16 };
     case KERNEL_gemv_f32_f32_f32:
     case KERNEL_gemm_f32_f32_f32: return (struct weights){ 1, 4, 0 };
     case KERNEL_gemv_f32_f16_f32:
@@ -356,6 +374,12 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMV(gemv_f32_q5kx8_q8k);
         GEMV(gemv_f32_q3kx8_q8k);
         GEMV(gemv_f32_q2kx8_q8k);
+        GEMV(gemv_f32_tq2x8_q8k);
+        GEMM(gemm_f32_tq2x8_q8kx4);
+        GEMV(gemv_f32_q2x8_q8k);
+        GEMM(gemm_f32_q2x8_q8kx4);
+        GEMV(gemv_f32_q1x8_q8k);
+        GEMM(gemm_f32_q1x8_q8kx4);
         GEMM(gemm_f32_f32_f32);
         GEMM(gemm_f32_f16_f32);
         GEMM(gemm_f32_q8x8_q8x4);
@@ -433,6 +457,9 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     case KERNEL_dequantize_f32_q5kx8: AS(dequantize_f32_q5kx8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q3kx8: AS(dequantize_f32_q3kx8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q2kx8: AS(dequantize_f32_q2kx8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_tq2x8: AS(dequantize_f32_tq2x8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q2x8: AS(dequantize_f32_q2x8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q1x8: AS(dequantize_f32_q1x8)(y, w, 0, n); return;
     case KERNEL_quantize_q8_f32: AS(quantize_q8_f32)(y, x, n); return;
     case KERNEL_quantize_q8k_f32: AS(quantize_q8k_f32)(y, x, n); return;
     case KERNEL_interleave_q8x4_q8: AS(interleave_q8x4_q8)(y, x, call->tokens, n); return;

@@ -70,6 +70,9 @@ static const struct format {
     { KERNEL_gemv_f32_q5kx8_q8k, KERNEL_gemm_f32_q5kx8_q8kx4, 256, 1408, 1, { { 2048, 2048 } } },
     { KERNEL_gemv_f32_q3kx8_q8k, KERNEL_gemm_f32_q3kx8_q8kx4, 256, 912, 1, { { 2048, 2048 } } },
     { KERNEL_gemv_f32_q2kx8_q8k, KERNEL_gemm_f32_q2kx8_q8kx4, 256, 672, 1, { { 2048, 2048 } } },
+    { KERNEL_gemv_f32_tq2x8_q8k, KERNEL_gemm_f32_tq2x8_q8kx4, 256, 528, 1, { { 2048, 2048 } } },
+    { KERNEL_gemv_f32_q2x8_q8k, KERNEL_gemm_f32_q2x8_q8kx4, 256, 576, 1, { { 2048, 2048 } } },
+    { KERNEL_gemv_f32_q1x8_q8k, KERNEL_gemm_f32_q1x8_q8kx4, 256, 288, 1, { { 2048, 2048 } } },
 };
 
 /* One measurement, done by each thread with its own memory. */

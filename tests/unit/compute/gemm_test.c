@@ -102,6 +102,12 @@ TEST(gemm_f32_q3kx8_q8kx4, gemv_f32_q3kx8_q8k, sizeof(struct block_q3kx8), 2, 8,
      data.q8k[t])
 TEST(gemm_f32_q2kx8_q8kx4, gemv_f32_q2kx8_q8k, sizeof(struct block_q2kx8), 2, 16, data.q8kx4[0],
      data.q8k[t])
+TEST(gemm_f32_tq2x8_q8kx4, gemv_f32_tq2x8_q8k, sizeof(struct block_tq2x8), 2, 8, data.q8kx4[0],
+     data.q8k[t])
+TEST(gemm_f32_q2x8_q8kx4, gemv_f32_q2x8_q8k, sizeof(struct block_q2x8), 2, 32, data.q8kx4[0],
+     data.q8k[t])
+TEST(gemm_f32_q1x8_q8kx4, gemv_f32_q1x8_q8k, sizeof(struct block_q1x8), 2, 16, data.q8kx4[0],
+     data.q8k[t])
 
 int main(void)
 {
@@ -115,5 +121,8 @@ int main(void)
     test_gemm_f32_q5kx8_q8kx4();
     test_gemm_f32_q3kx8_q8kx4();
     test_gemm_f32_q2kx8_q8kx4();
+    test_gemm_f32_tq2x8_q8kx4();
+    test_gemm_f32_q2x8_q8kx4();
+    test_gemm_f32_q1x8_q8kx4();
     return tap_done();
 }

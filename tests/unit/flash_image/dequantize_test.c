@@ -126,6 +126,37 @@ static double define_q3_k(const uint8_t *b, unsigned c)
     return half(b + 108) * scale * ((int)q - ((b[c % 32] & mask) != 0 ? 0 : 4));
 }
 
+/* The digits of a byte in base 3 are those of the least n with b >= n * 256 / 243; n's first digit is
+ * worth 81. */
+static double define_tq1_0(const uint8_t *b, unsigned c)
+{
+    static const int worth[] = { 81, 27, 9, 3, 1 };
+    unsigned at = c < 160 ? c % 32 : c < 240 ? 32 + (c - 160) % 16 : 48 + (c - 240) % 4;
+    unsigned digit = c < 160 ? c / 32 : c < 240 ? (c - 160) / 16 : (c - 240) / 4;
+    int n = b[at] * 243 / 256;
+
+    return half(b + 52) * (n / worth[digit] % 3 - 1);
+}
+
+static double define_tq2_0(const uint8_t *b, unsigned c)
+{
+    static const int worth[] = { 1, 4, 16, 64 };
+
+    return half(b + 64) * (b[c / 128 * 32 + c % 32] / worth[c / 32 % 4] % 4 - 1);
+}
+
+static double define_q2_0(const uint8_t *b, unsigned c)
+{
+    static const int worth[] = { 1, 4, 16, 64 };
+
+    return half(b) * (b[2 + c / 4] / worth[c % 4] % 4 - 1);
+}
+
+static double define_q1_0(const uint8_t *b, unsigned c)
+{
+    return (b[2 + c / 8] & 1 << c % 8) != 0 ? half(b) : -half(b);
+}
+
 static void random_block(uint8_t *block, size_t n, uint32_t *seed)
 {
     for (size_t i = 0; i < n; i++) {
@@ -152,6 +183,9 @@ static void test_definitions(void)
         { SOURCE_Q4_1, { 0, 2 }, define_q4_1 },     { SOURCE_Q5_0, { 0, 0 }, define_q5_0 },
         { SOURCE_Q5_1, { 0, 2 }, define_q5_1 },     { SOURCE_Q2_K, { 80, 82 }, define_q2_k },
         { SOURCE_Q3_K, { 108, 108 }, define_q3_k }, { SOURCE_IQ4_NL, { 0, 0 }, define_iq4_nl },
+        { SOURCE_TQ1_0, { 52, 52 }, define_tq1_0 }, { SOURCE_TQ2_0, { 64, 64 }, define_tq2_0 },
+        { SOURCE_Q2_0, { 0, 0 }, define_q2_0 },     { SOURCE_Q2_0_128, { 0, 0 }, define_q2_0 },
+        { SOURCE_Q1_0, { 0, 0 }, define_q1_0 },
     };
     uint32_t seed = 21;
 
@@ -207,7 +241,7 @@ static void test_requantized(enum source_type from, enum ingot_type to, enum sou
 
 int main(void)
 {
-    static const size_t first[] = { 0, 0 };
+    static const size_t first[] = { 0, 0 }, tq1_0[] = { 52, 52 };
     const char *assets = getenv("INGOT_ASSETS");
 
     test_fixture(assets != NULL ? assets : "../shared/models");
@@ -215,5 +249,10 @@ int main(void)
     test_requantized(SOURCE_Q5_0, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
     test_requantized(SOURCE_IQ4_NL, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
     test_requantized(SOURCE_IQ4_XS, INGOT_Q8_0, SOURCE_Q8_0, first, 1e-7);
+    test_requantized(SOURCE_TQ1_0, INGOT_TQ2_0, SOURCE_TQ2_0, tq1_0, 0);
+    test_requantized(SOURCE_Q2_0_128, INGOT_Q2_0, SOURCE_Q2_0, first, 0);
+    test_requantized(SOURCE_Q2_0, INGOT_Q4_0, SOURCE_Q4_0, first, 0);
+    test_requantized(SOURCE_Q2_0_128, INGOT_Q4_0, SOURCE_Q4_0, first, 0);
+    test_requantized(SOURCE_Q1_0, INGOT_Q4_0, SOURCE_Q4_0, first, 0);
     return tap_done();
 }

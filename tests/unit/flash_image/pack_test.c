@@ -55,10 +55,11 @@ static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t,
 {
     static void (*const dequantize[INGOT_N_TYPES])(float *restrict y, const void *restrict w,
                                                    size_t row, size_t cols) = {
-        [INGOT_Q8_0] = dequantize_f32_q8x8_ref,  [INGOT_Q4_0] = dequantize_f32_q4x8_ref,
-        [INGOT_Q4_K] = dequantize_f32_q4kx8_ref, [INGOT_Q6_K] = dequantize_f32_q6kx8_ref,
-        [INGOT_Q5_K] = dequantize_f32_q5kx8_ref, [INGOT_Q3_K] = dequantize_f32_q3kx8_ref,
-        [INGOT_Q2_K] = dequantize_f32_q2kx8_ref,
+        [INGOT_Q8_0] = dequantize_f32_q8x8_ref,   [INGOT_Q4_0] = dequantize_f32_q4x8_ref,
+        [INGOT_Q4_K] = dequantize_f32_q4kx8_ref,  [INGOT_Q6_K] = dequantize_f32_q6kx8_ref,
+        [INGOT_Q5_K] = dequantize_f32_q5kx8_ref,  [INGOT_Q3_K] = dequantize_f32_q3kx8_ref,
+        [INGOT_Q2_K] = dequantize_f32_q2kx8_ref,  [INGOT_Q2_0] = dequantize_f32_q2x8_ref,
+        [INGOT_TQ2_0] = dequantize_f32_tq2x8_ref, [INGOT_Q1_0] = dequantize_f32_q1x8_ref,
     };
     const uint8_t *w = f->data + f->image.segments[t->segment].offset + t->offset;
     size_t cols = t->cols_padded;

@@ -99,6 +99,9 @@ TEST(q6_k, gemv_f32_q6kx8_q8k, dequantize_f32_q6kx8, q8k, q6kx8, 8)
 TEST(q5_k, gemv_f32_q5kx8_q8k, dequantize_f32_q5kx8, q8k, q5kx8, 16)
 TEST(q3_k, gemv_f32_q3kx8_q8k, dequantize_f32_q3kx8, q8k, q3kx8, 8)
 TEST(q2_k, gemv_f32_q2kx8_q8k, dequantize_f32_q2kx8, q8k, q2kx8, 16)
+TEST(tq2_0, gemv_f32_tq2x8_q8k, dequantize_f32_tq2x8, q8k, tq2x8, 8)
+TEST(q2_0, gemv_f32_q2x8_q8k, dequantize_f32_q2x8, q8k, q2x8, 32)
+TEST(q1_0, gemv_f32_q1x8_q8k, dequantize_f32_q1x8, q8k, q1x8, 16)
 
 int main(void)
 {
@@ -110,5 +113,8 @@ int main(void)
     test_q5_k();
     test_q3_k();
     test_q2_k();
+    test_tq2_0();
+    test_q2_0();
+    test_q1_0();
     return tap_done();
 }

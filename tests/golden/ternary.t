@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+"""Weights of one and two bits: the files of arch/ against the logits of their dequantized weights, one
+set of bits on every ISA and chunk, and what becomes of columns and scales that a type does not take."""
+
+import json
+import os
+import random
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from gguf_files import Gguf
+from machine import ASSETS, HOST, WORK, Tap, run
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+OUT = os.path.join(WORK, "ternary.logits")
+MODEL = os.path.join(WORK, "ternary.ingot")
+
+
+def logits(path, ids, *words):
+    status, said = run([HOST, "logits", path, "--tokens", " ".join(map(str, ids)), "-n", "0",
+                        "--no-bos", "-o", OUT, "-q", *words])
+    if status != 0:
+        return None, said
+    with open(OUT, "rb") as f:
+        raw = f.read()
+    return struct.unpack(f"<{len(raw) // 4}f", raw), said
+
+
+def nmse(ours, theirs):
+    return sum((a - b) ** 2 for a, b in zip(ours, theirs)) / sum(b * b for b in theirs)
+
+
+def isas():
+    found = [name for name in ("ref", "neon", "dotprod", "rv64gc", "rvv", "avx2", "avx512", "vnni")
+             if run([HOST, "logits", MODEL, "--tokens", "1", "-n", "0", "-o", OUT, "-q", "--isa",
+                     name])[0] == 0]
+    return found
+
+
+for name, kind, exact in (("q1_0", "q1_0", 1e-8), ("q2_0", "q2_0", 1e-8), ("tq1_0", "tq2_0", 1e-8),
+                          ("tq2_0", "tq2_0", 1e-8)):
+    gguf = os.path.join(ASSETS, f"arch/lowbit_{name}.gguf")
+    if not os.path.exists(gguf):
+        tap.skip(name, f"no {gguf} (set INGOT_ASSETS)")
+        continue
+    with open(gguf[:-4] + "json", encoding="utf-8") as f:
+        reference = json.load(f)
+    ids = reference["ids"]
+    rows = [x for row in reference["logits"] for x in row]
+    run([HOST, "pack", gguf, "-o", MODEL, "-q", "--type", "f32"])
+    floats, said = logits(MODEL, ids, "--kv", "f32")
+    ok = floats is not None and len(floats) == len(rows)
+    tap.ok(ok and nmse(floats, rows) < exact,
+           f"{name} as floats: NMSE {nmse(floats, rows) if ok else 'none':.2g} of {exact:g}", said)
+    status, said = run([HOST, "pack", gguf, "-o", MODEL])
+    tap.ok(status == 0 and (f"stored as {kind}" in said) == (name != kind),
+           f"{name} is packed as {kind}" + (", which is said" if name != kind else ""), said)
+    ours, said = logits(MODEL, ids, "--kv", "f32")
+    theirs = reference["native_vs_exact"]["nmse"]
+    ok = ours is not None and len(ours) == len(rows)
+    tap.ok(ok and nmse(ours, rows) < max(1e-3, 1.3 * theirs),
+           f"{name} with int8 activations: NMSE {nmse(ours, rows) if ok else 'none':.3g}, "
+           f"llama.cpp's own {theirs:.3g}", said)
+    same = [logits(MODEL, ids, "--kv", "f32", "--isa", isa, "--chunk", chunk)[0] == ours
+            for isa in isas() for chunk in ("1", "5", "128")]
+    tap.ok(len(same) >= 6 and all(same),
+           f"{name}: the same bits on {len(same) // 3} ISAs, in chunks of 1, 5 and 128")
+
+
+# ---- one layer, whose attn_q is of the type in question ------------------------------------------
+
+def halves(*values):
+    return struct.pack(f"<{len(values)}e", *values)
+
+
+def model(kind, columns, block, raw):
+    """Every weight but attn_q's is a float; attn_q has blocks of `block` columns, raw(i) each."""
+    g = Gguf("llama")
+    g.letters(16)
+    for key, value in (("context_length", 64), ("embedding_length", columns), ("block_count", 1),
+                       ("feed_forward_length", 64), ("attention.head_count", 2)):
+        g.u32("." + key, value)
+    g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
+    draw = random.Random(3)
+    for name, dims in ((("token_embd", (columns, 16)), ("output_norm", (columns,)),
+                        ("blk.0.attn_norm", (columns,)), ("blk.0.ffn_norm", (columns,)),
+                        ("blk.0.attn_q", (columns, columns)), ("blk.0.attn_k", (columns, columns)),
+                        ("blk.0.attn_v", (columns, columns)),
+                        ("blk.0.attn_output", (columns, columns)),
+                        ("blk.0.ffn_gate", (columns, 64)), ("blk.0.ffn_up", (columns, 64)),
+                        ("blk.0.ffn_down", (64, columns)))):
+        n = dims[0] * (dims[1] if len(dims) > 1 else 1)
+        if name == "blk.0.attn_q":
+            g.tensor(name + ".weight", dims, kind, b"".join(raw(i) for i in range(n // block)))
+        else:
+            g.floats(name + ".weight", dims[::-1], [draw.uniform(-.3, .3) for _ in range(n)])
+    path = os.path.join(WORK, "ternary.gguf")
+    g.write(path)
+    return path
+
+
+def noise(i, n):
+    return random.Random(i).randbytes(n)
+
+
+def two(n):
+    """Blocks of n elements of two bits, scales by number."""
+    return lambda i: halves(.01 * (1 + i % 7)) + noise(i, n // 4)
+
+
+def floats_of(path, *words):
+    run([HOST, "pack", path, "-o", MODEL, "-q", *words])
+    return logits(MODEL, [3, 7, 1, 9, 12], "--kv", "f32")
+
+
+for kind, columns, block, raw, to, bound in (
+        ("Q2_0", 320, 64, two(64), "q4_0", 1e-3),
+        ("Q1_0", 384, 128, lambda i: halves(.02) + noise(i, 16), "q4_0", 1e-3),
+        ("Q2_0", 256, 128, two(128), "q2_0", 1e-3),      # the fork's
+        ("Q2_0", 384, 128, two(128), "q4_0", 1e-3)):
+    path = model(kind, columns, block, raw)
+    status, said = run([HOST, "pack", path, "-o", MODEL])
+    exact, problem = floats_of(path, "--type", "f32")
+    ours, _ = floats_of(path)
+    both = ours is not None and exact is not None
+    tap.ok(both and f"{kind} weights are stored as {to}, which has the same values in more bits" in
+           said and 0 < nmse(ours, exact) < bound,
+           f"{kind} of {block} elements a scale and {columns} columns is {to}: NMSE "
+           f"{nmse(ours, exact) if both else 'none':.2g} by int8 activations", said + problem)
+# the same weights with 64 elements a scale: equal scales in pairs
+wide, said = floats_of(model("Q2_0", 256, 128, two(128)))
+narrow, _ = floats_of(model("Q2_0", 256, 64, lambda i: halves(.01 * (1 + i // 2 % 7)) +
+                            noise(i // 2, 32)[i % 2 * 16:][:16]))
+tap.ok(wide is not None and wide == narrow,
+       "Q2_0 of 128 elements a scale, told by its size, is that of 64 with each scale twice", said)
+tap.done()
