@@ -405,8 +405,6 @@ static void test_edges(const struct k_type *k)
         }
         /* a part of 15 steps has its min among fp16's smallest, in steps of 3 % */
         near = near && block_error(w, k) <= (k->most_scale == 15 ? 2e-4 : 1e-4) * square;
-        if (!(block_error(w, k) <= 1e-4 * square))
-            printf("# %s %g %g\n", k->name, (double)values[v], block_error(w, k) / square);
     }
     OK(near, "%s: blocks of one value", k->name);
     memset(w, 0, sizeof w);
