@@ -370,13 +370,13 @@ struct ingot_tensor {
     uint32_t rows;
     uint32_t cols;
     uint32_t cols_padded; /* cols up to a multiple of 32 (Q8_0, Q4_0), 16 (F32) or 32 (F16), with
-                             zeros; Q2_K to Q6_K, Q2_0, TQ2_0, Q1_0: cols, a
-                             multiple of 256 */
+                             zeros; others: cols, a multiple of their block's */
     uint32_t segment;     /* index into the segment table */
     uint64_t offset; /* from the start of the segment, a multiple of 64; of an EXPERT_ role from
                              that of an expert's extent: one entry for all of them */
     uint64_t bytes;  /* rows up to a multiple of interleave, times the bytes of a row */
-    uint64_t reserved[3];
+    int8_t values[NIBBLES]; /* FIG4: what a nibble stands for, -127 .. 127; else zero */
+    uint64_t reserved;
 };
 static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
 

@@ -123,9 +123,10 @@ static const struct command_option type = {
     .value = "TYPE",
     .choices = PACK_TYPES,
     .takes = PACK_TYPES_TAKEN,
-    .help = "of the weights: f32, f16, q8_0, q4_0, q3_k, q4_k, q5_k, q6_k; or q2_k,\n"
-            "q3_k_m, q4_k_m, q5_k_m, q2_0, tq2_0, q1_0, with more bits where they\n"
-            "matter most (default: as in IN)",
+    .help = "of the weights: f32, f16, q8_0, q4_0, q3_k, q4_k, q5_k, q6_k, iq4_nl,\n"
+            "mxfp4, fig4 (with a table for each matrix); or q2_k, q3_k_m, q4_k_m,\n"
+            "q5_k_m, q2_0, tq2_0, q1_0, with more bits where they matter most\n"
+            "(default: as in IN)",
     .set = pack_type_set,
     .field = FIELD(pack),
 };
@@ -146,8 +147,9 @@ static const struct command_option template = {
 static const struct command_option head = {
     .name = "--head",
     .value = "TYPE",
-    .choices = "f32 f16 q8_0 q4_0 q2_k q3_k q4_k q5_k q6_k q2_0 tq2_0 q1_0",
-    .takes = "one of f32, f16, q8_0, q4_0, q2_k, q3_k, q4_k, q5_k, q6_k, q2_0, tq2_0, q1_0",
+    .choices = "f32 f16 q8_0 q4_0 q2_k q3_k q4_k q5_k q6_k q2_0 tq2_0 q1_0 iq4_nl mxfp4 fig4",
+    .takes = "one of f32, f16, q8_0, q4_0, q2_k, q3_k, q4_k, q5_k, q6_k, q2_0, tq2_0, q1_0, "
+             "iq4_nl, mxfp4, fig4",
     .help = "of the output matrix, which is the embedding where they are tied",
     .set = set_head,
 };

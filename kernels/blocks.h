@@ -11,6 +11,11 @@
 #define BLOCK_COLS (1 << COLS_LOG2)
 #define BLOCK_K_COLS (1 << COLS_K_LOG2)
 
+/* Types whose nibbles stand for values of a table; of FIG4 four blocks share a scale. */
+#define NIBBLES 16
+#define FIG4_COLS_LOG2 7
+#define FIG4_COLS (1 << FIG4_COLS_LOG2)
+
 /* Weights: the blocks of GROUP_ROWS rows lie in one group, CHUNK_COLS columns of each row in
  * turn. */
 #define GROUP_ROWS 8
@@ -19,7 +24,8 @@
 /* Weights: struct block_q8x8, block_q4x8, block_q4kx8 and so on. The fp16 scales come first. */
 #define Q8X8_BYTES 272
 #define Q4X8_BYTES 144
-#define QUANTS 16 /* of both */
+#define QUANTS 16 /* of both, and of FIG4 */
+#define FIG4_BYTES 528
 #define Q4K_BYTES 1152
 #define Q4K_DMIN 16
 #define Q4K_SCALES 32
@@ -59,6 +65,10 @@
 #define Q8KX4_BYTES 1168
 #define Q8KX4_SUM 1024
 #define Q8KX4_SCALE 1152
+
+/* struct nibble_table */
+#define TABLE_BYTES 24
+#define TABLE_AHEAD 16
 
 /* struct gemm_shape */
 #define SHAPE_BYTES 40
@@ -120,6 +130,16 @@ struct block_q4x8 {
 };
 LAYOUT_BYTES(block_q4x8, Q4X8_BYTES);
 LAYOUT_AT(block_q4x8, q, QUANTS);
+
+/* IQ4_NL and MXFP4 lie in block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of
+ * the type. FIG4, 128 columns: the same with one scale for four runs of 32 columns, and a table of
+ * the tensor. The nibble of column c lies in q[c / 32] where that of c % 32 lies in block_q4x8. */
+struct block_fig4x8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t q[FIG4_COLS / BLOCK_COLS][GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_fig4x8, FIG4_BYTES);
+LAYOUT_AT(block_fig4x8, q, QUANTS);
 
 /* Q4_K, 256 columns in 8 sub-blocks of 32. value = d * scale * nibble - dmin * min.
  * Sub-block j of row r has scale = scales[j][r] & 63 and a min of 6 bits: the low 2 are
@@ -274,6 +294,14 @@ LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
 
 /* ---- what else assembly reads
  * ----------------------------------------------------------------- */
+
+/* What the nibbles of a matrix stand for, and how far its gemv prefetches (kernels.h). */
+struct nibble_table {
+    int8_t values[NIBBLES]; /* -127 .. 127: products of two with an int8 fit an int16 */
+    size_t ahead;
+};
+LAYOUT_BYTES(nibble_table, TABLE_BYTES);
+LAYOUT_AT(nibble_table, ahead, TABLE_AHEAD);
 
 /* The sizes of a gemm. Row t of y starts at y + t * y_stride. */
 struct gemm_shape {

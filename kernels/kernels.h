@@ -58,6 +58,16 @@ enum cpu_feature {
     OP(gemv_f32_q4x8_q8, void, \
        (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
         size_t cols, size_t ahead)) \
+    /* Over struct block_q4x8 whose nibbles go through a table, 8-byte aligned, which also says       \
+     * `ahead`: isum = sum values[nibble] x.q. */ \
+    OP(gemv_f32_t4x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, const struct nibble_table *restrict table)) \
+    /* Over struct block_fig4x8[rows/8][cols/128], cols % 128 == 0: each 32 columns enter by an       \
+     * fma of their own, with the scale that four of them share. */ \
+    OP(gemv_f32_fig4x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, const struct nibble_table *restrict table)) \
     /* The same over struct block_q4kx8[rows/8][cols/256] and 256 columns of x at a time, cols % \
      * 256 == 0: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks; \
      * acc = fma((float)isum, d * x.d, acc), then acc = fma(-(float)imin, dmin * x.d, acc). */ \
@@ -109,6 +119,12 @@ enum cpu_feature {
     OP(gemm_f32_q4x8_q8x4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
         const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_t4x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape, const struct nibble_table *restrict table)) \
+    OP(gemm_f32_fig4x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape, const struct nibble_table *restrict table)) \
     /* x as struct block_q8kx4[n_tokens/4 rounded up][cols/256], 16-byte aligned. */ \
     OP(gemm_f32_q4kx8_q8kx4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
@@ -139,6 +155,12 @@ enum cpu_feature {
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
     OP(dequantize_f32_q4x8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_t4x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols, \
+        const struct nibble_table *restrict table)) \
+    OP(dequantize_f32_fig4x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols, \
+        const struct nibble_table *restrict table)) \
     /* fma((float)(scale * q), d, -(dmin * (float)min)); scale * q is an integer. */ \
     OP(dequantize_f32_q4kx8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \

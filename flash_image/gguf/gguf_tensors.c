@@ -23,7 +23,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
         { 6, SOURCE_Q5_0 },    { 7, SOURCE_Q5_1 },    { 8, SOURCE_Q8_0 },  { 10, SOURCE_Q2_K },
         { 11, SOURCE_Q3_K },   { 12, SOURCE_Q4_K },   { 13, SOURCE_Q5_K }, { 14, SOURCE_Q6_K },
         { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 }, { 34, SOURCE_TQ1_0 },
-        { 35, SOURCE_TQ2_0 },  { 41, SOURCE_Q1_0 },   { 42, SOURCE_Q2_0 },
+        { 35, SOURCE_TQ2_0 },  { 39, SOURCE_MXFP4 },  { 41, SOURCE_Q1_0 }, { 42, SOURCE_Q2_0 },
     };
     bool known = type < sizeof ggml_types / sizeof ggml_types[0] && ggml_types[type] != NULL;
 
@@ -36,7 +36,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     return source_refuse(g->s, ERR_UNSUPPORTED,
                          "the tensor %.*s is %s (type %u), which is not supported; supported: F32, "
                          "F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, "
-                         "TQ1_0, TQ2_0, Q1_0, Q2_0",
+                         "TQ1_0, TQ2_0, Q1_0, Q2_0, MXFP4",
                          SOURCE_SHOW(name), known ? ggml_types[type] : "unknown", type);
 }
 

@@ -101,6 +101,9 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
         [INGOT_Q2_0] = { sizeof(struct block_q2x8), 32, 2 },
         [INGOT_TQ2_0] = { sizeof(struct block_tq2x8), 8, 2 },
         [INGOT_Q1_0] = { sizeof(struct block_q1x8), 16, 2 },
+        [INGOT_IQ4_NL] = { sizeof(struct block_q4x8), 8, 2 },
+        [INGOT_MXFP4] = { sizeof(struct block_q4x8), 8, 2 },
+        [INGOT_FIG4] = { sizeof(struct block_fig4x8), 8, 2 },
     };
 
     for (uint64_t at = 0; at < t->bytes; at += types[t->type].block_bytes) {

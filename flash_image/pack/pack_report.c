@@ -66,6 +66,7 @@ static void print_loss(enum rows_way way, const struct rows_loss *loss)
     switch (way) {
     case ROWS_COPIED: printf("0, copied\n"); return;
     case ROWS_REQUANTIZED: printf("0, the same values in more bits\n"); return;
+    case ROWS_RESCALED: printf("below 1e-6, scales rounded to 16 bits\n"); return;
     case ROWS_QUANTIZED: printf("%.3g\n", nmse(loss)); return;
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "flash_image/quantize/requantize.h"
 #include "flash_image/quantize/rows.h"
 #include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/map_file.h"
@@ -49,6 +50,54 @@ static enum ingot_type type_of_bf16(const struct source_tensor *t)
     return INGOT_F32;
 }
 
+/* Scales of 2^(e - 128) that fp16 holds; those of blocks of zeros say nothing. */
+static bool mxfp4_fits(const uint8_t *blocks, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const uint8_t *block = blocks + 17 * i;
+
+        for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
+            if ((block[j] & 0x77) != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, by the scales alone. It is about 6e-8 where
+ * none is subnormal. */
+static bool iq4_xs_fits(const uint8_t *blocks, uint64_t n)
+{
+    double squares = 0, errors = 0;
+
+    for (uint64_t i = 0; i < 8 * n; i++) {
+        float exact = requantize_scale_iq4_xs(blocks + 136 * (i / 8), i % 8);
+        double miss = (double)f32_from_f16(f16_from_f32(exact)) - (double)exact;
+
+        squares += (double)exact * (double)exact;
+        errors += miss * miss;
+    }
+    return errors <= 1e-6 * squares;
+}
+
+/* All experts share a type. */
+static enum ingot_type type_of_table(const struct source_tensor *t)
+{
+    uint64_t n = (uint64_t)t->rows * t->cols / source_type_block(t->type);
+    bool fits = true;
+
+    for (uint32_t i = 0; i < max_u32(t->stack, 1); i++) {
+        struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
+
+        fits = fits && (t->type == SOURCE_MXFP4 ? mxfp4_fits : iq4_xs_fits)(one.data, n);
+    }
+    if (!fits) {
+        return INGOT_F32;
+    }
+    return t->type == SOURCE_MXFP4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
+}
+
 /* Short groups know more than a block of 32 can keep. */
 static enum ingot_type type_of_grouped(const struct source_tensor *t)
 {
@@ -78,6 +127,9 @@ static enum ingot_type own_type(const struct source_tensor *t)
     case SOURCE_TQ2_0: return INGOT_TQ2_0;
     case SOURCE_Q1_0: return INGOT_Q1_0;
     case SOURCE_GROUPED: return type_of_grouped(t);
+    case SOURCE_IQ4_NL: return INGOT_IQ4_NL;
+    case SOURCE_MXFP4:
+    case SOURCE_IQ4_XS: return type_of_table(t);
     default: return INGOT_Q8_0;
     }
 }
@@ -191,13 +243,22 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     if (type == INGOT_Q2_K || type == INGOT_Q3_K || is_few(type)) {
         return INGOT_Q4_0;
     }
+    if (type == INGOT_FIG4 && image_type_takes(INGOT_IQ4_NL, cols)) {
+        return INGOT_IQ4_NL;
+    }
     return INGOT_Q8_0;
 }
 
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer)
 {
-    return pack_type_for_cols(wanted_type(o, s, role, layer), source_tensor(s, role, layer)->cols);
+    const struct source_tensor *t = source_tensor(s, role, layer);
+    enum ingot_type type = wanted_type(o, s, role, layer);
+
+    if (type == INGOT_MXFP4 && t->type == SOURCE_MXFP4) {
+        type = type_of_table(t); /* asked for by name as well */
+    }
+    return pack_type_for_cols(type, t->cols);
 }
 
 static bool is_rounded(enum source_type type)
@@ -220,6 +281,10 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
         advice = "; a file of floats would lose less";
     } else if (way == ROWS_REQUANTIZED) {
         advice = ", which has the same values in more bits";
+    } else if (way == ROWS_RESCALED) {
+        advice = ", with scales rounded to 16 bits (NMSE below 1e-6)";
+    } else if (!o->type_given && to == INGOT_F32) {
+        advice = ", for 16 bits do not hold their scales; --type chooses another";
     }
     fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from), done,
             image_type_name(to), advice);
@@ -260,6 +325,7 @@ static void tell_columns(const struct pack_options *o, struct source *s, enum in
     char names[INGOT_N_ROLES * 20] = "";
     const char *comma = "";
     size_t used = 0;
+    uint32_t padding = 0;
 
     for (int role = 0; role < INGOT_N_ROLES; role++) {
         enum ingot_type wanted = wanted_type(o, s, (enum ingot_role)role, 0);
@@ -270,11 +336,12 @@ static void tell_columns(const struct pack_options *o, struct source *s, enum in
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
                                      image_role_name((unsigned)role));
             comma = ", ";
+            padding = image_type_padding(wanted);
         }
     }
     if (used != 0) {
-        fprintf(stderr, "%s: stored as %s, for their columns are no multiple of 256: %s\n", s->path,
-                image_type_name(to), names);
+        fprintf(stderr, "%s: stored as %s, for their columns are no multiple of %u: %s\n", s->path,
+                image_type_name(to), padding, names);
     }
 }
 
@@ -287,6 +354,7 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
     if (o->type_given) {
         tell_columns(o, s, INGOT_Q8_0);
         tell_columns(o, s, INGOT_Q4_0);
+        tell_columns(o, s, INGOT_IQ4_NL);
     }
 }
 

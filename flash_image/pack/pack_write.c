@@ -24,7 +24,7 @@
 
 enum {
     OUT_BUFFER = 1 << 20,
-    N_MEMORY = 7,
+    N_MEMORY = 8,
 };
 
 struct writer {
@@ -145,11 +145,12 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
     w->rows.row = take_memory(w, sizes.row);
     w->importance = take_memory(w, sizes.row);
     w->rows.blocks = take_memory(w, sizes.blocks);
+    w->rows.codec = take_memory(w, sizeof *w->rows.codec);
     w->rows.group = take_memory(w, sizes.group + OUT_BUFFER);
     w->out = w->rows.group != NULL ? w->rows.group + sizes.group : NULL;
     *tokenizer = take_memory(w, (size_t)tokenizer_bytes);
     if (w->header == NULL || w->rows.row == NULL || w->importance == NULL ||
-        w->rows.blocks == NULL || w->out == NULL || *tokenizer == NULL) {
+        w->rows.blocks == NULL || w->rows.codec == NULL || w->out == NULL || *tokenizer == NULL) {
         return source_refuse(w->s, ERR_NO_SPACE, "out of memory");
     }
     return ERR_OK;
@@ -310,7 +311,7 @@ static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry
 }
 
 /* The tensor t of a file in its place of the table. */
-static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry,
+static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
                              const struct source_tensor *t)
 {
     const uint8_t *kept = t->data;
@@ -318,6 +319,7 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry,
 
     w->rows.importance = find_importance(w, entry);
     w->rows.loss = pack_report_loss(&w->report);
+    rows_begin(source_tensor(w->s, (enum ingot_role)entry->role, entry->layer), entry, &w->rows);
     for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
         size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
         uint32_t end = row + min_u32(t->rows - row, entry->interleave);
@@ -340,7 +342,7 @@ static enum err write_tensor(struct writer *w, const struct ingot_tensor *entry,
 }
 
 /* Its tensor comes `before` bytes after what was written: the zeros between, and itself. */
-static enum err write_entry(struct writer *w, const struct ingot_tensor *entry,
+static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
                             const struct source_tensor *t, uint64_t start)
 {
     enum err e = append(w, NULL, start + entry->offset - w->at);
@@ -360,7 +362,7 @@ static enum err write_tensors(struct writer *w, uint32_t segment)
     enum err e = ERR_OK;
 
     for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
-        const struct ingot_tensor *t = &w->tables.tensors[i];
+        struct ingot_tensor *t = &w->tables.tensors[i];
         enum ingot_role role = (enum ingot_role)t->role;
 
         if (t->segment == segment && !image_role_is_expert(role)) {
@@ -380,7 +382,7 @@ static enum err write_expert(struct writer *w, const struct ingot_layer *l, uint
 
     w->expert_crc = 0;
     for (uint32_t i = 0; e == ERR_OK && i < l->n_tensors; i++) {
-        const struct ingot_tensor *t = &w->tables.tensors[l->first_tensor + i];
+        struct ingot_tensor *t = &w->tables.tensors[l->first_tensor + i];
         enum ingot_role role = (enum ingot_role)t->role;
 
         if (image_role_is_expert(role)) {
@@ -429,6 +431,11 @@ static enum err write_segments(struct writer *w)
             e = append(w, NULL, x->offset + x->bytes - w->at);
         }
         x->crc32c = w->crc;
+    }
+    if (w->s->params.tied) { /* the table that the embedding got meanwhile */
+        struct ingot_tensor *output = &w->tables.tensors[w->header->tensors.count - 1];
+
+        memcpy(output->values, w->tables.tensors->values, sizeof output->values);
     }
     pack_report_end(&w->report);
     if (e != ERR_OK) {

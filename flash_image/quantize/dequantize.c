@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "flash_image/quantize/requantize.h"
+
 const int8_t dequantize_iq4[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 };
@@ -69,17 +71,24 @@ static void read_iq4_nl(const uint8_t *block, float *out)
 /* Parts of 32 with scales of 6 bits: 4 in the low bytes, 2 in the 16 bits before them. */
 static void read_iq4_xs(const uint8_t *block, float *out)
 {
-    float d = load_f16(block);
-    unsigned high = load_u16(block + 2);
-
     for (unsigned j = 0; j < 8; j++) {
-        int scale = (block[4 + j / 2] >> j % 2 * 4 & 15) | (int)(high >> 2 * j & 3) << 4;
-        float step = d * (float)(scale - 32);
+        float step = requantize_scale_iq4_xs(block, j);
 
         for (unsigned i = 0; i < 32; i++) {
             out[32 * j + i] = step *
                               (float)dequantize_iq4[dequantize_nibble(block + 8 + 16 * j, i)];
         }
+    }
+}
+
+/* A scale of 2^(e - 127), as a table of halves is of integers: 2^(e - 128). */
+static void read_mxfp4(const uint8_t *block, float *out)
+{
+    static const int8_t values[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+    float d = ldexpf(1.0f, block[0] - 128);
+
+    for (unsigned i = 0; i < 32; i++) {
+        out[i] = d * (float)values[dequantize_nibble(block + 1, i)];
     }
 }
 
@@ -277,6 +286,7 @@ dequantize_block_fn *dequantize_of(enum source_type type)
     case SOURCE_TQ1_0: return read_tq1_0;
     case SOURCE_TQ2_0: return read_tq2_0;
     case SOURCE_Q1_0: return read_q1_0;
+    case SOURCE_MXFP4: return read_mxfp4;
     default: return NULL;
     }
 }

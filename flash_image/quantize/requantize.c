@@ -1,9 +1,17 @@
 #include "flash_image/quantize/requantize.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "flash_image/quantize/dequantize.h"
 #include "kernels/ref/scalar.h"
+
+float requantize_scale_iq4_xs(const uint8_t *block, unsigned j)
+{
+    int scale = (block[4 + j / 2] >> j % 2 * 4 & 15) | (load_u16(block + 2) >> 2 * j & 3) << 4;
+
+    return load_f16(block) * (float)(scale - 32);
+}
 
 static void q5_0_to_q8_0(const uint8_t *in, uint8_t *out)
 {
@@ -15,31 +23,14 @@ static void q5_0_to_q8_0(const uint8_t *in, uint8_t *out)
     }
 }
 
-static void iq4_to_q8_0(const uint8_t *q, uint8_t *out)
+static void iq4_xs_to_iq4_nl(const uint8_t *in, uint8_t *out)
 {
-    for (unsigned i = 0; i < 32; i++) {
-        out[2 + i] = (uint8_t)dequantize_iq4[dequantize_nibble(q, i)];
-    }
-}
-
-static void iq4_nl_to_q8_0(const uint8_t *in, uint8_t *out)
-{
-    memcpy(out, in, 2);
-    iq4_to_q8_0(in + 2, out);
-}
-
-static void iq4_xs_to_q8_0(const uint8_t *in, uint8_t *out)
-{
-    float d = load_f16(in);
-    unsigned high = load_u16(in + 2);
-
-    for (unsigned j = 0; j < 8; j++, out += 34) {
-        int scale = (in[4 + j / 2] >> j % 2 * 4 & 15) | (int)(high >> 2 * j & 3) << 4;
-        uint16_t half = f16_from_f32(d * (float)(scale - 32));
+    for (unsigned j = 0; j < 8; j++, out += 18) {
+        uint16_t half = f16_from_f32(requantize_scale_iq4_xs(in, j));
 
         out[0] = (uint8_t)half;
         out[1] = (uint8_t)(half >> 8);
-        iq4_to_q8_0(in + 8 + 16 * j, out);
+        memcpy(out + 2, in + 8 + 16 * j, 16);
     }
 }
 
@@ -96,6 +87,16 @@ static void q1_0_to_q4_0(const uint8_t *in, uint8_t *out)
     few_to_q4_0(in, 128, 1, 2, out);
 }
 
+/* 2^(e - 128) as fp16: subnormal below 2^-14, and 0 below 2^-24 where the tensor holds zeros. */
+static void mxfp4_to_own(const uint8_t *in, uint8_t *out)
+{
+    uint16_t half = f16_from_f32(ldexpf(1.0f, in[0] - 128));
+
+    out[0] = (uint8_t)half;
+    out[1] = (uint8_t)(half >> 8);
+    memcpy(out + 2, in + 1, 16);
+}
+
 requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to)
 {
     static const struct {
@@ -104,13 +105,13 @@ requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to)
         requantize_block_fn *function;
     } ways[] = {
         { SOURCE_Q5_0, INGOT_Q8_0, q5_0_to_q8_0 },
-        { SOURCE_IQ4_NL, INGOT_Q8_0, iq4_nl_to_q8_0 },
-        { SOURCE_IQ4_XS, INGOT_Q8_0, iq4_xs_to_q8_0 },
         { SOURCE_TQ1_0, INGOT_TQ2_0, tq1_0_to_tq2_0 },
         { SOURCE_Q2_0_128, INGOT_Q2_0, q2_0_128_to_q2_0 },
         { SOURCE_Q2_0, INGOT_Q4_0, q2_0_to_q4_0 },
         { SOURCE_Q2_0_128, INGOT_Q4_0, q2_0_128_to_q4_0 },
         { SOURCE_Q1_0, INGOT_Q4_0, q1_0_to_q4_0 },
+        { SOURCE_IQ4_XS, INGOT_IQ4_NL, iq4_xs_to_iq4_nl },
+        { SOURCE_MXFP4, INGOT_MXFP4, mxfp4_to_own },
     };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

@@ -6,9 +6,12 @@
 #include "flash_image/source/source.h"
 
 /* One block of `from` (source_type_block() elements) as blocks of `to`; NULL: not without loss.
- * Q5_0, IQ4_NL and IQ4_XS to Q8_0 (of IQ4_XS the scale is rounded to fp16),
- * TQ1_0 to TQ2_0, Q2_0 and Q1_0 to Q4_0. */
+ * Q5_0 to Q8_0, IQ4_XS to IQ4_NL (its scales are rounded to fp16), MXFP4 to ours (its scales become
+ * fp16), TQ1_0 to TQ2_0, Q2_0 and Q1_0 to Q4_0. */
 typedef void requantize_block_fn(const uint8_t *in, uint8_t *out);
 requantize_block_fn *requantize_of(enum source_type from, enum ingot_type to);
+
+/* The scale of part j of a block of IQ4_XS. */
+float requantize_scale_iq4_xs(const uint8_t *block, unsigned j);
 
 #endif

@@ -6,6 +6,7 @@
 #include "flash_image/quantize/dequantize.h"
 #include "flash_image/quantize/least_squares.h"
 #include "flash_image/quantize/quantize.h"
+#include "flash_image/quantize/quantize_table.h"
 #include "flash_image/quantize/requantize.h"
 #include "flash_image/quantize/source_rows.h"
 #include "kernels/ref/scalar.h"
@@ -25,7 +26,8 @@ struct packing {
     size_t scales[2];                      /* offsets of a block's fp16 scales */
     quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
-    size_t several; /* blocks of a row that lie in one group; 0: one */
+    size_t several;                    /* blocks of a row that lie in one group; 0: one */
+    quantize_table_fn *quantize_table; /* in place of quantize, where nibbles go through a table */
 };
 
 /* Columns and bytes of a GGML block of the type. */
@@ -116,6 +118,24 @@ static const struct packing *packing_of(enum ingot_type type)
                          quantize_block_q1,
                          interleave_q1,
                          2 },
+        [INGOT_IQ4_NL] = { .source = SOURCE_IQ4_NL,
+                           .cols = 32,
+                           .block_bytes = 18,
+                           .group_bytes = sizeof(struct block_q4x8),
+                           .quantize_table = quantize_block_iq4_nl,
+                           .interleave = interleave_q4 },
+        [INGOT_MXFP4] = { .source = SOURCE_NONE,
+                          .cols = 32,
+                          .block_bytes = 18,
+                          .group_bytes = sizeof(struct block_q4x8),
+                          .quantize_table = quantize_block_mxfp4,
+                          .interleave = interleave_q4 },
+        [INGOT_FIG4] = { .source = SOURCE_NONE,
+                         .cols = FIG4_COLS,
+                         .block_bytes = 66,
+                         .group_bytes = sizeof(struct block_fig4x8),
+                         .quantize_table = quantize_block_fig4,
+                         .interleave = interleave_fig4 },
     };
 
     return &packings[type];
@@ -127,6 +147,9 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
 
     if (p->source == from) {
         return ROWS_COPIED;
+    }
+    if (from == SOURCE_IQ4_XS && to == INGOT_IQ4_NL) {
+        return ROWS_RESCALED;
     }
     if (requantize_of(from, to) != NULL) {
         return ROWS_REQUANTIZED;
@@ -235,26 +258,44 @@ static void requantize_row(const struct source_tensor *t, requantize_block_fn *r
     }
 }
 
+/* A block of floats; false: too large for it. */
+static bool quantize_block(const struct packing *p, const float *w, const float *importance,
+                           const struct rows_buffers *b, uint8_t *block)
+{
+    float stored[256];
+
+    if (p->quantize_table != NULL) {
+        if (!p->quantize_table(w, importance, b->codec, block)) {
+            return false;
+        }
+        table_read_block(block, b->codec, p->cols, stored);
+    } else {
+        if (!p->quantize(w, importance, block)) {
+            return false;
+        }
+        if (b->loss != NULL) {
+            dequantize_of(p->source)(block, stored);
+        }
+    }
+    if (b->loss != NULL) {
+        add_loss(b->loss, w, stored, ggml_cols(p));
+    }
+    return true;
+}
+
 static const char *quantize_row(const struct packing *p, uint32_t cols,
                                 const struct rows_buffers *b, uint8_t *blocks)
 {
-    dequantize_block_fn *read = dequantize_of(p->source);
     size_t step = ggml_cols(p);
 
     for (size_t i = 0; i < cols / step; i++) {
         const float *w = b->row + i * step, *importance = fit_ones;
-        uint8_t *block = blocks + i * ggml_bytes(p);
-        float stored[256];
 
         if (b->importance != NULL) {
             importance = b->importance + i * step;
         }
-        if (!p->quantize(w, importance, block)) {
+        if (!quantize_block(p, w, importance, b, blocks + i * ggml_bytes(p))) {
             return too_large;
-        }
-        if (b->loss != NULL) {
-            read(block, stored);
-            add_loss(b->loss, w, stored, step);
         }
     }
     return NULL;
@@ -287,7 +328,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
     *problem = not_finite;
     if (way == ROWS_COPIED) {
         blocks = source_row_data(t, row);
-    } else if (way == ROWS_REQUANTIZED) {
+    } else if (way != ROWS_QUANTIZED) {
         requantize_row(t, requantize_of(t->type, type), p, row, space);
     } else {
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, problem);
@@ -296,6 +337,17 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
         return NULL;
     }
     return blocks;
+}
+
+void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
+                const struct rows_buffers *b)
+{
+    if (entry->type == INGOT_FIG4 && entry->values[0] == 0 && entry->values[NIBBLES - 1] == 0) {
+        fig4_find_values(t, b->importance, b->row, entry->values);
+    }
+    if (image_tensor_values(entry) != NULL) {
+        table_codec_make(b->codec, image_tensor_values(entry));
+    }
 }
 
 size_t rows_pack_group(const struct source_tensor *t, enum ingot_type type, uint32_t first_row,

@@ -2,15 +2,17 @@
 #ifndef INGOT_FLASH_IMAGE_ROWS_H
 #define INGOT_FLASH_IMAGE_ROWS_H
 
+#include "flash_image/quantize/quantize_table.h"
 #include "flash_image/source/source.h"
 
 /* Buffers for one group, for the widest tensor of the model. */
 struct rows_buffers {
-    float *row;              /* cols_padded */
-    uint8_t *blocks;         /* 8 rows of GGML blocks */
-    uint8_t *group;          /* the result */
-    const float *importance; /* cols_padded, of the columns: see quantize.h; NULL: all alike */
-    struct rows_loss *loss;  /* NULL: not measured, which takes time */
+    float *row;                /* cols_padded */
+    uint8_t *blocks;           /* 8 rows of GGML blocks */
+    uint8_t *group;            /* the result */
+    struct table_codec *codec; /* of a type with a table, which rows_begin makes */
+    const float *importance;   /* cols_padded, of the columns: see quantize.h; NULL: all alike */
+    struct rows_loss *loss;    /* NULL: not measured, which takes time */
 };
 
 /* The loss of packing, summed over all rows so far: the ratio of the two is the NMSE. */
@@ -23,6 +25,7 @@ struct rows_loss {
 enum rows_way {
     ROWS_COPIED,      /* as they stand in the file */
     ROWS_REQUANTIZED, /* other blocks, the same values (requantize.h) */
+    ROWS_RESCALED,    /* the same, but scales are rounded to fp16: NMSE below 1e-6 */
     ROWS_QUANTIZED,   /* by the nearest that the type has */
 };
 enum rows_way rows_way(enum source_type from, enum ingot_type to);
@@ -32,6 +35,11 @@ struct rows_sizes {
     size_t row, blocks, group;
 };
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols);
+
+/* Before the rows of a tensor, or of each expert of a stack t: the table of its type. The one that FIG4
+ * finds, from all of them, goes to the entry the first time. */
+void rows_begin(const struct source_tensor *t, struct ingot_tensor *entry,
+                const struct rows_buffers *b);
 
 /* Pack the rows from first_row on (one for F32 and F16, eight for the others, those beyond the
  * last as zeros) into b->group, columns padded with zeros. Returns the bytes, or 0 with *problem

@@ -161,6 +161,7 @@ static const struct {
     [SOURCE_Q2_0] = { "Q2_0", 64, 18 },       [SOURCE_Q2_0_128] = { "Q2_0", 128, 34 },
     [SOURCE_TQ1_0] = { "TQ1_0", 256, 54 },    [SOURCE_TQ2_0] = { "TQ2_0", 256, 66 },
     [SOURCE_Q1_0] = { "Q1_0", 128, 18 },      [SOURCE_SYNTH] = { "made up", 1, 0 },
+    [SOURCE_MXFP4] = { "MXFP4", 32, 17 },     [SOURCE_NONE] = { "none", 1, 0 },
 };
 
 uint32_t source_type_block(enum source_type type)

@@ -19,7 +19,7 @@ enum {
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
-enum source_type { /* the blocks from Q8_0 to Q1_0 are GGML's: quantize/dequantize.c */
+enum source_type { /* the blocks from Q8_0 to MXFP4 are GGML's: quantize/dequantize.c */
                    SOURCE_F32,
                    SOURCE_F16,
                    SOURCE_BF16,
@@ -40,8 +40,10 @@ enum source_type { /* the blocks from Q8_0 to Q1_0 are GGML's: quantize/dequanti
                    SOURCE_TQ1_0,
                    SOURCE_TQ2_0,
                    SOURCE_Q1_0,
+                   SOURCE_MXFP4,
                    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
                    SOURCE_SYNTH, /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
+                   SOURCE_NONE, /* of no file: blocks that the packer alone has */
 };
 
 struct source_tensor {

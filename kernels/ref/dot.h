@@ -251,4 +251,16 @@ static inline float add_q1(float acc, const struct block_q1x8 *w, const struct b
     return acc;
 }
 
+/* Token t (0 .. 3) of a group of four, as the gemv would get it. The group has 4 columns of each
+ * token in turn, because one load then feeds four products. */
+static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
+{
+    struct block_q8 token = { .d = x->d[t], .sum = x->sum[t] };
+
+    for (size_t c = 0; c < 32; c++) {
+        token.q[c] = x->q[c / 4][t][c % 4];
+    }
+    return token;
+}
+
 #endif

@@ -26,19 +26,8 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* Token t (0 .. 3) of a group of four, as the gemv would get it. The group has 4 columns of each
- * token in turn, because one load then feeds four products. */
-static struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
-{
-    struct block_q8 token = { .d = x->d[t], .sum = x->sum[t] };
-
-    for (size_t c = 0; c < 32; c++) {
-        token.q[c] = x->q[c / 4][t][c % 4];
-    }
-    return token;
-}
-
-/* The same of a K block: [column / 4][token][column % 4], and of the sums [16 columns][token]. */
+/* Token t of a group of four K blocks, as token_q8: [column / 4][token][column % 4], and of the
+ * sums [16 columns][token]. */
 static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
 {
     struct block_q8k token = { .d = x->d[t] };

@@ -36,6 +36,8 @@ enum weights {
     WEIGHTS_TQ2,
     WEIGHTS_Q2,
     WEIGHTS_Q1,
+    WEIGHTS_T4,
+    WEIGHTS_FIG4,
     WEIGHTS_F32,
     WEIGHTS_F16
 };
@@ -46,6 +48,7 @@ struct weights_format {
     size_t bytes;       /* of a block of 8 rows */
     size_t float_bytes; /* of a float format alone, which has no blocks */
     size_t align;
+    bool table;     /* its nibbles go through a struct nibble_table, the last pointer of its ops */
     size_t x_bytes; /* of a block of one token, and of four */
     size_t x4_bytes;
     size_t x_align; /* of one token */
@@ -71,6 +74,9 @@ void fill_halves(struct tester *t, size_t slot, size_t n, enum fill fill);
 void fill_random_bytes(struct tester *t, size_t slot, size_t n);
 void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows, size_t cols,
                   unsigned fill);
+
+/* A struct nibble_table, with its gemv's `ahead`. */
+void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead);
 
 /* One block of activations as quantize makes it, and with -128 too. `last` is that of its row. */
 void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last);

@@ -15,6 +15,18 @@ static bool is_k(enum weights type)
     return weights_format(type)->cols == BLOCK_K_COLS;
 }
 
+/* Columns of a block of activations. */
+static size_t x_cols(enum weights type)
+{
+    return is_k(type) ? BLOCK_K_COLS : BLOCK_COLS;
+}
+
+/* Cases of these take long, so they are thinned out. */
+static bool is_long(enum weights type)
+{
+    return weights_format(type)->cols > BLOCK_COLS;
+}
+
 /* More than a kernel takes in one turn, with a remainder; columns in blocks. */
 static const struct {
     size_t rows, blocks, n_tokens;
@@ -49,7 +61,7 @@ static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t
     void *out = tester_source(slot);
     struct block_q8 *q8 = out;
     struct block_q8k *q8k = out;
-    size_t n_blocks = cols / weights_format(type)->cols;
+    size_t n_blocks = cols / x_cols(type);
 
     if (is_float(type)) {
         fill_floats(t, slot, cols, fill_of_x(fill));
@@ -65,6 +77,9 @@ static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t
         }
     }
 }
+
+static const struct tester_slot table_slot = { TESTER_IN, TESTER_BYTES, sizeof(struct nibble_table),
+                                               8 };
 
 static void run_gemv(struct tester *t, enum weights type, size_t rows, size_t cols, unsigned fill)
 {
@@ -84,6 +99,14 @@ static void run_gemv(struct tester *t, enum weights type, size_t rows, size_t co
 
     fill_weights(t, 1, type, rows, cols, fill);
     fill_vector(t, 2, type, cols, fill);
+    if (f->table) {
+        fill_table(t, 3, fill, c.size[2]);
+        c.slot[3] = table_slot;
+        c.pointer[3] = 3;
+        c.n_slots = c.n_pointers = 4;
+        c.pointer_last = true;
+        c.n_sizes = 2;
+    }
     tester_run(t, &c);
 }
 
@@ -97,7 +120,7 @@ static void test_gemv(struct tester *t, enum weights type)
     for (size_t rows = 0; rows <= 17; rows++) {
         for (size_t blocks = 0; blocks <= most_blocks; blocks++) {
             for (unsigned fill = 0; fill < n_fills(type); fill++) {
-                if (!is_k(type) || (rows + blocks + fill) % 3 == 0) {
+                if (!is_long(type) || (rows + blocks + fill) % 3 == 0) {
                     run_gemv(t, type, rows, blocks * step, fill);
                 }
             }
@@ -186,7 +209,7 @@ static void fill_lane(struct tester *t, enum weights type, const struct gemm_sha
                       size_t b, unsigned fill)
 {
     void *out = tester_source(2);
-    size_t n_blocks = shape->cols / weights_format(type)->cols;
+    size_t n_blocks = shape->cols / x_cols(type);
     size_t at = i / 4 * n_blocks + b;
     enum lane lane = lane_of(shape, i, fill);
 
@@ -225,7 +248,7 @@ static size_t fill_float_matrix(struct tester *t, const struct gemm_shape *shape
 static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm_shape *shape,
                           unsigned fill)
 {
-    size_t n_blocks = shape->cols / weights_format(type)->cols;
+    size_t n_blocks = shape->cols / x_cols(type);
     size_t groups = (shape->n_tokens + 3) / 4;
 
     if (is_float(type)) {
@@ -236,7 +259,7 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
             fill_lane(t, type, shape, i, b, fill);
         }
     }
-    return groups * n_blocks * weights_format(type)->x4_bytes;
+    return groups * (shape->cols / weights_format(type)->cols) * weights_format(type)->x4_bytes;
 }
 
 /* Floats between the beginnings of two rows of x, in turn more than cols; blocks have none. */
@@ -275,6 +298,12 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     fill_floats(t, 0, y_values, FILL_UNIFORM); /* no NaN: bytes between rows must stay */
     fill_weights(t, 1, type, rows, cols, fill);
     memcpy(tester_source(3), &shape, sizeof shape);
+    if (weights_format(type)->table) {
+        fill_table(t, 4, fill, 0);
+        c.slot[4] = table_slot;
+        c.pointer[4] = 4;
+        c.n_slots = c.n_pointers = 5;
+    }
     tester_run(t, &c);
 }
 
@@ -297,7 +326,7 @@ static void test_gemm(struct tester *t, enum weights type)
         for (size_t j = 0; j < sizeof tokens / sizeof tokens[0]; j++, fill++) {
             size_t blocks = (first / 2 + i + j + j / 4) % 4;
 
-            if (!is_k(type) || (first + i + j) % 2 == 0) {
+            if (!is_long(type) || (first + i + j) % 2 == 0) {
                 run_gemm(t, type, rows[i], blocks * step, tokens[j], fill % n_fills(type));
             }
         }
@@ -323,6 +352,8 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemv_f32_f16_f32: test_gemv(t, WEIGHTS_F16); return true;
     case KERNEL_gemv_f32_q8x8_q8: test_gemv(t, WEIGHTS_Q8); return true;
     case KERNEL_gemv_f32_q4x8_q8: test_gemv(t, WEIGHTS_Q4); return true;
+    case KERNEL_gemv_f32_t4x8_q8: test_gemv(t, WEIGHTS_T4); return true;
+    case KERNEL_gemv_f32_fig4x8_q8: test_gemv(t, WEIGHTS_FIG4); return true;
     case KERNEL_gemv_f32_q4kx8_q8k: test_gemv(t, WEIGHTS_Q4K); return true;
     case KERNEL_gemv_f32_q6kx8_q8k: test_gemv(t, WEIGHTS_Q6K); return true;
     case KERNEL_gemv_f32_q5kx8_q8k: test_gemv(t, WEIGHTS_Q5K); return true;
@@ -338,6 +369,8 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemm_f32_f16_f32: test_gemm(t, WEIGHTS_F16); return true;
     case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;
     case KERNEL_gemm_f32_q4x8_q8x4: test_gemm(t, WEIGHTS_Q4); return true;
+    case KERNEL_gemm_f32_t4x8_q8x4: test_gemm(t, WEIGHTS_T4); return true;
+    case KERNEL_gemm_f32_fig4x8_q8x4: test_gemm(t, WEIGHTS_FIG4); return true;
     case KERNEL_gemm_f32_q4kx8_q8kx4: test_gemm(t, WEIGHTS_Q4K); return true;
     case KERNEL_gemm_f32_q6kx8_q8kx4: test_gemm(t, WEIGHTS_Q6K); return true;
     case KERNEL_gemm_f32_q5kx8_q8kx4: test_gemm(t, WEIGHTS_Q5K); return true;

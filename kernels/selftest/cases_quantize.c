@@ -32,6 +32,14 @@ static void test_dequantize(struct tester *t, enum weights type)
         };
 
         fill_weights(t, 1, type, row + 1, cols, c.data);
+        if (weights_format(type)->table) {
+            fill_table(t, 2, c.data, 0);
+            c.slot[2] = (struct tester_slot){ TESTER_IN, TESTER_BYTES, sizeof(struct nibble_table),
+                                              8 };
+            c.pointer[2] = 2;
+            c.n_slots = c.n_pointers = 3;
+            c.pointer_last = true;
+        }
         tester_run(t, &c);
     }
 }
@@ -197,6 +205,8 @@ bool tester_run_quantize(struct tester *t, enum kernel_op op)
     switch ((int)op) {
     case KERNEL_dequantize_f32_q8x8: test_dequantize(t, WEIGHTS_Q8); return true;
     case KERNEL_dequantize_f32_q4x8: test_dequantize(t, WEIGHTS_Q4); return true;
+    case KERNEL_dequantize_f32_t4x8: test_dequantize(t, WEIGHTS_T4); return true;
+    case KERNEL_dequantize_f32_fig4x8: test_dequantize(t, WEIGHTS_FIG4); return true;
     case KERNEL_dequantize_f32_q4kx8: test_dequantize(t, WEIGHTS_Q4K); return true;
     case KERNEL_dequantize_f32_q6kx8: test_dequantize(t, WEIGHTS_Q6K); return true;
     case KERNEL_dequantize_f32_q5kx8: test_dequantize(t, WEIGHTS_Q5K); return true;

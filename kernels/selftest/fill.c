@@ -62,6 +62,22 @@ static const struct weights_format formats[] = {
                      .x4_bytes = sizeof(struct block_q8x4),
                      .x_align = 8,
                      .fills = BLOCK_KINDS },
+    [WEIGHTS_T4] = { .cols = BLOCK_COLS,
+                     .bytes = sizeof(struct block_q4x8),
+                     .align = 16,
+                     .table = true,
+                     .x_bytes = sizeof(struct block_q8),
+                     .x4_bytes = sizeof(struct block_q8x4),
+                     .x_align = 8,
+                     .fills = BLOCK_KINDS },
+    [WEIGHTS_FIG4] = { .cols = FIG4_COLS,
+                       .bytes = sizeof(struct block_fig4x8),
+                       .align = 16,
+                       .table = true,
+                       .x_bytes = FIG4_COLS / BLOCK_COLS * sizeof(struct block_q8),
+                       .x4_bytes = FIG4_COLS / BLOCK_COLS * sizeof(struct block_q8x4),
+                       .x_align = 8,
+                       .fills = BLOCK_KINDS },
     [WEIGHTS_Q4K] = { .cols = BLOCK_K_COLS,
                       .bytes = sizeof(struct block_q4kx8),
                       .align = 16,
@@ -321,13 +337,19 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
     struct block_tq2x8 *tq2 = out;
     struct block_q2x8 *q2 = out;
     struct block_q1x8 *q1 = out;
+    struct block_fig4x8 *fig4 = out;
 
     switch (type) {
     case WEIGHTS_Q8:
         fill_scales(t, q8->d, fill);
         fill_signed(t, q8->q, sizeof q8->q, fill);
         return;
+    case WEIGHTS_FIG4:
+        fill_scales(t, fig4->d, fill);
+        fill_packed(t, fig4->q[0], sizeof fig4->q, fill);
+        return;
     case WEIGHTS_Q4:
+    case WEIGHTS_T4:
         fill_scales(t, q4->d, fill);
         fill_packed(t, q4->q, sizeof q4->q, fill);
         return;
@@ -374,6 +396,24 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
     for (size_t at = 0; at < bytes; at += weights_format(type)->bytes) {
         fill_group(t, out + at, type, fill);
     }
+}
+
+/* Where activations have their extremes, both ends of int8 but -128: a nibble of 15 and one of 0. */
+void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
+{
+    struct nibble_table *table = tester_source(slot);
+
+    for (size_t i = 0; i < NIBBLES; i++) {
+        table->values[i] = (int8_t)((int)(tester_random(t) >> 40) % 128);
+        if ((tester_random(t) & 1) != 0) {
+            table->values[i] = (int8_t)-table->values[i];
+        }
+    }
+    if (fill != BLOCK_RANDOM) {
+        table->values[0] = 127;
+        table->values[NIBBLES - 1] = -127;
+    }
+    table->ahead = ahead;
 }
 
 /* All 127, but in the last block of a row two -128, a chunk apart. */

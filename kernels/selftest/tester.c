@@ -292,15 +292,18 @@ static bool stack_holds(void)
 
 static void call(struct kernel_call *call, const struct tester_case *c, uint8_t *const start[])
 {
-    size_t at = c->n_pointers;
+    size_t first = c->n_pointers - c->pointer_last, at = 0;
 
-    for (size_t i = 0; i < c->n_pointers; i++) {
+    for (size_t i = 0; i < first; i++) {
         size_t slot = c->pointer[i];
 
-        call->integer[i] = slot == TESTER_NULL ? 0 : (uint64_t)(uintptr_t)start[slot];
+        call->integer[at++] = slot == TESTER_NULL ? 0 : (uint64_t)(uintptr_t)start[slot];
     }
     for (size_t i = 0; i < c->n_sizes && !c->sizes_in_slot; i++) {
         call->integer[at++] = c->size[i];
+    }
+    for (size_t i = first; i < c->n_pointers; i++) {
+        call->integer[at++] = (uint64_t)(uintptr_t)start[c->pointer[i]];
     }
     for (; at < 6; at++) {
         call->integer[at] = 0xdeadbeef00badbadu + at;

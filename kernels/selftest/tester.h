@@ -71,12 +71,13 @@ struct tester_slot {
     size_t align; /* the least that the contract promises */
 };
 
-/* One call: pointers come first in every op, then sizes, then at most two floats. */
+/* One call: pointers come first, then sizes, then a table's pointer and at most two floats. */
 struct tester_case {
     struct tester_slot slot[TESTER_SLOTS];
     size_t n_slots;
     size_t pointer[TESTER_SLOTS]; /* the slot of each pointer argument: equal where aliased */
     size_t n_pointers;
+    bool pointer_last; /* the last pointer comes after the sizes */
     size_t size[3];
     size_t n_sizes;
     bool sizes_in_slot; /* size[] is for the report only: a slot holds it as struct gemm_shape */

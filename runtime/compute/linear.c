@@ -45,6 +45,55 @@ void linear_prepare(const struct kernels *k, const struct activations *a, uint32
     }
 }
 
+/* The table of a tensor whose type has one; zeros for others. */
+static struct nibble_table table_of(const struct kernels *k, const struct ingot_tensor *w)
+{
+    struct nibble_table table = { .ahead = k->ahead };
+    const int8_t *values = image_tensor_values(w);
+
+    if (values != NULL) {
+        memcpy(table.values, values, sizeof table.values);
+    }
+    return table;
+}
+
+static void gemv_table(const struct kernels *k, const struct activations *a,
+                       const struct ingot_tensor *w, const void *rows, float *y, size_t n)
+{
+    struct nibble_table table = table_of(k, w);
+
+    if (w->type == INGOT_FIG4) {
+        k->gemv_f32_fig4x8_q8(y, rows, a->q8, n, w->cols_padded, &table);
+    } else {
+        k->gemv_f32_t4x8_q8(y, rows, a->q8, n, w->cols_padded, &table);
+    }
+}
+
+static void gemm_table(const struct kernels *k, const struct activations *a,
+                       const struct ingot_tensor *w, const void *rows, float *y,
+                       const struct gemm_shape *shape)
+{
+    struct nibble_table table = table_of(k, w);
+
+    if (w->type == INGOT_FIG4) {
+        k->gemm_f32_fig4x8_q8x4(y, rows, a->q8x4, shape, &table);
+    } else {
+        k->gemm_f32_t4x8_q8x4(y, rows, a->q8x4, shape, &table);
+    }
+}
+
+static void row_table(const struct kernels *k, const struct ingot_tensor *w, float *x,
+                      const void *rows, size_t row)
+{
+    struct nibble_table table = table_of(k, w);
+
+    if (w->type == INGOT_FIG4) {
+        k->dequantize_f32_fig4x8(x, rows, row, w->cols_padded, &table);
+    } else {
+        k->dequantize_f32_t4x8(x, rows, row, w->cols_padded, &table);
+    }
+}
+
 static void gemv(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const void *rows, const float *x, float *y, size_t n)
 {
@@ -63,6 +112,9 @@ static void gemv(const struct kernels *k, const struct activations *a, const str
     case INGOT_Q2_0: k->gemv_f32_q2x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
     case INGOT_TQ2_0: k->gemv_f32_tq2x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
     case INGOT_Q1_0: k->gemv_f32_q1x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_IQ4_NL:
+    case INGOT_MXFP4:
+    case INGOT_FIG4: gemv_table(k, a, w, rows, y, n); return;
     default: return;
     }
 }
@@ -83,6 +135,9 @@ static void gemm(const struct kernels *k, const struct activations *a, const str
     case INGOT_Q2_0: k->gemm_f32_q2x8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_TQ2_0: k->gemm_f32_tq2x8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_Q1_0: k->gemm_f32_q1x8_q8kx4(y, rows, a->q8kx4, shape); return;
+    case INGOT_IQ4_NL:
+    case INGOT_MXFP4:
+    case INGOT_FIG4: gemm_table(k, a, w, rows, y, shape); return;
     default: return;
     }
 }
@@ -120,6 +175,9 @@ void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
     case INGOT_Q2_0: k->dequantize_f32_q2x8(x, rows, row, cols); return;
     case INGOT_TQ2_0: k->dequantize_f32_tq2x8(x, rows, row, cols); return;
     case INGOT_Q1_0: k->dequantize_f32_q1x8(x, rows, row, cols); return;
+    case INGOT_IQ4_NL:
+    case INGOT_MXFP4:
+    case INGOT_FIG4: row_table(k, w, x, rows, row); return;
     default: return;
     }
 }

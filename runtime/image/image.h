@@ -123,8 +123,12 @@ uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* A matrix of cols columns can have the type: Q2_K to Q6_K, Q2_0, TQ2_0 and Q1_0 demand whole blocks of 256, the
- * others are padded. */
+/* What a tensor's nibbles stand for, 16 values, where its type has a table: IQ4_NL and MXFP4 one
+ * for all, FIG4 the tensor's. NULL: it has none. */
+const int8_t *image_tensor_values(const struct ingot_tensor *t);
+
+/* A matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, the others
+ * demand whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
 
 /* Bytes of a tensor as it is stored, padding of rows and columns included. 0 for a type that

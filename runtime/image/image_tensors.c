@@ -1,6 +1,8 @@
 /* The check of the tensor table: each tensor in its place, with the shape that its layer says. */
 #include "runtime/image/image_check.h"
 
+#include <string.h>
+
 /* The entry that comes next, and where the one before ended in its segment. */
 struct cursor {
     struct image *img;
@@ -14,6 +16,22 @@ static enum err refuse_field(struct image *img, const char *place, const char *f
 {
     return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: %s is %llu, must be %llu", place, field,
                   (unsigned long long)value, (unsigned long long)right);
+}
+
+/* A FIG4 tensor brings its table; products of two values with activations must fit 16 bits. */
+static enum err check_values(struct image *img, const struct ingot_tensor *t, const char *place)
+{
+    if (t->type != INGOT_FIG4 && !image_all_zero(t->values, sizeof t->values)) {
+        return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: values are not zero, and %s has no table",
+                      place, image_type_name(t->type));
+    }
+    for (size_t i = 0; i < sizeof t->values; i++) {
+        if (t->values[i] == INT8_MIN) {
+            return REFUSE(img, ERR_BAD_HEADER,
+                          "tensors: %s: value %zu is -128, must be -127 to 127", place, i);
+        }
+    }
+    return ERR_OK;
 }
 
 /* Type, shape and the numbers that follow from them. */
@@ -47,7 +65,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     } fields[] = {
         { "interleave", t->interleave, image_type_interleave(t->type) },
         { "chunk", t->chunk, image_type_chunk(t->type) },
-        { "reserved", t->reserved0 | t->reserved[0] | t->reserved[1] | t->reserved[2], 0 },
+        { "reserved", t->reserved0 | t->reserved, 0 },
         { "rows", t->rows, rows },
         { "cols", t->cols, cols },
         { "cols_padded", t->cols_padded, image_round_up(cols, padding) },
@@ -59,7 +77,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
             return refuse_field(img, place, fields[i].name, fields[i].value, fields[i].right);
         }
     }
-    return ERR_OK;
+    return check_values(img, t, place);
 }
 
 /* Where the part of a segment ends in which the tensor lies. */
@@ -106,7 +124,7 @@ static enum err check_tied(struct image *img, const struct ingot_tensor *t)
     const struct ingot_tensor *embedding = img->tensors;
 
     if (t->segment != embedding->segment || t->offset != embedding->offset ||
-        t->type != embedding->type) {
+        t->type != embedding->type || memcmp(t->values, embedding->values, sizeof t->values) != 0) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: output is tied and not the token_embedding");
     }
     return ERR_OK;

@@ -23,6 +23,10 @@ static const struct type_rule {
     [INGOT_Q2_0] = { "q2_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q2_BYTES / GROUP_ROWS, true },
     [INGOT_TQ2_0] = { "tq2_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, TQ2_BYTES / GROUP_ROWS, true },
     [INGOT_Q1_0] = { "q1_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q1_BYTES / GROUP_ROWS, true },
+    [INGOT_IQ4_NL] = { "iq4_nl", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS,
+                       true },
+    [INGOT_MXFP4] = { "mxfp4", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, true },
+    [INGOT_FIG4] = { "fig4", GROUP_ROWS, CHUNK_COLS, FIG4_COLS, FIG4_BYTES / GROUP_ROWS, true },
 };
 
 static const struct type_rule *type_rule(unsigned type)
@@ -38,6 +42,23 @@ static const struct type_rule *type_rule(unsigned type)
 const char *image_type_name(unsigned type)
 {
     return type_rule(type)->name;
+}
+
+const int8_t *image_tensor_values(const struct ingot_tensor *t)
+{
+    static const int8_t iq4_nl[NIBBLES] = {
+        -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
+    };
+    static const int8_t mxfp4[NIBBLES] = {
+        0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12
+    };
+
+    switch ((enum ingot_type)t->type) {
+    case INGOT_IQ4_NL: return iq4_nl;
+    case INGOT_MXFP4: return mxfp4;
+    case INGOT_FIG4: return t->values;
+    default: return NULL;
+    }
 }
 
 const char *image_family_name(unsigned family)

@@ -22,6 +22,7 @@ static struct calls_state {
     uint8_t *y, *x, *from, *w;
     uint64_t random;
     struct gemm_shape shape;
+    struct nibble_table table;
 } state;
 
 #define MATRIX(op, rows, cols) \
@@ -46,6 +47,8 @@ const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_f32_f32, DIM, DIM),
     MATRIX(gemv_f32_f16_f32, DIM, DIM),
     MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_t4x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_fig4x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_q4kx8_q8k, K_ROWS, K_COLS),
     MATRIX(gemv_f32_q6kx8_q8k, K_ROWS, K_COLS),
@@ -58,6 +61,8 @@ const struct kernel_call kernel_calls[] = {
     CHUNK(gemm_f32_f32_f32, DIM),
     CHUNK(gemm_f32_f16_f32, DIM),
     CHUNK(gemm_f32_q4x8_q8x4, DIM),
+    CHUNK(gemm_f32_t4x8_q8x4, DIM),
+    CHUNK(gemm_f32_fig4x8_q8x4, GEMM_K_COLS),
     CHUNK(gemm_f32_q8x8_q8x4, DIM),
     CHUNK(gemm_f32_q4kx8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q6kx8_q8kx4, GEMM_K_COLS),
@@ -77,6 +82,8 @@ const struct kernel_call kernel_calls[] = {
     { KERNEL_interleave_q8x4_q8, 1, DIM, TOKENS },
     { KERNEL_interleave_q8kx4_q8k, 1, GEMM_K_COLS, TOKENS },
     VECTOR(dequantize_f32_q4x8, DIM),
+    VECTOR(dequantize_f32_t4x8, DIM),
+    VECTOR(dequantize_f32_fig4x8, HIDDEN),
     VECTOR(dequantize_f32_q8x8, DIM),
     VECTOR(dequantize_f32_q4kx8, K_COLS),
     VECTOR(dequantize_f32_q6kx8, K_COLS),
@@ -130,7 +137,13 @@ static struct weights weights_of(enum kernel_op op)
     case KERNEL_dequantize_f32_q8x8: return (struct weights){ 32, 272, 8 };
     case KERNEL_gemv_f32_q4x8_q8:
     case KERNEL_gemm_f32_q4x8_q8x4:
-    case KERNEL_dequantize_f32_q4x8: return (struct weights){ 32, 144, 8 };
+    case KERNEL_dequantize_f32_q4x8:
+    case KERNEL_gemv_f32_t4x8_q8:
+    case KERNEL_gemm_f32_t4x8_q8x4:
+    case KERNEL_dequantize_f32_t4x8: return (struct weights){ 32, 144, 8 };
+    case KERNEL_gemv_f32_fig4x8_q8:
+    case KERNEL_gemm_f32_fig4x8_q8x4:
+    case KERNEL_dequantize_f32_fig4x8: return (struct weights){ 128, 528, 8 };
     case KERNEL_gemv_f32_q4kx8_q8k:
     case KERNEL_gemm_f32_q4kx8_q8kx4:
     case KERNEL_dequantize_f32_q4kx8: return (struct weights){ 256, 1152, 16 };
@@ -354,7 +367,15 @@ void kernel_call_fill(const struct kernel_call *call)
         AS(op)(y, w, x, rows, n, ahead); \
         return true
 #define GEMM(op) \
-    case KERNEL_##op: AS(op)(y, w, x, &state.shape); return true
+    case KERNEL_##op: \
+        AS(op)(y, w, x, &state.shape); \
+        return true
+#define GEMV_TABLE(op) \
+    case KERNEL_##op: \
+        AS(op)(y, w, x, rows, n, &state.table); \
+        return true
+#define GEMM_TABLE(op) \
+    case KERNEL_##op: AS(op)(y, w, x, &state.shape, &state.table); return true
 
 static bool run_product(const struct kernel_call *call, void (*function)(void), size_t ahead)
 {
@@ -369,6 +390,8 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMV(gemv_f32_f16_f32);
         GEMV(gemv_f32_q8x8_q8);
         GEMV(gemv_f32_q4x8_q8);
+        GEMV_TABLE(gemv_f32_t4x8_q8);
+        GEMV_TABLE(gemv_f32_fig4x8_q8);
         GEMV(gemv_f32_q4kx8_q8k);
         GEMV(gemv_f32_q6kx8_q8k);
         GEMV(gemv_f32_q5kx8_q8k);
@@ -384,6 +407,8 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMM(gemm_f32_f16_f32);
         GEMM(gemm_f32_q8x8_q8x4);
         GEMM(gemm_f32_q4x8_q8x4);
+        GEMM_TABLE(gemm_f32_t4x8_q8x4);
+        GEMM_TABLE(gemm_f32_fig4x8_q8x4);
         GEMM(gemm_f32_q4kx8_q8kx4);
         GEMM(gemm_f32_q6kx8_q8kx4);
         GEMM(gemm_f32_q5kx8_q8kx4);
@@ -445,6 +470,10 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     void *w = state.w;
     void *x = state.x;
 
+    state.table = (struct nibble_table){
+        .values = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 },
+        .ahead = ahead,
+    };
     if (run_product(call, function, ahead) || run_attention(call, function) ||
         run_mixer(call, function)) {
         return;
@@ -452,6 +481,8 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     switch ((int)call->op) {
     case KERNEL_dequantize_f32_q8x8: AS(dequantize_f32_q8x8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q4x8: AS(dequantize_f32_q4x8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_t4x8: AS(dequantize_f32_t4x8)(y, w, 0, n, &state.table); return;
+    case KERNEL_dequantize_f32_fig4x8: AS(dequantize_f32_fig4x8)(y, w, 0, n, &state.table); return;
     case KERNEL_dequantize_f32_q4kx8: AS(dequantize_f32_q4kx8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q6kx8: AS(dequantize_f32_q6kx8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q5kx8: AS(dequantize_f32_q5kx8)(y, w, 0, n); return;

@@ -29,8 +29,9 @@ static const struct rows_buffers *row_buffers(void)
         b.row = malloc(sizes.row);
         b.blocks = malloc(sizes.blocks);
         b.group = malloc(sizes.group);
+        b.codec = malloc(sizeof *b.codec);
     }
-    if (b.row == NULL || b.blocks == NULL || b.group == NULL) {
+    if (b.row == NULL || b.blocks == NULL || b.group == NULL || b.codec == NULL) {
         abort();
     }
     return &b;
@@ -45,9 +46,13 @@ static void use_tensor(const struct source_tensor *t)
     source_read_row(t, t->rows - 1, row);
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
         const char *problem = NULL;
+        struct ingot_tensor entry = { .type = (uint8_t)type };
 
-        if (image_type_takes(type, t->cols) &&
-            rows_pack_group(t, (enum ingot_type)type, 0, row_buffers(), &problem) == 0 &&
+        if (!image_type_takes(type, t->cols)) {
+            continue;
+        }
+        rows_begin(t, &entry, row_buffers());
+        if (rows_pack_group(t, (enum ingot_type)type, 0, row_buffers(), &problem) == 0 &&
             problem == NULL) {
             abort(); /* every refusal has a sentence */
         }

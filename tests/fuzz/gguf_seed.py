@@ -12,7 +12,7 @@ from gguf_files import BOOL, F32, I32, STRING, Gguf, text
 # bytes of 256 columns
 BYTES = {"F32": 1024, "F16": 512, "BF16": 512, "Q4_0": 144, "Q4_1": 160, "Q5_0": 176, "Q5_1": 192,
          "Q8_0": 272, "Q2_K": 84, "Q3_K": 110, "Q4_K": 144, "Q5_K": 176, "Q6_K": 210,
-         "IQ4_NL": 144, "IQ4_XS": 136, "TQ1_0": 54, "TQ2_0": 66, "Q1_0": 36, "Q2_0": 72}
+         "IQ4_NL": 144, "IQ4_XS": 136, "TQ1_0": 54, "TQ2_0": 66, "Q1_0": 36, "Q2_0": 72, "MXFP4": 136}
 TEXTS = ["<unk>", "<s>", "</s>", "<|user|>", "<0x0A>", "\u2581a", "b", "ab"]
 KINDS = [2, 3, 3, 4, 6, 1, 1, 1]
 OUTER = [("token_embd.weight", 256, 8, "BF16"), ("output_norm.weight", 256, 0, "F32")]
@@ -29,7 +29,7 @@ MODELS = {
     "types": ([("output.weight", 256, 8, "Q5_1")],
               [("attn_q.weight", 256, 256, "IQ4_NL"), ("attn_k.weight", 256, 128, "IQ4_XS"),
                ("attn_v.weight", 256, 128, "Q5_0")] + BLOCK +
-              [("ffn_gate.weight", 256, 512, "Q4_1"), ("ffn_up.weight", 256, 512, "F32")]),
+              [("ffn_gate.weight", 256, 512, "Q4_1"), ("ffn_up.weight", 256, 512, "MXFP4")]),
     "qwen2": ([], QKV + BLOCK + GATED +
               [("attn_q.bias", 256, 0, "F32"), ("attn_k.bias", 128, 0, "F32"),
                ("attn_v.bias", 128, 0, "F32")]),

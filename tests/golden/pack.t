@@ -26,12 +26,12 @@ for what, total, status, kilobytes, _, said in measure({**SMALL, "layers": LAYER
            "a quarter", said)
 
 # Every type that GGUF files have, one at a time in the place of attn_q: what becomes of it is said.
-BECOMES = {"Q4_1": "q4_k", "Q5_0": "q8_0", "Q5_1": "q8_0", "IQ4_NL": "q8_0", "IQ4_XS": "q8_0",
+BECOMES = {"Q4_1": "q4_k", "Q5_0": "q8_0", "Q5_1": "q8_0", "IQ4_XS": "iq4_nl", "MXFP4": "mxfp4",
            "TQ1_0": "tq2_0"}
 BLOCKS = {"F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q4_0": (32, 18), "Q4_1": (32, 20),
           "Q5_0": (32, 22), "Q5_1": (32, 24), "Q8_0": (32, 34), "Q2_K": (256, 84),
           "Q3_K": (256, 110), "Q4_K": (256, 144), "Q5_K": (256, 176), "Q6_K": (256, 210),
-          "IQ4_NL": (32, 18), "IQ4_XS": (256, 136),
+          "IQ4_NL": (32, 18), "IQ4_XS": (256, 136), "MXFP4": (32, 17),
           "TQ1_0": (256, 54), "TQ2_0": (256, 66), "Q1_0": (128, 18), "Q2_0": (64, 18)}
 OUT = os.path.join(WORK, "pack-type.ingot")
 PATH = os.path.join(WORK, "pack-type.gguf")

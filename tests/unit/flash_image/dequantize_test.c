@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "flash_image/quantize/dequantize.h"
+#include "flash_image/quantize/quantize_table.h"
 #include "flash_image/quantize/requantize.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
@@ -239,6 +240,38 @@ static void test_requantized(enum source_type from, enum ingot_type to, enum sou
        source_type_name(as), errors / squares);
 }
 
+/* Nibbles of 4-bit floats (sign, two bits of exponent from 1 / 2 on, one of mantissa) times 2^(e -
+ * 127): as the format defines them, and in our blocks wherever fp16 holds half of the scale. */
+static void test_mxfp4(void)
+{
+    static const int8_t values[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+    static const double floats[8] = { 0, .5, 1, 1.5, 2, 3, 4, 6 };
+    struct table_codec codec;
+    bool right = true, same = true;
+    uint32_t seed = 9;
+
+    table_codec_make(&codec, values);
+    for (int e = 0; e < 250; e++) { /* beyond, 6 * 2^(e - 127) is no float */
+        uint8_t block[17], ours[18];
+        float out[32], again[32];
+
+        random_block(block, sizeof block, &seed);
+        block[0] = (uint8_t)e;
+        dequantize_of(SOURCE_MXFP4)(block, out);
+        requantize_of(SOURCE_MXFP4, INGOT_MXFP4)(block, ours);
+        table_read_block(ours, &codec, 32, again);
+        for (unsigned i = 0; i < 32; i++) {
+            unsigned nibble = i < 16 ? block[1 + i] % 16 : block[1 + i - 16] / 16;
+            double exact = ldexp(floats[nibble % 8], e - 127);
+
+            right = right && (double)out[i] == (nibble < 8 ? exact : -exact);
+        }
+        same = same && ((e >= 104 && e <= 143) == (memcmp(out, again, sizeof out) == 0));
+    }
+    OK(right, "MXFP4 is what its 4-bit floats and powers of 2 say");
+    OK(same, "and the same in ours from 2^-24 to 2^15, and there alone");
+}
+
 int main(void)
 {
     static const size_t first[] = { 0, 0 }, tq1_0[] = { 52, 52 };
@@ -247,8 +280,8 @@ int main(void)
     test_fixture(assets != NULL ? assets : "../shared/models");
     test_definitions();
     test_requantized(SOURCE_Q5_0, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
-    test_requantized(SOURCE_IQ4_NL, INGOT_Q8_0, SOURCE_Q8_0, first, 0);
-    test_requantized(SOURCE_IQ4_XS, INGOT_Q8_0, SOURCE_Q8_0, first, 1e-7);
+    test_requantized(SOURCE_IQ4_XS, INGOT_IQ4_NL, SOURCE_IQ4_NL, first, 1e-7);
+    test_mxfp4();
     test_requantized(SOURCE_TQ1_0, INGOT_TQ2_0, SOURCE_TQ2_0, tq1_0, 0);
     test_requantized(SOURCE_Q2_0_128, INGOT_Q2_0, SOURCE_Q2_0, first, 0);
     test_requantized(SOURCE_Q2_0, INGOT_Q4_0, SOURCE_Q4_0, first, 0);

@@ -53,6 +53,7 @@ static bool have_asset(const char *name)
 static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t, uint32_t row,
                        float *out)
 {
+    struct nibble_table table = { .ahead = 0 };
     static void (*const dequantize[INGOT_N_TYPES])(float *restrict y, const void *restrict w,
                                                    size_t row, size_t cols) = {
         [INGOT_Q8_0] = dequantize_f32_q8x8_ref,   [INGOT_Q4_0] = dequantize_f32_q4x8_ref,
@@ -68,6 +69,10 @@ static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t,
         memcpy(out, w + row * cols * 4, cols * sizeof(float));
     } else if (t->type == INGOT_F16) {
         convert_f32_f16_ref(out, (const uint16_t *)(const void *)w + row * cols, cols);
+    } else if (image_tensor_values(t) != NULL) {
+        memcpy(table.values, image_tensor_values(t), sizeof table.values);
+        (t->type == INGOT_FIG4 ? dequantize_f32_fig4x8_ref : dequantize_f32_t4x8_ref)(out, w, row,
+                                                                                      cols, &table);
     } else {
         dequantize[t->type](out, w, row, cols);
     }

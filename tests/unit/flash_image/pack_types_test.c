@@ -138,6 +138,14 @@ static void test_columns(void)
            chosen("q4_k_m", INGOT_FFN_DOWN, 0) == INGOT_Q6_K,
        "1536 are one");
     OK(chosen("q4_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0, "Q4_0 pads them");
+    OK(chosen("fig4", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
+           chosen("fig4", INGOT_FFN_DOWN, 3) == INGOT_FIG4,
+       "576 columns are no multiple of 128: IQ4_NL in place of FIG4");
+    set_source(48, 172, 1, true, SOURCE_F32);
+    OK(chosen("iq4_nl", INGOT_ATTN_Q, 0) == INGOT_Q8_0 &&
+           chosen("fig4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0 &&
+           chosen("mxfp4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0,
+       "48 and 172 are none of 32: Q8_0");
 }
 
 static void test_own_types(void)
@@ -149,7 +157,7 @@ static void test_own_types(void)
                   { SOURCE_Q8_0, INGOT_Q8_0 }, { SOURCE_Q4_0, INGOT_Q4_0 },
                   { SOURCE_Q4_K, INGOT_Q4_K }, { SOURCE_Q6_K, INGOT_Q6_K },
                   { SOURCE_Q5_K, INGOT_Q5_K }, { SOURCE_Q3_K, INGOT_Q3_K },
-                  { SOURCE_Q2_K, INGOT_Q2_K } };
+                  { SOURCE_Q2_K, INGOT_Q2_K }, { SOURCE_IQ4_NL, INGOT_IQ4_NL } };
     bool equal = true;
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -236,6 +244,8 @@ int main(void)
     test_synth("untied", "q6_k", INGOT_Q6_K, INGOT_Q8_0);
     test_synth("untied", "q4_k_m", INGOT_Q4_K, INGOT_Q8_0);
     test_synth("tiny", "q4_k", INGOT_Q8_0, INGOT_Q8_0);
+    test_synth("untied", "fig4", INGOT_FIG4, INGOT_IQ4_NL);
+    test_synth("untied", "mxfp4", INGOT_MXFP4, INGOT_MXFP4);
     test_synth("narrow", "q4_0", INGOT_Q4_0, INGOT_Q4_0); /* as many layers as there may be */
     folder_remove(names);
     return tap_done();

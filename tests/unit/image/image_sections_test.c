@@ -95,6 +95,10 @@ static void test_tensor_table(void)
            "attn_q: cols is 24, q4_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\17", 1, ERR_UNSUPPORTED, "attn_q: type is 15, this program");
+    refuse(&good, q + TENSOR(type), "\10", 1, ERR_BAD_HEADER, "iq4_nl demands a multiple of 32");
+    refuse(&good, q + TENSOR(type), "\11", 1, ERR_BAD_HEADER, "fig4 demands a multiple of 128");
+    refuse(&good, q + TENSOR(values) + 3, "\1", 1, ERR_BAD_HEADER,
+           "attn_q: values are not zero, and q8_0 has no table");
     refuse(&good, q + TENSOR(type), "\377", 1, ERR_UNSUPPORTED, "attn_q: type is 255");
     refuse(&good, q + TENSOR(type), "\3", 1, ERR_BAD_HEADER, "attn_q: bytes");
     refuse(&good, norm + TENSOR(type), "\2", 1, ERR_UNSUPPORTED, "it must be f32");
@@ -110,7 +114,7 @@ static void test_tensor_table(void)
     refuse_u64(q + TENSOR(offset), UINT64_MAX - 63, "leaves the segment");
     refuse_u64(q + TENSOR(offset), 65536, "leaves the segment");
     refuse_u64(q + TENSOR(bytes), UINT64_MAX, "attn_q: bytes");
-    refuse_u64(q + TENSOR(reserved[2]), 1, "reserved");
+    refuse_u64(q + TENSOR(reserved), 1, "reserved");
 }
 
 static void test_tied(void)

@@ -1,0 +1,122 @@
+/* The table of a FIG4 tensor. A histogram is read from the weights once, so that the steps of
+ * k-means cost nothing: its bins are 1 / 8192 wide, where two centres lie .08 apart. */
+#include <math.h>
+#include <string.h>
+
+#include "flash_image/quantize/quantize_table.h"
+#include "flash_image/quantize/source_rows.h"
+#include "flash_image/source/map_file.h"
+
+enum { BINS = 16384, STEPS = 8, LARGE_BYTES = 1 << 20 };
+
+/* How much lies below each bin's end, and its sum. */
+struct histogram {
+    double weight[BINS + 1], sum[BINS + 1];
+};
+
+static size_t bin_of(double x)
+{
+    double at = (x + 1) * (BINS / 2);
+
+    if (at <= 0) {
+        return 0;
+    }
+    return at < BINS ? (size_t)at : BINS - 1;
+}
+
+static void add_group(struct histogram *hist, const float *w, const float *h)
+{
+    double scale = 1e-10;
+
+    for (size_t i = 0; i < FIG4_COLS; i++) {
+        scale = fmax(scale, fabs((double)w[i]));
+    }
+    for (size_t i = 0; i < FIG4_COLS; i++) {
+        double x = (double)w[i] / scale, weight = scale * scale * (h != NULL ? (double)h[i] : 1);
+
+        if (isfinite(w[i])) { /* others are refused later, by name */
+            hist->weight[bin_of(x) + 1] += weight;
+            hist->sum[bin_of(x) + 1] += weight * x;
+        }
+    }
+}
+
+/* Lets go of a file's pages as it reads on. */
+static void add_rows(struct histogram *hist, const struct source_tensor *t, const float *h,
+                     float *row)
+{
+    bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
+    const uint8_t *kept = t->data;
+
+    for (uint32_t r = 0; r < t->rows; r++) {
+        source_read_row(t, r, row);
+        for (uint32_t c = 0; c < t->cols; c += FIG4_COLS) {
+            add_group(hist, row + c, h != NULL ? h + c : NULL);
+        }
+        if (large && t->stride == 0) {
+            map_release(&kept, source_row_data(t, r), r + 1 == t->rows);
+        }
+    }
+}
+
+/* From what lies in each bin to what lies below its end. */
+static void add_up(struct histogram *hist)
+{
+    for (size_t i = 0; i < BINS; i++) {
+        hist->weight[i + 1] += hist->weight[i];
+        hist->sum[i + 1] += hist->sum[i];
+    }
+}
+
+/* Each centre, ascending, to the mean of what lies nearest to it; one with nothing stays. */
+static void step(const struct histogram *hist, double centres[NIBBLES])
+{
+    size_t first = 0;
+
+    for (size_t i = 0; i < NIBBLES; i++) {
+        size_t last = i + 1 < NIBBLES ? bin_of((centres[i] + centres[i + 1]) / 2) : BINS;
+        double weight = hist->weight[last] - hist->weight[first];
+
+        if (last > first && weight > 0) {
+            centres[i] = (hist->sum[last] - hist->sum[first]) / weight;
+        }
+        first = last;
+    }
+}
+
+static void round_centres(double centres[NIBBLES], int8_t values[NIBBLES])
+{
+    size_t zero = 0;
+    double largest = 0;
+
+    for (size_t i = 0; i < NIBBLES; i++) {
+        largest = fmax(largest, fabs(centres[i]));
+        if (fabs(centres[i]) < fabs(centres[zero])) {
+            zero = i;
+        }
+    }
+    centres[zero] = 0;
+    for (size_t i = 0; i < NIBBLES; i++) {
+        values[i] = (int8_t)lrint(centres[i] / largest * 127);
+    }
+}
+
+void fig4_find_values(const struct source_tensor *t, const float *h, float *row,
+                      int8_t values[NIBBLES])
+{
+    static struct histogram hist;
+    double centres[NIBBLES] = { -1,    -.6962, -.5251, -.3949, -.2844, -.1848, -.0911, 0,
+                                .0796, .1609,  .2461,  .3379,  .4407,  .5626,  .7230,  1 };
+
+    memset(&hist, 0, sizeof hist);
+    for (uint32_t i = 0; i < max_u32(t->stack, 1); i++) {
+        struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
+
+        add_rows(&hist, &one, h, row);
+    }
+    add_up(&hist);
+    for (int i = 0; i < STEPS; i++) {
+        step(&hist, centres);
+    }
+    round_centres(centres, values);
+}
