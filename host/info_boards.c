@@ -38,7 +38,7 @@ static void print_board(struct plan *plan, const struct image *img, const struct
 
 static void print_memory(struct plan *plan, const struct image *img)
 {
-    const struct ingot_params *p = &img->header->params;
+    struct kv_layers layers = { img->layers, img->header->params.n_layers };
     const struct board_request r = { .image = img };
     char size[FORMAT_NUMBER_BYTES], kv[FORMAT_NUMBER_BYTES];
 
@@ -51,9 +51,9 @@ static void print_memory(struct plan *plan, const struct image *img)
                plural(plan->context, "token", "tokens"));
     }
     printf("            keys and values of 1024 tokens: %s in f16",
-           format_bytes(size, kv_cache_bytes(p, 1024, KV_F16)));
-    if (p->head_dim % 32 == 0) {
-        printf(", %s in q8", format_bytes(kv, kv_cache_bytes(p, 1024, KV_Q8)));
+           format_bytes(size, kv_cache_bytes(&layers, 1024, KV_F16)));
+    if (kv_cache_suits(&layers, KV_Q8)) {
+        printf(", %s in q8", format_bytes(kv, kv_cache_bytes(&layers, 1024, KV_Q8)));
     }
     putchar('\n');
 }

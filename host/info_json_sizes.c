@@ -8,7 +8,7 @@ enum { KV_TOKENS = 1024 };
 
 static void add_memory(cJSON *to, struct plan *plan, const struct image *img)
 {
-    const struct ingot_params *p = &img->header->params;
+    struct kv_layers layers = { img->layers, img->header->params.n_layers };
     const struct board_request r = { .image = img };
     cJSON *o = cJSON_AddObjectToObject(to, "sizes"), *kv;
 
@@ -21,9 +21,9 @@ static void add_memory(cJSON *to, struct plan *plan, const struct image *img)
     }
     kv = cJSON_AddObjectToObject(o, "kv_of_some_tokens");
     info_json_add_count(kv, "tokens", KV_TOKENS);
-    info_json_add_count(kv, "f16_bytes", kv_cache_bytes(p, KV_TOKENS, KV_F16));
-    if (p->head_dim % 32 == 0) {
-        info_json_add_count(kv, "q8_bytes", kv_cache_bytes(p, KV_TOKENS, KV_Q8));
+    info_json_add_count(kv, "f16_bytes", kv_cache_bytes(&layers, KV_TOKENS, KV_F16));
+    if (kv_cache_suits(&layers, KV_Q8)) {
+        info_json_add_count(kv, "q8_bytes", kv_cache_bytes(&layers, KV_TOKENS, KV_Q8));
     }
 }
 

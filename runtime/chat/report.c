@@ -79,8 +79,9 @@ static void io_text(const struct model *m, char *text, size_t bytes)
                 format_bytes(pass, model_planned_bytes(m)));
 }
 
-static void kv_text(const struct plan *p, uint32_t n_layers, char *text, size_t bytes)
+static void kv_text(const struct plan *p, const struct image *image, char *text, size_t bytes)
 {
+    uint32_t n_layers = kv_pages_most(image);
     char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES];
     size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv.type));
 
@@ -218,7 +219,7 @@ void report_summary(struct console *c, const struct model *m, const char *name)
         console_log(c, "%s, %s read per token", text, format_bytes(size, model_planned_bytes(m)));
     }
     if (p->kv.n_spilled != 0) {
-        kv_text(p, h->params.n_layers, text, sizeof text);
+        kv_text(p, &m->image, text, sizeof text);
         console_log(c, "%s", text);
     }
     report_rates(c, p, type);
@@ -253,7 +254,7 @@ void report_plan(struct console *c, const struct model *m)
     row(c, "weights", p->memory.pinned, text);
     io_text(m, text, sizeof text);
     row(c, "io", p->memory.io, text);
-    kv_text(p, m->image.header->params.n_layers, text, sizeof text);
+    kv_text(p, &m->image, text, sizeof text);
     row(c, "kv", p->memory.kv, text);
     row(c, "scratch", p->memory.scratch, "activations, logits, work space");
     format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));

@@ -12,10 +12,15 @@ static uint32_t n_rows(const struct attention_block *b)
     return b->n_tokens * b->rows_per_token;
 }
 
+static uint32_t head_dim(const struct attention_block *b)
+{
+    return b->kv->layers[b->layer].head_dim;
+}
+
 static void begin(const struct kernels *k, const struct attention_block *b,
                   const struct attention_work *work)
 {
-    uint32_t d = b->kv->head_dim;
+    uint32_t d = head_dim(b);
 
     for (uint32_t r = 0; r < n_rows(b); r++) {
         work->scores[r].max = -INFINITY;
@@ -130,7 +135,7 @@ static void accumulate_f32(float *o, const struct score_row *s, const float *val
 static void score(const struct kernels *k, const struct attention_block *b,
                   const struct attention_work *work, const void *keys, uint32_t n)
 {
-    uint32_t d = b->kv->head_dim;
+    uint32_t d = head_dim(b);
 
     switch (b->kv->type) {
     case KV_Q8: k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), n, d); return;
@@ -142,7 +147,7 @@ static void score(const struct kernels *k, const struct attention_block *b,
 static void accumulate(const struct kernels *k, const struct attention_block *b,
                        const struct attention_work *work, const void *values, uint32_t n)
 {
-    uint32_t d = b->kv->head_dim;
+    uint32_t d = head_dim(b);
 
     switch (b->kv->type) {
     case KV_Q8: k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d); return;

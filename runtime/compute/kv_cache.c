@@ -29,56 +29,110 @@ static size_t tiles(uint32_t context)
     return ((size_t)context + KV_TILE - 1) / KV_TILE;
 }
 
-size_t kv_cache_page_bytes(const struct ingot_params *p, enum kv_type type)
+bool kv_cache_keeps(const struct ingot_layer *l)
 {
-    return 2 * p->n_kv_heads * tile_bytes(p->head_dim, type);
+    return l->mixer == INGOT_MIXER_ATTENTION && (l->features & INGOT_SHARED_KV) == 0;
 }
 
-size_t kv_cache_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type)
+size_t kv_cache_page_bytes(const struct ingot_layer *l, enum kv_type type)
 {
-    return p->n_layers * tiles(context) * kv_cache_page_bytes(p, type);
+    if (!kv_cache_keeps(l)) {
+        return 0;
+    }
+    return 2 * l->n_kv_heads * tile_bytes(l->head_dim, type);
 }
 
-void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t context,
+size_t kv_cache_largest_page(const struct kv_layers *layers, enum kv_type type)
+{
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < layers->n; i++) {
+        most = max_size(most, kv_cache_page_bytes(&layers->layers[i], type));
+    }
+    return most;
+}
+
+bool kv_cache_suits(const struct kv_layers *layers, enum kv_type type)
+{
+    bool suits = true;
+
+    for (uint32_t i = 0; i < layers->n && type == KV_Q8; i++) {
+        const struct ingot_layer *l = &layers->layers[i];
+
+        suits = suits && (!kv_cache_keeps(l) || l->head_dim % BLOCK == 0);
+    }
+    return suits;
+}
+
+size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, enum kv_type type)
+{
+    size_t pages = 0;
+
+    for (uint32_t i = 0; i < layers->n; i++) {
+        pages += kv_cache_page_bytes(&layers->layers[i], type);
+    }
+    return tiles(context) * pages;
+}
+
+void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    enum kv_type type, void *memory)
 {
-    c->keys = memory;
+    uint8_t *place = memory;
+
+    memset(c, 0, sizeof *c);
     c->type = type;
-    c->tile_bytes = tile_bytes(p->head_dim, type);
     c->n_tiles = (uint32_t)tiles(context);
-    c->step_bytes = c->tile_bytes;
-    c->head_bytes = c->n_tiles * c->step_bytes;
-    c->layer_bytes = p->n_kv_heads * c->head_bytes;
-    c->values = c->keys + p->n_layers * c->layer_bytes;
-    c->pages = NULL;
-    c->n_kv_heads = p->n_kv_heads;
-    c->head_dim = p->head_dim;
+    c->n_layers = layers->n;
     c->context = context;
+    for (uint32_t i = 0; i < layers->n; i++) {
+        const struct ingot_layer *l = &layers->layers[i];
+        struct kv_layer *k = &c->layers[i];
+
+        if (l->mixer != INGOT_MIXER_ATTENTION) {
+            continue;
+        }
+        if (!kv_cache_keeps(l)) { /* an earlier layer, which the reader has checked */
+            *k = c->layers[l->kv_layer];
+            k->own = false;
+            continue;
+        }
+        k->tile_bytes = k->step_bytes = tile_bytes(l->head_dim, type);
+        k->head_bytes = c->n_tiles * k->step_bytes;
+        k->n_kv_heads = l->n_kv_heads;
+        k->head_dim = l->head_dim;
+        k->own = true;
+        k->place = place;
+        place += 2 * k->n_kv_heads * k->head_bytes;
+    }
 }
 
-static size_t tile_offset(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
+static size_t tile_offset(const struct kv_layer *l, uint32_t head, uint32_t i)
 {
-    return layer * c->layer_bytes + head * c->head_bytes + i * c->step_bytes;
+    return head * l->head_bytes + i * l->step_bytes;
 }
 
 const void *kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
 {
-    return c->keys + tile_offset(c, layer, head, i);
+    const struct kv_layer *l = &c->layers[layer];
+
+    return l->place + tile_offset(l, head, i);
 }
 
 const void *kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
 {
-    return c->values + tile_offset(c, layer, head, i);
+    const struct kv_layer *l = &c->layers[layer];
+
+    return l->place + tile_offset(l, l->n_kv_heads + head, i);
 }
 
 /* Column j of the keys (head_dim, KV_TILE), row j of the values (KV_TILE, head_dim). */
-static void put_f16(const struct kv_cache *c, const struct kernels *k, uint16_t *keys,
-                    uint16_t *values, uint32_t j, const float *key, const float *value)
+static void put_f16(uint32_t d, const struct kernels *k, uint16_t *keys, uint16_t *values,
+                    uint32_t j, const float *key, const float *value)
 {
     uint16_t halves[AT_ONCE];
 
-    for (uint32_t at = 0; at < c->head_dim; at += AT_ONCE) {
-        uint32_t n = min_u32(c->head_dim - at, AT_ONCE);
+    for (uint32_t at = 0; at < d; at += AT_ONCE) {
+        uint32_t n = min_u32(d - at, AT_ONCE);
         uint16_t *column = keys + (size_t)at * KV_TILE + j;
 
         k->convert_f16_f32(halves, key + at, n);
@@ -86,24 +140,24 @@ static void put_f16(const struct kv_cache *c, const struct kernels *k, uint16_t 
             column[(size_t)i * KV_TILE] = halves[i];
         }
     }
-    k->convert_f16_f32(values + (size_t)j * c->head_dim, value, c->head_dim);
+    k->convert_f16_f32(values + (size_t)j * d, value, d);
 }
 
 /* In the places of put_f16. */
-static void put_f32(const struct kv_cache *c, float *keys, float *values, uint32_t j,
-                    const float *key, const float *value)
+static void put_f32(uint32_t d, float *keys, float *values, uint32_t j, const float *key,
+                    const float *value)
 {
-    for (uint32_t i = 0; i < c->head_dim; i++) {
+    for (uint32_t i = 0; i < d; i++) {
         keys[(size_t)i * KV_TILE + j] = key[i];
     }
-    memcpy(values + (size_t)j * c->head_dim, value, c->head_dim * sizeof *value);
+    memcpy(values + (size_t)j * d, value, d * sizeof *value);
 }
 
-static void put_key_q8(const struct kv_cache *c, const struct kernels *k, uint8_t *tile, uint32_t j,
+static void put_key_q8(uint32_t d, const struct kernels *k, uint8_t *tile, uint32_t j,
                        const float *key)
 {
     float *scales = (float *)(void *)tile;
-    uint32_t n_blocks = c->head_dim / BLOCK;
+    uint32_t n_blocks = d / BLOCK;
     uint8_t *quants = tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * 4;
 
     for (uint32_t b = 0; b < n_blocks; b++) {
@@ -117,12 +171,12 @@ static void put_key_q8(const struct kv_cache *c, const struct kernels *k, uint8_
     }
 }
 
-static void put_value_q8(const struct kv_cache *c, const struct kernels *k, uint8_t *tile,
-                         uint32_t j, const float *value)
+static void put_value_q8(uint32_t d, const struct kernels *k, uint8_t *tile, uint32_t j,
+                         const float *value)
 {
-    uint32_t n_blocks = c->head_dim / BLOCK;
+    uint32_t n_blocks = d / BLOCK;
     float *scales = (float *)(void *)tile + (size_t)j * n_blocks;
-    uint8_t *quants = tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * c->head_dim;
+    uint8_t *quants = tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * d;
 
     for (uint32_t b = 0; b < n_blocks; b++) {
         struct block_q8 block;
@@ -136,17 +190,17 @@ static void put_value_q8(const struct kv_cache *c, const struct kernels *k, uint
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value)
 {
-    size_t offset = tile_offset(c, layer, head, position / KV_TILE);
-    uint8_t *keys = c->keys + offset;
-    uint8_t *values = c->values + offset;
-    uint32_t j = position % KV_TILE;
+    const struct kv_layer *l = &c->layers[layer];
+    uint8_t *keys = l->place + tile_offset(l, head, position / KV_TILE);
+    uint8_t *values = l->place + tile_offset(l, l->n_kv_heads + head, position / KV_TILE);
+    uint32_t d = l->head_dim, j = position % KV_TILE;
 
     if (c->type == KV_Q8) {
-        put_key_q8(c, k, keys, j, key);
-        put_value_q8(c, k, values, j, value);
+        put_key_q8(d, k, keys, j, key);
+        put_value_q8(d, k, values, j, value);
     } else if (c->type == KV_F32) {
-        put_f32(c, (float *)(void *)keys, (float *)(void *)values, j, key, value);
+        put_f32(d, (float *)(void *)keys, (float *)(void *)values, j, key, value);
     } else {
-        put_f16(c, k, (uint16_t *)(void *)keys, (uint16_t *)(void *)values, j, key, value);
+        put_f16(d, k, (uint16_t *)(void *)keys, (uint16_t *)(void *)values, j, key, value);
     }
 }

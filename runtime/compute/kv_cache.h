@@ -4,6 +4,7 @@
 #ifndef INGOT_RUNTIME_KV_CACHE_H
 #define INGOT_RUNTIME_KV_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,33 +20,54 @@ enum kv_type {
 
 struct kv_pages;
 
-struct kv_cache {
-    uint8_t *keys; /* (n_layers, n_kv_heads, tiles, tile_bytes), or as kv_pages.h says */
-    uint8_t *values;
-    enum kv_type type;
-    size_t tile_bytes;      /* of keys or of values, a multiple of 16 */
-    size_t layer_bytes;     /* from a layer to the next, ... */
-    size_t head_bytes;      /* ... a head, ... */
-    size_t step_bytes;      /* ... a tile of a head */
-    struct kv_pages *pages; /* NULL: all layers are in memory */
-    uint32_t n_tiles;       /* per layer and head */
+/* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then those of values, or as
+ * kv_pages.h says. A layer that reads those of another has its place. */
+struct kv_layer {
+    uint8_t *place;    /* NULL: none, or on a card until its turn */
+    size_t tile_bytes; /* of keys or of values, a multiple of 16 */
+    size_t head_bytes; /* from a head to the next, ... */
+    size_t step_bytes; /* ... a tile of a head */
     uint32_t n_kv_heads;
     uint32_t head_dim;
+    bool own; /* the layer writes them */
+};
+
+struct kv_cache {
+    enum kv_type type;
+    struct kv_pages *pages; /* NULL: all layers are in memory */
+    uint32_t n_tiles;       /* per layer and head */
+    uint32_t n_layers;
     uint32_t context;
+    struct kv_layer layers[INGOT_MAX_LAYERS];
 };
 
 /* "f16", "q8" or "f32". */
 const char *kv_type_name(enum kv_type type);
 
-/* context is rounded up to whole tiles. type suits p->head_dim. */
-size_t kv_cache_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type);
+/* A table of layers, as in an image. */
+struct kv_layers {
+    const struct ingot_layer *layers;
+    uint32_t n;
+};
+
+/* Whether a layer keeps keys and values of its own: it attends, and not to those of another. */
+bool kv_cache_keeps(const struct ingot_layer *l);
+
+/* Of the layers that keep them. context is rounded up to whole tiles; type suits every head_dim. */
+size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, enum kv_type type);
 
 /* One tile of keys and of values of all heads of a layer: a multiple of 512, as head_dim is even,
- * or with Q8 a multiple of 32. */
-size_t kv_cache_page_bytes(const struct ingot_params *p, enum kv_type type);
+ * or with Q8 a multiple of 32. 0: it keeps none. */
+size_t kv_cache_page_bytes(const struct ingot_layer *l, enum kv_type type);
+
+/* Such pages of the layer that has the largest. */
+size_t kv_cache_largest_page(const struct kv_layers *layers, enum kv_type type);
+
+/* The heads of every layer have a width that the type can hold. */
+bool kv_cache_suits(const struct kv_layers *layers, enum kv_type type);
 
 /* memory: kv_cache_bytes() bytes, 64-byte aligned; any place where kv_pages_open follows. */
-void kv_cache_open(struct kv_cache *c, const struct ingot_params *p, uint32_t context,
+void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    enum kv_type type, void *memory);
 
 /* Write one position of one head of one layer: key and value (head_dim) f32, 16-byte aligned

@@ -239,7 +239,8 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     const struct ingot_header *h = m->image.header;
     struct plan plan = { .context = KV_TILE, .chunk = PROBE_TOKENS, .logits_rows = 1 };
     size_t states = h->params.n_layers * sizeof *p->states;
-    size_t page = kv_cache_page_bytes(&h->params, m->request.limits.kv_type);
+    struct kv_layers layers = { m->image.layers, h->params.n_layers };
+    size_t page = kv_cache_largest_page(&layers, m->request.limits.kv_type);
     size_t work = page + arena_take_bytes(states) +
                   activations_bytes(&(struct activations_request){
                       &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
@@ -256,10 +257,9 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
                CACHE_LINE;
     p->weights = (uint8_t *)arena_take(arena, ARENA_SCRATCH, page + p->bytes) + page;
     memset(p->weights - page, FILL, page + p->bytes);
-    kv_cache_open(&p->kv, &h->params, KV_TILE, m->request.limits.kv_type, p->weights - page);
-    p->kv.layer_bytes = 0;
-    p->kv.values = p->weights - page / 2;
+    kv_cache_open(&p->kv, &layers, KV_TILE, m->request.limits.kv_type, p->weights - page);
     for (uint32_t i = 0; i < h->params.n_layers; i++) {
+        p->kv.layers[i].place = p->weights - page;
         p->states[i] = (struct layer_state){ &state_kv, i, &p->kv };
     }
     return true;

@@ -8,12 +8,24 @@ static void kv_clear(struct layer_state *st)
     (void)st; /* positions after the length are written before they are read */
 }
 
+/* No layer before it attends. */
+static bool is_first(const struct layer_state *st)
+{
+    const struct kv_cache *kv = st->self;
+    uint32_t first = 0;
+
+    while (first < st->layer && kv->layers[first].n_kv_heads == 0) {
+        first++;
+    }
+    return first == st->layer;
+}
+
 /* All layers at once, with the first of them. */
 static void kv_begin(struct layer_state *st, uint32_t position)
 {
     struct kv_cache *kv = st->self;
 
-    if (st->layer == 0) {
+    if (is_first(st)) {
         kv_pages_begin(kv->pages, position, false);
     }
 }
@@ -44,17 +56,19 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
     return min_u32(n, kv_pages_take_valid(kv->pages));
 }
 
-/* Per head the tiles of keys, then those of values. */
+/* Per head the tiles of keys, then those of values; a layer without its own has none. */
 static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n,
                            const struct layer_state_io *io)
 {
-    for (uint32_t i = 0; i < 2 * kv->n_kv_heads; i++) {
+    const struct kv_layer *l = &kv->layers[layer];
+
+    for (uint32_t i = 0; i < 2 * l->n_kv_heads && l->own; i++) {
         const void *run = i % 2 == 0 ? kv_cache_keys(kv, layer, i / 2, 0)
                                      : kv_cache_values(kv, layer, i / 2, 0);
         uint8_t *tile = (uint8_t *)(uintptr_t)run;
 
-        for (uint32_t at = 0; at < n; at += KV_TILE, tile += kv->step_bytes) {
-            enum err e = io->move(io->context, tile, kv->tile_bytes);
+        for (uint32_t at = 0; at < n; at += KV_TILE, tile += l->step_bytes) {
+            enum err e = io->move(io->context, tile, l->tile_bytes);
 
             if (e != ERR_OK) {
                 return e;
@@ -65,12 +79,14 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n
 }
 
 /* A layer that spills takes its turn as in a pass. */
-static enum err move_pages(struct kv_cache *kv, uint32_t layer, uint32_t n,
+static enum err move_pages(const struct layer_state *st, uint32_t n,
                            const struct layer_state_io *io)
 {
+    struct kv_cache *kv = st->self;
+    uint32_t layer = st->layer;
     enum err e;
 
-    if (layer == 0) {
+    if (is_first(st)) {
         kv_pages_begin(kv->pages, io->loads ? 0 : n, true);
     }
     e = kv_pages_enter(kv->pages, layer);
@@ -91,7 +107,7 @@ static enum err kv_move(struct layer_state *st, uint32_t n, const struct layer_s
     struct kv_cache *kv = st->self;
 
     if (kv->pages != NULL && !io->discards) {
-        return move_pages(kv, st->layer, n, io);
+        return move_pages(st, n, io);
     }
     return move_tiles(kv, st->layer, n, io);
 }

@@ -55,10 +55,10 @@ size_t session_bytes(const struct image *image)
 static void open_kv(struct session *s, const struct model_setup *setup)
 {
     struct model *m = s->model;
-    const struct ingot_params *p = &m->image.header->params;
+    struct kv_layers layers = { m->image.layers, m->image.header->params.n_layers };
     size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv;
 
-    kv_cache_open(&s->kv, p, m->plan.context, setup->limits.kv_type,
+    kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv_type,
                   arena_take(&m->arena, ARENA_KV, bytes));
     if (m->plan.kv.n_spilled != 0) {
         assert(setup->kv_file != NULL);

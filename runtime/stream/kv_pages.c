@@ -15,31 +15,98 @@ static uint64_t tiles(uint32_t positions)
     return (positions + (uint64_t)KV_TILE - 1) / KV_TILE;
 }
 
-uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+static uint32_t n_layers(const struct image *image)
+{
+    return image->header->params.n_layers;
+}
+
+static struct kv_layers layers_of(const struct image *image)
+{
+    return (struct kv_layers){ image->layers, n_layers(image) };
+}
+
+static uint32_t count_keepers(const struct image *image)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < n_layers(image); i++) {
+        n += kv_cache_keeps(image_layer(image, i));
+    }
+    return n;
+}
+
+uint32_t kv_pages_most(const struct image *image)
+{
+    for (uint32_t i = 0; i < n_layers(image); i++) {
+        if ((image_layer(image, i)->features & INGOT_SHARED_KV) != 0) {
+            return 0;
+        }
+    }
+    return count_keepers(image);
+}
+
+/* Goes through the layers in order. */
+struct spread {
+    uint64_t n, whole; /* layers that keep keys and values; of them, in memory */
+    uint64_t at;       /* how many came already */
+};
+
+static struct spread spread_begin(const struct image *image, uint32_t n_spilled)
+{
+    uint32_t n = count_keepers(image);
+
+    return (struct spread){ n, n - n_spilled, 0 };
+}
+
+/* Whether the next layer spills: those in memory are spread evenly, as weights are. */
+static bool spread_next(struct spread *s, const struct ingot_layer *l)
+{
+    uint64_t at = s->at;
+
+    if (!kv_cache_keeps(l)) {
+        return false;
+    }
+    s->at++;
+    return (at + 1) * s->whole / s->n == at * s->whole / s->n;
+}
+
+/* Sizes of pages, added up. */
+struct page_sums {
+    uint64_t spilled, whole; /* of the layers on the card, and of those in memory */
+};
+
+static struct page_sums add_pages(const struct image *image, enum kv_type type, uint32_t n_spilled)
+{
+    struct spread spread = spread_begin(image, n_spilled);
+    struct page_sums s = { 0, 0 };
+
+    for (uint32_t i = 0; i < n_layers(image); i++) {
+        const struct ingot_layer *l = image_layer(image, i);
+
+        *(spread_next(&spread, l) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, type);
+    }
+    return s;
+}
+
+uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled)
 {
-    return n_spilled * tiles(context) * kv_cache_page_bytes(p, type);
+    return n_spilled == 0 ? 0 : tiles(context) * add_pages(image, type, n_spilled).spilled;
 }
 
-uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, enum kv_type type,
                                uint32_t n_spilled)
 {
-    uint64_t page = kv_cache_page_bytes(p, type);
-    uint64_t whole = p->n_layers - n_spilled + KV_PAGES_SLOTS;
     uint64_t sums = arena_take_bytes(tiles(context) * sizeof(uint32_t));
+    struct kv_layers layers = layers_of(image);
+    struct page_sums pages;
 
     if (n_spilled == 0) {
-        return kv_cache_bytes(p, context, type);
+        return kv_cache_bytes(&layers, context, type);
     }
-    return whole * tiles(context) * page + n_spilled * (page + sums);
-}
-
-/* Those in memory are spread evenly, as weights are. */
-static bool spills(const struct ingot_params *p, uint32_t n_spilled, uint32_t layer)
-{
-    uint64_t whole = p->n_layers - n_spilled;
-
-    return (layer + 1) * whole / p->n_layers == layer * whole / p->n_layers;
+    pages = add_pages(image, type, n_spilled);
+    pages.whole += KV_PAGES_SLOTS * kv_cache_largest_page(&layers, type);
+    return tiles(context) * pages.whole + pages.spilled + n_spilled * sums;
 }
 
 /* The first page that a query at `position` or after it sees. */
@@ -56,15 +123,16 @@ static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t p
 uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled)
 {
-    const struct ingot_params *p = &image->header->params;
-    uint64_t pages = 0;
+    struct spread spread = spread_begin(image, n_spilled);
+    uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < p->n_layers && n_spilled != 0; i++) {
-        if (spills(p, n_spilled, i)) {
-            pages += tiles(context) - first_page(image, i, context - 1);
+    for (uint32_t i = 0; i < n_layers(image) && n_spilled != 0; i++) {
+        if (spread_next(&spread, image_layer(image, i))) {
+            bytes += (tiles(context) - first_page(image, i, context - 1)) *
+                     kv_cache_page_bytes(image_layer(image, i), type);
         }
     }
-    return pages * kv_cache_page_bytes(p, type);
+    return bytes;
 }
 
 static struct trace *trace_of(const struct kv_pages *s)
@@ -80,7 +148,7 @@ static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
         if (layer >= s->n_layers) {
             layer = 0;
         }
-        if (s->layers[layer].place == NULL) {
+        if (s->layers[layer].spills) {
             return layer;
         }
     }
@@ -89,11 +157,11 @@ static uint32_t next_spilled(const struct kv_pages *s, uint32_t layer)
 /* The pages from number slot->checked on. A refusal stays in the read's status. */
 static void start_read(const struct kv_pages *s, struct kv_pages_slot *slot)
 {
-    size_t at = slot->checked * s->page_bytes;
+    size_t page_bytes = slot->layer->page_bytes, at = slot->checked * page_bytes;
 
     slot->bad = false;
     (void)file_read_start(&slot->read, s->file, slot->layer->offset + at, slot->buffer + at,
-                          slot->n * s->page_bytes - at);
+                          slot->n * page_bytes - at);
 }
 
 /* The first page of a layer that is needed now or, as the cache grows, later. */
@@ -123,24 +191,26 @@ static void request_ahead(struct kv_pages *s)
     }
 }
 
-static uint32_t page_crc(const struct kv_pages *s, const struct kv_pages_slot *slot, uint32_t page)
+static uint32_t page_crc(const struct kv_pages_slot *slot, uint32_t page)
 {
-    return crc32c(0, slot->buffer + page * s->page_bytes, s->page_bytes);
+    size_t bytes = slot->layer->page_bytes;
+
+    return crc32c(0, slot->buffer + page * bytes, bytes);
 }
 
 /* Whether a page has arrived that is not checked yet. */
-static bool can_check(const struct kv_pages *s, const struct kv_pages_slot *slot)
+static bool can_check(const struct kv_pages_slot *slot)
 {
-    const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * s->page_bytes;
+    const uint8_t *end = slot->buffer + (slot->checked + (size_t)1) * slot->layer->page_bytes;
 
     return !slot->bad && slot->read.buffer + slot->read.bytes_done >= end;
 }
 
 /* One page a poll, so that a poll stays short. */
-static void check_ahead(const struct kv_pages *s, struct kv_pages_slot *slot)
+static void check_ahead(struct kv_pages_slot *slot)
 {
-    if (can_check(s, slot)) {
-        slot->bad = page_crc(s, slot, slot->checked) != slot->layer->sums[slot->checked];
+    if (can_check(slot)) {
+        slot->bad = page_crc(slot, slot->checked) != slot->layer->sums[slot->checked];
         slot->checked += !slot->bad;
     }
 }
@@ -161,7 +231,7 @@ static bool poll_pages(void *context, uint64_t *bytes)
             trace_end(trace_of(s), TRACE_KV, slot->layer->number, TRACE_CARD, slot->begun);
             slot->begun = 0;
         }
-        check_ahead(s, slot);
+        check_ahead(slot);
         busy = busy || slot->read.status == ERR_BUSY;
         *bytes += slot->read.bytes_done;
     }
@@ -189,13 +259,29 @@ static void reset_pages(void *context)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* In memory, or from offset *at of the file on. */
+static void place_layer(struct kv_pages *s, struct kv_pages_layer *l, uint64_t *at,
+                        struct arena *arena)
+{
+    size_t whole = s->kv->n_tiles * l->page_bytes;
+
+    if (!l->spills) {
+        l->place = arena_take(arena, ARENA_KV, whole);
+        return;
+    }
+    l->tail = arena_take(arena, ARENA_KV, l->page_bytes);
+    l->sums = arena_take(arena, ARENA_KV, s->kv->n_tiles * sizeof(uint32_t));
+    l->offset = *at;
+    *at += whole;
+}
+
 void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *image,
                    uint32_t n_spilled, const struct file *file, struct stream *stream,
                    struct arena *arena)
 {
-    const struct ingot_params *p = &image->header->params;
+    struct kv_layers layers = layers_of(image);
+    struct spread spread = spread_begin(image, n_spilled);
     uint64_t at = 0;
-    size_t whole;
 
     memset(s, 0, sizeof *s);
     s->kv = kv;
@@ -203,29 +289,22 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
     s->image = image;
     s->file = file;
     s->stream = stream;
-    s->page_bytes = kv_cache_page_bytes(p, kv->type);
-    s->n_layers = p->n_layers;
-    whole = kv->n_tiles * s->page_bytes;
-    for (uint32_t i = 0; i < p->n_layers; i++) {
+    s->n_layers = layers.n;
+    for (uint32_t i = 0; i < s->n_layers; i++) {
         struct kv_pages_layer *l = &s->layers[i];
 
         l->number = i;
-        if (!spills(p, n_spilled, i)) {
-            l->place = arena_take(arena, ARENA_KV, whole);
-            continue;
-        }
-        l->tail = arena_take(arena, ARENA_KV, s->page_bytes);
-        l->sums = arena_take(arena, ARENA_KV, kv->n_tiles * sizeof(uint32_t));
-        l->offset = at;
-        at += whole;
+        l->page_bytes = kv_cache_page_bytes(image_layer(image, i), kv->type);
+        l->spills = spread_next(&spread, image_layer(image, i));
+        kv->layers[i].head_bytes = kv->layers[i].tile_bytes;
+        kv->layers[i].step_bytes = l->page_bytes;
+        place_layer(s, l, &at, arena);
     }
     for (int i = 0; i < KV_PAGES_SLOTS; i++) {
-        s->slots[i].buffer = arena_take(arena, ARENA_KV, whole);
+        s->slots[i].buffer = arena_take(arena, ARENA_KV,
+                                        kv->n_tiles * kv_cache_largest_page(&layers, kv->type));
     }
     kv->pages = s;
-    kv->layer_bytes = 0; /* keys and values are those of the layer at work */
-    kv->head_bytes = kv->tile_bytes;
-    kv->step_bytes = s->page_bytes;
     stream_take_guest(stream, &(struct stream_guest){ s, poll_pages, reset_pages });
     kv_pages_reset(s);
 }
@@ -247,19 +326,19 @@ static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
     return stream_name_part(s->stream, s->file, part, read, e, why);
 }
 
-static bool is_arriving(const struct kv_pages *s, const struct kv_pages_slot *slot)
+static bool is_arriving(const struct kv_pages_slot *slot)
 {
-    return slot->checked != slot->n && (slot->read.status == ERR_BUSY || can_check(s, slot));
+    return slot->checked != slot->n && (slot->read.status == ERR_BUSY || can_check(slot));
 }
 
 static void wait_arrival(const struct kv_pages *s, const struct kv_pages_slot *slot)
 {
     uint64_t start = stream_ticks(s->stream), begin = trace_begin(trace_of(s));
 
-    if (!is_arriving(s, slot)) {
+    if (!is_arriving(slot)) {
         return;
     }
-    while (is_arriving(s, slot)) {
+    while (is_arriving(slot)) {
         stream_pump(s->stream);
     }
     s->stream->stats.stalls++;
@@ -292,20 +371,14 @@ static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct kv_pages_layer *l = slot->layer;
     uint32_t page = s->position / KV_TILE;
-    uint8_t *place = slot->buffer + page * s->page_bytes;
+    uint8_t *place = slot->buffer + page * l->page_bytes;
 
     if (s->position % KV_TILE != 0 && l->on_card > page) { /* the conversation was cut back */
-        memcpy(l->tail, place, s->page_bytes);
+        memcpy(l->tail, place, l->page_bytes);
     } else if (s->position % KV_TILE != 0) {
-        memcpy(place, l->tail, s->page_bytes);
+        memcpy(place, l->tail, l->page_bytes);
     }
     l->on_card = page;
-}
-
-static void show_layer(const struct kv_pages *s, uint8_t *place)
-{
-    s->kv->keys = place;
-    s->kv->values = place + s->kv->n_kv_heads * s->kv->tile_bytes;
 }
 
 /* Requests of the run before may lack pages, if the cache was longer then or fewer pages were
@@ -355,8 +428,8 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
     if (s == NULL) {
         return ERR_OK;
     }
-    if (s->layers[layer].place != NULL) {
-        show_layer(s, s->layers[layer].place);
+    if (!s->layers[layer].spills) {
+        s->kv->layers[layer].place = s->layers[layer].place;
         return ERR_OK;
     }
     slot = s->turn;
@@ -366,9 +439,9 @@ enum err kv_pages_enter(struct kv_pages *s, uint32_t layer)
         s->valid = min_u32(s->valid, min_u32(s->position, slot->checked * KV_TILE));
         return fail(s, layer, slot->checked, &slot->read, e);
     }
-    s->stream->stats.kv_read += (slot->n - slot->first) * s->page_bytes;
+    s->stream->stats.kv_read += (slot->n - slot->first) * slot->layer->page_bytes;
     place_tail(s, slot);
-    show_layer(s, slot->buffer);
+    s->kv->layers[layer].place = slot->buffer;
     return ERR_OK;
 }
 
@@ -377,18 +450,18 @@ static enum err write_pages(struct kv_pages *s, const struct kv_pages_slot *slot
                             uint32_t last)
 {
     const struct kv_pages_layer *l = slot->layer;
-    size_t at = first * s->page_bytes;
+    size_t at = first * l->page_bytes;
     enum err e;
 
     for (uint32_t i = first; i < last; i++) {
-        l->sums[i] = page_crc(s, slot, i);
+        l->sums[i] = page_crc(slot, i);
     }
     e = file_write_start(&s->write, s->file, l->offset + at, slot->buffer + at,
-                         (last - first) * s->page_bytes);
+                         (last - first) * l->page_bytes);
     while (e == ERR_OK && file_read_poll(&s->write) == ERR_BUSY) {
         stream_pump(s->stream);
     }
-    s->stream->stats.kv_written += (last - first) * s->page_bytes;
+    s->stream->stats.kv_written += (last - first) * l->page_bytes;
     if (e != ERR_OK) {
         return e;
     }
@@ -401,7 +474,7 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
     uint32_t first, last = end / KV_TILE;
     enum err e = ERR_OK;
 
-    if (s == NULL || s->layers[layer].place != NULL) {
+    if (s == NULL || !s->layers[layer].spills) {
         return ERR_OK;
     }
     slot = s->turn;
@@ -414,7 +487,8 @@ enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end)
     }
     slot->layer->on_card = last;
     if (end % KV_TILE != 0) {
-        memcpy(slot->layer->tail, slot->buffer + last * s->page_bytes, s->page_bytes);
+        memcpy(slot->layer->tail, slot->buffer + last * slot->layer->page_bytes,
+               slot->layer->page_bytes);
     }
     slot->used = false;
     s->turn = &s->slots[slot == s->slots];

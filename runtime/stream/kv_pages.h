@@ -31,7 +31,9 @@ enum {
 struct stream;
 
 struct kv_pages_layer {
-    uint8_t *place;  /* of a layer in memory; NULL: it spills */
+    bool spills;    /* else it lies in memory, or keeps nothing */
+    uint8_t *place; /* of a layer in memory */
+    size_t page_bytes;
     uint8_t *tail;   /* of one that spills: page number on_card, as far as there is one */
     uint32_t *sums;  /* (n_tiles) of the pages on the card */
     uint64_t offset; /* in the file */
@@ -40,7 +42,7 @@ struct kv_pages_layer {
 };
 
 struct kv_pages_slot {
-    uint8_t *buffer; /* (n_tiles, page_bytes) */
+    uint8_t *buffer; /* (n_tiles, page_bytes) of the layer with the largest pages */
     bool used;       /* holds the pages of a layer, or they are on their way */
     bool bad;        /* the page after those that were checked is not as it was written */
     struct kv_pages_layer *layer;
@@ -58,7 +60,6 @@ struct kv_pages {
     uint32_t valid;    /* positions left after a loss; UINT32_MAX: nothing is lost */
     const struct file *file;
     struct stream *stream; /* that polls these; its stats and its problem are theirs too */
-    size_t page_bytes;
     uint32_t n_layers;
     uint32_t next; /* layer that is asked for next */
     struct kv_pages_slot slots[KV_PAGES_SLOTS];
@@ -67,11 +68,15 @@ struct kv_pages {
     struct file_read write;
 };
 
+/* Layers that keep keys and values, which may spill. 0: some read those of another, which would
+ * have left memory again. */
+uint32_t kv_pages_most(const struct image *image);
+
 /* The bytes of n_spilled layers in the file, and the bytes of all layers in memory then.
  * n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
-uint64_t kv_pages_file_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled);
-uint64_t kv_pages_memory_bytes(const struct ingot_params *p, uint32_t context, enum kv_type type,
+uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, enum kv_type type,
                                uint32_t n_spilled);
 
 /* Bytes that are read for a token after a full context. */

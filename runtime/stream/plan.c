@@ -241,22 +241,22 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     return ERR_OK;
 }
 
-/* Memory that weights leave takes layers of keys and values back from the card. Each takes the same
- * number of bytes: the difference between n_spilled and one less. */
+/* Memory that weights leave takes layers of keys and values back from the card, one after the
+ * other. */
 static void keep_kv(struct plan *plan, const struct plan_request *r, const struct plan_layout *l)
 {
-    const struct ingot_params *p = &r->image->header->params;
     struct plan_kv *kv = &plan->kv;
-    uint64_t room = l->limit - plan->memory.pinned - plan->memory.io, layer;
+    uint64_t room = plan_page_up(l->kv) + l->limit - plan->memory.pinned - plan->memory.io;
 
-    if (kv->n_spilled == 0) {
-        return;
+    for (uint32_t n = kv->n_spilled; n >= KV_PAGES_LEAST; n--) {
+        uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv_type, n);
+
+        if (plan_page_up(bytes) <= room) { /* all of them spilled has fitted */
+            kv->n_spilled = n;
+            plan->memory.kv = (size_t)bytes;
+        }
     }
-    layer = kv_pages_memory_bytes(p, plan->context, r->limits.kv_type, kv->n_spilled - 1) - l->kv;
-    kv->n_spilled -= (uint32_t)min_u64(room / plan_page_up(layer), kv->n_spilled - KV_PAGES_LEAST);
-    plan->memory.kv = (size_t)kv_pages_memory_bytes(p, plan->context, r->limits.kv_type,
-                                                    kv->n_spilled);
-    kv->card = kv_pages_file_bytes(p, plan->context, r->limits.kv_type, kv->n_spilled);
+    kv->card = kv_pages_file_bytes(r->image, plan->context, r->limits.kv_type, kv->n_spilled);
     kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv_type, kv->n_spilled);
 }
 
@@ -268,10 +268,10 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     struct plan spilled = *start;
     struct plan_layout l;
 
-    if (!r->limits.kv_card || w->n_layers < KV_PAGES_LEAST) {
+    if (!r->limits.kv_card || kv_pages_most(r->image) < KV_PAGES_LEAST) {
         return false;
     }
-    spilled.kv.n_spilled = w->n_layers;
+    spilled.kv.n_spilled = kv_pages_most(r->image);
     if (plan_candidate(&spilled, r, w, &l) != ERR_OK || l.kv >= kv_bytes) {
         return false;
     }
@@ -321,9 +321,31 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
+/* The width of heads that Q8 cannot keep; there is one. */
+static uint32_t odd_width(const struct image *image)
+{
+    uint32_t i = 0;
+
+    while (image_layer(image, i)->head_dim % 32 == 0) {
+        i++;
+    }
+    return image_layer(image, i)->head_dim;
+}
+
+static bool shares_kv(const struct image *image)
+{
+    bool shares = false;
+
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        shares = shares || (image_layer(image, i)->features & INGOT_SHARED_KV) != 0;
+    }
+    return shares;
+}
+
 static enum err check_request(struct plan *plan, const struct plan_request *r)
 {
     const struct ingot_params *p = &r->image->header->params;
+    struct kv_layers layers = { r->image->layers, p->n_layers };
 
     if (r->limits.context > p->context) {
         format_text(plan->problem, sizeof plan->problem,
@@ -331,11 +353,17 @@ static enum err check_request(struct plan *plan, const struct plan_request *r)
                     (unsigned)r->limits.context, (unsigned)p->context);
         return ERR_BAD_ARGUMENT;
     }
-    if (r->limits.kv_type == KV_Q8 && p->head_dim % 32 != 0) {
+    if (!kv_cache_suits(&layers, r->limits.kv_type)) {
         format_text(plan->problem, sizeof plan->problem,
                     "kv=q8 needs heads of a multiple of 32 dimensions and this model has %u: use "
                     "kv=f16",
-                    (unsigned)p->head_dim);
+                    (unsigned)odd_width(r->image));
+        return ERR_BAD_ARGUMENT;
+    }
+    if (r->limits.kv_card && shares_kv(r->image)) {
+        format_text(plan->problem, sizeof plan->problem,
+                    "kv=card: layers of this model read the keys and values of others, which must "
+                    "stay in memory: use kv=f16 or kv=q8, or lower ctx=");
         return ERR_BAD_ARGUMENT;
     }
     return ERR_OK;

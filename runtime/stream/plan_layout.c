@@ -108,8 +108,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
-    l->kv = kv_pages_memory_bytes(&r->image->header->params, context, r->limits.kv_type,
-                                  plan->kv.n_spilled);
+    l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv_type, plan->kv.n_spilled);
     l->scratch = scratch_bytes(plan, r, context);
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + INGOT_PAGE;
     l->limit = less(r->arena_bytes, l->rest);

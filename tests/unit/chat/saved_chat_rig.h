@@ -112,7 +112,7 @@ static inline enum err load(struct saved_chat_state *state)
 {
     *state = state_of(0);
     session_clear(&rig.session);
-    memset(rig.session.kv.keys, 0x11, 1000); /* the old ones are gone */
+    memset(rig.session.kv.layers[0].place, 0x11, 1000); /* the old ones are gone */
     memset(&turns, 0, sizeof turns);
     return saved_chat_read(&saved, &file, state, NULL, NULL);
 }

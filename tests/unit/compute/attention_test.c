@@ -9,7 +9,8 @@
 
 enum { MOST_N = 200, MOST_D = 96, HEADS = 3, TOKENS = 10 };
 
-static struct ingot_params params = { .n_layers = 2, .n_heads = 6, .n_kv_heads = 2 };
+static struct ingot_layer table[2];
+static const struct kv_layers layers = { table, 2 };
 static struct kv_cache kv;
 static _Alignas(64) uint8_t memory[2 * 2 * 2 * 256 * MOST_D * 4];
 static _Alignas(64) struct score_row scores[ATTENTION_ROWS];
@@ -34,9 +35,12 @@ static float representable(void)
 /* A cache of n positions in layer 1, head 1, and what was put in. */
 static void fill(const struct kernels *k, uint32_t n, uint32_t d, enum kv_type type)
 {
-    params.head_dim = d;
+    for (unsigned i = 0; i < layers.n; i++)
+        table[i] = (struct ingot_layer){
+            .mixer = INGOT_MIXER_ATTENTION, .n_heads = 6, .n_kv_heads = 2, .head_dim = d
+        };
     memset(memory, 0xff, sizeof memory); /* NaN wherever nothing is written */
-    kv_cache_open(&kv, &params, MOST_N, type, memory);
+    kv_cache_open(&kv, &layers, MOST_N, type, memory);
     for (uint32_t j = 0; j < n; j++) {
         for (uint32_t i = 0; i < d; i++) {
             keys[j][i] = type == KV_F32 ? uniform(1.0f) : representable();
@@ -48,8 +52,8 @@ static void fill(const struct kernels *k, uint32_t n, uint32_t d, enum kv_type t
 
 static void ask(uint32_t n_rows, float scale)
 {
-    for (uint32_t i = 0; i < n_rows * kv.head_dim; i++) {
-        queries[i] = uniform(scale) / sqrtf((float)kv.head_dim);
+    for (uint32_t i = 0; i < n_rows * table[1].head_dim; i++) {
+        queries[i] = uniform(scale) / sqrtf((float)table[1].head_dim);
     }
 }
 
@@ -57,7 +61,7 @@ static void ask(uint32_t n_rows, float scale)
 static double difference_from(uint32_t r, uint32_t from, uint32_t n, double softcap)
 {
     double p[MOST_N], max = -INFINITY, sum = 0, worst = 0;
-    uint32_t d = kv.head_dim;
+    uint32_t d = table[1].head_dim;
 
     for (uint32_t j = from; j < n; j++) {
         p[j] = 0;

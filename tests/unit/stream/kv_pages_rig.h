@@ -55,7 +55,6 @@ static inline uint32_t layers(void)
 /* With weights in `limit` bytes, 0 all of them, and n_spilled layers on the card. */
 static inline enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spilled)
 {
-    const struct ingot_params *p;
     enum err e;
 
     open_device(&card_device, &card, card_data, CARD_BYTES, "ingot.kv");
@@ -64,12 +63,12 @@ static inline enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spill
     flip_times = 0;
     memset(card_data, 0xee, sizeof card_data);
     (void)rig_open(limit, chunk, false);
-    p = &rig.model.image.header->params;
     rig.setup.limits.kv_card = true;
     rig.setup.kv_file = &card;
     rig.setup.limits.weights =
         (limit != 0 ? limit : limits.all) +
-        (size_t)(kv_pages_memory_bytes(p, CONTEXT, rig.kv_type, n_spilled) + 4095) / 4096 * 4096;
+        (size_t)(kv_pages_memory_bytes(&rig.model.image, CONTEXT, rig.kv_type, n_spilled) + 4095) /
+            4096 * 4096;
     e = model_open(&rig.model, &rig.setup);
     return e == ERR_OK ? rig_load() : e;
 }

@@ -61,7 +61,7 @@ static void test_figures(void)
     open_reference();
     for (uint32_t i = 0; i < layers(); i++)
         seen += image_layer(&rig.model.image, i)->window != 0 ? 2 : CONTEXT / 64;
-    page = kv_cache_page_bytes(&rig.model.image.header->params, rig.kv_type);
+    page = kv_cache_page_bytes(&rig.model.image.layers[0], rig.kv_type);
     OK(append_both(128) && f->kv_read == 0 && f->kv_written == layers() * 2 * page,
        "a prompt of two pages writes each once, and reads nothing");
     for (uint32_t i = 0; i < 70; i++) {
@@ -162,7 +162,7 @@ static void test_trouble(void)
     uint32_t id = 5;
 
     fill_two_pages();
-    page = kv_cache_page_bytes(&s->model->image.header->params, rig.kv_type) / SECTOR_BYTES;
+    page = kv_cache_page_bytes(&s->model->image.layers[0], rig.kv_type) / SECTOR_BYTES;
     second = 4 * page + page + 1; /* layer 1, page 1 */
     flip_page = (long)second;
     flip_times = 3;

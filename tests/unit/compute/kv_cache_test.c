@@ -1,0 +1,102 @@
+/* A cache whose layers differ: in width and number of heads, without attention, with the keys and
+ * values of another layer. Each has what was put into it, and only those that keep some take
+ * memory. */
+#include "runtime/compute/kv_cache.h"
+
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "tests/unit/tap.h"
+
+enum { N_LAYERS = 6, CONTEXT = 3 * KV_TILE - 5, MOST_D = 128, WIDE = 1, SHARED = 4 };
+
+static const struct ingot_layer table[N_LAYERS] = {
+    { .mixer = INGOT_MIXER_DELTA },
+    { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 1, .head_dim = MOST_D, .kv_layer = WIDE },
+    { .mixer = INGOT_MIXER_MAMBA2 },
+    { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 3, .head_dim = 32, .kv_layer = 3 },
+    { .mixer = INGOT_MIXER_ATTENTION,
+      .n_kv_heads = 1,
+      .head_dim = MOST_D,
+      .kv_layer = WIDE,
+      .features = INGOT_SHARED_KV },
+    { .mixer = INGOT_MIXER_NONE },
+};
+static const struct kv_layers layers = { table, N_LAYERS };
+static const struct ingot_layer plain[2] = {
+    { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 1, .head_dim = MOST_D },
+    { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 3, .head_dim = 32 },
+};
+static _Alignas(64) uint8_t memory[1 << 20];
+static struct kv_cache kv;
+static struct kernels k;
+
+/* Another for each layer, head and position; fp16 holds it. */
+static float number(uint32_t layer, uint32_t head, uint32_t position)
+{
+    return (float)(layer * 256 + head * 64 + position % 64) + (float)(position / 64) / 4;
+}
+
+static void put_all(void)
+{
+    float key[MOST_D], value[MOST_D];
+
+    for (uint32_t i = 0; i < N_LAYERS; i++) {
+        for (uint32_t h = 0; kv_cache_keeps(&table[i]) && h < table[i].n_kv_heads; h++) {
+            for (uint32_t p = 0; p < CONTEXT; p++) {
+                for (uint32_t d = 0; d < table[i].head_dim; d++) {
+                    key[d] = number(i, h, p);
+                    value[d] = -number(i, h, p);
+                }
+                kv_cache_put(&kv, &k, i, h, p, key, value);
+            }
+        }
+    }
+}
+
+/* The first and the last dimension of every key and value. */
+static unsigned count_wrong(uint32_t layer, uint32_t of)
+{
+    uint32_t last = table[layer].head_dim - 1;
+    unsigned wrong = 0;
+
+    for (uint32_t h = 0; h < table[layer].n_kv_heads; h++) {
+        for (uint32_t p = 0; p < CONTEXT; p++) {
+            const float *keys = kv_cache_keys(&kv, layer, h, p / KV_TILE);
+            const float *values = kv_cache_values(&kv, layer, h, p / KV_TILE);
+            uint32_t j = p % KV_TILE;
+            float want = number(of, h, p);
+
+            wrong += keys[j] < want || keys[j] > want;
+            wrong += keys[last * KV_TILE + j] < want || keys[last * KV_TILE + j] > want;
+            wrong += values[j * (last + 1)] < -want || values[j * (last + 1)] > -want;
+            wrong += values[j * (last + 1) + last] < -want || values[j * (last + 1) + last] > -want;
+        }
+    }
+    return wrong;
+}
+
+int main(void)
+{
+    const struct kv_layers both = { plain, 2 };
+    size_t bytes = kv_cache_bytes(&layers, CONTEXT, KV_F32);
+    unsigned untouched = 0;
+
+    kernels_select(&k, CPU_ANY);
+    OK(bytes == kv_cache_bytes(&both, CONTEXT, KV_F32) && bytes + 64 <= sizeof memory,
+       "%zu bytes: as much as the two layers that keep keys and values", bytes);
+    OK(kv_cache_page_bytes(&table[0], KV_F16) == 0 &&
+           kv_cache_page_bytes(&table[SHARED], KV_F16) == 0 &&
+           kv_cache_page_bytes(&table[WIDE], KV_F16) == 2 * KV_TILE * MOST_D * 2 &&
+           kv_cache_largest_page(&layers, KV_F16) == kv_cache_page_bytes(&table[WIDE], KV_F16),
+       "pages are those of each layer");
+    memset(memory, 0xa5, sizeof memory);
+    kv_cache_open(&kv, &layers, CONTEXT, KV_F32, memory);
+    put_all();
+    OK(count_wrong(1, 1) + count_wrong(3, 3) == 0, "each layer has what was put into it");
+    OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own, "one reads that of another");
+    for (size_t i = bytes; i < sizeof memory; i++)
+        untouched += memory[i] == 0xa5;
+    OK(untouched == sizeof memory - bytes, "and nothing is written beyond");
+    return tap_done();
+}
