@@ -17,10 +17,6 @@
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
 #define SUM_COLUMNS 32    /* that are summed up before they are folded */
-#include "kernels/riscv64/gemm_k_rvv.h"
-
-#define scale_up ft0   /* 2^112 */
-
 /* The scratch, from SCALE_AT on: the scales of these columns, int16 [TILE]; then */
 #define SCALES_AT (SCALE_AT + 2 * TILE)      /* uint8 [8][TILE] */
 #define MINS_AT (SCALES_AT + 8 * TILE)       /* uint8 [8][TILE] */
@@ -29,59 +25,10 @@
 #define SUMS_AT (DMIN_AT + 4 * TILE)         /* int16 [TOKENS / 2][8][2]: of activations */
 #define LOCALS (SUMS_AT + 16 * TOKENS)
 
-/* Scales, mins, d and dmin of the tile's block. */
+#include "kernels/riscv64/gemm_mins_rvv.h"
+
 .macro decode_scales
-    mv act, group_at
-    mv tokens_left, rows
-    scratch out, SCALES_AT
-    scratch step, D_AT
-.Lgroup\@:
-    li temp, 32
-    vsetvli zero, temp, e8, m2, ta, ma
-    addi temp_1, act, Q4K_SCALES
-    vle8.v v0, (temp_1)                /* sub-blocks 0-3 */
-    addi temp_1, temp_1, 32
-    vle8.v v2, (temp_1)                /* 4-7 */
-    addi temp_1, temp_1, 32
-    vle8.v v4, (temp_1)
-    li temp, 63
-    vand.vi v6, v4, 15
-    vsrl.vi v4, v4, 4
-    vsll.vi v6, v6, 2
-    vsll.vi v4, v4, 2
-    vsrl.vi v8, v0, 6
-    vsrl.vi v10, v2, 6
-    vor.vv v8, v8, v6
-    vor.vv v10, v10, v4
-    vand.vx v0, v0, temp
-    vand.vx v2, v2, temp
-    li temp, TILE
-    vsetivli zero, 4, e64, m2, ta, ma
-    vsse64.v v0, (out), temp
-    addi temp_1, out, 4 * TILE
-    vsse64.v v2, (temp_1), temp
-    addi temp_1, out, MINS_AT - SCALES_AT
-    vsse64.v v8, (temp_1), temp
-    addi temp_1, temp_1, 4 * TILE
-    vsse64.v v10, (temp_1), temp
-    addi out, out, 8
-    vsetivli zero, 16, e16, m2, ta, ma
-    vle16.v v0, (act)                  /* d and dmin */
-    li temp, 1 << 13
-    vwmul.vx v4, v0, temp              /* sign-extended and shifted left by 13 */
-    li temp, F16_SIGN_MAGNITUDE
-    vsetvli zero, zero, e32, m4, ta, ma
-    vand.vx v4, v4, temp
-    vfmul.vf v4, v4, scale_up
-    vslidedown.vi v0, v4, 8
-    vsetivli zero, 8, e32, m4, ta, ma
-    vse32.v v4, (step)
-    addi temp_1, step, DMIN_AT - D_AT
-    vse32.v v0, (temp_1)
-    addi step, step, 32
-    add act, act, row_bytes
-    addi tokens_left, tokens_left, -8
-    bgtz tokens_left, .Lgroup\@
+    decode_six_bits
 .endm
 
 /* Half of a sub-block, 16 columns from act on, of one group to column_at. temp_1 shifts the

@@ -1,0 +1,67 @@
+/* void gemm_f32_q3kx8_q8kx4_rvv(float *restrict y, const void *restrict w,
+ *                               const struct block_q8kx4 *restrict x,
+ *                               const struct gemm_shape *restrict shape)
+ *
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 7.7 KiB
+ * of stack.
+ *
+ * As gemm_f32_q6kx8_q8kx4_rvv, with the weights as they are: 16 products of -4 .. 3 sum in int16. */
+#define TILE 64           /* rows */
+#define COLUMN_BYTES TILE
+#define load_column vle8.v
+#define SUM_COLUMNS 16   /* that are summed up before they are folded */
+#include "kernels/riscv64/gemm_q6k_rvv.h"
+
+.macro locate_part
+    srli temp, part, 2
+    slli temp, temp, 8
+    add act, group_at, temp
+    li step, Q3K_HIGH - Q3K_LOW
+    sub step, step, temp
+    addi act, act, Q3K_LOW
+.endm
+
+/* 16 columns from act on, signs at act + step, of one group to column_at. */
+.macro decode_half
+    li temp, 128
+    add temp_1, act, step
+    vsetvli zero, temp, e8, m8, ta, ma
+    vle8.v v16, (act)
+    vle8.v v24, (temp_1)
+    slli temp, part, 1
+    vsrl.vx v16, v16, temp             /* by 0, 2, 4, 6: the shift is taken modulo 8 */
+    vsrl.vx v24, v24, part
+    vand.vi v16, v16, 3
+    vand.vi v24, v24, 1
+    li temp, 4
+    vnmsac.vx v16, temp, v24
+    part_columns temp
+    li temp, 4 * TILE
+    vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
+    store_columns v0, v2, v4, v6
+.endm
+
+.macro sixteen_columns c
+    vsetvli zero, rows, e8, m4, ta, ma
+    .irp first, 0, 4, 8, 12
+    four_columns (\c) + \first
+    .endr
+    addi out, scale_at, (\c) / 16 * 2 * TILE
+    combine dots_a, v4, 0
+    combine dots_b, v12, 1
+.endm
+
+.macro multiply_pair
+    sixteen_columns 0
+    sixteen_columns 16
+.endm
+
+func gemm_f32_q3kx8_q8kx4_rvv, v
+    enter_frame LOCALS
+    scratch scale_at, SCALE_AT
+    load_shape COLS_K_LOG2, Q3K_BYTES, Q8KX4_BYTES
+    load_float scale_up, F32_2P112, temp
+    gemm_loops_k Q3K_BYTES
+    leave_frame LOCALS
+    ret
+endfunc
