@@ -8,6 +8,7 @@
 //
 // As gemm_f32_q4kx8_q8kx4_neon_dotprod, in sub-blocks of 16 columns with a scale and a minimum each.
 #include "kernels/arm64/gemm_q4k_neon_dotprod.h"
+#include "kernels/arm64/gemm_prepare_k_neon.h"
 
 // 16 columns with x in four registers, of which the first two then take the scales.
 .macro dot_16_columns x0, x1, x2, x3, multiply

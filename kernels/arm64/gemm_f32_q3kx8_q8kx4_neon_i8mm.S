@@ -3,6 +3,7 @@
 //
 // gemm_f32_q6kx8_q8kx4_neon_i8mm with weights of 3 bits, 4 times too large as those there.
 #include "kernels/arm64/gemm_q6k_neon_i8mm.h"
+#include "kernels/arm64/gemm_prepare_k_neon.h"
 
 .macro prepare_q3k_pairs
     prepare_q3k

@@ -3,6 +3,7 @@
 //
 // gemm_f32_q4kx8_q8kx4_neon_dotprod with weights of 5 bits, joined where they are prepared.
 #include "kernels/arm64/gemm_q4k_neon_dotprod.h"
+#include "kernels/arm64/gemm_prepare_k_neon.h"
 
 func gemm_f32_q5kx8_q8kx4_neon_dotprod, dotprod
     gemm_tiles prepare_q5k, multiply_q4k, COLS_K_LOG2, Q8KX4_BYTES, Q4K_SLICE, Q4K_SCRATCH

@@ -3,6 +3,7 @@
 //
 // gemm_f32_q4kx8_q8kx4_neon_i8mm with weights of 5 bits, joined where they are prepared.
 #include "kernels/arm64/gemm_q4k_neon_i8mm.h"
+#include "kernels/arm64/gemm_prepare_k_neon.h"
 
 .macro prepare_q5k_pairs
     prepare_pairs prepare_q5k
