@@ -2,23 +2,12 @@
 #include <math.h>
 
 #include "flash_image/gguf/gguf_private.h"
-#include "flash_image/quantize/source_rows.h"
-#include "flash_image/source/rope_factors.h"
 #include "runtime/image/image.h"
-
-/* Numbers beyond 32 bits become the largest, which no bound lets pass. */
-static uint32_t narrow(uint64_t n)
-{
-    return (uint32_t)min_u64(n, UINT32_MAX);
-}
 
 static uint32_t size_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise)
 {
-    return narrow(gguf_number_or(g, which, otherwise));
+    return gguf_narrow(gguf_number_or(g, which, otherwise));
 }
-
-/* For a sentence: the architecture, and a name that begins with a dot. */
-#define SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
 
 static enum gguf_real eps_of(const struct gguf *g)
 {
@@ -30,28 +19,29 @@ static enum gguf_real eps_of(const struct gguf *g)
 
 static enum err check_needed(struct gguf *g)
 {
-    static const enum gguf_number needed[] = { N_CONTEXT, N_DIM, N_LAYERS, N_HIDDEN, N_HEADS };
+    static const enum gguf_number needed[] = { N_CONTEXT, N_DIM, N_LAYERS, N_HEADS, N_HIDDEN };
 
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (!g->has_number[needed[i]]) {
+        if (!g->has_number[needed[i]] &&
+            (needed[i] != N_HIDDEN || !g->has_number[N_EXPERT_HIDDEN])) {
             return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is missing",
-                                 SHOW_KEY(g, gguf_number_name(needed[i])));
+                                 GGUF_SHOW_KEY(g, gguf_number_name(needed[i])));
         }
     }
     if (!g->has_real[eps_of(g)]) {
         return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is missing",
-                             SHOW_KEY(g, gguf_real_name(eps_of(g))));
+                             GGUF_SHOW_KEY(g, gguf_real_name(eps_of(g))));
     }
     if (g->number[N_HEADS] == 0 ||
         (!g->has_number[N_KEY_LENGTH] && g->number[N_DIM] % g->number[N_HEADS] != 0)) {
         return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is %llu, no divisor of the width %llu",
-                             SHOW_KEY(g, gguf_number_name(N_HEADS)),
+                             GGUF_SHOW_KEY(g, gguf_number_name(N_HEADS)),
                              (unsigned long long)g->number[N_HEADS],
                              (unsigned long long)g->number[N_DIM]);
     }
     if (g->has_number[N_CAUSAL] && g->number[N_CAUSAL] == 0) {
         return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is false: the model does not generate",
-                             SHOW_KEY(g, gguf_number_name(N_CAUSAL)));
+                             GGUF_SHOW_KEY(g, gguf_number_name(N_CAUSAL)));
     }
     return ERR_OK;
 }
@@ -62,15 +52,96 @@ static void read_sizes(struct gguf *g)
     uint64_t heads = g->number[N_HEADS];
 
     *p = (struct source_params){
-        .dim = narrow(g->number[N_DIM]),
-        .hidden = narrow(g->number[N_HIDDEN]),
-        .n_layers = narrow(g->number[N_LAYERS]),
-        .n_heads = narrow(heads),
+        .dim = gguf_narrow(g->number[N_DIM]),
+        .hidden = gguf_narrow(g->number[N_HIDDEN]),
+        .n_layers = g->n_blocks - size_or(g, N_MORE_PREDICTED, 0),
+        .n_heads = gguf_narrow(heads),
         .n_kv_heads = size_or(g, N_KV_HEADS, heads),
         .head_dim = size_or(g, N_KEY_LENGTH, g->number[N_DIM] / heads),
         .vocab = g->s->vocab.n_tokens,
-        .context = narrow(g->number[N_CONTEXT]),
+        .context = gguf_narrow(g->number[N_CONTEXT]),
+        .head_dim_local = size_or(g, N_KEY_LENGTH_LOCAL, 0),
+        .rope_dims_local = size_or(g, N_ROPE_DIMS_LOCAL, gguf_number_or(g, N_KEY_LENGTH_LOCAL, 0)),
+        .per_layer_dim = size_or(g, N_PER_LAYER, 0),
     };
+}
+
+/* Layers at the end that guess further tokens are blocks of the file, and none of the model. */
+static enum err count_layers(struct gguf *g)
+{
+    uint64_t more = gguf_number_or(g, N_MORE_PREDICTED, 0);
+
+    g->n_blocks = gguf_narrow(g->number[N_LAYERS]);
+    if (more == 0) {
+        return ERR_OK;
+    }
+    if (more >= g->n_blocks) {
+        return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is %llu, of %u blocks",
+                             GGUF_SHOW_KEY(g, gguf_number_name(N_MORE_PREDICTED)),
+                             (unsigned long long)more, g->n_blocks);
+    }
+    source_note(g->s, "the last %u of its %u blocks guess further tokens and are left out",
+                (unsigned)more, g->n_blocks);
+    return ERR_OK;
+}
+
+/* Values that only some families have. */
+static enum err check_family(struct gguf *g)
+{
+    static const struct {
+        enum gguf_number first, last;
+        enum family_trait trait;
+    } rules[] = {
+        { N_KEY_LENGTH_LOCAL, N_ROPE_DIMS_LOCAL, FAMILY_TWO_WIDTHS },
+        { N_SHARED_KV, N_SHARED_KV, FAMILY_SHARED_KV },
+        { N_PER_LAYER, N_PER_LAYER, FAMILY_PER_LAYER },
+    };
+
+    for (unsigned n = N_CONV_TAPS; n <= N_PER_LAYER; n++) {
+        bool has = g->family->mixer != INGOT_MIXER_NONE && n <= N_ATTENTION_EVERY;
+
+        for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+            has = has || (n >= rules[i].first && n <= rules[i].last &&
+                          family_has(g->family, rules[i].trait));
+        }
+        if (!has && g->number[n] != 0) {
+            return source_refuse(g->s, ERR_UNSUPPORTED,
+                                 "the model sets %.*s%s, which its family does not have",
+                                 GGUF_SHOW_KEY(g, gguf_number_name((enum gguf_number)n)));
+        }
+    }
+    return ERR_OK;
+}
+
+/* Values as wide as keys. */
+static enum err check_widths(struct gguf *g)
+{
+    const struct source_params *p = &g->s->params;
+    const struct {
+        enum gguf_number number;
+        uint32_t keys;
+    } widths[] = {
+        { N_VALUE_LENGTH, p->head_dim },
+        { N_VALUE_LENGTH_LOCAL, p->head_dim_local },
+    };
+
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        enum gguf_number n = widths[i].number;
+
+        if (g->has_number[n] && g->number[n] != widths[i].keys) {
+            return source_refuse(g->s, ERR_UNSUPPORTED,
+                                 "%.*s%s is %llu: values of another width than "
+                                 "keys are not supported",
+                                 GGUF_SHOW_KEY(g, gguf_number_name(n)),
+                                 (unsigned long long)g->number[n]);
+        }
+    }
+    if (p->rope_dims_local > p->rope_dims) {
+        return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %u, beyond the %u of global layers",
+                             GGUF_SHOW_KEY(g, gguf_number_name(N_ROPE_DIMS_LOCAL)),
+                             p->rope_dims_local, p->rope_dims);
+    }
+    return ERR_OK;
 }
 
 /* Of all Gemmas these two do not scale scores by the width of a head, and files do not say so. */
@@ -78,6 +149,45 @@ static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||
            (p->family == INGOT_GEMMA3 && p->n_layers == 62);
+}
+
+/* MiniCPM's files may lack them, and its older ones do. */
+static void set_usual_multipliers(struct source_params *p)
+{
+    if (p->family == INGOT_MINICPM) {
+        p->embedding_scale = 12.0f;
+        p->residual_scale = 1.4f / sqrtf((float)p->n_layers);
+        p->logits_scale = (float)p->dim / 256.0f;
+    }
+}
+
+/* A multiplier of 0 is none: the usual one. */
+static enum err read_multipliers(struct gguf *g)
+{
+    struct source_params *p = &g->s->params;
+    bool has = family_has(g->family, FAMILY_MULTIPLIERS);
+
+    set_usual_multipliers(p);
+    for (unsigned r = R_EMBEDDING_SCALE; r <= R_LOGITS_SCALE; r++) {
+        double scale = g->real[r];
+
+        if (scale == 0.0) {
+            continue;
+        }
+        if (!has && scale != 1.0) {
+            return source_refuse(g->s, ERR_UNSUPPORTED,
+                                 "the model sets %.*s%s, which its family does not have",
+                                 GGUF_SHOW_KEY(g, gguf_real_name((enum gguf_real)r)));
+        }
+        if (r == R_EMBEDDING_SCALE) {
+            p->embedding_scale = has ? (float)scale : p->embedding_scale;
+        } else if (r == R_RESIDUAL_SCALE) {
+            p->residual_scale = (float)scale;
+        } else {
+            p->logits_scale = (float)(1.0 / scale); /* the file's divides */
+        }
+    }
+    return ERR_OK;
 }
 
 static void read_scales(struct gguf *g)
@@ -97,105 +207,80 @@ static void read_scales(struct gguf *g)
     p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, 0.0);
 }
 
-/* Layers as a list of "is local": 0 where they are no run of local ones and a global one. */
-static uint32_t period_of(const struct gguf_value *pattern, uint32_t n_layers, bool *all_local)
+/* Of models with one name in GGUF. */
+static void choose_family(struct gguf *g)
 {
-    uint32_t period = 1;
-
-    *all_local = false;
-    if (pattern->element != VALUE_BOOL || pattern->count != n_layers) {
-        return 0;
+    if (g->family->family != INGOT_LLAMA) {
+        return;
     }
-    while (period <= n_layers && pattern->data.data[period - 1] != 0) {
-        period++;
+    if (gguf_number_or(g, N_EXPERTS, 0) != 0) {
+        g->family = family_find(INGOT_MIXTRAL);
+    } else if (g->number[N_WINDOW] != 0) {
+        g->family = family_find(INGOT_MISTRAL);
     }
-    if (period > n_layers) {
-        *all_local = true;
-        return 0;
-    }
-    for (uint32_t i = 0; i < n_layers; i++) {
-        if ((pattern->data.data[i] != 0) != (i % period != period - 1)) {
-            return 0;
-        }
-    }
-    return period;
 }
 
-static enum err read_period(struct gguf *g, uint32_t *period)
+/* What a family's models differ in and only a value or a size tells. */
+static void adapt_family(struct gguf *g)
 {
-    uint32_t n_layers = g->s->params.n_layers;
-    bool all_local = false;
-    uint64_t number = 0;
+    struct source_params *p = &g->s->params;
 
-    *period = g->family->global_every;
-    if (!g->has_pattern) {
-        return ERR_OK;
+    if (family_has(g->family, FAMILY_MAY_ROPE) && gguf_number_or(g, N_MAY_ROPE, 1) == 0) {
+        p->rope = SOURCE_ROPE_NONE;
     }
-    if (g->pattern.type == VALUE_ARRAY) {
-        *period = period_of(&g->pattern, n_layers, &all_local);
-    } else if (gguf_value_number(&g->pattern, &number)) {
-        *period = (uint32_t)number;
-        if (number > INGOT_MAX_LAYERS) {
-            *period = 0; /* refused below */
-        }
+    if (p->family == INGOT_BITNET && source_text_is(g->architecture, "bitnet") &&
+        p->n_kv_heads == p->n_heads) {
+        p->features &= ~(uint32_t)SOURCE_RELU2; /* the first models; later ones group their heads */
     }
-    if ((*period == 0 && !all_local) || (*period != 0 && g->family->window == FAMILY_ALL_LOCAL)) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "%.*s.attention.sliding_window_pattern makes "
-                             "no pattern that is supported",
-                             SOURCE_SHOW(g->architecture));
-    }
-    return ERR_OK;
 }
 
-static enum err read_window(struct gguf *g)
+static enum err read_all(struct gguf *g)
 {
-    uint64_t window = g->number[N_WINDOW];
-    uint32_t period;
-    enum err e = read_period(g, &period);
+    enum err e;
 
+    family_set_params(g->s, g->family, true);
+    adapt_family(g);
+    read_scales(g);
+    e = read_multipliers(g);
+    if (e == ERR_OK) {
+        e = check_widths(g);
+    }
+    if (e == ERR_OK) {
+        e = gguf_read_windows(g);
+    }
+    if (e == ERR_OK) {
+        e = gguf_read_layers(g);
+    }
     if (e != ERR_OK) {
         return e;
     }
-    if (!g->has_number[N_WINDOW] && g->family->family == INGOT_GEMMA2) {
-        window = 4096; /* missing in the first files */
-    }
-    e = family_set_window(g->s, g->family, window, period);
-    if (e == ERR_OK && g->has_real[R_ROPE_BASE_LOCAL] && g->s->params.window != 0) {
-        g->s->params.rope_base_local = (float)g->real[R_ROPE_BASE_LOCAL];
-    }
-    return e;
+    gguf_read_recurrent(g);
+    return gguf_read_experts(g);
 }
 
 enum err gguf_read_params(struct gguf *g)
 {
     enum err e = check_needed(g);
 
+    if (e == ERR_OK) {
+        e = count_layers(g);
+    }
     if (e != ERR_OK) {
         return e;
     }
-    if (g->family->family == INGOT_LLAMA && g->number[N_WINDOW] != 0) {
-        g->family = family_find(INGOT_MISTRAL); /* one architecture in GGUF */
+    choose_family(g);
+    e = check_family(g);
+    if (e != ERR_OK) {
+        return e;
     }
     read_sizes(g);
-    if (g->has_number[N_VALUE_LENGTH] && g->number[N_VALUE_LENGTH] != g->s->params.head_dim) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "%.*s%s is %llu: values of another width than "
-                             "keys are not supported",
-                             SHOW_KEY(g, gguf_number_name(N_VALUE_LENGTH)),
-                             (unsigned long long)g->number[N_VALUE_LENGTH]);
-    }
-    family_set_params(g->s, g->family, true);
-    read_scales(g);
-    e = read_window(g);
+    e = read_all(g);
     if (e == ERR_OK) {
         e = source_check_params(g->s);
     }
     g->s->params_known = e == ERR_OK;
     return e;
 }
-
-/* ---- what tensors and scaling add ------------------------------------------------------------ */
 
 /* Biases that some models of a family have and others do not. */
 static void find_biases(struct source *s)
@@ -213,137 +298,27 @@ static void find_biases(struct source *s)
     }
 }
 
-static enum err read_factors(struct gguf *g, enum gguf_factors which,
-                             float factors[SOURCE_MAX_FACTORS])
+/* Values are the keys where a layer with keys of its own has no other matrix. */
+static void find_values(struct source *s)
 {
-    const struct source_tensor *t = &g->factors[which];
-    enum err e = rope_factors_take(g->s);
+    for (unsigned i = 0; i < s->params.n_layers; i++) {
+        struct source_layer_params *l = &s->params.layers[i];
 
-    if (e != ERR_OK) {
-        return e;
+        l->v_is_k = l->mixer == INGOT_MIXER_ATTENTION && l->kv_layer == i &&
+                    source_tensor(s, INGOT_ATTN_V, i)->data == NULL &&
+                    source_tensor(s, INGOT_ATTN_K, i)->data != NULL;
     }
-    if (t->rows != 1 || t->cols != g->s->params.rope_dims / 2) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the factors of rope scaling are %u, must be %u",
-                             t->rows * t->cols, g->s->params.rope_dims / 2);
-    }
-    source_read_row(t, 0, factors);
-    return ERR_OK;
-}
-
-static enum err add_factors(struct gguf *g, enum gguf_factors which, enum source_rope_set set)
-{
-    float factors[SOURCE_MAX_FACTORS];
-    enum err e = read_factors(g, which, factors);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    return rope_factors_multiply(g->s, set, factors);
-}
-
-/* Factors that are the same for every context. */
-static enum err add_factors_of_all(struct gguf *g)
-{
-    float factors[SOURCE_MAX_FACTORS];
-    enum err e;
-
-    if (g->factors[FACTORS_ALL].data == NULL) {
-        return ERR_OK;
-    }
-    e = read_factors(g, FACTORS_ALL, factors);
-    if (e != ERR_OK) {
-        return e;
-    }
-    return rope_factors_multiply_all(g->s, factors);
-}
-
-/* Short and long factors: the context of training parts them. */
-static enum err add_long_short(struct gguf *g)
-{
-    struct source_params *p = &g->s->params;
-    enum err e;
-
-    if (g->factors[FACTORS_LONG].data == NULL && g->factors[FACTORS_SHORT].data == NULL) {
-        return ERR_OK;
-    }
-    if (g->factors[FACTORS_LONG].data == NULL || g->factors[FACTORS_SHORT].data == NULL ||
-        !g->has_number[N_ROPE_CONTEXT]) {
-        return source_refuse(g->s, ERR_BAD_MODEL,
-                             "of rope_factors_long, rope_factors_short and "
-                             "%.*s%s one is missing",
-                             SHOW_KEY(g, gguf_number_name(N_ROPE_CONTEXT)));
-    }
-    if (p->window != 0) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "long factors of rotation together with a "
-                             "sliding window are not supported");
-    }
-    p->rope_context = narrow(g->number[N_ROPE_CONTEXT]);
-    e = add_factors(g, FACTORS_SHORT, SOURCE_ROPE_GLOBAL);
-    if (e != ERR_OK) {
-        return e;
-    }
-    return add_factors(g, FACTORS_LONG, SOURCE_ROPE_LONG);
-}
-
-static enum err add_scaling(struct gguf *g, bool yarn, double factor)
-{
-    const struct rope_yarn y = { .factor = factor,
-                                 .context = size_or(g, N_ROPE_CONTEXT, g->s->params.context),
-                                 .beta_fast = gguf_real_or(g, R_BETA_FAST, 32.0),
-                                 .beta_slow = gguf_real_or(g, R_BETA_SLOW, 1.0) };
-    enum err e = rope_factors_take(g->s);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (yarn) {
-        return rope_factors_yarn_all(g->s, &y);
-    }
-    return rope_factors_scale_all(g->s, (float)factor);
-}
-
-static enum err read_scaling(struct gguf *g)
-{
-    struct source_text type = g->rope_scaling;
-    bool yarn = source_text_is(type, "yarn");
-    double factor = gguf_real_or(g, R_ROPE_FACTOR, gguf_real_or(g, R_ROPE_LINEAR, 1.0));
-    double magnitude = gguf_real_or(g, R_ROPE_MAGNITUDE, 1.0);
-
-    if (type.bytes != 0 && !yarn && !source_text_is(type, "none") &&
-        !source_text_is(type, "linear") && !source_text_is(type, "longrope")) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "rope scaling '%.*s' is not supported; "
-                             "supported: linear, yarn, longrope",
-                             SOURCE_SHOW(type));
-    }
-    if (yarn) {
-        magnitude *= rope_yarn_magnitude(factor);
-    }
-    g->s->params.rope_magnitude = (float)magnitude;
-    if (factor == 0.0 || factor == 1.0 || source_text_is(type, "none") ||
-        source_text_is(type, "longrope")) {
-        return ERR_OK;
-    }
-    return add_scaling(g, yarn, factor);
 }
 
 enum err gguf_finish_params(struct gguf *g)
 {
-    enum err e = ERR_OK;
+    enum err e;
 
     find_biases(g->s);
-    if (g->s->params.rope != SOURCE_ROPE_NONE) {
-        e = read_scaling(g);
+    if (family_has(g->family, FAMILY_TWO_WIDTHS)) {
+        find_values(g->s);
     }
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = add_factors_of_all(g);
-    if (e != ERR_OK) {
-        return e;
-    }
-    e = add_long_short(g);
+    e = gguf_read_rope(g);
     if (e != ERR_OK) {
         return e;
     }

@@ -53,6 +53,30 @@ enum gguf_number {
     N_ROPE_CONTEXT,
     N_WINDOW,
     N_CAUSAL,
+    N_MAY_ROPE,
+    N_MORE_PREDICTED, /* layers at the end that guess further tokens */
+    N_EXPERTS,        /* of experts, up to */
+    N_EXPERTS_USED,
+    N_EXPERT_HIDDEN,
+    N_SHARED_HIDDEN,
+    N_SHARED_EXPERTS,
+    N_EXPERT_SCORES,
+    N_EXPERT_NORM,
+    N_DENSE_LAYERS,
+    N_EXPERT_GROUPS,
+    N_EXPERT_GROUPS_USED,
+    N_CONV_TAPS, /* of recurrent mixers, up to */
+    N_STATE_DIM,
+    N_GROUPS,
+    N_INNER_HEADS,
+    N_INNER_DIM,
+    N_SHORTCONV_TAPS,
+    N_ATTENTION_EVERY,
+    N_KEY_LENGTH_LOCAL, /* of local layers, up to */
+    N_VALUE_LENGTH_LOCAL,
+    N_ROPE_DIMS_LOCAL,
+    N_SHARED_KV,
+    N_PER_LAYER,
     N_ALIGNMENT,
     N_BOS,
     N_EOS,
@@ -79,6 +103,10 @@ enum gguf_real {
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,
     R_FINAL_SOFTCAP,
+    R_EMBEDDING_SCALE, /* multipliers, up to */
+    R_RESIDUAL_SCALE,
+    R_LOGITS_SCALE,
+    R_EXPERT_SCALE,
     N_REALS
 };
 
@@ -93,12 +121,14 @@ struct gguf {
     uint64_t n_tensors, n_values;
     uint64_t number[N_NUMBERS];
     bool has_number[N_NUMBERS];
+    struct gguf_value kv_heads, hiddens; /* one for each layer, where the type is VALUE_ARRAY */
     double real[N_REALS];
     bool has_real[N_REALS];
     struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
     const struct family *family;             /* of the architecture; NULL: not supported */
+    uint32_t n_blocks;                       /* of the file: the layers, and those not read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */
 };
 
@@ -172,6 +202,59 @@ enum err gguf_read_values(struct gguf *g);
  * Errors: ERR_BAD_TOKENIZER, ERR_UNSUPPORTED, ERR_NOT_FOUND. */
 enum err gguf_read_vocab(struct gguf *g, bool vocab_only);
 
+/* For a sentence: the architecture, and a name that begins with a dot. */
+#define GGUF_SHOW_KEY(g, name) SOURCE_SHOW((g)->architecture), (name)
+
+/* Numbers beyond 32 bits become the largest, which no bound lets pass. */
+static inline uint32_t gguf_narrow(uint64_t n)
+{
+    return (uint32_t)min_u64(n, UINT32_MAX);
+}
+
+/* The number of one layer: that of a list, whose length has been checked, or of all layers. */
+uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_t layer);
+
+/* Element i of an array, inside it; false: not of whole numbers. */
+bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out);
+
+/* Which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+enum err gguf_read_windows(struct gguf *g);
+
+/* What each layer is: its mixer, its keys' heads and its feed-forward's width, whose keys it reads,
+ * whether it rotates; windows have been read. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+enum err gguf_read_layers(struct gguf *g);
+
+/* The sizes of recurrent mixers. */
+void gguf_read_recurrent(struct gguf *g);
+
+/* The sizes of experts, how they are chosen, and which layers have them. Errors: as above. */
+enum err gguf_read_experts(struct gguf *g);
+
+/* A tensor of the file: one role, the first of several that it holds, or none. */
+enum gguf_fusion {
+    GGUF_ALONE,
+    GGUF_QKV, /* their rows follow each other, as those of the next */
+    GGUF_GATE_UP,
+    GGUF_QUERY_GATE,    /* rows of a head's query, rows of its gate */
+    GGUF_EXPERTS,       /* a matrix, or a vector, for each expert */
+    GGUF_EXPERTS_FUSED, /* for each expert the gate's rows, then those of EXPERT_UP */
+    GGUF_OUTPUT_SCALE,  /* a number of the layer */
+    GGUF_IGNORED
+};
+struct gguf_slot {
+    enum ingot_role role;
+    unsigned layer;
+    enum gguf_fusion fusion;
+};
+
+/* What the name of a tensor stands for; false: no name of a model that can be packed. */
+bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot);
+
+/* Put the tensor, which lies at all->data in n[] matrices, into the slot.
+ * Errors: as above. */
+enum err gguf_place(struct gguf *g, struct source_text name, const struct source_tensor *all,
+                    uint32_t n, const struct gguf_slot *slot);
+
 /* The parameters from the values that have been read, into g->s->params, checked.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_params(struct gguf *g);
@@ -180,6 +263,9 @@ enum err gguf_read_params(struct gguf *g);
  * rotation, from tensors or from scaling, into g->s->rope. Errors: as above. */
 enum err gguf_finish_params(struct gguf *g);
 
+/* Factors of rotation alone, from tensors and from values. Errors: as above. */
+enum err gguf_read_rope(struct gguf *g);
+
 /* The file's value, else `otherwise`. */
 uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise);
 double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise);
@@ -187,6 +273,16 @@ double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise
 /* The name of a number or real as it stands in the file, without its architecture. */
 const char *gguf_number_name(enum gguf_number which);
 const char *gguf_real_name(enum gguf_real which);
+
+/* Whether a value has the name; one that begins with a dot follows the architecture's. */
+bool gguf_key_is(const struct gguf *g, struct source_text key, const char *name);
+bool gguf_begins_with_architecture(const struct gguf *g, struct source_text key);
+
+/* Which number or real has the name, or N_NUMBERS, N_REALS. Idle: it changes nothing that is
+ * computed. */
+size_t gguf_find_number(const struct gguf *g, struct source_text key);
+size_t gguf_find_real(const struct gguf *g, struct source_text key);
+bool gguf_is_idle(const struct gguf *g, struct source_text key);
 
 /* A whole number, or an array of equal ones; negative ones become huge. False: neither. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);

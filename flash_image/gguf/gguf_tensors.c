@@ -40,95 +40,6 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
                          SOURCE_SHOW(name), known ? ggml_types[type] : "unknown", type);
 }
 
-/* "blk.12.attn_q.weight" to 12 and the rest; false: the name has another form. */
-static bool split_layer(struct source_text name, unsigned *layer, struct source_text *rest)
-{
-    size_t at = 4;
-    unsigned n = 0;
-
-    if (name.bytes < 6 || memcmp(name.data, "blk.", 4) != 0) {
-        return false;
-    }
-    for (; at < name.bytes && name.data[at] >= '0' && name.data[at] <= '9' && n < 1000; at++) {
-        n = n * 10 + (unsigned)(name.data[at] - '0');
-    }
-    if (at == 4 || at >= name.bytes || name.data[at] != '.' || n >= INGOT_MAX_LAYERS) {
-        return false;
-    }
-    *layer = n;
-    *rest = (struct source_text){ name.data + at + 1, name.bytes - at - 1 };
-    return true;
-}
-
-/* The contents of a tensor of the file: one role, or the first of several whose rows follow each
- * other. */
-enum fusion { ALONE, QKV, GATE_UP };
-
-struct slot {
-    enum ingot_role role;
-    unsigned layer;
-    enum fusion fusion;
-};
-
-static const struct name_rule {
-    const char *name;
-    enum ingot_role role;
-} outside[] = {
-    { "token_embd.weight", INGOT_TOKEN_EMBEDDING },
-    { "position_embd.weight", INGOT_POSITION_EMBEDDING },
-    { "output_norm.weight", INGOT_OUTPUT_NORM },
-    { "output_norm.bias", INGOT_OUTPUT_NORM_BIAS },
-    { "output.weight", INGOT_OUTPUT },
-}, inside[] = {
-    { "attn_norm.weight", INGOT_ATTN_NORM },     { "attn_norm.bias", INGOT_ATTN_NORM_BIAS },
-    { "attn_q.weight", INGOT_ATTN_Q },           { "attn_q.bias", INGOT_ATTN_Q_BIAS },
-    { "attn_k.weight", INGOT_ATTN_K },           { "attn_k.bias", INGOT_ATTN_K_BIAS },
-    { "attn_v.weight", INGOT_ATTN_V },           { "attn_v.bias", INGOT_ATTN_V_BIAS },
-    { "attn_q_norm.weight", INGOT_ATTN_Q_NORM }, { "attn_k_norm.weight", INGOT_ATTN_K_NORM },
-    { "attn_output.weight", INGOT_ATTN_OUT },    { "attn_output.bias", INGOT_ATTN_OUT_BIAS },
-    { "post_attention_norm.weight", INGOT_ATTN_POST_NORM },
-    { "ffn_norm.weight", INGOT_FFN_NORM },       { "ffn_norm.bias", INGOT_FFN_NORM_BIAS },
-    { "ffn_gate.weight", INGOT_FFN_GATE },       { "ffn_up.weight", INGOT_FFN_UP },
-    { "ffn_up.bias", INGOT_FFN_UP_BIAS },        { "ffn_down.weight", INGOT_FFN_DOWN },
-    { "ffn_down.bias", INGOT_FFN_DOWN_BIAS },
-    { "post_ffw_norm.weight", INGOT_FFN_POST_NORM },
-    { "attn_qkv.weight", INGOT_ATTN_Q },         { "attn_qkv.bias", INGOT_ATTN_Q_BIAS },
-};
-
-/* INGOT_N_ROLES: none of the n rules has the name. */
-static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct source_text name)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (source_text_is(name, rules[i].name)) {
-            return rules[i].role;
-        }
-    }
-    return INGOT_N_ROLES;
-}
-
-/* False: no name of a model that can be packed. */
-static bool find_slot(const struct gguf *g, struct source_text name, struct slot *slot)
-{
-    struct source_text rest;
-
-    *slot = (struct slot){ INGOT_N_ROLES, INGOT_NO_LAYER, ALONE };
-    slot->role = find_role(outside, sizeof outside / sizeof outside[0], name);
-    if (slot->role != INGOT_N_ROLES) {
-        return true;
-    }
-    if (!split_layer(name, &slot->layer, &rest)) {
-        return false;
-    }
-    slot->role = find_role(inside, sizeof inside / sizeof inside[0], rest);
-    if (source_text_is(rest, "attn_qkv.weight") || source_text_is(rest, "attn_qkv.bias")) {
-        slot->fusion = QKV;
-    } else if (slot->role == INGOT_FFN_UP && g->family->family == INGOT_PHI3) {
-        slot->role = INGOT_FFN_GATE;
-        slot->fusion = GATE_UP;
-    }
-    return slot->role != INGOT_N_ROLES;
-}
-
 /* Where factors of rotation go; NULL: the tensor is something else. */
 static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
 {
@@ -169,64 +80,26 @@ static bool take_info(struct gguf_reader *r, struct tensor_info *info)
     return !r->bad;
 }
 
-static enum err refuse_twice(struct gguf *g, const struct tensor_info *info)
-{
-    return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice",
-                         SOURCE_SHOW(info->name));
-}
-
-/* Rows (of a bias: columns) of a fused tensor, one slot after the other. */
-static enum err place_parts(struct gguf *g, const struct tensor_info *info,
-                            const struct source_tensor *all, const struct slot *slot)
-{
-    bool bias = slot->role == INGOT_ATTN_Q_BIAS;
-    unsigned n = slot->fusion == QKV ? 3 : 2;
-    uint32_t total = bias ? all->cols : all->rows, first = 0;
-
-    for (unsigned i = 0; i < n; i++) {
-        enum ingot_role role = (enum ingot_role)(slot->role + i);
-        struct source_tensor *t = source_tensor(g->s, role, slot->layer);
-        uint32_t rows, cols, part;
-
-        source_role_shape(g->s, role, slot->layer, &rows, &cols);
-        part = bias ? cols : rows;
-        if (part > total - first || (i == n - 1 && part != total - first)) {
-            return source_refuse(g->s, ERR_BAD_MODEL,
-                                 "the tensor %.*s has %u rows, the parameters "
-                                 "demand others",
-                                 SOURCE_SHOW(info->name), total);
-        }
-        if (t->data != NULL) {
-            return refuse_twice(g, info);
-        }
-        *t = *all;
-        *(bias ? &t->cols : &t->rows) = part;
-        t->data += source_type_bytes(all->type, (uint64_t)first * (bias ? 1 : all->cols));
-        first += part;
-    }
-    return ERR_OK;
-}
-
 static enum err put_tensor(struct gguf *g, const struct tensor_info *info,
                            const struct source_tensor *all)
 {
-    struct source_tensor *t = find_factors(g, info->name);
-    struct slot slot;
+    struct source_tensor *factors = find_factors(g, info->name);
+    struct gguf_slot slot;
 
-    if (t == NULL && !find_slot(g, info->name, &slot)) {
+    if (factors == NULL && !gguf_find_slot(g, info->name, &slot)) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
                              "the tensor %.*s is none that the architecture "
                              "'%.*s' has here",
                              SOURCE_SHOW(info->name), SOURCE_SHOW(g->architecture));
     }
-    if (t == NULL && slot.fusion != ALONE) {
-        return place_parts(g, info, all, &slot);
+    if (factors == NULL) {
+        return gguf_place(g, info->name, all, (uint32_t)info->dims[2], &slot);
     }
-    t = t != NULL ? t : source_tensor(g->s, slot.role, slot.layer);
-    if (t->data != NULL) {
-        return refuse_twice(g, info);
+    if (factors->data != NULL) {
+        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice",
+                             SOURCE_SHOW(info->name));
     }
-    *t = *all;
+    *factors = *all;
     return ERR_OK;
 }
 
@@ -234,8 +107,8 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
                                  enum source_type type)
 {
     if (info->n_dims < 1 || info->dims[0] < 1 || info->dims[0] > INGOT_MAX_HIDDEN ||
-        info->dims[1] < 1 || info->dims[1] > INGOT_MAX_VOCAB || info->dims[2] != 1 ||
-        info->dims[3] != 1) {
+        info->dims[1] < 1 || info->dims[1] > INGOT_MAX_VOCAB || info->dims[2] < 1 ||
+        info->dims[2] > INGOT_MAX_EXPERTS || info->dims[3] != 1) {
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s has impossible dimensions: %u, "
                              "of %llu x %llu x %llu x %llu",
@@ -275,7 +148,7 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
     if (e != ERR_OK) {
         return e;
     }
-    size = source_type_bytes(all.type, info->dims[0] * info->dims[1]);
+    size = source_type_bytes(all.type, info->dims[0] * info->dims[1] * info->dims[2]);
     if (info->offset % area->alignment != 0) {
         return source_refuse(g->s, ERR_BAD_MODEL,
                              "the tensor %.*s has offset %llu, no multiple of "

@@ -6,56 +6,6 @@ enum { MAX_TEXT_BYTES = 16 << 20 };
 
 static const uint8_t value_bytes[VALUE_TYPES] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
-/* A name that begins with a dot follows the architecture's: "llama.context_length". */
-static const char *const numbers[N_NUMBERS] = {
-    [N_CONTEXT] = ".context_length",
-    [N_DIM] = ".embedding_length",
-    [N_LAYERS] = ".block_count",
-    [N_VOCAB] = ".vocab_size",
-    [N_HIDDEN] = ".feed_forward_length",
-    [N_HEADS] = ".attention.head_count",
-    [N_KV_HEADS] = ".attention.head_count_kv",
-    [N_KEY_LENGTH] = ".attention.key_length",
-    [N_VALUE_LENGTH] = ".attention.value_length",
-    [N_ROPE_DIMS] = ".rope.dimension_count",
-    [N_ROPE_CONTEXT] = ".rope.scaling.original_context_length",
-    [N_WINDOW] = ".attention.sliding_window",
-    [N_CAUSAL] = ".attention.causal",
-    [N_ALIGNMENT] = "general.alignment",
-    [N_BOS] = "tokenizer.ggml.bos_token_id",
-    [N_EOS] = "tokenizer.ggml.eos_token_id",
-    [N_UNK] = "tokenizer.ggml.unknown_token_id",
-    [N_EOT] = "tokenizer.ggml.eot_token_id",
-    [N_ADD_BOS] = "tokenizer.ggml.add_bos_token",
-    [N_ADD_EOS] = "tokenizer.ggml.add_eos_token",
-    [N_ADD_SPACE] = "tokenizer.ggml.add_space_prefix",
-    [N_SPLIT_PART] = "split.no",
-    [N_SPLIT_COUNT] = "split.count",
-    [N_SPLIT_TENSORS] = "split.tensors.count",
-};
-
-static const char *const reals[N_REALS] = {
-    [R_RMS_EPS] = ".attention.layer_norm_rms_epsilon",
-    [R_LAYER_EPS] = ".attention.layer_norm_epsilon",
-    [R_ROPE_BASE] = ".rope.freq_base",
-    [R_ROPE_BASE_LOCAL] = ".rope.freq_base_swa",
-    [R_ROPE_FACTOR] = ".rope.scaling.factor",
-    [R_ROPE_LINEAR] = ".rope.scale_linear",
-    [R_ROPE_MAGNITUDE] = ".rope.scaling.attn_factor",
-    [R_BETA_FAST] = ".rope.scaling.yarn_beta_fast",
-    [R_BETA_SLOW] = ".rope.scaling.yarn_beta_slow",
-    [R_ATTN_SCALE] = ".attention.scale",
-    [R_ATTN_SOFTCAP] = ".attn_logit_softcapping",
-    [R_FINAL_SOFTCAP] = ".final_logit_softcapping",
-};
-
-/* Of the architecture's other values these change nothing that is computed. */
-static const char *const idle[] = {
-    ".tensor_data_layout",
-    ".rope.scaling.finetuned",
-    ".expert_used_count",
-};
-
 uint64_t gguf_number_or(const struct gguf *g, enum gguf_number which, uint64_t otherwise)
 {
     if (g->has_number[which]) {
@@ -70,36 +20,6 @@ double gguf_real_or(const struct gguf *g, enum gguf_real which, double otherwise
         return g->real[which];
     }
     return otherwise;
-}
-
-const char *gguf_number_name(enum gguf_number which)
-{
-    return numbers[which];
-}
-
-const char *gguf_real_name(enum gguf_real which)
-{
-    return reals[which];
-}
-
-static struct source_text text_after(struct source_text t, size_t bytes)
-{
-    return (struct source_text){ t.data + bytes, t.bytes - bytes };
-}
-
-static bool begins_with_architecture(const struct gguf *g, struct source_text key)
-{
-    return key.bytes > g->architecture.bytes &&
-           memcmp(key.data, g->architecture.data, g->architecture.bytes) == 0;
-}
-
-static bool key_is(const struct gguf *g, struct source_text key, const char *name)
-{
-    if (name[0] != '.') {
-        return source_text_is(key, name);
-    }
-    return begins_with_architecture(g, key) &&
-           source_text_is(text_after(key, g->architecture.bytes), name);
 }
 
 static bool take_array(struct gguf_reader *r, struct gguf_value *v)
@@ -178,6 +98,44 @@ bool gguf_value_number(const struct gguf_value *v, uint64_t *out)
     return value_to_u64(&one, out);
 }
 
+bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out)
+{
+    size_t bytes = value_bytes[v->element];
+    struct gguf_value one = { v->element, VALUE_U8, 0, { v->data.data + i * bytes, bytes } };
+
+    return bytes != 0 && value_to_u64(&one, out);
+}
+
+/* A number for each layer: as their list, and as the largest. */
+static bool take_list(const struct gguf_value *v, struct gguf_value *list, uint64_t *largest)
+{
+    uint64_t n;
+
+    if (v->type != VALUE_ARRAY) {
+        return gguf_value_number(v, largest);
+    }
+    *list = *v;
+    *largest = 0;
+    for (uint64_t i = 0; i < v->count; i++) {
+        if (!gguf_value_element(v, i, &n)) {
+            return false;
+        }
+        *largest = max_u64(*largest, n);
+    }
+    return true;
+}
+
+static bool take_number(struct gguf *g, enum gguf_number which, const struct gguf_value *v)
+{
+    if (which == N_KV_HEADS) {
+        return take_list(v, &g->kv_heads, &g->number[which]);
+    }
+    if (which == N_HIDDEN) {
+        return take_list(v, &g->hiddens, &g->number[which]);
+    }
+    return gguf_value_number(v, &g->number[which]);
+}
+
 static bool value_to_real(const struct gguf_value *v, double *out)
 {
     uint64_t bits;
@@ -213,14 +171,12 @@ static bool is_nothing(const struct gguf_value *v)
 /* A value of the architecture that this reader does not know: it may change the result. */
 static enum err keep_unknown(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
-    if (g->family == NULL || !begins_with_architecture(g, key) ||
+    if (g->family == NULL || !gguf_begins_with_architecture(g, key) ||
         key.data[g->architecture.bytes] != '.' || is_nothing(v)) {
         return ERR_OK;
     }
-    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
-        if (key_is(g, key, idle[i])) {
-            return ERR_OK;
-        }
+    if (gguf_is_idle(g, key)) {
+        return ERR_OK;
     }
     return source_refuse(g->s, ERR_UNSUPPORTED, "the model sets %.*s, which is not supported",
                          SOURCE_SHOW(key));
@@ -231,27 +187,15 @@ static enum err refuse_twice(struct gguf *g, struct source_text key)
     return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s comes twice", SOURCE_SHOW(key));
 }
 
-/* The name's place in names, or n. */
-static size_t find_key(const struct gguf *g, struct source_text key, const char *const *names,
-                       size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && !key_is(g, key, names[i])) {
-        i++;
-    }
-    return i;
-}
-
 static enum err keep_number(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
-    size_t number = find_key(g, key, numbers, N_NUMBERS), real = find_key(g, key, reals, N_REALS);
+    size_t number = gguf_find_number(g, key), real = gguf_find_real(g, key);
 
     if (number < N_NUMBERS) {
         if (g->has_number[number]) {
             return refuse_twice(g, key);
         }
-        g->has_number[number] = gguf_value_number(v, &g->number[number]);
+        g->has_number[number] = take_number(g, (enum gguf_number)number, v);
         if (!g->has_number[number]) {
             return refuse_kind(g, key, "one whole number");
         }
@@ -267,7 +211,7 @@ static enum err keep_number(struct gguf *g, struct source_text key, const struct
         }
         return ERR_OK;
     }
-    if (key_is(g, key, ".attention.sliding_window_pattern")) {
+    if (gguf_key_is(g, key, ".attention.sliding_window_pattern")) {
         g->pattern = *v;
         g->has_pattern = true;
         return ERR_OK;
@@ -289,7 +233,7 @@ static enum err keep_text(struct gguf *g, struct source_text key, const struct g
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (key_is(g, key, texts[i].key)) {
+        if (gguf_key_is(g, key, texts[i].key)) {
             if (texts[i].to->data != NULL) {
                 return refuse_twice(g, key);
             }
@@ -349,7 +293,7 @@ static enum err look_at(struct gguf *g, struct source_text key, const struct ggu
     for (size_t i = 0; i < sizeof looked / sizeof looked[0]; i++) {
         enum gguf_number n = looked[i];
 
-        if (source_text_is(key, numbers[n]) && !g->has_number[n]) {
+        if (source_text_is(key, gguf_number_name(n)) && !g->has_number[n]) {
             g->has_number[n] = gguf_value_number(v, &g->number[n]);
         }
     }

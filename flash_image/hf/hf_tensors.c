@@ -164,7 +164,7 @@ static enum err check_fused(struct source *s, const char *name, const struct sou
     }
 
     for (uint32_t i = 0; i < parts; i++) {
-        sum += part_size(s, (enum ingot_role)(role + i));
+        sum += part_size(s, source_part_role(role, i));
     }
     if (there == sum) {
         return ERR_OK;
@@ -223,7 +223,7 @@ static enum err place_parts(struct source *s, const char *name, const struct sou
     enum err e = check_fused(s, name, t, first_role, n);
 
     for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
-        enum ingot_role role = (enum ingot_role)(first_role + i);
+        enum ingot_role role = source_part_role(first_role, i);
         struct source_tensor slice = source_slice(t, first, part_size(s, role));
 
         e = place(s, name, &slice, role, layer);

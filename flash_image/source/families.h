@@ -23,13 +23,26 @@ enum family_trait {
     FAMILY_SOFTCAPS = 1 << 5,        /* may have them, of scores and logits */
     FAMILY_QUERY_SCALE = 1 << 6,     /* of scores: by query_pre_attn_scalar, not head_dim */
     FAMILY_PARTIAL_ROPE = 1 << 7,    /* may rotate only the first dimensions of a head */
+    FAMILY_MULTIPLIERS = 1 << 8,     /* of embedding, residual and logits */
+    FAMILY_MAY_ROPE = 1 << 9,        /* GGUF's rope.scaling.finetuned may say that none rotates */
+    FAMILY_LOCAL_PLAIN = 1 << 10,    /* scaling of the rotation is about global layers alone */
+    FAMILY_LOCAL_ROPE = 1 << 11,     /* with a window, global layers do not rotate */
+    FAMILY_BESIDE = 1 << 12,         /* `mixer` stands beside the attention of every layer */
+    FAMILY_ONE_BLOCK = 1 << 13,      /* a layer is one mixer or one feed-forward */
+    FAMILY_TWO_WIDTHS = 1 << 14,     /* heads of local layers may have a width of their own */
+    FAMILY_SHARED_KV = 1 << 15,      /* the last layers may read the keys of earlier ones */
+    FAMILY_PER_LAYER = 1 << 16,      /* may have an embedding for each layer */
+    FAMILY_EXPERTS = 1 << 17,        /* may have experts; `router` says how they are chosen */
+    FAMILY_FUSED_GATE_UP = 1 << 18,  /* GGUF's ffn_up has the gate's rows first */
+    FAMILY_GATED_QUERY = 1 << 19,    /* a head's rows of the query matrix: query, then gate */
+    FAMILY_LATE_FFN_NORM = 1 << 20,  /* GGUF's post_attention_norm is the feed-forward's norm */
 };
 
 struct family {
     enum ingot_family family;
     const char *name;         /* for people, and of config.json's model_type */
     const char *gguf;         /* general.architecture, the prefix of GGUF's keys; NULL: another's */
-    const char *architecture; /* of config.json's architectures */
+    const char *architecture; /* of config.json's architectures; NULL: GGUF alone is read */
     uint32_t features;        /* enum source_feature */
     uint32_t traits;          /* enum family_trait */
     enum family_window window;
@@ -37,6 +50,10 @@ struct family {
     float rope_base, rope_base_local; /* where the file does not say */
     float norm_eps;                   /* the same */
     uint32_t head_dim;                /* where config.json does not say; 0: dim / n_heads */
+    float attn_scale;                 /* 0: 1 / sqrt(head_dim), where the file does not say */
+    uint32_t no_rope_every;           /* of this many layers the last does not rotate; 0: all do */
+    enum ingot_mixer mixer;           /* of layers without attention; 0: all have it */
+    enum ingot_router router;         /* FAMILY_EXPERTS */
 };
 
 /* NULL: not supported. architecture may be NULL. */
@@ -57,6 +74,9 @@ void family_set_params(struct source *s, const struct family *f, bool gguf);
  * Errors: ERR_UNSUPPORTED, where the family has no windows. */
 enum err family_set_window(struct source *s, const struct family *f, uint64_t window,
                            uint32_t global_every);
+
+/* Which layers rotate in a family where a window decides, after layers[].local has changed. */
+void family_set_rotations(struct source_params *p, const struct family *f);
 
 static inline bool family_has(const struct family *f, enum family_trait trait)
 {

@@ -49,7 +49,8 @@ enum err rope_factors_multiply_all(struct source *s, const float *by)
     enum err e = ERR_OK;
 
     for (int set = 0; e == ERR_OK && set < SOURCE_ROPE_SETS; set++) {
-        if (set != SOURCE_ROPE_LOCAL || p->rope_base_local == p->rope_base) {
+        if (set != SOURCE_ROPE_LOCAL ||
+            (p->rope_base_local == p->rope_base && !p->rope_local_plain)) {
             e = rope_factors_multiply(s, (enum source_rope_set)set, by);
         }
     }

@@ -10,7 +10,7 @@
 enum err rope_factors_take(struct source *s);
 
 /* Multiply factors, which rope_factors_take has made, by by (rope_dims / 2): of one set, or of all
- * that scaling is about (local layers with a base of their own are never stretched); by one number.
+ * that scaling is about (local layers with a base of their own, or rope_local_plain, are never stretched); by one number.
  * Errors of these and the next: ERR_BAD_MODEL, a factor leaves the bounds of FORMAT.md. */
 enum err rope_factors_multiply(struct source *s, enum source_rope_set set, const float *by);
 enum err rope_factors_multiply_all(struct source *s, const float *by);

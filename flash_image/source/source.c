@@ -125,9 +125,11 @@ struct source_tensor source_expert(const struct source_tensor *t, uint32_t exper
     if (t->parts != NULL) {
         one = t->parts[expert];
     } else {
-        one.data += source_type_bytes(t->type, (uint64_t)expert * t->rows * t->cols);
+        uint32_t step = t->stack_step != 0 ? t->stack_step : t->rows;
+
+        one.data += source_type_bytes(t->type, (uint64_t)expert * step * t->cols);
     }
-    one.stack = 0;
+    one.stack = one.stack_step = 0;
     one.parts = NULL;
     return one;
 }
@@ -340,8 +342,21 @@ const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
 
     if (t->stride != 0) {
         before = row;
+    } else if (t->run != 0 && row == t->rows) {
+        return source_row_data(t, row - 1) + source_type_bytes(t->type, t->cols);
+    } else if (t->run != 0) {
+        before = ((uint64_t)(row / t->run) * t->run_step + row % t->run) * t->cols;
     }
     return t->data + source_type_bytes(t->type, before);
+}
+
+/* The roles of q, k and v stand around that of a gate. */
+enum ingot_role source_part_role(enum ingot_role first, unsigned i)
+{
+    if (first == INGOT_ATTN_Q && i > 0) {
+        return (enum ingot_role)(INGOT_ATTN_K + i - 1);
+    }
+    return (enum ingot_role)(first + i);
 }
 
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n)

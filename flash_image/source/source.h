@@ -55,8 +55,12 @@ struct source_tensor {
                               F32, F16 and BF16 only */
     float add;       /* to every element; F32, F16 and BF16 only */
     enum source_type type;
+    uint32_t run; /* not 0: its rows lie in runs of this many, each run beginning run_step rows
+                              after the one before: one of two matrices whose heads alternate */
+    uint32_t run_step;
     uint32_t
         stack; /* not 0: this many matrices of this shape, one an expert, one after the other */
+    uint32_t stack_step; /* rows from one of them to the next, where others lie between; else 0 */
     const struct source_tensor *parts; /* (stack) where they lie apart; else NULL */
 };
 
@@ -116,6 +120,7 @@ struct source_params {
     float rope_base;
     float rope_base_local; /* of local layers, where window != 0; else 0 */
     float rope_magnitude;  /* cosines and sines are multiplied by it */
+    bool rope_local_plain; /* local layers take neither it nor a scaling of their factors */
     uint32_t rope_dims;    /* of each head, the first ones */
     uint32_t rope_context; /* contexts beyond it take the long factors; 0: there are none */
     uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
@@ -208,7 +213,7 @@ struct source {
     struct source_vocab vocab;
     bool params_known;                                /* false: a GGUF with a vocabulary only */
     struct source_tensor tensors[SOURCE_MAX_TENSORS]; /* see source_tensor() */
-    char problem[512];
+    char problem[1024];
     char
         notes[1024]; /* what a person should know of a model that is fine: lines "PATH: SENTENCE" */
 };
@@ -248,8 +253,12 @@ const struct source_tensor *source_slot_of(const struct source *s, enum ingot_ro
 struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert);
 
 /* Rows first .. first + n of a matrix, or elements of a vector (rows 1): a part of a fused
- * tensor. Whole blocks, inside *t. */
+ * tensor. Whole blocks, inside *t, whose rows follow each other. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
+
+/* The role of part i of a tensor that holds several one after the other, of which `first` is the
+ * first: q, k and v, their biases, or gate and up. */
+enum ingot_role source_part_role(enum ingot_role first, unsigned i);
 
 /* Every slot of a model in the order of roles, those without a tensor too: for (struct
  * source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */

@@ -96,7 +96,7 @@ static struct ingot_rope rope_of(const struct source *s, bool local)
         .kind = p->rope,
         .dims = local ? local_dims(p) : p->rope_dims,
         .base = local ? p->rope_base_local : p->rope_base,
-        .magnitude = p->rope_magnitude,
+        .magnitude = local && p->rope_local_plain ? 1.0f : p->rope_magnitude,
         .factors = factors_of(s, local ? SOURCE_ROPE_LOCAL : SOURCE_ROPE_GLOBAL),
         .long_factors = INGOT_NO_FACTORS,
     };

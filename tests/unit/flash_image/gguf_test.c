@@ -235,12 +235,14 @@ static void test_gguf_refused(void)
     refuse_gguf((struct change){ .extra_tensor = "blk.0.attn_q_norm.weight" }, ERR_UNSUPPORTED,
                 "attn_q_norm");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ssm_a" }, ERR_UNSUPPORTED,
-                "the tensor blk.0.ssm_a is none that the architecture 'llama' has");
+                "a tensor ssm_a, which this family does not have");
+    refuse_gguf((struct change){ .extra_tensor = "blk.0.ssm_x" }, ERR_UNSUPPORTED,
+                "the tensor blk.0.ssm_x is none that the architecture 'llama' has");
     refuse_gguf((struct change){ .extra_tensor = "blk.1.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "layer 1 in a model of 1");
     refuse_gguf((struct change){ .extra_tensor = "blk.0.ffn_norm.weight" }, ERR_BAD_MODEL,
                 "comes twice");
-    refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_count");
+    refuse_value("llama.expert_count", 8, ERR_UNSUPPORTED, "expert_used_count 0");
     refuse_value("llama.rope.dimension_count", 18, ERR_UNSUPPORTED, "rope_dims is 18");
     refuse_value("llama.attention.causal", 0, ERR_UNSUPPORTED, "does not generate");
     refuse_value("llama.attention.value_length", 8, ERR_UNSUPPORTED, "value_length is 8");

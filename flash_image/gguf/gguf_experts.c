@@ -1,0 +1,105 @@
+/* Experts of a GGUF: how many, how wide, how chosen. The bounds are the image's. */
+#include "flash_image/gguf/gguf_private.h"
+
+enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID, SCORES_SOFTMAX_CHOSEN }; /* as the file numbers them */
+
+static enum err refuse_number(struct gguf *g, enum gguf_number which, const char *why)
+{
+    return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %llu, %s",
+                         GGUF_SHOW_KEY(g, gguf_number_name(which)),
+                         (unsigned long long)g->number[which], why);
+}
+
+/* Softmax before and after choosing is one thing where the chosen weights are made to sum to 1. */
+static bool scores_agree(enum ingot_router router, uint64_t scores)
+{
+    switch (scores) {
+    case 0: return true;
+    case SCORES_SOFTMAX: return router != INGOT_ROUTER_SIGMOID;
+    case SCORES_SIGMOID: return router == INGOT_ROUTER_SIGMOID;
+    case SCORES_SOFTMAX_CHOSEN: return router == INGOT_ROUTER_SOFTMAX_CHOSEN;
+    default: return false;
+    }
+}
+
+static enum err read_router(struct gguf *g)
+{
+    struct source_params *p = &g->s->params;
+    bool norm = gguf_number_or(g, N_EXPERT_NORM, 1) != 0;
+
+    if (!scores_agree(g->family->router, gguf_number_or(g, N_EXPERT_SCORES, 0))) {
+        return refuse_number(g, N_EXPERT_SCORES, "which is not how this family chooses experts");
+    }
+    if (gguf_number_or(g, N_EXPERT_GROUPS, 0) > 1 ||
+        gguf_number_or(g, N_EXPERT_GROUPS_USED, 0) > 1) {
+        return refuse_number(g, N_EXPERT_GROUPS, "experts in groups are not supported");
+    }
+    if (!g->has_number[N_EXPERT_NORM]) {
+        return ERR_OK;
+    }
+    if (p->experts.router == INGOT_ROUTER_SOFTMAX_CHOSEN && !norm) {
+        return refuse_number(g, N_EXPERT_NORM, "and this family's weights always sum to 1");
+    }
+    p->features &= ~(uint32_t)SOURCE_RENORMALIZE;
+    if (norm && p->experts.router != INGOT_ROUTER_SOFTMAX_CHOSEN) {
+        p->features |= SOURCE_RENORMALIZE;
+    }
+    return ERR_OK;
+}
+
+static enum err check_counts(struct gguf *g)
+{
+    uint64_t n = g->number[N_EXPERTS], used = gguf_number_or(g, N_EXPERTS_USED, 0);
+
+    if (n > INGOT_MAX_EXPERTS || used < 1 || used > n) {
+        return source_refuse(
+            g->s, ERR_UNSUPPORTED,
+            "%.*s%s is %llu and %s %llu: at most %u, of which at least one is used",
+            GGUF_SHOW_KEY(g, gguf_number_name(N_EXPERTS)), (unsigned long long)n,
+            gguf_number_name(N_EXPERTS_USED), (unsigned long long)used,
+            (unsigned)INGOT_MAX_EXPERTS);
+    }
+    return ERR_OK;
+}
+
+static void read_sizes(struct gguf *g)
+{
+    struct source_params *p = &g->s->params;
+
+    p->experts.n = gguf_narrow(g->number[N_EXPERTS]);
+    p->experts.used = gguf_narrow(gguf_number_or(g, N_EXPERTS_USED, 0));
+    p->experts.hidden = gguf_narrow(
+        gguf_number_or(g, N_EXPERT_HIDDEN, gguf_number_or(g, N_HIDDEN, 0)));
+    if (gguf_real_or(g, R_EXPERT_SCALE, 0.0) != 0.0) {
+        p->experts.scale = (float)g->real[R_EXPERT_SCALE];
+    }
+}
+
+enum err gguf_read_experts(struct gguf *g)
+{
+    struct source_params *p = &g->s->params;
+    uint64_t dense = gguf_number_or(g, N_DENSE_LAYERS, 0);
+    enum err e = ERR_OK;
+
+    if (gguf_number_or(g, N_EXPERTS, 0) == 0) {
+        return ERR_OK;
+    }
+    if (!family_has(g->family, FAMILY_EXPERTS)) {
+        return refuse_number(g, N_EXPERTS, "which this family does not have");
+    }
+    read_sizes(g);
+    e = check_counts(g);
+    if (e == ERR_OK) {
+        e = read_router(g);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
+        if (i >= dense && p->layers[i].ffn == INGOT_FFN_DENSE) {
+            p->layers[i].ffn = INGOT_FFN_EXPERTS;
+            p->layers[i].hidden = gguf_narrow(gguf_number_or(g, N_SHARED_HIDDEN, 0));
+        }
+    }
+    return ERR_OK;
+}
