@@ -107,7 +107,7 @@ static void cut_phases(struct ingot_segment *s, const struct ingot_tensor *t, ui
     unsigned phase = 0;
 
     for (uint32_t i = 0; i < n && phase < INGOT_PHASES - 1; i++) {
-        if (begins_phase(t[i].role)) {
+        if (begins_phase(t[i].role) && t[i].offset != 0) {
             s->phase_end[phase++] = t[i].offset;
         }
     }

@@ -50,7 +50,7 @@ static void *take(struct taker *t, size_t count, size_t item_bytes)
 static void take_blocks(struct activations *a, const struct activations_request *r, struct taker *t)
 {
     size_t widest = max_size(max_size(a->dim_stride, a->q_stride), a->hidden_stride);
-    size_t tokens = a->chunk;
+    size_t tokens = max_size(a->chunk, r->experts);
     size_t groups = round_up(tokens, GROUP) / GROUP;
 
     if (r->types & ACTIVATIONS_Q8) {
@@ -78,17 +78,22 @@ static void take_attention(struct activations *a, const struct ingot_params *p, 
 
 static void take_all(struct activations *a, const struct activations_request *r, struct taker *t)
 {
-    size_t n = a->chunk;
+    size_t n = a->chunk, rows = max_size(n, r->experts);
 
     a->x = take(t, n * a->dim_stride, sizeof(float));
     a->saved = take(t, min_size(n, ACTIVATIONS_SAVED) * a->dim_stride, sizeof(float));
     a->norm = take(t, n * a->dim_stride, sizeof(float));
+    a->out = take(t, n * a->dim_stride, sizeof(float));
     a->q = take(t, n * a->q_stride, sizeof(float));
     a->k = take(t, n * a->kv_stride, sizeof(float));
     a->v = take(t, n * a->kv_stride, sizeof(float));
     a->attended = take(t, n * a->q_stride, sizeof(float));
-    a->gate = take(t, n * a->hidden_stride, sizeof(float));
-    a->up = take(t, n * a->hidden_stride, sizeof(float));
+    a->gate = take(t, rows * a->hidden_stride, sizeof(float));
+    a->up = take(t, rows * a->hidden_stride, sizeof(float));
+    if (r->experts != 0) {
+        a->gathered = take(t, n * a->dim_stride, sizeof(float));
+    }
+    a->zeros = take(t, r->params->head_dim, sizeof(float));
     a->work = take(t, n, r->work_bytes);
     take_blocks(a, r, t);
     for (size_t i = 0; i < r->params->n_ropes; i++) {

@@ -30,14 +30,17 @@ struct activations {
     size_t hidden_stride;
     float *x;     /* (chunk, dim) residual stream */
     float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
-    float *norm;  /* (chunk, dim) */
+    float *norm;  /* (chunk, dim) a block's input */
+    float *out;   /* (chunk, dim) and its result */
     float *q;     /* (chunk, n_heads * head_dim) */
     float *k;     /* (chunk, n_kv_heads * head_dim) */
     float *v;
     float *attended; /* (chunk, n_heads * head_dim) */
-    float *gate;     /* (chunk, hidden) */
+    float *gate;     /* (chunk or experts of a token, hidden) */
     float *up;
-    uint8_t *work; /* (chunk, work_bytes) of the layer's blocks */
+    float *zeros;    /* (head_dim) */
+    float *gathered; /* (chunk, dim) of the tokens that take an expert; NULL: there are none */
+    uint8_t *work;   /* (chunk, work_bytes) of the layer's blocks */
     /* The quantized input of a matrix, for the types that the model has: tokens one by one, and
      * in groups of four for a gemm. Rows follow each other without a gap. */
     struct block_q8 *q8;
@@ -58,6 +61,7 @@ struct activations_request {
     uint32_t types;       /* bit 1 << enum ingot_type of every matrix of the model */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
     size_t work_bytes;    /* of a token, for the own work space of a layer's blocks */
+    uint32_t experts;     /* the most that a token takes in a layer; 0: there are none */
 };
 
 /* How much activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader,

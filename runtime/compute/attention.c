@@ -17,14 +17,24 @@ static uint32_t head_dim(const struct attention_block *b)
     return b->kv->layers[b->layer].head_dim;
 }
 
+/* A sink is a position without a value: the softmax begins with it. */
+static void begin_row(const struct attention_block *b, uint32_t row, struct score_row *score)
+{
+    score->max = -INFINITY;
+    score->sum = 0.0f;
+    if (b->sinks != NULL) {
+        score->max = b->sinks[row % b->rows_per_token];
+        score->sum = 1.0f;
+    }
+}
+
 static void begin(const struct kernels *k, const struct attention_block *b,
                   const struct attention_work *work)
 {
     uint32_t d = head_dim(b);
 
     for (uint32_t r = 0; r < n_rows(b); r++) {
-        work->scores[r].max = -INFINITY;
-        work->scores[r].sum = 0.0f;
+        begin_row(b, r, &work->scores[r]);
     }
     memset(work->out, 0, (size_t)n_rows(b) * d * sizeof(float));
     if (b->kv->type == KV_Q8) {

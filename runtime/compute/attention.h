@@ -29,8 +29,9 @@ struct attention_block {
     uint32_t first_position; /* of the block's first token */
     uint32_t n_tokens;
     uint32_t rows_per_token;
-    uint32_t window; /* positions that a row sees, its own included; 0: all */
-    float softcap;   /* of the scores; 0: none */
+    uint32_t window;    /* positions that a row sees, its own included; 0: all */
+    float softcap;      /* of the scores; 0: none */
+    const float *sinks; /* (rows_per_token) a logit more in the sum of each head; NULL: none */
 };
 
 /* work->q holds the queries, rotated and scaled. Then row r of the result

@@ -57,15 +57,15 @@ static struct nibble_table table_of(const struct kernels *k, const struct ingot_
     return table;
 }
 
-static void gemv_table(const struct kernels *k, const struct activations *a,
+static void gemv_table(const struct kernels *k, const struct block_q8 *x,
                        const struct ingot_tensor *w, const void *rows, float *y, size_t n)
 {
     struct nibble_table table = table_of(k, w);
 
     if (w->type == INGOT_FIG4) {
-        k->gemv_f32_fig4x8_q8(y, rows, a->q8, n, w->cols_padded, &table);
+        k->gemv_f32_fig4x8_q8(y, rows, x, n, w->cols_padded, &table);
     } else {
-        k->gemv_f32_t4x8_q8(y, rows, a->q8, n, w->cols_padded, &table);
+        k->gemv_f32_t4x8_q8(y, rows, x, n, w->cols_padded, &table);
     }
 }
 
@@ -95,26 +95,28 @@ static void row_table(const struct kernels *k, const struct ingot_tensor *w, flo
 }
 
 static void gemv(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
-                 const void *rows, const float *x, float *y, size_t n)
+                 const void *rows, const struct linear_input *in, float *y, size_t n)
 {
+    const struct block_q8 *q8 = a->q8 + in->first * (in->stride / Q8_COLS);
+    const struct block_q8k *q8k = a->q8k + in->first * (in->stride / K_COLS);
     size_t cols = w->cols_padded;
 
     switch (w->type) {
-    case INGOT_F32: k->gemv_f32_f32_f32(y, rows, x, n, cols, k->ahead); return;
-    case INGOT_F16: k->gemv_f32_f16_f32(y, rows, x, n, cols, k->ahead); return;
-    case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, a->q8, n, cols, k->ahead); return;
-    case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, a->q8, n, cols, k->ahead); return;
-    case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_Q6_K: k->gemv_f32_q6kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_Q5_K: k->gemv_f32_q5kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_Q3_K: k->gemv_f32_q3kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_Q2_K: k->gemv_f32_q2kx8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_Q2_0: k->gemv_f32_q2x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_TQ2_0: k->gemv_f32_tq2x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
-    case INGOT_Q1_0: k->gemv_f32_q1x8_q8k(y, rows, a->q8k, n, cols, k->ahead); return;
+    case INGOT_F32: k->gemv_f32_f32_f32(y, rows, in->x, n, cols, k->ahead); return;
+    case INGOT_F16: k->gemv_f32_f16_f32(y, rows, in->x, n, cols, k->ahead); return;
+    case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, q8, n, cols, k->ahead); return;
+    case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, q8, n, cols, k->ahead); return;
+    case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_Q6_K: k->gemv_f32_q6kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_Q5_K: k->gemv_f32_q5kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_Q3_K: k->gemv_f32_q3kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_Q2_K: k->gemv_f32_q2kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_Q2_0: k->gemv_f32_q2x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_TQ2_0: k->gemv_f32_tq2x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
+    case INGOT_Q1_0: k->gemv_f32_q1x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
     case INGOT_IQ4_NL:
     case INGOT_MXFP4:
-    case INGOT_FIG4: gemv_table(k, a, w, rows, y, n); return;
+    case INGOT_FIG4: gemv_table(k, q8, w, rows, y, n); return;
     default: return;
     }
 }
@@ -149,7 +151,7 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
     const void *part = rows + first * image_type_row_bytes(w->type, w->cols_padded);
 
     if (in->n_tokens == 1) {
-        gemv(k, a, w, part, in->x, y + first, n);
+        gemv(k, a, w, part, in, y + first, n);
     } else {
         struct gemm_shape shape = { n, w->cols_padded, in->n_tokens, y_stride, in->stride };
 

@@ -17,6 +17,8 @@ struct linear_input {
     const float *x; /* (n_tokens, stride), zeros beyond the matrix' columns */
     size_t stride;  /* floats */
     uint32_t n_tokens;
+    uint32_t first; /* number of the first one among those that were prepared; not 0 with one token
+                       alone */
 };
 
 /* Quantize tokens [first, last) for matrices of `types` (bits 1 << enum ingot_type), into the

@@ -81,6 +81,9 @@ const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role
 /* The type that names a model: of a feed-forward's first matrix, else of the output. */
 unsigned image_main_type(const struct image *img);
 
+/* The most experts that a token takes in a layer; 0: there are none. */
+uint32_t image_most_experts(const struct image *img);
+
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 

@@ -1,4 +1,5 @@
 /* Tensors of an image by their role, and their types. */
+#include "board/min_max.h"
 #include "runtime/image/image.h"
 
 /* Entries of the tensor table that may have the role: those of a layer, or before or after all
@@ -54,4 +55,14 @@ uint32_t image_types(const struct image *img)
         types |= 1u << img->tensors[i].type;
     }
     return types;
+}
+
+uint32_t image_most_experts(const struct image *img)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        most = max_u32(most, img->layers[i].n_experts_used);
+    }
+    return most;
 }

@@ -115,7 +115,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
     uint64_t begin = platform_ticks(p->clock), at = 0, matrix, start, now = begin;
     struct least least = { 0 };
 
-    p->in = (struct linear_input){ t->act.norm, t->act.dim_stride, n_tokens };
+    p->in = (struct linear_input){ t->act.norm, t->act.dim_stride, n_tokens, 0 };
     p->w.type = (uint8_t)type;
     p->w.cols = params(t)->dim;
     p->w.cols_padded = (uint32_t)t->act.dim_stride;
@@ -244,7 +244,7 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     size_t work = page + arena_take_bytes(states) +
                   activations_bytes(&(struct activations_request){
                       &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
-                      layer_work_bytes(&m->image) });
+                      layer_work_bytes(&m->image), image_most_experts(&m->image) });
     size_t left = arena_left(arena);
 
     if (work + ARENA_ALIGN > left) {

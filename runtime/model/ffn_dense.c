@@ -1,14 +1,28 @@
 #include "runtime/model/ffn_dense.h"
 
-/* The activation of n elements: of gate times up, or of up alone, to gate. */
-static void activate(const struct transformer *t, float *gate, float *up, size_t n)
+/* Of gpt-oss: gates up to LIMIT, linear parts between -LIMIT and LIMIT, sigmoid(ALPHA gate). */
+static const float oai_limit = 7.0f, oai_alpha = 1.702f;
+
+static void activate_gated(const struct transformer *t, float *gate, const float *up, size_t n)
 {
-    if (t->tensors[INGOT_FFN_GATE] == NULL) { /* GELU: the reader refuses SiLU without a gate */
-        t->kernels->gelu_f32(gate, up, n);
-    } else if (t->data->activation == INGOT_GELU) {
-        t->kernels->gelu_mul_f32(gate, gate, up, n);
+    switch (t->data->activation) {
+    case INGOT_GELU: t->kernels->gelu_mul_f32(gate, gate, up, n); return;
+    case INGOT_RELU2: t->kernels->relu2_mul_f32(gate, gate, up, n); return;
+    case INGOT_SWIGLU_OAI:
+        t->kernels->swiglu_oai_f32(gate, gate, up, n, oai_limit, oai_alpha);
+        return;
+    default: t->kernels->silu_mul_f32(gate, gate, up, n); return;
+    }
+}
+
+void ffn_activate(const struct transformer *t, float *gate, const float *up, size_t n)
+{
+    if ((t->data->features & INGOT_GATED) != 0) {
+        activate_gated(t, gate, up, n);
+    } else if (t->data->activation == INGOT_RELU2) { /* the reader refuses others without a gate */
+        t->kernels->relu2_f32(gate, up, n);
     } else {
-        t->kernels->silu_mul_f32(gate, gate, up, n);
+        t->kernels->gelu_f32(gate, up, n);
     }
 }
 
@@ -20,16 +34,31 @@ static void activate_rows(const struct transformer *t, unsigned core)
 
     workers_share(t->workers, core, t->data->hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        activate(t, a->gate + i * a->hidden_stride + first, a->up + i * a->hidden_stride + first,
-                 last - first);
+        ffn_activate(t, a->gate + i * a->hidden_stride + first,
+                     a->up + i * a->hidden_stride + first, last - first);
     }
 }
 
-static bool run(const struct transformer *t, unsigned core)
+/* Norm what goes into the last matrix, of this core's tokens, where the family does. */
+static void norm_gated(const struct transformer *t, unsigned core)
+{
+    const float *weights = layer_vector(t, INGOT_FFN_SUB_NORM);
+    size_t first, last;
+
+    layer_share_tokens(t, core, &first, &last);
+    for (size_t i = first; i < last && weights != NULL; i++) {
+        float *row = t->act.gate + i * t->act.hidden_stride;
+
+        t->kernels->rmsnorm_f32(row, row, weights, t->data->hidden, params(t)->norm_eps, 0.0f);
+    }
+    layer_pad(t, core, t->act.gate, t->act.hidden_stride, INGOT_FFN_DOWN);
+}
+
+bool ffn_dense_run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
-    struct linear_input gated = { a->gate, a->hidden_stride, t->n_tokens };
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input gated = { a->gate, a->hidden_stride, t->n_tokens, 0 };
 
     if (t->tensors[INGOT_FFN_GATE] != NULL) {
         layer_multiply(t, core, t->tensors[INGOT_FFN_GATE],
@@ -39,11 +68,12 @@ static bool run(const struct transformer *t, unsigned core)
     layer_matrix(t, core, INGOT_FFN_UP, INGOT_FFN_UP_BIAS, &normed, a->up, a->hidden_stride);
     activate_rows(t, core);
     layer_step(t, core);
+    norm_gated(t, core);
     layer_quantize(t, core, LAYER_ROLE(INGOT_FFN_DOWN), &gated);
     if (!layer_wait(t, core, INGOT_FFN_DOWN)) {
         return false;
     }
-    layer_matrix(t, core, INGOT_FFN_DOWN, INGOT_FFN_DOWN_BIAS, &gated, a->norm, a->dim_stride);
+    layer_matrix(t, core, INGOT_FFN_DOWN, INGOT_FFN_DOWN_BIAS, &gated, a->out, a->dim_stride);
     return true;
 }
 
@@ -53,5 +83,5 @@ const struct layer_block ffn_dense = {
     .needs = LAYER_ROLE(INGOT_FFN_UP) | LAYER_ROLE(INGOT_FFN_DOWN),
     .reads = LAYER_ROLE(INGOT_FFN_GATE) | LAYER_ROLE(INGOT_FFN_UP),
     .waits = LAYER_ROLE(INGOT_FFN_DOWN),
-    .run = run,
+    .run = ffn_dense_run,
 };

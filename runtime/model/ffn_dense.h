@@ -6,4 +6,10 @@
 
 extern const struct layer_block ffn_dense;
 
+/* Its run, for experts with a dense part beside them. */
+bool ffn_dense_run(const struct transformer *t, unsigned core);
+
+/* The layer's activation of n numbers: of gate and up, or of up alone, to gate. */
+void ffn_activate(const struct transformer *t, float *gate, const float *up, size_t n);
+
 #endif

@@ -98,9 +98,21 @@ void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role ro
     }
 }
 
-static void share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last)
+void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last)
 {
     workers_share(t->workers, core, t->n_tokens, LINEAR_GROUP, first, last);
+}
+
+void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,
+               enum ingot_role role)
+{
+    const struct ingot_tensor *w = t->tensors[role];
+    size_t first, last;
+
+    layer_share_tokens(t, core, &first, &last);
+    for (size_t i = first; i < last && w->cols_padded != w->cols; i++) {
+        memset(rows + i * stride + w->cols, 0, (w->cols_padded - w->cols) * sizeof *rows);
+    }
 }
 
 /* The types of the layer's matrices in these roles. */
@@ -123,7 +135,7 @@ void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
 {
     size_t first, last;
 
-    share_tokens(t, core, &first, &last);
+    layer_share_tokens(t, core, &first, &last);
     linear_prepare(t->kernels, &t->act, types_of(t, roles), in, first, last);
 }
 
@@ -146,10 +158,8 @@ static unsigned phase_of(const struct transformer *t, const struct ingot_tensor 
     return phase;
 }
 
-bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role)
+static bool wait_phase(const struct transformer *t, unsigned core, unsigned phase)
 {
-    unsigned phase = phase_of(t, t->tensors[role]);
-
     if (core == 0) {
         stream_need(t->stream, phase, image_phase_end(t->image, t->layer, phase));
     }
@@ -157,34 +167,63 @@ bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role
     return !t->stream->now.missing[phase];
 }
 
+bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role)
+{
+    return wait_phase(t, core, phase_of(t, t->tensors[role]));
+}
+
+bool layer_wait_rest(const struct transformer *t, unsigned core)
+{
+    return wait_phase(t, core, INGOT_PHASES - 1);
+}
+
 /* ---- one layer ----------------------------------------------------------------------------- */
+
+/* The normed x of a token; x itself where the layer norms no inputs. */
+static void norm_token(const struct transformer *t, const struct block_norms *norms, float *y,
+                       const float *x)
+{
+    const float *weights = layer_vector(t, norms->before);
+    const float *bias = layer_vector(t, norms->before_bias);
+    uint32_t dim = params(t)->dim;
+
+    if (weights == NULL) {
+        memcpy(y, x, dim * sizeof *y);
+    } else if (bias != NULL) {
+        t->kernels->layernorm_f32(y, x, weights, bias, dim, params(t)->norm_eps);
+    } else {
+        t->kernels->rmsnorm_f32(y, x, weights, dim, params(t)->norm_eps, 0.0f);
+    }
+}
 
 /* Norm and quantize this core's tokens for the matrices that read them. */
 static void norm_tokens(const struct transformer *t, unsigned core, const struct block_norms *norms,
                         uint64_t reads)
 {
     const struct activations *a = &t->act;
-    const float *weights = layer_vector(t, norms->before);
-    const float *bias = layer_vector(t, norms->before_bias);
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
     size_t first, last;
 
-    share_tokens(t, core, &first, &last);
+    layer_share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
-        float *y = a->norm + i * a->dim_stride;
-        const float *x = a->x + i * a->dim_stride;
-
-        if (bias != NULL) {
-            t->kernels->layernorm_f32(y, x, weights, bias, params(t)->dim, params(t)->norm_eps);
-        } else {
-            t->kernels->rmsnorm_f32(y, x, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
-        }
+        norm_token(t, norms, a->norm + i * a->dim_stride, a->x + i * a->dim_stride);
     }
     linear_prepare(t->kernels, a, types_of(t, reads), &normed, first, last);
 }
 
-/* Add this core's rows of act.norm, just computed, to the residual stream: no barrier lies
- * between. */
+/* Add n numbers of a block's result to the residual stream. */
+static void add_result(const struct transformer *t, float *x, const float *result, size_t n)
+{
+    float scale = t->data->residual_scale;
+
+    if (scale < 1.0f || scale > 1.0f) {
+        t->kernels->add_scaled_f32(x, result, n, scale);
+    } else {
+        t->kernels->add_f32(x, result, n);
+    }
+}
+
+/* This core's rows of act.out, just computed: no barrier lies between. */
 static void add_residual(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -192,24 +231,24 @@ static void add_residual(const struct transformer *t, unsigned core)
 
     workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        t->kernels->add_f32(a->x + i * a->dim_stride + first, a->norm + i * a->dim_stride + first,
-                            last - first);
+        add_result(t, a->x + i * a->dim_stride + first, a->out + i * a->dim_stride + first,
+                   last - first);
     }
 }
 
-/* Norm the block's result as a whole, in act.norm, then add it. */
+/* Norm the block's result as a whole, in act.out, then add it. */
 static void add_normed(const struct transformer *t, unsigned core, const float *weights)
 {
     const struct activations *a = &t->act;
     size_t first, last;
 
     layer_step(t, core);
-    share_tokens(t, core, &first, &last);
+    layer_share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
-        float *y = a->norm + i * a->dim_stride;
+        float *y = a->out + i * a->dim_stride;
 
         t->kernels->rmsnorm_f32(y, y, weights, params(t)->dim, params(t)->norm_eps, 0.0f);
-        t->kernels->add_f32(a->x + i * a->dim_stride, y, params(t)->dim);
+        add_result(t, a->x + i * a->dim_stride, y, params(t)->dim);
     }
 }
 
@@ -239,13 +278,42 @@ static void add_positions(const struct transformer *t, unsigned core)
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
     size_t first, last;
 
-    share_tokens(t, core, &first, &last);
+    layer_share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
         float *row = a->norm + i * a->dim_stride;
 
         linear_row(t->kernels, w, row, t->segment + w->offset + (t->position + i) * row_bytes, 0);
         t->kernels->add_f32(a->x + i * a->dim_stride, row, params(t)->dim);
     }
+}
+
+/* The residual stream of this core's tokens, after the whole layer. */
+static void scale_output(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    float scale = t->data->output_scale;
+    size_t first, last;
+
+    if (!(scale < 1.0f || scale > 1.0f)) {
+        return;
+    }
+    layer_step(t, core);
+    layer_share_tokens(t, core, &first, &last);
+    for (size_t i = first; i < last; i++) {
+        float *x = a->x + i * a->dim_stride;
+
+        t->kernels->scale_f32(x, x, params(t)->dim, scale);
+    }
+}
+
+/* Without a norm in front the feed-forward begins in the mixer's last phase. */
+static bool begin_ffn(const struct transformer *t, unsigned core)
+{
+    if (t->tensors[INGOT_FFN_NORM] == NULL) {
+        layer_step(t, core);
+        return true;
+    }
+    return layer_wait(t, core, INGOT_FFN_NORM);
 }
 
 void layer_run(const struct transformer *t, unsigned core)
@@ -256,7 +324,8 @@ void layer_run(const struct transformer *t, unsigned core)
     if (t->mixer != NULL && !run_block(t, core, t->mixer, &mixer_norms)) {
         return;
     }
-    if (t->ffn != NULL && layer_wait(t, core, INGOT_FFN_NORM)) {
+    if (t->ffn != NULL && begin_ffn(t, core)) {
         (void)run_block(t, core, t->ffn, &ffn_norms);
     }
+    scale_output(t, core);
 }

@@ -28,7 +28,7 @@ struct layer_block {
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 
     /* This core's part of y = block(x). x is act.norm (n_tokens, dim), also in the quantized
-     * forms of act for `reads`. y goes to act.norm: this core's rows of every token, as
+     * forms of act for `reads`, and stays. y goes to act.out: this core's rows of every token, as
      * layer_multiply shares them out. All cores have passed a barrier before. False: a part of
      * the weights will not come. */
     bool (*run)(const struct transformer *t, unsigned core);
@@ -78,6 +78,14 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
+/* This core's tokens [first, last) of the chunk, as layer_quantize shares them out. */
+void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
+
+/* Zeros beyond the columns of the matrix in the role, in this core's rows: a wider layer before may
+ * have left something there, and a block of 32 has one scale. */
+void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,
+               enum ingot_role role);
+
 /* Quantize this core's tokens of an input for the matrices of these roles. */
 void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
                     const struct linear_input *in);
@@ -88,5 +96,8 @@ void layer_step(const struct transformer *t, unsigned core);
 /* The same; after it the tensor in the role and all before it are there. False: it will not
  * come. */
 bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
+
+/* The same of all that the layer has, its experts too. */
+bool layer_wait_rest(const struct transformer *t, unsigned core);
 
 #endif

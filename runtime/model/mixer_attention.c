@@ -42,25 +42,62 @@ static uint32_t rotated_dims(const struct transformer *t)
     return t->image->header->ropes[t->data->rope].dims;
 }
 
+static bool has(const struct transformer *t, enum ingot_feature feature)
+{
+    return (t->data->features & (uint32_t)feature) != 0;
+}
+
+/* A norm of one head; a wide one has been done for all heads together. */
 static void norm_head(const struct transformer *t, float *head, enum ingot_role norm)
 {
     const float *weights = layer_vector(t, norm);
 
-    if (weights != NULL) {
+    if (weights != NULL && !has(t, INGOT_QK_NORM_WIDE)) {
         t->kernels->rmsnorm_f32(head, head, weights, t->data->head_dim, params(t)->norm_eps, 0.0f);
     }
 }
 
-/* Norm, rotate and scale a query: rotated dimensions take their scale from the table. */
+/* Norm, rotate and scale a query: rotated dimensions take their scale from the table, unless a
+ * norm follows, which would take it away. */
 static void prepare_query(const struct transformer *t, float *q, uint32_t token)
 {
-    uint32_t d = t->data->head_dim, rotated = rotated_dims(t);
+    uint32_t d = t->data->head_dim, scaled = rotated_dims(t);
 
-    norm_head(t, q, INGOT_ATTN_Q_NORM);
-    rotate(t, q, t->act.cos_sin_query, token);
-    if (rotated < d) {
-        t->kernels->scale_f32(q + rotated, q + rotated, d - rotated, t->data->attn_scale);
+    if (has(t, INGOT_QK_NORM_LATE)) {
+        rotate(t, q, t->act.cos_sin, token);
+        norm_head(t, q, INGOT_ATTN_Q_NORM);
+        scaled = 0;
+    } else {
+        norm_head(t, q, INGOT_ATTN_Q_NORM);
+        rotate(t, q, t->act.cos_sin_query, token);
     }
+    if (scaled < d) {
+        t->kernels->scale_f32(q + scaled, q + scaled, d - scaled, t->data->attn_scale);
+    }
+}
+
+/* The value of a head, from its key where it has no matrix of its own. */
+static void prepare_value(const struct transformer *t, float *v, const float *k)
+{
+    uint32_t d = t->data->head_dim;
+
+    if (has(t, INGOT_V_IS_K)) {
+        memcpy(v, k, d * sizeof *v);
+    }
+    if (has(t, INGOT_V_NORM)) {
+        t->kernels->rmsnorm_f32(v, v, t->act.zeros, d, params(t)->norm_eps, 1.0f);
+    }
+}
+
+static void prepare_key(const struct transformer *t, float *k, uint32_t token)
+{
+    if (has(t, INGOT_QK_NORM_LATE)) {
+        rotate(t, k, t->act.cos_sin, token);
+        norm_head(t, k, INGOT_ATTN_K_NORM);
+        return;
+    }
+    norm_head(t, k, INGOT_ATTN_K_NORM);
+    rotate(t, k, t->act.cos_sin, token);
 }
 
 /* Norm, rotate and append this core's share of the chunk's keys and values. */
@@ -75,11 +112,11 @@ static void append_kv(const struct transformer *t, unsigned core)
         uint32_t head = (uint32_t)(item / t->n_tokens);
         uint32_t i = (uint32_t)(item % t->n_tokens);
         float *k = a->k + i * a->kv_stride + head * d;
+        float *v = a->v + i * a->kv_stride + head * d;
 
-        norm_head(t, k, INGOT_ATTN_K_NORM);
-        rotate(t, k, a->cos_sin, i);
-        kv_cache_put(cache(t), t->kernels, t->layer, head, t->position + i, k,
-                     a->v + i * a->kv_stride + head * d);
+        prepare_value(t, v, k);
+        prepare_key(t, k, i);
+        kv_cache_put(cache(t), t->kernels, t->layer, head, t->position + i, k, v);
     }
 }
 
@@ -121,14 +158,16 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
     const struct activations *a = &t->act;
     const struct attention_work *work = &a->attention[core];
     size_t d = t->data->head_dim;
-    struct attention_block b = { cache(t),
-                                 t->layer,
-                                 head / (t->data->n_heads / t->data->n_kv_heads),
-                                 t->position + token,
-                                 tokens,
-                                 heads,
-                                 t->data->window,
-                                 t->data->attn_softcap };
+    const float *sinks = layer_vector(t, INGOT_ATTN_SINKS);
+    struct attention_block b = { .kv = cache(t),
+                                 .layer = t->data->kv_layer,
+                                 .kv_head = head / (t->data->n_heads / t->data->n_kv_heads),
+                                 .first_position = t->position + token,
+                                 .n_tokens = tokens,
+                                 .rows_per_token = heads,
+                                 .window = t->data->window,
+                                 .softcap = t->data->attn_softcap,
+                                 .sinks = sinks != NULL ? sinks + head : NULL };
     uint32_t row = 0;
 
     for (uint32_t i = token; i < token + tokens; i++) {
@@ -168,37 +207,97 @@ static void attend(const struct transformer *t, unsigned core)
     }
 }
 
-/* Queries, keys and values of the chunk; then each core runs some of the queries over all cached
- * keys, also the other cores' new ones. */
+/* Norm the rows of this core's tokens, all n numbers of each as one. */
+static void norm_rows(const struct transformer *t, unsigned core, float *rows, size_t stride,
+                      enum ingot_role norm, size_t n)
+{
+    const float *weights = layer_vector(t, norm);
+    size_t first, last;
+
+    layer_share_tokens(t, core, &first, &last);
+    for (size_t i = first; i < last && weights != NULL; i++) {
+        float *row = rows + i * stride;
+
+        t->kernels->rmsnorm_f32(row, row, weights, n, params(t)->norm_eps, 0.0f);
+    }
+}
+
+/* Queries, keys and values of the chunk, but for what each head does by itself. */
+static void project(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    const struct ingot_layer *l = t->data;
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+
+    layer_matrix(t, core, INGOT_ATTN_Q, INGOT_ATTN_Q_BIAS, &normed, a->q, a->q_stride);
+    if (!has(t, INGOT_SHARED_KV)) {
+        layer_matrix(t, core, INGOT_ATTN_K, INGOT_ATTN_K_BIAS, &normed, a->k, a->kv_stride);
+    }
+    if (t->tensors[INGOT_ATTN_V] != NULL) {
+        layer_matrix(t, core, INGOT_ATTN_V, INGOT_ATTN_V_BIAS, &normed, a->v, a->kv_stride);
+    }
+    layer_step(t, core);
+    if (has(t, INGOT_QK_NORM_WIDE)) {
+        norm_rows(t, core, a->q, a->q_stride, INGOT_ATTN_Q_NORM, (size_t)l->n_heads * l->head_dim);
+        norm_rows(t, core, a->k, a->kv_stride, INGOT_ATTN_K_NORM,
+                  (size_t)l->n_kv_heads * l->head_dim);
+        layer_step(t, core);
+    }
+}
+
+/* What is attended times the sigmoid of its gate, this core's rows. The queries, which are no
+ * longer needed, make room. */
+static void gate_attended(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    size_t first, last;
+
+    layer_multiply(t, core, t->tensors[INGOT_ATTN_GATE],
+                   t->segment + t->tensors[INGOT_ATTN_GATE]->offset,
+                   t->tensors[INGOT_ATTN_GATE]->rows, &normed, a->q, a->q_stride);
+    workers_share(t->workers, core, t->tensors[INGOT_ATTN_GATE]->rows, ROW_STEP, &first, &last);
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        float *o = a->attended + i * a->q_stride + first;
+
+        t->kernels->sigmoid_mul_f32(o, o, a->q + i * a->q_stride + first, last - first);
+    }
+    layer_step(t, core);
+}
+
+/* Each core runs some of the queries over all cached keys, also the other cores' new ones. */
 static bool run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens };
-    struct linear_input attended = { a->attended, a->q_stride, t->n_tokens };
+    struct linear_input attended = { a->attended, a->q_stride, t->n_tokens, 0 };
 
-    layer_matrix(t, core, INGOT_ATTN_Q, INGOT_ATTN_Q_BIAS, &normed, a->q, a->q_stride);
-    layer_matrix(t, core, INGOT_ATTN_K, INGOT_ATTN_K_BIAS, &normed, a->k, a->kv_stride);
-    layer_matrix(t, core, INGOT_ATTN_V, INGOT_ATTN_V_BIAS, &normed, a->v, a->kv_stride);
-    layer_step(t, core);
-    append_kv(t, core);
-    layer_step(t, core);
+    project(t, core);
+    if (!has(t, INGOT_SHARED_KV)) {
+        append_kv(t, core);
+        layer_step(t, core);
+    }
     attend(t, core);
     layer_step(t, core);
+    if (t->tensors[INGOT_ATTN_GATE] != NULL) {
+        gate_attended(t, core);
+    }
+    norm_rows(t, core, a->attended, a->q_stride, INGOT_ATTN_SUB_NORM,
+              (size_t)t->data->n_heads * t->data->value_dim);
+    layer_pad(t, core, a->attended, a->q_stride, INGOT_ATTN_OUT);
     layer_quantize(t, core, LAYER_ROLE(INGOT_ATTN_OUT), &attended);
     if (!layer_wait(t, core, INGOT_ATTN_OUT)) {
         return false;
     }
-    layer_matrix(t, core, INGOT_ATTN_OUT, INGOT_ATTN_OUT_BIAS, &attended, a->norm, a->dim_stride);
+    layer_matrix(t, core, INGOT_ATTN_OUT, INGOT_ATTN_OUT_BIAS, &attended, a->out, a->dim_stride);
     return true;
 }
-
-#define READS (LAYER_ROLE(INGOT_ATTN_Q) | LAYER_ROLE(INGOT_ATTN_K) | LAYER_ROLE(INGOT_ATTN_V))
 
 const struct layer_block mixer_attention = {
     .kind = INGOT_MIXER_ATTENTION,
     .name = "attention",
-    .needs = READS | LAYER_ROLE(INGOT_ATTN_OUT),
-    .reads = READS,
+    .needs = LAYER_ROLE(INGOT_ATTN_Q) | LAYER_ROLE(INGOT_ATTN_OUT),
+    .reads = LAYER_ROLE(INGOT_ATTN_Q) | LAYER_ROLE(INGOT_ATTN_GATE) | LAYER_ROLE(INGOT_ATTN_K) |
+             LAYER_ROLE(INGOT_ATTN_V),
     .waits = LAYER_ROLE(INGOT_ATTN_OUT),
     .state = &state_kv,
     .run = run,

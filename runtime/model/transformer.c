@@ -20,9 +20,9 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->stream = stream;
     t->context = plan->context;
     activations_take(&t->act,
-                     &(struct activations_request){ &image->header->params, plan->chunk,
-                                                    image_types(image), plan->logits_rows,
-                                                    layer_work_bytes(image) },
+                     &(struct activations_request){
+                         &image->header->params, plan->chunk, image_types(image), plan->logits_rows,
+                         layer_work_bytes(image), image_most_experts(image) },
                      arena);
 }
 
@@ -196,7 +196,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
 static void head_work(void *arg, struct workers *workers, unsigned core)
 {
     const struct transformer *t = arg;
-    struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens };
+    struct linear_input in = { t->act.norm, t->act.dim_stride, t->n_tokens, 0 };
     uint64_t begin = trace_begin(workers->trace);
 
     (void)workers;
@@ -256,11 +256,23 @@ static enum err tiled_head(struct transformer *t)
     return e;
 }
 
+static void finish_logits(const struct transformer *t, float *logits, size_t n)
+{
+    float scale = params(t)->logits_scale;
+
+    if (scale < 1.0f || scale > 1.0f) {
+        t->kernels->scale_f32(logits, logits, n, scale);
+    }
+    if (params(t)->final_softcap != 0.0f) {
+        t->kernels->softcap_f32(logits, n, params(t)->final_softcap);
+    }
+}
+
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
     const struct activations *a = &t->act;
-    struct linear_input in = { a->norm, a->dim_stride, n };
+    struct linear_input in = { a->norm, a->dim_stride, n, 0 };
 
     for (uint32_t i = 0; i < n; i++) {
         output_norm(t, a->norm + i * a->dim_stride, a->x + (first + i) * a->dim_stride);
@@ -280,9 +292,8 @@ enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, f
         t->n_rows = w->rows;
         workers_run(t->workers, head_work, t);
     }
-    for (uint32_t i = 0; i < n && params(t)->final_softcap != 0.0f; i++) {
-        t->kernels->softcap_f32(a->logits + i * a->logits_stride, w->rows,
-                                params(t)->final_softcap);
+    for (uint32_t i = 0; i < n; i++) {
+        finish_logits(t, a->logits + i * a->logits_stride, w->rows);
     }
     return ERR_OK;
 }

@@ -92,8 +92,9 @@ void plan_weigh(struct plan_weights *w, const struct image *image)
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {
-    struct activations_request a = { &r->image->header->params, plan->chunk, image_types(r->image),
-                                     plan->logits_rows, r->work.work_bytes };
+    struct activations_request a = { &r->image->header->params, plan->chunk,
+                                     image_types(r->image),     plan->logits_rows,
+                                     r->work.work_bytes,        image_most_experts(r->image) };
 
     return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
            r->work.extra_scratch;

@@ -120,11 +120,12 @@ static bool decay_run(const struct transformer *t, unsigned core)
 
     workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        float *x = t->act.norm + i * t->act.dim_stride;
+        const float *x = t->act.norm + i * t->act.dim_stride;
+        float *y = t->act.out + i * t->act.dim_stride;
 
         for (size_t k = first; k < last; k++) {
             d->now.sum[k] = 0.75f * d->now.sum[k] + x[k];
-            x[k] = 0.25f * d->now.sum[k];
+            y[k] = 0.25f * d->now.sum[k];
         }
     }
     layer_step(t, core);

@@ -3,14 +3,23 @@
 #ifndef INGOT_TESTS_UNIT_MIXER_IDENTITY_H
 #define INGOT_TESTS_UNIT_MIXER_IDENTITY_H
 
+#include <string.h>
+
 #include "runtime/model/layer.h"
 
 enum { MIXER_IDENTITY = INGOT_MIXER_OWN };
 
-/* The normed input lies in act.norm already, where the result is expected. */
+/* This core's rows of the normed input. */
 static bool identity_run(const struct transformer *t, unsigned core)
 {
-    (void)t, (void)core;
+    const struct activations *a = &t->act;
+    size_t first, last;
+
+    workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        memcpy(a->out + i * a->dim_stride + first, a->norm + i * a->dim_stride + first,
+               (last - first) * sizeof(float));
+    }
     return true;
 }
 

@@ -1,0 +1,323 @@
+/* A token's experts are added in ascending order of their number, whatever the number of tokens, so
+ * that a chunk can be computed expert by expert with the bits that a single token gets. */
+#include "runtime/model/ffn_experts.h"
+
+#include <string.h>
+
+#include "kernels/ref/scalar.h"
+#include "runtime/image/image.h"
+#include "runtime/model/ffn_dense.h"
+#include "runtime/model/router.h"
+
+/* What a token needs of act.work: the router's logits, and the choice. */
+struct token_work {
+    float shared; /* weight of the dense part */
+    float *logits, *scores;
+    struct router_choice *chosen;
+};
+
+static size_t padded(size_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer *l)
+{
+    (void)p;
+    return (16 + 2 * padded(l->n_experts)) * sizeof(float) +
+           padded(l->n_experts_used * sizeof(struct router_choice));
+}
+
+static struct token_work work_of(const struct transformer *t, size_t token)
+{
+    float *at = (float *)(void *)(t->act.work + token * work_bytes(params(t), t->data));
+    size_t n = padded(t->data->n_experts);
+
+    return (struct token_work){ at[0], at + 16, at + 16 + n,
+                                (struct router_choice *)(void *)(at + 16 + 2 * n) };
+}
+
+static void set_shared(const struct transformer *t, size_t token, float weight)
+{
+    *(float *)(void *)(t->act.work + token * work_bytes(params(t), t->data)) = weight;
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------- */
+
+/* The dense part counts by the sigmoid of a product, where there is one. */
+static float weight_of_shared(const struct transformer *t, const float *x)
+{
+    const struct ingot_tensor *w = t->tensors[INGOT_SHARED_SCALE];
+    float y = 0.0f;
+
+    if (w == NULL) {
+        return 1.0f;
+    }
+    t->kernels->gemv_f32_f32_f32(&y, t->segment + w->offset, x, 1, w->cols_padded, 0);
+    return sigmoid_f32(y);
+}
+
+/* This core's tokens. The router is of floats and small: each token by itself. */
+static void choose(const struct transformer *t, unsigned core)
+{
+    const struct ingot_tensor *w = t->tensors[INGOT_ROUTER];
+    const float *bias = layer_vector(t, INGOT_ROUTER_BIAS);
+    const float *choice_bias = layer_vector(t, INGOT_ROUTER_CHOICE_BIAS);
+    size_t first, last;
+
+    layer_share_tokens(t, core, &first, &last);
+    for (size_t i = first; i < last; i++) {
+        const float *x = t->act.norm + i * t->act.dim_stride;
+        struct token_work work = work_of(t, i);
+
+        t->kernels->gemv_f32_f32_f32(work.logits, t->segment + w->offset, x, w->rows,
+                                     w->cols_padded, 0);
+        if (bias != NULL) {
+            t->kernels->add_f32(work.logits, bias, w->rows);
+        }
+        router_choose(t->kernels, t->data, work.logits, choice_bias, work.scores, work.chosen);
+        set_shared(t, i, weight_of_shared(t, x));
+    }
+}
+
+/* The token's weight of an expert; NULL: it does not take it. */
+static const float *weight_of(const struct transformer *t, size_t token, uint32_t expert)
+{
+    struct token_work work = work_of(t, token);
+
+    for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
+        if (work.chosen[i].expert == expert) {
+            return &work.chosen[i].weight;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the matrices of an expert ----------------------------------------------------------------- */
+
+static const uint8_t *extent_of(const struct transformer *t, uint32_t expert)
+{
+    return t->segment + t->data->expert_offset + expert * t->data->expert_bytes;
+}
+
+/* This core's rows of a matrix of an expert, with its bias. */
+static void multiply(const struct transformer *t, unsigned core, uint32_t expert,
+                     enum ingot_role role, enum ingot_role bias, const struct linear_input *in,
+                     float *y, size_t y_stride)
+{
+    const struct ingot_tensor *w = t->tensors[role], *b = t->tensors[bias];
+    const uint8_t *extent = extent_of(t, expert);
+    size_t first, last;
+
+    layer_multiply(t, core, w, extent + w->offset, w->rows, in, y, y_stride);
+    if (b == NULL) {
+        return;
+    }
+    workers_share(t->workers, core, w->rows, ROW_STEP, &first, &last);
+    for (uint32_t i = 0; i < in->n_tokens; i++) {
+        t->kernels->add_f32(y + i * y_stride + first,
+                            (const float *)(const void *)(extent + b->offset) + first,
+                            last - first);
+    }
+}
+
+/* Floats from one row of an expert's hidden values to the next. */
+static size_t hidden_stride(const struct transformer *t)
+{
+    return t->tensors[INGOT_EXPERT_DOWN]->cols_padded;
+}
+
+/* This core's hidden values of an input: gate and up, then the activation, to `gate`. */
+static void widen(const struct transformer *t, unsigned core, uint32_t expert,
+                  const struct linear_input *in, float *gate, float *up)
+{
+    size_t stride = hidden_stride(t), first, last;
+
+    if (t->tensors[INGOT_EXPERT_GATE] != NULL) {
+        multiply(t, core, expert, INGOT_EXPERT_GATE, INGOT_EXPERT_GATE_BIAS, in, gate, stride);
+    }
+    multiply(t, core, expert, INGOT_EXPERT_UP, INGOT_EXPERT_UP_BIAS, in, up, stride);
+    workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
+    for (uint32_t i = 0; i < in->n_tokens; i++) {
+        ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
+    }
+}
+
+/* Quantize this core's rows of hidden values; what lies beyond their width counts as zero. */
+static void quantize_hidden(const struct transformer *t, unsigned core, uint32_t n_rows)
+{
+    struct linear_input in = { t->act.gate, hidden_stride(t), n_rows, 0 };
+    size_t first, last;
+
+    workers_share(t->workers, core, n_rows, LINEAR_GROUP, &first, &last);
+    for (size_t i = first; i < last; i++) {
+        memset(t->act.gate + i * in.stride + t->data->expert_hidden, 0,
+               (in.stride - t->data->expert_hidden) * sizeof(float));
+    }
+    linear_prepare(t->kernels, &t->act, 1u << t->tensors[INGOT_EXPERT_DOWN]->type, &in, first,
+                   last);
+}
+
+/* This core's rows of one token's result of an expert are added to the block's. */
+static void add_expert(const struct transformer *t, unsigned core, size_t token, const float *y,
+                       float weight)
+{
+    size_t first, last;
+
+    workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);
+    t->kernels->add_scaled_f32(t->act.out + token * t->act.dim_stride + first, y + first,
+                               last - first, weight);
+}
+
+/* ---- one token, or a chunk --------------------------------------------------------------------- */
+
+/* The experts of a token side by side: their hidden values are the rows of one input. */
+static void run_token(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    struct linear_input normed = { a->norm, a->dim_stride, 1, 0 };
+    const struct router_choice *chosen = work_of(t, 0).chosen;
+    size_t stride = hidden_stride(t);
+
+    for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
+        widen(t, core, chosen[i].expert, &normed, a->gate + i * stride, a->up + i * stride);
+    }
+    layer_step(t, core);
+    quantize_hidden(t, core, t->data->n_experts_used);
+    layer_step(t, core);
+    for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
+        struct linear_input one = { a->gate + i * stride, stride, 1, i };
+
+        multiply(t, core, chosen[i].expert, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &one,
+                 a->gathered, a->dim_stride);
+        add_expert(t, core, 0, a->gathered, chosen[i].weight);
+    }
+}
+
+static uint32_t count_tokens(const struct transformer *t, uint32_t expert)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        n += weight_of(t, i, expert) != NULL;
+    }
+    return n;
+}
+
+/* The inputs of the n tokens that take an expert, side by side and quantized: this core's share. */
+static void gather(const struct transformer *t, unsigned core, uint32_t expert,
+                   const struct linear_input *in)
+{
+    const struct activations *a = &t->act;
+    uint32_t types = 1u << t->tensors[INGOT_EXPERT_UP]->type, row = 0;
+    size_t first, last;
+
+    if (t->tensors[INGOT_EXPERT_GATE] != NULL) {
+        types |= 1u << t->tensors[INGOT_EXPERT_GATE]->type;
+    }
+    workers_share(t->workers, core, in->n_tokens, LINEAR_GROUP, &first, &last);
+    for (uint32_t i = 0; i < t->n_tokens && row < last; i++) {
+        if (weight_of(t, i, expert) != NULL && row++ >= first) {
+            memcpy(a->gathered + (row - 1) * a->dim_stride, a->norm + i * a->dim_stride,
+                   a->dim_stride * sizeof(float));
+        }
+    }
+    linear_prepare(t->kernels, a, types, in, first, last);
+}
+
+/* The results of an expert go to the tokens that take it. */
+static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
+{
+    uint32_t row = 0;
+
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        const float *weight = weight_of(t, i, expert);
+
+        if (weight != NULL) {
+            add_expert(t, core, i, t->act.gathered + row++ * t->act.dim_stride, *weight);
+        }
+    }
+}
+
+static void run_expert(const struct transformer *t, unsigned core, uint32_t expert, uint32_t n)
+{
+    const struct activations *a = &t->act;
+    struct linear_input in = { a->gathered, a->dim_stride, n, 0 };
+    struct linear_input hidden = { a->gate, hidden_stride(t), n, 0 };
+
+    gather(t, core, expert, &in);
+    layer_step(t, core);
+    widen(t, core, expert, &in, a->gate, a->up);
+    layer_step(t, core);
+    quantize_hidden(t, core, n);
+    layer_step(t, core);
+    multiply(t, core, expert, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
+             a->dim_stride);
+    scatter(t, core, expert);
+    layer_step(t, core);
+}
+
+static void run_chunk(const struct transformer *t, unsigned core)
+{
+    for (uint32_t expert = 0; expert < t->data->n_experts; expert++) {
+        uint32_t n = count_tokens(t, expert);
+
+        if (n != 0) {
+            run_expert(t, core, expert, n);
+        }
+    }
+}
+
+/* The dense part comes first, times its weight; without one the sum begins at zero. */
+static bool run_shared(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    bool dense = t->tensors[INGOT_FFN_UP] != NULL;
+    size_t first, last;
+
+    if (dense && !ffn_dense_run(t, core)) {
+        return false;
+    }
+    workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        float *out = a->out + i * a->dim_stride + first;
+
+        if (!dense) {
+            memset(out, 0, (last - first) * sizeof *out);
+        } else if (t->tensors[INGOT_SHARED_SCALE] != NULL) {
+            t->kernels->scale_f32(out, out, last - first, work_of(t, i).shared);
+        }
+    }
+    if (dense) { /* which quantized its own hidden values in the place of the input */
+        layer_step(t, core);
+        layer_quantize(t, core, ffn_experts.reads, &normed);
+    }
+    return true;
+}
+
+static bool run(const struct transformer *t, unsigned core)
+{
+    choose(t, core);
+    layer_step(t, core);
+    if (!run_shared(t, core) || !layer_wait_rest(t, core)) {
+        return false;
+    }
+    if (t->n_tokens == 1) {
+        run_token(t, core);
+    } else {
+        run_chunk(t, core);
+    }
+    return true;
+}
+
+const struct layer_block ffn_experts = {
+    .kind = INGOT_FFN_EXPERTS,
+    .name = "experts",
+    .needs = LAYER_ROLE(INGOT_ROUTER) | LAYER_ROLE(INGOT_EXPERT_UP) | LAYER_ROLE(INGOT_EXPERT_DOWN),
+    .reads = LAYER_ROLE(INGOT_EXPERT_GATE) | LAYER_ROLE(INGOT_EXPERT_UP) |
+             LAYER_ROLE(INGOT_FFN_GATE) | LAYER_ROLE(INGOT_FFN_UP),
+    .waits = LAYER_ROLE(INGOT_FFN_DOWN),
+    .work_bytes = work_bytes,
+    .run = run,
+};

@@ -1,0 +1,90 @@
+#include "runtime/model/router.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "kernels/ref/scalar.h"
+
+/* What the weights are divided by at least: the least normal number of 16 bits. */
+static const float least_sum = 6.103515625e-5f;
+
+/* What weighs, and what chooses. */
+static void score(const struct kernels *k, const struct ingot_layer *l, float *logits,
+                  const float *choice_bias, float *scores)
+{
+    if (l->router == INGOT_ROUTER_SOFTMAX) {
+        k->softmax_f32(logits, l->n_experts);
+    }
+    for (uint32_t i = 0; i < l->n_experts && l->router == INGOT_ROUTER_SIGMOID; i++) {
+        logits[i] = sigmoid_f32(logits[i]);
+    }
+    for (uint32_t i = 0; i < l->n_experts; i++) {
+        scores[i] = logits[i] + (choice_bias != NULL ? choice_bias[i] : 0.0f);
+    }
+}
+
+/* The highest of those that are not taken; a NaN is lower than any number. */
+static uint32_t best(const struct ingot_layer *l, const float *scores, const uint8_t *taken)
+{
+    uint32_t found = l->n_experts;
+
+    for (uint32_t i = 0; i < l->n_experts; i++) {
+        if ((taken[i / 8] >> i % 8 & 1) == 0 &&
+            (found == l->n_experts || scores[i] > scores[found] || isnan(scores[found]))) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+static void weigh(const struct kernels *k, const struct ingot_layer *l, float *weights)
+{
+    float sum = 0.0f;
+
+    if (l->router == INGOT_ROUTER_SOFTMAX_CHOSEN) {
+        k->softmax_f32(weights, l->n_experts_used);
+    }
+    for (uint32_t i = 0; i < l->n_experts_used; i++) {
+        sum += weights[i];
+    }
+    if (sum < least_sum) {
+        sum = least_sum;
+    }
+    for (uint32_t i = 0; i < l->n_experts_used; i++) {
+        if ((l->features & INGOT_RENORMALIZE) != 0) {
+            weights[i] /= sum;
+        }
+        weights[i] *= l->expert_scale;
+    }
+}
+
+/* Put a choice among the first n, ascending by number. */
+static void insert(struct router_choice *chosen, uint32_t n, struct router_choice c)
+{
+    while (n > 0 && chosen[n - 1].expert > c.expert) {
+        chosen[n] = chosen[n - 1];
+        n--;
+    }
+    chosen[n] = c;
+}
+
+void router_choose(const struct kernels *k, const struct ingot_layer *l, float *logits,
+                   const float *choice_bias, float *scores, struct router_choice *chosen)
+{
+    uint8_t taken[INGOT_MAX_EXPERTS / 8] = { 0 };
+    uint32_t ranked[INGOT_MAX_EXPERTS];
+    float weights[INGOT_MAX_EXPERTS];
+
+    score(k, l, logits, choice_bias, scores);
+    for (uint32_t rank = 0; rank < l->n_experts_used; rank++) {
+        uint32_t expert = best(l, scores, taken);
+
+        taken[expert / 8] |= (uint8_t)(1u << expert % 8);
+        ranked[rank] = expert;
+        weights[rank] = logits[expert];
+    }
+    weigh(k, l, weights);
+    for (uint32_t rank = 0; rank < l->n_experts_used; rank++) {
+        insert(chosen, rank, (struct router_choice){ ranked[rank], weights[rank] });
+    }
+}
