@@ -7,7 +7,8 @@
 // Clobbers x0-x3, x5-x11, v0-v7, v16-v19.
 //
 // Sixteen channels at a time, then single ones, all taps of them in turn: 8 instructions for the
-// 16 products of a tap.
+// 16 products of a tap: 33 cycles in the model of Cortex-A53, 9 in that of Cortex-A72, 5 in that of
+// Neoverse N1 (llvm-mca 19).
 #include "kernels/arm64/asm.h"
 
 #define out x0
