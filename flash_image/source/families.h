@@ -56,6 +56,10 @@ struct family {
     enum ingot_router router;         /* FAMILY_EXPERTS */
 };
 
+/* Every row, in the order in which they are looked at. */
+enum { FAMILY_ROWS = 32 };
+extern const struct family family_rows[FAMILY_ROWS];
+
 /* NULL: not supported. architecture may be NULL. */
 const struct family *family_of_gguf(struct source_text architecture);
 const struct family *family_of_config(const char *architecture, const char *model_type);

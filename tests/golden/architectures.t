@@ -1,0 +1,86 @@
+#!/usr/bin/python3
+"""Models of every architecture as GGUF files with random weights, whichever lie in models/arch: the
+logits of llama.cpp in F32, or of the weights that its blocks stand for. `pack --type f32` and
+`--kv f32` leave nothing between but the order of sums."""
+
+import glob
+import json
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ASSETS, HOST, WORK, Tap, run
+
+FOLDER = os.path.join(ASSETS, "arch")
+WORST, WORST_RECURRENT = 1e-8, 1e-7
+RECURRENT = ("qwen35", "qwen35moe", "granitehybrid", "falcon-h1", "nemotron_h")
+REFUSED = ("deepseek2",)  # by name
+CONTEXT = "256"           # the reference's: within the short factors of one model, beyond another's
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def architecture(path):
+    """The first text after the key; every file here begins with it."""
+    with open(path, "rb") as f:
+        raw = f.read(4096)
+    at = raw.index(b"general.architecture") + len(b"general.architecture") + 4
+    size = struct.unpack_from("<Q", raw, at)[0]
+    return raw[at + 8:at + 8 + size].decode()
+
+
+def logits(model, ids, *options):
+    """The bytes of the file, or None, and what was said."""
+    out = os.path.join(WORK, "architecture.logits")
+    status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, ids)), "-n", "0",
+                           "-o", out, "-q", "--ctx", CONTEXT, "--kv", "f32", *options])
+    if status != 0:
+        return None, console
+    with open(out, "rb") as f:
+        return f.read(), console
+
+
+def nmse(raw, expected):
+    """Of all positions together: squares of differences over squares."""
+    ours = struct.unpack(f"<{len(raw) // 4}f", raw)
+    theirs = [x for row in expected for x in row]
+    if len(ours) != len(theirs):
+        return float("nan")
+    return (sum((a - b) ** 2 for a, b in zip(ours, theirs)) / sum(b * b for b in theirs))
+
+
+def test_model(name, path, reference):
+    model = os.path.join(WORK, f"architecture-{name}.ingot")
+    status, console = run([HOST, "pack", path, "-o", model, "--type", "f32", "-q"])
+    if not tap.ok(status == 0, f"{name}: packed", console):
+        return
+    raw, console = logits(model, reference["ids"], "-t", "1")
+    if not tap.ok(raw is not None, f"{name}: computed", console):
+        return
+    worst = WORST_RECURRENT if architecture(path) in RECURRENT else WORST
+    away = nmse(raw, reference["logits"])
+    tap.ok(away < worst, f"{name}: {away:.2g} NMSE from the reference, {worst:g} at most")
+    again, console = logits(model, reference["ids"], "-t", "3", "--chunk", "5")
+    tap.ok(again == raw, f"{name}: the same bits with 3 threads in chunks of 5", console)
+    os.remove(model)
+
+
+files = sorted(p for p in glob.glob(os.path.join(FOLDER, "*.gguf"))
+               if not os.path.basename(p).startswith("lora_"))
+for path in files:
+    name = os.path.basename(path)[:-5]
+    reference = path[:-5] + ".json"
+    if architecture(path) in REFUSED:
+        status, console = run([HOST, "pack", path, "-o", os.devnull, "-q"])
+        tap.ok(status != 0 and f"'{architecture(path)}' is not supported" in console,
+               f"{name}: refused by name", console)
+    elif not os.path.exists(reference):
+        tap.skip(name, f"no {reference}")
+    else:
+        with open(reference, encoding="utf-8") as f:
+            test_model(name, path, json.load(f))
+if not files:
+    tap.skip("models of every architecture", f"no {FOLDER} (set INGOT_ASSETS)")
+tap.done()
