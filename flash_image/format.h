@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "flash_image/format_tokenizer.h"
 #include "kernels/blocks.h"
 
 #define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
@@ -381,93 +382,6 @@ struct ingot_tensor {
 static_assert(sizeof(struct ingot_tensor) == 64, "a tensor entry is 64 bytes");
 
 /* The bytes of a quantized tensor are the blocks of kernels/blocks.h. */
-
-enum ingot_tokenizer_kind {
-    INGOT_TOKENIZER_SPM = 1,       /* characters, merged by the score of the result */
-    INGOT_TOKENIZER_BPE = 2,       /* words of bytes, merged by rank of the pair */
-    INGOT_TOKENIZER_CHARACTERS = 3 /* characters, merged by rank of the pair */
-};
-enum ingot_tokenizer_flags {
-    INGOT_ADD_BOS = 1,
-    INGOT_ADD_SPACE_PREFIX = 2,
-    INGOT_ADD_EOS = 4,
-    INGOT_FUSE_UNK = 8,       /* unknown characters in a row are one unknown token */
-    INGOT_IGNORE_MERGES = 16, /* BPE: a word that is a token is not merged */
-    INGOT_ALL_TOKENIZER_FLAGS = 31
-};
-enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
-                        INGOT_TOKEN_NORMAL = 1,
-                        INGOT_TOKEN_UNKNOWN = 2,
-                        INGOT_TOKEN_CONTROL = 3,
-                        INGOT_TOKEN_USER = 4,
-                        INGOT_TOKEN_UNUSED = 5,
-                        INGOT_TOKEN_BYTE = 6,
-                        INGOT_TOKEN_TYPE =
-                            15, /* mask of the numbers above; control and user tokens may add: */
-                        INGOT_TOKEN_LSTRIP = 16, /* white space before the token belongs to it */
-                        INGOT_TOKEN_RSTRIP = 32  /* white space after it */
-};
-
-/* How a text is cut into words before merging; FORMAT.md has the patterns. */
-enum ingot_pre {
-    INGOT_PRE_NONE = 0,
-    INGOT_PRE_GPT2 = 1,
-    INGOT_PRE_LLAMA3 = 2,
-    INGOT_PRE_QWEN2 = 3,
-    INGOT_PRE_DIGITS = 4,
-    INGOT_PRE_FALCON = 5,
-    INGOT_PRE_DEFAULT = 6,
-    INGOT_PRE_GPT4O = 7,
-    INGOT_PRE_TEKKEN = 8,
-    INGOT_PRE_DEEPSEEK_LLM = 9,
-    INGOT_PRE_DEEPSEEK_CODER = 10,
-    INGOT_PRE_DEEPSEEK_V3 = 11,
-    INGOT_PRE_BLOOM = 12,
-    INGOT_PRE_VIKING = 13,
-    INGOT_PRE_QWEN35 = 14,
-    INGOT_PRE_SEED_CODER = 15,
-    INGOT_N_PRES = 16
-};
-#define INGOT_NO_TOKEN 0xffffffffu
-
-/* The tokenizer section: this, for kinds 2 and 3 struct ingot_merges, then the arrays at the
- * offsets they name (from the section's start, each a multiple of 4): used where it lies. */
-struct ingot_tokenizer {
-    uint32_t kind;
-    uint32_t flags;
-    uint32_t n_tokens;        /* == params.vocab */
-    uint32_t bos, eos, unk;   /* token ids, or INGOT_NO_TOKEN */
-    uint32_t eot;             /* end of a chat turn, or INGOT_NO_TOKEN */
-    uint32_t max_token_bytes; /* of the longest text */
-    uint32_t n_sorted;        /* entries of sorted[] */
-    uint32_t text_offsets;    /* u32[n_tokens + 1], ascending, into the text */
-    uint32_t scores;          /* f32[n_tokens], finite; only kind 1 has them, else 0 */
-    uint32_t types;           /* u8[n_tokens], enum ingot_token_type */
-    uint32_t sorted;          /* u32[n_sorted]: ids of NORMAL and USER tokens by bytes of text,
-                                 of equal texts a USER one, else the lowest id; no empty ones */
-    uint32_t byte_tokens;     /* u32[256]: id of <0xXX>, kind 2: of the byte; or INGOT_NO_TOKEN */
-    uint32_t text;            /* bytes as they print: U+2581 is a space, kind 2: the bytes */
-    uint32_t text_bytes;
-};
-static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 bytes");
-
-/* After struct ingot_tokenizer in kinds 2 and 3. */
-struct ingot_merges {
-    uint32_t pre; /* enum ingot_pre; kind 3: INGOT_PRE_NONE */
-    uint32_t n_merges;
-    uint32_t rows;        /* u32[n_tokens + 1], ascending from 0 to n_merges: the merges whose left
-                             token is i are entries rows[i] .. rows[i + 1) */
-    uint32_t entries;     /* struct ingot_merge[n_merges], each row strictly ascending by right */
-    uint32_t reserved[4]; /* zero */
-};
-static_assert(sizeof(struct ingot_merges) == 32, "the header of merges is 32 bytes");
-
-struct ingot_merge {
-    uint32_t right;
-    uint32_t rank; /* the lowest goes first */
-    uint32_t id;   /* NORMAL or USER; its text is the left one's and the right one's */
-};
-static_assert(sizeof(struct ingot_merge) == 12, "a merge is 12 bytes");
 
 /* The chat section: this, then the bytes of the strings in order, not terminated. FORMAT.md says
  * how a conversation is put together. All lengths 0: the model has no template and continues the

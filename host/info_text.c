@@ -71,6 +71,7 @@ const char *info_tokenizer_kind(unsigned kind)
         [INGOT_TOKENIZER_SPM] = "SentencePiece by score",
         [INGOT_TOKENIZER_BPE] = "byte-level BPE",
         [INGOT_TOKENIZER_CHARACTERS] = "SentencePiece by merges",
+        [INGOT_TOKENIZER_UNIGRAM] = "Unigram",
     };
 
     return kinds[kind];

@@ -115,12 +115,24 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def sentencepiece(tokens, scores, types, model_type=2, prefix=1, squeezed=0):
-    """tokenizer.model; pieces are bytes."""
+def unigram_json(pieces, unk=0, byte_fallback=False, metaspace=None, **more):
+    """tokenizer.json of type Unigram: pieces as (text, score)."""
+    metaspace = {"prepend_scheme": "always", "split": True} if metaspace is None else metaspace
+    return {"version": "1.0", "added_tokens": [], "normalizer": None,
+            "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", **metaspace},
+            "post_processor": None,
+            "model": {"type": "Unigram", "unk_id": unk, "byte_fallback": byte_fallback,
+                      "vocab": [list(p) for p in pieces]}, **more}
+
+
+def sentencepiece(tokens, scores, types, model_type=2, prefix=1, squeezed=0, trainer=b"",
+                  normalizer=b""):
+    """tokenizer.model; pieces are bytes. trainer, normalizer: more fields of these."""
     pieces = b"".join(field(1, field(1, t) + field(2, s) + field(3, kind))
                       for t, s, kind in zip(tokens, scores, types))
-    return (pieces + field(2, field(3, model_type) + field(40, 0) + field(41, 1) + field(42, 2)) +
-            field(3, field(1, b"identity") + field(3, prefix) + field(4, squeezed)))
+    return (pieces + field(2, field(3, model_type) + field(40, 0) + field(41, 1) + field(42, 2) + trainer) +
+            field(3, field(1, b"identity") + field(3, prefix) + field(4, squeezed) +
+                     normalizer))
 
 
 def safetensors(path, tensors):

@@ -48,6 +48,7 @@ static const char *const numbers[N_NUMBERS] = {
     [N_ADD_BOS] = "tokenizer.ggml.add_bos_token",
     [N_ADD_EOS] = "tokenizer.ggml.add_eos_token",
     [N_ADD_SPACE] = "tokenizer.ggml.add_space_prefix",
+    [N_SQUEEZE_SPACES] = "tokenizer.ggml.remove_extra_whitespaces",
     [N_SPLIT_PART] = "split.no",
     [N_SPLIT_COUNT] = "split.count",
     [N_SPLIT_TENSORS] = "split.tensors.count",

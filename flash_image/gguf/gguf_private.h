@@ -85,6 +85,7 @@ enum gguf_number {
     N_ADD_BOS,
     N_ADD_EOS,
     N_ADD_SPACE,
+    N_SQUEEZE_SPACES,
     N_SPLIT_PART,
     N_SPLIT_COUNT,
     N_SPLIT_TENSORS,
@@ -127,6 +128,7 @@ struct gguf {
     struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
+    uint64_t charsmap_bytes;                 /* of a table that rewrites characters; 0: none */
     const struct family *family;             /* of the architecture; NULL: not supported */
     uint32_t n_blocks;                       /* of the file: the layers, and those not read */
     struct source_tensor factors[N_FACTORS]; /* data NULL: none */

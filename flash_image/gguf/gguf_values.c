@@ -211,6 +211,10 @@ static enum err keep_number(struct gguf *g, struct source_text key, const struct
         }
         return ERR_OK;
     }
+    if (source_text_is(key, "tokenizer.ggml.precompiled_charsmap")) {
+        g->charsmap_bytes = v->data.bytes;
+        return ERR_OK;
+    }
     if (gguf_key_is(g, key, ".attention.sliding_window_pattern")) {
         g->pattern = *v;
         g->has_pattern = true;

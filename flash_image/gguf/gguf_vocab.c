@@ -1,4 +1,5 @@
-/* The tokenizer of a GGUF: SentencePiece ("llama") and byte-level BPE ("gpt2"). */
+/* The tokenizer of a GGUF: SentencePiece ("llama"), byte-level BPE ("gpt2"), Unigram ("t5"), BPE of
+ * characters by rank ("gemma4"). */
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/source/pre_tokenizer.h"
 
@@ -119,6 +120,37 @@ static enum err read_spm(struct gguf *g)
     return ERR_OK;
 }
 
+/* By llama.cpp's defaults a space goes in front of a text and EOS ends it. */
+static enum err read_unigram(struct gguf *g)
+{
+    struct source_vocab *v = &g->s->vocab;
+    enum err e = check_arrays(g, true);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (!g->has_scores) {
+        return source_refuse(g->s, ERR_BAD_TOKENIZER,
+                             "tokenizer.ggml.scores is missing: a Unigram tokenizer cuts texts by "
+                             "them; convert the model again");
+    }
+    if (g->charsmap_bytes != 0) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "tokenizer.ggml.precompiled_charsmap rewrites characters before they "
+                             "are cut into tokens, which is not supported");
+    }
+    v->kind = INGOT_TOKENIZER_UNIGRAM;
+    v->scores = g->scores.data.data;
+    v->flags = INGOT_FUSE_UNK | flag_of(g, N_ADD_SPACE, true, INGOT_ADD_SPACE_PREFIX) |
+               flag_of(g, N_SQUEEZE_SPACES, false, INGOT_SQUEEZE_SPACES);
+    read_common(g, false);
+    if (v->eos != INGOT_NO_TOKEN) {
+        v->flags &= ~(uint32_t)INGOT_ADD_EOS;
+        v->flags |= flag_of(g, N_ADD_EOS, true, INGOT_ADD_EOS);
+    }
+    return ERR_OK;
+}
+
 /* Files from before the key existed name none; for these two there is only one answer. */
 static struct source_text pre_of(const struct gguf *g)
 {
@@ -197,6 +229,27 @@ static enum err read_bpe(struct gguf *g)
     return ERR_OK;
 }
 
+/* Gemma 4: SentencePiece's tokens, joined by the rank of merges. llama.cpp cuts at line ends first, for
+ * speed; no token holds a line end beside anything else. */
+static enum err read_ranked_characters(struct gguf *g)
+{
+    struct source_vocab *v = &g->s->vocab;
+    enum err e = check_arrays(g, false);
+
+    if (e == ERR_OK) {
+        e = check_merges(g);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    v->kind = INGOT_TOKENIZER_CHARACTERS;
+    v->n_merges = (uint32_t)g->merges.count;
+    v->merges = g->merges.data.data;
+    v->flags = flag_of(g, N_ADD_SPACE, false, INGOT_ADD_SPACE_PREFIX);
+    read_common(g, true);
+    return ERR_OK;
+}
+
 /* Without a tokenizer the model takes ids and no text. */
 static enum err read_none(struct gguf *g)
 {
@@ -229,22 +282,50 @@ static bool has_none(const struct gguf *g)
            source_text_is(g->tokenizer, "no_vocab");
 }
 
+static enum err refuse_kind(struct gguf *g)
+{
+    static const char *const others[][2] = {
+        { "bert", "WordPiece, of models that give vectors" },
+        { "rwkv", "RWKV's table of byte strings" },
+        { "plamo2", "PLaMo 2's table of suffixes" },
+    };
+    const char *what = "unknown";
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (source_text_is(g->tokenizer, others[i][0])) {
+            what = others[i][1];
+        }
+    }
+    return source_refuse(
+        g->s, ERR_UNSUPPORTED,
+        "the tokenizer is of kind \"%.*s\" (%s), which is not supported; supported: "
+        "\"llama\" (SentencePiece), \"gpt2\" (byte-level BPE), \"t5\" (Unigram), "
+        "\"gemma4\"",
+        SOURCE_SHOW(g->tokenizer), what);
+}
+
 enum err gguf_read_vocab(struct gguf *g, bool vocab_only)
 {
+    static const struct {
+        const char *name;
+        enum err (*read)(struct gguf *g);
+    } readers[] = {
+        { "llama", read_spm },
+        { "gpt2", read_bpe },
+        { "t5", read_unigram },
+        { "gemma4", read_ranked_characters },
+    };
+
     if (has_none(g)) {
         if (vocab_only) {
             return source_refuse(g->s, ERR_NOT_FOUND, "the GGUF has no tokenizer");
         }
         return read_none(g);
     }
-    if (source_text_is(g->tokenizer, "llama")) {
-        return read_spm(g);
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (source_text_is(g->tokenizer, readers[i].name)) {
+            return readers[i].read(g);
+        }
     }
-    if (source_text_is(g->tokenizer, "gpt2")) {
-        return read_bpe(g);
-    }
-    return source_refuse(g->s, ERR_UNSUPPORTED,
-                         "the tokenizer is of kind \"%.*s\"; only \"llama\" (SentencePiece) and "
-                         "\"gpt2\" (byte-level BPE) can be packed",
-                         SOURCE_SHOW(g->tokenizer));
+    return refuse_kind(g);
 }

@@ -2,8 +2,10 @@
  * (sentencepiece_model.proto):
  *   ModelProto      1 pieces, 2 trainer_spec, 3 normalizer_spec
  *   SentencePiece   1 piece, 2 score, 3 type (the numbers of enum ingot_token_type)
- *   TrainerSpec     3 model_type (2 is BPE), 40 unk_id, 41 bos_id, 42 eos_id
- *   NormalizerSpec  2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces */
+ *   TrainerSpec     3 model_type (1 is unigram, 2 BPE), 24 treat_whitespace_as_suffix, 40 unk_id, 41
+ *                   bos_id, 42 eos_id
+ *   NormalizerSpec  2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces, 5
+ *                   escape_whitespaces */
 #include <string.h>
 
 #include "flash_image/hf/hf_tokenizer.h"
@@ -130,17 +132,20 @@ static bool read_piece(struct message m, struct source_token *t)
     return !m.bad;
 }
 
+static enum err refuse_change(struct source *s, const char *field)
+{
+    return source_refuse(s, ERR_UNSUPPORTED,
+                         "the field \"%s\" changes texts before they are "
+                         "cut into tokens, which is not supported",
+                         field);
+}
+
 static enum err refuse_kind(struct source *s, uint64_t kind)
 {
-    const char *name = "words or characters";
-
-    if (kind == 1) {
-        name = "unigram";
-    }
     return source_refuse(s, ERR_UNSUPPORTED,
-                         "the field \"model_type\" is %llu (%s); only BPE "
-                         "(2) can be packed",
-                         (unsigned long long)kind, name);
+                         "the field \"model_type\" is %llu (words or characters); only unigram (1) "
+                         "and BPE (2) can be packed",
+                         (unsigned long long)kind);
 }
 
 static uint32_t token_or_none(const struct source_vocab *v, uint64_t id)
@@ -155,7 +160,7 @@ static uint32_t token_or_none(const struct source_vocab *v, uint64_t id)
 static enum err read_trainer(struct source *s, struct message m)
 {
     struct source_vocab *v = &s->vocab;
-    uint64_t ids[3] = { 0, 1, 2 }, kind = 1;
+    uint64_t ids[3] = { 0, 1, 2 }, kind = 1, suffix = 0;
     struct field f;
 
     while (next_field(&m, &f)) {
@@ -163,13 +168,23 @@ static enum err read_trainer(struct source *s, struct message m)
             ids[f.number - 40] = f.value;
         } else if (f.wire == WIRE_VARINT && f.number == 3) {
             kind = f.value;
+        } else if (f.wire == WIRE_VARINT && f.number == 24) {
+            suffix = f.value;
         }
     }
     if (m.bad) {
         return damaged(s);
     }
-    if (kind != 2) {
+    if (kind != 1 && kind != 2) {
         return refuse_kind(s, kind);
+    }
+    if (suffix != 0) {
+        return refuse_change(s, "treat_whitespace_as_suffix");
+    }
+    v->kind = INGOT_TOKENIZER_SPM;
+    if (kind == 1) {
+        v->kind = INGOT_TOKENIZER_UNIGRAM;
+        v->flags |= INGOT_FUSE_UNK;
     }
     v->unk = token_or_none(v, ids[0]);
     v->bos = token_or_none(v, ids[1]);
@@ -177,17 +192,9 @@ static enum err read_trainer(struct source *s, struct message m)
     return ERR_OK;
 }
 
-static enum err refuse_change(struct source *s, const char *field)
-{
-    return source_refuse(s, ERR_UNSUPPORTED,
-                         "the field \"%s\" changes texts before they are "
-                         "merged, which is not supported",
-                         field);
-}
-
 static enum err read_normalizer(struct source *s, struct message m)
 {
-    bool prefix = true, squeezed = true;
+    bool prefix = true, squeezed = true, escaped = true;
     size_t map = 0;
     struct field f;
 
@@ -198,6 +205,8 @@ static enum err read_normalizer(struct source *s, struct message m)
             prefix = f.value != 0;
         } else if (f.number == 4 && f.wire == WIRE_VARINT) {
             squeezed = f.value != 0;
+        } else if (f.number == 5 && f.wire == WIRE_VARINT) {
+            escaped = f.value != 0;
         }
     }
     if (m.bad) {
@@ -206,8 +215,11 @@ static enum err read_normalizer(struct source *s, struct message m)
     if (map != 0) {
         return refuse_change(s, "precompiled_charsmap");
     }
+    if (!escaped) {
+        return refuse_change(s, "escape_whitespaces");
+    }
     if (squeezed) {
-        return refuse_change(s, "remove_extra_whitespaces");
+        s->vocab.flags |= INGOT_SQUEEZE_SPACES;
     }
     if (prefix) {
         s->vocab.flags |= INGOT_ADD_SPACE_PREFIX;
@@ -290,7 +302,6 @@ enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t byt
     if (e != ERR_OK) {
         return e;
     }
-    s->vocab.kind = INGOT_TOKENIZER_SPM;
     e = read_specs(s, whole);
     if (e == ERR_OK && s->vocab.bos != INGOT_NO_TOKEN) {
         s->vocab.flags |= INGOT_ADD_BOS;

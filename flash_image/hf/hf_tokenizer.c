@@ -6,8 +6,6 @@
 
 #include "flash_image/hf/hf_json.h"
 
-#define SPACE "\xe2\x96\x81" /* U+2581, which SentencePiece writes for a space */
-
 static enum err refuse(struct source *s, enum err e, const char *field, const char *what)
 {
     return source_refuse(s, e, "the field \"%s\" %s", field, what);
@@ -84,7 +82,7 @@ enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON 
     return ERR_OK;
 }
 
-static enum err add_tokens(struct source *s, struct hf_tokenizer *t)
+enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t)
 {
     const cJSON *token;
 
@@ -112,16 +110,10 @@ static double larger_id(double most, const cJSON *id)
     return most;
 }
 
-/* One more than the largest id, of ordinary and added tokens; 0: none. */
-static uint32_t count_ids(const struct hf_tokenizer *t, const cJSON *vocab)
+uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most)
 {
-    double most = -1.0;
     const cJSON *entry;
 
-    cJSON_ArrayForEach(entry, vocab)
-    {
-        most = larger_id(most, entry);
-    }
     cJSON_ArrayForEach(entry, hf_json_get(t->root, "added_tokens"))
     {
         most = larger_id(most, hf_json_get(entry, "id"));
@@ -132,7 +124,7 @@ static uint32_t count_ids(const struct hf_tokenizer *t, const cJSON *vocab)
     return (uint32_t)(most + 1.0);
 }
 
-static bool is_byte_name(const char *text)
+bool hf_tokenizer_is_byte(const char *text)
 {
     return strlen(text) == 6 && strncmp(text, "<0x", 3) == 0 && text[5] == '>' &&
            strspn(text + 3, "0123456789abcdefABCDEF") == 2;
@@ -159,10 +151,23 @@ static enum err read_token(struct source *s, struct hf_tokenizer *t, const cJSON
     token->text = (const uint8_t *)entry->string;
     token->bytes = (uint32_t)strlen(entry->string);
     token->type = INGOT_TOKEN_NORMAL;
-    if (bytes && is_byte_name(entry->string)) {
+    if (bytes && hf_tokenizer_is_byte(entry->string)) {
         token->type = INGOT_TOKEN_BYTE;
     }
     return ERR_OK;
+}
+
+/* The largest id of the vocabulary; -1: none. */
+static double largest_id(const cJSON *vocab)
+{
+    double most = -1.0;
+    const cJSON *entry;
+
+    cJSON_ArrayForEach(entry, vocab)
+    {
+        most = larger_id(most, entry);
+    }
+    return most;
 }
 
 static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON *model)
@@ -175,7 +180,7 @@ static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON
     if (!cJSON_IsObject(vocab)) {
         return refuse(s, ERR_BAD_TOKENIZER, "model.vocab", "is missing");
     }
-    e = hf_tokenizer_take(s, t, count_ids(t, vocab));
+    e = hf_tokenizer_take(s, t, hf_tokenizer_count(t, largest_id(vocab)));
     if (e != ERR_OK) {
         return e;
     }
@@ -186,7 +191,7 @@ static enum err read_vocab(struct source *s, struct hf_tokenizer *t, const cJSON
             return e;
         }
     }
-    return add_tokens(s, t);
+    return hf_tokenizer_add_all(s, t);
 }
 
 /* ---- merges ---------------------------------------------------------------------------------- */
@@ -253,68 +258,7 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
     return ERR_OK;
 }
 
-/* ---- spaces ---------------------------------------------------------------------------------- */
-
-/* The normalizers of tokenizers with U+2581, before they merge. */
-struct spaces {
-    bool replaced, prefixed;
-    bool other; /* something else, that is not known here */
-};
-
-/* A normalizer that is no sequence, or a pre-tokenizer. */
-static void read_step(const cJSON *step, struct spaces *spaces)
-{
-    const cJSON *pattern = hf_json_get(step, "pattern");
-    const cJSON *split = hf_json_get(step, "split");
-
-    if (hf_json_is(step, "type", "Prepend") && hf_json_is(step, "prepend", SPACE)) {
-        spaces->prefixed = true;
-    } else if (hf_json_is(step, "type", "Replace") && hf_json_is(pattern, "String", " ") &&
-               hf_json_is(step, "content", SPACE)) {
-        spaces->replaced = true;
-    } else if (hf_json_is(step, "type", "Metaspace") && hf_json_is(step, "replacement", SPACE) &&
-               cJSON_IsFalse(split)) {
-        spaces->replaced = true;
-        spaces->prefixed = !hf_json_is(step, "prepend_scheme", "never");
-    } else if (!(hf_json_is(step, "type", "Split") && hf_json_is(pattern, "String", " ") &&
-                 spaces->replaced)) {
-        spaces->other = true; /* a split at spaces finds none after they are replaced */
-    }
-}
-
-static void read_steps(const cJSON *steps, const char *list, struct spaces *spaces)
-{
-    const cJSON *step;
-
-    if (!hf_json_is(steps, "type", "Sequence")) {
-        if (steps != NULL) {
-            read_step(steps, spaces);
-        }
-        return;
-    }
-    cJSON_ArrayForEach(step, hf_json_get(steps, list))
-    {
-        read_step(step, spaces);
-    }
-}
-
-static enum err read_characters(struct source *s, const cJSON *root)
-{
-    struct spaces spaces = { false, false, false };
-
-    read_steps(hf_json_get(root, "normalizer"), "normalizers", &spaces);
-    read_steps(hf_json_get(root, "pre_tokenizer"), "pretokenizers", &spaces);
-    if (spaces.other || !spaces.replaced) {
-        return refuse(s, ERR_UNSUPPORTED, "normalizer",
-                      "or \"pre_tokenizer\" is none that is "
-                      "known: spaces replaced by U+2581, byte-level");
-    }
-    s->vocab.kind = INGOT_TOKENIZER_CHARACTERS;
-    if (spaces.prefixed) {
-        s->vocab.flags |= INGOT_ADD_SPACE_PREFIX;
-    }
-    return ERR_OK;
-}
+/* ---- byte-level BPE -------------------------------------------------------------------------- */
 
 /* Unicode normalization of the text is left out, as llama.cpp leaves it out. */
 static enum err read_byte_level(struct source *s, const cJSON *root)
@@ -399,7 +343,8 @@ static enum err check_kind(struct source *s, const cJSON *type)
 {
     const char *name = hf_json_string(type);
 
-    if (type == NULL || (name != NULL && strcmp(name, "BPE") == 0)) {
+    if (type == NULL ||
+        (name != NULL && (strcmp(name, "BPE") == 0 || strcmp(name, "Unigram") == 0))) {
         return ERR_OK;
     }
     if (name == NULL) {
@@ -407,7 +352,7 @@ static enum err check_kind(struct source *s, const cJSON *type)
     }
     return source_refuse(s, ERR_UNSUPPORTED,
                          "the tokenizer model '%.40s' is not supported; "
-                         "supported: BPE",
+                         "supported: BPE, Unigram",
                          name);
 }
 
@@ -418,6 +363,9 @@ static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON
 
     if (e != ERR_OK) {
         return e;
+    }
+    if (hf_json_is(model, "type", "Unigram")) {
+        return hf_unigram_read(s, t, model);
     }
     e = read_vocab(s, t, model);
     if (e != ERR_OK) {
@@ -440,12 +388,16 @@ static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON
     return ERR_OK;
 }
 
-static enum err read_stages(struct source *s, const cJSON *root)
+static enum err read_steps(struct source *s, const cJSON *root)
 {
+    if (s->vocab.kind == INGOT_TOKENIZER_UNIGRAM) {
+        return hf_spaces_read(s, root);
+    }
     if (is_byte_level(hf_json_get(root, "pre_tokenizer"))) {
         return read_byte_level(s, root);
     }
-    return read_characters(s, root);
+    s->vocab.kind = INGOT_TOKENIZER_CHARACTERS;
+    return hf_spaces_read(s, root);
 }
 
 enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
@@ -464,7 +416,7 @@ enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
     if (e != ERR_OK) {
         return e;
     }
-    e = read_stages(s, t->root);
+    e = read_steps(s, t->root);
     if (e != ERR_OK) {
         return e;
     }

@@ -48,6 +48,23 @@ enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON 
 /* Id of the token of this text, special ones included; INGOT_NO_TOKEN: none. */
 uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 
+/* All of them. */
+enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
+
+/* Tokens that the vocabulary, whose largest id is `most` (-1: none), has with the added ones; 0: none,
+ * UINT32_MAX: more than any. */
+uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
+
+/* "<0x0A>" */
+bool hf_tokenizer_is_byte(const char *text);
+
+/* The model of type Unigram: its pieces and scores. */
+enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *model);
+
+/* What tokenizer.json does with spaces before characters are joined, as flags. Other changes of the text
+ * are refused by name: ERR_UNSUPPORTED. */
+enum err hf_spaces_read(struct source *s, const cJSON *root);
+
 /* The pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */
 enum err hf_pre_tokenizer_find(struct source *s, const cJSON *pre_tokenizer, enum ingot_pre *pre);
 

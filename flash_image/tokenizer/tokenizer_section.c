@@ -169,7 +169,7 @@ enum err tokenizer_section_measure(struct source *s, struct tokenizer_size *size
     size->n_tokens = (uint32_t)n;
     size->bytes = sizeof(struct ingot_tokenizer) + 4 * (n + 1) + round_up4(n) + 4 * n + 4 * 256 +
                   round_up4(text_bytes);
-    if (kind_of(&s->vocab) == INGOT_TOKENIZER_SPM) {
+    if (!ingot_kind_has_merges(kind_of(&s->vocab))) {
         size->bytes += 4 * n; /* scores */
     } else {
         size->bytes += sizeof(struct ingot_merges) + 4 * (n + 1) +
@@ -244,7 +244,7 @@ static void lay_out(const struct source_vocab *v, const struct tokenizer_size *s
 {
     struct ingot_tokenizer *h = b->head;
     uint32_t n = size->n_tokens;
-    bool spm = kind_of(v) == INGOT_TOKENIZER_SPM;
+    bool scores = !ingot_kind_has_merges(kind_of(v));
 
     *h = (struct ingot_tokenizer){
         .kind = kind_of(v),
@@ -256,11 +256,11 @@ static void lay_out(const struct source_vocab *v, const struct tokenizer_size *s
         .eot = v->eot,
     };
     h->text_offsets = (uint32_t)sizeof *h;
-    if (!spm) {
+    if (!scores) {
         h->text_offsets += (uint32_t)sizeof(struct ingot_merges);
     }
     h->types = h->text_offsets + 4 * (n + 1);
-    if (spm) {
+    if (scores) {
         h->scores = h->types;
         h->types += 4 * n;
         b->scores = (void *)(b->section + h->scores);
@@ -284,7 +284,7 @@ enum err tokenizer_section_build(struct source *s, const struct tokenizer_size *
     fill_tokens(s, &b);
     tokenizer_fill_sorted(&b);
     *bytes = b.head->sorted + 4 * (uint64_t)b.head->n_sorted;
-    if (b.head->kind == INGOT_TOKENIZER_SPM) {
+    if (!ingot_kind_has_merges(b.head->kind)) {
         return ERR_OK;
     }
     return tokenizer_fill_merges(s, &b, (uint32_t)*bytes, bytes);

@@ -92,12 +92,15 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
         uint32_t id;
     } ids[] = { { "bos", t->bos }, { "eos", t->eos }, { "unk", t->unk }, { "eot", t->eot } };
 
-    if (t->kind < INGOT_TOKENIZER_SPM || t->kind > INGOT_TOKENIZER_CHARACTERS) {
-        return REFUSE(img, ERR_UNSUPPORTED, "tokenizer: kind is %u, this program knows 1 to 3",
+    const uint32_t of_spaces = INGOT_ADD_SPACE_PREFIX | INGOT_SPLIT_SPACES | INGOT_SQUEEZE_SPACES |
+                               INGOT_PREFIX_ONCE;
+
+    if (t->kind < INGOT_TOKENIZER_SPM || t->kind > INGOT_TOKENIZER_UNIGRAM) {
+        return REFUSE(img, ERR_UNSUPPORTED, "tokenizer: kind is %u, this program knows 1 to 4",
                       t->kind);
     }
     if ((t->flags & ~(uint32_t)INGOT_ALL_TOKENIZER_FLAGS) != 0 ||
-        (t->kind == INGOT_TOKENIZER_BPE && (t->flags & INGOT_ADD_SPACE_PREFIX) != 0)) {
+        (t->kind == INGOT_TOKENIZER_BPE && (t->flags & of_spaces) != 0)) {
         return REFUSE(img, ERR_UNSUPPORTED, "tokenizer: flags is %u, not known for kind %u",
                       t->flags, t->kind);
     }
@@ -306,7 +309,7 @@ enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64
                       "tokenizer: the section has %u bytes, less than its head", (unsigned)bytes);
     }
     e = check_head(img, v.head, vocab);
-    if (e == ERR_OK && v.head->kind != INGOT_TOKENIZER_SPM) {
+    if (e == ERR_OK && ingot_kind_has_merges(v.head->kind)) {
         if (bytes < sizeof *v.head + sizeof *v.merges) {
             return REFUSE(img, ERR_BAD_TOKENIZER,
                           "tokenizer: the section has %u bytes, less than its two heads",

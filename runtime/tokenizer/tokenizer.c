@@ -42,6 +42,21 @@ static void note_spaces(struct tokenizer *t)
     }
 }
 
+/* SentencePiece's penalty of 10 for a character that is in no token. */
+static double unknown_score(const struct tokenizer *t)
+{
+    float least = 0.0f;
+    bool found = false;
+
+    for (uint32_t id = 0; id < t->head->n_tokens; id++) {
+        if (tokenizer_type(t, id) == INGOT_TOKEN_NORMAL && (!found || t->scores[id] < least)) {
+            least = t->scores[id];
+            found = true;
+        }
+    }
+    return (double)least - 10.0;
+}
+
 void tokenizer_open(struct tokenizer *t, const uint8_t *section)
 {
     const struct ingot_tokenizer *head = (const void *)section;
@@ -59,13 +74,16 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section)
     for (unsigned i = 0; i < 256; i++) {
         t->bytes[i] = (uint8_t)i;
     }
-    if (head->kind != INGOT_TOKENIZER_SPM) {
+    if (ingot_kind_has_merges(head->kind)) {
         t->merges = (const void *)(head + 1);
         t->merge_rows = (const void *)(section + t->merges->rows);
         t->merge_entries = (const void *)(section + t->merges->entries);
     }
     if (head->kind != INGOT_TOKENIZER_BPE) {
         note_spaces(t);
+    }
+    if (head->kind == INGOT_TOKENIZER_UNIGRAM) {
+        t->unknown_score = unknown_score(t);
     }
     note_special_tokens(t);
 }

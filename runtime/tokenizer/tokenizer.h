@@ -1,4 +1,4 @@
-/* SentencePiece BPE by score, and byte-level BPE by rank of merges, over the tokenizer section of
+/* SentencePiece BPE by score, Unigram, and byte-level BPE by rank of merges, over the tokenizer section of
  * an .ingot file, used where it lies. Source:
  * flash_image/FORMAT.md, section 4. */
 #ifndef INGOT_RUNTIME_TOKENIZER_H
@@ -28,6 +28,7 @@ struct tokenizer {
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
     uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
     uint32_t before_space[8];        /* bytes that some token has a space after */
+    double unknown_score;            /* Unigram: of a character that is no token */
     uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
 

@@ -63,3 +63,12 @@ enum err tokenizer_emit_bytes(struct encoder *e, const char *s, size_t n)
     }
     return ERR_OK;
 }
+
+enum err tokenizer_emit_piece(struct encoder *e, uint32_t id, const char *s, size_t n)
+{
+    if (id == INGOT_NO_TOKEN) {
+        return tokenizer_emit_bytes(e, s, n);
+    }
+    e->after_unk = false;
+    return tokenizer_emit(e, id);
+}

@@ -39,16 +39,25 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return ERR_OK;
 }
 
-/* The next space that no token crosses, or the end. */
+/* The next space that no token crosses, or may cross, or the end. */
 static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
 {
+    bool split = (e->t->head->flags & INGOT_SPLIT_SPACES) != 0;
     uint32_t to = start + 1;
 
-    while (to < end &&
-           (e->text[to] != ' ' || byte_set_has(e->t->before_space, (uint8_t)e->text[to - 1]))) {
+    while (to < end && (e->text[to] != ' ' ||
+                        (!split && byte_set_has(e->t->before_space, (uint8_t)e->text[to - 1])))) {
         to++;
     }
     return to;
+}
+
+static enum err encode_stretch(struct encoder *e, const char *s, uint32_t n)
+{
+    if (e->t->head->kind == INGOT_TOKENIZER_UNIGRAM) {
+        return tokenizer_unigram_run(e, s, n);
+    }
+    return tokenizer_merge_run(e, s, n);
 }
 
 /* A run that is cut where no token crosses has the same ids as its parts. These are short, and
@@ -58,7 +67,7 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     e->after_unk = false;
     while (start < end) {
         uint32_t to = cut_before_space(e, start, end);
-        enum err err = tokenizer_merge_run(e, e->text + start, to - start);
+        enum err err = encode_stretch(e, e->text + start, to - start);
 
         if (err != ERR_OK) {
             return err;
@@ -72,12 +81,12 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
  * last one of a special token that has been emitted. */
 static enum err encode_run(struct encoder *e, uint32_t end)
 {
-    uint32_t start = e->run_start;
+    uint32_t start = e->run_start, flags = e->t->head->flags;
 
     if (start == end) {
         return ERR_OK;
     }
-    if (e->add_space) {
+    if (e->add_space && !((flags & INGOT_PREFIX_ONCE) && e->text[start] == ' ')) {
         e->text[--start] = ' ';
     }
     if (e->t->head->kind == INGOT_TOKENIZER_BPE) {
@@ -113,6 +122,16 @@ static uint32_t before_spaces(const struct encoder *e, uint32_t end)
     return start;
 }
 
+/* A byte of the text, unless it is a space after another one, or in front, and these are squeezed. */
+static void append_byte(struct encoder *e, char c)
+{
+    if (c == ' ' && (e->t->head->flags & INGOT_SQUEEZE_SPACES) &&
+        (e->end == 1 || e->text[e->end - 1] == ' ')) {
+        return;
+    }
+    e->text[e->end++] = c;
+}
+
 /* Append the text of a part; for SentencePiece with U+2581 as a space, which is how the image
  * stores tokens. */
 static void append_part(struct encoder *e, const struct tokenizer_part *part)
@@ -124,10 +143,10 @@ static void append_part(struct encoder *e, const struct tokenizer_part *part)
     }
     for (size_t i = 0; i < part->bytes; i++) {
         if (part->bytes - i >= 3 && memcmp(part->text + i, "\xe2\x96\x81", 3) == 0) {
-            e->text[e->end++] = ' ';
+            append_byte(e, ' ');
             i += 2;
         } else {
-            e->text[e->end++] = part->text[i];
+            append_byte(e, part->text[i]);
         }
     }
 }
@@ -228,6 +247,7 @@ static void encoder_place(struct encoder *e, void *scratch, size_t text_bytes)
     e->prev = e->next + n;
     e->id = e->prev + n;
     e->heap = (struct pair *)(void *)(e->id + n);
+    e->best = (double *)(void *)e->heap;
     e->end = e->run_start = 1;
 }
 
@@ -256,6 +276,10 @@ static enum err encode_all(struct encoder *e, const struct tokenizer_part *parts
         if (err != ERR_OK) {
             return err;
         }
+    }
+    if ((head->flags & INGOT_SQUEEZE_SPACES) && e->end > e->run_start &&
+        e->text[e->end - 1] == ' ') {
+        e->end--;
     }
     err = encode_run(e, e->end);
     if (err == ERR_OK && e->add_bos) {

@@ -23,6 +23,7 @@ struct encoder {
     uint32_t *id; /* of the piece, or INGOT_NO_TOKEN */
     struct pair *heap;
     size_t n_heap;
+    double *best;    /* in the heap's place, by position: of the best way there (Unigram) */
     bool add_space;  /* in front of a run */
     bool skip_space; /* white space that comes next belongs to the token before */
     bool add_bos;    /* still to come, unless the text has its own */
@@ -39,6 +40,17 @@ static inline bool byte_set_has(const uint32_t set[8], uint8_t byte)
 /* The NORMAL or USER token that s (n) spells, or INGOT_NO_TOKEN. */
 uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n);
 
+/* Of the tokens that a text begins with: where to go on. depth: bytes of the last one. */
+struct prefix {
+    uint32_t low, high;
+    size_t depth;
+};
+
+/* All NORMAL and USER tokens that s (n) begins with, one after the other, the shortest first: true,
+ * with *id and p->depth. p begins as { 0, t->head->n_sorted, 0 }. */
+bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, struct prefix *p,
+                           uint32_t *id);
+
 /* The longest USER token that s (n >= 1) begins with, or where trusted a longer control token. */
 uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t n, bool trusted);
 
@@ -48,6 +60,12 @@ enum err tokenizer_emit(struct encoder *e, uint32_t id);
 /* Append the tokens for a character that is no token: its byte tokens, or one unknown token
  * where one of them is missing. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_emit_bytes(struct encoder *e, const char *s, size_t n);
+
+/* Append id, or for INGOT_NO_TOKEN what stands for the character s (n). Errors: as above. */
+enum err tokenizer_emit_piece(struct encoder *e, uint32_t id, const char *s, size_t n);
+
+/* Append the tokens of s (n >= 1) whose scores add up to most, for Unigram. Errors: as above. */
+enum err tokenizer_unigram_run(struct encoder *e, const char *s, uint32_t n);
 
 /* Append the tokens of s (n >= 1), merged as one run. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n);

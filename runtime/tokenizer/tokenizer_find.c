@@ -58,25 +58,36 @@ static uint32_t lower_bound(const struct tokenizer *t, uint32_t low, uint32_t hi
     return low;
 }
 
+bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, struct prefix *p,
+                           uint32_t *id)
+{
+    while (p->depth < n) {
+        p->low = lower_bound(t, p->low, p->high, p->depth, (uint8_t)s[p->depth]);
+        p->high = lower_bound(t, p->low, p->high, p->depth, (uint8_t)s[p->depth] + 1u);
+        if (p->low == p->high) {
+            return false;
+        }
+        p->depth++;
+        *id = t->sorted[p->low];
+        if (tokenizer_text_bytes(t, *id) == p->depth) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The longest USER token that s (n) begins with, or INGOT_NO_TOKEN. */
 static uint32_t find_user(const struct tokenizer *t, const char *s, size_t n)
 {
-    uint32_t found = INGOT_NO_TOKEN;
-    uint32_t low = 0;
-    uint32_t high = t->head->n_sorted;
+    struct prefix p = { 0, t->head->n_sorted, 0 };
+    uint32_t found = INGOT_NO_TOKEN, id;
 
     if (!byte_set_has(t->user_first, (uint8_t)s[0])) {
         return INGOT_NO_TOKEN;
     }
-    for (size_t depth = 0; depth < n; depth++) {
-        low = lower_bound(t, low, high, depth, (uint8_t)s[depth]);
-        high = lower_bound(t, low, high, depth, (uint8_t)s[depth] + 1u);
-        if (low == high) {
-            break;
-        }
-        if (tokenizer_text_bytes(t, t->sorted[low]) == depth + 1 &&
-            tokenizer_type(t, t->sorted[low]) == INGOT_TOKEN_USER) {
-            found = t->sorted[low];
+    while (tokenizer_next_prefix(t, s, n, &p, &id)) {
+        if (tokenizer_type(t, id) == INGOT_TOKEN_USER) {
+            found = id;
         }
     }
     return found;

@@ -207,15 +207,6 @@ static uint32_t split_run(struct encoder *e, const char *s, uint32_t n)
     return split_characters(e, s, n);
 }
 
-static enum err emit_piece(struct encoder *e, const char *s, uint32_t at)
-{
-    if (e->id[at] == INGOT_NO_TOKEN) {
-        return tokenizer_emit_bytes(e, s + at, e->next[at] - at);
-    }
-    e->after_unk = false;
-    return tokenizer_emit(e, e->id[at]);
-}
-
 enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n)
 {
     uint32_t first = split_run(e, s, n);
@@ -226,7 +217,7 @@ enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n)
     }
     merge_pieces(e, s, n);
     for (uint32_t i = first; i < n; i = e->next[i]) {
-        enum err err = emit_piece(e, s, i);
+        enum err err = tokenizer_emit_piece(e, e->id[i], s + i, e->next[i] - i);
 
         if (err != ERR_OK) {
             return err;

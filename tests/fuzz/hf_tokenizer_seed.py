@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Write a seed for hf_tokenizer_fuzz: a tokenizer.json that is a tokenizer_config.json and a
-generation_config.json too, in SentencePiece's manner; and as OUT-pieces a tokenizer.model.
+generation_config.json too, in SentencePiece's manner; as OUT-pieces a tokenizer.model; and as
+OUT-unigram... both of type Unigram, as OUT-words byte-level BPE with the steps of DeepSeek V3.
 usage: hf_tokenizer_seed.py OUT"""
 import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from hf_files import sentencepiece
+from hf_files import MORE_PRE_TOKENIZERS, sentencepiece, unigram_json
 
 SPACE = "\u2581"
 TEXTS = ["<unk>", "<s>", "</s>", "<0x0A>", SPACE, "a", "b", "ab", SPACE + "a"]
@@ -31,3 +32,13 @@ with open(sys.argv[1], "w", encoding="utf-8") as out:
 with open(sys.argv[1] + "-pieces", "wb") as out:
     out.write(sentencepiece([t.encode() for t in TEXTS], [-0.5 * i for i in range(len(TEXTS))],
                             [2, 3, 3, 6, 1, 1, 1, 1, 1]))
+PIECES = [(t, -0.5 * i) for i, t in enumerate(TEXTS)]
+with open(sys.argv[1] + "-unigram", "w", encoding="utf-8") as out:
+    json.dump({**SEED, **unigram_json(PIECES, byte_fallback=True,
+                                      added_tokens=SEED["added_tokens"])}, out, ensure_ascii=False)
+with open(sys.argv[1] + "-unigram-pieces", "wb") as out:
+    out.write(sentencepiece([t.encode() for t in TEXTS], [-0.5 * i for i in range(len(TEXTS))],
+                            [2, 3, 3, 6, 1, 1, 1, 1, 1], model_type=1, squeezed=1))
+with open(sys.argv[1] + "-words", "w", encoding="utf-8") as out:
+    json.dump({**SEED, "normalizer": {"type": "NFC"},
+               "pre_tokenizer": MORE_PRE_TOKENIZERS["deepseek-v3"]}, out)

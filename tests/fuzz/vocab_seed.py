@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Write a seed for vocab_fuzz: a GGUF of a byte-level vocabulary, a few merges and special tokens,
-and text of them behind it. usage: vocab_seed.py OUT"""
+"""Write seeds for vocab_fuzz: a GGUF of a byte-level vocabulary, a few merges and special tokens,
+and text of them behind it; and as OUT-unigram and OUT-gemma4 one of Unigram and one whose characters
+are joined by rank. usage: vocab_seed.py OUT"""
 import struct
 import sys
 
@@ -38,6 +39,31 @@ values = [
     value("tokenizer.ggml.add_bos_token", BOOL, b"\x01"),
     value("tokenizer.ggml.add_eos_token", BOOL, b"\x01"),
 ]
-with open(sys.argv[1], "wb") as f:
-    f.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(values)) + b"".join(values) +
-            "abab ab<s>hell <b>12 \n</s>a <|x|>\u00e9 two words abababab".encode())
+
+
+def write(path, all_values):
+    with open(path, "wb") as f:
+        f.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(all_values)) + b"".join(all_values) +
+                "abab ab<s>hell <b>12 \n</s>a <|x|>\u00e9 two words abababab".encode())
+
+
+write(sys.argv[1], values)
+SPACE = "\u2581"
+pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(16)] + \
+    [SPACE, "a", "b", "h", "e", "l", "ab", SPACE + "ab", "hell", "abab", "w", "o", "two" + SPACE, "<b>"]
+common = [
+    value("general.architecture", STRING, text("llama")),
+    array("tokenizer.ggml.tokens", STRING, [text(t) for t in pieces]),
+    array("tokenizer.ggml.token_type", I32, [struct.pack("<i", 2 if i == 0 else 3 if i < 3 else 6 if
+                                                         i < 19 else 4 if t == "<b>" else 1)
+                                             for i, t in enumerate(pieces)]),
+    value("tokenizer.ggml.unknown_token_id", 4, struct.pack("<I", 0)),
+    value("tokenizer.ggml.eos_token_id", 4, struct.pack("<I", 2)),
+]
+write(sys.argv[1] + "-unigram", common + [
+    value("tokenizer.ggml.model", STRING, text("t5")),
+    array("tokenizer.ggml.scores", 6, [struct.pack("<f", -i / 3) for i in range(len(pieces))]),
+    value("tokenizer.ggml.remove_extra_whitespaces", BOOL, b"\x01")])
+write(sys.argv[1] + "-gemma4", common + [
+    value("tokenizer.ggml.model", STRING, text("gemma4")),
+    array("tokenizer.ggml.merges", STRING, [text(m) for m in ("a b", f"{SPACE} ab", "ab ab")])])

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from hf_files import (PRE_TOKENIZERS, byte_level, folder, sentencepiece, tokenizer_json,
+from hf_files import (PRE_TOKENIZERS, byte_level, field, folder, sentencepiece, tokenizer_json,
                       write_json)
 from machine import ASSETS, HOST, LONG, Tap
 
@@ -142,7 +142,8 @@ def test_refused():
     status, ids, said = tokenize(where, b"ab")
     tap.ok(status == 0 and ids == [b"2"], "a small tokenizer.json", said)
     model = small()["model"]
-    refused("unigram", small(model={**model, "type": "Unigram"}), "'Unigram' is not supported")
+    refused("word pieces", small(model={**model, "type": "WordPiece"}),
+            "'WordPiece' is not supported")
     refused("no vocabulary", small(model={**model, "vocab": None}), '"model.vocab"')
     refused("no merges", small(model={**model, "merges": None}), '"model.merges"')
     refused("half a merge", small(model={**model, "merges": ["ab"]}), "merge 0")
@@ -158,8 +159,9 @@ def test_refused():
             '"pre_tokenizer"', "after a space")
     refused("another normalizer", small(normalizer={"type": "Lowercase"}), '"normalizer"')
     pieces = ([b"<unk>", b"<s>", b"</s>", b"a"], [0.0] * 4, [2, 3, 3, 1])
-    refused("a unigram model", sentencepiece(*pieces, model_type=1), '"model_type"')
-    refused("squeezed spaces", sentencepiece(*pieces, squeezed=1), '"remove_extra_whitespaces"')
+    refused("a model of words", sentencepiece(*pieces, model_type=3), '"model_type"')
+    refused("a map of characters", sentencepiece(*pieces, normalizer=field(2, b"x")),
+            '"precompiled_charsmap"')
     whole = sentencepiece(*pieces)
     refused("a cut model", whole[:-3], "damaged")
     refused("no model", b"\xff" * 64, "damaged")

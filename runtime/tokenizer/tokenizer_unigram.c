@@ -1,0 +1,76 @@
+/* Unigram: of all ways to cut a run into tokens the one whose scores add up to most, by Viterbi's
+ * algorithm from left to right. Of equal ways to a place that stays which was found first, whose last
+ * token is the longer one, as in SentencePiece. Sums are binary64 and have one order, so that all
+ * machines cut alike. */
+#include "runtime/text/utf8.h"
+#include "runtime/tokenizer/tokenizer_encode.h"
+
+enum { NOWHERE = 0xffffffff };
+
+/* Bytes of the character at s (n >= 1); a byte that is not UTF-8 is one of its own. */
+static uint32_t character_bytes(const char *s, size_t n)
+{
+    int bytes = utf8_check((const uint8_t *)s, n);
+
+    if (bytes <= 0) {
+        return 1;
+    }
+    return (uint32_t)bytes;
+}
+
+/* To `end` by this piece, if that is better than what is known: e->prev is where the piece begins. */
+static void offer(struct encoder *e, uint32_t start, uint32_t end, uint32_t id, double score)
+{
+    double sum = e->best[start] + score;
+
+    if (e->prev[end] != NOWHERE && sum <= e->best[end]) {
+        return;
+    }
+    e->best[end] = sum;
+    e->prev[end] = start;
+    e->id[end] = id;
+}
+
+/* Every token that begins at `start`, and what stands for the character there if none is just it. */
+static void offer_pieces(struct encoder *e, const char *s, uint32_t start, uint32_t n)
+{
+    struct prefix p = { 0, e->t->head->n_sorted, 0 };
+    uint32_t character = character_bytes(s + start, n - start), id;
+    bool alone = false;
+
+    while (tokenizer_next_prefix(e->t, s + start, n - start, &p, &id)) {
+        alone = alone || p.depth == character;
+        offer(e, start, start + (uint32_t)p.depth, id, (double)e->t->scores[id]);
+    }
+    if (!alone) {
+        offer(e, start, start + character, INGOT_NO_TOKEN, e->t->unknown_score);
+    }
+}
+
+/* The way that ends at n, turned round: e->next leads along it from 0. */
+static void turn_round(struct encoder *e, uint32_t n)
+{
+    for (uint32_t end = n; end != 0; end = e->prev[end]) {
+        e->next[e->prev[end]] = end;
+    }
+}
+
+enum err tokenizer_unigram_run(struct encoder *e, const char *s, uint32_t n)
+{
+    enum err err = ERR_OK;
+
+    for (uint32_t i = 1; i <= n; i++) {
+        e->prev[i] = NOWHERE;
+    }
+    e->best[0] = 0.0;
+    for (uint32_t start = 0; start < n; start += character_bytes(s + start, n - start)) {
+        offer_pieces(e, s, start, n);
+    }
+    turn_round(e, n);
+    for (uint32_t start = 0; err == ERR_OK && start < n; start = e->next[start]) {
+        uint32_t end = e->next[start];
+
+        err = tokenizer_emit_piece(e, e->id[end], s + start, end - start);
+    }
+    return err;
+}
