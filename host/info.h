@@ -18,7 +18,7 @@ struct info_sum {
  * once. */
 struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigned type);
 
-enum { INFO_MOST_FEATURES = 24, INFO_FEATURE_BYTES = 80 };
+enum { INFO_MOST_FEATURES = 48, INFO_FEATURE_BYTES = 80 };
 
 /* What is special about the family, a few words each. */
 struct info_features {
@@ -27,6 +27,19 @@ struct info_features {
 };
 
 void info_find_features(struct info_features *f, const struct image *img);
+
+/* One more feature, which has no comma in it. */
+__attribute__((format(printf, 2, 3))) void info_add(struct info_features *f, const char *format,
+                                                    ...);
+
+/* Those that only some layers have: mixers and their state, experts, keys of other layers. */
+void info_add_layers(struct info_features *f, const struct image *img);
+
+/* What recurrent mixers of a session keep, beside keys and values. */
+uint64_t info_state_bytes(const struct image *img);
+
+/* Whether a role has a tensor, in any layer where it is a layer's. */
+bool info_has(const struct image *img, enum ingot_role role);
 
 /* The rope of the layers that see everything, and of those with a window; NULL: none. The same where
  * they do not differ. */

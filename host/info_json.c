@@ -80,6 +80,7 @@ static void add_shape(cJSON *to, const struct image *img)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         info_json_add_count(to, counts[i].key, counts[i].value);
     }
+    info_json_add_count(to, "state_bytes", info_state_bytes(img));
 }
 
 static void add_features(cJSON *to, const struct image *img)

@@ -16,9 +16,7 @@ static void print_shape(const struct ingot_params *p)
     printf("context     %u %s\n", p->context, plural(p->context, "token", "tokens"));
 }
 
-/* One more feature. */
-__attribute__((format(printf, 2, 3))) static void add(struct info_features *f, const char *format,
-                                                      ...)
+void info_add(struct info_features *f, const char *format, ...)
 {
     va_list args;
 
@@ -71,56 +69,111 @@ static void add_window(struct info_features *f, const struct image *img)
         return;
     }
     if (n == n_layers) {
-        add(f, "sliding window %u", window);
+        info_add(f, "sliding window %u", window);
     } else if (period != 0) {
-        add(f, "sliding window %u except in 1 of %u %s", window, period,
-            plural(period, "layer", "layers"));
+        info_add(f, "sliding window %u except in 1 of %u %s", window, period,
+                 plural(period, "layer", "layers"));
     } else {
-        add(f, "sliding window %u in %u of %u %s", window, n, n_layers,
-            plural(n_layers, "layer", "layers"));
+        info_add(f, "sliding window %u in %u of %u %s", window, n, n_layers,
+                 plural(n_layers, "layer", "layers"));
+    }
+}
+
+/* The first layer that attends, with a window or without one; the first of all where there is none:
+ * without attention its values are zero. */
+static const struct ingot_layer *attending_layer(const struct image *img, bool window)
+{
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        const struct ingot_layer *l = image_layer(img, i);
+
+        if (l->mixer == INGOT_MIXER_ATTENTION && (l->window != 0) == window) {
+            return l;
+        }
+    }
+    return find_layer(img, window);
+}
+
+/* A number by which something is multiplied, unless it is 1. */
+static void add_multiplier(struct info_features *f, const char *what, float by)
+{
+    if (by < 1.0f || by > 1.0f) {
+        info_add(f, "%s times %g", what, (double)by);
     }
 }
 
 static void add_scales(struct info_features *f, const struct image *img)
 {
     const struct ingot_params *p = &img->header->params;
-    const struct ingot_layer *l = image_layer(img, 0);
+    const struct ingot_layer *l = attending_layer(img, count_windows(img) == p->n_layers);
 
     if (l->attn_softcap > 0.0f) {
-        add(f, "soft cap of scores %g", (double)l->attn_softcap);
+        info_add(f, "soft cap of scores %g", (double)l->attn_softcap);
     }
     if (p->final_softcap > 0.0f) {
-        add(f, "soft cap of logits %g", (double)p->final_softcap);
+        info_add(f, "soft cap of logits %g", (double)p->final_softcap);
     }
-    if (p->embedding_scale < 1.0f || p->embedding_scale > 1.0f) {
-        add(f, "embedding times %g", (double)p->embedding_scale);
+    add_multiplier(f, "embedding", p->embedding_scale);
+    add_multiplier(f, "residual", l->residual_scale);
+    add_multiplier(f, "logits", p->logits_scale);
+    if (l->mixer == INGOT_MIXER_ATTENTION) {
+        info_add(f, "scores times %g", (double)l->attn_scale);
     }
-    add(f, "scores times %g", (double)l->attn_scale);
-    add(f, "norm epsilon %g", (double)p->norm_eps);
+    info_add(f, "norm epsilon %g", (double)p->norm_eps);
 }
 
-/* Whether a role has a tensor, in the first layer where it is a layer's. */
-static bool has(const struct image *img, enum ingot_role role)
+bool info_has(const struct image *img, enum ingot_role role)
 {
-    return image_tensor(img, role, image_role_is_layer(role) ? 0 : INGOT_NO_LAYER) != NULL;
+    for (uint32_t i = 0; i < img->header->tensors.count; i++) {
+        if (img->tensors[i].role == role) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first layer with a feed-forward, which all others have in the same form. */
+static const struct ingot_layer *fed_layer(const struct image *img)
+{
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        if (image_layer(img, i)->ffn != INGOT_FFN_NONE) {
+            return image_layer(img, i);
+        }
+    }
+    return image_layer(img, 0);
+}
+
+static const char *activation_name(const struct ingot_layer *l)
+{
+    static const char *const names[] = {
+        [INGOT_SILU] = "SiLU",
+        [INGOT_GELU] = "GELU",
+        [INGOT_RELU2] = "squared ReLU",
+        [INGOT_SWIGLU_OAI] = "clamped SwiGLU",
+    };
+
+    return names[l->activation];
 }
 
 void info_find_features(struct info_features *f, const struct image *img)
 {
-    const struct ingot_layer *l = image_layer(img, 0);
+    const struct ingot_layer *fed = fed_layer(img);
     const struct {
         bool there;
         const char *set, *clear; /* NULL: not worth a word */
     } words[] = {
         { img->header->params.norm == INGOT_NORM_LAYER, "layer norms", "RMS norms" },
-        { l->activation == INGOT_GELU, "GELU", "SiLU" },
-        { (l->features & INGOT_GATED) != 0, "gated", "ungated" },
-        { has(img, INGOT_ATTN_Q_BIAS), "q/k/v biases", NULL },
-        { has(img, INGOT_ATTN_OUT_BIAS), "bias of the attention's output", NULL },
-        { has(img, INGOT_FFN_UP_BIAS), "FFN biases", NULL },
-        { has(img, INGOT_ATTN_Q_NORM), "q/k norms", NULL },
-        { has(img, INGOT_ATTN_POST_NORM), "norms after both blocks", NULL },
-        { has(img, INGOT_POSITION_EMBEDDING), "learned positions", NULL },
+        { true, activation_name(fed), NULL },
+        { (fed->features & INGOT_GATED) != 0, "gated", "ungated" },
+        { info_has(img, INGOT_ATTN_Q_BIAS), "q/k/v biases", NULL },
+        { info_has(img, INGOT_ATTN_OUT_BIAS), "bias of the attention's output", NULL },
+        { info_has(img, INGOT_FFN_UP_BIAS), "FFN biases", NULL },
+        { info_has(img, INGOT_ATTN_Q_NORM), "q/k norms", NULL },
+        { info_has(img, INGOT_ATTN_GATE), "a gate of the attention's output", NULL },
+        { info_has(img, INGOT_ATTN_SINKS), "attention sinks", NULL },
+        { info_has(img, INGOT_ATTN_SUB_NORM), "norms inside both blocks", NULL },
+        { info_has(img, INGOT_ATTN_POST_NORM), "norms after both blocks", NULL },
+        { (fed->norms & INGOT_NORM_BEFORE) == 0, "none before them", NULL },
+        { info_has(img, INGOT_POSITION_EMBEDDING), "learned positions", NULL },
         { img->header->params.tied != 0, "output is the embedding",
           "output is a matrix of its own" },
     };
@@ -130,10 +183,11 @@ void info_find_features(struct info_features *f, const struct image *img)
         const char *text = words[i].there ? words[i].set : words[i].clear;
 
         if (text != NULL) {
-            add(f, "%s", text);
+            info_add(f, "%s", text);
         }
     }
     add_window(f, img);
+    info_add_layers(f, img);
     add_scales(f, img);
 }
 
@@ -150,12 +204,19 @@ static void print_features(const struct image *img)
 
 const struct ingot_rope *info_rope(const struct image *img, bool local)
 {
-    const struct ingot_layer *l = find_layer(img, local);
+    const struct ingot_layer *any = NULL;
 
-    if (l->rope == INGOT_NO_ROPE) {
-        return NULL;
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        const struct ingot_layer *l = image_layer(img, i);
+
+        if (l->rope != INGOT_NO_ROPE && (any == NULL || (l->window != 0) == local)) {
+            any = l;
+            if ((l->window != 0) == local) {
+                break;
+            }
+        }
     }
-    return &img->header->ropes[l->rope];
+    return any == NULL ? NULL : &img->header->ropes[any->rope];
 }
 
 static void print_rope(const struct image *img)

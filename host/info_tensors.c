@@ -4,6 +4,15 @@
 #include "host/info.h"
 #include "runtime/text/format_text.h"
 
+/* One entry stands for all experts of its layer. */
+static uint64_t copies_of(const struct image *img, const struct ingot_tensor *t)
+{
+    if (!image_role_is_expert((enum ingot_role)t->role)) {
+        return 1;
+    }
+    return image_layer(img, t->layer)->n_experts;
+}
+
 struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigned type)
 {
     uint32_t n = img->header->tensors.count - (img->header->params.tied != 0);
@@ -14,8 +23,8 @@ struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigne
 
         if ((role == INGOT_N_ROLES || role == t->role) &&
             (type == INGOT_N_TYPES || type == t->type)) {
-            sum.weights += (uint64_t)t->rows * t->cols;
-            sum.bytes += t->bytes;
+            sum.weights += copies_of(img, t) * t->rows * t->cols;
+            sum.bytes += copies_of(img, t) * t->bytes;
         }
     }
     return sum;

@@ -139,4 +139,28 @@ for shape, kind in (("untied", "f32"), ("s15m", "q8_0")):
 compare_json(os.path.join(ROOT, "models/demo-q8_0.ingot"))
 if os.path.exists(STORIES):
     compare_json(with_template(ZEPHYR, "zephyr.gguf"), "--tensors")
+
+# What is particular to a family, in words.
+PARTICULAR = {
+    "lfm2moe": ["lfm2_moe", "attention in 2 of 5 layers", "a short convolution in 3 of 5 layers",
+                "a convolution of 3 positions", "a state of 1.50 KiB", "6 experts of 8 in 3 of 5 layers",
+                "2 used", "chosen by sigmoid"],
+    "qwen35moe": ["qwen3_5_moe", "a gated delta net in 3 of 4 layers", "a shared expert of 12",
+                  "4 recurrent heads of 16 with 2 groups of 16", "a gate of the attention's output"],
+    "granitehybrid_dense": ["Mamba2 in 3 of 4 layers", "residual times 0.6", "logits times 0.4"],
+    "gemma4": ["keys of other layers in 3 of 6 layers", "heads of 16 where there is a window",
+               "an embedding of 8 for each layer", "values normed"],
+    "gptoss_f32": ["attention sinks", "clamped SwiGLU", "weighed by softmax of the chosen"],
+    "olmo2": ["none before them", "q/k norms over all heads"],
+    "smollm3": ["rope in 3 of 4 layers"],
+}
+for name, words in PARTICULAR.items():
+    path = os.path.join(ASSETS, f"arch/{name}.gguf")
+    if not os.path.exists(path):
+        tap.skip(name, f"no {path} (set INGOT_ASSETS)")
+        continue
+    text = host("info", path)[1]
+    missing = [w for w in words if w not in text]
+    tap.ok(not missing, f"{name}: what is particular to it", f"missing {missing} in\n{text}")
+    compare_json(path, "--tensors")
 tap.done()
