@@ -30,7 +30,7 @@ ALLOWED = {
 RUNTIME = ["base", "text", "console", "storage", "image", "tokenizer", "compute", "stream", "model", "session",
            "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
-FLASH_IMAGE = ["source", "quantize", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack", "card"]
+FLASH_IMAGE = ["source", "quantize", "jinja", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack", "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}

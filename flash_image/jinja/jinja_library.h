@@ -1,0 +1,57 @@
+/* Filters, tests and methods by name. */
+#ifndef INGOT_FLASH_IMAGE_JINJA_LIBRARY_H
+#define INGOT_FLASH_IMAGE_JINJA_LIBRARY_H
+
+#include "flash_image/jinja/jinja_text.h"
+
+/* The value after a filter, whether a test holds; names that are unknown fail. */
+struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
+                                const struct jinja_args *args);
+bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
+                const struct jinja_args *args);
+
+/* of.name, of["name"] or of[1]: undefined where there is none. */
+struct jinja_value jinja_attribute(struct jinja *j, struct jinja_value of, struct jinja_text name);
+struct jinja_value jinja_index(struct jinja *j, struct jinja_value of, struct jinja_value key);
+
+/* Whether values of this kind have a method of the name, and what it gives. */
+bool jinja_has_method(struct jinja_value of, struct jinja_text name);
+struct jinja_value jinja_call_method(struct jinja *j, const struct jinja_method *m,
+                                     const struct jinja_args *args);
+
+bool jinja_is_text_method(struct jinja_text name);
+struct jinja_value jinja_call_text_method(struct jinja *j, struct jinja_text t,
+                                          struct jinja_text name, const struct jinja_args *args);
+
+/* Argument i, or the one with the name; NULL: neither. */
+const struct jinja_value *jinja_argument(const struct jinja_args *args, size_t i, const char *name);
+bool jinja_flag(const struct jinja_args *args, size_t i, const char *name, bool otherwise);
+int64_t jinja_number(struct jinja *j, const struct jinja_args *args, size_t i, const char *name,
+                     int64_t otherwise);
+struct jinja_text jinja_words_of(struct jinja *j, const struct jinja_args *args, size_t i,
+                                 const char *name, const char *otherwise);
+
+/* A text without those characters (of `set`, or white space if that is empty) at its ends. */
+struct jinja_text jinja_strip(struct jinja_text t, struct jinja_text set, bool left, bool right);
+struct jinja_text jinja_replace(struct jinja *j, struct jinja_text t, struct jinja_text old,
+                                struct jinja_text new_text, int64_t most);
+struct jinja_text jinja_map_case(struct jinja *j, struct jinja_text t, char how);
+
+/* "%s" % x, and "{}".format(x). */
+struct jinja_value jinja_percent(struct jinja *j, struct jinja_text format, struct jinja_value v);
+struct jinja_value jinja_format(struct jinja *j, struct jinja_text format,
+                                const struct jinja_args *args);
+
+/* As json.dumps() writes it. */
+struct jinja_value jinja_to_json(struct jinja *j, struct jinja_value v,
+                                 const struct jinja_args *args);
+
+/* The entries in order; by: an attribute's name, or empty. */
+void jinja_sort(struct jinja *j, struct jinja_list *list, struct jinja_text by, bool folds,
+                bool reverse);
+
+/* Filters of lists: found tells whether the name is one. */
+struct jinja_value jinja_list_filter(struct jinja *j, struct jinja_text name, struct jinja_value v,
+                                     const struct jinja_args *args, bool *found);
+
+#endif

@@ -1,0 +1,50 @@
+/* What one template takes while it is read and run: memory, steps and depth, all bounded, and the
+ * way out when something is wrong. */
+#ifndef INGOT_FLASH_IMAGE_JINJA_MEMORY_H
+#define INGOT_FLASH_IMAGE_JINJA_MEMORY_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    JINJA_MOST_MEMORY = 32 << 20,
+    JINJA_MOST_STEPS = 1 << 19,
+    JINJA_MOST_DEPTH = 500, /* of expressions, blocks and macros inside each other */
+    JINJA_MOST_TEXT = 1 << 20,
+    JINJA_PROBLEM_BYTES = 200,
+};
+
+struct jinja_piece;
+
+struct jinja {
+    struct jinja_piece *pieces;
+    size_t memory, left;
+    unsigned char *next;
+    uint32_t steps;
+    unsigned depth, line; /* line: of the template, what is read or run */
+    jmp_buf escape;       /* set by who calls reader or runner */
+    char problem[JINJA_PROBLEM_BYTES];
+};
+
+/* Free all that was allocated; j can be used again. */
+void jinja_free(struct jinja *j);
+
+/* Zeroed and aligned for anything; it lives until jinja_free(). */
+void *jinja_alloc(struct jinja *j, size_t bytes);
+
+/* A larger copy of what has `bytes`. */
+void *jinja_grow(struct jinja *j, const void *old, size_t bytes, size_t more);
+
+/* Count a step, so that every template ends. */
+void jinja_step(struct jinja *j);
+
+/* One more level inside, and out again. */
+void jinja_enter(struct jinja *j);
+void jinja_leave(struct jinja *j);
+
+/* Write "line N: ..." to j->problem, and leave through j->escape. */
+_Noreturn void jinja_fail(struct jinja *j, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,38 @@
+/* Texts of a template: bytes put together, characters of UTF-8, and values as Python writes them. */
+#ifndef INGOT_FLASH_IMAGE_JINJA_TEXT_H
+#define INGOT_FLASH_IMAGE_JINJA_TEXT_H
+
+#include "flash_image/jinja/jinja_value.h"
+
+/* Grows; at most JINJA_MOST_TEXT. Zeroed: empty. */
+struct jinja_buffer {
+    char *data;
+    size_t bytes, room;
+};
+
+void jinja_write(struct jinja *j, struct jinja_buffer *b, struct jinja_text t);
+void jinja_write_words(struct jinja *j, struct jinja_buffer *b, const char *s);
+void jinja_write_char(struct jinja *j, struct jinja_buffer *b, char c);
+struct jinja_text jinja_written(const struct jinja_buffer *b);
+
+/* As str() of Python, and as repr(). */
+void jinja_write_value(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
+void jinja_write_repr(struct jinja *j, struct jinja_buffer *b, struct jinja_value v);
+void jinja_write_float(struct jinja *j, struct jinja_buffer *b, double real);
+void jinja_write_code_point(struct jinja *j, struct jinja_buffer *b, uint32_t c);
+struct jinja_text jinja_to_text(struct jinja *j, struct jinja_value v);
+struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_text b);
+
+/* Where `what` begins in t from byte `from` on, or SIZE_MAX. */
+size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
+
+/* How many, and the bytes of the one at `at`; a byte that is no UTF-8 counts as one. */
+size_t jinja_characters(struct jinja_text t);
+size_t jinja_character(struct jinja_text t, size_t at);
+
+/* The byte where character n begins; at most t.bytes. */
+size_t jinja_character_start(struct jinja_text t, size_t n);
+
+bool jinja_is_space(char c);
+
+#endif
