@@ -1,5 +1,6 @@
 /* The .ingot file, version 4, as C structures. FORMAT.md beside this file is the specification;
- * where the two differ, this is wrong. Little-endian; every structure is naturally aligned. */
+ * where the two differ, this is wrong. Little-endian; every structure is naturally aligned.
+ * Why this file is long: the format is one, and a reader wants to see it whole. */
 #ifndef INGOT_FLASH_IMAGE_FORMAT_H
 #define INGOT_FLASH_IMAGE_FORMAT_H
 
@@ -398,22 +399,42 @@ enum ingot_chat_string {
     INGOT_CHAT_NO_THINKING, /* after the reply prefix, for a reply without thoughts */
     INGOT_CHAT_THINK_END,   /* a reply's thoughts end with it; the next turn leaves them out */
     INGOT_CHAT_SYSTEM,      /* the system prompt where none is given */
+    INGOT_CHAT_REPLY_START, /* after the reply prefix of a reply to come; no_thinking stands for it */
+    INGOT_CHAT_PAST_START, /* after the reply prefix of a past reply without its thoughts */
     INGOT_CHAT_STRINGS
 };
+enum { INGOT_CHAT_FIRST_STRINGS = INGOT_CHAT_SYSTEM + 1 }; /* whose lengths are bytes[] */
 enum ingot_chat_flags {
-    INGOT_CHAT_SYSTEM_IN_USER = 1, /* the system block follows the first user prefix */
-    INGOT_CHAT_SYSTEM_ALWAYS = 2,  /* the system block is there with an empty prompt as well */
-    INGOT_CHAT_TRIM = 4, /* white space around system prompt and user's text is left out */
-    INGOT_ALL_CHAT_FLAGS = 7
+    INGOT_CHAT_SYSTEM_IN_USER = 1,  /* the system block follows the first user prefix */
+    INGOT_CHAT_SYSTEM_ALWAYS = 2,   /* the system block is there with an empty prompt as well */
+    INGOT_CHAT_TRIM_USER = 4,       /* white space around the user's texts is left out */
+    INGOT_CHAT_TRIM_SYSTEM = 8,     /* and around the system prompt */
+    INGOT_CHAT_TRIM = 12,           /* both */
+    INGOT_CHAT_SYSTEM_LAST = 16,    /* with IN_USER: of the last turn, not of the first */
+    INGOT_CHAT_SYSTEM_WHOLE = 32,   /* the string for no system prompt is the whole block */
+    INGOT_CHAT_KEEPS_THOUGHTS = 64, /* later turns keep the thoughts of earlier ones */
+    INGOT_ALL_CHAT_FLAGS = 127
 };
 enum { INGOT_MAX_STOPS = 8 };
 struct ingot_chat {
-    uint32_t bytes[INGOT_CHAT_STRINGS];
+    uint32_t bytes[INGOT_CHAT_FIRST_STRINGS];
     uint32_t flags;
     uint32_t n_stops;                /* a reply ends with any of these tokens, */
     uint32_t stops[INGOT_MAX_STOPS]; /* each below n_tokens; zero beyond n_stops */
-    uint32_t reserved[3];            /* zero */
+    uint32_t more_bytes[2];          /* of the strings after bytes[]'s */
+    uint32_t reserved;               /* zero */
 };
 static_assert(sizeof(struct ingot_chat) == 96, "the chat header is 96 bytes");
+static_assert(INGOT_CHAT_STRINGS - INGOT_CHAT_FIRST_STRINGS == 2, "two lengths in more_bytes[]");
+
+/* Where a string's length stands. */
+static inline const uint32_t *ingot_chat_bytes(const struct ingot_chat *chat,
+                                               enum ingot_chat_string which)
+{
+    if ((unsigned)which < INGOT_CHAT_FIRST_STRINGS) {
+        return &chat->bytes[which];
+    }
+    return &chat->more_bytes[(unsigned)which - INGOT_CHAT_FIRST_STRINGS];
+}
 
 #endif

@@ -51,7 +51,7 @@ struct info_chat_string {
     enum ingot_chat_string which;
 };
 
-enum { INFO_CHAT_STRINGS = 10, INFO_MOST_SPECIAL = 16 /* tokens of a type that are named */ };
+enum { INFO_CHAT_STRINGS = 12, INFO_MOST_SPECIAL = 16 /* tokens of a type that are named */ };
 
 extern const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS];
 

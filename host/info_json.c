@@ -281,6 +281,9 @@ static void add_template(cJSON *to, const struct image *img)
     o = cJSON_AddObjectToObject(to, "template");
     cJSON_AddItemToObject(o, "name", text_value(text, bytes));
     cJSON_AddBoolToObject(o, "system_in_first_turn", (flags & INGOT_CHAT_SYSTEM_IN_USER) != 0);
+    cJSON_AddBoolToObject(o, "system_in_last_turn", (flags & INGOT_CHAT_SYSTEM_LAST) != 0);
+    cJSON_AddBoolToObject(o, "system_prompt_is_block", (flags & INGOT_CHAT_SYSTEM_WHOLE) != 0);
+    cJSON_AddBoolToObject(o, "keeps_thoughts", (flags & INGOT_CHAT_KEEPS_THOUGHTS) != 0);
     cJSON_AddBoolToObject(o, "system_always", (flags & INGOT_CHAT_SYSTEM_ALWAYS) != 0);
     cJSON_AddBoolToObject(o, "trims", (flags & INGOT_CHAT_TRIM) != 0);
     for (size_t i = 0; i < INFO_CHAT_STRINGS; i++) {

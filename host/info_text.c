@@ -114,6 +114,8 @@ const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS] = {
     { "  ends", "reply_suffix", INGOT_CHAT_REPLY_SUFFIX },
     { "think=off", "no_thinking", INGOT_CHAT_NO_THINKING },
     { "thoughts end", "thoughts_end", INGOT_CHAT_THINK_END },
+    { "to come", "reply_start", INGOT_CHAT_REPLY_START },
+    { "past", "past_start", INGOT_CHAT_PAST_START },
     { "system prompt", "system_prompt", INGOT_CHAT_SYSTEM },
 };
 
@@ -135,9 +137,13 @@ static void print_template(const struct image *img)
     const char *name = image_chat_string(img, INGOT_CHAT_NAME, &bytes);
 
     printf("template    %.*s", (int)bytes, name);
-    print_if(flags & INGOT_CHAT_SYSTEM_IN_USER, ", system prompt inside the first turn");
+    print_if((flags & INGOT_CHAT_SYSTEM_IN_USER) != 0 && (flags & INGOT_CHAT_SYSTEM_LAST) == 0,
+             ", system prompt inside the first turn");
+    print_if(flags & INGOT_CHAT_SYSTEM_LAST, ", system prompt inside the last turn");
     print_if(flags & INGOT_CHAT_SYSTEM_ALWAYS, ", a system block always");
+    print_if(flags & INGOT_CHAT_SYSTEM_WHOLE, ", a block of its own without a system prompt");
     print_if(flags & INGOT_CHAT_TRIM, ", texts without white space around them");
+    print_if(flags & INGOT_CHAT_KEEPS_THOUGHTS, ", thoughts kept");
     putchar('\n');
     for (size_t i = 0; i < INFO_CHAT_STRINGS; i++) {
         print_string(img, info_chat_strings[i].label, info_chat_strings[i].which);

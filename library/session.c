@@ -123,8 +123,12 @@ enum ingot_error ingot_prompt_turn(struct ingot_session *s, const struct ingot_t
         return library_refuse(s->model, INGOT_NO_TEMPLATE, "the model has no chat template");
     }
     t.begins = s->session.n_ids == 0;
-    whole = (struct chat_turn){ turn->text,        turn->text_bytes, t.begins,
-                                turn->no_thinking, turn->system,     turn->system_bytes };
+    whole = (struct chat_turn){ .text = turn->text,
+                                .bytes = turn->text_bytes,
+                                .first = t.begins,
+                                .no_thinking = turn->no_thinking,
+                                .system = turn->system,
+                                .system_bytes = turn->system_bytes };
     t.n = chat_turn_parts(chat, &whole, t.parts);
     return put_text(s, &t);
 }

@@ -164,7 +164,7 @@ test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=1 each
 # what the CPU has stay gcc's.
 FUZZ_CC ?= clang
 LF := $(O)/libfuzzer
-LF_TARGETS ?= gguf image tokenizer unigram bpe vocab safetensors hf_config hf_tokenizer json file_kind
+LF_TARGETS ?= gguf image tokenizer unigram bpe vocab safetensors hf_config hf_tokenizer json file_kind jinja
 LF_CFLAGS = $(filter-out -W%,$(HOST_CFLAGS)) -w $(SANITIZE) -fsanitize=fuzzer-no-link
 LF_OBJ = $(patsubst %,$(LF)/obj/%.o,$(filter-out board/host/% host/%,$(filter %.c,$(wildcard $(HOST_SRC))))) \
          $(filter %.S.o %/host_cpu.c.o,$(HOST_OBJ))

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "flash_image/chat/chat_jinja.h"
-
-/* A default system prompt beyond this is left out. */
-enum { MOST_PROMPT_BYTES = 2048 };
+#include "flash_image/chat/chat_derive.h"
 
 /* ---- the vocabulary -------------------------------------------------------------------------- */
 
@@ -67,98 +65,6 @@ static uint32_t find_special(const uint8_t *tokenizer, const char *text, size_t 
     return INGOT_NO_TOKEN;
 }
 
-/* ---- recognition ----------------------------------------------------------------------------- */
-
-static bool fits(const struct chat_form *form, const char *squeezed)
-{
-    for (size_t i = 0; i < CHAT_FORM_WORDS && form->needs[i] != NULL; i++) {
-        if (strstr(squeezed, form->needs[i]) == NULL) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < CHAT_FORM_WORDS && form->lacks[i] != NULL; i++) {
-        if (strstr(squeezed, form->lacks[i]) != NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether the first marker of a form's string, <...> or [...], stands in the template. */
-static bool shares_marker(const char *s, const char *squeezed)
-{
-    size_t start = strcspn(s, "<["), bytes = strcspn(s + start, ">]");
-    char marker[32] = "";
-
-    if (s[start] == '\0' || s[start + bytes] == '\0' || bytes + 1 >= sizeof marker) {
-        return false;
-    }
-    memcpy(marker, s + start, bytes + 1);
-    return strstr(squeezed, marker) != NULL;
-}
-
-/* How many of the form's strings share their first marker with the template. */
-static unsigned likeness(const struct chat_form *form, const char *squeezed)
-{
-    unsigned n = 0;
-
-    for (unsigned i = INGOT_CHAT_SYSTEM_PREFIX; i <= INGOT_CHAT_REPLY_SUFFIX; i++) {
-        n += form->strings[i] != NULL && shares_marker(form->strings[i], squeezed);
-    }
-    return n;
-}
-
-const struct chat_form *chat_template_recognize(const char *squeezed,
-                                                const struct chat_form **nearest)
-{
-    size_t n;
-    const struct chat_form *forms = chat_forms(&n);
-    unsigned most = 0;
-
-    *nearest = NULL;
-    for (size_t i = 0; i < n; i++) {
-        unsigned like;
-
-        if (fits(&forms[i], squeezed)) {
-            return &forms[i];
-        }
-        like = likeness(&forms[i], squeezed);
-        /* Of equals the later row: the general form of a family follows the special ones. */
-        if (like != 0 && like >= most) {
-            most = like;
-            *nearest = &forms[i];
-        }
-    }
-    return NULL;
-}
-
-/* A text of one literal: the template does not put it together when it runs. */
-static bool is_prompt(const char *at, size_t bytes)
-{
-    return bytes != 0 && bytes <= MOST_PROMPT_BYTES && memchr(at, CHAT_QUOTE[0], bytes) == NULL &&
-           memmem(at, bytes, "{{", 2) == NULL;
-}
-
-/* The text that the template itself puts between the marks of the system block. */
-static struct text own_prompt(const struct chat_form *form, const char *squeezed)
-{
-    const char *prefix = form->strings[INGOT_CHAT_SYSTEM_PREFIX];
-    const char *suffix = form->strings[INGOT_CHAT_SYSTEM_SUFFIX];
-    struct text prompt = text_of(form->strings[INGOT_CHAT_SYSTEM]);
-
-    if (prefix == NULL || suffix == NULL || strpbrk(suffix, CHAT_EOS) != NULL) {
-        return prompt;
-    }
-    for (const char *at = strstr(squeezed, prefix); at != NULL; at = strstr(at, prefix)) {
-        const char *end = strstr(at += strlen(prefix), suffix);
-
-        if (end != NULL && is_prompt(at, (size_t)(end - at))) {
-            return (struct text){ at, (size_t)(end - at) };
-        }
-    }
-    return prompt;
-}
-
 /* ---- the section ----------------------------------------------------------------------------- */
 
 struct build {
@@ -178,62 +84,211 @@ static bool put_bytes(struct build *b, const char *data, size_t bytes)
     return true;
 }
 
-/* A form's string with the model's bos and eos in it. */
-static bool put_string(struct build *b, enum ingot_chat_string which, struct text t)
+static bool put_string(struct build *b, enum ingot_chat_string which, const char *data,
+                       size_t bytes)
 {
-    const struct ingot_tokenizer *head = head_of(b->tokenizer);
-    size_t start = b->bytes;
+    if (!put_bytes(b, data, bytes)) {
+        return false;
+    }
+    if ((unsigned)which < INGOT_CHAT_FIRST_STRINGS) {
+        b->head->bytes[which] = (uint32_t)bytes;
+    } else {
+        b->head->more_bytes[(unsigned)which - INGOT_CHAT_FIRST_STRINGS] = (uint32_t)bytes;
+    }
+    return true;
+}
+
+/* A form's string with the model's bos and eos in it, at most `room` bytes. */
+static size_t spell(const uint8_t *tokenizer, const char *s, char *out, size_t room)
+{
+    const struct ingot_tokenizer *head = head_of(tokenizer);
+    struct text t = text_of(s);
+    size_t n = 0;
 
     for (size_t i = 0; i < t.bytes; i++) {
         struct text one = { t.data + i, 1 };
 
         if (t.data[i] == CHAT_BOS[0]) {
-            one = token_text(b->tokenizer, head->bos);
+            one = token_text(tokenizer, head->bos);
         } else if (t.data[i] == CHAT_EOS[0]) {
-            one = token_text(b->tokenizer, head->eos);
+            one = token_text(tokenizer, head->eos);
         }
-        if (!put_bytes(b, one.data, one.bytes)) {
-            return false;
+        for (size_t k = 0; k < one.bytes && n < room; k++) {
+            out[n++] = one.data[k];
         }
     }
-    b->head->bytes[which] = (uint32_t)(b->bytes - start);
-    return true;
+    return n;
 }
 
-/* Whether a conversation begins with bos: as the template says, where there is one. */
-static const char *opening(const struct chat_form *form, const char *squeezed)
+static bool put_form(struct build *b, const struct chat_form *form)
 {
-    const char *user = form->strings[INGOT_CHAT_USER_PREFIX];
+    static char text[CHAT_MOST_BYTES];
 
-    if (squeezed == NULL || user[0] == CHAT_BOS[0]) {
-        return form->strings[INGOT_CHAT_OPENING];
-    }
-    if (strstr(squeezed, "bos_token") != NULL) {
-        return CHAT_BOS;
-    }
-    return NULL;
-}
-
-/* squeezed NULL: the form was named. */
-static bool put_form(struct build *b, const struct chat_form *form, const char *squeezed)
-{
-    for (unsigned i = 0; i < INGOT_CHAT_STRINGS; i++) {
-        struct text t = text_of(form->strings[i]);
-
-        if (i == INGOT_CHAT_NAME) {
-            t = text_of(form->name);
-        } else if (i == INGOT_CHAT_OPENING) {
-            t = text_of(opening(form, squeezed));
-        } else if (i == INGOT_CHAT_SYSTEM && squeezed != NULL) {
-            t = own_prompt(form, squeezed);
-        }
-        if (!put_string(b, (enum ingot_chat_string)i, t)) {
-            return false;
-        }
-    }
     b->head->flags = form->flags;
+    for (unsigned i = 0; i < INGOT_CHAT_STRINGS; i++) {
+        const char *s = i == INGOT_CHAT_NAME ? form->name : form->strings[i];
+
+        if (!put_string(b, (enum ingot_chat_string)i, text,
+                        spell(b->tokenizer, s, text, sizeof text))) {
+            return false;
+        }
+    }
     return true;
 }
+
+/* ---- a template of the model's own ------------------------------------------------------------ */
+
+static bool has_string(const uint8_t *tokenizer, const struct chat_form *form, unsigned which,
+                       struct jinja_text derived)
+{
+    static char text[CHAT_MOST_BYTES];
+
+    return jinja_text_equal((struct jinja_text){ text, spell(tokenizer, form->strings[which], text,
+                                                             sizeof text) },
+                            derived);
+}
+
+/* Whether a derived form is the one with a name; but for the opening, and with `any_prompt` for the
+ * system prompt of its own. */
+static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
+                    const struct chat_derived *d, bool any_prompt)
+{
+    for (unsigned i = INGOT_CHAT_SYSTEM_PREFIX; i < INGOT_CHAT_STRINGS; i++) {
+        bool free = (any_prompt && i == INGOT_CHAT_SYSTEM) || i == INGOT_CHAT_PAST_START;
+
+        if (!free && !has_string(tokenizer, form, i, d->strings[i])) {
+            return false;
+        }
+    }
+    return ((form->flags ^ d->flags) & ~(uint32_t)INGOT_CHAT_TRIM) == 0;
+}
+
+/* For a person to read: a known form's name, or that it is the model's own. */
+static const char *name_of(const uint8_t *tokenizer, const struct chat_derived *d)
+{
+    size_t n;
+    const struct chat_form *forms = chat_forms(&n);
+
+    for (unsigned any_prompt = 0; any_prompt < 2; any_prompt++) {
+        for (size_t i = 0; i < n; i++) {
+            if ((any_prompt == 0 || forms[i].strings[INGOT_CHAT_SYSTEM] == NULL) &&
+                is_form(tokenizer, &forms[i], d, any_prompt != 0)) {
+                return forms[i].name;
+            }
+        }
+    }
+    return CHAT_OWN;
+}
+
+static void clear_strings(struct build *b)
+{
+    memset(b->head, 0, CHAT_MOST_BYTES);
+    b->bytes = 0;
+}
+
+static bool put_derived(struct build *b, const struct chat_derived *d)
+{
+    const char *name = name_of(b->tokenizer, d);
+
+    clear_strings(b);
+    b->head->flags = d->flags;
+    for (unsigned i = 0; i < INGOT_CHAT_STRINGS; i++) {
+        struct jinja_text t = i == INGOT_CHAT_NAME ? jinja_text(name) : d->strings[i];
+
+        if (!put_string(b, (enum ingot_chat_string)i, t.data, t.bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum err refuse_own(struct build *b, char sentence[CHAT_SENTENCE_BYTES], const char *why)
+{
+    clear_strings(b);
+    snprintf(sentence, CHAT_SENTENCE_BYTES,
+             "the model's chat template cannot be used, so text is only continued: %s; set another "
+             "one with --template NAME, --template list shows them",
+             why);
+    return ERR_OK;
+}
+
+/* The form that the template's probes give, if it writes what the template does. What it cannot say
+ * of replies without thoughts is left out. */
+static enum err derive_form(struct build *b, struct prober *p, char sentence[CHAT_SENTENCE_BYTES])
+{
+    char difference[CHAT_SENTENCE_BYTES - 140];
+    struct chat_derived d;
+
+    if (!chat_derive(p, &d)) {
+        return refuse_own(b, sentence, d.wrong != NULL ? d.wrong : p->problem);
+    }
+    for (unsigned round = 0; round < 2; round++) {
+        if (!put_derived(b, &d)) {
+            return refuse_own(b, sentence, "it writes more than a chat section holds");
+        }
+        if (chat_check(p, b->head, d.no_system, difference, sizeof difference)) {
+            return ERR_OK;
+        }
+        d.strings[INGOT_CHAT_NO_THINKING] = jinja_text("");
+    }
+    return refuse_own(b, sentence, difference);
+}
+
+/* The day that a template is told which asks for it: SOURCE_DATE_EPOCH, else today. */
+static const struct tm *day(struct tm *out, bool *given)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t t = epoch != NULL ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+
+    *given = epoch != NULL;
+    return gmtime_r(&t, out);
+}
+
+static struct jinja_text as_jinja(struct text t)
+{
+    return (struct jinja_text){ t.data, t.bytes };
+}
+
+/* A template with a date of its own keeps it, unless the day is given. */
+static enum err put_own(struct build *b, const struct source_text *text,
+                        char sentence[CHAT_SENTENCE_BYTES])
+{
+    const struct ingot_tokenizer *head = head_of(b->tokenizer);
+    struct prober *p = calloc(1, sizeof *p);
+    struct tm today;
+    bool given;
+    const struct tm *now = day(&today, &given);
+    enum err e = ERR_OK;
+
+    if (p == NULL) {
+        snprintf(sentence, CHAT_SENTENCE_BYTES, "out of memory");
+        return ERR_NO_SPACE;
+    }
+    p->bos = as_jinja(token_text(b->tokenizer, head->bos));
+    p->eos = as_jinja(token_text(b->tokenizer, head->eos));
+    p->now = given ? now : NULL;
+    if (!probe_open(p, text->data, text->bytes)) {
+        e = refuse_own(b, sentence, p->problem);
+    } else {
+        e = derive_form(b, p, sentence);
+        if (sentence[0] != '\0' && p->template.uses_date && p->now == NULL) {
+            sentence[0] = '\0';
+            p->now = now;
+            e = derive_form(b, p, sentence);
+            if (sentence[0] == '\0') {
+                strftime(sentence, CHAT_SENTENCE_BYTES,
+                         "the chat template tells the model the date: it is %Y-%m-%d from now on; "
+                         "SOURCE_DATE_EPOCH sets another",
+                         now);
+            }
+        }
+    }
+    probe_close(p);
+    free(p);
+    return e;
+}
+
+/* ---- the tokens at which a reply ends --------------------------------------------------------- */
 
 static void put_stop(struct build *b, uint32_t id)
 {
@@ -293,57 +348,14 @@ static enum err refuse_name(const char *name, char sentence[CHAT_SENTENCE_BYTES]
     return ERR_NOT_FOUND;
 }
 
-/* NULL: none. */
-static void tell_nearest(const struct chat_form *nearest, char sentence[CHAT_SENTENCE_BYTES])
+static enum err put_named(struct build *b, const char *name, char sentence[CHAT_SENTENCE_BYTES])
 {
-    const char *is = "none is near", *name = "";
+    const struct chat_form *form = chat_form_find(name);
 
-    if (nearest != NULL) {
-        is = "the nearest is ";
-        name = nearest->name;
+    if (form == NULL) {
+        return strcmp(name, CHAT_NONE) == 0 ? ERR_OK : refuse_name(name, sentence);
     }
-    snprintf(sentence, CHAT_SENTENCE_BYTES,
-             "the model's chat template is none of those that "
-             "this program knows (%s%s), so text is only continued: set one with --template "
-             "NAME; --template list shows them",
-             is, name);
-}
-
-static enum err choose_by_name(const char *name, const struct chat_form **form,
-                               char sentence[CHAT_SENTENCE_BYTES])
-{
-    *form = chat_form_find(name);
-    if (*form == NULL && strcmp(name, CHAT_NONE) != 0) {
-        return refuse_name(name, sentence);
-    }
-    return ERR_OK;
-}
-
-/* *squeezed: allocated where the template was recognized by its text. */
-static enum err choose_form(const struct chat_request *r, const struct chat_form **form,
-                            char **squeezed, char sentence[CHAT_SENTENCE_BYTES])
-{
-    const struct chat_form *nearest;
-
-    *form = NULL;
-    *squeezed = NULL;
-    if (r->name != NULL) {
-        return choose_by_name(r->name, form, sentence);
-    }
-    if (r->jinja.bytes == 0) {
-        return ERR_OK;
-    }
-    *squeezed = malloc(r->jinja.bytes + 1);
-    if (*squeezed == NULL) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES, "out of memory");
-        return ERR_NO_SPACE;
-    }
-    chat_jinja_squeeze(r->jinja.data, r->jinja.bytes, *squeezed);
-    *form = chat_template_recognize(*squeezed, &nearest);
-    if (*form == NULL) {
-        tell_nearest(nearest, sentence);
-    }
-    return ERR_OK;
+    return put_form(b, form) ? ERR_OK : ERR_NO_SPACE;
 }
 
 enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_MOST_BYTES],
@@ -351,23 +363,17 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
 {
     struct build b = { (void *)section, (char *)section + sizeof(struct ingot_chat), 0,
                        r->tokenizer };
-    const struct chat_form *form;
-    char *squeezed;
-    enum err e;
+    enum err e = ERR_OK;
 
-    memset(section, 0, CHAT_MOST_BYTES);
+    clear_strings(&b);
     sentence[0] = '\0';
-    e = choose_form(r, &form, &squeezed, sentence);
-    if (e == ERR_OK && form != NULL && !put_form(&b, form, squeezed)) {
-        snprintf(sentence, CHAT_SENTENCE_BYTES,
-                 "the chat template does not fit its %u bytes: use "
-                 "--template " CHAT_NONE,
-                 (unsigned)CHAT_MOST_BYTES);
-        e = ERR_NO_SPACE;
+    if (r->name != NULL) {
+        e = put_named(&b, r->name, sentence);
+    } else if (r->jinja.bytes != 0) {
+        e = put_own(&b, &r->jinja, sentence);
     }
     put_stops(&b, r);
     *bytes = sizeof *b.head + b.bytes;
-    free(squeezed);
     return e;
 }
 
@@ -381,6 +387,21 @@ static struct text markers_of(const uint8_t *chat)
 
     for (unsigned i = INGOT_CHAT_OPENING; i <= INGOT_CHAT_REPLY_SUFFIX; i++) {
         t.bytes += head->bytes[i];
+    }
+    return t;
+}
+
+/* With the block that stands where no system prompt is given. */
+static struct text own_block_of(const uint8_t *chat)
+{
+    const struct ingot_chat *head = (const void *)chat;
+    struct text t = { (const char *)(head + 1), 0 };
+
+    for (unsigned i = 0; i < INGOT_CHAT_SYSTEM; i++) {
+        t.data += head->bytes[i];
+    }
+    if ((head->flags & INGOT_CHAT_SYSTEM_WHOLE) != 0) {
+        t.bytes = head->bytes[INGOT_CHAT_SYSTEM];
     }
     return t;
 }
@@ -432,7 +453,7 @@ static uint32_t end_of_turn(const uint8_t *chat, const uint8_t *tokenizer)
 void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer)
 {
     struct ingot_tokenizer *head = (void *)tokenizer;
-    struct text markers = markers_of(chat);
+    struct text markers = markers_of(chat), block = own_block_of(chat);
 
     if (head->eot == INGOT_NO_TOKEN) {
         uint32_t id = end_of_turn(chat, tokenizer);
@@ -442,8 +463,10 @@ void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer)
         }
     }
     for (uint32_t id = 0; id < head->n_tokens; id++) {
+        struct text token = token_text(tokenizer, id);
+
         if (token_type(tokenizer, id) == INGOT_TOKEN_USER &&
-            is_marker(token_text(tokenizer, id), markers)) {
+            (is_marker(token, markers) || is_marker(token, block))) {
             make_control(tokenizer, id);
         }
     }

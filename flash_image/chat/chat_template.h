@@ -1,17 +1,18 @@
-/* The chat section of an .ingot file: a model's Jinja template recognized by its form, or one that
- * was named, compiled to strings; and the tokens that end a reply. */
+/* The chat section of an .ingot file: a model's Jinja template run on probes, or a form
+ * that was named, compiled to strings; and the tokens that end a reply. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_TEMPLATE_H
 #define INGOT_FLASH_IMAGE_CHAT_TEMPLATE_H
 
 #include "flash_image/chat/chat_forms.h"
 #include "flash_image/source/source.h"
 
-enum { CHAT_MOST_BYTES = 4096, CHAT_SENTENCE_BYTES = 320 };
+enum { CHAT_MOST_BYTES = 1 << 15, CHAT_SENTENCE_BYTES = 480 };
 
+#define CHAT_OWN "own"   /* the name of a form that has none */
 #define CHAT_NONE "none" /* the name that leaves a model without a template */
 
 struct chat_request {
-    const char *name;         /* a form's, or CHAT_NONE; NULL: recognize jinja */
+    const char *name;         /* a form's, or CHAT_NONE; NULL: derive it from jinja */
     struct source_text jinja; /* may be absent: then without a name there is no template */
     const uint32_t *stops;    /* (n_stops) beside eos, eot and tokens that the vocabulary names
                                * as an end */
@@ -19,9 +20,10 @@ struct chat_request {
     const uint8_t *tokenizer; /* a tokenizer section as FORMAT.md has it, checked or just built */
 };
 
-/* Build the section: *bytes of it, at most CHAT_MOST_BYTES, 4-byte aligned. A template that is of
- * no known form gives ERR_OK and a section without strings; sentence then says so, names the
- * nearest form and the cure, and is empty in all other good cases.
+/* Build the section: *bytes of it, at most CHAT_MOST_BYTES, 4-byte aligned. A template that cannot
+ * be run, or that no form can say, gives ERR_OK and a section without strings; sentence then says
+ * why and names the cure. It also tells of a date that was put into the form, and is empty in all
+ * other good cases.
  * ERR_NOT_FOUND: no form has the name, sentence lists those there are. ERR_NO_SPACE. */
 enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_MOST_BYTES],
                              size_t *bytes, char sentence[CHAT_SENTENCE_BYTES]);
@@ -30,10 +32,5 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
  * names none, and the markers of the chat section's strings made control tokens where the
  * vocabulary has them as USER ones, which users' text could form. */
 void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer);
-
-/* The form that fits a template, or NULL and in *nearest the one with most markers in common (or
- * NULL). squeezed: by chat_jinja_squeeze(). */
-const struct chat_form *chat_template_recognize(const char *squeezed,
-                                                const struct chat_form **nearest);
 
 #endif

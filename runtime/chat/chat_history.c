@@ -50,14 +50,20 @@ static unsigned turns_to_drop(const struct chat *c, unsigned keep)
 }
 
 /* The first turn that stays is told anew, with the system prompt; all after it moves up to it. */
-static bool retell(struct chat *c, const struct turn *first, size_t *opening)
+static bool retell(struct chat *c, const struct turn *first, bool past, size_t *opening)
 {
     struct session *s = c->session;
     uint32_t from = first->reply, n = s->n_ids - from;
+    const char *said = c->turns.text + first->text;
+    enum err e;
 
     (void)session_cut(s, 0); /* the ids stay where they are */
-    if (chat_encode(c, c->turns.text + first->text, first->bytes, true, true, s->ids, from,
-                    opening) != ERR_OK) {
+    if (past) {
+        e = chat_encode_past(c, said, first->bytes, true, s->ids, from, opening);
+    } else {
+        e = chat_encode(c, said, first->bytes, true, true, s->ids, from, opening);
+    }
+    if (e != ERR_OK) {
         return false; /* a system prompt that has grown since: no way to keep the rest */
     }
     memmove(s->ids + *opening, s->ids + from, n * sizeof *s->ids);
@@ -80,7 +86,7 @@ bool chat_drop_oldest(struct chat *c, unsigned keep)
         chat_clear(c);
         return true;
     }
-    if (!retell(c, t->list + n, &opening)) {
+    if (!retell(c, t->list + n, keep == 0 || n + 1 < t->n, &opening)) {
         chat_clear(c);
         return keep == 0;
     }

@@ -1,4 +1,4 @@
-/* What chat_prompt.c and chat_history.c do for chat_reply.c; nobody else includes it. */
+/* What chat_prompt.c, chat_past.c and chat_history.c do for chat_reply.c; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 
@@ -8,6 +8,15 @@
  * prompt; another one closes the reply before it. Errors as tokenizer_encode_parts. */
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
                      uint32_t *ids, uint32_t room, size_t *n);
+
+/* The same of a turn whose reply is there already: as later turns have it, without what only a reply
+ * to come begins with. */
+enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
+                          uint32_t room, size_t *n);
+
+/* Before the next turn: the last one and its reply become what the template has of past ones,
+ * without thoughts. What that changes is pending in the session. */
+void chat_settle_reply(struct chat *c);
 
 /* Make room by dropping the oldest turns, so that half of the context at most is taken, and say
  * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session.

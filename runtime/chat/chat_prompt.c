@@ -5,28 +5,51 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
-                     uint32_t *ids, uint32_t room, size_t *n)
+static enum err encode(struct chat *c, const struct tokenizer_part *parts, size_t n_parts,
+                       bool first, uint32_t *ids, uint32_t room, size_t *n)
 {
     struct session *s = c->session;
+    unsigned flags = first ? TOKENIZER_BOS : TOKENIZER_CONTINUE;
+
+    return tokenizer_encode_parts(&s->model->tokenizer, parts, n_parts, flags, ids, room, n,
+                                  s->scratch.memory, s->scratch.bytes);
+}
+
+static struct chat_turn turn_of(const struct chat *c, const char *text, size_t bytes, bool first)
+{
     const struct options *o = c->options;
-    struct chat_turn turn = { text, bytes, first, o->reply.think == THINK_OFF, NULL, 0 };
-    struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
-    unsigned flags = TOKENIZER_CONTINUE;
-    size_t n_parts = 1;
+    struct chat_turn turn = {
+        .text = text, .bytes = bytes, .first = first, .no_thinking = o->reply.think == THINK_OFF
+    };
 
     if (options_given(o, OPTION_SYSTEM)) {
         turn.system = o->reply.system;
         turn.system_bytes = o->reply.system_bytes;
     }
-    if (first) {
-        flags = TOKENIZER_BOS;
-    }
+    return turn;
+}
+
+enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
+                     uint32_t *ids, uint32_t room, size_t *n)
+{
+    struct chat_turn turn = turn_of(c, text, bytes, first);
+    struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
+    size_t n_parts = 1;
+
     if (as_turn) {
         n_parts = chat_turn_parts(c->template, &turn, parts);
     }
-    return tokenizer_encode_parts(&s->model->tokenizer, parts, n_parts, flags, ids, room, n,
-                                  s->scratch.memory, s->scratch.bytes);
+    return encode(c, parts, n_parts, first, ids, room, n);
+}
+
+enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
+                          uint32_t room, size_t *n)
+{
+    struct chat_turn turn = turn_of(c, text, bytes, first);
+    struct tokenizer_part parts[CHAT_TURN_PARTS];
+
+    turn.past = (c->template->flags & INGOT_CHAT_KEEPS_THOUGHTS) == 0;
+    return encode(c, parts, chat_turn_parts(c->template, &turn, parts), first, ids, room, n);
 }
 
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)

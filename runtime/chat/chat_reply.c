@@ -31,44 +31,6 @@ struct reply {
 
 /* ---- the conversation before it ------------------------------------------------------------- */
 
-static bool is_line_feeds(const struct chat *c, uint32_t id)
-{
-    size_t bytes;
-    const char *text = tokenizer_piece(&c->session->model->tokenizer, id, INGOT_NO_TOKEN, &bytes);
-
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] != '\n') {
-            return false;
-        }
-    }
-    return bytes != 0;
-}
-
-/* Thoughts are not part of the conversation: it goes back to where the last reply began, and what
- * that says after them is pending. */
-static void forget_thoughts(struct chat *c)
-{
-    struct session *s = c->session;
-    uint32_t end = s->n_ids, from = c->reply_start;
-
-    if (c->think_end == INGOT_NO_TOKEN || !c->started) {
-        return;
-    }
-    for (uint32_t i = c->reply_start; i < end; i++) {
-        if (s->ids[i] == c->think_end) {
-            from = i + 1;
-        }
-    }
-    if (from == c->reply_start) {
-        return;
-    }
-    while (from < end && is_line_feeds(c, s->ids[from])) {
-        from++;
-    }
-    (void)session_cut(s, c->reply_start); /* the ids stay where they are */
-    (void)session_put(s, s->ids + from, end - from);
-}
-
 /* The turn's tokens after the conversation, the oldest of which gives way; *own: where they begin. A
  * quarter of the context is left for the reply where that is possible. */
 static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_t *own)
@@ -187,7 +149,11 @@ static void set_params(const struct reply *r, struct generate_params *p)
     const struct chat *c = r->chat;
     const struct options *o = c->options;
     uint32_t bytes;
-    const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
+    const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_START, &bytes);
+
+    if (bytes == 0) {
+        prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
+    }
 
     *p = (struct generate_params){ .limit = o->reply.n,
                                    .stops.n = o->reply.n_stops,
@@ -392,7 +358,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     c->session->problem[0] = '\0';
     r.as_turn = as_turn && chat_has_template(c->template);
     if (r.as_turn) {
-        forget_thoughts(c);
+        chat_settle_reply(c);
         error = put_turn(c, text, bytes, &r.own);
     } else {
         error = put_text(c, text, bytes);

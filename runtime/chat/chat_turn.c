@@ -23,9 +23,9 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static void put_plain(struct parts *p, const char *text, size_t bytes)
+static void put_plain(struct parts *p, const char *text, size_t bytes, uint32_t trim)
 {
-    if ((p->chat->flags & INGOT_CHAT_TRIM) != 0) {
+    if ((p->chat->flags & trim) != 0) {
         for (; bytes != 0 && is_space(text[0]); bytes--) {
             text++;
         }
@@ -38,11 +38,24 @@ static void put_plain(struct parts *p, const char *text, size_t bytes)
     }
 }
 
+/* Whether the system block is in this turn, and there after the user prefix or before it. */
+static bool has_system(const struct ingot_chat *chat, const struct chat_turn *turn, bool inside)
+{
+    if (((chat->flags & INGOT_CHAT_SYSTEM_IN_USER) != 0) != inside) {
+        return false;
+    }
+    return (chat->flags & INGOT_CHAT_SYSTEM_LAST) != 0 ? !turn->past : turn->first;
+}
+
 static void put_system(struct parts *p, const struct chat_turn *turn)
 {
     const char *text = turn->system;
     size_t bytes = turn->system_bytes;
 
+    if (text == NULL && (p->chat->flags & INGOT_CHAT_SYSTEM_WHOLE) != 0) {
+        put_string(p, INGOT_CHAT_SYSTEM);
+        return;
+    }
     if (text == NULL) {
         uint32_t own;
 
@@ -53,34 +66,38 @@ static void put_system(struct parts *p, const struct chat_turn *turn)
         return;
     }
     put_string(p, INGOT_CHAT_SYSTEM_PREFIX);
-    put_plain(p, text, bytes);
+    put_plain(p, text, bytes, INGOT_CHAT_TRIM_SYSTEM);
     put_string(p, INGOT_CHAT_SYSTEM_SUFFIX);
 }
 
 bool chat_has_template(const struct ingot_chat *chat)
 {
-    return chat->bytes[INGOT_CHAT_USER_PREFIX] != 0;
+    return chat->bytes[INGOT_CHAT_USER_PREFIX] != 0 || chat->bytes[INGOT_CHAT_USER_SUFFIX] != 0 ||
+           chat->bytes[INGOT_CHAT_REPLY_PREFIX] != 0;
 }
 
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS])
 {
-    bool inside = (chat->flags & INGOT_CHAT_SYSTEM_IN_USER) != 0;
     struct parts p = { chat, parts, 0 };
 
     put_string(&p, turn->first ? INGOT_CHAT_OPENING : INGOT_CHAT_REPLY_SUFFIX);
-    if (turn->first && !inside) {
+    if (has_system(chat, turn, false)) {
         put_system(&p, turn);
     }
     put_string(&p, INGOT_CHAT_USER_PREFIX);
-    if (turn->first && inside) {
+    if (has_system(chat, turn, true)) {
         put_system(&p, turn);
     }
-    put_plain(&p, turn->text, turn->bytes);
+    put_plain(&p, turn->text, turn->bytes, INGOT_CHAT_TRIM_USER);
     put_string(&p, INGOT_CHAT_USER_SUFFIX);
     put_string(&p, INGOT_CHAT_REPLY_PREFIX);
-    if (turn->no_thinking) {
+    if (turn->past) {
+        put_string(&p, INGOT_CHAT_PAST_START);
+    } else if (turn->no_thinking && chat->bytes[INGOT_CHAT_NO_THINKING] != 0) {
         put_string(&p, INGOT_CHAT_NO_THINKING);
+    } else {
+        put_string(&p, INGOT_CHAT_REPLY_START);
     }
     return p.n;
 }

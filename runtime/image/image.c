@@ -54,7 +54,7 @@ static enum err check_chat_numbers(struct image *img)
                           chat->stops[i], chat->n_stops, n_tokens);
         }
     }
-    if (!image_all_zero(chat->reserved, sizeof chat->reserved)) {
+    if (chat->reserved != 0) {
         return REFUSE(img, ERR_BAD_HEADER, "chat: reserved is not zero");
     }
     return ERR_OK;
@@ -65,12 +65,14 @@ static enum err check_chat(struct image *img)
     uint64_t left = img->header->chat.bytes - sizeof *img->chat;
 
     for (size_t i = 0; i < INGOT_CHAT_STRINGS; i++) {
-        if (img->chat->bytes[i] > left) {
+        uint32_t bytes = *ingot_chat_bytes(img->chat, (enum ingot_chat_string)i);
+
+        if (bytes > left) {
             return REFUSE(img, ERR_BAD_HEADER, "chat: string %u has %u %s, %llu are left",
-                          (unsigned)i, img->chat->bytes[i],
-                          plural(img->chat->bytes[i], "byte", "bytes"), (unsigned long long)left);
+                          (unsigned)i, bytes, plural(bytes, "byte", "bytes"),
+                          (unsigned long long)left);
         }
-        left -= img->chat->bytes[i];
+        left -= bytes;
     }
     if (left != 0) {
         return REFUSE(img, ERR_BAD_HEADER, "chat: bytes after the strings");
@@ -84,9 +86,9 @@ const char *image_chat_text(const struct ingot_chat *chat, enum ingot_chat_strin
     const char *text = (const char *)(chat + 1);
 
     for (unsigned i = 0; i < (unsigned)which; i++) {
-        text += chat->bytes[i];
+        text += *ingot_chat_bytes(chat, (enum ingot_chat_string)i);
     }
-    *bytes = chat->bytes[which];
+    *bytes = *ingot_chat_bytes(chat, which);
     return text;
 }
 

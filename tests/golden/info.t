@@ -14,8 +14,11 @@ from machine import ASSETS, HOST, ROOT, WORK, Reply, Tap, run
 STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
 ZEPHYR = ("{% for message in messages %}\n{% if message['role'] == 'user' %}\n"
           "{{ '<|user|>\n' + message['content'] + eos_token }}\n"
+          "{% elif message['role'] == 'system' %}\n"
+          "{{ '<|system|>\n' + message['content'] + eos_token }}\n"
           "{% elif message['role'] == 'assistant' %}\n"
-          "{{ '<|assistant|>\n'  + message['content'] + eos_token }}\n{% endif %}\n{% endfor %}")
+          "{{ '<|assistant|>\n'  + message['content'] + eos_token }}\n{% endif %}\n"
+          "{% if loop.last and add_generation_prompt %}\n{{ '<|assistant|>' }}\n{% endif %}\n{% endfor %}")
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -27,7 +30,7 @@ def with_template(jinja, name):
     magic, version, tensors, keys = struct.unpack_from("<4sIQQ", raw)
     key, value = b"tokenizer.chat_template", jinja.encode()
     fixed = 8 + len(key) + 4 + 8
-    value += b" " * (-(fixed + len(value)) % 32)  # so that the tensors stay aligned
+    value += b"{#" + b" " * (-(fixed + len(value) + 4) % 32) + b"#}"  # so that the tensors stay aligned
     extra = struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, len(value)) + value
     path = os.path.join(WORK, name)
     with open(path, "wb") as f:
@@ -62,8 +65,8 @@ else:
 
     packed = os.path.join(WORK, "no-template.ingot")
     status, text = host("pack", with_template("{{ '<|im_start|>' }}", "odd.gguf"), "-o", packed)
-    tap.ok(status == 0 and "the nearest is chatml" in text and "--template NAME" in text,
-           "an unknown template is told with the nearest", text)
+    tap.ok(status == 0 and "does not write what the user says" in text and "--template NAME" in text,
+           "a template that cannot be used: why, and the cure", text)
     tap.ok(ids(packed)[0] == ids(STORIES)[0] is not None, "and then text is continued")
     tap.ok(ids(packed, "--template", "zephyr")[:2] == ids(model)[:2] and ids(model)[0],
            "--template on an .ingot gives the same turn as the GGUF's own template")

@@ -54,7 +54,11 @@ static uint64_t scratch[1 << 16];
 /* The control tokens of a first turn, in order, and how many. */
 static size_t control_ids(const char *system, const char *text, bool trusted, uint32_t *out)
 {
-    struct chat_turn turn = { text, strlen(text), true, false, system, strlen(system) };
+    struct chat_turn turn = { .text = text,
+                              .bytes = strlen(text),
+                              .first = true,
+                              .system = system,
+                              .system_bytes = strlen(system) };
     struct tokenizer_part parts[CHAT_TURN_PARTS];
     size_t n_parts = chat_turn_parts(&section.head, &turn, parts), n = 0, found = 0;
     uint32_t ids[512];

@@ -51,9 +51,14 @@ static void put_template(const char *const strings[INGOT_CHAT_STRINGS])
     char *at = (char *)(c + 1), *old_end = (char *)c + h->chat.bytes;
 
     for (int i = 0; i < INGOT_CHAT_STRINGS; i++) {
-        c->bytes[i] = strings[i] != NULL ? (uint32_t)strlen(strings[i]) : 0;
-        memcpy(at, strings[i] != NULL ? strings[i] : "", c->bytes[i]);
-        at += c->bytes[i];
+        const char *s = strings[i] != NULL ? strings[i] : "";
+        uint32_t *bytes = i < INGOT_CHAT_FIRST_STRINGS
+                              ? &c->bytes[i]
+                              : &c->more_bytes[i - INGOT_CHAT_FIRST_STRINGS];
+
+        *bytes = (uint32_t)strlen(s);
+        memcpy(at, s, *bytes);
+        at += *bytes;
     }
     if (at < old_end)
         memset(at, 0, (size_t)(old_end - at));

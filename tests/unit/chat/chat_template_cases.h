@@ -286,28 +286,23 @@ static const struct template_case template_cases[] = {
       false, NULL },
 };
 
-/* Of no form here, and the form that is nearest. */
+/* Templates that cannot be used, and what the sentence about each names. */
 static const struct {
-    const char *what, *jinja, *nearest;
-} unknown_templates[] = {
-    { "DeepSeek",
-      "{{ bos_token }}{% for m in messages %}{{ '<\xef\xbd\x9cUser\xef\xbd\x9c>' + "
-      "m['content'] }}{% endfor %}{{ '<\xef\xbd\x9c"
-      "Assistant\xef\xbd\x9c>' }}",
-      NULL },
-    { "GLM 4",
-      "[gMASK]<sop>{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}"
-      "<|user|><|assistant|>",
-      "phi4-mini" },
-    { "SmolLM3",
-      "{% set reasoning_mode = '/think' %}{{ '<|im_start|>system\n' }}{{ '<|im_end|>' }}",
-      "chatml" },
-    { "Falcon 3",
-      "{% for message in messages %}{% if message['role'] == 'user' %}"
-      "{{ '<|user|>\n' + message['content'] + '\n' }}{% else %}{{ '<|assistant|>\n' + "
-      "message['content'] + eos_token }}{% endif %}{% endfor %}",
-      "phi4-mini" },
-    { "nothing", "{{ messages }}", NULL },
+    const char *what, *jinja, *names;
+} bad_templates[] = {
+    { "the messages as they are", "{{ messages }}", "1 turn with a system prompt" },
+    { "no reply", "{% for m in messages if m.role == 'user' %}[{{ m.content }}]{% endfor %}",
+      "does not write the replies" },
+    { "a tag without its end", "{% for m in messages %}\n{{ m.content }", "line 2" },
+    { "a filter of nobody's", "{{ messages | frobnicate }}", "'frobnicate'" },
+    { "it says no", "{{ raise_exception('tools only') }}", "the template says: tools only" },
+    { "forever", "{% for a in range(9000) %}{% for b in range(900) %}{% endfor %}{% endfor %}",
+      "takes more than" },
+    { "the first turn alone", "{{ messages[0].content }}", "does not write the replies" },
+    { "another word in the third turn",
+      "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{{ 'x' if loop.index == 5 }}<|end|>"
+      "{% endfor %}<|assistant|>",
+      "3 turns" },
 };
 
 #endif

@@ -80,7 +80,7 @@ static void make_vocabulary(const char *bos, const char *eos, uint8_t type)
     vocabulary_free(&v);
 }
 
-static enum err build(const char *name, const char *jinja)
+__attribute__((unused)) static enum err build(const char *name, const char *jinja)
 {
     struct chat_request r = { .name = name, .tokenizer = tokenizer };
 

@@ -1,8 +1,7 @@
-/* Chat templates: recognized by their form, rendered as published, cross-checked with Jinja where
- * Python has it. */
+/* Chat templates: their forms derived, rendered as published, cross-checked with Jinja where Python
+ * has it. */
 #include <unistd.h>
 
-#include "flash_image/chat/chat_jinja.h"
 #include "runtime/image/image.h"
 #include "tests/unit/chat/chat_template_rig.h"
 #include "tests/unit/tap.h"
@@ -35,10 +34,14 @@ static void render_turn(const struct chat_turn *turn, char *out)
 static const char *render(const struct template_case *c, const char *system, bool no_thinking,
                           char out[MOST])
 {
-    struct chat_turn first = { CASE_USER, strlen(CASE_USER),
-                               true,      false,
-                               system,    system != NULL ? strlen(system) : 0 };
-    struct chat_turn second = { CASE_USER2, strlen(CASE_USER2), false, no_thinking, NULL, 0 };
+    struct chat_turn first = { .text = CASE_USER,
+                               .bytes = strlen(CASE_USER),
+                               .first = true,
+                               .system = system,
+                               .system_bytes = system != NULL ? strlen(system) : 0 };
+    struct chat_turn second = { .text = CASE_USER2,
+                                .bytes = strlen(CASE_USER2),
+                                .no_thinking = no_thinking };
 
     out[0] = '\0';
     render_turn(&first, out);
@@ -101,15 +104,14 @@ static void test_names(void)
        "%s", sentence);
 }
 
-static void test_unknown(void)
+static void test_bad(void)
 {
-    for (size_t i = 0; i < sizeof unknown_templates / sizeof unknown_templates[0]; i++) {
-        const char *nearest = unknown_templates[i].nearest;
-
-        OK(build(NULL, unknown_templates[i].jinja) == ERR_OK && !chat_has_template(&section.head) &&
+    make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
+    for (size_t i = 0; i < sizeof bad_templates / sizeof bad_templates[0]; i++) {
+        OK(build(NULL, bad_templates[i].jinja) == ERR_OK && !chat_has_template(&section.head) &&
                strstr(sentence, "--template") != NULL &&
-               strstr(sentence, nearest != NULL ? nearest : "none is near") != NULL,
-           "%s: %s", unknown_templates[i].what, sentence);
+               strstr(sentence, bad_templates[i].names) != NULL,
+           "%s: %s", bad_templates[i].what, sentence);
     }
     OK(build(NULL, NULL) == ERR_OK && !chat_has_template(&section.head) && sentence[0] == '\0',
        "no template: not a word");
@@ -223,57 +225,47 @@ static void test_jinja(void)
 
 /* ---- outside data ---------------------------------------------------------------------------- */
 
-/* Templates cut short, and with bytes changed: read to their end and no further. */
+/* Templates cut short, and with bytes changed: a form or a sentence, and no fault. */
 static void test_damaged(void)
 {
     uint32_t random = 1;
-    size_t worst = 0;
+    unsigned forms = 0, sentences = 0;
 
     make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
-    for (unsigned round = 0; round < 4000; round++) {
+    for (unsigned round = 0; round < 600; round++) {
         const char *jinja = template_cases[round % N_CASES].jinja;
         size_t n = strlen(jinja), bytes = n;
         uint8_t *copy;
-        char *out;
 
         random = random * 1664525u + 1013904223u;
         bytes = round % 2 == 0 ? (random >> 8) % (n + 1) : n;
         copy = test_alloc(bytes);
-        out = test_alloc(bytes + 1);
         memcpy(copy, jinja, bytes);
         for (unsigned i = 0; i < round % 5 && bytes != 0; i++) {
             random = random * 1664525u + 1013904223u;
             copy[(random >> 8) % bytes] = (uint8_t) "'\"{}%#\\]['+~\1\2\3\0"[random >> 28];
         }
-        worst = chat_jinja_squeeze(copy, bytes, out) > bytes ? 1 : worst;
+        {
+            struct chat_request r = { .jinja = { copy, bytes }, .tokenizer = tokenizer };
+
+            if (chat_template_build(&r, section.bytes, &section_bytes, sentence) == ERR_OK) {
+                forms += chat_has_template(&section.head);
+                sentences += !chat_has_template(&section.head) && sentence[0] != '\0';
+            }
+        }
         free(copy);
-        free(out);
     }
-    OK(worst == 0, "4000 damaged templates, none of which grows");
-    OK(build(NULL, "{{ '<|im_start|>system\n\2\3<|im_end|>' }}") == ERR_OK &&
-           memchr(&section.head + 1, 2, section_bytes - sizeof section.head) == NULL &&
-           strstr((char *)section.bytes + sizeof section.head, "<s>") == NULL,
-       "bytes of a template do not stand for bos or eos");
-}
-
-static void test_squeeze(void)
-{
-    static const char text[] =
-        "a {# no #}{{-  \"x\\n\" + 'y' ~ \"z'\" if  m[ 'k' ] }}{% if a['b'] %}";
-    char out[sizeof text];
-
-    chat_jinja_squeeze((const uint8_t *)text, sizeof text - 1, out);
-    check_text(out, "a {{-\1x\nyz'\1if m.k}}{%if a.b%}", "squeezed", "one spelling");
+    OK(forms > 50 && sentences > 50 && forms + sentences > 590,
+       "600 damaged templates: %u forms, %u sentences", forms, sentences);
 }
 
 int main(void)
 {
-    test_squeeze();
     for (size_t i = 0; i < N_CASES; i++) {
         test_case(&template_cases[i]);
     }
     test_names();
-    test_unknown();
+    test_bad();
     test_prompts();
     test_jinja();
     test_damaged();

@@ -1,0 +1,28 @@
+/* A form derived from what a template writes: the strings of the chat section, learned from
+ * probes. */
+#ifndef INGOT_FLASH_IMAGE_CHAT_DERIVE_H
+#define INGOT_FLASH_IMAGE_CHAT_DERIVE_H
+
+#include "flash_image/chat/chat_probe.h"
+#include "flash_image/format.h"
+
+struct chat_derived {
+    struct jinja_text strings[INGOT_CHAT_STRINGS]; /* they live as long as the prober's texts */
+    uint32_t flags;
+    bool no_system;    /* the template has no place for a system prompt */
+    const char *wrong; /* why there is no form */
+};
+
+/* False: d->wrong or p->problem says why the template has no form. */
+bool chat_derive(struct prober *p, struct chat_derived *d);
+
+/* Whether a form writes what the template does, over other probes: with and without system, one to
+ * three turns, without thoughts where the form knows that. False: `difference` (of `room` bytes)
+ * shows where they part. chat: the section with the form's strings. */
+bool chat_check(struct prober *p, const struct ingot_chat *chat, bool no_system, char *difference,
+                size_t room);
+
+/* The conversation as the section's form has it, at most `room` bytes; returns how many. */
+size_t chat_render(const struct ingot_chat *chat, const struct probe *what, char *out, size_t room);
+
+#endif

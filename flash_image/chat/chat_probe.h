@@ -1,0 +1,42 @@
+/* Conversations made up to learn what a chat template writes, and the template run on them. */
+#ifndef INGOT_FLASH_IMAGE_CHAT_PROBE_H
+#define INGOT_FLASH_IMAGE_CHAT_PROBE_H
+
+#include "flash_image/jinja/jinja.h"
+
+enum { PROBE_MOST_TURNS = 3, PROBE_MOST_KEPT = 64 };
+
+enum probe_thinking { PROBE_AS_IT_IS, PROBE_THINKING, PROBE_NOT_THINKING };
+
+/* A conversation: user, reply, user ... */
+struct probe {
+    unsigned users, replies;
+    const char *system; /* NULL: none */
+    const char *user[PROBE_MOST_TURNS], *reply[PROBE_MOST_TURNS];
+    const char *reasoning; /* thoughts of the first reply; NULL: none */
+    enum probe_thinking thinking;
+    bool no_reply_to_come; /* add_generation_prompt is false */
+};
+
+/* What a template is given where there are no tools: as Transformers has it, and what is tried if
+ * it cannot be run so. */
+enum probe_tools { PROBE_TOOLS_NONE, PROBE_TOOLS_UNDEFINED, PROBE_TOOLS_EMPTY, PROBE_N_TOOLS };
+
+struct prober {
+    struct jinja_template template;
+    struct jinja_text bos, eos;
+    enum probe_tools tools;
+    const struct tm *now; /* NULL: the template finds no strftime_now */
+    char *kept[PROBE_MOST_KEPT];
+    unsigned n_kept;
+    const char *problem; /* of the last failure */
+};
+
+/* Zero p, set bos, eos and now. False: problem says why the text is no template. */
+bool probe_open(struct prober *p, const void *text, size_t bytes);
+void probe_close(struct prober *p);
+
+/* What the template writes; it lives until probe_close(). False: problem says why it does not. */
+bool probe_render(struct prober *p, const struct probe *what, struct jinja_text *out);
+
+#endif

@@ -1,0 +1,163 @@
+/* The interpreter beside Python's Jinja: a snippet for each thing that it knows, and published
+ * templates over conversations with tools. Where Jinja fails, the interpreter must fail too. */
+#include <cjson/cJSON.h>
+#include <glob.h>
+
+#include "flash_image/jinja/jinja.h"
+#include "tests/unit/jinja/jinja_snippets.h"
+#include "tests/unit/jinja/reference.h"
+#include "tests/unit/tap.h"
+
+enum { DAY = 1767312000, MOST_KEPT = REFERENCE_MOST };
+
+static struct {
+    char *text; /* "=" and what was written, or "!" and the problem */
+    char what[120];
+} own[MOST_KEPT];
+
+static struct jinja_value value_of(struct jinja *j, const cJSON *v)
+{
+    struct jinja_value out = jinja_none();
+    const cJSON *item;
+
+    if (cJSON_IsBool(v))
+        return jinja_bool(cJSON_IsTrue(v));
+    if (cJSON_IsNumber(v)) {
+        double whole = (double)(int64_t)v->valuedouble;
+
+        return whole == v->valuedouble ? jinja_int((int64_t)whole) : jinja_float(v->valuedouble);
+    }
+    if (cJSON_IsString(v))
+        return jinja_words(v->valuestring);
+    if (cJSON_IsArray(v)) {
+        out = jinja_new_list(j, JINJA_LIST);
+        cJSON_ArrayForEach(item, v) jinja_append(j, out.list, value_of(j, item));
+    } else if (cJSON_IsObject(v)) {
+        out = jinja_new_dict(j, JINJA_DICT);
+        cJSON_ArrayForEach(item, v) jinja_put_name(j, out.dict, item->string, value_of(j, item));
+    }
+    return out;
+}
+
+static void fill(struct jinja *j, struct jinja_dict *names, const void *context)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, (const cJSON *)context)
+    {
+        if (strcmp(item->string, "now") != 0)
+            jinja_put_name(j, names, item->string, value_of(j, item));
+    }
+}
+
+static void ask(const char *what, const char *context, const char *text, size_t bytes)
+{
+    size_t i = reference_ask(context, text, bytes);
+    cJSON *names = cJSON_Parse(context);
+    const time_t day = DAY;
+    struct tm tm = *gmtime(&day);
+    struct jinja_request r = { fill, names, cJSON_HasObjectItem(names, "now") ? &tm : NULL };
+    struct jinja_template t = { 0 };
+    struct jinja_text out = { "", 0 };
+    const char *problem = NULL;
+
+    if (!jinja_read(&t, text, bytes))
+        problem = t.memory.problem;
+    else if (!jinja_execute(&t, &r, &out))
+        problem = t.run.problem;
+    own[i].text = test_alloc(out.bytes + 300);
+    if (problem != NULL)
+        snprintf(own[i].text, 300, "!%s", problem);
+    else {
+        own[i].text[0] = '=';
+        memcpy(own[i].text + 1, out.data, out.bytes);
+    }
+    snprintf(own[i].what, sizeof own[i].what, "%.110s", what);
+    jinja_close(&t);
+    cJSON_Delete(names);
+}
+
+static void ask_templates(void)
+{
+    char pattern[300];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "%.250s/templates/*.jinja", test_assets());
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        for (size_t k = 0; k < sizeof talks / sizeof talks[0]; k++) {
+            size_t bytes;
+            char *text = (char *)test_read_file(found.gl_pathv[i], &bytes), what[300];
+
+            snprintf(what, sizeof what, "%.100s, talk %zu", strrchr(found.gl_pathv[i], '/') + 1, k);
+            ask(what, talks[k], text, bytes);
+            free(text);
+        }
+    }
+    globfree(&found);
+}
+
+static void compare(void)
+{
+    unsigned written = 0, refused = 0;
+
+    for (size_t i = 0; i < reference.n; i++) {
+        const char *want = reference.answer[i], *got = own[i].text;
+
+        if (!OK(want[0] == '=' ? strcmp(want, got) == 0 : got[0] == '!', "%s", own[i].what)) {
+            printf("# got    [%s]\n# wanted [%s]\n", got, want);
+        }
+        written += want[0] == '=';
+        refused += want[0] == '!';
+    }
+    OK(written > 150 && refused > 10, "%u texts, %u refusals", written, refused);
+}
+
+/* What is no question to Jinja: bounds. */
+static void test_bounds(void)
+{
+    static const struct {
+        const char *text, *problem;
+    } cases[] = {
+        { "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}",
+          "more than" },
+        { "{{ 'xxxxxxxxxx' * 200000 }}", "a text of more than" },
+        { "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "inside each other" },
+        { "\n\n{{ a.b.c }}", "line 3: 'a' is undefined" },
+        { "x\n{% if %}", "line 2: something is missing" },
+        { "{{ 'a' }", "line 1" },
+        { "{% frob %}", "'frob' is not expected" },
+        { "{{ 1 | frob }}", "the filter 'frob' is not known" },
+        { "{{ 9223372036854775807 + 1 }}", "64 bits" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct jinja_template t = { 0 };
+        struct jinja_request r = { fill, NULL, NULL };
+        struct jinja_text out;
+        bool read = jinja_read(&t, cases[i].text, strlen(cases[i].text));
+        const char *problem = read ? t.run.problem : t.memory.problem;
+
+        OK((!read || !jinja_execute(&t, &r, &out)) && strstr(problem, cases[i].problem) != NULL,
+           "%.40s: %s", cases[i].text, problem);
+        jinja_close(&t);
+    }
+}
+
+int main(void)
+{
+    test_bounds();
+    reference_open();
+    for (size_t i = 0; i < sizeof snippets / sizeof snippets[0]; i++)
+        ask(snippets[i], CONTEXT, snippets[i], strlen(snippets[i]));
+    ask_templates();
+    if (reference_answer())
+        compare();
+    else
+        OK(true, "snippets beside Jinja # SKIP Python has no jinja2: make setup installs it");
+    for (size_t i = 0; i < reference.n; i++)
+        free(own[i].text);
+    reference_close();
+    return tap_done();
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Render templates with Jinja as Transformers sets it up. usage: reference.py IN OUT
+
+IN: questions, each a context as JSON, 0x1f, a template, 0x1e. OUT: answers in the same order, each
+"=" and the text or "!" and the error, then 0x1e. Exits with 77 where Python has no jinja2."""
+
+import json
+import sys
+import time
+
+try:
+    import jinja2
+    import jinja2.ext
+    import jinja2.sandbox
+except ImportError:
+    sys.exit(77)
+
+
+class Generation(jinja2.ext.Extension):
+    """{% generation %} around what the model says: a scope of its own, and nothing more."""
+
+    tags = {"generation"}
+
+    def parse(self, parser):
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        return jinja2.nodes.CallBlock(self.call_method("_say"), [], [], body).set_lineno(line)
+
+    def _say(self, caller):
+        return caller()
+
+
+def refuse(text):
+    raise jinja2.exceptions.TemplateError(text)
+
+
+def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+def render(context, template):
+    env = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
+                                                       extensions=[Generation, jinja2.ext.loopcontrols])
+    env.filters["tojson"] = tojson
+    env.globals["raise_exception"] = refuse
+    values = json.loads(context)
+    day = values.pop("now", None)
+    if day is not None:
+        env.globals["strftime_now"] = lambda form: time.strftime(form, time.gmtime(day))
+    return env.from_string(template).render(**values)
+
+
+answers = []
+with open(sys.argv[1], newline="", encoding="utf-8") as f:
+    for question in f.read().split("\x1e")[:-1]:
+        try:
+            answers.append("=" + render(*question.split("\x1f")))
+        except Exception as error:  # whatever a template runs into
+            answers.append(f"!{type(error).__name__}: {error}")
+with open(sys.argv[2], "w", newline="", encoding="utf-8") as f:
+    f.write("".join(a + "\x1e" for a in answers))
