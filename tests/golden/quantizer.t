@@ -126,7 +126,7 @@ def matrices(path):
 
 run([HOST, "pack", SYNTHETIC + "F32.gguf", "-o", PACKED, "-q", "--type", "f32"])
 exact = matrices(PACKED) if os.path.exists(SYNTHETIC + "F32.gguf") else []
-for name in ("Q8_0", "Q4_K_M", "Q6_K") if exact else ():
+for name in ("Q8_0", "Q4_K_M", "Q5_K_M", "Q6_K") if exact else ():
     run([HOST, "pack", f"{SYNTHETIC}{name}.gguf", "-o", PACKED, "-q", "--type", "f32"])
     theirs = [nmse(a, b) for a, b in zip(matrices(PACKED), exact)]
     status, said = run([HOST, "pack", SYNTHETIC + "F32.gguf", "-o", PACKED, "-q", "--type",
