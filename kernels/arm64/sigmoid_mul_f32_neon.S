@@ -5,8 +5,8 @@
 // Clobbers x0-x14, v0-v7, v16-v31; d8-d15 are saved; 192 bytes of stack.
 //
 // gates_neon.h. fmax makes every NaN a quiet one, for which fminnm takes the bound.
-// 16 elements take 76 instructions: 229 cycles in the model of Cortex-A53, 155 in that of Cortex-A72,
-// 47 in that of Neoverse N1 (llvm-mca 19).
+// 16 elements take 76 instructions: 229 cycles in the model of Cortex-A53, 155 in that of
+// Cortex-A72, 47 in that of Neoverse N1 (llvm-mca 19).
 #include "kernels/arm64/gates_neon.h"
 
 #define vector x1

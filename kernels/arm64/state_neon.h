@@ -1,9 +1,9 @@
 // The states of recurrent mixers, a strip of columns at a time: 32 in eight registers, then 4,
 // then single ones. A lane is a column, so that nothing is folded.
 //
-// A row of a strip of 32 takes 13 instructions to read, 8 of them arithmetic: 32 cycles in the model
-// of Cortex-A53, 9 in that of Cortex-A72, 5 in that of Neoverse N1, which stands for Cortex-A76; and
-// 32 to write and read, 24 of them arithmetic: 66, 26 and 16 cycles (llvm-mca 19).
+// A row of a strip of 32 takes 13 instructions to read, 8 of them arithmetic: 32 cycles in the
+// model of Cortex-A53, 9 in that of Cortex-A72, 5 in that of Neoverse N1, which stands for
+// Cortex-A76; and 32 to write and read, 24 of them arithmetic: 66, 26 and 16 cycles (llvm-mca 19).
 #ifndef INGOT_KERNELS_ARM64_STATE_NEON_H
 #define INGOT_KERNELS_ARM64_STATE_NEON_H
 

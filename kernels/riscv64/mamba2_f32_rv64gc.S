@@ -1,5 +1,6 @@
-/* void mamba2_f32_rv64gc(float *restrict s, float *y, const float *x, const float *b, const float *c,
- *                        const struct state_shape *restrict shape, float decay, float dt)
+/* void mamba2_f32_rv64gc(float *restrict s, float *y, const float *x, const float *b,
+ *                        const float *c, const struct state_shape *restrict shape, float decay,
+ *                        float dt)
  *
  * a0 s, a1 y (may be x), a2 x, a3 b, a4 c, a5 shape, fa0 decay, fa1 dt; the rest as state_rv64gc.h
  * says. Clobbers a0-a2, a5-a7, t1-t5, ft0-ft11, fa2-fa7; keeps fs0-fs7 on the stack. */

@@ -1,5 +1,5 @@
-// The states of recurrent mixers, one body for AVX2 and AVX-512. A lane is a column, so that nothing
-// is folded.
+// The states of recurrent mixers, one body for AVX2 and AVX-512. A lane is a column, so that
+// nothing is folded.
 //
 // rdi s  rsi o  rdx q  rcx k  r8 v  r9 columns, first the shape  xmm0 decay  xmm1 beta
 // r10 bytes of a row  r11 rows  rax a row  rbx number of the row
@@ -8,10 +8,10 @@
 // Clobbers rax, rsi, rdi, r8-r11, all of ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 rdx
 // too; rbx is saved.
 //
-// delta passes twice over a strip of columns, which the first level of cache keeps between them: the
-// first pass reads what the state answers for k, the second fades, writes and reads. It fades again
-// what the first might have stored, since a store costs more than a product. mamba2 is the second
-// pass alone.
+// delta passes twice over a strip of columns, which the first level of cache keeps between them:
+// the first pass reads what the state answers for k, the second fades, writes and reads. It fades
+// again what the first might have stored, since a store costs more than a product. mamba2 is the
+// second pass alone.
 #ifndef INGOT_KERNELS_X86_64_STATES_H
 #define INGOT_KERNELS_X86_64_STATES_H
 

@@ -14,8 +14,8 @@
     .endr
 .endm
 
-// columns v, count of vectors, tail for `left` columns; it advances the pointers. Destroys left, rax
-// and the mask.
+// columns v, count of vectors, tail for `left` columns; it advances the pointers. Destroys left,
+// rax and the mask.
 .macro for_columns v, left, left_32, columns
     sub     \left, 4 * \v\()_lanes
     jb      .Lsingle\@
