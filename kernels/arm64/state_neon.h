@@ -1,9 +1,8 @@
 // The states of recurrent mixers, a strip of columns at a time: 32 in eight registers, then 4,
 // then single ones. A lane is a column, so that nothing is folded.
 //
-// A row of a strip of 32 takes 13 instructions to read, 8 of them arithmetic: 32 cycles in the
-// model of Cortex-A53, 9 in that of Cortex-A72, 5 in that of Neoverse N1, which stands for
-// Cortex-A76; and 32 to write and read, 24 of them arithmetic: 66, 26 and 16 cycles (llvm-mca 19).
+// Four rows of a strip of 32 take 43 instructions to read, 32 of them arithmetic, and 116 to write
+// and read, 96 of them arithmetic.
 #ifndef INGOT_KERNELS_ARM64_STATE_NEON_H
 #define INGOT_KERNELS_ARM64_STATE_NEON_H
 
@@ -21,8 +20,8 @@
 #define rows_left x12
 #define writes_at x13
 #define reads_at x14
-#define writes v8.s[0]          /* k or b of a row */
-#define reads v9.s[0]           /* q or c; of the first pass of delta k */
+#define writes v8.s             /* k or b of up to four rows */
+#define reads v9.s              /* q or c; of the first pass of delta k */
 #define decay v10.s[0]
 #define gain v11.s[0]           /* beta or dt */
 
@@ -67,14 +66,14 @@ sum7 .req v31
     .cfi_adjust_cfa_offset -32
 .endm
 
-// \step for each register of a strip of \width columns.
-.macro for_strip width, step
+// \step for each register of a strip of \width columns; some want to know which of four rows it is.
+.macro for_strip width, step, row=0
 .if \width == 32
 .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    \step   \n
+    \step   \n, \row
 .endr
 .else
-    \step   0
+    \step   0, \row
 .endif
 .endm
 
@@ -113,59 +112,95 @@ sum7 .req v31
 .endif
 .endm
 
-.macro clear_sum n
+.macro clear_sum n, row
     movi    sum\n\().4s, #0
 .endm
 
-.macro fade n
+.macro fade n, row
     fmul    state\n\().4s, state\n\().4s, decay
 .endm
 
-.macro write_in n
-    fmla    state\n\().4s, in\n\().4s, writes
+.macro write_in n, row
+    fmla    state\n\().4s, in\n\().4s, writes[\row]
 .endm
 
-.macro read_out n
-    fmla    sum\n\().4s, state\n\().4s, reads
+.macro read_out n, row
+    fmla    sum\n\().4s, state\n\().4s, reads[\row]
+.endm
+
+// \of_row for all rows, in a wide strip by fours, whose elements of vectors \take_four takes at
+// once; else \take_one. \of_row leaves the flags alone.
+.macro for_rows width, take_four, take_one, of_row
+    mov     reader, strip
+    mov     rows_left, n_rows
+    for_strip \width, clear_sum
+.if \width == 32
+    subs    rows_left, rows_left, #4
+    b.lo    .Lsingle\@
+.Lfour\@:
+    \take_four
+    subs    rows_left, rows_left, #4
+    \of_row \width, 0
+    \of_row \width, 1
+    \of_row \width, 2
+    \of_row \width, 3
+    b.hs    .Lfour\@
+.Lsingle\@:
+    add     rows_left, rows_left, #4
+.endif
+    cbz     rows_left, .Lend\@
+.Lone\@:
+    \take_one
+    subs    rows_left, rows_left, #1
+    \of_row \width, 0
+    b.ne    .Lone\@
+.Lend\@:
+.endm
+
+.macro take_four_reads
+    ld1     {v9.4s}, [reads_at], #16
+.endm
+
+.macro take_one_read
+    ldr     s9, [reads_at], #4
+.endm
+
+.macro take_four_both
+    ld1     {v8.4s}, [writes_at], #16
+    ld1     {v9.4s}, [reads_at], #16
+.endm
+
+.macro take_one_each
+    ldr     s8, [writes_at], #4
+    ldr     s9, [reads_at], #4
+.endm
+
+.macro read_row width, row
+    row_of_strip ld1, \width, reader
+    for_strip \width, read_out, \row
+.endm
+
+.macro step_row width, row
+    row_of_strip ld1, \width, reader
+    for_strip \width, fade
+    for_strip \width, write_in, \row
+    for_strip \width, read_out, \row
+    row_of_strip st1, \width, writer
 .endm
 
 // sum = the columns' products with the vector at \reads_from.
 .macro read_strip width, reads_from
-    mov     reader, strip
     mov     reads_at, \reads_from
-    mov     rows_left, n_rows
-    for_strip \width, clear_sum
-    cbz     rows_left, .Lread\@
-.Lrow\@:
-    ldr     s9, [reads_at], #4
-    row_of_strip ld1, \width, reader
-    subs    rows_left, rows_left, #1
-    for_strip \width, read_out
-    b.ne    .Lrow\@
-.Lread\@:
+    for_rows \width, take_four_reads, take_one_read, read_row
 .endm
 
 // state = decay state + the vector at \writes_from times in; sum = its columns' products with that
 // at \reads_from.
 .macro step_strip width, writes_from, reads_from
-    mov     reader, strip
     mov     writer, strip
     mov     writes_at, \writes_from
     mov     reads_at, \reads_from
-    mov     rows_left, n_rows
-    for_strip \width, clear_sum
-    cbz     rows_left, .Lstepped\@
-.Lrow\@:
-    row_of_strip ld1, \width, reader
-    ldr     s8, [writes_at], #4
-    ldr     s9, [reads_at], #4
-    for_strip \width, fade
-    subs    rows_left, rows_left, #1
-    for_strip \width, write_in
-    for_strip \width, read_out
-    row_of_strip st1, \width, writer
-    b.ne    .Lrow\@
-.Lstepped\@:
+    for_rows \width, take_four_both, take_one_each, step_row
 .endm
 
 // All columns by \columns width, which leaves strip alone.
