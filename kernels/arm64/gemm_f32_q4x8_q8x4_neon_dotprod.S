@@ -12,26 +12,6 @@
 // is the floor, two sdot a cycle.
 #include "kernels/arm64/gemm_prepare_neon.h"
 
-.macro block_q4
-    dot_32_columns seeds, #64
-    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES
-    ld1     {v11.4s}, [x_block], step
-    add_scaled
-.endm
-
-// Two blocks at a time; an odd count enters in the middle.
-.macro multiply_q4
-    tbz     blocks_left, #0, .Ltwo_blocks\@
-    add     blocks_left, blocks_left, #1
-    b       .Lsecond\@
-.Ltwo_blocks\@:
-    block_q4
-.Lsecond\@:
-    block_q4
-    subs    blocks_left, blocks_left, #2
-    b.ne    .Ltwo_blocks\@
-.endm
-
 func gemm_f32_q4x8_q8x4_neon_dotprod, dotprod
     gemm_tiles prepare_q4, multiply_q4, COLS_LOG2, Q8X4_BYTES, Q4_SLICE, Q4_SCRATCH
 endfunc gemm_f32_q4x8_q8x4_neon_dotprod

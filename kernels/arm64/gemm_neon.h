@@ -55,12 +55,14 @@
     str     weights, [sp, #FRAME_W]
 .endm
 
-.macro gemm_end scratch_bytes
+// `after` undoes what was done before gemm_begin.
+.macro gemm_end scratch_bytes, after
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
     add     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
     .cfi_adjust_cfa_offset -(FRAME_SCRATCH + \scratch_bytes)
     restore_vectors
 .Lgemm_done:
+    \after
     ret
 .endm
 

@@ -127,7 +127,7 @@
 // Body of a gemm. A block is 1 << block_bits columns and x_bytes of x for 4 tokens; slices of
 // slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
 // which it moves on; `multiply` adds their products with x, which it moves on, to y of the tile.
-.macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
+.macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch, begin
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
     ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
     cbz     rows_left, .Ldone\@
@@ -136,6 +136,7 @@
     lsr     n_blocks, n_blocks, #\block_bits
     cbz     n_blocks, .Lno_columns\@
     open_frame \scratch
+    \begin
 .Lrows\@:
     mov     done, #0
 .Lslice\@:

@@ -61,6 +61,113 @@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
+// Tiles over it.
+.macro block_q4
+    dot_32_columns seeds, #64
+    ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES
+    ld1     {v11.4s}, [x_block], step
+    add_scaled
+.endm
+
+// Two blocks at a time; an odd count enters in the middle.
+.macro multiply_q4
+    tbz     blocks_left, #0, .Ltwo_blocks\@
+    add     blocks_left, blocks_left, #1
+    b       .Lsecond\@
+.Ltwo_blocks\@:
+    block_q4
+.Lsecond\@:
+    block_q4
+    subs    blocks_left, blocks_left, #2
+    b.ne    .Ltwo_blocks\@
+.endm
+
+// ---- nibbles through a table: as Q4_0, but for the values and the magic ----
+
+#define table_arg x16                   // before gemm_tiles; then it is in `other`
+
+.macro keep_table
+    mov     other, table_arg
+.endm
+
+.macro begin_table
+    add     w_scale, sp, #FRAME_SCRATCH
+    add     w_block, w_scale, #Q4_SLICE * PREPARED_SCALES
+    mov     quants, w_block
+    mov     factors, w_scale
+    place_magic MAGIC
+    movi    v7.16b, #15
+    ld1     {v6.16b}, [other]
+.endm
+
+// v1, v2 = the scales of 8 rows.
+.macro load_scales
+    ld1     {v0.8h}, [weights], #16
+    fcvtl   v1.4s, v0.4h
+    fcvtl2  v2.4s, v0.8h
+.endm
+
+.macro values to0, to1, to2, to3
+    tbl     \to0\().16b, {v6.16b}, \to0\().16b
+    tbl     \to1\().16b, {v6.16b}, \to1\().16b
+    tbl     \to2\().16b, {v6.16b}, \to2\().16b
+    tbl     \to3\().16b, {v6.16b}, \to3\().16b
+    st1     {\to0\().16b, \to1\().16b, \to2\().16b, \to3\().16b}, [w_block], #64
+.endm
+
+.macro prepare_run
+    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
+    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
+    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
+    and     v24.16b, v16.16b, v7.16b
+    and     v25.16b, v17.16b, v7.16b
+    and     v26.16b, v18.16b, v7.16b
+    and     v27.16b, v19.16b, v7.16b
+    and     v28.16b, v20.16b, v7.16b
+    and     v29.16b, v21.16b, v7.16b
+    and     v30.16b, v22.16b, v7.16b
+    and     v31.16b, v23.16b, v7.16b
+    values  v24, v25, v26, v27
+    values  v28, v29, v30, v31
+    ushr    v16.16b, v16.16b, #4
+    ushr    v17.16b, v17.16b, #4
+    ushr    v18.16b, v18.16b, #4
+    ushr    v19.16b, v19.16b, #4
+    ushr    v20.16b, v20.16b, #4
+    ushr    v21.16b, v21.16b, #4
+    ushr    v22.16b, v22.16b, #4
+    ushr    v23.16b, v23.16b, #4
+    values  v16, v17, v18, v19
+    values  v20, v21, v22, v23
+.endm
+
+.macro prepare_t4
+    begin_table
+    mov     blocks_left, slice
+.Lblock\@:
+    load_scales
+    prepare_run
+    subs    blocks_left, blocks_left, #1
+    b.ne    .Lblock\@
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
+.endm
+
+// A slice is a multiple of 4 runs, as are Q4_SLICE and all of a row.
+.macro prepare_fig4
+    begin_table
+    mov     blocks_left, slice
+.Lblock\@:
+    load_scales
+    mov     temp, #4
+.Lrun\@:
+    prepare_run
+    subs    temp, temp, #1
+    b.ne    .Lrun\@
+    subs    blocks_left, blocks_left, #4
+    b.ne    .Lblock\@
+    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
+.endm
+
 // ---- Q8_0 ------------------------------------------------------------
 
 #define Q8_SLICE 48

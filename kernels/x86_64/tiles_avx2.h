@@ -120,10 +120,11 @@
 .Ldone\@:
 .endm
 
-// columns: of a block, as a shift.
-.macro gemm_tiles name, body, columns, block_bytes, x_bytes, frame_bytes=0
+// columns: of a block, as a shift. begin: what comes before the loops, after the frame.
+.macro gemm_tiles name, body, columns, block_bytes, x_bytes, frame_bytes=0, begin
 func \name
     enter_tiles \frame_bytes
+    \begin
     mov     rows_left, [shape + SHAPE_ROWS]
     mov     n_blocks, [shape + SHAPE_COLS]
     mov     n_tokens, [shape + SHAPE_TOKENS]

@@ -1,0 +1,13 @@
+/* void gemv_f32_fig4x8_q8_rvv(float *restrict y, const void *restrict w,
+ *                           const struct block_q8 *restrict x, size_t rows, size_t cols,
+ *                           const struct nibble_table *restrict table)
+ *
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 table. Clobbers a0, a1, a3-a7, t0-t5, ft0-ft1, v0-v31.
+ * The algorithm is in gemv_table_rvv.h.
+ *
+ * Instructions for 8 rows and 32 columns: 80 at any VLEN, of 4 such runs with their scales. */
+#include "kernels/riscv64/gemv_table_rvv.h"
+
+func gemv_f32_fig4x8_q8_rvv, v
+    gemv_table block_fig4, FIG4_BYTES
+endfunc
