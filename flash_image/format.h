@@ -36,6 +36,8 @@ enum {
     INGOT_MAX_INNER_HEADS = 256, /* of a recurrent mixer, and its groups */
     INGOT_MAX_STATE = 1024,      /* numbers a group, of a recurrent state */
     INGOT_MAX_TAPS = 8,          /* of a convolution over positions */
+    INGOT_TABLE_ROWS = 8,        /* of a token in the table per layer: one group, so that they lie
+                                    together */
 };
 
 enum ingot_type {
@@ -171,7 +173,8 @@ enum ingot_segment_kind {
  * convolution. */
 enum ingot_role {
     INGOT_TOKEN_EMBEDDING = 0,  /* (vocab, dim) */
-    INGOT_PER_LAYER_EMBEDDING,  /* (vocab, n_layers * per_layer_dim), in a segment of its own */
+    INGOT_PER_LAYER_EMBEDDING,  /* (TABLE_ROWS * vocab, n_layers * per_layer_dim / TABLE_ROWS), in a
+                                       segment of its own */
     INGOT_POSITION_EMBEDDING,   /* (context, dim) F32 or F16, at the start of layer 0's segment,
                                        as the next two */
     INGOT_PER_LAYER_PROJECTION, /* (n_layers * per_layer_dim, dim) */
@@ -294,7 +297,8 @@ struct ingot_header {
     struct ingot_section segments; /* struct ingot_segment[count], in the order of the file */
     struct ingot_section tensors;  /* struct ingot_tensor[count], the order of enum ingot_role */
     struct ingot_rope ropes[INGOT_MAX_ROPES]; /* zero beyond params.n_ropes */
-    struct ingot_section experts; /* uint32_t[count], a CRC-32C for each expert of each layer */
+    struct ingot_section experts; /* uint32_t[count], a CRC-32C for each expert of each layer,
+                                     then for each token's rows of PER_LAYER_EMBEDDING */
     uint8_t reserved[4096 - 512]; /* zero */
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");

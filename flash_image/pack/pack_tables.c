@@ -20,7 +20,7 @@ uint32_t pack_count_tensors(const struct source *s)
     return n;
 }
 
-uint32_t pack_count_experts(const struct source *s)
+static uint32_t count_experts(const struct source *s)
 {
     uint32_t n = 0;
 
@@ -28,6 +28,13 @@ uint32_t pack_count_experts(const struct source *s)
         n += s->params.layers[i].ffn == INGOT_FFN_EXPERTS ? s->params.experts.n : 0;
     }
     return n;
+}
+
+uint32_t pack_count_extents(const struct source *s)
+{
+    uint32_t rows = s->params.per_layer_dim != 0 ? s->params.vocab : 0;
+
+    return count_experts(s) + rows;
 }
 
 /* The end of the tensors so far, of the segment at work and of the table. */

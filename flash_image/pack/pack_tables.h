@@ -18,8 +18,8 @@ struct pack_tables {
 /* How many tensors the table has: of a tied model the output too. */
 uint32_t pack_count_tensors(const struct source *s);
 
-/* How many extents of experts all layers have. */
-uint32_t pack_count_experts(const struct source *s);
+/* How many extents have a checksum of their own: experts, and rows of the table per layer. */
+uint32_t pack_count_extents(const struct source *s);
 
 /* Fill the tables, but for the checksums of segments. */
 void pack_lay_tables(struct pack_tables *t);

@@ -86,7 +86,7 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     struct ingot_header *h = w->header;
     uint32_t n_layers = w->s->params.n_layers;
     uint32_t n_segments = image_front_segments(&h->params) + n_layers + 1;
-    uint32_t n_tensors = pack_count_tensors(w->s), n_experts = pack_count_experts(w->s);
+    uint32_t n_tensors = pack_count_tensors(w->s), n_extents = pack_count_extents(w->s);
     uint32_t n_factors = 0;
     uint64_t at = INGOT_PAGE;
 
@@ -99,7 +99,7 @@ static enum err lay_sections(struct writer *w, const uint8_t *tokenizer, uint64_
     lay_section(&h->layers, n_layers * sizeof(struct ingot_layer), n_layers, &at);
     lay_section(&h->segments, n_segments * sizeof(struct ingot_segment), n_segments, &at);
     lay_section(&h->tensors, n_tensors * sizeof(struct ingot_tensor), n_tensors, &at);
-    lay_section(&h->experts, n_experts * sizeof(uint32_t), n_experts, &at);
+    lay_section(&h->experts, n_extents * sizeof(uint32_t), n_extents, &at);
     w->meta_bytes = at - INGOT_PAGE;
     w->meta = take_memory(w, (size_t)w->meta_bytes);
     if (w->meta == NULL) {
@@ -310,6 +310,18 @@ static enum err refuse_tensor(struct source *s, const struct ingot_tensor *entry
                          place, problem);
 }
 
+/* Carry the checksum of the token whose rows of the table have just been written. */
+static void sum_table_row(struct writer *w, uint32_t row, size_t bytes)
+{
+    uint32_t first = w->header->experts.count - w->header->params.vocab; /* after the experts */
+    uint32_t *crc = &w->expert_crcs[first + row / INGOT_TABLE_ROWS];
+
+    if (row % INGOT_TABLE_ROWS == 0) {
+        *crc = 0;
+    }
+    *crc = crc32c(*crc, w->rows.group, bytes);
+}
+
 /* The tensor t of a file in its place of the table. */
 static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
                              const struct source_tensor *t)
@@ -329,6 +341,9 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
         }
         if (append(w, w->rows.group, n) != ERR_OK) {
             return ERR_IO;
+        }
+        if (entry->role == INGOT_PER_LAYER_EMBEDDING) {
+            sum_table_row(w, row, n);
         }
         pack_report_progress(&w->report, w->at);
         if (t->stride == 0) { /* a transposed matrix is read from end to end for every row */

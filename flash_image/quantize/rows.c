@@ -157,6 +157,15 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     return ROWS_QUANTIZED;
 }
 
+/* A part of a row need not begin where a block does. */
+static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
+{
+    if (t->cols % source_type_block(t->type) != 0) {
+        return ROWS_QUANTIZED;
+    }
+    return rows_way(t->type, to);
+}
+
 struct rows_sizes rows_buffer_bytes(uint32_t most_cols)
 {
     size_t cols = ((size_t)most_cols + MOST_PADDING - 1) / MOST_PADDING * MOST_PADDING;
@@ -322,7 +331,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
                                const struct rows_buffers *b, uint8_t *space, const char **problem)
 {
     const struct packing *p = packing_of(type);
-    enum rows_way way = rows_way(t->type, type);
+    enum rows_way way = way_of(t, type);
     const uint8_t *blocks = space;
 
     *problem = not_finite;

@@ -1,7 +1,11 @@
 #include "flash_image/quantize/source_rows.h"
 
+#include <string.h>
+
 #include "flash_image/quantize/dequantize.h"
 #include "flash_image/quantize/synthetic_rows.h"
+
+enum { MOST_BLOCK = 256 }; /* elements */
 
 static void read_grouped(const struct source_tensor *t, uint64_t first, float *out)
 {
@@ -50,11 +54,34 @@ static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
     }
 }
 
-static void read_blocks(const struct source_tensor *t, const uint8_t *in, float *out)
+/* A part of a row of the file begins inside a block perhaps, at `in`, and ends inside one. */
+static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t *in, float *out)
 {
     dequantize_block_fn *read = dequantize_of(t->type);
+    uint32_t n = source_type_block(t->type), first = (uint32_t)((uint64_t)row * t->cols % n);
+    float block[MOST_BLOCK];
+
+    for (uint32_t c = 0; c < t->cols;) {
+        uint32_t part = min_u32(n - first, t->cols - c);
+
+        read(in, block);
+        memcpy(out + c, block + first, part * sizeof *out);
+        in += source_type_bytes(t->type, n);
+        c += part;
+        first = 0;
+    }
+}
+
+static void read_blocks(const struct source_tensor *t, uint32_t row, float *out)
+{
+    dequantize_block_fn *read = dequantize_of(t->type);
+    const uint8_t *in = source_row_data(t, row);
     uint32_t n = source_type_block(t->type);
 
+    if (t->cols % n != 0) {
+        read_part(t, row, in, out);
+        return;
+    }
     for (size_t c = 0; c < t->cols; c += n) {
         read(in + source_type_bytes(t->type, c), out + c);
     }
@@ -68,6 +95,6 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
     case SOURCE_BF16: read_floats(t, row, out); return;
     case SOURCE_SYNTH: synthetic_row_read(t, row, out); return;
     case SOURCE_GROUPED: read_grouped(t, (uint64_t)row * t->cols, out); return;
-    default: read_blocks(t, source_row_data(t, row), out); return;
+    default: read_blocks(t, row, out); return;
     }
 }

@@ -323,8 +323,20 @@ static enum err check_no_layer_beyond(struct source *s)
     return ERR_OK;
 }
 
+/* A token's row of the table per layer in eight parts, which the image stores as one group. */
+static void split_table(struct source *s)
+{
+    struct source_tensor *t = source_tensor(s, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER);
+
+    if (t->data != NULL && t->rows == s->params.vocab && t->cols % INGOT_TABLE_ROWS == 0) {
+        t->rows *= INGOT_TABLE_ROWS;
+        t->cols /= INGOT_TABLE_ROWS;
+    }
+}
+
 enum err source_check_tensors(struct source *s)
 {
+    split_table(s);
     for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
          source_next_slot(&s->params, &at)) {
         enum err e = check_slot(s, at);

@@ -24,6 +24,7 @@ static void set_strides(struct activations *a, const struct activations_request 
     a->q_stride = round_up((size_t)p->n_heads * p->head_dim, PADDING);
     a->kv_stride = round_up((size_t)p->n_kv_heads * p->head_dim, PADDING);
     a->hidden_stride = round_up(p->hidden, PADDING);
+    a->per_layer_stride = round_up((size_t)p->n_layers * p->per_layer_dim, PADDING);
     a->logits_stride = round_up(p->vocab, PADDING);
 }
 
@@ -94,6 +95,10 @@ static void take_all(struct activations *a, const struct activations_request *r,
         a->gathered = take(t, n * a->dim_stride, sizeof(float));
     }
     a->zeros = take(t, r->params->head_dim, sizeof(float));
+    if (a->per_layer_stride != 0) {
+        a->rows_per_layer = take(t, n * a->per_layer_stride, sizeof(float));
+        a->per_layer = take(t, n * a->per_layer_stride, sizeof(float));
+    }
     a->work = take(t, n, r->work_bytes);
     take_blocks(a, r, t);
     for (size_t i = 0; i < r->params->n_ropes; i++) {

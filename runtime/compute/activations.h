@@ -28,6 +28,7 @@ struct activations {
     size_t q_stride;   /* n_heads * head_dim, padded */
     size_t kv_stride;
     size_t hidden_stride;
+    size_t per_layer_stride;
     float *x;     /* (chunk, dim) residual stream */
     float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
     float *norm;  /* (chunk, dim) a block's input */
@@ -38,9 +39,12 @@ struct activations {
     float *attended; /* (chunk, n_heads * head_dim) */
     float *gate;     /* (chunk or experts of a token, hidden) */
     float *up;
-    float *zeros;    /* (head_dim) */
-    float *gathered; /* (chunk, dim) of the tokens that take an expert; NULL: there are none */
-    uint8_t *work;   /* (chunk, work_bytes) of the layer's blocks */
+    float *zeros; /* (head_dim) */
+    float
+        *rows_per_layer; /* (chunk, n_layers * per_layer_dim) of the table per layer; NULL: none */
+    float *per_layer; /* the same size: what each layer takes of it, and of the token's embedding */
+    float *gathered;  /* (chunk, dim) of the tokens that take an expert; NULL: there are none */
+    uint8_t *work;    /* (chunk, work_bytes) of the layer's blocks */
     /* The quantized input of a matrix, for the types that the model has: tokens one by one, and
      * in groups of four for a gemm. Rows follow each other without a gap. */
     struct block_q8 *q8;

@@ -1,5 +1,6 @@
 #include "runtime/compute/linear.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "runtime/image/image.h"
@@ -154,6 +155,8 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
         gemv(k, a, w, part, in, y + first, n);
     } else {
         struct gemm_shape shape = { n, w->cols_padded, in->n_tokens, y_stride, in->stride };
+
+        assert(in->stride == w->cols_padded || w->type <= INGOT_F16);
 
         gemm(k, a, w, part, in->x, y + first, &shape);
     }

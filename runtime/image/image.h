@@ -25,6 +25,7 @@ struct image {
     const struct ingot_segment *segments; /* embedding, layers, head */
     const struct ingot_tensor *tensors;   /* in order of roles, those of a layer together */
     const uint32_t *expert_crcs;          /* (header->experts.count) */
+    uint32_t first_row;                   /* of them, that of token 0 in the table per layer */
     char problem[96];                     /* after an error: a sentence naming the field */
 };
 
@@ -94,6 +95,11 @@ uint32_t image_front_segments(const struct ingot_params *p); /* before those of 
 uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
+
+/* The table per layer: where a token's rows begin in the file, and their bytes; and their checksum.
+ * Only of a model that has one. */
+uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes);
+uint32_t image_table_crc(const struct image *img, uint32_t token);
 
 /* How many bytes of a layer's segment computing needs up to the end of a phase (< INGOT_PHASES). */
 uint64_t image_phase_end(const struct image *img, uint32_t layer, unsigned phase);

@@ -66,3 +66,16 @@ uint32_t image_most_experts(const struct image *img)
     }
     return most;
 }
+
+uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes)
+{
+    const struct ingot_tensor *t = image_tensor(img, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER);
+
+    *bytes = INGOT_TABLE_ROWS * image_type_row_bytes(t->type, t->cols_padded);
+    return img->segments[t->segment].offset + t->offset + token * (uint64_t)*bytes;
+}
+
+uint32_t image_table_crc(const struct image *img, uint32_t token)
+{
+    return img->expert_crcs[img->first_row + token];
+}

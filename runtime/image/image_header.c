@@ -86,10 +86,20 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
     };
     enum err e = check_bounds(img, bounds, sizeof bounds / sizeof bounds[0]);
 
+    if (e == ERR_OK) {
+        e = check_ranges(img, ranges, sizeof ranges / sizeof ranges[0]);
+    }
     if (e != ERR_OK) {
         return e;
     }
-    return check_ranges(img, ranges, sizeof ranges / sizeof ranges[0]);
+    if (p->n_layers * p->per_layer_dim % INGOT_TABLE_ROWS != 0 || p->per_layer_dim > p->hidden) {
+        return REFUSE(
+            img, ERR_UNSUPPORTED,
+            "header: per_layer_dim is %u, times the layers no multiple of %u, or more than "
+            "hidden",
+            p->per_layer_dim, (unsigned)INGOT_TABLE_ROWS);
+    }
+    return ERR_OK;
 }
 
 /* The ways to rotate, whose factors lie in a section that is not read yet. */
@@ -203,6 +213,14 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
     return ERR_OK;
 }
 
+/* Checksums of extents: of experts, whose number the layers say, and of a table's rows. */
+static uint32_t most_extents(const struct ingot_params *p)
+{
+    uint32_t rows = p->per_layer_dim != 0 ? p->vocab : 0;
+
+    return p->n_layers * INGOT_MAX_EXPERTS + rows;
+}
+
 static enum err check_sections(struct image *img, const struct ingot_header *h)
 {
     uint32_t n_layers = h->params.n_layers;
@@ -214,7 +232,7 @@ static enum err check_sections(struct image *img, const struct ingot_header *h)
         { "layers", &h->layers, sizeof(struct ingot_layer), n_layers, n_layers },
         { "segments", &h->segments, sizeof(struct ingot_segment), n_segments, n_segments },
         { "tensors", &h->tensors, sizeof(struct ingot_tensor), 1, INGOT_MAX_TENSORS },
-        { "experts", &h->experts, sizeof(uint32_t), 0, n_layers * INGOT_MAX_EXPERTS },
+        { "experts", &h->experts, sizeof(uint32_t), 0, most_extents(&h->params) },
     };
     uint64_t end = INGOT_PAGE;
 

@@ -26,6 +26,8 @@ enum extent_of {
     EXPERTS,
     EXPERT_HIDDEN,
     PER_LAYER_DIM,
+    TABLE_ROWS,
+    TABLE_COLS,
     ALL_PER_LAYER
 };
 
@@ -74,8 +76,8 @@ static const struct role_rule {
     enum extent_of rows, cols;
 } role_rules[INGOT_N_ROLES] = {
     [INGOT_TOKEN_EMBEDDING] = { "token_embedding", MATRIX, ALWAYS, VOCAB, DIM },
-    [INGOT_PER_LAYER_EMBEDDING] = { "per_layer_embedding", MATRIX, IF_PER_LAYER, VOCAB,
-                                    ALL_PER_LAYER },
+    [INGOT_PER_LAYER_EMBEDDING] = { "per_layer_embedding", MATRIX, IF_PER_LAYER, TABLE_ROWS,
+                                    TABLE_COLS },
     [INGOT_POSITION_EMBEDDING] = { "position_embedding", 0, PERHAPS, CONTEXT, DIM },
     [INGOT_PER_LAYER_PROJECTION] = { "per_layer_projection", MATRIX, IF_PER_LAYER, ALL_PER_LAYER,
                                      DIM },
@@ -213,6 +215,8 @@ static uint32_t extent_of(const struct ingot_params *p, const struct ingot_layer
     case DIM: return p->dim;
     case PER_LAYER_DIM: return p->per_layer_dim;
     case ALL_PER_LAYER: return p->n_layers * p->per_layer_dim;
+    case TABLE_ROWS: return INGOT_TABLE_ROWS * p->vocab;
+    case TABLE_COLS: return p->n_layers * p->per_layer_dim / INGOT_TABLE_ROWS;
     default: return layer_extent(l, what);
     }
 }

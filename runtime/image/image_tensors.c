@@ -340,8 +340,12 @@ enum err image_check_tensors(struct image *img)
         return REFUSE(img, ERR_BAD_HEADER, "tensors: count is %u, the layers have %u",
                       img->header->tensors.count, c.index);
     }
+    img->first_row = n_experts;
+    if (img->header->params.per_layer_dim != 0) {
+        n_experts += img->header->params.vocab;
+    }
     if (e == ERR_OK && n_experts != img->header->experts.count) {
-        return REFUSE(img, ERR_BAD_HEADER, "experts: count is %u, the layers have %u",
+        return REFUSE(img, ERR_BAD_HEADER, "experts: count is %u, the model has %u",
                       img->header->experts.count, n_experts);
     }
     return e;

@@ -142,7 +142,8 @@ uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols)
     const struct type_rule *rule = type_rule(type);
     uint32_t padded;
 
-    if (!image_type_takes(type, cols) || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_HIDDEN) {
+    if (!image_type_takes(type, cols) || rows > INGOT_TABLE_ROWS * INGOT_MAX_VOCAB ||
+        cols > INGOT_MAX_HIDDEN) {
         return 0;
     }
     padded = (uint32_t)image_round_up(cols, rule->padding);

@@ -30,12 +30,11 @@ void ffn_activate(const struct transformer *t, float *gate, const float *up, siz
 static void activate_rows(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    size_t first, last;
+    size_t stride = layer_stride(t, INGOT_FFN_DOWN), first, last;
 
     workers_share(t->workers, core, t->data->hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        ffn_activate(t, a->gate + i * a->hidden_stride + first,
-                     a->up + i * a->hidden_stride + first, last - first);
+        ffn_activate(t, a->gate + i * stride + first, a->up + i * stride + first, last - first);
     }
 }
 
@@ -47,25 +46,26 @@ static void norm_gated(const struct transformer *t, unsigned core)
 
     layer_share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last && weights != NULL; i++) {
-        float *row = t->act.gate + i * t->act.hidden_stride;
+        float *row = t->act.gate + i * layer_stride(t, INGOT_FFN_DOWN);
 
         t->kernels->rmsnorm_f32(row, row, weights, t->data->hidden, params(t)->norm_eps, 0.0f);
     }
-    layer_pad(t, core, t->act.gate, t->act.hidden_stride, INGOT_FFN_DOWN);
+    layer_pad(t, core, t->act.gate, layer_stride(t, INGOT_FFN_DOWN), INGOT_FFN_DOWN);
 }
 
 bool ffn_dense_run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
-    struct linear_input gated = { a->gate, a->hidden_stride, t->n_tokens, 0 };
+    size_t stride = layer_stride(t, INGOT_FFN_DOWN);
+    struct linear_input gated = { a->gate, stride, t->n_tokens, 0 };
 
     if (t->tensors[INGOT_FFN_GATE] != NULL) {
         layer_multiply(t, core, t->tensors[INGOT_FFN_GATE],
                        t->segment + t->tensors[INGOT_FFN_GATE]->offset, t->data->hidden, &normed,
-                       a->gate, a->hidden_stride);
+                       a->gate, stride);
     }
-    layer_matrix(t, core, INGOT_FFN_UP, INGOT_FFN_UP_BIAS, &normed, a->up, a->hidden_stride);
+    layer_matrix(t, core, INGOT_FFN_UP, INGOT_FFN_UP_BIAS, &normed, a->up, stride);
     activate_rows(t, core);
     layer_step(t, core);
     norm_gated(t, core);

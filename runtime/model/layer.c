@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/model/layer_embedding.h"
 
 /* As many rows as a gemm of RVV takes at once, and few enough between two looks at the card: a
  * large matrix takes longer than the requests in flight. */
-enum { POLL_ROWS = 128 };
+enum { POLL_ROWS = 128, PADDED_COLS = 32 };
 
 /* The norms of a block: of its input, and of its result where there is one. */
 struct block_norms {
@@ -51,8 +52,12 @@ void layer_enter(struct transformer *t, uint32_t layer)
         t->tensors[w->role] = w;
     }
     if (layer == 0) { /* its segment has them, and they are added there */
-        t->tensors[INGOT_POSITION_EMBEDDING] = image_tensor(t->image, INGOT_POSITION_EMBEDDING,
-                                                            INGOT_NO_LAYER);
+        static const enum ingot_role first[] = { INGOT_POSITION_EMBEDDING,
+                                                 INGOT_PER_LAYER_PROJECTION, INGOT_PER_LAYER_NORM };
+
+        for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+            t->tensors[first[i]] = image_tensor(t->image, first[i], INGOT_NO_LAYER);
+        }
     }
 }
 
@@ -101,6 +106,11 @@ void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role ro
 void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last)
 {
     workers_share(t->workers, core, t->n_tokens, LINEAR_GROUP, first, last);
+}
+
+size_t layer_stride(const struct transformer *t, enum ingot_role role)
+{
+    return (t->tensors[role]->cols + PADDED_COLS - 1) / PADDED_COLS * PADDED_COLS;
 }
 
 void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,
@@ -321,11 +331,17 @@ void layer_run(const struct transformer *t, unsigned core)
     if (t->tensors[INGOT_POSITION_EMBEDDING] != NULL) {
         add_positions(t, core); /* each core its tokens, which it norms next: no barrier */
     }
+    if (t->tensors[INGOT_PER_LAYER_PROJECTION] != NULL) {
+        layer_embedding_begin(t, core);
+    }
     if (t->mixer != NULL && !run_block(t, core, t->mixer, &mixer_norms)) {
         return;
     }
     if (t->ffn != NULL && begin_ffn(t, core)) {
         (void)run_block(t, core, t->ffn, &ffn_norms);
+    }
+    if (t->tensors[INGOT_PER_LAYER_GATE] != NULL && !layer_embedding_add(t, core)) {
+        return;
     }
     scale_output(t, core);
 }

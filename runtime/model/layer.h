@@ -81,6 +81,10 @@ void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role ro
 /* This core's tokens [first, last) of the chunk, as layer_quantize shares them out. */
 void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
+/* Floats from one token's row to the next of an input of the matrix in the role. A gemm wants the
+ * quantized rows to follow each other without a gap, and layers differ in width. */
+size_t layer_stride(const struct transformer *t, enum ingot_role role);
+
 /* Zeros beyond the columns of the matrix in the role, in this core's rows: a wider layer before may
  * have left something there, and a block of 32 has one scale. */
 void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,

@@ -157,7 +157,7 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
 {
     const struct activations *a = &t->act;
     const struct attention_work *work = &a->attention[core];
-    size_t d = t->data->head_dim;
+    size_t d = t->data->head_dim, stride = layer_stride(t, INGOT_ATTN_OUT);
     const float *sinks = layer_vector(t, INGOT_ATTN_SINKS);
     struct attention_block b = { .kv = cache(t),
                                  .layer = t->data->kv_layer,
@@ -182,7 +182,7 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
     row = 0;
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
-            t->kernels->scale_f32(a->attended + i * a->q_stride + h * d, work->out + row * d, d,
+            t->kernels->scale_f32(a->attended + i * stride + h * d, work->out + row * d, d,
                                   1.0f / work->scores[row].sum);
         }
     }
@@ -251,14 +251,14 @@ static void gate_attended(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
-    size_t first, last;
+    size_t stride = layer_stride(t, INGOT_ATTN_OUT), first, last;
 
     layer_multiply(t, core, t->tensors[INGOT_ATTN_GATE],
                    t->segment + t->tensors[INGOT_ATTN_GATE]->offset,
                    t->tensors[INGOT_ATTN_GATE]->rows, &normed, a->q, a->q_stride);
     workers_share(t->workers, core, t->tensors[INGOT_ATTN_GATE]->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        float *o = a->attended + i * a->q_stride + first;
+        float *o = a->attended + i * stride + first;
 
         t->kernels->sigmoid_mul_f32(o, o, a->q + i * a->q_stride + first, last - first);
     }
@@ -269,7 +269,8 @@ static void gate_attended(const struct transformer *t, unsigned core)
 static bool run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct linear_input attended = { a->attended, a->q_stride, t->n_tokens, 0 };
+    size_t stride = layer_stride(t, INGOT_ATTN_OUT);
+    struct linear_input attended = { a->attended, stride, t->n_tokens, 0 };
 
     project(t, core);
     if (!has(t, INGOT_SHARED_KV)) {
@@ -281,9 +282,9 @@ static bool run(const struct transformer *t, unsigned core)
     if (t->tensors[INGOT_ATTN_GATE] != NULL) {
         gate_attended(t, core);
     }
-    norm_rows(t, core, a->attended, a->q_stride, INGOT_ATTN_SUB_NORM,
+    norm_rows(t, core, a->attended, stride, INGOT_ATTN_SUB_NORM,
               (size_t)t->data->n_heads * t->data->value_dim);
-    layer_pad(t, core, a->attended, a->q_stride, INGOT_ATTN_OUT);
+    layer_pad(t, core, a->attended, stride, INGOT_ATTN_OUT);
     layer_quantize(t, core, LAYER_ROLE(INGOT_ATTN_OUT), &attended);
     if (!layer_wait(t, core, INGOT_ATTN_OUT)) {
         return false;

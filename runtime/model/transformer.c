@@ -7,6 +7,7 @@
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
+#include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
@@ -181,7 +182,11 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
     enum err e;
 
     begin_pass(t, pass);
+    layer_embedding_ask(t, pass->tokens, pass->n);
     e = embed(t, pass->tokens, pass->n);
+    if (e == ERR_OK) {
+        e = layer_embedding_read(t, pass->n);
+    }
     make_rope_tables(t);
     for (uint32_t layer = 0; layer < params(t)->n_layers && e == ERR_OK; layer++) {
         if (stop_is_asked(stop)) {

@@ -235,8 +235,12 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
         return ERR_NO_SPACE;
     }
     keep_rows(plan, w, l->limit);
+    if (w->table != 0) {
+        plan->table = (struct plan_table){ PLAN_TABLE_ROWS, (size_t)w->table_row, w->table };
+    }
     plan_predict(plan, w->image);
-    m->io = m->n_slots * m->slot + plan->rows.n * plan->rows.bytes + plan->rows.sums;
+    m->io = m->n_slots * m->slot + plan->rows.n * plan->rows.bytes + plan->rows.sums +
+            plan->table.n * plan->table.bytes;
     plan_advise(plan, r, w, l);
     return ERR_OK;
 }

@@ -15,6 +15,7 @@ enum {
     PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
                                    place of a pinned layer, which spares more (docs/STREAMING.md) */
     PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
+    PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
@@ -105,6 +106,14 @@ struct plan_rows {
     size_t sums;  /* checksums of all groups of rows, made while loading */
 };
 
+/* The table per layer, which stays on the card: a token reads its rows of it; all 0: there is none, or
+ * it is used in place. */
+struct plan_table {
+    uint32_t n;    /* tokens whose rows are kept */
+    size_t bytes;  /* of a token, as they are read */
+    uint64_t card; /* all of it */
+};
+
 /* Keys and values. */
 struct plan_kv {
     enum kv_type type;  /* as asked for */
@@ -131,6 +140,7 @@ struct plan {
     struct plan_head head;
     struct plan_memory memory;
     struct plan_rows rows;
+    struct plan_table table;
     struct plan_kv kv;
     struct plan_rates rates;
     struct plan_prediction prediction;

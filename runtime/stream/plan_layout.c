@@ -29,6 +29,15 @@ static uint64_t embedding_row_bytes(const struct image *image)
     return bytes;
 }
 
+/* As embedding_row_bytes of plan_segments.c. */
+static uint64_t table_row_bytes(const struct image *image)
+{
+    size_t bytes;
+
+    (void)image_table_row(image, 0, &bytes);
+    return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
+}
+
 /* A tile of the head is a few groups of rows at least. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
@@ -72,6 +81,11 @@ void plan_weigh(struct plan_weights *w, const struct image *image)
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
         const struct ingot_segment *s = &image->segments[i];
 
+        if (s->kind == INGOT_SEGMENT_TABLE) {
+            w->table = s->bytes;
+            w->table_row = table_row_bytes(image);
+            continue;
+        }
         w->total += s->bytes;
         if (s->kind == INGOT_SEGMENT_LAYER) {
             w->largest_layer = max_u64(w->largest_layer, s->bytes);
@@ -106,12 +120,22 @@ static uint64_t less(uint64_t a, uint64_t b)
     return max_u64(a, b) - b;
 }
 
+/* Of the rows that are kept. */
+static uint64_t table_memory(const struct image *image)
+{
+    if (image->header->params.per_layer_dim == 0) {
+        return 0;
+    }
+    return PLAN_TABLE_ROWS * table_row_bytes(image);
+}
+
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
     l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv_type, plan->kv.n_spilled);
     l->scratch = scratch_bytes(plan, r, context);
-    l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + INGOT_PAGE;
+    l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) +
+              plan_page_up(table_memory(r->image)) + INGOT_PAGE;
     l->limit = less(r->arena_bytes, l->rest);
     if (r->limits.weights == 0) {
         return;

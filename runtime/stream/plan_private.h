@@ -22,6 +22,8 @@ struct plan_weights {
     uint64_t by_rows;       /* all, where an untied embedding is read by rows */
     uint64_t largest_layer; /* segment */
     uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */
+    uint64_t table;         /* the table per layer, in none of the above, ... */
+    uint64_t table_row;     /* ... and the rows of a token as they are read */
     uint64_t norm;          /* the part of an untied head in tiles that stays, whole pages */
     /* By the form of the head: the least slot, and the bytes for streaming with no layer pinned. */
     uint64_t slot[PLAN_HEAD_FORMS];

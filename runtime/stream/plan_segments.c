@@ -62,8 +62,17 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
 }
 
+/* One entry of the table stands for all experts of a layer. */
+static uint64_t copies_of(const struct image *image, const struct ingot_tensor *t)
+{
+    if (!image_role_is_expert((enum ingot_role)t->role)) {
+        return 1;
+    }
+    return image_layer(image, t->layer)->n_experts;
+}
+
 /* Each segment may end with up to a page of padding. Norms and biases keep their type, and a tied
- * output is counted as the embedding. */
+ * output is counted as the embedding. The table per layer never needs memory. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {
     const struct ingot_params *p = &image->header->params;
@@ -73,16 +82,16 @@ uint64_t plan_bytes_as(const struct image *image, unsigned type)
         const struct ingot_tensor *t = &image->tensors[i];
         bool matrix = image_role_is_matrix((enum ingot_role)t->role);
 
-        if (t->role == INGOT_OUTPUT && p->tied) {
+        if ((t->role == INGOT_OUTPUT && p->tied) || t->role == INGOT_PER_LAYER_EMBEDDING) {
             continue;
         }
         if (matrix && !image_type_takes(type, t->cols)) {
             return 0;
         }
         if (matrix) {
-            bytes += image_tensor_bytes(type, t->rows, t->cols);
+            bytes += copies_of(image, t) * image_tensor_bytes(type, t->rows, t->cols);
         } else {
-            bytes += t->bytes;
+            bytes += copies_of(image, t) * t->bytes;
         }
     }
     return bytes;

@@ -293,6 +293,7 @@ static void empty_slots(struct stream *s)
 void stream_reset(struct stream *s)
 {
     empty_slots(s);
+    stream_table_reset(s);
     if (s->guest.reset != NULL) {
         s->guest.reset(s->guest.context);
     }

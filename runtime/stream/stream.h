@@ -51,6 +51,7 @@ struct stream_stats {
     uint64_t bytes_streamed; /* by segments that were used: layers and tiles */
     uint64_t rows_read;      /* embedding rows, of plan->rows.bytes each */
     uint64_t rows_kept;      /* and those that needed no reading */
+    uint64_t table_read;     /* bytes of the table per layer */
     uint64_t stalls;         /* segments that had not arrived when they were wanted */
     uint64_t first_stalls;   /* of these, the first segment after a start or a failure */
     uint64_t stall_ticks;
@@ -94,6 +95,23 @@ struct stream_rows {
     uint32_t *sums;                   /* (plan_row_groups) CRC-32C of each, set by stream_load */
 };
 
+/* The table per layer, whose rows are read for each token, ahead of their use. */
+enum stream_table_state { STREAM_TABLE_EMPTY, STREAM_TABLE_ARRIVING, STREAM_TABLE_READY };
+struct stream_table_slot {
+    enum stream_table_state state;
+    uint32_t token;
+    uint32_t used;   /* when it was asked for last, by the table's clock */
+    uint8_t *buffer; /* (plan->table.bytes) */
+    struct file_read read;
+};
+struct stream_table {
+    struct stream_table_slot slots[PLAN_TABLE_ROWS]; /* the first plan->table.n */
+    const uint32_t *tokens;                          /* (n) of the pass at work */
+    uint32_t n;
+    uint32_t asked; /* how many of them are there, or on their way */
+    uint32_t clock;
+};
+
 /* A head that passes in tiles, and its checksum. */
 struct stream_tiles {
     uint32_t crc;        /* of the output matrix's segment so far in this pass */
@@ -130,6 +148,7 @@ struct stream {
     struct stream_ring ring;
     struct stream_now now;
     struct stream_rows rows;
+    struct stream_table table;
     struct stream_tiles tiles;
     struct stream_card card;
     struct stream_guest guest;
@@ -177,6 +196,12 @@ enum err stream_head_check(struct stream *s, bool *again);
 
 /* The group of rows that holds token's embedding; *row is its row in there. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
+
+/* Of a model with a table per layer: ask for the rows of a pass' n tokens, which stay in place, and
+ * then take them in order: *rows points at the group of token number i until the next call. Errors
+ * as stream_load. */
+void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);
+enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
 
 /* Take a guest; there is one at most. Between passes. */
 void stream_take_guest(struct stream *s, const struct stream_guest *guest);

@@ -38,6 +38,9 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     for (uint32_t i = 0; i < plan->memory.n_slots; i++) {
         s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->memory.slot);
     }
+    for (uint32_t i = 0; i < plan->table.n; i++) {
+        s->table.slots[i].buffer = arena_take(arena, ARENA_IO, plan->table.bytes);
+    }
     if (plan->rows.bytes != 0) {
         s->rows.memory = arena_take(arena, ARENA_IO, plan->rows.n * plan->rows.bytes);
         s->rows.sums = arena_take(arena, ARENA_IO, plan->rows.sums);

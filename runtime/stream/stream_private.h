@@ -52,6 +52,9 @@ void stream_give_back(struct stream *s, struct stream_slot *slot);
 /* Empty the slots, and ask for this pass's segments from number `index` on. */
 void stream_read_again(struct stream *s, uint32_t index);
 
+/* Wait for the table's reads in flight and forget all rows. */
+void stream_table_reset(struct stream *s);
+
 /* The checksum of the head's tiles begins. */
 static inline void stream_begin_tiles(struct stream *s)
 {
